@@ -1,0 +1,96 @@
+// An ordered list of puts, declared once, committed by every rank together, then started as often as needed.
+//
+// What `start` and `wait` promise:
+//   - `start` n sends the source bytes as they are after everything before it in program order.
+//   - `wait` n returns when every source of this rank's puts may be overwritten and everything that the
+//   expected
+//     ranks sent with their `start` n is here.
+//   - Guarded (the default): `start` n+1 also says "I am done reading what arrived in n"; nobody's put n+1
+//   lands
+//     before that. Unguarded saves one signal a step where the caller vouches for it, e.g. double-buffered
+//     arrays.
+//   - Different chains are independent. Between its own `start` and `wait` a chain cannot be started again.
+//
+// `start` makes no system call, allocates nothing, takes no lock and never blocks.
+#pragma once
+
+#include <chrono>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "tca/window.hpp"
+
+namespace tca {
+
+namespace core {
+class ChainState;
+}
+
+struct ChainOptions {
+  bool guarded = true;
+  // How long `wait` and `commit` may block; the world's limit when not given.
+  std::optional<std::chrono::milliseconds> time_limit;
+  // Forces a channel, e.g. "shm/staged" or "staged"; chosen per descriptor when empty. OPENTCA_ROUTE
+  // overrides both.
+  std::string route;
+};
+
+class Chain {
+ public:
+  // The same layout on both sides. Throws Error{invalid_argument} when this rank's own window is too small.
+  template <Element T>
+  Chain& put(const Remote<T>& to, const std::type_identity_t<Local<T>>& from, const Layout& layout) {
+    return put(to, layout, from, layout);
+  }
+
+  // A layout for each side: equally shaped (a box into an array of another pitch), or one of them a single
+  // block (gather or scatter). Throws Error{invalid_argument} for layouts that do not pair up.
+  template <Element T>
+  Chain& put(const Remote<T>& to, const Layout& to_layout, const std::type_identity_t<Local<T>>& from,
+             const Layout& from_layout) {
+    add_put(*to.window_, to.rank_, to.offset_, to_layout, from.window_, from.offset_, from_layout, sizeof(T));
+    return *this;
+  }
+
+  // A put of nothing: tells `rank` that this rank has started.
+  Chain& signal(int rank);
+
+  // Declares that `rank` puts or signals to this rank; every writer must be expected.
+  Chain& expect(int rank);
+
+  // Collective: checks, routes and compiles. Throws Error{refused}, with the same message on every rank, for
+  // a put outside the target's window, a put to a rank that does not expect it, an expected rank that sends
+  // nothing, two puts of the chain into the same bytes, or a put into bytes that the target itself sends in
+  // the same chain.
+  void commit();
+
+  // Throws Error{invalid_argument} before `commit` and while a step is under way.
+  void start();
+
+  // Whether the step has finished, without blocking.
+  bool test();
+
+  // Throws Error{timed_out} or Error{rank_lost}; the message names chain, step and each rank that is missing.
+  void wait();
+
+  // For every descriptor its channel, the reason and the predicted time; one line each.
+  std::string explain() const;
+
+  const std::string& name() const;
+
+  Chain(Chain&&) noexcept;
+  Chain& operator=(Chain&&) noexcept;
+  ~Chain();
+
+ private:
+  friend class World;
+  explicit Chain(std::unique_ptr<core::ChainState> state);
+  void add_put(core::WindowState& to, int rank, std::int64_t to_offset, const Layout& to_layout,
+               const std::shared_ptr<core::WindowState>& from, std::int64_t from_offset,
+               const Layout& from_layout, std::size_t element_bytes);
+
+  std::unique_ptr<core::ChainState> state_;
+};
+
+}  // namespace tca

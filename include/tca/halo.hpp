@@ -1,0 +1,92 @@
+// The ghost cells of an N-dimensional array and their exchange, overlapped by construction:
+//
+//   tca::Grid grid = tca::Grid::choose(world.size(), global);
+//   tca::Halo halo(world, "u", grid, {ny, nx}, {.width = {{1, 1}, {1, 1}}});
+//   auto u = world.window<double>(halo.elements());
+//   halo.add(u);
+//   halo.commit();
+//   for (...) {
+//     boundary(u);                  // the cells whose values the neighbours need
+//     halo.start();
+//     interior(u);                  // overlaps
+//     halo.wait();
+//   }
+//
+// A field is a row-major array of `extents()` elements, ghosts included: dimension d has width[d].low ghosts,
+// then the interior, then width[d].high ghosts. The last dimension is contiguous.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "tca/grid.hpp"
+#include "tca/world.hpp"
+
+namespace tca {
+
+struct GhostWidth {
+  std::int64_t low = 1;
+  std::int64_t high = 1;
+};
+
+struct HaloOptions {
+  std::vector<GhostWidth> width;  // per dimension; one ghost on each side when empty
+  bool corners = false;           // also edges and corners, for stencils that reach diagonally
+  ChainOptions chain = {};
+};
+
+class Halo {
+ public:
+  // Collective. `interior` is what this rank owns; ranks that share a face must agree on that face's extents.
+  // Throws Error{invalid_argument} for extents or widths that do not fit the grid, and Error{refused} on
+  // every rank when neighbours disagree or a ghost is wider than the neighbour it comes from.
+  Halo(World& world, std::string name, const Grid& grid, std::vector<std::int64_t> interior,
+       HaloOptions options = {});
+
+  std::span<const std::int64_t> extents() const { return extents_; }
+  std::int64_t elements() const;  // of one field, ghosts included
+
+  // The offset of an interior cell in a field.
+  std::int64_t index(std::span<const std::int64_t> cell) const;
+
+  // Adds a field that starts `offset` elements into its window; any number of fields, of any types, travel in
+  // the one chain. Throws Error{invalid_argument} when the window is too small.
+  template <Element T>
+  Halo& add(const Window<T>& field, Count offset = 0) {
+    for (const Face& face : faces_) {
+      chain_.put(field.on(face.neighbour).at(offset), face.to, field.at(offset), face.from);
+    }
+    bytes_ += sent_elements() * static_cast<std::int64_t>(sizeof(T));
+    return *this;
+  }
+
+  void commit() { chain_.commit(); }
+  void start() { chain_.start(); }
+  bool test() { return chain_.test(); }
+  void wait() { chain_.wait(); }
+
+  std::string explain() const { return chain_.explain(); }
+
+  // Bytes this rank sends in a step, all fields together.
+  std::int64_t bytes() const { return bytes_; }
+
+ private:
+  // One direction: what of the own array goes where in the neighbour's.
+  struct Face {
+    int neighbour;
+    Layout from;
+    Layout to;
+  };
+
+  std::int64_t sent_elements() const;
+
+  std::vector<std::int64_t> extents_;
+  std::vector<GhostWidth> width_;
+  std::vector<Face> faces_;
+  Chain chain_;
+  std::int64_t bytes_ = 0;
+};
+
+}  // namespace tca

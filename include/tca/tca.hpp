@@ -1,0 +1,12 @@
+// Everything a host program names.
+#pragma once
+
+#include "tca/chain.hpp"
+#include "tca/coll.hpp"
+#include "tca/error.hpp"
+#include "tca/grid.hpp"
+#include "tca/halo.hpp"
+#include "tca/layout.hpp"
+#include "tca/version.hpp"
+#include "tca/window.hpp"
+#include "tca/world.hpp"

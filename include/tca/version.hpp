@@ -1,0 +1,12 @@
+// The version of the headers; `library_version` is that of the library linked.
+#pragma once
+
+#define TCA_VERSION_MAJOR 0
+#define TCA_VERSION_MINOR 1
+#define TCA_VERSION_PATCH 0
+
+namespace tca {
+
+const char* library_version();  // "0.1.0"
+
+}  // namespace tca

@@ -1,0 +1,108 @@
+// A memory region that every rank registers together, so that (rank, offset) names any element in it.
+#pragma once
+
+#include <cstddef>
+#include <cstring>
+#include <memory>
+#include <span>
+#include <type_traits>
+
+#include "tca/layout.hpp"
+
+namespace tca {
+
+namespace core {
+class WindowState;
+}
+
+// What a window may hold: bytes that mean the same in another rank's memory.
+template <class T>
+concept Element = std::is_trivially_copyable_v<T> && !std::is_pointer_v<T> && !std::is_const_v<T>;
+
+// The largest value an immediate put carries: one cache line.
+inline constexpr std::size_t max_immediate_bytes = 64;
+
+// An element of a window on some rank: what a put writes to.
+template <Element T>
+class Remote {
+ public:
+  Remote at(Count offset) const { return Remote(window_, rank_, offset_ + offset.value()); }
+  int rank() const { return rank_; }
+
+  // Immediate put: `value` is taken now and stored at once, past any chain. It is visible to the target no
+  // later than the next signal that this rank sends it (a chain's `wait` there). Nothing guards it: the
+  // caller knows that the target is not reading. Throws Error{invalid_argument} outside the target's window.
+  void put(const T& value) const requires(sizeof(T) <= max_immediate_bytes);
+
+ private:
+  template <Element>
+  friend class Window;
+  friend class Chain;
+  Remote(std::shared_ptr<core::WindowState> window, int rank, std::int64_t offset)
+      : window_(std::move(window)), rank_(rank), offset_(offset) {}
+
+  std::shared_ptr<core::WindowState> window_;
+  int rank_;
+  std::int64_t offset_;  // elements
+};
+
+// An element of this rank's own part of a window: what a put reads from.
+template <Element T>
+class Local {
+ public:
+  Local at(Count offset) const { return Local(window_, offset_ + offset.value()); }
+
+ private:
+  template <Element>
+  friend class Window;
+  friend class Chain;
+  Local(std::shared_ptr<core::WindowState> window, std::int64_t offset)
+      : window_(std::move(window)), offset_(offset) {}
+
+  std::shared_ptr<core::WindowState> window_;
+  std::int64_t offset_;  // elements
+};
+
+namespace core {
+void* window_data(const WindowState& window);
+std::size_t window_bytes(const WindowState& window, int rank);
+int window_rank(const WindowState& window);
+void check_rank(const WindowState& window, int rank);
+void put_now(WindowState& window, int rank, std::int64_t byte_offset, const void* value, std::size_t bytes);
+}  // namespace core
+
+// A handle: copies name the same window, which lives until its last handle and the last chain that uses it.
+template <Element T>
+class Window {
+ public:
+  T* data() const { return static_cast<T*>(core::window_data(*state_)); }
+  std::size_t size() const { return core::window_bytes(*state_, core::window_rank(*state_)) / sizeof(T); }
+  T& operator[](std::size_t i) const { return data()[i]; }
+  std::span<T> elements() const { return {data(), size()}; }
+
+  // How many elements another rank registered; ranks may differ.
+  std::size_t size_on(int rank) const {
+    core::check_rank(*state_, rank);
+    return core::window_bytes(*state_, rank) / sizeof(T);
+  }
+
+  // Throws Error{invalid_argument} for a rank outside the world.
+  Remote<T> on(int rank) const {
+    core::check_rank(*state_, rank);
+    return Remote<T>(state_, rank, 0);
+  }
+  Local<T> at(Count offset) const { return Local<T>(state_, offset.value()); }
+
+ private:
+  friend class World;
+  explicit Window(std::shared_ptr<core::WindowState> state) : state_(std::move(state)) {}
+
+  std::shared_ptr<core::WindowState> state_;
+};
+
+template <Element T>
+void Remote<T>::put(const T& value) const requires(sizeof(T) <= max_immediate_bytes) {
+  core::put_now(*window_, rank_, offset_ * static_cast<std::int64_t>(sizeof(T)), &value, sizeof(T));
+}
+
+}  // namespace tca

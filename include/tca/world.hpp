@@ -1,0 +1,85 @@
+// All the ranks of a program, and the place where windows and chains come from.
+#pragma once
+
+#include <chrono>
+#include <functional>
+#include <memory>
+#include <string>
+#include <type_traits>
+#include <vector>
+
+#include "tca/chain.hpp"
+#include "tca/window.hpp"
+
+namespace tca {
+
+namespace core {
+class WorldState;
+}
+
+struct WorldOptions {
+  // How long any blocking call may take; OPENTCA_TIME_LIMIT (seconds) overrides it.
+  std::chrono::milliseconds time_limit{30'000};
+  // Records every chain's start, puts and wait for `write_trace`.
+  bool trace = false;
+};
+
+// A rank's view of the world. Calls marked collective must be made by every rank, in the same order.
+class World {
+ public:
+  // Comes up as one rank of `tca run`, of mpirun or srun on one host, or alone as a world of one.
+  // Collective. Throws Error{incompatible}, {rank_lost}, {timed_out} or {invalid_argument}.
+  static World init(const WorldOptions& options = {});
+
+  // Runs `body` as `ranks` threads of this process, each with its own World. Rethrows the first rank's error
+  // after every thread has ended; the others see it as Error{rank_lost}.
+  static void run_threads(int ranks, const std::function<void(World&)>& body,
+                          const WorldOptions& options = {});
+
+  int rank() const;
+  int size() const;
+
+  // Collective. Zeroed memory for `elements` of T on this rank; ranks may ask for different numbers, zero
+  // included. Throws Error{invalid_argument} for a negative or overflowing size, Error{out_of_memory} with
+  // what is there.
+  template <Element T>
+  Window<T> window(Count elements) {
+    return Window<T>(make_window(elements, sizeof(T), alignof(T)));
+  }
+
+  // Local until it is committed. The name appears in messages and traces, and must be the same on every rank.
+  Chain chain(std::string name, ChainOptions options = {});
+
+  // Collective set-up calls; they are not meant for inner loops (see tca/coll.hpp).
+  void barrier();
+  template <Element T>
+  std::vector<T> all_gather(const T& mine) {
+    std::vector<T> all(static_cast<std::size_t>(size()));
+    gather_bytes(&mine, all.data(), sizeof(T));
+    return all;
+  }
+
+  // Collective. Rank 0 writes every rank's events as Chrome trace JSON, which ui.perfetto.dev opens.
+  void write_trace(const std::string& path);
+
+  // Adds a span of the application's own to the trace; microseconds of `std::chrono::steady_clock`.
+  void trace_span(std::string name, double begin_us, double end_us);
+
+  // Which fabrics this world runs on and how it came up, in one line.
+  std::string describe() const;
+
+  World(World&&) noexcept;
+  World& operator=(World&&) noexcept;
+  ~World();
+
+ private:
+  friend class core::WorldState;
+  explicit World(std::shared_ptr<core::WorldState> state);
+  std::shared_ptr<core::WindowState> make_window(Count elements, std::size_t element_bytes,
+                                                 std::size_t alignment);
+  void gather_bytes(const void* mine, void* all, std::size_t bytes);
+
+  std::shared_ptr<core::WorldState> state_;
+};
+
+}  // namespace tca

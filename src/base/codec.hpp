@@ -1,0 +1,79 @@
+// Values and strings to bytes and back, for what ranks of one version tell each other while they set up.
+#pragma once
+
+#include <cstddef>
+#include <cstring>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <vector>
+
+#include "base/fail.hpp"
+
+namespace tca::base {
+
+using Blob = std::vector<std::byte>;
+
+class Writer {
+ public:
+  template <class T>
+  requires std::is_trivially_copyable_v<T> Writer& put(const T& value) {
+    append(&value, sizeof value);
+    return *this;
+  }
+
+  Writer& put_string(std::string_view text) {
+    put(text.size());
+    append(text.data(), text.size());
+    return *this;
+  }
+
+  Writer& put_blob(const Blob& blob) {
+    append(blob.data(), blob.size());
+    return *this;
+  }
+
+  const Blob& blob() const { return blob_; }
+
+ private:
+  void append(const void* data, std::size_t bytes) {
+    if (bytes == 0) return;
+    blob_.resize(blob_.size() + bytes);
+    std::memcpy(blob_.data() + blob_.size() - bytes, data, bytes);
+  }
+
+  Blob blob_;
+};
+
+class Reader {
+ public:
+  explicit Reader(const Blob& blob) : blob_(blob) {}
+
+  template <class T>
+  requires std::is_trivially_copyable_v<T> T get() {
+    T value;
+    std::memcpy(&value, take(sizeof value), sizeof value);
+    return value;
+  }
+
+  std::string get_string() {
+    const auto size = get<std::size_t>();
+    return {reinterpret_cast<const char*>(take(size)), size};
+  }
+
+  bool done() const { return at_ == blob_.size(); }
+
+ private:
+  const std::byte* take(std::size_t bytes) {
+    if (bytes > blob_.size() - at_)
+      fail(Errc::incompatible, "a rank sent {} bytes of set-up data, more were due", blob_.size());
+    const std::byte* data = blob_.data() + at_;
+    at_ += bytes;
+    return data;
+  }
+
+  const Blob& blob_;
+  std::size_t at_ = 0;
+};
+
+}  // namespace tca::base

@@ -1,0 +1,18 @@
+// Raising an Error with a formatted message.
+#pragma once
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <utility>
+
+#include "tca/error.hpp"
+
+namespace tca::base {
+
+template <class... Args>
+[[noreturn]] void fail(Errc code, fmt::format_string<Args...> text, Args&&... args) {
+  throw Error(code, fmt::format(text, std::forward<Args>(args)...));
+}
+
+}  // namespace tca::base

@@ -1,0 +1,134 @@
+// The four layouts, checked where they are written and reduced to nested loops around contiguous runs.
+#include "tca/layout.hpp"
+
+#include "base/fail.hpp"
+
+namespace tca {
+
+namespace {
+
+using base::fail;
+
+std::int64_t product(std::int64_t a, std::int64_t b) {
+  std::int64_t result;
+  if (__builtin_mul_overflow(a, b, &result)) {
+    fail(Errc::invalid_argument, "layout: {} x {} elements overflow 63 bits", a, b);
+  }
+  return result;
+}
+
+std::int64_t sum(std::int64_t a, std::int64_t b) {
+  std::int64_t result;
+  if (__builtin_add_overflow(a, b, &result)) {
+    fail(Errc::invalid_argument, "layout: {} + {} elements overflow 63 bits", a, b);
+  }
+  return result;
+}
+
+void require_positive(const char* layout, const char* what, Count count) {
+  if (count.value() < 1) {
+    fail(Errc::invalid_argument, "{}: {} must be at least 1 and fit 63 bits, not {}", layout, what,
+         count.value());
+  }
+}
+
+}  // namespace
+
+std::int64_t Layout::elements() const {
+  std::int64_t count = run_;
+  for (const Loop& loop : loops()) count *= loop.count;
+  return count;
+}
+
+std::int64_t Layout::end() const {
+  std::int64_t last = first_ + run_;
+  for (const Loop& loop : loops()) last += (loop.count - 1) * loop.pitch;
+  return last;
+}
+
+std::string Layout::describe() const {
+  if (loop_count_ == 0) return fmt::format("block of {}", run_);
+  const Loop& inner = loops_[0];
+  if (loop_count_ == 1 && run_ == 1) return fmt::format("stride of {}, pitch {}", inner.count, inner.pitch);
+  if (loop_count_ == 1)
+    return fmt::format("block-stride of {} rows of {}, pitch {}", inner.count, run_, inner.pitch);
+  std::string shape;
+  for (int i = loop_count_ - 1; i >= 0; --i)
+    shape += fmt::format("{} x ", loops_[static_cast<std::size_t>(i)].count);
+  return fmt::format("sub-array of {}{}", shape, run_);
+}
+
+// Loops that continue the one below, and loops of one, disappear: a box as wide as its array is fewer, longer
+// runs. Checking the extent here keeps every later sum inside 63 bits.
+void Layout::add_loop(std::int64_t count, std::int64_t pitch) {
+  sum(end(), product(count - 1, pitch));
+  if (count == 1) return;
+  if (loop_count_ == 0 && pitch == run_) {
+    run_ = product(run_, count);
+    return;
+  }
+  if (loop_count_ > 0) {
+    Loop& below = loops_[static_cast<std::size_t>(loop_count_ - 1)];
+    if (pitch == below.count * below.pitch) {
+      below.count *= count;
+      return;
+    }
+  }
+  loops_[static_cast<std::size_t>(loop_count_++)] = {count, pitch};
+}
+
+Layout block(Count count) {
+  require_positive("block", "the count", count);
+  return Layout(0, count.value());
+}
+
+Layout block_stride(Count rows, Count block, Count pitch) {
+  require_positive("block_stride", "the number of rows", rows);
+  require_positive("block_stride", "the block", block);
+  require_positive("block_stride", "the pitch", pitch);
+  if (pitch.value() < block.value()) {
+    fail(Errc::invalid_argument,
+         "block_stride: rows of {} elements overlap when they start {} apart; pitch must be >= block",
+         block.value(), pitch.value());
+  }
+  Layout layout(0, block.value());
+  layout.add_loop(rows.value(), pitch.value());
+  return layout;
+}
+
+Layout stride(Count count, Count pitch) {
+  require_positive("stride", "the count", count);
+  require_positive("stride", "the pitch", pitch);
+  Layout layout(0, 1);
+  layout.add_loop(count.value(), pitch.value());
+  return layout;
+}
+
+Layout subarray(std::span<const Count> extents, std::span<const Count> start, std::span<const Count> shape) {
+  const std::size_t dims = extents.size();
+  if (dims < 1 || dims > Layout::max_loops + 1 || start.size() != dims || shape.size() != dims) {
+    fail(Errc::invalid_argument,
+         "subarray: extents, start and shape must all have the same 1 to 4 dimensions, not {}, {} and {}",
+         extents.size(), start.size(), shape.size());
+  }
+  for (std::size_t d = 0; d < dims; ++d) {
+    require_positive("subarray", "every extent", extents[d]);
+    require_positive("subarray", "every side of the shape", shape[d]);
+    if (start[d].value() < 0 || start[d].value() > extents[d].value() - shape[d].value()) {
+      fail(Errc::invalid_argument, "subarray: {} elements from {} do not fit extent {} of dimension {}",
+           shape[d].value(), start[d].value(), extents[d].value(), d);
+    }
+  }
+  Layout layout(0, shape[dims - 1].value());
+  std::int64_t first = start[dims - 1].value();
+  std::int64_t pitch = extents[dims - 1].value();
+  for (std::size_t d = dims - 1; d-- > 0;) {
+    layout.add_loop(shape[d].value(), pitch);
+    first = sum(first, product(start[d].value(), pitch));
+    pitch = product(pitch, extents[d].value());
+  }
+  layout.first_ = first;
+  return layout;
+}
+
+}  // namespace tca

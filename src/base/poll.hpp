@@ -1,0 +1,47 @@
+// How to wait for another rank's store: spin while it is likely to be under way, then give the core away,
+// then sleep.
+//
+// There is no wake-up call, so the storing side never makes a system call. The price is at most a sixteenth
+// of the time already waited.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+
+namespace tca::base {
+
+// With more ranks than cores whoever spins keeps the one it waits for from running.
+enum class Cores { enough, crowded };
+
+class Poll {
+ public:
+  using Clock = std::chrono::steady_clock;
+
+  explicit Poll(Cores cores) : spins_left_(cores == Cores::enough ? 4000u : 8u) {}
+
+  // Call after each look that found nothing. True when enough time has passed that the caller should look for
+  // dead partners and at the clock: never while spinning.
+  bool pause() {
+    if (spins_left_ > 0) {
+      --spins_left_;
+      return false;
+    }
+    return give_way();
+  }
+
+  // Past the spinning: this rank has time for other work.
+  bool gave_way() const { return spins_left_ == 0; }
+
+  // Since the first look at the clock, which comes after the spinning.
+  std::chrono::nanoseconds waited() const { return waited_; }
+
+ private:
+  bool give_way();
+
+  std::uint32_t spins_left_;
+  std::uint32_t yields_ = 0;
+  Clock::time_point since_{};
+  std::chrono::nanoseconds waited_{0};
+};
+
+}  // namespace tca::base

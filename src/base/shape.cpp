@@ -1,0 +1,182 @@
+#include "base/shape.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <vector>
+
+#include "base/fail.hpp"
+
+namespace tca::base {
+
+namespace {
+
+// One side of a pairing: its loops from the innermost, the run first, consumed piece by piece.
+class Side {
+ public:
+  explicit Side(const Layout& layout) {
+    loops_.push_back({layout.run(), 1});
+    loops_.insert(loops_.end(), layout.loops().begin(), layout.loops().end());
+  }
+
+  bool done() const { return at_ == loops_.size(); }
+  std::int64_t remaining() const { return loops_[at_].count; }
+
+  // Takes `count` of the current loop; returns its pitch.
+  std::int64_t take(std::int64_t count) {
+    Layout::Loop& loop = loops_[at_];
+    const std::int64_t pitch = loop.pitch;
+    loop = {loop.count / count, loop.pitch * count};
+    if (loop.count == 1) ++at_;
+    return pitch;
+  }
+
+ private:
+  std::vector<Layout::Loop> loops_;
+  std::size_t at_ = 0;
+};
+
+struct Level {
+  std::int64_t count, to, from;
+};
+
+bool continues(const Level& below, const Level& level) {
+  return level.to == below.count * below.to && level.from == below.count * below.from;
+}
+
+// Splits the loops of both sides into the coarsest levels that both share.
+std::vector<Level> common_levels(const Layout& to, const Layout& from) {
+  std::vector<Level> levels;
+  Side left(to), right(from);
+  while (!left.done() && !right.done()) {
+    const std::int64_t step = std::min(left.remaining(), right.remaining());
+    if (left.remaining() % step != 0 || right.remaining() % step != 0) {
+      fail(Errc::invalid_argument, "put: a {} and a {} cannot be paired; their rows do not line up",
+           to.describe(), from.describe());
+    }
+    const Level level{step, left.take(step), right.take(step)};
+    if (!levels.empty() && continues(levels.back(), level)) {
+      levels.back().count *= step;
+    } else if (step > 1 || levels.empty()) {
+      levels.push_back(level);
+    }
+  }
+  return levels;
+}
+
+struct Pitches {
+  std::int64_t to[Layout::max_loops];
+  std::int64_t from[Layout::max_loops];
+};
+
+template <std::size_t Bytes>
+struct FixedRun {
+  void operator()(std::byte* to, const std::byte* from) const { std::memcpy(to, from, Bytes); }
+};
+
+struct AnyRun {
+  std::size_t bytes;
+  void operator()(std::byte* to, const std::byte* from) const { std::memcpy(to, from, bytes); }
+};
+
+template <class Move>
+void walk(std::byte* to, const std::byte* from, const Shape& shape, const Pitches& pitch, Move move) {
+  const auto count = [&](std::size_t level) {
+    return level < shape.loop_count ? shape.loops[level].count : 1;
+  };
+  for (std::uint64_t k = 0; k < count(2); ++k, to += pitch.to[2], from += pitch.from[2]) {
+    std::byte* to_row = to;
+    const std::byte* from_row = from;
+    for (std::uint64_t j = 0; j < count(1); ++j, to_row += pitch.to[1], from_row += pitch.from[1]) {
+      std::byte* to_run = to_row;
+      const std::byte* from_run = from_row;
+      for (std::uint64_t i = count(0); i > 0; --i, to_run += pitch.to[0], from_run += pitch.from[0]) {
+        move(to_run, from_run);
+      }
+    }
+  }
+}
+
+// Short runs are single moves: a call to memcpy for each 8-byte element of a strided face would double its
+// cost.
+void dispatch(std::byte* to, const std::byte* from, const Shape& shape, const Pitches& pitch) {
+  switch (shape.run) {
+    case 1:
+      return walk(to, from, shape, pitch, FixedRun<1>());
+    case 2:
+      return walk(to, from, shape, pitch, FixedRun<2>());
+    case 4:
+      return walk(to, from, shape, pitch, FixedRun<4>());
+    case 8:
+      return walk(to, from, shape, pitch, FixedRun<8>());
+    case 12:
+      return walk(to, from, shape, pitch, FixedRun<12>());
+    case 16:
+      return walk(to, from, shape, pitch, FixedRun<16>());
+    case 24:
+      return walk(to, from, shape, pitch, FixedRun<24>());
+    case 32:
+      return walk(to, from, shape, pitch, FixedRun<32>());
+    case 64:
+      return walk(to, from, shape, pitch, FixedRun<64>());
+    default:
+      return walk(to, from, shape, pitch, AnyRun{shape.run});
+  }
+}
+
+enum class Dense { neither, to, from };
+
+void move(std::byte* to, const std::byte* from, const Shape& shape, Dense dense) {
+  if (shape.loop_count == 0) {
+    std::memcpy(to, from, shape.run);
+    return;
+  }
+  Pitches pitch{};
+  auto packed = static_cast<std::int64_t>(shape.run);
+  for (std::size_t i = 0; i < shape.loop_count; ++i) {
+    const Shape::Loop& loop = shape.loops[i];
+    pitch.to[i] = dense == Dense::to ? packed : loop.to_pitch;
+    pitch.from[i] = dense == Dense::from ? packed : loop.from_pitch;
+    packed *= static_cast<std::int64_t>(loop.count);
+  }
+  dispatch(to, from, shape, pitch);
+}
+
+}  // namespace
+
+std::uint64_t Shape::runs() const {
+  std::uint64_t count = 1;
+  for (std::size_t i = 0; i < loop_count; ++i) count *= loops[i].count;
+  return count;
+}
+
+Shape pair_up(const Layout& to, const Layout& from, std::size_t element_bytes) {
+  if (to.elements() != from.elements()) {
+    fail(Errc::invalid_argument, "put: {} elements cannot fill {}; both layouts must hold the same number",
+         from.elements(), to.elements());
+  }
+  std::vector<Level> levels = common_levels(to, from);
+  Shape shape;
+  shape.run =
+      element_bytes * static_cast<std::uint64_t>(levels.front().count);  // both sides begin with their run
+  levels.erase(levels.begin());
+  if (levels.size() > Layout::max_loops) {
+    fail(Errc::invalid_argument, "put: a {} and a {} need {} common loops, more than {}; split the put",
+         to.describe(), from.describe(), levels.size(), Layout::max_loops);
+  }
+  const auto bytes = static_cast<std::int64_t>(element_bytes);
+  for (const Level& level : levels) {
+    shape.loops[shape.loop_count++] = {static_cast<std::uint64_t>(level.count), level.to * bytes,
+                                       level.from * bytes};
+  }
+  return shape;
+}
+
+void copy(std::byte* to, const std::byte* from, const Shape& shape) { move(to, from, shape, Dense::neither); }
+void gather(std::byte* dense, const std::byte* from, const Shape& shape) {
+  move(dense, from, shape, Dense::to);
+}
+void scatter(std::byte* to, const std::byte* dense, const Shape& shape) {
+  move(to, dense, shape, Dense::from);
+}
+
+}  // namespace tca::base

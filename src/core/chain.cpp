@@ -1,0 +1,70 @@
+#include "tca/chain.hpp"
+
+#include "base/fail.hpp"
+#include "core/chain_state.hpp"
+
+namespace tca {
+
+namespace {
+
+// Bytes from the start of the window to the first element moved.
+std::int64_t byte_offset(const char* side, std::int64_t offset, const Layout& layout,
+                         std::size_t element_bytes) {
+  std::int64_t elements, bytes, end;
+  const auto size = static_cast<std::int64_t>(element_bytes);
+  if (offset < 0 || __builtin_add_overflow(offset, layout.first(), &elements) ||
+      __builtin_mul_overflow(elements, size, &bytes) || __builtin_add_overflow(offset, layout.end(), &end) ||
+      __builtin_mul_overflow(end, size, &end)) {
+    base::fail(Errc::invalid_argument, "put: a {} at element {} of the {} window is negative or overflows",
+               layout.describe(), offset, side);
+  }
+  return bytes;
+}
+
+}  // namespace
+
+Chain::Chain(std::unique_ptr<core::ChainState> state) : state_(std::move(state)) {}
+Chain::Chain(Chain&&) noexcept = default;
+Chain& Chain::operator=(Chain&&) noexcept = default;
+Chain::~Chain() = default;
+
+void Chain::add_put(core::WindowState& to, int rank, std::int64_t to_offset, const Layout& to_layout,
+                    const std::shared_ptr<core::WindowState>& from, std::int64_t from_offset,
+                    const Layout& from_layout, std::size_t element_bytes) {
+  state_->require_uncommitted("put");
+  core::Descriptor put;
+  put.to = rank;
+  put.to_window = to.id();
+  put.from_window = from->id();
+  put.to_offset = byte_offset("target", to_offset, to_layout, element_bytes);
+  put.from_offset = byte_offset("source", from_offset, from_layout, element_bytes);
+  put.shape = state_->world().intern(base::pair_up(to_layout, from_layout, element_bytes));
+  const auto end = (from_offset + from_layout.end()) * static_cast<std::int64_t>(element_bytes);
+  const auto have = static_cast<std::int64_t>(from->bytes(state_->world().rank()));
+  if (end > have) {
+    base::fail(
+        Errc::invalid_argument,
+        "put of chain '{}': the source, a {} at element {}, ends at byte {} of window {}, which has {} here",
+        state_->name(), from_layout.describe(), from_offset, end, from->id(), have);
+  }
+  state_->add(put, from);
+}
+
+Chain& Chain::signal(int rank) {
+  state_->signal(rank);
+  return *this;
+}
+
+Chain& Chain::expect(int rank) {
+  state_->expect(rank);
+  return *this;
+}
+
+void Chain::commit() { state_->commit(); }
+void Chain::start() { state_->start(); }
+bool Chain::test() { return state_->test(); }
+void Chain::wait() { state_->wait(); }
+std::string Chain::explain() const { return state_->explain(); }
+const std::string& Chain::name() const { return state_->name(); }
+
+}  // namespace tca

@@ -1,0 +1,158 @@
+#include "core/chain_state.hpp"
+
+#include <algorithm>
+
+#include "base/fail.hpp"
+#include "core/commit.hpp"
+#include "route/choose.hpp"
+
+namespace tca::core {
+
+using base::fail;
+
+ChainState::ChainState(std::shared_ptr<WorldState> world, std::string name, ChainOptions options)
+    : world_(std::move(world)),
+      name_(std::move(name)),
+      route_(route::effective_override(options.route)),
+      time_limit_(options.time_limit.value_or(world_->control().time_limit)),
+      guarded_(options.guarded) {}
+
+ChainState::~ChainState() {
+  for (std::unique_ptr<fabric::Program>& program : programs_) world_->retire(id_, std::move(program));
+}
+
+void ChainState::require_uncommitted(const char* call) const {
+  if (committed_)
+    fail(Errc::invalid_argument, "{} on chain '{}' after its commit; make a new chain", call, name_);
+}
+
+void ChainState::check_rank(const char* call, int rank) const {
+  require_uncommitted(call);
+  if (rank < 0 || rank >= world_->size()) {
+    fail(Errc::invalid_argument, "{} of chain '{}': there is no rank {} in a world of {}", call, name_, rank,
+         world_->size());
+  }
+}
+
+void ChainState::add(const Descriptor& descriptor, std::shared_ptr<WindowState> source) {
+  descriptors_.push_back(descriptor);
+  windows_.push_back(std::move(source));
+}
+
+void ChainState::signal(int rank) {
+  check_rank("signal", rank);
+  Descriptor descriptor;
+  descriptor.to = rank;
+  descriptors_.push_back(descriptor);
+}
+
+void ChainState::expect(int rank) {
+  check_rank("expect", rank);
+  expected_.push_back(rank);
+}
+
+void ChainState::commit() {
+  require_uncommitted("commit");
+  Commit(*this).run();
+  committed_ = true;
+}
+
+void ChainState::require_startable() const {
+  if (!committed_) fail(Errc::invalid_argument, "start of chain '{}' before its commit", name_);
+  if (running_) {
+    fail(Errc::invalid_argument, "start of chain '{}' while its step {} is under way; wait for it first",
+         name_, step_);
+  }
+}
+
+void ChainState::start() {
+  if (!committed_ || running_) require_startable();
+  base::Trace* trace = world_->trace();
+  const double begin = trace != nullptr ? base::Trace::now_us() : 0;
+  ++step_;
+  running_ = true;
+  for (const auto& program : programs_) program->start();
+  if (trace != nullptr)
+    trace->span("start " + name_, fmt::format("step {}", step_), begin, base::Trace::now_us());
+}
+
+bool ChainState::test() {
+  if (!running_) return true;
+  bool finished = true;
+  for (const auto& program : programs_) finished &= program->test();
+  running_ = !finished;
+  return finished;
+}
+
+void ChainState::wait() {
+  base::Trace* trace = world_->trace();
+  if (trace == nullptr) {
+    if (!test()) wait_patiently();
+    return;
+  }
+  const double begin = base::Trace::now_us();
+  if (!test()) wait_patiently();
+  trace->span("wait " + name_, fmt::format("step {}", step_), begin, base::Trace::now_us());
+}
+
+void ChainState::wait_patiently() {
+  // Other chains of this rank may owe something to the very rank that this wait is for; a look now and then
+  // will do while the signal is probably under way.
+  constexpr unsigned polls_between_progress = 16;
+  base::Poll poll(world_->control().cores());
+  for (unsigned polls = 1; !test(); ++polls) {
+    const bool waited_long = poll.pause();
+    if (poll.gave_way() || polls % polls_between_progress == 0) {
+      for (const auto& fabric : world_->fabrics()) fabric->progress();
+    }
+    if (waited_long) check_partners(poll);
+  }
+}
+
+void ChainState::check_partners(const base::Poll& poll) const {
+  std::vector<int> missing;
+  for (const auto& program : programs_) {
+    const std::vector<int> ranks = program->missing();
+    missing.insert(missing.end(), ranks.begin(), ranks.end());
+  }
+  for (const int rank : missing) {
+    const std::optional<std::string> reason = world_->control().lost(rank);
+    if (!reason) continue;
+    // Its signals may have come before it went.
+    for (const auto& program : programs_) program->test();
+    for (const auto& program : programs_) {
+      const std::vector<int> still = program->missing();
+      if (std::find(still.begin(), still.end(), rank) == still.end()) continue;
+      fail(Errc::rank_lost, "rank {} {} while rank {} was waiting for it in step {} of chain '{}'", rank,
+           *reason, world_->rank(), step_, name_);
+    }
+  }
+  if (poll.waited() >= time_limit_ && !missing.empty()) {
+    fail(Errc::timed_out,
+         "rank {} waited {:.1f} s in step {} of chain '{}' for rank {}, which has not signalled; has every "
+         "partner started "
+         "this step? (time limit: WorldOptions, ChainOptions or OPENTCA_TIME_LIMIT)",
+         world_->rank(), std::chrono::duration<double>(poll.waited()).count(), step_, name_,
+         fmt::join(missing, ", "));
+  }
+}
+
+std::string ChainState::explain() const {
+  std::string text = fmt::format("chain '{}' on rank {}: {} descriptor(s), {}\n", name_, world_->rank(),
+                                 descriptors_.size(), guarded_ ? "guarded" : "unguarded");
+  if (!committed_) return text + "  not committed yet\n";
+  for (std::size_t i = 0; i < descriptors_.size(); ++i) {
+    const Descriptor& d = descriptors_[i];
+    if (d.shape == nullptr) {
+      text += fmt::format("  {}: signal to rank {}\n", i, d.to);
+      continue;
+    }
+    text +=
+        fmt::format("  {}: {} bytes, {}, window {} +{} -> rank {} window {} +{}: {}\n", i, d.shape->bytes(),
+                    route::describe(*d.shape), d.from_window, d.from_offset, d.to, d.to_window, d.to_offset,
+                    route::explain(world_->fabrics(), d.to, *d.shape, {d.fabric, d.protocol}, route_));
+  }
+  return text;
+}
+
+}  // namespace tca::core

@@ -1,0 +1,70 @@
+// A chain as one rank knows it: its descriptors before commit, its compiled programs after.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/codec.hpp"
+#include "base/poll.hpp"
+#include "core/window_state.hpp"
+
+namespace tca::core {
+
+// One put, in bytes. A bare signal has no shape.
+struct Descriptor {
+  std::int32_t to = 0;
+  std::uint32_t to_window = 0;
+  std::uint32_t from_window = 0;
+  std::uint16_t fabric = 0;
+  std::uint16_t protocol = 0;
+  std::int64_t to_offset = 0;
+  std::int64_t from_offset = 0;
+  const base::Shape* shape = nullptr;
+};
+
+class ChainState {
+ public:
+  ChainState(std::shared_ptr<WorldState> world, std::string name, ChainOptions options);
+  ChainState(const ChainState&) = delete;
+  ~ChainState();
+
+  void add(const Descriptor& descriptor, std::shared_ptr<WindowState> source);
+  void signal(int rank);
+  void expect(int rank);
+  void commit();
+
+  void start();
+  bool test();
+  void wait();
+
+  std::string explain() const;
+  const std::string& name() const { return name_; }
+  WorldState& world() const { return *world_; }
+  void require_uncommitted(const char* call) const;
+
+ private:
+  friend class Commit;
+
+  void check_rank(const char* call, int rank) const;
+  void require_startable() const;
+  void wait_patiently();
+  void check_partners(const base::Poll& poll) const;
+
+  std::shared_ptr<WorldState> world_;
+  std::string name_;
+  std::string route_;
+  std::chrono::milliseconds time_limit_;
+  std::uint32_t id_ = 0;
+  std::uint32_t step_ = 0;
+  bool guarded_;
+  bool committed_ = false;
+  bool running_ = false;
+  std::vector<Descriptor> descriptors_;
+  std::vector<int> expected_;  // until commit
+  std::vector<std::shared_ptr<WindowState>> windows_;
+  std::vector<std::unique_ptr<fabric::Program>> programs_;
+};
+
+}  // namespace tca::core

@@ -1,0 +1,220 @@
+#include "core/commit.hpp"
+
+#include <algorithm>
+#include <set>
+
+#include "base/fail.hpp"
+#include "base/region.hpp"
+#include "route/choose.hpp"
+
+namespace tca::core {
+
+namespace {
+
+using base::Region;
+
+void write(base::Writer& writer, const Descriptor& d) {
+  writer.put(d).put(d.shape != nullptr);
+  if (d.shape != nullptr) writer.put(*d.shape);
+}
+
+Descriptor read(base::Reader& reader, WorldState& world) {
+  auto d = reader.get<Descriptor>();
+  d.shape = reader.get<bool>() ? world.intern(reader.get<base::Shape>()) : nullptr;
+  return d;
+}
+
+// One side of a put at a rank, with what to call it in a message.
+struct Use {
+  Region region;
+  std::uint32_t window;
+  int rank;           // who declared the put
+  std::size_t index;  // of the put in that rank's list
+};
+
+std::string name(const Use& use) { return fmt::format("put {} of rank {}", use.index, use.rank); }
+
+}  // namespace
+
+void Commit::run() {
+  choose_channels();
+  exchange();
+  agree(problems());
+  compile();
+}
+
+void Commit::choose_channels() {
+  for (Descriptor& d : chain_.descriptors_) {
+    if (d.shape == nullptr) continue;
+    const route::Choice choice = route::choose(world_.fabrics(), d.to, *d.shape, chain_.route_);
+    d.fabric = static_cast<std::uint16_t>(choice.fabric);
+    d.protocol = static_cast<std::uint16_t>(choice.protocol);
+  }
+}
+
+void Commit::exchange() {
+  base::Writer writer;
+  writer.put_blob(world_.releases()).put_string(chain_.name_).put(chain_.guarded_);
+  writer.put(chain_.descriptors_.size());
+  for (const Descriptor& d : chain_.descriptors_) write(writer, d);
+  writer.put(chain_.expected_.size());
+  for (const int rank : chain_.expected_) writer.put(rank);
+  const std::string what = fmt::format("commit of chain '{}'", chain_.name_);
+  for (const base::Blob& blob : world_.control().all_gather(writer.blob(), what)) {
+    base::Reader reader(blob);
+    world_.collect(reader);
+    Declaration rank;
+    rank.name = reader.get_string();
+    rank.guarded = reader.get<bool>();
+    for (auto n = reader.get<std::size_t>(); n > 0; --n) rank.puts.push_back(read(reader, world_));
+    for (auto n = reader.get<std::size_t>(); n > 0; --n) rank.expected.push_back(reader.get<int>());
+    ranks_.push_back(std::move(rank));
+  }
+}
+
+std::vector<std::string> Commit::problems() const {
+  std::vector<std::string> problems;
+  check_same_chain(problems);
+  if (!problems.empty()) return problems;  // the rest would compare different chains
+  check_bounds(problems);
+  check_expectations(problems);
+  check_overlaps(problems);
+  return problems;
+}
+
+void Commit::check_same_chain(std::vector<std::string>& problems) const {
+  const auto describe = [](const Declaration& d) {
+    return fmt::format("{} chain '{}'", d.guarded ? "guarded" : "unguarded", d.name);
+  };
+  const Declaration& mine = ranks_[static_cast<std::size_t>(world_.rank())];
+  if (mine.name != ranks_[0].name || mine.guarded != ranks_[0].guarded) {
+    problems.push_back(fmt::format(
+        "rank 0 commits the {}, rank {} the {}; every rank must commit the same chains in the same order",
+        describe(ranks_[0]), world_.rank(), describe(mine)));
+  }
+}
+
+// The targets of this rank's own puts; sources were checked when they were declared.
+void Commit::check_bounds(std::vector<std::string>& problems) const {
+  for (std::size_t i = 0; i < chain_.descriptors_.size(); ++i) {
+    const Descriptor& d = chain_.descriptors_[i];
+    if (d.shape == nullptr) continue;
+    const std::shared_ptr<WindowState> window = world_.find_window(d.to_window);
+    const auto have = window == nullptr ? 0 : static_cast<std::int64_t>(window->bytes(d.to));
+    const Region region = Region::written(d.to_offset, *d.shape);
+    if (region.end() > have) {
+      problems.push_back(
+          fmt::format("put {} of rank {} writes bytes {} to {} of window {} on rank {}, which has {}", i,
+                      world_.rank(), region.offset, region.end(), d.to_window, d.to, have));
+    }
+  }
+}
+
+void Commit::check_expectations(std::vector<std::string>& problems) const {
+  const int me = world_.rank();
+  const std::set<int> expected(chain_.expected_.begin(), chain_.expected_.end());
+  std::set<int> senders;
+  for (int rank = 0; rank < world_.size(); ++rank) {
+    for (const Descriptor& d : ranks_[static_cast<std::size_t>(rank)].puts) {
+      if (d.to == me) senders.insert(rank);
+    }
+  }
+  for (const int rank : senders) {
+    if (!expected.contains(rank)) {
+      problems.push_back(
+          fmt::format("rank {} puts to rank {}, which does not expect it; add expect({}) on rank {}", rank,
+                      me, rank, me));
+    }
+  }
+  for (const int rank : expected) {
+    if (!senders.contains(rank)) {
+      problems.push_back(
+          fmt::format("rank {} expects rank {}, which puts and signals nothing to it", me, rank));
+    }
+  }
+}
+
+// At this rank: no byte is written twice in a step, and none that it sends itself in that step is written at
+// all.
+void Commit::check_overlaps(std::vector<std::string>& problems) const {
+  const int me = world_.rank();
+  std::vector<Use> written, read;
+  for (int rank = 0; rank < world_.size(); ++rank) {
+    const std::vector<Descriptor>& puts = ranks_[static_cast<std::size_t>(rank)].puts;
+    for (std::size_t i = 0; i < puts.size(); ++i) {
+      const Descriptor& d = puts[i];
+      if (d.shape == nullptr) continue;
+      if (d.to == me) written.push_back({Region::written(d.to_offset, *d.shape), d.to_window, rank, i});
+      if (rank == me) read.push_back({Region::read(d.from_offset, *d.shape), d.from_window, rank, i});
+    }
+  }
+  const auto report = [&](const Use& a, const Use& b, const char* verb) {
+    if (a.window != b.window) return;
+    if (const auto bytes = base::intersect(a.region, b.region)) {
+      problems.push_back(fmt::format("{} writes bytes {} to {} of window {} on rank {}, which {} {}", name(a),
+                                     bytes->begin, bytes->end, a.window, me, name(b), verb));
+    }
+  };
+  for (std::size_t i = 0; i < written.size(); ++i) {
+    for (std::size_t j = i + 1; j < written.size(); ++j) report(written[i], written[j], "writes too");
+    for (const Use& source : read) report(written[i], source, "reads in the same step");
+  }
+}
+
+// Every rank learns every problem, so that all throw the same message.
+void Commit::agree(const std::vector<std::string>& problems) const {
+  constexpr std::size_t shown = 8;
+  base::Writer writer;
+  writer.put(problems.size());
+  for (std::size_t i = 0; i < std::min(problems.size(), shown); ++i) writer.put_string(problems[i]);
+  std::size_t total = 0;
+  std::set<std::string> lines;
+  const std::string what = fmt::format("commit of chain '{}'", chain_.name_);
+  for (const base::Blob& blob : world_.control().all_gather(writer.blob(), what)) {
+    base::Reader reader(blob);
+    total += reader.get<std::size_t>();
+    while (!reader.done()) lines.insert(reader.get_string());
+  }
+  if (total == 0) return;
+  while (lines.size() > shown) lines.erase(std::prev(lines.end()));
+  base::fail(Errc::refused, "chain '{}' refused, {} problem{}:\n  {}{}", ranks_[0].name, total,
+             total == 1 ? "" : "s", fmt::join(lines, "\n  "), total > lines.size() ? "\n  ..." : "");
+}
+
+std::shared_ptr<WindowState> Commit::keep(std::uint32_t id) {
+  std::shared_ptr<WindowState> window = world_.find_window(id);
+  auto& kept = chain_.windows_;
+  if (std::find(kept.begin(), kept.end(), window) == kept.end()) kept.push_back(window);
+  return window;
+}
+
+void Commit::compile() {
+  const int me = world_.rank();
+  chain_.id_ = world_.next_id();
+  std::sort(chain_.windows_.begin(), chain_.windows_.end());
+  chain_.windows_.erase(std::unique(chain_.windows_.begin(), chain_.windows_.end()), chain_.windows_.end());
+  for (std::size_t f = 0; f < world_.fabrics().size(); ++f) {
+    std::vector<fabric::Put> outgoing, incoming;
+    for (int rank = 0; rank < world_.size(); ++rank) {
+      for (const Descriptor& d : ranks_[static_cast<std::size_t>(rank)].puts) {
+        if (d.fabric != f || (rank != me && d.to != me)) continue;
+        fabric::Put put{.from = rank, .to = d.to, .shape = d.shape, .protocol = d.protocol};
+        if (d.shape != nullptr) {
+          put.to_memory = &keep(d.to_window)->memory();
+          put.to_offset = static_cast<std::uint64_t>(d.to_offset);
+          put.from_memory = &keep(d.from_window)->memory();
+          put.from_offset = static_cast<std::uint64_t>(d.from_offset);
+        }
+        if (rank == me) outgoing.push_back(put);
+        if (d.to == me) incoming.push_back(put);
+      }
+    }
+    chain_.programs_.push_back(
+        world_.fabrics()[f]->compile({chain_.name_, chain_.guarded_, outgoing, incoming}));
+  }
+  chain_.descriptors_.shrink_to_fit();
+  chain_.windows_.shrink_to_fit();
+  chain_.expected_ = {};
+}
+
+}  // namespace tca::core

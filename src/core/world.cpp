@@ -1,0 +1,151 @@
+#include "tca/world.hpp"
+
+#include <charconv>
+#include <cstdlib>
+#include <cstring>
+#include <exception>
+#include <fstream>
+#include <thread>
+
+#include "base/fail.hpp"
+#include "core/chain_state.hpp"
+#include "core/window_state.hpp"
+#include "core/world_state.hpp"
+#include "tca/version.hpp"
+
+namespace tca {
+
+namespace {
+
+WorldOptions with_environment(WorldOptions options) {
+  if (const char* text = std::getenv("OPENTCA_TIME_LIMIT")) {
+    double seconds = 0;
+    const char* end = text + std::strlen(text);
+    if (std::from_chars(text, end, seconds).ptr != end || !(seconds > 0) || seconds > 1e6) {
+      base::fail(Errc::invalid_argument, "OPENTCA_TIME_LIMIT={} is not a number of seconds above 0", text);
+    }
+    options.time_limit = std::chrono::milliseconds(static_cast<std::int64_t>(seconds * 1e3));
+  }
+  if (options.time_limit.count() <= 0) {
+    base::fail(Errc::invalid_argument, "a time limit of {} ms cannot be met", options.time_limit.count());
+  }
+  return options;
+}
+
+}  // namespace
+
+const char* library_version() {
+#define TCA_TEXT_(x) #x
+#define TCA_TEXT(x) TCA_TEXT_(x)
+  return TCA_TEXT(TCA_VERSION_MAJOR) "." TCA_TEXT(TCA_VERSION_MINOR) "." TCA_TEXT(TCA_VERSION_PATCH);
+#undef TCA_TEXT
+#undef TCA_TEXT_
+}
+
+World::World(std::shared_ptr<core::WorldState> state) : state_(std::move(state)) {}
+World::World(World&&) noexcept = default;
+World& World::operator=(World&&) noexcept = default;
+
+World::~World() {
+  if (state_ != nullptr && std::uncaught_exceptions() > 0) state_->control().leave("it ended with an error");
+}
+
+World World::init(const WorldOptions& options) {
+  const WorldOptions effective = with_environment(options);
+  return World(std::make_shared<core::WorldState>(route::bring_up_process(effective.time_limit), effective));
+}
+
+void World::run_threads(int ranks, const std::function<void(World&)>& body, const WorldOptions& options) {
+  const WorldOptions effective = with_environment(options);
+  const route::ThreadGround threads(ranks);
+  core::run_threads(
+      threads, [&](int rank) { return threads.bring_up(rank, effective.time_limit); }, body, effective);
+}
+
+int World::rank() const { return state_->rank(); }
+int World::size() const { return state_->size(); }
+
+Chain World::chain(std::string name, ChainOptions options) {
+  return Chain(std::make_unique<core::ChainState>(state_, std::move(name), std::move(options)));
+}
+
+void World::barrier() { state_->control().barrier("World::barrier"); }
+
+void World::gather_bytes(const void* mine, void* all, std::size_t bytes) {
+  const auto* first = static_cast<const std::byte*>(mine);
+  auto* next = static_cast<std::byte*>(all);
+  for (const base::Blob& blob : state_->control().all_gather({first, first + bytes}, "World::all_gather")) {
+    if (blob.size() != bytes) {
+      base::fail(Errc::refused, "World::all_gather: one rank gives {} bytes, another {}", blob.size(), bytes);
+    }
+    std::memcpy(next, blob.data(), bytes);
+    next += bytes;
+  }
+}
+
+std::shared_ptr<core::WindowState> World::make_window(Count elements, std::size_t element_bytes,
+                                                      std::size_t) {
+  std::int64_t bytes;
+  if (elements.value() < 0 ||
+      __builtin_mul_overflow(elements.value(), static_cast<std::int64_t>(element_bytes), &bytes)) {
+    base::fail(Errc::invalid_argument, "window: {} elements of {} bytes cannot be registered",
+               elements.value(), element_bytes);
+  }
+  return state_->make_window(static_cast<std::size_t>(bytes));
+}
+
+void World::write_trace(const std::string& path) {
+  const base::Trace nothing;
+  const base::Trace* mine = state_->trace() != nullptr ? state_->trace() : &nothing;
+  const std::vector<base::Blob> all = state_->control().all_gather(mine->encode(), "World::write_trace");
+  if (rank() != 0) return;
+  std::ofstream file(path);
+  file << base::Trace::chrome_json(all);
+  if (!file.flush())
+    base::fail(Errc::invalid_argument, "cannot write the trace to '{}': {}", path, std::strerror(errno));
+}
+
+void World::trace_span(std::string name, double begin_us, double end_us) {
+  if (base::Trace* trace = state_->trace()) trace->span(std::move(name), {}, begin_us, end_us);
+}
+
+std::string World::describe() const {
+  std::string fabrics;
+  for (const auto& fabric : state_->fabrics())
+    fabrics += (fabrics.empty() ? "" : ", ") + std::string(fabric->name());
+  return fmt::format("OpenTCA {}: rank {} of {} ({}), fabric {}", library_version(), rank(), size(),
+                     state_->launcher(), fabrics);
+}
+
+namespace core {
+
+// The states outlive all threads: a rank that fails early leaves memory that the others are still writing
+// into.
+void run_threads(const route::ThreadGround& threads, const std::function<route::Ground(int rank)>& ground,
+                 const std::function<void(World&)>& body, const WorldOptions& options) {
+  const auto ranks = static_cast<std::size_t>(threads.ranks());
+  std::vector<std::shared_ptr<WorldState>> states(ranks);
+  std::vector<std::exception_ptr> errors(ranks);
+  std::atomic<int> first_error{-1};
+  const auto run = [&](std::size_t rank) {
+    try {
+      states[rank] = std::make_shared<WorldState>(ground(static_cast<int>(rank)), options);
+      World world = WorldState::make_world(states[rank]);
+      body(world);
+    } catch (const std::exception& error) {
+      errors[rank] = std::current_exception();
+      int none = -1;
+      first_error.compare_exchange_strong(none, static_cast<int>(rank));
+      if (states[rank] != nullptr) states[rank]->control().leave(error.what());
+    }
+  };
+  std::vector<std::thread> others;
+  for (std::size_t rank = 1; rank < ranks; ++rank) others.emplace_back(run, rank);
+  run(0);
+  for (std::thread& thread : others) thread.join();
+  if (first_error >= 0) std::rethrow_exception(errors[static_cast<std::size_t>(first_error.load())]);
+}
+
+}  // namespace core
+
+}  // namespace tca

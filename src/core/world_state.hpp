@@ -1,0 +1,70 @@
+// What a rank's World, windows and chains share.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "base/shape.hpp"
+#include "base/trace.hpp"
+#include "route/bring_up.hpp"
+#include "tca/world.hpp"
+
+namespace tca::core {
+
+// A part of a window or of a committed chain that other ranks may still write into.
+using Retired = std::variant<std::unique_ptr<fabric::Memory>, std::unique_ptr<fabric::Program>>;
+
+class WorldState : public std::enable_shared_from_this<WorldState> {
+ public:
+  WorldState(route::Ground ground, const WorldOptions& options);
+
+  static World make_world(std::shared_ptr<WorldState> state) { return World(std::move(state)); }
+
+  int rank() const { return ground_.control->rank(); }
+  int size() const { return ground_.control->size(); }
+  fabric::Control& control() const { return *ground_.control; }
+  const std::vector<std::unique_ptr<fabric::Fabric>>& fabrics() const { return ground_.fabrics; }
+  const std::string& launcher() const { return ground_.launcher; }
+  base::Trace* trace() { return trace_ ? &*trace_ : nullptr; }
+
+  // Collective.
+  std::shared_ptr<WindowState> make_window(std::size_t bytes);
+
+  // Null once the last handle of this rank is gone.
+  std::shared_ptr<WindowState> find_window(std::uint32_t id) const;
+
+  // A shape that lives as long as the world; chains of the same pattern share one.
+  const base::Shape* intern(const base::Shape& shape) { return &*shapes_.insert(shape).first; }
+
+  // Numbers for objects made collectively: the same on every rank.
+  std::uint32_t next_id() { return next_id_++; }
+
+  // Memory that this rank no longer needs is kept until every rank has said so, because a partner that is a
+  // step behind may still store into it. Ranks say so with their next collective call.
+  void retire(std::uint32_t id, Retired part);
+  base::Blob releases();
+  void collect(base::Reader& theirs);
+
+ private:
+  route::Ground ground_;
+  std::optional<base::Trace> trace_;
+  std::set<base::Shape> shapes_;
+  std::uint32_t next_id_ = 0;
+  std::map<std::uint32_t, std::weak_ptr<WindowState>> windows_;
+  std::multimap<std::uint32_t, Retired> retired_;
+  std::vector<std::uint32_t> unannounced_;
+  std::map<std::uint32_t, int> announced_;  // id, by how many ranks
+};
+
+// Runs `body` on threads over the fabrics that `ground` makes for each rank.
+void run_threads(const route::ThreadGround& threads, const std::function<route::Ground(int rank)>& ground,
+                 const std::function<void(World&)>& body, const WorldOptions& options);
+
+}  // namespace tca::core

@@ -1,0 +1,39 @@
+// The control plane: how ranks meet and agree outside the hot path. Whatever brings the ranks up provides it.
+#pragma once
+
+#include <chrono>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/codec.hpp"
+#include "base/poll.hpp"
+
+namespace tca::fabric {
+
+class Control {
+ public:
+  virtual ~Control() = default;
+
+  virtual int rank() const = 0;
+  virtual int size() const = 0;
+
+  // Every rank's bytes, by rank. Collective. `what` ends the sentence "... while waiting in" of an error.
+  // Throws Error{timed_out} or Error{rank_lost}, naming the ranks that have not come.
+  virtual std::vector<base::Blob> all_gather(const base::Blob& mine, std::string_view what) = 0;
+
+  // Why `rank` will never answer again ("was killed", "left the world", ...), or nothing while it may.
+  virtual std::optional<std::string> lost(int rank) = 0;
+
+  // Tells the others that this rank is going, and why when it is not in good order.
+  virtual void leave(std::string_view reason) = 0;
+
+  virtual base::Cores cores() const = 0;
+
+  std::chrono::milliseconds time_limit{30'000};
+
+  void barrier(std::string_view what) { all_gather({}, what); }
+};
+
+}  // namespace tca::fabric

@@ -1,0 +1,92 @@
+// What carries bytes between ranks: the interface that every transport implements and the layers above rely
+// on.
+//
+// A fabric exposes a window's memory, compiles its share of a committed chain, and from then on starts and
+// tests that share. All decisions fall in `compile`; a started `Program` only does what was compiled. One
+// fabric object serves one rank, from one thread.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "base/shape.hpp"
+#include "base/trace.hpp"
+
+namespace tca::fabric {
+
+// This rank's part of a window and its way into the others' parts.
+class Memory {
+ public:
+  virtual ~Memory() = default;
+  virtual std::byte* data() = 0;  // null when this rank registered nothing
+  virtual std::size_t bytes(int rank) const = 0;
+};
+
+// One put as both ends know it after the exchange of a commit. A put without a shape is a bare signal.
+struct Put {
+  int from = 0;
+  int to = 0;
+  Memory* to_memory = nullptr;
+  std::uint64_t to_offset = 0;  // bytes
+  Memory* from_memory = nullptr;
+  std::uint64_t from_offset = 0;
+  const base::Shape* shape = nullptr;  // outlives every program
+  int protocol = 0;                    // index into Fabric::protocols()
+};
+
+// What a rank has to do with a chain. Both lists are in the order in which their senders declared them.
+struct Share {
+  std::string_view name;
+  bool guarded = true;
+  std::span<const Put> outgoing;  // from == this rank
+  std::span<const Put> incoming;  // to == this rank
+};
+
+// A rank's compiled share of a chain. Promises those of tca/chain.hpp.
+class Program {
+ public:
+  virtual ~Program() = default;
+
+  // Begins the next step; never blocks, allocates, locks or calls the system.
+  virtual void start() = 0;
+
+  // Moves the step on; true once it has finished. Does not block.
+  virtual bool test() = 0;
+
+  // The ranks whose signals the current step still lacks.
+  virtual std::vector<int> missing() const = 0;
+};
+
+class Fabric {
+ public:
+  virtual ~Fabric() = default;
+
+  virtual std::string_view name() const = 0;
+
+  // How it can carry a put, e.g. {"direct", "pull", "staged"}.
+  virtual std::span<const std::string_view> protocols() const = 0;
+
+  virtual bool reaches(int rank) const = 0;
+
+  // Collective: `bytes` of zeroed memory here, and access to what the others asked for. Throws, on every rank
+  // alike, Error{out_of_memory}. `window` names it in messages.
+  virtual std::unique_ptr<Memory> expose(std::size_t bytes, std::string_view window) = 0;
+
+  // Collective over the ranks that share the chain.
+  virtual std::unique_ptr<Program> compile(const Share& share) = 0;
+
+  // An immediate put: stored now, visible to `rank` no later than this rank's next signal to it.
+  virtual void put_now(Memory& memory, int rank, std::uint64_t offset, std::span<const std::byte> value) = 0;
+
+  // From now on programs add a span for what they move; null stops that.
+  virtual void trace_to(base::Trace* trace) = 0;
+
+  // Drives what other started programs of this rank still owe, so that no order of waits can deadlock.
+  virtual void progress() = 0;
+};
+
+}  // namespace tca::fabric

@@ -1,0 +1,61 @@
+// The memory in which the ranks of a host meet: who is here, and a mailbox each for set-up data.
+//
+// Layout of the segment: Header, then a Seat for each rank, then a mailbox for each rank. Every field of a
+// seat is written by its rank alone.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+
+namespace tca::shm {
+
+inline constexpr int max_ranks = 4096;
+
+struct Header {
+  static constexpr std::uint64_t magic_value = 0x3141'5443'416e'6550;  // no other program's segment begins so
+
+  std::atomic<std::uint64_t> magic;  // stored last, with release: the rest of the header is then valid
+  std::uint32_t abi;
+  std::int32_t ranks;
+  std::int32_t creator;  // process
+  char version[20];
+};
+
+enum class Presence : std::uint32_t { absent, here, left, failed };
+
+struct alignas(64) Seat {
+  std::atomic<std::int32_t> pid;
+  std::atomic<Presence> presence;
+  // Counts phases of all_gather: odd when this rank's mailbox is filled, even when it has read the others'.
+  // Release; pairs with the acquire of whoever waits for the phase.
+  std::atomic<std::uint32_t> phase;
+  std::uint64_t total;  // bytes of this rank's blob in the current all_gather
+  char reason[216];     // why it failed; valid once presence is `failed`
+};
+
+inline constexpr std::size_t mailbox_bytes = 16 * 1024;
+
+// Changes whenever anything that two ranks share in memory changes, so that ranks of different builds refuse
+// each other instead of misreading each other.
+inline constexpr std::uint32_t abi_version =
+    1u << 16 | static_cast<std::uint32_t>(sizeof(Header) + sizeof(Seat) + sizeof(std::size_t));
+
+class Board {
+ public:
+  explicit Board(std::byte* memory) : memory_(memory) {}
+
+  static std::size_t bytes(int ranks);
+
+  Header& header() const { return *reinterpret_cast<Header*>(memory_); }
+  Seat& seat(int rank) const;
+  std::byte* mailbox(int rank) const;
+
+  // Makes zeroed memory a board. One rank does this, before or while the others wait for the magic.
+  void format(int ranks);
+
+ private:
+  std::byte* memory_;
+};
+
+}  // namespace tca::shm

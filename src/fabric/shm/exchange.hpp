@@ -1,0 +1,18 @@
+// Attaching to a region of every rank.
+#pragma once
+
+#include <string_view>
+#include <vector>
+
+#include "fabric/control.hpp"
+#include "fabric/shm/space.hpp"
+
+namespace tca::shm {
+
+// Collective: allocates `bytes` here, announces them and maps everybody's; by rank, with an empty mapping for
+// a rank that wanted none. Throws Error{out_of_memory} on every rank when one could not allocate. `what`
+// names the step in messages.
+std::vector<Mapping> allocate_all(Space& space, fabric::Control& control, std::size_t bytes, Backing backing,
+                                  std::string_view what);
+
+}  // namespace tca::shm

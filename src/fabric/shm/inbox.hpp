@@ -1,0 +1,71 @@
+// The memory that other ranks write into to tell this one something: signals, and rings for staged puts.
+//
+// It lives with the waiting side. Each writer has lanes of its own, so that two writers never share a cache
+// line, and within a lane the signals of many chains are packed: a world of thousands of chains stays small,
+// and signals stored in a row cross to the reader in one line.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "fabric/control.hpp"
+#include "fabric/shm/space.hpp"
+
+namespace tca::shm {
+
+inline constexpr std::size_t cache_line = 64;
+
+// Step numbers that one rank stores for another, per chain. A step number wraps; see `reached`.
+struct Signal {
+  std::atomic<std::uint32_t> arrive;  // my puts of this step are in place, or ready to be fetched
+  std::atomic<std::uint32_t> ready;   // I have read what arrived in the step before this one
+  std::atomic<std::uint32_t> done;    // I have fetched what you offered in this step
+  std::uint32_t unused;
+};
+static_assert(sizeof(Signal) == 16 && std::atomic<std::uint32_t>::is_always_lock_free);
+
+// Whether a counter has come to `step`, for counters that wrap and never run 2^31 apart.
+inline bool reached(std::uint32_t counter, std::uint32_t step) {
+  return static_cast<std::int32_t>(counter - step) >= 0;
+}
+
+// A Signal and, behind it, the two buffers of a ring that staged puts of odd and even steps alternate
+// between. A few bytes share the signal's cache line and cross with it; more begin on a line of their own.
+struct Slot {
+  static std::size_t ring_offset(std::size_t buffer_bytes);
+  static std::size_t ring_pitch(std::size_t buffer_bytes);
+  static std::size_t bytes(std::size_t buffer_bytes);
+};
+
+class Inbox {
+ public:
+  // Collective.
+  Inbox(Space& space, fabric::Control& control);
+
+  // A zeroed slot for what `writer` sends; offset into this rank's inbox. Throws Error{out_of_memory}.
+  std::uint64_t allocate(int writer, std::size_t bytes);
+  void release(int writer, const Signal* slot, std::size_t bytes);
+
+  std::byte* at(int rank, std::uint64_t offset) const {
+    return views_[static_cast<std::size_t>(rank)].data() + offset;
+  }
+
+ private:
+  struct Lane {
+    std::uint64_t next = 0, end = 0;
+  };
+  std::uint64_t take_lines(std::size_t bytes);
+
+  int rank_;
+  std::vector<Mapping> views_;  // by rank, this one's own memory among them
+  std::vector<Lane> lanes_;     // by writer
+  std::uint64_t top_ = 0;
+  std::multimap<std::pair<int, std::size_t>, std::uint64_t> released_;  // by writer and size; -1: whole lines
+};
+
+}  // namespace tca::shm

@@ -1,0 +1,31 @@
+// How a process finds its world: from what its launcher left in the environment.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "fabric/shm/shm_control.hpp"
+
+namespace tca::shm {
+
+// Where this process stands among the ranks that were launched together.
+struct Seating {
+  int rank = 0;
+  int size = 1;
+  std::string launcher;  // "tca run", "Open MPI", ...
+  std::string path;      // of the control segment; empty for a world of one
+  bool named = false;    // a name in /dev/shm that rank 0 creates, rather than the launcher's own memory
+};
+
+// Throws Error{invalid_argument} for an environment that contradicts itself or spreads over several hosts.
+Seating find_seating();
+
+// Opens or creates the control segment and waits for every rank. Throws Error{incompatible} for a segment
+// that is another user's, foreign, corrupted or of another version.
+std::unique_ptr<ShmControl> join(const Seating& seating, std::chrono::milliseconds time_limit);
+
+// A board for `ranks` threads, or for a world of one.
+Mapping make_thread_board(int ranks);
+
+}  // namespace tca::shm

@@ -1,0 +1,151 @@
+#include "fabric/shm/program.hpp"
+
+#include <algorithm>
+
+namespace tca::shm {
+
+ShmProgram::ShmProgram(Engine& engine, std::span<const Link> links, std::span<const Copy> copies)
+    : engine_(engine),
+      link_count_(static_cast<std::uint32_t>(links.size())),
+      links_(std::make_unique<Link[]>(links.size())),
+      copies_(std::make_unique<Copy[]>(copies.size())) {
+  std::copy(links.begin(), links.end(), links_.get());
+  std::copy(copies.begin(), copies.end(), copies_.get());
+  owes_ = std::any_of(links.begin(), links.end(),
+                      [](const Link& link) { return link.needs_ready || link.pull_count > 0; });
+}
+
+ShmProgram::~ShmProgram() {
+  if (previous_ != nullptr) engine_.remove(*this);
+  for (const Link& link : std::span(links_.get(), link_count_)) {
+    engine_.inbox_.release(link.partner, link.in, Slot::bytes(link.in_buffer_bytes));
+  }
+}
+
+void ShmProgram::start() {
+  ++step_;
+  const std::span<Link> links(links_.get(), link_count_);
+  for (Link& link : links) {
+    // Release: pairs with the acquire in `send`; this rank's reads of what arrived stay before it.
+    if (link.posts_ready) link.out->ready.store(step_, std::memory_order_release);
+  }
+  std::uint32_t open = 0;
+  for (Link& link : links) {
+    link.received = !link.expects;
+    link.sent = !link.puts || send(link);
+    open += !link.sent || !link.received || link.is_pulled;
+  }
+  open_ = open;
+  if (owes_ && open > 0) engine_.add(*this);
+}
+
+bool ShmProgram::test() {
+  if (open_ > 0) advance();
+  return open_ == 0;
+}
+
+void ShmProgram::advance() {
+  std::uint32_t open = 0;
+  for (Link& link : std::span(links_.get(), link_count_)) {
+    if (!link.sent) link.sent = send(link);
+    if (!link.received) link.received = receive(link);
+    // Acquire: pairs with the release in `receive`; the partner's reads of the source are over.
+    const bool fetched = !link.is_pulled || reached(link.in->done.load(std::memory_order_acquire), step_);
+    open += !link.sent || !link.received || !fetched;
+  }
+  open_ = open;
+  if (owes_ && open == 0) engine_.remove(*this);
+}
+
+// False while the partner may still be reading what this step would overwrite.
+bool ShmProgram::send(Link& link) {
+  // Acquire: pairs with the release in `start`; the partner's reads come before this rank's stores.
+  if (link.needs_ready && !reached(link.in->ready.load(std::memory_order_acquire), step_ - link.ready_lag))
+    return false;
+  if (engine_.trace == nullptr) {
+    move_out(link);
+  } else {
+    traced(link, "puts to", &ShmProgram::move_out);
+  }
+  // Release: pairs with the acquire in `receive`; everything sent is visible to whoever sees the step.
+  link.out->arrive.store(step_, std::memory_order_release);
+  return true;
+}
+
+bool ShmProgram::receive(Link& link) {
+  // Acquire: pairs with the release in `send`.
+  if (!reached(link.in->arrive.load(std::memory_order_acquire), step_)) return false;
+  if (engine_.trace == nullptr) {
+    move_in(link);
+  } else {
+    traced(link, "puts from", &ShmProgram::move_in);
+  }
+  // Release: pairs with the acquire in `advance`; the source may be overwritten after it.
+  if (link.pull_count > 0) link.out->done.store(step_, std::memory_order_release);
+  return true;
+}
+
+void ShmProgram::move_out(const Link& link) {
+  const Copy* next = &copies_[link.first_copy];
+  for (const Copy* end = next + link.direct_count; next != end; ++next)
+    base::copy(next->to, next->from, *next->shape);
+  if (link.gather_count > 0) {
+    std::byte* dense = buffer(link.out, link.out_buffer_bytes);
+    for (const Copy* end = next + link.gather_count; next != end; ++next) {
+      base::gather(dense, next->from, *next->shape);
+      dense += next->shape->bytes();
+    }
+  }
+}
+
+void ShmProgram::move_in(const Link& link) {
+  const Copy* next = &copies_[link.first_copy + link.direct_count + link.gather_count];
+  if (link.scatter_count > 0) {
+    const std::byte* dense = buffer(link.in, link.in_buffer_bytes);
+    for (const Copy* end = next + link.scatter_count; next != end; ++next) {
+      base::scatter(next->to, dense, *next->shape);
+      dense += next->shape->bytes();
+    }
+  }
+  for (const Copy* end = next + link.pull_count; next != end; ++next)
+    base::copy(next->to, next->from, *next->shape);
+}
+
+void ShmProgram::traced(const Link& link, const char* what, void (ShmProgram::*move)(const Link&)) {
+  const double begin = base::Trace::now_us();
+  (this->*move)(link);
+  engine_.trace->span(fmt::format("{} rank {}", what, link.partner), fmt::format("step {}", step_), begin,
+                      base::Trace::now_us());
+}
+
+// The ring buffer of the current step.
+std::byte* ShmProgram::buffer(Signal* signal, std::uint32_t buffer_bytes) const {
+  auto* slot = reinterpret_cast<std::byte*>(signal);
+  return slot + Slot::ring_offset(buffer_bytes) + (step_ % 2) * Slot::ring_pitch(buffer_bytes);
+}
+
+std::vector<int> ShmProgram::missing() const {
+  std::vector<int> ranks;
+  for (const Link& link : std::span(links_.get(), link_count_)) {
+    const bool fetched = !link.is_pulled || reached(link.in->done.load(std::memory_order_relaxed), step_);
+    if (!link.sent || !link.received || !fetched) ranks.push_back(link.partner);
+  }
+  return ranks;
+}
+
+void Engine::add(ShmProgram& program) {
+  program.next_ = first_;
+  program.previous_ = &first_;
+  if (first_ != nullptr) first_->previous_ = &program.next_;
+  first_ = &program;
+}
+
+void Engine::remove(ShmProgram& program) {
+  if (program.previous_ == nullptr) return;
+  *program.previous_ = program.next_;
+  if (program.next_ != nullptr) program.next_->previous_ = program.previous_;
+  program.next_ = nullptr;
+  program.previous_ = nullptr;
+}
+
+}  // namespace tca::shm

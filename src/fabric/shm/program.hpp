@@ -1,0 +1,119 @@
+// A rank's compiled share of a chain over shared memory: what `start`, `test` and `wait` run.
+//
+// Three protocols, all of them puts to the caller:
+//   direct  the sender stores into the final place. Guarded, it first needs the receiver's `ready`.
+//   staged  the sender gathers into a ring in the receiver's inbox, the receiver scatters from it. Partners
+//   that both
+//           send need no `ready`: a partner's `arrive` n-1 was stored after it had emptied the buffer of n-2.
+//           From a rank that only sends, step n waits for `ready` n-1, so it is never more than its two
+//           buffers ahead.
+//   pull    the receiver copies from the sender's memory and answers `done`.
+// docs/protocols.md argues why this is right; verify/ proves it.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "fabric/fabric.hpp"
+#include "fabric/shm/inbox.hpp"
+
+namespace tca::shm {
+
+enum Protocol : int { direct, pull, staged };
+
+// One copy of a step.
+struct Copy {
+  std::byte* to;          // null where the ring says it
+  const std::byte* from;  // null where the ring says it
+  const base::Shape* shape;
+};
+
+// Everything between this rank and one partner in one chain.
+struct Link {
+  Signal* in = nullptr;   // what the partner stores for this rank
+  Signal* out = nullptr;  // what this rank stores for the partner
+  // direct, then staged copies to the partner, then those that this rank scatters, then those that it pulls
+  std::uint32_t first_copy = 0;
+  std::uint32_t direct_count = 0;
+  std::uint32_t gather_count = 0;
+  std::uint32_t scatter_count = 0;
+  std::uint32_t pull_count = 0;
+  std::uint32_t out_buffer_bytes = 0;  // of the partner's ring
+  std::uint32_t in_buffer_bytes = 0;
+  std::int32_t partner = 0;
+  // Fixed at commit.
+  bool puts : 1 = false;           // this rank sends, if only a signal
+  bool expects : 1 = false;        // the partner sends
+  bool posts_ready : 1 = false;    // the partner waits for this rank's `ready`
+  bool needs_ready : 1 = false;    // this rank waits for the partner's `ready`...
+  std::uint8_t ready_lag : 1 = 0;  // ...of this many steps ago
+  bool is_pulled : 1 = false;      // the partner fetches, and answers `done`
+  // Of the current step.
+  bool sent : 1 = true;
+  bool received : 1 = true;
+};
+
+class Engine;
+
+class ShmProgram final : public fabric::Program {
+ public:
+  ShmProgram(Engine& engine, std::span<const Link> links, std::span<const Copy> copies);
+  ~ShmProgram() override;
+
+  void start() override;
+  bool test() override;
+  std::vector<int> missing() const override;
+
+ private:
+  friend class Engine;
+
+  // Both do their part of the step once the partner's signal allows it; false until then.
+  bool send(Link& link);
+  bool receive(Link& link);
+  void move_out(const Link& link);
+  void move_in(const Link& link);
+  void traced(const Link& link, const char* what, void (ShmProgram::*move)(const Link&));
+  void advance();
+
+  std::byte* buffer(Signal* signal, std::uint32_t buffer_bytes) const;
+
+  Engine& engine_;
+  std::uint32_t step_ = 0;
+  std::uint32_t link_count_;
+  std::uint32_t open_ = 0;  // links whose part of the step is unfinished
+  bool owes_ = false;       // another rank may depend on this one's progress: guarded sends, pulls
+  std::unique_ptr<Link[]> links_;
+  std::unique_ptr<Copy[]> copies_;
+  // In the engine's list while started and unfinished, if `owes_`.
+  ShmProgram* next_ = nullptr;
+  ShmProgram** previous_ = nullptr;
+};
+
+// What the programs of a rank share: its inbox, and the list of started programs on which other ranks may
+// depend.
+class Engine {
+ public:
+  explicit Engine(Inbox& inbox) : inbox_(inbox) {}
+
+  base::Trace* trace = nullptr;
+
+  void progress() {
+    for (ShmProgram* program = first_; program != nullptr;) {
+      ShmProgram* next = program->next_;
+      program->advance();
+      program = next;
+    }
+  }
+
+ private:
+  friend class ShmProgram;
+  void add(ShmProgram& program);
+  void remove(ShmProgram& program);
+
+  Inbox& inbox_;
+  ShmProgram* first_ = nullptr;
+};
+
+}  // namespace tca::shm

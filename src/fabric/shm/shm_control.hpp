@@ -1,0 +1,45 @@
+// The control plane over a board.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "fabric/control.hpp"
+#include "fabric/shm/board.hpp"
+#include "fabric/shm/space.hpp"
+
+namespace tca::shm {
+
+class ShmControl final : public fabric::Control {
+ public:
+  // Takes seat `rank` of the board in `memory` and waits until every rank has. Throws Error{incompatible}
+  // when the seat is taken or the board is of another version.
+  ShmControl(Mapping memory, int rank, int size, std::chrono::milliseconds time_limit);
+  ~ShmControl() override;
+
+  int rank() const override { return rank_; }
+  int size() const override { return size_; }
+  std::vector<base::Blob> all_gather(const base::Blob& mine, std::string_view what) override;
+  std::optional<std::string> lost(int rank) override;
+  void leave(std::string_view reason) override;
+  base::Cores cores() const override { return cores_; }
+
+ private:
+  void take_seat();
+  void check_board();
+  void find_cores();
+  // Waits until every seat has reached `phase`.
+  void await_phase(std::uint32_t phase, std::string_view what);
+  bool process_ended(int rank);
+
+  Mapping memory_;
+  Board board_;
+  int rank_;
+  int size_;
+  std::uint32_t phase_ = 0;
+  bool gone_ = false;
+  base::Cores cores_ = base::Cores::crowded;  // until every rank has said where it may run
+  std::vector<int> pidfds_;                   // opened when a rank is first doubted; -1 before
+};
+
+}  // namespace tca::shm

@@ -1,0 +1,199 @@
+#include "fabric/shm/shm_fabric.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <map>
+
+#include "base/fail.hpp"
+#include "fabric/shm/exchange.hpp"
+#include "fabric/shm/program.hpp"
+
+namespace tca::shm {
+
+namespace {
+
+constexpr std::array<std::string_view, 3> protocol_names{"direct", "pull", "staged"};
+
+class ShmMemory final : public fabric::Memory {
+ public:
+  ShmMemory(std::vector<Mapping> views, int rank) : views_(std::move(views)), rank_(rank) {}
+
+  std::byte* data() override { return at(rank_); }
+  std::size_t bytes(int rank) const override { return views_[static_cast<std::size_t>(rank)].bytes(); }
+  std::byte* at(int rank) const { return views_[static_cast<std::size_t>(rank)].data(); }
+
+ private:
+  std::vector<Mapping> views_;  // by rank
+  int rank_;
+};
+
+std::byte* address(fabric::Memory* memory, int rank, std::uint64_t offset) {
+  return static_cast<ShmMemory*>(memory)->at(rank) + offset;
+}
+
+// The puts of a chain between this rank and one partner.
+struct Traffic {
+  std::vector<const fabric::Put*> out, in;
+};
+
+bool any(const std::vector<const fabric::Put*>& puts, Protocol protocol) {
+  return std::any_of(puts.begin(), puts.end(), [&](const fabric::Put* put) {
+    return put->shape != nullptr && put->protocol == protocol;
+  });
+}
+
+// How far `ready` may lag behind a step that is sent by these puts: 0 steps, 1 step, or -1 for no matter.
+// Both ends compute it from the same puts.
+int ready_lag(const std::vector<const fabric::Put*>& puts, bool guarded, bool mutual) {
+  if (guarded && any(puts, direct)) return 0;
+  return any(puts, staged) && !mutual ? 1 : -1;
+}
+
+std::uint64_t staged_bytes(const std::vector<const fabric::Put*>& puts) {
+  std::uint64_t bytes = 0;
+  for (const fabric::Put* put : puts) {
+    if (put->shape != nullptr && put->protocol == staged) bytes += put->shape->bytes();
+  }
+  return bytes;
+}
+
+std::uint32_t add_copies(std::vector<Copy>& copies, const std::vector<const fabric::Put*>& puts,
+                         Protocol protocol) {
+  std::uint32_t count = 0;
+  for (const fabric::Put* put : puts) {
+    if (put->shape == nullptr || put->protocol != protocol) continue;
+    copies.push_back({address(put->to_memory, put->to, put->to_offset),
+                      address(put->from_memory, put->from, put->from_offset), put->shape});
+    ++count;
+  }
+  return count;
+}
+
+Link make_link(int partner, const Traffic& traffic, bool guarded, std::vector<Copy>& copies) {
+  const bool mutual = !traffic.out.empty() && !traffic.in.empty();
+  const int out_lag = ready_lag(traffic.out, guarded, mutual);
+  Link link;
+  link.partner = partner;
+  link.first_copy = static_cast<std::uint32_t>(copies.size());
+  link.direct_count = add_copies(copies, traffic.out, direct);
+  link.gather_count = add_copies(copies, traffic.out, staged);
+  link.scatter_count = add_copies(copies, traffic.in, staged);
+  link.pull_count = add_copies(copies, traffic.in, pull);
+  link.out_buffer_bytes = static_cast<std::uint32_t>(staged_bytes(traffic.out));
+  link.in_buffer_bytes = static_cast<std::uint32_t>(staged_bytes(traffic.in));
+  link.puts = !traffic.out.empty();
+  link.expects = !traffic.in.empty();
+  link.needs_ready = out_lag >= 0;
+  link.ready_lag = out_lag == 1;
+  link.posts_ready = ready_lag(traffic.in, guarded, mutual) >= 0;
+  link.is_pulled = any(traffic.out, pull);
+  return link;
+}
+
+class ShmFabric final : public fabric::Fabric {
+ public:
+  ShmFabric(fabric::Control& control, std::unique_ptr<Space> space)
+      : control_(control), space_(std::move(space)), inbox_(*space_, control), engine_(inbox_) {}
+
+  std::string_view name() const override { return "shm"; }
+  std::span<const std::string_view> protocols() const override { return protocol_names; }
+  bool reaches(int) const override { return true; }
+
+  std::unique_ptr<fabric::Memory> expose(std::size_t bytes, std::string_view window) override;
+  std::unique_ptr<fabric::Program> compile(const fabric::Share& share) override;
+
+  void put_now(fabric::Memory& memory, int rank, std::uint64_t offset,
+               std::span<const std::byte> value) override {
+    std::memcpy(address(&memory, rank, offset), value.data(), value.size());
+  }
+
+  void trace_to(base::Trace* trace) override { engine_.trace = trace; }
+  void progress() override { engine_.progress(); }
+
+ private:
+  void exchange_slots(const fabric::Share& share, std::span<Link> links);
+
+  fabric::Control& control_;
+  std::unique_ptr<Space> space_;
+  Inbox inbox_;
+  Engine engine_;
+};
+
+std::unique_ptr<fabric::Memory> ShmFabric::expose(std::size_t bytes, std::string_view window) {
+  struct Wish {
+    double bytes, available;
+  };
+  const Wish mine{static_cast<double>(bytes), static_cast<double>(available_memory())};
+  Wish all{0, mine.available};
+  for (const base::Blob& blob : control_.all_gather(base::Writer().put(mine).blob(), window)) {
+    const auto wish = base::Reader(blob).get<Wish>();
+    all.bytes += wish.bytes;
+    all.available = std::min(all.available, wish.available);
+  }
+  constexpr double mebibyte = 1 << 20;
+  if (all.bytes > all.available) {
+    base::fail(Errc::out_of_memory,
+               "{} needs {:.0f} MiB on all {} ranks together, but this host has {:.0f} MiB of memory left "
+               "(MemAvailable, "
+               "and the container's memory limit if there is one); ask for less, use fewer ranks a host, or "
+               "raise the limit",
+               window, all.bytes / mebibyte, control_.size(), all.available / mebibyte);
+  }
+  return std::make_unique<ShmMemory>(allocate_all(*space_, control_, bytes, Backing::committed, window),
+                                     control_.rank());
+}
+
+std::unique_ptr<fabric::Program> ShmFabric::compile(const fabric::Share& share) {
+  std::map<int, Traffic> partners;
+  for (const fabric::Put& put : share.outgoing) partners[put.to].out.push_back(&put);
+  for (const fabric::Put& put : share.incoming) partners[put.from].in.push_back(&put);
+  std::vector<Link> links;
+  std::vector<Copy> copies;
+  for (const auto& [partner, traffic] : partners) {
+    links.push_back(make_link(partner, traffic, share.guarded, copies));
+  }
+  exchange_slots(share, links);
+  return std::make_unique<ShmProgram>(engine_, links, copies);
+}
+
+// Every rank allocates the slots that its partners write into and tells them where they are.
+void ShmFabric::exchange_slots(const fabric::Share& share, std::span<Link> links) {
+  base::Writer slots;
+  std::string problem;
+  try {
+    for (Link& link : links) {
+      const std::uint64_t offset = inbox_.allocate(link.partner, Slot::bytes(link.in_buffer_bytes));
+      link.in = reinterpret_cast<Signal*>(inbox_.at(control_.rank(), offset));
+      slots.put(link.partner).put(offset);
+    }
+  } catch (const Error& error) {
+    problem = fmt::format("rank {}: {}", control_.rank(), error.what());
+  }
+  base::Writer mine;
+  mine.put_string(problem).put_blob(slots.blob());
+  const std::vector<base::Blob> all =
+      control_.all_gather(mine.blob(), fmt::format("commit of chain '{}'", share.name));
+  std::map<int, std::uint64_t> offset_at;  // by partner
+  for (int rank = 0; rank < control_.size(); ++rank) {
+    base::Reader reader(all[static_cast<std::size_t>(rank)]);
+    if (const std::string theirs = reader.get_string(); !theirs.empty())
+      throw Error(Errc::out_of_memory, theirs);
+    while (!reader.done()) {
+      const int writer = reader.get<int>();
+      const auto offset = reader.get<std::uint64_t>();
+      if (writer == control_.rank()) offset_at[rank] = offset;
+    }
+  }
+  for (Link& link : links) {
+    link.out = reinterpret_cast<Signal*>(inbox_.at(link.partner, offset_at.at(link.partner)));
+  }
+}
+
+}  // namespace
+
+std::unique_ptr<fabric::Fabric> make_fabric(fabric::Control& control, std::unique_ptr<Space> space) {
+  return std::make_unique<ShmFabric>(control, std::move(space));
+}
+
+}  // namespace tca::shm

@@ -1,0 +1,141 @@
+#include "fabric/shm/space.hpp"
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <fstream>
+#include <string>
+#include <utility>
+
+#include "base/fail.hpp"
+
+namespace tca::shm {
+
+namespace {
+
+constexpr int read_write = PROT_READ | PROT_WRITE;
+
+Mapping map_file(int fd, std::size_t bytes) {
+  void* data = mmap(nullptr, bytes, read_write, MAP_SHARED | MAP_NORESERVE, fd, 0);
+  if (data == MAP_FAILED) return {};
+  return {static_cast<std::byte*>(data), bytes, true};
+}
+
+class ThreadSpace final : public Space {
+ public:
+  Mapping allocate(std::size_t bytes, Backing backing, Token& token) override {
+    token = {};
+    const int populate = backing == Backing::committed ? 0 : MAP_NORESERVE;
+    void* data = mmap(nullptr, bytes, read_write, MAP_PRIVATE | MAP_ANONYMOUS | populate, -1, 0);
+    if (data == MAP_FAILED) {
+      token.error = errno;
+      return {};
+    }
+    token.handle = reinterpret_cast<std::int64_t>(data);
+    token.bytes = bytes;
+    return {static_cast<std::byte*>(data), bytes, true};
+  }
+
+  Mapping attach(const Token& token) override {
+    return {reinterpret_cast<std::byte*>(token.handle), token.bytes, false};
+  }
+
+  void seal(const Token&) override {}
+};
+
+class ProcessSpace final : public Space {
+ public:
+  Mapping allocate(std::size_t bytes, Backing backing, Token& token) override {
+    token = {};
+    token.pid = getpid();
+    const int fd = memfd_create("opentca", MFD_CLOEXEC);
+    if (fd < 0) {
+      token.error = errno;
+      return {};
+    }
+    // Without the pages a store could end in SIGBUS much later, where no message can say why.
+    int error = ftruncate(fd, static_cast<off_t>(bytes)) == 0 ? 0 : errno;
+    if (error == 0 && backing == Backing::committed)
+      error = posix_fallocate(fd, 0, static_cast<off_t>(bytes));
+    Mapping mapping = error == 0 ? map_file(fd, bytes) : Mapping{};
+    if (mapping.data() == nullptr) {
+      token.error = error != 0 ? error : errno;
+      close(fd);
+      return {};
+    }
+    token.handle = fd;
+    token.bytes = bytes;
+    return mapping;
+  }
+
+  Mapping attach(const Token& token) override {
+    const std::string path = fmt::format("/proc/{}/fd/{}", token.pid, token.handle);
+    const int fd = open(path.c_str(), O_RDWR | O_CLOEXEC);
+    if (fd < 0) {
+      base::fail(
+          Errc::incompatible,
+          "cannot map the memory of process {} through {}: {}. Ranks of one host must run as one user in one "
+          "PID namespace (one container)",
+          token.pid, path, std::strerror(errno));
+    }
+    struct stat info {};
+    fstat(fd, &info);
+    Mapping mapping;
+    if (info.st_uid == geteuid() && static_cast<std::uint64_t>(info.st_size) >= token.bytes) {
+      mapping = map_file(fd, token.bytes);
+    }
+    close(fd);
+    if (mapping.data() == nullptr) {
+      base::fail(Errc::incompatible, "{} is not the {} bytes of this user's memory that process {} announced",
+                 path, token.bytes, token.pid);
+    }
+    return mapping;
+  }
+
+  void seal(const Token& token) override { close(static_cast<int>(token.handle)); }
+};
+
+std::uint64_t read_number(const char* path) {
+  std::ifstream file(path);
+  std::uint64_t value = 0;
+  return file >> value ? value : UINT64_MAX;
+}
+
+}  // namespace
+
+Mapping& Mapping::operator=(Mapping&& other) noexcept {
+  std::swap(data_, other.data_);
+  std::swap(bytes_, other.bytes_);
+  std::swap(owned_, other.owned_);
+  return *this;
+}
+
+Mapping::~Mapping() {
+  if (owned_) munmap(data_, bytes_);
+}
+
+std::unique_ptr<Space> Space::of_threads() { return std::make_unique<ThreadSpace>(); }
+std::unique_ptr<Space> Space::of_processes() { return std::make_unique<ProcessSpace>(); }
+
+std::uint64_t available_memory() {
+  std::uint64_t available = UINT64_MAX;
+  std::ifstream meminfo("/proc/meminfo");
+  for (std::string key, unit; meminfo >> key;) {
+    std::uint64_t kibibytes = 0;
+    meminfo >> kibibytes;
+    if (key == "MemAvailable:") available = kibibytes * 1024;
+    std::getline(meminfo, unit);
+  }
+  const std::uint64_t limit = read_number("/sys/fs/cgroup/memory.max");
+  const std::uint64_t used = read_number("/sys/fs/cgroup/memory.current");
+  if (limit != UINT64_MAX && used != UINT64_MAX)
+    available = std::min(available, limit - std::min(limit, used));
+  return available;
+}
+
+}  // namespace tca::shm

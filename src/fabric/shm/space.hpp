@@ -1,0 +1,65 @@
+// Memory that the ranks of a host reach in common: of one process, or of processes through /proc.
+//
+// Between processes each region is a memfd of its owner. It has no name, so nothing can be left behind in
+// /dev/shm and nobody else can open it: the kernel lets only the same user's processes follow /proc/<pid>/fd.
+#pragma once
+
+#include <sys/types.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+
+namespace tca::shm {
+
+// A mapped range, unmapped with its object.
+class Mapping {
+ public:
+  Mapping() = default;
+  Mapping(std::byte* data, std::size_t bytes, bool owned) : data_(data), bytes_(bytes), owned_(owned) {}
+  Mapping(Mapping&& other) noexcept { *this = std::move(other); }
+  Mapping& operator=(Mapping&& other) noexcept;
+  ~Mapping();
+
+  std::byte* data() const { return data_; }
+  std::size_t bytes() const { return bytes_; }
+
+ private:
+  std::byte* data_ = nullptr;
+  std::size_t bytes_ = 0;
+  bool owned_ = false;
+};
+
+// How another rank finds a region.
+struct Token {
+  std::int64_t handle = -1;  // an address, or a file descriptor of `pid`; -1 when the region could not be had
+  std::int32_t pid = 0;
+  std::int32_t error = 0;  // errno behind a handle of -1
+  std::uint64_t bytes = 0;
+};
+
+enum class Backing {
+  committed,  // every page is there, or the call fails
+  sparse,     // pages come on first use
+};
+
+class Space {
+ public:
+  virtual ~Space() = default;
+
+  // Zeroed memory of this rank; the token lets others attach until `seal` is called.
+  virtual Mapping allocate(std::size_t bytes, Backing backing, Token& token) = 0;
+  virtual Mapping attach(const Token& token) = 0;
+
+  // Every rank has attached: nobody can any more.
+  virtual void seal(const Token& token) = 0;
+
+  static std::unique_ptr<Space> of_threads();
+  static std::unique_ptr<Space> of_processes();
+};
+
+// Bytes of memory that this host could still give out, after the limit of the container it may run in.
+std::uint64_t available_memory();
+
+}  // namespace tca::shm

@@ -1,0 +1,126 @@
+#include "tca/grid.hpp"
+
+#include <algorithm>
+#include <limits>
+
+#include "base/fail.hpp"
+
+namespace tca {
+
+namespace {
+
+using base::fail;
+
+std::size_t at(int i) { return static_cast<std::size_t>(i); }
+
+// Every way to write `ranks` as an ordered product that keeps the given nonzero factors.
+void factorise(int ranks, std::vector<int>& shape, std::size_t dim, const std::vector<int>& given,
+               std::vector<std::vector<int>>& all) {
+  if (dim == given.size()) {
+    if (ranks == 1) all.push_back(shape);
+    return;
+  }
+  for (int factor = 1; factor <= ranks; ++factor) {
+    if (ranks % factor != 0 || (given[dim] != 0 && given[dim] != factor)) continue;
+    shape[dim] = factor;
+    factorise(ranks / factor, shape, dim + 1, given, all);
+  }
+}
+
+// Elements that the busiest rank sends, faces on both sides of every divided dimension.
+double busiest_faces(const std::vector<int>& shape, std::span<const std::int64_t> extents) {
+  double cells = 1;
+  for (std::size_t d = 0; d < shape.size(); ++d)
+    cells *= static_cast<double>((extents[d] + shape[d] - 1) / shape[d]);
+  double faces = 0;
+  for (std::size_t d = 0; d < shape.size(); ++d) {
+    if (shape[d] > 1) faces += 2 * cells / static_cast<double>((extents[d] + shape[d] - 1) / shape[d]);
+  }
+  return faces;
+}
+
+bool fits(const std::vector<int>& shape, std::span<const std::int64_t> extents) {
+  for (std::size_t d = 0; d < shape.size(); ++d) {
+    if (extents[d] < shape[d]) return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+Grid::Grid(int ranks, std::vector<int> shape, std::vector<bool> periodic,
+           std::span<const std::int64_t> extents)
+    : periodic_(std::move(periodic)) {
+  const std::size_t dims = shape.size();
+  if (dims < 1 || dims > max_dims)
+    fail(Errc::invalid_argument, "grid: 1 to {} dimensions, not {}", max_dims, dims);
+  if (periodic_.empty()) periodic_.assign(dims, false);
+  if (periodic_.size() != dims || (!extents.empty() && extents.size() != dims)) {
+    fail(Errc::invalid_argument, "grid {}: periodic has {} and extents {} dimensions", fmt::join(shape, "x"),
+         periodic_.size(), extents.size());
+  }
+  if (ranks < 1 || std::any_of(shape.begin(), shape.end(), [](int n) { return n < 0; })) {
+    fail(Errc::invalid_argument, "grid {} for {} ranks: counts must be positive (0 for a side to be chosen)",
+         fmt::join(shape, "x"), ranks);
+  }
+  const std::vector<std::int64_t> equal(dims, std::numeric_limits<std::int32_t>::max());
+  if (extents.empty()) extents = equal;
+  std::vector<std::vector<int>> all;
+  std::vector<int> scratch(dims);
+  factorise(ranks, scratch, 0, shape, all);
+  std::erase_if(all, [&](const auto& candidate) { return !fits(candidate, extents); });
+  if (all.empty()) {
+    fail(Errc::invalid_argument, "no grid {} holds {} ranks for {} elements (0 is a side to be chosen)",
+         fmt::join(shape, "x"), ranks, fmt::join(extents, "x"));
+  }
+  // Outer dimensions first among equals: their faces are contiguous in memory.
+  shape_ = *std::min_element(all.begin(), all.end(), [&](const auto& a, const auto& b) {
+    const double left = busiest_faces(a, extents), right = busiest_faces(b, extents);
+    return left != right ? left < right : a > b;
+  });
+}
+
+Grid Grid::choose(int ranks, std::span<const std::int64_t> extents, std::vector<bool> periodic) {
+  return Grid(ranks, std::vector<int>(extents.size(), 0), std::move(periodic), extents);
+}
+
+int Grid::ranks() const {
+  int product = 1;
+  for (const int n : shape_) product *= n;
+  return product;
+}
+
+Grid::Coordinates Grid::coordinates(int rank) const {
+  Coordinates result{};
+  for (int d = dims() - 1; d >= 0; --d) {
+    result[at(d)] = rank % extent(d);
+    rank /= extent(d);
+  }
+  return result;
+}
+
+int Grid::rank_at(const Coordinates& coordinates) const {
+  int rank = 0;
+  for (int d = 0; d < dims(); ++d) rank = rank * extent(d) + coordinates[at(d)];
+  return rank;
+}
+
+std::optional<int> Grid::neighbour(int rank, const Coordinates& step) const {
+  Coordinates place = coordinates(rank);
+  for (int d = 0; d < dims(); ++d) {
+    const int moved = place[at(d)] + step[at(d)];
+    if (!periodic(d) && (moved < 0 || moved >= extent(d))) return std::nullopt;
+    place[at(d)] = ((moved % extent(d)) + extent(d)) % extent(d);
+  }
+  return rank_at(place);
+}
+
+Part Grid::part(int rank, int dim, std::int64_t whole) const {
+  const std::int64_t parts = extent(dim), index = coordinates(rank)[at(dim)];
+  const std::int64_t each = whole / parts, larger = whole % parts;
+  return {index * each + std::min(index, larger), each + (index < larger ? 1 : 0)};
+}
+
+std::string Grid::describe() const { return fmt::format("{}", fmt::join(shape_, "x")); }
+
+}  // namespace tca

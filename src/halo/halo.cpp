@@ -1,0 +1,195 @@
+#include "tca/halo.hpp"
+
+#include <algorithm>
+#include <functional>
+#include <numeric>
+#include <set>
+
+#include "base/fail.hpp"
+
+namespace tca {
+
+namespace {
+
+using base::fail;
+
+// What every rank needs to know of its neighbours' arrays.
+struct Shape {
+  std::array<std::int64_t, Grid::max_dims> interior{};
+  std::array<GhostWidth, Grid::max_dims> width{};
+};
+
+std::array<std::int64_t, Grid::max_dims> with_ghosts(const Shape& shape, int dims) {
+  std::array<std::int64_t, Grid::max_dims> extents{};
+  for (std::size_t d = 0; d < static_cast<std::size_t>(dims); ++d) {
+    extents[d] = shape.width[d].low + shape.interior[d] + shape.width[d].high;
+  }
+  return extents;
+}
+
+// A box of a rank's array: per dimension its first element, ghosts counted, and its length.
+struct Box {
+  std::array<std::int64_t, Grid::max_dims> first{}, length{};
+};
+
+// Where the ghosts on side `step` of a receiver lie, and which cells of the sender fill them. Along a
+// dimension without a step both are the interior.
+Box ghosts(const Shape& receiver, const Grid::Coordinates& step, int dims) {
+  Box box;
+  for (std::size_t d = 0; d < static_cast<std::size_t>(dims); ++d) {
+    const GhostWidth w = receiver.width[d];
+    const std::int64_t n = receiver.interior[d];
+    box.first[d] = step[d] < 0 ? 0 : step[d] > 0 ? w.low + n : w.low;
+    box.length[d] = step[d] < 0 ? w.low : step[d] > 0 ? w.high : n;
+  }
+  return box;
+}
+
+Box edge_cells(const Shape& sender, const Shape& receiver, const Grid::Coordinates& step, int dims) {
+  Box box;
+  for (std::size_t d = 0; d < static_cast<std::size_t>(dims); ++d) {
+    const std::int64_t n = sender.interior[d];
+    box.length[d] = step[d] < 0   ? receiver.width[d].low
+                    : step[d] > 0 ? receiver.width[d].high
+                                  : receiver.interior[d];
+    box.first[d] = sender.width[d].low + (step[d] < 0 ? n - box.length[d] : 0);
+  }
+  return box;
+}
+
+bool empty(const Box& box, int dims) {
+  return std::any_of(box.length.begin(), box.length.begin() + dims, [](std::int64_t n) { return n == 0; });
+}
+
+Layout layout_of(const Shape& shape, const Box& box, int dims) {
+  const auto extents = with_ghosts(shape, dims);
+  std::vector<Count> e, f, l;
+  for (std::size_t d = 0; d < static_cast<std::size_t>(dims); ++d) {
+    e.emplace_back(extents[d]);
+    f.emplace_back(box.first[d]);
+    l.emplace_back(box.length[d]);
+  }
+  return subarray(e, f, l);
+}
+
+// All directions to a neighbour: one step along one dimension, or along several when corners are wanted.
+std::vector<Grid::Coordinates> directions(int dims, bool corners) {
+  std::vector<Grid::Coordinates> all;
+  int count = 1;
+  for (int d = 0; d < dims; ++d) count *= 3;
+  for (int code = 0; code < count; ++code) {
+    Grid::Coordinates step{};
+    int rest = code, moved = 0;
+    for (std::size_t d = 0; d < static_cast<std::size_t>(dims); ++d, rest /= 3) {
+      step[d] = rest % 3 - 1;
+      moved += step[d] != 0;
+    }
+    if (moved == 1 || (moved > 1 && corners)) all.push_back(step);
+  }
+  return all;
+}
+
+Shape check_shape(const std::string& name, const Grid& grid, const std::vector<std::int64_t>& interior,
+                  const std::vector<GhostWidth>& width) {
+  const auto dims = static_cast<std::size_t>(grid.dims());
+  if (interior.size() != dims || (!width.empty() && width.size() != dims)) {
+    fail(Errc::invalid_argument, "halo '{}': the grid has {} dimensions, the interior {} and the widths {}",
+         name, dims, interior.size(), width.size());
+  }
+  Shape shape;
+  for (std::size_t d = 0; d < dims; ++d) {
+    shape.interior[d] = interior[d];
+    shape.width[d] = width.empty() ? GhostWidth{} : width[d];
+    if (interior[d] < 1 || shape.width[d].low < 0 || shape.width[d].high < 0) {
+      fail(Errc::invalid_argument,
+           "halo '{}': dimension {} has {} elements and ghosts {} and {} wide; that cannot be", name, d,
+           interior[d], shape.width[d].low, shape.width[d].high);
+    }
+  }
+  return shape;
+}
+
+// Looks at every pair of neighbours, so that every rank finds the same problem.
+void check_neighbours(const std::string& name, const Grid& grid, const std::vector<Shape>& shapes,
+                      const std::vector<Grid::Coordinates>& steps) {
+  for (int rank = 0; rank < grid.ranks(); ++rank) {
+    for (const Grid::Coordinates& step : steps) {
+      const std::optional<int> other = grid.neighbour(rank, step);
+      if (!other) continue;
+      const Shape &receiver = shapes[static_cast<std::size_t>(rank)],
+                  &sender = shapes[static_cast<std::size_t>(*other)];
+      for (std::size_t d = 0; d < static_cast<std::size_t>(grid.dims()); ++d) {
+        const std::int64_t wide = step[d] < 0   ? receiver.width[d].low
+                                  : step[d] > 0 ? receiver.width[d].high
+                                                : 0;
+        if (step[d] == 0 && receiver.interior[d] != sender.interior[d]) {
+          fail(Errc::refused,
+               "halo '{}': ranks {} and {} share a face but have {} and {} elements in dimension {}", name,
+               rank, *other, receiver.interior[d], sender.interior[d], d);
+        }
+        if (wide > sender.interior[d]) {
+          fail(Errc::refused,
+               "halo '{}': the ghosts of rank {} in dimension {} are {} wide, but rank {} has only {} "
+               "elements there",
+               name, rank, d, wide, *other, sender.interior[d]);
+        }
+      }
+    }
+  }
+}
+
+}  // namespace
+
+Halo::Halo(World& world, std::string name, const Grid& grid, std::vector<std::int64_t> interior,
+           HaloOptions options)
+    : chain_(world.chain(name, options.chain)) {
+  if (grid.ranks() != world.size()) {
+    fail(Errc::invalid_argument, "halo '{}': the grid {} does not hold the world's {} ranks", name,
+         grid.describe(), world.size());
+  }
+  const int dims = grid.dims(), me = world.rank();
+  const Shape mine = check_shape(name, grid, interior, options.width);
+  const std::vector<Shape> shapes = world.all_gather(mine);
+  const std::vector<Grid::Coordinates> steps = directions(dims, options.corners);
+  check_neighbours(name, grid, shapes, steps);
+
+  const auto extents = with_ghosts(mine, dims);
+  extents_.assign(extents.begin(), extents.begin() + dims);
+  width_.assign(mine.width.begin(), mine.width.begin() + dims);
+  std::set<int> senders;
+  for (const Grid::Coordinates& step : steps) {
+    // As a receiver: the neighbour on side `step` fills the ghosts there.
+    if (const std::optional<int> sender = grid.neighbour(me, step);
+        sender && !empty(ghosts(mine, step, dims), dims)) {
+      senders.insert(*sender);
+    }
+    // As a sender: this rank lies on side `step` of the neighbour the other way.
+    Grid::Coordinates back{};
+    std::transform(step.begin(), step.end(), back.begin(), std::negate<>());
+    const std::optional<int> receiver = grid.neighbour(me, back);
+    if (!receiver) continue;
+    const Shape& theirs = shapes[static_cast<std::size_t>(*receiver)];
+    const Box to = ghosts(theirs, step, dims);
+    if (empty(to, dims)) continue;
+    faces_.push_back({*receiver, layout_of(mine, edge_cells(mine, theirs, step, dims), dims),
+                      layout_of(theirs, to, dims)});
+  }
+  for (const int rank : senders) chain_.expect(rank);
+}
+
+std::int64_t Halo::elements() const {
+  return std::accumulate(extents_.begin(), extents_.end(), std::int64_t{1}, std::multiplies<>());
+}
+
+std::int64_t Halo::index(std::span<const std::int64_t> cell) const {
+  std::int64_t offset = 0;
+  for (std::size_t d = 0; d < extents_.size(); ++d) offset = offset * extents_[d] + width_[d].low + cell[d];
+  return offset;
+}
+
+std::int64_t Halo::sent_elements() const {
+  return std::accumulate(faces_.begin(), faces_.end(), std::int64_t{0},
+                         [](std::int64_t sum, const Face& face) { return sum + face.from.elements(); });
+}
+
+}  // namespace tca

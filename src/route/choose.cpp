@@ -1,0 +1,97 @@
+#include "route/choose.hpp"
+
+#include <cstdlib>
+#include <limits>
+#include <optional>
+#include <vector>
+
+#include "base/fail.hpp"
+#include "route/cost_table.hpp"
+
+namespace tca::route {
+
+namespace {
+
+using Fabrics = std::span<const std::unique_ptr<fabric::Fabric>>;
+
+struct Candidate {
+  Choice choice;
+  std::string channel;                 // "shm/direct"
+  std::optional<double> predicted_us;  // nothing when the table does not know the channel
+};
+
+bool matches(const std::string& override_name, std::string_view fabric, std::string_view protocol) {
+  return override_name.empty() || override_name == fabric || override_name == protocol ||
+         override_name == fmt::format("{}/{}", fabric, protocol);
+}
+
+std::vector<Candidate> candidates(Fabrics fabrics, int target, const base::Shape& shape,
+                                  const std::string& override_name) {
+  std::vector<Candidate> all;
+  for (std::size_t f = 0; f < fabrics.size(); ++f) {
+    const fabric::Fabric& fabric = *fabrics[f];
+    if (!fabric.reaches(target)) continue;
+    const auto protocols = fabric.protocols();
+    for (std::size_t p = 0; p < protocols.size(); ++p) {
+      if (!matches(override_name, fabric.name(), protocols[p])) continue;
+      const Cost* cost = find_cost(builtin_costs(), fabric.name(), protocols[p], shape);
+      all.push_back({{static_cast<int>(f), static_cast<int>(p)},
+                     fmt::format("{}/{}", fabric.name(), protocols[p]),
+                     cost ? std::optional(cost->predict_us(shape)) : std::nullopt});
+    }
+  }
+  return all;
+}
+
+// A channel without a cost is taken only when there is no other, the first one then.
+double rank_by(const Candidate& candidate) {
+  return candidate.predicted_us.value_or(std::numeric_limits<double>::max());
+}
+
+}  // namespace
+
+std::string effective_override(const std::string& asked) {
+  const char* forced = std::getenv("OPENTCA_ROUTE");
+  return forced != nullptr && *forced != '\0' ? forced : asked;
+}
+
+Choice choose(Fabrics fabrics, int target, const base::Shape& shape, const std::string& override_name) {
+  const std::vector<Candidate> all = candidates(fabrics, target, shape, override_name);
+  if (all.empty()) {
+    std::string known;
+    for (const Candidate& c : candidates(fabrics, target, shape, {}))
+      known += (known.empty() ? "" : ", ") + c.channel;
+    base::fail(Errc::invalid_argument, "route '{}' names no channel that reaches rank {}; there are {}",
+               override_name, target, known);
+  }
+  const Candidate* best = &all.front();
+  for (const Candidate& candidate : all) {
+    if (rank_by(candidate) < rank_by(*best)) best = &candidate;
+  }
+  return best->choice;
+}
+
+std::string describe(const base::Shape& shape) {
+  if (shape.loop_count == 0) return "block";
+  return fmt::format("{}, {} runs of {} bytes", to_string(classify(shape)), shape.runs(), shape.run);
+}
+
+std::string explain(Fabrics fabrics, int target, const base::Shape& shape, Choice chosen,
+                    const std::string& override_name) {
+  std::string channel, predicted = "no prediction", next;
+  double next_us = std::numeric_limits<double>::max();
+  for (const Candidate& c : candidates(fabrics, target, shape, {})) {
+    if (c.choice.fabric == chosen.fabric && c.choice.protocol == chosen.protocol) {
+      channel = c.channel;
+      if (c.predicted_us) predicted = fmt::format("predicted {:.2f} us", *c.predicted_us);
+    } else if (c.predicted_us && *c.predicted_us < next_us) {
+      next_us = *c.predicted_us;
+      next = fmt::format("{} {:.2f} us", c.channel, next_us);
+    }
+  }
+  const std::string reason = override_name.empty() ? (next.empty() ? "the only channel" : "next best " + next)
+                                                   : fmt::format("forced by route '{}'", override_name);
+  return fmt::format("{}, {} ({})", channel, predicted, reason);
+}
+
+}  // namespace tca::route

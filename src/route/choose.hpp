@@ -1,0 +1,35 @@
+// The route: which channel carries a descriptor, decided once, at commit.
+#pragma once
+
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "base/shape.hpp"
+#include "fabric/fabric.hpp"
+
+namespace tca::route {
+
+struct Choice {
+  int fabric = 0;    // index into the world's fabrics
+  int protocol = 0;  // index into that fabric's protocols
+};
+
+// Forces a channel by "fabric/protocol", "fabric" or "protocol"; empty leaves the choice to the cost table.
+// OPENTCA_ROUTE, when set, wins over what the chain asks for.
+std::string effective_override(const std::string& asked);
+
+// The cheapest channel that reaches `target`. Throws Error{invalid_argument} when the override names none
+// that does.
+Choice choose(std::span<const std::unique_ptr<fabric::Fabric>> fabrics, int target, const base::Shape& shape,
+              const std::string& override_name);
+
+// The layout in words, e.g. "stride, 4096 runs of 8 bytes".
+std::string describe(const base::Shape& shape);
+
+// Why: the channel, its predicted time and the next best one's.
+std::string explain(std::span<const std::unique_ptr<fabric::Fabric>> fabrics, int target,
+                    const base::Shape& shape, Choice chosen, const std::string& override_name);
+
+}  // namespace tca::route
