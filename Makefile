@@ -1,0 +1,40 @@
+# One command each for what people do here; CMakeLists.txt and CMakePresets.json do the building.
+.DEFAULT_GOAL := help
+.PHONY: help build run test sanitize clean
+.NOTPARALLEL:
+MAKEFLAGS += --no-print-directory
+
+RANKS ?= 4
+SIZE ?= S
+
+help:
+	@echo "make run       set up, build, and solve Himeno's problem (RANKS=4 SIZE=S)"
+	@echo "make test      set up, build, and run every test"
+	@echo "make sanitize  every test under the address and undefined-behaviour sanitizers,"
+	@echo "               those whose ranks are threads under ThreadSanitizer"
+	@echo "make build     set up and build only: build/release/bin/tca"
+	@echo "make clean     remove what was built"
+
+build:
+	@scripts/setup.sh build
+	@scripts/build.sh release
+
+run:
+	@scripts/setup.sh build
+	@scripts/build.sh release tca
+	build/release/bin/tca himeno --ranks $(RANKS) --size $(SIZE)
+
+test:
+	@scripts/setup.sh test
+	@scripts/build.sh release
+	@scripts/test.sh release
+
+sanitize:
+	@scripts/setup.sh test
+	@scripts/build.sh asan
+	@scripts/test.sh asan
+	@scripts/build.sh tsan opentca_thread_tests
+	@scripts/test.sh tsan
+
+clean:
+	rm -rf build

@@ -1,0 +1,77 @@
+// Rank 0 runs the serial reference; the fields are compared by a checksum of each rank's cells, so that no
+// rank needs room for the whole array.
+#include "himeno/check.hpp"
+
+#include <bit>
+#include <chrono>
+#include <cmath>
+#include <cstdint>
+#include <memory>
+
+#include "himeno/serial.hpp"
+
+namespace tca::himeno {
+
+namespace {
+
+// FNV-1a over whole words: any one cell that differs changes it.
+template <class PressureAt>
+std::uint64_t checksum(const Share& share, const PressureAt& pressure_at) {
+  std::uint64_t sum = 0xcbf29ce484222325U;
+  for (std::int64_t i = 1; i <= share[0].size; ++i) {
+    for (std::int64_t j = 1; j <= share[1].size; ++j) {
+      for (std::int64_t k = 1; k <= share[2].size; ++k) {
+        const float value = pressure_at(share[0].begin + i, share[1].begin + j, share[2].begin + k);
+        sum = (sum ^ std::bit_cast<std::uint32_t>(value)) * 0x100000001b3U;
+      }
+    }
+  }
+  return sum;
+}
+
+// The other ranks meet rank 0 every second or so: waiting once for all of it could pass their time limit.
+std::unique_ptr<Serial> run_serial(World& world, const Problem& problem, std::int64_t iterations,
+                                   const Progress& progress) {
+  using Clock = std::chrono::steady_clock;
+  auto serial = world.rank() == 0 ? std::make_unique<Serial>(problem) : nullptr;
+  bool finished = false;
+  while (!finished) {
+    const auto pause = Clock::now() + std::chrono::seconds(1);
+    while (serial && serial->iterations() < iterations && Clock::now() < pause) {
+      serial->iterate();
+      if (progress) progress("serial reference", serial->iterations(), iterations);
+    }
+    finished = world.all_gather<std::uint8_t>(serial && serial->iterations() == iterations ? 1 : 0)[0] != 0;
+  }
+  return serial;
+}
+
+}  // namespace
+
+Check check(World& world, const Problem& problem, const Solver& solver, const Progress& progress) {
+  const auto serial = run_serial(world, problem, solver.iterations(), progress);
+  const Share& own = solver.share();
+  const auto sums = world.all_gather(checksum(own, [&](std::int64_t i, std::int64_t j, std::int64_t k) {
+    return solver.at({i, j, k});
+  }));
+  const auto shares = world.all_gather(own);
+
+  const int ranks = world.size();
+  Check verdict;
+  for (int rank = 0; rank < ranks; ++rank) {
+    bool same = true;
+    if (serial) {
+      const auto at = static_cast<std::size_t>(rank);
+      same = sums[at] == checksum(shares[at], [&](std::int64_t i, std::int64_t j, std::int64_t k) {
+               return serial->pressure(i, j, k);
+             });
+    }
+    if (world.all_gather<std::uint8_t>(same ? 1 : 0)[0] == 0) verdict.different_ranks.push_back(rank);
+  }
+  verdict.residual = world.all_gather(serial ? serial->residual() : 0.0)[0];
+  const double difference = std::abs(solver.residual() - verdict.residual);
+  verdict.residual_difference = difference == 0 ? 0 : difference / verdict.residual;
+  return verdict;
+}
+
+}  // namespace tca::himeno

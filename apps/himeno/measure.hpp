@@ -1,0 +1,47 @@
+// Iterations under the clock: a fixed number or as many as fill a time, with one exchange or with two in
+// turn.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <vector>
+
+#include "himeno/solver.hpp"
+
+namespace tca::himeno {
+
+// Told after every iteration how far the work called `what` has come.
+using Progress = std::function<void(const char* what, std::int64_t done, std::int64_t total)>;
+
+struct Plan {
+  std::int64_t iterations =
+      0;               // in all; 0 for as many as fill `seconds`, after a rehearsal of three for each
+  double seconds = 3;  // in all
+  bool overlap = true;
+};
+
+// What one exchange did in its share of the iterations; the same on every rank.
+struct Result {
+  std::int64_t iterations = 0;
+  double seconds = 0;  // of the slowest rank, reductions included
+  double mflops = 0;
+
+  // The medians of the iterations on the slowest rank; phases need not add up to the whole.
+  Phases phases;
+  double exchange_us = 0;   // start + wait
+  double iteration_us = 0;  // everything
+
+  std::int64_t bytes_max = 0;    // sent in an iteration by the busiest rank
+  std::int64_t bytes_total = 0;  // by all
+
+  std::vector<double> samples_us;  // this rank's iterations, as many as are kept
+};
+
+// Collective. One result for each of `exchanges` (with at least one iteration each), which take turns so that
+// what disturbs the machine disturbs them alike. All ranks agree on the number of iterations.
+std::vector<Result> measure(World& world, const Problem& problem, Solver& solver,
+                            std::span<Exchange* const> exchanges, const Plan& plan,
+                            const Progress& progress = {});
+
+}  // namespace tca::himeno

@@ -1,0 +1,179 @@
+// The exchange as an MPI program would do it, for comparison; the only file here that knows MPI.
+#include "himeno/exchange.hpp"
+
+#ifdef OPENTCA_HAVE_MPI
+
+#define OMPI_SKIP_MPICXX 1
+#define MPICH_SKIP_MPICXX 1
+#include <fmt/format.h>
+#include <mpi.h>
+
+#include <utility>
+#include <vector>
+
+#include "tca/error.hpp"
+
+namespace tca::himeno {
+
+namespace {
+
+// MPI starts with the first of these and ends with it.
+class Session {
+ public:
+  Session() {
+    int running = 0;
+    MPI_Initialized(&running);
+    if (!running) MPI_Init(nullptr, nullptr);
+    owned_ = !running;
+  }
+  Session(const Session&) = delete;
+  Session& operator=(const Session&) = delete;
+  ~Session() {
+    if (owned_) MPI_Finalize();
+  }
+
+ private:
+  bool owned_;
+};
+
+void check_same_ranks(const World& world) {
+  int rank = 0;
+  int size = 0;
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Comm_size(MPI_COMM_WORLD, &size);
+  if (rank == world.rank() && size == world.size()) return;
+  throw Error(
+      Errc::invalid_argument,
+      fmt::format("MPI counts this process as rank {} of {}, OpenTCA as rank {} of {}: to compare the two, "
+                  "start the ranks under mpirun",
+                  rank, size, world.rank(), world.size()));
+}
+
+// One neighbour's place in the arrays: the cells it needs, or the ghosts it fills.
+class Slice {
+ public:
+  Slice(const Share& share, const std::array<int, 3>& step, bool ghosts) {
+    std::array<int, 3> extents{};
+    std::array<int, 3> size{};
+    std::array<int, 3> start{};
+    for (std::size_t d = 0; d < 3; ++d) {
+      const int own = static_cast<int>(share[d].size);
+      extents[d] = own + 2;
+      size[d] = step[d] == 0 ? own : 1;
+      start[d] = step[d] > 0 ? own + (ghosts ? 1 : 0) : (step[d] < 0 && ghosts ? 0 : 1);
+    }
+    MPI_Type_create_subarray(3, extents.data(), size.data(), start.data(), MPI_ORDER_C, MPI_FLOAT, &type_);
+    MPI_Type_commit(&type_);
+  }
+  Slice(Slice&& other) noexcept : type_(std::exchange(other.type_, MPI_DATATYPE_NULL)) {}
+  Slice& operator=(Slice&&) = delete;
+  ~Slice() {
+    if (type_ != MPI_DATATYPE_NULL) MPI_Type_free(&type_);
+  }
+
+  MPI_Datatype type() const { return type_; }
+
+ private:
+  MPI_Datatype type_ = MPI_DATATYPE_NULL;
+};
+
+std::vector<std::array<int, 3>> directions() {
+  std::vector<std::array<int, 3>> all;
+  for (int n = 0; n < 27; ++n) {
+    if (n != 13) all.push_back({n / 9 - 1, n / 3 % 3 - 1, n % 3 - 1});
+  }
+  return all;
+}
+
+class MpiExchange : public Exchange {
+ public:
+  MpiExchange(World& world, const Grid& grid, const Share& share, const Pressure& pressure) {
+    check_same_ranks(world);
+    for (const std::array<int, 3>& step : directions()) {
+      const auto neighbour = grid.neighbour(world.rank(), {step[0], step[1], step[2]});
+      if (neighbour) connect(*neighbour, step, share, pressure);
+    }
+  }
+  ~MpiExchange() override {
+    for (auto& requests : requests_) {
+      for (MPI_Request& request : requests) MPI_Request_free(&request);
+    }
+  }
+
+  void start(int which) override {
+    auto& requests = requests_[static_cast<std::size_t>(which)];
+    MPI_Startall(static_cast<int>(requests.size()), requests.data());
+  }
+
+  void wait(int which) override {
+    auto& requests = requests_[static_cast<std::size_t>(which)];
+    MPI_Waitall(static_cast<int>(requests.size()), requests.data(), MPI_STATUSES_IGNORE);
+  }
+
+  double sum(double mine) override {
+    double all = 0;
+    MPI_Allreduce(&mine, &all, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+    return all;
+  }
+
+  std::int64_t bytes() const override { return bytes_; }
+  std::string explain() const override {
+    return "persistent requests, a derived datatype for each neighbour";
+  }
+
+ private:
+  // A message is tagged by the direction it travels in.
+  void connect(int neighbour, const std::array<int, 3>& step, const Share& share, const Pressure& pressure) {
+    const auto tag = [](int i, int j, int k) { return (i + 1) * 9 + (j + 1) * 3 + k + 1; };
+    const Slice& from = slices_.emplace_back(share, step, false);
+    const MPI_Datatype sent = from.type();
+    const MPI_Datatype received = slices_.emplace_back(share, step, true).type();
+    int size = 0;
+    MPI_Type_size(sent, &size);
+    bytes_ += size;
+    for (std::size_t which = 0; which < 2; ++which) {
+      float* const array = pressure[which].data();
+      MPI_Request& receive = requests_[which].emplace_back();
+      MPI_Recv_init(array, 1, received, neighbour, tag(-step[0], -step[1], -step[2]), MPI_COMM_WORLD,
+                    &receive);
+      MPI_Request& send = requests_[which].emplace_back();
+      MPI_Send_init(array, 1, sent, neighbour, tag(step[0], step[1], step[2]), MPI_COMM_WORLD, &send);
+    }
+  }
+
+  Session session_;
+  std::vector<Slice> slices_;
+  std::array<std::vector<MPI_Request>, 2> requests_;
+  std::int64_t bytes_ = 0;
+};
+
+}  // namespace
+
+std::unique_ptr<Exchange> mpi_exchange(World& world, const Grid& grid, const Share& share,
+                                       const Pressure& pressure) {
+  return std::make_unique<MpiExchange>(world, grid, share, pressure);
+}
+
+bool have_mpi() { return true; }
+
+std::string mpi_version() {
+  std::array<char, MPI_MAX_LIBRARY_VERSION_STRING> text{};
+  int length = 0;
+  MPI_Get_library_version(text.data(), &length);
+  const std::string all(text.data(), static_cast<std::size_t>(length));
+  return all.substr(0, all.find_first_of(",\n"));
+}
+
+}  // namespace tca::himeno
+
+#else
+
+namespace tca::himeno {
+
+std::unique_ptr<Exchange> mpi_exchange(World&, const Grid&, const Share&, const Pressure&) { return nullptr; }
+bool have_mpi() { return false; }
+std::string mpi_version() { return {}; }
+
+}  // namespace tca::himeno
+
+#endif

@@ -1,0 +1,122 @@
+// OpenTCA itself, by its public interface.
+#include "contender.hpp"
+#include "tca/tca.hpp"
+
+namespace tca::bench {
+
+namespace {
+
+// What explain() says of the first put, e.g. "shm/staged" gives protocol "staged".
+std::string chosen_protocol(const Chain& chain) {
+  const std::string text = chain.explain();
+  const std::size_t slash = text.find("shm/");
+  if (slash == std::string::npos) return "signal";
+  const std::size_t begin = slash + 4;
+  return text.substr(begin, text.find(',', begin) - begin);
+}
+
+class ChainPingPong final : public PingPong {
+ public:
+  ChainPingPong(World& world, const PingPongTask& task)
+      : data_(world.window<std::byte>(2 * padded(task.bytes))),
+        ping_(world.chain("ping", {.guarded = task.guarded, .route = task.route})),
+        pong_(world.chain("pong", {.guarded = task.guarded, .route = task.route})) {
+    const Layout layout = block(task.bytes);
+    if (world.rank() == 0) {
+      ping_.put(data_.on(1), data_.at(padded(task.bytes)), layout);
+      pong_.expect(1);
+    } else if (world.rank() == 1) {
+      ping_.expect(0);
+      pong_.put(data_.on(0), data_.at(padded(task.bytes)), layout);
+    }
+    ping_.commit();
+    pong_.commit();
+    fabric = "shm";
+    protocol = chosen_protocol(ping_);
+    guarded = task.guarded;
+  }
+
+  void round_trip(int rank) override {
+    if (rank == 0) {
+      pong_.start();
+      ping_.start();
+      pong_.wait();
+      ping_.wait();
+    } else {
+      ping_.start();
+      ping_.wait();
+      pong_.start();
+      pong_.wait();
+    }
+  }
+
+ private:
+  static std::size_t padded(std::size_t bytes) { return (bytes + 63) / 64 * 64; }
+
+  Window<std::byte> data_;
+  Chain ping_, pong_;
+};
+
+class ChainFaces final : public FaceExchange {
+ public:
+  ChainFaces(World& world, const Face& face, const std::string& route, bool is_guarded)
+      : cube_(world.window<double>(face.cube())),
+        chain_(world.chain(face.layout, {.guarded = is_guarded, .route = route})) {
+    const int left = (world.rank() + world.size() - 1) % world.size(), right = (world.rank() + 1) % world.size();
+    const Layout layout = face.rows == 1   ? block(face.run)
+                          : face.run == 1 ? stride(face.rows, face.pitch)
+                                          : block_stride(face.rows, face.run, face.pitch);
+    chain_.put(cube_.on(left).at(face.high_ghost()), cube_.at(face.low_edge()), layout);
+    chain_.put(cube_.on(right).at(face.low_ghost()), cube_.at(face.high_edge()), layout);
+    chain_.expect(left).expect(right);
+    chain_.commit();
+    fabric = "shm";
+    protocol = chosen_protocol(chain_);
+    guarded = is_guarded;
+  }
+
+  double* cube() override { return cube_.data(); }
+
+  void exchange() override {
+    chain_.start();
+    chain_.wait();
+  }
+
+ private:
+  Window<double> cube_;
+  Chain chain_;
+};
+
+class NoExchange final : public FaceExchange {
+ public:
+  NoExchange(World& world, const Face& face) : cube_(world.window<double>(face.cube())) {}
+  double* cube() override { return cube_.data(); }
+  void exchange() override {}
+
+ private:
+  Window<double> cube_;
+};
+
+}  // namespace
+
+Face Face::make(const std::string& layout, std::size_t n) {
+  const std::size_t plane = n * n;
+  if (layout == "block") return {layout, n, 1, plane, plane, plane};
+  if (layout == "block-stride") return {layout, n, n, n, plane, n};
+  if (layout == "stride") return {layout, n, plane, 1, n, 1};
+  throw Error(Errc::invalid_argument, "layout '" + layout + "' is not one of block, block-stride, stride");
+}
+
+std::unique_ptr<PingPong> chain_ping_pong(World& world, const PingPongTask& task) {
+  return std::make_unique<ChainPingPong>(world, task);
+}
+
+std::unique_ptr<FaceExchange> chain_faces(World& world, const Face& face, const std::string& route, bool guarded) {
+  return std::make_unique<ChainFaces>(world, face, route, guarded);
+}
+
+std::unique_ptr<FaceExchange> no_exchange(World& world, const Face& face) {
+  return std::make_unique<NoExchange>(world, face);
+}
+
+}  // namespace tca::bench

@@ -1,0 +1,78 @@
+// One way of doing what a benchmark measures: OpenTCA, a peer, or the hardware by hand. All contenders of a benchmark
+// run in turn in the same job, so that a drift of the machine's speed meets them alike.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "tca/world.hpp"
+
+namespace tca::bench {
+
+struct Contender {
+  virtual ~Contender() = default;
+
+  std::string fabric;      // what carries the bytes
+  std::string protocol;    // as chosen or forced
+  std::string peer;        // empty for OpenTCA
+  bool guarded = true;     // whether a rank that runs ahead waits for the reader
+};
+
+// A message there and back between ranks 0 and 1; other ranks take no part.
+struct PingPong : Contender {
+  // Rank 0: sends and returns with the answer. Rank 1: waits and answers.
+  virtual void round_trip(int rank) = 0;
+};
+
+// A face of a cube of n^3 doubles: `rows` runs of `run` elements, `pitch` apart; `depth` elements from one such face
+// to the next one inwards.
+struct Face {
+  std::string layout;
+  std::size_t n = 0, rows = 0, run = 0, pitch = 0, depth = 0;
+
+  static Face make(const std::string& layout, std::size_t n);
+  std::size_t elements() const { return rows * run; }
+  std::size_t bytes() const { return elements() * sizeof(double); }
+  std::size_t cube() const { return n * n * n; }
+
+  // Offsets of the first elements: ghosts at both ends, the edges that fill the neighbours' ghosts beside them.
+  std::size_t low_ghost() const { return 0; }
+  std::size_t low_edge() const { return depth; }
+  std::size_t high_edge() const { return depth * (n - 2); }
+  std::size_t high_ghost() const { return depth * (n - 1); }
+};
+
+// Both faces of this rank's cube to both neighbours of a ring.
+struct FaceExchange : Contender {
+  virtual double* cube() = 0;
+  virtual void exchange() = 0;
+};
+
+// Peers that a caller asks for by name.
+enum class Peer { mpi, hand };
+
+struct PingPongTask {
+  std::size_t bytes;
+  std::string route;  // forced protocol, or empty
+  bool guarded = true;
+};
+
+// Collective factories. The MPI ones return null where MPI was not there to compile against.
+std::unique_ptr<PingPong> chain_ping_pong(World& world, const PingPongTask& task);
+std::unique_ptr<PingPong> mpi_ping_pong(World& world, std::size_t bytes);
+std::unique_ptr<PingPong> hand_ping_pong(World& world, std::size_t bytes);
+
+std::unique_ptr<FaceExchange> chain_faces(World& world, const Face& face, const std::string& route, bool guarded);
+std::unique_ptr<FaceExchange> mpi_faces(World& world, const Face& face);
+// The three ways of halo exchange that one would write by hand for this very case. "direct" leaves out the guard, as
+// a lower bound: its ghosts could be overwritten while they are read.
+std::unique_ptr<FaceExchange> hand_faces(World& world, const Face& face, const std::string& way);
+// The same step without any exchange.
+std::unique_ptr<FaceExchange> no_exchange(World& world, const Face& face);
+
+bool have_mpi();
+std::string mpi_version();  // empty without MPI
+
+}  // namespace tca::bench

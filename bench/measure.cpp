@@ -1,0 +1,118 @@
+#include "measure.hpp"
+
+#include <algorithm>
+#include <chrono>
+
+#include "tca/error.hpp"
+
+namespace tca::bench {
+
+namespace {
+
+double now_us() {
+  return std::chrono::duration<double, std::micro>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+template <class Step>
+double time_us(World& world, int calls, Step step) {
+  world.barrier();
+  const double begin = now_us();
+  for (int i = 0; i < calls; ++i) step();
+  return (now_us() - begin) / calls;
+}
+
+// So many calls that a sample takes `effort.sample_us`; doubled until it does, by rank 0's clock for all.
+template <class Step>
+int calibrate(World& world, const Effort& effort, Step step) {
+  for (int calls = 4;; calls *= 2) {
+    const double took = world.all_gather(time_us(world, calls, step) * calls)[0];
+    if (took >= effort.sample_us || calls >= 1 << 20) return calls;
+  }
+}
+
+void write_edges(double* cube, const Face& face, double value) {
+  for (const std::size_t edge : {face.low_edge(), face.high_edge()}) {
+    for (std::size_t row = 0; row < face.rows; ++row) {
+      double* run = cube + edge + row * face.pitch;
+      std::fill(run, run + face.run, value);
+    }
+  }
+}
+
+double read_ghosts(const double* cube, const Face& face) {
+  double sum = 0;
+  for (const std::size_t ghost : {face.low_ghost(), face.high_ghost()}) {
+    for (std::size_t row = 0; row < face.rows; ++row) {
+      const double* run = cube + ghost + row * face.pitch;
+      for (std::size_t i = 0; i < face.run; ++i) sum += run[i];
+    }
+  }
+  return sum;
+}
+
+// What an application does in a step. The value it writes tells neighbour and step apart.
+class Step {
+ public:
+  Step(FaceExchange& contender, const Face& face) : contender_(contender), face_(face), cube_(contender.cube()) {}
+
+  void operator()() {
+    write_edges(cube_, face_, ++value_);
+    contender_.exchange();
+    sum_ = read_ghosts(cube_, face_);
+  }
+
+  void check() const {
+    const double expected = 2 * value_ * static_cast<double>(face_.elements());
+    if (!contender_.protocol.empty() && sum_ != expected) {
+      throw Error(Errc::refused, "the ghosts of " + contender_.fabric + "/" + contender_.protocol + " are wrong");
+    }
+  }
+
+ private:
+  FaceExchange& contender_;
+  const Face& face_;
+  double* cube_;
+  double value_ = 0;
+  double sum_ = 0;
+};
+
+template <class MakeStep, class Contenders, class After>
+std::vector<Samples> in_turn(World& world, const Contenders& contenders, const Effort& effort, double per_call,
+                             MakeStep make_step, After after, const std::function<void(int)>& progress) {
+  std::vector<decltype(make_step(*contenders[0]))> steps;
+  std::vector<int> calls;
+  for (const auto& contender : contenders) {
+    steps.push_back(make_step(*contender));
+    calls.push_back(calibrate(world, effort, steps.back()));
+  }
+  std::vector<Samples> samples(contenders.size());
+  for (int round = 0; round < effort.rounds; ++round) {
+    for (std::size_t i = 0; i < contenders.size(); ++i) {
+      samples[i].push_back(time_us(world, calls[i], [&] { steps[i](); }) / per_call);
+    }
+    progress(round + 1);
+  }
+  for (const auto& step : steps) after(step);
+  return samples;
+}
+
+}  // namespace
+
+std::vector<Samples> measure(World& world, const std::vector<std::unique_ptr<PingPong>>& contenders,
+                             const Effort& effort, const std::function<void(int)>& progress) {
+  const int rank = world.rank();
+  const auto make_step = [rank](PingPong& contender) {
+    return [rank, &contender] {
+      if (rank < 2) contender.round_trip(rank);
+    };
+  };
+  return in_turn(world, contenders, effort, 2, make_step, [](const auto&) {}, progress);
+}
+
+std::vector<Samples> measure(World& world, const std::vector<std::unique_ptr<FaceExchange>>& contenders,
+                             const Face& face, const Effort& effort, const std::function<void(int)>& progress) {
+  const auto make_step = [&face](FaceExchange& contender) { return Step(contender, face); };
+  return in_turn(world, contenders, effort, 1, make_step, [](const Step& step) { step.check(); }, progress);
+}
+
+}  // namespace tca::bench

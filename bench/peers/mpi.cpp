@@ -1,0 +1,120 @@
+// MPI as its own documentation has it for these patterns: blocking send and receive for a ping-pong, persistent
+// requests with derived datatypes for a halo.
+#include "contender.hpp"
+
+#ifdef OPENTCA_HAVE_MPI
+// The C interface only; the C++ bindings that some mpi.h still bring would have to be linked.
+#define OMPI_SKIP_MPICXX 1
+#define MPICH_SKIP_MPICXX 1
+#include <mpi.h>
+
+#include <vector>
+
+#include "tca/error.hpp"
+#endif
+
+namespace tca::bench {
+
+#ifdef OPENTCA_HAVE_MPI
+
+namespace {
+
+// MPI can be initialised once in a process, and is finalised when the process ends.
+void ensure_mpi(const World& world) {
+  static const struct Session {
+    Session() { MPI_Init(nullptr, nullptr); }
+    ~Session() { MPI_Finalize(); }
+  } session;
+  int size = 0;
+  MPI_Comm_size(MPI_COMM_WORLD, &size);
+  if (size != world.size()) {
+    throw Error(Errc::invalid_argument, "MPI counts other ranks than OpenTCA; compare under mpirun");
+  }
+}
+
+class MpiPingPong final : public PingPong {
+ public:
+  explicit MpiPingPong(std::size_t bytes) : out_(bytes, 1), in_(bytes) {
+    fabric = "mpi";
+    protocol = "send/recv";
+    peer = "mpi";
+  }
+
+  void round_trip(int rank) override {
+    const int count = static_cast<int>(out_.size()), other = 1 - rank;
+    if (rank == 0) MPI_Send(out_.data(), count, MPI_BYTE, other, 0, MPI_COMM_WORLD);
+    MPI_Recv(in_.data(), count, MPI_BYTE, other, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    if (rank == 1) MPI_Send(out_.data(), count, MPI_BYTE, other, 0, MPI_COMM_WORLD);
+  }
+
+ private:
+  std::vector<char> out_, in_;
+};
+
+class MpiFaces final : public FaceExchange {
+ public:
+  MpiFaces(const World& world, const Face& face) : cube_(face.cube()) {
+    fabric = "mpi";
+    protocol = "persistent, derived datatypes";
+    peer = "mpi";
+    const int left = (world.rank() + world.size() - 1) % world.size(), right = (world.rank() + 1) % world.size();
+    MPI_Type_vector(static_cast<int>(face.rows), static_cast<int>(face.run), static_cast<int>(face.pitch), MPI_DOUBLE,
+                    &type_);
+    MPI_Type_commit(&type_);
+    double* cube = cube_.data();
+    MPI_Send_init(cube + face.low_edge(), 1, type_, left, 1, MPI_COMM_WORLD, &requests_[0]);
+    MPI_Send_init(cube + face.high_edge(), 1, type_, right, 2, MPI_COMM_WORLD, &requests_[1]);
+    MPI_Recv_init(cube + face.high_ghost(), 1, type_, right, 1, MPI_COMM_WORLD, &requests_[2]);
+    MPI_Recv_init(cube + face.low_ghost(), 1, type_, left, 2, MPI_COMM_WORLD, &requests_[3]);
+  }
+
+  ~MpiFaces() override {
+    for (MPI_Request& request : requests_) MPI_Request_free(&request);
+    MPI_Type_free(&type_);
+  }
+
+  double* cube() override { return cube_.data(); }
+
+  void exchange() override {
+    MPI_Startall(4, requests_);
+    MPI_Waitall(4, requests_, MPI_STATUSES_IGNORE);
+  }
+
+ private:
+  std::vector<double> cube_;
+  MPI_Datatype type_;
+  MPI_Request requests_[4];
+};
+
+}  // namespace
+
+bool have_mpi() { return true; }
+
+std::string mpi_version() {
+  char text[MPI_MAX_LIBRARY_VERSION_STRING];
+  int length = 0;
+  MPI_Get_library_version(text, &length);
+  const std::string version(text, static_cast<std::size_t>(length));
+  return version.substr(0, version.find(','));
+}
+
+std::unique_ptr<PingPong> mpi_ping_pong(World& world, std::size_t bytes) {
+  ensure_mpi(world);
+  return std::make_unique<MpiPingPong>(bytes);
+}
+
+std::unique_ptr<FaceExchange> mpi_faces(World& world, const Face& face) {
+  ensure_mpi(world);
+  return std::make_unique<MpiFaces>(world, face);
+}
+
+#else
+
+bool have_mpi() { return false; }
+std::string mpi_version() { return {}; }
+std::unique_ptr<PingPong> mpi_ping_pong(World&, std::size_t) { return nullptr; }
+std::unique_ptr<FaceExchange> mpi_faces(World&, const Face&) { return nullptr; }
+
+#endif
+
+}  // namespace tca::bench

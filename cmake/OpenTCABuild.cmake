@@ -1,0 +1,59 @@
+# What every target of the project shares: flags, the folders of src/ as layers, and what to say about missing parts.
+
+# Flags for our own code only; nothing of it reaches a consumer.
+function(opentca_own_target target)
+  set_target_properties(${target} PROPERTIES CXX_EXTENSIONS OFF)
+  target_compile_features(${target} PRIVATE cxx_std_20)
+  if(OPENTCA_WARNINGS)
+    target_compile_options(${target} PRIVATE -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wsign-conversion
+                                             -Wnon-virtual-dtor -Wold-style-cast -Woverloaded-virtual)
+    # Options are set by name (`{.guarded = false}`); what is left out keeps its default.
+    target_compile_options(${target} PRIVATE -Wno-missing-field-initializers)
+    # GCC 12 and 13 report overflows that cannot happen where std::vector grows (their PR 105329, 107852).
+    if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+      target_compile_options(${target} PRIVATE -Wno-stringop-overflow -Wno-array-bounds -Wno-restrict)
+    endif()
+  endif()
+  if(OPENTCA_NATIVE)
+    target_compile_options(${target} PRIVATE -march=native)
+  endif()
+endfunction()
+
+# A folder of src/: the object library opentca_<name>. NEEDS names the folders it may include, all of them lower;
+# LIBS are private. A folder of headers only has no SOURCES.
+function(opentca_add_layer name)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "SOURCES;NEEDS;LIBS")
+  set(target opentca_${name})
+  list(TRANSFORM arg_NEEDS PREPEND opentca_)
+  if(arg_SOURCES)
+    add_library(${target} OBJECT ${arg_SOURCES})
+    opentca_own_target(${target})
+    set_target_properties(${target} PROPERTIES POSITION_INDEPENDENT_CODE ${OPENTCA_PIC})
+    target_link_libraries(${target} PUBLIC opentca_headers ${arg_NEEDS} PRIVATE fmt::fmt Threads::Threads ${arg_LIBS})
+    set_property(GLOBAL APPEND PROPERTY OPENTCA_OBJECTS $<TARGET_OBJECTS:${target}>)
+  else()
+    add_library(${target} INTERFACE)
+    target_link_libraries(${target} INTERFACE opentca_headers ${arg_NEEDS})
+  endif()
+endfunction()
+
+# Something optional that is not there: collected, and named once when configure ends.
+function(opentca_missing what packages loses)
+  set_property(GLOBAL APPEND PROPERTY OPENTCA_MISSING "${what}: ${loses}")
+  set_property(GLOBAL APPEND PROPERTY OPENTCA_MISSING_PACKAGES ${packages})
+endfunction()
+
+function(opentca_summary)
+  get_property(missing GLOBAL PROPERTY OPENTCA_MISSING)
+  get_property(packages GLOBAL PROPERTY OPENTCA_MISSING_PACKAGES)
+  if(NOT missing)
+    return()
+  endif()
+  message(STATUS "OpenTCA builds without what this machine does not have:")
+  foreach(line IN LISTS missing)
+    message(STATUS "  ${line}")
+  endforeach()
+  list(REMOVE_DUPLICATES packages)
+  list(JOIN packages " " packages)
+  message(STATUS "  to add it on Debian or Ubuntu: apt-get install ${packages}")
+endfunction()

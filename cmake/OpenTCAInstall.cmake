@@ -1,0 +1,17 @@
+# Headers, library, CMake package, command line and plot script.
+include(CMakePackageConfigHelpers)
+set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/OpenTCA)
+
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/tca DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+install(TARGETS opentca EXPORT OpenTCATargets)
+install(EXPORT OpenTCATargets NAMESPACE OpenTCA:: DESTINATION ${package_dir})
+configure_package_config_file(${PROJECT_SOURCE_DIR}/cmake/OpenTCAConfig.cmake.in
+                              ${PROJECT_BINARY_DIR}/generated/OpenTCAConfig.cmake INSTALL_DESTINATION ${package_dir})
+write_basic_package_version_file(${PROJECT_BINARY_DIR}/generated/OpenTCAConfigVersion.cmake
+                                 COMPATIBILITY SameMinorVersion)
+install(FILES ${PROJECT_BINARY_DIR}/generated/OpenTCAConfig.cmake
+              ${PROJECT_BINARY_DIR}/generated/OpenTCAConfigVersion.cmake DESTINATION ${package_dir})
+if(OPENTCA_BUILD_TOOLS)
+  install(TARGETS tca)
+  install(PROGRAMS ${PROJECT_SOURCE_DIR}/tools/plot/plot.py DESTINATION ${CMAKE_INSTALL_DATADIR}/opentca)
+endif()

@@ -1,0 +1,116 @@
+# How tests are declared. Every test carries labels (ctest -L unit), a time limit, and as many slots as it has ranks;
+# one whose needs this machine lacks is still there, under its own name, and counted as skipped.
+#
+#   opentca_add_gtest(name SOURCES ... LABELS ... [LIBS ...] [RANKS n] [TIMEOUT seconds] [ENVIRONMENT A=b ...])
+#   opentca_add_unittest(name SCRIPT file.py LABELS ... [RANKS n] [TIMEOUT seconds] [ENVIRONMENT A=b ...])
+#   opentca_add_compile_fail(name SOURCE file EXPECT "regex")
+#   opentca_skip_test(name "why" LABELS ...)
+include(GoogleTest)
+
+# Sanitizers cost time, and leaks that are MPI's own are not ours.
+set(OPENTCA_TEST_SLOWDOWN 1)
+set(OPENTCA_TEST_PATIENCE 20) # seconds that a test itself waits for what must happen
+set(OPENTCA_TEST_ENVIRONMENT)
+if(OPENTCA_SANITIZE)
+  set(OPENTCA_TEST_SLOWDOWN 5)
+  set(OPENTCA_TEST_PATIENCE 100)
+  set(OPENTCA_TEST_ENVIRONMENT
+      "LSAN_OPTIONS=suppressions=${PROJECT_SOURCE_DIR}/cmake/lsan.supp:print_suppressions=0"
+      "UBSAN_OPTIONS=print_stacktrace=1" "TSAN_OPTIONS=halt_on_error=1:second_deadlock_stack=1")
+endif()
+
+# Builds just the tests that ThreadSanitizer is meant for: ctest -L thread.
+add_custom_target(opentca_thread_tests)
+
+function(opentca_skip_test name why)
+  cmake_parse_arguments(PARSE_ARGV 2 arg "" "" "LABELS")
+  add_test(NAME ${name} COMMAND ${CMAKE_COMMAND} -E echo "SKIPPED: ${why}")
+  set_tests_properties(${name} PROPERTIES LABELS "${arg_LABELS}" SKIP_REGULAR_EXPRESSION "SKIPPED")
+endfunction()
+
+function(opentca_test_defaults name)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "RANKS;TIMEOUT" "LABELS;ENVIRONMENT")
+  if(NOT arg_RANKS)
+    set(arg_RANKS 1)
+  endif()
+  if(NOT arg_TIMEOUT)
+    set(arg_TIMEOUT 60)
+  endif()
+  math(EXPR arg_TIMEOUT "${arg_TIMEOUT} * ${OPENTCA_TEST_SLOWDOWN}")
+  set(environment ${OPENTCA_TEST_ENVIRONMENT} ${arg_ENVIRONMENT})
+  set_tests_properties(${name} PROPERTIES LABELS "${arg_LABELS}" TIMEOUT ${arg_TIMEOUT} PROCESSORS ${arg_RANKS}
+                                          ENVIRONMENT "${environment}")
+endfunction()
+
+# Links GoogleTest's main and the library with its internals. A library in LIBS that this machine lacks (rapidcheck,
+# MPI::MPI_C) makes the whole test a skipped one.
+function(opentca_add_gtest name)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "RANKS;TIMEOUT" "SOURCES;LABELS;LIBS;ENVIRONMENT")
+  foreach(lib IN ITEMS GTest::gtest_main LISTS arg_LIBS)
+    if(NOT TARGET ${lib})
+      opentca_skip_test(${name} "${lib} is not on this machine" LABELS ${arg_LABELS})
+      return()
+    endif()
+  endforeach()
+
+  add_executable(${name} ${arg_SOURCES})
+  opentca_own_target(${name})
+  target_link_libraries(${name} PRIVATE opentca_internal ${arg_LIBS} GTest::gtest_main)
+  if("thread" IN_LIST arg_LABELS)
+    add_dependencies(opentca_thread_tests ${name})
+  endif()
+
+  if(NOT arg_RANKS)
+    set(arg_RANKS 1)
+  endif()
+  if(NOT arg_TIMEOUT)
+    set(arg_TIMEOUT 60)
+  endif()
+  math(EXPR arg_TIMEOUT "${arg_TIMEOUT} * ${OPENTCA_TEST_SLOWDOWN}")
+  gtest_discover_tests(${name} TEST_PREFIX ${name}. DISCOVERY_MODE PRE_TEST DISCOVERY_TIMEOUT 60
+                       PROPERTIES TIMEOUT ${arg_TIMEOUT} PROCESSORS ${arg_RANKS})
+
+  # Lists do not survive gtest_discover_tests, so these properties are set once ctest knows the tests' names.
+  set(environment ${OPENTCA_TEST_ENVIRONMENT} ${arg_ENVIRONMENT})
+  set(extra ${CMAKE_CURRENT_BINARY_DIR}/${name}_properties.cmake)
+  file(WRITE ${extra} "set_tests_properties(\${${name}_TESTS} PROPERTIES LABELS [==[${arg_LABELS}]==] "
+                      "ENVIRONMENT [==[${environment}]==])\n")
+  set_property(DIRECTORY APPEND PROPERTY TEST_INCLUDE_FILES ${extra})
+endfunction()
+
+# A script of Python's unittest, each method a test of its own.
+function(opentca_add_unittest name)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "SCRIPT;RANKS;TIMEOUT" "LABELS;ENVIRONMENT")
+  if(NOT Python3_FOUND)
+    opentca_skip_test(${name} "Python 3 is not on this machine" LABELS ${arg_LABELS})
+    return()
+  endif()
+  cmake_path(ABSOLUTE_PATH arg_SCRIPT)
+  set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${arg_SCRIPT})
+  file(STRINGS ${arg_SCRIPT} lines REGEX "^class |^    def test_")
+  foreach(line IN LISTS lines)
+    if(line MATCHES "^class ([A-Za-z0-9_]+)")
+      set(class ${CMAKE_MATCH_1})
+    elseif(line MATCHES "def (test_[A-Za-z0-9_]+)")
+      set(test ${name}.${class}.${CMAKE_MATCH_1})
+      add_test(NAME ${test} COMMAND Python3::Interpreter -B ${arg_SCRIPT} -v ${class}.${CMAKE_MATCH_1})
+      opentca_test_defaults(
+        ${test} LABELS ${arg_LABELS} RANKS ${arg_RANKS} TIMEOUT ${arg_TIMEOUT} ENVIRONMENT ${arg_ENVIRONMENT})
+      set_tests_properties(${test} PROPERTIES SKIP_REGULAR_EXPRESSION "OK \\(skipped=1\\)")
+    endif()
+  endforeach()
+endfunction()
+
+# SOURCE misuses the public API inside `#ifdef TCA_MISUSE`. The test compiles it twice: without the macro, which must
+# succeed (so that nothing else is wrong with it), and with it, which must fail with a message that matches EXPECT.
+function(opentca_add_compile_fail name)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "SOURCE;EXPECT" "")
+  cmake_path(ABSOLUTE_PATH arg_SOURCE)
+  add_test(
+    NAME ${name}
+    COMMAND
+      ${CMAKE_COMMAND} -D "COMPILER=${CMAKE_CXX_COMPILER}" -D "STANDARD=${CMAKE_CXX20_STANDARD_COMPILE_OPTION}" -D
+      "INCLUDE=${PROJECT_SOURCE_DIR}/include" -D "SOURCE=${arg_SOURCE}" -D "EXPECT=${arg_EXPECT}" -P
+      ${PROJECT_SOURCE_DIR}/cmake/check_compile_fail.cmake)
+  opentca_test_defaults(${name} LABELS compile_fail)
+endfunction()

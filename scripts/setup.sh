@@ -1,0 +1,87 @@
+#!/usr/bin/env bash
+# Installs what is missing on Debian or Ubuntu, or says what to type.
+#   setup.sh build   what `make run` needs
+#   setup.sh test    what `make test` needs as well, and a try at what is optional
+set -u
+here=$(cd "$(dirname "$0")" && pwd)
+. "$here/packages.sh"
+tried="$here/../build/.optional-packages-tried"
+
+# Prints those of its words whose program or package is not here.
+missing() {
+  local word libraries=() installed=" "
+  for word; do
+    case $word in
+      *=*) command -v "${word%%=*}" > /dev/null || echo "${word#*=}" ;;
+      *) libraries+=("$word") ;;
+    esac
+  done
+  installed+=$(dpkg-query -W -f '${Package}=${db:Status-Status} ' "${libraries[@]}" 2> /dev/null)
+  for word in "${libraries[@]}"; do
+    [[ $installed == *" $word=installed "* ]] || echo "$word"
+  done
+}
+
+# Nothing when this user is root, "sudo" when that works without a password, else it fails.
+root_command() {
+  if [ "$(id -u)" = 0 ]; then return 0; fi
+  sudo -n true 2> /dev/null && echo "sudo"
+}
+
+install_line() { echo "apt-get install -y --no-install-recommends $*"; }
+
+apt_install() {
+  local sudo
+  sudo=$(root_command) || return 1
+  local run=($sudo env DEBIAN_FRONTEND=noninteractive apt-get -q -o DPkg::Lock::Timeout=300)
+  "${run[@]}" update || echo "setup: apt-get update failed; trying with the package lists that are here" >&2
+  "${run[@]}" install -y --no-install-recommends "$@"
+}
+
+require() {
+  local packages
+  packages=$(missing "$@" | xargs)
+  if [ -z "$packages" ]; then return 0; fi
+  echo "setup: installing $packages"
+  # shellcheck disable=SC2086
+  if apt_install $packages && [ -z "$(missing "$@")" ]; then return 0; fi
+  echo "setup: OpenTCA needs packages that could not be installed from here. Please type" >&2
+  echo "  sudo apt-get update && sudo $(install_line "$packages")" >&2
+  echo "and try again (or set OPENTCA_SKIP_SETUP=1 if they are installed another way)." >&2
+  exit 1
+}
+
+# Once a build tree: what could not be had is not asked for again and again.
+attempt() {
+  local packages
+  packages=$(missing "$@" | xargs)
+  if [ -z "$packages" ] || [ -e "$tried" ]; then return 0; fi
+  mkdir -p "$(dirname "$tried")" && touch "$tried"
+  echo "setup: trying to install what is optional: $packages"
+  # shellcheck disable=SC2086
+  apt_install $packages > "$tried" 2>&1
+  packages=$(missing "$@" | xargs)
+  if [ -n "$packages" ]; then
+    echo "setup: going on without $packages (to add: sudo $(install_line "$packages"))"
+  fi
+}
+
+if [ -n "${OPENTCA_SKIP_SETUP:-}" ]; then exit 0; fi
+if ! command -v apt-get > /dev/null || ! command -v dpkg-query > /dev/null; then
+  echo "setup: this is not Debian or Ubuntu; going on with what is here. Needed are a C++20 compiler, CMake 3.25, fmt,"
+  echo "setup: CLI11 and nlohmann-json; for the tests GoogleTest, RapidCheck, Python 3, SPIN and strace."
+  exit 0
+fi
+
+# shellcheck disable=SC2086
+case ${1:-} in
+  build) require $build_packages ;;
+  test)
+    require $build_packages $test_packages
+    attempt $optional_packages
+    ;;
+  *)
+    echo "usage: setup.sh build|test" >&2
+    exit 2
+    ;;
+esac

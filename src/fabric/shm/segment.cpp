@@ -1,0 +1,234 @@
+#include "fabric/shm/segment.hpp"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <chrono>
+#include <cstring>
+#include <exception>
+#include <utility>
+
+#include "base/fail.hpp"
+#include "base/poll.hpp"
+
+namespace tca::shm {
+
+namespace {
+
+using base::fail;
+
+constexpr std::chrono::seconds late_ranks_may_take{1};
+
+Mapping map(int fd, std::size_t bytes, const std::string& path) {
+  void* data = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+  if (data == MAP_FAILED)
+    fail(Errc::out_of_memory, "cannot map {} bytes of {}: {}", bytes, path, std::strerror(errno));
+  return {static_cast<std::byte*>(data), bytes, true};
+}
+
+struct stat status_of(const File& file) {
+  struct stat status {};
+  fstat(file.get(), &status);
+  return status;
+}
+
+std::size_t bytes_of(const File& file) { return static_cast<std::size_t>(status_of(file).st_size); }
+
+struct flock whole_file() {
+  struct flock lock {};
+  lock.l_type = F_WRLCK;
+  lock.l_whence = SEEK_SET;
+  return lock;
+}
+
+void lock(const File& file) {
+  struct flock mine = whole_file();
+  fcntl(file.get(), F_OFD_SETLK, &mine);
+}
+
+// Whether the rank 0 that has published it is still bringing its world up.
+bool is_locked(const File& file) {
+  struct flock theirs = whole_file();
+  return fcntl(file.get(), F_OFD_GETLK, &theirs) == 0 && theirs.l_type != F_UNLCK;
+}
+
+std::uint64_t magic_of(const File& file, const std::string& path) {
+  const Mapping mapping = map(file.get(), sizeof(Header), path);
+  // Acquire: pairs with the release at the end of Board::format.
+  return Board(mapping.data()).header().magic.load(std::memory_order_acquire);
+}
+
+File open_file(const Place& place) {
+  return File(open(place.path.c_str(), O_RDWR | O_CLOEXEC | O_NONBLOCK | (place.named ? O_NOFOLLOW : 0)));
+}
+
+[[noreturn]] void explain_open_failure(const Place& place, int error) {
+  if (!place.named) {
+    fail(Errc::incompatible,
+         "cannot open {}, the memory in which the ranks meet (OPENTCA_CONTROL): {}; is the launcher still "
+         "there, and this the same container and user?",
+         place.path, std::strerror(error));
+  }
+  fail(Errc::incompatible,
+       "{} exists and is no OpenTCA segment of yours ({}); remove it or start under another job name",
+       place.path, error == ELOOP ? "it is a symbolic link" : std::strerror(error));
+}
+
+void check_owner(const File& file, const Place& place) {
+  const struct stat status = status_of(file);
+  if (status.st_uid != geteuid()) {
+    fail(Errc::incompatible,
+         "{} belongs to user {}, not to you (user {}); {}", place.path, status.st_uid, geteuid(),
+         place.named ? "have it removed or start under another job name" : "start every rank as one user");
+  }
+  if (!S_ISREG(status.st_mode))
+    fail(Errc::incompatible, "{} is not a shared-memory segment{}", place.path,
+         place.named ? "; remove it" : "");
+}
+
+// Throws unless the name is a whole board's.
+void check_is_board(const File& file, const Place& place) {
+  if (bytes_of(file) < sizeof(Header)) {
+    fail(Errc::incompatible, "{} is too short ({} bytes) to be an OpenTCA segment; remove it", place.path,
+         bytes_of(file));
+  }
+  if (magic_of(file, place.path) != Header::magic_value)
+    fail(Errc::incompatible, "{} exists and is not an OpenTCA segment; remove it", place.path);
+}
+
+// Boards of this user's earlier worlds whose ranks were all killed while they came up.
+void remove_left_over(const std::string& path) {
+  const std::string prefix = fmt::format("opentca.{}.", geteuid());
+  const std::string folder = path.substr(0, path.rfind('/'));
+  DIR* entries = opendir(folder.c_str());
+  if (entries == nullptr) return;
+  while (const dirent* entry = readdir(entries)) {
+    if (std::strncmp(entry->d_name, prefix.c_str(), prefix.size()) == 0)
+      remove_if_left_over(folder + "/" + entry->d_name);
+  }
+  closedir(entries);
+}
+
+}  // namespace
+
+File::File(File&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
+
+File::~File() {
+  if (fd_ >= 0) close(fd_);
+}
+
+void remove_if_left_over(const std::string& path) {
+  const File file = open_file({path, true});
+  if (!file.ok()) return;
+  const struct stat status = status_of(file);
+  const bool ours = status.st_uid == geteuid() && S_ISREG(status.st_mode) &&
+                    bytes_of(file) >= sizeof(Header) && magic_of(file, path) == Header::magic_value;
+  if (ours && !is_locked(file)) unlink(path.c_str());
+}
+
+OwnSegment::OwnSegment(const Place& place, int ranks)
+    : place_(place),
+      file_(place.named ? File(open("/dev/shm", O_TMPFILE | O_RDWR | O_CLOEXEC, 0600)) : open_file(place)) {
+  if (!place_.named) {
+    if (!file_.ok()) explain_open_failure(place_, errno);
+    check_owner(file_, place_);
+    if (bytes_of(file_) > 0) {
+      check_is_board(file_, place_);
+      fail(Errc::incompatible,
+           "rank 0 of this launch is already taken by process {}; a launch serves one program, each rank of "
+           "it started once",
+           Board(map(file_.get(), sizeof(Header), place_.path).data()).header().creator);
+    }
+    set_up(ranks);
+    return;
+  }
+  if (!file_.ok())
+    fail(Errc::out_of_memory, "cannot create a segment in /dev/shm: {}", std::strerror(errno));
+  fchmod(file_.get(), 0600);  // whatever the umask
+  set_up(ranks);
+  publish();
+}
+
+void OwnSegment::set_up(int ranks) {
+  const std::size_t bytes = Board::bytes(ranks);
+  if (ftruncate(file_.get(), static_cast<off_t>(bytes)) != 0 ||
+      posix_fallocate(file_.get(), 0, static_cast<off_t>(bytes)) != 0) {
+    fail(Errc::out_of_memory,
+         "shared memory cannot hold the {} bytes that {} ranks meet in ({}); enlarge /dev/shm (docker: "
+         "--shm-size)",
+         bytes, ranks, place_.path);
+  }
+  mapping_ = map(file_.get(), bytes, place_.path);
+  Board(mapping_.data()).format(ranks);
+}
+
+void OwnSegment::publish() {
+  lock(file_);
+  remove_left_over(place_.path);
+  const std::string nameless = fmt::format("/proc/self/fd/{}", file_.get());
+  if (linkat(AT_FDCWD, nameless.c_str(), AT_FDCWD, place_.path.c_str(), AT_SYMLINK_FOLLOW) == 0) return;
+  if (errno != EEXIST)
+    fail(Errc::out_of_memory, "cannot create {}: {}", place_.path, std::strerror(errno));
+  const File theirs = open_file(place_);
+  if (!theirs.ok()) explain_open_failure(place_, errno);
+  check_owner(theirs, place_);
+  check_is_board(theirs, place_);
+  fail(Errc::incompatible,
+       "{} is in use by a world that process {} is bringing up; two worlds cannot share a job name",
+       place_.path, Board(map(theirs.get(), sizeof(Header), place_.path).data()).header().creator);
+}
+
+Mapping OwnSegment::take_mapping() {
+  return map(file_.get(), mapping_.bytes(), place_.path);
+}
+
+OwnSegment::~OwnSegment() {
+  if (!place_.named) return;
+  if (std::uncaught_exceptions() > 0) await_arrivals();
+  unlink(place_.path.c_str());
+}
+
+void OwnSegment::await_arrivals() const {
+  const Header& header = Board(mapping_.data()).header();
+  base::Poll poll(base::Cores::crowded);
+  // Relaxed: only a hint that nobody is left who still has to look.
+  while (header.arrived.load(std::memory_order_relaxed) < header.ranks - 1 &&
+         poll.waited() < late_ranks_may_take) {
+    poll.pause();
+  }
+}
+
+Mapping look_for_board(const Place& place) {
+  const File file = open_file(place);
+  if (!file.ok()) {
+    if (errno == ENOENT && place.named) return {};
+    explain_open_failure(place, errno);
+  }
+  check_owner(file, place);
+  if (place.named) {
+    check_is_board(file, place);
+    if (!is_locked(file)) return {};  // an earlier run's, which rank 0 is about to replace
+  }
+  const std::size_t bytes = bytes_of(file);
+  if (bytes < sizeof(Header)) return {};
+  Mapping mapping = map(file.get(), bytes, place.path);
+  Header& header = Board(mapping.data()).header();
+  // Acquire: pairs with the release at the end of Board::format.
+  const std::uint64_t magic = header.magic.load(std::memory_order_acquire);
+  if (magic == 0) return {};
+  if (magic != Header::magic_value)
+    fail(Errc::incompatible, "{} is not an OpenTCA segment", place.path);
+  if (header.abi == abi_version &&
+      (header.ranks < 1 || header.ranks > max_ranks || bytes < Board::bytes(header.ranks))) {
+    fail(Errc::incompatible, "{} cannot hold the {} ranks it names; it is damaged, remove it", place.path,
+         header.ranks);
+  }
+  header.arrived.fetch_add(1, std::memory_order_relaxed);
+  return mapping;
+}
+
+}  // namespace tca::shm

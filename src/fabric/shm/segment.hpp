@@ -1,0 +1,62 @@
+// The file in which the ranks of a launch meet: memory of their launcher, or a name in /dev/shm.
+//
+// A name appears in one piece: rank 0 sets the board up in a file without a name and then links it, holding a
+// lock that the kernel drops when rank 0 ends. So whatever lies there without that lock is left over, and
+// whatever does not begin like a board is somebody else's.
+#pragma once
+
+#include <string>
+
+#include "fabric/shm/board.hpp"
+#include "fabric/shm/space.hpp"
+
+namespace tca::shm {
+
+// Closed with its object.
+class File {
+ public:
+  explicit File(int fd) : fd_(fd) {}
+  File(File&& other) noexcept;
+  File& operator=(const File&) = delete;
+  ~File();
+  int get() const { return fd_; }
+  bool ok() const { return fd_ >= 0; }
+
+ private:
+  int fd_;
+};
+
+struct Place {
+  std::string path;
+  bool named = false;  // in /dev/shm, rather than the launcher's own memory
+};
+
+// Rank 0's way in: the board of the launcher's memory, or of a name that lives as long as this object.
+class OwnSegment {
+ public:
+  // Throws Error{incompatible} when another world or program has the place.
+  OwnSegment(const Place& place, int ranks);
+  OwnSegment(const OwnSegment&) = delete;
+  // After a failure the name stays for a moment, so that late ranks learn why.
+  ~OwnSegment();
+
+  Mapping take_mapping();
+
+ private:
+  void set_up(int ranks);
+  void publish();
+  void await_arrivals() const;
+
+  Place place_;
+  File file_;
+  Mapping mapping_;
+};
+
+// The others' way in: looks once for the board that rank 0 sets up; empty while it is not there yet. Throws
+// Error{incompatible} for what will never become one.
+Mapping look_for_board(const Place& place);
+
+// Removes the name that a dead rank 0 has left; anything else stays.
+void remove_if_left_over(const std::string& path);
+
+}  // namespace tca::shm

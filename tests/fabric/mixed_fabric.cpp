@@ -1,0 +1,57 @@
+#include "mixed_fabric.hpp"
+
+#include <map>
+
+namespace tca::test {
+
+namespace {
+
+class MixedFabric final : public fabric::Fabric {
+ public:
+  MixedFabric(std::unique_ptr<fabric::Fabric> inner, unsigned seed) : inner_(std::move(inner)), seed_(seed) {}
+
+  std::string_view name() const override { return inner_->name(); }
+  std::span<const std::string_view> protocols() const override { return inner_->protocols(); }
+  bool reaches(int rank) const override { return inner_->reaches(rank); }
+  std::unique_ptr<fabric::Memory> expose(std::size_t bytes, std::string_view window) override {
+    return inner_->expose(bytes, window);
+  }
+  void put_now(fabric::Memory& memory, int rank, std::uint64_t offset,
+               std::span<const std::byte> value) override {
+    inner_->put_now(memory, rank, offset, value);
+  }
+  void trace_to(base::Trace* trace) override { inner_->trace_to(trace); }
+  void progress() override { inner_->progress(); }
+
+  std::unique_ptr<fabric::Program> compile(const fabric::Share& share) override {
+    ++compiled_;
+    const std::vector<fabric::Put> outgoing = mixed(share.outgoing), incoming = mixed(share.incoming);
+    return inner_->compile({share.name, share.guarded, outgoing, incoming});
+  }
+
+ private:
+  // Both ends see the puts of a pair in the same order, so both pick the same protocols.
+  std::vector<fabric::Put> mixed(std::span<const fabric::Put> puts) const {
+    std::vector<fabric::Put> result(puts.begin(), puts.end());
+    std::map<std::pair<int, int>, unsigned> index;
+    for (fabric::Put& put : result) {
+      unsigned mix = seed_ + 31 * compiled_ + 7 * index[{put.from, put.to}]++ +
+                     3 * static_cast<unsigned>(put.from) + 5 * static_cast<unsigned>(put.to);
+      mix = (mix * 2654435761u) >> 16;
+      put.protocol = static_cast<int>(mix % inner_->protocols().size());
+    }
+    return result;
+  }
+
+  std::unique_ptr<fabric::Fabric> inner_;
+  unsigned seed_;
+  unsigned compiled_ = 0;
+};
+
+}  // namespace
+
+std::unique_ptr<fabric::Fabric> mix_protocols(std::unique_ptr<fabric::Fabric> inner, unsigned seed) {
+  return std::make_unique<MixedFabric>(std::move(inner), seed);
+}
+
+}  // namespace tca::test

@@ -1,0 +1,57 @@
+// Chains with a known outcome: which elements go where is listed one by one beside each layout, so that a
+// plain loop can say what every byte of every window must be after any step.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <iosfwd>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "tca/tca.hpp"
+
+namespace tca::test {
+
+// A layout and, independently of it, the elements it stands for in order.
+struct Cells {
+  Layout layout;
+  std::vector<std::int64_t> at;
+  std::int64_t end() const;
+};
+
+Cells block_cells(std::int64_t count);
+Cells block_stride_cells(std::int64_t rows, std::int64_t block, std::int64_t pitch);
+Cells stride_cells(std::int64_t count, std::int64_t pitch);
+Cells subarray_cells(const std::vector<std::int64_t>& extents, const std::vector<std::int64_t>& start,
+                     const std::vector<std::int64_t>& shape);
+
+struct PlannedPut {
+  int from = 0, to = 0;
+  Cells source, target;
+  std::int64_t source_offset = 0, target_offset = 0;  // elements
+};
+
+struct Plan {
+  int ranks = 1;
+  std::size_t element_bytes = 1;
+  std::vector<std::int64_t> source_elements, target_elements;  // of each rank's windows
+  bool one_window = false;  // targets lie behind the sources in one window
+  std::vector<PlannedPut> puts;
+  bool guarded = true;  // otherwise the targets are double-buffered and every partner answers
+  std::string route;
+  int steps = 3;
+
+  // Makes room in both windows, and some to spare, for the puts.
+  void fit(std::int64_t spare);
+};
+
+std::ostream& operator<<(std::ostream& out, const Plan& plan);
+
+// Collective: runs the plan and compares every byte of every target window after every step. Throws Mismatch.
+void run_plan(World& world, const Plan& plan);
+
+// The element sizes that plans may have.
+const std::vector<std::size_t>& plan_element_sizes();
+
+}  // namespace tca::test

@@ -1,0 +1,95 @@
+#include "ranks.hpp"
+
+#include <ostream>
+
+#include "core/world_state.hpp"
+#include "mixed_fabric.hpp"
+#include "shuffle_fabric.hpp"
+
+namespace tca::test {
+
+namespace {
+
+std::string message_of(const std::function<void()>& run) {
+  try {
+    run();
+    return {};
+  } catch (const std::exception& error) {
+    return error.what();
+  }
+}
+
+class ThreadRanks final : public Ranks {
+ public:
+  std::string run(int ranks, const Body& body, const WorldOptions& options) override {
+    return message_of([&] { World::run_threads(ranks, body, options); });
+  }
+};
+
+class MixedRanks final : public Ranks {
+ public:
+  explicit MixedRanks(unsigned seed) : seed_(seed) {}
+
+  std::string run(int ranks, const Body& body, const WorldOptions& options) override {
+    return message_of([&] {
+      const route::ThreadGround threads(ranks);
+      const auto ground = [&](int rank) {
+        route::Ground ground = threads.bring_up(rank, options.time_limit);
+        ground.fabrics.front() = mix_protocols(std::move(ground.fabrics.front()), seed_);
+        return ground;
+      };
+      core::run_threads(threads, ground, body, options);
+    });
+  }
+
+ private:
+  unsigned seed_;
+};
+
+class ShuffleRanks final : public Ranks {
+ public:
+  explicit ShuffleRanks(unsigned seed) : seed_(seed) {}
+
+  std::string run(int ranks, const Body& body, const WorldOptions& options) override {
+    Shuffle shuffle(ranks, seed_);
+    std::string message = message_of([&] {
+      const route::ThreadGround threads(ranks);
+      const auto ground = [&](int rank) {
+        route::Ground ground;
+        ground.control = threads.control(rank, options.time_limit);
+        ground.fabrics.push_back(shuffle.fabric(*ground.control));
+        ground.launcher = "threads";
+        return ground;
+      };
+      core::run_threads(threads, ground, body, options);
+    });
+    return message.empty() ? shuffle.violation() : message;
+  }
+
+ private:
+  unsigned seed_;
+};
+
+}  // namespace
+
+std::unique_ptr<Ranks> thread_ranks() { return std::make_unique<ThreadRanks>(); }
+std::unique_ptr<Ranks> mixed_ranks(unsigned seed) { return std::make_unique<MixedRanks>(seed); }
+std::unique_ptr<Ranks> shuffle_ranks(unsigned seed) { return std::make_unique<ShuffleRanks>(seed); }
+
+Backend thread_backend() { return {"shm_threads", thread_ranks, {"", "direct", "pull", "staged"}, 1}; }
+Backend process_backend() {
+  return {"shm_processes", process_ranks, {"", "shm/direct", "shm/pull", "shm/staged"}, 1};
+}
+Backend mixed_backend(unsigned seed) {
+  return {fmt::format("shm_mixed_{}", seed), [seed] { return mixed_ranks(seed); }, {""}, 2};
+}
+Backend shuffle_backend(unsigned seed) {
+  return {fmt::format("shuffle_{}", seed),
+          [seed] { return shuffle_ranks(seed); },
+          {"", "late", "buffered"},
+          10};
+}
+
+std::ostream& operator<<(std::ostream& out, const Backend& backend) { return out << backend.name; }
+
+}  // namespace tca::test

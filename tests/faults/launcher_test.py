@@ -1,0 +1,486 @@
+"""The launcher, `tca run`: how ranks start, fail, are interrupted and end, and that nothing of them is left.
+
+Standard library only. TCA names the command line under test."""
+
+import os
+import pty
+import select
+import signal
+import subprocess
+import tempfile
+import time
+import unittest
+import uuid
+
+TCA = os.environ.get("TCA", "tca")
+# Sanitizers and a busy machine slow everything but the launcher's own clock.
+PATIENCE = float(os.environ.get("TCA_TEST_PATIENCE", "20"))
+GONE_WITHIN = 2.0
+
+
+def processes_with(marker):
+    """Every live process that has `marker` in its environment, the test itself excepted."""
+    found = []
+    for pid in filter(str.isdigit, os.listdir("/proc")):
+        try:
+            with open(f"/proc/{pid}/environ", "rb") as file:
+                marked = marker.encode() in file.read()
+            with open(f"/proc/{pid}/stat") as file:
+                state = file.read().rsplit(")", 1)[1].split()[0]
+        except OSError:
+            continue
+        if marked and state != "Z" and int(pid) != os.getpid():
+            found.append(int(pid))
+    return found
+
+
+def wait_until(condition, limit=PATIENCE):
+    end = time.monotonic() + limit
+    while time.monotonic() < end:
+        value = condition()
+        if value:
+            return value
+        time.sleep(0.02)
+    return condition()
+
+
+class LauncherTest(unittest.TestCase):
+    def setUp(self):
+        self.marker = f"TCA_TEST_MARKER={uuid.uuid4()}"
+        name, value = self.marker.split("=")
+        keep = {k: v for k, v in os.environ.items() if not k.startswith(("OPENTCA_", "OMPI_", "PMI", "SLURM_"))}
+        self.environment = {**keep, name: value}
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = folder.name
+        self.addCleanup(self.kill_leftovers)
+
+    def kill_leftovers(self):
+        for pid in processes_with(self.marker):
+            os.kill(pid, signal.SIGKILL)
+
+    def command(self, ranks, script, *options):
+        return [TCA, "run", "-n", str(ranks), *options, "--", "sh", "-c", script]
+
+    def tca(self, *arguments, **options):
+        return subprocess.run(
+            [TCA, *arguments], capture_output=True, text=True, timeout=PATIENCE, env=self.environment, **options
+        )
+
+    def run_script(self, ranks, script, *options, **kwargs):
+        return self.tca(*self.command(ranks, script, *options)[1:], **kwargs)
+
+    def start(self, ranks, script, *options, **kwargs):
+        process = subprocess.Popen(
+            self.command(ranks, script, *options),
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            env=self.environment,
+            **kwargs,
+        )
+        self.addCleanup(process.stdout.close)
+        self.addCleanup(process.stderr.close)
+        self.addCleanup(process.wait)
+        self.addCleanup(process.kill)
+        return process
+
+    def file(self, name, text="", mode=0o644):
+        path = os.path.join(self.folder, name)
+        with open(path, "w") as file:
+            file.write(text)
+        os.chmod(path, mode)
+        return path
+
+    def count(self, prefix):
+        return sum(name.startswith(prefix) for name in os.listdir(self.folder))
+
+    def assert_nothing_left(self, within=GONE_WITHIN):
+        left = wait_until(lambda: not processes_with(self.marker), within)
+        self.assertTrue(left, f"still running: {processes_with(self.marker)}")
+
+
+class Starting(LauncherTest):
+    def test_every_rank_runs_once_with_its_number(self):
+        done = self.run_script(4, "echo $OPENTCA_RANK of $OPENTCA_SIZE")
+        self.assertEqual(done.returncode, 0)
+        self.assertEqual(sorted(done.stdout.split("\n")), ["", "0 of 4", "1 of 4", "2 of 4", "3 of 4"])
+        self.assertEqual(done.stderr, "")
+
+    def test_many_ranks(self):
+        done = self.run_script(64, "echo $OPENTCA_RANK")
+        self.assertEqual(done.returncode, 0)
+        self.assertEqual(sorted(map(int, done.stdout.split())), list(range(64)))
+
+    def test_ranks_share_the_control_file_and_it_is_nowhere_else(self):
+        before = set(os.listdir("/dev/shm"))
+        script = (
+            'if [ $OPENTCA_RANK = 0 ]; then printf hello > "$OPENTCA_CONTROL"; fi\n'
+            'while [ "$(cat "$OPENTCA_CONTROL")" != hello ]; do sleep 0.01; done; echo met'
+        )
+        done = self.run_script(3, script)
+        self.assertEqual((done.returncode, done.stdout), (0, "met\nmet\nmet\n"))
+        self.assertEqual(set(os.listdir("/dev/shm")) - before, set())
+
+    def test_ranks_get_no_descriptors_of_the_launcher(self):
+        script = "exec ls /proc/self/fd"
+        alone = subprocess.run(["sh", "-c", script], capture_output=True, text=True, env=self.environment)
+        for options in ([], ["--tag"]):
+            done = self.run_script(2, script, *options)
+            numbers = [line.split()[-1] for line in done.stdout.splitlines()]
+            self.assertEqual(sorted(numbers), sorted(2 * alone.stdout.split()))
+
+    def test_closed_standard_descriptors_do_no_harm(self):
+        done = subprocess.run(
+            ["sh", "-c", f"exec {TCA} run -n 2 -- sh -c 'test -e $OPENTCA_CONTROL && echo fine >&2' <&- >&-"],
+            capture_output=True, text=True, timeout=PATIENCE, env=self.environment,
+        )  # fmt: skip
+        self.assertEqual((done.returncode, done.stderr), (0, "fine\nfine\n"))
+
+    def test_ranks_have_the_signals_they_would_have_without_the_launcher(self):
+        script = "exec grep -E '^Sig(Blk|Ign)' /proc/self/status"
+        alone = subprocess.run(["sh", "-c", script], capture_output=True, text=True, env=self.environment)
+        self.assertEqual(self.run_script(1, script).stdout, alone.stdout)
+
+    def test_each_rank_is_bound_to_a_core_when_there_are_enough(self):
+        cores = len(os.sched_getaffinity(0))
+        script = "grep Cpus_allowed_list /proc/self/status"
+        bound = self.run_script(cores, script).stdout.split("\n")[:-1]
+        self.assertEqual(len(set(bound)), cores)
+        free = self.run_script(cores, script, "--bind", "none").stdout.split("\n")[:-1]
+        self.assertEqual(len(set(free)), 1)
+        more = self.run_script(cores + 1, script).stdout.split("\n")[:-1]
+        self.assertEqual(set(more), set(free))
+        forced = self.run_script(cores + 1, script, "--bind", "core").stdout.split("\n")[:-1]
+        self.assertEqual(set(forced), set(bound))
+
+    def test_options_after_the_program_belong_to_it(self):
+        done = self.tca("run", "-n", "1", "--", "printf", "%s|", "-n", "--tag", "--", "x y")
+        self.assertEqual((done.returncode, done.stdout), (0, "-n|--tag|--|x y|"))
+
+
+class Input(LauncherTest):
+    def test_only_rank_0_reads_stdin(self):
+        done = self.run_script(3, "echo $OPENTCA_RANK:$(cat)", input="text")
+        self.assertEqual(sorted(done.stdout.split()), ["0:text", "1:", "2:"])
+
+    def test_a_terminal_is_nobodys_stdin(self):
+        terminal, other = pty.openpty()
+        try:
+            done = self.run_script(2, "cat; readlink /proc/self/fd/0", stdin=other)
+        finally:
+            os.close(terminal)
+            os.close(other)
+        self.assertEqual(done.stdout, "/dev/null\n/dev/null\n")
+
+
+class Output(LauncherTest):
+    def test_tags_every_line(self):
+        done = self.run_script(2, "echo one; echo two >&2; printf 'no end'", "--tag")
+        self.assertEqual(sorted(done.stdout.split("\n")), ["", "[0] no end", "[0] one", "[1] no end", "[1] one"])
+        self.assertEqual(sorted(done.stderr.split("\n")), ["", "[0] two", "[1] two"])
+
+    def test_tags_much_output_without_loss(self):
+        done = self.run_script(4, "seq 20000", "--tag")
+        self.assertEqual(done.returncode, 0)
+        for rank in range(4):
+            mine = [line.split()[1] for line in done.stdout.splitlines() if line.startswith(f"[{rank}] ")]
+            self.assertEqual(mine, [str(i) for i in range(1, 20001)])
+
+    def test_a_reader_that_stops_reading_does_not_keep_ctrl_c_out(self):
+        process = self.start(2, "yes", "--tag")
+        time.sleep(0.5)  # both pipes are full by now
+        process.send_signal(signal.SIGINT)
+        self.assertEqual(process.wait(timeout=PATIENCE), 130)
+        self.assert_nothing_left()
+
+    def test_a_reader_that_goes_away_ends_everything(self):
+        process = self.start(2, "yes", "--tag")
+        process.stdout.readline()
+        process.stdout.close()
+        process.wait(timeout=PATIENCE)
+        self.assert_nothing_left()
+
+
+class Failing(LauncherTest):
+    def test_exit_code_of_the_first_failing_rank(self):
+        done = self.run_script(4, "[ $OPENTCA_RANK = 2 ] && exit 3; exec sleep 60")
+        self.assertEqual(done.returncode, 3)
+        self.assertEqual(done.stderr, "tca run: rank 2 exited with code 3; the other 3 ranks were ended\n")
+        self.assert_nothing_left()
+
+    def test_rank_killed(self):
+        started = time.monotonic()
+        done = self.run_script(4, "[ $OPENTCA_RANK = 2 ] && kill -9 $$; exec sleep 60")
+        self.assertLess(time.monotonic() - started, GONE_WITHIN + 0.5)
+        self.assertEqual(done.returncode, 137)
+        expected = "tca run: rank 2 was killed by signal 9 (Killed); the other 3 ranks were ended\n"
+        self.assertEqual(done.stderr, expected)
+        self.assert_nothing_left()
+
+    def test_rank_killed_from_outside(self):
+        process = self.start(3, f"cd {self.folder}; echo $$ > pid$OPENTCA_RANK; : > ready$OPENTCA_RANK; exec sleep 60")
+        self.assertTrue(wait_until(lambda: self.count("ready") == 3))
+        with open(f"{self.folder}/pid1") as file:
+            pid = int(file.read())
+        os.kill(pid, signal.SIGSEGV)
+        self.assertEqual(process.wait(timeout=PATIENCE), 128 + signal.SIGSEGV)
+        self.assertIn("rank 1 was killed by signal 11 (Segmentation fault)", process.stderr.read())
+        self.assert_nothing_left()
+
+    def test_the_others_are_given_time_to_say_what_they_noticed(self):
+        script = "[ $OPENTCA_RANK = 0 ] && kill -9 $$; sleep 0.5; echo noticed >&2; exit 5"
+        done = self.run_script(3, script)
+        self.assertEqual(done.returncode, 137)
+        self.assertEqual(done.stderr.count("noticed"), 2)
+        self.assertIn("rank 0 was killed by signal 9 (Killed); the other 2 ranks ended by themselves", done.stderr)
+
+    def test_a_rank_that_only_noticed_is_not_the_one_to_blame(self):
+        script = "[ $OPENTCA_RANK = 0 ] && exit 5; sleep 0.3; exit 7"
+        done = self.run_script(2, script)
+        self.assertEqual(done.returncode, 7)
+        self.assertIn("rank 1 exited with code 7", done.stderr)
+
+    def test_ranks_that_ignore_sigterm_are_gone_in_time(self):
+        script = "[ $OPENTCA_RANK = 0 ] && exit 9; trap '' TERM; while :; do sleep 0.1; done"
+        started = time.monotonic()
+        done = self.run_script(3, script)
+        self.assertLess(time.monotonic() - started, GONE_WITHIN + 0.5)
+        self.assertEqual(done.returncode, 9)
+        self.assert_nothing_left()
+
+    def test_what_a_rank_has_started_ends_with_it(self):
+        done = self.run_script(2, "sleep 60 & [ $OPENTCA_RANK = 1 ] && exit 1; wait")
+        self.assertEqual(done.returncode, 1)
+        self.assert_nothing_left()
+
+    def test_ranks_that_end_well_early_are_no_failure(self):
+        done = self.run_script(3, "[ $OPENTCA_RANK = 0 ] || exec sleep 0.5")
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+
+    def test_a_single_rank(self):
+        done = self.run_script(1, "exit 4")
+        self.assertEqual((done.returncode, done.stderr), (4, "tca run: rank 0 exited with code 4\n"))
+
+
+class NotRunnable(LauncherTest):
+    def check(self, program, code, reason, ranks=4):
+        done = self.tca("run", "-n", str(ranks), "--", program)
+        self.assertEqual(done.returncode, code, done.stderr)
+        self.assertEqual(done.stderr.count("\n"), 1, done.stderr)
+        self.assertRegex(done.stderr, reason)
+        self.assert_nothing_left()
+
+    def test_not_in_path(self):
+        self.check("no-such-program-at-all", 127, "tca run: no-such-program-at-all: there is no such program in PATH")
+
+    def test_no_such_file(self):
+        self.check(f"{self.folder}/nothing", 127, "No such file")
+
+    def test_not_executable(self):
+        self.check(self.file("plain", "text"), 126, "is not executable")
+
+    def test_folder(self):
+        self.check(self.folder, 126, "is a directory")
+
+    def test_interpreter_missing(self):
+        self.check(self.file("script", "#!/no/such/interpreter\n", 0o755), 127, "its interpreter is not there")
+
+    def test_not_a_program(self):
+        self.check(self.file("noise", "\0\1\2", 0o755), 126, "is not a program for this machine")
+
+    def test_numbers_of_ranks(self):
+        for ranks, reason in (("0", "at least 1"), ("-3", "at least 1"), ("4097", "at most 4096"), ("many", "many")):
+            done = self.tca("run", "-n", ranks, "--", "true")
+            self.assertEqual(done.returncode, 2, ranks)
+            self.assertIn(reason, done.stderr)
+
+
+class RanksWithTraps(LauncherTest):
+    # Each rank leaves a file for each signal it gets.
+    COUNTING = (
+        "n=0; trap 'n=$((n+1)); : > {folder}/got$OPENTCA_RANK.$n; exit 0' {signal}\n"
+        ": > {folder}/ready$OPENTCA_RANK; while :; do sleep 0.05; done"
+    )
+    STUBBORN = "trap '' INT TERM HUP; : > {folder}/ready$OPENTCA_RANK; while :; do sleep 0.05; done"
+
+    def ready(self, ranks):
+        self.assertTrue(wait_until(lambda: self.count("ready") == ranks))
+
+
+class Interrupted(RanksWithTraps):
+    def test_forwards_signals_once_and_says_so(self):
+        for number, word in ((signal.SIGINT, ""), (signal.SIGTERM, " by signal 15"), (signal.SIGHUP, " by signal 1")):
+            with self.subTest(number):
+                for name in os.listdir(self.folder):
+                    os.remove(os.path.join(self.folder, name))
+                name = number.name.removeprefix("SIG")
+                process = self.start(4, self.COUNTING.format(folder=self.folder, signal=name))
+                self.ready(4)
+                process.send_signal(number)
+                self.assertEqual(process.wait(timeout=PATIENCE), 128 + number)
+                ours = [line for line in process.stderr.read().splitlines() if line.startswith("tca")]
+                self.assertEqual(ours, [f"tca run: interrupted{word}; 4 ranks ended"])
+                self.assertEqual(self.count("got"), 4)
+                self.assert_nothing_left()
+
+    def test_stubborn_ranks_are_killed_after_the_grace(self):
+        process = self.start(3, self.STUBBORN.format(folder=self.folder))
+        self.ready(3)
+        started = time.monotonic()
+        process.send_signal(signal.SIGTERM)
+        self.assertEqual(process.wait(timeout=PATIENCE), 143)
+        self.assertGreater(time.monotonic() - started, 1.0)
+        self.assertLess(time.monotonic() - started, GONE_WITHIN + 0.5)
+        self.assert_nothing_left()
+
+    def test_a_second_interrupt_does_not_wait(self):
+        process = self.start(3, self.STUBBORN.format(folder=self.folder))
+        self.ready(3)
+        started = time.monotonic()
+        process.send_signal(signal.SIGINT)
+        time.sleep(0.2)
+        process.send_signal(signal.SIGINT)
+        self.assertEqual(process.wait(timeout=PATIENCE), 130)
+        self.assertLess(time.monotonic() - started, 1.2)
+        self.assertEqual(process.stderr.read(), "tca run: interrupted; 3 ranks ended\n")
+        self.assert_nothing_left()
+
+    def test_launcher_killed(self):
+        for script in ("exec sleep 60", self.STUBBORN, "sleep 60; :"):  # the last: a script and what it has started
+            with self.subTest(script):
+                process = self.start(4, ": > {folder}/ready$OPENTCA_RANK; ".format(folder=self.folder)
+                                     + script.format(folder=self.folder))  # fmt: skip
+                self.ready(4)
+                process.kill()
+                process.wait()
+                self.assert_nothing_left()
+
+    def test_what_was_ignored_stays_ignored(self):
+        process = self.start(
+            2, f": > {self.folder}/ready$OPENTCA_RANK; exec sleep 1",
+            preexec_fn=lambda: signal.signal(signal.SIGHUP, signal.SIG_IGN),
+        )  # fmt: skip
+        self.ready(2)
+        process.send_signal(signal.SIGHUP)
+        self.assertEqual(process.wait(timeout=PATIENCE), 0)
+
+    def test_a_parent_that_ignores_sigchld(self):
+        process = self.start(2, "exit 6", preexec_fn=lambda: signal.signal(signal.SIGCHLD, signal.SIG_IGN))
+        self.assertEqual(process.wait(timeout=PATIENCE), 6)
+
+
+class OnATerminal(RanksWithTraps):
+    """The same through a terminal's keys, in a session of its own."""
+
+    def spawn(self, ranks, script):
+        pid, self.terminal = pty.fork()
+        if pid == 0:
+            os.execvpe(TCA, self.command(ranks, script), self.environment)
+        self.addCleanup(os.close, self.terminal)
+        return pid
+
+    def read_to_end(self):
+        text = b""
+        while select.select([self.terminal], [], [], PATIENCE)[0]:
+            try:
+                got = os.read(self.terminal, 4096)
+            except OSError:  # the other side has closed
+                break
+            if not got:
+                break
+            text += got
+        return text.decode()
+
+    def test_ctrl_c(self):
+        pid = self.spawn(4, self.COUNTING.format(folder=self.folder, signal="INT"))
+        self.ready(4)
+        os.write(self.terminal, b"\x03")
+        text = self.read_to_end()
+        self.assertEqual(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]), 130)
+        self.assertEqual(text.count("interrupted; 4 ranks ended"), 1, text)
+        self.assertEqual(self.count("got"), 4)
+        self.assert_nothing_left()
+
+    def test_ctrl_c_twice(self):
+        pid = self.spawn(3, self.STUBBORN.format(folder=self.folder))
+        self.ready(3)
+        started = time.monotonic()
+        os.write(self.terminal, b"\x03")
+        time.sleep(0.2)
+        os.write(self.terminal, b"\x03")
+        text = self.read_to_end()
+        self.assertEqual(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]), 130)
+        self.assertLess(time.monotonic() - started, 1.2)
+        self.assertEqual(text.count("interrupted; 3 ranks ended"), 1, text)
+        self.assert_nothing_left()
+
+    def test_terminal_closed(self):
+        pid, terminal = pty.fork()
+        if pid == 0:
+            script = f": > {self.folder}/ready$OPENTCA_RANK; exec sleep 60"
+            os.execvpe(TCA, self.command(2, script), self.environment)
+        self.ready(2)
+        os.close(terminal)
+        self.assertEqual(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]), 129)
+        self.assert_nothing_left()
+
+
+class Stopping(LauncherTest):
+    def test_ctrl_z_stops_the_ranks_and_fg_lets_them_go_on(self):
+        # A process group of its own below one of the same session, as a shell's job has; others are never stopped.
+        process = self.start(2, "exec sleep 60", preexec_fn=os.setpgrp)
+        self.assertTrue(wait_until(lambda: self.states() == {"S"}))
+        process.send_signal(signal.SIGTSTP)
+        self.assertTrue(wait_until(lambda: self.states() == {"T"}))
+        process.send_signal(signal.SIGCONT)
+        self.assertTrue(wait_until(lambda: self.states() == {"S"}))
+        process.send_signal(signal.SIGTERM)
+        self.assertEqual(process.wait(timeout=PATIENCE), 143)
+        self.assert_nothing_left()
+
+    def states(self):
+        """Of the ranks, which are all `sleep`."""
+        found = set()
+        for pid in processes_with(self.marker):
+            with open(f"/proc/{pid}/stat") as file:
+                fields = file.read()
+            if "(sleep)" in fields:
+                found.add(fields.rsplit(")", 1)[1].split()[0])
+        return found
+
+
+class CommandLine(LauncherTest):
+    def test_version(self):
+        done = self.tca("--version")
+        self.assertEqual(done.returncode, 0)
+        self.assertRegex(done.stdout, r"^tca \d+\.\d+\.\d+ \(\S+\)\n$")
+
+    def test_help_has_an_example_for_every_subcommand(self):
+        done = self.tca("--help")
+        self.assertEqual(done.returncode, 0)
+        for name in ("himeno", "run", "bench", "info", "plot"):
+            self.assertRegex(done.stdout, rf"(?m)^  {name} ")
+            self.assertRegex(done.stdout, rf"(?m)^  tca {name} ")
+            self.assertEqual(self.tca(name, "--help").returncode, 0)
+
+    def test_mistakes_are_told_in_one_line_and_where_help_is(self):
+        for arguments, reason in (
+            (["fly"], "tca: there is no subcommand `fly`; there are himeno, run"),
+            (["--fly"], "tca: there is no option --fly here"),
+            (["run"], "tca run: "),
+            (["run", "-n", "2"], "tca run: PROGRAM is required"),
+            (["run", "-n", "x", "--", "true"], "tca run: .*x"),
+            (["run", "-n", "2", "--bind", "rope", "--", "true"], "--bind: `rope`: choose auto, core or none"),
+        ):
+            with self.subTest(arguments):
+                done = self.tca(*arguments)
+                self.assertEqual(done.returncode, 2, done.stderr)
+                self.assertEqual(done.stdout, "")
+                self.assertRegex(done.stderr, reason)
+                self.assertRegex(done.stderr, r"^[^\n]+\nTry `tca[^\n]* --help`\.\n$")
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,79 @@
+"""`tca plot`: what it draws from, and what it refuses. Needs matplotlib for the drawing itself.
+
+Standard library only. TCA names the command line under test."""
+
+import json
+import os
+import subprocess
+import tempfile
+import unittest
+
+TCA = os.environ.get("TCA", "tca")
+BEGINNINGS = {".svg": b"<?xml", ".png": b"\x89PNG", ".pdf": b"%PDF"}
+
+
+def result(**changes):
+    line = {"bench": "halo", "fabric": "shm", "protocol": "direct", "start": "host", "peer": None, "layout": "block"}
+    line |= {"ranks": 2, "n": 32, "bytes": 8192, "median_us": 2.0, "p99_us": 3.0, "gbps": 4.096, "hardware": "here"}
+    return json.dumps(line | changes)
+
+
+class PlotTest(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = folder.name
+
+    def path(self, name):
+        return os.path.join(self.folder, name)
+
+    def write(self, *lines):
+        with open(self.path("results.jsonl"), "w") as file:
+            file.write("\n".join(lines) + "\n")
+        return self.path("results.jsonl")
+
+    def plot(self, *arguments, **environment):
+        done = subprocess.run(
+            [TCA, "plot", *arguments], capture_output=True, text=True, env={**os.environ, **environment}, timeout=120
+        )
+        if "python3-matplotlib" in done.stderr and not environment:
+            self.skipTest("matplotlib is not on this machine")
+        return done
+
+    def assert_refused(self, done, reason, code=1):
+        self.assertEqual((done.returncode, done.stdout), (code, ""))
+        self.assertRegex(done.stderr, reason)
+        self.assertEqual(done.stderr.count("\n"), 1, done.stderr)
+
+    def test_draws_every_format(self):
+        mine = [result(bytes=size, n=size, median_us=size / 4000) for size in (64, 4096, 65536)]
+        peers = [result(bytes=size, n=size, median_us=size / 2000, peer="mpi") for size in (64, 4096, 65536)]
+        file = self.write(*mine, *peers, "", result(bench="himeno", layout="2x1x1"))
+        for ending, beginning in BEGINNINGS.items():
+            done = self.plot(file, "-o", self.path("out" + ending), "--title", "a title")
+            self.assertEqual((done.returncode, done.stderr), (0, ""))
+            with open(self.path("out" + ending), "rb") as drawing:
+                self.assertTrue(drawing.read(8).startswith(beginning))
+
+    def test_says_what_cannot_be_drawn(self):
+        done = self.plot(self.write(result(), result(bytes=0), result(median_us=-0.1)), "-o", self.path("out.svg"))
+        self.assertEqual((done.returncode, done.stderr), (0, "tca plot: left out 2 results without bytes or time\n"))
+
+    def test_refuses_bad_lines_by_number(self):
+        out = ("-o", self.path("out.svg"))
+        self.assert_refused(self.plot(self.write(result(), "{bench"), *out), r"results\.jsonl:2: not JSON")
+        self.assert_refused(self.plot(self.write("[1]"), *out), r"results\.jsonl:1: not a JSON object")
+        self.assert_refused(self.plot(self.write(result(), "", "{}"), *out), r"results\.jsonl:3: `bench` is missing")
+        self.assert_refused(self.plot(self.write(result(bytes="8")), *out), r":1: `bytes` is \"8\"")
+        self.assertFalse(os.path.exists(self.path("out.svg")))
+
+    def test_refuses_files_and_names(self):
+        out = ("-o", self.path("out.svg"))
+        self.assert_refused(self.plot(self.path("nothing"), *out), "nothing: No such file")
+        self.assert_refused(self.plot(self.write(""), *out), "there is nothing to draw in")
+        self.assert_refused(self.plot(self.write(result()), "-o", "out.txt"), r"must end in \.svg, \.png or \.pdf", 2)
+        self.assert_refused(self.plot(self.write(result()), "-o", "/nowhere/out.svg"), "/nowhere/out.svg: No such")
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,27 @@
+#!/usr/bin/env bash
+# Builds and runs the consumer in an empty folder: check.sh find_package|add_subdirectory BUILD_DIR [CMAKE OPTIONS...]
+# What only OpenTCA's own tools and tests need is hidden from it.
+set -eu
+way=$1
+build=$2
+shift 2
+source=$(cd "$(dirname "$0")" && pwd)
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+
+options=("$@" "-DOPENTCA_SOURCE=$source/../.." -DCMAKE_FIND_USE_PACKAGE_REGISTRY=OFF)
+for package in CLI11 GTest rapidcheck MPI PkgConfig; do
+  options+=("-DCMAKE_DISABLE_FIND_PACKAGE_$package=ON")
+done
+if [ "$way" = find_package ]; then
+  cmake --install "$build" --prefix "$work/prefix" > "$work/install.log"
+  for file in include/tca/tca.hpp bin/tca; do
+    [ -e "$work/prefix/$file" ] || { echo "$file is not installed"; cat "$work/install.log"; exit 1; }
+  done
+  "$work/prefix/bin/tca" --version
+  options+=("-DCMAKE_PREFIX_PATH=$work/prefix" -DCMAKE_DISABLE_FIND_PACKAGE_nlohmann_json=ON)
+fi
+
+cmake -S "$source/$way" -B "$work/build" --no-warn-unused-cli "${options[@]}"
+cmake --build "$work/build"
+"$work/build/consumer"

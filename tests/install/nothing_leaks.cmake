@@ -1,0 +1,10 @@
+# OpenTCA must bring a consumer its headers and its library, and neither flags nor definitions of its own.
+foreach(property INTERFACE_COMPILE_OPTIONS INTERFACE_COMPILE_DEFINITIONS INTERFACE_LINK_OPTIONS)
+  get_target_property(value OpenTCA::opentca ${property})
+  if(value)
+    message(FATAL_ERROR "OpenTCA::opentca hands its consumers ${property} = ${value}")
+  endif()
+endforeach()
+if(TARGET tca OR TARGET opentca_himeno OR TARGET GTest::gtest)
+  message(FATAL_ERROR "OpenTCA brings its tools or tests into a consumer's project")
+endif()

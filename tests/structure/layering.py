@@ -1,0 +1,153 @@
+#!/usr/bin/env python3
+"""Holds the tree to its layering: includes point downward, apps see public headers only, vendor headers stay in
+their folders, nothing includes itself in a circle, and every source is listed in a CMakeLists.txt.
+
+Usage: layering.py ROOT; prints one line a violation, FILE:LINE: RULE, and exits 1 when there is any.
+"""
+import re
+import sys
+from pathlib import Path
+
+# Lowest first; a string is a module, the paths that belong to it. A module may include itself and whatever stands on
+# a lower row; modules of one row do not see each other. A file belongs to the longest path that matches it.
+LAYERS = [
+    ["include/tca/error.hpp include/tca/layout.hpp include/tca/version.hpp"],
+    ["src/base"],
+    ["src/fabric"],
+    ["src/fabric/shm", "src/fabric/cuda", "src/fabric/mpi", "src/fabric/sim"],
+    ["src/route"],
+    ["src/core include/tca/window.hpp include/tca/chain.hpp include/tca/world.hpp"],
+    ["src/halo include/tca/grid.hpp include/tca/halo.hpp", "src/coll include/tca/coll.hpp"],
+    ["include/tca/tca.hpp"],
+    ["apps", "examples"],
+    ["bench"],
+    ["tools"],
+]
+
+# What names a machine's vendor, and the only places where it may stand.
+VENDOR_HEADERS = re.compile(r"(mpi|mpi-ext|nccl|nvshmem\w*|nvml|cuda\w*|cooperative_groups)\.h$|^cuda/|^cooperative_groups/")
+VENDOR_PLACES = re.compile(r"src/fabric/(mpi|cuda)/|apps/\w+/mpi_[^/]*$|bench/peers/|tools/(.*/)?peers/")
+
+SUFFIXES = {".hpp", ".h", ".cuh", ".cpp", ".c", ".cu"}
+INCLUDE = re.compile(r'^\s*#\s*include\s*[<"]([^>"]+)[>"]')
+SCANNED = ("src", "include", "apps", "tools", "bench", "examples")
+SEARCHED = ("include", "src", "apps", "bench", "")
+
+
+class Tree:
+    def __init__(self, root):
+        self.root = Path(root).resolve()
+        self.modules = {}  # path prefix -> (row, name)
+        for row, names in enumerate(LAYERS):
+            for name in names:
+                for prefix in name.split():
+                    self.modules[prefix] = (row, name.split()[0])
+        self.files = sorted(
+            str(path.relative_to(self.root))
+            for folder in SCANNED
+            for path in (self.root / folder).rglob("*")
+            if path.suffix in SUFFIXES and path.is_file()
+        )
+        self.includes = {file: list(self.read_includes(file)) for file in self.files}
+
+    def read_includes(self, file):
+        for number, line in enumerate((self.root / file).read_text(errors="replace").splitlines(), 1):
+            match = INCLUDE.match(line)
+            if match:
+                yield number, match.group(1), self.resolve(file, match.group(1))
+
+    def resolve(self, file, name):
+        """The file of this tree that an include names, or None for a system header."""
+        for folder in (str(Path(file).parent), *SEARCHED):
+            path = (self.root / folder / name).resolve()
+            if path.is_file() and path.is_relative_to(self.root):
+                return str(path.relative_to(self.root))
+        return None
+
+    def module(self, file):
+        fits = [prefix for prefix in self.modules if file == prefix or file.startswith(prefix + "/")]
+        return self.modules[max(fits, key=len)] if fits else None
+
+
+def own_folder(file):
+    """apps/himeno for apps/himeno/x.cpp; examples for examples/x.cpp."""
+    parts = Path(file).parts
+    return "/".join(parts[: 2 if parts[0] == "apps" else 1])
+
+
+def check_include(tree, file, name, target):
+    if VENDOR_HEADERS.search(name) and not VENDOR_PLACES.match(file):
+        return f"includes {name}: a vendor's header stays in its own folder ({VENDOR_PLACES.pattern})"
+    if target is None:
+        return None
+    if file.startswith(("apps/", "examples/")):
+        if not target.startswith("include/") and own_folder(target) != own_folder(file):
+            return f"includes {name}: apps and examples see only public headers (tca/...) and their own folder"
+        return None
+    if tree.module(target) is None:
+        return f"includes {name}: {target} belongs to no layer"
+    row, module = tree.module(file)
+    target_row, target_module = tree.module(target)
+    if target_module != module and target_row >= row:
+        return f"includes {name}: an upward include, {module} stands below or beside {target_module}"
+    return None
+
+
+def find_layer_violations(tree):
+    for file in tree.files:
+        if tree.module(file) is None:
+            yield f"{file}:1: belongs to no layer: give its folder a row in tests/structure/layering.py"
+            continue
+        for number, name, target in tree.includes[file]:
+            problem = check_include(tree, file, name, target)
+            if problem:
+                yield f"{file}:{number}: {problem}"
+
+
+def find_cycles(tree):
+    done, path = set(), []
+
+    def visit(file):
+        if file in done:
+            return
+        path.append(file)
+        for number, _, target in tree.includes.get(file, ()):
+            if target in path:
+                circle = " -> ".join(path[path.index(target) :] + [target])
+                yield f"{file}:{number}: an include cycle, {circle}"
+            elif target is not None:
+                yield from visit(target)
+        path.pop()
+        done.add(file)
+
+    for file in tree.files:
+        yield from visit(file)
+
+
+def find_unlisted_sources(tree):
+    for file in tree.files:
+        path = Path(file)
+        if path.suffix not in {".cpp", ".c", ".cu"}:
+            continue
+        for folder in path.parents:
+            lists = tree.root / folder / "CMakeLists.txt"
+            name = re.escape(str(path.relative_to(folder)))
+            if lists.is_file() and re.search(rf"(?<![\w./-]){name}(?![\w.])", lists.read_text()):
+                break
+        else:
+            yield f"{file}:1: no CMakeLists.txt lists this source"
+
+
+def check(root):
+    tree = Tree(root)
+    return [*find_layer_violations(tree), *find_cycles(tree), *find_unlisted_sources(tree)], len(tree.files)
+
+
+def main():
+    violations, files = check(sys.argv[1])
+    print("\n".join(violations) if violations else f"{files} files, no violation")
+    return 1 if violations or not files else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

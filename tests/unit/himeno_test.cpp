@@ -1,0 +1,190 @@
+// Himeno: the serial reference against published residuals, and every decomposition against the reference.
+#include <gtest/gtest.h>
+
+#include <array>
+#include <cmath>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "himeno/check.hpp"
+#include "himeno/measure.hpp"
+#include "himeno/problem.hpp"
+#include "himeno/serial.hpp"
+#include "himeno/solver.hpp"
+#include "tca/error.hpp"
+#include "tca/grid.hpp"
+#include "tca/world.hpp"
+
+namespace tca::himeno {
+namespace {
+
+struct Published {
+  const char* size;
+  int iterations;
+  double residual;  // of double-precision fields; single-precision ones come within 0.6 %
+};
+
+std::string published_name(const testing::TestParamInfo<Published>& test) {
+  return std::string(test.param.size) + "_" + std::to_string(test.param.iterations);
+}
+
+class SerialResidual : public testing::TestWithParam<Published> {};
+
+TEST_P(SerialResidual, IsThePublishedOne) {
+  const auto [size, iterations, residual] = GetParam();
+  Serial serial({.extents = size_named(size).extents});
+  while (serial.iterations() < iterations) serial.iterate();
+  EXPECT_NEAR(serial.residual() / residual, 1, 0.006);
+}
+
+INSTANTIATE_TEST_SUITE_P(Himeno, SerialResidual,
+                         testing::Values(Published{"XS", 1, 6.71344e-3}, Published{"XS", 3, 6.22934e-3},
+                                         Published{"XS", 100, 2.31703e-3}, Published{"S", 1, 3.41625e-3},
+                                         Published{"S", 3, 3.29545e-3}, Published{"S", 100, 2.14709e-3},
+                                         Published{"M", 1, 1.72233e-3}, Published{"M", 3, 1.69217e-3},
+                                         Published{"L", 1, 8.64638e-4}),
+                         published_name);
+
+// Every coefficient differs from cell to cell, so that one read from a wrong place shows, and b is not zero,
+// so that a stale edge does.
+Coefficients uneven(const Extents& cell) {
+  const auto wave = [&](int phase) {
+    return 0.01F * static_cast<float>((cell[0] * 7 + cell[1] * 5 + cell[2] * 3 + phase) % 11);
+  };
+  return {.a = {1 - wave(0), 1 - wave(1), 1 - wave(2), (1 + wave(3)) / 7},
+          .b = {0.1F - wave(4), wave(5) - 0.05F, 0.1F + wave(6)},
+          .c = {1 - wave(7), 1 - wave(8), 1 - wave(9)},
+          .bnd = 1 - wave(10),
+          .wrk1 = wave(2) - 0.05F};
+}
+
+std::vector<std::array<int, 3>> all_grids(int most_ranks) {
+  std::vector<std::array<int, 3>> grids;
+  for (int ranks = 1; ranks <= most_ranks; ++ranks) {
+    for (int i = 1; i <= ranks; ++i) {
+      for (int j = 1; i * j <= ranks; ++j) {
+        if (ranks % (i * j) == 0) grids.push_back({i, j, ranks / (i * j)});
+      }
+    }
+  }
+  return grids;
+}
+
+class Decomposition : public testing::TestWithParam<std::array<int, 3>> {};
+
+TEST_P(Decomposition, GivesTheSerialAnswer) {
+  const auto [ni, nj, nk] = GetParam();
+  const Extents extents = size_named("XS").extents;
+  const std::array problems{Problem{.extents = extents}, Problem{.extents = extents, .coefficients = uneven}};
+  World::run_threads(ni * nj * nk, [&](World& world) {
+    const Grid grid(world.size(), {ni, nj, nk});
+    for (const Problem& problem : problems) {
+      for (const bool overlap : {true, false}) {
+        for (const bool guarded : {true, false}) {
+          Solver solver(world, problem, grid);
+          const auto exchange = direct_exchange(world, grid, solver.share(), solver.pressure(), guarded);
+          for (int n = 0; n < 7; ++n) solver.iterate(*exchange, overlap);
+          const Check verdict = check(world, problem, solver);
+          EXPECT_TRUE(verdict.different_ranks.empty()) << "overlap " << overlap << ", guarded " << guarded;
+          EXPECT_LE(verdict.residual_difference, 1e-10);
+          EXPECT_GT(verdict.residual, 0);
+        }
+      }
+    }
+  });
+}
+
+std::string grid_name(const testing::TestParamInfo<std::array<int, 3>>& test) {
+  const auto [i, j, k] = test.param;
+  return std::to_string(i) + "x" + std::to_string(j) + "x" + std::to_string(k);
+}
+
+INSTANTIATE_TEST_SUITE_P(Himeno, Decomposition, testing::ValuesIn(all_grids(8)), grid_name);
+
+// A halo that does nothing.
+class NoExchange : public Exchange {
+ public:
+  void start(int) override {}
+  void wait(int) override {}
+  double sum(double mine) override { return mine; }
+  std::int64_t bytes() const override { return 0; }
+  std::string explain() const override { return {}; }
+};
+
+TEST(HimenoCheck, FindsAFieldThatIsWrong) {
+  const Problem problem{.extents = size_named("XS").extents};
+  World::run_threads(2, [&](World& world) {
+    const Grid grid(world.size(), {2, 1, 1});
+    Solver solver(world, problem, grid);
+    NoExchange exchange;
+    for (int n = 0; n < 3; ++n) solver.iterate(exchange, true);
+    const Check verdict = check(world, problem, solver);
+    EXPECT_FALSE(verdict.agrees());
+    EXPECT_EQ(verdict.different_ranks, (std::vector<int>{0, 1}));
+    EXPECT_GT(verdict.residual_difference, 0.1);
+  });
+}
+
+TEST(HimenoMeasure, EveryRankAgreesOnTheIterations) {
+  const Problem problem{.extents = size_named("XS").extents};
+  World::run_threads(2, [&](World& world) {
+    const Grid grid = choose_grid(problem, world.size());
+    Solver solver(world, problem, grid);
+    const auto exchange = direct_exchange(world, grid, solver.share(), solver.pressure(), true);
+    Exchange* const only = exchange.get();
+    const auto results = measure(world, problem, solver, {&only, 1}, {.seconds = 0.05});
+    ASSERT_EQ(results.size(), 1U);
+    const Result& result = results.front();
+    EXPECT_EQ(result.iterations + 3, solver.iterations());  // and the rehearsal
+    EXPECT_EQ(result.iterations, world.all_gather(result.iterations)[0]);
+    EXPECT_GT(result.mflops, 0);
+    EXPECT_EQ(result.bytes_total, 2 * result.bytes_max);
+    EXPECT_EQ(result.bytes_max, 30 * 62 * 4);  // one face
+    EXPECT_TRUE(check(world, problem, solver).agrees());
+  });
+}
+
+TEST(HimenoMeasure, ExchangesShareFixedIterations) {
+  const Problem problem{.extents = size_named("XS").extents};
+  World::run_threads(2, [&](World& world) {
+    const Grid grid(world.size(), {1, 2, 1});
+    Solver solver(world, problem, grid);
+    const auto guarded = direct_exchange(world, grid, solver.share(), solver.pressure(), true);
+    const auto unguarded = direct_exchange(world, grid, solver.share(), solver.pressure(), false);
+    const std::array<Exchange*, 2> both{guarded.get(), unguarded.get()};
+    const auto results = measure(world, problem, solver, both, {.iterations = 13});
+    EXPECT_EQ(solver.iterations(), 13);
+    EXPECT_EQ(results[0].iterations + results[1].iterations, 13);
+    EXPECT_GE(results[1].iterations, 6);
+    EXPECT_TRUE(check(world, problem, solver).agrees());
+  });
+}
+
+TEST(HimenoProblem, IsCutAlongKOnlyForWantOfRoom) {
+  const Problem problem{.extents = size_named("XS").extents};
+  EXPECT_EQ(choose_grid(problem, 4).describe(), "4x1x1");
+  EXPECT_EQ(choose_grid(problem, 37).describe(), "1x1x37");
+  EXPECT_THROW(choose_grid(problem, 67), Error);
+}
+
+TEST(HimenoProblem, RefusesGridsThatDoNotFit) {
+  const Problem problem{.extents = size_named("XS").extents};
+  EXPECT_NO_THROW(check_grid(problem, Grid(30, {30, 1, 1})));
+  EXPECT_THROW(check_grid(problem, Grid(31, {31, 1, 1})), Error);
+  EXPECT_THROW(check_grid(problem, Grid(4, {2, 2})), Error);
+}
+
+TEST(HimenoProblem, NamesTheSizesItKnows) {
+  EXPECT_EQ(size_named("xl").extents, (Extents{512, 512, 1024}));
+  try {
+    size_named("XXL");
+    FAIL() << "XXL was accepted";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.exit_code(), 2);
+    EXPECT_NE(std::string(error.what()).find("XS (32x32x64)"), std::string::npos) << error.what();
+  }
+}
+
+}  // namespace
+}  // namespace tca::himeno

@@ -1,0 +1,289 @@
+#!/usr/bin/env python3
+"""Draws OpenTCA's results (docs/results.md): time, bandwidth and ratio to a peer against bytes, a row for each bench
+and layout. `tca plot` calls this."""
+
+import argparse
+import json
+import math
+import os
+import statistics
+import sys
+import textwrap
+
+import matplotlib
+
+matplotlib.use("Agg")
+import matplotlib.pyplot as plt  # noqa: E402  (after the choice of Agg)
+from matplotlib.ticker import FixedLocator, FuncFormatter, LogLocator, NullFormatter, NullLocator  # noqa: E402
+
+FORMATS = (".svg", ".png", ".pdf")
+NEEDED = {"bench": str, "layout": str, "bytes": (int, float), "median_us": (int, float)}
+# What tells one line of a panel from another; the legend names those that differ.
+TRAITS = ("peer", "fabric", "start", "guarded", "overlap", "ranks", "hardware", "commit")
+YES_OR_NO = {"guarded": ("unguarded", "guarded"), "overlap": ("not overlapped", "overlapped")}
+OURS = "#1f5fa8"
+THEIRS = ("#d9722b", "#3c8d4a", "#9b59a6", "#b8352f", "#7a6a58", "#c79a1c")
+MARKERS = ("o", "s", "^", "D", "v", "P")
+
+
+class Refused(Exception):
+    """Told to the user in one line."""
+
+
+def check(record, where):
+    if not isinstance(record, dict):
+        raise Refused(f"{where}: not a JSON object")
+    for key, kind in NEEDED.items():
+        if key not in record:
+            raise Refused(f"{where}: `{key}` is missing")
+        if not isinstance(record[key], kind) or isinstance(record[key], bool):
+            raise Refused(f"{where}: `{key}` is {json.dumps(record[key])}")
+    return record
+
+
+def read(paths):
+    records = []
+    for path in paths:
+        try:
+            with open(path, encoding="utf-8") as file:
+                for number, line in enumerate(file, 1):
+                    if not line.strip():
+                        continue
+                    try:
+                        record = json.loads(line)
+                    except ValueError as error:
+                        raise Refused(f"{path}:{number}: not JSON: {error}") from None
+                    records.append(check(record, f"{path}:{number}"))
+        except (OSError, UnicodeDecodeError) as error:
+            raise Refused(f"{path}: {getattr(error, 'strerror', None) or 'not text'}") from None
+    drawn = [record for record in records if record["bytes"] > 0 and record["median_us"] > 0]
+    if len(drawn) < len(records):  # a cost beyond something else may come out as nothing
+        print(f"tca plot: left out {len(records) - len(drawn)} results without bytes or time", file=sys.stderr)
+    if not drawn:
+        raise Refused("there is nothing to draw in " + ", ".join(paths))
+    return drawn
+
+
+def grouped(records, key):
+    groups = {}
+    for record in records:
+        groups.setdefault(key(record), []).append(record)
+    return groups
+
+
+def traits(record, names):
+    return tuple(str(record.get(name)) if record.get(name) is not None else "" for name in names)
+
+
+def traits_that_matter(records):
+    """The protocol may change with size along one line; it makes lines of its own when one size has several."""
+    same_point = grouped(records, lambda r: traits(r, TRAITS) + (r["bytes"],))
+    several = any(len({r.get("protocol") for r in group}) > 1 for group in same_point.values())
+    return TRAITS + ("protocol",) if several else TRAITS
+
+
+class Line:
+    """One measured thing over all sizes; what was measured more than once appears as its median."""
+
+    def __init__(self, records):
+        self.first = records[0]
+        self.is_ours = self.first.get("peer") is None
+        points = sorted(grouped(records, lambda r: r["bytes"]).items())
+        self.bytes = [size for size, _ in points]
+        self.time = [statistics.median(r["median_us"] for r in group) for _, group in points]
+        self.p99 = [max(r.get("p99_us") or r["median_us"] for r in group) for _, group in points]
+        self.bandwidth = [size / time / 1e3 for size, time in zip(self.bytes, self.time)]
+
+    def label(self, differing):
+        name = "OpenTCA" if self.is_ours else str(self.first["peer"])
+        words = []
+        for trait in differing:
+            value = self.first.get(trait)
+            if trait == "peer" or value in (None, "", name):
+                continue
+            if trait in YES_OR_NO:
+                words.append(YES_OR_NO[trait][bool(value)])
+            else:
+                text = f"{value} ranks" if trait == "ranks" else str(value)
+                words.append(textwrap.shorten(text, 32, placeholder="…"))
+        return name + (f" ({', '.join(words)})" if words else "")
+
+
+def make_lines(records):
+    names = traits_that_matter(records)
+    lines = [Line(group) for group in grouped(records, lambda r: traits(r, names)).values()]
+    lines.sort(key=lambda line: not line.is_ours)
+    # A peer's fabric or protocol is its own affair: only what differs among lines of the same name needs saying.
+    by_name = grouped([line.first for line in lines], lambda r: str(r.get("peer")))
+    differing = {
+        name: [t for t in names if len({str(r.get(t)) for r in group}) > 1] for name, group in by_name.items()
+    }
+    theirs = 0
+    for number, line in enumerate(lines):
+        line.text = line.label(differing[str(line.first.get("peer"))])
+        line.marker = MARKERS[number % len(MARKERS)]
+        line.color = OURS if number == 0 and line.is_ours else THEIRS[theirs % len(THEIRS)]
+        theirs += line.color != OURS
+    return lines
+
+
+def comparable(line, lines):
+    """OpenTCA's lines with as many ranks on the same machine, and as well guarded if there are any."""
+    same = ("ranks", "hardware", "overlap")
+    ours = [o for o in lines if o.is_ours and all(o.first.get(t) == line.first.get(t) for t in same)]
+    return [o for o in ours if o.first.get("guarded") == line.first.get("guarded")] or ours
+
+
+def ratios(lines):
+    """For each line of a peer: its time over the fastest of OpenTCA's."""
+    for line in lines:
+        if line.is_ours:
+            continue
+        fastest = {}
+        for ours in comparable(line, lines):
+            for size, time in zip(ours.bytes, ours.time):
+                fastest[size] = min(time, fastest.get(size, time))
+        shared = [(size, time / fastest[size]) for size, time in zip(line.bytes, line.time) if size in fastest]
+        if shared:
+            yield line, [size for size, _ in shared], [ratio for _, ratio in shared]
+
+
+def bytes_in_words(value, _=None):
+    for unit in ("B", "KiB", "MiB", "GiB"):
+        if value < 1024 or unit == "GiB":
+            return f"{value:.4g} {unit}"
+        value /= 1024
+    return ""
+
+
+def plain_number(value, _=None):
+    return f"{value:.6g}"
+
+
+def set_up(axes, title, log_y=True):
+    axes.set_title(title, fontsize=10)
+    axes.set_xscale("log", base=2)
+    axes.set_xlabel("bytes")
+    axes.xaxis.set_major_formatter(FuncFormatter(bytes_in_words))
+    axes.xaxis.set_minor_locator(NullLocator())
+    axes.tick_params(axis="x", labelsize=8)
+    axes.grid(True, which="major", color="#dddddd", linewidth=0.7)
+    axes.grid(True, which="minor", color="#f0f0f0", linewidth=0.5)
+    axes.set_axisbelow(True)
+    axes.spines[["top", "right"]].set_visible(False)
+    if log_y:
+        axes.set_yscale("log")
+
+
+def finish(axes, log_y=True):
+    """Numbers instead of powers of ten, with 2 and 5 in between where the axis spans little."""
+    axes.margins(x=0.06)
+    low, high = axes.get_xlim()
+    if high / low < 4:  # one size only: room around it
+        low, high = low / 2, high * 2
+        axes.set_xlim(low, high)
+    first, last = math.ceil(math.log2(low)), math.floor(math.log2(high))
+    axes.xaxis.set_major_locator(FixedLocator([2.0**e for e in range(first, last + 1, 1 + (last - first) // 8)]))
+    if not log_y:
+        return
+    low, high = axes.get_ylim()
+    if high / low < 4:
+        middle = (low * high) ** 0.5
+        low, high = min(low, middle / 2.5), max(high, middle * 2.5)
+        axes.set_ylim(low, high)
+    axes.yaxis.set_major_locator(LogLocator(base=10, subs=(1, 2, 5) if high / low < 2000 else (1,), numticks=12))
+    axes.yaxis.set_major_formatter(FuncFormatter(plain_number))
+    axes.yaxis.set_minor_formatter(NullFormatter())
+
+
+def draw_p99(axes, line):
+    if len(line.bytes) > 1:
+        axes.fill_between(line.bytes, line.time, line.p99, color=line.color, alpha=0.15, linewidth=0)
+    else:
+        above = [max(0, p99 - time) for time, p99 in zip(line.time, line.p99)]
+        axes.errorbar(line.bytes, line.time, yerr=[[0], above], color=line.color, alpha=0.4, capsize=3)
+
+
+def draw_row(row, name, lines, with_ratio):
+    style = {"linewidth": 1.5, "markersize": 4}
+    set_up(row[0], f"{name}: time")
+    row[0].set_ylabel("µs, median (band: to p99)")
+    set_up(row[1], f"{name}: bandwidth")
+    row[1].set_ylabel("GB/s (10⁹ bytes/s)")
+    for line in lines:
+        draw_p99(row[0], line)
+        look = {"color": line.color, "marker": line.marker, "label": line.text, **style}
+        row[0].plot(line.bytes, line.time, **look)
+        row[1].plot(line.bytes, line.bandwidth, **look)
+    row[0].legend(fontsize=8, frameon=False)
+    finish(row[0])
+    finish(row[1])
+    if with_ratio:
+        draw_ratio(row[2], name, list(ratios(lines)), style)
+
+
+def draw_ratio(axes, name, all_ratios, style):
+    values = [ratio for _, _, of_line in all_ratios for ratio in of_line]
+    if not values:
+        axes.set_axis_off()
+        return
+    log_y = max(values) / min(values) > 10
+    set_up(axes, f"{name}: peer / OpenTCA", log_y)
+    axes.set_ylabel("ratio of times (> 1: OpenTCA is faster)")
+    axes.axhline(1, color="#555555", linewidth=1, linestyle="--")
+    for line, sizes, of_line in all_ratios:
+        axes.plot(sizes, of_line, color=line.color, marker=line.marker, label=line.text, **style)
+    if not log_y:
+        axes.set_ylim(0, max(1.2, 1.1 * max(values)))
+    axes.legend(fontsize=8, frameon=False)
+    finish(axes, log_y)
+
+
+def source(records):
+    """Where the figures come from, as far as all of them agree."""
+    words = []
+    for key in ("hardware", "commit"):
+        values = {str(r[key]) for r in records if r.get(key)}
+        if len(values) == 1:
+            words.append(("commit " if key == "commit" else "") + values.pop())
+    return ", ".join(words)
+
+
+def draw(records, output, title):
+    panels = grouped(records, lambda r: (r["bench"], r["layout"]))
+    with_ratio = any(list(ratios(make_lines(group))) for group in panels.values())
+    columns = 3 if with_ratio else 2
+    figure, rows = plt.subplots(
+        len(panels), columns, squeeze=False, figsize=(4.8 * columns, 3.4 * len(panels) + 0.5), layout="constrained"
+    )
+    for row, ((bench, layout), group) in zip(rows, panels.items()):
+        draw_row(row, f"{bench} {layout}".strip(), make_lines(group), with_ratio)
+    if title:
+        figure.suptitle(title)
+    figure.supxlabel(source(records), fontsize=8, color="#666666")
+    figure.savefig(output, dpi=144)
+    plt.close(figure)
+
+
+def main():
+    parser = argparse.ArgumentParser(prog="tca plot", description=__doc__)
+    parser.add_argument("files", nargs="+", metavar="FILE")
+    parser.add_argument("-o", "--output", default="results.svg")
+    parser.add_argument("--title")
+    arguments = parser.parse_args()
+    if os.path.splitext(arguments.output)[1].lower() not in FORMATS:
+        print(f"tca plot: {arguments.output}: the name must end in .svg, .png or .pdf", file=sys.stderr)
+        return 2
+    try:
+        draw(read(arguments.files), arguments.output, arguments.title)
+    except Refused as refusal:
+        print(f"tca plot: {refusal}", file=sys.stderr)
+        return 1
+    except OSError as error:
+        print(f"tca plot: {arguments.output}: {error.strerror}", file=sys.stderr)
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,56 @@
+// What the launcher's child processes do, from the fork on.
+#include "child.hpp"
+
+#include <sched.h>
+#include <sys/prctl.h>
+#include <unistd.h>
+
+#include <cerrno>
+
+namespace tca::tool {
+namespace {
+
+void bind_to(int cpu) {
+  const auto count = static_cast<std::size_t>(cpu) + 1;
+  cpu_set_t* set = CPU_ALLOC(count);
+  CPU_ZERO_S(CPU_ALLOC_SIZE(count), set);
+  CPU_SET_S(static_cast<std::size_t>(cpu), CPU_ALLOC_SIZE(count), set);
+  // Only a hint: a CPU that went offline meanwhile must not keep the rank from running.
+  sched_setaffinity(0, CPU_ALLOC_SIZE(count), set);
+  CPU_FREE(set);
+}
+
+}  // namespace
+
+void become_guard(int lifeline) {
+  setpgid(0, 0);
+  prctl(PR_SET_NAME, "tca-guard");
+  sigset_t all;
+  sigfillset(&all);
+  sigprocmask(SIG_BLOCK, &all, nullptr);
+  dup2(lifeline, STDIN_FILENO);
+  close_range(STDOUT_FILENO, ~0U, 0);
+  char nothing;
+  while (read(STDIN_FILENO, &nothing, 1) < 0 && errno == EINTR) {
+  }
+  kill(0, SIGKILL);  // a launcher that ends as it should has killed the guard before this
+  _exit(0);
+}
+
+void become_rank(const RankStart& start, bool takes_stdin, int cpu, const TaggedOutput::Ends& output) {
+  setpgid(0, start.group);
+  prctl(PR_SET_PDEATHSIG, SIGKILL);
+  if (getppid() != start.launcher) _exit(1);  // it died before the line above
+  if (!takes_stdin) dup2(start.null, STDIN_FILENO);
+  if (output.out.is_open()) dup2(output.out.get(), STDOUT_FILENO);
+  if (output.err.is_open()) dup2(output.err.get(), STDERR_FILENO);
+  if (cpu >= 0) bind_to(cpu);
+  setrlimit(RLIMIT_NOFILE, &start.files);
+  sigprocmask(SIG_SETMASK, &start.signals, nullptr);
+  execve(start.program.c_str(), start.argv.data(), start.environment.data());
+  const int error = errno;
+  if (write(start.exec_said, &error, sizeof error) < 0) _exit(1);
+  _exit(127);
+}
+
+}  // namespace tca::tool

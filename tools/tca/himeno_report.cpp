@@ -1,0 +1,140 @@
+// What `tca himeno` says at the end.
+#include "himeno_report.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <map>
+#include <regex>
+#include <sstream>
+
+#include "himeno/exchange.hpp"
+#include "record.hpp"
+
+namespace tca::tool {
+namespace {
+
+using himeno::Result;
+
+// How many puts each channel carries; a line of explain() names its channel as fabric/protocol.
+std::map<std::string, int> count_channels(const std::string& explain) {
+  static const std::regex channel("[a-z]+/[a-z_]+");
+  std::map<std::string, int> channels;
+  std::istringstream lines(explain);
+  for (std::string line; std::getline(lines, line);) {
+    std::smatch found;
+    if (std::regex_search(line, found, channel)) ++channels[found.str()];
+  }
+  return channels;
+}
+
+std::string describe_channels(const std::string& explain) {
+  std::vector<std::string> words;
+  for (const auto& [channel, puts] : count_channels(explain)) {
+    words.push_back(fmt::format("{} {} put{}", channel, puts, puts == 1 ? "" : "s"));
+  }
+  return words.empty() ? "none: there is nobody to exchange with"
+                       : fmt::format("{} (rank 0)", fmt::join(words, ", "));
+}
+
+std::string protocols(const std::string& explain) {
+  std::vector<std::string> words;
+  for (const auto& [channel, puts] : count_channels(explain))
+    words.push_back(channel.substr(channel.find('/') + 1));
+  return fmt::format("{}", fmt::join(words, "+"));
+}
+
+std::string in_bytes(std::int64_t bytes) {
+  const auto value = static_cast<double>(bytes);
+  if (bytes < 10'000) return fmt::format("{} B", bytes);
+  return bytes < 10'000'000 ? fmt::format("{:.1f} KiB", value / 1024)
+                            : fmt::format("{:.1f} MiB", value / 1048576);
+}
+
+std::string verdict(const HimenoReport& report) {
+  if (!report.check) return "not run";
+  const himeno::Check& check = *report.check;
+  if (check.agrees())
+    return fmt::format("{:.6e}, they agree; every cell is the same to the bit", check.residual);
+  const std::string cells =
+      check.different_ranks.empty()
+          ? "the cells are the same"
+          : fmt::format("cells are not the same on rank {}", fmt::join(check.different_ranks, ", "));
+  return fmt::format("{:.6e}, they DIFFER: the residual by {:.1e} of it, {}", check.residual,
+                     check.residual_difference, cells);
+}
+
+void print_row(const char* name, const Result& result) {
+  fmt::print("{:<10}{:>9.0f}{:>15.1f}{:>11.1f}{:>9.2f}{:>9.2f}{:>9.2f}\n", name, result.mflops,
+             result.iteration_us, result.phases.compute_us, result.phases.start_us, result.phases.wait_us,
+             result.phases.reduce_us);
+}
+
+double ratio(double peer, double own) { return own > 0 ? peer / own : 0; }
+
+}  // namespace
+
+void print(const HimenoReport& report) {
+  const Result& own = report.results.front();
+  double seconds = 0;
+  for (const Result& result : report.results) seconds += result.seconds;
+  fmt::print("Himeno {}: {} cells, {} rank{}, grid {}, {}, {}\n", report.size,
+             himeno::describe(report.extents), report.ranks, report.ranks == 1 ? "" : "s", report.grid,
+             report.overlap ? "overlapped" : "not overlapped", report.guarded ? "guarded" : "unguarded");
+  fmt::print("world     {}\n", report.world);
+  fmt::print("channels  {}\n", describe_channels(report.explain));
+  fmt::print("moved     {} an iteration, at most {} by one rank\n", in_bytes(own.bytes_total),
+             in_bytes(own.bytes_max));
+  fmt::print("residual  {:.6e} after {} iterations ({:.2f} s)\n", report.residual, report.iterations,
+             seconds);
+  fmt::print("serial    {}\n\n", verdict(report));
+  fmt::print("{:<10}{:>9}{:>15}{:>11}{:>9}{:>9}{:>9}\n", "", "MFLOPS", "iteration (us)", "compute", "start",
+             "wait", "reduce");
+  print_row("OpenTCA", own);
+  if (report.results.size() > 1) {
+    const Result& mpi = report.results[1];
+    print_row("MPI", mpi);
+    fmt::print("MPI / OpenTCA: exchange (start + wait) {:.2f}, whole iteration {:.2f}\n",
+               ratio(mpi.exchange_us, own.exchange_us), ratio(mpi.iteration_us, own.iteration_us));
+  }
+  fmt::print("Times are medians over the iterations, each of the rank where it is longest.\n");
+}
+
+void append_json(const HimenoReport& report, const std::string& path) {
+  for (std::size_t which = 0; which < report.results.size(); ++which) {
+    const Result& result = report.results[which];
+    const bool mpi = which == 1;
+    Record record{.bench = "himeno",
+                  .fabric = mpi ? "mpi" : "shm",
+                  .protocol = mpi ? "persistent" : protocols(report.explain),
+                  .start = "host",
+                  .peer = mpi ? std::optional<std::string>("mpi") : std::nullopt,
+                  .layout = "halo " + report.grid,
+                  .ranks = report.ranks,
+                  .n = report.extents[0],
+                  .bytes = result.bytes_total,
+                  .samples_us = result.samples_us,
+                  .mpi_version = mpi ? himeno::mpi_version() : ""};
+    record.extra = {{"size", report.size},
+                    {"extents", report.extents},
+                    {"overlap", report.overlap},
+                    {"guarded", report.guarded},
+                    {"iterations", result.iterations},
+                    {"seconds", result.seconds},
+                    {"mflops", result.mflops},
+                    {"residual", report.residual},
+                    {"compute_us", result.phases.compute_us},
+                    {"start_us", result.phases.start_us},
+                    {"wait_us", result.phases.wait_us},
+                    {"reduce_us", result.phases.reduce_us},
+                    {"exchange_us", result.exchange_us},
+                    {"bytes_max", result.bytes_max}};
+    if (report.check) {
+      record.extra["serial_residual"] = report.check->residual;
+      record.extra["agrees"] = report.check->agrees();
+    }
+    append_line(path, record.line());
+  }
+}
+
+}  // namespace tca::tool

@@ -1,0 +1,34 @@
+// What `tca himeno` says at the end: for people, and as lines of JSON.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "himeno/check.hpp"
+#include "himeno/measure.hpp"
+#include "himeno/problem.hpp"
+
+namespace tca::tool {
+
+struct HimenoReport {
+  std::string size;
+  himeno::Extents extents;
+  std::string grid;
+  std::string world;    // as World::describe()
+  std::string explain;  // as Chain::explain()
+  int ranks = 1;
+  bool overlap = true;
+  bool guarded = true;
+  double residual = 0;
+  std::int64_t iterations = 0;            // rehearsal included
+  std::vector<himeno::Result> results{};  // OpenTCA, then MPI
+  std::optional<himeno::Check> check{};
+};
+
+void print(const HimenoReport& report);
+
+// One line for each result.
+void append_json(const HimenoReport& report, const std::string& path);
+
+}  // namespace tca::tool

@@ -1,0 +1,195 @@
+// `tca info`: what this host offers and what OpenTCA would use.
+#include <fmt/format.h>
+
+#include <array>
+#include <cstdlib>
+#include <memory>
+
+#include "build_info.hpp"
+#include "launch.hpp"
+#include "machine.hpp"
+#include "subcommand.hpp"
+#include "tca/error.hpp"
+#include "tca/version.hpp"
+
+namespace tca::tool {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+struct InfoOptions {
+  int ranks = 0;
+  bool json = false;
+};
+
+struct Variable {
+  const char* name;
+  const char* meaning;
+};
+
+constexpr std::array variables{
+    Variable{"OPENTCA_TIME_LIMIT", "seconds a blocking call may take (30)"},
+    Variable{"OPENTCA_ROUTE", "overrides the choice of channels"},
+    Variable{"OPENTCA_RANK", "set by tca run: this process's rank"},
+    Variable{"OPENTCA_SIZE", "set by tca run: how many ranks"},
+    Variable{"OPENTCA_CONTROL", "set by tca run: where the ranks meet"},
+};
+
+struct Fabric {
+  const char* name;
+  bool built;
+  const char* says;
+};
+
+constexpr std::array fabrics{
+    Fabric{"shm", true, "ready: processes and threads of this host"},
+    Fabric{"cuda", false, "not in this build"},
+    Fabric{"mpi", false, "not in this build"},
+    Fabric{"sim", false, "not in this build"},
+};
+
+std::string size_in_words(std::int64_t bytes) {
+  const std::array units{"B", "KiB", "MiB", "GiB", "TiB"};
+  auto value = static_cast<double>(bytes);
+  std::size_t unit = 0;
+  for (; value >= 1024 && unit + 1 < units.size(); ++unit) value /= 1024;
+  return fmt::format("{:.4g} {}", value, units[unit]);
+}
+
+std::string count_of(int count, const char* one, const char* many) {
+  return fmt::format("{} {}", count, count == 1 ? one : many);
+}
+
+std::string cores_in_words(const Machine& machine) {
+  std::string text = count_of(machine.cores, "core", "cores");
+  if (machine.cpus != machine.cores) text += fmt::format(", {} hardware threads", machine.cpus);
+  if (machine.cpus_online > machine.cpus) text += fmt::format(" (of {} online)", machine.cpus_online);
+  if (machine.packages > 0) text += ", " + count_of(machine.packages, "package", "packages");
+  if (machine.numa_nodes > 0) text += ", " + count_of(machine.numa_nodes, "NUMA node", "NUMA nodes");
+  return text;
+}
+
+std::string caches_in_words(const Machine& machine) {
+  std::string text;
+  for (const Cache& cache : machine.caches)
+    text += fmt::format("{}{} {}{}", text.empty() ? "" : ", ", cache.name,
+                        cache.count > 1 ? fmt::format("{} x ", cache.count) : "", size_in_words(cache.bytes));
+  return text.empty() ? "not known" : text;
+}
+
+std::string memory_in_words(const Machine& machine) {
+  std::string text =
+      fmt::format("{}, {} available", size_in_words(machine.memory), size_in_words(machine.memory_available));
+  if (machine.memory_limit > 0 && machine.memory_limit < machine.memory)
+    text += fmt::format(", limited to {} here", size_in_words(machine.memory_limit));
+  return text;
+}
+
+bool would_bind(const Machine& machine, int ranks) { return ranks <= machine.cpus; }
+
+std::string waiting_in_words(const Machine& machine, int ranks) {
+  return would_bind(machine, ranks) ? "each bound to a core"
+                                    : "not bound: fewer cores than ranks, so waiting yields early";
+}
+
+std::string mpi_in_words() {
+  const std::string mpirun = find_program("mpirun");
+  return fmt::format("{}; {}", mpirun.empty() ? "no mpirun (package openmpi-bin)" : mpirun,
+                     built_with_mpi() ? "compiled in for comparisons" : "not compiled in, so no comparisons");
+}
+
+void row(const char* label, const std::string& text) { fmt::print("  {:<15} {}\n", label, text); }
+
+void print_variables() {
+  fmt::print("\nEnvironment\n");
+  for (const Variable& variable : variables) {
+    const char* value = std::getenv(variable.name);
+    fmt::print("  {:<19} {:<9} {}\n", variable.name, value ? value : "-", variable.meaning);
+  }
+}
+
+void print_text(const Machine& machine, int ranks) {
+  fmt::print("OpenTCA {}, commit {}, {} {}\n", library_version(), build_commit(), build_compiler(),
+             build_type());
+  fmt::print("\nThis host\n");
+  row("processor", machine.cpu);
+  row("", cores_in_words(machine));
+  row("caches", caches_in_words(machine));
+  row("memory", memory_in_words(machine));
+  row("shared memory",
+      fmt::format("as far as memory goes under tca run; under mpirun {} of {} in /dev/shm",
+                  size_in_words(machine.named_shared_available), size_in_words(machine.named_shared)));
+  row("MPI", mpi_in_words());
+  if (!built_with_hwloc()) row("topology", "hwloc is not in this build (package libhwloc-dev)");
+  fmt::print("\nFabrics\n");
+  for (const Fabric& fabric : fabrics) row(fabric.name, fabric.says);
+  fmt::print("\nWith {} here\n", count_of(ranks, "rank", "ranks"));
+  row("fabric", "shm");
+  row("protocols", "direct, pull or staged, chosen for each put at commit");
+  row("ranks", fmt::format("processes of tca run, {}", waiting_in_words(machine, ranks)));
+  print_variables();
+}
+
+Json machine_json(const Machine& machine) {
+  Json caches = Json::array();
+  for (const Cache& cache : machine.caches)
+    caches.push_back({{"name", cache.name}, {"bytes", cache.bytes}, {"count", cache.count}});
+  return {{"cpu", machine.cpu},
+          {"packages", machine.packages},
+          {"numa_nodes", machine.numa_nodes},
+          {"cores", machine.cores},
+          {"cpus", machine.cpus},
+          {"cpus_online", machine.cpus_online},
+          {"caches", caches},
+          {"memory_bytes", machine.memory},
+          {"memory_available_bytes", machine.memory_available},
+          {"memory_limit_bytes", machine.memory_limit},
+          {"dev_shm_bytes", machine.named_shared},
+          {"dev_shm_available_bytes", machine.named_shared_available}};
+}
+
+void print_json(const Machine& machine, int ranks) {
+  Json json{{"version", library_version()},
+            {"commit", build_commit()},
+            {"compiler", build_compiler()},
+            {"build", build_type()},
+            {"hwloc", built_with_hwloc()}};
+  json["machine"] = machine_json(machine);
+  for (const Fabric& fabric : fabrics)
+    json["fabrics"][fabric.name] = {{"usable", fabric.built}, {"says", fabric.says}};
+  json["mpi"] = {{"built", built_with_mpi()}, {"mpirun", find_program("mpirun")}};
+  json["plan"] = {{"ranks", ranks},
+                  {"fabric", "shm"},
+                  {"protocols", {"direct", "pull", "staged"}},
+                  {"bound", would_bind(machine, ranks)}};
+  for (const Variable& variable : variables) {
+    const char* value = std::getenv(variable.name);
+    json["environment"][variable.name] = value ? Json(value) : Json(nullptr);
+  }
+  fmt::print("{}\n", json.dump(2, ' ', false, Json::error_handler_t::replace));
+}
+
+int info(const InfoOptions& options) {
+  if (options.ranks < 0 || options.ranks > max_ranks)
+    throw Error(Errc::invalid_argument,
+                fmt::format("{} ranks: 1 to {} are possible", options.ranks, max_ranks));
+  const Machine machine = this_machine();
+  const int ranks = options.ranks > 0 ? options.ranks : machine.cores;
+  if (options.json)
+    print_json(machine, ranks);
+  else
+    print_text(machine, ranks);
+  return 0;
+}
+
+}  // namespace
+
+void add_info(Subcommands& tca) {
+  auto options = std::make_shared<InfoOptions>();
+  CLI::App& app = tca.add("info", "Says what this machine offers and what OpenTCA would use",
+                          "tca info --ranks 16", [options] { return info(*options); });
+  app.add_option("-n,--ranks", options->ranks, "What would be used with so many ranks (default: one a core)");
+  app.add_flag("--json", options->json, "As one JSON object");
+}
+
+}  // namespace tca::tool

@@ -1,0 +1,214 @@
+// Watches over the ranks of one launch until the last has ended: output, interruption, failure.
+#include "launch.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <signal.h>
+#include <sys/wait.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <cstring>
+
+#include "signals.hpp"
+#include "tca/error.hpp"
+#include "team.hpp"
+
+namespace tca::tool {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+using std::chrono::milliseconds;
+
+// How long ranks may take to end by themselves, and how long after that a SIGTERM may take.
+constexpr milliseconds grace{1500};
+constexpr milliseconds last_grace{250};
+
+// One key press may arrive as several signals, by way of a program above us; a second press comes later.
+constexpr milliseconds same_press{100};
+
+void say(const std::string& line) {
+  // The ranks may have left a progress bar on this line.
+  const std::string text = (isatty(STDERR_FILENO) ? "\r\033[K" : "") + line + "\n";
+  std::fwrite(text.data(), 1, text.size(), stderr);
+}
+
+std::string ranks_in_words(int count) { return fmt::format("{} rank{}", count, count == 1 ? "" : "s"); }
+
+class Supervisor {
+ public:
+  Supervisor(const LaunchOptions& options, Signals& signals, Team& team, TaggedOutput* output)
+      : options_(options), signals_(signals), team_(team), output_(output) {}
+
+  int run() {
+    while (team_.alive() > 0) {
+      wait_for_news();
+      while (const int number = signals_.next()) on_signal(number);
+      while (const auto ended = team_.reap()) on_end(*ended);
+      end_what_is_late();
+    }
+    if (output_) write_last_output();
+    return report();
+  }
+
+ private:
+  void wait_for_news() {
+    std::vector<pollfd> polled{{signals_.fd(), POLLIN, 0}};
+    if (output_) output_->add_to(polled);
+    poll(polled.data(), polled.size(), milliseconds_to_deadline());
+    if (output_) output_->advance();
+  }
+
+  int milliseconds_to_deadline() const {
+    if (!deadline_) return -1;
+    const auto left = std::chrono::ceil<milliseconds>(*deadline_ - Clock::now());
+    return static_cast<int>(std::max(left, milliseconds(0)).count());
+  }
+
+  void on_signal(int number) {
+    if (number == SIGCHLD) return;
+    if (number == SIGTSTP) return pause();
+    const auto now = Clock::now();
+    if (interrupted_by_ == 0) {
+      interrupted_by_ = last_signal_ = number;
+      interrupted_at_ = now;
+      deadline_ = now + grace;
+      team_.signal(number);
+    } else if (now - interrupted_at_ > same_press) {  // somebody is in a hurry
+      last_signal_ = SIGKILL;
+      team_.signal(SIGKILL);
+    }
+  }
+
+  // Ctrl-Z reaches only us, as the ranks have a process group of their own.
+  void pause() {
+    team_.signal(SIGTSTP);
+    signals_.stop_here();
+    team_.signal(SIGCONT);
+  }
+
+  void on_end(const Ended& ended) {
+    if (WIFEXITED(ended.status) && WEXITSTATUS(ended.status) == 0) return;
+    if (!first_failure_) {
+      others_ = team_.alive();
+      if (!deadline_) deadline_ = Clock::now() + grace;
+      first_failure_ = ended;
+    } else if (last_signal_ == 0 && only_noticed(*first_failure_) && !only_noticed(ended)) {
+      first_failure_ = ended;
+    }
+  }
+
+  // Whether a rank ended because it lost another one, which is then the one to name.
+  static bool only_noticed(const Ended& ended) {
+    return WIFEXITED(ended.status) && WEXITSTATUS(ended.status) == static_cast<int>(Errc::rank_lost);
+  }
+
+  void end_what_is_late() {
+    if (!deadline_ || Clock::now() < *deadline_ || team_.alive() == 0) return;
+    const bool first_time = last_signal_ == 0;
+    last_signal_ = first_time ? SIGTERM : SIGKILL;
+    team_.signal(last_signal_);
+    deadline_ = Clock::now() + last_grace;
+  }
+
+  // What a rank's own children still print after its end is not waited for; nor, once interrupted, is our
+  // reader.
+  void write_last_output() {
+    while (output_->advance() || output_->has_pending()) {
+      if (interrupted()) return;
+      if (output_->has_pending()) wait_for_news();
+    }
+    output_->finish_lines();
+    output_->advance();
+    while (output_->has_pending() && !interrupted()) wait_for_news();
+  }
+
+  bool interrupted() {
+    while (const int number = signals_.next())
+      if (number != SIGCHLD) return true;
+    return interrupted_by_ != 0;
+  }
+
+  int report() {
+    if (interrupted_by_ != 0) {
+      say(fmt::format("{}: interrupted{}; {} ended", options_.name,
+                      interrupted_by_ == SIGINT ? "" : fmt::format(" by signal {}", interrupted_by_),
+                      ranks_in_words(options_.ranks)));
+      return 128 + interrupted_by_;
+    }
+    if (!first_failure_) {
+      team_.ended_well();
+      return 0;
+    }
+    say(fmt::format("{}: {}{}", options_.name, what_happened(), what_the_others_did()));
+    const int status = first_failure_->status;
+    return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+  }
+
+  std::string what_happened() const {
+    const auto [rank, status] = *first_failure_;
+    if (!WIFSIGNALED(status)) return fmt::format("rank {} exited with code {}", rank, WEXITSTATUS(status));
+    return fmt::format("rank {} was killed by signal {} ({})", rank, WTERMSIG(status),
+                       strsignal(WTERMSIG(status)));
+  }
+
+  std::string what_the_others_did() const {
+    if (others_ == 0) return "";
+    const char* verb = last_signal_ == 0 ? "ended by themselves" : others_ == 1 ? "was ended" : "were ended";
+    if (others_ == 1) return fmt::format("; the other rank {}", last_signal_ == 0 ? "ended by itself" : verb);
+    return fmt::format("; the other {} ranks {}", others_, verb);
+  }
+
+  const LaunchOptions& options_;
+  Signals& signals_;
+  Team& team_;
+  TaggedOutput* output_;
+  int interrupted_by_ = 0;
+  Clock::time_point interrupted_at_;
+  std::optional<Ended> first_failure_;
+  int others_ = 0;       // still running at that moment
+  int last_signal_ = 0;  // that we sent to end the ranks
+  std::optional<Clock::time_point> deadline_;
+};
+
+// A descriptor that we make must not become a rank's stdin, stdout or stderr.
+void open_standard_descriptors() {
+  while (true) {
+    const int fd = open("/dev/null", O_RDWR | O_CLOEXEC);
+    if (fd < 0 || fd > STDERR_FILENO) {
+      if (fd > STDERR_FILENO) close(fd);
+      return;
+    }
+    fcntl(fd, F_SETFD, 0);
+  }
+}
+
+void check(const LaunchOptions& options) {
+  if (options.ranks < 1)
+    throw Error(Errc::invalid_argument, fmt::format("{} ranks: at least 1 is needed", options.ranks));
+  if (options.ranks > max_ranks)
+    throw Error(Errc::invalid_argument,
+                fmt::format("{} ranks: at most {} run on one host", options.ranks, max_ranks));
+  if (options.argv.empty()) throw Error(Errc::invalid_argument, "the program to run is missing");
+}
+
+}  // namespace
+
+int launch(const LaunchOptions& options) {
+  check(options);
+  open_standard_descriptors();
+  std::fflush(nullptr);
+  Signals signals;
+  TaggedOutput output;
+  TaggedOutput* const tagged = options.tag ? &output : nullptr;
+  try {
+    Team team(options, signals.before(), tagged);
+    return Supervisor(options, signals, team, tagged).run();
+  } catch (const CannotRun& error) {
+    say(fmt::format("{}: {}", options.name, error.what()));
+    return error.exit_code;
+  }
+}
+
+}  // namespace tca::tool

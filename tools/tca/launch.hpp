@@ -1,0 +1,49 @@
+// Starts a program as N ranks on this host and stays until every one of them has ended.
+#pragma once
+
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace tca::tool {
+
+inline constexpr int max_ranks = 4096;
+
+enum class Bind {
+  automatic,  // a core each when there are enough cores, otherwise none
+  core,       // rank r on the r-th core, round and round
+  none,
+};
+
+struct LaunchOptions {
+  std::string name = "tca run";   // begins every message
+  int ranks = 1;                  // 1 to max_ranks
+  std::vector<std::string> argv;  // the program, found through PATH, and its arguments
+  Bind bind = Bind::automatic;
+  bool tag = false;                                              // begin each line of output with `[rank] `
+  std::vector<std::pair<std::string, std::string>> environment;  // added to each rank's
+};
+
+// Returns 0 when every rank did, otherwise the first failing rank's exit code (128 + signal when it was
+// killed), 128 + signal when this process was interrupted, 126 or 127 when the program cannot run or is not
+// there. All ranks have ended by then; one line on stderr has said why. Throws Error{invalid_argument} for a
+// number of ranks out of range, Error{out_of_memory} when the system refuses to start so many.
+int launch(const LaunchOptions& options);
+
+// Replaces this process by mpirun with the same ranks, program, binding and environment (`tag` has no
+// effect). Returns only when mpirun is missing, after one line on stderr.
+int launch_under_mpirun(const LaunchOptions& options);
+
+// Whether this process was started as a rank: by `tca run`, mpirun, or srun.
+bool already_a_rank();
+
+// This process's rank, or -1 when it was not started as one.
+int launched_rank();
+
+// How this process was started, for a subcommand that launches itself as ranks.
+std::vector<std::string> own_command_line();
+
+// The full path of a program, looked up in PATH when the name has no slash; empty when there is none.
+std::string find_program(const std::string& name);
+
+}  // namespace tca::tool

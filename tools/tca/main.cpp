@@ -1,0 +1,94 @@
+// The command line `tca`: reads the arguments, runs one subcommand, and turns what went wrong into one line
+// and an exit code.
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <CLI/CLI.hpp>
+#include <cstdio>
+#include <exception>
+
+#include "build_info.hpp"
+#include "launch.hpp"
+#include "subcommand.hpp"
+#include "tca/error.hpp"
+#include "tca/version.hpp"
+
+namespace tca::tool {
+namespace {
+
+constexpr int usage_error = 2;
+
+std::string in_one_line(std::string text) {
+  for (char& c : text)
+    if (c == '\n') c = ' ';
+  while (!text.empty() && (text.back() == ' ' || text.back() == '.')) text.pop_back();
+  return text;
+}
+
+std::string in_plain_words(const std::string& text) {
+  const std::string conversion = "Could not convert: ";
+  if (text.rfind(conversion, 0) != 0) return text;
+  return text.substr(conversion.size()) + ": not a value for this option";
+}
+
+std::string usage_message(const CLI::App& app, const Subcommands& subcommands, const CLI::ParseError& error) {
+  if (!app.get_subcommands().empty()) return in_plain_words(in_one_line(error.what()));
+  const std::vector<std::string> unknown = app.remaining();
+  const std::string list = fmt::format("{}", fmt::join(subcommands.names(), ", "));
+  if (unknown.empty()) return fmt::format("a subcommand is missing: {}", list);
+  if (unknown.front().substr(0, 1) == "-") return fmt::format("there is no option {} here", unknown.front());
+  return fmt::format("there is no subcommand `{}`; there are {}", unknown.front(), list);
+}
+
+// Everybody sees a refusal alike, so one rank says it.
+bool stays_silent(const Error& error) { return error.code() == Errc::refused && launched_rank() > 0; }
+
+void print_error(const std::string& name, const char* message) {
+  const std::string who = already_a_rank() ? fmt::format("{}: rank {}", name, launched_rank()) : name;
+  const std::string line = fmt::format("{}: {}\n", who, message);
+  std::fwrite(line.data(), 1, line.size(), stderr);
+}
+
+int run(Subcommands& subcommands) {
+  try {
+    return subcommands.run();
+  } catch (const Error& error) {
+    if (!stays_silent(error)) print_error(subcommands.chosen_name(), error.what());
+    return error.exit_code();
+  } catch (const std::exception& error) {
+    print_error(subcommands.chosen_name(), error.what());
+    return 1;
+  }
+}
+
+int main(int argc, char** argv) {
+  CLI::App app("OpenTCA: accelerators that write straight into each other's memory", "tca");
+  app.set_version_flag("--version", fmt::format("tca {} ({})", library_version(), build_commit()));
+  app.require_subcommand(1);
+  Subcommands subcommands(app);
+  add_himeno(subcommands);
+  add_run(subcommands);
+  add_bench(subcommands);
+  add_info(subcommands);
+  add_plot(subcommands);
+  app.footer(subcommands.examples());
+  if (argc == 1) {
+    fmt::print("{}", app.help());
+    return usage_error;
+  }
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::Success& asked) {
+    return app.exit(asked);
+  } catch (const CLI::ParseError& error) {
+    const std::string name = subcommands.chosen_name();
+    fmt::print(stderr, "{}: {}\nTry `{} --help`.\n", name, usage_message(app, subcommands, error), name);
+    return usage_error;
+  }
+  return run(subcommands);
+}
+
+}  // namespace
+}  // namespace tca::tool
+
+int main(int argc, char** argv) { return tca::tool::main(argc, argv); }

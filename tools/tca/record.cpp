@@ -1,0 +1,98 @@
+// One measurement as one line of JSON, in the format of docs/results.md.
+#include "record.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cmath>
+#include <cstring>
+#include <fstream>
+
+#include "build_info.hpp"
+#include "cores.hpp"
+#include "launch.hpp"
+#include "tca/error.hpp"
+#include "tca/version.hpp"
+
+namespace tca::tool {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+// Four significant digits: more would be noise.
+double rounded(double value) {
+  if (value == 0 || !std::isfinite(value)) return 0;
+  return std::stod(fmt::format("{:.4g}", value));
+}
+
+bool is_plain(const std::string& argument) {
+  const char* plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_=./,:+@%";
+  return !argument.empty() && argument.find_first_not_of(plain) == std::string::npos;
+}
+
+// Such that a shell reads it back; without the folder of the program, which is of no interest elsewhere.
+std::string command() {
+  std::string line;
+  for (std::string argument : own_command_line()) {
+    if (line.empty()) argument = argument.substr(argument.rfind('/') + 1);
+    if (!is_plain(argument)) {
+      for (std::size_t at = 0; (at = argument.find('\'', at)) != std::string::npos; at += 4)
+        argument.replace(at, 1, "'\\''");
+      argument = "'" + argument + "'";
+    }
+    line += (line.empty() ? "" : " ") + argument;
+  }
+  return line;
+}
+
+Json versions(const std::string& mpi_version) {
+  Json versions{{"opentca", library_version()}, {"compiler", build_compiler()}};
+  if (*build_type()) versions["build"] = build_type();
+  if (!mpi_version.empty()) versions["mpi"] = mpi_version;
+  return versions;
+}
+
+}  // namespace
+
+double quantile(std::vector<double> samples, double fraction) {
+  if (samples.empty()) return 0;
+  std::sort(samples.begin(), samples.end());
+  const double position = fraction * static_cast<double>(samples.size() - 1);
+  const auto below = static_cast<std::size_t>(position);
+  const std::size_t above = std::min(below + 1, samples.size() - 1);
+  return samples[below] + (position - static_cast<double>(below)) * (samples[above] - samples[below]);
+}
+
+std::string Record::line() const {
+  const double median = quantile(samples_us, 0.5);
+  Json json{{"bench", bench}, {"fabric", fabric}, {"protocol", protocol}, {"start", start}};
+  json["peer"] = peer ? Json(*peer) : Json(nullptr);
+  json["layout"] = layout;
+  json["ranks"] = ranks;
+  json["n"] = n;
+  json["bytes"] = bytes;
+  json["median_us"] = rounded(median);
+  json["p99_us"] = rounded(quantile(samples_us, 0.99));
+  json["gbps"] = median > 0 ? rounded(static_cast<double>(bytes) / median / 1000) : 0;
+  json.update(extra);
+  json["hardware"] = hardware();
+  json["versions"] = versions(mpi_version);
+  json["commit"] = build_commit();
+  json["command"] = command();
+  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+void append_line(const std::string& path, const std::string& line) {
+  std::ofstream file(path, std::ios::app);
+  file << line << '\n' << std::flush;
+  if (!file)
+    throw Error(Errc::invalid_argument, fmt::format("{}: cannot be written: {}", path, std::strerror(errno)));
+}
+
+std::string hardware() {
+  const int cores = usable_cores();
+  return fmt::format("{}, {} core{}", cpu_model(), cores, cores == 1 ? "" : "s");
+}
+
+}  // namespace tca::tool

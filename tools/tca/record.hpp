@@ -1,0 +1,40 @@
+// One measurement as one line of JSON, in the format of docs/results.md.
+#pragma once
+
+#include <cstdint>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace tca::tool {
+
+// Where a sample stands when `fraction` of all are no greater (0.5: the median, 0.99: p99); linear in
+// between. 0 when there are no samples.
+double quantile(std::vector<double> samples, double fraction);
+
+struct Record {
+  std::string bench;                // "pingpong", "halo", "himeno", ...
+  std::string fabric = "shm";       // what carried the bytes; for a peer, its own ("mpi")
+  std::string protocol;             // "direct", "pull", "staged"; joined by "+" when a chain uses several
+  std::string start = "host";       // host, graph, kernel or engine
+  std::optional<std::string> peer;  // who was measured when not OpenTCA: "mpi", "memcpy", ...
+  std::string layout;               // "block", "block_stride", "stride", or a bench's own word
+  int ranks = 1;
+  std::int64_t n = 0;              // extent of the array
+  std::int64_t bytes = 0;          // moved in one sample
+  std::vector<double> samples_us;  // as measured; gives median_us, p99_us and gbps
+  std::string mpi_version;         // of the MPI library, when one was measured
+  nlohmann::ordered_json extra = nlohmann::ordered_json::object();  // a bench's own keys, such as step_us
+
+  // Without a line end.
+  std::string line() const;
+};
+
+// Appends one line to a file, creating it. Throws Error{invalid_argument} when it cannot be written.
+void append_line(const std::string& path, const std::string& line);
+
+// "Intel(R) Xeon(R) ..., 2 cores"
+std::string hardware();
+
+}  // namespace tca::tool

@@ -1,0 +1,50 @@
+// The signals that the launcher acts on, read from a descriptor instead of caught by handlers.
+#include "signals.hpp"
+
+#include <sys/signalfd.h>
+
+namespace tca::tool {
+namespace {
+
+// By nohup, or by a shell that runs us in the background.
+bool is_ignored(int number) {
+  struct sigaction action {};
+  sigaction(number, nullptr, &action);
+  return action.sa_handler == SIG_IGN;
+}
+
+}  // namespace
+
+Signals::Signals() {
+  // A parent that ignores it would make the kernel reap our ranks before we see how they ended.
+  signal(SIGCHLD, SIG_DFL);
+  sigset_t watched;
+  sigemptyset(&watched);
+  for (int number : {SIGINT, SIGTERM, SIGHUP, SIGTSTP, SIGCHLD})
+    if (!is_ignored(number)) sigaddset(&watched, number);
+  sigprocmask(SIG_BLOCK, &watched, &before_);
+  fd_ = Fd(signalfd(-1, &watched, SFD_CLOEXEC | SFD_NONBLOCK));
+}
+
+Signals::~Signals() {
+  // One that came late must not end us in place of the exit code.
+  while (next() != 0) {
+  }
+  sigprocmask(SIG_SETMASK, &before_, nullptr);
+}
+
+int Signals::next() {
+  signalfd_siginfo info;
+  return read(fd_.get(), &info, sizeof info) == sizeof info ? static_cast<int>(info.ssi_signo) : 0;
+}
+
+void Signals::stop_here() const {
+  sigset_t stop;
+  sigemptyset(&stop);
+  sigaddset(&stop, SIGTSTP);
+  raise(SIGTSTP);
+  sigprocmask(SIG_UNBLOCK, &stop, nullptr);
+  sigprocmask(SIG_BLOCK, &stop, nullptr);
+}
+
+}  // namespace tca::tool

@@ -1,0 +1,64 @@
+// The list of subcommands: their help, and which one was chosen.
+#include "subcommand.hpp"
+
+#include <fmt/format.h>
+
+#include <sstream>
+#include <utility>
+
+namespace tca::tool {
+
+CLI::App& Subcommands::add(const std::string& name, const std::string& summary, const std::string& example,
+                           Action action) {
+  CLI::App* app = root_.add_subcommand(name, summary);
+  std::istringstream lines(example);
+  std::string footer = "Example:";
+  for (std::string line; std::getline(lines, line);) footer += "\n  " + line;
+  app->footer(footer);
+  entries_.push_back({app, example, std::move(action)});
+  return *app;
+}
+
+const Subcommands::Entry* Subcommands::chosen() const {
+  for (const Entry& entry : entries_)
+    if (entry.app->parsed()) return &entry;
+  return nullptr;
+}
+
+int Subcommands::run() const { return chosen()->action(); }
+
+std::string Subcommands::chosen_name() const {
+  const Entry* entry = chosen();
+  return entry ? "tca " + entry->app->get_name() : "tca";
+}
+
+std::string Subcommands::examples() const {
+  std::string text = "Examples:";
+  for (const Entry& entry : entries_) text += "\n  " + entry.example.substr(0, entry.example.find('\n'));
+  return text + "\n\n`tca SUBCOMMAND --help` lists a subcommand's options.";
+}
+
+std::vector<std::string> Subcommands::names() const {
+  std::vector<std::string> names;
+  for (const Entry& entry : entries_) names.push_back(entry.app->get_name());
+  return names;
+}
+
+void add_bind_option(CLI::App& app, Bind& bind) {
+  const auto read = [&bind](const std::string& word) {
+    if (word == "auto")
+      bind = Bind::automatic;
+    else if (word == "core")
+      bind = Bind::core;
+    else if (word == "none")
+      bind = Bind::none;
+    else
+      throw CLI::ValidationError("--bind", fmt::format("`{}`: choose auto, core or none", word));
+  };
+  app.add_option_function<std::string>("--bind", read,
+                                       "A core for each rank; auto: when there are enough cores")
+      ->type_name("auto|core|none")
+      ->default_str("auto");
+}
+
+}  // namespace tca::tool

@@ -1,0 +1,69 @@
+// How a subcommand of `tca` is written: one file with one `add_<name>(Subcommands&)`, called from main.cpp.
+//
+//   void add_hello(Subcommands& tca) {
+//     auto options = std::make_shared<HelloOptions>();
+//     CLI::App& app = tca.add("hello", "Greets every rank", "tca hello --ranks 4", [options] { return
+//     hello(*options); }); app.add_option("-n,--ranks", options->ranks, "how many
+//     ranks")->capture_default_str();
+//   }
+//
+// The action runs after all arguments have been read, and returns the exit code of `tca`. It throws
+// tca::Error for what went wrong; main prints `tca hello: rank 2: message` and returns the error's exit code.
+// An action that runs as several ranks starts them itself (launch.hpp):
+//
+//   if (!already_a_rank()) return launch({.name = "tca hello", .ranks = ranks, .argv = own_command_line()});
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "launch.hpp"
+
+namespace tca::tool {
+
+class Subcommands {
+ public:
+  using Action = std::function<int()>;
+
+  explicit Subcommands(CLI::App& root) : root_(root) {}
+
+  // Adds a subcommand and returns it for its options to be added. `example` is one or more lines for the
+  // help.
+  CLI::App& add(const std::string& name, const std::string& summary, const std::string& example,
+                Action action);
+
+  // Runs the one that was chosen on the command line.
+  int run() const;
+
+  // The name for messages, such as "tca run"; "tca" when none was chosen.
+  std::string chosen_name() const;
+
+  // The subcommands' examples, for the help of `tca` itself.
+  std::string examples() const;
+
+  std::vector<std::string> names() const;
+
+ private:
+  struct Entry {
+    CLI::App* app;
+    std::string example;
+    Action action;
+  };
+  const Entry* chosen() const;
+
+  CLI::App& root_;
+  std::vector<Entry> entries_;
+};
+
+// `--bind auto|core|none`, for subcommands that launch ranks.
+void add_bind_option(CLI::App& app, Bind& bind);
+
+void add_himeno(Subcommands& tca);
+void add_run(Subcommands& tca);
+void add_bench(Subcommands& tca);
+void add_info(Subcommands& tca);
+void add_plot(Subcommands& tca);
+
+}  // namespace tca::tool

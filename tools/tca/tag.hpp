@@ -1,0 +1,53 @@
+// Puts `[rank] ` before every line that a rank prints.
+#pragma once
+
+#include <poll.h>
+
+#include <string>
+#include <vector>
+
+#include "fd.hpp"
+
+namespace tca::tool {
+
+// Reads the ranks' output from pipes and writes it on. Never blocks: while our own stdout or stderr takes no
+// more, the pipes stay unread, and a rank that prints too much waits as it would for a terminal.
+class TaggedOutput {
+ public:
+  // One pipe each for stdout and stderr; the rank takes the ends that are returned.
+  struct Ends {
+    Fd out, err;
+  };
+  Ends add_rank(int rank);
+
+  void add_to(std::vector<pollfd>& polled) const;
+
+  // Moves on what can be moved; false when the pipes held nothing more.
+  bool advance();
+
+  // What was read but not yet written, once every rank has ended.
+  bool has_pending() const { return !sinks_[0].pending.empty() || !sinks_[1].pending.empty(); }
+
+  // Ends lines that were left without a line end.
+  void finish_lines();
+
+ private:
+  struct Source {
+    Fd pipe;
+    std::string tag, line;
+    std::size_t sink;
+  };
+  struct Sink {
+    int fd;
+    std::string pending;
+  };
+
+  Fd add_source(int rank, std::size_t sink);
+  bool read(Source& source);
+  void write(Sink& sink);
+
+  std::vector<Source> sources_;
+  std::vector<Sink> sinks_{{STDOUT_FILENO, {}}, {STDERR_FILENO, {}}};
+};
+
+}  // namespace tca::tool

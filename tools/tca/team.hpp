@@ -1,0 +1,66 @@
+// The processes of one launch: a guard that leads their process group, and the ranks in it.
+#pragma once
+
+#include <signal.h>
+#include <sys/types.h>
+
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "fd.hpp"
+#include "launch.hpp"
+#include "tag.hpp"
+
+namespace tca::tool {
+
+// The program cannot be run; `exit_code` is what a shell would return.
+struct CannotRun : std::runtime_error {
+  CannotRun(int code, const std::string& message) : std::runtime_error(message), exit_code(code) {}
+  int exit_code;
+};
+
+struct Ended {
+  int rank;
+  int status;  // as waitpid gives it
+};
+
+class Team {
+ public:
+  // Starts every rank with `rank_signals` as its signal mask. Throws CannotRun, or Error{out_of_memory}.
+  Team(const LaunchOptions& options, const sigset_t& rank_signals, TaggedOutput* output);
+
+  // Kills what is left of a team that did not end well, and leaves no zombies.
+  ~Team();
+
+  Team(const Team&) = delete;
+  Team& operator=(const Team&) = delete;
+
+  // Sends a signal to every rank and what those have started.
+  void signal(int number) const;
+
+  // The next rank that has ended, if any.
+  std::optional<Ended> reap();
+
+  int alive() const { return alive_; }
+
+  // From now on the end of the team is no reason to kill what the ranks left running on purpose.
+  void ended_well() { ended_well_ = true; }
+
+ private:
+  void start_guard();
+  void start_ranks(const LaunchOptions& options, const sigset_t& rank_signals, TaggedOutput* output);
+  void check_started(const std::string& program);
+  void end();
+
+  Fd control_;    // what the ranks share; they open it through /proc
+  Fd lifeline_;   // closes when this process ends, however it does
+  Fd exec_said_;  // what went wrong in a rank before its program ran
+  pid_t guard_ = -1;
+  std::vector<pid_t> ranks_;  // -1 once reaped
+  int alive_ = 0;
+  bool ended_well_ = false;
+};
+
+}  // namespace tca::tool

@@ -1,0 +1,172 @@
+#!/usr/bin/env python3
+"""Checks the SPIN models of the signal protocols: those that must hold, and broken variants that must fail.
+
+run.py [NAME...]   checks the named models, or all; exits with 1 on any surprise and with 77 without spin
+run.py --list      prints the names
+"""
+
+import argparse
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+TIME_LIMIT_S = 120  # for one search; the longest takes a few seconds
+SKIPPED = 77
+
+HOLDS = "holds"
+ASSERTION = "assertion violated"
+DEADLOCK = "invalid end state"
+CYCLE = "acceptance cycle"
+
+# Name (the part before the dash is the file), definitions, what must come out.
+MODELS = [
+    ("direct-mutual", "", HOLDS),
+    ("direct-one_way", "ONE_WAY", HOLDS),
+    ("direct-ring", "RING", HOLDS),
+    ("direct-no_guard", "BREAK_NO_GUARD", ASSERTION),
+    ("direct-guard_late", "BREAK_GUARD_LATE", ASSERTION),
+    ("direct-return_early", "BREAK_RETURN_EARLY", ASSERTION),
+    ("direct-order", "BREAK_ORDER", ASSERTION),
+    ("direct-relaxed_arrive", "BREAK_RELAXED", ASSERTION),
+    ("direct-relaxed_ready", "BREAK_READ_LATE", ASSERTION),
+    ("direct-no_acquire", "BREAK_READ_EARLY", ASSERTION),
+    ("direct-no_end", "BREAK_NO_END", CYCLE),
+    ("double-mutual", "", HOLDS),
+    ("double-one_buffer", "BREAK_ONE_BUFFER", ASSERTION),
+    ("double-one_way", "ONE_WAY", ASSERTION),
+    ("double-ring", "RING", ASSERTION),
+    ("double-read_on", "BREAK_READ_ON", ASSERTION),
+    ("double-relaxed_arrive", "BREAK_RELAXED", ASSERTION),
+    ("staged-mutual", "", HOLDS),
+    ("staged-one_way", "ONE_WAY", HOLDS),
+    ("staged-ring", "RING", HOLDS),
+    ("staged-no_ready", "ONE_WAY BREAK_NO_READY", ASSERTION),
+    ("staged-ready_late", "ONE_WAY BREAK_READY_LATE", ASSERTION),
+    ("staged-ring_of_one", "BREAK_RING_OF_ONE", ASSERTION),
+    ("staged-relaxed_arrive", "BREAK_RELAXED", ASSERTION),
+    ("staged-scatter_late", "BREAK_SCATTER_LATE", ASSERTION),
+    ("pull-mutual", "", HOLDS),
+    ("pull-one_way", "ONE_WAY", HOLDS),
+    ("pull-ring", "RING", HOLDS),
+    ("pull-no_done", "BREAK_NO_DONE", ASSERTION),
+    ("pull-relaxed_arrive", "BREAK_RELAXED", ASSERTION),
+    ("pull-relaxed_done", "BREAK_DONE_FIRST", ASSERTION),
+    ("mixed-direct", "", HOLDS),
+    ("mixed-pull", "PULL", HOLDS),
+    ("mixed-no_arrive", "BREAK_NO_ARRIVE", ASSERTION),
+    ("chains-direct", "", HOLDS),
+    ("chains-pull", "PULL", HOLDS),
+    ("chains-direct_and_pull", "DIRECT_AND_PULL", HOLDS),
+    ("chains-barrier", "BARRIER", HOLDS),
+    ("chains-own_chain_direct", "BREAK_OWN_CHAIN", DEADLOCK),
+    ("chains-own_chain_pull", "PULL BREAK_OWN_CHAIN", DEADLOCK),
+    ("chains-start_blocks", "BREAK_START_BLOCKS", DEADLOCK),
+    ("chains-barrier_idle", "BARRIER BREAK_BARRIER_IDLE", DEADLOCK),
+    ("board-two", "RANKS=2", HOLDS),
+    ("board-three", "RANKS=3 STEPS=2", HOLDS),
+    ("board-one_phase", "RANKS=3 STEPS=2 BREAK_ONE_PHASE", ASSERTION),
+    ("board-relaxed_odd", "RANKS=2 BREAK_RELAXED", ASSERTION),
+    ("board-relaxed_even", "RANKS=2 BREAK_READ_LATE", ASSERTION),
+    ("release-once_all_did", "", HOLDS),
+    ("release-reuse_happens", "SHOW_REUSE", ASSERTION),
+    ("release-reuse_early", "BREAK_REUSE_EARLY", ASSERTION),
+    ("release-same_commit", "BREAK_SAME_COMMIT", ASSERTION),
+]
+
+
+class Surprise(Exception):
+    pass
+
+
+def call(command, folder):
+    try:
+        done = subprocess.run(
+            command, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=TIME_LIMIT_S
+        )
+    except subprocess.TimeoutExpired:
+        raise Surprise(f"{command[0]} took longer than {TIME_LIMIT_S} s") from None
+    return done.returncode, done.stdout
+
+
+def build(file, defines, expected, folder):
+    # A variant that fails does so within few states, so that compiling would take most of the time.
+    optimise = "-O1" if expected == HOLDS else "-O0"
+    # Without stuttering: a run that has ended is not a cycle. MEMLIM is in MiB; array bounds are checked by default.
+    flags = [optimise, "-w", "-DNOSTUTTER", "-DMEMLIM=1024"]
+    model = HERE / f"{file}.pml"
+    for command in (["spin", "-a", *(f"-D{d}" for d in defines), str(model)], ["gcc", *flags, "-o", "pan", "pan.c"]):
+        status, output = call(command, folder)
+        if status != 0 or "Error" in output:
+            raise Surprise(f"{command[0]} failed:\n{output}")
+
+
+def search(option, folder):
+    """One search: what it found and the number of states. Only a complete search may say that the model holds."""
+    _, output = call(["./pan", "-n", "-m20000", "-w20", *option], folder)
+    found = re.search(r"^pan:1: (.*?)( \(at depth|$)", output, re.M)
+    states = re.search(r"(\S+) states, stored", output)
+    if states is None:
+        raise Surprise(f"the search did not end:\n{output}")
+    if found is None:
+        if "errors: 0" not in output or "too small" in output or "Search not completed" in output:
+            raise Surprise(f"the search is not complete:\n{output}")
+        return HOLDS, int(float(states[1]))
+    return found[1], int(float(states[1]))
+
+
+def check(name, defines, expected):
+    """Returns the number of states and a verdict; raises Surprise when the outcome is not the expected one."""
+    with tempfile.TemporaryDirectory() as folder:
+        build(name.split("-")[0], defines.split(), expected, folder)
+        # Two searches, because the one for cycles does not look for deadlocks.
+        found, states = search([], folder)
+        if found == HOLDS:
+            found, states = search(["-a"], folder)
+        if not found.startswith(expected):
+            raise Surprise(f"expected: {expected}, found: {found}\n" + trail(folder))
+        return states, expected if expected == HOLDS else f"fails as it must: {expected}"
+
+
+def trail(folder):
+    if not any(Path(folder).glob("*.trail")):
+        return ""
+    return "the end of the run that shows it:\n" + "\n".join(call(["./pan", "-r"], folder)[1].splitlines()[-40:])
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--list", action="store_true", help="print the names and stop")
+    parser.add_argument("names", nargs="*", metavar="NAME")
+    arguments = parser.parse_args()
+    if arguments.list:
+        print("\n".join(name for name, _, _ in MODELS))
+        return 0
+    unknown = set(arguments.names) - {name for name, _, _ in MODELS}
+    if unknown:
+        parser.error(f"no such model: {', '.join(sorted(unknown))}; --list prints them")
+    for tool in ("spin", "gcc"):
+        if shutil.which(tool) is None:
+            print(f"skipped: {tool} is not installed")
+            return SKIPPED
+
+    surprises = 0
+    for name, defines, expected in MODELS:
+        if arguments.names and name not in arguments.names:
+            continue
+        begin = time.monotonic()
+        try:
+            states, verdict = check(name, defines, expected)
+        except Surprise as surprise:
+            surprises += 1
+            states, verdict = 0, f"SURPRISE: {surprise}"
+        print(f"{name:26} {states:8} states {time.monotonic() - begin:6.2f} s  {verdict}", flush=True)
+    return 1 if surprises else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
