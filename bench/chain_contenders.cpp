@@ -62,8 +62,9 @@ class ChainFaces final : public FaceExchange {
   ChainFaces(World& world, const Face& face, const std::string& route, bool is_guarded)
       : cube_(world.window<double>(face.cube())),
         chain_(world.chain(face.layout, {.guarded = is_guarded, .route = route})) {
-    const int left = (world.rank() + world.size() - 1) % world.size(), right = (world.rank() + 1) % world.size();
-    const Layout layout = face.rows == 1   ? block(face.run)
+    const int left = (world.rank() + world.size() - 1) % world.size(),
+              right = (world.rank() + 1) % world.size();
+    const Layout layout = face.rows == 1  ? block(face.run)
                           : face.run == 1 ? stride(face.rows, face.pitch)
                                           : block_stride(face.rows, face.run, face.pitch);
     chain_.put(cube_.on(left).at(face.high_ghost()), cube_.at(face.low_edge()), layout);
@@ -111,7 +112,8 @@ std::unique_ptr<PingPong> chain_ping_pong(World& world, const PingPongTask& task
   return std::make_unique<ChainPingPong>(world, task);
 }
 
-std::unique_ptr<FaceExchange> chain_faces(World& world, const Face& face, const std::string& route, bool guarded) {
+std::unique_ptr<FaceExchange> chain_faces(World& world, const Face& face, const std::string& route,
+                                          bool guarded) {
   return std::make_unique<ChainFaces>(world, face, route, guarded);
 }
 

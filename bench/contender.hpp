@@ -14,10 +14,10 @@ namespace tca::bench {
 struct Contender {
   virtual ~Contender() = default;
 
-  std::string fabric;      // what carries the bytes
-  std::string protocol;    // as chosen or forced
-  std::string peer;        // empty for OpenTCA
-  bool guarded = true;     // whether a rank that runs ahead waits for the reader
+  std::string fabric;    // what carries the bytes
+  std::string protocol;  // as chosen or forced
+  std::string peer;      // empty for OpenTCA
+  bool guarded = true;   // whether a rank that runs ahead waits for the reader
 };
 
 // A message there and back between ranks 0 and 1; other ranks take no part.
@@ -64,7 +64,8 @@ std::unique_ptr<PingPong> chain_ping_pong(World& world, const PingPongTask& task
 std::unique_ptr<PingPong> mpi_ping_pong(World& world, std::size_t bytes);
 std::unique_ptr<PingPong> hand_ping_pong(World& world, std::size_t bytes);
 
-std::unique_ptr<FaceExchange> chain_faces(World& world, const Face& face, const std::string& route, bool guarded);
+std::unique_ptr<FaceExchange> chain_faces(World& world, const Face& face, const std::string& route,
+                                          bool guarded);
 std::unique_ptr<FaceExchange> mpi_faces(World& world, const Face& face);
 // The three ways of halo exchange that one would write by hand for this very case. "direct" leaves out the guard, as
 // a lower bound: its ghosts could be overwritten while they are read.

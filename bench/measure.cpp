@@ -10,7 +10,8 @@ namespace tca::bench {
 namespace {
 
 double now_us() {
-  return std::chrono::duration<double, std::micro>(std::chrono::steady_clock::now().time_since_epoch()).count();
+  return std::chrono::duration<double, std::micro>(std::chrono::steady_clock::now().time_since_epoch())
+      .count();
 }
 
 template <class Step>
@@ -53,7 +54,8 @@ double read_ghosts(const double* cube, const Face& face) {
 // What an application does in a step. The value it writes tells neighbour and step apart.
 class Step {
  public:
-  Step(FaceExchange& contender, const Face& face) : contender_(contender), face_(face), cube_(contender.cube()) {}
+  Step(FaceExchange& contender, const Face& face)
+      : contender_(contender), face_(face), cube_(contender.cube()) {}
 
   void operator()() {
     write_edges(cube_, face_, ++value_);
@@ -64,7 +66,8 @@ class Step {
   void check() const {
     const double expected = 2 * value_ * static_cast<double>(face_.elements());
     if (!contender_.protocol.empty() && sum_ != expected) {
-      throw Error(Errc::refused, "the ghosts of " + contender_.fabric + "/" + contender_.protocol + " are wrong");
+      throw Error(Errc::refused,
+                  "the ghosts of " + contender_.fabric + "/" + contender_.protocol + " are wrong");
     }
   }
 
@@ -77,8 +80,9 @@ class Step {
 };
 
 template <class MakeStep, class Contenders, class After>
-std::vector<Samples> in_turn(World& world, const Contenders& contenders, const Effort& effort, double per_call,
-                             MakeStep make_step, After after, const std::function<void(int)>& progress) {
+std::vector<Samples> in_turn(World& world, const Contenders& contenders, const Effort& effort,
+                             double per_call, MakeStep make_step, After after,
+                             const std::function<void(int)>& progress) {
   std::vector<decltype(make_step(*contenders[0]))> steps;
   std::vector<int> calls;
   for (const auto& contender : contenders) {
@@ -106,13 +110,16 @@ std::vector<Samples> measure(World& world, const std::vector<std::unique_ptr<Pin
       if (rank < 2) contender.round_trip(rank);
     };
   };
-  return in_turn(world, contenders, effort, 2, make_step, [](const auto&) {}, progress);
+  return in_turn(
+      world, contenders, effort, 2, make_step, [](const auto&) {}, progress);
 }
 
 std::vector<Samples> measure(World& world, const std::vector<std::unique_ptr<FaceExchange>>& contenders,
-                             const Face& face, const Effort& effort, const std::function<void(int)>& progress) {
+                             const Face& face, const Effort& effort,
+                             const std::function<void(int)>& progress) {
   const auto make_step = [&face](FaceExchange& contender) { return Step(contender, face); };
-  return in_turn(world, contenders, effort, 1, make_step, [](const Step& step) { step.check(); }, progress);
+  return in_turn(
+      world, contenders, effort, 1, make_step, [](const Step& step) { step.check(); }, progress);
 }
 
 }  // namespace tca::bench

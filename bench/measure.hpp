@@ -23,6 +23,7 @@ std::vector<Samples> measure(World& world, const std::vector<std::unique_ptr<Pin
 // Collective. Times of a step by rank 0: rewrite both edges, exchange, read both ghosts. Throws Error{refused} when a
 // contender's ghosts are not what the neighbours wrote.
 std::vector<Samples> measure(World& world, const std::vector<std::unique_ptr<FaceExchange>>& contenders,
-                             const Face& face, const Effort& effort, const std::function<void(int round)>& progress);
+                             const Face& face, const Effort& effort,
+                             const std::function<void(int round)>& progress);
 
 }  // namespace tca::bench

@@ -10,10 +10,16 @@
 #define CHAINS 2
 #include "memory.pml"
 
+#ifdef BREAK_SAME_COMMIT /* a single step, so that no later signal makes up for a lost one */
+#define LAST_B 1
+#else
+#define LAST_B 4
+#endif
+
 #define A 0
 #define B 1
 #define COMMITS 2
-#define LAST(chain) (chain == A -> 2 : 4)
+#define LAST(chain) (chain == A -> 2 : LAST_B)
 #define FINISHED(chain) (next[chain] > LAST(chain))
 #define EXISTS(chain) (chain == A || commits == COMMITS)
 
@@ -26,14 +32,16 @@ byte entered[2];
 
 #define ALL_RELEASED(commit) (released[2 * (commit)] && released[2 * (commit) + 1])
 
+inline zero_counters() {
+  if
+  :: me == 0 -> ready[0] = 0
+  :: else -> arrive[0] = 0
+  fi
+}
+
 inline take_slot(free) {
   if
-  :: free ->
-    slot[OF(me, B)] = 0;
-    if
-    :: me == 0 -> ready[0] = 0
-    :: else -> arrive[0] = 0
-    fi
+  :: free -> zero_counters(); slot[OF(me, B)] = 0
   :: else -> slot[OF(me, B)] = 1
   fi
 }
@@ -58,9 +66,11 @@ inline commit() {
       entered[me] = commits
   }
   entered[1 - me] >= commits;
-#ifdef BREAK_SAME_COMMIT /* a partner that is through with the commit may signal before the counters are zeroed */
+#ifdef BREAK_SAME_COMMIT
+  /* Both come to the same choice, but a partner that is through with it may signal before the counters are zeroed. */
   if
-  :: commits == 2 -> take_slot(ALL_RELEASED(2))
+  :: commits == 2 && ALL_RELEASED(2) -> zero_counters()
+  :: commits == 2 && !ALL_RELEASED(2) -> atomic { slot[OF(0, B)] = 1; slot[OF(1, B)] = 1 }
   :: else
   fi
 #endif

@@ -59,7 +59,7 @@ Phases medians(const std::vector<Phases>& all) {
           .reduce_us = median_of(all, [](const Phases& p) { return p.reduce_us; })};
 }
 
-// Everything that a turn reads or adds to; how far the whole has come is in `done` of `total`.
+// What a turn needs, and how far all of them have come.
 struct Course {
   World& world;
   Solver& solver;
@@ -72,7 +72,6 @@ struct Course {
 };
 
 void report(const Course& course, double seconds_of_turn) {
-  if (!course.progress) return;
   constexpr double per_second = 1e3;
   if (course.timed()) {
     course.progress("iterating",

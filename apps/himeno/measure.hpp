@@ -1,5 +1,4 @@
-// Iterations under the clock: a fixed number or as many as fill a time, with one exchange or with two in
-// turn.
+// Iterations under the clock: a fixed number or as many as fill a time, with one exchange or several in turn.
 #pragma once
 
 #include <cstdint>
@@ -15,9 +14,8 @@ namespace tca::himeno {
 using Progress = std::function<void(const char* what, std::int64_t done, std::int64_t total)>;
 
 struct Plan {
-  std::int64_t iterations =
-      0;               // in all; 0 for as many as fill `seconds`, after a rehearsal of three for each
-  double seconds = 3;  // in all
+  std::int64_t iterations = 0;  // of all exchanges together; 0 for as many as fill `seconds`
+  double seconds = 3;           // of all exchanges together, after a rehearsal of three iterations each
   bool overlap = true;
 };
 

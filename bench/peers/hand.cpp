@@ -22,7 +22,8 @@ constexpr std::size_t line = 64;
 class Shared {
  public:
   Shared(World& world, std::size_t bytes_per_rank)
-      : pitch_((bytes_per_rank + 4095) / 4096 * 4096), bytes_(pitch_ * static_cast<std::size_t>(world.size())) {
+      : pitch_((bytes_per_rank + 4095) / 4096 * 4096),
+        bytes_(pitch_ * static_cast<std::size_t>(world.size())) {
     struct Place {
       int pid, fd;
     } mine{getpid(), -1};
@@ -36,7 +37,8 @@ class Shared {
     void* data = mmap(nullptr, bytes_, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
     world.barrier();
     if (mine.fd >= 0) close(mine.fd);
-    if (data == MAP_FAILED) throw Error(Errc::out_of_memory, "no shared memory for the hand-written exchange");
+    if (data == MAP_FAILED)
+      throw Error(Errc::out_of_memory, "no shared memory for the hand-written exchange");
     close(fd);
     data_ = static_cast<std::byte*>(data);
     std::memset(of(world.rank()), 0, pitch_);
@@ -87,7 +89,8 @@ class HandPingPong final : public PingPong {
   std::uint32_t step_ = 0;
 };
 
-void copy_rows(double* to, std::size_t to_pitch, const double* from, std::size_t from_pitch, const Face& face) {
+void copy_rows(double* to, std::size_t to_pitch, const double* from, std::size_t from_pitch,
+               const Face& face) {
   for (std::size_t row = 0; row < face.rows; ++row, to += to_pitch, from += from_pitch) {
     if (face.run == 1) {
       *to = *from;
@@ -122,7 +125,9 @@ class HandFaces : public FaceExchange {
   double* buffer(int rank, Side side) const {
     return cube_of(rank) + face_.cube() + (step_ % 2 * 2 + static_cast<std::size_t>(side)) * face_.elements();
   }
-  Flag& arrived(int rank, Side side) const { return flag_at(shared_.of(rank) + static_cast<std::size_t>(side) * line); }
+  Flag& arrived(int rank, Side side) const {
+    return flag_at(shared_.of(rank) + static_cast<std::size_t>(side) * line);
+  }
   Flag& fetched(int rank, Side side) const {
     return flag_at(shared_.of(rank) + (2 + static_cast<std::size_t>(side)) * line);
   }

@@ -57,9 +57,10 @@ class MpiFaces final : public FaceExchange {
     fabric = "mpi";
     protocol = "persistent, derived datatypes";
     peer = "mpi";
-    const int left = (world.rank() + world.size() - 1) % world.size(), right = (world.rank() + 1) % world.size();
-    MPI_Type_vector(static_cast<int>(face.rows), static_cast<int>(face.run), static_cast<int>(face.pitch), MPI_DOUBLE,
-                    &type_);
+    const int left = (world.rank() + world.size() - 1) % world.size(),
+              right = (world.rank() + 1) % world.size();
+    MPI_Type_vector(static_cast<int>(face.rows), static_cast<int>(face.run), static_cast<int>(face.pitch),
+                    MPI_DOUBLE, &type_);
     MPI_Type_commit(&type_);
     double* cube = cube_.data();
     MPI_Send_init(cube + face.low_edge(), 1, type_, left, 1, MPI_COMM_WORLD, &requests_[0]);

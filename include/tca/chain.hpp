@@ -3,12 +3,10 @@
 // What `start` and `wait` promise:
 //   - `start` n sends the source bytes as they are after everything before it in program order.
 //   - `wait` n returns when every source of this rank's puts may be overwritten and everything that the
-//   expected
-//     ranks sent with their `start` n is here.
+//     expected ranks sent with their `start` n is here.
 //   - Guarded (the default): `start` n+1 also says "I am done reading what arrived in n"; nobody's put n+1
-//   lands
-//     before that. Unguarded saves one signal a step where the caller vouches for it, e.g. double-buffered
-//     arrays.
+//     lands before that. Unguarded saves one signal a step where the caller vouches for it, e.g. with
+//     double-buffered arrays.
 //   - Different chains are independent. Between its own `start` and `wait` a chain cannot be started again.
 //
 // `start` makes no system call, allocates nothing, takes no lock and never blocks.
@@ -28,6 +26,8 @@ class ChainState;
 }
 
 struct ChainOptions {
+  // Unguarded is right when the array of the next step is another one and partners send to each other in both: then
+  // a ghost must be read before the next start of either chain.
   bool guarded = true;
   // How long `wait` and `commit` may block; the world's limit when not given.
   std::optional<std::chrono::milliseconds> time_limit;

@@ -7,7 +7,7 @@
 //   stride(n, pitch)             n single elements, `pitch` apart
 //   subarray({ny, nx}, {y0, x0}, {h, w})
 //                                the h x w box at (y0, x0) of an ny x nx array; 1 to 4 dimensions, the last
-//                                contiguous
+//                                one contiguous
 //
 // Wrong counts (zero, negative, rows that overlap because pitch < n, a box outside its array, an extent that
 // overflows 63 bits) throw Error{invalid_argument} here, where the wrong number is written.

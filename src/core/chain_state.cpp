@@ -76,7 +76,7 @@ void ChainState::start() {
     trace->span("start " + name_, fmt::format("step {}", step_), begin, base::Trace::now_us());
 }
 
-bool ChainState::test() {
+bool ChainState::advance() {
   if (!running_) return true;
   bool finished = true;
   for (const auto& program : programs_) finished &= program->test();
@@ -84,14 +84,20 @@ bool ChainState::test() {
   return finished;
 }
 
+bool ChainState::test() {
+  if (advance()) return true;
+  world_->progress();
+  return false;
+}
+
 void ChainState::wait() {
   base::Trace* trace = world_->trace();
   if (trace == nullptr) {
-    if (!test()) wait_patiently();
+    if (!advance()) wait_patiently();
     return;
   }
   const double begin = base::Trace::now_us();
-  if (!test()) wait_patiently();
+  if (!advance()) wait_patiently();
   trace->span("wait " + name_, fmt::format("step {}", step_), begin, base::Trace::now_us());
 }
 
@@ -100,11 +106,9 @@ void ChainState::wait_patiently() {
   // will do while the signal is probably under way.
   constexpr unsigned polls_between_progress = 16;
   base::Poll poll(world_->control().cores());
-  for (unsigned polls = 1; !test(); ++polls) {
+  for (unsigned polls = 1; !advance(); ++polls) {
     const bool waited_long = poll.pause();
-    if (poll.gave_way() || polls % polls_between_progress == 0) {
-      for (const auto& fabric : world_->fabrics()) fabric->progress();
-    }
+    if (poll.gave_way() || polls % polls_between_progress == 0) world_->progress();
     if (waited_long) check_partners(poll);
   }
 }
@@ -128,10 +132,11 @@ void ChainState::check_partners(const base::Poll& poll) const {
     }
   }
   if (poll.waited() >= time_limit_ && !missing.empty()) {
+    world_->control().trouble = fmt::format("it waited too long for rank {} in step {} of chain '{}'",
+                                            fmt::join(missing, ", "), step_, name_);
     fail(Errc::timed_out,
          "rank {} waited {:.1f} s in step {} of chain '{}' for rank {}, which has not signalled; has every "
-         "partner started "
-         "this step? (time limit: WorldOptions, ChainOptions or OPENTCA_TIME_LIMIT)",
+         "partner started this step? (time limit: WorldOptions, ChainOptions or OPENTCA_TIME_LIMIT)",
          world_->rank(), std::chrono::duration<double>(poll.waited()).count(), step_, name_,
          fmt::join(missing, ", "));
   }

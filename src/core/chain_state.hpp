@@ -49,6 +49,7 @@ class ChainState {
 
   void check_rank(const char* call, int rank) const;
   void require_startable() const;
+  bool advance();
   void wait_patiently();
   void check_partners(const base::Poll& poll) const;
 

@@ -5,6 +5,7 @@
 #include <cstring>
 #include <exception>
 #include <fstream>
+#include <optional>
 #include <thread>
 
 #include "base/fail.hpp"
@@ -47,7 +48,7 @@ World::World(World&&) noexcept = default;
 World& World::operator=(World&&) noexcept = default;
 
 World::~World() {
-  if (state_ != nullptr && std::uncaught_exceptions() > 0) state_->control().leave("it ended with an error");
+  if (state_ != nullptr && std::uncaught_exceptions() > 0) state_->control().leave(state_->control().trouble);
 }
 
 World World::init(const WorldOptions& options) {
@@ -127,16 +128,25 @@ void run_threads(const route::ThreadGround& threads, const std::function<route::
   std::vector<std::shared_ptr<WorldState>> states(ranks);
   std::vector<std::exception_ptr> errors(ranks);
   std::atomic<int> first_error{-1};
+  const auto fail = [&](std::size_t rank, const char* what) {
+    errors[rank] = std::current_exception();
+    int none = -1;
+    first_error.compare_exchange_strong(none, static_cast<int>(rank));
+    if (states[rank] != nullptr) states[rank]->control().leave(what);
+  };
   const auto run = [&](std::size_t rank) {
+    std::optional<World> world;  // outlives the handlers, which say more about the error than its destructor
     try {
       states[rank] = std::make_shared<WorldState>(ground(static_cast<int>(rank)), options);
-      World world = WorldState::make_world(states[rank]);
-      body(world);
+      world = WorldState::make_world(states[rank]);
+      body(*world);
+      states[rank]->control().leave({});
     } catch (const std::exception& error) {
-      errors[rank] = std::current_exception();
-      int none = -1;
-      first_error.compare_exchange_strong(none, static_cast<int>(rank));
-      if (states[rank] != nullptr) states[rank]->control().leave(error.what());
+      const Error* ours = dynamic_cast<const Error*>(&error);
+      const bool passed_on = ours != nullptr && ours->code() == Errc::rank_lost && states[rank] != nullptr;
+      fail(rank, passed_on ? states[rank]->control().trouble.c_str() : error.what());
+    } catch (...) {
+      fail(rank, "it threw something that is no std::exception");
     }
   };
   std::vector<std::thread> others;

@@ -7,6 +7,7 @@
 namespace tca::core {
 
 WorldState::WorldState(route::Ground ground, const WorldOptions& options) : ground_(std::move(ground)) {
+  control().while_waiting = [this] { progress(); };
   if (options.trace) {
     trace_.emplace();
     for (const auto& fabric : ground_.fabrics) fabric->trace_to(&*trace_);

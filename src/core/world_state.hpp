@@ -34,6 +34,11 @@ class WorldState : public std::enable_shared_from_this<WorldState> {
   const std::string& launcher() const { return ground_.launcher; }
   base::Trace* trace() { return trace_ ? &*trace_ : nullptr; }
 
+  // Drives what this rank's started chains still owe to others. Every loop that waits for another rank calls it.
+  void progress() {
+    for (const auto& fabric : ground_.fabrics) fabric->progress();
+  }
+
   // Collective.
   std::shared_ptr<WindowState> make_window(std::size_t bytes);
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <chrono>
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -32,6 +33,14 @@ class Control {
   virtual base::Cores cores() const = 0;
 
   std::chrono::milliseconds time_limit{30'000};
+
+  // What the others are told when an error ends this rank: the rank that it lost or waited for in vain, once
+  // there is one.
+  std::string trouble = "it ended with an error";
+
+  // Called now and then while a collective call waits: a partner may still need this rank's share of a chain that it
+  // has started before it can come to the same call.
+  std::function<void()> while_waiting = [] {};
 
   void barrier(std::string_view what) { all_gather({}, what); }
 };

@@ -86,8 +86,8 @@ class Run {
     for (const PlannedPut& put : plan_.puts) {
       if (put.from != me_) continue;
       const std::int64_t to = target_base(put.to, buffer) + put.target_offset;
-      chain.put(target_window(buffer).on(put.to).at(to), put.target.layout,
-                sources_[0].at(put.source_offset), put.source.layout);
+      chain.put(target_window(buffer).on(put.to).at(to), put.target.layout, sources_[0].at(put.source_offset),
+                put.source.layout);
     }
     const auto all = pairs(plan_);
     for (const auto& [from, to] : all) {

@@ -36,7 +36,7 @@ struct Plan {
   int ranks = 1;
   std::size_t element_bytes = 1;
   std::vector<std::int64_t> source_elements, target_elements;  // of each rank's windows
-  bool one_window = false;  // targets lie behind the sources in one window
+  bool one_window = false;                                     // targets lie behind the sources in one window
   std::vector<PlannedPut> puts;
   bool guarded = true;  // otherwise the targets are double-buffered and every partner answers
   std::string route;

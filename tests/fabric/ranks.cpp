@@ -33,12 +33,12 @@ class MixedRanks final : public Ranks {
   std::string run(int ranks, const Body& body, const WorldOptions& options) override {
     return message_of([&] {
       const route::ThreadGround threads(ranks);
-      const auto ground = [&](int rank) {
+      const auto make = [&](int rank) {
         route::Ground ground = threads.bring_up(rank, options.time_limit);
         ground.fabrics.front() = mix_protocols(std::move(ground.fabrics.front()), seed_);
         return ground;
       };
-      core::run_threads(threads, ground, body, options);
+      core::run_threads(threads, make, body, options);
     });
   }
 
@@ -54,14 +54,14 @@ class ShuffleRanks final : public Ranks {
     Shuffle shuffle(ranks, seed_);
     std::string message = message_of([&] {
       const route::ThreadGround threads(ranks);
-      const auto ground = [&](int rank) {
+      const auto make = [&](int rank) {
         route::Ground ground;
         ground.control = threads.control(rank, options.time_limit);
         ground.fabrics.push_back(shuffle.fabric(*ground.control));
         ground.launcher = "threads";
         return ground;
       };
-      core::run_threads(threads, ground, body, options);
+      core::run_threads(threads, make, body, options);
     });
     return message.empty() ? shuffle.violation() : message;
   }
@@ -84,10 +84,8 @@ Backend mixed_backend(unsigned seed) {
   return {fmt::format("shm_mixed_{}", seed), [seed] { return mixed_ranks(seed); }, {""}, 2};
 }
 Backend shuffle_backend(unsigned seed) {
-  return {fmt::format("shuffle_{}", seed),
-          [seed] { return shuffle_ranks(seed); },
-          {"", "late", "buffered"},
-          10};
+  return {
+      fmt::format("shuffle_{}", seed), [seed] { return shuffle_ranks(seed); }, {"", "late", "buffered"}, 10};
 }
 
 std::ostream& operator<<(std::ostream& out, const Backend& backend) { return out << backend.name; }

@@ -43,12 +43,14 @@ class Report {
   }
 
   // `ratio` is a peer's median over OpenTCA's own.
-  void line(const std::string& first, const bench::Contender& who, const Record& record, double own_median) const {
+  void line(const std::string& first, const bench::Contender& who, const Record& record,
+            double own_median) const {
     const double median = quantile(record.samples_us, 0.5);
-    const std::string name = who.peer.empty() ? fmt::format("OpenTCA {}/{}{}", who.fabric, who.protocol, who.guarded ? "" : ", unguarded")
+    const std::string name = who.peer.empty() ? fmt::format("OpenTCA {}/{}{}", who.fabric, who.protocol,
+                                                            who.guarded ? "" : ", unguarded")
                                               : fmt::format("{}", who.peer);
-    fmt::print("{:<24}{:<34}{:>12.4g}{:>12.4g}{:>10.4g}{:>9}\n", first, name, median, quantile(record.samples_us, 0.99),
-               static_cast<double>(record.bytes) / median * 1e-3,
+    fmt::print("{:<24}{:<34}{:>12.4g}{:>12.4g}{:>10.4g}{:>9}\n", first, name, median,
+               quantile(record.samples_us, 0.99), static_cast<double>(record.bytes) / median * 1e-3,
                who.peer.empty() ? "" : fmt::format("{:.2f}", median / own_median));
     if (!options_.json.empty()) append_line(options_.json, record.line());
   }
@@ -86,7 +88,8 @@ void ping_pong(World& world, const Options& options) {
       add(all, bench::hand_ping_pong(world, bytes));
       add(all, bench::hand_ping_pong(world, 0));
     }
-    Progress bar(world.rank() == 0 ? fmt::format("{} bytes", bytes) : "", world.rank() == 0 ? options.effort.rounds : 0);
+    Progress bar(world.rank() == 0 ? fmt::format("{} bytes", bytes) : "",
+                 world.rank() == 0 ? options.effort.rounds : 0);
     const std::vector<bench::Samples> samples =
         bench::measure(world, all, options.effort, [&](int round) { bar.update(round); });
     for (std::size_t i = 0; i < all.size() && world.rank() == 0; ++i) {
@@ -120,7 +123,8 @@ void halo(World& world, const Options& options) {
       if (options.against("hand")) {
         for (const char* way : {"direct", "pull", "staged"}) add(all, bench::hand_faces(world, face, way));
       }
-      Progress bar(world.rank() == 0 ? fmt::format("{} {}", n, layout) : "", world.rank() == 0 ? options.effort.rounds : 0);
+      Progress bar(world.rank() == 0 ? fmt::format("{} {}", n, layout) : "",
+                   world.rank() == 0 ? options.effort.rounds : 0);
       const std::vector<bench::Samples> samples =
           bench::measure(world, all, face, options.effort, [&](int round) { bar.update(round); });
       if (world.rank() != 0) continue;
@@ -153,10 +157,13 @@ void check(const Options& options) {
 int run_bench(const Options& options) {
   check(options);
   if (!already_a_rank()) {
-    const LaunchOptions job{.name = "tca bench", .ranks = options.ranks, .argv = own_command_line(), .bind = options.bind};
+    const LaunchOptions job{
+        .name = "tca bench", .ranks = options.ranks, .argv = own_command_line(), .bind = options.bind};
     if (!options.against("mpi")) return launch(job);
     if (bench::have_mpi()) return launch_under_mpirun(job);
-    throw Error(Errc::invalid_argument, "this build has no MPI to compare with; install libopenmpi-dev and openmpi-bin and build again");
+    throw Error(
+        Errc::invalid_argument,
+        "this build has no MPI to compare with; install libopenmpi-dev and openmpi-bin and build again");
   }
   World world = World::init();
   if (options.what == "pingpong") {
@@ -175,10 +182,16 @@ void add_bench(Subcommands& tca) {
                           "tca bench pingpong --peer mpi,hand\n"
                           "tca bench halo --ranks 2 --n 64 --layout stride --peer mpi --json halo.json",
                           [options] { return run_bench(*options); });
-  app.add_option("WHAT", options->what, "pingpong or halo")->required()->check(CLI::IsMember({"pingpong", "halo"}));
+  app.add_option("WHAT", options->what, "pingpong or halo")
+      ->required()
+      ->check(CLI::IsMember({"pingpong", "halo"}));
   app.add_option("-n,--ranks", options->ranks, "How many ranks")->capture_default_str();
-  app.add_option("--bytes", options->sizes, "Message sizes of a ping-pong")->delimiter(',')->capture_default_str();
-  app.add_option("--n", options->extents, "Extents of the cube of doubles")->delimiter(',')->capture_default_str();
+  app.add_option("--bytes", options->sizes, "Message sizes of a ping-pong")
+      ->delimiter(',')
+      ->capture_default_str();
+  app.add_option("--n", options->extents, "Extents of the cube of doubles")
+      ->delimiter(',')
+      ->capture_default_str();
   app.add_option("--layout", options->layouts, "Faces: block, block-stride, stride")
       ->delimiter(',')
       ->check(CLI::IsMember({"block", "block-stride", "stride"}))

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <cmath>
 #include <map>
 #include <regex>
 #include <sstream>
@@ -65,10 +66,13 @@ std::string verdict(const HimenoReport& report) {
 }
 
 void print_row(const char* name, const Result& result) {
-  fmt::print("{:<10}{:>9.0f}{:>15.1f}{:>11.1f}{:>9.2f}{:>9.2f}{:>9.2f}\n", name, result.mflops,
+  fmt::print("{:<10}{:>9.0f}{:>16.1f}{:>12.1f}{:>11.2f}{:>11.2f}{:>11.2f}\n", name, result.mflops,
              result.iteration_us, result.phases.compute_us, result.phases.start_us, result.phases.wait_us,
              result.phases.reduce_us);
 }
+
+// More digits would be noise.
+double hundredths(double value) { return std::round(value * 100) / 100; }
 
 double ratio(double peer, double own) { return own > 0 ? peer / own : 0; }
 
@@ -88,8 +92,8 @@ void print(const HimenoReport& report) {
   fmt::print("residual  {:.6e} after {} iterations ({:.2f} s)\n", report.residual, report.iterations,
              seconds);
   fmt::print("serial    {}\n\n", verdict(report));
-  fmt::print("{:<10}{:>9}{:>15}{:>11}{:>9}{:>9}{:>9}\n", "", "MFLOPS", "iteration (us)", "compute", "start",
-             "wait", "reduce");
+  fmt::print("{:<10}{:>9}{:>16}{:>12}{:>11}{:>11}{:>11}\n", "", "MFLOPS", "iteration (us)", "compute",
+             "start", "wait", "reduce");
   print_row("OpenTCA", own);
   if (report.results.size() > 1) {
     const Result& mpi = report.results[1];
@@ -120,14 +124,14 @@ void append_json(const HimenoReport& report, const std::string& path) {
                     {"overlap", report.overlap},
                     {"guarded", report.guarded},
                     {"iterations", result.iterations},
-                    {"seconds", result.seconds},
-                    {"mflops", result.mflops},
+                    {"seconds", hundredths(result.seconds)},
+                    {"mflops", std::round(result.mflops)},
                     {"residual", report.residual},
-                    {"compute_us", result.phases.compute_us},
-                    {"start_us", result.phases.start_us},
-                    {"wait_us", result.phases.wait_us},
-                    {"reduce_us", result.phases.reduce_us},
-                    {"exchange_us", result.exchange_us},
+                    {"compute_us", hundredths(result.phases.compute_us)},
+                    {"start_us", hundredths(result.phases.start_us)},
+                    {"wait_us", hundredths(result.phases.wait_us)},
+                    {"reduce_us", hundredths(result.phases.reduce_us)},
+                    {"exchange_us", hundredths(result.exchange_us)},
                     {"bytes_max", result.bytes_max}};
     if (report.check) {
       record.extra["serial_residual"] = report.check->residual;

@@ -7,11 +7,15 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
 
 namespace tca::shm {
 
 inline constexpr int max_ranks = 4096;
 
+// The same in every version, so that ranks of different builds can tell each other so.
 struct Header {
   static constexpr std::uint64_t magic_value = 0x3141'5443'416e'6550;  // no other program's segment begins so
 
@@ -20,7 +24,14 @@ struct Header {
   std::int32_t ranks;
   std::int32_t creator;  // process
   char version[20];
+  std::atomic<std::int32_t> arrived;  // ranks that have seen this header, rank 0 not among them
+  // Why the world cannot come up: `reason` is valid once this is `written`; release, pairs with the acquire
+  // of whoever is still waiting for start-up to end.
+  enum Refusal : std::uint32_t { none, being_written, written };
+  std::atomic<std::uint32_t> refusal;
+  char reason[208];
 };
+static_assert(sizeof(Header) == 256);
 
 enum class Presence : std::uint32_t { absent, here, left, failed };
 
@@ -53,6 +64,10 @@ class Board {
 
   // Makes zeroed memory a board. One rank does this, before or while the others wait for the magic.
   void format(int ranks);
+
+  // Tells every rank that is still starting up why it cannot; the first one to say so wins.
+  void refuse(std::string_view reason) const;
+  std::optional<std::string> refusal() const;
 
  private:
   std::byte* memory_;

@@ -3,9 +3,8 @@
 // Three protocols, all of them puts to the caller:
 //   direct  the sender stores into the final place. Guarded, it first needs the receiver's `ready`.
 //   staged  the sender gathers into a ring in the receiver's inbox, the receiver scatters from it. Partners
-//   that both
-//           send need no `ready`: a partner's `arrive` n-1 was stored after it had emptied the buffer of n-2.
-//           From a rank that only sends, step n waits for `ready` n-1, so it is never more than its two
+//           that both send need no `ready`: a partner's `arrive` n-1 was stored after it had emptied the buffer
+//           of n-2. From a rank that only sends, step n waits for `ready` n-1, so it is never more than its two
 //           buffers ahead.
 //   pull    the receiver copies from the sender's memory and answers `done`.
 // docs/protocols.md argues why this is right; verify/ proves it.

@@ -47,7 +47,8 @@ struct flock whole_file() {
 
 void lock(const File& file) {
   struct flock mine = whole_file();
-  fcntl(file.get(), F_OFD_SETLK, &mine);
+  if (fcntl(file.get(), F_OFD_SETLK, &mine) != 0)
+    fail(Errc::incompatible, "files in /dev/shm cannot be locked here: {}", std::strerror(errno));
 }
 
 // Whether the rank 0 that has published it is still bringing its world up.
@@ -60,6 +61,11 @@ std::uint64_t magic_of(const File& file, const std::string& path) {
   const Mapping mapping = map(file.get(), sizeof(Header), path);
   // Acquire: pairs with the release at the end of Board::format.
   return Board(mapping.data()).header().magic.load(std::memory_order_acquire);
+}
+
+std::int32_t creator_of(const File& file, const std::string& path) {
+  const Mapping mapping = map(file.get(), sizeof(Header), path);
+  return Board(mapping.data()).header().creator;
 }
 
 File open_file(const Place& place) {
@@ -81,8 +87,8 @@ File open_file(const Place& place) {
 void check_owner(const File& file, const Place& place) {
   const struct stat status = status_of(file);
   if (status.st_uid != geteuid()) {
-    fail(Errc::incompatible,
-         "{} belongs to user {}, not to you (user {}); {}", place.path, status.st_uid, geteuid(),
+    fail(Errc::incompatible, "{} belongs to user {}, not to you (user {}); {}", place.path, status.st_uid,
+         geteuid(),
          place.named ? "have it removed or start under another job name" : "start every rank as one user");
   }
   if (!S_ISREG(status.st_mode))
@@ -141,13 +147,12 @@ OwnSegment::OwnSegment(const Place& place, int ranks)
       fail(Errc::incompatible,
            "rank 0 of this launch is already taken by process {}; a launch serves one program, each rank of "
            "it started once",
-           Board(map(file_.get(), sizeof(Header), place_.path).data()).header().creator);
+           creator_of(file_, place_.path));
     }
     set_up(ranks);
     return;
   }
-  if (!file_.ok())
-    fail(Errc::out_of_memory, "cannot create a segment in /dev/shm: {}", std::strerror(errno));
+  if (!file_.ok()) fail(Errc::out_of_memory, "cannot create a segment in /dev/shm: {}", std::strerror(errno));
   fchmod(file_.get(), 0600);  // whatever the umask
   set_up(ranks);
   publish();
@@ -171,20 +176,17 @@ void OwnSegment::publish() {
   remove_left_over(place_.path);
   const std::string nameless = fmt::format("/proc/self/fd/{}", file_.get());
   if (linkat(AT_FDCWD, nameless.c_str(), AT_FDCWD, place_.path.c_str(), AT_SYMLINK_FOLLOW) == 0) return;
-  if (errno != EEXIST)
-    fail(Errc::out_of_memory, "cannot create {}: {}", place_.path, std::strerror(errno));
+  if (errno != EEXIST) fail(Errc::out_of_memory, "cannot create {}: {}", place_.path, std::strerror(errno));
   const File theirs = open_file(place_);
   if (!theirs.ok()) explain_open_failure(place_, errno);
   check_owner(theirs, place_);
   check_is_board(theirs, place_);
   fail(Errc::incompatible,
        "{} is in use by a world that process {} is bringing up; two worlds cannot share a job name",
-       place_.path, Board(map(theirs.get(), sizeof(Header), place_.path).data()).header().creator);
+       place_.path, creator_of(theirs, place_.path));
 }
 
-Mapping OwnSegment::take_mapping() {
-  return map(file_.get(), mapping_.bytes(), place_.path);
-}
+Mapping OwnSegment::take_mapping() { return std::move(mapping_); }
 
 OwnSegment::~OwnSegment() {
   if (!place_.named) return;
@@ -193,7 +195,8 @@ OwnSegment::~OwnSegment() {
 }
 
 void OwnSegment::await_arrivals() const {
-  const Header& header = Board(mapping_.data()).header();
+  const Mapping mapping = map(file_.get(), sizeof(Header), place_.path);
+  const Header& header = Board(mapping.data()).header();
   base::Poll poll(base::Cores::crowded);
   // Relaxed: only a hint that nobody is left who still has to look.
   while (header.arrived.load(std::memory_order_relaxed) < header.ranks - 1 &&
@@ -220,8 +223,7 @@ Mapping look_for_board(const Place& place) {
   // Acquire: pairs with the release at the end of Board::format.
   const std::uint64_t magic = header.magic.load(std::memory_order_acquire);
   if (magic == 0) return {};
-  if (magic != Header::magic_value)
-    fail(Errc::incompatible, "{} is not an OpenTCA segment", place.path);
+  if (magic != Header::magic_value) fail(Errc::incompatible, "{} is not an OpenTCA segment", place.path);
   if (header.abi == abi_version &&
       (header.ranks < 1 || header.ranks > max_ranks || bytes < Board::bytes(header.ranks))) {
     fail(Errc::incompatible, "{} cannot hold the {} ranks it names; it is damaged, remove it", place.path,

@@ -3,12 +3,14 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <sched.h>
+#include <signal.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <exception>
 
 #include "base/fail.hpp"
 #include "tca/version.hpp"
@@ -23,23 +25,43 @@ bool reached(std::uint32_t counter, std::uint32_t phase) {
 
 }  // namespace
 
-ShmControl::ShmControl(Mapping memory, int rank, int size, std::chrono::milliseconds limit)
+ShmControl::ShmControl(Mapping memory, int rank, int size)
     : memory_(std::move(memory)),
       board_(memory_.data()),
       rank_(rank),
       size_(size),
-      pidfds_(static_cast<std::size_t>(size), -1) {
+      pidfds_(static_cast<std::size_t>(size), -1) {}
+
+ShmControl::ShmControl(Mapping memory, int rank, int size, std::chrono::milliseconds limit)
+    : ShmControl(std::move(memory), rank, size) {
   time_limit = limit;
-  take_seat();
   check_board();
+  take_seat();
   find_cores();
 }
 
 ShmControl::~ShmControl() {
-  leave({});
+  leave(std::uncaught_exceptions() > 0 ? std::string_view(trouble) : std::string_view());
   for (const int fd : pidfds_) {
     if (fd >= 0) close(fd);
   }
+}
+
+// Before anything that lies behind the header is touched: another build may have it elsewhere.
+void ShmControl::check_board() {
+  const Header& header = board_.header();
+  if (header.abi != abi_version || header.ranks != size_) {
+    board_.refuse(fmt::format(
+        "rank {} runs OpenTCA {} (interface {:#x}) in a world of {}, but rank 0 set it up with OpenTCA {} "
+        "(interface {:#x}) for {}; start every rank from the same build",
+        rank_, library_version(), abi_version, size_, header.version, header.abi, header.ranks));
+  }
+  throw_if_refused();
+}
+
+void ShmControl::throw_if_refused() {
+  const std::optional<std::string> reason = board_.refusal();
+  if (reason) throw Error(Errc::incompatible, *reason);
 }
 
 void ShmControl::take_seat() {
@@ -47,23 +69,14 @@ void ShmControl::take_seat() {
   std::int32_t nobody = 0;
   // Relaxed: only the winner goes on, and what it then publishes has releases of its own.
   if (!seat.pid.compare_exchange_strong(nobody, getpid(), std::memory_order_relaxed)) {
-    gone_ = true;
-    base::fail(Errc::incompatible, "rank {} is already taken by process {}; every rank must be started once",
-               rank_, nobody);
+    base::fail(
+        Errc::incompatible,
+        "rank {} of this launch is already taken by process {}; a launch serves one program, each rank "
+        "of it started once",
+        rank_, nobody);
   }
+  seated_ = true;
   seat.presence.store(Presence::here, std::memory_order_release);
-}
-
-void ShmControl::check_board() {
-  const Header& header = board_.header();
-  if (header.abi != abi_version || header.ranks != size_) {
-    const std::string reason = fmt::format(
-        "rank {} runs OpenTCA {} (interface {:#x}) in a world of {}, but the world was set up by OpenTCA "
-        "{} (interface {:#x}) for {} ranks; start every rank from the same build",
-        rank_, library_version(), abi_version, size_, header.version, header.abi, header.ranks);
-    leave(reason);
-    throw Error(Errc::incompatible, reason);
-  }
 }
 
 // Ranks are crowded when there are fewer cores than ranks in the union of what each may run on.
@@ -107,64 +120,81 @@ std::vector<base::Blob> ShmControl::all_gather(const base::Blob& mine, std::stri
 }
 
 void ShmControl::await_phase(std::uint32_t phase, std::string_view what) {
+  constexpr std::uint32_t start_up = 1;  // of the first all_gather
   base::Poll poll(cores_);
   for (int r = 0; r < size_; ++r) {
     const Seat& seat = board_.seat(r);
     while (!reached(seat.phase.load(std::memory_order_acquire), phase)) {
-      if (!poll.pause()) continue;
-      std::optional<std::string> reason = lost(r);
+      const bool waited_long = poll.pause();
+      if (poll.gave_way()) while_waiting();
+      if (!waited_long) continue;
+      if (phase == start_up) throw_if_refused();
+      const std::optional<std::string> reason = lost(r);
       // It may have answered before it went.
       if (reason && !reached(seat.phase.load(std::memory_order_acquire), phase)) {
         base::fail(Errc::rank_lost, "rank {} {} while rank {} was waiting for it in {}", r, *reason, rank_,
                    what);
       }
       if (poll.waited() < time_limit) continue;
-      std::vector<int> missing;
-      for (int other = 0; other < size_; ++other) {
-        if (!reached(board_.seat(other).phase.load(std::memory_order_acquire), phase))
-          missing.push_back(other);
-      }
-      base::fail(Errc::timed_out,
-                 "{} waited {:.1f} s in {} for rank {}; did it make the same call, in the same order?",
-                 fmt::format("rank {}", rank_), std::chrono::duration<double>(poll.waited()).count(), what,
-                 fmt::join(missing, ", "));
+      const std::string missing = fmt::format("rank {}", fmt::join(not_at(phase), ", "));
+      trouble = fmt::format("it waited too long for {} in {}", missing, what);
+      base::fail(Errc::timed_out, "rank {} waited {:.1f} s in {} for {}; {}", rank_,
+                 std::chrono::duration<double>(poll.waited()).count(), what, missing,
+                 phase == start_up ? "was it started, and does it call World::init?"
+                                   : "did it make the same call, in the same order?");
     }
   }
 }
 
+std::vector<int> ShmControl::not_at(std::uint32_t phase) const {
+  std::vector<int> ranks;
+  for (int r = 0; r < size_; ++r) {
+    if (!reached(board_.seat(r).phase.load(std::memory_order_acquire), phase)) ranks.push_back(r);
+  }
+  return ranks;
+}
+
+// What it finds is also what this rank passes on when it fails because of it, so that ranks far from the lost
+// one name it too.
 std::optional<std::string> ShmControl::lost(int rank) {
   const Seat& seat = board_.seat(rank);
   // Acquire: pairs with the release in `leave`, so that the reason is readable.
-  switch (seat.presence.load(std::memory_order_acquire)) {
-    case Presence::failed:
-      return fmt::format("failed ({})", seat.reason);
-    case Presence::left:
-      return "left the world";
-    case Presence::absent:
-      return std::nullopt;  // not yet started; its launcher or the time limit ends that
-    case Presence::here:
-      break;
+  const Presence presence = seat.presence.load(std::memory_order_acquire);
+  if (presence == Presence::failed) {
+    trouble = seat.reason;
+    return fmt::format("failed ({})", seat.reason);
   }
-  if (process_ended(rank))
-    return fmt::format("died (process {} has ended)", seat.pid.load(std::memory_order_relaxed));
-  return std::nullopt;
+  std::string how;
+  if (presence == Presence::left) {
+    how = "left the world";
+  } else if (process_ended(rank)) {
+    how = fmt::format("died (process {} has ended)", seat.pid.load(std::memory_order_relaxed));
+  } else {
+    return std::nullopt;
+  }
+  trouble = fmt::format("rank {} {}", rank, how);
+  return how;
 }
 
 // A pidfd becomes readable when its process ends, even while nobody has reaped it.
 bool ShmControl::process_ended(int rank) {
   const auto pid = board_.seat(rank).pid.load(std::memory_order_relaxed);
+  if (pid == 0) return false;         // not yet started; its launcher or the time limit ends that
   if (pid == getpid()) return false;  // a thread of this process
   int& fd = pidfds_[static_cast<std::size_t>(rank)];
   if (fd < 0) fd = static_cast<int>(syscall(SYS_pidfd_open, pid, 0));
-  if (fd < 0) return errno == ESRCH;
+  // Where pidfds are forbidden or used up, this at least sees what has been reaped.
+  if (fd < 0) return kill(pid, 0) != 0 && errno == ESRCH;
   pollfd watch{fd, POLLIN, 0};
   return ::poll(&watch, 1, 0) > 0;
 }
 
 void ShmControl::leave(std::string_view reason) {
-  if (gone_) return;
-  gone_ = true;
+  if (!seated_) return;
   Seat& seat = board_.seat(rank_);
+  // A child that was forked from this rank does not speak for it.
+  if (seat.pid.load(std::memory_order_relaxed) != getpid()) return;
+  seated_ = false;
   const std::size_t length = std::min(reason.size(), sizeof seat.reason - 1);
   std::memcpy(seat.reason, reason.data(), length);
   seat.reason[length] = '\0';

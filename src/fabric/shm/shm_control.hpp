@@ -13,7 +13,7 @@ namespace tca::shm {
 class ShmControl final : public fabric::Control {
  public:
   // Takes seat `rank` of the board in `memory` and waits until every rank has. Throws Error{incompatible}
-  // when the seat is taken or the board is of another version.
+  // when the seat is taken, and on every rank when one of them is of another version.
   ShmControl(Mapping memory, int rank, int size, std::chrono::milliseconds time_limit);
   ~ShmControl() override;
 
@@ -25,11 +25,16 @@ class ShmControl final : public fabric::Control {
   base::Cores cores() const override { return cores_; }
 
  private:
-  void take_seat();
+  // Only takes hold of the memory, so that the destructor tells the others when the rest of start-up fails.
+  ShmControl(Mapping memory, int rank, int size);
+
   void check_board();
+  void throw_if_refused();
+  void take_seat();
   void find_cores();
   // Waits until every seat has reached `phase`.
   void await_phase(std::uint32_t phase, std::string_view what);
+  std::vector<int> not_at(std::uint32_t phase) const;
   bool process_ended(int rank);
 
   Mapping memory_;
@@ -37,7 +42,7 @@ class ShmControl final : public fabric::Control {
   int rank_;
   int size_;
   std::uint32_t phase_ = 0;
-  bool gone_ = false;
+  bool seated_ = false;
   base::Cores cores_ = base::Cores::crowded;  // until every rank has said where it may run
   std::vector<int> pidfds_;                   // opened when a rank is first doubted; -1 before
 };

@@ -5,10 +5,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <cerrno>
 #include <cstring>
-#include <fstream>
 #include <string>
 #include <utility>
 
@@ -100,12 +98,6 @@ class ProcessSpace final : public Space {
   void seal(const Token& token) override { close(static_cast<int>(token.handle)); }
 };
 
-std::uint64_t read_number(const char* path) {
-  std::ifstream file(path);
-  std::uint64_t value = 0;
-  return file >> value ? value : UINT64_MAX;
-}
-
 }  // namespace
 
 Mapping& Mapping::operator=(Mapping&& other) noexcept {
@@ -121,21 +113,5 @@ Mapping::~Mapping() {
 
 std::unique_ptr<Space> Space::of_threads() { return std::make_unique<ThreadSpace>(); }
 std::unique_ptr<Space> Space::of_processes() { return std::make_unique<ProcessSpace>(); }
-
-std::uint64_t available_memory() {
-  std::uint64_t available = UINT64_MAX;
-  std::ifstream meminfo("/proc/meminfo");
-  for (std::string key, unit; meminfo >> key;) {
-    std::uint64_t kibibytes = 0;
-    meminfo >> kibibytes;
-    if (key == "MemAvailable:") available = kibibytes * 1024;
-    std::getline(meminfo, unit);
-  }
-  const std::uint64_t limit = read_number("/sys/fs/cgroup/memory.max");
-  const std::uint64_t used = read_number("/sys/fs/cgroup/memory.current");
-  if (limit != UINT64_MAX && used != UINT64_MAX)
-    available = std::min(available, limit - std::min(limit, used));
-  return available;
-}
 
 }  // namespace tca::shm

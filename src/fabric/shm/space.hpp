@@ -59,7 +59,8 @@ class Space {
   static std::unique_ptr<Space> of_processes();
 };
 
-// Bytes of memory that this host could still give out, after the limit of the container it may run in.
+// Bytes of memory that this host could still give out, after the limits of the cgroups (the container) that
+// this process runs in.
 std::uint64_t available_memory();
 
 }  // namespace tca::shm

@@ -1,0 +1,78 @@
+// How much memory there is to be had: what the host could free, within the limits of this process's cgroups.
+#include <algorithm>
+#include <fstream>
+#include <string>
+
+#include "fabric/shm/space.hpp"
+
+namespace tca::shm {
+
+namespace {
+
+constexpr std::uint64_t unlimited = UINT64_MAX;
+
+// A file of one number; "max" and a file that is not there are no limit.
+std::uint64_t read_number(const std::string& path) {
+  std::ifstream file(path);
+  std::uint64_t value = 0;
+  return file >> value ? value : unlimited;
+}
+
+// The sum of `first` and `second` in a file of names and numbers; 0 for a name that is not there.
+std::uint64_t read_sum(const std::string& path, std::string_view first, std::string_view second) {
+  std::ifstream file(path);
+  std::uint64_t sum = 0, value = 0;
+  for (std::string key, rest; file >> key >> value; std::getline(file, rest)) {
+    if (key == first || key == second) sum += value;
+  }
+  return sum;
+}
+
+// Where a version of cgroups keeps its numbers.
+struct Names {
+  const char *root, *limit, *used, *active, *inactive;
+};
+constexpr Names version_2{"/sys/fs/cgroup", "/memory.max", "/memory.current", "active_file", "inactive_file"};
+constexpr Names version_1{"/sys/fs/cgroup/memory", "/memory.limit_in_bytes", "/memory.usage_in_bytes",
+                          "total_active_file", "total_inactive_file"};
+
+std::uint64_t left_in(const std::string& folder, const Names& names) {
+  const std::uint64_t limit = read_number(folder + names.limit);
+  const std::uint64_t used = read_number(folder + names.used);
+  if (limit == unlimited || used == unlimited) return unlimited;
+  // Cached files count as used, but make way.
+  const std::uint64_t cached = read_sum(folder + "/memory.stat", names.active, names.inactive);
+  return limit - std::min(limit, used - std::min(used, cached));
+}
+
+// The cgroup itself and all that it lies in. A container sees its own as the root.
+std::uint64_t left_along(std::string path, const Names& names) {
+  std::uint64_t left = left_in(names.root, names);
+  for (; path.size() > 1; path.resize(path.rfind('/')))
+    left = std::min(left, left_in(names.root + path, names));
+  return left;
+}
+
+// Lines of /proc/self/cgroup read "0::/path" in version 2 and "4:memory:/path" in version 1.
+std::uint64_t left_in_cgroups() {
+  std::ifstream file("/proc/self/cgroup");
+  std::uint64_t left = std::min(left_along("/", version_2), left_along("/", version_1));
+  for (std::string line; std::getline(file, line);) {
+    const std::size_t name = line.find(':') + 1, path = line.find(":/") + 1;
+    if (name == 0 || path == 0) continue;
+    const std::string controllers = "," + line.substr(name, path - 1 - name) + ",";
+    if (controllers == ",,") left = std::min(left, left_along(line.substr(path), version_2));
+    if (controllers.find(",memory,") != std::string::npos)
+      left = std::min(left, left_along(line.substr(path), version_1));
+  }
+  return left;
+}
+
+}  // namespace
+
+std::uint64_t available_memory() {
+  std::uint64_t kibibytes = read_sum("/proc/meminfo", "MemAvailable:", "");
+  return std::min(kibibytes == 0 ? unlimited : kibibytes * 1024, left_in_cgroups());
+}
+
+}  // namespace tca::shm

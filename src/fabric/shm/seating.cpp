@@ -1,0 +1,100 @@
+#include <unistd.h>
+
+#include <array>
+#include <charconv>
+#include <cstdlib>
+#include <cstring>
+
+#include "base/fail.hpp"
+#include "fabric/shm/join.hpp"
+
+namespace tca::shm {
+
+namespace {
+
+using base::fail;
+
+const char* env(const char* name) { return name == nullptr ? nullptr : std::getenv(name); }
+
+int env_number(const char* name) {
+  const char* text = env(name);
+  int value = -1;
+  const char* end = text == nullptr ? nullptr : text + std::strlen(text);
+  if (text == nullptr || std::from_chars(text, end, value).ptr != end || value < 0) {
+    fail(Errc::invalid_argument, "{}={} is not a rank count or rank; unset it or start through `tca run`",
+         name, text == nullptr ? "(unset)" : text);
+  }
+  return value;
+}
+
+// What launchers tell their ranks. `job` sets one launch apart from another of the same user on the same
+// host.
+struct Launcher {
+  const char *name, *rank, *size, *local_size, *job;
+};
+constexpr std::array<Launcher, 4> launchers{{
+    {"Open MPI", "OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_LOCAL_SIZE",
+     "PMIX_NAMESPACE"},
+    {"MPICH", "PMI_RANK", "PMI_SIZE", "MPI_LOCALNRANKS", nullptr},
+    {"PMIx", "PMIX_RANK", "PMIX_SIZE", nullptr, "PMIX_NAMESPACE"},
+    {"Slurm", "SLURM_PROCID", "SLURM_NTASKS", nullptr, "SLURM_JOB_ID"},
+}};
+
+// A launcher without a job name of its own is the parent of all its ranks on this host.
+std::string job_name(const Launcher& launcher) {
+  std::string name;
+  if (const char* job = env(launcher.job)) {
+    name = job;
+    if (const char* step = env("SLURM_STEP_ID"); step && std::strcmp(launcher.name, "Slurm") == 0)
+      name += std::string(".") + step;
+  } else {
+    name = fmt::format("parent{}", getppid());
+  }
+  for (char& c : name) {
+    if (c == '/') c = '_';
+  }
+  return name;
+}
+
+bool is_launcher(const Launcher& launcher) {
+  if (env(launcher.rank) == nullptr || env(launcher.size) == nullptr) return false;
+  // A shell inside an allocation has Slurm's variables without being a task.
+  return std::strcmp(launcher.name, "Slurm") != 0 || env_number(launcher.size) > 1;
+}
+
+}  // namespace
+
+Seating find_seating() {
+  Seating seating;
+  if (env("OPENTCA_RANK") != nullptr) {
+    seating = {env_number("OPENTCA_RANK"), env_number("OPENTCA_SIZE"), "tca run", {}, false};
+    if (const char* path = env("OPENTCA_CONTROL")) seating.path = path;
+    if (seating.path.empty() && seating.size > 1) {
+      fail(Errc::invalid_argument, "OPENTCA_RANK is set without OPENTCA_CONTROL; start through `tca run`");
+    }
+  } else {
+    for (const Launcher& launcher : launchers) {
+      if (!is_launcher(launcher)) continue;
+      seating = {env_number(launcher.rank), env_number(launcher.size), launcher.name, {}, true};
+      if (env(launcher.local_size) && env_number(launcher.local_size) != seating.size) {
+        fail(Errc::invalid_argument,
+             "{} started {} of {} ranks on this host; the shm fabric serves one host, so start all of them "
+             "on one",
+             launcher.name, env(launcher.local_size), seating.size);
+      }
+      seating.path = fmt::format("/dev/shm/opentca.{}.{}", geteuid(), job_name(launcher));
+      break;
+    }
+  }
+  if (seating.size < 1 || seating.rank >= seating.size) {
+    fail(Errc::invalid_argument, "rank {} of {} makes no world (as {} says)", seating.rank, seating.size,
+         seating.launcher);
+  }
+  if (seating.size > max_ranks) {
+    fail(Errc::invalid_argument, "a world of {} ranks is larger than the shm fabric can hold ({})",
+         seating.size, max_ranks);
+  }
+  return seating;
+}
+
+}  // namespace tca::shm

@@ -1,0 +1,52 @@
+#include "halo_check.hpp"
+
+namespace tca::test {
+
+std::vector<GhostWidth> halo_width(int rank, const HaloCase& test) {
+  if (!test.widths_by_rank.empty()) return test.widths_by_rank[static_cast<std::size_t>(rank)];
+  return test.width.empty() ? std::vector<GhostWidth>(test.extents.size()) : test.width;
+}
+
+std::vector<std::int64_t> halo_interior(const Grid& grid, int rank, const HaloCase& test) {
+  std::vector<std::int64_t> interior;
+  for (int d = 0; d < grid.dims(); ++d) {
+    interior.push_back(grid.part(rank, d, test.extents[static_cast<std::size_t>(d)]).size);
+  }
+  return interior;
+}
+
+std::vector<HaloCell> halo_cells(const Grid& grid, int rank, const HaloCase& test) {
+  const std::vector<GhostWidth> width = halo_width(rank, test);
+  const std::size_t dims = width.size();
+  std::vector<Part> parts;
+  for (std::size_t d = 0; d < dims; ++d) {
+    parts.push_back(grid.part(rank, static_cast<int>(d), test.extents[d]));
+  }
+  std::vector<HaloCell> cells;
+  std::vector<std::int64_t> index(dims, 0);
+  for (bool more = true; more;) {
+    HaloCell cell{true, true, 0};
+    int outside = 0;
+    for (std::size_t d = 0; d < dims; ++d) {
+      const std::int64_t local = index[d] - width[d].low, whole = test.extents[d];
+      std::int64_t global = parts[d].begin + local;
+      outside += local < 0 || local >= parts[d].size;
+      if (global < 0 || global >= whole) {
+        cell.filled &= grid.periodic(static_cast<int>(d));
+        global = ((global % whole) + whole) % whole;
+      }
+      cell.global = cell.global * whole + global;
+    }
+    cell.interior = outside == 0;
+    cell.filled &= outside <= 1 || test.corners;
+    cells.push_back(cell);
+    more = false;
+    for (std::size_t d = dims; d-- > 0 && !more;) {
+      more = ++index[d] < width[d].low + parts[d].size + width[d].high;
+      if (!more) index[d] = 0;
+    }
+  }
+  return cells;
+}
+
+}  // namespace tca::test

@@ -1,0 +1,91 @@
+// Halos against an oracle: every cell knows its global index, so every ghost knows what it must hold.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "ranks.hpp"
+
+namespace tca::test {
+
+struct HaloCase {
+  std::vector<int> shape;      // of the grid; zeros are chosen
+  std::vector<bool> periodic;  // none when empty
+  std::vector<std::int64_t> extents;
+  std::vector<GhostWidth> width = {};                        // one on each side when empty
+  std::vector<std::vector<GhostWidth>> widths_by_rank = {};  // instead of `width`
+  bool corners = false;
+  int steps = 3;
+  int fields = 1;
+  std::string route = {};
+};
+
+// A rank's cells, ghosts included, in the order in which a field holds them.
+struct HaloCell {
+  bool interior;
+  bool filled;          // interior, or a ghost that the exchange fills
+  std::int64_t global;  // row-major index in the whole array
+};
+std::vector<HaloCell> halo_cells(const Grid& grid, int rank, const HaloCase& test);
+std::vector<std::int64_t> halo_interior(const Grid& grid, int rank, const HaloCase& test);
+std::vector<GhostWidth> halo_width(int rank, const HaloCase& test);
+
+template <Element T>
+T halo_value(std::int64_t global, int step, int field) {
+  return static_cast<T>(global % 8191 + 16 * step + 100 * field);
+}
+
+template <Element T>
+struct HaloField {
+  Window<T> window;
+  std::size_t offset;
+  int number;
+
+  void fill(const std::vector<HaloCell>& cells, int step) const {
+    for (std::size_t i = 0; i < cells.size(); ++i) {
+      window[offset + i] =
+          cells[i].interior ? halo_value<T>(cells[i].global, step, number) : static_cast<T>(-1);
+    }
+  }
+  void check(const std::vector<HaloCell>& cells, int step) const {
+    for (std::size_t i = 0; i < cells.size(); ++i) {
+      const HaloCell& cell = cells[i];
+      const T want = cell.filled ? halo_value<T>(cell.global, step, number) : static_cast<T>(-1);
+      require(window[offset + i] == want, "step {}, field {}: cell {}, global {}{}, is {}, not {}", step,
+              number, i, cell.global, cell.filled ? "" : " (not to be filled)", window[offset + i], want);
+    }
+  }
+};
+
+// Collective. Fields of T, and one of bytes, in one halo. Throws Mismatch when a cell of any field does not
+// hold what it must after some step.
+template <Element T>
+void check_halo(World& world, const HaloCase& test) {
+  const Grid grid(world.size(), test.shape, test.periodic, test.extents);
+  const std::vector<HaloCell> cells = halo_cells(grid, world.rank(), test);
+  Halo halo(world, "halo", grid, halo_interior(grid, world.rank(), test),
+            {.width = halo_width(world.rank(), test),
+             .corners = test.corners,
+             .chain = {.guarded = true, .time_limit = {}, .route = test.route}});
+  require(halo.elements() == std::ssize(cells), "{} elements, not {}", halo.elements(), cells.size());
+
+  std::vector<HaloField<T>> fields;
+  for (int f = 0; f < test.fields; ++f) {
+    const std::size_t offset = f == 0 ? 5 : 0;
+    fields.push_back({world.window<T>(cells.size() + offset), offset, f});
+    halo.add(fields.back().window, offset);
+  }
+  const HaloField<std::uint8_t> bytes{world.window<std::uint8_t>(cells.size()), 0, 9};
+  halo.add(bytes.window).commit();
+  for (int step = 1; step <= test.steps; ++step) {
+    for (const HaloField<T>& field : fields) field.fill(cells, step);
+    bytes.fill(cells, step);
+    halo.start();
+    halo.wait();
+    for (const HaloField<T>& field : fields) field.check(cells, step);
+    bytes.check(cells, step);
+  }
+}
+
+}  // namespace tca::test

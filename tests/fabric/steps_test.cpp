@@ -1,0 +1,243 @@
+// What happens over time: restarts, many chains, partners that run ahead or lag behind.
+#include <algorithm>
+#include <numeric>
+#include <random>
+#include <thread>
+
+#include "suite.hpp"
+
+namespace tca::test {
+namespace {
+
+// A value that tells writer, chain and step apart.
+std::int64_t value(int rank, std::int64_t chain, std::int64_t step) {
+  return (step * 1000 + chain) * 100 + rank;
+}
+
+// Rank r sends `count` values to `to` and gets as many from `from` (-1: neither).
+class Pipe {
+ public:
+  Pipe(World& world, std::string name, int from, int to, std::int64_t count, ChainOptions options = {})
+      : world_(world),
+        from_(from),
+        source_(world.window<std::int64_t>(count)),
+        target_(world.window<std::int64_t>(count)),
+        chain_(world.chain(std::move(name), std::move(options))) {
+    if (to >= 0) chain_.put(target_.on(to).at(0), source_.at(0), block(count));
+    if (from >= 0) chain_.expect(from);
+    chain_.commit();
+  }
+
+  void start(std::int64_t number, std::int64_t step) {
+    number_ = number;
+    step_ = step;
+    std::fill(source_.elements().begin(), source_.elements().end(), value(world_.rank(), number, step));
+    chain_.start();
+  }
+  bool test() { return chain_.test(); }
+  void wait() { chain_.wait(); }
+  void check() const {
+    if (from_ < 0) return;
+    for (const std::int64_t have : target_.elements()) {
+      require(have == value(from_, number_, step_), "chain {} of rank {} holds {} after step {}, not {}",
+              number_, world_.rank(), have, step_, value(from_, number_, step_));
+    }
+  }
+
+ private:
+  World& world_;
+  int from_;
+  std::int64_t number_ = 0, step_ = 0;
+  Window<std::int64_t> source_, target_;
+  Chain chain_;
+};
+
+int left(const World& world) { return (world.rank() + world.size() - 1) % world.size(); }
+int right(const World& world) { return (world.rank() + 1) % world.size(); }
+
+TEST_P(FabricTest, ThousandsOfRestarts) {
+  std::vector<Plan> plans;
+  for (const std::string& route : routes()) {
+    for (const bool guarded : {true, false}) {
+      Plan plan{.ranks = 2, .element_bytes = 8, .guarded = guarded, .route = route, .steps = steps(4000)};
+      plan.puts = {{0, 1, stride_cells(3, 2), block_cells(3), 0, 1},
+                   {1, 0, block_cells(2), block_cells(2), 0, 0}};
+      plan.fit(2);
+      plans.push_back(plan);
+    }
+  }
+  run_plans(2, plans);
+}
+
+TEST_P(FabricTest, ManyChainsInAnyOrder) {
+  constexpr std::size_t chains = 24;
+  for (const std::string& route : routes()) {
+    run(3, [&](World& world) {
+      std::vector<Pipe> pipes;
+      for (std::size_t i = 0; i < chains; ++i) {
+        const bool clockwise = i % 2 == 0;
+        pipes.emplace_back(world, fmt::format("pipe {}", i), clockwise ? left(world) : right(world),
+                           clockwise ? right(world) : left(world), static_cast<std::int64_t>(1 + i * i),
+                           ChainOptions{.guarded = true, .time_limit = {}, .route = route});
+      }
+      std::mt19937 random(static_cast<unsigned>(world.rank()));
+      std::vector<std::size_t> order(chains);
+      std::iota(order.begin(), order.end(), std::size_t{0});
+      for (int step = 1; step <= steps(60); ++step) {
+        std::shuffle(order.begin(), order.end(), random);
+        for (const std::size_t i : order) pipes[i].start(static_cast<std::int64_t>(i), step);
+        std::shuffle(order.begin(), order.end(), random);
+        for (const std::size_t i : order) {
+          pipes[i].wait();
+          pipes[i].check();
+        }
+      }
+    });
+  }
+}
+
+// Each rank looks only at the chain it waits for, while the other still has to send in the other one.
+TEST_P(FabricTest, PollingOneChainDrivesTheOthers) {
+  for (const std::string& route : routes()) {
+    run(2, [&](World& world) {
+      const int me = world.rank();
+      const ChainOptions options{.guarded = true, .time_limit = {}, .route = route};
+      std::vector<Pipe> pipes;
+      for (int from = 0; from < 2; ++from) {
+        pipes.emplace_back(world, fmt::format("from {}", from), me == from ? -1 : from,
+                           me == from ? 1 - me : -1, 1, options);
+      }
+      Pipe &mine = pipes[static_cast<std::size_t>(me)], &theirs = pipes[static_cast<std::size_t>(1 - me)];
+      for (int step = 1; step <= 5; ++step) {
+        mine.start(0, step);
+        world.barrier();  // nobody is ready for what the other has started to send
+        theirs.start(0, step);
+        const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(5);
+        while (!theirs.test()) {
+          require(std::chrono::steady_clock::now() < end, "testing one chain never sends what another owes");
+          std::this_thread::yield();
+        }
+        theirs.check();
+        mine.wait();
+      }
+    });
+  }
+}
+
+// A rank that is in a collective call between start and wait still does its part of the step.
+TEST_P(FabricTest, ACollectiveBetweenStartAndWait) {
+  for (const std::string& route : routes()) {
+    run(2, [&](World& world) {
+      Pipe pipe(world, "pipe", left(world), right(world), 500,
+                {.guarded = true, .time_limit = {}, .route = route});
+      for (int step = 1; step <= 4; ++step) {
+        const bool first = world.rank() == step % 2;
+        if (!first) std::this_thread::sleep_for(std::chrono::milliseconds(3));
+        pipe.start(0, step);
+        if (first) world.barrier();
+        pipe.wait();
+        pipe.check();
+        if (!first) world.barrier();
+      }
+    });
+  }
+}
+
+TEST_P(FabricTest, TestInsteadOfWait) {
+  for (const std::string& route : routes()) {
+    run(3, [&](World& world) {
+      Pipe pipe(world, "ring", left(world), right(world), 40,
+                {.guarded = true, .time_limit = {}, .route = route});
+      for (int step = 1; step <= steps(300); ++step) {
+        pipe.start(0, step);
+        while (!pipe.test()) std::this_thread::yield();
+        pipe.check();
+        pipe.wait();  // of a finished step: returns at once
+      }
+    });
+  }
+}
+
+// Slots and rings of destroyed chains are used again; sizes alternate so that they are used for others.
+TEST_P(FabricTest, ChainsRecreatedHundredsOfTimes) {
+  for (const std::string& route : routes()) {
+    run(3, [&](World& world) {
+      const Window<std::int64_t> source = world.window<std::int64_t>(300),
+                                 target = world.window<std::int64_t>(300);
+      for (int round = 1; round <= steps(250); ++round) {
+        const std::int64_t count = round % 3 == 0 ? 300 : round % 3;
+        Chain chain = world.chain("recreated", {.guarded = round % 5 != 0, .time_limit = {}, .route = route});
+        chain.put(target.on(right(world)).at(0), source.at(0), block(count)).expect(left(world)).commit();
+        for (int step = 0; step < 1 + round % 3; ++step) {
+          for (std::int64_t i = 0; i < count; ++i)
+            source[static_cast<std::size_t>(i)] = value(world.rank(), i, round);
+          chain.start();
+          chain.wait();
+        }
+        for (std::int64_t i = 0; i < count; ++i) {
+          const std::int64_t have = target[static_cast<std::size_t>(i)];
+          require(have == value(left(world), i, round), "element {} is {} in round {}", i, have, round);
+        }
+        world.barrier();
+      }
+    });
+  }
+}
+
+// Ranks drop their handles at different times: a window lives on in the chains that use it, and its memory in
+// the partners that still write to it.
+TEST_P(FabricTest, WindowsAndChainsOutliveTheirHandles) {
+  run(3, [&](World& world) {
+    std::vector<Pipe> kept;
+    for (int round = 1; round <= steps(60); ++round) {
+      Pipe pipe(world, fmt::format("round {}", round), left(world), right(world), 700);
+      for (int step = 1; step <= 2; ++step) {
+        pipe.start(round, step);
+        pipe.wait();
+        pipe.check();
+      }
+      if (round % 4 == world.rank()) kept.push_back(std::move(pipe));
+      if (round % 9 == 0) kept.clear();
+    }
+  });
+}
+
+TEST_P(FabricTest, AChainKeepsItsWindows) {
+  run(2, [&](World& world) {
+    std::optional<Window<int>> window = world.window<int>(8);
+    Chain chain = world.chain("keeps");
+    int* const data = window->data();
+    chain.put(window->on(right(world)).at(4), window->at(0), block(4)).expect(left(world)).commit();
+    window.reset();
+    for (int step = 1; step <= 20; ++step) {
+      std::fill(data, data + 4, 10 * step + world.rank());
+      chain.start();
+      chain.wait();
+      for (int i = 4; i < 8; ++i) require(data[i] == 10 * step + left(world), "step {}: {}", step, data[i]);
+    }
+  });
+}
+
+// The receiver dawdles; what it sees after step n must still be step n, for every protocol.
+TEST_P(FabricTest, ASenderNeverOverrunsAReceiver) {
+  for (const std::string& route : routes()) {
+    run(2, [&](World& world) {
+      const bool sends = world.rank() == 0;
+      Pipe pipe(world, "one way", sends ? -1 : 0, sends ? 1 : -1, 33,
+                {.guarded = true, .time_limit = {}, .route = route});
+      std::mt19937 random(7);
+      for (int step = 1; step <= steps(400); ++step) {
+        if (!sends && random() % 8 == 0)
+          std::this_thread::sleep_for(std::chrono::microseconds(random() % 300));
+        pipe.start(0, step);
+        pipe.wait();
+        if (!sends && random() % 8 == 0)
+          std::this_thread::sleep_for(std::chrono::microseconds(random() % 300));
+        pipe.check();
+      }
+    });
+  }
+}
+
+}  // namespace
+}  // namespace tca::test

@@ -1,0 +1,200 @@
+// A rank of the fault tests: behaves well, or badly in the way that its command line asks for.
+#include <signal.h>
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <stdexcept>
+#include <string>
+#include <thread>
+
+#include "fabric/shm/board.hpp"
+#include "tca/tca.hpp"
+
+namespace {
+
+using namespace std::chrono_literals;
+
+struct Options {
+  int who = -1;  // the rank that misbehaves
+  std::string how;
+  int step = 0;  // before which it does; 0 is before the first
+  int steps = 0;  // 0: for ever
+  int doubles = 64;
+  long mebibytes = 1;
+  int ranks = 3;  // as threads
+};
+
+const char* rank_text() {
+  for (const char* name : {"OPENTCA_RANK", "OMPI_COMM_WORLD_RANK", "PMI_RANK"})
+    if (const char* text = std::getenv(name)) return text;
+  return "0";
+}
+
+void say(int rank, const std::string& what) {
+  std::printf("rank %d: %s\n", rank, what.c_str());
+  std::fflush(stdout);
+}
+
+[[noreturn]] void sleep_for_ever() {
+  for (;;) pause();
+}
+
+// Returns only where the caller is to return as well.
+void misbehave(const std::string& how) {
+  if (how == "sleep") sleep_for_ever();
+  if (how == "exit") std::exit(3);
+  if (how == "quick_exit") _exit(0);
+  if (how == "abort") std::abort();
+  if (how == "kill") kill(getpid(), SIGKILL);
+  if (how == "throw") throw std::runtime_error("this rank has its own reasons");
+  if (how == "throw_number") throw 42;
+}
+
+// Exchanges with both neighbours; the misbehaving rank stops before step `step`.
+void ring(tca::World& world, const Options& options) {
+  const int me = world.rank(), size = world.size();
+  const int left = (me + size - 1) % size, right = (me + 1) % size;
+  auto window = world.window<double>(4 * options.doubles);
+  auto part = [&](int i) { return i * options.doubles; };
+  tca::Chain chain = world.chain("ring");
+  chain.put(window.on(right).at(part(0)), window.at(part(2)), tca::block(options.doubles));
+  chain.put(window.on(left).at(part(1)), window.at(part(3)), tca::block(options.doubles));
+  chain.expect(left);
+  if (right != left) chain.expect(right);
+  chain.commit();
+  for (int step = 1; options.steps == 0 || step <= options.steps; ++step) {
+    if (me == options.who && step == options.step) {
+      misbehave(options.how);
+      return;
+    }
+    chain.start();
+    chain.wait();
+    if (step == 20) say(me, "runs in process " + std::to_string(getpid()));
+  }
+  say(me, "done");
+}
+
+void one_ring(const Options& options) {
+  tca::World world = tca::World::init();
+  say(world.rank(), "is up");
+  if (world.rank() == options.who && options.how == "sleep_after_init") sleep_for_ever();
+  ring(world, options);
+}
+
+void before_init(const Options& options) {
+  if (std::to_string(options.who) == rank_text()) {
+    misbehave(options.how);
+    return;
+  }
+  one_ring(options);
+}
+
+void hold() {
+  tca::World world = tca::World::init();
+  say(world.rank(), "is up in process " + std::to_string(getpid()));
+  sleep_for_ever();
+}
+
+void big_window(const Options& options) {
+  tca::World world = tca::World::init();
+  auto window = world.window<std::byte>(options.mebibytes << 20);
+  say(world.rank(), "has " + std::to_string(window.size()) + " bytes");
+}
+
+// What a rank starts inherits its environment, but is no rank.
+void with_children(const Options& options) {
+  tca::World world = tca::World::init();
+  if (fork() == 0) std::exit((tca::World(std::move(world)), 0));
+  const std::string child = std::filesystem::read_symlink("/proc/self/exe").string() + " ring --steps 1";
+  say(world.rank(), "child returns " + std::to_string(WEXITSTATUS(std::system(child.c_str()))));
+  ring(world, options);
+}
+
+void threads(const Options& options) {
+  tca::World::run_threads(options.ranks, [&](tca::World& world) {
+    try {
+      ring(world, options);
+    } catch (const tca::Error& error) {
+      say(world.rank(), error.what());
+      throw;
+    }
+  });
+}
+
+struct Held {
+  std::size_t descriptors = 0, mappings = 0;
+};
+
+Held held() {
+  Held now;
+  for ([[maybe_unused]] const auto& entry : std::filesystem::directory_iterator("/proc/self/fd"))
+    ++now.descriptors;
+  std::ifstream maps("/proc/self/maps");
+  for (std::string line; std::getline(maps, line);) now.mappings += line.find("rw-s") != std::string::npos;
+  return now;
+}
+
+// Many worlds in one process, and what they leave behind.
+void many_worlds(const Options& options) {
+  Options quick = options;
+  quick.steps = 3;
+  const auto round = [&] {
+    {
+      tca::World world = tca::World::init();
+      ring(world, quick);
+    }
+    tca::World::run_threads(options.ranks, [&](tca::World& world) { ring(world, quick); });
+  };
+  round();
+  const Held before = held();
+  for (int i = 0; i < options.steps; ++i) round();
+  const Held after = held();
+  std::printf("descriptors %zu then %zu, shared mappings %zu then %zu\n", before.descriptors,
+              after.descriptors, before.mappings, after.mappings);
+  if (after.descriptors != before.descriptors || after.mappings != before.mappings) std::exit(1);
+}
+
+int run(int argc, char** argv) {
+  Options options;
+  CLI::App app("A rank of the fault tests");
+  app.add_option("--who", options.who);
+  app.add_option("--how", options.how);
+  app.add_option("--step", options.step);
+  app.add_option("--steps", options.steps);
+  app.add_option("--doubles", options.doubles);
+  app.add_option("--mib", options.mebibytes);
+  app.add_option("--ranks", options.ranks);
+  app.fallthrough();
+  app.require_subcommand(1);
+  app.add_subcommand("ring")->callback([&] { one_ring(options); });
+  app.add_subcommand("before_init")->callback([&] { before_init(options); });
+  app.add_subcommand("hold")->callback(hold);
+  app.add_subcommand("window")->callback([&] { big_window(options); });
+  app.add_subcommand("children")->callback([&] { with_children(options); });
+  app.add_subcommand("threads")->callback([&] { threads(options); });
+  app.add_subcommand("worlds")->callback([&] { many_worlds(options); });
+  app.add_subcommand("abi")->callback([] { std::printf("%u\n", tca::shm::abi_version); });
+  CLI11_PARSE(app, argc, argv);
+  return 0;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  try {
+    return run(argc, argv);
+  } catch (const tca::Error& error) {
+    std::fprintf(stderr, "rank %s: %s\n", rank_text(), error.what());
+    return error.exit_code();
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "rank %s: %s\n", rank_text(), error.what());
+    return 1;
+  } catch (...) {
+    std::fprintf(stderr, "rank %s: something that is no std::exception\n", rank_text());
+    return 1;
+  }
+}
