@@ -35,10 +35,9 @@ class Exchange {
 
 // A halo for each array, edges included: with b != 0 the stencil reads diagonal neighbours.
 //
-// Either way of guarding is right here. Unguarded, a neighbour's next put into an array could only overtake
-// this rank's reading of the previous one; but that put comes two iterations later, after the neighbour has
-// waited for what this rank sent in between, and this rank sends only after it has computed every cell that
-// reads ghosts.
+// Guarded or not, both are right here. Unguarded, a neighbour's next put into an array might overtake this
+// rank's reading of the last one; but it comes two iterations later, after the neighbour has waited for what
+// this rank sent in between, and this rank sends only once it has computed every cell that reads ghosts.
 std::unique_ptr<Exchange> direct_exchange(World& world, const Grid& grid, const Share& share,
                                           const Pressure& pressure, bool guarded);
 

@@ -12,8 +12,7 @@ namespace tca::himeno {
 
 namespace {
 
-// The benchmark declares its arrays one longer in each dimension (33 x 33 x 65 for XS) and never uses the
-// last.
+// The benchmark's arrays are one longer in each dimension (33 x 33 x 65 for XS), which it leaves unused.
 constexpr std::array<Size, 5> all_sizes{{
     {"XS", {32, 32, 64}},
     {"S", {64, 64, 128}},

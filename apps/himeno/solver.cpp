@@ -31,8 +31,7 @@ Share share_of(const Problem& problem, const Grid& grid, int rank) {
   return share;
 }
 
-// Cuts from `core` a slab on each side that has a neighbour, outermost dimension first, so that no two
-// overlap.
+// Cuts from `core` a slab on each side that has a neighbour, one dimension after the other: no two overlap.
 std::vector<Box> peel_shell(Box& core, const Grid& grid, int rank) {
   std::vector<Box> shell;
   for (int d = 0; d < 3; ++d) {
@@ -68,15 +67,6 @@ void check_grid(const Problem& problem, const Grid& grid) {
         Errc::invalid_argument,
         fmt::format("the grid {} has {} ranks along dimension {}, where the array {} has {} cells to share",
                     grid.describe(), grid.extent(d), d, describe(problem.extents), cells));
-  }
-}
-
-Grid choose_grid(const Problem& problem, int ranks) {
-  const Extents cells = problem.interior();
-  try {
-    return Grid(ranks, {0, 0, 1}, {}, cells);
-  } catch (const Error&) {
-    return Grid::choose(ranks, cells);
   }
 }
 

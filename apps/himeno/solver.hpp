@@ -24,22 +24,15 @@ struct Phases {
   double total_us() const { return compute_us + start_us + wait_us + reduce_us; }
 };
 
-// Throws Error{invalid_argument} when the grid is not of three dimensions or has more ranks along one than
-// cells.
+// Throws Error{invalid_argument} unless the grid has three dimensions, and in each a cell for every rank.
 void check_grid(const Problem& problem, const Grid& grid);
-
-// The grid that `ranks` should take. Along k only when i and j cannot hold them all: a face across k is the
-// smallest, but every value in it lies in a cache line of its own. Throws Error{invalid_argument} when none
-// fits.
-Grid choose_grid(const Problem& problem, int ranks);
 
 class Solver {
  public:
   // Collective. With `traced`, every iteration's computation is a span of the world's trace.
   Solver(World& world, const Problem& problem, const Grid& grid, bool traced = false);
 
-  // One iteration. Overlapped, the cells that neighbours need are computed first and travel while the rest is
-  // computed.
+  // One iteration. Overlapped, the cells that neighbours need come first and travel while the rest is done.
   Phases iterate(Exchange& exchange, bool overlap);
 
   double residual() const { return residual_; }  // of the last iteration, over all ranks

@@ -30,10 +30,10 @@ struct ChainOptions {
   // a ghost must be read before the next start of either chain.
   bool guarded = true;
   // How long `wait` and `commit` may block; the world's limit when not given.
-  std::optional<std::chrono::milliseconds> time_limit;
+  std::optional<std::chrono::milliseconds> time_limit = {};
   // Forces a channel, e.g. "shm/staged" or "staged"; chosen per descriptor when empty. OPENTCA_ROUTE
   // overrides both.
-  std::string route;
+  std::string route = {};
 };
 
 class Chain {

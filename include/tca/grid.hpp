@@ -29,8 +29,8 @@ class Grid {
   Grid(int ranks, std::vector<int> shape, std::vector<bool> periodic = {},
        std::span<const std::int64_t> extents = {});
 
-  // The grid whose busiest rank sends the fewest bytes for faces of an array of `extents`; among equals the
-  // one that cuts the outer dimensions, whose faces are contiguous.
+  // The grid whose busiest rank sends the least for faces of an array of `extents`, strided faces weighed by the
+  // cache lines they touch; among equals the one that cuts the outer dimensions, whose faces are contiguous.
   static Grid choose(int ranks, std::span<const std::int64_t> extents, std::vector<bool> periodic = {});
 
   int dims() const { return static_cast<int>(shape_.size()); }

@@ -32,7 +32,7 @@ struct GhostWidth {
 };
 
 struct HaloOptions {
-  std::vector<GhostWidth> width;  // per dimension; one ghost on each side when empty
+  std::vector<GhostWidth> width = {};  // per dimension; one ghost on each side when empty
   bool corners = false;           // also edges and corners, for stencils that reach diagonally
   ChainOptions chain = {};
 };

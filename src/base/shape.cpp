@@ -126,10 +126,6 @@ void dispatch(std::byte* to, const std::byte* from, const Shape& shape, const Pi
 enum class Dense { neither, to, from };
 
 void move(std::byte* to, const std::byte* from, const Shape& shape, Dense dense) {
-  if (shape.loop_count == 0) {
-    std::memcpy(to, from, shape.run);
-    return;
-  }
   Pitches pitch{};
   auto packed = static_cast<std::int64_t>(shape.run);
   for (std::size_t i = 0; i < shape.loop_count; ++i) {
@@ -142,12 +138,6 @@ void move(std::byte* to, const std::byte* from, const Shape& shape, Dense dense)
 }
 
 }  // namespace
-
-std::uint64_t Shape::runs() const {
-  std::uint64_t count = 1;
-  for (std::size_t i = 0; i < loop_count; ++i) count *= loops[i].count;
-  return count;
-}
 
 Shape pair_up(const Layout& to, const Layout& from, std::size_t element_bytes) {
   if (to.elements() != from.elements()) {
@@ -171,11 +161,13 @@ Shape pair_up(const Layout& to, const Layout& from, std::size_t element_bytes) {
   return shape;
 }
 
-void copy(std::byte* to, const std::byte* from, const Shape& shape) { move(to, from, shape, Dense::neither); }
-void gather(std::byte* dense, const std::byte* from, const Shape& shape) {
+void copy_loops(std::byte* to, const std::byte* from, const Shape& shape) { move(to, from, shape, Dense::neither); }
+
+void gather_loops(std::byte* dense, const std::byte* from, const Shape& shape) {
   move(dense, from, shape, Dense::to);
 }
-void scatter(std::byte* to, const std::byte* dense, const Shape& shape) {
+
+void scatter_loops(std::byte* to, const std::byte* dense, const Shape& shape) {
   move(to, dense, shape, Dense::from);
 }
 

@@ -8,6 +8,7 @@
 #include <compare>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <span>
 
 #include "tca/layout.hpp"
@@ -28,7 +29,11 @@ struct Shape {
 
   auto operator<=>(const Shape&) const = default;
 
-  std::uint64_t runs() const;
+  std::uint64_t runs() const {
+    std::uint64_t count = 1;
+    for (std::size_t i = 0; i < loop_count; ++i) count *= loops[i].count;
+    return count;
+  }
   std::uint64_t bytes() const { return run * runs(); }
 };
 
@@ -37,8 +42,37 @@ struct Shape {
 // loops.
 Shape pair_up(const Layout& to, const Layout& from, std::size_t element_bytes);
 
-void copy(std::byte* to, const std::byte* from, const Shape& shape);
-void gather(std::byte* dense, const std::byte* from, const Shape& shape);  // `to` side contiguous
-void scatter(std::byte* to, const std::byte* dense, const Shape& shape);   // `from` side contiguous
+// The loops of a shape that has some; the dense side is contiguous.
+void copy_loops(std::byte* to, const std::byte* from, const Shape& shape);
+void gather_loops(std::byte* dense, const std::byte* from, const Shape& shape);
+void scatter_loops(std::byte* to, const std::byte* dense, const Shape& shape);
+
+// Up to 16 bytes as two moves that may overlap: a call to memcpy is a good part of what sending 8 bytes costs.
+inline void copy_run(std::byte* to, const std::byte* from, std::size_t bytes) {
+  if (bytes - 8 <= 8) {
+    std::uint64_t head, tail;
+    std::memcpy(&head, from, 8);
+    std::memcpy(&tail, from + bytes - 8, 8);
+    std::memcpy(to, &head, 8);
+    std::memcpy(to + bytes - 8, &tail, 8);
+  } else {
+    std::memcpy(to, from, bytes);
+  }
+}
+
+inline void copy(std::byte* to, const std::byte* from, const Shape& shape) {
+  shape.loop_count == 0 ? copy_run(to, from, shape.run) : copy_loops(to, from, shape);
+}
+
+// Both return the end of the dense side.
+inline std::byte* gather(std::byte* dense, const std::byte* from, const Shape& shape) {
+  shape.loop_count == 0 ? copy_run(dense, from, shape.run) : gather_loops(dense, from, shape);
+  return dense + shape.bytes();
+}
+
+inline const std::byte* scatter(std::byte* to, const std::byte* dense, const Shape& shape) {
+  shape.loop_count == 0 ? copy_run(to, dense, shape.run) : scatter_loops(to, dense, shape);
+  return dense + shape.bytes();
+}
 
 }  // namespace tca::base

@@ -1,6 +1,7 @@
 #include "core/chain_state.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "base/fail.hpp"
 #include "core/commit.hpp"
@@ -9,6 +10,23 @@
 namespace tca::core {
 
 using base::fail;
+
+namespace {
+
+// The control plane waits during a commit, and then by the chain's time limit.
+class TimeLimit {
+ public:
+  TimeLimit(fabric::Control& control, std::chrono::milliseconds limit)
+      : control_(control), before_(std::exchange(control.time_limit, limit)) {}
+  TimeLimit(const TimeLimit&) = delete;
+  ~TimeLimit() { control_.time_limit = before_; }
+
+ private:
+  fabric::Control& control_;
+  std::chrono::milliseconds before_;
+};
+
+}  // namespace
 
 ChainState::ChainState(std::shared_ptr<WorldState> world, std::string name, ChainOptions options)
     : world_(std::move(world)),
@@ -53,6 +71,7 @@ void ChainState::expect(int rank) {
 
 void ChainState::commit() {
   require_uncommitted("commit");
+  const TimeLimit limit(world_->control(), time_limit_);
   Commit(*this).run();
   committed_ = true;
 }
@@ -67,13 +86,17 @@ void ChainState::require_startable() const {
 
 void ChainState::start() {
   if (!committed_ || running_) require_startable();
-  base::Trace* trace = world_->trace();
-  const double begin = trace != nullptr ? base::Trace::now_us() : 0;
+  if (world_->trace() == nullptr) {
+    begin_step();
+  } else {
+    traced("start", &ChainState::begin_step);
+  }
+}
+
+void ChainState::begin_step() {
   ++step_;
   running_ = true;
   for (const auto& program : programs_) program->start();
-  if (trace != nullptr)
-    trace->span("start " + name_, fmt::format("step {}", step_), begin, base::Trace::now_us());
 }
 
 bool ChainState::advance() {
@@ -91,14 +114,21 @@ bool ChainState::test() {
 }
 
 void ChainState::wait() {
-  base::Trace* trace = world_->trace();
-  if (trace == nullptr) {
-    if (!advance()) wait_patiently();
-    return;
+  if (world_->trace() == nullptr) {
+    finish_step();
+  } else {
+    traced("wait", &ChainState::finish_step);
   }
-  const double begin = base::Trace::now_us();
+}
+
+void ChainState::finish_step() {
   if (!advance()) wait_patiently();
-  trace->span("wait " + name_, fmt::format("step {}", step_), begin, base::Trace::now_us());
+}
+
+void ChainState::traced(const char* what, void (ChainState::*call)()) {
+  const double begin = base::Trace::now_us();
+  (this->*call)();
+  world_->trace()->span(fmt::format("{} {}", what, name_), fmt::format("step {}", step_), begin, base::Trace::now_us());
 }
 
 void ChainState::wait_patiently() {

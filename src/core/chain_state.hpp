@@ -49,6 +49,9 @@ class ChainState {
 
   void check_rank(const char* call, int rank) const;
   void require_startable() const;
+  void begin_step();
+  void finish_step();
+  void traced(const char* what, void (ChainState::*call)());
   bool advance();
   void wait_patiently();
   void check_partners(const base::Poll& poll) const;

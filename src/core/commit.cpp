@@ -76,6 +76,7 @@ std::vector<std::string> Commit::problems() const {
   std::vector<std::string> problems;
   check_same_chain(problems);
   if (!problems.empty()) return problems;  // the rest would compare different chains
+  check_windows(problems);
   check_bounds(problems);
   check_expectations(problems);
   check_overlaps(problems);
@@ -94,13 +95,31 @@ void Commit::check_same_chain(std::vector<std::string>& problems) const {
   }
 }
 
+// Both ends need both windows; one of them may have given up its handles.
+void Commit::check_windows(std::vector<std::string>& problems) const {
+  const int me = world_.rank();
+  for (int rank = 0; rank < world_.size(); ++rank) {
+    const std::vector<Descriptor>& puts = ranks_[static_cast<std::size_t>(rank)].puts;
+    for (std::size_t i = 0; i < puts.size(); ++i) {
+      const Descriptor& d = puts[i];
+      if (d.shape == nullptr || (rank != me && d.to != me)) continue;
+      for (const std::uint32_t id : std::set{d.to_window, d.from_window}) {
+        if (world_.find_window(id) != nullptr) continue;
+        problems.push_back(fmt::format("put {} of rank {} uses window {}, which rank {} has destroyed", i,
+                                       rank, id, me));
+      }
+    }
+  }
+}
+
 // The targets of this rank's own puts; sources were checked when they were declared.
 void Commit::check_bounds(std::vector<std::string>& problems) const {
   for (std::size_t i = 0; i < chain_.descriptors_.size(); ++i) {
     const Descriptor& d = chain_.descriptors_[i];
     if (d.shape == nullptr) continue;
     const std::shared_ptr<WindowState> window = world_.find_window(d.to_window);
-    const auto have = window == nullptr ? 0 : static_cast<std::int64_t>(window->bytes(d.to));
+    if (window == nullptr) continue;  // check_windows says so
+    const auto have = static_cast<std::int64_t>(window->bytes(d.to));
     const Region region = Region::written(d.to_offset, *d.shape);
     if (region.end() > have) {
       problems.push_back(

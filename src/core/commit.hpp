@@ -31,6 +31,7 @@ class Commit {
   void agree(const std::vector<std::string>& problems) const;
 
   void check_same_chain(std::vector<std::string>& problems) const;
+  void check_windows(std::vector<std::string>& problems) const;
   void check_bounds(std::vector<std::string>& problems) const;
   void check_expectations(std::vector<std::string>& problems) const;
   void check_overlaps(std::vector<std::string>& problems) const;

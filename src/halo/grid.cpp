@@ -27,14 +27,20 @@ void factorise(int ranks, std::vector<int>& shape, std::size_t dim, const std::v
   }
 }
 
-// Elements that the busiest rank sends, faces on both sides of every divided dimension.
-double busiest_faces(const std::vector<int>& shape, std::span<const std::int64_t> extents) {
+// What the busiest rank sends: a face to each neighbour, of which two ranks along a dimension have one unless it is
+// periodic. In a face of the contiguous dimension every element drags a cache line along, so it counts as several.
+double busiest_faces(const std::vector<int>& shape, const std::vector<bool>& periodic,
+                     std::span<const std::int64_t> extents) {
   double cells = 1;
   for (std::size_t d = 0; d < shape.size(); ++d)
     cells *= static_cast<double>((extents[d] + shape[d] - 1) / shape[d]);
+  constexpr double strided_weight = 8;
   double faces = 0;
   for (std::size_t d = 0; d < shape.size(); ++d) {
-    if (shape[d] > 1) faces += 2 * cells / static_cast<double>((extents[d] + shape[d] - 1) / shape[d]);
+    const bool strided = shape.size() > 1 && d + 1 == shape.size();
+    const double face = cells / static_cast<double>((extents[d] + shape[d] - 1) / shape[d]);
+    const double neighbours = shape[d] == 1 ? 0 : shape[d] == 2 && !periodic[d] ? 1 : 2;
+    faces += neighbours * face * (strided ? strided_weight : 1);
   }
   return faces;
 }
@@ -75,7 +81,7 @@ Grid::Grid(int ranks, std::vector<int> shape, std::vector<bool> periodic,
   }
   // Outer dimensions first among equals: their faces are contiguous in memory.
   shape_ = *std::min_element(all.begin(), all.end(), [&](const auto& a, const auto& b) {
-    const double left = busiest_faces(a, extents), right = busiest_faces(b, extents);
+    const double left = busiest_faces(a, periodic_, extents), right = busiest_faces(b, periodic_, extents);
     return left != right ? left < right : a > b;
   });
 }

@@ -69,7 +69,7 @@ std::optional<std::vector<int>> parse_grid(std::string_view text) {
 Grid make_grid(const HimenoOptions& options, const himeno::Problem& problem, int ranks) {
   if (options.grid == "auto") {
     try {
-      return himeno::choose_grid(problem, ranks);
+      return Grid::choose(ranks, problem.interior());
     } catch (const Error&) {
       refuse(fmt::format("{} ranks: no grid of so many fits the {} cells to be shared in size {}", ranks,
                          himeno::describe(problem.interior()), options.size));

@@ -18,18 +18,17 @@ std::size_t round_up(std::size_t bytes, std::size_t to) { return (bytes + to - 1
 
 }  // namespace
 
-std::size_t Slot::ring_pitch(std::size_t buffer_bytes) {
-  return round_up(buffer_bytes, 2 * buffer_bytes <= cache_line - sizeof(Signal) ? 8 : cache_line);
+Ring Slot::ring(std::size_t buffer_bytes) {
+  const bool shares_line = 2 * round_up(buffer_bytes, 8) <= cache_line - sizeof(Signal);
+  return {static_cast<std::uint32_t>(shares_line ? sizeof(Signal) : cache_line),
+          static_cast<std::uint32_t>(round_up(buffer_bytes, shares_line ? 8 : cache_line))};
 }
 
-std::size_t Slot::ring_offset(std::size_t buffer_bytes) {
-  return 2 * ring_pitch(buffer_bytes) <= cache_line - sizeof(Signal) ? sizeof(Signal) : cache_line;
-}
-
-// Powers of two below a line, so that no small slot straddles two lines.
+// A power of two below a line, so that no small slot straddles two.
 std::size_t Slot::bytes(std::size_t buffer_bytes) {
   if (buffer_bytes == 0) return sizeof(Signal);
-  const std::size_t all = ring_offset(buffer_bytes) + 2 * ring_pitch(buffer_bytes);
+  const Ring at = ring(buffer_bytes);
+  const std::size_t all = at.offset + 2 * std::size_t{at.pitch};
   return all <= 32 ? 32 : round_up(all, cache_line);
 }
 

@@ -34,11 +34,16 @@ inline bool reached(std::uint32_t counter, std::uint32_t step) {
   return static_cast<std::int32_t>(counter - step) >= 0;
 }
 
+// The two buffers of a ring, as offsets from the signal in front of them.
+struct Ring {
+  std::uint32_t offset = 0;
+  std::uint32_t pitch = 0;
+};
+
 // A Signal and, behind it, the two buffers of a ring that staged puts of odd and even steps alternate
 // between. A few bytes share the signal's cache line and cross with it; more begin on a line of their own.
 struct Slot {
-  static std::size_t ring_offset(std::size_t buffer_bytes);
-  static std::size_t ring_pitch(std::size_t buffer_bytes);
+  static Ring ring(std::size_t buffer_bytes);
   static std::size_t bytes(std::size_t buffer_bytes);
 };
 

@@ -43,8 +43,8 @@ std::unique_ptr<ShmControl> join_others(const Seating& seating, std::chrono::mil
 }  // namespace
 
 std::unique_ptr<ShmControl> join(const Seating& seating, std::chrono::milliseconds time_limit) {
-  // Under a wrapper script the launcher's own death signal would stop at the script.
-  if (!seating.named) prctl(PR_SET_PDEATHSIG, SIGKILL);
+  // mpirun sets no death signal, and that of `tca run` would stop at a wrapper script.
+  prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (seating.rank != 0) return join_others(seating, time_limit);
   // A name goes with this object: as soon as all have mapped the segment, or when they do not come.
   OwnSegment segment({seating.path, seating.named}, seating.size);

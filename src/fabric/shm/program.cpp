@@ -11,6 +11,7 @@ ShmProgram::ShmProgram(Engine& engine, std::span<const Link> links, std::span<co
       copies_(std::make_unique<Copy[]>(copies.size())) {
   std::copy(links.begin(), links.end(), links_.get());
   std::copy(copies.begin(), copies.end(), copies_.get());
+  posts_ready_ = std::any_of(links.begin(), links.end(), [](const Link& link) { return link.posts_ready; });
   owes_ = std::any_of(links.begin(), links.end(),
                       [](const Link& link) { return link.needs_ready || link.pull_count > 0; });
 }
@@ -18,16 +19,18 @@ ShmProgram::ShmProgram(Engine& engine, std::span<const Link> links, std::span<co
 ShmProgram::~ShmProgram() {
   if (previous_ != nullptr) engine_.remove(*this);
   for (const Link& link : std::span(links_.get(), link_count_)) {
-    engine_.inbox_.release(link.partner, link.in, Slot::bytes(link.in_buffer_bytes));
+    engine_.inbox_.release(link.partner, link.in, link.slot_bytes);
   }
 }
 
 void ShmProgram::start() {
   ++step_;
   const std::span<Link> links(links_.get(), link_count_);
-  for (Link& link : links) {
-    // Release: pairs with the acquire in `send`; this rank's reads of what arrived stay before it.
-    if (link.posts_ready) link.out->ready.store(step_, std::memory_order_release);
+  if (posts_ready_) {
+    for (const Link& link : links) {
+      // Release: pairs with the acquire in `send`; this rank's reads of what arrived stay before it.
+      if (link.posts_ready) link.out->ready.store(step_, std::memory_order_release);
+    }
   }
   std::uint32_t open = 0;
   for (Link& link : links) {
@@ -87,28 +90,24 @@ bool ShmProgram::receive(Link& link) {
 
 void ShmProgram::move_out(const Link& link) {
   const Copy* next = &copies_[link.first_copy];
-  for (const Copy* end = next + link.direct_count; next != end; ++next)
+  for (const Copy* end = next + link.direct_count; next != end; ++next) {
     base::copy(next->to, next->from, *next->shape);
-  if (link.gather_count > 0) {
-    std::byte* dense = buffer(link.out, link.out_buffer_bytes);
-    for (const Copy* end = next + link.gather_count; next != end; ++next) {
-      base::gather(dense, next->from, *next->shape);
-      dense += next->shape->bytes();
-    }
+  }
+  std::byte* dense = buffer(link.out, link.out_ring);
+  for (const Copy* end = next + link.gather_count; next != end; ++next) {
+    dense = base::gather(dense, next->from, *next->shape);
   }
 }
 
 void ShmProgram::move_in(const Link& link) {
   const Copy* next = &copies_[link.first_copy + link.direct_count + link.gather_count];
-  if (link.scatter_count > 0) {
-    const std::byte* dense = buffer(link.in, link.in_buffer_bytes);
-    for (const Copy* end = next + link.scatter_count; next != end; ++next) {
-      base::scatter(next->to, dense, *next->shape);
-      dense += next->shape->bytes();
-    }
+  const std::byte* dense = buffer(link.in, link.in_ring);
+  for (const Copy* end = next + link.scatter_count; next != end; ++next) {
+    dense = base::scatter(next->to, dense, *next->shape);
   }
-  for (const Copy* end = next + link.pull_count; next != end; ++next)
+  for (const Copy* end = next + link.pull_count; next != end; ++next) {
     base::copy(next->to, next->from, *next->shape);
+  }
 }
 
 void ShmProgram::traced(const Link& link, const char* what, void (ShmProgram::*move)(const Link&)) {
@@ -116,12 +115,6 @@ void ShmProgram::traced(const Link& link, const char* what, void (ShmProgram::*m
   (this->*move)(link);
   engine_.trace->span(fmt::format("{} rank {}", what, link.partner), fmt::format("step {}", step_), begin,
                       base::Trace::now_us());
-}
-
-// The ring buffer of the current step.
-std::byte* ShmProgram::buffer(Signal* signal, std::uint32_t buffer_bytes) const {
-  auto* slot = reinterpret_cast<std::byte*>(signal);
-  return slot + Slot::ring_offset(buffer_bytes) + (step_ % 2) * Slot::ring_pitch(buffer_bytes);
 }
 
 std::vector<int> ShmProgram::missing() const {

@@ -22,10 +22,10 @@ namespace tca::shm {
 
 enum Protocol : int { direct, pull, staged };
 
-// One copy of a step.
+// One copy of a step. A staged one has its other end in a ring.
 struct Copy {
-  std::byte* to;          // null where the ring says it
-  const std::byte* from;  // null where the ring says it
+  std::byte* to;
+  const std::byte* from;
   const base::Shape* shape;
 };
 
@@ -33,25 +33,25 @@ struct Copy {
 struct Link {
   Signal* in = nullptr;   // what the partner stores for this rank
   Signal* out = nullptr;  // what this rank stores for the partner
-  // direct, then staged copies to the partner, then those that this rank scatters, then those that it pulls
+  Ring in_ring, out_ring;
+  std::uint32_t slot_bytes = 0;  // of `in` and its ring
+  std::int32_t partner = 0;
+  // The copies, in this order: to the partner direct and by gathering; from it by scattering and by pulling.
   std::uint32_t first_copy = 0;
   std::uint32_t direct_count = 0;
   std::uint32_t gather_count = 0;
   std::uint32_t scatter_count = 0;
   std::uint32_t pull_count = 0;
-  std::uint32_t out_buffer_bytes = 0;  // of the partner's ring
-  std::uint32_t in_buffer_bytes = 0;
-  std::int32_t partner = 0;
   // Fixed at commit.
-  bool puts : 1 = false;           // this rank sends, if only a signal
-  bool expects : 1 = false;        // the partner sends
-  bool posts_ready : 1 = false;    // the partner waits for this rank's `ready`
-  bool needs_ready : 1 = false;    // this rank waits for the partner's `ready`...
-  std::uint8_t ready_lag : 1 = 0;  // ...of this many steps ago
-  bool is_pulled : 1 = false;      // the partner fetches, and answers `done`
+  bool puts = false;           // this rank sends, if only a signal
+  bool expects = false;        // the partner sends
+  bool posts_ready = false;    // the partner waits for this rank's `ready`
+  bool needs_ready = false;    // this rank waits for the partner's `ready`...
+  std::uint8_t ready_lag = 0;  // ... of this many steps ago
+  bool is_pulled = false;      // the partner fetches, and answers `done`
   // Of the current step.
-  bool sent : 1 = true;
-  bool received : 1 = true;
+  bool sent = true;
+  bool received = true;
 };
 
 class Engine;
@@ -76,13 +76,17 @@ class ShmProgram final : public fabric::Program {
   void traced(const Link& link, const char* what, void (ShmProgram::*move)(const Link&));
   void advance();
 
-  std::byte* buffer(Signal* signal, std::uint32_t buffer_bytes) const;
+  // The ring buffer of the current step.
+  std::byte* buffer(Signal* signal, Ring ring) const {
+    return reinterpret_cast<std::byte*>(signal) + ring.offset + (step_ % 2) * std::size_t{ring.pitch};
+  }
 
   Engine& engine_;
   std::uint32_t step_ = 0;
   std::uint32_t link_count_;
   std::uint32_t open_ = 0;  // links whose part of the step is unfinished
-  bool owes_ = false;       // another rank may depend on this one's progress: guarded sends, pulls
+  bool posts_ready_ = false;
+  bool owes_ = false;  // another rank may depend on this one's progress: guarded sends, pulls
   std::unique_ptr<Link[]> links_;
   std::unique_ptr<Copy[]> copies_;
   // In the engine's list while started and unfinished, if `owes_`.

@@ -19,6 +19,11 @@ namespace tca::shm {
 
 namespace {
 
+using namespace std::chrono_literals;
+
+constexpr std::uint32_t start_up = 1;  // the phase of the first all_gather that World::init waits for
+constexpr auto look_at_all_every = 50ms;
+
 bool reached(std::uint32_t counter, std::uint32_t phase) {
   return static_cast<std::int32_t>(counter - phase) >= 0;
 }
@@ -26,11 +31,7 @@ bool reached(std::uint32_t counter, std::uint32_t phase) {
 }  // namespace
 
 ShmControl::ShmControl(Mapping memory, int rank, int size)
-    : memory_(std::move(memory)),
-      board_(memory_.data()),
-      rank_(rank),
-      size_(size),
-      pidfds_(static_cast<std::size_t>(size), -1) {}
+    : memory_(std::move(memory)), board_(memory_.data()), rank_(rank), size_(size) {}
 
 ShmControl::ShmControl(Mapping memory, int rank, int size, std::chrono::milliseconds limit)
     : ShmControl(std::move(memory), rank, size) {
@@ -42,9 +43,6 @@ ShmControl::ShmControl(Mapping memory, int rank, int size, std::chrono::millisec
 
 ShmControl::~ShmControl() {
   leave(std::uncaught_exceptions() > 0 ? std::string_view(trouble) : std::string_view());
-  for (const int fd : pidfds_) {
-    if (fd >= 0) close(fd);
-  }
 }
 
 // Before anything that lies behind the header is touched: another build may have it elsewhere.
@@ -120,30 +118,51 @@ std::vector<base::Blob> ShmControl::all_gather(const base::Blob& mine, std::stri
 }
 
 void ShmControl::await_phase(std::uint32_t phase, std::string_view what) {
-  constexpr std::uint32_t start_up = 1;  // of the first all_gather
   base::Poll poll(cores_);
+  std::chrono::nanoseconds next_look_at_all{0};
   for (int r = 0; r < size_; ++r) {
-    const Seat& seat = board_.seat(r);
-    while (!reached(seat.phase.load(std::memory_order_acquire), phase)) {
+    while (!reached(board_.seat(r).phase.load(std::memory_order_acquire), phase)) {
       const bool waited_long = poll.pause();
       if (poll.gave_way()) while_waiting();
       if (!waited_long) continue;
       if (phase == start_up) throw_if_refused();
-      const std::optional<std::string> reason = lost(r);
-      // It may have answered before it went.
-      if (reason && !reached(seat.phase.load(std::memory_order_acquire), phase)) {
-        base::fail(Errc::rank_lost, "rank {} {} while rank {} was waiting for it in {}", r, *reason, rank_,
-                   what);
+      check_seat(r, phase, what);
+      if (poll.waited() >= next_look_at_all) {
+        look_for_dead(phase + phase % 2, what);
+        next_look_at_all = poll.waited() + look_at_all_every;
       }
-      if (poll.waited() < time_limit) continue;
-      const std::string missing = fmt::format("rank {}", fmt::join(not_at(phase), ", "));
-      trouble = fmt::format("it waited too long for {} in {}", missing, what);
-      base::fail(Errc::timed_out, "rank {} waited {:.1f} s in {} for {}; {}", rank_,
-                 std::chrono::duration<double>(poll.waited()).count(), what, missing,
-                 phase == start_up ? "was it started, and does it call World::init?"
-                                   : "did it make the same call, in the same order?");
+      if (poll.waited() >= time_limit) give_up(phase, what, poll.waited());
     }
   }
+}
+
+// Who has died with its mailbox filled keeps nobody waiting yet, but will never read the others'. Who has failed
+// may only have waited too long for the same rank: of that this rank's own time limit tells better.
+void ShmControl::look_for_dead(std::uint32_t phase, std::string_view what) {
+  for (int rank = 0; rank < size_; ++rank) {
+    if (board_.seat(rank).presence.load(std::memory_order_acquire) == Presence::here)
+      check_seat(rank, phase, what);
+  }
+}
+
+// Throws when a rank that is not at `phase` yet will never be.
+void ShmControl::check_seat(int rank, std::uint32_t phase, std::string_view what) {
+  const Seat& seat = board_.seat(rank);
+  if (reached(seat.phase.load(std::memory_order_acquire), phase)) return;
+  const std::optional<std::string> reason = lost(rank);
+  // It may have answered before it went.
+  if (!reason || reached(seat.phase.load(std::memory_order_acquire), phase)) return;
+  base::fail(Errc::rank_lost, "rank {} {} while rank {} was waiting for it in {}", rank, *reason, rank_,
+             what);
+}
+
+void ShmControl::give_up(std::uint32_t phase, std::string_view what, std::chrono::nanoseconds waited) {
+  const std::string missing = fmt::format("rank {}", fmt::join(not_at(phase), ", "));
+  trouble = fmt::format("it waited too long for {} in {}", missing, what);
+  base::fail(Errc::timed_out, "rank {} waited {:.1f} s in {} for {}; {}", rank_,
+             std::chrono::duration<double>(waited).count(), what, missing,
+             phase == start_up ? "was it started, and does it call World::init?"
+                               : "did it make the same call, in the same order?");
 }
 
 std::vector<int> ShmControl::not_at(std::uint32_t phase) const {
@@ -177,16 +196,17 @@ std::optional<std::string> ShmControl::lost(int rank) {
 }
 
 // A pidfd becomes readable when its process ends, even while nobody has reaped it.
-bool ShmControl::process_ended(int rank) {
+bool ShmControl::process_ended(int rank) const {
   const auto pid = board_.seat(rank).pid.load(std::memory_order_relaxed);
   if (pid == 0) return false;         // not yet started; its launcher or the time limit ends that
   if (pid == getpid()) return false;  // a thread of this process
-  int& fd = pidfds_[static_cast<std::size_t>(rank)];
-  if (fd < 0) fd = static_cast<int>(syscall(SYS_pidfd_open, pid, 0));
+  const int fd = static_cast<int>(syscall(SYS_pidfd_open, pid, 0));
   // Where pidfds are forbidden or used up, this at least sees what has been reaped.
   if (fd < 0) return kill(pid, 0) != 0 && errno == ESRCH;
   pollfd watch{fd, POLLIN, 0};
-  return ::poll(&watch, 1, 0) > 0;
+  const bool ended = ::poll(&watch, 1, 0) > 0;
+  close(fd);
+  return ended;
 }
 
 void ShmControl::leave(std::string_view reason) {
@@ -195,8 +215,7 @@ void ShmControl::leave(std::string_view reason) {
   // A child that was forked from this rank does not speak for it.
   if (seat.pid.load(std::memory_order_relaxed) != getpid()) return;
   seated_ = false;
-  const std::size_t length = std::min(reason.size(), sizeof seat.reason - 1);
-  std::memcpy(seat.reason, reason.data(), length);
+  const std::size_t length = reason.copy(seat.reason, sizeof seat.reason - 1);
   seat.reason[length] = '\0';
   seat.presence.store(reason.empty() ? Presence::left : Presence::failed, std::memory_order_release);
 }

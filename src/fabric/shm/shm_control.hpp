@@ -35,7 +35,10 @@ class ShmControl final : public fabric::Control {
   // Waits until every seat has reached `phase`.
   void await_phase(std::uint32_t phase, std::string_view what);
   std::vector<int> not_at(std::uint32_t phase) const;
-  bool process_ended(int rank);
+  void look_for_dead(std::uint32_t phase, std::string_view what);
+  void check_seat(int rank, std::uint32_t phase, std::string_view what);
+  [[noreturn]] void give_up(std::uint32_t phase, std::string_view what, std::chrono::nanoseconds waited);
+  bool process_ended(int rank) const;
 
   Mapping memory_;
   Board board_;
@@ -44,7 +47,6 @@ class ShmControl final : public fabric::Control {
   std::uint32_t phase_ = 0;
   bool seated_ = false;
   base::Cores cores_ = base::Cores::crowded;  // until every rank has said where it may run
-  std::vector<int> pidfds_;                   // opened when a rank is first doubted; -1 before
 };
 
 }  // namespace tca::shm

@@ -80,8 +80,10 @@ Link make_link(int partner, const Traffic& traffic, bool guarded, std::vector<Co
   link.gather_count = add_copies(copies, traffic.out, staged);
   link.scatter_count = add_copies(copies, traffic.in, staged);
   link.pull_count = add_copies(copies, traffic.in, pull);
-  link.out_buffer_bytes = static_cast<std::uint32_t>(staged_bytes(traffic.out));
-  link.in_buffer_bytes = static_cast<std::uint32_t>(staged_bytes(traffic.in));
+  link.out_ring = Slot::ring(staged_bytes(traffic.out));
+  link.in_ring = Slot::ring(staged_bytes(traffic.in));
+  // What does not fit 32 bits does not fit an inbox either; `allocate` says so.
+  link.slot_bytes = static_cast<std::uint32_t>(std::min<std::size_t>(Slot::bytes(staged_bytes(traffic.in)), UINT32_MAX));
   link.puts = !traffic.out.empty();
   link.expects = !traffic.in.empty();
   link.needs_ready = out_lag >= 0;
@@ -163,7 +165,7 @@ void ShmFabric::exchange_slots(const fabric::Share& share, std::span<Link> links
   std::string problem;
   try {
     for (Link& link : links) {
-      const std::uint64_t offset = inbox_.allocate(link.partner, Slot::bytes(link.in_buffer_bytes));
+      const std::uint64_t offset = inbox_.allocate(link.partner, link.slot_bytes);
       link.in = reinterpret_cast<Signal*>(inbox_.at(control_.rank(), offset));
       slots.put(link.partner).put(offset);
     }

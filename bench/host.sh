@@ -1,0 +1,20 @@
+#!/usr/bin/env bash
+# Every figure that docs/performance.md gives for shared memory, on this machine, in one go (about five minutes):
+#   bench/host.sh [FILE]     default bench/results/<date>-host.jsonl, which must not exist yet
+# Needs MPI for the comparisons, and a machine that does nothing else meanwhile.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+out=${1:-bench/results/$(date +%F)-host.jsonl}
+[ ! -e "$out" ] || { echo "$out is there already; name another file or remove it" >&2; exit 1; }
+scripts/build.sh release tca
+tca=build/release/bin/tca
+
+"$tca" bench pingpong --bytes 8 --rounds 201 --peer mpi,hand --json "$out"
+"$tca" bench pingpong --bytes 64,512,4096,32768,262144,2097152,8388608 --peer mpi,hand --json "$out"
+"$tca" bench halo --peer mpi,hand --json "$out"
+"$tca" bench halo --unguarded --peer mpi,hand --json "$out"
+for route in direct pull staged; do
+  "$tca" bench halo --route "$route" --peer hand --json "$out"
+done
+"$tca" bench halo --ranks 16 --n 32,64 --peer mpi --json "$out"
+"$tca" himeno --ranks 2 --size S --compare --json "$out"
