@@ -79,47 +79,56 @@ class Step {
   double sum_ = 0;
 };
 
-template <class MakeStep, class Contenders, class After>
-std::vector<Samples> in_turn(World& world, const Contenders& contenders, const Effort& effort,
-                             double per_call, MakeStep make_step, After after,
-                             const std::function<void(int)>& progress) {
-  std::vector<decltype(make_step(*contenders[0]))> steps;
-  std::vector<int> calls;
-  for (const auto& contender : contenders) {
-    steps.push_back(make_step(*contender));
-    calls.push_back(calibrate(world, effort, steps.back()));
-  }
-  std::vector<Samples> samples(contenders.size());
-  for (int round = 0; round < effort.rounds; ++round) {
-    for (std::size_t i = 0; i < contenders.size(); ++i) {
-      samples[i].push_back(time_us(world, calls[i], [&] { steps[i](); }) / per_call);
+template <class Contender, class MakeStep, class Check>
+Outcome<Contender> in_turn(World& world, const std::function<Contenders<Contender>()>& make,
+                           const Effort& effort, MakeStep make_step, Check check,
+                           const std::function<void(int)>& progress) {
+  Outcome<Contender> outcome;
+  for (int placement = 0; placement < effort.placements; ++placement) {
+    outcome.contenders.clear();
+    outcome.contenders = make();
+    outcome.samples.resize(outcome.contenders.size());
+    std::vector<decltype(make_step(*outcome.contenders[0]))> steps;
+    std::vector<int> calls;
+    for (const auto& contender : outcome.contenders) {
+      steps.push_back(make_step(*contender));
+      calls.push_back(calibrate(world, effort, steps.back()));
     }
-    progress(round + 1);
+    for (int round = 0; round < effort.rounds; ++round) {
+      for (std::size_t i = 0; i < steps.size(); ++i) {
+        outcome.samples[i].push_back(time_us(world, calls[i], [&] { steps[i](); }));
+      }
+      progress(placement * effort.rounds + round + 1);
+    }
+    for (const auto& step : steps) check(step);
   }
-  for (const auto& step : steps) after(step);
-  return samples;
+  return outcome;
 }
 
 }  // namespace
 
-std::vector<Samples> measure(World& world, const std::vector<std::unique_ptr<PingPong>>& contenders,
-                             const Effort& effort, const std::function<void(int)>& progress) {
+Outcome<PingPong> measure(World& world, const std::function<Contenders<PingPong>()>& make,
+                          const Effort& effort, const std::function<void(int)>& progress) {
   const int rank = world.rank();
   const auto make_step = [rank](PingPong& contender) {
     return [rank, &contender] {
       if (rank < 2) contender.round_trip(rank);
     };
   };
-  return in_turn(
-      world, contenders, effort, 2, make_step, [](const auto&) {}, progress);
+  Outcome<PingPong> outcome = in_turn<PingPong>(
+      world, make, effort, make_step, [](const auto&) {}, progress);
+  for (Samples& samples : outcome.samples) {
+    for (double& round_trip : samples) round_trip /= 2;
+  }
+  return outcome;
 }
 
-std::vector<Samples> measure(World& world, const std::vector<std::unique_ptr<FaceExchange>>& contenders,
-                             const Face& face, const Effort& effort,
-                             const std::function<void(int)>& progress) {
+Outcome<FaceExchange> measure(World& world, const std::function<Contenders<FaceExchange>()>& make,
+                              const Face& face, const Effort& effort,
+                              const std::function<void(int)>& progress) {
   const auto make_step = [&face](FaceExchange& contender) { return Step(contender, face); };
-  return in_turn(
-      world, contenders, effort, 1, make_step, [](const Step& step) { step.check(); }, progress);
+  return in_turn<FaceExchange>(
+      world, make, effort, make_step, [](const Step& step) { step.check(); }, progress);
 }
 
 }  // namespace tca::bench

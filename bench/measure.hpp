@@ -2,6 +2,7 @@
 #pragma once
 
 #include <functional>
+#include <memory>
 #include <vector>
 
 #include "contender.hpp"
@@ -9,21 +10,37 @@
 namespace tca::bench {
 
 // How much to measure. A sample is a run of calls long enough for the clock; a round takes one of every contender.
+// Where the pages of an array lie in physical memory can double the time of a strided walk, so contenders are made
+// anew, with new memory, every few rounds.
 struct Effort {
-  int rounds = 41;
+  int placements = 7;
+  int rounds = 9;  // for each placement
   double sample_us = 1000;
 };
 
 using Samples = std::vector<double>;  // microseconds a call, one for each round
 
-// Collective. One-way times, by contender; the same on every rank as measured by rank 0.
-std::vector<Samples> measure(World& world, const std::vector<std::unique_ptr<PingPong>>& contenders,
-                             const Effort& effort, const std::function<void(int round)>& progress);
+template <class Contender>
+using Contenders = std::vector<std::unique_ptr<Contender>>;
 
-// Collective. Times of a step by rank 0: rewrite both edges, exchange, read both ghosts. Throws Error{refused} when a
-// contender's ghosts are not what the neighbours wrote.
-std::vector<Samples> measure(World& world, const std::vector<std::unique_ptr<FaceExchange>>& contenders,
-                             const Face& face, const Effort& effort,
-                             const std::function<void(int round)>& progress);
+// What came of it: the contenders as last made, and the samples of each.
+template <class Contender>
+struct Outcome {
+  Contenders<Contender> contenders;
+  std::vector<Samples> samples;
+};
+
+// Both are collective, make the contenders by `make`, and give the times that rank 0 measured. `progress` hears the
+// number of rounds done.
+
+// One-way times.
+Outcome<PingPong> measure(World& world, const std::function<Contenders<PingPong>()>& make,
+                          const Effort& effort, const std::function<void(int)>& progress);
+
+// Times of a step: rewrite both edges, exchange, read both ghosts. Throws Error{refused} when a contender's ghosts
+// are not what the neighbours wrote.
+Outcome<FaceExchange> measure(World& world, const std::function<Contenders<FaceExchange>()>& make,
+                              const Face& face, const Effort& effort,
+                              const std::function<void(int)>& progress);
 
 }  // namespace tca::bench

@@ -12,6 +12,7 @@ write_basic_package_version_file(${PROJECT_BINARY_DIR}/generated/OpenTCAConfigVe
 install(FILES ${PROJECT_BINARY_DIR}/generated/OpenTCAConfig.cmake
               ${PROJECT_BINARY_DIR}/generated/OpenTCAConfigVersion.cmake DESTINATION ${package_dir})
 if(OPENTCA_BUILD_TOOLS)
+  set_target_properties(tca PROPERTIES INSTALL_RPATH $ORIGIN/../${CMAKE_INSTALL_LIBDIR})
   install(TARGETS tca)
   install(PROGRAMS ${PROJECT_SOURCE_DIR}/tools/plot/plot.py DESTINATION ${CMAKE_INSTALL_DATADIR}/opentca)
 endif()

@@ -67,7 +67,7 @@ function(opentca_add_gtest name)
     set(arg_TIMEOUT 60)
   endif()
   math(EXPR arg_TIMEOUT "${arg_TIMEOUT} * ${OPENTCA_TEST_SLOWDOWN}")
-  gtest_discover_tests(${name} TEST_PREFIX ${name}. DISCOVERY_MODE PRE_TEST DISCOVERY_TIMEOUT 60
+  gtest_discover_tests(${name} TEST_PREFIX ${name}. NO_PRETTY_VALUES DISCOVERY_MODE PRE_TEST DISCOVERY_TIMEOUT 60
                        PROPERTIES TIMEOUT ${arg_TIMEOUT} PROCESSORS ${arg_RANKS})
 
   # Lists do not survive gtest_discover_tests, so these properties are set once ctest knows the tests' names.

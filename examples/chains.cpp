@@ -21,8 +21,7 @@ int main() {
   const int me = world.rank(), size = world.size();
   const int right = (me + 1) % size, left = (me + size - 1) % size;
 
-  // A window is memory that every rank registers together: here a matrix to send from, and room for what
-  // arrives.
+  // A window is memory that all ranks register together: a matrix to send from, and room for what arrives.
   auto matrix = world.window<int>(rows * columns);
   auto inbox = world.window<int>(6 * rows * columns);
   for (int i = 0; i < rows * columns; ++i) matrix[i] = 1000 * me + i;

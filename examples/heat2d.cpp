@@ -55,8 +55,7 @@ int main(int argc, char** argv) {
   std::vector<double> next(plate.elements().begin(), plate.elements().end());
   for (int s = 0; s < steps; ++s) {
     halo.start();
-    step(u, next.data(), pitch, 2, rows.size, 2,
-         columns.size);  // needs no ghosts: overlaps with the exchange
+    step(u, next.data(), pitch, 2, rows.size, 2, columns.size);  // overlaps: needs no ghosts
     halo.wait();
     for (const long i : {1L, rows.size}) step(u, next.data(), pitch, i, i + 1, 1, columns.size + 1);
     for (const long j : {1L, columns.size}) step(u, next.data(), pitch, 2, rows.size, j, j + 1);

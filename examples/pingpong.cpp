@@ -12,8 +12,7 @@ int main() {
   const int last = world.size() - 1;
   auto number = world.window<long>(2);  // 0: what I throw, 1: what I catch
 
-  // Who sends what to whom is said once. Committing is collective; a rank without a part in a chain commits
-  // it too.
+  // Who sends what to whom is said once. Every rank commits every chain, its own part in it or not.
   auto ping = world.chain("ping");
   if (me == 0) ping.put(number.on(last).at(1), number.at(0), tca::block(1));
   if (me == last) ping.expect(0);

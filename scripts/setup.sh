@@ -28,7 +28,8 @@ root_command() {
   sudo -n true 2> /dev/null && echo "sudo"
 }
 
-install_line() { echo "apt-get install -y --no-install-recommends $*"; }
+as_root() { [ "$(id -u)" = 0 ] || echo "sudo "; }
+install_line() { echo "$(as_root)apt-get install -y --no-install-recommends $*"; }
 
 apt_install() {
   local sudo
@@ -46,7 +47,7 @@ require() {
   # shellcheck disable=SC2086
   if apt_install $packages && [ -z "$(missing "$@")" ]; then return 0; fi
   echo "setup: OpenTCA needs packages that could not be installed from here. Please type" >&2
-  echo "  sudo apt-get update && sudo $(install_line "$packages")" >&2
+  echo "  $(as_root)apt-get update && $(install_line "$packages")" >&2
   echo "and try again (or set OPENTCA_SKIP_SETUP=1 if they are installed another way)." >&2
   exit 1
 }
@@ -62,7 +63,7 @@ attempt() {
   apt_install $packages > "$tried" 2>&1
   packages=$(missing "$@" | xargs)
   if [ -n "$packages" ]; then
-    echo "setup: going on without $packages (to add: sudo $(install_line "$packages"))"
+    echo "setup: going on without $packages (to add: $(install_line "$packages"))"
   fi
 }
 

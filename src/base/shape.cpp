@@ -161,7 +161,9 @@ Shape pair_up(const Layout& to, const Layout& from, std::size_t element_bytes) {
   return shape;
 }
 
-void copy_loops(std::byte* to, const std::byte* from, const Shape& shape) { move(to, from, shape, Dense::neither); }
+void copy_loops(std::byte* to, const std::byte* from, const Shape& shape) {
+  move(to, from, shape, Dense::neither);
+}
 
 void gather_loops(std::byte* dense, const std::byte* from, const Shape& shape) {
   move(dense, from, shape, Dense::to);

@@ -128,7 +128,8 @@ void ChainState::finish_step() {
 void ChainState::traced(const char* what, void (ChainState::*call)()) {
   const double begin = base::Trace::now_us();
   (this->*call)();
-  world_->trace()->span(fmt::format("{} {}", what, name_), fmt::format("step {}", step_), begin, base::Trace::now_us());
+  world_->trace()->span(fmt::format("{} {}", what, name_), fmt::format("step {}", step_), begin,
+                        base::Trace::now_us());
 }
 
 void ChainState::wait_patiently() {

@@ -105,8 +105,8 @@ void Commit::check_windows(std::vector<std::string>& problems) const {
       if (d.shape == nullptr || (rank != me && d.to != me)) continue;
       for (const std::uint32_t id : std::set{d.to_window, d.from_window}) {
         if (world_.find_window(id) != nullptr) continue;
-        problems.push_back(fmt::format("put {} of rank {} uses window {}, which rank {} has destroyed", i,
-                                       rank, id, me));
+        problems.push_back(
+            fmt::format("put {} of rank {} uses window {}, which rank {} has destroyed", i, rank, id, me));
       }
     }
   }

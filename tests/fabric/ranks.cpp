@@ -52,6 +52,10 @@ class ShuffleRanks final : public Ranks {
 
   std::string run(int ranks, const Body& body, const WorldOptions& options) override {
     Shuffle shuffle(ranks, seed_);
+    const auto whole = [&](World& world) {
+      body(world);
+      require(shuffle.drain(world.rank()), "what rank {} sent never arrives", world.rank());
+    };
     std::string message = message_of([&] {
       const route::ThreadGround threads(ranks);
       const auto make = [&](int rank) {
@@ -61,7 +65,7 @@ class ShuffleRanks final : public Ranks {
         ground.launcher = "threads";
         return ground;
       };
-      core::run_threads(threads, make, body, options);
+      core::run_threads(threads, make, whole, options);
     });
     return message.empty() ? shuffle.violation() : message;
   }

@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <array>
+#include <chrono>
 #include <set>
+#include <thread>
 
 #include "shuffle_hub.hpp"
 
@@ -186,6 +188,18 @@ Shuffle::~Shuffle() = default;
 
 std::unique_ptr<fabric::Fabric> Shuffle::fabric(fabric::Control& control) {
   return std::make_unique<ShuffleFabric>(*hub_, control);
+}
+
+bool Shuffle::drain(int rank) {
+  for (int tries = 0; tries < 10'000; ++tries) {
+    {
+      const std::lock_guard lock(hub_->mutex);
+      hub_->poll();
+      if (!hub_->sends(rank)) return true;
+    }
+    std::this_thread::sleep_for(std::chrono::microseconds(tries < 100 ? 0 : 500));
+  }
+  return false;
 }
 
 std::string Shuffle::violation() const {

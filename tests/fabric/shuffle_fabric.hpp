@@ -30,6 +30,10 @@ class Shuffle {
   // Rank `control.rank()`'s end of it.
   std::unique_ptr<fabric::Fabric> fabric(fabric::Control& control);
 
+  // Returns once everything that `rank` sent has arrived, or false when that takes too long. A rank does this
+  // before it leaves the world, as one behind a network would.
+  bool drain(int rank);
+
   // The first thing that the library did wrong, or nothing.
   std::string violation() const;
 

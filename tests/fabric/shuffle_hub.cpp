@@ -49,6 +49,15 @@ void ShuffleHub::wake(Lane& lane) {
   lane.busy = true;
 }
 
+bool ShuffleHub::sends(int rank) const {
+  for (const auto& [pair, queue] : immediates_) {
+    if (pair.first == rank && !queue.empty()) return true;
+  }
+  return std::any_of(busy_.begin(), busy_.end(), [&](const Lane* lane) {
+    return lane->from == rank && (!lane->flights.empty() || !lane->arrivals.empty());
+  });
+}
+
 void ShuffleHub::poll() {
   for (auto& [pair, queue] : immediates_) {
     if (chance(30)) land_immediates(queue);

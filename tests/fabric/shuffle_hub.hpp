@@ -70,6 +70,9 @@ class ShuffleHub {
   void wake(Lane& lane);
   bool chance(unsigned percent) { return random_() % 100 < percent; }
 
+  // Whether anything of `rank` is still on its way.
+  bool sends(int rank) const;
+
   // Moves a random part of everything.
   void poll();
 

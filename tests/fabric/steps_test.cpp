@@ -1,6 +1,7 @@
 // What happens over time: restarts, many chains, partners that run ahead or lag behind.
 #include <algorithm>
 #include <numeric>
+#include <optional>
 #include <random>
 #include <thread>
 
@@ -216,6 +217,39 @@ TEST_P(FabricTest, AChainKeepsItsWindows) {
       for (int i = 4; i < 8; ++i) require(data[i] == 10 * step + left(world), "step {}: {}", step, data[i]);
     }
   });
+}
+
+// A sender whose bytes are on their way may be done with a chain, and with the next one's commit, before the
+// receiver starts the last step: that start must not touch what the sender has made of the memory since.
+TEST_P(FabricTest, AReceiverMayLagBehindADestroyedChain) {
+  const int count = steps(40);
+  for (const std::string& route : routes()) {
+    if (!route.ends_with("staged") && !route.ends_with("buffered")) continue;
+    run(2, [&](World& world) {
+      const bool sends = world.rank() == 0;
+      const auto make_pipe = [&](const char* name) {
+        return Pipe(world, name, sends ? -1 : 0, sends ? 1 : -1, 3,
+                    {.guarded = true, .time_limit = {}, .route = route});
+      };
+      const auto step = [](Pipe& pipe, int number, int n) {
+        pipe.start(number, n);
+        pipe.wait();
+        pipe.check();
+      };
+      std::optional<Pipe> first = make_pipe("first");
+      for (int n = 1; n < count; ++n) step(*first, 1, n);
+      if (sends) {
+        step(*first, 1, count);
+        first.reset();
+      }
+      Pipe second = make_pipe("second");
+      if (!sends) {
+        step(*first, 1, count);
+        std::this_thread::sleep_for(std::chrono::milliseconds(5));
+      }
+      for (int n = 1; n < count; ++n) step(second, 2, n);
+    });
+  }
 }
 
 // The receiver dawdles; what it sees after step n must still be step n, for every protocol.

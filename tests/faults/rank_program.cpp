@@ -21,7 +21,7 @@ using namespace std::chrono_literals;
 struct Options {
   int who = -1;  // the rank that misbehaves
   std::string how;
-  int step = 0;  // before which it does; 0 is before the first
+  int step = 0;   // before which it does; 0 is before the first
   int steps = 0;  // 0: for ever
   int doubles = 64;
   long mebibytes = 1;

@@ -30,6 +30,7 @@ VENDOR_PLACES = re.compile(r"src/fabric/(mpi|cuda)/|apps/\w+/mpi_[^/]*$|bench/pe
 
 SUFFIXES = {".hpp", ".h", ".cuh", ".cpp", ".c", ".cu"}
 INCLUDE = re.compile(r'^\s*#\s*include\s*[<"]([^>"]+)[>"]')
+# Where includes are checked; the tests may look at everything, but their sources must be listed as well.
 SCANNED = ("src", "include", "apps", "tools", "bench", "examples")
 SEARCHED = ("include", "src", "apps", "bench", "")
 
@@ -42,13 +43,12 @@ class Tree:
             for name in names:
                 for prefix in name.split():
                     self.modules[prefix] = (row, name.split()[0])
-        self.files = sorted(
-            str(path.relative_to(self.root))
-            for folder in SCANNED
-            for path in (self.root / folder).rglob("*")
-            if path.suffix in SUFFIXES and path.is_file()
-        )
+        self.files = [file for folder in SCANNED for file in self.sources_in(folder)]
         self.includes = {file: list(self.read_includes(file)) for file in self.files}
+
+    def sources_in(self, folder):
+        paths = (path for path in (self.root / folder).rglob("*") if path.suffix in SUFFIXES and path.is_file())
+        return sorted(str(path.relative_to(self.root)) for path in paths)
 
     def read_includes(self, file):
         for number, line in enumerate((self.root / file).read_text(errors="replace").splitlines(), 1):
@@ -125,17 +125,25 @@ def find_cycles(tree):
 
 
 def find_unlisted_sources(tree):
-    for file in tree.files:
+    scripts = [str(path.relative_to(tree.root)) for path in tree.root.glob("tests/*/*_test.py")]
+    for file in [*tree.files, *tree.sources_in("tests"), *scripts]:
         path = Path(file)
-        if path.suffix not in {".cpp", ".c", ".cu"}:
-            continue
-        for folder in path.parents:
-            lists = tree.root / folder / "CMakeLists.txt"
-            name = re.escape(str(path.relative_to(folder)))
-            if lists.is_file() and re.search(rf"(?<![\w./-]){name}(?![\w.])", lists.read_text()):
-                break
-        else:
-            yield f"{file}:1: no CMakeLists.txt lists this source"
+        if path.suffix in {".cpp", ".c", ".cu", ".py"} and not file.startswith("tests/install/"):
+            # A test may go by its name without a suffix, which a function adds.
+            spellings = [path, path.with_suffix("")] if file.startswith("tests/") else [path]
+            if not any(is_listed(tree.root, spelling) for spelling in spellings):
+                yield f"{file}:1: no CMakeLists.txt lists this source"
+
+
+def is_listed(root, path):
+    """Whether the CMakeLists.txt of a folder above names the path, as seen from there."""
+    return any(names(root / folder / "CMakeLists.txt", path.relative_to(folder)) for folder in path.parents)
+
+
+def names(cmake_file, path):
+    """Whether the file holds the path as a word of its own."""
+    text = cmake_file.read_text() if cmake_file.is_file() else ""
+    return re.search(rf"(?<![\w./-]){re.escape(str(path))}(?![\w.])", text)
 
 
 def check(root):

@@ -86,6 +86,16 @@ class Layering(unittest.TestCase):
         files = {"src/base/a.cpp": "", "src/base/CMakeLists.txt": "add_library(x data.cpp b/a.cpp)"}
         self.assert_only(files, "src/base/a.cpp:1", "lists this source")
 
+    def test_test_that_nobody_lists(self):
+        files = {
+            "src/base/a.hpp": "",
+            "tests/unit/a_test.cpp": "",
+            "tests/unit/b_test.cpp": "",
+            "tests/unit/c_test.py": "",
+            "tests/unit/CMakeLists.txt": "add_tests(a_test) add_script(c_test.py) # not ab_test",
+        }
+        self.assert_only(files, "tests/unit/b_test.cpp:1", "lists this source")
+
 
 if __name__ == "__main__":
     unittest.main()

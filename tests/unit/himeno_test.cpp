@@ -129,7 +129,7 @@ TEST(HimenoCheck, FindsAFieldThatIsWrong) {
 TEST(HimenoMeasure, EveryRankAgreesOnTheIterations) {
   const Problem problem{.extents = size_named("XS").extents};
   World::run_threads(2, [&](World& world) {
-    const Grid grid = choose_grid(problem, world.size());
+    const Grid grid = Grid::choose(world.size(), problem.interior());
     Solver solver(world, problem, grid);
     const auto exchange = direct_exchange(world, grid, solver.share(), solver.pressure(), true);
     Exchange* const only = exchange.get();
@@ -159,13 +159,6 @@ TEST(HimenoMeasure, ExchangesShareFixedIterations) {
     EXPECT_GE(results[1].iterations, 6);
     EXPECT_TRUE(check(world, problem, solver).agrees());
   });
-}
-
-TEST(HimenoProblem, IsCutAlongKOnlyForWantOfRoom) {
-  const Problem problem{.extents = size_named("XS").extents};
-  EXPECT_EQ(choose_grid(problem, 4).describe(), "4x1x1");
-  EXPECT_EQ(choose_grid(problem, 37).describe(), "1x1x37");
-  EXPECT_THROW(choose_grid(problem, 67), Error);
 }
 
 TEST(HimenoProblem, RefusesGridsThatDoNotFit) {

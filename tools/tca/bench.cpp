@@ -73,32 +73,45 @@ class Report {
 };
 
 template <class Contender>
-void add(std::vector<std::unique_ptr<Contender>>& all, std::unique_ptr<Contender> contender) {
+void add(bench::Contenders<Contender>& all, std::unique_ptr<Contender> contender) {
   if (contender != nullptr) all.push_back(std::move(contender));
+}
+
+// On rank 0's terminal alone.
+Progress progress_bar(const World& world, const Options& options, const std::string& label) {
+  const bool shown = world.rank() == 0;
+  return {shown ? label : "", shown ? options.effort.rounds * options.effort.placements : 0};
+}
+
+bench::Contenders<bench::PingPong> make_ping_pongs(World& world, const Options& options, std::size_t bytes) {
+  bench::Contenders<bench::PingPong> all;
+  add(all, bench::chain_ping_pong(world, {bytes, options.route, !options.unguarded}));
+  if (options.against("mpi")) add(all, bench::mpi_ping_pong(world, bytes));
+  if (options.against("hand")) {
+    add(all, bench::hand_ping_pong(world, bytes));
+    add(all, bench::hand_ping_pong(world, 0));
+  }
+  return all;
 }
 
 void ping_pong(World& world, const Options& options) {
   const Report report(options, world);
   report.header("bytes, one way");
   for (const std::size_t bytes : options.sizes) {
-    std::vector<std::unique_ptr<bench::PingPong>> all;
-    add(all, bench::chain_ping_pong(world, {bytes, options.route, !options.unguarded}));
-    if (options.against("mpi")) add(all, bench::mpi_ping_pong(world, bytes));
-    if (options.against("hand")) {
-      add(all, bench::hand_ping_pong(world, bytes));
-      add(all, bench::hand_ping_pong(world, 0));
-    }
-    Progress bar(world.rank() == 0 ? fmt::format("{} bytes", bytes) : "",
-                 world.rank() == 0 ? options.effort.rounds : 0);
-    const std::vector<bench::Samples> samples =
-        bench::measure(world, all, options.effort, [&](int round) { bar.update(round); });
-    for (std::size_t i = 0; i < all.size() && world.rank() == 0; ++i) {
-      Record record = report.record(*all[i]);
+    const auto outcome = [&] {
+      Progress bar = progress_bar(world, options, fmt::format("{} bytes", bytes));
+      return bench::measure(
+          world, [&] { return make_ping_pongs(world, options, bytes); }, options.effort,
+          [&](int rounds) { bar.update(rounds); });
+    }();
+    for (std::size_t i = 0; i < outcome.contenders.size() && world.rank() == 0; ++i) {
+      const bench::PingPong& who = *outcome.contenders[i];
+      Record record = report.record(who);
       record.layout = "block";
       record.n = static_cast<std::int64_t>(bytes);
-      record.bytes = all[i]->peer == "flag" ? 0 : record.n;
-      record.samples_us = samples[i];
-      report.line(std::to_string(bytes), *all[i], record, quantile(samples[0], 0.5));
+      record.bytes = who.peer == "flag" ? 0 : record.n;
+      record.samples_us = outcome.samples[i];
+      report.line(std::to_string(bytes), who, record, quantile(outcome.samples[0], 0.5));
     }
   }
 }
@@ -110,35 +123,46 @@ bench::Samples beyond(const bench::Samples& step, const bench::Samples& bare) {
   return cost;
 }
 
-void halo(World& world, const Options& options) {
+// The bare step first.
+bench::Contenders<bench::FaceExchange> make_exchanges(World& world, const Options& options,
+                                                      const bench::Face& face) {
+  bench::Contenders<bench::FaceExchange> all;
+  add(all, bench::no_exchange(world, face));
+  add(all, bench::chain_faces(world, face, options.route, !options.unguarded));
+  if (options.against("mpi")) add(all, bench::mpi_faces(world, face));
+  if (options.against("hand")) {
+    for (const char* way : {"direct", "pull", "staged"}) add(all, bench::hand_faces(world, face, way));
+  }
+  return all;
+}
+
+void halo_of(World& world, const Options& options, const bench::Face& face) {
+  const auto outcome = [&] {
+    Progress bar = progress_bar(world, options, fmt::format("{} {}", face.n, face.layout));
+    return bench::measure(
+        world, [&] { return make_exchanges(world, options, face); }, face, options.effort,
+        [&](int rounds) { bar.update(rounds); });
+  }();
+  if (world.rank() != 0) return;
   const Report report(options, world);
-  report.header("n, layout, bytes a face");
+  const bench::Samples& bare = outcome.samples[0];
+  const double own = quantile(beyond(outcome.samples[1], bare), 0.5);
+  for (std::size_t i = 1; i < outcome.contenders.size(); ++i) {
+    const bench::FaceExchange& who = *outcome.contenders[i];
+    Record record = report.record(who);
+    record.layout = face.layout;
+    record.n = static_cast<std::int64_t>(face.n);
+    record.bytes = static_cast<std::int64_t>(2 * face.bytes());
+    record.samples_us = beyond(outcome.samples[i], bare);
+    record.extra["step_us"] = quantile(outcome.samples[i], 0.5);
+    report.line(fmt::format("{} {} {}", face.n, face.layout, face.bytes()), who, record, own);
+  }
+}
+
+void halo(World& world, const Options& options) {
+  Report(options, world).header("n, layout, bytes a face");
   for (const std::size_t n : options.extents) {
-    for (const std::string& layout : options.layouts) {
-      const bench::Face face = bench::Face::make(layout, n);
-      std::vector<std::unique_ptr<bench::FaceExchange>> all;
-      add(all, bench::no_exchange(world, face));
-      add(all, bench::chain_faces(world, face, options.route, !options.unguarded));
-      if (options.against("mpi")) add(all, bench::mpi_faces(world, face));
-      if (options.against("hand")) {
-        for (const char* way : {"direct", "pull", "staged"}) add(all, bench::hand_faces(world, face, way));
-      }
-      Progress bar(world.rank() == 0 ? fmt::format("{} {}", n, layout) : "",
-                   world.rank() == 0 ? options.effort.rounds : 0);
-      const std::vector<bench::Samples> samples =
-          bench::measure(world, all, face, options.effort, [&](int round) { bar.update(round); });
-      if (world.rank() != 0) continue;
-      const double own = quantile(beyond(samples[1], samples[0]), 0.5);
-      for (std::size_t i = 1; i < all.size(); ++i) {
-        Record record = report.record(*all[i]);
-        record.layout = layout;
-        record.n = static_cast<std::int64_t>(n);
-        record.bytes = static_cast<std::int64_t>(2 * face.bytes());
-        record.samples_us = beyond(samples[i], samples[0]);
-        record.extra["step_us"] = quantile(samples[i], 0.5);
-        report.line(fmt::format("{} {} {}", n, layout, face.bytes()), *all[i], record, own);
-      }
-    }
+    for (const std::string& layout : options.layouts) halo_of(world, options, bench::Face::make(layout, n));
   }
 }
 
@@ -151,7 +175,8 @@ void check(const Options& options) {
   for (const std::size_t bytes : options.sizes) {
     if (bytes < 1) refuse("--bytes must be at least 1");
   }
-  if (options.effort.rounds < 1) refuse("--rounds must be at least 1");
+  if (options.effort.rounds < 1 || options.effort.placements < 1)
+    refuse("--rounds and --placements must be at least 1");
 }
 
 int run_bench(const Options& options) {
@@ -201,7 +226,10 @@ void add_bench(Subcommands& tca) {
       ->check(CLI::IsMember({"mpi", "hand"}));
   app.add_option("--route", options->route, "Force a channel: direct, pull or staged");
   app.add_flag("--unguarded", options->unguarded, "Chains without the guard");
-  app.add_option("--rounds", options->effort.rounds, "Samples of each")->capture_default_str();
+  app.add_option("--rounds", options->effort.rounds, "Samples of each for a placement in memory")
+      ->capture_default_str();
+  app.add_option("--placements", options->effort.placements, "How often each gets new memory")
+      ->capture_default_str();
   app.add_option("--json", options->json, "Append a line for each result to this file");
   add_bind_option(app, options->bind);
 }

@@ -6,7 +6,9 @@
 #include <map>
 
 #include "base/fail.hpp"
+#include "fabric/shm/compile.hpp"
 #include "fabric/shm/exchange.hpp"
+#include "fabric/shm/memory.hpp"
 #include "fabric/shm/program.hpp"
 
 namespace tca::shm {
@@ -14,84 +16,6 @@ namespace tca::shm {
 namespace {
 
 constexpr std::array<std::string_view, 3> protocol_names{"direct", "pull", "staged"};
-
-class ShmMemory final : public fabric::Memory {
- public:
-  ShmMemory(std::vector<Mapping> views, int rank) : views_(std::move(views)), rank_(rank) {}
-
-  std::byte* data() override { return at(rank_); }
-  std::size_t bytes(int rank) const override { return views_[static_cast<std::size_t>(rank)].bytes(); }
-  std::byte* at(int rank) const { return views_[static_cast<std::size_t>(rank)].data(); }
-
- private:
-  std::vector<Mapping> views_;  // by rank
-  int rank_;
-};
-
-std::byte* address(fabric::Memory* memory, int rank, std::uint64_t offset) {
-  return static_cast<ShmMemory*>(memory)->at(rank) + offset;
-}
-
-// The puts of a chain between this rank and one partner.
-struct Traffic {
-  std::vector<const fabric::Put*> out, in;
-};
-
-bool any(const std::vector<const fabric::Put*>& puts, Protocol protocol) {
-  return std::any_of(puts.begin(), puts.end(), [&](const fabric::Put* put) {
-    return put->shape != nullptr && put->protocol == protocol;
-  });
-}
-
-// How far `ready` may lag behind a step that is sent by these puts: 0 steps, 1 step, or -1 for no matter.
-// Both ends compute it from the same puts.
-int ready_lag(const std::vector<const fabric::Put*>& puts, bool guarded, bool mutual) {
-  if (guarded && any(puts, direct)) return 0;
-  return any(puts, staged) && !mutual ? 1 : -1;
-}
-
-std::uint64_t staged_bytes(const std::vector<const fabric::Put*>& puts) {
-  std::uint64_t bytes = 0;
-  for (const fabric::Put* put : puts) {
-    if (put->shape != nullptr && put->protocol == staged) bytes += put->shape->bytes();
-  }
-  return bytes;
-}
-
-std::uint32_t add_copies(std::vector<Copy>& copies, const std::vector<const fabric::Put*>& puts,
-                         Protocol protocol) {
-  std::uint32_t count = 0;
-  for (const fabric::Put* put : puts) {
-    if (put->shape == nullptr || put->protocol != protocol) continue;
-    copies.push_back({address(put->to_memory, put->to, put->to_offset),
-                      address(put->from_memory, put->from, put->from_offset), put->shape});
-    ++count;
-  }
-  return count;
-}
-
-Link make_link(int partner, const Traffic& traffic, bool guarded, std::vector<Copy>& copies) {
-  const bool mutual = !traffic.out.empty() && !traffic.in.empty();
-  const int out_lag = ready_lag(traffic.out, guarded, mutual);
-  Link link;
-  link.partner = partner;
-  link.first_copy = static_cast<std::uint32_t>(copies.size());
-  link.direct_count = add_copies(copies, traffic.out, direct);
-  link.gather_count = add_copies(copies, traffic.out, staged);
-  link.scatter_count = add_copies(copies, traffic.in, staged);
-  link.pull_count = add_copies(copies, traffic.in, pull);
-  link.out_ring = Slot::ring(staged_bytes(traffic.out));
-  link.in_ring = Slot::ring(staged_bytes(traffic.in));
-  // What does not fit 32 bits does not fit an inbox either; `allocate` says so.
-  link.slot_bytes = static_cast<std::uint32_t>(std::min<std::size_t>(Slot::bytes(staged_bytes(traffic.in)), UINT32_MAX));
-  link.puts = !traffic.out.empty();
-  link.expects = !traffic.in.empty();
-  link.needs_ready = out_lag >= 0;
-  link.ready_lag = out_lag == 1;
-  link.posts_ready = ready_lag(traffic.in, guarded, mutual) >= 0;
-  link.is_pulled = any(traffic.out, pull);
-  return link;
-}
 
 class ShmFabric final : public fabric::Fabric {
  public:
@@ -153,7 +77,7 @@ std::unique_ptr<fabric::Program> ShmFabric::compile(const fabric::Share& share) 
   std::vector<Link> links;
   std::vector<Copy> copies;
   for (const auto& [partner, traffic] : partners) {
-    links.push_back(make_link(partner, traffic, share.guarded, copies));
+    links.push_back(compile_link(partner, traffic, share.guarded, copies));
   }
   exchange_slots(share, links);
   return std::make_unique<ShmProgram>(engine_, links, copies);

@@ -1,0 +1,19 @@
+// From the puts between two ranks to the link that carries them.
+#pragma once
+
+#include <vector>
+
+#include "fabric/fabric.hpp"
+#include "fabric/shm/program.hpp"
+
+namespace tca::shm {
+
+// The puts of a chain between this rank and one partner.
+struct Traffic {
+  std::vector<const fabric::Put*> out, in;
+};
+
+// Everything of a link but where its signals are. Appends its copies.
+Link compile_link(int partner, const Traffic& traffic, bool guarded, std::vector<Copy>& copies);
+
+}  // namespace tca::shm

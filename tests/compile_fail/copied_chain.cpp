@@ -1,0 +1,12 @@
+// Two handles to one chain.
+#include <utility>
+
+#include "tca/tca.hpp"
+
+tca::Chain keep(tca::Chain& chain) {
+#ifdef TCA_MISUSE
+  return tca::Chain(chain);
+#else
+  return std::move(chain);
+#endif
+}

@@ -1,0 +1,12 @@
+// Two handles to one world.
+#include <utility>
+
+#include "tca/tca.hpp"
+
+tca::World keep(tca::World& world) {
+#ifdef TCA_MISUSE
+  return tca::World(world);
+#else
+  return std::move(world);
+#endif
+}

@@ -1,0 +1,12 @@
+// An immediate put of a value that is no element of the window.
+#include <array>
+
+#include "tca/tca.hpp"
+
+void store(const tca::Window<std::array<int, 2>>& window) {
+#ifdef TCA_MISUSE
+  window.on(1).at(0).put("12345678");
+#else
+  window.on(1).at(0).put({1, 2});
+#endif
+}

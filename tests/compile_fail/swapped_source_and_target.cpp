@@ -1,0 +1,10 @@
+// A put with its source where the target belongs.
+#include "tca/tca.hpp"
+
+void declare(tca::Chain& chain, const tca::Window<double>& window) {
+#ifdef TCA_MISUSE
+  chain.put(window.at(8), window.on(1).at(0), tca::block(1));
+#else
+  chain.put(window.on(1).at(0), window.at(8), tca::block(1));
+#endif
+}

@@ -1,0 +1,10 @@
+// A window that could never be written.
+#include "tca/tca.hpp"
+
+void make(tca::World& world) {
+#ifdef TCA_MISUSE
+  (void)world.window<const int>(4);
+#else
+  (void)world.window<int>(4);
+#endif
+}

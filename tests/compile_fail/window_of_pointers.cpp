@@ -1,0 +1,10 @@
+// A window of addresses, which mean nothing to another rank.
+#include "tca/tca.hpp"
+
+void make(tca::World& world) {
+#ifdef TCA_MISUSE
+  (void)world.window<int*>(4);
+#else
+  (void)world.window<int>(4);
+#endif
+}

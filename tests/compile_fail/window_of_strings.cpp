@@ -1,0 +1,12 @@
+// A window of elements that bytes alone do not make.
+#include <string>
+
+#include "tca/tca.hpp"
+
+void make(tca::World& world) {
+#ifdef TCA_MISUSE
+  (void)world.window<std::string>(4);
+#else
+  (void)world.window<char>(4);
+#endif
+}

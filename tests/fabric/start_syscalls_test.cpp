@@ -1,0 +1,91 @@
+// `start` and `test` make no system call: the ranks run them under a filter that ends a process for its first.
+#include <gtest/gtest.h>
+#include <linux/audit.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <cstddef>
+
+#include "ranks.hpp"
+
+namespace tca::test {
+namespace {
+
+// From here on this thread may end its process, and do nothing else.
+bool forbid_system_calls() {
+  std::array<sock_filter, 4> program{{
+      BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, nr)),
+      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_exit_group, 0, 1),
+      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS),
+  }};
+  sock_fprog filter{static_cast<unsigned short>(program.size()), program.data()};
+  return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 &&
+         prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter) == 0;
+}
+
+bool can_forbid() {
+  const pid_t pid = fork();
+  if (pid == 0) _exit(forbid_system_calls() ? 0 : 1);
+  int status = 0;
+  waitpid(pid, &status, 0);
+  return WIFEXITED(status) && WEXITSTATUS(status) == 0;
+}
+
+class StartSyscalls : public testing::TestWithParam<std::tuple<std::string, bool>> {
+ protected:
+  void SetUp() override {
+    if (!can_forbid())
+      GTEST_SKIP() << "this kernel or container does not let a process filter its system calls";
+  }
+
+  static std::string run(const std::string& route, bool guarded, const std::function<void(int step)>& also) {
+    return process_ranks()->run(2, [&](World& world) {
+      const int other = 1 - world.rank();
+      std::vector<Window<double>> windows;
+      std::vector<Chain> chains;
+      for (int b = 0; b < 2; ++b) {
+        windows.push_back(world.window<double>(4000));
+        chains.push_back(world.chain("filtered", {.guarded = guarded, .time_limit = {}, .route = route}));
+        chains.back().put(windows.back().on(other).at(2000), windows.back().at(0), stride(10, 3));
+        chains.back().put(windows.back().on(other).at(2100), windows.back().at(40), block(1900));
+        chains.back().expect(other).commit();
+      }
+      require(forbid_system_calls(), "no filter");
+      for (int step = 0; step < 10'000; ++step) {
+        Chain& chain = chains[static_cast<std::size_t>(step % 2)];
+        chain.start();
+        also(step);
+        while (!chain.test()) {
+        }
+      }
+      _exit(0);  // what tidies up needs system calls
+    });
+  }
+};
+
+TEST_P(StartSyscalls, None) {
+  const auto [route, guarded] = GetParam();
+  EXPECT_EQ(run(route, guarded, [](int) {}), "");
+}
+
+INSTANTIATE_TEST_SUITE_P(Routes, StartSyscalls,
+                         testing::Combine(testing::Values("", "direct", "pull", "staged"), testing::Bool()));
+
+// So that the silence above means something.
+TEST_F(StartSyscalls, TheFilterBites) {
+  EXPECT_EQ(run("", true,
+                [](int step) {
+                  if (step == 10) (void)syscall(SYS_getppid);
+                }),
+            "a rank was ended by signal " + std::to_string(SIGSYS));
+}
+
+}  // namespace
+}  // namespace tca::test

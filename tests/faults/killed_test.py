@@ -1,0 +1,142 @@
+"""Ranks, launchers and whole jobs that are killed or interrupted: who says what, and that nothing is left."""
+
+import os
+import pty
+import select
+import shutil
+import signal
+import time
+import unittest
+
+from world import GONE_WITHIN, MPIRUN, PATIENCE, PROGRAM, PROTOCOLS, RANK_LOST, TCA, WorldTest
+
+
+class Killed(WorldTest):
+    """SIGKILL in the middle of a step at full speed."""
+
+    def kill_one(self, ranks, victim):
+        for process in ranks:
+            process.says("runs in process")
+        time.sleep(0.05)
+        ranks[victim].popen.kill()
+        killed = time.monotonic()
+        for rank, process in enumerate(ranks):
+            if rank == victim:
+                continue
+            self.assertEqual(process.end(), RANK_LOST, process.text())
+            self.assertRegex(process.text(), rf"rank {victim} died \(process {ranks[victim].popen.pid} has ended\)")
+            self.assertRegex(process.text(), rf"while rank {rank} was waiting for it in step \d+ of chain 'ring'")
+        self.assertLess(time.monotonic() - killed, GONE_WITHIN)
+        self.assert_nothing_left()
+
+    def kill_one_of(self, size, victim):
+        for protocol in PROTOCOLS:
+            with self.subTest(protocol):
+                self.kill_one(self.ranks(size, "ring", OPENTCA_ROUTE=protocol), victim)
+
+    def test_one_of_two(self):
+        self.kill_one_of(2, 1)
+
+    def test_one_of_four(self):
+        self.kill_one_of(4, 0)
+
+    def test_one_of_six_which_the_far_ones_name_too(self):
+        self.kill_one_of(6, 2)
+
+    def test_large_puts(self):
+        for protocol in PROTOCOLS:
+            with self.subTest(protocol):
+                self.kill_one(self.ranks(2, "ring", "--doubles", "1000000", OPENTCA_ROUTE=protocol), 0)
+
+    def test_under_the_launcher(self):
+        for size in (2, 4, 6):
+            with self.subTest(size):
+                job = self.tca_run(size, PROGRAM, "ring")
+                victim = size // 2
+                pid = int(job.says(rf"rank {victim}: runs in process (\d+)")[1])
+                os.kill(pid, signal.SIGKILL)
+                killed = time.monotonic()
+                self.assert_ends(job, 137, rf"tca run: rank {victim} was killed by signal 9 \(Killed\); the other")
+                self.assertLess(time.monotonic() - killed, GONE_WITHIN)
+                self.assertIn("ended by itself" if size == 2 else "ended by themselves", job.text())
+                self.assertEqual(job.text().count(f"rank {victim} died (process {pid} has ended)"), size - 1)
+                self.assert_nothing_left()
+
+    @unittest.skipUnless(MPIRUN, "mpirun is not on this machine")
+    def test_under_mpirun(self):
+        job = self.mpirun(4, "ring")
+        pid = int(job.says(r"rank 2: runs in process (\d+)")[1])
+        self.assertEqual(set(self.named_segments()) - self.segments, set())
+        os.kill(pid, signal.SIGKILL)
+        self.assertNotEqual(job.end(), 0)
+        self.assertIn("rank 2", job.text())
+        self.assert_nothing_left()
+
+    def test_all_at_once(self):
+        job = self.tca_run(3, PROGRAM, "ring")
+        pids = [int(job.says(rf"rank {rank}: runs in process (\d+)")[1]) for rank in range(3)]
+        for pid in pids:
+            os.kill(pid, signal.SIGKILL)
+        self.assert_ends(job, 137)
+        self.assert_nothing_left()
+
+
+class LauncherKilled(WorldTest):
+    def check(self, *command):
+        self.kill(self.tca_run(3, *command))
+
+    def kill(self, job):
+        for rank in range(3):
+            job.says(f"rank {rank}: runs in process")
+        job.popen.kill()
+        self.assert_nothing_left()
+
+    def test_ranks(self):
+        self.check(PROGRAM, "ring")
+
+    @unittest.skipUnless(MPIRUN, "mpirun is not on this machine")
+    def test_ranks_of_mpirun(self):
+        self.kill(self.mpirun(3, "ring"))
+
+    def test_wrapper_script(self):
+        self.check("sh", "-c", f"{PROGRAM} ring; true")
+
+    def test_wrapper_in_the_background(self):
+        self.check("sh", "-c", f"{PROGRAM} ring & wait")
+
+    @unittest.skipUnless(shutil.which("setsid"), "setsid is not on this machine")
+    def test_wrapper_that_leaves_the_group(self):
+        self.check("setsid", "sh", "-c", f"{PROGRAM} ring; true")
+
+
+class CtrlC(WorldTest):
+    def test_ends_every_rank_once(self):
+        pid, terminal = pty.fork()
+        if pid == 0:
+            os.execvpe(TCA, [TCA, "run", "-n", "3", "--", PROGRAM, "ring"], self.environment)
+        self.addCleanup(os.close, terminal)
+        text = self.read_until(terminal, lambda text: text.count("runs in process") == 3)
+        os.write(terminal, b"\x03")
+        interrupted = time.monotonic()
+        text += self.read_until(terminal, lambda text: False)
+        self.assertEqual(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]), 130)
+        self.assertLess(time.monotonic() - interrupted, GONE_WITHIN)
+        self.assertEqual(text.count("interrupted; 3 ranks ended"), 1, text)
+        self.assertNotIn("was waiting for", text)
+        self.assert_nothing_left()
+
+    def read_until(self, terminal, enough):
+        text = ""
+        while not enough(text) and select.select([terminal], [], [], PATIENCE)[0]:
+            try:
+                got = os.read(terminal, 4096)
+            except OSError:  # the other side has closed
+                break
+            if not got:
+                break
+            text += got.decode()
+        return text
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,119 @@
+"""What the fault tests share: worlds whose ranks die, hang, disagree or meet what is not theirs.
+
+Standard library only. TCA names the command line, RANK_PROGRAM the program that plays the ranks, RANK_PROGRAM_OTHER
+the same of a build that shares memory in another way, MPIRUN mpirun; the last two may be empty."""
+
+import os
+import re
+import signal
+import subprocess
+import threading
+import unittest
+import uuid
+
+from launcher_test import GONE_WITHIN, PATIENCE, TCA, processes_with, wait_until
+
+PROGRAM = os.environ.get("RANK_PROGRAM", "rank_program")
+OTHER = os.environ.get("RANK_PROGRAM_OTHER", "")
+MPIRUN = os.environ.get("MPIRUN", "")
+PROTOCOLS = ("direct", "pull", "staged")
+
+USAGE, TIMED_OUT, RANK_LOST, OUT_OF_MEMORY, INCOMPATIBLE = 2, 4, 5, 6, 7
+
+
+class Process:
+    """A started program whose output is read as it comes."""
+
+    def __init__(self, command, environment, **options):
+        self.lines = []
+        self.popen = subprocess.Popen(
+            command, env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+            text=True, **options,
+        )  # fmt: skip
+        self.reader = threading.Thread(target=self.read, daemon=True)
+        self.reader.start()
+
+    def read(self):
+        for line in self.popen.stdout:
+            self.lines.append(line.rstrip("\n"))
+
+    def says(self, pattern):
+        """Waits for a line that matches; the match."""
+        found = wait_until(lambda: next(filter(None, (re.search(pattern, line) for line in self.lines)), None))
+        if not found:
+            raise AssertionError(f"no line matches {pattern!r} in {self.lines}")
+        return found
+
+    def end(self, limit=PATIENCE):
+        code = self.popen.wait(timeout=limit)
+        self.reader.join(timeout=limit)
+        return code
+
+    def text(self):
+        return "\n".join(self.lines)
+
+    def close(self):
+        self.popen.kill()
+        self.popen.wait()
+        self.reader.join(timeout=PATIENCE)
+        self.popen.stdout.close()
+
+
+class WorldTest(unittest.TestCase):
+    def setUp(self):
+        name, value = "TCA_TEST_MARKER", str(uuid.uuid4())
+        self.marker = f"{name}={value}"
+        keep = {k: v for k, v in os.environ.items() if not k.startswith(("OPENTCA_", "OMPI_", "PMI", "SLURM_"))}
+        self.environment = {**keep, name: value}
+        self.job = f"tcatest-{value}"
+        self.segments = set(self.named_segments())
+        self.addCleanup(self.kill_leftovers)
+
+    def kill_leftovers(self):
+        for pid in processes_with(self.marker):
+            os.kill(pid, signal.SIGKILL)
+
+    def named_segments(self):
+        return [name for name in os.listdir("/dev/shm") if name.startswith("opentca.")]
+
+    def start(self, command, **environment):
+        process = Process(command, {**self.environment, **environment})
+        self.addCleanup(process.close)
+        return process
+
+    def tca_run(self, ranks, *command, options=(), **environment):
+        return self.start([TCA, "run", "-n", str(ranks), *options, "--", *command], **environment)
+
+    def mpirun(self, size, *arguments):
+        # Open MPI refuses root and more ranks than cores unless told otherwise.
+        allowed = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
+                   "OMPI_MCA_rmaps_base_oversubscribe": "1"}  # fmt: skip
+        return self.start([MPIRUN, "-n", str(size), PROGRAM, *arguments], **allowed)
+
+    def ranks(self, size, *arguments, programs=None, **environment):
+        """Every rank on its own, with the test as the launcher, so that each exit code can be seen."""
+        control = os.memfd_create("control")
+        self.addCleanup(os.close, control)
+        path = f"/proc/{os.getpid()}/fd/{control}"
+        return [
+            self.start(
+                [programs[rank] if programs else PROGRAM, *arguments],
+                **{"OPENTCA_RANK": str(rank), "OPENTCA_SIZE": str(size), "OPENTCA_CONTROL": path, **environment},
+            )
+            for rank in range(size)
+        ]
+
+    def assert_ends(self, process, code, *patterns):
+        self.assertEqual(process.end(), code, process.text())
+        for pattern in patterns:
+            self.assertRegex(process.text(), pattern)
+
+    def assert_nothing_left(self, within=GONE_WITHIN):
+        self.assertTrue(
+            wait_until(lambda: not processes_with(self.marker), within),
+            f"still running: {processes_with(self.marker)}",
+        )
+        self.assertTrue(
+            wait_until(lambda: set(self.named_segments()) <= self.segments),
+            f"left in /dev/shm: {set(self.named_segments()) - self.segments}",
+        )

@@ -1,0 +1,209 @@
+// Mistakes in the use of windows and chains, which only the caller sees, and what a chain says about itself.
+#include <fmt/format.h>
+#include <sys/sysinfo.h>
+
+#include <algorithm>
+#include <array>
+#include <limits>
+
+#include "messages.hpp"
+
+namespace tca::test {
+namespace {
+
+// A world of one: enough for a caller's own mistakes.
+void alone(const std::function<void(World&)>& body) { World::run_threads(1, body); }
+
+testing::AssertionResult is_wrong(std::initializer_list<std::string_view> parts,
+                                  const std::function<void()>& run) {
+  return refuses(Errc::invalid_argument, parts, run);
+}
+
+TEST(Chain, StartsOnlyOnceCommitted) {
+  alone([](World& world) {
+    Chain chain = world.chain("early");
+    EXPECT_TRUE(is_wrong({"start of chain 'early' before its commit"}, [&] { chain.start(); }));
+  });
+}
+
+TEST(Chain, StartsOnlyOnceAStep) {
+  World::run_threads(2, [](World& world) {
+    Chain chain = world.chain("eager");
+    chain.signal(1 - world.rank()).expect(1 - world.rank()).commit();
+    if (world.rank() == 0) {
+      chain.start();  // cannot finish: the other rank has not started
+      EXPECT_FALSE(chain.test());
+      EXPECT_TRUE(is_wrong({"start of chain 'eager' while its step 1 is under way", "wait for it first"},
+                           [&] { chain.start(); }));
+    }
+    world.barrier();
+    if (world.rank() == 1) chain.start();
+    chain.wait();
+  });
+}
+
+TEST(Chain, IsFixedByCommit) {
+  alone([](World& world) {
+    const Window<int> window = world.window<int>(4);
+    Chain chain = world.chain("fixed");
+    chain.signal(0).expect(0).commit();
+    const auto too_late = [](const std::string& call, const std::function<void()>& run) {
+      return is_wrong({call, " on chain 'fixed' after its commit; make a new chain"}, run);
+    };
+    EXPECT_TRUE(too_late("put", [&] { chain.put(window.on(0).at(0), window.at(2), block(1)); }));
+    EXPECT_TRUE(too_late("signal", [&] { chain.signal(0); }));
+    EXPECT_TRUE(too_late("expect", [&] { chain.expect(0); }));
+    EXPECT_TRUE(too_late("commit", [&] { chain.commit(); }));
+  });
+}
+
+TEST(Chain, WaitWithoutAStartReturns) {
+  alone([](World& world) {
+    Chain chain = world.chain("idle");
+    chain.commit();
+    EXPECT_TRUE(chain.test());
+    chain.wait();
+    chain.start();  // of a chain without descriptors
+    chain.wait();
+  });
+}
+
+TEST(Chain, KnowsTheRanks) {
+  alone([](World& world) {
+    const Window<int> window = world.window<int>(4);
+    Chain chain = world.chain("far");
+    EXPECT_TRUE(
+        is_wrong({"signal of chain 'far': there is no rank 1 in a world of 1"}, [&] { chain.signal(1); }));
+    EXPECT_TRUE(is_wrong({"expect of chain 'far': there is no rank -1"}, [&] { chain.expect(-1); }));
+    EXPECT_TRUE(is_wrong({"window 0: there is no rank 1 in a world of 1"}, [&] { window.on(1); }));
+    EXPECT_TRUE(is_wrong({"there is no rank -2"}, [&] { (void)window.size_on(-2); }));
+  });
+}
+
+TEST(Chain, ChecksTheSource) {
+  alone([](World& world) {
+    const Window<int> window = world.window<int>(10), other = world.window<int>(100);
+    Chain chain = world.chain("source");
+    EXPECT_TRUE(is_wrong(
+        {"put of chain 'source'", "a block of 6 at element 5", "ends at byte 44 of window 0, which has 40"},
+        [&] { chain.put(other.on(0).at(0), window.at(5), block(6)); }));
+    EXPECT_TRUE(is_wrong({"source window is negative or overflows"},
+                         [&] { chain.put(other.on(0).at(0), window.at(-1), block(1)); }));
+    EXPECT_TRUE(is_wrong({"target window is negative or overflows"},
+                         [&] { chain.put(other.on(0).at(-1), window.at(0), block(1)); }));
+    EXPECT_TRUE(is_wrong({"target window is negative or overflows"}, [&] {
+      chain.put(other.on(0).at(std::numeric_limits<std::int64_t>::max() / 2), window.at(0), block(1));
+    }));
+    EXPECT_TRUE(is_wrong({"source window is negative or overflows"}, [&] {
+      chain.put(other.on(0).at(0), window.at(std::numeric_limits<std::int64_t>::max()), block(1));
+    }));
+    EXPECT_TRUE(
+        is_wrong({"cannot fill"}, [&] { chain.put(other.on(0).at(0), block(3), window.at(0), block(2)); }));
+  });
+}
+
+TEST(Chain, RefusesAnUnknownRoute) {
+  alone([](World& world) {
+    const Window<int> window = world.window<int>(4);
+    Chain chain = world.chain("routed", {.guarded = true, .time_limit = {}, .route = "teleport"});
+    chain.put(window.on(0).at(0), window.at(2), block(1)).expect(0);
+    EXPECT_TRUE(is_wrong({"route 'teleport'", "shm/direct, shm/pull, shm/staged"}, [&] { chain.commit(); }));
+  });
+}
+
+TEST(Chain, ExplainsEveryDescriptor) {
+  World::run_threads(2, [](World& world) {
+    const Window<double> window = world.window<double>(1 << 20);
+    const int other = 1 - world.rank();
+    Chain chain = world.chain("faces");
+    EXPECT_TRUE(says(chain.explain(), {"chain 'faces'", "not committed yet"}));
+    chain.put(window.on(other).at(4), window.at(0), block(1));
+    chain.put(window.on(other).at(1000), window.at(500'000), stride(100, 50));
+    chain.signal(other).expect(other).commit();
+    EXPECT_TRUE(
+        says(chain.explain(),
+             {fmt::format("chain 'faces' on rank {}: 3 descriptor(s), guarded", world.rank()),
+              fmt::format("  0: 8 bytes, block, window 0 +0 -> rank {} window 0 +32: shm/", other),
+              "predicted", " us (next best shm/",
+              fmt::format(
+                  "  1: 800 bytes, stride, 100 runs of 8 bytes, window 0 +4000000 -> rank {} window 0 +8000",
+                  other),
+              fmt::format("  2: signal to rank {}", other)}));
+  });
+}
+
+TEST(Window, RefusesImpossibleSizes) {
+  alone([](World& world) {
+    EXPECT_TRUE(is_wrong({"window: -1 elements of 8 bytes"}, [&] { world.window<double>(-1); }));
+    EXPECT_TRUE(is_wrong({"cannot be registered"},
+                         [&] { world.window<double>(std::numeric_limits<std::int64_t>::max()); }));
+    EXPECT_TRUE(
+        is_wrong({"-1 elements"}, [&] { world.window<char>(std::numeric_limits<std::size_t>::max()); }));
+  });
+}
+
+TEST(Window, TooLargeSaysHowMuchThereIs) {
+  struct sysinfo host {};
+  ASSERT_EQ(sysinfo(&host), 0);
+  const auto ram = static_cast<std::int64_t>(host.totalram) * host.mem_unit;
+  for (const Caught& error : caught_by_ranks(2, [&](World& world) { world.window<char>(ram); })) {
+    EXPECT_EQ(error.code, Errc::out_of_memory);
+    EXPECT_TRUE(says(error.message, {"window 0 needs", "MiB on all 2 ranks together", "MiB of memory left",
+                                     "ask for less"}));
+  }
+}
+
+TEST(Window, MayBeAsLargeAsOneRankAlone) {
+  World::run_threads(3, [](World& world) {
+    const Window<int> window = world.window<int>(world.rank() * 10);
+    EXPECT_EQ(window.size(), static_cast<std::size_t>(world.rank() * 10));
+    for (int rank = 0; rank < 3; ++rank) EXPECT_EQ(window.size_on(rank), static_cast<std::size_t>(rank * 10));
+    for (const int element : window.elements()) EXPECT_EQ(element, 0);
+  });
+}
+
+TEST(Window, ImmediatePutsStayInside) {
+  alone([](World& world) {
+    const Window<int> window = world.window<int>(4);
+    EXPECT_TRUE(is_wrong({"immediate put: bytes 16 to 20 lie outside the 16 bytes of window 0 on rank 0"},
+                         [&] { window.on(0).at(4).put(1); }));
+    EXPECT_TRUE(is_wrong({"immediate put"}, [&] { window.on(0).at(-1).put(1); }));
+    window.on(0).at(3).put(7);
+    EXPECT_EQ(window[3], 7);
+  });
+}
+
+TEST(World, RefusesImpossibleNumbers) {
+  EXPECT_TRUE(is_wrong({"0 ranks"}, [] { World::run_threads(0, [](World&) {}); }));
+  EXPECT_TRUE(is_wrong({"time limit of 0 ms"}, [] {
+    World::run_threads(1, [](World&) {}, {.time_limit = std::chrono::milliseconds(0)});
+  }));
+  setenv("OPENTCA_TIME_LIMIT", "soon", 1);
+  EXPECT_TRUE(is_wrong({"OPENTCA_TIME_LIMIT=soon is not a number of seconds"},
+                       [] { World::run_threads(1, [](World&) {}); }));
+  unsetenv("OPENTCA_TIME_LIMIT");
+}
+
+TEST(World, GathersInRankOrder) {
+  World::run_threads(4, [](World& world) {
+    EXPECT_EQ(world.all_gather(world.rank() * 3), (std::vector{0, 3, 6, 9}));
+    struct Big {
+      std::array<char, 40'000> bytes;
+    };
+    Big mine;
+    mine.bytes.fill(static_cast<char>('a' + world.rank()));
+    const std::vector<Big> all = world.all_gather(mine);  // more than a mailbox
+    for (std::size_t rank = 0; rank < 4; ++rank)
+      EXPECT_EQ(all[rank].bytes[39'999], static_cast<char>('a' + rank));
+  });
+}
+
+TEST(World, SaysWhatItIs) {
+  World::run_threads(2, [](World& world) {
+    EXPECT_TRUE(says(world.describe(),
+                     {fmt::format("rank {} of 2 (threads)", world.rank()), "fabric shm", library_version()}));
+  });
+}
+
+}  // namespace
+}  // namespace tca::test

@@ -1,0 +1,250 @@
+// What commit refuses: with the same message on every rank, which names ranks, chain, descriptor and bytes.
+#include <optional>
+
+#include "messages.hpp"
+
+namespace tca::test {
+namespace {
+
+// What every rank was told, after making sure that all were told the same and that the world still works.
+std::string refusal(int ranks, const std::function<void(World&)>& declare_and_commit) {
+  std::vector<Caught> all(static_cast<std::size_t>(ranks));
+  World::run_threads(ranks, [&](World& world) {
+    Caught& mine = all[static_cast<std::size_t>(world.rank())];
+    mine = caught([&] { declare_and_commit(world); });
+    world.barrier();
+  });
+  for (const Caught& each : all) {
+    EXPECT_EQ(each.code, Errc::refused) << each.message;
+    EXPECT_EQ(each.message, all[0].message);
+  }
+  return all[0].message;
+}
+
+TEST(Commit, RefusesAPutOutOfTheTargetsBounds) {
+  const std::string message = refusal(2, [](World& world) {
+    const Window<int> window = world.window<int>(world.rank() == 0 ? 32 : 8);
+    Chain chain = world.chain("faces");
+    if (world.rank() == 0) chain.put(window.on(1).at(4), window.at(0), block(5));
+    if (world.rank() == 1) chain.expect(0);
+    chain.commit();
+  });
+  EXPECT_TRUE(says(message, {"chain 'faces' refused, 1 problem:",
+                             "put 0 of rank 0 writes bytes 16 to 36 of window 0 on rank 1, which has 32"}));
+}
+
+TEST(Commit, RefusesTheLastStridedElementOutOfBounds) {
+  const std::string message = refusal(2, [](World& world) {
+    const Window<double> source = world.window<double>(100), target = world.window<double>(20);
+    Chain chain = world.chain("columns");
+    if (world.rank() == 1) chain.put(target.on(0).at(1), source.at(0), stride(5, 5));
+    if (world.rank() == 0) chain.expect(1);
+    chain.commit();
+  });
+  EXPECT_TRUE(says(message, {"put 0 of rank 1 writes bytes 8 to 176 of window 1 on rank 0, which has 160"}));
+}
+
+TEST(Commit, RefusesAPutToARankWithoutMemory) {
+  EXPECT_TRUE(says(refusal(2,
+                           [](World& world) {
+                             const Window<char> window = world.window<char>(world.rank() == 0 ? 4 : 0);
+                             Chain chain = world.chain("c");
+                             if (world.rank() == 0) chain.put(window.on(1).at(0), window.at(0), block(1));
+                             if (world.rank() == 1) chain.expect(0);
+                             chain.commit();
+                           }),
+                   {"bytes 0 to 1 of window 0 on rank 1, which has 0"}));
+}
+
+TEST(Commit, RefusesAPutToARankThatDoesNotExpectIt) {
+  const std::string message = refusal(3, [](World& world) {
+    const Window<int> window = world.window<int>(8);
+    Chain chain = world.chain("one sided");
+    if (world.rank() == 2) chain.put(window.on(0).at(0), window.at(4), block(2));
+    chain.commit();
+  });
+  EXPECT_TRUE(says(message, {"chain 'one sided'",
+                             "rank 2 puts to rank 0, which does not expect it; add expect(2) on rank 0"}));
+}
+
+TEST(Commit, RefusesASignalToARankThatDoesNotExpectIt) {
+  EXPECT_TRUE(says(refusal(2,
+                           [](World& world) {
+                             Chain chain = world.chain("bell");
+                             if (world.rank() == 0) chain.signal(1);
+                             chain.commit();
+                           }),
+                   {"rank 0 puts to rank 1, which does not expect it"}));
+}
+
+TEST(Commit, RefusesAnExpectedRankThatSendsNothing) {
+  EXPECT_TRUE(says(refusal(2,
+                           [](World& world) {
+                             Chain chain = world.chain("vain");
+                             if (world.rank() == 1) chain.expect(0);
+                             chain.commit();
+                           }),
+                   {"chain 'vain'", "rank 1 expects rank 0, which puts and signals nothing to it"}));
+}
+
+TEST(Commit, RefusesTwoPutsOfOneRankIntoTheSameBytes) {
+  const std::string message = refusal(2, [](World& world) {
+    const Window<int> source = world.window<int>(8), target = world.window<int>(8);
+    Chain chain = world.chain("twice");
+    if (world.rank() == 0) {
+      chain.put(target.on(1).at(0), source.at(0), block(4)).put(target.on(1).at(3), source.at(0), block(4));
+    }
+    if (world.rank() == 1) chain.expect(0);
+    chain.commit();
+  });
+  EXPECT_TRUE(says(message, {"chain 'twice'",
+                             "put 0 of rank 0 writes bytes 12 to 16 of window 1 on rank 1, which "
+                             "put 1 of rank 0 writes too"}));
+}
+
+TEST(Commit, RefusesPutsOfTwoRanksIntoTheSameBytes) {
+  const std::string message = refusal(3, [](World& world) {
+    const Window<int> source = world.window<int>(100), target = world.window<int>(100);
+    Chain chain = world.chain("collide");
+    if (world.rank() == 0) chain.put(target.on(2).at(1), source.at(0), stride(10, 3));
+    if (world.rank() == 1) chain.put(target.on(2).at(0), source.at(0), block_stride(3, 2, 8));
+    if (world.rank() == 2) chain.expect(0).expect(1);
+    chain.commit();
+  });
+  EXPECT_TRUE(
+      says(message, {"put 0 of rank 0 writes bytes 4 to 8 of window 1 on rank 2, which put 0 of rank 1 "
+                     "writes too"}));
+}
+
+TEST(Commit, AllowsPutsThatInterleave) {
+  World::run_threads(2, [](World& world) {
+    const Window<int> source = world.window<int>(100), target = world.window<int>(100);
+    Chain chain = world.chain("interleave");
+    if (world.rank() == 0) {
+      chain.put(target.on(1).at(0), source.at(0), stride(10, 3));
+      chain.put(target.on(1).at(1), source.at(0), block_stride(10, 2, 3));
+    }
+    if (world.rank() == 1) chain.expect(0);
+    EXPECT_NO_THROW(chain.commit());
+  });
+}
+
+TEST(Commit, RefusesAPutIntoBytesThatTheTargetSends) {
+  const std::string message = refusal(2, [](World& world) {
+    const Window<int> window = world.window<int>(8);
+    Chain chain = world.chain("swap");
+    chain.put(window.on(1 - world.rank()).at(2), window.at(0), block(4)).expect(1 - world.rank());
+    chain.commit();
+  });
+  EXPECT_TRUE(says(message,
+                   {"chain 'swap' refused, 2 problems:",
+                    "put 0 of rank 1 writes bytes 8 to 16 of window 0 on rank 0, which put 0 of rank 0 reads "
+                    "in the same step",
+                    "put 0 of rank 0 writes bytes 8 to 16 of window 0 on rank 1"}));
+}
+
+TEST(Commit, RefusesAPutOntoItsOwnSource) {
+  EXPECT_TRUE(
+      says(refusal(1,
+                   [](World& world) {
+                     const Window<int> window = world.window<int>(8);
+                     Chain chain = world.chain("shift");
+                     chain.put(window.on(0).at(1), window.at(0), block(4)).expect(0).commit();
+                   }),
+           {"put 0 of rank 0 writes bytes 4 to 16 of window 0 on rank 0, which put 0 of rank 0 reads"}));
+}
+
+TEST(Commit, RefusesDifferentChains) {
+  const std::string message = refusal(3, [](World& world) {
+    Chain chain = world.chain(world.rank() == 2 ? "y-faces" : "x-faces");
+    chain.commit();
+  });
+  EXPECT_TRUE(says(message, {"rank 0 commits the guarded chain 'x-faces', rank 2 the guarded chain 'y-faces'",
+                             "same chains in the same order"}));
+}
+
+TEST(Commit, RefusesAGuardThatOnlySomeWant) {
+  const std::string message = refusal(2, [](World& world) {
+    Chain chain = world.chain("faces", {.guarded = world.rank() == 0, .time_limit = {}, .route = {}});
+    chain.commit();
+  });
+  EXPECT_TRUE(
+      says(message, {"rank 0 commits the guarded chain 'faces', rank 1 the unguarded chain 'faces'"}));
+}
+
+// A rank may drop its last handle while others keep theirs.
+TEST(Commit, RefusesAWindowThatTheTargetHasDestroyed) {
+  const std::string message = refusal(2, [](World& world) {
+    std::optional<Window<int>> target = world.window<int>(8);
+    const Window<int> source = world.window<int>(8);
+    Chain chain = world.chain("stale");
+    if (world.rank() == 0) chain.put(target->on(1).at(0), source.at(0), block(4));
+    if (world.rank() == 1) {
+      chain.expect(0);
+      target.reset();
+    }
+    chain.commit();
+  });
+  EXPECT_TRUE(says(message, {"chain 'stale'", "put 0 of rank 0 uses window 0, which rank 1 has destroyed"}));
+}
+
+TEST(Commit, RefusesAWindowThatTheSenderHasDestroyed) {
+  const std::string message = refusal(2, [](World& world) {
+    std::optional<Window<int>> target = world.window<int>(8);
+    const Window<int> source = world.window<int>(8);
+    Chain chain = world.chain("stale");
+    if (world.rank() == 0) {
+      chain.put(target->on(1).at(0), source.at(0), block(4));
+      target.reset();
+    }
+    if (world.rank() == 1) chain.expect(0);
+    chain.commit();
+  });
+  EXPECT_TRUE(says(message, {"put 0 of rank 0 uses window 0, which rank 0 has destroyed"}));
+}
+
+TEST(Commit, RefusesASourceWindowThatTheTargetHasDestroyed) {
+  const std::string message = refusal(2, [](World& world) {
+    const Window<int> target = world.window<int>(8);
+    std::optional<Window<int>> source = world.window<int>(8);
+    Chain chain = world.chain("stale");
+    if (world.rank() == 0) chain.put(target.on(1).at(0), source->at(0), block(4));
+    if (world.rank() == 1) {
+      chain.expect(0);
+      source.reset();
+    }
+    chain.commit();
+  });
+  EXPECT_TRUE(says(message, {"put 0 of rank 0 uses window 1, which rank 1 has destroyed"}));
+}
+
+TEST(Commit, ShowsTheFirstOfManyProblems) {
+  const std::string message = refusal(2, [](World& world) {
+    const Window<int> window = world.window<int>(4);
+    Chain chain = world.chain("many");
+    for (int i = 0; i < 20 && world.rank() == 0; ++i)
+      chain.put(window.on(1).at(10 + i), window.at(0), block(1));
+    if (world.rank() == 1) chain.expect(0);
+    chain.commit();
+  });
+  EXPECT_TRUE(says(message, {"20 problems", "put 0 of rank 0", "\n  ..."}));
+}
+
+TEST(Commit, AcceptsTheChainOnceItIsPutRight) {
+  World::run_threads(2, [](World& world) {
+    const Window<int> window = world.window<int>(8);
+    Chain chain = world.chain("repaired");
+    const int other = 1 - world.rank();
+    chain.put(window.on(other).at(4), window.at(0), block(4));
+    EXPECT_THROW(chain.commit(), Error);
+    chain.expect(other);
+    chain.commit();
+    window[0] = 10 + world.rank();
+    chain.start();
+    chain.wait();
+    EXPECT_EQ(window[4], 10 + other);
+  });
+}
+
+}  // namespace
+}  // namespace tca::test

@@ -1,0 +1,185 @@
+// Nothing hangs: a rank that does not come, or that fails, is named to those who wait for it.
+#include <atomic>
+#include <thread>
+
+#include "messages.hpp"
+
+namespace tca::test {
+namespace {
+
+using std::chrono::milliseconds;
+
+constexpr milliseconds short_limit{200};
+
+double seconds_of(const std::function<void()>& run) {
+  const auto begin = std::chrono::steady_clock::now();
+  run();
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+}
+
+Chain ring(World& world, const char* name, ChainOptions options) {
+  world.barrier();  // what follows may have to keep a short time limit
+  Chain chain = world.chain(name, std::move(options));
+  const int size = world.size();
+  chain.signal((world.rank() + 1) % size).expect((world.rank() + size - 1) % size).commit();
+  return chain;
+}
+
+TEST(Failure, WaitNamesTheRankThatNeverStarts) {
+  std::atomic<bool> told = false;
+  const std::vector<Caught> all = caught_by_ranks(3, [&](World& world) {
+    Chain chain = ring(world, "faces", {.guarded = true, .time_limit = short_limit, .route = {}});
+    for (int step = 0; step < 2; ++step) {
+      chain.start();
+      chain.wait();
+    }
+    if (world.rank() != 2) chain.start();
+    if (world.rank() == 0) {
+      const Caught error = caught([&] { chain.wait(); });
+      told = true;
+      throw Error(error.code, error.message);
+    }
+    // In the world until rank 0 has seen the limit pass: it must not take them for lost.
+    while (!told) std::this_thread::sleep_for(milliseconds(5));
+  });
+  EXPECT_EQ(all[0].code, Errc::timed_out) << all[0].message;
+  EXPECT_TRUE(says(all[0].message,
+                   {"rank 0 waited 0.", "in step 3 of chain 'faces' for rank 2, which has not signalled",
+                    "OPENTCA_TIME_LIMIT"}));
+}
+
+TEST(Failure, WaitHonoursTheWorldsLimit) {
+  std::atomic<bool> told = false;
+  std::string message;
+  const double seconds = seconds_of([&] {
+    World::run_threads(2,
+                       [&](World& world) {
+                         Chain chain = ring(world, "slow", {});
+                         if (world.rank() == 0) {
+                           chain.start();
+                           message = caught([&] { chain.wait(); }).message;
+                           told = true;
+                         }
+                         while (!told) std::this_thread::sleep_for(milliseconds(5));
+                       },
+                       {.time_limit = short_limit});
+  });
+  EXPECT_TRUE(says(message, {"rank 0 waited 0.", " s in step 1 of chain 'slow' for rank 1"}));
+  EXPECT_LT(seconds, 5);
+}
+
+TEST(Failure, CommitHonoursTheChainsLimit) {
+  std::atomic<bool> told = false;
+  Caught error;
+  const double seconds = seconds_of([&] {
+    World::run_threads(2, [&](World& world) {
+      if (world.rank() == 0) {
+        error =
+            caught([&] { ring(world, "lonely", {.guarded = true, .time_limit = short_limit, .route = {}}); });
+        told = true;
+      }
+      while (!told) std::this_thread::sleep_for(milliseconds(5));
+    });
+  });
+  EXPECT_EQ(error.code, Errc::timed_out);
+  EXPECT_TRUE(says(error.message, {"rank 0 waited 0.", " s in commit of chain 'lonely' for rank 1"}));
+  EXPECT_LT(seconds, 5);
+}
+
+TEST(Failure, ACollectiveNamesTheRankThatDoesNotCome) {
+  std::atomic<bool> told = false;
+  Caught error;
+  World::run_threads(3,
+                     [&](World& world) {
+                       if (world.rank() != 1) {
+                         const Caught mine = caught([&] { world.barrier(); });
+                         if (world.rank() == 0) error = mine;
+                         told = true;
+                       }
+                       while (!told) std::this_thread::sleep_for(milliseconds(5));
+                     },
+                     {.time_limit = short_limit});
+  EXPECT_EQ(error.code, Errc::timed_out);
+  EXPECT_TRUE(says(error.message,
+                   {"rank 0 waited 0.", " s in World::barrier for rank 1", "same call, in the same order"}));
+}
+
+TEST(Failure, ThePartnersOfARankThatThrowsAreTold) {
+  std::vector<Caught> all(3);
+  std::string first;
+  const double seconds = seconds_of([&] {
+    try {
+      World::run_threads(3, [&](World& world) {
+        Chain chain = ring(world, "faces", {});
+        chain.start();
+        chain.wait();
+        if (world.rank() == 1) throw std::runtime_error("disk full");
+        all[static_cast<std::size_t>(world.rank())] = caught([&] {
+          for (;;) {
+            chain.start();
+            chain.wait();
+          }
+        });
+        throw Error(all[static_cast<std::size_t>(world.rank())].code, "passed on");
+      });
+    } catch (const std::exception& error) {
+      first = error.what();
+    }
+  });
+  EXPECT_EQ(first, "disk full");
+  EXPECT_LT(seconds, 5);
+  for (const std::size_t rank : {0u, 2u}) {
+    EXPECT_EQ(all[rank].code, Errc::rank_lost) << all[rank].message;
+    EXPECT_TRUE(says(all[rank].message, {"chain 'faces'", "step "}));
+  }
+  EXPECT_TRUE(says(all[2].message, {"rank 1 failed (disk full) while rank 2 was waiting for it in step "}));
+}
+
+TEST(Failure, ARankThatReturnsEarlyIsMissed) {
+  const std::vector<Caught> all = caught_by_ranks(2, [&](World& world) {
+    if (world.rank() == 1) return;
+    world.barrier();
+  });
+  EXPECT_EQ(all[0].code, Errc::rank_lost);
+  EXPECT_TRUE(says(all[0].message, {"rank 1 left the world", "World::barrier"}));
+}
+
+TEST(Failure, ARankThatThrowsAnythingElseIsToldToo) {
+  std::vector<Caught> all(2);
+  EXPECT_THROW(World::run_threads(2,
+                                  [&](World& world) {
+                                    if (world.rank() == 1) throw 42;  // NOLINT: no std::exception on purpose
+                                    all[0] = caught([&] { world.barrier(); });
+                                  }),
+               int);
+  EXPECT_EQ(all[0].code, Errc::rank_lost);
+}
+
+TEST(Failure, WhatASenderSentBeforeItLeftStillArrives) {
+  for (int round = 0; round < 50; ++round) {
+    World::run_threads(2, [&](World& world) {
+      const Window<int> window = world.window<int>(2);
+      Chain chain = world.chain("last words", {.guarded = false, .time_limit = {}, .route = "staged"});
+      if (world.rank() == 0) chain.put(window.on(1).at(1), window.at(0), block(1));
+      if (world.rank() == 1) chain.expect(0);
+      chain.commit();
+      window[0] = 5;
+      if (world.rank() == 1) std::this_thread::sleep_for(milliseconds(round % 5));
+      chain.start();
+      chain.wait();
+      EXPECT_EQ(window[1], world.rank() == 1 ? 5 : 0);
+    });
+  }
+}
+
+TEST(Failure, ExitCodes) {
+  EXPECT_EQ(Error(Errc::invalid_argument, "").exit_code(), 2);
+  EXPECT_EQ(Error(Errc::refused, "").exit_code(), 3);
+  EXPECT_EQ(Error(Errc::timed_out, "").exit_code(), 4);
+  EXPECT_EQ(Error(Errc::rank_lost, "").exit_code(), 5);
+  EXPECT_EQ(Error(Errc::out_of_memory, "").exit_code(), 6);
+  EXPECT_EQ(Error(Errc::incompatible, "").exit_code(), 7);
+}
+
+}  // namespace
+}  // namespace tca::test

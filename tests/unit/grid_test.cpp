@@ -1,0 +1,113 @@
+// Process grids: the choice of one, neighbours, and how an array is dealt out.
+#include "tca/grid.hpp"
+
+#include "messages.hpp"
+
+namespace tca::test {
+namespace {
+
+std::string chosen(int ranks, std::vector<std::int64_t> extents) {
+  return Grid::choose(ranks, extents).describe();
+}
+
+TEST(Grid, ChoosesTheFewestBytesForTheBusiestRank) {
+  EXPECT_EQ(chosen(1, {64, 64, 64}), "1x1x1");
+  EXPECT_EQ(chosen(4, {64, 64, 64}), "2x2x1");
+  EXPECT_EQ(chosen(4, {1024, 8}), "4x1");
+  EXPECT_EQ(chosen(4, {8, 1024, 4}), "1x4x1");
+  EXPECT_EQ(chosen(7, {100, 100}), "7x1");
+}
+
+// An element of such a face is alone in its cache line.
+TEST(Grid, CutsTheContiguousDimensionOnlyWhereThatSavesMuch) {
+  EXPECT_EQ(chosen(8, {64, 64, 64}), "4x2x1");
+  EXPECT_EQ(chosen(4, {64, 64}), "4x1");
+  EXPECT_EQ(chosen(4, {8, 4096}), "1x4");
+}
+
+// Two ranks in a periodic dimension send to each other on both sides.
+TEST(Grid, CountsTheNeighboursAcrossAPeriodicBoundary) {
+  const std::vector<std::int64_t> extents{64, 64, 64};
+  EXPECT_EQ(Grid::choose(4, extents, {true, true, true}).describe(), "4x1x1");
+}
+
+TEST(Grid, CutsOuterDimensionsAmongEquals) {
+  EXPECT_EQ(chosen(2, {64, 64, 64}), "2x1x1");
+  EXPECT_EQ(chosen(16, {32, 32, 32, 32}), "4x2x2x1");
+}
+
+TEST(Grid, NeverGivesARankNothing) {
+  EXPECT_EQ(chosen(6, {5, 2}), "3x2");
+  EXPECT_EQ(chosen(8, {2, 2, 2}), "2x2x2");
+}
+
+TEST(Grid, KeepsTheSidesThatAreGiven) {
+  const std::vector<std::int64_t> extents{64, 64, 64};
+  EXPECT_EQ(Grid(12, {0, 3, 0}, {}, extents).describe(), "4x3x1");
+  EXPECT_EQ(Grid(12, {12, 1, 1}, {}, extents).describe(), "12x1x1");
+  EXPECT_EQ(Grid(6, {0, 3}).describe(), "2x3");
+}
+
+TEST(Grid, RefusesWhatCannotBe) {
+  const auto refused = [](std::initializer_list<std::string_view> parts, const std::function<void()>& make) {
+    return refuses(Errc::invalid_argument, parts, make);
+  };
+  const std::vector<std::int64_t> small{2, 2};
+  EXPECT_TRUE(refused({"no grid 3x0 holds 8 ranks"}, [] { Grid(8, {3, 0}); }));
+  EXPECT_TRUE(refused({"no grid 2x2 holds 5 ranks"}, [] { Grid(5, {2, 2}); }));
+  EXPECT_TRUE(refused({"no grid 0x0 holds 5 ranks for 2x2 elements"}, [&] { Grid::choose(5, small); }));
+  EXPECT_TRUE(refused({"1 to 4 dimensions, not 0"}, [] { Grid(1, {}); }));
+  EXPECT_TRUE(refused({"1 to 4 dimensions, not 5"}, [] { Grid(1, {1, 1, 1, 1, 1}); }));
+  EXPECT_TRUE(refused({"counts must be positive"}, [] { Grid(4, {-2, -2}); }));
+  EXPECT_TRUE(refused({"counts must be positive"}, [] { Grid(0, {0, 0}); }));
+  EXPECT_TRUE(refused({"periodic has 1"}, [] { Grid(4, {2, 2}, {true}); }));
+  EXPECT_TRUE(refused({"extents 2"}, [&] { Grid(4, {4}, {}, small); }));
+}
+
+TEST(Grid, RanksAreRowMajor) {
+  const Grid grid(24, {2, 3, 4});
+  EXPECT_EQ(grid.ranks(), 24);
+  EXPECT_EQ(grid.coordinates(0), (Grid::Coordinates{0, 0, 0, 0}));
+  EXPECT_EQ(grid.coordinates(17), (Grid::Coordinates{1, 1, 1, 0}));
+  for (int rank = 0; rank < 24; ++rank) EXPECT_EQ(grid.rank_at(grid.coordinates(rank)), rank);
+}
+
+TEST(Grid, NeighboursEndAtABoundary) {
+  const Grid grid(6, {2, 3});
+  EXPECT_EQ(grid.neighbour(0, {1, 0}), 3);
+  EXPECT_EQ(grid.neighbour(0, {0, 1}), 1);
+  EXPECT_EQ(grid.neighbour(0, {1, 1}), 4);
+  EXPECT_EQ(grid.neighbour(0, {-1, 0}), std::nullopt);
+  EXPECT_EQ(grid.neighbour(2, {0, 1}), std::nullopt);
+  EXPECT_EQ(grid.neighbour(2, {1, 1}), std::nullopt);
+}
+
+TEST(Grid, PeriodicNeighboursWrap) {
+  const Grid grid(6, {2, 3}, {false, true});
+  EXPECT_EQ(grid.neighbour(0, {0, -1}), 2);
+  EXPECT_EQ(grid.neighbour(5, {0, 1}), 3);
+  EXPECT_EQ(grid.neighbour(5, {1, 1}), std::nullopt);
+  EXPECT_EQ(grid.neighbour(0, {0, -4}), 2);
+  EXPECT_EQ(Grid(1, {1}, {true}).neighbour(0, {1}), 0);
+}
+
+TEST(Grid, PartsCoverTheWholeWithoutOverlap) {
+  const Grid grid(12, {3, 4});
+  for (const std::int64_t extent : {4, 5, 7, 100, 101, 102, 103}) {
+    std::vector<int> owners(static_cast<std::size_t>(extent), 0);
+    std::int64_t smallest = extent, largest = 0;
+    for (int rank = 0; rank < 4; ++rank) {
+      const Part part = grid.part(rank, 1, extent);
+      smallest = std::min(smallest, part.size);
+      largest = std::max(largest, part.size);
+      for (std::int64_t i = 0; i < part.size; ++i) ++owners[static_cast<std::size_t>(part.begin + i)];
+    }
+    EXPECT_EQ(owners, std::vector<int>(static_cast<std::size_t>(extent), 1));
+    EXPECT_LE(largest - smallest, 1);
+  }
+  EXPECT_EQ(grid.part(0, 1, 6).size, 2);  // the first ones get one more
+  EXPECT_EQ(grid.part(3, 1, 6).size, 1);
+}
+
+}  // namespace
+}  // namespace tca::test

@@ -1,0 +1,161 @@
+// Halos in every dimension, checked cell by cell against global indices; and what a halo refuses.
+#include "halo_check.hpp"
+#include "messages.hpp"
+
+namespace tca::test {
+namespace {
+
+void expect_halo(int ranks, const HaloCase& test) {
+  EXPECT_NO_THROW(World::run_threads(ranks, [&](World& world) { check_halo<double>(world, test); }));
+}
+
+// All combinations of faces only or corners too, and periodic or not.
+void expect_all(int ranks, HaloCase test) {
+  for (const bool corners : {false, true}) {
+    for (const bool periodic : {false, true}) {
+      SCOPED_TRACE(fmt::format("corners {}, periodic {}", corners, periodic));
+      test.corners = corners;
+      test.periodic.assign(test.extents.size(), periodic);
+      expect_halo(ranks, test);
+    }
+  }
+}
+
+TEST(Halo, OneDimension) {
+  expect_all(1, {.shape = {1}, .extents = {6}});
+  expect_all(2, {.shape = {2}, .extents = {7}});
+  expect_all(4, {.shape = {4}, .extents = {11}, .width = {{2, 1}}});
+}
+
+TEST(Halo, TwoDimensions) {
+  expect_all(4, {.shape = {2, 2}, .extents = {7, 9}});
+  expect_all(4, {.shape = {1, 4}, .extents = {4, 10}, .width = {{2, 2}, {1, 2}}});
+  expect_all(3, {.shape = {3, 1}, .extents = {8, 3}, .width = {{1, 2}, {3, 0}}});
+}
+
+TEST(Halo, ThreeDimensions) {
+  expect_all(4, {.shape = {2, 1, 2}, .extents = {5, 4, 6}, .width = {{1, 2}, {0, 1}, {2, 1}}});
+  expect_all(8, {.shape = {2, 2, 2}, .extents = {5, 5, 4}});
+}
+
+TEST(Halo, FourDimensions) {
+  expect_all(4, {.shape = {2, 1, 1, 2},
+                 .extents = {4, 3, 2, 5},
+                 .width = {{1, 1}, {1, 0}, {1, 1}, {2, 1}},
+                 .steps = 2});
+}
+
+TEST(Halo, PeriodicInOneDimensionOnly) {
+  expect_halo(4, {.shape = {2, 2}, .periodic = {true, false}, .extents = {6, 6}, .corners = true});
+  expect_halo(4, {.shape = {4, 1}, .periodic = {false, true}, .extents = {9, 5}, .corners = true});
+}
+
+// The same neighbour on both sides, and on all four.
+TEST(Halo, PeriodicWithTwoRanks) {
+  expect_halo(2, {.shape = {2, 1},
+                  .periodic = {true, true},
+                  .extents = {4, 3},
+                  .width = {{2, 2}, {3, 3}},
+                  .corners = true});
+}
+
+TEST(Halo, GhostsAsWideAsTheNeighbour) {
+  expect_halo(3, {.shape = {3}, .periodic = {true}, .extents = {6}, .width = {{2, 2}}});
+}
+
+TEST(Halo, AWidthOfNothing) {
+  expect_all(4, {.shape = {2, 2}, .extents = {6, 6}, .width = {{0, 0}, {1, 1}}});
+  expect_all(2, {.shape = {2, 1}, .extents = {6, 6}, .width = {{0, 2}, {0, 0}}});
+  expect_all(2, {.shape = {2, 1}, .extents = {6, 6}, .width = {{0, 0}, {0, 0}}});
+}
+
+TEST(Halo, WidthsOfEachRankItsOwn) {
+  expect_all(2, {.shape = {2}, .extents = {9}, .widths_by_rank = {{{2, 1}}, {{1, 3}}}});
+  expect_all(4, {.shape = {2, 2},
+                 .extents = {8, 8},
+                 .widths_by_rank = {{{1, 1}, {1, 1}}, {{2, 0}, {1, 3}}, {{0, 2}, {2, 2}}, {{3, 1}, {0, 0}}}});
+}
+
+TEST(Halo, SeveralFieldsOfDifferentTypes) {
+  World::run_threads(4, [](World& world) {
+    check_halo<float>(world, {.shape = {2, 2}, .extents = {8, 9}, .corners = true, .fields = 3});
+    check_halo<std::int16_t>(world, {.shape = {4, 1}, .extents = {8, 9}, .fields = 2});
+  });
+}
+
+TEST(Halo, CountsItsBytes) {
+  World::run_threads(2, [](World& world) {
+    const Grid grid(2, {2, 1});
+    Halo halo(world, "u", grid, {4, 10}, {.width = {{2, 1}, {1, 1}}, .corners = false, .chain = {}});
+    EXPECT_EQ(halo.extents()[0], 7);
+    EXPECT_EQ(halo.extents()[1], 12);
+    EXPECT_EQ(halo.elements(), 84);
+    EXPECT_EQ(halo.index(std::array<std::int64_t, 2>{0, 0}), 2 * 12 + 1);
+    EXPECT_EQ(halo.index(std::array<std::int64_t, 2>{3, 9}), 5 * 12 + 10);
+    const auto u = world.window<double>(halo.elements());
+    halo.add(u);
+    // Rank 0 fills the two low ghost rows of rank 1, which fills the one high row of rank 0.
+    EXPECT_EQ(halo.bytes(), (world.rank() == 0 ? 20 : 10) * 8);
+    halo.commit();
+    EXPECT_TRUE(says(halo.explain(), {"chain 'u'", "shm/"}));
+  });
+}
+
+testing::AssertionResult all_refused(int ranks, Errc code, std::initializer_list<std::string_view> parts,
+                                     const std::function<void(World&)>& body) {
+  for (const Caught& error : caught_by_ranks(ranks, body)) {
+    if (error.code != code) return testing::AssertionFailure() << error.message;
+    if (const auto result = says(error.message, parts); !result) return result;
+  }
+  return testing::AssertionSuccess();
+}
+
+TEST(Halo, RefusesNeighboursThatDisagree) {
+  EXPECT_TRUE(all_refused(2, Errc::refused,
+                          {"halo 'u': ranks 0 and 1 share a face but have 5 and 6 elements in dimension 1"},
+                          [](World& world) {
+                            Halo(world, "u", Grid(2, {2, 1}), {4, 5 + world.rank()});
+                          }));
+}
+
+TEST(Halo, RefusesGhostsWiderThanTheNeighbour) {
+  EXPECT_TRUE(all_refused(2, Errc::refused,
+                          {"the ghosts of rank 1 in dimension 0 are 3 wide, but rank 0 has only 2"},
+                          [](World& world) {
+                            const std::int64_t wide = world.rank() == 1 ? 3 : 1;
+                            Halo(world, "u", Grid(2, {2}), {world.rank() == 0 ? 2 : 5},
+                                 {.width = {{wide, 1}}, .corners = false, .chain = {}});
+                          }));
+}
+
+TEST(Halo, RefusesWhatDoesNotFitTheGrid) {
+  const auto wrong = [](std::initializer_list<std::string_view> parts,
+                        const std::function<void(World&)>& body) {
+    return all_refused(1, Errc::invalid_argument, parts, body);
+  };
+  EXPECT_TRUE(wrong({"the grid 2x1 does not hold the world's 1 ranks"}, [](World& world) {
+    Halo(world, "u", Grid(2, {2, 1}), {4, 4});
+  }));
+  EXPECT_TRUE(wrong({"the grid has 2 dimensions, the interior 1"}, [](World& world) {
+    Halo(world, "u", Grid(1, {1, 1}), {4});
+  }));
+  EXPECT_TRUE(wrong({"and the widths 1"}, [](World& world) {
+    Halo(world, "u", Grid(1, {1, 1}), {4, 4}, {.width = {{1, 1}}, .corners = false, .chain = {}});
+  }));
+  EXPECT_TRUE(
+      wrong({"dimension 0 has 0 elements"}, [](World& world) { Halo(world, "u", Grid(1, {1}), {0}); }));
+  EXPECT_TRUE(wrong({"ghosts -1 and 1 wide"}, [](World& world) {
+    Halo(world, "u", Grid(1, {1}), {4}, {.width = {{-1, 1}}, .corners = false, .chain = {}});
+  }));
+}
+
+TEST(Halo, RefusesAFieldThatIsTooSmall) {
+  EXPECT_TRUE(all_refused(2, Errc::invalid_argument, {"put of chain 'u'", "which has"}, [](World& world) {
+    Halo halo(world, "u", Grid(2, {2}, {true}), {4});
+    const auto u = world.window<double>(halo.elements() - 3);
+    halo.add(u);
+  }));
+}
+
+}  // namespace
+}  // namespace tca::test

@@ -1,0 +1,144 @@
+// Layouts: what each form is reduced to, and every wrong count refused where it is written.
+#include "tca/layout.hpp"
+
+#include <limits>
+
+#include "messages.hpp"
+
+namespace tca::test {
+namespace {
+
+constexpr std::int64_t largest = std::numeric_limits<std::int64_t>::max();
+
+std::vector<Layout::Loop> loops(const Layout& layout) {
+  return {layout.loops().begin(), layout.loops().end()};
+}
+
+using Loops = std::vector<Layout::Loop>;
+
+TEST(Layout, BlockIsOneRun) {
+  const Layout layout = block(7);
+  EXPECT_EQ(layout.elements(), 7);
+  EXPECT_EQ(layout.first(), 0);
+  EXPECT_EQ(layout.end(), 7);
+  EXPECT_EQ(layout.run(), 7);
+  EXPECT_EQ(loops(layout), Loops{});
+  EXPECT_EQ(layout.describe(), "block of 7");
+}
+
+TEST(Layout, BlockStrideIsRowsOfRuns) {
+  const Layout layout = block_stride(3, 4, 10);
+  EXPECT_EQ(layout.elements(), 12);
+  EXPECT_EQ(layout.end(), 24);
+  EXPECT_EQ(layout.run(), 4);
+  EXPECT_EQ(loops(layout), (Loops{{3, 10}}));
+  EXPECT_EQ(layout.describe(), "block-stride of 3 rows of 4, pitch 10");
+}
+
+TEST(Layout, StrideIsSingleElements) {
+  const Layout layout = stride(5, 6);
+  EXPECT_EQ(layout.elements(), 5);
+  EXPECT_EQ(layout.end(), 25);
+  EXPECT_EQ(loops(layout), (Loops{{5, 6}}));
+  EXPECT_EQ(layout.describe(), "stride of 5, pitch 6");
+}
+
+TEST(Layout, SubarrayIsABoxInItsArray) {
+  const Layout layout = subarray({5, 6, 7, 8}, {1, 2, 3, 4}, {2, 3, 2, 3});
+  EXPECT_EQ(layout.elements(), 36);
+  EXPECT_EQ(layout.first(), ((1 * 6 + 2) * 7 + 3) * 8 + 4);
+  EXPECT_EQ(layout.end(), ((2 * 6 + 4) * 7 + 4) * 8 + 7);
+  EXPECT_EQ(layout.run(), 3);
+  EXPECT_EQ(loops(layout), (Loops{{2, 8}, {3, 56}, {2, 336}}));
+  EXPECT_EQ(layout.describe(), "sub-array of 2 x 3 x 2 x 3");
+}
+
+TEST(Layout, OneDimensionalSubarrayIsABlock) {
+  const Layout layout = subarray({10}, {4}, {3});
+  EXPECT_EQ(layout.first(), 4);
+  EXPECT_EQ(layout.run(), 3);
+  EXPECT_EQ(loops(layout), Loops{});
+}
+
+TEST(Layout, RowsThatTouchBecomeOneRun) {
+  EXPECT_EQ(block_stride(6, 4, 4).describe(), "block of 24");
+  EXPECT_EQ(stride(6, 1).describe(), "block of 6");
+  EXPECT_EQ(subarray({5, 4, 6}, {1, 0, 0}, {2, 4, 6}).describe(), "block of 48");
+}
+
+TEST(Layout, LoopsThatContinueEachOtherBecomeOne) {
+  // Columns of full planes: the step from plane to plane is the next row.
+  EXPECT_EQ(loops(subarray({5, 4, 6}, {1, 0, 2}, {3, 4, 2})), (Loops{{12, 6}}));
+  EXPECT_EQ(loops(subarray({5, 4, 6}, {1, 1, 2}, {3, 1, 2})), (Loops{{3, 24}}));
+}
+
+TEST(Layout, SidesOfOneDisappear) {
+  EXPECT_EQ(block_stride(1, 4, 100).describe(), "block of 4");
+  EXPECT_EQ(stride(1, 100).describe(), "block of 1");
+  EXPECT_EQ(loops(subarray({9, 9, 9}, {1, 1, 1}, {1, 1, 1})), Loops{});
+}
+
+TEST(Layout, RefusesCountsThatAreNotPositive) {
+  const auto refused = [](const std::function<void()>& make) {
+    return refuses(Errc::invalid_argument, {"must be at least 1"}, make);
+  };
+  EXPECT_TRUE(refused([] { block(0); }));
+  EXPECT_TRUE(refused([] { block(-3); }));
+  EXPECT_TRUE(refused([] { block_stride(0, 1, 1); }));
+  EXPECT_TRUE(refused([] { block_stride(1, 0, 1); }));
+  EXPECT_TRUE(refused([] { block_stride(1, 1, 0); }));
+  EXPECT_TRUE(refused([] { stride(0, 1); }));
+  EXPECT_TRUE(refused([] { stride(1, -1); }));
+  EXPECT_TRUE(refused([] { subarray({0}, {0}, {1}); }));
+  EXPECT_TRUE(refused([] { subarray({4, 4}, {0, 0}, {1, 0}); }));
+}
+
+TEST(Layout, RefusesMinusOneInAnUnsignedVariable) {
+  EXPECT_TRUE(
+      refuses(Errc::invalid_argument, {"block: the count", "not -1"}, [] { block(std::size_t(-1)); }));
+  EXPECT_TRUE(refuses(Errc::invalid_argument, {"do not fit"},
+                      [] { subarray({4}, {static_cast<unsigned long>(-1)}, {1}); }));
+  EXPECT_EQ(Count(4'000'000'000u).value(), 4'000'000'000);
+}
+
+TEST(Layout, RefusesRowsThatOverlap) {
+  EXPECT_TRUE(
+      refuses(Errc::invalid_argument,
+              {"block_stride: rows of 5 elements overlap when they start 4 apart", "pitch must be >= block"},
+              [] { block_stride(3, 5, 4); }));
+}
+
+TEST(Layout, RefusesABoxOutsideItsArray) {
+  EXPECT_TRUE(
+      refuses(Errc::invalid_argument, {"subarray: 3 elements from 2 do not fit extent 4 of dimension 1"}, [] {
+        subarray({9, 4}, {0, 2}, {1, 3});
+      }));
+  EXPECT_TRUE(refuses(Errc::invalid_argument, {"dimension 0"}, [] { subarray({4}, {-1}, {2}); }));
+  EXPECT_TRUE(refuses(Errc::invalid_argument, {"dimension 0"}, [] { subarray({4}, {0}, {5}); }));
+}
+
+TEST(Layout, RefusesDimensionsThatDisagree) {
+  const auto refused = [](const std::function<void()>& make) {
+    return refuses(Errc::invalid_argument, {"same 1 to 4 dimensions"}, make);
+  };
+  EXPECT_TRUE(refused([] { subarray({4, 4}, {0}, {1, 1}); }));
+  EXPECT_TRUE(refused([] { subarray({4}, {0}, {1, 1}); }));
+  EXPECT_TRUE(refused([] { subarray({1, 1, 1, 1, 1}, {0, 0, 0, 0, 0}, {1, 1, 1, 1, 1}); }));
+  EXPECT_TRUE(refused([] { subarray(std::initializer_list<Count>{}, {}, {}); }));
+}
+
+TEST(Layout, RefusesExtentsBeyond63Bits) {
+  const auto refused = [](const std::function<void()>& make) {
+    return refuses(Errc::invalid_argument, {"overflow 63 bits"}, make);
+  };
+  EXPECT_TRUE(refused([] { block_stride(4, 1, largest / 2); }));
+  EXPECT_TRUE(refused([] { stride(largest, 2); }));
+  EXPECT_TRUE(refused([] { block_stride(2, largest, largest); }));
+  EXPECT_TRUE(refused([] { subarray({largest, 3}, {0, 0}, {1, 1}); }));
+  EXPECT_TRUE(refused([] { subarray({2, largest / 2, 3}, {0, 0, 0}, {1, 1, 1}); }));
+  EXPECT_EQ(block(largest).elements(), largest);
+  EXPECT_EQ(stride(largest / 2, 2).end(), largest - 2);
+}
+
+}  // namespace
+}  // namespace tca::test

@@ -1,0 +1,135 @@
+// The route: cost tables, the choice of a channel, overriding it, and explaining it.
+#include <cstdlib>
+
+#include "base/fail.hpp"
+#include "messages.hpp"
+#include "route/choose.hpp"
+#include "route/cost_table.hpp"
+
+namespace tca::test {
+namespace {
+
+using base::Shape;
+using route::LayoutClass;
+
+// Knows its name and protocols, and reaches all ranks but one.
+class NamedFabric final : public fabric::Fabric {
+ public:
+  NamedFabric(std::string_view name, std::vector<std::string_view> protocols, int unreachable = -1)
+      : name_(name), protocols_(std::move(protocols)), unreachable_(unreachable) {}
+  std::string_view name() const override { return name_; }
+  std::span<const std::string_view> protocols() const override { return protocols_; }
+  bool reaches(int rank) const override { return rank != unreachable_; }
+  std::unique_ptr<fabric::Memory> expose(std::size_t, std::string_view) override { return nullptr; }
+  std::unique_ptr<fabric::Program> compile(const fabric::Share&) override { return nullptr; }
+  void put_now(fabric::Memory&, int, std::uint64_t, std::span<const std::byte>) override {}
+  void trace_to(base::Trace*) override {}
+  void progress() override {}
+
+ private:
+  std::string_view name_;
+  std::vector<std::string_view> protocols_;
+  int unreachable_;
+};
+
+class RouteTest : public testing::Test {
+ protected:
+  RouteTest() {
+    fabrics.push_back(
+        std::make_unique<NamedFabric>("shm", std::vector<std::string_view>{"direct", "pull", "staged"}, 7));
+    fabrics.push_back(std::make_unique<NamedFabric>("odd", std::vector<std::string_view>{"first", "second"}));
+  }
+  std::string chosen(int target, const Shape& shape, const std::string& asked = {}) const {
+    const route::Choice choice = route::choose(fabrics, target, shape, asked);
+    const fabric::Fabric& fabric = *fabrics[static_cast<std::size_t>(choice.fabric)];
+    return fmt::format("{}/{}", fabric.name(), fabric.protocols()[static_cast<std::size_t>(choice.protocol)]);
+  }
+  std::vector<std::unique_ptr<fabric::Fabric>> fabrics;
+  const Shape word = base::pair_up(block(1), block(1), 8);
+  const Shape mebibytes = base::pair_up(block(4 << 20), block(4 << 20), 8);
+};
+
+TEST_F(RouteTest, LayoutClasses) {
+  const auto classify = [](const Layout& layout, std::size_t bytes) {
+    return route::classify(base::pair_up(layout, layout, bytes));
+  };
+  EXPECT_EQ(classify(block(100), 8), LayoutClass::block);
+  EXPECT_EQ(classify(stride(100, 2), 8), LayoutClass::stride);
+  EXPECT_EQ(classify(block_stride(10, 7, 100), 8), LayoutClass::stride);
+  EXPECT_EQ(classify(block_stride(10, 8, 100), 8), LayoutClass::block_stride);
+  EXPECT_EQ(classify(subarray({9, 9, 9}, {1, 1, 1}, {3, 3, 3}), 8), LayoutClass::subarray);
+  EXPECT_EQ(classify(subarray({9, 9, 19}, {1, 1, 1}, {3, 3, 16}), 8), LayoutClass::block_stride);
+  EXPECT_EQ(route::to_string(LayoutClass::subarray), "sub-array");
+}
+
+TEST_F(RouteTest, CostsComeInPieces) {
+  const route::Cost table[]{{"f", "p", LayoutClass::block, 0, 1, 0, 1},
+                            {"f", "p", LayoutClass::block, 1000, 2, 0, 0.5},
+                            {"f", "q", LayoutClass::block, 0, 9, 9, 9}};
+  const Shape below = base::pair_up(block(999), block(999), 1),
+              at = base::pair_up(block(1000), block(1000), 1);
+  EXPECT_EQ(route::find_cost(table, "f", "p", below), &table[0]);
+  EXPECT_EQ(route::find_cost(table, "f", "p", at), &table[1]);
+  EXPECT_EQ(route::find_cost(table, "f", "q", at), &table[2]);
+  EXPECT_EQ(route::find_cost(table, "f", "unknown", at), nullptr);
+  EXPECT_EQ(route::find_cost(table, "f", "p", base::pair_up(stride(5, 2), stride(5, 2), 1)), nullptr);
+  EXPECT_DOUBLE_EQ(table[1].predict_us(at), 2 + 1000 * 0.5e-3);
+}
+
+TEST_F(RouteTest, EveryChannelOfShmHasACostForEveryLayout) {
+  const Shape shapes[]{word, base::pair_up(stride(5, 2), block(5), 8),
+                       base::pair_up(block_stride(5, 64, 99), block(320), 8),
+                       base::pair_up(subarray({5, 5, 5}, {0, 0, 0}, {2, 2, 2}), block(8), 8)};
+  for (const Shape& shape : shapes) {
+    for (const char* protocol : {"direct", "pull", "staged"}) {
+      EXPECT_NE(route::find_cost(route::builtin_costs(), "shm", protocol, shape), nullptr) << protocol;
+    }
+  }
+}
+
+TEST_F(RouteTest, TakesTheCheapest) {
+  EXPECT_EQ(chosen(0, word), "shm/staged");
+  EXPECT_EQ(chosen(0, mebibytes), "shm/direct");
+}
+
+TEST_F(RouteTest, TakesAChannelWithoutACostOnlyWhereThereIsNoOther) {
+  EXPECT_EQ(chosen(7, word), "odd/first");
+}
+
+TEST_F(RouteTest, AnOverrideNamesFabricProtocolOrBoth) {
+  EXPECT_EQ(chosen(0, word, "pull"), "shm/pull");
+  EXPECT_EQ(chosen(0, word, "shm/direct"), "shm/direct");
+  EXPECT_EQ(chosen(0, word, "odd"), "odd/first");
+  EXPECT_EQ(chosen(0, word, "second"), "odd/second");
+}
+
+TEST_F(RouteTest, AnUnknownOverrideIsToldTheKnownOnes) {
+  EXPECT_TRUE(refuses(Errc::invalid_argument,
+                      {"route 'stagged' names no channel that reaches rank 3", "shm/direct", "shm/pull",
+                       "shm/staged", "odd/first", "odd/second"},
+                      [&] { chosen(3, word, "stagged"); }));
+  EXPECT_TRUE(refuses(Errc::invalid_argument, {"reaches rank 7; there are odd/first, odd/second"},
+                      [&] { chosen(7, word, "shm/direct"); }));
+}
+
+TEST_F(RouteTest, TheEnvironmentWins) {
+  EXPECT_EQ(route::effective_override("pull"), "pull");
+  setenv("OPENTCA_ROUTE", "shm/staged", 1);
+  EXPECT_EQ(route::effective_override("pull"), "shm/staged");
+  setenv("OPENTCA_ROUTE", "", 1);
+  EXPECT_EQ(route::effective_override("pull"), "pull");
+  unsetenv("OPENTCA_ROUTE");
+}
+
+TEST_F(RouteTest, ExplainsItsChoice) {
+  EXPECT_TRUE(says(route::explain(fabrics, 0, word, {0, 2}, {}),
+                   {"shm/staged, predicted 0.", " us", "next best shm/"}));
+  EXPECT_TRUE(says(route::explain(fabrics, 0, word, {0, 1}, "pull"), {"shm/pull", "forced by route 'pull'"}));
+  EXPECT_TRUE(
+      says(route::explain(fabrics, 7, word, {1, 0}, {}), {"odd/first, no prediction", "the only channel"}));
+  EXPECT_EQ(route::describe(word), "block");
+  EXPECT_EQ(route::describe(base::pair_up(stride(10, 2), stride(10, 2), 4)), "stride, 10 runs of 4 bytes");
+}
+
+}  // namespace
+}  // namespace tca::test

@@ -1,0 +1,108 @@
+// Pairing the layouts of a put's two sides, and where the bytes of two puts meet.
+#include "base/shape.hpp"
+
+#include <numeric>
+
+#include "base/region.hpp"
+#include "messages.hpp"
+
+namespace tca::test {
+namespace {
+
+using base::Region;
+using base::Shape;
+
+struct Expected {
+  std::uint64_t run;
+  std::vector<Shape::Loop> loops;
+};
+
+void expect_shape(const Shape& shape, const Expected& expected) {
+  EXPECT_EQ(shape.run, expected.run);
+  EXPECT_TRUE(
+      std::vector(shape.loops.begin(), shape.loops.begin() + static_cast<std::ptrdiff_t>(shape.loop_count)) ==
+      expected.loops);
+}
+
+TEST(PairUp, EqualBlocksAreOneRun) { expect_shape(base::pair_up(block(6), block(6), 8), {48, {}}); }
+
+TEST(PairUp, EqualLayoutsKeepTheirLoops) {
+  const Layout rows = block_stride(3, 4, 10);
+  expect_shape(base::pair_up(rows, rows, 2), {8, {{3, 20, 20}}});
+}
+
+TEST(PairUp, GathersAndScatters) {
+  expect_shape(base::pair_up(block(6), stride(6, 5), 4), {4, {{6, 4, 20}}});
+  expect_shape(base::pair_up(stride(6, 5), block(6), 4), {4, {{6, 20, 4}}});
+}
+
+TEST(PairUp, SplitsTheCoarserSide) {
+  // Two rows of six into three rows of ... the same twelve elements, in runs that both sides have.
+  expect_shape(base::pair_up(block_stride(2, 6, 10), block_stride(4, 3, 5), 1),
+               {3, {{2, 3, 5}, {2, 10, 10}}});
+}
+
+TEST(PairUp, AFullSideAndAnInnerBox) {
+  expect_shape(base::pair_up(subarray({8, 4}, {2, 0}, {6, 4}), subarray({9, 7}, {1, 2}, {6, 4}), 8),
+               {32, {{6, 32, 56}}});
+}
+
+TEST(PairUp, RefusesDifferentNumbersOfElements) {
+  EXPECT_TRUE(refuses(Errc::invalid_argument, {"put: 5 elements cannot fill 6"},
+                      [] { base::pair_up(block(6), block(5), 1); }));
+}
+
+TEST(PairUp, RefusesRowsThatDoNotLineUp) {
+  EXPECT_TRUE(refuses(Errc::invalid_argument,
+                      {"block-stride of 2 rows of 6", "block-stride of 3 rows of 4", "do not line up"},
+                      [] { base::pair_up(block_stride(2, 6, 9), block_stride(3, 4, 9), 1); }));
+}
+
+TEST(PairUp, RefusesMoreLoopsThanThereAre) {
+  EXPECT_TRUE(refuses(Errc::invalid_argument, {"more than 3", "split the put"}, [] {
+    base::pair_up(subarray({3, 5, 7, 9}, {0, 0, 0, 0}, {2, 4, 4, 8}), block_stride(16, 16, 17), 1);
+  }));
+}
+
+// One for every run that has a copy of its own, and one that has not.
+TEST(Copy, EveryRunLength) {
+  for (const std::size_t bytes : {1u, 2u, 3u, 4u, 8u, 12u, 16u, 24u, 32u, 33u, 64u, 65u}) {
+    const Shape shape = base::pair_up(stride(5, 3), stride(5, 2), bytes);
+    std::vector<std::byte> from(9 * bytes), to(13 * bytes), expected(13 * bytes);
+    for (std::size_t i = 0; i < from.size(); ++i) from[i] = static_cast<std::byte>(i + 1);
+    for (std::size_t k = 0; k < 5; ++k) std::copy_n(&from[2 * k * bytes], bytes, &expected[3 * k * bytes]);
+    base::copy(to.data(), from.data(), shape);
+    EXPECT_EQ(to, expected) << bytes;
+  }
+}
+
+TEST(Region, ColumnsSideBySideDoNotMeet) {
+  const Shape column = base::pair_up(stride(1'000'000, 1000), stride(1'000'000, 1000), 8);
+  EXPECT_FALSE(base::intersect(Region::written(0, column), Region::written(8, column)));
+  const auto meet = base::intersect(Region::written(8, column), Region::written(8 + 8'000'000, column));
+  ASSERT_TRUE(meet);
+  EXPECT_EQ(meet->begin, 8 + 8'000'000);
+  EXPECT_EQ(meet->end, 16 + 8'000'000);
+}
+
+TEST(Region, NamesTheBytesThatBothTouch) {
+  const Shape ten = base::pair_up(block(10), block(10), 1);
+  const auto meet = base::intersect(Region::written(5, ten), Region::read(12, ten));
+  ASSERT_TRUE(meet);
+  EXPECT_EQ(meet->begin, 12);
+  EXPECT_EQ(meet->end, 15);
+  EXPECT_FALSE(base::intersect(Region::written(5, ten), Region::written(15, ten)));
+}
+
+// Pitches that do not divide one another: the answer is found run by run.
+TEST(Region, UnevenPitches) {
+  const Shape threes = base::pair_up(stride(10, 3), stride(10, 3), 1),
+              fives = base::pair_up(stride(6, 5), block(6), 1);
+  EXPECT_TRUE(base::intersect(Region::written(1, threes), Region::written(0, fives)));  // 10 is in both
+  const Shape sixes = base::pair_up(stride(5, 6), block(5), 1),
+              nines = base::pair_up(stride(3, 9), block(3), 1);
+  EXPECT_FALSE(base::intersect(Region::written(0, sixes), Region::written(1, nines)));
+}
+
+}  // namespace
+}  // namespace tca::test

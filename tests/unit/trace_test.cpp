@@ -1,0 +1,99 @@
+// Traces: JSON that a viewer opens, with a lane for each rank and spans for what its chains did.
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <set>
+
+#include "messages.hpp"
+
+namespace tca::test {
+namespace {
+
+class TraceFile {
+ public:
+  explicit TraceFile(const std::string& name)
+      : path_(std::filesystem::temp_directory_path() /
+              ("opentca_" + name + std::to_string(getpid()) + ".json")) {}
+  ~TraceFile() { std::filesystem::remove(path_); }
+  std::string path() const { return path_.string(); }
+  nlohmann::json read() const { return nlohmann::json::parse(std::ifstream(path_)); }
+
+ private:
+  std::filesystem::path path_;
+};
+
+void exchange(World& world, const std::string& route, int steps) {
+  const Window<int> window = world.window<int>(8);
+  Chain chain = world.chain("faces", {.guarded = true, .time_limit = {}, .route = route});
+  const int other = 1 - world.rank();
+  chain.put(window.on(other).at(4), window.at(0), block(4)).expect(other).commit();
+  for (int step = 0; step < steps; ++step) {
+    chain.start();
+    chain.wait();
+  }
+}
+
+TEST(Trace, HasALaneARankAndEveryStep) {
+  const TraceFile file("steps");
+  World::run_threads(2,
+                     [&](World& world) {
+                       exchange(world, "pull", 3);
+                       const double now = 1e6 + world.rank();
+                       world.trace_span("interior", now, now + 5);
+                       world.write_trace(file.path());
+                     },
+                     {.trace = true});
+  const nlohmann::json trace = file.read();
+  std::set<std::string> lanes;
+  std::map<std::pair<int, std::string>, int> spans;
+  for (const nlohmann::json& event : trace.at("traceEvents")) {
+    if (event.at("ph") == "M") {
+      if (event.at("name") == "process_name") lanes.insert(event.at("args").at("name"));
+      continue;
+    }
+    EXPECT_EQ(event.at("ph"), "X");
+    EXPECT_GE(event.at("dur").get<double>(), 0);
+    ++spans[{event.at("pid").get<int>(), event.at("name").get<std::string>()}];
+  }
+  EXPECT_EQ(lanes, (std::set<std::string>{"rank 0", "rank 1"}));
+  for (int rank = 0; rank < 2; ++rank) {
+    EXPECT_EQ((spans[{rank, "start faces"}]), 3);
+    EXPECT_EQ((spans[{rank, "wait faces"}]), 3);
+    EXPECT_EQ((spans[{rank, fmt::format("puts from rank {}", 1 - rank)}]), 3);
+    EXPECT_EQ((spans[{rank, "interior"}]), 1);
+  }
+}
+
+TEST(Trace, NamesAreEscaped) {
+  const TraceFile file("names");
+  World::run_threads(1,
+                     [&](World& world) {
+                       world.trace_span("a \"quoted\"\nname \\", 1, 2);
+                       world.write_trace(file.path());
+                     },
+                     {.trace = true});
+  EXPECT_EQ(file.read().at("traceEvents").back().at("name"), "a \"quoted\"\nname \\");
+}
+
+TEST(Trace, IsEmptyWhenNotAskedFor) {
+  const TraceFile file("nothing");
+  World::run_threads(2, [&](World& world) {
+    exchange(world, "", 2);
+    world.write_trace(file.path());
+  });
+  const nlohmann::json trace = file.read();
+  for (const nlohmann::json& event : trace.at("traceEvents")) EXPECT_EQ(event.at("ph"), "M");
+}
+
+TEST(Trace, SaysWhereItCannotWrite) {
+  EXPECT_TRUE(
+      refuses(Errc::invalid_argument, {"cannot write the trace to '/nowhere/trace.json'", "No such file"},
+              [] { World::run_threads(1, [](World& world) { world.write_trace("/nowhere/trace.json"); }); }));
+}
+
+}  // namespace
+}  // namespace tca::test
