@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <cstring>
 #include <string>
 #include <string_view>
@@ -26,6 +27,12 @@ class Writer {
     put(text.size());
     append(text.data(), text.size());
     return *this;
+  }
+
+  // Few bytes for a small number: seven bits to a byte, the lowest first, the eighth bit while more follow.
+  Writer& put_number(std::uint64_t number) {
+    for (; number >= 0x80; number >>= 7) put(static_cast<std::uint8_t>(number | 0x80));
+    return put(static_cast<std::uint8_t>(number));
   }
 
   Writer& put_blob(const Blob& blob) {
@@ -59,6 +66,16 @@ class Reader {
   std::string get_string() {
     const auto size = get<std::size_t>();
     return {reinterpret_cast<const char*>(take(size)), size};
+  }
+
+  std::uint64_t get_number() {
+    std::uint64_t number = 0;
+    for (unsigned shift = 0; shift < 64; shift += 7) {
+      const auto byte = get<std::uint8_t>();
+      number |= std::uint64_t{byte & 0x7fu} << shift;
+      if (byte < 0x80) break;
+    }
+    return number;
   }
 
   bool done() const { return at_ == blob_.size(); }

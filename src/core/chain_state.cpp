@@ -13,6 +13,32 @@ using base::fail;
 
 namespace {
 
+// A descriptor in the few bytes that its numbers need; within a process, so that the shape can stay a pointer.
+void pack(base::Writer& writer, const Descriptor& d) {
+  writer.put_number(static_cast<std::uint64_t>(d.to)).put_number(d.to_window).put_number(d.from_window);
+  writer.put_number(d.fabric).put_number(d.protocol);
+  writer.put_number(static_cast<std::uint64_t>(d.to_offset))
+      .put_number(static_cast<std::uint64_t>(d.from_offset));
+  writer.put_number(reinterpret_cast<std::uintptr_t>(d.shape));
+}
+
+Descriptor unpack(base::Reader& reader) {
+  Descriptor d;
+  d.to = static_cast<std::int32_t>(reader.get_number());
+  d.to_window = static_cast<std::uint32_t>(reader.get_number());
+  d.from_window = static_cast<std::uint32_t>(reader.get_number());
+  d.fabric = static_cast<std::uint16_t>(reader.get_number());
+  d.protocol = static_cast<std::uint16_t>(reader.get_number());
+  d.to_offset = static_cast<std::int64_t>(reader.get_number());
+  d.from_offset = static_cast<std::int64_t>(reader.get_number());
+  d.shape = reinterpret_cast<const base::Shape*>(reader.get_number());
+  return d;
+}
+
+}  // namespace
+
+namespace {
+
 // The control plane waits during a commit, and then by the chain's time limit.
 class TimeLimit {
  public:
@@ -30,10 +56,11 @@ class TimeLimit {
 
 ChainState::ChainState(std::shared_ptr<WorldState> world, std::string name, ChainOptions options)
     : world_(std::move(world)),
-      name_(std::move(name)),
-      route_(route::effective_override(options.route)),
+      name_(world_->intern(std::move(name))),
+      route_(world_->intern(route::effective_override(options.route))),
       time_limit_(options.time_limit.value_or(world_->control().time_limit)),
-      guarded_(options.guarded) {}
+      guarded_(options.guarded),
+      draft_(std::make_unique<Draft>()) {}
 
 ChainState::~ChainState() {
   for (std::unique_ptr<fabric::Program>& program : programs_) world_->retire(id_, std::move(program));
@@ -53,7 +80,7 @@ void ChainState::check_rank(const char* call, int rank) const {
 }
 
 void ChainState::add(const Descriptor& descriptor, std::shared_ptr<WindowState> source) {
-  descriptors_.push_back(descriptor);
+  draft_->descriptors.push_back(descriptor);
   windows_.push_back(std::move(source));
 }
 
@@ -61,18 +88,22 @@ void ChainState::signal(int rank) {
   check_rank("signal", rank);
   Descriptor descriptor;
   descriptor.to = rank;
-  descriptors_.push_back(descriptor);
+  draft_->descriptors.push_back(descriptor);
 }
 
 void ChainState::expect(int rank) {
   check_rank("expect", rank);
-  expected_.push_back(rank);
+  draft_->expected.push_back(rank);
 }
 
 void ChainState::commit() {
   require_uncommitted("commit");
   const TimeLimit limit(world_->control(), time_limit_);
   Commit(*this).run();
+  base::Writer record;
+  for (const Descriptor& descriptor : draft_->descriptors) pack(record, descriptor);
+  record_ = record.blob();
+  draft_.reset();
   committed_ = true;
 }
 
@@ -174,11 +205,12 @@ void ChainState::check_partners(const base::Poll& poll) const {
 }
 
 std::string ChainState::explain() const {
-  std::string text = fmt::format("chain '{}' on rank {}: {} descriptor(s), {}\n", name_, world_->rank(),
-                                 descriptors_.size(), guarded_ ? "guarded" : "unguarded");
+  std::string text =
+      fmt::format("chain '{}' on rank {}, {}:\n", name_, world_->rank(), guarded_ ? "guarded" : "unguarded");
   if (!committed_) return text + "  not committed yet\n";
-  for (std::size_t i = 0; i < descriptors_.size(); ++i) {
-    const Descriptor& d = descriptors_[i];
+  base::Reader reader(record_);
+  for (int i = 0; !reader.done(); ++i) {
+    const Descriptor d = unpack(reader);
     if (d.shape == nullptr) {
       text += fmt::format("  {}: signal to rank {}\n", i, d.to);
       continue;

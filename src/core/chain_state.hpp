@@ -24,6 +24,13 @@ struct Descriptor {
   const base::Shape* shape = nullptr;
 };
 
+// What a rank says of a chain before it is committed.
+struct Draft {
+  std::vector<Descriptor> descriptors;
+  std::vector<int> expected;
+};
+
+// Kept small, since there may be thousands: texts are the world's, the draft goes with the commit.
 class ChainState {
  public:
   ChainState(std::shared_ptr<WorldState> world, std::string name, ChainOptions options);
@@ -57,16 +64,16 @@ class ChainState {
   void check_partners(const base::Poll& poll) const;
 
   std::shared_ptr<WorldState> world_;
-  std::string name_;
-  std::string route_;
+  const std::string& name_;
+  const std::string& route_;
   std::chrono::milliseconds time_limit_;
   std::uint32_t id_ = 0;
   std::uint32_t step_ = 0;
   bool guarded_;
   bool committed_ = false;
   bool running_ = false;
-  std::vector<Descriptor> descriptors_;
-  std::vector<int> expected_;  // until commit
+  std::unique_ptr<Draft> draft_;  // until commit
+  base::Blob record_;             // from then on the descriptors, packed, for `explain`
   std::vector<std::shared_ptr<WindowState>> windows_;
   std::vector<std::unique_ptr<fabric::Program>> programs_;
 };

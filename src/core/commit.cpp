@@ -44,7 +44,7 @@ void Commit::run() {
 }
 
 void Commit::choose_channels() {
-  for (Descriptor& d : chain_.descriptors_) {
+  for (Descriptor& d : chain_.draft_->descriptors) {
     if (d.shape == nullptr) continue;
     const route::Choice choice = route::choose(world_.fabrics(), d.to, *d.shape, chain_.route_);
     d.fabric = static_cast<std::uint16_t>(choice.fabric);
@@ -55,10 +55,10 @@ void Commit::choose_channels() {
 void Commit::exchange() {
   base::Writer writer;
   writer.put_blob(world_.releases()).put_string(chain_.name_).put(chain_.guarded_);
-  writer.put(chain_.descriptors_.size());
-  for (const Descriptor& d : chain_.descriptors_) write(writer, d);
-  writer.put(chain_.expected_.size());
-  for (const int rank : chain_.expected_) writer.put(rank);
+  writer.put(chain_.draft_->descriptors.size());
+  for (const Descriptor& d : chain_.draft_->descriptors) write(writer, d);
+  writer.put(chain_.draft_->expected.size());
+  for (const int rank : chain_.draft_->expected) writer.put(rank);
   const std::string what = fmt::format("commit of chain '{}'", chain_.name_);
   for (const base::Blob& blob : world_.control().all_gather(writer.blob(), what)) {
     base::Reader reader(blob);
@@ -114,8 +114,8 @@ void Commit::check_windows(std::vector<std::string>& problems) const {
 
 // The targets of this rank's own puts; sources were checked when they were declared.
 void Commit::check_bounds(std::vector<std::string>& problems) const {
-  for (std::size_t i = 0; i < chain_.descriptors_.size(); ++i) {
-    const Descriptor& d = chain_.descriptors_[i];
+  for (std::size_t i = 0; i < chain_.draft_->descriptors.size(); ++i) {
+    const Descriptor& d = chain_.draft_->descriptors[i];
     if (d.shape == nullptr) continue;
     const std::shared_ptr<WindowState> window = world_.find_window(d.to_window);
     if (window == nullptr) continue;  // check_windows says so
@@ -131,7 +131,7 @@ void Commit::check_bounds(std::vector<std::string>& problems) const {
 
 void Commit::check_expectations(std::vector<std::string>& problems) const {
   const int me = world_.rank();
-  const std::set<int> expected(chain_.expected_.begin(), chain_.expected_.end());
+  const std::set<int> expected(chain_.draft_->expected.begin(), chain_.draft_->expected.end());
   std::set<int> senders;
   for (int rank = 0; rank < world_.size(); ++rank) {
     for (const Descriptor& d : ranks_[static_cast<std::size_t>(rank)].puts) {
@@ -231,9 +231,7 @@ void Commit::compile() {
     chain_.programs_.push_back(
         world_.fabrics()[f]->compile({chain_.name_, chain_.guarded_, outgoing, incoming}));
   }
-  chain_.descriptors_.shrink_to_fit();
   chain_.windows_.shrink_to_fit();
-  chain_.expected_ = {};
 }
 
 }  // namespace tca::core

@@ -48,6 +48,8 @@ class WorldState : public std::enable_shared_from_this<WorldState> {
   // A shape that lives as long as the world; chains of the same pattern share one.
   const base::Shape* intern(const base::Shape& shape) { return &*shapes_.insert(shape).first; }
 
+  const std::string& intern(std::string text) { return *texts_.insert(std::move(text)).first; }
+
   // Numbers for objects made collectively: the same on every rank.
   std::uint32_t next_id() { return next_id_++; }
 
@@ -61,6 +63,7 @@ class WorldState : public std::enable_shared_from_this<WorldState> {
   route::Ground ground_;
   std::optional<base::Trace> trace_;
   std::set<base::Shape> shapes_;
+  std::set<std::string> texts_;
   std::uint32_t next_id_ = 0;
   std::map<std::uint32_t, std::weak_ptr<WindowState>> windows_;
   std::multimap<std::uint32_t, Retired> retired_;

@@ -72,6 +72,13 @@ class Fabric {
 
   virtual bool reaches(int rank) const = 0;
 
+  // How long the smallest transfer to another rank takes here, as measured at bring-up; 0 when it was not. The cost
+  // table has different costs for ranks near and far.
+  virtual double crossing_ns() const { return 0; }
+
+  // Whether a protocol has room for one more such put; asked at commit unless the protocol is forced.
+  virtual bool accepts(int /*protocol*/, const base::Shape& /*shape*/) const { return true; }
+
   // Collective: `bytes` of zeroed memory here, and access to what the others asked for. Throws, on every rank
   // alike, Error{out_of_memory}. `window` names it in messages.
   virtual std::unique_ptr<Memory> expose(std::size_t bytes, std::string_view window) = 0;

@@ -34,7 +34,8 @@ std::vector<Candidate> candidates(Fabrics fabrics, int target, const base::Shape
     const auto protocols = fabric.protocols();
     for (std::size_t p = 0; p < protocols.size(); ++p) {
       if (!matches(override_name, fabric.name(), protocols[p])) continue;
-      const Cost* cost = find_cost(builtin_costs(), fabric.name(), protocols[p], shape);
+      const Cost* cost =
+          find_cost(builtin_costs(), fabric.name(), protocols[p], distance(fabric.crossing_ns()), shape);
       all.push_back({{static_cast<int>(f), static_cast<int>(p)},
                      fmt::format("{}/{}", fabric.name(), protocols[p]),
                      cost ? std::optional(cost->predict_us(shape)) : std::nullopt});
@@ -64,11 +65,15 @@ Choice choose(Fabrics fabrics, int target, const base::Shape& shape, const std::
     base::fail(Errc::invalid_argument, "route '{}' names no channel that reaches rank {}; there are {}",
                override_name, target, known);
   }
-  const Candidate* best = &all.front();
+  const auto has_room = [&](const Candidate& c) {
+    return fabrics[static_cast<std::size_t>(c.choice.fabric)]->accepts(c.choice.protocol, shape);
+  };
+  const Candidate* best = nullptr;
   for (const Candidate& candidate : all) {
-    if (rank_by(candidate) < rank_by(*best)) best = &candidate;
+    if (override_name.empty() && !has_room(candidate)) continue;
+    if (best == nullptr || rank_by(candidate) < rank_by(*best)) best = &candidate;
   }
-  return best->choice;
+  return (best != nullptr ? *best : all.front()).choice;
 }
 
 std::string describe(const base::Shape& shape) {
@@ -79,18 +84,20 @@ std::string describe(const base::Shape& shape) {
 std::string explain(Fabrics fabrics, int target, const base::Shape& shape, Choice chosen,
                     const std::string& override_name) {
   std::string channel, predicted = "no prediction", next;
-  double next_us = std::numeric_limits<double>::max();
+  double chosen_us = 0, next_us = std::numeric_limits<double>::max();
   for (const Candidate& c : candidates(fabrics, target, shape, {})) {
     if (c.choice.fabric == chosen.fabric && c.choice.protocol == chosen.protocol) {
       channel = c.channel;
-      if (c.predicted_us) predicted = fmt::format("predicted {:.2f} us", *c.predicted_us);
+      chosen_us = c.predicted_us.value_or(0);
+      if (c.predicted_us) predicted = fmt::format("predicted {:.2f} us", chosen_us);
     } else if (c.predicted_us && *c.predicted_us < next_us) {
       next_us = *c.predicted_us;
       next = fmt::format("{} {:.2f} us", c.channel, next_us);
     }
   }
-  const std::string reason = override_name.empty() ? (next.empty() ? "the only channel" : "next best " + next)
-                                                   : fmt::format("forced by route '{}'", override_name);
+  std::string reason = next_us < chosen_us ? "no room for " + next : "next best " + next;
+  if (next.empty()) reason = "the only channel";
+  if (!override_name.empty()) reason = fmt::format("forced by route '{}'", override_name);
   return fmt::format("{}, {} ({})", channel, predicted, reason);
 }
 

@@ -7,31 +7,61 @@ namespace tca::route {
 namespace {
 
 using enum LayoutClass;
+using enum Distance;
 
-// Two ranks on two cores, an exchange with the reading of its ghosts, less the same step without it
-// (`tca bench halo`, bench/results/). What decides is how often a cache line crosses between the cores: a
-// strided store makes each line cross twice for a few bytes of it, a staged one packs them into full lines
-// but walks the strided side once more on each core, which no longer pays once that side outgrows the private
-// cache.
+// Cores that share a cache pass a line on in 60 ns or so, others take twice as long or more.
+constexpr double near_ns = 100;
+
+// Two ranks on two cores, an exchange with the reading of its ghosts, less the same step without it, for each of its
+// two faces (`tca bench halo --route ...`). What decides is how often a cache line crosses between the cores: a
+// strided store makes each line cross twice for a few bytes of it; a staged one packs them into full lines, but walks
+// the strided side once more on each core, which does not pay when lines cross quickly or that side has outgrown the
+// caches. A block is pulled while latency counts and stored once the store buffer hides it.
 constexpr std::array table{
-    // fabric, protocol, layout, from bytes, setup us, ns a run, ns a byte
-    Cost{"shm", "staged", block, 0, 0.07, 0, 0.060},
-    Cost{"shm", "direct", block, 0, 0.14, 0, 0.030},
-    Cost{"shm", "pull", block, 0, 0.16, 0, 0.055},
+    // near: AMD EPYC (Zen 5), crossing 65 ns
+    // fabric, protocol, distance, layout, from bytes, setup us, ns a run, ns a byte
+    Cost{"shm", "staged", near, block, 0, 0.02, 0, 0.040},
+    Cost{"shm", "staged", near, block, 512, 0.04, 0, 0.029},
+    Cost{"shm", "direct", near, block, 0, 0.09, 0, 0.014},
+    Cost{"shm", "pull", near, block, 0, 0.03, 0, 0.030},
 
-    Cost{"shm", "staged", block_stride, 0, 0.07, 4, 0.070},
-    Cost{"shm", "direct", block_stride, 0, 0.14, 3, 0.034},
-    Cost{"shm", "pull", block_stride, 0, 0.16, 3, 0.034},
+    Cost{"shm", "staged", near, block_stride, 0, 0.02, 5, 0.050},
+    Cost{"shm", "direct", near, block_stride, 0, 0.09, 5, 0.030},
+    Cost{"shm", "direct", near, block_stride, 65536, 0.09, 0, 0.037},
+    Cost{"shm", "pull", near, block_stride, 0, 0.04, 3, 0.028},
+    Cost{"shm", "pull", near, block_stride, 65536, 0.04, 0, 0.040},
 
-    Cost{"shm", "staged", stride, 0, 0.07, 1.2, 0.060},
-    Cost{"shm", "staged", stride, 32 * 1024, 0.07, 4.5, 0.060},
-    Cost{"shm", "direct", stride, 0, 0.14, 2.6, 0.030},
-    Cost{"shm", "pull", stride, 0, 0.16, 4.0, 0.030},
+    Cost{"shm", "staged", near, stride, 0, 0.05, 1.3, 0},
+    Cost{"shm", "staged", near, stride, 16384, 0.05, 4.4, 0},
+    Cost{"shm", "staged", near, stride, 65536, 0.05, 7.5, 0},
+    Cost{"shm", "direct", near, stride, 0, 0.09, 2.4, 0},
+    Cost{"shm", "direct", near, stride, 65536, 0.09, 4.3, 0},
+    Cost{"shm", "pull", near, stride, 0, 0.04, 3.0, 0},
+    Cost{"shm", "pull", near, stride, 65536, 0.04, 4.4, 0},
 
-    Cost{"shm", "staged", subarray, 0, 0.07, 1.2, 0.060},
-    Cost{"shm", "staged", subarray, 32 * 1024, 0.07, 4.5, 0.060},
-    Cost{"shm", "direct", subarray, 0, 0.14, 2.6, 0.030},
-    Cost{"shm", "pull", subarray, 0, 0.16, 4.0, 0.030},
+    // far: Intel Xeon, crossing 140 ns
+    Cost{"shm", "staged", far, block, 0, 0.10, 0, 0.21},
+    Cost{"shm", "direct", far, block, 0, 0.20, 0, 0.18},
+    Cost{"shm", "direct", far, block, 65536, 0.20, 0, 0.052},
+    Cost{"shm", "pull", far, block, 0, 0.15, 0, 0.24},
+    Cost{"shm", "pull", far, block, 65536, 0.15, 0, 0.089},
+
+    Cost{"shm", "staged", far, block_stride, 0, 0.10, 10, 0.30},
+    Cost{"shm", "staged", far, block_stride, 16384, 0.10, 10, 0.10},
+    Cost{"shm", "direct", far, block_stride, 0, 0.20, 10, 0.24},
+    Cost{"shm", "direct", far, block_stride, 65536, 0.20, 10, 0.155},
+    Cost{"shm", "pull", far, block_stride, 0, 0.15, 10, 0.11},
+    Cost{"shm", "pull", far, block_stride, 16384, 0.15, 10, 0.18},
+
+    Cost{"shm", "staged", far, stride, 0, 0.10, 3.7, 0},
+    Cost{"shm", "staged", far, stride, 16384, 0.10, 6.6, 0},
+    Cost{"shm", "staged", far, stride, 131072, 0.10, 9.4, 0},
+    Cost{"shm", "direct", far, stride, 0, 0.20, 20, 0},
+    Cost{"shm", "direct", far, stride, 16384, 0.20, 12.5, 0},
+    Cost{"shm", "direct", far, stride, 131072, 0.20, 5.1, 0},
+    Cost{"shm", "pull", far, stride, 0, 0.15, 18, 0},
+    Cost{"shm", "pull", far, stride, 16384, 0.15, 12.4, 0},
+    Cost{"shm", "pull", far, stride, 131072, 0.15, 5.1, 0},
 };
 
 }  // namespace
@@ -58,6 +88,8 @@ LayoutClass classify(const base::Shape& shape) {
   return block_stride;
 }
 
+Distance distance(double crossing_ns) { return crossing_ns > near_ns ? far : near; }
+
 double Cost::predict_us(const base::Shape& shape) const {
   return setup_us + 1e-3 * (static_cast<double>(shape.runs()) * ns_per_run +
                             static_cast<double>(shape.bytes()) * ns_per_byte);
@@ -66,12 +98,13 @@ double Cost::predict_us(const base::Shape& shape) const {
 std::span<const Cost> builtin_costs() { return table; }
 
 const Cost* find_cost(std::span<const Cost> costs, std::string_view fabric, std::string_view protocol,
-                      const base::Shape& shape) {
-  const LayoutClass layout = classify(shape);
+                      Distance distance, const base::Shape& shape) {
+  // Short runs cost by the run, in whatever loops they sit.
+  const LayoutClass layout = classify(shape) == subarray ? stride : classify(shape);
   const Cost* best = nullptr;
   for (const Cost& cost : costs) {
-    const bool fits = cost.fabric == fabric && cost.protocol == protocol && cost.layout == layout &&
-                      cost.from_bytes <= shape.bytes();
+    const bool fits = cost.fabric == fabric && cost.protocol == protocol && cost.distance == distance &&
+                      cost.layout == layout && cost.from_bytes <= shape.bytes();
     if (fits && (best == nullptr || cost.from_bytes > best->from_bytes)) best = &cost;
   }
   return best;

@@ -14,11 +14,17 @@ enum class LayoutClass { block, block_stride, stride, subarray };
 std::string_view to_string(LayoutClass layout);
 LayoutClass classify(const base::Shape& shape);
 
-// One piece of a channel's cost: valid from `from_bytes` on, up to the next piece of the same channel and
+// Whether the cores of two ranks share a cache.
+enum class Distance { near, far };
+
+Distance distance(double crossing_ns);
+
+// One piece of a channel's cost: valid from `from_bytes` on, up to the next piece of the same channel, distance and
 // class.
 struct Cost {
   std::string_view fabric;
   std::string_view protocol;
+  Distance distance;
   LayoutClass layout;
   std::uint64_t from_bytes;
   double setup_us;
@@ -32,6 +38,6 @@ std::span<const Cost> builtin_costs();
 
 // The piece that covers `shape`, or null when the table does not know the channel.
 const Cost* find_cost(std::span<const Cost> table, std::string_view fabric, std::string_view protocol,
-                      const base::Shape& shape);
+                      Distance distance, const base::Shape& shape);
 
 }  // namespace tca::route

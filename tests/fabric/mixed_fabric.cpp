@@ -13,6 +13,10 @@ class MixedFabric final : public fabric::Fabric {
   std::string_view name() const override { return inner_->name(); }
   std::span<const std::string_view> protocols() const override { return inner_->protocols(); }
   bool reaches(int rank) const override { return inner_->reaches(rank); }
+  double crossing_ns() const override { return inner_->crossing_ns(); }
+  bool accepts(int protocol, const base::Shape& shape) const override {
+    return inner_->accepts(protocol, shape);
+  }
   std::unique_ptr<fabric::Memory> expose(std::size_t bytes, std::string_view window) override {
     return inner_->expose(bytes, window);
   }

@@ -36,5 +36,16 @@ TEST(Codec, RefusesAStringLongerThanTheRest) {
   EXPECT_TRUE(refuses(Errc::incompatible, {"more were due"}, [&] { reader.get_string(); }));
 }
 
+TEST(Codec, NumbersTakeFewBytes) {
+  const std::uint64_t numbers[]{0, 1, 127, 128, 16383, 16384, 1u << 31, UINT64_MAX};
+  base::Writer writer;
+  for (const std::uint64_t number : numbers) writer.put_number(number);
+  base::Reader reader(writer.blob());
+  for (const std::uint64_t number : numbers) EXPECT_EQ(reader.get_number(), number);
+  EXPECT_TRUE(reader.done());
+  EXPECT_EQ(base::Writer().put_number(127).blob().size(), 1u);
+  EXPECT_EQ(base::Writer().put_number(UINT64_MAX).blob().size(), 10u);
+}
+
 }  // namespace
 }  // namespace tca::test

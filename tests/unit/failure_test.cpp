@@ -74,8 +74,8 @@ TEST(Failure, CommitHonoursTheChainsLimit) {
   const double seconds = seconds_of([&] {
     World::run_threads(2, [&](World& world) {
       if (world.rank() == 0) {
-        error =
-            caught([&] { ring(world, "lonely", {.guarded = true, .time_limit = short_limit, .route = {}}); });
+        Chain chain = world.chain("lonely", {.guarded = true, .time_limit = short_limit, .route = {}});
+        error = caught([&] { chain.commit(); });
         told = true;
       }
       while (!told) std::this_thread::sleep_for(milliseconds(5));
@@ -93,8 +93,10 @@ TEST(Failure, ACollectiveNamesTheRankThatDoesNotCome) {
                      [&](World& world) {
                        if (world.rank() != 1) {
                          const Caught mine = caught([&] { world.barrier(); });
-                         if (world.rank() == 0) error = mine;
-                         told = true;
+                         if (world.rank() == 0) {
+                           error = mine;
+                           told = true;
+                         }
                        }
                        while (!told) std::this_thread::sleep_for(milliseconds(5));
                      },

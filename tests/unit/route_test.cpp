@@ -10,6 +10,7 @@ namespace tca::test {
 namespace {
 
 using base::Shape;
+using route::Distance;
 using route::LayoutClass;
 
 // Knows its name and protocols, and reaches all ranks but one.
@@ -25,6 +26,11 @@ class NamedFabric final : public fabric::Fabric {
   void put_now(fabric::Memory&, int, std::uint64_t, std::span<const std::byte>) override {}
   void trace_to(base::Trace*) override {}
   void progress() override {}
+  double crossing_ns() const override { return crossing; }
+  bool accepts(int protocol, const Shape&) const override { return protocol != full; }
+
+  double crossing = 0;
+  int full = -1;  // the protocol that has no room left
 
  private:
   std::string_view name_;
@@ -63,16 +69,21 @@ TEST_F(RouteTest, LayoutClasses) {
 }
 
 TEST_F(RouteTest, CostsComeInPieces) {
-  const route::Cost table[]{{"f", "p", LayoutClass::block, 0, 1, 0, 1},
-                            {"f", "p", LayoutClass::block, 1000, 2, 0, 0.5},
-                            {"f", "q", LayoutClass::block, 0, 9, 9, 9}};
+  const route::Cost table[]{{"f", "p", Distance::near, LayoutClass::block, 0, 1, 0, 1},
+                            {"f", "p", Distance::near, LayoutClass::block, 1000, 2, 0, 0.5},
+                            {"f", "q", Distance::near, LayoutClass::block, 0, 9, 9, 9},
+                            {"f", "p", Distance::far, LayoutClass::block, 0, 3, 0, 1}};
+  const auto find = [&](const char* protocol, const Shape& shape, Distance distance = Distance::near) {
+    return route::find_cost(table, "f", protocol, distance, shape);
+  };
   const Shape below = base::pair_up(block(999), block(999), 1),
               at = base::pair_up(block(1000), block(1000), 1);
-  EXPECT_EQ(route::find_cost(table, "f", "p", below), &table[0]);
-  EXPECT_EQ(route::find_cost(table, "f", "p", at), &table[1]);
-  EXPECT_EQ(route::find_cost(table, "f", "q", at), &table[2]);
-  EXPECT_EQ(route::find_cost(table, "f", "unknown", at), nullptr);
-  EXPECT_EQ(route::find_cost(table, "f", "p", base::pair_up(stride(5, 2), stride(5, 2), 1)), nullptr);
+  EXPECT_EQ(find("p", below), &table[0]);
+  EXPECT_EQ(find("p", at), &table[1]);
+  EXPECT_EQ(find("q", at), &table[2]);
+  EXPECT_EQ(find("p", at, Distance::far), &table[3]);
+  EXPECT_EQ(find("unknown", at), nullptr);
+  EXPECT_EQ(find("p", base::pair_up(stride(5, 2), stride(5, 2), 1)), nullptr);
   EXPECT_DOUBLE_EQ(table[1].predict_us(at), 2 + 1000 * 0.5e-3);
 }
 
@@ -82,7 +93,10 @@ TEST_F(RouteTest, EveryChannelOfShmHasACostForEveryLayout) {
                        base::pair_up(subarray({5, 5, 5}, {0, 0, 0}, {2, 2, 2}), block(8), 8)};
   for (const Shape& shape : shapes) {
     for (const char* protocol : {"direct", "pull", "staged"}) {
-      EXPECT_NE(route::find_cost(route::builtin_costs(), "shm", protocol, shape), nullptr) << protocol;
+      for (const Distance distance : {Distance::near, Distance::far}) {
+        EXPECT_NE(route::find_cost(route::builtin_costs(), "shm", protocol, distance, shape), nullptr)
+            << protocol;
+      }
     }
   }
 }
@@ -90,6 +104,20 @@ TEST_F(RouteTest, EveryChannelOfShmHasACostForEveryLayout) {
 TEST_F(RouteTest, TakesTheCheapest) {
   EXPECT_EQ(chosen(0, word), "shm/staged");
   EXPECT_EQ(chosen(0, mebibytes), "shm/direct");
+}
+
+// A strided face of 32 KB: packing it pays only where cache lines take long to cross.
+TEST_F(RouteTest, WeighsHowFarTheRanksAre) {
+  const Shape face = base::pair_up(stride(4096, 64), stride(4096, 64), 8);
+  EXPECT_EQ(chosen(0, face), "shm/direct");
+  static_cast<NamedFabric&>(*fabrics[0]).crossing = 140;
+  EXPECT_EQ(chosen(0, face), "shm/staged");
+}
+
+TEST_F(RouteTest, TakesTheNextBestWhereTheBestHasNoRoom) {
+  static_cast<NamedFabric&>(*fabrics[0]).full = 2;
+  EXPECT_EQ(chosen(0, word), "shm/pull");
+  EXPECT_EQ(chosen(0, word, "staged"), "shm/staged");
 }
 
 TEST_F(RouteTest, TakesAChannelWithoutACostOnlyWhereThereIsNoOther) {

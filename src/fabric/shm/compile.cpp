@@ -44,7 +44,6 @@ std::uint32_t add_copies(std::vector<Copy>& copies, const Puts& puts, Protocol p
 Link compile_link(int partner, const Traffic& traffic, bool guarded, std::vector<Copy>& copies) {
   const bool mutual = !traffic.out.empty() && !traffic.in.empty();
   const int out_lag = ready_lag(traffic.out, guarded, mutual);
-  const std::size_t in_bytes = staged_bytes(traffic.in);
   Link link;
   link.partner = partner;
   link.first_copy = static_cast<std::uint32_t>(copies.size());
@@ -52,10 +51,8 @@ Link compile_link(int partner, const Traffic& traffic, bool guarded, std::vector
   link.gather_count = add_copies(copies, traffic.out, staged);
   link.scatter_count = add_copies(copies, traffic.in, staged);
   link.pull_count = add_copies(copies, traffic.in, pull);
-  link.out_ring = Slot::ring(staged_bytes(traffic.out));
-  link.in_ring = Slot::ring(in_bytes);
-  // What does not fit 32 bits does not fit an inbox either; Inbox::allocate says so.
-  link.slot_bytes = static_cast<std::uint32_t>(std::min<std::size_t>(Slot::bytes(in_bytes), UINT32_MAX));
+  link.out_ring = make_ring(staged_bytes(traffic.out));
+  link.in_ring = make_ring(staged_bytes(traffic.in));
   link.puts = !traffic.out.empty();
   link.expects = !traffic.in.empty();
   link.needs_ready = out_lag >= 0;

@@ -1,5 +1,6 @@
 #include "fabric/shm/inbox.hpp"
 
+#include <algorithm>
 #include <cstring>
 
 #include "base/fail.hpp"
@@ -18,18 +19,18 @@ std::size_t round_up(std::size_t bytes, std::size_t to) { return (bytes + to - 1
 
 }  // namespace
 
-Ring Slot::ring(std::size_t buffer_bytes) {
+Ring make_ring(std::size_t buffer_bytes) {
   const bool shares_line = 2 * round_up(buffer_bytes, 8) <= cache_line - sizeof(Signal);
+  // What does not fit 32 bits does not fit an inbox either; `allocate` says so.
+  const std::size_t pitch =
+      std::min<std::size_t>(round_up(buffer_bytes, shares_line ? 8 : cache_line), UINT32_MAX);
   return {static_cast<std::uint32_t>(shares_line ? sizeof(Signal) : cache_line),
-          static_cast<std::uint32_t>(round_up(buffer_bytes, shares_line ? 8 : cache_line))};
+          static_cast<std::uint32_t>(pitch)};
 }
 
-// A power of two below a line, so that no small slot straddles two.
-std::size_t Slot::bytes(std::size_t buffer_bytes) {
-  if (buffer_bytes == 0) return sizeof(Signal);
-  const Ring at = ring(buffer_bytes);
-  const std::size_t all = at.offset + 2 * std::size_t{at.pitch};
-  return all <= 32 ? 32 : round_up(all, cache_line);
+std::size_t Ring::slot_bytes() const {
+  const std::size_t all = offset + 2 * std::size_t{pitch};
+  return all <= 16 ? 16 : all <= 32 ? 32 : round_up(all, cache_line);
 }
 
 Inbox::Inbox(Space& space, fabric::Control& control)

@@ -34,18 +34,18 @@ inline bool reached(std::uint32_t counter, std::uint32_t step) {
   return static_cast<std::int32_t>(counter - step) >= 0;
 }
 
-// The two buffers of a ring, as offsets from the signal in front of them.
+// The two buffers that staged puts of odd and even steps alternate between, as offsets from the signal in front of
+// them. A few bytes share the signal's cache line and cross with it; more begin on a line of their own.
 struct Ring {
-  std::uint32_t offset = 0;
+  std::uint32_t offset = sizeof(Signal);
   std::uint32_t pitch = 0;
+
+  // Of the slot that the signal and the ring make up: a power of two below a line, so that none straddles two.
+  std::size_t slot_bytes() const;
 };
 
-// A Signal and, behind it, the two buffers of a ring that staged puts of odd and even steps alternate
-// between. A few bytes share the signal's cache line and cross with it; more begin on a line of their own.
-struct Slot {
-  static Ring ring(std::size_t buffer_bytes);
-  static std::size_t bytes(std::size_t buffer_bytes);
-};
+// For puts of so many bytes a step, none included.
+Ring make_ring(std::size_t buffer_bytes);
 
 class Inbox {
  public:
@@ -55,6 +55,9 @@ class Inbox {
   // A zeroed slot for what `writer` sends; offset into this rank's inbox. Throws Error{out_of_memory}.
   std::uint64_t allocate(int writer, std::size_t bytes);
   void release(int writer, const Signal* slot, std::size_t bytes);
+
+  // A signal of each rank that no chain uses.
+  Signal& probe(int rank) const { return *reinterpret_cast<Signal*>(at(rank, 0)); }
 
   std::byte* at(int rank, std::uint64_t offset) const {
     return views_[static_cast<std::size_t>(rank)].data() + offset;
@@ -67,9 +70,9 @@ class Inbox {
   std::uint64_t take_lines(std::size_t bytes);
 
   int rank_;
-  std::vector<Mapping> views_;  // by rank, this one's own memory among them
-  std::vector<Lane> lanes_;     // by writer
-  std::uint64_t top_ = 0;
+  std::vector<Mapping> views_;      // by rank, this one's own memory among them
+  std::vector<Lane> lanes_;         // by writer
+  std::uint64_t top_ = cache_line;  // the probe comes first
   std::multimap<std::pair<int, std::size_t>, std::uint64_t> released_;  // by writer and size; -1: whole lines
 };
 

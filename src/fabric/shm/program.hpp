@@ -34,7 +34,6 @@ struct Link {
   Signal* in = nullptr;   // what the partner stores for this rank
   Signal* out = nullptr;  // what this rank stores for the partner
   Ring in_ring, out_ring;
-  std::uint32_t slot_bytes = 0;  // of `in` and its ring
   std::int32_t partner = 0;
   // The copies, in this order: to the partner direct and by gathering; from it by scattering and by pulling.
   std::uint32_t first_copy = 0;
@@ -101,6 +100,7 @@ class Engine {
   explicit Engine(Inbox& inbox) : inbox_(inbox) {}
 
   base::Trace* trace = nullptr;
+  std::size_t staged_bytes = 0;  // of the rings that this rank's programs fill
 
   void progress() {
     for (ShmProgram* program = first_; program != nullptr;) {

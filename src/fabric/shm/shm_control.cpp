@@ -180,8 +180,10 @@ std::optional<std::string> ShmControl::lost(int rank) {
   // Acquire: pairs with the release in `leave`, so that the reason is readable.
   const Presence presence = seat.presence.load(std::memory_order_acquire);
   if (presence == Presence::failed) {
-    trouble = seat.reason;
-    return fmt::format("failed ({})", seat.reason);
+    const std::string reason = seat.reason;
+    // Passed on as it is once it names the rank where it began.
+    trouble = reason.starts_with("rank ") ? reason : fmt::format("rank {} failed ({})", rank, reason);
+    return fmt::format("failed ({})", reason);
   }
   std::string how;
   if (presence == Presence::left) {

@@ -9,22 +9,38 @@
 #include "fabric/shm/compile.hpp"
 #include "fabric/shm/exchange.hpp"
 #include "fabric/shm/memory.hpp"
+#include "fabric/shm/probe.hpp"
 #include "fabric/shm/program.hpp"
 
 namespace tca::shm {
 
 namespace {
 
+// For the rings of all ranks of a host together; a forced protocol goes past it.
+constexpr std::size_t staging_budget = std::size_t{4} << 20;
+
 constexpr std::array<std::string_view, 3> protocol_names{"direct", "pull", "staged"};
 
 class ShmFabric final : public fabric::Fabric {
  public:
   ShmFabric(fabric::Control& control, std::unique_ptr<Space> space)
-      : control_(control), space_(std::move(space)), inbox_(*space_, control), engine_(inbox_) {}
+      : control_(control),
+        space_(std::move(space)),
+        inbox_(*space_, control),
+        engine_(inbox_),
+        crossing_ns_(measure_crossing_ns(inbox_, control)) {}
 
   std::string_view name() const override { return "shm"; }
   std::span<const std::string_view> protocols() const override { return protocol_names; }
   bool reaches(int) const override { return true; }
+  double crossing_ns() const override { return crossing_ns_; }
+
+  // Rings cost memory for as long as their chain lives, which is only worth it for so many.
+  bool accepts(int protocol, const base::Shape& shape) const override {
+    const std::size_t room = staging_budget / static_cast<std::size_t>(control_.size());
+    return protocol != staged || shape.bytes() <= sizeof(std::uint64_t) ||
+           engine_.staged_bytes + make_ring(shape.bytes()).slot_bytes() <= room;
+  }
 
   std::unique_ptr<fabric::Memory> expose(std::size_t bytes, std::string_view window) override;
   std::unique_ptr<fabric::Program> compile(const fabric::Share& share) override;
@@ -44,6 +60,7 @@ class ShmFabric final : public fabric::Fabric {
   std::unique_ptr<Space> space_;
   Inbox inbox_;
   Engine engine_;
+  double crossing_ns_;
 };
 
 std::unique_ptr<fabric::Memory> ShmFabric::expose(std::size_t bytes, std::string_view window) {
@@ -89,7 +106,7 @@ void ShmFabric::exchange_slots(const fabric::Share& share, std::span<Link> links
   std::string problem;
   try {
     for (Link& link : links) {
-      const std::uint64_t offset = inbox_.allocate(link.partner, link.slot_bytes);
+      const std::uint64_t offset = inbox_.allocate(link.partner, link.in_ring.slot_bytes());
       link.in = reinterpret_cast<Signal*>(inbox_.at(control_.rank(), offset));
       slots.put(link.partner).put(offset);
     }
