@@ -21,7 +21,7 @@ constexpr std::array table{
     // near: AMD EPYC (Zen 5), crossing 65 ns
     // fabric, protocol, distance, layout, from bytes, setup us, ns a run, ns a byte
     Cost{"shm", "staged", near, block, 0, 0.02, 0, 0.040},
-    Cost{"shm", "staged", near, block, 512, 0.04, 0, 0.029},
+    Cost{"shm", "staged", near, block, 17, 0.05, 0, 0.029},  // no longer in the signal's own line
     Cost{"shm", "direct", near, block, 0, 0.09, 0, 0.014},
     Cost{"shm", "pull", near, block, 0, 0.03, 0, 0.030},
 
@@ -41,6 +41,7 @@ constexpr std::array table{
 
     // far: Intel Xeon, crossing 140 ns
     Cost{"shm", "staged", far, block, 0, 0.10, 0, 0.21},
+    Cost{"shm", "staged", far, block, 17, 0.25, 0, 0.21},
     Cost{"shm", "direct", far, block, 0, 0.20, 0, 0.18},
     Cost{"shm", "direct", far, block, 65536, 0.20, 0, 0.052},
     Cost{"shm", "pull", far, block, 0, 0.15, 0, 0.24},

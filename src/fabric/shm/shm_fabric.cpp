@@ -83,8 +83,8 @@ std::unique_ptr<fabric::Memory> ShmFabric::expose(std::size_t bytes, std::string
                "raise the limit",
                window, all.bytes / mebibyte, control_.size(), all.available / mebibyte);
   }
-  return std::make_unique<ShmMemory>(allocate_all(*space_, control_, bytes, Backing::committed, window),
-                                     control_.rank());
+  return std::make_unique<ShmMemory>(
+      allocate_all(*space_, control_, ShmMemory::mapped(bytes), Backing::committed, window), control_.rank());
 }
 
 std::unique_ptr<fabric::Program> ShmFabric::compile(const fabric::Share& share) {
