@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Every figure that docs/performance.md gives for shared memory, on this machine, in one go (about five minutes):
+# Every figure that docs/performance.md gives for shared memory, on this machine, in one go (about ten minutes):
 #   bench/host.sh [FILE]     default bench/results/<date>-host.jsonl, which must not exist yet
 # Needs MPI for the comparisons, and a machine that does nothing else meanwhile.
 set -euo pipefail
@@ -9,7 +9,7 @@ out=${1:-bench/results/$(date +%F)-host.jsonl}
 scripts/build.sh release tca
 tca=build/release/bin/tca
 
-"$tca" bench pingpong --bytes 8 --rounds 201 --peer mpi,hand --json "$out"
+"$tca" bench pingpong --bytes 8 --rounds 31 --peer mpi,hand --json "$out"
 "$tca" bench pingpong --bytes 64,512,4096,32768,262144,2097152,8388608 --peer mpi,hand --json "$out"
 "$tca" bench halo --peer mpi,hand --json "$out"
 "$tca" bench halo --unguarded --peer mpi,hand --json "$out"

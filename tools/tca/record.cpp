@@ -2,6 +2,7 @@
 #include "record.hpp"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -91,7 +92,7 @@ void append_line(const std::string& path, const std::string& line) {
 }
 
 std::string hardware() {
-  const int cores = usable_cores();
+  const long cores = sysconf(_SC_NPROCESSORS_ONLN);  // not those of this rank alone
   return fmt::format("{}, {} core{}", cpu_model(), cores, cores == 1 ? "" : "s");
 }
 
