@@ -109,7 +109,7 @@ TEST_F(RouteTest, TakesTheCheapest) {
 // A strided face of 32 KB: packing it pays only where cache lines take long to cross.
 TEST_F(RouteTest, WeighsHowFarTheRanksAre) {
   const Shape face = base::pair_up(stride(4096, 64), stride(4096, 64), 8);
-  EXPECT_EQ(chosen(0, face), "shm/direct");
+  EXPECT_EQ(chosen(0, face), "shm/pull");
   static_cast<NamedFabric&>(*fabrics[0]).crossing = 140;
   EXPECT_EQ(chosen(0, face), "shm/staged");
 }
