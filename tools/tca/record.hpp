@@ -19,7 +19,7 @@ struct Record {
   std::string protocol;             // "direct", "pull", "staged"; joined by "+" when a chain uses several
   std::string start = "host";       // host, graph, kernel or engine
   std::optional<std::string> peer;  // who was measured when not OpenTCA: "mpi", "memcpy", ...
-  std::string layout;               // "block", "block_stride", "stride", or a bench's own word
+  std::string layout;               // "block", "block-stride", "stride", or a bench's own word
   int ranks = 1;
   std::int64_t n = 0;              // extent of the array
   std::int64_t bytes = 0;          // moved in one sample
