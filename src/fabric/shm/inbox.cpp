@@ -29,7 +29,7 @@ Ring make_ring(std::size_t buffer_bytes) {
 }
 
 std::size_t Ring::slot_bytes() const {
-  const std::size_t all = offset + 2 * std::size_t{pitch};
+  const std::size_t all = offset + bytes();
   return all <= 16 ? 16 : all <= 32 ? 32 : round_up(all, cache_line);
 }
 

@@ -40,6 +40,8 @@ struct Ring {
   std::uint32_t offset = sizeof(Signal);
   std::uint32_t pitch = 0;
 
+  std::size_t bytes() const { return 2 * std::size_t{pitch}; }
+
   // Of the slot that the signal and the ring make up: a power of two below a line, so that none straddles two.
   std::size_t slot_bytes() const;
 };

@@ -12,7 +12,7 @@ ShmProgram::ShmProgram(Engine& engine, std::span<const Link> links, std::span<co
   std::copy(links.begin(), links.end(), links_.get());
   std::copy(copies.begin(), copies.end(), copies_.get());
   posts_ready_ = std::any_of(links.begin(), links.end(), [](const Link& link) { return link.posts_ready; });
-  for (const Link& link : links) engine_.staged_bytes += link.out_ring.slot_bytes();
+  for (const Link& link : links) engine_.staged_bytes += link.out_ring.bytes();
   owes_ = std::any_of(links.begin(), links.end(),
                       [](const Link& link) { return link.needs_ready || link.pull_count > 0; });
 }
@@ -20,7 +20,7 @@ ShmProgram::ShmProgram(Engine& engine, std::span<const Link> links, std::span<co
 ShmProgram::~ShmProgram() {
   if (previous_ != nullptr) engine_.remove(*this);
   for (const Link& link : std::span(links_.get(), link_count_)) {
-    engine_.staged_bytes -= link.out_ring.slot_bytes();
+    engine_.staged_bytes -= link.out_ring.bytes();
     engine_.inbox_.release(link.partner, link.in, link.in_ring.slot_bytes());
   }
 }

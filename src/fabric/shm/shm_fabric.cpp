@@ -39,7 +39,7 @@ class ShmFabric final : public fabric::Fabric {
   bool accepts(int protocol, const base::Shape& shape) const override {
     const std::size_t room = staging_budget / static_cast<std::size_t>(control_.size());
     return protocol != staged || shape.bytes() <= sizeof(std::uint64_t) ||
-           engine_.staged_bytes + make_ring(shape.bytes()).slot_bytes() <= room;
+           engine_.staged_bytes + make_ring(shape.bytes()).bytes() <= room;
   }
 
   std::unique_ptr<fabric::Memory> expose(std::size_t bytes, std::string_view window) override;
