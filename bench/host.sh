@@ -16,5 +16,5 @@ tca=build/release/bin/tca
 for route in direct pull staged; do
   "$tca" bench halo --route "$route" --peer hand --json "$out"
 done
-"$tca" bench halo --ranks 16 --n 32,64 --peer mpi --json "$out"
+"$tca" bench halo --ranks 16 --extent 32,64 --peer mpi --json "$out"
 "$tca" himeno --ranks 2 --size S --compare --json "$out"

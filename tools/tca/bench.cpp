@@ -170,7 +170,7 @@ void check(const Options& options) {
   const auto refuse = [](const std::string& message) { throw Error(Errc::invalid_argument, message); };
   if (options.what == "pingpong" && options.ranks < 2) refuse("a ping-pong needs 2 ranks");
   for (const std::size_t n : options.extents) {
-    if (n < 3) refuse(fmt::format("a cube of {} has no interior; --n must be at least 3", n));
+    if (n < 3) refuse(fmt::format("a cube of {} has no interior; --extent must be at least 3", n));
   }
   for (const std::size_t bytes : options.sizes) {
     if (bytes < 1) refuse("--bytes must be at least 1");
@@ -205,7 +205,7 @@ void add_bench(Subcommands& tca) {
   auto options = std::make_shared<Options>();
   CLI::App& app = tca.add("bench", "Measures a put or an exchange of faces, beside peers if asked",
                           "tca bench pingpong --peer mpi,hand\n"
-                          "tca bench halo --ranks 2 --n 64 --layout stride --peer mpi --json halo.json",
+                          "tca bench halo --ranks 2 --extent 64 --layout stride --peer mpi --json halo.json",
                           [options] { return run_bench(*options); });
   app.add_option("WHAT", options->what, "pingpong or halo")
       ->required()
@@ -214,7 +214,7 @@ void add_bench(Subcommands& tca) {
   app.add_option("--bytes", options->sizes, "Message sizes of a ping-pong")
       ->delimiter(',')
       ->capture_default_str();
-  app.add_option("--n", options->extents, "Extents of the cube of doubles")
+  app.add_option("--extent", options->extents, "Extents of the cube of doubles")
       ->delimiter(',')
       ->capture_default_str();
   app.add_option("--layout", options->layouts, "Faces: block, block-stride, stride")

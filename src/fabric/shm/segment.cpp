@@ -196,7 +196,8 @@ OwnSegment::~OwnSegment() {
 
 void OwnSegment::await_arrivals() const {
   const Mapping mapping = map(file_.get(), sizeof(Header), place_.path);
-  const Header& header = Board(mapping.data()).header();
+  const Board board(mapping.data());
+  const Header& header = board.header();
   base::Poll poll(base::Cores::crowded);
   // Relaxed: only a hint that nobody is left who still has to look.
   while (header.arrived.load(std::memory_order_relaxed) < header.ranks - 1 &&
@@ -219,7 +220,8 @@ Mapping look_for_board(const Place& place) {
   const std::size_t bytes = bytes_of(file);
   if (bytes < sizeof(Header)) return {};
   Mapping mapping = map(file.get(), bytes, place.path);
-  Header& header = Board(mapping.data()).header();
+  const Board board(mapping.data());
+  Header& header = board.header();
   // Acquire: pairs with the release at the end of Board::format.
   const std::uint64_t magic = header.magic.load(std::memory_order_acquire);
   if (magic == 0) return {};
