@@ -43,6 +43,8 @@ constexpr std::array table{
     // far: Intel Xeon, crossing 140 ns
     Cost{"shm", "staged", far, block, 0, 0.10, 0, 0.21},
     Cost{"shm", "staged", far, block, 17, 0.25, 0, 0.21},
+    Cost{"shm", "staged", far, block, 24576, 0.10, 0, 0.15},
+    Cost{"shm", "staged", far, block, 65536, 0.10, 0, 0.17},
     Cost{"shm", "direct", far, block, 0, 0.20, 0, 0.18},
     Cost{"shm", "direct", far, block, 65536, 0.20, 0, 0.052},
     Cost{"shm", "pull", far, block, 0, 0.15, 0, 0.24},

@@ -48,7 +48,7 @@ class LauncherTest(unittest.TestCase):
     def setUp(self):
         self.marker = f"TCA_TEST_MARKER={uuid.uuid4()}"
         name, value = self.marker.split("=")
-        keep = {k: v for k, v in os.environ.items() if not k.startswith(("OPENTCA_", "OMPI_", "PMI", "SLURM_"))}
+        keep = {k: v for k, v in os.environ.items() if not k.startswith(("OPENTCA_", "OMPI_COMM_", "PMI", "SLURM_"))}
         self.environment = {**keep, name: value}
         folder = tempfile.TemporaryDirectory()
         self.addCleanup(folder.cleanup)

@@ -63,7 +63,7 @@ class WorldTest(unittest.TestCase):
     def setUp(self):
         name, value = "TCA_TEST_MARKER", str(uuid.uuid4())
         self.marker = f"{name}={value}"
-        keep = {k: v for k, v in os.environ.items() if not k.startswith(("OPENTCA_", "OMPI_", "PMI", "SLURM_"))}
+        keep = {k: v for k, v in os.environ.items() if not k.startswith(("OPENTCA_", "OMPI_COMM_", "PMI", "SLURM_"))}
         self.environment = {**keep, name: value}
         self.job = f"tcatest-{value}"
         self.segments = set(self.named_segments())
