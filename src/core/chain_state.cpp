@@ -35,10 +35,6 @@ Descriptor unpack(base::Reader& reader) {
   return d;
 }
 
-}  // namespace
-
-namespace {
-
 // The control plane waits during a commit, and then by the chain's time limit.
 class TimeLimit {
  public:

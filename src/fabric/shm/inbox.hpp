@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "fabric/control.hpp"
+#include "fabric/shm/counter.hpp"
 #include "fabric/shm/space.hpp"
 
 namespace tca::shm {
@@ -28,11 +29,6 @@ struct Signal {
   std::uint32_t unused;
 };
 static_assert(sizeof(Signal) == 16 && std::atomic<std::uint32_t>::is_always_lock_free);
-
-// Whether a counter has come to `step`, for counters that wrap and never run 2^31 apart.
-inline bool reached(std::uint32_t counter, std::uint32_t step) {
-  return static_cast<std::int32_t>(counter - step) >= 0;
-}
 
 // The two buffers that staged puts of odd and even steps alternate between, as offsets from the signal in front of
 // them. A few bytes share the signal's cache line and cross with it; more begin on a line of their own.

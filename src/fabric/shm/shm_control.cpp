@@ -13,6 +13,7 @@
 #include <exception>
 
 #include "base/fail.hpp"
+#include "fabric/shm/counter.hpp"
 #include "tca/version.hpp"
 
 namespace tca::shm {
@@ -23,10 +24,6 @@ using namespace std::chrono_literals;
 
 constexpr std::uint32_t start_up = 1;  // the phase of the first all_gather that World::init waits for
 constexpr auto look_at_all_every = 50ms;
-
-bool reached(std::uint32_t counter, std::uint32_t phase) {
-  return static_cast<std::int32_t>(counter - phase) >= 0;
-}
 
 }  // namespace
 
