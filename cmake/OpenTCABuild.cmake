@@ -5,17 +5,18 @@ function(opentca_own_target target)
   set_target_properties(${target} PROPERTIES CXX_EXTENSIONS OFF)
   target_compile_features(${target} PRIVATE cxx_std_20)
   if(OPENTCA_WARNINGS)
-    target_compile_options(${target} PRIVATE -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wsign-conversion
-                                             -Wnon-virtual-dtor -Wold-style-cast -Woverloaded-virtual)
+    set(warnings -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wsign-conversion -Wnon-virtual-dtor -Wold-style-cast
+                 -Woverloaded-virtual)
     # Options are set by name (`{.guarded = false}`); what is left out keeps its default.
-    target_compile_options(${target} PRIVATE -Wno-missing-field-initializers)
+    list(APPEND warnings -Wno-missing-field-initializers)
     # GCC 12 and 13 report overflows that cannot happen where std::vector grows (their PR 105329, 107852).
     if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
-      target_compile_options(${target} PRIVATE -Wno-stringop-overflow -Wno-array-bounds -Wno-restrict)
+      list(APPEND warnings -Wno-stringop-overflow -Wno-array-bounds -Wno-restrict)
     endif()
+    target_compile_options(${target} PRIVATE "$<$<COMPILE_LANGUAGE:CXX>:${warnings}>")
   endif()
   if(OPENTCA_NATIVE)
-    target_compile_options(${target} PRIVATE -march=native)
+    target_compile_options(${target} PRIVATE $<$<COMPILE_LANGUAGE:CXX>:-march=native>)
   endif()
 endfunction()
 
@@ -37,7 +38,7 @@ function(opentca_add_layer name)
   endif()
 endfunction()
 
-# Something optional that is not there: collected, and named once when configure ends.
+# Something optional that is not there: collected, and named once when configure ends. `packages` may be empty.
 function(opentca_missing what packages loses)
   set_property(GLOBAL APPEND PROPERTY OPENTCA_MISSING "${what}: ${loses}")
   set_property(GLOBAL APPEND PROPERTY OPENTCA_MISSING_PACKAGES ${packages})
@@ -55,5 +56,7 @@ function(opentca_summary)
   endforeach()
   list(REMOVE_DUPLICATES packages)
   list(JOIN packages " " packages)
-  message(STATUS "  to add it on Debian or Ubuntu: apt-get install ${packages}")
+  if(packages)
+    message(STATUS "  to add it on Debian or Ubuntu: apt-get install ${packages}")
+  endif()
 endfunction()

@@ -9,6 +9,58 @@ function(opentca_require package packages)
   endif()
 endfunction()
 
+# OPENTCA_CUDA: whether the fabric of GPUs is built. Its code is C++20, which nvcc speaks from version 12 on.
+set(OPENTCA_CUDA OFF)
+set(nvcc_release 0)
+if(OPENTCA_WITH_CUDA)
+  include(CheckLanguage)
+  check_language(CUDA)
+  if(CMAKE_CUDA_COMPILER)
+    execute_process(COMMAND ${CMAKE_CUDA_COMPILER} --version OUTPUT_VARIABLE text ERROR_QUIET)
+    string(REGEX REPLACE ".*release ([0-9]+).*" "\\1" nvcc_release "${text}")
+  endif()
+endif()
+if(nvcc_release GREATER_EQUAL 12)
+  # What runs on Ampere and Hopper, and, compiled when it starts, on what comes after.
+  if(NOT DEFINED CMAKE_CUDA_ARCHITECTURES)
+    set(CMAKE_CUDA_ARCHITECTURES 80-real 90-real 90-virtual)
+  endif()
+  enable_language(CUDA)
+  # CMake before 3.26 does not know that nvcc speaks C++20.
+  if(NOT CMAKE_CUDA20_STANDARD_COMPILE_OPTION)
+    set(CMAKE_CUDA20_STANDARD_COMPILE_OPTION "-std=c++20")
+    set(CMAKE_CUDA20_EXTENSION_COMPILE_OPTION "-std=c++20")
+    list(APPEND CMAKE_CUDA_COMPILE_FEATURES cuda_std_20)
+  endif()
+  set(CMAKE_CUDA_STANDARD 20)
+  set(CMAKE_CUDA_STANDARD_REQUIRED ON)
+  find_package(CUDAToolkit REQUIRED)
+  set(OPENTCA_CUDA ON)
+elseif(OPENTCA_WITH_CUDA STREQUAL "AUTO")
+  opentca_missing("nvcc 12 or later (NVIDIA's CUDA toolkit)" "" "no fabric cuda, so no windows on GPUs")
+elseif(OPENTCA_WITH_CUDA)
+  message(FATAL_ERROR "OPENTCA_WITH_CUDA=${OPENTCA_WITH_CUDA}, but nvcc 12 or later is not here (PATH, CUDACXX, "
+                      "CMAKE_CUDA_COMPILER)")
+endif()
+
+# NCCL is only compared with: from a package, with the toolkit, or from pip (nvidia-nccl).
+if(OPENTCA_CUDA AND OPENTCA_BUILD_TOOLS)
+  if(NOT DEFINED OPENTCA_PIP_NVIDIA)
+    execute_process(
+      COMMAND python3 -c "import sysconfig; print(sysconfig.get_paths()['purelib'])"
+      OUTPUT_VARIABLE purelib OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET)
+    set(OPENTCA_PIP_NVIDIA ${purelib}/nvidia CACHE PATH "Where pip put NVIDIA's libraries")
+  endif()
+  find_path(OPENTCA_NCCL_INCLUDE nccl.h HINTS ${OPENTCA_PIP_NVIDIA}/nccl/include ${CUDAToolkit_INCLUDE_DIRS})
+  find_library(OPENTCA_NCCL_LIBRARY NAMES nccl libnccl.so.2
+               HINTS ${OPENTCA_PIP_NVIDIA}/nccl/lib ${CUDAToolkit_LIBRARY_DIR} ${CUDAToolkit_LIBRARY_ROOT}/lib)
+  if(OPENTCA_NCCL_INCLUDE AND OPENTCA_NCCL_LIBRARY)
+    add_library(NCCL::nccl UNKNOWN IMPORTED)
+    set_target_properties(NCCL::nccl PROPERTIES IMPORTED_LOCATION ${OPENTCA_NCCL_LIBRARY}
+                                                INTERFACE_INCLUDE_DIRECTORIES ${OPENTCA_NCCL_INCLUDE})
+  endif()
+endif()
+
 opentca_require(fmt libfmt-dev)
 opentca_require(nlohmann_json nlohmann-json3-dev)
 

@@ -10,6 +10,10 @@
 //   - Different chains are independent. Between its own `start` and `wait` a chain cannot be started again.
 //
 // `start` makes no system call, allocates nothing, takes no lock and never blocks.
+//
+// A step may also be ordered on an accelerator's stream, where the fabric has one (cuda): `start(stream)` n then sends
+// the bytes as they are after everything before it on the stream, work behind `wait(stream)` n sees what arrived, and
+// the host waits for neither. A step is started and waited for in the same way; the next one may be in another.
 #pragma once
 
 #include <chrono>
@@ -17,6 +21,7 @@
 #include <optional>
 #include <string>
 
+#include "tca/stream.hpp"
 #include "tca/window.hpp"
 
 namespace tca {
@@ -24,6 +29,8 @@ namespace tca {
 namespace core {
 class ChainState;
 }
+
+struct DeviceChain;
 
 struct ChainOptions {
   // Unguarded is right when the array of the next step is another one and partners send to each other in both: then
@@ -73,6 +80,17 @@ class Chain {
 
   // Throws Error{timed_out} or Error{rank_lost}; the message names chain, step and each rank that is missing.
   void wait();
+
+  // The same, ordered on a stream; `exchange` is a start and a wait in one. What such a step meets (a time limit, a lost
+  // rank) is thrown by the next of these calls, or by World::check. Throw Error{invalid_argument} before `commit`, while
+  // a step that the host started is under way, and where the fabric has no streams.
+  void start(Stream stream);
+  void wait(Stream stream);
+  void exchange(Stream stream);
+
+  // What a kernel needs to start and wait by itself; see tca/device_chain.hpp. Valid as long as the chain. Throws
+  // Error{invalid_argument} before `commit` and where the fabric has none.
+  const DeviceChain& device() const;
 
   // For every descriptor its channel, the reason and the predicted time; one line each.
   std::string explain() const;

@@ -1,7 +1,9 @@
 // Collectives as committed chains: declared once, run as often as needed.
 #pragma once
 
+#include <cstddef>
 #include <functional>
+#include <memory>
 #include <span>
 #include <string>
 
@@ -23,6 +25,7 @@ class AllReduce {
         operation_(std::move(operation)),
         mine_(world.window<T>(values)),
         all_(world.window<T>(static_cast<std::int64_t>(world.size()) * values)),
+        gathered_(std::make_unique<T[]>(all_.size())),
         chain_(world.chain(std::move(name))) {
     for (int rank = 0; rank < world.size(); ++rank) {
       chain_.put(all_.on(rank).at(static_cast<std::int64_t>(world.rank()) * values), mine_.at(0),
@@ -34,15 +37,15 @@ class AllReduce {
 
   // Collective and blocking; replaces `values` by the combination over all ranks.
   void operator()(std::span<T> values) {
-    for (int i = 0; i < values_; ++i)
-      mine_[static_cast<std::size_t>(i)] = values[static_cast<std::size_t>(i)];
+    const auto stride = static_cast<std::size_t>(values_);
+    mine_.write(0, values.first(stride));
     chain_.start();
     chain_.wait();
-    const auto stride = static_cast<std::size_t>(values_);
+    all_.read(0, {gathered_.get(), all_.size()});
     for (std::size_t i = 0; i < stride; ++i) {
-      T combined = all_[i];
+      T combined = gathered_[i];
       for (std::size_t at = i + stride; at < all_.size(); at += stride)
-        combined = operation_(combined, all_[at]);
+        combined = operation_(combined, gathered_[at]);
       values[i] = combined;
     }
   }
@@ -57,6 +60,7 @@ class AllReduce {
   Operation operation_;
   Window<T> mine_;
   Window<T> all_;
+  std::unique_ptr<T[]> gathered_;  // what `all_` holds, on the host
   Chain chain_;
 };
 

@@ -13,6 +13,7 @@ enum class Errc {
   rank_lost = 5,         // a partner died, left or failed
   out_of_memory = 6,     // the machine cannot hold what was asked for
   incompatible = 7,      // another version, another user or a foreign shared segment
+  device_failed = 8,     // a GPU or its driver reports an error, or there is none
 };
 
 // Every error OpenTCA raises. The message says what happened, to which rank, chain and step, and what to do.

@@ -67,6 +67,12 @@ class Halo {
   bool test() { return chain_.test(); }
   void wait() { chain_.wait(); }
 
+  // The same, ordered on a stream, and for kernels; see Chain.
+  void start(Stream stream) { chain_.start(stream); }
+  void wait(Stream stream) { chain_.wait(stream); }
+  void exchange(Stream stream) { chain_.exchange(stream); }
+  const DeviceChain& device() const { return chain_.device(); }
+
   std::string explain() const { return chain_.explain(); }
 
   // Bytes this rank sends in a step, all fields together.

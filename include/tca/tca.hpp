@@ -8,5 +8,6 @@
 #include "tca/halo.hpp"
 #include "tca/layout.hpp"
 #include "tca/version.hpp"
+#include "tca/team.hpp"
 #include "tca/window.hpp"
 #include "tca/world.hpp"

@@ -67,11 +67,19 @@ namespace core {
 void* window_data(const WindowState& window);
 std::size_t window_bytes(const WindowState& window, int rank);
 int window_rank(const WindowState& window);
+void window_read(const WindowState& window, std::int64_t offset, std::span<std::byte> into,
+                 std::size_t element_bytes);
+void window_write(const WindowState& window, std::int64_t offset, std::span<const std::byte> from,
+                  std::size_t element_bytes);
 void check_rank(const WindowState& window, int rank);
 void put_now(WindowState& window, int rank, std::int64_t byte_offset, const void* value, std::size_t bytes);
 }  // namespace core
 
 // A handle: copies name the same window, which lives until its last handle and the last chain that uses it.
+//
+// The memory lives where the world's fabric computes: `data`, `operator[]` and `elements` are host memory on the shm
+// fabric and device pointers, which only kernels and CUDA calls may follow, on the cuda fabric. `read` and `write` work
+// on every fabric.
 template <Element T>
 class Window {
  public:
@@ -79,6 +87,15 @@ class Window {
   std::size_t size() const { return core::window_bytes(*state_, core::window_rank(*state_)) / sizeof(T); }
   T& operator[](std::size_t i) const { return data()[i]; }
   std::span<T> elements() const { return {data(), size()}; }
+
+  // Copy between this rank's elements from `offset` on and host memory; done when they return. No chain's step orders
+  // them: read after its `wait`, write before its `start`. Throw Error{invalid_argument} outside the window.
+  void read(Count offset, std::span<T> into) const {
+    core::window_read(*state_, offset.value(), std::as_writable_bytes(into), sizeof(T));
+  }
+  void write(Count offset, std::span<const T> from) const {
+    core::window_write(*state_, offset.value(), std::as_bytes(from), sizeof(T));
+  }
 
   // How many elements another rank registered; ranks may differ.
   std::size_t size_on(int rank) const {

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "tca/chain.hpp"
+#include "tca/team.hpp"
 #include "tca/window.hpp"
 
 namespace tca {
@@ -22,12 +23,20 @@ struct WorldOptions {
   std::chrono::milliseconds time_limit{30'000};
   // Records every chain's start, puts and wait for `write_trace`.
   bool trace = false;
+  // What carries the bytes, and where windows live: "shm" (host memory of one host) or "cuda" (the memory of GPUs that
+  // reach each other). Empty: OPENTCA_FABRIC, otherwise "shm". The same on every rank.
+  std::string fabric = {};
+  // Which of the GPUs here this rank drives, on cuda; -1: its rank modulo their number.
+  int device = -1;
+  // Multiprocessors of the GPU that are kept for a resident engine, on cuda; 0: none.
+  int engine_blocks = 0;
 };
 
 // A rank's view of the world. Calls marked collective must be made by every rank, in the same order.
 class World {
  public:
   // Comes up as one rank of `tca run`, of mpirun or srun on one host, or alone as a world of one.
+  // Once a world's last World, window and chain are gone on every rank, a process may come up in the next one.
   // Collective. Throws Error{incompatible}, {rank_lost}, {timed_out} or {invalid_argument}.
   static World init(const WorldOptions& options = {});
 
@@ -44,11 +53,23 @@ class World {
   // what is there.
   template <Element T>
   Window<T> window(Count elements) {
-    return Window<T>(make_window(elements, sizeof(T), alignof(T)));
+    return Window<T>(make_window(elements, sizeof(T)));
+  }
+
+  // Collective. Registers memory that this rank has: `elements` of T, which it keeps alive until every rank is done with
+  // the window. On shm between the threads of one process, on cuda memory of this rank's GPU. Throws
+  // Error{invalid_argument}, on every rank alike, between processes of shm, which cannot reach each other's own memory.
+  template <Element T>
+  Window<T> window(T* memory, Count elements) {
+    return Window<T>(register_window(memory, elements, sizeof(T)));
   }
 
   // Local until it is committed. The name appears in messages and traces, and must be the same on every rank.
   Chain chain(std::string name, ChainOptions options = {});
+
+  // Collective. For up to `max_values` values a call. Throws Error{invalid_argument} on a fabric whose ranks have no
+  // kernels (see tca/coll.hpp for those).
+  Team team(std::string name, Count max_values);
 
   // Collective set-up calls; they are not meant for inner loops (see tca/coll.hpp).
   void barrier();
@@ -65,8 +86,14 @@ class World {
   // Adds a span of the application's own to the trace; microseconds of `std::chrono::steady_clock`.
   void trace_span(std::string name, double begin_us, double end_us);
 
+  // Throws the error that a step ordered on a stream has met, if any has: such a step cannot throw by itself.
+  void check();
+
   // Which fabrics this world runs on and how it came up, in one line.
   std::string describe() const;
+
+  // The GPU that this rank drives, for people; empty where the fabric has none.
+  std::string device_name() const;
 
   World(World&&) noexcept;
   World& operator=(World&&) noexcept;
@@ -75,8 +102,9 @@ class World {
  private:
   friend class core::WorldState;
   explicit World(std::shared_ptr<core::WorldState> state);
-  std::shared_ptr<core::WindowState> make_window(Count elements, std::size_t element_bytes,
-                                                 std::size_t alignment);
+  std::shared_ptr<core::WindowState> make_window(Count elements, std::size_t element_bytes);
+  std::shared_ptr<core::WindowState> register_window(void* existing, Count elements,
+                                                     std::size_t element_bytes);
   void gather_bytes(const void* mine, void* all, std::size_t bytes);
 
   std::shared_ptr<core::WorldState> state_;

@@ -64,6 +64,10 @@ void Chain::commit() { state_->commit(); }
 void Chain::start() { state_->start(); }
 bool Chain::test() { return state_->test(); }
 void Chain::wait() { state_->wait(); }
+void Chain::start(Stream stream) { state_->start_on(stream); }
+void Chain::wait(Stream stream) { state_->wait_on(stream); }
+void Chain::exchange(Stream stream) { state_->exchange_on(stream); }
+const DeviceChain& Chain::device() const { return state_->device(); }
 std::string Chain::explain() const { return state_->explain(); }
 const std::string& Chain::name() const { return state_->name(); }
 

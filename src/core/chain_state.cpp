@@ -1,6 +1,7 @@
 #include "core/chain_state.hpp"
 
 #include <algorithm>
+#include <thread>
 #include <utility>
 
 #include "base/fail.hpp"
@@ -10,6 +11,7 @@
 namespace tca::core {
 
 using base::fail;
+using namespace std::chrono_literals;
 
 namespace {
 
@@ -103,11 +105,23 @@ void ChainState::commit() {
   committed_ = true;
 }
 
-void ChainState::require_startable() const {
-  if (!committed_) fail(Errc::invalid_argument, "start of chain '{}' before its commit", name_);
+void ChainState::require_startable(const char* call) const {
+  if (!committed_) fail(Errc::invalid_argument, "{} of chain '{}' before its commit", call, name_);
   if (running_) {
-    fail(Errc::invalid_argument, "start of chain '{}' while its step {} is under way; wait for it first",
+    fail(Errc::invalid_argument, "{} of chain '{}' while its step {} is under way; wait for it first", call,
          name_, step_);
+  }
+}
+
+// On the fabric of every program, before the first of them is given anything.
+void ChainState::require_streams(const char* call) const {
+  if (!committed_ || running_) require_startable(call);
+  for (const auto& fabric : world_->fabrics()) {
+    if (fabric->has_streams()) continue;
+    fail(Errc::invalid_argument,
+         "{} of chain '{}' on a stream: the fabric {} has no streams; call it without one, or choose the "
+         "fabric cuda (WorldOptions::fabric or OPENTCA_FABRIC)",
+         call, name_, fabric->name());
   }
 }
 
@@ -124,6 +138,37 @@ void ChainState::begin_step() {
   ++step_;
   running_ = true;
   for (const auto& program : programs_) program->start();
+}
+
+void ChainState::start_on(Stream stream) {
+  require_streams("start");
+  world_->check();
+  ++step_;
+  for (const auto& program : programs_) program->start_on(stream);
+}
+
+void ChainState::wait_on(Stream stream) {
+  require_streams("wait");
+  world_->check();
+  for (const auto& program : programs_) program->wait_on(stream);
+}
+
+void ChainState::exchange_on(Stream stream) {
+  require_streams("exchange");
+  world_->check();
+  ++step_;
+  for (const auto& program : programs_) program->exchange_on(stream);
+}
+
+const DeviceChain& ChainState::device() const {
+  if (!committed_) fail(Errc::invalid_argument, "device() of chain '{}' before its commit", name_);
+  for (const auto& program : programs_) {
+    if (const DeviceChain* device = program->device_chain()) return *device;
+  }
+  fail(Errc::invalid_argument,
+       "device() of chain '{}': no kernel can drive a chain of the fabric {}; choose the fabric cuda "
+       "(WorldOptions::fabric or OPENTCA_FABRIC)",
+       name_, world_->fabrics().front()->name());
 }
 
 bool ChainState::advance() {
@@ -171,7 +216,7 @@ void ChainState::wait_patiently() {
   }
 }
 
-void ChainState::check_partners(const base::Poll& poll) const {
+void ChainState::check_partners(const base::Poll& poll) {
   std::vector<int> missing;
   for (const auto& program : programs_) {
     const std::vector<int> ranks = program->missing();
@@ -180,8 +225,10 @@ void ChainState::check_partners(const base::Poll& poll) const {
   for (const int rank : missing) {
     const std::optional<std::string> reason = world_->control().lost(rank);
     if (!reason) continue;
-    // Its signals may have come before it went.
-    for (const auto& program : programs_) program->test();
+    // Its signals may have come before it went, and a GPU that is shared sees them in its own time.
+    const auto patience = std::chrono::steady_clock::now() + std::chrono::milliseconds(500);
+    while (!advance() && std::chrono::steady_clock::now() < patience) std::this_thread::sleep_for(1ms);
+    if (!running_) return;
     for (const auto& program : programs_) {
       const std::vector<int> still = program->missing();
       if (std::find(still.begin(), still.end(), rank) == still.end()) continue;

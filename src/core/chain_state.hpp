@@ -46,6 +46,12 @@ class ChainState {
   bool test();
   void wait();
 
+  // Steps on a stream: counted, but the host does not follow them.
+  void start_on(Stream stream);
+  void wait_on(Stream stream);
+  void exchange_on(Stream stream);
+  const DeviceChain& device() const;
+
   std::string explain() const;
   const std::string& name() const { return name_; }
   WorldState& world() const { return *world_; }
@@ -55,13 +61,14 @@ class ChainState {
   friend class Commit;
 
   void check_rank(const char* call, int rank) const;
-  void require_startable() const;
+  void require_startable(const char* call = "start") const;
+  void require_streams(const char* call) const;
   void begin_step();
   void finish_step();
   void traced(const char* what, void (ChainState::*call)());
   bool advance();
   void wait_patiently();
-  void check_partners(const base::Poll& poll) const;
+  void check_partners(const base::Poll& poll);
 
   std::shared_ptr<WorldState> world_;
   const std::string& name_;

@@ -228,8 +228,8 @@ void Commit::compile() {
         if (d.to == me) incoming.push_back(put);
       }
     }
-    chain_.programs_.push_back(
-        world_.fabrics()[f]->compile({chain_.name_, chain_.guarded_, outgoing, incoming}));
+    chain_.programs_.push_back(world_.fabrics()[f]->compile(
+        {chain_.name_, chain_.guarded_, outgoing, incoming, chain_.time_limit_}));
   }
   chain_.windows_.shrink_to_fit();
 }

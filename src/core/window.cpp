@@ -5,9 +5,40 @@
 
 namespace tca::core {
 
+namespace {
+
+// Where in this rank's part a transfer of `bytes` from element `offset` on begins.
+std::uint64_t first_byte(const WindowState& window, const char* what, std::int64_t offset, std::size_t bytes,
+                         std::size_t element_bytes) {
+  const int rank = window.world().rank();
+  const auto size = static_cast<std::int64_t>(element_bytes);
+  const auto count = static_cast<std::int64_t>(bytes) / size;
+  const auto have = static_cast<std::int64_t>(window.bytes(rank)) / size;
+  if (offset < 0 || offset > have - count) {
+    base::fail(Errc::invalid_argument,
+               "{} of {} elements from element {} on: window {} has {} elements on rank {}", what, count,
+               offset, window.id(), have, rank);
+  }
+  return static_cast<std::uint64_t>(offset * size);
+}
+
+}  // namespace
+
 void* window_data(const WindowState& window) { return window.memory().data(); }
 std::size_t window_bytes(const WindowState& window, int rank) { return window.bytes(rank); }
 int window_rank(const WindowState& window) { return window.world().rank(); }
+
+void window_read(const WindowState& window, std::int64_t offset, std::span<std::byte> into,
+                 std::size_t element_bytes) {
+  const std::uint64_t first = first_byte(window, "read", offset, into.size(), element_bytes);
+  if (!into.empty()) window.memory().read(first, into);
+}
+
+void window_write(const WindowState& window, std::int64_t offset, std::span<const std::byte> from,
+                  std::size_t element_bytes) {
+  const std::uint64_t first = first_byte(window, "write", offset, from.size(), element_bytes);
+  if (!from.empty()) window.memory().write(first, from);
+}
 
 void check_rank(const WindowState& window, int rank) {
   if (rank < 0 || rank >= window.world().size()) {

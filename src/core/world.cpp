@@ -10,6 +10,7 @@
 
 #include "base/fail.hpp"
 #include "core/chain_state.hpp"
+#include "core/team_state.hpp"
 #include "core/window_state.hpp"
 #include "core/world_state.hpp"
 #include "tca/version.hpp"
@@ -30,7 +31,28 @@ WorldOptions with_environment(WorldOptions options) {
   if (options.time_limit.count() <= 0) {
     base::fail(Errc::invalid_argument, "a time limit of {} ms cannot be met", options.time_limit.count());
   }
+  options.fabric = route::fabric_name(options.fabric);
+  if (options.device < -1 || options.engine_blocks < 0) {
+    base::fail(Errc::invalid_argument,
+               "WorldOptions: device {} and {} engine blocks cannot be; -1 leaves the device to the library, "
+               "0 blocks are no engine",
+               options.device, options.engine_blocks);
+  }
   return options;
+}
+
+route::Wishes wishes(const WorldOptions& options) {
+  return {options.time_limit, options.fabric, options.device, options.engine_blocks};
+}
+
+std::size_t bytes_of(Count elements, std::size_t element_bytes) {
+  std::int64_t bytes;
+  if (elements.value() < 0 ||
+      __builtin_mul_overflow(elements.value(), static_cast<std::int64_t>(element_bytes), &bytes)) {
+    base::fail(Errc::invalid_argument, "window: {} elements of {} bytes cannot be registered",
+               elements.value(), element_bytes);
+  }
+  return static_cast<std::size_t>(bytes);
 }
 
 }  // namespace
@@ -53,14 +75,14 @@ World::~World() {
 
 World World::init(const WorldOptions& options) {
   const WorldOptions effective = with_environment(options);
-  return World(std::make_shared<core::WorldState>(route::bring_up_process(effective.time_limit), effective));
+  return World(std::make_shared<core::WorldState>(route::bring_up_process(wishes(effective)), effective));
 }
 
 void World::run_threads(int ranks, const std::function<void(World&)>& body, const WorldOptions& options) {
   const WorldOptions effective = with_environment(options);
   const route::ThreadGround threads(ranks);
   core::run_threads(
-      threads, [&](int rank) { return threads.bring_up(rank, effective.time_limit); }, body, effective);
+      threads, [&](int rank) { return threads.bring_up(rank, wishes(effective)); }, body, effective);
 }
 
 int World::rank() const { return state_->rank(); }
@@ -68,6 +90,13 @@ int World::size() const { return state_->size(); }
 
 Chain World::chain(std::string name, ChainOptions options) {
   return Chain(std::make_unique<core::ChainState>(state_, std::move(name), std::move(options)));
+}
+
+Team World::team(std::string name, Count max_values) {
+  if (max_values.value() < 1)
+    base::fail(Errc::invalid_argument, "team '{}': {} values are none", name, max_values.value());
+  return Team(std::make_unique<core::TeamState>(state_, std::move(name),
+                                                static_cast<std::size_t>(max_values.value())));
 }
 
 void World::barrier() { state_->control().barrier("World::barrier"); }
@@ -84,16 +113,23 @@ void World::gather_bytes(const void* mine, void* all, std::size_t bytes) {
   }
 }
 
-std::shared_ptr<core::WindowState> World::make_window(Count elements, std::size_t element_bytes,
-                                                      std::size_t) {
-  std::int64_t bytes;
-  if (elements.value() < 0 ||
-      __builtin_mul_overflow(elements.value(), static_cast<std::int64_t>(element_bytes), &bytes)) {
-    base::fail(Errc::invalid_argument, "window: {} elements of {} bytes cannot be registered",
-               elements.value(), element_bytes);
-  }
-  return state_->make_window(static_cast<std::size_t>(bytes));
+std::shared_ptr<core::WindowState> World::make_window(Count elements, std::size_t element_bytes) {
+  return state_->make_window(bytes_of(elements, element_bytes), nullptr);
 }
+
+std::shared_ptr<core::WindowState> World::register_window(void* existing, Count elements,
+                                                          std::size_t element_bytes) {
+  if (existing == nullptr && elements.value() > 0) {
+    base::fail(
+        Errc::invalid_argument,
+        "window: no memory is given for {} elements of {} bytes; leave the pointer out to have it allocated",
+        elements.value(), element_bytes);
+  }
+  const std::size_t bytes = bytes_of(elements, element_bytes);
+  return state_->make_window(bytes, bytes == 0 ? nullptr : static_cast<std::byte*>(existing));
+}
+
+void World::check() { state_->check(); }
 
 void World::write_trace(const std::string& path) {
   const base::Trace nothing;
@@ -114,9 +150,12 @@ std::string World::describe() const {
   std::string fabrics;
   for (const auto& fabric : state_->fabrics())
     fabrics += (fabrics.empty() ? "" : ", ") + std::string(fabric->name());
+  if (const std::string device = device_name(); !device.empty()) fabrics += " on " + device;
   return fmt::format("OpenTCA {}: rank {} of {} ({}), fabric {}", library_version(), rank(), size(),
                      state_->launcher(), fabrics);
 }
+
+std::string World::device_name() const { return state_->fabrics().front()->device_name(); }
 
 namespace core {
 

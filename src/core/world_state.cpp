@@ -14,14 +14,15 @@ WorldState::WorldState(route::Ground ground, const WorldOptions& options) : grou
   }
 }
 
-std::shared_ptr<WindowState> WorldState::make_window(std::size_t bytes) {
+std::shared_ptr<WindowState> WorldState::make_window(std::size_t bytes, std::byte* existing) {
   const std::uint32_t id = next_id();
   const std::string what = fmt::format("window {}", id);
   for (const base::Blob& blob : control().all_gather(releases(), what)) {
     base::Reader reader(blob);
     collect(reader);
   }
-  auto window = std::make_shared<WindowState>(shared_from_this(), id, fabrics().front()->expose(bytes, what));
+  auto window =
+      std::make_shared<WindowState>(shared_from_this(), id, fabrics().front()->expose(bytes, existing, what));
   windows_[id] = window;
   return window;
 }

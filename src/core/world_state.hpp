@@ -19,7 +19,7 @@
 namespace tca::core {
 
 // A part of a window or of a committed chain that other ranks may still write into.
-using Retired = std::variant<std::unique_ptr<fabric::Memory>, std::unique_ptr<fabric::Program>>;
+using Retired = std::variant<std::unique_ptr<fabric::Memory>, std::unique_ptr<fabric::Program>, std::unique_ptr<fabric::Team>>;
 
 class WorldState : public std::enable_shared_from_this<WorldState> {
  public:
@@ -39,8 +39,13 @@ class WorldState : public std::enable_shared_from_this<WorldState> {
     for (const auto& fabric : ground_.fabrics) fabric->progress();
   }
 
-  // Collective.
-  std::shared_ptr<WindowState> make_window(std::size_t bytes);
+  // Throws what a step on a stream has met.
+  void check() {
+    for (const auto& fabric : ground_.fabrics) fabric->check();
+  }
+
+  // Collective. `existing` null: memory of the fabric's.
+  std::shared_ptr<WindowState> make_window(std::size_t bytes, std::byte* existing);
 
   // Null once the last handle of this rank is gone.
   std::shared_ptr<WindowState> find_window(std::uint32_t id) const;

@@ -6,15 +6,24 @@
 // fabric object serves one rank, from one thread.
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
+#include "base/fail.hpp"
 #include "base/shape.hpp"
 #include "base/trace.hpp"
+#include "tca/stream.hpp"
+
+namespace tca {
+struct DeviceChain;
+struct DeviceTeam;
+}  // namespace tca
 
 namespace tca::fabric {
 
@@ -22,8 +31,12 @@ namespace tca::fabric {
 class Memory {
  public:
   virtual ~Memory() = default;
-  virtual std::byte* data() = 0;  // null when this rank registered nothing
+  virtual std::byte* data() = 0;  // null when this rank registered nothing; may be an accelerator's address
   virtual std::size_t bytes(int rank) const = 0;
+
+  // Copy between this rank's part and host memory; done when they return. The caller has checked the bounds.
+  virtual void read(std::uint64_t offset, std::span<std::byte> into) = 0;
+  virtual void write(std::uint64_t offset, std::span<const std::byte> from) = 0;
 };
 
 // One put as both ends know it after the exchange of a commit. A put without a shape is a bare signal.
@@ -44,6 +57,8 @@ struct Share {
   bool guarded = true;
   std::span<const Put> outgoing;  // from == this rank
   std::span<const Put> incoming;  // to == this rank
+  // Of a step that waits on an accelerator, where no host looks.
+  std::chrono::milliseconds time_limit{30'000};
 };
 
 // A rank's compiled share of a chain. Promises those of tca/chain.hpp.
@@ -59,6 +74,30 @@ class Program {
 
   // The ranks whose signals the current step still lacks.
   virtual std::vector<int> missing() const = 0;
+
+  // The same step ordered on an accelerator's stream: the host neither waits nor learns when it is done. An exchange
+  // is a start and a wait in one. Throw Error{invalid_argument} where the fabric has no streams.
+  virtual void start_on(Stream) { fail_without_streams(); }
+  virtual void wait_on(Stream) { fail_without_streams(); }
+  virtual void exchange_on(Stream) { fail_without_streams(); }
+
+  // What a kernel needs to start and wait by itself; null where none can.
+  virtual const DeviceChain* device_chain() const { return nullptr; }
+
+ private:
+  [[noreturn]] static void fail_without_streams() {
+    base::fail(Errc::invalid_argument,
+               "a step was ordered on a stream, but this fabric has no streams; call start() and wait() "
+               "without one, or run on a fabric that has them (WorldOptions::fabric or OPENTCA_FABRIC)");
+  }
+};
+
+// What a rank's kernels need for small collectives with all others; see tca/team.hpp.
+class Team {
+ public:
+  virtual ~Team() = default;
+  virtual const DeviceTeam& device() const = 0;
+  virtual void allreduce_sum_on(double* values, std::size_t count, Stream stream) = 0;
 };
 
 class Fabric {
@@ -79,12 +118,31 @@ class Fabric {
   // Whether a protocol has room for one more such put; asked at commit unless the protocol is forced.
   virtual bool accepts(int /*protocol*/, const base::Shape& /*shape*/) const { return true; }
 
-  // Collective: `bytes` of zeroed memory here, and access to what the others asked for. Throws, on every rank
-  // alike, Error{out_of_memory}. `window` names it in messages.
-  virtual std::unique_ptr<Memory> expose(std::size_t bytes, std::string_view window) = 0;
+  // Whether programs can be ordered on an accelerator's streams; windows are then that accelerator's memory.
+  virtual bool has_streams() const { return false; }
+
+  // Which accelerator this rank drives, for people; empty without one.
+  virtual std::string device_name() const { return {}; }
+
+  // Throws the error that a step ordered on a stream has met, if any has. Makes no system call and does not block.
+  virtual void check() {}
+
+  // Collective: `bytes` of memory here, and access to what the others asked for. `existing` null: zeroed memory of the
+  // fabric's; otherwise the caller's own, which it keeps alive. Throws, on every rank alike, Error{out_of_memory}, or
+  // Error{invalid_argument} when the others could not reach such memory. `window` names it in messages.
+  virtual std::unique_ptr<Memory> expose(std::size_t bytes, std::byte* existing, std::string_view window) = 0;
 
   // Collective over the ranks that share the chain.
   virtual std::unique_ptr<Program> compile(const Share& share) = 0;
+
+  // Collective. For up to `max_values` values a call, waiting for `time_limit` at most.
+  virtual std::unique_ptr<Team> make_team(std::string_view team, std::size_t /*max_values*/,
+                                          std::chrono::milliseconds /*time_limit*/) {
+    base::fail(Errc::invalid_argument,
+               "team '{}': the ranks of the fabric {} run no kernels; use tca/coll.hpp, or the fabric cuda "
+               "(WorldOptions::fabric or OPENTCA_FABRIC)",
+               team, name());
+  }
 
   // An immediate put: stored now, visible to `rank` no later than this rank's next signal to it.
   virtual void put_now(Memory& memory, int rank, std::uint64_t offset, std::span<const std::byte> value) = 0;

@@ -12,6 +12,14 @@
 
 namespace tca::route {
 
+// What a rank asks for; see WorldOptions.
+struct Wishes {
+  std::chrono::milliseconds time_limit{30'000};
+  std::string fabric = "shm";  // as `fabric_name` says it
+  int device = -1;
+  int engine_blocks = 0;
+};
+
 // What a rank's world stands on. The control plane outlives the fabrics.
 struct Ground {
   std::unique_ptr<fabric::Control> control;
@@ -19,8 +27,13 @@ struct Ground {
   std::string launcher;                                  // "tca run", "Open MPI", "threads", "alone"
 };
 
-// Collective over the processes that were launched together.
-Ground bring_up_process(std::chrono::milliseconds time_limit);
+// The fabric to use: the one asked for, otherwise that of OPENTCA_FABRIC, otherwise shm. Throws
+// Error{invalid_argument} for a name that is none, or of a fabric that this build lacks.
+std::string fabric_name(const std::string& asked);
+
+// Collective over the processes that were launched together. Throws, on every rank alike, Error{incompatible} when they
+// ask for different fabrics.
+Ground bring_up_process(const Wishes& wishes);
 
 // The common memory of `ranks` threads, and each thread's ground on it (collective over the threads).
 class ThreadGround {
@@ -28,7 +41,7 @@ class ThreadGround {
   explicit ThreadGround(int ranks);
   int ranks() const { return ranks_; }
   std::unique_ptr<fabric::Control> control(int rank, std::chrono::milliseconds time_limit) const;
-  Ground bring_up(int rank, std::chrono::milliseconds time_limit) const;
+  Ground bring_up(int rank, const Wishes& wishes) const;
 
  private:
   int ranks_;

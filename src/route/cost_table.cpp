@@ -66,6 +66,25 @@ constexpr std::array table{
     Cost{"shm", "pull", far, stride, 0, 0.15, 18, 0},
     Cost{"shm", "pull", far, stride, 16384, 0.15, 12.4, 0},
     Cost{"shm", "pull", far, stride, 131072, 0.15, 5.1, 0},
+
+    // GPUs: H200 over NVLink, within a kernel. Lines carry half their bytes but need no fence, and a receiver that
+    // scatters keeps short runs off the link, where each would take a packet of 32 bytes; a copy engine reaches the
+    // link's full rate after a start of its own.
+    Cost{"cuda", "ll", near, block, 0, 0.85, 0, 0.0065},
+    Cost{"cuda", "ll", near, block, 131072, 0.10, 0, 0.0135},
+    Cost{"cuda", "direct", near, block, 0, 1.9, 0, 0.0060},
+    Cost{"cuda", "direct", near, block, 2097152, 6.0, 0, 0.0027},
+    Cost{"cuda", "copy_engine", near, block, 0, 8.0, 0, 0.00253},
+
+    Cost{"cuda", "ll", near, block_stride, 0, 0.85, 0, 0.0065},
+    Cost{"cuda", "ll", near, block_stride, 131072, 0.10, 0, 0.0135},
+    Cost{"cuda", "direct", near, block_stride, 0, 1.9, 0, 0.0060},
+    Cost{"cuda", "direct", near, block_stride, 2097152, 6.0, 0, 0.0028},
+    Cost{"cuda", "copy_engine", near, block_stride, 0, 8.0, 0.5, 0.0026},
+
+    Cost{"cuda", "ll", near, stride, 0, 0.85, 0.05, 0.0065},
+    Cost{"cuda", "direct", near, stride, 0, 1.9, 0.12, 0},
+    Cost{"cuda", "copy_engine", near, stride, 0, 8.0, 3.0, 0},
 };
 
 }  // namespace

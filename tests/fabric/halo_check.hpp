@@ -43,17 +43,19 @@ struct HaloField {
   int number;
 
   void fill(const std::vector<HaloCell>& cells, int step) const {
-    for (std::size_t i = 0; i < cells.size(); ++i) {
-      window[offset + i] =
-          cells[i].interior ? halo_value<T>(cells[i].global, step, number) : static_cast<T>(-1);
-    }
+    std::vector<T> values;
+    for (const HaloCell& cell : cells)
+      values.push_back(cell.interior ? halo_value<T>(cell.global, step, number) : static_cast<T>(-1));
+    window.write(offset, values);
   }
   void check(const std::vector<HaloCell>& cells, int step) const {
+    std::vector<T> held(cells.size());
+    window.read(offset, held);
     for (std::size_t i = 0; i < cells.size(); ++i) {
       const HaloCell& cell = cells[i];
       const T want = cell.filled ? halo_value<T>(cell.global, step, number) : static_cast<T>(-1);
-      require(window[offset + i] == want, "step {}, field {}: cell {}, global {}{}, is {}, not {}", step,
-              number, i, cell.global, cell.filled ? "" : " (not to be filled)", window[offset + i], want);
+      require(held[i] == want, "step {}, field {}: cell {}, global {}{}, is {}, not {}", step, number, i,
+              cell.global, cell.filled ? "" : " (not to be filled)", held[i], want);
     }
   }
 };

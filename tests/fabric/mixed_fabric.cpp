@@ -17,8 +17,9 @@ class MixedFabric final : public fabric::Fabric {
   bool accepts(int protocol, const base::Shape& shape) const override {
     return inner_->accepts(protocol, shape);
   }
-  std::unique_ptr<fabric::Memory> expose(std::size_t bytes, std::string_view window) override {
-    return inner_->expose(bytes, window);
+  std::unique_ptr<fabric::Memory> expose(std::size_t bytes, std::byte* existing,
+                                         std::string_view window) override {
+    return inner_->expose(bytes, existing, window);
   }
   void put_now(fabric::Memory& memory, int rank, std::uint64_t offset,
                std::span<const std::byte> value) override {
@@ -30,7 +31,7 @@ class MixedFabric final : public fabric::Fabric {
   std::unique_ptr<fabric::Program> compile(const fabric::Share& share) override {
     ++compiled_;
     const std::vector<fabric::Put> outgoing = mixed(share.outgoing), incoming = mixed(share.incoming);
-    return inner_->compile({share.name, share.guarded, outgoing, incoming});
+    return inner_->compile({share.name, share.guarded, outgoing, incoming, share.time_limit});
   }
 
  private:

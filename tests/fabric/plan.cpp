@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cstring>
 #include <ostream>
 #include <set>
 
@@ -34,6 +33,17 @@ struct Item {
   std::array<std::byte, Bytes> bytes;
 };
 
+// Elements of a window from and to bytes; an item's alignment is that of a byte.
+template <std::size_t Bytes>
+void write_bytes(const Window<Item<Bytes>>& window, std::int64_t element,
+                 const std::vector<std::byte>& from) {
+  window.write(element, {reinterpret_cast<const Item<Bytes>*>(from.data()), from.size() / Bytes});
+}
+template <std::size_t Bytes>
+void read_bytes(const Window<Item<Bytes>>& window, std::int64_t element, std::vector<std::byte>& into) {
+  window.read(element, {reinterpret_cast<Item<Bytes>*>(into.data()), into.size() / Bytes});
+}
+
 template <std::size_t Bytes>
 class Run {
  public:
@@ -47,7 +57,7 @@ class Run {
       if (!plan.one_window) targets_.push_back(world.window<T>(targets));
       expected_.emplace_back();
       for (std::size_t i = 0; i < at(targets) * Bytes; ++i) expected_.back().push_back(sentinel(me_, i));
-      if (targets > 0) std::memcpy(target_data(b), expected_.back().data(), expected_.back().size());
+      write_bytes<Bytes>(target_window(b), target_base(me_, b), expected_.back());
     }
     // Nobody may write before this rank has laid out its sentinels: guarded chains see to that themselves.
     if (!plan.guarded) world.barrier();
@@ -60,7 +70,7 @@ class Run {
     chains_[at(b)].start();
     chains_[at(b)].wait();
     // The sources may be overwritten now, and the next step does so at once.
-    for (std::size_t i = 0; i < source_bytes(); ++i) source_data()[i] = std::byte{0x5A};
+    write_bytes<Bytes>(sources_[0], 0, std::vector<std::byte>(source_bytes(), std::byte{0x5A}));
     expect_step(b, step);
     compare(b, step);
   }
@@ -68,16 +78,12 @@ class Run {
  private:
   int buffers() const { return plan_.guarded ? 1 : 2; }
   std::size_t source_bytes() const { return at(plan_.source_elements[at(me_)]) * Bytes; }
-  std::byte* source_data() const { return reinterpret_cast<std::byte*>(sources_[0].data()); }
 
   std::int64_t target_base(int rank, int buffer) const {
     return plan_.one_window ? plan_.source_elements[at(rank)] + buffer * plan_.target_elements[at(rank)] : 0;
   }
   const Window<T>& target_window(int buffer) const {
     return plan_.one_window ? sources_[0] : targets_[at(buffer)];
-  }
-  std::byte* target_data(int buffer) const {
-    return reinterpret_cast<std::byte*>(target_window(buffer).data() + target_base(me_, buffer));
   }
 
   Chain make_chain(int buffer) {
@@ -103,7 +109,9 @@ class Run {
   }
 
   void fill_sources(int step) {
-    for (std::size_t i = 0; i < source_bytes(); ++i) source_data()[i] = source_value(me_, step, i);
+    std::vector<std::byte> values(source_bytes());
+    for (std::size_t i = 0; i < values.size(); ++i) values[i] = source_value(me_, step, i);
+    write_bytes<Bytes>(sources_[0], 0, values);
   }
 
   void expect_step(int buffer, int step) {
@@ -121,8 +129,10 @@ class Run {
 
   void compare(int buffer, int step) const {
     const std::vector<std::byte>& expected = expected_[at(buffer)];
-    if (expected.empty() || std::memcmp(target_data(buffer), expected.data(), expected.size()) == 0) return;
-    const auto [want, have] = std::mismatch(expected.begin(), expected.end(), target_data(buffer));
+    std::vector<std::byte> held(expected.size());
+    read_bytes<Bytes>(target_window(buffer), target_base(me_, buffer), held);
+    if (held == expected) return;
+    const auto [want, have] = std::mismatch(expected.begin(), expected.end(), held.begin());
     const auto place = static_cast<std::size_t>(want - expected.begin());
     throw Mismatch(fmt::format(
         "step {}: byte {} of rank {}'s target window is {:#04x}, not {:#04x} ({})", step, place, me_,

@@ -80,7 +80,11 @@ Child spawn(const std::function<void(int answer)>& be) {
 
 class ProcessRanks final : public Ranks {
  public:
-  std::string run(int ranks, const Body& body, const WorldOptions& options) override {
+  explicit ProcessRanks(std::string fabric) : fabric_(std::move(fabric)) {}
+
+  std::string run(int ranks, const Body& body, const WorldOptions& given) override {
+    WorldOptions options = given;
+    options.fabric = fabric_;
     const Fd control(memfd_create("opentca-test", MFD_CLOEXEC));
     const std::string path = fmt::format("/proc/{}/fd/{}", getpid(), control.get());
     std::vector<Child> children;
@@ -102,10 +106,15 @@ class ProcessRanks final : public Ranks {
     }
     return cause.empty() ? effect : cause;
   }
+
+ private:
+  std::string fabric_;
 };
 
 }  // namespace
 
-std::unique_ptr<Ranks> process_ranks() { return std::make_unique<ProcessRanks>(); }
+std::unique_ptr<Ranks> process_ranks(const std::string& fabric) {
+  return std::make_unique<ProcessRanks>(fabric);
+}
 
 }  // namespace tca::test

@@ -21,9 +21,16 @@ std::string message_of(const std::function<void()>& run) {
 
 class ThreadRanks final : public Ranks {
  public:
+  explicit ThreadRanks(std::string fabric) : fabric_(std::move(fabric)) {}
+
   std::string run(int ranks, const Body& body, const WorldOptions& options) override {
-    return message_of([&] { World::run_threads(ranks, body, options); });
+    WorldOptions effective = options;
+    effective.fabric = fabric_;
+    return message_of([&] { World::run_threads(ranks, body, effective); });
   }
+
+ private:
+  std::string fabric_;
 };
 
 class MixedRanks final : public Ranks {
@@ -34,7 +41,7 @@ class MixedRanks final : public Ranks {
     return message_of([&] {
       const route::ThreadGround threads(ranks);
       const auto make = [&](int rank) {
-        route::Ground ground = threads.bring_up(rank, options.time_limit);
+        route::Ground ground = threads.bring_up(rank, {.time_limit = options.time_limit});
         ground.fabrics.front() = mix_protocols(std::move(ground.fabrics.front()), seed_);
         return ground;
       };
@@ -76,13 +83,17 @@ class ShuffleRanks final : public Ranks {
 
 }  // namespace
 
-std::unique_ptr<Ranks> thread_ranks() { return std::make_unique<ThreadRanks>(); }
+std::unique_ptr<Ranks> thread_ranks(const std::string& fabric) {
+  return std::make_unique<ThreadRanks>(fabric);
+}
 std::unique_ptr<Ranks> mixed_ranks(unsigned seed) { return std::make_unique<MixedRanks>(seed); }
 std::unique_ptr<Ranks> shuffle_ranks(unsigned seed) { return std::make_unique<ShuffleRanks>(seed); }
 
-Backend thread_backend() { return {"shm_threads", thread_ranks, {"", "direct", "pull", "staged"}, 1}; }
+Backend thread_backend() {
+  return {"shm_threads", [] { return thread_ranks(); }, {"", "direct", "pull", "staged"}, 1};
+}
 Backend process_backend() {
-  return {"shm_processes", process_ranks, {"", "shm/direct", "shm/pull", "shm/staged"}, 1};
+  return {"shm_processes", [] { return process_ranks(); }, {"", "shm/direct", "shm/pull", "shm/staged"}, 1};
 }
 Backend mixed_backend(unsigned seed) {
   return {fmt::format("shm_mixed_{}", seed), [seed] { return mixed_ranks(seed); }, {""}, 2};

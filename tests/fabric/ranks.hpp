@@ -25,6 +25,27 @@ void require(bool holds, fmt::format_string<Args...> text, Args&&... args) {
   if (!holds) throw Mismatch(fmt::format(text, std::forward<Args>(args)...));
 }
 
+// This rank's part of a window, wherever it lives.
+template <Element T>
+std::vector<T> contents(const Window<T>& window) {
+  std::vector<T> all(window.size());
+  window.read(0, all);
+  return all;
+}
+
+template <Element T>
+T element(const Window<T>& window, std::int64_t at) {
+  T value;
+  window.read(at, {&value, 1});
+  return value;
+}
+
+template <Element T>
+void fill(const Window<T>& window, std::int64_t from, std::int64_t count,
+          const std::type_identity_t<T>& value) {
+  window.write(from, std::vector<T>(static_cast<std::size_t>(count), value));
+}
+
 class Ranks {
  public:
   using Body = std::function<void(World&)>;
@@ -45,8 +66,10 @@ struct Backend {
   int effort;                       // steps are divided by it
 };
 
-std::unique_ptr<Ranks> thread_ranks();
-std::unique_ptr<Ranks> process_ranks();  // forks, so no other thread may be running
+// Over the fabric of that name.
+std::unique_ptr<Ranks> thread_ranks(const std::string& fabric = "shm");
+std::unique_ptr<Ranks> process_ranks(
+    const std::string& fabric = "shm");  // forks, so no other thread may be running
 
 // Threads over the shm fabric, but every put takes a protocol picked from `seed`: puts to one partner mix.
 std::unique_ptr<Ranks> mixed_ranks(unsigned seed);

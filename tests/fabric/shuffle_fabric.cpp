@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
+#include <cstring>
 #include <set>
 #include <thread>
 
@@ -24,11 +25,17 @@ class ShuffleMemory final : public fabric::Memory {
     const std::lock_guard lock(hub_.mutex);
     Block& mine = block(rank_);
     mine.released = true;
-    std::fill(mine.bytes.begin(), mine.bytes.end(), std::byte{0xDD});
+    std::fill(mine.own.begin(), mine.own.end(), std::byte{0xDD});
   }
 
   std::byte* data() override { return bytes(rank_) == 0 ? nullptr : block(rank_).bytes.data(); }
   std::size_t bytes(int rank) const override { return bytes_[static_cast<std::size_t>(rank)]; }
+  void read(std::uint64_t offset, std::span<std::byte> into) override {
+    std::memcpy(into.data(), data() + offset, into.size());
+  }
+  void write(std::uint64_t offset, std::span<const std::byte> from) override {
+    std::memcpy(data() + offset, from.data(), from.size());
+  }
   Block& block(int rank) const { return *blocks_[static_cast<std::size_t>(rank)]; }
 
  private:
@@ -146,11 +153,12 @@ class ShuffleFabric final : public fabric::Fabric {
   std::span<const std::string_view> protocols() const override { return protocol_names; }
   bool reaches(int) const override { return true; }
 
-  std::unique_ptr<fabric::Memory> expose(std::size_t bytes, std::string_view window) override {
+  std::unique_ptr<fabric::Memory> expose(std::size_t bytes, std::byte* existing,
+                                         std::string_view window) override {
     const std::size_t id = windows_++;
     {
       const std::lock_guard lock(hub_.mutex);
-      hub_.make_block(id, control_.rank(), bytes);
+      hub_.make_block(id, control_.rank(), bytes, existing);
     }
     control_.barrier(window);
     const std::lock_guard lock(hub_.mutex);

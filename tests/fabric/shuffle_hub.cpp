@@ -11,10 +11,11 @@ std::vector<Block*> ShuffleHub::blocks(std::size_t window) {
   return all;
 }
 
-Block* ShuffleHub::make_block(std::size_t window, int rank, std::size_t bytes) {
+Block* ShuffleHub::make_block(std::size_t window, int rank, std::size_t bytes, std::byte* existing) {
   auto& block = blocks_[{window, rank}];
   block = std::make_unique<Block>();
-  block->bytes.resize(bytes);
+  if (existing == nullptr) block->own.resize(bytes);
+  block->bytes = {existing == nullptr ? block->own.data() : existing, bytes};
   return block.get();
 }
 

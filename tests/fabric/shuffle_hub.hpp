@@ -8,6 +8,7 @@
 #include <memory>
 #include <mutex>
 #include <random>
+#include <span>
 #include <string>
 #include <tuple>
 #include <vector>
@@ -20,7 +21,8 @@ enum ShuffleProtocol : int { mixed, late, buffered };
 
 // A rank's part of a window.
 struct Block {
-  std::vector<std::byte> bytes;
+  std::vector<std::byte> own;  // empty when the rank has registered memory that it had
+  std::span<std::byte> bytes;
   bool released = false;  // the rank has given it back
 };
 
@@ -61,7 +63,7 @@ class ShuffleHub {
   std::mutex mutex;
 
   std::vector<Block*> blocks(std::size_t window);
-  Block* make_block(std::size_t window, int rank, std::size_t bytes);
+  Block* make_block(std::size_t window, int rank, std::size_t bytes, std::byte* existing);
   Lane* lane(std::size_t chain, int from, int to, bool guarded);
   void drop_chain_end(std::size_t chain);
 

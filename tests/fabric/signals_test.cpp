@@ -21,10 +21,10 @@ TEST_P(FabricTest, BareSignals) {
     const Window<int> window = world.window<int>(8);
     mixed.put(window.on(next).at(4), window.at(0), block(4)).signal(last).expect(last).expect(next).commit();
     for (int step = 1; step <= steps(100); ++step) {
-      std::fill(window.data(), window.data() + 4, step * 10 + me);
+      fill(window, 0, 4, step * 10 + me);
       mixed.start();
       mixed.wait();
-      require(window[7] == step * 10 + last, "step {}: {}", step, window[7]);
+      require(element(window, 7) == step * 10 + last, "step {}: {}", step, element(window, 7));
     }
   });
 }
@@ -53,12 +53,13 @@ TEST_P(FabricTest, ImmediatePuts) {
       letters.on(next).at(place).put(static_cast<char>('a' + step % 20));
       signal.start();
       signal.wait();
-      for (const std::int64_t have : lines[static_cast<std::size_t>(place)].values) {
+      for (const std::int64_t have : element(lines, place).values) {
         require(have == step * 10 + last, "step {}: {} of rank {}", step, have, last);
       }
-      require(letters[static_cast<std::size_t>(place)] == 'a' + step % 20, "step {}: the letter is {}", step,
-              letters[static_cast<std::size_t>(place)]);
-      require(letters[2] == 0, "a byte next to the letters was written");
+      const std::vector<char> here = contents(letters);
+      const char letter = here[static_cast<std::size_t>(place)];
+      require(letter == 'a' + step % 20, "step {}: the letter is {}", step, letter);
+      require(here[2] == 0, "a byte next to the letters was written");
     }
   });
 }

@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <optional>
 #include <stdexcept>
 #include <string>
 #include <thread>
@@ -145,6 +146,8 @@ void many_worlds(const Options& options) {
   const auto round = [&] {
     {
       tca::World world = tca::World::init();
+      if (world.rank() == options.who)
+        std::this_thread::sleep_for(2ms);  // the others are in the next one by then
       ring(world, quick);
     }
     tca::World::run_threads(options.ranks, [&](tca::World& world) { ring(world, quick); });
@@ -156,6 +159,18 @@ void many_worlds(const Options& options) {
   std::printf("descriptors %zu then %zu, shared mappings %zu then %zu\n", before.descriptors,
               after.descriptors, before.mappings, after.mappings);
   if (after.descriptors != before.descriptors || after.mappings != before.mappings) std::exit(1);
+}
+
+// A second world after a first one that is still there, here or on rank `who`.
+void second_world(const Options& options) {
+  std::optional<tca::World> world = tca::World::init();
+  const int me = world->rank();
+  std::optional<tca::Window<int>> window = world->window<int>(1);
+  if (me == options.who && options.how == "stays") sleep_for_ever();
+  if (options.how != "world") world.reset();
+  if (options.how != "window") window.reset();
+  const tca::World second = tca::World::init();
+  say(me, "done");
 }
 
 int run(int argc, char** argv) {
@@ -177,6 +192,7 @@ int run(int argc, char** argv) {
   app.add_subcommand("children")->callback([&] { with_children(options); });
   app.add_subcommand("threads")->callback([&] { threads(options); });
   app.add_subcommand("worlds")->callback([&] { many_worlds(options); });
+  app.add_subcommand("second")->callback([&] { second_world(options); });
   app.add_subcommand("abi")->callback([] { std::printf("%u\n", tca::shm::abi_version); });
   CLI11_PARSE(app, argc, argv);
   return 0;

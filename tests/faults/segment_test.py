@@ -191,8 +191,8 @@ class Named(WorldTest):
                 programs = [OTHER if rank == odd else PROGRAM for rank in range(3)]
                 named = [self.rank(rank, 3, "ring", program=programs[rank]) for rank in range(3)]
                 for process in named + self.ranks(3, "ring", programs=programs):
-                    self.assert_ends(process, INCOMPATIBLE, "interface 0x1.* rank 0 set it up .*interface 0x9" if odd == 0
-                                     else "interface 0x9.* rank 0 set it up .*interface 0x1")  # fmt: skip
+                    self.assert_ends(process, INCOMPATIBLE, "interface 0x2.* rank 0 set it up .*interface 0x9" if odd == 0
+                                     else "interface 0x9.* rank 0 set it up .*interface 0x2")  # fmt: skip
                     self.assertIn("start every rank from the same build", process.text())
                 self.assert_nothing_left()
 

@@ -1,7 +1,8 @@
 """What the fault tests share: worlds whose ranks die, hang, disagree or meet what is not theirs.
 
 Standard library only. TCA names the command line, RANK_PROGRAM the program that plays the ranks, RANK_PROGRAM_OTHER
-the same of a build that shares memory in another way, MPIRUN mpirun; the last two may be empty."""
+the same of a build that shares memory in another way, MPIRUN mpirun, TCA_HAS_CUDA whether the fabric cuda is built;
+the last three may be empty."""
 
 import os
 import re
@@ -16,6 +17,7 @@ from launcher_test import GONE_WITHIN, PATIENCE, TCA, processes_with, wait_until
 PROGRAM = os.environ.get("RANK_PROGRAM", "rank_program")
 OTHER = os.environ.get("RANK_PROGRAM_OTHER", "")
 MPIRUN = os.environ.get("MPIRUN", "")
+CUDA = bool(os.environ.get("TCA_HAS_CUDA", ""))
 PROTOCOLS = ("direct", "pull", "staged")
 
 USAGE, TIMED_OUT, RANK_LOST, OUT_OF_MEMORY, INCOMPATIBLE = 2, 4, 5, 6, 7

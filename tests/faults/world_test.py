@@ -6,7 +6,7 @@ import signal
 import tempfile
 import unittest
 
-from world import INCOMPATIBLE, MPIRUN, OUT_OF_MEMORY, PROGRAM, PROTOCOLS, TCA, TIMED_OUT, USAGE, WorldTest
+from world import CUDA, INCOMPATIBLE, MPIRUN, OUT_OF_MEMORY, PROGRAM, PROTOCOLS, TCA, TIMED_OUT, USAGE, WorldTest
 
 
 class SameBinary(WorldTest):
@@ -102,16 +102,27 @@ class Environment(WorldTest):
             file.seek(0)
             self.assertEqual(file.read(), b"dear diary, " * 100)
 
+    def test_fabrics(self):
+        self.refused("OPENTCA_FABRIC is 'fax', and there is no such fabric; there are shm and cuda", OPENTCA_FABRIC="fax")
+        if not CUDA:
+            self.refused("fabric cuda .OPENTCA_FABRIC.: this OpenTCA was built without CUDA", OPENTCA_FABRIC="cuda")
+
+    @unittest.skipUnless(CUDA, "this OpenTCA was built without CUDA")
+    def test_ranks_that_choose_different_fabrics(self):
+        script = f'[ $OPENTCA_RANK = 1 ] && export OPENTCA_FABRIC=cuda; exec {PROGRAM} ring'
+        job = self.tca_run(3, "sh", "-c", script)
+        self.assert_ends(job, INCOMPATIBLE, "rank 1 asks for the fabric cuda, rank 0 for shm; give every rank the same")
+
     def test_several_hosts(self):
         self.refused(
             "Open MPI started 2 of 4 ranks on this host; the shm fabric serves one host",
             OMPI_COMM_WORLD_RANK="0", OMPI_COMM_WORLD_SIZE="4", OMPI_COMM_WORLD_LOCAL_SIZE="2",
         )  # fmt: skip
 
-    def test_launched_twice(self):
+    def test_launched_twice_at_once(self):
         # A second program of the same launch finds the seats taken, whichever rank it claims.
-        job = self.tca_run(2, "sh", "-c", f"{PROGRAM} ring --steps 3 && {PROGRAM} ring --steps 3")
-        self.assert_ends(job, INCOMPATIBLE, "rank [01] of this launch is already taken by process .*one program")
+        job = self.tca_run(2, "sh", "-c", f"{PROGRAM} hold & sleep 1; {PROGRAM} ring --steps 3; kill $!; exit 7")
+        self.assert_ends(job, INCOMPATIBLE, "rank [01] of this launch is already taken by process .*one program at a time")
         self.assert_nothing_left()
 
     def test_two_claim_one_rank(self):
@@ -127,6 +138,51 @@ class Environment(WorldTest):
         text = "\n".join(process.text() for process in both)
         self.assertRegex(text, "rank 1 of this launch is already taken by process")
         self.assertRegex(text, "for rank 2; was it started")
+
+
+class OneAfterTheOther(WorldTest):
+    """Worlds of one launch, in one program and in several."""
+
+    def test_in_one_program(self):
+        for late in ("-1", "0", "1", "2"):
+            job = self.tca_run(3, PROGRAM, "worlds", "--steps", "50", "--who", late)
+            self.assert_ends(job, 0, "descriptors")
+        self.assert_nothing_left()
+
+    @unittest.skipUnless(MPIRUN, "mpirun is not on this machine")
+    def test_in_one_program_of_mpirun(self):
+        self.assert_ends(self.mpirun(3, "worlds", "--steps", "50"), 0, "descriptors")
+        self.assert_nothing_left()
+
+    def test_in_one_script(self):
+        ring = f"{PROGRAM} ring --steps"
+        for worlds, script in (
+            (3, f"{ring} 30 && {ring} 300 && {ring} 3"),
+            (2, f"{ring} 3; sleep 0.$OPENTCA_RANK; {ring} 30"),
+            (2, f"{ring} 3; sleep 0.$((3 - OPENTCA_RANK)); {ring} 30"),
+        ):
+            with self.subTest(script):
+                job = self.tca_run(3, "sh", "-c", script, OPENTCA_TIME_LIMIT="5")
+                self.assertEqual(job.end(), 0, job.text())
+                self.assertEqual(sum(line.endswith("done") for line in job.lines), 3 * worlds, job.text())
+        self.assert_nothing_left()
+
+    def test_after_a_world_whose_ranks_failed(self):
+        lost = f"{PROGRAM} ring --who 1 --how abort --step 5"
+        job = self.tca_run(3, "sh", "-c", f"{lost} || {PROGRAM} ring --steps 30")
+        self.assert_ends(job, 0, "rank 0: done")
+        self.assert_nothing_left()
+
+    def test_while_a_world_is_there(self):
+        for what in ("world", "window"):
+            job = self.tca_run(2, PROGRAM, "second", "--how", what)
+            self.assert_ends(job, INCOMPATIBLE, "rank [01] of this launch is already taken by this very process; .*gone")
+        self.assert_nothing_left()
+
+    def test_while_others_are_in_the_one_before(self):
+        ranks = self.ranks(3, "second", "--who", "1", "--how", "stays", OPENTCA_TIME_LIMIT="0.5")
+        self.assert_ends(ranks[0], TIMED_OUT, r"rank 0 waited 0\.\d s in start-up .* for rank 1 to leave the world before")
+        self.assert_ends(ranks[2], TIMED_OUT, "rank 2 waited .* for rank 0 to set up the world")
 
 
 class Memory(WorldTest):

@@ -11,12 +11,17 @@ from pathlib import Path
 # Lowest first; a string is a module, the paths that belong to it. A module may include itself and whatever stands on
 # a lower row; modules of one row do not see each other. A file belongs to the longest path that matches it.
 LAYERS = [
-    ["include/tca/error.hpp include/tca/layout.hpp include/tca/version.hpp"],
+    [
+        "include/tca/error.hpp include/tca/layout.hpp include/tca/stream.hpp include/tca/version.hpp"
+        # What runs in kernels: a chain as they see it.
+        " include/tca/device_chain.hpp include/tca/device_team.hpp include/tca/device"
+        " include/tca/chain.cuh include/tca/team.cuh"
+    ],
     ["src/base"],
     ["src/fabric"],
     ["src/fabric/shm", "src/fabric/cuda", "src/fabric/mpi", "src/fabric/sim"],
     ["src/route"],
-    ["src/core include/tca/window.hpp include/tca/chain.hpp include/tca/world.hpp"],
+    ["src/core include/tca/window.hpp include/tca/chain.hpp include/tca/team.hpp include/tca/world.hpp"],
     ["src/halo include/tca/grid.hpp include/tca/halo.hpp", "src/coll include/tca/coll.hpp"],
     ["include/tca/tca.hpp"],
     ["apps", "examples"],
@@ -26,7 +31,7 @@ LAYERS = [
 
 # What names a machine's vendor, and the only places where it may stand.
 VENDOR_HEADERS = re.compile(r"(mpi|mpi-ext|nccl|nvshmem\w*|nvml|cuda\w*|cooperative_groups)\.h$|^cuda/|^cooperative_groups/")
-VENDOR_PLACES = re.compile(r"src/fabric/(mpi|cuda)/|apps/\w+/mpi_[^/]*$|bench/peers/|tools/(.*/)?peers/")
+VENDOR_PLACES = re.compile(r"src/fabric/(mpi|cuda)/|include/tca/[^.]*\.cuh$|apps/\w+/(mpi|gpu|nccl)_[^/]*$|bench/(peers|gpu)/|tools/(.*/)?peers/")
 
 SUFFIXES = {".hpp", ".h", ".cuh", ".cpp", ".c", ".cu"}
 INCLUDE = re.compile(r'^\s*#\s*include\s*[<"]([^>"]+)[>"]')

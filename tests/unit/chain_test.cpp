@@ -173,7 +173,127 @@ TEST(Window, ImmediatePutsStayInside) {
   });
 }
 
+TEST(Window, CopiesToAndFromHostMemory) {
+  World::run_threads(2, [](World& world) {
+    const Window<int> window = world.window<int>(5), empty = world.window<int>(0);
+    const std::array numbers{3, 1, 4};
+    window.write(2, numbers);
+    EXPECT_EQ((std::vector<int>(window.elements().begin(), window.elements().end())),
+              (std::vector{0, 0, 3, 1, 4}));
+    std::array<int, 2> two{};
+    window.read(3, two);
+    EXPECT_EQ(two, (std::array{1, 4}));
+    window.read(5, {});
+    window.write(5, {});
+    empty.read(0, {});
+  });
+}
+
+TEST(Window, CopiesStayInside) {
+  alone([](World& world) {
+    world.window<char>(1);
+    const Window<double> window = world.window<double>(10);
+    std::vector<double> six(6);
+    EXPECT_TRUE(is_wrong({"read of 6 elements from element 5 on: window 1 has 10 elements on rank 0"},
+                         [&] { window.read(5, six); }));
+    EXPECT_TRUE(is_wrong({"write of 6 elements from element -1 on: window 1 has 10"},
+                         [&] { window.write(-1, six); }));
+    EXPECT_TRUE(is_wrong({"write of 6 elements"},
+                         [&] { window.write(std::numeric_limits<std::int64_t>::max(), six); }));
+    EXPECT_TRUE(is_wrong({"read of 0 elements from element 11 on"}, [&] { window.read(11, {}); }));
+    window.read(4, six);
+  });
+}
+
+TEST(Window, RegistersMemoryOfTheCaller) {
+  World::run_threads(3, [](World& world) {
+    const int me = world.rank(), right = (me + 1) % 3, left = (me + 2) % 3;
+    // One rank has none, another lets the library have it.
+    std::vector<double> mine(me == 0 ? 8 : 0, 7.0);
+    const Window<double> window = me == 1 ? world.window<double>(8) : world.window(mine.data(), mine.size());
+    EXPECT_EQ(window.size(), me == 2 ? 0u : 8u);
+    EXPECT_EQ(window.size_on(0), 8u);
+    EXPECT_EQ(window.data() == mine.data(), me == 0 || me == 2);  // rank 2 has none at all
+    const Window<double> source = world.window<double>(1);
+    source[0] = me;
+    Chain chain = world.chain("into what there was");
+    if (right != 2) chain.put(window.on(right).at(3), source.at(0), block(1));
+    if (me != 2) chain.expect(left);
+    chain.commit();
+    chain.start();
+    chain.wait();
+    const std::vector<double> expected{7, 7, 7, 2, 7, 7, 7, 7};
+    EXPECT_EQ(mine, me == 0 ? expected : std::vector<double>());
+    EXPECT_EQ(window.size() > 3 ? window[3] : -1, me == 0 ? 2 : me == 1 ? 0 : -1);
+    world.barrier();  // nobody gives up memory that others write into
+  });
+}
+
+TEST(Window, RefusesMemoryThatIsNotThere) {
+  alone([](World& world) {
+    int* const nothing = nullptr;
+    EXPECT_TRUE(is_wrong({"no memory is given for 3 elements of 4 bytes; leave the pointer out"},
+                         [&] { world.window(nothing, 3); }));
+    EXPECT_TRUE(is_wrong({"-1 elements"}, [&] { world.window(nothing, -1); }));
+    EXPECT_EQ(world.window(nothing, 0).size(), 0u);
+  });
+}
+
+TEST(Stream, IsRefusedWhereTheFabricHasNone) {
+  alone([](World& world) {
+    const Stream stream = nullptr;
+    Chain chain = world.chain("host");
+    EXPECT_TRUE(is_wrong({"start of chain 'host' before its commit"}, [&] { chain.start(stream); }));
+    EXPECT_TRUE(is_wrong({"device() of chain 'host' before its commit"}, [&] { (void)chain.device(); }));
+    chain.signal(0).expect(0).commit();
+    EXPECT_TRUE(
+        is_wrong({"start of chain 'host' on a stream: the fabric shm has no streams", "OPENTCA_FABRIC"},
+                 [&] { chain.start(stream); }));
+    EXPECT_TRUE(is_wrong({"wait of chain 'host' on a stream"}, [&] { chain.wait(stream); }));
+    EXPECT_TRUE(is_wrong({"exchange of chain 'host' on a stream"}, [&] { chain.exchange(stream); }));
+    EXPECT_TRUE(is_wrong({"device() of chain 'host'", "the fabric shm"}, [&] { (void)chain.device(); }));
+    chain.start();  // none of these began a step
+    EXPECT_TRUE(is_wrong({"exchange of chain 'host' while its step 1 is under way"},
+                         [&] { chain.exchange(stream); }));
+    chain.wait();
+    world.check();  // nothing can be wrong
+  });
+}
+
+TEST(World, TakesItsFabricFromOptionsThenFromTheEnvironment) {
+  const auto fabric_of = [](const std::string& asked) {
+    std::string text;
+    World::run_threads(1, [&](World& world) { text = world.describe(); }, {.fabric = asked});
+    return text.substr(text.find("fabric "));
+  };
+  EXPECT_EQ(fabric_of(""), "fabric shm");
+  setenv("OPENTCA_FABRIC", "", 1);
+  EXPECT_EQ(fabric_of(""), "fabric shm");
+  setenv("OPENTCA_FABRIC", "carrier pigeon", 1);
+  EXPECT_TRUE(
+      is_wrong({"OPENTCA_FABRIC is 'carrier pigeon', and there is no such fabric; there are shm and cuda"},
+               [&] { fabric_of(""); }));
+  EXPECT_EQ(fabric_of("shm"), "fabric shm");
+  unsetenv("OPENTCA_FABRIC");
+  EXPECT_TRUE(
+      is_wrong({"WorldOptions::fabric is 'SHM', and there is no such fabric"}, [&] { fabric_of("SHM"); }));
+}
+
+#if !OPENTCA_HAS_CUDA
+TEST(World, SaysThatItWasBuiltWithoutCuda) {
+  setenv("OPENTCA_FABRIC", "cuda", 1);
+  EXPECT_TRUE(
+      is_wrong({"fabric cuda (OPENTCA_FABRIC): this OpenTCA was built without CUDA; install the toolkit"},
+               [] { World::run_threads(1, [](World&) {}); }));
+  EXPECT_TRUE(is_wrong({"built without CUDA"}, [] { World::init(); }));
+  unsetenv("OPENTCA_FABRIC");
+}
+#endif
+
 TEST(World, RefusesImpossibleNumbers) {
+  EXPECT_TRUE(is_wrong({"device -2"}, [] { World::run_threads(1, [](World&) {}, {.device = -2}); }));
+  EXPECT_TRUE(
+      is_wrong({"-1 engine blocks"}, [] { World::run_threads(1, [](World&) {}, {.engine_blocks = -1}); }));
   EXPECT_TRUE(is_wrong({"0 ranks"}, [] { World::run_threads(0, [](World&) {}); }));
   EXPECT_TRUE(is_wrong({"time limit of 0 ms"}, [] {
     World::run_threads(1, [](World&) {}, {.time_limit = std::chrono::milliseconds(0)});

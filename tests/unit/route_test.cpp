@@ -21,7 +21,9 @@ class NamedFabric final : public fabric::Fabric {
   std::string_view name() const override { return name_; }
   std::span<const std::string_view> protocols() const override { return protocols_; }
   bool reaches(int rank) const override { return rank != unreachable_; }
-  std::unique_ptr<fabric::Memory> expose(std::size_t, std::string_view) override { return nullptr; }
+  std::unique_ptr<fabric::Memory> expose(std::size_t, std::byte*, std::string_view) override {
+    return nullptr;
+  }
   std::unique_ptr<fabric::Program> compile(const fabric::Share&) override { return nullptr; }
   void put_now(fabric::Memory&, int, std::uint64_t, std::span<const std::byte>) override {}
   void trace_to(base::Trace*) override {}

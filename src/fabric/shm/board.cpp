@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "base/fail.hpp"
+#include "fabric/shm/process.hpp"
 #include "tca/version.hpp"
 
 namespace tca::shm {
@@ -31,6 +33,33 @@ void Board::format(int ranks) {
   h.magic.store(Header::magic_value, std::memory_order_release);
 }
 
+bool Board::is_vacated(int rank) const {
+  const Seat& s = seat(rank);
+  // Acquire: pairs with the release of leaving, after which the rank touches the board no more, and with that of
+  // `reopen`, so that who sees the seat emptied does not take the process that left it for its owner.
+  const Presence presence = s.presence.load(std::memory_order_acquire);
+  const std::int32_t pid = s.pid.load(std::memory_order_relaxed);
+  if (pid <= 0) return pid == Seat::being_reopened;
+  return presence == Presence::left || presence == Presence::failed || process_ended(pid);
+}
+
+void Board::reopen() const {
+  Header& h = header();
+  for (int rank = 0; rank < h.ranks; ++rank) {
+    Seat& s = seat(rank);
+    s.pid.store(Seat::being_reopened, std::memory_order_relaxed);
+    s.presence.store(Presence::absent, std::memory_order_release);
+    s.phase.store(0, std::memory_order_relaxed);
+    s.reason[0] = '\0';
+  }
+  h.creator = getpid();
+  h.arrived.store(0, std::memory_order_relaxed);
+  h.refusal.store(Header::none, std::memory_order_relaxed);
+  // Release: pairs with the acquire of whoever takes the seat. No rank sits down, and so looks at another's seat,
+  // before the whole board is as new.
+  for (int rank = 0; rank < h.ranks; ++rank) seat(rank).pid.store(0, std::memory_order_release);
+}
+
 void Board::refuse(std::string_view reason) const {
   Header& h = header();
   std::uint32_t expected = Header::none;
@@ -43,6 +72,19 @@ std::optional<std::string> Board::refusal() const {
   const Header& h = header();
   if (h.refusal.load(std::memory_order_acquire) != Header::written) return std::nullopt;
   return std::string(h.reason, strnlen(h.reason, sizeof h.reason));
+}
+
+void fail_taken(int rank, std::int32_t owner) {
+  if (owner == getpid()) {
+    base::fail(Errc::incompatible,
+               "rank {} of this launch is already taken by this very process; the next World::init works "
+               "once the World before it and all its windows and chains are gone",
+               rank);
+  }
+  base::fail(Errc::incompatible,
+             "rank {} of this launch is already taken by process {}; a launch serves one program at a time, "
+             "each rank of it started once",
+             rank, owner);
 }
 
 }  // namespace tca::shm

@@ -36,7 +36,9 @@ static_assert(sizeof(Header) == 256);
 enum class Presence : std::uint32_t { absent, here, left, failed };
 
 struct alignas(64) Seat {
-  std::atomic<std::int32_t> pid;
+  static constexpr std::int32_t being_reopened = -1;  // as a pid: nobody's, and not to be taken yet
+
+  std::atomic<std::int32_t> pid;  // 0: free
   std::atomic<Presence> presence;
   // Counts phases of all_gather: odd when this rank's mailbox is filled, even when it has read the others'.
   // Release; pairs with the acquire of whoever waits for the phase.
@@ -50,7 +52,7 @@ inline constexpr std::size_t mailbox_bytes = 16 * 1024;
 // Changes whenever anything that two ranks share in memory changes, so that ranks of different builds refuse
 // each other instead of misreading each other.
 inline constexpr std::uint32_t abi_version =
-    1u << 16 | static_cast<std::uint32_t>(sizeof(Header) + sizeof(Seat) + sizeof(std::size_t));
+    2u << 16 | static_cast<std::uint32_t>(sizeof(Header) + sizeof(Seat) + sizeof(std::size_t));
 
 class Board {
  public:
@@ -65,6 +67,12 @@ class Board {
   // Makes zeroed memory a board. One rank does this, before or while the others wait for the magic.
   void format(int ranks);
 
+  // Whether the rank that sat here has left its world or died, so that it can only come back in the next one.
+  bool is_vacated(int rank) const;
+
+  // Empties all seats for the next world of the launch; rank 0 does this once every seat is vacated.
+  void reopen() const;
+
   // Tells every rank that is still starting up why it cannot; the first one to say so wins.
   void refuse(std::string_view reason) const;
   std::optional<std::string> refusal() const;
@@ -72,5 +80,8 @@ class Board {
  private:
   std::byte* memory_;
 };
+
+// Throws Error{incompatible}: `owner` is in a world as this rank of the launch.
+[[noreturn]] void fail_taken(int rank, std::int32_t owner);
 
 }  // namespace tca::shm

@@ -31,14 +31,10 @@ Mapping attach(Space& space, const Token& token, std::size_t rank, fabric::Contr
   }
 }
 
-}  // namespace
-
-std::vector<Mapping> allocate_all(Space& space, fabric::Control& control, std::size_t bytes, Backing backing,
-                                  std::string_view what) {
-  Token token;
+// `mine` is the memory of this rank that `token` stands for.
+std::vector<Mapping> attach_all(Space& space, fabric::Control& control, Mapping mine, const Token& token,
+                                std::string_view what) {
   const Seal seal{space, token};
-  Mapping mine;
-  if (bytes > 0) mine = space.allocate(bytes, backing, token);
   std::vector<Token> tokens;
   for (const base::Blob& blob : control.all_gather(base::Writer().put(token).blob(), what)) {
     tokens.push_back(base::Reader(blob).get<Token>());
@@ -56,6 +52,23 @@ std::vector<Mapping> allocate_all(Space& space, fabric::Control& control, std::s
   mappings[static_cast<std::size_t>(control.rank())] = std::move(mine);
   control.barrier(what);
   return mappings;
+}
+
+}  // namespace
+
+std::vector<Mapping> allocate_all(Space& space, fabric::Control& control, std::size_t bytes, Backing backing,
+                                  std::string_view what) {
+  Token token;
+  Mapping mine;
+  if (bytes > 0) mine = space.allocate(bytes, backing, token);
+  return attach_all(space, control, std::move(mine), token, what);
+}
+
+std::vector<Mapping> adopt_all(Space& space, fabric::Control& control, std::span<std::byte> existing,
+                               std::string_view what) {
+  Token token;
+  Mapping mine = space.adopt(existing.data(), existing.size(), token);
+  return attach_all(space, control, std::move(mine), token, what);
 }
 
 }  // namespace tca::shm

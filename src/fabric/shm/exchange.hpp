@@ -1,6 +1,7 @@
 // Attaching to a region of every rank.
 #pragma once
 
+#include <span>
 #include <string_view>
 #include <vector>
 
@@ -14,5 +15,9 @@ namespace tca::shm {
 // names the step in messages.
 std::vector<Mapping> allocate_all(Space& space, fabric::Control& control, std::size_t bytes, Backing backing,
                                   std::string_view what);
+
+// The same for a rank that brings memory of its own, where the space reaches such; other ranks may call the one above.
+std::vector<Mapping> adopt_all(Space& space, fabric::Control& control, std::span<std::byte> existing,
+                               std::string_view what);
 
 }  // namespace tca::shm

@@ -16,7 +16,7 @@ using base::fail;
 Mapping await_board(const Seating& seating, std::chrono::milliseconds time_limit) {
   base::Poll poll(base::Cores::crowded);
   for (;;) {
-    Mapping mapping = look_for_board({seating.path, seating.named});
+    Mapping mapping = look_for_board({seating.path, seating.named}, seating.rank);
     if (mapping.data() != nullptr) return mapping;
     poll.pause();
     if (poll.waited() > time_limit) {
@@ -47,7 +47,7 @@ std::unique_ptr<ShmControl> join(const Seating& seating, std::chrono::millisecon
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (seating.rank != 0) return join_others(seating, time_limit);
   // A name goes with this object: as soon as all have mapped the segment, or when they do not come.
-  OwnSegment segment({seating.path, seating.named}, seating.size);
+  OwnSegment segment({seating.path, seating.named}, seating.size, time_limit);
   return std::make_unique<ShmControl>(segment.take_mapping(), 0, seating.size, time_limit);
 }
 

@@ -1,6 +1,7 @@
 // A window's memory: every rank's part, mapped here.
 #pragma once
 
+#include <cstring>
 #include <utility>
 #include <vector>
 
@@ -11,16 +12,29 @@ namespace tca::shm {
 
 class ShmMemory final : public fabric::Memory {
  public:
-  ShmMemory(std::vector<Mapping> views, int rank) : views_(std::move(views)), rank_(rank) {}
+  // `registered[r]`: the view of rank r is memory that its caller had, all of which is the window.
+  ShmMemory(std::vector<Mapping> views, const std::vector<bool>& registered, int rank)
+      : views_(std::move(views)), rank_(rank) {
+    for (std::size_t r = 0; r < views_.size(); ++r) {
+      const Mapping& view = views_[r];
+      const std::size_t skipped = registered[r] || view.bytes() == 0 ? 0 : lead;
+      parts_.emplace_back(view.data() + skipped, view.bytes() - skipped);
+    }
+  }
 
   // What to map for a window of `bytes`.
   static std::size_t mapped(std::size_t bytes) { return bytes == 0 ? 0 : bytes + lead; }
 
   std::byte* data() override { return at(rank_); }
-  std::size_t bytes(int rank) const override {
-    return view(rank).bytes() == 0 ? 0 : view(rank).bytes() - lead;
+  std::size_t bytes(int rank) const override { return part(rank).size(); }
+  std::byte* at(int rank) const { return part(rank).data(); }
+
+  void read(std::uint64_t offset, std::span<std::byte> into) override {
+    std::memcpy(into.data(), data() + offset, into.size());
   }
-  std::byte* at(int rank) const { return view(rank).bytes() == 0 ? nullptr : view(rank).data() + lead; }
+  void write(std::uint64_t offset, std::span<const std::byte> from) override {
+    std::memcpy(data() + offset, from.data(), from.size());
+  }
 
  private:
   // A window begins a few lines into its first page. With a power of two for a pitch, rows that begin at page
@@ -28,9 +42,10 @@ class ShmMemory final : public fabric::Memory {
   // strided faces of 128^3 doubles a fifth.
   static constexpr std::size_t lead = 256;
 
-  const Mapping& view(int rank) const { return views_[static_cast<std::size_t>(rank)]; }
+  std::span<std::byte> part(int rank) const { return parts_[static_cast<std::size_t>(rank)]; }
 
-  std::vector<Mapping> views_;  // by rank
+  std::vector<Mapping> views_;               // by rank
+  std::vector<std::span<std::byte>> parts_;  // what of each view is the window
   int rank_;
 };
 

@@ -11,6 +11,7 @@
 #include <cstring>
 #include <exception>
 #include <utility>
+#include <vector>
 
 #include "base/fail.hpp"
 #include "base/poll.hpp"
@@ -136,20 +137,17 @@ void remove_if_left_over(const std::string& path) {
   if (ours && !is_locked(file)) unlink(path.c_str());
 }
 
-OwnSegment::OwnSegment(const Place& place, int ranks)
+OwnSegment::OwnSegment(const Place& place, int ranks, std::chrono::milliseconds time_limit)
     : place_(place),
       file_(place.named ? File(open("/dev/shm", O_TMPFILE | O_RDWR | O_CLOEXEC, 0600)) : open_file(place)) {
   if (!place_.named) {
     if (!file_.ok()) explain_open_failure(place_, errno);
     check_owner(file_, place_);
-    if (bytes_of(file_) > 0) {
-      check_is_board(file_, place_);
-      fail(Errc::incompatible,
-           "rank 0 of this launch is already taken by process {}; a launch serves one program, each rank of "
-           "it started once",
-           creator_of(file_, place_.path));
+    if (bytes_of(file_) == 0) {
+      set_up(ranks);
+    } else {
+      take_over(ranks, time_limit);
     }
-    set_up(ranks);
     return;
   }
   if (!file_.ok()) fail(Errc::out_of_memory, "cannot create a segment in /dev/shm: {}", std::strerror(errno));
@@ -169,6 +167,49 @@ void OwnSegment::set_up(int ranks) {
   }
   mapping_ = map(file_.get(), bytes, place_.path);
   Board(mapping_.data()).format(ranks);
+}
+
+// A world of this launch was here before; it ends when the last rank leaves it.
+void OwnSegment::take_over(int ranks, std::chrono::milliseconds time_limit) {
+  check_is_board(file_, place_);
+  check_same_build(ranks);
+  mapping_ = map(file_.get(), Board::bytes(ranks), place_.path);
+  const Board board(mapping_.data());
+  const std::int32_t owner = board.seat(0).pid.load(std::memory_order_relaxed);
+  if (owner == 0) return;  // it was set up, and rank 0 died before it sat down
+  if (!board.is_vacated(0)) fail_taken(0, owner);
+  await_vacated(board, time_limit);
+  board.reopen();
+}
+
+void OwnSegment::check_same_build(int ranks) const {
+  const Mapping mapping = map(file_.get(), sizeof(Header), place_.path);
+  const Header& header = Board(mapping.data()).header();
+  if (header.abi == abi_version && header.ranks == ranks && bytes_of(file_) >= Board::bytes(ranks)) return;
+  fail(Errc::incompatible,
+       "{}, the memory in which the ranks meet, is of an earlier program of this launch, of OpenTCA {} "
+       "(interface {:#x}) for {} ranks, and this is interface {:#x} for {}; start programs of different "
+       "builds with a `tca run` each",
+       place_.path, std::string(header.version, strnlen(header.version, sizeof header.version)), header.abi,
+       header.ranks, abi_version, ranks);
+}
+
+void OwnSegment::await_vacated(const Board& board, std::chrono::milliseconds time_limit) {
+  base::Poll poll(base::Cores::crowded);
+  for (;;) {
+    std::vector<int> still_there;
+    for (int rank = 0; rank < board.header().ranks; ++rank) {
+      if (!board.is_vacated(rank)) still_there.push_back(rank);
+    }
+    if (still_there.empty()) return;
+    if (const auto reason = board.refusal()) throw Error(Errc::incompatible, *reason);
+    poll.pause();
+    if (poll.waited() < time_limit) continue;
+    fail(Errc::timed_out,
+         "rank 0 waited {:.1f} s in start-up (World::init) for rank {} to leave the world before this one; "
+         "are its World, windows and chains gone?",
+         std::chrono::duration<double>(poll.waited()).count(), fmt::join(still_there, ", "));
+  }
 }
 
 void OwnSegment::publish() {
@@ -206,7 +247,7 @@ void OwnSegment::await_arrivals() const {
   }
 }
 
-Mapping look_for_board(const Place& place) {
+Mapping look_for_board(const Place& place, int rank) {
   const File file = open_file(place);
   if (!file.ok()) {
     if (errno == ENOENT && place.named) return {};
@@ -231,6 +272,8 @@ Mapping look_for_board(const Place& place) {
     fail(Errc::incompatible, "{} cannot hold the {} ranks it names; it is damaged, remove it", place.path,
          header.ranks);
   }
+  // It is still the board of the world that this rank has left.
+  if (header.abi == abi_version && rank < header.ranks && board.is_vacated(rank)) return {};
   header.arrived.fetch_add(1, std::memory_order_relaxed);
   return mapping;
 }

@@ -3,8 +3,12 @@
 // A name appears in one piece: rank 0 sets the board up in a file without a name and then links it, holding a
 // lock that the kernel drops when rank 0 ends. So whatever lies there without that lock is left over, and
 // whatever does not begin like a board is somebody else's.
+//
+// Worlds of a launch come one after the other: in the launcher's memory they use one board, which rank 0 reopens once
+// every rank has left it; a name is of one world, since rank 0 removes it as soon as all are there.
 #pragma once
 
+#include <chrono>
 #include <string>
 
 #include "fabric/shm/board.hpp"
@@ -34,8 +38,9 @@ struct Place {
 // Rank 0's way in: the board of the launcher's memory, or of a name that lives as long as this object.
 class OwnSegment {
  public:
-  // Throws Error{incompatible} when another world or program has the place.
-  OwnSegment(const Place& place, int ranks);
+  // Throws Error{incompatible} when another world or program has the place, Error{timed_out} when ranks stay in the
+  // world before this one.
+  OwnSegment(const Place& place, int ranks, std::chrono::milliseconds time_limit);
   OwnSegment(const OwnSegment&) = delete;
   // After a failure the name stays for a moment, so that late ranks learn why.
   ~OwnSegment();
@@ -44,6 +49,9 @@ class OwnSegment {
 
  private:
   void set_up(int ranks);
+  void take_over(int ranks, std::chrono::milliseconds time_limit);
+  void check_same_build(int ranks) const;
+  static void await_vacated(const Board& board, std::chrono::milliseconds time_limit);
   void publish();
   void await_arrivals() const;
 
@@ -52,9 +60,9 @@ class OwnSegment {
   Mapping mapping_;
 };
 
-// The others' way in: looks once for the board that rank 0 sets up; empty while it is not there yet. Throws
-// Error{incompatible} for what will never become one.
-Mapping look_for_board(const Place& place);
+// The others' way in: looks once for the board that rank 0 sets up for this rank's next world; empty while it is not
+// there yet. Throws Error{incompatible} for what will never become one.
+Mapping look_for_board(const Place& place, int rank);
 
 // Removes the name that a dead rank 0 has left; anything else stays.
 void remove_if_left_over(const std::string& path);

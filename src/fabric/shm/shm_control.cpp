@@ -1,19 +1,15 @@
 #include "fabric/shm/shm_control.hpp"
 
-#include <fcntl.h>
-#include <poll.h>
 #include <sched.h>
-#include <signal.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <cstring>
 #include <exception>
 
 #include "base/fail.hpp"
 #include "fabric/shm/counter.hpp"
+#include "fabric/shm/process.hpp"
 #include "tca/version.hpp"
 
 namespace tca::shm {
@@ -62,14 +58,9 @@ void ShmControl::throw_if_refused() {
 void ShmControl::take_seat() {
   Seat& seat = board_.seat(rank_);
   std::int32_t nobody = 0;
-  // Relaxed: only the winner goes on, and what it then publishes has releases of its own.
-  if (!seat.pid.compare_exchange_strong(nobody, getpid(), std::memory_order_relaxed)) {
-    base::fail(
-        Errc::incompatible,
-        "rank {} of this launch is already taken by process {}; a launch serves one program, each rank "
-        "of it started once",
-        rank_, nobody);
-  }
+  // Acquire: pairs with the release in Board::reopen, so that nothing of an earlier world is seen in the seat.
+  if (!seat.pid.compare_exchange_strong(nobody, getpid(), std::memory_order_acquire))
+    fail_taken(rank_, nobody);
   seated_ = true;
   seat.presence.store(Presence::here, std::memory_order_release);
 }
@@ -185,7 +176,7 @@ std::optional<std::string> ShmControl::lost(int rank) {
   std::string how;
   if (presence == Presence::left) {
     how = "left the world";
-  } else if (process_ended(rank)) {
+  } else if (process_of_ended(rank)) {
     how = fmt::format("died (process {} has ended)", seat.pid.load(std::memory_order_relaxed));
   } else {
     return std::nullopt;
@@ -194,18 +185,9 @@ std::optional<std::string> ShmControl::lost(int rank) {
   return how;
 }
 
-// A pidfd becomes readable when its process ends, even while nobody has reaped it.
-bool ShmControl::process_ended(int rank) const {
+bool ShmControl::process_of_ended(int rank) const {
   const auto pid = board_.seat(rank).pid.load(std::memory_order_relaxed);
-  if (pid == 0) return false;         // not yet started; its launcher or the time limit ends that
-  if (pid == getpid()) return false;  // a thread of this process
-  const int fd = static_cast<int>(syscall(SYS_pidfd_open, pid, 0));
-  // Where pidfds are forbidden or used up, this at least sees what has been reaped.
-  if (fd < 0) return kill(pid, 0) != 0 && errno == ESRCH;
-  pollfd watch{fd, POLLIN, 0};
-  const bool ended = ::poll(&watch, 1, 0) > 0;
-  close(fd);
-  return ended;
+  return pid != 0 && process_ended(pid);  // 0: not yet started; its launcher or the time limit ends that
 }
 
 void ShmControl::leave(std::string_view reason) {

@@ -42,7 +42,8 @@ class ShmFabric final : public fabric::Fabric {
            engine_.staged_bytes + make_ring(shape.bytes()).bytes() <= room;
   }
 
-  std::unique_ptr<fabric::Memory> expose(std::size_t bytes, std::string_view window) override;
+  std::unique_ptr<fabric::Memory> expose(std::size_t bytes, std::byte* existing,
+                                         std::string_view window) override;
   std::unique_ptr<fabric::Program> compile(const fabric::Share& share) override;
 
   void put_now(fabric::Memory& memory, int rank, std::uint64_t offset,
@@ -54,6 +55,7 @@ class ShmFabric final : public fabric::Fabric {
   void progress() override { engine_.progress(); }
 
  private:
+  std::vector<bool> agree_on_window(std::size_t bytes, bool registers, std::string_view window);
   void exchange_slots(const fabric::Share& share, std::span<Link> links);
 
   fabric::Control& control_;
@@ -63,16 +65,38 @@ class ShmFabric final : public fabric::Fabric {
   double crossing_ns_;
 };
 
-std::unique_ptr<fabric::Memory> ShmFabric::expose(std::size_t bytes, std::string_view window) {
+std::unique_ptr<fabric::Memory> ShmFabric::expose(std::size_t bytes, std::byte* existing,
+                                                  std::string_view window) {
+  const std::vector<bool> registered = agree_on_window(bytes, existing != nullptr, window);
+  std::vector<Mapping> views = existing == nullptr ? allocate_all(*space_, control_, ShmMemory::mapped(bytes),
+                                                                  Backing::committed, window)
+                                                   : adopt_all(*space_, control_, {existing, bytes}, window);
+  return std::make_unique<ShmMemory>(std::move(views), registered, control_.rank());
+}
+
+// Whether every rank can have what it asks for; which of them register memory of their own.
+std::vector<bool> ShmFabric::agree_on_window(std::size_t bytes, bool registers, std::string_view window) {
   struct Wish {
     double bytes, available;
+    bool registers;
   };
-  const Wish mine{static_cast<double>(bytes), static_cast<double>(available_memory())};
-  Wish all{0, mine.available};
+  const Wish mine{registers ? 0 : static_cast<double>(bytes), static_cast<double>(available_memory()),
+                  registers};
+  Wish all{0, mine.available, false};
+  std::vector<bool> registered;
   for (const base::Blob& blob : control_.all_gather(base::Writer().put(mine).blob(), window)) {
     const auto wish = base::Reader(blob).get<Wish>();
     all.bytes += wish.bytes;
     all.available = std::min(all.available, wish.available);
+    all.registers |= wish.registers;
+    registered.push_back(wish.registers);
+  }
+  if (all.registers && !space_->reaches_existing()) {
+    base::fail(Errc::invalid_argument,
+               "{} cannot be made of memory that a rank already has: on shm, a process cannot reach into "
+               "what another has allocated. Ask for world.window<T>(elements) and keep the data in it, or "
+               "run the ranks as threads (World::run_threads)",
+               window);
   }
   constexpr double mebibyte = 1 << 20;
   if (all.bytes > all.available) {
@@ -83,8 +107,7 @@ std::unique_ptr<fabric::Memory> ShmFabric::expose(std::size_t bytes, std::string
                "raise the limit",
                window, all.bytes / mebibyte, control_.size(), all.available / mebibyte);
   }
-  return std::make_unique<ShmMemory>(
-      allocate_all(*space_, control_, ShmMemory::mapped(bytes), Backing::committed, window), control_.rank());
+  return registered;
 }
 
 std::unique_ptr<fabric::Program> ShmFabric::compile(const fabric::Share& share) {

@@ -43,6 +43,12 @@ class ThreadSpace final : public Space {
     return {reinterpret_cast<std::byte*>(token.handle), token.bytes, false};
   }
 
+  bool reaches_existing() const override { return true; }
+  Mapping adopt(std::byte* data, std::size_t bytes, Token& token) const override {
+    token = {.handle = reinterpret_cast<std::int64_t>(data), .bytes = bytes};
+    return {data, bytes, false};
+  }
+
   void seal(const Token&) override {}
 };
 
@@ -94,6 +100,9 @@ class ProcessSpace final : public Space {
     }
     return mapping;
   }
+
+  bool reaches_existing() const override { return false; }
+  Mapping adopt(std::byte*, std::size_t, Token&) const override { return {}; }
 
   void seal(const Token& token) override { close(static_cast<int>(token.handle)); }
 };

@@ -52,6 +52,12 @@ class Space {
   virtual Mapping allocate(std::size_t bytes, Backing backing, Token& token) = 0;
   virtual Mapping attach(const Token& token) = 0;
 
+  // Whether others can attach to memory that this rank already has.
+  virtual bool reaches_existing() const = 0;
+
+  // Such memory, which is nobody's to unmap.
+  virtual Mapping adopt(std::byte* data, std::size_t bytes, Token& token) const = 0;
+
   // Every rank has attached: nobody can any more.
   virtual void seal(const Token& token) = 0;
 

@@ -1,0 +1,242 @@
+// Starting and waiting for a committed chain from inside a kernel.
+//
+//   __global__ void solve(const __grid_constant__ tca::DeviceChain chain, ...) {
+//     tca::GridChain halo(chain);                 // every thread of every block
+//     for (int step = 0; step < steps && halo.good(); ++step) {
+//       boundary(...);
+//       halo.start();                             // what any block stored before it is sent
+//       interior(...);
+//       halo.wait();                              // what arrived can be read by every block
+//     }
+//   }
+//   solve<<<blocks, threads>>>(halo_chain.device(), ...);      // a cooperative launch for GridChain
+//
+// The number of the step lives in device memory between kernels, so these kernels mix freely with starts by the host and
+// by CUDA graphs, one after the other. While one of them runs nothing else may start the same chain.
+//
+// `wait` returns false, on every thread that calls it, once a partner has not signalled within the chain's time limit or
+// the world has met an error; from then on every call returns false at once. The host then reports who is missing.
+#pragma once
+
+#include "tca/device/lines.hpp"
+#include "tca/device/stores.hpp"
+
+namespace tca {
+
+namespace device {
+
+__device__ inline Word block_number() {
+  return (blockIdx.z * gridDim.y + blockIdx.y) * gridDim.x + blockIdx.x;
+}
+__device__ inline Word blocks_in_grid() { return gridDim.x * gridDim.y * gridDim.z; }
+__device__ inline Word thread_number() {
+  return (threadIdx.z * blockDim.y + threadIdx.y) * blockDim.x + threadIdx.x;
+}
+__device__ inline Word threads_in_block() { return blockDim.x * blockDim.y * blockDim.z; }
+
+// A barrier of all blocks, which must be on the GPU together; true when `good` was on every block, this time and before.
+//
+// The word's upper half counts arrivals: one block adds what turns its top bit over once all others have come, so it need
+// not be set back (the way of cooperative_groups). Its lower half counts who was not good.
+__device__ inline bool grid_barrier(std::uint64_t* word, bool good) {
+  __syncthreads();
+  __shared__ bool all_good;
+  if (thread_number() == 0) {
+    const std::uint64_t arrival = block_number() == 0 ? 0x80000000u - (blocks_in_grid() - 1) : 1;
+    const std::uint64_t add = arrival << 32 | (good ? 0 : 1);
+    std::uint64_t before, now;
+    // Release, for what this block has stored; acquire, for what the others have.
+    asm volatile("fence.acq_rel.gpu;\n\tatom.relaxed.gpu.global.add.u64 %0, [%1], %2;"
+                 : "=l"(before)
+                 : "l"(word), "l"(add)
+                 : "memory");
+    do {
+      asm volatile("ld.acquire.gpu.global.u64 %0, [%1];" : "=l"(now) : "l"(word) : "memory");
+    } while ((before ^ now) >> 63 == 0);
+    all_good = static_cast<Word>(now) == 0;
+  }
+  __syncthreads();
+  return all_good;
+}
+
+// A block as the carrier of segments.
+class Block {
+ public:
+  __device__ Block(Word part, Word parts) : part_(part), parts_(parts) {}
+  __device__ Word part() const { return part_; }
+  __device__ Word parts() const { return parts_; }
+  __device__ Word lane() const { return thread_number(); }
+  __device__ Word lanes() const { return threads_in_block(); }
+  // A block of one warp need not use the block's barrier, which takes longer.
+  __device__ void sync() const {
+    if (lanes() <= 32) {
+      __syncwarp();
+    } else {
+      __syncthreads();
+    }
+  }
+  __device__ bool all(bool mine) const {
+    return lanes() <= 32 ? __all_sync(0xffffffffu, mine) != 0 : __syncthreads_and(mine) != 0;
+  }
+  __device__ bool any(bool mine) const { return __syncthreads_or(mine); }
+
+ private:
+  Word part_, parts_;
+};
+
+// A warp as the carrier of chunks. Neighbouring chunks go to different blocks, so that few of them already use many
+// multiprocessors.
+class Warp {
+ public:
+  static constexpr Word size = 32;
+
+  __device__ explicit Warp(const Block& block)
+      : index_(block.lane() / size * block.parts() + block.part()),
+        count_(block.parts() * (block.lanes() / size)) {}
+  __device__ Word index() const { return index_; }
+  __device__ Word count() const { return count_; }
+  __device__ Word lane() const { return thread_number() % size; }
+  static constexpr __device__ Word lanes() { return size; }
+  __device__ void sync() const { __syncwarp(); }
+  __device__ bool all(bool mine) const { return __all_sync(0xffffffffu, mine) != 0; }
+
+ private:
+  Word index_, count_;
+};
+
+}  // namespace device
+
+// A part of a chain, carried by the calling block; all blocks of the grid together carry the whole. For kernels in which a
+// block sends only what it has computed itself and reads only what it has received itself, or that bring their own
+// barriers: which bytes belong to which part is not told. Every thread of the block makes every call; blocks have a
+// multiple of 32 threads, and the first 256 blocks of a grid take part.
+class BlockChain {
+ public:
+  __device__ explicit BlockChain(const DeviceChain& chain) : BlockChain(chain, false) { read_step(); }
+  BlockChain(const BlockChain&) = delete;
+  __device__ ~BlockChain() {
+    if (takes_part() && keeps_step_) keep_step();
+  }
+
+  // Sends what any thread of the block has stored before it.
+  __device__ void start() {
+    if (!takes_part()) return;
+    begin();
+    send();
+  }
+
+  // What arrived can be read by every thread of the block.
+  __device__ bool wait() {
+    if (!takes_part()) return good_;
+    const device::Warp warp(block_);
+    good_ = good_ && in_.receive(chain_.patience, step_, warp) &&
+            (in_.is_all() || receive_lines(chain_, step_, warp, in_.skipped()));
+    good_ = block_.all(good_);
+    if (good_ && chain_.segments_in > 0) good_ = receive_stores(chain_, step_, block_);
+    return good_;
+  }
+
+  __device__ bool good() const { return good_; }
+  __device__ device::Word step() const { return step_; }
+
+ protected:
+  // What a grid does that is at the same place as a whole, e.g. because its kernel has just begun. `read_step` comes next.
+  __device__ BlockChain(const DeviceChain& chain, bool whole_grid_is_here, bool with_copy_engine = false)
+      : chain_(chain),
+        block_(device::block_number(), min(device::blocks_in_grid(), device::max_parts)),
+        out_(chain.lines_out, chain.chunks_out, device::Warp(block_)),
+        in_(chain.lines_in, chain.chunks_in, device::Warp(block_)),
+        whole_grid_is_here_(whole_grid_is_here),
+        with_copy_engine_(with_copy_engine) {}
+
+  // For a grid that is here as a whole and has other work meanwhile: false when they would have to wait. Between a
+  // `try_start` and the one that succeeds no other `start` may come.
+  __device__ bool try_start() {
+    if (!takes_part()) return true;
+    begin();
+    const bool can = good_ && out_.can_send(step_) &&
+                     (out_.is_all() || can_send_lines(chain_, step_, device::Warp(block_))) &&
+                     (chain_.segments_out == 0 || can_send_stores(chain_, step_, block_));
+    if (!block_.all(can)) return false;
+    send();
+    return true;
+  }
+  __device__ bool try_wait() {
+    if (!takes_part()) return true;
+    const bool here = good_ && in_.has_arrived(step_) &&
+                      (in_.is_all() || have_lines(chain_, step_, device::Warp(block_))) &&
+                      (chain_.segments_in == 0 || have_stores(chain_, step_, block_));
+    return block_.all(here) && wait();
+  }
+
+  __device__ bool takes_part() const { return block_.part() < block_.parts(); }
+
+  __device__ void read_step() {
+    if (takes_part()) step_ = chain_.steps[block_.part()];
+  }
+
+  // For the next kernel that runs the chain.
+  __device__ void keep_step() {
+    block_.sync();  // every thread has read the number
+    for (device::Word e = block_.part() + block_.lane() * block_.parts(); e < device::max_parts;
+         e += block_.lanes() * block_.parts()) {
+      chain_.steps[e] = step_ - begun_;
+    }
+  }
+
+  // Once a step: its number, and that this part is done reading what the step before brought.
+  __device__ void begin() {
+    block_.sync();
+    if (begun_) return;
+    begun_ = true;
+    ++step_;
+    if (chain_.readies.count > 0) good_ = good_ && post_ready(chain_, step_, block_, whole_grid_is_here_);
+  }
+
+  __device__ void send() {
+    begun_ = false;
+    const device::Warp warp(block_);
+    good_ = good_ && out_.send(chain_.patience, step_, warp) &&
+            (out_.is_all() || send_lines(chain_, step_, warp, out_.skipped()));
+    if (chain_.segments_out > 0)
+      good_ = block_.all(good_) && send_stores(chain_, step_, block_, with_copy_engine_);
+  }
+
+  const DeviceChain& chain_;
+  device::Block block_;
+  device::OwnLine out_, in_;
+  device::Word step_ = 0;
+  bool whole_grid_is_here_;
+  bool with_copy_engine_;
+  bool keeps_step_ = true;  // when it goes
+  bool begun_ = false;
+  bool good_ = true;
+};
+
+// A chain carried by a cooperative grid, with all the promises of a start and a wait on the host. Each of them is a barrier
+// of the grid.
+class GridChain : BlockChain {
+ public:
+  __device__ explicit GridChain(const DeviceChain& chain) : BlockChain(chain, true) { read_step(); }
+
+  // Sends what any block has stored before it, and says that all blocks are done reading what arrived.
+  __device__ void start() {
+    barrier();
+    BlockChain::start();
+  }
+
+  // Whatever arrived can be read by every block. Returns the same to all of them.
+  __device__ bool wait() {
+    BlockChain::wait();
+    return barrier();
+  }
+
+  // What any block has stored before it can be read by every block after it. Also tells all blocks whether one has given
+  // up, so that none is left behind in the next barrier.
+  __device__ bool barrier() { return good_ = device::grid_barrier(chain_.barrier, good_); }
+
+  using BlockChain::good;
+  using BlockChain::step;
+};
+
+}  // namespace tca

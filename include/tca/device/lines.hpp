@@ -1,0 +1,272 @@
+// The ll protocol: data and step number travel in one store, so that no fence stands between them.
+//
+// The sender gathers 8 bytes a line from the source layout and stores lines into one of two buffers at the receiver;
+// the receiver polls each line until it carries the step, and scatters its data into the destination layout. A buffer
+// is used again two steps later, and only once the receiver has acknowledged its chunk; the acknowledgement is read
+// together with the source, so it costs no time of its own. Nobody need say that a ghost has been read: the receiver
+// itself puts new data there.
+//
+// `Unit` is who carries a chunk: a warp on a GPU, a thread on the host. It has index() and count() among all units of
+// the part's kernel, lane() and lanes() within, sync() between its lanes, and all(b), which is true on every lane when b
+// is on each.
+#pragma once
+
+#include <cstring>
+
+#include "tca/device/patience.hpp"
+
+namespace tca::device {
+
+template <class Atom>
+TCA_DEVICE std::uint64_t gather_line(const Lines& put, Word line) {
+  constexpr Word atoms = bytes_per_line / sizeof(Atom);
+  std::uint64_t data = 0;
+  TCA_UNROLL
+  for (Word i = 0; i < atoms; ++i) {
+    const Word atom = line * atoms + i;
+    if (atom >= put.loops.atoms) break;
+    const std::byte* from = put.memory + put.pitches.offset(put.loops.at(atom), sizeof(Atom));
+    data |= std::uint64_t{*reinterpret_cast<const Atom*>(from)} << (8 * sizeof(Atom) * i);
+  }
+  return data;
+}
+
+template <class Atom>
+TCA_DEVICE void scatter_line(const Lines& put, Word line, std::uint64_t data) {
+  constexpr Word atoms = bytes_per_line / sizeof(Atom);
+  TCA_UNROLL
+  for (Word i = 0; i < atoms; ++i) {
+    const Word atom = line * atoms + i;
+    if (atom >= put.loops.atoms) break;
+    std::byte* to = put.memory + put.pitches.offset(put.loops.at(atom), sizeof(Atom));
+    *reinterpret_cast<Atom*>(to) = static_cast<Atom>(data >> (8 * sizeof(Atom) * i));
+  }
+}
+
+TCA_DEVICE std::uint64_t gather_line(const Lines& put, Word line) {
+  switch (put.atom_bytes) {
+    case 8:
+      return gather_line<std::uint64_t>(put, line);
+    case 4:
+      return gather_line<std::uint32_t>(put, line);
+    case 2:
+      return gather_line<std::uint16_t>(put, line);
+    default:
+      return gather_line<std::uint8_t>(put, line);
+  }
+}
+
+TCA_DEVICE void scatter_line(const Lines& put, Word line, std::uint64_t data) {
+  switch (put.atom_bytes) {
+    case 8:
+      return scatter_line<std::uint64_t>(put, line, data);
+    case 4:
+      return scatter_line<std::uint32_t>(put, line, data);
+    case 2:
+      return scatter_line<std::uint16_t>(put, line, data);
+    default:
+      return scatter_line<std::uint8_t>(put, line, data);
+  }
+}
+
+// Walks the chunks of a table that belong to a unit: every count-th, from its index on.
+template <class Unit>
+class Chunks {
+ public:
+  // Without the first `skipped` of the unit.
+  TCA_DEVICE Chunks(const Table<Lines>& table, Word chunks, const Unit& unit, Word skipped = 0)
+      : table_(table), chunks_(chunks), next_(unit.index() + skipped * unit.count()), stride_(unit.count()) {
+    if (next_ < chunks_) put = table_[0];
+  }
+
+  // False when there is no more; otherwise `put` and `chunk` are the next.
+  TCA_DEVICE bool next() {
+    if (next_ >= chunks_) return false;
+    while (next_ >= put.end_chunk) {
+      first_ = put.end_chunk;
+      put = table_[++put_];
+    }
+    chunk = next_ - first_;
+    next_ += stride_;
+    return true;
+  }
+
+  Lines put;
+  Word chunk = 0;  // of the put
+
+ private:
+  const Table<Lines>& table_;
+  Word chunks_, next_, stride_;
+  Word put_ = 0, first_ = 0;
+};
+
+// Which of its two buffers a step uses.
+TCA_DEVICE Line* buffer_of(const Lines& put, Word step) {
+  return put.lines + (step % 2) * buffer_pitch(put.line_count);
+}
+
+// Whether `send_lines` would not have to wait.
+template <class Unit>
+TCA_DEVICE_APART bool can_send_lines(const DeviceChain& chain, Word step, Unit unit) {
+  bool all = true;
+  for (Chunks<Unit> chunks(chain.lines_out, chain.chunks_out, unit); all && chunks.next();) {
+    all = reached(load_relaxed(chunks.put.acks + chunks.chunk), step - 2);
+  }
+  return all;
+}
+
+// Whether the lines that this lane would receive are here.
+template <class Unit>
+TCA_DEVICE_APART bool have_lines(const DeviceChain& chain, Word step, Unit unit) {
+  bool all = true;
+  for (Chunks<Unit> chunks(chain.lines_in, chain.chunks_in, unit); all && chunks.next();) {
+    const Lines& put = chunks.put;
+    for (Word lane = unit.lane(); lane < lines_per_chunk; lane += unit.lanes()) {
+      const Word line = chunks.chunk * lines_per_chunk + lane;
+      if (line < put.line_count) all = all && carries(load_line(buffer_of(put, step) + line), step);
+    }
+  }
+  return all;
+}
+
+// The line of a unit's first chunk that is a lane's own, worked out once: units of small puts carry no other chunk, and for
+// them working it out again every step would take as long as the link does. Only for units as wide as a chunk, and for
+// puts whose atoms fill a line.
+class OwnLine {
+ public:
+  template <class Unit>
+  TCA_DEVICE OwnLine(const Table<Lines>& table, Word chunks, const Unit& unit) {
+    Chunks<Unit> all(table, chunks, unit);
+    is_all_ = unit.index() >= chunks;
+    if (unit.lanes() != lines_per_chunk || !all.next() || all.put.atom_bytes != bytes_per_line) return;
+    const Lines& put = all.put;
+    skipped_ = 1;
+    is_all_ = unit.index() + unit.count() >= chunks;
+    link_ = put.link;
+    ack_ = put.acks + all.chunk;
+    // Lanes beyond the end follow the last line without storing anything, so that the lanes need not part.
+    const Word own = all.chunk * lines_per_chunk + unit.lane(), last = put.line_count - 1;
+    const Word line = own < last ? own : last;
+    stores_ = own <= last;
+    pitch_ = buffer_pitch(put.line_count);
+    line_ = put.lines + line;
+    memory_ =
+        reinterpret_cast<std::uint64_t*>(put.memory + put.pitches.offset(put.loops.at(line), bytes_per_line));
+  }
+
+  // How many chunks of its unit it stands for, 0 or 1, and whether there are others.
+  TCA_DEVICE Word skipped() const { return skipped_; }
+  TCA_DEVICE bool is_all() const { return is_all_; }
+
+  // Whether this lane would not have to wait.
+  TCA_DEVICE bool can_send(Word step) {
+    if (skipped_ == 0 || reached(acked_, step - 2)) return true;
+    acked_ = load_relaxed(ack_);
+    return reached(acked_, step - 2);
+  }
+  TCA_DEVICE bool has_arrived(Word step) const {
+    return skipped_ == 0 || carries(load_line(line_ + (step % 2) * pitch_), step);
+  }
+
+  // Both return false, on every lane of the unit, when one gave up.
+  template <class Unit>
+  TCA_DEVICE bool send(const Patience& patience, Word step, const Unit& unit) {
+    if (skipped_ == 0) return true;
+    const std::uint64_t data = *memory_;
+    bool sent = true;
+    Waiting waiting(patience, step);
+    while (sent && !reached(acked_, step - 2)) {
+      acked_ = load_relaxed(ack_);
+      sent = reached(acked_, step - 2) || waiting.goes_on(link_);
+    }
+    if (stores_ && sent) store_line(line_ + (step % 2) * pitch_, make_line(data, step));
+    acked_ = load_relaxed(ack_);  // for the next step, which finds it here without a trip to the L2
+    return unit.all(sent);
+  }
+
+  template <class Unit>
+  TCA_DEVICE bool receive(const Patience& patience, Word step, const Unit& unit) {
+    if (skipped_ == 0) return true;
+    const Line* from = line_ + (step % 2) * pitch_;
+    bool arrived = true;
+    Waiting waiting(patience, step);
+    Line line = load_line(from);
+    while (arrived && !carries(line, step)) {
+      arrived = waiting.goes_on(link_);
+      line = load_line(from);
+    }
+    if (stores_ && arrived) *memory_ = data_of(line);
+    // Every lane has its line in a register by now; see `receive_lines`.
+    if (!unit.all(arrived)) return false;
+    if (unit.lane() == 0) store_relaxed(ack_, step);
+    return true;
+  }
+
+ private:
+  std::uint64_t* memory_ = nullptr;
+  Line* line_ = nullptr;  // of the buffer of even steps
+  bool stores_ = false;
+  Word* ack_ = nullptr;
+  Word pitch_ = 0;
+  Word link_ = 0;
+  Word skipped_ = 0;
+  bool is_all_ = false;
+  Word acked_ = 0;
+};
+
+// Both return false, on every lane of the unit, when one gave up. The unit's first `skipped` chunks are left out.
+template <class Unit>
+TCA_DEVICE_APART bool send_lines(const DeviceChain& chain, Word step, Unit unit, Word skipped = 0) {
+  bool sent = true;
+  for (Chunks<Unit> chunks(chain.lines_out, chain.chunks_out, unit, skipped); sent && chunks.next();) {
+    const Lines& put = chunks.put;
+    const Word first = chunks.chunk * lines_per_chunk;
+    Waiting waiting(chain.patience, step);
+    // Pairs with the store in `receive_lines`: the buffer of two steps ago has been emptied.
+    const Word* ack = put.acks + chunks.chunk;
+    Word acked = load_relaxed(ack);
+    for (Word lane = unit.lane(); lane < lines_per_chunk; lane += unit.lanes()) {
+      const Word line = first + lane;
+      if (line >= put.line_count) break;
+      const std::uint64_t data = gather_line(put, line);
+      while (sent && !reached(acked, step - 2)) {
+        sent = waiting.goes_on(put.link);
+        acked = load_relaxed(ack);
+      }
+      if (!sent) break;
+      store_line(buffer_of(put, step) + line, make_line(data, step));
+    }
+  }
+  // Only some lanes may have been patient enough; none may be missing where the others meet.
+  return unit.all(sent);
+}
+
+template <class Unit>
+TCA_DEVICE_APART bool receive_lines(const DeviceChain& chain, Word step, Unit unit, Word skipped = 0) {
+  for (Chunks<Unit> chunks(chain.lines_in, chain.chunks_in, unit, skipped); chunks.next();) {
+    const Lines& put = chunks.put;
+    const Word first = chunks.chunk * lines_per_chunk;
+    Waiting waiting(chain.patience, step);
+    bool arrived = true;
+    for (Word lane = unit.lane(); lane < lines_per_chunk; lane += unit.lanes()) {
+      const Word number = first + lane;
+      if (number >= put.line_count) break;
+      const Line* from = buffer_of(put, step) + number;
+      Line line = load_line(from);
+      while (arrived && !carries(line, step)) {
+        arrived = waiting.goes_on(put.link);
+        line = load_line(from);
+      }
+      if (!arrived) break;
+      scatter_line(put, number, data_of(line));
+    }
+    if (!unit.all(arrived)) return false;
+    // Every lane has its line in a register by now: the loads cannot be overtaken by a store that the sender answers
+    // with new lines.
+    unit.sync();
+    if (unit.lane() == 0) store_relaxed(put.acks + chunks.chunk, step);
+  }
+  return true;
+}
+
+}  // namespace tca::device

@@ -1,0 +1,135 @@
+// The few loads and stores by which ranks on accelerators talk to each other.
+//
+// The same source runs on a GPU and on the host, where threads stand for blocks: there the protocols are tested under
+// ThreadSanitizer. On a GPU every access is of system scope, since the other side may be another GPU.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#ifdef __CUDACC__
+#define TCA_DEVICE __host__ __device__ __forceinline__
+#define TCA_UNROLL _Pragma("unroll")
+// Out of line: the way of a small put through a kernel's code must stay short enough for the instruction cache.
+#define TCA_DEVICE_APART __host__ __device__ __noinline__
+#else
+#define TCA_DEVICE inline
+#define TCA_DEVICE_APART inline
+#define TCA_UNROLL
+#endif
+
+#ifndef __CUDA_ARCH__
+#include <atomic>
+#include <chrono>
+#include <thread>
+#endif
+
+namespace tca::device {
+
+using Word = std::uint32_t;  // a step number; wraps
+
+// Whether step number `have` is `want` or later. Steps may wrap: the two are never 2^31 apart.
+TCA_DEVICE bool reached(Word have, Word want) { return static_cast<std::int32_t>(have - want) >= 0; }
+
+// Two 8-byte halves that carry 4 bytes of data each, below the step. The halves are stored and loaded
+// by one 16-byte access; only that each half is whole is relied on, which is what PTX promises for a vector's elements.
+struct alignas(16) Line {
+  std::uint64_t low, high;
+};
+
+TCA_DEVICE Line make_line(std::uint64_t data, Word step) {
+  const std::uint64_t tag = std::uint64_t{step} << 32;
+  return {(data & 0xffffffffu) | tag, (data >> 32) | tag};
+}
+TCA_DEVICE bool carries(const Line& line, Word step) {
+  return static_cast<Word>(line.low >> 32) == step && static_cast<Word>(line.high >> 32) == step;
+}
+TCA_DEVICE std::uint64_t data_of(const Line& line) { return (line.low & 0xffffffffu) | (line.high << 32); }
+
+#ifdef __CUDA_ARCH__
+
+TCA_DEVICE void store_line(Line* to, Line line) {
+  asm volatile("st.relaxed.sys.global.v2.u64 [%0], {%1, %2};" ::"l"(to), "l"(line.low), "l"(line.high)
+               : "memory");
+}
+TCA_DEVICE Line load_line(const Line* from) {
+  Line line;
+  asm volatile("ld.relaxed.sys.global.v2.u64 {%0, %1}, [%2];"
+               : "=l"(line.low), "=l"(line.high)
+               : "l"(from)
+               : "memory");
+  return line;
+}
+TCA_DEVICE void store_relaxed(Word* to, Word value) {
+  asm volatile("st.relaxed.sys.global.u32 [%0], %1;" ::"l"(to), "r"(value) : "memory");
+}
+TCA_DEVICE void store_release(Word* to, Word value) {
+  asm volatile("st.release.sys.global.u32 [%0], %1;" ::"l"(to), "r"(value) : "memory");
+}
+TCA_DEVICE Word load_relaxed(const Word* from) {
+  Word value;
+  asm volatile("ld.relaxed.sys.global.u32 %0, [%1];" : "=r"(value) : "l"(from) : "memory");
+  return value;
+}
+TCA_DEVICE Word load_acquire(const Word* from) {
+  Word value;
+  asm volatile("ld.acquire.sys.global.u32 %0, [%1];" : "=r"(value) : "l"(from) : "memory");
+  return value;
+}
+// Counts to `last` and starts again at 0; returns what was there. Release and acquire: whoever completes the count
+// sees what the others did before theirs.
+TCA_DEVICE Word count_up(Word* counter, Word last) {
+  Word before;
+  asm volatile("fence.acq_rel.gpu;\n\tatom.relaxed.gpu.global.inc.u32 %0, [%1], %2;\n\tfence.acq_rel.gpu;"
+               : "=r"(before)
+               : "l"(counter), "r"(last)
+               : "memory");
+  return before;
+}
+TCA_DEVICE std::uint64_t now_ns() {
+  std::uint64_t ns;
+  asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(ns));
+  return ns;
+}
+TCA_DEVICE void give_way() {}
+
+#else
+
+// A step tag makes every half valid by itself, so two 8-byte atomics do on the host.
+inline void store_line(Line* to, Line line) {
+  std::atomic_ref(to->low).store(line.low, std::memory_order_relaxed);
+  std::atomic_ref(to->high).store(line.high, std::memory_order_relaxed);
+}
+inline Line load_line(const Line* from) {
+  Line& line = const_cast<Line&>(*from);
+  return {std::atomic_ref(line.low).load(std::memory_order_relaxed),
+          std::atomic_ref(line.high).load(std::memory_order_relaxed)};
+}
+inline void store_relaxed(Word* to, Word value) {
+  std::atomic_ref(*to).store(value, std::memory_order_relaxed);
+}
+inline void store_release(Word* to, Word value) {
+  std::atomic_ref(*to).store(value, std::memory_order_release);
+}
+inline Word load_relaxed(const Word* from) {
+  return std::atomic_ref(const_cast<Word&>(*from)).load(std::memory_order_relaxed);
+}
+inline Word load_acquire(const Word* from) {
+  return std::atomic_ref(const_cast<Word&>(*from)).load(std::memory_order_acquire);
+}
+inline Word count_up(Word* counter, Word last) {
+  std::atomic_ref<Word> count(*counter);
+  Word before = count.load(std::memory_order_relaxed);
+  while (!count.compare_exchange_weak(before, before >= last ? 0 : before + 1, std::memory_order_acq_rel)) {
+  }
+  return before;
+}
+inline std::uint64_t now_ns() {
+  return static_cast<std::uint64_t>(std::chrono::steady_clock::now().time_since_epoch().count());
+}
+// There may be more threads than cores, and the one that is waited for may have none.
+inline void give_way() { std::this_thread::yield(); }
+
+#endif
+
+}  // namespace tca::device

@@ -1,0 +1,51 @@
+// Waiting on a device without ever hanging: every loop that polls gives up when the world has met an error or when
+// the chain's time limit has passed, and tells the host for whom it waited.
+#pragma once
+
+#include "tca/device_chain.hpp"
+
+namespace tca::device {
+
+inline constexpr Word no_link = ~Word{0};  // another part of this rank, which tells for itself whom it lacks
+
+class Waiting {
+ public:
+  TCA_DEVICE Waiting(const Patience& patience, Word step) : patience_(patience), step_(step) {}
+
+  // Once a poll has failed: false when there is no point in polling on. `link` is whose signal is missing, or no_link.
+  TCA_DEVICE bool goes_on(Word link) {
+    // The clock and the host's memory are looked at once in so many polls, which is some 100 us: pinned memory is
+    // 1 us away.
+    constexpr Word polls_between_looks = 256;
+    if (++polls_ % polls_between_looks != 0) return true;
+    begin_ = look(patience_, step_, link, begin_);
+    return begin_ != 0;
+  }
+
+ private:
+  // When the wait began, or 0 to give up. Out of line and by value, so that what a poll counts stays in registers.
+#ifdef __CUDACC__
+  __host__ __device__ __noinline__
+#endif
+      static std::uint64_t
+      look(const Patience& patience, Word step, Word link, std::uint64_t begin) {
+    constexpr std::uint64_t long_ns =
+        10'000'000;  // as long as this, the host would like to know who is missing
+    if (load_relaxed(patience.abort) != 0) return 0;
+    give_way();
+    const std::uint64_t now = now_ns();
+    if (begin == 0) return now;
+    if (now - begin < long_ns) return begin;
+    if (link != no_link) store_relaxed(patience.waiting + link, step);
+    if (now - begin < patience.limit_ns) return begin;
+    store_relaxed(patience.gave_up, patience.chain);
+    return 0;
+  }
+
+  const Patience& patience_;
+  Word step_;
+  Word polls_ = 0;
+  std::uint64_t begin_ = 0;
+};
+
+}  // namespace tca::device

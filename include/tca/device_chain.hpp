@@ -1,0 +1,101 @@
+// A committed chain as an accelerator sees it: plain numbers and device pointers, passed to kernels by value.
+//
+// A chain's work is cut into units small enough to spread over a grid: chunks of 32 lines (ll), which one warp
+// carries, and segments (direct), which one block carries. Unit u belongs to part u mod `parts` of whoever runs the
+// chain, so a kernel of any size can run it, and the two ends need not agree on how many parts they have: all
+// signals and acknowledgements belong to units.
+#pragma once
+
+#include "tca/device/walk.hpp"
+
+namespace tca {
+
+namespace device {
+
+inline constexpr Word lines_per_chunk = 32;
+inline constexpr Word bytes_per_line = 8;
+
+// Lines from one of a put's two buffers to the other: whole lines of the L2, so that no step writes into what another
+// polls.
+TCA_DEVICE constexpr Word buffer_pitch(Word line_count) { return (line_count + 7) / 8 * 8; }
+
+// A put carried as lines: the gathering end at the sender, or the scattering end at the receiver.
+struct Lines {
+  Loops loops;
+  Pitches pitches;
+  std::byte* memory = nullptr;  // in the window
+  Line* lines = nullptr;        // two buffers of `line_count` at the receiver, for odd and even steps
+  Word* acks = nullptr;  // at the sender, one a chunk: the last step whose chunk the receiver has emptied
+  Word atom_bytes = 0;   // 1, 2, 4 or 8
+  Word line_count = 0;
+  Word end_chunk = 0;  // one past its chunks in the chain's count
+  Word link = 0;       // index of the partner
+};
+
+// A put stored into its final place.
+struct Stores {
+  Loops loops;
+  Pitches from_pitches, to_pitches;
+  const std::byte* from = nullptr;
+  std::byte* to = nullptr;
+  Word* arrived = nullptr;      // at the receiver, one a segment
+  const Word* ready = nullptr;  // here, null when this put needs no permission
+  Word atom_bytes = 0;          // 1, 2, 4, 8 or 16
+  Word segment_atoms = 0;
+  Word end_segment = 0;
+  Word link = 0;
+  bool by_copy_engine = false;  // when the host starts the chain
+};
+
+// Arrivals of one stored put, at the receiver.
+struct Arrivals {
+  const Word* arrived = nullptr;
+  Word end_segment = 0;
+  Word link = 0;
+};
+
+// A partner to be told that this rank is done reading.
+struct Ready {
+  Word* flag = nullptr;  // at the partner
+};
+
+// How long waits may take, and where they tell the host about it. The pointers are to pinned host memory.
+struct Patience {
+  const Word* abort = nullptr;  // not 0: give up, the world has met an error
+  Word* gave_up = nullptr;      // gets `chain` when the limit has passed
+  Word* waiting = nullptr;      // one a link: the step in which a wait for it has been long
+  std::uint64_t limit_ns = 0;
+  Word chain = 0;
+};
+
+inline constexpr Word max_parts = 256;
+
+template <class Item>
+struct Table {
+  static constexpr Word inlined = 6;  // faces of a 3-D domain; kernel parameters are read faster than memory
+  Item items[inlined];
+  const Item* more = nullptr;  // in device memory
+  Word count = 0;
+
+  TCA_DEVICE Item operator[](Word i) const { return i < inlined ? items[i] : more[i - inlined]; }
+};
+
+}  // namespace device
+
+struct DeviceChain {
+  device::Table<device::Lines> lines_out;
+  device::Table<device::Lines> lines_in;
+  device::Table<device::Stores> stores;
+  device::Table<device::Arrivals> arrivals;
+  device::Table<device::Ready> readies;
+  device::Word chunks_out = 0, chunks_in = 0, segments_out = 0, segments_in = 0;
+  // The number of finished steps, kept by parts: a kernel of P parts keeps entry e in part e mod P. Kernels of one
+  // chain follow each other, and each leaves all entries alike.
+  device::Word* steps = nullptr;
+  device::Word* count = nullptr;     // of parts that have come to `start`
+  std::uint64_t* barrier = nullptr;  // of a grid that carries the chain
+  device::Word* posted = nullptr;    // the last step to whose `start` all have come
+  device::Patience patience;
+};
+
+}  // namespace tca

@@ -1,0 +1,25 @@
+// All ranks as an accelerator sees them: where signals and values for small collectives go. Passed to kernels by value.
+#pragma once
+
+#include "tca/device_chain.hpp"
+
+namespace tca {
+
+struct DeviceTeam {
+  static constexpr device::Word max_ranks = 72;  // GPUs that one NVLink switch domain joins
+
+  device::Word rank = 0, size = 1, max_values = 0;
+  // Lines at each rank, two sets of `max_values` from this rank; and here, by sender. Sets alternate between steps: who
+  // sends in step n + 1 has read all of n, so everybody has read n - 1, which used the same set.
+  device::Line* theirs[max_ranks] = {};
+  device::Line* mine = nullptr;
+  device::Word* step = nullptr;
+  // Counts of signals: at each rank those from this one; here those from each; and how many of both were used.
+  device::Word* raise[max_ranks] = {};
+  device::Word* raised = nullptr;
+  device::Word* sent = nullptr;
+  device::Word* seen = nullptr;
+  device::Patience patience;
+};
+
+}  // namespace tca

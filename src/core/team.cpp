@@ -1,0 +1,42 @@
+#include "tca/team.hpp"
+
+#include "base/fail.hpp"
+#include "core/team_state.hpp"
+
+namespace tca {
+
+namespace core {
+
+TeamState::TeamState(std::shared_ptr<WorldState> world, std::string name, std::size_t max_values)
+    : world_(std::move(world)),
+      name_(std::move(name)),
+      max_values_(max_values),
+      id_(world_->next_id()),
+      team_(world_->fabrics().front()->make_team(name_, max_values, world_->control().time_limit)) {}
+
+// Partners that are a step behind may still write into its signals.
+TeamState::~TeamState() { world_->retire(id_, std::move(team_)); }
+
+void TeamState::allreduce_sum_on(double* values, std::int64_t count, Stream stream) {
+  if (count < 1 || static_cast<std::uint64_t>(count) > max_values_) {
+    base::fail(Errc::invalid_argument, "allreduce_sum of {} values in team '{}', which was made for 1 to {}",
+               count, name_, max_values_);
+  }
+  world_->check();
+  team_->allreduce_sum_on(values, static_cast<std::size_t>(count), stream);
+}
+
+}  // namespace core
+
+Team::Team(std::unique_ptr<core::TeamState> state) : state_(std::move(state)) {}
+Team::Team(Team&&) noexcept = default;
+Team& Team::operator=(Team&&) noexcept = default;
+Team::~Team() = default;
+
+const DeviceTeam& Team::device() const { return state_->device(); }
+
+void Team::allreduce_sum(double* values, Count count, Stream stream) const {
+  state_->allreduce_sum_on(values, count.value(), stream);
+}
+
+}  // namespace tca

@@ -1,0 +1,30 @@
+// Room that is handed out in pieces, by offset: the device memory that other ranks write signals and lines into, and the
+// pinned host memory through which kernels talk to the host.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <optional>
+
+namespace tca::cuda {
+
+// First fit over what is free; pieces begin at multiples of 128 bytes, an NVLink packet's data and a line of the L2.
+class Arena {
+ public:
+  explicit Arena(std::size_t bytes) { free_[0] = bytes; }
+
+  // Offset of a piece, or nothing when there is no room.
+  std::optional<std::uint64_t> take(std::size_t bytes);
+  void give_back(std::uint64_t offset, std::size_t bytes);
+
+  std::size_t largest() const;
+
+ private:
+  static constexpr std::size_t grain = 128;
+  static std::size_t rounded(std::size_t bytes) { return (bytes + grain - 1) / grain * grain; }
+
+  std::map<std::uint64_t, std::size_t> free_;  // bytes by offset
+};
+
+}  // namespace tca::cuda

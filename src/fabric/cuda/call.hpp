@@ -1,0 +1,48 @@
+// Calls of the CUDA runtime and driver, with their errors as sentences.
+#pragma once
+
+#include <cuda.h>
+#include <cuda_runtime.h>
+
+#include <string_view>
+
+namespace tca::cuda {
+
+// Throws Error{out_of_memory} or Error{device_failed}: "rank's GPU: <what>: <CUDA's own words>".
+void check(cudaError_t result, std::string_view what);
+void check(CUresult result, std::string_view what);
+
+// The driver's calls that OpenTCA needs, found at run time: a program built with CUDA also starts where there is no
+// driver.
+struct Driver {
+  decltype(&cuGetErrorString) get_error_string;
+  decltype(&cuMemGetAllocationGranularity) get_granularity;
+  decltype(&cuMemCreate) create;
+  decltype(&cuMemRelease) release;
+  decltype(&cuMemAddressReserve) reserve;
+  decltype(&cuMemAddressFree) free_address;
+  decltype(&cuMemMap) map;
+  decltype(&cuMemUnmap) unmap;
+  decltype(&cuMemSetAccess) set_access;
+  decltype(&cuMemExportToShareableHandle) export_handle;
+  decltype(&cuMemImportFromShareableHandle) import_handle;
+  decltype(&cuMemGetAddressRange) get_address_range;
+  decltype(&cuPointerGetAttribute) get_pointer_attribute;
+};
+const Driver& driver();
+
+// Makes a device the calling thread's current one for as long as it lives.
+class OnDevice {
+ public:
+  explicit OnDevice(int device) {
+    cudaGetDevice(&before_);
+    if (before_ != device) cudaSetDevice(device);
+  }
+  OnDevice(const OnDevice&) = delete;
+  ~OnDevice() { cudaSetDevice(before_); }
+
+ private:
+  int before_ = 0;
+};
+
+}  // namespace tca::cuda

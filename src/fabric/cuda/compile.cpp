@@ -1,0 +1,344 @@
+#include "fabric/cuda/compile.hpp"
+
+#include <algorithm>
+#include <map>
+
+#include "base/fail.hpp"
+#include "fabric/cuda/memory.hpp"
+#include "fabric/cuda/plan.hpp"
+
+namespace tca::cuda {
+
+namespace {
+
+using base::Shape;
+
+// A put, or a part of one that was too large to number, between two ranks.
+struct Piece {
+  const fabric::Put* put;
+  Shape shape;  // of no bytes for a bare signal
+  std::uint64_t to_offset, from_offset;
+  std::uint64_t inbox_offset = 0;  // here: of what arrives, or of the acknowledgements
+};
+
+std::vector<Piece> pieces_of(std::span<const fabric::Put> puts) {
+  std::vector<Piece> pieces;
+  for (const fabric::Put& put : puts) {
+    if (put.shape == nullptr) {
+      pieces.push_back({&put, {}, 0, 0});
+      continue;
+    }
+    for (const Part& part : split(*put.shape)) {
+      pieces.push_back(
+          {&put, part.shape, put.to_offset + part.to_offset, put.from_offset + part.from_offset});
+    }
+  }
+  return pieces;
+}
+
+bool is_ll(const Piece& piece) { return piece.put->shape != nullptr && piece.put->protocol == ll; }
+// Only a store into the final place can come too early.
+bool needs_ready(const Piece& piece) { return piece.put->shape != nullptr && piece.put->protocol != ll; }
+Word segments(const Piece& piece) { return segments_of(piece.shape.bytes()); }
+
+template <class Item>
+void fill(device::Table<Item>& table, const std::vector<Item>& items, Room& room, Inbox& inbox, int rank,
+          HostCopier& copier) {
+  constexpr std::size_t inlined = device::Table<Item>::inlined;
+  table.count = static_cast<Word>(items.size());
+  std::copy_n(items.begin(), std::min(items.size(), inlined), table.items);
+  if (items.size() <= inlined) return;
+  const std::size_t bytes = (items.size() - inlined) * sizeof(Item);
+  auto* more = inbox.at<Item>(rank, room.take(bytes));
+  copier.write(reinterpret_cast<std::byte*>(more), std::as_bytes(std::span(items).subspan(inlined)));
+  table.more = more;
+}
+
+class Compiler {
+ public:
+  Compiler(const fabric::Share& share, Word id, fabric::Control& control, Inbox& inbox, cudaStream_t stream,
+           HostCopier& copier)
+      : share_(share),
+        control_(control),
+        inbox_(inbox),
+        stream_(stream),
+        copier_(copier),
+        out_(pieces_of(share.outgoing)),
+        in_(pieces_of(share.incoming)),
+        compiled_(std::make_unique<Compiled>(inbox)) {
+    compiled_->chain.patience.chain = id;
+    for (const Piece& piece : out_) links_.emplace(piece.put->to, 0);
+    for (const Piece& piece : in_) links_.emplace(piece.put->from, 0);
+    for (auto& [partner, link] : links_) {
+      link = static_cast<Word>(compiled_->partners.size());
+      compiled_->partners.push_back(partner);
+    }
+  }
+
+  std::unique_ptr<Compiled> run() {
+    exchange_room();
+    std::vector<device::Lines> lines_out, lines_in;
+    for (const Piece& piece : out_) {
+      if (is_ll(piece)) lines_out.push_back(lines(piece, Side::from));
+    }
+    for (const Piece& piece : in_) {
+      if (is_ll(piece)) lines_in.push_back(lines(piece, Side::to));
+    }
+    DeviceChain& chain = compiled_->chain;
+    chain.chunks_out = count_up(lines_out, &device::Lines::end_chunk);
+    chain.chunks_in = count_up(lines_in, &device::Lines::end_chunk);
+    std::vector<device::Stores> stores = all_stores();
+    std::vector<device::Arrivals> arrivals = all_arrivals();
+    chain.segments_out = count_up(stores, &device::Stores::end_segment);
+    chain.segments_in = count_up(arrivals, &device::Arrivals::end_segment);
+    fill_table(chain.lines_out, lines_out);
+    fill_table(chain.lines_in, lines_in);
+    fill_table(chain.stores, stores);
+    fill_table(chain.arrivals, arrivals);
+    fill_table(chain.readies, readies_);
+    set_up_counters();
+    check(cudaStreamSynchronize(stream_), "committing a chain");
+    // Nobody may store into a slot that its owner has not cleared yet.
+    control_.barrier(what());
+    return std::move(compiled_);
+  }
+
+ private:
+  std::string what() const { return fmt::format("commit of chain '{}'", share_.name); }
+  int me() const { return control_.rank(); }
+
+  // What this rank needs from its own inbox, and where it is, for one partner, in an order both know.
+  struct Offer {
+    std::vector<std::uint64_t> arriving;  // an incoming piece each: its lines or its signals
+    std::vector<std::uint64_t> acks;      // an outgoing ll piece each
+    std::uint64_t ready = 0;              // for the partner's permission
+  };
+
+  void exchange_room() {
+    std::map<int, Offer> offers;
+    std::string problem;
+    try {
+      offers = take_room();
+      check(cudaStreamSynchronize(stream_), "clearing signals");
+    } catch (const Error& error) {
+      problem = error.what();
+    }
+    base::Writer writer;
+    writer.put_string(problem);
+    for (const auto& [partner, offer] : offers) {
+      writer.put(partner).put(offer.arriving.size()).put(offer.acks.size()).put(offer.ready);
+      for (const std::uint64_t offset : offer.arriving) writer.put(offset);
+      for (const std::uint64_t offset : offer.acks) writer.put(offset);
+    }
+    const std::vector<base::Blob> all = control_.all_gather(writer.blob(), what());
+    for (int rank = 0; rank < control_.size(); ++rank) {
+      base::Reader reader(all[static_cast<std::size_t>(rank)]);
+      if (const std::string theirs = reader.get_string(); !theirs.empty())
+        throw Error(Errc::out_of_memory, fmt::format("rank {}: {}", rank, theirs));
+      while (!reader.done()) read_offer(reader, rank);
+    }
+  }
+
+  std::map<int, Offer> take_room() {
+    std::map<int, Offer> offers;
+    for (Piece& piece : in_) {
+      const std::size_t bytes =
+          is_ll(piece) ? 2 * sizeof(device::Line) * device::buffer_pitch(lines_of(piece.shape.bytes()))
+                       : sizeof(Word) * segments(piece);
+      piece.inbox_offset = compiled_->room.take(bytes);
+      offers[piece.put->from].arriving.push_back(piece.inbox_offset);
+    }
+    for (Piece& piece : out_) {
+      Offer& offer = offers[piece.put->to];
+      if (is_ll(piece)) {
+        piece.inbox_offset = compiled_->room.take(sizeof(Word) * chunks_of(piece.shape.bytes()));
+        offer.acks.push_back(piece.inbox_offset);
+      } else if (share_.guarded && needs_ready(piece) && offer.ready == 0) {
+        offer.ready = compiled_->room.take(sizeof(Word));
+      }
+    }
+    for (const auto& [partner, offer] : offers) my_ready_[partner] = offer.ready;
+    return offers;
+  }
+
+  void read_offer(base::Reader& reader, int rank) {
+    const int partner = reader.get<int>();
+    Offer offer;
+    offer.arriving.resize(reader.get<std::size_t>());
+    offer.acks.resize(reader.get<std::size_t>());
+    offer.ready = reader.get<std::uint64_t>();
+    for (std::uint64_t& offset : offer.arriving) offset = reader.get<std::uint64_t>();
+    for (std::uint64_t& offset : offer.acks) offset = reader.get<std::uint64_t>();
+    if (partner != me()) return;
+    // The partner will want to be told when this rank is done reading.
+    if (offer.ready != 0) readies_.push_back({inbox_.at<Word>(rank, offer.ready)});
+    theirs_[rank] = std::move(offer);
+  }
+
+  device::Lines lines(const Piece& piece, Side side) {
+    const bool sending = side == Side::from;
+    const int partner = sending ? piece.put->to : piece.put->from;
+    const Offer& offer = theirs_.at(partner);
+    device::Lines lines;
+    lines.memory = sending ? address(piece.put->from_memory, me(), piece.from_offset)
+                           : address(piece.put->to_memory, me(), piece.to_offset);
+    lines.atom_bytes = atom_bytes(piece.shape, side, reinterpret_cast<std::uintptr_t>(lines.memory), 8);
+    lines.loops = loops_of(piece.shape, lines.atom_bytes);
+    lines.pitches = pitches_of(piece.shape, side);
+    lines.line_count = lines_of(piece.shape.bytes());
+    lines.end_chunk = chunks_of(piece.shape.bytes());
+    lines.link = links_.at(partner);
+    if (sending) {
+      lines.lines = inbox_.at<device::Line>(partner, offer.arriving.at(index_at_target(piece)));
+      lines.acks = inbox_.at<Word>(me(), piece.inbox_offset);
+    } else {
+      lines.lines = inbox_.at<device::Line>(me(), piece.inbox_offset);
+      lines.acks = inbox_.at<Word>(partner, offer.acks.at(next_ack_from_[partner]++));
+    }
+    return lines;
+  }
+
+  // Both ends number the pieces between them in the order in which the sender declared them.
+  std::size_t index_at_target(const Piece& piece) const {
+    std::size_t index = 0;
+    for (const Piece& other : out_) {
+      if (&other == &piece) break;
+      index += other.put->to == piece.put->to;
+    }
+    return index;
+  }
+
+  std::vector<device::Stores> all_stores() {
+    std::vector<device::Stores> all;
+    for (const Piece& piece : out_) {
+      if (is_ll(piece)) continue;
+      const int partner = piece.put->to;
+      device::Stores stores;
+      stores.link = links_.at(partner);
+      stores.arrived = inbox_.at<Word>(partner, theirs_.at(partner).arriving.at(index_at_target(piece)));
+      stores.end_segment = segments(piece);
+      if (needs_ready(piece)) describe(stores, piece);
+      all.push_back(stores);
+    }
+    return all;
+  }
+
+  void describe(device::Stores& stores, const Piece& piece) {
+    stores.from = address(piece.put->from_memory, me(), piece.from_offset);
+    stores.to = address(piece.put->to_memory, piece.put->to, piece.to_offset);
+    const Shape& shape = piece.shape;
+    stores.atom_bytes =
+        std::min(atom_bytes(shape, Side::from, reinterpret_cast<std::uintptr_t>(stores.from), 16),
+                 atom_bytes(shape, Side::to, reinterpret_cast<std::uintptr_t>(stores.to), 16));
+    stores.loops = loops_of(shape, stores.atom_bytes);
+    stores.from_pitches = pitches_of(shape, Side::from);
+    stores.to_pitches = pitches_of(shape, Side::to);
+    stores.segment_atoms = (stores.loops.atoms + stores.end_segment - 1) / stores.end_segment;
+    if (share_.guarded) stores.ready = inbox_.at<Word>(me(), my_ready_.at(piece.put->to));
+    if (piece.put->protocol == copy_engine) {
+      stores.by_copy_engine = true;
+      compiled_->waits_for_permission |= share_.guarded;
+      add_copies(stores, shape);
+    }
+  }
+
+  void add_copies(const device::Stores& stores, const Shape& shape) {
+    PitchedCopy copy{stores.to, stores.from, shape.run, shape.run, shape.run, 1};
+    if (shape.loop_count > 0) {
+      copy.to_pitch = static_cast<std::size_t>(shape.loops[0].to_pitch);
+      copy.from_pitch = static_cast<std::size_t>(shape.loops[0].from_pitch);
+      copy.rows = shape.loops[0].count;
+    }
+    const auto count = [&](std::uint64_t loop) {
+      return static_cast<std::int64_t>(shape.loop_count > loop ? shape.loops[loop].count : 1);
+    };
+    for (std::int64_t outer = 0; outer < count(2); ++outer) {
+      for (std::int64_t inner = 0; inner < count(1); ++inner) {
+        PitchedCopy next = copy;
+        next.to += inner * shape.loops[1].to_pitch + outer * shape.loops[2].to_pitch;
+        next.from += inner * shape.loops[1].from_pitch + outer * shape.loops[2].from_pitch;
+        compiled_->copies.push_back(next);
+      }
+    }
+  }
+
+  std::vector<device::Arrivals> all_arrivals() {
+    std::vector<device::Arrivals> all;
+    for (const Piece& piece : in_) {
+      if (!is_ll(piece))
+        all.push_back(
+            {inbox_.at<Word>(me(), piece.inbox_offset), segments(piece), links_.at(piece.put->from)});
+    }
+    return all;
+  }
+
+  // Turns each item's own number of units into where they end in the chain's count; returns how many there are.
+  template <class Item>
+  static Word count_up(std::vector<Item>& items, Word Item::*end) {
+    Word total = 0;
+    for (Item& item : items) item.*end = total += item.*end;
+    return total;
+  }
+
+  template <class Item>
+  void fill_table(device::Table<Item>& table, const std::vector<Item>& items) {
+    fill(table, items, compiled_->room, inbox_, me(), copier_);
+  }
+
+  void set_up_counters() {
+    DeviceChain& chain = compiled_->chain;
+    chain.steps = inbox_.at<Word>(me(), compiled_->room.take((device::max_parts + 2) * sizeof(Word)));
+    chain.count = chain.steps + device::max_parts;
+    chain.posted = chain.count + 1;
+    chain.barrier = inbox_.at<std::uint64_t>(me(), compiled_->room.take(sizeof(std::uint64_t)));
+    device::Patience& patience = chain.patience;
+    patience.abort = &inbox_.abort();
+    patience.gave_up = &inbox_.gave_up();
+    patience.waiting = compiled_->room.take_words(compiled_->partners.size());
+    patience.limit_ns = static_cast<std::uint64_t>(std::chrono::nanoseconds(share_.time_limit).count());
+  }
+
+  const fabric::Share& share_;
+  fabric::Control& control_;
+  Inbox& inbox_;
+  cudaStream_t stream_;
+  HostCopier& copier_;
+  std::vector<Piece> out_, in_;
+  std::unique_ptr<Compiled> compiled_;
+  std::map<int, Word> links_;  // by partner
+  std::map<int, Offer> theirs_;
+  std::map<int, std::uint64_t> my_ready_;
+  std::map<int, std::size_t> next_ack_from_;
+  std::vector<device::Ready> readies_;
+};
+
+}  // namespace
+
+bool fits_copy_engine(const base::Shape& shape) {
+  constexpr std::uint64_t most_copies = 8, widest_pitch = std::uint64_t{1} << 31;
+  std::uint64_t copies = 1;
+  for (std::uint64_t i = 1; i < shape.loop_count; ++i) copies *= shape.loops[i].count;
+  const base::Shape::Loop& rows = shape.loops[0];
+  const auto pitched = [&](std::int64_t pitch) {
+    return pitch >= static_cast<std::int64_t>(shape.run) && pitch < static_cast<std::int64_t>(widest_pitch);
+  };
+  return copies <= most_copies &&
+         (shape.loop_count == 0 || (pitched(rows.to_pitch) && pitched(rows.from_pitch)));
+}
+
+std::unique_ptr<Compiled> compile(const fabric::Share& share, Word id, fabric::Control& control, Inbox& inbox,
+                                  cudaStream_t stream, HostCopier& copier) {
+  return Compiler(share, id, control, inbox, stream, copier).run();
+}
+
+Grid grid_for(const DeviceChain& chain, unsigned limit, bool early) {
+  Grid grid;
+  grid.early = early;
+  const unsigned warps = grid.threads / 32;
+  const unsigned chunks = std::max(chain.chunks_out, chain.chunks_in);
+  const unsigned blocks = std::max({(chunks + warps - 1) / warps, chain.segments_out, 1u});
+  grid.blocks = std::min({blocks, limit, static_cast<unsigned>(device::max_parts)});
+  return grid;
+}
+
+}  // namespace tca::cuda

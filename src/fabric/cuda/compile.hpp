@@ -1,0 +1,40 @@
+// From a rank's share of a chain to what its kernels and copy engines do.
+#pragma once
+
+#include <vector>
+
+#include "fabric/cuda/host_copier.hpp"
+#include "fabric/cuda/inbox.hpp"
+#include "fabric/cuda/kernels.hpp"
+#include "fabric/fabric.hpp"
+
+namespace tca::cuda {
+
+// One pitched copy of a copy engine; `rows` of `bytes` each.
+struct PitchedCopy {
+  std::byte* to;
+  const std::byte* from;
+  std::size_t to_pitch, from_pitch, bytes, rows;
+};
+
+// Whether a copy engine moves such a shape in a few commands.
+bool fits_copy_engine(const base::Shape& shape);
+
+struct Compiled {
+  explicit Compiled(Inbox& inbox) : room(inbox) {}
+
+  DeviceChain chain;
+  std::vector<int> partners;  // by link
+  std::vector<PitchedCopy> copies;
+  bool waits_for_permission = false;  // before the copies
+  Room room;
+};
+
+// Collective over the ranks that share the chain. `id` is not 0.
+std::unique_ptr<Compiled> compile(const fabric::Share& share, Word id, fabric::Control& control, Inbox& inbox,
+                                  cudaStream_t stream, HostCopier& copier);
+
+// As many blocks as the chain has work for, at most `limit`.
+Grid grid_for(const DeviceChain& chain, unsigned limit, bool early);
+
+}  // namespace tca::cuda

@@ -1,0 +1,20 @@
+// GPUs that map each other's memory, over NVLink or PCIe.
+#pragma once
+
+#include <memory>
+
+#include "fabric/control.hpp"
+#include "fabric/fabric.hpp"
+
+namespace tca::cuda {
+
+struct Settings {
+  bool threads = false;   // the ranks are threads of one process
+  int device = -1;        // which GPU this rank drives; -1: its rank modulo the GPUs here
+  int engine_blocks = 0;  // multiprocessors kept for a resident engine
+};
+
+// Collective. Throws Error{device_failed}, {incompatible}, {invalid_argument} or {out_of_memory}.
+std::unique_ptr<fabric::Fabric> make_fabric(fabric::Control& control, const Settings& settings);
+
+}  // namespace tca::cuda

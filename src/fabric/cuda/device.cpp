@@ -1,0 +1,77 @@
+#include "fabric/cuda/device.hpp"
+
+#include <cstring>
+
+#include "base/fail.hpp"
+#include "fabric/cuda/call.hpp"
+
+namespace tca::cuda {
+
+namespace {
+
+int count_devices() {
+  int count = 0;
+  const cudaError_t result = cudaGetDeviceCount(&count);
+  if (result != cudaSuccess || count == 0) {
+    cudaGetLastError();
+    base::fail(
+        Errc::device_failed,
+        "fabric cuda needs an NVIDIA GPU and its driver, but CUDA says: {}; use fabric shm on this machine",
+        result == cudaSuccess ? "no device" : cudaGetErrorString(result));
+  }
+  return count;
+}
+
+// Where another rank's GPU can be seen from here, whether this one reaches it.
+bool unreachable(const DeviceInfo& mine, const DeviceInfo& other) {
+  int theirs = -1, can = 0;
+  if (std::strcmp(mine.bus_id, other.bus_id) == 0) return false;
+  if (cudaDeviceGetByPCIBusId(&theirs, other.bus_id) != cudaSuccess) {
+    cudaGetLastError();
+    return false;  // hidden by CUDA_VISIBLE_DEVICES; mapping its memory will tell
+  }
+  return cudaDeviceCanAccessPeer(&can, mine.number, theirs) == cudaSuccess && can == 0;
+}
+
+}  // namespace
+
+DeviceInfo choose_device(int wanted, int rank) {
+  const int count = count_devices();
+  if (wanted >= count) {
+    base::fail(Errc::invalid_argument,
+               "rank {} was told to drive GPU {}, but there are {} here, numbered from 0", rank, wanted,
+               count);
+  }
+  DeviceInfo info;
+  info.number = wanted >= 0 ? wanted : rank % count;
+  check(cudaSetDevice(info.number), fmt::format("rank {} opening GPU {}", rank, info.number));
+  cudaDeviceProp properties{};
+  check(cudaGetDeviceProperties(&properties, info.number), "reading the GPU's properties");
+  info.early_launch = properties.major >= 9;
+  std::string_view(properties.name).copy(info.name, sizeof info.name - 1);
+  check(cudaDeviceGetPCIBusId(info.bus_id, sizeof info.bus_id, info.number), "reading the GPU's bus number");
+  return info;
+}
+
+std::vector<DeviceInfo> meet(fabric::Control& control, const DeviceInfo& mine) {
+  const std::string what = "bringing up the cuda fabric";
+  std::vector<DeviceInfo> all;
+  for (const base::Blob& blob : control.all_gather(base::Writer().put(mine).blob(), what))
+    all.push_back(base::Reader(blob).get<DeviceInfo>());
+  std::string problem;
+  for (std::size_t rank = 0; rank < all.size() && problem.empty(); ++rank) {
+    if (!unreachable(mine, all[rank])) continue;
+    problem = fmt::format(
+        "rank {} on GPU {} ({}) and rank {} on GPU {} ({}) do not reach each other's memory, over NVLink or "
+        "PCIe; give "
+        "the ranks GPUs that do (nvidia-smi topo -p2p r shows which)",
+        control.rank(), mine.bus_id, mine.name, rank, all[rank].bus_id, all[rank].name);
+  }
+  for (const base::Blob& blob : control.all_gather(base::Writer().put_string(problem).blob(), what)) {
+    if (const std::string text = base::Reader(blob).get_string(); !text.empty())
+      throw Error(Errc::incompatible, text);
+  }
+  return all;
+}
+
+}  // namespace tca::cuda

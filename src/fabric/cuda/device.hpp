@@ -1,0 +1,25 @@
+// Which GPU a rank drives, and whether it reaches the others'.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "fabric/control.hpp"
+
+namespace tca::cuda {
+
+struct DeviceInfo {
+  int number = 0;  // as this process counts
+  char bus_id[16] = {};
+  char name[64] = {};
+  bool early_launch = false;  // a kernel can be set up while the one before it on its stream still runs
+};
+
+// `wanted` is -1 for rank modulo the GPUs here. Throws Error{device_failed} when there is none, Error{invalid_argument}
+// when there are fewer. It becomes the calling thread's current device.
+DeviceInfo choose_device(int wanted, int rank);
+
+// Collective: every rank's GPU. Throws Error{incompatible}, on every rank alike, naming two that do not reach each other.
+std::vector<DeviceInfo> meet(fabric::Control& control, const DeviceInfo& mine);
+
+}  // namespace tca::cuda

@@ -1,0 +1,56 @@
+// Copies between host memory and a GPU.
+//
+// They go through a little pinned memory, so that they wait for nothing but their own stream: kernels on others may be
+// waiting for another rank.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstring>
+#include <span>
+
+#include "fabric/cuda/call.hpp"
+
+namespace tca::cuda {
+
+class HostCopier {
+ public:
+  explicit HostCopier(cudaStream_t stream) : stream_(stream) {
+    void* pinned = nullptr;
+    check(cudaHostAlloc(&pinned, bytes, cudaHostAllocPortable), "pinning host memory");
+    pinned_ = static_cast<std::byte*>(pinned);
+  }
+  HostCopier(const HostCopier&) = delete;
+  ~HostCopier() { cudaFreeHost(pinned_); }
+
+  // Done when they return.
+  void read(const std::byte* from, std::span<std::byte> into) {
+    for (; !into.empty(); from += bytes) {
+      const std::size_t count = std::min(bytes, into.size());
+      copy(pinned_, from, count);
+      std::memcpy(into.data(), pinned_, count);
+      into = into.subspan(count);
+    }
+  }
+  void write(std::byte* to, std::span<const std::byte> from) {
+    for (; !from.empty(); to += bytes) {
+      const std::size_t count = std::min(bytes, from.size());
+      std::memcpy(pinned_, from.data(), count);
+      copy(to, pinned_, count);
+      from = from.subspan(count);
+    }
+  }
+
+ private:
+  static constexpr std::size_t bytes = std::size_t{1} << 20;
+
+  void copy(void* to, const void* from, std::size_t count) {
+    check(cudaMemcpyAsync(to, from, count, cudaMemcpyDefault, stream_), "copying between host and GPU");
+    check(cudaStreamSynchronize(stream_), "copying between host and GPU");
+  }
+
+  cudaStream_t stream_;
+  std::byte* pinned_ = nullptr;
+};
+
+}  // namespace tca::cuda

@@ -1,0 +1,80 @@
+// What a rank's kernels wait on and its partners' kernels write to, and what its kernels tell their host.
+//
+// Signals and lines live where the waiting side runs: in device memory of the rank that waits, mapped by every other.
+// Two words for errors, and a few for each chain, are pinned host memory that kernels reach over PCIe.
+#pragma once
+
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "fabric/control.hpp"
+#include "fabric/cuda/arena.hpp"
+#include "fabric/cuda/region.hpp"
+#include "tca/device/memory.hpp"
+
+namespace tca::cuda {
+
+using device::Word;
+
+// Collective: each rank has its region made by `make`, and attaches to the others'; by rank. When one cannot, all throw
+// the same error. `what` names the step in messages.
+std::vector<Region> share_regions(fabric::Control& control, int device, std::string_view what,
+                                  const std::function<Region(Token&)>& make);
+
+class Inbox {
+ public:
+  // Collective.
+  Inbox(fabric::Control& control, int device, bool exported, cudaStream_t stream);
+  Inbox(const Inbox&) = delete;
+  ~Inbox();
+
+  static constexpr std::size_t capacity = std::size_t{128} << 20;
+
+  // Cleared when `stream` has come so far. Throws Error{out_of_memory}.
+  std::uint64_t take(std::size_t bytes);
+  void give_back(std::uint64_t offset, std::size_t bytes) { device_room_.give_back(offset, bytes); }
+  std::size_t largest() const { return device_room_.largest(); }
+
+  template <class T>
+  T* at(int rank, std::uint64_t offset) const {
+    return reinterpret_cast<T*>(parts_[static_cast<std::size_t>(rank)].data() + offset);
+  }
+
+  // Zeroed words of pinned host memory.
+  Word* take_words(std::size_t count);
+  void give_back_words(Word* words, std::size_t count);
+
+  // Not 0: every wait on a device gives up.
+  Word& abort() const { return host_words_[0]; }
+  // The chain whose wait passed its time limit, or 0.
+  Word& gave_up() const { return host_words_[1]; }
+
+ private:
+  static constexpr std::size_t host_bytes = std::size_t{4} << 20;
+
+  std::vector<Region> parts_;  // by rank
+  int rank_;
+  int device_;
+  cudaStream_t stream_;
+  Arena device_room_{capacity};
+  Arena host_room_{host_bytes};
+  Word* host_words_ = nullptr;
+};
+
+// Room of an inbox, given back with its object.
+class Room {
+ public:
+  explicit Room(Inbox& inbox) : inbox_(inbox) {}
+  Room(const Room&) = delete;
+  ~Room();
+  std::uint64_t take(std::size_t bytes);
+  Word* take_words(std::size_t count);
+
+ private:
+  Inbox& inbox_;
+  std::vector<std::pair<std::uint64_t, std::size_t>> pieces_;
+  std::vector<std::pair<Word*, std::size_t>> words_;
+};
+
+}  // namespace tca::cuda

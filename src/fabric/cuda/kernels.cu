@@ -1,0 +1,160 @@
+#include <algorithm>
+
+#include "fabric/cuda/kernels.hpp"
+#include "tca/team.cuh"
+
+namespace tca::cuda {
+
+namespace {
+
+// A chain on a stream: its kernels begin and end as a whole, which is all the order that blocks need among themselves.
+class StreamChain : public BlockChain {
+ public:
+  enum class Copies { by_engine, by_blocks };
+
+  __device__ explicit StreamChain(const DeviceChain& chain, Copies copies = Copies::by_engine)
+      : BlockChain(chain, true, copies == Copies::by_engine) {
+#if __CUDA_ARCH__ >= 900
+    // Launched while the kernel before it ends (see `launch`): what depends on that one begins here. The next such kernel
+    // may come as early.
+    cudaGridDependencySynchronize();
+    cudaTriggerProgrammaticLaunchCompletion();
+#endif
+    read_step();
+  }
+
+  using BlockChain::try_start;
+  using BlockChain::try_wait;
+
+  __device__ void tell(const Done& done) {
+    if (done.word == nullptr) return;
+    block_.sync();
+    if (block_.lane() != 0 || !good_) return;
+    const Word last = block_.parts() - 1;
+    // Release: the host that sees the ticket finds everything in place.
+    if (device::count_up(chain_.count, last) == last) device::store_release(done.word, done.ticket);
+  }
+};
+
+__global__ void __launch_bounds__(256) start_kernel(const __grid_constant__ DeviceChain chain) {
+  StreamChain(chain).start();
+}
+
+__global__ void __launch_bounds__(256) wait_kernel(const __grid_constant__ DeviceChain chain, Done done) {
+  StreamChain running(chain);
+  running.wait();
+  running.tell(done);
+}
+
+__global__ void __launch_bounds__(256) exchange_kernel(const __grid_constant__ DeviceChain chain, Done done) {
+  StreamChain running(chain);
+  running.start();
+  running.wait();
+  running.tell(done);
+}
+
+// Only the host runs a chain like this, which moves everything by itself then.
+__global__ void __launch_bounds__(256)
+    attempt_kernel(const __grid_constant__ DeviceChain chain, bool sent, Word* outcome, Done done) {
+  StreamChain running(chain, StreamChain::Copies::by_blocks);
+  sent = sent || running.try_start();
+  if (sent && running.try_wait()) running.tell(done);
+  if (threadIdx.x == 0) device::store_release(outcome, sent ? attempt_sent : attempt_unsent);
+}
+
+__device__ bool by_copy_engine(const device::Stores& put) { return put.by_copy_engine; }
+
+__global__ void permission_kernel(const __grid_constant__ DeviceChain chain) {
+  const Word step = chain.steps[0];
+  for (Word i = threadIdx.x; i < chain.stores.count; i += blockDim.x) {
+    const device::Stores put = chain.stores[i];
+    if (by_copy_engine(put) && put.ready != nullptr) device::await(put.ready, step, put.link, chain.patience);
+  }
+}
+
+__global__ void signals_kernel(const __grid_constant__ DeviceChain chain) {
+  const Word step = chain.steps[0];
+  Word first = 0;
+  for (Word i = 0; i < chain.stores.count; ++i) {
+    const device::Stores put = chain.stores[i];
+    for (Word s = threadIdx.x; by_copy_engine(put) && s < put.end_segment - first; s += blockDim.x) {
+      device::store_release(put.arrived + s, step);
+    }
+    first = put.end_segment;
+  }
+}
+
+__global__ void __launch_bounds__(512)
+    allreduce_sum_kernel(const __grid_constant__ DeviceTeam team, double* values, Word count) {
+  BlockTeam(team).allreduce_sum(values, count);
+}
+
+}  // namespace
+
+namespace {
+
+// Where the GPU can, the kernel is set up while the one before it on the stream still runs, which halves what a kernel in
+// a row of them costs.
+template <class... Parameters, class... Arguments>
+void launch(const char* what, void (*kernel)(Parameters...), Grid grid, cudaStream_t stream,
+            const Arguments&... arguments) {
+  cudaLaunchAttribute early{};
+  early.id = cudaLaunchAttributeProgrammaticStreamSerialization;
+  early.val.programmaticStreamSerializationAllowed = 1;
+  cudaLaunchConfig_t config{};
+  config.gridDim = grid.blocks;
+  config.blockDim = grid.threads;
+  config.stream = stream;
+  config.attrs = &early;
+  config.numAttrs = grid.early ? 1 : 0;
+  check(cudaLaunchKernelEx(&config, kernel, arguments...), what);
+}
+
+}  // namespace
+
+void launch_start(const DeviceChain& chain, Grid grid, cudaStream_t stream) {
+  launch("starting a chain", start_kernel, grid, stream, chain);
+}
+
+void launch_wait(const DeviceChain& chain, Grid grid, Done done, cudaStream_t stream) {
+  launch("waiting for a chain", wait_kernel, grid, stream, chain, done);
+}
+
+void launch_exchange(const DeviceChain& chain, Grid grid, Done done, cudaStream_t stream) {
+  launch("running a chain", exchange_kernel, grid, stream, chain, done);
+}
+
+void launch_attempt(const DeviceChain& chain, bool sent, Word* outcome, Done done, cudaStream_t stream) {
+  attempt_kernel<<<1, 256, 0, stream>>>(chain, sent, outcome, done);
+  check(cudaGetLastError(), "running a chain");
+}
+
+void launch_permission(const DeviceChain& chain, cudaStream_t stream) {
+  permission_kernel<<<1, 32, 0, stream>>>(chain);
+  check(cudaGetLastError(), "starting a chain's copies");
+}
+
+void launch_signals(const DeviceChain& chain, cudaStream_t stream) {
+  signals_kernel<<<1, 128, 0, stream>>>(chain);
+  check(cudaGetLastError(), "signalling a chain's copies");
+}
+
+void launch_allreduce_sum(const DeviceTeam& team, double* values, Word count, cudaStream_t stream) {
+  const unsigned threads = count * team.size <= 32 ? 32 : std::min(512u, (count + 31) / 32 * 32);
+  allreduce_sum_kernel<<<1, threads, 0, stream>>>(team, values, count);
+  check(cudaGetLastError(), "summing over all ranks");
+}
+
+void load_kernels() {
+  cudaFuncAttributes attributes{};
+  for (const void* kernel :
+       {reinterpret_cast<const void*>(start_kernel), reinterpret_cast<const void*>(wait_kernel),
+        reinterpret_cast<const void*>(exchange_kernel), reinterpret_cast<const void*>(attempt_kernel),
+        reinterpret_cast<const void*>(permission_kernel), reinterpret_cast<const void*>(allreduce_sum_kernel),
+        reinterpret_cast<const void*>(signals_kernel)}) {
+    check(cudaFuncGetAttributes(&attributes, kernel),
+          "loading OpenTCA's kernels (built for sm_80, sm_90 and later)");
+  }
+}
+
+}  // namespace tca::cuda

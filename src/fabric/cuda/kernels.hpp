@@ -1,0 +1,41 @@
+// The kernels by which the host runs a chain on a stream.
+#pragma once
+
+#include "fabric/cuda/call.hpp"
+#include "tca/device_team.hpp"
+
+namespace tca::cuda {
+
+using device::Word;
+
+struct Grid {
+  unsigned blocks = 1;
+  unsigned threads = 256;
+  bool early = false;  // set up while the kernel before it still runs: compute capability 9 and later
+};
+
+// Tells the host of a finished step: the last block stores `ticket`.
+struct Done {
+  Word* word = nullptr;  // pinned host memory; null for nobody
+  Word ticket = 0;
+};
+
+void launch_start(const DeviceChain& chain, Grid grid, cudaStream_t stream);
+void launch_wait(const DeviceChain& chain, Grid grid, Done done, cudaStream_t stream);
+void launch_exchange(const DeviceChain& chain, Grid grid, Done done, cudaStream_t stream);
+
+// As much of a step as needs no waiting, by one block. `sent` says whether an earlier attempt has sent it; `outcome`
+// (pinned) gets `attempt_unsent` or `attempt_sent`.
+inline constexpr Word attempt_unsent = 1, attempt_sent = 2;
+void launch_attempt(const DeviceChain& chain, bool sent, Word* outcome, Done done, cudaStream_t stream);
+
+// Around the copies that a copy engine makes: waits for the partners' permission; raises the signals.
+void launch_permission(const DeviceChain& chain, cudaStream_t stream);
+void launch_signals(const DeviceChain& chain, cudaStream_t stream);
+
+void launch_allreduce_sum(const DeviceTeam& team, double* values, Word count, cudaStream_t stream);
+
+// Loads every kernel now: a first launch later could wait for kernels that wait for it.
+void load_kernels();
+
+}  // namespace tca::cuda

@@ -1,0 +1,37 @@
+// How a put is cut up for a grid: what both ends compute alike, from the shape and the protocol. Nothing here needs a GPU.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "base/shape.hpp"
+#include "tca/device_chain.hpp"
+
+namespace tca::cuda {
+
+using device::Word;
+
+enum Protocol : int { ll, direct, copy_engine };
+
+Word lines_of(std::uint64_t bytes);
+Word chunks_of(std::uint64_t bytes);
+
+// A segment is what one block stores before it signals. Enough of them that all multiprocessors take part in a large put;
+// each large enough that its signal, which waits for a round trip of 1 us, is not what it mostly does.
+Word segments_of(std::uint64_t bytes);
+
+// The largest power of two, up to `most`, that divides runs, pitches and address: bytes a thread moves at a time.
+enum class Side { to, from };
+Word atom_bytes(const base::Shape& shape, Side side, std::uintptr_t address, Word most);
+
+device::Loops loops_of(const base::Shape& shape, Word atom_bytes);
+device::Pitches pitches_of(const base::Shape& shape, Side side);
+
+// A shape as parts that 32 bits can number the bytes of, each with its distance from the start on both sides.
+struct Part {
+  base::Shape shape;
+  std::uint64_t to_offset, from_offset;
+};
+std::vector<Part> split(const base::Shape& shape);
+
+}  // namespace tca::cuda

@@ -1,0 +1,134 @@
+#include "fabric/cuda/program.hpp"
+
+#include <algorithm>
+
+namespace tca::cuda {
+
+CudaProgram::CudaProgram(Runner& runner, std::string name, std::unique_ptr<Compiled> compiled)
+    : runner_(runner),
+      name_(std::move(name)),
+      compiled_(std::move(compiled)),
+      grid_(grid_for(compiled_->chain, runner.block_limit, runner.early)),
+      done_(compiled_->room.take_words(1)),
+      rung_done_(compiled_->room.take_words(1)),
+      slot_(runner.engine.prepare(compiled_->chain, rung_done_)),
+      outcome_(compiled_->room.take_words(1)) {
+  runner_.programs[id()] = this;
+  if (compiled_->copies.empty()) return;
+  check(cudaEventCreateWithFlags(&fork_, cudaEventDisableTiming), "making an event");
+  check(cudaEventCreateWithFlags(&join_, cudaEventDisableTiming), "making an event");
+}
+
+CudaProgram::~CudaProgram() {
+  runner_.programs.erase(id());
+  runner_.engine.release(slot_);
+  if (runner_.waiting == this) runner_.waiting = nullptr;
+  std::erase(runner_.attempting, this);
+  if (fork_ != nullptr) cudaEventDestroy(fork_);
+  if (join_ != nullptr) cudaEventDestroy(join_);
+}
+
+void CudaProgram::start() {
+  by_engine_ = slot_ != Engine::no_slot && runner_.engine.has_room();
+  if (by_engine_) {
+    rung_ = runner_.engine.ring(slot_, others_run_it_);
+    return;
+  }
+  ++ticket_;
+  if (runner_.waiting != nullptr) {
+    runner_.attempting.push_back(this);
+    sent_ = false;
+    device::store_relaxed(outcome_, attempt_unsent);
+    attempt();
+    return;
+  }
+  runner_.waiting = this;
+  const Done done{done_, ticket_};
+  if (compiled_->copies.empty()) {
+    launch_exchange(compiled_->chain, grid_, done, runner_.stream);
+  } else {
+    start_on(runner_.stream);
+    wait_on(runner_.stream, done);
+  }
+}
+
+void CudaProgram::attempt() {
+  // Acquire: pairs with the release at the end of the attempt.
+  const Word outcome = device::load_acquire(outcome_);
+  if (outcome == 0 || finished()) return;
+  sent_ = outcome == attempt_sent;
+  device::store_relaxed(outcome_, 0);
+  launch_attempt(compiled_->chain, sent_, outcome_, {done_, ticket_}, runner_.attempts);
+}
+
+// Acquire: pairs with the release of the step's last block.
+bool CudaProgram::finished() const {
+  return by_engine_ ? device::load_acquire(rung_done_) == rung_ : device::load_acquire(done_) == ticket_;
+}
+
+bool CudaProgram::test() {
+  if (finished()) {
+    if (by_engine_) runner_.engine.finished();
+    if (runner_.waiting == this) runner_.waiting = nullptr;
+    std::erase(runner_.attempting, this);
+    return true;
+  }
+  if (!by_engine_ && runner_.waiting != this) attempt();
+  constexpr unsigned polls_between_checks = 4096;  // asking the driver takes a microsecond
+  if (++polls_ % polls_between_checks == 0) runner_.check();
+  return false;
+}
+
+std::vector<int> CudaProgram::missing() const { return finished() ? std::vector<int>{} : late().ranks; }
+
+CudaProgram::Late CudaProgram::late() const {
+  Late late;
+  const Word* waiting = compiled_->chain.patience.waiting;
+  for (std::size_t link = 0; link < compiled_->partners.size(); ++link) {
+    const Word step = device::load_relaxed(waiting + link);
+    if (step == 0 || !device::reached(step, late.step)) continue;
+    if (step != late.step) late.ranks.clear();
+    late.step = step;
+    late.ranks.push_back(compiled_->partners[link]);
+  }
+  return late;
+}
+
+void CudaProgram::start_on(Stream stream) {
+  others_run_it_ = true;
+  launch_start(compiled_->chain, grid_, stream);
+  if (!compiled_->copies.empty()) start_copies(stream);
+}
+
+// On a stream of their own, so that whatever the caller puts on its stream next overlaps with them.
+void CudaProgram::start_copies(Stream stream) {
+  check(cudaEventRecord(fork_, stream), "starting a chain's copies");
+  check(cudaStreamWaitEvent(runner_.copies, fork_), "starting a chain's copies");
+  if (compiled_->waits_for_permission) launch_permission(compiled_->chain, runner_.copies);
+  for (const PitchedCopy& copy : compiled_->copies) {
+    check(cudaMemcpy2DAsync(copy.to, copy.to_pitch, copy.from, copy.from_pitch, copy.bytes, copy.rows,
+                            cudaMemcpyDeviceToDevice, runner_.copies),
+          "copying to another GPU");
+  }
+  launch_signals(compiled_->chain, runner_.copies);
+  check(cudaEventRecord(join_, runner_.copies), "starting a chain's copies");
+}
+
+void CudaProgram::wait_on(Stream stream) { wait_on(stream, {}); }
+
+void CudaProgram::wait_on(Stream stream, Done done) {
+  if (!compiled_->copies.empty()) check(cudaStreamWaitEvent(stream, join_), "waiting for a chain's copies");
+  launch_wait(compiled_->chain, grid_, done, stream);
+}
+
+void CudaProgram::exchange_on(Stream stream) {
+  others_run_it_ = true;
+  if (compiled_->copies.empty()) {
+    launch_exchange(compiled_->chain, grid_, {}, stream);
+  } else {
+    start_on(stream);
+    wait_on(stream);
+  }
+}
+
+}  // namespace tca::cuda

@@ -1,0 +1,88 @@
+// A rank's compiled share of a chain on a GPU.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+
+#include "fabric/cuda/compile.hpp"
+#include "fabric/cuda/engine.hpp"
+
+namespace tca::cuda {
+
+class CudaProgram;
+
+// What the programs of a rank share.
+struct Runner {
+  Inbox& inbox;
+  Engine& engine;
+  int device;
+  cudaStream_t stream;    // where the host's own starts run
+  cudaStream_t attempts;  // and those of them that may not wait
+  cudaStream_t copies;    // and the copy engine's part of any step
+  bool early;             // see Grid
+  unsigned block_limit;   // so that the kernels of all ranks on this GPU can run at once
+  std::function<void()> check;
+  std::map<Word, CudaProgram*> programs = {};  // by id
+  // Of the steps that the host has started and that have not been seen finished. Kernels that wait would keep each other
+  // from running if the ranks started their chains in different orders, so only one at a time waits; the others get
+  // on by attempts.
+  CudaProgram* waiting = nullptr;
+  std::vector<CudaProgram*> attempting = {};
+};
+
+class CudaProgram final : public fabric::Program {
+ public:
+  CudaProgram(Runner& runner, std::string name, std::unique_ptr<Compiled> compiled);
+  ~CudaProgram() override;
+
+  void start() override;
+  bool test() override;
+  std::vector<int> missing() const override;
+
+  void start_on(Stream stream) override;
+  void wait_on(Stream stream) override;
+  void exchange_on(Stream stream) override;
+  const DeviceChain* device_chain() const override {
+    others_run_it_ = true;
+    return &compiled_->chain;
+  }
+
+  // Another attempt, if the last one is over and has not finished the step.
+  void attempt();
+
+  const std::string& name() const { return name_; }
+  Word id() const { return compiled_->chain.patience.chain; }
+
+  struct Late {
+    Word step = 0;
+    std::vector<int> ranks;
+  };
+  // For whom the latest long wait of any of its kernels was or is.
+  Late late() const;
+
+ private:
+  bool finished() const;
+  void start_copies(Stream stream);
+  void wait_on(Stream stream, Done done);
+
+  Runner& runner_;
+  std::string name_;
+  std::unique_ptr<Compiled> compiled_;
+  Grid grid_;
+  Word ticket_ = 0;
+  Word rung_ = 0;
+  Word* done_;  // pinned: the ticket of the last step that the host started and that has finished
+  // With the resident engine, which then runs the host's own starts.
+  Word* rung_done_;
+  Word slot_;
+  bool by_engine_ = false;
+  mutable bool others_run_it_ = false;
+  Word* outcome_;  // pinned: of the last attempt, 0 while it is under way
+  bool sent_ = false;
+  unsigned polls_ = 0;
+  cudaEvent_t fork_ = nullptr, join_ = nullptr;  // around the copies
+};
+
+}  // namespace tca::cuda

@@ -1,0 +1,64 @@
+// Device memory that other ranks reach: allocated here, registered from the caller, or another rank's mapped here.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <utility>
+
+#include "fabric/cuda/call.hpp"
+
+namespace tca::cuda {
+
+// How another rank finds a region.
+struct Token {
+  enum class Kind : std::uint32_t { none, exported, legacy } kind = Kind::none;
+  std::int32_t pid = 0;
+  std::int32_t device = 0;    // as its own process counts
+  std::int32_t fd = -1;       // of `pid`: physical memory that the driver exported
+  std::uint64_t address = 0;  // in its own process
+  std::uint64_t bytes = 0;
+  std::uint64_t mapped = 0;  // bytes of the physical memory
+  std::uint64_t offset = 0;  // legacy: of the region in the allocation that `ipc` names
+  cudaIpcMemHandle_t ipc{};
+};
+
+// Undone with its object.
+class Region {
+ public:
+  Region() = default;
+  Region(std::byte* data, std::size_t bytes, std::function<void()> undo)
+      : data_(data), bytes_(bytes), undo_(std::move(undo)) {}
+  Region(Region&& other) noexcept { *this = std::move(other); }
+  Region& operator=(Region&& other) noexcept {
+    std::swap(data_, other.data_);
+    std::swap(bytes_, other.bytes_);
+    std::swap(undo_, other.undo_);
+    return *this;
+  }
+  ~Region() {
+    if (undo_) undo_();
+  }
+
+  std::byte* data() const { return data_; }
+  std::size_t bytes() const { return bytes_; }
+
+ private:
+  std::byte* data_ = nullptr;
+  std::size_t bytes_ = 0;
+  std::function<void()> undo_;
+};
+
+// Memory on `device`, zeroed on `stream`. With a token other processes can attach until `seal`.
+Region allocate(int device, std::size_t bytes, bool exported, cudaStream_t stream, Token& token);
+
+// The caller's memory, as it is. Throws Error{invalid_argument} for what the others could not reach.
+Region adopt(int device, std::byte* data, std::size_t bytes, bool exported, Token& token);
+
+// Another rank's region, reached from `device`.
+Region attach(int device, const Token& token);
+
+// Every rank has attached.
+void seal(const Token& token);
+
+}  // namespace tca::cuda

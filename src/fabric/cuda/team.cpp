@@ -1,0 +1,74 @@
+#include "fabric/cuda/team.hpp"
+
+#include "base/fail.hpp"
+#include "fabric/cuda/kernels.hpp"
+
+namespace tca::cuda {
+
+namespace {
+
+class CudaTeam final : public fabric::Team {
+ public:
+  explicit CudaTeam(Inbox& inbox) : room(inbox) {}
+
+  const DeviceTeam& device() const override { return view; }
+  void allreduce_sum_on(double* values, std::size_t count, Stream stream) override {
+    launch_allreduce_sum(view, values, static_cast<Word>(count), stream);
+  }
+
+  DeviceTeam view;
+  Room room;
+};
+
+// Where a rank's parts of a team are in its inbox.
+struct Place {
+  std::uint64_t lines = 0, raised = 0;
+};
+
+}  // namespace
+
+std::unique_ptr<fabric::Team> make_team(std::string_view name, std::size_t max_values,
+                                        std::chrono::milliseconds time_limit, Word id,
+                                        fabric::Control& control, Inbox& inbox, cudaStream_t stream) {
+  const auto me = static_cast<std::size_t>(control.rank()), size = static_cast<std::size_t>(control.size());
+  if (size > DeviceTeam::max_ranks) {
+    base::fail(Errc::invalid_argument, "team '{}': a team has at most {} ranks, this world has {}", name,
+               DeviceTeam::max_ranks, size);
+  }
+  auto team = std::make_unique<CudaTeam>(inbox);
+  Place mine;
+  std::string problem;
+  try {
+    mine.lines = team->room.take(2 * size * max_values * sizeof(device::Line));
+    mine.raised = team->room.take((3 * size + 1) * sizeof(Word));
+    check(cudaStreamSynchronize(stream), "clearing signals");
+  } catch (const Error& error) {
+    problem = error.what();
+  }
+  DeviceTeam& view = team->view;
+  view.rank = static_cast<Word>(me);
+  view.size = static_cast<Word>(size);
+  view.max_values = static_cast<Word>(max_values);
+  const std::string what = fmt::format("making team '{}'", name);
+  const base::Blob offer = base::Writer().put_string(problem).put(mine).blob();
+  int rank = 0;
+  for (const base::Blob& blob : control.all_gather(offer, what)) {
+    base::Reader reader(blob);
+    if (const std::string theirs = reader.get_string(); !theirs.empty())
+      throw Error(Errc::out_of_memory, fmt::format("rank {}: {}", rank, theirs));
+    const auto place = reader.get<Place>();
+    view.theirs[rank] = inbox.at<device::Line>(rank, place.lines) + me * 2 * max_values;
+    view.raise[rank] = inbox.at<Word>(rank, place.raised) + me;
+    ++rank;
+  }
+  view.mine = inbox.at<device::Line>(control.rank(), mine.lines);
+  view.raised = inbox.at<Word>(control.rank(), mine.raised);
+  view.sent = view.raised + size;
+  view.seen = view.sent + size;
+  view.step = view.seen + size;
+  view.patience = {&inbox.abort(), &inbox.gave_up(), team->room.take_words(size),
+                   static_cast<std::uint64_t>(std::chrono::nanoseconds(time_limit).count()), id};
+  return team;
+}
+
+}  // namespace tca::cuda

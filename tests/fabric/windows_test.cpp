@@ -1,0 +1,46 @@
+// Windows as every fabric must keep them: zeroed, and read and written from the host.
+#include <algorithm>
+#include <numeric>
+
+#include "suite.hpp"
+
+namespace tca::test {
+namespace {
+
+TEST_P(FabricTest, WindowsBeginZeroed) {
+  run(3, [](World& world) {
+    for (const std::int64_t count : {1, 100, 3'000'000}) {
+      const Window<std::uint8_t> window = world.window<std::uint8_t>(count * world.rank());
+      for (const std::uint8_t value : contents(window)) require(value == 0, "{} where 0 belongs", value);
+    }
+  });
+}
+
+// Parts of a window at odd places, as large as the whole and as small as nothing.
+TEST_P(FabricTest, WhatIsWrittenIsRead) {
+  run(2, [](World& world) {
+    constexpr std::int64_t count = 100'003;
+    const Window<std::uint16_t> window = world.window<std::uint16_t>(count);
+    std::vector<std::uint16_t> mirror(count);
+    for (const auto& [first, length] : {std::pair<std::int64_t, std::int64_t>{0, count},
+                                        {7, 1},
+                                        {1, 5000},
+                                        {99'999, 4},
+                                        {count, 0},
+                                        {50'001, 50'002},
+                                        {3, 3}}) {
+      std::vector<std::uint16_t> part(static_cast<std::size_t>(length));
+      std::iota(part.begin(), part.end(), static_cast<std::uint16_t>(first * 3 + world.rank()));
+      window.write(first, part);
+      std::copy(part.begin(), part.end(), mirror.begin() + first);
+      std::fill(part.begin(), part.end(), std::uint16_t{0xABCD});
+      window.read(first, part);
+      require(std::equal(part.begin(), part.end(), mirror.begin() + first), "{} elements at {} differ",
+              length, first);
+      require(contents(window) == mirror, "writing {} elements at {} changed others", length, first);
+    }
+  });
+}
+
+}  // namespace
+}  // namespace tca::test

@@ -1,0 +1,66 @@
+#include "field.hpp"
+#include "tca/chain.cuh"
+
+namespace tca::test {
+namespace {
+
+__device__ int first_index() { return static_cast<int>(blockIdx.x * blockDim.x + threadIdx.x); }
+__device__ int stride() { return static_cast<int>(gridDim.x * blockDim.x); }
+__device__ long value(int rank, long step, int place) { return (step * 100 + rank) * 100000 + place; }
+
+__device__ void write(const Field& f, long step) {
+  for (int i = first_index(); i < rows * pitch; i += stride()) {
+    const int column = i % pitch;
+    if (column >= width && column < pitch - width) f.u[i] = value(f.rank, step, i);
+  }
+}
+
+__device__ void check(const Field& f, long step) {
+  for (int i = first_index(); i < rows * width; i += stride()) {
+    const int row = i / width * pitch, column = i % width;
+    if (f.u[row + column] != value(f.left, step, row + pitch - 2 * width + column)) atomicAdd(f.wrong, 1u);
+    if (f.u[row + pitch - width + column] != value(f.right, step, row + width + column))
+      atomicAdd(f.wrong, 1u);
+  }
+}
+
+__global__ void write_kernel(Field f, long step) { write(f, step); }
+__global__ void check_kernel(Field f, long step) { check(f, step); }
+__global__ void write_next_kernel(Field f, long* step) {
+  write(f, *step + 1);
+  __syncthreads();
+  if (threadIdx.x == 0) ++*step;
+}
+__global__ void check_next_kernel(Field f, const long* step) { check(f, *step); }
+
+__global__ void steps_kernel(const __grid_constant__ DeviceChain chain, Field f, long first, int steps) {
+  GridChain halo(chain);
+  for (int k = 0; k < steps && halo.good(); ++k) {
+    write(f, first + k);
+    halo.start();
+    if (halo.wait()) check(f, first + k);
+  }
+}
+
+}  // namespace
+
+void write_faces(const Field& field, long step, cudaStream_t stream) {
+  write_kernel<<<4, 128, 0, stream>>>(field, step);
+}
+void check_ghosts(const Field& field, long step, cudaStream_t stream) {
+  check_kernel<<<2, 128, 0, stream>>>(field, step);
+}
+void write_next_faces(const Field& field, long* step, cudaStream_t stream) {
+  write_next_kernel<<<1, 256, 0, stream>>>(field, step);
+}
+void check_next_ghosts(const Field& field, const long* step, cudaStream_t stream) {
+  check_next_kernel<<<2, 128, 0, stream>>>(field, step);
+}
+cudaError_t run_steps(const DeviceChain& chain, const Field& field, long first, int steps,
+                      cudaStream_t stream) {
+  void* arguments[] = {const_cast<DeviceChain*>(&chain), const_cast<Field*>(&field), &first, &steps};
+  return cudaLaunchCooperativeKernel(reinterpret_cast<void*>(steps_kernel), dim3(6), dim3(128), arguments, 0,
+                                     stream);
+}
+
+}  // namespace tca::test

@@ -1,0 +1,116 @@
+// Himeno on GPUs against the serial reference, to the bit: every decomposition, every way to start, ranks on one GPU.
+#include <gtest/gtest.h>
+
+#include <array>
+#include <memory>
+#include <string>
+
+#include "himeno/check.hpp"
+#include "himeno/gpu_exchange.hpp"
+#include "himeno/gpu_solver.hpp"
+#include "himeno/gpu_way.hpp"
+#include "himeno/measure.hpp"
+#include "ranks.hpp"
+
+namespace tca::himeno {
+namespace {
+
+// Every coefficient differs from cell to cell, so that one read from a wrong place shows, and b is not zero, so that a
+// stale edge does.
+Coefficients uneven(const Extents& cell) {
+  const auto wave = [&](int phase) {
+    return 0.01F * static_cast<float>((cell[0] * 7 + cell[1] * 5 + cell[2] * 3 + phase) % 11);
+  };
+  return {.a = {1 - wave(0), 1 - wave(1), 1 - wave(2), (1 + wave(3)) / 7},
+          .b = {0.1F - wave(4), wave(5) - 0.05F, 0.1F + wave(6)},
+          .c = {1 - wave(7), 1 - wave(8), 1 - wave(9)},
+          .bnd = 1 - wave(10),
+          .wrk1 = wave(2) - 0.05F};
+}
+
+struct Case {
+  std::array<int, 3> grid;
+  Start start;
+};
+
+std::string case_name(const testing::TestParamInfo<Case>& test) {
+  const auto& [grid, start] = test.param;
+  const char* const names[] = {"host", "graph", "kernel"};
+  return fmt::format("{}x{}x{}_{}", grid[0], grid[1], grid[2], names[static_cast<int>(start)]);
+}
+
+std::vector<Case> all_cases() {
+  std::vector<Case> cases;
+  for (const std::array<int, 3> grid :
+       {std::array{1, 1, 1}, {2, 1, 1}, {1, 2, 1}, {1, 1, 2}, {4, 1, 1}, {2, 2, 1}, {1, 2, 2}, {2, 2, 2}}) {
+    for (const Start start : {Start::host, Start::graph, Start::kernel}) cases.push_back({grid, start});
+  }
+  return cases;
+}
+
+void expect_serial_answer(World& world, const Problem& problem, const GpuSolver& solver,
+                          const std::string& what) {
+  const Check verdict = check(world, problem, solver.solution());
+  test::require(verdict.different_ranks.empty(), "{}: cells differ on rank {}", what,
+                fmt::join(verdict.different_ranks, ", "));
+  test::require(verdict.residual > 0 && verdict.residual_difference <= 1e-10,
+                "{}: the residual differs by {} of {}", what, verdict.residual_difference, verdict.residual);
+}
+
+class HimenoOnGpu : public testing::TestWithParam<Case> {};
+
+TEST_P(HimenoOnGpu, GivesTheSerialAnswer) {
+  const auto [shape, start] = GetParam();
+  const std::string failure =
+      test::thread_ranks("cuda")->run(shape[0] * shape[1] * shape[2], [&](World& world) {
+        const Grid grid(world.size(), {shape[0], shape[1], shape[2]});
+        for (const bool even : {true, false}) {
+          Problem problem{.extents = size_named("XS").extents};
+          if (!even) problem.coefficients = uneven;
+          for (const bool overlap : {true, false}) {
+            for (const bool guarded : {true, false}) {
+              GpuSolver solver(world, problem, grid, overlap);
+              const auto exchange =
+                  direct_gpu_exchange(world, grid, solver.share(), solver.pressure(), guarded);
+              const auto way = gpu_way(world, solver, *exchange, start);
+              // Odd numbers, so that runs begin with either array.
+              for (const int iterations : {1, 7, 5, 10}) way->run(iterations);
+              expect_serial_answer(world, problem, solver,
+                                   fmt::format("coefficients {}, overlap {}, guarded {}",
+                                               even ? "even" : "uneven", overlap, guarded));
+            }
+          }
+        }
+      });
+  EXPECT_EQ(failure, "");
+}
+
+INSTANTIATE_TEST_SUITE_P(Gpu, HimenoOnGpu, testing::ValuesIn(all_cases()), case_name);
+
+// Ways share one solver and take turns, as in a comparison.
+TEST(HimenoOnGpus, WaysTakeTurns) {
+  const Problem problem{.extents = size_named("S").extents};
+  const std::string failure = test::thread_ranks("cuda")->run(2, [&](World& world) {
+    const Grid grid = Grid::choose(world.size(), problem.interior());
+    GpuSolver solver(world, problem, grid, true);
+    const auto exchange = direct_gpu_exchange(world, grid, solver.share(), solver.pressure(), true);
+    std::vector<std::unique_ptr<Way>> owned;
+    std::vector<Way*> ways;
+    for (const Start start : {Start::host, Start::graph, Start::kernel})
+      ways.push_back(owned.emplace_back(gpu_way(world, solver, *exchange, start)).get());
+    const auto results = measure(world, problem, ways, {.iterations = 301});
+    test::require(solver.iterations() == 301, "{} iterations were done", solver.iterations());
+    for (const Result& result : results)
+      test::require(result.iteration_us > 0 && result.mflops > 0, "a way has no time");
+    expect_serial_answer(world, problem, solver, "three ways");
+  });
+  EXPECT_EQ(failure, "");
+}
+
+TEST(HimenoOnGpus, StartsHaveNames) {
+  EXPECT_EQ(start_named("graph"), Start::graph);
+  EXPECT_THROW(start_named("engine"), Error);
+}
+
+}  // namespace
+}  // namespace tca::himeno

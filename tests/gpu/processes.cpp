@@ -1,0 +1,11 @@
+// The suite over GPUs with a process a rank. On a single GPU they take turns, a few milliseconds each.
+#include "suite.hpp"
+
+namespace tca::test {
+namespace {
+Backend cuda_processes() {
+  return {"cuda_processes", [] { return process_ranks("cuda"); }, {"", "ll", "direct", "copy_engine"}, 100};
+}
+INSTANTIATE_TEST_SUITE_P(Fabric, FabricTest, testing::Values(cuda_processes()), backend_name);
+}  // namespace
+}  // namespace tca::test

@@ -1,0 +1,58 @@
+// The parts of the benchmarks that are plain arithmetic.
+#include <gtest/gtest.h>
+
+#include "gpu/grid.hpp"
+#include "gpu/machine.hpp"
+
+namespace tca::bench::gpu {
+namespace {
+
+void expect_grid(Grid grid, unsigned blocks, unsigned threads) {
+  EXPECT_EQ(grid.blocks, blocks);
+  EXPECT_EQ(grid.threads, threads);
+}
+
+TEST(GridFor, AWarpForEachChunkUpTo64Blocks) {
+  expect_grid(grid_for(0, 0), 1, 32);
+  expect_grid(grid_for(1, 0), 1, 32);
+  expect_grid(grid_for(3, 0), 1, 96);
+  expect_grid(grid_for(256, 0), 32, 256);
+  expect_grid(grid_for(1000000, 0), 64, 256);
+}
+
+TEST(GridFor, ABlockForEachSegment) {
+  expect_grid(grid_for(0, 1), 1, 256);
+  expect_grid(grid_for(0, 48), 48, 256);
+  expect_grid(grid_for(0, 128), 64, 256);
+}
+
+TEST(GridFor, WhatIsAskedForStays) {
+  expect_grid(grid_for(256, 0, {.threads = 128}), 64, 128);
+  expect_grid(grid_for(256, 0, {.blocks = 3}), 3, 256);
+  expect_grid(grid_for(1, 1, {.blocks = 100, .threads = 64}), 100, 64);
+}
+
+TEST(Rows, ABlockIsOneRow) {
+  const Rows rows = Rows::block(1000);
+  EXPECT_EQ(rows.bytes(), 1000u);
+  EXPECT_EQ(rows.extent(), 1000u);
+  EXPECT_EQ(rows.padded(), 1024u);
+}
+
+TEST(Rows, SpacedOnesLeaveOutAsMuchAsTheySend) {
+  const Rows rows = Rows::spaced(1000, 256);
+  EXPECT_EQ(rows.bytes(), 1024u);
+  EXPECT_EQ(rows.extent(), 3 * 512u + 256u);
+}
+
+TEST(CountGpus, EachOnceByModel) {
+  EXPECT_EQ(count_gpus({"NVIDIA H200 (0000:01:00.0), GPU 0", "NVIDIA H200 (0000:02:00.0), GPU 1"}),
+            "2 x NVIDIA H200");
+  EXPECT_EQ(count_gpus({"NVIDIA H200 (0000:01:00.0), GPU 0", "NVIDIA H200 (0000:01:00.0), GPU 0"}),
+            "1 x NVIDIA H200");
+  EXPECT_EQ(count_gpus({"B (0000:01:00.0), GPU 0", "A (0000:02:00.0), GPU 1", "B (0000:03:00.0), GPU 2"}),
+            "1 x A, 2 x B");
+}
+
+}  // namespace
+}  // namespace tca::bench::gpu

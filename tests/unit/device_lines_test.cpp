@@ -1,0 +1,120 @@
+// The ll protocol between ranks of several parts: every chunk is whole, of its step, and in its place.
+#include <gtest/gtest.h>
+
+#include "device_ranks.hpp"
+#include "seed.hpp"
+
+namespace tca::test {
+namespace {
+
+constexpr Word thousands = 2000;
+
+DevicePut lines(int from, int to, Word run_bytes = 72, Word count = 15) {  // five chunks
+  return {.from = from, .to = to, .run_bytes = run_bytes, .counts = {count}};
+}
+
+class Carriers : public testing::TestWithParam<DeviceRun> {
+ protected:
+  Seed seed_;
+  testing::ScopedTrace trace_{__FILE__, __LINE__, seed_.how_to_repeat()};
+
+  std::string run(DeviceRanks& ranks, std::vector<Word> parts, Word steps = thousands) {
+    DeviceRun how = GetParam();
+    how.parts = std::move(parts);
+    how.steps = steps / how.lanes;
+    how.seed = seed_.value();
+    return ranks.run(how);
+  }
+};
+
+// Nothing but the acknowledgements keeps the sender from running ahead.
+TEST_P(Carriers, OneWay) {
+  DeviceRanks ranks(2, {lines(0, 1)});
+  EXPECT_EQ(run(ranks, {2, 3}), "");
+}
+
+TEST_P(Carriers, Mutual) {
+  DeviceRanks ranks(2, {lines(0, 1), lines(1, 0, 40, 33)});
+  EXPECT_EQ(run(ranks, {3, 2}), "");
+}
+
+TEST_P(Carriers, RingOfThree) {
+  DeviceRanks ranks(3, {lines(0, 1), lines(1, 2), lines(2, 0)});
+  EXPECT_EQ(run(ranks, {2, 1, 2}), "");
+}
+
+TEST_P(Carriers, OneSendsToAllAndOneHearsFromAll) {
+  DeviceRanks ranks(4, {lines(0, 1), lines(0, 2), lines(0, 3), lines(1, 3), lines(2, 3)});
+  EXPECT_EQ(run(ranks, {1, 2, 1, 2}, thousands / 2), "");
+}
+
+TEST_P(Carriers, ToItself) {
+  DeviceRanks ranks(1, {lines(0, 0)});
+  EXPECT_EQ(run(ranks, {3}), "");
+}
+
+TEST_P(Carriers, MorePutsThanTheParametersHold) {
+  std::vector<DevicePut> puts;
+  for (Word i = 0; i < 10; ++i) puts.push_back(lines(0, 1, 24 + 8 * i, 1 + i));
+  puts.push_back(lines(1, 0));
+  DeviceRanks ranks(2, puts);
+  EXPECT_EQ(run(ranks, {3, 2}, thousands / 2), "");
+}
+
+TEST_P(Carriers, StepsWrap) {
+  DeviceRun how = GetParam();
+  how.first_step = ~Word{0} - 500;
+  how.parts = {2, 2};
+  DeviceRanks ranks(2, {lines(0, 1), lines(1, 0, 8, 1)}, how.first_step);
+  EXPECT_EQ(ranks.run(how), "");
+}
+
+// The two ends may see the same bytes as atoms of different sizes; the last line may be a part of one.
+TEST_P(Carriers, AtomsOfAnySizeAtEitherEnd) {
+  for (const Word from : {1u, 2u, 4u, 8u}) {
+    for (const Word to : {1u, 2u, 4u, 8u}) {
+      DevicePut put = lines(0, 1, 7 * std::max(from, to), 9);
+      put.from_atom = from;
+      put.to_atom = to;
+      DeviceRanks ranks(2, {put});
+      ASSERT_EQ(run(ranks, {1, 2}, 200), "") << "from " << from << " to " << to;
+    }
+  }
+}
+
+TEST_P(Carriers, RandomTraffic) {
+  std::mt19937 random(seed_.value());
+  for (int round = 0; round < 20; ++round) {
+    const Word count = random_in(random, 2, 4);
+    const auto any_rank = [&] { return static_cast<int>(random_in(random, 0, count - 1)); };
+    std::vector<DevicePut> puts;
+    for (Word i = random_in(random, 1, 9); i > 0; --i) {
+      puts.push_back(random_device_put(random, any_rank(), any_rank(), Carrier::lines));
+    }
+    std::vector<Word> parts;
+    for (Word rank = 0; rank < count; ++rank) parts.push_back(random_in(random, 1, 3));
+    DeviceRanks ranks(static_cast<int>(count), puts);
+    ASSERT_EQ(run(ranks, parts, 200), "") << "round " << round;
+  }
+}
+
+const DeviceRun each_part_for_itself{};
+const DeviceRun whole_grid{.whole_grid = true};
+const DeviceRun shared_by_lanes{.lanes = 3, .lanes_share = true};
+const DeviceRun units_of_lanes{.lanes = 2};
+const DeviceRun tries{.tries = true};
+
+std::string name_of(const testing::TestParamInfo<DeviceRun>& run) {
+  const DeviceRun& how = run.param;
+  if (how.lanes > 1) return how.lanes_share ? "ChunksSharedByLanes" : "ALaneAChunk";
+  if (how.tries) return "Tries";
+  return how.whole_grid ? "WholeGrid" : "EachPartForItself";
+}
+
+INSTANTIATE_TEST_SUITE_P(DeviceLines, Carriers,
+                         testing::Values(each_part_for_itself, whole_grid, shared_by_lanes, units_of_lanes,
+                                         tries),
+                         name_of);
+
+}  // namespace
+}  // namespace tca::test

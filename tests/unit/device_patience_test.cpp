@@ -1,0 +1,121 @@
+// Partners that never answer: every wait of a device ends, on every lane, and the host learns for whom it was.
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <thread>
+
+#include "device_ranks.hpp"
+
+namespace tca::test {
+namespace {
+
+constexpr double limit_s = 0.15;
+constexpr Word fresh = 100;  // the last step before these tests
+
+DevicePut put(int from, int to, Carrier carrier, Word run_bytes = 264) {  // as lines: one chunk and one line
+  return {.from = from, .to = to, .carrier = carrier, .run_bytes = run_bytes, .segments = 2};
+}
+
+testing::AssertionResult ends_in(const std::string& call, DeviceRanks& ranks, DeviceRun how) {
+  how.first_step = fresh;
+  const auto begin = std::chrono::steady_clock::now();
+  const std::string what = ranks.run(how);
+  const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begin;
+  if (what.find("gave up in " + call) == std::string::npos)
+    return testing::AssertionFailure() << "expected to give up in " << call << ", but: " << what;
+  if (took.count() < limit_s) return testing::AssertionFailure() << "gave up after " << took.count() << " s";
+  return testing::AssertionSuccess();
+}
+
+// Rank `rank` has told that it lacks `silent` in `step`, and nobody else.
+void expect_told(DeviceRanks& ranks, int rank, int silent, Word step) {
+  DeviceRank& told = ranks[rank];
+  EXPECT_EQ(told.gave_up, DeviceRanks::chain_number);
+  for (int other = 0; other < static_cast<int>(told.waiting.size()); ++other) {
+    EXPECT_EQ(told.waiting[static_cast<std::size_t>(other)], other == silent ? step : fresh) << other;
+  }
+}
+
+TEST(DevicePatience, OfAReceiverOfLines) {
+  DeviceRanks ranks(2, {put(0, 1, Carrier::lines)}, fresh, limit_s);
+  EXPECT_TRUE(ends_in("wait 101", ranks, {.parts = {0, 3}}));
+  expect_told(ranks, 1, 0, 101);
+}
+
+// It may run two steps ahead, and no further.
+TEST(DevicePatience, OfASenderOfLines) {
+  DeviceRanks ranks(2, {put(0, 1, Carrier::lines)}, fresh, limit_s);
+  EXPECT_TRUE(ends_in("start 103", ranks, {.parts = {3, 0}}));
+  expect_told(ranks, 0, 1, 103);
+}
+
+TEST(DevicePatience, OfAReceiverOfStores) {
+  DeviceRanks ranks(2, {put(0, 1, Carrier::stores)}, fresh, limit_s);
+  EXPECT_TRUE(ends_in("wait 101", ranks, {.parts = {0, 2}}));
+  expect_told(ranks, 1, 0, 101);
+}
+
+TEST(DevicePatience, OfASenderOfStores) {
+  DeviceRanks ranks(2, {put(0, 1, Carrier::stores)}, fresh, limit_s);
+  EXPECT_TRUE(ends_in("start 101", ranks, {.parts = {2, 0}}));
+  expect_told(ranks, 0, 1, 101);
+}
+
+TEST(DevicePatience, OfAWholeGrid) {
+  for (const Carrier carrier : {Carrier::lines, Carrier::stores, Carrier::signal}) {
+    DeviceRanks ranks(2, {put(0, 1, carrier)}, fresh, limit_s);
+    EXPECT_TRUE(ends_in("wait 101", ranks, {.parts = {0, 3}, .whole_grid = true}));
+    expect_told(ranks, 1, 0, 101);
+  }
+}
+
+TEST(DevicePatience, TellsWhichOfSeveralIsMissing) {
+  for (const Carrier carrier : {Carrier::lines, Carrier::stores}) {
+    DeviceRanks ranks(3, {put(0, 2, carrier), put(1, 2, carrier)}, fresh, limit_s);
+    ranks.run({.parts = {1, 0, 4}, .steps = 1, .first_step = fresh});
+    expect_told(ranks, 2, 1, 101);
+  }
+}
+
+// Lanes with nothing to wait for meet those that give up, or they would wait for them for ever.
+TEST(DevicePatience, EndsOnAllLanes) {
+  for (const Carrier carrier : {Carrier::lines, Carrier::stores}) {
+    for (const bool share : {true, false}) {
+      DeviceRanks ranks(2, {put(0, 1, carrier, 8)}, fresh, limit_s);
+      EXPECT_TRUE(
+          ends_in("wait 101", ranks, {.parts = {0, 2}, .steps = 1, .lanes = 3, .lanes_share = share}));
+      expect_told(ranks, 1, 0, 101);
+      DeviceRanks others(2, {put(0, 1, carrier, 8)}, fresh, limit_s);
+      const std::string call = carrier == Carrier::lines ? "start 103" : "start 101";
+      EXPECT_TRUE(ends_in(call, others, {.parts = {2, 0}, .lanes = 3, .lanes_share = share}));
+      expect_told(others, 0, 1, call == "start 103" ? 103 : 101);
+    }
+  }
+}
+
+// A part that lacks another part of its own rank gives up as well, but has no partner to accuse.
+TEST(DevicePatience, OfAPartThatIsAhead) {
+  DeviceRanks ranks(2, {put(0, 1, Carrier::stores)}, fresh, limit_s);
+  Team team(1);
+  const HostBlock ahead{team, 1, 2, 0, 1};
+  EXPECT_TRUE(device::post_ready(ranks[1].chain, 101, ahead, false));
+  EXPECT_FALSE(device::post_ready(ranks[1].chain, 102, ahead, false));
+  expect_told(ranks, 1, -1, 0);
+}
+
+TEST(DevicePatience, EndsWhenTheWorldHasMetAnError) {
+  for (const Carrier carrier : {Carrier::lines, Carrier::stores}) {
+    for (const std::vector<Word>& parts : {std::vector<Word>{0, 3}, std::vector<Word>{3, 0}}) {
+      DeviceRanks ranks(2, {put(0, 1, carrier)}, fresh, 1000);
+      std::jthread host([&ranks] {
+        std::this_thread::sleep_for(std::chrono::milliseconds(30));
+        for (const int rank : {0, 1}) device::store_relaxed(&ranks[rank].abort, 1);
+      });
+      EXPECT_NE(ranks.run({.parts = parts, .first_step = fresh}), "");
+      EXPECT_EQ(ranks[0].gave_up + ranks[1].gave_up, 0u);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace tca::test

@@ -1,0 +1,195 @@
+// Ranks on accelerators, played by threads of the host: each runs the kernels' side of a chain as a block's lane does.
+#pragma once
+
+#include <condition_variable>
+#include <cstddef>
+#include <memory>
+#include <mutex>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "tca/device/lines.hpp"
+#include "tca/device/stores.hpp"
+
+namespace tca::test {
+
+using device::Word;
+
+enum class Carrier { lines, stores, signal };
+
+// A put of `run_bytes` times all counts; the sides have gaps and atoms of their own (stored puts: the smaller one).
+struct DevicePut {
+  int from = 0, to = 1;
+  Carrier carrier = Carrier::lines;
+  Word run_bytes = 8;
+  std::vector<Word> counts{};
+  Word from_atom = 8, to_atom = 8;
+  Word segments = 1;
+};
+
+// A put of some hundred bytes, with everything that is left open here picked at random.
+DevicePut random_device_put(std::mt19937& random, int from, int to, Carrier carrier);
+
+// How a test runs its ranks.
+struct DeviceRun {
+  std::vector<Word> parts{1, 1};  // of each rank
+  Word steps = 1000;
+  bool whole_grid = false;  // as GridChain does, with barriers; otherwise as BlockChain: each part for itself
+  Word lanes = 1;           // of each part
+  bool lanes_share = false;  // a chunk, as a warp's do; otherwise each lane is a unit of its own
+  bool tries = false;        // looks until it need not wait, instead of waiting
+  Word first_step = 0;       // steps that are over already
+  unsigned seed = 1;         // of the delays
+  bool delays = true;
+};
+
+// A barrier that sleeps at once: there are more threads than cores.
+class Barrier {
+ public:
+  explicit Barrier(Word members) : members_(members) {}
+  void arrive_and_wait() {
+    std::unique_lock lock(mutex_);
+    const Word mine = round_;
+    if (++here_ == members_) {
+      here_ = 0;
+      ++round_;
+      all_are_here_.notify_all();
+      return;
+    }
+    all_are_here_.wait(lock, [&] { return round_ != mine; });
+  }
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable all_are_here_;
+  Word members_, here_ = 0, round_ = 0;
+};
+
+// The lanes of one part.
+class Team {
+ public:
+  explicit Team(Word lanes) : barrier_(lanes), votes_(lanes) {}
+  void sync() {
+    if (votes_.size() > 1) barrier_.arrive_and_wait();
+  }
+  // How many lanes say yes.
+  Word count(Word lane, bool mine) {
+    votes_[lane] = mine ? 1 : 0;
+    sync();
+    Word sum = 0;
+    for (const Word vote : votes_) sum += vote;
+    sync();
+    return sum;
+  }
+
+ private:
+  Barrier barrier_;
+  std::vector<Word> votes_;
+};
+
+// What the protocols ask of a block.
+struct HostBlock {
+  Team& team;
+  Word part_, parts_, lane_, lanes_;
+
+  [[nodiscard]] Word part() const { return part_; }
+  [[nodiscard]] Word parts() const { return parts_; }
+  [[nodiscard]] Word lane() const { return lane_; }
+  [[nodiscard]] Word lanes() const { return lanes_; }
+  void sync() const { team.sync(); }
+  [[nodiscard]] bool all(bool mine) const { return team.count(lane_, mine) == lanes_; }
+  [[nodiscard]] bool any(bool mine) const { return team.count(lane_, mine) > 0; }
+};
+
+// What they ask of a warp: all lanes of a block, or one.
+struct HostWarp {
+  const HostBlock& block;
+  bool shared;
+
+  [[nodiscard]] Word index() const { return shared ? block.part_ : block.lane_ * block.parts_ + block.part_; }
+  [[nodiscard]] Word count() const { return shared ? block.parts_ : block.parts_ * block.lanes_; }
+  [[nodiscard]] Word lane() const { return shared ? block.lane_ : 0; }
+  [[nodiscard]] Word lanes() const { return shared ? block.lanes_ : 1; }
+  void sync() const {
+    if (shared) block.sync();
+  }
+  [[nodiscard]] bool all(bool mine) const { return shared ? block.all(mine) : mine; }
+};
+
+// The memory of a put at both ends, its signals, and where each of its bytes lies.
+class PutMemory {
+ public:
+  PutMemory(const DevicePut& put, unsigned number, Word first_step);
+
+  [[nodiscard]] device::Lines lines(bool sending) const;
+  [[nodiscard]] device::Stores stores() const;
+  [[nodiscard]] device::Arrivals arrivals() const;
+  [[nodiscard]] Word units() const;  // chunks or segments
+
+  // The bytes of one unit: from `lane` on, every `lanes`-th.
+  void fill(Word unit, Word step, Word lane, Word lanes);
+  [[nodiscard]] std::string wrong_byte(Word unit, Word step, Word lane, Word lanes) const;
+  [[nodiscard]] bool gaps_are_untouched() const;
+
+  [[nodiscard]] unsigned number() const { return number_; }
+
+  DevicePut put;
+
+ private:
+  [[nodiscard]] Word unit_bytes() const;
+  [[nodiscard]] std::byte value(Word byte, Word step) const;
+  [[nodiscard]] device::Loops loops(Word atom) const;
+
+  unsigned number_;
+  Word bytes_ = 0;
+  device::Pitches from_pitches_, to_pitches_;
+  std::vector<std::size_t> from_at_, to_at_;   // of each byte
+  std::vector<device::Line> source_, target_;  // as memory, aligned to 16
+  mutable std::vector<device::Line> lines_;
+  mutable std::vector<Word> acks_, arrived_;
+};
+
+// One rank's chain and whatever it points to.
+struct DeviceRank {
+  DeviceChain chain;
+  std::vector<device::Lines> lines_out, lines_in;
+  std::vector<device::Stores> stores;
+  std::vector<device::Arrivals> arrivals;
+  std::vector<device::Ready> readies;
+  std::vector<Word> ready;  // from each rank
+  // Chunks and segments, which two counts number: part index % parts carries one.
+  struct Unit {
+    PutMemory* put;
+    Word number, index;
+  };
+  std::vector<Unit> units_out, units_in;
+  Word count = 0, posted = 0, abort = 0, gave_up = 0;
+  std::vector<Word> waiting;
+};
+
+class DeviceRanks {
+ public:
+  static constexpr Word chain_number = 7;
+
+  // Links are numbered like ranks.
+  DeviceRanks(int ranks, const std::vector<DevicePut>& puts, Word first_step = 0, double limit_s = 20);
+
+  // Runs all ranks but those with 0 parts; what went wrong first, or an empty string.
+  std::string run(const DeviceRun& how);
+
+  DeviceRank& operator[](int rank) { return ranks_[static_cast<std::size_t>(rank)]; }
+
+ private:
+  friend class DevicePart;
+  void fail(const std::string& what);
+  void add(PutMemory& put);
+  void link_up(Word first_step, double limit_s);
+
+  std::vector<std::unique_ptr<PutMemory>> puts_;
+  std::vector<DeviceRank> ranks_;
+  std::mutex mutex_;
+  std::string failure_;
+};
+
+}  // namespace tca::test

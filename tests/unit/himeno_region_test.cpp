@@ -1,0 +1,72 @@
+// The cut of a rank's cells into a GPU's tasks: every cell belongs to one lane of one task, and to no other.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <array>
+#include <vector>
+
+#include "himeno/partition.hpp"
+#include "himeno/region.hpp"
+
+namespace tca::himeno {
+namespace {
+
+std::vector<int> visits(const Region& region, const Extents& extents) {
+  std::vector<int> count(static_cast<std::size_t>(extents[0] * extents[1] * extents[2]));
+  for (Word task = 0; task < region.tasks; ++task) {
+    for (Word lane = 0; lane < 32; ++lane) {
+      const Word at = region.element(task, lane);
+      if (at != Region::nowhere) ++count.at(at);
+    }
+  }
+  return count;
+}
+
+std::vector<int> expected(const std::vector<Box>& boxes, const Extents& extents) {
+  std::vector<int> count(static_cast<std::size_t>(extents[0] * extents[1] * extents[2]));
+  for (const Box& box : boxes) {
+    for (std::int64_t i = box.begin[0]; i < box.end[0]; ++i) {
+      for (std::int64_t j = box.begin[1]; j < box.end[1]; ++j) {
+        for (std::int64_t k = box.begin[2]; k < box.end[2]; ++k)
+          ++count[static_cast<std::size_t>((i * extents[1] + j) * extents[2] + k)];
+      }
+    }
+  }
+  return count;
+}
+
+TEST(HimenoRegion, VisitsEveryCellOnce) {
+  for (const std::int64_t cells : {1, 2, 3, 7, 8, 31, 32, 33, 62, 126, 254}) {
+    const Extents extents{5, 9, cells + 2};
+    const std::vector<Box> boxes{{{1, 1, 1}, {4, 8, cells + 1}}};
+    EXPECT_EQ(visits(region_of(boxes, extents), extents), expected(boxes, extents)) << cells << " cells";
+  }
+}
+
+TEST(HimenoRegion, HasNoTasksForNothing) {
+  const Extents extents{4, 4, 4};
+  EXPECT_EQ(region_of({}, extents).tasks, 0U);
+  const Box nothing{{1, 1, 1}, {1, 3, 3}};
+  EXPECT_EQ(region_of({&nothing, 1}, extents).tasks, 0U);
+}
+
+// Shell and core of every rank of every grid together are the rank's cells, each once.
+TEST(HimenoRegion, ShellAndCoreAreTheWhole) {
+  const Problem problem{.extents = {14, 15, 40}};
+  for (const std::array<int, 3> shape :
+       {std::array{1, 1, 1}, {4, 1, 1}, {1, 3, 1}, {1, 1, 5}, {2, 2, 2}, {3, 3, 3}}) {
+    const Grid grid(shape[0] * shape[1] * shape[2], {shape[0], shape[1], shape[2]});
+    for (int rank = 0; rank < grid.ranks(); ++rank) {
+      const Share share = share_of(problem, grid, rank);
+      const Extents extents = extents_of(share);
+      const Division division = divide(share, grid, rank, {1, 1, 8});
+      std::vector<int> both = visits(region_of(division.shell, extents), extents);
+      const std::vector<int> core = visits(region_of({&division.core, 1}, extents), extents);
+      std::transform(both.begin(), both.end(), core.begin(), both.begin(), std::plus<>());
+      EXPECT_EQ(both, expected({whole(share)}, extents)) << grid.describe() << ", rank " << rank;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace tca::himeno
