@@ -48,11 +48,11 @@ std::unique_ptr<Serial> run_serial(World& world, const Problem& problem, std::in
 
 }  // namespace
 
-Check check(World& world, const Problem& problem, const Solver& solver, const Progress& progress) {
-  const auto serial = run_serial(world, problem, solver.iterations(), progress);
-  const Share& own = solver.share();
+Check check(World& world, const Problem& problem, const Solution& solution, const Progress& progress) {
+  const auto serial = run_serial(world, problem, solution.iterations(), progress);
+  const Share& own = solution.share();
   const auto sums = world.all_gather(checksum(own, [&](std::int64_t i, std::int64_t j, std::int64_t k) {
-    return solver.at({i, j, k});
+    return solution.at({i, j, k});
   }));
   const auto shares = world.all_gather(own);
 
@@ -69,7 +69,7 @@ Check check(World& world, const Problem& problem, const Solver& solver, const Pr
     if (world.all_gather<std::uint8_t>(same ? 1 : 0)[0] == 0) verdict.different_ranks.push_back(rank);
   }
   verdict.residual = world.all_gather(serial ? serial->residual() : 0.0)[0];
-  const double difference = std::abs(solver.residual() - verdict.residual);
+  const double difference = std::abs(solution.residual() - verdict.residual);
   verdict.residual_difference = difference == 0 ? 0 : difference / verdict.residual;
   return verdict;
 }

@@ -5,7 +5,7 @@
 
 #include "himeno/measure.hpp"
 #include "himeno/problem.hpp"
-#include "himeno/solver.hpp"
+#include "himeno/solution.hpp"
 
 namespace tca::himeno {
 
@@ -18,7 +18,7 @@ struct Check {
   bool agrees() const { return different_ranks.empty() && residual_difference <= 1e-10; }
 };
 
-// Collective. Rank 0 repeats all of the solver's iterations serially; every rank gets its verdict.
-Check check(World& world, const Problem& problem, const Solver& solver, const Progress& progress = {});
+// Collective. Rank 0 repeats all of the solution's iterations serially; every rank gets its verdict.
+Check check(World& world, const Problem& problem, const Solution& solution, const Progress& progress = {});
 
 }  // namespace tca::himeno

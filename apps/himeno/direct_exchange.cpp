@@ -8,8 +8,6 @@
 
 namespace tca::himeno {
 
-namespace {
-
 Halo committed_halo(World& world, std::string name, const Grid& grid, const Share& share,
                     const Window<float>& pressure, bool guarded) {
   Halo halo(world, std::move(name), grid, {share[0].size, share[1].size, share[2].size},
@@ -18,6 +16,8 @@ Halo committed_halo(World& world, std::string name, const Grid& grid, const Shar
   halo.commit();
   return halo;
 }
+
+namespace {
 
 class DirectExchange : public Exchange {
  public:

@@ -9,6 +9,7 @@
 
 #include "himeno/kernel.hpp"
 #include "tca/grid.hpp"
+#include "tca/halo.hpp"
 #include "tca/window.hpp"
 #include "tca/world.hpp"
 
@@ -33,7 +34,11 @@ class Exchange {
   virtual std::string explain() const = 0;  // how they travel, a line each
 };
 
-// A halo for each array, edges included: with b != 0 the stencil reads diagonal neighbours.
+// Edges included: with b != 0 the stencil reads diagonal neighbours. Collective.
+Halo committed_halo(World& world, std::string name, const Grid& grid, const Share& share,
+                    const Window<float>& pressure, bool guarded);
+
+// A halo for each array.
 //
 // Guarded or not, both are right here. Unguarded, a neighbour's next put into an array might overtake this
 // rank's reading of the last one; but it comes two iterations later, after the neighbour has waited for what

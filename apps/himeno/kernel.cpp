@@ -65,7 +65,7 @@ double sum_of_squares(std::span<const float> values) {
 Kernel::Kernel(const Problem& problem, const Share& share)
     : problem_(problem),
       first_{share[0].begin, share[1].begin, share[2].begin},
-      extents_{share[0].size + 2, share[1].size + 2, share[2].size + 2},
+      extents_(extents_of(share)),
       change_(static_cast<std::size_t>(extents_[2])) {
   fill_coefficients();
 }
@@ -99,6 +99,10 @@ void Kernel::fill_coefficients() {
       }
     }
   }
+}
+
+std::array<std::span<const float>, 12> Kernel::coefficients() const {
+  return {a_[0], a_[1], a_[2], a_[3], b_[0], b_[1], b_[2], c_[0], c_[1], c_[2], bnd_, wrk1_};
 }
 
 double Kernel::sweep(const float* p, float* next, const Box& box) {

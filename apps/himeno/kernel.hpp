@@ -3,22 +3,13 @@
 
 #include <array>
 #include <cstdint>
+#include <span>
 #include <vector>
 
+#include "himeno/partition.hpp"
 #include "himeno/problem.hpp"
-#include "tca/grid.hpp"
 
 namespace tca::himeno {
-
-using Share = std::array<Part, 3>;  // of the interior cells, per dimension
-
-// [begin, end) in local cells; local cell 0 is the ghost.
-struct Box {
-  Extents begin;
-  Extents end;
-
-  bool empty() const { return begin[0] >= end[0] || begin[1] >= end[1] || begin[2] >= end[2]; }
-};
 
 // The coefficients are arrays, though the benchmark fills them with constants, because the traffic of reading
 // them is part of what it measures.
@@ -34,6 +25,9 @@ class Kernel {
 
   // Initial pressure for every local cell. Ghosts that are fixed boundary cells keep it.
   void fill(float* p) const;
+
+  // Each of the twelve coefficients for every local cell: a, b, c, bnd and wrk1.
+  std::array<std::span<const float>, 12> coefficients() const;
 
   // Writes the box's new pressure and returns its sum of squared changes.
   double sweep(const float* p, float* next, const Box& box);

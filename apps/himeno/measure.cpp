@@ -11,8 +11,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr int rehearsal = 3;
-constexpr std::int64_t turns_each = 5;        // of every exchange
+constexpr std::int64_t turns_each = 5;        // of every way
 constexpr std::int64_t samples_kept = 65536;  // of a turn
 
 struct Turn {
@@ -46,6 +45,7 @@ Turn slowest(World& world, const Turn& mine) {
     all.phases.start_us = std::max(all.phases.start_us, turn.phases.start_us);
     all.phases.wait_us = std::max(all.phases.wait_us, turn.phases.wait_us);
     all.phases.reduce_us = std::max(all.phases.reduce_us, turn.phases.reduce_us);
+    all.phases.device_us = std::max(all.phases.device_us, turn.phases.device_us);
     all.exchange_us = std::max(all.exchange_us, turn.exchange_us);
     all.iteration_us = std::max(all.iteration_us, turn.iteration_us);
   }
@@ -56,13 +56,13 @@ Phases medians(const std::vector<Phases>& all) {
   return {.compute_us = median_of(all, [](const Phases& p) { return p.compute_us; }),
           .start_us = median_of(all, [](const Phases& p) { return p.start_us; }),
           .wait_us = median_of(all, [](const Phases& p) { return p.wait_us; }),
-          .reduce_us = median_of(all, [](const Phases& p) { return p.reduce_us; })};
+          .reduce_us = median_of(all, [](const Phases& p) { return p.reduce_us; }),
+          .device_us = median_of(all, [](const Phases& p) { return p.device_us; })};
 }
 
 // What a turn needs, and how far all of them have come.
 struct Course {
   World& world;
-  Solver& solver;
   const Plan& plan;
   const Progress& progress;
   std::int64_t done = 0;       // iterations
@@ -83,20 +83,16 @@ void report(const Course& course, double seconds_of_turn) {
 }
 
 // Runs `iterations` and adds this rank's times to `result`.
-Turn take_turn(Course& course, Exchange& exchange, std::int64_t iterations, Result& result) {
-  std::vector<Phases> samples;
-  samples.reserve(static_cast<std::size_t>(std::min(iterations, samples_kept)));
+Turn take_turn(Course& course, Way& way, std::int64_t iterations, Result& result) {
   const auto since = [](Clock::time_point begin) {
     return std::chrono::duration<double>(Clock::now() - begin).count();
   };
   course.world.barrier();
   const auto begin = Clock::now();
-  for (std::int64_t n = 0; n < iterations; ++n) {
-    const Phases phases = course.solver.iterate(exchange, course.plan.overlap);
-    if (samples.size() < samples.capacity()) samples.push_back(phases);
-    ++course.done;
+  const std::vector<Phases> samples = way.run(iterations, [&](std::int64_t more) {
+    course.done += more;
     if (course.progress) report(course, since(begin));
-  }
+  });
   const double seconds = since(begin);
   for (const Phases& phases : samples) result.samples_us.push_back(phases.total_us());
   result.iterations += iterations;
@@ -110,12 +106,10 @@ Turn take_turn(Course& course, Exchange& exchange, std::int64_t iterations, Resu
 }
 
 // The rehearsal's middle iteration, in seconds, on the slowest rank.
-double rehearse(Course& course, Exchange& exchange) {
-  std::vector<double> times;
-  for (int i = 0; i < rehearsal; ++i) {
-    times.push_back(course.solver.iterate(exchange, course.plan.overlap).total_us() * 1e-6);
-  }
-  const std::vector<double> all = course.world.all_gather(median(times));
+double rehearse(World& world, Way& way) {
+  const std::vector<Phases> samples = way.run(way.rehearsal());
+  const std::vector<double> all =
+      world.all_gather(median_of(samples, [](const Phases& p) { return p.total_us() * 1e-6; }));
   return *std::max_element(all.begin(), all.end());
 }
 
@@ -125,8 +119,8 @@ std::int64_t iterations_to_fill(const Course& course, std::int64_t turns_left, d
   return static_cast<std::int64_t>(std::clamp(std::ceil(left / std::max(seconds, 1e-9)), 1.0, 1e12));
 }
 
-void add_bytes(World& world, const Exchange& exchange, Result& result) {
-  for (const std::int64_t bytes : world.all_gather(exchange.bytes())) {
+void add_bytes(World& world, const Way& way, Result& result) {
+  for (const std::int64_t bytes : world.all_gather(way.bytes())) {
     result.bytes_max = std::max(result.bytes_max, bytes);
     result.bytes_total += bytes;
   }
@@ -143,24 +137,47 @@ void summarise(const std::vector<Turn>& turns, const Problem& problem, Result& r
   result.iteration_us = median_of(turns, [](const Turn& turn) { return turn.iteration_us; });
 }
 
-std::int64_t turns_to_take(const Plan& plan, std::int64_t exchanges) {
-  if (plan.iterations == 0) return exchanges * turns_each;
-  return exchanges == 1 ? 1
-                        : exchanges * std::clamp<std::int64_t>(plan.iterations / exchanges, 1, turns_each);
+std::int64_t turns_to_take(const Plan& plan, std::int64_t ways) {
+  if (plan.iterations == 0) return ways * turns_each;
+  return ways == 1 ? 1 : ways * std::clamp<std::int64_t>(plan.iterations / ways, 1, turns_each);
 }
+
+// One of a solver's exchanges, on the host.
+class HostWay : public Way {
+ public:
+  HostWay(Solver& solver, Exchange& exchange, bool overlap)
+      : solver_(solver), exchange_(exchange), overlap_(overlap) {}
+
+  std::vector<Phases> run(std::int64_t iterations, const Tick& tick) override {
+    std::vector<Phases> samples;
+    samples.reserve(static_cast<std::size_t>(std::min(iterations, samples_kept)));
+    for (std::int64_t n = 0; n < iterations; ++n) {
+      const Phases phases = solver_.iterate(exchange_, overlap_);
+      if (samples.size() < samples.capacity()) samples.push_back(phases);
+      if (tick) tick(1);
+    }
+    return samples;
+  }
+  std::int64_t rehearsal() const override { return 3; }
+  std::int64_t bytes() const override { return exchange_.bytes(); }
+
+ private:
+  Solver& solver_;
+  Exchange& exchange_;
+  bool overlap_;
+};
 
 }  // namespace
 
-std::vector<Result> measure(World& world, const Problem& problem, Solver& solver,
-                            std::span<Exchange* const> exchanges, const Plan& plan,
-                            const Progress& progress) {
-  Course course{.world = world, .solver = solver, .plan = plan, .progress = progress};
-  const std::size_t count = exchanges.size();
+std::vector<Result> measure(World& world, const Problem& problem, std::span<Way* const> ways,
+                            const Plan& plan, const Progress& progress) {
+  Course course{.world = world, .plan = plan, .progress = progress};
+  const std::size_t count = ways.size();
   std::vector<Result> results(count);
   std::vector<std::vector<Turn>> taken(count);
   std::vector<double> pace(count);  // the seconds that an iteration took last time
   for (std::size_t which = 0; which < count && course.timed(); ++which) {
-    pace[which] = rehearse(course, *exchanges[which]);
+    pace[which] = rehearse(world, *ways[which]);
   }
   const std::int64_t turns = turns_to_take(plan, static_cast<std::int64_t>(count));
   for (std::int64_t turn = 0; turn < turns; ++turn) {
@@ -168,16 +185,27 @@ std::vector<Result> measure(World& world, const Problem& problem, Solver& solver
     const std::int64_t iterations =
         course.timed() ? iterations_to_fill(course, turns - turn, pace[which])
                        : plan.iterations * (turn + 1) / turns - plan.iterations * turn / turns;
-    taken[which].push_back(take_turn(course, *exchanges[which], iterations, results[which]));
+    taken[which].push_back(take_turn(course, *ways[which], iterations, results[which]));
     pace[which] = taken[which].back().seconds / static_cast<double>(iterations);
     const bool all_had_one = static_cast<std::size_t>(turn) + 1 >= count;
     if (course.timed() && all_had_one && course.elapsed_seconds >= plan.seconds) break;
   }
   for (std::size_t which = 0; which < count; ++which) {
     summarise(taken[which], problem, results[which]);
-    add_bytes(world, *exchanges[which], results[which]);
+    add_bytes(world, *ways[which], results[which]);
   }
   return results;
+}
+
+std::vector<Result> measure(World& world, const Problem& problem, Solver& solver,
+                            std::span<Exchange* const> exchanges, const Plan& plan,
+                            const Progress& progress) {
+  std::vector<HostWay> ways;
+  ways.reserve(exchanges.size());
+  for (Exchange* exchange : exchanges) ways.emplace_back(solver, *exchange, plan.overlap);
+  std::vector<Way*> pointers;
+  for (HostWay& way : ways) pointers.push_back(&way);
+  return measure(world, problem, pointers, plan, progress);
 }
 
 }  // namespace tca::himeno

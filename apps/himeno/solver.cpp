@@ -1,12 +1,7 @@
 // The order of an iteration: shell, start, core, wait, residual.
 #include "himeno/solver.hpp"
 
-#include <fmt/format.h>
-
-#include <algorithm>
 #include <chrono>
-
-#include "tca/error.hpp"
 
 namespace tca::himeno {
 
@@ -21,64 +16,16 @@ double now_us() {
       .count();
 }
 
-Share share_of(const Problem& problem, const Grid& grid, int rank) {
-  const Extents interior = problem.interior();
-  Share share{};
-  for (int d = 0; d < 3; ++d) {
-    const auto at = static_cast<std::size_t>(d);
-    share[at] = grid.part(rank, d, interior[at]);
-  }
-  return share;
-}
-
-// Cuts from `core` a slab on each side that has a neighbour, one dimension after the other: no two overlap.
-std::vector<Box> peel_shell(Box& core, const Grid& grid, int rank) {
-  std::vector<Box> shell;
-  for (int d = 0; d < 3; ++d) {
-    const auto at = static_cast<std::size_t>(d);
-    for (const int side : {-1, 1}) {
-      Grid::Coordinates step{};
-      step[at] = side;
-      if (!grid.neighbour(rank, step)) continue;
-      Box slab = core;
-      if (side < 0) {
-        core.begin[at] = slab.end[at] = std::min(core.begin[at] + shell_thickness[at], core.end[at]);
-      } else {
-        core.end[at] = slab.begin[at] = std::max(core.end[at] - shell_thickness[at], core.begin[at]);
-      }
-      if (!slab.empty()) shell.push_back(slab);
-    }
-  }
-  return shell;
-}
-
 }  // namespace
-
-void check_grid(const Problem& problem, const Grid& grid) {
-  if (grid.dims() != 3) {
-    throw Error(Errc::invalid_argument,
-                fmt::format("the grid {} has {} dimensions, the array has 3", grid.describe(), grid.dims()));
-  }
-  const Extents interior = problem.interior();
-  for (int d = 0; d < 3; ++d) {
-    const std::int64_t cells = interior[static_cast<std::size_t>(d)];
-    if (grid.extent(d) <= cells) continue;
-    throw Error(
-        Errc::invalid_argument,
-        fmt::format("the grid {} has {} ranks along dimension {}, where the array {} has {} cells to share",
-                    grid.describe(), grid.extent(d), d, describe(problem.extents), cells));
-  }
-}
 
 Solver::Solver(World& world, const Problem& problem, const Grid& grid, bool traced)
     : world_(world),
       share_(share_of(problem, grid, world.rank())),
       kernel_(problem, share_),
       pressure_{world.window<float>(kernel_.cells()), world.window<float>(kernel_.cells())},
-      whole_{{1, 1, 1}, {share_[0].size + 1, share_[1].size + 1, share_[2].size + 1}},
-      core_(whole_),
+      whole_(whole(share_)),
+      parts_(divide(share_, grid, world.rank(), shell_thickness)),
       traced_(traced) {
-  shell_ = peel_shell(core_, grid, world.rank());
   // No put can come before this: an exchange is committed by all ranks together, after it.
   for (const Window<float>& pressure : pressure_) kernel_.fill(pressure.data());
 }
@@ -103,13 +50,14 @@ double Solver::timed_sweep(const char* name, std::span<const Box> boxes, Phases&
 Phases Solver::iterate(Exchange& exchange, bool overlap) {
   Phases phases;
   const int next = 1 - current_;
-  double sum = overlap ? timed_sweep("shell", shell_, phases) : timed_sweep("sweep", {&whole_, 1}, phases);
+  double sum =
+      overlap ? timed_sweep("shell", parts_.shell, phases) : timed_sweep("sweep", {&whole_, 1}, phases);
 
   const double started = now_us();
   exchange.start(next);
   phases.start_us = now_us() - started;
 
-  if (overlap) sum += timed_sweep("core", {&core_, 1}, phases);
+  if (overlap) sum += timed_sweep("core", {&parts_.core, 1}, phases);
 
   const double waiting = now_us();
   exchange.wait(next);

@@ -3,14 +3,9 @@
 #include "contender.hpp"
 
 #ifdef OPENTCA_HAVE_MPI
-// The C interface only; the C++ bindings that some mpi.h still bring would have to be linked.
-#define OMPI_SKIP_MPICXX 1
-#define MPICH_SKIP_MPICXX 1
-#include <mpi.h>
-
 #include <vector>
 
-#include "tca/error.hpp"
+#include "peers/mpi_session.hpp"
 #endif
 
 namespace tca::bench {
@@ -18,19 +13,6 @@ namespace tca::bench {
 #ifdef OPENTCA_HAVE_MPI
 
 namespace {
-
-// MPI can be initialised once in a process, and is finalised when the process ends.
-void ensure_mpi(const World& world) {
-  static const struct Session {
-    Session() { MPI_Init(nullptr, nullptr); }
-    ~Session() { MPI_Finalize(); }
-  } session;
-  int size = 0;
-  MPI_Comm_size(MPI_COMM_WORLD, &size);
-  if (size != world.size()) {
-    throw Error(Errc::invalid_argument, "MPI counts other ranks than OpenTCA; compare under mpirun");
-  }
-}
 
 class MpiPingPong final : public PingPong {
  public:
@@ -91,6 +73,19 @@ class MpiFaces final : public FaceExchange {
 
 bool have_mpi() { return true; }
 
+void join_mpi(const World& world) {
+  // MPI can be initialised once in a process, and is finalised when the process ends.
+  static const struct Session {
+    Session() { MPI_Init(nullptr, nullptr); }
+    ~Session() { MPI_Finalize(); }
+  } session;
+  int size = 0;
+  MPI_Comm_size(MPI_COMM_WORLD, &size);
+  if (size != world.size()) {
+    throw Error(Errc::invalid_argument, "MPI counts other ranks than OpenTCA; compare under mpirun");
+  }
+}
+
 std::string mpi_version() {
   char text[MPI_MAX_LIBRARY_VERSION_STRING];
   int length = 0;
@@ -100,12 +95,12 @@ std::string mpi_version() {
 }
 
 std::unique_ptr<PingPong> mpi_ping_pong(World& world, std::size_t bytes) {
-  ensure_mpi(world);
+  join_mpi(world);
   return std::make_unique<MpiPingPong>(bytes);
 }
 
 std::unique_ptr<FaceExchange> mpi_faces(World& world, const Face& face) {
-  ensure_mpi(world);
+  join_mpi(world);
   return std::make_unique<MpiFaces>(world, face);
 }
 

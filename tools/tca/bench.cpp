@@ -1,89 +1,26 @@
 // `tca bench`: what a put and an exchange of faces cost, beside the peers, in one job.
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
-#include <algorithm>
-#include <cstdio>
 #include <memory>
 
+#include "bench_gpu.hpp"
+#include "bench_options.hpp"
+#include "bench_report.hpp"
 #include "launch.hpp"
 #include "measure.hpp"
-#include "progress.hpp"
-#include "record.hpp"
 #include "subcommand.hpp"
 #include "tca/tca.hpp"
 
 namespace tca::tool {
 namespace {
 
-struct Options {
-  std::string what;
-  int ranks = 2;
-  std::vector<std::size_t> sizes{8, 64, 512, 4096, 32768, 262144, 2097152, 8388608};
-  std::vector<std::size_t> extents{32, 64, 128};
-  std::vector<std::string> layouts{"block", "block-stride", "stride"};
-  std::vector<std::string> peers;
-  std::string route;
-  bool unguarded = false;
-  std::string json;
-  bench::Effort effort;
-  Bind bind = Bind::automatic;
-
-  bool against(const char* peer) const { return std::find(peers.begin(), peers.end(), peer) != peers.end(); }
-};
-
-// One line of the table, and of the file: `own` and the peers, as measured for one size.
-class Report {
- public:
-  Report(const Options& options, const World& world) : options_(options), world_(world) {}
-
-  void header(const char* first) const {
-    if (world_.rank() != 0) return;
-    fmt::print("{:<24}{:<34}{:>12}{:>12}{:>10}{:>9}\n", first, "who", "median us", "p99 us", "GB/s", "ratio");
-  }
-
-  // `ratio` is a peer's median over OpenTCA's own.
-  void line(const std::string& first, const bench::Contender& who, const Record& record,
-            double own_median) const {
-    const double median = quantile(record.samples_us, 0.5);
-    const std::string name = who.peer.empty() ? fmt::format("OpenTCA {}/{}{}", who.fabric, who.protocol,
-                                                            who.guarded ? "" : ", unguarded")
-                                              : fmt::format("{}", who.peer);
-    fmt::print("{:<24}{:<34}{:>12.4g}{:>12.4g}{:>10.4g}{:>9}\n", first, name, median,
-               quantile(record.samples_us, 0.99), static_cast<double>(record.bytes) / median * 1e-3,
-               who.peer.empty() ? "" : fmt::format("{:.2f}", median / own_median));
-    if (!options_.json.empty()) append_line(options_.json, record.line());
-  }
-
-  Record record(const bench::Contender& who) const {
-    Record record;
-    record.bench = options_.what;
-    record.fabric = who.fabric;
-    record.protocol = who.protocol;
-    if (!who.peer.empty()) record.peer = who.peer;
-    record.ranks = world_.size();
-    if (options_.against("mpi")) record.mpi_version = bench::mpi_version();
-    record.extra["guarded"] = who.guarded;
-    return record;
-  }
-
- private:
-  const Options& options_;
-  const World& world_;
-};
-
 template <class Contender>
 void add(bench::Contenders<Contender>& all, std::unique_ptr<Contender> contender) {
   if (contender != nullptr) all.push_back(std::move(contender));
 }
 
-// On rank 0's terminal alone.
-Progress progress_bar(const World& world, const Options& options, const std::string& label) {
-  const bool shown = world.rank() == 0;
-  return {shown ? label : "", shown ? options.effort.rounds * options.effort.placements : 0};
-}
-
-bench::Contenders<bench::PingPong> make_ping_pongs(World& world, const Options& options, std::size_t bytes) {
+bench::Contenders<bench::PingPong> make_ping_pongs(World& world, const BenchOptions& options,
+                                                   std::size_t bytes) {
   bench::Contenders<bench::PingPong> all;
   add(all, bench::chain_ping_pong(world, {bytes, options.route, !options.unguarded}));
   if (options.against("mpi")) add(all, bench::mpi_ping_pong(world, bytes));
@@ -94,12 +31,13 @@ bench::Contenders<bench::PingPong> make_ping_pongs(World& world, const Options& 
   return all;
 }
 
-void ping_pong(World& world, const Options& options) {
-  const Report report(options, world);
+void ping_pong(World& world, const BenchOptions& options) {
+  static const std::vector<std::size_t> own_sizes{8, 64, 512, 4096, 32768, 262144, 2097152, 8388608};
+  const BenchReport report(options, world);
   report.header("bytes, one way");
-  for (const std::size_t bytes : options.sizes) {
+  for (const std::size_t bytes : options.sizes.empty() ? own_sizes : options.sizes) {
     const auto outcome = [&] {
-      Progress bar = progress_bar(world, options, fmt::format("{} bytes", bytes));
+      Progress bar = bench_progress(world, options, fmt::format("{} bytes", bytes));
       return bench::measure(
           world, [&] { return make_ping_pongs(world, options, bytes); }, options.effort,
           [&](int rounds) { bar.update(rounds); });
@@ -111,7 +49,7 @@ void ping_pong(World& world, const Options& options) {
       record.n = static_cast<std::int64_t>(bytes);
       record.bytes = who.peer == "flag" ? 0 : record.n;
       record.samples_us = outcome.samples[i];
-      report.line(std::to_string(bytes), who, record, quantile(outcome.samples[0], 0.5));
+      report.line(std::to_string(bytes), name_of(who), record, quantile(outcome.samples[0], 0.5));
     }
   }
 }
@@ -124,7 +62,7 @@ bench::Samples beyond(const bench::Samples& step, const bench::Samples& bare) {
 }
 
 // The bare step first.
-bench::Contenders<bench::FaceExchange> make_exchanges(World& world, const Options& options,
+bench::Contenders<bench::FaceExchange> make_exchanges(World& world, const BenchOptions& options,
                                                       const bench::Face& face) {
   bench::Contenders<bench::FaceExchange> all;
   add(all, bench::no_exchange(world, face));
@@ -136,15 +74,15 @@ bench::Contenders<bench::FaceExchange> make_exchanges(World& world, const Option
   return all;
 }
 
-void halo_of(World& world, const Options& options, const bench::Face& face) {
+void halo_of(World& world, const BenchOptions& options, const bench::Face& face) {
   const auto outcome = [&] {
-    Progress bar = progress_bar(world, options, fmt::format("{} {}", face.n, face.layout));
+    Progress bar = bench_progress(world, options, fmt::format("{} {}", face.n, face.layout));
     return bench::measure(
         world, [&] { return make_exchanges(world, options, face); }, face, options.effort,
         [&](int rounds) { bar.update(rounds); });
   }();
   if (world.rank() != 0) return;
-  const Report report(options, world);
+  const BenchReport report(options, world);
   const bench::Samples& bare = outcome.samples[0];
   const double own = quantile(beyond(outcome.samples[1], bare), 0.5);
   for (std::size_t i = 1; i < outcome.contenders.size(); ++i) {
@@ -155,77 +93,132 @@ void halo_of(World& world, const Options& options, const bench::Face& face) {
     record.bytes = static_cast<std::int64_t>(2 * face.bytes());
     record.samples_us = beyond(outcome.samples[i], bare);
     record.extra["step_us"] = quantile(outcome.samples[i], 0.5);
-    report.line(fmt::format("{} {} {}", face.n, face.layout, face.bytes()), who, record, own);
+    report.line(fmt::format("{} {} {}", face.n, face.layout, face.bytes()), name_of(who), record, own);
   }
 }
 
-void halo(World& world, const Options& options) {
-  Report(options, world).header("n, layout, bytes a face");
+void halo(World& world, const BenchOptions& options) {
+  BenchReport(options, world).header("n, layout, bytes a face");
   for (const std::size_t n : options.extents) {
     for (const std::string& layout : options.layouts) halo_of(world, options, bench::Face::make(layout, n));
   }
 }
 
-void check(const Options& options) {
+void check_shm(const BenchOptions& options) {
+  for (const std::string& peer : options.peers) {
+    if (peer != "mpi" && peer != "hand")
+      throw Error(Errc::invalid_argument, fmt::format("--peer {} is for --fabric cuda", peer));
+  }
+  if (options.what != "pingpong" && options.what != "halo")
+    throw Error(Errc::invalid_argument,
+                fmt::format("{} is measured on GPUs: add --fabric cuda", options.what));
+}
+
+void run_shm(const BenchOptions& options) {
+  World world = World::init({.fabric = "shm"});
+  if (options.what == "pingpong") {
+    ping_pong(world, options);
+  } else {
+    halo(world, options);
+  }
+}
+
+#ifndef OPENTCA_HAVE_CUDA
+}  // namespace
+void check_gpu_bench(const BenchOptions&) {
+  throw Error(Errc::invalid_argument,
+              "this tca was built without CUDA; install NVIDIA's toolkit and configure again");
+}
+void run_gpu_bench(const BenchOptions&) {}
+namespace {
+#endif
+
+void check(const BenchOptions& options) {
   const auto refuse = [](const std::string& message) { throw Error(Errc::invalid_argument, message); };
-  if (options.what == "pingpong" && options.ranks < 2) refuse("a ping-pong needs 2 ranks");
+  if ((options.what == "pingpong" || options.what == "put") && options.ranks < 2)
+    refuse(fmt::format("a {} needs 2 ranks", options.what == "put" ? "put" : "ping-pong"));
   for (const std::size_t n : options.extents) {
     if (n < 3) refuse(fmt::format("a cube of {} has no interior; --extent must be at least 3", n));
   }
   for (const std::size_t bytes : options.sizes) {
     if (bytes < 1) refuse("--bytes must be at least 1");
   }
+  for (const std::size_t row : options.rows) {
+    if (row < 1) refuse("--rows must be at least 1");
+  }
   if (options.effort.rounds < 1 || options.effort.placements < 1)
     refuse("--rounds and --placements must be at least 1");
+  options.fabric == "cuda" ? check_gpu_bench(options) : check_shm(options);
 }
 
-int run_bench(const Options& options) {
+int run_bench(const BenchOptions& options) {
   check(options);
   if (!already_a_rank()) {
-    const LaunchOptions job{
-        .name = "tca bench", .ranks = options.ranks, .argv = own_command_line(), .bind = options.bind};
+    // A library's helper threads would share the one core with the rank that waits for its GPU.
+    const bool unbound = options.fabric == "cuda" && options.bind == Bind::automatic;
+    const LaunchOptions job{.name = "tca bench",
+                            .ranks = options.ranks,
+                            .argv = own_command_line(),
+                            .bind = unbound ? Bind::none : options.bind};
     if (!options.against("mpi")) return launch(job);
     if (bench::have_mpi()) return launch_under_mpirun(job);
     throw Error(
         Errc::invalid_argument,
         "this build has no MPI to compare with; install libopenmpi-dev and openmpi-bin and build again");
   }
-  World world = World::init();
-  if (options.what == "pingpong") {
-    ping_pong(world, options);
-  } else {
-    halo(world, options);
-  }
+  options.fabric == "cuda" ? run_gpu_bench(options) : run_shm(options);
   return 0;
+}
+
+void add_sizes(CLI::App& app, BenchOptions& options) {
+  app.add_option("-n,--ranks", options.ranks, "How many ranks")->capture_default_str();
+  app.add_option("--bytes", options.sizes, "Sizes of messages and sums; the benchmark's own when not given")
+      ->delimiter(',');
+  app.add_option("--extent", options.extents, "Extents of the cube of doubles")
+      ->delimiter(',')
+      ->capture_default_str();
+  app.add_option("--layout", options.layouts, "Faces and puts: block, block-stride, stride")
+      ->delimiter(',')
+      ->check(CLI::IsMember({"block", "block-stride", "stride"}))
+      ->capture_default_str();
+  app.add_option("--rows", options.rows, "Bytes a row of a block-stride put")
+      ->delimiter(',')
+      ->capture_default_str();
 }
 
 }  // namespace
 
 void add_bench(Subcommands& tca) {
-  auto options = std::make_shared<Options>();
-  CLI::App& app = tca.add("bench", "Measures a put or an exchange of faces, beside peers if asked",
-                          "tca bench pingpong --peer mpi,hand\n"
-                          "tca bench halo --ranks 2 --extent 64 --layout stride --peer mpi --json halo.json",
-                          [options] { return run_bench(*options); });
-  app.add_option("WHAT", options->what, "pingpong or halo")
+  auto options = std::make_shared<BenchOptions>();
+  CLI::App& app = tca.add(
+      "bench", "Measures puts, exchanges of faces and sums, beside peers if asked",
+      "tca bench pingpong --peer mpi,hand\n"
+      "tca bench halo --ranks 2 --extent 64 --layout stride --peer mpi --json halo.json\n"
+      "tca bench pingpong --fabric cuda --start kernel,graph --peer nccl,nvshmem --json pingpong.json\n"
+      "tca bench put --fabric cuda --layout block-stride --rows 256,4096 --bytes 268435456 --peer copy",
+      [options] { return run_bench(*options); });
+  app.add_option("WHAT", options->what, "pingpong or halo; on cuda also put and allreduce")
       ->required()
-      ->check(CLI::IsMember({"pingpong", "halo"}));
-  app.add_option("-n,--ranks", options->ranks, "How many ranks")->capture_default_str();
-  app.add_option("--bytes", options->sizes, "Message sizes of a ping-pong")
-      ->delimiter(',')
+      ->check(CLI::IsMember({"pingpong", "halo", "put", "allreduce"}));
+  app.add_option("--fabric", options->fabric, "shm: cores of this host; cuda: its GPUs, a process each")
+      ->check(CLI::IsMember({"shm", "cuda"}))
       ->capture_default_str();
-  app.add_option("--extent", options->extents, "Extents of the cube of doubles")
+  add_sizes(app, *options);
+  app.add_option(
+         "--peer", options->peers,
+         "In the same job. shm: mpi, and hand for hand-written shared memory; cuda: nccl, nvshmem, mpi, "
+         "copy for cudaMemcpyAsync")
       ->delimiter(',')
+      ->check(CLI::IsMember({"mpi", "hand", "nccl", "nvshmem", "copy"}));
+  app.add_option("--start", options->starts, "Who starts chains on cuda: kernel, graph, host, engine")
+      ->delimiter(',')
+      ->check(CLI::IsMember({"kernel", "graph", "host", "engine"}))
       ->capture_default_str();
-  app.add_option("--layout", options->layouts, "Faces: block, block-stride, stride")
-      ->delimiter(',')
-      ->check(CLI::IsMember({"block", "block-stride", "stride"}))
-      ->capture_default_str();
-  app.add_option("--peer", options->peers, "mpi, and hand for hand-written shared memory; in the same job")
-      ->delimiter(',')
-      ->check(CLI::IsMember({"mpi", "hand"}));
-  app.add_option("--route", options->route, "Force a channel: direct, pull or staged");
+  app.add_option("--route", options->route,
+                 "Force a channel: direct, pull or staged; on cuda ll, direct or copy_engine");
   app.add_flag("--unguarded", options->unguarded, "Chains without the guard");
+  app.add_option("--blocks", options->blocks, "Of kernels that run a chain; 0: by its size");
+  app.add_option("--threads", options->threads, "In each of these blocks; 0: by its size");
   app.add_option("--rounds", options->effort.rounds, "Samples of each for a placement in memory")
       ->capture_default_str();
   app.add_option("--placements", options->effort.placements, "How often each gets new memory")

@@ -9,7 +9,6 @@
 #include <regex>
 #include <sstream>
 
-#include "himeno/exchange.hpp"
 #include "record.hpp"
 
 namespace tca::tool {
@@ -45,6 +44,11 @@ std::string protocols(const std::string& explain) {
   return fmt::format("{}", fmt::join(words, "+"));
 }
 
+std::string describe_start(const std::string& start) {
+  if (start == "host") return "the host, kernel by kernel";
+  return start == "graph" ? "a CUDA graph" : "one kernel for all iterations";
+}
+
 std::string in_bytes(std::int64_t bytes) {
   const auto value = static_cast<double>(bytes);
   if (bytes < 10'000) return fmt::format("{} B", bytes);
@@ -65,26 +69,59 @@ std::string verdict(const HimenoReport& report) {
                      check.residual_difference, cells);
 }
 
-void print_row(const char* name, const Result& result) {
-  fmt::print("{:<10}{:>9.0f}{:>16.1f}{:>12.1f}{:>11.2f}{:>11.2f}{:>11.2f}\n", name, result.mflops,
-             result.iteration_us, result.phases.compute_us, result.phases.start_us, result.phases.wait_us,
-             result.phases.reduce_us);
+double ratio(double peer, double own) { return own > 0 ? peer / own : 0; }
+
+void print_row(const std::string& name, const Result& result) {
+  fmt::print("{:<10}{:>9.0f}{:>16.1f}", name, result.mflops, result.iteration_us);
+  if (result.phases.device_us == 0) {
+    fmt::print("{:>12.1f}{:>11.2f}{:>11.2f}{:>11.2f}", result.phases.compute_us, result.phases.start_us,
+               result.phases.wait_us, result.phases.reduce_us);
+  }
+  fmt::print("\n");
+}
+
+void print_table(const HimenoReport& report) {
+  const Result& own = report.results.front();
+  const bool on_device = own.phases.device_us > 0;
+  fmt::print("{:<10}{:>9}{:>16}", "", "MFLOPS", "iteration (us)");
+  if (!on_device) fmt::print("{:>12}{:>11}{:>11}{:>11}", "compute", "start", "wait", "reduce");
+  fmt::print("\n");
+  print_row("OpenTCA", own);
+  if (report.results.size() > 1) {
+    const Result& peer = report.results[1];
+    const std::string& name = report.peer.name;
+    print_row(name, peer);
+    fmt::print("{} / OpenTCA: ", name);
+    if (!on_device) fmt::print("exchange (start + wait) {:.2f}, ", ratio(peer.exchange_us, own.exchange_us));
+    fmt::print("whole iteration {:.2f}\n", ratio(peer.iteration_us, own.iteration_us));
+  }
+  fmt::print("{}\n", on_device
+                         ? "Times are medians of averages over many iterations, on the slowest rank."
+                         : "Times are medians over the iterations, each of the rank where it is longest.");
 }
 
 // More digits would be noise.
 double hundredths(double value) { return std::round(value * 100) / 100; }
 
-double ratio(double peer, double own) { return own > 0 ? peer / own : 0; }
+// The host does not see them on a GPU.
+void add_phases(const Result& result, Record& record) {
+  record.extra["compute_us"] = hundredths(result.phases.compute_us);
+  record.extra["start_us"] = hundredths(result.phases.start_us);
+  record.extra["wait_us"] = hundredths(result.phases.wait_us);
+  record.extra["reduce_us"] = hundredths(result.phases.reduce_us);
+  record.extra["exchange_us"] = hundredths(result.exchange_us);
+}
 
 }  // namespace
 
 void print(const HimenoReport& report) {
-  const Result& own = report.results.front();
   double seconds = 0;
   for (const Result& result : report.results) seconds += result.seconds;
+  const Result& own = report.results.front();
   fmt::print("Himeno {}: {} cells, {} rank{}, grid {}, {}, {}\n", report.size,
              himeno::describe(report.extents), report.ranks, report.ranks == 1 ? "" : "s", report.grid,
              report.overlap ? "overlapped" : "not overlapped", report.guarded ? "guarded" : "unguarded");
+  if (report.fabric == "cuda") fmt::print("started   by {}\n", describe_start(report.start));
   fmt::print("world     {}\n", report.world);
   fmt::print("channels  {}\n", describe_channels(report.explain));
   fmt::print("moved     {} an iteration, at most {} by one rank\n", in_bytes(own.bytes_total),
@@ -92,33 +129,30 @@ void print(const HimenoReport& report) {
   fmt::print("residual  {:.6e} after {} iterations ({:.2f} s)\n", report.residual, report.iterations,
              seconds);
   fmt::print("serial    {}\n\n", verdict(report));
-  fmt::print("{:<10}{:>9}{:>16}{:>12}{:>11}{:>11}{:>11}\n", "", "MFLOPS", "iteration (us)", "compute",
-             "start", "wait", "reduce");
-  print_row("OpenTCA", own);
-  if (report.results.size() > 1) {
-    const Result& mpi = report.results[1];
-    print_row("MPI", mpi);
-    fmt::print("MPI / OpenTCA: exchange (start + wait) {:.2f}, whole iteration {:.2f}\n",
-               ratio(mpi.exchange_us, own.exchange_us), ratio(mpi.iteration_us, own.iteration_us));
-  }
-  fmt::print("Times are medians over the iterations, each of the rank where it is longest.\n");
+  print_table(report);
 }
 
 void append_json(const HimenoReport& report, const std::string& path) {
   for (std::size_t which = 0; which < report.results.size(); ++which) {
     const Result& result = report.results[which];
-    const bool mpi = which == 1;
+    const bool mpi = which == 1 && report.peer.name == "MPI", nccl = which == 1 && !mpi;
     Record record{.bench = "himeno",
-                  .fabric = mpi ? "mpi" : "shm",
-                  .protocol = mpi ? "persistent" : protocols(report.explain),
-                  .start = "host",
-                  .peer = mpi ? std::optional<std::string>("mpi") : std::nullopt,
+                  .fabric = mpi    ? "mpi"
+                            : nccl ? "nccl"
+                                   : report.fabric,
+                  .protocol = mpi    ? "persistent"
+                              : nccl ? "packed"
+                                     : protocols(report.explain),
+                  .start = nccl ? "graph" : report.start,
+                  .peer = mpi    ? std::optional<std::string>("mpi")
+                          : nccl ? std::optional<std::string>("nccl")
+                                 : std::nullopt,
                   .layout = "halo " + report.grid,
                   .ranks = report.ranks,
                   .n = report.extents[0],
                   .bytes = result.bytes_total,
                   .samples_us = result.samples_us,
-                  .mpi_version = mpi ? himeno::mpi_version() : ""};
+                  .mpi_version = mpi ? report.peer.version : ""};
     record.extra = {{"size", report.size},
                     {"extents", report.extents},
                     {"overlap", report.overlap},
@@ -127,12 +161,11 @@ void append_json(const HimenoReport& report, const std::string& path) {
                     {"seconds", hundredths(result.seconds)},
                     {"mflops", std::round(result.mflops)},
                     {"residual", report.residual},
-                    {"compute_us", hundredths(result.phases.compute_us)},
-                    {"start_us", hundredths(result.phases.start_us)},
-                    {"wait_us", hundredths(result.phases.wait_us)},
-                    {"reduce_us", hundredths(result.phases.reduce_us)},
-                    {"exchange_us", hundredths(result.exchange_us)},
                     {"bytes_max", result.bytes_max}};
+    if (result.phases.device_us == 0) add_phases(result, record);
+    record.gpus = report.gpus;
+    record.libraries = report.libraries;
+    if (nccl) record.libraries["nccl"] = report.peer.version;
     if (report.check) {
       record.extra["serial_residual"] = report.check->residual;
       record.extra["agrees"] = report.check->agrees();

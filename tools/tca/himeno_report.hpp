@@ -1,6 +1,7 @@
 // What `tca himeno` says at the end: for people, and as lines of JSON.
 #pragma once
 
+#include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 #include <vector>
@@ -11,18 +12,29 @@
 
 namespace tca::tool {
 
+// Who was measured beside OpenTCA, if anybody was.
+struct HimenoPeer {
+  std::string name;  // "MPI" or "NCCL"
+  std::string version;
+};
+
 struct HimenoReport {
   std::string size;
   himeno::Extents extents;
   std::string grid;
-  std::string world;    // as World::describe()
-  std::string explain;  // as Chain::explain()
+  std::string world;                                                    // as World::describe()
+  std::string gpus{};                                                   // as Record::gpus; empty on the host
+  nlohmann::ordered_json libraries = nlohmann::ordered_json::object();  // as Record::libraries
+  std::string fabric = "shm";
+  std::string start = "host";
+  std::string explain{};  // as Chain::explain()
+  HimenoPeer peer{};
   int ranks = 1;
   bool overlap = true;
   bool guarded = true;
   double residual = 0;
   std::int64_t iterations = 0;            // rehearsal included
-  std::vector<himeno::Result> results{};  // OpenTCA, then MPI
+  std::vector<himeno::Result> results{};  // OpenTCA, then the peer
   std::optional<himeno::Check> check{};
 };
 

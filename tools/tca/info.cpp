@@ -4,13 +4,14 @@
 #include <array>
 #include <cstdlib>
 #include <memory>
+#include <string>
+#include <vector>
 
 #include "build_info.hpp"
 #include "launch.hpp"
 #include "machine.hpp"
 #include "subcommand.hpp"
-#include "tca/error.hpp"
-#include "tca/version.hpp"
+#include "tca/tca.hpp"
 
 namespace tca::tool {
 namespace {
@@ -29,6 +30,7 @@ struct Variable {
 
 constexpr std::array variables{
     Variable{"OPENTCA_TIME_LIMIT", "seconds a blocking call may take (30)"},
+    Variable{"OPENTCA_FABRIC", "shm or cuda, where a program does not say (shm)"},
     Variable{"OPENTCA_ROUTE", "overrides the choice of channels"},
     Variable{"OPENTCA_RANK", "set by tca run: this process's rank"},
     Variable{"OPENTCA_SIZE", "set by tca run: how many ranks"},
@@ -37,16 +39,29 @@ constexpr std::array variables{
 
 struct Fabric {
   const char* name;
-  bool built;
-  const char* says;
+  bool usable;
+  std::string says;
 };
 
-constexpr std::array fabrics{
-    Fabric{"shm", true, "ready: processes and threads of this host"},
-    Fabric{"cuda", false, "not in this build"},
-    Fabric{"mpi", false, "not in this build"},
-    Fabric{"sim", false, "not in this build"},
-};
+// What it says itself when a world of one thread, which no launcher takes part in, comes up on it.
+Fabric try_cuda() {
+  Fabric cuda{"cuda", false, {}};
+  try {
+    World::run_threads(1, [&](World& world) { cuda.says = "ready: " + world.device_name(); },
+                       {.fabric = "cuda"});
+    cuda.usable = true;
+  } catch (const Error& error) {
+    cuda.says = error.what();
+  }
+  return cuda;
+}
+
+std::vector<Fabric> find_fabrics() {
+  return {{"shm", true, "ready: processes and threads of this host"},
+          try_cuda(),
+          {"mpi", false, "not in this build"},
+          {"sim", false, "not in this build"}};
+}
 
 std::string size_in_words(std::int64_t bytes) {
   const std::array units{"B", "KiB", "MiB", "GiB", "TiB"};
@@ -122,7 +137,7 @@ void print_text(const Machine& machine, int ranks) {
   row("MPI", mpi_in_words());
   if (!built_with_hwloc()) row("topology", "hwloc is not in this build (package libhwloc-dev)");
   fmt::print("\nFabrics\n");
-  for (const Fabric& fabric : fabrics) row(fabric.name, fabric.says);
+  for (const Fabric& fabric : find_fabrics()) row(fabric.name, fabric.says);
   fmt::print("\nWith {} here\n", count_of(ranks, "rank", "ranks"));
   row("fabric", "shm");
   row("protocols", "direct, pull or staged, chosen for each put at commit");
@@ -155,8 +170,8 @@ void print_json(const Machine& machine, int ranks) {
             {"build", build_type()},
             {"hwloc", built_with_hwloc()}};
   json["machine"] = machine_json(machine);
-  for (const Fabric& fabric : fabrics)
-    json["fabrics"][fabric.name] = {{"usable", fabric.built}, {"says", fabric.says}};
+  for (const Fabric& fabric : find_fabrics())
+    json["fabrics"][fabric.name] = {{"usable", fabric.usable}, {"says", fabric.says}};
   json["mpi"] = {{"built", built_with_mpi()}, {"mpirun", find_program("mpirun")}};
   json["plan"] = {{"ranks", ranks},
                   {"fabric", "shm"},

@@ -47,10 +47,11 @@ std::string command() {
   return line;
 }
 
-Json versions(const std::string& mpi_version) {
+Json versions(const std::string& mpi_version, const Json& libraries) {
   Json versions{{"opentca", library_version()}, {"compiler", build_compiler()}};
   if (*build_type()) versions["build"] = build_type();
   if (!mpi_version.empty()) versions["mpi"] = mpi_version;
+  versions.update(libraries);
   return versions;
 }
 
@@ -77,8 +78,8 @@ std::string Record::line() const {
   json["p99_us"] = rounded(quantile(samples_us, 0.99));
   json["gbps"] = median > 0 ? rounded(static_cast<double>(bytes) / median / 1000) : 0;
   json.update(extra);
-  json["hardware"] = hardware();
-  json["versions"] = versions(mpi_version);
+  json["hardware"] = gpus.empty() ? hardware() : gpus + "; " + hardware();
+  json["versions"] = versions(mpi_version, libraries);
   json["commit"] = build_commit();
   json["command"] = command();
   return json.dump(-1, ' ', false, Json::error_handler_t::replace);

@@ -25,7 +25,9 @@ struct Record {
   std::int64_t bytes = 0;          // moved in one sample
   std::vector<double> samples_us;  // as measured; gives median_us, p99_us and gbps
   std::string mpi_version;         // of the MPI library, when one was measured
-  nlohmann::ordered_json extra = nlohmann::ordered_json::object();  // a bench's own keys, such as step_us
+  std::string gpus;                // "4 x NVIDIA H200, driver ...", where GPUs took part
+  nlohmann::ordered_json libraries = nlohmann::ordered_json::object();  // further names and versions
+  nlohmann::ordered_json extra = nlohmann::ordered_json::object();      // a bench's own keys, such as step_us
 
   // Without a line end.
   std::string line() const;

@@ -1,0 +1,92 @@
+// The stencil on a GPU: a thread a cell, a warp along k.
+#pragma once
+
+#include "himeno/gpu_kernels.hpp"
+#include "himeno/problem.hpp"
+
+namespace tca::himeno {
+
+// What a cell's update reads: coefficients, and the pressure around it by steps along i, j and k.
+struct Cell {
+  float of[coefficient_count];
+  float p[3][3][3];  // without the eight corners
+};
+
+// The coefficients never change and may come through the read-only path; the pressure does, by other blocks and other GPUs,
+// and may not.
+__device__ inline Cell load_cell(const GpuArrays& arrays, const float* pressure, Word at, Word plane,
+                                 Word row) {
+  Cell cell;
+#pragma unroll
+  for (unsigned n = 0; n < coefficient_count; ++n) cell.of[n] = __ldg(arrays.of[n] + at);
+#pragma unroll
+  for (int i = -1; i <= 1; ++i) {
+#pragma unroll
+    for (int j = -1; j <= 1; ++j) {
+      const float* const p = pressure + at + i * static_cast<int>(plane) + j * static_cast<int>(row);
+#pragma unroll
+      for (int k = -1; k <= 1; ++k) {
+        if (i * j * k == 0) cell.p[i + 1][j + 1][k + 1] = p[k];
+      }
+    }
+  }
+  // All loads are under way before the first of them is waited for.
+  asm volatile("" ::: "memory");
+  return cell;
+}
+
+// A cell's change. Operation for operation the serial code, which is why this is compiled without fused multiply-adds: the
+// answers are the same to the bit.
+__device__ inline float change_of(const Cell& cell) {
+  const auto p = [&](int i, int j, int k) { return cell.p[i + 1][j + 1][k + 1]; };
+  const auto& m = cell.of;
+  const float s0 = m[a0] * p(1, 0, 0) + m[a1] * p(0, 1, 0) + m[a2] * p(0, 0, 1) +
+                   m[b0] * (p(1, 1, 0) - p(1, -1, 0) - p(-1, 1, 0) + p(-1, -1, 0)) +
+                   m[b1] * (p(0, 1, 1) - p(0, -1, 1) - p(0, 1, -1) + p(0, -1, -1)) +
+                   m[b2] * (p(1, 0, 1) - p(-1, 0, 1) - p(1, 0, -1) + p(-1, 0, -1)) + m[c0] * p(-1, 0, 0) +
+                   m[c1] * p(0, -1, 0) + m[c2] * p(0, 0, -1) + m[wrk1];
+  return (s0 * m[a3] - p(0, 0, 0)) * m[bnd];
+}
+
+// Tasks [from, to) of those that are the calling block's part of a region.
+struct Portion {
+  Word from = 0, to = ~Word{0};
+};
+
+// Returns the calling thread's sum of squared changes, in double because single precision loses the residual. A block's
+// tasks follow each other in memory, so that rows which several of them read come from the multiprocessor's own cache.
+__device__ inline double sweep_part(const GpuArrays& arrays, const Region& region, Direction direction,
+                                    const float* p, float* next, Portion portion = {}) {
+  const Word begin = static_cast<Word>(std::uint64_t{region.tasks} * blockIdx.x / gridDim.x);
+  const Word end = static_cast<Word>(std::uint64_t{region.tasks} * (blockIdx.x + 1) / gridDim.x);
+  const Word last = min(end - begin, portion.to);
+  double sum = 0;
+  for (Word n = portion.from + threadIdx.x / warpSize; n < last; n += blockDim.x / warpSize) {
+    const Word task = direction == Direction::forwards ? begin + n : end - 1 - n;
+    const Word at = region.element(task, threadIdx.x % warpSize);
+    if (at == Region::nowhere) continue;
+    const Cell cell = load_cell(arrays, p, at, region.plane, region.row);
+    const float change = change_of(cell);
+    next[at] = cell.p[1][1][1] + omega * change;
+    sum += static_cast<double>(change) * static_cast<double>(change);
+  }
+  return sum;
+}
+
+// The sum of all threads' values, on thread 0. Blocks have a multiple of 32 threads.
+__device__ inline double block_sum(double value) {
+  __shared__ double of_warps[32];
+  for (int distance = warpSize / 2; distance > 0; distance /= 2) {
+    value += __shfl_down_sync(~0u, value, distance);
+  }
+  if (threadIdx.x % warpSize == 0) of_warps[threadIdx.x / warpSize] = value;
+  __syncthreads();
+  if (threadIdx.x >= warpSize) return 0;
+  value = threadIdx.x < blockDim.x / warpSize ? of_warps[threadIdx.x] : 0;
+  for (int distance = warpSize / 2; distance > 0; distance /= 2) {
+    value += __shfl_down_sync(~0u, value, distance);
+  }
+  return value;
+}
+
+}  // namespace tca::himeno

@@ -1,0 +1,46 @@
+// The exchange on GPUs as OpenTCA does it: two halos and a team.
+#include <utility>
+
+#include "himeno/gpu_exchange.hpp"
+#include "himeno/gpu_kernels.hpp"
+#include "tca/halo.hpp"
+#include "tca/team.hpp"
+
+namespace tca::himeno {
+
+namespace {
+
+class DirectGpuExchange : public GpuExchange {
+ public:
+  DirectGpuExchange(World& world, const Grid& grid, const Share& share, const Pressure& pressure,
+                    bool guarded)
+      : halos_{committed_halo(world, "pressure 0", grid, share, pressure[0], guarded),
+               committed_halo(world, "pressure 1", grid, share, pressure[1], guarded)},
+        team_(world.team("residual", 1)),
+        partners_{{halos_[0].device(), halos_[1].device()}, team_.device()} {}
+
+  void start(int which, Stream stream) override { halo(which).start(stream); }
+  void wait(int which, Stream stream) override { halo(which).wait(stream); }
+  void exchange(int which, Stream stream) override { halo(which).exchange(stream); }
+  void sum(double* value, Stream stream) override { team_.allreduce_sum(value, 1, stream); }
+
+  const Partners* partners() const override { return &partners_; }
+  std::int64_t bytes() const override { return halos_[0].bytes(); }
+  std::string explain() const override { return halos_[0].explain(); }
+
+ private:
+  Halo& halo(int which) { return halos_[static_cast<std::size_t>(which)]; }
+
+  std::array<Halo, 2> halos_;
+  Team team_;
+  Partners partners_;
+};
+
+}  // namespace
+
+std::unique_ptr<GpuExchange> direct_gpu_exchange(World& world, const Grid& grid, const Share& share,
+                                                 const Pressure& pressure, bool guarded) {
+  return std::make_unique<DirectGpuExchange>(world, grid, share, pressure, guarded);
+}
+
+}  // namespace tca::himeno

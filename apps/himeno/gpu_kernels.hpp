@@ -1,0 +1,57 @@
+// The benchmark's kernels as the host sees them. Pointers are to device memory; nothing here waits for the device.
+#pragma once
+
+#include <cuda_runtime.h>
+
+#include <cstdint>
+
+#include "himeno/region.hpp"
+#include "tca/device_chain.hpp"
+#include "tca/device_team.hpp"
+
+namespace tca::himeno {
+
+// The arrays beside the pressure, in the order of Kernel::coefficients().
+enum Coefficient : unsigned { a0, a1, a2, a3, b0, b1, b2, c0, c1, c2, bnd, wrk1, coefficient_count };
+struct GpuArrays {
+  const float* of[coefficient_count];
+};
+
+// Which way an iteration goes through a region. Iterations take turns, so that each begins with what the one before has
+// read last, which is still in the cache when not all of it fits.
+enum class Direction { forwards, backwards };
+
+// Writes the region's new pressure and, for each of `blocks`, its sum of squared changes.
+struct Sweep {
+  Region region;
+  double* sums;
+  unsigned blocks;
+};
+unsigned blocks_for(const Region& region, int multiprocessors);
+cudaError_t launch_sweep(const GpuArrays& arrays, const Sweep& sweep, Direction direction, const float* p,
+                         float* next, cudaStream_t stream);
+
+// The sum of `count` values.
+cudaError_t launch_total(const double* sums, unsigned count, double* total, cudaStream_t stream);
+
+// Iterations in one kernel: `halos[which]` fills the ghosts of pressure `which`, and the last iteration's residual over all
+// ranks goes to `residual`.
+struct Run {
+  GpuArrays arrays;
+  Region shell, core;
+  float* pressure[2];
+  int current;  // which of them holds the present pressure
+  std::int64_t iterations;
+  double* sums;  // room for one of each block
+  double* residual;
+};
+struct Partners {
+  DeviceChain halos[2];
+  DeviceTeam team;
+};
+
+// How many blocks may run at once when `ranks` share the GPU, and do not wait for each other in vain.
+cudaError_t blocks_at_once(unsigned ranks, unsigned& blocks);
+cudaError_t launch_run(const Run& run, const Partners& partners, unsigned blocks, cudaStream_t stream);
+
+}  // namespace tca::himeno

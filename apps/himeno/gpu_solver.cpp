@@ -1,0 +1,192 @@
+// The arrays on the GPU, and what is put on its stream.
+#include "himeno/gpu_solver.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+#include "himeno/gpu_call.hpp"
+#include "himeno/gpu_kernels.hpp"
+#include "himeno/kernel.hpp"
+#include "tca/error.hpp"
+
+namespace tca::himeno {
+
+namespace {
+
+// The stencil needs one cell. Along k a whole sector of 32 bytes is read for it, so all of its cells are computed early.
+constexpr Extents shell_thickness{1, 1, 8};
+
+// Elements of a line of the cache: rows of whole lines are read best when their first own cell begins one.
+constexpr std::size_t line = 32;
+
+std::size_t index(const Extents& extents, std::int64_t i, std::int64_t j, std::int64_t k) {
+  return static_cast<std::size_t>((i * extents[1] + j) * extents[2] + k);
+}
+
+std::size_t cells_of(const Share& share) {
+  const Extents extents = extents_of(share);
+  return index(extents, extents[0], 0, 0);
+}
+
+int multiprocessors() {
+  int device = 0, count = 0;
+  cuda_ok(cudaGetDevice(&device), "asking for the GPU");
+  cuda_ok(cudaDeviceGetAttribute(&count, cudaDevAttrMultiProcessorCount, device), "asking for the GPU");
+  return count;
+}
+
+unsigned ranks_on_this_gpu(World& world) {
+  std::array<char, 32> bus{};
+  int device = 0;
+  cuda_ok(cudaGetDevice(&device), "asking for the GPU");
+  cuda_ok(cudaDeviceGetPCIBusId(bus.data(), static_cast<int>(bus.size()), device), "asking for the GPU");
+  const auto all = world.all_gather(bus);
+  return static_cast<unsigned>(std::count(all.begin(), all.end(), bus));
+}
+
+// The ranks of a GPU share it evenly, because their kernels wait for each other. A block that would have less than a task
+// for each of eight warps only makes the barriers longer.
+unsigned blocks_for_run(World& world, const Region& shell, const Region& core) {
+  const unsigned ranks = ranks_on_this_gpu(world);
+  unsigned blocks = 0;
+  cuda_ok(blocks_at_once(ranks, blocks), "asking how many blocks run at once");
+  if (blocks == 0) {
+    throw Error(Errc::invalid_argument,
+                fmt::format("{} ranks share a GPU of {} multiprocessors; a rank needs one at least", ranks,
+                            multiprocessors()));
+  }
+  constexpr unsigned least_tasks = 8;
+  return std::clamp(std::max(shell.tasks, core.tasks) / least_tasks, 1U, blocks);
+}
+
+}  // namespace
+
+float GpuSolution::at(const Extents& cell) const {
+  return pressure_[index(extents_of(share_), cell[0] - share_[0].begin, cell[1] - share_[1].begin,
+                         cell[2] - share_[2].begin)];
+}
+
+struct GpuSolver::Device {
+  Device(World& world, const Share& share, const Division& division)
+      : stride((cells_of(share) + line - 1) / line * line),
+        coefficients(coefficient_count * stride + line),
+        shell(region_of(division.shell, extents_of(share))),
+        core(region_of({&division.core, 1}, extents_of(share))),
+        shell_blocks(blocks_for(shell, multiprocessors())),
+        core_blocks(blocks_for(core, multiprocessors())),
+        run_blocks(blocks_for_run(world, shell, core)),
+        sums(std::max(shell_blocks + core_blocks, run_blocks)) {}
+
+  void upload(const Kernel& kernel) {
+    for (std::size_t n = 0; n < coefficient_count; ++n) {
+      // So that the first cell that is not a ghost begins a line.
+      float* const array = coefficients.data() + line - 1 + n * stride;
+      const auto from = kernel.coefficients()[n];
+      cuda_ok(cudaMemcpyAsync(array, from.data(), from.size_bytes(), cudaMemcpyHostToDevice, stream.get()),
+              "copying the coefficients");
+      arrays.of[n] = array;
+    }
+    cuda_ok(cudaStreamSynchronize(stream.get()), "copying the coefficients");
+  }
+
+  std::size_t stride;  // from one array of coefficients to the next, elements
+  DeviceArray<float> coefficients;
+  Region shell, core;
+  unsigned shell_blocks, core_blocks, run_blocks;
+  DeviceArray<double> sums;  // of squared changes, one a block
+  DeviceArray<double> residual{1};
+  PinnedValue<double> residual_here;
+  GpuArrays arrays{};
+  OwnStream stream;  // goes first, so that nothing runs any more when the rest goes
+};
+
+GpuSolver::GpuSolver(World& world, const Problem& problem, const Grid& grid, bool overlap)
+    : world_(world),
+      share_(share_of(problem, grid, world.rank())),
+      pressure_{world.window<float>(cells_of(share_)), world.window<float>(cells_of(share_))},
+      overlap_(overlap) {
+  const Division division = overlap ? divide(share_, grid, world.rank(), shell_thickness)
+                                    : Division{.shell = {}, .core = whole(share_)};
+  device_ = std::make_unique<Device>(world, share_, division);
+  const Kernel kernel(problem, share_);
+  device_->upload(kernel);
+  std::vector<float> initial(cells_of(share_));
+  kernel.fill(initial.data());
+  for (const Window<float>& pressure : pressure_) pressure.write(0, initial);
+}
+
+GpuSolver::~GpuSolver() = default;
+
+Stream GpuSolver::stream() const { return device_->stream.get(); }
+
+void GpuSolver::step_from(int which, GpuExchange& exchange) const {
+  const Device& d = *device_;
+  const int next = 1 - which;
+  const Direction direction = which == 0 ? Direction::forwards : Direction::backwards;
+  const auto sweep = [&](const Region& region, double* sums, unsigned blocks) {
+    cuda_ok(launch_sweep(d.arrays, {region, sums, blocks}, direction,
+                         pressure_[static_cast<std::size_t>(which)].data(),
+                         pressure_[static_cast<std::size_t>(next)].data(), stream()),
+            "starting an iteration");
+  };
+  if (overlap_) {
+    sweep(d.shell, d.sums.data(), d.shell_blocks);
+    exchange.start(next, stream());
+    sweep(d.core, d.sums.data() + d.shell_blocks, d.core_blocks);
+    exchange.wait(next, stream());
+  } else {
+    sweep(d.core, d.sums.data(), d.core_blocks);
+    exchange.exchange(next, stream());
+  }
+}
+
+void GpuSolver::step(GpuExchange& exchange) {
+  step_from(current_, exchange);
+  steps_done(1);
+}
+
+void GpuSolver::steps_done(std::int64_t iterations) {
+  iterations_ += iterations;
+  current_ = (current_ + static_cast<int>(iterations % 2)) % 2;
+}
+
+void GpuSolver::add_up(GpuExchange& exchange) {
+  const Device& d = *device_;
+  cuda_ok(launch_total(d.sums.data(), d.shell_blocks + d.core_blocks, d.residual.data(), stream()),
+          "adding up the residual");
+  exchange.sum(d.residual.data(), stream());
+}
+
+void GpuSolver::run(const GpuExchange& exchange, std::int64_t iterations) {
+  const Device& d = *device_;
+  const Run run{.arrays = d.arrays,
+                .shell = d.shell,
+                .core = d.core,
+                .pressure = {pressure_[0].data(), pressure_[1].data()},
+                .current = current_,
+                .iterations = iterations,
+                .sums = d.sums.data(),
+                .residual = d.residual.data()};
+  cuda_ok(launch_run(run, *exchange.partners(), d.run_blocks, stream()), "starting the iterations' kernel");
+  steps_done(iterations);
+}
+
+void GpuSolver::finish() {
+  const Device& d = *device_;
+  cuda_ok(cudaMemcpyAsync(d.residual_here.get(), d.residual.data(), sizeof(double), cudaMemcpyDeviceToHost,
+                          stream()),
+          "fetching the residual");
+  cuda_ok(cudaStreamSynchronize(stream()), "iterating");
+  world_.check();
+  residual_ = *d.residual_here.get();
+}
+
+GpuSolution GpuSolver::solution() const {
+  std::vector<float> pressure(cells_of(share_));
+  pressure_[static_cast<std::size_t>(current_)].read(0, pressure);
+  return {share_, std::move(pressure), residual_, iterations_};
+}
+
+}  // namespace tca::himeno

@@ -1,0 +1,96 @@
+#include "himeno/gpu_way.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <optional>
+
+#include "himeno/gpu_call.hpp"
+#include "tca/error.hpp"
+
+namespace tca::himeno {
+
+namespace {
+
+// A sample is the average over at least so many iterations: beside them, the launch and the return to the host, some 50 us
+// together, are less than one iteration's noise.
+constexpr std::int64_t least_iterations_a_sample = 1000;
+constexpr std::int64_t most_samples = 20;
+
+class GpuWay : public Way {
+ public:
+  GpuWay(World& world, GpuSolver& solver, GpuExchange& exchange, Start start)
+      : solver_(solver), exchange_(exchange), start_(start) {
+    if (start != Start::graph) return;
+    // Two iterations, because the arrays take turns; they begin with array 0.
+    two_.emplace(solver.stream(), [&] {
+      solver.step_from(0, exchange);
+      solver.step_from(1, exchange);
+    });
+    // Ranks may share a GPU, which would not make a graph while another rank's kernel waits on it for this one.
+    world.barrier();
+  }
+
+  std::vector<Phases> run(std::int64_t iterations, const Tick& tick) override {
+    std::vector<Phases> samples;
+    const std::int64_t count =
+        std::clamp<std::int64_t>(iterations / least_iterations_a_sample, 1, most_samples);
+    for (std::int64_t n = 0; n < count; ++n) {
+      const std::int64_t some = iterations * (n + 1) / count - iterations * n / count;
+      samples.push_back({.device_us = timed(some) / static_cast<double>(some)});
+      if (tick) tick(some);
+    }
+    return samples;
+  }
+
+  std::int64_t rehearsal() const override { return 20; }
+  std::int64_t bytes() const override { return exchange_.bytes(); }
+
+ private:
+  double timed(std::int64_t iterations) {
+    const auto begin = std::chrono::steady_clock::now();
+    if (start_ == Start::kernel) {
+      solver_.run(exchange_, iterations);
+    } else {
+      enqueue(iterations);
+      solver_.add_up(exchange_);
+    }
+    solver_.finish();
+    return std::chrono::duration<double, std::micro>(std::chrono::steady_clock::now() - begin).count();
+  }
+
+  void enqueue(std::int64_t iterations) {
+    while (iterations > 0) {
+      if (two_ && solver_.current() == 0 && iterations >= 2) {
+        two_->launch(solver_.stream());
+        solver_.steps_done(2);
+        iterations -= 2;
+      } else {
+        solver_.step(exchange_);
+        --iterations;
+      }
+    }
+  }
+
+  GpuSolver& solver_;
+  GpuExchange& exchange_;
+  Start start_;
+  std::optional<Graph> two_;
+};
+
+}  // namespace
+
+Start start_named(std::string_view name) {
+  if (name == "host") return Start::host;
+  if (name == "graph") return Start::graph;
+  if (name == "kernel") return Start::kernel;
+  throw Error(Errc::invalid_argument,
+              fmt::format("there is no start \"{}\"; choose one of host, graph and kernel", name));
+}
+
+std::unique_ptr<Way> gpu_way(World& world, GpuSolver& solver, GpuExchange& exchange, Start start) {
+  return std::make_unique<GpuWay>(world, solver, exchange, start);
+}
+
+}  // namespace tca::himeno

@@ -1,0 +1,60 @@
+#!/usr/bin/env bash
+# Every figure that docs/performance.md gives for GPUs, on this machine, in one go (under five minutes, the build
+# included):
+#   bench/gpu.sh GPUS [FILE]     default bench/results/<date>-gpu.jsonl, which must not exist yet
+# Needs CUDA 12 or later, a C++20 compiler, CMake 3.25, fmt, nlohmann-json and CLI11; MPI, NCCL and NVSHMEM take part where
+# they are, and a machine that does nothing else meanwhile.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+gpus=${1:?how many GPUs? bench/gpu.sh GPUS [FILE]}
+out=${2:-bench/results/$(date +%F)-gpu.jsonl}
+[ ! -e "$out" ] || { echo "$out is there already; name another file or remove it" >&2; exit 1; }
+[ "$gpus" -ge 2 ] || { echo "puts go from one GPU to another: at least 2 are needed" >&2; exit 1; }
+
+tree=build/gpu-bench
+command -v nvcc > /dev/null || PATH=$PATH:/usr/local/cuda/bin
+command -v ninja > /dev/null && export CMAKE_GENERATOR=${CMAKE_GENERATOR:-Ninja}
+mkdir -p build
+cmake -S . -B "$tree" -DCMAKE_BUILD_TYPE=Release -DCMAKE_CUDA_ARCHITECTURES=native -DOPENTCA_WITH_CUDA=ON \
+  -DOPENTCA_BUILD_TESTS=OFF -DOPENTCA_BUILD_EXAMPLES=OFF > "$tree.log" 2>&1 || { cat "$tree.log" >&2; exit 1; }
+cmake --build "$tree" --parallel "$(nproc)" --target tca > "$tree.log" 2>&1 || { tail -40 "$tree.log" >&2; exit 1; }
+tca=$tree/bin/tca
+
+# Of the peers named, those that this build can be held against.
+peers() {
+  local peer list=
+  for peer; do
+    [ "$peer" = copy ] || ldd "$tca" | grep -q "lib$peer[._]" || continue
+    [ "$peer" != mpi ] || command -v mpirun > /dev/null || continue
+    list+=${list:+,}$peer
+  done
+  echo "${list:+--peer $list}"
+}
+
+# A peer that fails or hangs costs its own figures, not OpenTCA's.
+failed=0
+bench() {
+  local with=$1
+  shift
+  echo "tca bench $* $with"
+  # shellcheck disable=SC2086
+  timeout -k 5 60 "$tca" bench "$@" --fabric cuda --rounds 25 --placements 2 --json "$out" $with && return
+  echo "bench/gpu.sh: that failed${with:+; once more without the peers}" >&2
+  failed=1
+  [ -z "$with" ] || timeout -k 5 40 "$tca" bench "$@" --fabric cuda --rounds 25 --placements 2 --json "$out" || true
+}
+
+everyone=$(peers nccl nvshmem mpi)
+bench "$everyone" pingpong --ranks 2 --start kernel --bytes 8,4096,65536,1048576
+bench "" pingpong --ranks 2 --start engine --bytes 8
+bench "$everyone" halo --ranks "$gpus" --start kernel --layout block-stride --extent 64
+bench "$everyone" halo --ranks "$gpus" --start graph --layout block-stride --extent 64,128,256
+bench "$everyone" allreduce --ranks "$gpus" --start kernel --bytes 8
+bench "$everyone" allreduce --ranks "$gpus" --start graph --bytes 1024
+large="put --ranks 2 --start graph,host --bytes 268435456"
+# shellcheck disable=SC2086
+bench "$(peers copy nccl)" $large --layout block
+# shellcheck disable=SC2086
+bench "$(peers copy)" $large --layout block-stride --rows 256,1024,4096
+echo "written: $out"
+exit "$failed"

@@ -1,0 +1,221 @@
+// OpenTCA itself, by its public interface, started in each of its ways.
+#include <optional>
+#include <set>
+#include <sstream>
+
+#include "gpu/call.hpp"
+#include "gpu/chain_kernels.hpp"
+#include "tca/tca.hpp"
+
+namespace tca::bench::gpu {
+
+namespace {
+
+// What explain() says of the puts: "cuda/ll, ..." gives "ll"; joined by + when they differ.
+std::string chosen_protocols(const Chain& chain) {
+  std::set<std::string> found;
+  std::istringstream lines(chain.explain());
+  for (std::string line; std::getline(lines, line);) {
+    const std::size_t at = line.find("cuda/");
+    if (at != std::string::npos) found.insert(line.substr(at + 5, line.find(',', at) - at - 5));
+  }
+  std::string joined;
+  for (const std::string& protocol : found) joined += (joined.empty() ? "" : "+") + protocol;
+  return joined.empty() ? "signal" : joined;
+}
+
+unsigned larger(unsigned a, unsigned b) { return a > b ? a : b; }
+
+Grid grid_of(const Chain& chain, Grid asked) {
+  const DeviceChain& device = chain.device();
+  return grid_for(larger(device.chunks_out, device.chunks_in),
+                  larger(device.segments_out, device.segments_in), asked);
+}
+
+// Runs steps as its way says. `Kind` is the kind of contender.
+template <class Kind>
+class Started : public Kind {
+ public:
+  template <class... Args>
+  explicit Started(const Way& way, Args&&... args) : Kind(std::forward<Args>(args)...) {
+    this->fabric = "cuda";
+    this->guarded = way.guarded;
+    this->start = way.start;
+    if (way.start == "kernel") this->scope = way.scope;
+    if (way.start == "graph") this->granule = steps_a_graph;
+  }
+
+  void run(int steps, Stream stream) final {
+    if (idle()) return;
+    if (this->start == "kernel") {
+      in_kernel(steps, stream);
+      check(cudaGetLastError(), "launching a kernel that runs a chain");
+    } else if (this->start == "graph") {
+      if (!graph_) graph_.emplace([this](cudaStream_t capturing) { on_stream(capturing); });
+      graph_->run(steps, stream);
+    } else {
+      for (int i = 0; i < steps; ++i) this->start == "host" ? on_stream(stream) : by_engine();
+    }
+  }
+
+ protected:
+  virtual bool idle() const { return false; }  // a rank without a part
+  virtual void in_kernel(int steps, cudaStream_t stream) = 0;
+  virtual void on_stream(cudaStream_t stream) = 0;  // one step
+  virtual void by_engine() = 0;                     // one step, the host waits for it
+
+ private:
+  std::optional<Graph> graph_;
+};
+
+class ChainPingPong final : public Started<Messages> {
+ public:
+  ChainPingPong(World& world, const Rows& layout, const Way& way)
+      : Started(way, layout, true),
+        rank_(world.rank()),
+        data_(world.window<std::byte>(2 * layout.padded())),
+        ping_(world.chain("ping", {.guarded = way.guarded, .route = way.route})),
+        pong_(world.chain("pong", {.guarded = way.guarded, .route = way.route})) {
+    const Layout bytes = block(layout.bytes());
+    const std::size_t sent = layout.padded();
+    if (rank_ == 0) {
+      ping_.put(data_.on(1).at(0), data_.at(sent), bytes);
+      pong_.expect(1);
+    } else if (rank_ == 1) {
+      ping_.expect(0);
+      pong_.put(data_.on(0).at(0), data_.at(sent), bytes);
+    }
+    ping_.commit();
+    pong_.commit();
+    in = data_.data();
+    out = in + sent;
+    protocol = chosen_protocols(ping_);
+    grid = grid_of(ping_, way.grid);
+    scope.clear();
+  }
+
+ private:
+  bool idle() const override { return rank_ > 1; }
+  void in_kernel(int steps, cudaStream_t stream) override {
+    run_ping_pong(ping_.device(), pong_.device(), rank_ == 0, steps, grid, stream);
+  }
+  void on_stream(cudaStream_t stream) override {
+    ping_.exchange(stream);
+    pong_.exchange(stream);
+  }
+  void by_engine() override {
+    ping_.start();
+    if (rank_ == 0) pong_.start();
+    ping_.wait();
+    if (rank_ == 1) pong_.start();
+    pong_.wait();
+  }
+
+  int rank_;
+  Window<std::byte> data_;
+  Chain ping_, pong_;
+};
+
+class ChainPut final : public Started<Messages> {
+ public:
+  ChainPut(World& world, const Rows& layout, const Way& way)
+      : Started(way, layout, false),
+        rank_(world.rank()),
+        data_(world.window<std::byte>(layout.padded())),
+        chain_(world.chain("put", {.guarded = way.guarded, .route = way.route})) {
+    const Layout bytes =
+        layout.rows == 1 ? block(layout.row) : block_stride(layout.rows, layout.row, layout.pitch);
+    if (rank_ == 0) chain_.put(data_.on(1).at(0), data_.at(0), bytes);
+    if (rank_ == 1) chain_.expect(0);
+    chain_.commit();
+    in = out = data_.data();
+    protocol = chosen_protocols(chain_);
+    grid = grid_of(chain_, way.grid);
+  }
+
+ private:
+  bool idle() const override { return rank_ > 1; }
+  void in_kernel(int steps, cudaStream_t stream) override {
+    run_exchanges(chain_.device(), scope == "grid", steps, grid, stream);
+  }
+  void on_stream(cudaStream_t stream) override { chain_.exchange(stream); }
+  void by_engine() override {
+    chain_.start();
+    chain_.wait();
+  }
+
+  int rank_;
+  Window<std::byte> data_;
+  Chain chain_;
+};
+
+class ChainFaces final : public Started<Faces> {
+ public:
+  ChainFaces(World& world, const Face& which, const Way& way)
+      : Started(way, world, which),
+        cube_(world.window<double>(which.cube())),
+        chain_(world.chain(which.layout, {.guarded = way.guarded, .route = way.route})) {
+    const Layout layout = face.rows == 1  ? block(face.run)
+                          : face.run == 1 ? stride(face.rows, face.pitch)
+                                          : block_stride(face.rows, face.run, face.pitch);
+    chain_.put(cube_.on(left).at(face.high_ghost()), cube_.at(face.low_edge()), layout);
+    chain_.put(cube_.on(right).at(face.low_ghost()), cube_.at(face.high_edge()), layout);
+    chain_.expect(left).expect(right);
+    chain_.commit();
+    cube = cube_.data();
+    protocol = chosen_protocols(chain_);
+    grid = grid_of(chain_, way.grid);
+  }
+
+ private:
+  void in_kernel(int steps, cudaStream_t stream) override {
+    run_exchanges(chain_.device(), scope == "grid", steps, grid, stream);
+  }
+  void on_stream(cudaStream_t stream) override { chain_.exchange(stream); }
+  void by_engine() override {
+    chain_.start();
+    chain_.wait();
+  }
+
+  Window<double> cube_;
+  Chain chain_;
+};
+
+class TeamSums final : public Started<Sums> {
+ public:
+  TeamSums(World& world, std::size_t values, const Way& way)
+      : Started(way, values), values_(values), team_(world.team("sums", values)) {
+    protocol = "ll";
+    scope.clear();
+  }
+  double* result(int) override { return values_; }
+
+ private:
+  void in_kernel(int steps, cudaStream_t stream) override {
+    run_sums(team_.device(), values_, static_cast<unsigned>(count), steps, stream);
+  }
+  void on_stream(cudaStream_t stream) override { team_.allreduce_sum(values_, count, stream); }
+  void by_engine() override {
+    throw Error(Errc::invalid_argument, "the engine runs chains, no sums; leave engine out of --start");
+  }
+
+  Buffer<double> values_;
+  Team team_;
+};
+
+}  // namespace
+
+std::unique_ptr<Contender> chain_ping_pong(World& world, const Rows& rows, const Way& way) {
+  return std::make_unique<ChainPingPong>(world, rows, way);
+}
+std::unique_ptr<Contender> chain_put(World& world, const Rows& rows, const Way& way) {
+  return std::make_unique<ChainPut>(world, rows, way);
+}
+std::unique_ptr<Contender> chain_faces(World& world, const Face& face, const Way& way) {
+  return std::make_unique<ChainFaces>(world, face, way);
+}
+std::unique_ptr<Contender> team_sums(World& world, std::size_t count, const Way& way) {
+  return std::make_unique<TeamSums>(world, count, way);
+}
+
+}  // namespace tca::bench::gpu

@@ -1,0 +1,66 @@
+#include <algorithm>
+
+#include "gpu/chain_kernels.hpp"
+#include "tca/chain.cuh"
+#include "tca/team.cuh"
+
+namespace tca::bench::gpu {
+
+namespace {
+
+// Each block plays with its own part of the message. The order of the calls keeps what only gives permission,
+// and tells nothing that the other side waits for, out of the way between an arrival and the answer.
+__global__ void __launch_bounds__(256)
+    ping_pong_kernel(const __grid_constant__ DeviceChain ping, const __grid_constant__ DeviceChain pong,
+                     bool serves, int steps) {
+  BlockChain there(ping), back(pong);
+  for (int i = 0; i < steps && there.good() && back.good(); ++i) {
+    there.start();
+    if (serves) back.start();
+    if (!there.wait()) break;
+    if (!serves) back.start();
+    back.wait();
+  }
+}
+
+template <class ChainOfKernel>
+__global__ void __launch_bounds__(256)
+    exchanges_kernel(const __grid_constant__ DeviceChain chain, int steps) {
+  ChainOfKernel running(chain);
+  for (int i = 0; i < steps && running.good(); ++i) {
+    running.start();
+    running.wait();
+  }
+}
+
+__global__ void __launch_bounds__(1024)
+    sums_kernel(const __grid_constant__ DeviceTeam device_team, double* values, unsigned count, int steps) {
+  BlockTeam team(device_team);
+  for (int i = 0; i < steps; ++i) {
+    if (!team.allreduce_sum(values, count)) break;
+  }
+}
+
+}  // namespace
+
+void run_ping_pong(const DeviceChain& ping, const DeviceChain& pong, bool serves, int steps, Grid grid,
+                   cudaStream_t stream) {
+  ping_pong_kernel<<<grid.blocks, grid.threads, 0, stream>>>(ping, pong, serves, steps);
+}
+
+void run_exchanges(const DeviceChain& chain, bool whole_grid, int steps, Grid grid, cudaStream_t stream) {
+  if (whole_grid) {
+    void* arguments[] = {const_cast<DeviceChain*>(&chain), &steps};
+    cudaLaunchCooperativeKernel(reinterpret_cast<void*>(exchanges_kernel<GridChain>), dim3(grid.blocks),
+                                dim3(grid.threads), arguments, 0, stream);
+  } else {
+    exchanges_kernel<BlockChain><<<grid.blocks, grid.threads, 0, stream>>>(chain, steps);
+  }
+}
+
+void run_sums(const DeviceTeam& team, double* values, unsigned count, int steps, cudaStream_t stream) {
+  const unsigned threads = count * team.size <= 32 ? 32 : std::min((count + 31) / 32 * 32, 1024u);
+  sums_kernel<<<1, threads, 0, stream>>>(team, values, count, steps);
+}
+
+}  // namespace tca::bench::gpu

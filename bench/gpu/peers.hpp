@@ -1,0 +1,21 @@
+// The peers one by one; those that this build lacks are not there and open as null.
+#pragma once
+
+#include "gpu/contenders.hpp"
+
+namespace tca::bench::gpu {
+
+bool has_nccl();
+bool has_nvshmem();
+std::unique_ptr<Peer> open_nccl(World& world);
+std::unique_ptr<Peer> open_nvshmem(World& world);
+std::unique_ptr<Peer> open_mpi(World& world);
+std::unique_ptr<Peer> open_copy(World& world);
+
+inline Contenders one(std::unique_ptr<Contender> contender) {
+  Contenders all;
+  all.push_back(std::move(contender));
+  return all;
+}
+
+}  // namespace tca::bench::gpu

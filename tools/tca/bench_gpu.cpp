@@ -1,0 +1,229 @@
+// `tca bench --fabric cuda`: chains started by kernels, graphs, the host and the engine, beside the peers, in
+// one job.
+#include "bench_gpu.hpp"
+
+#include <fmt/format.h>
+
+#include "bench_report.hpp"
+#include "gpu/in_turn.hpp"
+#include "gpu/machine.hpp"
+#include "tca/tca.hpp"
+
+namespace tca::tool {
+namespace {
+
+namespace gpu = bench::gpu;
+
+// One measurement: its first column, what its records say, and who takes part.
+struct Case {
+  std::string label, layout;
+  std::size_t n, bytes;
+  nlohmann::ordered_json extra = nlohmann::ordered_json::object();
+  std::function<gpu::Contenders()> make;
+  double of_a_step = 1;  // what one sample is of a step's time: half of a round trip
+};
+
+class GpuBench {
+ public:
+  GpuBench(World& world, const BenchOptions& options)
+      : world_(world), options_(options), report_(options, world), machine_(gpu::machine(world)) {
+    for (const std::string& name : options.peers) peers_.push_back(gpu::open_peer(name, world));
+  }
+
+  void run() {
+    if (options_.what == "pingpong") return ping_pong();
+    if (options_.what == "halo") return halo();
+    if (options_.what == "allreduce") return allreduce();
+    put();
+  }
+
+ private:
+  void ping_pong();
+  void halo();
+  void allreduce();
+  void put();
+  void measure(const Case& one);
+  Record record(const Case& one, const gpu::Contender& who) const;
+  std::vector<gpu::Way> ways(bool with_scopes) const;
+  std::vector<std::size_t> sizes(std::vector<std::size_t> own) const {
+    return options_.sizes.empty() ? own : options_.sizes;
+  }
+
+  // OpenTCA in each of its ways, then the peers.
+  template <class Own, class Theirs>
+  gpu::Contenders everybody(const std::vector<gpu::Way>& own_ways, Own own, Theirs theirs) {
+    gpu::Contenders all;
+    for (const gpu::Way& way : own_ways) all.push_back(own(way));
+    for (const auto& peer : peers_) {
+      for (auto& contender : theirs(*peer)) all.push_back(std::move(contender));
+    }
+    return all;
+  }
+
+  World& world_;
+  const BenchOptions& options_;
+  BenchReport report_;
+  gpu::Machine machine_;
+  std::vector<std::unique_ptr<gpu::Peer>> peers_;
+};
+
+std::vector<gpu::Way> GpuBench::ways(bool with_scopes) const {
+  std::vector<gpu::Way> all;
+  for (const std::string& start : options_.starts) {
+    gpu::Way way{start, "parts", options_.route, !options_.unguarded, {options_.blocks, options_.threads}};
+    all.push_back(way);
+    if (start != "kernel" || !with_scopes) continue;
+    way.scope = "grid";
+    all.push_back(way);
+  }
+  return all;
+}
+
+void GpuBench::ping_pong() {
+  report_.header("bytes, one way");
+  for (const std::size_t bytes : sizes({8, 4096, 65536, 1048576})) {
+    const gpu::Rows rows = gpu::Rows::block(bytes);
+    const auto make = [&, rows] {
+      return everybody(
+          ways(false), [&](const gpu::Way& way) { return gpu::chain_ping_pong(world_, rows, way); },
+          [&](gpu::Peer& peer) { return peer.ping_pong(rows); });
+    };
+    measure({.label = std::to_string(bytes),
+             .layout = "block",
+             .n = bytes,
+             .bytes = bytes,
+             .make = make,
+             .of_a_step = 0.5});
+  }
+}
+
+void GpuBench::halo() {
+  report_.header("n, layout, bytes a face");
+  for (const std::size_t n : options_.extents) {
+    for (const std::string& layout : options_.layouts) {
+      const bench::Face face = bench::Face::make(layout, n);
+      const auto make = [&, face] {
+        return everybody(
+            ways(true), [&](const gpu::Way& way) { return gpu::chain_faces(world_, face, way); },
+            [&](gpu::Peer& peer) { return peer.faces(face); });
+      };
+      measure({.label = fmt::format("{} {} {}", n, layout, face.bytes()),
+               .layout = layout,
+               .n = n,
+               .bytes = 2 * face.bytes(),
+               .make = make});
+    }
+  }
+}
+
+void GpuBench::allreduce() {
+  report_.header("bytes");
+  for (const std::size_t bytes : sizes({8, 1024, 8192, 65536})) {
+    const std::size_t count = bytes / sizeof(double);
+    const auto make = [&, count] {
+      return everybody(
+          ways(false), [&](const gpu::Way& way) { return gpu::team_sums(world_, count, way); },
+          [&](gpu::Peer& peer) { return peer.sums(count); });
+    };
+    measure({.label = std::to_string(bytes), .layout = "block", .n = count, .bytes = bytes, .make = make});
+  }
+}
+
+void GpuBench::put() {
+  report_.header("bytes, layout");
+  const auto measure_rows = [&](const gpu::Rows& rows, const std::string& layout) {
+    std::vector<gpu::Way> own = ways(false);
+    for (gpu::Way way : ways(false)) {
+      way.guarded = false;
+      if (!options_.unguarded) own.push_back(way);
+    }
+    const auto make = [&, rows] {
+      return everybody(
+          own, [&](const gpu::Way& way) { return gpu::chain_put(world_, rows, way); },
+          [&](gpu::Peer& peer) { return peer.put(rows); });
+    };
+    measure({.label = fmt::format("{} {}{}", rows.bytes(), layout,
+                                  rows.rows > 1 ? fmt::format(" {}", rows.row) : ""),
+             .layout = layout,
+             .n = rows.bytes(),
+             .bytes = rows.bytes(),
+             .extra = {{"row_bytes", rows.row}},
+             .make = make});
+  };
+  for (const std::size_t bytes : sizes({1048576, 16777216, 268435456})) {
+    for (const std::string& layout : options_.layouts) {
+      if (layout == "block") measure_rows(gpu::Rows::block(bytes), layout);
+      if (layout != "block-stride") continue;
+      for (const std::size_t row : options_.rows) measure_rows(gpu::Rows::spaced(bytes, row), layout);
+    }
+  }
+}
+
+Record GpuBench::record(const Case& one, const gpu::Contender& who) const {
+  Record record = report_.record(who);
+  record.start = who.start;
+  record.layout = one.layout;
+  record.n = static_cast<std::int64_t>(one.n);
+  record.bytes = static_cast<std::int64_t>(one.bytes);
+  record.extra.update(one.extra);
+  if (!who.scope.empty()) record.extra["scope"] = who.scope;
+  if (who.peer.empty() && who.start == "kernel" && who.grid.blocks > 0)
+    record.extra["grid"] = fmt::format("{}x{}", who.grid.blocks, who.grid.threads);
+  record.extra["steps"] = who.steps_a_sample;
+  record.gpus = fmt::format("{}, driver {}, CUDA {}", machine_.gpus,
+                            machine_.driver.empty() ? "unknown" : machine_.driver, machine_.cuda);
+  record.libraries = {{"cuda", machine_.cuda}};
+  if (!machine_.driver.empty()) record.libraries["driver"] = machine_.driver;
+  for (const auto& peer : peers_) {
+    if (!peer->version.empty() && peer->name != "mpi") record.libraries[peer->name] = peer->version;
+  }
+  return record;
+}
+
+std::string name_with_start(const gpu::Contender& who) {
+  const std::string name = who.peer.empty() ? name_of(who) : fmt::format("{} {}", who.peer, who.protocol);
+  return fmt::format("{}, {}{}", name, who.start, who.scope == "grid" ? " (grid)" : "");
+}
+
+void GpuBench::measure(const Case& one) {
+  const gpu::Outcome outcome = [&] {
+    Progress bar = bench_progress(world_, options_, one.label);
+    return gpu::measure(world_, one.make, options_.effort, [&](int rounds) { bar.update(rounds); });
+  }();
+  double own = 0;
+  for (std::size_t i = 0; i < outcome.contenders.size() && world_.rank() == 0; ++i) {
+    Record line = record(one, *outcome.contenders[i]);
+    for (const double step : outcome.samples[i]) line.samples_us.push_back(step * one.of_a_step);
+    if (i == 0) own = quantile(line.samples_us, 0.5);
+    report_.line(one.label, name_with_start(*outcome.contenders[i]), line, own);
+  }
+}
+
+}  // namespace
+
+void check_gpu_bench(const BenchOptions& options) {
+  const auto refuse = [](const std::string& message) { throw Error(Errc::invalid_argument, message); };
+  for (const std::string& peer : options.peers) {
+    if (peer == "hand") refuse("--peer hand is hand-written shared memory; it is for --fabric shm");
+    if (!gpu::has_peer(peer))
+      refuse(
+          fmt::format("this build has no {} to compare with; it is found when cmake configures, among the "
+                      "system's packages and pip's (nvidia-{}-cu13)",
+                      peer, peer));
+  }
+  if (options.starts_by("engine") && options.what == "allreduce")
+    refuse("the engine runs chains, no sums; leave engine out of --start");
+  if (options.what == "allreduce") {
+    for (const std::size_t bytes : options.sizes) {
+      if (bytes % sizeof(double) != 0) refuse("--bytes of an allreduce are whole doubles, multiples of 8");
+    }
+  }
+  if (options.threads % 32 != 0 || options.threads > 256) refuse("--threads is a multiple of 32, up to 256");
+}
+
+void run_gpu_bench(const BenchOptions& options) {
+  World world = World::init({.fabric = "cuda", .engine_blocks = options.starts_by("engine") ? 1 : 0});
+  GpuBench(world, options).run();
+}
+
+}  // namespace tca::tool

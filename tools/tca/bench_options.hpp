@@ -1,0 +1,36 @@
+// What `tca bench` was asked for.
+#pragma once
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "launch.hpp"
+#include "measure.hpp"
+
+namespace tca::tool {
+
+struct BenchOptions {
+  std::string what;
+  std::string fabric = "shm";
+  int ranks = 2;
+  std::vector<std::size_t> sizes;  // the benchmark's own when empty
+  std::vector<std::size_t> extents{32, 64, 128};
+  std::vector<std::size_t> rows{256, 1024, 4096};  // bytes a row of a block-stride put
+  std::vector<std::string> layouts{"block", "block-stride", "stride"};
+  std::vector<std::string> starts{"kernel", "graph", "host"};
+  std::vector<std::string> peers;
+  std::string route;
+  bool unguarded = false;
+  unsigned blocks = 0, threads = 0;  // of kernels that run a chain; 0: by its size
+  std::string json;
+  bench::Effort effort;
+  Bind bind = Bind::automatic;
+
+  bool against(const char* peer) const { return std::find(peers.begin(), peers.end(), peer) != peers.end(); }
+  bool starts_by(const char* start) const {
+    return std::find(starts.begin(), starts.end(), start) != starts.end();
+  }
+};
+
+}  // namespace tca::tool

@@ -1,0 +1,37 @@
+// The table that `tca bench` prints, and the lines that it writes.
+#pragma once
+
+#include <string>
+
+#include "bench_options.hpp"
+#include "contender.hpp"
+#include "progress.hpp"
+#include "record.hpp"
+
+namespace tca::tool {
+
+class BenchReport {
+ public:
+  BenchReport(const BenchOptions& options, const World& world) : options_(options), world_(world) {}
+
+  // `first` heads the column that says what was measured.
+  void header(const char* first) const;
+
+  // A row, and a line of the file. `name` is who was measured; `ratio` is a peer's median over OpenTCA's own.
+  void line(const std::string& first, const std::string& name, const Record& record, double own_median) const;
+
+  // What all benchmarks say of a contender.
+  Record record(const bench::Contender& who) const;
+
+ private:
+  const BenchOptions& options_;
+  const World& world_;
+};
+
+// "OpenTCA shm/direct, unguarded", or the peer's name.
+std::string name_of(const bench::Contender& who);
+
+// For so many rounds, on rank 0's terminal alone.
+Progress bench_progress(const World& world, const BenchOptions& options, const std::string& label);
+
+}  // namespace tca::tool

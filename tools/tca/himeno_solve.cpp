@@ -1,0 +1,181 @@
+#include "himeno_solve.hpp"
+
+#include <fmt/format.h>
+
+#include <charconv>
+#include <memory>
+#include <optional>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "himeno/check.hpp"
+#include "himeno/exchange.hpp"
+#include "himeno/measure.hpp"
+#include "himeno/solver.hpp"
+#include "progress.hpp"
+#include "tca/error.hpp"
+#ifdef OPENTCA_HIMENO_ON_GPUS
+#include "gpu/machine.hpp"
+#include "himeno/gpu_exchange.hpp"
+#include "himeno/gpu_solver.hpp"
+#include "himeno/gpu_way.hpp"
+#endif
+
+namespace tca::tool {
+namespace {
+
+constexpr std::int64_t traced_iterations = 200;  // a trace of seconds would be too large for its viewers
+
+[[noreturn]] void refuse(const std::string& message) { throw Error(Errc::invalid_argument, message); }
+
+himeno::Plan plan_for(const HimenoOptions& options) {
+  himeno::Plan plan{.iterations = options.iterations, .overlap = !options.no_overlap};
+  if (options.seconds > 0) plan.seconds = options.seconds;
+  const bool open = options.iterations == 0 && options.seconds == 0;
+  if (open && !options.trace.empty()) plan.iterations = traced_iterations;
+  return plan;
+}
+
+// A bar for each kind of work, one after the other.
+class Bars {
+ public:
+  void update(std::string_view what, std::int64_t done, std::int64_t total) {
+    if (what != what_) {
+      what_ = what;
+      bar_.reset();
+      bar_.emplace(std::string(what), total);
+    }
+    bar_->update(done);
+  }
+
+ private:
+  std::string what_;
+  std::optional<Progress> bar_;
+};
+
+// What both kinds of machine share.
+struct Job {
+  World& world;
+  const HimenoOptions& options;
+  const himeno::Problem& problem;
+  const Grid& grid;
+  const himeno::Progress& progress;
+};
+
+void take(HimenoReport& report, const Job& job, const himeno::Solution& solution) {
+  report.residual = solution.residual();
+  report.iterations = solution.iterations();
+  if (!job.options.no_check) report.check = himeno::check(job.world, job.problem, solution, job.progress);
+}
+
+void solve_on_host(const Job& job, HimenoReport& report) {
+  const auto& [world, options, problem, grid, progress] = job;
+  himeno::Solver solver(world, problem, grid, !options.trace.empty());
+  const auto direct =
+      himeno::direct_exchange(world, grid, solver.share(), solver.pressure(), !options.unguarded);
+  const auto mpi =
+      options.compare ? himeno::mpi_exchange(world, grid, solver.share(), solver.pressure()) : nullptr;
+  std::vector<himeno::Exchange*> exchanges{direct.get()};
+  if (mpi) exchanges.push_back(mpi.get());
+  report.explain = direct->explain();
+  report.peer = {"MPI", himeno::mpi_version()};
+  report.results = himeno::measure(world, problem, solver, exchanges, plan_for(options), progress);
+  take(report, job, solver);
+}
+
+#ifdef OPENTCA_HIMENO_ON_GPUS
+// NCCL's iterations are a CUDA graph whatever OpenTCA's are: that is the fastest it can do.
+void solve_on_gpus(const Job& job, HimenoReport& report) {
+  const auto& [world, options, problem, grid, progress] = job;
+  himeno::GpuSolver solver(world, problem, grid, !options.no_overlap);
+  const auto direct =
+      himeno::direct_gpu_exchange(world, grid, solver.share(), solver.pressure(), !options.unguarded);
+  const auto nccl =
+      options.compare ? himeno::nccl_exchange(world, grid, solver.share(), solver.pressure()) : nullptr;
+  if (options.compare && !nccl && world.rank() == 0)
+    fmt::print(stderr, "tca himeno: built without NCCL, so there is nothing to compare with\n");
+  const auto own = himeno::gpu_way(world, solver, *direct, himeno::start_named(options.start));
+  const auto theirs = nccl ? himeno::gpu_way(world, solver, *nccl, himeno::Start::graph) : nullptr;
+  std::vector<himeno::Way*> ways{own.get()};
+  if (theirs) ways.push_back(theirs.get());
+  report.explain = direct->explain();
+  report.peer = {"NCCL", himeno::nccl_version()};
+  const bench::gpu::Machine machine = bench::gpu::machine(world);
+  const std::string driver = machine.driver.empty() ? "unknown" : machine.driver;
+  report.gpus = fmt::format("{}, driver {}, CUDA {}", machine.gpus, driver, machine.cuda);
+  report.libraries = {{"cuda", machine.cuda}, {"driver", driver}};
+  report.results = himeno::measure(world, problem, ways, plan_for(options), progress);
+  take(report, job, solver.solution());
+}
+#else
+void solve_on_gpus(const Job&, HimenoReport&) { refuse("--fabric cuda: this tca was built without CUDA"); }
+#endif
+
+// "2x2x1"; nothing for anything else.
+std::optional<std::vector<int>> parse_grid(std::string_view text) {
+  std::vector<int> shape;
+  const char* at = text.data();
+  const char* const end = at + text.size();
+  while (true) {
+    int extent = 0;
+    const auto [rest, error] = std::from_chars(at, end, extent);
+    if (error != std::errc() || extent < 1 || extent > max_ranks) return std::nullopt;
+    shape.push_back(extent);
+    if (rest == end) break;
+    if (*rest != 'x') return std::nullopt;
+    at = rest + 1;
+  }
+  return shape.size() == 3 ? std::optional(shape) : std::nullopt;
+}
+
+}  // namespace
+
+Grid make_himeno_grid(const HimenoOptions& options, const himeno::Problem& problem, int ranks) {
+  if (options.grid == "auto") {
+    try {
+      return Grid::choose(ranks, problem.interior());
+    } catch (const Error&) {
+      refuse(fmt::format("{} ranks: no grid of so many fits the {} cells to be shared in size {}", ranks,
+                         himeno::describe(problem.interior()), options.size));
+    }
+  }
+  const auto shape = parse_grid(options.grid);
+  if (!shape) refuse(fmt::format("--grid {}: give three extents, such as 2x2x1, or auto", options.grid));
+  const std::int64_t held = std::int64_t{(*shape)[0]} * (*shape)[1] * (*shape)[2];
+  if (held != ranks) refuse(fmt::format("--grid {} holds {} ranks, not {}", options.grid, held, ranks));
+  const Grid grid(ranks, *shape);
+  himeno::check_grid(problem, grid);
+  return grid;
+}
+
+HimenoReport solve_himeno(World& world, const HimenoOptions& options) {
+  const himeno::Size& size = himeno::size_named(options.size);
+  const himeno::Problem problem{.extents = size.extents};
+  const Grid grid = make_himeno_grid(options, problem, world.size());
+  Bars bars;
+  himeno::Progress progress;
+  if (world.rank() == 0) {
+    progress = [&bars](const char* what, std::int64_t done, std::int64_t total) {
+      bars.update(what, done, total);
+    };
+  }
+  HimenoReport report{.size = std::string(size.name),
+                      .extents = size.extents,
+                      .grid = grid.describe(),
+                      .world = world.describe(),
+                      .fabric = options.fabric,
+                      .start = options.start,
+                      .ranks = world.size(),
+                      .overlap = !options.no_overlap,
+                      .guarded = !options.unguarded};
+  const Job job{world, options, problem, grid, progress};
+  if (on_gpus(options)) {
+    solve_on_gpus(job, report);
+  } else {
+    solve_on_host(job, report);
+  }
+  return report;
+}
+
+}  // namespace tca::tool
