@@ -7,8 +7,12 @@ namespace tca::bench::gpu {
 Grid grid_for(unsigned chunks, unsigned segments, Grid asked) {
   constexpr unsigned warp = 32, most_threads = 256, most_blocks = 64;
   Grid grid = asked;
-  if (grid.threads == 0)
-    grid.threads = segments > 0 ? most_threads : std::clamp(chunks * warp, warp, most_threads);
+  // Few chunks go to as many multiprocessors as there are: a warp alone in its block needs no barrier of the block.
+  if (grid.threads == 0) {
+    const unsigned blocks = asked.blocks > 0 ? asked.blocks : most_blocks;
+    const unsigned warps = (chunks + blocks - 1) / blocks;
+    grid.threads = segments > 0 ? most_threads : std::clamp(warps * warp, warp, most_threads);
+  }
   if (grid.blocks == 0) {
     const unsigned warps = std::max(1u, grid.threads / warp);
     grid.blocks = std::clamp(std::max((chunks + warps - 1) / warps, segments), 1u, most_blocks);

@@ -152,7 +152,7 @@ void exchanges(const Exchange& exchange, std::uint64_t first, int steps, cudaStr
 }
 
 void sums(double* const (&values)[2], std::size_t count, int steps, cudaStream_t stream) {
-  sums_kernel<<<1, count == 1 ? 128 : 1024, 0, stream>>>(values[0], values[1], count, steps);
+  sums_kernel<<<1, count == 1 ? 128 : 512, 0, stream>>>(values[0], values[1], count, steps);
 }
 
 }  // namespace tca::bench::gpu::nvshmem

@@ -225,9 +225,10 @@ void ChainState::check_partners(const base::Poll& poll) {
   for (const int rank : missing) {
     const std::optional<std::string> reason = world_->control().lost(rank);
     if (!reason) continue;
-    // Its signals may have come before it went, and a GPU that is shared sees them in its own time.
-    const auto patience = std::chrono::steady_clock::now() + std::chrono::milliseconds(500);
-    while (!advance() && std::chrono::steady_clock::now() < patience) std::this_thread::sleep_for(1ms);
+    // Its signals may have come before it went; kernels see them in their own time, other programs when they are asked.
+    const auto patience = world_->fabrics().front()->has_streams() ? 500ms : 0ms;
+    const auto until = std::chrono::steady_clock::now() + patience;
+    while (!advance() && std::chrono::steady_clock::now() < until) std::this_thread::sleep_for(1ms);
     if (!running_) return;
     for (const auto& program : programs_) {
       const std::vector<int> still = program->missing();

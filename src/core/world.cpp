@@ -171,7 +171,9 @@ void run_threads(const route::ThreadGround& threads, const std::function<route::
     errors[rank] = std::current_exception();
     int none = -1;
     first_error.compare_exchange_strong(none, static_cast<int>(rank));
-    if (states[rank] != nullptr) states[rank]->control().leave(what);
+    if (states[rank] == nullptr) return;
+    states[rank]->control().leave(what);
+    states[rank]->rest();
   };
   const auto run = [&](std::size_t rank) {
     std::optional<World> world;  // outlives the handlers, which say more about the error than its destructor
@@ -180,6 +182,7 @@ void run_threads(const route::ThreadGround& threads, const std::function<route::
       world = WorldState::make_world(states[rank]);
       body(*world);
       states[rank]->control().leave({});
+      states[rank]->rest();
     } catch (const std::exception& error) {
       const Error* ours = dynamic_cast<const Error*>(&error);
       const bool passed_on = ours != nullptr && ours->code() == Errc::rank_lost && states[rank] != nullptr;

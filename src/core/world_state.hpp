@@ -19,7 +19,8 @@
 namespace tca::core {
 
 // A part of a window or of a committed chain that other ranks may still write into.
-using Retired = std::variant<std::unique_ptr<fabric::Memory>, std::unique_ptr<fabric::Program>, std::unique_ptr<fabric::Team>>;
+using Retired = std::variant<std::unique_ptr<fabric::Memory>, std::unique_ptr<fabric::Program>,
+                             std::unique_ptr<fabric::Team>>;
 
 class WorldState : public std::enable_shared_from_this<WorldState> {
  public:
@@ -42,6 +43,11 @@ class WorldState : public std::enable_shared_from_this<WorldState> {
   // Throws what a step on a stream has met.
   void check() {
     for (const auto& fabric : ground_.fabrics) fabric->check();
+  }
+
+  // This rank starts nothing more; see Fabric::rest.
+  void rest() {
+    for (const auto& fabric : ground_.fabrics) fabric->rest();
   }
 
   // Collective. `existing` null: memory of the fabric's.

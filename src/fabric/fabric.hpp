@@ -150,6 +150,10 @@ class Fabric {
   // From now on programs add a span for what they move; null stops that.
   virtual void trace_to(base::Trace* trace) = 0;
 
+  // This rank starts nothing more. Ends what stays on an accelerator: ranks that are threads of one process come here before
+  // any of them frees memory, which waits for accelerators to come to rest.
+  virtual void rest() {}
+
   // Drives what other started programs of this rank still owe, so that no order of waits can deadlock.
   virtual void progress() = 0;
 };

@@ -70,9 +70,10 @@ constexpr std::array table{
     // GPUs: H200 over NVLink, within a kernel. Lines carry half their bytes but need no fence, and a receiver that
     // scatters keeps short runs off the link, where each would take a packet of 32 bytes; a copy engine reaches the
     // link's full rate after a start of its own.
-    Cost{"cuda", "ll", near, block, 0, 0.85, 0, 0.0065},
-    Cost{"cuda", "ll", near, block, 131072, 0.10, 0, 0.0135},
-    Cost{"cuda", "direct", near, block, 0, 1.9, 0, 0.0060},
+    Cost{"cuda", "ll", near, block, 0, 1.05, 0, 0.0061},
+    Cost{"cuda", "ll", near, block, 131072, 1.05, 0, 0.0046},
+    Cost{"cuda", "ll", near, block, 1048577, 0.10, 0, 0.0135},
+    Cost{"cuda", "direct", near, block, 0, 3.3, 0, 0.0040},
     Cost{"cuda", "direct", near, block, 2097152, 6.0, 0, 0.0027},
     Cost{"cuda", "copy_engine", near, block, 0, 8.0, 0, 0.00253},
 

@@ -15,8 +15,8 @@ void expect_grid(Grid grid, unsigned blocks, unsigned threads) {
 TEST(GridFor, AWarpForEachChunkUpTo64Blocks) {
   expect_grid(grid_for(0, 0), 1, 32);
   expect_grid(grid_for(1, 0), 1, 32);
-  expect_grid(grid_for(3, 0), 1, 96);
-  expect_grid(grid_for(256, 0), 32, 256);
+  expect_grid(grid_for(3, 0), 3, 32);
+  expect_grid(grid_for(256, 0), 64, 128);
   expect_grid(grid_for(1000000, 0), 64, 256);
 }
 

@@ -85,6 +85,7 @@ class CudaFabric final : public fabric::Fabric {
     for (CudaProgram* program : runner_.attempting) program->attempt();
   }
   void check() override;
+  void rest() override;
 
  private:
   // All ranks of a GPU together fill it at most once.
@@ -108,9 +109,11 @@ class CudaFabric final : public fabric::Fabric {
   Word last_id_ = 0;
 };
 
-CudaFabric::~CudaFabric() {
+CudaFabric::~CudaFabric() { rest(); }
+
+// Whatever still waits gives up within a millisecond; then nothing touches the memory that goes.
+void CudaFabric::rest() {
   const OnDevice here(device_.number);
-  // Whatever still waits gives up within a millisecond; then nothing touches the memory that goes.
   device::store_relaxed(&inbox_.abort(), 1);
   engine_.park();
   for (const OwnStream* own : {&setup_, &steps_, &attempts_, &copies_}) cudaStreamSynchronize(own->stream);
