@@ -55,6 +55,5 @@ large="put --ranks 2 --start graph,host --bytes 268435456"
 bench "$(peers copy nccl)" $large --layout block
 # shellcheck disable=SC2086
 bench "$(peers copy)" $large --layout block-stride --rows 256,1024,4096
-bench "" pingpong --ranks 2 --start engine --bytes 8
 echo "written: $out"
 exit "$failed"
