@@ -64,9 +64,7 @@ class ChainFaces final : public FaceExchange {
         chain_(world.chain(face.layout, {.guarded = is_guarded, .route = route})) {
     const int left = (world.rank() + world.size() - 1) % world.size(),
               right = (world.rank() + 1) % world.size();
-    const Layout layout = face.rows == 1  ? block(face.run)
-                          : face.run == 1 ? stride(face.rows, face.pitch)
-                                          : block_stride(face.rows, face.run, face.pitch);
+    const Layout layout = layout_of(face);
     chain_.put(cube_.on(left).at(face.high_ghost()), cube_.at(face.low_edge()), layout);
     chain_.put(cube_.on(right).at(face.low_ghost()), cube_.at(face.high_edge()), layout);
     chain_.expect(left).expect(right);
@@ -106,6 +104,12 @@ Face Face::make(const std::string& layout, std::size_t n) {
   if (layout == "block-stride") return {layout, n, n, n, plane, n};
   if (layout == "stride") return {layout, n, plane, 1, n, 1};
   throw Error(Errc::invalid_argument, "layout '" + layout + "' is not one of block, block-stride, stride");
+}
+
+Layout layout_of(const Face& face) {
+  if (face.rows == 1) return block(face.run);
+  if (face.run == 1) return stride(face.rows, face.pitch);
+  return block_stride(face.rows, face.run, face.pitch);
 }
 
 std::unique_ptr<PingPong> chain_ping_pong(World& world, const PingPongTask& task) {

@@ -44,6 +44,8 @@ struct Face {
   std::size_t high_ghost() const { return depth * (n - 1); }
 };
 
+Layout layout_of(const Face& face);
+
 // Both faces of this rank's cube to both neighbours of a ring.
 struct FaceExchange : Contender {
   virtual double* cube() = 0;

@@ -155,9 +155,7 @@ class ChainFaces final : public Started<Faces> {
       : Started(way, world, which),
         cube_(world.window<double>(which.cube())),
         chain_(world.chain(which.layout, {.guarded = way.guarded, .route = way.route})) {
-    const Layout layout = face.rows == 1  ? block(face.run)
-                          : face.run == 1 ? stride(face.rows, face.pitch)
-                                          : block_stride(face.rows, face.run, face.pitch);
+    const Layout layout = layout_of(face);
     chain_.put(cube_.on(left).at(face.high_ghost()), cube_.at(face.low_edge()), layout);
     chain_.put(cube_.on(right).at(face.low_ghost()), cube_.at(face.high_edge()), layout);
     chain_.expect(left).expect(right);

@@ -5,6 +5,7 @@
 #include <memory>
 #include <string>
 
+#include "../unit/uneven.hpp"
 #include "himeno/check.hpp"
 #include "himeno/gpu_exchange.hpp"
 #include "himeno/gpu_solver.hpp"
@@ -14,19 +15,6 @@
 
 namespace tca::himeno {
 namespace {
-
-// Every coefficient differs from cell to cell, so that one read from a wrong place shows, and b is not zero, so that a
-// stale edge does.
-Coefficients uneven(const Extents& cell) {
-  const auto wave = [&](int phase) {
-    return 0.01F * static_cast<float>((cell[0] * 7 + cell[1] * 5 + cell[2] * 3 + phase) % 11);
-  };
-  return {.a = {1 - wave(0), 1 - wave(1), 1 - wave(2), (1 + wave(3)) / 7},
-          .b = {0.1F - wave(4), wave(5) - 0.05F, 0.1F + wave(6)},
-          .c = {1 - wave(7), 1 - wave(8), 1 - wave(9)},
-          .bnd = 1 - wave(10),
-          .wrk1 = wave(2) - 0.05F};
-}
 
 struct Case {
   std::array<int, 3> grid;

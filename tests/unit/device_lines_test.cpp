@@ -1,31 +1,14 @@
 // The ll protocol between ranks of several parts: every chunk is whole, of its step, and in its place.
 #include <gtest/gtest.h>
 
-#include "device_ranks.hpp"
-#include "seed.hpp"
+#include "carriers.hpp"
 
 namespace tca::test {
 namespace {
 
-constexpr Word thousands = 2000;
-
 DevicePut lines(int from, int to, Word run_bytes = 72, Word count = 15) {  // five chunks
   return {.from = from, .to = to, .run_bytes = run_bytes, .counts = {count}};
 }
-
-class Carriers : public testing::TestWithParam<DeviceRun> {
- protected:
-  Seed seed_;
-  testing::ScopedTrace trace_{__FILE__, __LINE__, seed_.how_to_repeat()};
-
-  std::string run(DeviceRanks& ranks, std::vector<Word> parts, Word steps = thousands) {
-    DeviceRun how = GetParam();
-    how.parts = std::move(parts);
-    how.steps = steps / how.lanes;
-    how.seed = seed_.value();
-    return ranks.run(how);
-  }
-};
 
 // Nothing but the acknowledgements keeps the sender from running ahead.
 TEST_P(Carriers, OneWay) {

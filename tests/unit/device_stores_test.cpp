@@ -2,13 +2,10 @@
 // allows it, and all of it is there once its signal is.
 #include <gtest/gtest.h>
 
-#include "device_ranks.hpp"
-#include "seed.hpp"
+#include "carriers.hpp"
 
 namespace tca::test {
 namespace {
-
-constexpr Word thousands = 2000;
 
 DevicePut stores(int from, int to, Word segments = 5) {
   return {.from = from,
@@ -18,20 +15,6 @@ DevicePut stores(int from, int to, Word segments = 5) {
           .counts = {5},
           .segments = segments};
 }
-
-class Carriers : public testing::TestWithParam<DeviceRun> {
- protected:
-  Seed seed_;
-  testing::ScopedTrace trace_{__FILE__, __LINE__, seed_.how_to_repeat()};
-
-  std::string run(DeviceRanks& ranks, std::vector<Word> parts, Word steps = thousands) {
-    DeviceRun how = GetParam();
-    how.parts = std::move(parts);
-    how.steps = steps / how.lanes;
-    how.seed = seed_.value();
-    return ranks.run(how);
-  }
-};
 
 // Nothing but the receiver's permission keeps the sender from running ahead.
 TEST_P(Carriers, OneWay) {

@@ -15,6 +15,7 @@
 #include "tca/error.hpp"
 #include "tca/grid.hpp"
 #include "tca/world.hpp"
+#include "uneven.hpp"
 
 namespace tca::himeno {
 namespace {
@@ -45,19 +46,6 @@ INSTANTIATE_TEST_SUITE_P(Himeno, SerialResidual,
                                          Published{"M", 1, 1.72233e-3}, Published{"M", 3, 1.69217e-3},
                                          Published{"L", 1, 8.64638e-4}),
                          published_name);
-
-// Every coefficient differs from cell to cell, so that one read from a wrong place shows, and b is not zero,
-// so that a stale edge does.
-Coefficients uneven(const Extents& cell) {
-  const auto wave = [&](int phase) {
-    return 0.01F * static_cast<float>((cell[0] * 7 + cell[1] * 5 + cell[2] * 3 + phase) % 11);
-  };
-  return {.a = {1 - wave(0), 1 - wave(1), 1 - wave(2), (1 + wave(3)) / 7},
-          .b = {0.1F - wave(4), wave(5) - 0.05F, 0.1F + wave(6)},
-          .c = {1 - wave(7), 1 - wave(8), 1 - wave(9)},
-          .bnd = 1 - wave(10),
-          .wrk1 = wave(2) - 0.05F};
-}
 
 std::vector<std::array<int, 3>> all_grids(int most_ranks) {
   std::vector<std::array<int, 3>> grids;

@@ -51,7 +51,6 @@ const Driver& driver() {
     find(d.export_handle, "cuMemExportToShareableHandle");
     find(d.import_handle, "cuMemImportFromShareableHandle");
     find(d.get_address_range, "cuMemGetAddressRange");
-    find(d.get_pointer_attribute, "cuPointerGetAttribute");
     return d;
   }();
   return found;

@@ -27,7 +27,6 @@ struct Driver {
   decltype(&cuMemExportToShareableHandle) export_handle;
   decltype(&cuMemImportFromShareableHandle) import_handle;
   decltype(&cuMemGetAddressRange) get_address_range;
-  decltype(&cuPointerGetAttribute) get_pointer_attribute;
 };
 const Driver& driver();
 

@@ -41,19 +41,6 @@ bool is_ll(const Piece& piece) { return piece.put->shape != nullptr && piece.put
 bool needs_ready(const Piece& piece) { return piece.put->shape != nullptr && piece.put->protocol != ll; }
 Word segments(const Piece& piece) { return segments_of(piece.shape.bytes()); }
 
-template <class Item>
-void fill(device::Table<Item>& table, const std::vector<Item>& items, Room& room, Inbox& inbox, int rank,
-          HostCopier& copier) {
-  constexpr std::size_t inlined = device::Table<Item>::inlined;
-  table.count = static_cast<Word>(items.size());
-  std::copy_n(items.begin(), std::min(items.size(), inlined), table.items);
-  if (items.size() <= inlined) return;
-  const std::size_t bytes = (items.size() - inlined) * sizeof(Item);
-  auto* more = inbox.at<Item>(rank, room.take(bytes));
-  copier.write(reinterpret_cast<std::byte*>(more), std::as_bytes(std::span(items).subspan(inlined)));
-  table.more = more;
-}
-
 class Compiler {
  public:
   Compiler(const fabric::Share& share, Word id, fabric::Control& control, Inbox& inbox, cudaStream_t stream,
@@ -282,7 +269,14 @@ class Compiler {
 
   template <class Item>
   void fill_table(device::Table<Item>& table, const std::vector<Item>& items) {
-    fill(table, items, compiled_->room, inbox_, me(), copier_);
+    constexpr std::size_t inlined = device::Table<Item>::inlined;
+    table.count = static_cast<Word>(items.size());
+    std::copy_n(items.begin(), std::min(items.size(), inlined), table.items);
+    if (items.size() <= inlined) return;
+    const auto others = std::as_bytes(std::span(items).subspan(inlined));
+    auto* more = inbox_.at<Item>(me(), compiled_->room.take(others.size()));
+    copier_.write(reinterpret_cast<std::byte*>(more), others);
+    table.more = more;
   }
 
   void set_up_counters() {

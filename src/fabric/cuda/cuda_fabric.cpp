@@ -45,15 +45,10 @@ class CudaFabric final : public fabric::Fabric {
         devices_(meet(control, device_)),
         inbox_(control, device_.number, exported_, setup_.stream),
         engine_(inbox_, copier_, control.rank(), static_cast<unsigned>(settings.engine_blocks)),
-        runner_{inbox_,
-                engine_,
-                device_.number,
-                steps_.stream,
-                attempts_.stream,
-                copies_.stream,
-                device_.early_launch,
-                block_limit(),
-                [this] { check(); }} {
+        runner_{inbox_,         engine_,
+                steps_.stream,  attempts_.stream,
+                copies_.stream, device_.early_launch,
+                block_limit(),  [this] { check(); }} {
     load_kernels();
   }
 

@@ -24,10 +24,12 @@ Problem attempt(const Make& make) {
   }
 }
 
-void agree(fabric::Control& control, std::string_view what, const Problem& mine, const base::Blob& token,
-           std::vector<Token>& tokens) {
+// Everybody's token; all throw the first problem that any of them has.
+std::vector<Token> agree(fabric::Control& control, std::string_view what, const Problem& mine,
+                         const Token& token) {
   base::Writer writer;
-  writer.put(mine.code).put_string(mine.text).put_blob(token);
+  writer.put(mine.code).put_string(mine.text).put(token);
+  std::vector<Token> tokens;
   Problem first;
   int rank = 0;
   for (const base::Blob& blob : control.all_gather(writer.blob(), what)) {
@@ -39,6 +41,7 @@ void agree(fabric::Control& control, std::string_view what, const Problem& mine,
     ++rank;
   }
   if (!first.text.empty()) throw Error(first.code, first.text);
+  return tokens;
 }
 
 }  // namespace
@@ -49,15 +52,13 @@ std::vector<Region> share_regions(fabric::Control& control, int device, std::str
   Token token;
   std::vector<Region> regions(static_cast<std::size_t>(control.size()));
   const Problem problem = attempt([&] { regions[me] = make(token); });
-  std::vector<Token> tokens;
-  agree(control, what, problem, base::Writer().put(token).blob(), tokens);
+  const std::vector<Token> tokens = agree(control, what, problem, token);
   const Problem trouble = attempt([&] {
     for (std::size_t rank = 0; rank < tokens.size(); ++rank) {
       if (rank != me && tokens[rank].kind != Token::Kind::none) regions[rank] = attach(device, tokens[rank]);
     }
   });
-  std::vector<Token> again;
-  agree(control, what, trouble, base::Writer().put(token).blob(), again);
+  agree(control, what, trouble, token);
   seal(token);
   return regions;
 }

@@ -17,7 +17,6 @@ class CudaProgram;
 struct Runner {
   Inbox& inbox;
   Engine& engine;
-  int device;
   cudaStream_t stream;    // where the host's own starts run
   cudaStream_t attempts;  // and those of them that may not wait
   cudaStream_t copies;    // and the copy engine's part of any step
