@@ -161,9 +161,10 @@ void GpuSolver::add_up(GpuExchange& exchange) {
 
 void GpuSolver::run(const GpuExchange& exchange, std::int64_t iterations) {
   const Device& d = *device_;
+  // What is not overlapped is all shell: complete before any of it is sent.
   const Run run{.arrays = d.arrays,
-                .shell = d.shell,
-                .core = d.core,
+                .shell = overlap_ ? d.shell : d.core,
+                .core = overlap_ ? d.core : Region{},
                 .pressure = {pressure_[0].data(), pressure_[1].data()},
                 .current = current_,
                 .iterations = iterations,

@@ -26,10 +26,12 @@ std::string chosen_protocols(const Chain& chain) {
 
 unsigned larger(unsigned a, unsigned b) { return a > b ? a : b; }
 
-Grid grid_of(const Chain& chain, Grid asked) {
+// Of a kernel that runs the chain. Other ways do without its device view, which makes the engine look for a kernel's steps.
+Grid grid_of(const Chain& chain, const Way& way) {
+  if (way.start != "kernel") return {};
   const DeviceChain& device = chain.device();
   return grid_for(larger(device.chunks_out, device.chunks_in),
-                  larger(device.segments_out, device.segments_in), asked);
+                  larger(device.segments_out, device.segments_in), way.grid);
 }
 
 // Runs steps as its way says. `Kind` is the kind of contender.
@@ -90,7 +92,7 @@ class ChainPingPong final : public Started<Messages> {
     in = data_.data();
     out = in + sent;
     protocol = chosen_protocols(ping_);
-    grid = grid_of(ping_, way.grid);
+    grid = grid_of(ping_, way);
     scope.clear();
   }
 
@@ -130,7 +132,7 @@ class ChainPut final : public Started<Messages> {
     chain_.commit();
     in = out = data_.data();
     protocol = chosen_protocols(chain_);
-    grid = grid_of(chain_, way.grid);
+    grid = grid_of(chain_, way);
   }
 
  private:
@@ -162,7 +164,7 @@ class ChainFaces final : public Started<Faces> {
     chain_.commit();
     cube = cube_.data();
     protocol = chosen_protocols(chain_);
-    grid = grid_of(chain_, way.grid);
+    grid = grid_of(chain_, way);
   }
 
  private:

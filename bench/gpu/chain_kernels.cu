@@ -10,7 +10,7 @@ namespace {
 
 // Each block plays with its own part of the message. The order of the calls keeps what only gives permission,
 // and tells nothing that the other side waits for, out of the way between an arrival and the answer.
-__global__ void __launch_bounds__(256)
+__global__ void __launch_bounds__(256, 1)
     ping_pong_kernel(const __grid_constant__ DeviceChain ping, const __grid_constant__ DeviceChain pong,
                      bool serves, int steps) {
   BlockChain there(ping), back(pong);
@@ -24,7 +24,7 @@ __global__ void __launch_bounds__(256)
 }
 
 template <class ChainOfKernel>
-__global__ void __launch_bounds__(256)
+__global__ void __launch_bounds__(256, 1)
     exchanges_kernel(const __grid_constant__ DeviceChain chain, int steps) {
   ChainOfKernel running(chain);
   for (int i = 0; i < steps && running.good(); ++i) {

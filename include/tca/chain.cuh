@@ -11,6 +11,9 @@
 //   }
 //   solve<<<blocks, threads>>>(halo_chain.device(), ...);      // a cooperative launch for GridChain
 //
+// What a small message needs stays in registers from step to step where there are enough: __launch_bounds__(threads, 1) on
+// the kernel lets the compiler take them. Kept in memory it costs about 0.1 us a step.
+//
 // The number of the step lives in device memory between kernels, so these kernels mix freely with starts by the host and
 // by CUDA graphs, one after the other. While one of them runs nothing else may start the same chain.
 //
@@ -63,6 +66,7 @@ __device__ inline bool grid_barrier(std::uint64_t* word, bool good) {
 class Block {
  public:
   __device__ Block(Word part, Word parts) : part_(part), parts_(parts) {}
+  static __device__ Block of_grid() { return {block_number(), min(blocks_in_grid(), max_parts)}; }
   __device__ Word part() const { return part_; }
   __device__ Word parts() const { return parts_; }
   __device__ Word lane() const { return thread_number(); }
@@ -90,6 +94,7 @@ class Warp {
  public:
   static constexpr Word size = 32;
 
+  template <class Block>
   __device__ explicit Warp(const Block& block)
       : index_(block.lane() / size * block.parts() + block.part()),
         count_(block.parts() * (block.lanes() / size)) {}
@@ -104,19 +109,11 @@ class Warp {
   Word index_, count_;
 };
 
-}  // namespace device
-
-// A part of a chain, carried by the calling block; all blocks of the grid together carry the whole. For kernels in which a
-// block sends only what it has computed itself and reads only what it has received itself, or that bring their own
-// barriers: which bytes belong to which part is not told. Every thread of the block makes every call; blocks have a
-// multiple of 32 threads, and the first 256 blocks of a grid take part.
-class BlockChain {
+// What a chain's part is to the carrier of it.
+template <class Block>
+class ChainPart {
  public:
-  __device__ explicit BlockChain(const DeviceChain& chain) : BlockChain(chain, false) { read_step(); }
-  BlockChain(const BlockChain&) = delete;
-  __device__ ~BlockChain() {
-    if (takes_part() && keeps_step_) keep_step();
-  }
+  ChainPart(const ChainPart&) = delete;
 
   // Sends what any thread of the block has stored before it.
   __device__ void start() {
@@ -128,7 +125,7 @@ class BlockChain {
   // What arrived can be read by every thread of the block.
   __device__ bool wait() {
     if (!takes_part()) return good_;
-    const device::Warp warp(block_);
+    const Warp warp(block_);
     good_ = good_ && in_.receive(chain_.patience, step_, warp) &&
             (in_.is_all() || receive_lines(chain_, step_, warp, in_.skipped()));
     good_ = block_.all(good_);
@@ -137,37 +134,46 @@ class BlockChain {
   }
 
   __device__ bool good() const { return good_; }
-  __device__ device::Word step() const { return step_; }
+  __device__ Word step() const { return step_; }
 
  protected:
-  // What a grid does that is at the same place as a whole, e.g. because its kernel has just begun. `read_step` comes next.
-  __device__ BlockChain(const DeviceChain& chain, bool whole_grid_is_here, bool with_copy_engine = false)
+  // `whole_grid_is_here`: it is at the same place as a whole, e.g. because its kernel has just begun. `read_step` comes next,
+  // `keep_step` last.
+  __device__ ChainPart(const DeviceChain& chain, const Block& block, bool whole_grid_is_here,
+                       bool with_copy_engine = false)
       : chain_(chain),
-        block_(device::block_number(), min(device::blocks_in_grid(), device::max_parts)),
-        out_(chain.lines_out, chain.chunks_out, device::Warp(block_)),
-        in_(chain.lines_in, chain.chunks_in, device::Warp(block_)),
+        block_(block),
+        out_(chain.lines_out, chain.chunks_out, Warp(block_)),
+        in_(chain.lines_in, chain.chunks_in, Warp(block_)),
         whole_grid_is_here_(whole_grid_is_here),
         with_copy_engine_(with_copy_engine) {}
 
   // For a grid that is here as a whole and has other work meanwhile: false when they would have to wait. Between a
-  // `try_start` and the one that succeeds no other `start` may come.
-  __device__ bool try_start() {
+  // `try_start` and the one that succeeds no other `start` may come; after a `try_wait` that does comes `acknowledge`, which
+  // lets the partners send again. With `tell` the host learns who is missing.
+  __device__ bool try_start(bool tell) {
     if (!takes_part()) return true;
     begin();
-    const bool can = good_ && out_.can_send(step_) &&
-                     (out_.is_all() || can_send_lines(chain_, step_, device::Warp(block_))) &&
-                     (chain_.segments_out == 0 || can_send_stores(chain_, step_, block_));
-    if (!block_.all(can)) return false;
+    Word missing = out_.missing_ack(step_);
+    if (missing == no_link && !out_.is_all())
+      missing = missing_acks(chain_, step_, Warp(block_), out_.skipped());
+    if (missing == no_link && chain_.segments_out > 0) missing = missing_permission(chain_, step_, block_);
+    if (!has_all(missing, tell)) return false;
     send();
     return true;
   }
-  __device__ bool try_wait() {
+  __device__ bool try_wait(bool tell) {
     if (!takes_part()) return true;
-    const bool here = good_ && in_.has_arrived(step_) &&
-                      (in_.is_all() || have_lines(chain_, step_, device::Warp(block_))) &&
-                      (chain_.segments_in == 0 || have_stores(chain_, step_, block_));
-    return block_.all(here) && wait();
+    const Warp warp(block_);
+    Word missing = in_.try_receive(step_, warp);
+    if (missing == no_link && !in_.is_all()) missing = missing_lines(chain_, step_, warp, in_.skipped());
+    if (missing == no_link && chain_.segments_in > 0) missing = missing_stores(chain_, step_, block_);
+    if (!has_all(missing, tell)) return false;
+    good_ = block_.all(in_.is_all() || receive_lines(chain_, step_, warp, in_.skipped()));
+    if (good_ && chain_.segments_in > 0) good_ = receive_stores(chain_, step_, block_);
+    return good_;
   }
+  __device__ void acknowledge() const { in_.acknowledge(step_, Warp(block_)); }
 
   __device__ bool takes_part() const { return block_.part() < block_.parts(); }
 
@@ -177,8 +183,9 @@ class BlockChain {
 
   // For the next kernel that runs the chain.
   __device__ void keep_step() {
+    if (!takes_part()) return;
     block_.sync();  // every thread has read the number
-    for (device::Word e = block_.part() + block_.lane() * block_.parts(); e < device::max_parts;
+    for (Word e = block_.part() + block_.lane() * block_.parts(); e < max_parts;
          e += block_.lanes() * block_.parts()) {
       chain_.steps[e] = step_ - begun_;
     }
@@ -195,29 +202,51 @@ class BlockChain {
 
   __device__ void send() {
     begun_ = false;
-    const device::Warp warp(block_);
+    const Warp warp(block_);
     good_ = good_ && out_.send(chain_.patience, step_, warp) &&
             (out_.is_all() || send_lines(chain_, step_, warp, out_.skipped()));
     if (chain_.segments_out > 0)
       good_ = block_.all(good_) && send_stores(chain_, step_, block_, with_copy_engine_);
   }
 
+  __device__ bool has_all(Word missing, bool tell) const {
+    if (tell && missing != no_link) store_relaxed(chain_.patience.waiting + missing, step_);
+    return block_.all(good_ && missing == no_link);
+  }
+
   const DeviceChain& chain_;
-  device::Block block_;
-  device::OwnLine out_, in_;
-  device::Word step_ = 0;
+  Block block_;
+  OwnLine out_, in_;
+  Word step_ = 0;
   bool whole_grid_is_here_;
   bool with_copy_engine_;
-  bool keeps_step_ = true;  // when it goes
   bool begun_ = false;
   bool good_ = true;
+};
+
+}  // namespace device
+
+// A part of a chain, carried by the calling block; all blocks of the grid together carry the whole. For kernels in which a
+// block sends only what it has computed itself and reads only what it has received itself, or that bring their own
+// barriers: which bytes belong to which part is not told. Every thread of the block makes every call; blocks have a
+// multiple of 32 threads, and the first 256 blocks of a grid take part.
+class BlockChain : public device::ChainPart<device::Block> {
+ public:
+  __device__ explicit BlockChain(const DeviceChain& chain) : BlockChain(chain, false) {}
+  __device__ ~BlockChain() { keep_step(); }
+
+ protected:
+  __device__ BlockChain(const DeviceChain& chain, bool whole_grid_is_here)
+      : ChainPart(chain, device::Block::of_grid(), whole_grid_is_here) {
+    read_step();
+  }
 };
 
 // A chain carried by a cooperative grid, with all the promises of a start and a wait on the host. Each of them is a barrier
 // of the grid.
 class GridChain : BlockChain {
  public:
-  __device__ explicit GridChain(const DeviceChain& chain) : BlockChain(chain, true) { read_step(); }
+  __device__ explicit GridChain(const DeviceChain& chain) : BlockChain(chain, true) {}
 
   // Sends what any block has stored before it, and says that all blocks are done reading what arrived.
   __device__ void start() {

@@ -19,7 +19,8 @@ struct DeviceTeam {
   device::Word* raised = nullptr;
   device::Word* sent = nullptr;
   device::Word* seen = nullptr;
-  device::Patience patience;
+  device::Patience
+      patience;  // its `waiting` ends with one more: the rank, from 1 on, whose signal did not come
 };
 
 }  // namespace tca

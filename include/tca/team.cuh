@@ -74,7 +74,7 @@ class BlockTeam {
     return agree();
   }
 
-  // Raises a signal at a rank: whatever this block has stored before it is there by then.
+  // Raises a signal at a rank: whatever this block has stored before it, also by puts (tca/window.cuh), is there by then.
   __device__ void signal(device::Word to) {
     __syncthreads();
     if (lane() == 0) device::store_release(team_.raise[to], ++team_.sent[to]);
@@ -83,7 +83,10 @@ class BlockTeam {
   __device__ bool wait_signal(device::Word from) {
     if (lane() == 0) {
       const device::Word next = team_.seen[from] + 1;
-      good_ = good_ && device::await(team_.raised + from, next, from, team_.patience);
+      if (good_ && !device::await(team_.raised + from, next, device::no_link, team_.patience)) {
+        good_ = false;
+        device::store_relaxed(team_.patience.waiting + size(), from + 1);
+      }
       team_.seen[from] = next;
     }
     return agree();

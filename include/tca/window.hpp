@@ -7,6 +7,7 @@
 #include <span>
 #include <type_traits>
 
+#include "tca/device_window.hpp"
 #include "tca/layout.hpp"
 
 namespace tca {
@@ -73,6 +74,7 @@ void window_write(const WindowState& window, std::int64_t offset, std::span<cons
                   std::size_t element_bytes);
 void check_rank(const WindowState& window, int rank);
 void put_now(WindowState& window, int rank, std::int64_t byte_offset, const void* value, std::size_t bytes);
+const DeviceWindow<std::byte>& window_device(const WindowState& window);
 }  // namespace core
 
 // A handle: copies name the same window, which lives until its last handle and the last chain that uses it.
@@ -97,6 +99,10 @@ class Window {
     core::window_write(*state_, offset.value(), std::as_bytes(from), sizeof(T));
   }
 
+  // What a kernel needs to put by itself; see tca/window.cuh. Valid as long as the window. Throws Error{invalid_argument}
+  // where the fabric has no kernels, and in worlds of more than DeviceWindow::max_ranks.
+  DeviceWindow<T> device() const;
+
   // How many elements another rank registered; ranks may differ.
   std::size_t size_on(int rank) const {
     core::check_rank(*state_, rank);
@@ -116,6 +122,22 @@ class Window {
 
   std::shared_ptr<core::WindowState> state_;
 };
+
+template <Element T>
+DeviceWindow<T> Window<T>::device() const {
+  const DeviceWindow<std::byte>& bytes = core::window_device(*state_);
+  DeviceWindow<T> view;
+  view.rank = bytes.rank;
+  view.size = bytes.size;
+  for (std::uint32_t rank = 0; rank < bytes.size; ++rank) {
+    view.parts[rank] = reinterpret_cast<T*>(bytes.parts[rank]);
+    view.elements[rank] = bytes.elements[rank] / sizeof(T);
+  }
+  view.number = bytes.number;
+  view.refused = bytes.refused;
+  view.refusal = bytes.refusal;
+  return view;
+}
 
 template <Element T>
 void Remote<T>::put(const T& value) const requires(sizeof(T) <= max_immediate_bytes) {

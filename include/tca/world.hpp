@@ -56,9 +56,10 @@ class World {
     return Window<T>(make_window(elements, sizeof(T)));
   }
 
-  // Collective. Registers memory that this rank has: `elements` of T, which it keeps alive until every rank is done with
-  // the window. On shm between the threads of one process, on cuda memory of this rank's GPU. Throws
-  // Error{invalid_argument}, on every rank alike, between processes of shm, which cannot reach each other's own memory.
+  // Collective. Registers memory that this rank has: `elements` of T, which it keeps alive until every rank has dropped the
+  // window and its chains and made another window since. On shm between the threads of one process, on cuda what
+  // cudaMalloc gave on this rank's GPU. Throws Error{invalid_argument}, on every rank alike, for memory that the others
+  // cannot reach: on shm between processes, on cuda host and managed memory, and between processes also that of a pool.
   template <Element T>
   Window<T> window(T* memory, Count elements) {
     return Window<T>(register_window(memory, elements, sizeof(T)));
@@ -86,7 +87,7 @@ class World {
   // Adds a span of the application's own to the trace; microseconds of `std::chrono::steady_clock`.
   void trace_span(std::string name, double begin_us, double end_us);
 
-  // Throws the error that a step ordered on a stream has met, if any has: such a step cannot throw by itself.
+  // Throws the error that a step ordered on a stream or a kernel's put has met, if any has: they cannot throw themselves.
   void check();
 
   // Which fabrics this world runs on and how it came up, in one line.

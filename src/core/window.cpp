@@ -58,4 +58,19 @@ void put_now(WindowState& window, int rank, std::int64_t byte_offset, const void
                                             {static_cast<const std::byte*>(value), bytes});
 }
 
+const DeviceWindow<std::byte>& window_device(const WindowState& window) {
+  const WorldState& world = window.world();
+  if (world.size() > static_cast<int>(DeviceWindow<std::byte>::max_ranks)) {
+    base::fail(Errc::invalid_argument,
+               "device() of window {}: a kernel sees at most {} ranks, this world has {}", window.id(),
+               DeviceWindow<std::byte>::max_ranks, world.size());
+  }
+  if (const DeviceWindow<std::byte>* device = window.memory().device_window()) return *device;
+  base::fail(
+      Errc::invalid_argument,
+      "device() of window {}: no kernel can put into a window of the fabric {}; choose the fabric cuda "
+      "(WorldOptions::fabric or OPENTCA_FABRIC)",
+      window.id(), world.fabrics().front()->name());
+}
+
 }  // namespace tca::core

@@ -23,6 +23,8 @@
 namespace tca {
 struct DeviceChain;
 struct DeviceTeam;
+template <class>
+struct DeviceWindow;
 }  // namespace tca
 
 namespace tca::fabric {
@@ -37,6 +39,9 @@ class Memory {
   // Copy between this rank's part and host memory; done when they return. The caller has checked the bounds.
   virtual void read(std::uint64_t offset, std::span<std::byte> into) = 0;
   virtual void write(std::uint64_t offset, std::span<const std::byte> from) = 0;
+
+  // What a kernel needs to put by itself; null where none can.
+  virtual const DeviceWindow<std::byte>* device_window() const { return nullptr; }
 };
 
 // One put as both ends know it after the exchange of a commit. A put without a shape is a bare signal.

@@ -75,6 +75,21 @@ TEST_P(HimenoOnGpu, GivesTheSerialAnswer) {
 
 INSTANTIATE_TEST_SUITE_P(Gpu, HimenoOnGpu, testing::ValuesIn(all_cases()), case_name);
 
+// Large enough for a warp of the persistent kernel to have several tasks.
+TEST(HimenoOnGpus, SendsNothingBeforeItIsComplete) {
+  const Problem problem{.extents = size_named("S").extents};
+  const std::string failure = test::thread_ranks("cuda")->run(2, [&](World& world) {
+    const Grid grid(world.size(), {2, 1, 1});
+    for (const bool overlap : {true, false}) {
+      GpuSolver solver(world, problem, grid, overlap);
+      const auto exchange = direct_gpu_exchange(world, grid, solver.share(), solver.pressure(), true);
+      gpu_way(world, solver, *exchange, Start::kernel)->run(20);
+      expect_serial_answer(world, problem, solver, overlap ? "overlapped" : "in turn");
+    }
+  });
+  EXPECT_EQ(failure, "");
+}
+
 // Ways share one solver and take turns, as in a comparison.
 TEST(HimenoOnGpus, WaysTakeTurns) {
   const Problem problem{.extents = size_named("S").extents};

@@ -1,6 +1,11 @@
-// The four ways to start a chain: by the host, on a stream, in a CUDA graph, and from kernels; alone and mixed. Every rank
-// sends a strided face to its right neighbour and one to its left; each step's values tell rank and step apart.
+// The ways to start a chain: by the host (through kernels or the resident engine), on a stream, in a CUDA graph, and from
+// kernels; alone and mixed. Every rank sends a strided face to its right neighbour and one to its left; each step's values
+// tell rank and step apart.
 #include <gtest/gtest.h>
+
+#include <chrono>
+#include <list>
+#include <thread>
 
 #include "field.hpp"
 #include "ranks.hpp"
@@ -92,17 +97,21 @@ struct Way {
   int ranks;
   bool guarded;
   const char* route;
+  int engine_blocks = 0;
 };
 class Starts : public testing::TestWithParam<Way> {
  protected:
   void run(const std::function<void(World&, Ring&)>& body) {
     const Way way = GetParam();
-    const std::string failure = thread_ranks("cuda")->run(way.ranks, [&](World& world) {
-      Ring ring(world, {.guarded = way.guarded, .route = way.route});
-      body(world, ring);
-      ring.finish(world);
-      world.barrier();
-    });
+    const std::string failure =
+        thread_ranks("cuda")->run(way.ranks,
+                                  [&](World& world) {
+                                    Ring ring(world, {.guarded = way.guarded, .route = way.route});
+                                    body(world, ring);
+                                    ring.finish(world);
+                                    world.barrier();
+                                  },
+                                  {.engine_blocks = way.engine_blocks});
     EXPECT_EQ(failure, "");
   }
 };
@@ -142,7 +151,90 @@ TEST_P(Starts, InAGraphMixedWithTheOthers) {
 INSTANTIATE_TEST_SUITE_P(Cuda, Starts,
                          testing::Values(Way{2, true, "ll"}, Way{2, true, "direct"},
                                          Way{2, true, "copy_engine"}, Way{3, true, "ll"},
-                                         Way{3, true, "direct"}, Way{2, false, "ll"}, Way{4, true, ""}));
+                                         Way{3, true, "direct"}, Way{2, false, "ll"}, Way{4, true, ""},
+                                         Way{2, true, "ll", 1}, Way{2, true, "direct", 1},
+                                         Way{2, true, "copy_engine", 2}, Way{2, false, "ll", 2},
+                                         Way{3, true, "", 2}));
+
+// The answer of ranks that share a GPU, or have one each, with the resident engine.
+void expect_success(int ranks, int blocks, const std::function<void(World&)>& body) {
+  EXPECT_EQ(thread_ranks("cuda")->run(ranks, body, {.engine_blocks = blocks}), "");
+}
+
+TEST(Engine, LeavesAndComesBack) {
+  expect_success(2, 2, [](World& world) {
+    Ring ring(world, {});
+    for (long s = 1; s <= 40; ++s) {
+      ring.by_host(s);
+      // Shorter than it takes to leave, about as long, and longer.
+      if (s % 2 == 0) std::this_thread::sleep_for(std::chrono::microseconds(500 * (s % 9)));
+      world.barrier();
+      // Waits for the GPU to come to rest, which it would not with the engine on it.
+      void* memory = nullptr;
+      ok(cudaMalloc(&memory, 1 << 20));
+      ok(cudaFree(memory));
+      world.barrier();
+    }
+    ring.finish(world);
+  });
+}
+
+// More chains under way than it takes, started in another order on every rank.
+TEST(Engine, TakesChainsInAnyOrder) {
+  expect_success(2, 1, [](World& world) {
+    std::list<Ring> rings;
+    for (int i = 0; i < 7; ++i)
+      rings.emplace_back(world, ChainOptions{.route = i % 2 == 0 ? "ll" : "direct"});
+    std::vector<Ring*> order;
+    for (Ring& ring : rings) order.push_back(&ring);
+    if (world.rank() == 1) std::reverse(order.begin(), order.end());
+    for (long s = 1; s <= 200; ++s) {
+      for (Ring* ring : order) write_faces(ring->here, s, ring->stream);
+      for (Ring* ring : order) ok(cudaStreamSynchronize(ring->stream));
+      for (Ring* ring : order) ring->chain.start();
+      for (Ring* ring : order) {
+        ring->chain.wait();
+        check_ghosts(ring->here, s, ring->stream);
+      }
+      for (Ring* ring : order) ok(cudaStreamSynchronize(ring->stream));
+    }
+    for (Ring& ring : rings) ring.finish(world);
+    world.barrier();
+  });
+}
+
+// One after the other in the same places.
+TEST(Engine, RunsChainsThatFollowDestroyedOnes) {
+  expect_success(2, 1, [](World& world) {
+    for (int round = 0; round < 12; ++round) {
+      Ring ring(world, {.guarded = round % 3 != 0, .route = round % 2 == 0 ? "ll" : "direct"});
+      for (long s = 1; s <= 20; ++s) ring.by_host(1000 * round + s);
+      ring.finish(world);
+      world.barrier();
+    }
+  });
+}
+
+TEST(Engine, SaysWhoIsMissing) {
+  const auto body = [](World& world) {
+    Ring ring(world, {.time_limit = std::chrono::milliseconds(300)});
+    for (long s = 1; s <= 3; ++s) ring.by_host(s);
+    if (world.rank() == 1) std::this_thread::sleep_for(std::chrono::seconds(1));
+    ring.by_host(4);
+  };
+  const std::string failure = thread_ranks("cuda")->run(2, body, {.engine_blocks = 1});
+  EXPECT_NE(failure.find("rank 1"), std::string::npos) << failure;
+  EXPECT_NE(failure.find("step 4 of chain 'ring'"), std::string::npos) << failure;
+}
+
+// Whoever frees memory waits for the GPU to come to rest, which a step that nobody answers must not keep from it.
+TEST(Engine, EndsWithAStepUnderWay) {
+  expect_success(2, 1, [](World& world) {
+    Ring ring(world, {.time_limit = std::chrono::milliseconds(300)});
+    if (world.rank() == 0) ring.chain.start();
+    world.barrier();
+  });
+}
 
 }  // namespace
 }  // namespace tca::test

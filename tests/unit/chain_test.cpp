@@ -239,6 +239,14 @@ TEST(Window, RefusesMemoryThatIsNotThere) {
   });
 }
 
+TEST(Window, IsNotForKernelsWhereTheFabricHasNone) {
+  alone([](World& world) {
+    const Window<double> window = world.window<double>(3);
+    EXPECT_TRUE(is_wrong({"device() of window 0", "the fabric shm", "OPENTCA_FABRIC"},
+                         [&] { (void)window.device(); }));
+  });
+}
+
 TEST(Stream, IsRefusedWhereTheFabricHasNone) {
   alone([](World& world) {
     const Stream stream = nullptr;

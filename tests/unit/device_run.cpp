@@ -43,8 +43,8 @@ class DevicePart {
     block_.sync();
     good_ = good_ && device::post_ready(rank_.chain, step_, block_, how_.whole_grid);
     look_until([this] {
-      return device::can_send_lines(rank_.chain, step_, warp_) &&
-             device::can_send_stores(rank_.chain, step_, block_);
+      return device::missing_acks(rank_.chain, step_, warp_) == device::no_link &&
+             device::missing_permission(rank_.chain, step_, block_) == device::no_link;
     });
     good_ = good_ && device::send_lines(rank_.chain, step_, warp_);
     good_ = block_.all(good_);
@@ -54,7 +54,8 @@ class DevicePart {
 
   void wait() {
     look_until([this] {
-      return device::have_lines(rank_.chain, step_, warp_) && device::have_stores(rank_.chain, step_, block_);
+      return device::missing_lines(rank_.chain, step_, warp_) == device::no_link &&
+             device::missing_stores(rank_.chain, step_, block_) == device::no_link;
     });
     good_ = good_ && device::receive_lines(rank_.chain, step_, warp_);
     good_ = block_.all(good_);

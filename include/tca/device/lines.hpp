@@ -105,28 +105,27 @@ TCA_DEVICE Line* buffer_of(const Lines& put, Word step) {
   return put.lines + (step % 2) * buffer_pitch(put.line_count);
 }
 
-// Whether `send_lines` would not have to wait.
+// Whose acknowledgement this lane's share of `send_lines` would have to wait for; no_link when there is none such. The
+// unit's first `skipped` chunks are left out.
 template <class Unit>
-TCA_DEVICE_APART bool can_send_lines(const DeviceChain& chain, Word step, Unit unit) {
-  bool all = true;
-  for (Chunks<Unit> chunks(chain.lines_out, chain.chunks_out, unit); all && chunks.next();) {
-    all = reached(load_relaxed(chunks.put.acks + chunks.chunk), step - 2);
+TCA_DEVICE_APART Word missing_acks(const DeviceChain& chain, Word step, Unit unit, Word skipped = 0) {
+  for (Chunks<Unit> chunks(chain.lines_out, chain.chunks_out, unit, skipped); chunks.next();) {
+    if (!reached(load_relaxed(chunks.put.acks + chunks.chunk), step - 2)) return chunks.put.link;
   }
-  return all;
+  return no_link;
 }
 
-// Whether the lines that this lane would receive are here.
+// The same of the lines that this lane would receive.
 template <class Unit>
-TCA_DEVICE_APART bool have_lines(const DeviceChain& chain, Word step, Unit unit) {
-  bool all = true;
-  for (Chunks<Unit> chunks(chain.lines_in, chain.chunks_in, unit); all && chunks.next();) {
+TCA_DEVICE_APART Word missing_lines(const DeviceChain& chain, Word step, Unit unit, Word skipped = 0) {
+  for (Chunks<Unit> chunks(chain.lines_in, chain.chunks_in, unit, skipped); chunks.next();) {
     const Lines& put = chunks.put;
     for (Word lane = unit.lane(); lane < lines_per_chunk; lane += unit.lanes()) {
       const Word line = chunks.chunk * lines_per_chunk + lane;
-      if (line < put.line_count) all = all && carries(load_line(buffer_of(put, step) + line), step);
+      if (line < put.line_count && !carries(load_line(buffer_of(put, step) + line), step)) return put.link;
     }
   }
-  return all;
+  return no_link;
 }
 
 // The line of a unit's first chunk that is a lane's own, worked out once: units of small puts carry no other chunk, and for
@@ -158,14 +157,27 @@ class OwnLine {
   TCA_DEVICE Word skipped() const { return skipped_; }
   TCA_DEVICE bool is_all() const { return is_all_; }
 
-  // Whether this lane would not have to wait.
-  TCA_DEVICE bool can_send(Word step) {
-    if (skipped_ == 0 || reached(acked_, step - 2)) return true;
+  // For whom `send` would have to wait; no_link for nobody.
+  TCA_DEVICE Word missing_ack(Word step) {
+    if (skipped_ == 0 || reached(acked_, step - 2)) return no_link;
     acked_ = load_relaxed(ack_);
-    return reached(acked_, step - 2);
+    return reached(acked_, step - 2) ? no_link : link_;
   }
-  TCA_DEVICE bool has_arrived(Word step) const {
-    return skipped_ == 0 || carries(load_line(line_ + (step % 2) * pitch_), step);
+
+  // Receives, without waiting, what `receive` would have waited for; returns for whom that is, or no_link once it is done
+  // and may be acknowledged.
+  template <class Unit>
+  TCA_DEVICE Word try_receive(Word step, const Unit& unit) {
+    if (skipped_ == 0 || received_ == step) return no_link;
+    const Line line = load_line(line_ + (step % 2) * pitch_);
+    if (!unit.all(carries(line, step))) return link_;
+    if (stores_) *memory_ = data_of(line);
+    received_ = step;
+    return no_link;
+  }
+  template <class Unit>
+  TCA_DEVICE void acknowledge(Word step, const Unit& unit) const {
+    if (skipped_ != 0 && unit.lane() == 0) store_relaxed(ack_, step);
   }
 
   // Both return false, on every lane of the unit, when one gave up.
@@ -198,7 +210,7 @@ class OwnLine {
     if (stores_ && arrived) *memory_ = data_of(line);
     // Every lane has its line in a register by now; see `receive_lines`.
     if (!unit.all(arrived)) return false;
-    if (unit.lane() == 0) store_relaxed(ack_, step);
+    acknowledge(step, unit);
     return true;
   }
 
@@ -212,6 +224,7 @@ class OwnLine {
   Word skipped_ = 0;
   bool is_all_ = false;
   Word acked_ = 0;
+  Word received_ = 0;
 };
 
 // Both return false, on every lane of the unit, when one gave up. The unit's first `skipped` chunks are left out.

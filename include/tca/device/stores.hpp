@@ -116,30 +116,30 @@ TCA_DEVICE_APART bool post_ready(const DeviceChain& chain, Word step, Block bloc
   return true;
 }
 
-// Whether this lane's share of `send_stores` would not have to wait, or of `receive_stores`.
+// Whose permission this lane's share of `send_stores` would have to wait for; no_link when there is none such.
 template <class Block>
-TCA_DEVICE_APART bool can_send_stores(const DeviceChain& chain, Word step, Block block) {
-  bool all = true;
-  for (Word s = block.part() + block.lane() * block.parts(); all && s < chain.segments_out;
+TCA_DEVICE_APART Word missing_permission(const DeviceChain& chain, Word step, Block block) {
+  for (Word s = block.part() + block.lane() * block.parts(); s < chain.segments_out;
        s += block.lanes() * block.parts()) {
-    const Word* ready = find_segment(chain.stores, s).item.ready;
-    all = ready == nullptr || reached(load_acquire(ready), step);
+    const Segment<Stores> segment = find_segment(chain.stores, s);
+    const Word* ready = segment.item.ready;
+    if (ready != nullptr && !reached(load_acquire(ready), step)) return segment.item.link;
   }
-  return all;
+  return no_link;
 }
 
+// The same of the arrivals that this lane looks for.
 template <class Block>
-TCA_DEVICE_APART bool have_stores(const DeviceChain& chain, Word step, Block block) {
-  bool all = true;
-  for (Word s = block.part() + block.lane() * block.parts(); all && s < chain.segments_in;
+TCA_DEVICE_APART Word missing_stores(const DeviceChain& chain, Word step, Block block) {
+  for (Word s = block.part() + block.lane() * block.parts(); s < chain.segments_in;
        s += block.lanes() * block.parts()) {
     const Segment<Arrivals> segment = find_segment(chain.arrivals, s);
-    all = reached(load_acquire(segment.item.arrived + segment.number), step);
+    if (!reached(load_acquire(segment.item.arrived + segment.number), step)) return segment.item.link;
   }
-  return all;
+  return no_link;
 }
 
-// Both return false when they gave up. `copies` is false for what a copy engine moves.
+// Both return false when they gave up.
 template <class Block>
 TCA_DEVICE bool send_stores(const DeviceChain& chain, Word step, Block block, bool with_copy_engine) {
   if (chain.segments_out == 0) return true;

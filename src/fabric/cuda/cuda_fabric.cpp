@@ -4,6 +4,7 @@
 #include <array>
 #include <cstdlib>
 #include <cstring>
+#include <map>
 #include <mutex>
 
 #include "base/fail.hpp"
@@ -83,6 +84,9 @@ class CudaFabric final : public fabric::Fabric {
   void rest() override;
 
  private:
+  CudaTeam::Late who_is_late(Word id) const;
+  void check_refusal();
+
   // All ranks of a GPU together fill it at most once.
   unsigned block_limit() const {
     const auto same = [&](const DeviceInfo& other) { return std::strcmp(other.bus_id, device_.bus_id) == 0; };
@@ -101,7 +105,9 @@ class CudaFabric final : public fabric::Fabric {
   Inbox inbox_;
   Engine engine_;
   Runner runner_;
-  Word last_id_ = 0;
+  Teams teams_;
+  std::map<Word, std::string> windows_;  // their names, also of those that are gone
+  Word last_id_ = 0;                     // of a chain, a team or a window
 };
 
 CudaFabric::~CudaFabric() { rest(); }
@@ -110,20 +116,20 @@ CudaFabric::~CudaFabric() { rest(); }
 void CudaFabric::rest() {
   const OnDevice here(device_.number);
   device::store_relaxed(&inbox_.abort(), 1);
-  engine_.park();
+  engine_.stop();
   for (const OwnStream* own : {&setup_, &steps_, &attempts_, &copies_}) cudaStreamSynchronize(own->stream);
 }
 
 std::unique_ptr<fabric::Memory> CudaFabric::expose(std::size_t bytes, std::byte* existing,
                                                    std::string_view window) {
-  // What allocates may wait for the GPU to come to rest.
-  if (engine_.is_idle()) engine_.park();
   auto parts = share_regions(control_, device_.number, window, [&](Token& token) {
     if (bytes == 0) return Region();
     return existing != nullptr ? adopt(device_.number, existing, bytes, exported_, token)
                                : allocate(device_.number, bytes, exported_, setup_.stream, token);
   });
-  return std::make_unique<CudaMemory>(std::move(parts), control_.rank(), copier_, engine_);
+  const Word id = ++last_id_;
+  windows_[id] = window;
+  return std::make_unique<CudaMemory>(std::move(parts), control_.rank(), id, inbox_, copier_);
 }
 
 std::unique_ptr<fabric::Program> CudaFabric::compile(const fabric::Share& share) {
@@ -135,7 +141,8 @@ std::unique_ptr<fabric::Program> CudaFabric::compile(const fabric::Share& share)
 std::unique_ptr<fabric::Team> CudaFabric::make_team(std::string_view team, std::size_t max_values,
                                                     std::chrono::milliseconds time_limit) {
   const Word id = ++last_id_;
-  return cuda::make_team(team, max_values, time_limit, id, control_, inbox_, setup_.stream);
+  return cuda::make_team(teams_, std::string(team), max_values, time_limit, id, control_, inbox_,
+                         setup_.stream);
 }
 
 void CudaFabric::put_now(fabric::Memory& memory, int rank, std::uint64_t offset,
@@ -145,19 +152,42 @@ void CudaFabric::put_now(fabric::Memory& memory, int rank, std::uint64_t offset,
 
 void CudaFabric::check() {
   cuda::check(cudaPeekAtLastError(), fmt::format("rank {}", control_.rank()));
-  const Word chain = device::load_relaxed(&inbox_.gave_up());
-  if (chain == 0) return;
-  const auto found = runner_.programs.find(chain);
-  const std::string name = found == runner_.programs.end() ? "a destroyed one" : found->second->name();
-  const CudaProgram::Late late =
-      found == runner_.programs.end() ? CudaProgram::Late{} : found->second->late();
-  control_.trouble = fmt::format("it waited too long for rank {} in step {} of chain '{}'",
-                                 fmt::join(late.ranks, ", "), late.step, name);
-  base::fail(Errc::timed_out,
-             "rank {} waited too long on its GPU in step {} of chain '{}' for rank {}, which has not "
-             "signalled; has every "
-             "partner started this step? (time limit: WorldOptions, ChainOptions or OPENTCA_TIME_LIMIT)",
-             control_.rank(), late.step, name, fmt::join(late.ranks, ", "));
+  check_refusal();
+  const Word id = device::load_relaxed(&inbox_.gave_up());
+  if (id == 0) return;
+  const CudaTeam::Late late = who_is_late(id);
+  const std::string whom =
+      late.ranks.empty() ? "others" : fmt::format("rank {}", fmt::join(late.ranks, ", "));
+  control_.trouble = fmt::format("it waited too long for {} in {}", whom, late.what);
+  base::fail(
+      Errc::timed_out,
+      "rank {} waited too long on its GPU in {} for {}, which has not signalled; has every partner started "
+      "this step? (time limit: WorldOptions, ChainOptions or OPENTCA_TIME_LIMIT)",
+      control_.rank(), late.what, whom);
+}
+
+CudaTeam::Late CudaFabric::who_is_late(Word id) const {
+  if (const auto team = teams_.find(id); team != teams_.end()) return team->second->late();
+  const auto found = runner_.programs.find(id);
+  if (found == runner_.programs.end()) return {"a chain or team that is destroyed", {}};
+  const CudaProgram::Late late = found->second->late();
+  return {fmt::format("step {} of chain '{}'", late.step, found->second->name()), late.ranks};
+}
+
+void CudaFabric::check_refusal() {
+  const device::Refusal& put = inbox_.refusal();
+  const Word window = device::load_acquire(&put.window);
+  if (window == 0) return;
+  const std::string name = windows_.at(window);
+  control_.trouble = fmt::format("its kernel put outside {} on rank {}", name, put.rank);
+  base::fail(
+      Errc::invalid_argument,
+      "rank {}: a kernel wanted to put {} elements from element {} on into {} on rank {}, {}; nothing of "
+      "that put was stored. Window::size_on and a BlockWindow's size_on tell what fits",
+      control_.rank(), put.count, put.offset, name, put.rank,
+      put.rank < static_cast<Word>(control_.size())
+          ? fmt::format("which has {}", put.held)
+          : fmt::format("and there are only {} ranks", control_.size()));
 }
 
 }  // namespace

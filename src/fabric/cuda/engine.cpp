@@ -2,7 +2,15 @@
 
 #include <atomic>
 
+#include "base/fail.hpp"
+
 namespace tca::cuda {
+
+namespace {
+
+std::uint64_t bit_of(Word slot) { return std::uint64_t{1} << slot % 64; }
+
+}  // namespace
 
 Engine::Engine(Inbox& inbox, HostCopier& copier, int rank, unsigned blocks)
     : inbox_(inbox), copier_(copier), rank_(rank), blocks_(blocks), room_(inbox) {
@@ -15,22 +23,23 @@ Engine::Engine(Inbox& inbox, HostCopier& copier, int rank, unsigned blocks)
   bells_ = reinterpret_cast<Bell*>(room_.take_words(Bell::count * sizeof(Bell) / sizeof(Word)));
   slots_ = inbox_.at<EngineSlot>(rank_, room_.take(max_slots * sizeof(EngineSlot)));
   view_.bells = bells_;
+  view_.relay = inbox_.at<Bell>(rank_, room_.take(Bell::count * sizeof(Bell)));
+  view_.state = room_.take_words(1);
   view_.slots = slots_;
 }
 
 Engine::~Engine() {
   if (blocks_ == 0) return;
-  park();
+  stop();
   cudaStreamDestroy(stream_);
 }
 
 Word Engine::prepare(const DeviceChain& chain, Word* done) {
   if (blocks_ == 0) return no_slot;
   for (Word slot = 0; slot < max_slots; ++slot) {
-    std::uint64_t& word = used_[slot / 64];
-    const std::uint64_t bit = std::uint64_t{1} << slot % 64;
-    if ((word & bit) != 0) continue;
-    word |= bit;
+    if ((used_[slot / 64] & bit_of(slot)) != 0) continue;
+    used_[slot / 64] |= bit_of(slot);
+    new_[slot / 64] |= bit_of(slot);
     const EngineSlot entry{chain, done};
     copier_.write(reinterpret_cast<std::byte*>(slots_ + slot), std::as_bytes(std::span(&entry, 1)));
     return slot;
@@ -39,17 +48,19 @@ Word Engine::prepare(const DeviceChain& chain, Word* done) {
 }
 
 void Engine::release(Word slot) {
-  if (slot != no_slot) used_[slot / 64] &= ~(std::uint64_t{1} << slot % 64);
+  if (slot != no_slot) used_[slot / 64] &= ~bit_of(slot);
 }
 
 Word Engine::ring(Word slot, bool others_ran_it) {
-  if (!runs_) {
-    view_.seen = number_;
-    launch_engine(view_, blocks_, stream_);
-    runs_ = true;
+  Word what = slot | (others_ran_it ? Bell::others_ran_it : 0);
+  if ((new_[slot / 64] & bit_of(slot)) != 0) {
+    new_[slot / 64] &= ~bit_of(slot);
+    what |= Bell::is_new;
   }
   ++in_flight_;
-  return command(slot | (others_ran_it ? Bell::others_ran_it : 0));
+  const Word number = command(what);
+  if (is_gone()) launch(number - 1);
+  return number;
 }
 
 Word Engine::command(Word what) {
@@ -57,21 +68,37 @@ Word Engine::command(Word what) {
   // Release: pairs with the acquire in the engine's kernel; whatever the host has written before is there.
   std::atomic_ref(bells_[number_ % Bell::count].command)
       .store(Bell::make(number_, what), std::memory_order_release);
+  // Sequentially consistent, as the engine's between `leaving` and its last look at the bell: either it finds this
+  // command or the host finds it leaving.
+  std::atomic_thread_fence(std::memory_order_seq_cst);
   return number_;
 }
 
-void Engine::park() {
-  if (!runs_) return;
-  command(is_idle() ? Bell::quit : Bell::drop);
-  in_flight_ = 0;
-  runs_ = false;
-  check(cudaStreamSynchronize(stream_), "parking the engine");
-  freed_.clear();
+// An engine that is leaving makes up its mind in a few microseconds, unless its GPU has failed.
+bool Engine::is_gone() {
+  constexpr unsigned polls_between_checks = 4096;
+  for (unsigned polls = 1; device::load_acquire(view_.state) == leaving; ++polls) {
+    if (polls % polls_between_checks != 0) continue;
+    const cudaError_t state = cudaStreamQuery(stream_);
+    if (state != cudaErrorNotReady) check(state, "ringing the engine");
+  }
+  return device::load_acquire(view_.state) == ended;
 }
 
-void Engine::free_when_parked(std::vector<Region> regions) {
-  if (!runs_) return;
-  for (Region& region : regions) freed_.push_back(std::move(region));
+void Engine::launch(Word seen) {
+  view_.seen = seen;
+  device::store_relaxed(view_.state, running);
+  if (blocks_ > 1) {
+    check(cudaMemsetAsync(view_.relay, 0, Bell::count * sizeof(Bell), stream_), "starting the engine");
+  }
+  launch_engine(view_, blocks_, stream_);
+}
+
+void Engine::stop() {
+  if (blocks_ == 0) return;
+  command(Bell::quit);
+  in_flight_ = 0;
+  cudaStreamSynchronize(stream_);
 }
 
 }  // namespace tca::cuda

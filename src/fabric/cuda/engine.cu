@@ -6,166 +6,317 @@ namespace tca::cuda {
 
 namespace {
 
-// One block's share of a chain, as far as it has come.
-class EngineChain : public BlockChain {
+constexpr Word worker_threads = 128, listener_threads = 128, threads = worker_threads + listener_threads;
+
+// The threads of a block that run its chains, as the carrier of them. The block's own barrier would wait for the others.
+class Workers {
  public:
-  __device__ explicit EngineChain(const EngineSlot& slot) : BlockChain(slot.chain, true), done_(slot.done) {
-    keeps_step_ = false;  // `finish` does
+  __device__ Workers(Word part, Word parts) : part_(part), parts_(parts) {}
+  __device__ Word part() const { return part_; }
+  __device__ Word parts() const { return parts_; }
+  __device__ Word lane() const { return threadIdx.x; }
+  static constexpr __device__ Word lanes() { return worker_threads; }
+  static __device__ void sync() { asm volatile("barrier.sync 1, %0;" ::"n"(worker_threads) : "memory"); }
+  static __device__ bool any(bool mine) {
+    unsigned result;
+    asm volatile(
+        "{\n\t.reg .pred p, q;\n\tsetp.ne.u32 p, %1, 0;\n\tbarrier.red.or.pred q, 1, %2, p;\n\t"
+        "selp.u32 %0, 1, 0, q;\n\t}"
+        : "=r"(result)
+        : "r"(unsigned{mine}), "n"(worker_threads)
+        : "memory");
+    return result != 0;
+  }
+  static __device__ bool all(bool mine) { return !any(!mine); }
+
+ private:
+  Word part_, parts_;
+};
+
+// One block's share of a chain, prepared once for many steps.
+class EngineChain : public device::ChainPart<Workers> {
+ public:
+  __device__ EngineChain(const DeviceChain& chain, Word* done)
+      : ChainPart(chain, {blockIdx.x, gridDim.x}, true), done_(done) {
+    read_step();
   }
 
-  using BlockChain::try_start;
-  using BlockChain::try_wait;
+  using ChainPart::try_start;
+  using ChainPart::try_wait;
 
-  // Other kernels may have run the chain since.
   __device__ void refresh() { read_step(); }
 
-  // This part has finished the step: keeps the number for other kernels, and tells the host when all parts have.
+  // Whether the step is given up, because it has taken `ns` already or the world has met an error.
+  __device__ bool is_over(std::uint64_t ns) {
+    const bool too_late = ns > chain_.patience.limit_ns;
+    if (too_late && block_.lane() == 0)
+      device::store_relaxed(chain_.patience.gave_up, chain_.patience.chain);
+    const bool aborted = block_.any(block_.lane() == 0 && device::load_relaxed(chain_.patience.abort) != 0);
+    good_ = good_ && !too_late && !aborted;
+    return !good_;
+  }
+
+  // This part has finished the step: keeps the number for other kernels, tells the host when all parts have, and only then
+  // the partners, because the host's word waits for all that this multiprocessor has stored before it.
   __device__ void finish(Word number) {
     keep_step();
     block_.sync();
-    if (block_.lane() != 0 || !good_) return;
     const Word last = block_.parts() - 1;
     // Release: the host that sees the number finds everything in place.
-    if (last == 0 || device::count_up(chain_.count, last) == last) device::store_release(done_, number);
+    if (block_.lane() == 0 && (last == 0 || device::count_up(chain_.count, last) == last))
+      device::store_release(done_, number);
+    acknowledge();
   }
 
  private:
   Word* done_;
 };
 
-struct Flight {
-  Word slot, number;
-  bool sent;
+// A chain that stays prepared in a block, and its flight when it is under way.
+struct Place {
+  alignas(EngineChain) std::byte chain[sizeof(EngineChain)];
+  Word slot = ~Word{0};
+  Word number;  // of the command
+  bool flies = false, sent;
+  bool tells;               // the host would like to know who is missing
+  std::uint64_t latest_ns;  // when that is asked for; 0 until the clock has been looked at
+  std::uint64_t began_ns;
 };
 
-// A block of the engine. All of them see the same commands in the same order, each at its own time.
+// What the listeners of a block have heard for its workers, and what those have obeyed.
+struct Ear {
+  static constexpr Word room = 8;  // more than commands under way
+  std::uint64_t heard[room];
+  Word seen;  // the last command obeyed
+  Word over;
+};
+
+__device__ std::uint64_t load_command(const std::uint64_t* from) {
+  std::uint64_t command;
+  asm volatile("ld.relaxed.sys.global.u64 %0, [%1];" : "=l"(command) : "l"(from) : "memory");
+  return command;
+}
+__device__ Word number_of(std::uint64_t command) { return static_cast<Word>(command >> 32); }
+template <class T>
+__device__ volatile T& shared_word(T& word) {
+  return word;
+}
+
+// The host's memory is 1 us away. So four warps do nothing but look at the bell, each at its own time: a command is seen as
+// soon as a quarter of that later.
+__device__ void listen(const Bell* bells, Ear& ear) {
+  if (threadIdx.x % 32 != 0) return;
+  while (shared_word(ear.over) == 0) {
+    const Word next = shared_word(ear.seen) + 1;
+    const std::uint64_t command = load_command(&bells[next % Bell::count].command);
+    if (number_of(command) != next) continue;
+    // Acquire: pairs with the release of who rang. The workers see what this thread has when they see the command.
+    asm volatile("fence.acq_rel.sys;" ::: "memory");
+    shared_word(ear.heard[next % Ear::room]) = command;
+    while (shared_word(ear.over) == 0 && shared_word(ear.seen) != next) {
+    }
+  }
+}
+
+// The workers of a block. Those of all blocks obey the same commands in the same order, each at its own time.
+//
+// Everything here stays in registers: places are named by constants. In an array with an index it would be in memory.
 class Operator {
  public:
-  __device__ explicit Operator(const EngineView& view) : view_(view), seen_(view.seen) {}
+  __device__ Operator(const EngineView& view, Ear& ear) : view_(view), ear_(ear), seen_(view.seen) {}
 
   __device__ void run() {
-    while (!quit_) {
-      while (!accept(peek())) {
-      }
-      while (!idle()) {
-        if (flights_ == 1) {
-          run_alone();
-        } else {
-          run_by_turns();
-        }
-      }
+    idle_since_ = device::now_ns();
+    while (!over_) {
+      obey_if_rung();
+      each_place([](Place& place, Word) {
+        if (place.flies) advance(place);
+      });
+      if (++turn_ % turns_between_clocks == 0) look_at_clock();
     }
+    if (threadIdx.x == 0) shared_word(ear_.over) = 1;
   }
+
+  static __device__ const Bell* bells(const EngineView& view) { return leads() ? view.bells : view.relay; }
 
  private:
-  __device__ bool idle() const { return flights_ == 0; }
+  static constexpr Word nowhere = ~Word{0};
+  static constexpr Word turns_between_clocks = 256;
+  static constexpr std::uint64_t idle_ns = 2'000'000;  // see engine.hpp
+  static constexpr std::uint64_t late_ns = 10'000'000;
 
-  __device__ static std::uint64_t load_bell(const Bell* bell) {
-    std::uint64_t command;
-    asm volatile("ld.relaxed.sys.global.u64 %0, [%1];" : "=l"(command) : "l"(&bell->command) : "memory");
-    return command;
+  template <class Do>
+  __device__ void each_place(const Do& act) {
+    static_assert(EngineView::max_in_flight == 3);
+    act(places_[0], 0);
+    act(places_[1], 1);
+    act(places_[2], 2);
   }
 
-  // The next command's bell as the first thread sees it. Pinned memory is 1 us away; the caller has other work until it
-  // needs the answer.
-  __device__ std::uint64_t peek() const {
-    return threadIdx.x == 0 ? load_bell(view_.bells + (seen_ + 1) % Bell::count) : 0;
-  }
+  static __device__ bool leads() { return blockIdx.x == 0; }
 
-  // Whether that was a new command; on every thread.
-  __device__ bool accept(std::uint64_t command) {
-    __shared__ Word slot;
-    bool is_new = false;
-    if (threadIdx.x == 0) {
-      is_new = static_cast<Word>(command >> 32) == seen_ + 1;
-      if (is_new) {
-        // Acquire: pairs with the release of the host that rang.
-        __threadfence_system();
-        slot = static_cast<Word>(command);
-      }
-    }
-    if (!__syncthreads_or(is_new)) return false;
+  __device__ std::uint64_t heard() const { return shared_word(ear_.heard[(seen_ + 1) % Ear::room]); }
+
+  __device__ void obey_if_rung() {
+    if (!Workers::any(threadIdx.x == 0 && number_of(heard()) == seen_ + 1)) return;
+    const std::uint64_t command = heard();
     ++seen_;
-    if (slot == Bell::quit) {
-      quit_ = true;
-    } else if (slot == Bell::drop) {
-      quit_ = true;
-      flights_ = 0;
-    } else {
-      others_ran_it_ = (slot & Bell::others_ran_it) != 0;
-      if (threadIdx.x == 0) flight_[flights_] = {slot & ~Bell::others_ran_it, seen_, false};
-      ++flights_;
-    }
-    __syncthreads();
-    return true;
+    if (leads() && gridDim.x > 1 && threadIdx.x == 0) ring_others(command);
+    Workers::sync();  // everyone has read it
+    if (threadIdx.x == 0) shared_word(ear_.seen) = seen_;
+    obey(static_cast<Word>(command));
   }
 
-  // While one chain is all there is to do, it stays prepared from step to step.
-  __device__ void run_alone() {
-    const Word slot = flight_[0].slot;
-    EngineChain chain(view_.slots[slot]);
-    chain.refresh();
-    while (flights_ == 1 && flight_[0].slot == slot) {
-      bool sent = flight_[0].sent, done = false;
-      while (flights_ == 1 && !done) {
-        const std::uint64_t command = peek();
-        // Several looks at the GPU's memory while the answer to the one look at the host's is on its way.
-        for (int look = 0; look < 3 && !done; ++look) {
-          sent = sent || chain.try_start();
-          done = sent && chain.try_wait();
-        }
-        if (done) chain.finish(flight_[0].number);
-        __syncthreads();
-        if (threadIdx.x == 0) flight_[0].sent = sent;
-        if (done) flights_ = 0;
-        accept(command);
+  __device__ void ring_others(std::uint64_t command) {
+    // Release: pairs with the fence in `listen`.
+    asm volatile("st.release.gpu.global.u64 [%0], %1;" ::"l"(&view_.relay[seen_ % Bell::count].command),
+                 "l"(command)
+                 : "memory");
+  }
+
+  __device__ void obey(Word what) {
+    if (what == Bell::quit) {
+      over_ = true;
+      if (leads() && threadIdx.x == 0) device::store_release(view_.state, ended);
+      return;
+    }
+    const Word slot = what & ~(Bell::is_new | Bell::others_ran_it);
+    const Word chosen = place_for(slot);
+    each_place([&](Place& place, Word at) {
+      if (at != chosen) return;
+      if (place.slot != slot || (what & Bell::is_new) != 0) {
+        prepare(place, at, slot);
+      } else if ((what & Bell::others_ran_it) != 0) {
+        chain_of(place).refresh();
       }
-      // The same chain is likely to be next.
-      while (idle() && !quit_) {
-        if (accept(peek()) && others_ran_it_) chain.refresh();
+      place.number = seen_;
+      place.flies = true;
+      place.sent = place.tells = false;
+      place.latest_ns = 0;
+    });
+  }
+
+  // Where the slot's chain is prepared, otherwise where it can be: the host sends no more commands at a time than there are
+  // places.
+  __device__ Word place_for(Word slot) {
+    Word chosen = nowhere;
+    each_place([&](const Place& place, Word at) {
+      if (place.slot == slot) chosen = at;
+    });
+    while (chosen == nowhere) {
+      next_ = (next_ + 1) % EngineView::max_in_flight;
+      each_place([&](const Place& place, Word at) {
+        if (at == next_ && !place.flies) chosen = at;
+      });
+    }
+    return chosen;
+  }
+
+  // The tables go to shared memory, where no fence makes them be fetched again.
+  __device__ void prepare(Place& place, Word at, Word slot) {
+    __shared__ alignas(DeviceChain)
+        Word tables[EngineView::max_in_flight][sizeof(DeviceChain) / sizeof(Word)];
+    static_assert(sizeof(DeviceChain) % sizeof(Word) == 0);
+    const EngineSlot& entry = view_.slots[slot];
+    for (Word i = threadIdx.x; i < sizeof(DeviceChain) / sizeof(Word); i += worker_threads)
+      tables[at][i] = reinterpret_cast<const Word*>(&entry.chain)[i];
+    Workers::sync();
+    place.slot = slot;
+    new (place.chain) EngineChain(*reinterpret_cast<const DeviceChain*>(tables[at]), entry.done);
+  }
+
+  static __device__ EngineChain& chain_of(Place& place) {
+    return *reinterpret_cast<EngineChain*>(place.chain);
+  }
+
+  static __device__ void advance(Place& place) {
+    const bool tells = place.tells;
+    place.tells = false;
+    if (!place.sent && !chain_of(place).try_start(tells)) return;
+    place.sent = true;
+    if (!chain_of(place).try_wait(tells)) return;
+    chain_of(place).finish(place.number);
+    place.flies = false;
+  }
+
+  // Blocks of a grid need not see the same time: only the first decides to leave, and rings the others.
+  __device__ void look_at_clock() {
+    __shared__ std::uint64_t time;
+    if (threadIdx.x == 0) time = device::now_ns();
+    Workers::sync();
+    const std::uint64_t now = time;
+    Workers::sync();
+    bool flies = false;
+    each_place([&](Place& place, Word) {
+      if (place.flies) be_patient(place, now);
+      flies = flies || place.flies;
+    });
+    if (flies) {
+      idle_since_ = now;
+    } else if (leads() && now - idle_since_ > idle_ns && leave()) {
+      over_ = true;
+    }
+  }
+
+  static __device__ void be_patient(Place& place, std::uint64_t now) {
+    if (place.latest_ns == 0) {
+      place.began_ns = now;
+      place.latest_ns = now + late_ns;
+    } else if (chain_of(place).is_over(now - place.began_ns)) {
+      place.flies = false;
+    } else if (now > place.latest_ns) {
+      place.tells = true;
+      place.latest_ns = now + late_ns;
+    }
+  }
+
+  // False when there is another command after all.
+  __device__ bool leave() {
+    bool stays = false;
+    if (threadIdx.x == 0) {
+      device::store_relaxed(view_.state, leaving);
+      // Pairs with the fence of who rings: either the command is found here, or the host finds `leaving`.
+      asm volatile("fence.sc.sys;" ::: "memory");
+      const Word next = seen_ + 1;
+      stays = number_of(load_command(&view_.bells[next % Bell::count].command)) == next;
+      if (!stays && gridDim.x > 1) {
+        ++seen_;
+        ring_others(Bell::make(seen_, Bell::quit));
       }
+      device::store_release(view_.state, stays ? running : ended);
     }
-  }
-
-  __device__ void run_by_turns() {
-    const std::uint64_t command = peek();
-    for (Word i = 0; i < flights_;) {
-      const Flight flight = flight_[i];
-      EngineChain chain(view_.slots[flight.slot]);
-      chain.refresh();
-      const bool sent = flight.sent || chain.try_start();
-      const bool done = sent && chain.try_wait();
-      if (done) chain.finish(flight.number);
-      __syncthreads();
-      if (done) --flights_;
-      if (threadIdx.x == 0) flight_[i] = done ? flight_[flights_] : Flight{flight.slot, flight.number, sent};
-      __syncthreads();
-      if (!done) ++i;
-    }
-    accept(command);
-  }
-
-  static __device__ Flight* shared_flights() {
-    __shared__ Flight flights[Bell::count];
-    return flights;
+    return !Workers::any(stays);
   }
 
   const EngineView& view_;
-  Flight* flight_ = shared_flights();
-  Word flights_ = 0;
+  Ear& ear_;
   Word seen_;
-  bool quit_ = false;
-  bool others_ran_it_ = false;  // the last command's chain, since the engine did
+  std::uint64_t idle_since_ = 0;
+  Place places_[EngineView::max_in_flight];
+  Word next_ = 0;  // the place last taken
+  Word turn_ = 0;
+  bool over_ = false;
 };
 
-__global__ void __launch_bounds__(256) engine_kernel(const __grid_constant__ EngineView view) {
-  Operator(view).run();
+__global__ void __launch_bounds__(threads, 1) engine_kernel(const __grid_constant__ EngineView view) {
+  __shared__ Ear ear;
+  if (threadIdx.x < Ear::room) ear.heard[threadIdx.x] = std::uint64_t{view.seen} << 32;
+  if (threadIdx.x == 0) {
+    ear.seen = view.seen;
+    ear.over = 0;
+  }
+  __syncthreads();
+  if (threadIdx.x < worker_threads) {
+    Operator(view, ear).run();
+  } else {
+    listen(Operator::bells(view), ear);
+  }
 }
 
 }  // namespace
 
 void launch_engine(const EngineView& view, unsigned blocks, cudaStream_t stream) {
-  engine_kernel<<<blocks, 256, 0, stream>>>(view);
+  engine_kernel<<<blocks, threads, 0, stream>>>(view);
   check(cudaGetLastError(), "starting the engine");
 }
 

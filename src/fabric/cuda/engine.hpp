@@ -1,12 +1,12 @@
 // The resident engine: a small kernel that stays on the GPU and runs chains on a doorbell that the host rings, with no
 // launch at all. It plays the part of PEACH2's DMA controller.
 //
-// It keeps the multiprocessors it was given, and as long as it runs the GPU as a whole never comes to rest: whoever waits
-// for that (cudaDeviceSynchronize, cudaFree, cudaMalloc at times) waits for `park`.
+// It keeps the multiprocessors it was given for as long as there is something to do. After 2 ms without, it leaves, and
+// the next command launches it again: whoever waits for the GPU as a whole to come to rest (cudaFree,
+// cudaDeviceSynchronize, a cooperative kernel that needs every multiprocessor) waits that long and no longer.
 #pragma once
 
 #include <cstdint>
-#include <vector>
 
 #include "fabric/cuda/engine_view.hpp"
 #include "fabric/cuda/host_copier.hpp"
@@ -17,7 +17,6 @@ namespace tca::cuda {
 class Engine {
  public:
   static constexpr Word max_slots = 256;
-  static constexpr Word max_in_flight = 16;
 
   // Without blocks there is none, and nothing is ever prepared.
   Engine(Inbox& inbox, HostCopier& copier, int rank, unsigned blocks);
@@ -30,20 +29,18 @@ class Engine {
   void release(Word slot);
 
   // Whether it takes one more command now.
-  bool has_room() const { return in_flight_ < max_in_flight; }
+  bool has_room() const { return in_flight_ < EngineView::max_in_flight; }
   // Starts the chain; returns the number that its done word will get. `others_ran_it`: other kernels may have, since.
   Word ring(Word slot, bool others_ran_it);
   void finished() { --in_flight_; }
 
-  // Ends the kernel; the next command starts it again. Steps that are under way are lost.
-  void park();
-  bool is_idle() const { return in_flight_ == 0; }
-
-  // Unmapping memory waits for the GPU to come to rest.
-  void free_when_parked(std::vector<Region> regions);
+  // Ends the kernel; steps that are under way are lost.
+  void stop();
 
  private:
   Word command(Word what);
+  bool is_gone();
+  void launch(Word seen);
 
   Inbox& inbox_;
   HostCopier& copier_;
@@ -55,10 +52,9 @@ class Engine {
   Bell* bells_ = nullptr;
   EngineSlot* slots_ = nullptr;  // device memory
   std::uint64_t used_[max_slots / 64] = {};
-  Word number_ = 0;  // of the last command
+  std::uint64_t new_[max_slots / 64] = {};  // not rung since they were prepared
+  Word number_ = 0;                         // of the last command
   Word in_flight_ = 0;
-  bool runs_ = false;
-  std::vector<Region> freed_;
 };
 
 }  // namespace tca::cuda

@@ -18,14 +18,23 @@ struct EngineSlot {
 // What the host rings, one after the other in a ring; pinned memory.
 struct Bell {
   static constexpr Word count = 64;
-  // Instead of a slot: end, once all is finished or at once. With a slot: the chain has been run by other kernels too.
-  static constexpr Word quit = ~Word{0}, drop = quit - 1, others_ran_it = Word{1} << 30;
+  // Instead of a slot: end at once, whatever is under way.
+  static constexpr Word quit = ~Word{0};
+  // With a slot: it holds another chain than before; or its chain has been run by other kernels too.
+  static constexpr Word is_new = Word{1} << 31, others_ran_it = Word{1} << 30;
   std::uint64_t command;  // its number, which is what its slot's done word gets, above the slot
-  static constexpr std::uint64_t make(Word number, Word slot) { return std::uint64_t{number} << 32 | slot; }
+  static TCA_DEVICE std::uint64_t make(Word number, Word what) { return std::uint64_t{number} << 32 | what; }
 };
 
+// Whether the kernel listens; pinned memory, kept by its first block.
+enum EngineState : Word { ended, leaving, running };
+
 struct EngineView {
+  static constexpr Word max_in_flight = 3;  // chains that a block keeps prepared
+
   const Bell* bells = nullptr;
+  Bell* relay = nullptr;  // device memory, zeroed: through it the first block rings the others
+  Word* state = nullptr;
   const EngineSlot* slots = nullptr;
   Word seen = 0;  // commands before this launch
 };

@@ -75,8 +75,8 @@ Inbox::Inbox(fabric::Control& control, int device, bool exported, cudaStream_t s
         "pinning host memory");
   std::memset(words, 0, host_bytes);
   host_words_ = static_cast<Word*>(words);
-  host_room_.take(2 * sizeof(Word));
-  device_room_.take(sizeof(Word));  // offset 0 stands for nothing
+  host_room_.take(2 * sizeof(Word) + sizeof(device::Refusal));
+  device_room_.take(sizeof(Word));  // of refused(); elsewhere offset 0 stands for nothing
 }
 
 Inbox::~Inbox() { cudaFreeHost(host_words_); }

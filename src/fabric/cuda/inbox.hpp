@@ -1,7 +1,7 @@
 // What a rank's kernels wait on and its partners' kernels write to, and what its kernels tell their host.
 //
 // Signals and lines live where the waiting side runs: in device memory of the rank that waits, mapped by every other.
-// Two words for errors, and a few for each chain, are pinned host memory that kernels reach over PCIe.
+// What errors leave, and a few words for each chain, are pinned host memory that kernels reach over PCIe.
 #pragma once
 
 #include <string_view>
@@ -12,6 +12,7 @@
 #include "fabric/cuda/arena.hpp"
 #include "fabric/cuda/region.hpp"
 #include "tca/device/memory.hpp"
+#include "tca/device_window.hpp"
 
 namespace tca::cuda {
 
@@ -47,8 +48,11 @@ class Inbox {
 
   // Not 0: every wait on a device gives up.
   Word& abort() const { return host_words_[0]; }
-  // The chain whose wait passed its time limit, or 0.
+  // The chain or team whose wait passed its time limit, or 0.
   Word& gave_up() const { return host_words_[1]; }
+  // The first put that a kernel of this rank was refused, and how many there were.
+  device::Refusal& refusal() const { return *reinterpret_cast<device::Refusal*>(host_words_ + 2); }
+  Word* refused() const { return at<Word>(rank_, 0); }
 
  private:
   static constexpr std::size_t host_bytes = std::size_t{4} << 20;

@@ -8,12 +8,12 @@ namespace tca::cuda {
 namespace {
 
 // A chain on a stream: its kernels begin and end as a whole, which is all the order that blocks need among themselves.
-class StreamChain : public BlockChain {
+class StreamChain : public device::ChainPart<device::Block> {
  public:
   enum class Copies { by_engine, by_blocks };
 
   __device__ explicit StreamChain(const DeviceChain& chain, Copies copies = Copies::by_engine)
-      : BlockChain(chain, true, copies == Copies::by_engine) {
+      : ChainPart(chain, device::Block::of_grid(), true, copies == Copies::by_engine) {
 #if __CUDA_ARCH__ >= 900
     // Launched while the kernel before it ends (see `launch`): what depends on that one begins here. The next such kernel
     // may come as early.
@@ -22,9 +22,11 @@ class StreamChain : public BlockChain {
 #endif
     read_step();
   }
+  __device__ ~StreamChain() { keep_step(); }
 
-  using BlockChain::try_start;
-  using BlockChain::try_wait;
+  using ChainPart::acknowledge;
+  using ChainPart::try_start;
+  using ChainPart::try_wait;
 
   __device__ void tell(const Done& done) {
     if (done.word == nullptr) return;
@@ -57,8 +59,11 @@ __global__ void __launch_bounds__(256) exchange_kernel(const __grid_constant__ D
 __global__ void __launch_bounds__(256)
     attempt_kernel(const __grid_constant__ DeviceChain chain, bool sent, Word* outcome, Done done) {
   StreamChain running(chain, StreamChain::Copies::by_blocks);
-  sent = sent || running.try_start();
-  if (sent && running.try_wait()) running.tell(done);
+  sent = sent || running.try_start(true);
+  if (sent && running.try_wait(true)) {
+    running.tell(done);
+    running.acknowledge();
+  }
   if (threadIdx.x == 0) device::store_release(outcome, sent ? attempt_sent : attempt_unsent);
 }
 

@@ -58,6 +58,9 @@ void CudaProgram::attempt() {
   if (outcome == 0 || finished()) return;
   sent_ = outcome == attempt_sent;
   device::store_relaxed(outcome_, 0);
+  // This attempt tells whom it lacks, not the one before.
+  for (std::size_t link = 0; link < compiled_->partners.size(); ++link)
+    device::store_relaxed(compiled_->chain.patience.waiting + link, 0);
   launch_attempt(compiled_->chain, sent_, outcome_, {done_, ticket_}, runner_.attempts);
 }
 

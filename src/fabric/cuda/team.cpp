@@ -7,35 +7,52 @@ namespace tca::cuda {
 
 namespace {
 
-class CudaTeam final : public fabric::Team {
- public:
-  explicit CudaTeam(Inbox& inbox) : room(inbox) {}
-
-  const DeviceTeam& device() const override { return view; }
-  void allreduce_sum_on(double* values, std::size_t count, Stream stream) override {
-    launch_allreduce_sum(view, values, static_cast<Word>(count), stream);
-  }
-
-  DeviceTeam view;
-  Room room;
-};
-
 // Where a rank's parts of a team are in its inbox.
 struct Place {
   std::uint64_t lines = 0, raised = 0;
 };
 
+// Kernels use both.
+static_assert(DeviceWindow<std::byte>::max_ranks == DeviceTeam::max_ranks);
+
 }  // namespace
 
-std::unique_ptr<fabric::Team> make_team(std::string_view name, std::size_t max_values,
-                                        std::chrono::milliseconds time_limit, Word id,
-                                        fabric::Control& control, Inbox& inbox, cudaStream_t stream) {
+CudaTeam::CudaTeam(Teams& teams, Inbox& inbox, std::string name)
+    : room(inbox), teams_(teams), name_(std::move(name)) {}
+
+CudaTeam::~CudaTeam() { teams_.erase(view.patience.chain); }
+
+void CudaTeam::allreduce_sum_on(double* values, std::size_t count, Stream stream) {
+  launch_allreduce_sum(view, values, static_cast<Word>(count), stream);
+}
+
+CudaTeam::Late CudaTeam::late() const {
+  const Word* waiting = view.patience.waiting;
+  // BlockTeam::wait_signal leaves it behind those of the ranks.
+  if (const Word rank = device::load_relaxed(waiting + view.size); rank != 0)
+    return {fmt::format("a signal of team '{}'", name_), {static_cast<int>(rank) - 1}};
+  Word latest = 0;
+  std::vector<int> ranks;
+  for (Word rank = 0; rank < view.size; ++rank) {
+    const Word step = device::load_relaxed(waiting + rank);
+    if (step == 0 || !device::reached(step, latest)) continue;
+    if (step != latest) ranks.clear();
+    latest = step;
+    ranks.push_back(static_cast<int>(rank));
+  }
+  return {latest == 0 ? fmt::format("team '{}'", name_) : fmt::format("step {} of team '{}'", latest, name_),
+          ranks};
+}
+
+std::unique_ptr<CudaTeam> make_team(Teams& teams, std::string name, std::size_t max_values,
+                                    std::chrono::milliseconds time_limit, Word id, fabric::Control& control,
+                                    Inbox& inbox, cudaStream_t stream) {
   const auto me = static_cast<std::size_t>(control.rank()), size = static_cast<std::size_t>(control.size());
   if (size > DeviceTeam::max_ranks) {
     base::fail(Errc::invalid_argument, "team '{}': a team has at most {} ranks, this world has {}", name,
                DeviceTeam::max_ranks, size);
   }
-  auto team = std::make_unique<CudaTeam>(inbox);
+  auto team = std::make_unique<CudaTeam>(teams, inbox, name);
   Place mine;
   std::string problem;
   try {
@@ -66,8 +83,9 @@ std::unique_ptr<fabric::Team> make_team(std::string_view name, std::size_t max_v
   view.sent = view.raised + size;
   view.seen = view.sent + size;
   view.step = view.seen + size;
-  view.patience = {&inbox.abort(), &inbox.gave_up(), team->room.take_words(size),
+  view.patience = {&inbox.abort(), &inbox.gave_up(), team->room.take_words(size + 1),
                    static_cast<std::uint64_t>(std::chrono::nanoseconds(time_limit).count()), id};
+  teams[id] = team.get();
   return team;
 }
 

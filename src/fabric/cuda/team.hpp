@@ -2,17 +2,45 @@
 #pragma once
 
 #include <chrono>
+#include <map>
 #include <memory>
-#include <string_view>
+#include <string>
 
 #include "fabric/cuda/inbox.hpp"
 #include "fabric/fabric.hpp"
+#include "tca/device_team.hpp"
 
 namespace tca::cuda {
 
+class CudaTeam;
+using Teams = std::map<Word, const CudaTeam*>;  // by id
+
+class CudaTeam final : public fabric::Team {
+ public:
+  CudaTeam(Teams& teams, Inbox& inbox, std::string name);
+  ~CudaTeam() override;
+
+  const DeviceTeam& device() const override { return view; }
+  void allreduce_sum_on(double* values, std::size_t count, Stream stream) override;
+
+  // What the wait that gave up was part of, and for whom it was.
+  struct Late {
+    std::string what;
+    std::vector<int> ranks;
+  };
+  Late late() const;
+
+  DeviceTeam view;
+  Room room;
+
+ private:
+  Teams& teams_;
+  std::string name_;
+};
+
 // Collective. `id` is not 0.
-std::unique_ptr<fabric::Team> make_team(std::string_view name, std::size_t max_values,
-                                        std::chrono::milliseconds time_limit, Word id,
-                                        fabric::Control& control, Inbox& inbox, cudaStream_t stream);
+std::unique_ptr<CudaTeam> make_team(Teams& teams, std::string name, std::size_t max_values,
+                                    std::chrono::milliseconds time_limit, Word id, fabric::Control& control,
+                                    Inbox& inbox, cudaStream_t stream);
 
 }  // namespace tca::cuda

@@ -1,0 +1,123 @@
+// A single put that a kernel makes by itself: stores into another rank's part of a window, which wait for nobody.
+//
+// `Carrier` is who carries it: a block or a thread on a GPU, threads on the host. It has lane() and lanes(), and sync()
+// between its lanes, which also keeps the compiler from moving memory accesses across it.
+#pragma once
+
+#include <type_traits>
+
+#include "tca/device/stores.hpp"
+#include "tca/device_window.hpp"
+
+namespace tca::device {
+
+// A number as large as the alignment of T: what a copy of elements can always be made of.
+template <class T>
+using AtomOf = std::conditional_t<
+    alignof(T) >= 16, Atom16,
+    std::conditional_t<alignof(T) == 8, std::uint64_t,
+                       std::conditional_t<alignof(T) == 4, std::uint32_t,
+                                          std::conditional_t<alignof(T) == 2, std::uint16_t, std::uint8_t>>>>;
+
+// Atoms in a row, neighbours by neighbouring lanes. Unlike `copy_atoms` it knows no loops, and counts in 64 bits.
+template <class Atom, class Carrier>
+TCA_DEVICE void copy_row(std::byte* to, const std::byte* from, std::uint64_t atoms, const Carrier& carrier) {
+  constexpr Word in_flight = 4;  // loads before the first store: one latency of memory for four atoms
+  const std::uint64_t lanes = carrier.lanes();
+  for (std::uint64_t base = carrier.lane(); base < atoms; base += in_flight * lanes) {
+    Atom held[in_flight] = {};
+    TCA_UNROLL
+    for (Word k = 0; k < in_flight; ++k) {
+      const std::uint64_t atom = base + k * lanes;
+      if (atom < atoms) held[k] = reinterpret_cast<const Atom*>(from)[atom];
+    }
+    TCA_UNROLL
+    for (Word k = 0; k < in_flight; ++k) {
+      const std::uint64_t atom = base + k * lanes;
+      if (atom < atoms) reinterpret_cast<Atom*>(to)[atom] = held[k];
+    }
+  }
+}
+
+// Between addresses that differ by a multiple of an atom: small atoms up to the first address at which both are aligned,
+// and behind the last.
+template <class Atom, class Small, class Carrier>
+TCA_DEVICE void copy_aligned(std::byte* to, const std::byte* from, std::uint64_t bytes,
+                             const Carrier& carrier) {
+  if constexpr (sizeof(Atom) <= sizeof(Small)) {
+    copy_row<Small>(to, from, bytes / sizeof(Small), carrier);
+  } else {
+    std::uint64_t head = (0 - reinterpret_cast<std::uintptr_t>(to)) % sizeof(Atom);
+    if (head > bytes) head = bytes;
+    const std::uint64_t body = (bytes - head) / sizeof(Atom) * sizeof(Atom);
+    copy_row<Small>(to, from, head / sizeof(Small), carrier);
+    copy_row<Atom>(to + head, from + head, body / sizeof(Atom), carrier);
+    copy_row<Small>(to + head + body, from + head + body, (bytes - head - body) / sizeof(Small), carrier);
+  }
+}
+
+// With the largest atoms that the two addresses allow.
+template <class Small, class Carrier>
+TCA_DEVICE void copy_bytes(std::byte* to, const std::byte* from, std::uint64_t bytes,
+                           const Carrier& carrier) {
+  const auto apart =
+      static_cast<Word>(reinterpret_cast<std::uintptr_t>(to) - reinterpret_cast<std::uintptr_t>(from));
+  if (apart % 16 == 0) {
+    copy_aligned<Atom16, Small>(to, from, bytes, carrier);
+  } else if (apart % 8 == 0) {
+    copy_aligned<std::uint64_t, Small>(to, from, bytes, carrier);
+  } else if (apart % 4 == 0) {
+    copy_aligned<std::uint32_t, Small>(to, from, bytes, carrier);
+  } else if (apart % 2 == 0) {
+    copy_aligned<std::uint16_t, Small>(to, from, bytes, carrier);
+  } else {
+    copy_aligned<std::uint8_t, Small>(to, from, bytes, carrier);
+  }
+}
+
+struct Refuse {
+  // Tells the host, if it is the first put that this rank's kernels were refused. By one thread; out of line and by value,
+  // so that a put needs neither its registers nor the window in memory.
+  static TCA_DEVICE_APART void put(Word* refused, Refusal* told, Refusal what) {
+    if (count_up(refused, ~Word{0}) != 0) return;
+    told->rank = what.rank;
+    told->offset = what.offset;
+    told->count = what.count;
+    told->held = what.held;
+    store_release(&told->window,
+                  what.window);  // pairs with the acquire of the host, which then reads the rest
+  }
+};
+
+// Whether a put lies within the target's part; if not, one lane says so.
+template <class T, class Carrier>
+TCA_DEVICE bool may_put(const DeviceWindow<T>& window, Word rank, std::uint64_t offset, std::uint64_t count,
+                        const Carrier& carrier) {
+  const std::uint64_t held = rank < window.size ? window.elements[rank] : 0;
+  if (rank < window.size && count <= held && offset <= held - count) return true;
+  const Refusal what{window.number, rank, offset, count, held};
+  if (carrier.lane() == 0) Refuse::put(window.refused, window.refusal, what);
+  return false;
+}
+
+// Both return false, on every lane, when the put would lie outside the target's part: then nothing is stored.
+template <class T, class Carrier>
+TCA_DEVICE bool put_value(const DeviceWindow<T>& window, Word rank, std::uint64_t offset, const T& value,
+                          const Carrier& carrier) {
+  if (!may_put(window, rank, offset, 1, carrier)) return false;
+  if (carrier.lane() == 0) window.parts[rank][offset] = value;
+  return true;
+}
+
+template <class T, class Carrier>
+TCA_DEVICE bool put_elements(const DeviceWindow<T>& window, Word rank, std::uint64_t offset, const T* from,
+                             std::uint64_t count, const Carrier& carrier) {
+  if (!may_put(window, rank, offset, count, carrier)) return false;
+  carrier.sync();  // sends what any lane has stored
+  copy_bytes<AtomOf<T>>(reinterpret_cast<std::byte*>(window.parts[rank] + offset),
+                        reinterpret_cast<const std::byte*>(from), count * sizeof(T), carrier);
+  carrier.sync();  // any lane may overwrite it
+  return true;
+}
+
+}  // namespace tca::device

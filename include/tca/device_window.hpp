@@ -1,0 +1,34 @@
+// A window as an accelerator sees it: every rank's part of it. Passed to kernels by value; see tca/window.cuh.
+#pragma once
+
+#include <cstdint>
+
+namespace tca {
+
+namespace device {
+
+// A put that a kernel was refused, as the host finds it.
+struct Refusal {
+  std::uint32_t window = 0;  // its number in the fabric, from 1 on; written last
+  std::uint32_t rank = 0;
+  std::uint64_t offset = 0, count = 0;  // elements
+  std::uint64_t held = 0;               // elements that the rank registered
+};
+
+}  // namespace device
+
+template <class T>
+struct DeviceWindow {
+  static constexpr std::uint32_t max_ranks = 72;  // as many as a DeviceTeam has
+
+  std::uint32_t rank = 0, size = 1;
+  // By rank. Parts of other ranks are theirs to read: only puts go there.
+  T* parts[max_ranks] = {};
+  std::uint64_t elements[max_ranks] = {};
+
+  std::uint32_t number = 0;
+  std::uint32_t* refused = nullptr;    // how many puts; in device memory
+  device::Refusal* refusal = nullptr;  // the first; in pinned host memory
+};
+
+}  // namespace tca

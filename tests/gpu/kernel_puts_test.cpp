@@ -1,0 +1,131 @@
+// Puts that a user's kernel makes: by a block, by threads and by a grid, into windows of the library's and of the caller's;
+// and what is said of puts that lie outside and of signals that never come.
+#include "messages.hpp"
+#include "put_kernels.hpp"
+#include "suite.hpp"
+
+namespace tca::test {
+namespace {
+
+void ok(cudaError_t result) { require(result == cudaSuccess, "CUDA: {}", cudaGetErrorString(result)); }
+
+// A stream and what its kernels count. Made and freed while no rank's kernel waits, as both may wait for the whole GPU.
+struct Counting {
+  Counting() {
+    ok(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
+    ok(cudaMallocHost(&wrong, sizeof *wrong));
+    *wrong = 0;
+  }
+  Counting(const Counting&) = delete;
+  ~Counting() {
+    cudaStreamDestroy(stream);
+    cudaFreeHost(wrong);
+  }
+  cudaStream_t stream{};
+  unsigned* wrong = nullptr;
+};
+
+template <class T>
+using RingKernel = cudaError_t (*)(const PutRing<T>& ring, cudaStream_t stream);
+
+// `memory` null: the library's.
+template <class T>
+void run_ring(World& world, RingKernel<T> kernel, int room, int steps, T* memory = nullptr) {
+  const std::int64_t elements = std::int64_t{room} * std::max(2, world.size());
+  const Window<T> window = memory != nullptr ? world.window(memory, elements) : world.window<T>(elements);
+  const Team team = world.team("ring", 1);
+  const Counting counting;
+  world.barrier();
+  ok(kernel({window.device(), team.device(), room, steps, counting.wrong}, counting.stream));
+  ok(cudaStreamSynchronize(counting.stream));
+  world.check();
+  require(*counting.wrong == 0, "rank {}: {} elements are wrong, or calls failed", world.rank(),
+          *counting.wrong);
+  world.barrier();
+}
+
+TEST_P(FabricTest, KernelPutsOfABlock) {
+  for (const int ranks : {1, 2, 3}) {
+    run(ranks, [this](World& world) {
+      run_ring<unsigned char>(world, run_block_puts<unsigned char>, 999, steps(500));
+      run_ring<float>(world, run_block_puts<float>, 64, steps(2000));
+      run_ring<double>(world, run_block_puts<double>, 100'000, steps(100));
+    });
+  }
+}
+
+TEST_P(FabricTest, KernelPutsOfThreads) {
+  run(2, [this](World& world) { run_ring<float>(world, run_thread_puts, 1001, steps(500)); });
+}
+
+TEST_P(FabricTest, KernelPutsOfAGrid) {
+  run(2, [this](World& world) { run_ring<float>(world, run_grid_puts, 4000, steps(500)); });
+}
+
+TEST_P(FabricTest, KernelPutsToAllBetweenBarriers) {
+  run(3, [this](World& world) { run_ring<float>(world, run_puts_to_all, 201, steps(500)); });
+}
+
+TEST_P(FabricTest, KernelPutsIntoTheCallersMemory) {
+  run(2, [this](World& world) {
+    constexpr int room = 2000, margin = 3;
+    float* memory = nullptr;
+    ok(cudaMalloc(&memory, (2 * room + margin) * sizeof(float)));
+    run_ring<float>(world, run_block_puts<float>, room, steps(200), memory + margin);
+    (void)world.window<char>(1);  // with it the ranks tell each other that they are done with the last
+    world.barrier();
+    cudaFree(memory);
+  });
+}
+
+TEST_P(FabricTest, KernelPutsOutsideTheTargetAreRefused) {
+  run(2, [](World& world) {
+    const Window<float> window = world.window<float>(64 + 36 * world.rank());
+    if (world.rank() == 0) fill(window, 0, 64, 1.0f);
+    const Counting counting;
+    world.barrier();
+    const auto put = [&](unsigned rank, std::uint64_t offset, std::uint64_t count) {
+      ok(run_put(window.device(), rank, offset, count, counting.wrong, counting.stream));
+      ok(cudaStreamSynchronize(counting.stream));
+    };
+    if (world.rank() == 0) {
+      put(1, 90, 10);
+      require(*counting.wrong == 64, "a put up to the end is refused");
+      world.check();
+      *counting.wrong = 0;
+      put(1, 60, 41);
+      put(2, 0, 1);
+      require(*counting.wrong == 0, "a put outside is not refused");
+      const Caught error = caught([&] { world.check(); });
+      require(error.code == Errc::invalid_argument, "{}", error.message);
+      for (const char* part : {"rank 0", "41 elements from element 60 on into window 0 on rank 1", "has 100"})
+        require(error.message.find(part) != std::string::npos, "\"{}\" does not say \"{}\"", error.message,
+                part);
+    }
+    world.barrier();
+    if (world.rank() == 0) return;
+    const std::vector<float> held = contents(window);
+    for (std::size_t i = 0; i < held.size(); ++i)
+      require(held[i] == (i < 90 ? 0.0f : 1.0f), "element {} is {}", i, held[i]);
+  });
+}
+
+TEST_P(FabricTest, KernelsThatWaitForASignalEndInTime) {
+  const std::string failure =
+      GetParam().make()->run(2,
+                             [](World& world) {
+                               const Team team = world.team("quiet", 1);
+                               const Counting counting;
+                               world.barrier();
+                               if (world.rank() == 1) return;
+                               ok(run_wait_signal(team.device(), 1, counting.wrong, counting.stream));
+                               ok(cudaStreamSynchronize(counting.stream));
+                               require(*counting.wrong == 0, "a call came back good without a signal");
+                               world.check();
+                             },
+                             {.time_limit = std::chrono::seconds(5)});  // processes that open the same GPU may be seconds apart
+  EXPECT_TRUE(says(failure, {"rank 0 waited too long on its GPU in a signal of team 'quiet' for rank 1"}));
+}
+
+}  // namespace
+}  // namespace tca::test

@@ -1,0 +1,111 @@
+#!/usr/bin/env bash
+# Builds for the GPU at hand, runs every test that needs one, and then a short part of them under compute-sanitizer where
+# that is found; in four minutes at most, on one GPU or more:
+#   tests/gpu/run.sh [CMAKE OPTIONS...]
+# Ends with a line for each stage, and fails when any has failed or no time was left for it. memcheck looks at every
+# access to memory; racecheck looks at shared memory only, so what ranks store into each other's memory is for the tests
+# on the host under ThreadSanitizer (ctest -L thread) and for the models in verify/.
+set -uo pipefail
+cd "$(dirname "$0")/../.." || exit 1
+
+deadline=$((SECONDS + 235))
+tree=build/gpu-test
+logs=$tree/logs
+mkdir -p "$logs"
+command -v nvcc > /dev/null || PATH=$PATH:/usr/local/cuda/bin
+command -v ninja > /dev/null && export CMAKE_GENERATOR=${CMAKE_GENERATOR:-Ninja}
+status=0
+report=()
+
+note() { report+=("$(printf '%-36s %-8s %4s s  %s' "$1" "$2" "$3" "${4:-}")"); }
+
+# Runs a command within a number of seconds and what is left of the four minutes, its output in a file:
+# stage NAME SECONDS COMMAND...
+stage() {
+  local name=$1 limit=$2 begin=$SECONDS left=$((deadline - SECONDS)) code=0
+  shift 2
+  log=$logs/${name//[^a-z0-9]/_}.log
+  : > "$log"
+  if [ "$left" -lt 5 ]; then
+    note "$name" FAILED 0 "no time was left"
+    status=1
+    return 1
+  fi
+  echo "=== $name"
+  timeout -k 5 "$((limit < left ? limit : left))" "$@" > "$log" 2>&1 < /dev/null || code=$?
+  local why="exit status $code" last
+  [ "$code" != 124 ] && [ "$code" != 137 ] || why="ran out of time"
+  last=$(grep -E '^\[  (PASSED|FAILED)  \] [0-9]+ test' "$log" | head -1)
+  if [ "$code" = 0 ] && [[ $last == *'] 0 tests'* ]]; then code=1 why="no test was run"; fi
+  if [ "$code" = 0 ]; then
+    note "$name" passed $((SECONDS - begin)) "$last"
+    return 0
+  fi
+  grep -E 'FAILED|Failure|rror|what\(\)' -A 3 "$log" | head -40 >&2
+  echo "tests/gpu/run.sh: $name failed ($why); all of it is in $log" >&2
+  note "$name" FAILED $((SECONDS - begin)) "$why${last:+; $last}"
+  status=1
+  return 1
+}
+
+summary() {
+  echo "=== all stages"
+  printf '%s\n' "${report[@]}"
+  exit "$status"
+}
+
+# shellcheck disable=SC2317 # bash -c calls it
+build() {
+  cmake -S . -B "$tree" -DCMAKE_BUILD_TYPE=Release -DCMAKE_CUDA_ARCHITECTURES=native -DOPENTCA_WITH_CUDA=ON "$@" &&
+    cmake --build "$tree" --parallel "$(nproc)" \
+      --target gpu_threads gpu_processes gpu_starts gpu_himeno example_gpu_ring tca
+}
+export -f build
+export tree
+stage build 200 bash -c 'build "$@"' build "$@" || summary
+
+tests=$tree/tests/gpu
+ring=$tree/examples/gpu_ring
+for suite in gpu_starts gpu_threads gpu_processes gpu_himeno; do
+  stage "$suite" 100 "$tests/$suite" --gtest_brief=1
+done
+stage "gpu_ring, 1 rank" 20 "$ring"
+stage "gpu_ring, 2 ranks" 20 "$tree/bin/tca" run -n 2 -- "$ring"
+
+sanitizer=
+for place in "$(command -v compute-sanitizer)" "$(dirname "$(command -v nvcc)")/compute-sanitizer" \
+  /usr/local/cuda/compute-sanitizer/compute-sanitizer; do
+  [ -n "$sanitizer" ] || [ ! -x "$place" ] || sanitizer=$place
+done
+
+# An error that the tool has found, or none seen because the tool was not there when the ranks ran, is a failure.
+# shellcheck disable=SC2317 # bash -c calls it
+sanitized() {
+  local tool=$1 code=0 text
+  shift
+  text=$("$sanitizer" --tool "$tool" --target-processes all --require-cuda-init no --report-api-errors no \
+    --error-exitcode 9 --print-limit 10 "$@" 2>&1) || code=$?
+  echo "$text"
+  if grep -q 'SUMMARY:.*[( ][1-9][0-9]* error' <<< "$text"; then return 9; fi
+  if [ "$code" = 0 ] && ! grep -q 'SUMMARY: ' <<< "$text"; then
+    echo "Error: $tool has seen no kernel"
+    return 1
+  fi
+  return "$code"
+}
+export -f sanitized
+export sanitizer
+
+# Ranks that are processes: the tool may run the kernels of one process one after the other, and these wait for each other.
+if [ -z "$sanitizer" ]; then
+  note "compute-sanitizer" "not run" 0 "it is not on this machine"
+elif grep -q "Device not supported" <<< "$(timeout -k 5 30 "$sanitizer" "$ring" 100 2 2>&1)"; then
+  note "compute-sanitizer" "not run" 0 "it does not support this machine's GPU"
+else
+  for tool in memcheck racecheck; do
+    stage "$tool, gpu_ring, 2 ranks" 40 bash -c 'sanitized "$@"' sanitized "$tool" "$tree/bin/tca" run -n 2 -- "$ring" 400 20
+    stage "$tool, gpu_processes" 60 bash -c 'sanitized "$@"' sanitized "$tool" "$tests/gpu_processes" --gtest_brief=1 \
+      '--gtest_filter=*KernelPutsOf*:*KernelPutsTo*:*HaloWithCorners*:*AWorldOfOne*'
+  done
+fi
+summary
