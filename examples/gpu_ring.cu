@@ -6,12 +6,15 @@
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
+#include <cub/block/block_reduce.cuh>
 #include <vector>
 
 #include "tca/chain.cuh"
 #include "tca/tca.hpp"
 #include "tca/team.cuh"
 #include "tca/window.cuh"
+
+constexpr int threads = 256;
 
 __host__ __device__ static double new_heat(const double* cell) {
   return *cell + 0.2 * (cell[-1] + cell[1] - 2 * *cell);
@@ -20,8 +23,7 @@ __host__ __device__ static double new_heat(const double* cell) {
 // Cells 1 to `cells` are this rank's, those on either side its neighbours'. Every thread of the block comes here.
 __device__ static bool step(tca::BlockChain& ends, const double* now, double* next, int cells) {
   ends.start();  // sends the cells at my ends as any thread has left them
-  for (int i = 2 + threadIdx.x; i < cells; i += blockDim.x)
-    next[i] = new_heat(now + i);  // need nobody else's
+  for (int i = 2 + threadIdx.x; i < cells; i += threads) next[i] = new_heat(now + i);  // need nobody else's
   if (!ends.wait()) return false;
   if (threadIdx.x == 0) next[1] = new_heat(now + 1);
   if (threadIdx.x == 1) next[cells] = new_heat(now + cells);
@@ -29,11 +31,11 @@ __device__ static bool step(tca::BlockChain& ends, const double* now, double* ne
 }
 
 // A block carries a chain alone here; with more of them it would be tca::GridChain and a cooperative launch.
-__global__ static void heat_kernel(const __grid_constant__ tca::DeviceChain even,
-                                   const __grid_constant__ tca::DeviceChain odd,
-                                   const __grid_constant__ tca::DeviceTeam everyone,
-                                   const __grid_constant__ tca::DeviceWindow<double> result, double* rod,
-                                   int cells, int steps, double* total) {
+__global__ static void __launch_bounds__(threads, 1)
+    heat_kernel(const __grid_constant__ tca::DeviceChain even, const __grid_constant__ tca::DeviceChain odd,
+                const __grid_constant__ tca::DeviceTeam everyone,
+                const __grid_constant__ tca::DeviceWindow<double> result, double* rod, int cells, int steps,
+                double* total) {
   double* const other = rod + cells + 2;
   {
     tca::BlockChain ends_of_rod(even), ends_of_other(odd);
@@ -43,10 +45,13 @@ __global__ static void heat_kernel(const __grid_constant__ tca::DeviceChain even
     }
   }
 
+  using BlockSum = cub::BlockReduce<double, threads>;
+  __shared__ BlockSum::TempStorage scratch;
   __shared__ double heat;
-  if (threadIdx.x == 0) heat = 0;
-  __syncthreads();
-  for (int i = 1 + threadIdx.x; i <= cells; i += blockDim.x) atomicAdd(&heat, rod[i]);
+  double mine = 0;
+  for (int i = 1 + threadIdx.x; i <= cells; i += threads) mine += rod[i];
+  mine = BlockSum(scratch).Sum(mine);
+  if (threadIdx.x == 0) heat = mine;
   tca::BlockTeam team(everyone);
   if (!team.allreduce_sum(&heat, 1)) return;
   if (threadIdx.x == 0) *total = heat;
@@ -93,8 +98,8 @@ int main(int argc, char** argv) {
   if (me == 0) rod.write(1, std::vector<double>(cells / 2, 100.0));  // half of rank 0's cells are hot
   world.barrier();
 
-  heat_kernel<<<1, 256>>>(chains[0].device(), chains[1].device(), everyone.device(), result.device(),
-                          rod.data(), cells, steps, total.data());
+  heat_kernel<<<1, threads>>>(chains[0].device(), chains[1].device(), everyone.device(), result.device(),
+                              rod.data(), cells, steps, total.data());
   const cudaError_t error = cudaStreamSynchronize(nullptr);
   world.check();
   if (error != cudaSuccess) {

@@ -31,7 +31,8 @@ class Waiting {
       look(const Patience& patience, Word step, Word link, std::uint64_t begin) {
     constexpr std::uint64_t long_ns =
         10'000'000;  // as long as this, the host would like to know who is missing
-    if (load_relaxed(patience.abort) != 0) return 0;
+    // Once a wait of this rank has given up, those behind it on the stream need not take as long again.
+    if (load_relaxed(patience.abort) != 0 || load_relaxed(patience.gave_up) != 0) return 0;
     give_way();
     const std::uint64_t now = now_ns();
     if (begin == 0) return now;

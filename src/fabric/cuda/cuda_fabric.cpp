@@ -21,12 +21,13 @@ namespace {
 constexpr std::array<std::string_view, 3> protocol_names{"ll", "direct", "copy_engine"};
 
 // Read by CUDA when a process first uses it. Kernels that wait for each other must not share a hardware queue, and a
-// kernel must not be loaded while another waits for it to run.
+// kernel must not be loaded while another waits for it to run. Where ranks share a process that holds whatever its
+// environment asks for.
 void prepare_environment(bool threads) {
   static std::once_flag once;
   std::call_once(once, [&] {
-    if (threads) setenv("CUDA_DEVICE_MAX_CONNECTIONS", "32", 0);
-    setenv("CUDA_MODULE_LOADING", "EAGER", 0);
+    if (threads) setenv("CUDA_DEVICE_MAX_CONNECTIONS", "32", 1);
+    setenv("CUDA_MODULE_LOADING", "EAGER", threads ? 1 : 0);
   });
 }
 
