@@ -46,6 +46,7 @@ bench() {
 
 everyone=$(peers nccl nvshmem mpi)
 bench "$everyone" pingpong --ranks 2 --start kernel --bytes 8,4096,65536,1048576
+bench "" pingpong --ranks 2 --start engine --bytes 8
 bench "$everyone" halo --ranks "$gpus" --start kernel --layout block-stride --extent 64
 bench "$everyone" halo --ranks "$gpus" --start graph --layout block-stride --extent 64,128,256
 bench "$everyone" allreduce --ranks "$gpus" --start kernel --bytes 8

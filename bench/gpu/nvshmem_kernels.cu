@@ -1,6 +1,7 @@
 #include <nvshmem.h>
 #include <nvshmemx.h>
 
+#include <algorithm>
 #include <cstring>
 
 #include "gpu/nvshmem_calls.hpp"
@@ -152,7 +153,12 @@ void exchanges(const Exchange& exchange, std::uint64_t first, int steps, cudaStr
 }
 
 void sums(double* const (&values)[2], std::size_t count, int steps, cudaStream_t stream) {
-  sums_kernel<<<1, count == 1 ? 128 : 512, 0, stream>>>(values[0], values[1], count, steps);
+  // As many threads as its registers leave room for.
+  int threads = count == 1 ? 128 : 512;
+  cudaFuncAttributes kernel{};
+  if (cudaFuncGetAttributes(&kernel, sums_kernel) == cudaSuccess)
+    threads = std::min(threads, kernel.maxThreadsPerBlock / 32 * 32);
+  sums_kernel<<<1, threads, 0, stream>>>(values[0], values[1], count, steps);
 }
 
 }  // namespace tca::bench::gpu::nvshmem

@@ -175,6 +175,7 @@ class BlockTeam {
     T total = value<T>(__shfl_sync(0xffffffffu, raw, number));
     for (device::Word r = 1; r < size(); ++r)
       total = op(total, value<T>(__shfl_sync(0xffffffffu, raw, r * count + number)));
+    __syncwarp();  // every lane has read its value
     if (partner == 0) values[number] = total;
   }
 
