@@ -66,6 +66,8 @@ struct Patience {
   Word* waiting = nullptr;      // one a link: the step in which a wait for it has been long
   std::uint64_t limit_ns = 0;
   Word chain = 0;
+  const Word* gone = nullptr;   // one a rank: not 0 once it will never signal again
+  const Word* ranks = nullptr;  // one a link: its rank; null where links are ranks
 };
 
 inline constexpr Word max_parts = 256;

@@ -83,7 +83,7 @@ class BlockTeam {
   __device__ bool wait_signal(device::Word from) {
     if (lane() == 0) {
       const device::Word next = team_.seen[from] + 1;
-      if (good_ && !device::await(team_.raised + from, next, device::no_link, team_.patience)) {
+      if (good_ && !device::await(team_.raised + from, next, from, team_.patience)) {
         good_ = false;
         device::store_relaxed(team_.patience.waiting + size(), from + 1);
       }

@@ -27,6 +27,9 @@ class Control {
   // Why `rank` will never answer again ("was killed", "left the world", ...), or nothing while it may.
   virtual std::optional<std::string> lost(int rank) = 0;
 
+  // The same question for any thread, without the reason.
+  virtual bool is_gone(int /*rank*/) const { return false; }
+
   // Tells the others that this rank is going, and why when it is not in good order.
   virtual void leave(std::string_view reason) = 0;
 

@@ -103,6 +103,24 @@ TEST(DevicePatience, OfAPartThatIsAhead) {
   expect_told(ranks, 1, -1, 0);
 }
 
+// Long before the time limit, and the host learns who it was.
+TEST(DevicePatience, EndsWhenThePartnerIsGone) {
+  for (const Carrier carrier : {Carrier::lines, Carrier::stores}) {
+    for (const bool sends : {true, false}) {
+      const int lonely = sends ? 0 : 1, gone = 1 - lonely;
+      DeviceRanks ranks(2, {put(0, 1, carrier)}, fresh, 1000);
+      std::jthread host([&] {
+        std::this_thread::sleep_for(std::chrono::milliseconds(30));
+        device::store_relaxed(&ranks[lonely].gone[static_cast<std::size_t>(gone)], 1);
+      });
+      EXPECT_NE(ranks.run({.parts = sends ? std::vector<Word>{3, 0} : std::vector<Word>{0, 3},
+                           .first_step = fresh}),
+                "");
+      expect_told(ranks, lonely, gone, sends && carrier == Carrier::lines ? 103 : 101);
+    }
+  }
+}
+
 TEST(DevicePatience, EndsWhenTheWorldHasMetAnError) {
   for (const Carrier carrier : {Carrier::lines, Carrier::stores}) {
     for (const std::vector<Word>& parts : {std::vector<Word>{0, 3}, std::vector<Word>{3, 0}}) {

@@ -185,12 +185,17 @@ class Ring {
   static constexpr Word room = 90;
 
   Ring(Word ranks, Word lanes, double limit_s)
-      : ranks_(ranks), lanes_(lanes), parts_(std::vector<std::size_t>(ranks, room)) {
+      : ranks_(ranks),
+        lanes_(lanes),
+        parts_(std::vector<std::size_t>(ranks, room)),
+        waiting_(ranks),
+        gone_(ranks) {
     for (Word rank = 0; rank < ranks; ++rank) {
       teams_.push_back(std::make_unique<Team>(lanes));
       signals_.push_back(std::make_unique<Signals>());
       sources_.emplace_back(room);
-      patience_.push_back({&abort_, &gave_up_, nullptr, static_cast<std::uint64_t>(limit_s * 1e9), 7});
+      patience_.push_back({&abort_, &gave_up_, waiting_.data(), static_cast<std::uint64_t>(limit_s * 1e9), 7,
+                           gone_.data(), nullptr});
     }
   }
 
@@ -261,6 +266,7 @@ class Ring {
   std::vector<std::unique_ptr<Signals>> signals_;
   std::vector<device::Patience> patience_;
   Word abort_ = 0, gave_up_ = 0;
+  std::vector<Word> waiting_, gone_;
   std::mutex mutex_;
   std::string failure_;
 };

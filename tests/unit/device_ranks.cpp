@@ -242,10 +242,16 @@ void DeviceRanks::link_up(Word first_step, double limit_s) {
     if (!rank.arrivals.empty()) chain.segments_in = rank.arrivals.back().end_segment;
     rank.posted = first_step;
     rank.waiting.assign(ranks_.size(), first_step);
+    rank.gone.assign(ranks_.size(), 0);
     chain.count = &rank.count;
     chain.posted = &rank.posted;
-    chain.patience = {&rank.abort, &rank.gave_up, rank.waiting.data(),
-                      static_cast<std::uint64_t>(limit_s * 1e9), chain_number};
+    chain.patience = {&rank.abort,
+                      &rank.gave_up,
+                      rank.waiting.data(),
+                      static_cast<std::uint64_t>(limit_s * 1e9),
+                      chain_number,
+                      rank.gone.data(),
+                      nullptr};
   }
 }
 

@@ -165,7 +165,7 @@ struct DeviceRank {
   };
   std::vector<Unit> units_out, units_in;
   Word count = 0, posted = 0, abort = 0, gave_up = 0;
-  std::vector<Word> waiting;
+  std::vector<Word> waiting, gone;
 };
 
 class DeviceRanks {

@@ -1,5 +1,5 @@
-// Waiting on a device without ever hanging: every loop that polls gives up when the world has met an error or when
-// the chain's time limit has passed, and tells the host for whom it waited.
+// Waiting on a device without ever hanging: every loop that polls gives up when the world has met an error, when
+// the partner is gone, or when the chain's time limit has passed, and tells the host for whom it waited.
 #pragma once
 
 #include "tca/device_chain.hpp"
@@ -33,12 +33,26 @@ class Waiting {
         10'000'000;  // as long as this, the host would like to know who is missing
     // Once a wait of this rank has given up, those behind it on the stream need not take as long again.
     if (load_relaxed(patience.abort) != 0 || load_relaxed(patience.gave_up) != 0) return 0;
+    // Who is gone has sent what it had to, perhaps since the last poll: those after this look find it.
+    constexpr std::uint64_t last_polls = 1;
+    if (link != no_link && is_gone(patience, link))
+      return begin == last_polls ? give_up(patience, step, link) : last_polls;
     give_way();
     const std::uint64_t now = now_ns();
     if (begin == 0) return now;
     if (now - begin < long_ns) return begin;
     if (link != no_link) store_relaxed(patience.waiting + link, step);
     if (now - begin < patience.limit_ns) return begin;
+    return give_up(patience, step, link);
+  }
+
+  static TCA_DEVICE bool is_gone(const Patience& patience, Word link) {
+    const Word rank = patience.ranks != nullptr ? load_relaxed(patience.ranks + link) : link;
+    return load_relaxed(patience.gone + rank) != 0;
+  }
+
+  static TCA_DEVICE std::uint64_t give_up(const Patience& patience, Word step, Word link) {
+    if (link != no_link) store_relaxed(patience.waiting + link, step);
     store_relaxed(patience.gave_up, patience.chain);
     return 0;
   }

@@ -289,6 +289,10 @@ class Compiler {
     patience.abort = &inbox_.abort();
     patience.gave_up = &inbox_.gave_up();
     patience.waiting = compiled_->room.take_words(compiled_->partners.size());
+    patience.gone = inbox_.gone();
+    Word* const ranks = compiled_->room.take_words(compiled_->partners.size());
+    std::copy(compiled_->partners.begin(), compiled_->partners.end(), ranks);
+    patience.ranks = ranks;
     patience.limit_ns = static_cast<std::uint64_t>(std::chrono::nanoseconds(share_.time_limit).count());
   }
 

@@ -13,6 +13,7 @@
 #include "fabric/cuda/plan.hpp"
 #include "fabric/cuda/program.hpp"
 #include "fabric/cuda/team.hpp"
+#include "fabric/cuda/watch.hpp"
 
 namespace tca::cuda {
 
@@ -104,6 +105,7 @@ class CudaFabric final : public fabric::Fabric {
   OwnStream steps_, attempts_, copies_;
   HostCopier copier_{setup_.stream};
   Inbox inbox_;
+  Watch watch_{control_, inbox_.gone()};
   Engine engine_;
   Runner runner_;
   Teams teams_;
@@ -159,6 +161,12 @@ void CudaFabric::check() {
   const CudaTeam::Late late = who_is_late(id);
   const std::string whom =
       late.ranks.empty() ? "others" : fmt::format("rank {}", fmt::join(late.ranks, ", "));
+  for (const int rank : late.ranks) {
+    if (const std::optional<std::string> reason = control_.lost(rank)) {
+      base::fail(Errc::rank_lost, "rank {} {} while rank {} was waiting for it on its GPU in {}", rank,
+                 *reason, control_.rank(), late.what);
+    }
+  }
   control_.trouble = fmt::format("it waited too long for {} in {}", whom, late.what);
   base::fail(
       Errc::timed_out,

@@ -48,7 +48,9 @@ class Inbox {
 
   // Not 0: every wait on a device gives up.
   Word& abort() const { return host_words_[0]; }
-  // The chain or team whose wait passed its time limit, or 0.
+  // A word a rank; not 0: it is gone, and whoever waits for it on a device gives up.
+  Word* gone() const { return gone_; }
+  // The chain or team whose wait was given up, or 0.
   Word& gave_up() const { return host_words_[1]; }
   // The first put that a kernel of this rank was refused, and how many there were.
   device::Refusal& refusal() const { return *reinterpret_cast<device::Refusal*>(host_words_ + 2); }
@@ -64,6 +66,7 @@ class Inbox {
   Arena device_room_{capacity};
   Arena host_room_{host_bytes};
   Word* host_words_ = nullptr;
+  Word* gone_ = nullptr;
 };
 
 // Room of an inbox, given back with its object.

@@ -83,8 +83,13 @@ std::unique_ptr<CudaTeam> make_team(Teams& teams, std::string name, std::size_t 
   view.sent = view.raised + size;
   view.seen = view.sent + size;
   view.step = view.seen + size;
-  view.patience = {&inbox.abort(), &inbox.gave_up(), team->room.take_words(size + 1),
-                   static_cast<std::uint64_t>(std::chrono::nanoseconds(time_limit).count()), id};
+  view.patience = {&inbox.abort(),
+                   &inbox.gave_up(),
+                   team->room.take_words(size + 1),
+                   static_cast<std::uint64_t>(std::chrono::nanoseconds(time_limit).count()),
+                   id,
+                   inbox.gone(),
+                   nullptr};
   teams[id] = team.get();
   return team;
 }

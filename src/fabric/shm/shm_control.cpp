@@ -185,6 +185,11 @@ std::optional<std::string> ShmControl::lost(int rank) {
   return how;
 }
 
+bool ShmControl::is_gone(int rank) const {
+  const Presence presence = board_.seat(rank).presence.load(std::memory_order_acquire);
+  return presence == Presence::failed || presence == Presence::left || process_of_ended(rank);
+}
+
 bool ShmControl::process_of_ended(int rank) const {
   const auto pid = board_.seat(rank).pid.load(std::memory_order_relaxed);
   return pid != 0 && process_ended(pid);  // 0: not yet started; its launcher or the time limit ends that

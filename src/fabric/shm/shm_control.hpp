@@ -21,6 +21,7 @@ class ShmControl final : public fabric::Control {
   int size() const override { return size_; }
   std::vector<base::Blob> all_gather(const base::Blob& mine, std::string_view what) override;
   std::optional<std::string> lost(int rank) override;
+  bool is_gone(int rank) const override;
   void leave(std::string_view reason) override;
   base::Cores cores() const override { return cores_; }
 
