@@ -25,6 +25,7 @@ Engine::Engine(Inbox& inbox, HostCopier& copier, int rank, unsigned blocks)
   view_.bells = bells_;
   view_.relay = inbox_.at<Bell>(rank_, room_.take(Bell::count * sizeof(Bell)));
   view_.state = room_.take_words(1);
+  view_.obeyed = room_.take_words(1);
   view_.slots = slots_;
 }
 
@@ -59,7 +60,8 @@ Word Engine::ring(Word slot, bool others_ran_it) {
   }
   ++in_flight_;
   const Word number = command(what);
-  if (is_gone()) launch(number - 1);
+  // It may have obeyed this very command before it left.
+  if (has_ended() && device::load_relaxed(view_.obeyed) != number) launch();
   return number;
 }
 
@@ -75,7 +77,7 @@ Word Engine::command(Word what) {
 }
 
 // An engine that is leaving makes up its mind in a few microseconds, unless its GPU has failed.
-bool Engine::is_gone() {
+bool Engine::has_ended() {
   constexpr unsigned polls_between_checks = 4096;
   for (unsigned polls = 1; device::load_acquire(view_.state) == leaving; ++polls) {
     if (polls % polls_between_checks != 0) continue;
@@ -85,8 +87,8 @@ bool Engine::is_gone() {
   return device::load_acquire(view_.state) == ended;
 }
 
-void Engine::launch(Word seen) {
-  view_.seen = seen;
+void Engine::launch() {
+  view_.seen = device::load_relaxed(view_.obeyed);
   device::store_relaxed(view_.state, running);
   if (blocks_ > 1) {
     check(cudaMemsetAsync(view_.relay, 0, Bell::count * sizeof(Bell), stream_), "starting the engine");

@@ -164,15 +164,15 @@ class Operator {
     if (!Workers::any(threadIdx.x == 0 && number_of(heard()) == seen_ + 1)) return;
     const std::uint64_t command = heard();
     ++seen_;
-    if (leads() && gridDim.x > 1 && threadIdx.x == 0) ring_others(command);
+    if (leads() && gridDim.x > 1 && threadIdx.x == 0) ring_others(seen_, command);
     Workers::sync();  // everyone has read it
     if (threadIdx.x == 0) shared_word(ear_.seen) = seen_;
     obey(static_cast<Word>(command));
   }
 
-  __device__ void ring_others(std::uint64_t command) {
+  __device__ void ring_others(Word number, std::uint64_t command) {
     // Release: pairs with the acquire in `load_command`.
-    asm volatile("st.release.gpu.global.u64 [%0], %1;" ::"l"(&view_.relay[seen_ % Bell::count].command),
+    asm volatile("st.release.gpu.global.u64 [%0], %1;" ::"l"(&view_.relay[number % Bell::count].command),
                  "l"(command)
                  : "memory");
   }
@@ -283,9 +283,9 @@ class Operator {
       const Word next = seen_ + 1;
       stays = number_of(load_command(&view_.bells[next % Bell::count].command)) == next;
       if (!stays && gridDim.x > 1) {
-        ++seen_;
-        ring_others(Bell::make(seen_, Bell::quit));
+        ring_others(seen_ + 1, Bell::make(seen_ + 1, Bell::quit));
       }
+      device::store_relaxed(view_.obeyed, seen_);
       device::store_release(view_.state, stays ? running : ended);
     }
     return !Workers::any(stays);

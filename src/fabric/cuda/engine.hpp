@@ -39,8 +39,8 @@ class Engine {
 
  private:
   Word command(Word what);
-  bool is_gone();
-  void launch(Word seen);
+  bool has_ended();
+  void launch();
 
   Inbox& inbox_;
   HostCopier& copier_;

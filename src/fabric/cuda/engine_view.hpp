@@ -35,6 +35,7 @@ struct EngineView {
   const Bell* bells = nullptr;
   Bell* relay = nullptr;  // device memory, zeroed: through it the first block rings the others
   Word* state = nullptr;
+  Word* obeyed = nullptr;  // pinned: the last command, once it has ended
   const EngineSlot* slots = nullptr;
   Word seen = 0;  // commands before this launch
 };
