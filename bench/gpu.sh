@@ -56,5 +56,15 @@ large="put --ranks 2 --start graph,host --bytes 268435456"
 bench "$(peers copy nccl)" $large --layout block
 # shellcheck disable=SC2086
 bench "$(peers copy)" $large --layout block-stride --rows 256,1024,4096
+himeno() {
+  echo "tca himeno $*"
+  timeout -k 5 60 "$tca" himeno --ranks "$gpus" --fabric cuda --seconds 1 --json "$out" "$@" && return
+  echo "bench/gpu.sh: that failed" >&2
+  failed=1
+}
+for size in S M; do
+  himeno --size "$size" --start kernel ${everyone:+--compare}
+  himeno --size "$size" --start graph
+done
 echo "written: $out"
 exit "$failed"

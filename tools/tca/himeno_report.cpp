@@ -59,13 +59,16 @@ std::string in_bytes(std::int64_t bytes) {
 std::string verdict(const HimenoReport& report) {
   if (!report.check) return "not run";
   const himeno::Check& check = *report.check;
+  const std::string when = report.checked_iterations == report.iterations
+                               ? ""
+                               : fmt::format(" after {} iterations", report.checked_iterations);
   if (check.agrees())
-    return fmt::format("{:.6e}, they agree; every cell is the same to the bit", check.residual);
+    return fmt::format("{:.6e}{}, they agree; every cell is the same to the bit", check.residual, when);
   const std::string cells =
       check.different_ranks.empty()
           ? "the cells are the same"
           : fmt::format("cells are not the same on rank {}", fmt::join(check.different_ranks, ", "));
-  return fmt::format("{:.6e}, they DIFFER: the residual by {:.1e} of it, {}", check.residual,
+  return fmt::format("{:.6e}{}, they DIFFER: the residual by {:.1e} of it, {}", check.residual, when,
                      check.residual_difference, cells);
 }
 
@@ -169,6 +172,7 @@ void append_json(const HimenoReport& report, const std::string& path) {
     if (report.check) {
       record.extra["serial_residual"] = report.check->residual;
       record.extra["agrees"] = report.check->agrees();
+      record.extra["checked_iterations"] = report.checked_iterations;
     }
     append_line(path, record.line());
   }

@@ -36,6 +36,7 @@ struct HimenoReport {
   std::int64_t iterations = 0;            // rehearsal included
   std::vector<himeno::Result> results{};  // OpenTCA, then the peer
   std::optional<himeno::Check> check{};
+  std::int64_t checked_iterations = 0;  // those after which the check was made
 };
 
 void print(const HimenoReport& report);
