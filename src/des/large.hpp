@@ -1,0 +1,42 @@
+// Memory for state that is large and visited in no order: on huge pages where the system has them, since otherwise most
+// visits to a model of tens of thousands of nodes begin with a walk through the page tables.
+#pragma once
+
+#include <sys/mman.h>
+
+#include <cstddef>
+#include <cstdlib>
+#include <new>
+#include <vector>
+
+namespace tca::des {
+
+template <class T>
+struct LargeAllocator {
+  using value_type = T;
+  static constexpr std::size_t page = std::size_t{2} << 20;
+
+  LargeAllocator() = default;
+  template <class U>
+  LargeAllocator(const LargeAllocator<U>&) {}
+
+  T* allocate(std::size_t count) {
+    const std::size_t bytes = count * sizeof(T);
+    if (bytes < page) return static_cast<T*>(::operator new (bytes, std::align_val_t{64}));
+    void* memory = std::aligned_alloc(page, (bytes + page - 1) / page * page);
+    if (memory == nullptr) throw std::bad_alloc();
+    madvise(memory, bytes, MADV_HUGEPAGE);  // a hint: without huge pages it is slower, not wrong
+    return static_cast<T*>(memory);
+  }
+  void deallocate(T* memory, std::size_t count) {
+    if (count * sizeof(T) < page) return ::operator delete (memory, std::align_val_t{64});
+    std::free(memory);
+  }
+
+  bool operator==(const LargeAllocator&) const { return true; }
+};
+
+template <class T>
+using LargeVector = std::vector<T, LargeAllocator<T>>;
+
+}  // namespace tca::des

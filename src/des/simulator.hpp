@@ -1,0 +1,158 @@
+// The clock, the events to come, and the agents: programs that wait for simulated time and for each other.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "des/event.hpp"
+#include "des/task.hpp"
+
+namespace tca::des {
+
+// A name for people, put together only when somebody reads it: "rank 3", "dma 12.1". The text is a literal.
+struct Label {
+  std::string_view text;
+  std::int64_t index = -1;  // left out when negative, as is the next
+  std::int64_t part = -1;
+
+  std::string to_string() const;
+};
+
+// What the events of a range of objects mean.
+class Handler {
+ public:
+  virtual ~Handler() = default;
+  virtual void handle(const Event& event) = 0;
+
+  // Events of this handler that will probably come soon, the farthest first: stages 0 to 3. A large model's state is in no
+  // cache, so that what an event needs is better asked for while others are handled. Changes nothing.
+  virtual void prepare(const Event& /*event*/, unsigned /*stage*/) const {}
+};
+
+enum class AgentKind {
+  worker,   // has an end; a simulation in which one is left waiting for ever is a deadlock
+  service,  // serves as long as others want something
+};
+
+// An agent that waits, for messages.
+struct Waiting {
+  std::string agent, what;
+  Time since;
+};
+
+// The agents that wait for one thing, first come first.
+struct WaitList {
+  static constexpr std::uint32_t nobody = UINT32_MAX;
+  std::uint32_t first = nobody, last = nobody;
+};
+
+class Simulator {
+ public:
+  // The wheel's buckets, see wheel.hpp. A model with many events in flight wants narrow ones.
+  struct Options {
+    QueueKind queue = QueueKind::wheel;
+    unsigned bucket_bits = 6;
+    unsigned bucket_count_bits = 14;
+  };
+  Simulator() : Simulator(Options{}) {}
+  explicit Simulator(const Options& options);
+  ~Simulator();
+  Simulator(const Simulator&) = delete;
+  Simulator& operator=(const Simulator&) = delete;
+
+  Time now() const { return now_; }
+
+  // The number of the handler's object 0; up to 2^28 follow it. The handler outlives the simulator's last run.
+  std::uint32_t add(Handler& handler);
+  void schedule(Time at, std::uint32_t object, std::uint32_t sequence) {
+    queue_->push({at, object, sequence});
+  }
+
+  // A new agent, which begins at the present time but not within this call.
+  void spawn(Task program, Label name, AgentKind kind = AgentKind::worker);
+
+  // For co_await within an agent.
+  auto sleep(Time span) { return Sleep{*this, now_ + span}; }
+  auto sleep_until(Time time) { return Sleep{*this, time}; }
+
+  // Runs until nothing is left to happen. Throws what an agent throws, and Error{timed_out} naming every worker that
+  // waits and what for, when some are left.
+  void run();
+  // The same up to and including `until`; false when nothing is left. A deadlock is for the caller to see.
+  bool run_until(Time until);
+  // A single event; false when there is none.
+  bool step();
+
+  // Of every event so far, in order: equal for equal models, whatever the queue, the compiler or the machine.
+  std::uint64_t hash() const { return hash_; }
+  std::uint64_t events() const { return events_; }
+  std::size_t pending() const { return queue_->size(); }
+  std::size_t workers() const { return workers_; }
+
+  // The workers that are not done and wait for something other than time.
+  std::vector<Waiting> waiting() const;
+  [[noreturn]] void fail_deadlocked() const;
+
+  // What awaitables are made of (wait.hpp): an agent goes to sleep in a list, and is woken out of it. A woken agent runs
+  // at the present time, but after this call.
+  void park(Task::Handle task, WaitList& list, Label what, std::uint64_t need);
+  void wake_first(WaitList& list);
+  std::uint64_t first_need(const WaitList& list) const { return agents_[list.first].need; }
+  // Wakes those whose need is at most `value`.
+  void wake_up_to(WaitList& list, std::uint64_t value);
+
+ private:
+  friend struct Task::Finish;
+
+  struct Sleep {
+    Simulator& simulator;
+    Time until;
+    bool await_ready() const { return until <= simulator.now_; }
+    void await_suspend(Task::Handle task) const { simulator.sleep_in(task, until); }
+    void await_resume() const {}
+  };
+
+  struct Agent {
+    Task::Handle outermost;
+    Task::Handle innermost;  // the task to go on with
+    std::uint64_t need = 0;
+    Label name, waits_for;
+    Time since = 0;
+    std::uint32_t sequence = 0;
+    std::uint32_t next = WaitList::nobody;  // in a list, or of the free ones
+    AgentKind kind = AgentKind::worker;
+    bool parked = false;
+  };
+
+  class Agents final : public Handler {
+   public:
+    explicit Agents(Simulator& simulator) : simulator_(simulator) {}
+    void handle(const Event& event) override { simulator_.resume(event.object); }
+
+   private:
+    Simulator& simulator_;
+  };
+
+  void process(const Event& event);
+  void prepare() const;
+  void sleep_in(Task::Handle task, Time until);
+  void wake_at(std::uint32_t agent, Time at) { schedule(at, agent, agents_[agent].sequence++); }
+  void unpark(std::uint32_t agent);
+  void resume(std::uint32_t agent);
+  void end(std::uint32_t agent);
+
+  Time now_ = 0;
+  std::uint64_t hash_ = 0;
+  std::uint64_t events_ = 0;
+  std::unique_ptr<Queue> queue_;
+  std::vector<Handler*> handlers_;
+  Agents agents_handler_{*this};
+  std::vector<Agent> agents_;
+  std::uint32_t free_agent_ = WaitList::nobody;
+  std::size_t workers_ = 0;
+  bool ended_ = false;  // the agent that runs has come to its end
+};
+
+}  // namespace tca::des

@@ -1,0 +1,62 @@
+// APEnet+'s card: a NIC on a torus that cuts messages into packets of a few KB, reads them from host or GPU memory, and at
+// the receiver makes virtual addresses physical, on its Nios II processor or in hardware, before it writes them.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "net/network.hpp"
+
+namespace tca::net {
+
+// `arrived` grows by one when all is in the target's memory and its host has been told, `sent` when the source may be
+// overwritten.
+struct ApePut {
+  Endpoint from, to;
+  std::uint64_t bytes = 0;
+  des::Counter* arrived = nullptr;
+  des::Counter* sent = nullptr;
+};
+
+class Ape {
+ public:
+  // The NICs of an interconnect, and the unit of each node whose processor drives them. Throws Error{invalid_argument}
+  // when those NICs are no such cards.
+  Ape(Network& network, std::uint32_t interconnect, std::uint32_t host);
+
+  // The host posts it and goes on. A card takes up its puts one after the other.
+  void put(const ApePut& put);
+
+ private:
+  struct Card {
+    Card(des::Simulator& simulator, const ApeKind& kind, std::uint32_t node);
+    des::Semaphore turn;     // of puts
+    des::Semaphore engines;  // that read host memory
+    des::Semaphore host_window, gpu_window;
+  };
+
+  // A packet's data on its way into the card.
+  struct Load {
+    Load(des::Simulator& simulator, std::uint32_t node, std::uint32_t size)
+        : passage(simulator, {"a packet's data at node", node}),
+          here(simulator, {"a packet's data at node", node}),
+          bytes(size) {}
+    Passage passage;
+    des::Counter here;
+    std::uint32_t bytes;
+  };
+
+  Card& card(std::uint32_t node);
+  des::Task run(ApePut put);
+  des::Task send_packet(ApePut put, std::unique_ptr<Load> load, des::Counter& read, des::Counter& written);
+  des::Task announce(ApePut put, std::uint64_t packets, std::unique_ptr<des::Counter> written);
+
+  Network& network_;
+  des::Simulator& simulator_;
+  std::uint32_t interconnect_;
+  std::uint32_t host_;
+  const ApeKind& ape_;
+  std::vector<std::unique_ptr<Card>> cards_;  // of a node, from its first put on
+};
+
+}  // namespace tca::net

@@ -1,0 +1,32 @@
+#include "net/claims.hpp"
+
+namespace tca::net {
+
+void Claims::add(LinkId link, TrainId train, des::Time begin, des::Time end, std::uint64_t share) {
+  std::uint32_t place = free_;
+  if (place == none) {
+    place = static_cast<std::uint32_t>(claims_.size());
+    claims_.emplace_back();
+  } else {
+    free_ = claims_[place].next;
+  }
+  claims_[place] = {train, first_[link], begin, end, share};
+  first_[link] = place;
+}
+
+void Claims::remove(LinkId link, TrainId train) {
+  std::uint32_t* at = &first_[link];
+  while (claims_[*at].train != train) at = &claims_[*at].next;
+  const std::uint32_t place = *at;
+  *at = claims_[place].next;
+  claims_[place].next = free_;
+  free_ = place;
+}
+
+std::uint32_t Claims::find(TrainId train, LinkId link) const {
+  std::uint32_t place = first_[link];
+  while (claims_[place].train != train) place = claims_[place].next;
+  return place;
+}
+
+}  // namespace tca::net

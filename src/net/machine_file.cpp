@@ -1,0 +1,192 @@
+#include "net/machine_file.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <set>
+#include <sstream>
+
+#include "base/fail.hpp"
+#include "net/machine_tree.hpp"
+
+namespace tca::net {
+
+namespace fs = std::filesystem;
+
+std::string to_string(const Place& place) {
+  return fmt::format("{}:{}:{}", place.file, place.line, place.column);
+}
+
+std::string_view to_string(Origin origin) {
+  switch (origin) {
+    case Origin::published:
+      return "published";
+    case Origin::measured:
+      return "measured";
+    case Origin::fitted:
+      return "fitted";
+  }
+  return "?";
+}
+
+namespace {
+
+Place place_of(const toml::source_region& region) {
+  return {region.path ? *region.path : std::string{}, static_cast<int>(region.begin.line),
+          static_cast<int>(region.begin.column)};
+}
+
+std::vector<fs::path> folders() {
+  std::vector<fs::path> found;
+  if (const char* asked = std::getenv("OPENTCA_MACHINES"); asked != nullptr) {
+    std::istringstream list(asked);
+    for (std::string folder; std::getline(list, folder, ':');)
+      if (!folder.empty()) found.emplace_back(folder);
+  }
+  std::error_code none;
+  const fs::path program = fs::read_symlink("/proc/self/exe", none);
+  if (!none) found.push_back(program.parent_path().parent_path() / "share/opentca/machines");
+  found.emplace_back(OPENTCA_MACHINES_SOURCE);
+  found.emplace_back(OPENTCA_MACHINES_INSTALLED);
+  return found;
+}
+
+// A file may name a parent that names it again; the chain so far ends that.
+toml::table parse_with_parents(std::string_view text, const std::string& file, std::set<std::string> chain);
+
+// Tables merge; anything else, a number's { value, unit, ... } too, replaces what the parent has.
+bool merges(const toml::node& node) {
+  const toml::table* table = node.as_table();
+  return table != nullptr && !table->contains("value");
+}
+
+void merge(toml::table& into, toml::table&& from) {
+  for (auto&& entry : from) {
+    const toml::key& key = entry.first;
+    toml::node& node = entry.second;
+    toml::node* there = into.get(key);
+    if (there != nullptr && merges(*there) && merges(node)) {
+      merge(*there->as_table(), std::move(*node.as_table()));
+    } else {
+      into.erase(key.str());
+      node.visit([&](auto& value) { into.insert_or_assign(key, std::move(value)); });
+    }
+  }
+}
+
+std::string read_text(const fs::path& path) {
+  std::FILE* file = std::fopen(path.c_str(), "rb");
+  if (file == nullptr)
+    base::fail(Errc::invalid_argument, "{}: cannot be read; give a machine's name or the path of its file",
+               path.string());
+  std::string text;
+  char chunk[4096];
+  for (std::size_t got = 0; (got = std::fread(chunk, 1, sizeof chunk, file)) != 0;) text.append(chunk, got);
+  std::fclose(file);
+  return text;
+}
+
+toml::table parse_parent(const toml::node& extends, const std::set<std::string>& chain) {
+  const auto name = extends.value<std::string>();
+  const Place place = net::place_of(extends);
+  if (!name || name->empty())
+    base::fail(Errc::invalid_argument, "{}: `extends` is the name of another machine, in quotes",
+               to_string(place));
+  fs::path path;
+  try {
+    path = find_machine(*name);
+  } catch (const Error& error) {
+    base::fail(Errc::invalid_argument, "{}: `extends`: {}", to_string(place), error.what());
+  }
+  if (chain.contains(path.string()))
+    base::fail(Errc::invalid_argument, "{}: `extends = \"{}\"` comes back to this file", to_string(place),
+               *name);
+  return parse_with_parents(read_text(path), path.string(), chain);
+}
+
+toml::table parse_with_parents(std::string_view text, const std::string& file, std::set<std::string> chain) {
+  toml::table own;
+  try {
+    own = toml::parse(text, file);
+  } catch (const toml::parse_error& error) {
+    base::fail(Errc::invalid_argument, "{}: {}", to_string(place_of(error.source())), error.description());
+  }
+  chain.insert(file);
+  const toml::node* extends = own.get("extends");
+  if (extends == nullptr) return own;
+  toml::table merged = parse_parent(*extends, chain);
+  own.erase("extends");
+  merge(merged, std::move(own));
+  return merged;
+}
+
+}  // namespace
+
+Place place_of(const toml::node& node) { return place_of(node.source()); }
+Place place_of(const toml::key& key) { return place_of(key.source()); }
+
+const toml::table& table_at(const toml::table& root, std::string_view path) {
+  const toml::table* table = &root;
+  while (!path.empty()) {
+    const std::size_t slash = path.find('/');
+    table = table->get(path.substr(0, slash))->as_table();
+    path = slash == std::string_view::npos ? std::string_view{} : path.substr(slash + 1);
+  }
+  return *table;
+}
+
+void fail_at(const Place& place, std::string_view why) {
+  base::fail(Errc::invalid_argument, "{}: {}", to_string(place), why);
+}
+
+std::vector<std::string> list_machines() {
+  std::set<std::string> names;
+  for (const fs::path& folder : folders()) {
+    std::error_code none;
+    for (const fs::directory_entry& entry : fs::directory_iterator(folder, none))
+      if (entry.path().extension() == ".toml") names.insert(entry.path().stem().string());
+  }
+  return {names.begin(), names.end()};
+}
+
+fs::path find_machine(const std::string& name) {
+  std::error_code none;
+  if (fs::path(name).extension() == ".toml") {
+    if (fs::is_regular_file(name, none)) return name;
+    base::fail(Errc::invalid_argument, "there is no machine file {}", name);
+  }
+  if (name.find('/') == std::string::npos)
+    for (const fs::path& folder : folders()) {
+      fs::path path = folder / (name + ".toml");
+      if (fs::is_regular_file(path, none)) return path;
+    }
+  base::fail(Errc::invalid_argument,
+             "there is no machine `{}`; there are {} (OPENTCA_MACHINES adds folders, and a path that ends in "
+             ".toml is taken as it is)",
+             name, fmt::join(list_machines(), ", "));
+}
+
+fs::path find_published() {
+  std::error_code none;
+  for (const fs::path& folder : folders())
+    if (fs::is_directory(folder / "published", none)) return folder / "published";
+  std::string searched;
+  for (const fs::path& folder : folders()) searched += (searched.empty() ? "" : ", ") + folder.string();
+  base::fail(Errc::invalid_argument, "the published figures are missing: no folder `published` in any of {}",
+             searched);
+}
+
+MachineFile::MachineFile(const fs::path& path)
+    : name_(path.stem().string()),
+      tree_(std::make_unique<Tree>(Tree{parse_with_parents(read_text(path), path.string(), {})})) {}
+
+MachineFile::MachineFile(std::string_view text, const std::string& name)
+    : name_(name), tree_(std::make_unique<Tree>(Tree{parse_with_parents(text, name, {})})) {}
+
+MachineFile::~MachineFile() = default;
+MachineFile::MachineFile(MachineFile&&) noexcept = default;
+MachineFile& MachineFile::operator=(MachineFile&&) noexcept = default;
+
+}  // namespace tca::net

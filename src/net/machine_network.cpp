@@ -1,0 +1,146 @@
+// Links, wires and interconnects.
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
+#include "net/machine_parts.hpp"
+
+namespace tca::net {
+
+namespace {
+
+constexpr std::int64_t most_bytes = 1 << 30;
+constexpr std::int64_t most_credits = 1 << 20;
+
+std::uint32_t small_size(const MachineTable& table, std::string_view key, std::int64_t least) {
+  const std::int64_t bytes = table.size(key);
+  if (bytes < least || bytes > most_bytes)
+    table.reject(key, fmt::format("`{}` is {} bytes; it can be {} to {}", key, bytes, least, most_bytes));
+  return static_cast<std::uint32_t>(bytes);
+}
+
+// Either a rate, or PCIe's generation and lanes.
+double read_rate(const MachineTable& table) {
+  if (!table.has("generation")) return table.rate("rate");
+  const auto generation = static_cast<int>(table.count("generation", 1, 5));
+  const auto lanes = static_cast<int>(table.count("lanes", 1, 16));
+  const double rate = pcie_bytes_per_s(generation, lanes);
+  if (rate == 0) table.reject("lanes", fmt::format("PCIe has no links of {} lanes", lanes));
+  return rate;
+}
+
+LinkKind read_link(const MachineTable& table, const std::string& name) {
+  LinkKind link;
+  link.name = name;
+  link.bytes_per_s = read_rate(table);
+  if (table.has("peer_rate")) link.peer_bytes_per_s = table.rate("peer_rate");
+  link.payload_bytes = small_size(table, "payload", 1);
+  link.header_bytes = small_size(table, "header", 0);
+  link.latency = table.time("latency");
+  link.credits = static_cast<std::uint32_t>(table.count("credits", 1, most_credits));
+  return link;
+}
+
+template <class Kinds>
+std::uint32_t index_of(const MachineTable& table, std::string_view key, const Kinds& kinds,
+                       const std::string& name, std::string_view what) {
+  std::vector<std::string_view> names;
+  for (const auto& kind : kinds) {
+    if (kind.name == name) return static_cast<std::uint32_t>(names.size());
+    names.push_back(kind.name);
+  }
+  table.reject(key, fmt::format("there is no {} `{}`; there are {}", what, name, fmt::join(names, ", ")));
+}
+
+TopologyKind read_kind(const MachineTable& table) {
+  using enum TopologyKind;
+  const std::string word =
+      table.word("topology", {"chain", "ring", "double_ring", "torus", "star", "fat_tree"});
+  if (word == "chain") return chain;
+  if (word == "ring") return ring;
+  if (word == "double_ring") return double_ring;
+  if (word == "torus") return torus;
+  return word == "star" ? star : fat_tree;
+}
+
+// How many extents a topology has, least and most.
+std::pair<std::size_t, std::size_t> extents_of(TopologyKind kind) {
+  switch (kind) {
+    case TopologyKind::chain:
+    case TopologyKind::ring:
+    case TopologyKind::star:
+      return {1, 1};
+    case TopologyKind::double_ring:
+      return {2, 2};
+    case TopologyKind::torus:
+      return {1, 3};
+    case TopologyKind::fat_tree:
+      return {3, 3};
+  }
+  return {1, 3};
+}
+
+Topology read_topology(const MachineTable& table, std::uint32_t nodes) {
+  Topology topology;
+  topology.kind = read_kind(table);
+  const auto extents = table.extents("size", nodes);
+  const auto [least, most] = extents_of(topology.kind);
+  if (extents.size() < least || extents.size() > most)
+    table.reject("size", fmt::format("a {} has {} to {} extents, not {}", to_string(topology.kind), least,
+                                     most, extents.size()));
+  for (const std::int64_t extent : extents) topology.size.push_back(static_cast<std::uint32_t>(extent));
+  if (topology.kind == TopologyKind::double_ring && topology.size[1] != 2)
+    table.reject("size", "a double_ring has two rings: its second extent is 2");
+  if (topology.nodes() == 0 || nodes % topology.nodes() != 0)
+    table.reject("size", fmt::format("{} nodes cannot be made up of parts of {}", nodes, topology.nodes()));
+  if (table.has("order"))
+    for (const std::int64_t node : table.extents("order", topology.nodes()))
+      topology.order.push_back(static_cast<std::uint32_t>(node - 1));
+  return topology;
+}
+
+RouterKind read_router(const MachineTable& table) {
+  return {.hop = table.time("hop"), .collision = table.time("collision")};
+}
+
+}  // namespace
+
+void read_links(const MachineTable& root, Description& into) {
+  const MachineTable links = root.table("links");
+  for (const std::string& name : links.tables()) into.links.push_back(read_link(links.table(name), name));
+}
+
+void read_wires(const MachineTable& root, Description& into) {
+  for (const std::vector<std::string>& wire : root.word_lists("wires")) {
+    if (wire.size() != 3 && wire.size() != 4)
+      root.reject("wires",
+                  "a wire is [UNIT, UNIT, LINK] or, when it is another one back, [UNIT, UNIT, LINK, LINK]");
+    const auto unit = [&](const std::string& name) {
+      return index_of(root, "wires", into.node.units, name, "unit");
+    };
+    const auto link = [&](const std::string& name) {
+      return index_of(root, "wires", into.links, name, "link");
+    };
+    into.node.wires.push_back({unit(wire[0]), unit(wire[1]), link(wire[2]), link(wire.back())});
+  }
+}
+
+void read_interconnects(const MachineTable& root, Description& into) {
+  if (!root.has("interconnects")) return;
+  const MachineTable all = root.table("interconnects");
+  for (const std::string& name : all.tables()) {
+    const MachineTable table = all.table(name);
+    Interconnect interconnect;
+    interconnect.name = name;
+    interconnect.nic = index_of(table, "nic", into.node.units, table.word("nic"), "unit");
+    if (into.node.units[interconnect.nic].role != Role::nic)
+      table.reject("nic", fmt::format("`{}` has not the role of a nic", table.word("nic")));
+    interconnect.link = index_of(table, "link", into.links, table.word("link"), "link");
+    interconnect.topology = read_topology(table, into.nodes);
+    if (table.has("switch")) interconnect.switches = read_router(table.table("switch"));
+    into.interconnects.push_back(std::move(interconnect));
+  }
+}
+
+}  // namespace tca::net

@@ -1,0 +1,23 @@
+// How the parts of a machine file become those of a description.
+#pragma once
+
+#include <map>
+#include <string>
+
+#include "net/description.hpp"
+#include "net/machine_table.hpp"
+#include "net/mpi.hpp"
+
+namespace tca::net {
+
+// [links.NAME], [units.NAME], wires = [[UNIT, UNIT, LINK, LINK BACK], ...] and [interconnects.NAME], in this order: each
+// refers to those before it.
+void read_links(const MachineTable& root, Description& into);
+void read_units(const MachineTable& root, Description& into);
+void read_wires(const MachineTable& root, Description& into);
+void read_interconnects(const MachineTable& root, Description& into);
+
+// [mpi.NAME]; one may be like another one and say only what differs.
+std::map<std::string, MpiLibrary> read_mpi(const MachineTable& table, const Description& network);
+
+}  // namespace tca::net

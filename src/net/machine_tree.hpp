@@ -1,0 +1,25 @@
+// A machine file's parsed text; for the files that read it.
+#pragma once
+
+#include <toml++/toml.h>
+
+#include <string>
+#include <string_view>
+
+#include "net/machine_file.hpp"
+
+namespace tca::net {
+
+struct MachineFile::Tree {
+  toml::table root;
+};
+
+// `path` names tables that exist, joined by slashes; the empty one is the root's.
+const toml::table& table_at(const toml::table& root, std::string_view path);
+
+Place place_of(const toml::node& node);
+Place place_of(const toml::key& key);
+
+[[noreturn]] void fail_at(const Place& place, std::string_view why);
+
+}  // namespace tca::net

@@ -1,0 +1,227 @@
+#include "net/mpi_agent.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace tca::net {
+
+namespace {
+
+des::Time time_of(std::uint64_t bytes, double bytes_per_s) {
+  return std::llround(static_cast<double>(bytes) / bytes_per_s * static_cast<double>(des::second));
+}
+
+}  // namespace
+
+Mpi::State::State(des::Simulator& simulator, const Rank& at, std::uint32_t rank)
+    : place(at),
+      processor(simulator, {"the processor of rank", rank}, 1),
+      to_gpu(simulator, {"the copies into the GPU of rank", rank}, 1),
+      from_gpu(simulator, {"the copies out of the GPU of rank", rank}, 1) {}
+
+Mpi::Message::Message(des::Simulator& simulator, std::uint32_t from, std::uint32_t to)
+    : announced(simulator, {"an MPI message, sender.receiver", from, to}),
+      cleared(simulator, {"a receive to be posted, sender.receiver", from, to}),
+      landed(simulator, {"the data of an MPI message, sender.receiver", from, to}) {}
+
+Mpi::Mpi(Network& network, const HostKind& host, const MpiLibrary& library, const std::vector<Rank>& ranks)
+    : network_(network), host_(host), library_(library) {
+  std::uint32_t number = 0;
+  for (const Rank& rank : ranks) ranks_.emplace_back(network.simulator(), rank, number++);
+}
+
+Mpi::Message& Mpi::message(std::uint32_t from, std::uint32_t to, std::uint64_t number) {
+  Pair& pair = pairs_[std::uint64_t{from} << 32 | to];
+  while (pair.first + pair.messages.size() <= number)
+    pair.messages.push_back(std::make_unique<Message>(network_.simulator(), from, to));
+  return *pair.messages[number - pair.first];
+}
+
+void Mpi::end(std::uint32_t from, std::uint32_t to, Message& message) {
+  ++message.ends_done;
+  Pair& pair = pairs_[std::uint64_t{from} << 32 | to];
+  for (; !pair.messages.empty() && pair.messages.front()->ends_done == 2; ++pair.first)
+    pair.messages.pop_front();
+}
+
+des::Task Mpi::work(std::uint32_t rank, des::Time time) {
+  des::Semaphore& processor = ranks_[rank].processor;
+  co_await processor.acquire();
+  co_await network_.simulator().sleep(time);
+  processor.release();
+}
+
+std::uint32_t Mpi::rails_of(std::uint64_t bytes) const {
+  return bytes >= static_cast<std::uint64_t>(library_.split_from)
+             ? static_cast<std::uint32_t>(library_.rails.size())
+             : 1;
+}
+
+void Mpi::control(const Rank& from, const Rank& to, std::uint64_t bytes, des::Counter& arrived) {
+  network_.send(
+      {.from = from.host,
+       .to = to.host,
+       .interconnect = interconnect(from.rail),
+       .bytes = static_cast<std::uint32_t>(bytes + static_cast<std::uint64_t>(library_.control_bytes)),
+       .arrived = &arrived});
+}
+
+// Each rail carries an equal share.
+des::Task Mpi::put(Endpoint from, Endpoint to, std::uint64_t bytes, std::uint32_t first_rail,
+                   des::Counter& landed) {
+  const std::uint32_t rails = rails_of(bytes);
+  des::Group group(network_.simulator(), {"the rails of an MPI message"});
+  for (std::uint32_t rail = 0; rail < rails; ++rail) {
+    Transfer share;
+    share.from = from;
+    share.to = to;
+    share.interconnect = interconnect(first_rail + rail);
+    share.rows.bytes = bytes / rails + (rail < bytes % rails ? 1 : 0);
+    share.packet_bytes = library_.packet_bytes;
+    share.request_bytes = library_.request_bytes;
+    share.window = library_.requests;
+    share.arrived = &landed;
+    group.spawn(network_.transfer(share), {"rail", rail});
+  }
+  co_await group.done();
+}
+
+// By the GPU's copy engine of that direction.
+des::Task Mpi::copy(std::uint32_t rank, std::uint64_t bytes, bool into_gpu, des::Time start) {
+  des::Semaphore& engine = into_gpu ? ranks_[rank].to_gpu : ranks_[rank].from_gpu;
+  const double rate = into_gpu ? host_.to_gpu_bytes_per_s : host_.from_gpu_bytes_per_s;
+  co_await engine.acquire();
+  co_await network_.simulator().sleep(start + time_of(bytes, rate));
+  engine.release();
+}
+
+bool Mpi::reads_staged(std::uint32_t rank, std::uint64_t bytes) const {
+  return in_gpu(rank) && bytes > static_cast<std::uint64_t>(library_.read_direct_limit);
+}
+
+bool Mpi::writes_staged(std::uint32_t rank, std::uint64_t bytes) const {
+  return in_gpu(rank) && bytes > static_cast<std::uint64_t>(library_.write_direct_limit);
+}
+
+// What is copied, sent and copied at a time.
+std::uint64_t Mpi::block_of(std::uint64_t bytes) const {
+  const bool whole = choose_way(library_, static_cast<std::int64_t>(bytes)) != MpiWay::pipelined;
+  return whole ? bytes : static_cast<std::uint64_t>(library_.block);
+}
+
+des::Task Mpi::send_staged(std::uint32_t from, std::uint32_t to, std::uint64_t bytes, Message& message) {
+  const Rank& sender = ranks_[from].place;
+  const Rank& receiver = ranks_[to].place;
+  const bool reads = reads_staged(from, bytes);
+  const Endpoint source = reads ? sender.host : sender.memory;
+  const Endpoint target = writes_staged(to, bytes) ? receiver.host : receiver.memory;
+  const std::uint64_t block = block_of(bytes);
+  des::Group blocks(network_.simulator(), {"the blocks of an MPI message"});
+  for (std::uint64_t done = 0; done < bytes; done += block) {
+    const std::uint64_t size = std::min(block, bytes - done);
+    const des::Time start = done == 0 ? library_.stage + host_.copy_start : 0;
+    if (reads) {
+      des::Task out = copy(from, size, false, start);
+      co_await out;
+    }
+    blocks.spawn(put(source, target, size, sender.rail, message.landed), {"a block from rank", from});
+  }
+  co_await blocks.done();
+}
+
+des::Task Mpi::receive_staged(std::uint32_t to, std::uint64_t bytes, Message& message) {
+  const bool writes = writes_staged(to, bytes);
+  const std::uint64_t block = block_of(bytes);
+  std::uint64_t parts = 0;
+  for (std::uint64_t done = 0; done < bytes; done += block) {
+    const std::uint64_t size = std::min(block, bytes - done);
+    parts += rails_of(size);
+    co_await message.landed.reached(parts);
+    if (!writes) continue;
+    const des::Time start = done == 0 ? library_.stage + host_.copy_start : 0;
+    des::Task in = copy(to, size, true, start);
+    co_await in;
+  }
+}
+
+// Into the receiver's buffer; by way of an own one when the adapter may not read the GPU.
+des::Task Mpi::send_eager(std::uint32_t from, std::uint32_t to, std::uint64_t bytes, Message& message) {
+  const Rank& sender = ranks_[from].place;
+  const bool staged = reads_staged(from, bytes);
+  if (staged) {
+    des::Task out = copy(from, bytes, false, host_.copy_start);
+    co_await out;
+  }
+  Transfer data;
+  data.from = staged ? sender.host : sender.memory;
+  data.to = ranks_[to].place.host;
+  data.interconnect = interconnect(sender.rail);
+  data.rows.bytes = bytes;
+  data.packet_bytes = library_.packet_bytes;
+  data.request_bytes = library_.request_bytes;
+  data.window = library_.requests;
+  data.arrived = &message.announced;
+  des::Task left = network_.transfer(data);
+  co_await left;
+}
+
+// Out of the receiver's buffer: into a GPU by the processor's stores, or by a copy where the library has none.
+des::Task Mpi::receive_eager(std::uint32_t to, std::uint64_t bytes) {
+  if (!in_gpu(to)) co_return;
+  if (writes_staged(to, bytes)) {
+    des::Task in = copy(to, bytes, true, host_.copy_start);
+    co_await in;
+  } else {
+    des::Task stored = work(to, time_of(bytes, host_.store_to_gpu_bytes_per_s));
+    co_await stored;
+  }
+}
+
+bool Mpi::in_gpu(std::uint32_t rank) const { return ranks_[rank].place.memory != ranks_[rank].place.host; }
+
+des::Task Mpi::send(std::uint32_t from, std::uint32_t to, std::uint64_t bytes) {
+  Message& message = this->message(from, to, pairs_[std::uint64_t{from} << 32 | to].sent++);
+  const Rank& sender = ranks_[from].place;
+  const Rank& receiver = ranks_[to].place;
+  const MpiWay way = choose_way(library_, static_cast<std::int64_t>(bytes));
+  des::Time more = in_gpu(from) ? library_.gpu : 0;
+  if (in_gpu(from) && way != MpiWay::inlined) more += library_.read_start;
+  des::Task called = work(from, library_.send + more);
+  co_await called;
+  if (way == MpiWay::inlined) {
+    control(sender, receiver, bytes, message.announced);
+  } else if (way == MpiWay::eager) {
+    des::Task data = send_eager(from, to, bytes, message);
+    co_await data;
+  } else {
+    control(sender, receiver, 0, message.announced);
+    co_await message.cleared.reached(1);
+    des::Task noticed = work(from, host_.poll);
+    co_await noticed;
+    des::Task data = send_staged(from, to, bytes, message);
+    co_await data;
+  }
+  end(from, to, message);
+}
+
+des::Task Mpi::receive(std::uint32_t from, std::uint32_t to, std::uint64_t bytes) {
+  Message& message = this->message(from, to, pairs_[std::uint64_t{from} << 32 | to].received++);
+  co_await message.announced.reached(1);
+  const des::Time more = in_gpu(to) ? library_.gpu : 0;
+  des::Task called = work(to, host_.poll + library_.receive + more);
+  co_await called;
+  const MpiWay way = choose_way(library_, static_cast<std::int64_t>(bytes));
+  if (way == MpiWay::eager) {
+    des::Task stored = receive_eager(to, bytes);
+    co_await stored;
+  } else if (way != MpiWay::inlined) {
+    control(ranks_[to].place, ranks_[from].place, 0, message.cleared);
+    des::Task data = receive_staged(to, bytes, message);
+    co_await data;
+    des::Task noticed = work(to, host_.poll);
+    co_await noticed;
+  }
+  end(from, to, message);
+}
+
+}  // namespace tca::net

@@ -1,0 +1,63 @@
+// PEACH2's and PEACH3's DMA controllers: chains of descriptors, started by a doorbell, walked by one of a few channels.
+//
+//   net::Peach peach(network, network.interconnect("tca"), network.endpoint(0, "host").unit);
+//   net::DmaChain chain{.descriptors = {{.from = a, .to = b, .rows = {.bytes = 4096}, .arrived = &arrived}}};
+//   peach.start(a.node, 0, chain);
+//   co_await arrived.reached(1);
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "net/network.hpp"
+
+namespace tca::net {
+
+// One put. `arrived` grows by one when the flag that follows the data is in the memory of the target node's host, `sent`
+// when the flag that says that all data has left is in the own host's.
+struct Descriptor {
+  Endpoint from, to;
+  Rows rows;
+  des::Counter* arrived = nullptr;
+  des::Counter* sent = nullptr;
+};
+
+// Outlives its starts. One start at a time; a chain that is started again while it runs waits for its channel.
+struct DmaChain {
+  std::vector<Descriptor> descriptors;
+  bool internal = true;  // lies in the NIC's memory; in host memory otherwise
+};
+
+class Peach {
+ public:
+  // The NICs of an interconnect, and the unit of each node whose processor drives them. Throws Error{invalid_argument}
+  // when those NICs have no such controllers.
+  Peach(Network& network, std::uint32_t interconnect, std::uint32_t host);
+
+  // The host rings the doorbell and goes on. Channels of a node work side by side, what one channel is given comes in turn.
+  void start(std::uint32_t node, std::uint32_t channel, const DmaChain& chain);
+
+  // The host stores a few bytes into a memory anywhere, and goes on.
+  void store(std::uint32_t node, Endpoint to, std::uint32_t bytes, des::Counter* arrived);
+
+ private:
+  struct Engine {
+    Engine(des::Simulator& simulator, const DmaKind& kind, std::uint32_t node);
+    std::vector<std::unique_ptr<des::Semaphore>> channels;
+    des::Semaphore tags;
+  };
+
+  Engine& engine(std::uint32_t node);
+  des::Task run(std::uint32_t node, std::uint32_t channel, const DmaChain& chain);
+  des::Task fetch(std::uint32_t node, bool internal);
+  des::Task flag(std::uint32_t node, Descriptor descriptor, Passage& data);
+
+  Network& network_;
+  des::Simulator& simulator_;
+  std::uint32_t interconnect_;
+  std::uint32_t host_;
+  const DmaKind& dma_;
+  std::vector<std::unique_ptr<Engine>> engines_;  // of a node, from its first start on
+};
+
+}  // namespace tca::net

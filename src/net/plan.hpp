@@ -1,0 +1,136 @@
+// A machine laid out for the event loop: every one-way link has a number, and where it ends, what it costs and where a
+// packet goes from there follows from that number and a few small tables that all nodes share.
+#pragma once
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "net/description.hpp"
+#include "net/packet.hpp"
+#include "net/routes.hpp"
+
+namespace tca::net {
+
+using LinkId = std::uint32_t;
+constexpr LinkId no_link = UINT32_MAX;
+
+// Picoseconds for bytes, in whole 1/65536 picoseconds a byte.
+class Rate {
+ public:
+  Rate() = default;
+  explicit Rate(double bytes_per_s);
+  des::Time time(std::uint64_t bytes) const {
+    return static_cast<des::Time>((bytes * per_byte_ + half) >> 16);
+  }
+  double bytes_per_s() const { return 65536e12 / static_cast<double>(per_byte_); }
+
+ private:
+  static constexpr std::uint64_t half = 1 << 15;
+  std::uint64_t per_byte_ = 0;
+};
+
+// What a link of a kind costs. The ports of memories and NICs are links of their own: from the cells to the unit, and
+// from the unit to the cells.
+struct LinkClass {
+  Rate rate;
+  Rate second_rate;  // for packets with any of the flags below
+  std::uint8_t second_flags = 0;
+  bool whole = false;  // the packet has come once its last byte has
+  std::uint32_t payload_bytes = UINT32_MAX;
+  std::uint32_t header_bytes = 0;
+  des::Time latency = 0;
+  std::uint32_t credits = 0;       // 0: no end of them
+  std::uint32_t credit_slots = 0;  // a power of two
+  std::string name;
+
+  // What a card does for each packet before it sends it on; or, pipelined, meanwhile.
+  des::Time each = 0, second_each = 0;
+  bool meanwhile = false;
+
+  des::Time wire_time(std::uint32_t bytes, std::uint8_t flags) const {
+    const std::uint32_t packets = bytes <= payload_bytes ? 1 : (bytes + payload_bytes - 1) / payload_bytes;
+    const bool second = (flags & second_flags) != 0;
+    const Rate& of_packet = second ? second_rate : rate;
+    const des::Time sending = of_packet.time(std::uint64_t{bytes} + std::uint64_t{packets} * header_bytes);
+    if (each == 0) return sending;
+    const des::Time besides = second ? second_each : each;
+    return meanwhile ? std::max(sending, besides) : sending + besides;
+  }
+  // From the link's taking up a packet to the head's leaving.
+  des::Time lead(std::uint8_t flags) const {
+    if (each == 0 || meanwhile) return 0;
+    return (flags & second_flags) != 0 ? second_each : each;
+  }
+};
+
+enum class End : std::uint8_t { unit, cells, network_switch };
+
+// A link between units of one node, or into or out of one: the same for every node.
+struct LocalLink {
+  std::uint32_t from = 0, to = 0;  // units
+  std::uint32_t kind = 0;          // class
+  End end = End::unit;
+};
+
+// The links of one interconnect.
+struct Trunk {
+  Routes routes;
+  LinkId first;        // of its cables
+  std::uint32_t kind;  // class of its cables
+  std::uint32_t nic;   // unit
+  des::Time switch_hop, switch_collision;
+};
+
+class Plan {
+ public:
+  explicit Plan(const Description& description);
+
+  const Description& machine() const { return machine_; }
+  LinkId links() const { return links_; }
+  LinkId local_links() const { return static_cast<LinkId>(locals_.size()); }  // of a node
+  const std::vector<LocalLink>& locals() const { return locals_; }
+  const std::vector<LinkClass>& classes() const { return classes_; }
+  const std::vector<Trunk>& trunks() const { return trunks_; }
+
+  // The ports of a unit: `read` out of a memory's cells, `write` into them, `issue` out of whoever else sends from there
+  // (a processor's stores, a NIC's requests and flags).
+  LinkId read_port(Endpoint at) const { return port(at, read_ports_); }
+  LinkId write_port(Endpoint at) const { return port(at, write_ports_); }
+  LinkId issue_port(Endpoint at) const { return port(at, issue_ports_); }
+  // Of a NIC that handles what comes in packet by packet, and that has memory for what it reads.
+  bool has_receive_port(std::uint32_t unit) const { return receive_ports_[unit] != no_link; }
+  bool has_write_port(std::uint32_t unit) const { return write_ports_[unit] != no_link; }
+  LinkId receive_port(Endpoint at) const { return port(at, receive_ports_); }
+
+  // The link from one unit of a node toward another.
+  LinkId toward(std::uint32_t node, std::uint32_t unit, std::uint32_t target) const {
+    return node * local_links() + next_[unit * units_ + target];
+  }
+
+  const LinkClass& class_of(LinkId link) const;
+  std::string link_name(LinkId link) const;
+
+ private:
+  LinkId port(Endpoint at, const std::vector<LinkId>& ports) const {
+    return at.node * local_links() + ports[at.unit];
+  }
+  void add_ports();
+  void add_wires();
+  void find_ways();
+  const Trunk& trunk_of(LinkId link) const;
+  void add_trunks();
+  std::uint32_t add_class(LinkClass kind);
+  LinkClass receive_class(std::uint32_t unit, const ApeKind& card) const;
+
+  Description machine_;
+  std::uint32_t units_;
+  LinkId links_ = 0;
+  std::vector<LinkClass> classes_;
+  std::vector<LocalLink> locals_;
+  std::vector<LinkId> next_;  // [unit][target]: the local link to take
+  std::vector<LinkId> read_ports_, write_ports_, issue_ports_, receive_ports_;  // of a unit
+  std::vector<Trunk> trunks_;
+};
+
+}  // namespace tca::net

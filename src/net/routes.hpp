@@ -1,0 +1,84 @@
+// The ways over an interconnect: its cables, and which one a packet takes next. Computed from a few numbers in the packet,
+// so that a machine of any size needs no tables of routes.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <vector>
+
+#include "net/description.hpp"
+
+namespace tca::net {
+
+// What is left of a packet's way. On a torus and its kin the hops to go in each dimension, negative ones backwards, taken
+// in order of the dimensions. On a tree the way up and down: spine, leaf, node, each plus one, 0 where not needed.
+using Steps = std::array<std::int16_t, 3>;
+
+constexpr bool done(const Steps& steps) { return (steps[0] | steps[1] | steps[2]) == 0; }
+
+// One way of a cable. Ends are nodes, or switches, which count on their own.
+struct Cable {
+  std::uint32_t from = 0, to = 0;
+  bool from_switch = false, to_switch = false;
+  bool used = false;  // the ends of a chain have cables that lead nowhere
+  std::uint8_t circle = no_circle;
+
+  static constexpr std::uint8_t no_circle = 0xff;
+};
+
+class Routes {
+ public:
+  Routes(const Topology& topology, std::uint32_t nodes);
+
+  std::uint32_t cables() const { return cable_count_; }
+  std::uint32_t switches() const { return switched_ ? leaves_ + spines_ : 0; }
+  Cable cable(std::uint32_t number) const;
+
+  // Throws Error{invalid_argument} when no cables lead from one to the other.
+  Steps steps(std::uint32_t from, std::uint32_t to) const;
+
+  // Where a packet goes next: the cable, and the step that this completes.
+  struct Hop {
+    std::uint32_t cable;
+    std::uint8_t step;
+  };
+  static constexpr std::uint8_t no_step = 3;
+
+  Hop at_node(std::uint32_t node, const Steps& steps) const {
+    if (switched_) return {node, no_step};
+    std::uint8_t dimension = 0;
+    while (steps[dimension] == 0) ++dimension;
+    return {node * ports_ + 2u * dimension + (steps[dimension] < 0 ? 1u : 0u), dimension};
+  }
+  Hop at_switch(std::uint32_t number, const Steps& steps) const;
+
+  void take(Hop hop, Steps& steps) const {
+    if (hop.step == no_step) return;
+    std::int16_t& left = steps[hop.step];
+    left = static_cast<std::int16_t>(switched_ || left == 1 || left == -1 ? 0
+                                     : left > 0                           ? left - 1
+                                                                          : left + 1);
+  }
+
+  // Hops between two nodes, for people and tests.
+  std::uint32_t distance(std::uint32_t from, std::uint32_t to) const;
+
+ private:
+  Cable direct_cable(std::uint32_t number) const;
+  Cable tree_cable(std::uint32_t number) const;
+
+  TopologyKind kind_;
+  bool switched_;
+  std::uint32_t nodes_;                         // of the machine
+  std::uint32_t group_;                         // nodes of one instance
+  std::array<std::uint32_t, 3> size_{1, 1, 1};  // of a torus and its kin
+  std::array<bool, 3> wraps_{};
+  std::uint32_t ports_ = 0;
+  std::vector<std::uint32_t> order_,
+      place_;  // place to node and back, within an instance; empty when the same
+  // Of a tree: how many there are in the machine, and in one instance or below one switch.
+  std::uint32_t leaf_nodes_ = 0, group_leaves_ = 0, group_spines_ = 0, leaves_ = 0, spines_ = 0;
+  std::uint32_t cable_count_ = 0;
+};
+
+}  // namespace tca::net

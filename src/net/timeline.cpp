@@ -1,0 +1,111 @@
+#include "net/timeline.hpp"
+
+namespace tca::net {
+
+using des::Time;
+
+std::uint32_t Trip::bytes_of(std::uint64_t request) const {
+  const std::uint64_t at = request % per_row() * request_bytes;
+  return static_cast<std::uint32_t>(std::min<std::uint64_t>(request_bytes, row_bytes - at));
+}
+
+std::uint64_t Trip::bytes_before(std::uint64_t request) const {
+  return request / per_row() * row_bytes + request % per_row() * request_bytes;
+}
+
+std::uint64_t Trip::packets_before(std::uint64_t request) const {
+  const auto packets = [this](std::uint64_t bytes) { return (bytes + packet_bytes - 1) / packet_bytes; };
+  const std::uint64_t full = packets(request_bytes), last = packets(bytes_of(per_row() - 1));
+  return request / per_row() * ((per_row() - 1) * full + last) + request % per_row() * full;
+}
+
+void Lane::begin(const std::vector<Stage>& stages) {
+  stages_ = &stages;
+  sent_ = 0;
+  busy_until_.clear();
+  first_room_.clear();
+  std::size_t slots = 0;
+  for (const Stage& stage : stages) {
+    busy_until_.push_back(stage.free);
+    first_room_.push_back(slots);
+    slots += stage.kind->credit_slots;
+  }
+  first_start_.assign(stages.size(), 0);
+  room_.assign(slots, 0);
+}
+
+void Lane::shift(Time span) {
+  for (Time& time : busy_until_) time += span;
+  for (Time& time : room_) time += span;
+}
+
+void Timeline::begin(const Trip& trip) {
+  trip_ = &trip;
+  asking_.begin(trip.asking);
+  data_.begin(trip.data);
+  per_row_ = trip.per_row();
+  requests_ = trip.requests();
+  tags_ = trip.tags;
+  // A row of many requests repeats within itself, all but its last.
+  unit_ = per_row_ > 4 * tags_.size() ? 1 : per_row_;
+  period_ = (tags_.size() + unit_ - 1) / unit_ * unit_;
+  arrived_before_.assign(period_, 0);
+  passed_before_.assign(period_, 0);
+  tag_ = 0;
+  next_ = same_ = known_ = 0;
+  issued_ = trip.begin;
+  passed_ = arrived_ = first_passed_ = held_ = 0;
+  last_span_ = -1;
+}
+
+Time Timeline::next_issue() const {
+  const bool new_row = next_ > 0 && next_ % per_row_ == 0;
+  return std::max(issued_ + (new_row ? trip_->row_gap : 0), tags_[tag_]);
+}
+
+std::uint64_t Timeline::tags_needed(std::uint64_t whole) const {
+  const double held = static_cast<double>(held_) * static_cast<double>(requests_);
+  const double had = static_cast<double>(passed_ - trip_->begin) * static_cast<double>(tags_.size());
+  return static_cast<std::uint64_t>(static_cast<double>(whole) * std::min(held / had, 1.0));
+}
+
+void Timeline::give_tags(std::vector<Time>& tags) const {
+  tags = tags_;
+  std::rotate(tags.begin(), tags.begin() + static_cast<std::ptrdiff_t>(tag_), tags.end());
+}
+
+// Repeating is: one period later everything is the same span later, for a whole period.
+void Timeline::remember() {
+  const std::uint64_t slot = (next_ - 1) % period_;
+  const Time span = arrived_ - arrived_before_[slot];
+  const bool again = known_ >= period_ && span == passed_ - passed_before_[slot] && span == last_span_;
+  same_ = again ? same_ + 1 : 0;
+  last_span_ = span;
+  ++known_;
+  arrived_before_[slot] = arrived_;
+  passed_before_[slot] = passed_;
+  if (unit_ == 1 && next_ % per_row_ == 0) known_ = same_ = 0;
+}
+
+bool Timeline::leap(Time until) {
+  if (same_ < period_ || last_span_ <= 0) return false;
+  // The last request may be shorter, and what follows a row is not yet known within it.
+  const std::uint64_t end = unit_ == 1 ? next_ - next_ % per_row_ + per_row_ - 1 : requests_;
+  if (next_ >= end || until <= arrived_) return false;
+  const std::uint64_t periods =
+      std::min((end - next_) / period_, static_cast<std::uint64_t>((until - arrived_) / last_span_));
+  if (periods == 0) return false;
+  const Time span = static_cast<Time>(periods) * last_span_;
+  next_ += periods * period_;
+  asking_.shift(span);
+  data_.shift(span);
+  for (auto* times : {&tags_, &arrived_before_, &passed_before_}) {
+    for (Time& time : *times) time += span;
+  }
+  issued_ += span;
+  passed_ += span;
+  arrived_ += span;
+  return true;
+}
+
+}  // namespace tca::net

@@ -1,0 +1,172 @@
+// A transfer that has its way to itself, as arithmetic: the very steps that Traffic takes for each packet, without events,
+// and whole stretches at once from the moment on when they repeat.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <vector>
+
+#include "net/traffic.hpp"
+
+namespace tca::net {
+
+// A transfer: the links that its requests and its data take, and how it is cut up.
+struct Trip {
+  std::vector<Stage> asking;  // empty when data is sent unasked
+  std::vector<Stage> data;
+  std::uint64_t rows = 0, row_bytes = 0;
+  std::uint32_t request_bytes = 0, packet_bytes = 0;  // the same when data is sent unasked
+  des::Time request_gap = 0, row_gap = 0, memory_gap = 0;
+  bool own_tags = false;  // no other transfer uses them
+  bool inside = false;    // tags come back on arrival instead of in the NIC
+  des::Time begin = 0;
+  std::vector<des::Time> tags;  // when each is there
+
+  std::uint64_t per_row() const { return (row_bytes + request_bytes - 1) / request_bytes; }
+  std::uint64_t requests() const { return per_row() * rows; }
+  std::uint32_t bytes_of(std::uint64_t request) const;
+  std::uint64_t bytes_before(std::uint64_t request) const;
+  std::uint64_t packets_before(std::uint64_t request) const;
+};
+
+// The links that the packets of one kind take, and what each knows of the packets before.
+class Lane {
+ public:
+  // A packet given to a link: when, how long it takes the link and until when, and when its head and tail come to the end.
+  // Its place at the end of the link before is free at `busy_until`.
+  struct Booking {
+    std::size_t stage;
+    des::Time at, busy, busy_until, head, tail;
+    std::uint32_t bytes;
+    bool last;  // of its request
+  };
+
+  // Begins anew, keeping its memory. The stages outlive its use.
+  void begin(const std::vector<Stage>& stages);
+
+  // Sends a packet that is given to the first link at `at`; tells `book` of each booking. Returns when its head was in
+  // the NIC (or had arrived, if it passes none) and when it had arrived.
+  struct Passing {
+    des::Time nic, end;
+  };
+  template <class Book>
+  Passing send(des::Time at, std::uint32_t bytes, bool last, const Book& book);
+
+  // The first link has something else to do first.
+  void delay(des::Time at, des::Time span) { busy_until_[0] = std::max(busy_until_[0], at) + span; }
+
+  const std::vector<Stage>& stages() const { return *stages_; }
+  des::Time busy_until(std::size_t stage) const { return busy_until_[stage]; }
+  des::Time first_start(std::size_t stage) const { return first_start_[stage]; }
+  void shift(des::Time span);
+
+ private:
+  des::Time& room(std::size_t stage, std::uint64_t packet) {
+    return room_[first_room_[stage] + (packet & (stages()[stage].kind->credit_slots - 1))];
+  }
+
+  const std::vector<Stage>* stages_ = nullptr;
+  std::vector<des::Time> busy_until_, first_start_, room_;
+  std::vector<std::size_t> first_room_;
+  std::uint64_t sent_ = 0;
+};
+
+class Timeline {
+ public:
+  // Begins anew, keeping its memory. The trip outlives its use.
+  void begin(const Trip& trip);
+
+  std::uint64_t next() const { return next_; }  // request to be computed
+  bool over() const { return next_ == requests_; }
+
+  // When the next request is sent.
+  des::Time next_issue() const;
+  // Computes it. `book` is told of each booking on either lane.
+  template <class Book>
+  void step(const Book& book);
+  // Skips whole periods that are over at `until`; true if any were.
+  bool leap(des::Time until);
+
+  des::Time issued() const { return issued_; }              // of the last request so far: when it was sent,
+  des::Time passed() const { return passed_; }              // when all of its data was in the NIC,
+  des::Time arrived() const { return arrived_; }            // and when all of it had arrived
+  des::Time first_passed() const { return first_passed_; }  // when the first data was in the NIC
+  // The share of the tags that it needs, in parts of `whole`: what its first request, which waited for no other, held one
+  // for.
+  std::uint64_t tags_needed(std::uint64_t whole) const;
+  // When each tag is there again, the next one first.
+  void give_tags(std::vector<des::Time>& tags) const;
+  const Lane& asking() const { return asking_; }
+  const Lane& data() const { return data_; }
+
+ private:
+  void remember();
+
+  const Trip* trip_ = nullptr;
+  Lane asking_, data_;
+  std::uint64_t per_row_ = 0, requests_ = 0;
+  std::uint64_t unit_ = 0;    // requests after which sizes repeat
+  std::uint64_t period_ = 0;  // a multiple of it, and no fewer than there are tags
+  std::vector<des::Time> tags_;
+  std::size_t tag_ = 0;
+  std::uint64_t next_ = 0, same_ = 0, known_ = 0;
+  des::Time issued_ = 0, passed_ = 0, arrived_ = 0, first_passed_ = 0, held_ = 0, last_span_ = -1;
+  std::vector<des::Time> arrived_before_, passed_before_;  // of the last period's requests
+};
+
+template <class Book>
+Lane::Passing Lane::send(des::Time at, std::uint32_t bytes, bool last, const Book& book) {
+  Passing passing{des::never, 0};
+  des::Time ready = at, tail = at;
+  const std::size_t count = stages().size();
+  for (std::size_t i = 0; i < count; ++i) {
+    const Stage& stage = stages()[i];
+    const LinkClass& kind = *stage.kind;
+    des::Time start = std::max(ready, busy_until_[i]);
+    const std::uint64_t taken = sent_ + (stage.enters ? 1 : 0);
+    if (kind.credits > 0 && taken >= kind.credits) start = std::max(start, room(i, taken - kind.credits));
+    if (sent_ == 0) first_start_[i] = start;
+    const des::Time busy = kind.wire_time(bytes, stage.flags);
+    busy_until_[i] = std::max(start + busy, tail);
+    if (i > 0 && stages()[i - 1].kind->credits > 0) {
+      room(i - 1, sent_) = busy_until_[i] + stages()[i - 1].kind->latency;
+    }
+    tail = busy_until_[i] + kind.latency;
+    const des::Time head = kind.whole ? tail : start + kind.latency + kind.lead(stage.flags);
+    ready = head + stage.hop;
+    book(*this, Booking{i, at, busy, busy_until_[i], head, tail, bytes, last});
+    at = head;
+    if (stage.to_nic) passing.nic = head;
+  }
+  if (stages().back().kind->credits > 0) room(count - 1, sent_) = tail + stages().back().kind->latency;
+  ++sent_;
+  passing.end = at;
+  passing.nic = std::min(passing.nic, at);
+  return passing;
+}
+
+template <class Book>
+void Timeline::step(const Book& book) {
+  issued_ = next_issue();
+  std::uint32_t left = trip_->bytes_of(next_);
+  des::Time given = issued_;
+  if (!trip_->asking.empty()) {
+    asking_.delay(issued_, trip_->request_gap);
+    given = asking_.send(issued_, 0, true, book).end;
+  }
+  data_.delay(given, trip_->memory_gap);
+  for (std::uint32_t bytes; left > 0; left -= bytes) {
+    bytes = std::min(left, trip_->packet_bytes);
+    const Lane::Passing passing = data_.send(given, bytes, bytes == left, book);
+    passed_ = trip_->inside ? passing.end : passing.nic;
+    if (first_passed_ == 0) first_passed_ = passed_;
+    arrived_ = passing.end;
+  }
+  tags_[tag_] = passed_;
+  tag_ = tag_ + 1 == tags_.size() ? 0 : tag_ + 1;
+  if (next_ == 0) held_ = passed_ - issued_;
+  ++next_;
+  remember();
+}
+
+}  // namespace tca::net

@@ -1,0 +1,307 @@
+#include "net/traffic.hpp"
+
+#include <algorithm>
+
+namespace tca::net {
+
+using des::Time;
+
+Traffic::Traffic(des::Simulator& simulator, const Plan& plan, Sink& sink)
+    : simulator_(simulator),
+      plan_(plan),
+      sink_(sink),
+      objects_(simulator.add(*this)),
+      links_(plan.links()),
+      classes_(plan.classes()) {
+  for (const UnitKind& unit : plan.machine().node.units) {
+    hops_.push_back(unit.role == Role::memory ? 0 : unit.router.hop);
+    turns_.push_back(unit.dma ? unit.dma->turn : unit.router.hop);
+    collisions_.push_back(unit.router.collision);
+  }
+  set_up_links();
+}
+
+void Traffic::set_up_links() {
+  std::size_t slots = 0;
+  for (const LocalLink& local : plan_.locals()) slots += classes_[local.kind].credit_slots;
+  slots *= plan_.machine().nodes;
+  for (const Trunk& trunk : plan_.trunks()) {
+    slots += std::size_t{trunk.routes.cables()} * classes_[trunk.kind].credit_slots;
+  }
+  room_.reserve(slots);
+
+  LinkId number = 0;
+  for (std::uint32_t node = 0; node < plan_.machine().nodes; ++node) {
+    for (const LocalLink& local : plan_.locals()) {
+      Link& link = set_up_link(number++, local.kind);
+      link.to_node = node;
+      link.to_unit = static_cast<std::uint8_t>(local.to);
+      link.end = local.end;
+    }
+  }
+  for (const Trunk& trunk : plan_.trunks()) {
+    for (std::uint32_t i = 0; i < trunk.routes.cables(); ++i) {
+      const Cable cable = trunk.routes.cable(i);
+      Link& link = set_up_link(number++, trunk.kind);
+      link.to_node = cable.to;
+      link.to_unit = static_cast<std::uint8_t>(trunk.nic);
+      link.end = cable.to_switch ? End::network_switch : End::unit;
+      link.circle = cable.circle;
+      link.cable = true;
+    }
+  }
+}
+
+Traffic::Link& Traffic::set_up_link(LinkId number, std::uint32_t kind) {
+  Link& link = links_[number];
+  link.kind = static_cast<std::uint8_t>(kind);
+  link.first_slot = static_cast<std::uint32_t>(room_.size());
+  room_.resize(room_.size() + classes_[kind].credit_slots);
+  return link;
+}
+
+PacketId Traffic::new_packet(const Packet& packet) {
+  ++live_;
+  if (free_ == no_packet) {
+    packets_.push_back(packet);
+    return static_cast<PacketId>(packets_.size() - 1);
+  }
+  const PacketId number = free_;
+  free_ = packets_[number].next;
+  packets_[number] = packet;
+  return number;
+}
+
+void Traffic::free_packet(PacketId packet) {
+  --live_;
+  packets_[packet].next = free_;
+  free_ = packet;
+}
+
+void Traffic::append(LinkId number, PacketId packet) {
+  Link& link = links_[number];
+  packets_[packet].next = no_packet;
+  (link.first == no_packet ? link.first : packets_[link.last].next) = packet;
+  link.last = packet;
+  if (link.flight == no_packet) link.flight = packet;
+}
+
+void Traffic::start(LinkId port, const Packet& packet, Time gap) {
+  Link& link = links_[port];
+  link.busy_until = std::max(link.busy_until, simulator_.now()) + gap;
+  const PacketId number = new_packet(packet);
+  packets_[number].ready = packets_[number].tail = simulator_.now();
+  book(no_link, number, {port, Routes::no_step});
+}
+
+// The head of the next packet in flight has come to the end of a link.
+void Traffic::handle(const des::Event& event) {
+  const LinkId number = event.object - objects_;
+  Link& link = links_[number];
+  const PacketId packet = link.flight;
+  link.flight = packets_[packet].next;
+  ++hop_count_;
+  Time hop;
+  const bool passes = come(link, packets_[packet], hop);
+  packets_[packet].ready = event.time + hop;
+  if (passes) sink_.passed(packets_[packet], link.to_node);
+  if (link.first != packet) return;  // it waits behind others
+  serve(number);
+  while (!woken_.empty()) {
+    const LinkId out = woken_.back();
+    woken_.pop_back();
+    wake(out);
+  }
+}
+
+// First the link, then the packet that comes over it, then the link it goes on to, then what that one's queue ends with.
+void Traffic::prepare(const des::Event& event, unsigned stage) const {
+  const Link& link = links_[event.object - objects_];
+  if (stage == 0) return __builtin_prefetch(&link, 1);
+  if (link.flight == no_packet) return;
+  const Packet& packet = packets_[link.flight];
+  if (stage == 1) return __builtin_prefetch(&packet, 1);
+  if (link.end == End::cells || packet.nic == link.to_unit || ends_here(link, packet)) return;
+  const Link& out = links_[way_on(link, packet).link];
+  if (stage == 2) {
+    __builtin_prefetch(&out, 1);
+    __builtin_prefetch(&room_[link.first_slot], 1);
+  } else if (out.last != no_packet) {
+    __builtin_prefetch(&packets_[out.last], 1);
+    __builtin_prefetch(&room_[out.first_slot]);
+  }
+}
+
+// How long the place that a packet has come to needs for it, and whether it is the NIC that the packet leaves through.
+bool Traffic::come(const Link& link, Packet& packet, Time& hop) const {
+  hop = link.end == End::network_switch ? plan_.trunks()[packet.interconnect].switch_hop
+        : link.end == End::cells        ? 0
+                                        : hops_[link.to_unit];
+  if (link.end != End::unit || packet.nic != link.to_unit) return false;
+  packet.nic = Packet::passed;
+  const bool to_device = (packet.flags & Packet::to_peer) != 0;
+  packet.flags = static_cast<std::uint8_t>((packet.flags & ~Packet::peer) | (to_device ? Packet::peer : 0));
+  if (packet.kind != PacketKind::data) return false;
+  hop = turns_[link.to_unit];
+  return true;
+}
+
+// Sends on what has come over a link, until a packet has to wait.
+void Traffic::serve(LinkId number) {
+  Link& link = links_[number];
+  while (link.first != link.flight) {
+    const PacketId packet = link.first;
+    const PacketId next = packets_[packet].next;
+    if (ends_here(link, packets_[packet])) {
+      const Packet ended = packets_[packet];
+      free_packet(packet);
+      link.first = next;
+      leave(number, ended.tail);
+      sink_.arrived(ended, {link.to_node, link.to_unit});
+      continue;
+    }
+    const Way way = way_on(link, packets_[packet]);
+    // Taken out of this queue before it joins the next one, since both are linked through the packet.
+    link.first = next;
+    if (!book(number, packet, way)) {
+      packets_[packet].next = next;
+      link.first = packet;
+      return wait_for(way.link, number);
+    }
+    leave(number, links_[way.link].busy_until);
+  }
+}
+
+bool Traffic::ends_here(const Link& link, const Packet& packet) const {
+  if (link.end != End::unit) return link.end == End::cells;
+  return packet.kind != PacketKind::data && packet.nic == Packet::passed && packet.to_unit == link.to_unit &&
+         done(packet.steps);
+}
+
+Traffic::Way Traffic::way_on(const Link& link, const Packet& packet) const {
+  const Trunk* trunk = nullptr;
+  if (link.end == End::network_switch || (packet.nic == Packet::passed && !done(packet.steps))) {
+    trunk = &plan_.trunks()[packet.interconnect];
+    const Routes::Hop hop = link.end == End::network_switch
+                                ? trunk->routes.at_switch(link.to_node, packet.steps)
+                                : trunk->routes.at_node(link.to_node, packet.steps);
+    return {trunk->first + hop.cable, hop.step};
+  }
+  if (link.cable && packet.kind == PacketKind::data && plan_.has_receive_port(link.to_unit)) {
+    return {plan_.receive_port({link.to_node, link.to_unit}), Routes::no_step};
+  }
+  const std::uint32_t target = packet.nic == Packet::passed ? packet.to_unit : packet.nic;
+  if (target == link.to_unit) return {plan_.write_port({link.to_node, target}), Routes::no_step};
+  return {plan_.toward(link.to_node, link.to_unit, target), Routes::no_step};
+}
+
+// Gives a packet its time on its next link; false when it is not known yet when there will be room behind it.
+bool Traffic::book(LinkId in, PacketId number, const Way& way) {
+  Link& out = links_[way.link];
+  const LinkClass& kind = classes_[out.kind];
+  Packet& packet = packets_[number];
+  Time start = std::max({packet.ready, out.busy_until, simulator_.now()});
+  if (kind.credits > 0) {
+    const std::uint32_t taken = out.sent + (enters(in, out) ? 1 : 0);
+    if (taken - out.returned >= kind.credits) return false;
+    if (taken >= kind.credits) {
+      start = std::max(start, room_[out.first_slot + ((taken - kind.credits) & (kind.credit_slots - 1))]);
+    }
+  }
+  // Requests and flags slip in between; it is streams of data that get in each other's way.
+  const bool collides = in != no_link && packet.kind == PacketKind::data && links_[in].end == End::unit;
+  if (collides && out.input != in && out.busy_until > packet.ready) start += collisions_[links_[in].to_unit];
+  if (collides) out.input = in;
+  const Time busy = kind.wire_time(packet.bytes_on_wire(), packet.flags);
+  out.busy_until = std::max(start + busy, packet.tail);
+  out.busy += busy;
+  packet.tail = out.busy_until + kind.latency;
+  if (way.step != Routes::no_step)
+    plan_.trunks()[packet.interconnect].routes.take({0, way.step}, packet.steps);
+  append(way.link, number);
+  const Time head = start + kind.latency + kind.lead(packet.flags);
+  simulator_.schedule(kind.whole ? packet.tail : head, objects_ + way.link, out.sent++);
+  return true;
+}
+
+// A packet's place at the end of a link will be free at a time, of which the other end learns later by a way back.
+void Traffic::leave(LinkId number, Time free) {
+  Link& link = links_[number];
+  const LinkClass& kind = classes_[link.kind];
+  if (kind.credits == 0) return;
+  room_[link.first_slot + (link.returned++ & (kind.credit_slots - 1))] = free + kind.latency;
+  if (link.last_waiting != no_link) woken_.push_back(number);
+}
+
+void Traffic::wait_for(LinkId out, LinkId in) {
+  LinkId& last = links_[out].last_waiting;
+  links_[in].next_waiting = last == no_link ? in : links_[last].next_waiting;
+  if (last != no_link) links_[last].next_waiting = in;
+  last = in;
+}
+
+// Those that wait for a link get one more try each, in the order in which they came, until there is no room left. One that
+// has been served, or that cannot go yet where others can, comes in again last.
+void Traffic::wake(LinkId out) {
+  Link& link = links_[out];
+  const std::uint32_t credits = classes_[link.kind].credits;
+  const LinkId last = link.last_waiting;
+  for (bool more = last != no_link; more && link.sent - link.returned < credits;) {
+    const LinkId in = links_[link.last_waiting].next_waiting;
+    if (in == link.last_waiting) {
+      link.last_waiting = no_link;
+    } else {
+      links_[link.last_waiting].next_waiting = links_[in].next_waiting;
+    }
+    more = in != last;
+    serve(in);
+  }
+}
+
+void Traffic::way(LinkId port, Packet packet, std::vector<Stage>& stages) const {
+  stages.clear();
+  LinkId in = no_link;
+  for (Way way{port, Routes::no_step};; way = way_on(links_[in], packet)) {
+    const Link& link = links_[way.link];
+    if (way.step != Routes::no_step)
+      plan_.trunks()[packet.interconnect].routes.take({0, way.step}, packet.steps);
+    Stage stage{.link = way.link,
+                .kind = &classes_[link.kind],
+                .flags = packet.flags,
+                .enters = in != no_link && enters(in, link),
+                .free = link.busy_until,
+                .packet = packet};
+    stage.to_nic = come(link, packet, stage.hop);
+    stages.push_back(stage);
+    if (ends_here(link, packet)) return;
+    in = way.link;
+  }
+}
+
+void Traffic::account(LinkId number, std::uint64_t sent, std::uint64_t returned, Time busy, Time busy_until) {
+  Link& link = links_[number];
+  link.sent += static_cast<std::uint32_t>(sent);
+  link.returned += static_cast<std::uint32_t>(returned);
+  link.busy += busy;
+  link.busy_until = std::max(link.busy_until, busy_until);
+}
+
+void Traffic::resume(LinkId number, const Packet& packet, Time head) {
+  append(number, new_packet(packet));
+  simulator_.schedule(head, objects_ + number, links_[number].sent - 1);
+}
+
+std::size_t Traffic::bytes() const {
+  return links_.capacity() * sizeof(Link) + room_.capacity() * sizeof(Time) +
+         packets_.capacity() * sizeof(Packet);
+}
+
+std::vector<LinkId> Traffic::blocked() const {
+  std::vector<LinkId> all;
+  for (LinkId link = 0; link < links_.size(); ++link) {
+    if (links_[link].first != links_[link].flight) all.push_back(link);
+  }
+  return all;
+}
+
+}  // namespace tca::net

@@ -1,0 +1,274 @@
+#include "net/trains.hpp"
+
+#include <algorithm>
+
+namespace tca::net {
+
+using des::Time;
+
+namespace {
+
+// How long a link is busy with packets of so many bytes in all.
+Time busy_for(const Stage& stage, std::uint64_t bytes, std::uint64_t packets) {
+  const LinkClass& kind = *stage.kind;
+  const std::uint64_t pieces = std::max(packets, (bytes + kind.payload_bytes - 1) / kind.payload_bytes);
+  const Rate& rate = (stage.flags & kind.second_flags) != 0 ? kind.second_rate : kind.rate;
+  return rate.time(bytes + pieces * kind.header_bytes) + static_cast<Time>(packets) * kind.each;
+}
+
+// How long a link cannot be used by others meanwhile: a packet also holds a place at its end until it has left there and
+// that has become known.
+Time taken_for(const std::vector<Stage>& stages, std::size_t i, std::uint64_t bytes, std::uint64_t packets) {
+  const Time busy = busy_for(stages[i], bytes, packets);
+  const LinkClass& kind = *stages[i].kind;
+  if (kind.credits == 0 || packets == 0) return busy;
+  const Time leaves =
+      i + 1 < stages.size() ? busy_for(stages[i + 1], bytes, packets) / static_cast<Time>(packets) : 0;
+  const Time holds = 2 * kind.latency + stages[i].hop + leaves;
+  return std::max(busy, static_cast<Time>(packets) * holds / static_cast<Time>(kind.credits));
+}
+
+}  // namespace
+
+Trains::Trains(des::Simulator& simulator, Traffic& traffic, Rider& rider, bool as_flows)
+    : simulator_(simulator),
+      traffic_(traffic),
+      rider_(rider),
+      as_flows_(as_flows),
+      objects_(simulator.add(*this)),
+      claims_(traffic.links()) {}
+
+std::size_t Trains::bytes() const {
+  std::size_t sum = trains_.capacity() * sizeof(Train) + claims_.bytes();
+  for (const Train& train : trains_) {
+    sum += (train.trip.asking.capacity() + train.trip.data.capacity()) * sizeof(Stage) +
+           train.trip.tags.capacity() * sizeof(Time);
+  }
+  return sum;
+}
+
+TrainId Trains::new_train() {
+  if (free_train_ == no_train) {
+    trains_.emplace_back();
+    return static_cast<TrainId>(trains_.size() - 1);
+  }
+  const TrainId number = free_train_;
+  free_train_ = trains_[number].next_free;
+  Train& train = trains_[number];
+  Train fresh;
+  std::swap(fresh.trip, train.trip);
+  fresh.events = fresh.valid = train.events;
+  train = std::move(fresh);
+  return number;
+}
+
+void Trains::free_train(TrainId number) {
+  trains_[number].next_free = free_train_;
+  free_train_ = number;
+}
+
+TrainId Trains::start(std::uint32_t message, des::Semaphore& tags) {
+  const TrainId number = new_train();
+  Train& train = trains_[number];
+  std::swap(train.trip, draft_);
+  train.source = train.trip.asking.empty() ? train.trip.data[0].link : train.trip.asking[0].link;
+  train.message = message;
+  train.tags = &tags;
+  queue_behind(train.source, Phase::issued, train.trip.asking);
+  queue_behind(train.source, Phase::issued, train.trip.data);
+
+  const bool has_tags = lend(train);
+  const auto ignore = [](const Lane&, const Lane::Booking&) {};
+  timeline_.begin(train.trip);
+  while (!timeline_.over()) {
+    if (!timeline_.leap(des::never)) timeline_.step(ignore);
+  }
+  train.begin = train.since = timeline_.first_passed();
+  train.issued = timeline_.issued();
+  train.passed = timeline_.passed();
+  train.arrived = timeline_.arrived();
+  claim(number);
+
+  std::vector<TrainId> group;
+  if (!alone(number)) group = as_flows_ ? neighbours(number) : rivals(number);
+  if (!as_flows_ && !(has_tags && all_go_on(group))) {
+    go_by_packets(number);
+    return number;
+  }
+  ++started_;
+  if (!as_flows_ && !trains_[number].trip.own_tags) {
+    Lent& lent = lent_[&tags];
+    timeline_.give_tags(lent.back);
+    lent.trains.push_back(number);
+  }
+  schedule_phases(number);
+  as_flows_ ? share_links(group) : adapt(group);
+  return number;
+}
+
+// What comes next, at the speed that the train has now. It is from the first data on that a train can be slowed.
+void Trains::schedule_phases(TrainId number) {
+  Train& train = trains_[number];
+  train.valid = train.events;
+  train.events += Phase::phases;
+  const auto schedule = [&](std::uint32_t phase, Time at) {
+    const Time left = std::max<Time>(at - train.begin - train.done, 0);
+    const Time then =
+        at < train.begin ? std::max(at, simulator_.now()) : train.since + scaled(left, whole, train.speed);
+    simulator_.schedule(then, objects_ + number, train.valid + phase);
+  };
+  if (train.next_phase <= Phase::issued) schedule(Phase::issued, train.issued);
+  schedule(Phase::passed, train.passed);
+}
+
+// The tags' times as the trains before have left them. Not while somebody has some for packets, nor while another train
+// has still to take some. A transfer's own tags are all free, and may be gone before its train is: nothing is kept of them.
+bool Trains::lend(Train& train) const {
+  train.trip.tags.assign(train.tags->count(), 0);
+  if (as_flows_ || train.trip.own_tags) return true;
+  const auto found = lent_.find(train.tags);
+  if (found == lent_.end() || found->second.trains.empty())
+    return train.tags->available() == train.tags->count();
+  train.trip.tags = found->second.back;
+  return trains_[found->second.trains.back()].next_phase > Phase::issued;
+}
+
+void Trains::give_back(TrainId number) {
+  if (trains_[number].trip.own_tags) return;
+  std::erase(lent_.find(trains_[number].tags)->second.trains, number);
+}
+
+// Trains from the same source that have gone through a phase come first on every link that both use.
+void Trains::queue_behind(LinkId source, std::uint32_t phase, std::vector<Stage>& stages) const {
+  for (Stage& stage : stages) {
+    for (const Claim& claim : claims_.on(stage.link)) {
+      const Train& other = trains_[claim.train];
+      const bool before = other.source == source && !other.by_packets && other.next_phase > phase;
+      if (before) stage.free = std::max(stage.free, claim.end);
+    }
+  }
+}
+
+bool Trains::express(std::vector<Stage>& stages, std::uint32_t message, std::uint32_t bytes) {
+  for (const Stage& stage : stages) {
+    for (const Claim& claim : claims_.on(stage.link)) {
+      if (trains_[claim.train].by_packets) return false;
+    }
+  }
+  queue_behind(stages[0].link, Phase::passed, stages);
+  const auto account = [this](const Lane& lane, const Lane::Booking& booking) {
+    traffic_.account(lane.stages()[booking.stage].link, 1, 1, booking.busy, 0);
+  };
+  express_lane_.begin(stages);
+  const Time end = express_lane_.send(simulator_.now(), bytes, true, account).end;
+  const TrainId number = new_train();
+  Train& train = trains_[number];
+  train.message = message;
+  train.express = true;
+  train.valid = train.events;
+  train.events += Phase::phases;
+  simulator_.schedule(end, objects_ + number, train.valid + Phase::arrived);
+  return true;
+}
+
+void Trains::claim(TrainId number) {
+  const Trip& trip = trains_[number].trip;
+  const std::uint64_t requests = trip.requests();
+  // One after the other: the order of the claims is that of all that is found through them.
+  const std::uint64_t asking =
+      claim_lane(number, timeline_.asking(), 0, requests, static_cast<Time>(requests) * trip.request_gap);
+  const std::uint64_t data =
+      claim_lane(number, timeline_.data(), trip.bytes_before(requests), trip.packets_before(requests),
+                 static_cast<Time>(requests) * trip.memory_gap);
+  const std::uint64_t most = std::max(asking, data);
+  if (as_flows_ && !trip.own_tags) {
+    // What passes through a NIC's first port needs its tags.
+    Claim& first = claims_.of(number, trains_[number].source);
+    first.share = std::max(first.share, timeline_.tags_needed(whole));
+  }
+  // Where no link is busy all the time, latency is what limits a long transfer, and whatever delays it anywhere costs as
+  // much in the end. It wants its links to itself.
+  if (!as_flows_ && requests > trip.tags.size() && most < whole - whole / 16) {
+    each_stage(number, [&](const Stage& stage) { claims_.of(number, stage.link).share = whole; });
+  }
+}
+
+// Returns the largest share. `gaps` is what the lane's first link does besides.
+std::uint64_t Trains::claim_lane(TrainId number, const Lane& lane, std::uint64_t bytes, std::uint64_t packets,
+                                 Time gaps) {
+  std::uint64_t most = 0;
+  for (std::size_t i = 0; i < lane.stages().size(); ++i) {
+    const Time begin = lane.first_start(i), end = lane.busy_until(i);
+    const Time taken = taken_for(lane.stages(), i, bytes, packets) + (i == 0 ? gaps : 0);
+    const double share = static_cast<double>(taken) / static_cast<double>(std::max<Time>(end - begin, 1));
+    const auto parts = static_cast<std::uint64_t>(std::clamp<double>(share * whole, 1, whole));
+    claims_.add(lane.stages()[i].link, number, begin, end, parts);
+    most = std::max(most, parts);
+  }
+  return most;
+}
+
+// The links have carried some requests and their data, and are done with them.
+void Trains::account(const Trip& trip, std::uint64_t from, std::uint64_t to) {
+  const std::uint64_t bytes = trip.bytes_before(to) - trip.bytes_before(from);
+  const std::uint64_t packets = trip.packets_before(to) - trip.packets_before(from);
+  for (const Stage& stage : trip.asking) {
+    traffic_.account(stage.link, to - from, to - from, busy_for(stage, 0, to - from), 0);
+  }
+  for (const Stage& stage : trip.data) {
+    traffic_.account(stage.link, packets, packets, busy_for(stage, bytes, packets), 0);
+  }
+}
+
+void Trains::release(TrainId number) {
+  each_stage(number, [&](const Stage& stage) { claims_.remove(stage.link, number); });
+  free_train(number);
+}
+
+void Trains::handle(const des::Event& event) {
+  const TrainId number = event.object - objects_;
+  Train& train = trains_[number];
+  if (event.sequence < train.valid) return;  // of a train that has fallen apart or changed its speed since
+  train.next_phase = event.sequence - train.valid + 1;
+  switch (event.sequence - train.valid) {
+    case Phase::issued: {
+      const auto lent = lent_.find(train.tags);
+      if (lent != lent_.end() && !lent->second.trains.empty() && lent->second.trains.back() == number) {
+        for (Time& back : lent->second.back) back += simulator_.now() - train.issued;
+      }
+      return rider_.train_issued(train.message);
+    }
+    case Phase::passed:
+      return pass(number);
+    default:
+      return end(number);
+  }
+}
+
+void Trains::pass(TrainId number) {
+  Train& train = trains_[number];
+  simulator_.schedule(simulator_.now() + train.arrived - train.passed, objects_ + number,
+                      train.valid + Phase::arrived);
+  // Those that it has slowed, or that have slowed it, are faster from now on.
+  std::vector<TrainId> group;
+  if (as_flows_ && !alone(number)) group = neighbours(number);
+  if (!as_flows_ && train.speed != whole) group = rivals(number);
+  train.drained = true;
+  as_flows_ ? share_links(group) : adapt(group);
+  rider_.train_passed(train.message);
+}
+
+void Trains::end(TrainId number) {
+  const Train& train = trains_[number];
+  const std::uint32_t message = train.message;
+  if (train.express) {
+    free_train(number);
+  } else {
+    account(train.trip, 0, train.trip.requests());
+    if (!as_flows_) give_back(number);
+    release(number);
+  }
+  rider_.train_arrived(message);
+}
+
+}  // namespace tca::net

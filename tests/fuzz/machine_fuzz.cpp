@@ -1,0 +1,10 @@
+// libFuzzer's target for machine files: machine_fuzz [options] machines/
+#include <cstddef>
+#include <cstdint>
+
+#include "machine_text.hpp"
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  tca::net::try_machine({reinterpret_cast<const char*>(data), size});
+  return 0;
+}

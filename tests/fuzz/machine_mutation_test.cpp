@@ -1,0 +1,91 @@
+// Machine files with random damage, where there is no libFuzzer: each is read or refused with a place. The seed is printed;
+// OPENTCA_SEED sets it, OPENTCA_MUTATIONS how many.
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <fstream>
+#include <iterator>
+#include <random>
+
+#include "machine_text.hpp"
+
+namespace tca::net {
+namespace {
+
+std::uint64_t number_from(const char* variable, std::uint64_t otherwise) {
+  const char* text = std::getenv(variable);
+  return text == nullptr ? otherwise : std::strtoull(text, nullptr, 10);
+}
+
+class Damage {
+ public:
+  explicit Damage(std::uint64_t seed) : random_(seed) {}
+
+  std::string operator()(std::string text) {
+    for (std::uint64_t count = 1 + below(4); count > 0; --count) once(text);
+    return text;
+  }
+
+ private:
+  std::uint64_t below(std::uint64_t bound) { return random_() % bound; }
+
+  void once(std::string& text) {
+    static const char* const pieces[] = {"-",         "1e400",
+                                         "nan",       "[",
+                                         "]",         "{",
+                                         "}",         "\"",
+                                         "=",         "\n",
+                                         "[[",        "''",
+                                         "0",         "99999999999",
+                                         "true",      "value",
+                                         ".",         "#",
+                                         "\\u0000",   "inf",
+                                         "[mpi.x]\n", "extends = \"quong\"\n"};
+    if (text.empty()) return;
+    const std::size_t at = below(text.size());
+    switch (below(5)) {
+      case 0:
+        text[at] = static_cast<char>(below(256));
+        return;
+      case 1:
+        text.erase(at, 1 + below(40));
+        return;
+      case 2:
+        text.insert(at, pieces[below(std::size(pieces))]);
+        return;
+      case 3: {  // a line twice
+        const std::size_t last = text.rfind('\n', at);
+        const std::size_t begin = last == std::string::npos ? 0 : last + 1;
+        const std::size_t end = std::min(text.find('\n', at), text.size() - 1);
+        text.insert(begin, text.substr(begin, end + 1 - begin));
+        return;
+      }
+      default:
+        text.resize(at);
+    }
+  }
+
+  std::mt19937_64 random_;
+};
+
+TEST(MachineMutations, AreReadOrRefusedWithAPlace) {
+  const std::uint64_t seed = number_from("OPENTCA_SEED", std::random_device{}());
+  const std::uint64_t count = number_from("OPENTCA_MUTATIONS", 1500);
+  std::printf("OPENTCA_SEED=%llu\n", static_cast<unsigned long long>(seed));
+  std::vector<std::string> texts;
+  for (const char* name : {"ha-pacs-tca", "quong", "dgx-h200"}) {
+    std::ifstream in(find_machine(name));
+    texts.emplace_back(std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>());
+  }
+  Damage damage(seed);
+  std::size_t refused = 0;
+  for (std::uint64_t i = 0; i < count; ++i) {
+    const std::string text = damage(texts[i % texts.size()]);
+    refused += try_machine(text).empty() ? 0U : 1U;
+  }
+  EXPECT_GT(refused, count / 2);
+  std::printf("%zu of %llu refused\n", refused, static_cast<unsigned long long>(count));
+}
+
+}  // namespace
+}  // namespace tca::net

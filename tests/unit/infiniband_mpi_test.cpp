@@ -1,0 +1,141 @@
+// MPI over InfiniBand in simulated time: the choice of protocol, and that each costs what it should relative to others.
+#include <gtest/gtest.h>
+
+#include "net/machine.hpp"
+#include "net/mpi_agent.hpp"
+#include "tca/error.hpp"
+
+namespace tca::net {
+namespace {
+
+constexpr std::uint64_t kib = 1024;
+
+MpiLibrary with_limits(std::int64_t read, std::int64_t write) {
+  MpiLibrary library;
+  library.inline_limit = 16;
+  library.eager_limit = 8192;
+  library.read_direct_limit = read;
+  library.write_direct_limit = write;
+  library.pipeline_from = 256 << 10;
+  return library;
+}
+
+TEST(InfinibandMpi, WaysOfTheDefaultLimits) {
+  const MpiLibrary library = with_limits(8192, 256 << 10);
+  EXPECT_EQ(choose_way(library, 16), MpiWay::inlined);
+  EXPECT_EQ(choose_way(library, 17), MpiWay::eager);
+  EXPECT_EQ(choose_way(library, 8192), MpiWay::eager);
+  EXPECT_EQ(choose_way(library, 8193), MpiWay::staged);
+  EXPECT_EQ(choose_way(library, 256 << 10), MpiWay::staged);
+  EXPECT_EQ(choose_way(library, (256 << 10) + 1), MpiWay::pipelined);
+}
+
+TEST(InfinibandMpi, WaysOfFarLimits) {
+  const MpiLibrary library = with_limits(512 << 10, 512 << 10);
+  EXPECT_EQ(choose_way(library, 512 << 10), MpiWay::direct);
+  EXPECT_EQ(choose_way(library, (512 << 10) + 1), MpiWay::pipelined);
+}
+
+TEST(InfinibandMpi, WaysOfReceiversThatAreNotWritten) {
+  const MpiLibrary library = with_limits(8192, 8192);
+  EXPECT_EQ(choose_way(library, 64 << 10), MpiWay::staged);
+  EXPECT_EQ(choose_way(library, 512 << 10), MpiWay::pipelined);
+}
+
+class Messages : public testing::Test {
+ protected:
+  struct Result {
+    double us;
+    std::uint64_t hash;
+  };
+
+  // One way between two nodes, from and into GPU `gpu`, by a library of HA-PACS/TCA.
+  Result one_way(const std::string& library, std::uint64_t bytes, int gpu, int messages = 1) {
+    des::Simulator simulator;
+    Network network(simulator, machine_.network, {.fidelity = Fidelity::tlp});
+    std::vector<Mpi::Rank> ranks;
+    for (std::uint32_t node = 0; node < 2; ++node)
+      ranks.push_back({network.endpoint(node, "gpu" + std::to_string(gpu)),
+                       network.endpoint(node, gpu < 2 ? "host" : "host1")});
+    Mpi mpi(network, machine_.host, find_mpi(machine_, library), ranks);
+    simulator.spawn(sender(mpi, bytes, messages), {"rank", 0});
+    simulator.spawn(receiver(mpi, bytes, messages), {"rank", 1});
+    simulator.run();
+    return {des::to_us(simulator.now()), simulator.hash()};
+  }
+
+  static des::Task sender(Mpi& mpi, std::uint64_t bytes, int messages) {
+    for (int i = 0; i < messages; ++i) {
+      des::Task sent = mpi.send(0, 1, bytes);
+      co_await sent;
+    }
+  }
+
+  static des::Task receiver(Mpi& mpi, std::uint64_t bytes, int messages) {
+    for (int i = 0; i < messages; ++i) {
+      des::Task received = mpi.receive(0, 1, bytes);
+      co_await received;
+    }
+  }
+
+  Machine machine_ = read_machine("ha-pacs-tca");
+};
+
+TEST_F(Messages, LargerOnesTakeLonger) {
+  double before = 0;
+  for (const std::uint64_t bytes : {16ul, 1024ul, 8192ul, 16384ul, 262144ul, 1048576ul}) {
+    const double us = one_way("mvapich2-gdr-2.2", bytes, 2).us;
+    EXPECT_GT(us, before) << bytes;
+    before = us;
+  }
+}
+
+TEST_F(Messages, TwoRailsCarryMoreThanOne) {
+  const double one = one_way("mvapich2-one-rail", 4096 * kib, 2).us;
+  const double two = one_way("mvapich2-gdr-2.2", 4096 * kib, 2).us;
+  EXPECT_GT(one, 1.2 * two);
+}
+
+TEST_F(Messages, QpiIsSlowForDevicesButNotForHosts) {
+  EXPECT_GT(one_way("mvapich2-gdr-2.2", 256 * kib, 0).us, 5 * one_way("mvapich2-gdr-2.2", 256 * kib, 2).us);
+  EXPECT_LT(one_way("mvapich2-gdr-2.2", 512 * kib, 0).us, 1.1 * one_way("mvapich2-gdr-2.2", 512 * kib, 2).us);
+}
+
+TEST_F(Messages, StagingCostsAndDirectReadingSavesIt) {
+  EXPECT_GT(one_way("mvapich2-gdr-2.2", 16 * kib, 2).us,
+            10 + one_way("mvapich2-gdr-2.2-far-limit", 16 * kib, 2).us);
+}
+
+TEST_F(Messages, WithoutGpuDirectTheSmallestGoesThroughHostMemoryTwice) {
+  const double copies = 2 * des::to_us(machine_.host.copy_start);
+  EXPECT_GT(one_way("mvapich2", 8, 2).us, copies);
+}
+
+TEST_F(Messages, ManyOfOnePairKeepTheirOrderAndEnd) {
+  EXPECT_LT(one_way("mvapich2-gdr-2.2", 64, 2, 100).us, 100 * one_way("mvapich2-gdr-2.2", 64, 2).us);
+}
+
+TEST_F(Messages, SameModelSameEvents) {
+  EXPECT_EQ(one_way("mvapich2-gdr-2.2", 512 * kib, 2).hash, one_way("mvapich2-gdr-2.2", 512 * kib, 2).hash);
+}
+
+TEST_F(Messages, AReceiveThatNobodySendsIsADeadlockThatNamesBoth) {
+  des::Simulator simulator;
+  Network network(simulator, machine_.network, {.fidelity = Fidelity::tlp});
+  const Mpi::Rank here{network.endpoint(0, "gpu2"), network.endpoint(0, "host1")};
+  const Mpi::Rank there{network.endpoint(1, "gpu2"), network.endpoint(1, "host1")};
+  Mpi mpi(network, machine_.host, find_mpi(machine_, ""), {here, there});
+  simulator.spawn(receiver(mpi, 8, 1), {"rank", 1});
+  try {
+    simulator.run();
+    FAIL() << "a receive ended without a send";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), Errc::timed_out);
+    EXPECT_NE(std::string(error.what()).find("rank 1 waits for an MPI message, sender.receiver 0.1"),
+              std::string::npos)
+        << error.what();
+  }
+}
+
+}  // namespace
+}  // namespace tca::net

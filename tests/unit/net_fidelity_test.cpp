@@ -1,0 +1,203 @@
+// Trains against single packets, on every topology and pattern: how far apart they are, and what they save.
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <memory>
+
+#include "des/random.hpp"
+#include "net/network.hpp"
+#include "net_machines.hpp"
+
+namespace tca::test {
+namespace {
+
+using namespace net;
+using des::Time;
+
+// One node's transfer: to whom, how much, and when it begins.
+struct Put {
+  std::uint32_t from, to;
+  Rows rows;
+  Time begin = 0;
+};
+using Pattern = std::vector<Put>;
+
+struct Outcome {
+  std::vector<Time> arrivals;  // of each put
+  std::uint64_t events;
+  std::uint64_t trains, fallen;
+  Time last() const { return *std::max_element(arrivals.begin(), arrivals.end()); }
+};
+
+class Experiment {
+ public:
+  Experiment(const Description& machine, Fidelity fidelity)
+      : network_(simulator_, machine, {.fidelity = fidelity}) {
+    for (std::uint32_t node = 0; node < machine.nodes; ++node) {
+      tags_.push_back(std::make_unique<des::Semaphore>(simulator_, des::Label{"tags", node}, 16));
+    }
+  }
+
+  // Puts of one node share the tags of its NIC.
+  Outcome operator()(const Pattern& pattern) {
+    arrivals_.resize(pattern.size());
+    for (std::size_t i = 0; i < pattern.size(); ++i)
+      simulator_.spawn(put(pattern[i], arrivals_[i]), {"put", static_cast<int>(i)});
+    simulator_.run();
+    const Trains* trains = network_.trains();
+    EXPECT_EQ(network_.traffic().packets(), 0u);
+    EXPECT_TRUE(network_.traffic().blocked().empty());
+    return {arrivals_, simulator_.events(), trains == nullptr ? 0 : trains->started(),
+            trains == nullptr ? 0 : trains->fallen()};
+  }
+
+ private:
+  des::Task put(Put put, Time& arrival) {
+    co_await simulator_.sleep_until(put.begin);
+    des::Counter arrived(simulator_, {"an arrival from", put.from});
+    const char* unit = network_.machine().name == "torus" ? "gpu" : "gpu0";
+    des::Task transfer = network_.transfer({.from = network_.endpoint(put.from, unit),
+                                            .to = network_.endpoint(put.to, unit),
+                                            .rows = put.rows,
+                                            .packet_bytes = 256,
+                                            .request_bytes = 512,
+                                            .request_gap = des::from_ns(12),
+                                            .row_gap = des::from_ns(8),
+                                            .tags = tags_[put.from].get(),
+                                            .arrived = &arrived});
+    co_await transfer;
+    co_await arrived.reached(1);
+    arrival = simulator_.now();
+  }
+
+  des::Simulator simulator_;
+  Network network_;
+  std::vector<std::unique_ptr<des::Semaphore>> tags_;
+  std::vector<Time> arrivals_;
+};
+
+Pattern one(std::uint32_t nodes, Rows rows) { return {{0, nodes / 2, rows}}; }
+Pattern exchange(std::uint32_t nodes, Rows rows) { return {{0, nodes - 1, rows}, {nodes - 1, 0, rows}}; }
+Pattern shift(std::uint32_t nodes, Rows rows) {
+  Pattern pattern;
+  for (std::uint32_t i = 0; i < nodes; ++i) pattern.push_back({i, (i + 1) % nodes, rows});
+  return pattern;
+}
+Pattern pairs(std::uint32_t nodes, Rows rows) {
+  Pattern pattern;
+  for (std::uint32_t i = 0; i < nodes; ++i) {
+    pattern.push_back({i, i ^ 1u, rows});
+  }
+  return pattern;
+}
+Pattern hot_spot(std::uint32_t nodes, Rows rows) {
+  Pattern pattern;
+  for (std::uint32_t i = 1; i < nodes; ++i) pattern.push_back({i, 0, rows});
+  return pattern;
+}
+Pattern scatter(std::uint32_t nodes, Rows rows) {
+  Pattern pattern;
+  for (std::uint32_t i = 1; i < nodes; ++i) pattern.push_back({0, i, rows});
+  return pattern;
+}
+Pattern random_puts(std::uint32_t nodes, Rows rows) {
+  des::Random random(3, 0);
+  Pattern pattern;
+  for (std::uint32_t i = 0; i < nodes; ++i) {
+    const auto to = static_cast<std::uint32_t>((i + 1 + random.below(nodes - 1)) % nodes);
+    pattern.push_back({i, to, rows, static_cast<Time>(random.below(3 * des::microsecond))});
+  }
+  return pattern;
+}
+
+struct Case {
+  const char* name;
+  Pattern (*pattern)(std::uint32_t, Rows);
+};
+const Case patterns[]{{"one", one},           {"exchange", exchange}, {"shift", shift},
+                      {"pairs", pairs},       {"hot spot", hot_spot}, {"scatter", scatter},
+                      {"random", random_puts}};
+
+struct Place {
+  const char* name;
+  Description machine;
+};
+
+std::vector<Place> places() {
+  return {{"chain of 2", peach_machine({TopologyKind::chain, {2}, {}}, 2)},
+          {"chain of 4", peach_machine({TopologyKind::chain, {4}, {}}, 4)},
+          {"ring of 8", peach_machine({TopologyKind::ring, {8}, {}}, 8)},
+          {"two rings of 8", peach_machine(two_rings(), 16)},
+          {"torus 4x4x4", torus_machine(4, 4, 4)},
+          {"fat tree", box_machine({TopologyKind::fat_tree, {4, 2, 2}, {}}, 8)}};
+}
+
+double percent(Time a, Time b) { return 100 * (static_cast<double>(a) / static_cast<double>(b) - 1); }
+
+class Fidelities : public testing::TestWithParam<std::size_t> {
+ protected:
+  const Place place = places()[GetParam()];
+};
+
+TEST_P(Fidelities, TrainsAgreeWithPackets) {
+  for (const Case& test : patterns) {
+    for (const Rows rows : {Rows{256, 1}, Rows{4096, 1}, Rows{65536, 1}, Rows{1 << 20, 1}, Rows{1000, 64}}) {
+      if (rows.bytes > 65536 && place.machine.nodes > 16) continue;
+      const Pattern pattern = test.pattern(place.machine.nodes, rows);
+      const Outcome packets = Experiment(place.machine, Fidelity::tlp)(pattern);
+      const Outcome trains = Experiment(place.machine, Fidelity::train)(pattern);
+      double worst = 0;
+      for (std::size_t i = 0; i < pattern.size(); ++i) {
+        worst = std::max(worst, std::abs(percent(trains.arrivals[i], packets.arrivals[i])));
+      }
+      const double last = percent(trains.last(), packets.last());
+      fmt::print(
+          "{:15} {:9} {:8} x {:2}: {:9.3f} us, trains {:+.3f} %, single puts {:.3f} %, events 1/{:.1f}, {} "
+          "of {} fell apart\n",
+          place.name, test.name, rows.bytes, rows.count, des::to_us(packets.last()), last, worst,
+          static_cast<double>(packets.events) / static_cast<double>(trains.events), trains.fallen,
+          trains.trains);
+      EXPECT_LT(std::abs(last), 2) << test.name;
+      EXPECT_LT(worst, 8) << test.name;
+    }
+  }
+}
+
+// Flows know nothing of who blocks whom, so only of patterns without much of that.
+TEST_P(Fidelities, FlowsComeNearInBulk) {
+  for (const Case& test : patterns) {
+    if (test.pattern == random_puts) continue;
+    const Pattern pattern = test.pattern(place.machine.nodes, {65536, 1});
+    const Outcome packets = Experiment(place.machine, Fidelity::tlp)(pattern);
+    const Outcome flows = Experiment(place.machine, Fidelity::flow)(pattern);
+    const double last = percent(flows.last(), packets.last());
+    fmt::print("{:15} {:9}: {:9.3f} us, flows {:+.3f} %, events 1/{:.1f}\n", place.name, test.name,
+               des::to_us(packets.last()), last,
+               static_cast<double>(packets.events) / static_cast<double>(flows.events));
+    EXPECT_LT(std::abs(last), 20) << test.name;
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Topologies, Fidelities, testing::Range(std::size_t{0}, places().size()));
+
+// A train that is alone costs a few events, whatever its length.
+TEST(Trains, CostAFewEvents) {
+  const Outcome train = Experiment(peach_machine(two_rings(), 16), Fidelity::train)({{0, 5, {4 << 20}}});
+  EXPECT_LT(train.events, 12u);
+  EXPECT_EQ(train.fallen, 0u);
+}
+
+// One that meets another falls apart, and both take as long as packets do.
+TEST(Trains, FallApartWhereTheyMeet) {
+  const Pattern pattern{{0, 1, {1 << 20}}, {2, 1, {1 << 20}, 50 * des::microsecond}};
+  const Description machine = peach_machine({TopologyKind::chain, {4}, {}}, 4);
+  const Outcome packets = Experiment(machine, Fidelity::tlp)(pattern),
+                trains = Experiment(machine, Fidelity::train)(pattern);
+  EXPECT_EQ(trains.fallen, 1u);
+  EXPECT_EQ(trains.arrivals, packets.arrivals);
+}
+
+}  // namespace
+}  // namespace tca::test

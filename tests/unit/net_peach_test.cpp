@@ -1,0 +1,256 @@
+// PEACH2's DMA controller: what transfers take end to end, flags, channels, chains, and the same at each fidelity.
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <deque>
+
+#include "messages.hpp"
+#include "net/peach.hpp"
+#include "net_machines.hpp"
+#include "seed.hpp"
+
+namespace tca::test {
+namespace {
+
+using namespace net;
+using des::Time;
+
+struct Machine {
+  des::Simulator simulator;
+  Network network;
+  Peach peach;
+
+  explicit Machine(const Description& description, Fidelity fidelity = Fidelity::tlp,
+                   des::QueueKind queue = des::QueueKind::wheel)
+      : simulator({.queue = queue}),
+        network(simulator, description, {.fidelity = fidelity}),
+        peach(network, 0, find_unit(description.node, "host")) {}
+
+  static des::Task play(Machine& machine, std::uint32_t own, const DmaChain& chain, des::Counter& mine,
+                        int turns, bool serves) {
+    for (std::uint64_t turn = 1; turn <= static_cast<std::uint64_t>(turns); ++turn) {
+      if (!serves) co_await mine.reached(turn);
+      machine.peach.start(own, 0, chain);
+      if (serves) co_await mine.reached(turn);
+    }
+  }
+
+  // One-way time in microseconds, as a ping-pong finds it.
+  double ping_pong(std::uint32_t other, Rows rows, const char* unit = "gpu0") {
+    constexpr int turns = 4;
+    des::Counter at0(simulator, {"the answer"}), at1(simulator, {"the question"});
+    const Endpoint a = network.endpoint(0, unit), b = network.endpoint(other, unit);
+    const DmaChain there{{{a, b, rows, &at1}}}, back{{{b, a, rows, &at0}}};
+    simulator.spawn(play(*this, 0, there, at0, turns, true), {"rank", 0});
+    simulator.spawn(play(*this, other, back, at1, turns, false), {"rank", other});
+    const Time begin = simulator.now();
+    simulator.run();
+    return des::to_us(simulator.now() - begin) / (2 * turns);
+  }
+
+  // From the start of a chain until all its flags are there.
+  double time_of(DmaChain chain, std::uint32_t channel = 0) {
+    des::Counter arrived(simulator, {"flags"});
+    for (Descriptor& descriptor : chain.descriptors) descriptor.arrived = &arrived;
+    const Time begin = simulator.now();
+    peach.start(chain.descriptors[0].from.node, channel, chain);
+    simulator.run();
+    EXPECT_EQ(arrived.value(), chain.descriptors.size());
+    return des::to_us(simulator.now() - begin);
+  }
+};
+
+Description two_nodes() { return peach_machine({TopologyKind::chain, {2}, {}}, 2); }
+
+double one_way(const Description& machine, std::uint32_t other, Rows rows, const char* unit = "gpu0") {
+  return Machine(machine).ping_pong(other, rows, unit);
+}
+
+TEST(Peach, ASmallPutTakesTheSumOfItsWay) {
+  // Doorbell: two links' latencies and a hop; start, fetch, decode; request: gap, two latencies, a hop; answer: memory,
+  // two latencies, a hop; turn; cable, hop, two latencies, a hop, memory. The flag follows by the notify time and hop, and
+  // its own way into the host. Packets of 8 bytes take 8 ns on a link.
+  const double doorbell = 0.12 * 2 + 0.05;
+  const double dma = 0.1 + 0.03 + 0.04;
+  const double read = 0.012 + 0.12 * 2 + 0.05 + 0.1 + 0.5 + 0.12 * 2 + 0.05;
+  const double flag = 0.02 + 0.1 + 0.15 + 0.1 + 0.12 * 2 + 0.05 + 0.06;
+  EXPECT_NEAR(one_way(two_nodes(), 1, {8}), doorbell + dma + read + flag, 0.05);
+}
+
+TEST(Peach, LargePutsRunAtTheSlowestRate) {
+  const double small = one_way(two_nodes(), 1, {64 << 10}), large = one_way(two_nodes(), 1, {4 << 20});
+  EXPECT_NEAR((4e6 * 1.048576 - 65536) / (large - small), 2800, 28);  // the GPU's 2.8 GB/s
+  const double far_small = one_way(two_nodes(), 1, {64 << 10}, "gpu2"),
+               far_large = one_way(two_nodes(), 1, {1 << 20}, "gpu2");
+  EXPECT_NEAR((1048576 - 65536) / (far_large - far_small), 290 * 256.0 / 280, 5);  // QPI's, less the headers
+}
+
+TEST(Peach, EveryHopCostsTheSame) {
+  const Description machine = peach_machine({TopologyKind::chain, {4}, {}}, 4);
+  const double first = one_way(machine, 1, {8}), second = one_way(machine, 2, {8}),
+               third = one_way(machine, 3, {8});
+  EXPECT_NEAR(second - first, 0.25, 0.002);  // 150 ns of cable and 100 ns of router
+  EXPECT_NEAR(third - second, 0.25, 0.002);
+}
+
+TEST(Peach, HostMemoryIsReadFasterThanAGpu) {
+  EXPECT_NEAR(one_way(two_nodes(), 1, {8}, "gpu0") - one_way(two_nodes(), 1, {8}, "host"), 0.3, 0.01);
+}
+
+TEST(Peach, DescriptorsInHostMemoryCostAFetch) {
+  const auto chain = [](bool internal) {
+    return DmaChain{{{{0, 1}, {1, 1}, {64}}, {{0, 1}, {1, 1}, {64}}}, internal};
+  };
+  const double inside = Machine(two_nodes()).time_of(chain(true)),
+               outside = Machine(two_nodes()).time_of(chain(false));
+  // There and back over two wires and a hop, the NIC's own hop, the memory, less the fetch inside; for each of two.
+  const double fetch = 4 * 0.12 + 2 * 0.05 + 0.1 + 0.2 - 0.03;
+  EXPECT_NEAR(outside - inside, 2 * fetch, 0.1);
+}
+
+TEST(Peach, AChainIsQuickerThanItsParts) {
+  const DmaChain one{{{{0, 1}, {1, 1}, {64}}}};
+  DmaChain eight;
+  for (int i = 0; i < 8; ++i) eight.descriptors.push_back(one.descriptors[0]);
+  const double alone = Machine(two_nodes()).time_of(one), together = Machine(two_nodes()).time_of(eight);
+  EXPECT_NEAR(together - alone, 7 * (0.03 + 0.04 + 0.02), 0.06);
+}
+
+TEST(Peach, RowsCostTheirGaps) {
+  Machine rows(two_nodes()), block(two_nodes());
+  const double a = rows.time_of({{{{0, 1}, {1, 1}, {32, 64}}}}),
+               b = block.time_of({{{{0, 1}, {1, 1}, {2048, 1}}}});
+  // Each row is a request of its own, and there are tags for 16 of them.
+  EXPECT_GT(a, b + 64 * 0.04);
+  EXPECT_LT(a, b + 64 * 0.07);
+}
+
+TEST(Peach, ChannelsShareTheNic) {
+  const DmaChain chain{{{{0, 1}, {1, 1}, {1 << 20}}}};
+  const double one = Machine(two_nodes()).time_of(chain);
+  Machine machine(two_nodes());
+  for (std::uint32_t channel = 0; channel < 4; ++channel) machine.peach.start(0, channel, chain);
+  machine.simulator.run();
+  EXPECT_NEAR(des::to_us(machine.simulator.now()) / one, 4, 0.05);
+}
+
+TEST(Peach, TheSenderIsToldWhenItsDataHasLeft) {
+  Machine machine(two_nodes());
+  des::Counter sent(machine.simulator, {"sent"}), arrived(machine.simulator, {"arrived"});
+  struct Watch {
+    static des::Task until(des::Counter& counter, des::Simulator& simulator, double& us) {
+      co_await counter.reached(1);
+      us = des::to_us(simulator.now());
+    }
+  };
+  double sent_us = 0, arrived_us = 0;
+  machine.simulator.spawn(Watch::until(sent, machine.simulator, sent_us), {"sender"});
+  machine.simulator.spawn(Watch::until(arrived, machine.simulator, arrived_us), {"receiver"});
+  const DmaChain chain{{{{0, 1}, {1, 1}, {4096}, &arrived, &sent}}};
+  machine.peach.start(0, 0, chain);
+  machine.simulator.run();
+  EXPECT_NEAR(arrived_us - sent_us, 0.25 + 0.04,
+              0.03);  // the cable and a router, and the flags wait for the data
+}
+
+TEST(Peach, StoresArriveWithoutTheDmaController) {
+  Machine machine(two_nodes());
+  des::Counter arrived(machine.simulator, {"arrived"});
+  machine.peach.store(0, machine.network.endpoint(1, "gpu0"), 8, &arrived);
+  machine.simulator.run();
+  EXPECT_EQ(arrived.value(), 1u);
+  EXPECT_NEAR(des::to_us(machine.simulator.now()), 4 * 0.12 + 2 * 0.05 + 2 * 0.1 + 0.15 + 0.1, 0.05);
+}
+
+TEST(Peach, RefusesWhatItHasNot) {
+  Machine machine(two_nodes());
+  const DmaChain chain{{{{0, 1}, {1, 1}, {64}}}};
+  EXPECT_TRUE(
+      refuses(Errc::invalid_argument, {"channel 4", "0 to 3"}, [&] { machine.peach.start(0, 4, chain); }));
+  Description torus = torus_machine(2, 2, 2);
+  des::Simulator simulator;
+  Network network(simulator, torus);
+  EXPECT_TRUE(
+      refuses(Errc::invalid_argument, {"'nic'", "no DMA controller"}, [&] { Peach peach(network, 0, 0); }));
+}
+
+// Chains of random puts on random channels at random times.
+struct RandomLoad {
+  std::deque<DmaChain> chains;
+  struct Start {
+    std::uint32_t node, channel;
+    Time at;
+  };
+  std::vector<Start> starts;
+
+  RandomLoad(std::mt19937& random, std::uint32_t nodes) {
+    for (std::uint32_t node = 0; node < nodes; ++node) {
+      for (std::uint32_t i = random_in(random, 0, 3); i > 0; --i) {
+        DmaChain& chain = chains.emplace_back();
+        chain.internal = random_in(random, 0, 1) == 0;
+        for (std::uint32_t j = random_in(random, 1, 4); j > 0; --j) {
+          const Rows rows{random_in(random, 1, 1u << random_in(random, 3, 14)), random_in(random, 1, 5)};
+          chain.descriptors.push_back({{node, random_in(random, 0, 2)},
+                                       {random_in(random, 0, nodes - 1), random_in(random, 0, 2)},
+                                       rows});
+        }
+        starts.push_back(
+            {node, random_in(random, 0, 3), Time{random_in(random, 0, 20'000)} * des::nanosecond});
+      }
+    }
+  }
+
+  static des::Task start(Machine& machine, Start start, const DmaChain& chain) {
+    co_await machine.simulator.sleep_until(start.at);
+    machine.peach.start(start.node, start.channel, chain);
+  }
+
+  // When the last flag is there.
+  Time run(Machine& machine) {
+    des::Counter flags(machine.simulator, {"flags"});
+    std::uint64_t count = 0;
+    for (std::size_t i = 0; i < chains.size(); ++i) {
+      for (Descriptor& descriptor : chains[i].descriptors) {
+        descriptor.arrived = descriptor.sent = &flags;
+        count += 2;
+      }
+      machine.simulator.spawn(start(machine, starts[i], chains[i]), {"host", starts[i].node});
+    }
+    machine.simulator.run();
+    EXPECT_EQ(flags.value(), count);
+    EXPECT_EQ(machine.network.traffic().packets(), 0u);
+    return machine.simulator.now();
+  }
+};
+
+TEST(Peach, RandomChainsEndAtEveryFidelity) {
+  const Seed seed;
+  std::mt19937 random(seed.value());
+  double worst = 0, sum = 0;
+  constexpr int rounds = 60;
+  for (int round = 0; round < rounds; ++round) {
+    RandomLoad load(random, 16);
+    const Description description = peach_machine(two_rings(), 16);
+    Machine packets(description), again(description, Fidelity::tlp, des::QueueKind::heap),
+        trains(description, Fidelity::train),
+        trains_again(description, Fidelity::train, des::QueueKind::heap), flows(description, Fidelity::flow);
+    const Time tlp = load.run(packets);
+    load.run(again);
+    EXPECT_EQ(packets.simulator.hash(), again.simulator.hash()) << seed.how_to_repeat();
+    const Time train = load.run(trains);
+    load.run(trains_again);
+    EXPECT_EQ(trains.simulator.hash(), trains_again.simulator.hash()) << seed.how_to_repeat();
+    load.run(flows);
+    const double apart = 100 * (static_cast<double>(train) / static_cast<double>(tlp) - 1);
+    worst = std::max(worst, std::abs(apart));
+    sum += apart;
+    if (testing::Test::HasFailure()) break;
+  }
+  fmt::print("trains against packets: {:+.3f} % on average, {:.3f} % at worst\n", sum / rounds, worst);
+  // A crowd is sensitive to who comes first; on average nothing is lost.
+  EXPECT_LT(std::abs(sum / rounds), 1) << seed.how_to_repeat();
+  EXPECT_LT(worst, 12) << seed.how_to_repeat();
+}
+
+}  // namespace
+}  // namespace tca::test

@@ -1,0 +1,154 @@
+"""Draws `tca scorecard --json`: what was published as dots, what the model says as lines, on the axes of the papers. plot.py
+comes here when it is given such a file."""
+
+import json
+import math
+
+import matplotlib.pyplot as plt
+from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
+
+NEEDED = {"source", "figure", "config", "use"}
+COLORS = ("#1f5fa8", "#d9722b", "#3c8d4a", "#9b59a6", "#b8352f", "#7a6a58", "#c79a1c")
+
+# A panel: its title, what figures' names it takes by how they begin, and its axes. `rate` turns times into bandwidth.
+PANELS = (
+    {"title": "Ping-pong GPU-GPU, small messages (S1, figure 2a)", "begins": "ping-pong GPU-GPU", "most": 8192},
+    {"title": "Ping-pong GPU-GPU, bandwidth (S3, figure 4)", "begins": "ping-pong GPU-GPU", "rate": True},
+    {"title": "Faces of N³ doubles, block-stride, bandwidth (S3, figure 6)", "begins": "block-stride", "rate": True},
+    {"title": "Broadcast, 16 ranks (S3, figure 13)", "begins": "broadcast", "log": True},
+    {"title": "Allgather, 16 ranks (S3, figure 15)", "begins": "allgather", "log": True},
+)
+
+
+def recognises(path):
+    """Whether the first line of the file is one of the scorecard's."""
+    try:
+        with open(path, encoding="utf-8") as file:
+            record = json.loads(file.readline())
+        return isinstance(record, dict) and NEEDED <= record.keys()
+    except (OSError, ValueError):
+        return False
+
+
+class NotAScorecard(Exception):
+    """Told to the user in one line."""
+
+
+def read(paths):
+    records = []
+    for path in paths:
+        with open(path, encoding="utf-8") as file:
+            for number, line in enumerate(file, 1):
+                if not line.strip():
+                    continue
+                try:
+                    records.append(json.loads(line))
+                except ValueError as error:
+                    raise NotAScorecard(f"{path}:{number}: not JSON: {error}") from None
+                if not isinstance(records[-1], dict) or not NEEDED <= records[-1].keys():
+                    raise NotAScorecard(f"{path}:{number}: not a line of the scorecard")
+    return records
+
+
+def size_of(record):
+    """8 of "8 B; ..." and 64 of "n = 64; ..."; None for a figure without sizes."""
+    point = record.get("config", "").partition(";")[0].split()
+    if point[:2] == ["n", "="]:
+        return int(point[2])
+    return int(point[0]) if len(point) == 2 and point[1] == "B" else None
+
+
+def usable(record):
+    numbers = (record.get("published"), record.get("model"))
+    return record["use"] != "unusable" and all(isinstance(number, (int, float)) for number in numbers)
+
+
+def lines_of(panel, records):
+    lines = {}
+    for record in records:
+        size = size_of(record)
+        if not usable(record) or size is None or not record["figure"].startswith(panel["begins"]):
+            continue
+        if size <= panel.get("most", math.inf):
+            lines.setdefault((record["figure"], record["use"]), []).append((size, record))
+    return lines
+
+
+def bytes_in_words(value, _=None):
+    for unit in ("B", "KiB", "MiB"):
+        if value < 1024 or unit == "MiB":
+            return f"{value:.4g} {unit}"
+        value /= 1024
+    return ""
+
+
+def value(panel, size, record, which):
+    if not panel.get("rate"):
+        return record[which]
+    moved = size * size * 8 if record["config"].startswith("n") else size
+    return moved / record[which] * 1e-3
+
+
+def draw_lines(axes, panel, records):
+    lines = lines_of(panel, records)
+    if not lines:
+        axes.set_axis_off()
+        return
+    for color, ((name, use), points) in zip(COLORS, lines.items()):
+        points.sort(key=lambda point: point[0])
+        sizes = [size for size, _ in points]
+        label = name.removeprefix(panel["begins"]).lstrip(", ")
+        model = [value(panel, size, record, "model") for size, record in points]
+        published = [value(panel, size, record, "published") for size, record in points]
+        axes.plot(sizes, model, color=color, linewidth=1.4, label=f"{label} ({use})")
+        axes.plot(sizes, published, color=color, marker="o", markersize=4, linestyle="none")
+    axes.set_title(panel["title"], fontsize=10)
+    axes.set_xscale("log", base=2)
+    by_edge = any(record["config"].startswith("n") for points in lines.values() for _, record in points)
+    axes.set_xlabel("N" if by_edge else "bytes")
+    if not by_edge:
+        axes.xaxis.set_major_formatter(FuncFormatter(bytes_in_words))
+        low, high = (math.log2(limit) for limit in axes.get_xlim())
+        places = [2.0**e for e in range(math.ceil(low), math.floor(high) + 1, 1 + int(high - low) // 8)]
+        axes.xaxis.set_major_locator(FixedLocator(places))
+    else:
+        axes.xaxis.set_major_formatter(FuncFormatter(lambda number, _: f"{number:.4g}"))
+    axes.xaxis.set_minor_locator(NullLocator())
+    axes.set_ylabel("GB/s" if panel.get("rate") else "µs")
+    if panel.get("log"):
+        axes.set_yscale("log")
+    else:
+        axes.set_ylim(bottom=0)
+    axes.legend(fontsize=6.5, frameon=False)
+
+
+def draw_all(axes, records):
+    """Every number: the model's against the published one; within the band they are 10 % apart, between the lines 30 %."""
+    for color, use in zip(COLORS, ("fitted", "predicted")):
+        chosen = [record for record in records if usable(record) and record["use"] == use and record["published"] > 0]
+        ratios = [record["model"] / record["published"] for record in chosen]
+        axes.plot([record["published"] for record in chosen], ratios, ".", color=color, label=f"{use} ({len(chosen)})")
+    axes.axhspan(0.9, 1.1, color="#dddddd", alpha=0.6, linewidth=0)
+    for limit in (0.7, 1.3):
+        axes.axhline(limit, color="#999999", linewidth=0.8, linestyle="--")
+    axes.set_xscale("log")
+    axes.set_ylim(0, 2)
+    axes.set_title("All numbers, each in its own unit", fontsize=10)
+    axes.set_xlabel("published")
+    axes.set_ylabel("model / published")
+    axes.legend(fontsize=8, frameon=False)
+
+
+def draw(paths, output, title):
+    records = read(paths)
+    figure, rows = plt.subplots(2, 3, figsize=(16, 9), layout="constrained")
+    for axes, panel in zip(rows.flat, PANELS):
+        draw_lines(axes, panel, records)
+    draw_all(rows.flat[-1], records)
+    for axes in rows.flat:
+        axes.grid(True, which="major", color="#dddddd", linewidth=0.7)
+        axes.set_axisbelow(True)
+        axes.spines[["top", "right"]].set_visible(False)
+    figure.suptitle(title or "The model (lines) and what was published (dots)")
+    figure.savefig(output, dpi=110)
+    plt.close(figure)
