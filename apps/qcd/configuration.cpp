@@ -1,0 +1,149 @@
+#include "qcd/configuration.hpp"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cmath>
+#include <cstdio>
+#include <cstring>
+
+#include "qcd/headers.hpp"
+#include "qcd/payload.hpp"
+#include "tca/error.hpp"
+
+namespace tca::qcd {
+namespace {
+
+[[noreturn]] void refuse(const std::string& path, const std::string& what) {
+  throw Error(Errc::refused, fmt::format("{}: {}", path, what));
+}
+
+std::int64_t volume(const Contents& contents) {
+  const Extents& n = contents.extents;
+  return n[0] * n[1] * n[2] * n[3];
+}
+
+void check_sum(const char* name, std::optional<std::uint32_t> said, std::uint32_t found,
+               const std::string& path) {
+  if (said && *said != found)
+    refuse(path, fmt::format("damaged: its {} is {:08x}, but its header says {:08x}", name, found, *said));
+}
+
+void check_average(const char* name, std::optional<double> said, double found, double tolerance,
+                   const std::string& path) {
+  if (said && !(std::abs(*said - found) <= tolerance)) {
+    refuse(path,
+           fmt::format("its {} is {:.12f}, but its header says {:.12f}: damaged, or written by a program "
+                       "with other conventions",
+                       name, found, *said));
+  }
+}
+
+// Headers carry about as many digits as their links.
+double tolerance_of(const Contents& contents) { return contents.bits == 32 ? 1e-5 : 1e-8; }
+
+Checksums summed(World& world, const Checksums& mine) {
+  Checksums all;
+  for (const Checksums& one : world.all_gather(mine)) all += one;
+  return all;
+}
+
+void take_sums(const Checksums& sums, Contents& contents) {
+  contents.sum = sums.sum;
+  contents.suma = sums.suma;
+  contents.sumb = sums.sumb;
+}
+
+// NERSC's header says what comes after it, so that the links are coded twice.
+void write_all(World& world, const Gauge& gauge, const std::string& path, Contents contents) {
+  const bool first = world.rank() == 0, nersc = contents.format == Format::nersc;
+  if (nersc) take_sums(summed(world, write_links(nullptr, contents, gauge)), contents);
+  const std::string header = nersc ? nersc_header(contents) : ildg_header(contents);
+  contents.offset = static_cast<std::int64_t>(header.size());
+  together(world, [&] {
+    if (first) File::to_write(path, true).write(0, header);
+  });
+  Checksums mine;
+  together(world, [&] {
+    const File file = File::to_write(path, false);
+    mine = write_links(&file, contents, gauge);
+    file.sync();
+  });
+  take_sums(summed(world, mine), contents);
+  together(world, [&] {
+    if (!first || nersc) return;
+    const File file = File::to_write(path, false);
+    file.write(contents.offset + volume(contents) * contents.site_bytes(), ildg_trailer(contents));
+    file.sync();
+  });
+}
+
+}  // namespace
+
+void check_extents(const Contents& contents, const std::string& path) {
+  constexpr std::int64_t most = 4096;
+  for (const std::int64_t extent : contents.extents)
+    if (extent < 1 || extent > most)
+      refuse(path, fmt::format("its header says {} sites along a dimension", extent));
+}
+
+std::string describe(const Contents& contents) {
+  return fmt::format("{}, {}, {} bits, {} endian{}", contents.format == Format::nersc ? "NERSC" : "ILDG",
+                     describe(contents.extents), contents.bits, contents.big_endian ? "big" : "little",
+                     contents.sum || contents.suma ? "" : ", without a checksum");
+}
+
+Contents inspect_configuration(const std::string& path) {
+  const File file = File::to_read(path);
+  std::optional<Contents> contents = inspect_nersc(file, path);
+  if (!contents) contents = inspect_ildg(file, path);
+  if (!contents) refuse(path, "neither a NERSC nor an ILDG configuration");
+  const std::int64_t needed = contents->offset + volume(*contents) * contents->site_bytes();
+  if (file.size() < needed) refuse(path, fmt::format("cut off: {} bytes of {}", file.size(), needed));
+  return *contents;
+}
+
+Averages read_configuration(World& world, Gauge& gauge, const std::string& path, const Contents& contents) {
+  if (contents.extents != gauge.lattice().global()) {
+    refuse(path, fmt::format("a configuration of {}, not of {}", describe(contents.extents),
+                             describe(gauge.lattice().global())));
+  }
+  Checksums mine;
+  together(world, [&] { mine = read_links(File::to_read(path), contents, gauge); });
+  const Checksums sums = summed(world, mine);
+  check_sum("checksum", contents.sum, sums.sum, path);
+  check_sum("checksum A", contents.suma, sums.suma, path);
+  check_sum("checksum B", contents.sumb, sums.sumb, path);
+  gauge.exchange();
+  const double tolerance = tolerance_of(contents);
+  const Averages averages = gauge.averages();
+  check_average("plaquette", contents.plaquette, averages.plaquette, tolerance, path);
+  check_average("link trace", contents.link_trace, averages.link_trace, tolerance, path);
+  gauge.require_unitary(tolerance);
+  if (contents.bits == 32) gauge.reunitarise();
+  return averages;
+}
+
+void write_configuration(World& world, Gauge& gauge, const std::string& path, Format format, int bits) {
+  const Averages averages = gauge.averages();
+  const Contents contents{.format = format,
+                          .extents = gauge.lattice().global(),
+                          .bits = bits,
+                          .link_reals = format == Format::nersc ? 12 : 18,
+                          .plaquette = averages.plaquette,
+                          .link_trace = averages.link_trace};
+  const std::string unfinished = path + ".unfinished";
+  try {
+    write_all(world, gauge, unfinished, contents);
+    together(world, [&] {
+      if (world.rank() == 0 && std::rename(unfinished.c_str(), path.c_str()) != 0)
+        refuse(path, fmt::format("cannot be written: {}", std::strerror(errno)));
+    });
+  } catch (const Error&) {
+    if (world.rank() == 0) unlink(unfinished.c_str());
+    throw;
+  }
+}
+
+}  // namespace tca::qcd

@@ -1,0 +1,50 @@
+// Gauge configurations in files: NERSC's archive format, and ILDG's (a LIME container with a SciDAC checksum).
+//
+// Every rank reads and writes its own sites in the one file. What is damaged, cut off or of another lattice is refused with
+// the same error on every rank. A new file appears under its name only when it is complete.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "qcd/gauge.hpp"
+#include "tca/world.hpp"
+
+namespace tca::qcd {
+
+enum class Format {
+  nersc,  // the first two rows of each link
+  ildg,   // whole links, big endian
+};
+
+// Where the links lie in a file, and what its header says of them.
+struct Contents {
+  Format format = Format::nersc;
+  Extents extents{};
+  std::int64_t offset = 0;  // bytes
+  int bits = 64;            // of a real
+  bool big_endian = true;
+  int link_reals = 12;
+  std::optional<std::uint32_t> sum = {};              // NERSC: of all 32-bit words
+  std::optional<std::uint32_t> suma = {}, sumb = {};  // SciDAC: of the sites' CRC-32
+  std::optional<double> plaquette = {}, link_trace = {};
+
+  std::int64_t site_bytes() const { return std::int64_t{dims} * link_reals * bits / 8; }
+};
+
+std::string describe(const Contents& contents);  // e.g. "NERSC, 8x8x8x8, 64 bits, big endian"
+
+// Reads headers only. Throws Error{refused} for a file that is neither format, damaged, or shorter than its header says.
+Contents inspect_configuration(const std::string& path);
+
+// Collective. Fills the links and their ghosts, and checks everything that the file says of itself: checksums, and plaquette
+// and link trace where it gives them; and that the links are in SU(3). Links of 32 bits are then made unitary to double
+// precision. Throws Error{refused} on every rank alike.
+Averages read_configuration(World& world, Gauge& gauge, const std::string& path, const Contents& contents);
+
+// Collective. `bits` is 32 or 64. Throws Error{refused} on every rank when the file cannot be written, and leaves what was
+// there under that name as it was.
+void write_configuration(World& world, Gauge& gauge, const std::string& path, Format format, int bits);
+
+}  // namespace tca::qcd

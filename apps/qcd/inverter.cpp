@@ -1,0 +1,104 @@
+#include "qcd/inverter.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+
+#include "tca/error.hpp"
+
+namespace tca::qcd {
+namespace {
+
+// Of what a solve in single precision alone can reach on lattices of any use.
+constexpr double least_in_single = 1e-6;
+
+WilsonOptions unpreconditioned(WilsonOptions options) {
+  options.even_odd = false;
+  return options;
+}
+
+void add(const Solution& first, Solution& last) {
+  last.iterations += first.iterations;
+  last.updates += first.updates;
+  last.history.insert(last.history.begin(), first.history.begin(), first.history.end());
+  last.iteration_us.insert(last.iteration_us.begin(), first.iteration_us.begin(), first.iteration_us.end());
+  last.times.operator_us += first.times.operator_us;
+  last.times.wait_us += first.times.wait_us;
+  last.times.sums_us += first.times.sums_us;
+}
+
+double largest(const Numbers& numbers) { return *std::max_element(numbers.begin(), numbers.end()); }
+
+template <class T>
+Solution solve(Method method, Operator<T>& d, Sums& sums, const Field<T>& b, Field<T>& x,
+               const SolveOptions& options) {
+  return method == Method::cg ? solve_cg(d, sums, b, x, options) : solve_bicgstab(d, sums, b, x, options);
+}
+
+}  // namespace
+
+void check(const InverterOptions& options) {
+  if (options.precision == Precision::mixed && options.method == Method::bicgstab)
+    throw Error(Errc::invalid_argument, "mixed precision goes with CG; BiCGStab runs in single or double");
+  if (options.precision == Precision::single_only && options.solve.tolerance < least_in_single) {
+    throw Error(Errc::invalid_argument,
+                fmt::format("a tolerance of {:.0e} is below what single precision holds ({:.0e}); ask for "
+                            "mixed precision, or for less",
+                            options.solve.tolerance, least_in_single));
+  }
+}
+
+Inverter::Inverter(World& world, const Gauge& gauge, const InverterOptions& options)
+    : options_(options), sums_(world, 10 * options.wilson.rhs) {
+  check(options);
+  whole_ = std::make_unique<Wilson<double>>(world, gauge, unpreconditioned(options.wilson));
+  double_ = std::make_unique<Wilson<double>>(world, gauge, options.wilson);
+  if (options.precision != Precision::double_only)
+    single_ = std::make_unique<Wilson<float>>(world, gauge, options.wilson);
+}
+
+std::int64_t Inverter::bytes() const { return 2 * (single_ ? single_->bytes() : double_->bytes()); }
+
+std::string Inverter::explain() const { return single_ ? single_->explain() : double_->explain(); }
+
+Solution Inverter::attempt(const Field<double>& source, Field<double>& x, const SolveOptions& options) {
+  if (options_.precision == Precision::mixed)
+    return solve_cg_mixed(*double_, *single_, sums_, source, x, options);
+  if (options_.precision == Precision::double_only)
+    return solve(options_.method, *double_, sums_, source, x, options);
+  Field<float> b(source.size()), y(x.size());
+  convert(source, b);
+  convert(x, y);
+  Solution solution = solve(options_.method, *single_, sums_, b, y, options);
+  convert(y, x);
+  return solution;
+}
+
+Inversion Inverter::invert(const Field<double>& source, Field<double>& x) {
+  constexpr int attempts = 4;
+  const auto begin = std::chrono::steady_clock::now();
+  Field<double> prepared, part(double_->shape().size(), 0);
+  double_->prepare(source, prepared);
+  SolveOptions aim = options_.solve;
+  Inversion inversion;
+  for (int n = 0; n < attempts; ++n) {
+    Solution solution = attempt(prepared, part, aim);
+    add(inversion.solution, solution);
+    inversion.solution = std::move(solution);
+    double_->reconstruct(source, part, x);
+    inversion.true_residuals = true_residuals(*whole_, sums_, source, x);
+    const double reached = largest(inversion.true_residuals);
+    if (!inversion.solution.converged || reached <= options_.solve.tolerance) break;
+    // The preconditioned equation's residual is relative to another right-hand side.
+    aim.tolerance *= 0.5 * options_.solve.tolerance / reached;
+    aim.max_iterations = options_.solve.max_iterations - inversion.solution.iterations;
+  }
+  inversion.solution.converged = largest(inversion.true_residuals) <= options_.solve.tolerance;
+  inversion.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  inversion.flops =
+      2.0 * inversion.solution.iterations * double_->flops() * static_cast<double>(options_.wilson.rhs);
+  return inversion;
+}
+
+}  // namespace tca::qcd

@@ -1,0 +1,95 @@
+// What the solvers share: the clock, the norms over all ranks, and when to stop.
+#pragma once
+
+#include <chrono>
+#include <cmath>
+#include <utility>
+
+#include "qcd/solver.hpp"
+
+namespace tca::qcd {
+
+// The bookkeeping of a solve, while it lasts.
+template <class T>
+class Iteration {
+ public:
+  Iteration(Operator<T>& d, Sums& sums, const SolveOptions& options)
+      : d_(d), sums_(sums), options_(options), before_(d.times()), sums_before_(sums.time_us()) {}
+
+  // Takes the squared norms of the right-hand sides and of the first residuals.
+  void begin(const Numbers& b2, const Numbers& r2) {
+    b2_ = b2;
+    note(r2);
+    last_ = Clock::now();
+  }
+
+  // The squared residuals are now these.
+  void note(const Numbers& r2) {
+    solution.residuals.resize(r2.size());
+    for (std::size_t r = 0; r < r2.size(); ++r)
+      solution.residuals[r] = b2_[r] > 0 ? std::sqrt(r2[r] / b2_[r]) : std::sqrt(r2[r]);
+  }
+
+  // An iteration has ended with these squared residuals.
+  void end(const Numbers& r2) {
+    note(r2);
+    ++solution.iterations;
+    solution.history.push_back(worst());
+    const auto now = Clock::now();
+    solution.iteration_us.push_back(std::chrono::duration<double, std::micro>(now - last_).count());
+    last_ = now;
+    if (options_.progress) options_.progress(solution.iterations, worst());
+  }
+
+  // Whether there is nothing left to do, or no hope: a residual that is no number will not become one.
+  bool over() {
+    solution.converged = worst() <= options_.tolerance;
+    return solution.converged || solution.iterations >= options_.max_iterations || !std::isfinite(worst());
+  }
+
+  bool done(std::size_t r) const { return solution.residuals[r] <= options_.tolerance; }
+
+  Solution finish() {
+    solution.times = d_.times();
+    solution.times.operator_us -= before_.operator_us;
+    solution.times.wait_us -= before_.wait_us;
+    solution.times.sums_us = sums_.time_us() - sums_before_;
+    return std::move(solution);
+  }
+
+  Solution solution;
+
+ private:
+  using Clock = std::chrono::steady_clock;
+
+  double worst() const {
+    double largest = 0;
+    for (const double residual : solution.residuals)
+      if (!(residual <= largest)) largest = residual;
+    return largest;
+  }
+
+  Operator<T>& d_;
+  Sums& sums_;
+  const SolveOptions& options_;
+  Times before_;
+  double sums_before_;
+  Numbers b2_;
+  Clock::time_point last_{};
+};
+
+template <class T>
+Numbers summed_norms(const Shape& shape, Sums& sums, const Field<T>& x) {
+  Numbers result = norms(shape, x);
+  sums(result);
+  return result;
+}
+
+// r = b - D x
+template <class T>
+void residual(Operator<T>& d, const Field<T>& b, const Field<T>& x, Field<T>& r) {
+  d.apply(x, r, false);
+  subtract(b, r, r);
+}
+
+}  // namespace tca::qcd

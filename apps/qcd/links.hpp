@@ -1,0 +1,58 @@
+// The links as an operator reads them: in its precision, 18 reals each or the first two rows (12), with the boundary
+// condition in time as a sign of the links that cross it.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "qcd/field.hpp"
+#include "qcd/gauge.hpp"
+
+namespace tca::qcd {
+
+// How a link is stored.
+enum class Storage { full = 18, two_rows = 12 };
+
+template <class T>
+class Links {
+ public:
+  Links(const Gauge& gauge, Storage storage, bool antiperiodic);
+
+  Storage storage() const { return storage_; }
+
+  // A site's four links lie one after the other.
+  const T* of(std::int64_t site, int mu) const {
+    return reals_.data() + (site * dims + mu) * static_cast<std::int64_t>(storage_);
+  }
+  // +1, or -1 for a link that crosses an antiperiodic boundary.
+  T sign(std::int64_t site, int mu) const {
+    return mu == dims - 1 ? time_sign_[static_cast<std::size_t>(site)] : T(1);
+  }
+
+  // The link, from memory or restored into `room`.
+  template <Storage storage>
+  const Matrix<T>& at(std::int64_t site, int mu, Matrix<T>& room) const;
+
+ private:
+  Storage storage_;
+  Field<T> reals_;
+  std::vector<T> time_sign_;
+};
+
+template <class T>
+template <Storage storage>
+const Matrix<T>& Links<T>::at(std::int64_t site, int mu, Matrix<T>& room) const {
+  const auto* const stored = reinterpret_cast<const Complex<T>*>(of(site, mu));
+  if constexpr (storage == Storage::full) {
+    return *reinterpret_cast<const Matrix<T>*>(stored);
+  } else {
+    for (int b = 0; b < 3; ++b) {
+      room.m[0][b] = stored[b];
+      room.m[1][b] = stored[3 + b];
+    }
+    restore_third_row(room, sign(site, mu));
+    return room;
+  }
+}
+
+}  // namespace tca::qcd

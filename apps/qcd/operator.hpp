@@ -1,0 +1,36 @@
+// What a solver needs from a discretised Dirac operator.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "qcd/field.hpp"
+#include "qcd/lattice.hpp"
+
+namespace tca::qcd {
+
+// Where this rank's time went, in microseconds, since it was last reset.
+struct Times {
+  double operator_us = 0;  // projecting faces, interior and boundary
+  double wait_us = 0;      // for the halo, its start included
+  double sums_us = 0;      // over all ranks
+};
+
+template <class T>
+class Operator {
+ public:
+  virtual ~Operator() = default;
+
+  // Collective: out = D in, or D^dagger in. Both have the operator's shape and are different fields.
+  virtual void apply(const Field<T>& in, Field<T>& out, bool dagger) = 0;
+
+  virtual Shape shape() const = 0;
+  virtual Sites sites() const = 0;   // that its fields live on
+  virtual double flops() const = 0;  // of one application to one right-hand side, over all ranks
+  virtual std::int64_t bytes()
+      const = 0;  // that this rank sends in one application, for all right-hand sides
+  virtual std::string explain() const = 0;  // how the halo travels
+  virtual Times& times() = 0;
+};
+
+}  // namespace tca::qcd

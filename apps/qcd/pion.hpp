@@ -1,0 +1,31 @@
+// The pion's correlator at zero momentum, from point sources: C(t) = sum over space of |S(x, 0)|^2, over all spins and
+// colours of both ends.
+#pragma once
+
+#include <functional>
+#include <vector>
+
+#include "qcd/inverter.hpp"
+
+namespace tca::qcd {
+
+struct Pion {
+  std::vector<double> correlator;  // by the distance in time from the source
+  // acosh((C(t-1) + C(t+1)) / 2 C(t)), which takes the wave around the lattice into account; NaN where that is no cosh.
+  std::vector<double> mass;
+  std::vector<double> true_residuals;  // of the twelve equations
+  int iterations = 0;                  // of all solves
+  double seconds = 0;
+};
+
+// Told after each of the solves.
+using PionProgress = std::function<void(int done, int of)>;
+
+// Collective: twelve sources at the origin, as many at a time as options.wilson.rhs, which must divide 12. Throws
+// Error{refused} on every rank when a solve does not converge.
+Pion measure_pion(World& world, const Gauge& gauge, const InverterOptions& options,
+                  const PionProgress& progress = {});
+
+std::vector<double> cosh_masses(const std::vector<double>& correlator);
+
+}  // namespace tca::qcd

@@ -1,0 +1,56 @@
+// The naive staggered operator, D = m + 1/2 sum over mu of eta_mu(x) (U_mu(x) chi(x + mu) - U_mu(x - mu)^dagger chi(x - mu)),
+// with eta_mu(x) = (-1)^(x_1 + ... + x_(mu-1)), on all sites. A site has three complex numbers, and so has a site of a face.
+#pragma once
+
+#include "qcd/faces.hpp"
+#include "qcd/links.hpp"
+#include "qcd/operator.hpp"
+#include "tca/world.hpp"
+
+namespace tca::qcd {
+
+inline constexpr int colour_reals = 6;
+
+// Of the derivative, a site: 8 products of 66 and 7 sums of 6, as is usual.
+inline constexpr double staggered_flops = 570;
+
+struct StaggeredOptions {
+  double mass = 0.1;
+  bool antiperiodic = true;  // in time
+  Storage storage = Storage::two_rows;
+  int rhs = 1;
+};
+
+template <class T>
+class Staggered : public Operator<T> {
+ public:
+  // Collective. Throws Error{invalid_argument} for an odd extent of the whole lattice, around which eta does not fit.
+  Staggered(World& world, const Gauge& gauge, const StaggeredOptions& options);
+
+  void apply(const Field<T>& in, Field<T>& out, bool dagger) override;
+  Shape shape() const override;
+  Sites sites() const override { return Sites::all; }
+  double flops() const override;
+  std::int64_t bytes() const override { return faces_.bytes(Sites::all); }
+  std::string explain() const override { return faces_.explain(); }
+  Times& times() override { return times_; }
+
+ private:
+  struct Colour {
+    Complex<T> c[3];
+  };
+  const Matrix<T>& link(std::int64_t site, int mu, Matrix<T>& room) const;
+  void project_faces(const Field<T>& in);
+  Colour derivative(const Field<T>& in, std::int32_t site, std::size_t r) const;
+  void derive(const Field<T>& in, Field<T>& out, T sign, const std::vector<std::int32_t>& sites) const;
+
+  const Lattice& lattice_;
+  StaggeredOptions options_;
+  std::size_t rhs_;
+  Links<T> links_;
+  Faces<T> faces_;
+  Division division_;
+  Times times_;
+};
+
+}  // namespace tca::qcd

@@ -1,0 +1,26 @@
+// The sums over all ranks that a solver needs, and the time they take.
+#pragma once
+
+#include "qcd/field.hpp"
+#include "tca/coll.hpp"
+#include "tca/world.hpp"
+
+namespace tca::qcd {
+
+class Sums {
+ public:
+  // Collective. For up to `most` doubles at a time.
+  Sums(World& world, int most);
+
+  // Collective: replaces the numbers by their sums over all ranks, in rank order.
+  void operator()(std::span<double> numbers);
+
+  double& time_us() { return time_us_; }
+
+ private:
+  AllReduce<double> reduce_;
+  std::vector<double> room_;
+  double time_us_ = 0;
+};
+
+}  // namespace tca::qcd

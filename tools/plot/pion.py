@@ -1,0 +1,50 @@
+"""Draws the pion of `tca qcd pion --json`: the correlator and the effective mass, a line for each measurement. plot.py
+comes here when it is given such files."""
+
+import json
+
+import matplotlib.pyplot as plt
+
+COLORS = ("#1f5fa8", "#d9722b", "#3c8d4a", "#9b59a6", "#b8352f", "#7a6a58", "#c79a1c")
+
+
+def recognises(path):
+    """Whether the first line of the file is a pion's."""
+    try:
+        with open(path, encoding="utf-8") as file:
+            record = json.loads(file.readline())
+        return isinstance(record, dict) and {"correlator", "effective_mass", "kappa"} <= record.keys()
+    except (OSError, ValueError):
+        return False
+
+
+def read(paths):
+    records = []
+    for path in paths:
+        with open(path, encoding="utf-8") as file:
+            records += [json.loads(line) for line in file if line.strip()]
+    return [record for record in records if "correlator" in record]
+
+
+def draw(paths, output, title):
+    figure, (left, right) = plt.subplots(1, 2, figsize=(10, 4), layout="constrained")
+    for number, record in enumerate(read(paths)):
+        color = COLORS[number % len(COLORS)]
+        lattice = "x".join(str(extent) for extent in record["extents"])
+        label = f"{lattice}, κ = {record['kappa']}"
+        left.semilogy(record["correlator"], "o-", color=color, label=label, markersize=4, linewidth=1)
+        masses = [(t, mass) for t, mass in enumerate(record["effective_mass"]) if mass is not None]
+        if masses:
+            right.plot(*zip(*masses), "o", color=color, label=label, markersize=4)
+    left.set_ylabel("C(t)")
+    right.set_ylabel("effective mass (lattice units)")
+    right.set_ylim(bottom=0)
+    for axes in (left, right):
+        axes.set_xlabel("t")
+        axes.grid(True, color="#dddddd", linewidth=0.7)
+        axes.set_axisbelow(True)
+        axes.spines[["top", "right"]].set_visible(False)
+        axes.legend(fontsize=8, frameon=False)
+    figure.suptitle(title or "The pion at zero momentum")
+    figure.savefig(output, dpi=144)
+    plt.close(figure)
