@@ -52,6 +52,24 @@ struct FaceExchange : Contender {
   virtual void exchange() = 0;
 };
 
+// A collective of all ranks, between two buffers that only it touches; in a broadcast one.
+struct Coll : Contender {
+  virtual void run() = 0;
+  // Whether every rank has what a run must have given it. Collective; on every rank alike.
+  virtual bool right(World& world) const = 0;
+  // How many collectives a run is. A broadcast's root runs ahead of its leaves, so rank 0's are followed by others of
+  // the last rank: each then waits for the one before.
+  double collectives_a_run = 1;
+};
+
+struct CollTask {
+  std::string what;  // barrier, bcast, allgather, allreduce, reduce_scatter, alltoall
+  std::size_t bytes =
+      0;  // a block: what one rank has for one other, or for all; doubles where there are sums
+  std::string algorithm;  // forced, or empty
+  std::string route;
+};
+
 // Peers that a caller asks for by name.
 enum class Peer { mpi, hand };
 
@@ -74,6 +92,9 @@ std::unique_ptr<FaceExchange> mpi_faces(World& world, const Face& face);
 std::unique_ptr<FaceExchange> hand_faces(World& world, const Face& face, const std::string& way);
 // The same step without any exchange.
 std::unique_ptr<FaceExchange> no_exchange(World& world, const Face& face);
+
+std::unique_ptr<Coll> chain_coll(World& world, const CollTask& task);
+std::unique_ptr<Coll> mpi_coll(World& world, const CollTask& task);
 
 bool have_mpi();
 std::string mpi_version();  // empty without MPI

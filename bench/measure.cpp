@@ -9,17 +9,12 @@ namespace tca::bench {
 
 namespace {
 
-double now_us() {
-  return std::chrono::duration<double, std::micro>(std::chrono::steady_clock::now().time_since_epoch())
-      .count();
-}
-
 template <class Step>
 double time_us(World& world, int calls, Step step) {
   world.barrier();
-  const double begin = now_us();
+  const std::chrono::duration<double, std::micro> begin = world.now();
   for (int i = 0; i < calls; ++i) step();
-  return (now_us() - begin) / calls;
+  return (world.now() - begin).count() / calls;
 }
 
 // So many calls that a sample takes `effort.sample_us`; doubled until it does, by rank 0's clock for all.
@@ -129,6 +124,31 @@ Outcome<FaceExchange> measure(World& world, const std::function<Contenders<FaceE
   const auto make_step = [&face](FaceExchange& contender) { return Step(contender, face); };
   return in_turn<FaceExchange>(
       world, make, effort, make_step, [](const Step& step) { step.check(); }, progress);
+}
+
+Outcome<Coll> measure(World& world, const std::function<Contenders<Coll>()>& make, const Effort& effort,
+                      const std::function<void(int)>& progress) {
+  const auto require_right = [&world](const Coll& contender) {
+    if (!contender.right(world))
+      throw Error(Errc::refused,
+                  "the result of " + contender.fabric + "/" + contender.protocol + " is wrong");
+  };
+  const auto make_checked = [&] {
+    Contenders<Coll> all = make();
+    for (const auto& contender : all) {
+      contender->run();
+      require_right(*contender);
+    }
+    return all;
+  };
+  const auto make_step = [](Coll& contender) { return [&contender] { contender.run(); }; };
+  Outcome<Coll> outcome = in_turn<Coll>(
+      world, make_checked, effort, make_step, [](const auto&) {}, progress);
+  for (std::size_t i = 0; i < outcome.contenders.size(); ++i) {
+    require_right(*outcome.contenders[i]);
+    for (double& run : outcome.samples[i]) run /= outcome.contenders[i]->collectives_a_run;
+  }
+  return outcome;
 }
 
 }  // namespace tca::bench

@@ -30,7 +30,7 @@ struct Outcome {
   std::vector<Samples> samples;
 };
 
-// Both are collective, make the contenders by `make`, and give the times that rank 0 measured. `progress` hears the
+// All are collective, make the contenders by `make`, and give the times that rank 0 measured. `progress` hears the
 // number of rounds done.
 
 // One-way times.
@@ -42,5 +42,9 @@ Outcome<PingPong> measure(World& world, const std::function<Contenders<PingPong>
 Outcome<FaceExchange> measure(World& world, const std::function<Contenders<FaceExchange>()>& make,
                               const Face& face, const Effort& effort,
                               const std::function<void(int)>& progress);
+
+// Times of one collective. Throws Error{refused} when a contender gives a wrong result before or after.
+Outcome<Coll> measure(World& world, const std::function<Contenders<Coll>()>& make, const Effort& effort,
+                      const std::function<void(int)>& progress);
 
 }  // namespace tca::bench

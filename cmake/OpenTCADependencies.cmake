@@ -1,5 +1,5 @@
-# What is used from outside. The library needs fmt, threads and, to be built, nlohmann-json; the rest belongs to the
-# command line and the tests.
+# What is used from outside. The library needs fmt, threads and, to be built, nlohmann-json and toml++; the rest belongs
+# to the command line and the tests.
 find_package(Threads REQUIRED)
 
 function(opentca_require package packages)
@@ -63,6 +63,7 @@ endif()
 
 opentca_require(fmt libfmt-dev)
 opentca_require(nlohmann_json nlohmann-json3-dev)
+opentca_require(tomlplusplus libtomlplusplus-dev)
 
 if(OPENTCA_BUILD_TOOLS)
   opentca_require(CLI11 libcli11-dev)

@@ -3,6 +3,8 @@ include(CMakePackageConfigHelpers)
 set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/OpenTCA)
 
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/tca DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+# Also for programs that model a machine: the library finds them here.
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/machines DESTINATION ${CMAKE_INSTALL_DATADIR}/opentca)
 install(TARGETS opentca EXPORT OpenTCATargets)
 install(EXPORT OpenTCATargets NAMESPACE OpenTCA:: DESTINATION ${package_dir})
 configure_package_config_file(${PROJECT_SOURCE_DIR}/cmake/OpenTCAConfig.cmake.in
@@ -15,4 +17,6 @@ if(OPENTCA_BUILD_TOOLS)
   set_target_properties(tca PROPERTIES INSTALL_RPATH $ORIGIN/../${CMAKE_INSTALL_LIBDIR})
   install(TARGETS tca)
   install(PROGRAMS ${PROJECT_SOURCE_DIR}/tools/plot/plot.py DESTINATION ${CMAKE_INSTALL_DATADIR}/opentca)
+  install(FILES ${PROJECT_SOURCE_DIR}/tools/plot/pion.py ${PROJECT_SOURCE_DIR}/tools/plot/scorecard.py
+          DESTINATION ${CMAKE_INSTALL_DATADIR}/opentca)
 endif()

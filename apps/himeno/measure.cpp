@@ -9,8 +9,6 @@ namespace tca::himeno {
 
 namespace {
 
-using Clock = std::chrono::steady_clock;
-
 constexpr std::int64_t turns_each = 5;        // of every way
 constexpr std::int64_t samples_kept = 65536;  // of a turn
 
@@ -84,11 +82,11 @@ void report(const Course& course, double seconds_of_turn) {
 
 // Runs `iterations` and adds this rank's times to `result`.
 Turn take_turn(Course& course, Way& way, std::int64_t iterations, Result& result) {
-  const auto since = [](Clock::time_point begin) {
-    return std::chrono::duration<double>(Clock::now() - begin).count();
+  const auto since = [&course](std::chrono::duration<double> begin) {
+    return (course.world.now() - begin).count();
   };
   course.world.barrier();
-  const auto begin = Clock::now();
+  const std::chrono::duration<double> begin = course.world.now();
   const std::vector<Phases> samples = way.run(iterations, [&](std::int64_t more) {
     course.done += more;
     if (course.progress) report(course, since(begin));

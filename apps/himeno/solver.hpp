@@ -30,6 +30,7 @@ class Solver : public Solution {
   const Pressure& pressure() const { return pressure_; }
 
  private:
+  double now_us() const;
   double timed_sweep(const char* name, std::span<const Box> boxes, Phases& phases);
 
   World& world_;

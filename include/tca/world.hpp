@@ -23,13 +23,17 @@ struct WorldOptions {
   std::chrono::milliseconds time_limit{30'000};
   // Records every chain's start, puts and wait for `write_trace`.
   bool trace = false;
-  // What carries the bytes, and where windows live: "shm" (host memory of one host) or "cuda" (the memory of GPUs that
-  // reach each other). Empty: OPENTCA_FABRIC, otherwise "shm". The same on every rank.
+  // What carries the bytes, and where windows live: "shm" (host memory of one host), "cuda" (the memory of GPUs that
+  // reach each other) or "sim" (a modelled machine, whose ranks are threads: bytes really move, and a virtual clock says
+  // what it cost). Empty: OPENTCA_FABRIC, otherwise "shm". The same on every rank.
   std::string fabric = {};
   // Which of the GPUs here this rank drives, on cuda; -1: its rank modulo their number.
   int device = -1;
   // Multiprocessors of the GPU that are kept for a resident engine, on cuda; 0: none.
   int engine_blocks = 0;
+  // The machine that is modelled, on sim: the name of a machine file, such as "quong", or its path. Empty:
+  // OPENTCA_MACHINE, otherwise "ha-pacs-tca".
+  std::string machine = {};
 };
 
 // A rank's view of the world. Calls marked collective must be made by every rank, in the same order.
@@ -81,10 +85,17 @@ class World {
     return all;
   }
 
+  // Says that this rank computes: a kernel that moves `bytes` of its memory and does `flops` floating-point operations. Where
+  // time is modelled (sim) it takes what the machine would need, its launch included; elsewhere nothing happens.
+  void compute(double bytes, double flops);
+
+  // The clock that this rank lives by, in seconds since some moment: virtual on sim, `std::chrono::steady_clock` elsewhere.
+  std::chrono::duration<double> now() const;
+
   // Collective. Rank 0 writes every rank's events as Chrome trace JSON, which ui.perfetto.dev opens.
   void write_trace(const std::string& path);
 
-  // Adds a span of the application's own to the trace; microseconds of `std::chrono::steady_clock`.
+  // Adds a span of the application's own to the trace; microseconds of `now()`.
   void trace_span(std::string name, double begin_us, double end_us);
 
   // Throws the error that a step ordered on a stream or a kernel's put has met, if any has: they cannot throw themselves.

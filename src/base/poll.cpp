@@ -13,6 +13,7 @@ using namespace std::chrono_literals;
 
 constexpr auto yield_for = 2ms;  // then sleep: the partner is computing, not communicating
 constexpr std::uint32_t yields_per_clock = 16;
+constexpr auto look_after = 200us;  // a look for dead partners costs a system call or more for each of them
 
 }  // namespace
 
@@ -26,7 +27,7 @@ bool Poll::give_way() {
   const Clock::time_point now = Clock::now();
   if (since_ == Clock::time_point{}) since_ = now;
   waited_ = now - since_;
-  return true;
+  return waited_ >= look_after;
 }
 
 }  // namespace tca::base

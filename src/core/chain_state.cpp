@@ -198,13 +198,37 @@ void ChainState::finish_step() {
 }
 
 void ChainState::traced(const char* what, void (ChainState::*call)()) {
-  const double begin = base::Trace::now_us();
+  const auto now_us = [&] { return world_->control().now().count() * 1e6; };
+  const double begin = now_us();
   (this->*call)();
-  world_->trace()->span(fmt::format("{} {}", what, name_), fmt::format("step {}", step_), begin,
-                        base::Trace::now_us());
+  world_->trace()->span(fmt::format("{} {}", what, name_), fmt::format("step {}", step_), begin, now_us());
+}
+
+// What a step under way waits for.
+class ChainState::StepWait final : public fabric::Wait {
+ public:
+  explicit StepWait(const ChainState& chain) : chain_(chain) {}
+  std::string what() const override {
+    return fmt::format("step {} of chain '{}'", chain_.step_, chain_.name_);
+  }
+  std::vector<int> missing() const override { return chain_.missing(); }
+
+ private:
+  const ChainState& chain_;
+};
+
+std::vector<int> ChainState::missing() const {
+  std::vector<int> missing;
+  for (const auto& program : programs_) {
+    const std::vector<int> ranks = program->missing();
+    missing.insert(missing.end(), ranks.begin(), ranks.end());
+  }
+  return missing;
 }
 
 void ChainState::wait_patiently() {
+  for (const StepWait wait(*this); world_->control().wait_turn(wait);)
+    if (advance()) return;
   // Other chains of this rank may owe something to the very rank that this wait is for; a look now and then
   // will do while the signal is probably under way.
   constexpr unsigned polls_between_progress = 16;
@@ -217,11 +241,7 @@ void ChainState::wait_patiently() {
 }
 
 void ChainState::check_partners(const base::Poll& poll) {
-  std::vector<int> missing;
-  for (const auto& program : programs_) {
-    const std::vector<int> ranks = program->missing();
-    missing.insert(missing.end(), ranks.begin(), ranks.end());
-  }
+  const std::vector<int> missing = this->missing();
   for (const int rank : missing) {
     const std::optional<std::string> reason = world_->control().lost(rank);
     if (!reason) continue;

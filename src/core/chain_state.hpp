@@ -59,6 +59,7 @@ class ChainState {
 
  private:
   friend class Commit;
+  class StepWait;
 
   void check_rank(const char* call, int rank) const;
   void require_startable(const char* call = "start") const;
@@ -67,6 +68,7 @@ class ChainState {
   void finish_step();
   void traced(const char* what, void (ChainState::*call)());
   bool advance();
+  std::vector<int> missing() const;
   void wait_patiently();
   void check_partners(const base::Poll& poll);
 

@@ -5,7 +5,9 @@
 #include <cstring>
 #include <exception>
 #include <fstream>
+#include <future>
 #include <optional>
+#include <system_error>
 #include <thread>
 
 #include "base/fail.hpp"
@@ -42,7 +44,7 @@ WorldOptions with_environment(WorldOptions options) {
 }
 
 route::Wishes wishes(const WorldOptions& options) {
-  return {options.time_limit, options.fabric, options.device, options.engine_blocks};
+  return {options.time_limit, options.fabric, options.device, options.engine_blocks, options.machine};
 }
 
 std::size_t bytes_of(Count elements, std::size_t element_bytes) {
@@ -80,7 +82,7 @@ World World::init(const WorldOptions& options) {
 
 void World::run_threads(int ranks, const std::function<void(World&)>& body, const WorldOptions& options) {
   const WorldOptions effective = with_environment(options);
-  const route::ThreadGround threads(ranks);
+  const route::ThreadGround threads(ranks, wishes(effective));
   core::run_threads(
       threads, [&](int rank) { return threads.bring_up(rank, wishes(effective)); }, body, effective);
 }
@@ -129,6 +131,14 @@ std::shared_ptr<core::WindowState> World::register_window(void* existing, Count 
   return state_->make_window(bytes, bytes == 0 ? nullptr : static_cast<std::byte*>(existing));
 }
 
+void World::compute(double bytes, double flops) {
+  if (!(bytes >= 0) || !(flops >= 0))
+    base::fail(Errc::invalid_argument, "World::compute: {} bytes and {} operations cannot be", bytes, flops);
+  state_->fabrics().front()->compute(bytes, flops);
+}
+
+std::chrono::duration<double> World::now() const { return state_->control().now(); }
+
 void World::check() { state_->check(); }
 
 void World::write_trace(const std::string& path) {
@@ -158,6 +168,36 @@ std::string World::describe() const {
 std::string World::device_name() const { return state_->fabrics().front()->device_name(); }
 
 namespace core {
+
+namespace {
+
+// Rank 0 on the caller's thread. No rank begins before all threads are there: those that are would wait for the others.
+void run_side_by_side(std::size_t ranks, const std::function<void(std::size_t)>& run) {
+  std::promise<bool> complete;
+  const std::shared_future<bool> may_begin = complete.get_future().share();
+  std::vector<std::thread> others;
+  std::string problem;
+  try {
+    for (std::size_t rank = 1; rank < ranks; ++rank) {
+      others.emplace_back([&, rank] {
+        if (may_begin.get()) run(rank);
+      });
+    }
+  } catch (const std::system_error& error) {
+    problem = error.what();
+  }
+  complete.set_value(problem.empty());
+  if (problem.empty()) run(0);
+  for (std::thread& thread : others) thread.join();
+  if (problem.empty()) return;
+  base::fail(
+      Errc::out_of_memory,
+      "{} ranks as threads: after {} of them the system gave no more ({}); run fewer, or raise the limit of "
+      "processes (ulimit -u, the container's pids limit)",
+      ranks, others.size() + 1, problem);
+}
+
+}  // namespace
 
 // The states outlive all threads: a rank that fails early leaves memory that the others are still writing
 // into.
@@ -191,10 +231,7 @@ void run_threads(const route::ThreadGround& threads, const std::function<route::
       fail(rank, "it threw something that is no std::exception");
     }
   };
-  std::vector<std::thread> others;
-  for (std::size_t rank = 1; rank < ranks; ++rank) others.emplace_back(run, rank);
-  run(0);
-  for (std::thread& thread : others) thread.join();
+  run_side_by_side(ranks, run);
   if (first_error >= 0) std::rethrow_exception(errors[static_cast<std::size_t>(first_error.load())]);
 }
 

@@ -27,6 +27,7 @@ class WorldState : public std::enable_shared_from_this<WorldState> {
   WorldState(route::Ground ground, const WorldOptions& options);
 
   static World make_world(std::shared_ptr<WorldState> state) { return World(std::move(state)); }
+  static WorldState& of(const World& world) { return *world.state_; }
 
   int rank() const { return ground_.control->rank(); }
   int size() const { return ground_.control->size(); }

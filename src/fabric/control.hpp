@@ -13,6 +13,14 @@
 
 namespace tca::fabric {
 
+// What a rank waits for; asked only when somebody has to be told.
+class Wait {
+ public:
+  virtual ~Wait() = default;
+  virtual std::string what() const = 0;  // ends the sentence "waits in ..."
+  virtual std::vector<int> missing() const = 0;
+};
+
 class Control {
  public:
   virtual ~Control() = default;
@@ -34,6 +42,15 @@ class Control {
   virtual void leave(std::string_view reason) = 0;
 
   virtual base::Cores cores() const = 0;
+
+  // Where ranks take turns (sim): the others go on until something has happened to this rank; true. Throws
+  // Error{rank_lost} or Error{timed_out} when nothing ever will. False, at once, where ranks run by themselves.
+  virtual bool wait_turn(const Wait&) { return false; }
+
+  // The clock that the ranks live by.
+  virtual std::chrono::duration<double> now() const {
+    return std::chrono::steady_clock::now().time_since_epoch();
+  }
 
   std::chrono::milliseconds time_limit{30'000};
 

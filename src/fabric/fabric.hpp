@@ -10,6 +10,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -116,6 +117,15 @@ class Fabric {
 
   virtual bool reaches(int rank) const = 0;
 
+  // Whether a protocol carries puts to a rank that the fabric reaches.
+  virtual bool carries(int /*protocol*/, int /*rank*/) const { return true; }
+
+  // How long a put takes, where the fabric knows better than any table.
+  virtual std::optional<double> predict_us(int /*protocol*/, int /*rank*/,
+                                           const base::Shape& /*shape*/) const {
+    return std::nullopt;
+  }
+
   // How long the smallest transfer to another rank takes here, as measured at bring-up; 0 when it was not. The cost
   // table has different costs for ranks near and far.
   virtual double crossing_ns() const { return 0; }
@@ -158,6 +168,9 @@ class Fabric {
   // This rank starts nothing more. Ends what stays on an accelerator: ranks that are threads of one process come here before
   // any of them frees memory, which waits for accelerators to come to rest.
   virtual void rest() {}
+
+  // A kernel that moves `bytes` of memory and does `flops` operations, where time is modelled.
+  virtual void compute(double /*bytes*/, double /*flops*/) {}
 
   // Drives what other started programs of this rank still owe, so that no order of waits can deadlock.
   virtual void progress() = 0;

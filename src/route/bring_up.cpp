@@ -56,6 +56,20 @@ void agree_on_fabric(fabric::Control& control, const Wishes& wishes) {
   }
 }
 
+// The ranks of a modelled machine are threads of one process.
+Ground bring_up_alone_on_model(const shm::Seating& seating, const Wishes& wishes) {
+  if (!seating.path.empty()) {
+    fail(Errc::invalid_argument,
+         "fabric sim: its ranks are threads of one process, but this one was started as a process of {}; "
+         "start the "
+         "program by itself and run its ranks by World::run_threads",
+         seating.launcher);
+  }
+  Ground ground = ThreadGround(1, wishes).bring_up(0, wishes);
+  ground.launcher = "alone";
+  return ground;
+}
+
 }  // namespace
 
 std::string fabric_name(const std::string& asked) {
@@ -63,9 +77,9 @@ std::string fabric_name(const std::string& asked) {
   const bool from_environment = asked.empty() && set != nullptr && *set != '\0';
   const std::string name = from_environment ? set : asked.empty() ? "shm" : asked;
   const char* const origin = from_environment ? "OPENTCA_FABRIC" : "WorldOptions::fabric";
-  if (name != "shm" && name != "cuda")
-    fail(Errc::invalid_argument, "{} is '{}', and there is no such fabric; there are shm and cuda", origin,
-         name);
+  if (name != "shm" && name != "cuda" && name != "sim")
+    fail(Errc::invalid_argument, "{} is '{}', and there is no such fabric; there are shm, cuda and sim",
+         origin, name);
 #if !OPENTCA_HAS_CUDA
   if (name == "cuda") {
     fail(Errc::invalid_argument,
@@ -76,8 +90,15 @@ std::string fabric_name(const std::string& asked) {
   return name;
 }
 
+std::string machine_name(const std::string& asked) {
+  if (!asked.empty()) return asked;
+  const char* const set = std::getenv("OPENTCA_MACHINE");
+  return set != nullptr && *set != '\0' ? set : "ha-pacs-tca";
+}
+
 Ground bring_up_process(const Wishes& wishes) {
   const shm::Seating seating = shm::find_seating();
+  if (wishes.fabric == "sim") return bring_up_alone_on_model(seating, wishes);
   Ground ground;
   ground.launcher = seating.launcher;
   const Ranks ranks = seating.path.empty() ? Ranks::threads : Ranks::processes;
@@ -92,9 +113,16 @@ Ground bring_up_process(const Wishes& wishes) {
   return ground;
 }
 
-ThreadGround::ThreadGround(int ranks) : ranks_(ranks), board_(shm::make_thread_board(ranks)) {}
+ThreadGround::ThreadGround(int ranks, const Wishes& wishes) : ranks_(ranks) {
+  if (wishes.fabric == "sim") {
+    model_ = sim::make_model(machine_name(wishes.machine), ranks);
+  } else {
+    board_ = shm::make_thread_board(ranks);
+  }
+}
 
 std::unique_ptr<fabric::Control> ThreadGround::control(int rank, std::chrono::milliseconds time_limit) const {
+  if (model_ != nullptr) return sim::make_control(model_, rank);
   return std::make_unique<shm::ShmControl>(shm::Mapping(board_.data(), board_.bytes(), false), rank, ranks_,
                                            time_limit);
 }
@@ -102,7 +130,8 @@ std::unique_ptr<fabric::Control> ThreadGround::control(int rank, std::chrono::mi
 Ground ThreadGround::bring_up(int rank, const Wishes& wishes) const {
   Ground ground;
   ground.control = control(rank, wishes.time_limit);
-  ground.fabrics.push_back(make_fabric(*ground.control, wishes, Ranks::threads));
+  ground.fabrics.push_back(model_ != nullptr ? sim::make_fabric(model_, *ground.control)
+                                             : make_fabric(*ground.control, wishes, Ranks::threads));
   ground.launcher = "threads";
   return ground;
 }

@@ -9,6 +9,7 @@
 #include "fabric/control.hpp"
 #include "fabric/fabric.hpp"
 #include "fabric/shm/space.hpp"
+#include "fabric/sim/sim_fabric.hpp"
 
 namespace tca::route {
 
@@ -18,6 +19,7 @@ struct Wishes {
   std::string fabric = "shm";  // as `fabric_name` says it
   int device = -1;
   int engine_blocks = 0;
+  std::string machine = {};  // of sim; as `machine_name` says it
 };
 
 // What a rank's world stands on. The control plane outlives the fabrics.
@@ -31,21 +33,26 @@ struct Ground {
 // Error{invalid_argument} for a name that is none, or of a fabric that this build lacks.
 std::string fabric_name(const std::string& asked);
 
+// The machine to model: the one asked for, otherwise that of OPENTCA_MACHINE, otherwise HA-PACS/TCA.
+std::string machine_name(const std::string& asked);
+
 // Collective over the processes that were launched together. Throws, on every rank alike, Error{incompatible} when they
 // ask for different fabrics.
 Ground bring_up_process(const Wishes& wishes);
 
-// The common memory of `ranks` threads, and each thread's ground on it (collective over the threads).
+// What `ranks` threads have in common, and each thread's ground on it (collective over the threads).
 class ThreadGround {
  public:
-  explicit ThreadGround(int ranks);
+  // Throws Error{invalid_argument} when the ranks' machine is modelled, and unknown or too small.
+  explicit ThreadGround(int ranks, const Wishes& wishes = {});
   int ranks() const { return ranks_; }
   std::unique_ptr<fabric::Control> control(int rank, std::chrono::milliseconds time_limit) const;
   Ground bring_up(int rank, const Wishes& wishes) const;
 
  private:
   int ranks_;
-  shm::Mapping board_;
+  shm::Mapping board_;                 // where ranks run by themselves
+  std::shared_ptr<sim::Model> model_;  // where they take turns on a modelled machine
 };
 
 }  // namespace tca::route

@@ -25,6 +25,14 @@ bool matches(const std::string& override_name, std::string_view fabric, std::str
          override_name == fmt::format("{}/{}", fabric, protocol);
 }
 
+std::optional<double> predict_us(const fabric::Fabric& fabric, std::size_t protocol, int target,
+                                 const base::Shape& shape) {
+  if (const auto own = fabric.predict_us(static_cast<int>(protocol), target, shape)) return own;
+  const Cost* cost = find_cost(builtin_costs(), fabric.name(), fabric.protocols()[protocol],
+                               distance(fabric.crossing_ns()), shape);
+  return cost ? std::optional(cost->predict_us(shape)) : std::nullopt;
+}
+
 std::vector<Candidate> candidates(Fabrics fabrics, int target, const base::Shape& shape,
                                   const std::string& override_name) {
   std::vector<Candidate> all;
@@ -34,11 +42,10 @@ std::vector<Candidate> candidates(Fabrics fabrics, int target, const base::Shape
     const auto protocols = fabric.protocols();
     for (std::size_t p = 0; p < protocols.size(); ++p) {
       if (!matches(override_name, fabric.name(), protocols[p])) continue;
-      const Cost* cost =
-          find_cost(builtin_costs(), fabric.name(), protocols[p], distance(fabric.crossing_ns()), shape);
+      if (!fabric.carries(static_cast<int>(p), target)) continue;
       all.push_back({{static_cast<int>(f), static_cast<int>(p)},
                      fmt::format("{}/{}", fabric.name(), protocols[p]),
-                     cost ? std::optional(cost->predict_us(shape)) : std::nullopt});
+                     predict_us(fabric, p, target, shape)});
     }
   }
   return all;

@@ -1,5 +1,6 @@
 #include "ranks.hpp"
 
+#include <algorithm>
 #include <ostream>
 
 #include "core/world_state.hpp"
@@ -21,16 +22,18 @@ std::string message_of(const std::function<void()>& run) {
 
 class ThreadRanks final : public Ranks {
  public:
-  explicit ThreadRanks(std::string fabric) : fabric_(std::move(fabric)) {}
+  ThreadRanks(std::string fabric, std::string machine)
+      : fabric_(std::move(fabric)), machine_(std::move(machine)) {}
 
   std::string run(int ranks, const Body& body, const WorldOptions& options) override {
     WorldOptions effective = options;
     effective.fabric = fabric_;
+    effective.machine = machine_;
     return message_of([&] { World::run_threads(ranks, body, effective); });
   }
 
  private:
-  std::string fabric_;
+  std::string fabric_, machine_;
 };
 
 class MixedRanks final : public Ranks {
@@ -83,8 +86,8 @@ class ShuffleRanks final : public Ranks {
 
 }  // namespace
 
-std::unique_ptr<Ranks> thread_ranks(const std::string& fabric) {
-  return std::make_unique<ThreadRanks>(fabric);
+std::unique_ptr<Ranks> thread_ranks(const std::string& fabric, const std::string& machine) {
+  return std::make_unique<ThreadRanks>(fabric, machine);
 }
 std::unique_ptr<Ranks> mixed_ranks(unsigned seed) { return std::make_unique<MixedRanks>(seed); }
 std::unique_ptr<Ranks> shuffle_ranks(unsigned seed) { return std::make_unique<ShuffleRanks>(seed); }
@@ -101,6 +104,13 @@ Backend mixed_backend(unsigned seed) {
 Backend shuffle_backend(unsigned seed) {
   return {
       fmt::format("shuffle_{}", seed), [seed] { return shuffle_ranks(seed); }, {"", "late", "buffered"}, 10};
+}
+
+// A rank's turn takes longer to hand over than a store to cross, so there are fewer steps.
+Backend sim_backend(const std::string& machine, std::vector<std::string> routes, int most_ranks) {
+  std::string name = "sim_" + machine;
+  std::ranges::replace(name, '-', '_');
+  return {name, [machine] { return thread_ranks("sim", machine); }, std::move(routes), 20, most_ranks};
 }
 
 std::ostream& operator<<(std::ostream& out, const Backend& backend) { return out << backend.name; }

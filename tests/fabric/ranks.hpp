@@ -64,10 +64,11 @@ struct Backend {
   std::function<std::unique_ptr<Ranks>()> make;
   std::vector<std::string> routes;  // every protocol that can be forced; "" leaves the choice to the library
   int effort;                       // steps are divided by it
+  int most_ranks = 1 << 20;         // that there is room for
 };
 
 // Over the fabric of that name.
-std::unique_ptr<Ranks> thread_ranks(const std::string& fabric = "shm");
+std::unique_ptr<Ranks> thread_ranks(const std::string& fabric = "shm", const std::string& machine = {});
 std::unique_ptr<Ranks> process_ranks(
     const std::string& fabric = "shm");  // forks, so no other thread may be running
 
@@ -81,6 +82,7 @@ Backend thread_backend();
 Backend process_backend();
 Backend mixed_backend(unsigned seed);
 Backend shuffle_backend(unsigned seed);
+Backend sim_backend(const std::string& machine, std::vector<std::string> routes, int most_ranks = 1 << 20);
 
 // For googletest's names.
 std::ostream& operator<<(std::ostream& out, const Backend& backend);

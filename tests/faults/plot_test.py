@@ -67,6 +67,17 @@ class PlotTest(unittest.TestCase):
         self.assert_refused(self.plot(self.write(result(bytes="8")), *out), r":1: `bytes` is \"8\"")
         self.assertFalse(os.path.exists(self.path("out.svg")))
 
+    def test_draws_the_scorecard(self):
+        line = {"source": "P2B", "figure": "ping-pong GPU-GPU, TCA", "unit": "us", "use": "fitted"}
+        lines = [json.dumps(line | {"config": f"{size} B; direct", "published": 2.0, "model": 2.1}) for size in (8, 64)]
+        lines.append(json.dumps(line | {"config": "", "use": "unusable", "published": "", "model": None}))
+        done = self.plot(self.write(*lines), "-o", self.path("out.svg"))
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        with open(self.path("out.svg"), "rb") as drawing:
+            self.assertTrue(drawing.read(8).startswith(BEGINNINGS[".svg"]))
+        self.assert_refused(self.plot(self.write(lines[0], "{"), "-o", self.path("out.svg")), r":2: not JSON")
+        self.assert_refused(self.plot(self.write(lines[0], "{}"), "-o", self.path("out.svg")), r":2: not a line of the")
+
     def test_refuses_files_and_names(self):
         out = ("-o", self.path("out.svg"))
         self.assert_refused(self.plot(self.path("nothing"), *out), "nothing: No such file")

@@ -15,7 +15,8 @@ for package in CLI11 GTest rapidcheck MPI PkgConfig; do
 done
 if [ "$way" = find_package ]; then
   cmake --install "$build" --prefix "$work/prefix" > "$work/install.log"
-  for file in include/tca/tca.hpp bin/tca; do
+  for file in include/tca/tca.hpp bin/tca share/opentca/machines/ha-pacs-tca.toml \
+      share/opentca/machines/published/p2b.toml; do
     [ -e "$work/prefix/$file" ] || { echo "$file is not installed"; cat "$work/install.log"; exit 1; }
   done
   "$work/prefix/bin/tca" --version

@@ -1,8 +1,9 @@
-// `tca bench`: what a put and an exchange of faces cost, beside the peers, in one job.
+// `tca bench`: what a put, an exchange of faces and a collective cost, beside the peers, in one job.
 #include <fmt/format.h>
 
 #include <memory>
 
+#include "bench_coll.hpp"
 #include "bench_gpu.hpp"
 #include "bench_options.hpp"
 #include "bench_report.hpp"
@@ -109,6 +110,7 @@ void check_shm(const BenchOptions& options) {
     if (peer != "mpi" && peer != "hand")
       throw Error(Errc::invalid_argument, fmt::format("--peer {} is for --fabric cuda", peer));
   }
+  if (is_coll(options.what)) return check_coll_bench(options);
   if (options.what != "pingpong" && options.what != "halo")
     throw Error(Errc::invalid_argument,
                 fmt::format("{} is measured on GPUs: add --fabric cuda", options.what));
@@ -116,7 +118,9 @@ void check_shm(const BenchOptions& options) {
 
 void run_shm(const BenchOptions& options) {
   World world = World::init({.fabric = "shm"});
-  if (options.what == "pingpong") {
+  if (is_coll(options.what)) {
+    run_coll_bench(world, options);
+  } else if (options.what == "pingpong") {
     ping_pong(world, options);
   } else {
     halo(world, options);
@@ -148,6 +152,10 @@ void check(const BenchOptions& options) {
   }
   if (options.effort.rounds < 1 || options.effort.placements < 1)
     refuse("--rounds and --placements must be at least 1");
+  if (options.fabric == "cuda" && is_coll(options.what) && options.what != "allreduce")
+    refuse(fmt::format("{} is measured on shm; leave --fabric cuda out", options.what));
+  if (!options.algorithm.empty() && (options.fabric == "cuda" || !is_coll(options.what)))
+    refuse("--algorithm is for collectives on shm");
   options.fabric == "cuda" ? check_gpu_bench(options) : check_shm(options);
 }
 
@@ -191,15 +199,20 @@ void add_sizes(CLI::App& app, BenchOptions& options) {
 void add_bench(Subcommands& tca) {
   auto options = std::make_shared<BenchOptions>();
   CLI::App& app = tca.add(
-      "bench", "Measures puts, exchanges of faces and sums, beside peers if asked",
+      "bench", "Measures puts, exchanges of faces and collectives, beside peers if asked",
       "tca bench pingpong --peer mpi,hand\n"
+      "tca bench allreduce --ranks 4 --bytes 8,4096 --peer mpi --json allreduce.json\n"
       "tca bench halo --ranks 2 --extent 64 --layout stride --peer mpi --json halo.json\n"
       "tca bench pingpong --fabric cuda --start kernel,graph --peer nccl,nvshmem --json pingpong.json\n"
       "tca bench put --fabric cuda --layout block-stride --rows 256,4096 --bytes 268435456 --peer copy",
       [options] { return run_bench(*options); });
-  app.add_option("WHAT", options->what, "pingpong or halo; on cuda also put and allreduce")
+  app.add_option("WHAT", options->what,
+                 "pingpong, halo, or on shm barrier, bcast, allgather, allreduce, reduce_scatter, alltoall; "
+                 "on cuda also "
+                 "put and allreduce")
       ->required()
-      ->check(CLI::IsMember({"pingpong", "halo", "put", "allreduce"}));
+      ->check(CLI::IsMember({"pingpong", "halo", "put", "barrier", "bcast", "allgather", "allreduce",
+                             "reduce_scatter", "alltoall"}));
   app.add_option("--fabric", options->fabric, "shm: cores of this host; cuda: its GPUs, a process each")
       ->check(CLI::IsMember({"shm", "cuda"}))
       ->capture_default_str();
@@ -216,6 +229,8 @@ void add_bench(Subcommands& tca) {
       ->capture_default_str();
   app.add_option("--route", options->route,
                  "Force a channel: direct, pull or staged; on cuda ll, direct or copy_engine");
+  app.add_option("--algorithm", options->algorithm,
+                 "Force a collective's algorithm, such as ring or one_shot");
   app.add_flag("--unguarded", options->unguarded, "Chains without the guard");
   app.add_option("--blocks", options->blocks, "Of kernels that run a chain; 0: by its size");
   app.add_option("--threads", options->threads, "In each of these blocks; 0: by its size");

@@ -49,6 +49,8 @@ void check_fabric(const HimenoOptions& options) {
     if (!options.trace.empty()) refuse("--trace shows what the host does; leave it out on GPUs");
     return;
   }
+  if (options.compare && options.fabric == "sim")
+    refuse("--compare: there is no MPI on a modelled machine to compare with");
   if (options.start != "host") refuse(fmt::format("--start {} needs --fabric cuda", options.start));
   if (options.compare && options.threads)
     refuse("--compare needs ranks that are processes; leave --threads out");
@@ -111,10 +113,11 @@ int launch_ranks(const HimenoOptions& options) {
 }
 
 int himeno_command(const HimenoOptions& options) {
-  const WorldOptions world_options{.trace = !options.trace.empty(), .fabric = options.fabric};
+  const WorldOptions world_options{
+      .trace = !options.trace.empty(), .fabric = options.fabric, .machine = options.machine};
   const bool rank = already_a_rank();
   if (!rank) check_before_launch(options);
-  if (options.threads && !rank) return run_as_threads(options, world_options);
+  if ((options.threads || options.fabric == "sim") && !rank) return run_as_threads(options, world_options);
   if (!rank) return launch_ranks(options);
   World world = World::init(world_options);
   return run_rank(world, options);
@@ -133,10 +136,13 @@ void add_himeno(Subcommands& tca) {
               [options] { return himeno_command(*options); });
   app.add_option("-n,--ranks", options->ranks, "How many ranks")->capture_default_str();
   app.add_option("-s,--size", options->size, "XS, S, M, L or XL")->capture_default_str();
-  app.add_option("--fabric", options->fabric, "shm (this host's memory) or cuda (its GPUs)")
+  app.add_option("--fabric", options->fabric,
+                 "shm (this host's memory), cuda (its GPUs) or sim (a modelled machine)")
       ->envname("OPENTCA_FABRIC")
-      ->check(CLI::IsMember({"shm", "cuda"}))
+      ->check(CLI::IsMember({"shm", "cuda", "sim"}))
       ->capture_default_str();
+  app.add_option("--machine", options->machine, "The machine to model, on sim: a machine file's name or path")
+      ->envname("OPENTCA_MACHINE");
   app.add_option("--start", options->start,
                  "On cuda, who starts each iteration: the host, a CUDA graph, or one kernel for all of them")
       ->check(CLI::IsMember({"host", "graph", "kernel"}))

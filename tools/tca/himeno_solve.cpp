@@ -25,7 +25,8 @@
 namespace tca::tool {
 namespace {
 
-constexpr std::int64_t traced_iterations = 200;  // a trace of seconds would be too large for its viewers
+constexpr std::int64_t traced_iterations = 200;   // a trace of seconds would be too large for its viewers
+constexpr std::int64_t modelled_iterations = 10;  // a virtual second would take long, and all are alike
 
 [[noreturn]] void refuse(const std::string& message) { throw Error(Errc::invalid_argument, message); }
 
@@ -34,6 +35,7 @@ himeno::Plan plan_for(const HimenoOptions& options) {
   if (options.seconds > 0) plan.seconds = options.seconds;
   const bool open = options.iterations == 0 && options.seconds == 0;
   if (open && !options.trace.empty()) plan.iterations = traced_iterations;
+  if (open && options.fabric == "sim") plan.iterations = modelled_iterations;
   return plan;
 }
 

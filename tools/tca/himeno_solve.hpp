@@ -16,6 +16,7 @@ struct HimenoOptions {
   int ranks = 1;
   std::string size = "S";
   std::string fabric = "shm";
+  std::string machine{};  // of sim
   std::string start = "host";
   std::string grid = "auto";
   std::int64_t iterations = 0;

@@ -67,10 +67,14 @@ int main(int argc, char** argv) {
   app.require_subcommand(1);
   Subcommands subcommands(app);
   add_himeno(subcommands);
+  add_qcd(subcommands);
   add_run(subcommands);
   add_bench(subcommands);
   add_info(subcommands);
   add_plot(subcommands);
+  add_model(subcommands);
+  add_scorecard(subcommands);
+  add_fit(subcommands);
   app.footer(subcommands.examples());
   if (argc == 1) {
     fmt::print("{}", app.help());

@@ -61,9 +61,13 @@ class Subcommands {
 void add_bind_option(CLI::App& app, Bind& bind);
 
 void add_himeno(Subcommands& tca);
+void add_qcd(Subcommands& tca);
 void add_run(Subcommands& tca);
 void add_bench(Subcommands& tca);
 void add_info(Subcommands& tca);
 void add_plot(Subcommands& tca);
+void add_model(Subcommands& tca);
+void add_scorecard(Subcommands& tca);
+void add_fit(Subcommands& tca);
 
 }  // namespace tca::tool

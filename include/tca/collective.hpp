@@ -1,0 +1,208 @@
+// What every collective is: rounds of committed chains over typed windows. Programs name the classes of tca/coll.hpp.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+
+#include "tca/world.hpp"
+
+namespace tca {
+
+// What a reduction does to two values; a function of the program's own takes its place where these do not do.
+enum class Op { sum, min, max, product };
+
+struct CollOptions {
+  // Forces an algorithm, such as "ring"; by size, ranks and the route's costs when empty. The same on every rank.
+  std::string algorithm = {};
+  // Forces a channel for every put, as ChainOptions::route does.
+  std::string route = {};
+  // How long each round may keep `wait` waiting; the world's limit when not given.
+  std::optional<std::chrono::milliseconds> time_limit = {};
+};
+
+namespace coll {
+
+enum class Kind : std::uint8_t { barrier, broadcast, all_gather, all_reduce, reduce_scatter, all_to_all };
+
+// A rank's memory as the algorithms see it. Input and output may be the same.
+enum class Buffer : std::uint8_t { input, output, scratch };
+
+// Elements from `first` of a buffer of this rank to `to_first` of one of rank `to`. No elements: a signal.
+struct Put {
+  int to = 0;
+  Buffer to_buffer = Buffer::output;
+  std::int64_t to_first = 0;
+  Buffer from_buffer = Buffer::input;
+  std::int64_t from_first = 0;
+  std::int64_t count = 0;
+};
+
+// What is asked for, in a form without types.
+struct Request {
+  Kind kind = Kind::barrier;
+  std::string name;
+  std::int64_t count = 0;  // elements of a block: what one rank gives to one other, or gets
+  int root = 0;
+  bool in_place = false;
+  CollOptions options;
+};
+
+// The windows of a collective, and what is done to their elements.
+class Elements {
+ public:
+  virtual ~Elements() = default;
+  virtual std::size_t bytes() const = 0;                    // of an element
+  virtual std::int64_t available(Buffer buffer) const = 0;  // elements from its beginning on
+  virtual void make_scratch(World& world, std::int64_t elements) = 0;
+  virtual void put(Chain& chain, const Put& put) const = 0;
+  virtual std::byte* data(Buffer buffer) const = 0;
+  virtual void read(Buffer buffer, std::int64_t first, std::span<std::byte> into) const = 0;
+  virtual void write(Buffer buffer, std::int64_t first, std::span<const std::byte> from) const = 0;
+  // into = left op right, for so many elements; `into` may be either of them.
+  virtual void combine(std::byte* into, const std::byte* left, const std::byte* right,
+                       std::size_t count) const = 0;
+  // A number for the operation, the same on every rank that has the same; `own_operation` for a program's own.
+  virtual int operation() const = 0;
+};
+
+inline constexpr int no_operation = -1, own_operation = 100;
+
+// So many blocks' elements; 0 for counts that the constructor goes on to refuse on every rank.
+std::int64_t elements_of(Count count, int blocks);
+
+template <class T>
+using Kernel = void (*)(T* into, const T* left, const T* right, std::size_t count);
+
+// For the arithmetic types except bool and long double.
+template <class T>
+Kernel<T> kernel_of(Op op);
+
+class State;
+
+}  // namespace coll
+
+// Two values into one: an Op, or a function of the program's own, which must be associative. It is called with the
+// value of the lower rank on the left, and only on the host.
+template <Element T>
+class Operation {
+ public:
+  Operation(Op op) requires std::is_arithmetic_v<T>  // NOLINT: implicit, as is the next
+      : kernel_(coll::kernel_of<T>(op)), number_(static_cast<int>(op)) {}
+
+  template <class F>
+  requires std::is_invocable_r_v<T, F, T, T> Operation(F function)  // NOLINT
+      : function_(std::move(function)), number_(coll::own_operation) {}
+
+  int number() const { return number_; }
+
+  void operator()(T* into, const T* left, const T* right, std::size_t count) const {
+    if (kernel_ != nullptr) return kernel_(into, left, right, count);
+    for (std::size_t i = 0; i < count; ++i) into[i] = function_(left[i], right[i]);
+  }
+
+ private:
+  coll::Kernel<T> kernel_ = nullptr;
+  std::function<T(T, T)> function_;
+  int number_;
+};
+
+// A collective that is set up once and run as often as needed, with the promises of a chain: `start` n takes the input
+// as it is, `wait` n returns when it may be overwritten and the output is here, and the output is left alone until this
+// rank's `start` n+1. Rounds after the first are driven by its own `wait` and `test` only, so ranks that have several
+// collectives under way must wait for them in the same order.
+class Collective {
+ public:
+  // Never blocks. Throws Error{invalid_argument} while a run is under way.
+  void start();
+  bool test();
+  // Throws Error{timed_out} or Error{rank_lost}; the message names the collective, its round, the step and who is missing.
+  void wait();
+  void operator()() {
+    start();
+    wait();
+  }
+
+  // What was chosen, e.g. "recursive_doubling".
+  const std::string& algorithm() const;
+
+  // The algorithms that there are for this, with predicted times, and the chains of the chosen one.
+  std::string explain() const;
+
+  Collective(Collective&&) noexcept;
+  Collective& operator=(Collective&&) noexcept;
+  ~Collective();
+
+ protected:
+  // Collective. Throws Error{refused}, with the same message on every rank, when ranks disagree or ask for what cannot be.
+  Collective(World& world, coll::Request request, std::unique_ptr<coll::Elements> elements);
+
+  // Whether windows are memory that the host may follow pointers into.
+  bool on_host() const;
+  [[noreturn]] void fail_size(std::size_t have, std::size_t want) const;
+
+ private:
+  std::unique_ptr<coll::State> state_;
+};
+
+namespace coll {
+
+template <Element T>
+class ElementsOf final : public Elements {
+ public:
+  // `input_first`: where in its window the input begins, that of output is at the beginning.
+  ElementsOf(Window<T> input, Window<T> output, std::int64_t input_first = 0,
+             std::optional<Operation<T>> operation = {})
+      : input_(std::move(input)),
+        output_(std::move(output)),
+        input_first_(input_first),
+        operation_(std::move(operation)) {}
+
+  const Window<T>& input() const { return input_; }
+  const Window<T>& output() const { return output_; }
+
+  std::size_t bytes() const override { return sizeof(T); }
+  std::int64_t available(Buffer buffer) const override {
+    return static_cast<std::int64_t>(window(buffer).size()) - first(buffer);
+  }
+  void make_scratch(World& world, std::int64_t elements) override { scratch_ = world.window<T>(elements); }
+  void put(Chain& chain, const Put& put) const override {
+    chain.put(window(put.to_buffer).on(put.to).at(put.to_first),
+              window(put.from_buffer).at(first(put.from_buffer) + put.from_first), block(put.count));
+  }
+  std::byte* data(Buffer buffer) const override {
+    return reinterpret_cast<std::byte*>(window(buffer).data() + first(buffer));
+  }
+  void read(Buffer buffer, std::int64_t from, std::span<std::byte> into) const override {
+    window(buffer).read(first(buffer) + from, {reinterpret_cast<T*>(into.data()), into.size() / sizeof(T)});
+  }
+  void write(Buffer buffer, std::int64_t to, std::span<const std::byte> from) const override {
+    window(buffer).write(first(buffer) + to,
+                         {reinterpret_cast<const T*>(from.data()), from.size() / sizeof(T)});
+  }
+  void combine(std::byte* into, const std::byte* left, const std::byte* right,
+               std::size_t count) const override {
+    (*operation_)(reinterpret_cast<T*>(into), reinterpret_cast<const T*>(left),
+                  reinterpret_cast<const T*>(right), count);
+  }
+  int operation() const override { return operation_ ? operation_->number() : no_operation; }
+
+ private:
+  const Window<T>& window(Buffer buffer) const {
+    return buffer == Buffer::input ? input_ : buffer == Buffer::output ? output_ : *scratch_;
+  }
+  std::int64_t first(Buffer buffer) const { return buffer == Buffer::input ? input_first_ : 0; }
+
+  Window<T> input_, output_;
+  std::int64_t input_first_;
+  std::optional<Operation<T>> operation_;
+  std::optional<Window<T>> scratch_;
+};
+
+}  // namespace coll
+}  // namespace tca

@@ -1,0 +1,33 @@
+// The algorithms, a file each.
+#pragma once
+
+#include "coll/schedule.hpp"
+
+namespace tca::coll {
+
+// Everyone puts to everyone at once: one round, for a few bytes. Every collective has it.
+std::optional<Schedule> one_shot(const Problem& problem);
+
+// Broadcast down a binomial tree: the ranks that have the data double in each round.
+std::optional<Schedule> binomial(const Problem& problem);
+
+// Barrier and allgather in ceil(log2 p) rounds for any p: in round k a rank signals the one 2^k further on (Hensgen,
+// Finkel, Manber 1988), or hands on the blocks that it has (Bruck et al. 1997, without the rotation).
+std::optional<Schedule> dissemination(const Problem& problem);
+
+// Allgather and allreduce between partners whose numbers differ in one bit. Allreduce takes any number of ranks: those
+// beyond a power of two fold theirs into a neighbour's first.
+std::optional<Schedule> recursive_doubling(const Problem& problem);
+
+// Two rounds that share the work out evenly where everyone reaches everyone: each rank receives one part of a broadcast,
+// or reduces one part of an allreduce, and puts it to all others.
+std::optional<Schedule> split(const Problem& problem);
+
+// Around a ring in p-1 steps (allgather, reduce-scatter), twice that (allreduce), or in a pipeline of segments
+// (broadcast): each rank only ever sends to the next.
+std::optional<Schedule> ring(const Problem& problem);
+
+// All-to-all in p-1 rounds, in each of which a rank sends to one and receives from one.
+std::optional<Schedule> pairwise(const Problem& problem);
+
+}  // namespace tca::coll

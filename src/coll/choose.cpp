@@ -1,0 +1,121 @@
+#include "coll/choose.hpp"
+
+#include <array>
+#include <limits>
+#include <set>
+#include <thread>
+#include <utility>
+
+#include "coll/algorithms.hpp"
+#include "route/cost_table.hpp"
+
+namespace tca::coll {
+
+namespace {
+
+constexpr std::array<std::pair<std::string_view, Algorithm>, 7> algorithms{{
+    {"one_shot", one_shot},
+    {"recursive_doubling", recursive_doubling},
+    {"dissemination", dissemination},
+    {"binomial", binomial},
+    {"split", split},
+    {"pairwise", pairwise},
+    {"ring", ring},
+}};
+
+// Two streams in and one out, in a core's own caches.
+constexpr double combine_ns_per_byte = 0.05;
+
+// With more ranks than cores a round takes as long as the scheduler needs to bring everyone on: four ranks on two cores
+// come past a barrier in 3 to 5 us.
+constexpr double crowded_us = 4, unknown_us = 0.1;
+
+// Beyond these many ranks not all of them are looked at.
+constexpr int all_ranks_up_to = 64;
+
+}  // namespace
+
+Costs::Costs(const core::WorldState& of, std::size_t bytes) : world(of), element_bytes(bytes) {
+  const double crossing_us = 1e-3 * world.fabrics().front()->crossing_ns();
+  const bool crowded = world.control().cores() == base::Cores::crowded;
+  if (crowded) cores = static_cast<int>(std::max(std::thread::hardware_concurrency(), 1U));
+  latency_us = crowded ? crowded_us : crossing_us > 0 ? crossing_us : unknown_us;
+}
+
+double Costs::put_us(std::int64_t count) const {
+  base::Shape shape;
+  shape.run = static_cast<std::uint64_t>(count) * element_bytes;
+  double best = std::numeric_limits<double>::max();
+  for (const auto& fabric : world.fabrics()) {
+    for (const std::string_view protocol : fabric->protocols()) {
+      const route::Cost* cost = route::find_cost(route::builtin_costs(), fabric->name(), protocol,
+                                                 route::distance(fabric->crossing_ns()), shape);
+      if (cost != nullptr) best = std::min(best, cost->predict_us(shape));
+    }
+  }
+  // A fabric that the table does not know: a µs and 10 GB/s, so that rounds and bytes both count.
+  return best < std::numeric_limits<double>::max() ? best : 1 + 1e-4 * static_cast<double>(shape.run);
+}
+
+double Costs::work_us(const Round& round) const {
+  double us = 0;
+  for (const Put& put : round.puts) us += put_us(put.count);
+  for (const auto* work : {&round.copies, &round.combines}) {
+    for (const Combine& combine : *work)
+      us += 1e-3 * combine_ns_per_byte * static_cast<double>(combine.operands.size()) *
+            static_cast<double>(combine.count) * static_cast<double>(element_bytes);
+  }
+  return us;
+}
+
+namespace {
+
+// The ranks to look at: the root, and those beside which a tree or a fold is uneven, when there are too many for all.
+std::set<int> sample(const Problem& problem) {
+  std::set<int> ranks{0, 1 % problem.ranks, problem.root, problem.ranks - 1};
+  for (int rank = 0; rank < problem.ranks && problem.ranks <= all_ranks_up_to; ++rank) ranks.insert(rank);
+  return ranks;
+}
+
+// A round takes as long as its busiest rank, and where ranks share cores at least as long as the cores take for all.
+double predict_us(Algorithm make, Problem problem, const Costs& costs) {
+  struct Load {
+    bool idle = true;
+    double most = 0, sum = 0;
+  };
+  std::vector<Load> rounds;
+  const std::set<int> ranks = sample(problem);
+  for (const int rank : ranks) {
+    problem.rank = rank;
+    const Schedule schedule = *make(problem);
+    rounds.resize(schedule.rounds.size());
+    for (std::size_t i = 0; i < rounds.size(); ++i) {
+      const double us = costs.work_us(schedule.rounds[i]);
+      rounds[i].idle &= schedule.rounds[i].idle();
+      rounds[i].most = std::max(rounds[i].most, us);
+      rounds[i].sum += us;
+    }
+  }
+  double us = 0;
+  for (const Load& round : rounds) {
+    if (round.idle) continue;
+    const double all = round.sum * problem.ranks / static_cast<double>(ranks.size());
+    us += costs.latency_us + std::max(round.most, costs.cores > 0 ? all / costs.cores : 0);
+  }
+  return us;
+}
+
+}  // namespace
+
+std::vector<Candidate> candidates(const Problem& problem, const Costs& costs) {
+  std::vector<Candidate> all;
+  for (const auto& [name, make] : algorithms) {
+    if (problem.ranks == 1 && make != one_shot) continue;  // there is nothing to send
+    if (make(problem)) all.push_back({name, make, predict_us(make, problem, costs)});
+  }
+  std::stable_sort(all.begin(), all.end(),
+                   [](const Candidate& a, const Candidate& b) { return a.predicted_us < b.predicted_us; });
+  return all;
+}
+
+}  // namespace tca::coll

@@ -1,0 +1,36 @@
+// Which algorithm a collective takes: the one place that decides.
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "coll/schedule.hpp"
+#include "core/world_state.hpp"
+
+namespace tca::coll {
+
+struct Candidate {
+  std::string_view name;
+  Algorithm make;
+  double predicted_us;
+};
+
+// What an algorithm's rounds cost where the world runs; a puts' cost is that of the route's table.
+struct Costs {
+  Costs(const core::WorldState& world, std::size_t element_bytes);
+
+  double put_us(std::int64_t count) const;
+  double work_us(const Round& round) const;  // of this rank, without the latency
+
+  const core::WorldState& world;
+  std::size_t element_bytes;
+  double latency_us;  // of a round, whatever it carries
+  int cores = 0;      // that ranks share; 0: each has one of its own
+};
+
+// Every algorithm for this problem, the cheapest first. The same on every rank.
+std::vector<Candidate> candidates(const Problem& problem, const Costs& costs);
+
+}  // namespace tca::coll

@@ -1,0 +1,40 @@
+#include "base/fail.hpp"
+#include "coll/state.hpp"
+#include "tca/coll.hpp"
+
+namespace tca {
+
+namespace coll {
+
+std::int64_t elements_of(Count count, int blocks) {
+  std::int64_t all;
+  if (count.value() < 0 || __builtin_mul_overflow(count.value(), std::int64_t{blocks}, &all)) return 0;
+  return all;
+}
+
+}  // namespace coll
+
+Collective::Collective(World& world, coll::Request request, std::unique_ptr<coll::Elements> elements)
+    : state_(std::make_unique<coll::State>(world, std::move(request), std::move(elements))) {}
+Collective::Collective(Collective&&) noexcept = default;
+Collective& Collective::operator=(Collective&&) noexcept = default;
+Collective::~Collective() = default;
+
+void Collective::start() { state_->start(); }
+bool Collective::test() { return state_->test(); }
+void Collective::wait() { state_->wait(); }
+const std::string& Collective::algorithm() const { return state_->algorithm(); }
+std::string Collective::explain() const { return state_->explain(); }
+bool Collective::on_host() const { return state_->on_host(); }
+
+void Collective::fail_size(std::size_t have, std::size_t want) const {
+  base::fail(Errc::invalid_argument, "{} was made for {} values and is given {}", state_->title(), want,
+             have);
+}
+
+Barrier::Barrier(World& world, std::string name, CollOptions options)
+    : Collective(world, {coll::Kind::barrier, std::move(name), 0, 0, true, std::move(options)},
+                 std::make_unique<coll::ElementsOf<std::byte>>(world.window<std::byte>(0),
+                                                               world.window<std::byte>(0))) {}
+
+}  // namespace tca

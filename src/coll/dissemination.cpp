@@ -1,0 +1,38 @@
+#include "coll/algorithms.hpp"
+
+namespace tca::coll {
+
+namespace {
+
+// The blocks from this rank's own on, `blocks` of them, modulo p: one put, or two where they go past the last.
+void add_blocks(const Problem& p, Round& round, int to, int blocks) {
+  const int before_end = std::min(blocks, p.ranks - p.rank);
+  const std::int64_t first = p.rank * p.count;
+  round.puts.push_back({to, Buffer::output, first, Buffer::output, first, before_end * p.count});
+  if (blocks > before_end)
+    round.puts.push_back({to, Buffer::output, 0, Buffer::output, 0, (blocks - before_end) * p.count});
+}
+
+}  // namespace
+
+std::optional<Schedule> dissemination(const Problem& p) {
+  if (p.kind != Kind::barrier && p.kind != Kind::all_gather) return std::nullopt;
+  Schedule schedule;
+  for (int distance = 1; distance < p.ranks; distance *= 2) {
+    Round& round = schedule.rounds.emplace_back();
+    const int to = p.modulo(p.rank - distance);
+    round.expected.push_back(p.modulo(p.rank + distance));
+    if (p.kind == Kind::barrier) {
+      round.puts.push_back({.to = to});
+    } else if (distance == 1) {
+      const std::int64_t mine = p.rank * p.count;
+      round.puts.push_back({to, Buffer::output, mine, Buffer::input, 0, p.count});
+      if (!p.in_place) round.copies.push_back({{Buffer::output, mine}, {{Buffer::input, 0}}, p.count});
+    } else {
+      add_blocks(p, round, to, std::min(distance, p.ranks - distance));
+    }
+  }
+  return schedule;
+}
+
+}  // namespace tca::coll

@@ -1,0 +1,219 @@
+#include "coll/state.hpp"
+
+#include <cstring>
+
+#include "base/fail.hpp"
+#include "coll/agree.hpp"
+
+namespace tca::coll {
+
+State::State(World& world, Request request, std::unique_ptr<Elements> elements)
+    : request_(std::move(request)),
+      elements_(std::move(elements)),
+      problem_{request_.kind,
+               world.rank(),
+               world.size(),
+               request_.root,
+               request_.count,
+               request_.in_place,
+               elements_->operation() == own_operation},
+      on_host_(!core::WorldState::of(world).fabrics().front()->has_streams()) {
+  choose(world);
+  block_.resize((std::max(block_bytes, elements_->bytes()) + sizeof(Line) - 1) / sizeof(Line));
+}
+
+void State::choose(World& world) {
+  Problem valid = problem_;  // whatever is wrong with it is said below
+  valid.count = std::max<std::int64_t>(valid.count, 0);
+  if (valid.root < 0 || valid.root >= valid.ranks) valid.root = 0;
+  const std::vector<Candidate> all =
+      candidates(valid, Costs(core::WorldState::of(world), elements_->bytes()));
+  const std::string& forced = request_.options.algorithm;
+  const auto chosen = std::find_if(all.begin(), all.end(), [&](const Candidate& candidate) {
+    return forced.empty() || candidate.name == forced;
+  });
+  std::string unknown;
+  if (chosen == all.end()) {
+    std::vector<std::string_view> names;
+    for (const Candidate& candidate : all) names.push_back(candidate.name);
+    unknown = fmt::format("there is no algorithm '{}' for a {} of {} ranks; there are {}", forced,
+                          to_string(request_.kind), valid.ranks, fmt::join(names, ", "));
+  }
+  agree(world, request_, *elements_, unknown);
+  algorithm_ = chosen->name;
+  for (const Candidate& candidate : all)
+    candidates_ += fmt::format("  {}{}: predicted {:.2f} us\n", candidate.name,
+                               candidate.name == algorithm_ ? " (taken)" : "", candidate.predicted_us);
+  if (request_.count > 0 || request_.kind == Kind::barrier) commit(world, *chosen->make(problem_));
+}
+
+namespace {
+
+// The C library's memcpy writes past the caches from a size on that it takes from what it believes to be this core's part
+// of the shared one; on virtual machines that is far too little (1 MB went five times slower than in pieces). Beyond
+// these many pieces data outgrows the caches anyway.
+constexpr std::size_t piece_bytes = 128 << 10, most_pieces = 128;
+
+std::size_t piece_of(std::size_t bytes) { return std::max(piece_bytes, bytes / most_pieces + 1); }
+
+void copy(std::byte* to, const std::byte* from, std::size_t bytes) {
+  const std::size_t piece = piece_of(bytes);
+  for (std::size_t at = 0; at < bytes; at += piece)
+    std::memcpy(to + at, from + at, std::min(piece, bytes - at));
+}
+
+}  // namespace
+
+void State::add(Chain& chain, const Put& put) const {
+  if (put.count == 0) {
+    chain.signal(put.to);
+    return;
+  }
+  const std::size_t size = elements_->bytes();
+  const auto most = static_cast<std::int64_t>(
+      std::max<std::size_t>(piece_of(static_cast<std::size_t>(put.count) * size) / size, 1));
+  for (std::int64_t done = 0; done < put.count; done += most) {
+    Put piece = put;
+    piece.to_first += done;
+    piece.from_first += done;
+    piece.count = std::min(most, put.count - done);
+    elements_->put(chain, piece);
+  }
+}
+
+// Every rank commits every round, also those in which it has no part.
+void State::commit(World& world, const Schedule& schedule) {
+  if (schedule.scratch > 0) elements_->make_scratch(world, schedule.scratch);
+  const std::size_t rounds = schedule.rounds.size();
+  chains_.reserve(rounds);
+  for (const Round& round : schedule.rounds) {
+    Chain& chain = chains_.emplace_back(world.chain(
+        fmt::format("{}: {} by {}, round {} of {}", request_.name, to_string(request_.kind), algorithm_,
+                    chains_.size() + 1, rounds),
+        {.guarded = true, .time_limit = request_.options.time_limit, .route = request_.options.route}));
+    for (const Put& put : round.puts) add(chain, put);
+    for (const int rank : round.expected) chain.expect(rank);
+    chain.commit();
+    if (round.idle()) continue;
+    const bool communicates = !round.puts.empty() || !round.expected.empty();
+    steps_.push_back({communicates ? &chain : nullptr, resolve(round.copies), resolve(round.combines)});
+  }
+  at_ = steps_.size();
+}
+
+std::byte* State::address(const Slice& slice) const {
+  return elements_->data(slice.buffer) + static_cast<std::size_t>(slice.first) * elements_->bytes();
+}
+
+std::vector<State::Work> State::resolve(const std::vector<Combine>& combines) const {
+  std::vector<Work> all;
+  for (const Combine& combine : combines) {
+    Work& work = all.emplace_back();
+    work.what = combine;
+    if (!on_host_) continue;
+    work.into = address(combine.into);
+    for (const Slice& slice : combine.operands) work.operands.push_back(address(slice));
+    if (work.operands.size() == 1 && work.operands[0] == work.into) all.pop_back();
+  }
+  return all;
+}
+
+std::string State::title() const { return fmt::format("{} '{}'", to_string(request_.kind), request_.name); }
+
+void State::start() {
+  if (running_) {
+    base::fail(Errc::invalid_argument, "start of the {} while a run of it is under way; wait for it first",
+               title());
+  }
+  running_ = true;
+  at_ = 0;
+  if (!steps_.empty()) begin_round();
+}
+
+void State::begin_round() {
+  const Step& step = steps_[at_];
+  if (step.chain != nullptr) step.chain->start();
+  run(step.copies);
+  begun_ = true;
+}
+
+void State::end_round() {
+  run(steps_[at_].combines);
+  begun_ = false;
+  ++at_;
+}
+
+bool State::test() {
+  if (!running_) return true;
+  for (; at_ < steps_.size(); end_round()) {
+    if (!begun_) begin_round();
+    if (steps_[at_].chain != nullptr && !steps_[at_].chain->test()) return false;
+  }
+  running_ = false;
+  return true;
+}
+
+void State::wait() {
+  if (!running_) return;
+  for (; at_ < steps_.size(); end_round()) {
+    if (!begun_) begin_round();
+    if (steps_[at_].chain != nullptr) steps_[at_].chain->wait();
+  }
+  running_ = false;
+}
+
+void State::run(const std::vector<Work>& all) {
+  for (const Work& work : all) {
+    if (on_host_) {
+      combine(work.into, work.operands.data(), work.operands.size(),
+              static_cast<std::size_t>(work.what.count));
+    } else {
+      combine_staged(work.what);
+    }
+  }
+}
+
+// The result is written in the last combination only, so it may lie where one of the operands does.
+void State::combine(std::byte* into, const std::byte* const* operands, std::size_t operand_count,
+                    std::size_t count) {
+  const std::size_t size = elements_->bytes();
+  if (operand_count == 1) {
+    copy(into, operands[0], count * size);
+    return;
+  }
+  if (operand_count == 2) return elements_->combine(into, operands[0], operands[1], count);
+  std::byte* block = block_.front().bytes;
+  const std::size_t most = std::max<std::size_t>(block_bytes / size, 1);
+  for (std::size_t begin = 0; begin < count; begin += most) {
+    const std::size_t n = std::min(most, count - begin), at = begin * size;
+    elements_->combine(block, operands[0] + at, operands[1] + at, n);
+    for (std::size_t i = 2; i + 1 < operand_count; ++i) elements_->combine(block, block, operands[i] + at, n);
+    elements_->combine(into + at, block, operands[operand_count - 1] + at, n);
+  }
+}
+
+// Where windows are an accelerator's memory the host combines copies.
+void State::combine_staged(const Combine& what) {
+  const std::size_t bytes = static_cast<std::size_t>(what.count) * elements_->bytes();
+  const std::size_t lines = (bytes + sizeof(Line) - 1) / sizeof(Line);
+  std::vector<std::vector<Line>> copies;
+  std::vector<const std::byte*> operands;
+  for (const Slice& slice : what.operands) {
+    std::byte* copy = copies.emplace_back(lines).front().bytes;
+    elements_->read(slice.buffer, slice.first, {copy, bytes});
+    operands.push_back(copy);
+  }
+  std::byte* result = copies.front().front().bytes;
+  if (operands.size() > 1)
+    combine(result, operands.data(), operands.size(), static_cast<std::size_t>(what.count));
+  elements_->write(what.into.buffer, what.into.first, {result, bytes});
+}
+
+std::string State::explain() const {
+  std::string text = fmt::format("{}, {} elements of {} bytes:\n{}", title(), request_.count,
+                                 elements_->bytes(), candidates_);
+  for (const Chain& chain : chains_) text += chain.explain();
+  return text;
+}
+
+}  // namespace tca::coll

@@ -1,0 +1,68 @@
+// A collective as one rank runs it: the rounds of its schedule, each a committed chain.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "coll/choose.hpp"
+
+namespace tca::coll {
+
+class State {
+ public:
+  State(World& world, Request request, std::unique_ptr<Elements> elements);
+
+  void start();
+  bool test();
+  void wait();
+  const std::string& algorithm() const { return algorithm_; }
+  std::string explain() const;
+  bool on_host() const { return on_host_; }
+  std::string title() const;
+
+ private:
+  // A Combine with its addresses, where the host can follow them.
+  struct Work {
+    Combine what;
+    std::byte* into = nullptr;
+    std::vector<const std::byte*> operands;
+  };
+  struct Step {
+    Chain* chain;  // null when this rank only has local work
+    std::vector<Work> copies, combines;
+  };
+
+  void choose(World& world);
+  void commit(World& world, const Schedule& schedule);
+  void add(Chain& chain, const Put& put) const;
+  std::vector<Work> resolve(const std::vector<Combine>& combines) const;
+  std::byte* address(const Slice& slice) const;
+  void begin_round();
+  void end_round();
+  void run(const std::vector<Work>& all);
+  void combine(std::byte* into, const std::byte* const* operands, std::size_t operand_count,
+               std::size_t count);
+  void combine_staged(const Combine& what);
+
+  // A block of the accumulator that a combination of three or more goes through: it stays in the first-level cache.
+  struct alignas(64) Line {
+    std::byte bytes[64];
+  };
+  static constexpr std::size_t block_bytes = 4096;
+
+  Request request_;
+  std::unique_ptr<Elements> elements_;
+  Problem problem_;
+  std::string algorithm_;
+  std::string candidates_;  // for `explain`
+  bool on_host_;
+  std::vector<Chain> chains_;
+  std::vector<Step> steps_;
+  std::vector<Line> block_;
+  std::size_t at_ = 0;  // the step that is next or under way; all of them: none
+  bool begun_ = false;  // whether it is under way
+  bool running_ = false;
+};
+
+}  // namespace tca::coll

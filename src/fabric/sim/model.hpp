@@ -1,0 +1,96 @@
+// The modelled machine under all ranks of a world, and what they share on it.
+#pragma once
+
+#include <deque>
+#include <map>
+#include <memory>
+#include <string>
+#include <tuple>
+
+#include "base/codec.hpp"
+#include "fabric/sim/channel.hpp"
+#include "fabric/sim/part.hpp"
+#include "fabric/sim/turns.hpp"
+
+namespace tca::sim {
+
+// What every rank says in one collective call of the control plane.
+struct Gathering {
+  explicit Gathering(int ranks)
+      : blobs(static_cast<std::size_t>(ranks)), here(static_cast<std::size_t>(ranks)) {}
+  std::vector<base::Blob> blobs;
+  std::vector<bool> here;
+  int count = 0;
+  des::Time latest = 0;  // when the last one came
+};
+
+// Every rank's part of a window.
+struct Regions {
+  explicit Regions(int ranks) : parts(static_cast<std::size_t>(ranks)) {}
+  std::vector<std::span<std::byte>> parts;
+  int refused = -1;  // a rank that could not get its memory
+  int taken = 0;
+};
+
+// The hardware alone.
+class Hardware {
+ public:
+  Hardware(std::shared_ptr<const net::Machine> machine, int ranks);
+
+  des::Simulator& simulator() { return simulator_; }
+  const net::Machine& machine() const { return *machine_; }
+  const std::vector<std::unique_ptr<Channel>>& channels() const { return channels_; }
+  const std::vector<std::string_view>& names() const { return names_; }
+
+ private:
+  std::shared_ptr<const net::Machine> machine_;
+  des::Simulator simulator_;
+  net::Network network_;
+  std::vector<Place> places_;
+  std::vector<std::unique_ptr<Channel>> channels_;
+  std::vector<std::string_view> names_;
+};
+
+class Model {
+ public:
+  // `machine`: a name or a file, as net::find_machine takes it. Throws Error{invalid_argument} for an unknown machine, a
+  // broken file, or more ranks than the machine has room for.
+  Model(const std::string& machine, int ranks);
+
+  int ranks() const { return turns_.ranks(); }
+  const net::Machine& machine() const { return hardware_.machine(); }
+  const Hardware& hardware() const { return hardware_; }
+  des::Simulator& simulator() { return hardware_.simulator(); }
+  Turns& turns() { return turns_; }
+
+  // The n-th collective call, to which a rank comes.
+  std::shared_ptr<Gathering> gather(int rank, const base::Blob& mine);
+
+  // The n-th window of every rank; forgotten once all have asked.
+  std::shared_ptr<Regions> regions(std::uint32_t window);
+
+  // What goes between two ranks over a channel in the n-th chain of every rank: of the two that ask, the first one makes it.
+  using PartKey = std::tuple<std::uint32_t, int, int, std::size_t>;  // chain, from, to, channel
+  std::shared_ptr<Part> part(const PartKey& key, std::span<const fabric::Put* const> puts);
+
+  // Which channel carries bare signals and immediate puts.
+  std::size_t signal_channel(int from, int to) const;
+
+  // A put alone on the machine, from its start to its target's knowing.
+  double predict_us(std::size_t channel, int from, int to, const base::Shape& shape);
+
+  Immediates& immediates(int from, int to) { return immediates_[{from, to}]; }
+
+ private:
+  std::shared_ptr<const net::Machine> machine_;
+  Hardware hardware_;
+  std::unique_ptr<Hardware> idle_;  // for predictions, from the first one on
+  Turns turns_;
+  std::shared_ptr<Gathering> gathering_;
+  std::map<std::uint32_t, std::shared_ptr<Regions>> regions_;
+  std::map<PartKey, std::shared_ptr<Part>> parts_;  // that one end has asked for
+  std::map<std::pair<int, int>, Immediates> immediates_;
+  std::map<std::tuple<std::size_t, std::uint32_t, std::uint64_t, std::uint64_t>, double> predicted_;
+};
+
+}  // namespace tca::sim

@@ -1,0 +1,101 @@
+#include "fabric/sim/part.hpp"
+
+#include <cstring>
+
+#include "fabric/sim/memory.hpp"
+#include "fabric/sim/program.hpp"
+
+namespace tca::sim {
+
+namespace {
+
+// Runs, whatever loops they sit in: a NIC takes each by itself.
+net::Rows rows_of(const base::Shape& shape) { return {.bytes = shape.run, .count = shape.runs()}; }
+
+constexpr std::uint32_t signal_bytes = 8;
+
+}  // namespace
+
+std::uint64_t Immediates::add(std::byte* to, std::span<const std::byte> value) {
+  flying_.push_back({to, {value.begin(), value.end()}});
+  return sent();
+}
+
+void Immediates::land(std::uint64_t count) {
+  for (; landed_ < count; ++landed_) {
+    const Value& value = flying_.front();
+    std::memcpy(value.to, value.bytes.data(), value.bytes.size());
+    flying_.pop_front();
+  }
+}
+
+Part::Part(des::Simulator& simulator, Channel& channel, Immediates& before, int from, int to,
+           std::span<const fabric::Put* const> puts)
+    : simulator_(simulator),
+      channel_(channel),
+      before_(before),
+      permissions_(simulator, {"the permission of rank, to rank", to, from}),
+      sent_(simulator, {"what rank sends to rank", from, to}),
+      arrived_(simulator, {"what arrives from rank, at rank", from, to}) {
+  load_ = {.from = from, .to = to, .sent = &sent_, .arrived = &arrived_};
+  for (const fabric::Put* put : puts) {
+    if (put->shape == nullptr || put->shape->bytes() == 0) continue;
+    load_.puts.push_back(rows_of(*put->shape));
+    copies_.push_back({address(put->to_memory, to, put->to_offset),
+                       address(put->from_memory, from, put->from_offset), put->shape});
+  }
+}
+
+void Part::depart() {
+  ++departed_;
+  std::vector<std::byte> bytes;
+  if (!spare_.empty()) {
+    bytes = std::move(spare_.back());
+    spare_.pop_back();
+  }
+  bytes.resize(load_.bytes());
+  std::byte* dense = bytes.data();
+  for (const Copy& copy : copies_) dense = base::gather(dense, copy.from, *copy.shape);
+  flights_.push_back({std::move(bytes), before_.sent()});
+  simulator_.spawn(see_off(shared_from_this(), departed_), {"what leaves rank", load_.from});
+  simulator_.spawn(see_land(shared_from_this(), departed_), {"what comes to rank", load_.to});
+}
+
+void Part::permit() { channel_.store(load_.to, load_.from, signal_bytes, permissions_); }
+
+void Part::move() {
+  if (is_signal() && !is_inside()) {
+    sent_.add();
+    channel_.store(load_.from, load_.to, signal_bytes, arrived_);
+  } else {
+    simulator_.spawn(channel_.copy(load_), {"a copy within rank", load_.from});
+  }
+}
+
+des::Task Part::see_off(std::shared_ptr<Part> part, std::uint64_t step) {
+  co_await part->sent_.reached(step);
+  part->left_ = step;
+  part->left_at_ = part->simulator_.now();
+  if (part->sender != nullptr) part->sender->look();
+}
+
+des::Task Part::see_land(std::shared_ptr<Part> part, std::uint64_t step) {
+  co_await part->arrived_.reached(step);
+  part->land();
+}
+
+void Part::land() {
+  Flight flight = std::move(flights_.front());
+  flights_.pop_front();
+  ++landed_;
+  landed_at_ = simulator_.now();
+  if (!closed_) {
+    before_.land(flight.immediates);
+    const std::byte* dense = flight.bytes.data();
+    for (const Copy& copy : copies_) dense = base::scatter(copy.to, dense, *copy.shape);
+  }
+  spare_.push_back(std::move(flight.bytes));
+  if (receiver != nullptr) receiver->look();
+}
+
+}  // namespace tca::sim

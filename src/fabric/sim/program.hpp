@@ -1,0 +1,47 @@
+// A rank's share of a chain on the modelled machine.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "fabric/sim/model.hpp"
+
+namespace tca::sim {
+
+class SimProgram final : public fabric::Program {
+ public:
+  using Parts = std::vector<std::shared_ptr<Part>>;
+  SimProgram(std::shared_ptr<Model> model, int rank, bool guarded, std::uint32_t number, Parts outgoing,
+             Parts incoming);
+  ~SimProgram() override;
+
+  void start() override;
+  bool test() override;
+  std::vector<int> missing() const override;
+
+  // Something has left or landed.
+  void look();
+
+ private:
+  // Outlives the program while a step is under way.
+  struct Crew {
+    Model& model;
+    bool guarded;
+    std::uint32_t number;  // of the chain
+    Parts outgoing, incoming;
+  };
+
+  bool finished() const;
+  static des::Task run(std::shared_ptr<Crew> crew, std::uint64_t step, des::Time begin);
+  static des::Task send_permitted(std::shared_ptr<Crew> crew, std::shared_ptr<Part> part, std::uint64_t step,
+                                  std::uint32_t turn);
+  static des::Time announce_costs(const Crew& crew);
+
+  std::shared_ptr<Model> model_;
+  int rank_;
+  std::shared_ptr<Crew> crew_;
+  std::uint64_t step_ = 0;
+  bool running_ = false;
+};
+
+}  // namespace tca::sim

@@ -1,0 +1,62 @@
+#include "fabric/sim/sim_control.hpp"
+
+#include <exception>
+
+#include "base/fail.hpp"
+
+namespace tca::sim {
+
+namespace {
+
+class Meeting final : public fabric::Wait {
+ public:
+  Meeting(const Gathering& gathering, std::string_view what) : gathering_(gathering), what_(what) {}
+  std::string what() const override { return std::string(what_); }
+  std::vector<int> missing() const override {
+    std::vector<int> ranks;
+    for (std::size_t rank = 0; rank < gathering_.here.size(); ++rank)
+      if (!gathering_.here[rank]) ranks.push_back(static_cast<int>(rank));
+    return ranks;
+  }
+
+ private:
+  const Gathering& gathering_;
+  std::string_view what_;
+};
+
+}  // namespace
+
+SimControl::SimControl(std::shared_ptr<Model> model, int rank) : model_(std::move(model)), rank_(rank) {
+  model_->turns().join(rank_);
+}
+
+SimControl::~SimControl() {
+  leave(std::uncaught_exceptions() > 0 ? std::string_view(trouble) : std::string_view());
+}
+
+std::vector<base::Blob> SimControl::all_gather(const base::Blob& mine, std::string_view what) {
+  const std::shared_ptr<Gathering> gathering = model_->gather(rank_, mine);
+  const Meeting meeting(*gathering, what);
+  while (gathering->count < size()) wait_turn(meeting);
+  model_->turns().be_at_least(rank_, gathering->latest);
+  return gathering->blobs;
+}
+
+void SimControl::leave(std::string_view reason) { model_->turns().leave(rank_, reason); }
+
+// What it finds is also what this rank passes on when it ends because of it, so that ranks far from the lost one name it.
+bool SimControl::wait_turn(const fabric::Wait& wait) {
+  try {
+    model_->turns().wait(rank_, wait);
+  } catch (const Error& error) {
+    trouble = error.what();
+    throw;
+  }
+  return true;
+}
+
+std::chrono::duration<double> SimControl::now() const {
+  return std::chrono::duration<double>(des::to_us(model_->turns().clock(rank_)) * 1e-6);
+}
+
+}  // namespace tca::sim

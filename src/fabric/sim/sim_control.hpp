@@ -1,0 +1,32 @@
+// The control plane of ranks on a modelled machine. It is not part of what is modelled: a collective call takes no time but
+// that of waiting for the last rank, as if every machine had a network of its own for it.
+#pragma once
+
+#include <memory>
+
+#include "fabric/control.hpp"
+#include "fabric/sim/model.hpp"
+
+namespace tca::sim {
+
+class SimControl final : public fabric::Control {
+ public:
+  // Comes back with the rank's first turn.
+  SimControl(std::shared_ptr<Model> model, int rank);
+  ~SimControl() override;
+
+  int rank() const override { return rank_; }
+  int size() const override { return model_->ranks(); }
+  std::vector<base::Blob> all_gather(const base::Blob& mine, std::string_view what) override;
+  std::optional<std::string> lost(int rank) override { return model_->turns().lost(rank); }
+  void leave(std::string_view reason) override;
+  base::Cores cores() const override { return base::Cores::crowded; }
+  bool wait_turn(const fabric::Wait& wait) override;
+  std::chrono::duration<double> now() const override;
+
+ private:
+  std::shared_ptr<Model> model_;
+  int rank_;
+};
+
+}  // namespace tca::sim

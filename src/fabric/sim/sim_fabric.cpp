@@ -1,0 +1,167 @@
+#include "fabric/sim/sim_fabric.hpp"
+
+#include <algorithm>
+#include <map>
+
+#include "base/fail.hpp"
+#include "fabric/sim/memory.hpp"
+#include "fabric/sim/program.hpp"
+#include "fabric/sim/sim_control.hpp"
+
+namespace tca::sim {
+
+namespace {
+
+// Where windows begin: at a cache line's start.
+constexpr std::size_t alignment = 64;
+
+class SimFabric final : public fabric::Fabric {
+ public:
+  SimFabric(std::shared_ptr<Model> model, fabric::Control& control)
+      : model_(std::move(model)), control_(control), rank_(control.rank()) {}
+
+  std::string_view name() const override { return "sim"; }
+  std::span<const std::string_view> protocols() const override { return model_->hardware().names(); }
+  bool reaches(int) const override { return true; }
+  bool carries(int protocol, int rank) const override {
+    return rank == rank_ || channel(protocol).reaches(rank_, rank);
+  }
+  std::optional<double> predict_us(int protocol, int rank, const base::Shape& shape) const override {
+    return model_->predict_us(static_cast<std::size_t>(protocol), rank_, rank, shape);
+  }
+  std::string device_name() const override {
+    return fmt::format("{} ({})", model_->machine().name, model_->machine().gpu.name);
+  }
+
+  std::unique_ptr<fabric::Memory> expose(std::size_t bytes, std::byte* existing,
+                                         std::string_view window) override;
+  std::unique_ptr<fabric::Program> compile(const fabric::Share& share) override;
+  void put_now(fabric::Memory& memory, int rank, std::uint64_t offset,
+               std::span<const std::byte> value) override;
+  void compute(double bytes, double flops) override;
+  void trace_to(base::Trace*) override {}
+
+  // What is started goes on by itself; a program that looks again and again lets time pass in between.
+  void progress() override {
+    Turns& turns = model_->turns();
+    turns.spend(rank_, std::max(model_->machine().host.poll, des::nanosecond));
+    turns.wait_until(rank_, turns.clock(rank_));
+  }
+
+ private:
+  using Puts = std::vector<const fabric::Put*>;
+
+  Channel& channel(int protocol) const {
+    return *model_->hardware().channels()[static_cast<std::size_t>(protocol)];
+  }
+  SimProgram::Parts parts_of(std::span<const fabric::Put> puts);
+  static des::Task land(des::Simulator& simulator, Channel& channel, Immediates& immediates, int from, int to,
+                        std::uint32_t bytes, des::Time begin, std::uint64_t count);
+
+  std::shared_ptr<Model> model_;
+  fabric::Control& control_;
+  int rank_;
+  std::uint32_t windows_ = 0, chains_ = 0;
+};
+
+// Zeroed, and pages come on first use.
+Owned allocate(std::size_t bytes, std::span<std::byte>& part) {
+  Owned owned(static_cast<std::byte*>(std::calloc(1, bytes + alignment)));
+  if (owned == nullptr) return owned;
+  const auto address = reinterpret_cast<std::uintptr_t>(owned.get());
+  part = {owned.get() + (alignment - address % alignment), bytes};
+  return owned;
+}
+
+std::unique_ptr<fabric::Memory> SimFabric::expose(std::size_t bytes, std::byte* existing,
+                                                  std::string_view window) {
+  const std::shared_ptr<Regions> regions = model_->regions(windows_++);
+  std::span<std::byte>& part = regions->parts[static_cast<std::size_t>(rank_)];
+  Owned owned;
+  if (existing != nullptr) {
+    part = {existing, bytes};
+  } else if (bytes > 0) {
+    owned = allocate(bytes, part);
+    if (owned == nullptr) regions->refused = rank_;
+  }
+  control_.barrier(window);
+  if (regions->refused >= 0) {
+    base::fail(
+        Errc::out_of_memory,
+        "rank {} could not get its memory for {}; the ranks of a modelled machine share that of this process",
+        regions->refused, window);
+  }
+  return std::make_unique<SimMemory>(regions, std::move(owned), rank_);
+}
+
+// What goes between two ranks: the puts by channel, or a bare signal when there are none.
+SimProgram::Parts SimFabric::parts_of(std::span<const fabric::Put> puts) {
+  std::map<std::tuple<int, int, std::size_t>, Puts> groups;
+  std::map<std::pair<int, int>, bool> has_data;
+  for (const fabric::Put& put : puts)
+    has_data[{put.from, put.to}] |= put.shape != nullptr && put.shape->bytes() > 0;
+  for (const fabric::Put& put : puts) {
+    const bool data = put.shape != nullptr && put.shape->bytes() > 0;
+    if (!data && has_data[{put.from, put.to}]) continue;
+    const std::size_t carrier =
+        data ? static_cast<std::size_t>(put.protocol) : model_->signal_channel(put.from, put.to);
+    groups[{put.from, put.to, carrier}].push_back(&put);
+  }
+  SimProgram::Parts parts;
+  for (const auto& [key, group] : groups) {
+    const auto [from, to, carrier] = key;
+    parts.push_back(model_->part({chains_, from, to, carrier}, group));
+  }
+  return parts;
+}
+
+std::unique_ptr<fabric::Program> SimFabric::compile(const fabric::Share& share) {
+  SimProgram::Parts outgoing = parts_of(share.outgoing), incoming = parts_of(share.incoming);
+  return std::make_unique<SimProgram>(model_, rank_, share.guarded, chains_++, std::move(outgoing),
+                                      std::move(incoming));
+}
+
+void SimFabric::put_now(fabric::Memory& memory, int rank, std::uint64_t offset,
+                        std::span<const std::byte> value) {
+  Turns& turns = model_->turns();
+  const des::Time begin = turns.clock(rank_);
+  Channel& carrier = *model_->hardware().channels()[model_->signal_channel(rank_, rank)];
+  Immediates& immediates = model_->immediates(rank_, rank);
+  const std::uint64_t count = immediates.add(address(&memory, rank, offset), value);
+  if (rank == rank_) return immediates.land(count);
+  turns.spend(rank_, model_->machine().host.post);
+  model_->simulator().spawn(land(model_->simulator(), carrier, immediates, rank_, rank,
+                                 static_cast<std::uint32_t>(value.size()), begin, count),
+                            {"an immediate put of rank", rank_});
+}
+
+// At the latest: a signal that was sent later may have brought it along.
+des::Task SimFabric::land(des::Simulator& simulator, Channel& channel, Immediates& immediates, int from,
+                          int to, std::uint32_t bytes, des::Time begin, std::uint64_t count) {
+  co_await simulator.sleep_until(begin + channel.post());
+  des::Counter arrived(simulator, {"an immediate put to rank", to});
+  channel.store(from, to, bytes, arrived);
+  co_await arrived.reached(1);
+  immediates.land(count);
+}
+
+void SimFabric::compute(double bytes, double flops) {
+  const net::GpuKind& gpu = model_->machine().gpu;
+  model_->turns().spend(rank_, gpu.launch + net::kernel_time(gpu, bytes, flops) + gpu.synchronise);
+}
+
+}  // namespace
+
+std::shared_ptr<Model> make_model(const std::string& machine, int ranks) {
+  return std::make_shared<Model>(machine, ranks);
+}
+
+std::unique_ptr<fabric::Control> make_control(std::shared_ptr<Model> model, int rank) {
+  return std::make_unique<SimControl>(std::move(model), rank);
+}
+
+std::unique_ptr<fabric::Fabric> make_fabric(std::shared_ptr<Model> model, fabric::Control& control) {
+  return std::make_unique<SimFabric>(std::move(model), control);
+}
+
+}  // namespace tca::sim

@@ -1,0 +1,81 @@
+// PEACH2's and PEACH3's DMA controllers, within a sub-cluster.
+#include "fabric/sim/channel.hpp"
+#include "net/peach.hpp"
+
+namespace tca::sim {
+
+namespace {
+
+class TcaChannel final : public Channel {
+ public:
+  TcaChannel(const Site& site, std::uint32_t interconnect)
+      : Channel(site),
+        interconnect_(interconnect),
+        sub_cluster_(site.machine.network.interconnects[interconnect].topology.nodes()),
+        dma_channels_(dma().channels),
+        peach_(site.network, interconnect, host_unit(site.machine)) {}
+
+  std::string_view name() const override { return "tca"; }
+
+  bool reaches(int from, int to) const override {
+    return site().place(from).memory.node / sub_cluster_ == site().place(to).memory.node / sub_cluster_;
+  }
+
+  std::uint32_t distance(int from, int to) const override {
+    return site().network.distance(site().place(from).memory.node, site().place(to).memory.node,
+                                   interconnect_);
+  }
+
+  des::Task send(std::vector<Load*> loads, std::uint32_t turn) override {
+    co_await site().simulator().sleep(post());
+    const int from = loads.front()->from;
+    auto run = std::make_unique<Run>(site().simulator(), from);
+    for (Load* load : loads) {
+      const net::Endpoint source = site().place(from).memory, target = site().place(load->to).memory;
+      for (const net::Rows& rows : load->puts) run->chain.descriptors.push_back({source, target, rows});
+      // All of a load stays in order, so the flags of its last descriptor speak for the others.
+      run->chain.descriptors.back().arrived = load->arrived;
+      run->chain.descriptors.back().sent = &run->sent;
+    }
+    peach_.start(site().place(from).host.node, turn % dma_channels_, run->chain);
+    site().simulator().spawn(see_off(std::move(run), std::move(loads)), {"the flags of rank", from});
+  }
+
+  void store(int from, int to, std::uint32_t bytes, des::Counter& arrived) override {
+    peach_.store(site().place(from).host.node, site().place(to).host, bytes, &arrived);
+  }
+
+ private:
+  struct Run {
+    Run(des::Simulator& simulator, int rank) : sent(simulator, {"the own flags of rank", rank}) {}
+    net::DmaChain chain;
+    des::Counter sent;
+  };
+
+  const net::DmaKind& dma() const {
+    const net::Description& network = site().machine.network;
+    return *network.node.units[network.interconnects[interconnect_].nic].dma;
+  }
+
+  // Keeps the chain while the controller walks it.
+  static des::Task see_off(std::unique_ptr<Run> run, std::vector<Load*> loads) {
+    std::uint64_t count = 0;
+    for (Load* load : loads) {
+      co_await run->sent.reached(++count);
+      load->sent->add();
+    }
+  }
+
+  std::uint32_t interconnect_;
+  std::uint32_t sub_cluster_;  // nodes
+  std::uint32_t dma_channels_;
+  net::Peach peach_;
+};
+
+}  // namespace
+
+std::unique_ptr<Channel> make_tca(const Site& site, std::uint32_t interconnect) {
+  return std::make_unique<TcaChannel>(site, interconnect);
+}
+
+}  // namespace tca::sim

@@ -1,0 +1,152 @@
+#include "fabric/sim/turns.hpp"
+
+#include <algorithm>
+
+#include "base/fail.hpp"
+
+namespace tca::sim {
+
+Turns::Turns(des::Simulator& simulator, int ranks)
+    : simulator_(simulator), seats_(static_cast<std::size_t>(ranks)), here_(ranks) {
+  for (int rank = 1; rank < ranks; ++rank) ready_.push_back(rank);
+}
+
+void Turns::join(int rank) {
+  await_turn(rank);
+  seat(rank).state = State::running;
+}
+
+void Turns::leave(int rank, std::string_view reason) {
+  Seat& own = seat(rank);
+  if (own.state != State::running) return;
+  own.state = reason.empty() ? State::left : State::failed;
+  own.reason = reason;
+  --here_;
+  hand_over(next());
+}
+
+std::optional<std::string> Turns::lost(int rank) const {
+  const Seat& theirs = seat(rank);
+  if (theirs.state == State::left) return "left the world";
+  if (theirs.state == State::failed) return fmt::format("failed ({})", theirs.reason);
+  return std::nullopt;
+}
+
+void Turns::wait(int rank, const fabric::Wait& wait) {
+  Seat& own = seat(rank);
+  own.state = State::waiting;
+  own.wait = &wait;
+  const std::optional<int> successor = next();
+  if (successor != rank) {
+    hand_over(successor);
+    await_turn(rank);
+  }
+  own.state = State::running;
+  own.wait = nullptr;
+  if (own.error) throw *std::exchange(own.error, std::nullopt);
+}
+
+void Turns::wait_until(int rank, des::Time time) {
+  class Pause final : public fabric::Wait {
+    std::string what() const override { return "a pause"; }
+    std::vector<int> missing() const override { return {}; }
+  };
+  simulator_.spawn(sleep(rank, time), {"a pause of rank", rank});
+  wait(rank, Pause());
+}
+
+des::Task Turns::sleep(int rank, des::Time until) {
+  co_await simulator_.sleep_until(until);
+  wake(rank);
+}
+
+void Turns::wake(int rank) {
+  if (seat(rank).state != State::waiting) return;
+  seat(rank).state = State::ready;
+  ready_.push_back(rank);
+}
+
+des::Time Turns::clock(int rank) const { return std::max(seat(rank).clock, simulator_.now()); }
+
+void Turns::be_at_least(int rank, des::Time time) { seat(rank).clock = std::max(seat(rank).clock, time); }
+
+// The rank that runs next; nobody once all have gone.
+std::optional<int> Turns::next() {
+  while (ready_.empty()) {
+    if (here_ == 0) return std::nullopt;
+    if (!step()) judge();
+  }
+  const int rank = ready_.front();
+  ready_.pop_front();
+  return rank;
+}
+
+// What goes wrong in the model ends every rank that waits.
+bool Turns::step() {
+  try {
+    return simulator_.step();
+  } catch (const Error& error) {
+    for (int rank = 0; rank < ranks(); ++rank)
+      if (seat(rank).state == State::waiting) condemn(rank, error);
+    return true;
+  }
+}
+
+// Nothing is left to happen. Who waits for a rank that has gone is told so, which may be why others wait; if there is no
+// such rank, all wait for each other.
+void Turns::judge() {
+  std::vector<int> waiting;
+  bool found = false;
+  for (int rank = 0; rank < ranks(); ++rank) {
+    if (seat(rank).state != State::waiting) continue;
+    waiting.push_back(rank);
+    for (const int partner : seat(rank).wait->missing()) {
+      const std::optional<std::string> how = lost(partner);
+      if (!how) continue;
+      condemn(rank, Error(Errc::rank_lost, fmt::format("rank {} {} while rank {} was waiting for it in {}",
+                                                       partner, *how, rank, seat(rank).wait->what())));
+      found = true;
+      break;
+    }
+  }
+  if (found) return;
+  const std::string text = describe_deadlock();
+  for (const int rank : waiting) condemn(rank, Error(Errc::timed_out, text));
+}
+
+void Turns::condemn(int rank, Error error) {
+  seat(rank).error = std::move(error);
+  wake(rank);
+}
+
+std::string Turns::describe_deadlock() const {
+  constexpr int shown = 8;
+  std::string waits;
+  int count = 0;
+  for (int rank = 0; rank < ranks(); ++rank) {
+    if (seat(rank).state != State::waiting) continue;
+    if (++count > shown) continue;
+    waits += fmt::format("\n  rank {} waits in {} for rank {}", rank, seat(rank).wait->what(),
+                         fmt::join(seat(rank).wait->missing(), ", "));
+  }
+  if (count > shown) waits += fmt::format("\n  and {} more", count - shown);
+  return fmt::format(
+      "deadlock: after {:.3f} us of virtual time nothing is under way any more, and no rank can go on; has "
+      "every partner "
+      "started this step?{}",
+      des::to_us(simulator_.now()), waits);
+}
+
+void Turns::hand_over(std::optional<int> to) {
+  if (!to) return;
+  const std::lock_guard lock(mutex_);
+  turn_ = *to;
+  seat(*to).turn.notify_one();
+}
+
+void Turns::await_turn(int rank) {
+  std::unique_lock lock(mutex_);
+  seat(rank).turn.wait(lock, [&] { return turn_ == rank; });
+}
+
+}  // namespace tca::sim

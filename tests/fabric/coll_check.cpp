@@ -1,0 +1,248 @@
+#include "coll_check.hpp"
+
+#include <bit>
+#include <cstring>
+#include <thread>
+
+namespace tca::test {
+
+namespace {
+
+using coll::Kind;
+
+// Small whole numbers for integers, so that no product of nine overflows; for floating point those whose sums depend on
+// the order.
+template <class T>
+T value(int step, int rank, std::int64_t i) {
+  const auto mixed =
+      static_cast<std::uint32_t>(step * 7919 + rank * 104729 + static_cast<int>(i % 1000003) * 31);
+  const std::uint32_t hash = mixed * 2654435761U >> 16;
+  if constexpr (std::is_integral_v<T>) {
+    return static_cast<T>(hash % 7) - 3;
+  } else {
+    return static_cast<T>(hash % 2 == 0 ? 1 : -1) / static_cast<T>(hash % 1000 + 3);
+  }
+}
+
+template <class T>
+T apply(Op op, T a, T b) {
+  switch (op) {
+    case Op::sum:
+      return a + b;
+    case Op::min:
+      return std::min(a, b);
+    case Op::max:
+      return std::max(a, b);
+    case Op::product:
+      return a * b;
+  }
+  return T{};
+}
+
+// The documented order: from the left, as a tree of neighbours, or once round from the rank after the owner.
+template <class T>
+T reduced(const CollCase& test, const std::string& algorithm, std::vector<T> terms, int owner) {
+  const auto ranks = terms.size();
+  if (algorithm == "ring") {
+    std::rotate(terms.begin(), terms.begin() + (owner + 1) % static_cast<int>(ranks), terms.end());
+  } else if (algorithm == "recursive_doubling") {
+    const std::size_t extra = ranks - std::bit_floor(ranks);
+    for (std::size_t i = 0; i < extra; ++i) {
+      terms[i] = apply(test.op, terms[i], terms[i + 1]);
+      terms.erase(terms.begin() + static_cast<std::ptrdiff_t>(i) + 1);
+    }
+    while (terms.size() > 1) {
+      for (std::size_t i = 0; i < terms.size() / 2; ++i)
+        terms[i] = apply(test.op, terms[2 * i], terms[2 * i + 1]);
+      terms.resize(terms.size() / 2);
+    }
+  }
+  T result = terms[0];
+  for (std::size_t i = 1; i < terms.size(); ++i) result = apply(test.op, result, terms[i]);
+  return result;
+}
+
+template <class T>
+class Check {
+ public:
+  Check(World& world, const CollCase& test)
+      : world_(world),
+        test_(test),
+        ranks_(world.size()),
+        from_(world.window<T>(blocks_in() * test.count)),
+        to_(test.in_place ? from_ : world.window<T>(blocks_out() * test.count)) {}
+
+  void run() {
+    const CollOptions options{.algorithm = test_.algorithm};
+    const Operation<T> op = operation();
+    const auto n = test_.count;
+    switch (test_.kind) {
+      case Kind::barrier:
+        return;
+      case Kind::broadcast:
+        return steps(Broadcast<T>(world_, "b", from_, n, test_.root, options));
+      case Kind::all_gather:
+        return test_.in_place ? steps(AllGather<T>(world_, "g", from_, n, options))
+                              : steps(AllGather<T>(world_, "g", from_, to_, n, options));
+      case Kind::all_reduce:
+        return test_.in_place ? steps(AllReduce<T>(world_, "r", from_, n, op, options))
+                              : steps(AllReduce<T>(world_, "r", from_, to_, n, op, options));
+      case Kind::reduce_scatter:
+        return test_.in_place ? steps(ReduceScatter<T>(world_, "s", from_, n, op, options))
+                              : steps(ReduceScatter<T>(world_, "s", from_, to_, n, op, options));
+      case Kind::all_to_all:
+        return test_.in_place ? steps(AllToAll<T>(world_, "a", from_, n, options))
+                              : steps(AllToAll<T>(world_, "a", from_, to_, n, options));
+    }
+  }
+
+ private:
+  bool is(Kind kind) const { return test_.kind == kind; }
+  int blocks_in() const {
+    if (is(Kind::all_to_all) || is(Kind::reduce_scatter)) return ranks_;
+    return is(Kind::all_gather) && test_.in_place ? ranks_ : 1;
+  }
+  int blocks_out() const { return is(Kind::all_to_all) || is(Kind::all_gather) ? ranks_ : 1; }
+
+  Operation<T> operation() const {
+    if (!test_.own_operation) return test_.op;
+    return [op = test_.op](T a, T b) { return apply(op, a, b); };
+  }
+
+  // Element i of rank's input; a broadcast's other ranks have what must not stay.
+  T input(int step, int rank, std::int64_t i) const { return value<T>(step, rank, i); }
+
+  // Where this rank's input begins in its window.
+  std::int64_t input_first() const {
+    return is(Kind::all_gather) && test_.in_place ? world_.rank() * test_.count : 0;
+  }
+  std::int64_t input_size() const {
+    return (is(Kind::all_to_all) || is(Kind::reduce_scatter) ? ranks_ : 1) * test_.count;
+  }
+
+  T expected(const std::string& algorithm, int step, std::int64_t i) const {
+    const std::int64_t n = test_.count, block = i / n, within = i % n;
+    const int me = world_.rank();
+    switch (test_.kind) {
+      case Kind::broadcast:
+        return input(step, test_.root, i);
+      case Kind::all_gather:
+        return input(step, static_cast<int>(block), within);
+      case Kind::all_to_all:
+        return input(step, static_cast<int>(block), me * n + within);
+      default:
+        break;
+    }
+    const bool scatters = is(Kind::reduce_scatter);
+    std::vector<T> terms;
+    for (int rank = 0; rank < ranks_; ++rank)
+      terms.push_back(input(step, rank, scatters ? me * n + within : i));
+    return reduced(test_, algorithm, terms, scatters ? me : owner(i));
+  }
+
+  // Of element i, when an allreduce is cut into a part for each rank, the first ones the larger.
+  int owner(std::int64_t i) const {
+    const std::int64_t each = test_.count / ranks_, more = test_.count % ranks_;
+    const std::int64_t rank = i < more * (each + 1) ? i / (each + 1) : more + (i - more * (each + 1)) / each;
+    return static_cast<int>(rank);
+  }
+
+  void steps(Collective collective) {
+    const std::int64_t n = test_.count;
+    const bool own_block = is(Kind::reduce_scatter) && test_.in_place;
+    const std::int64_t out_first = own_block ? world_.rank() * n : 0, out_size = blocks_out() * n;
+    for (int step = 1; step <= test_.steps; ++step) {
+      std::vector<T> data(static_cast<std::size_t>(input_size()));
+      for (std::size_t i = 0; i < data.size(); ++i)
+        data[i] = input(step, world_.rank(), static_cast<std::int64_t>(i));
+      from_.write(input_first(), data);
+      collective.start();
+      if (test_.by_test) {
+        while (!collective.test()) std::this_thread::yield();
+      } else {
+        collective.wait();
+      }
+      std::vector<T> result(static_cast<std::size_t>(out_size));
+      to_.read(out_first, result);
+      for (std::int64_t i = 0; i < out_size; ++i) {
+        const T want = expected(collective.algorithm(), step, i), have = result[static_cast<std::size_t>(i)];
+        require(std::memcmp(&want, &have, sizeof(T)) == 0, "step {}, {}, rank {}: element {} is {}, not {}",
+                step, collective.algorithm(), world_.rank(), i, have, want);
+      }
+    }
+  }
+
+  World& world_;
+  const CollCase& test_;
+  int ranks_;
+  Window<T> from_, to_;
+};
+
+// Nobody leaves before the last has come, by the clock that all ranks of a host share.
+void check_barrier(World& world, const CollCase& test) {
+  Barrier barrier(world, "b", {.algorithm = test.algorithm});
+  const auto now = [] { return std::chrono::steady_clock::now().time_since_epoch().count(); };
+  for (int step = 1; step <= test.steps; ++step) {
+    struct Times {
+      std::int64_t came, left;
+    } mine{now(), 0};
+    barrier();
+    mine.left = now();
+    const std::vector<Times> all = world.all_gather(mine);
+    for (std::size_t rank = 0; rank < all.size(); ++rank)
+      require(all[rank].came <= mine.left, "step {}: rank {} left before rank {} came", step, world.rank(),
+              rank);
+  }
+}
+
+}  // namespace
+
+std::ostream& operator<<(std::ostream& out, const CollCase& test) {
+  constexpr const char* kinds[]{"barrier",   "broadcast",      "allgather",
+                                "allreduce", "reduce-scatter", "all-to-all"};
+  constexpr const char* ops[]{"sum", "min", "max", "product"};
+  return out << kinds[static_cast<int>(test.kind)] << " of " << test.count << ' ' << test.type << " by '"
+             << test.algorithm << "', root " << test.root << (test.in_place ? ", in place, " : ", ")
+             << (test.own_operation ? "own " : "") << ops[static_cast<int>(test.op)]
+             << (test.by_test ? ", by test()" : "");
+}
+
+std::vector<std::string> coll_algorithms(Kind kind, int ranks, bool own_operation) {
+  std::vector<std::string> all{"", "one_shot"};
+  if (ranks == 1) return all;
+  const bool even = std::has_single_bit(static_cast<unsigned>(ranks));
+  const auto add = [&](std::initializer_list<std::string> names) { all.insert(all.end(), names); };
+  switch (kind) {
+    case Kind::barrier:
+      add({"dissemination"});
+      break;
+    case Kind::broadcast:
+      add({"binomial", "split", "ring"});
+      break;
+    case Kind::all_gather:
+      add({"dissemination", "ring"});
+      if (even) add({"recursive_doubling"});
+      break;
+    case Kind::all_reduce:
+      add({"recursive_doubling", "split"});
+      if (!own_operation) add({"ring"});
+      break;
+    case Kind::reduce_scatter:
+      if (!own_operation) add({"ring"});
+      break;
+    case Kind::all_to_all:
+      add({"pairwise"});
+      break;
+  }
+  return all;
+}
+
+void check_collective(World& world, const CollCase& test) {
+  if (test.kind == Kind::barrier) return check_barrier(world, test);
+  if (test.type == "float") return Check<float>(world, test).run();
+  if (test.type == "double") return Check<double>(world, test).run();
+  if (test.type == "int") return Check<std::int32_t>(world, test).run();
+  return Check<std::int64_t>(world, test).run();
+}
+
+}  // namespace tca::test

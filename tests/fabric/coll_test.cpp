@@ -1,0 +1,46 @@
+// Collectives on every fabric: each algorithm of each kind, in place and not.
+#include "coll_check.hpp"
+#include "suite.hpp"
+
+namespace tca::test {
+namespace {
+
+using coll::Kind;
+
+// All of a kind in one world.
+Ranks::Body body_of(int ranks, Kind kind, std::int64_t count, int steps, const std::string& type = "double") {
+  return [=](World& world) {
+    for (const std::string& algorithm : coll_algorithms(kind, ranks)) {
+      for (const bool in_place : {true, false}) {
+        CollCase test{.kind = kind, .type = type, .algorithm = algorithm, .count = count};
+        test.root = ranks - 1;
+        test.in_place = in_place || kind == Kind::broadcast;
+        test.steps = steps;
+        try {
+          check_collective(world, test);
+        } catch (const Mismatch& error) {
+          std::ostringstream text;
+          text << test << ": " << error.what();
+          throw Mismatch(text.str());
+        }
+      }
+    }
+  };
+}
+
+TEST_P(FabricTest, CollectiveBarrier) { run(3, body_of(3, Kind::barrier, 0, steps(6))); }
+TEST_P(FabricTest, CollectiveBroadcast) { run(4, body_of(4, Kind::broadcast, 37, steps(6))); }
+TEST_P(FabricTest, CollectiveAllGather) { run(4, body_of(4, Kind::all_gather, 5, steps(6), "float")); }
+TEST_P(FabricTest, CollectiveAllReduce) { run(3, body_of(3, Kind::all_reduce, 20, steps(6))); }
+TEST_P(FabricTest, CollectiveReduceScatter) { run(3, body_of(3, Kind::reduce_scatter, 7, steps(6), "int")); }
+TEST_P(FabricTest, CollectiveAllToAll) { run(4, body_of(4, Kind::all_to_all, 3, steps(6), "long")); }
+
+// Large enough for the protocols of blocks.
+TEST_P(FabricTest, CollectiveLargeBlocks) {
+  run(2, body_of(2, Kind::broadcast, 40000, steps(6)));
+  run(2, body_of(2, Kind::all_reduce, 40001, steps(6)));
+  run(3, body_of(3, Kind::all_gather, 10000, steps(6)));
+}
+
+}  // namespace
+}  // namespace tca::test

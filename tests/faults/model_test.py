@@ -1,0 +1,117 @@
+"""`tca model` as its users see it: the table, files, sweeps in processes of their own, refusals, Ctrl-C.
+
+Standard library only. TCA names the command line under test."""
+
+import json
+import os
+import signal
+import subprocess
+import tempfile
+import time
+import unittest
+
+TCA = os.environ.get("TCA", "tca")
+PATIENCE = float(os.environ.get("TCA_TEST_PATIENCE", "1"))
+
+
+def model(*arguments):
+    return subprocess.run([TCA, "model", *arguments], capture_output=True, text=True, timeout=100 * PATIENCE)
+
+
+def children_of(process):
+    try:
+        with open(f"/proc/{process}/task/{process}/children") as file:
+            return [int(child) for child in file.read().split()]
+    except OSError:
+        return []
+
+
+class ModelTest(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = folder.name
+
+    def path(self, name):
+        return os.path.join(self.folder, name)
+
+    def lines(self):
+        with open(self.path("out.jsonl")) as file:
+            return [json.loads(line) for line in file]
+
+    def assert_refused(self, reason, *arguments, code=2):
+        done = model(*arguments)
+        self.assertEqual(done.returncode, code, done.stderr)
+        self.assertRegex(done.stderr, reason)
+        self.assertTrue(done.stderr.startswith("tca model: "), done.stderr)
+        self.assertEqual(done.stderr.count("\n"), 1, done.stderr)
+
+    def test_a_run_with_all_its_files(self):
+        files = ("--trace", self.path("trace.json"), "--links", self.path("links.svg"), "--json", self.path("out.jsonl"))
+        done = model("himeno", "--ranks", "4", "--size", "XS", *files)
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        self.assertIn("waiting for puts", done.stdout)
+        with open(self.path("trace.json")) as file:
+            self.assertIn({"ph", "name", "cat", "pid", "tid", "ts", "dur", "args"}, [set(e) for e in json.load(file)["traceEvents"]])
+        with open(self.path("links.svg")) as file:
+            self.assertTrue(file.read().startswith("<?xml"))
+        (line,) = self.lines()
+        self.assertEqual((line["fabric"], line["protocol"], line["ranks"]), ("model", "direct", 4))
+        self.assertEqual(line["hardware"], "model of HA-PACS/TCA")
+        self.assertGreater(line["median_us"], 0)
+
+    def test_a_sweep_has_every_combination(self):
+        done = model(
+            "pingpong", "--sweep", "bytes=8:32", "--sweep", "links/cable/latency=0.1,0.2", "--json", self.path("out.jsonl")
+        )
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        points = [line["point"] for line in self.lines()]
+        self.assertEqual(points[:2], ["bytes=8 links/cable/latency=0.1", "bytes=8 links/cable/latency=0.2"])
+        self.assertEqual(len(points), 6)
+        self.assertEqual(done.stdout.count("\n"), 7)
+
+    def test_a_point_that_fails_is_named_and_the_others_are_there(self):
+        done = model("halo", "--extent", "8", "--sweep", "ranks=4,99")
+        self.assertEqual(done.returncode, 2)
+        self.assertRegex(done.stderr, "^tca model: ranks=99: 99 ranks on ha-pacs-tca: .*\n$")
+        self.assertIn("ranks=4 ", done.stdout)
+
+    def test_refusals(self):
+        self.assert_refused("there is no machine `nowhere`; there are ", "himeno", "--machine", "nowhere")
+        self.assert_refused("dgx-h200 has no scheme `mpi`; it has direct", "halo", "--machine", "dgx-h200", "--scheme", "mpi")
+        self.assert_refused("--sweep colour: there are bytes, ranks", "halo", "--sweep", "colour=1,2")
+        self.assert_refused("--sweep bytes=: write NAME=VALUE", "halo", "--sweep", "bytes=")
+        self.assert_refused("--trace and --links are of one run", "halo", "--sweep", "ranks=2", "--trace", self.path("t"))
+        self.assert_refused("/nowhere/t: cannot be written", "halo", "--trace", "/nowhere/t")
+        self.assert_refused("timelines and pictures are of 1024", "halo", "--machine", "torus-32k", "--trace", self.path("t"))
+
+    def test_an_unknown_program(self):
+        done = model("tetris")
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("tetris", done.stderr)
+
+    def test_ctrl_c_leaves_no_processes(self):
+        many = ",".join(["512"] * 50)
+        sweep = subprocess.Popen(
+            [TCA, "model", "halo", "--machine", "torus-32k", "--ranks", "32768", "--jobs", "2", "--sweep", f"extent={many}"],
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        self.addCleanup(sweep.kill)
+        children = []
+        deadline = time.monotonic() + 20 * PATIENCE
+        while len(children) < 2 and time.monotonic() < deadline:
+            children = children_of(sweep.pid)
+            time.sleep(0.01)
+        self.assertEqual(len(children), 2)
+        sweep.send_signal(signal.SIGINT)
+        _, said = sweep.communicate(timeout=20 * PATIENCE)
+        self.assertEqual(sweep.returncode, 128 + signal.SIGINT)
+        self.assertEqual(said, "tca model: interrupted; nothing is left running\n")
+        for child in children:
+            self.assertFalse(os.path.exists(f"/proc/{child}"))
+
+
+if __name__ == "__main__":
+    unittest.main()

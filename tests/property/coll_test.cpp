@@ -1,0 +1,89 @@
+// Random collectives against a plain computation, several in one world: every kind, algorithm, operation and element,
+// worlds of 1 to 9 ranks.
+#include <gtest/gtest.h>
+#include <rapidcheck.h>
+#include <rapidcheck/gtest.h>
+
+#include <sstream>
+
+#include "coll_check.hpp"
+
+namespace tca::test {
+namespace {
+
+using coll::Kind;
+
+int between(int least, int most) { return *rc::gen::inRange(least, most + 1); }
+
+CollCase random_case(int ranks) {
+  CollCase test;
+  test.kind = static_cast<Kind>(between(0, 5));
+  test.type = *rc::gen::element<std::string>("float", "double", "int", "long");
+  test.own_operation = *rc::gen::arbitrary<bool>();
+  test.algorithm = *rc::gen::elementOf(coll_algorithms(test.kind, ranks, test.own_operation));
+  // Odd ones around a line and around the ranks, and now and then one that no ring of the protocols holds.
+  test.count = *rc::gen::weightedOneOf<int>(
+      {{12, rc::gen::inRange(1, 40)}, {3, rc::gen::inRange(40, 1000)}, {1, rc::gen::just(9001)}});
+  test.root = between(0, ranks - 1);
+  test.in_place = test.kind == Kind::broadcast || *rc::gen::arbitrary<bool>();
+  test.op = static_cast<Op>(between(0, 3));
+  test.steps = between(1, 5);
+  test.by_test = *rc::gen::arbitrary<bool>();
+  return test;
+}
+
+void match_the_reference(const Backend& backend, int most_ranks) {
+  const int ranks = between(1, most_ranks);
+  std::vector<CollCase> tests;
+  for (int i = between(1, 4); i > 0; --i) tests.push_back(random_case(ranks));
+  RC_CLASSIFY(ranks > 4, "many ranks");
+  const std::string failure = backend.make()->run(ranks, [&](World& world) {
+    for (const CollCase& test : tests) {
+      try {
+        check_collective(world, test);
+      } catch (const std::exception& error) {
+        std::ostringstream text;
+        text << world.size() << " ranks, " << test << ": " << error.what();
+        throw Mismatch(text.str());
+      }
+    }
+  });
+  if (!failure.empty()) RC_FAIL(failure);
+}
+
+RC_GTEST_PROP(Collectives, MatchTheReferenceOnThreads, ()) { match_the_reference(thread_backend(), 9); }
+
+RC_GTEST_PROP(Collectives, MatchTheReferenceOnMixedProtocols, ()) {
+  match_the_reference(mixed_backend(*rc::gen::arbitrary<unsigned>()), 5);
+}
+
+RC_GTEST_PROP(Collectives, MatchTheReferenceOnTheTestDouble, ()) {
+  match_the_reference(shuffle_backend(*rc::gen::arbitrary<unsigned>()), 4);
+}
+
+// Everything there is, once: all algorithms, 1 to 9 ranks, counts around the ranks, each root.
+TEST(Collectives, EveryAlgorithmForEveryNumberOfRanks) {
+  for (int ranks = 1; ranks <= 9; ++ranks) {
+    const std::string failure = thread_ranks()->run(ranks, [&](World& world) {
+      for (const Kind kind : {Kind::barrier, Kind::broadcast, Kind::all_gather, Kind::all_reduce,
+                              Kind::reduce_scatter, Kind::all_to_all}) {
+        for (const std::string& algorithm : coll_algorithms(kind, ranks)) {
+          for (const std::int64_t count : {1, ranks - 1, ranks + 1, 67}) {
+            CollCase test{.kind = kind, .type = "double", .algorithm = algorithm, .count = count};
+            for (test.root = 0; test.root < (kind == Kind::broadcast ? ranks : 1); ++test.root) {
+              for (const bool in_place : {true, false}) {
+                if (!in_place && (kind == Kind::broadcast || kind == Kind::barrier)) continue;
+                test.in_place = in_place;
+                if (count > 0) check_collective(world, test);
+              }
+            }
+          }
+        }
+      }
+    });
+    EXPECT_EQ(failure, "") << ranks << " ranks";
+  }
+}
+
+}  // namespace
+}  // namespace tca::test

@@ -1,0 +1,161 @@
+// `tca model`: its programs do what the scorecard's do, its ledger leaves no time out, and it says what it cannot run.
+#include <gtest/gtest.h>
+
+#include <cstdio>
+#include <fstream>
+#include <numeric>
+#include <sstream>
+
+#include "model_grid.hpp"
+#include "model_run.hpp"
+#include "scorecard_lab.hpp"
+#include "tca/error.hpp"
+
+namespace tca::tool {
+namespace {
+
+ModelResult run_on(const std::string& machine, const std::string& program, const std::string& scheme,
+                   std::int64_t ranks = 0) {
+  ModelOptions options;
+  options.program = program;
+  options.machine = machine;
+  options.scheme = scheme;
+  options.ranks = ranks;
+  options.fidelity = "tlp";
+  options.bytes = 4096;
+  options.size = "XS";
+  options.extent = 16;
+  return run_model(options);
+}
+
+std::string error_of(const ModelOptions& options) {
+  try {
+    run_model(options);
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), Errc::invalid_argument);
+    return error.what();
+  }
+  return {};
+}
+
+// The scorecard's programs are those that were held against the published figures.
+TEST(Model, HimenoIsTheScorecards) {
+  const net::Machine machine = net::read_machine("ha-pacs-tca");
+  for (const char* scheme : {"direct", "mpi", "hybrid"}) {
+    ModelOptions options;
+    options.fidelity = "tlp";
+    options.scheme = scheme;
+    options.ranks = 16;
+    options.grid = "2x8x1";
+    options.size = "128x64x64";
+    options.element = 8;
+    RunSettings settings;
+    settings.scheme = scheme;
+    settings.extents = {128, 64, 64};
+    settings.grid = {2, 8, 1};
+    EXPECT_NEAR(run_model(options).mean_us / run_himeno(machine, settings), 1, 0.001) << scheme;
+  }
+}
+
+TEST(Model, MessagesAreTheScorecards) {
+  const net::Machine machine = net::read_machine("ha-pacs-tca");
+  RunSettings settings;
+  settings.bytes = 4096;
+  for (const char* scheme : {"direct", "mpi"}) {
+    settings.scheme = scheme;
+    settings.ranks = 2;
+    EXPECT_NEAR(run_on("ha-pacs-tca", "pingpong", scheme).mean_us / run_pingpong(machine, settings), 1, 0.01)
+        << scheme;
+    settings.ranks = 8;
+    EXPECT_NEAR(run_on("ha-pacs-tca", "bcast", scheme, 8).mean_us / run_bcast(machine, settings), 1, 0.01)
+        << scheme;
+    EXPECT_NEAR(run_on("ha-pacs-tca", "allgather", scheme, 8).mean_us / run_allgather(machine, settings), 1,
+                0.03)
+        << scheme;
+  }
+}
+
+// Every program on every machine by every scheme that it has there; all of a rank's time is in the ledger.
+TEST(Model, EverythingRunsAndAllTimeIsAccountedFor) {
+  for (const char* name : {"ha-pacs-tca", "peach3", "quong", "dgx-h200", "h200-cluster"}) {
+    const net::Machine machine = net::read_machine(name);
+    for (const std::string& scheme : schemes_of(machine)) {
+      for (const char* program : {"himeno", "halo", "pingpong", "bcast", "allgather", "allreduce"}) {
+        if (scheme == "rma" && !exchanges_faces(program)) continue;
+        const ModelResult result = run_on(name, program, scheme);
+        EXPECT_GT(result.mean_us, 0) << name << ' ' << program << ' ' << scheme;
+        if (!exchanges_faces(program)) continue;
+        double sum = 0;
+        for (const CostUse& use : result.spent) sum += use.mean_us;
+        EXPECT_LE(sum, result.mean_us * 1.0001) << name << ' ' << program << ' ' << scheme;
+        EXPECT_GE(sum, result.mean_us * 0.9) << name << ' ' << program << ' ' << scheme;
+      }
+    }
+  }
+}
+
+TEST(Model, NeighboursOfATorusStandSideBySide) {
+  const net::Machine machine = net::read_machine("torus-32k");
+  const std::vector<net::RankPlace> places = place_ranks(machine, 64, {4, 4, 4});
+  EXPECT_EQ(places[1].node, 1u);
+  EXPECT_EQ(places[4].node, 32u);
+  EXPECT_EQ(places[16].node, 1024u);
+}
+
+TEST(Model, AllreduceTakesChainsWhereAPacketIsTooSmall) {
+  ModelOptions options{.program = "allreduce", .fidelity = "tlp", .ranks = 8, .bytes = 8};
+  const double small = run_model(options).mean_us;
+  options.scheme = "mpi";
+  EXPECT_LT(small, run_model(options).mean_us);  // stores of processors are what PEACH2 is fastest at
+  options.scheme = "direct";
+  options.bytes = 1 << 20;
+  EXPECT_GT(run_model(options).spent[static_cast<std::size_t>(Cost::kernels)].mean_us, 0);
+}
+
+TEST(Model, ANumberOfTheMachineChangesWhatDependsOnIt) {
+  ModelOptions options{.program = "pingpong", .fidelity = "tlp", .bytes = 8};
+  const double before = run_model(options).mean_us;
+  const net::Machine machine = net::read_machine(options.machine);
+  const auto latency = std::ranges::find(machine.numbers, "links/cable/latency", &net::MachineNumber::key);
+  ASSERT_NE(latency, machine.numbers.end());
+  ASSERT_EQ(latency->unit, "us");
+  options.overrides["links/cable/latency"] = latency->value + 1;
+  EXPECT_NEAR(run_model(options).mean_us, before + 1, 1e-6);
+}
+
+TEST(Model, WritesATimelineAndAPicture) {
+  ModelOptions options{.program = "halo", .grid = "2x2x1", .ranks = 4, .extent = 16};
+  options.trace = testing::TempDir() + "model_trace.json";
+  options.links = testing::TempDir() + "model_links.svg";
+  run_model(options);
+  std::stringstream trace, links;
+  trace << std::ifstream(options.trace).rdbuf();
+  links << std::ifstream(options.links).rdbuf();
+  EXPECT_NE(trace.str().find("\"name\":\"rank 3\""), std::string::npos);
+  EXPECT_NE(trace.str().find("\"cat\":\"DMA\""), std::string::npos);
+  EXPECT_NE(links.str().find("peach: node 0 to node"), std::string::npos);
+  std::remove(options.trace.c_str());
+  std::remove(options.links.c_str());
+}
+
+TEST(Model, SaysWhatItCannotRun) {
+  EXPECT_EQ(error_of({.ranks = 65}),
+            "65 ranks on ha-pacs-tca: it has room for 1 to 64 (64 nodes, 1 rank each)");
+  EXPECT_EQ(error_of({.scheme = "direct", .ranks = 32}),
+            "direct: on ha-pacs-tca it reaches 16 ranks, not 32; further ones take mpi, rma or hybrid");
+  EXPECT_EQ(error_of({.machine = "dgx-h200", .scheme = "mpi"}),
+            "dgx-h200 has no scheme `mpi`; it has direct");
+  EXPECT_EQ(error_of({.program = "bcast", .scheme = "rma"}),
+            "rma is for himeno and halo; bcast has direct, mpi, hybrid");
+  EXPECT_EQ(error_of({.grid = "2x3x1"}), "--grid 2x3x1 holds 6 ranks, not 16");
+  EXPECT_EQ(error_of({.grid = "2x8"}), "--grid 2x8: give three extents, such as 2x8x1, or auto");
+  EXPECT_EQ(error_of({.grid = "16x1x1", .size = "8x64x64"}),
+            "the grid 16x1x1 has more ranks along a dimension than the 8x64x64 cells");
+  EXPECT_EQ(error_of({.program = "bcast", .ranks = 12}),
+            "12 ranks: the collectives are for powers of two, such as 8");
+  EXPECT_EQ(error_of({.overrides = {{"links/cabel/latency", 1}}}).substr(0, 78),
+            "ha-pacs-tca has no number `links/cabel/latency`; did you mean `links/cable/lat");
+}
+
+}  // namespace
+}  // namespace tca::tool

@@ -1,0 +1,81 @@
+"""`tca scorecard` and `tca fit` as a user types them.
+
+Standard library only. TCA names the command line under test, MACHINES the folder of the machine files."""
+
+import difflib
+import json
+import os
+import re
+import shutil
+import subprocess
+import tempfile
+import unittest
+
+TCA = os.environ.get("TCA", "tca")
+MACHINES = os.environ.get("MACHINES", "machines")
+KEYS = ["source", "figure", "config", "unit", "published", "model", "error", "use"]
+
+
+class ScorecardTest(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = os.path.join(folder.name, "machines")
+        shutil.copytree(MACHINES, self.folder)
+
+    def tca(self, *arguments):
+        environment = {**os.environ, "OPENTCA_MACHINES": self.folder}
+        return subprocess.run([TCA, *arguments], capture_output=True, text=True, env=environment, timeout=300)
+
+    def read(self, name):
+        with open(os.path.join(self.folder, name)) as file:
+            return file.read()
+
+    def write(self, name, text):
+        with open(os.path.join(self.folder, name), "w") as file:
+            file.write(text)
+
+    def test_json_has_every_key_in_every_line(self):
+        done = self.tca("scorecard", "--source", "PP", "--json")
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        lines = [json.loads(line) for line in done.stdout.splitlines()]
+        self.assertEqual(len(lines), 3)
+        for line in lines:
+            self.assertEqual(list(line)[: len(KEYS)], KEYS)
+            self.assertIn("reason" if line["use"] == "unusable" else "model", line)
+
+    def test_table_ends_with_what_it_comes_to(self):
+        done = self.tca("scorecard", "--source", "PP")
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        self.assertRegex(done.stdout, r"fitted +1 .*\npredicted +1 .*\nunusable +1\n$")
+
+    def test_refusals_are_one_line(self):
+        self.write("published/pp.toml", self.read("published/pp.toml").replace('use = "fitted"', 'use = "fited"'))
+        for arguments, words in (
+            (("scorecard",), r"pp\.toml:\d+:\d+: `use` is fitted, predicted or unusable"),
+            (("scorecard", "--source", "XX", "--figures", MACHINES + "/published"), "no figures of a source `XX`"),
+            (("fit", "nowhere"), "there is no machine `nowhere`"),
+        ):
+            done = self.tca(*arguments)
+            self.assertEqual((done.returncode, done.stdout), (2, ""), done)
+            self.assertRegex(done.stderr, words)
+            self.assertEqual(done.stderr.count("\n"), 1, done.stderr)
+
+    def test_fit_writes_numbers_in_place_and_again_the_same(self):
+        before = self.read("quong.toml")
+        moved = re.sub(r"^start = \{ value = [\d.]+", "start = { value = 2.2", before, flags=re.M)
+        results = []
+        for _ in range(2):
+            self.write("quong.toml", moved)
+            done = self.tca("fit", "quong", "--only", "ape/start", "--write")
+            self.assertEqual(done.returncode, 0, done.stderr)
+            results.append(self.read("quong.toml"))
+        self.assertEqual(results[0], results[1])
+        changed = [line for line in difflib.ndiff(moved.splitlines(), results[0].splitlines()) if line[0] in "+-"]
+        self.assertEqual(len(changed), 2, changed)
+        self.assertRegex(changed[1], r'^\+ start = \{ value = [\d.]+, unit = "us", fitted = "fit: S4')
+        self.assertNotIn("2.2,", changed[1])
+
+
+if __name__ == "__main__":
+    unittest.main()

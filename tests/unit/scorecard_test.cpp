@@ -1,0 +1,122 @@
+// Published figures: what is read, what is refused, how they are held against the model; and that the model keeps to them.
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "fit_solver.hpp"
+#include "net/machine_file.hpp"
+#include "scorecard_lab.hpp"
+#include "scorecard_score.hpp"
+#include "tca/error.hpp"
+
+namespace tca::tool {
+namespace {
+
+const std::string head = "source = \"X\"\ntitle = \"a paper\"\nmachine = \"quong\"\n[[figure]]\n";
+
+std::string error_of(const std::string& figure) {
+  try {
+    parse_figures(head + figure, "f.toml");
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), Errc::invalid_argument);
+    return error.what();
+  }
+  return {};
+}
+
+TEST(Scorecard, AFigureWithPoints) {
+  const std::vector<Figure> figures = parse_figures(head +
+                                                        "name = \"p\"\nrun = \"pingpong\"\nwith = { scheme = "
+                                                        "\"mpi\", gpu = 2 }\nx = \"bytes\"\nunit = \"us\"\n"
+                                                        "use = \"fitted\"\npoints = [[8, 2.5], [16, 3]]\n",
+                                                    "f.toml");
+  ASSERT_EQ(figures.size(), 1u);
+  EXPECT_EQ(figures[0].with.machine, "quong");
+  EXPECT_EQ(figures[0].with.gpu, 2);
+  EXPECT_EQ(figures[0].points[1].first, 16);
+  EXPECT_EQ(figures[0].points[1].second, 3);
+}
+
+TEST(Scorecard, UnusableNeedsAReason) {
+  EXPECT_EQ(error_of("name = \"p\"\nuse = \"unusable\"\nvalue = 1.0\n"),
+            "f.toml:4:1: \"p\" is unusable, but no `reason` says why");
+}
+
+TEST(Scorecard, MisspeltSetting) {
+  EXPECT_EQ(
+      error_of(
+          "name = \"p\"\nrun = \"pingpong\"\nwith = { shceme = \"mpi\" }\nuse = \"fitted\"\nvalue = 1.0\n"),
+      "f.toml:7:19: `shceme` means nothing here; did you mean `scheme`?");
+}
+
+TEST(Scorecard, AFigureThatIsToldTwice) {
+  EXPECT_EQ(
+      error_of("name = \"p\"\nrun = \"hop\"\nuse = \"fitted\"\nvalue = 1.0\nat_least = 2.0\n"),
+      "f.toml:4:1: \"p\" is told by one of points, value, at_least, at_most, greatest and between, not by 2");
+}
+
+TEST(Scorecard, UnknownUse) {
+  EXPECT_EQ(error_of("name = \"p\"\nuse = \"guessed\"\n"),
+            "f.toml:4:1: `use` is fitted, predicted or unusable");
+}
+
+TEST(Scorecard, UnknownRun) {
+  const net::Machine machine = net::read_machine("quong");
+  EXPECT_THROW(run("marathon", machine, {}), Error);
+}
+
+Score sharp(Use use, double error) {
+  Score score;
+  score.use = use;
+  score.error = error;
+  return score;
+}
+
+TEST(Scorecard, SummaryOfNumbersAndRanges) {
+  std::vector<Score> scores{sharp(Use::fitted, 0.01), sharp(Use::fitted, -0.4), sharp(Use::fitted, 0.03),
+                            sharp(Use::predicted, 0.2)};
+  Score range = sharp(Use::fitted, 0);
+  range.sharp = false;
+  scores.push_back(range);
+  range.error = 0.5;
+  scores.push_back(range);
+  const Summary sum = summarise(scores, Use::fitted);
+  EXPECT_EQ(sum.numbers, 3);
+  EXPECT_EQ(sum.median, 0.03);
+  EXPECT_EQ(sum.greatest, 0.4);
+  EXPECT_EQ(sum.beyond_30, 1);
+  EXPECT_EQ(sum.ranges, 2);
+  EXPECT_EQ(sum.right, 1);
+}
+
+TEST(Scorecard, SolverFindsTheNumbersThatMadeTheErrors) {
+  FitProblem problem;
+  problem.start = {1, 1};
+  problem.errors = [](const std::vector<double>& at) {
+    return std::vector<double>{at[0] / 2 - 1, at[1] / 0.5 - 1, at[0] * at[1] - 1};
+  };
+  problem.rounds = 30;
+  const std::vector<double> found = solve(problem);
+  EXPECT_NEAR(found[0], 2, 1e-3);
+  EXPECT_NEAR(found[1], 0.5, 1e-3);
+}
+
+// What the project says of its model in docs/model.md.
+TEST(Scorecard, TheModelKeepsToThePublishedFigures) {
+  const std::vector<Figure> figures = read_figures(net::find_published());
+  const std::vector<Score> scores = score(figures, read_machines(figures));
+  const Summary fitted = summarise(scores, Use::fitted), predicted = summarise(scores, Use::predicted);
+  EXPECT_GT(fitted.numbers, 100);
+  EXPECT_LE(fitted.median, 0.03);
+  EXPECT_GT(predicted.numbers, 100);
+  EXPECT_LE(predicted.median, 0.10);
+  EXPECT_GE(predicted.right * 100, predicted.ranges * 80);
+  for (const Score& score : scores) {
+    const bool far_off = score.use == Use::predicted && score.sharp && std::abs(score.error) > 0.3;
+    EXPECT_TRUE(!far_off || !score.reason.empty()) << score.source << ": " << score.figure << " is off by "
+                                                   << score.error * 100 << " % without a note that says why";
+  }
+}
+
+}  // namespace
+}  // namespace tca::tool

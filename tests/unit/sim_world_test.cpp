@@ -1,0 +1,317 @@
+// Programs on modelled machines: what they cost, and what they are told when something is wrong.
+#include <algorithm>
+#include <array>
+
+#include "core/world_state.hpp"
+#include "fabric/sim/model.hpp"
+#include "messages.hpp"
+
+namespace tca::test {
+namespace {
+
+WorldOptions on(const std::string& machine) { return {.fabric = "sim", .machine = machine}; }
+
+struct Outcome {
+  std::vector<double> seconds;  // of each rank, at its end
+  std::uint64_t hash = 0;       // of every event of the model
+  std::uint64_t events = 0;
+};
+
+// Like World::run_threads, with a look at the model.
+Outcome run_on(const std::string& machine, int ranks, const std::function<void(World&)>& body) {
+  Outcome run{std::vector<double>(static_cast<std::size_t>(ranks))};
+  const std::shared_ptr<sim::Model> model = sim::make_model(machine, ranks);
+  const auto ground = [&](int rank) {
+    route::Ground made;
+    made.control = sim::make_control(model, rank);
+    made.fabrics.push_back(sim::make_fabric(model, *made.control));
+    return made;
+  };
+  const auto timed = [&](World& world) {
+    body(world);
+    run.seconds[static_cast<std::size_t>(world.rank())] = world.now().count();
+  };
+  core::run_threads(route::ThreadGround(ranks), ground, timed, {});
+  run.hash = model->simulator().hash();
+  run.events = model->simulator().events();
+  return run;
+}
+
+// Everyone to everyone, some strided, some computation in between: `values` elements a put.
+void exchange_all(World& world, std::int64_t values, int steps) {
+  const int me = world.rank(), size = world.size();
+  const Window<int> window = world.window<int>(3 * values * size);
+  Chain chain = world.chain("all");
+  for (int other = 0; other < size; ++other) {
+    if (other == me) continue;
+    const Layout from = other % 2 == 0 ? stride(values, 2) : block(values);
+    chain.put(window.on(other).at(values * me), block(values), window.at(values * size), from).expect(other);
+  }
+  chain.commit();
+  for (int step = 1; step <= steps; ++step) {
+    std::fill_n(window.data() + values * size, 2 * values, 100 * step + me);
+    chain.start();
+    world.compute(1e5 * (1 + me), 1e6);
+    chain.wait();
+    for (int other = 0; other < size; ++other) {
+      if (other == me) continue;
+      for (std::int64_t i = 0; i < values; ++i) {
+        const int have = window[static_cast<std::size_t>(values * other + i)];
+        if (have != 100 * step + other) throw Error(Errc::refused, fmt::format("{} of rank {}", have, other));
+      }
+    }
+  }
+}
+
+TEST(SimWorld, RunsAreAllAlike) {
+  for (const char* machine : {"ha-pacs-tca", "quong", "h200-cluster"}) {
+    const auto body = [](World& world) { exchange_all(world, 300, 4); };
+    const Outcome first = run_on(machine, 10, body), second = run_on(machine, 10, body);
+    EXPECT_EQ(first.hash, second.hash) << machine;
+    EXPECT_EQ(first.events, second.events) << machine;
+    EXPECT_EQ(first.seconds, second.seconds) << machine;
+    EXPECT_GT(first.seconds[0], 0) << machine;
+    const Outcome other = run_on(machine, 10, [](World& world) { exchange_all(world, 301, 4); });
+    EXPECT_NE(first.hash, other.hash) << machine;
+  }
+}
+
+// Ranks 0 to 15 are one sub-cluster of HA-PACS/TCA, the others another.
+TEST(SimWorld, SubClustersAreJoinedByMpi) {
+  std::string explained;
+  World::run_threads(
+      18,
+      [&](World& world) {
+        exchange_all(world, 20, 2);
+        const Window<int> window = world.window<int>(8);
+        Chain chain = world.chain("near and far");
+        if (world.rank() == 0) {
+          for (const int to : {1, 17}) chain.put(window.on(to).at(0), window.at(0), block(8));
+        } else if (world.rank() == 1 || world.rank() == 17) {
+          chain.expect(0);
+        }
+        chain.commit();
+        if (world.rank() == 0) explained = chain.explain();
+      },
+      on("ha-pacs-tca"));
+  const std::size_t second = explained.find("  1: ");
+  ASSERT_NE(second, std::string::npos) << explained;
+  EXPECT_TRUE(says(explained.substr(0, second), {"rank 1 ", "sim/tca, predicted", "next best sim/mpi"}));
+  EXPECT_TRUE(says(explained.substr(second), {"rank 17 ", "sim/mpi, predicted", "the only channel"}));
+}
+
+TEST(SimWorld, ARouteIsForced) {
+  double us[2] = {};
+  for (const std::string route : {"tca", "mpi"}) {
+    World::run_threads(
+        2,
+        [&](World& world) {
+          const Window<char> window = world.window<char>(16);
+          Chain chain = world.chain("forced", {.guarded = true, .time_limit = {}, .route = route});
+          chain.put(window.on(1 - world.rank()).at(8), window.at(0), block(8));
+          chain.expect(1 - world.rank()).commit();
+          EXPECT_NE(chain.explain().find("sim/" + route), std::string::npos) << chain.explain();
+          chain.start();
+          chain.wait();
+          us[route == "mpi"] = world.now().count() * 1e6;
+        },
+        on("ha-pacs-tca"));
+  }
+  EXPECT_LT(us[0], us[1]);
+  EXPECT_TRUE(
+      refuses(Errc::invalid_argument, {"route 'tca' names no channel that reaches rank 16", "sim/mpi"}, [] {
+        World::run_threads(
+            17,
+            [](World& world) {
+              const Window<char> window = world.window<char>(16);
+              Chain chain = world.chain("forced", {.guarded = true, .time_limit = {}, .route = "tca"});
+              if (world.rank() == 0) chain.put(window.on(16).at(8), window.at(0), block(8));
+              if (world.rank() == 16) chain.expect(0);
+              chain.commit();
+            },
+            on("ha-pacs-tca"));
+      }));
+}
+
+// A box's GPUs and, between boxes, adapters, in one chain.
+TEST(SimWorld, AChainMixesChannels) {
+  World::run_threads(
+      12, [](World& world) { exchange_all(world, 500, 3); }, on("h200-cluster"));
+}
+
+TEST(SimWorld, ComputationTakesWhatTheMachineNeeds) {
+  const net::Machine machine = net::read_machine("ha-pacs-tca");
+  World::run_threads(
+      1,
+      [&](World& world) {
+        const double begin = world.now().count();
+        world.compute(1e9, 0);
+        const double moved = world.now().count() - begin;
+        const net::GpuKind& gpu = machine.gpu;
+        EXPECT_NEAR(moved, des::to_us(gpu.launch + gpu.synchronise + net::kernel_time(gpu, 1e9, 0)) * 1e-6,
+                    1e-9);
+        EXPECT_TRUE(refuses(Errc::invalid_argument, {"World::compute", "-1"}, [&] { world.compute(-1, 0); }));
+      },
+      on("ha-pacs-tca"));
+  World::run_threads(
+      1,
+      [](World& world) {
+        world.compute(1e15, 1e15);
+        EXPECT_NEAR(
+            world.now().count(),
+            std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(), 5);
+      },
+      {.fabric = "shm"});
+}
+
+// What overlaps costs nothing; what does not, does.
+TEST(SimWorld, PutsTravelWhileARankComputes) {
+  const auto seconds = [](bool overlap) {
+    return run_on("ha-pacs-tca", 2,
+                  [overlap](World& world) {
+                    const Window<char> window = world.window<char>(2 << 16);
+                    Chain chain = world.chain("large");
+                    chain.put(window.on(1 - world.rank()).at(1 << 16), window.at(0), block(1 << 16));
+                    chain.expect(1 - world.rank()).commit();
+                    chain.start();
+                    if (overlap) world.compute(2e8, 0);
+                    chain.wait();
+                    if (!overlap) world.compute(2e8, 0);
+                  })
+        .seconds[0];
+  };
+  const double apart = seconds(false), together = seconds(true);
+  EXPECT_GT(apart - together, 20e-6);
+}
+
+// While rank 1 looks at what arrived, virtual time passes in which the next put could land.
+TEST(SimWorld, NothingLandsBeforeItIsPermitted) {
+  for (const auto& [machine, route] :
+       {std::pair{"ha-pacs-tca", "tca"}, {"ha-pacs-tca", "mpi"}, {"quong", "ape"}, {"dgx-h200", "nvlink"}}) {
+    World::run_threads(
+        3,
+        [&](World& world) {
+          const int me = world.rank();
+          const Window<int> window = world.window<int>(2);
+          Chain data = world.chain("data", {.guarded = true, .time_limit = {}, .route = route});
+          Chain talk = world.chain("talk");
+          if (me == 0) data.put(window.on(1).at(1), window.at(0), block(1));
+          if (me == 1) data.expect(0);
+          if (me > 0) talk.signal(3 - me).expect(3 - me);
+          data.commit();
+          talk.commit();
+          for (int step = 1; step <= 10; ++step) {
+            window[0] = step;
+            data.start();
+            data.wait();
+            for (int i = 0; me > 0 && i < 20; ++i) {
+              talk.start();
+              talk.wait();
+            }
+            if (me == 1) EXPECT_EQ(window[1], step) << machine << ", " << route;
+          }
+        },
+        on(machine));
+  }
+}
+
+TEST(SimWorld, AThousandRanks) {
+  constexpr int ranks = 1024;
+  const Outcome run = run_on("torus-32k", ranks, [](World& world) {
+    const int me = world.rank(), next = (me + 1) % ranks, last = (me + ranks - 1) % ranks;
+    const Window<int> window = world.window<int>(2);
+    Chain chain = world.chain("ring");
+    chain.put(window.on(next).at(1), window.at(0), block(1)).expect(last).commit();
+    for (int step = 1; step <= 3; ++step) {
+      window[0] = 10 * me + step;
+      chain.start();
+      chain.wait();
+      if (window[1] != 10 * last + step)
+        throw Error(Errc::refused, fmt::format("rank {}: {}", me, window[1]));
+    }
+  });
+  EXPECT_GT(*std::ranges::min_element(run.seconds), 0);
+}
+
+TEST(SimWorld, ADeadlockTellsWhoWaitsForWhat) {
+  const std::vector<Caught> all = caught_by_ranks(
+      3,
+      [](World& world) {
+        const int me = world.rank();
+        Chain faces = world.chain("faces");
+        faces.signal((me + 1) % 3).expect((me + 2) % 3).commit();
+        for (int step = 0; step < 2; ++step) {
+          faces.start();
+          faces.wait();
+        }
+        if (me != 2) {
+          faces.start();
+          faces.wait();
+        }
+        world.barrier();
+      },
+      on("ha-pacs-tca"));
+  for (const Caught& error : all) {
+    EXPECT_EQ(error.code, Errc::timed_out) << error.message;
+    EXPECT_TRUE(
+        says(error.message,
+             {"deadlock: after ", " us of virtual time", "rank 0 waits in step 3 of chain 'faces' for rank 2",
+              "rank 1 waits in World::barrier for rank 0", "rank 2 waits in World::barrier for rank 0"}));
+  }
+}
+
+TEST(SimWorld, WhoWaitsForARankThatFailedIsTold) {
+  std::vector<Caught> all(3);
+  try {
+    World::run_threads(
+        3,
+        [&](World& world) {
+          const int me = world.rank();
+          Chain chain = world.chain("faces");
+          chain.signal((me + 1) % 3).expect((me + 2) % 3).commit();
+          if (me == 1) throw std::runtime_error("disk full");
+          all[static_cast<std::size_t>(me)] = caught([&] {
+            for (;;) {
+              chain.start();
+              chain.wait();
+            }
+          });
+          throw Error(all[static_cast<std::size_t>(me)].code, all[static_cast<std::size_t>(me)].message);
+        },
+        on("ha-pacs-tca"));
+    FAIL() << "nothing was thrown";
+  } catch (const std::exception& error) {
+    EXPECT_STREQ(error.what(), "disk full");
+  }
+  EXPECT_EQ(all[2].code, Errc::rank_lost);
+  EXPECT_TRUE(says(all[2].message,
+                   {"rank 1 failed (disk full) while rank 2 was waiting for it in step 1 of chain 'faces'"}));
+  EXPECT_EQ(all[0].code, Errc::rank_lost);
+}
+
+TEST(SimWorld, AMachineThatCannotBeIsRefused) {
+  const auto nothing = [](World&) {};
+  EXPECT_TRUE(refuses(Errc::invalid_argument, {"3 ranks on peach3", "room for 1 to 2"},
+                      [&] { World::run_threads(3, nothing, on("peach3")); }));
+  EXPECT_TRUE(refuses(Errc::invalid_argument, {"deep-thought"},
+                      [&] { World::run_threads(2, nothing, on("deep-thought")); }));
+  EXPECT_TRUE(refuses(Errc::invalid_argument, {"WorldOptions::fabric is 'simulated'", "shm, cuda and sim"},
+                      [&] { World::run_threads(2, nothing, {.fabric = "simulated"}); }));
+}
+
+TEST(SimWorld, ComesUpAlone) {
+  World world = World::init(on("dgx-h200"));
+  EXPECT_EQ(world.size(), 1);
+  EXPECT_TRUE(says(world.describe(), {"fabric sim on dgx-h200 (H200)"}));
+  const Window<int> window = world.window<int>(4);
+  Chain chain = world.chain("own");
+  chain.put(window.on(0).at(2), window.at(0), block(2)).expect(0).commit();
+  window[1] = 7;
+  chain.start();
+  chain.wait();
+  EXPECT_EQ(window[3], 7);
+  EXPECT_GT(world.now().count(), 0);
+}
+
+}  // namespace
+}  // namespace tca::test

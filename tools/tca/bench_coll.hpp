@@ -1,0 +1,18 @@
+// `tca bench barrier` and the other collectives.
+#pragma once
+
+#include <string>
+
+#include "bench_options.hpp"
+#include "tca/world.hpp"
+
+namespace tca::tool {
+
+bool is_coll(const std::string& what);
+
+// Throws Error{invalid_argument} for what these options cannot mean on shm.
+void check_coll_bench(const BenchOptions& options);
+
+void run_coll_bench(World& world, const BenchOptions& options);
+
+}  // namespace tca::tool

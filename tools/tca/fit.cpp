@@ -1,0 +1,172 @@
+// `tca fit`: fits the numbers of a machine file that nothing else is known of to the published point-to-point rows.
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <fstream>
+#include <functional>
+#include <iterator>
+#include <map>
+#include <memory>
+
+#include "base/fail.hpp"
+#include "fit_solver.hpp"
+#include "net/machine_file.hpp"
+#include "net/machine_units.hpp"
+#include "scorecard_score.hpp"
+#include "subcommand.hpp"
+
+namespace tca::tool {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+struct FitOptions {
+  std::string machine = "ha-pacs-tca";
+  std::string figures;
+  std::string only;
+  int rounds = 12;
+  bool write = false;
+};
+
+// A source says how a fitted number comes by its value: "fit: ROWS" are moved, "fit: same as KEY" follow another one,
+// "fit: a choice; WHY" stay as they are.
+constexpr std::string_view moved = "fit: ", chosen = "fit: a choice", follows = "fit: same as ";
+
+bool is_moved(const net::MachineNumber& number, const fs::path& file) {
+  return number.origin == net::Origin::fitted && number.place.file == file &&
+         number.source.starts_with(moved) && !number.source.starts_with(chosen) &&
+         !number.source.starts_with(follows) && number.value > 0;
+}
+
+// Counts and sizes come in steps, which derivatives do not see.
+bool is_smooth(const net::MachineNumber& number) {
+  const std::optional<net::Quantity> quantity = net::quantity_of(number.unit);
+  return quantity != net::Quantity::size && (quantity != net::Quantity::count || number.value < 1);
+}
+
+class Fit {
+ public:
+  explicit Fit(const FitOptions& options)
+      : options_(options),
+        file_(net::find_machine(options.machine)),
+        machine_(net::read_machine(options.machine)) {
+    for (const net::MachineNumber& number : machine_.numbers)
+      if (is_moved(number, file_) && is_smooth(number) && number.key.find(options.only) != std::string::npos)
+        free_.push_back(number);
+    if (free_.empty())
+      base::fail(Errc::invalid_argument,
+                 "{} has no numbers to fit: none whose source begins with \"fit: \" and ROWS",
+                 file_.string());
+    const fs::path folder = options.figures.empty() ? net::find_published() : fs::path(options.figures);
+    for (Figure& figure : read_figures(folder))
+      if (figure.use == Use::fitted && names(figure)) figures_.push_back(std::move(figure));
+    if (figures_.empty())
+      base::fail(Errc::invalid_argument, "no figure that may be fitted to names {}", options.machine);
+  }
+
+  int run() {
+    std::vector<double> start;
+    for (const net::MachineNumber& number : free_) start.push_back(number.value);
+    const std::vector<Score> before = scores(start);
+    FitProblem problem;
+    problem.start = start;
+    problem.rounds = options_.rounds;
+    problem.errors = [this](const std::vector<double>& values) { return errors(scores(values)); };
+    problem.report = [](int round, double loss) { fmt::print(stderr, "round {:>2}: {:.6f}\n", round, loss); };
+    std::vector<double> found = solve(problem);
+    for (double& value : found) value = rounded(value);
+    report(before, scores(found), found);
+    if (options_.write) write(found);
+    return 0;
+  }
+
+ private:
+  bool names(const Figure& figure) const {
+    return figure.with.machine == options_.machine ||
+           (figure.over && figure.over->machine == options_.machine);
+  }
+
+  // Three digits: more would pretend to know what the rows do not tell.
+  static double rounded(double value) { return std::stod(fmt::format("{:.3g}", value)); }
+
+  net::Overrides overrides(const std::vector<double>& values) const {
+    net::Overrides overrides;
+    for (std::size_t i = 0; i < free_.size(); ++i) overrides[free_[i].key] = values[i];
+    for (const net::MachineNumber& number : machine_.numbers) {
+      if (!number.source.starts_with(follows)) continue;
+      const auto leader = overrides.find(number.source.substr(follows.size()));
+      if (leader != overrides.end()) overrides[number.key] = leader->second;
+    }
+    return overrides;
+  }
+
+  std::vector<Score> scores(const std::vector<double>& values) const {
+    return score(figures_, read_machines(figures_, {{options_.machine, overrides(values)}}));
+  }
+
+  static std::vector<double> errors(const std::vector<Score>& scores) {
+    std::vector<double> errors;
+    for (const Score& score : scores) errors.push_back(score.error);
+    return errors;
+  }
+
+  void report(const std::vector<Score>& before, const std::vector<Score>& after,
+              const std::vector<double>& found) const {
+    fmt::print("{:<44}{:>12}{:>12}  {}\n", "number", "before", "after", "unit");
+    for (std::size_t i = 0; i < free_.size(); ++i)
+      fmt::print("{:<44}{:>12.4g}{:>12.4g}  {}\n", free_[i].key, free_[i].value, found[i], free_[i].unit);
+    fmt::print("\n{:<70}{:>14}{:>12}{:>10}{:>10}\n", "row", "published", "after", "before %", "after %");
+    for (std::size_t i = 0; i < after.size(); ++i)
+      fmt::print("{:<70}{:>14}{:>12.4g}{:>+10.1f}{:>+10.1f}\n",
+                 fmt::format("{} {} {}", after[i].source, after[i].figure, after[i].config),
+                 after[i].published, after[i].model, before[i].error * 100, after[i].error * 100);
+    const Summary was = summarise(before, Use::fitted), is = summarise(after, Use::fitted);
+    fmt::print("\nmedian error {:.1f} % -> {:.1f} %, greatest {:.1f} % -> {:.1f} %, {} numbers on {} rows\n",
+               was.median * 100, is.median * 100, was.greatest * 100, is.greatest * 100, free_.size(),
+               after.size());
+  }
+
+  // Puts the values where the numbers stand, and leaves every other letter of the file as it is.
+  void write(const std::vector<double>& found) const {
+    std::ifstream in(file_);
+    std::vector<std::string> lines;
+    for (std::string line; std::getline(in, line);) lines.push_back(line);
+    const net::Overrides all = overrides(found);
+    std::vector<net::MachineNumber> numbers;
+    for (const net::MachineNumber& number : machine_.numbers)
+      if (all.contains(number.key) && number.place.file == file_) numbers.push_back(number);
+    // From the right, so that what is written does not move what is still to be.
+    std::ranges::sort(numbers, std::greater{}, [](const auto& number) { return number.place.column; });
+    for (const net::MachineNumber& number : numbers)
+      lines.at(static_cast<std::size_t>(number.place.line - 1))
+          .replace(static_cast<std::size_t>(number.place.column - 1),
+                   static_cast<std::size_t>(number.columns), fmt::format("{:.3g}", all.at(number.key)));
+    std::ofstream(file_) << fmt::format("{}\n", fmt::join(lines, "\n"));
+    fmt::print("written to {}\n", file_.string());
+  }
+
+  FitOptions options_;
+  fs::path file_;
+  net::Machine machine_;
+  std::vector<net::MachineNumber> free_;
+  std::vector<Figure> figures_;
+};
+
+}  // namespace
+
+void add_fit(Subcommands& tca) {
+  auto options = std::make_shared<FitOptions>();
+  CLI::App& app =
+      tca.add("fit", "Fits a machine's unknown numbers to the published point-to-point rows (docs/model.md)",
+              "tca fit ha-pacs-tca --write", [options] { return Fit(*options).run(); });
+  app.add_option("MACHINE", options->machine, "Its name, or the path of its file")->capture_default_str();
+  app.add_option("--only", options->only, "Only numbers whose key has this in it, such as mpi/");
+  app.add_option("--rounds", options->rounds, "At most")->capture_default_str()->check(CLI::Range(1, 1000));
+  app.add_option("--figures", options->figures, "A folder with files of figures, instead of OpenTCA's");
+  app.add_flag("--write", options->write, "Put the values into the machine file");
+}
+
+}  // namespace tca::tool

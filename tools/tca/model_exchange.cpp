@@ -1,0 +1,249 @@
+// Exchanges of faces: the Himeno benchmark's, with its kernels, and those of any grid of one to three dimensions alone.
+#include <algorithm>
+
+#include "model_program.hpp"
+
+namespace tca::tool {
+
+namespace {
+
+// Of the Jacobi step: reads p, the four arrays of a, three of b and of c, bnd and wrk1, writes wrk2; then p becomes wrk2.
+constexpr double elements_moved = 1 + 4 + 3 + 3 + 1 + 1 + 1 + 2;
+constexpr double elements_copied = 2;
+constexpr double flops_of_a_cell = 34;
+// What a GPU's memory moves for a single element.
+constexpr double sector_bytes = 32;
+
+// One of a rank's faces: planes of constant i are contiguous, of constant j rows of k, of constant k single elements.
+struct Face {
+  std::uint32_t to = 0;  // rank
+  int dimension = 0, side = 0;
+  net::Rows rows;
+};
+
+struct Grid3 {
+  std::array<std::uint32_t, 3> shape{1, 1, 1};
+  bool periodic = false;
+
+  std::uint32_t stride(int dimension) const {
+    return dimension == 0 ? shape[1] * shape[2] : dimension == 1 ? shape[2] : 1;
+  }
+
+  // Along a dimension: those below first for even places and last for odd ones, so that no two send to one at a time.
+  std::vector<Face> faces(std::uint32_t rank, int dimension) const {
+    const std::uint32_t extent = shape[static_cast<std::size_t>(dimension)];
+    const std::uint32_t step = stride(dimension);
+    const std::uint32_t at = rank / step % extent;
+    std::vector<Face> found;
+    if (extent == 1) return found;
+    if (at > 0 || periodic)
+      found.push_back({at > 0 ? rank - step : rank + step * (extent - 1), dimension, 0, {}});
+    if (at + 1 < extent || periodic)
+      found.push_back({at + 1 < extent ? rank + step : rank - step * (extent - 1), dimension, 1, {}});
+    if (at % 2 == 1) std::ranges::reverse(found);
+    return found;
+  }
+};
+
+Grid3 grid_of(const Exchange& exchange) {
+  Grid3 grid{.periodic = exchange.periodic};
+  std::ranges::copy(exchange.grid, grid.shape.begin());
+  return grid;
+}
+
+net::Rows rows_of(const Exchange& exchange, int dimension) {
+  const auto& cells = exchange.cells;
+  if (dimension == 0) return {.bytes = cells[1] * cells[2] * exchange.element};
+  if (dimension == 1) return {.bytes = cells[2] * exchange.element, .count = cells[0]};
+  return {.bytes = exchange.element, .count = cells[0] * cells[1]};
+}
+
+// What a kernel moves that packs a face; single elements are in a sector each.
+double packing_bytes(const Face& face) {
+  const auto total = static_cast<double>(face.rows.total());
+  if (face.dimension < 2) return 2 * total;
+  return total + total / static_cast<double>(face.rows.bytes) * sector_bytes;
+}
+
+// A rank's share of the exchange.
+struct Share {
+  Share(Stage& stage, std::uint32_t rank) : chain(stage.simulator(), rank) {
+    for (int i = 0; i < 6; ++i) arrived.emplace_back(stage.simulator(), des::Label{"a face for rank", rank});
+  }
+  std::deque<des::Counter> arrived;  // by dimension and side
+  std::vector<des::Counter*> expected;
+  std::vector<Face> messages;
+  Chain chain;
+  std::vector<double> packings;  // bytes of the kernels before, and after
+};
+
+class Exchanger {
+ public:
+  Exchanger(Stage& stage, const Exchange& exchange) : stage_(stage), exchange_(exchange) {
+    for (std::uint32_t rank = 0; rank < stage.ranks(); ++rank) shares_.emplace_back(stage, rank);
+    const Grid3 grid = grid_of(exchange);
+    for (std::uint32_t rank = 0; rank < stage.ranks(); ++rank)
+      for (const int dimension : {0, 1, 2})
+        for (Face& face : grid.faces(rank, dimension)) add(rank, face);
+    for (Share& share : shares_)
+      if (!share.chain.puts.empty()) share.chain.puts.back().notifies = true;
+  }
+
+  des::Task iterate(std::uint32_t rank) {
+    for (std::uint64_t step = 0; step < exchange_.iterations; ++step) {
+      if (exchange_.computes) {
+        des::Task computed = compute(rank);
+        co_await computed;
+      }
+      if (exchange_.scheme == Scheme::rma) {
+        des::Task posted = tell_partners(rank);
+        co_await posted;
+      }
+      des::Task exchanged = exchange(rank, step);
+      co_await exchanged;
+      if (exchange_.scheme == Scheme::rma) {
+        des::Task completed = tell_partners(rank);
+        co_await completed;
+      }
+      if (exchange_.computes) {
+        des::Task reduced = reduce(rank, step);
+        co_await reduced;
+      }
+      stage_.end_iteration(step);
+    }
+  }
+
+ private:
+  // Hybrid: blocks by MPI, everything else by chains, as S3 has it; on other machines by MPI what has no other way.
+  bool by_mpi(std::uint32_t rank, const Face& face) const {
+    if (exchange_.scheme != Scheme::hybrid) return exchange_.scheme != Scheme::direct;
+    if (!stage_.reaches(rank, face.to)) return true;
+    return find_way(stage_.machine()).way != Way::stores && face.dimension == 0;
+  }
+
+  void add(std::uint32_t rank, Face& face) {
+    face.rows = rows_of(exchange_, face.dimension);
+    const bool message = by_mpi(rank, face);
+    const bool packed = face.dimension == 2 || (face.dimension == 1 && (message || !stage_.puts_rows()));
+    Share& share = shares_[rank];
+    if (packed) share.packings.push_back(packing_bytes(face));
+    if (message) {
+      share.messages.push_back(face);
+      return;
+    }
+    des::Counter& there =
+        shares_[face.to].arrived[static_cast<std::size_t>(2 * face.dimension + (1 - face.side))];
+    const net::Rows rows = packed ? net::Rows{.bytes = face.rows.total()} : face.rows;
+    share.chain.puts.push_back({.to = face.to, .rows = rows, .arrived = &there});
+    shares_[face.to].expected.push_back(&there);
+  }
+
+  des::Task compute(std::uint32_t rank) {
+    const auto& cells = exchange_.cells;
+    const auto count = static_cast<double>(cells[0] * cells[1] * cells[2]);
+    const double bytes = count * static_cast<double>(exchange_.element);
+    des::Task jacobi =
+        stage_.kernel(rank, "jacobi", bytes * (elements_moved - elements_copied), count * flops_of_a_cell);
+    co_await jacobi;
+    des::Task back = stage_.kernel(rank, "copy back", bytes * elements_copied, 0);
+    co_await back;
+  }
+
+  des::Task pack(std::uint32_t rank, std::string_view what) {
+    for (const double bytes : shares_[rank].packings) {
+      des::Task kernel = stage_.kernel(rank, what, bytes, 0);
+      co_await kernel;
+    }
+  }
+
+  // MPI's messages and the chain at the same time.
+  des::Task exchange(std::uint32_t rank, std::uint64_t step) {
+    Share& own = shares_[rank];
+    des::Task packed = pack(rank, "pack");
+    co_await packed;
+    des::Group messages(stage_.simulator(), {"the messages of rank", rank});
+    for (const Face& face : own.messages) {
+      messages.spawn(stage_.mpi().receive(face.to, rank, face.rows.total()), {"receive of rank", rank});
+      messages.spawn(stage_.mpi().send(rank, face.to, face.rows.total()), {"send of rank", rank});
+    }
+    if (!own.chain.puts.empty()) {
+      des::Task started = stage_.start(rank, 0, own.chain);
+      co_await started;
+    }
+    des::Task came = stage_.watch(rank, own.expected, step + 1);
+    co_await came;
+    if (!own.chain.puts.empty()) {
+      des::Task left = stage_.watch(rank, own.chain.sent, step + 1);
+      co_await left;
+    }
+    des::Task finished = stage_.finish(rank, messages);
+    co_await finished;
+    des::Task unpacked = pack(rank, "unpack");
+    co_await unpacked;
+  }
+
+  // MPI's windows: whoever is written to says so first (post), and hears when all is there (complete).
+  des::Task tell_partners(std::uint32_t rank) {
+    des::Group notices(stage_.simulator(), {"the notices of rank", rank});
+    constexpr std::uint64_t bytes = 8;
+    for (const Face& face : shares_[rank].messages) {
+      notices.spawn(stage_.host_mpi().send(rank, face.to, bytes), {"notice of rank", rank});
+      notices.spawn(stage_.host_mpi().receive(face.to, rank, bytes), {"notice to rank", rank});
+    }
+    des::Task told = stage_.finish(rank, notices);
+    co_await told;
+  }
+
+  // The residual: out of the GPU, then added up by the processors, rank with rank ^ 1, ^ 2, ...; without MPI by stores.
+  des::Task reduce(std::uint32_t rank, std::uint64_t step) {
+    constexpr std::uint32_t bytes = 8;
+    des::Task out = stage_.spend(rank, "copy", stage_.machine().host.copy_start);
+    co_await out;
+    std::size_t place = 0;
+    for (std::uint32_t mask = 1; mask < stage_.ranks(); mask *= 2, ++place) {
+      const std::uint32_t other = rank ^ mask;
+      if (other >= stage_.ranks()) continue;
+      if (stage_.has_mpi()) {
+        des::Task swapped = stage_.swap(rank, stage_.host_mpi(), other, other, bytes);
+        co_await swapped;
+        continue;
+      }
+      des::Task stored = stage_.store(rank, other, bytes, residual(other, place));
+      co_await stored;
+      des::Task came = stage_.watch(rank, residual(rank, place), step + 1);
+      co_await came;
+    }
+  }
+
+  des::Counter& residual(std::uint32_t rank, std::size_t place) {
+    if (residuals_.empty())
+      for (std::uint32_t i = 0; i < stage_.ranks() * 32; ++i)
+        residuals_.emplace_back(stage_.simulator(), des::Label{"a residual for rank", i / 32});
+    return residuals_[rank * 32 + place];
+  }
+
+  Stage& stage_;
+  Exchange exchange_;
+  std::deque<Share> shares_;
+  std::deque<des::Counter> residuals_;
+};
+
+}  // namespace
+
+void run_exchange(Stage& stage, const Exchange& exchange) {
+  Exchanger exchanger(stage, exchange);
+  for (std::uint32_t rank = 0; rank < stage.ranks(); ++rank)
+    stage.simulator().spawn(exchanger.iterate(rank), {"rank", rank});
+  stage.simulator().run();
+}
+
+std::uint64_t bytes_of(const Exchange& exchange) {
+  const Grid3 grid = grid_of(exchange);
+  std::uint64_t bytes = 0;
+  for (std::uint32_t rank = 0; rank < grid.shape[0] * grid.shape[1] * grid.shape[2]; ++rank)
+    for (const int dimension : {0, 1, 2})
+      bytes += grid.faces(rank, dimension).size() * rows_of(exchange, dimension).total();
+  return bytes;
+}
+
+}  // namespace tca::tool

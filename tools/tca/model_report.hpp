@@ -1,0 +1,19 @@
+// What `tca model` says of a run: a table for people, and a line in the format of docs/results.md.
+#pragma once
+
+#include <string>
+
+#include "model_run.hpp"
+
+namespace tca::tool {
+
+void print_model(const ModelOptions& options, const ModelResult& result);
+
+// `point` says which of a sweep it is; empty without one.
+std::string model_line(const ModelOptions& options, const ModelResult& result, const std::string& point);
+
+// Of a sweep, made of the lines above.
+void print_sweep_header(const std::string& names);
+void print_sweep_row(const std::string& point, const std::string& line);
+
+}  // namespace tca::tool

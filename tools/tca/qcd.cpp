@@ -1,0 +1,189 @@
+// `tca qcd`: lattice QCD on ranks that write straight into each other's memory.
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <memory>
+#include <string>
+
+#include "cores.hpp"
+#include "launch.hpp"
+#include "qcd_run.hpp"
+#include "subcommand.hpp"
+#include "tca/error.hpp"
+#include "tca/world.hpp"
+
+namespace tca::tool {
+namespace {
+
+[[noreturn]] void refuse(const std::string& message) { throw Error(Errc::invalid_argument, message); }
+
+void check_writable(const std::string& path) {
+  if (path.empty()) return;
+  if (!std::ofstream(path, std::ios::app)) refuse(fmt::format("{}: cannot be written", path));
+}
+
+// Of a file that will be made under another name and renamed: better said before the sweeps than after.
+void check_folder(const std::string& path) {
+  if (path.empty()) return;
+  const std::filesystem::path folder = std::filesystem::absolute(path).parent_path();
+  if (access(folder.c_str(), W_OK) != 0)
+    refuse(fmt::format("{}: cannot be written: {}", path, std::strerror(errno)));
+}
+
+// Everything that can be wrong is said here, once, before any rank is started.
+void check_before_launch(const QcdOptions& options) {
+  if (options.fabric == "cuda") refuse("--fabric cuda: lattice QCD does not run on GPUs yet; leave it out");
+  if (options.ranks < 1 || options.ranks > max_ranks)
+    refuse(fmt::format("--ranks {}: 1 to {} are possible", options.ranks, max_ranks));
+  if (options.precision == "mixed" && options.action == "dslash")
+    refuse("--precision mixed is for solving; an operator is applied in single or double");
+  if (options.action != "dslash") qcd::check(inverter_options(options));
+  make_qcd_grid(options, qcd_extents(options), options.ranks);
+  check_writable(options.json);
+  check_folder(options.output);
+}
+
+int run_as_threads(const QcdOptions& options) {
+  int code = 0;
+  World::run_threads(options.ranks, [&](World& world) {
+    const int own = run_qcd(world, options);
+    if (world.rank() == 0) code = own;
+  });
+  return code;
+}
+
+int qcd_command(const QcdOptions& options) {
+  const bool rank = already_a_rank();
+  if (!rank) check_before_launch(options);
+  if (options.threads && !rank) return run_as_threads(options);
+  if (!rank) {
+    LaunchOptions launching;
+    launching.name = "tca qcd";
+    launching.ranks = options.ranks;
+    launching.argv = own_command_line();
+    launching.bind = options.bind;
+    return launch(launching);
+  }
+  World world = World::init({.fabric = "shm"});
+  return run_qcd(world, options);
+}
+
+void add_common(CLI::App& app, QcdOptions& options) {
+  app.add_option("-n,--ranks", options.ranks, "How many ranks")->capture_default_str();
+  auto* lattice =
+      app.add_option("-l,--lattice", options.lattice, "Sites along x, y, z and t, such as 8x8x8x16")
+          ->capture_default_str();
+  auto* small = app.add_flag("--small", options.small, "The lattice 8x8x8x8")->excludes(lattice);
+  app.add_flag("--large", options.large, "The lattice 16x16x16x16")->excludes(lattice)->excludes(small);
+  app.add_option("--grid", options.grid, "Ranks along x, y, z and t, such as 1x1x2x2; auto chooses")
+      ->capture_default_str();
+  app.add_option("--config", options.config, "Links from this file, NERSC or ILDG; it gives the lattice too")
+      ->type_name("FILE")
+      ->excludes(lattice)
+      ->excludes(small);
+  app.add_option("--start", options.start, "Links without a file: hot (random) or cold (all one)")
+      ->check(CLI::IsMember({"hot", "cold"}))
+      ->capture_default_str();
+  app.add_option("--seed", options.seed, "Of all random numbers")->capture_default_str();
+  app.add_option("--fabric", options.fabric, "shm (this host's memory)")
+      ->envname("OPENTCA_FABRIC")
+      ->check(CLI::IsMember({"shm", "cuda"}))
+      ->capture_default_str();
+  app.add_flag("--threads", options.threads, "Ranks as threads of one process");
+  add_bind_option(app, options.bind);
+}
+
+void add_operator(CLI::App& app, QcdOptions& options) {
+  app.add_option("--kappa", options.kappa, "Hopping parameter")
+      ->check(CLI::Range(0.0, 1.0))
+      ->capture_default_str();
+  app.add_option("--precision", options.precision, "single, double, or mixed (reliable updates)")
+      ->check(CLI::IsMember({"single", "double", "mixed"}))
+      ->capture_default_str();
+  app.add_option("--links", options.links, "Reals a link is stored in")
+      ->check(CLI::IsMember({12, 18}))
+      ->capture_default_str();
+  app.add_option("--time", options.time, "Boundary in time")
+      ->check(CLI::IsMember({"periodic", "antiperiodic"}))
+      ->capture_default_str();
+  app.add_flag("--no-even-odd", options.no_even_odd, "Without even-odd preconditioning");
+  app.add_option("--rhs", options.rhs, "How many right-hand sides")
+      ->check(CLI::Range(1, 64))
+      ->capture_default_str();
+  app.add_option("--json", options.json, "Append the measurement to this file")->type_name("FILE");
+}
+
+void add_solver(CLI::App& app, QcdOptions& options) {
+  app.add_option("--solver", options.solver, "cg (on the normal equations) or bicgstab")
+      ->check(CLI::IsMember({"cg", "bicgstab"}))
+      ->capture_default_str();
+  app.add_option("--tolerance", options.tolerance, "|b - D x| / |b|")
+      ->check(CLI::Range(1e-15, 0.99))
+      ->capture_default_str();
+  app.add_option("--max-iterations", options.max_iterations, "When to give up")
+      ->check(CLI::Range(1, 1000000))
+      ->capture_default_str();
+}
+
+void add_generate(CLI::App& app, QcdOptions& options) {
+  app.add_option("--beta", options.beta, "Inverse coupling, 6 / g^2")
+      ->check(CLI::Range(0.0, 1000.0))
+      ->capture_default_str();
+  app.add_option("--sweeps", options.sweeps, "How many")
+      ->check(CLI::Range(0, 100000000))
+      ->capture_default_str();
+  app.add_option("--over-relax", options.over_relax, "Over-relaxations after each heat bath")
+      ->check(CLI::Range(0, 100))
+      ->capture_default_str();
+  app.add_option("--skip", options.skip, "Sweeps before averages are taken")->capture_default_str();
+  app.add_option("-o,--output", options.output, "Write the last configuration here")->type_name("FILE");
+  app.add_option("--format", options.format, "nersc or ildg")
+      ->check(CLI::IsMember({"nersc", "ildg"}))
+      ->capture_default_str();
+  app.add_option("--bits", options.bits, "Of a real in the file")
+      ->check(CLI::IsMember({32, 64}))
+      ->capture_default_str();
+}
+
+}  // namespace
+
+void add_qcd(Subcommands& tca) {
+  auto options = std::make_shared<QcdOptions>();
+  options->ranks = std::min(4, usable_cores());
+  CLI::App& app =
+      tca.add("qcd", "Lattice QCD: generates gauge fields, solves Wilson's equation, measures the pion",
+              "tca qcd generate --lattice 8 --beta 6.0 --sweeps 200 -o links.nersc\n"
+              "tca qcd invert --config links.nersc --kappa 0.15 --ranks 4 --grid 1x1x2x2\n"
+              "tca qcd pion --config links.nersc --kappa 0.15 --json pion.jsonl",
+              [options] { return qcd_command(*options); });
+  app.require_subcommand(1);
+  const auto add = [&](const char* name, const char* summary) -> CLI::App& {
+    CLI::App& one = *app.add_subcommand(name, summary);
+    one.callback([options, name] { options->action = name; });
+    add_common(one, *options);
+    return one;
+  };
+  add_generate(add("generate", "Quenched links by heat bath and over-relaxation"), *options);
+  CLI::App& invert = add("invert", "Solves D x = b for random b, under the clock");
+  add_operator(invert, *options);
+  add_solver(invert, *options);
+  invert.add_flag("--together", options->together, "All right-hand sides in step, not one after another");
+  CLI::App& dslash = add("dslash", "Applies Wilson's operator, under the clock");
+  add_operator(dslash, *options);
+  dslash.add_option("--seconds", options->seconds, "For about how long")
+      ->check(CLI::Range(0.001, 1e6))
+      ->capture_default_str();
+  for (CLI::App* one : {&invert, &dslash})
+    one->add_flag("--explain", options->explain, "Print how each put travels");
+  add("plaquette", "Reads links, checks them and prints their plaquette");
+  CLI::App& pion = add("pion", "The pion's correlator and effective mass, from a point source");
+  add_operator(pion, *options);
+  add_solver(pion, *options);
+}
+
+}  // namespace tca::tool

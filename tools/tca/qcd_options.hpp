@@ -1,0 +1,58 @@
+// What `tca qcd` is asked for.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "launch.hpp"
+#include "qcd/inverter.hpp"
+#include "qcd/lattice.hpp"
+#include "tca/grid.hpp"
+
+namespace tca::tool {
+
+struct QcdOptions {
+  std::string action;  // generate, invert, dslash, plaquette or pion
+  int ranks = 1;
+  std::string lattice = "8";
+  bool small = false;
+  bool large = false;
+  std::string grid = "auto";
+  std::string fabric = "shm";
+  std::string config;
+  std::string start = "hot";
+  std::uint64_t seed = 1;
+  double beta = 6.0;
+  int sweeps = 100;
+  int skip = 50;
+  int over_relax = 4;
+  std::string output;
+  std::string format = "nersc";
+  int bits = 64;
+  double kappa = 0.12;
+  std::string precision = "double";
+  std::string solver = "cg";
+  double tolerance = 1e-9;
+  int max_iterations = 5000;
+  int rhs = 1;
+  bool together = false;
+  int links = 18;
+  std::string time = "antiperiodic";
+  bool no_even_odd = false;
+  double seconds = 2;
+  bool threads = false;
+  bool explain = false;
+  std::string json;
+  Bind bind = Bind::automatic;
+};
+
+// Of the file, where one is given. Throws Error{invalid_argument} for extents that cannot be read, and what
+// qcd::inspect_configuration throws.
+qcd::Extents qcd_extents(const QcdOptions& options);
+
+// Throws Error{invalid_argument} for a grid that cannot be read, does not hold the ranks or does not divide the lattice.
+Grid make_qcd_grid(const QcdOptions& options, const qcd::Extents& extents, int ranks);
+
+qcd::InverterOptions inverter_options(const QcdOptions& options);
+
+}  // namespace tca::tool

@@ -1,0 +1,154 @@
+#include "qcd_report.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cmath>
+#include <regex>
+#include <set>
+
+#include "qcd/wilson.hpp"
+
+namespace tca::tool {
+namespace {
+
+constexpr const char* counted =
+    "counted: 1,320 flops a site of the hopping term and 2 a real of the diagonal; not the vector operations";
+
+double hundredths(double value) { return std::round(value * 100) / 100; }
+
+// A line of explain() names its channel as fabric/protocol.
+std::string protocols(const std::string& explain) {
+  static const std::regex channel("[a-z]+/([a-z_]+)");
+  std::set<std::string> names;
+  for (std::sregex_iterator at(explain.begin(), explain.end(), channel), end; at != end; ++at)
+    names.insert((*at)[1]);
+  return fmt::format("{}", fmt::join(names, "+"));
+}
+
+Record record(const QcdSetting& setting, const QcdPace& pace, const std::string& bench,
+              const std::string& explain) {
+  const QcdOptions& options = setting.options;
+  Record record{.bench = bench,
+                .fabric = options.fabric,
+                .protocol = protocols(explain),
+                .layout = "grid " + setting.grid,
+                .ranks = setting.ranks,
+                .n = setting.extents[0],
+                .bytes = pace.bytes,
+                .samples_us = pace.samples_us};
+  record.extra = {{"extents", setting.extents},
+                  {"kappa", options.kappa},
+                  {"precision", options.precision},
+                  {"even_odd", !options.no_even_odd},
+                  {"link_reals", options.links},
+                  {"rhs", options.together ? options.rhs : 1},
+                  {"operator_us", hundredths(pace.operator_us)},
+                  {"wait_us", hundredths(pace.wait_us)},
+                  {"gflops", hundredths(pace.gflops)},
+                  {"plaquette", setting.averages.plaquette}};
+  return record;
+}
+
+void print_pace(const QcdPace& pace, const char* unit, bool sums) {
+  fmt::print("{:<10}{:.1f} us: operator {:.1f}, halo wait {:.1f}", unit, pace.median_us, pace.operator_us,
+             pace.wait_us);
+  if (sums) fmt::print(", sums {:.1f}", pace.sums_us);
+  fmt::print(" (median; its parts are averages of the slowest rank)\n");
+  fmt::print("GFLOPS    {:.2f}, all ranks together, at the median; {}\n", pace.gflops, counted);
+}
+
+// A handful of the residuals on the way, to see where it went.
+void print_history(const std::vector<double>& history) {
+  constexpr std::size_t shown = 10;
+  fmt::print("history  ");
+  const std::size_t step = std::max<std::size_t>(1, history.size() / shown);
+  for (std::size_t i = step - 1; i < history.size(); i += step) fmt::print(" {}: {:.1e}", i + 1, history[i]);
+  fmt::print("\n");
+}
+
+}  // namespace
+
+void print_setting(const QcdSetting& setting, const std::string& what) {
+  fmt::print("QCD {}: {} sites, {} rank{}, grid {}\n", what, qcd::describe(setting.extents), setting.ranks,
+             setting.ranks == 1 ? "" : "s", setting.grid);
+  fmt::print("world     {}\n", setting.world);
+  fmt::print("links     {}; plaquette {:.10f}, link trace {:.10f}\n", setting.links,
+             setting.averages.plaquette, setting.averages.link_trace);
+}
+
+void print_inversion(const QcdSetting& setting, const qcd::Inversion& inversion, const QcdPace& pace) {
+  const QcdOptions& options = setting.options;
+  const qcd::Solution& solution = inversion.solution;
+  fmt::print("equation  Wilson, kappa {}, {} in time, {}, {}, {}, links of {} reals\n", options.kappa,
+             options.time, options.no_even_odd ? "all sites" : "even-odd", options.solver, options.precision,
+             options.links);
+  fmt::print("solved    {} after {} iteration{}", solution.converged ? "converged" : "NOT CONVERGED",
+             solution.iterations, solution.iterations == 1 ? "" : "s");
+  if (solution.updates > 0) fmt::print(" and {} reliable updates", solution.updates);
+  fmt::print(", {:.3f} s\n", inversion.seconds);
+  fmt::print("residual  {:.3e} |b - D x| / |b|, recomputed in double on all sites\n",
+             fmt::join(inversion.true_residuals, " "));
+  if (!solution.converged) {
+    print_history(solution.history);
+    fmt::print(
+        "          kappa may be at or beyond its critical value (0.125 without a gauge field, about 0.157 "
+        "at beta 6.0)\n");
+  }
+  print_pace(pace, "iteration", true);
+}
+
+void print_dslash(const QcdSetting& setting, const QcdPace& pace) {
+  const QcdOptions& options = setting.options;
+  fmt::print("operator  Wilson, kappa {}, {}, {}, links of {} reals, {} right-hand side{}\n", options.kappa,
+             options.no_even_odd ? "all sites" : "even-odd preconditioned (two hops of half the sites)",
+             options.precision, options.links, options.rhs, options.rhs == 1 ? "" : "s");
+  print_pace(pace, "apply", false);
+}
+
+void print_pion(const qcd::Pion& pion) {
+  fmt::print("solved    12 equations, {} iterations, {:.2f} s, true residuals up to {:.1e}\n",
+             pion.iterations, pion.seconds,
+             *std::max_element(pion.true_residuals.begin(), pion.true_residuals.end()));
+  fmt::print("\n{:>4}{:>20}{:>16}\n", "t", "correlator", "effective mass");
+  for (std::size_t t = 0; t < pion.correlator.size(); ++t) {
+    fmt::print("{:>4}{:>20.10e}", t, pion.correlator[t]);
+    if (std::isnan(pion.mass[t])) {
+      fmt::print("{:>16}\n", "-");
+    } else {
+      fmt::print("{:>16.6f}\n", pion.mass[t]);
+    }
+  }
+}
+
+void append_inversion(const QcdSetting& setting, const qcd::Inversion& inversion, const QcdPace& pace,
+                      const std::string& explain) {
+  Record line = record(setting, pace, "qcd_" + setting.options.solver, explain);
+  line.extra["sums_us"] = hundredths(pace.sums_us);
+  line.extra["iterations"] = inversion.solution.iterations;
+  line.extra["converged"] = inversion.solution.converged;
+  line.extra["true_residual"] =
+      *std::max_element(inversion.true_residuals.begin(), inversion.true_residuals.end());
+  append_line(setting.options.json, line.line());
+}
+
+void append_dslash(const QcdSetting& setting, const QcdPace& pace, const std::string& explain) {
+  append_line(setting.options.json, record(setting, pace, "qcd_dslash", explain).line());
+}
+
+std::string pion_line(const QcdSetting& setting, const qcd::Pion& pion) {
+  QcdPace pace;
+  pace.samples_us = {pion.seconds * 1e6 / std::max(1, pion.iterations)};
+  Record line = record(setting, pace, "qcd_pion", "");
+  line.extra.erase("operator_us");
+  line.extra.erase("wait_us");
+  line.extra.erase("gflops");
+  line.extra["iterations"] = pion.iterations;
+  line.extra["links"] = setting.links;
+  line.extra["correlator"] = pion.correlator;
+  line.extra["effective_mass"] = pion.mass;  // what is no number becomes null
+  return line.line();
+}
+
+}  // namespace tca::tool

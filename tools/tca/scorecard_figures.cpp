@@ -1,0 +1,262 @@
+#include "scorecard_figures.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <toml++/toml.h>
+
+#include <algorithm>
+#include <fstream>
+#include <functional>
+#include <iterator>
+#include <map>
+#include <set>
+
+#include "base/fail.hpp"
+#include "net/machine_names.hpp"
+
+namespace tca::tool {
+
+std::string_view to_string(Use use) {
+  switch (use) {
+    case Use::fitted:
+      return "fitted";
+    case Use::predicted:
+      return "predicted";
+    case Use::unusable:
+      return "unusable";
+  }
+  return "?";
+}
+
+std::string describe(const RunSettings& settings) {
+  std::vector<std::string> words{settings.machine, settings.scheme};
+  const auto add = [&words](bool said, std::string word) {
+    if (said) words.push_back(std::move(word));
+  };
+  add(!settings.library.empty(), settings.library);
+  add(settings.scheme == "mpi" || settings.gpu != 0, fmt::format("gpu {}", settings.gpu));
+  add(settings.memory != "gpu", settings.memory);
+  add(!settings.from.empty() || !settings.to.empty(), fmt::format("{} to {}", settings.from, settings.to));
+  add(settings.bytes > 0, fmt::format("{} B", settings.bytes));
+  add(settings.n > 0, fmt::format("n = {}", settings.n));
+  add(settings.ranks != 2, fmt::format("{} ranks", settings.ranks));
+  add(!settings.extents.empty(), fmt::format("{}", fmt::join(settings.extents, " x ")));
+  add(!settings.grid.empty(), fmt::format("grid {}", fmt::join(settings.grid, " x ")));
+  return fmt::format("{}", fmt::join(words, ", "));
+}
+
+namespace {
+
+std::string place_of(const toml::source_region& region) {
+  return fmt::format("{}:{}:{}", region.path ? *region.path : std::string{}, region.begin.line,
+                     region.begin.column);
+}
+
+template <class... Args>
+[[noreturn]] void fail_at(const toml::node& node, fmt::format_string<Args...> text, Args&&... args) {
+  base::fail(Errc::invalid_argument, "{}: {}", place_of(node.source()),
+             fmt::format(text, std::forward<Args>(args)...));
+}
+
+// Takes a table apart key by key; what is left over is a mistake.
+class Keys {
+ public:
+  explicit Keys(const toml::table& table) : table_(table) {}
+
+  const toml::node* find(std::string_view key) {
+    known_.emplace(key);
+    return table_.get(key);
+  }
+
+  template <class T>
+  void read(std::string_view key, T& into) {
+    const toml::node* node = find(key);
+    if (node != nullptr) into = as<T>(*node, key);
+  }
+
+  template <class T>
+  void read(std::string_view key, std::optional<T>& into) {
+    const toml::node* node = find(key);
+    if (node != nullptr) into = as<T>(*node, key);
+  }
+
+  void finish() const {
+    for (const auto& [key, node] : table_) {
+      if (known_.contains(key.str())) continue;
+      const std::optional<std::string> meant = net::nearest(key.str(), known_);
+      fail_at(node, "`{}` means nothing here{}", key.str(),
+              meant ? fmt::format("; did you mean `{}`?", *meant) : std::string{});
+    }
+  }
+
+  template <class T>
+  static T as(const toml::node& node, std::string_view key) {
+    const auto value = node.value<T>();
+    if (!value) fail_at(node, "`{}` is of another kind", key);
+    return *value;
+  }
+
+ private:
+  const toml::table& table_;
+  std::set<std::string, std::less<>> known_;
+};
+
+std::vector<std::int64_t> read_list(Keys& keys, std::string_view key) {
+  std::vector<std::int64_t> list;
+  const toml::node* node = keys.find(key);
+  if (node == nullptr) return list;
+  if (!node->is_array()) fail_at(*node, "`{}` is a list of numbers", key);
+  for (const toml::node& item : *node->as_array()) list.push_back(Keys::as<std::int64_t>(item, key));
+  return list;
+}
+
+RunSettings read_settings(const toml::node& node, const std::string& machine) {
+  if (!node.is_table()) fail_at(node, "the settings of a run are a table");
+  Keys keys(*node.as_table());
+  RunSettings run;
+  run.machine = machine;
+  keys.read("machine", run.machine);
+  for (auto [key, into] : {std::pair{"scheme", &run.scheme},
+                           {"library", &run.library},
+                           {"plane", &run.plane},
+                           {"memory", &run.memory},
+                           {"from", &run.from},
+                           {"to", &run.to}})
+    keys.read(key, *into);
+  for (auto [key, into] : {std::pair{"bytes", &run.bytes},
+                           {"n", &run.n},
+                           {"ranks", &run.ranks},
+                           {"gpu", &run.gpu},
+                           {"gpu_window", &run.gpu_window},
+                           {"engines", &run.engines},
+                           {"element", &run.element}})
+    keys.read(key, *into);
+  for (auto [key, into] : {std::pair{"self_notify", &run.self_notify},
+                           {"staged", &run.staged},
+                           {"translate_overlaps", &run.translate_overlaps},
+                           {"loop_back", &run.loop_back},
+                           {"rate", &run.rate}})
+    keys.read(key, *into);
+  keys.read("translate_us", run.translate_us);
+  run.extents = read_list(keys, "extents");
+  run.grid = read_list(keys, "grid");
+  keys.finish();
+  return run;
+}
+
+Use read_use(const toml::table& table, Keys& keys) {
+  std::string word;
+  keys.read("use", word);
+  for (const Use use : {Use::fitted, Use::predicted, Use::unusable})
+    if (word == to_string(use)) return use;
+  fail_at(table, "`use` is fitted, predicted or unusable");
+}
+
+void read_points(Keys& keys, Figure& figure) {
+  const toml::node* node = keys.find("points");
+  if (node == nullptr) return;
+  if (!node->is_array()) fail_at(*node, "`points` is a list of pairs");
+  for (const toml::node& item : *node->as_array()) {
+    const toml::array* pair = item.as_array();
+    if (pair == nullptr || pair->size() != 2) fail_at(item, "a point is a pair such as [8, 2.015]");
+    figure.points.emplace_back(Keys::as<std::int64_t>((*pair)[0], "points"),
+                               Keys::as<double>((*pair)[1], "points"));
+  }
+}
+
+void read_between(Keys& keys, Figure& figure) {
+  const toml::node* node = keys.find("between");
+  if (node == nullptr) return;
+  const toml::array* pair = node->as_array();
+  if (pair == nullptr || pair->size() != 2) fail_at(*node, "`between` is a pair such as [320, 384]");
+  figure.between.emplace(Keys::as<double>((*pair)[0], "between"), Keys::as<double>((*pair)[1], "between"));
+  if (figure.between->first > figure.between->second) fail_at(*node, "`between` begins with the lesser");
+}
+
+void check(const toml::table& table, const Figure& figure) {
+  if (figure.name.empty()) fail_at(table, "a figure without `name`");
+  if (figure.use == Use::unusable) {
+    if (figure.reason.empty()) fail_at(table, "\"{}\" is unusable, but no `reason` says why", figure.name);
+    return;
+  }
+  if (figure.run.empty()) fail_at(table, "\"{}\" does not say what to `run`", figure.name);
+  const int said = int{!figure.points.empty()} + int{figure.value.has_value()} +
+                   int{figure.at_least.has_value()} + int{figure.at_most.has_value()} +
+                   int{figure.greatest.has_value()} + int{figure.between.has_value()};
+  if (said != 1)
+    fail_at(table,
+            "\"{}\" is told by one of points, value, at_least, at_most, greatest and between, not by {}",
+            figure.name, said);
+  if ((figure.between || figure.greatest) && !figure.over)
+    fail_at(table, "\"{}\" compares, but has no `over`", figure.name);
+  if (!figure.points.empty() && figure.x.empty())
+    fail_at(table, "\"{}\" has points, but no `x`", figure.name);
+}
+
+Figure read_figure(const toml::table& table, const std::string& source, const std::string& machine) {
+  Keys keys(table);
+  Figure figure;
+  figure.source = source;
+  figure.place = place_of(table.source());
+  keys.read("name", figure.name);
+  keys.read("run", figure.run);
+  keys.read("x", figure.x);
+  keys.read("unit", figure.unit);
+  keys.read("reason", figure.reason);
+  keys.read("note", figure.note);
+  figure.use = read_use(table, keys);
+  figure.with.machine = machine;
+  if (const toml::node* node = keys.find("with")) figure.with = read_settings(*node, machine);
+  if (const toml::node* node = keys.find("over")) figure.over = read_settings(*node, machine);
+  if (const toml::node* node = keys.find("less")) figure.less = read_settings(*node, machine);
+  read_points(keys, figure);
+  read_between(keys, figure);
+  keys.read("value", figure.value);
+  keys.read("at_least", figure.at_least);
+  keys.read("at_most", figure.at_most);
+  keys.read("greatest", figure.greatest);
+  keys.finish();
+  check(table, figure);
+  return figure;
+}
+
+}  // namespace
+
+std::vector<Figure> parse_figures(std::string_view text, const std::string& file) {
+  toml::table root;
+  try {
+    root = toml::parse(text, file);
+  } catch (const toml::parse_error& error) {
+    base::fail(Errc::invalid_argument, "{}: {}", place_of(error.source()), error.description());
+  }
+  Keys keys(root);
+  std::string source, title, machine;
+  keys.read("source", source);
+  keys.read("title", title);
+  keys.read("machine", machine);
+  const toml::node* list = keys.find("figure");
+  keys.finish();
+  if (source.empty() || title.empty() || machine.empty())
+    fail_at(root, "a file of figures says its `source`, `title` and `machine`");
+  if (list == nullptr || !list->is_array_of_tables()) fail_at(root, "a file of figures has [[figure]]s");
+  std::vector<Figure> figures;
+  for (const toml::node& item : *list->as_array())
+    figures.push_back(read_figure(*item.as_table(), source, machine));
+  return figures;
+}
+
+std::vector<Figure> read_figures(const std::filesystem::path& folder) {
+  std::vector<std::filesystem::path> files;
+  for (const auto& entry : std::filesystem::directory_iterator(folder))
+    if (entry.path().extension() == ".toml") files.push_back(entry.path());
+  std::ranges::sort(files);
+  std::vector<Figure> all;
+  for (const std::filesystem::path& file : files) {
+    std::ifstream in(file);
+    const std::string text{std::istreambuf_iterator<char>(in), {}};
+    std::ranges::move(parse_figures(text, file.string()), std::back_inserter(all));
+  }
+  return all;
+}
+
+}  // namespace tca::tool

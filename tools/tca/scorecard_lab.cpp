@@ -1,0 +1,98 @@
+#include "scorecard_lab.hpp"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <utility>
+
+#include "base/fail.hpp"
+
+namespace tca::tool {
+
+namespace {
+
+// GPUs 2 and 3 of a node with two sockets are on the second, beside the InfiniBand adapter.
+bool on_second_socket(const net::Description& machine, std::int64_t gpu) {
+  for (const net::UnitKind& unit : machine.node.units)
+    if (unit.name == "host1") return gpu >= 2;
+  return false;
+}
+
+}  // namespace
+
+Lab::Lab(const net::Machine& machine, const RunSettings& settings)
+    : machine_(machine),
+      settings_(settings),
+      network_(simulator_, machine.network, {.fidelity = net::Fidelity::tlp}) {}
+
+net::Peach& Lab::peach() {
+  if (!peach_) peach_ = std::make_unique<net::Peach>(network_, network_.interconnect("peach"), host(0).unit);
+  return *peach_;
+}
+
+std::unique_ptr<net::Mpi> Lab::make_mpi(bool in_host) {
+  std::vector<net::Mpi::Rank> ranks;
+  for (std::uint32_t node = 0; node < machine_.network.nodes; ++node)
+    ranks.push_back({in_host ? host(node) : gpu(node), host(node)});
+  return std::make_unique<net::Mpi>(network_, machine_.host, net::find_mpi(machine_, settings_.library),
+                                    ranks);
+}
+
+net::Mpi& Lab::mpi() {
+  if (!mpi_) mpi_ = make_mpi(settings_.memory == "host");
+  return *mpi_;
+}
+
+net::Mpi& Lab::host_mpi() {
+  if (!host_mpi_) host_mpi_ = make_mpi(true);
+  return *host_mpi_;
+}
+
+net::Endpoint Lab::gpu(std::uint32_t node) const {
+  return network_.endpoint(node, fmt::format("gpu{}", settings_.gpu));
+}
+
+net::Endpoint Lab::host(std::uint32_t node) const {
+  return network_.endpoint(node, on_second_socket(machine_.network, settings_.gpu) ? "host1" : "host");
+}
+
+des::Task Lab::spend(des::Time time) { co_await simulator_.sleep(time); }
+
+des::Task Lab::run_kernel(double bytes, double flops) {
+  const net::GpuKind& gpu = machine_.gpu;
+  co_await simulator_.sleep(gpu.launch + net::kernel_time(gpu, bytes, flops) + gpu.synchronise);
+}
+
+des::Task Lab::ring(std::uint32_t node, std::uint32_t channel, const net::DmaChain& chain) {
+  co_await simulator_.sleep(machine_.host.post);
+  peach().start(node, channel, chain);
+}
+
+des::Task Lab::watch(des::Counter& counter, std::uint64_t value) {
+  co_await counter.reached(value);
+  co_await simulator_.sleep(machine_.host.poll);
+}
+
+double Lab::run() {
+  simulator_.run();
+  return des::to_us(simulator_.now());
+}
+
+double run(const std::string& name, const net::Machine& machine, const RunSettings& settings) {
+  using Run = double (*)(const net::Machine&, const RunSettings&);
+  constexpr std::array<std::pair<std::string_view, Run>, 10> runs{{{"pingpong", run_pingpong},
+                                                                   {"hop", run_hop},
+                                                                   {"face", run_face},
+                                                                   {"inside", run_inside},
+                                                                   {"bcast", run_bcast},
+                                                                   {"allgather", run_allgather},
+                                                                   {"himeno", run_himeno},
+                                                                   {"qcd_halo", run_qcd_halo},
+                                                                   {"apenet", run_apenet},
+                                                                   {"apenet_read", run_apenet_read}}};
+  for (const auto& [known, call] : runs)
+    if (known == name) return call(machine, settings);
+  base::fail(Errc::invalid_argument, "the scorecard has no run `{}`", name);
+}
+
+}  // namespace tca::tool

@@ -1,0 +1,69 @@
+// A machine set up for one run of the scorecard: its network, the MPI library or DMA controllers, and ranks.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "net/machine.hpp"
+#include "net/mpi_agent.hpp"
+#include "net/peach.hpp"
+#include "scorecard_figures.hpp"
+
+namespace tca::tool {
+
+class Lab {
+ public:
+  Lab(const net::Machine& machine, const RunSettings& settings);
+
+  const net::Machine& machine() const { return machine_; }
+  const RunSettings& settings() const { return settings_; }
+  des::Simulator& simulator() { return simulator_; }
+  net::Network& network() { return network_; }
+  net::Peach& peach();
+  net::Mpi& mpi();
+  net::Mpi& host_mpi();  // the same library between buffers in host memory
+
+  // The GPU that a node computes on, and the memory of the socket that its program runs on.
+  net::Endpoint gpu(std::uint32_t node) const;
+  net::Endpoint host(std::uint32_t node) const;
+
+  // Pieces of a rank's program, to be awaited.
+  des::Task spend(des::Time time);                   // its processor is busy
+  des::Task run_kernel(double bytes, double flops);  // launched, and waited for
+  des::Task ring(std::uint32_t node, std::uint32_t channel, const net::DmaChain& chain);  // starts a chain
+  des::Task watch(des::Counter& counter, std::uint64_t value);  // until a flag has been seen
+
+  // Runs until nothing is left to do; the time in us.
+  double run();
+
+ private:
+  const net::Machine& machine_;
+  RunSettings settings_;
+  des::Simulator simulator_;
+  net::Network network_;
+  std::unique_ptr<net::Peach> peach_;
+  std::unique_ptr<net::Mpi> make_mpi(bool in_host);
+
+  std::unique_ptr<net::Mpi> mpi_, host_mpi_;
+};
+
+// What a run of the figures' name takes, in us, or GB/s where the settings ask for a rate. Throws
+// Error{invalid_argument} for a run that there is not.
+double run(const std::string& name, const net::Machine& machine, const RunSettings& settings);
+
+// One file a kind of run.
+double run_pingpong(const net::Machine& machine, const RunSettings& settings);
+double run_hop(const net::Machine& machine, const RunSettings& settings);
+double run_face(const net::Machine& machine, const RunSettings& settings);
+double run_inside(const net::Machine& machine, const RunSettings& settings);
+double run_bcast(const net::Machine& machine, const RunSettings& settings);
+double run_allgather(const net::Machine& machine, const RunSettings& settings);
+double run_himeno(const net::Machine& machine, const RunSettings& settings);
+double run_qcd_halo(const net::Machine& machine, const RunSettings& settings);
+double run_apenet(const net::Machine& machine, const RunSettings& settings);
+double run_apenet_read(const net::Machine& machine, const RunSettings& settings);
+
+}  // namespace tca::tool
