@@ -73,23 +73,6 @@ void check_wires(const Description& machine) {
       apart == group.end() ? units[0].name : units[static_cast<std::size_t>(apart - group.begin()) + 1].name);
 }
 
-// How many numbers the size of a topology has, least and most.
-std::pair<std::size_t, std::size_t> dimensions(TopologyKind kind) {
-  switch (kind) {
-    case TopologyKind::chain:
-    case TopologyKind::ring:
-    case TopologyKind::star:
-      return {1, 1};
-    case TopologyKind::double_ring:
-      return {2, 2};
-    case TopologyKind::torus:
-      return {1, 3};
-    case TopologyKind::fat_tree:
-      return {3, 3};
-  }
-  return {0, 0};
-}
-
 void check_interconnect(const Description& machine, const Interconnect& net) {
   require(net.nic < machine.node.units.size() && machine.node.units[net.nic].role == Role::nic, machine,
           "interconnect '{}' has no NIC", net.name);
@@ -141,6 +124,22 @@ double pcie_bytes_per_s(int generation, int lanes) {
 std::uint32_t Topology::nodes() const {
   if (kind == TopologyKind::fat_tree) return size[0] * size[1];
   return std::accumulate(size.begin(), size.end(), std::uint32_t{1}, std::multiplies<>{});
+}
+
+std::pair<std::size_t, std::size_t> dimensions(TopologyKind kind) {
+  switch (kind) {
+    case TopologyKind::chain:
+    case TopologyKind::ring:
+    case TopologyKind::star:
+      return {1, 1};
+    case TopologyKind::double_ring:
+      return {2, 2};
+    case TopologyKind::torus:
+      return {1, 3};
+    case TopologyKind::fat_tree:
+      return {3, 3};
+  }
+  return {0, 0};
 }
 
 void check(const Description& machine) {

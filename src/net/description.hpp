@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "des/time.hpp"
@@ -124,6 +125,9 @@ struct Topology {
 
   std::uint32_t nodes() const;  // of one instance
 };
+
+// How many numbers the size of a topology has, least and most.
+std::pair<std::size_t, std::size_t> dimensions(TopologyKind kind);
 
 // What joins nodes through a NIC in each. A topology that is smaller than the machine stands side by side as often as
 // it takes: sub-clusters.

@@ -64,28 +64,11 @@ TopologyKind read_kind(const MachineTable& table) {
   return word == "star" ? star : fat_tree;
 }
 
-// How many extents a topology has, least and most.
-std::pair<std::size_t, std::size_t> extents_of(TopologyKind kind) {
-  switch (kind) {
-    case TopologyKind::chain:
-    case TopologyKind::ring:
-    case TopologyKind::star:
-      return {1, 1};
-    case TopologyKind::double_ring:
-      return {2, 2};
-    case TopologyKind::torus:
-      return {1, 3};
-    case TopologyKind::fat_tree:
-      return {3, 3};
-  }
-  return {1, 3};
-}
-
 Topology read_topology(const MachineTable& table, std::uint32_t nodes) {
   Topology topology;
   topology.kind = read_kind(table);
   const auto extents = table.extents("size", nodes);
-  const auto [least, most] = extents_of(topology.kind);
+  const auto [least, most] = dimensions(topology.kind);
   if (extents.size() < least || extents.size() > most)
     table.reject("size", fmt::format("a {} has {} to {} extents, not {}", to_string(topology.kind), least,
                                      most, extents.size()));

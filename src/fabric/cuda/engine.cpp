@@ -2,8 +2,6 @@
 
 #include <atomic>
 
-#include "base/fail.hpp"
-
 namespace tca::cuda {
 
 namespace {
