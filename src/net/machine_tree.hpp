@@ -1,11 +1,10 @@
 // A machine file's parsed text; for the files that read it.
 #pragma once
 
-#include <toml++/toml.h>
-
 #include <string>
 #include <string_view>
 
+#include "base/toml.hpp"
 #include "net/machine_file.hpp"
 
 namespace tca::net {

@@ -72,6 +72,7 @@ TEST(MachineMutations, AreReadOrRefusedWithAPlace) {
   const std::uint64_t seed = number_from("OPENTCA_SEED", std::random_device{}());
   const std::uint64_t count = number_from("OPENTCA_MUTATIONS", 1500);
   std::printf("OPENTCA_SEED=%llu\n", static_cast<unsigned long long>(seed));
+  std::fflush(stdout);  // what is found may abort
   std::vector<std::string> texts;
   for (const char* name : {"ha-pacs-tca", "quong", "dgx-h200"}) {
     std::ifstream in(find_machine(name));

@@ -177,6 +177,12 @@ TEST(MachineFile, WordThatIsNoneOfTheChoices) {
 
 TEST(MachineFile, NotToml) { EXPECT_EQ(error_of_hop("hop = { value = \n").find("m.toml:2:17: "), 0u); }
 
+// On these toml++'s own checks do not hold; see base/toml.hpp.
+TEST(MachineFile, TableWithoutAName) {
+  EXPECT_EQ(error_of_hop("[=]\n").find("m.toml:2:"), 0u);
+  EXPECT_EQ(error_of_hop("[.]\n").find("m.toml:2:"), 0u);
+}
+
 TEST(MachineFile, MisspeltTable) {
   EXPECT_EQ(error_of("[paech]\n", [](const MachineTable& root) { root.table("peach"); }),
             "m.toml:2:2: `paech` means nothing in the file; did you mean `peach`, which is missing?");

@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <toml++/toml.h>
 
 #include <algorithm>
 #include <fstream>
@@ -12,6 +11,7 @@
 #include <set>
 
 #include "base/fail.hpp"
+#include "base/toml.hpp"
 #include "net/machine_names.hpp"
 
 namespace tca::tool {
