@@ -1,6 +1,7 @@
 #include "base/shape.hpp"
 
 #include <algorithm>
+#include <cstdlib>
 #include <cstring>
 #include <vector>
 
@@ -159,6 +160,24 @@ Shape pair_up(const Layout& to, const Layout& from, std::size_t element_bytes) {
                                        level.from * bytes};
   }
   return shape;
+}
+
+std::optional<Shape> interleave(const Shape& shape, std::int64_t to_shift, std::int64_t from_shift) {
+  constexpr std::uint64_t line = 64;
+  const auto within = [](std::int64_t shift, std::int64_t pitch) {
+    return std::abs(shift) <= std::abs(pitch);
+  };
+  if (shape.loop_count == 0 || shape.loop_count == Layout::max_loops || shape.run >= line)
+    return std::nullopt;
+  const Shape::Loop inner = shape.loops[0];
+  if (!within(to_shift, inner.to_pitch) || !within(from_shift, inner.from_pitch)) return std::nullopt;
+
+  Shape both = shape;
+  both.loops[2] = shape.loops[1];
+  both.loops[1] = inner;
+  both.loops[0] = {2, to_shift, from_shift};
+  both.loop_count = shape.loop_count + 1;
+  return both;
 }
 
 void copy_loops(std::byte* to, const std::byte* from, const Shape& shape) {

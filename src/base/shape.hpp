@@ -9,6 +9,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <optional>
 #include <span>
 
 #include "tca/layout.hpp"
@@ -41,6 +42,11 @@ struct Shape {
 // Error{invalid_argument} when they hold different numbers of elements or cannot be walked by three common
 // loops.
 Shape pair_up(const Layout& to, const Layout& from, std::size_t element_bytes);
+
+// Two copies of `shape` as one, the second `to_shift` and `from_shift` bytes after the first, a run of each in turn. Both
+// faces across an array's rows lie in the same pages and neighbouring lines, which are then walked once. Nothing when they lie
+// further apart, when runs fill lines, or when there is no room for another loop.
+std::optional<Shape> interleave(const Shape& shape, std::int64_t to_shift, std::int64_t from_shift);
 
 // The loops of a shape that has some; the dense side is contiguous.
 void copy_loops(std::byte* to, const std::byte* from, const Shape& shape);

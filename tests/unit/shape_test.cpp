@@ -76,6 +76,25 @@ TEST(Copy, EveryRunLength) {
   }
 }
 
+TEST(Interleave, TakesARunOfEachInTurn) {
+  const auto both = base::interleave(base::pair_up(stride(5, 7), stride(5, 6), 4), 24, -8);
+  ASSERT_TRUE(both);
+  expect_shape(*both, {4, {{2, 24, -8}, {5, 28, 24}}});
+}
+
+TEST(Interleave, NotWhatLiesFurtherApartThanRows) {
+  const Shape column = base::pair_up(stride(5, 7), stride(5, 6), 4);
+  EXPECT_FALSE(base::interleave(column, 29, 4));
+  EXPECT_FALSE(base::interleave(column, 4, -25));
+}
+
+TEST(Interleave, NotWhatFillsLinesOrHasNoLoopLeft) {
+  EXPECT_FALSE(base::interleave(base::pair_up(block(5), block(5), 4), 24, 24));
+  EXPECT_FALSE(base::interleave(base::pair_up(block_stride(5, 16, 32), block_stride(5, 16, 32), 4), 64, 64));
+  const Layout box = subarray({9, 9, 9, 9}, {0, 0, 0, 0}, {3, 3, 3, 3});
+  EXPECT_FALSE(base::interleave(base::pair_up(box, box, 4), 16, 16));
+}
+
 TEST(Region, ColumnsSideBySideDoNotMeet) {
   const Shape column = base::pair_up(stride(1'000'000, 1000), stride(1'000'000, 1000), 8);
   EXPECT_FALSE(base::intersect(Region::written(0, column), Region::written(8, column)));

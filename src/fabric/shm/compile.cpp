@@ -1,6 +1,7 @@
 #include "fabric/shm/compile.hpp"
 
 #include <algorithm>
+#include <optional>
 
 #include "fabric/shm/memory.hpp"
 
@@ -30,26 +31,53 @@ std::size_t staged_bytes(const Puts& puts) {
   return bytes;
 }
 
+Copy copy_of(const fabric::Put& put, const base::Shape* shape) {
+  return {address(put.to_memory, put.to, put.to_offset), address(put.from_memory, put.from, put.from_offset),
+          shape};
+}
+
 std::uint32_t add_copies(std::vector<Copy>& copies, const Puts& puts, Protocol protocol) {
+  const Puts carried = carried_by(puts, protocol);
+  for (const fabric::Put* put : carried) copies.push_back(copy_of(*put, put->shape));
+  return static_cast<std::uint32_t>(carried.size());
+}
+
+// Two puts between the same windows as one, which both ends come to alike.
+std::optional<base::Shape> walk_together(const fabric::Put& first, const fabric::Put& second) {
+  if (*first.shape != *second.shape || first.to_memory != second.to_memory ||
+      first.from_memory != second.from_memory)
+    return std::nullopt;
+  return base::interleave(*first.shape, static_cast<std::int64_t>(second.to_offset - first.to_offset),
+                          static_cast<std::int64_t>(second.from_offset - first.from_offset));
+}
+
+// Only these walk two faces together: with a dense side that took a third less time than one after the other, without one up
+// to twice as much, for then four walks a page apart meet in the same few sets of the caches.
+std::uint32_t add_staged(std::vector<Copy>& copies, const Puts& puts, Shapes& shapes) {
   const std::size_t before = copies.size();
-  for (const fabric::Put* put : carried_by(puts, protocol)) {
-    copies.push_back({address(put->to_memory, put->to, put->to_offset),
-                      address(put->from_memory, put->from, put->from_offset), put->shape});
+  const Puts carried = carried_by(puts, staged);
+  for (std::size_t i = 0; i < carried.size(); ++i) {
+    const fabric::Put& put = *carried[i];
+    std::optional<base::Shape> both;
+    if (i + 1 < carried.size()) both = walk_together(put, *carried[i + 1]);
+    copies.push_back(copy_of(put, both ? &*shapes.insert(*both).first : put.shape));
+    if (both) ++i;
   }
   return static_cast<std::uint32_t>(copies.size() - before);
 }
 
 }  // namespace
 
-Link compile_link(int partner, const Traffic& traffic, bool guarded, std::vector<Copy>& copies) {
+Link compile_link(int partner, const Traffic& traffic, bool guarded, std::vector<Copy>& copies,
+                  Shapes& shapes) {
   const bool mutual = !traffic.out.empty() && !traffic.in.empty();
   const int out_lag = ready_lag(traffic.out, guarded, mutual);
   Link link;
   link.partner = partner;
   link.first_copy = static_cast<std::uint32_t>(copies.size());
   link.direct_count = add_copies(copies, traffic.out, direct);
-  link.gather_count = add_copies(copies, traffic.out, staged);
-  link.scatter_count = add_copies(copies, traffic.in, staged);
+  link.gather_count = add_staged(copies, traffic.out, shapes);
+  link.scatter_count = add_staged(copies, traffic.in, shapes);
   link.pull_count = add_copies(copies, traffic.in, pull);
   link.out_ring = make_ring(staged_bytes(traffic.out));
   link.in_ring = make_ring(staged_bytes(traffic.in));

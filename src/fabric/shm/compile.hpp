@@ -1,6 +1,7 @@
 // From the puts between two ranks to the link that carries them.
 #pragma once
 
+#include <set>
 #include <vector>
 
 #include "fabric/fabric.hpp"
@@ -13,7 +14,11 @@ struct Traffic {
   std::vector<const fabric::Put*> out, in;
 };
 
+// Of puts that are walked together; they live as long as the fabric.
+using Shapes = std::set<base::Shape>;
+
 // Everything of a link but where its signals are. Appends its copies.
-Link compile_link(int partner, const Traffic& traffic, bool guarded, std::vector<Copy>& copies);
+Link compile_link(int partner, const Traffic& traffic, bool guarded, std::vector<Copy>& copies,
+                  Shapes& shapes);
 
 }  // namespace tca::shm

@@ -61,6 +61,7 @@ class ShmFabric final : public fabric::Fabric {
   fabric::Control& control_;
   std::unique_ptr<Space> space_;
   Inbox inbox_;
+  Shapes shapes_;
   Engine engine_;
   double crossing_ns_;
 };
@@ -117,7 +118,7 @@ std::unique_ptr<fabric::Program> ShmFabric::compile(const fabric::Share& share) 
   std::vector<Link> links;
   std::vector<Copy> copies;
   for (const auto& [partner, traffic] : partners) {
-    links.push_back(compile_link(partner, traffic, share.guarded, copies));
+    links.push_back(compile_link(partner, traffic, share.guarded, copies, shapes_));
   }
   exchange_slots(share, links);
   return std::make_unique<ShmProgram>(engine_, links, copies);
