@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Every figure that docs/performance.md gives for shared memory, on this machine, in one go (about ten minutes):
+# Every figure that docs/performance.md gives for shared memory, on this machine, in one go (about twenty minutes):
 #   bench/host.sh [FILE]     default bench/results/<date>-host.jsonl, which must not exist yet
 # Needs MPI for the comparisons, and a machine that does nothing else meanwhile.
 set -euo pipefail
@@ -17,4 +17,9 @@ for route in direct pull staged; do
   "$tca" bench halo --route "$route" --peer hand --json "$out"
 done
 "$tca" bench halo --ranks 16 --extent 32,64 --peer mpi --json "$out"
+for ranks in 2 4 8; do
+  for what in barrier bcast allgather allreduce reduce_scatter alltoall; do
+    "$tca" bench "$what" --ranks "$ranks" --rounds 5 --placements 3 --peer mpi --json "$out"
+  done
+done
 "$tca" himeno --ranks 2 --size S --compare --json "$out"

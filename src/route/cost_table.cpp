@@ -16,14 +16,15 @@ constexpr double near_ns = 100;
 // two faces (`tca bench halo --route ...`). What decides is how often a cache line crosses between the cores: a
 // strided store makes each line cross twice for a few bytes of it; a staged one packs them into full lines, but walks
 // the strided side once more on each core, which does not pay when lines cross quickly or that side has outgrown the
-// caches. A block is pulled while latency counts and stored once the store buffer hides it.
+// caches. A block is staged while latency counts, with one signal a step where the others take two, and stored once its
+// bytes do.
 constexpr std::array table{
     // near: AMD EPYC (Zen 5), crossing 65 ns
     // fabric, protocol, distance, layout, from bytes, setup us, ns a run, ns a byte
     Cost{"shm", "staged", near, block, 0, 0.02, 0, 0.040},
-    Cost{"shm", "staged", near, block, 17, 0.05, 0, 0.029},  // no longer in the signal's own line
+    Cost{"shm", "staged", near, block, 17, 0.04, 0, 0.040},  // no longer in the signal's own line
     Cost{"shm", "direct", near, block, 0, 0.09, 0, 0.014},
-    Cost{"shm", "pull", near, block, 0, 0.03, 0, 0.030},
+    Cost{"shm", "pull", near, block, 0, 0.08, 0, 0.037},
 
     Cost{"shm", "staged", near, block_stride, 0, 0.02, 5, 0.050},
     Cost{"shm", "direct", near, block_stride, 0, 0.09, 5, 0.030},
@@ -42,12 +43,12 @@ constexpr std::array table{
 
     // far: Intel Xeon, crossing 140 ns
     Cost{"shm", "staged", far, block, 0, 0.10, 0, 0.21},
-    Cost{"shm", "staged", far, block, 17, 0.25, 0, 0.21},
+    Cost{"shm", "staged", far, block, 17, 0.20, 0, 0.17},
     Cost{"shm", "staged", far, block, 24576, 0.10, 0, 0.15},
     Cost{"shm", "staged", far, block, 65536, 0.10, 0, 0.17},
-    Cost{"shm", "direct", far, block, 0, 0.20, 0, 0.18},
+    Cost{"shm", "direct", far, block, 0, 0.35, 0, 0.15},
     Cost{"shm", "direct", far, block, 65536, 0.20, 0, 0.052},
-    Cost{"shm", "pull", far, block, 0, 0.15, 0, 0.24},
+    Cost{"shm", "pull", far, block, 0, 0.30, 0, 0.24},
     Cost{"shm", "pull", far, block, 65536, 0.15, 0, 0.089},
 
     Cost{"shm", "staged", far, block_stride, 0, 0.10, 10, 0.30},

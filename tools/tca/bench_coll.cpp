@@ -56,6 +56,8 @@ void check_coll_bench(const BenchOptions& options) {
     if (peer != "mpi")
       throw Error(Errc::invalid_argument, fmt::format("--peer {} knows no {}; mpi does", peer, options.what));
   }
+  if (options.what == "barrier" && !options.sizes.empty())
+    throw Error(Errc::invalid_argument, "a barrier moves no bytes; leave --bytes out");
   for (const std::size_t bytes : options.sizes) {
     if (sums(options.what) && bytes % sizeof(double) != 0)
       throw Error(
