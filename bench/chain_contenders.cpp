@@ -6,13 +6,18 @@ namespace tca::bench {
 
 namespace {
 
-// What explain() says of the first put, e.g. "shm/staged" gives protocol "staged".
-std::string chosen_protocol(const Chain& chain) {
+// Names the channel that explain() gives for the first put, e.g. "shm/staged".
+template <class Contender>
+void name_channel(Contender& contender, const Chain& chain) {
   const std::string text = chain.explain();
-  const std::size_t slash = text.find("shm/");
-  if (slash == std::string::npos) return "signal";
-  const std::size_t begin = slash + 4;
-  return text.substr(begin, text.find(',', begin) - begin);
+  contender.protocol = "signal";
+  for (const char* fabric : {"shm", "mpi"}) {
+    const std::size_t at = text.find(std::string(fabric) + '/');
+    if (at == std::string::npos) continue;
+    contender.fabric = fabric;
+    contender.protocol = text.substr(at + 4, text.find(',', at) - at - 4);
+    return;
+  }
 }
 
 class ChainPingPong final : public PingPong {
@@ -31,8 +36,7 @@ class ChainPingPong final : public PingPong {
     }
     ping_.commit();
     pong_.commit();
-    fabric = "shm";
-    protocol = chosen_protocol(ping_);
+    name_channel(*this, ping_);
     guarded = task.guarded;
   }
 
@@ -69,8 +73,7 @@ class ChainFaces final : public FaceExchange {
     chain_.put(cube_.on(right).at(face.low_ghost()), cube_.at(face.high_edge()), layout);
     chain_.expect(left).expect(right);
     chain_.commit();
-    fabric = "shm";
-    protocol = chosen_protocol(chain_);
+    name_channel(*this, chain_);
     guarded = is_guarded;
   }
 

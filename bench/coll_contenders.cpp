@@ -31,7 +31,7 @@ class ChainColl final : public Coll {
       add(ReduceScatter<T>(world, task.what, from_, to_, count, Op::sum, options));
     }
     values_.fill(std::as_writable_bytes(from_.elements()), std::as_writable_bytes(to_.elements()));
-    fabric = "shm";
+    fabric = task.fabric;
     protocol = collectives_.front().algorithm();
   }
 

@@ -62,10 +62,19 @@ struct Coll : Contender {
   double collectives_a_run = 1;
 };
 
+// A put of every rank to its partner and what the partner puts back, between the writing of what is sent and the reading of
+// what arrives.
+struct PutExchange : Contender {
+  virtual void step() = 0;
+  // Whether what arrived last is what was sent. Collective; on every rank alike.
+  virtual bool right(World& world) = 0;
+};
+
 struct CollTask {
   std::string what;  // barrier, bcast, allgather, allreduce, reduce_scatter, alltoall
   std::size_t bytes =
       0;  // a block: what one rank has for one other, or for all; doubles where there are sums
+  std::string fabric;
   std::string algorithm;  // forced, or empty
   std::string route;
 };

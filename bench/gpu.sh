@@ -66,5 +66,26 @@ for size in S M; do
   himeno --size "$size" --start kernel ${everyone:+--compare}
   himeno --size "$size" --start graph
 done
+# Conjugate gradients at the extents and on the numbers of GPUs that QUDA was measured at; beside NCCL on all of them.
+qcd() {
+  echo "tca qcd $*"
+  timeout -k 5 40 "$tca" qcd "$@" --fabric cuda --links 12 --json "$out" && return
+  echo "bench/gpu.sh: that failed" >&2
+  failed=1
+}
+nccl=
+if [[ $everyone == *nccl* ]]; then nccl=--compare; fi
+for extent in 8 16 32; do
+  solve="invert --lattice $extent --tolerance 1e-12 --kappa 0.12"
+  for ranks in 1 2 4 8; do
+    # shellcheck disable=SC2086
+    [ "$ranks" -ge "$gpus" ] || qcd $solve --ranks "$ranks" --started-by kernel
+  done
+  # shellcheck disable=SC2086
+  qcd $solve --ranks "$gpus" --started-by kernel $nccl
+  # shellcheck disable=SC2086
+  qcd $solve --ranks "$gpus" --started-by graph
+  qcd dslash --lattice "$extent" --ranks "$gpus" --seconds 0.3
+done
 echo "written: $out"
 exit "$failed"

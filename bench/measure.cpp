@@ -1,5 +1,7 @@
 #include "measure.hpp"
 
+#include <sys/resource.h>
+
 #include <algorithm>
 #include <chrono>
 
@@ -23,6 +25,24 @@ int calibrate(World& world, const Effort& effort, Step step) {
   for (int calls = 4;; calls *= 2) {
     const double took = world.all_gather(time_us(world, calls, step) * calls)[0];
     if (took >= effort.sample_us || calls >= 1 << 20) return calls;
+  }
+}
+
+// How often somebody else was let onto this thread's core.
+long disturbances() {
+  rusage usage{};
+  getrusage(RUSAGE_THREAD, &usage);
+  return usage.ru_nivcsw;
+}
+
+template <class Step>
+double sample_us(World& world, const Effort& effort, int calls, Step step) {
+  for (int tries = 0;; ++tries) {
+    const long before = disturbances();
+    const double us = time_us(world, calls, step);
+    if (tries == effort.retries) return us;
+    const std::vector<long> all = world.all_gather(disturbances() - before);
+    if (std::all_of(all.begin(), all.end(), [](long count) { return count == 0; })) return us;
   }
 }
 
@@ -91,7 +111,7 @@ Outcome<Contender> in_turn(World& world, const std::function<Contenders<Contende
     }
     for (int round = 0; round < effort.rounds; ++round) {
       for (std::size_t i = 0; i < steps.size(); ++i) {
-        outcome.samples[i].push_back(time_us(world, calls[i], [&] { steps[i](); }));
+        outcome.samples[i].push_back(sample_us(world, effort, calls[i], [&] { steps[i](); }));
       }
       progress(placement * effort.rounds + round + 1);
     }
@@ -124,6 +144,19 @@ Outcome<FaceExchange> measure(World& world, const std::function<Contenders<FaceE
   const auto make_step = [&face](FaceExchange& contender) { return Step(contender, face); };
   return in_turn<FaceExchange>(
       world, make, effort, make_step, [](const Step& step) { step.check(); }, progress);
+}
+
+Outcome<PutExchange> measure(World& world, const std::function<Contenders<PutExchange>()>& make,
+                             const Effort& effort) {
+  const auto make_step = [](PutExchange& contender) { return [&contender] { contender.step(); }; };
+  Outcome<PutExchange> outcome = in_turn<PutExchange>(
+      world, make, effort, make_step, [](const auto&) {}, [](int) {});
+  for (const auto& contender : outcome.contenders) {
+    if (!contender->right(world))
+      throw Error(Errc::refused, "what arrived over " + contender->fabric + "/" + contender->protocol +
+                                     " is not what was sent");
+  }
+  return outcome;
 }
 
 Outcome<Coll> measure(World& world, const std::function<Contenders<Coll>()>& make, const Effort& effort,

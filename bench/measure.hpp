@@ -16,6 +16,8 @@ struct Effort {
   int placements = 7;
   int rounds = 9;  // for each placement
   double sample_us = 1000;
+  // How often a sample is taken anew because some rank had to leave its core to somebody else meanwhile.
+  int retries = 0;
 };
 
 using Samples = std::vector<double>;  // microseconds a call, one for each round
@@ -42,6 +44,10 @@ Outcome<PingPong> measure(World& world, const std::function<Contenders<PingPong>
 Outcome<FaceExchange> measure(World& world, const std::function<Contenders<FaceExchange>()>& make,
                               const Face& face, const Effort& effort,
                               const std::function<void(int)>& progress);
+
+// Times of a step. Throws Error{refused} when something else has arrived than was sent.
+Outcome<PutExchange> measure(World& world, const std::function<Contenders<PutExchange>()>& make,
+                             const Effort& effort);
 
 // Times of one collective. Throws Error{refused} when a contender gives a wrong result before or after.
 Outcome<Coll> measure(World& world, const std::function<Contenders<Coll>()>& make, const Effort& effort,

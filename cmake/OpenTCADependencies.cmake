@@ -65,17 +65,23 @@ opentca_require(fmt libfmt-dev)
 opentca_require(nlohmann_json nlohmann-json3-dev)
 opentca_require(tomlplusplus libtomlplusplus-dev)
 
+# OPENTCA_MPI: whether the fabric between hosts is built. MPI's C interface alone, which FindMPI can only look for with the C
+# language on.
+set(OPENTCA_MPI OFF)
+if(OPENTCA_WITH_MPI AND NOT CMAKE_DISABLE_FIND_PACKAGE_MPI)
+  enable_language(C)
+  find_package(MPI QUIET COMPONENTS C)
+endif()
+if(TARGET MPI::MPI_C)
+  set(OPENTCA_MPI ON)
+elseif(OPENTCA_WITH_MPI STREQUAL "AUTO")
+  opentca_missing("MPI" "libopenmpi-dev;openmpi-bin" "no fabric mpi, so one host only, and no comparison with MPI")
+elseif(OPENTCA_WITH_MPI)
+  message(FATAL_ERROR "OPENTCA_WITH_MPI=${OPENTCA_WITH_MPI}, but MPI is not here (mpicc in PATH, MPI_C_COMPILER, MPI_HOME)")
+endif()
+
 if(OPENTCA_BUILD_TOOLS)
   opentca_require(CLI11 libcli11-dev)
-
-  # MPI's C interface alone, which FindMPI can only look for with the C language on.
-  if(NOT CMAKE_DISABLE_FIND_PACKAGE_MPI)
-    enable_language(C)
-    find_package(MPI QUIET COMPONENTS C)
-  endif()
-  if(NOT TARGET MPI::MPI_C)
-    opentca_missing("MPI" "libopenmpi-dev;openmpi-bin" "no comparison with MPI in tca himeno and tca bench")
-  endif()
 
   find_package(PkgConfig QUIET)
   if(PkgConfig_FOUND AND NOT CMAKE_DISABLE_FIND_PACKAGE_hwloc)

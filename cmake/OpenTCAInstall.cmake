@@ -18,5 +18,6 @@ if(OPENTCA_BUILD_TOOLS)
   install(TARGETS tca)
   install(PROGRAMS ${PROJECT_SOURCE_DIR}/tools/plot/plot.py DESTINATION ${CMAKE_INSTALL_DATADIR}/opentca)
   install(FILES ${PROJECT_SOURCE_DIR}/tools/plot/pion.py ${PROJECT_SOURCE_DIR}/tools/plot/scorecard.py
+                ${PROJECT_SOURCE_DIR}/tools/plot/tune.py
           DESTINATION ${CMAKE_INSTALL_DATADIR}/opentca)
 endif()

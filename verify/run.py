@@ -102,6 +102,14 @@ MODELS = [
     ("give_up-leaves", "BREAK_LEAVES", DEADLOCK),
     ("give_up-own_verdict", "BREAK_OWN_VERDICT", ASSERTION),
     ("give_up-one_barrier", "WORD BREAK_ONE_BARRIER", DEADLOCK),
+    ("mpi-mutual", "", HOLDS),
+    ("mpi-one_way", "ONE_WAY", HOLDS),
+    ("mpi-ring", "RING STEPS=2", HOLDS),
+    ("mpi-posted_ahead", "BREAK_POSTED_AHEAD", ASSERTION),
+    ("mpi-return_early", "BREAK_RETURN_EARLY", ASSERTION),
+    ("mpi-no_confirmation", "ONE_WAY BREAK_NO_CONFIRMATION", ASSERTION),
+    ("immediate-confirmed", "", HOLDS),
+    ("immediate-no_confirmation", "BREAK_NO_CONFIRMATION", ASSERTION),
 ]
 
 

@@ -1,5 +1,7 @@
 #include "qcd/faces.hpp"
 
+#include <vector>
+
 namespace tca::qcd {
 
 Range slots_of(const Face& face, Sites sites) {
@@ -14,15 +16,26 @@ Range slots_of(const Face& face, Sites sites) {
 }
 
 template <class T>
-Faces<T>::Faces(World& world, const Lattice& lattice, const std::string& name, int reals, bool by_parity)
-    : lattice_(lattice), reals_(reals), window_(world.window<T>(2 * lattice.slots() * reals)) {
+Faces<T>::Faces(World& world, const Lattice& lattice, const std::string& name, int reals, bool by_parity,
+                const Peer* peer)
+    : lattice_(lattice), reals_(reals), window_(world.window<T>(2 * lattice.slots() * reals)), peer_(peer) {
   if (by_parity) lattice.require_even();
   if (lattice.faces().empty()) return;
   if (by_parity) {
-    chains_[static_cast<std::size_t>(Sites::even)] = make_chain(world, name + " even", Sites::even);
-    chains_[static_cast<std::size_t>(Sites::odd)] = make_chain(world, name + " odd", Sites::odd);
+    connect(world, name + " even", Sites::even);
+    connect(world, name + " odd", Sites::odd);
   } else {
-    chains_[static_cast<std::size_t>(Sites::all)] = make_chain(world, name, Sites::all);
+    connect(world, name, Sites::all);
+  }
+}
+
+template <class T>
+void Faces<T>::connect(World& world, const std::string& name, Sites sent) {
+  const auto which = static_cast<std::size_t>(sent);
+  if (peer_ != nullptr) {
+    exchanges_[which] = make_exchange(sent);
+  } else {
+    chains_[which] = make_chain(world, name, sent);
   }
 }
 
@@ -40,14 +53,49 @@ Chain Faces<T>::make_chain(World& world, const std::string& name, Sites sent) {
   return chain;
 }
 
+// Messages are tagged by the direction they travel in.
+template <class T>
+std::unique_ptr<Peer::Exchange> Faces<T>::make_exchange(Sites sent) const {
+  std::vector<Message> messages;
+  for (const Face& face : lattice_.faces()) {
+    const Range slots = slots_of(face, sent);
+    messages.push_back(
+        {.neighbour = face.neighbour,
+         .tag = face.direction,
+         .back_tag = face.direction ^ 1,
+         .from = reinterpret_cast<const std::byte*>(outgoing() + slots.begin * reals_),
+         .to = reinterpret_cast<std::byte*>(window_.data() + (lattice_.slots() + slots.begin) * reals_),
+         .bytes = static_cast<std::size_t>(slots.size() * reals_) * sizeof(T)});
+  }
+  return peer_->exchange(messages);
+}
+
 template <class T>
 void Faces<T>::start(Sites sent) {
-  if (!lattice_.faces().empty()) chain(sent).start();
+  const auto which = static_cast<std::size_t>(sent);
+  if (chains_[which]) chains_[which]->start();
+  if (exchanges_[which]) exchanges_[which]->start(nullptr);
 }
 
 template <class T>
 void Faces<T>::wait(Sites sent) {
-  if (!lattice_.faces().empty()) chain(sent).wait();
+  const auto which = static_cast<std::size_t>(sent);
+  if (chains_[which]) chains_[which]->wait();
+  if (exchanges_[which]) exchanges_[which]->wait(nullptr);
+}
+
+template <class T>
+void Faces<T>::start(Sites sent, Stream stream) {
+  const auto which = static_cast<std::size_t>(sent);
+  if (chains_[which]) chains_[which]->start(stream);
+  if (exchanges_[which]) exchanges_[which]->start(stream);
+}
+
+template <class T>
+void Faces<T>::wait(Sites sent, Stream stream) {
+  const auto which = static_cast<std::size_t>(sent);
+  if (chains_[which]) chains_[which]->wait(stream);
+  if (exchanges_[which]) exchanges_[which]->wait(stream);
 }
 
 template <class T>
@@ -61,7 +109,7 @@ template <class T>
 std::string Faces<T>::explain() const {
   for (const std::optional<Chain>& chain : chains_)
     if (chain) return chain->explain();
-  return {};
+  return peer_ != nullptr ? peer_->explain() : std::string();
 }
 
 template class Faces<float>;

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "qcd/random.hpp"
@@ -39,13 +40,15 @@ Gauge::Gauge(World& world, const Lattice& lattice)
       lattice_(lattice),
       elements_(elements_with_ghosts(lattice)),
       window_(world.window<Link>(dims * elements_)),
+      here_(world.device_name().empty() ? 0 : window_.size()),
+      links_(here_.empty() ? window_.data() : here_.data()),
       sum_(world, "gauge sums", 2) {
   std::int64_t stride = 1;
   for (int mu = dims - 1; mu >= 0; --mu) {
     stride_[static_cast<std::size_t>(mu)] = stride;
     stride *= lattice.local()[static_cast<std::size_t>(mu)] + 2;
   }
-  for (Link& link : window_.elements()) link = identity<double>();
+  std::fill_n(links_, window_.size(), identity<double>());
   for (int mu = 0; mu < dims; ++mu) halos_.push_back(link_halo(world, lattice, mu, window_, elements_));
 }
 
@@ -55,13 +58,21 @@ std::int64_t Gauge::index(const Extents& local) const {
   return index;
 }
 
+std::span<Link> Gauge::array(int mu) const { return {links(mu), static_cast<std::size_t>(elements_)}; }
+
 void Gauge::exchange(int mu) {
   Halo& halo = halos_[static_cast<std::size_t>(mu)];
+  if (!here_.empty()) window_.write(mu * elements_, array(mu));
   halo.start();
   halo.wait();
+  if (!here_.empty()) window_.read(mu * elements_, array(mu));
 }
 
 void Gauge::exchange() {
+  if (!here_.empty()) {
+    for (int mu = 0; mu < dims; ++mu) exchange(mu);
+    return;
+  }
   for (Halo& halo : halos_) halo.start();
   for (Halo& halo : halos_) halo.wait();
 }

@@ -1,8 +1,10 @@
-// The gauge field: a link for each site and direction, in double precision, with ghosts all around.
+// The gauge field: a link for each site and direction, in double precision, with ghosts all around. It is made and changed on
+// the host; where windows live on GPUs the host keeps it, and copies it there and back to exchange ghosts.
 #pragma once
 
 #include <array>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "qcd/lattice.hpp"
@@ -32,7 +34,7 @@ class Gauge {
   // Where a site lies in an array of links; ghosts are at -1 and at the extent.
   std::int64_t index(const Extents& local) const;
   std::int64_t stride(int mu) const { return stride_[static_cast<std::size_t>(mu)]; }
-  Link* links(int mu) const { return window_.data() + mu * elements_; }
+  Link* links(int mu) const { return links_ + mu * elements_; }
 
   // Collective: the neighbours' links into this rank's ghosts, corners included; after links were changed.
   void exchange(int mu);
@@ -57,12 +59,15 @@ class Gauge {
 
  private:
   double local_plaquette(std::int64_t index) const;
+  std::span<Link> array(int mu) const;
 
   World& world_;
   const Lattice& lattice_;
   std::array<std::int64_t, dims> stride_{};
   std::int64_t elements_;
-  Window<Link> window_;  // an array for each direction
+  Window<Link> window_;     // an array for each direction
+  std::vector<Link> here_;  // where the window is not host memory
+  Link* links_;
   std::vector<Halo> halos_;
   AllReduce<double> sum_;
 };

@@ -50,7 +50,7 @@ void check(const InverterOptions& options) {
 }
 
 Inverter::Inverter(World& world, const Gauge& gauge, const InverterOptions& options)
-    : options_(options), sums_(world, 10 * options.wilson.rhs) {
+    : options_(options), sums_(world, 10 * options.wilson.rhs, options.wilson.peer) {
   check(options);
   whole_ = std::make_unique<Wilson<double>>(world, gauge, unpreconditioned(options.wilson));
   double_ = std::make_unique<Wilson<double>>(world, gauge, options.wilson);
@@ -75,26 +75,37 @@ Solution Inverter::attempt(const Field<double>& source, Field<double>& x, const 
   return solution;
 }
 
-Inversion Inverter::invert(const Field<double>& source, Field<double>& x) {
+Inversion attempt_until_true(const SolveOptions& asked,
+                             const std::function<Solution(const SolveOptions& aim)>& attempt,
+                             const std::function<Numbers()>& finish) {
   constexpr int attempts = 4;
+  SolveOptions aim = asked;
+  Inversion inversion;
+  for (int n = 0; n < attempts; ++n) {
+    Solution solution = attempt(aim);
+    add(inversion.solution, solution);
+    inversion.solution = std::move(solution);
+    inversion.true_residuals = finish();
+    const double reached = largest(inversion.true_residuals);
+    if (!inversion.solution.converged || reached <= asked.tolerance) break;
+    // The preconditioned equation's residual is relative to another right-hand side.
+    aim.tolerance *= 0.5 * asked.tolerance / reached;
+    aim.max_iterations = asked.max_iterations - inversion.solution.iterations;
+  }
+  inversion.solution.converged = largest(inversion.true_residuals) <= asked.tolerance;
+  return inversion;
+}
+
+Inversion Inverter::invert(const Field<double>& source, Field<double>& x) {
   const auto begin = std::chrono::steady_clock::now();
   Field<double> prepared, part(double_->shape().size(), 0);
   double_->prepare(source, prepared);
-  SolveOptions aim = options_.solve;
-  Inversion inversion;
-  for (int n = 0; n < attempts; ++n) {
-    Solution solution = attempt(prepared, part, aim);
-    add(inversion.solution, solution);
-    inversion.solution = std::move(solution);
-    double_->reconstruct(source, part, x);
-    inversion.true_residuals = true_residuals(*whole_, sums_, source, x);
-    const double reached = largest(inversion.true_residuals);
-    if (!inversion.solution.converged || reached <= options_.solve.tolerance) break;
-    // The preconditioned equation's residual is relative to another right-hand side.
-    aim.tolerance *= 0.5 * options_.solve.tolerance / reached;
-    aim.max_iterations = options_.solve.max_iterations - inversion.solution.iterations;
-  }
-  inversion.solution.converged = largest(inversion.true_residuals) <= options_.solve.tolerance;
+  Inversion inversion = attempt_until_true(
+      options_.solve, [&](const SolveOptions& aim) { return attempt(prepared, part, aim); },
+      [&] {
+        double_->reconstruct(source, part, x);
+        return true_residuals(*whole_, sums_, source, x);
+      });
   inversion.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   inversion.flops =
       2.0 * inversion.solution.iterations * double_->flops() * static_cast<double>(options_.wilson.rhs);

@@ -30,6 +30,12 @@ struct Inversion {
   double flops = 0;  // of the operator in the iterations, all right-hand sides, all ranks
 };
 
+// Solves with `attempt` until the true residual that `finish` computes is as small as asked for, each time from where it stands
+// and with a stricter aim. Collective, as far as these are.
+Inversion attempt_until_true(const SolveOptions& asked,
+                             const std::function<Solution(const SolveOptions& aim)>& attempt,
+                             const std::function<Numbers()>& finish);
+
 class Inverter {
  public:
   // Collective. Throws as check.

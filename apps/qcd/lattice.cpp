@@ -60,9 +60,12 @@ Lattice::Lattice(const Grid& grid, const Extents& global, int rank)
     local_[at(mu)] = extent / ranks;
     origin_[at(mu)] = place[at(mu)] * local_[at(mu)];
   }
-  if (product(local_) > std::numeric_limits<std::int32_t>::max() / directions) {
+  // In floating point, which does not overflow.
+  const double sites = static_cast<double>(local_[0]) * static_cast<double>(local_[1]) *
+                       static_cast<double>(local_[2]) * static_cast<double>(local_[3]);
+  if (sites > std::numeric_limits<std::int32_t>::max() / directions) {
     throw Error(Errc::invalid_argument,
-                fmt::format("{} sites on each rank are too many; use more ranks", product(local_)));
+                fmt::format("{:.4g} sites on each rank are too many; use more ranks", sites));
   }
   order_sites();
   lay_out_faces();

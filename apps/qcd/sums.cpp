@@ -5,14 +5,18 @@
 
 namespace tca::qcd {
 
-Sums::Sums(World& world, int most)
-    : reduce_(world, "solver sums", most), room_(static_cast<std::size_t>(most)) {}
+Sums::Sums(World& world, int most, const Peer* peer)
+    : reduce_(world, "solver sums", most), peer_(peer), room_(static_cast<std::size_t>(most)) {}
 
 void Sums::operator()(std::span<double> numbers) {
   const auto begin = std::chrono::steady_clock::now();
-  std::fill(std::copy(numbers.begin(), numbers.end(), room_.begin()), room_.end(), 0.0);
-  reduce_(room_);
-  std::copy_n(room_.begin(), numbers.size(), numbers.begin());
+  if (peer_ != nullptr) {
+    peer_->sum(numbers, nullptr);
+  } else {
+    std::fill(std::copy(numbers.begin(), numbers.end(), room_.begin()), room_.end(), 0.0);
+    reduce_(room_);
+    std::copy_n(room_.begin(), numbers.size(), numbers.begin());
+  }
   time_us_ += std::chrono::duration<double, std::micro>(std::chrono::steady_clock::now() - begin).count();
 }
 

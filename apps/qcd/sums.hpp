@@ -2,6 +2,7 @@
 #pragma once
 
 #include "qcd/field.hpp"
+#include "qcd/peer.hpp"
 #include "tca/coll.hpp"
 #include "tca/world.hpp"
 
@@ -9,8 +10,8 @@ namespace tca::qcd {
 
 class Sums {
  public:
-  // Collective. For up to `most` doubles at a time.
-  Sums(World& world, int most);
+  // Collective. For up to `most` doubles at a time. With a peer, which must outlive this, they are its sums.
+  Sums(World& world, int most, const Peer* peer = nullptr);
 
   // Collective: replaces the numbers by their sums over all ranks, in rank order.
   void operator()(std::span<double> numbers);
@@ -19,6 +20,7 @@ class Sums {
 
  private:
   AllReduce<double> reduce_;
+  const Peer* peer_;
   std::vector<double> room_;
   double time_us_ = 0;
 };

@@ -25,6 +25,7 @@ struct WilsonOptions {
   Storage storage = Storage::full;  // faster where links stay in the cache, as they do on a host
   int rhs = 1;                      // right-hand sides, together
   bool even_odd = true;             // preconditioned; needs even local extents
+  const Peer* peer = nullptr;       // sends the halo in place of chains, and must outlive the operator
 };
 
 // out = a same + b H in; without `same` its term is left out.

@@ -74,10 +74,18 @@ class MpiFaces final : public FaceExchange {
 bool have_mpi() { return true; }
 
 void join_mpi(const World& world) {
-  // MPI can be initialised once in a process, and is finalised when the process ends.
+  // MPI can be initialised once in a process, and is finalised when the process ends; a world over MPI has seen to both.
   static const struct Session {
-    Session() { MPI_Init(nullptr, nullptr); }
-    ~Session() { MPI_Finalize(); }
+    Session() {
+      int running = 0;
+      MPI_Initialized(&running);
+      if (!running) MPI_Init(nullptr, nullptr);
+      owned = !running;
+    }
+    ~Session() {
+      if (owned) MPI_Finalize();
+    }
+    bool owned;
   } session;
   int size = 0;
   MPI_Comm_size(MPI_COMM_WORLD, &size);

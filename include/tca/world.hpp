@@ -24,8 +24,10 @@ struct WorldOptions {
   // Records every chain's start, puts and wait for `write_trace`.
   bool trace = false;
   // What carries the bytes, and where windows live: "shm" (host memory of one host), "cuda" (the memory of GPUs that
-  // reach each other) or "sim" (a modelled machine, whose ranks are threads: bytes really move, and a virtual clock says
-  // what it cost). Empty: OPENTCA_FABRIC, otherwise "shm". The same on every rank.
+  // reach each other), "mpi" (host memory, over the MPI that the site has), "shm+mpi" (the ranks of a host through shared
+  // memory, others over MPI) or "sim" (a modelled machine, whose ranks are threads: bytes really move, and a virtual clock
+  // says what it cost). Empty: OPENTCA_FABRIC, otherwise "shm", and "shm+mpi" where the ranks are on several hosts or
+  // OPENTCA_SUBCLUSTER (ranks to a sub-cluster) splits one. The same on every rank.
   std::string fabric = {};
   // Which of the GPUs here this rank drives, on cuda; -1: its rank modulo their number.
   int device = -1;
@@ -34,12 +36,16 @@ struct WorldOptions {
   // The machine that is modelled, on sim: the name of a machine file, such as "quong", or its path. Empty:
   // OPENTCA_MACHINE, otherwise "ha-pacs-tca".
   std::string machine = {};
+  // A thread of each rank that moves messages on while the rank computes, on mpi and shm+mpi; MPI must give
+  // MPI_THREAD_MULTIPLE. OPENTCA_PROGRESS_THREAD (0 or 1) overrides it. See also World::progress.
+  bool progress_thread = false;
 };
 
 // A rank's view of the world. Calls marked collective must be made by every rank, in the same order.
 class World {
  public:
-  // Comes up as one rank of `tca run`, of mpirun or srun on one host, or alone as a world of one.
+  // Comes up as one rank of `tca run`, of mpirun or srun, or alone as a world of one. Over MPI it initialises MPI unless the
+  // program has, and then finalises it when the process ends.
   // Once a world's last World, window and chain are gone on every rank, a process may come up in the next one.
   // Collective. Throws Error{incompatible}, {rank_lost}, {timed_out} or {invalid_argument}.
   static World init(const WorldOptions& options = {});
@@ -48,6 +54,10 @@ class World {
   // after every thread has ended; the others see it as Error{rank_lost}.
   static void run_threads(int ranks, const std::function<void(World&)>& body,
                           const WorldOptions& options = {});
+
+  // In a program that uses MPI itself; include tca/mpi.hpp, which says more.
+  template <class Comm>
+  static World from_mpi(Comm comm, const WorldOptions& options = {});
 
   int rank() const;
   int size() const;
@@ -98,6 +108,10 @@ class World {
   // Adds a span of the application's own to the trace; microseconds of `now()`.
   void trace_span(std::string name, double begin_us, double end_us);
 
+  // Moves the steps of this rank's chains on as far as that goes at once. Where another rank waits for this one's part (guarded
+  // puts, large messages over MPI), a call now and then while it computes keeps that short.
+  void progress();
+
   // Throws the error that a step ordered on a stream or a kernel's put has met, if any has: they cannot throw themselves.
   void check();
 
@@ -113,6 +127,8 @@ class World {
 
  private:
   friend class core::WorldState;
+  static World from_mpi_handle(const void* comm, std::size_t bytes, const char* header,
+                               const WorldOptions& options);
   explicit World(std::shared_ptr<core::WorldState> state);
   std::shared_ptr<core::WindowState> make_window(Count elements, std::size_t element_bytes);
   std::shared_ptr<core::WindowState> register_window(void* existing, Count elements,

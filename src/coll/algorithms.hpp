@@ -30,4 +30,13 @@ std::optional<Schedule> ring(const Problem& problem);
 // All-to-all in p-1 rounds, in each of which a rank sends to one and receives from one.
 std::optional<Schedule> pairwise(const Problem& problem);
 
+// Across sub-clusters one rank of each speaks for all: barrier, broadcast, allgather and allreduce.
+std::optional<Schedule> leaders(const Problem& problem);
+
+// The same broadcast, down a tree within each sub-cluster.
+std::optional<Schedule> leaders_and_trees(const Problem& problem);
+
+// Across sub-clusters of one size every rank speaks for its part, with those at its own place: allgather and allreduce.
+std::optional<Schedule> counterparts(const Problem& problem);
+
 }  // namespace tca::coll

@@ -7,13 +7,12 @@
 #include <utility>
 
 #include "coll/algorithms.hpp"
-#include "route/cost_table.hpp"
 
 namespace tca::coll {
 
 namespace {
 
-constexpr std::array<std::pair<std::string_view, Algorithm>, 7> algorithms{{
+constexpr std::array<std::pair<std::string_view, Algorithm>, 10> algorithms{{
     {"one_shot", one_shot},
     {"recursive_doubling", recursive_doubling},
     {"dissemination", dissemination},
@@ -21,6 +20,9 @@ constexpr std::array<std::pair<std::string_view, Algorithm>, 7> algorithms{{
     {"split", split},
     {"pairwise", pairwise},
     {"ring", ring},
+    {"leaders", leaders},
+    {"leaders_and_trees", leaders_and_trees},
+    {"counterparts", counterparts},
 }};
 
 // Two streams in and one out, in a core's own caches.
@@ -35,31 +37,34 @@ constexpr int all_ranks_up_to = 64;
 
 }  // namespace
 
-Costs::Costs(const core::WorldState& of, std::size_t bytes) : world(of), element_bytes(bytes) {
+Costs::Costs(const core::WorldState& of, std::size_t bytes)
+    : world(of), element_bytes(bytes), sub_cluster(of.sub_cluster_of_ranks()) {
   const double crossing_us = 1e-3 * world.fabrics().front()->crossing_ns();
   const bool crowded = world.control().cores() == base::Cores::crowded;
   if (crowded) cores = static_cast<int>(std::max(std::thread::hardware_concurrency(), 1U));
   latency_us = crowded ? crowded_us : crossing_us > 0 ? crossing_us : unknown_us;
 }
 
-double Costs::put_us(std::int64_t count) const {
+// Within a sub-cluster the first fabric may carry it; others reach beyond.
+double Costs::put_us(int from, const Put& put) const {
   base::Shape shape;
-  shape.run = static_cast<std::uint64_t>(count) * element_bytes;
+  shape.run = static_cast<std::uint64_t>(put.count) * element_bytes;
+  const bool within =
+      sub_cluster[static_cast<std::size_t>(from)] == sub_cluster[static_cast<std::size_t>(put.to)];
   double best = std::numeric_limits<double>::max();
   for (const auto& fabric : world.fabrics()) {
-    for (const std::string_view protocol : fabric->protocols()) {
-      const route::Cost* cost = route::find_cost(route::builtin_costs(), fabric->name(), protocol,
-                                                 route::distance(fabric->crossing_ns()), shape);
-      if (cost != nullptr) best = std::min(best, cost->predict_us(shape));
-    }
+    if (!within && fabric == world.fabrics().front() && world.fabrics().size() > 1) continue;
+    const route::Distance distance = route::distance(fabric->crossing_ns());
+    for (std::size_t p = 0; p < fabric->protocols().size(); ++p)
+      best = std::min(best, world.costs().predict_us(*fabric, p, distance, shape).value_or(best));
   }
   // A fabric that the table does not know: a µs and 10 GB/s, so that rounds and bytes both count.
   return best < std::numeric_limits<double>::max() ? best : 1 + 1e-4 * static_cast<double>(shape.run);
 }
 
-double Costs::work_us(const Round& round) const {
+double Costs::work_us(int rank, const Round& round) const {
   double us = 0;
-  for (const Put& put : round.puts) us += put_us(put.count);
+  for (const Put& put : round.puts) us += put_us(rank, put);
   for (const auto* work : {&round.copies, &round.combines}) {
     for (const Combine& combine : *work)
       us += 1e-3 * combine_ns_per_byte * static_cast<double>(combine.operands.size()) *
@@ -90,7 +95,7 @@ double predict_us(Algorithm make, Problem problem, const Costs& costs) {
     const Schedule schedule = *make(problem);
     rounds.resize(schedule.rounds.size());
     for (std::size_t i = 0; i < rounds.size(); ++i) {
-      const double us = costs.work_us(schedule.rounds[i]);
+      const double us = costs.work_us(rank, schedule.rounds[i]);
       rounds[i].idle &= schedule.rounds[i].idle();
       rounds[i].most = std::max(rounds[i].most, us);
       rounds[i].sum += us;

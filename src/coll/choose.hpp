@@ -17,17 +17,18 @@ struct Candidate {
   double predicted_us;
 };
 
-// What an algorithm's rounds cost where the world runs; a puts' cost is that of the route's table.
+// What an algorithm's rounds cost where the world runs; a put's cost is that of the route's table.
 struct Costs {
   Costs(const core::WorldState& world, std::size_t element_bytes);
 
-  double put_us(std::int64_t count) const;
-  double work_us(const Round& round) const;  // of this rank, without the latency
+  double put_us(int from, const Put& put) const;
+  double work_us(int rank, const Round& round) const;  // without the latency
 
   const core::WorldState& world;
   std::size_t element_bytes;
-  double latency_us;  // of a round, whatever it carries
-  int cores = 0;      // that ranks share; 0: each has one of its own
+  std::span<const int> sub_cluster;  // of each rank
+  double latency_us;                 // of a round, whatever it carries
+  int cores = 0;                     // that ranks share; 0: each has one of its own
 };
 
 // Every algorithm for this problem, the cheapest first. The same on every rank.

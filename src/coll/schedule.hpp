@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "tca/collective.hpp"
@@ -44,7 +45,8 @@ struct Problem {
   int rank, ranks, root;
   std::int64_t count;  // elements of a block; of the whole for broadcast and allreduce
   bool in_place;
-  bool own_operation;  // may not commute
+  bool own_operation;                     // may not commute
+  std::span<const int> sub_cluster = {};  // of each rank; empty: there is one
 
   // Of what is cut into a part for each rank.
   std::int64_t part_first(int rank_of) const {

@@ -16,7 +16,8 @@ State::State(World& world, Request request, std::unique_ptr<Elements> elements)
                request_.root,
                request_.count,
                request_.in_place,
-               elements_->operation() == own_operation},
+               elements_->operation() == own_operation,
+               core::WorldState::of(world).sub_cluster_of_ranks()},
       on_host_(!core::WorldState::of(world).fabrics().front()->has_streams()) {
   choose(world);
   block_.resize((std::max(block_bytes, elements_->bytes()) + sizeof(Line) - 1) / sizeof(Line));

@@ -269,8 +269,8 @@ void ChainState::check_partners(const base::Poll& poll) {
 }
 
 std::string ChainState::explain() const {
-  std::string text =
-      fmt::format("chain '{}' on rank {}, {}:\n", name_, world_->rank(), guarded_ ? "guarded" : "unguarded");
+  std::string text = fmt::format("chain '{}' on rank {}, {}, by {}:\n", name_, world_->rank(),
+                                 guarded_ ? "guarded" : "unguarded", world_->costs().origin());
   if (!committed_) return text + "  not committed yet\n";
   base::Reader reader(record_);
   for (int i = 0; !reader.done(); ++i) {
@@ -279,10 +279,10 @@ std::string ChainState::explain() const {
       text += fmt::format("  {}: signal to rank {}\n", i, d.to);
       continue;
     }
-    text +=
-        fmt::format("  {}: {} bytes, {}, window {} +{} -> rank {} window {} +{}: {}\n", i, d.shape->bytes(),
-                    route::describe(*d.shape), d.from_window, d.from_offset, d.to, d.to_window, d.to_offset,
-                    route::explain(world_->fabrics(), d.to, *d.shape, {d.fabric, d.protocol}, route_));
+    text += fmt::format(
+        "  {}: {} bytes, {}, window {} +{} -> rank {} window {} +{}: {}\n", i, d.shape->bytes(),
+        route::describe(*d.shape), d.from_window, d.from_offset, d.to, d.to_window, d.to_offset,
+        route::explain(world_->fabrics(), world_->costs(), d.to, *d.shape, {d.fabric, d.protocol}, route_));
   }
   return text;
 }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <set>
+#include <span>
 
 #include "base/fail.hpp"
 #include "base/region.hpp"
@@ -45,11 +46,23 @@ void Commit::run() {
 
 void Commit::choose_channels() {
   for (Descriptor& d : chain_.draft_->descriptors) {
-    if (d.shape == nullptr) continue;
-    const route::Choice choice = route::choose(world_.fabrics(), d.to, *d.shape, chain_.route_);
-    d.fabric = static_cast<std::uint16_t>(choice.fabric);
+    if (d.shape == nullptr) {
+      d.fabric = static_cast<std::uint16_t>(world_.fabric_to(d.to));
+      continue;
+    }
+    // Fabrics that do not reach the memory come first in order.
+    const std::size_t first = std::max(first_fabric(d.to_window), first_fabric(d.from_window));
+    const std::span usable = std::span(world_.fabrics()).subspan(first);
+    const route::Choice choice = route::choose(usable, world_.costs(), d.to, *d.shape, chain_.route_);
+    d.fabric = static_cast<std::uint16_t>(first + static_cast<std::size_t>(choice.fabric));
     d.protocol = static_cast<std::uint16_t>(choice.protocol);
   }
+}
+
+// Of a window that this rank has destroyed: `check_windows` says so.
+std::size_t Commit::first_fabric(std::uint32_t id) const {
+  const std::shared_ptr<WindowState> window = world_.find_window(id);
+  return window != nullptr ? window->first_fabric() : 0;
 }
 
 void Commit::exchange() {
@@ -219,9 +232,9 @@ void Commit::compile() {
         if (d.fabric != f || (rank != me && d.to != me)) continue;
         fabric::Put put{.from = rank, .to = d.to, .shape = d.shape, .protocol = d.protocol};
         if (d.shape != nullptr) {
-          put.to_memory = &keep(d.to_window)->memory();
+          put.to_memory = keep(d.to_window)->memory_of(f);
           put.to_offset = static_cast<std::uint64_t>(d.to_offset);
-          put.from_memory = &keep(d.from_window)->memory();
+          put.from_memory = keep(d.from_window)->memory_of(f);
           put.from_offset = static_cast<std::uint64_t>(d.from_offset);
         }
         if (rank == me) outgoing.push_back(put);

@@ -25,6 +25,7 @@ class Commit {
 
  private:
   void choose_channels();
+  std::size_t first_fabric(std::uint32_t window) const;
   void exchange();
   void compile();
   std::vector<std::string> problems() const;

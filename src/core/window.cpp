@@ -54,7 +54,9 @@ void put_now(WindowState& window, int rank, std::int64_t byte_offset, const void
                "immediate put: bytes {} to {} lie outside the {} bytes of window {} on rank {}", byte_offset,
                byte_offset + static_cast<std::int64_t>(bytes), size, window.id(), rank);
   }
-  window.world().fabrics().front()->put_now(window.memory(), rank, static_cast<std::uint64_t>(byte_offset),
+  const std::size_t fabric = window.world().fabric_to(rank, window.first_fabric());
+  window.world().fabrics()[fabric]->put_now(*window.memory_of(fabric), rank,
+                                            static_cast<std::uint64_t>(byte_offset),
                                             {static_cast<const std::byte*>(value), bytes});
 }
 

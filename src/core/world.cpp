@@ -21,7 +21,7 @@ namespace tca {
 
 namespace {
 
-WorldOptions with_environment(WorldOptions options) {
+WorldOptions with_environment(WorldOptions options, std::string_view default_fabric) {
   if (const char* text = std::getenv("OPENTCA_TIME_LIMIT")) {
     double seconds = 0;
     const char* end = text + std::strlen(text);
@@ -33,7 +33,13 @@ WorldOptions with_environment(WorldOptions options) {
   if (options.time_limit.count() <= 0) {
     base::fail(Errc::invalid_argument, "a time limit of {} ms cannot be met", options.time_limit.count());
   }
-  options.fabric = route::fabric_name(options.fabric);
+  if (const char* text = std::getenv("OPENTCA_PROGRESS_THREAD")) {
+    const std::string_view set = text;
+    if (set != "0" && set != "1" && !set.empty())
+      base::fail(Errc::invalid_argument, "OPENTCA_PROGRESS_THREAD={} is neither 0 nor 1", set);
+    if (!set.empty()) options.progress_thread = set == "1";
+  }
+  options.fabric = route::fabric_name(options.fabric, default_fabric);
   if (options.device < -1 || options.engine_blocks < 0) {
     base::fail(Errc::invalid_argument,
                "WorldOptions: device {} and {} engine blocks cannot be; -1 leaves the device to the library, "
@@ -44,7 +50,8 @@ WorldOptions with_environment(WorldOptions options) {
 }
 
 route::Wishes wishes(const WorldOptions& options) {
-  return {options.time_limit, options.fabric, options.device, options.engine_blocks, options.machine};
+  return {options.time_limit,    options.fabric,  options.device,
+          options.engine_blocks, options.machine, options.progress_thread};
 }
 
 std::size_t bytes_of(Count elements, std::size_t element_bytes) {
@@ -76,12 +83,19 @@ World::~World() {
 }
 
 World World::init(const WorldOptions& options) {
-  const WorldOptions effective = with_environment(options);
+  const WorldOptions effective = with_environment(options, route::default_fabric());
   return World(std::make_shared<core::WorldState>(route::bring_up_process(wishes(effective)), effective));
 }
 
+World World::from_mpi_handle(const void* comm, std::size_t bytes, const char* header,
+                             const WorldOptions& options) {
+  const WorldOptions effective = with_environment(options, "shm+mpi");
+  return World(std::make_shared<core::WorldState>(
+      route::bring_up_communicator(comm, bytes, header, wishes(effective)), effective));
+}
+
 void World::run_threads(int ranks, const std::function<void(World&)>& body, const WorldOptions& options) {
-  const WorldOptions effective = with_environment(options);
+  const WorldOptions effective = with_environment(options, "shm");
   const route::ThreadGround threads(ranks, wishes(effective));
   core::run_threads(
       threads, [&](int rank) { return threads.bring_up(rank, wishes(effective)); }, body, effective);
@@ -138,6 +152,8 @@ void World::compute(double bytes, double flops) {
 }
 
 std::chrono::duration<double> World::now() const { return state_->control().now(); }
+
+void World::progress() { state_->progress(); }
 
 void World::check() { state_->check(); }
 

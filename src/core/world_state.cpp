@@ -3,11 +3,14 @@
 #include <algorithm>
 
 #include "core/window_state.hpp"
+#include "route/tuning.hpp"
 
 namespace tca::core {
 
-WorldState::WorldState(route::Ground ground, const WorldOptions& options) : ground_(std::move(ground)) {
+WorldState::WorldState(route::Ground ground, const WorldOptions& options)
+    : ground_(std::move(ground)), costs_(route::agree_on_costs(control(), fabrics())) {
   control().while_waiting = [this] { progress(); };
+  if (ground_.places.sub_cluster.empty()) ground_.places = fabric::Places::together(size());
   if (options.trace) {
     trace_.emplace();
     for (const auto& fabric : ground_.fabrics) fabric->trace_to(&*trace_);
@@ -17,14 +20,41 @@ WorldState::WorldState(route::Ground ground, const WorldOptions& options) : grou
 std::shared_ptr<WindowState> WorldState::make_window(std::size_t bytes, std::byte* existing) {
   const std::uint32_t id = next_id();
   const std::string what = fmt::format("window {}", id);
-  for (const base::Blob& blob : control().all_gather(releases(), what)) {
+  const auto mine = base::Writer().put(existing != nullptr).put_blob(releases());
+  bool registered = false;
+  for (const base::Blob& blob : control().all_gather(mine.blob(), what)) {
     base::Reader reader(blob);
+    registered |= reader.get<bool>();
     collect(reader);
   }
   auto window =
-      std::make_shared<WindowState>(shared_from_this(), id, fabrics().front()->expose(bytes, existing, what));
+      std::make_shared<WindowState>(shared_from_this(), id, expose(bytes, existing, registered, what));
   windows_[id] = window;
   return window;
+}
+
+// The first fabric that can brings the memory, the others reach the same. `registered`: some rank brings its own.
+std::vector<std::unique_ptr<fabric::Memory>> WorldState::expose(std::size_t bytes, std::byte* existing,
+                                                                bool registered, const std::string& what) {
+  std::vector<std::unique_ptr<fabric::Memory>> memories;
+  for (const auto& fabric : fabrics()) {
+    if (registered && !fabric->takes_existing() && fabric != fabrics().back()) {
+      memories.push_back(nullptr);
+      continue;
+    }
+    memories.push_back(fabric->expose(bytes, existing, what));
+    existing = memories.back()->data();
+  }
+  return memories;
+}
+
+int WorldState::sub_clusters() const {
+  return 1 + *std::max_element(ground_.places.sub_cluster.begin(), ground_.places.sub_cluster.end());
+}
+
+std::size_t WorldState::fabric_to(int rank, std::size_t from) const {
+  while (from + 1 < fabrics().size() && !fabrics()[from]->reaches(rank)) ++from;
+  return from;
 }
 
 std::shared_ptr<WindowState> WorldState::find_window(std::uint32_t id) const {

@@ -7,6 +7,7 @@
 #include <memory>
 #include <optional>
 #include <set>
+#include <span>
 #include <string>
 #include <variant>
 #include <vector>
@@ -14,6 +15,7 @@
 #include "base/shape.hpp"
 #include "base/trace.hpp"
 #include "route/bring_up.hpp"
+#include "route/costs.hpp"
 #include "tca/world.hpp"
 
 namespace tca::core {
@@ -25,6 +27,8 @@ using Retired = std::variant<std::unique_ptr<fabric::Memory>, std::unique_ptr<fa
 class WorldState : public std::enable_shared_from_this<WorldState> {
  public:
   WorldState(route::Ground ground, const WorldOptions& options);
+  WorldState(const WorldState&) = delete;
+  ~WorldState() { rest(); }
 
   static World make_world(std::shared_ptr<WorldState> state) { return World(std::move(state)); }
   static WorldState& of(const World& world) { return *world.state_; }
@@ -34,6 +38,16 @@ class WorldState : public std::enable_shared_from_this<WorldState> {
   fabric::Control& control() const { return *ground_.control; }
   const std::vector<std::unique_ptr<fabric::Fabric>>& fabrics() const { return ground_.fabrics; }
   const std::string& launcher() const { return ground_.launcher; }
+  const route::Costs& costs() const { return costs_; }
+
+  // Which sub-cluster a rank is in, and how many there are; the same on every rank.
+  std::span<const int> sub_cluster_of_ranks() const { return ground_.places.sub_cluster; }
+  int sub_cluster(int rank) const { return ground_.places.sub_cluster[static_cast<std::size_t>(rank)]; }
+  int sub_clusters() const;
+
+  // The first fabric from `from` on that reaches a rank.
+  std::size_t fabric_to(int rank, std::size_t from = 0) const;
+
   base::Trace* trace() { return trace_ ? &*trace_ : nullptr; }
 
   // Drives what this rank's started chains still owe to others. Every loop that waits for another rank calls it.
@@ -72,7 +86,11 @@ class WorldState : public std::enable_shared_from_this<WorldState> {
   void collect(base::Reader& theirs);
 
  private:
+  std::vector<std::unique_ptr<fabric::Memory>> expose(std::size_t bytes, std::byte* existing, bool registered,
+                                                      const std::string& what);
+
   route::Ground ground_;
+  route::Costs costs_;
   std::optional<base::Trace> trace_;
   std::set<base::Shape> shapes_;
   std::set<std::string> texts_;

@@ -6,6 +6,7 @@
 
 #include "base/fail.hpp"
 #include "des/heap.hpp"
+#include "des/large.hpp"
 #include "des/wheel.hpp"
 
 namespace tca::des {
@@ -18,6 +19,7 @@ constexpr std::size_t most_handlers = 16;
 constexpr std::array<std::size_t, 4> places_ahead{12, 8, 4, 2};
 constexpr std::size_t few_pending = 8192;  // the state of so few objects stays in the caches by itself
 constexpr std::size_t most_named = 20;     // agents in one message
+constexpr std::size_t frame_bytes = 256;   // of a coroutine, what most of its steps need
 
 std::unique_ptr<Queue> make_queue(const Simulator::Options& options) {
   if (options.queue == QueueKind::heap) return std::make_unique<Heap>();
@@ -125,6 +127,13 @@ void Simulator::wake_up_to(WaitList& list, std::uint64_t value) {
 void Simulator::resume(std::uint32_t agent) {
   agents_[agent].innermost.resume();
   if (ended_) end(agent);
+}
+
+// First what is known of the agent, then the beginning of its coroutine's frame.
+void Simulator::prepare_agent(std::uint32_t number, unsigned stage) const {
+  const Agent& agent = agents_[number];
+  if (stage == 0) return prefetch(&agent, sizeof(Agent));
+  if (stage == 1 && agent.innermost) prefetch(agent.innermost.address(), frame_bytes);
 }
 
 void Simulator::end(std::uint32_t number) {

@@ -130,6 +130,9 @@ class Simulator {
    public:
     explicit Agents(Simulator& simulator) : simulator_(simulator) {}
     void handle(const Event& event) override { simulator_.resume(event.object); }
+    void prepare(const Event& event, unsigned stage) const override {
+      simulator_.prepare_agent(event.object, stage);
+    }
 
    private:
     Simulator& simulator_;
@@ -141,6 +144,7 @@ class Simulator {
   void wake_at(std::uint32_t agent, Time at) { schedule(at, agent, agents_[agent].sequence++); }
   void unpark(std::uint32_t agent);
   void resume(std::uint32_t agent);
+  void prepare_agent(std::uint32_t agent, unsigned stage) const;
   void end(std::uint32_t agent);
 
   Time now_ = 0;

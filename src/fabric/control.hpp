@@ -13,6 +13,18 @@
 
 namespace tca::fabric {
 
+// Where the ranks are: by rank, the number of its host and of its sub-cluster, the ranks that reach each other's memory
+// directly. A sub-cluster lies within a host.
+struct Places {
+  std::vector<int> host, sub_cluster;
+
+  // Those of a world that is one sub-cluster.
+  static Places together(int ranks) {
+    const std::vector<int> same(static_cast<std::size_t>(ranks), 0);
+    return {same, same};
+  }
+};
+
 // What a rank waits for; asked only when somebody has to be told.
 class Wait {
  public:

@@ -133,6 +133,9 @@ class Fabric {
   // Whether a protocol has room for one more such put; asked at commit unless the protocol is forced.
   virtual bool accepts(int /*protocol*/, const base::Shape& /*shape*/) const { return true; }
 
+  // Whether `expose` takes memory that ranks already have.
+  virtual bool takes_existing() const { return true; }
+
   // Whether programs can be ordered on an accelerator's streams; windows are then that accelerator's memory.
   virtual bool has_streams() const { return false; }
 

@@ -194,4 +194,11 @@ std::string_view to_string(Fidelity fidelity) {
   return "?";
 }
 
+Fidelity find_fidelity(std::string_view name, std::string_view asker) {
+  for (const Fidelity fidelity : {Fidelity::tlp, Fidelity::train, Fidelity::flow}) {
+    if (name == to_string(fidelity)) return fidelity;
+  }
+  base::fail(Errc::invalid_argument, "{} {}: there are tlp, train and flow", asker, name);
+}
+
 }  // namespace tca::net

@@ -158,5 +158,7 @@ std::uint32_t find_interconnect(const Description& description, std::string_view
 
 std::string_view to_string(TopologyKind kind);
 std::string_view to_string(Fidelity fidelity);
+// Throws Error{invalid_argument} naming those there are; `asker` is who wants it, such as "--fidelity".
+Fidelity find_fidelity(std::string_view name, std::string_view asker);
 
 }  // namespace tca::net

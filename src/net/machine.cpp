@@ -40,6 +40,23 @@ GpuKind read_gpu(const MachineTable& table) {
   return gpu;
 }
 
+Kernels read_kernels(const MachineTable& table) {
+  Kernels kernels;
+  kernels.node = table.time("node");
+  kernels.load = table.time("load");
+  for (const std::string& name : table.tables()) {
+    const MachineTable own = table.table(name);
+    KernelProtocol protocol;
+    protocol.expansion = own.count("expansion", 1, 16);
+    protocol.start = own.time("start");
+    protocol.bytes_per_s = own.rate("rate");
+    protocol.staged = own.truth("staged");
+    protocol.flagged = own.truth("flagged");
+    kernels.protocols.emplace(name, protocol);
+  }
+  return kernels;
+}
+
 std::vector<std::string> read_places(const MachineTable& root, const Description& network) {
   const std::vector<std::string> places = root.words("ranks");
   for (const std::string& place : places) {
@@ -88,6 +105,16 @@ const MpiLibrary& find_mpi(const Machine& machine, std::string_view name) {
              fmt::join(names, ", "));
 }
 
+const KernelProtocol& find_protocol(const Machine& machine, const std::string& name) {
+  const auto found = machine.kernels.protocols.find(name);
+  if (found != machine.kernels.protocols.end()) return found->second;
+  std::vector<std::string_view> names;
+  for (const auto& [known, protocol] : machine.kernels.protocols) names.push_back(known);
+  base::fail(Errc::invalid_argument, "kernels of {} put by no protocol `{}`; {}", machine.name, name,
+             names.empty() ? std::string("its file has no [kernels]")
+                           : fmt::format("there are {}", fmt::join(names, ", ")));
+}
+
 Machine read_machine(const MachineFile& file, const Overrides& overrides) {
   MachineReading reading(file, overrides);
   const MachineTable root = reading.root();
@@ -105,6 +132,7 @@ Machine read_machine(const MachineFile& file, const Overrides& overrides) {
   machine.places = read_places(root, machine.network);
   machine.host = read_host(root.table("host"));
   machine.gpu = read_gpu(root.table("gpu"));
+  if (root.has("kernels")) machine.kernels = read_kernels(root.table("kernels"));
   if (root.has("mpi")) {
     machine.mpi = read_mpi(root.table("mpi"), machine.network);
     machine.default_mpi = root.word("default_mpi");

@@ -24,6 +24,7 @@ struct Machine {
   Description network;
   HostKind host;
   GpuKind gpu;                            // all GPUs of a machine are alike
+  Kernels kernels;                        // and so is what puts by themselves cost their kernels
   std::map<std::string, MpiLibrary> mpi;  // by name; see default_mpi
   std::string default_mpi;                // empty where there is none
   std::vector<std::string>
@@ -46,6 +47,9 @@ void check_ranks(const Machine& machine, std::uint64_t ranks);
 
 // Of the name given or, when that is empty, the machine's default; throws Error{invalid_argument} naming those there are.
 const MpiLibrary& find_mpi(const Machine& machine, std::string_view name);
+
+// Throws Error{invalid_argument} naming those there are.
+const KernelProtocol& find_protocol(const Machine& machine, const std::string& name);
 
 // Read whole and checked: every error is Error{invalid_argument} whose message begins with FILE:LINE:COLUMN. `name` as
 // for find_machine.

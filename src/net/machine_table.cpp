@@ -79,8 +79,10 @@ std::vector<std::string> MachineTable::tables() const {
   // A toml::table is sorted by name; people count in the order in which they wrote.
   std::vector<std::pair<Place, std::string>> found;
   for (const auto& [key, node] : table_at(reading_->file_.tree().root, path_))
-    if (const toml::table* table = node.as_table(); table != nullptr && !table->contains("value"))
+    if (const toml::table* table = node.as_table(); table != nullptr && !table->contains("value")) {
+      if (key.str().empty()) fail_at(place_of(key), fmt::format("a table of {} has no name", heading(path_)));
       found.emplace_back(place_of(key), key.str());
+    }
   std::ranges::stable_sort(found, {},
                            [](const auto& entry) { return std::tie(entry.first.file, entry.first.line); });
   std::vector<std::string> names;

@@ -12,7 +12,7 @@ using des::Time;
 namespace {
 
 constexpr Time longest = des::second;  // that two may overlap, when neither's end is known
-constexpr std::uint64_t least_speed = Claims::whole / 8 * 7;  // slower than that, single packets matter
+constexpr std::uint64_t least_speed = Claims::whole / 128 * 127;  // slower than that, single packets matter
 
 }  // namespace
 

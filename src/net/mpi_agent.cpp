@@ -19,8 +19,12 @@ Mpi::State::State(des::Simulator& simulator, const Rank& at, std::uint32_t rank)
       to_gpu(simulator, {"the copies into the GPU of rank", rank}, 1),
       from_gpu(simulator, {"the copies out of the GPU of rank", rank}, 1) {}
 
-Mpi::Message::Message(des::Simulator& simulator, std::uint32_t from, std::uint32_t to)
-    : announced(simulator, {"an MPI message, sender.receiver", from, to}),
+Mpi::Message::Message(des::Simulator& simulator, std::uint32_t sender, std::uint32_t to,
+                      std::uint32_t its_tag, Side begins)
+    : from(sender),
+      tag(its_tag),
+      first(begins),
+      announced(simulator, {"an MPI message, sender.receiver", from, to}),
       cleared(simulator, {"a receive to be posted, sender.receiver", from, to}),
       landed(simulator, {"the data of an MPI message, sender.receiver", from, to}) {}
 
@@ -30,18 +34,19 @@ Mpi::Mpi(Network& network, const HostKind& host, const MpiLibrary& library, cons
   for (const Rank& rank : ranks) ranks_.emplace_back(network.simulator(), rank, number++);
 }
 
-Mpi::Message& Mpi::message(std::uint32_t from, std::uint32_t to, std::uint64_t number) {
-  Pair& pair = pairs_[std::uint64_t{from} << 32 | to];
-  while (pair.first + pair.messages.size() <= number)
-    pair.messages.push_back(std::make_unique<Message>(network_.simulator(), from, to));
-  return *pair.messages[number - pair.first];
-}
-
-void Mpi::end(std::uint32_t from, std::uint32_t to, Message& message) {
-  ++message.ends_done;
-  Pair& pair = pairs_[std::uint64_t{from} << 32 | to];
-  for (; !pair.messages.empty() && pair.messages.front()->ends_done == 2; ++pair.first)
-    pair.messages.pop_front();
+// The oldest message that the other side has begun, or a new one.
+Mpi::Shared Mpi::meet(std::uint32_t from, std::uint32_t to, std::uint32_t tag, Side side) {
+  std::vector<Shared>& begun = ranks_[to].begun;
+  const auto meets = [&](const Shared& message) {
+    return message->from == from && message->tag == tag && message->first != side;
+  };
+  const auto found = std::ranges::find_if(begun, meets);
+  if (found == begun.end()) {
+    return begun.emplace_back(std::make_shared<Message>(network_.simulator(), from, to, tag, side));
+  }
+  Shared message = std::move(*found);
+  begun.erase(found);
+  return message;
 }
 
 des::Task Mpi::work(std::uint32_t rank, des::Time time) {
@@ -67,8 +72,8 @@ void Mpi::control(const Rank& from, const Rank& to, std::uint64_t bytes, des::Co
 }
 
 // Each rail carries an equal share.
-des::Task Mpi::put(Endpoint from, Endpoint to, std::uint64_t bytes, std::uint32_t first_rail,
-                   des::Counter& landed) {
+des::Task Mpi::carry(Endpoint from, Endpoint to, std::uint64_t bytes, std::uint32_t first_rail,
+                     des::Counter& landed) {
   const std::uint32_t rails = rails_of(bytes);
   des::Group group(network_.simulator(), {"the rails of an MPI message"});
   for (std::uint32_t rail = 0; rail < rails; ++rail) {
@@ -124,7 +129,7 @@ des::Task Mpi::send_staged(std::uint32_t from, std::uint32_t to, std::uint64_t b
       des::Task out = copy(from, size, false, start);
       co_await out;
     }
-    blocks.spawn(put(source, target, size, sender.rail, message.landed), {"a block from rank", from});
+    blocks.spawn(carry(source, target, size, sender.rail, message.landed), {"a block from rank", from});
   }
   co_await blocks.done();
 }
@@ -179,8 +184,9 @@ des::Task Mpi::receive_eager(std::uint32_t to, std::uint64_t bytes) {
 
 bool Mpi::in_gpu(std::uint32_t rank) const { return ranks_[rank].place.memory != ranks_[rank].place.host; }
 
-des::Task Mpi::send(std::uint32_t from, std::uint32_t to, std::uint64_t bytes) {
-  Message& message = this->message(from, to, pairs_[std::uint64_t{from} << 32 | to].sent++);
+des::Task Mpi::send(std::uint32_t from, std::uint32_t to, std::uint64_t bytes, std::uint32_t tag) {
+  const Shared shared = meet(from, to, tag, Side::sender);
+  Message& message = *shared;
   const Rank& sender = ranks_[from].place;
   const Rank& receiver = ranks_[to].place;
   const MpiWay way = choose_way(library_, static_cast<std::int64_t>(bytes));
@@ -201,11 +207,11 @@ des::Task Mpi::send(std::uint32_t from, std::uint32_t to, std::uint64_t bytes) {
     des::Task data = send_staged(from, to, bytes, message);
     co_await data;
   }
-  end(from, to, message);
 }
 
-des::Task Mpi::receive(std::uint32_t from, std::uint32_t to, std::uint64_t bytes) {
-  Message& message = this->message(from, to, pairs_[std::uint64_t{from} << 32 | to].received++);
+des::Task Mpi::receive(std::uint32_t from, std::uint32_t to, std::uint64_t bytes, std::uint32_t tag) {
+  const Shared shared = meet(from, to, tag, Side::receiver);
+  Message& message = *shared;
   co_await message.announced.reached(1);
   const des::Time more = in_gpu(to) ? library_.gpu : 0;
   des::Task called = work(to, host_.poll + library_.receive + more);
@@ -221,7 +227,44 @@ des::Task Mpi::receive(std::uint32_t from, std::uint32_t to, std::uint64_t bytes
     des::Task noticed = work(to, host_.poll);
     co_await noticed;
   }
-  end(from, to, message);
+}
+
+des::Task Mpi::put(std::uint32_t from, std::uint32_t to, std::uint64_t bytes, std::uint32_t tag) {
+  const Shared shared = meet(from, to, tag, Side::sender);
+  Message& message = *shared;
+  const Rank& sender = ranks_[from].place;
+  const Rank& receiver = ranks_[to].place;
+  co_await message.cleared.reached(1);
+  const bool inlined = choose_way(library_, static_cast<std::int64_t>(bytes)) == MpiWay::inlined;
+  des::Time more = in_gpu(from) ? library_.gpu : 0;
+  if (in_gpu(from) && !inlined) more += library_.read_start;
+  des::Task called = work(from, host_.poll + library_.send + more);
+  co_await called;
+  if (inlined) {
+    network_.send(
+        {.from = sender.host,
+         .to = receiver.memory,
+         .interconnect = interconnect(sender.rail),
+         .bytes = static_cast<std::uint32_t>(bytes + static_cast<std::uint64_t>(library_.control_bytes)),
+         .arrived = &message.landed});
+  } else {
+    des::Task data = send_staged(from, to, bytes, message);
+    co_await data;
+  }
+  control(sender, receiver, 0, message.announced);
+}
+
+des::Task Mpi::expose(std::uint32_t from, std::uint32_t to, std::uint64_t bytes, std::uint32_t tag) {
+  const Shared shared = meet(from, to, tag, Side::receiver);
+  Message& message = *shared;
+  des::Task posted = work(to, library_.send);
+  co_await posted;
+  control(ranks_[to].place, ranks_[from].place, 0, message.cleared);
+  des::Task data = receive_staged(to, bytes, message);
+  co_await data;
+  co_await message.announced.reached(1);
+  des::Task noticed = work(to, host_.poll + library_.receive);
+  co_await noticed;
 }
 
 }  // namespace tca::net

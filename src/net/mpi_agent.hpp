@@ -4,7 +4,6 @@
 #include <cstdint>
 #include <deque>
 #include <memory>
-#include <unordered_map>
 #include <vector>
 
 #include "des/wait.hpp"
@@ -24,47 +23,52 @@ class Mpi {
 
   Mpi(Network& network, const HostKind& host, const MpiLibrary& library, const std::vector<Rank>& ranks);
 
-  // Both to be awaited. The n-th send of a pair of ranks meets the pair's n-th receive, which is told the same size.
+  // Both to be awaited. Of a pair of ranks and a tag the n-th send meets the n-th receive, which is told the same size.
   // send goes on when the data may be overwritten, receive when it is there and the program knows.
-  des::Task send(std::uint32_t from, std::uint32_t to, std::uint64_t bytes);
-  des::Task receive(std::uint32_t from, std::uint32_t to, std::uint64_t bytes);
+  des::Task send(std::uint32_t from, std::uint32_t to, std::uint64_t bytes, std::uint32_t tag = 0);
+  des::Task receive(std::uint32_t from, std::uint32_t to, std::uint64_t bytes, std::uint32_t tag = 0);
+
+  // One-sided: MPI-3's windows between a post and a wait of the target, a start and a complete of the origin. `put` begins
+  // once the target's post is there; the data goes straight into its memory as far as the library's limits let it, and a
+  // notice follows. `put` goes on when the data may be overwritten, `expose` when it is there and the program knows.
+  des::Task put(std::uint32_t from, std::uint32_t to, std::uint64_t bytes, std::uint32_t tag = 0);
+  des::Task expose(std::uint32_t from, std::uint32_t to, std::uint64_t bytes, std::uint32_t tag = 0);
 
   // Time of a rank's processor, of which its sends and receives take their turns.
   des::Task work(std::uint32_t rank, des::Time time);
 
   std::uint32_t size() const { return static_cast<std::uint32_t>(ranks_.size()); }
   const MpiLibrary& library() const { return library_; }
+  des::Simulator& simulator() const { return network_.simulator(); }
 
  private:
+  enum class Side : std::uint8_t { sender, receiver };
+
+  struct Message {
+    Message(des::Simulator& simulator, std::uint32_t from, std::uint32_t to, std::uint32_t tag, Side first);
+    std::uint32_t from, tag;
+    Side first;              // who began it
+    des::Counter announced;  // the request to send, or the data itself, is at the receiver
+    des::Counter cleared;    // the receiver is ready
+    des::Counter landed;     // parts of the data, a rail's share of a block each
+  };
+  using Shared = std::shared_ptr<Message>;  // of its two ends
+
   struct State {
     State(des::Simulator& simulator, const Rank& at, std::uint32_t rank);
     Rank place;
     des::Semaphore processor, to_gpu, from_gpu;  // one thing at a time each
+    std::vector<Shared> begun;                   // to this rank, by one side alone, the oldest first
   };
 
-  struct Message {
-    Message(des::Simulator& simulator, std::uint32_t from, std::uint32_t to);
-    des::Counter announced;  // the request to send, or the data itself, is at the receiver
-    des::Counter cleared;    // the receiver is ready
-    des::Counter landed;     // parts of the data, a rail's share of a block each
-    int ends_done = 0;       // of two
-  };
-
-  struct Pair {
-    std::deque<std::unique_ptr<Message>> messages;  // begun by one side and not ended by both
-    std::uint64_t first = 0;                        // the number of the foremost
-    std::uint64_t sent = 0, received = 0;
-  };
-
-  Message& message(std::uint32_t from, std::uint32_t to, std::uint64_t number);
-  void end(std::uint32_t from, std::uint32_t to, Message& message);
+  Shared meet(std::uint32_t from, std::uint32_t to, std::uint32_t tag, Side side);
   std::uint32_t rails_of(std::uint64_t bytes) const;
   void control(const Rank& from, const Rank& to, std::uint64_t bytes, des::Counter& arrived);
   des::Task send_eager(std::uint32_t from, std::uint32_t to, std::uint64_t bytes, Message& message);
   des::Task receive_eager(std::uint32_t to, std::uint64_t bytes);
   bool in_gpu(std::uint32_t rank) const;
-  des::Task put(Endpoint from, Endpoint to, std::uint64_t bytes, std::uint32_t first_rail,
-                des::Counter& landed);
+  des::Task carry(Endpoint from, Endpoint to, std::uint64_t bytes, std::uint32_t first_rail,
+                  des::Counter& landed);
   std::uint32_t interconnect(std::uint32_t rail) const {
     return library_.rails[rail % library_.rails.size()];
   }
@@ -79,7 +83,6 @@ class Mpi {
   HostKind host_;
   MpiLibrary library_;
   std::deque<State> ranks_;
-  std::unordered_map<std::uint64_t, Pair> pairs_;  // by sender and receiver; never walked through
 };
 
 }  // namespace tca::net

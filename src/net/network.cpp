@@ -170,6 +170,8 @@ des::Task Network::ask(Transfer transfer, Passage& passage) {
 
 // Tries to send a transfer as a train; it is over at once if it goes by packets.
 void Network::board(std::uint32_t number, const Transfer& transfer, Boarding& boarding) {
+  traffic_.expect(transfer.from.node);
+  traffic_.expect(transfer.to.node);
   const bool asks = transfer.request_bytes > 0;
   Trip& trip = trains_->draft();
   trip.rows = transfer.rows.count;
@@ -183,8 +185,10 @@ void Network::board(std::uint32_t number, const Transfer& transfer, Boarding& bo
   trip.inside = transfer.interconnect == Transfer::inside;
   trip.begin = simulator_.now();
   trip.asking.clear();
+  trip.source =
+      asks ? plan_.issue_port({transfer.from.node, messages_[number].asker}) : plan_.read_port(transfer.from);
   if (asks) {
-    const LinkId port = plan_.issue_port({transfer.from.node, messages_[number].asker});
+    const LinkId port = plan_.request_port({transfer.from.node, messages_[number].asker});
     traffic_.way(port, request_packet(number, 0), trip.asking);
   }
   traffic_.way(plan_.read_port(transfer.from), messages_[number].packet, trip.data);
@@ -238,7 +242,7 @@ Packet Network::request_packet(std::uint32_t number, std::uint32_t bytes) const 
 
 void Network::request(std::uint32_t number, std::uint32_t bytes, Time gap) {
   const Message& message = messages_[number];
-  traffic_.issue({message.from.node, message.asker}, request_packet(number, bytes), gap);
+  traffic_.request({message.from.node, message.asker}, request_packet(number, bytes), gap);
 }
 
 // A memory sends what was asked for.
@@ -289,6 +293,7 @@ void Network::send(const Word& word) {
   packet.message = open({.to_arrive = word.bytes, .from = word.from, .to = word.to, .arrived = word.arrived});
   // Longer ones are not computed ahead, since others might want their links.
   if (trains_ && word.bytes <= express_bytes) {
+    traffic_.expect(word.to.node);
     traffic_.way(plan_.issue_port(word.from), packet, express_way_);
     if (trains_->express(express_way_, packet.message, word.bytes)) return;
   }
@@ -305,7 +310,8 @@ void Network::fetch(Endpoint nic, Endpoint memory, std::uint32_t bytes, des::Cou
                                       .packet_bytes = bytes,
                                       .asker = nic.unit,
                                       .arrived = &arrived});
-  request(message, bytes, 0);
+  // Not behind the requests of a transfer, which the NIC's reader holds back until each is due.
+  traffic_.issue(nic, request_packet(message, bytes));
 }
 
 LinkUse Network::use(LinkId link) const {

@@ -76,16 +76,18 @@ void Plan::find_ways() {
 
 void Plan::add_ports() {
   read_ports_.assign(units_, no_link);
-  write_ports_ = issue_ports_ = receive_ports_ = read_ports_;
+  write_ports_ = request_ports_ = issue_ports_ = receive_ports_ = read_ports_;
   const auto add = [this](std::uint32_t unit, std::uint32_t kind, End end) {
     locals_.push_back({unit, unit, kind, end});
     return static_cast<LinkId>(locals_.size() - 1);
   };
+  const std::uint32_t request = add_class({.rate = Rate(1e15), .name = "request"});
   const std::uint32_t issue = add_class({.rate = Rate(1e15), .name = "issue"});
   const std::uint32_t buffer = add_class({.rate = Rate(1e15), .whole = true, .name = "buffer"});
   for (std::uint32_t unit = 0; unit < units_; ++unit) {
     const UnitKind& kind = machine_.node.units[unit];
     if (kind.role == Role::bridge) continue;
+    if (kind.role == Role::nic) request_ports_[unit] = add(unit, request, End::unit);
     issue_ports_[unit] = add(unit, issue, End::unit);
     if (kind.ape) {
       receive_ports_[unit] = add(unit, add_class(receive_class(unit, *kind.ape)), End::unit);

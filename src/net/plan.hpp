@@ -93,10 +93,11 @@ class Plan {
   const std::vector<LinkClass>& classes() const { return classes_; }
   const std::vector<Trunk>& trunks() const { return trunks_; }
 
-  // The ports of a unit: `read` out of a memory's cells, `write` into them, `issue` out of whoever else sends from there
-  // (a processor's stores, a NIC's requests and flags).
+  // The ports of a unit: `read` out of a memory's cells, `write` into them, `request` out of a NIC's reader, and `issue` out
+  // of whoever else sends from there (a processor's stores, a NIC's data and flags), who waits for no requests to come.
   LinkId read_port(Endpoint at) const { return port(at, read_ports_); }
   LinkId write_port(Endpoint at) const { return port(at, write_ports_); }
+  LinkId request_port(Endpoint at) const { return port(at, request_ports_); }
   LinkId issue_port(Endpoint at) const { return port(at, issue_ports_); }
   // Of a NIC that handles what comes in packet by packet, and that has memory for what it reads.
   bool has_receive_port(std::uint32_t unit) const { return receive_ports_[unit] != no_link; }
@@ -129,7 +130,7 @@ class Plan {
   std::vector<LinkClass> classes_;
   std::vector<LocalLink> locals_;
   std::vector<LinkId> next_;  // [unit][target]: the local link to take
-  std::vector<LinkId> read_ports_, write_ports_, issue_ports_, receive_ports_;  // of a unit
+  std::vector<LinkId> read_ports_, write_ports_, request_ports_, issue_ports_, receive_ports_;  // of a unit
   std::vector<Trunk> trunks_;
 };
 

@@ -17,8 +17,9 @@ struct Trip {
   std::uint64_t rows = 0, row_bytes = 0;
   std::uint32_t request_bytes = 0, packet_bytes = 0;  // the same when data is sent unasked
   des::Time request_gap = 0, row_gap = 0, memory_gap = 0;
-  bool own_tags = false;  // no other transfer uses them
-  bool inside = false;    // tags come back on arrival instead of in the NIC
+  LinkId source = no_link;  // where whoever sends it also sends its flags: what goes first there comes first
+  bool own_tags = false;    // no other transfer uses them
+  bool inside = false;      // tags come back on arrival instead of in the NIC
   des::Time begin = 0;
   std::vector<des::Time> tags;  // when each is there
 

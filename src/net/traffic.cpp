@@ -219,8 +219,9 @@ bool Traffic::book(LinkId in, PacketId number, const Way& way) {
   if (way.step != Routes::no_step)
     plan_.trunks()[packet.interconnect].routes.take({0, way.step}, packet.steps);
   append(way.link, number);
-  const Time head = start + kind.latency + kind.lead(packet.flags);
-  simulator_.schedule(kind.whole ? packet.tail : head, objects_ + way.link, out.sent++);
+  const Time head = kind.whole ? packet.tail : start + kind.latency + kind.lead(packet.flags);
+  packet.ready = head;  // at the end of the link, see `resume`
+  simulator_.schedule(head, objects_ + way.link, out.sent++);
   return true;
 }
 
@@ -286,9 +287,23 @@ void Traffic::account(LinkId number, std::uint64_t sent, std::uint64_t returned,
   link.busy_until = std::max(link.busy_until, busy_until);
 }
 
+// Trains that fall apart together put their packets on a link one train after the other, but heads come in the order of time.
 void Traffic::resume(LinkId number, const Packet& packet, Time head) {
-  append(number, new_packet(packet));
-  simulator_.schedule(head, objects_ + number, links_[number].sent - 1);
+  Link& link = links_[number];
+  const PacketId resumed = new_packet(packet);
+  packets_[resumed].ready = head;
+  PacketId before = no_packet, after = link.first;
+  const auto pass = [&] {
+    before = after;
+    after = packets_[after].next;
+  };
+  while (after != link.flight) pass();
+  while (after != no_packet && packets_[after].ready <= head) pass();
+  packets_[resumed].next = after;
+  (before == no_packet ? link.first : packets_[before].next) = resumed;
+  if (after == link.flight) link.flight = resumed;
+  if (after == no_packet) link.last = resumed;
+  simulator_.schedule(head, objects_ + number, link.sent - 1);
 }
 
 std::size_t Traffic::bytes() const {

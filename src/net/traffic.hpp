@@ -46,10 +46,11 @@ class Traffic final : public des::Handler {
  public:
   Traffic(des::Simulator& simulator, const Plan& plan, Sink& sink);
 
-  // Sends a packet out of a unit, or data out of a memory's cells, which takes the port `gap` besides. Its place, kind,
-  // size, flags and message are set; the rest is the traffic's.
-  void issue(Endpoint from, const Packet& packet, des::Time gap = 0) {
-    start(plan_.issue_port(from), packet, gap);
+  // Sends a packet out of a unit, a NIC's request, or data out of a memory's cells; the latter two take their port `gap`
+  // besides. Its place, kind, size, flags and message are set; the rest is the traffic's.
+  void issue(Endpoint from, const Packet& packet) { start(plan_.issue_port(from), packet, 0); }
+  void request(Endpoint from, const Packet& packet, des::Time gap) {
+    start(plan_.request_port(from), packet, gap);
   }
   void read_out(Endpoint from, const Packet& packet, des::Time gap) {
     start(plan_.read_port(from), packet, gap);
@@ -60,6 +61,10 @@ class Traffic final : public des::Handler {
   void handle(const des::Event& event) override;
   void prepare(const des::Event& event, unsigned stage) const override;
 
+  // What `way` will look at of a node is wanted soon.
+  void expect(std::uint32_t node) const {
+    des::prefetch(&links_[node * plan_.local_links()], plan_.local_links() * sizeof(Link));
+  }
   // The links that a packet takes from a port on.
   void way(LinkId port, Packet packet, std::vector<Stage>& stages) const;
 

@@ -28,6 +28,14 @@ Time taken_for(const std::vector<Stage>& stages, std::size_t i, std::uint64_t by
   return std::max(busy, static_cast<Time>(packets) * holds / static_cast<Time>(kind.credits));
 }
 
+// Whether requests and data go over the same link, as from a memory through a NIC back into the node: they take turns there,
+// which the two lanes do not know of each other.
+bool meets_itself(const Trip& trip) {
+  return std::ranges::any_of(trip.asking, [&trip](const Stage& stage) {
+    return std::ranges::find(trip.data, stage.link, &Stage::link) != trip.data.end();
+  });
+}
+
 }  // namespace
 
 Trains::Trains(des::Simulator& simulator, Traffic& traffic, Rider& rider, bool as_flows)
@@ -71,7 +79,7 @@ TrainId Trains::start(std::uint32_t message, des::Semaphore& tags) {
   const TrainId number = new_train();
   Train& train = trains_[number];
   std::swap(train.trip, draft_);
-  train.source = train.trip.asking.empty() ? train.trip.data[0].link : train.trip.asking[0].link;
+  train.source = train.trip.source;
   train.message = message;
   train.tags = &tags;
   queue_behind(train.source, Phase::issued, train.trip.asking);
@@ -91,7 +99,7 @@ TrainId Trains::start(std::uint32_t message, des::Semaphore& tags) {
 
   std::vector<TrainId> group;
   if (!alone(number)) group = as_flows_ ? neighbours(number) : rivals(number);
-  if (!as_flows_ && !(has_tags && all_go_on(group))) {
+  if (!as_flows_ && !(has_tags && !meets_itself(train.trip) && all_go_on(group))) {
     go_by_packets(number);
     return number;
   }
@@ -136,6 +144,15 @@ bool Trains::lend(Train& train) const {
 void Trains::give_back(TrainId number) {
   if (trains_[number].trip.own_tags) return;
   std::erase(lent_.find(trains_[number].tags)->second.trains, number);
+}
+
+// All that a train takes of its tags is taken: where it was slowed, they are there again as much later.
+void Trains::keep_lent(TrainId number) {
+  const Train& train = trains_[number];
+  if (as_flows_ || train.trip.own_tags) return;
+  Lent& lent = lent_.find(train.tags)->second;
+  if (lent.trains.empty() || lent.trains.back() != number) return;
+  for (Time& back : lent.back) back += simulator_.now() - train.issued;
 }
 
 // Trains from the same source that have gone through a phase come first on every link that both use.
@@ -183,7 +200,7 @@ void Trains::claim(TrainId number) {
   const std::uint64_t most = std::max(asking, data);
   if (as_flows_ && !trip.own_tags) {
     // What passes through a NIC's first port needs its tags.
-    Claim& first = claims_.of(number, trains_[number].source);
+    Claim& first = claims_.of(number, trip.asking.empty() ? trip.data[0].link : trip.asking[0].link);
     first.share = std::max(first.share, timeline_.tags_needed(whole));
   }
   // Where no link is busy all the time, latency is what limits a long transfer, and whatever delays it anywhere costs as
@@ -231,18 +248,23 @@ void Trains::handle(const des::Event& event) {
   if (event.sequence < train.valid) return;  // of a train that has fallen apart or changed its speed since
   train.next_phase = event.sequence - train.valid + 1;
   switch (event.sequence - train.valid) {
-    case Phase::issued: {
-      const auto lent = lent_.find(train.tags);
-      if (lent != lent_.end() && !lent->second.trains.empty() && lent->second.trains.back() == number) {
-        for (Time& back : lent->second.back) back += simulator_.now() - train.issued;
-      }
+    case Phase::issued:
+      keep_lent(number);
       return rider_.train_issued(train.message);
-    }
     case Phase::passed:
       return pass(number);
     default:
       return end(number);
   }
+}
+
+// First the train, then its stages.
+void Trains::prepare(const des::Event& event, unsigned stage) const {
+  const Train& train = trains_[event.object - objects_];
+  if (stage == 0) return des::prefetch(&train, sizeof(Train));
+  if (stage != 1) return;
+  des::prefetch(train.trip.asking.data(), train.trip.asking.size() * sizeof(Stage));
+  des::prefetch(train.trip.data.data(), train.trip.data.size() * sizeof(Stage));
 }
 
 void Trains::pass(TrainId number) {

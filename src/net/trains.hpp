@@ -51,6 +51,7 @@ class Trains final : public des::Handler {
   void release(TrainId train);
 
   void handle(const des::Event& event) override;
+  void prepare(const des::Event& event, unsigned stage) const override;
 
   std::size_t bytes() const;                          // of memory that the state takes
   std::uint64_t started() const { return started_; }  // as trains
@@ -63,7 +64,7 @@ class Trains final : public des::Handler {
     Trip trip;
     std::uint32_t message = 0;
     des::Semaphore* tags = nullptr;
-    LinkId source = no_link;  // its first link
+    LinkId source = no_link;  // as in its trip
     // At full speed: when its first data is in the NIC, its last request is sent, its last data is in the NIC, and all has
     // arrived.
     des::Time begin = 0, issued = 0, passed = 0, arrived = 0;
@@ -100,6 +101,7 @@ class Trains final : public des::Handler {
   void schedule_phases(TrainId number);
   bool lend(Train& train) const;
   void give_back(TrainId number);
+  void keep_lent(TrainId number);
   void queue_behind(LinkId source, std::uint32_t phase, std::vector<Stage>& stages) const;
   void claim(TrainId number);
   std::uint64_t claim_lane(TrainId number, const Lane& lane, std::uint64_t bytes, std::uint64_t packets,

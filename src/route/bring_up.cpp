@@ -1,10 +1,15 @@
 #include "route/bring_up.hpp"
 
+#include <charconv>
 #include <cstdlib>
+#include <cstring>
+#include <map>
+#include <utility>
 
 #include "base/fail.hpp"
 #include "fabric/shm/join.hpp"
 #include "fabric/shm/shm_fabric.hpp"
+#include "route/over_mpi.hpp"
 #if OPENTCA_HAS_CUDA
 #include "fabric/cuda/cuda_fabric.hpp"
 #endif
@@ -15,8 +20,7 @@ namespace {
 
 using base::fail;
 
-// Whether ranks share one address space.
-enum class Ranks { threads, processes };
+MpiWishes of_mpi(const Wishes& wishes) { return {wishes.time_limit, wishes.progress_thread}; }
 
 #if OPENTCA_HAS_CUDA
 std::unique_ptr<fabric::Fabric> make_cuda(fabric::Control& control, const Wishes& wishes, Ranks ranks) {
@@ -28,13 +32,23 @@ std::unique_ptr<fabric::Fabric> make_cuda(fabric::Control& control, const Wishes
 std::unique_ptr<fabric::Fabric> make_cuda(fabric::Control&, const Wishes&, Ranks) { return nullptr; }
 #endif
 
-std::unique_ptr<fabric::Fabric> make_fabric(fabric::Control& control, const Wishes& wishes, Ranks ranks) try {
-  if (wishes.fabric == "cuda") return make_cuda(control, wishes, ranks);
-  return shm::make_fabric(control,
-                          ranks == Ranks::threads ? shm::Space::of_threads() : shm::Space::of_processes());
+std::unique_ptr<fabric::Fabric> make_shm(fabric::Control& control, Ranks ranks,
+                                         const fabric::Places& places) {
+  auto space = ranks == Ranks::threads ? shm::Space::of_threads() : shm::Space::of_processes();
+  return shm::make_fabric(control, std::move(space), places);
+}
+
+void make_fabrics(Ground& ground, const Wishes& wishes, Ranks ranks) try {
+  fabric::Control& control = *ground.control;
+  if (wishes.fabric == "cuda")
+    ground.fabrics.push_back(make_cuda(control, wishes, ranks));
+  else if (wishes.fabric != "mpi")
+    ground.fabrics.push_back(make_shm(control, ranks, ground.places));
+  if (needs_mpi(wishes.fabric)) ground.fabrics.push_back(make_mpi_fabric(control, of_mpi(wishes)));
 } catch (const Error& error) {
   // Those who wait for this rank are told; of a rank that it lost itself, the control plane has already noted which.
-  if (error.code() != Errc::rank_lost && error.code() != Errc::timed_out) control.trouble = error.what();
+  if (error.code() != Errc::rank_lost && error.code() != Errc::timed_out)
+    ground.control->trouble = error.what();
   throw;
 }
 
@@ -70,16 +84,92 @@ Ground bring_up_alone_on_model(const shm::Seating& seating, const Wishes& wishes
   return ground;
 }
 
+const char* set_variable(const char* name) {
+  const char* text = std::getenv(name);
+  return text != nullptr && *text != '\0' ? text : nullptr;
+}
+
+// What a rank wants of its sub-cluster; 0: all of its host.
+int asked_sub_cluster() {
+  const char* text = set_variable("OPENTCA_SUBCLUSTER");
+  if (text == nullptr) return 0;
+  int ranks = 0;
+  const char* end = text + std::strlen(text);
+  if (std::from_chars(text, end, ranks).ptr != end || ranks < 1) {
+    fail(Errc::invalid_argument, "OPENTCA_SUBCLUSTER={} is not a number of ranks, 1 or more", text);
+  }
+  return ranks;
+}
+
+// Every host's ranks in order, so many to a sub-cluster. Throws, on every rank alike, when they ask for different numbers.
+fabric::Places find_places(fabric::Control& control, std::vector<int> hosts) {
+  const int asked = asked_sub_cluster();
+  std::vector<int> all;
+  for (const base::Blob& blob :
+       control.all_gather(base::Writer().put(asked).blob(), "start-up (sub-clusters)"))
+    all.push_back(base::Reader(blob).get<int>());
+  fabric::Places places{std::move(hosts), {}};
+  std::map<std::pair<int, int>, int> numbers;
+  std::map<int, int> seen;  // ranks of each host
+  for (std::size_t rank = 0; rank < all.size(); ++rank) {
+    if (all[rank] != all[0]) {
+      fail(Errc::incompatible,
+           "rank {} has OPENTCA_SUBCLUSTER={}, rank 0 {} (0: not set); give every rank the same", rank,
+           all[rank], all[0]);
+    }
+    const int host = places.host[rank], of_host = seen[host]++;
+    const auto key = std::pair(host, all[0] > 0 ? of_host / all[0] : 0);
+    places.sub_cluster.push_back(numbers.try_emplace(key, static_cast<int>(numbers.size())).first->second);
+  }
+  return places;
+}
+
+// Every fabric lives on a control plane over MPI as well, so that a program's communicator can bring up any.
+Ground bring_up_on(std::unique_ptr<fabric::Control> control, std::string launcher, const Wishes& wishes) {
+  Ground ground;
+  ground.control = std::move(control);
+  ground.launcher = std::move(launcher);
+  agree_on_fabric(*ground.control, wishes);
+  ground.places = find_places(*ground.control, hosts_over_mpi(*ground.control));
+  for (std::size_t rank = 0; rank < ground.places.host.size() && !needs_mpi(wishes.fabric); ++rank) {
+    if (ground.places.host[rank] == 0) continue;
+    fail(Errc::invalid_argument,
+         "fabric {}: rank {} is on another host than rank 0, and it serves one host; choose {}+mpi or mpi "
+         "(WorldOptions::fabric or OPENTCA_FABRIC)",
+         wishes.fabric, rank, wishes.fabric);
+  }
+  make_fabrics(ground, wishes, Ranks::processes);
+  return ground;
+}
+
+Ground bring_up_process_over_mpi(const shm::Seating& seating, const Wishes& wishes) {
+  if (seating.launcher == "tca run" && seating.size > 1) {
+    fail(Errc::invalid_argument,
+         "fabric {}: MPI knows nothing of ranks that tca run has started by itself; start them by `tca run "
+         "--fabric {}` "
+         "or by mpirun",
+         wishes.fabric, wishes.fabric);
+  }
+  return bring_up_on(join_over_mpi(of_mpi(wishes)), seating.launcher.empty() ? "alone" : seating.launcher,
+                     wishes);
+}
+
 }  // namespace
 
-std::string fabric_name(const std::string& asked) {
-  const char* const set = std::getenv("OPENTCA_FABRIC");
-  const bool from_environment = asked.empty() && set != nullptr && *set != '\0';
-  const std::string name = from_environment ? set : asked.empty() ? "shm" : asked;
+std::string default_fabric() {
+  return built_with_mpi() && (set_variable("OPENTCA_SUBCLUSTER") || shm::find_seating().spans_hosts())
+             ? "shm+mpi"
+             : "shm";
+}
+
+std::string fabric_name(const std::string& asked, std::string_view otherwise) {
+  const char* const set = set_variable("OPENTCA_FABRIC");
+  const bool from_environment = asked.empty() && set != nullptr;
+  const std::string name = from_environment ? set : asked.empty() ? std::string(otherwise) : asked;
   const char* const origin = from_environment ? "OPENTCA_FABRIC" : "WorldOptions::fabric";
-  if (name != "shm" && name != "cuda" && name != "sim")
-    fail(Errc::invalid_argument, "{} is '{}', and there is no such fabric; there are shm, cuda and sim",
-         origin, name);
+  if (name != "shm" && name != "cuda" && name != "sim" && name != "mpi" && name != "shm+mpi")
+    fail(Errc::invalid_argument,
+         "{} is '{}', and there is no such fabric; there are shm, cuda, mpi, shm+mpi and sim", origin, name);
 #if !OPENTCA_HAS_CUDA
   if (name == "cuda") {
     fail(Errc::invalid_argument,
@@ -87,6 +177,13 @@ std::string fabric_name(const std::string& asked) {
          origin);
   }
 #endif
+  if (needs_mpi(name) && !built_with_mpi()) {
+    fail(Errc::invalid_argument,
+         "fabric {} ({}): this OpenTCA was built without MPI; install one (packages libopenmpi-dev and "
+         "openmpi-bin) and "
+         "configure again",
+         name, origin);
+  }
   return name;
 }
 
@@ -99,6 +196,7 @@ std::string machine_name(const std::string& asked) {
 Ground bring_up_process(const Wishes& wishes) {
   const shm::Seating seating = shm::find_seating();
   if (wishes.fabric == "sim") return bring_up_alone_on_model(seating, wishes);
+  if (needs_mpi(wishes.fabric)) return bring_up_process_over_mpi(seating, wishes);
   Ground ground;
   ground.launcher = seating.launcher;
   const Ranks ranks = seating.path.empty() ? Ranks::threads : Ranks::processes;
@@ -109,11 +207,29 @@ Ground bring_up_process(const Wishes& wishes) {
     ground.control = shm::join(seating, wishes.time_limit);
     agree_on_fabric(*ground.control, wishes);
   }
-  ground.fabrics.push_back(make_fabric(*ground.control, wishes, ranks));
+  ground.places = fabric::Places::together(ground.control->size());
+  make_fabrics(ground, wishes, ranks);
   return ground;
 }
 
+Ground bring_up_communicator(const void* comm, std::size_t bytes, std::string_view header,
+                             const Wishes& wishes) {
+  if (wishes.fabric == "sim") {
+    fail(Errc::invalid_argument,
+         "fabric sim: its ranks are threads of one process; run them by World::run_threads instead of "
+         "World::from_mpi");
+  }
+  return bring_up_on(join_over_mpi(comm, bytes, header, of_mpi(wishes)), "MPI", wishes);
+}
+
 ThreadGround::ThreadGround(int ranks, const Wishes& wishes) : ranks_(ranks) {
+  if (needs_mpi(wishes.fabric)) {
+    fail(Errc::invalid_argument,
+         "fabric {}: its ranks are processes, and cannot be threads (World::run_threads); start the program "
+         "by mpirun "
+         "and bring its world up by World::init",
+         wishes.fabric);
+  }
   if (wishes.fabric == "sim") {
     model_ = sim::make_model(machine_name(wishes.machine), ranks);
   } else {
@@ -130,9 +246,12 @@ std::unique_ptr<fabric::Control> ThreadGround::control(int rank, std::chrono::mi
 Ground ThreadGround::bring_up(int rank, const Wishes& wishes) const {
   Ground ground;
   ground.control = control(rank, wishes.time_limit);
-  ground.fabrics.push_back(model_ != nullptr ? sim::make_fabric(model_, *ground.control)
-                                             : make_fabric(*ground.control, wishes, Ranks::threads));
+  ground.places = fabric::Places::together(ranks_);
   ground.launcher = "threads";
+  if (model_ != nullptr)
+    ground.fabrics.push_back(sim::make_fabric(model_, *ground.control));
+  else
+    make_fabrics(ground, wishes, Ranks::threads);
   return ground;
 }
 

@@ -4,6 +4,7 @@
 #include <chrono>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "fabric/control.hpp"
@@ -13,6 +14,9 @@
 
 namespace tca::route {
 
+// Whether ranks share one address space.
+enum class Ranks { threads, processes };
+
 // What a rank asks for; see WorldOptions.
 struct Wishes {
   std::chrono::milliseconds time_limit{30'000};
@@ -20,6 +24,7 @@ struct Wishes {
   int device = -1;
   int engine_blocks = 0;
   std::string machine = {};  // of sim; as `machine_name` says it
+  bool progress_thread = false;
 };
 
 // What a rank's world stands on. The control plane outlives the fabrics.
@@ -27,11 +32,15 @@ struct Ground {
   std::unique_ptr<fabric::Control> control;
   std::vector<std::unique_ptr<fabric::Fabric>> fabrics;  // in order of preference
   std::string launcher;                                  // "tca run", "Open MPI", "threads", "alone"
+  fabric::Places places;
 };
 
-// The fabric to use: the one asked for, otherwise that of OPENTCA_FABRIC, otherwise shm. Throws
+// Of processes: "shm", or "shm+mpi" where they are on several hosts or OPENTCA_SUBCLUSTER splits one.
+std::string default_fabric();
+
+// The fabric to use: the one asked for, otherwise that of OPENTCA_FABRIC, otherwise `otherwise`. Throws
 // Error{invalid_argument} for a name that is none, or of a fabric that this build lacks.
-std::string fabric_name(const std::string& asked);
+std::string fabric_name(const std::string& asked, std::string_view otherwise);
 
 // The machine to model: the one asked for, otherwise that of OPENTCA_MACHINE, otherwise HA-PACS/TCA.
 std::string machine_name(const std::string& asked);
@@ -39,6 +48,10 @@ std::string machine_name(const std::string& asked);
 // Collective over the processes that were launched together. Throws, on every rank alike, Error{incompatible} when they
 // ask for different fabrics.
 Ground bring_up_process(const Wishes& wishes);
+
+// Collective over the ranks of a program's own communicator; see mpi::join.
+Ground bring_up_communicator(const void* comm, std::size_t bytes, std::string_view header,
+                             const Wishes& wishes);
 
 // What `ranks` threads have in common, and each thread's ground on it (collective over the threads).
 class ThreadGround {

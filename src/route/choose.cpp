@@ -2,11 +2,8 @@
 
 #include <cstdlib>
 #include <limits>
-#include <optional>
-#include <vector>
 
 #include "base/fail.hpp"
-#include "route/cost_table.hpp"
 
 namespace tca::route {
 
@@ -14,41 +11,9 @@ namespace {
 
 using Fabrics = std::span<const std::unique_ptr<fabric::Fabric>>;
 
-struct Candidate {
-  Choice choice;
-  std::string channel;                 // "shm/direct"
-  std::optional<double> predicted_us;  // nothing when the table does not know the channel
-};
-
 bool matches(const std::string& override_name, std::string_view fabric, std::string_view protocol) {
   return override_name.empty() || override_name == fabric || override_name == protocol ||
          override_name == fmt::format("{}/{}", fabric, protocol);
-}
-
-std::optional<double> predict_us(const fabric::Fabric& fabric, std::size_t protocol, int target,
-                                 const base::Shape& shape) {
-  if (const auto own = fabric.predict_us(static_cast<int>(protocol), target, shape)) return own;
-  const Cost* cost = find_cost(builtin_costs(), fabric.name(), fabric.protocols()[protocol],
-                               distance(fabric.crossing_ns()), shape);
-  return cost ? std::optional(cost->predict_us(shape)) : std::nullopt;
-}
-
-std::vector<Candidate> candidates(Fabrics fabrics, int target, const base::Shape& shape,
-                                  const std::string& override_name) {
-  std::vector<Candidate> all;
-  for (std::size_t f = 0; f < fabrics.size(); ++f) {
-    const fabric::Fabric& fabric = *fabrics[f];
-    if (!fabric.reaches(target)) continue;
-    const auto protocols = fabric.protocols();
-    for (std::size_t p = 0; p < protocols.size(); ++p) {
-      if (!matches(override_name, fabric.name(), protocols[p])) continue;
-      if (!fabric.carries(static_cast<int>(p), target)) continue;
-      all.push_back({{static_cast<int>(f), static_cast<int>(p)},
-                     fmt::format("{}/{}", fabric.name(), protocols[p]),
-                     predict_us(fabric, p, target, shape)});
-    }
-  }
-  return all;
 }
 
 // A channel without a cost is taken only when there is no other, the first one then.
@@ -63,21 +28,38 @@ std::string effective_override(const std::string& asked) {
   return forced != nullptr && *forced != '\0' ? forced : asked;
 }
 
-Choice choose(Fabrics fabrics, int target, const base::Shape& shape, const std::string& override_name) {
-  const std::vector<Candidate> all = candidates(fabrics, target, shape, override_name);
+std::vector<Candidate> candidates(Fabrics fabrics, const Costs& costs, int target, const base::Shape& shape,
+                                  const std::string& override_name) {
+  std::vector<Candidate> all;
+  for (std::size_t f = 0; f < fabrics.size(); ++f) {
+    const fabric::Fabric& fabric = *fabrics[f];
+    if (!fabric.reaches(target)) continue;
+    const auto protocols = fabric.protocols();
+    for (std::size_t p = 0; p < protocols.size(); ++p) {
+      if (!matches(override_name, fabric.name(), protocols[p])) continue;
+      if (!fabric.carries(static_cast<int>(p), target)) continue;
+      all.push_back({{static_cast<int>(f), static_cast<int>(p)},
+                     fmt::format("{}/{}", fabric.name(), protocols[p]),
+                     costs.predict_us(fabric, p, target, shape),
+                     fabric.accepts(static_cast<int>(p), shape)});
+    }
+  }
+  return all;
+}
+
+Choice choose(Fabrics fabrics, const Costs& costs, int target, const base::Shape& shape,
+              const std::string& override_name) {
+  const std::vector<Candidate> all = candidates(fabrics, costs, target, shape, override_name);
   if (all.empty()) {
     std::string known;
-    for (const Candidate& c : candidates(fabrics, target, shape, {}))
+    for (const Candidate& c : candidates(fabrics, costs, target, shape, {}))
       known += (known.empty() ? "" : ", ") + c.channel;
     base::fail(Errc::invalid_argument, "route '{}' names no channel that reaches rank {}; there are {}",
                override_name, target, known);
   }
-  const auto has_room = [&](const Candidate& c) {
-    return fabrics[static_cast<std::size_t>(c.choice.fabric)]->accepts(c.choice.protocol, shape);
-  };
   const Candidate* best = nullptr;
   for (const Candidate& candidate : all) {
-    if (override_name.empty() && !has_room(candidate)) continue;
+    if (override_name.empty() && !candidate.has_room) continue;
     if (best == nullptr || rank_by(candidate) < rank_by(*best)) best = &candidate;
   }
   return (best != nullptr ? *best : all.front()).choice;
@@ -88,11 +70,11 @@ std::string describe(const base::Shape& shape) {
   return fmt::format("{}, {} runs of {} bytes", to_string(classify(shape)), shape.runs(), shape.run);
 }
 
-std::string explain(Fabrics fabrics, int target, const base::Shape& shape, Choice chosen,
+std::string explain(Fabrics fabrics, const Costs& costs, int target, const base::Shape& shape, Choice chosen,
                     const std::string& override_name) {
   std::string channel, predicted = "no prediction", next;
   double chosen_us = 0, next_us = std::numeric_limits<double>::max();
-  for (const Candidate& c : candidates(fabrics, target, shape, {})) {
+  for (const Candidate& c : candidates(fabrics, costs, target, shape, {})) {
     if (c.choice.fabric == chosen.fabric && c.choice.protocol == chosen.protocol) {
       channel = c.channel;
       chosen_us = c.predicted_us.value_or(0);

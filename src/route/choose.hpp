@@ -2,12 +2,15 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/shape.hpp"
 #include "fabric/fabric.hpp"
+#include "route/costs.hpp"
 
 namespace tca::route {
 
@@ -20,16 +23,28 @@ struct Choice {
 // OPENTCA_ROUTE, when set, wins over what the chain asks for.
 std::string effective_override(const std::string& asked);
 
-// The cheapest channel that reaches `target`. Throws Error{invalid_argument} when the override names none
-// that does.
-Choice choose(std::span<const std::unique_ptr<fabric::Fabric>> fabrics, int target, const base::Shape& shape,
-              const std::string& override_name);
+// The cheapest channel that reaches `target`. Throws Error{invalid_argument} when the override names none that does.
+Choice choose(std::span<const std::unique_ptr<fabric::Fabric>> fabrics, const Costs& costs, int target,
+              const base::Shape& shape, const std::string& override_name);
+
+// A channel that reaches a rank, and what a put of some shape would take on it.
+struct Candidate {
+  Choice choice;
+  std::string channel;                 // "shm/direct"
+  std::optional<double> predicted_us;  // nothing when no table knows the channel
+  bool has_room;
+};
+
+// Every one, in the order of the fabrics; those alone that `override_name` names, unless it is empty.
+std::vector<Candidate> candidates(std::span<const std::unique_ptr<fabric::Fabric>> fabrics,
+                                  const Costs& costs, int target, const base::Shape& shape,
+                                  const std::string& override_name);
 
 // The layout in words, e.g. "stride, 4096 runs of 8 bytes".
 std::string describe(const base::Shape& shape);
 
 // Why: the channel, its predicted time and the next best one's.
-std::string explain(std::span<const std::unique_ptr<fabric::Fabric>> fabrics, int target,
+std::string explain(std::span<const std::unique_ptr<fabric::Fabric>> fabrics, const Costs& costs, int target,
                     const base::Shape& shape, Choice chosen, const std::string& override_name);
 
 }  // namespace tca::route

@@ -1,6 +1,9 @@
 #include "route/cost_table.hpp"
 
+#include <algorithm>
 #include <array>
+#include <cstdlib>
+#include <tuple>
 
 namespace tca::route {
 
@@ -8,6 +11,11 @@ namespace {
 
 using enum LayoutClass;
 using enum Distance;
+
+constexpr std::uint64_t cache_line = 64, page = 4096;
+
+// From this power of two on, runs that far apart meet in an eighth or less of a first-level cache's 64 sets.
+constexpr std::uint64_t aliasing = 512;
 
 // Cores that share a cache pass a line on in 60 ns or so, others take twice as long or more.
 constexpr double near_ns = 100;
@@ -87,6 +95,27 @@ constexpr std::array table{
     Cost{"cuda", "ll", near, stride, 0, 0.85, 0.05, 0.0065},
     Cost{"cuda", "direct", near, stride, 0, 1.9, 0.12, 0},
     Cost{"cuda", "copy_engine", near, stride, 0, 8.0, 3.0, 0},
+
+    // MPI: Open MPI 4.1.4 between two processes of one host, AMD EPYC (Zen 5), faces of cubes of 8 to 128 doubles. What a
+    // network costs only `tca tune` can say; within a sub-cluster shared memory is cheaper at every size.
+    Cost{"mpi", "datatype", near, block, 0, 0.59, 0, 0.161},
+    Cost{"mpi", "datatype", near, block, 8193, 0.60, 0, 0.090},
+    Cost{"mpi", "packed", near, block, 0, 0.32, 0, 0.48},
+    Cost{"mpi", "packed", near, block, 8193, 4.7, 0, 0.178},
+    Cost{"mpi", "rma", near, block, 0, 18.5, 0, 0},
+    Cost{"mpi", "rma", near, block, 65536, 18.5, 0, 0.098},
+
+    Cost{"mpi", "datatype", near, block_stride, 0, 0.72, 0, 0.337},
+    Cost{"mpi", "datatype", near, block_stride, 8193, 0, 0, 0.27},
+    Cost{"mpi", "packed", near, block_stride, 0, 0.23, 0, 0.58},
+    Cost{"mpi", "packed", near, block_stride, 8193, 2.95, 0, 0.267},
+    Cost{"mpi", "rma", near, block_stride, 0, 18.5, 1900, 0},
+
+    Cost{"mpi", "datatype", near, stride, 0, 0.95, 6.5, 0},
+    Cost{"mpi", "datatype", near, stride, 65536, 0, 9.2, 0},
+    Cost{"mpi", "packed", near, stride, 0, 0.26, 5.0, 0},
+    Cost{"mpi", "packed", near, stride, 65536, 2.7, 5.2, 0},
+    Cost{"mpi", "rma", near, stride, 0, 60, 1700, 0},
 };
 
 }  // namespace
@@ -105,9 +134,58 @@ std::string_view to_string(LayoutClass layout) {
   return "?";
 }
 
+std::string_view to_string(Distance distance) {
+  switch (distance) {
+    case self:
+      return "self";
+    case near:
+      return "near";
+    case far:
+      return "far";
+  }
+  return "?";
+}
+
+std::string_view to_string(Spacing spacing) {
+  switch (spacing) {
+    case Spacing::any:
+      return "any";
+    case Spacing::dense:
+      return "dense";
+    case Spacing::close:
+      return "close";
+    case Spacing::spread:
+      return "spread";
+    case Spacing::aliased:
+      return "aliased";
+    case Spacing::paged:
+      return "paged";
+    case Spacing::paged_aliased:
+      return "paged-aliased";
+  }
+  return "?";
+}
+
+namespace {
+
+Spacing spacing(std::uint64_t run, std::int64_t pitch) {
+  const auto apart = static_cast<std::uint64_t>(std::abs(pitch));
+  if (run < cache_line ? apart < cache_line / 2 : apart < run + cache_line) return Spacing::dense;
+  if (apart < cache_line) return Spacing::close;
+  const bool aliases = apart % aliasing == 0;
+  if (apart >= page) return aliases ? Spacing::paged_aliased : Spacing::paged;
+  return aliases ? Spacing::aliased : Spacing::spread;
+}
+
+}  // namespace
+
+Spacing spacing(const base::Shape& shape) {
+  if (shape.loop_count == 0) return Spacing::dense;
+  return std::max(spacing(shape.run, shape.loops[0].to_pitch), spacing(shape.run, shape.loops[0].from_pitch));
+}
+
 // Runs shorter than a cache line cost by the run, however many loops they sit in.
 LayoutClass classify(const base::Shape& shape) {
-  constexpr std::uint64_t cache_line = 64;
   if (shape.loop_count == 0) return block;
   if (shape.run < cache_line) return shape.loop_count == 1 ? stride : subarray;
   return block_stride;
@@ -115,22 +193,31 @@ LayoutClass classify(const base::Shape& shape) {
 
 Distance distance(double crossing_ns) { return crossing_ns > near_ns ? far : near; }
 
+// Pieces are fitted where they were measured; a little below that a line through the points may pass zero.
 double Cost::predict_us(const base::Shape& shape) const {
-  return setup_us + 1e-3 * (static_cast<double>(shape.runs()) * ns_per_run +
-                            static_cast<double>(shape.bytes()) * ns_per_byte);
+  return std::max(0.0, setup_us + 1e-3 * (static_cast<double>(shape.runs()) * ns_per_run +
+                                          static_cast<double>(shape.bytes()) * ns_per_byte));
 }
 
 std::span<const Cost> builtin_costs() { return table; }
 
 const Cost* find_cost(std::span<const Cost> costs, std::string_view fabric, std::string_view protocol,
                       Distance distance, const base::Shape& shape) {
-  // Short runs cost by the run, in whatever loops they sit.
-  const LayoutClass layout = classify(shape) == subarray ? stride : classify(shape);
+  // Where nobody has measured sub-arrays, short runs cost by the run, in whatever loops they sit.
+  const LayoutClass layout = classify(shape), otherwise = layout == subarray ? stride : layout;
+  const Spacing apart = spacing(shape);
+  const std::uint64_t bytes = shape.bytes();
+  const auto closer = [&](const Cost& a, const Cost& b) {
+    return std::tuple(a.layout == layout, a.spacing != Spacing::any, a.from_run, a.from_bytes) >
+           std::tuple(b.layout == layout, b.spacing != Spacing::any, b.from_run, b.from_bytes);
+  };
   const Cost* best = nullptr;
   for (const Cost& cost : costs) {
-    const bool fits = cost.fabric == fabric && cost.protocol == protocol && cost.distance == distance &&
-                      cost.layout == layout && cost.from_bytes <= shape.bytes();
-    if (fits && (best == nullptr || cost.from_bytes > best->from_bytes)) best = &cost;
+    const bool fits = cost.distance == distance && (cost.layout == layout || cost.layout == otherwise) &&
+                      cost.from_bytes <= bytes && cost.from_run <= shape.run &&
+                      (cost.spacing == apart || cost.spacing == Spacing::any) && cost.fabric == fabric &&
+                      cost.protocol == protocol;
+    if (fits && (best == nullptr || closer(cost, *best))) best = &cost;
   }
   return best;
 }

@@ -14,13 +14,28 @@ enum class LayoutClass { block, block_stride, stride, subarray };
 std::string_view to_string(LayoutClass layout);
 LayoutClass classify(const base::Shape& shape);
 
-// Whether the cores of two ranks share a cache.
-enum class Distance { near, far };
+// Whether a put goes to the rank itself, and otherwise whether the cores of two ranks share a cache.
+enum class Distance { self, near, far };
 
+std::string_view to_string(Distance distance);
 Distance distance(double crossing_ns);
 
-// One piece of a channel's cost: valid from `from_bytes` on, up to the next piece of the same channel, distance and
-// class.
+// How the runs of a put lie in memory, which decides what walking them costs:
+//   dense   short ones several to a cache line, long ones with less than a line between them
+//   close   short ones less than a line apart
+//   spread  further apart
+//   paged   each in a page of its own
+// and the last two once more `aliased`, at multiples of a large power of two, where few sets of a cache serve all of them.
+// `any` is what a piece says that holds for all.
+enum class Spacing { any, dense, close, spread, aliased, paged, paged_aliased };
+
+std::string_view to_string(Spacing spacing);
+
+// Of the side that is spaced worse; dense for a block.
+Spacing spacing(const base::Shape& shape);
+
+// One piece of a channel's cost: valid from runs of `from_run` bytes and `from_bytes` in all on, up to the next piece of the
+// same channel, distance, class and spacing.
 struct Cost {
   std::string_view fabric;
   std::string_view protocol;
@@ -30,6 +45,8 @@ struct Cost {
   double setup_us;
   double ns_per_run;
   double ns_per_byte;
+  Spacing spacing = Spacing::any;
+  std::uint64_t from_run = 0;
 
   double predict_us(const base::Shape& shape) const;
 };

@@ -4,6 +4,7 @@
 #include <ostream>
 
 #include "core/world_state.hpp"
+#include "fabric/shm/shm_fabric.hpp"
 #include "mixed_fabric.hpp"
 #include "shuffle_fabric.hpp"
 
@@ -56,9 +57,18 @@ class MixedRanks final : public Ranks {
   unsigned seed_;
 };
 
+// All on one host, so many to a sub-cluster.
+fabric::Places cut(int ranks, int sub_cluster) {
+  fabric::Places places = fabric::Places::together(ranks);
+  for (int rank = 0; rank < ranks; ++rank)
+    places.sub_cluster[static_cast<std::size_t>(rank)] = rank / sub_cluster;
+  return places;
+}
+
+// The double alone, or with shared memory inside sub-clusters in front of it.
 class ShuffleRanks final : public Ranks {
  public:
-  explicit ShuffleRanks(unsigned seed) : seed_(seed) {}
+  explicit ShuffleRanks(unsigned seed, int sub_cluster = 0) : seed_(seed), sub_cluster_(sub_cluster) {}
 
   std::string run(int ranks, const Body& body, const WorldOptions& options) override {
     Shuffle shuffle(ranks, seed_);
@@ -71,6 +81,11 @@ class ShuffleRanks final : public Ranks {
       const auto make = [&](int rank) {
         route::Ground ground;
         ground.control = threads.control(rank, options.time_limit);
+        if (sub_cluster_ > 0) {
+          ground.places = cut(ranks, sub_cluster_);
+          ground.fabrics.push_back(
+              shm::make_fabric(*ground.control, shm::Space::of_threads(), ground.places));
+        }
         ground.fabrics.push_back(shuffle.fabric(*ground.control));
         ground.launcher = "threads";
         return ground;
@@ -82,6 +97,7 @@ class ShuffleRanks final : public Ranks {
 
  private:
   unsigned seed_;
+  int sub_cluster_;
 };
 
 }  // namespace
@@ -104,6 +120,13 @@ Backend mixed_backend(unsigned seed) {
 Backend shuffle_backend(unsigned seed) {
   return {
       fmt::format("shuffle_{}", seed), [seed] { return shuffle_ranks(seed); }, {"", "late", "buffered"}, 10};
+}
+
+Backend hybrid_backend(unsigned seed, int sub_cluster) {
+  return {fmt::format("shm_by_{}_shuffle_{}", sub_cluster, seed),
+          [=] { return std::make_unique<ShuffleRanks>(seed, sub_cluster); },
+          {"", "shuffle"},
+          10};
 }
 
 // A rank's turn takes longer to hand over than a store to cross, so there are fewer steps.

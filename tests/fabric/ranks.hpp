@@ -82,6 +82,9 @@ Backend thread_backend();
 Backend process_backend();
 Backend mixed_backend(unsigned seed);
 Backend shuffle_backend(unsigned seed);
+
+// Threads whose sub-clusters share memory, with the test double between them.
+Backend hybrid_backend(unsigned seed, int sub_cluster);
 Backend sim_backend(const std::string& machine, std::vector<std::string> routes, int most_ranks = 1 << 20);
 
 // For googletest's names.

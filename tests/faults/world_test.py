@@ -103,7 +103,7 @@ class Environment(WorldTest):
             self.assertEqual(file.read(), b"dear diary, " * 100)
 
     def test_fabrics(self):
-        self.refused("OPENTCA_FABRIC is 'fax', and there is no such fabric; there are shm, cuda and sim", OPENTCA_FABRIC="fax")
+        self.refused("OPENTCA_FABRIC is 'fax', and there is no such fabric; there are shm, cuda, mpi, shm\\+mpi and sim", OPENTCA_FABRIC="fax")
         if not CUDA:
             self.refused("fabric cuda .OPENTCA_FABRIC.: this OpenTCA was built without CUDA", OPENTCA_FABRIC="cuda")
 
@@ -116,7 +116,7 @@ class Environment(WorldTest):
     def test_several_hosts(self):
         self.refused(
             "Open MPI started 2 of 4 ranks on this host; the shm fabric serves one host",
-            OMPI_COMM_WORLD_RANK="0", OMPI_COMM_WORLD_SIZE="4", OMPI_COMM_WORLD_LOCAL_SIZE="2",
+            OPENTCA_FABRIC="shm", OMPI_COMM_WORLD_RANK="0", OMPI_COMM_WORLD_SIZE="4", OMPI_COMM_WORLD_LOCAL_SIZE="2",
         )  # fmt: skip
 
     def test_launched_twice_at_once(self):

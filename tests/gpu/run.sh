@@ -60,7 +60,7 @@ summary() {
 build() {
   cmake -S . -B "$tree" -DCMAKE_BUILD_TYPE=Release -DCMAKE_CUDA_ARCHITECTURES=native -DOPENTCA_WITH_CUDA=ON "$@" &&
     cmake --build "$tree" --parallel "$(nproc)" \
-      --target gpu_threads gpu_processes gpu_starts gpu_himeno example_gpu_ring tca
+      --target gpu_threads gpu_processes gpu_starts gpu_himeno gpu_qcd example_gpu_ring tca
 }
 export -f build
 export tree
@@ -68,10 +68,11 @@ stage build 200 bash -c 'build "$@"' build "$@" || summary
 
 tests=$tree/tests/gpu
 ring=$tree/examples/gpu_ring
-for suite in gpu_starts gpu_threads gpu_processes gpu_himeno; do
+for suite in gpu_starts gpu_threads gpu_processes gpu_himeno gpu_qcd; do
   stage "$suite" 100 "$tests/$suite" --gtest_brief=1
 done
 stage "gpu_ring, 1 rank" 20 "$ring"
+stage "tca qcd, kernel, 2 ranks" 20 "$tree/bin/tca" qcd invert --fabric cuda --small --links 12 -n 2 --threads
 stage "gpu_ring, 2 ranks" 20 "$tree/bin/tca" run -n 2 -- "$ring"
 
 sanitizer=

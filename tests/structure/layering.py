@@ -25,7 +25,7 @@ LAYERS = [
     ["src/route"],
     ["src/core include/tca/window.hpp include/tca/chain.hpp include/tca/team.hpp include/tca/world.hpp"],
     ["src/halo include/tca/grid.hpp include/tca/halo.hpp", "src/coll include/tca/coll.hpp include/tca/collective.hpp"],
-    ["include/tca/tca.hpp"],
+    ["include/tca/tca.hpp include/tca/mpi.hpp"],
     ["apps", "examples"],
     ["bench"],
     ["tools"],
@@ -33,7 +33,7 @@ LAYERS = [
 
 # What names a machine's vendor, and the only places where it may stand.
 VENDOR_HEADERS = re.compile(r"(mpi|mpi-ext|nccl|nvshmem\w*|nvml|cuda\w*|cooperative_groups)\.h$|^cuda/|^cooperative_groups/")
-VENDOR_PLACES = re.compile(r"src/fabric/(mpi|cuda)/|include/tca/[^.]*\.cuh$|apps/\w+/(mpi|gpu|nccl)_[^/]*$|bench/(peers|gpu)/|tools/(.*/)?peers/")
+VENDOR_PLACES = re.compile(r"src/fabric/(mpi|cuda)/|include/tca/([^.]*\.cuh|mpi\.hpp)$|apps/\w+/(mpi|gpu|nccl)_[^/]*$|bench/(peers|gpu)/|tools/(.*/)?peers/")
 
 SUFFIXES = {".hpp", ".h", ".cuh", ".cpp", ".c", ".cu"}
 INCLUDE = re.compile(r'^\s*#\s*include\s*[<"]([^>"]+)[>"]')

@@ -278,9 +278,9 @@ TEST(World, TakesItsFabricFromOptionsThenFromTheEnvironment) {
   setenv("OPENTCA_FABRIC", "", 1);
   EXPECT_EQ(fabric_of(""), "fabric shm");
   setenv("OPENTCA_FABRIC", "carrier pigeon", 1);
-  EXPECT_TRUE(
-      is_wrong({"OPENTCA_FABRIC is 'carrier pigeon', and there is no such fabric; there are shm, cuda and sim"},
-               [&] { fabric_of(""); }));
+  EXPECT_TRUE(is_wrong({"OPENTCA_FABRIC is 'carrier pigeon', and there is no such fabric; there are shm, "
+                        "cuda, mpi, shm+mpi and sim"},
+                       [&] { fabric_of(""); }));
   EXPECT_EQ(fabric_of("shm"), "fabric shm");
   unsetenv("OPENTCA_FABRIC");
   EXPECT_TRUE(

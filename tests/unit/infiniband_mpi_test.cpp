@@ -137,5 +137,57 @@ TEST_F(Messages, AReceiveThatNobodySendsIsADeadlockThatNamesBoth) {
   }
 }
 
+des::Task send_tagged(Mpi& mpi, std::uint64_t bytes, std::uint32_t tag) {
+  des::Task sent = mpi.send(0, 1, bytes, tag);
+  co_await sent;
+}
+des::Task receive_tagged(Mpi& mpi, std::uint64_t bytes, std::uint32_t tag, des::Time& end) {
+  des::Task received = mpi.receive(0, 1, bytes, tag);
+  co_await received;
+  end = mpi.simulator().now();
+}
+
+// Whatever the order in which both ends come to them.
+TEST_F(Messages, TagsTellMessagesOfAPairApart) {
+  des::Simulator simulator;
+  Network network(simulator, machine_.network, {.fidelity = Fidelity::tlp});
+  const Mpi::Rank here{network.endpoint(0, "gpu2"), network.endpoint(0, "host1")};
+  const Mpi::Rank there{network.endpoint(1, "gpu2"), network.endpoint(1, "host1")};
+  Mpi mpi(network, machine_.host, find_mpi(machine_, ""), {here, there});
+  des::Time small = 0, large = 0;
+  simulator.spawn(send_tagged(mpi, 4096 * kib, 1), {"a sender"});
+  simulator.spawn(send_tagged(mpi, 8, 2), {"a sender"});
+  simulator.spawn(receive_tagged(mpi, 8, 2, small), {"a receiver"});
+  simulator.spawn(receive_tagged(mpi, 4096 * kib, 1, large), {"a receiver"});
+  simulator.run();
+  EXPECT_LT(des::to_us(small), 10);
+  EXPECT_GT(des::to_us(large), 500);
+}
+
+des::Task put_window(Mpi& mpi, std::uint64_t bytes) {
+  des::Task put = mpi.put(0, 1, bytes);
+  co_await put;
+}
+des::Task expose_window(Mpi& mpi, std::uint64_t bytes) {
+  des::Task exposed = mpi.expose(0, 1, bytes);
+  co_await exposed;
+}
+
+// No buffer at the receiver, from which its processor would have to store into the GPU.
+TEST_F(Messages, WindowsAreWrittenStraight) {
+  for (const std::uint64_t bytes : {8 * kib, 64 * kib, 4096 * kib}) {
+    des::Simulator simulator;
+    Network network(simulator, machine_.network, {.fidelity = Fidelity::tlp});
+    const Mpi::Rank here{network.endpoint(0, "gpu2"), network.endpoint(0, "host1")};
+    const Mpi::Rank there{network.endpoint(1, "gpu2"), network.endpoint(1, "host1")};
+    Mpi mpi(network, machine_.host, find_mpi(machine_, ""), {here, there});
+    simulator.spawn(put_window(mpi, bytes), {"rank", 0});
+    simulator.spawn(expose_window(mpi, bytes), {"rank", 1});
+    simulator.run();
+    EXPECT_GT(des::to_us(simulator.now()), static_cast<double>(bytes) / 8e3);  // at no more than 8 GB/s
+    EXPECT_LT(des::to_us(simulator.now()), one_way("", bytes, 2).us + 3) << bytes;
+  }
+}
+
 }  // namespace
 }  // namespace tca::net

@@ -165,6 +165,15 @@ TEST(Machine, LibraryThatIsLikeItself) {
                "is like itself");
 }
 
+TEST(Machine, LibraryWithoutAName) {
+  expect_error(error_after("h200-cluster", "[mpi.cuda-aware]", "[mpi.\"\"]"), "a table of [mpi] has no name");
+}
+
+TEST(Machine, ExpansionBelowOne) {
+  expect_error(error_after("dgx-h200", "expansion = { value = 2,", "expansion = { value = 0,"),
+               "`expansion` is 0; it can be 1 to 16");
+}
+
 TEST(Machine, LibraryOnARailThatThereIsNot) {
   expect_error(error_after("quong", "rails = [\"ib0\"]", "rails = [\"ib7\"]"),
                "there is no interconnect `ib7`");

@@ -1,6 +1,7 @@
 // `tca model`: its programs do what the scorecard's do, its ledger leaves no time out, and it says what it cannot run.
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <cstdio>
 #include <fstream>
 #include <numeric>
@@ -38,41 +39,46 @@ std::string error_of(const ModelOptions& options) {
   return {};
 }
 
-// The scorecard's programs are those that were held against the published figures.
-TEST(Model, HimenoIsTheScorecards) {
-  const net::Machine machine = net::read_machine("ha-pacs-tca");
-  for (const char* scheme : {"direct", "mpi", "hybrid"}) {
-    ModelOptions options;
-    options.fidelity = "tlp";
-    options.scheme = scheme;
-    options.ranks = 16;
-    options.grid = "2x8x1";
-    options.size = "128x64x64";
-    options.element = 8;
-    RunSettings settings;
-    settings.scheme = scheme;
-    settings.extents = {128, 64, 64};
-    settings.grid = {2, 8, 1};
-    EXPECT_NEAR(run_model(options).mean_us / run_himeno(machine, settings), 1, 0.001) << scheme;
-  }
-}
-
-TEST(Model, MessagesAreTheScorecards) {
+// The scorecard's own ping-pong, which knows of more kinds of buffers, is the same one.
+TEST(Model, PingpongIsTheScorecards) {
   const net::Machine machine = net::read_machine("ha-pacs-tca");
   RunSettings settings;
   settings.bytes = 4096;
   for (const char* scheme : {"direct", "mpi"}) {
     settings.scheme = scheme;
-    settings.ranks = 2;
     EXPECT_NEAR(run_on("ha-pacs-tca", "pingpong", scheme).mean_us / run_pingpong(machine, settings), 1, 0.01)
         << scheme;
-    settings.ranks = 8;
-    EXPECT_NEAR(run_on("ha-pacs-tca", "bcast", scheme, 8).mean_us / run_bcast(machine, settings), 1, 0.01)
-        << scheme;
-    EXPECT_NEAR(run_on("ha-pacs-tca", "allgather", scheme, 8).mean_us / run_allgather(machine, settings), 1,
-                0.03)
-        << scheme;
   }
+}
+
+// Of programs that go directly. In MPI's, where messages of a rank are staged through one memory at a time, nanoseconds between
+// the starts decide about tens of percent, by packets as by trains (docs/model.md).
+TEST(Model, TrainsAgreeWithPackets) {
+  double greatest = 0;
+  for (const char* name : {"ha-pacs-tca", "quong", "dgx-h200", "h200-cluster"}) {
+    for (const char* program : {"himeno", "halo", "pingpong", "bcast", "allgather", "allreduce"}) {
+      for (const std::int64_t bytes : {64, 4096, 65536}) {
+        ModelOptions options{.program = program, .machine = name, .scheme = "direct", .size = "XS"};
+        options.bytes = bytes;
+        options.extent = bytes == 64 ? 8 : bytes == 4096 ? 16 : 64;
+        options.fidelity = "tlp";
+        const double packets = run_model(options).mean_us;
+        options.fidelity = "train";
+        const double apart = run_model(options).mean_us / packets - 1;
+        greatest = std::max(greatest, std::abs(apart));
+        EXPECT_LT(std::abs(apart), 0.03) << name << ' ' << program << ' ' << bytes;
+      }
+    }
+  }
+  std::printf("greatest difference %.2f %%\n", greatest * 100);
+}
+
+TEST(Model, WindowsSaveTheHandshake) {
+  ModelOptions options{.program = "halo", .ranks = 2, .extent = 64, .gpu = 2};
+  options.scheme = "mpi";
+  const double two_sided = run_model(options).mean_us;
+  options.scheme = "rma";
+  EXPECT_LT(run_model(options).mean_us, two_sided);
 }
 
 // Every program on every machine by every scheme that it has there; all of a rank's time is in the ledger.

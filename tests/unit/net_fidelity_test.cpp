@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <deque>
 #include <memory>
 
 #include "des/random.hpp"
@@ -16,11 +17,12 @@ namespace {
 using namespace net;
 using des::Time;
 
-// One node's transfer: to whom, how much, and when it begins.
+// One node's transfer: to whom, how much, and when it begins; not before another one's arrival, where it names one.
 struct Put {
   std::uint32_t from, to;
   Rows rows;
   Time begin = 0;
+  int after = -1;
 };
 using Pattern = std::vector<Put>;
 
@@ -43,8 +45,9 @@ class Experiment {
   // Puts of one node share the tags of its NIC.
   Outcome operator()(const Pattern& pattern) {
     arrivals_.resize(pattern.size());
+    for (const Put& put : pattern) arrived_.emplace_back(simulator_, des::Label{"an arrival from", put.from});
     for (std::size_t i = 0; i < pattern.size(); ++i)
-      simulator_.spawn(put(pattern[i], arrivals_[i]), {"put", static_cast<int>(i)});
+      simulator_.spawn(put(pattern[i], i), {"put", static_cast<int>(i)});
     simulator_.run();
     const Trains* trains = network_.trains();
     EXPECT_EQ(network_.traffic().packets(), 0u);
@@ -54,9 +57,9 @@ class Experiment {
   }
 
  private:
-  des::Task put(Put put, Time& arrival) {
+  des::Task put(Put put, std::size_t number) {
     co_await simulator_.sleep_until(put.begin);
-    des::Counter arrived(simulator_, {"an arrival from", put.from});
+    if (put.after >= 0) co_await arrived_[static_cast<std::size_t>(put.after)].reached(1);
     const char* unit = network_.machine().name == "torus" ? "gpu" : "gpu0";
     des::Task transfer = network_.transfer({.from = network_.endpoint(put.from, unit),
                                             .to = network_.endpoint(put.to, unit),
@@ -66,15 +69,16 @@ class Experiment {
                                             .request_gap = des::from_ns(12),
                                             .row_gap = des::from_ns(8),
                                             .tags = tags_[put.from].get(),
-                                            .arrived = &arrived});
+                                            .arrived = &arrived_[number]});
     co_await transfer;
-    co_await arrived.reached(1);
-    arrival = simulator_.now();
+    co_await arrived_[number].reached(1);
+    arrivals_[number] = simulator_.now();
   }
 
   des::Simulator simulator_;
   Network network_;
   std::vector<std::unique_ptr<des::Semaphore>> tags_;
+  std::deque<des::Counter> arrived_;
   std::vector<Time> arrivals_;
 };
 
@@ -112,13 +116,61 @@ Pattern random_puts(std::uint32_t nodes, Rows rows) {
   return pattern;
 }
 
+// Half as many walkers as nodes, each of which goes on from where it has arrived.
+Pattern random_walks(std::uint32_t nodes, Rows rows) {
+  constexpr int steps = 6;
+  Pattern pattern;
+  for (std::uint32_t walker = 0; walker < (nodes + 1) / 2; ++walker) {
+    des::Random random(5, walker);
+    std::uint32_t at = 2 * walker;
+    for (int step = 0; step < steps; ++step) {
+      const auto to = static_cast<std::uint32_t>((at + 1 + random.below(nodes - 1)) % nodes);
+      const int before = static_cast<int>(pattern.size()) - 1;
+      pattern.push_back(
+          {at, to, rows, static_cast<Time>(random.below(des::microsecond)), step == 0 ? -1 : before});
+      at = to;
+    }
+  }
+  return pattern;
+}
+// A binomial tree from node 0.
+Pattern broadcast(std::uint32_t nodes, Rows rows) {
+  Pattern pattern;
+  std::vector<int> put_to(nodes, -1);
+  for (std::uint32_t span = nodes; span > 1; span /= 2)
+    for (std::uint32_t from = 0; from + span / 2 < nodes; from += span) {
+      pattern.push_back({from, from + span / 2, rows, 0, put_to[from]});
+      put_to[from + span / 2] = static_cast<int>(pattern.size()) - 1;
+    }
+  return pattern;
+}
+// From a memory through the node's own NIC back into the node, all nodes at once; and to the next one meanwhile.
+Pattern loop_back(std::uint32_t nodes, Rows rows) {
+  Pattern pattern;
+  for (std::uint32_t i = 0; i < nodes; ++i) pattern.push_back({i, i, rows});
+  return pattern;
+}
+Pattern loop_back_and_on(std::uint32_t nodes, Rows rows) {
+  Pattern pattern = loop_back(nodes, rows);
+  for (const Put& put : shift(nodes, rows)) pattern.push_back(put);
+  return pattern;
+}
+
 struct Case {
   const char* name;
   Pattern (*pattern)(std::uint32_t, Rows);
 };
-const Case patterns[]{{"one", one},           {"exchange", exchange}, {"shift", shift},
-                      {"pairs", pairs},       {"hot spot", hot_spot}, {"scatter", scatter},
-                      {"random", random_puts}};
+const Case patterns[]{{"one", one},
+                      {"exchange", exchange},
+                      {"shift", shift},
+                      {"pairs", pairs},
+                      {"hot spot", hot_spot},
+                      {"scatter", scatter},
+                      {"random", random_puts},
+                      {"walks", random_walks},
+                      {"broadcast", broadcast},
+                      {"loop-back", loop_back},
+                      {"loop+on", loop_back_and_on}};
 
 struct Place {
   const char* name;
@@ -159,8 +211,10 @@ TEST_P(Fidelities, TrainsAgreeWithPackets) {
           place.name, test.name, rows.bytes, rows.count, des::to_us(packets.last()), last, worst,
           static_cast<double>(packets.events) / static_cast<double>(trains.events), trains.fallen,
           trains.trains);
-      EXPECT_LT(std::abs(last), 2) << test.name;
-      EXPECT_LT(worst, 8) << test.name;
+      // What one put of a walk loses, all that follow it lose. On the fat tree links have room for just the packets of 4 KiB,
+      // which a train gives back sooner than its packets would.
+      EXPECT_LT(std::abs(last), test.pattern == random_walks ? 4 : 2) << test.name;
+      EXPECT_LT(worst, test.pattern == random_walks ? 10 : 8) << test.name;
     }
   }
 }
@@ -168,7 +222,8 @@ TEST_P(Fidelities, TrainsAgreeWithPackets) {
 // Flows know nothing of who blocks whom, so only of patterns without much of that.
 TEST_P(Fidelities, FlowsComeNearInBulk) {
   for (const Case& test : patterns) {
-    if (test.pattern == random_puts) continue;
+    if (test.pattern == random_puts || test.pattern == random_walks || test.pattern == loop_back_and_on)
+      continue;
     const Pattern pattern = test.pattern(place.machine.nodes, {65536, 1});
     const Outcome packets = Experiment(place.machine, Fidelity::tlp)(pattern);
     const Outcome flows = Experiment(place.machine, Fidelity::flow)(pattern);

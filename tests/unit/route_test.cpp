@@ -48,11 +48,12 @@ class RouteTest : public testing::Test {
     fabrics.push_back(std::make_unique<NamedFabric>("odd", std::vector<std::string_view>{"first", "second"}));
   }
   std::string chosen(int target, const Shape& shape, const std::string& asked = {}) const {
-    const route::Choice choice = route::choose(fabrics, target, shape, asked);
+    const route::Choice choice = route::choose(fabrics, costs, target, shape, asked);
     const fabric::Fabric& fabric = *fabrics[static_cast<std::size_t>(choice.fabric)];
     return fmt::format("{}/{}", fabric.name(), fabric.protocols()[static_cast<std::size_t>(choice.protocol)]);
   }
   std::vector<std::unique_ptr<fabric::Fabric>> fabrics;
+  route::Costs costs{5};  // this is rank 5's world
   const Shape word = base::pair_up(block(1), block(1), 8);
   const Shape mebibytes = base::pair_up(block(4 << 20), block(4 << 20), 8);
 };
@@ -87,6 +88,81 @@ TEST_F(RouteTest, CostsComeInPieces) {
   EXPECT_EQ(find("unknown", at), nullptr);
   EXPECT_EQ(find("p", base::pair_up(stride(5, 2), stride(5, 2), 1)), nullptr);
   EXPECT_DOUBLE_EQ(table[1].predict_us(at), 2 + 1000 * 0.5e-3);
+}
+
+TEST_F(RouteTest, SpacingsAreThoseOfTheWorseSide) {
+  using route::Spacing;
+  const auto spacing = [](std::int64_t to, std::int64_t from) {
+    return route::spacing(base::pair_up(stride(5, to), stride(5, from), 8));
+  };
+  EXPECT_EQ(route::spacing(word), Spacing::dense);
+  EXPECT_EQ(spacing(2, 2), Spacing::dense);
+  EXPECT_EQ(spacing(3, 3), Spacing::dense);
+  EXPECT_EQ(spacing(4, 4), Spacing::close);
+  EXPECT_EQ(spacing(5, 5), Spacing::close);
+  EXPECT_EQ(spacing(7, 5), Spacing::close);
+  EXPECT_EQ(spacing(8, 8), Spacing::spread);
+  const auto of_lines = [](std::int64_t run, std::int64_t pitch) {
+    const Layout layout = block_stride(3, run, pitch);
+    return route::spacing(base::pair_up(layout, layout, 8));
+  };
+  EXPECT_EQ(of_lines(64, 71), Spacing::dense);
+  EXPECT_EQ(of_lines(64, 72), Spacing::spread);
+  EXPECT_EQ(of_lines(600, 604), Spacing::dense);
+  EXPECT_EQ(of_lines(600, 609), Spacing::paged);
+  EXPECT_EQ(spacing(64, 64), Spacing::aliased);
+  EXPECT_EQ(spacing(520, 520), Spacing::paged);
+  EXPECT_EQ(spacing(1024, 1024), Spacing::paged_aliased);
+  EXPECT_EQ(spacing(2, 1024), Spacing::paged_aliased);
+  EXPECT_EQ(spacing(9, 2), Spacing::spread);
+}
+
+TEST_F(RouteTest, APieceForASpacingComesBeforeOneForAnyAndLongerRunsBeforeShorter) {
+  using route::Spacing;
+  const auto piece = [](double us, Spacing spacing, std::uint64_t from_run, std::uint64_t from_bytes = 0) {
+    return route::Cost{"f", "p",     Distance::near, LayoutClass::block_stride, from_bytes, us, 0,
+                       0,   spacing, from_run};
+  };
+  const route::Cost table[]{piece(1, Spacing::any, 0), piece(2, Spacing::any, 256, 4096),
+                            piece(3, Spacing::spread, 0), piece(4, Spacing::spread, 256),
+                            piece(5, Spacing::spread, 256, 65536)};
+  const auto us = [&](std::int64_t runs, std::int64_t run, std::int64_t pitch) {
+    const Layout layout = block_stride(runs, run, pitch);
+    const Shape shape = base::pair_up(layout, layout, 1);
+    const route::Cost* cost = route::find_cost(table, "f", "p", Distance::near, shape);
+    return cost != nullptr ? cost->setup_us : 0;
+  };
+  EXPECT_EQ(us(4, 64, 512), 1);
+  EXPECT_EQ(us(4, 256, 512), 1);
+  EXPECT_EQ(us(16, 256, 512), 2);
+  EXPECT_EQ(us(4, 64, 576), 3);
+  EXPECT_EQ(us(4, 256, 576), 4);
+  EXPECT_EQ(us(256, 256, 576), 5);
+}
+
+TEST_F(RouteTest, ACostIsNeverNegative) {
+  EXPECT_EQ((route::Cost{"f", "p", Distance::near, LayoutClass::block, 0, -1, 0, 0.5}.predict_us(word)), 0);
+}
+
+TEST_F(RouteTest, AMeasuredTableDecidesWhereItKnowsTheFabricAtThatDistance) {
+  route::TuningTable table;
+  table.add({"shm", "pull", Distance::near, LayoutClass::block, 0, 1, 0, 0});
+  table.add({"shm", "direct", Distance::near, LayoutClass::block, 0, 2, 0, 0});
+  costs.use(std::move(table), "/somewhere");
+  EXPECT_EQ(chosen(0, word), "shm/pull");  // staged is not in it, so it is not known
+  EXPECT_EQ(chosen(0, mebibytes), "shm/pull");
+  EXPECT_EQ(chosen(5, mebibytes), "shm/direct");  // to itself: the built-in costs
+  static_cast<NamedFabric&>(*fabrics[0]).crossing = 140;
+  EXPECT_EQ(chosen(0, mebibytes), "shm/direct");
+}
+
+TEST_F(RouteTest, RanksOfASubClusterAreNearOthersFarWhereNoCrossingIsMeasured) {
+  const route::Costs world(1, {true, true, false});
+  EXPECT_EQ(world.distance_to(*fabrics[1], 0), Distance::near);
+  EXPECT_EQ(world.distance_to(*fabrics[1], 1), Distance::self);
+  EXPECT_EQ(world.distance_to(*fabrics[1], 2), Distance::far);
+  static_cast<NamedFabric&>(*fabrics[1]).crossing = 60;
+  EXPECT_EQ(world.distance_to(*fabrics[1], 2), Distance::near);
 }
 
 TEST_F(RouteTest, EveryChannelOfShmHasACostForEveryLayout) {
@@ -152,11 +228,12 @@ TEST_F(RouteTest, TheEnvironmentWins) {
 }
 
 TEST_F(RouteTest, ExplainsItsChoice) {
-  EXPECT_TRUE(says(route::explain(fabrics, 0, word, {0, 2}, {}),
+  EXPECT_TRUE(says(route::explain(fabrics, costs, 0, word, {0, 2}, {}),
                    {"shm/staged, predicted 0.", " us", "next best shm/"}));
-  EXPECT_TRUE(says(route::explain(fabrics, 0, word, {0, 1}, "pull"), {"shm/pull", "forced by route 'pull'"}));
   EXPECT_TRUE(
-      says(route::explain(fabrics, 7, word, {1, 0}, {}), {"odd/first, no prediction", "the only channel"}));
+      says(route::explain(fabrics, costs, 0, word, {0, 1}, "pull"), {"shm/pull", "forced by route 'pull'"}));
+  EXPECT_TRUE(says(route::explain(fabrics, costs, 7, word, {1, 0}, {}),
+                   {"odd/first, no prediction", "the only channel"}));
   EXPECT_EQ(route::describe(word), "block");
   EXPECT_EQ(route::describe(base::pair_up(stride(10, 2), stride(10, 2), 4)), "stride, 10 runs of 4 bytes");
 }

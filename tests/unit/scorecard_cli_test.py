@@ -76,6 +76,20 @@ class ScorecardTest(unittest.TestCase):
         self.assertRegex(changed[1], r'^\+ start = \{ value = [\d.]+, unit = "us", fitted = "fit: S4')
         self.assertNotIn("2.2,", changed[1])
 
+    def test_own_figures_are_those_of_the_results(self):
+        medians = set()
+        for gpus in (2, 4):
+            name = f"2026-11-21-gpu-{gpus}xh200.jsonl"
+            with open(os.path.join(MACHINES, "..", "bench", "results", name)) as file:
+                medians |= {float(f"{json.loads(line)['median_us']:.4g}") for line in file}
+        done = self.tca("scorecard", "--source", "own", "--json")
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        lines = [json.loads(line) for line in done.stdout.splitlines()]
+        usable = [line for line in lines if line["use"] != "unusable"]
+        self.assertGreater(len(usable), 40)
+        for line in usable:
+            self.assertIn(line["published"], medians, line)
+
 
 if __name__ == "__main__":
     unittest.main()

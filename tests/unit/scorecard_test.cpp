@@ -118,5 +118,36 @@ TEST(Scorecard, TheModelKeepsToThePublishedFigures) {
   }
 }
 
+// A box of H200s, of which only ping-pongs between kernels are fitted.
+TEST(Scorecard, HalosAndSumsOfKernelsArePredictedFromTheirPingPongs) {
+  std::vector<Figure> figures = read_figures(net::find_published());
+  std::erase_if(figures, [](const Figure& figure) { return figure.source != "own"; });
+  for (const Figure& figure : figures)
+    EXPECT_EQ(figure.use == Use::fitted, figure.run == "kernel_pingpong") << figure.name;
+  const std::vector<Score> scores = score(figures, read_machines(figures));
+  EXPECT_LE(summarise(scores, Use::fitted).median, 0.05);
+  const Summary predicted = summarise(scores, Use::predicted);
+  EXPECT_GE(predicted.numbers, 20);
+  EXPECT_LE(predicted.median, 0.15);
+  EXPECT_EQ(predicted.beyond_30, 0);
+}
+
+TEST(Scorecard, ProtocolsThatThereAreNot) {
+  RunSettings settings;
+  settings.library = "lll";
+  settings.bytes = 8;
+  const auto error_on = [&settings](const char* machine) -> std::string {
+    try {
+      run_kernel_pingpong(net::read_machine(machine), settings);
+    } catch (const Error& error) {
+      return error.what();
+    }
+    return {};
+  };
+  EXPECT_EQ(error_on("dgx-h200"),
+            "kernels of dgx-h200 put by no protocol `lll`; there are direct, ll, nvshmem");
+  EXPECT_EQ(error_on("quong"), "kernels of quong put by no protocol `lll`; its file has no [kernels]");
+}
+
 }  // namespace
 }  // namespace tca::tool

@@ -295,7 +295,8 @@ TEST(SimWorld, AMachineThatCannotBeIsRefused) {
                       [&] { World::run_threads(3, nothing, on("peach3")); }));
   EXPECT_TRUE(refuses(Errc::invalid_argument, {"deep-thought"},
                       [&] { World::run_threads(2, nothing, on("deep-thought")); }));
-  EXPECT_TRUE(refuses(Errc::invalid_argument, {"WorldOptions::fabric is 'simulated'", "shm, cuda and sim"},
+  EXPECT_TRUE(refuses(Errc::invalid_argument,
+                      {"WorldOptions::fabric is 'simulated'", "shm, cuda, mpi, shm+mpi and sim"},
                       [&] { World::run_threads(2, nothing, {.fabric = "simulated"}); }));
 }
 
@@ -311,6 +312,45 @@ TEST(SimWorld, ComesUpAlone) {
   chain.wait();
   EXPECT_EQ(window[3], 7);
   EXPECT_GT(world.now().count(), 0);
+}
+
+// Ranks 0 and 8 are in two boxes that only MPI joins; they start a chain of one value and one of many in different orders.
+TEST(SimWorld, ChainsOverMpiMayBeStartedInAnyOrder) {
+  const auto body = [](World& world) {
+    constexpr std::array<std::int64_t, 2> counts{1, 1 << 16};
+    const Window<int> window = world.window<int>(4 << 16);
+    const int me = world.rank();
+    const bool plays = me % 8 == 0;
+    std::array<Chain, 2> chains{world.chain("one"), world.chain("many")};
+    for (std::size_t i = 0; i < 2; ++i) {
+      const auto at = static_cast<std::int64_t>(i) << 16, source = at + (2 << 16);
+      if (plays) chains[i].put(window.on(8 - me).at(at), window.at(source), block(counts[i])).expect(8 - me);
+      chains[i].commit();
+    }
+    for (int step = 0; plays && step < 3; ++step) {
+      for (const std::size_t i : {std::size_t{0}, std::size_t{1}}) {
+        const std::size_t turn = me == 0 ? i : 1 - i;
+        window[(2 + turn) << 16] = 10 * step + static_cast<int>(turn);
+        chains[turn].start();
+      }
+      for (Chain& chain : chains) chain.wait();
+      if (window[0] != 10 * step || window[1 << 16] != 10 * step + 1)
+        throw Error(Errc::refused, "the other chain's value");
+    }
+  };
+  EXPECT_NO_THROW(World::run_threads(9, body, on("h200-cluster")));
+}
+
+TEST(SimWorld, FidelityIsThatOfTheEnvironment) {
+  const auto body = [](World& world) { exchange_all(world, 4096, 2); };
+  const Outcome packets = run_on("ha-pacs-tca", 2, body);
+  setenv("OPENTCA_FIDELITY", "train", 1);
+  const Outcome trains = run_on("ha-pacs-tca", 2, body);
+  setenv("OPENTCA_FIDELITY", "tpl", 1);
+  EXPECT_THROW(sim::make_model("ha-pacs-tca", 2), Error);
+  unsetenv("OPENTCA_FIDELITY");
+  EXPECT_LT(trains.events, packets.events / 2);
+  EXPECT_NEAR(trains.seconds[0] / packets.seconds[0], 1, 0.02);
 }
 
 }  // namespace

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Draws OpenTCA's results (docs/results.md): time, bandwidth and ratio to a peer against bytes, a row for each bench
-and layout; the scorecard of the model; or a pion. `tca plot` calls this."""
+and layout; the scorecard of the model; a tuning; or a pion. `tca plot` calls this."""
 
 import argparse
 import json
@@ -16,6 +16,7 @@ matplotlib.use("Agg")
 import matplotlib.pyplot as plt  # noqa: E402  (after the choice of Agg)
 import pion  # noqa: E402
 import scorecard  # noqa: E402
+import tune  # noqa: E402
 from matplotlib.ticker import FixedLocator, FuncFormatter, LogLocator, NullFormatter, NullLocator  # noqa: E402
 
 FORMATS = (".svg", ".png", ".pdf")
@@ -281,9 +282,11 @@ def main():
             scorecard.draw(arguments.files, arguments.output, arguments.title)
         elif all(pion.recognises(file) for file in arguments.files):
             pion.draw(arguments.files, arguments.output, arguments.title)
+        elif all(tune.recognises(file) for file in arguments.files):
+            tune.draw(arguments.files, arguments.output, arguments.title)
         else:
             draw(read(arguments.files), arguments.output, arguments.title)
-    except (Refused, scorecard.NotAScorecard) as refusal:
+    except (Refused, scorecard.NotAScorecard, tune.NotATuning) as refusal:
         print(f"tca plot: {refusal}", file=sys.stderr)
         return 1
     except OSError as error:

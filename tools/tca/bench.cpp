@@ -4,11 +4,13 @@
 #include <memory>
 
 #include "bench_coll.hpp"
+#include "bench_commit.hpp"
 #include "bench_gpu.hpp"
 #include "bench_options.hpp"
 #include "bench_report.hpp"
 #include "launch.hpp"
 #include "measure.hpp"
+#include "mpi_options.hpp"
 #include "subcommand.hpp"
 #include "tca/tca.hpp"
 
@@ -105,21 +107,23 @@ void halo(World& world, const BenchOptions& options) {
   }
 }
 
-void check_shm(const BenchOptions& options) {
+void check_host(const BenchOptions& options) {
   for (const std::string& peer : options.peers) {
     if (peer != "mpi" && peer != "hand")
       throw Error(Errc::invalid_argument, fmt::format("--peer {} is for --fabric cuda", peer));
   }
   if (is_coll(options.what)) return check_coll_bench(options);
-  if (options.what != "pingpong" && options.what != "halo")
+  if (options.what != "pingpong" && options.what != "halo" && options.what != "commit")
     throw Error(Errc::invalid_argument,
                 fmt::format("{} is measured on GPUs: add --fabric cuda", options.what));
 }
 
-void run_shm(const BenchOptions& options) {
-  World world = World::init({.fabric = "shm"});
+void run_host(const BenchOptions& options) {
+  World world = World::init({.fabric = options.fabric});
   if (is_coll(options.what)) {
     run_coll_bench(world, options);
+  } else if (options.what == "commit") {
+    run_commit_bench(world, options);
   } else if (options.what == "pingpong") {
     ping_pong(world, options);
   } else {
@@ -152,11 +156,15 @@ void check(const BenchOptions& options) {
   }
   if (options.effort.rounds < 1 || options.effort.placements < 1)
     refuse("--rounds and --placements must be at least 1");
+  if (options.descriptors < 1 || options.descriptors > 65536)
+    refuse("--descriptors: 1 to 65536 are possible");
+  if (options.fabric == "cuda" && options.what == "commit")
+    refuse("commit is measured on shm; leave --fabric cuda out");
   if (options.fabric == "cuda" && is_coll(options.what) && options.what != "allreduce")
     refuse(fmt::format("{} is measured on shm; leave --fabric cuda out", options.what));
   if (!options.algorithm.empty() && (options.fabric == "cuda" || !is_coll(options.what)))
-    refuse("--algorithm is for collectives on shm");
-  options.fabric == "cuda" ? check_gpu_bench(options) : check_shm(options);
+    refuse("--algorithm is for collectives, and not on cuda");
+  options.fabric == "cuda" ? check_gpu_bench(options) : check_host(options);
 }
 
 int run_bench(const BenchOptions& options) {
@@ -168,13 +176,12 @@ int run_bench(const BenchOptions& options) {
                             .ranks = options.ranks,
                             .argv = own_command_line(),
                             .bind = unbound ? Bind::none : options.bind};
-    if (!options.against("mpi")) return launch(job);
+    if (!options.against("mpi") && !is_over_mpi(options.fabric)) return launch(job);
     if (bench::have_mpi()) return launch_under_mpirun(job);
-    throw Error(
-        Errc::invalid_argument,
-        "this build has no MPI to compare with; install libopenmpi-dev and openmpi-bin and build again");
+    throw Error(Errc::invalid_argument,
+                "this build has no MPI; install libopenmpi-dev and openmpi-bin and build again");
   }
-  options.fabric == "cuda" ? run_gpu_bench(options) : run_shm(options);
+  options.fabric == "cuda" ? run_gpu_bench(options) : run_host(options);
   return 0;
 }
 
@@ -202,20 +209,24 @@ void add_bench(Subcommands& tca) {
       "bench", "Measures puts, exchanges of faces and collectives, beside peers if asked",
       "tca bench pingpong --peer mpi,hand\n"
       "tca bench allreduce --ranks 4 --bytes 8,4096 --peer mpi --json allreduce.json\n"
+      "tca bench bcast --fabric shm+mpi --sub-cluster 4 --ranks 8 --peer mpi\n"
       "tca bench halo --ranks 2 --extent 64 --layout stride --peer mpi --json halo.json\n"
       "tca bench pingpong --fabric cuda --start kernel,graph --peer nccl,nvshmem --json pingpong.json\n"
       "tca bench put --fabric cuda --layout block-stride --rows 256,4096 --bytes 268435456 --peer copy",
       [options] { return run_bench(*options); });
-  app.add_option("WHAT", options->what,
-                 "pingpong, halo, or on shm barrier, bcast, allgather, allreduce, reduce_scatter, alltoall; "
-                 "on cuda also "
-                 "put and allreduce")
+  app.add_option(
+         "WHAT", options->what,
+         "pingpong, halo, or on shm commit, barrier, bcast, allgather, allreduce, reduce_scatter, alltoall; "
+         "on cuda also put and allreduce")
       ->required()
-      ->check(CLI::IsMember({"pingpong", "halo", "put", "barrier", "bcast", "allgather", "allreduce",
-                             "reduce_scatter", "alltoall"}));
-  app.add_option("--fabric", options->fabric, "shm: cores of this host; cuda: its GPUs, a process each")
-      ->check(CLI::IsMember({"shm", "cuda"}))
+      ->check(CLI::IsMember({"pingpong", "halo", "put", "commit", "barrier", "bcast", "allgather",
+                             "allreduce", "reduce_scatter", "alltoall"}));
+  app.add_option("--fabric", options->fabric,
+                 "shm: memory of this host; mpi; shm+mpi: shm within sub-clusters, mpi across; cuda: GPUs, a "
+                 "process each")
+      ->check(CLI::IsMember({"shm", "mpi", "shm+mpi", "cuda"}))
       ->capture_default_str();
+  add_sub_cluster_option(app);
   add_sizes(app, *options);
   app.add_option(
          "--peer", options->peers,
@@ -227,10 +238,14 @@ void add_bench(Subcommands& tca) {
       ->delimiter(',')
       ->check(CLI::IsMember({"kernel", "graph", "host", "engine"}))
       ->capture_default_str();
-  app.add_option("--route", options->route,
-                 "Force a channel: direct, pull or staged; on cuda ll, direct or copy_engine");
+  app.add_option(
+      "--route", options->route,
+      "Force a channel: direct, pull or staged; on mpi datatype, packed or rma; on cuda ll, direct or "
+      "copy_engine");
   app.add_option("--algorithm", options->algorithm,
                  "Force a collective's algorithm, such as ring or one_shot");
+  app.add_option("--descriptors", options->descriptors, "Of the chain whose commit is measured")
+      ->capture_default_str();
   app.add_flag("--unguarded", options->unguarded, "Chains without the guard");
   app.add_option("--blocks", options->blocks, "Of kernels that run a chain; 0: by its size");
   app.add_option("--threads", options->threads, "In each of these blocks; 0: by its size");

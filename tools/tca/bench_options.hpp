@@ -22,6 +22,7 @@ struct BenchOptions {
   std::vector<std::string> peers;
   std::string route;
   std::string algorithm;  // of a collective
+  int descriptors = 64;   // of a commit
   bool unguarded = false;
   unsigned blocks = 0, threads = 0;  // of kernels that run a chain; 0: by its size
   std::string json;

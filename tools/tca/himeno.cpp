@@ -14,6 +14,7 @@
 #include "himeno_report.hpp"
 #include "himeno_solve.hpp"
 #include "launch.hpp"
+#include "mpi_options.hpp"
 #include "subcommand.hpp"
 #include "tca/error.hpp"
 #include "tca/world.hpp"
@@ -52,6 +53,12 @@ void check_fabric(const HimenoOptions& options) {
   if (options.compare && options.fabric == "sim")
     refuse("--compare: there is no MPI on a modelled machine to compare with");
   if (options.start != "host") refuse(fmt::format("--start {} needs --fabric cuda", options.start));
+  if (is_over_mpi(options.fabric) && !himeno::have_mpi())
+    refuse(fmt::format(
+        "--fabric {}: this tca was built without MPI; install libopenmpi-dev and openmpi-bin and build again",
+        options.fabric));
+  if (is_over_mpi(options.fabric) && options.threads)
+    refuse(fmt::format("--fabric {}: its ranks are processes; leave --threads out", options.fabric));
   if (options.compare && options.threads)
     refuse("--compare needs ranks that are processes; leave --threads out");
 }
@@ -101,6 +108,7 @@ int launch_ranks(const HimenoOptions& options) {
   launching.ranks = options.ranks;
   launching.argv = own_command_line();
   launching.bind = options.bind;
+  if (is_over_mpi(options.fabric)) return launch_under_mpirun(launching);
   if (options.compare && !on_gpus(options)) {
     if (himeno::have_mpi()) {
       launch_under_mpirun(launching);  // comes back only when there is no mpirun
@@ -137,10 +145,13 @@ void add_himeno(Subcommands& tca) {
   app.add_option("-n,--ranks", options->ranks, "How many ranks")->capture_default_str();
   app.add_option("-s,--size", options->size, "XS, S, M, L or XL")->capture_default_str();
   app.add_option("--fabric", options->fabric,
-                 "shm (this host's memory), cuda (its GPUs) or sim (a modelled machine)")
+                 "shm (this host's memory), mpi, shm+mpi (shm within sub-clusters, mpi across), cuda (GPUs) "
+                 "or sim (a "
+                 "modelled machine)")
       ->envname("OPENTCA_FABRIC")
-      ->check(CLI::IsMember({"shm", "cuda", "sim"}))
+      ->check(CLI::IsMember({"shm", "mpi", "shm+mpi", "cuda", "sim"}))
       ->capture_default_str();
+  add_sub_cluster_option(app);
   app.add_option("--machine", options->machine, "The machine to model, on sim: a machine file's name or path")
       ->envname("OPENTCA_MACHINE");
   app.add_option("--start", options->start,

@@ -10,6 +10,7 @@
 #include "build_info.hpp"
 #include "launch.hpp"
 #include "machine.hpp"
+#include "route/over_mpi.hpp"
 #include "subcommand.hpp"
 #include "tca/tca.hpp"
 
@@ -30,8 +31,11 @@ struct Variable {
 
 constexpr std::array variables{
     Variable{"OPENTCA_TIME_LIMIT", "seconds a blocking call may take (30)"},
-    Variable{"OPENTCA_FABRIC", "shm or cuda, where a program does not say (shm)"},
+    Variable{"OPENTCA_FABRIC", "shm, cuda, mpi, shm+mpi or sim, where a program does not say (shm)"},
+    Variable{"OPENTCA_SUBCLUSTER", "ranks to a sub-cluster, on shm+mpi (all of a host)"},
+    Variable{"OPENTCA_PROGRESS_THREAD", "1: a thread moves messages on while a rank computes, on mpi"},
     Variable{"OPENTCA_ROUTE", "overrides the choice of channels"},
+    Variable{"OPENTCA_TUNING", "the tuning table: a file, or off (the one of tca tune)"},
     Variable{"OPENTCA_RANK", "set by tca run: this process's rank"},
     Variable{"OPENTCA_SIZE", "set by tca run: how many ranks"},
     Variable{"OPENTCA_CONTROL", "set by tca run: where the ranks meet"},
@@ -56,11 +60,20 @@ Fabric try_cuda() {
   return cuda;
 }
 
+// MPI itself is not started for this: mpirun does that.
+Fabric find_mpi() {
+  if (!route::built_with_mpi())
+    return {"mpi", false, "not in this build (packages libopenmpi-dev and openmpi-bin)"};
+  return {
+      "mpi", true,
+      fmt::format("ready: {}, under mpirun; shm+mpi shares memory within each host", route::mpi_library())};
+}
+
 std::vector<Fabric> find_fabrics() {
   return {{"shm", true, "ready: processes and threads of this host"},
           try_cuda(),
-          {"mpi", false, "not in this build"},
-          {"sim", false, "not in this build"}};
+          find_mpi(),
+          {"sim", true, "ready: modelled machines, whose ranks are threads"}};
 }
 
 std::string size_in_words(std::int64_t bytes) {
@@ -119,7 +132,7 @@ void print_variables() {
   fmt::print("\nEnvironment\n");
   for (const Variable& variable : variables) {
     const char* value = std::getenv(variable.name);
-    fmt::print("  {:<19} {:<9} {}\n", variable.name, value ? value : "-", variable.meaning);
+    fmt::print("  {:<23} {:<9} {}\n", variable.name, value ? value : "-", variable.meaning);
   }
 }
 

@@ -70,6 +70,8 @@ int main(int argc, char** argv) {
   add_qcd(subcommands);
   add_run(subcommands);
   add_bench(subcommands);
+  add_tune(subcommands);
+  add_explain(subcommands);
   add_info(subcommands);
   add_plot(subcommands);
   add_model(subcommands);

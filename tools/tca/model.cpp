@@ -178,7 +178,7 @@ void add_model(Subcommands& tca) {
   CLI::App& app =
       tca.add("model", "Models a program of ranks on a machine that need not be there (docs/model.md)",
               "tca model himeno --machine ha-pacs-tca --ranks 16 --scheme hybrid\n"
-              "tca model himeno --machine torus-32k --ranks 32768 --size XL --fidelity train\n"
+              "tca model himeno --machine torus-32k --ranks 32768 --size XL\n"
               "tca model pingpong --machine peach3 --sweep bytes=8:1048576 --json pingpong.json\n"
               "tca model allgather --sweep scheme=direct,mpi --sweep links/cable/latency=0.1,0.2\n"
               "tca model halo --machine dgx-h200 --trace halo.json --links halo.svg",
@@ -189,9 +189,11 @@ void add_model(Subcommands& tca) {
   app.add_option("--machine", options->model.machine, "Its name, or the path of its file")
       ->capture_default_str();
   add_program_options(app, options->model);
-  app.add_option("--fidelity", options->model.fidelity,
-                 "tlp: every packet; train: whole transfers; flow: shared rates")
-      ->check(CLI::IsMember({"tlp", "train", "flow"}))
+  app.add_option(
+         "--fidelity", options->model.fidelity,
+         "tlp: every packet; train: whole transfers; flow: shared rates; auto: tlp up to 64 ranks, else "
+         "train")
+      ->check(CLI::IsMember({"auto", "tlp", "train", "flow"}))
       ->capture_default_str();
   app.add_option("--set", options->overrides,
                  "KEY=NUMBER of the machine file, in its unit: links/cable/latency=0.2");

@@ -51,17 +51,10 @@ Grid3 grid_of(const Exchange& exchange) {
   return grid;
 }
 
-net::Rows rows_of(const Exchange& exchange, int dimension) {
-  const auto& cells = exchange.cells;
-  if (dimension == 0) return {.bytes = cells[1] * cells[2] * exchange.element};
-  if (dimension == 1) return {.bytes = cells[2] * exchange.element, .count = cells[0]};
-  return {.bytes = exchange.element, .count = cells[0] * cells[1]};
-}
-
 // What a kernel moves that packs a face; single elements are in a sector each.
 double packing_bytes(const Face& face) {
   const auto total = static_cast<double>(face.rows.total());
-  if (face.dimension < 2) return 2 * total;
+  if (static_cast<double>(face.rows.bytes) >= sector_bytes) return 2 * total;
   return total + total / static_cast<double>(face.rows.bytes) * sector_bytes;
 }
 
@@ -95,16 +88,8 @@ class Exchanger {
         des::Task computed = compute(rank);
         co_await computed;
       }
-      if (exchange_.scheme == Scheme::rma) {
-        des::Task posted = tell_partners(rank);
-        co_await posted;
-      }
       des::Task exchanged = exchange(rank, step);
       co_await exchanged;
-      if (exchange_.scheme == Scheme::rma) {
-        des::Task completed = tell_partners(rank);
-        co_await completed;
-      }
       if (exchange_.computes) {
         des::Task reduced = reduce(rank, step);
         co_await reduced;
@@ -122,9 +107,9 @@ class Exchanger {
   }
 
   void add(std::uint32_t rank, Face& face) {
-    face.rows = rows_of(exchange_, face.dimension);
+    face.rows = exchange_.faces[static_cast<std::size_t>(face.dimension)];
     const bool message = by_mpi(rank, face);
-    const bool packed = face.dimension == 2 || (face.dimension == 1 && (message || !stage_.puts_rows()));
+    const bool packed = face.rows.count > 1 && (face.dimension == 2 || message || !stage_.puts_rows());
     Share& share = shares_[rank];
     if (packed) share.packings.push_back(packing_bytes(face));
     if (message) {
@@ -162,10 +147,7 @@ class Exchanger {
     des::Task packed = pack(rank, "pack");
     co_await packed;
     des::Group messages(stage_.simulator(), {"the messages of rank", rank});
-    for (const Face& face : own.messages) {
-      messages.spawn(stage_.mpi().receive(face.to, rank, face.rows.total()), {"receive of rank", rank});
-      messages.spawn(stage_.mpi().send(rank, face.to, face.rows.total()), {"send of rank", rank});
-    }
+    for (const Face& face : own.messages) add_messages(rank, face, messages);
     if (!own.chain.puts.empty()) {
       des::Task started = stage_.start(rank, 0, own.chain);
       co_await started;
@@ -182,16 +164,17 @@ class Exchanger {
     co_await unpacked;
   }
 
-  // MPI's windows: whoever is written to says so first (post), and hears when all is there (complete).
-  des::Task tell_partners(std::uint32_t rank) {
-    des::Group notices(stage_.simulator(), {"the notices of rank", rank});
-    constexpr std::uint64_t bytes = 8;
-    for (const Face& face : shares_[rank].messages) {
-      notices.spawn(stage_.host_mpi().send(rank, face.to, bytes), {"notice of rank", rank});
-      notices.spawn(stage_.host_mpi().receive(face.to, rank, bytes), {"notice to rank", rank});
-    }
-    des::Task told = stage_.finish(rank, notices);
-    co_await told;
+  // What comes over a face, and what goes; messages of a pair are told apart by the face that they leave through.
+  void add_messages(std::uint32_t rank, const Face& face, des::Group& messages) {
+    net::Mpi& mpi = stage_.mpi();
+    const std::uint64_t bytes = face.rows.total();
+    const auto out = static_cast<std::uint32_t>(2 * face.dimension + face.side);
+    const auto in = static_cast<std::uint32_t>(2 * face.dimension + 1 - face.side);
+    const bool one_sided = exchange_.scheme == Scheme::rma;
+    messages.spawn(one_sided ? mpi.expose(face.to, rank, bytes, in) : mpi.receive(face.to, rank, bytes, in),
+                   {"receive of rank", rank});
+    messages.spawn(one_sided ? mpi.put(rank, face.to, bytes, out) : mpi.send(rank, face.to, bytes, out),
+                   {"send of rank", rank});
   }
 
   // The residual: out of the GPU, then added up by the processors, rank with rank ^ 1, ^ 2, ...; without MPI by stores.
@@ -230,6 +213,12 @@ class Exchanger {
 
 }  // namespace
 
+std::array<net::Rows, 3> faces_of(const std::array<std::uint64_t, 3>& cells, std::uint64_t element) {
+  return {net::Rows{.bytes = cells[1] * cells[2] * element},
+          net::Rows{.bytes = cells[2] * element, .count = cells[0]},
+          net::Rows{.bytes = element, .count = cells[0] * cells[1]}};
+}
+
 void run_exchange(Stage& stage, const Exchange& exchange) {
   Exchanger exchanger(stage, exchange);
   for (std::uint32_t rank = 0; rank < stage.ranks(); ++rank)
@@ -242,7 +231,8 @@ std::uint64_t bytes_of(const Exchange& exchange) {
   std::uint64_t bytes = 0;
   for (std::uint32_t rank = 0; rank < grid.shape[0] * grid.shape[1] * grid.shape[2]; ++rank)
     for (const int dimension : {0, 1, 2})
-      bytes += grid.faces(rank, dimension).size() * rows_of(exchange, dimension).total();
+      bytes +=
+          grid.faces(rank, dimension).size() * exchange.faces[static_cast<std::size_t>(dimension)].total();
   return bytes;
 }
 

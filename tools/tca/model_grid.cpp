@@ -96,6 +96,14 @@ std::uint32_t count_ranks(const net::Machine& machine, const ModelOptions& optio
   return static_cast<std::uint32_t>(options.ranks);
 }
 
+Scheme scheme_named(std::string_view name) {
+  if (name == "direct") return Scheme::direct;
+  if (name == "mpi") return Scheme::mpi;
+  if (name == "rma") return Scheme::rma;
+  if (name == "hybrid") return Scheme::hybrid;
+  base::fail(Errc::invalid_argument, "there is no scheme `{}`; there are direct, mpi, rma, hybrid", name);
+}
+
 Scheme find_scheme(const net::Machine& machine, const ModelOptions& options, std::uint32_t ranks) {
   const std::vector<std::string> schemes = schemes_of(machine);
   if (schemes.empty())
@@ -107,9 +115,7 @@ Scheme find_scheme(const net::Machine& machine, const ModelOptions& options, std
   if (name == "rma" && !exchanges_faces(options.program))
     base::fail(Errc::invalid_argument, "rma is for himeno and halo; {} has {}", options.program,
                schemes.size() > 2 && schemes.front() == "direct" ? "direct, mpi, hybrid" : "mpi");
-  if (name == "mpi") return Scheme::mpi;
-  if (name == "rma") return Scheme::rma;
-  if (name == "hybrid") return Scheme::hybrid;
+  if (name != "direct") return scheme_named(name);
   const DirectWay way = find_way(machine);
   const std::uint64_t reached = std::uint64_t{way.nodes} * machine.places.size();
   if (ranks > reached)
@@ -117,12 +123,6 @@ Scheme find_scheme(const net::Machine& machine, const ModelOptions& options, std
                machine.name, reached, ranks,
                schemes.size() > 1 ? "take mpi, rma or hybrid" : "have no other way");
   return Scheme::direct;
-}
-
-net::Fidelity find_fidelity(const std::string& name) {
-  for (const net::Fidelity fidelity : {net::Fidelity::tlp, net::Fidelity::train, net::Fidelity::flow})
-    if (name == to_string(fidelity)) return fidelity;
-  base::fail(Errc::invalid_argument, "--fidelity {}: there are tlp, train and flow", name);
 }
 
 Exchange make_exchange(const net::Machine& machine, const ModelOptions& options, std::uint32_t ranks) {
@@ -148,6 +148,7 @@ Exchange make_exchange(const net::Machine& machine, const ModelOptions& options,
     const std::int64_t parts = himeno ? grid[i] : 1;
     exchange.cells[i] = static_cast<std::uint64_t>((cells[i] + parts - 1) / parts);
   }
+  exchange.faces = faces_of(exchange.cells, exchange.element);
   return exchange;
 }
 

@@ -11,7 +11,6 @@ inline bool exchanges_faces(const std::string& program) { return program == "him
 // Throw Error{invalid_argument}, in one line.
 Scheme find_scheme(const net::Machine& machine, const ModelOptions& options, std::uint32_t ranks);
 std::uint32_t count_ranks(const net::Machine& machine, const ModelOptions& options);
-net::Fidelity find_fidelity(const std::string& name);
 Exchange make_exchange(const net::Machine& machine, const ModelOptions& options, std::uint32_t ranks);
 
 std::string describe(const std::vector<std::uint32_t>& grid);  // "2x8x1"

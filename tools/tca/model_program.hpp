@@ -1,10 +1,10 @@
-// The programs of `tca model`: what each rank does, on a machine set up by a Stage. Those that are also in the scorecard do
-// the same there, step by step, so that what is true of the published figures is true of them.
+// The programs of `tca model` and of the scorecard: what each rank does, on a machine set up by a Stage.
 #pragma once
 
 #include <array>
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "model_stage.hpp"
@@ -13,16 +13,23 @@ namespace tca::tool {
 
 enum class Scheme { direct, mpi, rma, hybrid };
 
+// Throws Error{invalid_argument} for another word.
+Scheme scheme_named(std::string_view name);
+
 // An iteration that exchanges faces, and computes in between or does not.
 struct Exchange {
   Scheme scheme = Scheme::direct;
   std::vector<std::uint32_t> grid{1, 1, 1};  // ranks along i, j and k
-  std::array<std::uint64_t, 3> cells{};      // of a rank; k is contiguous
-  std::uint64_t element = 4;                 // bytes
+  std::array<net::Rows, 3> faces{};          // that a rank sends to a neighbour along each dimension
   bool periodic = false;
-  bool computes = false;  // the Himeno benchmark's kernels, and its residual
+  bool computes = false;                 // the Himeno benchmark's kernels, and its residual
+  std::array<std::uint64_t, 3> cells{};  // of a rank, where it computes
+  std::uint64_t element = 4;             // bytes of a cell
   std::uint64_t iterations = 3;
 };
+
+// Of an array of `cells`, the last dimension contiguous.
+std::array<net::Rows, 3> faces_of(const std::array<std::uint64_t, 3>& cells, std::uint64_t element);
 
 // All of these run until nothing is left to do.
 void run_exchange(Stage& stage, const Exchange& exchange);

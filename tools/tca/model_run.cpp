@@ -14,6 +14,13 @@ namespace {
 
 // Timelines and pictures of more would open in nothing.
 constexpr std::uint32_t most_drawn = 1024;
+// Up to here every packet is modelled unless told otherwise, as in the scorecard: that takes seconds.
+constexpr std::uint32_t most_by_packets = 64;
+
+std::string choose_fidelity(const std::string& asked, std::uint32_t ranks) {
+  if (asked != "auto") return asked;
+  return std::string(to_string(ranks <= most_by_packets ? net::Fidelity::tlp : net::Fidelity::train));
+}
 
 void check_numbers(const ModelOptions& options, std::uint32_t ranks) {
   const bool faces = exchanges_faces(options.program);
@@ -123,8 +130,9 @@ net::Machine read_model_machine(const ModelOptions& options) {
 ModelResult run_model(const ModelOptions& options) {
   const auto begin = std::chrono::steady_clock::now();
   const net::Machine machine = read_model_machine(options);
-  ModelResult result{.title = machine.title, .fidelity = options.fidelity};
+  ModelResult result{.title = machine.title};
   result.ranks = count_ranks(machine, options);
+  result.fidelity = choose_fidelity(options.fidelity, result.ranks);
   check_numbers(options, result.ranks);
   const Scheme scheme = find_scheme(machine, options, result.ranks);
   result.scheme = options.scheme.empty() ? schemes_of(machine).front() : options.scheme;
@@ -144,7 +152,7 @@ ModelResult run_model(const ModelOptions& options) {
   Stage stage(machine,
               {.places = place_ranks(machine, result.ranks,
                                      faces ? exchange.grid : std::vector<std::uint32_t>{}, options.gpu),
-               .fidelity = find_fidelity(options.fidelity),
+               .fidelity = net::find_fidelity(result.fidelity, "--fidelity"),
                .library = options.library,
                .keeps_spans = !options.trace.empty()});
   if (faces)

@@ -17,7 +17,7 @@ struct ModelOptions {
   std::string machine = "ha-pacs-tca";
   std::string scheme;   // empty: the first that the machine has
   std::string library;  // of its MPI libraries; empty: its default
-  std::string fidelity = "tlp";
+  std::string fidelity = "auto";
   std::string grid = "auto";
   std::string size = "M";        // of Himeno
   std::string layout = "block";  // of halo, where no grid is given: which dimension is divided

@@ -1,5 +1,9 @@
 // `tca plot`: hands result files to the Python script that draws them.
+#include "plot.hpp"
+
 #include <fmt/format.h>
+#include <spawn.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -48,30 +52,41 @@ int failed(const std::string& why) {
   return 1;
 }
 
-int plot(const PlotOptions& options) {
+// By a child, since somebody may have more to do afterwards.
+int run_to_the_end(const std::vector<char*>& argv) {
+  std::fflush(nullptr);
+  pid_t child = 0;
+  if (const int error = posix_spawn(&child, argv[0], nullptr, nullptr, argv.data(), environ); error != 0)
+    return failed(fmt::format("{}: {}", argv[0], std::strerror(error)));
+  int status = 0;
+  while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
+  }
+  return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
+}  // namespace
+
+int draw(const std::vector<std::string>& files, const std::string& output, const std::string& title) {
   const fs::path script = find_script();
   if (script.empty()) return failed("its script plot.py is neither in share/opentca nor in the source tree");
   const std::string python = find_python();
   if (python.empty())
     return failed("python3 with matplotlib is not there; install the package python3-matplotlib");
-  std::vector<std::string> line{python, script, "-o", options.output};
-  if (!options.title.empty()) line.insert(line.end(), {"--title", options.title});
+  std::vector<std::string> line{python, script, "-o", output};
+  if (!title.empty()) line.insert(line.end(), {"--title", title});
   line.emplace_back("--");
-  line.insert(line.end(), options.files.begin(), options.files.end());
+  line.insert(line.end(), files.begin(), files.end());
   std::vector<char*> argv;
   for (std::string& argument : line) argv.push_back(argument.data());
   argv.push_back(nullptr);
-  std::fflush(nullptr);
-  execv(python.c_str(), argv.data());
-  return failed(fmt::format("{}: {}", python, std::strerror(errno)));
+  return run_to_the_end(argv);
 }
-
-}  // namespace
 
 void add_plot(Subcommands& tca) {
   auto options = std::make_shared<PlotOptions>();
   CLI::App& app = tca.add("plot", "Draws results: time and bandwidth against bytes, and ratios to a peer",
-                          "tca plot results.jsonl -o results.svg", [options] { return plot(*options); });
+                          "tca plot results.jsonl -o results.svg",
+                          [options] { return draw(options->files, options->output, options->title); });
   app.add_option("FILE", options->files, "Files with one result a line (docs/results.md)")
       ->required()
       ->expected(1, -1);

@@ -12,6 +12,7 @@
 
 #include "cores.hpp"
 #include "launch.hpp"
+#include "qcd/gpu_start.hpp"
 #include "qcd_run.hpp"
 #include "subcommand.hpp"
 #include "tca/error.hpp"
@@ -35,13 +36,31 @@ void check_folder(const std::string& path) {
     refuse(fmt::format("{}: cannot be written: {}", path, std::strerror(errno)));
 }
 
+void check_fabric(const QcdOptions& options) {
+  if (options.fabric != "cuda") {
+    if (options.started_by != "auto")
+      refuse(fmt::format("--started-by {} needs --fabric cuda", options.started_by));
+    if (options.compare && options.threads)
+      refuse("--compare needs ranks that are processes; leave --threads out");
+    return;
+  }
+#ifndef OPENTCA_QCD_ON_GPUS
+  refuse("--fabric cuda: this tca was built without CUDA; install the toolkit and build again");
+#endif
+  if (options.action != "invert" && options.action != "dslash")
+    refuse(fmt::format("--fabric cuda is for invert and dslash; {} runs on the host", options.action));
+  if (options.action == "dslash" && options.started_by == "kernel")
+    refuse("--started-by kernel is for solving; an operator is applied by the host or a graph");
+  qcd::check_on_gpus(inverter_options(options), qcd::start_named(options.started_by));
+}
+
 // Everything that can be wrong is said here, once, before any rank is started.
 void check_before_launch(const QcdOptions& options) {
-  if (options.fabric == "cuda") refuse("--fabric cuda: lattice QCD does not run on GPUs yet; leave it out");
   if (options.ranks < 1 || options.ranks > max_ranks)
     refuse(fmt::format("--ranks {}: 1 to {} are possible", options.ranks, max_ranks));
   if (options.precision == "mixed" && options.action == "dslash")
     refuse("--precision mixed is for solving; an operator is applied in single or double");
+  check_fabric(options);
   if (options.action != "dslash") qcd::check(inverter_options(options));
   make_qcd_grid(options, qcd_extents(options), options.ranks);
   check_writable(options.json);
@@ -50,26 +69,39 @@ void check_before_launch(const QcdOptions& options) {
 
 int run_as_threads(const QcdOptions& options) {
   int code = 0;
-  World::run_threads(options.ranks, [&](World& world) {
-    const int own = run_qcd(world, options);
-    if (world.rank() == 0) code = own;
-  });
+  World::run_threads(options.ranks,
+                     [&](World& world) {
+                       const int own = run_qcd(world, options);
+                       if (world.rank() == 0) code = own;
+                     },
+                     {.fabric = options.fabric});
   return code;
+}
+
+int launch_ranks(const QcdOptions& options) {
+  LaunchOptions launching;
+  launching.name = "tca qcd";
+  launching.ranks = options.ranks;
+  launching.argv = own_command_line();
+  launching.bind = options.bind;
+  // The peer of GPUs is NCCL, which needs no launcher of its own.
+  if (options.compare && options.fabric != "cuda") {
+    if (qcd::have_mpi()) {
+      launch_under_mpirun(launching);  // comes back only when there is no mpirun
+    } else {
+      fmt::print(stderr, "tca qcd: built without MPI, so there is nothing to compare with\n");
+    }
+    std::erase(launching.argv, "--compare");
+  }
+  return launch(launching);
 }
 
 int qcd_command(const QcdOptions& options) {
   const bool rank = already_a_rank();
   if (!rank) check_before_launch(options);
   if (options.threads && !rank) return run_as_threads(options);
-  if (!rank) {
-    LaunchOptions launching;
-    launching.name = "tca qcd";
-    launching.ranks = options.ranks;
-    launching.argv = own_command_line();
-    launching.bind = options.bind;
-    return launch(launching);
-  }
-  World world = World::init({.fabric = "shm"});
+  if (!rank) return launch_ranks(options);
+  World world = World::init({.fabric = options.fabric});
   return run_qcd(world, options);
 }
 
@@ -90,9 +122,9 @@ void add_common(CLI::App& app, QcdOptions& options) {
       ->check(CLI::IsMember({"hot", "cold"}))
       ->capture_default_str();
   app.add_option("--seed", options.seed, "Of all random numbers")->capture_default_str();
-  app.add_option("--fabric", options.fabric, "shm (this host's memory)")
+  app.add_option("--fabric", options.fabric, "shm (this host's memory) or cuda (its GPUs; invert and dslash)")
       ->envname("OPENTCA_FABRIC")
-      ->check(CLI::IsMember({"shm", "cuda"}))
+      ->check(CLI::IsMember({"shm", "mpi", "shm+mpi", "cuda", "sim"}))
       ->capture_default_str();
   app.add_flag("--threads", options.threads, "Ranks as threads of one process");
   add_bind_option(app, options.bind);
@@ -178,8 +210,16 @@ void add_qcd(Subcommands& tca) {
   dslash.add_option("--seconds", options->seconds, "For about how long")
       ->check(CLI::Range(0.001, 1e6))
       ->capture_default_str();
-  for (CLI::App* one : {&invert, &dslash})
+  for (CLI::App* one : {&invert, &dslash}) {
     one->add_flag("--explain", options->explain, "Print how each put travels");
+    one->add_flag("--compare", options->compare,
+                  "The same over MPI (on cuda: NCCL) as well, in the same job");
+    one->add_option(
+           "--started-by", options->started_by,
+           "On cuda, who starts the iterations: the host, a CUDA graph, or one kernel for all; auto chooses")
+        ->check(CLI::IsMember({"auto", "host", "graph", "kernel"}))
+        ->capture_default_str();
+  }
   add("plaquette", "Reads links, checks them and prints their plaquette");
   CLI::App& pion = add("pion", "The pion's correlator and effective mass, from a point source");
   add_operator(pion, *options);

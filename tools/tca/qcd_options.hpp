@@ -20,7 +20,8 @@ struct QcdOptions {
   std::string grid = "auto";
   std::string fabric = "shm";
   std::string config;
-  std::string start = "hot";
+  std::string start = "hot";        // of the links
+  std::string started_by = "auto";  // on GPUs
   std::uint64_t seed = 1;
   double beta = 6.0;
   int sweeps = 100;
@@ -40,6 +41,7 @@ struct QcdOptions {
   std::string time = "antiperiodic";
   bool no_even_odd = false;
   double seconds = 2;
+  bool compare = false;
   bool threads = false;
   bool explain = false;
   std::string json;

@@ -30,32 +30,40 @@ std::string protocols(const std::string& explain) {
 Record record(const QcdSetting& setting, const QcdPace& pace, const std::string& bench,
               const std::string& explain) {
   const QcdOptions& options = setting.options;
-  Record record{.bench = bench,
-                .fabric = options.fabric,
-                .protocol = protocols(explain),
-                .layout = "grid " + setting.grid,
-                .ranks = setting.ranks,
-                .n = setting.extents[0],
-                .bytes = pace.bytes,
-                .samples_us = pace.samples_us};
-  record.extra = {{"extents", setting.extents},
-                  {"kappa", options.kappa},
-                  {"precision", options.precision},
-                  {"even_odd", !options.no_even_odd},
-                  {"link_reals", options.links},
-                  {"rhs", options.together ? options.rhs : 1},
-                  {"operator_us", hundredths(pace.operator_us)},
-                  {"wait_us", hundredths(pace.wait_us)},
-                  {"gflops", hundredths(pace.gflops)},
-                  {"plaquette", setting.averages.plaquette}};
+  Record record{
+      .bench = bench,
+      .fabric = pace.peer.value_or(options.fabric),
+      .protocol = pace.peer ? (pace.peer == "mpi" ? "persistent" : "projected") : protocols(explain),
+      .start = pace.start,
+      .peer = pace.peer,
+      .layout = "grid " + setting.grid,
+      .ranks = setting.ranks,
+      .n = setting.extents[0],
+      .bytes = pace.bytes,
+      .samples_us = pace.samples_us,
+      .mpi_version = pace.peer == "mpi" ? qcd::mpi_version() : std::string(),
+      .gpus = pace.gpus,
+      .libraries = pace.libraries};
+  record.extra = {{"extents", setting.extents},        {"kappa", options.kappa},
+                  {"precision", options.precision},    {"even_odd", !options.no_even_odd},
+                  {"link_reals", options.links},       {"rhs", options.together ? options.rhs : 1},
+                  {"gflops", hundredths(pace.gflops)}, {"plaquette", setting.averages.plaquette}};
+  if (pace.gpus.empty()) {
+    record.extra["operator_us"] = hundredths(pace.operator_us);
+    record.extra["wait_us"] = hundredths(pace.wait_us);
+  }
   return record;
 }
 
 void print_pace(const QcdPace& pace, const char* unit, bool sums) {
-  fmt::print("{:<10}{:.1f} us: operator {:.1f}, halo wait {:.1f}", unit, pace.median_us, pace.operator_us,
-             pace.wait_us);
-  if (sums) fmt::print(", sums {:.1f}", pace.sums_us);
-  fmt::print(" (median; its parts are averages of the slowest rank)\n");
+  fmt::print("{:<10}{:.1f} us", unit, pace.median_us);
+  if (pace.gpus.empty()) {
+    fmt::print(": operator {:.1f}, halo wait {:.1f}", pace.operator_us, pace.wait_us);
+    if (sums) fmt::print(", sums {:.1f}", pace.sums_us);
+    fmt::print(" (median; its parts are averages of the slowest rank)\n");
+  } else {
+    fmt::print(" (median{})\n", sums ? " of slopes between a short solve and this one" : "");
+  }
   fmt::print("GFLOPS    {:.2f}, all ranks together, at the median; {}\n", pace.gflops, counted);
 }
 
@@ -107,6 +115,17 @@ void print_dslash(const QcdSetting& setting, const QcdPace& pace) {
   print_pace(pace, "apply", false);
 }
 
+void print_peer(const QcdPace& own, const QcdPace& peer, const char* unit, bool sums) {
+  const auto ratio = [](double theirs, double ours) { return ours > 0 ? theirs / ours : 0; };
+  const bool mpi = peer.peer == "mpi";
+  fmt::print("{}:\n", mpi ? qcd::mpi_version() : "NCCL " + peer.libraries.value("nccl", std::string()));
+  print_pace(peer, unit, sums);
+  fmt::print("{} / OpenTCA: ", mpi ? "MPI" : "NCCL");
+  if (mpi) fmt::print("halo wait {:.2f}, ", ratio(peer.wait_us, own.wait_us));
+  if (mpi && sums) fmt::print("sums {:.2f}, ", ratio(peer.sums_us, own.sums_us));
+  fmt::print("whole {} {:.2f}\n", unit, ratio(peer.median_us, own.median_us));
+}
+
 void print_pion(const qcd::Pion& pion) {
   fmt::print("solved    12 equations, {} iterations, {:.2f} s, true residuals up to {:.1e}\n",
              pion.iterations, pion.seconds,
@@ -125,7 +144,7 @@ void print_pion(const qcd::Pion& pion) {
 void append_inversion(const QcdSetting& setting, const qcd::Inversion& inversion, const QcdPace& pace,
                       const std::string& explain) {
   Record line = record(setting, pace, "qcd_" + setting.options.solver, explain);
-  line.extra["sums_us"] = hundredths(pace.sums_us);
+  if (pace.gpus.empty()) line.extra["sums_us"] = hundredths(pace.sums_us);
   line.extra["iterations"] = inversion.solution.iterations;
   line.extra["converged"] = inversion.solution.converged;
   line.extra["true_residual"] =

@@ -30,13 +30,20 @@ struct QcdPace {
   double operator_us = 0;
   double wait_us = 0;
   double sums_us = 0;
-  double gflops = 0;       // of all ranks, at the median
-  std::int64_t bytes = 0;  // sent by all ranks
+  double gflops = 0;                     // of all ranks, at the median
+  std::int64_t bytes = 0;                // sent by all ranks
+  std::optional<std::string> peer = {};  // whose it is when not OpenTCA's: "mpi" or "nccl"
+  // On GPUs, where the host does not see the parts: who started it, and on what.
+  std::string start = "host";
+  std::string gpus = {};
+  nlohmann::ordered_json libraries = nlohmann::ordered_json::object();
 };
 
 void print_setting(const QcdSetting& setting, const std::string& what);
 void print_inversion(const QcdSetting& setting, const qcd::Inversion& inversion, const QcdPace& pace);
 void print_dslash(const QcdSetting& setting, const QcdPace& pace);
+// A peer's line below OpenTCA's own, and what each part took as a multiple of it.
+void print_peer(const QcdPace& own, const QcdPace& peer, const char* unit, bool sums);
 void print_pion(const qcd::Pion& pion);
 
 void append_inversion(const QcdSetting& setting, const qcd::Inversion& inversion, const QcdPace& pace,

@@ -93,8 +93,10 @@ void append_line(const std::string& path, const std::string& line) {
 }
 
 std::string hardware() {
+  // Looked up once, not for each of many lines: /proc/cpuinfo takes the kernel many milliseconds on some machines.
+  static const std::string cpu = cpu_model();
   const long cores = sysconf(_SC_NPROCESSORS_ONLN);  // not those of this rank alone
-  return fmt::format("{}, {} core{}", cpu_model(), cores, cores == 1 ? "" : "s");
+  return fmt::format("{}, {} core{}", cpu, cores, cores == 1 ? "" : "s");
 }
 
 }  // namespace tca::tool

@@ -1,19 +1,42 @@
 // `tca run`: any program as N ranks on this host.
 #include <memory>
+#include <string>
 
 #include "launch.hpp"
+#include "mpi_options.hpp"
 #include "subcommand.hpp"
+#include "tca/error.hpp"
 
 namespace tca::tool {
 
+namespace {
+
+int run(LaunchOptions options, const std::string& fabric) {
+  if (fabric.empty()) return launch(options);
+  options.environment.emplace_back("OPENTCA_FABRIC", fabric);
+  if (!is_over_mpi(fabric)) return launch(options);
+  if (options.tag)
+    throw Error(Errc::invalid_argument,
+                "--tag: mpirun has its own way, mpirun --tag-output (Open MPI) or -l (MPICH)");
+  return launch_under_mpirun(options);
+}
+
+}  // namespace
+
 void add_run(Subcommands& tca) {
   auto options = std::make_shared<LaunchOptions>();
+  auto fabric = std::make_shared<std::string>();
   CLI::App& app = tca.add("run", "Runs a program as several ranks on this host",
                           "tca run -n 4 -- ./heat2d 1000\n"
                           "tca run -n 2 --tag -- sh -c 'echo I am rank $OPENTCA_RANK of $OPENTCA_SIZE'",
-                          [options] { return launch(*options); });
+                          [options, fabric] { return run(*options, *fabric); });
   app.add_option("-n,--ranks", options->ranks, "How many ranks, 1 to 4096")->required();
   add_bind_option(app, options->bind);
+  app.add_option(
+         "--fabric", *fabric,
+         "What carries the bytes where the program does not say; mpi and shm+mpi are started by mpirun")
+      ->check(CLI::IsMember({"shm", "cuda", "mpi", "shm+mpi"}));
+  add_sub_cluster_option(app);
   app.add_flag("--tag", options->tag, "Begin each line of output with `[rank] `");
   app.add_option("PROGRAM", options->argv, "The program and its arguments, after `--`")
       ->required()

@@ -36,6 +36,9 @@ std::string describe(const RunSettings& settings) {
   add(!settings.library.empty(), settings.library);
   add(settings.scheme == "mpi" || settings.gpu != 0, fmt::format("gpu {}", settings.gpu));
   add(settings.memory != "gpu", settings.memory);
+  add(settings.start != "kernel", settings.start);
+  add(settings.scope != "parts", settings.scope);
+  add(settings.packed, "packed");
   add(!settings.from.empty() || !settings.to.empty(), fmt::format("{} to {}", settings.from, settings.to));
   add(settings.bytes > 0, fmt::format("{} B", settings.bytes));
   add(settings.n > 0, fmt::format("n = {}", settings.n));
@@ -120,6 +123,8 @@ RunSettings read_settings(const toml::node& node, const std::string& machine) {
                            {"library", &run.library},
                            {"plane", &run.plane},
                            {"memory", &run.memory},
+                           {"start", &run.start},
+                           {"scope", &run.scope},
                            {"from", &run.from},
                            {"to", &run.to}})
     keys.read(key, *into);
@@ -135,6 +140,7 @@ RunSettings read_settings(const toml::node& node, const std::string& machine) {
                            {"staged", &run.staged},
                            {"translate_overlaps", &run.translate_overlaps},
                            {"loop_back", &run.loop_back},
+                           {"packed", &run.packed},
                            {"rate", &run.rate}})
     keys.read(key, *into);
   keys.read("translate_us", run.translate_us);

@@ -33,6 +33,10 @@ struct RunSettings {
   bool staged = false;       // through the hosts' memories
   bool loop_back = false;    // back into the same card
   bool rate = false;         // the result is in GB/s instead of us
+  // Of kernels that put by themselves, by the protocol that `library` names: one kernel for all steps, or one of a graph for
+  // each; with the promises of a part, or of the whole grid; what is in rows put as it is, or packed before and unpacked after.
+  std::string start = "kernel", scope = "parts";
+  bool packed = false;
   std::vector<std::int64_t> extents, grid;
 };
 

@@ -30,22 +30,14 @@ net::Peach& Lab::peach() {
   return *peach_;
 }
 
-std::unique_ptr<net::Mpi> Lab::make_mpi(bool in_host) {
+net::Mpi& Lab::mpi() {
+  if (mpi_) return *mpi_;
   std::vector<net::Mpi::Rank> ranks;
   for (std::uint32_t node = 0; node < machine_.network.nodes; ++node)
-    ranks.push_back({in_host ? host(node) : gpu(node), host(node)});
-  return std::make_unique<net::Mpi>(network_, machine_.host, net::find_mpi(machine_, settings_.library),
-                                    ranks);
-}
-
-net::Mpi& Lab::mpi() {
-  if (!mpi_) mpi_ = make_mpi(settings_.memory == "host");
+    ranks.push_back({settings_.memory == "host" ? host(node) : gpu(node), host(node)});
+  mpi_ =
+      std::make_unique<net::Mpi>(network_, machine_.host, net::find_mpi(machine_, settings_.library), ranks);
   return *mpi_;
-}
-
-net::Mpi& Lab::host_mpi() {
-  if (!host_mpi_) host_mpi_ = make_mpi(true);
-  return *host_mpi_;
 }
 
 net::Endpoint Lab::gpu(std::uint32_t node) const {
@@ -55,8 +47,6 @@ net::Endpoint Lab::gpu(std::uint32_t node) const {
 net::Endpoint Lab::host(std::uint32_t node) const {
   return network_.endpoint(node, on_second_socket(machine_.network, settings_.gpu) ? "host1" : "host");
 }
-
-des::Task Lab::spend(des::Time time) { co_await simulator_.sleep(time); }
 
 des::Task Lab::run_kernel(double bytes, double flops) {
   const net::GpuKind& gpu = machine_.gpu;
@@ -80,16 +70,20 @@ double Lab::run() {
 
 double run(const std::string& name, const net::Machine& machine, const RunSettings& settings) {
   using Run = double (*)(const net::Machine&, const RunSettings&);
-  constexpr std::array<std::pair<std::string_view, Run>, 10> runs{{{"pingpong", run_pingpong},
-                                                                   {"hop", run_hop},
-                                                                   {"face", run_face},
-                                                                   {"inside", run_inside},
-                                                                   {"bcast", run_bcast},
-                                                                   {"allgather", run_allgather},
-                                                                   {"himeno", run_himeno},
-                                                                   {"qcd_halo", run_qcd_halo},
-                                                                   {"apenet", run_apenet},
-                                                                   {"apenet_read", run_apenet_read}}};
+  constexpr std::array<std::pair<std::string_view, Run>, 13> runs{
+      {{"pingpong", run_pingpong},
+       {"hop", run_hop},
+       {"face", run_face},
+       {"inside", run_inside},
+       {"bcast", run_bcast},
+       {"allgather", run_allgather},
+       {"himeno", run_himeno},
+       {"qcd_halo", run_qcd_halo},
+       {"apenet", run_apenet},
+       {"apenet_read", run_apenet_read},
+       {"kernel_pingpong", run_kernel_pingpong},
+       {"kernel_halo", run_kernel_halo},
+       {"kernel_allreduce", run_kernel_allreduce}}};
   for (const auto& [known, call] : runs)
     if (known == name) return call(machine, settings);
   base::fail(Errc::invalid_argument, "the scorecard has no run `{}`", name);

@@ -1,4 +1,5 @@
-// A machine set up for one run of the scorecard: its network, the MPI library or DMA controllers, and ranks.
+// A machine set up for two nodes that talk to each other: its network, the MPI library or DMA controllers. Programs of more
+// ranks are those of `tca model` (model_program.hpp).
 #pragma once
 
 #include <functional>
@@ -24,14 +25,12 @@ class Lab {
   net::Network& network() { return network_; }
   net::Peach& peach();
   net::Mpi& mpi();
-  net::Mpi& host_mpi();  // the same library between buffers in host memory
 
   // The GPU that a node computes on, and the memory of the socket that its program runs on.
   net::Endpoint gpu(std::uint32_t node) const;
   net::Endpoint host(std::uint32_t node) const;
 
   // Pieces of a rank's program, to be awaited.
-  des::Task spend(des::Time time);                   // its processor is busy
   des::Task run_kernel(double bytes, double flops);  // launched, and waited for
   des::Task ring(std::uint32_t node, std::uint32_t channel, const net::DmaChain& chain);  // starts a chain
   des::Task watch(des::Counter& counter, std::uint64_t value);  // until a flag has been seen
@@ -45,9 +44,7 @@ class Lab {
   des::Simulator simulator_;
   net::Network network_;
   std::unique_ptr<net::Peach> peach_;
-  std::unique_ptr<net::Mpi> make_mpi(bool in_host);
-
-  std::unique_ptr<net::Mpi> mpi_, host_mpi_;
+  std::unique_ptr<net::Mpi> mpi_;
 };
 
 // What a run of the figures' name takes, in us, or GB/s where the settings ask for a rate. Throws
@@ -65,5 +62,8 @@ double run_himeno(const net::Machine& machine, const RunSettings& settings);
 double run_qcd_halo(const net::Machine& machine, const RunSettings& settings);
 double run_apenet(const net::Machine& machine, const RunSettings& settings);
 double run_apenet_read(const net::Machine& machine, const RunSettings& settings);
+double run_kernel_pingpong(const net::Machine& machine, const RunSettings& settings);
+double run_kernel_halo(const net::Machine& machine, const RunSettings& settings);
+double run_kernel_allreduce(const net::Machine& machine, const RunSettings& settings);
 
 }  // namespace tca::tool

@@ -64,6 +64,8 @@ void add_himeno(Subcommands& tca);
 void add_qcd(Subcommands& tca);
 void add_run(Subcommands& tca);
 void add_bench(Subcommands& tca);
+void add_tune(Subcommands& tca);
+void add_explain(Subcommands& tca);
 void add_info(Subcommands& tca);
 void add_plot(Subcommands& tca);
 void add_model(Subcommands& tca);

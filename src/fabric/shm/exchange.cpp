@@ -33,7 +33,7 @@ Mapping attach(Space& space, const Token& token, std::size_t rank, fabric::Contr
 
 // `mine` is the memory of this rank that `token` stands for.
 std::vector<Mapping> attach_all(Space& space, fabric::Control& control, Mapping mine, const Token& token,
-                                std::string_view what) {
+                                const Reach& reach, std::string_view what) {
   const Seal seal{space, token};
   std::vector<Token> tokens;
   for (const base::Blob& blob : control.all_gather(base::Writer().put(token).blob(), what)) {
@@ -47,7 +47,8 @@ std::vector<Mapping> attach_all(Space& space, fabric::Control& control, Mapping 
   std::vector<Mapping> mappings(tokens.size());
   for (std::size_t rank = 0; rank < tokens.size(); ++rank) {
     const bool own = static_cast<int>(rank) == control.rank();
-    if (!own && tokens[rank].handle >= 0) mappings[rank] = attach(space, tokens[rank], rank, control, what);
+    if (!own && reach[rank] && tokens[rank].handle >= 0)
+      mappings[rank] = attach(space, tokens[rank], rank, control, what);
   }
   mappings[static_cast<std::size_t>(control.rank())] = std::move(mine);
   control.barrier(what);
@@ -57,18 +58,18 @@ std::vector<Mapping> attach_all(Space& space, fabric::Control& control, Mapping 
 }  // namespace
 
 std::vector<Mapping> allocate_all(Space& space, fabric::Control& control, std::size_t bytes, Backing backing,
-                                  std::string_view what) {
+                                  const Reach& reach, std::string_view what) {
   Token token;
   Mapping mine;
   if (bytes > 0) mine = space.allocate(bytes, backing, token);
-  return attach_all(space, control, std::move(mine), token, what);
+  return attach_all(space, control, std::move(mine), token, reach, what);
 }
 
 std::vector<Mapping> adopt_all(Space& space, fabric::Control& control, std::span<std::byte> existing,
-                               std::string_view what) {
+                               const Reach& reach, std::string_view what) {
   Token token;
   Mapping mine = space.adopt(existing.data(), existing.size(), token);
-  return attach_all(space, control, std::move(mine), token, what);
+  return attach_all(space, control, std::move(mine), token, reach, what);
 }
 
 }  // namespace tca::shm

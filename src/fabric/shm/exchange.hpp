@@ -10,14 +10,17 @@
 
 namespace tca::shm {
 
-// Collective: allocates `bytes` here, announces them and maps everybody's; by rank, with an empty mapping for
-// a rank that wanted none. Throws Error{out_of_memory} on every rank when one could not allocate. `what`
+// By rank: whether this one attaches to its memory.
+using Reach = std::vector<bool>;
+
+// Collective: allocates `bytes` here, announces them and maps those of the ranks in `reach`; by rank, with an empty mapping for
+// others and for a rank that wanted none. Throws Error{out_of_memory} on every rank when one could not allocate. `what`
 // names the step in messages.
 std::vector<Mapping> allocate_all(Space& space, fabric::Control& control, std::size_t bytes, Backing backing,
-                                  std::string_view what);
+                                  const Reach& reach, std::string_view what);
 
 // The same for a rank that brings memory of its own, where the space reaches such; other ranks may call the one above.
 std::vector<Mapping> adopt_all(Space& space, fabric::Control& control, std::span<std::byte> existing,
-                               std::string_view what);
+                               const Reach& reach, std::string_view what);
 
 }  // namespace tca::shm

@@ -4,7 +4,6 @@
 #include <cstring>
 
 #include "base/fail.hpp"
-#include "fabric/shm/exchange.hpp"
 
 namespace tca::shm {
 
@@ -33,9 +32,9 @@ std::size_t Ring::slot_bytes() const {
   return all <= 16 ? 16 : all <= 32 ? 32 : round_up(all, cache_line);
 }
 
-Inbox::Inbox(Space& space, fabric::Control& control)
+Inbox::Inbox(Space& space, fabric::Control& control, const Reach& reach)
     : rank_(control.rank()),
-      views_(allocate_all(space, control, inbox_bytes, Backing::sparse, "start-up (inboxes)")),
+      views_(allocate_all(space, control, inbox_bytes, Backing::sparse, reach, "start-up (inboxes)")),
       lanes_(static_cast<std::size_t>(control.size())) {}
 
 std::uint64_t Inbox::take_lines(std::size_t bytes) {

@@ -15,6 +15,7 @@
 
 #include "fabric/control.hpp"
 #include "fabric/shm/counter.hpp"
+#include "fabric/shm/exchange.hpp"
 #include "fabric/shm/space.hpp"
 
 namespace tca::shm {
@@ -48,7 +49,7 @@ Ring make_ring(std::size_t buffer_bytes);
 class Inbox {
  public:
   // Collective.
-  Inbox(Space& space, fabric::Control& control);
+  Inbox(Space& space, fabric::Control& control, const Reach& reach);
 
   // A zeroed slot for what `writer` sends; offset into this rank's inbox. Throws Error{out_of_memory}.
   std::uint64_t allocate(int writer, std::size_t bytes);

@@ -43,6 +43,17 @@ std::unique_ptr<ShmControl> join_others(const Seating& seating, std::chrono::mil
 }  // namespace
 
 std::unique_ptr<ShmControl> join(const Seating& seating, std::chrono::milliseconds time_limit) {
+  if (seating.spans_hosts()) {
+    fail(Errc::invalid_argument,
+         "{} started {} of {} ranks on this host; the shm fabric serves one host, so start all of them on "
+         "one, or choose "
+         "shm+mpi (WorldOptions::fabric or OPENTCA_FABRIC)",
+         seating.launcher, seating.here, seating.size);
+  }
+  if (seating.size > max_ranks) {
+    fail(Errc::invalid_argument, "a world of {} ranks is larger than the shm fabric can hold ({})",
+         seating.size, max_ranks);
+  }
   // mpirun sets no death signal, and that of `tca run` would stop at a wrapper script.
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (seating.rank != 0) return join_others(seating, time_limit);

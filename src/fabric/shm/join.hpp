@@ -16,13 +16,16 @@ struct Seating {
   std::string launcher;  // "tca run", "Open MPI", ...
   std::string path;      // of the control segment; empty for a world of one
   bool named = false;    // a name in /dev/shm that rank 0 creates, rather than the launcher's own memory
+  int here = 1;          // how many of them the launcher started on this host
+
+  bool spans_hosts() const { return here != size; }
 };
 
-// Throws Error{invalid_argument} for an environment that contradicts itself or spreads over several hosts.
+// Throws Error{invalid_argument} for an environment that contradicts itself.
 Seating find_seating();
 
 // Opens or creates the control segment and waits for every rank. Throws Error{incompatible} for a segment
-// that is another user's, foreign, corrupted or of another version.
+// that is another user's, foreign, corrupted or of another version, Error{invalid_argument} for ranks on several hosts.
 std::unique_ptr<ShmControl> join(const Seating& seating, std::chrono::milliseconds time_limit);
 
 // A board for `ranks` threads, or for a world of one.

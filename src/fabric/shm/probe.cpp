@@ -39,13 +39,26 @@ double ping_pong_ns(Signal& in, Signal& out, bool first) {
   return best;
 }
 
+bool same(const std::vector<int>& place, int a, int b) {
+  return place[static_cast<std::size_t>(a)] == place[static_cast<std::size_t>(b)];
+}
+
+// Each sub-cluster's ranks in pairs, in order; -1 for one that is left over.
+int partner_of(int rank, const std::vector<int>& sub_cluster) {
+  std::vector<int> members;
+  for (int other = 0; other < static_cast<int>(sub_cluster.size()); ++other)
+    if (same(sub_cluster, rank, other)) members.push_back(other);
+  const auto at = static_cast<std::size_t>(std::find(members.begin(), members.end(), rank) - members.begin());
+  return (at ^ 1) < members.size() ? members[at ^ 1] : -1;
+}
+
 }  // namespace
 
-double measure_crossing_ns(const Inbox& inbox, fabric::Control& control) {
-  if (control.size() == 1 || control.cores() == base::Cores::crowded) return 0;
-  const int rank = control.rank(), partner = rank ^ 1;
+double measure_crossing_ns(const Inbox& inbox, fabric::Control& control, const fabric::Places& places) {
+  const int rank = control.rank(), partner = partner_of(rank, places.sub_cluster);
   double mine = 0;
-  if (partner < control.size()) mine = ping_pong_ns(inbox.probe(rank), inbox.probe(partner), rank < partner);
+  if (partner >= 0 && control.cores() == base::Cores::enough)
+    mine = ping_pong_ns(inbox.probe(rank), inbox.probe(partner), rank < partner);
   std::vector<double> all;
   for (const base::Blob& blob : control.all_gather(base::Writer().put(mine).blob(), "start-up (distances)")) {
     if (const auto theirs = base::Reader(blob).get<double>(); theirs > 0) all.push_back(theirs);

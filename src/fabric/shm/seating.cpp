@@ -68,6 +68,7 @@ Seating find_seating() {
   Seating seating;
   if (env("OPENTCA_RANK") != nullptr) {
     seating = {env_number("OPENTCA_RANK"), env_number("OPENTCA_SIZE"), "tca run", {}, false};
+    seating.here = seating.size;
     if (const char* path = env("OPENTCA_CONTROL")) seating.path = path;
     if (seating.path.empty() && seating.size > 1) {
       fail(Errc::invalid_argument, "OPENTCA_RANK is set without OPENTCA_CONTROL; start through `tca run`");
@@ -76,12 +77,7 @@ Seating find_seating() {
     for (const Launcher& launcher : launchers) {
       if (!is_launcher(launcher)) continue;
       seating = {env_number(launcher.rank), env_number(launcher.size), launcher.name, {}, true};
-      if (env(launcher.local_size) && env_number(launcher.local_size) != seating.size) {
-        fail(Errc::invalid_argument,
-             "{} started {} of {} ranks on this host; the shm fabric serves one host, so start all of them "
-             "on one",
-             launcher.name, env(launcher.local_size), seating.size);
-      }
+      seating.here = env(launcher.local_size) ? env_number(launcher.local_size) : seating.size;
       seating.path = fmt::format("/dev/shm/opentca.{}.{}", geteuid(), job_name(launcher));
       break;
     }
@@ -89,10 +85,6 @@ Seating find_seating() {
   if (seating.size < 1 || seating.rank >= seating.size) {
     fail(Errc::invalid_argument, "rank {} of {} makes no world (as {} says)", seating.rank, seating.size,
          seating.launcher);
-  }
-  if (seating.size > max_ranks) {
-    fail(Errc::invalid_argument, "a world of {} ranks is larger than the shm fabric can hold ({})",
-         seating.size, max_ranks);
   }
   return seating;
 }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <limits>
 #include <map>
 
 #include "base/fail.hpp"
@@ -21,23 +22,33 @@ constexpr std::size_t staging_budget = std::size_t{4} << 20;
 
 constexpr std::array<std::string_view, 3> protocol_names{"direct", "pull", "staged"};
 
+Reach reached_from(int rank, const fabric::Places& places) {
+  const std::vector<int>& all = places.sub_cluster;
+  Reach reach;
+  for (const int sub_cluster : all) reach.push_back(sub_cluster == all[static_cast<std::size_t>(rank)]);
+  return reach;
+}
+
 class ShmFabric final : public fabric::Fabric {
  public:
-  ShmFabric(fabric::Control& control, std::unique_ptr<Space> space)
+  ShmFabric(fabric::Control& control, std::unique_ptr<Space> space, const fabric::Places& places)
       : control_(control),
         space_(std::move(space)),
-        inbox_(*space_, control),
+        host_(places.host),
+        reach_(reached_from(control.rank(), places)),
+        inbox_(*space_, control, reach_),
         engine_(inbox_),
-        crossing_ns_(measure_crossing_ns(inbox_, control)) {}
+        crossing_ns_(measure_crossing_ns(inbox_, control, places)) {}
 
   std::string_view name() const override { return "shm"; }
   std::span<const std::string_view> protocols() const override { return protocol_names; }
-  bool reaches(int) const override { return true; }
+  bool reaches(int rank) const override { return reach_[static_cast<std::size_t>(rank)]; }
+  bool takes_existing() const override { return space_->reaches_existing(); }
   double crossing_ns() const override { return crossing_ns_; }
 
   // Rings cost memory for as long as their chain lives, which is only worth it for so many.
   bool accepts(int protocol, const base::Shape& shape) const override {
-    const std::size_t room = staging_budget / static_cast<std::size_t>(control_.size());
+    const std::size_t room = staging_budget / ranks_here();
     return protocol != staged || shape.bytes() <= sizeof(std::uint64_t) ||
            engine_.staged_bytes + make_ring(shape.bytes()).bytes() <= room;
   }
@@ -58,8 +69,15 @@ class ShmFabric final : public fabric::Fabric {
   std::vector<bool> agree_on_window(std::size_t bytes, bool registers, std::string_view window);
   void exchange_slots(const fabric::Share& share, std::span<Link> links);
 
+  int own_host() const { return host_[static_cast<std::size_t>(control_.rank())]; }
+  std::size_t ranks_here() const {
+    return static_cast<std::size_t>(std::count(host_.begin(), host_.end(), own_host()));
+  }
+
   fabric::Control& control_;
   std::unique_ptr<Space> space_;
+  std::vector<int> host_;
+  Reach reach_;
   Inbox inbox_;
   Shapes shapes_;
   Engine engine_;
@@ -69,30 +87,37 @@ class ShmFabric final : public fabric::Fabric {
 std::unique_ptr<fabric::Memory> ShmFabric::expose(std::size_t bytes, std::byte* existing,
                                                   std::string_view window) {
   const std::vector<bool> registered = agree_on_window(bytes, existing != nullptr, window);
-  std::vector<Mapping> views = existing == nullptr ? allocate_all(*space_, control_, ShmMemory::mapped(bytes),
-                                                                  Backing::committed, window)
-                                                   : adopt_all(*space_, control_, {existing, bytes}, window);
+  std::vector<Mapping> views =
+      existing == nullptr
+          ? allocate_all(*space_, control_, ShmMemory::mapped(bytes), Backing::committed, reach_, window)
+          : adopt_all(*space_, control_, {existing, bytes}, reach_, window);
   return std::make_unique<ShmMemory>(std::move(views), registered, control_.rank());
 }
 
-// Whether every rank can have what it asks for; which of them register memory of their own.
+// Whether every rank can have what it asks for; which of them register memory of their own. What a host has its ranks share.
 std::vector<bool> ShmFabric::agree_on_window(std::size_t bytes, bool registers, std::string_view window) {
   struct Wish {
     double bytes, available;
     bool registers;
   };
+  struct Host {
+    double bytes = 0, available = std::numeric_limits<double>::max();
+    int ranks = 0;
+  };
   const Wish mine{registers ? 0 : static_cast<double>(bytes), static_cast<double>(available_memory()),
                   registers};
-  Wish all{0, mine.available, false};
+  std::map<int, Host> hosts;
   std::vector<bool> registered;
   for (const base::Blob& blob : control_.all_gather(base::Writer().put(mine).blob(), window)) {
     const auto wish = base::Reader(blob).get<Wish>();
-    all.bytes += wish.bytes;
-    all.available = std::min(all.available, wish.available);
-    all.registers |= wish.registers;
+    Host& host = hosts[host_[registered.size()]];
+    host.bytes += wish.bytes;
+    host.available = std::min(host.available, wish.available);
+    ++host.ranks;
     registered.push_back(wish.registers);
   }
-  if (all.registers && !space_->reaches_existing()) {
+  const bool any_registers = std::find(registered.begin(), registered.end(), true) != registered.end();
+  if (any_registers && !space_->reaches_existing()) {
     base::fail(Errc::invalid_argument,
                "{} cannot be made of memory that a rank already has: on shm, a process cannot reach into "
                "what another has allocated. Ask for world.window<T>(elements) and keep the data in it, or "
@@ -100,13 +125,15 @@ std::vector<bool> ShmFabric::agree_on_window(std::size_t bytes, bool registers, 
                window);
   }
   constexpr double mebibyte = 1 << 20;
-  if (all.bytes > all.available) {
+  for (const auto& [number, host] : hosts) {
+    if (host.bytes <= host.available) continue;
+    const std::string which = hosts.size() == 1 ? "this host" : fmt::format("their host ({})", number);
     base::fail(Errc::out_of_memory,
-               "{} needs {:.0f} MiB on all {} ranks together, but this host has {:.0f} MiB of memory left "
+               "{} needs {:.0f} MiB on all {} ranks together, but {} has {:.0f} MiB of memory left "
                "(MemAvailable, "
                "and the container's memory limit if there is one); ask for less, use fewer ranks a host, or "
                "raise the limit",
-               window, all.bytes / mebibyte, control_.size(), all.available / mebibyte);
+               window, host.bytes / mebibyte, host.ranks, which, host.available / mebibyte);
   }
   return registered;
 }
@@ -159,8 +186,9 @@ void ShmFabric::exchange_slots(const fabric::Share& share, std::span<Link> links
 
 }  // namespace
 
-std::unique_ptr<fabric::Fabric> make_fabric(fabric::Control& control, std::unique_ptr<Space> space) {
-  return std::make_unique<ShmFabric>(control, std::move(space));
+std::unique_ptr<fabric::Fabric> make_fabric(fabric::Control& control, std::unique_ptr<Space> space,
+                                            const fabric::Places& places) {
+  return std::make_unique<ShmFabric>(control, std::move(space), places);
 }
 
 }  // namespace tca::shm

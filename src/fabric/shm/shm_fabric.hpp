@@ -9,7 +9,9 @@
 
 namespace tca::shm {
 
-// Collective over the ranks of `control`, which must outlive the fabric and everything made from it.
-std::unique_ptr<fabric::Fabric> make_fabric(fabric::Control& control, std::unique_ptr<Space> space);
+// Collective over the ranks of `control`, which must outlive the fabric and everything made from it. Each rank reaches those of its
+// own sub-cluster, which lie on one host.
+std::unique_ptr<fabric::Fabric> make_fabric(fabric::Control& control, std::unique_ptr<Space> space,
+                                            const fabric::Places& places);
 
 }  // namespace tca::shm

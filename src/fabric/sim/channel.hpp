@@ -36,7 +36,7 @@ struct Load {
   std::vector<net::Rows> puts;      // none: a bare signal
   des::Counter* sent = nullptr;     // one more once the sources may be overwritten
   des::Counter* arrived = nullptr;  // one more once everything is there and the target's host can see it
-  std::uint64_t sends = 0, receives = 0;  // that have not met yet, of a channel with receives
+  std::uint32_t tag = 0;            // tells the loads of two ranks apart, of a channel with receives
   std::uint64_t bytes() const;
 };
 
@@ -63,7 +63,7 @@ class Channel {
   // A small packet of `from`'s host to `to`'s.
   virtual void store(int from, int to, std::uint32_t bytes, des::Counter& arrived) = 0;
 
-  // Whether sends and receives meet, so that a receiver says `receive` instead of a guard's signal.
+  // Whether sends and receives meet, so that a receiver says `receive`, once a step, instead of a guard's signal.
   virtual bool has_receives() const { return false; }
   virtual void receive(Load& /*load*/) {}
 

@@ -26,16 +26,19 @@ std::shared_ptr<const net::Machine> read(const std::string& name, int ranks) {
 
 }  // namespace
 
-Hardware::Hardware(std::shared_ptr<const net::Machine> machine, int ranks)
+Hardware::Hardware(std::shared_ptr<const net::Machine> machine, int ranks, net::Fidelity fidelity)
     : machine_(std::move(machine)),
-      network_(simulator_, machine_->network),
+      network_(simulator_, machine_->network, {.fidelity = fidelity, .observer = nullptr}),
       places_(places_of(*machine_, ranks)),
       channels_(make_channels({*machine_, network_, places_})) {
   for (const auto& channel : channels_) names_.push_back(channel->name());
 }
 
-Model::Model(const std::string& machine, int ranks)
-    : machine_(read(machine, ranks)), hardware_(machine_, ranks), turns_(simulator(), ranks) {}
+Model::Model(const std::string& machine, int ranks, net::Fidelity fidelity)
+    : machine_(read(machine, ranks)),
+      fidelity_(fidelity),
+      hardware_(machine_, ranks, fidelity),
+      turns_(simulator(), ranks) {}
 
 std::shared_ptr<Gathering> Model::gather(int rank, const base::Blob& mine) {
   if (gathering_ == nullptr) gathering_ = std::make_shared<Gathering>(ranks());
@@ -68,8 +71,8 @@ std::shared_ptr<Part> Model::part(const PartKey& key, std::span<const fabric::Pu
     return part;
   }
   const auto [chain, from, to, channel] = key;
-  auto part = std::make_shared<Part>(simulator(), *hardware_.channels()[channel], immediates(from, to), from,
-                                     to, puts);
+  auto part = std::make_shared<Part>(simulator(), *hardware_.channels()[channel], immediates(from, to), chain,
+                                     from, to, puts);
   parts_[key] = part;
   return part;
 }
@@ -104,7 +107,7 @@ double Model::predict_us(std::size_t channel, int from, int to, const base::Shap
   const std::uint32_t distance = from == to ? 0 : own.distance(from, to);
   const auto [known, is_new] = predicted_.try_emplace({channel, distance, shape.run, shape.runs()}, 0);
   if (!is_new || shape.bytes() == 0) return known->second;
-  if (idle_ == nullptr) idle_ = std::make_unique<Hardware>(machine_, ranks());
+  if (idle_ == nullptr) idle_ = std::make_unique<Hardware>(machine_, ranks(), fidelity_);
   des::Simulator& simulator = idle_->simulator();
   Channel& probed = *idle_->channels()[channel];
   Probe probe(simulator);

@@ -35,7 +35,7 @@ struct Regions {
 // The hardware alone.
 class Hardware {
  public:
-  Hardware(std::shared_ptr<const net::Machine> machine, int ranks);
+  Hardware(std::shared_ptr<const net::Machine> machine, int ranks, net::Fidelity fidelity);
 
   des::Simulator& simulator() { return simulator_; }
   const net::Machine& machine() const { return *machine_; }
@@ -55,7 +55,7 @@ class Model {
  public:
   // `machine`: a name or a file, as net::find_machine takes it. Throws Error{invalid_argument} for an unknown machine, a
   // broken file, or more ranks than the machine has room for.
-  Model(const std::string& machine, int ranks);
+  Model(const std::string& machine, int ranks, net::Fidelity fidelity);
 
   int ranks() const { return turns_.ranks(); }
   const net::Machine& machine() const { return hardware_.machine(); }
@@ -83,6 +83,7 @@ class Model {
 
  private:
   std::shared_ptr<const net::Machine> machine_;
+  net::Fidelity fidelity_;
   Hardware hardware_;
   std::unique_ptr<Hardware> idle_;  // for predictions, from the first one on
   Turns turns_;

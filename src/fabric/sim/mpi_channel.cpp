@@ -27,15 +27,13 @@ class MpiChannel final : public Channel {
     for (Load* load : loads) {
       des::Task packed = pack(*load);
       co_await packed;
-      ++load->sends;
-      meet(*load);
+      site().simulator().spawn(leave(*load), {"an MPI message of rank", load->from});
     }
   }
 
   bool has_receives() const override { return true; }
   void receive(Load& load) override {
-    ++load.receives;
-    meet(load);
+    site().simulator().spawn(take(load), {"an MPI message for rank", load.to});
   }
 
   void store(int from, int to, std::uint32_t bytes, des::Counter& arrived) override {
@@ -60,24 +58,14 @@ class MpiChannel final : public Channel {
     return library_.rails[site().place(rank).local % library_.rails.size()];
   }
 
-  // A pair's chains may be started in another order at its other end, while the library tells its messages apart by their
-  // order alone: so both ends of a message are given to it together.
-  void meet(Load& load) {
-    if (load.sends == 0 || load.receives == 0) return;
-    --load.sends;
-    --load.receives;
-    site().simulator().spawn(leave(load), {"an MPI message of rank", load.from});
-    site().simulator().spawn(take(load), {"an MPI message for rank", load.to});
-  }
-
   des::Task leave(Load& load) {
-    des::Task sent = mpi_.send(index(load.from), index(load.to), load.bytes());
+    des::Task sent = mpi_.send(index(load.from), index(load.to), load.bytes(), load.tag);
     co_await sent;
     load.sent->add();
   }
 
   des::Task take(Load& load) {
-    des::Task received = mpi_.receive(index(load.from), index(load.to), load.bytes());
+    des::Task received = mpi_.receive(index(load.from), index(load.to), load.bytes(), load.tag);
     co_await received;
     des::Task unpacked = pack(load);
     co_await unpacked;

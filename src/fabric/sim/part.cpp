@@ -29,15 +29,15 @@ void Immediates::land(std::uint64_t count) {
   }
 }
 
-Part::Part(des::Simulator& simulator, Channel& channel, Immediates& before, int from, int to,
-           std::span<const fabric::Put* const> puts)
+Part::Part(des::Simulator& simulator, Channel& channel, Immediates& before, std::uint32_t chain, int from,
+           int to, std::span<const fabric::Put* const> puts)
     : simulator_(simulator),
       channel_(channel),
       before_(before),
       permissions_(simulator, {"the permission of rank, to rank", to, from}),
       sent_(simulator, {"what rank sends to rank", from, to}),
       arrived_(simulator, {"what arrives from rank, at rank", from, to}) {
-  load_ = {.from = from, .to = to, .sent = &sent_, .arrived = &arrived_};
+  load_ = {.from = from, .to = to, .sent = &sent_, .arrived = &arrived_, .tag = chain};
   for (const fabric::Put* put : puts) {
     if (put->shape == nullptr || put->shape->bytes() == 0) continue;
     load_.puts.push_back(rows_of(*put->shape));

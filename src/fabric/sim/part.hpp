@@ -42,7 +42,8 @@ struct Copy {
 // Shared by both ends' programs and by what is under way.
 class Part : public std::enable_shared_from_this<Part> {
  public:
-  Part(des::Simulator& simulator, Channel& channel, Immediates& before, int from, int to,
+  // `chain`: its number among those of every rank.
+  Part(des::Simulator& simulator, Channel& channel, Immediates& before, std::uint32_t chain, int from, int to,
        std::span<const fabric::Put* const> puts);
 
   int from() const { return load_.from; }

@@ -1,6 +1,7 @@
 #include "fabric/sim/sim_fabric.hpp"
 
 #include <algorithm>
+#include <cstdlib>
 #include <map>
 
 #include "base/fail.hpp"
@@ -152,8 +153,10 @@ void SimFabric::compute(double bytes, double flops) {
 
 }  // namespace
 
-std::shared_ptr<Model> make_model(const std::string& machine, int ranks) {
-  return std::make_shared<Model>(machine, ranks);
+std::shared_ptr<Model> make_model(const std::string& machine, int ranks, const std::string& fidelity) {
+  const char* const set = std::getenv("OPENTCA_FIDELITY");
+  const std::string name = !fidelity.empty() ? fidelity : set != nullptr && *set != 0 ? set : "tlp";
+  return std::make_shared<Model>(machine, ranks, net::find_fidelity(name, "OPENTCA_FIDELITY"));
 }
 
 std::unique_ptr<fabric::Control> make_control(std::shared_ptr<Model> model, int rank) {

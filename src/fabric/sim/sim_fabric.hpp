@@ -14,8 +14,9 @@ namespace tca::sim {
 
 class Model;
 
-// Throws Error{invalid_argument} for an unknown machine, a broken machine file, or more ranks than it has room for.
-std::shared_ptr<Model> make_model(const std::string& machine, int ranks);
+// `fidelity`: tlp, train or flow (docs/model.md); empty: OPENTCA_FIDELITY, otherwise tlp. Throws Error{invalid_argument}
+// for an unknown one, an unknown machine, a broken machine file, or more ranks than it has room for.
+std::shared_ptr<Model> make_model(const std::string& machine, int ranks, const std::string& fidelity = {});
 
 // Comes back with the rank's first turn.
 std::unique_ptr<fabric::Control> make_control(std::shared_ptr<Model> model, int rank);

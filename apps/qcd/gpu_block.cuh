@@ -1,0 +1,121 @@
+// A block of 256 threads as the solver's and the hops' kernels see it.
+#pragma once
+
+#include "qcd/gpu_kernels.hpp"
+#include "qcd/gpu_solve.hpp"
+#include "tca/team.cuh"
+
+namespace tca::qcd {
+
+inline constexpr unsigned block_threads = chunk_warps * chunk_sites;
+static_assert(chunk_sites == 32, "a warp has a site a lane");
+
+// What a thread has to itself, and barriers of its block. Rooms of both precisions take turns in the same shared memory: a
+// barrier of the grid stands between their uses.
+class SiteBlock {
+ public:
+  __device__ explicit SiteBlock(unsigned char* shared) : shared_(shared) {
+    thread_.warp = threadIdx.x / chunk_sites;
+    thread_.lane = threadIdx.x % chunk_sites;
+  }
+
+  __device__ Word index() const { return blockIdx.x; }
+  __device__ Word count() const { return gridDim.x; }
+  template <class F>
+  __device__ __forceinline__ void each(const F& f) {
+    f(thread_);
+  }
+  template <class F>
+  __device__ __forceinline__ void one(const F& f) const {
+    if (threadIdx.x == 0) f();
+  }
+  __device__ void sync() const { __syncthreads(); }
+  template <class T>
+  __device__ ChunkRoom<T>& room() const {
+    return *reinterpret_cast<ChunkRoom<T>*>(shared_);
+  }
+
+  // The block's share of the five sums, to where the others find it; the threads' begin again at zero.
+  __device__ void store_sums(double* partials) {
+    __shared__ double of_warps[chunk_warps][sum_count];
+#pragma unroll
+    for (Word i = 0; i < sum_count; ++i) {
+      const double sum = warp_sum(thread_.sums[i]);
+      if (thread_.lane == 0) of_warps[thread_.warp][i] = sum;
+      thread_.sums[i] = 0;
+    }
+    __syncthreads();
+    if (threadIdx.x < sum_count) {
+      double sum = 0;
+      for (Word w = 0; w < chunk_warps; ++w) sum += of_warps[w][threadIdx.x];
+      partials[blockIdx.x * sum_count + threadIdx.x] = sum;
+    }
+  }
+
+  // The sums of `blocks` such shares, in shared memory behind a barrier of the block. Every block that calls it gets the same
+  // bits.
+  __device__ void add_shares(const double* partials, Word blocks, double* totals) const {
+    if (thread_.warp < sum_count) {
+      double sum = 0;
+      for (Word b = thread_.lane; b < blocks; b += chunk_sites)
+        sum += __ldcg(partials + b * sum_count + thread_.warp);
+      sum = warp_sum(sum);
+      if (thread_.lane == 0) totals[thread_.warp] = sum;
+    }
+    __syncthreads();
+  }
+
+ protected:
+  // On every lane.
+  __device__ static double warp_sum(double value) {
+#pragma unroll
+    for (int distance = 16; distance > 0; distance /= 2) value += __shfl_xor_sync(~0U, value, distance);
+    return value;
+  }
+
+  SiteThread thread_;
+
+ private:
+  unsigned char* shared_;
+};
+
+// One of a cooperative grid.
+class GridBlock : public SiteBlock {
+ public:
+  __device__ GridBlock(unsigned char* shared, double* totals, const GridMemory& memory,
+                       const DeviceTeam& team, BlockTeam* sums)
+      : SiteBlock(shared), totals_(totals), memory_(memory), team_(team), sums_(sums) {}
+
+  __device__ const device::Patience& patience() const { return team_.patience; }
+  __device__ bool good() const { return thread_.good; }
+
+  __device__ bool barrier() {
+    const bool good = __syncthreads_and(thread_.good) != 0;
+    return thread_.good = device::grid_barrier(memory_.barrier, good);
+  }
+
+  // One barrier of the grid; with several ranks the first block adds up with theirs, and a second hands the result out.
+  __device__ const double* total() {
+    store_sums(memory_.partials);
+    barrier();
+    if (team_.size == 1 || blockIdx.x == 0) add_shares(memory_.partials, gridDim.x, totals_);
+    if (team_.size == 1) return totals_;
+    if (blockIdx.x == 0) {
+      thread_.good = sums_->allreduce_sum(totals_, sum_count) && thread_.good;
+      __syncthreads();
+      if (threadIdx.x < sum_count) memory_.totals[threadIdx.x] = totals_[threadIdx.x];
+    }
+    barrier();
+    if (threadIdx.x < sum_count) totals_[threadIdx.x] = __ldcg(memory_.totals + threadIdx.x);
+    __syncthreads();
+    return totals_;
+  }
+
+ private:
+  double* totals_;
+  const GridMemory& memory_;
+  const DeviceTeam& team_;
+  BlockTeam* sums_;  // of the first block, and of no other
+};
+
+}  // namespace tca::qcd

@@ -1,0 +1,136 @@
+// CUDA's things with owners, and its errors as sentences.
+#pragma once
+
+#include <cuda_runtime.h>
+
+#include <cstddef>
+#include <string_view>
+#include <vector>
+
+namespace tca::qcd {
+
+// Throws Error{out_of_memory} or Error{device_failed}: "<what>: CUDA says <its own words>".
+void cuda_ok(cudaError_t result, std::string_view what);
+
+class OwnStream {
+ public:
+  OwnStream() { cuda_ok(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking), "making a stream"); }
+  OwnStream(const OwnStream&) = delete;
+  OwnStream& operator=(const OwnStream&) = delete;
+  ~OwnStream() {
+    cudaStreamSynchronize(stream_);
+    cudaStreamDestroy(stream_);
+  }
+  cudaStream_t get() const { return stream_; }
+  void synchronize(std::string_view what) const { cuda_ok(cudaStreamSynchronize(stream_), what); }
+
+ private:
+  cudaStream_t stream_ = nullptr;
+};
+
+class OwnEvent {
+ public:
+  OwnEvent() { cuda_ok(cudaEventCreateWithFlags(&event_, cudaEventDisableTiming), "making an event"); }
+  OwnEvent(const OwnEvent&) = delete;
+  OwnEvent& operator=(const OwnEvent&) = delete;
+  ~OwnEvent() { cudaEventDestroy(event_); }
+  cudaEvent_t get() const { return event_; }
+
+ private:
+  cudaEvent_t event_ = nullptr;
+};
+
+// Device memory, zero at first.
+template <class T>
+class DeviceArray {
+ public:
+  explicit DeviceArray(std::size_t size) : size_(size) {
+    if (size == 0) return;
+    cuda_ok(cudaMalloc(&data_, size * sizeof(T)),
+            "memory for lattice QCD on the GPU (use more GPUs, or a smaller lattice)");
+    cuda_ok(cudaMemset(data_, 0, size * sizeof(T)), "clearing memory");
+    cuda_ok(cudaStreamSynchronize(nullptr), "clearing memory");  // other streams do not wait for it
+  }
+  explicit DeviceArray(const std::vector<T>& from) : DeviceArray(from.size()) {
+    cuda_ok(cudaMemcpy(data_, from.data(), size_ * sizeof(T), cudaMemcpyHostToDevice), "copying to the GPU");
+  }
+  DeviceArray(const DeviceArray&) = delete;
+  DeviceArray& operator=(const DeviceArray&) = delete;
+  ~DeviceArray() { cudaFree(data_); }
+
+  T* data() const { return data_; }
+  std::size_t size() const { return size_; }
+
+  // As the stream's work so far has left it; done when they return.
+  void write(const std::vector<T>& from, const OwnStream& stream) const {
+    copy(data_, from.data(), cudaMemcpyHostToDevice, stream);
+  }
+  std::vector<T> read(const OwnStream& stream) const {
+    std::vector<T> into(size_);
+    copy(into.data(), data_, cudaMemcpyDeviceToHost, stream);
+    return into;
+  }
+
+ private:
+  void copy(T* to, const T* from, cudaMemcpyKind kind, const OwnStream& stream) const {
+    cuda_ok(cudaMemcpyAsync(to, from, size_ * sizeof(T), kind, stream.get()), "copying a field");
+    stream.synchronize("copying a field");
+  }
+
+  T* data_ = nullptr;
+  std::size_t size_;
+};
+
+// Host memory that kernels reach.
+template <class T>
+class PinnedArray {
+ public:
+  explicit PinnedArray(std::size_t size) {
+    cuda_ok(cudaMallocHost(&data_, size * sizeof(T)), "pinned memory");
+    for (std::size_t i = 0; i < size; ++i) data_[i] = T{};
+  }
+  PinnedArray(const PinnedArray&) = delete;
+  PinnedArray& operator=(const PinnedArray&) = delete;
+  ~PinnedArray() { cudaFreeHost(data_); }
+
+  T* data() const { return data_; }
+
+ private:
+  T* data_ = nullptr;
+};
+
+// What `enqueue` puts on the stream, to be launched as a whole.
+class Graph {
+ public:
+  template <class Enqueue>
+  Graph(const OwnStream& stream, const Enqueue& enqueue) {
+    cudaGraph_t graph = nullptr;
+    // Other ranks may be threads of this process, in calls of their own.
+    cuda_ok(cudaStreamBeginCapture(stream.get(), cudaStreamCaptureModeThreadLocal), "capturing an iteration");
+    try {
+      enqueue();
+    } catch (...) {
+      cudaStreamEndCapture(stream.get(), &graph);
+      cudaGraphDestroy(graph);
+      throw;
+    }
+    cuda_ok(cudaStreamEndCapture(stream.get(), &graph), "capturing an iteration");
+    const cudaError_t result = cudaGraphInstantiate(&graph_, graph, 0);
+    cudaGraphDestroy(graph);
+    cuda_ok(result, "making a graph of an iteration");
+    cuda_ok(cudaGraphUpload(graph_, stream.get()), "uploading a graph");
+    stream.synchronize("uploading a graph");
+  }
+  Graph(const Graph&) = delete;
+  Graph& operator=(const Graph&) = delete;
+  ~Graph() { cudaGraphExecDestroy(graph_); }
+
+  void launch(const OwnStream& stream) const {
+    cuda_ok(cudaGraphLaunch(graph_, stream.get()), "launching a graph");
+  }
+
+ private:
+  cudaGraphExec_t graph_ = nullptr;
+};
+
+}  // namespace tca::qcd

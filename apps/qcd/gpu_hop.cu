@@ -1,0 +1,135 @@
+// The same steps one by one, for the host and for CUDA graphs.
+#include <algorithm>
+
+#include "qcd/gpu_block.cuh"
+
+namespace tca::qcd {
+namespace {
+
+constexpr int blocks_a_multiprocessor = 2;
+
+template <class T, int reals>
+__global__ void __launch_bounds__(block_threads, blocks_a_multiprocessor)
+    hop_kernel(const __grid_constant__ Ground<T> ground, const __grid_constant__ Stage<T> stage,
+               const __grid_constant__ Chunks<T> chunks, double* partials) {
+  __shared__ alignas(16) unsigned char shared[sizeof(ChunkRoom<T>)];
+  SiteBlock block(shared);
+  for (Word k = blockIdx.x; k < chunks.count; k += gridDim.x) {
+    hop_chunk<T, reals>(block, ground, stage, static_cast<Word>(chunks.order[chunks.first + k]),
+                        WindowGhosts<T>{chunks.ghosts}, WindowSink<T>{chunks.outgoing});
+  }
+  if (stage.tally != Tally::none) block.store_sums(partials);
+}
+
+// The next chunk's spinors must not come before every warp has sent what it has of this one's.
+template <class T, int reals, class Make>
+__device__ __forceinline__ void pass(SiteBlock& block, const Ground<T>& ground, const Chunks<T>& chunks,
+                                     bool odd, bool dagger, const Make& make) {
+  ChunkRoom<T>& room = block.template room<T>();
+  for (Word k = blockIdx.x; k < chunks.count; k += gridDim.x) {
+    const auto chunk = static_cast<Word>(chunks.order[chunks.first + k]);
+    block.each([&](SiteThread& thread) {
+      const Word place = chunk * chunk_sites + thread.lane;
+      if (thread.warp < 6 && place < ground.half())
+        put_four(room.spinors, chunk_sites, thread.lane, thread.warp, make(place, thread.warp));
+    });
+    if (ground.slots == 0) continue;
+    block.sync();
+    send_chunk<T, reals>(block, ground, room, chunk, odd, dagger, WindowSink<T>{chunks.outgoing});
+    block.sync();
+  }
+}
+
+template <class T, int reals>
+__global__ void __launch_bounds__(block_threads, blocks_a_multiprocessor)
+    project_kernel(const __grid_constant__ Ground<T> ground, const T* field, bool odd, bool dagger,
+                   const __grid_constant__ Chunks<T> chunks) {
+  __shared__ alignas(16) unsigned char shared[sizeof(ChunkRoom<T>)];
+  SiteBlock block(shared);
+  pass<T, reals>(block, ground, chunks, odd, dagger,
+                 [&](Word place, Word four) { return four_at(field, ground.half(), place, four); });
+}
+
+template <class T, int reals>
+__global__ void __launch_bounds__(block_threads, blocks_a_multiprocessor)
+    update_kernel(const __grid_constant__ SolveFields<T> f, const CgSteps* steps,
+                  const __grid_constant__ Chunks<T> chunks) {
+  __shared__ alignas(16) unsigned char shared[sizeof(ChunkRoom<T>)];
+  SiteBlock block(shared);
+  const T alpha = static_cast<T>(steps->alpha), beta = static_cast<T>(steps->beta);
+  const Word sites = f.ground.half();
+  pass<T, reals>(block, f.ground, chunks, false, false,
+                 [&](Word place, Word four) { return step_of(f, sites, place, four, alpha, beta); });
+}
+
+__global__ void __launch_bounds__(block_threads)
+    totals_kernel(const double* partials, Word shares, double* totals) {
+  __shared__ double sums[sum_count];
+  SiteBlock block(nullptr);
+  block.add_shares(partials, shares, sums);
+  if (threadIdx.x < sum_count) totals[threadIdx.x] = sums[threadIdx.x];
+}
+
+__global__ void decide_kernel(CgSteps* steps, const double* totals, double* history) {
+  CgSteps now = *steps;
+  decide(now, totals, history);
+  *steps = now;
+}
+
+}  // namespace
+
+template <class T>
+unsigned hop_blocks(const Chunks<T>& chunks) {
+  return std::min(chunks.count, most_hop_blocks);
+}
+
+template <class T, int reals>
+cudaError_t launch_hop(const Ground<T>& ground, const Stage<T>& stage, const Chunks<T>& chunks,
+                       double* partials, cudaStream_t stream) {
+  if (chunks.count == 0) return cudaSuccess;
+  hop_kernel<T, reals><<<hop_blocks(chunks), block_threads, 0, stream>>>(ground, stage, chunks, partials);
+  return cudaGetLastError();
+}
+
+template <class T, int reals>
+cudaError_t launch_project(const Ground<T>& ground, const T* field, bool odd, bool dagger,
+                           const Chunks<T>& chunks, cudaStream_t stream) {
+  if (chunks.count == 0) return cudaSuccess;
+  project_kernel<T, reals>
+      <<<hop_blocks(chunks), block_threads, 0, stream>>>(ground, field, odd, dagger, chunks);
+  return cudaGetLastError();
+}
+
+template <class T, int reals>
+cudaError_t launch_update(const SolveFields<T>& fields, const CgSteps* steps, const Chunks<T>& chunks,
+                          cudaStream_t stream) {
+  update_kernel<T, reals><<<hop_blocks(chunks), block_threads, 0, stream>>>(fields, steps, chunks);
+  return cudaGetLastError();
+}
+
+cudaError_t launch_totals(const double* partials, unsigned shares, double* totals, cudaStream_t stream) {
+  totals_kernel<<<1, block_threads, 0, stream>>>(partials, shares, totals);
+  return cudaGetLastError();
+}
+
+cudaError_t launch_decide(CgSteps* steps, const double* totals, double* history, cudaStream_t stream) {
+  decide_kernel<<<1, 1, 0, stream>>>(steps, totals, history);
+  return cudaGetLastError();
+}
+
+#define TCA_QCD_HOP(T, reals)                                                                             \
+  template cudaError_t launch_hop<T, reals>(const Ground<T>&, const Stage<T>&, const Chunks<T>&, double*, \
+                                            cudaStream_t);                                                \
+  template cudaError_t launch_project<T, reals>(const Ground<T>&, const T*, bool, bool, const Chunks<T>&, \
+                                                cudaStream_t);                                            \
+  template cudaError_t launch_update<T, reals>(const SolveFields<T>&, const CgSteps*, const Chunks<T>&,   \
+                                               cudaStream_t)
+TCA_QCD_HOP(float, 12);
+TCA_QCD_HOP(float, 18);
+TCA_QCD_HOP(double, 12);
+TCA_QCD_HOP(double, 18);
+#undef TCA_QCD_HOP
+template unsigned hop_blocks(const Chunks<float>&);
+template unsigned hop_blocks(const Chunks<double>&);
+
+}  // namespace tca::qcd

@@ -1,0 +1,335 @@
+// The solves' fields on the GPU, and what is put on its stream.
+#include "qcd/gpu_inverter.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <cmath>
+#include <optional>
+
+#include "qcd/gpu_steps.hpp"
+#include "tca/error.hpp"
+
+namespace tca::qcd {
+namespace {
+
+[[noreturn]] void refuse(const std::string& message) { throw Error(Errc::invalid_argument, message); }
+
+unsigned ranks_on_this_gpu(World& world) {
+  std::array<char, 32> bus{};
+  int device = 0;
+  cuda_ok(cudaGetDevice(&device), "asking for the GPU");
+  cuda_ok(cudaDeviceGetPCIBusId(bus.data(), static_cast<int>(bus.size()), device), "asking for the GPU");
+  const auto all = world.all_gather(bus);
+  return static_cast<unsigned>(std::count(all.begin(), all.end(), bus));
+}
+
+// The same on every rank, so that all choose alike.
+std::int64_t bytes_a_hop(const Lattice& lattice, Precision precision) {
+  const std::int64_t real = precision == Precision::double_only ? sizeof(double) : sizeof(float);
+  return lattice.slots() / 2 * half_reals * real;
+}
+
+// A field of one parity out of one of all sites.
+std::vector<double> part_of(const Field<double>& whole, bool odd) {
+  const std::size_t reals = whole.size() / 2;
+  const auto begin = whole.begin() + static_cast<std::ptrdiff_t>(odd ? reals : 0);
+  std::vector<double> units;
+  to_units(Field<double>(begin, begin + static_cast<std::ptrdiff_t>(reals)), reals / spinor_reals, units);
+  return units;
+}
+
+using Clock = std::chrono::steady_clock;
+double us_since(Clock::time_point begin) {
+  return std::chrono::duration<double, std::micro>(Clock::now() - begin).count();
+}
+
+}  // namespace
+
+struct GpuInverter::Device {
+  Device(World& of, const Gauge& gauge, const InverterOptions& asked, Start who)
+      : world(of),
+        options(asked),
+        wanted(who),
+        start(who == Start::automatic ? chosen_start(bytes_a_hop(gauge.lattice(), asked.precision),
+                                                     asked.precision == Precision::mixed)
+                                      : who),
+        in_kernel(start == Start::kernel),
+        exact(of, gauge, asked.wilson, "wilson", in_kernel && asked.precision != Precision::single_only,
+              stream),
+        source_even(exact.half() * spinor_reals),
+        source_odd(source_even.size()),
+        odd_x(source_even.size()),
+        odd_r(source_even.size()),
+        barrier(1),
+        outcome(1),
+        most(std::max(1, asked.solve.max_iterations)),
+        history(static_cast<std::size_t>(most)),
+        sums(of, asked.wilson.peer, stream) {
+    if (asked.precision != Precision::double_only)
+      rough.emplace(of, gauge, asked.wilson, "wilson single", in_kernel, stream);
+    if (in_kernel) plan();
+    if (single()) {
+      rough_steps.emplace(*rough, sums, stream, most);
+    } else {
+      exact_steps.emplace(exact, sums, stream, most);
+    }
+    if (start == Start::graph) single() ? rough_steps->make_graphs(of) : exact_steps->make_graphs(of);
+    world.barrier();
+  }
+
+  bool single() const { return options.precision == Precision::single_only; }
+  bool mixed() const { return options.precision == Precision::mixed; }
+
+  void plan() {
+    call = {.memory = {barrier.data(), sums.partials(), sums.totals()},
+            .history = history.data(),
+            .outcome = outcome.data()};
+    const unsigned ranks = ranks_on_this_gpu(world), chunks = exact.fields().ground.chunks();
+    const bool two_rows = exact.two_rows();
+    cuda_ok(single() || mixed() ? (two_rows ? plan_solve<float, 12>(mixed(), chunks, ranks, call)
+                                            : plan_solve<float, 18>(mixed(), chunks, ranks, call))
+                                : (two_rows ? plan_solve<double, 12>(false, chunks, ranks, call)
+                                            : plan_solve<double, 18>(false, chunks, ranks, call)),
+            "asking how many blocks run at once");
+    if (call.blocks == 0)
+      refuse(fmt::format("{} ranks share a GPU, which is too many for a solve in one kernel", ranks));
+  }
+
+  Solution solve_in_kernel(const SolveOptions& aim) {
+    call.aim = {aim.tolerance, aim.max_iterations, aim.update_at};
+    const auto begin = Clock::now();
+    const bool two_rows = exact.two_rows();
+    const DeviceTeam& team = sums.team().device();
+    if (mixed()) {
+      cuda_ok(two_rows ? launch_solve_mixed<12>(rough->fields(), exact.fields(), team, call, stream.get())
+                       : launch_solve_mixed<18>(rough->fields(), exact.fields(), team, call, stream.get()),
+              "starting a solve");
+    } else if (single()) {
+      cuda_ok(two_rows ? launch_solve<float, 12>(rough->fields(), team, call, stream.get())
+                       : launch_solve<float, 18>(rough->fields(), team, call, stream.get()),
+              "starting a solve");
+    } else {
+      cuda_ok(two_rows ? launch_solve<double, 12>(exact.fields(), team, call, stream.get())
+                       : launch_solve<double, 18>(exact.fields(), team, call, stream.get()),
+              "starting a solve");
+    }
+    stream.synchronize("solving");
+    last = {us_since(begin), outcome.data()->iterations};
+    world.check();
+    const Outcome& now = *outcome.data();
+    if (!now.good)
+      throw Error(Errc::device_failed, "the solver's kernel has given up waiting for another rank");
+    return solution_of(history.data(), now, last.us, aim.tolerance);
+  }
+
+  // Continues from the x that is there, in the precision that is asked for.
+  Solution attempt(const SolveOptions& aim) {
+    if (mixed()) {
+      clear(rough->fields().x, rough->half());
+    } else if (single()) {
+      narrow(exact.fields().b, rough->fields().b);
+      narrow(exact.fields().x, rough->fields().x);
+    }
+    Solution solution = in_kernel  ? solve_in_kernel(aim)
+                        : single() ? rough_steps->solve(aim, last)
+                                   : exact_steps->solve(aim, last);
+    world.check();
+    if (single()) widen(rough->fields().x, exact.fields().x);
+    return solution;
+  }
+
+  template <class T>
+  void clear(T* field, std::size_t sites) {
+    cuda_ok(cudaMemsetAsync(field, 0, sites * spinor_reals * sizeof(T), stream.get()), "clearing a field");
+  }
+
+  // Through the host, once a solve. Units hold twice as many floats as doubles.
+  void narrow(const double* from, float* to) {
+    const std::vector<double> units = copied(from);
+    Field<double> field;
+    from_units(units, exact.half(), field);
+    Field<float> less(field.size());
+    convert(field, less);
+    std::vector<float> less_units;
+    to_units(less, exact.half(), less_units);
+    upload(to, less_units);
+  }
+  void widen(const float* from, double* to) {
+    const std::vector<float> units = copied(from);
+    Field<float> field;
+    from_units(units, exact.half(), field);
+    Field<double> more(field.size());
+    convert(field, more);
+    std::vector<double> more_units;
+    to_units(more, exact.half(), more_units);
+    upload(to, more_units);
+  }
+  template <class T>
+  std::vector<T> copied(const T* from) {
+    std::vector<T> into(exact.half() * spinor_reals);
+    cuda_ok(cudaMemcpyAsync(into.data(), from, into.size() * sizeof(T), cudaMemcpyDeviceToHost, stream.get()),
+            "copying a field");
+    stream.synchronize("copying a field");
+    return into;
+  }
+  template <class T>
+  void upload(T* to, const std::vector<T>& from) {
+    cuda_ok(cudaMemcpyAsync(to, from.data(), from.size() * sizeof(T), cudaMemcpyHostToDevice, stream.get()),
+            "copying a field");
+    stream.synchronize("copying a field");
+  }
+
+  // out = plus + factor H in, or with `minus`.
+  void hop(const Stage<double>& stage) {
+    exact.project(stage.in, !stage.to_odd, stage.dagger);
+    exact.run(stage, sums.partials());
+  }
+
+  void prepare(const Field<double>& source) {
+    source_even.write(part_of(source, false), stream);
+    source_odd.write(part_of(source, true), stream);
+    hop({.in = source_odd.data(),
+         .out = exact.fields().b,
+         .plus = source_even.data(),
+         .factor = options.wilson.kappa});
+    clear(exact.fields().x, exact.half());
+  }
+
+  // |source - D x| / |source| of the whole equation, with both halves of x as they are.
+  Numbers finish() {
+    const double kappa = options.wilson.kappa;
+    const double* const x = exact.fields().x;
+    hop({.in = x, .out = odd_x.data(), .plus = source_odd.data(), .factor = kappa, .to_odd = true});
+    const auto part = [&](const double* in, const double* plus, const double* minus, bool to_odd) {
+      sums.clear();
+      hop({.in = in,
+           .out = odd_r.data(),
+           .plus = plus,
+           .minus = minus,
+           .dot = plus,
+           .factor = kappa,
+           .tally = Tally::all,
+           .to_odd = to_odd});
+      // The odd sites may have other numbers of shares; what was not written is zero.
+      sums.add_up(2 * most_hop_blocks);
+      return sums.read();
+    };
+    const std::vector<double> even = part(odd_x.data(), source_even.data(), x, false);
+    const std::vector<double> odd = part(x, source_odd.data(), odd_x.data(), true);
+    world.check();
+    const double r2 = even[2] + odd[2], b2 = even[3] + odd[3];
+    return {std::sqrt(b2 > 0 ? r2 / b2 : r2)};
+  }
+
+  Field<double> solution() {
+    Field<double> even, odd;
+    from_units(copied(static_cast<const double*>(exact.fields().x)), exact.half(), even);
+    from_units(odd_x.read(stream), exact.half(), odd);
+    even.insert(even.end(), odd.begin(), odd.end());
+    return even;
+  }
+
+  World& world;
+  InverterOptions options;
+  Start wanted, start;
+  bool in_kernel;
+  OwnStream stream;
+  GpuWilson<double> exact;
+  std::optional<GpuWilson<float>> rough;
+  DeviceArray<double> source_even, source_odd, odd_x, odd_r;
+  DeviceArray<std::uint64_t> barrier;
+  PinnedArray<Outcome> outcome;
+  int most;
+  PinnedArray<double> history;
+  GpuSums sums;
+  std::optional<GpuSteps<double>> exact_steps;
+  std::optional<GpuSteps<float>> rough_steps;
+  SolveCall call;
+  Timed last;
+};
+
+GpuInverter::GpuInverter(World& world, const Gauge& gauge, const InverterOptions& options, Start start) {
+  check_on_gpus(options, start);
+  if (options.wilson.peer != nullptr && start != Start::host && start != Start::graph)
+    refuse("a peer's messages are started by the host or by a graph");
+  device_ = std::make_unique<Device>(world, gauge, options, start);
+}
+
+GpuInverter::~GpuInverter() = default;
+
+Inversion GpuInverter::invert(const Field<double>& source, Field<double>& x) {
+  Device& d = *device_;
+  const auto begin = Clock::now();
+  d.prepare(source);
+  Inversion inversion = attempt_until_true(
+      d.options.solve, [&](const SolveOptions& aim) { return d.attempt(aim); }, [&] { return d.finish(); });
+  x = d.solution();
+  inversion.seconds = us_since(begin) * 1e-6;
+  inversion.flops = 2.0 * inversion.solution.iterations * flops();
+  return inversion;
+}
+
+Timed GpuInverter::timed(const Field<double>& source, double tolerance) {
+  device_->prepare(source);
+  SolveOptions aim = device_->options.solve;
+  aim.tolerance = tolerance;
+  device_->attempt(aim);
+  return device_->last;
+}
+
+void GpuInverter::apply(const Field<double>& in, Field<double>& out, bool dagger) {
+  Device& d = *device_;
+  std::vector<double> units;
+  to_units(in, d.exact.half(), units);
+  d.upload(d.exact.fields().p, units);
+  if (d.single()) {
+    d.narrow(d.exact.fields().p, d.rough->fields().p);
+    d.rough_steps->apply(dagger);
+    d.widen(d.rough->fields().q, d.exact.fields().q);
+  } else {
+    d.exact_steps->apply(dagger);
+  }
+  d.world.check();
+  from_units(d.copied(static_cast<const double*>(d.exact.fields().q)), d.exact.half(), out);
+}
+
+double GpuInverter::applications_us(const Field<double>& source, int count) {
+  Device& d = *device_;
+  d.upload(d.exact.fields().p, part_of(source, false));
+  if (d.single()) d.narrow(d.exact.fields().p, d.rough->fields().p);
+  const double us =
+      d.single() ? d.rough_steps->applications_us(count) : d.exact_steps->applications_us(count);
+  d.world.check();
+  return us;
+}
+
+Start GpuInverter::start() const { return device_->start; }
+
+std::string GpuInverter::reason() const {
+  const Device& d = *device_;
+  if (d.wanted != Start::automatic) return "asked for";
+  if (d.mixed()) return "mixed precision decides on the device when it updates";
+  const std::int64_t bytes = bytes_a_hop(d.exact.lattice(), d.options.precision);
+  return fmt::format("a hop sends {} bytes from a rank, and {} {}", bytes,
+                     d.start == Start::kernel ? "up to" : "from", kernel_up_to_bytes) +
+         (d.start == Start::kernel ? " launches cost more than a line's 8 bytes for its number"
+                                   : " on a line's 8 bytes for its number cost more than launches");
+}
+
+std::int64_t GpuInverter::bytes() const {
+  return 2 * (device_->rough ? device_->rough->bytes() : device_->exact.bytes());
+}
+
+double GpuInverter::flops() const {
+  const auto volume = static_cast<double>(device_->exact.lattice().global_volume());
+  return volume * wilson_flops + volume / 2 * 2 * spinor_reals;
+}
+
+std::string GpuInverter::explain() const {
+  return device_->rough ? device_->rough->explain() : device_->exact.explain();
+}
+
+}  // namespace tca::qcd

@@ -1,0 +1,73 @@
+// The kernels as the host sees them. Pointers are to device memory unless said otherwise; nothing here waits for the device.
+#pragma once
+
+#include <cuda_runtime.h>
+
+#include "qcd/gpu_solve.hpp"
+#include "tca/device_team.hpp"
+
+namespace tca::qcd {
+
+// What the blocks of a grid share.
+struct GridMemory {
+  std::uint64_t* barrier = nullptr;  // zero at first
+  double* partials = nullptr;        // sum_count of each block
+  double* totals = nullptr;          // sum_count
+};
+
+// A whole solve. `history` and `outcome` are in pinned host memory.
+struct SolveCall {
+  Aim aim;
+  GridMemory memory;
+  double* history = nullptr;
+  Outcome* outcome = nullptr;
+  unsigned blocks = 1;
+  bool alone = false;  // a multiprocessor has one block
+};
+
+// Fills in the grid of a solve, for a lattice of `chunks` for each parity, when `ranks` share the GPU: no blocks when there are
+// too many of them.
+template <class T, int reals>
+cudaError_t plan_solve(bool mixed, unsigned chunks, unsigned ranks, SolveCall& call);
+
+template <class T, int reals>
+cudaError_t launch_solve(const SolveFields<T>& fields, const DeviceTeam& team, const SolveCall& call,
+                         cudaStream_t stream);
+template <int reals>
+cudaError_t launch_solve_mixed(const SolveFields<float>& fields, const SolveFields<double>& exact,
+                               const DeviceTeam& team, const SolveCall& call, cudaStream_t stream);
+
+// One step of it. Chunks [first, first + count) of an order.
+template <class T>
+struct Chunks {
+  const std::int32_t* order = nullptr;
+  Word first = 0, count = 0;
+  const T* ghosts = nullptr;  // what arrived in the window, and what goes out of it
+  T* outgoing = nullptr;
+};
+
+// At most this many blocks, each of which leaves its share of the sums.
+inline constexpr unsigned most_hop_blocks = 1024;
+template <class T>
+unsigned hop_blocks(const Chunks<T>& chunks);
+
+// A stage on some chunks; the sums' shares go to `partials` if the stage has any.
+template <class T, int reals>
+cudaError_t launch_hop(const Ground<T>& ground, const Stage<T>& stage, const Chunks<T>& chunks,
+                       double* partials, cudaStream_t stream);
+
+// A field's halves into the window.
+template <class T, int reals>
+cudaError_t launch_project(const Ground<T>& ground, const T* field, bool odd, bool dagger,
+                           const Chunks<T>& chunks, cudaStream_t stream);
+
+// The sums of `shares` shares.
+cudaError_t launch_totals(const double* partials, unsigned shares, double* totals, cudaStream_t stream);
+// As `decide`; `history` is in pinned memory.
+cudaError_t launch_decide(CgSteps* steps, const double* totals, double* history, cudaStream_t stream);
+// x, r, s and p move on; the halves of p into the window. `chunks` are all of the even sites.
+template <class T, int reals>
+cudaError_t launch_update(const SolveFields<T>& fields, const CgSteps* steps, const Chunks<T>& chunks,
+                          cudaStream_t stream);
+
+}  // namespace tca::qcd

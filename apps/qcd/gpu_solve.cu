@@ -1,0 +1,127 @@
+// The whole solve as one cooperative kernel.
+#include <new>
+
+#include "qcd/gpu_block.cuh"
+
+namespace tca::qcd {
+namespace {
+
+// Two blocks a multiprocessor take turns in waiting for memory, but leave a thread 128 registers, with which doubles spill some
+// 600 bytes; one leaves it all that it wants, 220. A lattice with no more chunks than multiprocessors has no use for two.
+constexpr int blocks_a_multiprocessor(bool alone) { return alone ? 1 : 2; }
+
+template <class T>
+constexpr std::size_t room_bytes = sizeof(ChunkRoom<T>);
+
+// The first block's part in the sums over all ranks; the others have none, because each writes the number of the next.
+template <class Run>
+__device__ __forceinline__ void with_grid(const DeviceTeam& team, const SolveCall& call,
+                                          unsigned char* shared, const Run& run) {
+  __shared__ double totals[sum_count];
+  alignas(BlockTeam) unsigned char place[sizeof(BlockTeam)];
+  BlockTeam* const sums = blockIdx.x == 0 ? new (place) BlockTeam(team) : nullptr;
+  GridBlock block(shared, totals, call.memory, team, sums);
+  const Outcome outcome = run(block);
+  if (blockIdx.x != 0) return;
+  sums->~BlockTeam();
+  if (threadIdx.x == 0) *call.outcome = outcome;
+}
+
+template <class T, int reals, bool alone>
+__global__ void __launch_bounds__(block_threads, blocks_a_multiprocessor(alone))
+    solve_kernel(const __grid_constant__ SolveFields<T> fields, const __grid_constant__ DeviceTeam team,
+                 const __grid_constant__ SolveCall call) {
+  __shared__ alignas(16) unsigned char shared[room_bytes<T>];
+  with_grid(team, call, shared,
+            [&](GridBlock& block) { return solve_cg_in<T, reals>(block, fields, call.aim, call.history); });
+}
+
+template <int reals, bool alone>
+__global__ void __launch_bounds__(block_threads, blocks_a_multiprocessor(alone))
+    mixed_kernel(const __grid_constant__ SolveFields<float> fields,
+                 const __grid_constant__ SolveFields<double> exact, const __grid_constant__ DeviceTeam team,
+                 const __grid_constant__ SolveCall call) {
+  __shared__ alignas(16) unsigned char shared[room_bytes<double>];
+  with_grid(team, call, shared, [&](GridBlock& block) {
+    return solve_cg_mixed_in<reals>(block, fields, exact, call.aim, call.history);
+  });
+}
+
+template <class Kernel>
+cudaError_t launch(Kernel* kernel, void** arguments, unsigned blocks, cudaStream_t stream) {
+  return cudaLaunchCooperativeKernel(reinterpret_cast<void*>(kernel), dim3(blocks), dim3(block_threads),
+                                     arguments, 0, stream);
+}
+
+// Single precision has the registers that it wants anyhow.
+template <class T, int reals>
+auto* kernel_for(bool alone) {
+  constexpr bool can_be = sizeof(T) == 8;
+  return alone ? solve_kernel<T, reals, can_be> : solve_kernel<T, reals, false>;
+}
+template <int reals>
+auto* mixed_kernel_for(bool alone) {
+  return alone ? mixed_kernel<reals, true> : mixed_kernel<reals, false>;
+}
+
+template <class Kernel>
+cudaError_t blocks_at_once(Kernel* kernel, unsigned ranks, bool alone, unsigned& blocks) {
+  int device = 0, multiprocessors = 0, each = 0;
+  cudaError_t result = cudaGetDevice(&device);
+  if (result == cudaSuccess)
+    result = cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, device);
+  if (result == cudaSuccess)
+    result = cudaOccupancyMaxActiveBlocksPerMultiprocessor(&each, kernel, block_threads, 0);
+  if (alone && each > 1) each = 1;
+  blocks = static_cast<unsigned>(multiprocessors) * static_cast<unsigned>(each) / ranks;
+  return result;
+}
+
+}  // namespace
+
+template <class T, int reals>
+cudaError_t plan_solve(bool mixed, unsigned chunks, unsigned ranks, SolveCall& call) {
+  for (const bool alone : {true, false}) {
+    call.alone = alone;
+    const cudaError_t result = mixed
+                                   ? blocks_at_once(mixed_kernel_for<reals>(alone), ranks, alone, call.blocks)
+                                   : blocks_at_once(kernel_for<T, reals>(alone), ranks, alone, call.blocks);
+    if (result != cudaSuccess) return result;
+    if (chunks <= call.blocks) break;
+  }
+  if (call.blocks > chunks) call.blocks = chunks;
+  if (call.blocks > most_hop_blocks) call.blocks = most_hop_blocks;
+  return cudaSuccess;
+}
+
+template <class T, int reals>
+cudaError_t launch_solve(const SolveFields<T>& fields, const DeviceTeam& team, const SolveCall& call,
+                         cudaStream_t stream) {
+  void* arguments[] = {const_cast<SolveFields<T>*>(&fields), const_cast<DeviceTeam*>(&team),
+                       const_cast<SolveCall*>(&call)};
+  return launch(kernel_for<T, reals>(call.alone), arguments, call.blocks, stream);
+}
+
+template <int reals>
+cudaError_t launch_solve_mixed(const SolveFields<float>& fields, const SolveFields<double>& exact,
+                               const DeviceTeam& team, const SolveCall& call, cudaStream_t stream) {
+  void* arguments[] = {const_cast<SolveFields<float>*>(&fields), const_cast<SolveFields<double>*>(&exact),
+                       const_cast<DeviceTeam*>(&team), const_cast<SolveCall*>(&call)};
+  return launch(mixed_kernel_for<reals>(call.alone), arguments, call.blocks, stream);
+}
+
+#define TCA_QCD_SOLVE(T, reals)                                                                           \
+  template cudaError_t plan_solve<T, reals>(bool, unsigned, unsigned, SolveCall&);                        \
+  template cudaError_t launch_solve<T, reals>(const SolveFields<T>&, const DeviceTeam&, const SolveCall&, \
+                                              cudaStream_t)
+TCA_QCD_SOLVE(float, 12);
+TCA_QCD_SOLVE(float, 18);
+TCA_QCD_SOLVE(double, 12);
+TCA_QCD_SOLVE(double, 18);
+#undef TCA_QCD_SOLVE
+template cudaError_t launch_solve_mixed<12>(const SolveFields<float>&, const SolveFields<double>&,
+                                            const DeviceTeam&, const SolveCall&, cudaStream_t);
+template cudaError_t launch_solve_mixed<18>(const SolveFields<float>&, const SolveFields<double>&,
+                                            const DeviceTeam&, const SolveCall&, cudaStream_t);
+
+}  // namespace tca::qcd

@@ -1,0 +1,411 @@
+// A whole solve in one kernel: conjugate gradients on the normal equations of the even-odd preconditioned operator
+// M = 1 - kappa^2 H_eo H_oe, with one sum over all ranks an iteration.
+//
+// The sums for alpha and for beta are taken at once (Y. Saad, "Practical use of some Krylov subspace methods", 1985, and
+// G. Meurant, "Multitasking the conjugate gradient method on the CRAY X-MP/48", 1987): with q = M p and w = M^dagger q,
+//   alpha = |s|^2 / |q|^2,   |s'|^2 = |s|^2 - 2 alpha s.w + alpha^2 |w|^2,   beta = |s'|^2 / |s|^2.
+// All of them are sums of the vectors as they are, so that nothing drifts: only one step is predicted, never two. The residual
+// r of M x = b itself is carried along, as on the host, because that is what is asked for.
+//
+// An iteration meets at five barriers of the grid: behind each of the four hops, since the next reads neighbouring sites, and
+// behind the update of the vectors. The last hop's is the one of the sum; with several ranks one more hands its result out.
+//
+// `Block` is who runs it: a block of 256 threads on a GPU, or a thread of the host that plays one. It has index() and
+// count(), each(f) for all its threads, one(f) for one of them, sync() between them, room<T>(), barrier() of the grid, total()
+// of all threads' sums over all ranks, which is a barrier too, and good(), the same on every block behind a barrier.
+#pragma once
+
+#include <type_traits>
+
+#include "qcd/gpu_ghosts.hpp"
+
+#ifdef __CUDACC__
+#define TCA_QCD_ONCE _Pragma("unroll 1")
+#else
+#define TCA_QCD_ONCE
+#endif
+
+namespace tca::qcd {
+
+// One precision's part of a solve. Fields are of one parity: `odd` of the odd sites, all others of the even.
+template <class T>
+struct SolveFields {
+  Ground<T> ground;
+  LineRoom<T> lines;
+  const std::int32_t* order[2] = {};  // all chunks of a parity, those without ghosts first
+  T *b = nullptr, *x = nullptr, *r = nullptr, *odd = nullptr;
+  T *s = nullptr, *p = nullptr, *q = nullptr, *w = nullptr;
+  T kappa2 = 0;
+};
+
+struct Aim {
+  double tolerance = 0;  // of |r| / |b|
+  int max_iterations = 0;
+  double update_at = 0;  // mixed precision: see SolveOptions
+};
+
+// What a solve leaves for the host; `history` has room for max_iterations relative residuals.
+struct Outcome {
+  int iterations = 0, updates = 0;
+  double b2 = 0, first_r2 = 0, r2 = 0;
+  bool good = false;
+};
+
+// What follows from the five sums of an iteration.
+struct Coefficients {
+  double alpha = 0, beta = 0;
+  double s2 = 0;  // before the step
+  double r2 = 0;  // behind it
+};
+TCA_DEVICE Coefficients coefficients(const double* sums) {
+  const double q2 = sums[0], sw = sums[1], w2 = sums[2], s2 = sums[3], r2 = sums[4];
+  const double alpha = q2 > 0 ? s2 / q2 : 0;
+  const double next = s2 - 2 * alpha * sw + alpha * alpha * w2, left = r2 - alpha * s2;
+  // A residual that is no number stays none.
+  return {alpha, s2 > 0 && next > 0 ? next / s2 : 0, s2, left > 0 ? left : left <= 0 ? 0 : left};
+}
+TCA_DEVICE bool is_finite(double value) { return value < 1e300; }
+
+// The vectors of an iteration move on; returns the new p, which the neighbours need.
+template <class T>
+TCA_DEVICE Four<T> step_of(const SolveFields<T>& f, Word sites, Word place, Word four, T alpha, T beta) {
+  const Four<T> p = four_at(f.p, sites, place, four);
+  put_four(f.x, sites, place, four, four_at(f.x, sites, place, four) + alpha * p);
+  put_four(f.r, sites, place, four,
+           four_at(f.r, sites, place, four) + -alpha * four_at(f.q, sites, place, four));
+  const Four<T> s = four_at(f.s, sites, place, four) + -alpha * four_at(f.w, sites, place, four);
+  put_four(f.s, sites, place, four, s);
+  const Four<T> turned = s + beta * p;
+  put_four(f.p, sites, place, four, turned);
+  return turned;
+}
+
+// The hops of a solve. Of each sequence the first needs that the neighbours have the halves of its field.
+//
+// r = b - M x, by two; sums[2] = |r|^2 and sums[3] = |b|^2.
+template <class T>
+TCA_DEVICE Stage<T> residual_stage(const SolveFields<T>& f, Word n, bool sends) {
+  if (n == 0) return {.in = f.x, .out = f.odd, .to_odd = true, .sends = true};
+  return {.in = f.odd,
+          .out = f.r,
+          .plus = f.b,
+          .minus = f.x,
+          .dot = f.b,
+          .factor = f.kappa2,
+          .tally = Tally::all,
+          .sends = sends,
+          .sent_dagger = true};
+}
+
+// s = M^dagger r, by two, and p = s if so asked; sums[0] = |s|^2.
+template <class T>
+TCA_DEVICE Stage<T> normal_stage(const SolveFields<T>& f, Word n, bool also_p) {
+  if (n == 0)
+    return {.in = f.r, .out = f.odd, .to_odd = true, .dagger = true, .sends = true, .sent_dagger = true};
+  return {.in = f.odd,
+          .out = f.s,
+          .copy = also_p ? f.p : nullptr,
+          .plus = f.r,
+          .factor = -f.kappa2,
+          .tally = Tally::norm,
+          .dagger = true,
+          .sends = also_p};
+}
+
+// q = M p and w = M^dagger q, by four, with all five sums.
+template <class T>
+TCA_DEVICE Stage<T> iteration_stage(const SolveFields<T>& f, Word n) {
+  switch (n) {
+    case 0:
+      return {.in = f.p, .out = f.odd, .to_odd = true, .sends = true};
+    case 1:
+      return {.in = f.odd,
+              .out = f.q,
+              .plus = f.p,
+              .factor = -f.kappa2,
+              .tally = Tally::norm,
+              .sends = true,
+              .sent_dagger = true};
+    case 2:
+      return {.in = f.q, .out = f.odd, .to_odd = true, .dagger = true, .sends = true, .sent_dagger = true};
+    default:
+      return {.in = f.odd,
+              .out = f.w,
+              .plus = f.q,
+              .dot = f.s,
+              .norm = f.r,
+              .factor = -f.kappa2,
+              .tally = Tally::all,
+              .dagger = true};
+  }
+}
+
+// What iterations that the host starts one by one keep on the device.
+struct CgSteps {
+  double tolerance = 0;
+  double alpha = 0, beta = 0;
+  double b2 = 0, r2 = 0, bound = 0;
+  int iterations = 0, most = 0;
+  bool first = true, over = false;
+};
+
+// After the sums of an iteration, or, the first time, of a residual and its normal one. Once it is over nothing moves on.
+TCA_DEVICE void decide(CgSteps& steps, const double* sums, double* history) {
+  steps.alpha = steps.beta = 0;
+  if (steps.first) {
+    steps.first = false;
+    steps.b2 = sums[3];
+    steps.r2 = sums[2];
+    steps.bound = steps.tolerance * steps.tolerance * steps.b2;
+  } else if (!steps.over) {
+    const Coefficients now = coefficients(sums);
+    steps.alpha = now.alpha;
+    steps.beta = now.beta;
+    steps.r2 = now.r2;
+    history[steps.iterations++] = steps.b2 > 0 ? now.r2 / steps.b2 : now.r2;
+  }
+  steps.over = steps.iterations >= steps.most || steps.r2 <= steps.bound || !is_finite(steps.r2);
+}
+
+// What a solve does with the fields of one precision.
+template <class T, int reals, class Block>
+class Part {
+ public:
+  TCA_DEVICE Part(Block& block, const SolveFields<T>& fields)
+      : block_(block),
+        f_(fields),
+        exchange_(fields.lines.exchanges != nullptr ? *fields.lines.exchanges : 0) {}
+
+  // For the next kernel.
+  TCA_DEVICE void keep_exchange() const {
+    if (block_.index() == 0 && f_.lines.exchanges != nullptr)
+      block_.one([&] { *f_.lines.exchanges = exchange_; });
+  }
+
+  // With a barrier behind it, and without one.
+  TCA_DEVICE void residual(bool sends) {
+    stages(2, [&](Word n) { return residual_stage(f_, n, sends); });
+    block_.barrier();
+  }
+  TCA_DEVICE void normal(bool also_p) {
+    stages(2, [&](Word n) { return normal_stage(f_, n, also_p); });
+  }
+  TCA_DEVICE void apply_both() {
+    stages(4, [&](Word n) { return iteration_stage(f_, n); });
+  }
+
+  // Goes once over the sites of this block, those at the faces first. `make` returns a four of what the neighbours shall have.
+  template <class Make>
+  TCA_DEVICE void pass(bool dagger, const Make& make) {
+    const Word chunks = f_.ground.chunks();
+    ChunkRoom<T>& room = block_.template room<T>();
+    for (Word k = block_.index(); k < chunks; k += block_.count()) {
+      const auto chunk = static_cast<Word>(f_.order[0][chunks - 1 - k]);
+      block_.each([&](SiteThread& thread) {
+        const Word place = chunk * chunk_sites + thread.lane, four = thread.warp;
+        if (four < 6 && place < f_.ground.half())
+          put_four(room.spinors, chunk_sites, thread.lane, four, make(place, four));
+      });
+      if (f_.ground.slots == 0) continue;
+      block_.sync();
+      send_chunk<T, reals>(block_, f_.ground, room, chunk, false, dagger,
+                           LineSink<T>{f_.lines, exchange_ + 1});
+      block_.sync();
+    }
+    ++exchange_;
+    block_.barrier();
+  }
+
+  TCA_DEVICE Four<T> at(const T* field, Word place, Word four) const {
+    return four_at(field, f_.ground.half(), place, four);
+  }
+  TCA_DEVICE void put(T* field, Word place, Word four, Four<T> value) const {
+    put_four(field, f_.ground.half(), place, four, value);
+  }
+  TCA_DEVICE const SolveFields<T>& fields() const { return f_; }
+
+ private:
+  // Barriers between them. A loop, because one copy of a hop's code must do: there is little room for instructions, and a call
+  // would save as many registers as it uses.
+  template <class Make>
+  TCA_DEVICE void stages(Word count, const Make& make) {
+    TCA_QCD_ONCE
+    for (Word n = 0; n < count; ++n) {
+      const Stage<T> what = make(n);
+      hop(what);
+      if (what.sends) ++exchange_;
+      if (n + 1 < count) block_.barrier();
+    }
+  }
+
+  TCA_DEVICE void hop(const Stage<T>& what) {
+    const LineGhosts<T> ghosts{f_.lines, block_.patience(), exchange_};
+    const LineSink<T> sink{f_.lines, exchange_ + 1};
+    const std::int32_t* const order = f_.order[what.to_odd ? 1 : 0];
+    TCA_QCD_ONCE
+    for (Word k = block_.index(); k < f_.ground.chunks(); k += block_.count())
+      hop_chunk<T, reals>(block_, f_.ground, what, static_cast<Word>(order[k]), ghosts, sink);
+  }
+
+  Block& block_;
+  const SolveFields<T>& f_;
+  Word exchange_;  // the latest whose halves were sent
+};
+
+// Double precision beside single: what reliable updates need.
+template <int reals, class Block>
+class Exact {
+ public:
+  TCA_DEVICE Exact(Block& block, const SolveFields<double>& fields) : part_(block, fields) {}
+
+  // x takes in what the search has found, alpha p included, and r is computed anew and handed to the search.
+  TCA_DEVICE void update(Part<float, reals, Block>& search, float alpha) {
+    const SolveFields<double>& d = part_.fields();
+    const SolveFields<float>& f = search.fields();
+    part_.pass(false, [&](Word place, Word four) {
+      const Four<float> step = search.at(f.x, place, four) + alpha * search.at(f.p, place, four);
+      search.put(f.x, place, four, Four<float>{});
+      const Four<double> x = part_.at(d.x, place, four) + widened(step);
+      part_.put(d.x, place, four, x);
+      return x;
+    });
+    part_.residual(false);
+    search.pass(true, [&](Word place, Word four) {
+      const Four<float> r = narrowed(part_.at(d.r, place, four));
+      search.put(f.r, place, four, r);
+      return r;
+    });
+  }
+  TCA_DEVICE void keep_exchange() const { part_.keep_exchange(); }
+
+ private:
+  TCA_DEVICE static Four<double> widened(Four<float> v) {
+    float from[4];
+    double to[4];
+    std::memcpy(from, &v, sizeof from);
+    for (int i = 0; i < 4; ++i) to[i] = static_cast<double>(from[i]);
+    Four<double> wide;
+    std::memcpy(&wide, to, sizeof wide);
+    return wide;
+  }
+  TCA_DEVICE static Four<float> narrowed(Four<double> v) {
+    double from[4];
+    float to[4];
+    std::memcpy(from, &v, sizeof from);
+    for (int i = 0; i < 4; ++i) to[i] = static_cast<float>(from[i]);
+    Four<float> narrow;
+    std::memcpy(&narrow, to, sizeof narrow);
+    return narrow;
+  }
+
+  Part<double, reals, Block> part_;
+};
+
+// In one precision there is nothing to update.
+struct NoExact {};
+
+template <class T, int reals, class Block, class Exactly>
+class CgRun {
+ public:
+  static constexpr bool mixed = !std::is_same_v<Exactly, NoExact>;
+
+  TCA_DEVICE CgRun(Block& block, Part<T, reals, Block>& part, Exactly& exact, const Aim& aim, double* history)
+      : block_(block), part_(part), exact_(exact), aim_(aim), history_(history) {}
+
+  TCA_DEVICE Outcome run() {
+    begin();
+    while (block_.good() && outcome_.iterations < aim_.max_iterations && goes_on()) iterate();
+    outcome_.good = block_.good();
+    return outcome_;
+  }
+
+ private:
+  TCA_DEVICE bool goes_on() const { return outcome_.r2 > bound_ && is_finite(outcome_.r2); }
+
+  TCA_DEVICE void begin() {
+    if constexpr (mixed) {
+      exact_.update(part_, 0);
+    } else {
+      const T* const x = part_.fields().x;
+      part_.pass(false, [&](Word place, Word four) { return part_.at(x, place, four); });
+      part_.residual(true);
+    }
+    part_.normal(true);
+    const double* const sums = block_.total();
+    outcome_.b2 = sums[3];
+    outcome_.first_r2 = outcome_.r2 = highest_ = sums[2];
+    bound_ = aim_.tolerance * aim_.tolerance * outcome_.b2;
+  }
+
+  TCA_DEVICE void iterate() {
+    part_.apply_both();
+    const Coefficients now = coefficients(block_.total());
+    outcome_.r2 = now.r2;
+    if (mixed && (now.r2 < aim_.update_at * aim_.update_at * highest_ || now.r2 <= bound_)) {
+      renew(static_cast<T>(now.alpha), now.s2);
+    } else {
+      step(static_cast<T>(now.alpha), static_cast<T>(now.beta));
+    }
+    if (block_.index() == 0) {
+      const double relative = outcome_.b2 > 0 ? outcome_.r2 / outcome_.b2 : outcome_.r2;
+      block_.one([&] { history_[outcome_.iterations] = relative; });
+    }
+    ++outcome_.iterations;
+  }
+
+  TCA_DEVICE void step(T alpha, T beta) {
+    const SolveFields<T>& f = part_.fields();
+    part_.pass(false,
+               [&](Word place, Word four) { return step_of(f, f.ground.half(), place, four, alpha, beta); });
+  }
+
+  // The same step, with r and s computed anew; the direction goes on from the old one.
+  TCA_DEVICE void renew(T alpha, double s2_before) {
+    if constexpr (mixed) {
+      exact_.update(part_, alpha);
+      part_.normal(false);
+      const double* const sums = block_.total();
+      const T beta = static_cast<T>(s2_before > 0 ? sums[0] / s2_before : 0);
+      outcome_.r2 = highest_ = sums[2];
+      ++outcome_.updates;
+      const SolveFields<T>& f = part_.fields();
+      part_.pass(false, [&](Word place, Word four) {
+        const Four<T> turned = part_.at(f.s, place, four) + beta * part_.at(f.p, place, four);
+        part_.put(f.p, place, four, turned);
+        return turned;
+      });
+    }
+  }
+
+  Block& block_;
+  Part<T, reals, Block>& part_;
+  Exactly& exact_;
+  const Aim& aim_;
+  double* history_;  // squared; the host takes the roots
+  Outcome outcome_;
+  double bound_ = 0, highest_ = 0;
+};
+
+// Every block comes with its own outcome; they are the same.
+template <class T, int reals, class Block>
+TCA_DEVICE Outcome solve_cg_in(Block& block, const SolveFields<T>& fields, const Aim& aim, double* history) {
+  Part<T, reals, Block> part(block, fields);
+  NoExact exact;
+  const Outcome outcome = CgRun<T, reals, Block, NoExact>(block, part, exact, aim, history).run();
+  part.keep_exchange();
+  return outcome;
+}
+
+template <int reals, class Block>
+TCA_DEVICE Outcome solve_cg_mixed_in(Block& block, const SolveFields<float>& fields,
+                                     const SolveFields<double>& exactly, const Aim& aim, double* history) {
+  Part<float, reals, Block> part(block, fields);
+  Exact<reals, Block> exact(block, exactly);
+  const Outcome outcome =
+      CgRun<float, reals, Block, Exact<reals, Block>>(block, part, exact, aim, history).run();
+  part.keep_exchange();
+  exact.keep_exchange();
+  return outcome;
+}
+
+}  // namespace tca::qcd

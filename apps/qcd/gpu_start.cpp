@@ -1,0 +1,43 @@
+#include "qcd/gpu_start.hpp"
+
+#include <fmt/format.h>
+
+#include "tca/error.hpp"
+
+namespace tca::qcd {
+
+Start start_named(std::string_view name) {
+  for (const Start one : {Start::automatic, Start::host, Start::graph, Start::kernel})
+    if (name == name_of(one)) return one;
+  throw Error(Errc::invalid_argument,
+              fmt::format("there is no start \"{}\"; choose one of auto, host, graph and kernel", name));
+}
+
+std::string_view name_of(Start start) {
+  switch (start) {
+    case Start::host:
+      return "host";
+    case Start::graph:
+      return "graph";
+    case Start::kernel:
+      return "kernel";
+    default:
+      return "auto";
+  }
+}
+
+void check_on_gpus(const InverterOptions& options, Start start) {
+  const auto refuse = [](const char* message) { throw Error(Errc::invalid_argument, message); };
+  check(options);
+  if (!options.wilson.even_odd) refuse("on GPUs the operator is always even-odd preconditioned");
+  if (options.method != Method::cg) refuse("on GPUs there is CG; BiCGStab runs on the host");
+  if (options.wilson.rhs != 1) refuse("on GPUs right-hand sides are solved one after another");
+  if ((start == Start::host || start == Start::graph) && options.precision == Precision::mixed)
+    refuse("on GPUs mixed precision needs the kernel that runs the whole solve");
+}
+
+Start chosen_start(long long bytes_a_hop, bool mixed) {
+  return mixed || bytes_a_hop < kernel_up_to_bytes ? Start::kernel : Start::graph;
+}
+
+}  // namespace tca::qcd

@@ -1,0 +1,142 @@
+#include "qcd/gpu_wilson.hpp"
+
+#include <algorithm>
+
+#include "tca/device_window.hpp"
+
+namespace tca::qcd {
+
+template <class T>
+GpuWilson<T>::GpuWilson(World& world, const Gauge& gauge, const WilsonOptions& options,
+                        const std::string& name, bool lines, const OwnStream& stream)
+    : lattice_(gauge.lattice()),
+      stream_(stream),
+      two_rows_(options.storage == Storage::two_rows),
+      tables_(gauge, options.storage, options.antiperiodic),
+      half_(tables_.ground.half()),
+      links_(tables_.links),
+      time_sign_(tables_.time_sign),
+      next_(tables_.next),
+      send_(tables_.send),
+      even_order_(tables_.order[0]),
+      odd_order_(tables_.order[1]),
+      b_(half_ * spinor_reals),
+      x_(b_.size()),
+      r_(b_.size()),
+      odd_(b_.size()),
+      s_(b_.size()),
+      p_(b_.size()),
+      q_(b_.size()),
+      w_(b_.size()),
+      exchanges_(1) {
+  tables_.links.clear();
+  tables_.links.shrink_to_fit();
+  solve_.ground = tables_.ground;
+  solve_.ground.links = links_.data();
+  solve_.ground.time_sign = time_sign_.data();
+  solve_.ground.next = next_.data();
+  solve_.ground.send = send_.data();
+  solve_.order[0] = even_order_.data();
+  solve_.order[1] = odd_order_.data();
+  solve_.b = b_.data();
+  solve_.x = x_.data();
+  solve_.r = r_.data();
+  solve_.odd = odd_.data();
+  solve_.s = s_.data();
+  solve_.p = p_.data();
+  solve_.q = q_.data();
+  solve_.w = w_.data();
+  solve_.kappa2 = static_cast<T>(options.kappa * options.kappa);
+  faces_.emplace(world, lattice_, name, half_reals, true, options.peer);
+  if (lines) connect_lines(world);
+}
+
+template <class T>
+void GpuWilson<T>::connect_lines(World& world) {
+  const auto slots = static_cast<std::size_t>(lattice_.slots());
+  // Windows begin as zeros, which no exchange is numbered with before 2^32 of them.
+  lines_.emplace(world.window<device::Line>(static_cast<std::int64_t>(LineRoom<T>::lines(slots))));
+  solve_.lines.own = lines_->data();
+  solve_.lines.exchanges = exchanges_.data();
+  if (lattice_.faces().empty()) return;
+  const DeviceWindow<device::Line> view = lines_->device();
+  for (const Face& face : lattice_.faces()) solve_.lines.theirs[face.direction] = view.parts[face.neighbour];
+}
+
+template <class T>
+Chunks<T> GpuWilson<T>::chunks(bool odd, Word first, Word count) const {
+  Chunks<T> some{.order = solve_.order[odd ? 1 : 0], .first = first, .count = count};
+  some.outgoing = faces_->outgoing();
+  some.ghosts = faces_->ghosts();
+  return some;
+}
+
+template <class T>
+Chunks<T> GpuWilson<T>::boundary(bool odd) const {
+  const Word first = tables_.interior[odd ? 1 : 0];
+  return chunks(odd, first, tables_.ground.chunks() - first);
+}
+
+template <class T>
+void GpuWilson<T>::launch(const Stage<T>& stage, const Chunks<T>& some, double* partials) {
+  cuda_ok(two_rows_ ? launch_hop<T, 12>(solve_.ground, stage, some, partials, stream_.get())
+                    : launch_hop<T, 18>(solve_.ground, stage, some, partials, stream_.get()),
+          "starting a hop");
+}
+
+// Only chunks at the faces have anything to send.
+template <class T>
+void GpuWilson<T>::project(const T* field, bool odd, bool dagger) {
+  const Chunks<T> some = boundary(odd);
+  cuda_ok(two_rows_ ? launch_project<T, 12>(solve_.ground, field, odd, dagger, some, stream_.get())
+                    : launch_project<T, 18>(solve_.ground, field, odd, dagger, some, stream_.get()),
+          "starting a projection");
+}
+
+template <class T>
+unsigned GpuWilson<T>::run(const Stage<T>& stage, double* partials) {
+  const Chunks<T> inside = interior(stage.to_odd), outside = boundary(stage.to_odd);
+  const Sites sent = stage.to_odd ? Sites::even : Sites::odd;
+  faces_->start(sent, stream_.get());
+  launch(stage, inside, partials);
+  faces_->wait(sent, stream_.get());
+  launch(stage, outside, partials + std::size_t{hop_blocks(inside)} * sum_count);
+  return shares();
+}
+
+// Both parities have as many chunks with ghosts, but perhaps not for odd numbers of chunks a row: those of the even sites,
+// which are the ones that are summed over.
+template <class T>
+unsigned GpuWilson<T>::shares() const {
+  return hop_blocks(interior(false)) + hop_blocks(boundary(false));
+}
+
+template <class T>
+void GpuWilson<T>::update(const CgSteps* steps) {
+  const Chunks<T> all = chunks(false, 0, tables_.ground.chunks());
+  cuda_ok(two_rows_ ? launch_update<T, 12>(solve_, steps, all, stream_.get())
+                    : launch_update<T, 18>(solve_, steps, all, stream_.get()),
+          "starting an update");
+}
+
+template <class T>
+std::int64_t GpuWilson<T>::bytes() const {
+  return faces_->bytes(Sites::even) + faces_->bytes(Sites::odd);
+}
+
+template <class T>
+std::string GpuWilson<T>::explain() const {
+  if (!lines_) return faces_->explain();
+  std::string text;
+  for (const Face& face : lattice_.faces()) {
+    text += "to rank " + std::to_string(face.neighbour) + ": " +
+            std::to_string(face.even.size() * half_reals * std::int64_t{sizeof(T)}) +
+            " bytes a hop, cuda/lines: each half stored by the thread that has it\n";
+  }
+  return text;
+}
+
+template class GpuWilson<float>;
+template class GpuWilson<double>;
+
+}  // namespace tca::qcd

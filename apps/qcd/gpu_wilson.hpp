@@ -1,0 +1,60 @@
+// The even-odd preconditioned Wilson operator on a GPU, in one precision: tables, fields, halo, and its steps on a stream.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "qcd/faces.hpp"
+#include "qcd/gpu_call.hpp"
+#include "qcd/gpu_kernels.hpp"
+#include "qcd/gpu_tables.hpp"
+#include "qcd/wilson_hop.hpp"
+
+namespace tca::qcd {
+
+template <class T>
+class GpuWilson {
+ public:
+  // Collective. `lines`: for a kernel that exchanges halves by itself; otherwise by chains, or by the peer of `options`. The
+  // stream must outlive this.
+  GpuWilson(World& world, const Gauge& gauge, const WilsonOptions& options, const std::string& name,
+            bool lines, const OwnStream& stream);
+
+  std::size_t half() const { return half_; }  // sites of a parity
+  const SolveFields<T>& fields() const { return solve_; }
+  const Lattice& lattice() const { return lattice_; }
+  bool two_rows() const { return two_rows_; }
+
+  // What follows is put on the stream; collective. A stage sends what it says, and needs that the halves of its `in` have
+  // been sent: by a stage before it, or by this.
+  void project(const T* field, bool odd, bool dagger);
+  // Shares of the sums go to `partials`; returns how many, the same for every stage.
+  unsigned run(const Stage<T>& stage, double* partials);
+  unsigned shares() const;
+  void update(const CgSteps* steps);
+
+  std::int64_t bytes() const;  // this rank sends in one application
+  std::string explain() const;
+
+ private:
+  Chunks<T> chunks(bool odd, Word first, Word count) const;
+  Chunks<T> interior(bool odd) const { return chunks(odd, 0, tables_.interior[odd ? 1 : 0]); }
+  Chunks<T> boundary(bool odd) const;
+  void connect_lines(World& world);
+  void launch(const Stage<T>& stage, const Chunks<T>& some, double* partials);
+
+  const Lattice& lattice_;
+  const OwnStream& stream_;
+  bool two_rows_;
+  GroundTables<T> tables_;
+  std::size_t half_;
+  DeviceArray<T> links_, time_sign_;
+  DeviceArray<std::int32_t> next_, send_, even_order_, odd_order_;
+  DeviceArray<T> b_, x_, r_, odd_, s_, p_, q_, w_;
+  std::optional<Faces<T>> faces_;
+  std::optional<Window<device::Line>> lines_;
+  DeviceArray<Word> exchanges_;
+  SolveFields<T> solve_;
+};
+
+}  // namespace tca::qcd

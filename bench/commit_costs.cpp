@@ -1,0 +1,129 @@
+#include "commit_costs.hpp"
+
+#include <array>
+#include <chrono>
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "core/chain_state.hpp"
+#include "core/window_state.hpp"
+#include "core/world_state.hpp"
+#include "fabric/fabric.hpp"
+#include "route/choose.hpp"
+#include "tca/world.hpp"
+
+namespace tca::bench {
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+double us_since(Clock::time_point begin) {
+  return std::chrono::duration<double, std::micro>(Clock::now() - begin).count();
+}
+
+// Room for the largest of the layouts below.
+constexpr std::int64_t room = 32768;
+
+class Commits {
+ public:
+  Commits(World& world, int descriptors, const std::string& route)
+      : world_(world),
+        state_(core::WorldState::of(world).shared_from_this()),
+        route_(route),
+        partner_((world.rank() ^ 1) < world.size() ? world.rank() ^ 1 : world.rank()),
+        window_(state_->make_window(static_cast<std::size_t>(2 * room * descriptors), nullptr)) {
+    const std::array layouts{block(4096), block_stride(16, 256, 2048), stride(64, 64)};
+    for (int i = 0; i < descriptors; ++i) {
+      const Layout& layout = layouts[static_cast<std::size_t>(i) % layouts.size()];
+      const std::size_t element = static_cast<std::size_t>(i) % layouts.size() == 2 ? 8 : 1;
+      core::Descriptor d;
+      d.to = partner_;
+      d.to_window = d.from_window = window_->id();
+      d.from_offset = room * i;
+      d.to_offset = room * (descriptors + i);
+      d.shape = state_->intern(base::pair_up(layout, layout, element));
+      descriptors_.push_back(d);
+    }
+  }
+
+  std::size_t bytes() const {
+    std::size_t sum = 0;
+    for (const core::Descriptor& d : descriptors_) sum += d.shape->bytes();
+    return sum;
+  }
+
+  double commit_us() {
+    core::ChainState chain(state_, "commit", {.route = route_});
+    for (const core::Descriptor& d : descriptors_) chain.add(d, window_);
+    chain.expect(partner_);
+    world_.barrier();
+    const Clock::time_point begin = Clock::now();
+    chain.commit();
+    return us_since(begin);
+  }
+
+  double route_us() {
+    const std::string route = route::effective_override(route_);
+    const Clock::time_point begin = Clock::now();
+    for (core::Descriptor& d : descriptors_)
+      d.protocol = static_cast<std::uint16_t>(
+          route::choose(state_->fabrics(), state_->costs(), d.to, *d.shape, route).protocol);
+    return us_since(begin);
+  }
+
+  // Of the puts as `route_us` has routed them; the partner's are the same.
+  double fabric_us() {
+    std::vector<fabric::Put> outgoing, incoming;
+    for (const core::Descriptor& d : descriptors_) {
+      fabric::Put put{world_.rank(),
+                      partner_,
+                      &window_->memory(),
+                      static_cast<std::uint64_t>(d.to_offset),
+                      &window_->memory(),
+                      static_cast<std::uint64_t>(d.from_offset),
+                      d.shape,
+                      d.protocol};
+      outgoing.push_back(put);
+      std::swap(put.from, put.to);
+      incoming.push_back(put);
+    }
+    world_.barrier();
+    const Clock::time_point begin = Clock::now();
+    const auto program = state_->fabrics().front()->compile({"commit", true, outgoing, incoming});
+    return us_since(begin);
+  }
+
+ private:
+  World& world_;
+  std::shared_ptr<core::WorldState> state_;
+  std::string route_;
+  int partner_;
+  std::shared_ptr<core::WindowState> window_;
+  std::vector<core::Descriptor> descriptors_;
+};
+
+}  // namespace
+
+Samples CommitCosts::beyond_us() const {
+  Samples beyond;
+  for (std::size_t i = 0; i < whole_us.size(); ++i) beyond.push_back(whole_us[i] - fabric_us[i]);
+  return beyond;
+}
+
+CommitCosts measure_commit(World& world, int descriptors, const std::string& route, int rounds,
+                           const std::function<void(int)>& progress) {
+  Commits commits(world, descriptors, route);
+  CommitCosts costs;
+  costs.bytes = commits.bytes();
+  for (int round = 0; round < rounds; ++round) {
+    costs.whole_us.push_back(commits.commit_us());
+    costs.route_us.push_back(commits.route_us());
+    costs.fabric_us.push_back(commits.fabric_us());
+    progress(round + 1);
+  }
+  return costs;
+}
+
+}  // namespace tca::bench

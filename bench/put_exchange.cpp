@@ -1,0 +1,132 @@
+#include "put_exchange.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <cstring>
+#include <utility>
+
+#include "tca/tca.hpp"
+
+namespace tca::bench {
+
+namespace {
+
+template <class Work>
+void for_each_run(const PutShape& shape, Work work) {
+  for (std::size_t plane = 0; plane < shape.planes; ++plane)
+    for (std::size_t i = 0; i < shape.runs; ++i) work(plane * shape.plane_pitch + i * shape.pitch);
+}
+
+// What an application does with the values that it sends: it computes each anew.
+void write_runs(std::byte* at, const PutShape& shape, unsigned value) {
+  const std::uint64_t word = 0x0101010101010101U * (value & 0xffU);
+  for_each_run(shape, [&](std::size_t offset) {
+    if (shape.run == sizeof word) {
+      std::memcpy(at + offset, &word, sizeof word);
+    } else {
+      std::memset(at + offset, static_cast<int>(value & 0xffU), shape.run);
+    }
+  });
+}
+
+// ... and with those that it gets.
+std::uint64_t sum_runs(const std::byte* at, const PutShape& shape) {
+  std::uint64_t sum = 0;
+  for_each_run(shape, [&](std::size_t offset) {
+    const std::byte* run = at + offset;
+    std::size_t done = 0;
+    for (std::uint64_t word; done + sizeof word <= shape.run; done += sizeof word) {
+      std::memcpy(&word, run + done, sizeof word);
+      sum += word;
+    }
+    for (; done < shape.run; ++done) sum += static_cast<std::uint64_t>(run[done]);
+  });
+  return sum;
+}
+
+class NoPut final : public PutExchange {
+ public:
+  NoPut(PutField& field, const PutShape& shape) : field_(field), shape_(shape) {}
+
+  void step() override {
+    write_runs(field_.sent(), shape_, ++field_.value);
+    sum_ += sum_runs(field_.arrived(), shape_);
+  }
+
+  bool right(World&) override { return true; }
+
+ private:
+  PutField& field_;
+  PutShape shape_;
+  std::uint64_t sum_ = 0;  // keeps the reading alive
+};
+
+class ChainPut final : public PutExchange {
+ public:
+  ChainPut(World& world, PutField& field, const PutPoint& point, const Channel& channel)
+      : field_(field),
+        shape_(point.shape),
+        chain_(world.chain("tune " + channel.name(), {.route = channel.name()})),
+        takes_part_((world.rank() ^ point.across) < world.size()) {
+    fabric = channel.fabric;
+    protocol = channel.protocol;
+    const int partner = world.rank() ^ point.across;
+    if (takes_part_) {
+      chain_.put(field.window().on(partner).at(field.arrivals()), field.window().at(0), layout_of(shape_));
+      chain_.expect(partner);
+    }
+    chain_.commit();
+  }
+
+  void step() override {
+    write_runs(field_.sent(), shape_, ++field_.value);
+    chain_.start();
+    chain_.wait();
+    sum_ = sum_runs(field_.arrived(), shape_);
+  }
+
+  // By one step more, whose value no other channel has sent.
+  bool right(World& world) override {
+    step();
+    const bool mine = !takes_part_ || sum_ == sum_runs(field_.sent(), shape_);
+    const std::vector<char> all = world.all_gather(static_cast<char>(mine));
+    return std::all_of(all.begin(), all.end(), [](char ok) { return ok != 0; });
+  }
+
+ private:
+  PutField& field_;
+  PutShape shape_;
+  Chain chain_;
+  bool takes_part_;
+  std::uint64_t sum_ = 0;
+};
+
+}  // namespace
+
+Layout layout_of(const PutShape& shape) {
+  if (shape.planes > 1)
+    return subarray({shape.planes, shape.plane_pitch / shape.pitch, shape.pitch}, {0, 0, 0},
+                    {shape.planes, shape.runs, shape.run});
+  return shape.runs == 1 ? block(shape.run) : block_stride(shape.runs, shape.run, shape.pitch);
+}
+
+std::string to_string(const PutShape& shape) {
+  if (shape.planes > 1)
+    return fmt::format("{} x {} x {} / {} / {}", shape.planes, shape.runs, shape.run, shape.pitch,
+                       shape.plane_pitch);
+  return shape.runs == 1 ? fmt::format("{} bytes", shape.run)
+                         : fmt::format("{} x {} / {}", shape.runs, shape.run, shape.pitch);
+}
+
+std::vector<std::unique_ptr<PutExchange>> put_exchanges(World& world, PutField& field, const PutPoint& point,
+                                                        const std::vector<Channel>& channels) {
+  std::vector<std::unique_ptr<PutExchange>> all;
+  all.push_back(std::make_unique<NoPut>(field, point.shape));
+  for (const Channel& channel : channels)
+    all.push_back(std::make_unique<ChainPut>(world, field, point, channel));
+  return all;
+}
+
+}  // namespace tca::bench

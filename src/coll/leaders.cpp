@@ -1,0 +1,208 @@
+#include <bit>
+
+#include "coll/algorithms.hpp"
+#include "coll/groups.hpp"
+
+namespace tca::coll {
+
+namespace {
+
+// One rank of each sub-cluster, which alone speaks with the others: the root in its own, elsewhere the lowest.
+class Leaders {
+ public:
+  explicit Leaders(const Problem& problem)
+      : p_(problem), groups_(p_), root_group_(p_.kind == Kind::broadcast ? groups_.of(p_.root) : 0) {}
+
+  // Down a binomial tree of leaders, each of which hands on to its members as soon as it has the data itself: to all at
+  // once, or down a tree of their own.
+  Schedule broadcast(bool tree) {
+    const int mine = order(groups_.own());
+    int hands_on = mine == 0 ? 0 : 1;  // the round after the one in which it arrived
+    for (int have = 1; have < groups_.count(); have *= 2) {
+      Round& round = add_round();
+      if (mine >= have && mine < 2 * have) {
+        if (leads()) round.expected.push_back(leader(at(mine - have)));
+        hands_on = rounds();
+      } else if (leads() && mine < have && mine + have < groups_.count()) {
+        round.puts.push_back(whole_to(leader(at(mine + have))));
+      }
+    }
+    const int last = rounds();
+    schedule_.rounds.resize(static_cast<std::size_t>(last + levels(tree)));
+    if (tree) {
+      down_a_tree(hands_on);
+    } else {
+      to_members(schedule_.rounds[static_cast<std::size_t>(hands_on)], Buffer::input, 0, p_.count);
+    }
+    return std::move(schedule_);
+  }
+
+  Schedule barrier() {
+    from_members(add_round(), 0);
+    among_leaders(add_round(), Buffer::output, 0, Buffer::output, 0, 0);
+    to_members(add_round(), Buffer::output, 0, 0);
+    return std::move(schedule_);
+  }
+
+  Schedule all_gather() {
+    const std::int64_t mine = p_.rank * p_.count;
+    Round& here = add_round();
+    for (const int other : groups_.own_members()) {
+      if (other == p_.rank) continue;
+      here.puts.push_back({other, Buffer::output, mine, Buffer::input, 0, p_.count});
+      here.expected.push_back(other);
+    }
+    if (!p_.in_place) here.copies.push_back({{Buffer::output, mine}, {{Buffer::input, 0}}, p_.count});
+
+    Round& across = add_round();
+    for_each_range(groups_.own_members(), p_.count, [&](std::int64_t first, std::int64_t count) {
+      among_leaders(across, Buffer::output, first, Buffer::output, first, count);
+    });
+
+    Round& down = add_round();
+    for (int group = 0; group < groups_.count(); ++group) {
+      if (group == groups_.own()) continue;
+      for_each_range(groups_.members(group), p_.count, [&](std::int64_t first, std::int64_t count) {
+        to_members(down, Buffer::output, first, count);
+      });
+    }
+    return std::move(schedule_);
+  }
+
+  // Summed up in the order of ranks within a sub-cluster, then in the order of sub-clusters.
+  Schedule all_reduce() {
+    Round& up = add_round();
+    from_members(up, p_.count);
+    if (leads()) {
+      Combine sum{{Buffer::output, 0}, {}, p_.count};
+      for (std::size_t place = 0; place < groups_.own_members().size(); ++place)
+        sum.operands.push_back(groups_.own_members()[place] == p_.rank ? Slice{Buffer::input, 0}
+                                                                       : Slice{Buffer::scratch, slot(place)});
+      up.combines.push_back(std::move(sum));
+    }
+
+    const auto first_leader = static_cast<std::size_t>(p_.ranks);  // their slots come after those of members
+    Round& across = add_round();
+    among_leaders(across, Buffer::scratch, slot(first_leader + static_cast<std::size_t>(groups_.own())),
+                  Buffer::output, 0, p_.count);
+    if (leads()) {
+      Combine sum{{Buffer::output, 0}, {}, p_.count};
+      for (int group = 0; group < groups_.count(); ++group)
+        sum.operands.push_back(
+            group == groups_.own()
+                ? Slice{Buffer::output, 0}
+                : Slice{Buffer::scratch, slot(first_leader + static_cast<std::size_t>(group))});
+      across.combines.push_back(std::move(sum));
+    }
+
+    to_members(add_round(), Buffer::output, 0, p_.count);
+    schedule_.scratch = slot(first_leader + static_cast<std::size_t>(groups_.count()));
+    return std::move(schedule_);
+  }
+
+ private:
+  Put whole_to(int rank) const { return {rank, Buffer::output, 0, Buffer::input, 0, p_.count}; }
+
+  // Rounds in which the largest sub-cluster is served.
+  int levels(bool tree) const {
+    std::size_t most = 1;
+    for (int group = 0; group < groups_.count(); ++group)
+      most = std::max(most, groups_.members(group).size());
+    return tree ? static_cast<int>(std::bit_width(most - 1)) : 1;
+  }
+
+  void down_a_tree(int first_round) {
+    const int size = static_cast<int>(groups_.own_members().size()), top = place_of(leader(groups_.own()));
+    const int mine = (groups_.own_place() - top + size) % size;
+    const auto member = [&](int from_top) {
+      return groups_.own_members()[static_cast<std::size_t>((top + from_top) % size)];
+    };
+    auto round = schedule_.rounds.begin() + first_round;
+    for (int have = 1; have < size; have *= 2, ++round) {
+      if (mine >= have && mine < 2 * have) round->expected.push_back(member(mine - have));
+      if (mine < have && mine + have < size) round->puts.push_back(whole_to(member(mine + have)));
+    }
+  }
+
+  int place_of(int rank) const {
+    const std::vector<int>& members = groups_.own_members();
+    return static_cast<int>(std::find(members.begin(), members.end(), rank) - members.begin());
+  }
+
+  // Groups from the root's on.
+  int order(int group) const { return (group - root_group_ + groups_.count()) % groups_.count(); }
+  int at(int order) const { return (order + root_group_) % groups_.count(); }
+
+  int leader(int group) const {
+    return p_.kind == Kind::broadcast && group == root_group_ ? p_.root : groups_.members(group)[0];
+  }
+  bool leads() const { return leader(groups_.own()) == p_.rank; }
+  std::int64_t slot(std::size_t place) const { return static_cast<std::int64_t>(place) * p_.count; }
+
+  Round& add_round() { return schedule_.rounds.emplace_back(); }
+  int rounds() const { return static_cast<int>(schedule_.rounds.size()); }
+
+  void from_members(Round& round, std::int64_t count) const {
+    if (!leads()) {
+      const std::int64_t place = slot(static_cast<std::size_t>(groups_.own_place()));
+      round.puts.push_back({leader(groups_.own()), Buffer::scratch, place, Buffer::input, 0, count});
+      return;
+    }
+    for (const int member : groups_.own_members()) {
+      if (member != p_.rank) round.expected.push_back(member);
+    }
+  }
+
+  void to_members(Round& round, Buffer from, std::int64_t first, std::int64_t count) const {
+    if (!leads()) return expect(round, leader(groups_.own()));
+    for (const int member : groups_.own_members()) {
+      if (member != p_.rank) round.puts.push_back({member, Buffer::output, first, from, first, count});
+    }
+  }
+
+  void among_leaders(Round& round, Buffer to, std::int64_t to_first, Buffer from, std::int64_t from_first,
+                     std::int64_t count) const {
+    for (int i = 1; leads() && i < groups_.count(); ++i) {
+      const int other = leader((groups_.own() + i) % groups_.count());
+      round.puts.push_back({other, to, to_first, from, from_first, count});
+      expect(round, other);
+    }
+  }
+
+  static void expect(Round& round, int rank) {
+    if (std::find(round.expected.begin(), round.expected.end(), rank) == round.expected.end())
+      round.expected.push_back(rank);
+  }
+
+  const Problem& p_;
+  Groups groups_;
+  int root_group_;
+  Schedule schedule_;
+};
+
+}  // namespace
+
+std::optional<Schedule> leaders(const Problem& p) {
+  const Groups groups(p);
+  if (groups.count() == 1) return std::nullopt;
+  switch (p.kind) {
+    case Kind::barrier:
+      return Leaders(p).barrier();
+    case Kind::broadcast:
+      return Leaders(p).broadcast(false);
+    case Kind::all_gather:
+      return Leaders(p).all_gather();
+    case Kind::all_reduce:
+      if (p.own_operation && !groups.consecutive()) return std::nullopt;
+      return Leaders(p).all_reduce();
+    default:
+      return std::nullopt;
+  }
+}
+
+std::optional<Schedule> leaders_and_trees(const Problem& p) {
+  if (p.kind != Kind::broadcast || Groups(p).count() == 1) return std::nullopt;
+  return Leaders(p).broadcast(true);
+}
+
+}  // namespace tca::coll

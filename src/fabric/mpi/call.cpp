@@ -1,0 +1,36 @@
+#include "fabric/mpi/call.hpp"
+
+#include <string>
+
+#include "base/fail.hpp"
+
+namespace tca::mpi {
+
+void check(int code, std::string_view doing) {
+  if (code == MPI_SUCCESS) return;
+  char text[MPI_MAX_ERROR_STRING];
+  int length = 0;
+  MPI_Error_string(code, text, &length);
+  base::fail(Errc::rank_lost,
+             "MPI failed while {}: {}; another rank may have died, or its host can no longer be reached",
+             doing, std::string_view(text, static_cast<std::size_t>(length)));
+}
+
+std::string_view header_name() {
+#if defined(OMPI_MAJOR_VERSION)
+  return "Open MPI";
+#elif defined(MPICH_VERSION)
+  return "MPICH";
+#else
+  return "another MPI";
+#endif
+}
+
+bool is_up() {
+  int begun = 0, over = 0;
+  MPI_Initialized(&begun);
+  MPI_Finalized(&over);
+  return begun && !over;
+}
+
+}  // namespace tca::mpi

@@ -1,0 +1,39 @@
+// MPI's C interface, and its errors as ours.
+#pragma once
+
+// The C++ bindings that some mpi.h still bring would have to be linked.
+#define OMPI_SKIP_MPICXX 1
+#define MPICH_SKIP_MPICXX 1
+#include <mpi.h>
+
+#include <atomic>
+#include <cstdint>
+#include <string_view>
+
+namespace tca::mpi {
+
+// Throws Error{rank_lost} with MPI's own words when a call did not succeed.
+void check(int code, std::string_view doing);
+
+// Stands around what calls MPI on a rank's own thread, so that another thread can see that MPI does not come back: Open MPI's
+// way of ending a job from within may block for ever. Odd while inside.
+class InMpi {
+ public:
+  InMpi() { step(); }
+  InMpi(const InMpi&) = delete;
+  ~InMpi() { step(); }
+  static std::uint32_t count() { return count_.load(std::memory_order_relaxed); }
+
+ private:
+  // Relaxed, and no read-modify-write: one thread counts, another only looks whether it goes on.
+  static void step() { count_.store(count() + 1, std::memory_order_relaxed); }
+  static inline std::atomic<std::uint32_t> count_ = 0;
+};
+
+// Which MPI's mpi.h this is; as include/tca/mpi.hpp says it of the program's.
+std::string_view header_name();
+
+// Between MPI_Init and MPI_Finalize; handles can be given back only then.
+bool is_up();
+
+}  // namespace tca::mpi

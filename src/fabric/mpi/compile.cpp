@@ -1,0 +1,145 @@
+#include "fabric/mpi/compile.hpp"
+
+#include <climits>
+#include <map>
+
+#include "base/fail.hpp"
+#include "fabric/mpi/memory.hpp"
+#include "fabric/mpi/mpi_control.hpp"
+
+namespace tca::mpi {
+
+namespace {
+
+constexpr std::string_view doing = "making a chain's requests";
+
+// The messages of a chain from one rank to another; MPI_Startall may start them in any order, so each has its own tag.
+enum Kind : int { with_datatype, with_packed, bare, confirmation, invitation, kinds };
+
+using Puts = std::vector<const fabric::Put*>;
+
+Puts carried_by(const Puts& puts, Protocol protocol) {
+  Puts selected;
+  for (const fabric::Put* put : puts)
+    if (goes_by(*put, protocol)) selected.push_back(put);
+  return selected;
+}
+
+class Compiler {
+ public:
+  Compiler(MPI_Comm comm, int first_tag) : comm_(comm), first_tag_(first_tag) {}
+
+  // All that goes to a partner, or comes from it.
+  void add(int partner, const Puts& puts, bool answered, Side side) {
+    const Puts typed = carried_by(puts, datatype), dense = carried_by(puts, packed);
+    if (!typed.empty())
+      add_message(partner, with_datatype, scattered(pieces(typed, side), side), side, nullptr);
+    if (!dense.empty()) add_packed(partner, dense, side);
+    if (!carried_by(puts, rma).empty())
+      invite(partner, side);
+    else if (typed.empty() && dense.empty())
+      add_message(partner, bare, mpi::dense(nullptr, 0), side, nullptr);
+    if (!answered) confirm(partner, side);
+  }
+
+  Operations take() { return std::move(operations_); }
+
+ private:
+  static std::vector<Piece> pieces(const Puts& puts, Side side) {
+    std::vector<Piece> all;
+    for (const fabric::Put* put : puts) {
+      fabric::Memory* memory = side == Side::to ? put->to_memory : put->from_memory;
+      all.push_back({memory->data() + (side == Side::to ? put->to_offset : put->from_offset), put->shape});
+    }
+    return all;
+  }
+
+  void add_packed(int partner, const Puts& puts, Side side) {
+    auto packing = std::make_unique<Packing>();
+    packing->pieces = pieces(puts, side);
+    std::size_t bytes = 0;
+    for (const Piece& piece : packing->pieces) bytes += piece.shape->bytes();
+    packing->dense = std::make_unique_for_overwrite<std::byte[]>(bytes);
+    const std::byte* address = packing->dense.get();
+    add_message(partner, with_packed, mpi::dense(address, bytes), side, std::move(packing));
+  }
+
+  void add_message(int partner, Kind kind, const Content& content, Side side,
+                   std::unique_ptr<Packing> packing) {
+    Operation operation{.partner = partner, .receives = side == Side::to, .packing = std::move(packing)};
+    operation.traced = kind != bare;
+    auto* address = const_cast<void*>(content.address);
+    if (operation.receives) {
+      check(MPI_Recv_init(address, content.count, content.type.get(), partner, first_tag_ + kind, comm_,
+                          &operation.request),
+            doing);
+    } else {
+      check(MPI_Send_init(address, content.count, content.type.get(), partner, first_tag_ + kind, comm_,
+                          &operation.request),
+            doing);
+    }
+    (operation.receives ? operations_.receives : operations_.sends).push_back(std::move(operation));
+  }
+
+  // The receiver's start tells the sender; it needs no receive of this step, and goes first.
+  void confirm(int partner, Side side) {
+    const int tag = first_tag_ + confirmation;
+    if (side == Side::to) {
+      Operation told{.partner = partner};
+      check(MPI_Send_init(nullptr, 0, MPI_BYTE, partner, tag, comm_, &told.request), doing);
+      operations_.sends.push_back(std::move(told));
+      return;
+    }
+    for (auto& of_parity : operations_.confirmations) {
+      Operation awaited{.partner = partner, .receives = true};
+      check(MPI_Recv_init(nullptr, 0, MPI_BYTE, partner, tag, comm_, &awaited.request), doing);
+      of_parity.push_back(std::move(awaited));
+    }
+  }
+
+  // A target of one-sided puts tells their origin that they may come.
+  void invite(int partner, Side side) {
+    Operation word{.partner = partner, .receives = side == Side::from, .invites = true};
+    const int tag = first_tag_ + invitation;
+    if (word.receives)
+      check(MPI_Recv_init(nullptr, 0, MPI_BYTE, partner, tag, comm_, &word.request), doing);
+    else
+      check(MPI_Send_init(nullptr, 0, MPI_BYTE, partner, tag, comm_, &word.request), doing);
+    operations_.receives.push_back(std::move(word));
+  }
+
+  MPI_Comm comm_;
+  int first_tag_;
+  Operations operations_;
+};
+
+int tag_of(std::uint32_t number, MPI_Comm comm, std::string_view chain) {
+  void* bound = nullptr;
+  int given = 0;
+  MPI_Comm_get_attr(comm, MPI_TAG_UB, &bound, &given);
+  const int last = given ? *static_cast<int*>(bound) : 32767;
+  const std::int64_t tag = Tag::first_of_chains + std::int64_t{number} * kinds;
+  if (tag + kinds - 1 <= last) return static_cast<int>(tag);
+  base::fail(Errc::refused,
+             "chain '{}': this world has had {} chains, and MPI has tags for no more; commit chains once and "
+             "start them "
+             "often",
+             chain, number);
+}
+
+}  // namespace
+
+Operations compile(const fabric::Share& share, std::uint32_t number, MPI_Comm comm) {
+  std::map<int, std::pair<Puts, Puts>> partners;
+  for (const fabric::Put& put : share.incoming) partners[put.from].first.push_back(&put);
+  for (const fabric::Put& put : share.outgoing) partners[put.to].second.push_back(&put);
+  Compiler compiler(comm, tag_of(number, comm, share.name));
+  for (const auto& [partner, puts] : partners) {
+    const auto& [in, out] = puts;
+    if (!in.empty()) compiler.add(partner, in, !out.empty(), Side::to);
+    if (!out.empty()) compiler.add(partner, out, !in.empty(), Side::from);
+  }
+  return compiler.take();
+}
+
+}  // namespace tca::mpi

@@ -1,0 +1,12 @@
+// From the puts between ranks to the requests that carry them.
+#pragma once
+
+#include "fabric/fabric.hpp"
+#include "fabric/mpi/program.hpp"
+
+namespace tca::mpi {
+
+// `number` is the chain's: the same on every rank, and never used before. Throws Error{refused} when MPI has no tags left.
+Operations compile(const fabric::Share& share, std::uint32_t number, MPI_Comm comm);
+
+}  // namespace tca::mpi

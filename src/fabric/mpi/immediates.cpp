@@ -1,0 +1,65 @@
+#include "fabric/mpi/immediates.hpp"
+
+#include <cstring>
+
+#include "fabric/mpi/memory.hpp"
+#include "fabric/mpi/mpi_control.hpp"
+
+namespace tca::mpi {
+
+namespace {
+
+constexpr std::string_view doing = "passing on an immediate put";
+
+}  // namespace
+
+// What a world leaves under way when it ends in an error MPI may still read: it stays.
+Immediates::~Immediates() {
+  if (!under_way_.empty() && !(is_up() && look())) new std::list<UnderWay>(std::move(under_way_));
+}
+
+void Immediates::put(int rank, std::uint32_t window, std::uint64_t offset, std::span<const std::byte> value) {
+  UnderWay& put = under_way_.emplace_back();
+  put.rank = rank;
+  put.message = {offset, window, static_cast<std::uint32_t>(value.size()), {}};
+  std::memcpy(put.message.value.data(), value.data(), value.size());
+  check(MPI_Irecv(nullptr, 0, MPI_BYTE, rank, Tag::immediate_taken, comm_, &put.requests[1]), doing);
+  check(MPI_Isend(&put.message, sizeof put.message, MPI_BYTE, rank, Tag::immediate, comm_, &put.requests[0]),
+        doing);
+}
+
+void Immediates::store_arrived() {
+  for (;;) {
+    int come = 0;
+    MPI_Message handle;
+    MPI_Status status;
+    check(MPI_Improbe(MPI_ANY_SOURCE, Tag::immediate, comm_, &come, &handle, &status), doing);
+    if (!come) return;
+    Message message;
+    check(MPI_Mrecv(&message, sizeof message, MPI_BYTE, &handle, &status), doing);
+    // A window that is gone here is not missed by anybody.
+    if (const auto found = served_.find(message.window); found != served_.end())
+      std::memcpy(found->second->data() + message.offset, message.value.data(), message.bytes);
+    MPI_Request confirmation;
+    check(MPI_Isend(nullptr, 0, MPI_BYTE, status.MPI_SOURCE, Tag::immediate_taken, comm_, &confirmation),
+          doing);
+    check(MPI_Request_free(&confirmation), doing);
+  }
+}
+
+bool Immediates::look() {
+  for (auto put = under_way_.begin(); put != under_way_.end();) {
+    int done = 0;
+    check(MPI_Testall(2, put->requests.data(), &done, MPI_STATUSES_IGNORE), doing);
+    put = done ? under_way_.erase(put) : std::next(put);
+  }
+  return under_way_.empty();
+}
+
+std::vector<int> Immediates::unsettled() const {
+  std::vector<int> ranks;
+  for (const UnderWay& put : under_way_) ranks.push_back(put.rank);
+  return ranks;
+}
+
+}  // namespace tca::mpi

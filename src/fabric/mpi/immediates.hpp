@@ -1,0 +1,61 @@
+// Immediate puts as messages, each of which its target stores and then confirms.
+//
+// MPI says nothing of the order in which messages of different kinds arrive, so a signal that must come after an immediate put
+// is not sent before that is confirmed.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <list>
+#include <map>
+#include <span>
+#include <vector>
+
+#include "fabric/mpi/call.hpp"
+
+namespace tca::mpi {
+
+class MpiMemory;
+
+class Immediates {
+ public:
+  explicit Immediates(MPI_Comm comm) : comm_(comm) {}
+  Immediates(const Immediates&) = delete;
+  ~Immediates();
+
+  // Where puts into the window of that number go, while it is there.
+  void serve(std::uint32_t number, MpiMemory* memory) { served_[number] = memory; }
+  void forget(std::uint32_t number) { served_.erase(number); }
+  MpiMemory* window(std::uint32_t number) const { return served_.at(number); }
+
+  void put(int rank, std::uint32_t window, std::uint64_t offset, std::span<const std::byte> value);
+
+  // Stores what others have put here. Also lets MPI go on with whatever else is under way.
+  void store_arrived();
+
+  // Whether everything that this rank has put is confirmed.
+  bool settled() { return under_way_.empty() || look(); }
+  std::vector<int> unsettled() const;
+
+ private:
+  static constexpr std::size_t most_bytes = 64;
+  struct Message {
+    std::uint64_t offset;
+    std::uint32_t window, bytes;
+    std::array<std::byte, most_bytes> value;
+  };
+  struct UnderWay {
+    Message message;
+    int rank;
+    std::array<MPI_Request, 2> requests;  // it goes, its confirmation comes
+  };
+
+  bool look();
+
+  MPI_Comm comm_;
+  std::map<std::uint32_t, MpiMemory*> served_;
+  std::list<UnderWay> under_way_;  // in place, since MPI reads from them
+};
+
+}  // namespace tca::mpi

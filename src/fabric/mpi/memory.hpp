@@ -1,0 +1,53 @@
+// A window's memory: this rank's part, and what the others have.
+#pragma once
+
+#include <cstdlib>
+#include <cstring>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "fabric/fabric.hpp"
+#include "fabric/mpi/immediates.hpp"
+
+namespace tca::mpi {
+
+class MpiMemory final : public fabric::Memory {
+ public:
+  struct Free {
+    void operator()(std::byte* memory) const { std::free(memory); }
+  };
+  using Storage = std::unique_ptr<std::byte, Free>;
+
+  // `storage` is empty where the caller keeps the memory. `number` is the same on every rank.
+  MpiMemory(Immediates& immediates, std::uint32_t number, Storage storage, std::byte* data,
+            std::vector<std::size_t> bytes)
+      : immediates_(immediates),
+        number_(number),
+        storage_(std::move(storage)),
+        data_(data),
+        bytes_(std::move(bytes)) {
+    immediates_.serve(number_, this);
+  }
+  ~MpiMemory() override { immediates_.forget(number_); }
+
+  std::byte* data() override { return data_; }
+  std::size_t bytes(int rank) const override { return bytes_[static_cast<std::size_t>(rank)]; }
+  std::uint32_t number() const { return number_; }
+
+  void read(std::uint64_t offset, std::span<std::byte> into) override {
+    std::memcpy(into.data(), data_ + offset, into.size());
+  }
+  void write(std::uint64_t offset, std::span<const std::byte> from) override {
+    std::memcpy(data_ + offset, from.data(), from.size());
+  }
+
+ private:
+  Immediates& immediates_;
+  std::uint32_t number_;
+  Storage storage_;
+  std::byte* data_;
+  std::vector<std::size_t> bytes_;  // by rank
+};
+
+}  // namespace tca::mpi

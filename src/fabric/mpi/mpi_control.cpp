@@ -1,0 +1,186 @@
+#include "fabric/mpi/mpi_control.hpp"
+
+#include <sched.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <exception>
+#include <fstream>
+#include <map>
+
+#include "base/fail.hpp"
+#include "fabric/mpi/parcels.hpp"
+#include "fabric/mpi/session.hpp"
+#include "tca/version.hpp"
+
+namespace tca::mpi {
+
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr std::string_view start_up = "start-up (World::init or World::from_mpi)";
+
+// What a rank sent before it went may still be on its way when the news of its end is here.
+constexpr auto last_words_take = 300ms;
+
+// Ranks with the same one can reach each other's memory through /proc: the same kernel, host name and PID namespace.
+std::string host_key() {
+  char name[256] = {};
+  gethostname(name, sizeof name - 1);
+  std::string boot;
+  std::ifstream("/proc/sys/kernel/random/boot_id") >> boot;
+  struct stat processes {};
+  stat("/proc/self/ns/pid", &processes);
+  return fmt::format("{} {} {}", name, boot, processes.st_ino);
+}
+
+}  // namespace
+
+MpiControl::MpiControl(MPI_Comm program, std::chrono::milliseconds limit) : process_(getpid()) {
+  time_limit = limit;
+  make_comm(program);
+  MPI_Comm_rank(comm_, &rank_);
+  MPI_Comm_size(comm_, &size_);
+  watch_ = std::make_unique<Watch>(rank_, size_, limit);
+  meet();
+}
+
+void MpiControl::make_comm(MPI_Comm program) {
+  MPI_Request request = MPI_REQUEST_NULL;
+  check(MPI_Comm_idup(program, &comm_, &request), start_up);
+  base::Poll poll(base::Cores::crowded);
+  for (int done = 0;;) {
+    check(MPI_Test(&request, &done, MPI_STATUS_IGNORE), start_up);
+    if (done) break;
+    poll.pause();
+    if (poll.waited() < time_limit) continue;
+    spoil_session();
+    base::fail(
+        Errc::timed_out,
+        "a rank waited {:.1f} s in {} for others of its communicator; does every one of them make this call?",
+        std::chrono::duration<double>(poll.waited()).count(), start_up);
+  }
+  MPI_Comm_set_errhandler(comm_, MPI_ERRORS_RETURN);
+}
+
+// Who is where, on which cores, of which version; and from then on everybody is watched.
+void MpiControl::meet() {
+  cpu_set_t cpus;
+  CPU_ZERO(&cpus);
+  sched_getaffinity(0, sizeof cpus, &cpus);
+  const auto mine = base::Writer()
+                        .put_string(library_version())
+                        .put_string(host_key())
+                        .put(cpus)
+                        .put_string(watch_->card());
+  std::map<std::string, int> numbers;
+  std::map<int, std::pair<cpu_set_t, int>> usable;  // by host, with the number of ranks there
+  std::vector<std::string> cards;
+  std::string first_version;
+  for (const base::Blob& blob : all_gather(mine.blob(), start_up)) {
+    base::Reader reader(blob);
+    const std::string version = reader.get_string();
+    if (hosts_.empty()) first_version = version;
+    if (version != first_version) {
+      base::fail(Errc::incompatible,
+                 "rank {} runs OpenTCA {}, rank 0 {}; start every rank from the same build", hosts_.size(),
+                 version, first_version);
+    }
+    const int host = numbers.try_emplace(reader.get_string(), static_cast<int>(numbers.size())).first->second;
+    const auto theirs = reader.get<cpu_set_t>();
+    auto& [all, ranks] = usable[host];  // zeroed when it is new
+    CPU_OR(&all, &all, &theirs);
+    ++ranks;
+    hosts_.push_back(host);
+    cards.push_back(reader.get_string());
+  }
+  // The same on every rank, since what is chosen by it must be: one crowded host holds up all.
+  const bool crowded = std::any_of(usable.begin(), usable.end(), [](const auto& host) {
+    return CPU_COUNT(&host.second.first) < host.second.second;
+  });
+  cores_ = crowded ? base::Cores::crowded : base::Cores::enough;
+  watch_->begin(cards);
+}
+
+// The communicator is not freed: that would be collective, and ranks leave when they like. MPI does so at its end.
+MpiControl::~MpiControl() {
+  leave(std::uncaught_exceptions() > 0 ? std::string_view(trouble) : std::string_view());
+}
+
+std::vector<base::Blob> MpiControl::all_gather(const base::Blob& mine, std::string_view what) {
+  Parcels parcels(comm_, Tag::set_up, mine);
+  base::Poll poll(cores_);
+  while (!parcels.advance()) {
+    const bool waited_long = poll.pause();
+    if (poll.gave_way()) while_waiting();
+    if (waited_long) check_partners(parcels, what, poll.waited());
+  }
+  return parcels.take();
+}
+
+// Who has failed may only have waited too long for the same rank: of that this rank's own time limit tells better, so
+// that only those count whose bytes are missing.
+void MpiControl::check_partners(const Parcels& parcels, std::string_view what,
+                                std::chrono::nanoseconds waited) {
+  const std::vector<int> missing = parcels.missing();
+  for (const int rank : missing) {
+    if (const std::optional<std::string> reason = lost(rank)) {
+      base::fail(Errc::rank_lost, "rank {} {} while rank {} was waiting for it in {}", rank, *reason, rank_,
+                 what);
+    }
+  }
+  if (waited < time_limit) return;
+  spoil_session();
+  // Where everything has come but not gone, it is not known who does not take it.
+  const std::string whom =
+      missing.empty() ? "others to take what it sent" : fmt::format("rank {}", fmt::join(missing, ", "));
+  trouble = fmt::format("it waited too long for {} in {}", whom, what);
+  base::fail(Errc::timed_out, "rank {} waited {:.1f} s in {} for {}; {}", rank_,
+             std::chrono::duration<double>(waited).count(), what, whom,
+             what == start_up ? "was it started, and does it call World::init?"
+                              : "did it make the same call, in the same order?");
+}
+
+// What it finds is also what this rank passes on when it fails because of it, so that ranks far from the lost
+// one name it too.
+std::optional<std::string> MpiControl::lost(int rank) {
+  if (watch_ == nullptr) return std::nullopt;
+  const std::optional<Gone> gone = watch_->gone(rank);
+  if (!gone || std::chrono::steady_clock::now() - gone->since < last_words_take) return std::nullopt;
+  if (gone->how != Presence::left) spoil_session();
+  if (gone->how == Presence::failed) {
+    trouble = gone->reason.starts_with("rank ") ? gone->reason
+                                                : fmt::format("rank {} failed ({})", rank, gone->reason);
+    return fmt::format("failed ({})", gone->reason);
+  }
+  const std::string how = gone->how == Presence::left ? "left the world" : "died (its process has ended)";
+  trouble = fmt::format("rank {} {}", rank, how);
+  return how;
+}
+
+bool MpiControl::is_gone(int rank) const { return watch_ != nullptr && watch_->gone(rank).has_value(); }
+
+bool MpiControl::ends_together() {
+  try {
+    if (here_ && std::uncaught_exceptions() == 0) {
+      barrier("the end of a world whose ranks have used mpi/rma");
+      return true;
+    }
+  } catch (const Error&) {
+    // Said when it mattered, or nobody's concern any more.
+  }
+  spoil_session();
+  return false;
+}
+
+void MpiControl::leave(std::string_view reason) {
+  // A child that was forked from this rank does not speak for it.
+  if (!here_ || watch_ == nullptr || getpid() != process_) return;
+  here_ = false;
+  if (!reason.empty()) spoil_session();
+  watch_->leave(reason.empty() ? Presence::left : Presence::failed, reason);
+}
+
+}  // namespace tca::mpi

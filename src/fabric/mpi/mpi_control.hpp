@@ -1,0 +1,54 @@
+// The control plane over MPI: no memory in common is needed, so the ranks may be anywhere.
+#pragma once
+
+#include <sys/types.h>
+
+#include <vector>
+
+#include "fabric/control.hpp"
+#include "fabric/mpi/call.hpp"
+#include "fabric/mpi/watch.hpp"
+
+namespace tca::mpi {
+
+class Parcels;
+
+// What messages are about. Those of chains follow.
+enum Tag : int { set_up, set_up_rest, immediate, immediate_taken, never, first_of_chains = 16 };
+
+class MpiControl final : public fabric::Control {
+ public:
+  // Collective over the ranks of `program`, of which a communicator of its own is made.
+  MpiControl(MPI_Comm program, std::chrono::milliseconds time_limit);
+  ~MpiControl() override;
+
+  int rank() const override { return rank_; }
+  int size() const override { return size_; }
+  std::vector<base::Blob> all_gather(const base::Blob& mine, std::string_view what) override;
+  std::optional<std::string> lost(int rank) override;
+  bool is_gone(int rank) const override;
+  void leave(std::string_view reason) override;
+  base::Cores cores() const override { return cores_; }
+
+  MPI_Comm comm() const { return comm_; }
+
+  // Collective, at the end of a world: whether every rank has come to it in good order. Where one has not, MPI is not finalised.
+  bool ends_together();
+
+  const std::vector<int>& hosts() const { return hosts_; }
+
+ private:
+  void make_comm(MPI_Comm program);
+  void meet();
+  void check_partners(const Parcels& parcels, std::string_view what, std::chrono::nanoseconds waited);
+
+  MPI_Comm comm_ = MPI_COMM_NULL;
+  int rank_ = 0, size_ = 1;
+  pid_t process_;
+  bool here_ = true;
+  base::Cores cores_ = base::Cores::crowded;  // until every rank has said where it may run
+  std::vector<int> hosts_;                    // by rank, counted from 0
+  std::unique_ptr<Watch> watch_;
+};
+
+}  // namespace tca::mpi

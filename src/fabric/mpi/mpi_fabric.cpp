@@ -1,0 +1,154 @@
+#include "fabric/mpi/mpi_fabric.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <optional>
+#include <set>
+
+#include "base/fail.hpp"
+#include "fabric/mpi/compile.hpp"
+#include "fabric/mpi/immediates.hpp"
+#include "fabric/mpi/memory.hpp"
+#include "fabric/mpi/mpi_control.hpp"
+#include "fabric/mpi/program.hpp"
+#include "fabric/mpi/pump.hpp"
+#include "fabric/mpi/rma.hpp"
+#include "fabric/mpi/session.hpp"
+
+namespace tca::mpi {
+
+namespace {
+
+constexpr std::array<std::string_view, 3> protocol_names{"datatype", "packed", "rma"};
+
+// Zeroed; empty when there is not so much.
+MpiMemory::Storage allocate(std::size_t bytes) {
+  return MpiMemory::Storage(static_cast<std::byte*>(std::calloc(bytes, 1)));
+}
+
+class MpiFabric final : public fabric::Fabric {
+ public:
+  MpiFabric(MpiControl& control, const Settings& settings) : control_(control), engine_(control.comm()) {
+    if (settings.progress_thread) pump_.emplace(control.comm());
+  }
+
+  std::string_view name() const override { return "mpi"; }
+  std::span<const std::string_view> protocols() const override { return protocol_names; }
+  bool reaches(int) const override { return true; }
+
+  std::unique_ptr<fabric::Memory> expose(std::size_t bytes, std::byte* existing,
+                                         std::string_view window) override;
+  std::unique_ptr<fabric::Program> compile(const fabric::Share& share) override;
+
+  void put_now(fabric::Memory& memory, int rank, std::uint64_t offset,
+               std::span<const std::byte> value) override {
+    auto& window = static_cast<MpiMemory&>(memory);
+    if (rank == control_.rank()) return window.write(offset, value);
+    engine_.immediates.put(rank, window.number(), offset, value);
+  }
+
+  void trace_to(base::Trace* trace) override { engine_.trace = trace; }
+  void progress() override { engine_.progress(); }
+  void rest() override {
+    pump_.reset();
+    if (!engine_.closing && engine_.rma_parts > 0) engine_.closing = !control_.ends_together();
+  }
+
+ private:
+  std::vector<MpiMemory*> windows_put_into(const fabric::Share& share);
+
+  MpiControl& control_;
+  Engine engine_;
+  std::uint32_t chains_ = 0, windows_ = 0;
+  std::optional<Pump> pump_;
+};
+
+std::unique_ptr<fabric::Memory> MpiFabric::expose(std::size_t bytes, std::byte* existing,
+                                                  std::string_view window) {
+  MpiMemory::Storage storage;
+  if (existing == nullptr && bytes > 0) storage = allocate(bytes);
+  std::byte* data = existing != nullptr ? existing : storage.get();
+  const auto mine = base::Writer().put(bytes).put(bytes > 0 && data == nullptr);
+  std::vector<std::size_t> all;
+  for (const base::Blob& blob : control_.all_gather(mine.blob(), window)) {
+    base::Reader reader(blob);
+    all.push_back(reader.get<std::size_t>());
+    if (!reader.get<bool>()) continue;
+    base::fail(Errc::out_of_memory, "rank {} could not get its {} bytes for {}; ask for less", all.size() - 1,
+               all.back(), window);
+  }
+  return std::make_unique<MpiMemory>(engine_.immediates, windows_++, std::move(storage), data,
+                                     std::move(all));
+}
+
+std::unique_ptr<fabric::Program> MpiFabric::compile(const fabric::Share& share) {
+  Operations operations = mpi::compile(share, chains_++, control_.comm());
+  const std::vector<MpiMemory*> windows = windows_put_into(share);
+  std::unique_ptr<RmaPart> part;
+  if (!windows.empty()) part = std::make_unique<RmaPart>(control_.comm(), share, windows, engine_);
+  return std::make_unique<MpiProgram>(engine_, std::move(operations), std::move(part));
+}
+
+// Of the ones that any rank puts into by rma, since MPI makes its windows on all ranks together.
+std::vector<MpiMemory*> MpiFabric::windows_put_into(const fabric::Share& share) {
+  base::Writer mine;
+  for (const fabric::Put& put : share.outgoing)
+    if (goes_by(put, rma)) mine.put(static_cast<MpiMemory*>(put.to_memory)->number());
+  std::set<std::uint32_t> numbers;
+  const std::string what = fmt::format("commit of chain '{}'", share.name);
+  for (const base::Blob& blob : control_.all_gather(mine.blob(), what))
+    for (base::Reader reader(blob); !reader.done();) numbers.insert(reader.get<std::uint32_t>());
+  std::vector<MpiMemory*> windows;
+  for (const std::uint32_t number : numbers) windows.push_back(engine_.immediates.window(number));
+  return windows;
+}
+
+int thread_level(const Settings& settings) {
+  return settings.progress_thread ? MPI_THREAD_MULTIPLE : MPI_THREAD_FUNNELED;
+}
+
+}  // namespace
+
+std::unique_ptr<fabric::Control> join(const Settings& settings) {
+  ensure_session(thread_level(settings), settings.time_limit);
+  return std::make_unique<MpiControl>(MPI_COMM_WORLD, settings.time_limit);
+}
+
+std::unique_ptr<fabric::Control> join(const void* comm, std::size_t bytes, std::string_view header,
+                                      const Settings& settings) {
+  if (header != header_name() || bytes != sizeof(MPI_Comm)) {
+    base::fail(
+        Errc::incompatible,
+        "World::from_mpi: the program was compiled with {}, OpenTCA with {}; build both with the same MPI",
+        header, header_name());
+  }
+  if (!is_up()) {
+    base::fail(
+        Errc::invalid_argument,
+        "World::from_mpi outside MPI_Init and MPI_Finalize; call MPI_Init first, or World::init instead");
+  }
+  ensure_session(thread_level(settings), settings.time_limit);
+  MPI_Comm program;
+  std::memcpy(&program, comm, sizeof program);
+  if (program == MPI_COMM_NULL) base::fail(Errc::invalid_argument, "World::from_mpi of MPI_COMM_NULL");
+  return std::make_unique<MpiControl>(program, settings.time_limit);
+}
+
+const std::vector<int>& hosts(const fabric::Control& control) {
+  return static_cast<const MpiControl&>(control).hosts();
+}
+
+std::unique_ptr<fabric::Fabric> make_fabric(fabric::Control& control, const Settings& settings) {
+  return std::make_unique<MpiFabric>(static_cast<MpiControl&>(control), settings);
+}
+
+std::string library_name() {
+  char text[MPI_MAX_LIBRARY_VERSION_STRING];
+  int length = 0;
+  MPI_Get_library_version(text, &length);
+  const std::string all(text, static_cast<std::size_t>(length));
+  return all.substr(0, all.find_first_of(",\n"));
+}
+
+}  // namespace tca::mpi

@@ -1,0 +1,171 @@
+#include "fabric/mpi/program.hpp"
+
+#include <algorithm>
+#include <iterator>
+
+#include "fabric/mpi/rma.hpp"
+
+namespace tca::mpi {
+
+namespace {
+
+constexpr std::string_view starting = "starting a step", testing = "looking at a step";
+
+}  // namespace
+
+MpiProgram::MpiProgram(Engine& engine, Operations operations, std::unique_ptr<RmaPart> rma)
+    : engine_(engine), rma_(std::move(rma)) {
+  append(receives_, std::move(operations.receives));
+  append(sends_, std::move(operations.sends));
+  for (int odd : {0, 1}) append(confirmations_[odd], std::move(operations.confirmations[odd]));
+  open_.resize(requests_.size());
+  through_.resize(requests_.size());
+  for (const Operation& operation : operations_)
+    invitations_of_step_ += operation.invites && operation.receives;
+  engine_.under_way_.reserve(++engine_.programs_);
+}
+
+void MpiProgram::append(Group& group, std::vector<Operation> operations) {
+  group.first = static_cast<int>(requests_.size());
+  group.count = static_cast<int>(operations.size());
+  for (Operation& operation : operations) {
+    requests_.push_back(operation.request);
+    operations_.push_back(std::move(operation));
+  }
+}
+
+// A step that was never waited for leaves requests that MPI may still write for: their memory stays.
+MpiProgram::~MpiProgram() {
+  engine_.remove(*this);
+  --engine_.programs_;
+  if (!is_up()) return;
+  for (std::size_t i = 0; i < requests_.size(); ++i) {
+    if (open_[i] && operations_[i].receives) MPI_Cancel(&requests_[i]);
+    if (open_[i]) operations_[i].packing.release();
+    MPI_Request_free(&requests_[i]);
+  }
+}
+
+void MpiProgram::start() {
+  const InMpi inside;
+  ++step_;
+  running_ = true;
+  if (engine_.trace != nullptr) began_us_ = base::Trace::now_us();
+  if (rma_ != nullptr) {
+    rma_->post();  // before the invitations, which are among the receives
+    puts_wait_ = rma_->is_origin();
+    invitations_ = invitations_of_step_;
+    if (puts_wait_) engine_.add(*this);
+  }
+  start(receives_);
+  start(confirmations_of(step_));
+  sends_wait_ = !engine_.immediates.settled();
+  if (sends_wait_)
+    engine_.add(*this);
+  else
+    start_sends();
+}
+
+void MpiProgram::start(Group& group) {
+  if (group.count == 0) return;
+  check(MPI_Startall(group.count, &requests_[static_cast<std::size_t>(group.first)]), starting);
+  group.open = group.count;
+  std::fill_n(open_.begin() + group.first, group.count, 1);
+}
+
+void MpiProgram::start_sends() {
+  for (int i = sends_.first; i < sends_.first + sends_.count; ++i) {
+    const Packing* packing = operations_[static_cast<std::size_t>(i)].packing.get();
+    if (packing == nullptr) continue;
+    std::byte* dense = packing->dense.get();
+    for (const Piece& piece : packing->pieces) dense = base::gather(dense, piece.address, *piece.shape);
+  }
+  start(sends_);
+}
+
+bool MpiProgram::test() {
+  const InMpi inside;
+  if (running_) advance();
+  return !running_;
+}
+
+void MpiProgram::advance() {
+  if (sends_wait_ && engine_.immediates.settled()) {
+    sends_wait_ = false;
+    start_sends();
+  }
+  int count = 0;
+  check(MPI_Testsome(static_cast<int>(requests_.size()), requests_.data(), &count, through_.data(),
+                     MPI_STATUSES_IGNORE),
+        testing);
+  for (int i = 0; i < count; ++i)
+    take(through_[static_cast<std::size_t>(i)]);  // none: MPI_UNDEFINED, below 0
+  if (rma_ != nullptr) advance_rma();
+  if (!sends_wait_ && !puts_wait_) engine_.remove(*this);
+  running_ = sends_wait_ || puts_wait_ || (rma_ != nullptr && !rma_->arrived()) || receives_.open > 0 ||
+             sends_.open > 0 || confirmations_of(step_ - 1).open > 0;
+}
+
+// What comes after an immediate put must not overtake it.
+void MpiProgram::advance_rma() {
+  if (!puts_wait_ || invitations_ > 0 || sends_wait_) return;
+  puts_wait_ = false;
+  rma_->put();
+}
+
+MpiProgram::Group& MpiProgram::group_of(int index) {
+  if (index < sends_.first) return receives_;
+  if (index < confirmations_[0].first) return sends_;
+  return confirmations_[index >= confirmations_[1].first];
+}
+
+void MpiProgram::take(int index) {
+  const auto i = static_cast<std::size_t>(index);
+  --group_of(index).open;
+  open_[i] = 0;
+  const Operation& operation = operations_[i];
+  invitations_ -= operation.invites && operation.receives;
+  if (operation.receives && operation.packing != nullptr) {
+    const std::byte* dense = operation.packing->dense.get();
+    for (const Piece& piece : operation.packing->pieces)
+      dense = base::scatter(const_cast<std::byte*>(piece.address), dense, *piece.shape);
+  }
+  if (engine_.trace != nullptr && operation.traced) {
+    engine_.trace->span(fmt::format("puts {} rank {}", operation.receives ? "from" : "to", operation.partner),
+                        fmt::format("step {}", step_), began_us_, base::Trace::now_us());
+  }
+}
+
+std::vector<int> MpiProgram::missing() const {
+  std::vector<int> ranks;
+  const auto add = [&](int rank) {
+    if (std::find(ranks.begin(), ranks.end(), rank) == ranks.end()) ranks.push_back(rank);
+  };
+  if (!running_) return ranks;
+  const int later = confirmations_[step_ % 2].first;
+  for (std::size_t i = 0; i < requests_.size(); ++i) {
+    const int offset = static_cast<int>(i) - later;
+    const bool of_this_start = offset >= 0 && offset < confirmations_[step_ % 2].count;
+    if (open_[i] && !of_this_start) add(operations_[i].partner);
+  }
+  if (rma_ != nullptr)
+    for (const int rank : rma_->missing()) add(rank);
+  if (sends_wait_)
+    for (const int rank : engine_.immediates.unsettled()) add(rank);
+  return ranks;
+}
+
+void Engine::progress() {
+  const InMpi inside;
+  immediates.store_arrived();
+  for (std::size_t i = under_way_.size(); i-- > 0;) under_way_[i]->advance();
+}
+
+void Engine::add(MpiProgram& program) {
+  if (std::find(under_way_.begin(), under_way_.end(), &program) == under_way_.end())
+    under_way_.push_back(&program);
+}
+
+void Engine::remove(MpiProgram& program) { std::erase(under_way_, &program); }
+
+}  // namespace tca::mpi

@@ -1,0 +1,31 @@
+#include "fabric/mpi/pump.hpp"
+
+#include <chrono>
+
+#include "fabric/mpi/mpi_control.hpp"
+
+namespace tca::mpi {
+
+namespace {
+
+// Long enough that the thread takes a few hundredths of a core, short beside a large message.
+constexpr std::chrono::microseconds pause{50};
+
+}  // namespace
+
+Pump::Pump(MPI_Comm comm)
+    : thread_([this, comm] {
+        // Relaxed: nothing else is handed over.
+        while (!over_.load(std::memory_order_relaxed)) {
+          int come = 0;
+          if (MPI_Iprobe(MPI_ANY_SOURCE, Tag::never, comm, &come, MPI_STATUS_IGNORE) != MPI_SUCCESS) return;
+          std::this_thread::sleep_for(pause);
+        }
+      }) {}
+
+Pump::~Pump() {
+  over_.store(true, std::memory_order_relaxed);
+  thread_.join();
+}
+
+}  // namespace tca::mpi

@@ -1,0 +1,24 @@
+// A thread that lets MPI go on with whatever is under way while the rank computes.
+//
+// It touches nothing of ours: it looks for a message that nobody sends. MPI needs MPI_THREAD_MULTIPLE for that.
+#pragma once
+
+#include <atomic>
+#include <thread>
+
+#include "fabric/mpi/call.hpp"
+
+namespace tca::mpi {
+
+class Pump {
+ public:
+  explicit Pump(MPI_Comm comm);
+  Pump(const Pump&) = delete;
+  ~Pump();
+
+ private:
+  std::atomic<bool> over_ = false;
+  std::thread thread_;
+};
+
+}  // namespace tca::mpi

@@ -1,0 +1,67 @@
+#include "fabric/mpi/session.hpp"
+
+#include "base/fail.hpp"
+#include "fabric/mpi/alarm.hpp"
+#include "fabric/mpi/call.hpp"
+
+namespace tca::mpi {
+
+namespace {
+
+bool spoiled = false;
+
+struct Session {
+  Session(int threads, std::chrono::milliseconds time_limit) {
+    int given = 0;
+    const Alarm alarm(time_limit,
+                      "fabric mpi: MPI_Init, which waits for every rank to call it (World::init),");
+    check(MPI_Init_thread(nullptr, nullptr, threads, &given), "starting (MPI_Init_thread)");
+    // What no communicator of ours is part of (datatypes, requests) reports through these.
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+    MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
+  }
+  ~Session() {
+    if (is_up() && !spoiled) MPI_Finalize();
+  }
+};
+
+const char* level_name(int level) {
+  switch (level) {
+    case MPI_THREAD_SINGLE:
+      return "MPI_THREAD_SINGLE";
+    case MPI_THREAD_FUNNELED:
+      return "MPI_THREAD_FUNNELED";
+    case MPI_THREAD_SERIALIZED:
+      return "MPI_THREAD_SERIALIZED";
+    default:
+      return "MPI_THREAD_MULTIPLE";
+  }
+}
+
+}  // namespace
+
+void ensure_session(int threads, std::chrono::milliseconds time_limit) {
+  int begun = 0, over = 0, given = 0;
+  MPI_Finalized(&over);
+  if (over) {
+    base::fail(
+        Errc::incompatible,
+        "fabric mpi: MPI_Finalize has been called, and MPI cannot come up a second time; keep every World "
+        "before it");
+  }
+  MPI_Initialized(&begun);
+  if (!begun) static const Session session(threads, time_limit);
+  MPI_Query_thread(&given);
+  // The main thread alone calls MPI below this level, as it does in a program that asked for nothing.
+  if (threads <= MPI_THREAD_FUNNELED || given >= threads) return;
+  base::fail(Errc::incompatible,
+             "fabric mpi: a progress thread needs {}, but MPI was initialised with {}; call MPI_Init_thread "
+             "with {}, or "
+             "leave the thread out (WorldOptions::progress_thread, OPENTCA_PROGRESS_THREAD) and call "
+             "World::progress() now and then",
+             level_name(threads), level_name(given), level_name(threads));
+}
+
+void spoil_session() { spoiled = true; }
+
+}  // namespace tca::mpi

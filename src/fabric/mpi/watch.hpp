@@ -1,0 +1,88 @@
+// Who is still there: what MPI itself does not say.
+//
+// Each rank keeps a TCP connection to the ranks 1, 2, 4, ... before and behind it and a thread that listens to them; it calls
+// nothing of MPI's. A rank that goes says so and why. The system closes the connections of one that dies. What a rank
+// learns it passes on, so everybody knows within moments. A host that falls silent closes nothing: it may come back, and only
+// time limits end the wait for it. Once a rank has died the thread also sees to it that this process does not stay inside MPI.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <thread>
+#include <vector>
+
+namespace tca::mpi {
+
+enum class Presence : std::int32_t { here, left, failed, died };
+
+// What is known of a rank that has gone.
+struct Gone {
+  Presence how;
+  std::string reason;  // of one that failed
+  std::chrono::steady_clock::time_point since;
+};
+
+class Watch {
+ public:
+  // Where the system has no sockets left nobody is watched, and time limits have to do.
+  Watch(int rank, int size, std::chrono::milliseconds time_limit);
+  Watch(const Watch&) = delete;
+  ~Watch();
+
+  // How others find this rank.
+  std::string card() const;
+
+  // From every rank's card, by rank.
+  void begin(const std::vector<std::string>& cards);
+
+  // For any thread.
+  std::optional<Gone> gone(int rank) const;
+
+  // Tells the others that this rank goes.
+  void leave(Presence how, std::string_view reason);
+
+ private:
+  struct Notice;
+  struct Connection {
+    int fd = -1;
+    int rank = -1;  // not known before its first notice
+    std::vector<char> heard;
+  };
+
+  void run();
+  void look_for_stuck();
+  void connect_to(int rank);
+  void accept_one();
+  void add(Connection connection);
+  void listen_to(std::size_t connection);
+  void take(Connection& from, const Notice& notice);
+  void lose(Connection& connection);
+  bool note(const Notice& notice);
+  void tell(const Notice& notice);
+
+  struct Card {
+    std::vector<std::uint32_t> addresses;
+    std::uint16_t port = 0;
+    std::uint64_t secret = 0;
+  };
+
+  int rank_, size_;
+  std::chrono::milliseconds time_limit_;
+  std::uint32_t calls_ = 0;                      // as last seen...
+  std::chrono::steady_clock::time_point since_;  // ... and since when
+  int listener_ = -1, wake_ = -1;
+  std::uint64_t secret_ = 0;  // own part of the world's; only who has seen the cards knows their sum
+  std::vector<Card> cards_;
+  std::uint64_t world_secret_ = 0;
+  std::thread thread_;
+  mutable std::mutex mutex_;  // of what follows
+  std::vector<std::optional<Gone>> gone_;
+  std::vector<Connection> connections_;
+  bool leaving_ = false;
+};
+
+}  // namespace tca::mpi

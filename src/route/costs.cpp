@@ -1,0 +1,38 @@
+#include "route/costs.hpp"
+
+namespace tca::route {
+
+std::optional<double> Costs::predict_us(const fabric::Fabric& fabric, std::size_t protocol, int target,
+                                        const base::Shape& shape) const {
+  if (const auto own = fabric.predict_us(static_cast<int>(protocol), target, shape)) return own;
+  return predict_us(fabric, protocol, distance_to(fabric, target), shape);
+}
+
+Distance Costs::distance_to(const fabric::Fabric& fabric, int target) const {
+  if (target == rank_) return Distance::self;
+  if (fabric.crossing_ns() > 0) return distance(fabric.crossing_ns());
+  const auto index = static_cast<std::size_t>(target);
+  return index >= neighbours_.size() || neighbours_[index] ? Distance::near : Distance::far;
+}
+
+std::optional<double> Costs::predict_us(const fabric::Fabric& fabric, std::size_t protocol, Distance distance,
+                                        const base::Shape& shape) const {
+  const std::string_view name = fabric.name(), how = fabric.protocols()[protocol];
+  const Cost* cost = find_cost(measured_.pieces(name, how), name, how, distance, shape);
+  if (cost == nullptr && !measured(fabric, distance)) {
+    const Cost* const exact = find_cost(builtin_costs(), name, how, distance, shape);
+    // For what it has not at this distance, a near rank stands in.
+    cost = exact != nullptr ? exact : find_cost(builtin_costs(), name, how, Distance::near, shape);
+  }
+  return cost != nullptr ? std::optional(cost->predict_us(shape)) : std::nullopt;
+}
+
+std::string Costs::origin() const {
+  return measured_.empty() ? "the built-in table" : "the table of " + date_of(measured_.origin.measured);
+}
+
+bool Costs::measured(const fabric::Fabric& fabric, Distance distance) const {
+  return measured_.knows(fabric.name(), distance);
+}
+
+}  // namespace tca::route

@@ -1,0 +1,56 @@
+// What this world's puts cost: by a table that was measured on this machine where there is one, otherwise by the built-in
+// one.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/shape.hpp"
+#include "fabric/fabric.hpp"
+#include "route/tuning_table.hpp"
+
+namespace tca::route {
+
+class Costs {
+ public:
+  // The built-in table's, for puts of `rank`. `neighbours`, by rank: who is in the same sub-cluster; everyone, when empty.
+  explicit Costs(int rank = 0, std::vector<bool> neighbours = {})
+      : rank_(rank), neighbours_(std::move(neighbours)) {}
+
+  // From now on `table`, which comes from the file `path`, decides where it can.
+  void use(TuningTable table, std::string path) {
+    measured_ = std::move(table);
+    path_ = std::move(path);
+  }
+
+  // Of one put of this rank; nothing when no table knows the channel.
+  std::optional<double> predict_us(const fabric::Fabric& fabric, std::size_t protocol, int target,
+                                   const base::Shape& shape) const;
+
+  // The same between ranks so far apart, whichever they are.
+  std::optional<double> predict_us(const fabric::Fabric& fabric, std::size_t protocol, Distance distance,
+                                   const base::Shape& shape) const;
+
+  // How far `target` is: by the time that a line takes to cross, where the fabric measures it; otherwise ranks of the same
+  // sub-cluster are near, and others far.
+  Distance distance_to(const fabric::Fabric& fabric, int target) const;
+
+  // Whether the measured table decides between the channels of this fabric at this distance.
+  bool measured(const fabric::Fabric& fabric, Distance distance) const;
+
+  // "the built-in table" or "the table of 2026-11-21 14:03 UTC".
+  std::string origin() const;
+
+  // Of the measured table; empty for the built-in one.
+  const std::string& path() const { return path_; }
+
+ private:
+  int rank_;
+  std::vector<bool> neighbours_;
+  TuningTable measured_;
+  std::string path_;
+};
+
+}  // namespace tca::route

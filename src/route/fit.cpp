@@ -1,0 +1,214 @@
+#include "route/fit.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+#include <map>
+#include <set>
+#include <tuple>
+#include <vector>
+
+namespace tca::route {
+
+namespace {
+
+using Samples = std::vector<Sample>;
+
+// Below the clock's own noise a difference says nothing.
+constexpr double least_us = 0.002;
+constexpr double joined_within = 0.02;
+
+struct Line {
+  double setup_us = 0, us_per_run = 0, us_per_byte = 0;
+  double worst = std::numeric_limits<double>::infinity();  // relative error, as a logarithm
+  double sum = std::numeric_limits<double>::infinity();    // of the squares
+
+  double at(const Sample& sample) const {
+    return setup_us + us_per_run * static_cast<double>(sample.runs) +
+           us_per_byte * static_cast<double>(sample.bytes());
+  }
+};
+
+constexpr std::size_t terms = 3;
+using Row = std::array<double, terms + 1>;
+
+// Gauss's elimination with pivots. False where the terms cannot be told apart.
+bool solve(std::array<Row, terms>& rows, std::size_t size, std::array<double, terms>& solution) {
+  for (std::size_t c = 0; c < size; ++c) {
+    std::size_t pivot = c;
+    for (std::size_t r = c + 1; r < size; ++r)
+      if (std::abs(rows[r][c]) > std::abs(rows[pivot][c])) pivot = r;
+    if (std::abs(rows[pivot][c]) < 1e-9) return false;
+    std::swap(rows[c], rows[pivot]);
+    for (std::size_t r = 0; r < size; ++r) {
+      if (r == c) continue;
+      const double factor = rows[r][c] / rows[c][c];
+      for (std::size_t k = c; k <= size; ++k) rows[r][k] -= factor * rows[c][k];
+    }
+  }
+  for (std::size_t c = 0; c < size; ++c) solution[c] = rows[c][size] / rows[c][c];
+  return true;
+}
+
+// With the terms of `used` alone (bit 0: setup, 1: by the run, 2: by the byte), of least squares with these weights.
+Line weighted_line(const Samples& samples, unsigned used, const std::vector<double>& weights) {
+  std::array<double, terms> scale{1, 1, 1};
+  for (const Sample& s : samples) {
+    scale[1] = std::max(scale[1], static_cast<double>(s.runs));
+    scale[2] = std::max(scale[2], static_cast<double>(s.bytes()));
+  }
+  std::vector<std::size_t> chosen;
+  for (std::size_t t = 0; t < terms; ++t)
+    if ((used >> t & 1U) != 0) chosen.push_back(t);
+  std::array<Row, terms> normal{};
+  for (std::size_t i = 0; i < samples.size(); ++i) {
+    const Sample& s = samples[i];
+    const double us = std::max(s.us, least_us), weight = weights[i];
+    const std::array<double, terms> value{weight, weight * static_cast<double>(s.runs) / scale[1],
+                                          weight * static_cast<double>(s.bytes()) / scale[2]};
+    for (std::size_t r = 0; r < chosen.size(); ++r) {
+      for (std::size_t c = 0; c < chosen.size(); ++c) normal[r][c] += value[chosen[r]] * value[chosen[c]];
+      normal[r][chosen.size()] += value[chosen[r]] * weight * us;
+    }
+  }
+  Line line;
+  std::array<double, terms> solution{};
+  for (Row& row : normal) {  // rows of one size each, whatever the times are
+    const double most = std::abs(*std::max_element(row.begin(), row.end()));
+    if (most > 0)
+      for (double& v : row) v /= most;
+  }
+  if (!solve(normal, chosen.size(), solution)) return line;
+  std::array<double, terms> all{};
+  for (std::size_t i = 0; i < chosen.size(); ++i) all[chosen[i]] = solution[i] / scale[chosen[i]];
+  if (all[1] < 0 || all[2] < 0) return line;
+  line.setup_us = all[0];
+  line.us_per_run = all[1];
+  line.us_per_byte = all[2];
+  line.worst = line.sum = 0;
+  for (const Sample& s : samples) {
+    const double error = std::log(std::max(line.at(s), least_us) / std::max(s.us, least_us));
+    line.worst = std::max(line.worst, std::abs(error));
+    line.sum += error * error;
+  }
+  return line;
+}
+
+// Errors count relative to the time, halfway in logarithms between the measured one and the line's: relative to the measured
+// one alone, points that scatter would pull the line down.
+Line line_with(const Samples& samples, unsigned used) {
+  std::vector<double> weights;
+  for (const Sample& s : samples) weights.push_back(1 / std::max(s.us, least_us));
+  Line line = weighted_line(samples, used, weights);
+  constexpr int rounds = 3;
+  for (int round = 0; round < rounds && std::isfinite(line.sum); ++round) {
+    for (std::size_t i = 0; i < samples.size(); ++i) {
+      const double us = std::max(samples[i].us, least_us);
+      weights[i] = 1 / std::sqrt(us * std::clamp(line.at(samples[i]), us / 4, us * 4));
+    }
+    const Line next = weighted_line(samples, used, weights);
+    if (!std::isfinite(next.sum)) break;
+    line = next;
+  }
+  return line;
+}
+
+// The best of those whose costs are not negative. Of equal ones the first: what runs and bytes explain alike is the runs'
+// where they are short, and the bytes' where they are long.
+Line best_line(const Samples& samples) {
+  const bool by_run = samples.front().layout != LayoutClass::block && samples.front().run < 64;
+  const std::array<unsigned, 5> orders =
+      by_run ? std::array<unsigned, 5>{1, 3, 5, 2, 7} : std::array<unsigned, 5>{1, 5, 3, 4, 7};
+  Line best;
+  for (const unsigned used : orders) {
+    const Line line = line_with(samples, used);
+    if (line.sum < best.sum * 0.999) best = line;
+  }
+  return best;
+}
+
+std::set<std::uint64_t> runs_of(const Samples& samples) {
+  std::set<std::uint64_t> all;
+  for (const Sample& s : samples) all.insert(s.run);
+  return all;
+}
+
+// A channel's samples of one layout, spacing and distance, with runs of one length or of two neighbouring ones.
+class Strip {
+ public:
+  Strip(Samples samples, std::uint64_t from_run) : samples_(std::move(samples)), from_run_(from_run) {
+    for (const Sample& s : samples_) sizes_.insert(s.bytes());
+  }
+
+  void fit(double crossing_us, TuningTable& table) const {
+    const std::vector<std::uint64_t> sizes(sizes_.begin(), sizes_.end());
+    std::size_t begin = 0;
+    while (begin == 0 || begin + 1 < sizes.size()) {
+      std::size_t end = std::min(begin + 1, sizes.size() - 1);
+      Line line = best_line(between(sizes[begin], sizes[end]));
+      for (std::size_t further = end + 1; further < sizes.size(); ++further) {
+        const Line joined = best_line(between(sizes[begin], sizes[further]));
+        if (joined.worst > joined_within) break;
+        line = joined;
+        end = further;
+      }
+      const Sample& of = samples_.front();
+      table.add({of.fabric, of.protocol, of.distance, of.layout, begin == 0 ? 0 : sizes[begin],
+                 line.setup_us - crossing_us, 1e3 * line.us_per_run, 1e3 * line.us_per_byte,
+                 of.layout == LayoutClass::block ? Spacing::any : of.spacing, from_run_});
+      if (end + 1 >= sizes.size()) return;
+      begin = end;
+    }
+  }
+
+ private:
+  Samples between(std::uint64_t least, std::uint64_t most) const {
+    Samples some;
+    for (const Sample& s : samples_)
+      if (s.bytes() >= least && s.bytes() <= most) some.push_back(s);
+    return some;
+  }
+
+  Samples samples_;
+  std::uint64_t from_run_;
+  std::set<std::uint64_t> sizes_;
+};
+
+void fit_strips(const Samples& samples, double crossing_us, TuningTable& table) {
+  if (samples.front().layout == LayoutClass::block) return Strip(samples, 0).fit(crossing_us, table);
+  const std::set<std::uint64_t> known = runs_of(samples);
+  const std::vector<std::uint64_t> lengths(known.begin(), known.end());
+  for (std::size_t i = 0; i == 0 || i + 1 < lengths.size(); ++i) {
+    const std::uint64_t next = lengths[std::min(i + 1, lengths.size() - 1)];
+    Samples strip;
+    for (const Sample& s : samples)
+      if (s.run == lengths[i] || s.run == next) strip.push_back(s);
+    Strip(std::move(strip), i == 0 ? 0 : lengths[i]).fit(crossing_us, table);
+  }
+}
+
+}  // namespace
+
+void fit(std::span<const Sample> samples, const std::function<double(Distance)>& crossing_us,
+         TuningTable& table) {
+  using Key = std::tuple<std::string, std::string, Distance, LayoutClass, Spacing>;
+  std::map<Key, Samples> groups;
+  for (const Sample& s : samples) {
+    const Spacing apart = s.layout == LayoutClass::block ? Spacing::any : s.spacing;
+    groups[{s.fabric, s.protocol, s.distance, s.layout, apart}].push_back(s);
+  }
+  // No channel's cost may come out as nothing, or they could not be told apart.
+  std::map<Distance, double> least;
+  for (const Sample& s : samples) {
+    const auto [found, is_new] = least.try_emplace(s.distance, s.us);
+    if (!is_new) found->second = std::min(found->second, s.us);
+  }
+  for (const auto& [key, group] : groups) {
+    const Distance distance = std::get<Distance>(key);
+    const double shared = std::min(std::max(0.9 * least[distance], 0.0), crossing_us(distance));
+    fit_strips(group, shared, table);
+  }
+}
+
+}  // namespace tca::route

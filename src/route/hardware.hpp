@@ -1,0 +1,18 @@
+// What distinguishes this machine from others for which costs may have been measured.
+#pragma once
+
+#include <memory>
+#include <span>
+#include <string>
+
+#include "fabric/fabric.hpp"
+
+namespace tca::route {
+
+// Such as "AMD EPYC, family 26 model 2 stepping 1, 2 CPUs, 32768K last-level cache". Hosts of the same make say the same.
+std::string hardware();
+
+// The fabrics' names joined by "+".
+std::string fabric_set(std::span<const std::unique_ptr<fabric::Fabric>> fabrics);
+
+}  // namespace tca::route

@@ -1,0 +1,55 @@
+#include "route/over_mpi.hpp"
+
+#include "base/fail.hpp"
+#if OPENTCA_HAS_MPI
+#include "fabric/mpi/mpi_fabric.hpp"
+#endif
+
+namespace tca::route {
+
+#if OPENTCA_HAS_MPI
+
+bool built_with_mpi() { return true; }
+
+std::string mpi_library() { return mpi::library_name(); }
+
+std::unique_ptr<fabric::Control> join_over_mpi(const MpiWishes& wishes) {
+  return mpi::join({wishes.time_limit, wishes.progress_thread});
+}
+
+std::unique_ptr<fabric::Control> join_over_mpi(const void* comm, std::size_t bytes, std::string_view header,
+                                               const MpiWishes& wishes) {
+  return mpi::join(comm, bytes, header, {wishes.time_limit, wishes.progress_thread});
+}
+
+std::vector<int> hosts_over_mpi(const fabric::Control& control) { return mpi::hosts(control); }
+
+std::unique_ptr<fabric::Fabric> make_mpi_fabric(fabric::Control& control, const MpiWishes& wishes) {
+  return mpi::make_fabric(control, {wishes.time_limit, wishes.progress_thread});
+}
+
+#else
+
+namespace {
+
+[[noreturn]] void fail_without() {
+  base::fail(Errc::invalid_argument,
+             "this OpenTCA was built without MPI; install one (packages libopenmpi-dev and openmpi-bin) and "
+             "configure "
+             "again");
+}
+
+}  // namespace
+
+bool built_with_mpi() { return false; }
+std::string mpi_library() { return {}; }
+std::unique_ptr<fabric::Control> join_over_mpi(const MpiWishes&) { fail_without(); }
+std::unique_ptr<fabric::Control> join_over_mpi(const void*, std::size_t, std::string_view, const MpiWishes&) {
+  fail_without();
+}
+std::vector<int> hosts_over_mpi(const fabric::Control&) { fail_without(); }
+std::unique_ptr<fabric::Fabric> make_mpi_fabric(fabric::Control&, const MpiWishes&) { fail_without(); }
+
+#endif
+
+}  // namespace tca::route

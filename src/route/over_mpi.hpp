@@ -1,0 +1,34 @@
+// The fabric mpi where this build has it, and clear words where it has not.
+#pragma once
+
+#include <chrono>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "fabric/control.hpp"
+#include "fabric/fabric.hpp"
+
+namespace tca::route {
+
+bool built_with_mpi();
+
+// What it was built with, e.g. "Open MPI v4.1.4"; empty without.
+std::string mpi_library();
+
+inline bool needs_mpi(std::string_view fabric) { return fabric == "mpi" || fabric.ends_with("+mpi"); }
+
+struct MpiWishes {
+  std::chrono::milliseconds time_limit;
+  bool progress_thread;
+};
+
+// The rest throws Error{invalid_argument} in a build without MPI; see fabric/mpi/mpi_fabric.hpp.
+std::unique_ptr<fabric::Control> join_over_mpi(const MpiWishes& wishes);
+std::unique_ptr<fabric::Control> join_over_mpi(const void* comm, std::size_t bytes, std::string_view header,
+                                               const MpiWishes& wishes);
+std::vector<int> hosts_over_mpi(const fabric::Control& control);
+std::unique_ptr<fabric::Fabric> make_mpi_fabric(fabric::Control& control, const MpiWishes& wishes);
+
+}  // namespace tca::route

@@ -1,0 +1,257 @@
+#include "route/tuning.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <mutex>
+#include <set>
+#include <system_error>
+#include <vector>
+
+#include "base/fail.hpp"
+#include "tca/version.hpp"
+
+namespace tca::route {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+using base::fail;
+
+constexpr off_t largest_table = 1 << 20;
+constexpr std::int64_t day = 24 * 60 * 60;
+
+std::string variable(const char* name) {
+  const char* value = std::getenv(name);
+  return value != nullptr ? value : "";
+}
+
+// What of the hardware's name does in a file's, and a few digits of a hash that tells the rest apart.
+std::string slug(const std::string& text) {
+  std::string name;
+  for (const char c : text.substr(0, text.find(','))) {
+    const bool plain = (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+    if (plain) name += c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+    if (!plain && !name.empty() && name.back() != '-') name += '-';
+  }
+  std::uint32_t hash = 2166136261;  // FNV-1a
+  for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 16777619;
+  return fmt::format("{}{}{:08x}", name.substr(0, 40), name.ends_with('-') ? "" : "-", hash);
+}
+
+class File {
+ public:
+  explicit File(int fd) : fd_(fd) {}
+  ~File() {
+    if (fd_ >= 0) close(fd_);
+  }
+  File(const File&) = delete;
+  File& operator=(const File&) = delete;
+  int fd() const { return fd_; }
+  bool is_open() const { return fd_ >= 0; }
+
+ private:
+  int fd_;
+};
+
+// Once for each, however many worlds come up in this process.
+void say_once(const std::string& line) {
+  static std::mutex mutex;
+  static std::set<std::string> said;
+  const std::lock_guard lock(mutex);
+  if (!said.insert(line).second) return;
+  const std::string text = "opentca: " + line + "\n";
+  std::fwrite(text.data(), 1, text.size(), stderr);
+}
+
+// Rank 0's table as text that may serve; empty for the built-in one.
+std::string own_table(const std::string& setting, const TuningNeeds& needs, fs::path& path) {
+  if (setting == "off") return {};
+  path = setting.empty() ? tuning_path(needs.hardware, needs.fabrics) : fs::path(setting);
+  std::error_code none;
+  if (setting.empty() && (path.empty() || !fs::exists(path, none))) return {};
+  try {
+    std::string text = read_table(path, !setting.empty());
+    usable_table(text, needs);
+    return text;
+  } catch (const Error& problem) {
+    say_once(
+        fmt::format("the tuning table {} is not used: {}; the built-in costs serve until `tca tune` measures "
+                    "this machine (OPENTCA_TUNING=off leaves tables out)",
+                    path.string(), problem.what()));
+    return {};
+  }
+}
+
+// What a rank says of itself, the version first: what follows may differ between versions.
+struct Voice {
+  std::string version, setting, hardware, table, path;
+};
+
+base::Blob encode(const Voice& voice) {
+  base::Writer writer;
+  for (const std::string* text : {&voice.version, &voice.setting, &voice.hardware, &voice.table, &voice.path})
+    writer.put_string(*text);
+  return writer.blob();
+}
+
+// The rank after the first one whose text differs from rank 0's, or 0.
+template <class Member>
+std::size_t dissenter(const std::vector<Voice>& voices, Member member) {
+  for (std::size_t rank = 1; rank < voices.size(); ++rank)
+    if (voices[rank].*member != voices[0].*member) return rank;
+  return 0;
+}
+
+std::string in_words(const std::string& setting) {
+  return setting.empty() ? "is not set" : fmt::format("is '{}'", setting);
+}
+
+void refuse_differences(const std::vector<Voice>& voices) {
+  if (const std::size_t rank = dissenter(voices, &Voice::version); rank > 0)
+    fail(Errc::incompatible, "rank {} runs OpenTCA {}, rank 0 {}; start every rank with the same version",
+         rank, voices[rank].version, voices[0].version);
+  if (const std::size_t rank = dissenter(voices, &Voice::setting); rank > 0)
+    fail(Errc::incompatible,
+         "OPENTCA_TUNING {} on rank {}, and {} on rank 0; give every rank the same tuning table",
+         in_words(voices[rank].setting), rank, in_words(voices[0].setting));
+}
+
+void tell_of_other_hardware(const std::vector<Voice>& voices) {
+  std::vector<std::size_t> others;
+  for (std::size_t rank = 1; rank < voices.size(); ++rank)
+    if (voices[rank].hardware != voices[0].hardware) others.push_back(rank);
+  if (others.empty()) return;
+  const std::size_t first = others.front(), count = others.size();
+  others.resize(std::min<std::size_t>(count, 8));
+  say_once(
+      fmt::format("rank{} {}{} run on other hardware ({}) than the tuning table {} of rank 0 was measured on "
+                  "({}); all ranks use it (OPENTCA_TUNING=off leaves it out)",
+                  count == 1 ? "" : "s", fmt::join(others, ", "), count > others.size() ? ", ..." : "",
+                  voices[first].hardware, voices[0].path, voices[0].hardware));
+}
+
+bool know_their_own_costs(std::span<const std::unique_ptr<fabric::Fabric>> fabrics, int rank) {
+  base::Shape byte;
+  byte.run = 1;
+  return std::all_of(fabrics.begin(), fabrics.end(),
+                     [&](const auto& fabric) { return fabric->predict_us(0, rank, byte).has_value(); });
+}
+
+}  // namespace
+
+fs::path tuning_path(const std::string& hardware, const std::string& fabrics) {
+  fs::path folder = variable("XDG_CACHE_HOME");
+  if (!folder.is_absolute()) {
+    const std::string home = variable("HOME");
+    if (home.empty()) return {};
+    folder = fs::path(home) / ".cache";
+  }
+  return folder / "opentca" / fmt::format("tuning-{}-{}.toml", slug(hardware), fabrics);
+}
+
+TuningTable usable_table(std::string_view text, const TuningNeeds& needs) {
+  TuningTable table = TuningTable::parse(text);
+  const TuningOrigin& origin = table.origin;
+  if (origin.hardware != needs.hardware)
+    fail(Errc::invalid_argument, "it was measured on other hardware ({}; this is {})", origin.hardware,
+         needs.hardware);
+  if (origin.version != needs.version)
+    fail(Errc::invalid_argument, "it was measured with OpenTCA {}, this is {}", origin.version,
+         needs.version);
+  if (origin.fabrics != needs.fabrics)
+    fail(Errc::invalid_argument, "it was measured for the fabrics {}, this world has {}", origin.fabrics,
+         needs.fabrics);
+  if (origin.measured > needs.now + day)
+    fail(Errc::invalid_argument, "it was measured in the future, at {}", date_of(origin.measured));
+  if (needs.now - origin.measured > days_until_stale * day)
+    fail(Errc::invalid_argument, "it was measured {} days ago", (needs.now - origin.measured) / day);
+  return table;
+}
+
+std::string read_table(const fs::path& path, bool foreign) {
+  const File file(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+  if (!file.is_open()) fail(Errc::invalid_argument, "it cannot be read: {}", std::strerror(errno));
+  struct stat status {};
+  if (fstat(file.fd(), &status) != 0 || !S_ISREG(status.st_mode))
+    fail(Errc::invalid_argument, "it is not a file");
+  if (!foreign && status.st_uid != geteuid())
+    fail(Errc::invalid_argument, "it belongs to another user (uid {})", status.st_uid);
+  if (status.st_size > largest_table)
+    fail(Errc::invalid_argument, "it has {} bytes, too many for a table", status.st_size);
+  std::string text(static_cast<std::size_t>(status.st_size), '\0');
+  std::size_t have = 0;
+  while (have < text.size()) {
+    const ssize_t got = read(file.fd(), text.data() + have, text.size() - have);
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) fail(Errc::invalid_argument, "it cannot be read: {}", std::strerror(errno));
+    if (got == 0) break;
+    have += static_cast<std::size_t>(got);
+  }
+  text.resize(have);
+  return text;
+}
+
+void write_table(const fs::path& path, const std::string& text) {
+  std::error_code problem;
+  if (path.has_parent_path()) fs::create_directories(path.parent_path(), problem);
+  std::string draft = path.string() + ".XXXXXX";
+  const auto refuse = [&](const char* what) {
+    const int error = errno;
+    unlink(draft.c_str());
+    fail(Errc::invalid_argument, "{}: cannot be {}: {}", path.string(), what, std::strerror(error));
+  };
+  {
+    const File file(mkostemp(draft.data(), O_CLOEXEC));
+    if (!file.is_open()) refuse("written");
+    for (std::size_t done = 0; done < text.size();) {
+      const ssize_t put = write(file.fd(), text.data() + done, text.size() - done);
+      if (put < 0 && errno == EINTR) continue;
+      if (put < 0) refuse("written");
+      done += static_cast<std::size_t>(put);
+    }
+    if (fsync(file.fd()) != 0) refuse("written");
+  }
+  if (rename(draft.c_str(), path.c_str()) != 0) refuse("replaced");
+}
+
+Costs agree_on_costs(fabric::Control& control, std::span<const std::unique_ptr<fabric::Fabric>> fabrics) {
+  std::vector<bool> neighbours;
+  for (int rank = 0; rank < control.size(); ++rank) neighbours.push_back(fabrics.front()->reaches(rank));
+  Costs costs(control.rank(), std::move(neighbours));
+  if (know_their_own_costs(fabrics, control.rank())) return costs;
+  const TuningNeeds needs{hardware(), fabric_set(fabrics), library_version()};
+  Voice mine{needs.version, variable("OPENTCA_TUNING"), needs.hardware, {}, {}};
+  if (control.rank() == 0) {
+    fs::path path;
+    mine.table = own_table(mine.setting, needs, path);
+    mine.path = path.string();
+  }
+  std::vector<Voice> voices;
+  for (const base::Blob& blob : control.all_gather(encode(mine), "start-up (costs)")) {
+    base::Reader reader(blob);
+    Voice voice;
+    voice.version = reader.get_string();
+    if (voice.version == mine.version) {
+      for (std::string* text : {&voice.setting, &voice.hardware, &voice.table, &voice.path})
+        *text = reader.get_string();
+    }
+    voices.push_back(std::move(voice));
+  }
+  refuse_differences(voices);
+  if (voices[0].table.empty()) return costs;
+  if (control.rank() == 0) tell_of_other_hardware(voices);
+  costs.use(TuningTable::parse(voices[0].table), voices[0].path);
+  return costs;
+}
+
+}  // namespace tca::route

@@ -1,0 +1,15 @@
+// Ranks as the processes of mpirun. Every process runs the same tests in the same order; in each, so many of them as it asks for
+// make a world by World::from_mpi, and all of them come to the same result.
+#pragma once
+
+#include "ranks.hpp"
+
+namespace tca::test {
+
+// Initialises MPI, runs all tests, prints on one process only. For `main`.
+int run_tests_over_mpi(int argc, char** argv);
+
+// `sub_cluster` ranks to a sub-cluster; 0: all of a host.
+Backend mpi_backend(const std::string& fabric, int sub_cluster, std::vector<std::string> routes);
+
+}  // namespace tca::test

@@ -1,0 +1,99 @@
+// What only worlds over MPI have: communicators of a program, memory of its own, messages beyond what an int counts.
+#include "fabric/mpi/datatype.hpp"
+#include "mpi_ranks.hpp"
+#include "suite.hpp"
+
+namespace tca::test {
+namespace {
+
+std::string run_over(const std::string& fabric, int sub_cluster, int ranks, const Ranks::Body& body,
+                     const WorldOptions& options = {.time_limit = std::chrono::seconds(25)}) {
+  return mpi_backend(fabric, sub_cluster, {}).make()->run(ranks, body, options);
+}
+
+// MPI_Init gives no more than MPI_THREAD_FUNNELED.
+TEST(Mpi, AProgressThreadNeedsItsLevel) {
+  const std::string message = run_over("mpi", 0, 2, [](World&) {}, {.progress_thread = true});
+  EXPECT_NE(message.find("needs MPI_THREAD_MULTIPLE, but MPI was initialised with MPI_THREAD_"),
+            std::string::npos)
+      << message;
+}
+
+// Shared memory cannot reach what a process has allocated; MPI can, also where both serve the world.
+TEST(Mpi, MemoryThatRanksHave) {
+  for (const std::string fabric : {"mpi", "shm+mpi"}) {
+    const auto body = [](World& world) {
+      const int me = world.rank(), next = (me + 1) % world.size(),
+                last = (me + world.size() - 1) % world.size();
+      std::vector<double> mine(me == 1 ? 0 : 100);
+      const Window<double> there = world.window(mine.data(), static_cast<std::int64_t>(mine.size()));
+      const Window<double> here = world.window<double>(10);
+      Chain chain = world.chain("into own memory");
+      if (next != 1) chain.put(there.on(next).at(50), here.at(0), block(10));
+      if (me != 1) chain.expect(last);
+      chain.commit();
+      for (int step = 1; step <= 3; ++step) {
+        fill(here, 0, 10, me + step);
+        chain.start();
+        chain.wait();
+        if (me != 1) require(mine[55] == last + step, "{} in step {}", mine[55], step);
+      }
+    };
+    EXPECT_EQ(run_over(fabric, 2, 4, body), "");
+  }
+}
+
+// In a ring of four, cut in two, each rank has one neighbour on either side of the cut.
+TEST(Mpi, OneChainTakesBothFabrics) {
+  const auto body = [](World& world) {
+    const int me = world.rank(), left = (me + 3) % 4, right = (me + 1) % 4;
+    const Window<int> window = world.window<int>(4);
+    Chain chain = world.chain("both");
+    chain.put(window.on(right).at(0), window.at(2), block(1))
+        .put(window.on(left).at(1), window.at(3), block(1));
+    chain.expect(left).expect(right).commit();
+    const std::string text = chain.explain();
+    for (const char* fabric : {"shm/", "mpi/"})
+      require(text.find(fabric) != std::string::npos, "{} is not in {}", fabric, text);
+  };
+  EXPECT_EQ(run_over("shm+mpi", 2, 4, body), "");
+}
+
+// Put together from types that hold up to 2^30 bytes each; the extents say whether nothing is lost.
+TEST(Mpi, DescribesMoreThanTwoGibibytes) {
+  for (const std::uint64_t bytes :
+       {(std::uint64_t{1} << 31) - 1, std::uint64_t{1} << 31, (std::uint64_t{5} << 30) + 7}) {
+    const mpi::Content content = mpi::dense(nullptr, static_cast<std::size_t>(bytes));
+    MPI_Count size = 0;
+    MPI_Type_size_x(content.type.get(), &size);
+    EXPECT_EQ(static_cast<std::uint64_t>(size) * static_cast<std::uint64_t>(content.count), bytes);
+  }
+}
+
+// Needs 4.3 GiB and some seconds: OPENTCA_TEST_LARGE=1.
+TEST(Mpi, MovesMoreThanTwoGibibytes) {
+  if (std::getenv("OPENTCA_TEST_LARGE") == nullptr) GTEST_SKIP() << "OPENTCA_TEST_LARGE is not set";
+  constexpr std::int64_t count = (std::int64_t{1} << 31) + 4099;
+  for (const std::string route : {"mpi/datatype", "mpi/packed"}) {
+    const auto body = [&](World& world) {
+      const Window<std::uint8_t> window = world.window<std::uint8_t>(count);
+      const std::span<std::uint8_t> bytes = window.elements();
+      const auto value = [](std::size_t i) { return static_cast<std::uint8_t>(i * 31 + (i >> 20)); };
+      if (world.rank() == 0)
+        for (std::size_t i = 0; i < bytes.size(); ++i) bytes[i] = value(i);
+      Chain chain = world.chain("large", {.guarded = true, .time_limit = {}, .route = route});
+      if (world.rank() == 0) chain.put(window.on(1).at(0), window.at(0), block(count));
+      if (world.rank() == 1) chain.expect(0);
+      chain.commit();
+      chain.start();
+      chain.wait();
+      std::size_t wrong = 0;
+      for (std::size_t i = 0; i < bytes.size(); ++i) wrong += bytes[i] != value(i);
+      require(wrong == 0, "{} bytes are wrong", wrong);
+    };
+    EXPECT_EQ(run_over("mpi", 0, 2, body, {.time_limit = std::chrono::seconds(120)}), "");
+  }
+}
+
+}  // namespace
+}  // namespace tca::test

@@ -1,0 +1,96 @@
+#!/usr/bin/env python3
+"""Worlds over MPI whose ranks die, hang, disagree or never come: every rank ends with words, and soon."""
+
+import os
+import time
+import unittest
+
+from world import INCOMPATIBLE, MPIRUN, PROGRAM, USAGE, WorldTest
+
+TIME_LIMIT = 4
+SOON = 15  # seconds for mpirun to start, to see and to end everything
+FABRICS = ("mpi", "shm+mpi")
+
+
+@unittest.skipUnless(MPIRUN and os.environ.get("TCA_HAS_MPI"), "no fabric mpi in this build")
+class MpiTest(WorldTest):
+    def world(self, size, *arguments, fabric="mpi", programs=(), **environment):
+        allowed = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
+                   "OMPI_MCA_rmaps_base_oversubscribe": "1", "OMPI_MCA_hwloc_base_binding_policy": "none",
+                   "OPENTCA_FABRIC": fabric, "OPENTCA_TIME_LIMIT": str(TIME_LIMIT)}  # fmt: skip
+        return self.start([MPIRUN, "-n", str(size), *(programs or [PROGRAM]), *arguments], **{**allowed, **environment})
+
+    def ends_in_words(self, process, *patterns, within=SOON):
+        begin = time.monotonic()
+        self.assertNotEqual(process.end(within), 0, process.text())
+        for pattern in patterns:
+            self.assertRegex(process.text(), pattern)
+        self.assertLess(time.monotonic() - begin, within)
+        self.assert_nothing_left()
+
+    def test_all_is_well(self):
+        for fabric in FABRICS:
+            for cut in ("", "1", "2", "3"):
+                with self.subTest(fabric=fabric, cut=cut):
+                    job = self.world(4, "ring", "--steps", "200", fabric=fabric, OPENTCA_SUBCLUSTER=cut)
+                    self.assertEqual(job.end(), 0, job.text())
+                    self.assertEqual(job.text().count("done"), 4)
+        self.assert_nothing_left()
+
+    # mpirun may end the others before they have said what they saw: Open MPI leaves them the time, MPICH does not.
+    def test_a_killed_rank(self):
+        for fabric in FABRICS:
+            for who in (0, 2):
+                with self.subTest(fabric=fabric, who=who):
+                    job = self.world(3, "ring", "--who", str(who), "--how", "kill", "--step", "30",
+                                     fabric=fabric)  # fmt: skip
+                    self.ends_in_words(job, f"rank {who}.*(died|signal 9)|BAD TERMINATION")
+
+    def test_a_rank_that_throws(self):
+        job = self.world(3, "ring", "--who", "1", "--how", "throw", "--step", "30")
+        self.ends_in_words(job, "rank 1: this rank has its own reasons")
+
+    def test_a_rank_that_leaves_early(self):
+        job = self.world(3, "ring", "--who", "1", "--how", "return", "--step", "30")
+        self.ends_in_words(job, "rank 1 left the world while rank [02] was waiting for it in step 30 of chain 'ring'")
+
+    def test_a_rank_that_sleeps(self):
+        for fabric in FABRICS:
+            with self.subTest(fabric=fabric):
+                job = self.world(3, "ring", "--who", "1", "--how", "sleep", "--step", "30", fabric=fabric)
+                self.ends_in_words(job, rf"waited {TIME_LIMIT}\.\d s in step 30 of chain 'ring' for rank 1",
+                                   within=SOON + TIME_LIMIT)  # fmt: skip
+
+    def test_a_rank_that_sleeps_between_start_up_and_the_first_window(self):
+        job = self.world(3, "ring", "--who", "2", "--how", "sleep_after_init")
+        self.ends_in_words(job, r"waited .* in window 0 for rank 2; did it make the same call", within=SOON + TIME_LIMIT)
+
+    def test_a_rank_that_never_comes(self):
+        job = self.world(3, "before_init", "--who", "1", "--how", "sleep")
+        self.ends_in_words(job, rf"MPI_Init.* did not return within {TIME_LIMIT}\.\d s", within=SOON + TIME_LIMIT)
+
+    def test_ranks_that_disagree(self):
+        rank = "${OMPI_COMM_WORLD_RANK:-$PMI_RANK}"
+        for setting, words in (
+            ("OPENTCA_FABRIC=shm+mpi", r"rank 1 asks for the fabric shm\+mpi, rank 0 for mpi; give every rank the same"),
+            ("OPENTCA_SUBCLUSTER=2", "rank 1 has OPENTCA_SUBCLUSTER=2, rank 0 0 .0: not set.; give every rank the same"),
+        ):
+            with self.subTest(setting=setting):
+                script = f'[ "{rank}" = 1 ] && export {setting}; exec {PROGRAM} ring'
+                job = self.world(3, programs=["sh", "-c", script])
+                self.assertEqual(job.end(SOON), INCOMPATIBLE, job.text())
+                self.assertRegex(job.text(), words)
+
+    def test_a_sub_cluster_of_nothing(self):
+        job = self.world(2, "ring", fabric="shm+mpi", OPENTCA_SUBCLUSTER="0")
+        self.assertEqual(job.end(SOON), USAGE, job.text())
+        self.assertIn("OPENTCA_SUBCLUSTER=0 is not a number of ranks, 1 or more", job.text())
+
+    def test_ranks_of_tca_run(self):
+        job = self.tca_run(2, PROGRAM, "ring", OPENTCA_FABRIC="mpi")
+        self.assertEqual(job.end(), USAGE, job.text())
+        self.assertIn("MPI knows nothing of ranks that tca run has started by itself", job.text())
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,224 @@
+"""`tca qcd` as its users see it: refusals, configuration files and damaged ones, lines of JSON, Ctrl-C.
+
+Standard library only. TCA names the command line under test, TCA_TEST_MPI whether it was built with MPI and mpirun is there,
+TCA_HAS_CUDA whether it was built with CUDA."""
+
+import json
+import os
+import re
+import signal
+import subprocess
+import tempfile
+import unittest
+
+from launcher_test import GONE_WITHIN, PATIENCE, TCA, processes_with, wait_until
+
+MPI = bool(os.environ.get("TCA_TEST_MPI", ""))
+CUDA = bool(os.environ.get("TCA_HAS_CUDA", ""))
+REFUSED = 3
+SMALL = ("--lattice", "4", "--ranks", "2")
+
+
+def flip_in_the_middle(whole):
+    """A bit of some link: far from the headers in front and behind."""
+    at = len(whole) // 2
+    return whole[:at] + bytes([whole[at] ^ 1]) + whole[at + 1 :]
+
+
+class QcdTest(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = folder.name
+        keep = {k: v for k, v in os.environ.items() if not k.startswith(("OPENTCA_", "OMPI_COMM_", "PMI", "SLURM_"))}
+        self.marker = f"TCA_TEST_MARKER=qcd{os.getpid()}.{id(self)}"
+        name, value = self.marker.split("=")
+        self.environment = {**keep, name: value}
+
+    def path(self, name):
+        return os.path.join(self.folder, name)
+
+    def qcd(self, *arguments):
+        return subprocess.run(
+            [TCA, "qcd", *arguments], capture_output=True, text=True, timeout=3 * PATIENCE, env=self.environment
+        )
+
+    def assert_done(self, *arguments):
+        done = self.qcd(*arguments)
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        return done.stdout
+
+    def assert_refused(self, reason, *arguments, code=2):
+        done = self.qcd(*arguments)
+        self.assertEqual((done.returncode, done.stdout), (code, ""), done.stderr)
+        self.assertRegex(done.stderr, reason)
+        self.assertTrue(done.stderr.startswith("tca qcd: "), done.stderr)
+        self.assertLessEqual(done.stderr.count("\n"), 2, done.stderr)
+
+    def generate(self, *options, name="links"):
+        said = self.assert_done("generate", *SMALL, "--sweeps", "2", "--skip", "0", "-o", self.path(name), *options)
+        return re.search(r"now +plaquette ([0-9.]+)", said).group(1)
+
+    def damage(self, change):
+        with open(self.path("links"), "rb") as file:
+            contents = change(file.read())
+        with open(self.path("links"), "wb") as file:
+            file.write(contents)
+
+    def lines(self):
+        with open(self.path("out.jsonl")) as file:
+            return [json.loads(line) for line in file]
+
+
+class Arguments(QcdTest):
+    def test_lattices_and_grids_that_cannot_be(self):
+        refuse = self.assert_refused
+        refuse("--lattice 8x8: give one extent, or four", "invert", "--lattice", "8x8")
+        refuse("--lattice 8x0x8x8: give one extent", "dslash", "--lattice", "8x0x8x8")
+        refuse("too many; use more ranks", "plaquette", "--lattice", "1000000", "-n", "1")
+        refuse("--grid 2x2: give four numbers of ranks", "invert", "-n", "4", "--grid", "2x2")
+        refuse("--grid 1x1x1x2 holds 2 ranks, not 4", "invert", "-n", "4", "--grid", "1x1x1x2")
+        refuse("does not divide by the grid 3x1x1x1: 8 sites along x", "invert", "-n", "3", "--grid", "3x1x1x1")
+        refuse("the lattice 8x8x8x8 does not divide among 7 ranks", "dslash", "-n", "7")
+        odd = ("--lattice", "6", "-n", "2", "--grid", "2x1x1x1")
+        refuse("needs an even number of sites on each rank.* leaves 3 along x", "invert", *odd)
+        self.assert_done("dslash", *odd, "--no-even-odd", "--seconds", "0.01")
+
+    def test_methods_that_do_not_go_together(self):
+        refuse = self.assert_refused
+        refuse("mixed precision goes with CG", "invert", "--precision", "mixed", "--solver", "bicgstab")
+        refuse("below what single precision holds", "invert", "--precision", "single", "--tolerance", "1e-9")
+        refuse("--precision mixed is for solving", "dslash", "--precision", "mixed")
+        refuse("--small excludes --large", "invert", "--small", "--large")
+        refuse("--kappa: Value 2 not in range", "invert", "--kappa", "2")
+        refuse("A subcommand is required", "invent")
+        refuse("--ranks 0: 1 to 4096 are possible", "invert", "--ranks", "0")
+
+    def test_what_gpus_do_not_do(self):
+        refuse = self.assert_refused
+        refuse("--started-by graph needs --fabric cuda", "invert", "--started-by", "graph")
+        if not CUDA:
+            refuse("--fabric cuda: this tca was built without CUDA", "invert", "--fabric", "cuda")
+            return
+        refuse("is for invert and dslash; pion runs on the host", "pion", "--fabric", "cuda")
+        refuse("--started-by kernel is for solving", "dslash", "--fabric", "cuda", "--started-by", "kernel")
+        for options in (("--solver", "bicgstab"), ("--no-even-odd",), ("--rhs", "2", "--together")):
+            refuse("on GPUs ", "invert", "--fabric", "cuda", *options)
+        refuse("on GPUs mixed", "invert", "--fabric", "cuda", "--precision", "mixed", "--started-by", "graph")
+
+    def test_files_that_cannot_be_written_are_known_before_the_work(self):
+        self.assert_refused("/nowhere/x: cannot be written", "generate", "-o", "/nowhere/x", "--sweeps", "100000000")
+        self.assert_refused("/nowhere/x: cannot be written", "invert", "--json", "/nowhere/x")
+
+    def test_beyond_criticality(self):
+        solve = ("invert", *SMALL, "--start", "cold", "--time", "periodic", "--kappa", "0.125", "--max-iterations", "12")
+        done = self.qcd(*solve, "--tolerance", "1e-13")
+        self.assertEqual(done.returncode, 1, done.stdout)
+        self.assertRegex(done.stdout, "NOT CONVERGED after 12 iterations")
+        self.assertRegex(done.stdout, r"history .*12: \d\.\de")
+        self.assertIn("kappa may be at or beyond its critical value", done.stdout)
+
+
+class Files(QcdTest):
+    def test_go_round_in_both_formats(self):
+        for form in ("nersc", "ildg"):
+            plaquette = self.generate("--format", form)
+            said = self.assert_done("plaquette", "--config", self.path("links"), "--ranks", "2", "--grid", "1x2x1x1")
+            self.assertIn(f"plaquette {plaquette}", said)
+            self.assertEqual(os.listdir(self.folder), ["links"])
+            os.remove(self.path("links"))
+
+    def test_cut_off(self):
+        for form in ("nersc", "ildg"):
+            self.generate("--format", form)
+            self.damage(lambda whole: whole[: len(whole) * 2 // 3])
+            self.assert_refused(r"links: cut off( or damaged)?: .*\d+ ", "invert", "--config", self.path("links"), code=REFUSED)
+
+    def test_wrong_checksum(self):
+        for form in ("nersc", "ildg"):
+            self.generate("--format", form)
+            self.damage(flip_in_the_middle)
+            done = self.qcd("plaquette", "--config", self.path("links"), "--ranks", "2")
+            self.assertEqual(done.returncode, REFUSED)
+            self.assertRegex(done.stderr, "^tca qcd: rank 0: .*links: damaged: its (CRC-32 )?checksum")
+            self.assertEqual(done.stderr.count("damaged"), 1, done.stderr)
+
+    def test_wrong_plaquette(self):
+        self.generate()
+        other = lambda found: found.group(1) + (b"0.9" if found.group(2) != b"0.9" else b"0.1")
+        self.damage(lambda whole: re.sub(rb"(PLAQUETTE = )(0\.\d)", other, whole, count=1))
+        done = self.qcd("plaquette", "--config", self.path("links"), "--ranks", "2")
+        self.assertEqual(done.returncode, REFUSED)
+        self.assertRegex(done.stderr, "its plaquette is")
+
+    def test_nothing_known(self):
+        with open(self.path("links"), "w") as file:
+            file.write("what is this" * 100)
+        self.assert_refused("neither a NERSC nor an ILDG", "invert", "--config", self.path("links"), code=REFUSED)
+        self.assert_refused("cannot be opened: No such file", "invert", "--config", self.path("others"))
+
+
+class Measurements(QcdTest):
+    def json(self, *arguments):
+        said = self.assert_done(*arguments, "--json", self.path("out.jsonl"))
+        return said, self.lines()
+
+    def test_an_inversion_as_json(self):
+        solve = ("invert", *SMALL, "--grid", "1x1x1x2", "--tolerance", "1e-8", "--rhs", "2")
+        for solver, precision in (("cg", "double"), ("bicgstab", "double"), ("cg", "mixed")):
+            said, lines = self.json(*solve, "--solver", solver, "--precision", precision)
+            self.assertEqual(len(lines), 2)
+            for line in lines:
+                self.assertEqual((line["bench"], line["fabric"], line["peer"]), (f"qcd_{solver}", "shm", None))
+                self.assertEqual((line["n"], line["ranks"], line["extents"]), (4, 2, [4, 4, 4, 4]))
+                self.assertTrue(line["converged"])
+                self.assertLessEqual(line["true_residual"], 1e-8)
+                self.assertGreater(line["iterations"], 3)
+                self.assertGreater(line["median_us"], 0)
+                self.assertGreater(line["bytes"], 0)
+            self.assertIn("recomputed in double", said)
+            os.remove(self.path("out.jsonl"))
+
+    def test_an_operator_and_a_pion_as_json(self):
+        _, (line,) = self.json("dslash", *SMALL, "--seconds", "0.01", "--links", "12")
+        self.assertEqual((line["bench"], line["link_reals"], line["precision"]), ("qcd_dslash", 12, "double"))
+        self.assertGreater(line["gflops"], 0)
+        os.remove(self.path("out.jsonl"))
+        _, (line,) = self.json("pion", *SMALL, "--tolerance", "1e-6", "--kappa", "0.1")
+        self.assertEqual((line["bench"], len(line["correlator"])), ("qcd_pion", 4))
+        self.assertGreater(min(line["correlator"]), 0)
+
+    @unittest.skipUnless(MPI, "there is no MPI")
+    def test_mpi_in_the_same_run(self):
+        said, lines = self.json("invert", *SMALL, "--grid", "1x1x1x2", "--tolerance", "1e-8", "--compare")
+        own, peer = lines
+        self.assertEqual((own["peer"], peer["peer"], peer["fabric"]), (None, "mpi", "mpi"))
+        self.assertEqual(own["bytes"], peer["bytes"])
+        self.assertEqual(own["iterations"], peer["iterations"])
+        self.assertEqual(own["true_residual"], peer["true_residual"])
+        self.assertRegex(said, r"MPI / OpenTCA: .*whole iteration \d")
+        os.remove(self.path("out.jsonl"))
+        said, lines = self.json("dslash", *SMALL, "--seconds", "0.02", "--precision", "single", "--compare")
+        self.assertEqual([line["peer"] for line in lines], [None, "mpi"])
+
+    def test_comparisons_that_cannot_be(self):
+        self.assert_refused("--compare needs ranks that are processes", "invert", "--compare", "--threads")
+
+
+class Interrupted(QcdTest):
+    def test_leaves_no_ranks_and_no_half_a_file(self):
+        command = ("generate", *SMALL, "--sweeps", "100000000", "-o", self.path("links"))
+        running = subprocess.Popen(
+            [TCA, "qcd", *command], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, env=self.environment
+        )
+        self.addCleanup(running.kill)
+        self.assertTrue(wait_until(lambda: len(processes_with(self.marker)) >= 3))
+        running.send_signal(signal.SIGINT)
+        _, said = running.communicate(timeout=PATIENCE)
+        self.assertEqual(running.returncode, 128 + signal.SIGINT, said)
+        self.assertTrue(wait_until(lambda: not processes_with(self.marker), GONE_WITHIN))
+        self.assertEqual(os.listdir(self.folder), [])
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,153 @@
+"""`tca tune`, `tca explain` and the tuning tables as people meet them: kept, damaged, foreign, interrupted.
+
+Standard library only. TCA names the command line under test, RANK_PROGRAM the program that plays the ranks."""
+
+import glob
+import json
+import os
+import re
+import signal
+import tempfile
+import time
+
+from world import INCOMPATIBLE, PROGRAM, TCA, USAGE, WorldTest, unittest
+
+
+class Tuning(WorldTest):
+    def setUp(self):
+        super().setUp()
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = folder.name
+        self.environment["XDG_CACHE_HOME"] = self.folder
+
+    def tables(self):
+        return glob.glob(os.path.join(self.folder, "opentca", "*"))
+
+    def path(self, name):
+        return os.path.join(self.folder, name)
+
+    def tune(self, *arguments, **environment):
+        # No longer than it takes to measure some puts three times.
+        return self.start([TCA, "tune", "--seconds", "0", "--every", "16", *arguments], **environment)
+
+    def explain(self, *arguments, **environment):
+        return self.start([TCA, "explain", *arguments], **environment)
+
+    def edit(self, path, change):
+        with open(path) as file:
+            text = file.read()
+        with open(path, "w") as file:
+            file.write(change(text))
+
+
+class Kept(Tuning):
+    def test_is_used_until_it_is_damaged_or_left_out(self):
+        self.assert_ends(self.tune("--json", self.path("all.jsonl")), 0, r"holds \d+ pieces")
+        (table,) = self.tables()
+        with open(self.path("all.jsonl")) as file:
+            lines = [json.loads(line) for line in file]
+        self.assertEqual({line["protocol"] for line in lines}, {"direct", "pull", "staged"})
+        self.assertEqual({line["bench"] for line in lines}, {"tune"})
+
+        explained = self.explain("--run", "8", "--runs", "4096", "--pitch", "512", "--to", "0")
+        self.assert_ends(explained, 0, "costs by the table of 20", re.escape(table), "chosen: the cheapest")
+        self.assertNotIn("is not used", explained.text())
+        off = self.explain("--to", "0", OPENTCA_TUNING="off")
+        self.assert_ends(off, 0, "costs by the built-in table")
+
+        self.edit(table, lambda text: text[: len(text) // 2])
+        cut = self.explain("--to", "0")
+        self.assert_ends(cut, 0, "costs by the built-in table", "is not used: it was cut off or changed")
+        self.assertEqual(cut.text().count("is not used"), 1)
+
+    def test_another_users_version_and_machine(self):
+        self.assert_ends(self.tune("--output", self.path("table.toml")), 0)
+        self.assertEqual(self.tables(), [])
+        for change in (
+            lambda text: text.replace('opentca = "', 'opentca = "9.'),
+            lambda text: text.replace('hardware = "', 'hardware = "PEACH2 '),
+        ):
+            with open(self.path("table.toml")) as file:
+                text = change(file.read())
+            body = text[text.index("\n") + 1 :]
+            total = 0xCBF29CE484222325
+            for byte in body.encode():
+                total = ((total ^ byte) * 0x100000001B3) % 2**64
+            with open(self.path("other.toml"), "w") as file:
+                file.write(f'checksum = "{total:016x}"' + text[text.index("  # of all") : text.index("\n") + 1] + body)
+            told = self.explain(OPENTCA_TUNING=self.path("other.toml"))
+            self.assert_ends(told, 0, "is not used: it was measured (with OpenTCA 9|on other hardware .PEACH2)")
+
+    def test_nothing_is_kept_when_told_so(self):
+        self.assert_ends(self.tune("--dry-run", "--trace"), 0, "each channel", "shm/direct")
+        self.assertEqual(self.tables(), [])
+
+    def test_what_cannot_be_asked(self):
+        self.assert_ends(self.tune("--ranks", "1"), USAGE, "--ranks 1: 2 to 4096")
+        self.assert_ends(self.tune("--verify", "--dry-run"), USAGE, "--verify writes no table")
+        self.assert_ends(self.tune("--json", "/nowhere/all.jsonl"), USAGE, "/nowhere/all.jsonl: cannot be written")
+        nowhere = {k: v for k, v in self.environment.items() if k not in ("HOME", "XDG_CACHE_HOME")}
+        self.environment = nowhere
+        self.assert_ends(self.tune(), USAGE, "nowhere to keep the table")
+
+
+class Interrupted(Tuning):
+    def test_leaves_no_file(self):
+        process = self.start([TCA, "tune"])
+        time.sleep(1)
+        process.popen.send_signal(signal.SIGINT)
+        self.assert_ends(process, 128 + signal.SIGINT, "interrupted; 2 ranks ended")
+        self.assertEqual(self.tables(), [])
+        self.assert_nothing_left()
+
+
+class Measured(Tuning):
+    def test_verify_says_how_many_and_why(self):
+        process = self.start([TCA, "tune", "--verify", "--points", "8", "--seconds", "0"])
+        self.assertIn(process.end(60), (0, 1), process.text())
+        self.assertRegex(process.text(), r"\d of 8 puts \(\d+\.\d %\) take a channel within 10 %")
+        self.assertRegex(process.text(), "by the built-in table; 2 ranks of shm")
+        self.assertEqual(self.tables(), [])
+
+    def test_commit_is_split_into_the_fabrics_work_and_the_rest(self):
+        process = self.start([TCA, "bench", "commit", "--rounds", "2", "--placements", "1", "--json", self.path("c.jsonl")])
+        self.assert_ends(process, 0, "commit of 64 descriptors", "the fabric's own work", "beyond it")
+        with open(self.path("c.jsonl")) as file:
+            line = json.loads(file.readline())
+        self.assertEqual((line["bench"], line["n"]), ("commit", 64))
+        self.assertGreater(line["whole_us"], line["route_us"])
+
+
+class Explain(Tuning):
+    def test_every_channel_and_why(self):
+        process = self.explain("--run", "65536", OPENTCA_TUNING="off")
+        self.assert_ends(process, 0, r"65536 bytes, block, from rank 0 to rank 1 \((near|far)", r"shm/direct +\d", "chosen")
+        forced = self.explain("--run", "65536", OPENTCA_ROUTE="pull")
+        self.assert_ends(forced, 0, r"shm/pull .*chosen: forced by route 'pull'")
+
+    def test_what_cannot_be(self):
+        self.assert_ends(self.explain("--to", "5"), USAGE, "--to 5: there are the ranks 0 to 1")
+        self.assert_ends(self.explain("--run", "0"), USAGE, "at least 1")
+        self.assert_ends(self.explain("--run", "64", "--runs", "2", "--pitch", "8"), USAGE, "--pitch 8: runs of 64")
+        self.assert_ends(self.explain("--route", "teleport"), USAGE, "names no channel that reaches rank 1")
+
+
+class Disagreeing(Tuning):
+    def test_settings_are_refused_on_every_rank(self):
+        ranks = self.ranks(2, "ring", "--steps", "1", programs=None, OPENTCA_TUNING="off")
+        for process in ranks:
+            self.assertEqual(process.end(), 0, process.text())
+        control = os.memfd_create("control")
+        self.addCleanup(os.close, control)
+        common = {"OPENTCA_SIZE": "2", "OPENTCA_CONTROL": f"/proc/{os.getpid()}/fd/{control}"}
+        both = [
+            self.start([PROGRAM, "ring", "--steps", "1"], OPENTCA_RANK="0", **common),
+            self.start([PROGRAM, "ring", "--steps", "1"], OPENTCA_RANK="1", OPENTCA_TUNING="off", **common),
+        ]
+        for process in both:
+            self.assert_ends(process, INCOMPATIBLE, "OPENTCA_TUNING is 'off' on rank 1, and is not set on rank 0")
+
+
+if __name__ == "__main__":
+    unittest.main()

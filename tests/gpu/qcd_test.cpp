@@ -1,0 +1,200 @@
+// Lattice QCD on GPUs against the host: the operator and whole solves, on process grids of up to four ranks, in every
+// precision, with every way to start, ranks on one GPU.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <string>
+#include <vector>
+
+#include "qcd/gpu_inverter.hpp"
+#include "qcd/random.hpp"
+#include "qcd/spinor.hpp"
+#include "ranks.hpp"
+
+namespace tca::qcd {
+namespace {
+
+constexpr double kappa = 0.13, tolerance = 1e-9;
+const Extents global{8, 4, 4, 8};
+
+Grid grid_of(const std::array<int, 4>& shape) {
+  return Grid(shape[0] * shape[1] * shape[2] * shape[3], {shape.begin(), shape.end()},
+              std::vector<bool>(dims, true));
+}
+
+Field<double> random_field(const Lattice& lattice, Sites sites) {
+  Field<double> field;
+  const Range range = lattice.range(sites);
+  for (std::int64_t s = range.begin; s < range.end; ++s) {
+    RandomStream random(3, Purpose::source, static_cast<std::uint64_t>(lattice.global_index(s)), 0, 0);
+    for (int i = 0; i < spinor_reals; ++i) field.push_back(random.gaussian());
+  }
+  return field;
+}
+
+// By global site; sites that this rank does not have stay zero.
+std::vector<double> spread(const Lattice& lattice, Sites sites, const Field<double>& field) {
+  std::vector<double> all(static_cast<std::size_t>(lattice.global_volume()) * spinor_reals, 0);
+  const Range range = lattice.range(sites);
+  for (std::int64_t s = range.begin; s < range.end; ++s)
+    std::copy_n(field.begin() + (s - range.begin) * spinor_reals, spinor_reals,
+                all.begin() + lattice.global_index(s) * spinor_reals);
+  return all;
+}
+
+// What one rank of the host comes to.
+struct Reference {
+  std::vector<double> applied, adjoint, solution;
+  int iterations = 0;
+};
+
+const Reference& reference() {
+  static const Reference known = [] {
+    Reference found;
+    World::run_threads(1, [&](World& world) {
+      const Lattice lattice(grid_of({1, 1, 1, 1}), global, 0);
+      Gauge gauge(world, lattice);
+      gauge.randomise(1);
+      Wilson<double> d(world, gauge, {.kappa = kappa});
+      Field<double> out(d.shape().size());
+      d.apply(random_field(lattice, Sites::even), out, false);
+      found.applied = spread(lattice, Sites::even, out);
+      d.apply(random_field(lattice, Sites::even), out, true);
+      found.adjoint = spread(lattice, Sites::even, out);
+      Inverter inverter(world, gauge, {.wilson = {.kappa = kappa}, .solve = {.tolerance = tolerance}});
+      Field<double> x(inverter.shape().size());
+      found.iterations = inverter.invert(random_field(lattice, Sites::all), x).solution.iterations;
+      found.solution = spread(lattice, Sites::all, x);
+    });
+    return found;
+  }();
+  return known;
+}
+
+// The largest difference at this rank's sites.
+double difference(const Lattice& lattice, Sites sites, const Field<double>& field,
+                  const std::vector<double>& known) {
+  double largest = 0;
+  const Range range = lattice.range(sites);
+  for (std::int64_t s = range.begin; s < range.end; ++s) {
+    for (std::int64_t i = 0; i < spinor_reals; ++i) {
+      const double off =
+          std::abs(field[static_cast<std::size_t>((s - range.begin) * spinor_reals + i)] -
+                   known[static_cast<std::size_t>(lattice.global_index(s) * spinor_reals + i)]);
+      if (!(off <= largest)) largest = off;
+    }
+  }
+  return largest;
+}
+
+struct Case {
+  std::array<int, 4> grid;
+  Start start;
+  Precision precision;
+  Storage storage;
+};
+
+std::string case_name(const testing::TestParamInfo<Case>& test) {
+  const Case& one = test.param;
+  const char* const precisions[] = {"single", "double", "mixed"};
+  return fmt::format("{}_{}_{}_{}", fmt::join(one.grid, "x"), name_of(one.start),
+                     precisions[static_cast<int>(one.precision)], static_cast<int>(one.storage));
+}
+
+std::vector<Case> all_cases() {
+  std::vector<Case> cases;
+  for (const std::array<int, 4> grid :
+       {std::array{1, 1, 1, 1}, {2, 1, 1, 1}, {1, 2, 1, 1}, {1, 1, 1, 2}, {1, 1, 2, 2}, {2, 1, 1, 2}}) {
+    for (const Start start : {Start::host, Start::graph, Start::kernel}) {
+      for (const Precision precision : {Precision::double_only, Precision::single_only, Precision::mixed}) {
+        if (precision == Precision::mixed && start != Start::kernel) continue;
+        // Either way of storing links with every grid and start.
+        const bool two_rows = (grid[0] + grid[3] + static_cast<int>(precision)) % 2 == 0;
+        cases.push_back({grid, start, precision, two_rows ? Storage::two_rows : Storage::full});
+      }
+    }
+  }
+  return cases;
+}
+
+class QcdOnGpu : public testing::TestWithParam<Case> {};
+
+TEST_P(QcdOnGpu, AgreesWithTheHost) {
+  const Case one = GetParam();
+  const Reference& known = reference();
+  const bool single = one.precision == Precision::single_only;
+  const Grid grid = grid_of(one.grid);
+  const std::string failure = test::thread_ranks("cuda")->run(grid.ranks(), [&](World& world) {
+    const Lattice lattice(grid, global, world.rank());
+    Gauge gauge(world, lattice);
+    gauge.randomise(1);
+    const SolveOptions solve{.tolerance = single ? 1e-5 : tolerance, .max_iterations = 500};
+    GpuInverter inverter(
+        world, gauge,
+        {.wilson = {.kappa = kappa, .storage = one.storage}, .precision = one.precision, .solve = solve},
+        one.start);
+    Field<double> out, x;
+    for (const bool dagger : {false, true}) {
+      inverter.apply(random_field(lattice, Sites::even), out, dagger);
+      const double off = difference(lattice, Sites::even, out, dagger ? known.adjoint : known.applied);
+      test::require(off < (single ? 2e-5 : 1e-13), "an application differs by {}", off);
+    }
+    // Several times, because signals go on counting from solve to solve.
+    for (int n = 0; n < 3; ++n) {
+      const Inversion found = inverter.invert(random_field(lattice, Sites::all), x);
+      const Solution& solution = found.solution;
+      test::require(solution.converged && found.true_residuals[0] <= solve.tolerance,
+                    "it did not converge: {} after {} iterations", found.true_residuals[0],
+                    solution.iterations);
+      const double off = difference(lattice, Sites::all, x, known.solution);
+      test::require(off < (single ? 1e-3 : 1e-7), "the solution differs by {}", off);
+      test::require(single || std::abs(solution.iterations - known.iterations) <= known.iterations / 4,
+                    "{} iterations, {} on the host", solution.iterations, known.iterations);
+    }
+  });
+  EXPECT_EQ(failure, "");
+}
+
+INSTANTIATE_TEST_SUITE_P(Gpu, QcdOnGpu, testing::ValuesIn(all_cases()), case_name);
+
+// More chunks than blocks, and chunks without ghosts among them.
+TEST(QcdOnGpus, SolvesLargerLattices) {
+  const std::string failure = test::thread_ranks("cuda")->run(2, [&](World& world) {
+    const Extents extents{16, 16, 16, 16};
+    const Lattice lattice(grid_of({1, 1, 1, 2}), extents, world.rank());
+    Gauge gauge(world, lattice);
+    gauge.randomise(2);
+    for (const Start start : {Start::graph, Start::kernel}) {
+      const SolveOptions solve{.tolerance = tolerance, .max_iterations = 500};
+      GpuInverter inverter(world, gauge, {.wilson = {.kappa = 0.12}, .solve = solve}, start);
+      Field<double> x;
+      const Inversion found = inverter.invert(random_field(lattice, Sites::all), x);
+      test::require(found.solution.converged, "it did not converge");
+    }
+  });
+  EXPECT_EQ(failure, "");
+}
+
+TEST(QcdOnGpus, NoConvergenceIsSaid) {
+  const std::string failure = test::thread_ranks("cuda")->run(2, [&](World& world) {
+    const Lattice lattice(grid_of({1, 1, 1, 2}), global, world.rank());
+    Gauge gauge(world, lattice);
+    gauge.exchange();
+    for (const Start start : {Start::host, Start::kernel}) {
+      const SolveOptions solve{.tolerance = 1e-12, .max_iterations = 6};
+      GpuInverter inverter(world, gauge, {.wilson = {.kappa = 0.125, .antiperiodic = false}, .solve = solve},
+                           start);
+      Field<double> x;
+      const Inversion found = inverter.invert(random_field(lattice, Sites::all), x);
+      test::require(!found.solution.converged, "it converged");
+      test::require(found.solution.iterations == 6, "{} iterations", found.solution.iterations);
+      test::require(found.solution.history.size() == 6, "no history");
+    }
+  });
+  EXPECT_EQ(failure, "");
+}
+
+}  // namespace
+}  // namespace tca::qcd

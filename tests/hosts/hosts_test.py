@@ -1,0 +1,108 @@
+#!/usr/bin/env python3
+"""Worlds over several hosts: the fabric suite and Himeno, a host that dies, and networks that stall.
+
+TCA, FABRIC_MPI and RANK_PROGRAM name programs of the build, MPIRUN the launcher of its MPI."""
+
+import os
+import re
+import time
+import unittest
+
+from hosts import HostsTest
+
+TCA, SUITE, PROGRAM = (os.environ[name] for name in ("TCA", "FABRIC_MPI", "RANK_PROGRAM"))
+LIMIT = 8  # seconds that a blocking call may take in the tests of failure
+SOON = 25  # seconds for mpirun to end everything, also what it can no longer reach
+
+
+class SeveralHosts(HostsTest):
+    def suite(self, count, ranks_each):
+        hosts = self.hosts(count)
+        print(f"{count} hosts, cables shaped by {hosts.shaped_by}")
+        job = self.start(hosts, ranks_each, [SUITE, "--gtest_color=no", "--gtest_filter=*/mpi:*/shm_mpi_by_2"])
+        text, code = self.finish(job, 240)
+        self.assertEqual(code, 0, text)
+        self.assertRegex(text, r"PASSED.* 7\d tests")
+
+    def test_suite_on_two_hosts(self):
+        self.suite(2, 3)
+
+    def test_suite_on_four_hosts(self):
+        self.suite(4, 2)
+
+    def test_himeno(self):
+        residuals = []
+        for count, each in ((1, 4), (2, 2), (4, 1)):
+            hosts = self.hosts(count)
+            job = self.start(hosts, each, [TCA, "himeno", "--size", "XS", "--iterations", "20"], OPENTCA_FABRIC="shm+mpi")
+            text, code = self.finish(job, 60)
+            self.assertEqual(code, 0, text)
+            residuals.append(re.search(r"residual\D*([0-9.e+-]+)", text)[1])
+        self.assertEqual(len(set(residuals)), 1, residuals)
+
+    # Nothing is said of the fabric: several hosts are enough for the library to see.
+    def test_hosts_are_found(self):
+        hosts = self.hosts(2)
+        job = self.start(hosts, 2, [PROGRAM, "ring", "--steps", "100"])
+        text, code = self.finish(job, 40)
+        self.assertEqual(code, 0, text)
+        self.assertEqual(text.count("done"), 4, text)
+
+
+class Failures(HostsTest):
+    def ring(self, hosts, *arguments):
+        return self.start(hosts, 1, [PROGRAM, "ring", *arguments], OPENTCA_TIME_LIMIT=str(LIMIT))
+
+    @staticmethod
+    def is_rank(pid):
+        try:
+            return os.readlink(f"/proc/{pid}/exe") == os.path.realpath(PROGRAM)
+        except OSError:
+            return False
+
+    def lines_until(self, job, count, word):
+        lines = []
+        while sum(word in line for line in lines) < count:
+            line = job.stdout.readline()
+            self.assertTrue(line, lines)
+            lines.append(line)
+        return lines
+
+    def test_a_rank_on_another_host_dies(self):
+        hosts = self.hosts(2)
+        job = self.ring(hosts, "--who", "1", "--how", "kill", "--step", "50")
+        # MPI's own word may come first, and Open MPI's mpirun may then not end; the ranks do.
+        words = "rank 1 died .* while rank 0 was waiting for it|signal 9|unexpectedly disconnected|non-zero exit code|BAD TERM"
+        line = job.stdout.readline()
+        while line and not re.search(words, line):
+            line = job.stdout.readline()
+        self.assertTrue(line, "it ended without a word")
+        end = time.monotonic() + SOON
+        while ranks := [pid for pid in hosts.processes(" ring ") if self.is_rank(pid)]:
+            self.assertLess(time.monotonic(), end, f"still running: {ranks}")
+            time.sleep(0.1)
+
+    def test_a_network_that_stalls_and_comes_back(self):
+        hosts = self.hosts(2)
+        job = self.ring(hosts, "--steps", "20000")
+        self.lines_until(job, 2, "runs in process")
+        hosts.cable(1, "down")
+        time.sleep(2)
+        hosts.cable(1, "up")
+        text, code = self.finish(job, 120)
+        self.assertEqual(code, 0, text)
+        self.assertEqual(text.count("done"), 2, text)
+
+    def test_a_network_that_stalls_for_good(self):
+        hosts = self.hosts(2)
+        job = self.ring(hosts)
+        self.lines_until(job, 2, "runs in process")
+        hosts.cable(1, "down")
+        begin = time.monotonic()
+        lines = self.lines_until(job, 1, "waited")
+        self.assertRegex(lines[-1], rf"rank 0 waited {LIMIT}\.\d s in step \d+ of chain 'ring' for rank 1")
+        self.assertLess(time.monotonic() - begin, LIMIT + 3)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,230 @@
+// The algorithms for several sub-clusters, played through without a world: every rank's schedule of a problem at once, round by
+// round, for random sub-clusters.
+#include <gtest/gtest.h>
+
+#include <array>
+#include <cstdlib>
+#include <functional>
+#include <map>
+#include <random>
+#include <set>
+#include <string>
+
+#include "coll/algorithms.hpp"
+#include "coll/groups.hpp"
+
+namespace tca::coll {
+namespace {
+
+// An element is the text of how it came about, e.g. "(a+b)".
+using Values = std::vector<std::string>;
+
+struct Memory {
+  std::array<Values, 3> buffers;
+  bool in_place = false;
+  std::int64_t input_first = 0;  // of an input in place, in the output
+
+  std::string& at(Slice slice, std::int64_t i) {
+    const bool shared = in_place && slice.buffer == Buffer::input;
+    Values& values = buffers[static_cast<std::size_t>(shared ? Buffer::output : slice.buffer)];
+    return values.at(static_cast<std::size_t>(slice.first + i + (shared ? input_first : 0)));
+  }
+};
+
+struct Machine {
+  Problem problem;
+  Algorithm algorithm;
+  std::vector<Schedule> schedules;
+  std::vector<Memory> memory;
+
+  void play() {
+    for (int rank = 0; rank < problem.ranks; ++rank) {
+      problem.rank = rank;
+      schedules.push_back(*algorithm(problem));
+      memory[static_cast<std::size_t>(rank)].buffers[2].resize(
+          static_cast<std::size_t>(schedules.back().scratch), "nothing");
+      ASSERT_EQ(schedules.back().rounds.size(), schedules.front().rounds.size());
+    }
+    for (std::size_t i = 0; i < schedules.front().rounds.size(); ++i) play(i);
+  }
+
+  void play(std::size_t i) {
+    std::vector<Memory> sources = memory;
+    std::map<int, std::multiset<int>> from;
+    for (int rank = 0; rank < problem.ranks; ++rank) {
+      for (const Put& put : round(rank, i).puts) {
+        ASSERT_NE(put.to, rank);
+        from[put.to].insert(rank);
+        for (std::int64_t k = 0; k < put.count; ++k) {
+          memory[static_cast<std::size_t>(put.to)].at({put.to_buffer, put.to_first}, k) =
+              sources[static_cast<std::size_t>(rank)].at({put.from_buffer, put.from_first}, k);
+        }
+      }
+    }
+    for (int rank = 0; rank < problem.ranks; ++rank) {
+      const std::vector<int>& expected = round(rank, i).expected;
+      const std::set<int> senders(from[rank].begin(), from[rank].end());
+      EXPECT_EQ(senders, std::set<int>(expected.begin(), expected.end()))
+          << "rank " << rank << " round " << i;
+      EXPECT_EQ(expected.size(), senders.size()) << "expected twice";
+      for (const Combine& copy : round(rank, i).copies) combine(memory[static_cast<std::size_t>(rank)], copy);
+      for (const Combine& each : round(rank, i).combines)
+        combine(memory[static_cast<std::size_t>(rank)], each);
+    }
+  }
+
+  const Round& round(int rank, std::size_t i) const {
+    return schedules[static_cast<std::size_t>(rank)].rounds[i];
+  }
+
+  static void combine(Memory& memory, const Combine& what) {
+    for (std::int64_t k = 0; k < what.count; ++k) {
+      std::string result = memory.at(what.operands.front(), k);
+      if (what.operands.size() > 1) result = "(" + result;
+      for (std::size_t i = 1; i < what.operands.size(); ++i) result += memory.at(what.operands[i], k);
+      memory.at(what.into, k) = result + (what.operands.size() > 1 ? ")" : "");
+    }
+  }
+};
+
+std::string term(int rank, std::int64_t i) {
+  return static_cast<char>('a' + rank) + (i == 0 ? std::string() : std::to_string(i));
+}
+
+struct Case {
+  std::vector<int> sub_cluster;
+  std::int64_t count;
+  bool in_place;
+  int root;
+
+  int ranks() const { return static_cast<int>(sub_cluster.size()); }
+  Problem problem(Kind kind) const { return {kind, 0, ranks(), root, count, in_place, false, sub_cluster}; }
+};
+
+// Every rank's input filled with terms of its own, the output with rubbish.
+std::vector<Memory> memory_for(const Case& test, Kind kind) {
+  std::vector<Memory> all(static_cast<std::size_t>(test.ranks()));
+  const std::int64_t blocks = kind == Kind::all_gather ? test.ranks() : 1;
+  for (int rank = 0; rank < test.ranks(); ++rank) {
+    Memory& memory = all[static_cast<std::size_t>(rank)];
+    memory.in_place = test.in_place || kind == Kind::broadcast;
+    memory.input_first = kind == Kind::all_gather ? rank * test.count : 0;
+    memory.buffers[0].resize(static_cast<std::size_t>(test.count), "rubbish");
+    memory.buffers[1].resize(static_cast<std::size_t>(blocks * test.count), "rubbish");
+    for (std::int64_t i = 0; i < test.count; ++i) memory.at({Buffer::input, 0}, i) = term(rank, i);
+  }
+  return all;
+}
+
+// What every rank's output must be in the end, element by element.
+using Expected = std::function<std::string(std::int64_t i)>;
+
+void expect_everywhere(const Case& test, Kind kind, Algorithm algorithm, const Expected& expected) {
+  Machine machine{test.problem(kind), algorithm, {}, memory_for(test, kind)};
+  ASSERT_NO_FATAL_FAILURE(machine.play());
+  for (int rank = 0; rank < test.ranks(); ++rank) {
+    const Values& output = machine.memory[static_cast<std::size_t>(rank)].buffers[1];
+    for (std::size_t i = 0; i < output.size(); ++i)
+      ASSERT_EQ(output[i], expected(static_cast<std::int64_t>(i))) << "rank " << rank << ", element " << i;
+  }
+}
+
+// The terms of the members of each sub-cluster, in brackets, and all of these in brackets again.
+Expected grouped_sum(const Case& test) {
+  return [groups = Groups(test.problem(Kind::all_reduce))](std::int64_t i) {
+    std::string sum = "(";
+    for (int group = 0; group < groups.count(); ++group) {
+      std::string part;
+      for (const int rank : groups.members(group)) part += term(rank, i);
+      sum += groups.members(group).size() > 1 ? "(" + part + ")" : part;
+    }
+    return sum + ")";
+  };
+}
+
+void expect_all_right(const Case& test) {
+  const auto all = [&](Kind kind, const Expected& expected) {
+    for (const Algorithm algorithm : {leaders, leaders_and_trees, counterparts}) {
+      if (algorithm(test.problem(kind))) expect_everywhere(test, kind, algorithm, expected);
+    }
+  };
+  all(Kind::broadcast, [&](std::int64_t i) { return term(test.root, i); });
+  all(Kind::all_gather,
+      [&](std::int64_t i) { return term(static_cast<int>(i / test.count), i % test.count); });
+  all(Kind::all_reduce, grouped_sum(test));
+}
+
+TEST(CollGroups, EverySubClusterRootAndCount) {
+  const std::uint64_t seed = [] {
+    const char* set = std::getenv("OPENTCA_SEED");
+    return set != nullptr ? std::strtoull(set, nullptr, 10) : std::random_device{}();
+  }();
+  SCOPED_TRACE(testing::Message() << "OPENTCA_SEED=" << seed);
+  std::mt19937_64 random(seed);
+  for (int i = 0; i < 400 && !testing::Test::HasFailure(); ++i) {
+    Case test;
+    test.sub_cluster.resize(2 + random() % 11);
+    const bool equal = random() % 2 == 0 && test.sub_cluster.size() % 2 == 0;
+    const std::size_t groups = equal ? 2 : 1 + random() % 5;
+    for (std::size_t rank = 0; rank < test.sub_cluster.size(); ++rank)
+      test.sub_cluster[rank] = static_cast<int>(equal ? rank % groups : random() % groups);
+    test.count = static_cast<std::int64_t>(1 + random() % 9);
+    test.in_place = random() % 2 == 0;
+    test.root = static_cast<int>(random() % test.sub_cluster.size());
+    expect_all_right(test);
+  }
+}
+
+TEST(CollGroups, NobodyPassesABarrierBeforeAllHaveCome) {
+  const Case test{{0, 0, 0, 1, 1, 2}, 0, true, 0};
+  Machine machine{test.problem(Kind::barrier), leaders, {}, memory_for(test, Kind::barrier)};
+  ASSERT_NO_FATAL_FAILURE(machine.play());
+  // Whom each rank has heard of, round by round.
+  std::vector<std::set<int>> heard;
+  for (int rank = 0; rank < test.ranks(); ++rank) heard.push_back({rank});
+  for (std::size_t i = 0; i < machine.schedules.front().rounds.size(); ++i) {
+    const std::vector<std::set<int>> before = heard;
+    for (int rank = 0; rank < test.ranks(); ++rank) {
+      for (const Put& put : machine.round(rank, i).puts) {
+        const std::set<int>& known = before[static_cast<std::size_t>(rank)];
+        heard[static_cast<std::size_t>(put.to)].insert(known.begin(), known.end());
+      }
+    }
+  }
+  for (const std::set<int>& each : heard) EXPECT_EQ(each.size(), 6u);
+}
+
+// One message to and one from each other sub-cluster, whatever the number of ranks.
+TEST(CollGroups, LeadersAloneSpeakAcross) {
+  const Case test{{0, 0, 0, 0, 1, 1, 1, 1}, 5, false, 6};
+  for (const Kind kind : {Kind::barrier, Kind::broadcast, Kind::all_gather, Kind::all_reduce}) {
+    int across = 0;
+    Problem problem = test.problem(kind);
+    for (problem.rank = 0; problem.rank < problem.ranks; ++problem.rank) {
+      const Schedule schedule = *leaders(problem);
+      for (const Round& round : schedule.rounds) {
+        for (const Put& put : round.puts)
+          across += test.sub_cluster[static_cast<std::size_t>(put.to)] !=
+                    test.sub_cluster[static_cast<std::size_t>(problem.rank)];
+      }
+    }
+    EXPECT_EQ(across, kind == Kind::broadcast ? 1 : 2) << static_cast<int>(kind);
+  }
+}
+
+// Sub-clusters whose ranks take turns would mix up the order.
+TEST(CollGroups, AnOperationThatMayNotCommuteNeedsRanksInOrder) {
+  const std::vector<int> turns{0, 1, 0, 1}, rows{0, 0, 1, 1};
+  for (const Algorithm algorithm : {leaders, counterparts}) {
+    EXPECT_FALSE(algorithm({Kind::all_reduce, 0, 4, 0, 1, false, true, turns}));
+    EXPECT_TRUE(algorithm({Kind::all_reduce, 0, 4, 0, 1, false, true, rows}));
+  }
+}
+
+TEST(CollGroups, OneSubClusterHasOtherWays) {
+  for (const Algorithm algorithm : {leaders, leaders_and_trees, counterparts})
+    EXPECT_FALSE(algorithm({Kind::all_gather, 0, 4, 0, 1, false, false, {}}));
+}
+
+}  // namespace
+}  // namespace tca::coll

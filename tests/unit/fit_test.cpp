@@ -1,0 +1,128 @@
+// From samples to pieces.
+#include "route/fit.hpp"
+
+#include <gtest/gtest.h>
+
+#include <functional>
+
+#include "seed.hpp"
+
+namespace tca::test {
+namespace {
+
+using route::Cost;
+using route::Distance;
+using route::LayoutClass;
+using route::Sample;
+using route::Spacing;
+using route::TuningTable;
+
+Sample sample(LayoutClass layout, std::uint64_t run, std::uint64_t runs, double us,
+              Distance distance = Distance::near) {
+  return {"shm", "pull", distance, layout, Spacing::spread, run, runs, us};
+}
+
+base::Shape shape_of(const Sample& s) {
+  base::Shape shape;
+  shape.run = s.run;
+  if (s.runs == 1) return shape;
+  shape.loop_count = 1;
+  const auto pitch = static_cast<std::int64_t>(s.run) + 64;
+  shape.loops[0] = {s.runs, pitch, pitch};
+  return shape;
+}
+
+double cost(const TuningTable& table, const Sample& s) {
+  const Cost* piece = route::find_cost(table.pieces("shm", "pull"), "shm", "pull", s.distance, shape_of(s));
+  return piece != nullptr ? piece->predict_us(shape_of(s)) : -1;
+}
+
+void fit(const std::vector<Sample>& samples, TuningTable& table) {
+  route::fit(
+      samples, [](Distance) { return 0.0; }, table);
+}
+
+TEST(Fit, OnePieceWhereOneLineDoes) {
+  std::vector<Sample> samples;
+  for (std::uint64_t bytes = 8; bytes <= 1 << 20; bytes *= 2)
+    samples.push_back(sample(LayoutClass::block, bytes, 1, 0.2 + 1e-4 * static_cast<double>(bytes)));
+  TuningTable table;
+  fit(samples, table);
+  const std::vector<Cost> pieces = table.all();
+  ASSERT_EQ(pieces.size(), 1u);
+  EXPECT_NEAR(pieces[0].setup_us, 0.2, 1e-6);
+  EXPECT_NEAR(pieces[0].ns_per_byte, 0.1, 1e-6);
+  EXPECT_EQ(pieces[0].from_bytes, 0u);
+  EXPECT_EQ(pieces[0].spacing, Spacing::any);
+}
+
+TEST(Fit, ABendMakesTwo) {
+  std::vector<Sample> samples;
+  const auto us = [](double bytes) { return bytes <= 4096 ? 0.1 + 1e-4 * bytes : 1e-3 * bytes - 3.5864; };
+  for (std::uint64_t bytes = 8; bytes <= 1 << 20; bytes *= 2)
+    samples.push_back(sample(LayoutClass::block, bytes, 1, us(static_cast<double>(bytes))));
+  TuningTable table;
+  fit(samples, table);
+  EXPECT_EQ(table.all().size(), 2u);
+  for (const Sample& s : samples) EXPECT_NEAR(cost(table, s) / s.us, 1, 0.02) << s.run << " bytes";
+}
+
+// Whatever the measurements are, between neighbouring points the table passes close to both.
+TEST(Fit, PassesThroughAnyMonotonousBlocks) {
+  Seed seed;
+  SCOPED_TRACE(seed.how_to_repeat());
+  std::mt19937_64 engine(seed.value());
+  std::uniform_real_distribution<double> growth(1.0, 2.5);
+  for (int turn = 0; turn < 50; ++turn) {
+    std::vector<Sample> samples;
+    double us = 0.01;
+    for (std::uint64_t bytes = 8; bytes <= 1 << 22; bytes *= 2)
+      samples.push_back(sample(LayoutClass::block, bytes, 1, us *= growth(engine)));
+    TuningTable table;
+    fit(samples, table);
+    for (const Sample& s : samples) EXPECT_NEAR(cost(table, s) / s.us, 1, 0.05) << s.run << " bytes";
+  }
+}
+
+TEST(Fit, TellsRunsFromBytes) {
+  std::vector<Sample> samples;
+  const auto us = [](double run, double runs) { return 0.3 + 2e-3 * runs + 5e-5 * run * runs; };
+  for (const std::uint64_t run : {64U, 256U, 1024U}) {
+    for (std::uint64_t bytes = 2048; bytes <= 1 << 20; bytes *= 4) {
+      const std::uint64_t runs = bytes / run;
+      samples.push_back(sample(LayoutClass::block_stride, run, runs,
+                               us(static_cast<double>(run), static_cast<double>(runs))));
+    }
+  }
+  TuningTable table;
+  fit(samples, table);
+  EXPECT_EQ(table.all().size(), 2u);  // runs from none and from 256 bytes on
+  using Runs = std::pair<std::uint64_t, std::uint64_t>;
+  for (const auto& [run, runs] : {Runs{128, 77}, Runs{512, 300}, Runs{2048, 10}, Runs{64, 5000}}) {
+    const double exact = us(static_cast<double>(run), static_cast<double>(runs));
+    EXPECT_NEAR(cost(table, sample(LayoutClass::block_stride, run, runs, exact)) / exact, 1, 0.001)
+        << runs << " runs of " << run;
+  }
+}
+
+TEST(Fit, NothingGetsCheaperByBeingLarger) {
+  std::vector<Sample> samples;
+  for (std::uint64_t bytes = 8; bytes <= 1 << 12; bytes *= 2)
+    samples.push_back(sample(LayoutClass::block, bytes, 1, 1 - 1e-4 * static_cast<double>(bytes)));
+  TuningTable table;
+  fit(samples, table);
+  for (const Cost& piece : table.all()) EXPECT_GE(piece.ns_per_byte, 0);
+}
+
+TEST(Fit, TheSignalIsLeftOutButNeverAllThereIs) {
+  TuningTable table;
+  route::fit(
+      std::vector{sample(LayoutClass::block, 8, 1, 0.15),
+                  sample(LayoutClass::block, 8, 1, 0.05, Distance::far)},
+      [](Distance) { return 0.1; }, table);
+  EXPECT_NEAR(cost(table, sample(LayoutClass::block, 8, 1, 0)), 0.05, 1e-9);
+  EXPECT_NEAR(cost(table, sample(LayoutClass::block, 8, 1, 0, Distance::far)), 0.005, 1e-9);
+}
+
+}  // namespace
+}  // namespace tca::test

@@ -1,0 +1,492 @@
+// The kernels of the solver on GPUs, played by threads of the host: the site arithmetic against the host's operator, to the
+// bit, and whole solves in which every block of every rank is a thread and halves travel as lines.
+#include <gtest/gtest.h>
+
+#include <barrier>
+#include <chrono>
+#include <cmath>
+#include <random>
+#include <string>
+#include <thread>
+
+#include "qcd/gpu_solve.hpp"
+#include "qcd/gpu_start.hpp"
+#include "qcd/gpu_tables.hpp"
+#include "qcd/inverter.hpp"
+#include "qcd/wilson.hpp"
+#include "qcd_lab.hpp"
+#include "tca/error.hpp"
+
+namespace tca::qcd {
+namespace {
+
+using test::on_grid;
+using test::random_field;
+using test::Shape4;
+
+// Pointers to a rank's tables.
+template <class T>
+Ground<T> ground_of(const GroundTables<T>& tables) {
+  Ground<T> ground = tables.ground;
+  ground.links = tables.links.data();
+  ground.time_sign = tables.time_sign.data();
+  ground.next = tables.next.data();
+  ground.send = tables.send.data();
+  return ground;
+}
+
+// All blocks of all ranks: a barrier of a rank's grid, sums in the order of ranks and blocks.
+class Machine {
+ public:
+  Machine(int ranks, int blocks)
+      : ranks_(ranks),
+        blocks_(blocks),
+        everybody_(ranks * blocks),
+        sums_(static_cast<std::size_t>(ranks * blocks)) {
+    for (int r = 0; r < ranks; ++r) grids_.push_back(std::make_unique<std::barrier<>>(blocks));
+  }
+  int blocks() const { return blocks_; }
+  void grid_barrier(int rank) { grids_[static_cast<std::size_t>(rank)]->arrive_and_wait(); }
+  void total(int rank, int block, double* sums) {
+    auto& own = sums_[static_cast<std::size_t>(rank * blocks_ + block)];
+    std::copy_n(sums, sum_count, own.begin());
+    everybody_.arrive_and_wait();
+    std::fill_n(sums, sum_count, 0.0);
+    for (const auto& one : sums_)
+      for (std::size_t i = 0; i < sum_count; ++i) sums[i] += one[i];
+    everybody_.arrive_and_wait();
+  }
+
+ private:
+  int ranks_, blocks_;
+  std::barrier<> everybody_;
+  std::vector<std::unique_ptr<std::barrier<>>> grids_;
+  std::vector<std::array<double, sum_count>> sums_;
+};
+
+class HostBlock {
+ public:
+  HostBlock(Machine& machine, int rank, int index, const device::Patience& patience)
+      : machine_(machine),
+        rank_(rank),
+        index_(index),
+        patience_(patience),
+        random_(static_cast<unsigned>(1 + rank * 100 + index)) {
+    for (Word t = 0; t < chunk_warps * chunk_sites; ++t)
+      threads_.push_back({.warp = t / chunk_sites, .lane = t % chunk_sites});
+  }
+
+  Word index() const { return static_cast<Word>(index_); }
+  Word count() const { return static_cast<Word>(machine_.blocks()); }
+  // Blocks are never in step: now and then one comes much later than the others.
+  template <class F>
+  void each(const F& f) {
+    if (random_() % 64 == 0) std::this_thread::sleep_for(std::chrono::microseconds(random_() % 400));
+    for (SiteThread& thread : threads_) f(thread);
+  }
+  template <class F>
+  void one(const F& f) const {
+    f();
+  }
+  void sync() const {}
+  template <class T>
+  ChunkRoom<T>& room() {
+    if constexpr (sizeof(T) == 4) {
+      return single_;
+    } else {
+      return double_;
+    }
+  }
+  bool barrier() {
+    machine_.grid_barrier(rank_);
+    return good();
+  }
+  bool good() const {
+    for (const SiteThread& thread : threads_)
+      if (!thread.good) return false;
+    return true;
+  }
+  const double* total() {
+    std::fill_n(totals_, sum_count, 0.0);
+    for (SiteThread& thread : threads_) {
+      for (Word i = 0; i < sum_count; ++i) totals_[i] += std::exchange(thread.sums[i], 0.0);
+    }
+    machine_.total(rank_, index_, totals_);
+    return totals_;
+  }
+  const device::Patience& patience() const { return patience_; }
+
+ private:
+  Machine& machine_;
+  int rank_, index_;
+  const device::Patience& patience_;
+  std::minstd_rand random_;
+  std::vector<SiteThread> threads_;
+  ChunkRoom<float> single_;
+  ChunkRoom<double> double_;
+  double totals_[sum_count] = {};
+};
+
+// Memory that a solve in one precision needs, with its pointers set but for the neighbours' lines.
+template <class T>
+struct Memory {
+  Memory(const Lattice& lattice, const GroundTables<T>& tables, double kappa)
+      : half(static_cast<std::size_t>(lattice.volume()) / 2),
+        lines(LineRoom<T>::lines(static_cast<std::size_t>(lattice.slots()))) {
+    for (auto& field : fields) field.assign(half * spinor_reals, 0);
+    solve.ground = ground_of(tables);
+    solve.order[0] = tables.order[0].data();
+    solve.order[1] = tables.order[1].data();
+    solve.b = fields[0].data();
+    T** const all[] = {&solve.x, &solve.r, &solve.odd, &solve.s, &solve.p, &solve.q, &solve.w};
+    for (std::size_t i = 0; i < 7; ++i) *all[i] = fields[i + 1].data();
+    solve.kappa2 = static_cast<T>(kappa * kappa);
+    solve.lines.own = lines.data();
+    solve.lines.exchanges = &exchanges;
+  }
+  void connect(World& world, const Lattice& lattice) {
+    const auto all = world.all_gather(reinterpret_cast<std::uintptr_t>(lines.data()));
+    for (const Face& face : lattice.faces())
+      solve.lines.theirs[face.direction] =
+          reinterpret_cast<device::Line*>(all[static_cast<std::size_t>(face.neighbour)]);
+  }
+
+  std::size_t half;
+  std::vector<T> fields[8];
+  std::vector<device::Line> lines;
+  Word exchanges = 0;
+  SolveFields<T> solve;
+};
+
+// The even part of a whole source, in units.
+std::vector<double> even_units(const Field<double>& source, std::size_t half) {
+  std::vector<double> units;
+  to_units(Field<double>(source.begin(), source.begin() + static_cast<std::ptrdiff_t>(half * spinor_reals)),
+           half, units);
+  return units;
+}
+
+device::Patience patience_of(std::vector<Word>& flags) {
+  flags.assign(64, 0);
+  return {.abort = &flags[0],
+          .gave_up = &flags[1],
+          .waiting = &flags[16],
+          .limit_ns = 5'000'000'000,
+          .chain = 1,
+          .gone = &flags[32]};
+}
+
+template <class F>
+std::vector<Outcome> run_blocks(Machine& machine, int rank, const F& body) {
+  std::vector<Outcome> outcomes(static_cast<std::size_t>(machine.blocks()));
+  std::vector<Word> flags;
+  const device::Patience patience = patience_of(flags);
+  std::vector<std::thread> threads;
+  for (int b = 0; b < machine.blocks(); ++b) {
+    threads.emplace_back([&, b] {
+      HostBlock block(machine, rank, b, patience);
+      outcomes[static_cast<std::size_t>(b)] = body(block);
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  return outcomes;
+}
+
+constexpr double kappa = 0.13;
+
+// A chunk at a time, with ghosts that the host's faces have brought.
+template <class T, int reals>
+void expect_the_hosts_hops(const Shape4& shape, const Extents& global) {
+  const Storage storage = static_cast<Storage>(reals);
+  on_grid(shape, global, [&](World& world, const Lattice& lattice, Gauge& gauge) {
+    const GroundTables<T> tables(gauge, storage, true);
+    const Ground<T> ground = ground_of(tables);
+    const auto half = static_cast<std::size_t>(ground.half());
+    WilsonHop<T> hop(world, gauge, {.kappa = kappa, .storage = storage});
+    Machine machine(1, 1);
+    std::vector<Word> flags;
+    const device::Patience patience = patience_of(flags);
+    HostBlock block(machine, 0, 0, patience);
+    for (const bool odd : {false, true}) {
+      for (const bool dagger : {false, true}) {
+        const Sites target = odd ? Sites::odd : Sites::even, from = odd ? Sites::even : Sites::odd;
+        const Field<T> in = random_field<T>(lattice, from, 1, spinor_reals);
+        const Field<T> plus = random_field<T>(lattice, target, 1, spinor_reals, 8);
+        Field<T> expected(in.size());
+        hop.apply(target, in.data(), expected.data(), {.same = plus.data(), .a = 1, .b = T(-0.3)}, dagger);
+        std::vector<T> in_units, plus_units, out(in.size());
+        to_units(in, half, in_units);
+        to_units(plus, half, plus_units);
+        // The halves of `in`, out by the kernels' own projection and in by a chain.
+        Window<T> window = world.window<T>(2 * lattice.slots() * half_reals);
+        for (Word chunk = 0; chunk < ground.chunks(); ++chunk) {
+          ChunkRoom<T>& room = block.template room<T>();
+          for (Word lane = 0; lane < chunk_sites && chunk * chunk_sites + lane < half; ++lane)
+            for (Word four = 0; four < 6; ++four)
+              put_four(room.spinors, chunk_sites, lane, four,
+                       four_at(in_units.data(), ground.half(), chunk * chunk_sites + lane, four));
+          send_chunk<T, reals>(block, ground, room, chunk, !odd, dagger, WindowSink<T>{window.data()});
+        }
+        if (!lattice.faces().empty()) {
+          Chain chain = world.chain("halves");
+          for (const Face& face : lattice.faces()) {
+            const FaceGroup& group = ground.faces[odd ? 0 : 1][face.direction];
+            const auto to = static_cast<std::int64_t>(group.to) + lattice.slots();
+            chain.put(window.on(face.neighbour).at(to * half_reals),
+                      window.at(std::int64_t{group.begin} * half_reals),
+                      tca::block(std::int64_t{group.count} * half_reals));
+            chain.expect(face.neighbour);
+          }
+          chain.commit();
+          chain.start();
+          chain.wait();
+        }
+        const Stage<T> stage{.in = in_units.data(),
+                             .out = out.data(),
+                             .plus = plus_units.data(),
+                             .factor = T(-0.3),
+                             .to_odd = odd,
+                             .dagger = dagger};
+        const WindowGhosts<T> ghosts{window.data() + lattice.slots() * half_reals};
+        for (const std::int32_t chunk : tables.order[odd ? 1 : 0])
+          hop_chunk<T, reals>(block, ground, stage, static_cast<Word>(chunk), ghosts, WindowSink<T>{});
+        Field<T> found;
+        from_units(out, half, found);
+        for (std::size_t i = 0; i < found.size(); ++i) ASSERT_EQ(found[i], expected[i]) << i << odd << dagger;
+        world.barrier();
+      }
+    }
+  });
+}
+
+TEST(QcdKernel, HopsAreTheHostsToTheBit) {
+  for (const Shape4& shape : {Shape4{1, 1, 1, 1}, {1, 1, 1, 2}, {2, 1, 2, 1}, {1, 4, 1, 1}}) {
+    const Extents global{4, 8, 4, 6};
+    expect_the_hosts_hops<double, 12>(shape, shape[3] == 2 ? Extents{4, 6, 4, 4} : global);
+    expect_the_hosts_hops<float, 18>(shape, shape[3] == 2 ? Extents{4, 6, 4, 4} : global);
+  }
+  expect_the_hosts_hops<double, 18>({2, 1, 1, 1}, {4, 4, 2, 2});
+  expect_the_hosts_hops<float, 12>({2, 1, 1, 1}, {4, 4, 2, 2});
+}
+
+TEST(QcdKernel, InteriorChunksHaveNoGhosts) {
+  on_grid({1, 1, 1, 2}, {4, 4, 4, 16}, [](World&, const Lattice& lattice, Gauge& gauge) {
+    const GroundTables<double> tables(gauge, Storage::full, true);
+    ASSERT_EQ(tables.order[0].size(), 8U);
+    EXPECT_EQ(tables.interior[0], 6U);  // of eight time slices, one chunk each, two touch a face
+    EXPECT_EQ(tables.interior[1], 6U);
+    EXPECT_EQ(lattice.slots(), 128);
+  });
+}
+
+struct Solved {
+  Outcome outcome;
+  double residual;  // of the preconditioned equation, by the host's operator
+};
+
+// All ranks as threads, all their blocks as threads of theirs; twice in a row, so that exchanges go on counting.
+template <class Solver>
+void expect_solutions(const Shape4& shape, const Extents& global, int blocks, double tolerance,
+                      const Solver& solver) {
+  Machine machine(shape[0] * shape[1] * shape[2] * shape[3], blocks);
+  on_grid(shape, global, [&](World& world, const Lattice& lattice, Gauge& gauge) {
+    Wilson<double> d(world, gauge, {.kappa = kappa});
+    Sums sums(world, 10);
+    const auto half = static_cast<std::size_t>(lattice.volume()) / 2;
+    const Field<double> b = random_field<double>(lattice, Sites::even, 1, spinor_reals);
+    Field<double> x;
+    Field<double> expected(b.size(), 0);
+    const Solution host = solve_cg(d, sums, b, expected, {.tolerance = tolerance, .max_iterations = 500});
+    solver(world, lattice, gauge, machine, even_units(b, half),
+           [&](const Outcome& outcome, const std::vector<double>& units) {
+             from_units(units, half, x);
+             EXPECT_TRUE(outcome.good);
+             EXPECT_NEAR(outcome.iterations, host.iterations, 2 + 0.1 * host.iterations);
+             EXPECT_LE(std::sqrt(outcome.r2 / outcome.b2), tolerance);
+             EXPECT_LE(true_residuals(d, sums, b, x)[0], 1.01 * tolerance);
+           });
+  });
+}
+
+template <int reals>
+void solve_in_double(const Shape4& shape, const Extents& global, int blocks) {
+  constexpr double tolerance = 1e-10;
+  expect_solutions(shape, global, blocks, tolerance,
+                   [&](World& world, const Lattice& lattice, const Gauge& gauge, Machine& machine,
+                       const std::vector<double>& b, const auto& check) {
+                     const GroundTables<double> tables(gauge, static_cast<Storage>(reals), true);
+                     Memory<double> memory(lattice, tables, kappa);
+                     memory.connect(world, lattice);
+                     memory.fields[0] = b;
+                     const Aim aim{.tolerance = tolerance, .max_iterations = 500};
+                     std::vector<double> history(500);
+                     for (int n = 0; n < 2; ++n) {
+                       std::fill(memory.fields[1].begin(), memory.fields[1].end(), 0.0);
+                       const auto outcomes = run_blocks(machine, world.rank(), [&](HostBlock& block) {
+                         return solve_cg_in<double, reals>(block, memory.solve, aim, history.data());
+                       });
+                       for (const Outcome& one : outcomes) ASSERT_EQ(one.iterations, outcomes[0].iterations);
+                       const auto last = static_cast<std::size_t>(outcomes[0].iterations) - 1;
+                       EXPECT_EQ(history[last], outcomes[0].r2 / outcomes[0].b2);
+                       check(outcomes[0], memory.fields[1]);
+                       world.barrier();
+                     }
+                   });
+}
+
+TEST(QcdKernel, SolvesOnOneRank) {
+  solve_in_double<12>({1, 1, 1, 1}, {4, 4, 4, 4}, 1);
+  solve_in_double<18>({1, 1, 1, 1}, {4, 4, 4, 4}, 3);
+}
+
+TEST(QcdKernel, SolvesOnSeveralRanks) {
+  solve_in_double<12>({1, 1, 1, 2}, {4, 4, 4, 4}, 2);
+  solve_in_double<18>({1, 1, 2, 2}, {2, 4, 4, 4}, 2);
+  solve_in_double<12>({4, 1, 1, 1}, {8, 4, 2, 2}, 1);
+  solve_in_double<18>({1, 1, 1, 2}, {4, 4, 4, 8}, 4);
+}
+
+TEST(QcdKernel, SolvesInMixedPrecision) {
+  constexpr double tolerance = 1e-10;
+  for (const Shape4& shape : {Shape4{1, 1, 1, 1}, {1, 2, 1, 2}}) {
+    expect_solutions(shape, {4, 4, 4, 4}, 2, tolerance,
+                     [&](World& world, const Lattice& lattice, const Gauge& gauge, Machine& machine,
+                         const std::vector<double>& b, const auto& check) {
+                       const GroundTables<double> tables(gauge, Storage::two_rows, true);
+                       const GroundTables<float> rough(gauge, Storage::two_rows, true);
+                       Memory<double> exact(lattice, tables, kappa);
+                       Memory<float> memory(lattice, rough, kappa);
+                       exact.connect(world, lattice);
+                       memory.connect(world, lattice);
+                       exact.fields[0] = b;
+                       const Aim aim{.tolerance = tolerance, .max_iterations = 500, .update_at = 0.1};
+                       std::vector<double> history(500);
+                       const auto outcomes = run_blocks(machine, world.rank(), [&](HostBlock& block) {
+                         return solve_cg_mixed_in<12>(block, memory.solve, exact.solve, aim, history.data());
+                       });
+                       EXPECT_GE(outcomes[0].updates, 8);
+                       check(outcomes[0], exact.fields[1]);
+                       world.barrier();
+                     });
+  }
+}
+
+// The same iterations as the host and graphs start them: stages, sums, what follows from them, an update, in turn.
+TEST(QcdKernel, SolvesStepByStep) {
+  constexpr double tolerance = 1e-10;
+  Machine machine(1, 1);
+  const auto solver = [&](World&, const Lattice& lattice, const Gauge& gauge, Machine&,
+                          const std::vector<double>& b, const auto& check) {
+    const GroundTables<double> tables(gauge, Storage::two_rows, true);
+    Memory<double> memory(lattice, tables, kappa);
+    memory.fields[0] = b;
+    const SolveFields<double>& f = memory.solve;
+    std::vector<Word> flags;
+    const device::Patience patience = patience_of(flags);
+    HostBlock block(machine, 0, 0, patience);
+    CgSteps steps;
+    steps.tolerance = tolerance;
+    steps.most = 500;
+    std::vector<double> history(500);
+    const auto run = [&](const Stage<double>& stage) {
+      for (Word chunk = 0; chunk < f.ground.chunks(); ++chunk)
+        hop_chunk<double, 12>(block, f.ground, stage, chunk, WindowGhosts<double>{}, WindowSink<double>{});
+    };
+    const auto end_step = [&] {
+      decide(steps, block.total(), history.data());
+      for (Word place = 0; place < f.ground.half(); ++place)
+        for (Word four = 0; four < 6; ++four)
+          step_of(f, f.ground.half(), place, four, steps.alpha, steps.beta);
+    };
+    for (Word n = 0; n < 2; ++n) run(residual_stage(f, n, true));
+    for (Word n = 0; n < 2; ++n) run(normal_stage(f, n, false));
+    end_step();
+    // More steps than are needed change nothing.
+    std::vector<double> converged;
+    for (int extra = 0; extra < 3;) {
+      for (Word n = 0; n < 4; ++n) run(iteration_stage(f, n));
+      end_step();
+      if (!steps.over) continue;
+      if (++extra == 1) converged = memory.fields[1];
+      ASSERT_EQ(memory.fields[1], converged);
+    }
+    check({.iterations = steps.iterations, .b2 = steps.b2, .r2 = steps.r2, .good = true}, memory.fields[1]);
+  };
+  expect_solutions({1, 1, 1, 1}, {4, 4, 4, 4}, 1, tolerance, solver);
+}
+
+TEST(QcdKernel, StepsEndWhereTheyShould) {
+  CgSteps steps;
+  steps.tolerance = 0.1;
+  steps.most = 3;
+  std::array<double, 3> history{};
+  const double residual[sum_count] = {0, 0, 4, 4, 0};  // |r|^2 and |b|^2
+  decide(steps, residual, history.data());
+  EXPECT_EQ((std::array{steps.alpha, steps.beta, steps.r2, steps.bound}),
+            (std::array{0.0, 0.0, 4.0, 0.1 * 0.1 * 4.0}));
+  EXPECT_FALSE(steps.over);
+  // |q|^2, s.w, |w|^2, |s|^2, |r|^2
+  const double sums[sum_count] = {2, 1, 5, 1, 4};
+  decide(steps, sums, history.data());
+  EXPECT_EQ((std::array{steps.alpha, steps.beta, steps.r2}), (std::array{0.5, 1.25, 3.5}));
+  EXPECT_EQ(history[0], 3.5 / 4);
+  const double small[sum_count] = {2, 1, 5, 1, 0.53};
+  decide(steps, small, history.data());
+  EXPECT_TRUE(steps.over) << "it is below the tolerance";
+  EXPECT_EQ(steps.alpha, 0.5);
+  decide(steps, sums, history.data());
+  EXPECT_EQ((std::array{steps.alpha, steps.beta}), (std::array{0.0, 0.0}));
+  EXPECT_EQ(steps.iterations, 2);
+  CgSteps lost;
+  lost.most = 3;
+  const double nothing[sum_count] = {0, 0, NAN, 4, 0};
+  decide(lost, nothing, history.data());
+  EXPECT_TRUE(lost.over) << "a residual that is no number will not become one";
+}
+
+TEST(QcdStart, IsChosenByTheSizeOfAHop) {
+  EXPECT_EQ(chosen_start(24'576, false), Start::kernel);
+  EXPECT_EQ(chosen_start(kernel_up_to_bytes, false), Start::graph);
+  EXPECT_EQ(chosen_start(kernel_up_to_bytes, true), Start::kernel);
+  for (const Start one : {Start::automatic, Start::host, Start::graph, Start::kernel})
+    EXPECT_EQ(start_named(name_of(one)), one);
+  EXPECT_THROW(start_named("engine"), Error);
+}
+
+TEST(QcdStart, RefusesWhatIsNotDoneOnGpus) {
+  InverterOptions options;
+  check_on_gpus(options, Start::automatic);
+  options.precision = Precision::mixed;
+  check_on_gpus(options, Start::kernel);
+  EXPECT_THROW(check_on_gpus(options, Start::graph), Error);
+  options.method = Method::bicgstab;
+  options.precision = Precision::double_only;
+  EXPECT_THROW(check_on_gpus(options, Start::kernel), Error);
+  EXPECT_THROW(check_on_gpus({.wilson = {.rhs = 2}}, Start::kernel), Error);
+  EXPECT_THROW(check_on_gpus({.wilson = {.even_odd = false}}, Start::kernel), Error);
+}
+
+// A neighbour that never sends: everybody gives up within the time limit, and says so.
+TEST(QcdKernel, GivesUpOnANeighbourThatDoesNotCome) {
+  on_grid({1, 1, 1, 1}, {4, 4, 4, 4}, [&](World&, const Lattice&, Gauge& gauge) {
+    const GroundTables<double> tables(gauge, Storage::two_rows, true);
+    std::vector<Word> flags;
+    device::Patience patience = patience_of(flags);
+    patience.limit_ns = 50'000'000;
+    std::vector<device::Line> lines(LineRoom<double>::lines(64));
+    const LineRoom<double> room{.own = lines.data()};
+    Ground<double> ground = ground_of(tables);
+    ground.faces[0][3] = {.begin = 0, .to = 0, .count = 32, .neighbour = 5, .direction = 3};
+    const LineGhosts<double> ghosts{room, patience, 1};
+    SiteThread thread;
+    const Stage<double> stage{.to_odd = true};
+    const Half<double> half = ghosts.half(ground, 3, 7, stage, thread);
+    EXPECT_FALSE(thread.good);
+    EXPECT_EQ(half.colour[0][0], 0);
+    EXPECT_EQ(flags[1], 1U);
+    EXPECT_EQ(flags[16 + 5], 1U) << "it does not say for whom it waited";
+  });
+}
+
+}  // namespace
+}  // namespace tca::qcd

@@ -1,0 +1,122 @@
+"""Draws `tca tune --json`: for each kind of put the medians as dots, the table's costs as lines, and where another channel becomes
+the cheapest. plot.py comes here when it is given such a file."""
+
+import json
+
+import matplotlib.pyplot as plt
+from matplotlib.ticker import FuncFormatter, NullLocator
+
+COLORS = ("#1f5fa8", "#d9722b", "#3c8d4a", "#9b59a6", "#b8352f", "#7a6a58")
+NEEDED = {"fabric", "protocol", "layout", "bytes", "median_us", "distance", "run_bytes", "table_us"}
+MOST_PANELS = 24
+
+
+def recognises(path):
+    """Whether the first line of the file is one of the tuner's."""
+    try:
+        with open(path, encoding="utf-8") as file:
+            record = json.loads(file.readline())
+        return isinstance(record, dict) and record.get("bench") == "tune" and NEEDED <= record.keys()
+    except (OSError, ValueError):
+        return False
+
+
+class NotATuning(Exception):
+    """Told to the user in one line."""
+
+
+def read(paths):
+    records = []
+    for path in paths:
+        with open(path, encoding="utf-8") as file:
+            for number, line in enumerate(file, 1):
+                if not line.strip():
+                    continue
+                try:
+                    records.append(json.loads(line))
+                except ValueError as error:
+                    raise NotATuning(f"{path}:{number}: not JSON: {error}") from None
+                if not isinstance(records[-1], dict) or not NEEDED <= records[-1].keys():
+                    raise NotATuning(f"{path}:{number}: not a line of the tuner")
+    return records
+
+
+def kind_of(record):
+    """What a panel shows: one length of runs at one distance apart, over all sizes."""
+    if record["layout"] == "block":
+        return (record["distance"], "block", 0, 0)
+    return (record["distance"], record["layout"], record["run_bytes"], record.get("pitch_bytes", 0))
+
+
+def title_of(kind):
+    distance, layout, run, pitch = kind
+    return f"{distance}: {layout}" if run == 0 else f"{distance}: {layout}, {run} B every {pitch} B"
+
+
+def bytes_in_words(value, _=None):
+    for unit in ("B", "KiB", "MiB"):
+        if value < 1024 or unit == "MiB":
+            return f"{value:.4g} {unit}"
+        value /= 1024
+    return ""
+
+
+def channels_of(records):
+    return sorted({f"{record['fabric']}/{record['protocol']}" for record in records})
+
+
+def draw_panel(axes, kind, records, colors):
+    best = {}
+    for channel, color in colors.items():
+        points = sorted(
+            (record["bytes"], record["median_us"], record["table_us"])
+            for record in records
+            if f"{record['fabric']}/{record['protocol']}" == channel
+        )
+        if not points:
+            continue
+        sizes, medians, costs = zip(*points)
+        axes.plot(sizes, medians, "o", markersize=3, color=color)
+        axes.plot(sizes, costs, linewidth=1.2, color=color, label=channel)
+        for size, _, cost in points:
+            if size not in best or cost < best[size][0]:
+                best[size] = (cost, channel)
+    sizes = sorted(best)
+    for before, size in zip(sizes, sizes[1:]):
+        if best[before][1] != best[size][1]:
+            axes.axvline((before * size) ** 0.5, color=colors[best[size][1]], linewidth=0.9, linestyle="--")
+    axes.set_title(title_of(kind), fontsize=9)
+    axes.set_xscale("log", base=2)
+    axes.set_yscale("log")
+    axes.xaxis.set_major_formatter(FuncFormatter(bytes_in_words))
+    axes.xaxis.set_minor_locator(NullLocator())
+    axes.tick_params(labelsize=7)
+    axes.grid(True, which="major", color="#dddddd", linewidth=0.6)
+    axes.set_axisbelow(True)
+    axes.spines[["top", "right"]].set_visible(False)
+
+
+def draw(paths, output, title):
+    panels = {}
+    records = read(paths)
+    for record in records:
+        panels.setdefault(kind_of(record), []).append(record)
+    # Those with the most sizes say the most.
+    chosen = sorted(panels, key=lambda kind: -len({record["bytes"] for record in panels[kind]}))[:MOST_PANELS]
+    chosen.sort()
+    colors = dict(zip(channels_of(records), COLORS))
+    columns = min(4, len(chosen))
+    rows = -(-len(chosen) // columns)
+    figure, axes = plt.subplots(
+        rows, columns, figsize=(4.2 * columns, 2.9 * rows + 0.6), squeeze=False, layout="constrained"
+    )
+    for panel in axes.flat[len(chosen) :]:
+        panel.set_axis_off()
+    for panel, kind in zip(axes.flat, chosen):
+        draw_panel(panel, kind, panels[kind], colors)
+    axes.flat[0].legend(fontsize=7, frameon=False)
+    figure.supylabel("µs beyond the step without the exchange", fontsize=9)
+    figure.suptitle(title or "Measured (dots), the tuning table, which leaves the signal out (lines), and where the route changes (dashes)")
+    figure.supxlabel(str(records[0].get("hardware", "")), fontsize=8, color="#666666")
+    figure.savefig(output, dpi=110)
+    plt.close(figure)

@@ -1,0 +1,46 @@
+// `tca bench commit`: what the commit of a chain costs, and how much of it is the fabric's own work.
+#include "bench_commit.hpp"
+
+#include <fmt/format.h>
+
+#include "bench_report.hpp"
+#include "commit_costs.hpp"
+#include "core/world_state.hpp"
+
+namespace tca::tool {
+
+void run_commit_bench(World& world, const BenchOptions& options) {
+  const bench::CommitCosts costs = [&] {
+    Progress bar = bench_progress(world, options, fmt::format("{} descriptors", options.descriptors));
+    return bench::measure_commit(world, options.descriptors, options.route,
+                                 options.effort.rounds * options.effort.placements,
+                                 [&](int rounds) { bar.update(rounds); });
+  }();
+  if (world.rank() != 0) return;
+  const bench::Samples beyond = costs.beyond_us();
+  fmt::print("{:<44}{:>12}{:>12}\n", fmt::format("commit of {} descriptors", options.descriptors),
+             "median us", "p99 us");
+  const auto row = [](const char* what, const bench::Samples& samples) {
+    fmt::print("{:<44}{:>12.4g}{:>12.4g}\n", what, quantile(samples, 0.5), quantile(samples, 0.99));
+  };
+  row("whole", costs.whole_us);
+  row("the fabric's own work", costs.fabric_us);
+  row("beyond it", beyond);
+  row("of which choosing the channels", costs.route_us);
+  if (options.json.empty()) return;
+  Record record;
+  record.bench = options.what;
+  record.fabric = core::WorldState::of(world).fabrics().front()->name();
+  record.protocol = options.route.empty() ? "chosen" : options.route;
+  record.layout = "mixed";
+  record.ranks = world.size();
+  record.n = options.descriptors;
+  record.bytes = static_cast<std::int64_t>(costs.bytes);
+  record.samples_us = beyond;
+  record.extra["whole_us"] = quantile(costs.whole_us, 0.5);
+  record.extra["fabric_us"] = quantile(costs.fabric_us, 0.5);
+  record.extra["route_us"] = quantile(costs.route_us, 0.5);
+  append_line(options.json, record.line());
+}
+
+}  // namespace tca::tool

@@ -1,0 +1,119 @@
+// `tca explain`: what the route makes of one put, and by which costs.
+#include <fmt/format.h>
+
+#include <memory>
+#include <string>
+
+#include "core/world_state.hpp"
+#include "launch.hpp"
+#include "put_exchange.hpp"
+#include "route/choose.hpp"
+#include "subcommand.hpp"
+#include "tca/error.hpp"
+#include "tca/world.hpp"
+#include "tune_grid.hpp"
+
+namespace tca::tool {
+namespace {
+
+struct ExplainOptions {
+  int ranks = 2;
+  int to = 1;
+  std::string fabric, machine, route;
+  bench::PutShape shape{8, 1, 0};
+  Bind bind = Bind::automatic;
+};
+
+[[noreturn]] void refuse(const std::string& message) { throw Error(Errc::invalid_argument, message); }
+
+void check(const ExplainOptions& options) {
+  if (options.ranks < 1 || options.ranks > max_ranks)
+    refuse(fmt::format("--ranks {}: 1 to {} are possible", options.ranks, max_ranks));
+  if (options.to < 0 || options.to >= options.ranks)
+    refuse(fmt::format("--to {}: there are the ranks 0 to {}", options.to, options.ranks - 1));
+  const bench::PutShape& shape = options.shape;
+  if (shape.run < 1 || shape.runs < 1) refuse("--run and --runs must be at least 1");
+  if (shape.runs > 1 && shape.pitch < shape.run)
+    refuse(
+        fmt::format("--pitch {}: runs of {} bytes must begin at least as far apart", shape.pitch, shape.run));
+}
+
+std::string where(const World& world, const ExplainOptions& options) {
+  const core::WorldState& state = core::WorldState::of(world);
+  if (options.to == 0) return "to itself";
+  const fabric::Fabric& front = *state.fabrics().front();
+  const std::string crossing = front.crossing_ns() > 0
+                                   ? fmt::format(", a line crosses in {:.0f} ns", front.crossing_ns())
+                                   : std::string();
+  return fmt::format("to rank {} ({}{})", options.to,
+                     route::to_string(state.costs().distance_to(front, options.to)), crossing);
+}
+
+void print(const World& world, const ExplainOptions& options) {
+  const core::WorldState& state = core::WorldState::of(world);
+  const base::Shape shape = shape_of(options.shape);
+  const std::string route = route::effective_override(options.route);
+  const route::Choice chosen = route::choose(state.fabrics(), state.costs(), options.to, shape, route);
+  std::string layout = route::describe(shape);
+  if (shape.loop_count > 0)
+    layout += fmt::format(", {} apart ({})", options.shape.pitch, route::to_string(route::spacing(shape)));
+  fmt::print("{} bytes, {}, from rank 0 {}\n", shape.bytes(), layout, where(world, options));
+  const std::string& path = state.costs().path();
+  fmt::print("costs by {}{}\n", state.costs().origin(), path.empty() ? "" : ", " + path);
+  for (const route::Candidate& c : route::candidates(state.fabrics(), state.costs(), options.to, shape, {})) {
+    const bool taken = c.choice.fabric == chosen.fabric && c.choice.protocol == chosen.protocol;
+    std::string note = c.has_room ? "" : "no room for one more";
+    if (taken)
+      note = route.empty() ? "chosen: the cheapest" : fmt::format("chosen: forced by route '{}'", route);
+    fmt::print("  {:<18}{:>14}   {}\n", c.channel,
+               c.predicted_us ? fmt::format("{:.3f} us", *c.predicted_us) : "not known", note);
+  }
+  fmt::print("rank 0 takes {}\n",
+             route::explain(state.fabrics(), state.costs(), options.to, shape, chosen, route));
+}
+
+int explain(const ExplainOptions& options) {
+  const WorldOptions world_options{.fabric = options.fabric, .machine = options.machine};
+  if (!already_a_rank()) {
+    check(options);
+    if (options.fabric == "sim") {
+      World::run_threads(
+          options.ranks,
+          [&](World& world) {
+            if (world.rank() == 0) print(world, options);
+          },
+          world_options);
+      return 0;
+    }
+    return launch(
+        {.name = "tca explain", .ranks = options.ranks, .argv = own_command_line(), .bind = options.bind});
+  }
+  World world = World::init(world_options);
+  if (world.rank() == 0) print(world, options);
+  world.barrier();
+  return 0;
+}
+
+}  // namespace
+
+void add_explain(Subcommands& tca) {
+  auto options = std::make_shared<ExplainOptions>();
+  CLI::App& app = tca.add("explain", "Says which channel a put would take here, and what each would cost",
+                          "tca explain --run 65536\n"
+                          "tca explain --run 8 --runs 4096 --pitch 512\n"
+                          "tca explain --run 512 --runs 64 --pitch 2048 --ranks 4 --to 3",
+                          [options] { return explain(*options); });
+  app.add_option("--run", options->shape.run, "Bytes in a row; of a block all of them")
+      ->capture_default_str();
+  app.add_option("--runs", options->shape.runs, "How many such rows")->capture_default_str();
+  app.add_option("--pitch", options->shape.pitch, "Bytes from one row to the next");
+  app.add_option("-n,--ranks", options->ranks, "How many ranks the world has")->capture_default_str();
+  app.add_option("--to", options->to, "Whom rank 0 puts to")->capture_default_str();
+  app.add_option("--route", options->route, "Force a channel, as a chain may");
+  app.add_option("--fabric", options->fabric, "What carries the bytes: shm, or what this build has besides")
+      ->envname("OPENTCA_FABRIC");
+  app.add_option("--machine", options->machine, "The machine to model, on sim")->envname("OPENTCA_MACHINE");
+  add_bind_option(app, options->bind);
+}
+
+}  // namespace tca::tool

@@ -1,0 +1,12 @@
+// Drawing results with the script of `tca plot`.
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace tca::tool {
+
+// Returns the script's exit code; one line on stderr has said what was wrong when that is not 0.
+int draw(const std::vector<std::string>& files, const std::string& output, const std::string& title);
+
+}  // namespace tca::tool

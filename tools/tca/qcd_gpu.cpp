@@ -1,0 +1,154 @@
+#include "qcd_gpu.hpp"
+
+#include "tca/error.hpp"
+
+#ifdef OPENTCA_QCD_ON_GPUS
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <memory>
+#include <vector>
+
+#include "gpu/machine.hpp"
+#include "qcd/gpu_inverter.hpp"
+#include "qcd/spinor.hpp"
+#include "qcd_measure.hpp"
+#include "record.hpp"
+
+namespace tca::tool {
+namespace {
+
+struct Side {
+  std::optional<std::string> peer;
+  std::unique_ptr<qcd::GpuInverter> inverter;
+  std::vector<double> samples;
+};
+
+// OpenTCA, and NCCL started by a graph: that is the fastest it can do.
+struct Sides {
+  Sides(World& world, const qcd::Gauge& gauge, const QcdOptions& options, qcd::Start start) {
+    qcd::InverterOptions how = inverter_options(options);
+    how.wilson.rhs = 1;
+    all.push_back({std::nullopt, std::make_unique<qcd::GpuInverter>(world, gauge, how, start), {}});
+    if (!options.compare) return;
+    peer = qcd::nccl_peer(world);
+    if (!peer && world.rank() == 0)
+      fmt::print(stderr, "tca qcd: built without NCCL, so there is nothing to compare with\n");
+    if (!peer) return;
+    how.wilson.peer = peer.get();
+    all.push_back({"nccl", std::make_unique<qcd::GpuInverter>(world, gauge, how, qcd::Start::graph), {}});
+  }
+
+  std::unique_ptr<qcd::Peer> peer;  // goes last, since what was made with it needs it
+  std::vector<Side> all;
+};
+
+// The slowest rank's, since all of them wait for it.
+double slowest(World& world, double mine) {
+  const std::vector<double> all = world.all_gather(mine);
+  return *std::max_element(all.begin(), all.end());
+}
+
+QcdPace pace_of(World& world, const Side& side, double flops) {
+  const bench::gpu::Machine machine = bench::gpu::machine(world);
+  const std::string driver = machine.driver.empty() ? "unknown" : machine.driver;
+  QcdPace pace{.samples_us = side.samples};
+  pace.median_us = quantile(pace.samples_us, 0.5);
+  if (pace.median_us > 0) pace.gflops = flops / pace.median_us * 1e-3;
+  for (const std::int64_t one : world.all_gather(side.inverter->bytes())) pace.bytes += one;
+  pace.peer = side.peer;
+  pace.start = qcd::name_of(side.inverter->start());
+  pace.gpus = fmt::format("{}, driver {}, CUDA {}", machine.gpus, driver, machine.cuda);
+  pace.libraries = {{"cuda", machine.cuda}, {"driver", driver}};
+  if (side.peer) pace.libraries["nccl"] = qcd::nccl_version();
+  return pace;
+}
+
+// Between a solve to 1e-3 and one to the tolerance that is asked for, so that what happens once a solve does not count.
+double slope(World& world, Side& side, const qcd::Field<double>& source, double tolerance) {
+  world.barrier();
+  const qcd::Timed whole = side.inverter->timed(source, tolerance);
+  world.barrier();
+  const qcd::Timed begun = side.inverter->timed(source, std::max(tolerance, 1e-3));
+  return slowest(world, (whole.us - begun.us) / std::max(1, whole.iterations - begun.iterations));
+}
+
+}  // namespace
+
+bool measure_inversion_on_gpus(World& world, const qcd::Gauge& gauge, const QcdSetting& setting) {
+  constexpr int slopes = 9;
+  const QcdOptions& options = setting.options;
+  const bool first = world.rank() == 0;
+  Sides sides(world, gauge, options, qcd::start_named(options.started_by));
+  const qcd::Shape whole{static_cast<std::size_t>(gauge.lattice().volume()), 1, qcd::spinor_reals};
+  const qcd::GpuInverter& own = *sides.all[0].inverter;
+  if (first) fmt::print("started   by {}: {}\n", qcd::name_of(own.start()), own.reason());
+  bool converged = true;
+  for (int n = 0; n < options.rhs; ++n) {
+    const qcd::Field<double> source =
+        random_qcd_source(gauge.lattice(), whole, options.seed, static_cast<std::uint64_t>(n));
+    std::vector<qcd::Inversion> inversions;
+    qcd::Field<double> x;
+    for (Side& side : sides.all) inversions.push_back(side.inverter->invert(source, x));
+    // In turn, so that what disturbs the machine disturbs them alike.
+    for (Side& side : sides.all) side.samples.clear();
+    for (int turn = 0; turn < slopes; ++turn)
+      for (Side& side : sides.all) side.samples.push_back(slope(world, side, source, options.tolerance));
+    std::vector<QcdPace> paces;
+    for (const Side& side : sides.all) paces.push_back(pace_of(world, side, 2 * side.inverter->flops()));
+    for (std::size_t k = 0; k < paces.size(); ++k) {
+      converged = converged && inversions[k].solution.converged;
+      if (!first) continue;
+      if (k == 0) print_inversion(setting, inversions[k], paces[k]);
+      if (!options.json.empty())
+        append_inversion(setting, inversions[k], paces[k], sides.all[k].inverter->explain());
+    }
+    if (first && paces.size() > 1) print_peer(paces[0], paces[1], "iteration", true);
+    if (first && options.explain && n == 0) fmt::print("\n{}", own.explain());
+  }
+  return converged;
+}
+
+void measure_operator_on_gpus(World& world, const qcd::Gauge& gauge, const QcdSetting& setting) {
+  constexpr int batch = 200;
+  const QcdOptions& options = setting.options;
+  Sides sides(world, gauge, options, options.started_by == "host" ? qcd::Start::host : qcd::Start::graph);
+  const qcd::Shape whole{static_cast<std::size_t>(gauge.lattice().volume()), 1, qcd::spinor_reals};
+  const qcd::Field<double> source = random_qcd_source(gauge.lattice(), whole, options.seed, 0);
+  // The first batch of each is not counted.
+  for (Side& side : sides.all) side.inverter->applications_us(source, batch);
+  double us = 0;
+  while (us < options.seconds * 1e6) {
+    for (Side& side : sides.all) {
+      side.samples.push_back(slowest(world, side.inverter->applications_us(source, batch)));
+      us += side.samples.back() * batch;
+    }
+  }
+  std::vector<QcdPace> paces;
+  for (const Side& side : sides.all) paces.push_back(pace_of(world, side, side.inverter->flops()));
+  if (world.rank() != 0) return;
+  print_dslash(setting, paces[0]);
+  if (paces.size() > 1) print_peer(paces[0], paces[1], "apply", false);
+  if (options.explain) fmt::print("\n{}", sides.all[0].inverter->explain());
+  if (options.json.empty()) return;
+  for (std::size_t k = 0; k < paces.size(); ++k)
+    append_dslash(setting, paces[k], sides.all[k].inverter->explain());
+}
+
+}  // namespace tca::tool
+
+#else
+
+namespace tca::tool {
+
+bool measure_inversion_on_gpus(World&, const qcd::Gauge&, const QcdSetting&) {
+  throw Error(Errc::invalid_argument, "--fabric cuda: this tca was built without CUDA");
+}
+void measure_operator_on_gpus(World&, const qcd::Gauge&, const QcdSetting&) {
+  throw Error(Errc::invalid_argument, "--fabric cuda: this tca was built without CUDA");
+}
+
+}  // namespace tca::tool
+
+#endif

@@ -1,0 +1,228 @@
+// `tca tune`: measures what puts cost on this machine, and keeps that for every later commit; or holds what is kept against
+// puts that were not measured.
+#include <fmt/format.h>
+#include <signal.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "cores.hpp"
+#include "launch.hpp"
+#include "plot.hpp"
+#include "progress.hpp"
+#include "route/tuning.hpp"
+#include "subcommand.hpp"
+#include "tca/error.hpp"
+#include "tca/version.hpp"
+#include "tune_grid.hpp"
+#include "tune_report.hpp"
+#include "tune_survey.hpp"
+
+namespace tca::tool {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct TuneOptions {
+  int ranks = 2;
+  std::string fabric;
+  double seconds = 30;
+  std::string output;  // the cache's file when empty
+  std::string plot, json;
+  bool trace = false, dry_run = false, verify = false;
+  std::uint64_t seed = 1;
+  std::size_t points = 160;
+  std::size_t every = 1;
+  Bind bind = Bind::automatic;
+};
+
+[[noreturn]] void refuse(const std::string& message) { throw Error(Errc::invalid_argument, message); }
+
+void check_before_launch(const TuneOptions& options) {
+  if (options.ranks < 2 || options.ranks > max_ranks)
+    refuse(fmt::format("--ranks {}: 2 to {} are possible", options.ranks, max_ranks));
+  if (!options.json.empty() && !std::ofstream(options.json, std::ios::app))
+    refuse(fmt::format("{}: cannot be written", options.json));
+  if (options.verify && (options.dry_run || !options.output.empty() || !options.plot.empty()))
+    refuse("--verify writes no table and draws nothing; leave --dry-run, --output and --plot out");
+  const fs::path path =
+      options.output.empty() ? route::tuning_path(route::hardware(), "shm") : fs::path(options.output);
+  if (path.empty() && !options.dry_run && !options.verify)
+    refuse(
+        "there is nowhere to keep the table: neither XDG_CACHE_HOME nor HOME is set; set one, or give "
+        "--output FILE");
+  if (options.ranks > usable_cores())
+    fmt::print(
+        stderr,
+        "tca tune: {} ranks share {} core{}: what is measured is mostly the scheduler; give --ranks {}\n",
+        options.ranks, usable_cores(), usable_cores() == 1 ? "" : "s", std::max(2, usable_cores()));
+}
+
+SurveyOptions survey_options(const TuneOptions& options) {
+  SurveyOptions survey;
+  survey.world.fabric = options.fabric;
+  survey.seconds = options.seconds;
+  return survey;
+}
+
+std::vector<SurveyPoint> tuning_points(World& world, const TuneOptions& options) {
+  std::vector<SurveyPoint> points;
+  std::size_t turn = 0;
+  for (const int across : destinations(world))
+    for (const bench::PutShape& shape : across == 0 ? own_grid() : tuning_grid())
+      if (turn++ % options.every == 0) points.push_back({shape, across});
+  return points;
+}
+
+// One put in eight stays at home.
+std::vector<SurveyPoint> verifying_points(World& world, const TuneOptions& options) {
+  const std::vector<int> where = destinations(world);
+  std::vector<SurveyPoint> points;
+  std::size_t turn = 0;
+  for (const bench::PutShape& shape : verifying_grid(options.seed, options.points)) {
+    const std::size_t others = where.size() - 1;
+    points.push_back({shape, turn % 8 == 7 || others == 0 ? 0 : where[1 + turn % others]});
+    ++turn;
+  }
+  return points;
+}
+
+// The bar fills as the time does; the ranks that only keep company show none.
+Survey run_survey(const TuneOptions& options, const std::function<std::vector<SurveyPoint>(World&)>& points) {
+  constexpr std::int64_t steps = 1000;
+  Progress bar("tca tune", launched_rank() == 0 ? steps : 0);
+  return survey(points, survey_options(options), [&](double share, const std::string& note) {
+    bar.update(static_cast<std::int64_t>(share * steps), note);
+  });
+}
+
+// What an earlier run has found at distances that this one has not met.
+void keep_other_distances(route::TuningTable& table, const fs::path& path) {
+  try {
+    table.complete_from(route::usable_table(
+        route::read_table(path, true), {table.origin.hardware, table.origin.fabrics, table.origin.version}));
+  } catch (const Error&) {
+    // There is none that could serve.
+  }
+}
+
+// Ctrl-C in between would leave a draft beside the table.
+class Uninterrupted {
+ public:
+  Uninterrupted() {
+    sigset_t ends;
+    sigemptyset(&ends);
+    for (const int number : {SIGINT, SIGTERM, SIGHUP}) sigaddset(&ends, number);
+    sigprocmask(SIG_BLOCK, &ends, &before_);
+  }
+  ~Uninterrupted() { sigprocmask(SIG_SETMASK, &before_, nullptr); }
+  Uninterrupted(const Uninterrupted&) = delete;
+
+ private:
+  sigset_t before_{};
+};
+
+void store(route::TuningTable& table, const TuneOptions& options) {
+  const fs::path path = options.output.empty()
+                            ? route::tuning_path(table.origin.hardware, table.origin.fabrics)
+                            : fs::path(options.output);
+  keep_other_distances(table, path);
+  {
+    const Uninterrupted meanwhile;
+    route::write_table(path, table.text());
+  }
+  fmt::print("{} holds {} pieces\n", path.string(), table.all().size());
+}
+
+void draw_survey(const Survey& survey, const route::TuningTable& table, const std::string& output) {
+  std::string lines = (fs::temp_directory_path() / "tca-tune-XXXXXX").string();
+  const int fd = mkstemp(lines.data());
+  if (fd < 0) refuse(fmt::format("{}: cannot be written", lines));
+  close(fd);
+  append_json(survey, table, lines);
+  const int code = draw({lines}, output, "");
+  fs::remove(lines);
+  if (code != 0)
+    refuse(fmt::format("{} was not drawn; `tca tune --json FILE` keeps what was measured", output));
+}
+
+int tune_rank(const TuneOptions& options) {
+  const Survey found = run_survey(options, [&](World& world) { return tuning_points(world, options); });
+  if (launched_rank() != 0) return 0;
+  if (found.passes == 0)
+    throw Error(
+        Errc::timed_out,
+        "the ranks moved nearer or further in every pass, so nothing was measured; bind them to cores "
+        "(--bind core), or try again when the machine is quieter");
+  route::TuningTable table = table_of(found);
+  const FitQuality quality = quality_of(found, table);
+  fmt::print("{} puts; {}\n", found.points.size(), found.describe());
+  fmt::print("the table is within {:.1f} % of half of all medians, within {:.1f} % of nine in ten\n",
+             100 * quality.median, 100 * quality.worst_of_ten);
+  if (options.trace) print_trace(found, table);
+  print_summary(found, table);
+  if (!options.json.empty()) append_json(found, table, options.json);
+  if (!options.dry_run) store(table, options);
+  if (!options.plot.empty()) draw_survey(found, table, options.plot);
+  return 0;
+}
+
+int verify_rank(const TuneOptions& options) {
+  const Survey found = run_survey(options, [&](World& world) { return verifying_points(world, options); });
+  if (launched_rank() != 0) return 0;
+  const Verdict verdict = verdict_of(found);
+  if (options.trace) print_trace(found, {});
+  print(verdict, found);
+  if (!options.json.empty()) append_json(found, {}, options.json);
+  return verdict.share() >= 0.95 ? 0 : 1;
+}
+
+int tune_command(const TuneOptions& options) {
+  if (already_a_rank()) return options.verify ? verify_rank(options) : tune_rank(options);
+  check_before_launch(options);
+  LaunchOptions job{
+      .name = "tca tune", .ranks = options.ranks, .argv = own_command_line(), .bind = options.bind};
+  // What is there so far has no part in measuring anew.
+  if (!options.verify) job.environment.emplace_back("OPENTCA_TUNING", "off");
+  return launch(job);
+}
+
+}  // namespace
+
+void add_tune(Subcommands& tca) {
+  auto options = std::make_shared<TuneOptions>();
+  CLI::App& app = tca.add("tune", "Measures what puts cost here, so that every later commit chooses by it",
+                          "tca tune\n"
+                          "tca tune --ranks 8 --plot tuning.svg\n"
+                          "tca tune --verify",
+                          [options] { return tune_command(*options); });
+  app.add_option("-n,--ranks", options->ranks, "How many ranks, which put in pairs")->capture_default_str();
+  app.add_option("--fabric", options->fabric, "What carries the bytes: shm, or what this build has besides")
+      ->envname("OPENTCA_FABRIC");
+  app.add_option("--seconds", options->seconds,
+                 "How long to measure, once every put has been measured three times")
+      ->check(CLI::Range(0.0, 3600.0))
+      ->capture_default_str();
+  app.add_option("--every", options->every, "Only every Nth put, for a coarse table in a moment")
+      ->check(CLI::Range(1, 100))
+      ->capture_default_str();
+  app.add_option("-o,--output", options->output,
+                 "Where to keep the table (the user's cache unless told otherwise)");
+  app.add_flag("--dry-run", options->dry_run, "Keep no table");
+  app.add_flag("--trace", options->trace, "Print everything that was measured");
+  app.add_option("--plot", options->plot, "Draw curves and crossovers: .svg, .png or .pdf");
+  app.add_option("--json", options->json, "Append a line for each put and channel to this file");
+  app.add_flag("--verify", options->verify,
+               "Measure other puts instead, and say how many take a channel within 10 % of the best one");
+  app.add_option("--seed", options->seed, "Which puts --verify takes")->capture_default_str();
+  app.add_option("--points", options->points, "How many")
+      ->check(CLI::Range(1, 100000))
+      ->capture_default_str();
+  add_bind_option(app, options->bind);
+}
+
+}  // namespace tca::tool

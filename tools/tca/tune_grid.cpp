@@ -1,0 +1,158 @@
+#include "tune_grid.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <random>
+#include <set>
+#include <string>
+
+namespace tca::tool {
+namespace {
+
+using bench::PutShape;
+using Shapes = std::vector<PutShape>;
+
+constexpr std::size_t largest = std::size_t{4} << 20;
+
+void add(Shapes& shapes, const PutShape& shape) {
+  if (shape.bytes() <= largest && shape.extent() <= largest_extent) shapes.push_back(shape);
+}
+
+std::size_t next_multiple(std::size_t above, std::size_t of) { return (above / of + 1) * of; }
+
+// One of each spacing that runs of this length can have, and two where the class is wide.
+std::vector<std::size_t> pitches(std::size_t run) {
+  constexpr std::size_t line = 64, aliasing = 512, page = 4096;
+  std::set<std::size_t> all;
+  if (run < line) {
+    if (run < line / 4) all.insert({2 * run, 3 * run});
+    if (run < line / 2) all.insert(line / 2);
+    all.insert({line - 16, run + line, 1040, aliasing, 2048});
+  } else {
+    all.insert(run + line / 4);
+    for (const std::size_t pitch : {run + line, 2 * run + line, next_multiple(run, aliasing)})
+      if (pitch < page) all.insert(pitch);
+  }
+  all.insert({next_multiple(run, page), next_multiple(run, page) + line * (1 + run / line)});
+  return {all.begin(), all.end()};
+}
+
+void add_blocks(Shapes& shapes, std::size_t factor) {
+  for (std::size_t bytes = 8; bytes <= largest; bytes *= factor) {
+    add(shapes, {bytes});
+    if (bytes >= 16 && factor == 2) add(shapes, {bytes + bytes / 2});
+  }
+}
+
+// Sizes a factor of four apart, the same ones for all lengths of runs: between the lengths of neighbours and their sizes the
+// table draws its lines.
+void add_runs(Shapes& shapes, std::size_t run, std::size_t least, std::size_t most) {
+  for (std::size_t bytes = least; bytes <= most; bytes *= 4)
+    for (const std::size_t pitch : pitches(run))
+      if (bytes >= 2 * run) add(shapes, {run, bytes / run, pitch});
+}
+
+// Boxes with short rows.
+void add_boxes(Shapes& shapes, std::size_t run, std::size_t least, std::size_t most) {
+  constexpr std::size_t rows_of_array = 24;
+  for (std::size_t bytes = least; bytes <= most; bytes *= 4) {
+    const std::size_t rows = bytes / run < 32 ? 4 : 16;
+    for (const std::size_t pitch : {48UL, 208UL, 512UL, 4160UL, 4096UL})
+      if (bytes >= 2 * rows * run) add(shapes, {run, rows, pitch, bytes / run / rows, rows_of_array * pitch});
+  }
+}
+
+// A number between two others, as likely in one octave as in the next.
+class Chance {
+ public:
+  explicit Chance(std::uint64_t seed) : engine_(seed) {}
+
+  std::size_t between(std::size_t least, std::size_t most) {
+    std::uniform_real_distribution<double> octave(std::log2(least), std::log2(most));
+    return static_cast<std::size_t>(std::lround(std::exp2(octave(engine_))));
+  }
+  std::size_t one_of(std::initializer_list<std::size_t> all) {
+    return all.begin()[std::uniform_int_distribution<std::size_t>(0, all.size() - 1)(engine_)];
+  }
+
+ private:
+  std::mt19937_64 engine_;
+};
+
+// The extent of an array in elements: a power of two as often as not, and with ghosts as often as not.
+std::size_t extent(Chance& chance, std::size_t least, std::size_t most) {
+  std::size_t n = chance.between(least, most);
+  if (chance.one_of({0, 1}) == 0) n = std::size_t{1} << std::lround(std::log2(n));
+  return n + chance.one_of({0, 2});
+}
+
+PutShape any_block(Chance& chance) { return {chance.between(8, largest / 2)}; }
+
+// A column of a matrix, or a face of a cube.
+PutShape any_stride(Chance& chance) {
+  const std::size_t element = chance.one_of({4, 8, 8, 8, 16, 32});
+  return {element, chance.between(4, 32768), element * extent(chance, 2, 1024)};
+}
+
+PutShape any_block_stride(Chance& chance) {
+  const std::size_t run = 8 * chance.between(8, 2048);
+  const std::size_t pitch = std::max(8 * extent(chance, run / 8, 4 * run / 8), run + 8);
+  return {run, chance.between(2, 4096), pitch};
+}
+
+// A box within a three-dimensional array of doubles.
+PutShape any_box(Chance& chance) {
+  const std::size_t nx = extent(chance, 8, 256), ny = extent(chance, 8, 256);
+  const std::size_t width = chance.one_of({1, 2, nx / 2, nx - 2});
+  return {8 * width, std::max<std::size_t>(2, ny / chance.one_of({1, 2})) - 1, 8 * nx, chance.between(2, 128),
+          8 * nx * ny};
+}
+
+}  // namespace
+
+std::vector<PutShape> tuning_grid() {
+  constexpr std::size_t least = 32, most = std::size_t{2} << 20;
+  Shapes shapes;
+  add_blocks(shapes, 2);
+  // Up to 16 bytes are two moves, from then on a call of memcpy.
+  for (const std::size_t run : {8UL, 16UL, 32UL}) {
+    add_runs(shapes, run, least, most / 4);
+    add_boxes(shapes, run, 2 * least, most / 4);
+  }
+  for (const std::size_t run : {64UL, 128UL, 256UL, 1024UL, 4096UL, 16384UL})
+    add_runs(shapes, run, 4 * least, most);
+  return shapes;
+}
+
+std::vector<PutShape> own_grid() {
+  Shapes shapes;
+  add_blocks(shapes, 4);
+  for (const std::size_t bytes : {128UL, 4096UL, 131072UL}) {
+    for (const std::size_t run : {8UL, 64UL, 1024UL}) add_runs(shapes, run, bytes, bytes);
+  }
+  return shapes;
+}
+
+std::vector<PutShape> verifying_grid(std::uint64_t seed, std::size_t points) {
+  Chance chance(seed);
+  const Shapes known = tuning_grid();
+  const auto is_known = [&](const PutShape& shape) {
+    return std::any_of(known.begin(), known.end(), [&](const PutShape& k) {
+      return k.run == shape.run && k.runs == shape.runs && k.pitch == shape.pitch && shape.planes == 1;
+    });
+  };
+  Shapes shapes;
+  const auto kinds = {any_block, any_stride, any_block_stride, any_box};
+  for (std::size_t turn = 0; shapes.size() < points; ++turn) {
+    const PutShape shape = kinds.begin()[turn % kinds.size()](chance);
+    if (!is_known(shape)) add(shapes, shape);
+  }
+  return shapes;
+}
+
+base::Shape shape_of(const PutShape& shape) {
+  const Layout layout = layout_of(shape);
+  return base::pair_up(layout, layout, 1);
+}
+
+}  // namespace tca::tool

@@ -1,0 +1,211 @@
+#include "tune_report.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <set>
+#include <tuple>
+
+#include "record.hpp"
+#include "route/hardware.hpp"
+#include "tca/version.hpp"
+#include "tune_grid.hpp"
+
+namespace tca::tool {
+namespace {
+
+using route::Distance;
+
+std::string where_of(const ChannelTimes& times, int across) {
+  return across == 0 ? "self" : std::string(route::to_string(times.distance));
+}
+
+// "stride, spread, runs of 8 bytes"
+std::string kind_of(const base::Shape& shape) {
+  const route::LayoutClass layout = route::classify(shape);
+  std::string kind(route::to_string(layout));
+  if (layout == route::LayoutClass::block) return kind;
+  return kind + fmt::format(", {}, runs of {} bytes", route::to_string(route::spacing(shape)), shape.run);
+}
+
+// By the table, or without one by that of the world in which it was measured.
+double table_us(const route::TuningTable& table, const ChannelTimes& times, const base::Shape& shape) {
+  const auto& [fabric, protocol] = times.channel;
+  const route::Cost* cost =
+      route::find_cost(table.pieces(fabric, protocol), fabric, protocol, times.distance, shape);
+  return cost != nullptr ? cost->predict_us(shape) : times.predicted_us;
+}
+
+std::string size_in_words(std::size_t bytes) {
+  if (bytes < 1024) return fmt::format("{} B", bytes);
+  return bytes < 1024 * 1024 ? fmt::format("{:.4g} KiB", static_cast<double>(bytes) / 1024)
+                             : fmt::format("{:.4g} MiB", static_cast<double>(bytes) / 1048576);
+}
+
+// What the table gives for one kind of put, by size: a new entry wherever another channel becomes the cheapest.
+struct Kind {
+  std::map<std::size_t, std::string> best;  // from how many bytes on
+  std::string last;
+};
+
+}  // namespace
+
+std::vector<route::Sample> samples_of(const Survey& survey) {
+  std::vector<route::Sample> samples;
+  for (const PointTimes& point : survey.points) {
+    const base::Shape shape = shape_of(point.point.shape);
+    for (const ChannelTimes& times : point.channels) {
+      samples.push_back({times.channel.fabric, times.channel.protocol, times.distance, route::classify(shape),
+                         route::spacing(shape), shape.run, shape.runs(), median(times.cost_us)});
+    }
+  }
+  return samples;
+}
+
+route::TuningTable table_of(const Survey& survey) {
+  route::TuningTable table;
+  table.origin = {library_version(), route::hardware(), survey.fabrics, survey.ranks, std::time(nullptr)};
+  route::fit(
+      samples_of(survey), [&](Distance distance) { return survey.crossing_us(distance); }, table);
+  return table;
+}
+
+FitQuality quality_of(const Survey& survey, const route::TuningTable& table) {
+  bench::Samples errors;
+  for (const PointTimes& point : survey.points) {
+    for (const ChannelTimes& times : point.channels) {
+      const double shared = survey.crossing_us(times.distance);
+      const double us = table_us(table, times, shape_of(point.point.shape)) + shared;
+      errors.push_back(std::abs(us / median(times.cost_us) - 1));
+    }
+  }
+  return {quantile(errors, 0.5), quantile(errors, 0.9)};
+}
+
+void print_trace(const Survey& survey, const route::TuningTable& table) {
+  fmt::print("{:<30}{:<6}{:>11}  {}\n", "put (bytes, or runs x bytes / pitch)", "to", "bare us",
+             "each channel: median us beyond the bare step (quartiles; the table's)");
+  for (const PointTimes& point : survey.points) {
+    for (const ChannelTimes& first : point.channels) {
+      // A line for each distance that the ranks have had.
+      if (&first != &point.channels.front() && first.distance == (&first - 1)->distance) continue;
+      fmt::print("{:<30}{:<6}{:>11.3f} ", to_string(point.point.shape), where_of(first, point.point.across),
+                 median(point.bare_us));
+      for (const ChannelTimes& times : point.channels) {
+        if (times.distance != first.distance) continue;
+        fmt::print(" {} {:.3f} ({:.3f} {:.3f}; {:.3f})", times.channel.name(), median(times.cost_us),
+                   quantile(times.cost_us, 0.25), quantile(times.cost_us, 0.75),
+                   table_us(table, times, shape_of(point.point.shape)));
+      }
+      fmt::print("\n");
+    }
+  }
+}
+
+void print_summary(const Survey& survey, const route::TuningTable& table) {
+  std::map<std::tuple<std::string, std::string>, Kind> kinds;
+  std::vector<const PointTimes*> by_size;
+  for (const PointTimes& point : survey.points) by_size.push_back(&point);
+  std::stable_sort(by_size.begin(), by_size.end(), [](const PointTimes* a, const PointTimes* b) {
+    return a->point.shape.bytes() < b->point.shape.bytes();
+  });
+  for (const PointTimes* point : by_size) {
+    const base::Shape shape = shape_of(point->point.shape);
+    std::map<Distance, std::pair<double, std::string>> best;
+    for (const ChannelTimes& times : point->channels) {
+      const double us = table_us(table, times, shape);
+      const auto [found, is_new] = best.try_emplace(times.distance, us, times.channel.name());
+      if (!is_new && us < found->second.first) found->second = {us, times.channel.name()};
+    }
+    for (const auto& [distance, channel] : best) {
+      Kind& kind = kinds[{std::string(route::to_string(distance)), kind_of(shape)}];
+      if (kind.last != channel.second) kind.best[shape.bytes()] = channel.second;
+      kind.last = channel.second;
+    }
+  }
+  for (const auto& [key, kind] : kinds) {
+    std::string text;
+    for (const auto& [bytes, channel] : kind.best)
+      text += text.empty() ? channel : fmt::format(", from {} {}", size_in_words(bytes), channel);
+    fmt::print("  {:<5} {:<48} {}\n", std::get<0>(key), std::get<1>(key), text);
+  }
+}
+
+void append_json(const Survey& survey, const route::TuningTable& table, const std::string& path) {
+  for (const PointTimes& point : survey.points) {
+    const base::Shape shape = shape_of(point.point.shape);
+    for (const ChannelTimes& times : point.channels) {
+      Record record;
+      record.bench = "tune";
+      record.fabric = times.channel.fabric;
+      record.protocol = times.channel.protocol;
+      record.layout = route::to_string(route::classify(shape));
+      record.ranks = survey.ranks;
+      record.n = static_cast<std::int64_t>(shape.runs());
+      record.bytes = static_cast<std::int64_t>(shape.bytes());
+      record.samples_us = times.cost_us;
+      record.extra["step_us"] = median(times.step_us);
+      record.extra["distance"] = where_of(times, point.point.across);
+      record.extra["run_bytes"] = shape.run;
+      if (shape.loop_count > 0) record.extra["pitch_bytes"] = shape.loops[0].to_pitch;
+      record.extra["spacing"] = route::to_string(route::spacing(shape));
+      const double fitted = table_us(table, times, shape);
+      if (fitted >= 0) record.extra["table_us"] = fitted;
+      append_line(path, record.line());
+    }
+  }
+}
+
+Verdict verdict_of(const Survey& survey) {
+  Verdict verdict;
+  for (const PointTimes& point : survey.points) {
+    for (const auto& [distance, chosen_name] : point.chosen) {
+      const ChannelTimes *chosen = nullptr, *best = nullptr, *best_step = nullptr;
+      for (const ChannelTimes& times : point.channels) {
+        if (times.distance != distance) continue;
+        if (times.channel.name() == chosen_name) chosen = &times;
+        if (best == nullptr || median(times.cost_us) < median(best->cost_us)) best = &times;
+        if (best_step == nullptr || median(times.step_us) < median(best_step->step_us)) best_step = &times;
+      }
+      if (chosen == nullptr || best == nullptr) continue;
+      ++verdict.points;
+      auto& [good_there, all_there] = verdict.by_distance[where_of(*chosen, point.point.across)];
+      ++all_there;
+      const double own = median(chosen->cost_us), least = median(best->cost_us);
+      if (median(chosen->step_us) <= (1 + equal_within) * median(best_step->step_us)) ++verdict.good_steps;
+      if (own <= (1 + equal_within) * least) {
+        ++verdict.good;
+        ++good_there;
+        continue;
+      }
+      verdict.misses.push_back({to_string(point.point.shape), where_of(*chosen, point.point.across),
+                                chosen_name, best->channel.name(), own, least});
+    }
+  }
+  std::sort(verdict.misses.begin(), verdict.misses.end(),
+            [](const auto& a, const auto& b) { return a.loss() > b.loss(); });
+  return verdict;
+}
+
+void print(const Verdict& verdict, const Survey& survey) {
+  fmt::print(
+      "{} of {} puts ({:.1f} %) take a channel within 10 % of the best one, beyond the step without the "
+      "exchange; "
+      "{:.1f} % by the whole step\n",
+      verdict.good, verdict.points, 100 * verdict.share(),
+      100 * static_cast<double>(verdict.good_steps) / static_cast<double>(verdict.points));
+  for (const auto& [where, count] : verdict.by_distance)
+    fmt::print("  {}: {} of {}\n", where, count.first, count.second);
+  fmt::print("by {}; {}\n", survey.costs, survey.describe());
+  constexpr std::size_t shown = 10;
+  for (std::size_t i = 0; i < std::min(shown, verdict.misses.size()); ++i) {
+    const Verdict::Miss& miss = verdict.misses[i];
+    fmt::print("  {:<32} {:<5} {} {:.3f} us, {} {:.3f} us: {:.0f} % more\n", miss.put, miss.where,
+               miss.chosen, miss.chosen_us, miss.best, miss.best_us, 100 * miss.loss());
+  }
+  if (verdict.misses.size() > shown) fmt::print("  and {} more\n", verdict.misses.size() - shown);
+}
+
+}  // namespace tca::tool

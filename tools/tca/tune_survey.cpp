@@ -1,0 +1,269 @@
+#include "tune_survey.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <optional>
+
+#include "core/world_state.hpp"
+#include "route/choose.hpp"
+#include "route/hardware.hpp"
+#include "tca/error.hpp"
+#include "tune_grid.hpp"
+
+namespace tca::tool {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+// Passes that together measure every point once.
+constexpr int shares = 4;
+
+const core::WorldState& state_of(const World& world) { return core::WorldState::of(world); }
+
+// Whether all ranks say so.
+bool all_say(World& world, bool mine) {
+  const std::vector<char> all = world.all_gather(static_cast<char>(mine));
+  return std::all_of(all.begin(), all.end(), [](char yes) { return yes != 0; });
+}
+
+bool as_rank_0_says(World& world, bool mine) { return world.all_gather(static_cast<char>(mine))[0] != 0; }
+
+// How far the ranks are, as the first fabric sees it.
+route::Distance distance_of(const World& world) {
+  return route::distance(state_of(world).fabrics().front()->crossing_ns());
+}
+
+// What one pass has found, to be added to the survey once it is known to be sound.
+struct Found {
+  std::vector<PointTimes> points;
+  route::Distance distance = route::Distance::near;
+  double crossing_us = 0;
+};
+
+PointTimes measure_point(World& world, bench::PutField& field, const SurveyPoint& point,
+                         const bench::Effort& effort) {
+  const auto& fabrics = state_of(world).fabrics();
+  const route::Costs& costs = state_of(world).costs();
+  const base::Shape shape = shape_of(point.shape);
+  PointTimes times{point, {}, {}, {}};
+  std::vector<bench::Channel> channels;
+  for (const route::Candidate& candidate : route::candidates(fabrics, costs, point.across, shape, {})) {
+    if (!candidate.has_room) continue;
+    const fabric::Fabric& fabric = *fabrics[static_cast<std::size_t>(candidate.choice.fabric)];
+    const auto protocol = static_cast<std::size_t>(candidate.choice.protocol);
+    channels.push_back({std::string(fabric.name()), std::string(fabric.protocols()[protocol])});
+    times.channels.push_back({channels.back(),
+                              costs.distance_to(fabric, point.across),
+                              {},
+                              {},
+                              candidate.predicted_us.value_or(-1)});
+  }
+  const route::Choice chosen = route::choose(fabrics, costs, point.across, shape, {});
+  for (const ChannelTimes& channel : times.channels) {
+    const fabric::Fabric& fabric = *fabrics[static_cast<std::size_t>(chosen.fabric)];
+    const std::string_view protocol = fabric.protocols()[static_cast<std::size_t>(chosen.protocol)];
+    if (channel.channel.fabric == fabric.name() && channel.channel.protocol == protocol)
+      times.chosen[channel.distance] = channel.channel.name();
+  }
+  const auto outcome = bench::measure(
+      world,
+      [&] {
+        return bench::put_exchanges(world, field, {point.shape, point.across}, channels);
+      },
+      effort);
+  times.bare_us = outcome.samples[0];
+  for (std::size_t i = 0; i < channels.size(); ++i) {
+    times.channels[i].step_us = outcome.samples[i + 1];
+    for (std::size_t k = 0; k < times.bare_us.size(); ++k)
+      times.channels[i].cost_us.push_back(outcome.samples[i + 1][k] - times.bare_us[k]);
+  }
+  return times;
+}
+
+void append(bench::Samples& to, const bench::Samples& from) { to.insert(to.end(), from.begin(), from.end()); }
+
+void add(PointTimes& to, const PointTimes& from) {
+  append(to.bare_us, from.bare_us);
+  to.chosen.insert(from.chosen.begin(), from.chosen.end());
+  for (const ChannelTimes& channel : from.channels) {
+    const auto same = std::find_if(to.channels.begin(), to.channels.end(), [&](const ChannelTimes& c) {
+      return c.channel.name() == channel.channel.name() && c.distance == channel.distance;
+    });
+    if (same == to.channels.end()) {
+      to.channels.push_back(channel);
+    } else {
+      append(same->step_us, channel.step_us);
+      append(same->cost_us, channel.cost_us);
+    }
+  }
+}
+
+class Surveyor {
+ public:
+  Surveyor(const SurveyOptions& options, const std::function<void(double, const std::string&)>& progress)
+      : options_(options), progress_(progress) {}
+
+  // Keeps a pass if the next world finds the ranks as far apart as it did; whether another one follows.
+  bool review(World& world) {
+    if (last_ && distance_of(world) != last_->distance) {
+      ++result.discarded;
+      last_.reset();
+    }
+    if (last_) keep(*last_);
+    last_.reset();
+    const double used = std::chrono::duration<double>(Clock::now() - begin_).count();
+    const int begun = result.passes + result.discarded;
+    const bool fits = used + (begun > 0 ? used / begun : 0) <= options_.seconds;
+    const bool too_long = used > std::max(options_.seconds, patience_s) && most_alike() >= shares;
+    return as_rank_0_says(world, (fits || most_alike() < least()) && !too_long && begun < most_passes);
+  }
+
+  // What was met in too few passes to be told from chance is left out.
+  void drop_rare_distances() {
+    for (auto met = result.crossings_us.begin(); met != result.crossings_us.end();) {
+      const route::Distance distance = met->first;
+      const bench::Samples& crossings = met->second;
+      const auto passes = static_cast<int>(crossings.size());
+      if (median(crossings) <= 0 || passes >= std::min(least(), most_alike())) {
+        ++met;
+        continue;
+      }
+      for (PointTimes& point : result.points) {
+        std::erase_if(point.channels, [&](const ChannelTimes& times) {
+          return times.distance == distance && times.channel.fabric == front_;
+        });
+        point.chosen.erase(distance);
+      }
+      result.passes -= passes;
+      result.discarded += passes;
+      met = result.crossings_us.erase(met);
+    }
+  }
+
+  // A share of all points, so that it is over before the ranks move; the next one that the other passes at this distance
+  // have left.
+  void pass(World& world, const std::vector<SurveyPoint>& points) {
+    std::size_t extent = 0;
+    for (const SurveyPoint& point : points) extent = std::max(extent, point.shape.extent());
+    bench::PutField field(world, extent);
+    const fabric::Fabric& front = *state_of(world).fabrics().front();
+    front_ = front.name();
+    last_.emplace(Found{{}, distance_of(world), front.crossing_ns() * 1e-3});
+    const std::size_t share = result.crossings_us[last_->distance].size() % static_cast<std::size_t>(shares);
+    for (std::size_t i = 0; i < points.size(); ++i) {
+      last_->points.push_back({points[i], {}, {}, {}});
+      if (i % static_cast<std::size_t>(shares) != share) continue;
+      last_->points.back() = measure_point(world, field, points[i], options_.effort);
+      say(i + 1, points.size());
+    }
+  }
+
+  Survey result;
+
+ private:
+  static constexpr int most_passes = 1000;
+  // Where others keep the cores busy, once over every put has to do.
+  static constexpr double patience_s = 45;
+
+  int least() const { return options_.least_passes * shares; }
+
+  // Of the distance that was met most often.
+  int most_alike() const {
+    std::size_t most = 0;
+    for (const auto& [distance, crossings] : result.crossings_us) most = std::max(most, crossings.size());
+    return static_cast<int>(most);
+  }
+
+  void keep(const Found& found) {
+    if (result.points.empty()) {
+      result.points = found.points;
+    } else {
+      for (std::size_t i = 0; i < found.points.size(); ++i) add(result.points[i], found.points[i]);
+    }
+    result.crossings_us[found.distance].push_back(found.crossing_us);
+    ++result.passes;
+  }
+
+  void say(std::size_t done, std::size_t all) {
+    const double used = std::chrono::duration<double>(Clock::now() - begin_).count();
+    const double here = static_cast<double>(done) / static_cast<double>(all);
+    // A machine that is too slow for its passes to fit says so by how many of them it has.
+    const double by_passes = (most_alike() + here) / static_cast<double>(least());
+    progress_(std::min(used / options_.seconds, by_passes),
+              fmt::format("pass {}, {} of {} puts", result.passes + result.discarded + 1, done, all));
+  }
+
+  const SurveyOptions& options_;
+  const std::function<void(double, const std::string&)>& progress_;
+  Clock::time_point begin_ = Clock::now();
+  std::string front_;  // the name of the first fabric, whose crossings are measured
+  std::optional<Found> last_;
+};
+
+}  // namespace
+
+double median(bench::Samples samples) {
+  if (samples.empty()) return 0;
+  const auto middle = samples.begin() + static_cast<std::ptrdiff_t>(samples.size() / 2);
+  std::nth_element(samples.begin(), middle, samples.end());
+  if (samples.size() % 2 != 0) return *middle;
+  return (*middle + *std::max_element(samples.begin(), middle)) / 2;
+}
+
+double Survey::crossing_us(route::Distance distance) const {
+  const auto found = crossings_us.find(distance);
+  return found != crossings_us.end() ? median(found->second) : 0;
+}
+
+std::string Survey::describe() const {
+  std::string text = fmt::format("{} ranks of {}, {} passes", ranks, fabrics, passes);
+  if (discarded > 0) text += fmt::format(" ({} left out: the ranks moved nearer or further)", discarded);
+  for (const auto& [distance, times] : crossings_us)
+    if (median(times) > 0)
+      text += fmt::format(", {:.0f} ns for a line to cross ({}, {} passes)", 1e3 * median(times),
+                          route::to_string(distance), times.size());
+  return text;
+}
+
+std::vector<int> destinations(World& world) {
+  std::vector<int> all{0};
+  const auto& front = state_of(world).fabrics().front();
+  for (const bool inside : {true, false}) {
+    for (int across = 1; across < world.size(); across *= 2) {
+      const int partner = world.rank() ^ across;
+      if (!all_say(world, partner >= world.size() || front->reaches(partner) == inside)) continue;
+      all.push_back(across);
+      break;
+    }
+  }
+  return all;
+}
+
+Survey survey(const std::function<std::vector<SurveyPoint>(World&)>& points, const SurveyOptions& options,
+              const std::function<void(double, const std::string&)>& progress) {
+  Surveyor surveyor(options, progress);
+  std::vector<SurveyPoint> all;
+  while (true) {
+    World world = World::init(options.world);
+    const core::WorldState& state = state_of(world);
+    if (state.fabrics().front()->has_streams())
+      throw Error(Errc::invalid_argument,
+                  fmt::format("the windows of the fabric {} are not in the host's memory, where `tca tune` "
+                              "measures; the built-in costs serve there",
+                              state.fabrics().front()->name()));
+    if (all.empty()) {
+      all = points(world);
+      surveyor.result.ranks = world.size();
+      surveyor.result.fabrics = route::fabric_set(state.fabrics());
+      surveyor.result.costs = state.costs().origin();
+    }
+    if (!surveyor.review(world)) break;
+    surveyor.pass(world, all);
+  }
+  surveyor.drop_rare_distances();
+  return std::move(surveyor.result);
+}
+
+}  // namespace tca::tool

@@ -1,0 +1,73 @@
+// Measures puts on every channel, pass after pass, each in a world of its own and over a share of the puts.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "measure.hpp"
+#include "put_exchange.hpp"
+#include "route/cost_table.hpp"
+#include "tca/world.hpp"
+
+namespace tca::tool {
+
+// A put to measure: its shape, and to whom.
+struct SurveyPoint {
+  bench::PutShape shape;
+  int across = 1;
+};
+
+// What one channel that has room for it took for a point, at one distance. Where a virtual machine moves its cores, the same ranks may be near in
+// one pass and far in the next.
+struct ChannelTimes {
+  bench::Channel channel;
+  route::Distance distance = route::Distance::near;
+  bench::Samples step_us;    // of every round of every pass
+  bench::Samples cost_us;    // beyond the same step without the exchange
+  double predicted_us = -1;  // by the costs of the last world; negative without any
+};
+
+struct PointTimes {
+  SurveyPoint point;
+  // Which channel the route takes, by the distance between the ranks.
+  std::map<route::Distance, std::string> chosen;
+  std::vector<ChannelTimes> channels;
+  bench::Samples bare_us;
+};
+
+struct SurveyOptions {
+  WorldOptions world;
+  double seconds = 30;                 // passes are begun as long as another one is expected to fit
+  int least_passes = 3;                // over every put
+  bench::Effort effort{1, 3, 120, 3};  // within a pass
+};
+
+struct Survey {
+  std::vector<PointTimes> points;
+  int passes = 0;
+  int discarded = 0;                                       // because the ranks' distance changed meanwhile
+  std::map<route::Distance, bench::Samples> crossings_us;  // of the passes, by how far the ranks were
+  int ranks = 0;
+  std::string fabrics, costs;
+
+  // How long a signal takes between ranks so far apart; 0 where nobody measures it, and for a rank itself.
+  double crossing_us(route::Distance distance) const;
+  // "2 ranks of shm, 7 passes (1 discarded: the ranks moved), a line crosses in 65 ns (near)"
+  std::string describe() const;
+};
+
+// Collective. To whom ranks can put that differs: itself (0), a rank of its sub-cluster, a rank beyond; as numbers that ranks are
+// combined with (`PutPoint::across`).
+std::vector<int> destinations(World& world);
+
+// Collective over the ranks of this launch, which all come up together, once a pass. `points` is asked once the first world
+// is there. Rank 0's is the result that counts. `progress` hears the share of the time that has passed, and a note.
+Survey survey(const std::function<std::vector<SurveyPoint>(World&)>& points, const SurveyOptions& options,
+              const std::function<void(double, const std::string&)>& progress);
+
+double median(bench::Samples samples);
+
+}  // namespace tca::tool
