@@ -12,7 +12,7 @@ namespace tca::coll {
 
 namespace {
 
-constexpr std::array<std::pair<std::string_view, Algorithm>, 10> algorithms{{
+constexpr std::array<std::pair<std::string_view, Algorithm>, 11> algorithms{{
     {"one_shot", one_shot},
     {"recursive_doubling", recursive_doubling},
     {"dissemination", dissemination},
@@ -23,6 +23,7 @@ constexpr std::array<std::pair<std::string_view, Algorithm>, 10> algorithms{{
     {"leaders", leaders},
     {"leaders_and_trees", leaders_and_trees},
     {"counterparts", counterparts},
+    {"two_shots", two_shots},
 }};
 
 // Two streams in and one out, in a core's own caches.

@@ -26,6 +26,12 @@ bool Groups::equal_sizes() const {
                      [&](const std::vector<int>& each) { return each.size() == members_[0].size(); });
 }
 
+int Groups::largest() const {
+  std::size_t most = 0;
+  for (const std::vector<int>& each : members_) most = std::max(most, each.size());
+  return static_cast<int>(most);
+}
+
 bool Groups::consecutive() const { return std::is_sorted(group_.begin(), group_.end()); }
 
 }  // namespace tca::coll

@@ -21,6 +21,7 @@ class Groups {
   int own_place() const;  // among its members
 
   bool equal_sizes() const;
+  int largest() const;  // size
 
   // Whether combining group by group keeps the order of ranks.
   bool consecutive() const;

@@ -81,7 +81,8 @@ class Leaders {
       up.combines.push_back(std::move(sum));
     }
 
-    const auto first_leader = static_cast<std::size_t>(p_.ranks);  // their slots come after those of members
+    const auto first_leader =
+        static_cast<std::size_t>(groups_.largest());  // their slots come after those of members
     Round& across = add_round();
     among_leaders(across, Buffer::scratch, slot(first_leader + static_cast<std::size_t>(groups_.own())),
                   Buffer::output, 0, p_.count);
@@ -105,10 +106,7 @@ class Leaders {
 
   // Rounds in which the largest sub-cluster is served.
   int levels(bool tree) const {
-    std::size_t most = 1;
-    for (int group = 0; group < groups_.count(); ++group)
-      most = std::max(most, groups_.members(group).size());
-    return tree ? static_cast<int>(std::bit_width(most - 1)) : 1;
+    return tree ? static_cast<int>(std::bit_width(static_cast<unsigned>(groups_.largest()) - 1)) : 1;
   }
 
   void down_a_tree(int first_round) {

@@ -144,7 +144,7 @@ Expected grouped_sum(const Case& test) {
 
 void expect_all_right(const Case& test) {
   const auto all = [&](Kind kind, const Expected& expected) {
-    for (const Algorithm algorithm : {leaders, leaders_and_trees, counterparts}) {
+    for (const Algorithm algorithm : {leaders, leaders_and_trees, counterparts, two_shots}) {
       if (algorithm(test.problem(kind))) expect_everywhere(test, kind, algorithm, expected);
     }
   };
@@ -175,9 +175,8 @@ TEST(CollGroups, EverySubClusterRootAndCount) {
   }
 }
 
-TEST(CollGroups, NobodyPassesABarrierBeforeAllHaveCome) {
-  const Case test{{0, 0, 0, 1, 1, 2}, 0, true, 0};
-  Machine machine{test.problem(Kind::barrier), leaders, {}, memory_for(test, Kind::barrier)};
+void expect_all_heard(const Case& test, Algorithm algorithm) {
+  Machine machine{test.problem(Kind::barrier), algorithm, {}, memory_for(test, Kind::barrier)};
   ASSERT_NO_FATAL_FAILURE(machine.play());
   // Whom each rank has heard of, round by round.
   std::vector<std::set<int>> heard;
@@ -192,6 +191,11 @@ TEST(CollGroups, NobodyPassesABarrierBeforeAllHaveCome) {
     }
   }
   for (const std::set<int>& each : heard) EXPECT_EQ(each.size(), 6u);
+}
+
+TEST(CollGroups, NobodyPassesABarrierBeforeAllHaveCome) {
+  const Case test{{0, 0, 0, 1, 1, 2}, 0, true, 0};
+  for (const Algorithm algorithm : {leaders, two_shots}) expect_all_heard(test, algorithm);
 }
 
 // One message to and one from each other sub-cluster, whatever the number of ranks.
@@ -215,14 +219,14 @@ TEST(CollGroups, LeadersAloneSpeakAcross) {
 // Sub-clusters whose ranks take turns would mix up the order.
 TEST(CollGroups, AnOperationThatMayNotCommuteNeedsRanksInOrder) {
   const std::vector<int> turns{0, 1, 0, 1}, rows{0, 0, 1, 1};
-  for (const Algorithm algorithm : {leaders, counterparts}) {
+  for (const Algorithm algorithm : {leaders, counterparts, two_shots}) {
     EXPECT_FALSE(algorithm({Kind::all_reduce, 0, 4, 0, 1, false, true, turns}));
     EXPECT_TRUE(algorithm({Kind::all_reduce, 0, 4, 0, 1, false, true, rows}));
   }
 }
 
 TEST(CollGroups, OneSubClusterHasOtherWays) {
-  for (const Algorithm algorithm : {leaders, leaders_and_trees, counterparts})
+  for (const Algorithm algorithm : {leaders, leaders_and_trees, counterparts, two_shots})
     EXPECT_FALSE(algorithm({Kind::all_gather, 0, 4, 0, 1, false, false, {}}));
 }
 

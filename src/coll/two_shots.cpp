@@ -1,0 +1,101 @@
+#include "coll/algorithms.hpp"
+#include "coll/groups.hpp"
+
+namespace tca::coll {
+
+namespace {
+
+// Everyone puts to everyone in its sub-cluster, and then what that has come to goes to those at the same place in the
+// others. Where a sub-cluster is larger, some of the smaller one serve several places.
+class TwoShots {
+ public:
+  explicit TwoShots(const Problem& problem)
+      : p_(problem), groups_(p_), size_(static_cast<int>(groups_.own_members().size())) {}
+
+  Schedule barrier() {
+    here(Buffer::output, 0, 0);
+    across(Buffer::output, 0, 0, 0);
+    return std::move(schedule_);
+  }
+
+  Schedule all_gather() {
+    const std::int64_t mine = p_.rank * p_.count;
+    here(Buffer::output, mine, p_.count);
+    if (!p_.in_place)
+      schedule_.rounds[0].copies.push_back({{Buffer::output, mine}, {{Buffer::input, 0}}, p_.count});
+    schedule_.rounds.emplace_back();
+    for_each_range(groups_.own_members(), p_.count, [&](std::int64_t first, std::int64_t count) {
+      across_in(schedule_.rounds[1], Buffer::output, first, first, count);
+    });
+    return std::move(schedule_);
+  }
+
+  // In the order of ranks within a sub-cluster, then in the order of sub-clusters: the same bits everywhere.
+  Schedule all_reduce() {
+    here(Buffer::scratch, slot(groups_.own_place()), p_.count);
+    Combine of_here{{Buffer::output, 0}, {}, p_.count};
+    for (int place = 0; place < size_; ++place)
+      of_here.operands.push_back(place == groups_.own_place() ? Slice{Buffer::input, 0}
+                                                              : Slice{Buffer::scratch, slot(place)});
+    schedule_.rounds[0].combines.push_back(std::move(of_here));
+
+    const int first = groups_.largest();  // the places' slots come first
+    across(Buffer::scratch, slot(first + groups_.own()), 0, p_.count);
+    Combine of_all{{Buffer::output, 0}, {}, p_.count};
+    for (int group = 0; group < groups_.count(); ++group)
+      of_all.operands.push_back(group == groups_.own() ? Slice{Buffer::output, 0}
+                                                       : Slice{Buffer::scratch, slot(first + group)});
+    schedule_.rounds[1].combines.push_back(std::move(of_all));
+    schedule_.scratch = slot(first + groups_.count());
+    return std::move(schedule_);
+  }
+
+ private:
+  std::int64_t slot(int place) const { return place * p_.count; }
+
+  void here(Buffer to, std::int64_t to_first, std::int64_t count) {
+    Round& round = schedule_.rounds.emplace_back();
+    for (int i = 1; i < size_; ++i) {
+      const int other = groups_.own_members()[static_cast<std::size_t>((groups_.own_place() + i) % size_)];
+      round.puts.push_back({other, to, to_first, Buffer::input, 0, count});
+      round.expected.push_back(other);
+    }
+  }
+
+  void across(Buffer to, std::int64_t to_first, std::int64_t from_first, std::int64_t count) {
+    across_in(schedule_.rounds.emplace_back(), to, to_first, from_first, count);
+  }
+
+  void across_in(Round& round, Buffer to, std::int64_t to_first, std::int64_t from_first,
+                 std::int64_t count) const {
+    for (int i = 1; i < groups_.count(); ++i) {
+      const std::vector<int>& others = groups_.members((groups_.own() + i) % groups_.count());
+      const int their_size = static_cast<int>(others.size());
+      for (int place = groups_.own_place(); place < their_size; place += size_)
+        round.puts.push_back(
+            {others[static_cast<std::size_t>(place)], to, to_first, Buffer::output, from_first, count});
+      const int from = others[static_cast<std::size_t>(groups_.own_place() % their_size)];
+      if (std::find(round.expected.begin(), round.expected.end(), from) == round.expected.end())
+        round.expected.push_back(from);
+    }
+  }
+
+  const Problem& p_;
+  Groups groups_;
+  int size_;
+  Schedule schedule_;
+};
+
+}  // namespace
+
+std::optional<Schedule> two_shots(const Problem& p) {
+  const Groups groups(p);
+  if (groups.count() == 1) return std::nullopt;
+  if (p.kind == Kind::barrier) return TwoShots(p).barrier();
+  if (p.kind == Kind::all_gather) return TwoShots(p).all_gather();
+  if (p.kind == Kind::all_reduce && (!p.own_operation || groups.consecutive()))
+    return TwoShots(p).all_reduce();
+  return std::nullopt;
+}
+
+}  // namespace tca::coll
