@@ -1,4 +1,5 @@
 // What only worlds over MPI have: communicators of a program, memory of its own, messages beyond what an int counts.
+#include "coll_check.hpp"
 #include "fabric/mpi/datatype.hpp"
 #include "mpi_ranks.hpp"
 #include "suite.hpp"
@@ -57,6 +58,34 @@ TEST(Mpi, OneChainTakesBothFabrics) {
       require(text.find(fabric) != std::string::npos, "{} is not in {}", fabric, text);
   };
   EXPECT_EQ(run_over("shm+mpi", 2, 4, body), "");
+}
+
+// Of sub-clusters of one size, and of 2, 2 and 1 ranks. Whole numbers, whose sums do not depend on the order.
+TEST(Mpi, CollectivesAcrossSubClusters) {
+  using coll::Kind;
+  struct Named {
+    const char* algorithm;
+    std::vector<Kind> kinds;
+    bool any_sizes;
+  };
+  const std::vector<Named> all{
+      {"leaders", {Kind::barrier, Kind::broadcast, Kind::all_gather, Kind::all_reduce}, true},
+      {"leaders_and_trees", {Kind::broadcast}, true},
+      {"counterparts", {Kind::all_gather, Kind::all_reduce}, false},
+      {"two_shots", {Kind::barrier, Kind::all_gather, Kind::all_reduce}, true}};
+  const auto body = [&](World& world) {
+    for (const Named& named : all) {
+      if (!named.any_sizes && world.size() % 2 != 0) continue;
+      for (const Kind kind : named.kinds) {
+        for (const bool in_place : {true, false}) {
+          CollCase test{.kind = kind, .algorithm = named.algorithm, .count = 7, .root = world.size() - 2};
+          test.in_place = in_place || kind == Kind::broadcast;
+          check_collective(world, test);
+        }
+      }
+    }
+  };
+  for (const int ranks : {4, 5}) EXPECT_EQ(run_over("shm+mpi", 2, ranks, body), "") << ranks;
 }
 
 // Put together from types that hold up to 2^30 bytes each; the extents say whether nothing is lost.
