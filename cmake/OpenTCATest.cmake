@@ -11,9 +11,12 @@ include(GoogleTest)
 set(OPENTCA_TEST_SLOWDOWN 1)
 set(OPENTCA_TEST_PATIENCE 20) # seconds that a test itself waits for what must happen
 set(OPENTCA_TEST_ENVIRONMENT "OPENTCA_TUNING=off")
+set(OPENTCA_TEST_OVER_MPI) # what tests add whose ranks use MPI
 if(OPENTCA_SANITIZE)
   set(OPENTCA_TEST_SLOWDOWN 5)
   set(OPENTCA_TEST_PATIENCE 100)
+  # MPI leaks in modules that it has unloaded by the end, so that no name is left to suppress them by.
+  set(OPENTCA_TEST_OVER_MPI "ASAN_OPTIONS=detect_leaks=0")
   list(
       APPEND OPENTCA_TEST_ENVIRONMENT
       "LSAN_OPTIONS=suppressions=${PROJECT_SOURCE_DIR}/cmake/lsan.supp:print_suppressions=0"
