@@ -86,9 +86,7 @@ class Counterparts {
   // All of them put to each other: what this rank sends to one, it has from it.
   static void exchange(Round& round, const Put& put) {
     round.puts.push_back(put);
-    const bool known =
-        std::find(round.expected.begin(), round.expected.end(), put.to) != round.expected.end();
-    if (!known) round.expected.push_back(put.to);
+    round.expect(put.to);
   }
   Round& add_round() { return schedule_.rounds.emplace_back(); }
 

@@ -16,9 +16,9 @@ Groups::Groups(const Problem& problem) : rank_(problem.rank) {
   }
 }
 
-int Groups::own_place() const {
+int Groups::place_of(int member) const {
   const std::vector<int>& members = own_members();
-  return static_cast<int>(std::find(members.begin(), members.end(), rank_) - members.begin());
+  return static_cast<int>(std::find(members.begin(), members.end(), member) - members.begin());
 }
 
 bool Groups::equal_sizes() const {

@@ -18,7 +18,8 @@ class Groups {
   // Of the rank whose problem it is.
   int own() const { return of(rank_); }
   const std::vector<int>& own_members() const { return members(own()); }
-  int own_place() const;  // among its members
+  int place_of(int member) const;  // among the members of the own one
+  int own_place() const { return place_of(rank_); }
 
   bool equal_sizes() const;
   int largest() const;  // size

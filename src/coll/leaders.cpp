@@ -110,7 +110,8 @@ class Leaders {
   }
 
   void down_a_tree(int first_round) {
-    const int size = static_cast<int>(groups_.own_members().size()), top = place_of(leader(groups_.own()));
+    const int size = static_cast<int>(groups_.own_members().size()),
+              top = groups_.place_of(leader(groups_.own()));
     const int mine = (groups_.own_place() - top + size) % size;
     const auto member = [&](int from_top) {
       return groups_.own_members()[static_cast<std::size_t>((top + from_top) % size)];
@@ -120,11 +121,6 @@ class Leaders {
       if (mine >= have && mine < 2 * have) round->expected.push_back(member(mine - have));
       if (mine < have && mine + have < size) round->puts.push_back(whole_to(member(mine + have)));
     }
-  }
-
-  int place_of(int rank) const {
-    const std::vector<int>& members = groups_.own_members();
-    return static_cast<int>(std::find(members.begin(), members.end(), rank) - members.begin());
   }
 
   // Groups from the root's on.
@@ -152,7 +148,7 @@ class Leaders {
   }
 
   void to_members(Round& round, Buffer from, std::int64_t first, std::int64_t count) const {
-    if (!leads()) return expect(round, leader(groups_.own()));
+    if (!leads()) return round.expect(leader(groups_.own()));
     for (const int member : groups_.own_members()) {
       if (member != p_.rank) round.puts.push_back({member, Buffer::output, first, from, first, count});
     }
@@ -163,13 +159,8 @@ class Leaders {
     for (int i = 1; leads() && i < groups_.count(); ++i) {
       const int other = leader((groups_.own() + i) % groups_.count());
       round.puts.push_back({other, to, to_first, from, from_first, count});
-      expect(round, other);
+      round.expect(other);
     }
-  }
-
-  static void expect(Round& round, int rank) {
-    if (std::find(round.expected.begin(), round.expected.end(), rank) == round.expected.end())
-      round.expected.push_back(rank);
   }
 
   const Problem& p_;

@@ -31,6 +31,10 @@ struct Round {
   std::vector<Combine> copies;
   std::vector<Combine> combines;
 
+  // A rank is expected once, however much it puts.
+  void expect(int rank) {
+    if (std::find(expected.begin(), expected.end(), rank) == expected.end()) expected.push_back(rank);
+  }
   bool idle() const { return puts.empty() && expected.empty() && copies.empty() && combines.empty(); }
 };
 

@@ -74,9 +74,7 @@ class TwoShots {
       for (int place = groups_.own_place(); place < their_size; place += size_)
         round.puts.push_back(
             {others[static_cast<std::size_t>(place)], to, to_first, Buffer::output, from_first, count});
-      const int from = others[static_cast<std::size_t>(groups_.own_place() % their_size)];
-      if (std::find(round.expected.begin(), round.expected.end(), from) == round.expected.end())
-        round.expected.push_back(from);
+      round.expect(others[static_cast<std::size_t>(groups_.own_place() % their_size)]);
     }
   }
 
