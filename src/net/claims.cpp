@@ -2,7 +2,7 @@
 
 namespace tca::net {
 
-void Claims::add(LinkId link, TrainId train, des::Time begin, des::Time end, std::uint64_t share) {
+void Claims::add(LinkId link, const Claim& claim) {
   std::uint32_t place = free_;
   if (place == none) {
     place = static_cast<std::uint32_t>(claims_.size());
@@ -10,17 +10,19 @@ void Claims::add(LinkId link, TrainId train, des::Time begin, des::Time end, std
   } else {
     free_ = claims_[place].next;
   }
-  claims_[place] = {train, first_[link], begin, end, share};
+  claims_[place] = claim;
+  claims_[place].next = first_[link];
   first_[link] = place;
 }
 
-void Claims::remove(LinkId link, TrainId train) {
+bool Claims::remove(LinkId link, TrainId train) {
   std::uint32_t* at = &first_[link];
   while (claims_[*at].train != train) at = &claims_[*at].next;
   const std::uint32_t place = *at;
   *at = claims_[place].next;
   claims_[place].next = free_;
   free_ = place;
+  return first_[link] != none;
 }
 
 std::uint32_t Claims::find(TrainId train, LinkId link) const {

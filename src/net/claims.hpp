@@ -15,6 +15,8 @@ struct Claim {
   TrainId train;
   std::uint32_t next;
   des::Time begin, end;
+  des::Time
+      given;  // from when on all that comes to the link comes behind it; never, where that is not so simple
   std::uint64_t share;  // of the link, in parts of Claims::whole
 
   bool overlaps(const Claim& other) const { return begin < other.end && other.begin < end; }
@@ -27,8 +29,8 @@ class Claims {
 
   explicit Claims(LinkId links) : first_(links, none) {}
 
-  void add(LinkId link, TrainId train, des::Time begin, des::Time end, std::uint64_t share);
-  void remove(LinkId link, TrainId train);
+  void add(LinkId link, const Claim& claim);
+  bool remove(LinkId link, TrainId train);  // whether there are any left
   Claim& of(TrainId train, LinkId link) { return claims_[find(train, link)]; }
   const Claim& of(TrainId train, LinkId link) const { return claims_[find(train, link)]; }
 

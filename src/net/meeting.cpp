@@ -9,31 +9,14 @@ namespace tca::net {
 
 using des::Time;
 
-namespace {
-
-constexpr Time longest = des::second;  // that two may overlap, when neither's end is known
-constexpr std::uint64_t least_speed = Claims::whole / 128 * 127;  // slower than that, single packets matter
-
-}  // namespace
-
-// Whether a train and those that overlap with it on a link want more than the whole of it, for so long that one of them
-// would notice: for 1/128 of the time that it takes.
+// Whether a train and those that overlap with it on a link want more than the whole of it.
 bool Trains::overbooked(TrainId number, LinkId link) const {
-  const auto patience = [](const Train& train) { return (train.arrived - train.trip.begin) / 128; };
   const Claim& own = claims_.of(number, link);
   std::uint64_t sum = own.share;
-  Time others = 0;
   for (const Claim& claim : claims_.on(link)) {
-    const Train& other = trains_[claim.train];
-    if (claim.train == number || other.drained || !own.overlaps(claim)) continue;
-    sum += claim.share;
-    const Time span = std::min(std::min(own.end, claim.end) - std::max(own.begin, claim.begin), longest);
-    const std::uint64_t both = own.share + claim.share;
-    if (both > whole && scaled(span, both - whole, whole) > patience(other)) return true;
-    others += scaled(span, claim.share, whole);
+    if (claim.train != number && in_the_way(claim, own)) sum += claim.share;
   }
-  if (sum <= whole || own.end == des::never) return sum > whole;
-  return others - scaled(own.end - own.begin, whole - own.share, whole) > patience(trains_[number]);
+  return sum > whole;
 }
 
 bool Trains::alone(TrainId number) const {
@@ -49,39 +32,11 @@ std::vector<TrainId> Trains::rivals(TrainId number) const {
     if (!overbooked(number, stage.link)) return;
     const Claim& own = claims_.of(number, stage.link);
     for (const Claim& claim : claims_.on(stage.link)) {
-      if (trains_[claim.train].drained || !own.overlaps(claim)) continue;
+      if (!in_the_way(claim, own)) continue;
       if (std::find(found.begin(), found.end(), claim.train) == found.end()) found.push_back(claim.train);
     }
   });
   return found;
-}
-
-// The speed that the fullest of its links leaves to a train, when all on it are slowed alike.
-std::uint64_t Trains::speed_among(TrainId number) const {
-  std::uint64_t speed = whole;
-  each_stage(number, [&](const Stage& stage) {
-    if (!overbooked(number, stage.link)) return;
-    const Claim& own = claims_.of(number, stage.link);
-    std::uint64_t sum = own.share;
-    for (const Claim& claim : claims_.on(stage.link)) {
-      if (claim.train != number && !trains_[claim.train].drained && own.overlaps(claim)) sum += claim.share;
-    }
-    speed = std::min(speed, whole * whole / std::max(sum, whole));
-  });
-  return speed;
-}
-
-bool Trains::all_go_on(const std::vector<TrainId>& group) const {
-  return std::all_of(group.begin(), group.end(), [this](TrainId number) {
-    return !trains_[number].by_packets && speed_among(number) >= least_speed;
-  });
-}
-
-void Trains::adapt(const std::vector<TrainId>& group) {
-  for (const TrainId number : group) {
-    const Train& train = trains_[number];
-    if (!train.drained && !train.by_packets) set_speed(number, speed_among(number));
-  }
 }
 
 void Trains::set_speed(TrainId number, std::uint64_t speed) {
@@ -97,7 +52,7 @@ void Trains::set_speed(TrainId number, std::uint64_t speed) {
     if (claim.end > now) claim.end = now + scaled(claim.end - now, train.speed, speed);
   });
   train.speed = speed;
-  schedule_phases(number);
+  schedule(number);
 }
 
 // A train, those that it meets where there is not enough for all, those that these meet, and so on.
@@ -124,7 +79,7 @@ void Trains::share_links(const std::vector<TrainId>& group) {
     const double bytes = static_cast<double>(train.trip.rows) * static_cast<double>(train.trip.row_bytes);
     Flow& flow = flows.emplace_back();
     flow.rate = bytes / static_cast<double>(std::max<Time>(train.passed - train.begin, 1));
-    if (train.drained) continue;
+    if (train.drained()) continue;
     each_stage(number, [&](const Stage& stage) {
       const auto place = places.emplace(stage.link, static_cast<std::uint32_t>(places.size())).first->second;
       flow.demands.push_back({place, claims_.of(number, stage.link).share});
@@ -133,7 +88,7 @@ void Trains::share_links(const std::vector<TrainId>& group) {
   const std::vector<std::uint64_t> speeds =
       share_out(flows, static_cast<std::uint32_t>(places.size()), whole);
   for (std::size_t i = 0; i < group.size(); ++i) {
-    if (!trains_[group[i]].drained) set_speed(group[i], speeds[i]);
+    if (!trains_[group[i]].drained()) set_speed(group[i], speeds[i]);
   }
 }
 
@@ -146,7 +101,7 @@ void Trains::go_by_packets(TrainId first) {
     each_stage(number, [&](const Stage& stage) {
       Claim& claim = claims_.of(number, stage.link);
       claim.begin = std::max(claim.begin, simulator_.now());
-      claim.end = des::never;
+      claim.end = claim.given = des::never;
     });
   };
   change(first);
@@ -166,35 +121,56 @@ void Trains::go_by_packets(TrainId first) {
   }
 }
 
-// Puts the packets of a train where they would be by now. One that was slowed is where it would have been earlier.
+// What comes behind a train goes on behind it. Everything else changes when the train's packets come, and the link stays
+// claimed for as long as others have to be told so.
+void Trains::meet(LinkId link, Time until) {
+  std::vector<TrainId> met;
+  Time free = 0;
+  bool claimed = false;
+  for (const Claim& claim : claims_.on(link)) {
+    const Train& train = trains_[claim.train];
+    if (train.by_packets || claim.end <= simulator_.now()) continue;
+    const bool before = as_flows_ ? train.drained() : claim.given < simulator_.now();
+    if (before) free = std::max(free, claim.end);
+    if (!before && !as_flows_ && claim.begin < until) {
+      met.push_back(claim.train);
+    } else {
+      claimed = true;
+    }
+  }
+  if (!claimed) traffic_.set_claimed(link, false);
+  if (free > 0) traffic_.account(link, 0, 0, 0, free);
+  for (const TrainId number : met) {
+    if (trains_[number].by_packets) continue;
+    go_by_packets(number);
+    fall_apart(number);
+  }
+}
+
+// Puts the packets of a train where they would be by now.
 void Trains::fall_apart(TrainId number) {
   ++fallen_;
   Train& train = trains_[number];
-  train.valid = train.events;
+  train.due = des::never;
   give_back(number);
-  const Time now = simulator_.now();
-  const Time at = now <= train.since
-                      ? now - (train.since - train.begin - train.done)
-                      : train.begin + train.done + scaled(now - train.since, train.speed, whole);
-  const Time late = now - at;
+  const Time at = simulator_.now();
   timeline_.begin(train.trip);
   Progress progress;
   const auto book = [&](const Lane& lane, const Lane::Booking& booking) {
     if (booking.at > at) return;
     const Stage& stage = lane.stages()[booking.stage];
-    if (booking.stage > 0)
-      traffic_.returned(lane.stages()[booking.stage - 1].link, booking.busy_until + late);
-    traffic_.account(stage.link, 1, 0, booking.busy, booking.busy_until + late);
+    if (booking.stage > 0) traffic_.returned(lane.stages()[booking.stage - 1].link, booking.busy_until);
+    traffic_.account(stage.link, 1, 0, booking.busy, booking.busy_until);
     if (booking.head > at) {
       Packet packet = stage.packet;
       packet.message = train.message;
-      packet.tail = booking.tail + late;
+      packet.tail = booking.tail;
       packet.bytes =
           packet.kind == PacketKind::request ? train.trip.bytes_of(timeline_.next()) : booking.bytes;
       if (booking.last) packet.flags |= Packet::last;
-      traffic_.resume(stage.link, packet, booking.head + late);
+      traffic_.resume(stage.link, packet, booking.head);
     } else if (booking.stage + 1 == lane.stages().size()) {
-      traffic_.returned(stage.link, booking.tail + late);
+      traffic_.returned(stage.link, booking.tail);
       progress.bytes += booking.bytes;
     }
   };
@@ -209,7 +185,8 @@ void Trains::fall_apart(TrainId number) {
     if (timeline_.passed() <= at) progress.passed = timeline_.next();
   }
   progress.requests = timeline_.next();
-  train.tags->take(progress.requests - progress.passed);
+  // Once all has passed the tags may be no more.
+  if (progress.requests > progress.passed) train.tags->take(progress.requests - progress.passed);
   rider_.train_fell_apart(train.message, progress);
 }
 

@@ -8,12 +8,6 @@ namespace tca::net {
 
 using des::Time;
 
-namespace {
-
-constexpr std::uint32_t express_bytes = 64;  // a processor's largest store
-
-}  // namespace
-
 Network::Network(des::Simulator& simulator, const Description& description, const Options& options)
     : simulator_(simulator),
       observer_(options.observer),
@@ -195,7 +189,7 @@ void Network::board(std::uint32_t number, const Transfer& transfer, Boarding& bo
   messages_[number].boarding = &boarding;
   const TrainId train = trains_->start(number, *messages_[number].tags);
   messages_[number].train = train;
-  if (trains_->by_packets(train)) train_issued(number);
+  if (trains_->by_packets(train) || trains_->all_issued(train)) train_issued(number);
 }
 
 void Network::train_issued(std::uint32_t number) {
@@ -291,12 +285,6 @@ void Network::send(const Word& word) {
   packet.kind = machine().node.units[word.to.unit].memory ? PacketKind::data : PacketKind::word;
   packet.bytes = word.bytes;
   packet.message = open({.to_arrive = word.bytes, .from = word.from, .to = word.to, .arrived = word.arrived});
-  // Longer ones are not computed ahead, since others might want their links.
-  if (trains_ && word.bytes <= express_bytes) {
-    traffic_.expect(word.to.node);
-    traffic_.way(plan_.issue_port(word.from), packet, express_way_);
-    if (trains_->express(express_way_, packet.message, word.bytes)) return;
-  }
   traffic_.issue(word.from, packet);
 }
 

@@ -166,7 +166,6 @@ class Network final : public Sink, public Rider {
   Traffic traffic_;
   std::optional<Trains> trains_;
   std::vector<Message> messages_;
-  std::vector<Stage> express_way_;
   std::uint32_t free_message_ = UINT32_MAX;
 };
 

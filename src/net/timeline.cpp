@@ -31,12 +31,14 @@ void Lane::begin(const std::vector<Stage>& stages) {
     slots += stage.kind->credit_slots;
   }
   first_start_.assign(stages.size(), 0);
+  given_.assign(stages.size(), 0);
   room_.assign(slots, 0);
 }
 
 void Lane::shift(Time span) {
-  for (Time& time : busy_until_) time += span;
-  for (Time& time : room_) time += span;
+  for (auto* times : {&busy_until_, &given_, &room_}) {
+    for (Time& time : *times) time += span;
+  }
 }
 
 void Timeline::begin(const Trip& trip) {

@@ -59,15 +59,19 @@ class Lane {
   const std::vector<Stage>& stages() const { return *stages_; }
   des::Time busy_until(std::size_t stage) const { return busy_until_[stage]; }
   des::Time first_start(std::size_t stage) const { return first_start_[stage]; }
+  // Of the last packet: when it was given to a link, and when its place at the end of that was free again.
+  des::Time given(std::size_t stage) const { return given_[stage]; }
+  des::Time freed(std::size_t stage) const { return room_[room_slot(stage, sent_ - 1)]; }
   void shift(des::Time span);
 
  private:
-  des::Time& room(std::size_t stage, std::uint64_t packet) {
-    return room_[first_room_[stage] + (packet & (stages()[stage].kind->credit_slots - 1))];
+  std::size_t room_slot(std::size_t stage, std::uint64_t packet) const {
+    return first_room_[stage] + (packet & (stages()[stage].kind->credit_slots - 1));
   }
+  des::Time& room(std::size_t stage, std::uint64_t packet) { return room_[room_slot(stage, packet)]; }
 
   const std::vector<Stage>* stages_ = nullptr;
-  std::vector<des::Time> busy_until_, first_start_, room_;
+  std::vector<des::Time> busy_until_, first_start_, given_, room_;
   std::vector<std::size_t> first_room_;
   std::uint64_t sent_ = 0;
 };
@@ -127,6 +131,7 @@ Lane::Passing Lane::send(des::Time at, std::uint32_t bytes, bool last, const Boo
     const std::uint64_t taken = sent_ + (stage.enters ? 1 : 0);
     if (kind.credits > 0 && taken >= kind.credits) start = std::max(start, room(i, taken - kind.credits));
     if (sent_ == 0) first_start_[i] = start;
+    given_[i] = at;
     const des::Time busy = kind.wire_time(bytes, stage.flags);
     busy_until_[i] = std::max(start + busy, tail);
     if (i > 0 && stages()[i - 1].kind->credits > 0) {

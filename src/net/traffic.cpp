@@ -88,18 +88,23 @@ void Traffic::append(LinkId number, PacketId packet) {
 
 void Traffic::start(LinkId port, const Packet& packet, Time gap) {
   Link& link = links_[port];
-  link.busy_until = std::max(link.busy_until, simulator_.now()) + gap;
   const PacketId number = new_packet(packet);
   packets_[number].ready = packets_[number].tail = simulator_.now();
+  if (link.claimed) meet(port, Packet{packets_[number]});
+  link.busy_until = std::max(link.busy_until, simulator_.now()) + gap;
   book(no_link, number, {port, Routes::no_step});
 }
 
 // The head of the next packet in flight has come to the end of a link.
 void Traffic::handle(const des::Event& event) {
+  if ((event.sequence & computed) != 0) return claimant_->come(event.sequence & ~computed, event.time);
   const LinkId number = event.object - objects_;
   Link& link = links_[number];
   const PacketId packet = link.flight;
+  // Of a packet that another one has been put in front of since: it comes after that one.
+  if (packet == no_packet || packets_[packet].ready != event.time) return;
   link.flight = packets_[packet].next;
+  if (link.flight != no_packet) expect_flight(link, event.sequence + 1);
   ++hop_count_;
   Time hop;
   const bool passes = come(link, packets_[packet], hop);
@@ -116,6 +121,7 @@ void Traffic::handle(const des::Event& event) {
 
 // First the link, then the packet that comes over it, then the link it goes on to, then what that one's queue ends with.
 void Traffic::prepare(const des::Event& event, unsigned stage) const {
+  if ((event.sequence & computed) != 0) return claimant_->prepare(event.sequence & ~computed, stage);
   const Link& link = links_[event.object - objects_];
   if (stage == 0) return __builtin_prefetch(&link, 1);
   if (link.flight == no_packet) return;
@@ -151,17 +157,18 @@ void Traffic::serve(LinkId number) {
   Link& link = links_[number];
   while (link.first != link.flight) {
     const PacketId packet = link.first;
-    const PacketId next = packets_[packet].next;
     if (ends_here(link, packets_[packet])) {
       const Packet ended = packets_[packet];
       free_packet(packet);
-      link.first = next;
+      link.first = ended.next;
       leave(number, ended.tail);
       sink_.arrived(ended, {link.to_node, link.to_unit});
       continue;
     }
     const Way way = way_on(link, packets_[packet]);
+    if (links_[way.link].claimed) meet(way.link, Packet{packets_[packet]});
     // Taken out of this queue before it joins the next one, since both are linked through the packet.
+    const PacketId next = packets_[packet].next;
     link.first = next;
     if (!book(number, packet, way)) {
       packets_[packet].next = next;
@@ -195,6 +202,13 @@ Traffic::Way Traffic::way_on(const Link& link, const Packet& packet) const {
   return {plan_.toward(link.to_node, link.to_unit, target), Routes::no_step};
 }
 
+// Trains that fall apart put packets in here: the packet is not where it was before.
+void Traffic::meet(LinkId number, const Packet& packet) {
+  const Link& out = links_[number];
+  const Time start = std::max({packet.ready, out.busy_until, simulator_.now()});
+  claimant_->meet(number, start + classes_[out.kind].wire_time(packet.bytes_on_wire(), packet.flags));
+}
+
 // Gives a packet its time on its next link; false when it is not known yet when there will be room behind it.
 bool Traffic::book(LinkId in, PacketId number, const Way& way) {
   Link& out = links_[way.link];
@@ -221,8 +235,15 @@ bool Traffic::book(LinkId in, PacketId number, const Way& way) {
   append(way.link, number);
   const Time head = kind.whole ? packet.tail : start + kind.latency + kind.lead(packet.flags);
   packet.ready = head;  // at the end of the link, see `resume`
-  simulator_.schedule(head, objects_ + way.link, out.sent++);
+  if (out.flight == number) expect_flight(out, out.sent);
+  ++out.sent;
   return true;
+}
+
+// Packets come to the end of a link in the order in which they were given to it, so that only the next one has an event.
+void Traffic::expect_flight(const Link& link, std::uint32_t sequence) {
+  const auto number = static_cast<LinkId>(&link - links_.data());
+  simulator_.schedule(packets_[link.flight].ready, objects_ + number, sequence & ~computed);
 }
 
 // A packet's place at the end of a link will be free at a time, of which the other end learns later by a way back.
@@ -301,9 +322,10 @@ void Traffic::resume(LinkId number, const Packet& packet, Time head) {
   while (after != no_packet && packets_[after].ready <= head) pass();
   packets_[resumed].next = after;
   (before == no_packet ? link.first : packets_[before].next) = resumed;
-  if (after == link.flight) link.flight = resumed;
   if (after == no_packet) link.last = resumed;
-  simulator_.schedule(head, objects_ + number, link.sent - 1);
+  if (after != link.flight) return;
+  link.flight = resumed;
+  expect_flight(link, link.sent - 1);
 }
 
 std::size_t Traffic::bytes() const {

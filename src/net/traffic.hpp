@@ -42,6 +42,17 @@ class Sink {
   virtual void arrived(const Packet& packet, Endpoint at) = 0;
 };
 
+// Who has claimed links for what it computes without packets.
+class Claimant {
+ public:
+  virtual ~Claimant() = default;
+  // What `Traffic::schedule` has scheduled; and it will be soon (des::Handler).
+  virtual void come(std::uint32_t what, des::Time now) = 0;
+  virtual void prepare(std::uint32_t what, unsigned stage) const = 0;
+  // A packet that nobody has computed is about to take a claimed link, until some time.
+  virtual void meet(LinkId link, des::Time until) = 0;
+};
+
 class Traffic final : public des::Handler {
  public:
   Traffic(des::Simulator& simulator, const Plan& plan, Sink& sink);
@@ -64,6 +75,13 @@ class Traffic final : public des::Handler {
   // What `way` will look at of a node is wanted soon.
   void expect(std::uint32_t node) const {
     des::prefetch(&links_[node * plan_.local_links()], plan_.local_links() * sizeof(Link));
+  }
+  void set_claimant(Claimant& claimant) { claimant_ = &claimant; }
+  // From now on, or no longer, the claimant is told of the packets on a link.
+  void set_claimed(LinkId link, bool claimed) { links_[link].claimed = claimed; }
+  // For the claimant: something that a packet on a link would do, in its turn among all that happens at that time.
+  void schedule(des::Time at, LinkId link, std::uint32_t what) {
+    simulator_.schedule(at, objects_ + link, computed | what);
   }
   // The links that a packet takes from a port on.
   void way(LinkId port, Packet packet, std::vector<Stage>& stages) const;
@@ -88,6 +106,8 @@ class Traffic final : public des::Handler {
   std::vector<LinkId> blocked() const;
 
  private:
+  static constexpr std::uint32_t computed = 1u << 31;  // in an event's sequence
+
   // A link and the queue of what has come over it: 64 bytes, a cache line.
   struct Link {
     des::Time busy_until = 0;
@@ -108,6 +128,7 @@ class Traffic final : public des::Handler {
     End end = End::unit;
     std::uint8_t circle = Cable::no_circle;
     bool cable = false;  // of an interconnect
+    bool claimed = false;
   };
   static_assert(sizeof(Link) <= 64);
 
@@ -123,6 +144,7 @@ class Traffic final : public des::Handler {
   void free_packet(PacketId packet);
   void append(LinkId link, PacketId packet);
 
+  void expect_flight(const Link& link, std::uint32_t sequence);
   bool come(const Link& link, Packet& packet, des::Time& hop) const;
   void serve(LinkId link);
   bool ends_here(const Link& link, const Packet& packet) const;
@@ -130,6 +152,7 @@ class Traffic final : public des::Handler {
   bool enters(LinkId in, const Link& out) const {
     return out.circle != Cable::no_circle && links_[in].circle != out.circle;
   }
+  void meet(LinkId out, const Packet& packet);
   bool book(LinkId in, PacketId packet, const Way& way);
   void leave(LinkId link, des::Time free_again);
   void wait_for(LinkId out, LinkId in);
@@ -138,6 +161,7 @@ class Traffic final : public des::Handler {
   des::Simulator& simulator_;
   const Plan& plan_;
   Sink& sink_;
+  Claimant* claimant_ = nullptr;
   std::uint32_t objects_;  // the number of link 0
   des::LargeVector<Link> links_;
   std::vector<LinkClass> classes_;

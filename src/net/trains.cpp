@@ -28,6 +28,19 @@ Time taken_for(const std::vector<Stage>& stages, std::size_t i, std::uint64_t by
   return std::max(busy, static_cast<Time>(packets) * holds / static_cast<Time>(kind.credits));
 }
 
+// Whether a train's packets take so many places at the end of a link that those of another one, before or after it, would have
+// to wait for room.
+bool wants_room(const Lane& lane, std::size_t i, std::uint64_t packets) {
+  const std::uint32_t credits = lane.stages()[i].kind->credits;
+  if (credits == 0) return false;
+  const Time span = lane.busy_until(i) - lane.first_start(i);
+  const Time held = lane.freed(i) - lane.given(i);
+  const std::uint64_t at_once =
+      span <= held ? packets
+                   : packets * static_cast<std::uint64_t>(held) / static_cast<std::uint64_t>(span) + 1;
+  return 2 * std::min(at_once, packets) > credits;
+}
+
 // Whether requests and data go over the same link, as from a memory through a NIC back into the node: they take turns there,
 // which the two lanes do not know of each other.
 bool meets_itself(const Trip& trip) {
@@ -39,12 +52,9 @@ bool meets_itself(const Trip& trip) {
 }  // namespace
 
 Trains::Trains(des::Simulator& simulator, Traffic& traffic, Rider& rider, bool as_flows)
-    : simulator_(simulator),
-      traffic_(traffic),
-      rider_(rider),
-      as_flows_(as_flows),
-      objects_(simulator.add(*this)),
-      claims_(traffic.links()) {}
+    : simulator_(simulator), traffic_(traffic), rider_(rider), as_flows_(as_flows), claims_(traffic.links()) {
+  traffic.set_claimant(*this);
+}
 
 std::size_t Trains::bytes() const {
   std::size_t sum = trains_.capacity() * sizeof(Train) + claims_.bytes();
@@ -65,7 +75,6 @@ TrainId Trains::new_train() {
   Train& train = trains_[number];
   Train fresh;
   std::swap(fresh.trip, train.trip);
-  fresh.events = fresh.valid = train.events;
   train = std::move(fresh);
   return number;
 }
@@ -82,8 +91,8 @@ TrainId Trains::start(std::uint32_t message, des::Semaphore& tags) {
   train.source = train.trip.source;
   train.message = message;
   train.tags = &tags;
-  queue_behind(train.source, Phase::issued, train.trip.asking);
-  queue_behind(train.source, Phase::issued, train.trip.data);
+  queue_behind(train.source, train.trip.asking);
+  queue_behind(train.source, train.trip.data);
 
   const bool has_tags = lend(train);
   const auto ignore = [](const Lane&, const Lane::Booking&) {};
@@ -97,9 +106,8 @@ TrainId Trains::start(std::uint32_t message, des::Semaphore& tags) {
   train.arrived = timeline_.arrived();
   claim(number);
 
-  std::vector<TrainId> group;
-  if (!alone(number)) group = as_flows_ ? neighbours(number) : rivals(number);
-  if (!as_flows_ && !(has_tags && !meets_itself(train.trip) && all_go_on(group))) {
+  const bool is_alone = alone(number);
+  if (!as_flows_ && !(is_alone && has_tags && !meets_itself(train.trip))) {
     go_by_packets(number);
     return number;
   }
@@ -109,24 +117,26 @@ TrainId Trains::start(std::uint32_t message, des::Semaphore& tags) {
     timeline_.give_tags(lent.back);
     lent.trains.push_back(number);
   }
-  schedule_phases(number);
-  as_flows_ ? share_links(group) : adapt(group);
+  if (trains_[number].issued == simulator_.now()) ++trains_[number].phase;
+  schedule(number);
+  if (!is_alone) share_links(neighbours(number));
   return number;
 }
 
 // What comes next, at the speed that the train has now. It is from the first data on that a train can be slowed.
-void Trains::schedule_phases(TrainId number) {
+void Trains::schedule(TrainId number) {
   Train& train = trains_[number];
-  train.valid = train.events;
-  train.events += Phase::phases;
-  const auto schedule = [&](std::uint32_t phase, Time at) {
+  const std::vector<Stage>& data = train.trip.data;
+  const auto to_nic = std::ranges::find(data, true, &Stage::to_nic);
+  if (train.phase == Phase::arrived) {
+    train.due = simulator_.now() + train.arrived - train.passed;
+  } else {
+    const Time at = train.phase == Phase::issued ? train.issued : train.passed;
     const Time left = std::max<Time>(at - train.begin - train.done, 0);
-    const Time then =
-        at < train.begin ? std::max(at, simulator_.now()) : train.since + scaled(left, whole, train.speed);
-    simulator_.schedule(then, objects_ + number, train.valid + phase);
-  };
-  if (train.next_phase <= Phase::issued) schedule(Phase::issued, train.issued);
-  schedule(Phase::passed, train.passed);
+    train.due = at < train.begin ? at : train.since + scaled(left, whole, train.speed);
+  }
+  const bool last = train.phase == Phase::arrived || to_nic == data.end();
+  traffic_.schedule(train.due, last ? data.back().link : to_nic->link, number * Phase::phases + train.phase);
 }
 
 // The tags' times as the trains before have left them. Not while somebody has some for packets, nor while another train
@@ -138,7 +148,7 @@ bool Trains::lend(Train& train) const {
   if (found == lent_.end() || found->second.trains.empty())
     return train.tags->available() == train.tags->count();
   train.trip.tags = found->second.back;
-  return trains_[found->second.trains.back()].next_phase > Phase::issued;
+  return trains_[found->second.trains.back()].phase > Phase::issued;
 }
 
 void Trains::give_back(TrainId number) {
@@ -146,46 +156,16 @@ void Trains::give_back(TrainId number) {
   std::erase(lent_.find(trains_[number].tags)->second.trains, number);
 }
 
-// All that a train takes of its tags is taken: where it was slowed, they are there again as much later.
-void Trains::keep_lent(TrainId number) {
-  const Train& train = trains_[number];
-  if (as_flows_ || train.trip.own_tags) return;
-  Lent& lent = lent_.find(train.tags)->second;
-  if (lent.trains.empty() || lent.trains.back() != number) return;
-  for (Time& back : lent.back) back += simulator_.now() - train.issued;
-}
-
-// Trains from the same source that have gone through a phase come first on every link that both use.
-void Trains::queue_behind(LinkId source, std::uint32_t phase, std::vector<Stage>& stages) const {
+// What comes first on a link: all that has been given to it, and trains from the same source that have sent all requests.
+void Trains::queue_behind(LinkId source, std::vector<Stage>& stages) const {
   for (Stage& stage : stages) {
     for (const Claim& claim : claims_.on(stage.link)) {
       const Train& other = trains_[claim.train];
-      const bool before = other.source == source && !other.by_packets && other.next_phase > phase;
-      if (before) stage.free = std::max(stage.free, claim.end);
+      if (claim.given == des::never || other.by_packets) continue;
+      const bool before = other.source == source && other.phase > Phase::issued;
+      if (before || claim.given < simulator_.now()) stage.free = std::max(stage.free, claim.end);
     }
   }
-}
-
-bool Trains::express(std::vector<Stage>& stages, std::uint32_t message, std::uint32_t bytes) {
-  for (const Stage& stage : stages) {
-    for (const Claim& claim : claims_.on(stage.link)) {
-      if (trains_[claim.train].by_packets) return false;
-    }
-  }
-  queue_behind(stages[0].link, Phase::passed, stages);
-  const auto account = [this](const Lane& lane, const Lane::Booking& booking) {
-    traffic_.account(lane.stages()[booking.stage].link, 1, 1, booking.busy, 0);
-  };
-  express_lane_.begin(stages);
-  const Time end = express_lane_.send(simulator_.now(), bytes, true, account).end;
-  const TrainId number = new_train();
-  Train& train = trains_[number];
-  train.message = message;
-  train.express = true;
-  train.valid = train.events;
-  train.events += Phase::phases;
-  simulator_.schedule(end, objects_ + number, train.valid + Phase::arrived);
-  return true;
 }
 
 void Trains::claim(TrainId number) {
@@ -215,11 +195,18 @@ std::uint64_t Trains::claim_lane(TrainId number, const Lane& lane, std::uint64_t
                                  Time gaps) {
   std::uint64_t most = 0;
   for (std::size_t i = 0; i < lane.stages().size(); ++i) {
-    const Time begin = lane.first_start(i), end = lane.busy_until(i);
+    const bool tight = !as_flows_ && packets > 0 && wants_room(lane, i, packets);
+    const Time begin = lane.first_start(i), end = tight ? lane.freed(i) : lane.busy_until(i);
     const Time taken = taken_for(lane.stages(), i, bytes, packets) + (i == 0 ? gaps : 0);
     const double share = static_cast<double>(taken) / static_cast<double>(std::max<Time>(end - begin, 1));
     const auto parts = static_cast<std::uint64_t>(std::clamp<double>(share * whole, 1, whole));
-    claims_.add(lane.stages()[i].link, number, begin, end, parts);
+    const LinkId link = lane.stages()[i].link;
+    claims_.add(link, {.train = number,
+                       .begin = begin,
+                       .end = end,
+                       .given = tight ? des::never : lane.given(i),
+                       .share = parts});
+    traffic_.set_claimed(link, true);
     most = std::max(most, parts);
   }
   return most;
@@ -238,58 +225,40 @@ void Trains::account(const Trip& trip, std::uint64_t from, std::uint64_t to) {
 }
 
 void Trains::release(TrainId number) {
-  each_stage(number, [&](const Stage& stage) { claims_.remove(stage.link, number); });
+  each_stage(number, [&](const Stage& stage) {
+    if (!claims_.remove(stage.link, number)) traffic_.set_claimed(stage.link, false);
+  });
   free_train(number);
 }
 
-void Trains::handle(const des::Event& event) {
-  const TrainId number = event.object - objects_;
+void Trains::come(std::uint32_t what, Time now) {
+  const TrainId number = what / Phase::phases;
   Train& train = trains_[number];
-  if (event.sequence < train.valid) return;  // of a train that has fallen apart or changed its speed since
-  train.next_phase = event.sequence - train.valid + 1;
-  switch (event.sequence - train.valid) {
-    case Phase::issued:
-      keep_lent(number);
-      return rider_.train_issued(train.message);
-    case Phase::passed:
-      return pass(number);
-    default:
-      return end(number);
-  }
+  if (what % Phase::phases != train.phase || now != train.due) return;
+  ++train.phase;
+  if (train.phase > Phase::arrived) return end(number);
+  schedule(number);
+  if (!train.drained()) return rider_.train_issued(train.message);
+  // Those that a flow has slowed, or that have slowed it, are faster from now on.
+  if (as_flows_ && !alone(number)) share_links(neighbours(number));
+  rider_.train_passed(train.message);
 }
 
 // First the train, then its stages.
-void Trains::prepare(const des::Event& event, unsigned stage) const {
-  const Train& train = trains_[event.object - objects_];
+void Trains::prepare(std::uint32_t what, unsigned stage) const {
+  const Train& train = trains_[what / Phase::phases];
   if (stage == 0) return des::prefetch(&train, sizeof(Train));
   if (stage != 1) return;
   des::prefetch(train.trip.asking.data(), train.trip.asking.size() * sizeof(Stage));
   des::prefetch(train.trip.data.data(), train.trip.data.size() * sizeof(Stage));
 }
 
-void Trains::pass(TrainId number) {
-  Train& train = trains_[number];
-  simulator_.schedule(simulator_.now() + train.arrived - train.passed, objects_ + number,
-                      train.valid + Phase::arrived);
-  // Those that it has slowed, or that have slowed it, are faster from now on.
-  std::vector<TrainId> group;
-  if (as_flows_ && !alone(number)) group = neighbours(number);
-  if (!as_flows_ && train.speed != whole) group = rivals(number);
-  train.drained = true;
-  as_flows_ ? share_links(group) : adapt(group);
-  rider_.train_passed(train.message);
-}
-
 void Trains::end(TrainId number) {
   const Train& train = trains_[number];
   const std::uint32_t message = train.message;
-  if (train.express) {
-    free_train(number);
-  } else {
-    account(train.trip, 0, train.trip.requests());
-    if (!as_flows_) give_back(number);
-    release(number);
-  }
+  account(train.trip, 0, train.trip.requests());
+  if (!as_flows_) give_back(number);
+  release(number);
   rider_.train_arrived(message);
 }
 

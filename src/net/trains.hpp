@@ -1,10 +1,10 @@
 // Trains: transfers that are computed as a whole while nobody else wants their links.
 //
 // Each transfer claims its links for the time that it will use them, with the share of each that it will take. As long as
-// the shares of those that overlap on a link come to no more than the whole of it, each goes its own way and costs three
-// events. Where they come to a little more, as when the requests of one slip in between the data of another, each goes a
-// little slower. A transfer that would want much more than is left makes all that overlap with it fall apart into packets,
-// in the very state that packets would be in, and goes by packets itself.
+// the shares of those that overlap on a link come to no more than the whole of it, as when the requests of one slip in
+// between the data of another, each goes its own way and costs three events. A transfer that would want more than is left
+// makes all that overlap with it fall apart into packets, in the very state that packets would be in, and goes by packets
+// itself; and so does whatever a packet meets on a link, unless all that it has to do is to go behind.
 //
 // As flows (Fidelity::flow) they never fall apart, but share their links max-min fairly, however little is left for each.
 #pragma once
@@ -35,7 +35,7 @@ class Rider {
   virtual void train_fell_apart(std::uint32_t message, const Progress& progress) = 0;
 };
 
-class Trains final : public des::Handler {
+class Trains final : public Claimant {
  public:
   Trains(des::Simulator& simulator, Traffic& traffic, Rider& rider, bool as_flows);
 
@@ -45,13 +45,13 @@ class Trains final : public des::Handler {
   // which `by_packets` tells.
   TrainId start(std::uint32_t message, des::Semaphore& tags);
   bool by_packets(TrainId train) const { return trains_[train].by_packets; }
-  // A single packet, as a train that claims nothing; false when others go by packets on its way, as it then must too.
-  bool express(std::vector<Stage>& stages, std::uint32_t message, std::uint32_t bytes);
+  bool all_issued(TrainId train) const { return trains_[train].phase > Phase::issued; }
   // Of a transfer by packets: all has arrived. A train releases itself.
   void release(TrainId train);
 
-  void handle(const des::Event& event) override;
-  void prepare(const des::Event& event, unsigned stage) const override;
+  void meet(LinkId link, des::Time until) override;
+  void come(std::uint32_t what, des::Time now) override;
+  void prepare(std::uint32_t what, unsigned stage) const override;
 
   std::size_t bytes() const;                          // of memory that the state takes
   std::uint64_t started() const { return started_; }  // as trains
@@ -59,6 +59,7 @@ class Trains final : public des::Handler {
 
  private:
   static constexpr std::uint64_t whole = Claims::whole;
+  enum Phase : std::uint32_t { issued, passed, arrived, phases = 4 };
 
   struct Train {
     Trip trip;
@@ -68,23 +69,21 @@ class Trains final : public des::Handler {
     // At full speed: when its first data is in the NIC, its last request is sent, its last data is in the NIC, and all has
     // arrived.
     des::Time begin = 0, issued = 0, passed = 0, arrived = 0;
-    // Its speed, since when, and how long it would have taken at full speed for what it had done by then.
+    // As a flow, its speed, since when, and how long it would have taken at full speed for what it had done by then.
     std::uint64_t speed = whole;
     des::Time since = 0, done = 0;
-    std::uint32_t next_phase = 0;  // which of its events comes next
-    std::uint32_t events = 0;      // numbers of events; those before `valid` are of the past
-    std::uint32_t valid = 0;
+    std::uint32_t phase = 0;     // what comes next,
+    des::Time due = des::never;  // and when: all that was scheduled for another time is of the past
     TrainId next_free = no_train;
     bool by_packets = false;
-    bool express = false;
-    bool drained = false;  // all data has passed, what is left takes the time of the way
+
+    bool drained() const { return phase >= Phase::arrived; }  // what is left takes the time of the way
   };
   // The tags of a pool that trains use: when each is there again, and the trains, the one that took some last at the end.
   struct Lent {
     std::vector<des::Time> back;
     std::vector<TrainId> trains;
   };
-  enum Phase : std::uint32_t { issued, passed, arrived, phases };
 
   static des::Time scaled(des::Time span, std::uint64_t times, std::uint64_t over) {
     return static_cast<des::Time>(static_cast<double>(span) * static_cast<double>(times) /
@@ -98,25 +97,24 @@ class Trains final : public des::Handler {
 
   TrainId new_train();
   void free_train(TrainId number);
-  void schedule_phases(TrainId number);
+  void schedule(TrainId number);
   bool lend(Train& train) const;
   void give_back(TrainId number);
-  void keep_lent(TrainId number);
-  void queue_behind(LinkId source, std::uint32_t phase, std::vector<Stage>& stages) const;
+  void queue_behind(LinkId source, std::vector<Stage>& stages) const;
   void claim(TrainId number);
   std::uint64_t claim_lane(TrainId number, const Lane& lane, std::uint64_t bytes, std::uint64_t packets,
                            des::Time gaps);
-  void pass(TrainId number);
   void end(TrainId number);
   void account(const Trip& trip, std::uint64_t from, std::uint64_t to);
 
   // Where trains meet (meeting.cpp).
+  // What a flow still sends once all has left the NIC takes no time of others.
+  bool in_the_way(const Claim& claim, const Claim& own) const {
+    return own.overlaps(claim) && !(as_flows_ && trains_[claim.train].drained());
+  }
   bool overbooked(TrainId number, LinkId link) const;
   bool alone(TrainId number) const;
   std::vector<TrainId> rivals(TrainId number) const;
-  std::uint64_t speed_among(TrainId number) const;
-  bool all_go_on(const std::vector<TrainId>& group) const;
-  void adapt(const std::vector<TrainId>& group);
   void share_links(const std::vector<TrainId>& group);
   std::vector<TrainId> neighbours(TrainId number) const;
   void set_speed(TrainId number, std::uint64_t speed);
@@ -127,10 +125,8 @@ class Trains final : public des::Handler {
   Traffic& traffic_;
   Rider& rider_;
   bool as_flows_;
-  std::uint32_t objects_;
   Trip draft_;
   Timeline timeline_;  // of whichever train is being computed
-  Lane express_lane_;
   std::vector<Train> trains_;
   TrainId free_train_ = no_train;
   Claims claims_;

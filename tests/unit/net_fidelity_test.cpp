@@ -211,10 +211,8 @@ TEST_P(Fidelities, TrainsAgreeWithPackets) {
           place.name, test.name, rows.bytes, rows.count, des::to_us(packets.last()), last, worst,
           static_cast<double>(packets.events) / static_cast<double>(trains.events), trains.fallen,
           trains.trains);
-      // What one put of a walk loses, all that follow it lose. On the fat tree links have room for just the packets of 4 KiB,
-      // which a train gives back sooner than its packets would.
-      EXPECT_LT(std::abs(last), test.pattern == random_walks ? 4 : 2) << test.name;
-      EXPECT_LT(worst, test.pattern == random_walks ? 10 : 8) << test.name;
+      EXPECT_LT(std::abs(last), 1) << test.name;
+      EXPECT_LT(worst, 4) << test.name;
     }
   }
 }

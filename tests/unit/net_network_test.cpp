@@ -241,8 +241,8 @@ std::string hash_of_talk(Fidelity fidelity, des::QueueKind queue) {
 TEST(NetworkHash, IsTheSameEverywhere) {
   for (const des::QueueKind queue : {des::QueueKind::wheel, des::QueueKind::heap}) {
     EXPECT_EQ(hash_of_talk(Fidelity::tlp, queue), "73dcd27a77d2a8b0");
-    EXPECT_EQ(hash_of_talk(Fidelity::train, queue), "384b108bfce567de");
-    EXPECT_EQ(hash_of_talk(Fidelity::flow, queue), "52a0347ec57afe00");
+    EXPECT_EQ(hash_of_talk(Fidelity::train, queue), "6f1d9bb840d71abd");
+    EXPECT_EQ(hash_of_talk(Fidelity::flow, queue), "1d4b879c90e80ed7");
   }
 }
 
