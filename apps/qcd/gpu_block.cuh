@@ -10,11 +10,18 @@ namespace tca::qcd {
 inline constexpr unsigned block_threads = chunk_warps * chunk_sites;
 static_assert(chunk_sites == 32, "a warp has a site a lane");
 
+// Lets a kernel have a ChunkRoom, which is more shared memory than a kernel may have unasked. To be called before it is launched.
+template <class T, class Kernel>
+cudaError_t give_room(Kernel* kernel) {
+  return cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                              static_cast<int>(sizeof(ChunkRoom<T>)));
+}
+
 // What a thread has to itself, and barriers of its block. Rooms of both precisions take turns in the same shared memory: a
 // barrier of the grid stands between their uses.
 class SiteBlock {
  public:
-  __device__ explicit SiteBlock(unsigned char* shared) : shared_(shared) {
+  __device__ explicit SiteBlock(uint4* shared) : shared_(shared) {
     thread_.warp = threadIdx.x / chunk_sites;
     thread_.lane = threadIdx.x % chunk_sites;
   }
@@ -76,14 +83,14 @@ class SiteBlock {
   SiteThread thread_;
 
  private:
-  unsigned char* shared_;
+  uint4* shared_;
 };
 
 // One of a cooperative grid.
 class GridBlock : public SiteBlock {
  public:
-  __device__ GridBlock(unsigned char* shared, double* totals, const GridMemory& memory,
-                       const DeviceTeam& team, BlockTeam* sums)
+  __device__ GridBlock(uint4* shared, double* totals, const GridMemory& memory, const DeviceTeam& team,
+                       BlockTeam* sums)
       : SiteBlock(shared), totals_(totals), memory_(memory), team_(team), sums_(sums) {}
 
   __device__ const device::Patience& patience() const { return team_.patience; }

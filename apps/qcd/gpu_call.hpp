@@ -24,6 +24,14 @@ class OwnStream {
   cudaStream_t get() const { return stream_; }
   void synchronize(std::string_view what) const { cuda_ok(cudaStreamSynchronize(stream_), what); }
 
+  // As the stream's work so far has left it; done when it returns. Copies share a queue: one that waits for kernels that wait
+  // for another rank would keep from running what that rank copies, if it is a thread on the same GPU.
+  void copy(void* to, const void* from, std::size_t bytes, cudaMemcpyKind kind) const {
+    synchronize("waiting before a copy");
+    cuda_ok(cudaMemcpyAsync(to, from, bytes, kind, stream_), "copying a field");
+    synchronize("copying a field");
+  }
+
  private:
   cudaStream_t stream_ = nullptr;
 };
@@ -61,22 +69,16 @@ class DeviceArray {
   T* data() const { return data_; }
   std::size_t size() const { return size_; }
 
-  // As the stream's work so far has left it; done when they return.
   void write(const std::vector<T>& from, const OwnStream& stream) const {
-    copy(data_, from.data(), cudaMemcpyHostToDevice, stream);
+    stream.copy(data_, from.data(), size_ * sizeof(T), cudaMemcpyHostToDevice);
   }
   std::vector<T> read(const OwnStream& stream) const {
     std::vector<T> into(size_);
-    copy(into.data(), data_, cudaMemcpyDeviceToHost, stream);
+    stream.copy(into.data(), data_, size_ * sizeof(T), cudaMemcpyDeviceToHost);
     return into;
   }
 
  private:
-  void copy(T* to, const T* from, cudaMemcpyKind kind, const OwnStream& stream) const {
-    cuda_ok(cudaMemcpyAsync(to, from, size_ * sizeof(T), kind, stream.get()), "copying a field");
-    stream.synchronize("copying a field");
-  }
-
   T* data_ = nullptr;
   std::size_t size_;
 };

@@ -12,12 +12,10 @@ template <class T, int reals>
 __global__ void __launch_bounds__(block_threads, blocks_a_multiprocessor)
     hop_kernel(const __grid_constant__ Ground<T> ground, const __grid_constant__ Stage<T> stage,
                const __grid_constant__ Chunks<T> chunks, double* partials) {
-  __shared__ alignas(16) unsigned char shared[sizeof(ChunkRoom<T>)];
+  extern __shared__ uint4 shared[];
   SiteBlock block(shared);
-  for (Word k = blockIdx.x; k < chunks.count; k += gridDim.x) {
-    hop_chunk<T, reals>(block, ground, stage, static_cast<Word>(chunks.order[chunks.first + k]),
-                        WindowGhosts<T>{chunks.ghosts}, WindowSink<T>{chunks.outgoing});
-  }
+  hop_chunks<T, reals>(block, ground, stage, chunks.order + chunks.first, chunks.count,
+                       WindowGhosts<T>{chunks.ghosts}, WindowSink<T>{chunks.outgoing});
   if (stage.tally != Tally::none) block.store_sums(partials);
 }
 
@@ -25,17 +23,17 @@ __global__ void __launch_bounds__(block_threads, blocks_a_multiprocessor)
 template <class T, int reals, class Make>
 __device__ __forceinline__ void pass(SiteBlock& block, const Ground<T>& ground, const Chunks<T>& chunks,
                                      bool odd, bool dagger, const Make& make) {
-  ChunkRoom<T>& room = block.template room<T>();
+  __shared__ alignas(16) T spinors[spinor_reals * chunk_sites];
   for (Word k = blockIdx.x; k < chunks.count; k += gridDim.x) {
     const auto chunk = static_cast<Word>(chunks.order[chunks.first + k]);
     block.each([&](SiteThread& thread) {
       const Word place = chunk * chunk_sites + thread.lane;
       if (thread.warp < 6 && place < ground.half())
-        put_four(room.spinors, chunk_sites, thread.lane, thread.warp, make(place, thread.warp));
+        put_four(spinors, chunk_sites, thread.lane, thread.warp, make(place, thread.warp));
     });
     if (ground.slots == 0) continue;
     block.sync();
-    send_chunk<T, reals>(block, ground, room, chunk, odd, dagger, WindowSink<T>{chunks.outgoing});
+    send_chunk<T, reals>(block, ground, spinors, chunk, odd, dagger, WindowSink<T>{chunks.outgoing});
     block.sync();
   }
 }
@@ -44,8 +42,7 @@ template <class T, int reals>
 __global__ void __launch_bounds__(block_threads, blocks_a_multiprocessor)
     project_kernel(const __grid_constant__ Ground<T> ground, const T* field, bool odd, bool dagger,
                    const __grid_constant__ Chunks<T> chunks) {
-  __shared__ alignas(16) unsigned char shared[sizeof(ChunkRoom<T>)];
-  SiteBlock block(shared);
+  SiteBlock block(nullptr);
   pass<T, reals>(block, ground, chunks, odd, dagger,
                  [&](Word place, Word four) { return four_at(field, ground.half(), place, four); });
 }
@@ -54,8 +51,7 @@ template <class T, int reals>
 __global__ void __launch_bounds__(block_threads, blocks_a_multiprocessor)
     update_kernel(const __grid_constant__ SolveFields<T> f, const CgSteps* steps,
                   const __grid_constant__ Chunks<T> chunks) {
-  __shared__ alignas(16) unsigned char shared[sizeof(ChunkRoom<T>)];
-  SiteBlock block(shared);
+  SiteBlock block(nullptr);
   const T alpha = static_cast<T>(steps->alpha), beta = static_cast<T>(steps->beta);
   const Word sites = f.ground.half();
   pass<T, reals>(block, f.ground, chunks, false, false,
@@ -76,18 +72,33 @@ __global__ void decide_kernel(CgSteps* steps, const double* totals, double* hist
   *steps = now;
 }
 
+__global__ void tell_kernel(const CgSteps* steps, CgSteps* host) { *host = *steps; }
+
 }  // namespace
 
+// As many as run at once, so that those under way are neighbours and share what the L2 has.
 template <class T>
 unsigned hop_blocks(const Chunks<T>& chunks) {
-  return std::min(chunks.count, most_hop_blocks);
+  static const unsigned at_once = [] {
+    int device = 0, multiprocessors = 0;
+    cudaGetDevice(&device);
+    cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, device);
+    return static_cast<unsigned>(multiprocessors * blocks_a_multiprocessor);
+  }();
+  return std::min({chunks.count, at_once, most_hop_blocks});
+}
+
+template <class T, int reals>
+cudaError_t prepare_hops() {
+  return give_room<T>(hop_kernel<T, reals>);
 }
 
 template <class T, int reals>
 cudaError_t launch_hop(const Ground<T>& ground, const Stage<T>& stage, const Chunks<T>& chunks,
                        double* partials, cudaStream_t stream) {
   if (chunks.count == 0) return cudaSuccess;
-  hop_kernel<T, reals><<<hop_blocks(chunks), block_threads, 0, stream>>>(ground, stage, chunks, partials);
+  hop_kernel<T, reals>
+      <<<hop_blocks(chunks), block_threads, sizeof(ChunkRoom<T>), stream>>>(ground, stage, chunks, partials);
   return cudaGetLastError();
 }
 
@@ -117,7 +128,13 @@ cudaError_t launch_decide(CgSteps* steps, const double* totals, double* history,
   return cudaGetLastError();
 }
 
+cudaError_t launch_tell(const CgSteps* steps, CgSteps* host, cudaStream_t stream) {
+  tell_kernel<<<1, 1, 0, stream>>>(steps, host);
+  return cudaGetLastError();
+}
+
 #define TCA_QCD_HOP(T, reals)                                                                             \
+  template cudaError_t prepare_hops<T, reals>();                                                          \
   template cudaError_t launch_hop<T, reals>(const Ground<T>&, const Stage<T>&, const Chunks<T>&, double*, \
                                             cudaStream_t);                                                \
   template cudaError_t launch_project<T, reals>(const Ground<T>&, const T*, bool, bool, const Chunks<T>&, \

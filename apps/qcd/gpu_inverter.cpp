@@ -26,12 +26,6 @@ unsigned ranks_on_this_gpu(World& world) {
   return static_cast<unsigned>(std::count(all.begin(), all.end(), bus));
 }
 
-// The same on every rank, so that all choose alike.
-std::int64_t bytes_a_hop(const Lattice& lattice, Precision precision) {
-  const std::int64_t real = precision == Precision::double_only ? sizeof(double) : sizeof(float);
-  return lattice.slots() / 2 * half_reals * real;
-}
-
 // A field of one parity out of one of all sites.
 std::vector<double> part_of(const Field<double>& whole, bool odd) {
   const std::size_t reals = whole.size() / 2;
@@ -53,7 +47,7 @@ struct GpuInverter::Device {
       : world(of),
         options(asked),
         wanted(who),
-        start(who == Start::automatic ? chosen_start(bytes_a_hop(gauge.lattice(), asked.precision),
+        start(who == Start::automatic ? chosen_start(gauge.lattice().volume(), gauge.lattice().slots() > 0,
                                                      asked.precision == Precision::mixed)
                                       : who),
         in_kernel(start == Start::kernel),
@@ -170,16 +164,12 @@ struct GpuInverter::Device {
   template <class T>
   std::vector<T> copied(const T* from) {
     std::vector<T> into(exact.half() * spinor_reals);
-    cuda_ok(cudaMemcpyAsync(into.data(), from, into.size() * sizeof(T), cudaMemcpyDeviceToHost, stream.get()),
-            "copying a field");
-    stream.synchronize("copying a field");
+    stream.copy(into.data(), from, into.size() * sizeof(T), cudaMemcpyDeviceToHost);
     return into;
   }
   template <class T>
   void upload(T* to, const std::vector<T>& from) {
-    cuda_ok(cudaMemcpyAsync(to, from.data(), from.size() * sizeof(T), cudaMemcpyHostToDevice, stream.get()),
-            "copying a field");
-    stream.synchronize("copying a field");
+    stream.copy(to, from.data(), from.size() * sizeof(T), cudaMemcpyHostToDevice);
   }
 
   // out = plus + factor H in, or with `minus`.
@@ -312,11 +302,10 @@ std::string GpuInverter::reason() const {
   const Device& d = *device_;
   if (d.wanted != Start::automatic) return "asked for";
   if (d.mixed()) return "mixed precision decides on the device when it updates";
-  const std::int64_t bytes = bytes_a_hop(d.exact.lattice(), d.options.precision);
-  return fmt::format("a hop sends {} bytes from a rank, and {} {}", bytes,
-                     d.start == Start::kernel ? "up to" : "from", kernel_up_to_bytes) +
-         (d.start == Start::kernel ? " launches cost more than a line's 8 bytes for its number"
-                                   : " on a line's 8 bytes for its number cost more than launches");
+  return fmt::format("of {} sites a rank, {}", d.exact.lattice().volume(),
+                     d.start == Start::kernel
+                         ? "so few that launches cost more than the kernel's want of registers"
+                         : "so many that the kernel's want of registers costs more than launches");
 }
 
 std::int64_t GpuInverter::bytes() const {

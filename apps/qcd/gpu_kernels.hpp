@@ -51,6 +51,10 @@ inline constexpr unsigned most_hop_blocks = 1024;
 template <class T>
 unsigned hop_blocks(const Chunks<T>& chunks);
 
+// Once on each GPU, before any hop.
+template <class T, int reals>
+cudaError_t prepare_hops();
+
 // A stage on some chunks; the sums' shares go to `partials` if the stage has any.
 template <class T, int reals>
 cudaError_t launch_hop(const Ground<T>& ground, const Stage<T>& stage, const Chunks<T>& chunks,
@@ -65,6 +69,8 @@ cudaError_t launch_project(const Ground<T>& ground, const T* field, bool odd, bo
 cudaError_t launch_totals(const double* partials, unsigned shares, double* totals, cudaStream_t stream);
 // As `decide`; `history` is in pinned memory.
 cudaError_t launch_decide(CgSteps* steps, const double* totals, double* history, cudaStream_t stream);
+// A copy for the host, in pinned memory; see OwnStream::copy for why it is no memcpy.
+cudaError_t launch_tell(const CgSteps* steps, CgSteps* host, cudaStream_t stream);
 // x, r, s and p move on; the halves of p into the window. `chunks` are all of the even sites.
 template <class T, int reals>
 cudaError_t launch_update(const SolveFields<T>& fields, const CgSteps* steps, const Chunks<T>& chunks,

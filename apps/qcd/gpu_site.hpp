@@ -11,6 +11,13 @@
 
 #include "qcd/spinor.hpp"
 
+// For loops of which the code holds one copy: there is little room for instructions.
+#ifdef __CUDACC__
+#define TCA_QCD_ONCE _Pragma("unroll 1")
+#else
+#define TCA_QCD_ONCE
+#endif
+
 namespace tca::qcd {
 
 using device::Word;
@@ -88,6 +95,8 @@ struct SiteThread {
   Word warp = 0, lane = 0;
   double sums[sum_count] = {};
   bool good = true;
+  // The neighbour in the warp's direction of the chunk's site, and that of the chunk behind it.
+  std::int32_t next = -1, later = -1;
 };
 
 template <class T>
@@ -110,6 +119,22 @@ TCA_DEVICE void put_four(T* field, Word sites, Word site, Word four, Four<T> val
   for (Word u = 0; u < four_units<T>; ++u) units[(four * four_units<T> + u) * sites + site] = both[u];
 }
 
+// Links are read once a hop, and not kept in the L1, whose room is for spinors.
+template <class T>
+TCA_DEVICE Unit<T> read_once(const Unit<T>* from) {
+  Unit<T> unit;
+#ifdef __CUDA_ARCH__
+  unsigned v[4];
+  asm("ld.global.nc.L1::no_allocate.v4.u32 {%0, %1, %2, %3}, [%4];"
+      : "=r"(v[0]), "=r"(v[1]), "=r"(v[2]), "=r"(v[3])
+      : "l"(from));
+  std::memcpy(&unit, v, sizeof unit);
+#else
+  unit = *from;
+#endif
+  return unit;
+}
+
 template <class T, int reals>
 TCA_DEVICE Matrix<T> link_at(const Ground<T>& ground, Word site, Word mu) {
   constexpr Word count = link_units<T>(reals);
@@ -117,7 +142,7 @@ TCA_DEVICE Matrix<T> link_at(const Ground<T>& ground, Word site, Word mu) {
       reinterpret_cast<const Unit<T>*>(ground.links) + mu * count * ground.volume + site;
   Unit<T> stored[count];
   TCA_UNROLL
-  for (Word k = 0; k < count; ++k) stored[k] = units[k * ground.volume];
+  for (Word k = 0; k < count; ++k) stored[k] = read_once(units + k * ground.volume);
   Matrix<T> u;
   std::memcpy(&u, stored, reals * sizeof(T));
   if constexpr (reals == 12) restore_third_row(u, mu == 3 ? ground.time_sign[site] : T(1));
@@ -139,37 +164,86 @@ TCA_DEVICE Four<T> sigma_along(Word mu, Four<T> v) {
   }
 }
 
-// As `project`, from a field with `sites` between its units.
+// A block's share of memory that its threads share.
 template <class T>
-TCA_DEVICE Half<T> project_at(const T* field, Word sites, Word site, Word mu, T sign) {
-  Half<T> half;
+struct alignas(16) ChunkRoom {
+  T spinors[spinor_reals * chunk_sites];
+  T halves[chunk_warps * 12 * chunk_sites];
+  T neighbours[chunk_warps * spinor_reals * chunk_sites];  // of each thread, asked for a chunk ahead
+};
+
+// A copy that needs no registers while it is on its way; `arrived` waits for all that the thread has asked for.
+template <class T>
+TCA_DEVICE void ask(Unit<T>* into, const Unit<T>* from) {
+#ifdef __CUDA_ARCH__
+  asm volatile("cp.async.ca.shared.global [%0], [%1], 16;" ::"r"(
+                   static_cast<unsigned>(__cvta_generic_to_shared(into))),
+               "l"(from)
+               : "memory");
+#else
+  *into = *from;
+#endif
+}
+TCA_DEVICE void arrived() {
+#ifdef __CUDA_ARCH__
+  asm volatile("cp.async.wait_all;" ::: "memory");
+#endif
+}
+
+// The spinor of thread.next, if that is on this rank, into the thread's part of the room. A thread that loaded it into registers
+// would first have to wait for its links to make room for it.
+template <class T>
+TCA_DEVICE void ask_for_neighbour(ChunkRoom<T>& room, const Ground<T>& ground, const Stage<T>& stage,
+                                  const SiteThread& thread) {
+  constexpr Word count = 6 * four_units<T>;
+  if (thread.next < 0) return;
+  const Word place = static_cast<Word>(thread.next) - (stage.to_odd ? 0 : ground.half());
+  const auto* const from = reinterpret_cast<const Unit<T>*>(stage.in) + place;
+  auto* const into =
+      reinterpret_cast<Unit<T>*>(room.neighbours) + thread.warp * count * chunk_sites + thread.lane;
+  TCA_UNROLL
+  for (Word u = 0; u < count; ++u) ask(into + u * chunk_sites, from + u * ground.half());
+}
+
+// The spinor at `lane` of 32.
+template <class T>
+TCA_DEVICE Spinor<T> spinor_at(const T* spinors, Word lane) {
+  Spinor<T> spinor;
   TCA_UNROLL
   for (Word a = 0; a < 3; ++a) {
-    half.colour[a] =
-        four_at(field, sites, site, a) + sign * sigma_along<T>(mu, four_at(field, sites, site, a + 3));
+    spinor.up.colour[a] = four_at(spinors, chunk_sites, lane, a);
+    spinor.down.colour[a] = four_at(spinors, chunk_sites, lane, a + 3);
   }
+  return spinor;
+}
+
+// As `project`, in a direction that only the warp knows.
+template <class T>
+TCA_DEVICE Half<T> project_along(const Spinor<T>& spinor, Word mu, T sign) {
+  Half<T> half;
+  TCA_UNROLL
+  for (Word a = 0; a < 3; ++a)
+    half.colour[a] = spinor.up.colour[a] + sign * sigma_along<T>(mu, spinor.down.colour[a]);
   return half;
 }
 
-// A site's term of one direction, before its lower half is restored. `Ghosts` brings a half from a neighbour.
+// A site's term of the thread's direction, in which `next` is, before its lower half is restored. `Ghosts` brings a half from
+// another rank.
 template <class T, int reals, class Ghosts>
-TCA_DEVICE Half<T> term(const Ground<T>& ground, const Stage<T>& stage, Word site, Word direction,
-                        const Ghosts& ghosts, SiteThread& thread) {
-  const Word mu = direction / 2;
+TCA_DEVICE Half<T> term(const ChunkRoom<T>& room, const Ground<T>& ground, const Stage<T>& stage, Word site,
+                        std::int32_t next, const Ghosts& ghosts, SiteThread& thread) {
+  const Word direction = thread.warp, mu = direction / 2;
   const bool ahead = direction % 2 == 0;
-  const T sign = ahead != stage.dagger ? T(-1) : T(1);
-  const std::int32_t next = ground.next[direction * ground.volume + site];
-  const Word from = stage.to_odd ? 0 : ground.half();
-  const bool here = next >= 0;
-  const Word neighbour = here ? static_cast<Word>(next) : 0;
-  if (here) {
-    // Link and spinor are on their way together.
-    const Matrix<T> u = link_at<T, reals>(ground, ahead ? site : neighbour, mu);
-    const Half<T> half = project_at(stage.in, ground.half(), neighbour - from, mu, sign);
-    return ahead ? multiply<T>(u, half) : multiply_adjoint<T>(u, half);
+  if (next < 0) {
+    const Half<T> half = ghosts.half(ground, direction, static_cast<Word>(~next), stage, thread);
+    return ahead ? multiply<T>(link_at<T, reals>(ground, site, mu), half) : half;
   }
-  const Half<T> half = ghosts.half(ground, direction, static_cast<Word>(~next), stage, thread);
-  return ahead ? multiply<T>(link_at<T, reals>(ground, site, mu), half) : half;
+  const T sign = ahead != stage.dagger ? T(-1) : T(1);
+  const Matrix<T> u = link_at<T, reals>(ground, ahead ? site : static_cast<Word>(next), mu);
+  arrived();
+  const Spinor<T> spinor = spinor_at(room.neighbours + direction * spinor_reals * chunk_sites, thread.lane);
+  const Half<T> half = project_along(spinor, mu, sign);
+  return ahead ? multiply<T>(u, half) : multiply_adjoint<T>(u, half);
 }
 
 // One four of the sum of a site's eight terms, which lie in `halves` by direction, with 32 sites between units.
@@ -211,26 +285,38 @@ TCA_DEVICE double dot_of(Four<T> a, Four<T> b) {
   return sum;
 }
 
+// What a stage has to do with besides the sum, for one four.
+template <class T>
+struct Others {
+  Four<T> plus{}, minus{}, dot{}, norm{};
+};
+template <class T>
+TCA_DEVICE Others<T> others_at(const Ground<T>& ground, const Stage<T>& stage, Word place, Word four) {
+  const Word sites = ground.half();
+  Others<T> others;
+  if (stage.plus != nullptr) others.plus = four_at(stage.plus, sites, place, four);
+  if (stage.minus != nullptr) others.minus = four_at(stage.minus, sites, place, four);
+  if (stage.dot != nullptr) others.dot = four_at(stage.dot, sites, place, four);
+  if (stage.norm != nullptr) others.norm = four_at(stage.norm, sites, place, four);
+  return others;
+}
+
 // What a stage makes of a sum; `place` is the site's number within its parity.
 template <class T>
 TCA_DEVICE Four<T> combine(const Ground<T>& ground, const Stage<T>& stage, Word place, Word four, Four<T> sum,
-                           SiteThread& thread) {
+                           const Others<T>& others, SiteThread& thread) {
   const Word sites = ground.half();
   Four<T> value = stage.factor * sum;
-  if (stage.plus != nullptr) value = value + four_at(stage.plus, sites, place, four);
-  if (stage.minus != nullptr) value = value + T(-1) * four_at(stage.minus, sites, place, four);
+  if (stage.plus != nullptr) value = value + others.plus;
+  if (stage.minus != nullptr) value = value + T(-1) * others.minus;
   put_four(stage.out, sites, place, four, value);
   if (stage.copy != nullptr) put_four(stage.copy, sites, place, four, value);
   if (stage.tally == Tally::norm) thread.sums[0] += dot_of<T>(value, value);
   if (stage.tally == Tally::all) {
-    const Four<T> with = four_at(stage.dot, sites, place, four);
-    thread.sums[1] += dot_of<T>(with, value);
+    thread.sums[1] += dot_of<T>(others.dot, value);
     thread.sums[2] += dot_of<T>(value, value);
-    thread.sums[3] += dot_of<T>(with, with);
-    if (stage.norm != nullptr) {
-      const Four<T> other = four_at(stage.norm, sites, place, four);
-      thread.sums[4] += dot_of<T>(other, other);
-    }
+    thread.sums[3] += dot_of<T>(others.dot, others.dot);
+    thread.sums[4] += dot_of<T>(others.norm, others.norm);
   }
   return value;
 }
@@ -242,21 +328,14 @@ TCA_DEVICE Half<T> half_of(const Ground<T>& ground, const T* spinors, Word lane,
                            bool dagger) {
   const bool ahead = direction % 2 == 0;
   const T sign = ahead != dagger ? T(1) : T(-1);
-  const Half<T> half = project_at(spinors, chunk_sites, lane, direction / 2, sign);
+  const Half<T> half = project_along(spinor_at(spinors, lane), direction / 2, sign);
   if (!ahead) return half;
   return multiply_adjoint<T>(link_at<T, reals>(ground, site, direction / 2), half);
 }
 
-// A block's share of memory that its threads share.
-template <class T>
-struct alignas(16) ChunkRoom {
-  T halves[chunk_warps * 12 * chunk_sites];
-  T spinors[spinor_reals * chunk_sites];
-};
-
 // Sends what `spinors` holds of a chunk, by those of its sites that have neighbours on other ranks.
 template <class T, int reals, class Block, class Sink>
-TCA_DEVICE void send_chunk(Block& block, const Ground<T>& ground, ChunkRoom<T>& room, Word chunk, bool odd,
+TCA_DEVICE void send_chunk(Block& block, const Ground<T>& ground, const T* spinors, Word chunk, bool odd,
                            bool dagger, const Sink& sink) {
   block.each([&](SiteThread& thread) {
     const Word place = chunk * chunk_sites + thread.lane;
@@ -265,36 +344,79 @@ TCA_DEVICE void send_chunk(Block& block, const Ground<T>& ground, ChunkRoom<T>& 
     const std::int32_t slot = ground.send[thread.warp * ground.volume + site];
     if (slot < 0) return;
     sink.put(ground.faces[odd][thread.warp], static_cast<Word>(slot),
-             half_of<T, reals>(ground, room.spinors, thread.lane, site, thread.warp, dagger));
+             half_of<T, reals>(ground, spinors, thread.lane, site, thread.warp, dagger));
   });
 }
 
-// A stage on one chunk. Two barriers of the block: those that read in the second part have done so before anybody writes the
-// same room in the first part of the next chunk, because the third part lies between.
+// The neighbour of a chunk's site in the thread's direction, for sites of a parity; behind the last chunk there is none.
+template <class T>
+TCA_DEVICE std::int32_t neighbour_of(const Ground<T>& ground, Word chunk, bool odd,
+                                     const SiteThread& thread) {
+  const Word place = chunk * chunk_sites + thread.lane;
+  if (place >= ground.half()) return -1;
+  return ground.next[thread.warp * ground.volume + place + (odd ? ground.half() : 0)];
+}
+
+// A stage on one chunk; `later` is the next but one. Two barriers of the block: those that read in the second part have done so
+// before anybody writes the same room in the first part of the next chunk, because the third part lies between.
 template <class T, int reals, class Block, class Ghosts, class Sink>
 TCA_DEVICE void hop_chunk(Block& block, const Ground<T>& ground, const Stage<T>& stage, Word chunk,
-                          const Ghosts& ghosts, const Sink& sink) {
+                          Word later, const Ghosts& ghosts, const Sink& sink) {
   ChunkRoom<T>& room = block.template room<T>();
   block.each([&](SiteThread& thread) {
+    const std::int32_t next = thread.next;
+    thread.next = thread.later;
+    thread.later = neighbour_of(ground, later, stage.to_odd, thread);
     const Word place = chunk * chunk_sites + thread.lane;
-    if (place >= ground.half()) return;
-    const Half<T> half = term<T, reals>(ground, stage, place + (stage.to_odd ? ground.half() : 0),
-                                        thread.warp, ghosts, thread);
-    TCA_UNROLL
-    for (Word a = 0; a < 3; ++a)
-      put_four(room.halves + thread.warp * 12 * chunk_sites, chunk_sites, thread.lane, a, half.colour[a]);
+    if (place < ground.half()) {
+      const Half<T> half = term<T, reals>(room, ground, stage, place + (stage.to_odd ? ground.half() : 0),
+                                          next, ghosts, thread);
+      TCA_UNROLL
+      for (Word a = 0; a < 3; ++a)
+        put_four(room.halves + thread.warp * 12 * chunk_sites, chunk_sites, thread.lane, a, half.colour[a]);
+    }
+    ask_for_neighbour(room, ground, stage, thread);
   });
   block.sync();
   block.each([&](SiteThread& thread) {
     const Word place = chunk * chunk_sites + thread.lane, four = thread.warp;
     if (four >= 6 || place >= ground.half()) return;
-    const Four<T> value = combine(ground, stage, place, four,
-                                  sum_of_terms(room.halves, thread.lane, four, stage.dagger), thread);
+    const Others<T> others = others_at(ground, stage, place, four);
+    const Four<T> sum = sum_of_terms(room.halves, thread.lane, four, stage.dagger);
+    const Four<T> value = combine(ground, stage, place, four, sum, others, thread);
     if (stage.sends) put_four(room.spinors, chunk_sites, thread.lane, four, value);
   });
   block.sync();
   if (stage.sends && ground.slots > 0)
-    send_chunk<T, reals>(block, ground, room, chunk, stage.to_odd, stage.sent_dagger, sink);
+    send_chunk<T, reals>(block, ground, room.spinors, chunk, stage.to_odd, stage.sent_dagger, sink);
+}
+
+// A stage on those chunks of a list that fall to this block: some that follow each other, because they share neighbours that
+// the L1 still has, when there are enough of them for all blocks.
+template <class T, int reals, class Block, class Ghosts, class Sink>
+TCA_DEVICE void hop_chunks(Block& block, const Ground<T>& ground, const Stage<T>& stage,
+                           const std::int32_t* chunks, Word count, const Ghosts& ghosts, const Sink& sink) {
+  constexpr Word most_in_a_row = 4;
+  const Word each = (count + block.count() - 1) / block.count();
+  const Word row = each < most_in_a_row ? each : most_in_a_row;
+  const auto after = [&](Word k) { return (k + 1) % row != 0 ? k + 1 : k + 1 + row * (block.count() - 1); };
+  const auto chunk_at = [&](Word k) { return k < count ? static_cast<Word>(chunks[k]) : ground.chunks(); };
+  Word k = block.index() * row, next = after(k);
+  Word chunk = chunk_at(k), following = chunk_at(next);
+  block.each([&](SiteThread& thread) {
+    thread.next = neighbour_of(ground, chunk, stage.to_odd, thread);
+    thread.later = neighbour_of(ground, following, stage.to_odd, thread);
+    ask_for_neighbour(block.template room<T>(), ground, stage, thread);
+  });
+  TCA_QCD_ONCE
+  while (k < count) {
+    const Word later = after(next), last = chunk_at(later);
+    hop_chunk<T, reals>(block, ground, stage, chunk, last, ghosts, sink);
+    k = next;
+    next = later;
+    chunk = following;
+    following = last;
+  }
 }
 
 }  // namespace tca::qcd

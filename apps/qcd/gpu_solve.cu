@@ -10,13 +10,10 @@ namespace {
 // 600 bytes; one leaves it all that it wants, 220. A lattice with no more chunks than multiprocessors has no use for two.
 constexpr int blocks_a_multiprocessor(bool alone) { return alone ? 1 : 2; }
 
-template <class T>
-constexpr std::size_t room_bytes = sizeof(ChunkRoom<T>);
-
 // The first block's part in the sums over all ranks; the others have none, because each writes the number of the next.
 template <class Run>
-__device__ __forceinline__ void with_grid(const DeviceTeam& team, const SolveCall& call,
-                                          unsigned char* shared, const Run& run) {
+__device__ __forceinline__ void with_grid(const DeviceTeam& team, const SolveCall& call, uint4* shared,
+                                          const Run& run) {
   __shared__ double totals[sum_count];
   alignas(BlockTeam) unsigned char place[sizeof(BlockTeam)];
   BlockTeam* const sums = blockIdx.x == 0 ? new (place) BlockTeam(team) : nullptr;
@@ -31,7 +28,7 @@ template <class T, int reals, bool alone>
 __global__ void __launch_bounds__(block_threads, blocks_a_multiprocessor(alone))
     solve_kernel(const __grid_constant__ SolveFields<T> fields, const __grid_constant__ DeviceTeam team,
                  const __grid_constant__ SolveCall call) {
-  __shared__ alignas(16) unsigned char shared[room_bytes<T>];
+  extern __shared__ uint4 shared[];
   with_grid(team, call, shared,
             [&](GridBlock& block) { return solve_cg_in<T, reals>(block, fields, call.aim, call.history); });
 }
@@ -41,16 +38,17 @@ __global__ void __launch_bounds__(block_threads, blocks_a_multiprocessor(alone))
     mixed_kernel(const __grid_constant__ SolveFields<float> fields,
                  const __grid_constant__ SolveFields<double> exact, const __grid_constant__ DeviceTeam team,
                  const __grid_constant__ SolveCall call) {
-  __shared__ alignas(16) unsigned char shared[room_bytes<double>];
+  extern __shared__ uint4 shared[];
   with_grid(team, call, shared, [&](GridBlock& block) {
     return solve_cg_mixed_in<reals>(block, fields, exact, call.aim, call.history);
   });
 }
 
-template <class Kernel>
+// `T` is the longer of the precisions that the kernel has rooms of.
+template <class T, class Kernel>
 cudaError_t launch(Kernel* kernel, void** arguments, unsigned blocks, cudaStream_t stream) {
   return cudaLaunchCooperativeKernel(reinterpret_cast<void*>(kernel), dim3(blocks), dim3(block_threads),
-                                     arguments, 0, stream);
+                                     arguments, sizeof(ChunkRoom<T>), stream);
 }
 
 // Single precision has the registers that it wants anyhow.
@@ -64,14 +62,16 @@ auto* mixed_kernel_for(bool alone) {
   return alone ? mixed_kernel<reals, true> : mixed_kernel<reals, false>;
 }
 
-template <class Kernel>
+template <class T, class Kernel>
 cudaError_t blocks_at_once(Kernel* kernel, unsigned ranks, bool alone, unsigned& blocks) {
   int device = 0, multiprocessors = 0, each = 0;
-  cudaError_t result = cudaGetDevice(&device);
+  cudaError_t result = give_room<T>(kernel);
+  if (result == cudaSuccess) result = cudaGetDevice(&device);
   if (result == cudaSuccess)
     result = cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, device);
   if (result == cudaSuccess)
-    result = cudaOccupancyMaxActiveBlocksPerMultiprocessor(&each, kernel, block_threads, 0);
+    result =
+        cudaOccupancyMaxActiveBlocksPerMultiprocessor(&each, kernel, block_threads, sizeof(ChunkRoom<T>));
   if (alone && each > 1) each = 1;
   blocks = static_cast<unsigned>(multiprocessors) * static_cast<unsigned>(each) / ranks;
   return result;
@@ -83,9 +83,9 @@ template <class T, int reals>
 cudaError_t plan_solve(bool mixed, unsigned chunks, unsigned ranks, SolveCall& call) {
   for (const bool alone : {true, false}) {
     call.alone = alone;
-    const cudaError_t result = mixed
-                                   ? blocks_at_once(mixed_kernel_for<reals>(alone), ranks, alone, call.blocks)
-                                   : blocks_at_once(kernel_for<T, reals>(alone), ranks, alone, call.blocks);
+    const cudaError_t result =
+        mixed ? blocks_at_once<double>(mixed_kernel_for<reals>(alone), ranks, alone, call.blocks)
+              : blocks_at_once<T>(kernel_for<T, reals>(alone), ranks, alone, call.blocks);
     if (result != cudaSuccess) return result;
     if (chunks <= call.blocks) break;
   }
@@ -99,7 +99,7 @@ cudaError_t launch_solve(const SolveFields<T>& fields, const DeviceTeam& team, c
                          cudaStream_t stream) {
   void* arguments[] = {const_cast<SolveFields<T>*>(&fields), const_cast<DeviceTeam*>(&team),
                        const_cast<SolveCall*>(&call)};
-  return launch(kernel_for<T, reals>(call.alone), arguments, call.blocks, stream);
+  return launch<T>(kernel_for<T, reals>(call.alone), arguments, call.blocks, stream);
 }
 
 template <int reals>
@@ -107,7 +107,7 @@ cudaError_t launch_solve_mixed(const SolveFields<float>& fields, const SolveFiel
                                const DeviceTeam& team, const SolveCall& call, cudaStream_t stream) {
   void* arguments[] = {const_cast<SolveFields<float>*>(&fields), const_cast<SolveFields<double>*>(&exact),
                        const_cast<DeviceTeam*>(&team), const_cast<SolveCall*>(&call)};
-  return launch(mixed_kernel_for<reals>(call.alone), arguments, call.blocks, stream);
+  return launch<double>(mixed_kernel_for<reals>(call.alone), arguments, call.blocks, stream);
 }
 
 #define TCA_QCD_SOLVE(T, reals)                                                                           \

@@ -19,12 +19,6 @@
 
 #include "qcd/gpu_ghosts.hpp"
 
-#ifdef __CUDACC__
-#define TCA_QCD_ONCE _Pragma("unroll 1")
-#else
-#define TCA_QCD_ONCE
-#endif
-
 namespace tca::qcd {
 
 // One precision's part of a solve. Fields are of one parity: `odd` of the odd sites, all others of the even.
@@ -208,7 +202,7 @@ class Part {
       });
       if (f_.ground.slots == 0) continue;
       block_.sync();
-      send_chunk<T, reals>(block_, f_.ground, room, chunk, false, dagger,
+      send_chunk<T, reals>(block_, f_.ground, room.spinors, chunk, false, dagger,
                            LineSink<T>{f_.lines, exchange_ + 1});
       block_.sync();
     }
@@ -241,10 +235,8 @@ class Part {
   TCA_DEVICE void hop(const Stage<T>& what) {
     const LineGhosts<T> ghosts{f_.lines, block_.patience(), exchange_};
     const LineSink<T> sink{f_.lines, exchange_ + 1};
-    const std::int32_t* const order = f_.order[what.to_odd ? 1 : 0];
-    TCA_QCD_ONCE
-    for (Word k = block_.index(); k < f_.ground.chunks(); k += block_.count())
-      hop_chunk<T, reals>(block_, f_.ground, what, static_cast<Word>(order[k]), ghosts, sink);
+    hop_chunks<T, reals>(block_, f_.ground, what, f_.order[what.to_odd ? 1 : 0], f_.ground.chunks(), ghosts,
+                         sink);
   }
 
   Block& block_;

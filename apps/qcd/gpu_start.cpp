@@ -36,8 +36,9 @@ void check_on_gpus(const InverterOptions& options, Start start) {
     refuse("on GPUs mixed precision needs the kernel that runs the whole solve");
 }
 
-Start chosen_start(long long bytes_a_hop, bool mixed) {
-  return mixed || bytes_a_hop < kernel_up_to_bytes ? Start::kernel : Start::graph;
+Start chosen_start(long long sites, bool has_halos, bool mixed) {
+  const double graph_us = launches_us + (has_halos ? halos_us : 0);
+  return mixed || static_cast<double>(sites) * kernel_us_a_site < graph_us ? Start::kernel : Start::graph;
 }
 
 }  // namespace tca::qcd

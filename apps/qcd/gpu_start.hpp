@@ -25,16 +25,16 @@ struct Timed {
 Start start_named(std::string_view name);
 std::string_view name_of(Start start);
 
-// Bytes of one hop's halves, from one rank, from which on a solve is better started by a graph. The kernel stores 16 bytes for
-// 8 of data; a graph takes at least some 30 us longer an iteration for its 12 launches and 8 starts and waits. At the 450 GB/s
-// that NVLink gives an H200 each way, four hops' extra bytes take as long from here on. An estimate: it has not been measured.
-inline constexpr long long kernel_up_to_bytes = 3 << 20;
+// What an iteration takes longer by each way, as measured in double on H200s (docs/performance.md): by kernel for each of a
+// rank's sites, because a thread that has the whole solve to do has too few registers for a hop; by graph for its launches, and
+// for the starts and waits of its halos where it has any.
+inline constexpr double kernel_us_a_site = 0.27e-3, launches_us = 5, halos_us = 45;
 
 // As `check`, for GPUs. Throws Error{invalid_argument} for what is not done there: BiCGStab, several right-hand sides together,
 // whole lattices, and mixed precision step by step.
 void check_on_gpus(const InverterOptions& options, Start start);
 
-// The choice for a solve that sends so many bytes a hop; mixed precision needs the kernel.
-Start chosen_start(long long bytes_a_hop, bool mixed);
+// The choice for a solve with so many sites a rank; mixed precision needs the kernel.
+Start chosen_start(long long sites, bool has_halos, bool mixed);
 
 }  // namespace tca::qcd

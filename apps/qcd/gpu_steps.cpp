@@ -122,9 +122,7 @@ Solution GpuSteps<T>::solve(const SolveOptions& aim, Timed& timed) {
     timed.iterations += batch;
     for (int k = 0; k < batch; ++k) step_graph_ ? step_graph_->launch(stream_) : step();
     const auto now = static_cast<std::size_t>(n % 2), before = 1 - now;
-    cuda_ok(cudaMemcpyAsync(here_.data() + now, steps_.data(), sizeof(CgSteps), cudaMemcpyDeviceToHost,
-                            stream_.get()),
-            "iterating");
+    cuda_ok(launch_tell(steps_.data(), here_.data() + now, stream_.get()), "iterating");
     cuda_ok(cudaEventRecord(done_[now].get(), stream_.get()), "iterating");
     if (n == 0) continue;
     // The batch before this one: the GPU has work while the host looks, and every rank sees the same.

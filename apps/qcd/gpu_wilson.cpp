@@ -47,6 +47,7 @@ GpuWilson<T>::GpuWilson(World& world, const Gauge& gauge, const WilsonOptions& o
   solve_.q = q_.data();
   solve_.w = w_.data();
   solve_.kappa2 = static_cast<T>(options.kappa * options.kappa);
+  cuda_ok(two_rows_ ? prepare_hops<T, 12>() : prepare_hops<T, 18>(), "preparing hops");
   faces_.emplace(world, lattice_, name, half_reals, true, options.peer);
   if (lines) connect_lines(world);
 }

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <numeric>
 #include <optional>
 
 #include "tca/error.hpp"
@@ -22,13 +23,26 @@ std::int64_t product(const Extents& e) { return e[0] * e[1] * e[2] * e[3]; }
 
 int parity(const Extents& c) { return static_cast<int>((c[0] + c[1] + c[2] + c[3]) & 1); }
 
+// Block by block: those next to each other along z follow each other, those along t come last.
 template <class Visit>
-void for_each_site(const Extents& extents, const Visit& visit) {
-  Extents c;
-  for (c[3] = 0; c[3] < extents[3]; ++c[3])
-    for (c[2] = 0; c[2] < extents[2]; ++c[2])
-      for (c[1] = 0; c[1] < extents[1]; ++c[1])
-        for (c[0] = 0; c[0] < extents[0]; ++c[0]) visit(c);
+void for_each_site(const Extents& extents, const Extents& block, const Visit& visit) {
+  Extents first, c;
+  for (first[3] = 0; first[3] < extents[3]; first[3] += block[3])
+    for (first[1] = 0; first[1] < extents[1]; first[1] += block[1])
+      for (first[0] = 0; first[0] < extents[0]; first[0] += block[0])
+        for (first[2] = 0; first[2] < extents[2]; first[2] += block[2])
+          for (c[3] = first[3]; c[3] < first[3] + block[3]; ++c[3])
+            for (c[2] = first[2]; c[2] < first[2] + block[2]; ++c[2])
+              for (c[1] = first[1]; c[1] < first[1] + block[1]; ++c[1])
+                for (c[0] = first[0]; c[0] < first[0] + block[0]; ++c[0]) visit(c);
+}
+
+// The greatest block that divides the extents and has 32 sites of either parity, as many as a GPU's warp has threads.
+Extents block_of(const Extents& extents) {
+  constexpr Extents most{4, 4, 2, 2};
+  Extents block;
+  for (std::size_t mu = 0; mu < dims; ++mu) block[mu] = std::gcd(extents[mu], most[mu]);
+  return block;
 }
 
 Extents plus(const Extents& a, const Extents& b) {
@@ -76,7 +90,7 @@ void Lattice::order_sites() {
   site_.resize(static_cast<std::size_t>(product(local_)));
   coordinates_.reserve(site_.size());
   for (const int wanted : {0, 1}) {
-    for_each_site(local_, [&](const Extents& c) {
+    for_each_site(local_, block_of(local_), [&](const Extents& c) {
       if (parity(plus(c, origin_)) != wanted) return;
       site_[static_cast<std::size_t>(index_in(c, local_))] = static_cast<std::int32_t>(coordinates_.size());
       coordinates_.push_back(c);
@@ -108,16 +122,16 @@ void Lattice::lay_out_faces() {
   }
 }
 
-// Sender and receiver go over the same sites of the whole lattice in the same order: by parity, then x fastest.
+// Sender and receiver go over the same sites of the whole lattice in the same order: by parity, then block by block.
 void Lattice::fill_face(Face& face, std::vector<std::int32_t>& slot_of) {
   const int mu = face.direction / 2;
   const bool ahead = face.direction == forward(mu);
-  Extents plane = local_;
-  plane[at(mu)] = 1;
+  Extents plane = local_, block = block_of(local_);
+  plane[at(mu)] = block[at(mu)] = 1;
   slot_of.resize(static_cast<std::size_t>(product(plane)));
   std::int64_t ghost = face.slots.begin;
   for (const int wanted : {0, 1}) {
-    for_each_site(plane, [&](const Extents& within) {
+    for_each_site(plane, block, [&](const Extents& within) {
       Extents sent = within, received = plus(within, origin_);
       sent[at(mu)] = ahead ? local_[at(mu)] - 1 : 0;
       received[at(mu)] = ahead ? (origin_[at(mu)] + local_[at(mu)]) % global_[at(mu)]

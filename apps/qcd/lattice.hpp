@@ -1,6 +1,7 @@
 // A 4-D lattice dealt out over a grid of ranks: the order of a rank's sites, their neighbours, and the faces.
 //
-// Sites are ordered by parity, even ones first, then with x fastest and t slowest. Parity is that of the whole
+// Sites are ordered by parity, even ones first, then in blocks of up to 4 x 4 x 2 x 2, so that sites next to each other in
+// space are so in memory: a cache that holds a block's sites holds half of their neighbours. Parity is that of the whole
 // lattice's coordinates. A field of one parity is therefore one contiguous half of the field of all sites.
 #pragma once
 

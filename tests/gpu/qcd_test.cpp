@@ -1,5 +1,5 @@
 // Lattice QCD on GPUs against the host: the operator and whole solves, on process grids of up to four ranks, in every
-// precision, with every way to start, ranks on one GPU.
+// precision, with every way to start. Ranks are processes, as in himeno_test.cpp.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -126,7 +126,7 @@ TEST_P(QcdOnGpu, AgreesWithTheHost) {
   const Reference& known = reference();
   const bool single = one.precision == Precision::single_only;
   const Grid grid = grid_of(one.grid);
-  const std::string failure = test::thread_ranks("cuda")->run(grid.ranks(), [&](World& world) {
+  const std::string failure = test::process_ranks("cuda")->run(grid.ranks(), [&](World& world) {
     const Lattice lattice(grid, global, world.rank());
     Gauge gauge(world, lattice);
     gauge.randomise(1);
@@ -161,7 +161,7 @@ INSTANTIATE_TEST_SUITE_P(Gpu, QcdOnGpu, testing::ValuesIn(all_cases()), case_nam
 
 // More chunks than blocks, and chunks without ghosts among them.
 TEST(QcdOnGpus, SolvesLargerLattices) {
-  const std::string failure = test::thread_ranks("cuda")->run(2, [&](World& world) {
+  const std::string failure = test::process_ranks("cuda")->run(2, [&](World& world) {
     const Extents extents{16, 16, 16, 16};
     const Lattice lattice(grid_of({1, 1, 1, 2}), extents, world.rank());
     Gauge gauge(world, lattice);
@@ -178,7 +178,7 @@ TEST(QcdOnGpus, SolvesLargerLattices) {
 }
 
 TEST(QcdOnGpus, NoConvergenceIsSaid) {
-  const std::string failure = test::thread_ranks("cuda")->run(2, [&](World& world) {
+  const std::string failure = test::process_ranks("cuda")->run(2, [&](World& world) {
     const Lattice lattice(grid_of({1, 1, 1, 2}), global, world.rank());
     Gauge gauge(world, lattice);
     gauge.exchange();

@@ -225,7 +225,8 @@ void expect_the_hosts_hops(const Shape4& shape, const Extents& global) {
             for (Word four = 0; four < 6; ++four)
               put_four(room.spinors, chunk_sites, lane, four,
                        four_at(in_units.data(), ground.half(), chunk * chunk_sites + lane, four));
-          send_chunk<T, reals>(block, ground, room, chunk, !odd, dagger, WindowSink<T>{window.data()});
+          send_chunk<T, reals>(block, ground, room.spinors, chunk, !odd, dagger,
+                               WindowSink<T>{window.data()});
         }
         if (!lattice.faces().empty()) {
           Chain chain = world.chain("halves");
@@ -248,8 +249,8 @@ void expect_the_hosts_hops(const Shape4& shape, const Extents& global) {
                              .to_odd = odd,
                              .dagger = dagger};
         const WindowGhosts<T> ghosts{window.data() + lattice.slots() * half_reals};
-        for (const std::int32_t chunk : tables.order[odd ? 1 : 0])
-          hop_chunk<T, reals>(block, ground, stage, static_cast<Word>(chunk), ghosts, WindowSink<T>{});
+        hop_chunks<T, reals>(block, ground, stage, tables.order[odd ? 1 : 0].data(), ground.chunks(), ghosts,
+                             WindowSink<T>{});
         Field<T> found;
         from_units(out, half, found);
         for (std::size_t i = 0; i < found.size(); ++i) ASSERT_EQ(found[i], expected[i]) << i << odd << dagger;
@@ -273,8 +274,9 @@ TEST(QcdKernel, InteriorChunksHaveNoGhosts) {
   on_grid({1, 1, 1, 2}, {4, 4, 4, 16}, [](World&, const Lattice& lattice, Gauge& gauge) {
     const GroundTables<double> tables(gauge, Storage::full, true);
     ASSERT_EQ(tables.order[0].size(), 8U);
-    EXPECT_EQ(tables.interior[0], 6U);  // of eight time slices, one chunk each, two touch a face
-    EXPECT_EQ(tables.interior[1], 6U);
+    EXPECT_EQ(tables.interior[0],
+              4U);  // blocks are two slices in time and in z; those of the first and last time touch a face
+    EXPECT_EQ(tables.interior[1], 4U);
     EXPECT_EQ(lattice.slots(), 128);
   });
 }
@@ -389,8 +391,8 @@ TEST(QcdKernel, SolvesStepByStep) {
     steps.most = 500;
     std::vector<double> history(500);
     const auto run = [&](const Stage<double>& stage) {
-      for (Word chunk = 0; chunk < f.ground.chunks(); ++chunk)
-        hop_chunk<double, 12>(block, f.ground, stage, chunk, WindowGhosts<double>{}, WindowSink<double>{});
+      hop_chunks<double, 12>(block, f.ground, stage, f.order[stage.to_odd ? 1 : 0], f.ground.chunks(),
+                             WindowGhosts<double>{}, WindowSink<double>{});
     };
     const auto end_step = [&] {
       decide(steps, block.total(), history.data());
@@ -445,9 +447,12 @@ TEST(QcdKernel, StepsEndWhereTheyShould) {
 }
 
 TEST(QcdStart, IsChosenByTheSizeOfAHop) {
-  EXPECT_EQ(chosen_start(24'576, false), Start::kernel);
-  EXPECT_EQ(chosen_start(kernel_up_to_bytes, false), Start::graph);
-  EXPECT_EQ(chosen_start(kernel_up_to_bytes, true), Start::kernel);
+  // 8^4 on one GPU, 16^4 on one and on two, 32^4 on two; mixed precision.
+  EXPECT_EQ(chosen_start(4'096, false, false), Start::kernel);
+  EXPECT_EQ(chosen_start(65'536, false, false), Start::graph);
+  EXPECT_EQ(chosen_start(32'768, true, false), Start::kernel);
+  EXPECT_EQ(chosen_start(524'288, true, false), Start::graph);
+  EXPECT_EQ(chosen_start(524'288, true, true), Start::kernel);
   for (const Start one : {Start::automatic, Start::host, Start::graph, Start::kernel})
     EXPECT_EQ(start_named(name_of(one)), one);
   EXPECT_THROW(start_named("engine"), Error);
