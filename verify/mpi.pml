@@ -1,6 +1,7 @@
 /*
  * Messages over MPI: what arrives lands when its receive has been started, and the receives of step n are started by the
- * receiver's start n. That is the guard. A sender that gets nothing back waits, in step n, for the confirmation of start n - 1.
+ * receiver's start n. That is the guard. Where a sender gets nothing back every PERIODth start is confirmed, and the wait of such a
+ * step needs the confirmation before.
  *
  * A link is MPI between an ordered pair of ranks for one chain: messages of one tag stay in order, wait at the receiver as long as
  * no receive is started, and otherwise land at any later moment, word by word. MPI has taken a source over at any moment up to
@@ -32,7 +33,11 @@
 #ifndef STEPS
 #define STEPS 4
 #endif
-#define MOST_WAITING 2
+#ifndef PERIOD
+#define PERIOD 1
+#endif
+#define IS_CONFIRMED(n) ((n) % PERIOD == 0)
+#define MOST_WAITING (2 * PERIOD)
 #define TAG(edge, step) ((edge) * 16 + (step))
 #define JUNK 255
 #define AT(edge, place) ((edge) * 2 + (place))
@@ -40,7 +45,7 @@
 #ifdef BREAK_NO_CONFIRMATION
 #define MAY_RETURN true
 #else
-#define MAY_RETURN (!CONFIRMED || confirmed[me] >= n - 1)
+#define MAY_RETURN (!CONFIRMED || !IS_CONFIRMED(n) || confirmed[me] >= n - PERIOD)
 #endif
 
 byte source[EDGES * 2], ghost[EDGES * 2]; /* an edge is numbered by its sender */
@@ -98,7 +103,7 @@ proctype Rank(byte me) {
        posted[INTO(me)] = true;
 #endif
        if
-       :: CONFIRMED -> told[INTO(me)]!n
+       :: CONFIRMED && IS_CONFIRMED(n) -> told[INTO(me)]!n
        :: else
        fi
     :: else

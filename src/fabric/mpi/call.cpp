@@ -26,6 +26,20 @@ std::string_view header_name() {
 #endif
 }
 
+bool gives_way_when_idle() {
+  int level = 0, index = 0, count = 0;
+  if (MPI_T_init_thread(MPI_THREAD_SINGLE, &level) != MPI_SUCCESS) return false;
+  int set = 0;
+  MPI_T_cvar_handle handle;
+  if (MPI_T_cvar_get_index("mpi_yield_when_idle", &index) == MPI_SUCCESS &&
+      MPI_T_cvar_handle_alloc(index, nullptr, &handle, &count) == MPI_SUCCESS) {
+    MPI_T_cvar_read(handle, &set);
+    MPI_T_cvar_handle_free(&handle);
+  }
+  MPI_T_finalize();
+  return set != 0;
+}
+
 bool is_up() {
   int begun = 0, over = 0;
   MPI_Initialized(&begun);

@@ -33,6 +33,9 @@ class InMpi {
 // Which MPI's mpi.h this is; as include/tca/mpi.hpp says it of the program's.
 std::string_view header_name();
 
+// Whether MPI gives the core away when it is asked and has nothing: Open MPI does where it was told of more ranks than cores.
+bool gives_way_when_idle();
+
 // Between MPI_Init and MPI_Finalize; handles can be given back only then.
 bool is_up();
 

@@ -81,13 +81,13 @@ class Compiler {
     (operation.receives ? operations_.receives : operations_.sends).push_back(std::move(operation));
   }
 
-  // The receiver's start tells the sender; it needs no receive of this step, and goes first.
+  // The receiver's start tells the sender.
   void confirm(int partner, Side side) {
     const int tag = first_tag_ + confirmation;
     if (side == Side::to) {
       Operation told{.partner = partner};
       check(MPI_Send_init(nullptr, 0, MPI_BYTE, partner, tag, comm_, &told.request), doing);
-      operations_.sends.push_back(std::move(told));
+      operations_.confirming.push_back(std::move(told));
       return;
     }
     for (auto& of_parity : operations_.confirmations) {

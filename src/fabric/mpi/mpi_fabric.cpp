@@ -50,6 +50,7 @@ class MpiFabric final : public fabric::Fabric {
 
   void trace_to(base::Trace* trace) override { engine_.trace = trace; }
   void progress() override { engine_.progress(); }
+  void progress_between_looks() override { engine_.progress_between_looks(); }
   void rest() override {
     pump_.reset();
     if (!engine_.closing && engine_.rma_parts > 0) engine_.closing = !control_.ends_together();

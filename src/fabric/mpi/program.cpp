@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <utility>
 
 #include "fabric/mpi/rma.hpp"
 
@@ -17,6 +18,7 @@ MpiProgram::MpiProgram(Engine& engine, Operations operations, std::unique_ptr<Rm
     : engine_(engine), rma_(std::move(rma)) {
   append(receives_, std::move(operations.receives));
   append(sends_, std::move(operations.sends));
+  append(confirming_, std::move(operations.confirming));
   for (int odd : {0, 1}) append(confirmations_[odd], std::move(operations.confirmations[odd]));
   open_.resize(requests_.size());
   through_.resize(requests_.size());
@@ -38,6 +40,7 @@ void MpiProgram::append(Group& group, std::vector<Operation> operations) {
 MpiProgram::~MpiProgram() {
   engine_.remove(*this);
   --engine_.programs_;
+  engine_.running_ -= running_;
   if (!is_up()) return;
   for (std::size_t i = 0; i < requests_.size(); ++i) {
     if (open_[i] && operations_[i].receives) MPI_Cancel(&requests_[i]);
@@ -47,9 +50,11 @@ MpiProgram::~MpiProgram() {
 }
 
 void MpiProgram::start() {
-  const InMpi inside;
   ++step_;
+  if (requests_.empty() && rma_ == nullptr) return;  // another fabric carries all of this rank's part
+  const InMpi inside;
   running_ = true;
+  ++engine_.running_;
   if (engine_.trace != nullptr) began_us_ = base::Trace::now_us();
   if (rma_ != nullptr) {
     rma_->post();  // before the invitations, which are among the receives
@@ -58,7 +63,10 @@ void MpiProgram::start() {
     if (puts_wait_) engine_.add(*this);
   }
   start(receives_);
-  start(confirmations_of(step_));
+  if (is_confirmed(step_)) {
+    start(confirmations_of(step_));
+    start(confirming_);
+  }
   sends_wait_ = !engine_.immediates.settled();
   if (sends_wait_)
     engine_.add(*this);
@@ -84,10 +92,13 @@ void MpiProgram::start_sends() {
 }
 
 bool MpiProgram::test() {
+  if (!running_) return true;
   const InMpi inside;
-  if (running_) advance();
+  advance();
   return !running_;
 }
+
+bool MpiProgram::gives_way() const { return running_ && engine_.gives_way; }
 
 void MpiProgram::advance() {
   if (sends_wait_ && engine_.immediates.settled()) {
@@ -102,8 +113,10 @@ void MpiProgram::advance() {
     take(through_[static_cast<std::size_t>(i)]);  // none: MPI_UNDEFINED, below 0
   if (rma_ != nullptr) advance_rma();
   if (!sends_wait_ && !puts_wait_) engine_.remove(*this);
+  engine_.looked_ = true;
   running_ = sends_wait_ || puts_wait_ || (rma_ != nullptr && !rma_->arrived()) || receives_.open > 0 ||
-             sends_.open > 0 || confirmations_of(step_ - 1).open > 0;
+             sends_.open > 0 || confirming_.open > 0 || lacks_confirmation();
+  engine_.running_ -= !running_;
 }
 
 // What comes after an immediate put must not overtake it.
@@ -115,7 +128,8 @@ void MpiProgram::advance_rma() {
 
 MpiProgram::Group& MpiProgram::group_of(int index) {
   if (index < sends_.first) return receives_;
-  if (index < confirmations_[0].first) return sends_;
+  if (index < confirming_.first) return sends_;
+  if (index < confirmations_[0].first) return confirming_;
   return confirmations_[index >= confirmations_[1].first];
 }
 
@@ -142,17 +156,24 @@ std::vector<int> MpiProgram::missing() const {
     if (std::find(ranks.begin(), ranks.end(), rank) == ranks.end()) ranks.push_back(rank);
   };
   if (!running_) return ranks;
-  const int later = confirmations_[step_ % 2].first;
   for (std::size_t i = 0; i < requests_.size(); ++i) {
-    const int offset = static_cast<int>(i) - later;
-    const bool of_this_start = offset >= 0 && offset < confirmations_[step_ % 2].count;
-    if (open_[i] && !of_this_start) add(operations_[i].partner);
+    const bool in_this_step = static_cast<int>(i) < confirmations_[0].first;
+    const Group& due = confirmations_[(step_ / confirmed_every + 1) % 2];
+    const int offset = static_cast<int>(i) - due.first;
+    const bool is_due = is_confirmed(step_) && offset >= 0 && offset < due.count;
+    if (open_[i] && (in_this_step || is_due)) add(operations_[i].partner);
   }
   if (rma_ != nullptr)
     for (const int rank : rma_->missing()) add(rank);
   if (sends_wait_)
     for (const int rank : engine_.immediates.unsettled()) add(rank);
   return ranks;
+}
+
+void Engine::progress_between_looks() {
+  const bool just_looked = std::exchange(looked_, false);
+  const bool can_wait = under_way_.empty() && (just_looked || running_ == 0);
+  if (!can_wait || ++spared_ % calls_between_looks == 0) progress();
 }
 
 void Engine::progress() {

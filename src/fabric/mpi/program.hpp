@@ -6,7 +6,7 @@
 //   packed    of bytes; the sender gathers in `start`, the receiver scatters when it has come
 //   rma       none: MPI's one-sided calls carry it, see rma.hpp
 // or an empty one where there is only a signal. A rank to which nothing is sent back could run ahead without end, and what it
-// sends would pile up: its receiver confirms each start, and wait n needs the confirmation of start n-1.
+// sends would pile up: its receiver confirms every eighth start, and the wait of such a step needs the confirmation before.
 // docs/protocols.md argues why this is right; verify/mpi.pml proves it.
 #pragma once
 
@@ -45,10 +45,15 @@ struct Operation {
   std::unique_ptr<Packing> packing;  // of packed messages
 };
 
+// Every so many steps a start is confirmed where nothing is sent back: what may wait at a receiver stays bounded, and most steps
+// send nothing for it.
+inline constexpr std::uint32_t confirmed_every = 8;
+
 // Everything of a step, in the order in which it is started.
 struct Operations {
-  std::vector<Operation> receives, sends;   // with the receives: invitations to put, both ways
-  std::vector<Operation> confirmations[2];  // of the starts of odd and even steps
+  std::vector<Operation> receives, sends;  // with the receives: invitations to put, both ways
+  // Of steps that are confirmed: what this rank confirms, and what it is confirmed, in turn with one request and the other.
+  std::vector<Operation> confirming, confirmations[2];
 };
 
 class Engine;
@@ -62,6 +67,7 @@ class MpiProgram final : public fabric::Program {
 
   void start() override;
   bool test() override;
+  bool gives_way() const override;
   std::vector<int> missing() const override;
 
  private:
@@ -80,7 +86,11 @@ class MpiProgram final : public fabric::Program {
   void advance_rma();
   void take(int index);
   Group& group_of(int index);
-  Group& confirmations_of(std::uint32_t step) { return confirmations_[step % 2]; }
+  static bool is_confirmed(std::uint32_t step) { return step % confirmed_every == 0; }
+  Group& confirmations_of(std::uint32_t step) { return confirmations_[step / confirmed_every % 2]; }
+  bool lacks_confirmation() {
+    return is_confirmed(step_) && confirmations_of(step_ - confirmed_every).open > 0;
+  }
 
   Engine& engine_;
   std::uint32_t step_ = 0;
@@ -88,7 +98,7 @@ class MpiProgram final : public fabric::Program {
   bool puts_wait_ = false;   // for the targets' invitations
   bool running_ = false;
   double began_us_ = 0;
-  Group receives_, sends_, confirmations_[2];
+  Group receives_, sends_, confirming_, confirmations_[2];
   std::vector<MPI_Request> requests_;
   std::vector<Operation> operations_;  // of the same numbers; their own requests are empty
   std::vector<char> open_;
@@ -101,21 +111,30 @@ class MpiProgram final : public fabric::Program {
 // What the programs of a rank share: those under way that wait for something besides MPI.
 class Engine {
  public:
-  explicit Engine(MPI_Comm comm) : immediates(comm) {}
+  explicit Engine(MPI_Comm comm) : immediates(comm), gives_way(gives_way_when_idle()) {}
 
   Immediates immediates;
+  const bool gives_way;  // MPI does, when it finds nothing
   base::Trace* trace = nullptr;
   int rma_parts = 0;     // of its programs
   bool closing = false;  // the world ends, and not all ranks together
 
   void progress();
+  void progress_between_looks();
 
  private:
   friend class MpiProgram;
   void add(MpiProgram& program);
   void remove(MpiProgram& program);
 
+  // What waits only for MPI itself moves on with every look at it, so that most calls of `progress` would look twice, and where
+  // MPI gives the core away that costs a turn. Immediate puts of others can wait for so many.
+  static constexpr unsigned calls_between_looks = 8;
+
   std::size_t programs_ = 0;
+  std::size_t running_ = 0;  // of the programs
+  bool looked_ = false;      // at MPI, since the last call of `progress`
+  unsigned spared_ = 0;
   std::vector<MpiProgram*> under_way_;  // has room for all, so that `add` does not allocate
 };
 
