@@ -11,7 +11,7 @@ template <class Contender>
 void name_channel(Contender& contender, const Chain& chain) {
   const std::string text = chain.explain();
   contender.protocol = "signal";
-  for (const char* fabric : {"shm", "mpi"}) {
+  for (const char* fabric : {"shm", "mpi", "sim"}) {
     const std::size_t at = text.find(std::string(fabric) + '/');
     if (at == std::string::npos) continue;
     contender.fabric = fabric;

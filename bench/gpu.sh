@@ -51,6 +51,12 @@ bench "$everyone" halo --ranks "$gpus" --start kernel --layout block-stride --ex
 bench "$everyone" halo --ranks "$gpus" --start graph --layout block-stride --extent 64,128,256
 bench "$everyone" allreduce --ranks "$gpus" --start kernel --bytes 8
 bench "$everyone" allreduce --ranks "$gpus" --start graph --bytes 1024
+# By one kernel each, from a few bytes to as many as fill the links.
+blocks=8,1024,8192,65536,1048576,16777216
+with=$(peers nccl)
+bench "$with" barrier --ranks "$gpus" --start graph
+for what in bcast allreduce; do bench "$with" "$what" --ranks "$gpus" --start graph --bytes "$blocks,67108864"; done
+for what in allgather reduce_scatter alltoall; do bench "$with" "$what" --ranks "$gpus" --start graph --bytes "$blocks"; done
 large="put --ranks 2 --start graph,host --bytes 268435456"
 # shellcheck disable=SC2086
 bench "$(peers copy nccl)" $large --layout block
@@ -77,9 +83,11 @@ nccl=
 if [[ $everyone == *nccl* ]]; then nccl=--compare; fi
 for extent in 8 16 32; do
   solve="invert --lattice $extent --tolerance 1e-12 --kappa 0.12"
-  for ranks in 1 2 4 8; do
-    # shellcheck disable=SC2086
-    [ "$ranks" -ge "$gpus" ] || qcd $solve --ranks "$ranks" --started-by kernel
+  for start in kernel graph; do
+    for ranks in 1 2 4 8; do
+      # shellcheck disable=SC2086
+      [ "$ranks" -ge "$gpus" ] || qcd $solve --ranks "$ranks" --started-by "$start"
+    done
   done
   # shellcheck disable=SC2086
   qcd $solve --ranks "$gpus" --started-by kernel $nccl

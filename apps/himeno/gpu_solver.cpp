@@ -176,10 +176,13 @@ void GpuSolver::run(const GpuExchange& exchange, std::int64_t iterations) {
 
 void GpuSolver::finish() {
   const Device& d = *device_;
+  // First, because copies share a queue: one that waits for kernels that wait for another rank keeps from running what that
+  // rank copies, if it is a thread on the same GPU.
+  cuda_ok(cudaStreamSynchronize(stream()), "iterating");
   cuda_ok(cudaMemcpyAsync(d.residual_here.get(), d.residual.data(), sizeof(double), cudaMemcpyDeviceToHost,
                           stream()),
           "fetching the residual");
-  cuda_ok(cudaStreamSynchronize(stream()), "iterating");
+  cuda_ok(cudaStreamSynchronize(stream()), "fetching the residual");
   world_.check();
   residual_ = *d.residual_here.get();
 }

@@ -1,10 +1,10 @@
 // OpenTCA itself, by its public interface, started in each of its ways.
-#include <optional>
 #include <set>
 #include <sstream>
 
 #include "gpu/call.hpp"
 #include "gpu/chain_kernels.hpp"
+#include "gpu/started.hpp"
 #include "tca/tca.hpp"
 
 namespace tca::bench::gpu {
@@ -33,42 +33,6 @@ Grid grid_of(const Chain& chain, const Way& way) {
   return grid_for(larger(device.chunks_out, device.chunks_in),
                   larger(device.segments_out, device.segments_in), way.grid);
 }
-
-// Runs steps as its way says. `Kind` is the kind of contender.
-template <class Kind>
-class Started : public Kind {
- public:
-  template <class... Args>
-  explicit Started(const Way& way, Args&&... args) : Kind(std::forward<Args>(args)...) {
-    this->fabric = "cuda";
-    this->guarded = way.guarded;
-    this->start = way.start;
-    if (way.start == "kernel") this->scope = way.scope;
-    if (way.start == "graph") this->granule = steps_a_graph;
-  }
-
-  void run(int steps, Stream stream) final {
-    if (idle()) return;
-    if (this->start == "kernel") {
-      in_kernel(steps, stream);
-      check(cudaGetLastError(), "launching a kernel that runs a chain");
-    } else if (this->start == "graph") {
-      if (!graph_) graph_.emplace([this](cudaStream_t capturing) { on_stream(capturing); });
-      graph_->run(steps, stream);
-    } else {
-      for (int i = 0; i < steps; ++i) this->start == "host" ? on_stream(stream) : by_engine();
-    }
-  }
-
- protected:
-  virtual bool idle() const { return false; }  // a rank without a part
-  virtual void in_kernel(int steps, cudaStream_t stream) = 0;
-  virtual void on_stream(cudaStream_t stream) = 0;  // one step
-  virtual void by_engine() = 0;                     // one step, the host waits for it
-
- private:
-  std::optional<Graph> graph_;
-};
 
 class ChainPingPong final : public Started<Messages> {
  public:
@@ -195,9 +159,6 @@ class TeamSums final : public Started<Sums> {
     run_sums(team_.device(), values_, static_cast<unsigned>(count), steps, stream);
   }
   void on_stream(cudaStream_t stream) override { team_.allreduce_sum(values_, count, stream); }
-  void by_engine() override {
-    throw Error(Errc::invalid_argument, "the engine runs chains, no sums; leave engine out of --start");
-  }
 
   Buffer<double> values_;
   Team team_;

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "contender.hpp"
+#include "coll_values.hpp"
 #include "gpu/grid.hpp"
 #include "tca/stream.hpp"
 
@@ -67,6 +67,16 @@ struct Sums : Contender {
   std::size_t count;
 };
 
+// A collective of all ranks, from one buffer to another; of broadcasts there are two a step, see bench::Coll.
+struct Blocks : Contender {
+  Blocks(const World& world, const CollTask& which) : what(which.what), values(world, which) {}
+  std::uint64_t wrong(World& world, Stream stream, unsigned round) override;
+
+  std::string what;
+  CollValues values;
+  std::byte *in = nullptr, *out = nullptr;
+};
+
 // How OpenTCA itself is run.
 struct Way {
   std::string start, scope, route;
@@ -79,6 +89,9 @@ std::unique_ptr<Contender> chain_ping_pong(World& world, const Rows& rows, const
 std::unique_ptr<Contender> chain_put(World& world, const Rows& rows, const Way& way);
 std::unique_ptr<Contender> chain_faces(World& world, const Face& face, const Way& way);
 std::unique_ptr<Contender> team_sums(World& world, std::size_t count, const Way& way);
+std::unique_ptr<Contender> coll_sums(World& world, std::size_t count, const std::string& algorithm,
+                                     const Way& way);
+std::unique_ptr<Contender> coll_blocks(World& world, const CollTask& task, const Way& way);
 
 // Somebody else's library, as its own documentation has it used for each pattern; an empty list where it has
 // no way.
@@ -91,6 +104,7 @@ struct Peer {
   virtual Contenders put(const Rows&) { return {}; }
   virtual Contenders faces(const Face&) { return {}; }
   virtual Contenders sums(std::size_t) { return {}; }
+  virtual Contenders blocks(const CollTask&) { return {}; }
 };
 
 // Whether this build can hold OpenTCA against a peer: "nccl", "nvshmem", "mpi" or "copy".

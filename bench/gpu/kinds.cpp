@@ -80,4 +80,19 @@ std::uint64_t Sums::wrong(World& world, Stream stream, unsigned round) {
   return wrong;
 }
 
+std::uint64_t Blocks::wrong(World& world, Stream stream, unsigned) {
+  std::vector<std::byte> given(values.in() * values.element_bytes());
+  std::vector<std::byte> taken(values.out() * values.element_bytes());
+  values.fill(given, taken);
+  const auto copy = [](void* target, const void* source, std::size_t bytes) {
+    if (bytes > 0) check(cudaMemcpy(target, source, bytes, cudaMemcpyDefault), "blocks of a collective");
+  };
+  copy(in, given.data(), given.size());
+  copy(out, taken.data(), taken.size());
+  run_between_barriers(*this, world, stream);
+  copy(given.data(), in, given.size());
+  copy(taken.data(), out, taken.size());
+  return values.right(world, given, taken) ? 0 : 1;
+}
+
 }  // namespace tca::bench::gpu

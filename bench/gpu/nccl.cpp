@@ -1,8 +1,9 @@
-// NCCL as its documentation has it for point-to-point patterns: grouped sends and receives, captured in a
-// graph, with packing where bytes do not lie together.
+// NCCL as its documentation has it: its collectives, and for point-to-point patterns grouped sends and receives, captured in
+// a graph, with packing where bytes do not lie together.
 #ifdef OPENTCA_HAVE_NCCL
 #include <nccl.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <exception>
 #include <optional>
@@ -139,6 +140,53 @@ class NcclSums final : public InGraph<Sums> {
   Buffer<double> values_;
 };
 
+// Each by its own call. There is none for a barrier, which its users make of the smallest allreduce; an all-to-all is grouped
+// sends and receives.
+class NcclBlocks final : public InGraph<Blocks> {
+ public:
+  NcclBlocks(ncclComm_t comm, World& world, const CollTask& task)
+      : InGraph(comm, world, task),
+        ranks_(world.size()),
+        bytes_(task.bytes),
+        from_(std::max(values.in() * values.element_bytes(), sizeof(double))),
+        to_(std::max(values.out() * values.element_bytes(), sizeof(double))) {
+    protocol = what;
+    in = from_;
+    out = to_;
+  }
+
+ private:
+  void step(cudaStream_t stream) override {
+    if (what == "barrier") {
+      check(ncclAllReduce(from_, from_, 1, ncclChar, ncclSum, comm(), stream), "a barrier");
+    } else if (what == "bcast") {
+      check(ncclBroadcast(from_, from_, bytes_, ncclChar, 0, comm(), stream), "a broadcast");
+      check(ncclBroadcast(to_, to_, bytes_, ncclChar, ranks_ - 1, comm(), stream), "a broadcast");
+    } else if (what == "allgather") {
+      check(ncclAllGather(from_, to_, bytes_, ncclChar, comm(), stream), "an allgather");
+    } else if (what == "alltoall") {
+      all_to_all(stream);
+    } else {
+      check(ncclReduceScatter(from_, to_, values.count(), ncclDouble, ncclSum, comm(), stream),
+            "a reduce-scatter");
+    }
+  }
+
+  void all_to_all(cudaStream_t stream) {
+    check(ncclGroupStart(), "an all-to-all");
+    for (int other = 0; other < ranks_; ++other) {
+      const std::size_t at = static_cast<std::size_t>(other) * bytes_;
+      send(from_ + at, bytes_, other, stream);
+      receive(to_ + at, bytes_, other, stream);
+    }
+    check(ncclGroupEnd(), "an all-to-all");
+  }
+
+  int ranks_;
+  std::size_t bytes_;
+  Buffer<std::byte> from_, to_;
+};
+
 class Nccl final : public Peer {
  public:
   explicit Nccl(World& world) : world_(world) {
@@ -168,6 +216,9 @@ class Nccl final : public Peer {
     return one(std::make_unique<NcclFaces>(comm_, world_, face));
   }
   Contenders sums(std::size_t count) override { return one(std::make_unique<NcclSums>(comm_, count)); }
+  Contenders blocks(const CollTask& task) override {
+    return one(std::make_unique<NcclBlocks>(comm_, world_, task));
+  }
 
  private:
   World& world_;

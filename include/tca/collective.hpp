@@ -1,4 +1,5 @@
-// What every collective is: rounds of committed chains over typed windows. Programs name the classes of tca/coll.hpp.
+// What every collective is: rounds of committed chains over typed windows, or a kernel where the fabric has one. Programs
+// name the classes of tca/coll.hpp.
 #pragma once
 
 #include <chrono>
@@ -9,7 +10,10 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <type_traits>
 
+#include "tca/device_window.hpp"
+#include "tca/stream.hpp"
 #include "tca/world.hpp"
 
 namespace tca {
@@ -18,9 +22,9 @@ namespace tca {
 enum class Op { sum, min, max, product };
 
 struct CollOptions {
-  // Forces an algorithm, such as "ring"; by size, ranks and the route's costs when empty. The same on every rank.
+  // Forces an algorithm, such as "ring" or, on cuda, "kernel_ll"; by size, ranks and the route's costs when empty. The same on every rank.
   std::string algorithm = {};
-  // Forces a channel for every put, as ChainOptions::route does.
+  // Forces a channel for every put, as ChainOptions::route does; it is then made of chains.
   std::string route = {};
   // How long each round may keep `wait` waiting; the world's limit when not given.
   std::optional<std::chrono::milliseconds> time_limit = {};
@@ -42,6 +46,17 @@ struct Put {
   std::int64_t from_first = 0;
   std::int64_t count = 0;
 };
+
+// Those that a fabric's kernels can combine.
+enum class ElementType : std::uint8_t { float32, float64, int32, int64, other };
+
+template <class T>
+constexpr ElementType type_of() {
+  if (std::is_same_v<T, float>) return ElementType::float32;
+  if (std::is_same_v<T, double>) return ElementType::float64;
+  if (!std::is_integral_v<T> || !std::is_signed_v<T>) return ElementType::other;
+  return sizeof(T) == 4 ? ElementType::int32 : sizeof(T) == 8 ? ElementType::int64 : ElementType::other;
+}
 
 // What is asked for, in a form without types.
 struct Request {
@@ -69,6 +84,10 @@ class Elements {
                        std::size_t count) const = 0;
   // A number for the operation, the same on every rank that has the same; `own_operation` for a program's own.
   virtual int operation() const = 0;
+  virtual ElementType type() const = 0;
+  // Every rank's part as kernels find it, and where in this rank's the buffer begins; only where there are kernels.
+  virtual DeviceWindow<std::byte> device(Buffer buffer) const = 0;
+  virtual std::uint64_t first_byte(Buffer buffer) const = 0;
 };
 
 inline constexpr int no_operation = -1, own_operation = 100;
@@ -127,6 +146,16 @@ class Collective {
     start();
     wait();
   }
+
+  // The same ordered on an accelerator's stream, which may be captured in a graph: `start` takes the input as it is once the
+  // stream comes to it, `wait` holds the stream, `run` is both in one kernel; the host waits for neither. What such a run
+  // meets is thrown by the next call on a stream, or by World::check. Only for collectives that the fabric's kernels run
+  // (`algorithm` begins with "kernel"): on cuda all but those with an operation of the program's own, reductions of other
+  // types than float, double, int32 and int64, and those with a route or another algorithm forced. Throw
+  // Error{invalid_argument} for others.
+  void start(Stream stream);
+  void wait(Stream stream);
+  void run(Stream stream);
 
   // What was chosen, e.g. "recursive_doubling".
   const std::string& algorithm() const;
@@ -191,6 +220,21 @@ class ElementsOf final : public Elements {
                   reinterpret_cast<const T*>(right), count);
   }
   int operation() const override { return operation_ ? operation_->number() : no_operation; }
+  ElementType type() const override { return type_of<T>(); }
+  DeviceWindow<std::byte> device(Buffer buffer) const override {
+    const DeviceWindow<T> typed = window(buffer).device();
+    DeviceWindow<std::byte> bytes;
+    bytes.rank = typed.rank;
+    bytes.size = typed.size;
+    for (std::uint32_t rank = 0; rank < typed.size; ++rank) {
+      bytes.parts[rank] = reinterpret_cast<std::byte*>(typed.parts[rank]);
+      bytes.elements[rank] = typed.elements[rank] * sizeof(T);
+    }
+    return bytes;
+  }
+  std::uint64_t first_byte(Buffer buffer) const override {
+    return static_cast<std::uint64_t>(first(buffer)) * sizeof(T);
+  }
 
  private:
   const Window<T>& window(Buffer buffer) const {

@@ -15,6 +15,7 @@ struct Declaration {
   std::int64_t count;
   std::size_t element_bytes;
   char algorithm[32];
+  char chosen[32];
   char problem[256];  // what this rank alone has found
 };
 
@@ -58,7 +59,7 @@ std::string problem_of(const World& world, const Request& request, const Element
 }
 
 Declaration declare(const World& world, const Request& request, const Elements& elements,
-                    const std::string& found) {
+                    const std::string& found, std::string_view chosen) {
   Declaration mine{};
   mine.kind = request.kind;
   mine.in_place = request.in_place;
@@ -66,10 +67,11 @@ Declaration declare(const World& world, const Request& request, const Elements& 
   mine.operation = elements.operation();
   mine.count = request.count;
   mine.element_bytes = elements.bytes();
-  const auto copy = [](char* to, std::size_t room, const std::string& text) {
+  const auto copy = [](char* to, std::size_t room, std::string_view text) {
     std::memcpy(to, text.data(), std::min(text.size(), room - 1));
   };
   copy(mine.algorithm, sizeof mine.algorithm, request.options.algorithm);
+  copy(mine.chosen, sizeof mine.chosen, chosen);
   copy(mine.problem, sizeof mine.problem, problem_of(world, request, elements, found));
   return mine;
 }
@@ -104,6 +106,9 @@ std::pair<std::string, std::string> difference(const Declaration& a, const Decla
     return both([](const Declaration& d) { return std::string(d.in_place ? "one buffer" : "two buffers"); });
   if (std::strcmp(a.algorithm, b.algorithm) != 0)
     return both([](const Declaration& d) { return fmt::format("algorithm '{}'", d.algorithm); });
+  // By the type of the elements or the route, of which nothing else is said.
+  if (std::strcmp(a.chosen, b.chosen) != 0)
+    return both([](const Declaration& d) { return fmt::format("chosen '{}'", d.chosen); });
   return {};
 }
 
@@ -127,8 +132,9 @@ std::string_view to_string(Kind kind) {
   return "?";
 }
 
-void agree(World& world, const Request& request, const Elements& elements, const std::string& problem) {
-  const std::vector<Declaration> all = world.all_gather(declare(world, request, elements, problem));
+void agree(World& world, const Request& request, const Elements& elements, const std::string& problem,
+           std::string_view chosen) {
+  const std::vector<Declaration> all = world.all_gather(declare(world, request, elements, problem, chosen));
   std::vector<std::string> problems;
   for (std::size_t rank = 0; rank < all.size(); ++rank) {
     if (all[rank].problem[0] != '\0') problems.push_back(fmt::format("rank {}: {}", rank, all[rank].problem));

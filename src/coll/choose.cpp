@@ -12,7 +12,7 @@ namespace tca::coll {
 
 namespace {
 
-constexpr std::array<std::pair<std::string_view, Algorithm>, 11> algorithms{{
+constexpr std::array<std::pair<std::string_view, Algorithm>, 12> algorithms{{
     {"one_shot", one_shot},
     {"recursive_doubling", recursive_doubling},
     {"dissemination", dissemination},
@@ -24,14 +24,19 @@ constexpr std::array<std::pair<std::string_view, Algorithm>, 11> algorithms{{
     {"leaders_and_trees", leaders_and_trees},
     {"counterparts", counterparts},
     {"two_shots", two_shots},
+    {"all_to_leaders", all_to_leaders},
 }};
 
 // Two streams in and one out, in a core's own caches.
 constexpr double combine_ns_per_byte = 0.05;
 
 // With more ranks than cores a round takes as long as the scheduler needs to bring everyone on: four ranks on two cores
-// come past a barrier in 3 to 5 us.
-constexpr double crowded_us = 4, unknown_us = 0.1;
+// come past a barrier in 3 to 5 us, and a core passes from one rank to the next in about 1 us.
+constexpr double crowded_us = 4, turn_us = 1, unknown_us = 0.1;
+
+// What one leader puts to everybody alone outgrows the caches that the table's costs know: with 4 KB from each of eight ranks
+// an allgather by `all_to_leaders` took 1.4 times as long as by `leaders`.
+constexpr double few_bytes = 8192;
 
 // Beyond these many ranks not all of them are looked at.
 constexpr int all_ranks_up_to = 64;
@@ -43,7 +48,9 @@ Costs::Costs(const core::WorldState& of, std::size_t bytes)
   const double crossing_us = 1e-3 * world.fabrics().front()->crossing_ns();
   const bool crowded = world.control().cores() == base::Cores::crowded;
   if (crowded) cores = static_cast<int>(std::max(std::thread::hardware_concurrency(), 1U));
-  latency_us = crowded ? crowded_us : crossing_us > 0 ? crossing_us : unknown_us;
+  latency_us = crowded           ? std::max(crowded_us, turn_us * world.size() / cores)
+               : crossing_us > 0 ? crossing_us
+                                 : unknown_us;
 }
 
 // Within a sub-cluster the first fabric may carry it; others reach beyond.
@@ -55,7 +62,7 @@ double Costs::put_us(int from, const Put& put) const {
   double best = std::numeric_limits<double>::max();
   for (const auto& fabric : world.fabrics()) {
     if (!within && fabric == world.fabrics().front() && world.fabrics().size() > 1) continue;
-    const route::Distance distance = route::distance(fabric->crossing_ns());
+    const route::Distance distance = within ? route::distance(fabric->crossing_ns()) : route::Distance::far;
     for (std::size_t p = 0; p < fabric->protocols().size(); ++p)
       best = std::min(best, world.costs().predict_us(*fabric, p, distance, shape).value_or(best));
   }
@@ -74,6 +81,15 @@ double Costs::work_us(int rank, const Round& round) const {
   return us;
 }
 
+// A message costs both its ends as much; within a sub-cluster one end does nearly everything.
+double Costs::work_of_receivers_us(int rank, const Round& round) const {
+  double us = 0;
+  for (const Put& put : round.puts)
+    if (sub_cluster[static_cast<std::size_t>(rank)] != sub_cluster[static_cast<std::size_t>(put.to)])
+      us += put_us(rank, put) / 2;
+  return us;
+}
+
 namespace {
 
 // The ranks to look at: the root, and those beside which a tree or a fold is uneven, when there are too many for all.
@@ -83,11 +99,13 @@ std::set<int> sample(const Problem& problem) {
   return ranks;
 }
 
-// A round takes as long as its busiest rank, and where ranks share cores at least as long as the cores take for all.
+// A round takes as long as its busiest rank, and where ranks share cores at least as long as the cores take for all. There a
+// round takes a turn of all ranks besides, but less in the first one, which those that wait for nobody leave at once.
 double predict_us(Algorithm make, Problem problem, const Costs& costs) {
   struct Load {
     bool idle = true;
     double most = 0, sum = 0;
+    int waiting = 0;
   };
   std::vector<Load> rounds;
   const std::set<int> ranks = sample(problem);
@@ -97,18 +115,33 @@ double predict_us(Algorithm make, Problem problem, const Costs& costs) {
     rounds.resize(schedule.rounds.size());
     for (std::size_t i = 0; i < rounds.size(); ++i) {
       const double us = costs.work_us(rank, schedule.rounds[i]);
+      const double of_others = costs.work_of_receivers_us(rank, schedule.rounds[i]);
       rounds[i].idle &= schedule.rounds[i].idle();
-      rounds[i].most = std::max(rounds[i].most, us);
+      rounds[i].most = std::max(rounds[i].most, us - of_others);
       rounds[i].sum += us;
+      rounds[i].waiting += !schedule.rounds[i].expected.empty();
     }
   }
   double us = 0;
+  bool first = true;
   for (const Load& round : rounds) {
     if (round.idle) continue;
-    const double all = round.sum * problem.ranks / static_cast<double>(ranks.size());
-    us += costs.latency_us + std::max(round.most, costs.cores > 0 ? all / costs.cores : 0);
+    const auto sampled = static_cast<double>(ranks.size());
+    if (costs.cores == 0) {
+      us += costs.latency_us + round.most;
+    } else {
+      us += costs.latency_us * (first ? (1 + round.waiting / sampled) / 2 : 1) +
+            std::max(round.most, round.sum / sampled * problem.ranks / costs.cores);
+      first = false;
+    }
   }
   return us;
+}
+
+bool is_for_fewer_bytes(Algorithm make, const Problem& problem, const Costs& costs) {
+  const double blocks = problem.kind == Kind::all_gather ? problem.ranks : 2;
+  return make == all_to_leaders &&
+         blocks * static_cast<double>(problem.count) * static_cast<double>(costs.element_bytes) > few_bytes;
 }
 
 }  // namespace
@@ -117,10 +150,12 @@ std::vector<Candidate> candidates(const Problem& problem, const Costs& costs) {
   std::vector<Candidate> all;
   for (const auto& [name, make] : algorithms) {
     if (problem.ranks == 1 && make != one_shot) continue;  // there is nothing to send
-    if (make(problem)) all.push_back({name, make, predict_us(make, problem, costs)});
+    if (make(problem))
+      all.push_back({name, make, predict_us(make, problem, costs), is_for_fewer_bytes(make, problem, costs)});
   }
-  std::stable_sort(all.begin(), all.end(),
-                   [](const Candidate& a, const Candidate& b) { return a.predicted_us < b.predicted_us; });
+  std::stable_sort(all.begin(), all.end(), [](const Candidate& a, const Candidate& b) {
+    return std::pair(a.for_fewer_bytes, a.predicted_us) < std::pair(b.for_fewer_bytes, b.predicted_us);
+  });
   return all;
 }
 

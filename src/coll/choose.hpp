@@ -15,6 +15,7 @@ struct Candidate {
   std::string_view name;
   Algorithm make;
   double predicted_us;
+  bool for_fewer_bytes;  // than this, so that it is taken only when it is forced
 };
 
 // What an algorithm's rounds cost where the world runs; a put's cost is that of the route's table.
@@ -23,15 +24,17 @@ struct Costs {
 
   double put_us(int from, const Put& put) const;
   double work_us(int rank, const Round& round) const;  // without the latency
+  double work_of_receivers_us(int rank,
+                              const Round& round) const;  // as much of it as those do to whom it puts
 
   const core::WorldState& world;
   std::size_t element_bytes;
   std::span<const int> sub_cluster;  // of each rank
-  double latency_us;                 // of a round, whatever it carries
+  double latency_us;                 // of a round in which all ranks wait, whatever it carries
   int cores = 0;                     // that ranks share; 0: each has one of its own
 };
 
-// Every algorithm for this problem, the cheapest first. The same on every rank.
+// Every algorithm for this problem, the one to take first. The same on every rank.
 std::vector<Candidate> candidates(const Problem& problem, const Costs& costs);
 
 }  // namespace tca::coll

@@ -23,6 +23,9 @@ Collective::~Collective() = default;
 void Collective::start() { state_->start(); }
 bool Collective::test() { return state_->test(); }
 void Collective::wait() { state_->wait(); }
+void Collective::start(Stream stream) { state_->start_on(stream); }
+void Collective::wait(Stream stream) { state_->wait_on(stream); }
+void Collective::run(Stream stream) { state_->run_on(stream); }
 const std::string& Collective::algorithm() const { return state_->algorithm(); }
 std::string Collective::explain() const { return state_->explain(); }
 bool Collective::on_host() const { return state_->on_host(); }

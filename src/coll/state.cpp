@@ -23,29 +23,44 @@ State::State(World& world, Request request, std::unique_ptr<Elements> elements)
   block_.resize((std::max(block_bytes, elements_->bytes()) + sizeof(Line) - 1) / sizeof(Line));
 }
 
+// Kernels come before chains: where there are both, the host combines what chains have brought.
 void State::choose(World& world) {
   Problem valid = problem_;  // whatever is wrong with it is said below
   valid.count = std::max<std::int64_t>(valid.count, 0);
   if (valid.root < 0 || valid.root >= valid.ranks) valid.root = 0;
-  const std::vector<Candidate> all =
-      candidates(valid, Costs(core::WorldState::of(world), elements_->bytes()));
+  core::WorldState& state = core::WorldState::of(world);
+  const std::vector<fabric::CollectiveWay> ways = kernel_ways(state, request_, *elements_);
+  const std::vector<Candidate> all = candidates(valid, Costs(state, elements_->bytes()));
+  struct Choice {
+    std::string_view name;
+    double predicted_us;
+  };
+  std::vector<Choice> choices;
+  for (const fabric::CollectiveWay& way : ways) choices.push_back({way.name, way.predicted_us});
+  for (const Candidate& candidate : all) choices.push_back({candidate.name, candidate.predicted_us});
   const std::string& forced = request_.options.algorithm;
-  const auto chosen = std::find_if(all.begin(), all.end(), [&](const Candidate& candidate) {
-    return forced.empty() || candidate.name == forced;
+  const auto chosen = std::find_if(choices.begin(), choices.end(), [&](const Choice& choice) {
+    return forced.empty() || choice.name == forced;
   });
   std::string unknown;
-  if (chosen == all.end()) {
+  if (chosen == choices.end()) {
     std::vector<std::string_view> names;
-    for (const Candidate& candidate : all) names.push_back(candidate.name);
+    for (const Choice& choice : choices) names.push_back(choice.name);
     unknown = fmt::format("there is no algorithm '{}' for a {} of {} ranks; there are {}", forced,
                           to_string(request_.kind), valid.ranks, fmt::join(names, ", "));
   }
-  agree(world, request_, *elements_, unknown);
+  agree(world, request_, *elements_, unknown, unknown.empty() ? chosen->name : "");
   algorithm_ = chosen->name;
-  for (const Candidate& candidate : all)
-    candidates_ += fmt::format("  {}{}: predicted {:.2f} us\n", candidate.name,
-                               candidate.name == algorithm_ ? " (taken)" : "", candidate.predicted_us);
-  if (request_.count > 0 || request_.kind == Kind::barrier) commit(world, *chosen->make(problem_));
+  for (const Choice& choice : choices)
+    candidates_ += fmt::format("  {}{}: predicted {:.2f} us\n", choice.name,
+                               choice.name == algorithm_ ? " (taken)" : "", choice.predicted_us);
+  const auto index = static_cast<std::size_t>(chosen - choices.begin());
+  if (request_.count == 0 && request_.kind != Kind::barrier) return;
+  if (index < ways.size()) {
+    kernels_.emplace(state, request_, *elements_, algorithm_, title());
+  } else {
+    commit(world, *all[index - ways.size()].make(problem_));
+  }
 }
 
 namespace {
@@ -127,8 +142,29 @@ void State::start() {
                title());
   }
   running_ = true;
+  if (kernels_) return kernels_->share().start();
   at_ = 0;
   if (!steps_.empty()) begin_round();
+}
+
+void State::on_stream(const char* call, Stream stream, void (fabric::Collective::*order)(Stream)) {
+  if (running_) {
+    base::fail(Errc::invalid_argument,
+               "{} of the {} on a stream while a run of it by the host is under way; wait for it first", call,
+               title());
+  }
+  if (kernels_) {
+    kernels_->check();
+    return (kernels_->share().*order)(stream);
+  }
+  if (chains_.empty()) return;
+  base::fail(Errc::invalid_argument,
+             "{} of the {} on a stream: it goes by {}, whose rounds the host drives; call it without a "
+             "stream, or run on "
+             "the fabric cuda with no algorithm and no route forced and, if it combines, a sum, min, max or "
+             "product of "
+             "float, double, int32 or int64",
+             call, title(), algorithm_);
 }
 
 void State::begin_round() {
@@ -146,6 +182,10 @@ void State::end_round() {
 
 bool State::test() {
   if (!running_) return true;
+  if (kernels_) {
+    running_ = !kernels_->share().test();
+    return !running_;
+  }
   for (; at_ < steps_.size(); end_round()) {
     if (!begun_) begin_round();
     if (steps_[at_].chain != nullptr && !steps_[at_].chain->test()) return false;
@@ -156,6 +196,7 @@ bool State::test() {
 
 void State::wait() {
   if (!running_) return;
+  if (kernels_) kernels_->wait();
   for (; at_ < steps_.size(); end_round()) {
     if (!begun_) begin_round();
     if (steps_[at_].chain != nullptr) steps_[at_].chain->wait();

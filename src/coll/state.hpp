@@ -1,4 +1,4 @@
-// A collective as one rank runs it: the rounds of its schedule, each a committed chain.
+// A collective as one rank runs it: the rounds of its schedule, each a committed chain, or a fabric's kernels.
 #pragma once
 
 #include <memory>
@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "coll/choose.hpp"
+#include "coll/kernels.hpp"
 
 namespace tca::coll {
 
@@ -16,6 +17,9 @@ class State {
   void start();
   bool test();
   void wait();
+  void start_on(Stream stream) { on_stream("start", stream, &fabric::Collective::start_on); }
+  void wait_on(Stream stream) { on_stream("wait", stream, &fabric::Collective::wait_on); }
+  void run_on(Stream stream) { on_stream("run", stream, &fabric::Collective::run_on); }
   const std::string& algorithm() const { return algorithm_; }
   std::string explain() const;
   bool on_host() const { return on_host_; }
@@ -34,6 +38,7 @@ class State {
   };
 
   void choose(World& world);
+  void on_stream(const char* call, Stream stream, void (fabric::Collective::*order)(Stream));
   void commit(World& world, const Schedule& schedule);
   void add(Chain& chain, const Put& put) const;
   std::vector<Work> resolve(const std::vector<Combine>& combines) const;
@@ -57,6 +62,7 @@ class State {
   std::string algorithm_;
   std::string candidates_;  // for `explain`
   bool on_host_;
+  std::optional<InKernels> kernels_;  // in place of all that follows
   std::vector<Chain> chains_;
   std::vector<Step> steps_;
   std::vector<Line> block_;

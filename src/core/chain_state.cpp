@@ -181,7 +181,7 @@ bool ChainState::advance() {
 
 bool ChainState::test() {
   if (advance()) return true;
-  world_->progress();
+  world_->progress_between_looks();
   return false;
 }
 
@@ -234,8 +234,10 @@ void ChainState::wait_patiently() {
   constexpr unsigned polls_between_progress = 16;
   base::Poll poll(world_->control().cores());
   for (unsigned polls = 1; !advance(); ++polls) {
-    const bool waited_long = poll.pause();
-    if (poll.gave_way() || polls % polls_between_progress == 0) world_->progress();
+    const bool given_way = std::any_of(programs_.begin(), programs_.end(),
+                                       [](const auto& program) { return program->gives_way(); });
+    const bool waited_long = poll.pause(given_way);
+    if (poll.gave_way() || polls % polls_between_progress == 0) world_->progress_between_looks();
     if (waited_long) check_partners(poll);
   }
 }

@@ -50,8 +50,8 @@ WorldOptions with_environment(WorldOptions options, std::string_view default_fab
 }
 
 route::Wishes wishes(const WorldOptions& options) {
-  return {options.time_limit,    options.fabric,  options.device,
-          options.engine_blocks, options.machine, options.progress_thread};
+  return {options.time_limit, options.fabric,   options.device,         options.engine_blocks,
+          options.machine,    options.fidelity, options.progress_thread};
 }
 
 std::size_t bytes_of(Count elements, std::size_t element_bytes) {

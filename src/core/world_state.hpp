@@ -22,7 +22,7 @@ namespace tca::core {
 
 // A part of a window or of a committed chain that other ranks may still write into.
 using Retired = std::variant<std::unique_ptr<fabric::Memory>, std::unique_ptr<fabric::Program>,
-                             std::unique_ptr<fabric::Team>>;
+                             std::unique_ptr<fabric::Team>, std::unique_ptr<fabric::Collective>>;
 
 class WorldState : public std::enable_shared_from_this<WorldState> {
  public:
@@ -51,6 +51,11 @@ class WorldState : public std::enable_shared_from_this<WorldState> {
   base::Trace* trace() { return trace_ ? &*trace_ : nullptr; }
 
   // Drives what this rank's started chains still owe to others. Every loop that waits for another rank calls it.
+  void progress_between_looks() {
+    for (const auto& fabric : ground_.fabrics) fabric->progress_between_looks();
+  }
+
+  // The same, where a rank calls it only now and then.
   void progress() {
     for (const auto& fabric : ground_.fabrics) fabric->progress();
   }

@@ -19,6 +19,7 @@
 #include "base/fail.hpp"
 #include "base/shape.hpp"
 #include "base/trace.hpp"
+#include "fabric/collective.hpp"
 #include "tca/stream.hpp"
 
 namespace tca {
@@ -77,6 +78,9 @@ class Program {
 
   // Moves the step on; true once it has finished. Does not block.
   virtual bool test() = 0;
+
+  // Whether a `test` that found nothing has let others onto this core, so that who waits need not.
+  virtual bool gives_way() const { return false; }
 
   // The ranks whose signals the current step still lacks.
   virtual std::vector<int> missing() const = 0;
@@ -162,6 +166,12 @@ class Fabric {
                team, name());
   }
 
+  // How it can run a collective of all ranks by itself, the same on every rank; empty: it is made of chains.
+  virtual std::vector<CollectiveWay> collective_ways(const CollectiveKind& /*kind*/) const { return {}; }
+
+  // Collective. For one of the ways that there are.
+  virtual std::unique_ptr<Collective> make_collective(const CollectiveTask&) { return nullptr; }
+
   // An immediate put: stored now, visible to `rank` no later than this rank's next signal to it.
   virtual void put_now(Memory& memory, int rank, std::uint64_t offset, std::span<const std::byte> value) = 0;
 
@@ -177,6 +187,9 @@ class Fabric {
 
   // Drives what other started programs of this rank still owe, so that no order of waits can deadlock.
   virtual void progress() = 0;
+
+  // The same for a rank that waits and calls it over and over, with looks at what it waits for in between; may do less.
+  virtual void progress_between_looks() { progress(); }
 };
 
 }  // namespace tca::fabric

@@ -231,7 +231,7 @@ ThreadGround::ThreadGround(int ranks, const Wishes& wishes) : ranks_(ranks) {
          wishes.fabric);
   }
   if (wishes.fabric == "sim") {
-    model_ = sim::make_model(machine_name(wishes.machine), ranks);
+    model_ = sim::make_model(machine_name(wishes.machine), ranks, wishes.fidelity);
   } else {
     board_ = shm::make_thread_board(ranks);
   }

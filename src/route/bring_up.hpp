@@ -24,6 +24,7 @@ struct Wishes {
   int device = -1;
   int engine_blocks = 0;
   std::string machine = {};  // of sim; as `machine_name` says it
+  std::string fidelity = {};
   bool progress_thread = false;
 };
 

@@ -2,6 +2,7 @@
 
 #include <bit>
 #include <cstring>
+#include <sstream>
 #include <thread>
 
 namespace tca::test {
@@ -60,6 +61,16 @@ T reduced(const CollCase& test, const std::string& algorithm, std::vector<T> ter
   T result = terms[0];
   for (std::size_t i = 1; i < terms.size(); ++i) result = apply(test.op, result, terms[i]);
   return result;
+}
+
+void run_one(Collective& collective, const CollCase& test) {
+  if (test.run) return test.run(collective);
+  collective.start();
+  if (test.by_test) {
+    while (!collective.test()) std::this_thread::yield();
+  } else {
+    collective.wait();
+  }
 }
 
 template <class T>
@@ -156,12 +167,7 @@ class Check {
       for (std::size_t i = 0; i < data.size(); ++i)
         data[i] = input(step, world_.rank(), static_cast<std::int64_t>(i));
       from_.write(input_first(), data);
-      collective.start();
-      if (test_.by_test) {
-        while (!collective.test()) std::this_thread::yield();
-      } else {
-        collective.wait();
-      }
+      run_one(collective, test_);
       std::vector<T> result(static_cast<std::size_t>(out_size));
       to_.read(out_first, result);
       for (std::int64_t i = 0; i < out_size; ++i) {
@@ -186,7 +192,7 @@ void check_barrier(World& world, const CollCase& test) {
     struct Times {
       std::int64_t came, left;
     } mine{now(), 0};
-    barrier();
+    run_one(barrier, test);
     mine.left = now();
     const std::vector<Times> all = world.all_gather(mine);
     for (std::size_t rank = 0; rank < all.size(); ++rank)
@@ -235,6 +241,12 @@ std::vector<std::string> coll_algorithms(Kind kind, int ranks, bool own_operatio
       break;
   }
   return all;
+}
+
+Mismatch named(const CollCase& test, const std::exception& error) {
+  std::ostringstream text;
+  text << test << ": " << error.what();
+  return Mismatch(text.str());
 }
 
 void check_collective(World& world, const CollCase& test) {

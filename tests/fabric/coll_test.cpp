@@ -19,9 +19,7 @@ Ranks::Body body_of(int ranks, Kind kind, std::int64_t count, int steps, const s
         try {
           check_collective(world, test);
         } catch (const Mismatch& error) {
-          std::ostringstream text;
-          text << test << ": " << error.what();
-          throw Mismatch(text.str());
+          throw named(test, error);
         }
       }
     }

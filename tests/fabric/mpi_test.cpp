@@ -60,6 +60,35 @@ TEST(Mpi, OneChainTakesBothFabrics) {
   EXPECT_EQ(run_over("shm+mpi", 2, 4, body), "");
 }
 
+// A rank to which nothing comes back may be fifteen steps ahead: the wait of the sixteenth needs the confirmation of the eighth.
+TEST(Mpi, ASenderRunsAheadOnlySoFar) {
+  constexpr int most = 15;
+  const auto body = [](World& world) {
+    const Window<int> window = world.window<int>(1);
+    Chain chain = world.chain("ahead");
+    if (world.rank() == 0) chain.put(window.on(1).at(0), window.at(0), block(1));
+    if (world.rank() == 1) chain.expect(0);
+    chain.commit();
+    int steps = 0;
+    for (bool is_held = world.rank() != 0; !is_held; steps += !is_held) {
+      *window.data() = steps;
+      chain.start();
+      const auto begin = std::chrono::steady_clock::now();
+      while (!chain.test() && !is_held)
+        is_held = std::chrono::steady_clock::now() - begin > std::chrono::milliseconds(300);
+    }
+    world.barrier();
+    for (int step = 0; world.rank() == 1 && step <= most; ++step) {
+      chain.start();
+      chain.wait();
+      require(*window.data() == step, "{} in step {}", *window.data(), step);
+    }
+    chain.wait();
+    require(world.rank() != 0 || steps == most, "{} steps ahead", steps);
+  };
+  EXPECT_EQ(run_over("mpi", 0, 2, body), "");
+}
+
 // Of sub-clusters of one size, and of 2, 2 and 1 ranks. Whole numbers, whose sums do not depend on the order.
 TEST(Mpi, CollectivesAcrossSubClusters) {
   using coll::Kind;
@@ -72,7 +101,8 @@ TEST(Mpi, CollectivesAcrossSubClusters) {
       {"leaders", {Kind::barrier, Kind::broadcast, Kind::all_gather, Kind::all_reduce}, true},
       {"leaders_and_trees", {Kind::broadcast}, true},
       {"counterparts", {Kind::all_gather, Kind::all_reduce}, false},
-      {"two_shots", {Kind::barrier, Kind::all_gather, Kind::all_reduce}, true}};
+      {"two_shots", {Kind::barrier, Kind::all_gather, Kind::all_reduce}, true},
+      {"all_to_leaders", {Kind::barrier, Kind::all_gather, Kind::all_reduce}, true}};
   const auto body = [&](World& world) {
     for (const Named& named : all) {
       if (!named.any_sizes && world.size() % 2 != 0) continue;

@@ -90,6 +90,33 @@ class ModelTest(unittest.TestCase):
         self.assertEqual(done.returncode, 2)
         self.assertIn("tetris", done.stderr)
 
+    # Not by `tca model`, but in the model's time as well.
+    def run_tca(self, *arguments):
+        return subprocess.run([TCA, *arguments], capture_output=True, text=True, timeout=100 * PATIENCE)
+
+    def test_benchmarks_and_himeno_on_a_modelled_machine(self):
+        modelled = ("--fabric", "sim", "--machine", "peach3", "--ranks", "2", "--json", self.path("out.jsonl"))
+        for arguments in (
+            ("bench", "pingpong", "--bytes", "65536", "--rounds", "2", "--placements", "1"),
+            ("himeno", "--size", "XS", "--iterations", "4"),
+        ):
+            done = self.run_tca(*arguments, *modelled)
+            self.assertEqual(done.returncode, 0, done.stderr)
+        lines = self.lines()
+        self.assertEqual({line["bench"] for line in lines}, {"pingpong", "himeno"})
+        for line in lines:
+            self.assertRegex(line["hardware"], "^model of PEACH3", line)
+
+    def test_what_a_benchmark_on_a_modelled_machine_cannot_do(self):
+        for reason, arguments in (
+            ("nothing on a modelled machine to compare with", ("pingpong", "--peer", "mpi")),
+            ("commit takes no modelled time", ("commit",)),
+            ("atlantis", ("pingpong", "--machine", "atlantis")),
+        ):
+            done = self.run_tca("bench", *arguments, "--fabric", "sim", "--ranks", "2")
+            self.assertEqual(done.returncode, 2, (arguments, done.stdout, done.stderr))
+            self.assertRegex(done.stderr, reason)
+
     def test_ctrl_c_leaves_no_processes(self):
         many = ",".join(["512"] * 50)
         sweep = subprocess.Popen(

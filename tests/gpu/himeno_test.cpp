@@ -1,4 +1,7 @@
-// Himeno on GPUs against the serial reference, to the bit: every decomposition, every way to start, ranks on one GPU.
+// Himeno on GPUs against the serial reference, to the bit: every decomposition, every way to start.
+//
+// Ranks are processes, which take turns where they share a GPU. As threads they would share its hardware queues, and one's
+// waiting kernel may stand before what it waits for (docs/design.md).
 #include <gtest/gtest.h>
 
 #include <array>
@@ -50,7 +53,7 @@ class HimenoOnGpu : public testing::TestWithParam<Case> {};
 TEST_P(HimenoOnGpu, GivesTheSerialAnswer) {
   const auto [shape, start] = GetParam();
   const std::string failure =
-      test::thread_ranks("cuda")->run(shape[0] * shape[1] * shape[2], [&](World& world) {
+      test::process_ranks("cuda")->run(shape[0] * shape[1] * shape[2], [&](World& world) {
         const Grid grid(world.size(), {shape[0], shape[1], shape[2]});
         for (const bool even : {true, false}) {
           Problem problem{.extents = size_named("XS").extents};
@@ -78,7 +81,7 @@ INSTANTIATE_TEST_SUITE_P(Gpu, HimenoOnGpu, testing::ValuesIn(all_cases()), case_
 // Large enough for a warp of the persistent kernel to have several tasks.
 TEST(HimenoOnGpus, SendsNothingBeforeItIsComplete) {
   const Problem problem{.extents = size_named("S").extents};
-  const std::string failure = test::thread_ranks("cuda")->run(2, [&](World& world) {
+  const std::string failure = test::process_ranks("cuda")->run(2, [&](World& world) {
     const Grid grid(world.size(), {2, 1, 1});
     for (const bool overlap : {true, false}) {
       GpuSolver solver(world, problem, grid, overlap);
@@ -93,7 +96,7 @@ TEST(HimenoOnGpus, SendsNothingBeforeItIsComplete) {
 // Ways share one solver and take turns, as in a comparison.
 TEST(HimenoOnGpus, WaysTakeTurns) {
   const Problem problem{.extents = size_named("S").extents};
-  const std::string failure = test::thread_ranks("cuda")->run(2, [&](World& world) {
+  const std::string failure = test::process_ranks("cuda")->run(2, [&](World& world) {
     const Grid grid = Grid::choose(world.size(), problem.interior());
     GpuSolver solver(world, problem, grid, true);
     const auto exchange = direct_gpu_exchange(world, grid, solver.share(), solver.pressure(), true);

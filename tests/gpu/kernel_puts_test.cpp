@@ -1,5 +1,7 @@
 // Puts that a user's kernel makes: by a block, by threads and by a grid, into windows of the library's and of the caller's;
 // and what is said of puts that lie outside and of signals that never come.
+#include <thread>
+
 #include "messages.hpp"
 #include "put_kernels.hpp"
 #include "suite.hpp"
@@ -111,19 +113,25 @@ TEST_P(FabricTest, KernelPutsOutsideTheTargetAreRefused) {
 }
 
 TEST_P(FabricTest, KernelsThatWaitForASignalEndInTime) {
+  // Processes that open the same GPU may be seconds apart.
+  constexpr std::chrono::seconds limit(5);
   const std::string failure =
       GetParam().make()->run(2,
-                             [](World& world) {
+                             [&](World& world) {
                                const Team team = world.team("quiet", 1);
                                const Counting counting;
                                world.barrier();
-                               if (world.rank() == 1) return;
+                               if (world.rank() == 1) {
+                                 // It stays, and sends nothing: who leaves is missed at once.
+                                 std::this_thread::sleep_for(limit + std::chrono::seconds(1));
+                                 return;
+                               }
                                ok(run_wait_signal(team.device(), 1, counting.wrong, counting.stream));
                                ok(cudaStreamSynchronize(counting.stream));
                                require(*counting.wrong == 0, "a call came back good without a signal");
                                world.check();
                              },
-                             {.time_limit = std::chrono::seconds(5)});  // processes that open the same GPU may be seconds apart
+                             {.time_limit = limit});
   EXPECT_TRUE(says(failure, {"rank 0 waited too long on its GPU in a signal of team 'quiet' for rank 1"}));
 }
 

@@ -1,8 +1,6 @@
 // Collectives between processes, against a plain computation.
 #include <gtest/gtest.h>
 
-#include <sstream>
-
 #include "coll_check.hpp"
 
 namespace tca::test {

@@ -4,8 +4,6 @@
 #include <rapidcheck.h>
 #include <rapidcheck/gtest.h>
 
-#include <sstream>
-
 #include "coll_check.hpp"
 
 namespace tca::test {
@@ -42,9 +40,7 @@ void match_the_reference(const Backend& backend, int most_ranks) {
       try {
         check_collective(world, test);
       } catch (const std::exception& error) {
-        std::ostringstream text;
-        text << world.size() << " ranks, " << test << ": " << error.what();
-        throw Mismatch(text.str());
+        throw Mismatch(fmt::format("{} ranks, {}", world.size(), named(test, error).what()));
       }
     }
   });

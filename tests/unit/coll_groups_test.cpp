@@ -142,6 +142,15 @@ Expected grouped_sum(const Case& test) {
   };
 }
 
+// All terms in the order of ranks, in one pair of brackets.
+Expected plain_sum(const Case& test) {
+  return [ranks = test.ranks()](std::int64_t i) {
+    std::string sum;
+    for (int rank = 0; rank < ranks; ++rank) sum += term(rank, i);
+    return "(" + sum + ")";
+  };
+}
+
 void expect_all_right(const Case& test) {
   const auto all = [&](Kind kind, const Expected& expected) {
     for (const Algorithm algorithm : {leaders, leaders_and_trees, counterparts, two_shots}) {
@@ -152,6 +161,10 @@ void expect_all_right(const Case& test) {
   all(Kind::all_gather,
       [&](std::int64_t i) { return term(static_cast<int>(i / test.count), i % test.count); });
   all(Kind::all_reduce, grouped_sum(test));
+  if (!all_to_leaders(test.problem(Kind::all_reduce))) return;  // one sub-cluster
+  expect_everywhere(test, Kind::all_gather, all_to_leaders,
+                    [&](std::int64_t i) { return term(static_cast<int>(i / test.count), i % test.count); });
+  expect_everywhere(test, Kind::all_reduce, all_to_leaders, plain_sum(test));
 }
 
 TEST(CollGroups, EverySubClusterRootAndCount) {
@@ -195,7 +208,7 @@ void expect_all_heard(const Case& test, Algorithm algorithm) {
 
 TEST(CollGroups, NobodyPassesABarrierBeforeAllHaveCome) {
   const Case test{{0, 0, 0, 1, 1, 2}, 0, true, 0};
-  for (const Algorithm algorithm : {leaders, two_shots}) expect_all_heard(test, algorithm);
+  for (const Algorithm algorithm : {leaders, two_shots, all_to_leaders}) expect_all_heard(test, algorithm);
 }
 
 // One message to and one from each other sub-cluster, whatever the number of ranks.
@@ -223,10 +236,11 @@ TEST(CollGroups, AnOperationThatMayNotCommuteNeedsRanksInOrder) {
     EXPECT_FALSE(algorithm({Kind::all_reduce, 0, 4, 0, 1, false, true, turns}));
     EXPECT_TRUE(algorithm({Kind::all_reduce, 0, 4, 0, 1, false, true, rows}));
   }
+  EXPECT_TRUE(all_to_leaders({Kind::all_reduce, 0, 4, 0, 1, false, true, turns}));
 }
 
 TEST(CollGroups, OneSubClusterHasOtherWays) {
-  for (const Algorithm algorithm : {leaders, leaders_and_trees, counterparts, two_shots})
+  for (const Algorithm algorithm : {leaders, leaders_and_trees, counterparts, two_shots, all_to_leaders})
     EXPECT_FALSE(algorithm({Kind::all_gather, 0, 4, 0, 1, false, false, {}}));
 }
 

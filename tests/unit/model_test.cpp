@@ -51,27 +51,43 @@ TEST(Model, PingpongIsTheScorecards) {
   }
 }
 
-// Of programs that go directly. In MPI's, where messages of a rank are staged through one memory at a time, nanoseconds between
-// the starts decide about tens of percent, by packets as by trains (docs/model.md).
-TEST(Model, TrainsAgreeWithPackets) {
+// Of a machine, by a scheme; 0 ranks are as many as the program has unless told otherwise.
+class Fidelity : public testing::TestWithParam<std::tuple<const char*, const char*>> {};
+
+TEST_P(Fidelity, TrainsAgreeWithPackets) {
+  const auto& [name, scheme] = GetParam();
+  const net::Machine machine = net::read_machine(name);
+  const std::vector<std::string> schemes = schemes_of(machine);
+  if (std::ranges::find(schemes, scheme) == schemes.end()) GTEST_SKIP() << name << " has no " << scheme;
   double greatest = 0;
-  for (const char* name : {"ha-pacs-tca", "quong", "dgx-h200", "h200-cluster"}) {
-    for (const char* program : {"himeno", "halo", "pingpong", "bcast", "allgather", "allreduce"}) {
-      for (const std::int64_t bytes : {64, 4096, 65536}) {
-        ModelOptions options{.program = program, .machine = name, .scheme = "direct", .size = "XS"};
+  int cases = 0;
+  for (const std::string program : {"himeno", "halo", "pingpong", "bcast", "allgather", "allreduce"}) {
+    if (std::string_view(scheme) == "rma" && !exchanges_faces(program)) continue;
+    for (const std::int64_t ranks : {0, 2, 4, 8}) {
+      if (ranks > machine.max_ranks()) continue;
+      for (const auto& [extent, bytes] : {std::pair{8, 64}, {16, 4096}, {32, 16384}, {64, 65536}}) {
+        if (program == "himeno" && extent > 8) continue;
+        ModelOptions options{.program = program, .machine = name, .scheme = scheme, .size = "XS"};
+        options.ranks = ranks;
         options.bytes = bytes;
-        options.extent = bytes == 64 ? 8 : bytes == 4096 ? 16 : 64;
+        options.extent = extent;
         options.fidelity = "tlp";
         const double packets = run_model(options).mean_us;
         options.fidelity = "train";
         const double apart = run_model(options).mean_us / packets - 1;
         greatest = std::max(greatest, std::abs(apart));
-        EXPECT_LT(std::abs(apart), 0.03) << name << ' ' << program << ' ' << bytes;
+        ++cases;
+        EXPECT_LT(std::abs(apart), 0.02) << program << ", " << ranks << " ranks, " << bytes << " bytes";
       }
     }
   }
-  std::printf("greatest difference %.2f %%\n", greatest * 100);
+  std::printf("%s, %s: %d cases, greatest difference %.3f %%\n", name, scheme, cases, greatest * 100);
 }
+
+INSTANTIATE_TEST_SUITE_P(Machines, Fidelity,
+                         testing::Combine(testing::Values("ha-pacs-tca", "peach3", "quong", "dgx-h200",
+                                                          "h200-cluster"),
+                                          testing::Values("direct", "mpi", "rma", "hybrid")));
 
 TEST(Model, WindowsSaveTheHandshake) {
   ModelOptions options{.program = "halo", .ranks = 2, .extent = 64, .gpu = 2};

@@ -353,5 +353,32 @@ TEST(SimWorld, FidelityIsThatOfTheEnvironment) {
   EXPECT_NEAR(trains.seconds[0] / packets.seconds[0], 1, 0.02);
 }
 
+// Flows know nothing of packets, so that their times are others.
+TEST(SimWorld, FidelityIsWhatTheProgramAsksFor) {
+  const auto seconds_by = [](const std::string& fidelity) {
+    WorldOptions options = on("ha-pacs-tca");
+    options.fidelity = fidelity;
+    double seconds = 0;
+    const auto body = [&](World& world) {
+      exchange_all(world, 4096, 2);
+      if (world.rank() == 0) seconds = world.now().count();
+    };
+    World::run_threads(4, body, options);
+    return seconds;
+  };
+  setenv("OPENTCA_FIDELITY", "flow", 1);
+  const double packets = seconds_by("tlp");
+  EXPECT_NE(seconds_by(""), packets);
+  EXPECT_NEAR(seconds_by("train") / packets, 1, 0.02);
+  unsetenv("OPENTCA_FIDELITY");
+  EXPECT_EQ(seconds_by(""), packets);
+  try {
+    seconds_by("tpl");
+    ADD_FAILURE() << "there is no fidelity tpl";
+  } catch (const Error& error) {
+    EXPECT_STREQ(error.what(), "WorldOptions::fidelity tpl: there are tlp, train and flow");
+  }
+}
+
 }  // namespace
 }  // namespace tca::test

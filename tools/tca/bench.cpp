@@ -107,7 +107,17 @@ void halo(World& world, const BenchOptions& options) {
   }
 }
 
+void check_modelled(const BenchOptions& options) {
+  const auto refuse = [](const std::string& message) { throw Error(Errc::invalid_argument, message); };
+  if (!options.peers.empty())
+    refuse(
+        fmt::format("--peer {}: there is nothing on a modelled machine to compare with", options.peers[0]));
+  if (options.what == "commit") refuse("commit takes no modelled time; leave --fabric sim out");
+  net::check_ranks(modelled(options), static_cast<std::uint64_t>(options.ranks));
+}
+
 void check_host(const BenchOptions& options) {
+  if (options.fabric == "sim") check_modelled(options);
   for (const std::string& peer : options.peers) {
     if (peer != "mpi" && peer != "hand")
       throw Error(Errc::invalid_argument, fmt::format("--peer {} is for --fabric cuda", peer));
@@ -118,8 +128,7 @@ void check_host(const BenchOptions& options) {
                 fmt::format("{} is measured on GPUs: add --fabric cuda", options.what));
 }
 
-void run_host(const BenchOptions& options) {
-  World world = World::init({.fabric = options.fabric});
+void run_host(World& world, const BenchOptions& options) {
   if (is_coll(options.what)) {
     run_coll_bench(world, options);
   } else if (options.what == "commit") {
@@ -129,6 +138,15 @@ void run_host(const BenchOptions& options) {
   } else {
     halo(world, options);
   }
+}
+
+// Ranks are threads; a step takes as long wherever its memory lies and whatever else this host does.
+int run_modelled(BenchOptions options) {
+  options.effort.placements = 1;
+  options.effort.sample_us = 0;
+  World::run_threads(options.ranks, [&options](World& world) { run_host(world, options); },
+                     {.fabric = options.fabric, .machine = options.machine, .fidelity = options.fidelity});
+  return 0;
 }
 
 #ifndef OPENTCA_HAVE_CUDA
@@ -160,15 +178,13 @@ void check(const BenchOptions& options) {
     refuse("--descriptors: 1 to 65536 are possible");
   if (options.fabric == "cuda" && options.what == "commit")
     refuse("commit is measured on shm; leave --fabric cuda out");
-  if (options.fabric == "cuda" && is_coll(options.what) && options.what != "allreduce")
-    refuse(fmt::format("{} is measured on shm; leave --fabric cuda out", options.what));
-  if (!options.algorithm.empty() && (options.fabric == "cuda" || !is_coll(options.what)))
-    refuse("--algorithm is for collectives, and not on cuda");
+  if (!options.algorithms.empty() && !is_coll(options.what)) refuse("--algorithm is for collectives");
   options.fabric == "cuda" ? check_gpu_bench(options) : check_host(options);
 }
 
 int run_bench(const BenchOptions& options) {
   check(options);
+  if (options.fabric == "sim") return run_modelled(options);
   if (!already_a_rank()) {
     // A library's helper threads would share the one core with the rank that waits for its GPU.
     const bool unbound = options.fabric == "cuda" && options.bind == Bind::automatic;
@@ -181,7 +197,12 @@ int run_bench(const BenchOptions& options) {
     throw Error(Errc::invalid_argument,
                 "this build has no MPI; install libopenmpi-dev and openmpi-bin and build again");
   }
-  options.fabric == "cuda" ? run_gpu_bench(options) : run_host(options);
+  if (options.fabric == "cuda") {
+    run_gpu_bench(options);
+  } else {
+    World world = World::init({.fabric = options.fabric});
+    run_host(world, options);
+  }
   return 0;
 }
 
@@ -212,20 +233,25 @@ void add_bench(Subcommands& tca) {
       "tca bench bcast --fabric shm+mpi --sub-cluster 4 --ranks 8 --peer mpi\n"
       "tca bench halo --ranks 2 --extent 64 --layout stride --peer mpi --json halo.json\n"
       "tca bench pingpong --fabric cuda --start kernel,graph --peer nccl,nvshmem --json pingpong.json\n"
-      "tca bench put --fabric cuda --layout block-stride --rows 256,4096 --bytes 268435456 --peer copy",
+      "tca bench put --fabric cuda --layout block-stride --rows 256,4096 --bytes 268435456 --peer copy\n"
+      "tca bench pingpong --fabric sim --machine peach3 --json peach3.json",
       [options] { return run_bench(*options); });
-  app.add_option(
-         "WHAT", options->what,
-         "pingpong, halo, or on shm commit, barrier, bcast, allgather, allreduce, reduce_scatter, alltoall; "
-         "on cuda also put and allreduce")
+  app.add_option("WHAT", options->what,
+                 "pingpong, halo, barrier, bcast, allgather, allreduce, reduce_scatter, alltoall; on shm "
+                 "also commit, on "
+                 "cuda put")
       ->required()
       ->check(CLI::IsMember({"pingpong", "halo", "put", "commit", "barrier", "bcast", "allgather",
                              "allreduce", "reduce_scatter", "alltoall"}));
   app.add_option("--fabric", options->fabric,
                  "shm: memory of this host; mpi; shm+mpi: shm within sub-clusters, mpi across; cuda: GPUs, a "
-                 "process each")
-      ->check(CLI::IsMember({"shm", "mpi", "shm+mpi", "cuda"}))
+                 "process each; sim: a modelled machine, in its own time")
+      ->check(CLI::IsMember({"shm", "mpi", "shm+mpi", "cuda", "sim"}))
       ->capture_default_str();
+  app.add_option("--machine", options->machine, "The machine to model, on sim: a machine file's name or path")
+      ->envname("OPENTCA_MACHINE");
+  app.add_option("--fidelity", options->fidelity, "How closely, on sim: tlp, train or flow")
+      ->envname("OPENTCA_FIDELITY");
   add_sub_cluster_option(app);
   add_sizes(app, *options);
   app.add_option(
@@ -242,8 +268,11 @@ void add_bench(Subcommands& tca) {
       "--route", options->route,
       "Force a channel: direct, pull or staged; on mpi datatype, packed or rma; on cuda ll, direct or "
       "copy_engine");
-  app.add_option("--algorithm", options->algorithm,
-                 "Force a collective's algorithm, such as ring or one_shot");
+  app.add_option("--algorithm", options->algorithms,
+                 "Force a collective's algorithm, such as ring or one_shot, on cuda kernel_ll or "
+                 "kernel_direct; several "
+                 "are measured in turn")
+      ->delimiter(',');
   app.add_option("--descriptors", options->descriptors, "Of the chain whose commit is measured")
       ->capture_default_str();
   app.add_flag("--unguarded", options->unguarded, "Chains without the guard");

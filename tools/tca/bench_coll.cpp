@@ -20,10 +20,14 @@ std::vector<std::size_t> own_sizes(const std::string& what) {
 bool sums(const std::string& what) { return what == "allreduce" || what == "reduce_scatter"; }
 
 void measure_size(World& world, const BenchOptions& options, std::size_t bytes) {
-  const bench::CollTask task{options.what, bytes, options.fabric, options.algorithm, options.route};
+  bench::CollTask task{options.what, bytes, options.fabric, {}, options.route};
   const auto make = [&] {
     bench::Contenders<bench::Coll> all;
-    all.push_back(bench::chain_coll(world, task));
+    for (const std::string& algorithm : options.algorithms) {
+      task.algorithm = algorithm;
+      all.push_back(bench::chain_coll(world, task));
+    }
+    if (all.empty()) all.push_back(bench::chain_coll(world, task));
     if (options.against("mpi")) all.push_back(bench::mpi_coll(world, task));
     return all;
   };

@@ -1,9 +1,10 @@
-// `tca bench --fabric cuda`: chains started by kernels, graphs, the host and the engine, beside the peers, in
+// `tca bench --fabric cuda`: chains and collectives started by kernels, graphs, the host and the engine, beside the peers, in
 // one job.
 #include "bench_gpu.hpp"
 
 #include <fmt/format.h>
 
+#include "bench_coll.hpp"
 #include "bench_report.hpp"
 #include "gpu/in_turn.hpp"
 #include "gpu/machine.hpp"
@@ -34,6 +35,7 @@ class GpuBench {
     if (options_.what == "pingpong") return ping_pong();
     if (options_.what == "halo") return halo();
     if (options_.what == "allreduce") return allreduce();
+    if (is_coll(options_.what)) return collective();
     put();
   }
 
@@ -41,12 +43,18 @@ class GpuBench {
   void ping_pong();
   void halo();
   void allreduce();
+  void collective();
   void put();
   void measure(const Case& one);
   Record record(const Case& one, const gpu::Contender& who) const;
   std::vector<gpu::Way> ways(bool with_scopes) const;
   std::vector<std::size_t> sizes(std::vector<std::size_t> own) const {
     return options_.sizes.empty() ? own : options_.sizes;
+  }
+
+  // Those to force, or the one that a collective takes by itself.
+  std::vector<std::string> algorithms() const {
+    return options_.algorithms.empty() ? std::vector<std::string>{""} : options_.algorithms;
   }
 
   // OpenTCA in each of its ways, then the peers.
@@ -116,16 +124,63 @@ void GpuBench::halo() {
   }
 }
 
+// By a collective where the host starts it, by a team where a kernel does; beside each other where a team has been asked for
+// and is small enough.
 void GpuBench::allreduce() {
+  constexpr std::size_t most_by_team = 65536;
   report_.header("bytes");
-  for (const std::size_t bytes : sizes({8, 1024, 8192, 65536})) {
+  for (const std::size_t bytes : sizes({8, 1024, 8192, 65536, 1048576, 16777216, 67108864})) {
     const std::size_t count = bytes / sizeof(double);
-    const auto make = [&, count] {
-      return everybody(
-          ways(false), [&](const gpu::Way& way) { return gpu::team_sums(world_, count, way); },
-          [&](gpu::Peer& peer) { return peer.sums(count); });
+    const auto make = [&, count, bytes] {
+      std::vector<gpu::Way> by_kernel, by_host;
+      for (const gpu::Way& way : ways(false)) (way.start == "kernel" ? by_kernel : by_host).push_back(way);
+      if (bytes > most_by_team) by_kernel.clear();
+      gpu::Contenders all;
+      for (const gpu::Way& way : by_host) {
+        for (const std::string& algorithm : algorithms())
+          all.push_back(gpu::coll_sums(world_, count, algorithm, way));
+      }
+      for (auto& other : everybody(
+               by_kernel, [&](const gpu::Way& way) { return gpu::team_sums(world_, count, way); },
+               [&](gpu::Peer& peer) { return peer.sums(count); }))
+        all.push_back(std::move(other));
+      return all;
     };
     measure({.label = std::to_string(bytes), .layout = "block", .n = count, .bytes = bytes, .make = make});
+  }
+}
+
+// A block of every rank, or the whole of a broadcast.
+void GpuBench::collective() {
+  const std::string& what = options_.what;
+  std::vector<std::size_t> own{8, 1024, 8192, 65536, 1048576, 16777216};
+  if (what == "bcast") own.push_back(67108864);
+  if (what == "barrier") own = {0};
+  report_.header("bytes, a block");
+  std::vector<gpu::Way> by_host;
+  for (const gpu::Way& way : ways(false))
+    if (way.start == "graph" || way.start == "host") by_host.push_back(way);
+  for (const std::size_t bytes : sizes(own)) {
+    const auto make = [&, bytes] {
+      bench::CollTask task{what, bytes, "cuda", {}, {}};
+      gpu::Contenders all;
+      for (const gpu::Way& way : by_host) {
+        for (const std::string& algorithm : algorithms()) {
+          task.algorithm = algorithm;
+          all.push_back(gpu::coll_blocks(world_, task, way));
+        }
+      }
+      for (const auto& peer : peers_) {
+        for (auto& contender : peer->blocks(task)) all.push_back(std::move(contender));
+      }
+      return all;
+    };
+    measure({.label = std::to_string(bytes),
+             .layout = "block",
+             .n = what == "reduce_scatter" ? bytes / sizeof(double) : bytes,
+             .bytes = bytes,
+             .make = make,
+             .of_a_step = what == "bcast" ? 0.5 : 1});
   }
 }
 
@@ -199,6 +254,22 @@ void GpuBench::measure(const Case& one) {
   }
 }
 
+void check_collective(const BenchOptions& options) {
+  const auto refuse = [](const std::string& message) { throw Error(Errc::invalid_argument, message); };
+  const bool combines = options.what == "allreduce" || options.what == "reduce_scatter";
+  if (options.starts_by("engine"))
+    refuse("the engine runs chains, no collectives; leave engine out of --start");
+  if (options.what != "allreduce" && !options.starts_by("graph") && !options.starts_by("host"))
+    refuse(fmt::format("{} is started by graph or host, not by a kernel; see --start", options.what));
+  if (options.what == "barrier" && !options.sizes.empty())
+    refuse("a barrier moves no bytes; leave --bytes out");
+  if (!options.route.empty()) refuse("--route is for chains; --algorithm forces a collective's");
+  for (const std::size_t bytes : options.sizes) {
+    if (combines && bytes % sizeof(double) != 0)
+      refuse(fmt::format("--bytes {} is no number of doubles; {} needs multiples of 8", bytes, options.what));
+  }
+}
+
 }  // namespace
 
 void check_gpu_bench(const BenchOptions& options) {
@@ -211,13 +282,7 @@ void check_gpu_bench(const BenchOptions& options) {
                       "system's packages and pip's (nvidia-{}-cu13)",
                       peer, peer));
   }
-  if (options.starts_by("engine") && options.what == "allreduce")
-    refuse("the engine runs chains, no sums; leave engine out of --start");
-  if (options.what == "allreduce") {
-    for (const std::size_t bytes : options.sizes) {
-      if (bytes % sizeof(double) != 0) refuse("--bytes of an allreduce are whole doubles, multiples of 8");
-    }
-  }
+  if (is_coll(options.what)) check_collective(options);
   if (options.threads % 32 != 0 || options.threads > 256) refuse("--threads is a multiple of 32, up to 256");
 }
 

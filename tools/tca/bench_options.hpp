@@ -13,6 +13,7 @@ namespace tca::tool {
 struct BenchOptions {
   std::string what;
   std::string fabric = "shm";
+  std::string machine, fidelity;  // that is modelled on sim, and how closely
   int ranks = 2;
   std::vector<std::size_t> sizes;  // the benchmark's own when empty
   std::vector<std::size_t> extents{32, 64, 128};
@@ -21,8 +22,9 @@ struct BenchOptions {
   std::vector<std::string> starts{"kernel", "graph", "host"};
   std::vector<std::string> peers;
   std::string route;
-  std::string algorithm;  // of a collective
-  int descriptors = 64;   // of a commit
+  std::vector<std::string>
+      algorithms;        // of a collective, to force; the one that it takes by itself when empty
+  int descriptors = 64;  // of a commit
   bool unguarded = false;
   unsigned blocks = 0, threads = 0;  // of kernels that run a chain; 0: by its size
   std::string json;

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "route/bring_up.hpp"
+
 namespace tca::tool {
 
 void BenchReport::header(const char* first) const {
@@ -25,9 +27,14 @@ Record BenchReport::record(const bench::Contender& who) const {
   record.protocol = who.protocol;
   if (!who.peer.empty()) record.peer = who.peer;
   record.ranks = world_.size();
+  if (options_.fabric == "sim") record.model = modelled(options_).title;
   if (options_.against("mpi")) record.mpi_version = bench::mpi_version();
   record.extra["guarded"] = who.guarded;
   return record;
+}
+
+net::Machine modelled(const BenchOptions& options) {
+  return net::read_machine(route::machine_name(options.machine));
 }
 
 std::string name_of(const bench::Contender& who) {

@@ -5,6 +5,7 @@
 
 #include "bench_options.hpp"
 #include "contender.hpp"
+#include "net/machine.hpp"
 #include "progress.hpp"
 #include "record.hpp"
 
@@ -27,6 +28,9 @@ class BenchReport {
   const BenchOptions& options_;
   const World& world_;
 };
+
+// The machine of a benchmark on sim.
+net::Machine modelled(const BenchOptions& options);
 
 // "OpenTCA shm/direct, unguarded", or the peer's name.
 std::string name_of(const bench::Contender& who);

@@ -167,6 +167,7 @@ void append_json(const HimenoReport& report, const std::string& path) {
                     {"bytes_max", result.bytes_max}};
     if (result.phases.device_us == 0) add_phases(result, record);
     record.gpus = report.gpus;
+    record.model = report.model;
     record.libraries = report.libraries;
     if (nccl) record.libraries["nccl"] = report.peer.version;
     if (report.check) {

@@ -26,6 +26,7 @@ struct HimenoReport {
   std::string gpus{};                                                   // as Record::gpus; empty on the host
   nlohmann::ordered_json libraries = nlohmann::ordered_json::object();  // as Record::libraries
   std::string fabric = "shm";
+  std::string model{};  // as Record::model; empty where time is real
   std::string start = "host";
   std::string explain{};  // as Chain::explain()
   HimenoPeer peer{};

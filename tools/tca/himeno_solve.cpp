@@ -13,7 +13,9 @@
 #include "himeno/exchange.hpp"
 #include "himeno/measure.hpp"
 #include "himeno/solver.hpp"
+#include "net/machine.hpp"
 #include "progress.hpp"
+#include "route/bring_up.hpp"
 #include "tca/error.hpp"
 #ifdef OPENTCA_HIMENO_ON_GPUS
 #include "gpu/machine.hpp"
@@ -172,15 +174,17 @@ HimenoReport solve_himeno(World& world, const HimenoOptions& options) {
       bars.update(what, done, total);
     };
   }
-  HimenoReport report{.size = std::string(size.name),
-                      .extents = size.extents,
-                      .grid = grid.describe(),
-                      .world = world.describe(),
-                      .fabric = options.fabric,
-                      .start = options.start,
-                      .ranks = world.size(),
-                      .overlap = !options.no_overlap,
-                      .guarded = !options.unguarded};
+  HimenoReport report{
+      .size = std::string(size.name),
+      .extents = size.extents,
+      .grid = grid.describe(),
+      .world = world.describe(),
+      .fabric = options.fabric,
+      .model = options.fabric == "sim" ? net::read_machine(route::machine_name(options.machine)).title : "",
+      .start = options.start,
+      .ranks = world.size(),
+      .overlap = !options.no_overlap,
+      .guarded = !options.unguarded};
   const Job job{world, options, problem, grid, progress};
   if (on_gpus(options)) {
     solve_on_gpus(job, report);

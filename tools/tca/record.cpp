@@ -78,7 +78,9 @@ std::string Record::line() const {
   json["p99_us"] = rounded(quantile(samples_us, 0.99));
   json["gbps"] = median > 0 ? rounded(static_cast<double>(bytes) / median / 1000) : 0;
   json.update(extra);
-  json["hardware"] = gpus.empty() ? hardware() : gpus + "; " + hardware();
+  json["hardware"] = !model.empty() ? "model of " + model
+                     : gpus.empty() ? hardware()
+                                    : gpus + "; " + hardware();
   json["versions"] = versions(mpi_version, libraries);
   json["commit"] = build_commit();
   json["command"] = command();

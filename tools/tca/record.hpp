@@ -26,6 +26,7 @@ struct Record {
   std::vector<double> samples_us;  // as measured; gives median_us, p99_us and gbps
   std::string mpi_version;         // of the MPI library, when one was measured
   std::string gpus;                // "4 x NVIDIA H200, driver ...", where GPUs took part
+  std::string model;               // title of the machine, where time was modelled
   nlohmann::ordered_json libraries = nlohmann::ordered_json::object();  // further names and versions
   nlohmann::ordered_json extra = nlohmann::ordered_json::object();      // a bench's own keys, such as step_us
 

@@ -12,6 +12,7 @@
 
 #include "cores.hpp"
 #include "launch.hpp"
+#include "mpi_options.hpp"
 #include "plot.hpp"
 #include "progress.hpp"
 #include "route/tuning.hpp"
@@ -62,13 +63,6 @@ void check_before_launch(const TuneOptions& options) {
         options.ranks, usable_cores(), usable_cores() == 1 ? "" : "s", std::max(2, usable_cores()));
 }
 
-SurveyOptions survey_options(const TuneOptions& options) {
-  SurveyOptions survey;
-  survey.world.fabric = options.fabric;
-  survey.seconds = options.seconds;
-  return survey;
-}
-
 std::vector<SurveyPoint> tuning_points(World& world, const TuneOptions& options) {
   std::vector<SurveyPoint> points;
   std::size_t turn = 0;
@@ -91,13 +85,35 @@ std::vector<SurveyPoint> verifying_points(World& world, const TuneOptions& optio
   return points;
 }
 
+using Points = std::function<std::vector<SurveyPoint>(World&)>;
+
 // The bar fills as the time does; the ranks that only keep company show none.
-Survey run_survey(const TuneOptions& options, const std::function<std::vector<SurveyPoint>(World&)>& points) {
+Survey run_part(const TuneOptions& options, const std::string& label, double seconds, const Points& points) {
   constexpr std::int64_t steps = 1000;
-  Progress bar("tca tune", launched_rank() == 0 ? steps : 0);
-  return survey(points, survey_options(options), [&](double share, const std::string& note) {
+  Progress bar(label, launched_rank() == 0 ? steps : 0);
+  SurveyOptions survey_options;
+  survey_options.world.fabric = options.fabric;
+  survey_options.seconds = seconds;
+  return survey(points, survey_options, [&](double share, const std::string& note) {
     bar.update(static_cast<std::int64_t>(share * steps), note);
   });
+}
+
+// Where all ranks of a hybrid world are in one sub-cluster they are measured once more, each in one of its own.
+Survey run_survey(const TuneOptions& options, const Points& points) {
+  if (options.fabric != "shm+mpi") return run_part(options, "tca tune", options.seconds, points);
+  Survey found = run_part(options, "tca tune", options.seconds / 2, points);
+  if (found.sub_clusters > 1) return found;
+  setenv("OPENTCA_SUBCLUSTER", "1", 1);
+  Survey beyond =
+      run_part(options, "tca tune, beyond the sub-cluster", options.seconds / 2, [&](World& world) {
+        std::vector<SurveyPoint> others = points(world);
+        std::erase_if(others, [](const SurveyPoint& point) { return point.across == 0; });
+        return others;
+      });
+  found.points.insert(found.points.end(), beyond.points.begin(), beyond.points.end());
+  found.passes += beyond.passes;
+  return found;
 }
 
 // What an earlier run has found at distances that this one has not met.
@@ -188,7 +204,7 @@ int tune_command(const TuneOptions& options) {
       .name = "tca tune", .ranks = options.ranks, .argv = own_command_line(), .bind = options.bind};
   // What is there so far has no part in measuring anew.
   if (!options.verify) job.environment.emplace_back("OPENTCA_TUNING", "off");
-  return launch(job);
+  return is_over_mpi(options.fabric) ? launch_under_mpirun(job) : launch(job);
 }
 
 }  // namespace
@@ -201,8 +217,10 @@ void add_tune(Subcommands& tca) {
                           "tca tune --verify",
                           [options] { return tune_command(*options); });
   app.add_option("-n,--ranks", options->ranks, "How many ranks, which put in pairs")->capture_default_str();
-  app.add_option("--fabric", options->fabric, "What carries the bytes: shm, or what this build has besides")
+  app.add_option("--fabric", options->fabric,
+                 "What carries the bytes: shm, mpi, or shm+mpi, each of which has a table of its own")
       ->envname("OPENTCA_FABRIC");
+  add_sub_cluster_option(app);
   app.add_option("--seconds", options->seconds,
                  "How long to measure, once every put has been measured three times")
       ->check(CLI::Range(0.0, 3600.0))

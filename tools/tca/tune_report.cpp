@@ -44,11 +44,20 @@ std::string size_in_words(std::size_t bytes) {
                              : fmt::format("{:.4g} MiB", static_cast<double>(bytes) / 1048576);
 }
 
-// What the table gives for one kind of put, by size: a new entry wherever another channel becomes the cheapest.
-struct Kind {
-  std::map<std::size_t, std::string> best;  // from how many bytes on
-  std::string last;
-};
+// What the table gives for one kind of put: the cheapest channel by size, with its time.
+using Kind = std::map<std::size_t, std::pair<double, std::string>>;
+
+// A new entry wherever another channel becomes the cheapest.
+std::string in_words(const Kind& kind) {
+  std::string text, last;
+  for (const auto& [bytes, best] : kind) {
+    const std::string& channel = best.second;
+    if (channel == last) continue;
+    text += text.empty() ? channel : fmt::format(", from {} {}", size_in_words(bytes), channel);
+    last = channel;
+  }
+  return text;
+}
 
 }  // namespace
 
@@ -105,32 +114,20 @@ void print_trace(const Survey& survey, const route::TuningTable& table) {
 }
 
 void print_summary(const Survey& survey, const route::TuningTable& table) {
-  std::map<std::tuple<std::string, std::string>, Kind> kinds;
-  std::vector<const PointTimes*> by_size;
-  for (const PointTimes& point : survey.points) by_size.push_back(&point);
-  std::stable_sort(by_size.begin(), by_size.end(), [](const PointTimes* a, const PointTimes* b) {
-    return a->point.shape.bytes() < b->point.shape.bytes();
-  });
-  for (const PointTimes* point : by_size) {
-    const base::Shape shape = shape_of(point->point.shape);
-    std::map<Distance, std::pair<double, std::string>> best;
-    for (const ChannelTimes& times : point->channels) {
-      const double us = table_us(table, times, shape);
-      const auto [found, is_new] = best.try_emplace(times.distance, us, times.channel.name());
-      if (!is_new && us < found->second.first) found->second = {us, times.channel.name()};
-    }
-    for (const auto& [distance, channel] : best) {
-      Kind& kind = kinds[{std::string(route::to_string(distance)), kind_of(shape)}];
-      if (kind.last != channel.second) kind.best[shape.bytes()] = channel.second;
-      kind.last = channel.second;
+  std::map<std::tuple<std::string, std::string, std::string>, Kind> kinds;
+  for (const PointTimes& point : survey.points) {
+    const base::Shape shape = shape_of(point.point.shape);
+    for (const ChannelTimes& times : point.channels) {
+      // Fabrics serve different ranks: one within a sub-cluster, the other beyond.
+      Kind& kind =
+          kinds[{std::string(route::to_string(times.distance)), times.channel.fabric, kind_of(shape)}];
+      const std::pair found(table_us(table, times, shape), times.channel.name());
+      const auto [best, is_new] = kind.try_emplace(shape.bytes(), found);
+      if (!is_new && found.first < best->second.first) best->second = found;
     }
   }
-  for (const auto& [key, kind] : kinds) {
-    std::string text;
-    for (const auto& [bytes, channel] : kind.best)
-      text += text.empty() ? channel : fmt::format(", from {} {}", size_in_words(bytes), channel);
-    fmt::print("  {:<5} {:<48} {}\n", std::get<0>(key), std::get<1>(key), text);
-  }
+  for (const auto& [key, kind] : kinds)
+    fmt::print("  {:<5} {:<48} {}\n", std::get<0>(key), std::get<2>(key), in_words(kind));
 }
 
 void append_json(const Survey& survey, const route::TuningTable& table, const std::string& path) {

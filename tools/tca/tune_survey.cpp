@@ -42,6 +42,40 @@ struct Found {
   double crossing_us = 0;
 };
 
+// Itself, where its partner is not there.
+int partner_of(const World& world, const SurveyPoint& point) {
+  const int partner = world.rank() ^ point.across;
+  return partner < world.size() ? partner : world.rank();
+}
+
+// Whether a channel is so much slower than another of its fabric, by the costs so far, that nobody would take it: measuring it
+// would take longer than all others together (MPI's one-sided calls need a call of the system for each run).
+bool is_hopeless(const route::Candidate& candidate, const std::vector<route::Candidate>& all) {
+  constexpr double hopeless = 16;
+  return std::any_of(all.begin(), all.end(), [&](const route::Candidate& other) {
+    return other.choice.fabric == candidate.choice.fabric && other.predicted_us && candidate.predicted_us &&
+           *candidate.predicted_us > hopeless * *other.predicted_us;
+  });
+}
+
+// Those that rank 0 has for a put of its own; the others, to whom they must be open as well, measure the same.
+std::vector<route::Candidate> channels_of_rank_0(World& world, const SurveyPoint& point,
+                                                 const base::Shape& shape) {
+  const auto& fabrics = state_of(world).fabrics();
+  const auto number = [](const route::Candidate& candidate) {
+    constexpr int most_protocols = 8;
+    return candidate.choice.fabric * most_protocols + candidate.choice.protocol;
+  };
+  std::vector<route::Candidate> all =
+      route::candidates(fabrics, state_of(world).costs(), partner_of(world, point), shape, {});
+  std::uint64_t open = 0;
+  for (const route::Candidate& candidate : all)
+    if (candidate.has_room && !is_hopeless(candidate, all)) open |= std::uint64_t{1} << number(candidate);
+  open = world.all_gather(open)[0];
+  std::erase_if(all, [&](const route::Candidate& candidate) { return (open >> number(candidate) & 1) == 0; });
+  return all;
+}
+
 PointTimes measure_point(World& world, bench::PutField& field, const SurveyPoint& point,
                          const bench::Effort& effort) {
   const auto& fabrics = state_of(world).fabrics();
@@ -49,18 +83,17 @@ PointTimes measure_point(World& world, bench::PutField& field, const SurveyPoint
   const base::Shape shape = shape_of(point.shape);
   PointTimes times{point, {}, {}, {}};
   std::vector<bench::Channel> channels;
-  for (const route::Candidate& candidate : route::candidates(fabrics, costs, point.across, shape, {})) {
-    if (!candidate.has_room) continue;
+  for (const route::Candidate& candidate : channels_of_rank_0(world, point, shape)) {
     const fabric::Fabric& fabric = *fabrics[static_cast<std::size_t>(candidate.choice.fabric)];
     const auto protocol = static_cast<std::size_t>(candidate.choice.protocol);
     channels.push_back({std::string(fabric.name()), std::string(fabric.protocols()[protocol])});
     times.channels.push_back({channels.back(),
-                              costs.distance_to(fabric, point.across),
+                              costs.distance_to(fabric, partner_of(world, point)),
                               {},
                               {},
                               candidate.predicted_us.value_or(-1)});
   }
-  const route::Choice chosen = route::choose(fabrics, costs, point.across, shape, {});
+  const route::Choice chosen = route::choose(fabrics, costs, partner_of(world, point), shape, {});
   for (const ChannelTimes& channel : times.channels) {
     const fabric::Fabric& fabric = *fabrics[static_cast<std::size_t>(chosen.fabric)];
     const std::string_view protocol = fabric.protocols()[static_cast<std::size_t>(chosen.protocol)];
@@ -116,7 +149,7 @@ class Surveyor {
     const double used = std::chrono::duration<double>(Clock::now() - begin_).count();
     const int begun = result.passes + result.discarded;
     const bool fits = used + (begun > 0 ? used / begun : 0) <= options_.seconds;
-    const bool too_long = used > std::max(options_.seconds, patience_s) && most_alike() >= shares;
+    const bool too_long = used > patience * options_.seconds && most_alike() >= shares;
     return as_rank_0_says(world, (fits || most_alike() < least()) && !too_long && begun < most_passes);
   }
 
@@ -165,7 +198,7 @@ class Surveyor {
  private:
   static constexpr int most_passes = 1000;
   // Where others keep the cores busy, once over every put has to do.
-  static constexpr double patience_s = 45;
+  static constexpr double patience = 1.5;
 
   int least() const { return options_.least_passes * shares; }
 
@@ -256,6 +289,7 @@ Survey survey(const std::function<std::vector<SurveyPoint>(World&)>& points, con
     if (all.empty()) {
       all = points(world);
       surveyor.result.ranks = world.size();
+      surveyor.result.sub_clusters = state.sub_clusters();
       surveyor.result.fabrics = route::fabric_set(state.fabrics());
       surveyor.result.costs = state.costs().origin();
     }

@@ -50,7 +50,7 @@ struct Survey {
   int passes = 0;
   int discarded = 0;                                       // because the ranks' distance changed meanwhile
   std::map<route::Distance, bench::Samples> crossings_us;  // of the passes, by how far the ranks were
-  int ranks = 0;
+  int ranks = 0, sub_clusters = 0;
   std::string fabrics, costs;
 
   // How long a signal takes between ranks so far apart; 0 where nobody measures it, and for a rank itself.

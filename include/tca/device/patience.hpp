@@ -14,9 +14,7 @@ class Waiting {
 
   // Once a poll has failed: false when there is no point in polling on. `link` is whose signal is missing, or no_link.
   TCA_DEVICE bool goes_on(Word link) {
-    // The clock and the host's memory are looked at once in so many polls, which is some 100 us: pinned memory is
-    // 1 us away.
-    constexpr Word polls_between_looks = 256;
+    // The clock and the host's memory are looked at now and then only.
     if (++polls_ % polls_between_looks != 0) return true;
     begin_ = look(patience_, step_, link, begin_);
     return begin_ != 0;

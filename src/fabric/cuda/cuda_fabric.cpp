@@ -8,6 +8,8 @@
 #include <mutex>
 
 #include "base/fail.hpp"
+#include "fabric/cuda/collective.hpp"
+#include "fabric/cuda/collective_plan.hpp"
 #include "fabric/cuda/device.hpp"
 #include "fabric/cuda/memory.hpp"
 #include "fabric/cuda/plan.hpp"
@@ -32,9 +34,19 @@ void prepare_environment(bool threads) {
   });
 }
 
+// What runs on a stream of the fabric's own. Streams of other priorities have other hardware queues: where ranks share a GPU,
+// what waits for nobody is never behind a kernel that waits for this rank, be it the fabric's or, of ordinary priority, the
+// program's. It also lets steps send before what else fills the GPU.
+enum class Work { finite, waits };
+
 struct OwnStream {
   cudaStream_t stream = nullptr;
-  OwnStream() { check(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), "making a stream"); }
+  explicit OwnStream(Work work) {
+    int least = 0, greatest = 0;  // smaller numbers go first
+    check(cudaDeviceGetStreamPriorityRange(&least, &greatest), "asking for the priorities of streams");
+    const int priority = work == Work::finite ? greatest : std::min(greatest + 1, least);
+    check(cudaStreamCreateWithPriority(&stream, cudaStreamNonBlocking, priority), "making a stream");
+  }
   OwnStream(const OwnStream&) = delete;
   ~OwnStream() { cudaStreamDestroy(stream); }
 };
@@ -51,8 +63,16 @@ class CudaFabric final : public fabric::Fabric {
         runner_{inbox_,         engine_,
                 steps_.stream,  attempts_.stream,
                 copies_.stream, device_.early_launch,
-                block_limit(),  [this] { check(); }} {
+                block_limit(),  [this] { check(); }},
+        collectives_{inbox_,
+                     collective_starts_.stream,
+                     collective_waits_.stream,
+                     setup_.stream,
+                     device_.early_launch,
+                     common_block_limit(),
+                     [this] { check(); }} {
     load_kernels();
+    load_collective_kernels();
   }
 
   ~CudaFabric() override;
@@ -76,6 +96,10 @@ class CudaFabric final : public fabric::Fabric {
   std::unique_ptr<fabric::Program> compile(const fabric::Share& share) override;
   std::unique_ptr<fabric::Team> make_team(std::string_view team, std::size_t max_values,
                                           std::chrono::milliseconds time_limit) override;
+  std::vector<fabric::CollectiveWay> collective_ways(const fabric::CollectiveKind& kind) const override {
+    return cuda::collective_ways(kind);
+  }
+  std::unique_ptr<fabric::Collective> make_collective(const fabric::CollectiveTask& task) override;
   void put_now(fabric::Memory& memory, int rank, std::uint64_t offset,
                std::span<const std::byte> value) override;
   void trace_to(base::Trace*) override {}
@@ -86,41 +110,53 @@ class CudaFabric final : public fabric::Fabric {
   void rest() override;
 
  private:
-  CudaTeam::Late who_is_late(Word id) const;
+  Late who_is_late(Word id) const;
   void check_refusal();
 
   // All ranks of a GPU together fill it at most once.
-  unsigned block_limit() const {
-    const auto same = [&](const DeviceInfo& other) { return std::strcmp(other.bus_id, device_.bus_id) == 0; };
+  unsigned block_limit(const DeviceInfo& device) const {
+    const auto same = [&](const DeviceInfo& other) { return std::strcmp(other.bus_id, device.bus_id) == 0; };
     constexpr unsigned blocks = 128;
     return std::max(1u,
                     blocks / static_cast<unsigned>(std::count_if(devices_.begin(), devices_.end(), same)));
+  }
+  unsigned block_limit() const { return block_limit(device_); }
+
+  // The least that any rank has.
+  unsigned common_block_limit() const {
+    unsigned least = block_limit();
+    for (const DeviceInfo& device : devices_) least = std::min(least, block_limit(device));
+    return least;
   }
 
   fabric::Control& control_;
   DeviceInfo device_;
   bool exported_;
   std::vector<DeviceInfo> devices_;  // by rank
-  OwnStream setup_;                  // never waits for another rank, unlike the others
-  OwnStream steps_, attempts_, copies_;
+  OwnStream setup_{Work::finite}, attempts_{Work::finite};
+  OwnStream steps_{Work::waits}, copies_{Work::waits};
+  OwnStream collective_starts_{Work::waits}, collective_waits_{Work::waits};
   HostCopier copier_{setup_.stream};
   Inbox inbox_;
   Watch watch_{control_, inbox_.gone()};
   Engine engine_;
   Runner runner_;
   Teams teams_;
+  CollectiveRunner collectives_;
   std::map<Word, std::string> windows_;  // their names, also of those that are gone
-  Word last_id_ = 0;                     // of a chain, a team or a window
+  Word last_id_ = 0;                     // of a chain, a team, a collective or a window
 };
 
 CudaFabric::~CudaFabric() { rest(); }
 
-// Whatever still waits gives up within a millisecond; then nothing touches the memory that goes.
+// Whatever still waits gives up within milliseconds; then nothing touches the memory that goes.
 void CudaFabric::rest() {
   const OnDevice here(device_.number);
   device::store_relaxed(&inbox_.abort(), 1);
   engine_.stop();
-  for (const OwnStream* own : {&setup_, &steps_, &attempts_, &copies_}) cudaStreamSynchronize(own->stream);
+  for (const OwnStream* own :
+       {&setup_, &steps_, &attempts_, &copies_, &collective_starts_, &collective_waits_})
+    cudaStreamSynchronize(own->stream);
 }
 
 std::unique_ptr<fabric::Memory> CudaFabric::expose(std::size_t bytes, std::byte* existing,
@@ -148,6 +184,11 @@ std::unique_ptr<fabric::Team> CudaFabric::make_team(std::string_view team, std::
                          setup_.stream);
 }
 
+std::unique_ptr<fabric::Collective> CudaFabric::make_collective(const fabric::CollectiveTask& task) {
+  const Word id = ++last_id_;
+  return std::make_unique<CudaCollective>(collectives_, task, id, control_);
+}
+
 void CudaFabric::put_now(fabric::Memory& memory, int rank, std::uint64_t offset,
                          std::span<const std::byte> value) {
   copier_.write(address(&memory, rank, offset), value);
@@ -158,7 +199,7 @@ void CudaFabric::check() {
   check_refusal();
   const Word id = device::load_relaxed(&inbox_.gave_up());
   if (id == 0) return;
-  const CudaTeam::Late late = who_is_late(id);
+  const Late late = who_is_late(id);
   const std::string whom =
       late.ranks.empty() ? "others" : fmt::format("rank {}", fmt::join(late.ranks, ", "));
   for (const int rank : late.ranks) {
@@ -175,11 +216,13 @@ void CudaFabric::check() {
       control_.rank(), late.what, whom);
 }
 
-CudaTeam::Late CudaFabric::who_is_late(Word id) const {
+Late CudaFabric::who_is_late(Word id) const {
   if (const auto team = teams_.find(id); team != teams_.end()) return team->second->late();
+  const auto& collectives = collectives_.collectives;
+  if (const auto one = collectives.find(id); one != collectives.end()) return one->second->late();
   const auto found = runner_.programs.find(id);
-  if (found == runner_.programs.end()) return {"a chain or team that is destroyed", {}};
-  const CudaProgram::Late late = found->second->late();
+  if (found == runner_.programs.end()) return {"a chain, team or collective that is destroyed", {}};
+  const LatestWait late = found->second->late();
   return {fmt::format("step {} of chain '{}'", late.step, found->second->name()), late.ranks};
 }
 

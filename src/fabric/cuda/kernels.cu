@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "fabric/cuda/kernels.hpp"
+#include "fabric/cuda/launch.hpp"
 #include "tca/team.cuh"
 
 namespace tca::cuda {
@@ -92,27 +93,6 @@ __global__ void signals_kernel(const __grid_constant__ DeviceChain chain) {
 __global__ void __launch_bounds__(512)
     allreduce_sum_kernel(const __grid_constant__ DeviceTeam team, double* values, Word count) {
   BlockTeam(team).allreduce_sum(values, count);
-}
-
-}  // namespace
-
-namespace {
-
-// Where the GPU can, the kernel is set up while the one before it on the stream still runs, which halves what a kernel in
-// a row of them costs.
-template <class... Parameters, class... Arguments>
-void launch(const char* what, void (*kernel)(Parameters...), Grid grid, cudaStream_t stream,
-            const Arguments&... arguments) {
-  cudaLaunchAttribute early{};
-  early.id = cudaLaunchAttributeProgrammaticStreamSerialization;
-  early.val.programmaticStreamSerializationAllowed = 1;
-  cudaLaunchConfig_t config{};
-  config.gridDim = grid.blocks;
-  config.blockDim = grid.threads;
-  config.stream = stream;
-  config.attrs = &early;
-  config.numAttrs = grid.early ? 1 : 0;
-  check(cudaLaunchKernelEx(&config, kernel, arguments...), what);
 }
 
 }  // namespace

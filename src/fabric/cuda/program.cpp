@@ -84,16 +84,10 @@ bool CudaProgram::test() {
 
 std::vector<int> CudaProgram::missing() const { return finished() ? std::vector<int>{} : late().ranks; }
 
-CudaProgram::Late CudaProgram::late() const {
-  Late late;
-  const Word* waiting = compiled_->chain.patience.waiting;
-  for (std::size_t link = 0; link < compiled_->partners.size(); ++link) {
-    const Word step = device::load_relaxed(waiting + link);
-    if (step == 0 || !device::reached(step, late.step)) continue;
-    if (step != late.step) late.ranks.clear();
-    late.step = step;
-    late.ranks.push_back(compiled_->partners[link]);
-  }
+LatestWait CudaProgram::late() const {
+  LatestWait late =
+      latest_wait(compiled_->chain.patience.waiting, static_cast<Word>(compiled_->partners.size()));
+  for (int& rank : late.ranks) rank = compiled_->partners[static_cast<std::size_t>(rank)];
   return late;
 }
 

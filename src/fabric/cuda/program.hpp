@@ -8,6 +8,7 @@
 
 #include "fabric/cuda/compile.hpp"
 #include "fabric/cuda/engine.hpp"
+#include "fabric/cuda/late.hpp"
 
 namespace tca::cuda {
 
@@ -54,12 +55,8 @@ class CudaProgram final : public fabric::Program {
   const std::string& name() const { return name_; }
   Word id() const { return compiled_->chain.patience.chain; }
 
-  struct Late {
-    Word step = 0;
-    std::vector<int> ranks;
-  };
   // For whom the latest long wait of any of its kernels was or is.
-  Late late() const;
+  LatestWait late() const;
 
  private:
   bool finished() const;

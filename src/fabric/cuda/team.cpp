@@ -26,22 +26,15 @@ void CudaTeam::allreduce_sum_on(double* values, std::size_t count, Stream stream
   launch_allreduce_sum(view, values, static_cast<Word>(count), stream);
 }
 
-CudaTeam::Late CudaTeam::late() const {
+Late CudaTeam::late() const {
   const Word* waiting = view.patience.waiting;
   // BlockTeam::wait_signal leaves it behind those of the ranks.
   if (const Word rank = device::load_relaxed(waiting + view.size); rank != 0)
     return {fmt::format("a signal of team '{}'", name_), {static_cast<int>(rank) - 1}};
-  Word latest = 0;
-  std::vector<int> ranks;
-  for (Word rank = 0; rank < view.size; ++rank) {
-    const Word step = device::load_relaxed(waiting + rank);
-    if (step == 0 || !device::reached(step, latest)) continue;
-    if (step != latest) ranks.clear();
-    latest = step;
-    ranks.push_back(static_cast<int>(rank));
-  }
-  return {latest == 0 ? fmt::format("team '{}'", name_) : fmt::format("step {} of team '{}'", latest, name_),
-          ranks};
+  const LatestWait latest = latest_wait(waiting, view.size);
+  return {latest.step == 0 ? fmt::format("team '{}'", name_)
+                           : fmt::format("step {} of team '{}'", latest.step, name_),
+          latest.ranks};
 }
 
 std::unique_ptr<CudaTeam> make_team(Teams& teams, std::string name, std::size_t max_values,

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "fabric/cuda/inbox.hpp"
+#include "fabric/cuda/late.hpp"
 #include "fabric/fabric.hpp"
 #include "tca/device_team.hpp"
 
@@ -23,11 +24,6 @@ class CudaTeam final : public fabric::Team {
   const DeviceTeam& device() const override { return view; }
   void allreduce_sum_on(double* values, std::size_t count, Stream stream) override;
 
-  // What the wait that gave up was part of, and for whom it was.
-  struct Late {
-    std::string what;
-    std::vector<int> ranks;
-  };
   Late late() const;
 
   DeviceTeam view;

@@ -155,8 +155,10 @@ void SimFabric::compute(double bytes, double flops) {
 
 std::shared_ptr<Model> make_model(const std::string& machine, int ranks, const std::string& fidelity) {
   const char* const set = std::getenv("OPENTCA_FIDELITY");
-  const std::string name = !fidelity.empty() ? fidelity : set != nullptr && *set != 0 ? set : "tlp";
-  return std::make_shared<Model>(machine, ranks, net::find_fidelity(name, "OPENTCA_FIDELITY"));
+  const std::string from_environment = set != nullptr && *set != 0 ? set : "tlp";
+  return std::make_shared<Model>(machine, ranks,
+                                 fidelity.empty() ? net::find_fidelity(from_environment, "OPENTCA_FIDELITY")
+                                                  : net::find_fidelity(fidelity, "WorldOptions::fidelity"));
 }
 
 std::unique_ptr<fabric::Control> make_control(std::shared_ptr<Model> model, int rank) {

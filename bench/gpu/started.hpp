@@ -1,0 +1,49 @@
+// OpenTCA as a way says: what all its contenders have in common.
+#pragma once
+
+#include <optional>
+#include <utility>
+
+#include "gpu/call.hpp"
+
+namespace tca::bench::gpu {
+
+// Runs steps as its way says. `Kind` is the kind of contender.
+template <class Kind>
+class Started : public Kind {
+ public:
+  template <class... Args>
+  explicit Started(const Way& way, Args&&... args) : Kind(std::forward<Args>(args)...) {
+    this->fabric = "cuda";
+    this->guarded = way.guarded;
+    this->start = way.start;
+    if (way.start == "kernel") this->scope = way.scope;
+    if (way.start == "graph") this->granule = steps_a_graph;
+  }
+
+  void run(int steps, Stream stream) final {
+    if (idle()) return;
+    if (this->start == "kernel") {
+      in_kernel(steps, stream);
+      check(cudaGetLastError(), "launching a kernel that runs a chain");
+    } else if (this->start == "graph") {
+      if (!graph_) graph_.emplace([this](cudaStream_t capturing) { on_stream(capturing); });
+      graph_->run(steps, stream);
+    } else {
+      for (int i = 0; i < steps; ++i) this->start == "host" ? on_stream(stream) : by_engine();
+    }
+  }
+
+ protected:
+  virtual bool idle() const { return false; }  // a rank without a part
+  virtual void in_kernel(int /*steps*/, cudaStream_t) { refuse(); }
+  virtual void on_stream(cudaStream_t stream) = 0;  // one step
+  virtual void by_engine() { refuse(); }            // one step, the host waits for it
+
+ private:
+  void refuse() const { throw Error(Errc::invalid_argument, "nothing here is started by " + this->start); }
+
+  std::optional<Graph> graph_;
+};
+
+}  // namespace tca::bench::gpu

@@ -1,0 +1,86 @@
+#include "coll/algorithms.hpp"
+#include "coll/groups.hpp"
+
+namespace tca::coll {
+
+namespace {
+
+// Everyone puts to one rank of every sub-cluster, which hands what that comes to on to its members. More messages cross than
+// between the leaders alone, but nobody waits for another sub-cluster but once: where ranks share cores a wait is a turn of all.
+class AllToLeaders {
+ public:
+  explicit AllToLeaders(const Problem& problem) : p_(problem), groups_(p_), schedule_{{{}, {}}, 0} {}
+
+  Schedule barrier() {
+    up(Buffer::output, 0, 0);
+    down(0);
+    return std::move(schedule_);
+  }
+
+  Schedule all_gather() {
+    const std::int64_t mine = p_.rank * p_.count;
+    up(Buffer::output, mine, p_.count);
+    if (leads() && !p_.in_place)
+      schedule_.rounds[0].copies.push_back({{Buffer::output, mine}, {{Buffer::input, 0}}, p_.count});
+    down(p_.ranks * p_.count);
+    return std::move(schedule_);
+  }
+
+  // Every leader adds up everything in the order of ranks: the same bits everywhere.
+  Schedule all_reduce() {
+    up(Buffer::scratch, p_.rank * p_.count, p_.count);
+    if (leads()) {
+      Combine sum{{Buffer::output, 0}, {}, p_.count};
+      for (int rank = 0; rank < p_.ranks; ++rank)
+        sum.operands.push_back(rank == p_.rank ? Slice{Buffer::input, 0}
+                                               : Slice{Buffer::scratch, rank * p_.count});
+      schedule_.rounds[0].combines.push_back(std::move(sum));
+    }
+    down(p_.count);
+    schedule_.scratch = p_.ranks * p_.count;
+    return std::move(schedule_);
+  }
+
+ private:
+  int leader(int group) const { return groups_.members(group)[0]; }
+  bool leads() const { return leader(groups_.own()) == p_.rank; }
+
+  void up(Buffer to, std::int64_t first, std::int64_t count) {
+    Round& round = schedule_.rounds[0];
+    for (int i = 0; i < groups_.count(); ++i) {
+      const int there = leader((groups_.own() + i) % groups_.count());
+      if (there != p_.rank) round.puts.push_back({there, to, first, Buffer::input, 0, count});
+    }
+    for (int rank = 0; leads() && rank < p_.ranks; ++rank)
+      if (rank != p_.rank) round.expected.push_back(rank);
+  }
+
+  void down(std::int64_t count) {
+    Round& round = schedule_.rounds[1];
+    if (!leads()) return round.expect(leader(groups_.own()));
+    for (const int member : groups_.own_members())
+      if (member != p_.rank) round.puts.push_back({member, Buffer::output, 0, Buffer::output, 0, count});
+  }
+
+  const Problem& p_;
+  Groups groups_;
+  Schedule schedule_;
+};
+
+}  // namespace
+
+std::optional<Schedule> all_to_leaders(const Problem& p) {
+  if (Groups(p).count() == 1) return std::nullopt;
+  switch (p.kind) {
+    case Kind::barrier:
+      return AllToLeaders(p).barrier();
+    case Kind::all_gather:
+      return AllToLeaders(p).all_gather();
+    case Kind::all_reduce:
+      return AllToLeaders(p).all_reduce();
+    default:
+      return std::nullopt;
+  }
+}
+
+}  // namespace tca::coll

@@ -1,0 +1,78 @@
+#include "coll/kernels.hpp"
+
+#include "base/poll.hpp"
+
+namespace tca::coll {
+
+namespace {
+
+// Both enumerations name the same six, in one order.
+fabric::Pattern pattern_of(Kind kind) { return static_cast<fabric::Pattern>(kind); }
+static_assert(static_cast<int>(fabric::Pattern::barrier) == static_cast<int>(Kind::barrier));
+static_assert(static_cast<int>(fabric::Pattern::all_to_all) == static_cast<int>(Kind::all_to_all));
+static_assert(static_cast<int>(fabric::Combination::product) == static_cast<int>(Op::product));
+static_assert(static_cast<int>(fabric::Number::int64) == static_cast<int>(ElementType::int64));
+
+fabric::CollectiveKind kind_of(const core::WorldState& world, const Request& request,
+                               const Elements& elements) {
+  fabric::CollectiveKind kind;
+  kind.pattern = pattern_of(request.kind);
+  kind.ranks = world.size();
+  kind.root = request.root;
+  kind.element_bytes = elements.bytes();
+  kind.block_bytes = static_cast<std::uint64_t>(request.count) * elements.bytes();
+  kind.in_place = request.in_place;
+  if (elements.operation() != no_operation) {
+    kind.reduction = {static_cast<fabric::Number>(elements.type()),
+                      static_cast<fabric::Combination>(elements.operation())};
+  }
+  return kind;
+}
+
+bool reaches_everybody(const core::WorldState& world) {
+  for (int rank = 0; rank < world.size(); ++rank)
+    if (!world.fabrics().front()->reaches(rank)) return false;
+  return true;
+}
+
+}  // namespace
+
+std::vector<fabric::CollectiveWay> kernel_ways(const core::WorldState& world, const Request& request,
+                                               const Elements& elements) {
+  const bool combines = elements.operation() != no_operation;
+  const bool can_combine = elements.operation() != own_operation && elements.type() != ElementType::other;
+  const bool empty = request.count <= 0 && request.kind != Kind::barrier;
+  if (empty || !request.options.route.empty() || (combines && !can_combine) || !reaches_everybody(world))
+    return {};
+  return world.fabrics().front()->collective_ways(kind_of(world, request, elements));
+}
+
+InKernels::InKernels(core::WorldState& world, const Request& request, const Elements& elements,
+                     std::string_view way, const std::string& title)
+    : world_(world.shared_from_this()), id_(world_->next_id()) {
+  DeviceWindow<std::byte> input, output;
+  fabric::CollectiveTask task{.kind = kind_of(world, request, elements), .way = way, .name = title};
+  task.time_limit = request.options.time_limit.value_or(world.control().time_limit);
+  if (request.kind != Kind::barrier) {
+    input = elements.device(Buffer::input);
+    output = elements.device(Buffer::output);
+    task.input = &input;
+    task.output = &output;
+    task.input_offset = elements.first_byte(Buffer::input);
+  }
+  share_ = world.fabrics().front()->make_collective(task);
+}
+
+// Partners that are a step behind may still write into its signals.
+InKernels::~InKernels() { world_->retire(id_, std::move(share_)); }
+
+void InKernels::wait() const {
+  base::Poll poll(world_->control().cores());
+  while (!share_->test()) {
+    const bool waited_long = poll.pause();
+    if (poll.gave_way()) world_->progress();
+    if (waited_long) world_->check();
+  }
+}
+
+}  // namespace tca::coll

@@ -1,0 +1,40 @@
+// Collectives that the fabric's own kernels run, where it has any.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "core/world_state.hpp"
+#include "fabric/collective.hpp"
+#include "tca/collective.hpp"
+
+namespace tca::coll {
+
+// The fabric's ways of running it, the cheapest first; the same on every rank. None where chains must carry it.
+std::vector<fabric::CollectiveWay> kernel_ways(const core::WorldState& world, const Request& request,
+                                               const Elements& elements);
+
+// A rank's share of a collective in kernels.
+class InKernels {
+ public:
+  // Collective. `way` is one of `kernel_ways`; `title` names it in messages.
+  InKernels(core::WorldState& world, const Request& request, const Elements& elements, std::string_view way,
+            const std::string& title);
+  InKernels(const InKernels&) = delete;
+  ~InKernels();
+
+  fabric::Collective& share() const { return *share_; }
+
+  // Blocks. Throws what the kernels have met.
+  void wait() const;
+
+  // Throws what a step on a stream has met.
+  void check() const { world_->check(); }
+
+ private:
+  std::shared_ptr<core::WorldState> world_;
+  std::uint32_t id_;
+  std::unique_ptr<fabric::Collective> share_;
+};
+
+}  // namespace tca::coll

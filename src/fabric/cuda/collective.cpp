@@ -1,0 +1,151 @@
+#include "fabric/cuda/collective.hpp"
+
+#include "base/fail.hpp"
+#include "fabric/cuda/collective_plan.hpp"
+
+namespace tca::cuda {
+
+namespace {
+
+CollectivePlace place_of(const fabric::CollectiveTask& task, int rank) {
+  CollectivePlace place;
+  place.rank = rank;
+  if (task.input == nullptr) return place;
+  place.input = task.input->parts[rank] + task.input_offset;
+  for (int r = 0; r < task.kind.ranks; ++r) {
+    place.inputs.push_back(task.input->parts[r]);
+    place.outputs.push_back(task.output->parts[r]);
+  }
+  return place;
+}
+
+constexpr int nobody = -1;
+
+Grid grid_of(CollectiveGrid grid, bool early) { return {grid.blocks, grid.threads, early}; }
+
+}  // namespace
+
+CudaCollective::CudaCollective(CollectiveRunner& runner, const fabric::CollectiveTask& task, Word id,
+                               fabric::Control& control)
+    : runner_(runner),
+      name_(task.name),
+      ranks_(static_cast<Word>(control.size())),
+      reduction_(task.kind.reduction),
+      room_(runner.inbox),
+      patience_{&runner.inbox.abort(),
+                &runner.inbox.gave_up(),
+                room_.take_words(ranks_),
+                static_cast<std::uint64_t>(std::chrono::nanoseconds(task.time_limit).count()),
+                id,
+                runner.inbox.gone(),
+                nullptr},
+      done_(room_.take_words(1)) {
+  const CollectivePlace place = place_of(task, control.rank());
+  if (task.way == kernel_ll) {
+    grid_ = grid_of(lines_grid(task.kind, runner.block_limit), runner.early);
+    const bool broadcasts = task.kind.pattern == fabric::Pattern::broadcast;
+    set_up(plan_lines(task.kind, place), broadcasts ? task.kind.root : nobody, control);
+  } else {
+    grid_ = grid_of(moves_grid(task.kind, runner.block_limit), runner.early);
+    set_up(plan_moves(task.kind, place), control);
+  }
+  check(cudaEventCreateWithFlags(&started_, cudaEventDisableTiming), "making an event");
+  runner_.collectives[id] = this;
+}
+
+CudaCollective::~CudaCollective() {
+  runner_.collectives.erase(patience_.chain);
+  cudaEventDestroy(started_);
+}
+
+// Every rank takes the same bytes of its inbox; where they begin, by rank, cleared by then.
+std::vector<std::uint64_t> CudaCollective::exchange_room(fabric::Control& control, std::size_t bytes) {
+  std::uint64_t mine = 0;
+  std::string problem;
+  try {
+    mine = room_.take(bytes);
+    check(cudaStreamSynchronize(runner_.setup), "clearing signals");
+  } catch (const Error& error) {
+    problem = error.what();
+  }
+  const base::Blob offer = base::Writer().put_string(problem).put(mine).blob();
+  std::vector<std::uint64_t> all;
+  for (const base::Blob& blob : control.all_gather(offer, fmt::format("making {}", name_))) {
+    base::Reader reader(blob);
+    if (const std::string theirs = reader.get_string(); !theirs.empty())
+      throw Error(Errc::out_of_memory, fmt::format("rank {}: {}", all.size(), theirs));
+    all.push_back(reader.get<std::uint64_t>());
+  }
+  return all;
+}
+
+// What comes from each rank, two sets; then a broadcast's acknowledgements, by block and rank; then this rank's counts.
+void CudaCollective::set_up(device::CollectiveLines lines, int root, fabric::Control& control) {
+  const std::size_t pitch = device::buffer_pitch(lines.lines());
+  const std::size_t line_bytes = 2 * lines.size * pitch * sizeof(device::Line);
+  const std::size_t ack_bytes = std::size_t{grid_.blocks} * lines.size * sizeof(Word);
+  const std::vector<std::uint64_t> at =
+      exchange_room(control, line_bytes + ack_bytes + (grid_.blocks + 1) * sizeof(Word));
+  for (std::size_t rank = 0; rank < at.size(); ++rank)
+    lines.theirs[rank] =
+        runner_.inbox.at<device::Line>(static_cast<int>(rank), at[rank]) + 2 * pitch * lines.rank;
+  const std::uint64_t mine = at[lines.rank];
+  lines.mine = runner_.inbox.at<device::Line>(control.rank(), mine);
+  if (root != nobody)
+    lines.acks = runner_.inbox.at<Word>(root, at[static_cast<std::size_t>(root)] + line_bytes);
+  lines.steps = runner_.inbox.at<Word>(control.rank(), mine + line_bytes + ack_bytes);
+  lines.count = lines.steps + grid_.blocks;
+  lines.patience = patience_;
+  view_ = lines;
+}
+
+// "Ready", then "done" by block, each by sender; then this rank's counts.
+void CudaCollective::set_up(device::CollectiveMoves moves, fabric::Control& control) {
+  const std::size_t flag_bytes = std::size_t{1 + grid_.blocks} * moves.size * sizeof(Word);
+  const std::vector<std::uint64_t> at =
+      exchange_room(control, flag_bytes + (grid_.blocks + 1) * sizeof(Word));
+  for (std::size_t rank = 0; rank < at.size(); ++rank)
+    moves.theirs[rank] = runner_.inbox.at<Word>(static_cast<int>(rank), at[rank]) + moves.rank;
+  moves.mine = runner_.inbox.at<Word>(control.rank(), at[moves.rank]);
+  moves.steps = runner_.inbox.at<Word>(control.rank(), at[moves.rank] + flag_bytes);
+  moves.count = moves.steps + grid_.blocks;
+  moves.patience = patience_;
+  view_ = moves;
+}
+
+void CudaCollective::launch(Phase phase, Done done, cudaStream_t stream) const {
+  if (const auto* lines = std::get_if<device::CollectiveLines>(&view_)) {
+    launch_lines(*lines, reduction_, phase, grid_, done, stream);
+  } else {
+    launch_moves(std::get<device::CollectiveMoves>(view_), reduction_, phase, grid_, done, stream);
+  }
+}
+
+void CudaCollective::start() {
+  ++ticket_;
+  waits_ = false;
+  launch(Phase::start, {}, runner_.starts);
+  check(cudaEventRecord(started_, runner_.starts), "starting a collective");
+}
+
+// Only now, so that the kernels which wait follow each other in the order in which the ranks wait, and never stand before
+// another collective's start.
+bool CudaCollective::test() {
+  if (!waits_) {
+    check(cudaStreamWaitEvent(runner_.waits, started_), "waiting for a collective");
+    launch(Phase::wait, {done_, ticket_}, runner_.waits);
+    waits_ = true;
+  }
+  // Acquire: pairs with the release of the step's last block.
+  if (device::load_acquire(done_) == ticket_) return true;
+  constexpr unsigned polls_between_checks = 4096;  // asking the driver takes a microsecond
+  if (++polls_ % polls_between_checks == 0) runner_.check();
+  return false;
+}
+
+Late CudaCollective::late() const {
+  const LatestWait latest = latest_wait(patience_.waiting, ranks_);
+  return {latest.step == 0 ? name_ : fmt::format("step {} of {}", latest.step, name_), latest.ranks};
+}
+
+}  // namespace tca::cuda

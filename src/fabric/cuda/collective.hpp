@@ -1,0 +1,67 @@
+// A collective that kernels run: by lines when it is small, by moves otherwise.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <variant>
+
+#include "fabric/cuda/collective_kernels.hpp"
+#include "fabric/cuda/inbox.hpp"
+#include "fabric/cuda/late.hpp"
+
+namespace tca::cuda {
+
+class CudaCollective;
+
+// What the collectives of a rank share.
+struct CollectiveRunner {
+  Inbox& inbox;
+  cudaStream_t starts;  // where the host's own starts run, which wait for a broadcast's readers at most
+  cudaStream_t waits;   // and what follows them
+  cudaStream_t setup;
+  bool early;            // see Grid
+  unsigned block_limit;  // the same on every rank, so that the kernels of all ranks on a GPU can run at once
+  std::function<void()> check;
+  std::map<Word, const CudaCollective*> collectives = {};  // by id
+};
+
+class CudaCollective final : public fabric::Collective {
+ public:
+  // Collective.
+  CudaCollective(CollectiveRunner& runner, const fabric::CollectiveTask& task, Word id,
+                 fabric::Control& control);
+  ~CudaCollective() override;
+
+  void start() override;
+  bool test() override;
+  void start_on(Stream stream) override { launch(Phase::start, {}, stream); }
+  void wait_on(Stream stream) override { launch(Phase::wait, {}, stream); }
+  void run_on(Stream stream) override { launch(Phase::run, {}, stream); }
+
+  Late late() const;
+
+ private:
+  std::vector<std::uint64_t> exchange_room(fabric::Control& control, std::size_t bytes);
+  void set_up(device::CollectiveLines lines, int root, fabric::Control& control);
+  void set_up(device::CollectiveMoves moves, fabric::Control& control);
+  void launch(Phase phase, Done done, cudaStream_t stream) const;
+
+  CollectiveRunner& runner_;
+  std::string name_;
+  Word ranks_;
+  MaybeReduction reduction_;
+  Room room_;
+  Grid grid_;
+  device::Patience patience_;
+  std::variant<device::CollectiveLines, device::CollectiveMoves> view_;
+  // Of the host's own starts.
+  Word* done_;  // pinned: the ticket of the last step that has finished
+  Word ticket_ = 0;
+  bool waits_ = false;  // what follows the start has been launched
+  unsigned polls_ = 0;
+  cudaEvent_t started_ = nullptr;
+};
+
+}  // namespace tca::cuda

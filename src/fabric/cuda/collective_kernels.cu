@@ -1,0 +1,127 @@
+#include <vector>
+
+#include "fabric/cuda/collective_kernels.hpp"
+#include "fabric/cuda/launch.hpp"
+#include "tca/chain.cuh"
+
+namespace tca::cuda {
+
+namespace {
+
+using device::CollectiveLines;
+using device::CollectiveMoves;
+
+// Launched while the kernel before it ends (see `launch`): what depends on that one comes after it. The next such kernel may
+// come as early.
+__device__ void begin_after_the_kernel_before() {
+#if __CUDA_ARCH__ >= 900
+  cudaGridDependencySynchronize();
+  cudaTriggerProgrammaticLaunchCompletion();
+#endif
+}
+
+// The block has done its part of a step, all of it in place when `good`.
+template <class Collective>
+__device__ void end_step(const Collective& all, Word step, bool good, Done done, const device::Block& block) {
+  block.sync();
+  if (block.lane() != 0) return;
+  all.steps[block.part()] = step;
+  if (done.word == nullptr || !good) return;
+  const Word last = block.parts() - 1;
+  // Release: the host that sees the ticket finds everything in place.
+  if (device::count_up(all.count, last) == last) device::store_release(done.word, done.ticket);
+}
+
+template <class Kind>
+__global__ void __launch_bounds__(256, 1)
+    lines_kernel(const __grid_constant__ CollectiveLines all, Phase phase, Done done) {
+  const device::Block block = device::Block::of_grid();
+  begin_after_the_kernel_before();
+  const Word step = all.steps[block.part()] + 1;
+  const bool sent = phase == Phase::wait || send_collective_lines(all, step, block);
+  if (phase == Phase::start) return;
+  const bool good = device::receive_collective_lines<Kind>(all, step, block, sent);
+  end_step(all, step, good, done, block);
+}
+
+template <class Kind>
+__global__ void __launch_bounds__(512, 1)
+    moves_kernel(const __grid_constant__ CollectiveMoves all, Phase phase, Done done) {
+  const device::Block block = device::Block::of_grid();
+  begin_after_the_kernel_before();
+  const Word step = all.steps[block.part()] + 1;
+  if (phase != Phase::wait) device::begin_moves(all, step, block);
+  if (phase == Phase::start) return;
+  const bool good = device::finish_moves<Kind>(all, step, block);
+  end_step(all, step, good, done, block);
+}
+
+struct Kernels {
+  void (*lines)(CollectiveLines, Phase, Done);
+  void (*moves)(CollectiveMoves, Phase, Done);
+};
+
+template <class Kind>
+constexpr Kernels kernels{lines_kernel<Kind>, moves_kernel<Kind>};
+
+template <class T>
+Kernels kernels_of(fabric::Combination combination) {
+  switch (combination) {
+    case fabric::Combination::sum:
+      return kernels<device::Reduction<T, device::Add>>;
+    case fabric::Combination::min:
+      return kernels<device::Reduction<T, device::Least>>;
+    case fabric::Combination::max:
+      return kernels<device::Reduction<T, device::Greatest>>;
+    case fabric::Combination::product:
+      break;
+  }
+  return kernels<device::Reduction<T, device::Multiply>>;
+}
+
+Kernels kernels_of(MaybeReduction reduction) {
+  if (!reduction) return kernels<device::Copying>;
+  switch (reduction->number) {
+    case fabric::Number::float32:
+      return kernels_of<float>(reduction->combination);
+    case fabric::Number::float64:
+      return kernels_of<double>(reduction->combination);
+    case fabric::Number::int32:
+      return kernels_of<std::int32_t>(reduction->combination);
+    case fabric::Number::int64:
+      break;
+  }
+  return kernels_of<std::int64_t>(reduction->combination);
+}
+
+}  // namespace
+
+void launch_lines(const CollectiveLines& lines, MaybeReduction reduction, Phase phase, Grid grid, Done done,
+                  cudaStream_t stream) {
+  launch("running a collective", kernels_of(reduction).lines, grid, stream, lines, phase, done);
+}
+
+void launch_moves(const CollectiveMoves& moves, MaybeReduction reduction, Phase phase, Grid grid, Done done,
+                  cudaStream_t stream) {
+  if (phase == Phase::start) grid = {1, 32, grid.early};
+  launch("running a collective", kernels_of(reduction).moves, grid, stream, moves, phase, done);
+}
+
+void load_collective_kernels() {
+  std::vector<MaybeReduction> all{std::nullopt};
+  for (const auto number :
+       {fabric::Number::float32, fabric::Number::float64, fabric::Number::int32, fabric::Number::int64}) {
+    for (const auto combination : {fabric::Combination::sum, fabric::Combination::min,
+                                   fabric::Combination::max, fabric::Combination::product})
+      all.push_back(fabric::Reduction{number, combination});
+  }
+  cudaFuncAttributes attributes{};
+  for (const MaybeReduction& reduction : all) {
+    const Kernels both = kernels_of(reduction);
+    for (const void* kernel :
+         {reinterpret_cast<const void*>(both.lines), reinterpret_cast<const void*>(both.moves)})
+      check(cudaFuncGetAttributes(&attributes, kernel), "loading the kernels of OpenTCA's collectives");
+  }
+}
+
+}  // namespace tca::cuda

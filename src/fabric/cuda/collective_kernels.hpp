@@ -1,0 +1,26 @@
+// The kernels that run a collective.
+#pragma once
+
+#include <optional>
+
+#include "fabric/collective.hpp"
+#include "fabric/cuda/kernels.hpp"
+#include "tca/device/collective_lines.hpp"
+#include "tca/device/collective_moves.hpp"
+
+namespace tca::cuda {
+
+// The part of a step that a kernel does: what waits for nobody but a broadcast's acknowledgements, the rest, or both.
+enum class Phase : std::uint8_t { start, wait, run };
+
+using MaybeReduction = std::optional<fabric::Reduction>;
+
+void launch_lines(const device::CollectiveLines& lines, MaybeReduction reduction, Phase phase, Grid grid,
+                  Done done, cudaStream_t stream);
+void launch_moves(const device::CollectiveMoves& moves, MaybeReduction reduction, Phase phase, Grid grid,
+                  Done done, cudaStream_t stream);
+
+// See load_kernels.
+void load_collective_kernels();
+
+}  // namespace tca::cuda

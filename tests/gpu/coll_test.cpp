@@ -1,0 +1,287 @@
+// Collectives by kernels: of every kind, type and operation, in place and not, started by the host, on a stream and in
+// graphs that are replayed, among ranks that share a GPU or have one each.
+#include <cuda_runtime.h>
+#include <gtest/gtest.h>
+
+#include <thread>
+
+#include "coll_check.hpp"
+
+namespace tca::test {
+namespace {
+
+using namespace std::chrono_literals;
+using coll::Kind;
+
+void ok(cudaError_t result) { require(result == cudaSuccess, "CUDA: {}", cudaGetErrorString(result)); }
+
+// A rank's stream, and a graph of one collective.
+class OnStream {
+ public:
+  OnStream() { ok(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking)); }
+  OnStream(const OnStream&) = delete;
+  ~OnStream() {
+    if (graph_ != nullptr) cudaGraphExecDestroy(graph_);
+    cudaStreamDestroy(stream_);
+  }
+
+  void run(Collective& collective) const {
+    collective.run(stream_);
+    ok(cudaStreamSynchronize(stream_));
+  }
+  void start_and_wait(Collective& collective) const {
+    collective.start(stream_);
+    collective.wait(stream_);
+    ok(cudaStreamSynchronize(stream_));
+  }
+  // Captured once, however often it runs.
+  void in_graph(Collective& collective) {
+    if (graph_ == nullptr) {
+      cudaGraph_t graph = nullptr;
+      ok(cudaStreamBeginCapture(stream_, cudaStreamCaptureModeThreadLocal));
+      collective.run(stream_);
+      ok(cudaStreamEndCapture(stream_, &graph));
+      ok(cudaGraphInstantiate(&graph_, graph, 0));
+      ok(cudaGraphDestroy(graph));
+    }
+    ok(cudaGraphLaunch(graph_, stream_));
+    ok(cudaStreamSynchronize(stream_));
+  }
+  Stream stream() const { return stream_; }
+
+ private:
+  cudaStream_t stream_ = nullptr;
+  cudaGraphExec_t graph_ = nullptr;
+};
+
+enum class By { host, test, stream, start_and_wait, graph, turns };
+
+void check(World& world, CollCase test, By by) {
+  OnStream on;
+  int turn = 0;
+  test.by_test = by == By::test;
+  if (by == By::stream) test.run = [&](Collective& c) { on.run(c); };
+  if (by == By::start_and_wait) test.run = [&](Collective& c) { on.start_and_wait(c); };
+  if (by == By::graph) test.run = [&](Collective& c) { on.in_graph(c); };
+  if (by == By::turns) {
+    test.run = [&](Collective& c) {
+      switch (turn++ % 4) {
+        case 0:
+          return on.run(c);
+        case 1:
+          return on.in_graph(c);
+        case 2:
+          return c();
+        default:
+          return on.start_and_wait(c);
+      }
+    };
+  }
+  try {
+    check_collective(world, test);
+  } catch (const Mismatch& error) {
+    throw named(test, error);
+  }
+  world.check();
+}
+
+constexpr Kind kinds[]{Kind::broadcast, Kind::all_gather, Kind::all_reduce, Kind::reduce_scatter,
+                       Kind::all_to_all};
+
+class GpuColl : public testing::TestWithParam<int> {
+ protected:
+  static int ranks() { return GetParam(); }
+  static void run(const Ranks::Body& body) { EXPECT_EQ(thread_ranks("cuda")->run(ranks(), body), ""); }
+
+  // Of every kind, in place and not.
+  static void run_all(CollCase test, By by) {
+    run([=](World& world) {
+      for (const Kind kind : kinds) {
+        for (const bool in_place : {true, false}) {
+          CollCase one = test;
+          one.kind = kind;
+          one.root = world.size() - 1;
+          one.in_place = in_place || kind == Kind::broadcast;
+          check(world, one, by);
+        }
+      }
+    });
+  }
+};
+
+TEST_P(GpuColl, BarrierOnAStreamAndInAGraph) {
+  run([](World& world) {
+    for (const By by : {By::host, By::stream, By::graph, By::start_and_wait})
+      check(world, {.kind = Kind::barrier, .count = 0, .steps = 20}, by);
+  });
+}
+
+TEST_P(GpuColl, OfOddSizes) {
+  for (const std::int64_t count : {1, 3, 37, 1001}) {
+    for (const char* algorithm : {"kernel_ll", "kernel_direct"}) {
+      run_all({.type = "float", .algorithm = algorithm, .count = count, .steps = 4}, By::turns);
+      run_all({.type = "long", .algorithm = algorithm, .count = count, .steps = 4}, By::graph);
+    }
+  }
+}
+
+// Several waves of blocks, and sizes that no vector divides.
+TEST_P(GpuColl, OfManyElements) {
+  run_all({.type = "double", .algorithm = "kernel_ll", .count = 30001, .steps = 3}, By::stream);
+  run_all({.type = "float", .algorithm = "kernel_direct", .count = 300001, .steps = 3}, By::stream);
+  run_all({.type = "double", .count = 1 << 20, .steps = 2}, By::graph);
+}
+
+TEST_P(GpuColl, OfEveryTypeAndOperation) {
+  run([](World& world) {
+    for (const char* type : {"float", "double", "int", "long"}) {
+      for (const Op op : {Op::sum, Op::min, Op::max, Op::product}) {
+        for (const char* algorithm : {"kernel_ll", "kernel_direct"}) {
+          for (const Kind kind : {Kind::all_reduce, Kind::reduce_scatter}) {
+            check(world,
+                  {.kind = kind, .type = type, .algorithm = algorithm, .count = 130, .op = op, .steps = 2},
+                  By::stream);
+          }
+        }
+      }
+    }
+  });
+}
+
+TEST_P(GpuColl, StartedByTheHost) {
+  for (const char* algorithm : {"kernel_ll", "kernel_direct"}) {
+    run_all({.type = "int", .algorithm = algorithm, .count = 100, .steps = 20}, By::host);
+    run_all({.type = "int", .algorithm = algorithm, .count = 100, .steps = 20}, By::test);
+  }
+}
+
+// Thousands of steps without a look of the host's, each of which moves on what the one before has brought: blocks change
+// ranks, then places; the last rank's are sent to all, and summed.
+class Mill {
+ public:
+  static constexpr std::int64_t n = 40;  // of a block
+
+  Mill(World& world, const CollOptions& options)
+      : ranks_(world.size()),
+        here_(world.window<std::int64_t>(ranks_ * n)),
+        there_(world.window<std::int64_t>(ranks_ * n)),
+        copy_(world.window<std::int64_t>(ranks_ * n)),
+        exchange_(world, "exchange", here_, there_, n, options),
+        last_(world, "last", copy_, ranks_ * n, world.size() - 1, options),
+        sum_(world, "sum", copy_, ranks_ * n, Op::sum, options) {
+    for (std::int64_t block = 0; block < ranks_; ++block)
+      fill(here_, block * n, n, world.rank() * ranks_ + block);
+  }
+
+  void step(cudaStream_t stream) {
+    exchange_.run(stream);
+    const auto move = [&](Window<std::int64_t>& to, std::int64_t at, std::int64_t from, std::int64_t count) {
+      ok(cudaMemcpyAsync(to.data() + at, there_.data() + from, static_cast<std::size_t>(count) * 8,
+                         cudaMemcpyDeviceToDevice, stream));
+    };
+    move(here_, 0, (ranks_ - 1) * n, n);
+    if (ranks_ > 1) move(here_, n, 0, (ranks_ - 1) * n);
+    move(copy_, 0, 0, ranks_ * n);
+    last_.run(stream);
+    sum_.run(stream);
+  }
+
+  void check(int rank, int steps) const {
+    using Blocks = std::vector<std::vector<std::int64_t>>;
+    const auto ranks = static_cast<std::size_t>(ranks_);
+    Blocks here(ranks, std::vector<std::int64_t>(ranks)), there = here;
+    for (std::size_t r = 0; r < ranks; ++r)
+      for (std::size_t b = 0; b < ranks; ++b) here[r][b] = static_cast<std::int64_t>(r * ranks + b);
+    for (int i = 0; i < steps; ++i) {
+      for (std::size_t r = 0; r < ranks; ++r)
+        for (std::size_t b = 0; b < ranks; ++b) there[r][b] = here[b][r];
+      for (std::size_t r = 0; r < ranks; ++r)
+        for (std::size_t b = 0; b < ranks; ++b) here[r][(b + 1) % ranks] = there[r][b];
+    }
+    const std::vector<std::int64_t> have = contents(here_), sums = contents(copy_);
+    for (std::size_t i = 0; i < have.size(); ++i) {
+      const std::size_t block = i / static_cast<std::size_t>(n);
+      require(have[i] == here[static_cast<std::size_t>(rank)][block], "rank {}: element {} is {}", rank, i,
+              have[i]);
+      require(sums[i] == ranks_ * there[ranks - 1][block], "rank {}: sum {} is {}", rank, i, sums[i]);
+    }
+  }
+
+ private:
+  std::int64_t ranks_;
+  Window<std::int64_t> here_, there_, copy_;
+  AllToAll<std::int64_t> exchange_;
+  Broadcast<std::int64_t> last_;
+  AllReduce<std::int64_t> sum_;
+};
+
+TEST_P(GpuColl, ManyStepsInAGraph) {
+  run([](World& world) {
+    for (const char* algorithm : {"kernel_ll", "kernel_direct"}) {
+      constexpr int steps = 20, replays = 100;
+      const OnStream on;
+      Mill mill(world, {.algorithm = algorithm});
+      cudaGraph_t graph = nullptr;
+      cudaGraphExec_t exec = nullptr;
+      ok(cudaStreamBeginCapture(on.stream(), cudaStreamCaptureModeThreadLocal));
+      for (int i = 0; i < steps; ++i) mill.step(on.stream());
+      ok(cudaStreamEndCapture(on.stream(), &graph));
+      ok(cudaGraphInstantiate(&exec, graph, 0));
+      ok(cudaGraphDestroy(graph));
+      for (int i = 0; i < replays; ++i) ok(cudaGraphLaunch(exec, on.stream()));
+      ok(cudaStreamSynchronize(on.stream()));
+      ok(cudaGraphExecDestroy(exec));
+      world.check();
+      mill.check(world.rank(), steps * replays);
+      world.barrier();
+    }
+  });
+}
+
+TEST_P(GpuColl, StartedInAnyOrderAndWaitedForInOne) {
+  run([](World& world) {
+    AllReduce<double> first(world, "first", 10), second(world, "second", 1 << 16);
+    for (int step = 0; step < 20; ++step) {
+      fill(first.from(), 0, 10, 1.0);
+      fill(second.from(), 0, 1 << 16, 2.0);
+      Collective& early = world.rank() % 2 == 0 ? static_cast<Collective&>(first) : second;
+      Collective& late = world.rank() % 2 == 0 ? static_cast<Collective&>(second) : first;
+      early.start();
+      late.start();
+      first.wait();
+      second.wait();
+      require(element(first.to(), 9) == world.size(), "the first is wrong");
+      require(element(second.to(), 65535) == 2 * world.size(), "the second is wrong");
+    }
+  });
+}
+
+INSTANTIATE_TEST_SUITE_P(Ranks, GpuColl, testing::Values(1, 2, 4));
+
+TEST(GpuCollErrors, SayWhoIsMissing) {
+  for (const char* algorithm : {"kernel_ll", "kernel_direct"}) {
+    const auto body = [&](World& world) {
+      OnStream on;
+      AllReduce<double> sum(world, "norm", 4, Op::sum, {.algorithm = algorithm, .time_limit = 300ms});
+      on.run(sum);
+      if (world.rank() == 1) std::this_thread::sleep_for(1s);
+      on.run(sum);
+      world.check();
+    };
+    const std::string failure = thread_ranks("cuda")->run(2, body);
+    EXPECT_NE(failure.find("step 2 of allreduce 'norm' for rank 1"), std::string::npos) << failure;
+  }
+}
+
+TEST(GpuCollErrors, RefuseAStreamWhereTheHostCombines) {
+  const auto body = [](World& world) {
+    AllReduce<double> sum(world, "norm", 4, [](double a, double b) { return a + b; });
+    sum.run(nullptr);
+  };
+  const std::string failure = thread_ranks("cuda")->run(2, body);
+  EXPECT_NE(failure.find("run of the allreduce 'norm' on a stream: it goes by"), std::string::npos)
+      << failure;
+}
+
+}  // namespace
+}  // namespace tca::test

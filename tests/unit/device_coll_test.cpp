@@ -1,0 +1,430 @@
+// Collectives as kernels run them, with threads for blocks: what arrives, bit by bit, step after step, while some ranks are
+// late; and who is named when one never comes.
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <functional>
+#include <memory>
+#include <thread>
+
+#include "device_ranks.hpp"
+#include "fabric/cuda/collective_plan.hpp"
+#include "seed.hpp"
+
+namespace tca::test {
+namespace {
+
+using cuda::CollectivePlace;
+using device::Line;
+using fabric::CollectiveKind;
+using fabric::Pattern;
+
+enum class Way { lines, moves };
+
+struct Case {
+  CollectiveKind kind;
+  Way way = Way::lines;
+  Word parts = 1, lanes = 1;
+  std::size_t skew = 0;  // bytes by which the buffers miss the widest alignment
+  bool apart = false;    // start and wait in kernels of their own
+  Word steps = 60;
+  double limit_s = 20;
+  int silent = -1;  // a rank that never starts
+  Word first_step = 0;
+};
+
+// Sums of these depend on their order.
+float value(Word step, int rank, std::size_t i) {
+  const Word hash =
+      (step * 7919 + static_cast<Word>(rank) * 104729 + static_cast<Word>(i) * 31) * 2654435761u >> 16;
+  return (hash % 2 == 0 ? 1.0f : -1.0f) / static_cast<float>(hash % 1000 + 3);
+}
+
+std::byte byte_value(Word step, int rank, std::size_t i) {
+  return static_cast<std::byte>(step * 31 + static_cast<Word>(rank) * 7 + static_cast<Word>(i) * 5 +
+                                static_cast<Word>(i >> 8));
+}
+
+class Ranks {
+ public:
+  explicit Ranks(const Case& test) : test_(test), ranks_(static_cast<std::size_t>(test.kind.ranks)) {
+    for (Rank& rank : ranks_) set_up(rank);
+    for (std::size_t r = 0; r < ranks_.size(); ++r) plan(static_cast<int>(r));
+  }
+
+  // What went wrong first, or an empty string.
+  std::string run(unsigned seed) {
+    std::vector<std::unique_ptr<Barrier>> grids;
+    std::vector<std::unique_ptr<Team>> teams;
+    std::vector<std::jthread> threads;
+    for (int rank = 0; rank < test_.kind.ranks; ++rank) {
+      if (rank == test_.silent) continue;
+      Barrier& grid = *grids.emplace_back(std::make_unique<Barrier>(test_.parts * test_.lanes));
+      for (Word part = 0; part < test_.parts; ++part) {
+        Team& team = *teams.emplace_back(std::make_unique<Team>(test_.lanes));
+        for (Word lane = 0; lane < test_.lanes; ++lane) {
+          threads.emplace_back([this, rank, seed, &team, &grid, part, lane] {
+            run_lane(rank, {team, part, test_.parts, lane, test_.lanes}, grid, seed);
+          });
+        }
+      }
+    }
+    threads.clear();  // joins them
+    return failure_;
+  }
+
+  Word waiting(int rank, int whom) const { return at(rank).waiting[static_cast<std::size_t>(whom)]; }
+  Word gave_up(int rank) const { return at(rank).gave_up; }
+
+ private:
+  struct Rank {
+    std::vector<Line> input, output;  // as memory, aligned to 16
+    std::vector<Line> lines;
+    std::vector<Word> flags, acks, steps, waiting, gone;
+    Word count = 0, abort = 0, gave_up = 0;
+    bool stops = false;  // all of its threads alike
+    device::CollectiveLines as_lines;
+    device::CollectiveMoves as_moves;
+    CollectivePlace place;
+  };
+
+  const Rank& at(int rank) const { return ranks_[static_cast<std::size_t>(rank)]; }
+  Rank& at(int rank) { return ranks_[static_cast<std::size_t>(rank)]; }
+  bool is(Pattern pattern) const { return test_.kind.pattern == pattern; }
+  bool sums() const { return test_.kind.reduction.has_value(); }
+  std::size_t block() const { return test_.kind.block_bytes; }
+  std::size_t all_blocks() const { return block() * ranks_.size(); }
+  std::size_t input_bytes() const {
+    return is(Pattern::all_to_all) || is(Pattern::reduce_scatter) ? all_blocks() : block();
+  }
+  std::size_t output_bytes() const {
+    return is(Pattern::all_to_all) || is(Pattern::all_gather) ? all_blocks() : block();
+  }
+
+  std::byte* output_of(Rank& rank) const {
+    return reinterpret_cast<std::byte*>(rank.output.data()) + test_.skew;
+  }
+  std::byte* input_of(Rank& rank) const {
+    return test_.kind.in_place ? output_of(rank)
+                               : reinterpret_cast<std::byte*>(rank.input.data()) + test_.skew;
+  }
+  // Where this rank's input begins, and its result.
+  std::byte* own_input(int r) {
+    return input_of(at(r)) +
+           (is(Pattern::all_gather) && test_.kind.in_place ? static_cast<std::size_t>(r) * block() : 0);
+  }
+  std::byte* result(int r) {
+    return output_of(at(r)) +
+           (is(Pattern::reduce_scatter) && test_.kind.in_place ? static_cast<std::size_t>(r) * block() : 0);
+  }
+
+  void set_up(Rank& rank) const {
+    const std::size_t size = ranks_.size(), room = all_blocks() / sizeof(Line) + 3;
+    rank.input.resize(room);
+    rank.output.resize(room);
+    rank.lines.resize(2 * size * device::buffer_pitch(static_cast<Word>(block() / 8 + 1)));
+    rank.flags.assign((1 + test_.parts) * size, test_.first_step);
+    rank.acks.assign(test_.parts * size, test_.first_step);
+    rank.steps.assign(test_.parts, test_.first_step);
+    rank.waiting.assign(size, test_.first_step);
+    rank.gone.resize(size);
+  }
+
+  void plan(int r) {
+    Rank& rank = at(r);
+    CollectivePlace& place = rank.place;
+    place.rank = r;
+    place.input = own_input(r);
+    for (Rank& other : ranks_) {
+      place.inputs.push_back(input_of(other));
+      place.outputs.push_back(output_of(other));
+    }
+    const device::Patience patience{&rank.abort,
+                                    &rank.gave_up,
+                                    rank.waiting.data(),
+                                    static_cast<std::uint64_t>(test_.limit_s * 1e9),
+                                    7,
+                                    rank.gone.data(),
+                                    nullptr};
+    if (test_.way == Way::lines) {
+      device::CollectiveLines& lines = rank.as_lines = cuda::plan_lines(test_.kind, place);
+      const Word pitch = device::buffer_pitch(lines.lines());
+      for (std::size_t to = 0; to < ranks_.size(); ++to)
+        lines.theirs[to] = ranks_[to].lines.data() + 2 * pitch * static_cast<Word>(r);
+      lines.mine = rank.lines.data();
+      if (is(Pattern::broadcast)) lines.acks = at(test_.kind.root).acks.data();
+      lines.steps = rank.steps.data();
+      lines.patience = patience;
+    } else {
+      device::CollectiveMoves& moves = rank.as_moves = cuda::plan_moves(test_.kind, place);
+      for (std::size_t to = 0; to < ranks_.size(); ++to) moves.theirs[to] = ranks_[to].flags.data() + r;
+      moves.mine = rank.flags.data();
+      moves.steps = rank.steps.data();
+      moves.patience = patience;
+    }
+  }
+
+  // What a kernel does; `start` and `wait` say which phases are in it.
+  bool kernel(Rank& rank, const HostBlock& block, bool start, bool wait) {
+    const Word step = rank.steps[block.part()] + 1;
+    bool good = true;
+    if (test_.way == Way::lines) {
+      if (start) good = device::send_collective_lines(rank.as_lines, step, block);
+      if (wait) good = receive(rank, step, block, good);
+    } else {
+      if (start) device::begin_moves(rank.as_moves, step, block);
+      if (wait) good = finish(rank, step, block);
+    }
+    block.sync();
+    if (wait && block.lane() == 0) rank.steps[block.part()] = step;
+    return good;
+  }
+  bool receive(Rank& rank, Word step, const HostBlock& block, bool good) const {
+    using Sum = device::Reduction<float, device::Add>;
+    return sums() ? device::receive_collective_lines<Sum>(rank.as_lines, step, block, good)
+                  : device::receive_collective_lines<device::Copying>(rank.as_lines, step, block, good);
+  }
+  bool finish(Rank& rank, Word step, const HostBlock& block) const {
+    using Sum = device::Reduction<float, device::Add>;
+    return sums() ? device::finish_moves<Sum>(rank.as_moves, step, block)
+                  : device::finish_moves<device::Copying>(rank.as_moves, step, block);
+  }
+
+  void run_lane(int r, const HostBlock& block, Barrier& grid, unsigned seed) {
+    Rank& rank = at(r);
+    const bool first = block.part() == 0 && block.lane() == 0;
+    std::mt19937 random(seed + static_cast<unsigned>(r));
+    const Word late = random_in(random, 1, 20);
+    for (Word i = 1; i <= test_.steps; ++i) {
+      const Word step = test_.first_step + i;
+      if (first) {
+        if (random_in(random, 0, late) == 0)
+          std::this_thread::sleep_for(std::chrono::microseconds(random_in(random, 1, 200)));
+        fill(r, step);
+      }
+      grid.arrive_and_wait();
+      bool good = true;
+      if (test_.apart) {
+        good = kernel(rank, block, true, false);
+        grid.arrive_and_wait();
+        good = kernel(rank, block, false, true) && good;
+      } else {
+        good = kernel(rank, block, true, true);
+      }
+      if (!good && block.lane() == 0)
+        fail("rank " + std::to_string(r) + " gave up in step " + std::to_string(step));
+      grid.arrive_and_wait();
+      if (first && failure().empty()) check(r, step);
+      if (first) rank.stops = !failure().empty();
+      grid.arrive_and_wait();
+      if (rank.stops) return;
+    }
+  }
+
+  void fill(int r, Word step) {
+    if (is(Pattern::broadcast) && r != test_.kind.root) {
+      std::memset(own_input(r), 0xee, block());
+    } else if (sums()) {
+      for (std::size_t i = 0; i < input_bytes() / sizeof(float); ++i) {
+        const float one = value(step, r, i);
+        std::memcpy(own_input(r) + i * sizeof one, &one, sizeof one);
+      }
+    } else {
+      for (std::size_t i = 0; i < input_bytes(); ++i) own_input(r)[i] = byte_value(step, r, i);
+    }
+  }
+
+  std::byte expected_byte(int r, Word step, std::size_t i) const {
+    if (is(Pattern::broadcast)) return byte_value(step, test_.kind.root, i);
+    const std::size_t offset = is(Pattern::all_to_all) ? static_cast<std::size_t>(r) * block() : 0;
+    return byte_value(step, static_cast<int>(i / block()), offset + i % block());
+  }
+  float expected_sum(int r, Word step, std::size_t i) const {
+    const std::size_t offset = is(Pattern::reduce_scatter) ? static_cast<std::size_t>(r) * block() / 4 : 0;
+    float sum = value(step, 0, offset + i);
+    for (int other = 1; other < test_.kind.ranks; ++other) sum += value(step, other, offset + i);
+    return sum;
+  }
+
+  void check(int r, Word step) {
+    if (is(Pattern::barrier)) return;
+    for (std::size_t i = 0; !sums() && i < output_bytes(); ++i) {
+      if (result(r)[i] != expected_byte(r, step, i))
+        return fail("rank " + std::to_string(r) + ", step " + std::to_string(step) + ": byte " +
+                    std::to_string(i) + " is wrong");
+    }
+    for (std::size_t i = 0; sums() && i < block() / sizeof(float); ++i) {
+      const float want = expected_sum(r, step, i);
+      if (std::memcmp(result(r) + i * sizeof want, &want, sizeof want) != 0)
+        return fail("rank " + std::to_string(r) + ", step " + std::to_string(step) + ": sum " +
+                    std::to_string(i) + " is wrong");
+    }
+  }
+
+  std::string failure() {
+    const std::lock_guard lock(mutex_);
+    return failure_;
+  }
+  // The other ranks need not wait for this one.
+  void fail(const std::string& what) {
+    const std::lock_guard lock(mutex_);
+    if (failure_.empty()) failure_ = what;
+    for (Rank& rank : ranks_) device::store_relaxed(&rank.abort, 1);
+  }
+
+  const Case test_;
+  std::vector<Rank> ranks_;
+  std::mutex mutex_;
+  std::string failure_;
+};
+
+CollectiveKind kind_of(Pattern pattern, int ranks, std::uint64_t bytes, bool in_place) {
+  CollectiveKind kind;
+  kind.pattern = pattern;
+  kind.ranks = ranks;
+  kind.root = ranks / 2;
+  kind.block_bytes = bytes;
+  kind.in_place = in_place || pattern == Pattern::broadcast;
+  if (pattern == Pattern::all_reduce || pattern == Pattern::reduce_scatter) {
+    kind.block_bytes = (bytes + 3) / 4 * 4;
+    kind.reduction = {fabric::Number::float32, fabric::Combination::sum};
+  }
+  return kind;
+}
+
+class DeviceColl : public testing::TestWithParam<Pattern> {
+ protected:
+  void run(Case test, const std::vector<std::uint64_t>& sizes) {
+    const Seed seed;
+    SCOPED_TRACE(seed.how_to_repeat());
+    for (const std::uint64_t bytes : sizes) {
+      for (const bool in_place : {true, false}) {
+        test.kind = kind_of(GetParam(), test.kind.ranks, bytes, in_place);
+        ASSERT_EQ(Ranks(test).run(seed.value()), "")
+            << bytes << " bytes, " << test.kind.ranks << " ranks, " << (in_place ? "in place" : "apart");
+      }
+    }
+  }
+  static Case of(Way way, int ranks, Word parts, Word lanes) {
+    Case test;
+    test.kind.ranks = ranks;
+    test.way = way;
+    test.parts = parts;
+    test.lanes = lanes;
+    return test;
+  }
+};
+
+TEST_P(DeviceColl, ByLines) {
+  if (GetParam() == Pattern::barrier) return;  // which has none
+  run(of(Way::lines, 2, 1, 1), {1, 4, 8, 12, 100});
+  run(of(Way::lines, 3, 2, 2), {8, 52, 1000});
+  run(of(Way::lines, 6, 1, 2), {7, 64});
+}
+TEST_P(DeviceColl, ByMoves) {
+  run(of(Way::moves, 2, 1, 1), {1, 4, 8, 12, 100});
+  run(of(Way::moves, 3, 2, 2), {8, 52, 1000});
+  run(of(Way::moves, 6, 1, 2), {7, 64});
+}
+TEST_P(DeviceColl, OfOneRank) {
+  if (GetParam() != Pattern::barrier) run(of(Way::lines, 1, 2, 1), {4, 100});
+  run(of(Way::moves, 1, 2, 1), {4, 100});
+}
+TEST_P(DeviceColl, StartedAndWaitedForApart) {
+  for (const Way way : {Way::lines, Way::moves}) {
+    if (way == Way::lines && GetParam() == Pattern::barrier) continue;
+    Case test = of(way, 3, 2, 1);
+    test.apart = true;
+    run(test, {8, 100});
+  }
+}
+TEST_P(DeviceColl, OfBuffersThatAreAlignedAsTheirElements) {
+  for (const Way way : {Way::lines, Way::moves}) {
+    if (way == Way::lines && GetParam() == Pattern::barrier) continue;
+    for (const std::size_t skew : {4u, 8u}) {
+      Case test = of(way, 2, 1, 2);
+      test.skew = skew;
+      run(test, {8, 36, 200});
+    }
+  }
+}
+TEST_P(DeviceColl, StepsMayWrap) {
+  Case test = of(Way::moves, 2, 1, 1);
+  test.first_step = ~Word{0} - 5;
+  run(test, {8});
+  if (GetParam() == Pattern::barrier) return;
+  test.way = Way::lines;
+  run(test, {8});
+}
+
+TEST_P(DeviceColl, NamesWhoNeverComes) {
+  for (const Way way : {Way::lines, Way::moves}) {
+    if (way == Way::lines && GetParam() == Pattern::barrier) continue;
+    Case test = of(way, 2, 1, 2);
+    test.kind = kind_of(GetParam(), 2, 16, true);  // a broadcast's root is rank 1
+    test.limit_s = 0.1;
+    test.silent = 1;
+    Ranks ranks(test);
+    EXPECT_EQ(ranks.run(1), "rank 0 gave up in step 1");
+    EXPECT_EQ(ranks.gave_up(0), 7u);
+    EXPECT_EQ(ranks.waiting(0, 1), 1u);
+  }
+}
+
+// A root runs ahead by two steps and no further.
+TEST(DeviceCollBroadcast, WaitsForItsReaders) {
+  Case test;
+  test.kind = kind_of(Pattern::broadcast, 2, 16, true);
+  test.limit_s = 0.1;
+  test.silent = 0;
+  Ranks ranks(test);
+  EXPECT_EQ(ranks.run(1), "rank 1 gave up in step 3");
+  EXPECT_EQ(ranks.waiting(1, 0), 3u);
+}
+
+std::string name_of(const testing::TestParamInfo<Pattern>& info) {
+  constexpr const char* names[]{"Barrier",   "Broadcast",     "AllGather",
+                                "AllReduce", "ReduceScatter", "AllToAll"};
+  return names[static_cast<int>(info.param)];
+}
+
+INSTANTIATE_TEST_SUITE_P(Patterns, DeviceColl,
+                         testing::Values(Pattern::barrier, Pattern::broadcast, Pattern::all_gather,
+                                         Pattern::all_reduce, Pattern::reduce_scatter, Pattern::all_to_all),
+                         name_of);
+
+TEST(CollPlan, TakesLinesForFewBytes) {
+  const auto first = [](Pattern pattern, std::uint64_t bytes) {
+    return cuda::collective_ways(kind_of(pattern, 4, bytes, true)).front().name;
+  };
+  for (const Pattern pattern : {Pattern::broadcast, Pattern::all_gather, Pattern::all_reduce,
+                                Pattern::reduce_scatter, Pattern::all_to_all}) {
+    EXPECT_EQ(first(pattern, 8), cuda::kernel_ll);
+    EXPECT_EQ(first(pattern, 8192), cuda::kernel_ll);
+    EXPECT_EQ(first(pattern, 64 << 20), cuda::kernel_direct);
+  }
+  EXPECT_EQ(first(Pattern::barrier, 0), cuda::kernel_direct);
+}
+
+// Every byte of an allreduce belongs to one rank.
+TEST(CollPlan, CutsIntoSlicesWithoutGaps) {
+  for (const std::uint64_t bytes : {4u, 16u, 60u, 1000u, 4096u}) {
+    for (int ranks = 1; ranks <= 9; ++ranks) {
+      const CollectiveKind kind = kind_of(Pattern::all_reduce, ranks, bytes, true);
+      std::vector<Line> memory(bytes / 16 + 1);
+      auto* const data = reinterpret_cast<std::byte*>(memory.data());
+      const std::vector<std::byte*> all(static_cast<std::size_t>(ranks), data);
+      std::byte* next = data;
+      for (int rank = 0; rank < ranks; ++rank) {
+        const device::CollectiveMoves moves = cuda::plan_moves(kind, {rank, data, all, all});
+        EXPECT_EQ(moves.from[0], next);
+        EXPECT_EQ(moves.atom_bytes, 16u);
+        next += moves.bytes[0];
+      }
+      EXPECT_EQ(next, data + bytes);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace tca::test
