@@ -15,10 +15,6 @@
 namespace tca::qcd {
 namespace {
 
-[[noreturn]] void refuse(const std::string& path, const std::string& what) {
-  throw Error(Errc::refused, fmt::format("{}: {}", path, what));
-}
-
 std::int64_t volume(const Contents& contents) {
   const Extents& n = contents.extents;
   return n[0] * n[1] * n[2] * n[3];
@@ -80,6 +76,10 @@ void write_all(World& world, const Gauge& gauge, const std::string& path, Conten
 }
 
 }  // namespace
+
+void refuse(const std::string& path, const std::string& what) {
+  throw Error(Errc::refused, fmt::format("{}: {}", path, what));
+}
 
 void check_extents(const Contents& contents, const std::string& path) {
   constexpr std::int64_t most = 4096;

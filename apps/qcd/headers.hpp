@@ -14,6 +14,9 @@ namespace tca::qcd {
 std::optional<Contents> inspect_nersc(const File& file, const std::string& path);
 std::optional<Contents> inspect_ildg(const File& file, const std::string& path);
 
+// Throws Error{refused} that names the file.
+[[noreturn]] void refuse(const std::string& path, const std::string& what);
+
 // Throws Error{refused} for extents that no lattice has; products of those that pass do not overflow.
 void check_extents(const Contents& contents, const std::string& path);
 

@@ -12,10 +12,6 @@ constexpr std::int64_t header_bytes = 144;
 constexpr std::int64_t longest_text = 1 << 20;
 constexpr std::uint64_t first_record = 1ULL << 15, last_record = 1ULL << 14;  // flags: of a message
 
-[[noreturn]] void refuse(const std::string& path, const std::string& what) {
-  throw Error(Errc::refused, fmt::format("{}: {}", path, what));
-}
-
 std::uint64_t big_endian(const std::string& bytes, std::size_t at, std::size_t count) {
   std::uint64_t value = 0;
   for (std::size_t i = 0; i < count; ++i) value = value << 8 | static_cast<unsigned char>(bytes[at + i]);

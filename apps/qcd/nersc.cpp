@@ -13,10 +13,6 @@ namespace {
 
 using Keys = std::map<std::string, std::string>;
 
-[[noreturn]] void refuse(const std::string& path, const std::string& what) {
-  throw Error(Errc::refused, fmt::format("{}: {}", path, what));
-}
-
 const std::string& value(const Keys& keys, const std::string& key, const std::string& path) {
   const auto found = keys.find(key);
   if (found == keys.end()) refuse(path, "its NERSC header has no " + key);

@@ -1,6 +1,7 @@
 // What a solver needs from a discretised Dirac operator.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <string>
 
@@ -15,6 +16,11 @@ struct Times {
   double wait_us = 0;      // for the halo, its start included
   double sums_us = 0;      // over all ranks
 };
+
+// Microseconds of a steady clock.
+inline double now_us() {
+  return std::chrono::duration<double, std::micro>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
 
 template <class T>
 class Operator {

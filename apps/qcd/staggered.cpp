@@ -2,17 +2,10 @@
 
 #include <fmt/format.h>
 
-#include <chrono>
-
 #include "tca/error.hpp"
 
 namespace tca::qcd {
 namespace {
-
-double now_us() {
-  return std::chrono::duration<double, std::micro>(std::chrono::steady_clock::now().time_since_epoch())
-      .count();
-}
 
 template <class T>
 const Complex<T>* colour_at(const T* reals, std::size_t place) {

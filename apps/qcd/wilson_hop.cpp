@@ -1,16 +1,9 @@
 #include "qcd/wilson_hop.hpp"
 
-#include <chrono>
-
 #include "qcd/spinor.hpp"
 
 namespace tca::qcd {
 namespace {
-
-double now_us() {
-  return std::chrono::duration<double, std::micro>(std::chrono::steady_clock::now().time_since_epoch())
-      .count();
-}
 
 Sites others(Sites target) {
   return target == Sites::even ? Sites::odd : target == Sites::odd ? Sites::even : Sites::all;

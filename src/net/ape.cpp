@@ -8,7 +8,7 @@ namespace tca::net {
 
 namespace {
 
-constexpr std::uint32_t word_bytes = 16;  // of a command and of an event
+constexpr std::uint32_t notice_bytes = 16;  // of a command and of an event
 
 const ApeKind& ape_of(const Network& network, std::uint32_t interconnect) {
   const Description& machine = network.machine();
@@ -54,7 +54,7 @@ des::Task Ape::run(ApePut put) {
   network_.send({.from = {node, host_},
                  .to = network_.nic(node, interconnect_),
                  .interconnect = interconnect_,
-                 .bytes = word_bytes,
+                 .bytes = notice_bytes,
                  .arrived = &posted});
   co_await posted.reached(1);
 
@@ -117,7 +117,7 @@ des::Task Ape::announce(ApePut put, std::uint64_t packets, std::unique_ptr<des::
   network_.send({.from = network_.nic(put.to.node, interconnect_),
                  .to = {put.to.node, host_},
                  .interconnect = interconnect_,
-                 .bytes = word_bytes,
+                 .bytes = notice_bytes,
                  .arrived = put.arrived});
 }
 

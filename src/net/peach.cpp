@@ -10,7 +10,7 @@ using des::Time;
 
 namespace {
 
-constexpr std::uint32_t word_bytes = 8;  // of a doorbell and of a flag
+constexpr std::uint32_t flag_bytes = 8;  // of a doorbell and of a flag
 
 const DmaKind& dma_of(const Network& network, std::uint32_t interconnect) {
   const Description& machine = network.machine();
@@ -63,7 +63,7 @@ void Peach::store(std::uint32_t node, Endpoint to, std::uint32_t bytes, des::Cou
 des::Task Peach::run(std::uint32_t node, std::uint32_t channel, const DmaChain& chain) {
   const Endpoint nic = network_.nic(node, interconnect_);
   des::Counter doorbell(simulator_, {"the doorbell of node", node});
-  store(node, nic, word_bytes, &doorbell);
+  store(node, nic, flag_bytes, &doorbell);
   co_await doorbell.reached(1);
 
   Engine& own = engine(node);
@@ -119,7 +119,7 @@ des::Task Peach::flag(std::uint32_t node, Descriptor descriptor, Passage& data) 
   const auto raise = [&](Endpoint at, des::Counter* counter) {
     if (counter == nullptr) return;
     network_.send(
-        {.from = nic, .to = at, .interconnect = interconnect_, .bytes = word_bytes, .arrived = counter});
+        {.from = nic, .to = at, .interconnect = interconnect_, .bytes = flag_bytes, .arrived = counter});
   };
   raise({descriptor.to.node, host_}, descriptor.arrived);
   raise({node, host_}, descriptor.sent);

@@ -7,6 +7,7 @@
 #include "core/world_state.hpp"
 #include "launch.hpp"
 #include "put_exchange.hpp"
+#include "refuse.hpp"
 #include "route/choose.hpp"
 #include "subcommand.hpp"
 #include "tca/error.hpp"
@@ -24,18 +25,15 @@ struct ExplainOptions {
   Bind bind = Bind::automatic;
 };
 
-[[noreturn]] void refuse(const std::string& message) { throw Error(Errc::invalid_argument, message); }
-
 void check(const ExplainOptions& options) {
   if (options.ranks < 1 || options.ranks > max_ranks)
-    refuse(fmt::format("--ranks {}: 1 to {} are possible", options.ranks, max_ranks));
+    refuse("--ranks {}: 1 to {} are possible", options.ranks, max_ranks);
   if (options.to < 0 || options.to >= options.ranks)
-    refuse(fmt::format("--to {}: there are the ranks 0 to {}", options.to, options.ranks - 1));
+    refuse("--to {}: there are the ranks 0 to {}", options.to, options.ranks - 1);
   const bench::PutShape& shape = options.shape;
   if (shape.run < 1 || shape.runs < 1) refuse("--run and --runs must be at least 1");
   if (shape.runs > 1 && shape.pitch < shape.run)
-    refuse(
-        fmt::format("--pitch {}: runs of {} bytes must begin at least as far apart", shape.pitch, shape.run));
+    refuse("--pitch {}: runs of {} bytes must begin at least as far apart", shape.pitch, shape.run);
 }
 
 std::string where(const World& world, const ExplainOptions& options) {

@@ -8,7 +8,7 @@ namespace tca::tool {
 namespace {
 
 constexpr double knee = 0.03;
-constexpr double step = 0.02;  // of a logarithm, for differences; the model moves in packets, not smoothly
+constexpr double log_step = 0.02;  // of a logarithm, for differences; the model moves in packets, not smoothly
 
 using Matrix = std::vector<std::vector<double>>;
 
@@ -68,9 +68,9 @@ class Solver {
     Matrix columns;
     for (std::size_t k = 0; k < at_.size(); ++k) {
       std::vector<double> moved = at_;
-      moved[k] += step;
+      moved[k] += log_step;
       std::vector<double> column = problem_.errors(exponentials(moved));
-      for (std::size_t i = 0; i < column.size(); ++i) column[i] = (column[i] - errors_[i]) / step;
+      for (std::size_t i = 0; i < column.size(); ++i) column[i] = (column[i] - errors_[i]) / log_step;
       columns.push_back(std::move(column));
     }
     return columns;

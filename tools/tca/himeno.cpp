@@ -15,19 +15,13 @@
 #include "himeno_solve.hpp"
 #include "launch.hpp"
 #include "mpi_options.hpp"
+#include "refuse.hpp"
 #include "subcommand.hpp"
 #include "tca/error.hpp"
 #include "tca/world.hpp"
 
 namespace tca::tool {
 namespace {
-
-[[noreturn]] void refuse(const std::string& message) { throw Error(Errc::invalid_argument, message); }
-
-void check_writable(const std::string& path) {
-  if (path.empty()) return;
-  if (!std::ofstream(path, std::ios::app)) refuse(fmt::format("{}: cannot be written", path));
-}
 
 // Twelve arrays of coefficients and two of pressure over all ranks, and the reference's two.
 void check_memory(const himeno::Problem& problem, const HimenoOptions& options) {
@@ -52,13 +46,13 @@ void check_fabric(const HimenoOptions& options) {
   }
   if (options.compare && options.fabric == "sim")
     refuse("--compare: there is no MPI on a modelled machine to compare with");
-  if (options.start != "host") refuse(fmt::format("--start {} needs --fabric cuda", options.start));
+  if (options.start != "host") refuse("--start {} needs --fabric cuda", options.start);
   if (is_over_mpi(options.fabric) && !himeno::have_mpi())
-    refuse(fmt::format(
+    refuse(
         "--fabric {}: this tca was built without MPI; install libopenmpi-dev and openmpi-bin and build again",
-        options.fabric));
+        options.fabric);
   if (is_over_mpi(options.fabric) && options.threads)
-    refuse(fmt::format("--fabric {}: its ranks are processes; leave --threads out", options.fabric));
+    refuse("--fabric {}: its ranks are processes; leave --threads out", options.fabric);
   if (options.compare && options.threads)
     refuse("--compare needs ranks that are processes; leave --threads out");
 }
@@ -66,7 +60,7 @@ void check_fabric(const HimenoOptions& options) {
 // Everything that can be wrong is said here, once, before any rank is started.
 void check_before_launch(const HimenoOptions& options) {
   if (options.ranks < 1 || options.ranks > max_ranks) {
-    refuse(fmt::format("--ranks {}: 1 to {} are possible", options.ranks, max_ranks));
+    refuse("--ranks {}: 1 to {} are possible", options.ranks, max_ranks);
   }
   const himeno::Problem problem{.extents = himeno::size_named(options.size).extents};
   make_himeno_grid(options, problem, options.ranks);

@@ -15,6 +15,7 @@
 #include "himeno/solver.hpp"
 #include "net/machine.hpp"
 #include "progress.hpp"
+#include "refuse.hpp"
 #include "route/bring_up.hpp"
 #include "tca/error.hpp"
 #ifdef OPENTCA_HIMENO_ON_GPUS
@@ -29,8 +30,6 @@ namespace {
 
 constexpr std::int64_t traced_iterations = 200;   // a trace of seconds would be too large for its viewers
 constexpr std::int64_t modelled_iterations = 10;  // a virtual second would take long, and all are alike
-
-[[noreturn]] void refuse(const std::string& message) { throw Error(Errc::invalid_argument, message); }
 
 himeno::Plan plan_for(const HimenoOptions& options) {
   himeno::Plan plan{.iterations = options.iterations, .overlap = !options.no_overlap};
@@ -150,14 +149,14 @@ Grid make_himeno_grid(const HimenoOptions& options, const himeno::Problem& probl
     try {
       return Grid::choose(ranks, problem.interior());
     } catch (const Error&) {
-      refuse(fmt::format("{} ranks: no grid of so many fits the {} cells to be shared in size {}", ranks,
-                         himeno::describe(problem.interior()), options.size));
+      refuse("{} ranks: no grid of so many fits the {} cells to be shared in size {}", ranks,
+             himeno::describe(problem.interior()), options.size);
     }
   }
   const auto shape = parse_grid(options.grid);
-  if (!shape) refuse(fmt::format("--grid {}: give three extents, such as 2x2x1, or auto", options.grid));
+  if (!shape) refuse("--grid {}: give three extents, such as 2x2x1, or auto", options.grid);
   const std::int64_t held = std::int64_t{(*shape)[0]} * (*shape)[1] * (*shape)[2];
-  if (held != ranks) refuse(fmt::format("--grid {} holds {} ranks, not {}", options.grid, held, ranks));
+  if (held != ranks) refuse("--grid {} holds {} ranks, not {}", options.grid, held, ranks);
   const Grid grid(ranks, *shape);
   himeno::check_grid(problem, grid);
   return grid;

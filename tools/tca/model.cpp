@@ -9,12 +9,12 @@
 #include <memory>
 #include <optional>
 
-#include "base/fail.hpp"
 #include "cores.hpp"
 #include "model_report.hpp"
 #include "model_run.hpp"
 #include "model_sweep.hpp"
 #include "record.hpp"
+#include "refuse.hpp"
 #include "subcommand.hpp"
 
 namespace tca::tool {
@@ -28,11 +28,6 @@ struct ModelCommand {
   int jobs = 0;  // 0: as many as there are cores
 };
 
-void check_writable(const std::string& path) {
-  if (!path.empty() && !std::ofstream(path, std::ios::app))
-    base::fail(Errc::invalid_argument, "{}: cannot be written", path);
-}
-
 template <class Number>
 std::optional<Number> number_in(const std::string& text) {
   Number value{};
@@ -44,7 +39,7 @@ std::optional<Number> number_in(const std::string& text) {
 // The machine's numbers have a slash in their names: links/cable/latency.
 void set_number(ModelOptions& options, const std::string& key, const std::string& value) {
   const std::optional<double> number = number_in<double>(value);
-  if (!number) base::fail(Errc::invalid_argument, "{}={}: the value is no number", key, value);
+  if (!number) refuse("{}={}: the value is no number", key, value);
   options.overrides[key] = *number;
 }
 
@@ -66,14 +61,12 @@ void set_option(ModelOptions& options, const std::string& name, const std::strin
   }
   const auto count = counts.find(name);
   if (count == counts.end())
-    base::fail(
-        Errc::invalid_argument,
+    refuse(
         "--sweep {}: there are bytes, ranks, extent, size, element, iterations, grid, layout, scheme, mpi, "
         "fidelity, machine, and the numbers of the machine file, such as links/cable/latency",
         name);
   const std::optional<std::int64_t> number = number_in<std::int64_t>(value);
-  if (!number || *number < 1)
-    base::fail(Errc::invalid_argument, "--sweep {}={}: the value is no whole number from 1 on", name, value);
+  if (!number || *number < 1) refuse("--sweep {}={}: the value is no whole number from 1 on", name, value);
   *count->second = *number;
 }
 
@@ -94,8 +87,7 @@ std::vector<Point> make_points(const ModelCommand& command) {
         Point& next = further.emplace_back(point);
         next.name += fmt::format("{}{}={}", point.name.empty() ? "" : " ", sweep.name, value);
         set_option(next.options, sweep.name, value);
-        if (further.size() > most)
-          base::fail(Errc::invalid_argument, "the sweep has more than {} points", most);
+        if (further.size() > most) refuse("the sweep has more than {} points", most);
       }
     points = std::move(further);
   }
@@ -104,7 +96,7 @@ std::vector<Point> make_points(const ModelCommand& command) {
 
 int run_sweep(const ModelCommand& command) {
   if (!command.model.trace.empty() || !command.model.links.empty())
-    base::fail(Errc::invalid_argument, "--trace and --links are of one run; leave them out, or the sweep");
+    refuse("--trace and --links are of one run; leave them out, or the sweep");
   const std::vector<Point> points = make_points(command);
   const auto work = [&points](std::size_t i) {
     return model_line(points[i].options, run_model(points[i].options), points[i].name);
@@ -133,7 +125,7 @@ int model(ModelCommand command) {
   for (const std::string& text : command.overrides) {
     const std::size_t equals = text.find('=');
     if (equals == std::string::npos)
-      base::fail(Errc::invalid_argument, "--set {}: write KEY=NUMBER, such as links/cable/latency=0.2", text);
+      refuse("--set {}: write KEY=NUMBER, such as links/cable/latency=0.2", text);
     set_number(command.model, text.substr(0, equals), text.substr(equals + 1));
   }
   for (const std::string* path : {&command.json, &command.model.trace, &command.model.links})

@@ -13,6 +13,7 @@
 #include "base/fail.hpp"
 #include "fd.hpp"
 #include "progress.hpp"
+#include "refuse.hpp"
 #include "signals.hpp"
 
 namespace tca::tool {
@@ -21,15 +22,14 @@ namespace {
 
 constexpr std::size_t most_points = 1000;
 
-[[noreturn]] void refuse(const std::string& text) {
-  base::fail(Errc::invalid_argument,
-             "--sweep {}: write NAME=VALUE,VALUE,... or NAME=FIRST:LAST, which doubles", text);
+[[noreturn]] void refuse_sweep(const std::string& text) {
+  refuse("--sweep {}: write NAME=VALUE,VALUE,... or NAME=FIRST:LAST, which doubles", text);
 }
 
 std::int64_t whole(const std::string& text, const std::string& sweep) {
   std::int64_t value = 0;
   const auto [rest, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc() || rest != text.data() + text.size() || value < 1) refuse(sweep);
+  if (error != std::errc() || rest != text.data() + text.size() || value < 1) refuse_sweep(sweep);
   return value;
 }
 
@@ -153,24 +153,23 @@ class Points {
 
 Sweep parse_sweep(const std::string& text) {
   const std::size_t equals = text.find('=');
-  if (equals == std::string::npos || equals == 0 || equals + 1 == text.size()) refuse(text);
+  if (equals == std::string::npos || equals == 0 || equals + 1 == text.size()) refuse_sweep(text);
   Sweep sweep{text.substr(0, equals), {}};
   const std::string values = text.substr(equals + 1);
   if (const std::size_t colon = values.find(':'); colon != std::string::npos) {
     const std::int64_t first = whole(values.substr(0, colon), text),
                        last = whole(values.substr(colon + 1), text);
     for (std::int64_t value = first; value <= last; value *= 2) sweep.values.push_back(std::to_string(value));
-    if (sweep.values.empty()) refuse(text);
+    if (sweep.values.empty()) refuse_sweep(text);
     return sweep;
   }
   std::istringstream list(values);
   for (std::string value; std::getline(list, value, ',');) {
-    if (value.empty()) refuse(text);
+    if (value.empty()) refuse_sweep(text);
     sweep.values.push_back(value);
   }
   if (sweep.values.size() > most_points)
-    base::fail(Errc::invalid_argument, "--sweep {} has {} points; {} are possible", sweep.name,
-               sweep.values.size(), most_points);
+    refuse("--sweep {} has {} points; {} are possible", sweep.name, sweep.values.size(), most_points);
   return sweep;
 }
 

@@ -14,6 +14,7 @@
 #include "launch.hpp"
 #include "qcd/gpu_start.hpp"
 #include "qcd_run.hpp"
+#include "refuse.hpp"
 #include "subcommand.hpp"
 #include "tca/error.hpp"
 #include "tca/world.hpp"
@@ -21,25 +22,16 @@
 namespace tca::tool {
 namespace {
 
-[[noreturn]] void refuse(const std::string& message) { throw Error(Errc::invalid_argument, message); }
-
-void check_writable(const std::string& path) {
-  if (path.empty()) return;
-  if (!std::ofstream(path, std::ios::app)) refuse(fmt::format("{}: cannot be written", path));
-}
-
 // Of a file that will be made under another name and renamed: better said before the sweeps than after.
 void check_folder(const std::string& path) {
   if (path.empty()) return;
   const std::filesystem::path folder = std::filesystem::absolute(path).parent_path();
-  if (access(folder.c_str(), W_OK) != 0)
-    refuse(fmt::format("{}: cannot be written: {}", path, std::strerror(errno)));
+  if (access(folder.c_str(), W_OK) != 0) refuse("{}: cannot be written: {}", path, std::strerror(errno));
 }
 
 void check_fabric(const QcdOptions& options) {
   if (options.fabric != "cuda") {
-    if (options.started_by != "auto")
-      refuse(fmt::format("--started-by {} needs --fabric cuda", options.started_by));
+    if (options.started_by != "auto") refuse("--started-by {} needs --fabric cuda", options.started_by);
     if (options.compare && options.threads)
       refuse("--compare needs ranks that are processes; leave --threads out");
     return;
@@ -48,7 +40,7 @@ void check_fabric(const QcdOptions& options) {
   refuse("--fabric cuda: this tca was built without CUDA; install the toolkit and build again");
 #endif
   if (options.action != "invert" && options.action != "dslash")
-    refuse(fmt::format("--fabric cuda is for invert and dslash; {} runs on the host", options.action));
+    refuse("--fabric cuda is for invert and dslash; {} runs on the host", options.action);
   if (options.action == "dslash" && options.started_by == "kernel")
     refuse("--started-by kernel is for solving; an operator is applied by the host or a graph");
   qcd::check_on_gpus(inverter_options(options), qcd::start_named(options.started_by));
@@ -57,7 +49,7 @@ void check_fabric(const QcdOptions& options) {
 // Everything that can be wrong is said here, once, before any rank is started.
 void check_before_launch(const QcdOptions& options) {
   if (options.ranks < 1 || options.ranks > max_ranks)
-    refuse(fmt::format("--ranks {}: 1 to {} are possible", options.ranks, max_ranks));
+    refuse("--ranks {}: 1 to {} are possible", options.ranks, max_ranks);
   if (options.precision == "mixed" && options.action == "dslash")
     refuse("--precision mixed is for solving; an operator is applied in single or double");
   check_fabric(options);

@@ -7,12 +7,11 @@
 #include <vector>
 
 #include "qcd/configuration.hpp"
+#include "refuse.hpp"
 #include "tca/error.hpp"
 
 namespace tca::tool {
 namespace {
-
-[[noreturn]] void refuse(const std::string& message) { throw Error(Errc::invalid_argument, message); }
 
 // "8x8x8x16"; nothing for anything but one or four positive numbers.
 std::optional<std::vector<std::int64_t>> parse_extents(const std::string& text) {
@@ -34,9 +33,9 @@ std::optional<std::vector<std::int64_t>> parse_extents(const std::string& text) 
 Grid parse_grid(const std::string& text, int ranks) {
   const auto shape = parse_extents(text);
   if (!shape || text.find('x') == std::string::npos)
-    refuse(fmt::format("--grid {}: give four numbers of ranks, such as 1x1x2x2, or auto", text));
+    refuse("--grid {}: give four numbers of ranks, such as 1x1x2x2, or auto", text);
   const std::int64_t held = (*shape)[0] * (*shape)[1] * (*shape)[2] * (*shape)[3];
-  if (held != ranks) refuse(fmt::format("--grid {} holds {} ranks, not {}", text, held, ranks));
+  if (held != ranks) refuse("--grid {} holds {} ranks, not {}", text, held, ranks);
   return Grid(ranks, {shape->begin(), shape->end()}, std::vector<bool>(qcd::dims, true));
 }
 
@@ -45,8 +44,7 @@ Grid parse_grid(const std::string& text, int ranks) {
 qcd::Extents qcd_extents(const QcdOptions& options) {
   if (!options.config.empty()) return qcd::inspect_configuration(options.config).extents;
   const auto extents = parse_extents(options.small ? "8" : options.large ? "16" : options.lattice);
-  if (!extents)
-    refuse(fmt::format("--lattice {}: give one extent, or four such as 8x8x8x16", options.lattice));
+  if (!extents) refuse("--lattice {}: give one extent, or four such as 8x8x8x16", options.lattice);
   return {(*extents)[0], (*extents)[1], (*extents)[2], (*extents)[3]};
 }
 

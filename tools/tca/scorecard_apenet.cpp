@@ -36,14 +36,14 @@ net::Endpoint memory(const Lab& lab, const std::string& where, std::uint32_t nod
   return where == "gpu" ? lab.gpu(node) : lab.host(node);
 }
 
-struct Put {
+struct CardPut {
   net::ApePut put;
   des::Counter* waited_for = nullptr;
   double bytes = 0;
   bool staged = false;  // copied out of the GPU before and into the other after
 };
 
-des::Task run_put(Lab& lab, net::Ape& ape, Put put) {
+des::Task run_put(Lab& lab, net::Ape& ape, CardPut put) {
   const net::HostKind& host = lab.machine().host;
   const des::Time out = host.copy_start + des::from_us(put.bytes / host.from_gpu_bytes_per_s * 1e6);
   const des::Time in = host.copy_start + des::from_us(put.bytes / host.to_gpu_bytes_per_s * 1e6);
@@ -60,7 +60,7 @@ double put_once(const net::Machine& machine, const RunSettings& settings, bool u
   net::Ape ape(lab.network(), lab.network().interconnect("torus"), lab.host(0).unit);
   des::Counter arrived(lab.simulator(), {"a message for node", 1});
   des::Counter sent(lab.simulator(), {"the flag of node", 0});
-  Put put;
+  CardPut put;
   put.bytes = static_cast<double>(settings.bytes);
   put.staged = settings.staged;
   put.put.from = settings.staged ? lab.host(0) : memory(lab, settings.from, 0);

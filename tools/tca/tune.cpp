@@ -15,6 +15,7 @@
 #include "mpi_options.hpp"
 #include "plot.hpp"
 #include "progress.hpp"
+#include "refuse.hpp"
 #include "route/tuning.hpp"
 #include "subcommand.hpp"
 #include "tca/error.hpp"
@@ -41,13 +42,10 @@ struct TuneOptions {
   Bind bind = Bind::automatic;
 };
 
-[[noreturn]] void refuse(const std::string& message) { throw Error(Errc::invalid_argument, message); }
-
 void check_before_launch(const TuneOptions& options) {
   if (options.ranks < 2 || options.ranks > max_ranks)
-    refuse(fmt::format("--ranks {}: 2 to {} are possible", options.ranks, max_ranks));
-  if (!options.json.empty() && !std::ofstream(options.json, std::ios::app))
-    refuse(fmt::format("{}: cannot be written", options.json));
+    refuse("--ranks {}: 2 to {} are possible", options.ranks, max_ranks);
+  check_writable(options.json);
   if (options.verify && (options.dry_run || !options.output.empty() || !options.plot.empty()))
     refuse("--verify writes no table and draws nothing; leave --dry-run, --output and --plot out");
   const fs::path path =
@@ -157,13 +155,12 @@ void store(route::TuningTable& table, const TuneOptions& options) {
 void draw_survey(const Survey& survey, const route::TuningTable& table, const std::string& output) {
   std::string lines = (fs::temp_directory_path() / "tca-tune-XXXXXX").string();
   const int fd = mkstemp(lines.data());
-  if (fd < 0) refuse(fmt::format("{}: cannot be written", lines));
+  if (fd < 0) refuse("{}: cannot be written", lines);
   close(fd);
   append_json(survey, table, lines);
   const int code = draw({lines}, output, "");
   fs::remove(lines);
-  if (code != 0)
-    refuse(fmt::format("{} was not drawn; `tca tune --json FILE` keeps what was measured", output));
+  if (code != 0) refuse("{} was not drawn; `tca tune --json FILE` keeps what was measured", output);
 }
 
 int tune_rank(const TuneOptions& options) {

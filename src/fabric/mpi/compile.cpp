@@ -11,7 +11,7 @@ namespace tca::mpi {
 
 namespace {
 
-constexpr std::string_view doing = "making a chain's requests";
+constexpr std::string_view making_requests = "making a chain's requests";
 
 // The messages of a chain from one rank to another; MPI_Startall may start them in any order, so each has its own tag.
 enum Kind : int { with_datatype, with_packed, bare, confirmation, invitation, kinds };
@@ -72,11 +72,11 @@ class Compiler {
     if (operation.receives) {
       check(MPI_Recv_init(address, content.count, content.type.get(), partner, first_tag_ + kind, comm_,
                           &operation.request),
-            doing);
+            making_requests);
     } else {
       check(MPI_Send_init(address, content.count, content.type.get(), partner, first_tag_ + kind, comm_,
                           &operation.request),
-            doing);
+            making_requests);
     }
     (operation.receives ? operations_.receives : operations_.sends).push_back(std::move(operation));
   }
@@ -86,13 +86,13 @@ class Compiler {
     const int tag = first_tag_ + confirmation;
     if (side == Side::to) {
       Operation told{.partner = partner};
-      check(MPI_Send_init(nullptr, 0, MPI_BYTE, partner, tag, comm_, &told.request), doing);
+      check(MPI_Send_init(nullptr, 0, MPI_BYTE, partner, tag, comm_, &told.request), making_requests);
       operations_.confirming.push_back(std::move(told));
       return;
     }
     for (auto& of_parity : operations_.confirmations) {
       Operation awaited{.partner = partner, .receives = true};
-      check(MPI_Recv_init(nullptr, 0, MPI_BYTE, partner, tag, comm_, &awaited.request), doing);
+      check(MPI_Recv_init(nullptr, 0, MPI_BYTE, partner, tag, comm_, &awaited.request), making_requests);
       of_parity.push_back(std::move(awaited));
     }
   }
@@ -102,9 +102,9 @@ class Compiler {
     Operation word{.partner = partner, .receives = side == Side::from, .invites = true};
     const int tag = first_tag_ + invitation;
     if (word.receives)
-      check(MPI_Recv_init(nullptr, 0, MPI_BYTE, partner, tag, comm_, &word.request), doing);
+      check(MPI_Recv_init(nullptr, 0, MPI_BYTE, partner, tag, comm_, &word.request), making_requests);
     else
-      check(MPI_Send_init(nullptr, 0, MPI_BYTE, partner, tag, comm_, &word.request), doing);
+      check(MPI_Send_init(nullptr, 0, MPI_BYTE, partner, tag, comm_, &word.request), making_requests);
     operations_.receives.push_back(std::move(word));
   }
 

@@ -9,7 +9,7 @@ namespace tca::mpi {
 
 namespace {
 
-constexpr std::string_view doing = "passing on an immediate put";
+constexpr std::string_view passing_on = "passing on an immediate put";
 
 }  // namespace
 
@@ -23,9 +23,9 @@ void Immediates::put(int rank, std::uint32_t window, std::uint64_t offset, std::
   put.rank = rank;
   put.message = {offset, window, static_cast<std::uint32_t>(value.size()), {}};
   std::memcpy(put.message.value.data(), value.data(), value.size());
-  check(MPI_Irecv(nullptr, 0, MPI_BYTE, rank, Tag::immediate_taken, comm_, &put.requests[1]), doing);
+  check(MPI_Irecv(nullptr, 0, MPI_BYTE, rank, Tag::immediate_taken, comm_, &put.requests[1]), passing_on);
   check(MPI_Isend(&put.message, sizeof put.message, MPI_BYTE, rank, Tag::immediate, comm_, &put.requests[0]),
-        doing);
+        passing_on);
 }
 
 void Immediates::store_arrived() {
@@ -33,24 +33,24 @@ void Immediates::store_arrived() {
     int come = 0;
     MPI_Message handle;
     MPI_Status status;
-    check(MPI_Improbe(MPI_ANY_SOURCE, Tag::immediate, comm_, &come, &handle, &status), doing);
+    check(MPI_Improbe(MPI_ANY_SOURCE, Tag::immediate, comm_, &come, &handle, &status), passing_on);
     if (!come) return;
     Message message;
-    check(MPI_Mrecv(&message, sizeof message, MPI_BYTE, &handle, &status), doing);
+    check(MPI_Mrecv(&message, sizeof message, MPI_BYTE, &handle, &status), passing_on);
     // A window that is gone here is not missed by anybody.
     if (const auto found = served_.find(message.window); found != served_.end())
       std::memcpy(found->second->data() + message.offset, message.value.data(), message.bytes);
     MPI_Request confirmation;
     check(MPI_Isend(nullptr, 0, MPI_BYTE, status.MPI_SOURCE, Tag::immediate_taken, comm_, &confirmation),
-          doing);
-    check(MPI_Request_free(&confirmation), doing);
+          passing_on);
+    check(MPI_Request_free(&confirmation), passing_on);
   }
 }
 
 bool Immediates::look() {
   for (auto put = under_way_.begin(); put != under_way_.end();) {
     int done = 0;
-    check(MPI_Testall(2, put->requests.data(), &done, MPI_STATUSES_IGNORE), doing);
+    check(MPI_Testall(2, put->requests.data(), &done, MPI_STATUSES_IGNORE), passing_on);
     put = done ? under_way_.erase(put) : std::next(put);
   }
   return under_way_.empty();

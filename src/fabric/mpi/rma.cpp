@@ -11,15 +11,15 @@ namespace tca::mpi {
 
 namespace {
 
-constexpr std::string_view doing = "putting (rma)";
+constexpr std::string_view putting = "putting (rma)";
 
 MPI_Group group_of(MPI_Comm comm, const std::set<int>& ranks) {
   if (ranks.empty()) return MPI_GROUP_NULL;
   const std::vector<int> list(ranks.begin(), ranks.end());
   MPI_Group all, some;
-  check(MPI_Comm_group(comm, &all), doing);
-  check(MPI_Group_incl(all, static_cast<int>(list.size()), list.data(), &some), doing);
-  check(MPI_Group_free(&all), doing);
+  check(MPI_Comm_group(comm, &all), putting);
+  check(MPI_Group_incl(all, static_cast<int>(list.size()), list.data(), &some), putting);
+  check(MPI_Group_free(&all), putting);
   return some;
 }
 
@@ -87,7 +87,7 @@ RmaPart::~RmaPart() {
 void RmaPart::post() {
   for (RmaWindow& window : windows_) {
     if (window.origins == MPI_GROUP_NULL) continue;
-    check(MPI_Win_post(window.origins, 0, window.handle), doing);
+    check(MPI_Win_post(window.origins, 0, window.handle), putting);
     window.posted = true;
   }
 }
@@ -96,13 +96,13 @@ void RmaPart::put() {
   const Alarm alarm(time_limit_, fmt::format("a step of chain '{}' (mpi/rma): MPI_Win_complete", chain_));
   for (RmaWindow& window : windows_) {
     if (window.puts.empty()) continue;
-    check(MPI_Win_start(window.targets, 0, window.handle), doing);
+    check(MPI_Win_start(window.targets, 0, window.handle), putting);
     for (const RmaWindow::Put& put : window.puts) {
       check(MPI_Put(put.from.address, put.from.count, put.from.type.get(), put.rank, put.to_offset,
                     put.to.count, put.to.type.get(), window.handle),
-            doing);
+            putting);
     }
-    check(MPI_Win_complete(window.handle), doing);
+    check(MPI_Win_complete(window.handle), putting);
   }
 }
 
@@ -110,7 +110,7 @@ bool RmaPart::arrived() {
   bool all = true;
   for (RmaWindow& window : windows_) {
     int complete = 1;
-    if (window.posted) check(MPI_Win_test(window.handle, &complete), doing);
+    if (window.posted) check(MPI_Win_test(window.handle, &complete), putting);
     window.posted &= !complete;
     all &= complete != 0;
   }

@@ -1,0 +1,23 @@
+// What subcommands say of arguments that cannot be, before anything has run.
+#pragma once
+
+#include <fstream>
+#include <string>
+#include <utility>
+
+#include "base/fail.hpp"
+
+namespace tca::tool {
+
+// Throws Error{invalid_argument}.
+template <class... Args>
+[[noreturn]] void refuse(fmt::format_string<Args...> text, Args&&... args) {
+  base::fail(Errc::invalid_argument, text, std::forward<Args>(args)...);
+}
+
+// Refuses a file that cannot be written to. An empty path is no file.
+inline void check_writable(const std::string& path) {
+  if (!path.empty() && !std::ofstream(path, std::ios::app)) refuse("{}: cannot be written", path);
+}
+
+}  // namespace tca::tool
