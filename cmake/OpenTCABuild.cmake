@@ -24,6 +24,13 @@ function(opentca_own_target target)
   endif()
 endfunction()
 
+# Of code that is not to be fast: instrumented, it takes longer to optimise than it ever runs.
+function(opentca_compile_briefly target)
+  if(OPENTCA_SANITIZE)
+    target_compile_options(${target} PRIVATE $<$<COMPILE_LANGUAGE:CXX>:-O0>)
+  endif()
+endfunction()
+
 # A folder of src/: the object library opentca_<name>. NEEDS names the folders it may include, all of them lower;
 # LIBS are private. A folder of headers only has no SOURCES.
 function(opentca_add_layer name)

@@ -51,13 +51,6 @@ function(opentca_test_defaults name)
                                           ENVIRONMENT "${environment}")
 endfunction()
 
-# Instrumented assertions take longer to optimise than they ever run.
-function(opentca_compile_briefly target)
-  if(OPENTCA_SANITIZE)
-    target_compile_options(${target} PRIVATE $<$<COMPILE_LANGUAGE:CXX>:-O0>)
-  endif()
-endfunction()
-
 # Links GoogleTest's main and the library with its internals. A library in LIBS that this machine lacks (rapidcheck,
 # MPI::MPI_C) makes the whole test a skipped one.
 function(opentca_add_gtest name)
