@@ -52,7 +52,6 @@ std::unique_ptr<Exchange> direct_exchange(World& world, const Grid& grid, const 
 std::unique_ptr<Exchange> mpi_exchange(World& world, const Grid& grid, const Share& share,
                                        const Pressure& pressure);
 
-bool have_mpi();
 std::string mpi_version();  // e.g. "Open MPI 4.1.4"; empty without MPI
 
 }  // namespace tca::himeno

@@ -154,8 +154,6 @@ std::unique_ptr<Exchange> mpi_exchange(World& world, const Grid& grid, const Sha
   return std::make_unique<MpiExchange>(world, grid, share, pressure);
 }
 
-bool have_mpi() { return true; }
-
 std::string mpi_version() {
   std::array<char, MPI_MAX_LIBRARY_VERSION_STRING> text{};
   int length = 0;
@@ -171,7 +169,6 @@ std::string mpi_version() {
 namespace tca::himeno {
 
 std::unique_ptr<Exchange> mpi_exchange(World&, const Grid&, const Share&, const Pressure&) { return nullptr; }
-bool have_mpi() { return false; }
 std::string mpi_version() { return {}; }
 
 }  // namespace tca::himeno

@@ -68,14 +68,17 @@ Solution solve_bicgstab(Operator<T>& d, Sums& sums, const Field<T>& b, Field<T>&
   while (!iteration.over()) {
     d.apply(p, v, false);
     Phases overlap = dots(shape, shadow, v);
+    charge(d, 2);
     sum<T>(sums, std::array{&overlap});
     const Phases alpha = coefficients(shape, iteration, [&](std::size_t i) { return rho[i] / overlap[i]; });
     add_scaled(shape, coefficients(shape, iteration, [&](std::size_t i) { return negative(alpha[i]); }), v,
                r);
+    charge(d, 3);
     d.apply(r, t, false);
     // What is needed of the new residual r - omega t and of rho follows from these, in one sum.
     Phases tr = dots(shape, t, r), tt = as_phases(norms(shape, t)), rr = as_phases(norms(shape, r));
     Phases sr = dots(shape, shadow, r), st = dots(shape, shadow, t);
+    charge(d, 3);
     sum<T>(sums, std::array{&tr, &tt, &rr, &sr, &st});
     const Phases omega = coefficients(shape, iteration, [&](std::size_t i) { return tr[i] / tt[i]; });
     add_scaled(shape, alpha, p, x);
@@ -88,6 +91,7 @@ Solution solve_bicgstab(Operator<T>& d, Sums& sums, const Field<T>& b, Field<T>&
         shape, iteration, [&](std::size_t i) { return (rho[i] / before[i]) * (alpha[i] / omega[i]); });
     add_scaled(shape, less, v, p);
     scale_and_add(shape, r, beta, p);
+    charge(d, 8);  // reads p, r, t, v and x, writes p, r and x
     Numbers r2_now = real_parts(rr);
     for (std::size_t i = 0; i < shape.rhs; ++i)
       if (!iteration.done(i)) r2_now[i] = std::fmax(0.0, rr[i].re - norm(omega[i]) * tt[i].re);

@@ -21,6 +21,7 @@ struct Search {
     d.apply(r, s, true);
     Numbers both = norms(shape, s);
     const Numbers mine = norms(shape, r);
+    charge(d, 2);
     both.insert(both.end(), mine.begin(), mine.end());
     sums(both);
     const auto middle = both.begin() + static_cast<std::ptrdiff_t>(shape.rhs);
@@ -31,6 +32,7 @@ struct Search {
   // Moves x along p to where the residual is least, and the residual with it.
   void step(Operator<T>& d, Sums& sums, Field<T>& x, const Iteration<T>& iteration) {
     d.apply(p, q, false);
+    charge(d, 1);
     const Numbers q2 = summed_norms(shape, sums, q);
     Numbers forth(shape.rhs, 0), back(shape.rhs, 0);
     for (std::size_t i = 0; i < shape.rhs; ++i) {
@@ -40,14 +42,16 @@ struct Search {
     }
     add_scaled(shape, forth, p, x);
     add_scaled(shape, back, q, r);
+    charge(d, 6);
   }
 
   // The next direction; `before` is s2 of the last one.
-  void turn(const Numbers& before) {
+  void turn(Operator<T>& d, const Numbers& before) {
     Numbers beta(shape.rhs, 0);
     for (std::size_t i = 0; i < shape.rhs; ++i)
       if (before[i] > 0) beta[i] = s2[i] / before[i];
     scale_and_add(shape, s, beta, p);
+    charge(d, 3);
   }
 };
 
@@ -67,7 +71,7 @@ Solution solve_cg(Operator<T>& d, Sums& sums, const Field<T>& b, Field<T>& x, co
     const Numbers before = search.s2;
     search.step(d, sums, x, iteration);
     search.look(d, sums);
-    search.turn(before);
+    search.turn(d, before);
     iteration.end(search.r2);
   }
   return iteration.finish();
@@ -107,7 +111,7 @@ Solution solve_cg_mixed(Operator<double>& d, Operator<float>& single, Sums& sums
       ++iteration.solution.updates;
       highest = relative();
     }
-    search.turn(before);
+    search.turn(single, before);
     iteration.end(search.r2);
   }
   Solution solution = iteration.finish();

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <chrono>
 
 #include "tca/error.hpp"
 
@@ -97,7 +96,8 @@ Inversion attempt_until_true(const SolveOptions& asked,
 }
 
 Inversion Inverter::invert(const Field<double>& source, Field<double>& x) {
-  const auto begin = std::chrono::steady_clock::now();
+  World& world = double_->world();
+  const auto begin = world.now();
   Field<double> prepared, part(double_->shape().size(), 0);
   double_->prepare(source, prepared);
   Inversion inversion = attempt_until_true(
@@ -106,7 +106,7 @@ Inversion Inverter::invert(const Field<double>& source, Field<double>& x) {
         double_->reconstruct(source, part, x);
         return true_residuals(*whole_, sums_, source, x);
       });
-  inversion.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  inversion.seconds = (world.now() - begin).count();
   inversion.flops =
       2.0 * inversion.solution.iterations * double_->flops() * static_cast<double>(options_.wilson.rhs);
   return inversion;

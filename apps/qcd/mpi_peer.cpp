@@ -82,8 +82,6 @@ class MpiPeer : public Peer {
 
 std::unique_ptr<Peer> mpi_peer(World& world) { return std::make_unique<MpiPeer>(world); }
 
-bool have_mpi() { return true; }
-
 std::string mpi_version() {
   std::array<char, MPI_MAX_LIBRARY_VERSION_STRING> text{};
   int length = 0;
@@ -99,7 +97,6 @@ std::string mpi_version() {
 namespace tca::qcd {
 
 std::unique_ptr<Peer> mpi_peer(World&) { return nullptr; }
-bool have_mpi() { return false; }
 std::string mpi_version() { return {}; }
 
 }  // namespace tca::qcd

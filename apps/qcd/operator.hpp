@@ -1,12 +1,12 @@
 // What a solver needs from a discretised Dirac operator.
 #pragma once
 
-#include <chrono>
 #include <cstdint>
 #include <string>
 
 #include "qcd/field.hpp"
 #include "qcd/lattice.hpp"
+#include "tca/world.hpp"
 
 namespace tca::qcd {
 
@@ -17,10 +17,8 @@ struct Times {
   double sums_us = 0;      // over all ranks
 };
 
-// Microseconds of a steady clock.
-inline double now_us() {
-  return std::chrono::duration<double, std::micro>(std::chrono::steady_clock::now().time_since_epoch()).count();
-}
+// Microseconds of the clock that this rank lives by.
+inline double now_us(const World& world) { return world.now().count() * 1e6; }
 
 template <class T>
 class Operator {
@@ -30,6 +28,7 @@ class Operator {
   // Collective: out = D in, or D^dagger in. Both have the operator's shape and are different fields.
   virtual void apply(const Field<T>& in, Field<T>& out, bool dagger) = 0;
 
+  virtual World& world() = 0;
   virtual Shape shape() const = 0;
   virtual Sites sites() const = 0;   // that its fields live on
   virtual double flops() const = 0;  // of one application to one right-hand side, over all ranks

@@ -44,7 +44,6 @@ class Peer {
 // ranks are not the world's.
 std::unique_ptr<Peer> mpi_peer(World& world);
 
-bool have_mpi();
 std::string mpi_version();  // e.g. "Open MPI 4.1.4"; empty without MPI
 
 // NCCL, for a world of fabric cuda: a group of ncclSend and ncclRecv, and ncclAllReduce, on a stream beside the caller's. The

@@ -28,6 +28,7 @@ class Staggered : public Operator<T> {
   Staggered(World& world, const Gauge& gauge, const StaggeredOptions& options);
 
   void apply(const Field<T>& in, Field<T>& out, bool dagger) override;
+  World& world() override { return world_; }
   Shape shape() const override;
   Sites sites() const override { return Sites::all; }
   double flops() const override;
@@ -40,10 +41,12 @@ class Staggered : public Operator<T> {
     Complex<T> c[3];
   };
   const Matrix<T>& link(std::int64_t site, int mu, Matrix<T>& room) const;
+  void charge(std::size_t sites);
   void project_faces(const Field<T>& in);
   Colour derivative(const Field<T>& in, std::int32_t site, std::size_t r) const;
   void derive(const Field<T>& in, Field<T>& out, T sign, const std::vector<std::int32_t>& sites) const;
 
+  World& world_;
   const Lattice& lattice_;
   StaggeredOptions options_;
   std::size_t rhs_;

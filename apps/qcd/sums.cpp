@@ -6,10 +6,13 @@
 namespace tca::qcd {
 
 Sums::Sums(World& world, int most, const Peer* peer)
-    : reduce_(world, "solver sums", most), peer_(peer), room_(static_cast<std::size_t>(most)) {}
+    : world_(world),
+      reduce_(world, "solver sums", most),
+      peer_(peer),
+      room_(static_cast<std::size_t>(most)) {}
 
 void Sums::operator()(std::span<double> numbers) {
-  const auto begin = std::chrono::steady_clock::now();
+  const auto begin = world_.now();
   if (peer_ != nullptr) {
     peer_->sum(numbers, nullptr);
   } else {
@@ -17,7 +20,7 @@ void Sums::operator()(std::span<double> numbers) {
     reduce_(room_);
     std::copy_n(room_.begin(), numbers.size(), numbers.begin());
   }
-  time_us_ += std::chrono::duration<double, std::micro>(std::chrono::steady_clock::now() - begin).count();
+  time_us_ += std::chrono::duration<double, std::micro>(world_.now() - begin).count();
 }
 
 }  // namespace tca::qcd

@@ -19,6 +19,7 @@ class Sums {
   double& time_us() { return time_us_; }
 
  private:
+  World& world_;
   AllReduce<double> reduce_;
   const Peer* peer_;
   std::vector<double> room_;

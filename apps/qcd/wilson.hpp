@@ -16,6 +16,7 @@ class Wilson : public Operator<T> {
   void apply(const Field<T>& in, Field<T>& out, bool dagger) override;
   Shape shape() const override;
   Sites sites() const override { return options_.even_odd ? Sites::even : Sites::all; }
+  World& world() override { return hop_.world(); }
   double flops() const override;
   std::int64_t bytes() const override;
   std::string explain() const override { return hop_.explain(); }

@@ -18,6 +18,7 @@ namespace tca::qcd {
 
 // Of H, a site: 8 projections of 12, 8 products of 132 and 7 sums of 24, as is usual.
 inline constexpr double wilson_flops = 1320;
+inline constexpr double projection_flops = 12 + 132;  // of half a spinor that is sent
 
 struct WilsonOptions {
   double kappa = 0.12;
@@ -47,6 +48,7 @@ class WilsonHop {
   // With `dagger` H^dagger, which is H with the signs of the gammas turned.
   void apply(Sites target, const T* in, T* out, const Combination<T>& combination, bool dagger);
 
+  World& world() { return world_; }
   const Lattice& lattice() const { return lattice_; }
   std::size_t rhs() const { return rhs_; }
   std::int64_t bytes(Sites sent) const { return faces_.bytes(sent); }
@@ -60,7 +62,10 @@ class WilsonHop {
   template <Storage storage, bool dagger>
   void hop(const Sweep& sweep, const std::vector<std::int32_t>& sites) const;
   void hop_any(const Sweep& sweep, const std::vector<std::int32_t>& sites) const;
+  void charge_faces(Sites sent);
+  void charge_hop(const Sweep& sweep, std::size_t sites);
 
+  World& world_;
   const Lattice& lattice_;
   std::size_t rhs_;
   Links<T> links_;

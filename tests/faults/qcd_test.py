@@ -201,8 +201,29 @@ class Measurements(QcdTest):
         said, lines = self.json("dslash", *SMALL, "--seconds", "0.02", "--precision", "single", "--compare")
         self.assertEqual([line["peer"] for line in lines], [None, "mpi"])
 
+    @unittest.skipUnless(MPI, "there is no MPI")
+    def test_over_mpi_as_in_memory(self):
+        solve = ("invert", *SMALL, "--tolerance", "1e-8", "--fabric")
+        for fabric in ("shm", "mpi", "shm+mpi"):
+            _, lines = self.json(*solve, fabric)
+        self.assertEqual([line["fabric"] for line in lines], ["shm", "mpi", "shm+mpi"])
+        self.assertEqual(len({line["true_residual"] for line in lines}), 1)
+
+    def test_on_a_modelled_machine(self):
+        solve = ("invert", *SMALL, "--tolerance", "1e-8", "--fabric")
+        self.json(*solve, "shm")
+        for _ in range(2):
+            _, (real, *modelled) = self.json(*solve, "sim", "--machine", "ha-pacs-tca")
+        self.assertEqual({line["hardware"] for line in modelled}, {"model of HA-PACS/TCA"})
+        self.assertEqual({line["true_residual"] for line in modelled}, {real["true_residual"]})
+        # Sixteen kernels, three for each of four hops and four for vectors, each of which takes 5 us to launch.
+        self.assertGreater(modelled[0]["median_us"], 80)
+        self.assertGreater(modelled[0]["operator_us"], 0)
+        self.assertEqual(modelled[0]["median_us"], modelled[1]["median_us"])
+
     def test_comparisons_that_cannot_be(self):
         self.assert_refused("--compare needs ranks that are processes", "invert", "--compare", "--threads")
+        self.assert_refused("no MPI on a modelled machine", "invert", "--compare", "--fabric", "sim")
 
 
 class Interrupted(QcdTest):

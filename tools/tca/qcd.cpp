@@ -2,16 +2,12 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
-#include <fstream>
 #include <memory>
 #include <string>
 
-#include "cores.hpp"
-#include "launch.hpp"
 #include "qcd/gpu_start.hpp"
 #include "qcd_run.hpp"
 #include "refuse.hpp"
@@ -29,16 +25,11 @@ void check_folder(const std::string& path) {
   if (access(folder.c_str(), W_OK) != 0) refuse("{}: cannot be written: {}", path, std::strerror(errno));
 }
 
-void check_fabric(const QcdOptions& options) {
-  if (options.fabric != "cuda") {
+void check_start(const QcdOptions& options) {
+  if (!on_gpus(options)) {
     if (options.started_by != "auto") refuse("--started-by {} needs --fabric cuda", options.started_by);
-    if (options.compare && options.threads)
-      refuse("--compare needs ranks that are processes; leave --threads out");
     return;
   }
-#ifndef OPENTCA_QCD_ON_GPUS
-  refuse("--fabric cuda: this tca was built without CUDA; install the toolkit and build again");
-#endif
   if (options.action != "invert" && options.action != "dslash")
     refuse("--fabric cuda is for invert and dslash; {} runs on the host", options.action);
   if (options.action == "dslash" && options.started_by == "kernel")
@@ -48,57 +39,23 @@ void check_fabric(const QcdOptions& options) {
 
 // Everything that can be wrong is said here, once, before any rank is started.
 void check_before_launch(const QcdOptions& options) {
-  if (options.ranks < 1 || options.ranks > max_ranks)
-    refuse("--ranks {}: 1 to {} are possible", options.ranks, max_ranks);
   if (options.precision == "mixed" && options.action == "dslash")
     refuse("--precision mixed is for solving; an operator is applied in single or double");
-  check_fabric(options);
+  check_start(options);
   if (options.action != "dslash") qcd::check(inverter_options(options));
   make_qcd_grid(options, qcd_extents(options), options.ranks);
   check_writable(options.json);
   check_folder(options.output);
 }
 
-int run_as_threads(const QcdOptions& options) {
-  int code = 0;
-  World::run_threads(options.ranks,
-                     [&](World& world) {
-                       const int own = run_qcd(world, options);
-                       if (world.rank() == 0) code = own;
-                     },
-                     {.fabric = options.fabric});
-  return code;
-}
-
-int launch_ranks(const QcdOptions& options) {
-  LaunchOptions launching;
-  launching.name = "tca qcd";
-  launching.ranks = options.ranks;
-  launching.argv = own_command_line();
-  launching.bind = options.bind;
-  // The peer of GPUs is NCCL, which needs no launcher of its own.
-  if (options.compare && options.fabric != "cuda") {
-    if (qcd::have_mpi()) {
-      launch_under_mpirun(launching);  // comes back only when there is no mpirun
-    } else {
-      fmt::print(stderr, "tca qcd: built without MPI, so there is nothing to compare with\n");
-    }
-    std::erase(launching.argv, "--compare");
-  }
-  return launch(launching);
-}
-
 int qcd_command(const QcdOptions& options) {
-  const bool rank = already_a_rank();
-  if (!rank) check_before_launch(options);
-  if (options.threads && !rank) return run_as_threads(options);
-  if (!rank) return launch_ranks(options);
-  World world = World::init({.fabric = options.fabric});
-  return run_qcd(world, options);
+  return run_as_ranks(
+      "tca qcd", options, {.fabric = options.fabric, .machine = options.machine},
+      [&] { check_before_launch(options); }, [&](World& world) { return run_qcd(world, options); });
 }
 
 void add_common(CLI::App& app, QcdOptions& options) {
-  app.add_option("-n,--ranks", options.ranks, "How many ranks")->capture_default_str();
+  add_rank_options(app, options);
   auto* lattice =
       app.add_option("-l,--lattice", options.lattice, "Sites along x, y, z and t, such as 8x8x8x16")
           ->capture_default_str();
@@ -114,12 +71,6 @@ void add_common(CLI::App& app, QcdOptions& options) {
       ->check(CLI::IsMember({"hot", "cold"}))
       ->capture_default_str();
   app.add_option("--seed", options.seed, "Of all random numbers")->capture_default_str();
-  app.add_option("--fabric", options.fabric, "shm (this host's memory) or cuda (its GPUs; invert and dslash)")
-      ->envname("OPENTCA_FABRIC")
-      ->check(CLI::IsMember({"shm", "mpi", "shm+mpi", "cuda", "sim"}))
-      ->capture_default_str();
-  app.add_flag("--threads", options.threads, "Ranks as threads of one process");
-  add_bind_option(app, options.bind);
 }
 
 void add_operator(CLI::App& app, QcdOptions& options) {
@@ -178,7 +129,6 @@ void add_generate(CLI::App& app, QcdOptions& options) {
 
 void add_qcd(Subcommands& tca) {
   auto options = std::make_shared<QcdOptions>();
-  options->ranks = std::min(4, usable_cores());
   CLI::App& app =
       tca.add("qcd", "Lattice QCD: generates gauge fields, solves Wilson's equation, measures the pion",
               "tca qcd generate --lattice 8 --beta 6.0 --sweeps 200 -o links.nersc\n"

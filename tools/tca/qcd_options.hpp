@@ -4,21 +4,19 @@
 #include <cstdint>
 #include <string>
 
-#include "launch.hpp"
 #include "qcd/inverter.hpp"
 #include "qcd/lattice.hpp"
+#include "rank_job.hpp"
 #include "tca/grid.hpp"
 
 namespace tca::tool {
 
-struct QcdOptions {
+struct QcdOptions : RankJob {
   std::string action;  // generate, invert, dslash, plaquette or pion
-  int ranks = 1;
   std::string lattice = "8";
   bool small = false;
   bool large = false;
   std::string grid = "auto";
-  std::string fabric = "shm";
   std::string config;
   std::string start = "hot";        // of the links
   std::string started_by = "auto";  // on GPUs
@@ -41,11 +39,8 @@ struct QcdOptions {
   std::string time = "antiperiodic";
   bool no_even_odd = false;
   double seconds = 2;
-  bool compare = false;
-  bool threads = false;
   bool explain = false;
   std::string json;
-  Bind bind = Bind::automatic;
 };
 
 // Of the file, where one is given. Throws Error{invalid_argument} for extents that cannot be read, and what

@@ -8,7 +8,9 @@
 #include <regex>
 #include <set>
 
+#include "net/machine.hpp"
 #include "qcd/wilson.hpp"
+#include "route/bring_up.hpp"
 
 namespace tca::tool {
 namespace {
@@ -44,6 +46,7 @@ Record record(const QcdSetting& setting, const QcdPace& pace, const std::string&
       .mpi_version = pace.peer == "mpi" ? qcd::mpi_version() : std::string(),
       .gpus = pace.gpus,
       .libraries = pace.libraries};
+  if (options.fabric == "sim") record.model = net::read_machine(route::machine_name(options.machine)).title;
   record.extra = {{"extents", setting.extents},        {"kappa", options.kappa},
                   {"precision", options.precision},    {"even_odd", !options.no_even_odd},
                   {"link_reals", options.links},       {"rhs", options.together ? options.rhs : 1},

@@ -32,14 +32,14 @@ class Job {
                        links,    world_.size(), averages_};
     if (first()) print_setting(setting, options_.action);
     if (options_.action == "generate") generate();
-    const bool on_gpus = options_.fabric == "cuda";
     if (options_.action == "invert") {
-      const bool converged = on_gpus ? measure_inversion_on_gpus(world_, gauge_, setting)
-                                     : measure_inversion(world_, gauge_, setting);
+      const bool converged = on_gpus(options_) ? measure_inversion_on_gpus(world_, gauge_, setting)
+                                               : measure_inversion(world_, gauge_, setting);
       return converged ? 0 : 1;
     }
     if (options_.action == "dslash") {
-      on_gpus ? measure_operator_on_gpus(world_, gauge_, setting) : measure_operator(world_, gauge_, setting);
+      on_gpus(options_) ? measure_operator_on_gpus(world_, gauge_, setting)
+                        : measure_operator(world_, gauge_, setting);
     }
     if (options_.action == "pion") pion(setting);
     return 0;

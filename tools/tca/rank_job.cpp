@@ -1,0 +1,101 @@
+#include "rank_job.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <vector>
+
+#include "cores.hpp"
+#include "mpi_options.hpp"
+#include "refuse.hpp"
+#include "subcommand.hpp"
+
+namespace tca::tool {
+namespace {
+
+#ifdef OPENTCA_HAVE_MPI
+constexpr bool have_mpi = true;
+#else
+constexpr bool have_mpi = false;
+#endif
+#ifdef OPENTCA_HAVE_CUDA
+constexpr bool have_cuda = true;
+#else
+constexpr bool have_cuda = false;
+#endif
+
+int run_threads(const RankJob& job, const WorldOptions& options, const std::function<int(World&)>& rank) {
+  int code = 0;
+  World::run_threads(
+      job.ranks,
+      [&](World& world) {
+        const int own = rank(world);
+        if (world.rank() == 0) code = own;
+      },
+      options);
+  return code;
+}
+
+int launch_ranks(const std::string& name, const RankJob& job) {
+  LaunchOptions launching{.name = name, .ranks = job.ranks, .argv = own_command_line(), .bind = job.bind};
+  if (is_over_mpi(job.fabric)) return launch_under_mpirun(launching);
+  if (job.compare && !on_gpus(job)) {  // NCCL needs no launcher of its own
+    if (have_mpi) {
+      launch_under_mpirun(launching);  // comes back only when there is no mpirun
+    } else {
+      fmt::print(stderr, "{}: built without MPI, so there is nothing to compare with\n", name);
+    }
+    std::erase(launching.argv, "--compare");
+  }
+  return launch(launching);
+}
+
+void check_fabric(const RankJob& job) {
+  if (job.ranks < 1 || job.ranks > max_ranks)
+    refuse("--ranks {}: 1 to {} are possible", job.ranks, max_ranks);
+  if (on_gpus(job)) {
+    if (!have_cuda)
+      refuse("--fabric cuda: this tca was built without CUDA; install the toolkit and build again");
+    return;
+  }
+  if (job.compare && job.fabric == "sim")
+    refuse("--compare: there is no MPI on a modelled machine to compare with");
+  if (is_over_mpi(job.fabric) && !have_mpi)
+    refuse(
+        "--fabric {}: this tca was built without MPI; install libopenmpi-dev and openmpi-bin and build again",
+        job.fabric);
+  if (is_over_mpi(job.fabric) && job.threads)
+    refuse("--fabric {}: its ranks are processes; leave --threads out", job.fabric);
+  if (job.compare && job.threads) refuse("--compare needs ranks that are processes; leave --threads out");
+}
+
+}  // namespace
+
+void add_rank_options(CLI::App& app, RankJob& job) {
+  job.ranks = std::min(4, usable_cores());
+  app.add_option("-n,--ranks", job.ranks, "How many ranks")->capture_default_str();
+  app.add_option("--fabric", job.fabric,
+                 "shm (this host's memory), mpi, shm+mpi (shm within sub-clusters, mpi across), cuda (GPUs) "
+                 "or sim (a modelled machine)")
+      ->envname("OPENTCA_FABRIC")
+      ->check(CLI::IsMember({"shm", "mpi", "shm+mpi", "cuda", "sim"}))
+      ->capture_default_str();
+  add_sub_cluster_option(app);
+  app.add_option("--machine", job.machine, "The machine to model, on sim: a machine file's name or path")
+      ->envname("OPENTCA_MACHINE");
+  app.add_flag("--threads", job.threads, "Ranks as threads of one process");
+  add_bind_option(app, job.bind);
+}
+
+int run_as_ranks(const std::string& name, const RankJob& job, const WorldOptions& options,
+                 const std::function<void()>& check, const std::function<int(World&)>& rank) {
+  if (already_a_rank()) {
+    World world = World::init(options);
+    return rank(world);
+  }
+  check_fabric(job);
+  check();
+  return job.threads || job.fabric == "sim" ? run_threads(job, options, rank) : launch_ranks(name, job);
+}
+
+}  // namespace tca::tool
