@@ -16,10 +16,33 @@ Time busy_for(const Stage& stage, std::uint64_t bytes, std::uint64_t packets) {
   return rate.time(bytes + pieces * kind.header_bytes) + static_cast<Time>(packets) * kind.each;
 }
 
-// How long a link cannot be used by others meanwhile: a packet also holds a place at its end until it has left there and
+// The same with what it waits for: a packet holds a link until its tail has come over the links before.
+Time held_for(const std::vector<Stage>& stages, std::size_t i, std::uint64_t bytes, std::uint64_t packets) {
+  Time held = 0;
+  for (std::size_t before = 0; before < i; ++before) {
+    const Time waits = static_cast<Time>(packets) * stages[before].hop;
+    held = stages[before].kind->whole ? 0 : std::max(held, busy_for(stages[before], bytes, packets)) - waits;
+  }
+  return std::max(held, busy_for(stages[i], bytes, packets));
+}
+
+// How long a link is of no use to others: packets that wait at its end for a much slower link hold up what comes behind them,
+// wherever that goes.
+Time blocked_for(const std::vector<Stage>& stages, std::size_t i, std::uint64_t bytes,
+                 std::uint64_t packets) {
+  const Time held = held_for(stages, i, bytes, packets);
+  Time blocked = held;
+  for (std::size_t after = i + 1; after < stages.size(); ++after) {
+    const Time ahead = held_for(stages, after, bytes, packets);
+    if (ahead > 2 * held) blocked = std::max(blocked, ahead);
+  }
+  return blocked;
+}
+
+// How long a link is taken from others that is busy so long: a packet also holds a place at its end until it has left there and
 // that has become known.
-Time taken_for(const std::vector<Stage>& stages, std::size_t i, std::uint64_t bytes, std::uint64_t packets) {
-  const Time busy = busy_for(stages[i], bytes, packets);
+Time taken_for(const std::vector<Stage>& stages, std::size_t i, std::uint64_t bytes, std::uint64_t packets,
+               Time busy) {
   const LinkClass& kind = *stages[i].kind;
   if (kind.credits == 0 || packets == 0) return busy;
   const Time leaves =
@@ -39,6 +62,12 @@ bool wants_room(const Lane& lane, std::size_t i, std::uint64_t packets) {
       span <= held ? packets
                    : packets * static_cast<std::uint64_t>(held) / static_cast<std::uint64_t>(span) + 1;
   return 2 * std::min(at_once, packets) > credits;
+}
+
+bool begin_alike(const std::vector<Stage>& one, const std::vector<Stage>& other, std::size_t stages) {
+  return one.size() >= stages &&
+         std::equal(other.begin(), other.begin() + static_cast<std::ptrdiff_t>(stages), one.begin(),
+                    [](const Stage& a, const Stage& b) { return a.link == b.link; });
 }
 
 // Whether requests and data go over the same link, as from a memory through a NIC back into the node: they take turns there,
@@ -91,8 +120,7 @@ TrainId Trains::start(std::uint32_t message, des::Semaphore& tags) {
   train.source = train.trip.source;
   train.message = message;
   train.tags = &tags;
-  queue_behind(train.source, train.trip.asking);
-  queue_behind(train.source, train.trip.data);
+  queue_behind(train.trip);
 
   const bool has_tags = lend(train);
   const auto ignore = [](const Lane&, const Lane::Booking&) {};
@@ -156,16 +184,26 @@ void Trains::give_back(TrainId number) {
   std::erase(lent_.find(trains_[number].tags)->second.trains, number);
 }
 
-// What comes first on a link: all that has been given to it, and trains from the same source that have sent all requests.
-void Trains::queue_behind(LinkId source, std::vector<Stage>& stages) const {
-  for (Stage& stage : stages) {
-    for (const Claim& claim : claims_.on(stage.link)) {
-      const Train& other = trains_[claim.train];
-      if (claim.given == des::never || other.by_packets) continue;
-      const bool before = other.source == source && other.phase > Phase::issued;
-      if (before || claim.given < simulator_.now()) stage.free = std::max(stage.free, claim.end);
+// What comes first on a link: all that has been given to it, and trains from the same source that have sent all requests, as
+// far as these have come the same way; data of a slower memory may still come after this train's.
+void Trains::queue_behind(Trip& trip) const {
+  const auto queue = [&](std::vector<Stage>& stages, const auto& comes_the_same_way) {
+    for (std::size_t i = 0; i < stages.size(); ++i) {
+      for (const Claim& claim : claims_.on(stages[i].link)) {
+        const Train& other = trains_[claim.train];
+        if (claim.given == des::never || other.by_packets) continue;
+        const bool before =
+            other.source == trip.source && other.phase > Phase::issued && comes_the_same_way(other.trip, i);
+        if (before || claim.given < simulator_.now()) stages[i].free = std::max(stages[i].free, claim.end);
+      }
     }
-  }
+  };
+  queue(trip.asking,
+        [&](const Trip& other, std::size_t i) { return begin_alike(other.asking, trip.asking, i + 1); });
+  queue(trip.data, [&](const Trip& other, std::size_t i) {
+    return begin_alike(other.asking, trip.asking, trip.asking.size()) &&
+           begin_alike(other.data, trip.data, i + 1);
+  });
 }
 
 void Trains::claim(TrainId number) {
@@ -197,7 +235,10 @@ std::uint64_t Trains::claim_lane(TrainId number, const Lane& lane, std::uint64_t
   for (std::size_t i = 0; i < lane.stages().size(); ++i) {
     const bool tight = !as_flows_ && packets > 0 && wants_room(lane, i, packets);
     const Time begin = lane.first_start(i), end = tight ? lane.freed(i) : lane.busy_until(i);
-    const Time taken = taken_for(lane.stages(), i, bytes, packets) + (i == 0 ? gaps : 0);
+    // Flows know nothing of who blocks whom.
+    const Time busy = as_flows_ ? busy_for(lane.stages()[i], bytes, packets)
+                                : blocked_for(lane.stages(), i, bytes, packets);
+    const Time taken = taken_for(lane.stages(), i, bytes, packets, busy) + (i == 0 ? gaps : 0);
     const double share = static_cast<double>(taken) / static_cast<double>(std::max<Time>(end - begin, 1));
     const auto parts = static_cast<std::uint64_t>(std::clamp<double>(share * whole, 1, whole));
     const LinkId link = lane.stages()[i].link;

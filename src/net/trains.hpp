@@ -100,7 +100,7 @@ class Trains final : public Claimant {
   void schedule(TrainId number);
   bool lend(Train& train) const;
   void give_back(TrainId number);
-  void queue_behind(LinkId source, std::vector<Stage>& stages) const;
+  void queue_behind(Trip& trip) const;
   void claim(TrainId number);
   std::uint64_t claim_lane(TrainId number, const Lane& lane, std::uint64_t bytes, std::uint64_t packets,
                            des::Time gaps);

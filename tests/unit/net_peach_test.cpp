@@ -48,6 +48,12 @@ struct Machine {
     return des::to_us(simulator.now() - begin) / (2 * turns);
   }
 
+  // Notes when a first flag is there.
+  static des::Task note(des::Counter& flag, des::Simulator& simulator, Time& at) {
+    co_await flag.reached(1);
+    at = simulator.now();
+  }
+
   // From the start of a chain until all its flags are there.
   double time_of(DmaChain chain, std::uint32_t channel = 0) {
     des::Counter arrived(simulator, {"flags"});
@@ -137,19 +143,13 @@ TEST(Peach, ChannelsShareTheNic) {
 TEST(Peach, TheSenderIsToldWhenItsDataHasLeft) {
   Machine machine(two_nodes());
   des::Counter sent(machine.simulator, {"sent"}), arrived(machine.simulator, {"arrived"});
-  struct Watch {
-    static des::Task until(des::Counter& counter, des::Simulator& simulator, double& us) {
-      co_await counter.reached(1);
-      us = des::to_us(simulator.now());
-    }
-  };
-  double sent_us = 0, arrived_us = 0;
-  machine.simulator.spawn(Watch::until(sent, machine.simulator, sent_us), {"sender"});
-  machine.simulator.spawn(Watch::until(arrived, machine.simulator, arrived_us), {"receiver"});
+  Time sent_at = 0, arrived_at = 0;
+  machine.simulator.spawn(Machine::note(sent, machine.simulator, sent_at), {"sender"});
+  machine.simulator.spawn(Machine::note(arrived, machine.simulator, arrived_at), {"receiver"});
   const DmaChain chain{{{{0, 1}, {1, 1}, {4096}, &arrived, &sent}}};
   machine.peach.start(0, 0, chain);
   machine.simulator.run();
-  EXPECT_NEAR(arrived_us - sent_us, 0.25 + 0.04,
+  EXPECT_NEAR(des::to_us(arrived_at - sent_at), 0.25 + 0.04,
               0.03);  // the cable and a router, and the flags wait for the data
 }
 
@@ -223,6 +223,22 @@ struct RandomLoad {
   }
 };
 
+// What was asked for first comes last where its memory is slow, so that a train is not behind all that its NIC has asked for.
+TEST(Peach, DataDoesNotQueueBehindThatOfASlowerMemory) {
+  Time at[2] = {};
+  for (const Fidelity fidelity : {Fidelity::tlp, Fidelity::train}) {
+    Machine machine(two_nodes(), fidelity);
+    des::Counter slow(machine.simulator, {"data from behind QPI"}), fast(machine.simulator, {"other data"});
+    const DmaChain first{{{{0, 3}, {1, 1}, {4096}, &slow}}}, second{{{{0, 1}, {1, 2}, {1024}, &fast}}};
+    machine.peach.start(0, 0, first);
+    machine.simulator.spawn(RandomLoad::start(machine, {0, 1, des::microsecond}, second), {"host", 0});
+    machine.simulator.spawn(Machine::note(fast, machine.simulator, at[fidelity == Fidelity::train]),
+                            {"host", 1});
+    machine.simulator.run();
+  }
+  EXPECT_EQ(at[0], at[1]);
+}
+
 TEST(Peach, RandomChainsEndAtEveryFidelity) {
   const Seed seed;
   std::mt19937 random(seed.value());
@@ -247,8 +263,8 @@ TEST(Peach, RandomChainsEndAtEveryFidelity) {
     if (testing::Test::HasFailure()) break;
   }
   fmt::print("trains against packets: {:+.3f} % on average, {:.3f} % at worst\n", sum / rounds, worst);
-  // A crowd is sensitive to who comes first; on average nothing is lost.
-  EXPECT_LT(std::abs(sum / rounds), 1) << seed.how_to_repeat();
+  // Who comes first decides in a crowd: 3000 seeds were off by 6.2 % at worst, and by 0.11 % on average.
+  EXPECT_LT(std::abs(sum / rounds), 0.5) << seed.how_to_repeat();
   EXPECT_LT(worst, 12) << seed.how_to_repeat();
 }
 

@@ -1,6 +1,7 @@
 // Programs on modelled machines: what they cost, and what they are told when something is wrong.
 #include <algorithm>
 #include <array>
+#include <map>
 
 #include "core/world_state.hpp"
 #include "fabric/sim/model.hpp"
@@ -101,8 +102,8 @@ TEST(SimWorld, SubClustersAreJoinedByMpi) {
 }
 
 TEST(SimWorld, ARouteIsForced) {
-  double us[2] = {};
-  for (const std::string route : {"tca", "mpi"}) {
+  std::map<std::string, double> us;
+  for (const std::string route : {"tca", "mpi", "rma"}) {
     World::run_threads(
         2,
         [&](World& world) {
@@ -113,11 +114,12 @@ TEST(SimWorld, ARouteIsForced) {
           EXPECT_NE(chain.explain().find("sim/" + route), std::string::npos) << chain.explain();
           chain.start();
           chain.wait();
-          us[route == "mpi"] = world.now().count() * 1e6;
+          if (world.rank() == 0) us[route] = world.now().count() * 1e6;
         },
         on("ha-pacs-tca"));
   }
-  EXPECT_LT(us[0], us[1]);
+  EXPECT_LT(us["tca"], us["mpi"]);
+  EXPECT_NE(us["rma"], us["mpi"]);
   EXPECT_TRUE(
       refuses(Errc::invalid_argument, {"route 'tca' names no channel that reaches rank 16", "sim/mpi"}, [] {
         World::run_threads(
@@ -186,8 +188,11 @@ TEST(SimWorld, PutsTravelWhileARankComputes) {
 
 // While rank 1 looks at what arrived, virtual time passes in which the next put could land.
 TEST(SimWorld, NothingLandsBeforeItIsPermitted) {
-  for (const auto& [machine, route] :
-       {std::pair{"ha-pacs-tca", "tca"}, {"ha-pacs-tca", "mpi"}, {"quong", "ape"}, {"dgx-h200", "nvlink"}}) {
+  for (const auto& [machine, route] : {std::pair{"ha-pacs-tca", "tca"},
+                                       {"ha-pacs-tca", "mpi"},
+                                       {"ha-pacs-tca", "rma"},
+                                       {"quong", "ape"},
+                                       {"dgx-h200", "nvlink"}}) {
     World::run_threads(
         3,
         [&](World& world) {

@@ -56,12 +56,15 @@ double run_himeno(const net::Machine& machine, const RunSettings& settings) {
              place_ranks(machine, ranks_in(exchange.grid), exchange.grid, settings.gpu));
 }
 
-// Two messages a divided dimension, of `bytes` over its number of ranks (S0, 6.2); periodic.
+// Two messages a divided dimension, periodic. `bytes` is the face of the whole lattice, which the ranks side by side in the
+// other dimensions share.
 double run_qcd_halo(const net::Machine& machine, const RunSettings& settings) {
   Exchange exchange{
       .scheme = scheme_named(settings.scheme), .grid = grid_of(settings), .periodic = true, .iterations = 1};
-  for (std::size_t i = 0; i < 3; ++i)
-    exchange.faces[i] = {.bytes = static_cast<std::uint64_t>(settings.bytes) / exchange.grid[i]};
+  for (std::size_t i = 0; i < 3; ++i) {
+    const std::uint32_t sharing = ranks_in(exchange.grid) / exchange.grid[i];
+    exchange.faces[i] = {.bytes = static_cast<std::uint64_t>(settings.bytes) / sharing};
+  }
   return run(machine, settings, exchange, places_on_lattice(machine, exchange.grid, settings.gpu));
 }
 

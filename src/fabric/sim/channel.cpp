@@ -67,7 +67,8 @@ std::vector<std::unique_ptr<Channel>> make_channels(const Site& site) {
     if (nic.dma) channels.push_back(make_tca(site, i));
     if (nic.ape) channels.push_back(make_ape(site, i));
   }
-  if (!site.machine.mpi.empty()) channels.push_back(make_mpi(site));
+  if (site.machine.mpi.empty()) return channels;
+  for (std::unique_ptr<Channel>& channel : make_mpi(site)) channels.push_back(std::move(channel));
   return channels;
 }
 

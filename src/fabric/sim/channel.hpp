@@ -1,6 +1,7 @@
 // How a modelled machine carries puts: its channels, each the user of one kind of hardware.
 #pragma once
 
+#include <array>
 #include <memory>
 #include <span>
 #include <string_view>
@@ -50,6 +51,9 @@ class Channel {
   // Between different ranks; within one, every channel copies.
   virtual bool reaches(int from, int to) const = 0;
 
+  // Whether a put may go over it without being told to.
+  virtual bool competes() const { return true; }
+
   // How far apart two ranks are, of which only a put's time depends.
   virtual std::uint32_t distance(int from, int to) const = 0;
 
@@ -87,7 +91,7 @@ std::vector<std::unique_ptr<Channel>> make_channels(const Site& site);
 std::unique_ptr<Channel> make_tca(const Site& site, std::uint32_t interconnect);
 std::unique_ptr<Channel> make_ape(const Site& site, std::uint32_t interconnect);
 std::unique_ptr<Channel> make_nvlink(const Site& site, std::uint32_t link);
-std::unique_ptr<Channel> make_mpi(const Site& site);
+std::array<std::unique_ptr<Channel>, 2> make_mpi(const Site& site);  // of one library
 
 // Which unit a node's programs use as their memory.
 std::uint32_t host_unit(const net::Machine& machine);

@@ -1,4 +1,5 @@
-// The site's MPI library, between nodes. It sends what is contiguous; what lies in runs is packed and unpacked by kernels.
+// The site's MPI library, between nodes: by its sends and receives, or one-sided by its windows. It moves what is contiguous;
+// what lies in runs is packed and unpacked by kernels.
 #include "fabric/sim/channel.hpp"
 #include "net/mpi_agent.hpp"
 
@@ -8,12 +9,13 @@ namespace {
 
 class MpiChannel final : public Channel {
  public:
-  explicit MpiChannel(const Site& site)
-      : Channel(site),
-        library_(net::find_mpi(site.machine, "")),
-        mpi_(site.network, site.machine.host, library_, ranks(site)) {}
+  MpiChannel(const Site& site, std::shared_ptr<net::Mpi> mpi, bool one_sided)
+      : Channel(site), mpi_(std::move(mpi)), one_sided_(one_sided) {}
 
-  std::string_view name() const override { return "mpi"; }
+  std::string_view name() const override { return one_sided_ ? "rma" : "mpi"; }
+
+  // What is published of windows is who wins, not by how much: no ground for a choice.
+  bool competes() const override { return !one_sided_; }
 
   bool reaches(int from, int to) const override {
     return site().place(from).memory.node != site().place(to).memory.node;
@@ -40,7 +42,7 @@ class MpiChannel final : public Channel {
     site().network.send({.from = site().place(from).host,
                          .to = site().place(to).host,
                          .interconnect = rail(from),
-                         .bytes = bytes + static_cast<std::uint32_t>(library_.control_bytes),
+                         .bytes = bytes + static_cast<std::uint32_t>(mpi_->library().control_bytes),
                          .arrived = &arrived});
   }
 
@@ -48,24 +50,23 @@ class MpiChannel final : public Channel {
   des::Time post() const override { return 0; }
 
  private:
-  static std::vector<net::Mpi::Rank> ranks(const Site& site) {
-    std::vector<net::Mpi::Rank> all;
-    for (const Place& place : site.places) all.push_back({place.memory, place.host, place.local});
-    return all;
-  }
-
   std::uint32_t rail(int rank) const {
-    return library_.rails[site().place(rank).local % library_.rails.size()];
+    const std::vector<std::uint32_t>& rails = mpi_->library().rails;
+    return rails[site().place(rank).local % rails.size()];
   }
 
   des::Task leave(Load& load) {
-    des::Task sent = mpi_.send(index(load.from), index(load.to), load.bytes(), load.tag);
+    const std::uint32_t from = index(load.from), to = index(load.to);
+    des::Task sent = one_sided_ ? mpi_->put(from, to, load.bytes(), load.tag)
+                                : mpi_->send(from, to, load.bytes(), load.tag);
     co_await sent;
     load.sent->add();
   }
 
   des::Task take(Load& load) {
-    des::Task received = mpi_.receive(index(load.from), index(load.to), load.bytes(), load.tag);
+    const std::uint32_t from = index(load.from), to = index(load.to);
+    des::Task received = one_sided_ ? mpi_->expose(from, to, load.bytes(), load.tag)
+                                    : mpi_->receive(from, to, load.bytes(), load.tag);
     co_await received;
     des::Task unpacked = pack(load);
     co_await unpacked;
@@ -74,12 +75,18 @@ class MpiChannel final : public Channel {
 
   static std::uint32_t index(int rank) { return static_cast<std::uint32_t>(rank); }
 
-  const net::MpiLibrary& library_;
-  net::Mpi mpi_;
+  std::shared_ptr<net::Mpi> mpi_;
+  bool one_sided_;
 };
 
 }  // namespace
 
-std::unique_ptr<Channel> make_mpi(const Site& site) { return std::make_unique<MpiChannel>(site); }
+std::array<std::unique_ptr<Channel>, 2> make_mpi(const Site& site) {
+  std::vector<net::Mpi::Rank> ranks;
+  for (const Place& place : site.places) ranks.push_back({place.memory, place.host, place.local});
+  const auto mpi =
+      std::make_shared<net::Mpi>(site.network, site.machine.host, net::find_mpi(site.machine, ""), ranks);
+  return {std::make_unique<MpiChannel>(site, mpi, false), std::make_unique<MpiChannel>(site, mpi, true)};
+}
 
 }  // namespace tca::sim

@@ -28,6 +28,7 @@ class SimFabric final : public fabric::Fabric {
     return rank == rank_ || channel(protocol).reaches(rank_, rank);
   }
   std::optional<double> predict_us(int protocol, int rank, const base::Shape& shape) const override {
+    if (!channel(protocol).competes()) return std::nullopt;
     return model_->predict_us(static_cast<std::size_t>(protocol), rank_, rank, shape);
   }
   std::string device_name() const override {
