@@ -52,6 +52,4 @@ std::unique_ptr<Exchange> direct_exchange(World& world, const Grid& grid, const 
 std::unique_ptr<Exchange> mpi_exchange(World& world, const Grid& grid, const Share& share,
                                        const Pressure& pressure);
 
-std::string mpi_version();  // e.g. "Open MPI 4.1.4"; empty without MPI
-
 }  // namespace tca::himeno

@@ -43,7 +43,4 @@ std::unique_ptr<GpuExchange> direct_gpu_exchange(World& world, const Grid& grid,
 std::unique_ptr<GpuExchange> nccl_exchange(World& world, const Grid& grid, const Share& share,
                                            const Pressure& pressure);
 
-bool have_nccl();
-std::string nccl_version();  // e.g. "2.28.3"; empty without NCCL
-
 }  // namespace tca::himeno

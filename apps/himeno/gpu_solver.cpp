@@ -6,12 +6,14 @@
 #include <algorithm>
 #include <array>
 
-#include "himeno/gpu_call.hpp"
 #include "himeno/gpu_kernels.hpp"
 #include "himeno/kernel.hpp"
+#include "shared/gpu_call.hpp"
 #include "tca/error.hpp"
 
 namespace tca::himeno {
+
+using namespace apps;
 
 namespace {
 
@@ -35,15 +37,6 @@ int multiprocessors() {
   cuda_ok(cudaGetDevice(&device), "asking for the GPU");
   cuda_ok(cudaDeviceGetAttribute(&count, cudaDevAttrMultiProcessorCount, device), "asking for the GPU");
   return count;
-}
-
-unsigned ranks_on_this_gpu(World& world) {
-  std::array<char, 32> bus{};
-  int device = 0;
-  cuda_ok(cudaGetDevice(&device), "asking for the GPU");
-  cuda_ok(cudaDeviceGetPCIBusId(bus.data(), static_cast<int>(bus.size()), device), "asking for the GPU");
-  const auto all = world.all_gather(bus);
-  return static_cast<unsigned>(std::count(all.begin(), all.end(), bus));
 }
 
 // The ranks of a GPU share it evenly, because their kernels wait for each other. A block that would have less than a task
@@ -97,7 +90,7 @@ struct GpuSolver::Device {
   unsigned shell_blocks, core_blocks, run_blocks;
   DeviceArray<double> sums;  // of squared changes, one a block
   DeviceArray<double> residual{1};
-  PinnedValue<double> residual_here;
+  PinnedArray<double> residual_here{1};
   GpuArrays arrays{};
   OwnStream stream;  // goes first, so that nothing runs any more when the rest goes
 };
@@ -179,12 +172,12 @@ void GpuSolver::finish() {
   // First, because copies share a queue: one that waits for kernels that wait for another rank keeps from running what that
   // rank copies, if it is a thread on the same GPU.
   cuda_ok(cudaStreamSynchronize(stream()), "iterating");
-  cuda_ok(cudaMemcpyAsync(d.residual_here.get(), d.residual.data(), sizeof(double), cudaMemcpyDeviceToHost,
+  cuda_ok(cudaMemcpyAsync(d.residual_here.data(), d.residual.data(), sizeof(double), cudaMemcpyDeviceToHost,
                           stream()),
           "fetching the residual");
   cuda_ok(cudaStreamSynchronize(stream()), "fetching the residual");
   world_.check();
-  residual_ = *d.residual_here.get();
+  residual_ = *d.residual_here.data();
 }
 
 GpuSolution GpuSolver::solution() const {

@@ -6,10 +6,12 @@
 #include <chrono>
 #include <optional>
 
-#include "himeno/gpu_call.hpp"
+#include "shared/gpu_call.hpp"
 #include "tca/error.hpp"
 
 namespace tca::himeno {
+
+using namespace apps;
 
 namespace {
 

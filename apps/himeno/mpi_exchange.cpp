@@ -5,49 +5,16 @@
 
 #define OMPI_SKIP_MPICXX 1
 #define MPICH_SKIP_MPICXX 1
-#include <fmt/format.h>
 #include <mpi.h>
 
 #include <utility>
 #include <vector>
 
-#include "tca/error.hpp"
+#include "shared/mpi_session.hpp"
 
 namespace tca::himeno {
 
 namespace {
-
-// MPI starts with the first of these and ends with it.
-class Session {
- public:
-  Session() {
-    int running = 0;
-    MPI_Initialized(&running);
-    if (!running) MPI_Init(nullptr, nullptr);
-    owned_ = !running;
-  }
-  Session(const Session&) = delete;
-  Session& operator=(const Session&) = delete;
-  ~Session() {
-    if (owned_) MPI_Finalize();
-  }
-
- private:
-  bool owned_;
-};
-
-void check_same_ranks(const World& world) {
-  int rank = 0;
-  int size = 0;
-  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-  MPI_Comm_size(MPI_COMM_WORLD, &size);
-  if (rank == world.rank() && size == world.size()) return;
-  throw Error(
-      Errc::invalid_argument,
-      fmt::format("MPI counts this process as rank {} of {}, OpenTCA as rank {} of {}: to compare the two, "
-                  "start the ranks under mpirun",
-                  rank, size, world.rank(), world.size()));
-}
 
 // One neighbour's place in the arrays: the cells it needs, or the ghosts it fills.
 class Slice {
@@ -87,8 +54,8 @@ std::vector<std::array<int, 3>> directions() {
 
 class MpiExchange : public Exchange {
  public:
-  MpiExchange(World& world, const Grid& grid, const Share& share, const Pressure& pressure) {
-    check_same_ranks(world);
+  MpiExchange(World& world, const Grid& grid, const Share& share, const Pressure& pressure)
+      : session_(world) {
     for (const std::array<int, 3>& step : directions()) {
       const auto neighbour = grid.neighbour(world.rank(), {step[0], step[1], step[2]});
       if (neighbour) connect(*neighbour, step, share, pressure);
@@ -141,7 +108,7 @@ class MpiExchange : public Exchange {
     }
   }
 
-  Session session_;
+  apps::MpiSession session_;
   std::vector<Slice> slices_;
   std::array<std::vector<MPI_Request>, 2> requests_;
   std::int64_t bytes_ = 0;
@@ -154,14 +121,6 @@ std::unique_ptr<Exchange> mpi_exchange(World& world, const Grid& grid, const Sha
   return std::make_unique<MpiExchange>(world, grid, share, pressure);
 }
 
-std::string mpi_version() {
-  std::array<char, MPI_MAX_LIBRARY_VERSION_STRING> text{};
-  int length = 0;
-  MPI_Get_library_version(text.data(), &length);
-  const std::string all(text.data(), static_cast<std::size_t>(length));
-  return all.substr(0, all.find_first_of(",\n"));
-}
-
 }  // namespace tca::himeno
 
 #else
@@ -169,7 +128,6 @@ std::string mpi_version() {
 namespace tca::himeno {
 
 std::unique_ptr<Exchange> mpi_exchange(World&, const Grid&, const Share&, const Pressure&) { return nullptr; }
-std::string mpi_version() { return {}; }
 
 }  // namespace tca::himeno
 

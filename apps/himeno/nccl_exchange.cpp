@@ -3,61 +3,19 @@
 
 #ifdef OPENTCA_HAVE_NCCL
 
-#include <fmt/format.h>
-#include <nccl.h>
-
-#include <algorithm>
 #include <array>
-#include <cstdlib>
 #include <vector>
 
-#include "himeno/gpu_call.hpp"
 #include "himeno/nccl_pack.hpp"
-#include "tca/error.hpp"
+#include "shared/gpu_call.hpp"
+#include "shared/nccl_communicator.hpp"
 
 namespace tca::himeno {
 
 namespace {
 
+using namespace apps;
 using device::Word;
-
-void nccl_ok(ncclResult_t result, std::string_view what) {
-  if (result == ncclSuccess) return;
-  throw Error(Errc::device_failed, fmt::format("{}: NCCL says {}", what, ncclGetErrorString(result)));
-}
-
-void check_own_gpus(World& world) {
-  std::array<char, 32> bus{};
-  int device = 0;
-  cuda_ok(cudaGetDevice(&device), "asking for the GPU");
-  cuda_ok(cudaDeviceGetPCIBusId(bus.data(), static_cast<int>(bus.size()), device), "asking for the GPU");
-  auto all = world.all_gather(bus);
-  std::sort(all.begin(), all.end());
-  if (std::adjacent_find(all.begin(), all.end()) == all.end()) return;
-  throw Error(Errc::invalid_argument,
-              "NCCL needs a GPU for each rank, and here some share one: to compare, start fewer ranks");
-}
-
-class Communicator {
- public:
-  explicit Communicator(World& world) {
-    check_own_gpus(world);
-    // What multicast speeds up is not sent here, and setting it up fails in some virtual machines.
-    setenv("NCCL_NVLS_ENABLE", "0", 0);
-    ncclUniqueId id{};
-    if (world.rank() == 0) nccl_ok(ncclGetUniqueId(&id), "starting NCCL");
-    id = world.all_gather(id)[0];
-    nccl_ok(ncclCommInitRank(&comm_, world.size(), id, world.rank()), "starting NCCL");
-  }
-  Communicator(const Communicator&) = delete;
-  Communicator& operator=(const Communicator&) = delete;
-  ~Communicator() { ncclCommDestroy(comm_); }
-
-  ncclComm_t get() const { return comm_; }
-
- private:
-  ncclComm_t comm_ = nullptr;
-};
 
 // The cells that one neighbour needs, or the ghosts that it fills.
 Box slice(const Share& share, const std::array<int, 3>& step, bool ghosts) {
@@ -154,7 +112,7 @@ class NcclExchange : public GpuExchange {
   std::string explain() const override { return "one group of sends and receives, packed and unpacked"; }
 
  private:
-  Communicator comm_;
+  NcclCommunicator comm_;
   Pressure pressure_;
   Messages messages_;
   DeviceArray<float> outgoing_, incoming_;
@@ -169,14 +127,6 @@ std::unique_ptr<GpuExchange> nccl_exchange(World& world, const Grid& grid, const
   return std::make_unique<NcclExchange>(world, grid, share, pressure);
 }
 
-bool have_nccl() { return true; }
-
-std::string nccl_version() {
-  int version = 0;
-  ncclGetVersion(&version);
-  return fmt::format("{}.{}.{}", version / 10000, version / 100 % 100, version % 100);
-}
-
 }  // namespace tca::himeno
 
 #else
@@ -186,8 +136,6 @@ namespace tca::himeno {
 std::unique_ptr<GpuExchange> nccl_exchange(World&, const Grid&, const Share&, const Pressure&) {
   return nullptr;
 }
-bool have_nccl() { return false; }
-std::string nccl_version() { return {}; }
 
 }  // namespace tca::himeno
 

@@ -17,15 +17,6 @@ namespace {
 
 [[noreturn]] void refuse(const std::string& message) { throw Error(Errc::invalid_argument, message); }
 
-unsigned ranks_on_this_gpu(World& world) {
-  std::array<char, 32> bus{};
-  int device = 0;
-  cuda_ok(cudaGetDevice(&device), "asking for the GPU");
-  cuda_ok(cudaDeviceGetPCIBusId(bus.data(), static_cast<int>(bus.size()), device), "asking for the GPU");
-  const auto all = world.all_gather(bus);
-  return static_cast<unsigned>(std::count(all.begin(), all.end(), bus));
-}
-
 // A field of one parity out of one of all sites.
 std::vector<double> part_of(const Field<double>& whole, bool odd) {
   const std::size_t reals = whole.size() / 2;
@@ -81,7 +72,7 @@ struct GpuInverter::Device {
     call = {.memory = {barrier.data(), sums.partials(), sums.totals()},
             .history = history.data(),
             .outcome = outcome.data()};
-    const unsigned ranks = ranks_on_this_gpu(world), chunks = exact.fields().ground.chunks();
+    const unsigned ranks = apps::ranks_on_this_gpu(world), chunks = exact.fields().ground.chunks();
     const bool two_rows = exact.two_rows();
     cuda_ok(single() || mixed() ? (two_rows ? plan_solve<float, 12>(mixed(), chunks, ranks, call)
                                             : plan_solve<float, 18>(mixed(), chunks, ranks, call))

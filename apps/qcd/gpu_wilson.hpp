@@ -5,12 +5,19 @@
 #include <string>
 
 #include "qcd/faces.hpp"
-#include "qcd/gpu_call.hpp"
 #include "qcd/gpu_kernels.hpp"
 #include "qcd/gpu_tables.hpp"
 #include "qcd/wilson_hop.hpp"
+#include "shared/gpu_call.hpp"
 
 namespace tca::qcd {
+
+using apps::cuda_ok;
+using apps::DeviceArray;
+using apps::Graph;
+using apps::OwnEvent;
+using apps::OwnStream;
+using apps::PinnedArray;
 
 template <class T>
 class GpuWilson {

@@ -5,13 +5,11 @@
 
 #define OMPI_SKIP_MPICXX 1
 #define MPICH_SKIP_MPICXX 1
-#include <fmt/format.h>
 #include <mpi.h>
 
-#include <array>
 #include <vector>
 
-#include "tca/error.hpp"
+#include "shared/mpi_session.hpp"
 
 namespace tca::qcd {
 namespace {
@@ -44,26 +42,7 @@ class Requests : public Peer::Exchange {
 
 class MpiPeer : public Peer {
  public:
-  explicit MpiPeer(const World& world) {
-    int running = 0;
-    MPI_Initialized(&running);
-    if (!running) MPI_Init(nullptr, nullptr);
-    owned_ = !running;
-    int rank = 0, size = 0;
-    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    MPI_Comm_size(MPI_COMM_WORLD, &size);
-    if (rank == world.rank() && size == world.size()) return;
-    throw Error(
-        Errc::invalid_argument,
-        fmt::format("MPI counts this process as rank {} of {}, OpenTCA as rank {} of {}: to compare the two, "
-                    "start the ranks under mpirun",
-                    rank, size, world.rank(), world.size()));
-  }
-  MpiPeer(const MpiPeer&) = delete;
-  MpiPeer& operator=(const MpiPeer&) = delete;
-  ~MpiPeer() override {
-    if (owned_) MPI_Finalize();
-  }
+  explicit MpiPeer(const World& world) : session_(world) {}
 
   std::unique_ptr<Exchange> exchange(std::span<const Message> messages) const override {
     return std::make_unique<Requests>(messages);
@@ -75,20 +54,12 @@ class MpiPeer : public Peer {
   std::string explain() const override { return "mpi: persistent requests, packed halves, MPI_Allreduce\n"; }
 
  private:
-  bool owned_ = false;
+  apps::MpiSession session_;
 };
 
 }  // namespace
 
 std::unique_ptr<Peer> mpi_peer(World& world) { return std::make_unique<MpiPeer>(world); }
-
-std::string mpi_version() {
-  std::array<char, MPI_MAX_LIBRARY_VERSION_STRING> text{};
-  int length = 0;
-  MPI_Get_library_version(text.data(), &length);
-  const std::string all(text.data(), static_cast<std::size_t>(length));
-  return all.substr(0, all.find_first_of(",\n"));
-}
 
 }  // namespace tca::qcd
 
@@ -97,7 +68,6 @@ std::string mpi_version() {
 namespace tca::qcd {
 
 std::unique_ptr<Peer> mpi_peer(World&) { return nullptr; }
-std::string mpi_version() { return {}; }
 
 }  // namespace tca::qcd
 

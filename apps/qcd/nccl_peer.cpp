@@ -3,37 +3,16 @@
 
 #ifdef OPENTCA_HAVE_NCCL
 
-#include <fmt/format.h>
-#include <nccl.h>
-
 #include <algorithm>
-#include <array>
-#include <cstdlib>
-#include <string_view>
 #include <vector>
 
-#include "qcd/gpu_call.hpp"
-#include "tca/error.hpp"
+#include "shared/gpu_call.hpp"
+#include "shared/nccl_communicator.hpp"
 
 namespace tca::qcd {
 namespace {
 
-void nccl_ok(ncclResult_t result, std::string_view what) {
-  if (result == ncclSuccess) return;
-  throw Error(Errc::device_failed, fmt::format("{}: NCCL says {}", what, ncclGetErrorString(result)));
-}
-
-void check_own_gpus(World& world) {
-  std::array<char, 32> bus{};
-  int device = 0;
-  cuda_ok(cudaGetDevice(&device), "asking for the GPU");
-  cuda_ok(cudaDeviceGetPCIBusId(bus.data(), static_cast<int>(bus.size()), device), "asking for the GPU");
-  auto all = world.all_gather(bus);
-  std::sort(all.begin(), all.end());
-  if (std::adjacent_find(all.begin(), all.end()) == all.end()) return;
-  throw Error(Errc::invalid_argument,
-              "NCCL needs a GPU for each rank, and here some share one: to compare, start fewer ranks");
-}
+using namespace apps;
 
 class Messages : public Peer::Exchange {
  public:
@@ -79,43 +58,25 @@ class Messages : public Peer::Exchange {
 
 class NcclPeer : public Peer {
  public:
-  explicit NcclPeer(World& world) {
-    check_own_gpus(world);
-    // What multicast speeds up is not sent here, and setting it up fails in some virtual machines.
-    setenv("NCCL_NVLS_ENABLE", "0", 0);
-    ncclUniqueId id{};
-    if (world.rank() == 0) nccl_ok(ncclGetUniqueId(&id), "starting NCCL");
-    id = world.all_gather(id)[0];
-    nccl_ok(ncclCommInitRank(&comm_, world.size(), id, world.rank()), "starting NCCL");
-  }
-  NcclPeer(const NcclPeer&) = delete;
-  NcclPeer& operator=(const NcclPeer&) = delete;
-  ~NcclPeer() override { ncclCommDestroy(comm_); }
+  explicit NcclPeer(World& world) : comm_(world) {}
 
   std::unique_ptr<Exchange> exchange(std::span<const Message> messages) const override {
-    return std::make_unique<Messages>(comm_, messages);
+    return std::make_unique<Messages>(comm_.get(), messages);
   }
   void sum(std::span<double> numbers, Stream stream) const override {
-    nccl_ok(ncclAllReduce(numbers.data(), numbers.data(), numbers.size(), ncclDouble, ncclSum, comm_, stream),
+    nccl_ok(ncclAllReduce(numbers.data(), numbers.data(), numbers.size(), ncclDouble, ncclSum, comm_.get(),
+                          stream),
             "adding up");
   }
   std::string explain() const override { return "nccl: one group of sends and receives, ncclAllReduce\n"; }
 
  private:
-  ncclComm_t comm_ = nullptr;
+  NcclCommunicator comm_;
 };
 
 }  // namespace
 
 std::unique_ptr<Peer> nccl_peer(World& world) { return std::make_unique<NcclPeer>(world); }
-
-bool have_nccl() { return true; }
-
-std::string nccl_version() {
-  int version = 0;
-  ncclGetVersion(&version);
-  return fmt::format("{}.{}.{}", version / 10000, version / 100 % 100, version % 100);
-}
 
 }  // namespace tca::qcd
 
@@ -124,8 +85,6 @@ std::string nccl_version() {
 namespace tca::qcd {
 
 std::unique_ptr<Peer> nccl_peer(World&) { return nullptr; }
-bool have_nccl() { return false; }
-std::string nccl_version() { return {}; }
 
 }  // namespace tca::qcd
 

@@ -44,14 +44,9 @@ class Peer {
 // ranks are not the world's.
 std::unique_ptr<Peer> mpi_peer(World& world);
 
-std::string mpi_version();  // e.g. "Open MPI 4.1.4"; empty without MPI
-
 // NCCL, for a world of fabric cuda: a group of ncclSend and ncclRecv, and ncclAllReduce, on a stream beside the caller's. The
 // kernels project straight into what is sent and read straight from what has come, so there is nothing to pack or unpack. Throws
 // Error{invalid_argument} when ranks share a GPU, which NCCL does not do. Nothing when it was not there to compile against.
 std::unique_ptr<Peer> nccl_peer(World& world);
-
-bool have_nccl();
-std::string nccl_version();  // e.g. "2.28.3"; empty without NCCL
 
 }  // namespace tca::qcd

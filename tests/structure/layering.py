@@ -88,8 +88,8 @@ def check_include(tree, file, name, target):
     if target is None:
         return None
     if file.startswith(("apps/", "examples/")):
-        if not target.startswith("include/") and own_folder(target) != own_folder(file):
-            return f"includes {name}: apps and examples see only public headers (tca/...) and their own folder"
+        if not target.startswith(("include/", "apps/shared/")) and own_folder(target) != own_folder(file):
+            return f"includes {name}: apps and examples see only public headers (tca/...), apps/shared and their own folder"
         return None
     if tree.module(target) is None:
         return f"includes {name}: {target} belongs to no layer"

@@ -17,12 +17,14 @@
 #include "progress.hpp"
 #include "refuse.hpp"
 #include "route/bring_up.hpp"
+#include "shared/mpi_session.hpp"
 #include "tca/error.hpp"
 #ifdef OPENTCA_HIMENO_ON_GPUS
 #include "gpu/machine.hpp"
 #include "himeno/gpu_exchange.hpp"
 #include "himeno/gpu_solver.hpp"
 #include "himeno/gpu_way.hpp"
+#include "shared/nccl_communicator.hpp"
 #endif
 
 namespace tca::tool {
@@ -87,7 +89,7 @@ void solve_on_host(const Job& job, HimenoReport& report) {
   std::vector<himeno::Exchange*> exchanges{direct.get()};
   if (mpi) exchanges.push_back(mpi.get());
   report.explain = direct->explain();
-  report.peer = {"MPI", himeno::mpi_version()};
+  report.peer = {"MPI", apps::mpi_version()};
   report.results = himeno::measure(world, problem, solver, exchanges, plan_for(options), progress);
   take(report, solver);
   take_check(report, job, solver);
@@ -109,7 +111,7 @@ void solve_on_gpus(const Job& job, HimenoReport& report) {
   std::vector<himeno::Way*> ways{own.get()};
   if (theirs) ways.push_back(theirs.get());
   report.explain = direct->explain();
-  report.peer = {"NCCL", himeno::nccl_version()};
+  report.peer = {"NCCL", apps::nccl_version()};
   const bench::gpu::Machine machine = bench::gpu::machine(world);
   const std::string driver = machine.driver.empty() ? "unknown" : machine.driver;
   report.gpus = fmt::format("{}, driver {}, CUDA {}", machine.gpus, driver, machine.cuda);

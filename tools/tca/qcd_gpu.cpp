@@ -13,6 +13,7 @@
 #include "gpu/machine.hpp"
 #include "qcd/gpu_inverter.hpp"
 #include "qcd/spinor.hpp"
+#include "shared/nccl_communicator.hpp"
 #include "qcd_measure.hpp"
 #include "record.hpp"
 
@@ -61,7 +62,7 @@ QcdPace pace_of(World& world, const Side& side, double flops) {
   pace.start = qcd::name_of(side.inverter->start());
   pace.gpus = fmt::format("{}, driver {}, CUDA {}", machine.gpus, driver, machine.cuda);
   pace.libraries = {{"cuda", machine.cuda}, {"driver", driver}};
-  if (side.peer) pace.libraries["nccl"] = qcd::nccl_version();
+  if (side.peer) pace.libraries["nccl"] = apps::nccl_version();
   return pace;
 }
 

@@ -11,6 +11,7 @@
 #include "net/machine.hpp"
 #include "qcd/wilson.hpp"
 #include "route/bring_up.hpp"
+#include "shared/mpi_session.hpp"
 
 namespace tca::tool {
 namespace {
@@ -43,7 +44,7 @@ Record record(const QcdSetting& setting, const QcdPace& pace, const std::string&
       .n = setting.extents[0],
       .bytes = pace.bytes,
       .samples_us = pace.samples_us,
-      .mpi_version = pace.peer == "mpi" ? qcd::mpi_version() : std::string(),
+      .mpi_version = pace.peer == "mpi" ? apps::mpi_version() : std::string(),
       .gpus = pace.gpus,
       .libraries = pace.libraries};
   if (options.fabric == "sim") record.model = net::read_machine(route::machine_name(options.machine)).title;
@@ -121,7 +122,7 @@ void print_dslash(const QcdSetting& setting, const QcdPace& pace) {
 void print_peer(const QcdPace& own, const QcdPace& peer, const char* unit, bool sums) {
   const auto ratio = [](double theirs, double ours) { return ours > 0 ? theirs / ours : 0; };
   const bool mpi = peer.peer == "mpi";
-  fmt::print("{}:\n", mpi ? qcd::mpi_version() : "NCCL " + peer.libraries.value("nccl", std::string()));
+  fmt::print("{}:\n", mpi ? apps::mpi_version() : "NCCL " + peer.libraries.value("nccl", std::string()));
   print_pace(peer, unit, sums);
   fmt::print("{} / OpenTCA: ", mpi ? "MPI" : "NCCL");
   if (mpi) fmt::print("halo wait {:.2f}, ", ratio(peer.wait_us, own.wait_us));

@@ -7,10 +7,15 @@
 #include <string_view>
 #include <vector>
 
-namespace tca::qcd {
+#include "tca/world.hpp"
+
+namespace tca::apps {
 
 // Throws Error{out_of_memory} or Error{device_failed}: "<what>: CUDA says <its own words>".
 void cuda_ok(cudaError_t result, std::string_view what);
+
+// Collective.
+unsigned ranks_on_this_gpu(World& world);
 
 class OwnStream {
  public:
@@ -54,8 +59,7 @@ class DeviceArray {
  public:
   explicit DeviceArray(std::size_t size) : size_(size) {
     if (size == 0) return;
-    cuda_ok(cudaMalloc(&data_, size * sizeof(T)),
-            "memory for lattice QCD on the GPU (use more GPUs, or a smaller lattice)");
+    cuda_ok(cudaMalloc(&data_, size * sizeof(T)), "memory on the GPU (use more GPUs, or a smaller problem)");
     cuda_ok(cudaMemset(data_, 0, size * sizeof(T)), "clearing memory");
     cuda_ok(cudaStreamSynchronize(nullptr), "clearing memory");  // other streams do not wait for it
   }
@@ -105,34 +109,32 @@ class PinnedArray {
 class Graph {
  public:
   template <class Enqueue>
-  Graph(const OwnStream& stream, const Enqueue& enqueue) {
+  Graph(cudaStream_t stream, const Enqueue& enqueue) {
     cudaGraph_t graph = nullptr;
     // Other ranks may be threads of this process, in calls of their own.
-    cuda_ok(cudaStreamBeginCapture(stream.get(), cudaStreamCaptureModeThreadLocal), "capturing an iteration");
+    cuda_ok(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal), "capturing an iteration");
     try {
       enqueue();
     } catch (...) {
-      cudaStreamEndCapture(stream.get(), &graph);
+      cudaStreamEndCapture(stream, &graph);
       cudaGraphDestroy(graph);
       throw;
     }
-    cuda_ok(cudaStreamEndCapture(stream.get(), &graph), "capturing an iteration");
+    cuda_ok(cudaStreamEndCapture(stream, &graph), "capturing an iteration");
     const cudaError_t result = cudaGraphInstantiate(&graph_, graph, 0);
     cudaGraphDestroy(graph);
     cuda_ok(result, "making a graph of an iteration");
-    cuda_ok(cudaGraphUpload(graph_, stream.get()), "uploading a graph");
-    stream.synchronize("uploading a graph");
+    cuda_ok(cudaGraphUpload(graph_, stream), "uploading a graph");
+    cuda_ok(cudaStreamSynchronize(stream), "uploading a graph");
   }
   Graph(const Graph&) = delete;
   Graph& operator=(const Graph&) = delete;
   ~Graph() { cudaGraphExecDestroy(graph_); }
 
-  void launch(const OwnStream& stream) const {
-    cuda_ok(cudaGraphLaunch(graph_, stream.get()), "launching a graph");
-  }
+  void launch(cudaStream_t stream) const { cuda_ok(cudaGraphLaunch(graph_, stream), "launching a graph"); }
 
  private:
   cudaGraphExec_t graph_ = nullptr;
 };
 
-}  // namespace tca::qcd
+}  // namespace tca::apps

@@ -1,0 +1,57 @@
+#include "shared/mpi_session.hpp"
+
+#ifdef OPENTCA_HAVE_MPI
+
+#define OMPI_SKIP_MPICXX 1
+#define MPICH_SKIP_MPICXX 1
+#include <fmt/format.h>
+#include <mpi.h>
+
+#include <array>
+
+#include "tca/error.hpp"
+
+namespace tca::apps {
+
+std::string mpi_version() {
+  std::array<char, MPI_MAX_LIBRARY_VERSION_STRING> text{};
+  int length = 0;
+  MPI_Get_library_version(text.data(), &length);
+  const std::string all(text.data(), static_cast<std::size_t>(length));
+  return all.substr(0, all.find_first_of(",\n"));
+}
+
+MpiSession::Running::Running() {
+  int running = 0;
+  MPI_Initialized(&running);
+  if (!running) MPI_Init(nullptr, nullptr);
+  owned_ = !running;
+}
+
+MpiSession::Running::~Running() {
+  if (owned_) MPI_Finalize();
+}
+
+MpiSession::MpiSession(const World& world) {
+  int rank = 0, size = 0;
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Comm_size(MPI_COMM_WORLD, &size);
+  if (rank == world.rank() && size == world.size()) return;
+  throw Error(
+      Errc::invalid_argument,
+      fmt::format("MPI counts this process as rank {} of {}, OpenTCA as rank {} of {}: to compare the two, "
+                  "start the ranks under mpirun",
+                  rank, size, world.rank(), world.size()));
+}
+
+}  // namespace tca::apps
+
+#else
+
+namespace tca::apps {
+
+std::string mpi_version() { return {}; }
+
+}  // namespace tca::apps
+
+#endif
