@@ -99,6 +99,36 @@ class NoExchange final : public FaceExchange {
   Window<double> cube_;
 };
 
+class ChainOverlap final : public Overlap {
+ public:
+  ChainOverlap(World& world, const OverlapTask& task)
+      : world_(world),
+        sent_(world.window<std::byte>(task.bytes)),
+        arrived_(world.window<std::byte>(task.bytes)),
+        chain_(world.chain("overlap", {.guarded = task.guarded, .route = task.route})) {
+    const int left = (world.rank() + world.size() - 1) % world.size(),
+              right = (world.rank() + 1) % world.size();
+    chain_.put(arrived_.on(right), sent_.at(0), block(task.bytes));
+    chain_.expect(left);
+    chain_.commit();
+    name_channel(*this, chain_);
+    guarded = task.guarded;
+    progress = task.progress;
+    bytes = task.bytes;
+  }
+
+  void start() override { chain_.start(); }
+  void point() override { world_.progress(); }
+  void wait() override { chain_.wait(); }
+  std::byte* sent() override { return sent_.data(); }
+  const std::byte* arrived() const override { return arrived_.data(); }
+
+ private:
+  World& world_;
+  Window<std::byte> sent_, arrived_;
+  Chain chain_;
+};
+
 }  // namespace
 
 Face Face::make(const std::string& layout, std::size_t n) {
@@ -126,6 +156,10 @@ std::unique_ptr<FaceExchange> chain_faces(World& world, const Face& face, const 
 
 std::unique_ptr<FaceExchange> no_exchange(World& world, const Face& face) {
   return std::make_unique<NoExchange>(world, face);
+}
+
+std::unique_ptr<Overlap> chain_overlap(World& world, const OverlapTask& task) {
+  return std::make_unique<ChainOverlap>(world, task);
 }
 
 }  // namespace tca::bench

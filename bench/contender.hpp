@@ -70,6 +70,31 @@ struct PutExchange : Contender {
   virtual bool right(World& world) = 0;
 };
 
+// An exchange that a computation may hide: every rank puts to the next one of a ring.
+struct Overlap : Contender {
+  std::string progress;  // what moves it on meanwhile: "none", "points" (stated ones) or "thread"
+  std::size_t bytes = 0;
+  virtual void start() = 0;
+  virtual void point() = 0;  // what the computation calls at a stated point
+  virtual void wait() = 0;
+  virtual std::byte* sent() = 0;
+  virtual const std::byte* arrived() const = 0;
+};
+
+// One of the steps that tell how much was hidden: the exchange, the computation, or both.
+struct OverlapPart : Contender {
+  virtual void step() = 0;
+  // Whether what arrived last is what was sent. Collective; on every rank alike.
+  virtual bool right(World& world) = 0;
+};
+
+struct OverlapTask {
+  std::size_t bytes;
+  std::string progress;
+  std::string route;  // forced protocol, or empty
+  bool guarded = true;
+};
+
 struct CollTask {
   std::string what;  // barrier, bcast, allgather, allreduce, reduce_scatter, alltoall
   std::size_t bytes =
@@ -101,6 +126,10 @@ std::unique_ptr<FaceExchange> mpi_faces(World& world, const Face& face);
 std::unique_ptr<FaceExchange> hand_faces(World& world, const Face& face, const std::string& way);
 // The same step without any exchange.
 std::unique_ptr<FaceExchange> no_exchange(World& world, const Face& face);
+
+std::unique_ptr<Overlap> chain_overlap(World& world, const OverlapTask& task);
+// Persistent requests; MPI_Testall at stated points.
+std::unique_ptr<Overlap> mpi_overlap(World& world, const OverlapTask& task);
 
 std::unique_ptr<Coll> chain_coll(World& world, const CollTask& task);
 std::unique_ptr<Coll> mpi_coll(World& world, const CollTask& task);

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Every figure that docs/performance.md gives for shared memory, on this machine, in one go (about twenty minutes):
+# Every figure that docs/performance.md gives for shared memory, and for computing beside an exchange over MPI, on this
+# machine, in one go (about twenty-five minutes):
 #   bench/host.sh [FILE]     default bench/results/<date>-host.jsonl, which must not exist yet
 # Needs MPI for the comparisons, and a machine that does nothing else meanwhile.
 set -euo pipefail
@@ -21,5 +22,9 @@ for ranks in 2 4 8; do
   for what in barrier bcast allgather allreduce reduce_scatter alltoall; do
     "$tca" bench "$what" --ranks "$ranks" --rounds 5 --placements 3 --peer mpi --json "$out"
   done
+done
+for fabric in shm+mpi mpi; do
+  "$tca" bench overlap --fabric "$fabric" --sub-cluster 1 --peer mpi --json "$out"
+  "$tca" bench overlap --fabric "$fabric" --sub-cluster 1 --progress thread --json "$out"
 done
 "$tca" himeno --ranks 2 --size S --compare --json "$out"

@@ -120,6 +120,21 @@ Outcome<Contender> in_turn(World& world, const std::function<Contenders<Contende
   return outcome;
 }
 
+// Of contenders that have a step, and say afterwards whether what arrived is right.
+template <class Contender>
+Outcome<Contender> right_steps(World& world, const std::function<Contenders<Contender>()>& make,
+                               const Effort& effort, const std::function<void(int)>& progress) {
+  const auto make_step = [](Contender& contender) { return [&contender] { contender.step(); }; };
+  Outcome<Contender> outcome = in_turn<Contender>(
+      world, make, effort, make_step, [](const auto&) {}, progress);
+  for (const auto& contender : outcome.contenders) {
+    if (!contender->right(world))
+      throw Error(Errc::refused, "what arrived over " + contender->fabric + "/" + contender->protocol +
+                                     " is not what was sent");
+  }
+  return outcome;
+}
+
 }  // namespace
 
 Outcome<PingPong> measure(World& world, const std::function<Contenders<PingPong>()>& make,
@@ -148,15 +163,12 @@ Outcome<FaceExchange> measure(World& world, const std::function<Contenders<FaceE
 
 Outcome<PutExchange> measure(World& world, const std::function<Contenders<PutExchange>()>& make,
                              const Effort& effort) {
-  const auto make_step = [](PutExchange& contender) { return [&contender] { contender.step(); }; };
-  Outcome<PutExchange> outcome = in_turn<PutExchange>(
-      world, make, effort, make_step, [](const auto&) {}, [](int) {});
-  for (const auto& contender : outcome.contenders) {
-    if (!contender->right(world))
-      throw Error(Errc::refused, "what arrived over " + contender->fabric + "/" + contender->protocol +
-                                     " is not what was sent");
-  }
-  return outcome;
+  return right_steps(world, make, effort, [](int) {});
+}
+
+Outcome<OverlapPart> measure(World& world, const std::function<Contenders<OverlapPart>()>& make,
+                             const Effort& effort, const std::function<void(int)>& progress) {
+  return right_steps(world, make, effort, progress);
 }
 
 Outcome<Coll> measure(World& world, const std::function<Contenders<Coll>()>& make, const Effort& effort,

@@ -49,6 +49,10 @@ Outcome<FaceExchange> measure(World& world, const std::function<Contenders<FaceE
 Outcome<PutExchange> measure(World& world, const std::function<Contenders<PutExchange>()>& make,
                              const Effort& effort);
 
+// Times of the parts. Throws Error{refused} as above.
+Outcome<OverlapPart> measure(World& world, const std::function<Contenders<OverlapPart>()>& make,
+                             const Effort& effort, const std::function<void(int)>& progress);
+
 // Times of one collective. Throws Error{refused} when a contender gives a wrong result before or after.
 Outcome<Coll> measure(World& world, const std::function<Contenders<Coll>()>& make, const Effort& effort,
                       const std::function<void(int)>& progress);

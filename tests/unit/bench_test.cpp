@@ -3,6 +3,31 @@
 
 #include "gpu/grid.hpp"
 #include "gpu/machine.hpp"
+#include "overlap.hpp"
+
+namespace tca::bench {
+namespace {
+
+TEST(HiddenShare, IsOfTheShorterOfTheTwo) {
+  EXPECT_DOUBLE_EQ(hidden_share(10, 10, 10), 1);
+  EXPECT_DOUBLE_EQ(hidden_share(10, 10, 15), 0.5);
+  EXPECT_DOUBLE_EQ(hidden_share(10, 10, 20), 0);
+  EXPECT_DOUBLE_EQ(hidden_share(4, 10, 11), 0.75);
+  EXPECT_DOUBLE_EQ(hidden_share(10, 4, 11), 0.75);
+}
+
+TEST(HiddenShare, IsLeftAsItIsWhereMoreWasLostThanHidden) {
+  EXPECT_DOUBLE_EQ(hidden_share(10, 10, 22), -0.2);
+  EXPECT_DOUBLE_EQ(hidden_share(10, 10, 9), 1.1);
+}
+
+TEST(HiddenShare, IsReckonedRoundByRound) {
+  const OverlapSamples samples{{10, 20}, {10, 40}, {20, 40}};
+  EXPECT_EQ(samples.hidden(), (std::vector<double>{0, 1}));
+}
+
+}  // namespace
+}  // namespace tca::bench
 
 namespace tca::bench::gpu {
 namespace {

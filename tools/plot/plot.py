@@ -22,7 +22,7 @@ from matplotlib.ticker import FixedLocator, FuncFormatter, LogLocator, NullForma
 FORMATS = (".svg", ".png", ".pdf")
 NEEDED = {"bench": str, "layout": str, "bytes": (int, float), "median_us": (int, float)}
 # What tells one line of a panel from another; the legend names those that differ.
-TRAITS = ("peer", "fabric", "start", "guarded", "overlap", "ranks", "hardware", "commit")
+TRAITS = ("peer", "fabric", "start", "guarded", "overlap", "progress", "ranks", "hardware", "commit")
 YES_OR_NO = {"guarded": ("unguarded", "guarded"), "overlap": ("not overlapped", "overlapped")}
 OURS = "#1f5fa8"
 THEIRS = ("#d9722b", "#3c8d4a", "#9b59a6", "#b8352f", "#7a6a58", "#c79a1c")

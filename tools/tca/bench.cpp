@@ -1,13 +1,16 @@
 // `tca bench`: what a put, an exchange of faces and a collective cost, beside the peers, in one job.
 #include <fmt/format.h>
 
+#include <cstdlib>
 #include <memory>
 
 #include "bench_coll.hpp"
 #include "bench_commit.hpp"
 #include "bench_gpu.hpp"
 #include "bench_options.hpp"
+#include "bench_overlap.hpp"
 #include "bench_report.hpp"
+#include "cores.hpp"
 #include "launch.hpp"
 #include "measure.hpp"
 #include "mpi_options.hpp"
@@ -133,6 +136,8 @@ void run_host(World& world, const BenchOptions& options) {
     run_coll_bench(world, options);
   } else if (options.what == "commit") {
     run_commit_bench(world, options);
+  } else if (options.what == "overlap") {
+    run_overlap_bench(world, options);
   } else if (options.what == "pingpong") {
     ping_pong(world, options);
   } else {
@@ -179,6 +184,8 @@ void check(const BenchOptions& options) {
   if (options.fabric == "cuda" && options.what == "commit")
     refuse("commit is measured on shm; leave --fabric cuda out");
   if (!options.algorithms.empty() && !is_coll(options.what)) refuse("--algorithm is for collectives");
+  if (options.what == "overlap") return check_overlap_bench(options);
+  if (!options.progress.empty() || options.points > 0) refuse("--progress and --points are for overlap");
   options.fabric == "cuda" ? check_gpu_bench(options) : check_host(options);
 }
 
@@ -186,8 +193,11 @@ int run_bench(const BenchOptions& options) {
   check(options);
   if (options.fabric == "sim") return run_modelled(options);
   if (!already_a_rank()) {
-    // A library's helper threads would share the one core with the rank that waits for its GPU.
-    const bool unbound = options.fabric == "cuda" && options.bind == Bind::automatic;
+    // A library's helper threads would share the one core with the rank that waits for its GPU, and the progress thread
+    // with the rank that computes, where there is another for it.
+    const bool has_helpers =
+        options.fabric == "cuda" || (options.progresses_by("thread") && usable_cores() >= 2 * options.ranks);
+    const bool unbound = has_helpers && options.bind == Bind::automatic;
     const LaunchOptions job{.name = "tca bench",
                             .ranks = options.ranks,
                             .argv = own_command_line(),
@@ -200,7 +210,9 @@ int run_bench(const BenchOptions& options) {
   if (options.fabric == "cuda") {
     run_gpu_bench(options);
   } else {
-    World world = World::init({.fabric = options.fabric});
+    // What was asked for here counts, not what the environment says.
+    if (options.what == "overlap") unsetenv("OPENTCA_PROGRESS_THREAD");
+    World world = World::init({.fabric = options.fabric, .progress_thread = options.progresses_by("thread")});
     run_host(world, options);
   }
   return 0;
@@ -231,6 +243,7 @@ void add_bench(Subcommands& tca) {
       "tca bench pingpong --peer mpi,hand\n"
       "tca bench allreduce --ranks 4 --bytes 8,4096 --peer mpi --json allreduce.json\n"
       "tca bench bcast --fabric shm+mpi --sub-cluster 4 --ranks 8 --peer mpi\n"
+      "tca bench overlap --fabric mpi --bytes 65536,1048576 --progress none,points --peer mpi\n"
       "tca bench halo --ranks 2 --extent 64 --layout stride --peer mpi --json halo.json\n"
       "tca bench pingpong --fabric cuda --start kernel,graph --peer nccl,nvshmem --json pingpong.json\n"
       "tca bench put --fabric cuda --layout block-stride --rows 256,4096 --bytes 268435456 --peer copy\n"
@@ -238,10 +251,9 @@ void add_bench(Subcommands& tca) {
       [options] { return run_bench(*options); });
   app.add_option("WHAT", options->what,
                  "pingpong, halo, barrier, bcast, allgather, allreduce, reduce_scatter, alltoall; on shm "
-                 "also commit, on "
-                 "cuda put")
+                 "also commit, on shm and over MPI overlap, on cuda put")
       ->required()
-      ->check(CLI::IsMember({"pingpong", "halo", "put", "commit", "barrier", "bcast", "allgather",
+      ->check(CLI::IsMember({"pingpong", "halo", "put", "commit", "overlap", "barrier", "bcast", "allgather",
                              "allreduce", "reduce_scatter", "alltoall"}));
   app.add_option("--fabric", options->fabric,
                  "shm: memory of this host; mpi; shm+mpi: shm within sub-clusters, mpi across; cuda: GPUs, a "
@@ -275,6 +287,15 @@ void add_bench(Subcommands& tca) {
       ->delimiter(',');
   app.add_option("--descriptors", options->descriptors, "Of the chain whose commit is measured")
       ->capture_default_str();
+  app.add_option(
+         "--progress", options->progress,
+         "What moves an exchange on while the application computes: none, points (stated ones, where it "
+         "calls World::progress), thread (over MPI, alone); none and points unless told otherwise")
+      ->delimiter(',')
+      ->check(CLI::IsMember({"none", "points", "thread"}));
+  app.add_option("--points", options->points,
+                 "Stated points of the computation beside an exchange; 9 unless told otherwise")
+      ->check(CLI::Range(1, 1000000));
   app.add_flag("--unguarded", options->unguarded, "Chains without the guard");
   app.add_option("--blocks", options->blocks, "Of kernels that run a chain; 0: by its size");
   app.add_option("--threads", options->threads, "In each of these blocks; 0: by its size");

@@ -23,8 +23,10 @@ struct BenchOptions {
   std::vector<std::string> peers;
   std::string route;
   std::vector<std::string>
-      algorithms;        // of a collective, to force; the one that it takes by itself when empty
-  int descriptors = 64;  // of a commit
+      algorithms;                     // of a collective, to force; the one that it takes by itself when empty
+  int descriptors = 64;               // of a commit
+  std::vector<std::string> progress;  // what moves an overlapped exchange on; none and points when empty
+  int points = 0;                     // of the computation beside it; the benchmark's own when 0
   bool unguarded = false;
   unsigned blocks = 0, threads = 0;  // of kernels that run a chain; 0: by its size
   std::string json;
@@ -32,6 +34,9 @@ struct BenchOptions {
   Bind bind = Bind::automatic;
 
   bool against(const char* peer) const { return std::find(peers.begin(), peers.end(), peer) != peers.end(); }
+  bool progresses_by(const char* way) const {
+    return std::find(progress.begin(), progress.end(), way) != progress.end();
+  }
   bool starts_by(const char* start) const {
     return std::find(starts.begin(), starts.end(), start) != starts.end();
   }
