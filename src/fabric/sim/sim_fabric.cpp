@@ -96,18 +96,23 @@ std::unique_ptr<fabric::Memory> SimFabric::expose(std::size_t bytes, std::byte* 
   return std::make_unique<SimMemory>(regions, std::move(owned), rank_);
 }
 
-// What goes between two ranks: the puts by channel, or a bare signal when there are none.
+// What goes between two ranks: the puts by channel, or a bare signal when there are none. In the order in which the chain
+// first names each, for that is the order in which a DMA controller gets them.
 SimProgram::Parts SimFabric::parts_of(std::span<const fabric::Put> puts) {
-  std::map<std::tuple<int, int, std::size_t>, Puts> groups;
+  using Key = std::tuple<int, int, std::size_t>;
+  std::vector<std::pair<Key, Puts>> groups;
+  std::map<Key, std::size_t> places;
   std::map<std::pair<int, int>, bool> has_data;
   for (const fabric::Put& put : puts)
     has_data[{put.from, put.to}] |= put.shape != nullptr && put.shape->bytes() > 0;
   for (const fabric::Put& put : puts) {
     const bool data = put.shape != nullptr && put.shape->bytes() > 0;
     if (!data && has_data[{put.from, put.to}]) continue;
-    const std::size_t carrier =
-        data ? static_cast<std::size_t>(put.protocol) : model_->signal_channel(put.from, put.to);
-    groups[{put.from, put.to, carrier}].push_back(&put);
+    const Key key{put.from, put.to,
+                  data ? static_cast<std::size_t>(put.protocol) : model_->signal_channel(put.from, put.to)};
+    const auto [place, is_new] = places.emplace(key, groups.size());
+    if (is_new) groups.push_back({key, {}});
+    groups[place->second].second.push_back(&put);
   }
   SimProgram::Parts parts;
   for (const auto& [key, group] : groups) {
