@@ -13,9 +13,9 @@ function(opentca_own_target target)
     if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
       list(APPEND warnings -Wno-stringop-overflow -Wno-array-bounds -Wno-restrict)
     endif()
-    # Anonymous namespaces of sources that are compiled together look like a header's.
-    if(CMAKE_UNITY_BUILD AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
-      list(APPEND warnings -Wno-subobject-linkage)
+    # Of sources that are compiled together: what one names, another may shadow, and anonymous namespaces look like a header's.
+    if(CMAKE_UNITY_BUILD)
+      list(APPEND warnings -Wno-shadow $<$<CXX_COMPILER_ID:GNU>:-Wno-subobject-linkage>)
     endif()
     target_compile_options(${target} PRIVATE "$<$<COMPILE_LANGUAGE:CXX>:${warnings}>")
   endif()

@@ -1,4 +1,5 @@
 // Conjugate gradients on the normal equations, in one precision and in two.
+
 #include <algorithm>
 
 #include "qcd/iteration.hpp"
@@ -54,8 +55,6 @@ struct Search {
     charge(d, 3);
   }
 };
-
-double largest(const Numbers& numbers) { return *std::max_element(numbers.begin(), numbers.end()); }
 
 }  // namespace
 

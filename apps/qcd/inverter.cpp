@@ -27,8 +27,6 @@ void add(const Solution& first, Solution& last) {
   last.times.sums_us += first.times.sums_us;
 }
 
-double largest(const Numbers& numbers) { return *std::max_element(numbers.begin(), numbers.end()); }
-
 template <class T>
 Solution solve(Method method, Operator<T>& d, Sums& sums, const Field<T>& b, Field<T>& x,
                const SolveOptions& options) {

@@ -2,6 +2,7 @@
 // has converged stays as it is while the others go on.
 #pragma once
 
+#include <algorithm>
 #include <functional>
 #include <vector>
 
@@ -10,6 +11,8 @@
 #include "qcd/sums.hpp"
 
 namespace tca::qcd {
+
+inline double largest(const Numbers& numbers) { return *std::max_element(numbers.begin(), numbers.end()); }
 
 struct SolveOptions {
   double tolerance = 1e-9;  // |b - D x| / |b|

@@ -35,7 +35,7 @@ bench::Contenders<bench::Overlap> make_overlaps(World& world, const BenchOptions
   return all;
 }
 
-void measure_size(World& world, const BenchOptions& options, std::size_t bytes) {
+void measure_bytes(World& world, const BenchOptions& options, std::size_t bytes) {
   const int points = options.points > 0 ? options.points : own_points;
   const bench::OverlapOutcome outcome = [&] {
     Progress bar = bench_progress(world, options, fmt::format("{} bytes", bytes));
@@ -94,7 +94,7 @@ void run_overlap_bench(World& world, const BenchOptions& options) {
                "exchange us", "compute us", "both us", "both p99", "hidden %");
   static const std::vector<std::size_t> own_sizes{4096, 16384, 65536, 262144, 1048576, 4194304};
   for (const std::size_t bytes : options.sizes.empty() ? own_sizes : options.sizes)
-    measure_size(world, options, bytes);
+    measure_bytes(world, options, bytes);
 }
 
 }  // namespace tca::tool

@@ -5,9 +5,6 @@
 #include <fmt/ranges.h>
 
 #include <cmath>
-#include <map>
-#include <regex>
-#include <sstream>
 
 #include "record.hpp"
 
@@ -16,32 +13,13 @@ namespace {
 
 using himeno::Result;
 
-// How many puts each channel carries; a line of explain() names its channel as fabric/protocol.
-std::map<std::string, int> count_channels(const std::string& explain) {
-  static const std::regex channel("[a-z]+/[a-z_]+");
-  std::map<std::string, int> channels;
-  std::istringstream lines(explain);
-  for (std::string line; std::getline(lines, line);) {
-    std::smatch found;
-    if (std::regex_search(line, found, channel)) ++channels[found.str()];
-  }
-  return channels;
-}
-
 std::string describe_channels(const std::string& explain) {
   std::vector<std::string> words;
-  for (const auto& [channel, puts] : count_channels(explain)) {
+  for (const auto& [channel, puts] : channels_in(explain)) {
     words.push_back(fmt::format("{} {} put{}", channel, puts, puts == 1 ? "" : "s"));
   }
   return words.empty() ? "none: there is nobody to exchange with"
                        : fmt::format("{} (rank 0)", fmt::join(words, ", "));
-}
-
-std::string protocols(const std::string& explain) {
-  std::vector<std::string> words;
-  for (const auto& [channel, puts] : count_channels(explain))
-    words.push_back(channel.substr(channel.find('/') + 1));
-  return fmt::format("{}", fmt::join(words, "+"));
 }
 
 std::string describe_start(const std::string& start) {
@@ -104,8 +82,6 @@ void print_table(const HimenoReport& report) {
 }
 
 // More digits would be noise.
-double hundredths(double value) { return std::round(value * 100) / 100; }
-
 // The host does not see them on a GPU.
 void add_phases(const Result& result, Record& record) {
   record.extra["compute_us"] = hundredths(result.phases.compute_us);
@@ -145,7 +121,7 @@ void append_json(const HimenoReport& report, const std::string& path) {
                                    : report.fabric,
                   .protocol = mpi    ? "persistent"
                               : nccl ? "packed"
-                                     : protocols(report.explain),
+                                     : protocols_in(report.explain),
                   .start = nccl ? "graph" : report.start,
                   .peer = mpi    ? std::optional<std::string>("mpi")
                           : nccl ? std::optional<std::string>("nccl")

@@ -5,8 +5,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <regex>
-#include <set>
 
 #include "net/machine.hpp"
 #include "qcd/wilson.hpp"
@@ -19,24 +17,13 @@ namespace {
 constexpr const char* counted =
     "counted: 1,320 flops a site of the hopping term and 2 a real of the diagonal; not the vector operations";
 
-double hundredths(double value) { return std::round(value * 100) / 100; }
-
-// A line of explain() names its channel as fabric/protocol.
-std::string protocols(const std::string& explain) {
-  static const std::regex channel("[a-z]+/([a-z_]+)");
-  std::set<std::string> names;
-  for (std::sregex_iterator at(explain.begin(), explain.end(), channel), end; at != end; ++at)
-    names.insert((*at)[1]);
-  return fmt::format("{}", fmt::join(names, "+"));
-}
-
 Record record(const QcdSetting& setting, const QcdPace& pace, const std::string& bench,
               const std::string& explain) {
   const QcdOptions& options = setting.options;
   Record record{
       .bench = bench,
       .fabric = pace.peer.value_or(options.fabric),
-      .protocol = pace.peer ? (pace.peer == "mpi" ? "persistent" : "projected") : protocols(explain),
+      .protocol = pace.peer ? (pace.peer == "mpi" ? "persistent" : "projected") : protocols_in(explain),
       .start = pace.start,
       .peer = pace.peer,
       .layout = "grid " + setting.grid,

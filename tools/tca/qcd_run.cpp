@@ -16,9 +16,9 @@ namespace tca::tool {
 namespace {
 
 // One rank's job: everything that the actions need.
-class Job {
+class QcdJob {
  public:
-  Job(World& world, const QcdOptions& options)
+  QcdJob(World& world, const QcdOptions& options)
       : world_(world),
         options_(options),
         extents_(qcd_extents(options)),
@@ -119,6 +119,6 @@ class Job {
 
 }  // namespace
 
-int run_qcd(World& world, const QcdOptions& options) { return Job(world, options).run(); }
+int run_qcd(World& world, const QcdOptions& options) { return QcdJob(world, options).run(); }
 
 }  // namespace tca::tool

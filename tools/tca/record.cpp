@@ -2,6 +2,7 @@
 #include "record.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -9,6 +10,9 @@
 #include <cmath>
 #include <cstring>
 #include <fstream>
+#include <regex>
+#include <set>
+#include <sstream>
 
 #include "build_info.hpp"
 #include "cores.hpp"
@@ -93,6 +97,26 @@ void append_line(const std::string& path, const std::string& line) {
   if (!file)
     throw Error(Errc::invalid_argument, fmt::format("{}: cannot be written: {}", path, std::strerror(errno)));
 }
+
+std::map<std::string, int> channels_in(const std::string& explain) {
+  static const std::regex channel("[a-z]+/[a-z_]+");
+  std::map<std::string, int> channels;
+  std::istringstream lines(explain);
+  for (std::string line; std::getline(lines, line);) {
+    std::smatch found;
+    if (std::regex_search(line, found, channel)) ++channels[found.str()];
+  }
+  return channels;
+}
+
+std::string protocols_in(const std::string& explain) {
+  std::set<std::string> names;
+  for (const auto& [channel, puts] : channels_in(explain))
+    names.insert(channel.substr(channel.find('/') + 1));
+  return fmt::format("{}", fmt::join(names, "+"));
+}
+
+double hundredths(double value) { return std::round(value * 100) / 100; }
 
 std::string hardware() {
   // Looked up once, not for each of many lines: /proc/cpuinfo takes the kernel many milliseconds on some machines.

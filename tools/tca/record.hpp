@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
@@ -36,6 +37,14 @@ struct Record {
 
 // Appends one line to a file, creating it. Throws Error{invalid_argument} when it cannot be written.
 void append_line(const std::string& path, const std::string& line);
+
+// How many puts each channel carries, by its name as fabric/protocol: what explain() says, a line a put.
+std::map<std::string, int> channels_in(const std::string& explain);
+// Their protocols, as "direct+staged".
+std::string protocols_in(const std::string& explain);
+
+// As much as lines of JSON tell of a derived number.
+double hundredths(double value);
 
 // "Intel(R) Xeon(R) ..., 2 cores"
 std::string hardware();

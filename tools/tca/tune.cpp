@@ -83,10 +83,10 @@ std::vector<SurveyPoint> verifying_points(World& world, const TuneOptions& optio
   return points;
 }
 
-using Points = std::function<std::vector<SurveyPoint>(World&)>;
+using Measure = std::function<std::vector<SurveyPoint>(World&)>;
 
 // The bar fills as the time does; the ranks that only keep company show none.
-Survey run_part(const TuneOptions& options, const std::string& label, double seconds, const Points& points) {
+Survey run_part(const TuneOptions& options, const std::string& label, double seconds, const Measure& points) {
   constexpr std::int64_t steps = 1000;
   Progress bar(label, launched_rank() == 0 ? steps : 0);
   SurveyOptions survey_options;
@@ -98,7 +98,7 @@ Survey run_part(const TuneOptions& options, const std::string& label, double sec
 }
 
 // Where all ranks of a hybrid world are in one sub-cluster they are measured once more, each in one of its own.
-Survey run_survey(const TuneOptions& options, const Points& points) {
+Survey run_survey(const TuneOptions& options, const Measure& points) {
   if (options.fabric != "shm+mpi") return run_part(options, "tca tune", options.seconds, points);
   Survey found = run_part(options, "tca tune", options.seconds / 2, points);
   if (found.sub_clusters > 1) return found;
