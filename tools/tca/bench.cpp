@@ -14,6 +14,7 @@
 #include "launch.hpp"
 #include "measure.hpp"
 #include "mpi_options.hpp"
+#include "refuse.hpp"
 #include "subcommand.hpp"
 #include "tca/tca.hpp"
 
@@ -111,10 +112,8 @@ void halo(World& world, const BenchOptions& options) {
 }
 
 void check_modelled(const BenchOptions& options) {
-  const auto refuse = [](const std::string& message) { throw Error(Errc::invalid_argument, message); };
   if (!options.peers.empty())
-    refuse(
-        fmt::format("--peer {}: there is nothing on a modelled machine to compare with", options.peers[0]));
+    refuse("--peer {}: there is nothing on a modelled machine to compare with", options.peers[0]);
   if (options.what == "commit") refuse("commit takes no modelled time; leave --fabric sim out");
   net::check_ranks(modelled(options), static_cast<std::uint64_t>(options.ranks));
 }
@@ -122,13 +121,11 @@ void check_modelled(const BenchOptions& options) {
 void check_host(const BenchOptions& options) {
   if (options.fabric == "sim") check_modelled(options);
   for (const std::string& peer : options.peers) {
-    if (peer != "mpi" && peer != "hand")
-      throw Error(Errc::invalid_argument, fmt::format("--peer {} is for --fabric cuda", peer));
+    if (peer != "mpi" && peer != "hand") refuse("--peer {} is for --fabric cuda", peer);
   }
   if (is_coll(options.what)) return check_coll_bench(options);
   if (options.what != "pingpong" && options.what != "halo" && options.what != "commit")
-    throw Error(Errc::invalid_argument,
-                fmt::format("{} is measured on GPUs: add --fabric cuda", options.what));
+    refuse("{} is measured on GPUs: add --fabric cuda", options.what);
 }
 
 void run_host(World& world, const BenchOptions& options) {
@@ -157,19 +154,17 @@ int run_modelled(BenchOptions options) {
 #ifndef OPENTCA_HAVE_CUDA
 }  // namespace
 void check_gpu_bench(const BenchOptions&) {
-  throw Error(Errc::invalid_argument,
-              "this tca was built without CUDA; install NVIDIA's toolkit and configure again");
+  refuse("this tca was built without CUDA; install NVIDIA's toolkit and configure again");
 }
 void run_gpu_bench(const BenchOptions&) {}
 namespace {
 #endif
 
 void check(const BenchOptions& options) {
-  const auto refuse = [](const std::string& message) { throw Error(Errc::invalid_argument, message); };
   if ((options.what == "pingpong" || options.what == "put") && options.ranks < 2)
-    refuse(fmt::format("a {} needs 2 ranks", options.what == "put" ? "put" : "ping-pong"));
+    refuse("a {} needs 2 ranks", options.what == "put" ? "put" : "ping-pong");
   for (const std::size_t n : options.extents) {
-    if (n < 3) refuse(fmt::format("a cube of {} has no interior; --extent must be at least 3", n));
+    if (n < 3) refuse("a cube of {} has no interior; --extent must be at least 3", n);
   }
   for (const std::size_t bytes : options.sizes) {
     if (bytes < 1) refuse("--bytes must be at least 1");
@@ -204,8 +199,7 @@ int run_bench(const BenchOptions& options) {
                             .bind = unbound ? Bind::none : options.bind};
     if (!options.against("mpi") && !is_over_mpi(options.fabric)) return launch(job);
     if (bench::have_mpi()) return launch_under_mpirun(job);
-    throw Error(Errc::invalid_argument,
-                "this build has no MPI; install libopenmpi-dev and openmpi-bin and build again");
+    refuse("this build has no MPI; install libopenmpi-dev and openmpi-bin and build again");
   }
   if (options.fabric == "cuda") {
     run_gpu_bench(options);

@@ -4,6 +4,7 @@
 
 #include "bench_report.hpp"
 #include "measure.hpp"
+#include "refuse.hpp"
 #include "tca/error.hpp"
 
 namespace tca::tool {
@@ -57,18 +58,17 @@ bool is_coll(const std::string& what) {
 
 void check_coll_bench(const BenchOptions& options) {
   for (const std::string& peer : options.peers) {
-    if (peer != "mpi")
-      throw Error(Errc::invalid_argument, fmt::format("--peer {} knows no {}; mpi does", peer, options.what));
+    if (peer != "mpi") refuse("--peer {} knows no {}; mpi does", peer, options.what);
   }
   if (options.what == "barrier" && !options.sizes.empty())
-    throw Error(Errc::invalid_argument, "a barrier moves no bytes; leave --bytes out");
+    refuse("a barrier moves no bytes; leave --bytes out");
   for (const std::size_t bytes : options.sizes) {
     if (sums(options.what) && bytes % sizeof(double) != 0)
       throw Error(
           Errc::invalid_argument,
           fmt::format("--bytes {} is no number of doubles; {} needs multiples of 8", bytes, options.what));
   }
-  if (options.unguarded) throw Error(Errc::invalid_argument, "collectives are always guarded");
+  if (options.unguarded) refuse("collectives are always guarded");
 }
 
 void run_coll_bench(World& world, const BenchOptions& options) {

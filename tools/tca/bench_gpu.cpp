@@ -8,6 +8,7 @@
 #include "bench_report.hpp"
 #include "gpu/in_turn.hpp"
 #include "gpu/machine.hpp"
+#include "refuse.hpp"
 #include "tca/tca.hpp"
 
 namespace tca::tool {
@@ -255,32 +256,30 @@ void GpuBench::measure(const Case& one) {
 }
 
 void check_collective(const BenchOptions& options) {
-  const auto refuse = [](const std::string& message) { throw Error(Errc::invalid_argument, message); };
   const bool combines = options.what == "allreduce" || options.what == "reduce_scatter";
   if (options.starts_by("engine"))
     refuse("the engine runs chains, no collectives; leave engine out of --start");
   if (options.what != "allreduce" && !options.starts_by("graph") && !options.starts_by("host"))
-    refuse(fmt::format("{} is started by graph or host, not by a kernel; see --start", options.what));
+    refuse("{} is started by graph or host, not by a kernel; see --start", options.what);
   if (options.what == "barrier" && !options.sizes.empty())
     refuse("a barrier moves no bytes; leave --bytes out");
   if (!options.route.empty()) refuse("--route is for chains; --algorithm forces a collective's");
   for (const std::size_t bytes : options.sizes) {
     if (combines && bytes % sizeof(double) != 0)
-      refuse(fmt::format("--bytes {} is no number of doubles; {} needs multiples of 8", bytes, options.what));
+      refuse("--bytes {} is no number of doubles; {} needs multiples of 8", bytes, options.what);
   }
 }
 
 }  // namespace
 
 void check_gpu_bench(const BenchOptions& options) {
-  const auto refuse = [](const std::string& message) { throw Error(Errc::invalid_argument, message); };
   for (const std::string& peer : options.peers) {
     if (peer == "hand") refuse("--peer hand is hand-written shared memory; it is for --fabric shm");
     if (!gpu::has_peer(peer))
       refuse(
-          fmt::format("this build has no {} to compare with; it is found when cmake configures, among the "
-                      "system's packages and pip's (nvidia-{}-cu13)",
-                      peer, peer));
+          "this build has no {} to compare with; it is found when cmake configures, among the "
+          "system's packages and pip's (nvidia-{}-cu13)",
+          peer, peer);
   }
   if (is_coll(options.what)) check_collective(options);
   if (options.threads % 32 != 0 || options.threads > 256) refuse("--threads is a multiple of 32, up to 256");
