@@ -17,7 +17,11 @@ if(OPENTCA_BUILD_TOOLS)
   set_target_properties(tca PROPERTIES INSTALL_RPATH $ORIGIN/../${CMAKE_INSTALL_LIBDIR})
   install(TARGETS tca)
   install(PROGRAMS ${PROJECT_SOURCE_DIR}/tools/plot/plot.py DESTINATION ${CMAKE_INSTALL_DATADIR}/opentca)
-  install(FILES ${PROJECT_SOURCE_DIR}/tools/plot/pion.py ${PROJECT_SOURCE_DIR}/tools/plot/scorecard.py
-                ${PROJECT_SOURCE_DIR}/tools/plot/tune.py
-          DESTINATION ${CMAKE_INSTALL_DATADIR}/opentca)
+  install(
+    DIRECTORY ${PROJECT_SOURCE_DIR}/tools/plot/
+    DESTINATION ${CMAKE_INSTALL_DATADIR}/opentca
+    FILES_MATCHING
+    PATTERN "*.py"
+    PATTERN "plot.py" EXCLUDE
+    PATTERN "__pycache__" EXCLUDE)
 endif()

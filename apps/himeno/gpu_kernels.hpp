@@ -35,7 +35,7 @@ cudaError_t launch_sweep(const GpuArrays& arrays, const Sweep& sweep, Direction 
 cudaError_t launch_total(const double* sums, unsigned count, double* total, cudaStream_t stream);
 
 // Iterations in one kernel: `halos[which]` fills the ghosts of pressure `which`, and the last iteration's residual over all
-// ranks goes to `residual`.
+// ranks goes to `residual`. It ends early once a partner has been waited for in vain.
 struct Run {
   GpuArrays arrays;
   Region shell, core;
@@ -44,6 +44,7 @@ struct Run {
   std::int64_t iterations;
   double* sums;  // room for one of each block
   double* residual;
+  device::Word* in_vain;  // zero at first
 };
 struct Partners {
   DeviceChain halos[2];

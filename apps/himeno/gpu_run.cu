@@ -45,7 +45,17 @@ __device__ void add_up(const Run& run, const DeviceTeam& team) {
   if (threadIdx.x == 0) *run.residual = total;
 }
 
-// Never leaves the loop early: a block that has given up waiting must still come to the barriers where others are.
+// So rarely that the barrier which it takes is nothing beside the iterations.
+constexpr std::int64_t iterations_between_looks = 64;
+
+// Whether no block has waited in vain. The same to all of them, because none can write before all have read: they leave the
+// loop together, and nobody waits at a barrier for those who have left.
+__device__ bool all_good(const Run& run, bool good) {
+  if (!__syncthreads_and(good) && threadIdx.x == 0) device::store_relaxed(run.in_vain, 1);
+  cooperative_groups::this_grid().sync();
+  return device::load_relaxed(run.in_vain) == 0;
+}
+
 __global__ void __launch_bounds__(threads, 1)
     run_kernel(const __grid_constant__ Run run, const __grid_constant__ Partners partners) {
   double sum = 0;
@@ -53,6 +63,7 @@ __global__ void __launch_bounds__(threads, 1)
     BlockChain halo_0(partners.halos[0]), halo_1(partners.halos[1]);
     int current = run.current;
     for (std::int64_t n = 0; n < run.iterations; ++n) {
+      if (n % iterations_between_looks == 0 && !all_good(run, halo_0.good() && halo_1.good())) break;
       if (current == 0) {
         sum = iterate(run, halo_1, Direction::forwards, run.pressure[0], run.pressure[1]);
       } else {

@@ -90,6 +90,7 @@ struct GpuSolver::Device {
   unsigned shell_blocks, core_blocks, run_blocks;
   DeviceArray<double> sums;  // of squared changes, one a block
   DeviceArray<double> residual{1};
+  DeviceArray<Word> in_vain{1};
   PinnedArray<double> residual_here{1};
   GpuArrays arrays{};
   OwnStream stream;  // goes first, so that nothing runs any more when the rest goes
@@ -162,7 +163,8 @@ void GpuSolver::run(const GpuExchange& exchange, std::int64_t iterations) {
                 .current = current_,
                 .iterations = iterations,
                 .sums = d.sums.data(),
-                .residual = d.residual.data()};
+                .residual = d.residual.data(),
+                .in_vain = d.in_vain.data()};
   cuda_ok(launch_run(run, *exchange.partners(), d.run_blocks, stream()), "starting the iterations' kernel");
   steps_done(iterations);
 }

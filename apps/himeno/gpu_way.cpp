@@ -19,11 +19,13 @@ namespace {
 // together, are less than one iteration's noise.
 constexpr std::int64_t least_iterations_a_sample = 1000;
 constexpr std::int64_t most_samples = 20;
+// So many launches are put on the stream between two looks at whether the other ranks are still there.
+constexpr int launches_between_checks = 128;
 
 class GpuWay : public Way {
  public:
   GpuWay(World& world, GpuSolver& solver, GpuExchange& exchange, Start start)
-      : solver_(solver), exchange_(exchange), start_(start) {
+      : world_(world), solver_(solver), exchange_(exchange), start_(start) {
     if (start != Start::graph) return;
     // Two iterations, because the arrays take turns; they begin with array 0.
     two_.emplace(solver.stream(), [&] {
@@ -63,7 +65,8 @@ class GpuWay : public Way {
   }
 
   void enqueue(std::int64_t iterations) {
-    while (iterations > 0) {
+    for (int launches = 1; iterations > 0; ++launches) {
+      if (launches % launches_between_checks == 0) world_.check();
       if (two_ && solver_.current() == 0 && iterations >= 2) {
         two_->launch(solver_.stream());
         solver_.steps_done(2);
@@ -75,6 +78,7 @@ class GpuWay : public Way {
     }
   }
 
+  World& world_;
   GpuSolver& solver_;
   GpuExchange& exchange_;
   Start start_;

@@ -21,6 +21,8 @@ cudaError_t give_room(Kernel* kernel) {
 // barrier of the grid stands between their uses.
 class SiteBlock {
  public:
+  static constexpr bool links_ahead = true;
+
   __device__ explicit SiteBlock(uint4* shared) : shared_(shared) {
     thread_.warp = threadIdx.x / chunk_sites;
     thread_.lane = threadIdx.x % chunk_sites;
@@ -86,9 +88,13 @@ class SiteBlock {
   uint4* shared_;
 };
 
-// One of a cooperative grid.
+// One of a cooperative grid. Links that are asked for ahead need registers which the solve has only where a block has a
+// multiprocessor to itself.
+template <bool alone>
 class GridBlock : public SiteBlock {
  public:
+  static constexpr bool links_ahead = alone;
+
   __device__ GridBlock(uint4* shared, double* totals, const GridMemory& memory, const DeviceTeam& team,
                        BlockTeam* sums)
       : SiteBlock(shared), totals_(totals), memory_(memory), team_(team), sums_(sums) {}

@@ -28,6 +28,7 @@ __device__ __forceinline__ void pass(SiteBlock& block, const Ground<T>& ground, 
     const auto chunk = static_cast<Word>(chunks.order[chunks.first + k]);
     block.each([&](SiteThread& thread) {
       const Word place = chunk * chunk_sites + thread.lane;
+      if (ground.slots > 0) thread.here = neighbour_of(ground, chunk, odd, thread);
       if (thread.warp < 6 && place < ground.half())
         put_four(spinors, chunk_sites, thread.lane, thread.warp, make(place, thread.warp));
     });

@@ -57,11 +57,11 @@ struct GpuInverter::Device {
       rough.emplace(of, gauge, asked.wilson, "wilson single", in_kernel, stream);
     if (in_kernel) plan();
     if (single()) {
-      rough_steps.emplace(*rough, sums, stream, most);
+      rough_steps.emplace(of, *rough, sums, stream, most);
     } else {
-      exact_steps.emplace(exact, sums, stream, most);
+      exact_steps.emplace(of, exact, sums, stream, most);
     }
-    if (start == Start::graph) single() ? rough_steps->make_graphs(of) : exact_steps->make_graphs(of);
+    if (start == Start::graph) single() ? rough_steps->make_graphs() : exact_steps->make_graphs();
     world.barrier();
   }
 

@@ -40,7 +40,8 @@ TCA_DEVICE constexpr Word link_units(int reals) {
 }
 
 // What crosses towards one direction, and comes back from there, for one parity: `count` slots from `begin` on here, from
-// `to` on at the neighbour.
+// `to` on at the neighbour. Slots of both parities are in the order of the face, so a site sends from the same place of its
+// group that its neighbour's half has in the other parity's.
 struct FaceGroup {
   Word begin = 0, to = 0, count = 0;
   Word neighbour = 0;  // its rank
@@ -52,9 +53,8 @@ struct FaceGroup {
 template <class T>
 struct Ground {
   const T* links = nullptr;            // unit k of the link of site s in mu: (mu link_units + k) volume + s
-  const T* time_sign = nullptr;        // by site: -1 for links in time that cross an antiperiodic boundary
+  const float* time_sign = nullptr;    // by site: -1 for links in time that cross an antiperiodic boundary
   const std::int32_t* next = nullptr;  // by direction, then site: the neighbour, or ~slot of a ghost
-  const std::int32_t* send = nullptr;  // the same: the slot that this site's half goes out by, or -1
   FaceGroup faces[2][8];               // by the parity of what is sent, and direction
   Word volume = 0;
   Word slots = 0;
@@ -90,13 +90,24 @@ struct Stage {
 
 inline constexpr Word sum_count = 5;
 
+// A link as it is stored, of either precision: up to 18 doubles.
+struct StoredLink {
+  struct alignas(16) Bits {
+    unsigned v[4];
+  };
+  Bits units[9];
+  float time_sign = 1;
+};
+
 // A thread of a block: of warp `warp`, for the site `lane` of a chunk.
 struct SiteThread {
   Word warp = 0, lane = 0;
   double sums[sum_count] = {};
   bool good = true;
-  // The neighbour in the warp's direction of the chunk's site, and that of the chunk behind it.
-  std::int32_t next = -1, later = -1;
+  // The neighbours in the warp's direction of three chunks' sites: of the chunk under way, of the one behind it, whose spinor
+  // and link are asked for meanwhile, and of the one behind that.
+  std::int32_t here = -1, next = -1, later = -1;
+  StoredLink link;
 };
 
 template <class T>
@@ -119,33 +130,35 @@ TCA_DEVICE void put_four(T* field, Word sites, Word site, Word four, Four<T> val
   for (Word u = 0; u < four_units<T>; ++u) units[(four * four_units<T> + u) * sites + site] = both[u];
 }
 
-// Links are read once a hop, and not kept in the L1, whose room is for spinors.
-template <class T>
-TCA_DEVICE Unit<T> read_once(const Unit<T>* from) {
-  Unit<T> unit;
+// Links are read once a hop, and not kept in the L1, whose room is for spinors. Volatile, so that the loads stay where they are
+// written: ahead of the barriers and sums that they are to overlap with.
+TCA_DEVICE StoredLink::Bits read_once(const StoredLink::Bits* from) {
 #ifdef __CUDA_ARCH__
-  unsigned v[4];
-  asm("ld.global.nc.L1::no_allocate.v4.u32 {%0, %1, %2, %3}, [%4];"
-      : "=r"(v[0]), "=r"(v[1]), "=r"(v[2]), "=r"(v[3])
-      : "l"(from));
-  std::memcpy(&unit, v, sizeof unit);
+  StoredLink::Bits bits;
+  asm volatile("ld.global.nc.L1::no_allocate.v4.u32 {%0, %1, %2, %3}, [%4];"
+               : "=r"(bits.v[0]), "=r"(bits.v[1]), "=r"(bits.v[2]), "=r"(bits.v[3])
+               : "l"(from));
+  return bits;
 #else
-  unit = *from;
+  return *from;
 #endif
-  return unit;
 }
 
 template <class T, int reals>
-TCA_DEVICE Matrix<T> link_at(const Ground<T>& ground, Word site, Word mu) {
+TCA_DEVICE void load_link(const Ground<T>& ground, Word site, Word mu, StoredLink& link) {
   constexpr Word count = link_units<T>(reals);
   const auto* const units =
-      reinterpret_cast<const Unit<T>*>(ground.links) + mu * count * ground.volume + site;
-  Unit<T> stored[count];
+      reinterpret_cast<const StoredLink::Bits*>(ground.links) + mu * count * ground.volume + site;
   TCA_UNROLL
-  for (Word k = 0; k < count; ++k) stored[k] = read_once(units + k * ground.volume);
+  for (Word k = 0; k < count; ++k) link.units[k] = read_once(units + k * ground.volume);
+  if (reals == 12 && mu == 3) link.time_sign = ground.time_sign[site];
+}
+
+template <class T, int reals>
+TCA_DEVICE Matrix<T> matrix_of(const StoredLink& link, Word mu) {
   Matrix<T> u;
-  std::memcpy(&u, stored, reals * sizeof(T));
-  if constexpr (reals == 12) restore_third_row(u, mu == 3 ? ground.time_sign[site] : T(1));
+  std::memcpy(&u, link.units, reals * sizeof(T));
+  if constexpr (reals == 12) restore_third_row(u, mu == 3 ? static_cast<T>(link.time_sign) : T(1));
   return u;
 }
 
@@ -227,22 +240,33 @@ TCA_DEVICE Half<T> project_along(const Spinor<T>& spinor, Word mu, T sign) {
   return half;
 }
 
-// A site's term of the thread's direction, in which `next` is, before its lower half is restored. `Ghosts` brings a half from
-// another rank.
+// The link to `next` from its site of a chunk. Whoever comes from another rank against the link's direction has been multiplied
+// there.
+template <class T, int reals>
+TCA_DEVICE void ask_for_link(const Ground<T>& ground, Word chunk, bool odd, std::int32_t next,
+                             SiteThread& thread) {
+  const Word place = chunk * chunk_sites + thread.lane;
+  const bool ahead = thread.warp % 2 == 0;
+  if (place >= ground.half() || (!ahead && next < 0)) return;
+  const Word site = ahead ? place + (odd ? ground.half() : 0) : static_cast<Word>(next);
+  load_link<T, reals>(ground, site, thread.warp / 2, thread.link);
+}
+
+// A site's term of the thread's direction before its lower half is restored. `Ghosts` brings a half from another rank.
 template <class T, int reals, class Ghosts>
-TCA_DEVICE Half<T> term(const ChunkRoom<T>& room, const Ground<T>& ground, const Stage<T>& stage, Word site,
-                        std::int32_t next, const Ghosts& ghosts, SiteThread& thread) {
+TCA_DEVICE Half<T> term(const ChunkRoom<T>& room, const Ground<T>& ground, const Stage<T>& stage,
+                        const Ghosts& ghosts, SiteThread& thread) {
   const Word direction = thread.warp, mu = direction / 2;
   const bool ahead = direction % 2 == 0;
-  if (next < 0) {
-    const Half<T> half = ghosts.half(ground, direction, static_cast<Word>(~next), stage, thread);
-    return ahead ? multiply<T>(link_at<T, reals>(ground, site, mu), half) : half;
+  if (thread.here < 0) {
+    const Half<T> half = ghosts.half(ground, direction, static_cast<Word>(~thread.here), stage, thread);
+    return ahead ? multiply<T>(matrix_of<T, reals>(thread.link, mu), half) : half;
   }
   const T sign = ahead != stage.dagger ? T(-1) : T(1);
-  const Matrix<T> u = link_at<T, reals>(ground, ahead ? site : static_cast<Word>(next), mu);
   arrived();
   const Spinor<T> spinor = spinor_at(room.neighbours + direction * spinor_reals * chunk_sites, thread.lane);
   const Half<T> half = project_along(spinor, mu, sign);
+  const Matrix<T> u = matrix_of<T, reals>(thread.link, mu);
   return ahead ? multiply<T>(u, half) : multiply_adjoint<T>(u, half);
 }
 
@@ -330,20 +354,22 @@ TCA_DEVICE Half<T> half_of(const Ground<T>& ground, const T* spinors, Word lane,
   const T sign = ahead != dagger ? T(1) : T(-1);
   const Half<T> half = project_along(spinor_at(spinors, lane), direction / 2, sign);
   if (!ahead) return half;
-  return multiply_adjoint<T>(link_at<T, reals>(ground, site, direction / 2), half);
+  StoredLink link;
+  load_link<T, reals>(ground, site, direction / 2, link);
+  return multiply_adjoint<T>(matrix_of<T, reals>(link, direction / 2), half);
 }
 
-// Sends what `spinors` holds of a chunk, by those of its sites that have neighbours on other ranks.
+// Sends what `spinors` holds of a chunk, by those of its sites that have neighbours on other ranks, as thread.here says.
 template <class T, int reals, class Block, class Sink>
 TCA_DEVICE void send_chunk(Block& block, const Ground<T>& ground, const T* spinors, Word chunk, bool odd,
                            bool dagger, const Sink& sink) {
   block.each([&](SiteThread& thread) {
     const Word place = chunk * chunk_sites + thread.lane;
     if (place >= ground.half()) return;
+    if (thread.here >= 0) return;
     const Word site = place + (odd ? ground.half() : 0);
-    const std::int32_t slot = ground.send[thread.warp * ground.volume + site];
-    if (slot < 0) return;
-    sink.put(ground.faces[odd][thread.warp], static_cast<Word>(slot),
+    const FaceGroup &sent = ground.faces[odd][thread.warp], &back = ground.faces[!odd][thread.warp];
+    sink.put(sent, sent.begin + (static_cast<Word>(~thread.here) - back.begin),
              half_of<T, reals>(ground, spinors, thread.lane, site, thread.warp, dagger));
   });
 }
@@ -357,25 +383,26 @@ TCA_DEVICE std::int32_t neighbour_of(const Ground<T>& ground, Word chunk, bool o
   return ground.next[thread.warp * ground.volume + place + (odd ? ground.half() : 0)];
 }
 
-// A stage on one chunk; `later` is the next but one. Two barriers of the block: those that read in the second part have done so
+// A stage on one chunk; `following` is the next, `later` the one after that. Two barriers of the block: those that read in the second part have done so
 // before anybody writes the same room in the first part of the next chunk, because the third part lies between.
 template <class T, int reals, class Block, class Ghosts, class Sink>
 TCA_DEVICE void hop_chunk(Block& block, const Ground<T>& ground, const Stage<T>& stage, Word chunk,
-                          Word later, const Ghosts& ghosts, const Sink& sink) {
+                          Word following, Word later, const Ghosts& ghosts, const Sink& sink) {
   ChunkRoom<T>& room = block.template room<T>();
   block.each([&](SiteThread& thread) {
-    const std::int32_t next = thread.next;
+    thread.here = thread.next;
     thread.next = thread.later;
     thread.later = neighbour_of(ground, later, stage.to_odd, thread);
     const Word place = chunk * chunk_sites + thread.lane;
     if (place < ground.half()) {
-      const Half<T> half = term<T, reals>(room, ground, stage, place + (stage.to_odd ? ground.half() : 0),
-                                          next, ghosts, thread);
+      if (!Block::links_ahead) ask_for_link<T, reals>(ground, chunk, stage.to_odd, thread.here, thread);
+      const Half<T> half = term<T, reals>(room, ground, stage, ghosts, thread);
       TCA_UNROLL
       for (Word a = 0; a < 3; ++a)
         put_four(room.halves + thread.warp * 12 * chunk_sites, chunk_sites, thread.lane, a, half.colour[a]);
     }
     ask_for_neighbour(room, ground, stage, thread);
+    if (Block::links_ahead) ask_for_link<T, reals>(ground, following, stage.to_odd, thread.next, thread);
   });
   block.sync();
   block.each([&](SiteThread& thread) {
@@ -407,11 +434,12 @@ TCA_DEVICE void hop_chunks(Block& block, const Ground<T>& ground, const Stage<T>
     thread.next = neighbour_of(ground, chunk, stage.to_odd, thread);
     thread.later = neighbour_of(ground, following, stage.to_odd, thread);
     ask_for_neighbour(block.template room<T>(), ground, stage, thread);
+    if (Block::links_ahead) ask_for_link<T, reals>(ground, chunk, stage.to_odd, thread.next, thread);
   });
   TCA_QCD_ONCE
   while (k < count) {
     const Word later = after(next), last = chunk_at(later);
-    hop_chunk<T, reals>(block, ground, stage, chunk, last, ghosts, sink);
+    hop_chunk<T, reals>(block, ground, stage, chunk, following, last, ghosts, sink);
     k = next;
     next = later;
     chunk = following;

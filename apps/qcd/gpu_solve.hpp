@@ -11,7 +11,7 @@
 // behind the update of the vectors. The last hop's is the one of the sum; with several ranks one more hands its result out.
 //
 // `Block` is who runs it: a block of 256 threads on a GPU, or a thread of the host that plays one. It has index() and
-// count(), each(f) for all its threads, one(f) for one of them, sync() between them, room<T>(), barrier() of the grid, total()
+// count(), links_ahead (whether links are asked for a chunk ahead of their use), each(f) for all its threads, one(f) for one of them, sync() between them, room<T>(), barrier() of the grid, total()
 // of all threads' sums over all ranks, which is a barrier too, and good(), the same on every block behind a barrier.
 #pragma once
 
@@ -197,6 +197,7 @@ class Part {
       const auto chunk = static_cast<Word>(f_.order[0][chunks - 1 - k]);
       block_.each([&](SiteThread& thread) {
         const Word place = chunk * chunk_sites + thread.lane, four = thread.warp;
+        if (f_.ground.slots > 0) thread.here = neighbour_of(f_.ground, chunk, false, thread);
         if (four < 6 && place < f_.ground.half())
           put_four(room.spinors, chunk_sites, thread.lane, four, make(place, four));
       });

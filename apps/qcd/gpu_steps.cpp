@@ -53,8 +53,10 @@ Solution solution_of(const double* squared_history, const Outcome& outcome, doub
 }
 
 template <class T>
-GpuSteps<T>::GpuSteps(GpuWilson<T>& wilson, const GpuSums& sums, const OwnStream& stream, int most)
-    : wilson_(wilson),
+GpuSteps<T>::GpuSteps(World& world, GpuWilson<T>& wilson, const GpuSums& sums, const OwnStream& stream,
+                      int most)
+    : world_(world),
+      wilson_(wilson),
       sums_(sums),
       stream_(stream),
       steps_(1),
@@ -63,16 +65,16 @@ GpuSteps<T>::GpuSteps(GpuWilson<T>& wilson, const GpuSums& sums, const OwnStream
 
 // Ranks may share a GPU, on which neither memory is given out nor a graph made while another rank's kernel waits for this one.
 template <class T>
-void GpuSteps<T>::make_graphs(World& world) {
-  world.barrier();
+void GpuSteps<T>::make_graphs() {
+  world_.barrier();
   // What connects or is loaded when it is first used is there before it is captured. All fields are zero, and stay so.
   step();
   apply_twice();
   stream_.synchronize("rehearsing an iteration");
-  world.barrier();
+  world_.barrier();
   step_graph_.emplace(stream_.get(), [&] { step(); });
   apply_graph_.emplace(stream_.get(), [&] { apply_twice(); });
-  world.barrier();
+  world_.barrier();
 }
 
 // r and s from x, with p = s behind the update that follows.
@@ -127,6 +129,7 @@ Solution GpuSteps<T>::solve(const SolveOptions& aim, Timed& timed) {
     if (n == 0) continue;
     // The batch before this one: the GPU has work while the host looks, and every rank sees the same.
     cuda_ok(cudaEventSynchronize(done_[before].get()), "iterating");
+    world_.check();
     if (here_.data()[before].over) break;
   }
   stream_.synchronize("iterating");

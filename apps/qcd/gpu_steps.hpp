@@ -42,10 +42,10 @@ template <class T>
 class GpuSteps {
  public:
   // Collective. All of them outlive this. `most` is the largest number of iterations.
-  GpuSteps(GpuWilson<T>& wilson, const GpuSums& sums, const OwnStream& stream, int most);
+  GpuSteps(World& world, GpuWilson<T>& wilson, const GpuSums& sums, const OwnStream& stream, int most);
 
   // Collective: from now on a graph starts what `solve` and `applications_us` repeat. Before the fields are filled.
-  void make_graphs(World& world);
+  void make_graphs();
 
   // Collective. From the x and the b that are there; x is the answer.
   Solution solve(const SolveOptions& aim, Timed& timed);
@@ -63,6 +63,7 @@ class GpuSteps {
   void apply_twice();
   void run(const Stage<T>& stage) { wilson_.run(stage, sums_.partials()); }
 
+  World& world_;
   GpuWilson<T>& wilson_;
   const GpuSums& sums_;
   const OwnStream& stream_;

@@ -41,7 +41,7 @@ void lay_out_links(const Gauge& gauge, Storage storage, bool antiperiodic, Groun
   tables.links.assign(dims * units * Unit<T>::reals * volume, 0);
   for (std::size_t s = 0; s < volume; ++s) {
     const auto site = static_cast<std::int64_t>(s);
-    tables.time_sign.push_back(links.sign(site, dims - 1));
+    tables.time_sign.push_back(static_cast<float>(links.sign(site, dims - 1)));
     for (int mu = 0; mu < dims; ++mu) {
       T* const all = tables.links.data() + static_cast<std::size_t>(mu) * units * Unit<T>::reals * volume;
       for (std::size_t i = 0; i < reals; ++i) all[unit_place<T>(i, s, volume)] = links.of(site, mu)[i];
@@ -51,8 +51,6 @@ void lay_out_links(const Gauge& gauge, Storage storage, bool antiperiodic, Groun
 
 template <class T>
 void lay_out_faces(const Lattice& lattice, GroundTables<T>& tables) {
-  const auto volume = static_cast<std::size_t>(lattice.volume());
-  tables.send.assign(directions * volume, -1);
   for (const Face& face : lattice.faces()) {
     const auto direction = static_cast<std::size_t>(face.direction);
     const auto count = static_cast<Word>(face.even.size());
@@ -63,9 +61,6 @@ void lay_out_faces(const Lattice& lattice, GroundTables<T>& tables) {
                                              .neighbour = static_cast<Word>(face.neighbour),
                                              .direction = static_cast<Word>(face.direction)};
     }
-    std::int64_t slot = face.slots.begin;
-    for (const std::int32_t site : face.sites)
-      tables.send[direction * volume + static_cast<std::size_t>(site)] = static_cast<std::int32_t>(slot++);
   }
 }
 

@@ -24,8 +24,9 @@ struct GroundTables {
 
   // Without its pointers.
   Ground<T> ground;
-  std::vector<T> links, time_sign;
-  std::vector<std::int32_t> next, send;
+  std::vector<T> links;
+  std::vector<float> time_sign;
+  std::vector<std::int32_t> next;
   // Chunks of a parity, those without ghosts first, and how many of these there are.
   std::vector<std::int32_t> order[2];
   Word interior[2] = {};

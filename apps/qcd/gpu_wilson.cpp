@@ -17,7 +17,6 @@ GpuWilson<T>::GpuWilson(World& world, const Gauge& gauge, const WilsonOptions& o
       links_(tables_.links),
       time_sign_(tables_.time_sign),
       next_(tables_.next),
-      send_(tables_.send),
       even_order_(tables_.order[0]),
       odd_order_(tables_.order[1]),
       b_(half_ * spinor_reals),
@@ -35,7 +34,6 @@ GpuWilson<T>::GpuWilson(World& world, const Gauge& gauge, const WilsonOptions& o
   solve_.ground.links = links_.data();
   solve_.ground.time_sign = time_sign_.data();
   solve_.ground.next = next_.data();
-  solve_.ground.send = send_.data();
   solve_.order[0] = even_order_.data();
   solve_.order[1] = odd_order_.data();
   solve_.b = b_.data();

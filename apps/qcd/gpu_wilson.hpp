@@ -55,8 +55,9 @@ class GpuWilson {
   bool two_rows_;
   GroundTables<T> tables_;
   std::size_t half_;
-  DeviceArray<T> links_, time_sign_;
-  DeviceArray<std::int32_t> next_, send_, even_order_, odd_order_;
+  DeviceArray<T> links_;
+  DeviceArray<float> time_sign_;
+  DeviceArray<std::int32_t> next_, even_order_, odd_order_;
   DeviceArray<T> b_, x_, r_, odd_, s_, p_, q_, w_;
   std::optional<Faces<T>> faces_;
   std::optional<Window<device::Line>> lines_;

@@ -65,6 +65,8 @@ class DeviceArray {
   }
   explicit DeviceArray(const std::vector<T>& from) : DeviceArray(from.size()) {
     cuda_ok(cudaMemcpy(data_, from.data(), size_ * sizeof(T), cudaMemcpyHostToDevice), "copying to the GPU");
+    // The call returns once the host's memory may change; other streams do not wait for the GPU's to have.
+    cuda_ok(cudaStreamSynchronize(nullptr), "copying to the GPU");
   }
   DeviceArray(const DeviceArray&) = delete;
   DeviceArray& operator=(const DeviceArray&) = delete;

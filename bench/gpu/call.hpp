@@ -15,6 +15,12 @@ inline void check(cudaError_t result, const char* what) {
     throw Error(Errc::device_failed, std::string(what) + ": CUDA says: " + cudaGetErrorString(result));
 }
 
+// Done, for all streams, when it returns; cudaMemcpy itself may have got no further than a buffer of the driver's.
+inline void copy(void* to, const void* from, std::size_t bytes, const char* what) {
+  if (bytes > 0) check(cudaMemcpy(to, from, bytes, cudaMemcpyDefault), what);
+  check(cudaStreamSynchronize(nullptr), what);
+}
+
 // Zeroed memory of the GPU, or pinned memory of the host.
 template <class T>
 class Buffer {
@@ -28,6 +34,7 @@ class Buffer {
           "memory for a benchmark");
     data_ = static_cast<T*>(data);
     check(cudaMemset(data_, 0, bytes), "memory for a benchmark");
+    check(cudaStreamSynchronize(nullptr), "memory for a benchmark");
   }
   Buffer(const Buffer&) = delete;
   ~Buffer() { place_ == device ? cudaFree(data_) : cudaFreeHost(data_); }

@@ -14,7 +14,7 @@ class Wrong {
   std::uint64_t count(cudaStream_t stream) const {
     finish(stream);
     unsigned long long wrong = 0;
-    check(cudaMemcpy(&wrong, count_, sizeof wrong, cudaMemcpyDefault), "counting wrong bytes");
+    copy(&wrong, count_, sizeof wrong, "counting wrong bytes");
     return wrong;
   }
 
@@ -67,9 +67,9 @@ std::uint64_t Sums::wrong(World& world, Stream stream, unsigned round) {
   const auto given = [&](int rank, std::size_t i) { return rank + 1 + static_cast<double>((i + round) % 7); };
   std::vector<double> values(count);
   for (std::size_t i = 0; i < count; ++i) values[i] = given(world.rank(), i);
-  check(cudaMemcpy(result(0), values.data(), count * sizeof(double), cudaMemcpyDefault), "values to sum");
+  copy(result(0), values.data(), count * sizeof(double), "values to sum");
   run_between_barriers(*this, world, stream);
-  check(cudaMemcpy(values.data(), result(granule), count * sizeof(double), cudaMemcpyDefault), "sums");
+  copy(values.data(), result(granule), count * sizeof(double), "sums");
   std::uint64_t wrong = 0;
   for (std::size_t i = 0; i < count; ++i) {
     double expected = 0;
@@ -84,14 +84,12 @@ std::uint64_t Blocks::wrong(World& world, Stream stream, unsigned) {
   std::vector<std::byte> given(values.in() * values.element_bytes());
   std::vector<std::byte> taken(values.out() * values.element_bytes());
   values.fill(given, taken);
-  const auto copy = [](void* target, const void* source, std::size_t bytes) {
-    if (bytes > 0) check(cudaMemcpy(target, source, bytes, cudaMemcpyDefault), "blocks of a collective");
-  };
-  copy(in, given.data(), given.size());
-  copy(out, taken.data(), taken.size());
+  constexpr const char* blocks = "blocks of a collective";
+  copy(in, given.data(), given.size(), blocks);
+  copy(out, taken.data(), taken.size(), blocks);
   run_between_barriers(*this, world, stream);
-  copy(given.data(), in, given.size());
-  copy(taken.data(), out, taken.size());
+  copy(given.data(), in, given.size(), blocks);
+  copy(taken.data(), out, taken.size(), blocks);
   return values.right(world, given, taken) ? 0 : 1;
 }
 

@@ -59,7 +59,7 @@ struct Ready {
   Word* flag = nullptr;  // at the partner
 };
 
-// How long waits may take, and where they tell the host about it. The pointers are to pinned host memory.
+// How long waits may take, and where they tell the host about it. The pointers are to pinned host memory, but for the last.
 struct Patience {
   const Word* abort = nullptr;  // not 0: give up, the world has met an error
   Word* gave_up = nullptr;      // gets `chain` when the limit has passed
@@ -68,6 +68,7 @@ struct Patience {
   Word chain = 0;
   const Word* gone = nullptr;   // one a rank: not 0 once it will never signal again
   const Word* ranks = nullptr;  // one a link: its rank; null where links are ranks
+  Word* over = nullptr;         // where the waits run: not 0 once one of this rank's has ended in vain
 };
 
 inline constexpr Word max_parts = 256;

@@ -94,6 +94,7 @@ class World {
   void barrier();
   template <Element T>
   std::vector<T> all_gather(const T& mine) {
+    static_assert(!std::is_same_v<T, bool>, "a std::vector<bool> has no bytes of its own; gather a char");
     std::vector<T> all(static_cast<std::size_t>(size()));
     gather_bytes(&mine, all.data(), sizeof(T));
     return all;

@@ -1,8 +1,6 @@
-// Trains that meet: they slow each other down, share, or fall apart.
+// Trains that meet: they leave each other in peace or fall apart.
 #include <algorithm>
-#include <map>
 
-#include "net/shares.hpp"
 #include "net/trains.hpp"
 
 namespace tca::net {
@@ -14,7 +12,7 @@ bool Trains::overbooked(TrainId number, LinkId link) const {
   const Claim& own = claims_.of(number, link);
   std::uint64_t sum = own.share;
   for (const Claim& claim : claims_.on(link)) {
-    if (claim.train != number && in_the_way(claim, own)) sum += claim.share;
+    if (claim.train != number && own.overlaps(claim)) sum += claim.share;
   }
   return sum > whole;
 }
@@ -32,64 +30,11 @@ std::vector<TrainId> Trains::rivals(TrainId number) const {
     if (!overbooked(number, stage.link)) return;
     const Claim& own = claims_.of(number, stage.link);
     for (const Claim& claim : claims_.on(stage.link)) {
-      if (!in_the_way(claim, own)) continue;
+      if (!own.overlaps(claim)) continue;
       if (std::find(found.begin(), found.end(), claim.train) == found.end()) found.push_back(claim.train);
     }
   });
   return found;
-}
-
-void Trains::set_speed(TrainId number, std::uint64_t speed) {
-  Train& train = trains_[number];
-  if (speed == train.speed) return;
-  const Time now = simulator_.now();
-  if (now > train.since) {
-    train.done += scaled(now - train.since, train.speed, whole);
-    train.since = now;
-  }
-  each_stage(number, [&](const Stage& stage) {
-    Claim& claim = claims_.of(number, stage.link);
-    if (claim.end > now) claim.end = now + scaled(claim.end - now, train.speed, speed);
-  });
-  train.speed = speed;
-  schedule(number);
-}
-
-// A train, those that it meets where there is not enough for all, those that these meet, and so on.
-std::vector<TrainId> Trains::neighbours(TrainId number) const {
-  std::vector<TrainId> found{number};
-  std::vector<bool> known(trains_.size());
-  known[number] = true;
-  for (std::size_t i = 0; i < found.size(); ++i) {
-    for (const TrainId other : rivals(found[i])) {
-      if (known[other]) continue;
-      known[other] = true;
-      found.push_back(other);
-    }
-  }
-  return found;
-}
-
-// As flows: what each takes of each link at full speed, and the speeds that are fair.
-void Trains::share_links(const std::vector<TrainId>& group) {
-  std::map<LinkId, std::uint32_t> places;
-  std::vector<Flow> flows;
-  for (const TrainId number : group) {
-    const Train& train = trains_[number];
-    const double bytes = static_cast<double>(train.trip.rows) * static_cast<double>(train.trip.row_bytes);
-    Flow& flow = flows.emplace_back();
-    flow.rate = bytes / static_cast<double>(std::max<Time>(train.passed - train.begin, 1));
-    if (train.drained()) continue;
-    each_stage(number, [&](const Stage& stage) {
-      const auto place = places.emplace(stage.link, static_cast<std::uint32_t>(places.size())).first->second;
-      flow.demands.push_back({place, claims_.of(number, stage.link).share});
-    });
-  }
-  const std::vector<std::uint64_t> speeds =
-      share_out(flows, static_cast<std::uint32_t>(places.size()), whole);
-  for (std::size_t i = 0; i < group.size(); ++i) {
-    if (!trains_[group[i]].drained()) set_speed(group[i], speeds[i]);
-  }
 }
 
 // And with it every train that now has less than it wants of a link, or that has lent the same tags, and those that these
@@ -129,9 +74,9 @@ void Trains::meet(LinkId link, Time until) {
   bool claimed = false;
   for (const Claim& claim : claims_.on(link)) {
     const Train& train = trains_[claim.train];
-    if (train.by_packets || claim.end <= simulator_.now()) continue;
-    const bool before = as_flows_ ? train.drained() : claim.given < simulator_.now();
-    if (before) free = std::max(free, claim.end);
+    if (train.by_packets || end_of(claim) <= simulator_.now()) continue;
+    const bool before = given(claim);
+    if (before) free = std::max(free, end_of(claim));
     if (!before && !as_flows_ && claim.begin < until) {
       met.push_back(claim.train);
     } else {
@@ -151,7 +96,7 @@ void Trains::meet(LinkId link, Time until) {
 void Trains::fall_apart(TrainId number) {
   ++fallen_;
   Train& train = trains_[number];
-  train.due = des::never;
+  train.alarm = des::never;
   give_back(number);
   const Time at = simulator_.now();
   timeline_.begin(train.trip);

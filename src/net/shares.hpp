@@ -13,7 +13,7 @@ struct Demand {
 };
 
 struct Flow {
-  double rate;  // at full speed, in bytes per any unit of time
+  double rate;  // at full speed, in any unit
   std::vector<Demand> demands;
 };
 

@@ -56,7 +56,7 @@ void Timeline::begin(const Trip& trip) {
   tag_ = 0;
   next_ = same_ = known_ = 0;
   issued_ = trip.begin;
-  passed_ = arrived_ = first_passed_ = held_ = 0;
+  passed_ = arrived_ = held_ = 0;
   last_span_ = -1;
 }
 

@@ -92,10 +92,9 @@ class Timeline {
   // Skips whole periods that are over at `until`; true if any were.
   bool leap(des::Time until);
 
-  des::Time issued() const { return issued_; }              // of the last request so far: when it was sent,
-  des::Time passed() const { return passed_; }              // when all of its data was in the NIC,
-  des::Time arrived() const { return arrived_; }            // and when all of it had arrived
-  des::Time first_passed() const { return first_passed_; }  // when the first data was in the NIC
+  des::Time issued() const { return issued_; }    // of the last request so far: when it was sent,
+  des::Time passed() const { return passed_; }    // when all of its data was in the NIC,
+  des::Time arrived() const { return arrived_; }  // and when all of it had arrived
   // The share of the tags that it needs, in parts of `whole`: what its first request, which waited for no other, held one
   // for.
   std::uint64_t tags_needed(std::uint64_t whole) const;
@@ -115,7 +114,7 @@ class Timeline {
   std::vector<des::Time> tags_;
   std::size_t tag_ = 0;
   std::uint64_t next_ = 0, same_ = 0, known_ = 0;
-  des::Time issued_ = 0, passed_ = 0, arrived_ = 0, first_passed_ = 0, held_ = 0, last_span_ = -1;
+  des::Time issued_ = 0, passed_ = 0, arrived_ = 0, held_ = 0, last_span_ = -1;
   std::vector<des::Time> arrived_before_, passed_before_;  // of the last period's requests
 };
 
@@ -165,7 +164,6 @@ void Timeline::step(const Book& book) {
     bytes = std::min(left, trip_->packet_bytes);
     const Lane::Passing passing = data_.send(given, bytes, bytes == left, book);
     passed_ = trip_->inside ? passing.end : passing.nic;
-    if (first_passed_ == 0) first_passed_ = passed_;
     arrived_ = passing.end;
   }
   tags_[tag_] = passed_;

@@ -128,14 +128,18 @@ TrainId Trains::start(std::uint32_t message, des::Semaphore& tags) {
   while (!timeline_.over()) {
     if (!timeline_.leap(des::never)) timeline_.step(ignore);
   }
-  train.begin = train.since = timeline_.first_passed();
-  train.issued = timeline_.issued();
+  train.since = train.trip.begin;
   train.passed = timeline_.passed();
+  train.issued = timeline_.issued();
+  if (as_flows_) {
+    // What the same source sends next comes behind it, on the first link.
+    const Lane& first = train.trip.asking.empty() ? timeline_.data() : timeline_.asking();
+    train.issued = std::clamp(first.busy_until(0), train.issued, train.passed);
+  }
   train.arrived = timeline_.arrived();
   claim(number);
 
-  const bool is_alone = alone(number);
-  if (!as_flows_ && !(is_alone && has_tags && !meets_itself(train.trip))) {
+  if (!as_flows_ && !(alone(number) && has_tags && !meets_itself(train.trip))) {
     go_by_packets(number);
     return number;
   }
@@ -147,23 +151,27 @@ TrainId Trains::start(std::uint32_t message, des::Semaphore& tags) {
   }
   if (trains_[number].issued == simulator_.now()) ++trains_[number].phase;
   schedule(number);
-  if (!is_alone) share_links(neighbours(number));
+  if (as_flows_) share_links(number, false);
   return number;
 }
 
-// What comes next, at the speed that the train has now. It is from the first data on that a train can be slowed.
+// What comes next, at the speed that the train has now.
 void Trains::schedule(TrainId number) {
   Train& train = trains_[number];
   const std::vector<Stage>& data = train.trip.data;
   const auto to_nic = std::ranges::find(data, true, &Stage::to_nic);
-  if (train.phase == Phase::arrived) {
-    train.due = simulator_.now() + train.arrived - train.passed;
+  if (train.drained()) {
+    train.due = train.arrived + train.late;
+  } else if (train.phase == Phase::issued && train.trip.requests() <= train.trip.tags.size()) {
+    train.due = train.issued;  // no request waits for data
   } else {
     const Time at = train.phase == Phase::issued ? train.issued : train.passed;
-    const Time left = std::max<Time>(at - train.begin - train.done, 0);
-    train.due = at < train.begin ? at : train.since + scaled(left, whole, train.speed);
+    const Time left = std::max<Time>(at - train.trip.begin - train.done, 0);
+    train.due = train.since + scaled(left, whole, train.speed);
   }
-  const bool last = train.phase == Phase::arrived || to_nic == data.end();
+  if (train.alarm <= train.due) return;
+  train.alarm = train.due;
+  const bool last = train.drained() || to_nic == data.end();
   traffic_.schedule(train.due, last ? data.back().link : to_nic->link, number * Phase::phases + train.phase);
 }
 
@@ -185,16 +193,16 @@ void Trains::give_back(TrainId number) {
 }
 
 // What comes first on a link: all that has been given to it, and trains from the same source that have sent all requests, as
-// far as these have come the same way; data of a slower memory may still come after this train's.
+// far as these have come the same way; data of a slower memory may still come after this train's. Flows of one source share.
 void Trains::queue_behind(Trip& trip) const {
   const auto queue = [&](std::vector<Stage>& stages, const auto& comes_the_same_way) {
     for (std::size_t i = 0; i < stages.size(); ++i) {
       for (const Claim& claim : claims_.on(stages[i].link)) {
         const Train& other = trains_[claim.train];
         if (claim.given == des::never || other.by_packets) continue;
-        const bool before =
-            other.source == trip.source && other.phase > Phase::issued && comes_the_same_way(other.trip, i);
-        if (before || claim.given < simulator_.now()) stages[i].free = std::max(stages[i].free, claim.end);
+        const bool before = !as_flows_ && other.source == trip.source && other.phase > Phase::issued &&
+                            comes_the_same_way(other.trip, i);
+        if (before || given(claim)) stages[i].free = std::max(stages[i].free, end_of(claim));
       }
     }
   };
@@ -231,6 +239,7 @@ void Trains::claim(TrainId number) {
 // Returns the largest share. `gaps` is what the lane's first link does besides.
 std::uint64_t Trains::claim_lane(TrainId number, const Lane& lane, std::uint64_t bytes, std::uint64_t packets,
                                  Time gaps) {
+  const Train& train = trains_[number];
   std::uint64_t most = 0;
   for (std::size_t i = 0; i < lane.stages().size(); ++i) {
     const bool tight = !as_flows_ && packets > 0 && wants_room(lane, i, packets);
@@ -239,7 +248,8 @@ std::uint64_t Trains::claim_lane(TrainId number, const Lane& lane, std::uint64_t
     const Time busy = as_flows_ ? busy_for(lane.stages()[i], bytes, packets)
                                 : blocked_for(lane.stages(), i, bytes, packets);
     const Time taken = taken_for(lane.stages(), i, bytes, packets, busy) + (i == 0 ? gaps : 0);
-    const double share = static_cast<double>(taken) / static_cast<double>(std::max<Time>(end - begin, 1));
+    const Time span = as_flows_ ? train.passed - train.trip.begin : end - begin;
+    const double share = static_cast<double>(taken) / static_cast<double>(std::max<Time>(span, 1));
     const auto parts = static_cast<std::uint64_t>(std::clamp<double>(share * whole, 1, whole));
     const LinkId link = lane.stages()[i].link;
     claims_.add(link, {.train = number,
@@ -275,13 +285,15 @@ void Trains::release(TrainId number) {
 void Trains::come(std::uint32_t what, Time now) {
   const TrainId number = what / Phase::phases;
   Train& train = trains_[number];
-  if (what % Phase::phases != train.phase || now != train.due) return;
+  if (what % Phase::phases != train.phase || now != train.alarm) return;
+  train.alarm = des::never;
+  if (now < train.due) return schedule(number);
+  if (as_flows_ && train.phase == Phase::passed) share_links(number, true);
   ++train.phase;
   if (train.phase > Phase::arrived) return end(number);
+  if (train.drained()) train.late = now - train.passed;
   schedule(number);
   if (!train.drained()) return rider_.train_issued(train.message);
-  // Those that a flow has slowed, or that have slowed it, are faster from now on.
-  if (as_flows_ && !alone(number)) share_links(neighbours(number));
   rider_.train_passed(train.message);
 }
 

@@ -6,7 +6,9 @@
 // makes all that overlap with it fall apart into packets, in the very state that packets would be in, and goes by packets
 // itself; and so does whatever a packet meets on a link, unless all that it has to do is to go behind.
 //
-// As flows (Fidelity::flow) they never fall apart, but share their links max-min fairly, however little is left for each.
+// As flows (Fidelity::flow) they never fall apart. From its start until all has left the NIC a flow takes a share of each
+// of its links: the time for which its packets hold the link over the time that the flow would take undisturbed. Where
+// these come to more than the whole, they share the link's time max-min fairly, and go slower all the way.
 #pragma once
 
 #include <unordered_map>
@@ -66,15 +68,18 @@ class Trains final : public Claimant {
     std::uint32_t message = 0;
     des::Semaphore* tags = nullptr;
     LinkId source = no_link;  // as in its trip
-    // At full speed: when its first data is in the NIC, its last request is sent, its last data is in the NIC, and all has
-    // arrived.
-    des::Time begin = 0, issued = 0, passed = 0, arrived = 0;
-    // As a flow, its speed, since when, and how long it would have taken at full speed for what it had done by then.
+    // At full speed: when its last request is sent, its last data is in the NIC, and all has arrived.
+    des::Time issued = 0, passed = 0, arrived = 0;
+    // As a flow, its speed, since when, how long it would have taken at full speed for what it had done by then, and by how
+    // much its last data was late in the NIC.
     std::uint64_t speed = whole;
-    des::Time since = 0, done = 0;
+    des::Time since = 0, done = 0, late = 0;
     std::uint32_t phase = 0;     // what comes next,
-    des::Time due = des::never;  // and when: all that was scheduled for another time is of the past
+    des::Time due = des::never;  // and when
+    // When it has an event, no later than that; whatever comes at another time is of the past.
+    des::Time alarm = des::never;
     TrainId next_free = no_train;
+    std::uint32_t place = UINT32_MAX;  // among those that share links, while these are shared out
     bool by_packets = false;
 
     bool drained() const { return phase >= Phase::arrived; }  // what is left takes the time of the way
@@ -108,18 +113,25 @@ class Trains final : public Claimant {
   void account(const Trip& trip, std::uint64_t from, std::uint64_t to);
 
   // Where trains meet (meeting.cpp).
-  // What a flow still sends once all has left the NIC takes no time of others.
-  bool in_the_way(const Claim& claim, const Claim& own) const {
-    return own.overlaps(claim) && !(as_flows_ && trains_[claim.train].drained());
+  // Whether all of a train has been given to a link, so that whatever comes there now comes behind it.
+  bool given(const Claim& claim) const {
+    return as_flows_ ? trains_[claim.train].drained() : claim.given < simulator_.now();
+  }
+  // When a train is done with a link; of a flow that is known once all has left the NIC.
+  des::Time end_of(const Claim& claim) const {
+    const Train& train = trains_[claim.train];
+    return as_flows_ && !train.drained() ? des::never : claim.end + train.late;
   }
   bool overbooked(TrainId number, LinkId link) const;
   bool alone(TrainId number) const;
   std::vector<TrainId> rivals(TrainId number) const;
-  void share_links(const std::vector<TrainId>& group);
-  std::vector<TrainId> neighbours(TrainId number) const;
-  void set_speed(TrainId number, std::uint64_t speed);
   void go_by_packets(TrainId number);
   void fall_apart(TrainId number);
+
+  // Where flows share (flows.cpp).
+  bool short_of(LinkId link) const;
+  void share_links(TrainId number, bool leaves);
+  void set_speed(TrainId number, std::uint64_t speed);
 
   des::Simulator& simulator_;
   Traffic& traffic_;

@@ -55,6 +55,14 @@ class PlotTest(unittest.TestCase):
             with open(self.path("out" + ending), "rb") as drawing:
                 self.assertTrue(drawing.read(8).startswith(beginning))
 
+    def test_draws_solves_against_ranks(self):
+        lines = [result(bench="qcd_cg", n=8, bytes=0, ranks=ranks, start="kernel") for ranks in (1, 2, 4)]
+        peers = [result(bench="qcd_cg", n=8, bytes=0, ranks=ranks, peer="quda", p99_us=None) for ranks in (2, 4)]
+        done = self.plot(self.write(*lines, *peers), "-o", self.path("out.svg"))
+        self.assertEqual((done.returncode, done.stdout, done.stderr), (0, "", ""))
+        with open(self.path("out.svg")) as drawing:
+            self.assertRegex(drawing.read(), "(?s)OpenTCA, by kernel.*QUDA, by host")
+
     def test_says_what_cannot_be_drawn(self):
         done = self.plot(self.write(result(), result(bytes=0), result(median_us=-0.1)), "-o", self.path("out.svg"))
         self.assertEqual((done.returncode, done.stderr), (0, "tca plot: left out 2 results without bytes or time\n"))

@@ -81,7 +81,7 @@ class Ranks {
     std::vector<Line> input, output;  // as memory, aligned to 16
     std::vector<Line> lines;
     std::vector<Word> flags, acks, steps, waiting, gone;
-    Word count = 0, abort = 0, gave_up = 0;
+    Word count = 0, abort = 0, gave_up = 0, over = 0;
     bool stops = false;  // all of its threads alike
     device::CollectiveLines as_lines;
     device::CollectiveMoves as_moves;
@@ -145,7 +145,8 @@ class Ranks {
                                     static_cast<std::uint64_t>(test_.limit_s * 1e9),
                                     7,
                                     rank.gone.data(),
-                                    nullptr};
+                                    nullptr,
+                                    &rank.over};
     if (test_.way == Way::lines) {
       device::CollectiveLines& lines = rank.as_lines = cuda::plan_lines(test_.kind, place);
       const Word pitch = device::buffer_pitch(lines.lines());

@@ -69,11 +69,19 @@ TEST(DevicePatience, OfAWholeGrid) {
   }
 }
 
+// A partner that comes some milliseconds late is told of as well, which happens on a busy machine, but not every time.
 TEST(DevicePatience, TellsWhichOfSeveralIsMissing) {
   for (const Carrier carrier : {Carrier::lines, Carrier::stores}) {
-    DeviceRanks ranks(3, {put(0, 2, carrier), put(1, 2, carrier)}, fresh, limit_s);
-    ranks.run({.parts = {1, 0, 4}, .steps = 1, .first_step = fresh});
-    expect_told(ranks, 2, 1, 101);
+    const std::vector<Word> only_rank_1{fresh, 101, fresh};
+    std::vector<Word> told;
+    for (int attempt = 0; attempt < 5 && told != only_rank_1; ++attempt) {
+      DeviceRanks ranks(3, {put(0, 2, carrier), put(1, 2, carrier)}, fresh, limit_s);
+      ranks.run({.parts = {1, 0, 4}, .steps = 1, .first_step = fresh});
+      EXPECT_EQ(ranks[2].gave_up, DeviceRanks::chain_number);
+      EXPECT_EQ(ranks[2].waiting[1], 101u);
+      told.assign(ranks[2].waiting.begin(), ranks[2].waiting.end());
+    }
+    EXPECT_EQ(told, only_rank_1);
   }
 }
 
@@ -117,6 +125,18 @@ TEST(DevicePatience, EndsWhenThePartnerIsGone) {
                            .first_step = fresh}),
                 "");
       expect_told(ranks, lonely, gone, sends && carrier == Carrier::lines ? 103 : 101);
+    }
+  }
+}
+
+// Steps that a host has put on a stream before it heard of the first that nobody answered.
+TEST(DevicePatience, EndsBehindAWaitThatWasInVain) {
+  for (const Carrier carrier : {Carrier::lines, Carrier::stores}) {
+    for (const std::vector<Word>& parts : {std::vector<Word>{0, 3}, std::vector<Word>{3, 0}}) {
+      DeviceRanks ranks(2, {put(0, 1, carrier)}, fresh, 1000);
+      for (const int rank : {0, 1}) ranks[rank].over = 1;
+      EXPECT_NE(ranks.run({.parts = parts, .first_step = fresh}), "");
+      EXPECT_EQ(ranks[0].gave_up + ranks[1].gave_up, 0u);
     }
   }
 }

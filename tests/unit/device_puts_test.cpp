@@ -195,7 +195,7 @@ class Ring {
       signals_.push_back(std::make_unique<Signals>());
       sources_.emplace_back(room);
       patience_.push_back({&abort_, &gave_up_, waiting_.data(), static_cast<std::uint64_t>(limit_s * 1e9), 7,
-                           gone_.data(), nullptr});
+                           gone_.data(), nullptr, &over_});
     }
   }
 
@@ -265,7 +265,7 @@ class Ring {
   std::vector<std::unique_ptr<Team>> teams_;
   std::vector<std::unique_ptr<Signals>> signals_;
   std::vector<device::Patience> patience_;
-  Word abort_ = 0, gave_up_ = 0;
+  Word abort_ = 0, gave_up_ = 0, over_ = 0;
   std::vector<Word> waiting_, gone_;
   std::mutex mutex_;
   std::string failure_;

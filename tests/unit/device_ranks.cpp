@@ -251,7 +251,8 @@ void DeviceRanks::link_up(Word first_step, double limit_s) {
                       static_cast<std::uint64_t>(limit_s * 1e9),
                       chain_number,
                       rank.gone.data(),
-                      nullptr};
+                      nullptr,
+                      &rank.over};
   }
 }
 

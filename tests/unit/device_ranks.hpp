@@ -164,7 +164,7 @@ struct DeviceRank {
     Word number, index;
   };
   std::vector<Unit> units_out, units_in;
-  Word count = 0, posted = 0, abort = 0, gave_up = 0;
+  Word count = 0, posted = 0, abort = 0, gave_up = 0, over = 0;
   std::vector<Word> waiting, gone;
 };
 

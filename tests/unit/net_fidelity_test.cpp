@@ -217,11 +217,10 @@ TEST_P(Fidelities, TrainsAgreeWithPackets) {
   }
 }
 
-// Flows know nothing of who blocks whom, so only of patterns without much of that.
+// Flows know nothing of who blocks whom, which is what random puts are about.
 TEST_P(Fidelities, FlowsComeNearInBulk) {
   for (const Case& test : patterns) {
-    if (test.pattern == random_puts || test.pattern == random_walks || test.pattern == loop_back_and_on)
-      continue;
+    if (test.pattern == random_puts) continue;
     const Pattern pattern = test.pattern(place.machine.nodes, {65536, 1});
     const Outcome packets = Experiment(place.machine, Fidelity::tlp)(pattern);
     const Outcome flows = Experiment(place.machine, Fidelity::flow)(pattern);
@@ -229,7 +228,20 @@ TEST_P(Fidelities, FlowsComeNearInBulk) {
     fmt::print("{:15} {:9}: {:9.3f} us, flows {:+.3f} %, events 1/{:.1f}\n", place.name, test.name,
                des::to_us(packets.last()), last,
                static_cast<double>(packets.events) / static_cast<double>(flows.events));
-    EXPECT_LT(std::abs(last), 20) << test.name;
+    EXPECT_LT(std::abs(last), 12) << test.name;
+  }
+}
+
+// Rows of a few bytes take up tags and links for long while they move next to no data.
+TEST(Flows, OfSmallRowsLeaveOthersTheirShare) {
+  const Pattern pattern{{0, 1, {65536, 1}}, {0, 2, {4, 512}}, {2, 1, {4, 512}}, {3, 1, {1, 1}}};
+  const Description machine = peach_machine({TopologyKind::chain, {4}, {}}, 4);
+  const Outcome packets = Experiment(machine, Fidelity::tlp)(pattern),
+                flows = Experiment(machine, Fidelity::flow)(pattern);
+  for (std::size_t i = 0; i < pattern.size(); ++i) {
+    const double apart = percent(flows.arrivals[i], packets.arrivals[i]);
+    fmt::print("put {}: {:.3f} us, flows {:+.3f} %\n", i, des::to_us(packets.arrivals[i]), apart);
+    EXPECT_LT(std::abs(apart), 20) << i;
   }
 }
 

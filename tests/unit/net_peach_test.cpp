@@ -48,9 +48,9 @@ struct Machine {
     return des::to_us(simulator.now() - begin) / (2 * turns);
   }
 
-  // Notes when a first flag is there.
-  static des::Task note(des::Counter& flag, des::Simulator& simulator, Time& at) {
-    co_await flag.reached(1);
+  // Notes when so many flags are there.
+  static des::Task note(des::Counter& flags, des::Simulator& simulator, Time& at, std::uint64_t count = 1) {
+    co_await flags.reached(count);
     at = simulator.now();
   }
 
@@ -216,10 +216,12 @@ struct RandomLoad {
       }
       machine.simulator.spawn(start(machine, starts[i], chains[i]), {"host", starts[i].node});
     }
+    Time at = 0;
+    machine.simulator.spawn(Machine::note(flags, machine.simulator, at, count), {"the last flag"});
     machine.simulator.run();
     EXPECT_EQ(flags.value(), count);
     EXPECT_EQ(machine.network.traffic().packets(), 0u);
-    return machine.simulator.now();
+    return at;
   }
 };
 
@@ -239,32 +241,54 @@ TEST(Peach, DataDoesNotQueueBehindThatOfASlowerMemory) {
   EXPECT_EQ(at[0], at[1]);
 }
 
-TEST(Peach, RandomChainsEndByPacketsAndByTrains) {
+// How much later than by packets crowds end, in percent.
+struct Apart {
+  double sum = 0, soonest = 0, latest = 0;
+  int crowds = 0, far_off = 0;
+
+  void add(Time time, Time by_packets) {
+    const double apart = 100 * (static_cast<double>(time) / static_cast<double>(by_packets) - 1);
+    sum += apart;
+    soonest = std::min(soonest, apart);
+    latest = std::max(latest, apart);
+    ++crowds;
+    if (std::abs(apart) > 12) ++far_off;
+  }
+  double average() const { return sum / crowds; }
+  void print(const char* what) const {
+    fmt::print("{} against packets: {:+.3f} % on average, {:+.3f} to {:+.3f} %\n", what, average(), soonest,
+               latest);
+  }
+};
+
+TEST(Peach, RandomChainsEndAtEveryFidelity) {
   const Seed seed;
   std::mt19937 random(seed.value());
-  double worst = 0, sum = 0;
-  constexpr int rounds = 60;
-  for (int round = 0; round < rounds; ++round) {
+  const Description description = peach_machine(two_rings(), 16);
+  Apart trains, flows;
+  for (int round = 0; round < 60 && !testing::Test::HasFailure(); ++round) {
     RandomLoad load(random, 16);
-    const Description description = peach_machine(two_rings(), 16);
-    Machine packets(description), again(description, Fidelity::tlp, des::QueueKind::heap),
-        trains(description, Fidelity::train),
-        trains_again(description, Fidelity::train, des::QueueKind::heap);
-    const Time tlp = load.run(packets);
-    load.run(again);
-    EXPECT_EQ(packets.simulator.hash(), again.simulator.hash()) << seed.how_to_repeat();
-    const Time train = load.run(trains);
-    load.run(trains_again);
-    EXPECT_EQ(trains.simulator.hash(), trains_again.simulator.hash()) << seed.how_to_repeat();
-    const double apart = 100 * (static_cast<double>(train) / static_cast<double>(tlp) - 1);
-    worst = std::max(worst, std::abs(apart));
-    sum += apart;
-    if (testing::Test::HasFailure()) break;
+    const auto run = [&](Fidelity fidelity) {
+      Machine machine(description, fidelity), again(description, fidelity, des::QueueKind::heap);
+      const Time time = load.run(machine);
+      load.run(again);
+      EXPECT_EQ(machine.simulator.hash(), again.simulator.hash()) << seed.how_to_repeat();
+      return time;
+    };
+    const Time tlp = run(Fidelity::tlp);
+    trains.add(run(Fidelity::train), tlp);
+    flows.add(run(Fidelity::flow), tlp);
   }
-  fmt::print("trains against packets: {:+.3f} % on average, {:.3f} % at worst\n", sum / rounds, worst);
-  // Who comes first decides in a crowd: 3000 seeds were off by 6.2 % at worst, and by 0.11 % on average.
-  EXPECT_LT(std::abs(sum / rounds), 0.5) << seed.how_to_repeat();
-  EXPECT_LT(worst, 12) << seed.how_to_repeat();
+  trains.print("trains");
+  flows.print("flows");
+  // Who comes first decides in a crowd: one crowd of 4000 seeds was off by 17.7 %, the others by 6.2 % at most, and seeds
+  // by 0.3 % on average.
+  EXPECT_LT(std::abs(trains.average()), 0.6) << seed.how_to_repeat();
+  EXPECT_LT(std::max(-trains.soonest, trains.latest), 30) << seed.how_to_repeat();
+  EXPECT_LE(trains.far_off, 1) << seed.how_to_repeat();
+  EXPECT_LT(std::abs(flows.average()), 5) << seed.how_to_repeat();
+  EXPECT_GT(flows.soonest, -45) << seed.how_to_repeat();
+  EXPECT_LT(flows.latest, 40) << seed.how_to_repeat();
 }
 
 }  // namespace

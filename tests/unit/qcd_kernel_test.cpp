@@ -31,7 +31,6 @@ Ground<T> ground_of(const GroundTables<T>& tables) {
   ground.links = tables.links.data();
   ground.time_sign = tables.time_sign.data();
   ground.next = tables.next.data();
-  ground.send = tables.send.data();
   return ground;
 }
 
@@ -66,6 +65,8 @@ class Machine {
 
 class HostBlock {
  public:
+  static constexpr bool links_ahead = true;
+
   HostBlock(Machine& machine, int rank, int index, const device::Patience& patience)
       : machine_(machine),
         rank_(rank),
@@ -173,7 +174,8 @@ device::Patience patience_of(std::vector<Word>& flags) {
           .waiting = &flags[16],
           .limit_ns = 5'000'000'000,
           .chain = 1,
-          .gone = &flags[32]};
+          .gone = &flags[32],
+          .over = &flags[2]};
 }
 
 template <class F>
@@ -225,6 +227,7 @@ void expect_the_hosts_hops(const Shape4& shape, const Extents& global) {
             for (Word four = 0; four < 6; ++four)
               put_four(room.spinors, chunk_sites, lane, four,
                        four_at(in_units.data(), ground.half(), chunk * chunk_sites + lane, four));
+          block.each([&](SiteThread& thread) { thread.here = neighbour_of(ground, chunk, !odd, thread); });
           send_chunk<T, reals>(block, ground, room.spinors, chunk, !odd, dagger,
                                WindowSink<T>{window.data()});
         }

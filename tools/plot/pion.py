@@ -4,8 +4,9 @@ comes here when it is given such files."""
 import json
 
 import matplotlib.pyplot as plt
+from frame import OURS, THEIRS, frame, save
 
-COLORS = ("#1f5fa8", "#d9722b", "#3c8d4a", "#9b59a6", "#b8352f", "#7a6a58", "#c79a1c")
+COLORS = (OURS, *THEIRS)
 
 
 def recognises(path):
@@ -41,10 +42,7 @@ def draw(paths, output, title):
     right.set_ylim(bottom=0)
     for axes in (left, right):
         axes.set_xlabel("t")
-        axes.grid(True, color="#dddddd", linewidth=0.7)
-        axes.set_axisbelow(True)
-        axes.spines[["top", "right"]].set_visible(False)
+        frame(axes)
         axes.legend(fontsize=8, frameon=False)
     figure.suptitle(title or "The pion at zero momentum")
-    figure.savefig(output, dpi=144)
-    plt.close(figure)
+    save(figure, output)

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """Draws OpenTCA's results (docs/results.md): time, bandwidth and ratio to a peer against bytes, a row for each bench
-and layout; the scorecard of the model; a tuning; or a pion. `tca plot` calls this."""
+and layout; solves of QCD against the number of ranks; the scorecard of the model; a tuning; or a pion. `tca plot` calls
+this."""
 
 import argparse
 import json
@@ -15,8 +16,10 @@ import matplotlib
 matplotlib.use("Agg")
 import matplotlib.pyplot as plt  # noqa: E402  (after the choice of Agg)
 import pion  # noqa: E402
+import scaling  # noqa: E402
 import scorecard  # noqa: E402
 import tune  # noqa: E402
+from frame import OURS, THEIRS, frame, save  # noqa: E402
 from matplotlib.ticker import FixedLocator, FuncFormatter, LogLocator, NullFormatter, NullLocator  # noqa: E402
 
 FORMATS = (".svg", ".png", ".pdf")
@@ -24,8 +27,6 @@ NEEDED = {"bench": str, "layout": str, "bytes": (int, float), "median_us": (int,
 # What tells one line of a panel from another; the legend names those that differ.
 TRAITS = ("peer", "fabric", "start", "guarded", "overlap", "progress", "ranks", "hardware", "commit")
 YES_OR_NO = {"guarded": ("unguarded", "guarded"), "overlap": ("not overlapped", "overlapped")}
-OURS = "#1f5fa8"
-THEIRS = ("#d9722b", "#3c8d4a", "#9b59a6", "#b8352f", "#7a6a58", "#c79a1c")
 MARKERS = ("o", "s", "^", "D", "v", "P")
 
 
@@ -170,10 +171,8 @@ def set_up(axes, title, log_y=True):
     axes.xaxis.set_major_formatter(FuncFormatter(bytes_in_words))
     axes.xaxis.set_minor_locator(NullLocator())
     axes.tick_params(axis="x", labelsize=8)
-    axes.grid(True, which="major", color="#dddddd", linewidth=0.7)
+    frame(axes)
     axes.grid(True, which="minor", color="#f0f0f0", linewidth=0.5)
-    axes.set_axisbelow(True)
-    axes.spines[["top", "right"]].set_visible(False)
     if log_y:
         axes.set_yscale("log")
 
@@ -264,8 +263,7 @@ def draw(records, output, title):
     if title:
         figure.suptitle(title)
     figure.supxlabel(source(records), fontsize=8, color="#666666")
-    figure.savefig(output, dpi=144)
-    plt.close(figure)
+    save(figure, output)
 
 
 def main():
@@ -282,6 +280,8 @@ def main():
             scorecard.draw(arguments.files, arguments.output, arguments.title)
         elif all(pion.recognises(file) for file in arguments.files):
             pion.draw(arguments.files, arguments.output, arguments.title)
+        elif all(scaling.recognises(file) for file in arguments.files):
+            scaling.draw(arguments.files, arguments.output, arguments.title)
         elif all(tune.recognises(file) for file in arguments.files):
             tune.draw(arguments.files, arguments.output, arguments.title)
         else:

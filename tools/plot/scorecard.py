@@ -5,10 +5,11 @@ import json
 import math
 
 import matplotlib.pyplot as plt
+from frame import OURS, THEIRS, frame, save
 from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
 
 NEEDED = {"source", "figure", "config", "use"}
-COLORS = ("#1f5fa8", "#d9722b", "#3c8d4a", "#9b59a6", "#b8352f", "#7a6a58", "#c79a1c")
+COLORS = (OURS, *THEIRS)
 
 # A panel: its title, what figures' names it takes by how they begin, and its axes. `rate` turns times into bandwidth.
 PANELS = (
@@ -146,9 +147,6 @@ def draw(paths, output, title):
         draw_lines(axes, panel, records)
     draw_all(rows.flat[-1], records)
     for axes in rows.flat:
-        axes.grid(True, which="major", color="#dddddd", linewidth=0.7)
-        axes.set_axisbelow(True)
-        axes.spines[["top", "right"]].set_visible(False)
+        frame(axes)
     figure.suptitle(title or "The model (lines) and what was published (dots)")
-    figure.savefig(output, dpi=110)
-    plt.close(figure)
+    save(figure, output)

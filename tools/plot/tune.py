@@ -4,9 +4,10 @@ the cheapest. plot.py comes here when it is given such a file."""
 import json
 
 import matplotlib.pyplot as plt
+from frame import OURS, THEIRS, frame, save
 from matplotlib.ticker import FuncFormatter, NullLocator
 
-COLORS = ("#1f5fa8", "#d9722b", "#3c8d4a", "#9b59a6", "#b8352f", "#7a6a58")
+COLORS = (OURS, *THEIRS)
 NEEDED = {"fabric", "protocol", "layout", "bytes", "median_us", "distance", "run_bytes", "table_us"}
 MOST_PANELS = 24
 
@@ -91,9 +92,7 @@ def draw_panel(axes, kind, records, colors):
     axes.xaxis.set_major_formatter(FuncFormatter(bytes_in_words))
     axes.xaxis.set_minor_locator(NullLocator())
     axes.tick_params(labelsize=7)
-    axes.grid(True, which="major", color="#dddddd", linewidth=0.6)
-    axes.set_axisbelow(True)
-    axes.spines[["top", "right"]].set_visible(False)
+    frame(axes)
 
 
 def draw(paths, output, title):
@@ -118,5 +117,4 @@ def draw(paths, output, title):
     figure.supylabel("µs beyond the step without the exchange", fontsize=9)
     figure.suptitle(title or "Measured (dots), the tuning table, which leaves the signal out (lines), and where the route changes (dashes)")
     figure.supxlabel(str(records[0].get("hardware", "")), fontsize=8, color="#666666")
-    figure.savefig(output, dpi=110)
-    plt.close(figure)
+    save(figure, output)

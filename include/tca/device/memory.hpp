@@ -94,7 +94,7 @@ TCA_DEVICE std::uint64_t now_ns() {
 TCA_DEVICE void give_way() {}
 // Some 2 ms, ten times what it takes when all threads of a grid look at the host's memory at once, 1 us away. Were it less, ranks
 // that have once waited that long would keep each other waiting by looking, step after step.
-inline constexpr Word polls_between_looks = 4096;
+inline constexpr Word polls_between_looks = 4096, polls_between_glances = 64;
 
 #else
 
@@ -132,7 +132,7 @@ inline std::uint64_t now_ns() {
 }
 // There may be more threads than cores, and the one that is waited for may have none.
 inline void give_way() { std::this_thread::yield(); }
-inline constexpr Word polls_between_looks = 256;
+inline constexpr Word polls_between_looks = 256, polls_between_glances = 64;
 
 #endif
 

@@ -8,14 +8,23 @@ namespace tca::device {
 
 inline constexpr Word no_link = ~Word{0};  // another part of this rank, which tells for itself whom it lacks
 
+// A wait of this rank has ended in vain: the host hears of whose, and those behind it end too.
+TCA_DEVICE void end_in_vain(const Patience& patience) {
+  store_relaxed(patience.gave_up, patience.chain);
+  store_relaxed(patience.over, 1);
+}
+
 class Waiting {
  public:
   TCA_DEVICE Waiting(const Patience& patience, Word step) : patience_(patience), step_(step) {}
 
   // Once a poll has failed: false when there is no point in polling on. `link` is whose signal is missing, or no_link.
   TCA_DEVICE bool goes_on(Word link) {
-    // The clock and the host's memory are looked at now and then only.
-    if (++polls_ % polls_between_looks != 0) return true;
+    // What has ended one wait of this rank ends those behind it, of which there may be thousands on a stream, with a load of
+    // its own memory. The clock and the host's memory are looked at much more seldom.
+    if (++polls_ % polls_between_glances != 0) return true;
+    if (load_relaxed(patience_.over) != 0) return false;
+    if (polls_ % polls_between_looks != 0) return true;
     begin_ = look(patience_, step_, link, begin_);
     return begin_ != 0;
   }
@@ -29,8 +38,10 @@ class Waiting {
       look(const Patience& patience, Word step, Word link, std::uint64_t begin) {
     constexpr std::uint64_t long_ns =
         10'000'000;  // as long as this, the host would like to know who is missing
-    // Once a wait of this rank has given up, those behind it on the stream need not take as long again.
-    if (load_relaxed(patience.abort) != 0 || load_relaxed(patience.gave_up) != 0) return 0;
+    if (load_relaxed(patience.abort) != 0) {
+      store_relaxed(patience.over, 1);
+      return 0;
+    }
     // Who is gone has sent what it had to, perhaps since the last poll: those after this look find it.
     constexpr std::uint64_t last_polls = 1;
     if (link != no_link && is_gone(patience, link))
@@ -51,7 +62,7 @@ class Waiting {
 
   static TCA_DEVICE std::uint64_t give_up(const Patience& patience, Word step, Word link) {
     if (link != no_link) store_relaxed(patience.waiting + link, step);
-    store_relaxed(patience.gave_up, patience.chain);
+    end_in_vain(patience);
     return 0;
   }
 

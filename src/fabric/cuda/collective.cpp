@@ -38,7 +38,8 @@ CudaCollective::CudaCollective(CollectiveRunner& runner, const fabric::Collectiv
                 static_cast<std::uint64_t>(std::chrono::nanoseconds(task.time_limit).count()),
                 id,
                 runner.inbox.gone(),
-                nullptr},
+                nullptr,
+                runner.inbox.over()},
       done_(room_.take_words(1)) {
   const CollectivePlace place = place_of(task, control.rank());
   if (task.way == kernel_ll) {

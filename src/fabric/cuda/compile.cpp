@@ -290,6 +290,7 @@ class Compiler {
     patience.gave_up = &inbox_.gave_up();
     patience.waiting = compiled_->room.take_words(compiled_->partners.size());
     patience.gone = inbox_.gone();
+    patience.over = inbox_.over();
     Word* const ranks = compiled_->room.take_words(compiled_->partners.size());
     std::copy(compiled_->partners.begin(), compiled_->partners.end(), ranks);
     patience.ranks = ranks;

@@ -49,7 +49,7 @@ class EngineChain : public device::ChainPart<Workers> {
   // Whether the step is given up, because it has taken `ns` already or the world has met an error.
   __device__ bool is_over(std::uint64_t ns) {
     const bool too_late = ns > chain_.patience.limit_ns;
-    if (too_late && block_.lane() == 0) device::store_relaxed(chain_.patience.gave_up, chain_.patience.chain);
+    if (too_late && block_.lane() == 0) device::end_in_vain(chain_.patience);
     const bool aborted = block_.any(block_.lane() == 0 && device::load_relaxed(chain_.patience.abort) != 0);
     good_ = good_ && !too_late && !aborted;
     return !good_;

@@ -77,7 +77,7 @@ Inbox::Inbox(fabric::Control& control, int device, bool exported, cudaStream_t s
   host_words_ = static_cast<Word*>(words);
   host_room_.take(2 * sizeof(Word) + sizeof(device::Refusal));
   gone_ = take_words(parts_.size());
-  device_room_.take(sizeof(Word));  // of refused(); elsewhere offset 0 stands for nothing
+  device_room_.take(2 * sizeof(Word));  // of refused() and over(); elsewhere offset 0 stands for nothing
 }
 
 Inbox::~Inbox() { cudaFreeHost(host_words_); }

@@ -55,6 +55,8 @@ class Inbox {
   // The first put that a kernel of this rank was refused, and how many there were.
   device::Refusal& refusal() const { return *reinterpret_cast<device::Refusal*>(host_words_ + 2); }
   Word* refused() const { return at<Word>(rank_, 0); }
+  // See device::Patience.
+  Word* over() const { return refused() + 1; }
 
  private:
   static constexpr std::size_t host_bytes = std::size_t{4} << 20;

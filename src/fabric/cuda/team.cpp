@@ -82,7 +82,8 @@ std::unique_ptr<CudaTeam> make_team(Teams& teams, std::string name, std::size_t 
                    static_cast<std::uint64_t>(std::chrono::nanoseconds(time_limit).count()),
                    id,
                    inbox.gone(),
-                   nullptr};
+                   nullptr,
+                   inbox.over()};
   teams[id] = team.get();
   return team;
 }

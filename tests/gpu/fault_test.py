@@ -1,0 +1,90 @@
+"""Ranks with a GPU each that are killed, hang or are interrupted in the middle of a step: who says what, how soon, and that
+nothing is left. What the host starts, and kernels that stay on the GPU for the whole run.
+
+Standard library only; see tests/faults/world.py for its environment."""
+
+import os
+import signal
+import time
+import unittest
+
+from launcher_test import GONE_WITHIN, TCA, processes_with
+from world import RANK_LOST, TIMED_OUT, WorldTest
+
+ROUTES = ("ll", "direct", "copy_engine")
+# Iterations that nobody waits for the end of.
+HIMENO = ("himeno", "--ranks", "2", "--size", "S", "--no-check", "--iterations", "100000000", "--start")
+
+
+class OnGpus(WorldTest):
+    def setUp(self):
+        super().setUp()
+        self.environment["OPENTCA_FABRIC"] = "cuda"
+
+    def process_of(self, rank):
+        """Of a rank that `tca` has started by itself."""
+        (pid,) = set(processes_with(self.marker)) & set(processes_with(f"OPENTCA_RANK={rank}"))
+        return pid
+
+
+class Killed(OnGpus):
+    def test_when_the_host_starts(self):
+        for route in ROUTES:
+            with self.subTest(route):
+                ranks = self.ranks(2, "ring", OPENTCA_ROUTE=route)
+                for process in ranks:
+                    process.says("runs in process")
+                ranks[1].popen.kill()
+                killed = time.monotonic()
+                self.assertEqual(ranks[0].end(), RANK_LOST, ranks[0].text())
+                self.assertLess(time.monotonic() - killed, GONE_WITHIN)
+                self.assertRegex(ranks[0].text(), r"rank 1 died \(process \d+ has ended\)")
+                self.assertRegex(ranks[0].text(), r"step \d+ of chain 'ring'")
+                self.assert_nothing_left()
+
+    def killed_while_himeno_runs(self, start):
+        job = self.start([TCA, *HIMENO, start])
+        time.sleep(6)  # start-up takes two or three
+        self.assertIsNone(job.popen.poll(), job.text())
+        os.kill(self.process_of(1), signal.SIGKILL)
+        killed = time.monotonic()
+        self.assert_ends(job, 137, r"rank 1 was killed by signal 9", r"rank 0: .*rank 1 died")
+        self.assertLess(time.monotonic() - killed, GONE_WITHIN)
+        self.assert_nothing_left()
+
+    def test_while_a_kernel_iterates(self):
+        self.killed_while_himeno_runs("kernel")
+
+    def test_while_graphs_iterate(self):
+        self.killed_while_himeno_runs("graph")
+
+
+class Missing(OnGpus):
+    def test_a_rank_that_never_starts_its_chain(self):
+        for route in ROUTES:
+            with self.subTest(route):
+                ranks = self.ranks(
+                    2, "ring", "--who", "1", "--how", "sleep", "--step", "7", OPENTCA_TIME_LIMIT="0.5", OPENTCA_ROUTE=route
+                )
+                self.assertEqual(ranks[0].end(), TIMED_OUT, ranks[0].text())
+                self.assertRegex(ranks[0].text(), r"rank 1\b")
+                self.assertRegex(ranks[0].text(), r"step 7 of chain 'ring'")
+                ranks[1].popen.kill()
+                self.assert_nothing_left()
+
+
+class Interrupted(OnGpus):
+    def test_ends_every_rank(self):
+        for start in ("kernel", "graph"):
+            with self.subTest(start):
+                job = self.start([TCA, *HIMENO, start])
+                time.sleep(6)
+                job.popen.send_signal(signal.SIGINT)
+                interrupted = time.monotonic()
+                self.assert_ends(job, 130, "interrupted; 2 ranks ended")
+                self.assertLess(time.monotonic() - interrupted, GONE_WITHIN)
+                self.assert_nothing_left()
+
+
+if __name__ == "__main__":
+    unittest.main()
