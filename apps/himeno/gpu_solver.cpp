@@ -18,7 +18,7 @@ using namespace apps;
 namespace {
 
 // The stencil needs one cell. Along k a whole sector of 32 bytes is read for it, so all of its cells are computed early.
-constexpr Extents shell_thickness{1, 1, 8};
+constexpr Extents gpu_shell_thickness{1, 1, 8};
 
 // Elements of a line of the cache: rows of whole lines are read best when their first own cell begins one.
 constexpr std::size_t line = 32;
@@ -101,7 +101,7 @@ GpuSolver::GpuSolver(World& world, const Problem& problem, const Grid& grid, boo
       share_(share_of(problem, grid, world.rank())),
       pressure_{world.window<float>(cells_of(share_)), world.window<float>(cells_of(share_))},
       overlap_(overlap) {
-  const Division division = overlap ? divide(share_, grid, world.rank(), shell_thickness)
+  const Division division = overlap ? divide(share_, grid, world.rank(), gpu_shell_thickness)
                                     : Division{.shell = {}, .core = whole(share_)};
   device_ = std::make_unique<Device>(world, share_, division);
   const Kernel kernel(problem, share_);

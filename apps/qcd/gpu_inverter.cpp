@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <array>
-#include <chrono>
 #include <cmath>
 #include <optional>
 
@@ -15,8 +14,6 @@
 namespace tca::qcd {
 namespace {
 
-[[noreturn]] void refuse(const std::string& message) { throw Error(Errc::invalid_argument, message); }
-
 // A field of one parity out of one of all sites.
 std::vector<double> part_of(const Field<double>& whole, bool odd) {
   const std::size_t reals = whole.size() / 2;
@@ -24,11 +21,6 @@ std::vector<double> part_of(const Field<double>& whole, bool odd) {
   std::vector<double> units;
   to_units(Field<double>(begin, begin + static_cast<std::ptrdiff_t>(reals)), reals / spinor_reals, units);
   return units;
-}
-
-using Clock = std::chrono::steady_clock;
-double us_since(Clock::time_point begin) {
-  return std::chrono::duration<double, std::micro>(Clock::now() - begin).count();
 }
 
 }  // namespace
@@ -80,7 +72,8 @@ struct GpuInverter::Device {
                                             : plan_solve<double, 18>(false, chunks, ranks, call)),
             "asking how many blocks run at once");
     if (call.blocks == 0)
-      refuse(fmt::format("{} ranks share a GPU, which is too many for a solve in one kernel", ranks));
+      throw Error(Errc::invalid_argument,
+                  fmt::format("{} ranks share a GPU, which is too many for a solve in one kernel", ranks));
   }
 
   Solution solve_in_kernel(const SolveOptions& aim) {
@@ -235,7 +228,7 @@ struct GpuInverter::Device {
 GpuInverter::GpuInverter(World& world, const Gauge& gauge, const InverterOptions& options, Start start) {
   check_on_gpus(options, start);
   if (options.wilson.peer != nullptr && start != Start::host && start != Start::graph)
-    refuse("a peer's messages are started by the host or by a graph");
+    throw Error(Errc::invalid_argument, "a peer's messages are started by the host or by a graph");
   device_ = std::make_unique<Device>(world, gauge, options, start);
 }
 

@@ -6,16 +6,14 @@
 namespace tca::qcd {
 namespace {
 
-using Clock = std::chrono::steady_clock;
-
-double us_since(Clock::time_point begin) {
-  return std::chrono::duration<double, std::micro>(Clock::now() - begin).count();
-}
-
 // So many iterations are put on the stream before the host looks; those behind the last change nothing.
 constexpr int batch = 4;
 
 }  // namespace
+
+double us_since(Clock::time_point begin) {
+  return std::chrono::duration<double, std::micro>(Clock::now() - begin).count();
+}
 
 GpuSums::GpuSums(World& world, const Peer* peer, const OwnStream& stream)
     : ranks_(world.size()),

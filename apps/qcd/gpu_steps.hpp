@@ -11,6 +11,9 @@
 
 namespace tca::qcd {
 
+using Clock = std::chrono::steady_clock;
+double us_since(Clock::time_point begin);
+
 // The sums of a solve over blocks and ranks, on a stream.
 class GpuSums {
  public:
