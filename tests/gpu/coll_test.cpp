@@ -1,19 +1,17 @@
 // Collectives by kernels: of every kind, type and operation, in place and not, started by the host, on a stream and in
 // graphs that are replayed, among ranks that share a GPU or have one each.
-#include <cuda_runtime.h>
 #include <gtest/gtest.h>
 
 #include <thread>
 
 #include "coll_check.hpp"
+#include "cuda_ok.hpp"
 
 namespace tca::test {
 namespace {
 
 using namespace std::chrono_literals;
 using coll::Kind;
-
-void ok(cudaError_t result) { require(result == cudaSuccess, "CUDA: {}", cudaGetErrorString(result)); }
 
 // A rank's stream, and a graph of one collective.
 class OnStream {

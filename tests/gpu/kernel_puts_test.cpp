@@ -2,14 +2,13 @@
 // and what is said of puts that lie outside and of signals that never come.
 #include <thread>
 
+#include "cuda_ok.hpp"
 #include "messages.hpp"
 #include "put_kernels.hpp"
 #include "suite.hpp"
 
 namespace tca::test {
 namespace {
-
-void ok(cudaError_t result) { require(result == cudaSuccess, "CUDA: {}", cudaGetErrorString(result)); }
 
 // A stream and what its kernels count. Made and freed while no rank's kernel waits, as both may wait for the whole GPU.
 struct Counting {

@@ -1,16 +1,13 @@
 // Windows made of memory that the caller has from cudaMalloc, and the refusal of what the other ranks could not reach.
-#include <cuda_runtime.h>
-
 #include <algorithm>
 #include <numeric>
 
+#include "cuda_ok.hpp"
 #include "messages.hpp"
 #include "suite.hpp"
 
 namespace tca::test {
 namespace {
-
-void ok(cudaError_t result) { require(result == cudaSuccess, "CUDA: {}", cudaGetErrorString(result)); }
 
 constexpr std::int64_t room = 500;  // elements of a window
 constexpr std::int64_t margin =

@@ -7,13 +7,11 @@
 #include <list>
 #include <thread>
 
+#include "cuda_ok.hpp"
 #include "field.hpp"
-#include "ranks.hpp"
 
 namespace tca::test {
 namespace {
-
-void ok(cudaError_t result) { require(result == cudaSuccess, "CUDA: {}", cudaGetErrorString(result)); }
 
 class Ring {
  public:

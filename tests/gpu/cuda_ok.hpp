@@ -1,0 +1,12 @@
+// What the tests make of CUDA's results.
+#pragma once
+
+#include <cuda_runtime.h>
+
+#include "ranks.hpp"
+
+namespace tca::test {
+
+inline void ok(cudaError_t result) { require(result == cudaSuccess, "CUDA: {}", cudaGetErrorString(result)); }
+
+}  // namespace tca::test
