@@ -86,8 +86,12 @@ void Simulator::sleep_in(Task::Handle task, Time until) {
 
 void Simulator::park(Task::Handle task, WaitList& list, Label what, std::uint64_t need) {
   const std::uint32_t number = task.promise().agent;
+  agents_[number].innermost = task;
+  wait_in(list, number, what, need);
+}
+
+void Simulator::wait_in(WaitList& list, std::uint32_t number, Label what, std::uint64_t need) {
   Agent& agent = agents_[number];
-  agent.innermost = task;
   agent.waits_for = what;
   agent.need = need;
   agent.since = now_;
@@ -106,6 +110,12 @@ void Simulator::wake_first(WaitList& list) {
   const std::uint32_t agent = list.first;
   list.first = agents_[agent].next;
   unpark(agent);
+}
+
+void Simulator::move_first(WaitList& from, WaitList& to, Label what, std::uint64_t need) {
+  const std::uint32_t agent = from.first;
+  from.first = agents_[agent].next;
+  wait_in(to, agent, what, need);
 }
 
 void Simulator::wake_up_to(WaitList& list, std::uint64_t value) {

@@ -99,6 +99,8 @@ class Simulator {
   // at the present time, but after this call.
   void park(Task::Handle task, WaitList& list, Label what, std::uint64_t need);
   void wake_first(WaitList& list);
+  // Whoever waits first in one list waits last in another from now on, for something else.
+  void move_first(WaitList& from, WaitList& to, Label what, std::uint64_t need);
   std::uint64_t first_need(const WaitList& list) const { return agents_[list.first].need; }
   // Wakes those whose need is at most `value`.
   void wake_up_to(WaitList& list, std::uint64_t value);
@@ -142,6 +144,7 @@ class Simulator {
   void prepare() const;
   void sleep_in(Task::Handle task, Time until);
   void wake_at(std::uint32_t agent, Time at) { schedule(at, agent, agents_[agent].sequence++); }
+  void wait_in(WaitList& list, std::uint32_t agent, Label what, std::uint64_t need);
   void unpark(std::uint32_t agent);
   void resume(std::uint32_t agent);
   void prepare_agent(std::uint32_t agent, unsigned stage) const;

@@ -61,6 +61,7 @@ class Signal {
   auto wait() { return Wait{*this}; }
 
  private:
+  friend class Semaphore;
   struct Wait {
     Signal& signal;
     bool await_ready() const { return signal.raised_; }
@@ -91,6 +92,8 @@ class Semaphore {
   void take(std::uint64_t count) { count_ -= static_cast<std::int64_t>(count); }
 
   auto acquire(std::uint64_t count = 1) { return Acquire{*this, count}; }
+  // Who waits for a signal, which is not raised, is the last to ask for one, and goes on once it has been handed that.
+  void ask_for(Signal& waiting) { simulator_.move_first(waiting.list_, list_, name_, 1); }
 
  private:
   struct Acquire {

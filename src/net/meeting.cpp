@@ -7,6 +7,73 @@ namespace tca::net {
 
 using des::Time;
 
+namespace {
+
+// Puts packets that were computed (timeline.hpp) where they are at some time, by their bookings on one link after the other.
+class Placing {
+ public:
+  Placing(Traffic& traffic, std::uint32_t message, Time at) : traffic_(traffic), message_(message), at_(at) {}
+
+  // The next booking of a packet, or the first of another one, which asks for so much where it is a request.
+  void put(const std::vector<Stage>& stages, const Lane::Booking& booking, std::uint32_t asked) {
+    if (booking.stage > 0 && before_.head <= at_) {
+      if (booking.at <= at_) {
+        leave(stages, before_, booking.busy_until);
+      } else if (before_.at <= at_) {
+        const LinkId link = send(stages, before_);
+        traffic_.hold(link, packet_on(stages, before_, asked), before_.head);
+      }
+    }
+    before_ = booking;
+    if (booking.at > at_) return;
+    if (booking.head > at_) {
+      const LinkId link = send(stages, booking);
+      traffic_.resume(link, packet_on(stages, booking, asked), booking.head);
+    } else if (booking.stage + 1 == stages.size()) {
+      leave(stages, booking, booking.tail);
+      arrived_ += booking.bytes;
+    }
+  }
+
+  std::uint64_t arrived() const { return arrived_; }  // bytes
+
+ private:
+  static LinkId input_of(const std::vector<Stage>& stages, std::size_t stage) {
+    return stage > 0 && stages[stage].packet.kind == PacketKind::data ? stages[stage - 1].link : no_link;
+  }
+  Packet packet_on(const std::vector<Stage>& stages, const Lane::Booking& booking,
+                   std::uint32_t asked) const {
+    Packet packet = stages[booking.stage].packet;
+    packet.message = message_;
+    packet.tail = booking.tail;
+    packet.bytes = packet.kind == PacketKind::request ? asked : booking.bytes;
+    if (booking.last) packet.flags |= Packet::last;
+    return packet;
+  }
+  LinkId send(const std::vector<Stage>& stages, const Lane::Booking& booking) const {
+    const LinkId link = stages[booking.stage].link;
+    traffic_.sent(link, input_of(stages, booking.stage), booking.busy, booking.busy_until);
+    return link;
+  }
+  // It has left the end of a link, where its place is free at a time.
+  void leave(const std::vector<Stage>& stages, const Lane::Booking& booking, Time free) const {
+    const Stage& stage = stages[booking.stage];
+    if (free + stage.kind->latency > at_) {
+      traffic_.returned(send(stages, booking), free);
+    } else {
+      traffic_.carried(stage.link, input_of(stages, booking.stage), 1, booking.busy);
+    }
+  }
+
+  Traffic& traffic_;
+  std::uint32_t message_;
+  Time at_;
+  Lane::Booking before_{};  // of the same packet, on the link before
+  std::uint64_t arrived_ = 0;
+};
+
+}  // namespace
+
 // Whether a train and those that overlap with it on a link want more than the whole of it.
 bool Trains::overbooked(TrainId number, LinkId link) const {
   const Claim& own = claims_.of(number, link);
@@ -68,23 +135,27 @@ void Trains::go_by_packets(TrainId first) {
 
 // What comes behind a train goes on behind it. Everything else changes when the train's packets come, and the link stays
 // claimed for as long as others have to be told so.
-void Trains::meet(LinkId link, Time until) {
-  std::vector<TrainId> met;
+void Trains::meet(LinkId link, Time start, Time busy) {
+  const auto over = [this](const Claim& claim) {
+    return trains_[claim.train].by_packets || end_of(claim) <= simulator_.now();
+  };
   Time free = 0;
+  for (const Claim& claim : claims_.on(link)) {
+    if (!over(claim) && given(claim)) free = std::max(free, end_of(claim));
+  }
+  const Time until = std::max(start, free) + busy;
+  std::vector<TrainId> met;
   bool claimed = false;
   for (const Claim& claim : claims_.on(link)) {
-    const Train& train = trains_[claim.train];
-    if (train.by_packets || end_of(claim) <= simulator_.now()) continue;
-    const bool before = given(claim);
-    if (before) free = std::max(free, end_of(claim));
-    if (!before && !as_flows_ && claim.begin < until) {
+    if (over(claim)) continue;
+    if (!given(claim) && !as_flows_ && claim.begin < until) {
       met.push_back(claim.train);
     } else {
       claimed = true;
     }
   }
   if (!claimed) traffic_.set_claimed(link, false);
-  if (free > 0) traffic_.account(link, 0, 0, 0, free);
+  if (free > 0) traffic_.queue(link, free);
   for (const TrainId number : met) {
     if (trains_[number].by_packets) continue;
     go_by_packets(number);
@@ -101,28 +172,14 @@ void Trains::fall_apart(TrainId number) {
   const Time at = simulator_.now();
   timeline_.begin(train.trip);
   Progress progress;
+  Placing placing(traffic_, train.message, at);
   const auto book = [&](const Lane& lane, const Lane::Booking& booking) {
-    if (booking.at > at) return;
-    const Stage& stage = lane.stages()[booking.stage];
-    if (booking.stage > 0) traffic_.returned(lane.stages()[booking.stage - 1].link, booking.busy_until);
-    traffic_.account(stage.link, 1, 0, booking.busy, booking.busy_until);
-    if (booking.head > at) {
-      Packet packet = stage.packet;
-      packet.message = train.message;
-      packet.tail = booking.tail;
-      packet.bytes =
-          packet.kind == PacketKind::request ? train.trip.bytes_of(timeline_.next()) : booking.bytes;
-      if (booking.last) packet.flags |= Packet::last;
-      traffic_.resume(stage.link, packet, booking.head);
-    } else if (booking.stage + 1 == lane.stages().size()) {
-      traffic_.returned(stage.link, booking.tail);
-      progress.bytes += booking.bytes;
-    }
+    placing.put(lane.stages(), booking, train.trip.bytes_of(timeline_.next()));
   };
   while (!timeline_.over() && timeline_.next_issue() <= at) {
     const std::uint64_t before = timeline_.next();
     if (timeline_.leap(at)) {
-      account(train.trip, before, timeline_.next());
+      carried(train.trip, before, timeline_.next());
       progress.bytes += train.trip.bytes_before(timeline_.next()) - train.trip.bytes_before(before);
     } else {
       timeline_.step(book);
@@ -130,6 +187,8 @@ void Trains::fall_apart(TrainId number) {
     if (timeline_.passed() <= at) progress.passed = timeline_.next();
   }
   progress.requests = timeline_.next();
+  progress.ready = timeline_.ready();
+  progress.bytes += placing.arrived();
   // Once all has passed the tags may be no more.
   if (progress.requests > progress.passed) train.tags->take(progress.requests - progress.passed);
   rider_.train_fell_apart(train.message, progress);

@@ -1,6 +1,7 @@
 #include "net/network.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "base/fail.hpp"
 
@@ -151,9 +152,11 @@ des::Task Network::ask(Transfer transfer, Passage& passage) {
     co_await boarding.over.wait();
   }
   const std::uint64_t in_row = (rows.bytes + most - 1) / most;
+  Time ready = boarding.ready;
   for (std::uint64_t next = boarding.requests; next < rows.count * in_row; ++next) {
-    if (next > 0 && next % in_row == 0 && transfer.row_gap > 0) co_await simulator_.sleep(transfer.row_gap);
-    co_await tags.acquire();
+    if (ready > simulator_.now()) co_await simulator_.sleep_until(ready);
+    if (!std::exchange(boarding.has_tag, false)) co_await tags.acquire();
+    ready = simulator_.now() + ((next + 1) % in_row == 0 ? transfer.row_gap : 0);
     const auto bytes =
         static_cast<std::uint32_t>(std::min<std::uint64_t>(most, rows.bytes - next % in_row * most));
     asks ? request(message, bytes, transfer.request_gap) : answer(message, bytes);
@@ -213,8 +216,12 @@ void Network::train_arrived(std::uint32_t number) {
 void Network::train_fell_apart(std::uint32_t number, const Progress& progress) {
   Message& message = messages_[number];
   if (message.boarding != nullptr) {
-    message.boarding->requests = progress.requests;
-    message.boarding->over.raise();
+    Boarding& boarding = *message.boarding;
+    boarding.requests = progress.requests;
+    boarding.ready = progress.ready;
+    // Packets would be waiting for a tag by now, before all who ask from now on.
+    boarding.has_tag = boarding.ready <= simulator_.now();
+    boarding.has_tag ? message.tags->ask_for(boarding.over) : boarding.over.raise();
     message.boarding = nullptr;
   }
   if (message.passage != nullptr) {

@@ -131,6 +131,8 @@ class Network final : public Sink, public Rider {
     Boarding(des::Simulator& simulator, des::Label name) : over(simulator, name) {}
     des::Signal over;
     std::uint64_t requests = 0;  // sent
+    des::Time ready = 0;         // when the next may be
+    bool has_tag = false;        // for the next
   };
 
   // What the packets of a transfer or word have in common.

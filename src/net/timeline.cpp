@@ -33,10 +33,11 @@ void Lane::begin(const std::vector<Stage>& stages) {
   first_start_.assign(stages.size(), 0);
   given_.assign(stages.size(), 0);
   room_.assign(slots, 0);
+  told_.assign(slots, 0);
 }
 
 void Lane::shift(Time span) {
-  for (auto* times : {&busy_until_, &given_, &room_}) {
+  for (auto* times : {&busy_until_, &given_, &room_, &told_}) {
     for (Time& time : *times) time += span;
   }
 }
@@ -60,9 +61,9 @@ void Timeline::begin(const Trip& trip) {
   last_span_ = -1;
 }
 
-Time Timeline::next_issue() const {
+Time Timeline::ready() const {
   const bool new_row = next_ > 0 && next_ % per_row_ == 0;
-  return std::max(issued_ + (new_row ? trip_->row_gap : 0), tags_[tag_]);
+  return issued_ + (new_row ? trip_->row_gap : 0);
 }
 
 std::uint64_t Timeline::tags_needed(std::uint64_t whole) const {
@@ -94,8 +95,9 @@ bool Timeline::leap(Time until) {
   // The last request may be shorter, and what follows a row is not yet known within it.
   const std::uint64_t end = unit_ == 1 ? next_ - next_ % per_row_ + per_row_ - 1 : requests_;
   if (next_ >= end || until <= arrived_) return false;
-  const std::uint64_t periods =
-      std::min((end - next_) / period_, static_cast<std::uint64_t>((until - arrived_) / last_span_));
+  // Of the period before `until` every packet is wanted: its places may not be free again yet.
+  const auto over = static_cast<std::uint64_t>((until - arrived_) / last_span_);
+  const std::uint64_t periods = std::min((end - next_) / period_, over - std::min<std::uint64_t>(over, 1));
   if (periods == 0) return false;
   const Time span = static_cast<Time>(periods) * last_span_;
   next_ += periods * period_;

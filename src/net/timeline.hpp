@@ -33,8 +33,8 @@ struct Trip {
 // The links that the packets of one kind take, and what each knows of the packets before.
 class Lane {
  public:
-  // A packet given to a link: when, how long it takes the link and until when, and when its head and tail come to the end.
-  // Its place at the end of the link before is free at `busy_until`.
+  // A packet given to a link: when the link took it, which is once room for it is told of; how long it takes the link and
+  // until when, and when its head and tail come to the end. Its place at the end of the link before is free at `busy_until`.
   struct Booking {
     std::size_t stage;
     des::Time at, busy, busy_until, head, tail;
@@ -68,10 +68,17 @@ class Lane {
   std::size_t room_slot(std::size_t stage, std::uint64_t packet) const {
     return first_room_[stage] + (packet & (stages()[stage].kind->credit_slots - 1));
   }
-  des::Time& room(std::size_t stage, std::uint64_t packet) { return room_[room_slot(stage, packet)]; }
+  // A packet's place at the end of a link will be free at a time, which is told of before.
+  void leave(std::size_t stage, des::Time free, des::Time told) {
+    if (stages()[stage].kind->credits == 0) return;
+    const std::size_t slot = room_slot(stage, sent_);
+    room_[slot] = free + stages()[stage].kind->latency;
+    told_[slot] = told;
+  }
 
   const std::vector<Stage>* stages_ = nullptr;
-  std::vector<des::Time> busy_until_, first_start_, given_, room_;
+  std::vector<des::Time> busy_until_, first_start_, given_;
+  std::vector<des::Time> room_, told_;  // of places: when each is free again, and when that was told of
   std::vector<std::size_t> first_room_;
   std::uint64_t sent_ = 0;
 };
@@ -84,8 +91,9 @@ class Timeline {
   std::uint64_t next() const { return next_; }  // request to be computed
   bool over() const { return next_ == requests_; }
 
-  // When the next request is sent.
-  des::Time next_issue() const;
+  // When the next request could be sent, had it a tag, and when it is.
+  des::Time ready() const;
+  des::Time next_issue() const { return std::max(ready(), tags_[tag_]); }
   // Computes it. `book` is told of each booking on either lane.
   template <class Book>
   void step(const Book& book);
@@ -128,14 +136,16 @@ Lane::Passing Lane::send(des::Time at, std::uint32_t bytes, bool last, const Boo
     const LinkClass& kind = *stage.kind;
     des::Time start = std::max(ready, busy_until_[i]);
     const std::uint64_t taken = sent_ + (stage.enters ? 1 : 0);
-    if (kind.credits > 0 && taken >= kind.credits) start = std::max(start, room(i, taken - kind.credits));
+    if (kind.credits > 0 && taken >= kind.credits) {
+      const std::size_t place = room_slot(i, taken - kind.credits);
+      start = std::max(start, room_[place]);
+      at = std::max(at, told_[place]);
+    }
     if (sent_ == 0) first_start_[i] = start;
     given_[i] = at;
     const des::Time busy = kind.wire_time(bytes, stage.flags);
     busy_until_[i] = std::max(start + busy, tail);
-    if (i > 0 && stages()[i - 1].kind->credits > 0) {
-      room(i - 1, sent_) = busy_until_[i] + stages()[i - 1].kind->latency;
-    }
+    if (i > 0) leave(i - 1, busy_until_[i], at);
     tail = busy_until_[i] + kind.latency;
     const des::Time head = kind.whole ? tail : start + kind.latency + kind.lead(stage.flags);
     ready = head + stage.hop;
@@ -143,7 +153,7 @@ Lane::Passing Lane::send(des::Time at, std::uint32_t bytes, bool last, const Boo
     at = head;
     if (stage.to_nic) passing.nic = head;
   }
-  if (stages().back().kind->credits > 0) room(count - 1, sent_) = tail + stages().back().kind->latency;
+  leave(count - 1, tail, at);
   ++sent_;
   passing.end = at;
   passing.nic = std::min(passing.nic, at);

@@ -12,6 +12,7 @@ Traffic::Traffic(des::Simulator& simulator, const Plan& plan, Sink& sink)
       sink_(sink),
       objects_(simulator.add(*this)),
       links_(plan.links()),
+      carried_(plan.links()),
       classes_(plan.classes()) {
   for (const UnitKind& unit : plan.machine().node.units) {
     hops_.push_back(unit.role == Role::memory ? 0 : unit.router.hop);
@@ -166,7 +167,12 @@ void Traffic::serve(LinkId number) {
       continue;
     }
     const Way way = way_on(link, packets_[packet]);
-    if (links_[way.link].claimed) meet(way.link, Packet{packets_[packet]});
+    if (links_[way.link].claimed) {
+      serving_ = number;
+      meet(way.link, Packet{packets_[packet]});
+      serving_ = no_link;
+      if (link.first != packet) continue;  // what a train had here is put in front
+    }
     // Taken out of this queue before it joins the next one, since both are linked through the packet.
     const PacketId next = packets_[packet].next;
     link.first = next;
@@ -206,7 +212,7 @@ Traffic::Way Traffic::way_on(const Link& link, const Packet& packet) const {
 void Traffic::meet(LinkId number, const Packet& packet) {
   const Link& out = links_[number];
   const Time start = std::max({packet.ready, out.busy_until, simulator_.now()});
-  claimant_->meet(number, start + classes_[out.kind].wire_time(packet.bytes_on_wire(), packet.flags));
+  claimant_->meet(number, start, classes_[out.kind].wire_time(packet.bytes_on_wire(), packet.flags));
 }
 
 // Gives a packet its time on its next link; false when it is not known yet when there will be room behind it.
@@ -300,12 +306,22 @@ void Traffic::way(LinkId port, Packet packet, std::vector<Stage>& stages) const 
   }
 }
 
-void Traffic::account(LinkId number, std::uint64_t sent, std::uint64_t returned, Time busy, Time busy_until) {
+void Traffic::feed(Link& link, LinkId input) {
+  if (input != no_link && links_[input].end == End::unit) link.input = input;
+}
+
+void Traffic::sent(LinkId number, LinkId input, Time busy, Time busy_until) {
   Link& link = links_[number];
-  link.sent += static_cast<std::uint32_t>(sent);
-  link.returned += static_cast<std::uint32_t>(returned);
+  ++link.sent;
   link.busy += busy;
-  link.busy_until = std::max(link.busy_until, busy_until);
+  queue(number, busy_until);
+  feed(link, input);
+}
+
+void Traffic::carried(LinkId number, LinkId input, std::uint64_t packets, Time busy) {
+  carried_[number] += static_cast<std::uint32_t>(packets);
+  links_[number].busy += busy;
+  feed(links_[number], input);
 }
 
 // Trains that fall apart together put their packets on a link one train after the other, but heads come in the order of time.
@@ -328,9 +344,28 @@ void Traffic::resume(LinkId number, const Packet& packet, Time head) {
   expect_flight(link, link.sent - 1);
 }
 
+// It waits for room, behind what came before it. A link that is being served looks at its first packet again.
+void Traffic::hold(LinkId number, const Packet& packet, Time head) {
+  Link& link = links_[number];
+  const bool served = serving_ == number;
+  const PacketId held = new_packet(packet);
+  Time hop;
+  come(link, packets_[held], hop);
+  packets_[held].ready = head + hop;
+  PacketId before = no_packet, after = link.first;
+  while (after != link.flight && !(served && packets_[after].ready > packets_[held].ready)) {
+    before = after;
+    after = packets_[after].next;
+  }
+  packets_[held].next = after;
+  (before == no_packet ? link.first : packets_[before].next) = held;
+  if (after == no_packet) link.last = held;
+  if (before == no_packet && !served) wait_for(way_on(link, packets_[held]).link, number);
+}
+
 std::size_t Traffic::bytes() const {
-  return links_.capacity() * sizeof(Link) + room_.capacity() * sizeof(Time) +
-         packets_.capacity() * sizeof(Packet);
+  return links_.capacity() * sizeof(Link) + carried_.capacity() * sizeof(std::uint32_t) +
+         room_.capacity() * sizeof(Time) + packets_.capacity() * sizeof(Packet);
 }
 
 std::vector<LinkId> Traffic::blocked() const {

@@ -49,8 +49,8 @@ class Claimant {
   // What `Traffic::schedule` has scheduled; and it will be soon (des::Handler).
   virtual void come(std::uint32_t what, des::Time now) = 0;
   virtual void prepare(std::uint32_t what, unsigned stage) const = 0;
-  // A packet that nobody has computed is about to take a claimed link, until some time.
-  virtual void meet(LinkId link, des::Time until) = 0;
+  // A packet that nobody has computed is about to take a claimed link, from a time on and for so long.
+  virtual void meet(LinkId link, des::Time start, des::Time busy) = 0;
 };
 
 class Traffic final : public des::Handler {
@@ -86,18 +86,25 @@ class Traffic final : public des::Handler {
   // The links that a packet takes from a port on.
   void way(LinkId port, Packet packet, std::vector<Stage>& stages) const;
 
-  // For packets that were computed elsewhere (timeline.hpp): a link has sent some, and some have left its end; the head of
-  // the last one comes to its end at a time; one leaves its end.
-  void account(LinkId link, std::uint64_t sent, std::uint64_t returned, des::Time busy, des::Time busy_until);
+  // For packets that were computed elsewhere (timeline.hpp). Those that are under way: a link has sent one; its head comes to
+  // the end at a time, or has come there and waits; it leaves the end. And those whose places are free again: the links are as
+  // if they had not been.
+  void sent(LinkId link, LinkId input, des::Time busy, des::Time busy_until);
   void resume(LinkId link, const Packet& packet, des::Time head);
+  void hold(LinkId link, const Packet& packet, des::Time head);
   void returned(LinkId link, des::Time free) { leave(link, free); }
+  void carried(LinkId link, LinkId input, std::uint64_t packets, des::Time busy);
+  // What comes to a link goes behind what keeps it busy until then.
+  void queue(LinkId link, des::Time busy_until) {
+    links_[link].busy_until = std::max(links_[link].busy_until, busy_until);
+  }
 
   // For pictures of what the machine did.
   struct Use {
     des::Time busy;
     std::uint32_t packets;
   };
-  Use use(LinkId link) const { return {links_[link].busy, links_[link].sent}; }
+  Use use(LinkId link) const { return {links_[link].busy, links_[link].sent + carried_[link]}; }
   std::size_t packets() const { return live_; }  // under way
   std::uint64_t hops() const { return hop_count_; }
   std::size_t bytes() const;  // of memory that the state takes
@@ -116,7 +123,7 @@ class Traffic final : public des::Handler {
     PacketId flight = no_packet;  // from here on what is still on its way,
     PacketId last = no_packet;    // up to here
     std::uint32_t to_node = 0;    // or switch
-    std::uint32_t sent = 0;       // packets
+    std::uint32_t sent = 0;       // packets, but for those computed elsewhere
     std::uint32_t returned = 0;   // those whose place is, or is known to become, free again
     LinkId last_waiting =
         no_link;  // the links whose first packet wants this one, a circle through next_waiting
@@ -154,6 +161,7 @@ class Traffic final : public des::Handler {
   }
   void meet(LinkId out, const Packet& packet);
   bool book(LinkId in, PacketId packet, const Way& way);
+  void feed(Link& link, LinkId input);
   void leave(LinkId link, des::Time free_again);
   void wait_for(LinkId out, LinkId in);
   void wake(LinkId out);
@@ -164,6 +172,7 @@ class Traffic final : public des::Handler {
   Claimant* claimant_ = nullptr;
   std::uint32_t objects_;  // the number of link 0
   des::LargeVector<Link> links_;
+  des::LargeVector<std::uint32_t> carried_;  // packets that were computed elsewhere, of links
   std::vector<LinkClass> classes_;
   des::LargeVector<des::Time> room_;  // when the place of a packet is free again, a ring of these a link
   std::vector<des::Time> hops_, turns_, collisions_;  // of units
@@ -171,6 +180,7 @@ class Traffic final : public des::Handler {
   PacketId free_ = no_packet;
   std::size_t live_ = 0;
   std::uint64_t hop_count_ = 0;
+  LinkId serving_ = no_link;   // whose first packet meets trains
   std::vector<LinkId> woken_;  // links with room again for those who wait
 };
 

@@ -263,15 +263,18 @@ std::uint64_t Trains::claim_lane(TrainId number, const Lane& lane, std::uint64_t
   return most;
 }
 
-// The links have carried some requests and their data, and are done with them.
-void Trains::account(const Trip& trip, std::uint64_t from, std::uint64_t to) {
+// The links are done with some requests and their data.
+void Trains::carried(const Trip& trip, std::uint64_t from, std::uint64_t to) {
   const std::uint64_t bytes = trip.bytes_before(to) - trip.bytes_before(from);
   const std::uint64_t packets = trip.packets_before(to) - trip.packets_before(from);
   for (const Stage& stage : trip.asking) {
-    traffic_.account(stage.link, to - from, to - from, busy_for(stage, 0, to - from), 0);
+    traffic_.carried(stage.link, no_link, to - from, busy_for(stage, 0, to - from));
   }
+  LinkId input = no_link;
   for (const Stage& stage : trip.data) {
-    traffic_.account(stage.link, packets, packets, busy_for(stage, bytes, packets), 0);
+    const bool data = stage.packet.kind == PacketKind::data;
+    traffic_.carried(stage.link, data ? input : no_link, packets, busy_for(stage, bytes, packets));
+    input = stage.link;
   }
 }
 
@@ -309,7 +312,7 @@ void Trains::prepare(std::uint32_t what, unsigned stage) const {
 void Trains::end(TrainId number) {
   const Train& train = trains_[number];
   const std::uint32_t message = train.message;
-  account(train.trip, 0, train.trip.requests());
+  carried(train.trip, 0, train.trip.requests());
   if (!as_flows_) give_back(number);
   release(number);
   rider_.train_arrived(message);

@@ -25,6 +25,7 @@ struct Progress {
   std::uint64_t requests = 0;  // sent,
   std::uint64_t passed = 0;    // those of which all data has left the NIC,
   std::uint64_t bytes = 0;     // and what has arrived
+  des::Time ready = 0;         // when the next request could be sent, had it a tag
 };
 
 // Who is told of a train: all requests are sent, all data has left the NIC, all has arrived; or it fell apart.
@@ -51,7 +52,7 @@ class Trains final : public Claimant {
   // Of a transfer by packets: all has arrived. A train releases itself.
   void release(TrainId train);
 
-  void meet(LinkId link, des::Time until) override;
+  void meet(LinkId link, des::Time start, des::Time busy) override;
   void come(std::uint32_t what, des::Time now) override;
   void prepare(std::uint32_t what, unsigned stage) const override;
 
@@ -110,7 +111,7 @@ class Trains final : public Claimant {
   std::uint64_t claim_lane(TrainId number, const Lane& lane, std::uint64_t bytes, std::uint64_t packets,
                            des::Time gaps);
   void end(TrainId number);
-  void account(const Trip& trip, std::uint64_t from, std::uint64_t to);
+  void carried(const Trip& trip, std::uint64_t from, std::uint64_t to);
 
   // Where trains meet (meeting.cpp).
   // Whether all of a train has been given to a link, so that whatever comes there now comes behind it.

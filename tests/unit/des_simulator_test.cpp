@@ -129,6 +129,28 @@ TEST_F(SimulatorTest, SemaphoresServeInTheOrderOfAsking) {
   EXPECT_EQ(tags.available(), 2u);
 }
 
+TEST_F(SimulatorTest, WhoWaitsForASignalCanBeMadeToAskForATag) {
+  struct Program {
+    static Task wait(SimulatorTest& test, Signal& over, Semaphore& tags) {
+      co_await over.wait();
+      test.note(7);
+      tags.release();
+    }
+    static Task ask(Simulator& simulator, Signal& over, Semaphore& tags) {
+      co_await simulator.sleep(5);
+      tags.ask_for(over);
+    }
+  };
+  Semaphore tags(simulator, {"tags"}, 1);
+  Signal over(simulator, {"the end"});
+  simulator.spawn(Waiter::hold(tags, 1, 10, simulator, seen), {"a"});
+  simulator.spawn(Program::wait(*this, over, tags), {"b"});
+  simulator.spawn(Program::ask(simulator, over, tags), {"on behalf of b"});
+  simulator.run();
+  EXPECT_EQ(seen, (Seen{{0, 1}, {10, 7}}));
+  EXPECT_EQ(tags.available(), 1u);
+}
+
 TEST_F(SimulatorTest, GroupsEndWithTheirLast) {
   struct Program {
     static Task run(SimulatorTest& test) {

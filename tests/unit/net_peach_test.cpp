@@ -174,8 +174,8 @@ TEST(Peach, RefusesWhatItHasNot) {
       refuses(Errc::invalid_argument, {"'nic'", "no DMA controller"}, [&] { Peach peach(network, 0, 0); }));
 }
 
-// Chains of random puts on random channels at random times.
-struct RandomLoad {
+// Chains that are started at some times, on some channels.
+struct Load {
   std::deque<DmaChain> chains;
   struct Start {
     std::uint32_t node, channel;
@@ -183,21 +183,9 @@ struct RandomLoad {
   };
   std::vector<Start> starts;
 
-  RandomLoad(std::mt19937& random, std::uint32_t nodes) {
-    for (std::uint32_t node = 0; node < nodes; ++node) {
-      for (std::uint32_t i = random_in(random, 0, 3); i > 0; --i) {
-        DmaChain& chain = chains.emplace_back();
-        chain.internal = random_in(random, 0, 1) == 0;
-        for (std::uint32_t j = random_in(random, 1, 4); j > 0; --j) {
-          const Rows rows{random_in(random, 1, 1u << random_in(random, 3, 14)), random_in(random, 1, 5)};
-          chain.descriptors.push_back({{node, random_in(random, 0, 2)},
-                                       {random_in(random, 0, nodes - 1), random_in(random, 0, 2)},
-                                       rows});
-        }
-        starts.push_back(
-            {node, random_in(random, 0, 3), Time{random_in(random, 0, 20'000)} * des::nanosecond});
-      }
-    }
+  void add(Start start, std::vector<Descriptor> descriptors, bool internal = true) {
+    chains.push_back({std::move(descriptors), internal});
+    starts.push_back(start);
   }
 
   static des::Task start(Machine& machine, Start start, const DmaChain& chain) {
@@ -225,6 +213,26 @@ struct RandomLoad {
   }
 };
 
+// Puts of up to so many units of each node.
+Load random_load(std::mt19937& random, std::uint32_t nodes, std::uint32_t units) {
+  Load load;
+  for (std::uint32_t node = 0; node < nodes; ++node) {
+    for (std::uint32_t i = random_in(random, 0, 3); i > 0; --i) {
+      const bool internal = random_in(random, 0, 1) == 0;
+      std::vector<Descriptor> puts;
+      for (std::uint32_t j = random_in(random, 1, 4); j > 0; --j) {
+        const Rows rows{random_in(random, 1, 1u << random_in(random, 3, 14)), random_in(random, 1, 5)};
+        puts.push_back({{node, random_in(random, 0, units - 1)},
+                        {random_in(random, 0, nodes - 1), random_in(random, 0, units - 1)},
+                        rows});
+      }
+      load.add({node, random_in(random, 0, 3), Time{random_in(random, 0, 20'000)} * des::nanosecond},
+               std::move(puts), internal);
+    }
+  }
+  return load;
+}
+
 // What was asked for first comes last where its memory is slow, so that a train is not behind all that its NIC has asked for.
 TEST(Peach, DataDoesNotQueueBehindThatOfASlowerMemory) {
   Time at[2] = {};
@@ -233,7 +241,7 @@ TEST(Peach, DataDoesNotQueueBehindThatOfASlowerMemory) {
     des::Counter slow(machine.simulator, {"data from behind QPI"}), fast(machine.simulator, {"other data"});
     const DmaChain first{{{{0, 3}, {1, 1}, {4096}, &slow}}}, second{{{{0, 1}, {1, 2}, {1024}, &fast}}};
     machine.peach.start(0, 0, first);
-    machine.simulator.spawn(RandomLoad::start(machine, {0, 1, des::microsecond}, second), {"host", 0});
+    machine.simulator.spawn(Load::start(machine, {0, 1, des::microsecond}, second), {"host", 0});
     machine.simulator.spawn(Machine::note(fast, machine.simulator, at[fidelity == Fidelity::train]),
                             {"host", 1});
     machine.simulator.run();
@@ -241,10 +249,42 @@ TEST(Peach, DataDoesNotQueueBehindThatOfASlowerMemory) {
   EXPECT_EQ(at[0], at[1]);
 }
 
+// What trains have come to when they fall apart shows in who is served next: the one who waited for a tag or for room, or
+// whoever came since. Behind QPI each place in a queue is a microsecond.
+TEST(Peach, TrainsFallApartIntoWhatPacketsWouldBe) {
+  enum : std::uint32_t { host, gpu0, gpu1, gpu2 };  // gpu2 is behind QPI
+  std::vector<Load> loads(4);
+  // Who waits for a tag has it before one who asks later.
+  loads[0].add({1, 0, 4206'000}, {{{1, gpu1}, {9, gpu0}, {1, 2}}, {{1, gpu1}, {5, gpu2}, {1285}}});
+  loads[0].add({1, 3, 3381'000}, {{{1, gpu0}, {9, gpu2}, {3855, 3}}});
+  loads[0].add({3, 1, 8077'000}, {{{3, gpu0}, {11, gpu0}, {571}}});
+  // Data that waits for room lets others in between.
+  loads[1].add({11, 1, 4038'000}, {{{11, host}, {13, gpu1}, {13824, 3}}, {{11, host}, {7, host}, {1}}},
+               false);
+  loads[1].add({11, 0, 9648'000}, {{{11, host}, {9, gpu1}, {1792}}, {{11, gpu1}, {8, host}, {1, 4}}}, false);
+  loads[1].add({15, 1, 5247'000}, {{{15, host}, {1, host}, {7680, 5}}}, false);
+  // Places that a train had are free again in the order in which they were taken.
+  loads[2].add({0, 1, 4151'000}, {{{0, gpu1}, {5, host}, {1}}, {{0, gpu0}, {2, gpu2}, {1, 4}}}, false);
+  loads[2].add({0, 3, 7742'000}, {{{0, gpu1}, {14, host}, {1, 5}}});
+  loads[2].add({11, 2, 9235'000}, {{{11, host}, {0, gpu2}, {5885, 2}}, {{11, gpu1}, {5, gpu0}, {1, 4}}});
+  loads[2].add({11, 3, 5021'000}, {{{11, gpu0}, {0, gpu2}, {3702}}});
+  loads[2].add({15, 0, 8943'000}, {{{15, gpu1}, {3, host}, {1}}, {{15, gpu0}, {0, host}, {2286, 5}}}, false);
+  // A flag behind one train is on the link when the next one would be.
+  loads[3].add({1, 1, 1854'000}, {{{1, gpu0}, {11, gpu2}, {1954, 5}}}, false);
+  loads[3].add({8, 3, 242'000}, {{{8, host}, {0, gpu0}, {183, 5}}, {{8, host}, {1, host}, {883, 4}}});
+  loads[3].add({11, 2, 6424'000}, {{{11, gpu2}, {13, host}, {1}}}, false);
+  const Description description = peach_machine(two_rings(), 16);
+  for (std::size_t i = 0; i < loads.size(); ++i) {
+    Machine packets(description, Fidelity::tlp), trains(description, Fidelity::train);
+    EXPECT_EQ(loads[i].run(trains), loads[i].run(packets)) << i;
+    EXPECT_GT(trains.network.trains()->fallen(), 0u) << i;
+  }
+}
+
 // How much later than by packets crowds end, in percent.
 struct Apart {
   double sum = 0, soonest = 0, latest = 0;
-  int crowds = 0, far_off = 0;
+  int crowds = 0;
 
   void add(Time time, Time by_packets) {
     const double apart = 100 * (static_cast<double>(time) / static_cast<double>(by_packets) - 1);
@@ -252,7 +292,6 @@ struct Apart {
     soonest = std::min(soonest, apart);
     latest = std::max(latest, apart);
     ++crowds;
-    if (std::abs(apart) > 12) ++far_off;
   }
   double average() const { return sum / crowds; }
   void print(const char* what) const {
@@ -261,31 +300,34 @@ struct Apart {
   }
 };
 
+// Among memories that all are fast, and with GPUs behind QPI as well.
 TEST(Peach, RandomChainsEndAtEveryFidelity) {
   const Seed seed;
   std::mt19937 random(seed.value());
   const Description description = peach_machine(two_rings(), 16);
-  Apart trains, flows;
-  for (int round = 0; round < 60 && !testing::Test::HasFailure(); ++round) {
-    RandomLoad load(random, 16);
+  Apart trains[2], flows;
+  for (int round = 0; round < 90 && !testing::Test::HasFailure(); ++round) {
+    const bool slow = round >= 60;
+    const Load load = random_load(random, 16, slow ? 4 : 3);
     const auto run = [&](Fidelity fidelity) {
       Machine machine(description, fidelity), again(description, fidelity, des::QueueKind::heap);
-      const Time time = load.run(machine);
-      load.run(again);
+      const Time time = Load(load).run(machine);
+      Load(load).run(again);
       EXPECT_EQ(machine.simulator.hash(), again.simulator.hash()) << seed.how_to_repeat();
       return time;
     };
     const Time tlp = run(Fidelity::tlp);
-    trains.add(run(Fidelity::train), tlp);
-    flows.add(run(Fidelity::flow), tlp);
+    trains[slow ? 1 : 0].add(run(Fidelity::train), tlp);
+    if (!slow) flows.add(run(Fidelity::flow), tlp);
   }
-  trains.print("trains");
+  trains[0].print("trains");
+  trains[1].print("trains, also behind QPI,");
   flows.print("flows");
-  // Who comes first decides in a crowd: one crowd of 4000 seeds was off by 17.7 %, the others by 6.2 % at most, and seeds
-  // by 0.3 % on average.
-  EXPECT_LT(std::abs(trains.average()), 0.6) << seed.how_to_repeat();
-  EXPECT_LT(std::max(-trains.soonest, trains.latest), 30) << seed.how_to_repeat();
-  EXPECT_LE(trains.far_off, 1) << seed.how_to_repeat();
+  // Who comes first decides in a crowd: see docs/model.md for how far these came apart over many seeds.
+  EXPECT_LT(std::abs(trains[0].average()), 0.1) << seed.how_to_repeat();
+  EXPECT_LT(std::max(-trains[0].soonest, trains[0].latest), 3) << seed.how_to_repeat();
+  EXPECT_LT(std::abs(trains[1].average()), 0.3) << seed.how_to_repeat();
+  EXPECT_LT(std::max(-trains[1].soonest, trains[1].latest), 6) << seed.how_to_repeat();
   EXPECT_LT(std::abs(flows.average()), 5) << seed.how_to_repeat();
   EXPECT_GT(flows.soonest, -45) << seed.how_to_repeat();
   EXPECT_LT(flows.latest, 40) << seed.how_to_repeat();
