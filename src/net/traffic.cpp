@@ -252,12 +252,21 @@ void Traffic::expect_flight(const Link& link, std::uint32_t sequence) {
   simulator_.schedule(packets_[link.flight].ready, objects_ + number, sequence & ~computed);
 }
 
-// A packet's place at the end of a link will be free at a time, of which the other end learns later by a way back.
+// A packet's place at the end of a link will be free at a time, of which the other end learns later by a way back. Places are
+// all alike: the one that is free first is taken first, although that of a packet before, on its way to a slower link, may
+// have been told of already.
 void Traffic::leave(LinkId number, Time free) {
   Link& link = links_[number];
   const LinkClass& kind = classes_[link.kind];
   if (kind.credits == 0) return;
-  room_[link.first_slot + (link.returned++ & (kind.credit_slots - 1))] = free + kind.latency;
+  const auto room = [&](std::uint32_t place) -> Time& {
+    return room_[link.first_slot + (place & (kind.credit_slots - 1))];
+  };
+  const Time told = free + kind.latency;
+  const std::uint32_t taken = link.sent > kind.credits ? link.sent - kind.credits : 0;
+  std::uint32_t place = link.returned++;
+  for (; place > taken && room(place - 1) > told; --place) room(place) = room(place - 1);
+  room(place) = told;
   if (link.last_waiting != no_link) woken_.push_back(number);
 }
 

@@ -14,8 +14,8 @@
 namespace tca::net {
 namespace {
 
-const std::vector<std::string> machines{"dgx-h200", "h200-cluster", "ha-pacs-tca", "peach3",
-                                        "quong-v5", "quong",        "torus-32k"};
+const std::vector<std::string> machines{"dgx-h200", "h200-cluster", "ha-pacs", "ha-pacs-tca",
+                                        "peach3",   "quong-v5",     "quong",   "torus-32k"};
 
 TEST(Machine, TheListHasThoseThatComeWithTheProject) {
   const std::vector<std::string> list = list_machines();
@@ -36,6 +36,7 @@ TEST(Machine, EachIsReadAndEachNumberHasASource) {
 }
 
 TEST(Machine, Shapes) {
+  EXPECT_EQ(read_machine("ha-pacs").max_ranks(), 268u);
   EXPECT_EQ(read_machine("ha-pacs-tca").max_ranks(), 64u);
   EXPECT_EQ(read_machine("ha-pacs-tca").network.interconnects.front().topology.nodes(), 16u);
   EXPECT_EQ(read_machine("peach3").max_ranks(), 2u);
@@ -64,10 +65,10 @@ TEST(Machine, TooManyRanks) {
 
 TEST(Machine, UnknownMachine) {
   try {
-    read_machine("ha-pacs");
+    read_machine("ha-pac");
     FAIL();
   } catch (const Error& error) {
-    EXPECT_NE(std::string(error.what()).find("there is no machine `ha-pacs`; there are "), std::string::npos);
+    EXPECT_NE(std::string(error.what()).find("there is no machine `ha-pac`; there are "), std::string::npos);
   }
 }
 

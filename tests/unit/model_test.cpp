@@ -85,8 +85,8 @@ TEST_P(Fidelity, TrainsAgreeWithPackets) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Machines, Fidelity,
-                         testing::Combine(testing::Values("ha-pacs-tca", "peach3", "quong", "dgx-h200",
-                                                          "h200-cluster"),
+                         testing::Combine(testing::Values("ha-pacs", "ha-pacs-tca", "peach3", "quong",
+                                                          "dgx-h200", "h200-cluster"),
                                           testing::Values("direct", "mpi", "rma", "hybrid")));
 
 TEST(Model, WindowsSaveTheHandshake) {
@@ -99,7 +99,7 @@ TEST(Model, WindowsSaveTheHandshake) {
 
 // Every program on every machine by every scheme that it has there; all of a rank's time is in the ledger.
 TEST(Model, EverythingRunsAndAllTimeIsAccountedFor) {
-  for (const char* name : {"ha-pacs-tca", "peach3", "quong", "dgx-h200", "h200-cluster"}) {
+  for (const char* name : {"ha-pacs", "ha-pacs-tca", "peach3", "quong", "dgx-h200", "h200-cluster"}) {
     const net::Machine machine = net::read_machine(name);
     for (const std::string& scheme : schemes_of(machine)) {
       for (const char* program : {"himeno", "halo", "pingpong", "bcast", "allgather", "allreduce"}) {

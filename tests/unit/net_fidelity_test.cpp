@@ -211,8 +211,10 @@ TEST_P(Fidelities, TrainsAgreeWithPackets) {
           place.name, test.name, rows.bytes, rows.count, des::to_us(packets.last()), last, worst,
           static_cast<double>(packets.events) / static_cast<double>(trains.events), trains.fallen,
           trains.trains);
-      EXPECT_LT(std::abs(last), 1) << test.name;
-      EXPECT_LT(worst, 4) << test.name;
+      EXPECT_LT(std::abs(last), 0.1) << test.name;
+      // In one of the crowds two puts go the other way round, and those that come after them.
+      EXPECT_LT(worst, place.machine.nodes == 16 && test.name == std::string_view("walks") ? 10 : 0.1)
+          << test.name;
     }
   }
 }

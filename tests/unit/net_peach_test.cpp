@@ -281,6 +281,18 @@ TEST(Peach, TrainsFallApartIntoWhatPacketsWouldBe) {
   }
 }
 
+// Four packets that wait for QPI hold four places of the link before it, however late they leave: the others are free.
+TEST(Peach, DataPassesThatOfASlowerMemory) {
+  const auto time_of = [](bool both) {
+    Load load;
+    load.add({4, 3, 5928'000}, {{{4, 0}, {5, 2}, {3415}}});
+    if (both) load.add({2, 2, 2270'000}, {{{2, 1}, {5, 3}, {448, 2}}}, false);
+    Machine machine(peach_machine(two_rings(), 16));
+    return load.run(machine);
+  };
+  EXPECT_EQ(time_of(true), time_of(false));
+}
+
 // How much later than by packets crowds end, in percent.
 struct Apart {
   double sum = 0, soonest = 0, latest = 0;

@@ -138,9 +138,9 @@ int model(ModelCommand command) {
 }
 
 void add_program_options(CLI::App& app, ModelOptions& options) {
-  app.add_option(
-      "-n,--ranks", options.ranks,
-      "How many; 2 for a ping-pong (of the first and the last), else as many as reach each other directly");
+  app.add_option("-n,--ranks", options.ranks,
+                 "How many; 2 for a ping-pong (of the first and the last), else as many as reach each other "
+                 "directly, 16 where none do");
   app.add_option("--scheme", options.scheme,
                  "direct, mpi, rma or hybrid; the machine's first when not given");
   app.add_option("--mpi", options.library, "Which of the machine's MPI libraries");

@@ -75,6 +75,9 @@ Extents himeno_cells(const ModelOptions& options) {
   return given ? *given : himeno::size_named(options.size).extents;
 }
 
+// As many as a sub-cluster of PEACH2 has.
+constexpr std::uint64_t ranks_without_a_way = 16;
+
 Extents grid_by_layout(const std::string& layout, std::uint32_t ranks) {
   if (layout == "block") return {ranks, 1, 1};
   if (layout == "block-stride") return {1, ranks, 1};
@@ -89,7 +92,7 @@ std::uint32_t count_ranks(const net::Machine& machine, const ModelOptions& optio
   if (options.ranks == 0) {
     if (options.program == "pingpong") return most < 2 ? 1 : 2;
     const std::uint64_t reached = std::uint64_t{way.nodes} * machine.places.size();
-    return static_cast<std::uint32_t>(std::min(most, reached));
+    return static_cast<std::uint32_t>(std::min(most, reached > 1 ? reached : ranks_without_a_way));
   }
   if (options.ranks < 0) base::fail(Errc::invalid_argument, "--ranks {}: give 1 or more", options.ranks);
   net::check_ranks(machine, static_cast<std::uint64_t>(options.ranks));
