@@ -87,6 +87,14 @@ void walk(std::byte* to, const std::byte* from, const Shape& shape, const Pitche
   for (std::uint64_t k = 0; k < count(2); ++k, to += pitch.to[2], from += pitch.from[2]) {
     std::byte* to_row = to;
     const std::byte* from_row = from;
+    if (count(0) == 2) {
+      // Written out, since processors foresee what an instruction loads next only where its addresses are evenly spaced.
+      for (std::uint64_t j = count(1); j > 0; --j, to_row += pitch.to[1], from_row += pitch.from[1]) {
+        move(to_row, from_row);
+        move(to_row + pitch.to[0], from_row + pitch.from[0]);
+      }
+      continue;
+    }
     for (std::uint64_t j = 0; j < count(1); ++j, to_row += pitch.to[1], from_row += pitch.from[1]) {
       std::byte* to_run = to_row;
       const std::byte* from_run = from_row;

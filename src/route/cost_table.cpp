@@ -40,14 +40,15 @@ constexpr std::array table{
     Cost{"shm", "pull", near, block_stride, 0, 0.04, 3, 0.028},
     Cost{"shm", "pull", near, block_stride, 65536, 0.04, 0, 0.040},
 
-    Cost{"shm", "staged", near, stride, 0, 0.05, 1.3, 0},
-    Cost{"shm", "staged", near, stride, 16384, 0.05, 5.5, 0},
-    Cost{"shm", "staged", near, stride, 65536, 0.05, 8.5, 0},
+    Cost{"shm", "staged", near, stride, 0, 0.05, 0.8, 0},
+    Cost{"shm", "staged", near, stride, 16384, 0.05, 4.0, 0},
+    Cost{"shm", "staged", near, stride, 65536, 0.05, 5.0, 0},
     Cost{"shm", "direct", near, stride, 0, 0.09, 2.4, 0},
     Cost{"shm", "direct", near, stride, 16384, 0.09, 5.4, 0},
+    Cost{"shm", "direct", near, stride, 65536, 0.09, 10, 0},
     Cost{"shm", "pull", near, stride, 0, 0.04, 3.0, 0},
     Cost{"shm", "pull", near, stride, 16384, 0.04, 4.4, 0},
-    Cost{"shm", "pull", near, stride, 65536, 0.04, 5.3, 0},
+    Cost{"shm", "pull", near, stride, 65536, 0.04, 10, 0},
 
     // far: Intel Xeon, crossing 140 ns
     Cost{"shm", "staged", far, block, 0, 0.10, 0, 0.21},

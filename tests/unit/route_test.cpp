@@ -184,10 +184,18 @@ TEST_F(RouteTest, TakesTheCheapest) {
   EXPECT_EQ(chosen(0, mebibytes), "shm/direct");
 }
 
-// A strided face of 32 KB: packing it pays only where cache lines take long to cross.
+// A face of 64 rows of 512 bytes: packing it pays only where cache lines take long to cross.
 TEST_F(RouteTest, WeighsHowFarTheRanksAre) {
-  const Shape face = base::pair_up(stride(4096, 64), stride(4096, 64), 8);
+  const Shape face = base::pair_up(block_stride(64, 64, 4096), block_stride(64, 64, 4096), 8);
   EXPECT_EQ(chosen(0, face), "shm/pull");
+  static_cast<NamedFabric&>(*fabrics[0]).crossing = 140;
+  EXPECT_EQ(chosen(0, face), "shm/staged");
+}
+
+// Of its lines only 8 bytes each would be of use.
+TEST_F(RouteTest, PacksAStridedFaceAnywhere) {
+  const Shape face = base::pair_up(stride(4096, 64), stride(4096, 64), 8);
+  EXPECT_EQ(chosen(0, face), "shm/staged");
   static_cast<NamedFabric&>(*fabrics[0]).crossing = 140;
   EXPECT_EQ(chosen(0, face), "shm/staged");
 }
