@@ -22,6 +22,19 @@ function(opentca_own_target target)
   if(OPENTCA_NATIVE)
     target_compile_options(${target} PRIVATE $<$<COMPILE_LANGUAGE:CXX>:-march=native>)
   endif()
+  if(CMAKE_UNITY_BUILD)
+    # What is deferred sees the variables of its time, not of now.
+    cmake_language(EVAL CODE "cmake_language(DEFER CALL opentca_keep_kernels_apart ${target})")
+  endif()
+endfunction()
+
+# CMake puts CUDA's sources together too from 3.31 on. Each takes minutes as it is, and they would share names.
+function(opentca_keep_kernels_apart target)
+  get_target_property(sources ${target} SOURCES)
+  list(FILTER sources INCLUDE REGEX "\\.cu$")
+  if(sources)
+    set_source_files_properties(${sources} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
+  endif()
 endfunction()
 
 # Of code that is not to be fast: instrumented, it takes longer to optimise than it ever runs.

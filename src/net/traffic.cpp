@@ -128,6 +128,8 @@ void Traffic::prepare(const des::Event& event, unsigned stage) const {
   if (link.flight == no_packet) return;
   const Packet& packet = packets_[link.flight];
   if (stage == 1) return __builtin_prefetch(&packet, 1);
+  if (stage == 2 && packet.next != no_packet)
+    __builtin_prefetch(&packets_[packet.next]);  // the next one in flight
   if (link.end == End::cells || packet.nic == link.to_unit || ends_here(link, packet)) return;
   const Link& out = links_[way_on(link, packet).link];
   if (stage == 2) {
