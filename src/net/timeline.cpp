@@ -49,6 +49,7 @@ void Timeline::begin(const Trip& trip) {
   per_row_ = trip.per_row();
   requests_ = trip.requests();
   tags_ = trip.tags;
+  lent_until_ = *std::max_element(tags_.begin(), tags_.end());
   // A row of many requests repeats within itself, all but its last.
   unit_ = per_row_ > 4 * tags_.size() ? 1 : per_row_;
   period_ = (tags_.size() + unit_ - 1) / unit_ * unit_;
@@ -77,6 +78,20 @@ void Timeline::give_tags(std::vector<Time>& tags) const {
   std::rotate(tags.begin(), tags.begin() + static_cast<std::ptrdiff_t>(tag_), tags.end());
 }
 
+// The request that was sent last took the first tag. Its own is there again behind those that are so before, which need not be
+// all: other trains may still wait for data of a slower memory.
+void Timeline::return_tag(Time at) {
+  std::size_t place = tag_;
+  tag_ = tag_ + 1 == tags_.size() ? 0 : tag_ + 1;
+  while (place != tag_) {
+    const std::size_t before = (place == 0 ? tags_.size() : place) - 1;
+    if (tags_[before] <= at) break;
+    tags_[place] = tags_[before];
+    place = before;
+  }
+  tags_[place] = at;
+}
+
 // Repeating is: one period later everything is the same span later, for a whole period.
 void Timeline::remember() {
   const std::uint64_t slot = (next_ - 1) % period_;
@@ -87,7 +102,8 @@ void Timeline::remember() {
   ++known_;
   arrived_before_[slot] = arrived_;
   passed_before_[slot] = passed_;
-  if (unit_ == 1 && next_ % per_row_ == 0) known_ = same_ = 0;
+  const bool row_ends = unit_ == 1 && next_ % per_row_ == 0;
+  if (row_ends || issued_ < lent_until_) known_ = same_ = 0;
 }
 
 bool Timeline::leap(Time until) {

@@ -112,15 +112,17 @@ class Timeline {
   const Lane& data() const { return data_; }
 
  private:
+  void return_tag(des::Time at);
   void remember();
 
   const Trip* trip_ = nullptr;
   Lane asking_, data_;
   std::uint64_t per_row_ = 0, requests_ = 0;
-  std::uint64_t unit_ = 0;    // requests after which sizes repeat
-  std::uint64_t period_ = 0;  // a multiple of it, and no fewer than there are tags
-  std::vector<des::Time> tags_;
+  std::uint64_t unit_ = 0;       // requests after which sizes repeat
+  std::uint64_t period_ = 0;     // a multiple of it, and no fewer than there are tags
+  std::vector<des::Time> tags_;  // a circle, from `tag_` on in the order in which they are there again
   std::size_t tag_ = 0;
+  des::Time lent_until_ = 0;  // by others
   std::uint64_t next_ = 0, same_ = 0, known_ = 0;
   des::Time issued_ = 0, passed_ = 0, arrived_ = 0, held_ = 0, last_span_ = -1;
   std::vector<des::Time> arrived_before_, passed_before_;  // of the last period's requests
@@ -176,8 +178,7 @@ void Timeline::step(const Book& book) {
     passed_ = trip_->inside ? passing.end : passing.nic;
     arrived_ = passing.end;
   }
-  tags_[tag_] = passed_;
-  tag_ = tag_ + 1 == tags_.size() ? 0 : tag_ + 1;
+  return_tag(passed_);
   if (next_ == 0) held_ = passed_ - issued_;
   ++next_;
   remember();

@@ -253,7 +253,7 @@ TEST(Peach, DataDoesNotQueueBehindThatOfASlowerMemory) {
 // whoever came since. Behind QPI each place in a queue is a microsecond.
 TEST(Peach, TrainsFallApartIntoWhatPacketsWouldBe) {
   enum : std::uint32_t { host, gpu0, gpu1, gpu2 };  // gpu2 is behind QPI
-  std::vector<Load> loads(4);
+  std::vector<Load> loads(5);
   // Who waits for a tag has it before one who asks later.
   loads[0].add({1, 0, 4206'000}, {{{1, gpu1}, {9, gpu0}, {1, 2}}, {{1, gpu1}, {5, gpu2}, {1285}}});
   loads[0].add({1, 3, 3381'000}, {{{1, gpu0}, {9, gpu2}, {3855, 3}}});
@@ -273,6 +273,11 @@ TEST(Peach, TrainsFallApartIntoWhatPacketsWouldBe) {
   loads[3].add({1, 1, 1854'000}, {{{1, gpu0}, {11, gpu2}, {1954, 5}}}, false);
   loads[3].add({8, 3, 242'000}, {{{8, host}, {0, gpu0}, {183, 5}}, {{8, host}, {1, host}, {883, 4}}});
   loads[3].add({11, 2, 6424'000}, {{{11, gpu2}, {13, host}, {1}}}, false);
+  // Tags are there again as data comes, whoever asked first.
+  loads[4].add({1, 3, 2647'000}, {{{1, host}, {4, gpu1}, {5884, 2}}});
+  loads[4].add({1, 1, 202'000}, {{{1, gpu2}, {13, gpu2}, {1145, 4}}, {{1, gpu1}, {14, gpu1}, {1, 5}}});
+  loads[4].add({3, 3, 3594'000}, {{{3, host}, {6, gpu0}, {5632, 4}}});
+  loads[4].add({12, 2, 9454'000}, {{{12, gpu0}, {6, gpu2}, {2048}}}, false);
   const Description description = peach_machine(two_rings(), 16);
   for (std::size_t i = 0; i < loads.size(); ++i) {
     Machine packets(description, Fidelity::tlp), trains(description, Fidelity::train);

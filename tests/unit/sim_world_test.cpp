@@ -213,7 +213,9 @@ TEST(SimWorld, NothingLandsBeforeItIsPermitted) {
               talk.start();
               talk.wait();
             }
-            if (me == 1) EXPECT_EQ(window[1], step) << machine << ", " << route;
+            if (me == 1) {
+              EXPECT_EQ(window[1], step) << machine << ", " << route;
+            }
           }
         },
         on(machine));
