@@ -83,6 +83,13 @@ class PlotTest(unittest.TestCase):
         self.assertEqual((done.returncode, done.stderr), (0, ""))
         with open(self.path("out.svg"), "rb") as drawing:
             self.assertTrue(drawing.read(8).startswith(BEGINNINGS[".svg"]))
+        for way in ("TCA", "MPI"):
+            figure = line | {"figure": f"broadcast, {way}, 16 ranks"}
+            lines += [json.dumps(figure | {"config": f"{size} B; x", "published": 2.0, "model": 2.1}) for size in (8, 64)]
+        himeno = line | {"figure": "Himeno small, (2, 8, 1): MVAPICH2-GDR over TCA", "config": "x", "model": 1.8}
+        lines += [json.dumps(himeno | {"published": published}) for published in (1.7, "at least 1")]
+        done = self.plot(self.write(*lines), "-o", self.path("out.svg"))
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
         self.assert_refused(self.plot(self.write(lines[0], "{"), "-o", self.path("out.svg")), r":2: not JSON")
         self.assert_refused(self.plot(self.write(lines[0], "{}"), "-o", self.path("out.svg")), r":2: not a line of the")
 

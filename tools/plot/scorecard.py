@@ -19,6 +19,7 @@ PANELS = (
     {"title": "Broadcast, 16 ranks (S3, figure 13)", "begins": "broadcast", "log": True},
     {"title": "Allgather, 16 ranks (S3, figure 15)", "begins": "allgather", "log": True},
 )
+COLLECTIVES = ("broadcast", "allgather")
 
 
 def recognises(path):
@@ -90,6 +91,19 @@ def value(panel, size, record, which):
     return moved / record[which] * 1e-3
 
 
+def label_sizes(axes, by_edge=False):
+    axes.set_xscale("log", base=2)
+    axes.set_xlabel("N" if by_edge else "bytes")
+    if by_edge:
+        axes.xaxis.set_major_formatter(FuncFormatter(lambda number, _: f"{number:.4g}"))
+    else:
+        axes.xaxis.set_major_formatter(FuncFormatter(bytes_in_words))
+        low, high = (math.log2(limit) for limit in axes.get_xlim())
+        places = [2.0**e for e in range(math.ceil(low), math.floor(high) + 1, 1 + int(high - low) // 8)]
+        axes.xaxis.set_major_locator(FixedLocator(places))
+    axes.xaxis.set_minor_locator(NullLocator())
+
+
 def draw_lines(axes, panel, records):
     lines = lines_of(panel, records)
     if not lines:
@@ -104,23 +118,64 @@ def draw_lines(axes, panel, records):
         axes.plot(sizes, model, color=color, linewidth=1.4, label=f"{label} ({use})")
         axes.plot(sizes, published, color=color, marker="o", markersize=4, linestyle="none")
     axes.set_title(panel["title"], fontsize=10)
-    axes.set_xscale("log", base=2)
-    by_edge = any(record["config"].startswith("n") for points in lines.values() for _, record in points)
-    axes.set_xlabel("N" if by_edge else "bytes")
-    if not by_edge:
-        axes.xaxis.set_major_formatter(FuncFormatter(bytes_in_words))
-        low, high = (math.log2(limit) for limit in axes.get_xlim())
-        places = [2.0**e for e in range(math.ceil(low), math.floor(high) + 1, 1 + int(high - low) // 8)]
-        axes.xaxis.set_major_locator(FixedLocator(places))
-    else:
-        axes.xaxis.set_major_formatter(FuncFormatter(lambda number, _: f"{number:.4g}"))
-    axes.xaxis.set_minor_locator(NullLocator())
+    label_sizes(axes, any(record["config"].startswith("n") for points in lines.values() for _, record in points))
     axes.set_ylabel("GB/s" if panel.get("rate") else "µs")
     if panel.get("log"):
         axes.set_yscale("log")
     else:
         axes.set_ylim(bottom=0)
     axes.legend(fontsize=6.5, frameon=False)
+
+
+def draw_relative(axes, records):
+    """What PEACH2 takes of MPI's time."""
+    drawn = False
+    for color, kind in zip(COLORS, COLLECTIVES):
+        times = {"TCA": {}, "MPI": {}}
+        for record in records:
+            name, _, rest = record["figure"].partition(", ")
+            size = size_of(record)
+            if name == kind and size is not None and usable(record) and rest[:3] in times:
+                times[rest[:3]][size] = record
+        sizes = sorted(times["TCA"].keys() & times["MPI"].keys())
+        if not sizes:
+            continue
+        drawn = True
+        model, published = (
+            [times["TCA"][size][which] / times["MPI"][size][which] for size in sizes] for which in ("model", "published")
+        )
+        axes.plot(sizes, model, color=color, linewidth=1.4, label=kind)
+        axes.plot(sizes, published, color=color, marker="o", markersize=4, linestyle="none")
+    if not drawn:
+        axes.set_axis_off()
+        return
+    axes.axhline(1, color="#999999", linewidth=0.8, linestyle="--")
+    axes.set_title("Collectives of 16 ranks: TCA's time over MPI's", fontsize=10)
+    axes.set_yscale("log", base=2)
+    axes.yaxis.set_major_formatter(FuncFormatter(lambda number, _: f"{number:.3g}"))
+    label_sizes(axes)
+    axes.set_ylabel("ratio")
+    axes.legend(fontsize=8, frameon=False)
+
+
+def draw_himeno(axes, records):
+    """Ratios as bars; of some only is published which is faster, the side of the line."""
+    chosen = [record for record in records if "Himeno" in record["figure"] and record["use"] != "unusable"][::-1]
+    if not chosen:
+        axes.set_axis_off()
+        return
+    numbers = [(place, record["published"]) for place, record in enumerate(chosen) if usable(record)]
+    models = [record["model"] for record in chosen]
+    axes.barh([place - 0.2 for place in range(len(chosen))], models, 0.38, color=OURS, label="model")
+    axes.barh([place + 0.2 for place, _ in numbers], [number for _, number in numbers], 0.38, color=THEIRS[0], label="published")
+    axes.axvline(1, color="#999999", linewidth=0.8, linestyle="--")
+    axes.set_yticks(range(len(chosen)), [f"{record['source']}: {named(record)}" for record in chosen], fontsize=7)
+    axes.set_title("Himeno, ratios of times", fontsize=10)
+    axes.legend(fontsize=8, frameon=False)
+
+
+def named(record):
+    return record["figure"].removeprefix("Himeno ").replace(": ", "\n", 1)
 
 
 def draw_all(axes, records):
@@ -142,10 +197,11 @@ def draw_all(axes, records):
 
 def draw(paths, output, title):
     records = read(paths)
-    figure, rows = plt.subplots(2, 3, figsize=(16, 9), layout="constrained")
+    figure, rows = plt.subplots(2, 4, figsize=(21, 9), layout="constrained")
     for axes, panel in zip(rows.flat, PANELS):
         draw_lines(axes, panel, records)
-    draw_all(rows.flat[-1], records)
+    for axes, draw_panel in zip(rows.flat[len(PANELS) :], (draw_relative, draw_himeno, draw_all)):
+        draw_panel(axes, records)
     for axes in rows.flat:
         frame(axes)
     figure.suptitle(title or "The model (lines) and what was published (dots)")
