@@ -187,7 +187,7 @@ void Trains::fall_apart(TrainId number) {
     if (timeline_.passed() <= at) progress.passed = timeline_.next();
   }
   progress.requests = timeline_.next();
-  progress.ready = timeline_.ready();
+  progress.ready = timeline_.over() ? des::never : timeline_.ready();
   progress.bytes += placing.arrived();
   // Once all has passed the tags may be no more.
   if (progress.requests > progress.passed) train.tags->take(progress.requests - progress.passed);

@@ -335,6 +335,13 @@ void Traffic::carried(LinkId number, LinkId input, std::uint64_t packets, Time b
   feed(links_[number], input);
 }
 
+// Between two that follow each other in the queue of a link, or at one of its ends.
+void Traffic::insert(Link& link, PacketId packet, PacketId before, PacketId after) {
+  packets_[packet].next = after;
+  (before == no_packet ? link.first : packets_[before].next) = packet;
+  if (after == no_packet) link.last = packet;
+}
+
 // Trains that fall apart together put their packets on a link one train after the other, but heads come in the order of time.
 void Traffic::resume(LinkId number, const Packet& packet, Time head) {
   Link& link = links_[number];
@@ -347,9 +354,7 @@ void Traffic::resume(LinkId number, const Packet& packet, Time head) {
   };
   while (after != link.flight) pass();
   while (after != no_packet && packets_[after].ready <= head) pass();
-  packets_[resumed].next = after;
-  (before == no_packet ? link.first : packets_[before].next) = resumed;
-  if (after == no_packet) link.last = resumed;
+  insert(link, resumed, before, after);
   if (after != link.flight) return;
   link.flight = resumed;
   expect_flight(link, link.sent - 1);
@@ -368,9 +373,7 @@ void Traffic::hold(LinkId number, const Packet& packet, Time head) {
     before = after;
     after = packets_[after].next;
   }
-  packets_[held].next = after;
-  (before == no_packet ? link.first : packets_[before].next) = held;
-  if (after == no_packet) link.last = held;
+  insert(link, held, before, after);
   if (before == no_packet && !served) wait_for(way_on(link, packets_[held]).link, number);
 }
 

@@ -150,6 +150,7 @@ class Traffic final : public des::Handler {
   PacketId new_packet(const Packet& packet);
   void free_packet(PacketId packet);
   void append(LinkId link, PacketId packet);
+  void insert(Link& link, PacketId packet, PacketId before, PacketId after);
 
   void expect_flight(const Link& link, std::uint32_t sequence);
   bool come(const Link& link, Packet& packet, des::Time& hop) const;

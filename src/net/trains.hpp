@@ -25,7 +25,7 @@ struct Progress {
   std::uint64_t requests = 0;  // sent,
   std::uint64_t passed = 0;    // those of which all data has left the NIC,
   std::uint64_t bytes = 0;     // and what has arrived
-  des::Time ready = 0;         // when the next request could be sent, had it a tag
+  des::Time ready = 0;         // when the next request could be sent, had it a tag; never if there is none
 };
 
 // Who is told of a train: all requests are sent, all data has left the NIC, all has arrived; or it fell apart.

@@ -286,6 +286,22 @@ TEST(Peach, TrainsFallApartIntoWhatPacketsWouldBe) {
   }
 }
 
+// The second chain comes at the picosecond at which the first one sends its last request, the one that had to wait for a tag.
+// No tag is kept for more: once all are there again, the next transfer is a train.
+TEST(Peach, ATrainThatFallsApartAtItsLastRequestKeepsNoTag) {
+  Description description = peach_machine(two_rings(), 16);
+  for (UnitKind& unit : description.node.units) {
+    if (unit.dma) unit.dma->row_gap = 0;
+  }
+  Load load;
+  load.add({4, 0, 8229'000}, {{{4, 0}, {3, 1}, {17 * 512}}});
+  load.add({4, 2, 9191'000}, {{{4, 0}, {15, 3}, {512}}});
+  load.add({4, 0, 100'000'000}, {{{4, 0}, {3, 1}, {65536}}});
+  Machine machine(description, Fidelity::train);
+  load.run(machine);
+  EXPECT_EQ(machine.network.trains()->started(), 2u);
+}
+
 // Four packets that wait for QPI hold four places of the link before it, however late they leave: the others are free.
 TEST(Peach, DataPassesThatOfASlowerMemory) {
   const auto time_of = [](bool both) {
