@@ -12,13 +12,8 @@ struct Cell {
   float p[3][3][3];  // without the eight corners
 };
 
-// The coefficients never change and may come through the read-only path; the pressure does, by other blocks and other GPUs,
-// and may not.
-__device__ inline Cell load_cell(const GpuArrays& arrays, const float* pressure, Word at, Word plane,
-                                 Word row) {
-  Cell cell;
-#pragma unroll
-  for (unsigned n = 0; n < coefficient_count; ++n) cell.of[n] = __ldg(arrays.of[n] + at);
+// Other blocks and other GPUs change the pressure, so it may not come through the read-only path.
+__device__ inline void load_pressure(Cell& cell, const float* pressure, Word at, Word plane, Word row) {
 #pragma unroll
   for (int i = -1; i <= 1; ++i) {
 #pragma unroll
@@ -30,9 +25,6 @@ __device__ inline Cell load_cell(const GpuArrays& arrays, const float* pressure,
       }
     }
   }
-  // All loads are under way before the first of them is waited for.
-  asm volatile("" ::: "memory");
-  return cell;
 }
 
 // A cell's change. Operation for operation the serial code, which is why this is compiled without fused multiply-adds: the
@@ -48,29 +40,19 @@ __device__ inline float change_of(const Cell& cell) {
   return (s0 * m[a3] - p(0, 0, 0)) * m[bnd];
 }
 
-// Tasks [from, to) of those that are the calling block's part of a region.
-struct Portion {
-  Word from = 0, to = ~Word{0};
-};
+// The calling block's share of tasks. They follow each other in memory, so that rows which several of them read come from
+// the multiprocessor's own cache.
+__device__ inline Tasks share_of_block(Tasks tasks) {
+  const std::uint64_t count = tasks.end - tasks.begin;
+  return {tasks.begin + static_cast<Word>(count * blockIdx.x / gridDim.x),
+          tasks.begin + static_cast<Word>(count * (blockIdx.x + 1) / gridDim.x)};
+}
 
-// Returns the calling thread's sum of squared changes, in double because single precision loses the residual. A block's
-// tasks follow each other in memory, so that rows which several of them read come from the multiprocessor's own cache.
-__device__ inline double sweep_part(const GpuArrays& arrays, const Region& region, Direction direction,
-                                    const float* p, float* next, Portion portion = {}) {
-  const Word begin = static_cast<Word>(std::uint64_t{region.tasks} * blockIdx.x / gridDim.x);
-  const Word end = static_cast<Word>(std::uint64_t{region.tasks} * (blockIdx.x + 1) / gridDim.x);
-  const Word last = min(end - begin, portion.to);
-  double sum = 0;
-  for (Word n = portion.from + threadIdx.x / warpSize; n < last; n += blockDim.x / warpSize) {
-    const Word task = direction == Direction::forwards ? begin + n : end - 1 - n;
-    const Word at = region.element(task, threadIdx.x % warpSize);
-    if (at == Region::nowhere) continue;
-    const Cell cell = load_cell(arrays, p, at, region.plane, region.row);
-    const float change = change_of(cell);
-    next[at] = cell.p[1][1][1] + omega * change;
-    sum += static_cast<double>(change) * static_cast<double>(change);
-  }
-  return sum;
+// Writes a cell's new pressure and returns its squared change, in double because the sum of all loses its digits in single.
+__device__ inline double update(const Cell& cell, float* next) {
+  const float change = change_of(cell);
+  *next = cell.p[1][1][1] + omega * change;
+  return static_cast<double>(change) * static_cast<double>(change);
 }
 
 // The sum of all threads' values, on thread 0. Blocks have a multiple of 32 threads.

@@ -13,22 +13,38 @@ namespace tca::himeno {
 
 // The arrays beside the pressure, in the order of Kernel::coefficients().
 enum Coefficient : unsigned { a0, a1, a2, a3, b0, b1, b2, c0, c1, c2, bnd, wrk1, coefficient_count };
-struct GpuArrays {
-  const float* of[coefficient_count];
+
+// What a rank computes in an iteration: the tasks of its region, those of its shell first. The coefficients stand in the
+// order in which tasks need them, each of which reads whole lines of the cache then, wherever its cells are: of each task in
+// turn a0 of its 32 cells, their a1, and so on.
+constexpr Word task_cells = Word{1} << Region::warp_bits;
+struct Work {
+  Region region;
+  Word shell_tasks = 0;
+  const float* coefficients = nullptr;
+
+  TCA_DEVICE const float* coefficients_of(Word task) const {
+    return coefficients + std::size_t{task} * (coefficient_count * task_cells);
+  }
 };
 
-// Which way an iteration goes through a region. Iterations take turns, so that each begins with what the one before has
-// read last, which is still in the cache when not all of it fits.
+// [begin, end)
+struct Tasks {
+  Word begin = 0, end = 0;
+};
+
+// Which way an iteration goes through tasks. Iterations take turns, so that each begins with what the one before has read
+// last, which is still in the cache when not all of it fits.
 enum class Direction { forwards, backwards };
 
-// Writes the region's new pressure and, for each of `blocks`, its sum of squared changes.
+// Writes the tasks' new pressure and, for each of `blocks`, its sum of squared changes.
 struct Sweep {
-  Region region;
+  Tasks tasks;
   double* sums;
   unsigned blocks;
 };
-unsigned blocks_for(const Region& region, int multiprocessors);
-cudaError_t launch_sweep(const GpuArrays& arrays, const Sweep& sweep, Direction direction, const float* p,
+unsigned blocks_for(Tasks tasks, int multiprocessors);
+cudaError_t launch_sweep(const Work& work, const Sweep& sweep, Direction direction, const float* p,
                          float* next, cudaStream_t stream);
 
 // The sum of `count` values.
@@ -37,14 +53,12 @@ cudaError_t launch_total(const double* sums, unsigned count, double* total, cuda
 // Iterations in one kernel: `halos[which]` fills the ghosts of pressure `which`, and the last iteration's residual over all
 // ranks goes to `residual`. It ends early once a partner has been waited for in vain.
 struct Run {
-  GpuArrays arrays;
-  Region shell, core;
+  Work work;
   float* pressure[2];
   int current;  // which of them holds the present pressure
   std::int64_t iterations;
   double* sums;  // room for one of each block
   double* residual;
-  device::Word* in_vain;  // zero at first
 };
 struct Partners {
   DeviceChain halos[2];

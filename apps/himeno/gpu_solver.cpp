@@ -4,7 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
+#include <span>
 
 #include "himeno/gpu_kernels.hpp"
 #include "himeno/kernel.hpp"
@@ -19,9 +19,6 @@ namespace {
 
 // The stencil needs one cell. Along k a whole sector of 32 bytes is read for it, so all of its cells are computed early.
 constexpr Extents gpu_shell_thickness{1, 1, 8};
-
-// Elements of a line of the cache: rows of whole lines are read best when their first own cell begins one.
-constexpr std::size_t line = 32;
 
 std::size_t index(const Extents& extents, std::int64_t i, std::int64_t j, std::int64_t k) {
   return static_cast<std::size_t>((i * extents[1] + j) * extents[2] + k);
@@ -41,7 +38,7 @@ int multiprocessors() {
 
 // The ranks of a GPU share it evenly, because their kernels wait for each other. A block that would have less than a task
 // for each of eight warps only makes the barriers longer.
-unsigned blocks_for_run(World& world, const Region& shell, const Region& core) {
+unsigned blocks_for_run(World& world, const Work& work) {
   const unsigned ranks = ranks_on_this_gpu(world);
   unsigned blocks = 0;
   cuda_ok(blocks_at_once(ranks, blocks), "asking how many blocks run at once");
@@ -51,7 +48,26 @@ unsigned blocks_for_run(World& world, const Region& shell, const Region& core) {
                             multiprocessors()));
   }
   constexpr unsigned least_tasks = 8;
-  return std::clamp(std::max(shell.tasks, core.tasks) / least_tasks, 1U, blocks);
+  const Word core_tasks = work.region.tasks - work.shell_tasks;
+  return std::clamp(std::max(work.shell_tasks, core_tasks) / least_tasks, 1U, blocks);
+}
+
+// What is not overlapped is all shell: complete before any of it is sent.
+Work work_of(const Share& share, const Grid& grid, int rank, bool overlap) {
+  const Extents extents = extents_of(share);
+  Work work;
+  if (!overlap) {
+    const Box all = whole(share);
+    work.region = region_of({&all, 1}, extents);
+    work.shell_tasks = work.region.tasks;
+    return work;
+  }
+  const Division division = divide(share, grid, rank, gpu_shell_thickness);
+  work.shell_tasks = region_of(division.shell, extents).tasks;
+  std::vector<Box> boxes = division.shell;
+  boxes.push_back(division.core);
+  work.region = region_of(boxes, extents);
+  return work;
 }
 
 }  // namespace
@@ -62,38 +78,51 @@ float GpuSolution::at(const Extents& cell) const {
 }
 
 struct GpuSolver::Device {
-  Device(World& world, const Share& share, const Division& division)
-      : stride((cells_of(share) + line - 1) / line * line),
-        coefficients(coefficient_count * stride + line),
-        shell(region_of(division.shell, extents_of(share))),
-        core(region_of({&division.core, 1}, extents_of(share))),
+  Device(World& world, const Work& tasks)
+      : work(tasks),
+        coefficients(std::size_t{work.region.tasks} * coefficients_a_task),
+        shell{0, work.shell_tasks},
+        core{work.shell_tasks, work.region.tasks},
         shell_blocks(blocks_for(shell, multiprocessors())),
         core_blocks(blocks_for(core, multiprocessors())),
-        run_blocks(blocks_for_run(world, shell, core)),
-        sums(std::max(shell_blocks + core_blocks, run_blocks)) {}
-
-  void upload(const Kernel& kernel) {
-    for (std::size_t n = 0; n < coefficient_count; ++n) {
-      // So that the first cell that is not a ghost begins a line.
-      float* const array = coefficients.data() + line - 1 + n * stride;
-      const auto from = kernel.coefficients()[n];
-      cuda_ok(cudaMemcpyAsync(array, from.data(), from.size_bytes(), cudaMemcpyHostToDevice, stream.get()),
-              "copying the coefficients");
-      arrays.of[n] = array;
-    }
-    cuda_ok(cudaStreamSynchronize(stream.get()), "copying the coefficients");
+        run_blocks(blocks_for_run(world, work)),
+        sums(std::max(shell_blocks + core_blocks, run_blocks)) {
+    work.coefficients = coefficients.data();
   }
 
-  std::size_t stride;  // from one array of coefficients to the next, elements
+  void upload(const Kernel& kernel) const {
+    // Some at a time: all of them are as much as the kernel's own.
+    std::vector<float> some(tasks_a_copy * coefficients_a_task);
+    for (Word first = 0; first < work.region.tasks; first += tasks_a_copy) {
+      const Word count = std::min(tasks_a_copy, work.region.tasks - first);
+      for (Word n = 0; n < count; ++n)
+        gather(kernel, first + n, std::span(some).subspan(n * coefficients_a_task, coefficients_a_task));
+      stream.copy(coefficients.data() + std::size_t{first} * coefficients_a_task, some.data(),
+                  count * coefficients_a_task * sizeof(float), cudaMemcpyHostToDevice);
+    }
+  }
+
+  static constexpr std::size_t coefficients_a_task = std::size_t{coefficient_count} * task_cells;
+  static constexpr Word tasks_a_copy = 4096;
+
+  Work work;
   DeviceArray<float> coefficients;
-  Region shell, core;
+  Tasks shell, core;
   unsigned shell_blocks, core_blocks, run_blocks;
   DeviceArray<double> sums;  // of squared changes, one a block
   DeviceArray<double> residual{1};
-  DeviceArray<Word> in_vain{1};
   PinnedArray<double> residual_here{1};
-  GpuArrays arrays{};
   OwnStream stream;  // goes first, so that nothing runs any more when the rest goes
+
+ private:
+  void gather(const Kernel& kernel, Word task, std::span<float> to) const {
+    const auto from = kernel.coefficients();
+    for (Word lane = 0; lane < task_cells; ++lane) {
+      const Word at = work.region.element(task, lane);
+      for (std::size_t n = 0; n < coefficient_count; ++n)
+        to[n * task_cells + lane] = at == Region::nowhere ? 0 : from[n][at];
+    }
+  }
 };
 
 GpuSolver::GpuSolver(World& world, const Problem& problem, const Grid& grid, bool overlap)
@@ -101,9 +130,7 @@ GpuSolver::GpuSolver(World& world, const Problem& problem, const Grid& grid, boo
       share_(share_of(problem, grid, world.rank())),
       pressure_{world.window<float>(cells_of(share_)), world.window<float>(cells_of(share_))},
       overlap_(overlap) {
-  const Division division = overlap ? divide(share_, grid, world.rank(), gpu_shell_thickness)
-                                    : Division{.shell = {}, .core = whole(share_)};
-  device_ = std::make_unique<Device>(world, share_, division);
+  device_ = std::make_unique<Device>(world, work_of(share_, grid, world.rank(), overlap));
   const Kernel kernel(problem, share_);
   device_->upload(kernel);
   std::vector<float> initial(cells_of(share_));
@@ -119,19 +146,18 @@ void GpuSolver::step_from(int which, GpuExchange& exchange) const {
   const Device& d = *device_;
   const int next = 1 - which;
   const Direction direction = which == 0 ? Direction::forwards : Direction::backwards;
-  const auto sweep = [&](const Region& region, double* sums, unsigned blocks) {
-    cuda_ok(launch_sweep(d.arrays, {region, sums, blocks}, direction,
+  const auto sweep = [&](Tasks tasks, double* sums, unsigned blocks) {
+    cuda_ok(launch_sweep(d.work, {tasks, sums, blocks}, direction,
                          pressure_[static_cast<std::size_t>(which)].data(),
                          pressure_[static_cast<std::size_t>(next)].data(), stream()),
             "starting an iteration");
   };
+  sweep(d.shell, d.sums.data(), d.shell_blocks);
   if (overlap_) {
-    sweep(d.shell, d.sums.data(), d.shell_blocks);
     exchange.start(next, stream());
     sweep(d.core, d.sums.data() + d.shell_blocks, d.core_blocks);
     exchange.wait(next, stream());
   } else {
-    sweep(d.core, d.sums.data(), d.core_blocks);
     exchange.exchange(next, stream());
   }
 }
@@ -155,16 +181,12 @@ void GpuSolver::add_up(GpuExchange& exchange) {
 
 void GpuSolver::run(const GpuExchange& exchange, std::int64_t iterations) {
   const Device& d = *device_;
-  // What is not overlapped is all shell: complete before any of it is sent.
-  const Run run{.arrays = d.arrays,
-                .shell = overlap_ ? d.shell : d.core,
-                .core = overlap_ ? d.core : Region{},
+  const Run run{.work = d.work,
                 .pressure = {pressure_[0].data(), pressure_[1].data()},
                 .current = current_,
                 .iterations = iterations,
                 .sums = d.sums.data(),
-                .residual = d.residual.data(),
-                .in_vain = d.in_vain.data()};
+                .residual = d.residual.data()};
   cuda_ok(launch_run(run, *exchange.partners(), d.run_blocks, stream()), "starting the iterations' kernel");
   steps_done(iterations);
 }

@@ -11,10 +11,33 @@ constexpr unsigned threads = 256;
 // So many leave a thread the registers to load all that a cell needs before it uses any of it.
 constexpr unsigned blocks_a_multiprocessor = 4;
 
+// Returns the calling thread's sum of squared changes.
+__device__ double sweep_tasks(const Work& work, Tasks tasks, Direction direction, const float* p,
+                              float* next) {
+  const Word lane = threadIdx.x % task_cells;
+  const Word count = tasks.end - tasks.begin;
+  double sum = 0;
+  for (Word n = threadIdx.x / task_cells; n < count; n += threads / task_cells) {
+    const Word task = direction == Direction::forwards ? tasks.begin + n : tasks.end - 1 - n;
+    const Word at = work.region.element(task, lane);
+    if (at == Region::nowhere) continue;
+    Cell cell;
+    // The coefficients never change and come through the read-only path.
+    const float* const from = work.coefficients_of(task) + lane;
+#pragma unroll
+    for (unsigned c = 0; c < coefficient_count; ++c) cell.of[c] = __ldg(from + c * task_cells);
+    load_pressure(cell, p, at, work.region.plane, work.region.row);
+    // All loads are under way before the first of them is waited for.
+    asm volatile("" ::: "memory");
+    sum += update(cell, next + at);
+  }
+  return sum;
+}
+
 __global__ void __launch_bounds__(threads, blocks_a_multiprocessor)
-    sweep_kernel(const __grid_constant__ GpuArrays arrays, const __grid_constant__ Sweep sweep,
-                 Direction direction, const float* p, float* next) {
-  const double sum = block_sum(sweep_part(arrays, sweep.region, direction, p, next));
+    sweep_kernel(const __grid_constant__ Work work, const __grid_constant__ Sweep sweep, Direction direction,
+                 const float* p, float* next) {
+  const double sum = block_sum(sweep_tasks(work, share_of_block(sweep.tasks), direction, p, next));
   if (threadIdx.x == 0) sweep.sums[blockIdx.x] = sum;
 }
 
@@ -28,16 +51,16 @@ __global__ void __launch_bounds__(threads) total_kernel(const double* sums, unsi
 }  // namespace
 
 // A task a warp, until the GPU is full; then more tasks a warp cost less than more blocks.
-unsigned blocks_for(const Region& region, int multiprocessors) {
+unsigned blocks_for(Tasks tasks, int multiprocessors) {
   constexpr unsigned warps = threads / 32;
-  return std::min((region.tasks + warps - 1) / warps,
+  return std::min((tasks.end - tasks.begin + warps - 1) / warps,
                   static_cast<unsigned>(multiprocessors) * blocks_a_multiprocessor);
 }
 
-cudaError_t launch_sweep(const GpuArrays& arrays, const Sweep& sweep, Direction direction, const float* p,
+cudaError_t launch_sweep(const Work& work, const Sweep& sweep, Direction direction, const float* p,
                          float* next, cudaStream_t stream) {
   if (sweep.blocks == 0) return cudaSuccess;
-  sweep_kernel<<<sweep.blocks, threads, 0, stream>>>(arrays, sweep, direction, p, next);
+  sweep_kernel<<<sweep.blocks, threads, 0, stream>>>(work, sweep, direction, p, next);
   return cudaGetLastError();
 }
 

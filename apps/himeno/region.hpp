@@ -23,7 +23,7 @@ struct Slab {
 };
 
 struct Region {
-  static constexpr Word most_slabs = 6;
+  static constexpr Word most_slabs = 7;  // of a shell, and a core
   static constexpr Word warp_bits = 5;
   static constexpr Word nowhere = ~Word{0};
 
@@ -46,7 +46,7 @@ struct Region {
   }
 };
 
-// Of at most six boxes in an array of `extents`, ghosts included, with fewer than 2^32 elements.
+// Of at most seven boxes in an array of `extents`, ghosts included, with fewer than 2^32 elements.
 Region region_of(std::span<const Box> boxes, const Extents& extents);
 
 }  // namespace tca::himeno

@@ -37,22 +37,30 @@ __device__ inline Word thread_number() {
 }
 __device__ inline Word threads_in_block() { return blockDim.x * blockDim.y * blockDim.z; }
 
-// A barrier of all blocks, which must be on the GPU together; true when `good` was on every block, this time and before.
+// A barrier of all blocks, which must be on the GPU together, in two halves: what a block has stored before it arrived can be
+// read by every block that has waited. `grid_wait` takes what `grid_arrive` gave, and is true when `good` was on every block,
+// this time and before.
 //
 // The word's upper half counts arrivals: one block adds what turns its top bit over once all others have come, so it need
 // not be set back (the way of cooperative_groups). Its lower half counts who was not good.
-__device__ inline bool grid_barrier(std::uint64_t* word, bool good) {
+__device__ inline std::uint64_t grid_arrive(std::uint64_t* word, bool good) {
   __syncthreads();
-  __shared__ bool all_good;
+  std::uint64_t before = 0;
   if (thread_number() == 0) {
     const std::uint64_t arrival = block_number() == 0 ? 0x80000000u - (blocks_in_grid() - 1) : 1;
     const std::uint64_t add = arrival << 32 | (good ? 0 : 1);
-    std::uint64_t before, now;
-    // Release, for what this block has stored; acquire, for what the others have.
+    // Release, for what this block has stored; pairs with the acquire in `grid_wait`.
     asm volatile("fence.acq_rel.gpu;\n\tatom.relaxed.gpu.global.add.u64 %0, [%1], %2;"
                  : "=l"(before)
                  : "l"(word), "l"(add)
                  : "memory");
+  }
+  return before;
+}
+__device__ inline bool grid_wait(std::uint64_t* word, std::uint64_t before) {
+  __shared__ bool all_good;
+  if (thread_number() == 0) {
+    std::uint64_t now;
     do {
       asm volatile("ld.acquire.gpu.global.u64 %0, [%1];" : "=l"(now) : "l"(word) : "memory");
     } while ((before ^ now) >> 63 == 0);
@@ -60,6 +68,9 @@ __device__ inline bool grid_barrier(std::uint64_t* word, bool good) {
   }
   __syncthreads();
   return all_good;
+}
+__device__ inline bool grid_barrier(std::uint64_t* word, bool good) {
+  return grid_wait(word, grid_arrive(word, good));
 }
 
 // A block as the carrier of segments.
@@ -128,7 +139,7 @@ class ChainPart {
     const Warp warp(block_);
     good_ = good_ && in_.receive(chain_.patience, step_, warp) &&
             (in_.is_all() || receive_lines(chain_, step_, warp, in_.skipped()));
-    good_ = block_.all(good_);
+    if (block_.lanes() > Warp::size) good_ = block_.all(good_);
     if (good_ && chain_.segments_in > 0) good_ = receive_stores(chain_, step_, block_);
     return good_;
   }
@@ -248,9 +259,17 @@ class GridChain : BlockChain {
  public:
   __device__ explicit GridChain(const DeviceChain& chain) : BlockChain(chain, true) {}
 
-  // Sends what any block has stored before it, and says that all blocks are done reading what arrived.
+  // What this block sends is stored. A block may do other work between this and `start`, while the others come to it.
+  __device__ void arrive() {
+    before_ = device::grid_arrive(chain_.barrier, good_);
+    arrived_ = true;
+  }
+
+  // Sends what any block has stored before it, or before `arrive`, and says that all blocks are done reading what arrived.
   __device__ void start() {
-    barrier();
+    if (!arrived_) arrive();
+    arrived_ = false;
+    good_ = device::grid_wait(chain_.barrier, before_);
     BlockChain::start();
   }
 
@@ -266,6 +285,10 @@ class GridChain : BlockChain {
 
   using BlockChain::good;
   using BlockChain::step;
+
+ private:
+  std::uint64_t before_ = 0;
+  bool arrived_ = false;
 };
 
 }  // namespace tca

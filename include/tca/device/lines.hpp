@@ -130,14 +130,14 @@ TCA_DEVICE_APART Word missing_lines(const DeviceChain& chain, Word step, Unit un
 
 // The line of a unit's first chunk that is a lane's own, worked out once: units of small puts carry no other chunk, and for
 // them working it out again every step would take as long as the link does. Only for units as wide as a chunk, and for
-// puts whose atoms fill a line.
+// puts of which one atom or two fill a line.
 class OwnLine {
  public:
   template <class Unit>
   TCA_DEVICE OwnLine(const Table<Lines>& table, Word chunks, const Unit& unit) {
     Chunks<Unit> all(table, chunks, unit);
     is_all_ = unit.index() >= chunks;
-    if (unit.lanes() != lines_per_chunk || !all.next() || all.put.atom_bytes != bytes_per_line) return;
+    if (unit.lanes() != lines_per_chunk || !all.next() || all.put.atom_bytes < sizeof(Word)) return;
     const Lines& put = all.put;
     skipped_ = 1;
     is_all_ = unit.index() + unit.count() >= chunks;
@@ -149,8 +149,15 @@ class OwnLine {
     stores_ = own <= last;
     pitch_ = buffer_pitch(put.line_count);
     line_ = put.lines + line;
-    memory_ =
-        reinterpret_cast<std::uint64_t*>(put.memory + put.pitches.offset(put.loops.at(line), bytes_per_line));
+    together_ = put.atom_bytes == bytes_per_line;
+    const Word atom = together_ ? line : 2 * line;
+    low_ = word_at(put, atom);
+    if (together_) {
+      high_ = low_ + 1;
+    } else {
+      // An odd number of atoms ends with half a line: what comes as its other half is overwritten.
+      high_ = atom + 1 < put.loops.atoms ? word_at(put, atom + 1) : low_;
+    }
   }
 
   // How many chunks of its unit it stands for, 0 or 1, and whether there are others.
@@ -171,7 +178,7 @@ class OwnLine {
     if (skipped_ == 0 || received_ == step) return no_link;
     const Line line = load_line(line_ + (step % 2) * pitch_);
     if (!unit.all(carries(line, step))) return link_;
-    if (stores_) *memory_ = data_of(line);
+    if (stores_) store_halves(low_, high_, together_, data_of(line));
     received_ = step;
     return no_link;
   }
@@ -184,7 +191,7 @@ class OwnLine {
   template <class Unit>
   TCA_DEVICE bool send(const Patience& patience, Word step, const Unit& unit) {
     if (skipped_ == 0) return true;
-    const std::uint64_t data = *memory_;
+    const std::uint64_t data = load_halves(low_, high_, together_);
     bool sent = true;
     Waiting waiting(patience, step);
     while (sent && !reached(acked_, step - 2)) {
@@ -207,7 +214,7 @@ class OwnLine {
       arrived = waiting.goes_on(link_);
       line = load_line(from);
     }
-    if (stores_ && arrived) *memory_ = data_of(line);
+    if (stores_ && arrived) store_halves(low_, high_, together_, data_of(line));
     // Every lane has its line in a register by now; see `receive_lines`.
     if (!unit.all(arrived)) return false;
     acknowledge(step, unit);
@@ -215,7 +222,13 @@ class OwnLine {
   }
 
  private:
-  std::uint64_t* memory_ = nullptr;
+  static TCA_DEVICE Word* word_at(const Lines& put, Word atom) {
+    return reinterpret_cast<Word*>(put.memory + put.pitches.offset(put.loops.at(atom), put.atom_bytes));
+  }
+
+  Word* low_ = nullptr;
+  Word* high_ = nullptr;
+  bool together_ = false;
   Line* line_ = nullptr;  // of the buffer of even steps
   bool stores_ = false;
   Word* ack_ = nullptr;
