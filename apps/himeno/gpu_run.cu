@@ -2,146 +2,13 @@
 #include <algorithm>
 #include <cstddef>
 
-#include "himeno/gpu_cells.cuh"
+#include "himeno/gpu_turns.cuh"
 #include "tca/chain.cuh"
 #include "tca/team.cuh"
 
 namespace tca::himeno {
 
 namespace {
-
-// One block a multiprocessor: a barrier of the grid takes less time with fewer blocks. Of so many threads that each has the
-// registers for both halos' parts of it and to load all that a cell needs before it uses any of it.
-constexpr unsigned threads = 384;
-
-constexpr Word warps = threads / task_cells;
-
-// Coefficients come from shared memory. They never change, so those of a block's first tasks stay there for all iterations,
-// with the elements that they belong to. Those of the others pass through it: each warp requests them so many tasks ahead
-// that they are there when it needs them, and take no register until then.
-constexpr Word requested_ahead = 1;
-struct KeptTask {
-  Word element[task_cells];
-  float of[coefficient_count][task_cells];
-};
-struct alignas(16) PassingTask {
-  float of[coefficient_count][task_cells];
-};
-struct Room {
-  PassingTask passing[warps][requested_ahead];
-  KeptTask kept[1];  // and more, as many as were asked for
-
-  static constexpr std::size_t bytes(Word kept) { return offsetof(Room, kept) + kept * sizeof(KeptTask); }
-};
-
-// What the calling warp does in an iteration, a task a turn: its share of the block's tasks, of which those of the shell
-// come first.
-class Turns {
- public:
-  __device__ Turns(const Work& work, Room& room, Word kept)
-      : work_(work),
-        room_(room),
-        shell_(share_of_block({0, work.shell_tasks})),
-        core_(share_of_block({work.shell_tasks, work.region.tasks})),
-        kept_(turns_among(kept)),
-        count_(turns_among(shell_tasks() + core_.end - core_.begin)) {
-    kept_ = min(kept_, count_);
-    for (Word turn = 0; turn < kept_; ++turn) keep(turn);
-    __syncwarp();
-    for (Word n = 0; n < requested_ahead; ++n) request(n);
-  }
-  __device__ ~Turns() { asm volatile("cp.async.wait_all;" ::: "memory"); }
-
-  // After so many the shell is done, whichever warp it is.
-  __device__ Word of_shell() const { return (shell_tasks() + warps - 1) / warps; }
-
-  // From `begin` to `end`; those of an iteration one after the other. Returns the calling thread's sum of squared changes.
-  __device__ double take(Word begin, Word end, const float* p, float* next) {
-    const Region& region = work_.region;
-    double sum = 0;
-    for (Word turn = begin; turn < min(end, count_); ++turn) {
-      const bool is_kept = turn < kept_;
-      const Word at = is_kept ? kept_task(turn).element[lane()] : element(passing_turn(turn - kept_));
-      Cell cell;
-      if (at != Region::nowhere) load_pressure(cell, p, at, region.plane, region.row);
-      // Its loads are under way before any of them is waited for.
-      asm volatile("" ::: "memory");
-      const PassingTask& passing = room_.passing[warp()][taken_ % requested_ahead];
-      if (!is_kept) wait_for_request();
-      const auto& of = is_kept ? kept_task(turn).of : passing.of;
-#pragma unroll
-      for (unsigned c = 0; c < coefficient_count; ++c) cell.of[c] = of[c][lane()];
-      if (!is_kept) {
-        ++taken_;
-        __syncwarp();  // every lane has read its own
-        request(turn - kept_ + requested_ahead);
-      }
-      if (at != Region::nowhere) sum += update(cell, next + at);
-    }
-    return sum;
-  }
-
-  // The iteration is over. The next takes what passes in the opposite order, so that it begins with what is still in the L2
-  // when not all of it fits there; unless some of that is the shell's.
-  __device__ void turn_back() { backwards_ = backwards_ != alternates(); }
-
- private:
-  static __device__ Word warp() { return threadIdx.x / task_cells; }
-  static __device__ Word lane() { return threadIdx.x % task_cells; }
-  static __device__ Word turns_among(Word tasks) {
-    return warp() < tasks ? (tasks - 1 - warp()) / warps + 1 : 0;
-  }
-
-  __device__ Word shell_tasks() const { return shell_.end - shell_.begin; }
-  __device__ Word passing() const { return count_ - kept_; }
-  __device__ bool alternates() const { return kept_ >= of_shell(); }
-
-  __device__ Word task(Word turn) const {
-    const Word n = warp() + turn * warps;
-    return n < shell_tasks() ? shell_.begin + n : core_.begin + (n - shell_tasks());
-  }
-  __device__ Word element(Word turn) const { return work_.region.element(task(turn), lane()); }
-  __device__ KeptTask& kept_task(Word turn) const { return room_.kept[warp() + turn * warps]; }
-
-  __device__ void keep(Word turn) const {
-    KeptTask& to = kept_task(turn);
-    to.element[lane()] = element(turn);
-    const float* const from = work_.coefficients_of(task(turn)) + lane();
-#pragma unroll
-    for (unsigned c = 0; c < coefficient_count; ++c) to.of[c][lane()] = from[c * task_cells];
-  }
-
-  __device__ Word passing_turn(Word n) const { return kept_ + (backwards_ ? passing() - 1 - n : n); }
-
-  // The n-th that passes in this iteration, or beyond it in those that follow.
-  __device__ void request(Word n) {
-    if (passing() == 0) return;
-    bool backwards = backwards_;
-    for (; n >= passing(); n -= passing()) backwards = backwards != alternates();
-    const Word turn = kept_ + (backwards ? passing() - 1 - n : n);
-    const float* const from = work_.coefficients_of(task(turn));
-    float* const to = room_.passing[warp()][requested_++ % requested_ahead].of[0];
-    constexpr Word floats = 16 / sizeof(float);
-    for (Word at = lane() * floats; at < coefficient_count * task_cells; at += task_cells * floats) {
-      asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(
-                       static_cast<Word>(__cvta_generic_to_shared(to + at))),
-                   "l"(from + at)
-                   : "memory");
-    }
-    asm volatile("cp.async.commit_group;" ::: "memory");
-  }
-  static __device__ void wait_for_request() {
-    asm volatile("cp.async.wait_group %0;" ::"n"(requested_ahead - 1) : "memory");
-    __syncwarp();
-  }
-
-  const Work& work_;
-  Room& room_;
-  Tasks shell_, core_;
-  Word kept_, count_;
-  Word requested_ = 0, taken_ = 0;  // of those that pass, ever
-  bool backwards_ = false;
-};
 
 // The ghosts of both pressures. Each chain keeps what it sends and receives in registers, so neither may be chosen by an
 // index.
@@ -186,7 +53,7 @@ __device__ void add_up(const Run& run, const DeviceTeam& team) {
   if (threadIdx.x == 0) *run.residual = total;
 }
 
-__global__ void __launch_bounds__(threads, 1)
+__global__ void __launch_bounds__(run_threads, 1)
     run_kernel(const __grid_constant__ Run run, const __grid_constant__ Partners partners, Word kept) {
   alignas(Room) extern __shared__ std::byte room[];
   Turns turns(run.work, *reinterpret_cast<Room*>(room), kept);
@@ -202,10 +69,6 @@ __global__ void __launch_bounds__(threads, 1)
   halos.of_0.barrier();
   if (blockIdx.x == 0) add_up(run, partners.team);
 }
-
-}  // namespace
-
-namespace {
 
 // How many of a block's tasks to keep: all, or as many as there is room for.
 cudaError_t tasks_to_keep(const Work& work, unsigned blocks, Word& kept) {
@@ -232,10 +95,10 @@ cudaError_t blocks_at_once(unsigned ranks, unsigned& blocks) {
   if (result == cudaSuccess)
     result = cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, device);
   if (result == cudaSuccess)
-    result = cudaOccupancyMaxActiveBlocksPerMultiprocessor(&each, run_kernel, threads, 0);
+    result = cudaOccupancyMaxActiveBlocksPerMultiprocessor(&each, run_kernel, run_threads, 0);
   blocks = each > 0 ? static_cast<unsigned>(multiprocessors) / ranks : 0;
   // Every block's sum is added by a thread of the first.
-  if (blocks > threads) blocks = threads;
+  if (blocks > run_threads) blocks = run_threads;
   return result;
 }
 
@@ -244,7 +107,7 @@ cudaError_t launch_run(const Run& run, const Partners& partners, unsigned blocks
   const cudaError_t result = tasks_to_keep(run.work, blocks, kept);
   if (result != cudaSuccess) return result;
   void* arguments[] = {const_cast<Run*>(&run), const_cast<Partners*>(&partners), &kept};
-  return cudaLaunchCooperativeKernel(reinterpret_cast<void*>(run_kernel), dim3(blocks), dim3(threads),
+  return cudaLaunchCooperativeKernel(reinterpret_cast<void*>(run_kernel), dim3(blocks), dim3(run_threads),
                                      arguments, Room::bytes(kept), stream);
 }
 

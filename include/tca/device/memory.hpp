@@ -91,28 +91,6 @@ TCA_DEVICE std::uint64_t now_ns() {
   asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(ns));
   return ns;
 }
-// 4 bytes at `low` and 4 at `high`, which is stored first; `together` says that `high` follows `low` and both are aligned as one,
-// and is a condition of each instruction because a branch would take longer.
-TCA_DEVICE std::uint64_t load_halves(const Word* low, const Word* high, bool together) {
-  Word first, second;
-  asm volatile(
-      "{\n\t.reg .pred together;\n\tsetp.ne.u32 together, %4, 0;\n\t"
-      "@together ld.global.v2.u32 {%0, %1}, [%2];\n\t"
-      "@!together ld.global.u32 %0, [%2];\n\t@!together ld.global.u32 %1, [%3];\n\t}"
-      : "=&r"(first), "=&r"(second)
-      : "l"(low), "l"(high), "r"(Word{together})
-      : "memory");
-  return std::uint64_t{second} << 32 | first;
-}
-TCA_DEVICE void store_halves(Word* low, Word* high, bool together, std::uint64_t data) {
-  asm volatile(
-      "{\n\t.reg .pred together;\n\tsetp.ne.u32 together, %4, 0;\n\t"
-      "@together st.global.v2.u32 [%2], {%0, %1};\n\t"
-      "@!together st.global.u32 [%3], %1;\n\t@!together st.global.u32 [%2], %0;\n\t}" ::"r"(
-          static_cast<Word>(data)),
-      "r"(static_cast<Word>(data >> 32)), "l"(low), "l"(high), "r"(Word{together})
-      : "memory");
-}
 TCA_DEVICE void give_way() {}
 // Some 2 ms, ten times what it takes when all threads of a grid look at the host's memory at once, 1 us away. Were it less, ranks
 // that have once waited that long would keep each other waiting by looking, step after step.
@@ -148,13 +126,6 @@ inline Word count_up(Word* counter, Word last) {
   while (!count.compare_exchange_weak(before, before >= last ? 0 : before + 1, std::memory_order_acq_rel)) {
   }
   return before;
-}
-inline std::uint64_t load_halves(const Word* low, const Word* high, bool) {
-  return std::uint64_t{*high} << 32 | *low;
-}
-inline void store_halves(Word* low, Word* high, bool, std::uint64_t data) {
-  *high = static_cast<Word>(data >> 32);
-  *low = static_cast<Word>(data);
 }
 inline std::uint64_t now_ns() {
   return static_cast<std::uint64_t>(std::chrono::steady_clock::now().time_since_epoch().count());
