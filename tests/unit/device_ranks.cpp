@@ -78,7 +78,7 @@ PutMemory::PutMemory(const DevicePut& what, unsigned number, Word first_step) : 
   source_ = memory_for(from_at_);
   target_ = memory_for(to_at_);
   if (put.carrier == Carrier::lines) {
-    lines_.resize(2 * device::buffer_pitch(static_cast<device::Word>((bytes_ + 7) / 8)), device::Line{0, 0});
+    lines_.resize(2 * device::buffer_pitch(line_count()), device::Line{0, 0});
     acks_.resize(units(), first_step);
   } else {
     arrived_.resize(units(), first_step);
@@ -88,6 +88,8 @@ PutMemory::PutMemory(const DevicePut& what, unsigned number, Word first_step) : 
 Word PutMemory::units() const {
   return put.carrier == Carrier::lines ? (bytes_ + chunk_bytes - 1) / chunk_bytes : put.segments;
 }
+
+Word PutMemory::line_count() const { return (bytes_ + device::bytes_per_line - 1) / device::bytes_per_line; }
 
 Word PutMemory::unit_bytes() const {
   if (put.carrier == Carrier::lines) return chunk_bytes;
@@ -110,7 +112,7 @@ device::Lines PutMemory::lines(bool sending) const {
           lines_.data(),
           acks_.data(),
           atom,
-          static_cast<Word>(lines_.size() / 2),
+          line_count(),
           units(),
           static_cast<Word>(sending ? put.to : put.from)};
 }

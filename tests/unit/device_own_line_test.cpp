@@ -1,0 +1,112 @@
+// The line that a lane has worked out beforehand: whatever the other end does, the same bytes go to the same places.
+#include <gtest/gtest.h>
+
+#include <vector>
+
+#include "device_ranks.hpp"
+#include "seed.hpp"
+
+namespace tca::test {
+namespace {
+
+// A lane of a warp whose lanes run one after the other: enough where nobody has to wait.
+struct Lane {
+  Word warp, warps, number;
+
+  [[nodiscard]] Word index() const { return warp; }
+  [[nodiscard]] Word count() const { return warps; }
+  [[nodiscard]] Word lane() const { return number; }
+  [[nodiscard]] static Word lanes() { return device::lines_per_chunk; }
+  static void sync() {}
+  [[nodiscard]] static bool all(bool mine) { return mine; }
+};
+
+// One end of a chain, by so many warps. The first lane comes last, because it acknowledges for all.
+class End {
+ public:
+  End(DeviceRank& rank, bool sends, Word warps, bool beforehand) : rank_(rank), beforehand_(beforehand) {
+    const DeviceChain& chain = rank.chain;
+    for (Word warp = 0; warp < warps; ++warp) {
+      for (Word number = Lane::lanes(); number-- > 0;) {
+        lanes_.push_back({warp, warps, number});
+        lines_.emplace_back(sends ? chain.lines_out : chain.lines_in,
+                            sends ? chain.chunks_out : chain.chunks_in, lanes_.back());
+      }
+    }
+  }
+
+  void send(Word step) {
+    for (DeviceRank::Unit& unit : rank_.units_out) unit.put->fill(unit.number, step, 0, 1);
+    each([&](device::OwnLine& line, const Lane& lane, Word skipped) {
+      EXPECT_TRUE(!beforehand_ || line.send(rank_.chain.patience, step, lane));
+      EXPECT_TRUE(device::send_lines(rank_.chain, step, lane, skipped));
+    });
+  }
+
+  void receive(Word step, bool tries) {
+    each([&](device::OwnLine& line, const Lane& lane, Word skipped) {
+      if (beforehand_ && tries) {
+        EXPECT_EQ(line.try_receive(step, lane), device::no_link);
+        line.acknowledge(step, lane);
+      } else if (beforehand_) {
+        EXPECT_TRUE(line.receive(rank_.chain.patience, step, lane));
+      }
+      EXPECT_TRUE(device::receive_lines(rank_.chain, step, lane, skipped));
+    });
+    for (DeviceRank::Unit& unit : rank_.units_in) {
+      EXPECT_EQ(unit.put->wrong_byte(unit.number, step, 0, 1), "") << "step " << step;
+      EXPECT_TRUE(unit.put->gaps_are_untouched());
+    }
+  }
+
+ private:
+  template <class Do>
+  void each(const Do& act) {
+    for (std::size_t i = 0; i < lanes_.size(); ++i)
+      act(lines_[i], lanes_[i], beforehand_ ? lines_[i].skipped() : 0);
+  }
+
+  DeviceRank& rank_;
+  bool beforehand_;
+  std::vector<Lane> lanes_;
+  std::vector<device::OwnLine> lines_;
+};
+
+void expect_bytes(const DevicePut& put, Word from_warps, Word to_warps) {
+  for (const bool sender : {true, false}) {
+    for (const bool receiver : {true, false}) {
+      DeviceRanks ranks(2, {put});
+      End from(ranks[0], true, from_warps, sender), to(ranks[1], false, to_warps, receiver);
+      for (Word step = 1; step <= 6; ++step) {
+        from.send(step);
+        to.receive(step, step % 2 == 0);
+      }
+    }
+  }
+}
+
+// Of which the last line may be a part.
+TEST(DeviceOwnLine, CarriesAtomsOfAnySize) {
+  for (const Word from : {1U, 2U, 4U, 8U}) {
+    for (const Word to : {1U, 2U, 4U, 8U}) {
+      for (const Word atoms : {1U, 2U, 7U, 63U, 64U, 65U}) {
+        SCOPED_TRACE(testing::Message() << atoms << " atoms, " << from << " to " << to);
+        expect_bytes({.run_bytes = std::max(from, to), .counts = {atoms}, .from_atom = from, .to_atom = to},
+                     1, 1);
+      }
+    }
+  }
+}
+
+TEST(DeviceOwnLine, LeavesOtherChunksToTheLoop) {
+  Seed seed;
+  std::mt19937 random(seed.value());
+  for (int round = 0; round < 100; ++round) {
+    SCOPED_TRACE(testing::Message() << "round " << round << ", seed " << seed.value());
+    expect_bytes(random_device_put(random, 0, 1, Carrier::lines), random_in(random, 1, 4),
+                 random_in(random, 1, 4));
+  }
+}
+
+}  // namespace
+}  // namespace tca::test
