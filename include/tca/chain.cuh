@@ -259,13 +259,14 @@ class GridChain : BlockChain {
  public:
   __device__ explicit GridChain(const DeviceChain& chain) : BlockChain(chain, true) {}
 
-  // What this block sends is stored. A block may do other work between this and `start`, while the others come to it.
+  // What this block has to send is stored, and it is done reading what arrived. Between this and `start` it may do work that
+  // does neither, while the others come here.
   __device__ void arrive() {
     before_ = device::grid_arrive(chain_.barrier, good_);
     arrived_ = true;
   }
 
-  // Sends what any block has stored before it, or before `arrive`, and says that all blocks are done reading what arrived.
+  // Sends what any block has stored before it (or before `arrive`), and says that all blocks are done reading what arrived.
   __device__ void start() {
     if (!arrived_) arrive();
     arrived_ = false;
