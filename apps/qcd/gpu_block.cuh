@@ -99,12 +99,16 @@ class GridBlock : public SiteBlock {
                        BlockTeam* sums)
       : SiteBlock(shared), totals_(totals), memory_(memory), team_(team), sums_(sums) {}
 
-  __device__ const device::Patience& patience() const { return team_.patience; }
   __device__ bool good() const { return thread_.good; }
 
-  __device__ bool barrier() {
+  __device__ void arrive() {
     const bool good = __syncthreads_and(thread_.good) != 0;
-    return thread_.good = device::grid_barrier(memory_.barrier, good);
+    arrived_ = device::grid_arrive(memory_.barrier, good);
+  }
+  __device__ void wait() { thread_.good = device::grid_wait(memory_.barrier, arrived_); }
+  __device__ void barrier() {
+    arrive();
+    wait();
   }
 
   // One barrier of the grid; with several ranks the first block adds up with theirs, and a second hands the result out.
@@ -128,6 +132,7 @@ class GridBlock : public SiteBlock {
   double* totals_;
   const GridMemory& memory_;
   const DeviceTeam& team_;
+  std::uint64_t arrived_ = 0;
   BlockTeam* sums_;  // of the first block, and of no other
 };
 

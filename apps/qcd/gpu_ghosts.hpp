@@ -24,15 +24,16 @@ template <class T>
 struct WindowGhosts {
   const T* ghosts = nullptr;
 
-  TCA_DEVICE Half<T> half(const Ground<T>& ground, Word direction, Word slot, const Stage<T>& stage,
-                          SiteThread&) const {
+  // The half of thread.here into the thread's part of the room.
+  TCA_DEVICE void bring(ChunkRoom<T>& room, const Ground<T>& ground, const Stage<T>& stage,
+                        const SiteThread& thread) const {
     // What arrives has the parity of the field that is read.
-    const FaceGroup& face = ground.faces[stage.to_odd ? 0 : 1][direction];
+    const FaceGroup& face = ground.faces[stage.to_odd ? 0 : 1][thread.warp];
     const T* const group = ghosts + static_cast<std::size_t>(face.begin) * half_reals;
-    Half<T> half;
     TCA_UNROLL
-    for (Word a = 0; a < 3; ++a) half.colour[a] = four_at(group, face.count, slot - face.begin, a);
-    return half;
+    for (Word a = 0; a < 3; ++a)
+      put_four(part_of(room, thread), chunk_sites, thread.lane, a,
+               four_at(group, face.count, static_cast<Word>(~thread.here) - face.begin, a));
   }
 };
 
@@ -40,10 +41,10 @@ template <class T>
 struct WindowSink {
   T* outgoing = nullptr;
 
-  TCA_DEVICE void put(const FaceGroup& face, Word slot, const Half<T>& half) const {
+  TCA_DEVICE void put(const FaceGroup& face, Word place, const Half<T>& half) const {
     T* const group = outgoing + static_cast<std::size_t>(face.begin) * half_reals;
     TCA_UNROLL
-    for (Word a = 0; a < 3; ++a) put_four(group, face.count, slot - face.begin, a, half.colour[a]);
+    for (Word a = 0; a < 3; ++a) put_four(group, face.count, place, a, half.colour[a]);
   }
 };
 
@@ -56,40 +57,49 @@ struct LineRoom {
   device::Line* own = nullptr;
   device::Line* theirs[8] = {};  // by direction
   Word* exchanges = nullptr;     // how many there have been; kept between kernels
+  device::Patience patience;     // with which lines are waited for
 
   static constexpr std::size_t lines(std::size_t slots) { return slots * half_lines<T>; }
 };
 
+// A half that comes as lines, `count` apart, into units that are 32 apart; false, with nothing stored, once it has given up. Apart,
+// so that a hop need not have registers for it.
+template <class T>
+TCA_DEVICE_APART bool receive_half(const device::Line* from, Word count, Word exchange, Word neighbour,
+                                   const device::Patience& patience, Unit<T>* into) {
+  device::Line lines[half_lines<T>];
+  device::Waiting waiting(patience, exchange);
+  for (;;) {
+    // All of them are asked for before any is looked at: one trip to the L2.
+    TCA_UNROLL
+    for (Word l = 0; l < half_lines<T>; ++l) lines[l] = device::load_line(from + l * count);
+    bool all = true;
+    TCA_UNROLL
+    for (Word l = 0; l < half_lines<T>; ++l) all = all && device::carries(lines[l], exchange);
+    if (all) break;
+    if (!waiting.goes_on(neighbour)) return false;
+  }
+  TCA_UNROLL
+  for (Word u = 0; u < half_units<T>; ++u) {
+    const std::uint64_t data[2] = {device::data_of(lines[2 * u]), device::data_of(lines[2 * u + 1])};
+    std::memcpy(into + u * chunk_sites, data, sizeof data);
+  }
+  return true;
+}
+
 template <class T>
 struct LineGhosts {
-  const LineRoom<T>& room;
-  const device::Patience& patience;
+  const LineRoom<T>& lines;
   Word exchange;
 
-  // Zeros once it has given up.
-  TCA_DEVICE Half<T> half(const Ground<T>& ground, Word direction, Word slot, const Stage<T>& stage,
-                          SiteThread& thread) const {
-    const FaceGroup& face = ground.faces[stage.to_odd ? 0 : 1][direction];
-    const device::Line* const from =
-        room.own + static_cast<std::size_t>(face.begin) * half_lines<T> + (slot - face.begin);
-    device::Waiting waiting(patience, exchange);
-    device::Line lines[half_lines<T>];
-    while (thread.good) {
-      // All of them are asked for before any is looked at: one trip to the L2.
-      TCA_UNROLL
-      for (Word l = 0; l < half_lines<T>; ++l) lines[l] = device::load_line(from + l * face.count);
-      bool all = true;
-      TCA_UNROLL
-      for (Word l = 0; l < half_lines<T>; ++l) all = all && device::carries(lines[l], exchange);
-      if (all) break;
-      thread.good = waiting.goes_on(face.neighbour);
-    }
-    std::uint64_t data[half_lines<T>];
-    TCA_UNROLL
-    for (Word l = 0; l < half_lines<T>; ++l) data[l] = thread.good ? device::data_of(lines[l]) : 0;
-    Half<T> half;
-    std::memcpy(&half, data, sizeof half);
-    return half;
+  TCA_DEVICE void bring(ChunkRoom<T>& room, const Ground<T>& ground, const Stage<T>& stage,
+                        SiteThread& thread) const {
+    const FaceGroup& face = ground.faces[stage.to_odd ? 0 : 1][thread.warp];
+    const device::Line* const from = lines.own + static_cast<std::size_t>(face.begin) * half_lines<T> +
+                                     (static_cast<Word>(~thread.here) - face.begin);
+    auto* const into = reinterpret_cast<Unit<T>*>(part_of(room, thread)) + thread.lane;
+    thread.good =
+        thread.good && receive_half<T>(from, face.count, exchange, face.neighbour, lines.patience, into);
   }
 };
 
@@ -98,9 +108,9 @@ struct LineSink {
   const LineRoom<T>& room;
   Word exchange;
 
-  TCA_DEVICE void put(const FaceGroup& face, Word slot, const Half<T>& half) const {
+  TCA_DEVICE void put(const FaceGroup& face, Word place, const Half<T>& half) const {
     device::Line* const to =
-        room.theirs[face.direction] + static_cast<std::size_t>(face.to) * half_lines<T> + (slot - face.begin);
+        room.theirs[face.direction] + static_cast<std::size_t>(face.to) * half_lines<T> + place;
     std::uint64_t data[half_lines<T>];
     std::memcpy(data, &half, sizeof half);
     TCA_UNROLL

@@ -11,21 +11,22 @@ constexpr int blocks_a_multiprocessor = 2;
 template <class T, int reals>
 __global__ void __launch_bounds__(block_threads, blocks_a_multiprocessor)
     hop_kernel(const __grid_constant__ Ground<T> ground, const __grid_constant__ Stage<T> stage,
-               const __grid_constant__ Chunks<T> chunks, double* partials) {
+               const __grid_constant__ Chunks chunks, const __grid_constant__ Crossing<T> crossing,
+               double* partials) {
   extern __shared__ uint4 shared[];
   SiteBlock block(shared);
-  hop_chunks<T, reals>(block, ground, stage, chunks.order + chunks.first, chunks.count,
-                       WindowGhosts<T>{chunks.ghosts}, WindowSink<T>{chunks.outgoing});
+  Hop<T, reals, SiteBlock>(block, ground, stage, chunks)
+      .run(WindowGhosts<T>{crossing.ghosts}, WindowSink<T>{crossing.outgoing});
   if (stage.tally != Tally::none) block.store_sums(partials);
 }
 
 // The next chunk's spinors must not come before every warp has sent what it has of this one's.
 template <class T, int reals, class Make>
-__device__ __forceinline__ void pass(SiteBlock& block, const Ground<T>& ground, const Chunks<T>& chunks,
-                                     bool odd, bool dagger, const Make& make) {
+__device__ __forceinline__ void pass(SiteBlock& block, const Ground<T>& ground, const Chunks& chunks,
+                                     const Crossing<T>& crossing, bool odd, bool dagger, const Make& make) {
   __shared__ alignas(16) T spinors[spinor_reals * chunk_sites];
   for (Word k = blockIdx.x; k < chunks.count; k += gridDim.x) {
-    const auto chunk = static_cast<Word>(chunks.order[chunks.first + k]);
+    const auto chunk = static_cast<Word>(chunks.order[k]);
     block.each([&](SiteThread& thread) {
       const Word place = chunk * chunk_sites + thread.lane;
       if (ground.slots > 0) thread.here = neighbour_of(ground, chunk, odd, thread);
@@ -34,7 +35,7 @@ __device__ __forceinline__ void pass(SiteBlock& block, const Ground<T>& ground, 
     });
     if (ground.slots == 0) continue;
     block.sync();
-    send_chunk<T, reals>(block, ground, spinors, chunk, odd, dagger, WindowSink<T>{chunks.outgoing});
+    send_chunk<T, reals>(block, ground, spinors, chunk, odd, dagger, WindowSink<T>{crossing.outgoing});
     block.sync();
   }
 }
@@ -42,20 +43,20 @@ __device__ __forceinline__ void pass(SiteBlock& block, const Ground<T>& ground, 
 template <class T, int reals>
 __global__ void __launch_bounds__(block_threads, blocks_a_multiprocessor)
     project_kernel(const __grid_constant__ Ground<T> ground, const T* field, bool odd, bool dagger,
-                   const __grid_constant__ Chunks<T> chunks) {
+                   const __grid_constant__ Chunks chunks, const __grid_constant__ Crossing<T> crossing) {
   SiteBlock block(nullptr);
-  pass<T, reals>(block, ground, chunks, odd, dagger,
+  pass<T, reals>(block, ground, chunks, crossing, odd, dagger,
                  [&](Word place, Word four) { return four_at(field, ground.half(), place, four); });
 }
 
 template <class T, int reals>
 __global__ void __launch_bounds__(block_threads, blocks_a_multiprocessor)
     update_kernel(const __grid_constant__ SolveFields<T> f, const CgSteps* steps,
-                  const __grid_constant__ Chunks<T> chunks) {
+                  const __grid_constant__ Crossing<T> crossing) {
   SiteBlock block(nullptr);
   const T alpha = static_cast<T>(steps->alpha), beta = static_cast<T>(steps->beta);
   const Word sites = f.ground.half();
-  pass<T, reals>(block, f.ground, chunks, false, false,
+  pass<T, reals>(block, f.ground, f.chunks[0], crossing, false, false,
                  [&](Word place, Word four) { return step_of(f, sites, place, four, alpha, beta); });
 }
 
@@ -78,15 +79,14 @@ __global__ void tell_kernel(const CgSteps* steps, CgSteps* host) { *host = *step
 }  // namespace
 
 // As many as run at once, so that those under way are neighbours and share what the L2 has.
-template <class T>
-unsigned hop_blocks(const Chunks<T>& chunks) {
+unsigned hop_blocks(Word chunks) {
   static const unsigned at_once = [] {
     int device = 0, multiprocessors = 0;
     cudaGetDevice(&device);
     cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, device);
     return static_cast<unsigned>(multiprocessors * blocks_a_multiprocessor);
   }();
-  return std::min({chunks.count, at_once, most_hop_blocks});
+  return std::min({chunks, at_once, most_hop_blocks});
 }
 
 template <class T, int reals>
@@ -95,27 +95,28 @@ cudaError_t prepare_hops() {
 }
 
 template <class T, int reals>
-cudaError_t launch_hop(const Ground<T>& ground, const Stage<T>& stage, const Chunks<T>& chunks,
-                       double* partials, cudaStream_t stream) {
+cudaError_t launch_hop(const Ground<T>& ground, const Stage<T>& stage, const Chunks& chunks,
+                       const Crossing<T>& crossing, double* partials, cudaStream_t stream) {
   if (chunks.count == 0) return cudaSuccess;
-  hop_kernel<T, reals>
-      <<<hop_blocks(chunks), block_threads, sizeof(ChunkRoom<T>), stream>>>(ground, stage, chunks, partials);
+  hop_kernel<T, reals><<<hop_blocks(chunks.count), block_threads, sizeof(ChunkRoom<T>), stream>>>(
+      ground, stage, chunks, crossing, partials);
   return cudaGetLastError();
 }
 
 template <class T, int reals>
 cudaError_t launch_project(const Ground<T>& ground, const T* field, bool odd, bool dagger,
-                           const Chunks<T>& chunks, cudaStream_t stream) {
+                           const Chunks& chunks, const Crossing<T>& crossing, cudaStream_t stream) {
   if (chunks.count == 0) return cudaSuccess;
   project_kernel<T, reals>
-      <<<hop_blocks(chunks), block_threads, 0, stream>>>(ground, field, odd, dagger, chunks);
+      <<<hop_blocks(chunks.count), block_threads, 0, stream>>>(ground, field, odd, dagger, chunks, crossing);
   return cudaGetLastError();
 }
 
 template <class T, int reals>
-cudaError_t launch_update(const SolveFields<T>& fields, const CgSteps* steps, const Chunks<T>& chunks,
+cudaError_t launch_update(const SolveFields<T>& fields, const CgSteps* steps, const Crossing<T>& crossing,
                           cudaStream_t stream) {
-  update_kernel<T, reals><<<hop_blocks(chunks), block_threads, 0, stream>>>(fields, steps, chunks);
+  update_kernel<T, reals>
+      <<<hop_blocks(fields.chunks[0].count), block_threads, 0, stream>>>(fields, steps, crossing);
   return cudaGetLastError();
 }
 
@@ -136,18 +137,16 @@ cudaError_t launch_tell(const CgSteps* steps, CgSteps* host, cudaStream_t stream
 
 #define TCA_QCD_HOP(T, reals)                                                                             \
   template cudaError_t prepare_hops<T, reals>();                                                          \
-  template cudaError_t launch_hop<T, reals>(const Ground<T>&, const Stage<T>&, const Chunks<T>&, double*, \
-                                            cudaStream_t);                                                \
-  template cudaError_t launch_project<T, reals>(const Ground<T>&, const T*, bool, bool, const Chunks<T>&, \
-                                                cudaStream_t);                                            \
-  template cudaError_t launch_update<T, reals>(const SolveFields<T>&, const CgSteps*, const Chunks<T>&,   \
+  template cudaError_t launch_hop<T, reals>(const Ground<T>&, const Stage<T>&, const Chunks&,             \
+                                            const Crossing<T>&, double*, cudaStream_t);                   \
+  template cudaError_t launch_project<T, reals>(const Ground<T>&, const T*, bool, bool, const Chunks&,    \
+                                                const Crossing<T>&, cudaStream_t);                        \
+  template cudaError_t launch_update<T, reals>(const SolveFields<T>&, const CgSteps*, const Crossing<T>&, \
                                                cudaStream_t)
 TCA_QCD_HOP(float, 12);
 TCA_QCD_HOP(float, 18);
 TCA_QCD_HOP(double, 12);
 TCA_QCD_HOP(double, 18);
 #undef TCA_QCD_HOP
-template unsigned hop_blocks(const Chunks<float>&);
-template unsigned hop_blocks(const Chunks<double>&);
 
 }  // namespace tca::qcd

@@ -34,8 +34,9 @@ struct GpuInverter::Device {
                                                      asked.precision == Precision::mixed)
                                       : who),
         in_kernel(start == Start::kernel),
-        exact(of, gauge, asked.wilson, "wilson", in_kernel && asked.precision != Precision::single_only,
-              stream),
+        sums(of, asked.wilson.peer, stream),
+        exact(of, gauge, asked.wilson, "wilson",
+              asked.precision != Precision::single_only ? patience() : std::nullopt, stream),
         source_even(exact.half() * spinor_reals),
         source_odd(source_even.size()),
         odd_x(source_even.size()),
@@ -43,10 +44,9 @@ struct GpuInverter::Device {
         barrier(1),
         outcome(1),
         most(std::max(1, asked.solve.max_iterations)),
-        history(static_cast<std::size_t>(most)),
-        sums(of, asked.wilson.peer, stream) {
+        history(static_cast<std::size_t>(most)) {
     if (asked.precision != Precision::double_only)
-      rough.emplace(of, gauge, asked.wilson, "wilson single", in_kernel, stream);
+      rough.emplace(of, gauge, asked.wilson, "wilson single", patience(), stream);
     if (in_kernel) plan();
     if (single()) {
       rough_steps.emplace(of, *rough, sums, stream, most);
@@ -55,6 +55,12 @@ struct GpuInverter::Device {
     }
     if (start == Start::graph) single() ? rough_steps->make_graphs() : exact_steps->make_graphs();
     world.barrier();
+  }
+
+  // With which the kernel that does a whole solve waits for halves; other ways need none.
+  std::optional<device::Patience> patience() const {
+    if (!in_kernel) return std::nullopt;
+    return sums.team().device().patience;
   }
 
   bool single() const { return options.precision == Precision::single_only; }
@@ -211,6 +217,7 @@ struct GpuInverter::Device {
   Start wanted, start;
   bool in_kernel;
   OwnStream stream;
+  GpuSums sums;
   GpuWilson<double> exact;
   std::optional<GpuWilson<float>> rough;
   DeviceArray<double> source_even, source_odd, odd_x, odd_r;
@@ -218,7 +225,6 @@ struct GpuInverter::Device {
   PinnedArray<Outcome> outcome;
   int most;
   PinnedArray<double> history;
-  GpuSums sums;
   std::optional<GpuSteps<double>> exact_steps;
   std::optional<GpuSteps<float>> rough_steps;
   SolveCall call;

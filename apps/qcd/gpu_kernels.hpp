@@ -37,19 +37,16 @@ template <int reals>
 cudaError_t launch_solve_mixed(const SolveFields<float>& fields, const SolveFields<double>& exact,
                                const DeviceTeam& team, const SolveCall& call, cudaStream_t stream);
 
-// One step of it. Chunks [first, first + count) of an order.
+// One step of it. Its halves are in a window: what arrived, and what goes out.
 template <class T>
-struct Chunks {
-  const std::int32_t* order = nullptr;
-  Word first = 0, count = 0;
-  const T* ghosts = nullptr;  // what arrived in the window, and what goes out of it
+struct Crossing {
+  const T* ghosts = nullptr;
   T* outgoing = nullptr;
 };
 
 // At most this many blocks, each of which leaves its share of the sums.
 inline constexpr unsigned most_hop_blocks = 1024;
-template <class T>
-unsigned hop_blocks(const Chunks<T>& chunks);
+unsigned hop_blocks(Word chunks);
 
 // Once on each GPU, before any hop.
 template <class T, int reals>
@@ -57,13 +54,13 @@ cudaError_t prepare_hops();
 
 // A stage on some chunks; the sums' shares go to `partials` if the stage has any.
 template <class T, int reals>
-cudaError_t launch_hop(const Ground<T>& ground, const Stage<T>& stage, const Chunks<T>& chunks,
-                       double* partials, cudaStream_t stream);
+cudaError_t launch_hop(const Ground<T>& ground, const Stage<T>& stage, const Chunks& chunks,
+                       const Crossing<T>& crossing, double* partials, cudaStream_t stream);
 
 // A field's halves into the window.
 template <class T, int reals>
 cudaError_t launch_project(const Ground<T>& ground, const T* field, bool odd, bool dagger,
-                           const Chunks<T>& chunks, cudaStream_t stream);
+                           const Chunks& chunks, const Crossing<T>& crossing, cudaStream_t stream);
 
 // The sums of `shares` shares.
 cudaError_t launch_totals(const double* partials, unsigned shares, double* totals, cudaStream_t stream);
@@ -71,9 +68,9 @@ cudaError_t launch_totals(const double* partials, unsigned shares, double* total
 cudaError_t launch_decide(CgSteps* steps, const double* totals, double* history, cudaStream_t stream);
 // A copy for the host, in pinned memory; see OwnStream::copy for why it is no memcpy.
 cudaError_t launch_tell(const CgSteps* steps, CgSteps* host, cudaStream_t stream);
-// x, r, s and p move on; the halves of p into the window. `chunks` are all of the even sites.
+// x, r, s and p move on; the halves of p into the window.
 template <class T, int reals>
-cudaError_t launch_update(const SolveFields<T>& fields, const CgSteps* steps, const Chunks<T>& chunks,
+cudaError_t launch_update(const SolveFields<T>& fields, const CgSteps* steps, const Crossing<T>& crossing,
                           cudaStream_t stream);
 
 }  // namespace tca::qcd

@@ -162,21 +162,6 @@ TCA_DEVICE Matrix<T> matrix_of(const StoredLink& link, Word mu) {
   return u;
 }
 
-// sigma of a direction that only the warp knows.
-template <class T>
-TCA_DEVICE Four<T> sigma_along(Word mu, Four<T> v) {
-  switch (mu) {
-    case 0:
-      return sigma<T, 0, 1>(v);
-    case 1:
-      return sigma<T, 1, 1>(v);
-    case 2:
-      return sigma<T, 2, 1>(v);
-    default:
-      return sigma<T, 3, 1>(v);
-  }
-}
-
 // A block's share of memory that its threads share.
 template <class T>
 struct alignas(16) ChunkRoom {
@@ -203,6 +188,12 @@ TCA_DEVICE void arrived() {
 #endif
 }
 
+// The thread's part of the room.
+template <class T>
+TCA_DEVICE T* part_of(ChunkRoom<T>& room, const SiteThread& thread) {
+  return room.neighbours + thread.warp * spinor_reals * chunk_sites;
+}
+
 // The spinor of thread.next, if that is on this rank, into the thread's part of the room. A thread that loaded it into registers
 // would first have to wait for its links to make room for it.
 template <class T>
@@ -212,8 +203,7 @@ TCA_DEVICE void ask_for_neighbour(ChunkRoom<T>& room, const Ground<T>& ground, c
   if (thread.next < 0) return;
   const Word place = static_cast<Word>(thread.next) - (stage.to_odd ? 0 : ground.half());
   const auto* const from = reinterpret_cast<const Unit<T>*>(stage.in) + place;
-  auto* const into =
-      reinterpret_cast<Unit<T>*>(room.neighbours) + thread.warp * count * chunk_sites + thread.lane;
+  auto* const into = reinterpret_cast<Unit<T>*>(part_of(room, thread)) + thread.lane;
   TCA_UNROLL
   for (Word u = 0; u < count; ++u) ask(into + u * chunk_sites, from + u * ground.half());
 }
@@ -231,13 +221,26 @@ TCA_DEVICE Spinor<T> spinor_at(const T* spinors, Word lane) {
 }
 
 // As `project`, in a direction that only the warp knows.
-template <class T>
-TCA_DEVICE Half<T> project_along(const Spinor<T>& spinor, Word mu, T sign) {
+template <class T, int mu>
+TCA_DEVICE Half<T> project_in(const Spinor<T>& spinor, T sign) {
   Half<T> half;
   TCA_UNROLL
   for (Word a = 0; a < 3; ++a)
-    half.colour[a] = spinor.up.colour[a] + sign * sigma_along<T>(mu, spinor.down.colour[a]);
+    half.colour[a] = spinor.up.colour[a] + sign * sigma<T, mu, 1>(spinor.down.colour[a]);
   return half;
+}
+template <class T>
+TCA_DEVICE Half<T> project_along(const Spinor<T>& spinor, Word mu, T sign) {
+  switch (mu) {
+    case 0:
+      return project_in<T, 0>(spinor, sign);
+    case 1:
+      return project_in<T, 1>(spinor, sign);
+    case 2:
+      return project_in<T, 2>(spinor, sign);
+    default:
+      return project_in<T, 3>(spinor, sign);
+  }
 }
 
 // The link to `next` from its site of a chunk. Whoever comes from another rank against the link's direction has been multiplied
@@ -252,20 +255,22 @@ TCA_DEVICE void ask_for_link(const Ground<T>& ground, Word chunk, bool odd, std:
   load_link<T, reals>(ground, site, thread.warp / 2, thread.link);
 }
 
-// A site's term of the thread's direction before its lower half is restored. `Ghosts` brings a half from another rank.
-template <class T, int reals, class Ghosts>
-TCA_DEVICE Half<T> term(const ChunkRoom<T>& room, const Ground<T>& ground, const Stage<T>& stage,
-                        const Ghosts& ghosts, SiteThread& thread) {
-  const Word direction = thread.warp, mu = direction / 2;
-  const bool ahead = direction % 2 == 0;
+// A site's term of the thread's direction before its lower half is restored. What another rank has sent is in the thread's part of
+// the room, too.
+template <class T, int reals>
+TCA_DEVICE Half<T> term(ChunkRoom<T>& room, const Stage<T>& stage, const SiteThread& thread) {
+  const Word mu = thread.warp / 2;
+  const bool ahead = thread.warp % 2 == 0;
+  const T* const part = part_of(room, thread);
+  arrived();
   if (thread.here < 0) {
-    const Half<T> half = ghosts.half(ground, direction, static_cast<Word>(~thread.here), stage, thread);
+    Half<T> half;
+    TCA_UNROLL
+    for (Word a = 0; a < 3; ++a) half.colour[a] = four_at(part, chunk_sites, thread.lane, a);
     return ahead ? multiply<T>(matrix_of<T, reals>(thread.link, mu), half) : half;
   }
   const T sign = ahead != stage.dagger ? T(-1) : T(1);
-  arrived();
-  const Spinor<T> spinor = spinor_at(room.neighbours + direction * spinor_reals * chunk_sites, thread.lane);
-  const Half<T> half = project_along(spinor, mu, sign);
+  const Half<T> half = project_along(spinor_at(part, thread.lane), mu, sign);
   const Matrix<T> u = matrix_of<T, reals>(thread.link, mu);
   return ahead ? multiply<T>(u, half) : multiply_adjoint<T>(u, half);
 }
@@ -359,18 +364,23 @@ TCA_DEVICE Half<T> half_of(const Ground<T>& ground, const T* spinors, Word lane,
   return multiply_adjoint<T>(matrix_of<T, reals>(link, direction / 2), half);
 }
 
+// Sends it for a site whose neighbour has the ghost's slot `slot`. Apart, so that a hop need not have registers for it.
+template <class T, int reals, class Sink>
+TCA_DEVICE_APART void send_half(const Ground<T>& ground, const T* spinors, Word site, Word lane,
+                                Word direction, bool odd, bool dagger, Word slot, Sink sink) {
+  const FaceGroup &sent = ground.faces[odd][direction], &back = ground.faces[!odd][direction];
+  sink.put(sent, slot - back.begin, half_of<T, reals>(ground, spinors, lane, site, direction, dagger));
+}
+
 // Sends what `spinors` holds of a chunk, by those of its sites that have neighbours on other ranks, as thread.here says.
 template <class T, int reals, class Block, class Sink>
 TCA_DEVICE void send_chunk(Block& block, const Ground<T>& ground, const T* spinors, Word chunk, bool odd,
                            bool dagger, const Sink& sink) {
   block.each([&](SiteThread& thread) {
     const Word place = chunk * chunk_sites + thread.lane;
-    if (place >= ground.half()) return;
-    if (thread.here >= 0) return;
-    const Word site = place + (odd ? ground.half() : 0);
-    const FaceGroup &sent = ground.faces[odd][thread.warp], &back = ground.faces[!odd][thread.warp];
-    sink.put(sent, sent.begin + (static_cast<Word>(~thread.here) - back.begin),
-             half_of<T, reals>(ground, spinors, thread.lane, site, thread.warp, dagger));
+    if (thread.here < 0 && place < ground.half())
+      send_half<T, reals>(ground, spinors, place + (odd ? ground.half() : 0), thread.lane, thread.warp, odd,
+                          dagger, static_cast<Word>(~thread.here), sink);
   });
 }
 
@@ -383,68 +393,123 @@ TCA_DEVICE std::int32_t neighbour_of(const Ground<T>& ground, Word chunk, bool o
   return ground.next[thread.warp * ground.volume + place + (odd ? ground.half() : 0)];
 }
 
-// A stage on one chunk; `following` is the next, `later` the one after that. Two barriers of the block: those that read in the second part have done so
-// before anybody writes the same room in the first part of the next chunk, because the third part lies between.
-template <class T, int reals, class Block, class Ghosts, class Sink>
-TCA_DEVICE void hop_chunk(Block& block, const Ground<T>& ground, const Stage<T>& stage, Word chunk,
-                          Word following, Word later, const Ghosts& ghosts, const Sink& sink) {
-  ChunkRoom<T>& room = block.template room<T>();
-  block.each([&](SiteThread& thread) {
-    thread.here = thread.next;
-    thread.next = thread.later;
-    thread.later = neighbour_of(ground, later, stage.to_odd, thread);
-    const Word place = chunk * chunk_sites + thread.lane;
-    if (place < ground.half()) {
-      if (!Block::links_ahead) ask_for_link<T, reals>(ground, chunk, stage.to_odd, thread.here, thread);
-      const Half<T> half = term<T, reals>(room, ground, stage, ghosts, thread);
-      TCA_UNROLL
-      for (Word a = 0; a < 3; ++a)
-        put_four(room.halves + thread.warp * 12 * chunk_sites, chunk_sites, thread.lane, a, half.colour[a]);
-    }
-    ask_for_neighbour(room, ground, stage, thread);
-    if (Block::links_ahead) ask_for_link<T, reals>(ground, following, stage.to_odd, thread.next, thread);
-  });
-  block.sync();
-  block.each([&](SiteThread& thread) {
-    const Word place = chunk * chunk_sites + thread.lane, four = thread.warp;
-    if (four >= 6 || place >= ground.half()) return;
-    const Others<T> others = others_at(ground, stage, place, four);
-    const Four<T> sum = sum_of_terms(room.halves, thread.lane, four, stage.dagger);
-    const Four<T> value = combine(ground, stage, place, four, sum, others, thread);
-    if (stage.sends) put_four(room.spinors, chunk_sites, thread.lane, four, value);
-  });
-  block.sync();
-  if (stage.sends && ground.slots > 0)
-    send_chunk<T, reals>(block, ground, room.spinors, chunk, stage.to_odd, stage.sent_dagger, sink);
-}
+// The chunks of one parity: those without ghosts come first, because what the others need is then on its way.
+struct Chunks {
+  const std::int32_t* order = nullptr;
+  Word interior = 0, count = 0;
+};
 
-// A stage on those chunks of a list that fall to this block: some that follow each other, because they share neighbours that
-// the L1 still has, when there are enough of them for all blocks.
-template <class T, int reals, class Block, class Ghosts, class Sink>
-TCA_DEVICE void hop_chunks(Block& block, const Ground<T>& ground, const Stage<T>& stage,
-                           const std::int32_t* chunks, Word count, const Ghosts& ghosts, const Sink& sink) {
-  constexpr Word most_in_a_row = 4;
-  const Word each = (count + block.count() - 1) / block.count();
-  const Word row = each < most_in_a_row ? each : most_in_a_row;
-  const auto after = [&](Word k) { return (k + 1) % row != 0 ? k + 1 : k + 1 + row * (block.count() - 1); };
-  const auto chunk_at = [&](Word k) { return k < count ? static_cast<Word>(chunks[k]) : ground.chunks(); };
-  Word k = block.index() * row, next = after(k);
-  Word chunk = chunk_at(k), following = chunk_at(next);
-  block.each([&](SiteThread& thread) {
-    thread.next = neighbour_of(ground, chunk, stage.to_odd, thread);
-    thread.later = neighbour_of(ground, following, stage.to_odd, thread);
-    ask_for_neighbour(block.template room<T>(), ground, stage, thread);
-    if (Block::links_ahead) ask_for_link<T, reals>(ground, chunk, stage.to_odd, thread.next, thread);
-  });
-  TCA_QCD_ONCE
-  while (k < count) {
-    const Word later = after(next), last = chunk_at(later);
-    hop_chunk<T, reals>(block, ground, stage, chunk, following, last, ghosts, sink);
-    k = next;
-    next = later;
-    chunk = following;
-    following = last;
+// Those of them that fall to a block. Of the interior, where there is enough of it, some that follow each other, because they
+// share neighbours that the L1 still has. Those with ghosts are dealt from the last block on, so that who has one more of these
+// has none more of the others.
+class Turns {
+ public:
+  // `none` stands for what comes behind the last.
+  TCA_DEVICE Turns(const Chunks& chunks, Word block, Word blocks, Word none)
+      : chunks_(chunks),
+        blocks_(blocks),
+        none_(none),
+        row_(chunks.interior >= 16 * blocks  ? 4
+             : chunks.interior >= 4 * blocks ? 2
+                                             : 1),
+        inside_(block * row_),
+        outside_(chunks.interior + blocks - 1 - block) {}
+
+  TCA_DEVICE Word next() {
+    Word turn = inside_;
+    if (turn < chunks_.interior) {
+      ++inside_;
+      if ((inside_ & (row_ - 1)) == 0) inside_ += row_ * (blocks_ - 1);
+    } else {
+      turn = outside_;
+      if (turn >= chunks_.count) return none_;
+      outside_ += blocks_;
+    }
+    return static_cast<Word>(chunks_.order[turn]);
   }
-}
+
+ private:
+  const Chunks& chunks_;
+  Word blocks_, none_, row_;
+  Word inside_, outside_;
+};
+
+// A stage on those chunks that fall to a block. To be made while what other blocks store is still on its way: it asks for what
+// nobody changes, which is where the first chunk's neighbours are, and its links.
+template <class T, int reals, class Block>
+class Hop {
+ public:
+  TCA_DEVICE Hop(Block& block, const Ground<T>& ground, const Stage<T>& stage, const Chunks& chunks)
+      : block_(block),
+        ground_(ground),
+        stage_(stage),
+        turns_(chunks, block.index(), block.count(), ground.chunks()),
+        chunk_(turns_.next()),
+        following_(turns_.next()) {
+    block_.each([&](SiteThread& thread) {
+      thread.next = neighbour_of(ground_, chunk_, stage_.to_odd, thread);
+      thread.later = neighbour_of(ground_, following_, stage_.to_odd, thread);
+      if (Block::links_ahead) ask_for_link<T, reals>(ground_, chunk_, stage_.to_odd, thread.next, thread);
+    });
+  }
+
+  // Once it is there. `Ghosts` brings a half from another rank into the thread's part of the room, `Sink` sends one.
+  template <class Ghosts, class Sink>
+  TCA_DEVICE void run(const Ghosts& ghosts, const Sink& sink) {
+    block_.each(
+        [&](SiteThread& thread) { ask_for_neighbour(block_.template room<T>(), ground_, stage_, thread); });
+    TCA_QCD_ONCE
+    while (chunk_ < ground_.chunks()) {
+      const Word later = turns_.next();
+      take(later, ghosts, sink);
+      chunk_ = following_;
+      following_ = later;
+    }
+  }
+
+ private:
+  // One chunk; `later` is the one behind the following. Two barriers of the block: those that read in the second part have done
+  // so before anybody writes the same room in the first part of the next chunk, because the third part lies between.
+  template <class Ghosts, class Sink>
+  TCA_DEVICE void take(Word later, const Ghosts& ghosts, const Sink& sink) {
+    ChunkRoom<T>& room = block_.template room<T>();
+    block_.each([&](SiteThread& thread) {
+      thread.here = thread.next;
+      thread.next = thread.later;
+      thread.later = neighbour_of(ground_, later, stage_.to_odd, thread);
+      const Word place = chunk_ * chunk_sites + thread.lane;
+      if (place < ground_.half()) {
+        if (!Block::links_ahead) ask_for_link<T, reals>(ground_, chunk_, stage_.to_odd, thread.here, thread);
+        if (thread.here < 0) ghosts.bring(room, ground_, stage_, thread);
+        const Half<T> half = term<T, reals>(room, stage_, thread);
+        TCA_UNROLL
+        for (Word a = 0; a < 3; ++a)
+          put_four(room.halves + thread.warp * 12 * chunk_sites, chunk_sites, thread.lane, a, half.colour[a]);
+      }
+      ask_for_neighbour(room, ground_, stage_, thread);
+      if (Block::links_ahead) ask_for_link<T, reals>(ground_, following_, stage_.to_odd, thread.next, thread);
+    });
+    block_.sync();
+    block_.each([&](SiteThread& thread) {
+      const Word place = chunk_ * chunk_sites + thread.lane, four = thread.warp;
+      if (four >= 6 || place >= ground_.half()) return;
+      const Others<T> others = others_at(ground_, stage_, place, four);
+      const Four<T> sum = sum_of_terms(room.halves, thread.lane, four, stage_.dagger);
+      const Four<T> value = combine(ground_, stage_, place, four, sum, others, thread);
+      if (sends()) put_four(room.spinors, chunk_sites, thread.lane, four, value);
+    });
+    block_.sync();
+    if (sends())
+      send_chunk<T, reals>(block_, ground_, room.spinors, chunk_, stage_.to_odd, stage_.sent_dagger, sink);
+  }
+
+  TCA_DEVICE bool sends() const { return stage_.sends && ground_.slots > 0; }
+
+  Block& block_;
+  const Ground<T>& ground_;
+  const Stage<T>& stage_;
+  Turns turns_;
+  Word chunk_, following_;
+};
 
 }  // namespace tca::qcd

@@ -7,12 +7,13 @@
 // All of them are sums of the vectors as they are, so that nothing drifts: only one step is predicted, never two. The residual
 // r of M x = b itself is carried along, as on the host, because that is what is asked for.
 //
-// An iteration meets at five barriers of the grid: behind each of the four hops, since the next reads neighbouring sites, and
-// behind the update of the vectors. The last hop's is the one of the sum; with several ranks one more hands its result out.
+// An iteration meets at five barriers of the grid: before each of the four hops, which read neighbouring sites, and at the
+// sum; with several ranks one more hands its result out.
 //
-// `Block` is who runs it: a block of 256 threads on a GPU, or a thread of the host that plays one. It has index() and
-// count(), links_ahead (whether links are asked for a chunk ahead of their use), each(f) for all its threads, one(f) for one of them, sync() between them, room<T>(), barrier() of the grid, total()
-// of all threads' sums over all ranks, which is a barrier too, and good(), the same on every block behind a barrier.
+// `Block` is who runs it: a block of 256 threads on a GPU, or a thread of the host that plays one. It has index() and count(),
+// links_ahead (whether links are asked for a chunk ahead of their use), each(f) for all its threads, one(f) for one of them,
+// sync() between them, room<T>(), barrier() of the grid, which is arrive() and wait(), total() of all threads' sums over all ranks,
+// which is a barrier too, and good(), the same on every block behind a barrier.
 #pragma once
 
 #include <type_traits>
@@ -26,7 +27,7 @@ template <class T>
 struct SolveFields {
   Ground<T> ground;
   LineRoom<T> lines;
-  const std::int32_t* order[2] = {};  // all chunks of a parity, those without ghosts first
+  Chunks chunks[2];  // by parity
   T *b = nullptr, *x = nullptr, *r = nullptr, *odd = nullptr;
   T *s = nullptr, *p = nullptr, *q = nullptr, *w = nullptr;
   T kappa2 = 0;
@@ -176,10 +177,8 @@ class Part {
       block_.one([&] { *f_.lines.exchanges = exchange_; });
   }
 
-  // With a barrier behind it, and without one.
   TCA_DEVICE void residual(bool sends) {
     stages(2, [&](Word n) { return residual_stage(f_, n, sends); });
-    block_.barrier();
   }
   TCA_DEVICE void normal(bool also_p) {
     stages(2, [&](Word n) { return normal_stage(f_, n, also_p); });
@@ -194,7 +193,7 @@ class Part {
     const Word chunks = f_.ground.chunks();
     ChunkRoom<T>& room = block_.template room<T>();
     for (Word k = block_.index(); k < chunks; k += block_.count()) {
-      const auto chunk = static_cast<Word>(f_.order[0][chunks - 1 - k]);
+      const auto chunk = static_cast<Word>(f_.chunks[0].order[chunks - 1 - k]);
       block_.each([&](SiteThread& thread) {
         const Word place = chunk * chunk_sites + thread.lane, four = thread.warp;
         if (f_.ground.slots > 0) thread.here = neighbour_of(f_.ground, chunk, false, thread);
@@ -208,7 +207,6 @@ class Part {
       block_.sync();
     }
     ++exchange_;
-    block_.barrier();
   }
 
   TCA_DEVICE Four<T> at(const T* field, Word place, Word four) const {
@@ -220,24 +218,19 @@ class Part {
   TCA_DEVICE const SolveFields<T>& fields() const { return f_; }
 
  private:
-  // Barriers between them. A loop, because one copy of a hop's code must do: there is little room for instructions, and a call
-  // would save as many registers as it uses.
+  // A barrier before each, during which the hop asks for what it can. A loop, because one copy of a hop's code must
+  // do: there is little room for instructions, and a call would save as many registers as it uses.
   template <class Make>
   TCA_DEVICE void stages(Word count, const Make& make) {
     TCA_QCD_ONCE
     for (Word n = 0; n < count; ++n) {
       const Stage<T> what = make(n);
-      hop(what);
+      block_.arrive();
+      Hop<T, reals, Block> hop(block_, f_.ground, what, f_.chunks[what.to_odd ? 1 : 0]);
+      block_.wait();
+      hop.run(LineGhosts<T>{f_.lines, exchange_}, LineSink<T>{f_.lines, exchange_ + 1});
       if (what.sends) ++exchange_;
-      if (n + 1 < count) block_.barrier();
     }
-  }
-
-  TCA_DEVICE void hop(const Stage<T>& what) {
-    const LineGhosts<T> ghosts{f_.lines, block_.patience(), exchange_};
-    const LineSink<T> sink{f_.lines, exchange_ + 1};
-    hop_chunks<T, reals>(block_, f_.ground, what, f_.order[what.to_odd ? 1 : 0], f_.ground.chunks(), ghosts,
-                         sink);
   }
 
   Block& block_;
@@ -249,7 +242,7 @@ class Part {
 template <int reals, class Block>
 class Exact {
  public:
-  TCA_DEVICE Exact(Block& block, const SolveFields<double>& fields) : part_(block, fields) {}
+  TCA_DEVICE Exact(Block& block, const SolveFields<double>& fields) : block_(block), part_(block, fields) {}
 
   // x takes in what the search has found, alpha p included, and r is computed anew and handed to the search.
   TCA_DEVICE void update(Part<float, reals, Block>& search, float alpha) {
@@ -263,6 +256,7 @@ class Exact {
       return x;
     });
     part_.residual(false);
+    block_.barrier();
     search.pass(true, [&](Word place, Word four) {
       const Four<float> r = narrowed(part_.at(d.r, place, four));
       search.put(f.r, place, four, r);
@@ -291,6 +285,7 @@ class Exact {
     return narrow;
   }
 
+  Block& block_;
   Part<double, reals, Block> part_;
 };
 

@@ -5,10 +5,25 @@
 #include "tca/device_window.hpp"
 
 namespace tca::qcd {
+namespace {
+
+Chunks interior(Chunks all) {
+  all.count = all.interior;
+  return all;
+}
+Chunks boundary(Chunks all) {
+  all.order += all.interior;
+  all.count -= all.interior;
+  all.interior = 0;
+  return all;
+}
+
+}  // namespace
 
 template <class T>
 GpuWilson<T>::GpuWilson(World& world, const Gauge& gauge, const WilsonOptions& options,
-                        const std::string& name, bool lines, const OwnStream& stream)
+                        const std::string& name, const std::optional<device::Patience>& patience,
+                        const OwnStream& stream)
     : lattice_(gauge.lattice()),
       stream_(stream),
       two_rows_(options.storage == Storage::two_rows),
@@ -34,8 +49,9 @@ GpuWilson<T>::GpuWilson(World& world, const Gauge& gauge, const WilsonOptions& o
   solve_.ground.links = links_.data();
   solve_.ground.time_sign = time_sign_.data();
   solve_.ground.next = next_.data();
-  solve_.order[0] = even_order_.data();
-  solve_.order[1] = odd_order_.data();
+  for (const Word odd : {0U, 1U})
+    solve_.chunks[odd] = {(odd == 0 ? even_order_ : odd_order_).data(), tables_.interior[odd],
+                          tables_.ground.chunks()};
   solve_.b = b_.data();
   solve_.x = x_.data();
   solve_.r = r_.data();
@@ -47,59 +63,45 @@ GpuWilson<T>::GpuWilson(World& world, const Gauge& gauge, const WilsonOptions& o
   solve_.kappa2 = static_cast<T>(options.kappa * options.kappa);
   cuda_ok(two_rows_ ? prepare_hops<T, 12>() : prepare_hops<T, 18>(), "preparing hops");
   faces_.emplace(world, lattice_, name, half_reals, true, options.peer);
-  if (lines) connect_lines(world);
+  crossing_ = {faces_->ghosts(), faces_->outgoing()};
+  if (patience) connect_lines(world, *patience);
 }
 
 template <class T>
-void GpuWilson<T>::connect_lines(World& world) {
+void GpuWilson<T>::connect_lines(World& world, const device::Patience& patience) {
   const auto slots = static_cast<std::size_t>(lattice_.slots());
   // Windows begin as zeros, which no exchange is numbered with before 2^32 of them.
   lines_.emplace(world.window<device::Line>(static_cast<std::int64_t>(LineRoom<T>::lines(slots))));
   solve_.lines.own = lines_->data();
   solve_.lines.exchanges = exchanges_.data();
+  solve_.lines.patience = patience;
   if (lattice_.faces().empty()) return;
   const DeviceWindow<device::Line> view = lines_->device();
   for (const Face& face : lattice_.faces()) solve_.lines.theirs[face.direction] = view.parts[face.neighbour];
 }
 
 template <class T>
-Chunks<T> GpuWilson<T>::chunks(bool odd, Word first, Word count) const {
-  Chunks<T> some{.order = solve_.order[odd ? 1 : 0], .first = first, .count = count};
-  some.outgoing = faces_->outgoing();
-  some.ghosts = faces_->ghosts();
-  return some;
-}
-
-template <class T>
-Chunks<T> GpuWilson<T>::boundary(bool odd) const {
-  const Word first = tables_.interior[odd ? 1 : 0];
-  return chunks(odd, first, tables_.ground.chunks() - first);
-}
-
-template <class T>
-void GpuWilson<T>::launch(const Stage<T>& stage, const Chunks<T>& some, double* partials) {
-  cuda_ok(two_rows_ ? launch_hop<T, 12>(solve_.ground, stage, some, partials, stream_.get())
-                    : launch_hop<T, 18>(solve_.ground, stage, some, partials, stream_.get()),
-          "starting a hop");
+void GpuWilson<T>::launch(const Stage<T>& stage, const Chunks& some, double* partials) {
+  const auto how = two_rows_ ? launch_hop<T, 12> : launch_hop<T, 18>;
+  cuda_ok(how(solve_.ground, stage, some, crossing_, partials, stream_.get()), "starting a hop");
 }
 
 // Only chunks at the faces have anything to send.
 template <class T>
 void GpuWilson<T>::project(const T* field, bool odd, bool dagger) {
-  const Chunks<T> some = boundary(odd);
-  cuda_ok(two_rows_ ? launch_project<T, 12>(solve_.ground, field, odd, dagger, some, stream_.get())
-                    : launch_project<T, 18>(solve_.ground, field, odd, dagger, some, stream_.get()),
-          "starting a projection");
+  const Chunks some = boundary(solve_.chunks[odd ? 1 : 0]);
+  const auto how = two_rows_ ? launch_project<T, 12> : launch_project<T, 18>;
+  cuda_ok(how(solve_.ground, field, odd, dagger, some, crossing_, stream_.get()), "starting a projection");
 }
 
 template <class T>
 unsigned GpuWilson<T>::run(const Stage<T>& stage, double* partials) {
-  const Chunks<T> inside = interior(stage.to_odd), outside = boundary(stage.to_odd);
+  const Chunks& all = solve_.chunks[stage.to_odd ? 1 : 0];
   const Sites sent = stage.to_odd ? Sites::even : Sites::odd;
   faces_->start(sent, stream_.get());
-  launch(stage, inside, partials);
+  launch(stage, interior(all), partials);
   faces_->wait(sent, stream_.get());
-  launch(stage, outside, partials + std::size_t{hop_blocks(inside)} * sum_count);
+  launch(stage, boundary(all), partials + std::size_t{hop_blocks(all.interior)} * sum_count);
   return shares();
 }
 
@@ -107,15 +109,14 @@ unsigned GpuWilson<T>::run(const Stage<T>& stage, double* partials) {
 // which are the ones that are summed over.
 template <class T>
 unsigned GpuWilson<T>::shares() const {
-  return hop_blocks(interior(false)) + hop_blocks(boundary(false));
+  const Chunks& all = solve_.chunks[0];
+  return hop_blocks(all.interior) + hop_blocks(all.count - all.interior);
 }
 
 template <class T>
 void GpuWilson<T>::update(const CgSteps* steps) {
-  const Chunks<T> all = chunks(false, 0, tables_.ground.chunks());
-  cuda_ok(two_rows_ ? launch_update<T, 12>(solve_, steps, all, stream_.get())
-                    : launch_update<T, 18>(solve_, steps, all, stream_.get()),
-          "starting an update");
+  const auto how = two_rows_ ? launch_update<T, 12> : launch_update<T, 18>;
+  cuda_ok(how(solve_, steps, crossing_, stream_.get()), "starting an update");
 }
 
 template <class T>

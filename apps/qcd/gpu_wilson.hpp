@@ -22,10 +22,10 @@ using apps::PinnedArray;
 template <class T>
 class GpuWilson {
  public:
-  // Collective. `lines`: for a kernel that exchanges halves by itself; otherwise by chains, or by the peer of `options`. The
-  // stream must outlive this.
+  // Collective. Halves go by chains, or by the peer of `options`; and, when a kernel is to exchange them by itself, as lines,
+  // for which it waits with `patience`. The stream must outlive this.
   GpuWilson(World& world, const Gauge& gauge, const WilsonOptions& options, const std::string& name,
-            bool lines, const OwnStream& stream);
+            const std::optional<device::Patience>& patience, const OwnStream& stream);
 
   std::size_t half() const { return half_; }  // sites of a parity
   const SolveFields<T>& fields() const { return solve_; }
@@ -44,11 +44,8 @@ class GpuWilson {
   std::string explain() const;
 
  private:
-  Chunks<T> chunks(bool odd, Word first, Word count) const;
-  Chunks<T> interior(bool odd) const { return chunks(odd, 0, tables_.interior[odd ? 1 : 0]); }
-  Chunks<T> boundary(bool odd) const;
-  void connect_lines(World& world);
-  void launch(const Stage<T>& stage, const Chunks<T>& some, double* partials);
+  void connect_lines(World& world, const device::Patience& patience);
+  void launch(const Stage<T>& stage, const Chunks& some, double* partials);
 
   const Lattice& lattice_;
   const OwnStream& stream_;
@@ -63,6 +60,7 @@ class GpuWilson {
   std::optional<Window<device::Line>> lines_;
   DeviceArray<Word> exchanges_;
   SolveFields<T> solve_;
+  Crossing<T> crossing_;
 };
 
 }  // namespace tca::qcd

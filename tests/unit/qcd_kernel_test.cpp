@@ -5,6 +5,7 @@
 #include <barrier>
 #include <chrono>
 #include <cmath>
+#include <numeric>
 #include <random>
 #include <string>
 #include <thread>
@@ -32,6 +33,11 @@ Ground<T> ground_of(const GroundTables<T>& tables) {
   ground.time_sign = tables.time_sign.data();
   ground.next = tables.next.data();
   return ground;
+}
+
+template <class T>
+Chunks chunks_of(const GroundTables<T>& tables, Word odd) {
+  return {tables.order[odd].data(), tables.interior[odd], tables.ground.chunks()};
 }
 
 // All blocks of all ranks: a barrier of a rank's grid, sums in the order of ranks and blocks.
@@ -67,11 +73,10 @@ class HostBlock {
  public:
   static constexpr bool links_ahead = true;
 
-  HostBlock(Machine& machine, int rank, int index, const device::Patience& patience)
+  HostBlock(Machine& machine, int rank, int index)
       : machine_(machine),
         rank_(rank),
         index_(index),
-        patience_(patience),
         random_(static_cast<unsigned>(1 + rank * 100 + index)) {
     for (Word t = 0; t < chunk_warps * chunk_sites; ++t)
       threads_.push_back({.warp = t / chunk_sites, .lane = t % chunk_sites});
@@ -98,10 +103,9 @@ class HostBlock {
       return double_;
     }
   }
-  bool barrier() {
-    machine_.grid_barrier(rank_);
-    return good();
-  }
+  void arrive() const {}
+  void wait() { machine_.grid_barrier(rank_); }
+  void barrier() { wait(); }
   bool good() const {
     for (const SiteThread& thread : threads_)
       if (!thread.good) return false;
@@ -115,57 +119,16 @@ class HostBlock {
     machine_.total(rank_, index_, totals_);
     return totals_;
   }
-  const device::Patience& patience() const { return patience_; }
 
  private:
   Machine& machine_;
   int rank_, index_;
-  const device::Patience& patience_;
   std::minstd_rand random_;
   std::vector<SiteThread> threads_;
   ChunkRoom<float> single_;
   ChunkRoom<double> double_;
   double totals_[sum_count] = {};
 };
-
-// Memory that a solve in one precision needs, with its pointers set but for the neighbours' lines.
-template <class T>
-struct Memory {
-  Memory(const Lattice& lattice, const GroundTables<T>& tables, double kappa)
-      : half(static_cast<std::size_t>(lattice.volume()) / 2),
-        lines(LineRoom<T>::lines(static_cast<std::size_t>(lattice.slots()))) {
-    for (auto& field : fields) field.assign(half * spinor_reals, 0);
-    solve.ground = ground_of(tables);
-    solve.order[0] = tables.order[0].data();
-    solve.order[1] = tables.order[1].data();
-    solve.b = fields[0].data();
-    T** const all[] = {&solve.x, &solve.r, &solve.odd, &solve.s, &solve.p, &solve.q, &solve.w};
-    for (std::size_t i = 0; i < 7; ++i) *all[i] = fields[i + 1].data();
-    solve.kappa2 = static_cast<T>(kappa * kappa);
-    solve.lines.own = lines.data();
-    solve.lines.exchanges = &exchanges;
-  }
-  void connect(World& world, const Lattice& lattice) {
-    const auto all = world.all_gather(reinterpret_cast<std::uintptr_t>(lines.data()));
-    for (const Face& face : lattice.faces())
-      solve.lines.theirs[face.direction] =
-          reinterpret_cast<device::Line*>(all[static_cast<std::size_t>(face.neighbour)]);
-  }
-
-  std::size_t half;
-  std::vector<T> fields[8];
-  std::vector<device::Line> lines;
-  Word exchanges = 0;
-  SolveFields<T> solve;
-};
-
-// The even part of a whole source, in units.
-std::vector<double> even_units(const Field<double>& source, std::size_t half) {
-  std::vector<double> units;
-  to_units(Field<double>(source.begin(), source.begin() + static_cast<std::ptrdiff_t>(half * spinor_reals)),
-           half, units);
-  return units;
-}
 
 device::Patience patience_of(std::vector<Word>& flags) {
   flags.assign(64, 0);
@@ -178,15 +141,53 @@ device::Patience patience_of(std::vector<Word>& flags) {
           .over = &flags[2]};
 }
 
+// Memory that a solve in one precision needs, with its pointers set but for the neighbours' lines.
+template <class T>
+struct Memory {
+  Memory(const Lattice& lattice, const GroundTables<T>& tables, double kappa)
+      : half(static_cast<std::size_t>(lattice.volume()) / 2),
+        lines(LineRoom<T>::lines(static_cast<std::size_t>(lattice.slots()))) {
+    for (auto& field : fields) field.assign(half * spinor_reals, 0);
+    solve.ground = ground_of(tables);
+    for (const Word odd : {0U, 1U}) solve.chunks[odd] = chunks_of(tables, odd);
+    solve.b = fields[0].data();
+    T** const all[] = {&solve.x, &solve.r, &solve.odd, &solve.s, &solve.p, &solve.q, &solve.w};
+    for (std::size_t i = 0; i < 7; ++i) *all[i] = fields[i + 1].data();
+    solve.kappa2 = static_cast<T>(kappa * kappa);
+    solve.lines.own = lines.data();
+    solve.lines.exchanges = &exchanges;
+    solve.lines.patience = patience_of(flags);
+  }
+  void connect(World& world, const Lattice& lattice) {
+    const auto all = world.all_gather(reinterpret_cast<std::uintptr_t>(lines.data()));
+    for (const Face& face : lattice.faces())
+      solve.lines.theirs[face.direction] =
+          reinterpret_cast<device::Line*>(all[static_cast<std::size_t>(face.neighbour)]);
+  }
+
+  std::size_t half;
+  std::vector<T> fields[8];
+  std::vector<device::Line> lines;
+  Word exchanges = 0;
+  std::vector<Word> flags;
+  SolveFields<T> solve;
+};
+
+// The even part of a whole source, in units.
+std::vector<double> even_units(const Field<double>& source, std::size_t half) {
+  std::vector<double> units;
+  to_units(Field<double>(source.begin(), source.begin() + static_cast<std::ptrdiff_t>(half * spinor_reals)),
+           half, units);
+  return units;
+}
+
 template <class F>
 std::vector<Outcome> run_blocks(Machine& machine, int rank, const F& body) {
   std::vector<Outcome> outcomes(static_cast<std::size_t>(machine.blocks()));
-  std::vector<Word> flags;
-  const device::Patience patience = patience_of(flags);
   std::vector<std::thread> threads;
   for (int b = 0; b < machine.blocks(); ++b) {
     threads.emplace_back([&, b] {
-      HostBlock block(machine, rank, b, patience);
+      HostBlock block(machine, rank, b);
       outcomes[static_cast<std::size_t>(b)] = body(block);
     });
   }
@@ -206,9 +207,7 @@ void expect_the_hosts_hops(const Shape4& shape, const Extents& global) {
     const auto half = static_cast<std::size_t>(ground.half());
     WilsonHop<T> hop(world, gauge, {.kappa = kappa, .storage = storage});
     Machine machine(1, 1);
-    std::vector<Word> flags;
-    const device::Patience patience = patience_of(flags);
-    HostBlock block(machine, 0, 0, patience);
+    HostBlock block(machine, 0, 0);
     for (const bool odd : {false, true}) {
       for (const bool dagger : {false, true}) {
         const Sites target = odd ? Sites::odd : Sites::even, from = odd ? Sites::even : Sites::odd;
@@ -251,9 +250,8 @@ void expect_the_hosts_hops(const Shape4& shape, const Extents& global) {
                              .factor = T(-0.3),
                              .to_odd = odd,
                              .dagger = dagger};
-        const WindowGhosts<T> ghosts{window.data() + lattice.slots() * half_reals};
-        hop_chunks<T, reals>(block, ground, stage, tables.order[odd ? 1 : 0].data(), ground.chunks(), ghosts,
-                             WindowSink<T>{});
+        Hop<T, reals, HostBlock>(block, ground, stage, chunks_of(tables, odd ? 1 : 0))
+            .run(WindowGhosts<T>{window.data() + lattice.slots() * half_reals}, WindowSink<T>{});
         Field<T> found;
         from_units(out, half, found);
         for (std::size_t i = 0; i < found.size(); ++i) ASSERT_EQ(found[i], expected[i]) << i << odd << dagger;
@@ -282,6 +280,35 @@ TEST(QcdKernel, InteriorChunksHaveNoGhosts) {
     EXPECT_EQ(tables.interior[1], 4U);
     EXPECT_EQ(lattice.slots(), 128);
   });
+}
+
+TEST(QcdKernel, EveryChunkHasItsTurn) {
+  std::vector<std::int32_t> order(3000);
+  std::iota(order.begin(), order.end(), 0);
+  for (const auto& [interior, count, blocks] : {std::array<Word, 3>{384, 512, 264},
+                                                {384, 512, 132},
+                                                {0, 16, 16},
+                                                {16, 32, 32},
+                                                {1024, 1024, 132},
+                                                {2100, 3000, 130},
+                                                {7, 9, 1}}) {
+    const Chunks chunks{order.data(), interior, count};
+    std::vector<int> taken(count);
+    Word most = 0;
+    for (Word block = 0; block < blocks; ++block) {
+      Turns turns(chunks, block, blocks, count);
+      bool at_faces = false;
+      Word own = 0;
+      for (Word chunk = turns.next(); chunk != count; chunk = turns.next(), ++own) {
+        ++taken[chunk];
+        EXPECT_FALSE(at_faces && chunk < interior) << "ghosts come last";
+        at_faces = chunk >= interior;
+      }
+      most = std::max(most, own);
+    }
+    EXPECT_EQ(taken, std::vector<int>(count, 1));
+    EXPECT_LE(most, (count + blocks - 1) / blocks + (interior >= 4 * blocks ? 4 : 0));
+  }
 }
 
 struct Solved {
@@ -386,16 +413,14 @@ TEST(QcdKernel, SolvesStepByStep) {
     Memory<double> memory(lattice, tables, kappa);
     memory.fields[0] = b;
     const SolveFields<double>& f = memory.solve;
-    std::vector<Word> flags;
-    const device::Patience patience = patience_of(flags);
-    HostBlock block(machine, 0, 0, patience);
+    HostBlock block(machine, 0, 0);
     CgSteps steps;
     steps.tolerance = tolerance;
     steps.most = 500;
     std::vector<double> history(500);
     const auto run = [&](const Stage<double>& stage) {
-      hop_chunks<double, 12>(block, f.ground, stage, f.order[stage.to_odd ? 1 : 0], f.ground.chunks(),
-                             WindowGhosts<double>{}, WindowSink<double>{});
+      Hop<double, 12, HostBlock>(block, f.ground, stage, f.chunks[stage.to_odd ? 1 : 0])
+          .run(WindowGhosts<double>{}, WindowSink<double>{});
     };
     const auto end_step = [&] {
       decide(steps, block.total(), history.data());
@@ -479,18 +504,16 @@ TEST(QcdKernel, GivesUpOnANeighbourThatDoesNotCome) {
   on_grid({1, 1, 1, 1}, {4, 4, 4, 4}, [&](World&, const Lattice&, Gauge& gauge) {
     const GroundTables<double> tables(gauge, Storage::two_rows, true);
     std::vector<Word> flags;
-    device::Patience patience = patience_of(flags);
-    patience.limit_ns = 50'000'000;
     std::vector<device::Line> lines(LineRoom<double>::lines(64));
-    const LineRoom<double> room{.own = lines.data()};
+    LineRoom<double> room{.own = lines.data(), .patience = patience_of(flags)};
+    room.patience.limit_ns = 50'000'000;
     Ground<double> ground = ground_of(tables);
     ground.faces[0][3] = {.begin = 0, .to = 0, .count = 32, .neighbour = 5, .direction = 3};
-    const LineGhosts<double> ghosts{room, patience, 1};
-    SiteThread thread;
-    const Stage<double> stage{.to_odd = true};
-    const Half<double> half = ghosts.half(ground, 3, 7, stage, thread);
+    const LineGhosts<double> ghosts{room, 1};
+    SiteThread thread{.warp = 3, .here = ~7};
+    ChunkRoom<double> chunk_room;
+    ghosts.bring(chunk_room, ground, {.to_odd = true}, thread);
     EXPECT_FALSE(thread.good);
-    EXPECT_EQ(half.colour[0][0], 0);
     EXPECT_EQ(flags[1], 1U);
     EXPECT_EQ(flags[16 + 5], 1U) << "it does not say for whom it waited";
   });
