@@ -64,6 +64,15 @@ TEST(HimenoRegion, ShellAndCoreAreTheWhole) {
       const std::vector<int> core = visits(region_of({&division.core, 1}, extents), extents);
       std::transform(both.begin(), both.end(), core.begin(), both.begin(), std::plus<>());
       EXPECT_EQ(both, expected({whole(share)}, extents)) << grid.describe() << ", rank " << rank;
+
+      // As one region, in which the shell's tasks come first.
+      std::vector<Box> boxes = division.shell;
+      boxes.push_back(division.core);
+      Region region = region_of(boxes, extents);
+      EXPECT_EQ(visits(region, extents), both) << grid.describe() << ", rank " << rank;
+      region.tasks = region_of(division.shell, extents).tasks;
+      EXPECT_EQ(visits(region, extents), expected(division.shell, extents))
+          << grid.describe() << ", rank " << rank;
     }
   }
 }
