@@ -88,11 +88,27 @@ class GpuWay : public Way {
 }  // namespace
 
 Start start_named(std::string_view name) {
-  if (name == "host") return Start::host;
-  if (name == "graph") return Start::graph;
-  if (name == "kernel") return Start::kernel;
+  for (const Start one : {Start::host, Start::graph, Start::kernel})
+    if (name == name_of(one)) return one;
   throw Error(Errc::invalid_argument,
               fmt::format("there is no start \"{}\"; choose one of host, graph and kernel", name));
+}
+
+std::string_view name_of(Start start) {
+  switch (start) {
+    case Start::host:
+      return "host";
+    case Start::graph:
+      return "graph";
+    default:
+      return "kernel";
+  }
+}
+
+Start chosen_start(const Problem& problem, int ranks) {
+  constexpr std::int64_t most_cells_by_kernel = 1'700'000;
+  const Extents cells = problem.interior();
+  return cells[0] * cells[1] * cells[2] / ranks <= most_cells_by_kernel ? Start::kernel : Start::graph;
 }
 
 std::unique_ptr<Way> gpu_way(World& world, GpuSolver& solver, GpuExchange& exchange, Start start) {

@@ -114,8 +114,19 @@ TEST(HimenoOnGpus, WaysTakeTurns) {
 }
 
 TEST(HimenoOnGpus, StartsHaveNames) {
-  EXPECT_EQ(start_named("graph"), Start::graph);
+  for (const Start one : {Start::host, Start::graph, Start::kernel})
+    EXPECT_EQ(start_named(name_of(one)), one);
   EXPECT_THROW(start_named("engine"), Error);
+}
+
+TEST(HimenoOnGpus, StartIsChosenByTheSize) {
+  const auto chosen = [](const char* size, int ranks) {
+    return chosen_start({.extents = size_named(size).extents}, ranks);
+  };
+  EXPECT_EQ(chosen("S", 1), Start::kernel);
+  EXPECT_EQ(chosen("M", 4), Start::kernel);
+  EXPECT_EQ(chosen("M", 2), Start::graph);
+  EXPECT_EQ(chosen("L", 8), Start::graph);
 }
 
 }  // namespace

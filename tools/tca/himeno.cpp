@@ -37,7 +37,8 @@ void check_before_launch(const HimenoOptions& options) {
   make_himeno_grid(options, problem, options.ranks);
   if (!options.trace.empty() && on_gpus(options))
     refuse("--trace shows what the host does; leave it out on GPUs");
-  if (options.start != "host" && !on_gpus(options)) refuse("--start {} needs --fabric cuda", options.start);
+  if ((options.start == "graph" || options.start == "kernel") && !on_gpus(options))
+    refuse("--start {} needs --fabric cuda", options.start);
   if (options.compare && options.iterations == 1)
     refuse("--compare needs at least 2 iterations, one for each side");
   check_writable(options.json);
@@ -71,13 +72,15 @@ void add_himeno(Subcommands& tca) {
       tca.add("himeno", "Solves Poisson's equation on several ranks and checks the answer (Himeno benchmark)",
               "tca himeno --ranks 4 --size S\n"
               "tca himeno --ranks 2 --size M --iterations 100 --compare\n"
-              "tca himeno --fabric cuda --start kernel --ranks 4 --size M",
+              "tca himeno --fabric cuda --ranks 4 --size M --compare",
               [options] { return himeno_command(*options); });
   add_rank_options(app, *options);
   app.add_option("-s,--size", options->size, "XS, S, M, L or XL")->capture_default_str();
-  app.add_option("--start", options->start,
-                 "On cuda, who starts each iteration: the host, a CUDA graph, or one kernel for all of them")
-      ->check(CLI::IsMember({"host", "graph", "kernel"}))
+  app.add_option(
+         "--start", options->start,
+         "On cuda, who starts each iteration: the host, a CUDA graph, or one kernel for all of them; auto "
+         "chooses between the latter two by the size")
+      ->check(CLI::IsMember({"auto", "host", "graph", "kernel"}))
       ->capture_default_str();
   app.add_option("--grid", options->grid, "Ranks along each dimension, such as 2x2x1; auto chooses")
       ->capture_default_str();

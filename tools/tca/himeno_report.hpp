@@ -28,7 +28,8 @@ struct HimenoReport {
   std::string fabric = "shm";
   std::string model{};  // as Record::model; empty where time is real
   std::string start = "host";
-  std::string explain{};  // as Chain::explain()
+  bool start_was_chosen = false;  // by the size
+  std::string explain{};          // as Chain::explain()
   HimenoPeer peer{};
   int ranks = 1;
   bool overlap = true;

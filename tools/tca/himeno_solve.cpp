@@ -106,7 +106,10 @@ void solve_on_gpus(const Job& job, HimenoReport& report) {
       options.compare ? himeno::nccl_exchange(world, grid, solver.share(), solver.pressure()) : nullptr;
   if (options.compare && !nccl && world.rank() == 0)
     fmt::print(stderr, "tca himeno: built without NCCL, so there is nothing to compare with\n");
-  const auto own = himeno::gpu_way(world, solver, *direct, himeno::start_named(options.start));
+  const himeno::Start start = options.start == "auto" ? himeno::chosen_start(problem, world.size())
+                                                      : himeno::start_named(options.start);
+  report.start = himeno::name_of(start);
+  const auto own = himeno::gpu_way(world, solver, *direct, start);
   const auto theirs = nccl ? himeno::gpu_way(world, solver, *nccl, himeno::Start::graph) : nullptr;
   std::vector<himeno::Way*> ways{own.get()};
   if (theirs) ways.push_back(theirs.get());
@@ -182,7 +185,7 @@ HimenoReport solve_himeno(World& world, const HimenoOptions& options) {
       .world = world.describe(),
       .fabric = options.fabric,
       .model = options.fabric == "sim" ? net::read_machine(route::machine_name(options.machine)).title : "",
-      .start = options.start,
+      .start_was_chosen = options.start == "auto",
       .ranks = world.size(),
       .overlap = !options.no_overlap,
       .guarded = !options.unguarded};

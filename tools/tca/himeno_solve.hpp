@@ -14,7 +14,7 @@ namespace tca::tool {
 
 struct HimenoOptions : RankJob {
   std::string size = "S";
-  std::string start = "host";
+  std::string start = "auto";
   std::string grid = "auto";
   std::int64_t iterations = 0;
   double seconds = 0;
