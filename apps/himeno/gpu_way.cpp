@@ -1,13 +1,10 @@
 #include "himeno/gpu_way.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <chrono>
 #include <optional>
 
 #include "shared/gpu_call.hpp"
-#include "tca/error.hpp"
 
 namespace tca::himeno {
 
@@ -86,24 +83,6 @@ class GpuWay : public Way {
 };
 
 }  // namespace
-
-Start start_named(std::string_view name) {
-  for (const Start one : {Start::host, Start::graph, Start::kernel})
-    if (name == name_of(one)) return one;
-  throw Error(Errc::invalid_argument,
-              fmt::format("there is no start \"{}\"; choose one of host, graph and kernel", name));
-}
-
-std::string_view name_of(Start start) {
-  switch (start) {
-    case Start::host:
-      return "host";
-    case Start::graph:
-      return "graph";
-    default:
-      return "kernel";
-  }
-}
 
 Start chosen_start(const Problem& problem, int ranks) {
   constexpr std::int64_t most_cells_by_kernel = 1'700'000;

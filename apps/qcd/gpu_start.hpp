@@ -1,18 +1,14 @@
 // Who starts the iterations on GPUs.
 #pragma once
 
-#include <string_view>
-
 #include "qcd/inverter.hpp"
+#include "shared/start.hpp"
 
 namespace tca::qcd {
 
-enum class Start {
-  automatic,  // what suits the lattice
-  host,       // kernel by kernel, chains on the stream
-  graph,      // the same as a CUDA graph
-  kernel,     // one kernel for the whole solve
-};
+using apps::name_of;
+using apps::Start;
+using apps::start_named;
 
 // What a clock is held to: from the first launch of a solve to its end, and how many iterations that were. Those that a host puts
 // on the stream before it knows that the solve is over take as long as others, and count here.
@@ -20,10 +16,6 @@ struct Timed {
   double us = 0;
   int iterations = 0;
 };
-
-// Throws Error{invalid_argument} for a name that there is not.
-Start start_named(std::string_view name);
-std::string_view name_of(Start start);
 
 // What an iteration takes longer by each way, as measured in double on H200s (docs/performance.md): by kernel for each of a
 // rank's sites, because a thread that has the whole solve to do has too few registers for a hop; by graph for its launches, and

@@ -26,8 +26,7 @@ struct Case {
 
 std::string case_name(const testing::TestParamInfo<Case>& test) {
   const auto& [grid, start] = test.param;
-  const char* const names[] = {"host", "graph", "kernel"};
-  return fmt::format("{}x{}x{}_{}", grid[0], grid[1], grid[2], names[static_cast<int>(start)]);
+  return fmt::format("{}x{}x{}_{}", grid[0], grid[1], grid[2], name_of(start));
 }
 
 std::vector<Case> all_cases() {
@@ -111,12 +110,6 @@ TEST(HimenoOnGpus, WaysTakeTurns) {
     expect_serial_answer(world, problem, solver, "three ways");
   });
   EXPECT_EQ(failure, "");
-}
-
-TEST(HimenoOnGpus, StartsHaveNames) {
-  for (const Start one : {Start::host, Start::graph, Start::kernel})
-    EXPECT_EQ(start_named(name_of(one)), one);
-  EXPECT_THROW(start_named("engine"), Error);
 }
 
 TEST(HimenoOnGpus, StartIsChosenByTheSize) {

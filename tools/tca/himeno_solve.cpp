@@ -106,8 +106,9 @@ void solve_on_gpus(const Job& job, HimenoReport& report) {
       options.compare ? himeno::nccl_exchange(world, grid, solver.share(), solver.pressure()) : nullptr;
   if (options.compare && !nccl && world.rank() == 0)
     fmt::print(stderr, "tca himeno: built without NCCL, so there is nothing to compare with\n");
-  const himeno::Start start = options.start == "auto" ? himeno::chosen_start(problem, world.size())
-                                                      : himeno::start_named(options.start);
+  himeno::Start start = himeno::start_named(options.start);
+  report.start_was_chosen = start == himeno::Start::automatic;
+  if (report.start_was_chosen) start = himeno::chosen_start(problem, world.size());
   report.start = himeno::name_of(start);
   const auto own = himeno::gpu_way(world, solver, *direct, start);
   const auto theirs = nccl ? himeno::gpu_way(world, solver, *nccl, himeno::Start::graph) : nullptr;
@@ -185,7 +186,6 @@ HimenoReport solve_himeno(World& world, const HimenoOptions& options) {
       .world = world.describe(),
       .fabric = options.fabric,
       .model = options.fabric == "sim" ? net::read_machine(route::machine_name(options.machine)).title : "",
-      .start_was_chosen = options.start == "auto",
       .ranks = world.size(),
       .overlap = !options.no_overlap,
       .guarded = !options.unguarded};
