@@ -43,7 +43,7 @@ __device__ inline float change_of(const Cell& cell) {
 // The calling block's share of tasks. They follow each other in memory, so that rows which several of them read come from
 // the multiprocessor's own cache.
 __device__ inline Tasks share_of_block(Tasks tasks) {
-  const std::uint64_t count = tasks.end - tasks.begin;
+  const std::uint64_t count = tasks.count();
   return {tasks.begin + static_cast<Word>(count * blockIdx.x / gridDim.x),
           tasks.begin + static_cast<Word>(count * (blockIdx.x + 1) / gridDim.x)};
 }

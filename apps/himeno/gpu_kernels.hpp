@@ -14,23 +14,28 @@ namespace tca::himeno {
 // The arrays beside the pressure, in the order of Kernel::coefficients().
 enum Coefficient : unsigned { a0, a1, a2, a3, b0, b1, b2, c0, c1, c2, bnd, wrk1, coefficient_count };
 
+constexpr Word task_cells = Word{1} << Region::warp_bits;
+
+// [begin, end)
+struct Tasks {
+  Word begin = 0, end = 0;
+
+  TCA_DEVICE Word count() const { return end - begin; }
+};
+
 // What a rank computes in an iteration: the tasks of its region, those of its shell first. The coefficients stand in the
 // order in which tasks need them, each of which reads whole lines of the cache then, wherever its cells are: of each task in
 // turn a0 of its 32 cells, their a1, and so on.
-constexpr Word task_cells = Word{1} << Region::warp_bits;
 struct Work {
   Region region;
   Word shell_tasks = 0;
   const float* coefficients = nullptr;
 
+  TCA_DEVICE Tasks shell() const { return {0, shell_tasks}; }
+  TCA_DEVICE Tasks core() const { return {shell_tasks, region.tasks}; }
   TCA_DEVICE const float* coefficients_of(Word task) const {
     return coefficients + std::size_t{task} * (coefficient_count * task_cells);
   }
-};
-
-// [begin, end)
-struct Tasks {
-  Word begin = 0, end = 0;
 };
 
 // Which way an iteration goes through tasks. Iterations take turns, so that each begins with what the one before has read

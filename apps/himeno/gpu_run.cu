@@ -79,12 +79,13 @@ cudaError_t tasks_to_keep(const Work& work, unsigned blocks, Word& kept) {
     result = cudaDeviceGetAttribute(&bytes, cudaDevAttrMaxSharedMemoryPerBlockOptin, device);
   if (result == cudaSuccess) result = cudaFuncGetAttributes(&kernel, run_kernel);
   if (result != cudaSuccess) return result;
-  const Word core_tasks = work.region.tasks - work.shell_tasks;
-  const Word all = (work.shell_tasks + blocks - 1) / blocks + (core_tasks + blocks - 1) / blocks;
-  const std::size_t room = static_cast<std::size_t>(bytes) - kernel.sharedSizeBytes - Room::bytes(0);
-  kept = std::min(all, static_cast<Word>(room / sizeof(KeptTask)));
+  const auto a_block = [&](Tasks tasks) { return (tasks.count() + blocks - 1) / blocks; };
+  const std::size_t most = static_cast<std::size_t>(bytes) - kernel.sharedSizeBytes;
+  kept = std::min(a_block(work.shell()) + a_block(work.core()),
+                  static_cast<Word>((most - Room::bytes(0)) / sizeof(KeptTask)));
+  // Not only what this rank needs: ranks that are threads share the setting, and may need more.
   return cudaFuncSetAttribute(run_kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                              static_cast<int>(Room::bytes(kept)));
+                              static_cast<int>(most));
 }
 
 }  // namespace

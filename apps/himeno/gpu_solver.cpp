@@ -48,8 +48,7 @@ unsigned blocks_for_run(World& world, const Work& work) {
                             multiprocessors()));
   }
   constexpr unsigned least_tasks = 8;
-  const Word core_tasks = work.region.tasks - work.shell_tasks;
-  return std::clamp(std::max(work.shell_tasks, core_tasks) / least_tasks, 1U, blocks);
+  return std::clamp(std::max(work.shell().count(), work.core().count()) / least_tasks, 1U, blocks);
 }
 
 // What is not overlapped is all shell: complete before any of it is sent.
@@ -81,22 +80,21 @@ struct GpuSolver::Device {
   Device(World& world, const Work& tasks)
       : work(tasks),
         coefficients(std::size_t{work.region.tasks} * coefficients_a_task),
-        shell{0, work.shell_tasks},
-        core{work.shell_tasks, work.region.tasks},
-        shell_blocks(blocks_for(shell, multiprocessors())),
-        core_blocks(blocks_for(core, multiprocessors())),
+        shell_blocks(blocks_for(work.shell(), multiprocessors())),
+        core_blocks(blocks_for(work.core(), multiprocessors())),
         run_blocks(blocks_for_run(world, work)),
         sums(std::max(shell_blocks + core_blocks, run_blocks)) {
     work.coefficients = coefficients.data();
   }
 
   void upload(const Kernel& kernel) const {
+    const auto from = kernel.coefficients();
     // Some at a time: all of them are as much as the kernel's own.
     std::vector<float> some(tasks_a_copy * coefficients_a_task);
     for (Word first = 0; first < work.region.tasks; first += tasks_a_copy) {
       const Word count = std::min(tasks_a_copy, work.region.tasks - first);
       for (Word n = 0; n < count; ++n)
-        gather(kernel, first + n, std::span(some).subspan(n * coefficients_a_task, coefficients_a_task));
+        gather(from, first + n, std::span(some).subspan(n * coefficients_a_task, coefficients_a_task));
       stream.copy(coefficients.data() + std::size_t{first} * coefficients_a_task, some.data(),
                   count * coefficients_a_task * sizeof(float), cudaMemcpyHostToDevice);
     }
@@ -107,7 +105,6 @@ struct GpuSolver::Device {
 
   Work work;
   DeviceArray<float> coefficients;
-  Tasks shell, core;
   unsigned shell_blocks, core_blocks, run_blocks;
   DeviceArray<double> sums;  // of squared changes, one a block
   DeviceArray<double> residual{1};
@@ -115,8 +112,7 @@ struct GpuSolver::Device {
   OwnStream stream;  // goes first, so that nothing runs any more when the rest goes
 
  private:
-  void gather(const Kernel& kernel, Word task, std::span<float> to) const {
-    const auto from = kernel.coefficients();
+  void gather(std::span<const std::span<const float>> from, Word task, std::span<float> to) const {
     for (Word lane = 0; lane < task_cells; ++lane) {
       const Word at = work.region.element(task, lane);
       for (std::size_t n = 0; n < coefficient_count; ++n)
@@ -152,10 +148,10 @@ void GpuSolver::step_from(int which, GpuExchange& exchange) const {
                          pressure_[static_cast<std::size_t>(next)].data(), stream()),
             "starting an iteration");
   };
-  sweep(d.shell, d.sums.data(), d.shell_blocks);
+  sweep(d.work.shell(), d.sums.data(), d.shell_blocks);
   if (overlap_) {
     exchange.start(next, stream());
-    sweep(d.core, d.sums.data() + d.shell_blocks, d.core_blocks);
+    sweep(d.work.core(), d.sums.data() + d.shell_blocks, d.core_blocks);
     exchange.wait(next, stream());
   } else {
     exchange.exchange(next, stream());

@@ -7,7 +7,7 @@ namespace tca::himeno {
 
 namespace {
 
-constexpr unsigned threads = 256;
+constexpr unsigned threads = 256, warps = threads / task_cells;
 // So many leave a thread the registers to load all that a cell needs before it uses any of it.
 constexpr unsigned blocks_a_multiprocessor = 4;
 
@@ -15,9 +15,8 @@ constexpr unsigned blocks_a_multiprocessor = 4;
 __device__ double sweep_tasks(const Work& work, Tasks tasks, Direction direction, const float* p,
                               float* next) {
   const Word lane = threadIdx.x % task_cells;
-  const Word count = tasks.end - tasks.begin;
   double sum = 0;
-  for (Word n = threadIdx.x / task_cells; n < count; n += threads / task_cells) {
+  for (Word n = threadIdx.x / task_cells; n < tasks.count(); n += warps) {
     const Word task = direction == Direction::forwards ? tasks.begin + n : tasks.end - 1 - n;
     const Word at = work.region.element(task, lane);
     if (at == Region::nowhere) continue;
@@ -52,8 +51,7 @@ __global__ void __launch_bounds__(threads) total_kernel(const double* sums, unsi
 
 // A task a warp, until the GPU is full; then more tasks a warp cost less than more blocks.
 unsigned blocks_for(Tasks tasks, int multiprocessors) {
-  constexpr unsigned warps = threads / 32;
-  return std::min((tasks.end - tasks.begin + warps - 1) / warps,
+  return std::min((tasks.count() + warps - 1) / warps,
                   static_cast<unsigned>(multiprocessors) * blocks_a_multiprocessor);
 }
 

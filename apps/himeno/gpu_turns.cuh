@@ -35,11 +35,10 @@ class Turns {
   __device__ Turns(const Work& work, Room& room, Word kept)
       : work_(work),
         room_(room),
-        shell_(share_of_block({0, work.shell_tasks})),
-        core_(share_of_block({work.shell_tasks, work.region.tasks})),
-        kept_(turns_among(kept)),
-        count_(turns_among(shell_tasks() + core_.end - core_.begin)) {
-    kept_ = min(kept_, count_);
+        shell_(share_of_block(work.shell())),
+        core_(share_of_block(work.core())),
+        count_(turns_among(shell_.count() + core_.count())),
+        kept_(min(turns_among(kept), count_)) {
     for (Word turn = 0; turn < kept_; ++turn) keep(turn);
     __syncwarp();
     request(0);
@@ -47,7 +46,7 @@ class Turns {
   __device__ ~Turns() { wait_for_request(); }
 
   // After so many the shell is done, whichever warp it is.
-  __device__ Word of_shell() const { return (shell_tasks() + run_warps - 1) / run_warps; }
+  __device__ Word of_shell() const { return (shell_.count() + run_warps - 1) / run_warps; }
 
   // From `begin` to `end`; those of an iteration one after the other. Returns the calling thread's sum of squared changes.
   __device__ double take(Word begin, Word end, const float* p, float* next) {
@@ -85,13 +84,12 @@ class Turns {
     return warp() < tasks ? (tasks - 1 - warp()) / run_warps + 1 : 0;
   }
 
-  __device__ Word shell_tasks() const { return shell_.end - shell_.begin; }
   __device__ Word passing() const { return count_ - kept_; }
   __device__ bool alternates() const { return kept_ >= of_shell(); }
 
   __device__ Word task(Word turn) const {
     const Word n = warp() + turn * run_warps;
-    return n < shell_tasks() ? shell_.begin + n : core_.begin + (n - shell_tasks());
+    return n < shell_.count() ? shell_.begin + n : core_.begin + (n - shell_.count());
   }
   __device__ Word element(Word turn) const { return work_.region.element(task(turn), lane()); }
   __device__ KeptTask& kept_task(Word turn) const { return room_.kept[warp() + turn * run_warps]; }
@@ -131,7 +129,7 @@ class Turns {
   const Work& work_;
   Room& room_;
   Tasks shell_, core_;
-  Word kept_, count_;
+  Word count_, kept_;
   bool backwards_ = false;
 };
 

@@ -139,7 +139,7 @@ class ChainPart {
     const Warp warp(block_);
     good_ = good_ && in_.receive(chain_.patience, step_, warp) &&
             (in_.is_all() || receive_lines(chain_, step_, warp, in_.skipped()));
-    if (block_.lanes() > Warp::size) good_ = block_.all(good_);
+    if (block_.lanes() > Warp::size) good_ = block_.all(good_);  // a warp alone has voted as it received
     if (good_ && chain_.segments_in > 0) good_ = receive_stores(chain_, step_, block_);
     return good_;
   }

@@ -225,7 +225,7 @@ class OwnLine {
     return reinterpret_cast<Word*>(put.memory + put.pitches.offset(put.loops.at(atom), put.atom_bytes));
   }
 
-  // In halves even where they are neighbours: a branch would take longer.
+  // In halves even where they are neighbours, so that no branch is on the way of a small put.
   TCA_DEVICE std::uint64_t gather() const { return std::uint64_t{*high_} << 32 | *low_; }
   TCA_DEVICE void scatter(std::uint64_t data) const {
     *high_ = static_cast<Word>(data >> 32);
