@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
 #include <span>
 
 #include "himeno/gpu_kernels.hpp"
@@ -85,6 +86,7 @@ struct GpuSolver::Device {
         run_blocks(blocks_for_run(world, work)),
         sums(std::max(shell_blocks + core_blocks, run_blocks)) {
     work.coefficients = coefficients.data();
+    if (has_gpu_alone(world)) side.emplace();
   }
 
   void upload(const Kernel& kernel) const {
@@ -109,7 +111,9 @@ struct GpuSolver::Device {
   DeviceArray<double> sums;  // of squared changes, one a block
   DeviceArray<double> residual{1};
   PinnedArray<double> residual_here{1};
-  OwnStream stream;  // goes first, so that nothing runs any more when the rest goes
+  // These go first, so that nothing runs any more when the rest goes.
+  OwnStream stream;
+  std::optional<SideStream> side;  // of what crosses between ranks, beside the core
 
  private:
   void gather(std::span<const std::span<const float>> from, Word task, std::span<float> to) const {
@@ -150,9 +154,11 @@ void GpuSolver::step_from(int which, GpuExchange& exchange) const {
   };
   sweep(d.work.shell(), d.sums.data(), d.shell_blocks);
   if (overlap_) {
-    exchange.start(next, stream());
+    const cudaStream_t crossing = d.side ? d.side->fork(stream()) : stream();
+    exchange.start(next, crossing);
     sweep(d.work.core(), d.sums.data() + d.shell_blocks, d.core_blocks);
-    exchange.wait(next, stream());
+    exchange.wait(next, crossing);
+    if (d.side) d.side->join(stream());
   } else {
     exchange.exchange(next, stream());
   }

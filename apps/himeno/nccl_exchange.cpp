@@ -68,20 +68,13 @@ class NcclExchange : public GpuExchange {
         incoming_(messages_.received.elements()) {
     // NCCL connects when it first sends, which had better not be while a graph is captured. Ghosts stay as they are: before
     // the first iteration every rank has the same initial values in them.
-    exchange(0, beside_.get());
-    cuda_ok(cudaStreamSynchronize(beside_.get()), "connecting NCCL");
+    const OwnStream stream;
+    exchange(0, stream.get());
+    stream.synchronize("connecting NCCL");
   }
 
-  // On a stream beside the caller's, so that what the caller does next overlaps.
-  void start(int which, Stream stream) override {
-    cuda_ok(cudaEventRecord(fork_.get(), stream), "starting NCCL's exchange");
-    cuda_ok(cudaStreamWaitEvent(beside_.get(), fork_.get()), "starting NCCL's exchange");
-    exchange(which, beside_.get());
-    cuda_ok(cudaEventRecord(join_.get(), beside_.get()), "starting NCCL's exchange");
-  }
-  void wait(int, Stream stream) override {
-    cuda_ok(cudaStreamWaitEvent(stream, join_.get()), "waiting for NCCL's exchange");
-  }
+  void start(int which, Stream stream) override { exchange(which, stream); }
+  void wait(int, Stream) override {}
 
   void exchange(int which, Stream stream) override {
     if (messages_.neighbours.empty()) return;
@@ -116,8 +109,6 @@ class NcclExchange : public GpuExchange {
   Pressure pressure_;
   Messages messages_;
   DeviceArray<float> outgoing_, incoming_;
-  OwnEvent fork_, join_;
-  OwnStream beside_;
 };
 
 }  // namespace

@@ -64,6 +64,7 @@ GpuWilson<T>::GpuWilson(World& world, const Gauge& gauge, const WilsonOptions& o
   cuda_ok(two_rows_ ? prepare_hops<T, 12>() : prepare_hops<T, 18>(), "preparing hops");
   faces_.emplace(world, lattice_, name, half_reals, true, options.peer);
   crossing_ = {faces_->ghosts(), faces_->outgoing()};
+  if (apps::has_gpu_alone(world)) side_.emplace();
   if (patience) connect_lines(world, *patience);
 }
 
@@ -98,9 +99,11 @@ template <class T>
 unsigned GpuWilson<T>::run(const Stage<T>& stage, double* partials) {
   const Chunks& all = solve_.chunks[stage.to_odd ? 1 : 0];
   const Sites sent = stage.to_odd ? Sites::even : Sites::odd;
-  faces_->start(sent, stream_.get());
+  const cudaStream_t crossing = side_ ? side_->fork(stream_.get()) : stream_.get();
+  faces_->start(sent, crossing);
   launch(stage, interior(all), partials);
-  faces_->wait(sent, stream_.get());
+  faces_->wait(sent, crossing);
+  if (side_) side_->join(stream_.get());
   launch(stage, boundary(all), partials + std::size_t{hop_blocks(all.interior)} * sum_count);
   return shares();
 }

@@ -18,6 +18,7 @@ using apps::Graph;
 using apps::OwnEvent;
 using apps::OwnStream;
 using apps::PinnedArray;
+using apps::SideStream;
 
 template <class T>
 class GpuWilson {
@@ -57,6 +58,7 @@ class GpuWilson {
   DeviceArray<std::int32_t> next_, even_order_, odd_order_;
   DeviceArray<T> b_, x_, r_, odd_, s_, p_, q_, w_;
   std::optional<Faces<T>> faces_;
+  std::optional<SideStream> side_;  // of what crosses between ranks, beside the interior
   std::optional<Window<device::Line>> lines_;
   DeviceArray<Word> exchanges_;
   SolveFields<T> solve_;

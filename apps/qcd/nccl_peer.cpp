@@ -25,20 +25,13 @@ class Messages : public Peer::Exchange {
     std::sort(receives_.begin(), receives_.end(),
               [](const Message& a, const Message& b) { return a.back_tag < b.back_tag; });
     // NCCL connects when it first sends, which had better not be while a graph is captured.
-    exchange(beside_.get());
-    beside_.synchronize("connecting NCCL");
+    const OwnStream stream;
+    exchange(stream.get());
+    stream.synchronize("connecting NCCL");
   }
 
-  // On a stream beside the caller's, so that the interior overlaps.
-  void start(Stream stream) override {
-    cuda_ok(cudaEventRecord(fork_.get(), stream), "starting NCCL's exchange");
-    cuda_ok(cudaStreamWaitEvent(beside_.get(), fork_.get()), "starting NCCL's exchange");
-    exchange(beside_.get());
-    cuda_ok(cudaEventRecord(join_.get(), beside_.get()), "starting NCCL's exchange");
-  }
-  void wait(Stream stream) override {
-    cuda_ok(cudaStreamWaitEvent(stream, join_.get()), "waiting for NCCL's exchange");
-  }
+  void start(Stream stream) override { exchange(stream); }
+  void wait(Stream) override {}
 
  private:
   void exchange(cudaStream_t stream) const {
@@ -52,8 +45,6 @@ class Messages : public Peer::Exchange {
 
   ncclComm_t comm_;
   std::vector<Message> messages_, receives_;
-  OwnEvent fork_, join_;
-  OwnStream beside_;
 };
 
 class NcclPeer : public Peer {

@@ -25,4 +25,9 @@ unsigned ranks_on_this_gpu(World& world) {
   return static_cast<unsigned>(std::count(all.begin(), all.end(), bus));
 }
 
+bool has_gpu_alone(World& world) {
+  const std::vector<unsigned> sharing = world.all_gather(ranks_on_this_gpu(world));
+  return *std::max_element(sharing.begin(), sharing.end()) == 1;
+}
+
 }  // namespace tca::apps

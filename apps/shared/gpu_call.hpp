@@ -17,6 +17,10 @@ void cuda_ok(cudaError_t result, std::string_view what);
 // Collective.
 unsigned ranks_on_this_gpu(World& world);
 
+// Whether every rank of the world has a GPU of its own. Kernels that wait for another rank may then run beside others: where ranks
+// share a GPU, more streams than it has queues could keep from running what they wait for. Collective.
+bool has_gpu_alone(World& world);
+
 class OwnStream {
  public:
   OwnStream() { cuda_ok(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking), "making a stream"); }
@@ -51,6 +55,27 @@ class OwnEvent {
 
  private:
   cudaEvent_t event_ = nullptr;
+};
+
+// What is put on it between a fork and a join runs beside what is put on the other stream meanwhile; a graph that captures the
+// other captures both.
+class SideStream {
+ public:
+  // Work on it comes behind the other's so far.
+  cudaStream_t fork(cudaStream_t other) const {
+    cuda_ok(cudaEventRecord(fork_.get(), other), "starting what runs beside");
+    cuda_ok(cudaStreamWaitEvent(stream_.get(), fork_.get()), "starting what runs beside");
+    return stream_.get();
+  }
+  // And the other's comes behind this one's.
+  void join(cudaStream_t other) const {
+    cuda_ok(cudaEventRecord(join_.get(), stream_.get()), "joining what ran beside");
+    cuda_ok(cudaStreamWaitEvent(other, join_.get()), "joining what ran beside");
+  }
+
+ private:
+  OwnEvent fork_, join_;
+  OwnStream stream_;
 };
 
 // Device memory, zero at first.

@@ -25,8 +25,7 @@ void nccl_ok(ncclResult_t result, std::string_view what) {
 }
 
 NcclCommunicator::NcclCommunicator(World& world) {
-  const std::vector<unsigned> sharing = world.all_gather(ranks_on_this_gpu(world));
-  if (*std::max_element(sharing.begin(), sharing.end()) > 1)
+  if (!has_gpu_alone(world))
     throw Error(Errc::invalid_argument,
                 "NCCL needs a GPU for each rank, and here some share one: to compare, start fewer ranks");
   // What multicast speeds up is not sent here, and setting it up fails in some virtual machines.
