@@ -22,6 +22,10 @@ if(OPENTCA_SANITIZE)
       "LSAN_OPTIONS=suppressions=${PROJECT_SOURCE_DIR}/cmake/lsan.supp:print_suppressions=0"
       "UBSAN_OPTIONS=print_stacktrace=1" "TSAN_OPTIONS=halt_on_error=1:second_deadlock_stack=1")
 endif()
+# A gtest program as five processes of mpirun, more than there may be cores.
+set(OPENTCA_TEST_UNDER_MPIRUN
+    ${CMAKE_COMMAND} -E env OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1
+    OMPI_MCA_hwloc_base_binding_policy=none OMPI_MCA_mpi_yield_when_idle=1 ${OPENTCA_TEST_OVER_MPI} ${MPIEXEC_EXECUTABLE} ${MPIEXEC_NUMPROC_FLAG} 5)
 
 # Builds just the tests that ThreadSanitizer is meant for: ctest -L thread.
 add_custom_target(opentca_thread_tests)

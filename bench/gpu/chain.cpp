@@ -11,13 +11,15 @@ namespace tca::bench::gpu {
 
 namespace {
 
-// What explain() says of the puts: "cuda/ll, ..." gives "ll"; joined by + when they differ.
+// What explain() says of the puts: "cuda/ll, ..." gives "ll", "mpi/staged, ..." "staged"; joined by + when they differ.
 std::string chosen_protocols(const Chain& chain) {
   std::set<std::string> found;
   std::istringstream lines(chain.explain());
   for (std::string line; std::getline(lines, line);) {
-    const std::size_t at = line.find("cuda/");
-    if (at != std::string::npos) found.insert(line.substr(at + 5, line.find(',', at) - at - 5));
+    for (const std::string_view fabric : {"cuda/", "mpi/"}) {
+      const std::size_t at = line.find(fabric), begin = at + fabric.size();
+      if (at != std::string::npos) found.insert(line.substr(begin, line.find(',', begin) - begin));
+    }
   }
   std::string joined;
   for (const std::string& protocol : found) joined += (joined.empty() ? "" : "+") + protocol;

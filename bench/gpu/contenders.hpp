@@ -82,6 +82,7 @@ struct Way {
   std::string start, scope, route;
   bool guarded = true;
   Grid grid;
+  std::string fabric = "cuda";
 };
 
 // Collective.

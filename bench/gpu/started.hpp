@@ -14,7 +14,7 @@ class Started : public Kind {
  public:
   template <class... Args>
   explicit Started(const Way& way, Args&&... args) : Kind(std::forward<Args>(args)...) {
-    this->fabric = "cuda";
+    this->fabric = way.fabric;
     this->guarded = way.guarded;
     this->start = way.start;
     if (way.start == "kernel") this->scope = way.scope;

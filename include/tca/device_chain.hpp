@@ -45,6 +45,7 @@ struct Stores {
   Word end_segment = 0;
   Word link = 0;
   bool by_copy_engine = false;  // when the host starts the chain
+  bool source_comes = false;    // what is stored is not there either before `ready` says so
 };
 
 // Arrivals of one stored put, at the receiver.

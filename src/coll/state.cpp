@@ -1,5 +1,6 @@
 #include "coll/state.hpp"
 
+#include <algorithm>
 #include <cstring>
 
 #include "base/fail.hpp"
@@ -97,12 +98,28 @@ void State::add(Chain& chain, const Put& put) const {
   }
 }
 
+// Where windows are an accelerator's memory a rank's copies are puts to itself, which need no host.
+Round State::as_chain(const Round& round) const {
+  Round chain = round;
+  if (on_host_) return chain;
+  chain.copies.clear();
+  for (const Combine& copy : round.copies) {
+    const Slice& from = copy.operands.front();
+    if (copy.count == 0 || address(copy.into) == address(from)) continue;
+    chain.puts.push_back(
+        {problem_.rank, copy.into.buffer, copy.into.first, from.buffer, from.first, copy.count});
+    chain.expect(problem_.rank);
+  }
+  return chain;
+}
+
 // Every rank commits every round, also those in which it has no part.
 void State::commit(World& world, const Schedule& schedule) {
   if (schedule.scratch > 0) elements_->make_scratch(world, schedule.scratch);
   const std::size_t rounds = schedule.rounds.size();
   chains_.reserve(rounds);
-  for (const Round& round : schedule.rounds) {
+  for (const Round& laid_down : schedule.rounds) {
+    const Round round = as_chain(laid_down);
     Chain& chain = chains_.emplace_back(world.chain(
         fmt::format("{}: {} by {}, round {} of {}", request_.name, to_string(request_.kind), algorithm_,
                     chains_.size() + 1, rounds),
@@ -147,24 +164,46 @@ void State::start() {
   if (!steps_.empty()) begin_round();
 }
 
-void State::on_stream(const char* call, Stream stream, void (fabric::Collective::*order)(Stream)) {
+void State::require_streams(const char* call) {
   if (running_) {
     base::fail(Errc::invalid_argument,
                "{} of the {} on a stream while a run of it by the host is under way; wait for it first", call,
                title());
   }
-  if (kernels_) {
-    kernels_->check();
-    return (kernels_->share().*order)(stream);
+  if (kernels_) return kernels_->check();
+  const bool by_host = std::any_of(steps_.begin(), steps_.end(), [](const Step& step) {
+    return !step.copies.empty() || !step.combines.empty();
+  });
+  if (!by_host) return;
+  base::fail(
+      Errc::invalid_argument,
+      "{} of the {} on a stream: it goes by {}, whose values the host combines; call it without a "
+      "stream, or run on the fabric cuda, all ranks in one sub-cluster, with no algorithm and no route "
+      "forced and, if it combines, a sum, min, max or product of float, double, int32 or int64",
+      call, title(), algorithm_);
+}
+
+void State::start_on(Stream stream) {
+  require_streams("start");
+  if (kernels_) return kernels_->share().start_on(stream);
+  for (const Step& step : steps_) {
+    if (&step == &steps_.back())
+      step.chain->start(stream);
+    else
+      step.chain->exchange(stream);
   }
-  if (chains_.empty()) return;
-  base::fail(Errc::invalid_argument,
-             "{} of the {} on a stream: it goes by {}, whose rounds the host drives; call it without a "
-             "stream, or run on "
-             "the fabric cuda with no algorithm and no route forced and, if it combines, a sum, min, max or "
-             "product of "
-             "float, double, int32 or int64",
-             call, title(), algorithm_);
+}
+
+void State::wait_on(Stream stream) {
+  require_streams("wait");
+  if (kernels_) return kernels_->share().wait_on(stream);
+  if (!steps_.empty()) steps_.back().chain->wait(stream);
+}
+
+void State::run_on(Stream stream) {
+  require_streams("run");
+  if (kernels_) return kernels_->share().run_on(stream);
+  for (const Step& step : steps_) step.chain->exchange(stream);
 }
 
 void State::begin_round() {

@@ -17,9 +17,10 @@ class State {
   void start();
   bool test();
   void wait();
-  void start_on(Stream stream) { on_stream("start", stream, &fabric::Collective::start_on); }
-  void wait_on(Stream stream) { on_stream("wait", stream, &fabric::Collective::wait_on); }
-  void run_on(Stream stream) { on_stream("run", stream, &fabric::Collective::run_on); }
+  // By the fabric's kernels, or as chains one behind the other, where nothing between them needs the host.
+  void start_on(Stream stream);
+  void wait_on(Stream stream);
+  void run_on(Stream stream);
   const std::string& algorithm() const { return algorithm_; }
   std::string explain() const;
   bool on_host() const { return on_host_; }
@@ -38,7 +39,8 @@ class State {
   };
 
   void choose(World& world);
-  void on_stream(const char* call, Stream stream, void (fabric::Collective::*order)(Stream));
+  void require_streams(const char* call);
+  Round as_chain(const Round& round) const;
   void commit(World& world, const Schedule& schedule);
   void add(Chain& chain, const Put& put) const;
   std::vector<Work> resolve(const std::vector<Combine>& combines) const;

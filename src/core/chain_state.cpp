@@ -116,8 +116,9 @@ void ChainState::require_startable(const char* call) const {
 // On the fabric of every program, before the first of them is given anything.
 void ChainState::require_streams(const char* call) const {
   if (!committed_ || running_) require_startable(call);
-  for (const auto& fabric : world_->fabrics()) {
-    if (fabric->has_streams()) continue;
+  for (std::size_t f = 0; f < programs_.size(); ++f) {
+    const auto& fabric = world_->fabrics()[f];
+    if (fabric->has_streams() || (programs_.size() > 1 && programs_[f]->is_empty())) continue;
     fail(Errc::invalid_argument,
          "{} of chain '{}' on a stream: the fabric {} has no streams; call it without one, or choose the "
          "fabric cuda (WorldOptions::fabric or OPENTCA_FABRIC)",
@@ -162,13 +163,17 @@ void ChainState::exchange_on(Stream stream) {
 
 const DeviceChain& ChainState::device() const {
   if (!committed_) fail(Errc::invalid_argument, "device() of chain '{}' before its commit", name_);
-  for (const auto& program : programs_) {
-    if (const DeviceChain* device = program->device_chain()) return *device;
+  const DeviceChain* device = programs_.front()->device_chain();
+  for (std::size_t f = 0; f < programs_.size(); ++f) {
+    const bool drivable = programs_[f]->device_chain() != nullptr || (f > 0 && programs_[f]->is_empty());
+    if (drivable) continue;
+    fail(Errc::invalid_argument,
+         "device() of chain '{}': no kernel can drive what goes over the fabric {}; {}", name_,
+         world_->fabrics()[f]->name(),
+         device != nullptr ? "start the chain on a stream, or put to ranks of the same sub-cluster only"
+                           : "choose the fabric cuda (WorldOptions::fabric or OPENTCA_FABRIC)");
   }
-  fail(Errc::invalid_argument,
-       "device() of chain '{}': no kernel can drive a chain of the fabric {}; choose the fabric cuda "
-       "(WorldOptions::fabric or OPENTCA_FABRIC)",
-       name_, world_->fabrics().front()->name());
+  return *device;
 }
 
 bool ChainState::advance() {

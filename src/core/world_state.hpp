@@ -66,8 +66,10 @@ class WorldState : public std::enable_shared_from_this<WorldState> {
   }
 
   // This rank starts nothing more; see Fabric::rest.
+  // The last first: it may still carry what those before it have gathered.
   void rest() {
-    for (const auto& fabric : ground_.fabrics) fabric->rest();
+    for (auto fabric = ground_.fabrics.rbegin(); fabric != ground_.fabrics.rend(); ++fabric)
+      (*fabric)->rest();
   }
 
   // Collective. `existing` null: memory of the fabric's.

@@ -1,6 +1,7 @@
 // The control plane: how ranks meet and agree outside the hot path. Whatever brings the ranks up provides it.
 #pragma once
 
+#include <algorithm>
 #include <chrono>
 #include <functional>
 #include <optional>
@@ -17,6 +18,15 @@ namespace tca::fabric {
 // directly. A sub-cluster lies within a host.
 struct Places {
   std::vector<int> host, sub_cluster;
+
+  bool same_sub_cluster(int rank, int other) const {
+    return sub_cluster[static_cast<std::size_t>(rank)] == sub_cluster[static_cast<std::size_t>(other)];
+  }
+  // How many ranks of its host come before it.
+  int seat(int rank) const {
+    const auto end = host.begin() + rank;
+    return static_cast<int>(std::count(host.begin(), end, *end));
+  }
 
   // Those of a world that is one sub-cluster.
   static Places together(int ranks) {

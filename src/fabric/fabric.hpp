@@ -94,6 +94,9 @@ class Program {
   // What a kernel needs to start and wait by itself; null where none can.
   virtual const DeviceChain* device_chain() const { return nullptr; }
 
+  // Whether this rank has no part in any step of it.
+  virtual bool is_empty() const { return false; }
+
  private:
   [[noreturn]] static void fail_without_streams() {
     base::fail(Errc::invalid_argument,
@@ -109,6 +112,8 @@ class Team {
   virtual const DeviceTeam& device() const = 0;
   virtual void allreduce_sum_on(double* values, std::size_t count, Stream stream) = 0;
 };
+
+class Stager;
 
 class Fabric {
  public:
@@ -142,6 +147,9 @@ class Fabric {
 
   // Whether programs can be ordered on an accelerator's streams; windows are then that accelerator's memory.
   virtual bool has_streams() const { return false; }
+
+  // How fabrics that do not reach its windows' memory get at it; null where that is the host's. Lives as long as the fabric.
+  virtual Stager* stager() { return nullptr; }
 
   // Which accelerator this rank drives, for people; empty without one.
   virtual std::string device_name() const { return {}; }

@@ -1,5 +1,7 @@
 #include "route/bring_up.hpp"
 
+#include <algorithm>
+#include <array>
 #include <charconv>
 #include <cstdlib>
 #include <cstring>
@@ -20,16 +22,21 @@ namespace {
 
 using base::fail;
 
-MpiWishes of_mpi(const Wishes& wishes) { return {wishes.time_limit, wishes.progress_thread}; }
+MpiWishes of_mpi(const Wishes& wishes) {
+  return {wishes.time_limit, wishes.progress_thread, on_gpus(wishes.fabric)};
+}
 
 #if OPENTCA_HAS_CUDA
-std::unique_ptr<fabric::Fabric> make_cuda(fabric::Control& control, const Wishes& wishes, Ranks ranks) {
+std::unique_ptr<fabric::Fabric> make_cuda(fabric::Control& control, const Wishes& wishes, Ranks ranks,
+                                          const fabric::Places& places) {
   return cuda::make_fabric(
-      control,
+      control, places,
       {.threads = ranks == Ranks::threads, .device = wishes.device, .engine_blocks = wishes.engine_blocks});
 }
 #else
-std::unique_ptr<fabric::Fabric> make_cuda(fabric::Control&, const Wishes&, Ranks) { return nullptr; }
+std::unique_ptr<fabric::Fabric> make_cuda(fabric::Control&, const Wishes&, Ranks, const fabric::Places&) {
+  return nullptr;
+}
 #endif
 
 std::unique_ptr<fabric::Fabric> make_shm(fabric::Control& control, Ranks ranks,
@@ -40,11 +47,14 @@ std::unique_ptr<fabric::Fabric> make_shm(fabric::Control& control, Ranks ranks,
 
 void make_fabrics(Ground& ground, const Wishes& wishes, Ranks ranks) try {
   fabric::Control& control = *ground.control;
-  if (wishes.fabric == "cuda")
-    ground.fabrics.push_back(make_cuda(control, wishes, ranks));
+  if (on_gpus(wishes.fabric))
+    ground.fabrics.push_back(make_cuda(control, wishes, ranks, ground.places));
   else if (wishes.fabric != "mpi")
     ground.fabrics.push_back(make_shm(control, ranks, ground.places));
-  if (needs_mpi(wishes.fabric)) ground.fabrics.push_back(make_mpi_fabric(control, of_mpi(wishes)));
+  if (needs_mpi(wishes.fabric)) {
+    fabric::Stager* const stager = ground.fabrics.empty() ? nullptr : ground.fabrics.front()->stager();
+    ground.fabrics.push_back(make_mpi_fabric(control, of_mpi(wishes), stager));
+  }
 } catch (const Error& error) {
   // Those who wait for this rank are told; of a rank that it lost itself, the control plane has already noted which.
   if (error.code() != Errc::rank_lost && error.code() != Errc::timed_out)
@@ -167,13 +177,15 @@ std::string fabric_name(const std::string& asked, std::string_view otherwise) {
   const bool from_environment = asked.empty() && set != nullptr;
   const std::string name = from_environment ? set : asked.empty() ? std::string(otherwise) : asked;
   const char* const origin = from_environment ? "OPENTCA_FABRIC" : "WorldOptions::fabric";
-  if (name != "shm" && name != "cuda" && name != "sim" && name != "mpi" && name != "shm+mpi")
+  constexpr std::array<std::string_view, 6> names{"shm", "cuda", "mpi", "shm+mpi", "cuda+mpi", "sim"};
+  if (std::find(names.begin(), names.end(), name) == names.end())
     fail(Errc::invalid_argument,
-         "{} is '{}', and there is no such fabric; there are shm, cuda, mpi, shm+mpi and sim", origin, name);
+         "{} is '{}', and there is no such fabric; there are shm, cuda, mpi, shm+mpi, cuda+mpi and sim",
+         origin, name);
 #if !OPENTCA_HAS_CUDA
-  if (name == "cuda") {
+  if (on_gpus(name)) {
     fail(Errc::invalid_argument,
-         "fabric cuda ({}): this OpenTCA was built without CUDA; install the toolkit and configure again",
+         "fabric {} ({}): this OpenTCA was built without CUDA; install the toolkit and configure again", name,
          origin);
   }
 #endif

@@ -9,23 +9,32 @@ namespace tca::route {
 
 #if OPENTCA_HAS_MPI
 
+namespace {
+
+mpi::Settings settings(const MpiWishes& wishes, fabric::Stager* stager = nullptr) {
+  return {wishes.time_limit, wishes.progress_thread, wishes.staged, stager};
+}
+
+}  // namespace
+
 bool built_with_mpi() { return true; }
 
 std::string mpi_library() { return mpi::library_name(); }
 
 std::unique_ptr<fabric::Control> join_over_mpi(const MpiWishes& wishes) {
-  return mpi::join({wishes.time_limit, wishes.progress_thread});
+  return mpi::join(settings(wishes));
 }
 
 std::unique_ptr<fabric::Control> join_over_mpi(const void* comm, std::size_t bytes, std::string_view header,
                                                const MpiWishes& wishes) {
-  return mpi::join(comm, bytes, header, {wishes.time_limit, wishes.progress_thread});
+  return mpi::join(comm, bytes, header, settings(wishes));
 }
 
 std::vector<int> hosts_over_mpi(const fabric::Control& control) { return mpi::hosts(control); }
 
-std::unique_ptr<fabric::Fabric> make_mpi_fabric(fabric::Control& control, const MpiWishes& wishes) {
-  return mpi::make_fabric(control, {wishes.time_limit, wishes.progress_thread});
+std::unique_ptr<fabric::Fabric> make_mpi_fabric(fabric::Control& control, const MpiWishes& wishes,
+                                                fabric::Stager* stager) {
+  return mpi::make_fabric(control, settings(wishes, stager));
 }
 
 #else
@@ -48,7 +57,9 @@ std::unique_ptr<fabric::Control> join_over_mpi(const void*, std::size_t, std::st
   fail_without();
 }
 std::vector<int> hosts_over_mpi(const fabric::Control&) { fail_without(); }
-std::unique_ptr<fabric::Fabric> make_mpi_fabric(fabric::Control&, const MpiWishes&) { fail_without(); }
+std::unique_ptr<fabric::Fabric> make_mpi_fabric(fabric::Control&, const MpiWishes&, fabric::Stager*) {
+  fail_without();
+}
 
 #endif
 

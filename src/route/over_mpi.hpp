@@ -9,6 +9,7 @@
 
 #include "fabric/control.hpp"
 #include "fabric/fabric.hpp"
+#include "fabric/staging.hpp"
 
 namespace tca::route {
 
@@ -17,11 +18,13 @@ bool built_with_mpi();
 // What it was built with, e.g. "Open MPI v4.1.4"; empty without.
 std::string mpi_library();
 
+inline bool on_gpus(std::string_view fabric) { return fabric == "cuda" || fabric == "cuda+mpi"; }
 inline bool needs_mpi(std::string_view fabric) { return fabric == "mpi" || fabric.ends_with("+mpi"); }
 
 struct MpiWishes {
   std::chrono::milliseconds time_limit;
   bool progress_thread;
+  bool staged;  // windows are an accelerator's memory
 };
 
 // The rest throws Error{invalid_argument} in a build without MPI; see fabric/mpi/mpi_fabric.hpp.
@@ -29,6 +32,7 @@ std::unique_ptr<fabric::Control> join_over_mpi(const MpiWishes& wishes);
 std::unique_ptr<fabric::Control> join_over_mpi(const void* comm, std::size_t bytes, std::string_view header,
                                                const MpiWishes& wishes);
 std::vector<int> hosts_over_mpi(const fabric::Control& control);
-std::unique_ptr<fabric::Fabric> make_mpi_fabric(fabric::Control& control, const MpiWishes& wishes);
+std::unique_ptr<fabric::Fabric> make_mpi_fabric(fabric::Control& control, const MpiWishes& wishes,
+                                                fabric::Stager* stager);
 
 }  // namespace tca::route

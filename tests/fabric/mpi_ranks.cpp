@@ -93,9 +93,12 @@ Backend mpi_backend(const std::string& fabric, int sub_cluster, std::vector<std:
   return {name, [=] { return std::make_unique<MpiRanks>(fabric, sub_cluster); }, std::move(routes), 10, 5};
 }
 
-int run_tests_over_mpi(int argc, char** argv) {
-  MPI_Init(&argc, &argv);
-  int rank = 0;
+int run_tests_over_mpi(int argc, char** argv, bool by_threads) {
+  int rank = 0, given = 0;
+  if (by_threads)
+    MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &given);
+  else
+    MPI_Init(&argc, &argv);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   testing::InitGoogleTest(&argc, argv);
   int result = 0;

@@ -6,8 +6,9 @@
 
 namespace tca::test {
 
-// Initialises MPI, runs all tests, prints on one process only. For `main`.
-int run_tests_over_mpi(int argc, char** argv);
+// Initialises MPI, for calls from several threads at once if that is asked for, runs all tests, and prints on one process only.
+// For `main`.
+int run_tests_over_mpi(int argc, char** argv, bool by_threads = false);
 
 // `sub_cluster` ranks to a sub-cluster; 0: all of a host.
 Backend mpi_backend(const std::string& fabric, int sub_cluster, std::vector<std::string> routes);

@@ -103,7 +103,7 @@ class Environment(WorldTest):
             self.assertEqual(file.read(), b"dear diary, " * 100)
 
     def test_fabrics(self):
-        self.refused("OPENTCA_FABRIC is 'fax', and there is no such fabric; there are shm, cuda, mpi, shm\\+mpi and sim", OPENTCA_FABRIC="fax")
+        self.refused("OPENTCA_FABRIC is 'fax', and there is no such fabric; there are shm, cuda, mpi, shm\\+mpi, cuda\\+mpi and sim", OPENTCA_FABRIC="fax")
         if not CUDA:
             self.refused("fabric cuda .OPENTCA_FABRIC.: this OpenTCA was built without CUDA", OPENTCA_FABRIC="cuda")
 

@@ -1,6 +1,5 @@
 // The ways to start a chain: by the host (through kernels or the resident engine), on a stream, in a CUDA graph, and from
-// kernels; alone and mixed. Every rank sends a strided face to its right neighbour and one to its left; each step's values
-// tell rank and step apart.
+// kernels; alone and mixed.
 #include <gtest/gtest.h>
 
 #include <chrono>
@@ -8,88 +7,10 @@
 #include <thread>
 
 #include "cuda_ok.hpp"
-#include "field.hpp"
+#include "ring.hpp"
 
 namespace tca::test {
 namespace {
-
-class Ring {
- public:
-  Ring(World& world, const ChainOptions& options)
-      : rank(world.rank()),
-        left((rank + world.size() - 1) % world.size()),
-        right((rank + 1) % world.size()),
-        u(world.window<long>(rows * pitch)),
-        chain(world.chain("ring", options)) {
-    const Layout face = block_stride(rows, width, pitch);
-    chain.put(u.on(left).at(pitch - width), u.at(width), face);
-    chain.put(u.on(right).at(0), u.at(pitch - 2 * width), face);
-    chain.expect(left);
-    if (left != right) chain.expect(right);
-    chain.commit();
-    ok(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
-    here = {u.data(), rank, left, right, nullptr};
-    ok(cudaMallocHost(&here.wrong, sizeof *here.wrong));
-    ok(cudaMalloc(&step, sizeof *step));
-    *here.wrong = 0;
-  }
-  ~Ring() {
-    cudaStreamDestroy(stream);
-    cudaFreeHost(here.wrong);
-    cudaFree(step);
-  }
-
-  void by_host(long s) {
-    write_faces(here, s, stream);
-    ok(cudaStreamSynchronize(stream));
-    chain.start();
-    chain.wait();
-    check_ghosts(here, s, stream);
-    ok(cudaStreamSynchronize(stream));
-  }
-  void by_stream(long s, bool fused) {
-    write_faces(here, s, stream);
-    if (fused) {
-      chain.exchange(stream);
-    } else {
-      chain.start(stream);
-      chain.wait(stream);
-    }
-    check_ghosts(here, s, stream);
-  }
-  void by_kernel(long s, int steps) { ok(run_steps(chain.device(), here, s, steps, stream)); }
-  cudaGraphExec_t capture(int steps) {
-    cudaGraph_t graph;
-    ok(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal));
-    for (int i = 0; i < steps; ++i) {
-      write_next_faces(here, step, stream);
-      if (i % 2 == 0) {
-        chain.exchange(stream);
-      } else {
-        chain.start(stream);
-        chain.wait(stream);
-      }
-      check_next_ghosts(here, step, stream);
-    }
-    ok(cudaStreamEndCapture(stream, &graph));
-    cudaGraphExec_t exec;
-    ok(cudaGraphInstantiate(&exec, graph, 0));
-    ok(cudaGraphDestroy(graph));
-    return exec;
-  }
-  void finish(World& world) {
-    ok(cudaStreamSynchronize(stream));
-    world.check();
-    require(*here.wrong == 0, "rank {}: {} ghost elements are wrong", rank, *here.wrong);
-  }
-
-  int rank, left, right;
-  Window<long> u;
-  Chain chain;
-  cudaStream_t stream{};
-  Field here{};
-  long* step = nullptr;
-};
 
 struct Way {
   int ranks;

@@ -279,7 +279,7 @@ TEST(World, TakesItsFabricFromOptionsThenFromTheEnvironment) {
   EXPECT_EQ(fabric_of(""), "fabric shm");
   setenv("OPENTCA_FABRIC", "carrier pigeon", 1);
   EXPECT_TRUE(is_wrong({"OPENTCA_FABRIC is 'carrier pigeon', and there is no such fabric; there are shm, "
-                        "cuda, mpi, shm+mpi and sim"},
+                        "cuda, mpi, shm+mpi, cuda+mpi and sim"},
                        [&] { fabric_of(""); }));
   EXPECT_EQ(fabric_of("shm"), "fabric shm");
   unsetenv("OPENTCA_FABRIC");

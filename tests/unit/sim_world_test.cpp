@@ -303,7 +303,7 @@ TEST(SimWorld, AMachineThatCannotBeIsRefused) {
   EXPECT_TRUE(refuses(Errc::invalid_argument, {"deep-thought"},
                       [&] { World::run_threads(2, nothing, on("deep-thought")); }));
   EXPECT_TRUE(refuses(Errc::invalid_argument,
-                      {"WorldOptions::fabric is 'simulated'", "shm, cuda, mpi, shm+mpi and sim"},
+                      {"WorldOptions::fabric is 'simulated'", "shm, cuda, mpi, shm+mpi, cuda+mpi and sim"},
                       [&] { World::run_threads(2, nothing, {.fabric = "simulated"}); }));
 }
 

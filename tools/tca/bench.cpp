@@ -176,12 +176,13 @@ void check(const BenchOptions& options) {
     refuse("--rounds and --placements must be at least 1");
   if (options.descriptors < 1 || options.descriptors > 65536)
     refuse("--descriptors: 1 to 65536 are possible");
-  if (options.fabric == "cuda" && options.what == "commit")
-    refuse("commit is measured on shm; leave --fabric cuda out");
+  const bool on_gpus = route::on_gpus(options.fabric);
+  if (on_gpus && options.what == "commit")
+    refuse("commit is measured on shm; leave --fabric {} out", options.fabric);
   if (!options.algorithms.empty() && !is_coll(options.what)) refuse("--algorithm is for collectives");
   if (options.what == "overlap") return check_overlap_bench(options);
   if (!options.progress.empty() || options.points > 0) refuse("--progress and --points are for overlap");
-  options.fabric == "cuda" ? check_gpu_bench(options) : check_host(options);
+  on_gpus ? check_gpu_bench(options) : check_host(options);
 }
 
 int run_bench(const BenchOptions& options) {
@@ -190,8 +191,8 @@ int run_bench(const BenchOptions& options) {
   if (!already_a_rank()) {
     // A library's helper threads would share the one core with the rank that waits for its GPU, and the progress thread
     // with the rank that computes, where there is another for it.
-    const bool has_helpers =
-        options.fabric == "cuda" || (options.progresses_by("thread") && usable_cores() >= 2 * options.ranks);
+    const bool has_helpers = route::on_gpus(options.fabric) ||
+                             (options.progresses_by("thread") && usable_cores() >= 2 * options.ranks);
     const bool unbound = has_helpers && options.bind == Bind::automatic;
     const LaunchOptions job{.name = "tca bench",
                             .ranks = options.ranks,
@@ -201,7 +202,7 @@ int run_bench(const BenchOptions& options) {
     if (bench::have_mpi()) return launch_under_mpirun(job);
     refuse("this build has no MPI; install libopenmpi-dev and openmpi-bin and build again");
   }
-  if (options.fabric == "cuda") {
+  if (route::on_gpus(options.fabric)) {
     run_gpu_bench(options);
   } else {
     // What was asked for here counts, not what the environment says.
@@ -251,8 +252,9 @@ void add_bench(Subcommands& tca) {
                              "allreduce", "reduce_scatter", "alltoall"}));
   app.add_option("--fabric", options->fabric,
                  "shm: memory of this host; mpi; shm+mpi: shm within sub-clusters, mpi across; cuda: GPUs, a "
-                 "process each; sim: a modelled machine, in its own time")
-      ->check(CLI::IsMember({"shm", "mpi", "shm+mpi", "cuda", "sim"}))
+                 "process each; cuda+mpi: GPUs within sub-clusters, mpi across; sim: a modelled machine, in "
+                 "its own time")
+      ->check(CLI::IsMember({"shm", "mpi", "shm+mpi", "cuda", "cuda+mpi", "sim"}))
       ->capture_default_str();
   app.add_option("--machine", options->machine, "The machine to model, on sim: a machine file's name or path")
       ->envname("OPENTCA_MACHINE");

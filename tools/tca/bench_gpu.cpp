@@ -8,6 +8,7 @@
 #include "bench_report.hpp"
 #include "gpu/in_turn.hpp"
 #include "gpu/machine.hpp"
+#include "mpi_options.hpp"
 #include "refuse.hpp"
 #include "tca/tca.hpp"
 
@@ -79,7 +80,9 @@ class GpuBench {
 std::vector<gpu::Way> GpuBench::ways(bool with_scopes) const {
   std::vector<gpu::Way> all;
   for (const std::string& start : options_.starts) {
-    gpu::Way way{start, "parts", options_.route, !options_.unguarded, {options_.blocks, options_.threads}};
+    gpu::Way way{
+        start,          "parts", options_.route, !options_.unguarded, {options_.blocks, options_.threads},
+        options_.fabric};
     all.push_back(way);
     if (start != "kernel" || !with_scopes) continue;
     way.scope = "grid";
@@ -163,7 +166,7 @@ void GpuBench::collective() {
     if (way.start == "graph" || way.start == "host") by_host.push_back(way);
   for (const std::size_t bytes : sizes(own)) {
     const auto make = [&, bytes] {
-      bench::CollTask task{what, bytes, "cuda", {}, {}};
+      bench::CollTask task{what, bytes, options_.fabric, {}, {}};
       gpu::Contenders all;
       for (const gpu::Way& way : by_host) {
         for (const std::string& algorithm : algorithms()) {
@@ -273,6 +276,11 @@ void check_collective(const BenchOptions& options) {
 }  // namespace
 
 void check_gpu_bench(const BenchOptions& options) {
+  if (is_over_mpi(options.fabric)) {
+    if (options.starts_by("kernel") || options.starts_by("engine"))
+      refuse("no kernel drives what goes over MPI; on {} say --start graph, host or both", options.fabric);
+    if (options.against("nvshmem")) refuse("--peer nvshmem is for --fabric cuda");
+  }
   for (const std::string& peer : options.peers) {
     if (peer == "hand") refuse("--peer hand is hand-written shared memory; it is for --fabric shm");
     if (!gpu::has_peer(peer))
@@ -286,7 +294,7 @@ void check_gpu_bench(const BenchOptions& options) {
 }
 
 void run_gpu_bench(const BenchOptions& options) {
-  World world = World::init({.fabric = "cuda", .engine_blocks = options.starts_by("engine") ? 1 : 0});
+  World world = World::init({.fabric = options.fabric, .engine_blocks = options.starts_by("engine") ? 1 : 0});
   GpuBench(world, options).run();
 }
 

@@ -72,7 +72,7 @@ void measure_bytes(World& world, const BenchOptions& options, std::size_t bytes)
 }  // namespace
 
 void check_overlap_bench(const BenchOptions& options) {
-  if (options.fabric == "cuda" || options.fabric == "sim")
+  if (route::on_gpus(options.fabric) || options.fabric == "sim")
     refuse("an overlap is measured on shm, mpi and shm+mpi, not on {}", options.fabric);
   if (options.ranks < 2) refuse("an overlap needs 2 ranks");
   for (const std::string& peer : options.peers) {

@@ -31,8 +31,9 @@ struct Variable {
 
 constexpr std::array variables{
     Variable{"OPENTCA_TIME_LIMIT", "seconds a blocking call may take (30)"},
-    Variable{"OPENTCA_FABRIC", "shm, cuda, mpi, shm+mpi or sim, where a program does not say (shm)"},
-    Variable{"OPENTCA_SUBCLUSTER", "ranks to a sub-cluster, on shm+mpi (all of a host)"},
+    Variable{"OPENTCA_FABRIC",
+             "shm, cuda, mpi, shm+mpi, cuda+mpi or sim, where a program does not say (shm)"},
+    Variable{"OPENTCA_SUBCLUSTER", "ranks to a sub-cluster, on shm+mpi and cuda+mpi (all of a host)"},
     Variable{"OPENTCA_PROGRESS_THREAD", "1: a thread moves messages on while a rank computes, on mpi"},
     Variable{"OPENTCA_ROUTE", "overrides the choice of channels"},
     Variable{"OPENTCA_TUNING", "the tuning table: a file, or off (the one of tca tune)"},

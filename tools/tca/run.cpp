@@ -34,8 +34,8 @@ void add_run(Subcommands& tca) {
   add_bind_option(app, options->bind);
   app.add_option(
          "--fabric", *fabric,
-         "What carries the bytes where the program does not say; mpi and shm+mpi are started by mpirun")
-      ->check(CLI::IsMember({"shm", "cuda", "mpi", "shm+mpi"}));
+         "What carries the bytes where the program does not say; what has mpi in it is started by mpirun")
+      ->check(CLI::IsMember({"shm", "cuda", "mpi", "shm+mpi", "cuda+mpi"}));
   add_sub_cluster_option(app);
   app.add_flag("--tag", options->tag, "Begin each line of output with `[rank] `");
   app.add_option("PROGRAM", options->argv, "The program and its arguments, after `--`")

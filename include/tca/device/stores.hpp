@@ -63,6 +63,7 @@ template <class Block, class MayStore>
 TCA_DEVICE bool copy_segment(const Stores& put, Word segment, const Block& block, const MayStore& may_store) {
   const Word begin = segment * put.segment_atoms;
   const Word end = put.loops.atoms - begin < put.segment_atoms ? put.loops.atoms : begin + put.segment_atoms;
+  if (put.source_comes && !may_store()) return false;
   switch (put.atom_bytes) {
     case 16:
       return copy_atoms<Atom16>(put, begin, end, block, may_store);

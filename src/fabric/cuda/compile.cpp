@@ -6,6 +6,7 @@
 #include "base/fail.hpp"
 #include "fabric/cuda/memory.hpp"
 #include "fabric/cuda/plan.hpp"
+#include "fabric/cuda/tables.hpp"
 
 namespace tca::cuda {
 
@@ -50,10 +51,10 @@ class Compiler {
         inbox_(inbox),
         stream_(stream),
         copier_(copier),
+        id_(id),
         out_(pieces_of(share.outgoing)),
         in_(pieces_of(share.incoming)),
         compiled_(std::make_unique<Compiled>(inbox)) {
-    compiled_->chain.patience.chain = id;
     for (const Piece& piece : out_) links_.emplace(piece.put->to, 0);
     for (const Piece& piece : in_) links_.emplace(piece.put->from, 0);
     for (auto& [partner, link] : links_) {
@@ -78,12 +79,15 @@ class Compiler {
     std::vector<device::Arrivals> arrivals = all_arrivals();
     chain.segments_out = count_up(stores, &device::Stores::end_segment);
     chain.segments_in = count_up(arrivals, &device::Arrivals::end_segment);
-    fill_table(chain.lines_out, lines_out);
-    fill_table(chain.lines_in, lines_in);
-    fill_table(chain.stores, stores);
-    fill_table(chain.arrivals, arrivals);
-    fill_table(chain.readies, readies_);
-    set_up_counters();
+    const auto fill = [&](auto& table, const auto& items) {
+      fill_table(table, items, inbox_, compiled_->room, copier_);
+    };
+    fill(chain.lines_out, lines_out);
+    fill(chain.lines_in, lines_in);
+    fill(chain.stores, stores);
+    fill(chain.arrivals, arrivals);
+    fill(chain.readies, readies_);
+    set_up_counters(chain, id_, compiled_->partners, share_.time_limit, inbox_, compiled_->room);
     check(cudaStreamSynchronize(stream_), "committing a chain");
     // Nobody may store into a slot that its owner has not cleared yet.
     control_.barrier(what());
@@ -201,32 +205,26 @@ class Compiler {
       if (is_ll(piece)) continue;
       const int partner = piece.put->to;
       device::Stores stores;
+      stores.end_segment = segments(piece);  // of a bare signal
+      if (needs_ready(piece)) stores = described(piece);
       stores.link = links_.at(partner);
       stores.arrived = inbox_.at<Word>(partner, theirs_.at(partner).arriving.at(index_at_target(piece)));
-      stores.end_segment = segments(piece);
-      if (needs_ready(piece)) describe(stores, piece);
       all.push_back(stores);
     }
     return all;
   }
 
-  void describe(device::Stores& stores, const Piece& piece) {
-    stores.from = address(piece.put->from_memory, me(), piece.from_offset);
-    stores.to = address(piece.put->to_memory, piece.put->to, piece.to_offset);
-    const Shape& shape = piece.shape;
-    stores.atom_bytes =
-        std::min(atom_bytes(shape, Side::from, reinterpret_cast<std::uintptr_t>(stores.from), 16),
-                 atom_bytes(shape, Side::to, reinterpret_cast<std::uintptr_t>(stores.to), 16));
-    stores.loops = loops_of(shape, stores.atom_bytes);
-    stores.from_pitches = pitches_of(shape, Side::from);
-    stores.to_pitches = pitches_of(shape, Side::to);
-    stores.segment_atoms = (stores.loops.atoms + stores.end_segment - 1) / stores.end_segment;
+  device::Stores described(const Piece& piece) {
+    device::Stores stores =
+        stores_of(piece.shape, address(piece.put->to_memory, piece.put->to, piece.to_offset),
+                  address(piece.put->from_memory, me(), piece.from_offset));
     if (share_.guarded) stores.ready = inbox_.at<Word>(me(), my_ready_.at(piece.put->to));
     if (piece.put->protocol == copy_engine) {
       stores.by_copy_engine = true;
       compiled_->waits_for_permission |= share_.guarded;
-      add_copies(stores, shape);
+      add_copies(stores, piece.shape);
     }
+    return stores;
   }
 
   void add_copies(const device::Stores& stores, const Shape& shape) {
@@ -259,49 +257,12 @@ class Compiler {
     return all;
   }
 
-  // Turns each item's own number of units into where they end in the chain's count; returns how many there are.
-  template <class Item>
-  static Word count_up(std::vector<Item>& items, Word Item::*end) {
-    Word total = 0;
-    for (Item& item : items) item.*end = total += item.*end;
-    return total;
-  }
-
-  template <class Item>
-  void fill_table(device::Table<Item>& table, const std::vector<Item>& items) {
-    constexpr std::size_t inlined = device::Table<Item>::inlined;
-    table.count = static_cast<Word>(items.size());
-    std::copy_n(items.begin(), std::min(items.size(), inlined), table.items);
-    if (items.size() <= inlined) return;
-    const auto others = std::as_bytes(std::span(items).subspan(inlined));
-    auto* more = inbox_.at<Item>(me(), compiled_->room.take(others.size()));
-    copier_.write(reinterpret_cast<std::byte*>(more), others);
-    table.more = more;
-  }
-
-  void set_up_counters() {
-    DeviceChain& chain = compiled_->chain;
-    chain.steps = inbox_.at<Word>(me(), compiled_->room.take((device::max_parts + 2) * sizeof(Word)));
-    chain.count = chain.steps + device::max_parts;
-    chain.posted = chain.count + 1;
-    chain.barrier = inbox_.at<std::uint64_t>(me(), compiled_->room.take(sizeof(std::uint64_t)));
-    device::Patience& patience = chain.patience;
-    patience.abort = &inbox_.abort();
-    patience.gave_up = &inbox_.gave_up();
-    patience.waiting = compiled_->room.take_words(compiled_->partners.size());
-    patience.gone = inbox_.gone();
-    patience.over = inbox_.over();
-    Word* const ranks = compiled_->room.take_words(compiled_->partners.size());
-    std::copy(compiled_->partners.begin(), compiled_->partners.end(), ranks);
-    patience.ranks = ranks;
-    patience.limit_ns = static_cast<std::uint64_t>(std::chrono::nanoseconds(share_.time_limit).count());
-  }
-
   const fabric::Share& share_;
   fabric::Control& control_;
   Inbox& inbox_;
   cudaStream_t stream_;
   HostCopier& copier_;
+  Word id_;
   std::vector<Piece> out_, in_;
   std::unique_ptr<Compiled> compiled_;
   std::map<int, Word> links_;  // by partner

@@ -6,6 +6,7 @@
 #include <cstring>
 #include <map>
 #include <mutex>
+#include <optional>
 
 #include "base/fail.hpp"
 #include "fabric/cuda/collective.hpp"
@@ -14,6 +15,7 @@
 #include "fabric/cuda/memory.hpp"
 #include "fabric/cuda/plan.hpp"
 #include "fabric/cuda/program.hpp"
+#include "fabric/cuda/stager.hpp"
 #include "fabric/cuda/team.hpp"
 #include "fabric/cuda/watch.hpp"
 
@@ -53,12 +55,13 @@ struct OwnStream {
 
 class CudaFabric final : public fabric::Fabric {
  public:
-  CudaFabric(fabric::Control& control, const Settings& settings)
+  CudaFabric(fabric::Control& control, fabric::Places places, const Settings& settings)
       : control_(control),
-        device_(choose_device(settings.device, control.rank())),
+        places_(std::move(places)),
+        device_(choose_device(settings.device, control.rank(), places_)),
         exported_(!settings.threads),
-        devices_(meet(control, device_)),
-        inbox_(control, device_.number, exported_, setup_.stream),
+        devices_(meet(control, places_, device_)),
+        inbox_(control, places_, device_.number, exported_, setup_.stream),
         engine_(inbox_, copier_, control.rank(), static_cast<unsigned>(settings.engine_blocks)),
         runner_{inbox_,         engine_,
                 steps_.stream,  attempts_.stream,
@@ -70,7 +73,10 @@ class CudaFabric final : public fabric::Fabric {
                      setup_.stream,
                      device_.early_launch,
                      common_block_limit(),
-                     [this] { check(); }} {
+                     [this] { check(); }},
+        stages_{inbox_, copier_, setup_.stream, staging_.stream, device_.early_launch, block_limit()},
+        stager_(
+            stages_, device_.number, [this] { return ++last_id_; }, staged_writes_.stream) {
     load_kernels();
     load_collective_kernels();
   }
@@ -79,8 +85,9 @@ class CudaFabric final : public fabric::Fabric {
 
   std::string_view name() const override { return "cuda"; }
   std::span<const std::string_view> protocols() const override { return protocol_names; }
-  bool reaches(int) const override { return true; }
+  bool reaches(int rank) const override { return places_.same_sub_cluster(control_.rank(), rank); }
   bool has_streams() const override { return true; }
+  fabric::Stager* stager() override { return &stager_; }
   std::string device_name() const override {
     return fmt::format("{} ({}), GPU {}", device_.name, device_.bus_id, device_.number);
   }
@@ -97,7 +104,7 @@ class CudaFabric final : public fabric::Fabric {
   std::unique_ptr<fabric::Team> make_team(std::string_view team, std::size_t max_values,
                                           std::chrono::milliseconds time_limit) override;
   std::vector<fabric::CollectiveWay> collective_ways(const fabric::CollectiveKind& kind) const override {
-    return cuda::collective_ways(kind);
+    return is_whole_world() ? cuda::collective_ways(kind) : std::vector<fabric::CollectiveWay>{};
   }
   std::unique_ptr<fabric::Collective> make_collective(const fabric::CollectiveTask& task) override;
   void put_now(fabric::Memory& memory, int rank, std::uint64_t offset,
@@ -112,10 +119,21 @@ class CudaFabric final : public fabric::Fabric {
  private:
   Late who_is_late(Word id) const;
   void check_refusal();
+  std::string describe_target(const device::Refusal& put) const;
+
+  // Whether kernels reach every rank.
+  bool is_whole_world() const { return !first_beyond(); }
+  std::optional<int> first_beyond() const {
+    for (int rank = 0; rank < control_.size(); ++rank)
+      if (!reaches(rank)) return rank;
+    return std::nullopt;
+  }
 
   // All ranks of a GPU together fill it at most once.
   unsigned block_limit(const DeviceInfo& device) const {
-    const auto same = [&](const DeviceInfo& other) { return std::strcmp(other.bus_id, device.bus_id) == 0; };
+    const auto same = [&](const DeviceInfo& other) {
+      return other.host == device.host && std::strcmp(other.bus_id, device.bus_id) == 0;
+    };
     constexpr unsigned blocks = 128;
     return std::max(1u,
                     blocks / static_cast<unsigned>(std::count_if(devices_.begin(), devices_.end(), same)));
@@ -130,10 +148,12 @@ class CudaFabric final : public fabric::Fabric {
   }
 
   fabric::Control& control_;
+  fabric::Places places_;
   DeviceInfo device_;
   bool exported_;
   std::vector<DeviceInfo> devices_;  // by rank
-  OwnStream setup_{Work::finite}, attempts_{Work::finite};
+  OwnStream setup_{Work::finite}, attempts_{Work::finite}, staging_{Work::finite};
+  OwnStream staged_writes_{Work::finite};
   OwnStream steps_{Work::waits}, copies_{Work::waits};
   OwnStream collective_starts_{Work::waits}, collective_waits_{Work::waits};
   HostCopier copier_{setup_.stream};
@@ -143,6 +163,8 @@ class CudaFabric final : public fabric::Fabric {
   Runner runner_;
   Teams teams_;
   CollectiveRunner collectives_;
+  StageRunner stages_;
+  CudaStager stager_;
   std::map<Word, std::string> windows_;  // their names, also of those that are gone
   Word last_id_ = 0;                     // of a chain, a team, a collective or a window
 };
@@ -154,14 +176,14 @@ void CudaFabric::rest() {
   const OnDevice here(device_.number);
   device::store_relaxed(&inbox_.abort(), 1);
   engine_.stop();
-  for (const OwnStream* own :
-       {&setup_, &steps_, &attempts_, &copies_, &collective_starts_, &collective_waits_})
+  for (const OwnStream* own : {&setup_, &steps_, &attempts_, &staging_, &staged_writes_, &copies_,
+                               &collective_starts_, &collective_waits_})
     cudaStreamSynchronize(own->stream);
 }
 
 std::unique_ptr<fabric::Memory> CudaFabric::expose(std::size_t bytes, std::byte* existing,
                                                    std::string_view window) {
-  auto parts = share_regions(control_, device_.number, window, [&](Token& token) {
+  auto parts = share_regions(control_, places_, device_.number, window, [&](Token& token) {
     if (bytes == 0) return Region();
     return existing != nullptr ? adopt(device_.number, existing, bytes, exported_, token)
                                : allocate(device_.number, bytes, exported_, setup_.stream, token);
@@ -179,6 +201,12 @@ std::unique_ptr<fabric::Program> CudaFabric::compile(const fabric::Share& share)
 
 std::unique_ptr<fabric::Team> CudaFabric::make_team(std::string_view team, std::size_t max_values,
                                                     std::chrono::milliseconds time_limit) {
+  if (const std::optional<int> beyond = first_beyond()) {
+    base::fail(Errc::invalid_argument,
+               "team '{}': kernels of rank {} do not reach rank {}, which is in another sub-cluster; use "
+               "tca/coll.hpp for what all ranks do together",
+               team, control_.rank(), *beyond);
+  }
   const Word id = ++last_id_;
   return cuda::make_team(teams_, std::string(team), max_values, time_limit, id, control_, inbox_,
                          setup_.stream);
@@ -220,6 +248,7 @@ Late CudaFabric::who_is_late(Word id) const {
   if (const auto team = teams_.find(id); team != teams_.end()) return team->second->late();
   const auto& collectives = collectives_.collectives;
   if (const auto one = collectives.find(id); one != collectives.end()) return one->second->late();
+  if (const auto one = stages_.stages.find(id); one != stages_.stages.end()) return one->second->late();
   const auto found = runner_.programs.find(id);
   if (found == runner_.programs.end()) return {"a chain, team or collective that is destroyed", {}};
   const LatestWait late = found->second->late();
@@ -236,17 +265,22 @@ void CudaFabric::check_refusal() {
       Errc::invalid_argument,
       "rank {}: a kernel wanted to put {} elements from element {} on into {} on rank {}, {}; nothing of "
       "that put was stored. Window::size_on and a BlockWindow's size_on tell what fits",
-      control_.rank(), put.count, put.offset, name, put.rank,
-      put.rank < static_cast<Word>(control_.size())
-          ? fmt::format("which has {}", put.held)
-          : fmt::format("and there are only {} ranks", control_.size()));
+      control_.rank(), put.count, put.offset, name, put.rank, describe_target(put));
+}
+
+std::string CudaFabric::describe_target(const device::Refusal& put) const {
+  if (put.rank >= static_cast<Word>(control_.size()))
+    return fmt::format("and there are only {} ranks", control_.size());
+  if (!reaches(static_cast<int>(put.rank))) return "whose sub-cluster kernels do not reach";
+  return fmt::format("which has {}", put.held);
 }
 
 }  // namespace
 
-std::unique_ptr<fabric::Fabric> make_fabric(fabric::Control& control, const Settings& settings) {
+std::unique_ptr<fabric::Fabric> make_fabric(fabric::Control& control, fabric::Places places,
+                                            const Settings& settings) {
   prepare_environment(settings.threads);
-  return std::make_unique<CudaFabric>(control, settings);
+  return std::make_unique<CudaFabric>(control, std::move(places), settings);
 }
 
 }  // namespace tca::cuda

@@ -1,4 +1,4 @@
-// GPUs that map each other's memory, over NVLink or PCIe.
+// GPUs that map each other's memory, over NVLink or PCIe, within sub-clusters.
 #pragma once
 
 #include <memory>
@@ -10,11 +10,12 @@ namespace tca::cuda {
 
 struct Settings {
   bool threads = false;   // the ranks are threads of one process
-  int device = -1;        // which GPU this rank drives; -1: its rank modulo the GPUs here
+  int device = -1;        // which GPU this rank drives; -1: its seat on its host modulo the GPUs there
   int engine_blocks = 0;  // multiprocessors kept for a resident engine
 };
 
 // Collective. Throws Error{device_failed}, {incompatible}, {invalid_argument} or {out_of_memory}.
-std::unique_ptr<fabric::Fabric> make_fabric(fabric::Control& control, const Settings& settings);
+std::unique_ptr<fabric::Fabric> make_fabric(fabric::Control& control, fabric::Places places,
+                                            const Settings& settings);
 
 }  // namespace tca::cuda

@@ -35,7 +35,7 @@ bool unreachable(const DeviceInfo& mine, const DeviceInfo& other) {
 
 }  // namespace
 
-DeviceInfo choose_device(int wanted, int rank) {
+DeviceInfo choose_device(int wanted, int rank, const fabric::Places& places) {
   const int count = count_devices();
   if (wanted >= count) {
     base::fail(Errc::invalid_argument,
@@ -43,7 +43,8 @@ DeviceInfo choose_device(int wanted, int rank) {
                count);
   }
   DeviceInfo info;
-  info.number = wanted >= 0 ? wanted : rank % count;
+  info.number = wanted >= 0 ? wanted : places.seat(rank) % count;
+  info.host = places.host[static_cast<std::size_t>(rank)];
   check(cudaSetDevice(info.number), fmt::format("rank {} opening GPU {}", rank, info.number));
   cudaDeviceProp properties{};
   check(cudaGetDeviceProperties(&properties, info.number), "reading the GPU's properties");
@@ -53,18 +54,19 @@ DeviceInfo choose_device(int wanted, int rank) {
   return info;
 }
 
-std::vector<DeviceInfo> meet(fabric::Control& control, const DeviceInfo& mine) {
+std::vector<DeviceInfo> meet(fabric::Control& control, const fabric::Places& places, const DeviceInfo& mine) {
   const std::string what = "bringing up the cuda fabric";
   std::vector<DeviceInfo> all;
   for (const base::Blob& blob : control.all_gather(base::Writer().put(mine).blob(), what))
     all.push_back(base::Reader(blob).get<DeviceInfo>());
   std::string problem;
   for (std::size_t rank = 0; rank < all.size() && problem.empty(); ++rank) {
-    if (!unreachable(mine, all[rank])) continue;
+    if (!places.same_sub_cluster(control.rank(), static_cast<int>(rank)) || !unreachable(mine, all[rank]))
+      continue;
     problem = fmt::format(
         "rank {} on GPU {} ({}) and rank {} on GPU {} ({}) do not reach each other's memory, over NVLink or "
-        "PCIe; give "
-        "the ranks GPUs that do (nvidia-smi topo -p2p r shows which)",
+        "PCIe; give the ranks GPUs that do (nvidia-smi topo -p2p r shows which), or part them into "
+        "sub-clusters (fabric cuda+mpi with OPENTCA_SUBCLUSTER)",
         control.rank(), mine.bus_id, mine.name, rank, all[rank].bus_id, all[rank].name);
   }
   for (const base::Blob& blob : control.all_gather(base::Writer().put_string(problem).blob(), what)) {

@@ -10,16 +10,18 @@ namespace tca::cuda {
 
 struct DeviceInfo {
   int number = 0;  // as this process counts
+  int host = 0;
   char bus_id[16] = {};
   char name[64] = {};
   bool early_launch = false;  // a kernel can be set up while the one before it on its stream still runs
 };
 
-// `wanted` is -1 for rank modulo the GPUs here. Throws Error{device_failed} when there is none, Error{invalid_argument}
-// when there are fewer. It becomes the calling thread's current device.
-DeviceInfo choose_device(int wanted, int rank);
+// `wanted` is -1 for the rank's seat on its host modulo the GPUs here. Throws Error{device_failed} when there is none,
+// Error{invalid_argument} when there are fewer. It becomes the calling thread's current device.
+DeviceInfo choose_device(int wanted, int rank, const fabric::Places& places);
 
-// Collective: every rank's GPU. Throws Error{incompatible}, on every rank alike, naming two that do not reach each other.
-std::vector<DeviceInfo> meet(fabric::Control& control, const DeviceInfo& mine);
+// Collective: every rank's GPU. Throws Error{incompatible}, on every rank alike, naming two of a sub-cluster that do not
+// reach each other.
+std::vector<DeviceInfo> meet(fabric::Control& control, const fabric::Places& places, const DeviceInfo& mine);
 
 }  // namespace tca::cuda

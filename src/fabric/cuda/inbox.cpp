@@ -46,8 +46,8 @@ std::vector<Token> agree(fabric::Control& control, std::string_view what, const 
 
 }  // namespace
 
-std::vector<Region> share_regions(fabric::Control& control, int device, std::string_view what,
-                                  const std::function<Region(Token&)>& make) {
+std::vector<Region> share_regions(fabric::Control& control, const fabric::Places& places, int device,
+                                  std::string_view what, const std::function<Region(Token&)>& make) {
   const auto me = static_cast<std::size_t>(control.rank());
   Token token;
   std::vector<Region> regions(static_cast<std::size_t>(control.size()));
@@ -55,7 +55,8 @@ std::vector<Region> share_regions(fabric::Control& control, int device, std::str
   const std::vector<Token> tokens = agree(control, what, problem, token);
   const Problem trouble = attempt([&] {
     for (std::size_t rank = 0; rank < tokens.size(); ++rank) {
-      if (rank != me && tokens[rank].kind != Token::Kind::none) regions[rank] = attach(device, tokens[rank]);
+      const bool reached = rank != me && places.same_sub_cluster(control.rank(), static_cast<int>(rank));
+      if (reached && tokens[rank].kind != Token::Kind::none) regions[rank] = attach(device, tokens[rank]);
     }
   });
   agree(control, what, trouble, token);
@@ -63,9 +64,10 @@ std::vector<Region> share_regions(fabric::Control& control, int device, std::str
   return regions;
 }
 
-Inbox::Inbox(fabric::Control& control, int device, bool exported, cudaStream_t stream)
+Inbox::Inbox(fabric::Control& control, const fabric::Places& places, int device, bool exported,
+             cudaStream_t stream)
     : parts_(
-          share_regions(control, device, "bringing up the cuda fabric",
+          share_regions(control, places, device, "bringing up the cuda fabric",
                         [&](Token& token) { return allocate(device, capacity, exported, stream, token); })),
       rank_(control.rank()),
       device_(device),

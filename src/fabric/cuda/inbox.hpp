@@ -18,15 +18,16 @@ namespace tca::cuda {
 
 using device::Word;
 
-// Collective: each rank has its region made by `make`, and attaches to the others'; by rank. When one cannot, all throw
-// the same error. `what` names the step in messages.
-std::vector<Region> share_regions(fabric::Control& control, int device, std::string_view what,
-                                  const std::function<Region(Token&)>& make);
+// Collective: each rank has its region made by `make`, and attaches to the others' of its sub-cluster; by rank. When one
+// cannot, all throw the same error. `what` names the step in messages.
+std::vector<Region> share_regions(fabric::Control& control, const fabric::Places& places, int device,
+                                  std::string_view what, const std::function<Region(Token&)>& make);
 
 class Inbox {
  public:
   // Collective.
-  Inbox(fabric::Control& control, int device, bool exported, cudaStream_t stream);
+  Inbox(fabric::Control& control, const fabric::Places& places, int device, bool exported,
+        cudaStream_t stream);
   Inbox(const Inbox&) = delete;
   ~Inbox();
 
@@ -40,6 +41,11 @@ class Inbox {
   template <class T>
   T* at(int rank, std::uint64_t offset) const {
     return reinterpret_cast<T*>(parts_[static_cast<std::size_t>(rank)].data() + offset);
+  }
+
+  template <class T>
+  T* own(std::uint64_t offset) const {
+    return at<T>(rank_, offset);
   }
 
   // Zeroed words of pinned host memory.

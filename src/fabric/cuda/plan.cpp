@@ -6,10 +6,8 @@ namespace tca::cuda {
 
 namespace {
 
-constexpr std::uint64_t largest_part = std::uint64_t{1} << 31;
-
-void split_into(std::vector<Part>& parts, Part part) {
-  if (part.shape.bytes() <= largest_part) {
+void split_into(std::vector<Part>& parts, Part part, std::uint64_t most) {
+  if (part.shape.bytes() <= most) {
     parts.push_back(part);
     return;
   }
@@ -32,8 +30,8 @@ void split_into(std::vector<Part>& parts, Part part) {
       if (half->shape.loops[half->shape.loop_count - 1].count == 1) --half->shape.loop_count;
     }
   }
-  split_into(parts, part);
-  split_into(parts, rest);
+  split_into(parts, part, most);
+  split_into(parts, rest, most);
 }
 
 std::int64_t pitch(const base::Shape::Loop& loop, Side side) {
@@ -82,9 +80,9 @@ device::Pitches pitches_of(const base::Shape& shape, Side side) {
   return pitches;
 }
 
-std::vector<Part> split(const base::Shape& shape) {
+std::vector<Part> split(const base::Shape& shape, std::uint64_t most) {
   std::vector<Part> parts;
-  split_into(parts, {shape, 0, 0});
+  split_into(parts, {shape, 0, 0}, std::min(most, largest_part));
   return parts;
 }
 

@@ -27,11 +27,12 @@ Word atom_bytes(const base::Shape& shape, Side side, std::uintptr_t address, Wor
 device::Loops loops_of(const base::Shape& shape, Word atom_bytes);
 device::Pitches pitches_of(const base::Shape& shape, Side side);
 
-// A shape as parts that 32 bits can number the bytes of, each with its distance from the start on both sides.
+// A shape as parts of at most so many bytes (32 bits number them), each with its distance from the start on both sides.
+inline constexpr std::uint64_t largest_part = std::uint64_t{1} << 31;
 struct Part {
   base::Shape shape;
   std::uint64_t to_offset, from_offset;
 };
-std::vector<Part> split(const base::Shape& shape);
+std::vector<Part> split(const base::Shape& shape, std::uint64_t most = largest_part);
 
 }  // namespace tca::cuda

@@ -29,6 +29,7 @@ CudaProgram::~CudaProgram() {
 }
 
 void CudaProgram::start() {
+  if (is_empty()) return;
   by_engine_ = slot_ != Engine::no_slot && runner_.engine.has_room();
   if (by_engine_) {
     rung_ = runner_.engine.ring(slot_, others_run_it_);
@@ -92,6 +93,7 @@ LatestWait CudaProgram::late() const {
 }
 
 void CudaProgram::start_on(Stream stream) {
+  if (is_empty()) return;
   others_run_it_ = true;
   launch_start(compiled_->chain, grid_, stream);
   if (!compiled_->copies.empty()) start_copies(stream);
@@ -111,7 +113,9 @@ void CudaProgram::start_copies(Stream stream) {
   check(cudaEventRecord(join_, runner_.copies), "starting a chain's copies");
 }
 
-void CudaProgram::wait_on(Stream stream) { wait_on(stream, {}); }
+void CudaProgram::wait_on(Stream stream) {
+  if (!is_empty()) wait_on(stream, {});
+}
 
 void CudaProgram::wait_on(Stream stream, Done done) {
   if (!compiled_->copies.empty()) check(cudaStreamWaitEvent(stream, join_), "waiting for a chain's copies");
@@ -119,6 +123,7 @@ void CudaProgram::wait_on(Stream stream, Done done) {
 }
 
 void CudaProgram::exchange_on(Stream stream) {
+  if (is_empty()) return;
   others_run_it_ = true;
   if (compiled_->copies.empty()) {
     launch_exchange(compiled_->chain, grid_, {}, stream);

@@ -49,6 +49,8 @@ class CudaProgram final : public fabric::Program {
     return &compiled_->chain;
   }
 
+  bool is_empty() const override { return compiled_->partners.empty(); }
+
   // Another attempt, if the last one is over and has not finished the step.
   void attempt();
 

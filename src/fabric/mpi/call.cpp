@@ -27,8 +27,10 @@ std::string_view header_name() {
 }
 
 bool gives_way_when_idle() {
+  // With the level that there is: Open MPI 4 makes the level asked for here that of the whole process.
   int level = 0, index = 0, count = 0;
-  if (MPI_T_init_thread(MPI_THREAD_SINGLE, &level) != MPI_SUCCESS) return false;
+  MPI_Query_thread(&level);
+  if (MPI_T_init_thread(level, &level) != MPI_SUCCESS) return false;
   int set = 0;
   MPI_T_cvar_handle handle;
   if (MPI_T_cvar_get_index("mpi_yield_when_idle", &index) == MPI_SUCCESS &&

@@ -22,12 +22,17 @@ class InMpi {
   InMpi() { step(); }
   InMpi(const InMpi&) = delete;
   ~InMpi() { step(); }
+  // Of the calling thread, which is not the rank's own.
+  static void leave_uncounted() { counted_ = false; }
   static std::uint32_t count() { return count_.load(std::memory_order_relaxed); }
 
  private:
   // Relaxed, and no read-modify-write: one thread counts, another only looks whether it goes on.
-  static void step() { count_.store(count() + 1, std::memory_order_relaxed); }
+  static void step() {
+    if (counted_) count_.store(count() + 1, std::memory_order_relaxed);
+  }
   static inline std::atomic<std::uint32_t> count_ = 0;
+  static inline thread_local bool counted_ = true;
 };
 
 // Which MPI's mpi.h this is; as include/tca/mpi.hpp says it of the program's.

@@ -1,5 +1,6 @@
 #include "fabric/mpi/compile.hpp"
 
+#include <algorithm>
 #include <climits>
 #include <map>
 
@@ -14,7 +15,7 @@ namespace {
 constexpr std::string_view making_requests = "making a chain's requests";
 
 // The messages of a chain from one rank to another; MPI_Startall may start them in any order, so each has its own tag.
-enum Kind : int { with_datatype, with_packed, bare, confirmation, invitation, kinds };
+enum Kind : int { with_datatype, with_packed, bare, confirmation, invitation, with_staged, kinds };
 
 using Puts = std::vector<const fabric::Put*>;
 
@@ -42,6 +43,32 @@ class Compiler {
     if (!answered) confirm(partner, side);
   }
 
+  // A message of a stage: its chunks are sent and received in their order, so that they can have one tag.
+  void add_staged(int partner, std::size_t message, const fabric::Stage::Chunks& chunks, Side side) {
+    for (std::size_t chunk = 0; chunk < chunks.size(); ++chunk) {
+      Operation& operation = add_message(
+          partner, with_staged, mpi::dense(chunks[chunk].data(), chunks[chunk].size()), side, nullptr);
+      operation.message = message;
+      operation.chunk = chunk;
+    }
+  }
+
+  // The receiver's start tells the sender.
+  void confirm(int partner, Side side) {
+    const int tag = first_tag_ + confirmation;
+    if (side == Side::to) {
+      Operation told{.partner = partner};
+      check(MPI_Send_init(nullptr, 0, MPI_BYTE, partner, tag, comm_, &told.request), making_requests);
+      operations_.confirming.push_back(std::move(told));
+      return;
+    }
+    for (auto& of_parity : operations_.confirmations) {
+      Operation awaited{.partner = partner, .receives = true};
+      check(MPI_Recv_init(nullptr, 0, MPI_BYTE, partner, tag, comm_, &awaited.request), making_requests);
+      of_parity.push_back(std::move(awaited));
+    }
+  }
+
   Operations take() { return std::move(operations_); }
 
  private:
@@ -64,8 +91,8 @@ class Compiler {
     add_message(partner, with_packed, mpi::dense(address, bytes), side, std::move(packing));
   }
 
-  void add_message(int partner, Kind kind, const Content& content, Side side,
-                   std::unique_ptr<Packing> packing) {
+  Operation& add_message(int partner, Kind kind, const Content& content, Side side,
+                         std::unique_ptr<Packing> packing) {
     Operation operation{.partner = partner, .receives = side == Side::to, .packing = std::move(packing)};
     operation.traced = kind != bare;
     auto* address = const_cast<void*>(content.address);
@@ -78,23 +105,7 @@ class Compiler {
                           &operation.request),
             making_requests);
     }
-    (operation.receives ? operations_.receives : operations_.sends).push_back(std::move(operation));
-  }
-
-  // The receiver's start tells the sender.
-  void confirm(int partner, Side side) {
-    const int tag = first_tag_ + confirmation;
-    if (side == Side::to) {
-      Operation told{.partner = partner};
-      check(MPI_Send_init(nullptr, 0, MPI_BYTE, partner, tag, comm_, &told.request), making_requests);
-      operations_.confirming.push_back(std::move(told));
-      return;
-    }
-    for (auto& of_parity : operations_.confirmations) {
-      Operation awaited{.partner = partner, .receives = true};
-      check(MPI_Recv_init(nullptr, 0, MPI_BYTE, partner, tag, comm_, &awaited.request), making_requests);
-      of_parity.push_back(std::move(awaited));
-    }
+    return (operation.receives ? operations_.receives : operations_.sends).emplace_back(std::move(operation));
   }
 
   // A target of one-sided puts tells their origin that they may come.
@@ -127,17 +138,59 @@ int tag_of(std::uint32_t number, MPI_Comm comm, std::string_view chain) {
              chain, number);
 }
 
-}  // namespace
-
-Operations compile(const fabric::Share& share, std::uint32_t number, MPI_Comm comm) {
+// What comes from each partner, and what goes to it.
+std::map<int, std::pair<Puts, Puts>> by_partner(const fabric::Share& share) {
   std::map<int, std::pair<Puts, Puts>> partners;
   for (const fabric::Put& put : share.incoming) partners[put.from].first.push_back(&put);
   for (const fabric::Put& put : share.outgoing) partners[put.to].second.push_back(&put);
+  return partners;
+}
+
+}  // namespace
+
+Operations compile(const fabric::Share& share, std::uint32_t number, MPI_Comm comm) {
   Compiler compiler(comm, tag_of(number, comm, share.name));
-  for (const auto& [partner, puts] : partners) {
+  for (const auto& [partner, puts] : by_partner(share)) {
     const auto& [in, out] = puts;
     if (!in.empty()) compiler.add(partner, in, !out.empty(), Side::to);
     if (!out.empty()) compiler.add(partner, out, !in.empty(), Side::from);
+  }
+  return compiler.take();
+}
+
+std::vector<fabric::StagedMessage> staged_messages(const fabric::Share& share) {
+  std::vector<fabric::StagedMessage> messages;
+  const auto add = [&](int partner, const Puts& puts, bool outgoing) {
+    if (puts.empty()) return;
+    fabric::StagedMessage& message = messages.emplace_back();
+    message.partner = partner;
+    message.outgoing = outgoing;
+    for (const fabric::Put* put : puts) {
+      if (put->shape == nullptr) continue;
+      message.pieces.push_back(
+          {outgoing ? put->from_memory->data() + put->from_offset : put->to_memory->data() + put->to_offset,
+           put->shape});
+    }
+  };
+  for (const auto& [partner, puts] : by_partner(share)) {
+    add(partner, puts.first, false);
+    add(partner, puts.second, true);
+  }
+  return messages;
+}
+
+Operations compile(const fabric::Share& share, std::uint32_t number, MPI_Comm comm,
+                   std::span<const fabric::StagedMessage> messages, const fabric::Stage& stage) {
+  Compiler compiler(comm, tag_of(number, comm, share.name));
+  const auto is_answered = [&](const fabric::StagedMessage& message) {
+    return std::any_of(messages.begin(), messages.end(), [&](const fabric::StagedMessage& other) {
+      return other.partner == message.partner && other.outgoing != message.outgoing;
+    });
+  };
+  for (std::size_t m = 0; m < messages.size(); ++m) {
+    const Side side = messages[m].outgoing ? Side::from : Side::to;
+    compiler.add_staged(messages[m].partner, m, stage.chunks(m), side);
+    if (!is_answered(messages[m])) compiler.confirm(messages[m].partner, side);
   }
   return compiler.take();
 }

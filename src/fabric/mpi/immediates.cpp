@@ -38,8 +38,11 @@ void Immediates::store_arrived() {
     Message message;
     check(MPI_Mrecv(&message, sizeof message, MPI_BYTE, &handle, &status), passing_on);
     // A window that is gone here is not missed by anybody.
-    if (const auto found = served_.find(message.window); found != served_.end())
-      std::memcpy(found->second->data() + message.offset, message.value.data(), message.bytes);
+    {
+      const std::lock_guard lock(mutex_);
+      if (const auto found = served_.find(message.window); found != served_.end())
+        found->second->write(message.offset, std::span(message.value).first(message.bytes));
+    }
     MPI_Request confirmation;
     check(MPI_Isend(nullptr, 0, MPI_BYTE, status.MPI_SOURCE, Tag::immediate_taken, comm_, &confirmation),
           passing_on);

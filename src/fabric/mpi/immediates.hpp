@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <list>
 #include <map>
+#include <mutex>
 #include <span>
 #include <vector>
 
@@ -25,8 +26,14 @@ class Immediates {
   ~Immediates();
 
   // Where puts into the window of that number go, while it is there.
-  void serve(std::uint32_t number, MpiMemory* memory) { served_[number] = memory; }
-  void forget(std::uint32_t number) { served_.erase(number); }
+  void serve(std::uint32_t number, MpiMemory* memory) {
+    const std::lock_guard lock(mutex_);
+    served_[number] = memory;
+  }
+  void forget(std::uint32_t number) {
+    const std::lock_guard lock(mutex_);
+    served_.erase(number);
+  }
   MpiMemory* window(std::uint32_t number) const { return served_.at(number); }
 
   void put(int rank, std::uint32_t window, std::uint64_t offset, std::span<const std::byte> value);
@@ -54,6 +61,7 @@ class Immediates {
   bool look();
 
   MPI_Comm comm_;
+  std::mutex mutex_;  // of what follows: windows come and go while a carrier's thread stores
   std::map<std::uint32_t, MpiMemory*> served_;
   std::list<UnderWay> under_way_;  // in place, since MPI reads from them
 };

@@ -9,6 +9,7 @@
 
 #include "fabric/fabric.hpp"
 #include "fabric/mpi/immediates.hpp"
+#include "fabric/staging.hpp"
 
 namespace tca::mpi {
 
@@ -19,14 +20,16 @@ class MpiMemory final : public fabric::Memory {
   };
   using Storage = std::unique_ptr<std::byte, Free>;
 
-  // `storage` is empty where the caller keeps the memory. `number` is the same on every rank.
+  // `storage` is empty where the caller keeps the memory. `number` is the same on every rank. With a stager it is an
+  // accelerator's.
   MpiMemory(Immediates& immediates, std::uint32_t number, Storage storage, std::byte* data,
-            std::vector<std::size_t> bytes)
+            std::vector<std::size_t> bytes, fabric::Stager* stager)
       : immediates_(immediates),
         number_(number),
         storage_(std::move(storage)),
         data_(data),
-        bytes_(std::move(bytes)) {
+        bytes_(std::move(bytes)),
+        stager_(stager) {
     immediates_.serve(number_, this);
   }
   ~MpiMemory() override { immediates_.forget(number_); }
@@ -39,6 +42,7 @@ class MpiMemory final : public fabric::Memory {
     std::memcpy(into.data(), data_ + offset, into.size());
   }
   void write(std::uint64_t offset, std::span<const std::byte> from) override {
+    if (stager_ != nullptr) return stager_->write(data_ + offset, from);
     std::memcpy(data_ + offset, from.data(), from.size());
   }
 
@@ -48,6 +52,7 @@ class MpiMemory final : public fabric::Memory {
   Storage storage_;
   std::byte* data_;
   std::vector<std::size_t> bytes_;  // by rank
+  fabric::Stager* stager_;
 };
 
 }  // namespace tca::mpi

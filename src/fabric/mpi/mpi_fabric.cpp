@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <mutex>
 #include <optional>
 #include <set>
 
@@ -15,12 +16,13 @@
 #include "fabric/mpi/pump.hpp"
 #include "fabric/mpi/rma.hpp"
 #include "fabric/mpi/session.hpp"
+#include "fabric/mpi/staged.hpp"
 
 namespace tca::mpi {
 
 namespace {
 
-constexpr std::array<std::string_view, 3> protocol_names{"datatype", "packed", "rma"};
+constexpr std::array<std::string_view, 4> protocol_names{"datatype", "packed", "rma", "staged"};
 
 // Zeroed; empty when there is not so much.
 MpiMemory::Storage allocate(std::size_t bytes) {
@@ -29,13 +31,20 @@ MpiMemory::Storage allocate(std::size_t bytes) {
 
 class MpiFabric final : public fabric::Fabric {
  public:
-  MpiFabric(MpiControl& control, const Settings& settings) : control_(control), engine_(control.comm()) {
-    if (settings.progress_thread) pump_.emplace(control.comm());
+  MpiFabric(MpiControl& control, const Settings& settings)
+      : control_(control), engine_(control.comm()), stager_(settings.stager) {
+    if (stager_ != nullptr) {
+      carrier_.emplace(engine_);
+    } else if (settings.progress_thread) {
+      pump_.emplace(control.comm());
+    }
   }
 
   std::string_view name() const override { return "mpi"; }
   std::span<const std::string_view> protocols() const override { return protocol_names; }
   bool reaches(int) const override { return true; }
+  bool has_streams() const override { return stager_ != nullptr; }
+  bool carries(int protocol, int) const override { return (protocol == staged) == (stager_ != nullptr); }
 
   std::unique_ptr<fabric::Memory> expose(std::size_t bytes, std::byte* existing,
                                          std::string_view window) override;
@@ -44,25 +53,45 @@ class MpiFabric final : public fabric::Fabric {
   void put_now(fabric::Memory& memory, int rank, std::uint64_t offset,
                std::span<const std::byte> value) override {
     auto& window = static_cast<MpiMemory&>(memory);
+    const auto held = hold();
     if (rank == control_.rank()) return window.write(offset, value);
     engine_.immediates.put(rank, window.number(), offset, value);
   }
 
-  void trace_to(base::Trace* trace) override { engine_.trace = trace; }
-  void progress() override { engine_.progress(); }
-  void progress_between_looks() override { engine_.progress_between_looks(); }
+  // A carrier's thread has no clock of the rank's.
+  void trace_to(base::Trace* trace) override { engine_.trace = carrier_ ? nullptr : trace; }
+  void check() override {
+    if (carrier_) carrier_->check();
+  }
+  void progress() override {
+    if (carrier_) return carrier_->check();
+    engine_.progress();
+  }
+  void progress_between_looks() override {
+    if (carrier_) return carrier_->check();
+    engine_.progress_between_looks();
+  }
   void rest() override {
     pump_.reset();
+    if (carrier_) carrier_->finish(control_, control_.time_limit);
     if (!engine_.closing && engine_.rma_parts > 0) engine_.closing = !control_.ends_together();
   }
 
  private:
   std::vector<MpiMemory*> windows_put_into(const fabric::Share& share);
+  std::unique_ptr<fabric::Program> compile_staged(const fabric::Share& share);
+
+  // Where another thread uses what this rank's own does.
+  [[nodiscard]] std::unique_lock<std::mutex> hold() {
+    return carrier_ ? carrier_->hold() : std::unique_lock<std::mutex>();
+  }
 
   MpiControl& control_;
   Engine engine_;
   std::uint32_t chains_ = 0, windows_ = 0;
   std::optional<Pump> pump_;
+  fabric::Stager* stager_;
+  std::optional<Carrier> carrier_;
 };
 
 std::unique_ptr<fabric::Memory> MpiFabric::expose(std::size_t bytes, std::byte* existing,
@@ -79,11 +108,25 @@ std::unique_ptr<fabric::Memory> MpiFabric::expose(std::size_t bytes, std::byte* 
     base::fail(Errc::out_of_memory, "rank {} could not get its {} bytes for {}; ask for less", all.size() - 1,
                all.back(), window);
   }
-  return std::make_unique<MpiMemory>(engine_.immediates, windows_++, std::move(storage), data,
-                                     std::move(all));
+  return std::make_unique<MpiMemory>(engine_.immediates, windows_++, std::move(storage), data, std::move(all),
+                                     stager_);
+}
+
+std::unique_ptr<fabric::Program> MpiFabric::compile_staged(const fabric::Share& share) {
+  const std::uint32_t number = chains_++;
+  std::vector<fabric::StagedMessage> messages = staged_messages(share);
+  std::unique_ptr<fabric::Stage> stage;
+  Operations operations;
+  if (!messages.empty()) {
+    stage = stager_->make_stage(std::string(share.name), messages, share.time_limit);
+    operations = mpi::compile(share, number, control_.comm(), messages, *stage);
+  }
+  return std::make_unique<StagedProgram>(*carrier_, engine_, std::move(messages), std::move(stage),
+                                         std::move(operations));
 }
 
 std::unique_ptr<fabric::Program> MpiFabric::compile(const fabric::Share& share) {
+  if (carrier_) return compile_staged(share);
   Operations operations = mpi::compile(share, chains_++, control_.comm());
   const std::vector<MpiMemory*> windows = windows_put_into(share);
   std::unique_ptr<RmaPart> part;
@@ -106,7 +149,7 @@ std::vector<MpiMemory*> MpiFabric::windows_put_into(const fabric::Share& share) 
 }
 
 int thread_level(const Settings& settings) {
-  return settings.progress_thread ? MPI_THREAD_MULTIPLE : MPI_THREAD_FUNNELED;
+  return settings.progress_thread || settings.staged ? MPI_THREAD_MULTIPLE : MPI_THREAD_FUNNELED;
 }
 
 }  // namespace

@@ -9,12 +9,15 @@
 
 #include "fabric/control.hpp"
 #include "fabric/fabric.hpp"
+#include "fabric/staging.hpp"
 
 namespace tca::mpi {
 
 struct Settings {
   std::chrono::milliseconds time_limit{30'000};
-  bool progress_thread = false;  // moves messages on while the rank computes; needs MPI_THREAD_MULTIPLE
+  bool progress_thread = false;      // moves messages on while the rank computes; needs MPI_THREAD_MULTIPLE
+  bool staged = false;               // windows are an accelerator's memory; needs MPI_THREAD_MULTIPLE
+  fabric::Stager* stager = nullptr;  // then, at `make_fabric`: how MPI gets at it
 };
 
 // The control plane of all processes that were started together (MPI_COMM_WORLD). Initialises MPI if need be. Throws

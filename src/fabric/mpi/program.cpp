@@ -14,8 +14,9 @@ constexpr std::string_view starting = "starting a step", testing = "looking at a
 
 }  // namespace
 
-MpiProgram::MpiProgram(Engine& engine, Operations operations, std::unique_ptr<RmaPart> rma)
-    : engine_(engine), rma_(std::move(rma)) {
+MpiProgram::MpiProgram(Engine& engine, Operations operations, std::unique_ptr<RmaPart> rma,
+                       fabric::Stage* stage)
+    : engine_(engine), rma_(std::move(rma)), stage_(stage) {
   append(receives_, std::move(operations.receives));
   append(sends_, std::move(operations.sends));
   append(confirming_, std::move(operations.confirming));
@@ -51,7 +52,7 @@ MpiProgram::~MpiProgram() {
 
 void MpiProgram::start() {
   ++step_;
-  if (requests_.empty() && rma_ == nullptr) return;  // another fabric carries all of this rank's part
+  if (is_empty()) return;  // another fabric carries all of this rank's part
   const InMpi inside;
   running_ = true;
   ++engine_.running_;
@@ -62,7 +63,10 @@ void MpiProgram::start() {
     invitations_ = invitations_of_step_;
     if (puts_wait_) engine_.add(*this);
   }
-  start(receives_);
+  if (stage_ != nullptr)
+    start_in_order(receives_);
+  else
+    start(receives_);
   if (is_confirmed(step_)) {
     start(confirmations_of(step_));
     start(confirming_);
@@ -81,7 +85,23 @@ void MpiProgram::start(Group& group) {
   std::fill_n(open_.begin() + group.first, group.count, 1);
 }
 
+// MPI_Startall may start them in any order, in which chunks of one tag would be matched.
+void MpiProgram::start_in_order(Group& group) {
+  group.open = group.count;
+  for (int i = group.first; i < group.first + group.count; ++i) start_one(i);
+}
+
+void MpiProgram::start_one(int index) {
+  check(MPI_Start(&requests_[static_cast<std::size_t>(index)]), starting);
+  open_[static_cast<std::size_t>(index)] = 1;
+}
+
 void MpiProgram::start_sends() {
+  if (stage_ != nullptr) {
+    sends_.open = sends_.count;
+    next_send_ = sends_.first;
+    return start_gathered();
+  }
   for (int i = sends_.first; i < sends_.first + sends_.count; ++i) {
     const Packing* packing = operations_[static_cast<std::size_t>(i)].packing.get();
     if (packing == nullptr) continue;
@@ -89,6 +109,14 @@ void MpiProgram::start_sends() {
     for (const Piece& piece : packing->pieces) dense = base::gather(dense, piece.address, *piece.shape);
   }
   start(sends_);
+}
+
+void MpiProgram::start_gathered() {
+  for (; next_send_ < sends_.first + sends_.count; ++next_send_) {
+    const Operation& send = operations_[static_cast<std::size_t>(next_send_)];
+    if (!stage_->gathered(send.message, send.chunk, step_)) return;
+    start_one(next_send_);
+  }
 }
 
 bool MpiProgram::test() {
@@ -104,6 +132,8 @@ void MpiProgram::advance() {
   if (sends_wait_ && engine_.immediates.settled()) {
     sends_wait_ = false;
     start_sends();
+  } else if (stage_ != nullptr && !sends_wait_) {
+    start_gathered();
   }
   int count = 0;
   check(MPI_Testsome(static_cast<int>(requests_.size()), requests_.data(), &count, through_.data(),
@@ -139,7 +169,9 @@ void MpiProgram::take(int index) {
   open_[i] = 0;
   const Operation& operation = operations_[i];
   invitations_ -= operation.invites && operation.receives;
-  if (operation.receives && operation.packing != nullptr) {
+  if (stage_ != nullptr && index < sends_.first) {
+    stage_->has_come(operation.message, operation.chunk, step_);
+  } else if (operation.receives && operation.packing != nullptr) {
     const std::byte* dense = operation.packing->dense.get();
     for (const Piece& piece : operation.packing->pieces)
       dense = base::scatter(const_cast<std::byte*>(piece.address), dense, *piece.shape);

@@ -5,6 +5,7 @@
 //   datatype  of a derived datatype on both sides; MPI gathers and scatters
 //   packed    of bytes; the sender gathers in `start`, the receiver scatters when it has come
 //   rma       none: MPI's one-sided calls carry it, see rma.hpp
+//   staged    of bytes in host memory, for an accelerator's, in chunks of its own; see staged.hpp
 // or an empty one where there is only a signal. A rank to which nothing is sent back could run ahead without end, and what it
 // sends would pile up: its receiver confirms every eighth start, and the wait of such a step needs the confirmation before.
 // docs/protocols.md argues why this is right; verify/mpi.pml proves it.
@@ -18,10 +19,11 @@
 #include "fabric/fabric.hpp"
 #include "fabric/mpi/datatype.hpp"
 #include "fabric/mpi/immediates.hpp"
+#include "fabric/staging.hpp"
 
 namespace tca::mpi {
 
-enum Protocol : int { datatype, packed, rma };
+enum Protocol : int { datatype, packed, rma, staged };
 
 // The one that carries a put. To itself a rank sends a message: Open MPI 4 makes no windows for one rank alone.
 inline bool goes_by(const fabric::Put& put, Protocol protocol) {
@@ -40,9 +42,10 @@ struct Operation {
   MPI_Request request = MPI_REQUEST_NULL;
   int partner = 0;
   bool receives = false;
-  bool traced = false;               // more than a signal
-  bool invites = false;              // a target's word that it has posted its windows (rma)
-  std::unique_ptr<Packing> packing;  // of packed messages
+  bool traced = false;                 // more than a signal
+  bool invites = false;                // a target's word that it has posted its windows (rma)
+  std::unique_ptr<Packing> packing;    // of packed messages
+  std::size_t message = 0, chunk = 0;  // of a stage's messages
 };
 
 // Every so many steps a start is confirmed where nothing is sent back: what may wait at a receiver stays bounded, and most steps
@@ -61,14 +64,18 @@ class RmaPart;
 
 class MpiProgram final : public fabric::Program {
  public:
-  // `rma` may be empty.
-  MpiProgram(Engine& engine, Operations operations, std::unique_ptr<RmaPart> rma);
+  // `rma` may be empty; `stage`, too, whose messages the operations are otherwise.
+  MpiProgram(Engine& engine, Operations operations, std::unique_ptr<RmaPart> rma,
+             fabric::Stage* stage = nullptr);
   ~MpiProgram() override;
 
   void start() override;
   bool test() override;
   bool gives_way() const override;
   std::vector<int> missing() const override;
+  bool is_empty() const override { return requests_.empty() && rma_ == nullptr; }
+  std::uint32_t step() const { return step_; }
+  bool has_unsent() const { return sends_wait_ || sends_.open > 0; }
 
  private:
   friend class Engine;
@@ -81,7 +88,10 @@ class MpiProgram final : public fabric::Program {
 
   void append(Group& group, std::vector<Operation> operations);
   void start(Group& group);
+  void start_in_order(Group& group);
+  void start_one(int index);
   void start_sends();
+  void start_gathered();
   void advance();
   void advance_rma();
   void take(int index);
@@ -106,6 +116,8 @@ class MpiProgram final : public fabric::Program {
   int invitations_ = 0;       // that the current step still lacks
   int invitations_of_step_ = 0;
   std::unique_ptr<RmaPart> rma_;
+  fabric::Stage* stage_;
+  int next_send_ = 0;  // with a stage: which is started when its bytes are there
 };
 
 // What the programs of a rank share: those under way that wait for something besides MPI.

@@ -1,0 +1,211 @@
+#include "fabric/cuda/stager.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+#include "fabric/cuda/compile.hpp"
+#include "fabric/cuda/plan.hpp"
+#include "fabric/cuda/tables.hpp"
+
+namespace tca::cuda {
+
+namespace {
+
+constexpr std::size_t alignment = 16;  // of the widest atom
+
+std::size_t aligned(std::size_t offset) { return (offset + alignment - 1) / alignment * alignment; }
+
+// A chunk is large enough that what a message costs is little beside its bytes, and there are few enough of them that kernels
+// find theirs quickly.
+std::uint64_t chunk_bytes(std::uint64_t message_bytes) {
+  constexpr std::uint64_t least = std::uint64_t{256} << 10, most_chunks = 64;
+  return std::max(least, message_bytes / most_chunks);
+}
+
+// With the bytes of one side in a row.
+base::Shape densified(base::Shape shape, Side side) {
+  auto pitch = static_cast<std::int64_t>(shape.run);
+  for (std::uint64_t i = 0; i < shape.loop_count; ++i) {
+    (side == Side::to ? shape.loops[i].to_pitch : shape.loops[i].from_pitch) = pitch;
+    pitch *= static_cast<std::int64_t>(shape.loops[i].count);
+  }
+  return shape;
+}
+
+}  // namespace
+
+PinnedMemory::PinnedMemory(std::size_t bytes) {
+  if (bytes == 0) return;
+  void* pinned = nullptr;
+  check(cudaHostAlloc(&pinned, bytes, cudaHostAllocMapped | cudaHostAllocPortable), "pinning host memory");
+  std::memset(pinned, 0, bytes);
+  data_ = static_cast<std::byte*>(pinned);
+}
+
+PinnedMemory::~PinnedMemory() { cudaFreeHost(data_); }
+
+// Of a piece, in a chunk of a message.
+struct CudaStage::Part {
+  std::size_t message, chunk;
+  std::byte* memory;
+  std::size_t offset;  // in host memory
+  base::Shape shape;
+};
+
+CudaStage::CudaStage(StageRunner& runner, Word id, std::string chain,
+                     std::span<const fabric::StagedMessage> messages, std::chrono::milliseconds time_limit)
+    : runner_(runner),
+      id_(id),
+      name_(std::move(chain)),
+      room_(runner.inbox),
+      begun_(take_word()),
+      may_gather_(take_word()),
+      done_(take_word()) {
+  device::store_relaxed(may_gather_, 1);
+  for (const fabric::StagedMessage& message : messages) partners_.push_back(message.partner);
+  std::sort(partners_.begin(), partners_.end());
+  partners_.erase(std::unique(partners_.begin(), partners_.end()), partners_.end());
+  build(messages, lay_out(messages));
+  for (DeviceChain* part : {&gather_, &scatter_})
+    set_up_counters(*part, id_, partners_, time_limit, runner_.inbox, room_);
+  check(cudaStreamSynchronize(runner_.setup), "committing a chain");
+  runner_.stages[id_] = this;
+}
+
+CudaStage::~CudaStage() { runner_.stages.erase(id_); }
+
+// Where every part lies in host memory; makes that, and the messages' chunks.
+std::vector<CudaStage::Part> CudaStage::lay_out(std::span<const fabric::StagedMessage> messages) {
+  std::vector<Part> parts;
+  std::vector<std::vector<std::size_t>> begins(messages.size());  // of chunks
+  std::vector<std::size_t> ends;                                  // of messages
+  std::size_t end = 0;
+  for (std::size_t m = 0; m < messages.size(); ++m) {
+    std::uint64_t bytes = 0;
+    for (const auto& piece : messages[m].pieces) bytes += piece.shape->bytes();
+    const std::uint64_t most = chunk_bytes(bytes);
+    for (const auto& piece : messages[m].pieces) {
+      for (const cuda::Part& cut : split(*piece.shape, most)) {
+        end = aligned(end);
+        if (begins[m].empty() || end - begins[m].back() >= most) begins[m].push_back(end);
+        std::byte* const memory = piece.memory + (messages[m].outgoing ? cut.from_offset : cut.to_offset);
+        parts.push_back({m, begins[m].size() - 1, memory, end, cut.shape});
+        end += cut.shape.bytes();
+      }
+    }
+    ends.push_back(end);
+  }
+  dense_ = std::make_unique<PinnedMemory>(end);
+  for (std::size_t m = 0; m < messages.size(); ++m) {
+    const auto link = std::lower_bound(partners_.begin(), partners_.end(), messages[m].partner);
+    Message message{messages[m].outgoing, static_cast<Word>(link - partners_.begin()), {}, {}};
+    for (std::size_t c = 0; c < begins[m].size(); ++c) {
+      const std::size_t begin = begins[m][c], next = c + 1 < begins[m].size() ? begins[m][c + 1] : ends[m];
+      message.bytes.emplace_back(dense_->data() + begin, next - begin);
+    }
+    if (message.bytes.empty()) message.bytes.emplace_back();
+    messages_.push_back(std::move(message));
+  }
+  return parts;
+}
+
+void CudaStage::build(std::span<const fabric::StagedMessage> messages, const std::vector<Part>& parts) {
+  std::vector<device::Stores> gathers, scatters;
+  std::vector<device::Arrivals> arrivals;
+  device::Stores begins;  // a bare signal: nothing has to be there for it
+  begins.arrived = begun_;
+  begins.end_segment = 1;
+  gathers.push_back(begins);
+  auto part = parts.begin();
+  for (std::size_t m = 0; m < messages_.size(); ++m) {
+    Message& message = messages_[m];
+    for (std::size_t c = 0; c < message.bytes.size(); ++c) {
+      const auto end =
+          std::find_if(part, parts.end(), [&](const Part& p) { return p.message != m || p.chunk != c; });
+      std::size_t segments = 0;
+      for (auto p = part; p != end; ++p) segments += segments_of(p->shape.bytes());
+      const std::size_t count = message.outgoing ? segments : 1;
+      Word* word = count > 0 ? room_.take_words(count) : nullptr;
+      message.words.emplace_back(word, count);
+      for (; part != end; ++part) {
+        std::byte* const dense = dense_->data() + part->offset;
+        device::Stores stores = message.outgoing
+                                    ? stores_of(densified(part->shape, Side::to), dense, part->memory)
+                                    : stores_of(densified(part->shape, Side::from), part->memory, dense);
+        stores.link = message.link;
+        if (message.outgoing) {
+          stores.ready = may_gather_;
+          stores.arrived = word;
+          word += stores.end_segment;
+          gathers.push_back(stores);
+        } else {
+          stores.ready = word;
+          stores.source_comes = true;
+          // Nobody looks at them.
+          stores.arrived = runner_.inbox.own<Word>(room_.take(stores.end_segment * sizeof(Word)));
+          scatters.push_back(stores);
+        }
+      }
+    }
+    if (!message.outgoing && messages[m].pieces.empty())
+      arrivals.push_back({message.words.front().data(), 1, message.link});
+  }
+  gather_.segments_out = count_up(gathers, &device::Stores::end_segment);
+  scatter_.segments_out = count_up(scatters, &device::Stores::end_segment);
+  scatter_.segments_in = count_up(arrivals, &device::Arrivals::end_segment);
+  fill_table(gather_.stores, gathers, runner_.inbox, room_, runner_.copier);
+  fill_table(scatter_.stores, scatters, runner_.inbox, room_, runner_.copier);
+  fill_table(scatter_.arrivals, arrivals, runner_.inbox, room_, runner_.copier);
+}
+
+// Few blocks fill the way to the host, and go through the chunks in order; what computes meanwhile has the others.
+Grid CudaStage::grid(const DeviceChain& chain) const {
+  constexpr unsigned blocks = 16;
+  return grid_for(chain, std::min(blocks, runner_.block_limit), runner_.early);
+}
+
+void CudaStage::gather_on(Stream stream) { launch_exchange(gather_, grid(gather_), {}, stream); }
+
+void CudaStage::scatter_on(Stream stream) {
+  if (scatter_.segments_out + scatter_.segments_in == 0) return;
+  launch_exchange(scatter_, grid(scatter_), {}, stream);
+}
+
+void CudaStage::scatter() {
+  if (scatter_.segments_out + scatter_.segments_in == 0) return;
+  launch_exchange(scatter_, grid(scatter_), {done_, ++ticket_}, runner_.stream);
+}
+
+// Acquire: pairs with the release of the kernel's last block.
+bool CudaStage::scattered() const { return device::load_acquire(done_) == ticket_; }
+
+// Acquire: pairs with the kernel's release of what it has stored.
+bool CudaStage::gathered(std::size_t message, std::size_t chunk, std::uint32_t step) const {
+  const std::span<Word> words = messages_[message].words[chunk];
+  return std::all_of(words.begin(), words.end(),
+                     [&](const Word& word) { return device::reached(device::load_acquire(&word), step); });
+}
+
+// Release: the kernel that sees it finds the bytes.
+void CudaStage::has_come(std::size_t message, std::size_t chunk, std::uint32_t step) {
+  device::store_release(messages_[message].words[chunk].data(), step);
+}
+
+bool CudaStage::all_come(std::size_t message, std::uint32_t step) const {
+  const auto& words = messages_[message].words;
+  return std::all_of(words.begin(), words.end(), [&](const std::span<Word>& word) {
+    return device::reached(device::load_acquire(word.data()), step);
+  });
+}
+
+Late CudaStage::late() const {
+  LatestWait late;
+  for (const DeviceChain* part : {&gather_, &scatter_}) {
+    const LatestWait wait = latest_wait(part->patience.waiting, static_cast<Word>(partners_.size()));
+    if (wait.step != 0 && device::reached(wait.step, late.step)) late = wait;
+  }
+  for (int& rank : late.ranks) rank = partners_[static_cast<std::size_t>(rank)];
+  return {fmt::format("step {} of chain '{}'", late.step, name_), late.ranks};
+}
+
+}  // namespace tca::cuda

@@ -1,0 +1,121 @@
+// Between GPU memory and pinned host memory, for messages that another fabric carries.
+//
+// Both ways are what `direct` puts are: a gather stores into host memory and raises a word a segment there, a scatter is
+// permitted to store by words that the other fabric's thread raises. So the chains' own kernels run them, in graphs too.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "fabric/cuda/host_copier.hpp"
+#include "fabric/cuda/inbox.hpp"
+#include "fabric/cuda/kernels.hpp"
+#include "fabric/cuda/late.hpp"
+#include "fabric/staging.hpp"
+
+namespace tca::cuda {
+
+class CudaStage;
+
+// What the stages of a rank share.
+struct StageRunner {
+  Inbox& inbox;
+  HostCopier& copier;
+  cudaStream_t setup;
+  cudaStream_t stream;  // where the host's own gathers and scatters run, none of which has to wait
+  bool early;           // see Grid
+  unsigned block_limit;
+  std::map<Word, CudaStage*> stages = {};  // by id
+};
+
+// Host memory that kernels reach, zero at first.
+class PinnedMemory {
+ public:
+  explicit PinnedMemory(std::size_t bytes);
+  PinnedMemory(const PinnedMemory&) = delete;
+  ~PinnedMemory();
+  std::byte* data() const { return data_; }
+
+ private:
+  std::byte* data_ = nullptr;
+};
+
+class CudaStage final : public fabric::Stage {
+ public:
+  // `id` is not 0.
+  CudaStage(StageRunner& runner, Word id, std::string chain, std::span<const fabric::StagedMessage> messages,
+            std::chrono::milliseconds time_limit);
+  ~CudaStage() override;
+
+  const Chunks& chunks(std::size_t message) const override { return messages_[message].bytes; }
+
+  void gather_on(Stream stream) override;
+  void scatter_on(Stream stream) override;
+  void gather() override { gather_on(runner_.stream); }
+  void scatter() override;
+  bool scattered() const override;
+
+  std::uint32_t begun() const override { return device::load_acquire(begun_); }
+  bool gathered(std::size_t message, std::size_t chunk, std::uint32_t step) const override;
+  void has_come(std::size_t message, std::size_t chunk, std::uint32_t step) override;
+  void has_left(std::uint32_t step) override { device::store_release(may_gather_, step + 1); }
+  bool all_come(std::size_t message, std::uint32_t step) const override;
+  bool all_left(std::uint32_t step) const override {
+    return device::reached(device::load_acquire(may_gather_), step + 1);
+  }
+
+  Late late() const;
+
+ private:
+  struct Part;
+  struct Message {
+    bool outgoing;
+    Word link;
+    Chunks bytes;
+    std::vector<std::span<Word>> words;  // a chunk each: raised by its gather, or its permission to scatter
+  };
+
+  std::vector<Part> lay_out(std::span<const fabric::StagedMessage> messages);
+  void build(std::span<const fabric::StagedMessage> messages, const std::vector<Part>& parts);
+  Grid grid(const DeviceChain& chain) const;
+  Word* take_word() { return room_.take_words(1); }
+
+  StageRunner& runner_;
+  Word id_;
+  std::string name_;
+  Room room_;
+  std::vector<int> partners_;  // by link
+  std::vector<Message> messages_;
+  std::unique_ptr<PinnedMemory> dense_;
+  DeviceChain gather_, scatter_;
+  // Pinned: the last step that has begun, the last that may be gathered, and of the host's last scatter that is through.
+  Word *begun_, *may_gather_, *done_;
+  Word ticket_ = 0;
+};
+
+class CudaStager final : public fabric::Stager {
+ public:
+  // `take_id` gives every stage a number of its own; `device` is the rank's GPU.
+  CudaStager(StageRunner& runner, int device, std::function<Word()> take_id, cudaStream_t writes)
+      : runner_(runner), device_(device), take_id_(std::move(take_id)), copier_(writes) {}
+
+  std::unique_ptr<fabric::Stage> make_stage(std::string chain,
+                                            std::span<const fabric::StagedMessage> messages,
+                                            std::chrono::milliseconds time_limit) override {
+    return std::make_unique<CudaStage>(runner_, take_id_(), std::move(chain), messages, time_limit);
+  }
+  void write(std::byte* to, std::span<const std::byte> from) override {
+    const OnDevice here(device_);
+    copier_.write(to, from);
+  }
+
+ private:
+  StageRunner& runner_;
+  int device_;
+  std::function<Word()> take_id_;
+  HostCopier copier_;
+};
+
+}  // namespace tca::cuda

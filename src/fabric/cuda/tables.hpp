@@ -1,0 +1,45 @@
+// What compiled chains have in common: tables of puts as kernels read them, and the words that count steps.
+#pragma once
+
+#include <algorithm>
+#include <chrono>
+#include <span>
+#include <vector>
+
+#include "base/shape.hpp"
+#include "fabric/cuda/host_copier.hpp"
+#include "fabric/cuda/inbox.hpp"
+#include "tca/device_chain.hpp"
+
+namespace tca::cuda {
+
+// A put's bytes from one place to the other, in as many segments as their number asks for.
+device::Stores stores_of(const base::Shape& shape, std::byte* to, const std::byte* from);
+
+// Turns each item's own number of units into where they end in the chain's count; returns how many there are.
+template <class Item>
+Word count_up(std::vector<Item>& items, Word Item::*end) {
+  Word total = 0;
+  for (Item& item : items) item.*end = total += item.*end;
+  return total;
+}
+
+// Items beyond those that fit into a kernel's parameters get `room` in device memory.
+template <class Item>
+void fill_table(device::Table<Item>& table, const std::vector<Item>& items, Inbox& inbox, Room& room,
+                HostCopier& copier) {
+  constexpr std::size_t inlined = device::Table<Item>::inlined;
+  table.count = static_cast<Word>(items.size());
+  std::copy_n(items.begin(), std::min(items.size(), inlined), table.items);
+  if (items.size() <= inlined) return;
+  const auto others = std::as_bytes(std::span(items).subspan(inlined));
+  auto* more = inbox.own<Item>(room.take(others.size()));
+  copier.write(reinterpret_cast<std::byte*>(more), others);
+  table.more = more;
+}
+
+// `partners`: the ranks by link. Waits give up after `time_limit` and then name the chain by `id`, which is not 0.
+void set_up_counters(DeviceChain& chain, Word id, const std::vector<int>& partners,
+                     std::chrono::milliseconds time_limit, Inbox& inbox, Room& room);
+
+}  // namespace tca::cuda

@@ -1,0 +1,157 @@
+#include "fabric/mpi/staged.hpp"
+
+#include <algorithm>
+#include <csignal>
+#include <utility>
+
+#include "fabric/mpi/rma.hpp"
+
+namespace tca::mpi {
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+using namespace std::chrono_literals;
+
+// A step may follow the last one at any moment; later ones may as well be noticed a little late.
+constexpr std::chrono::microseconds attentive = 2ms, nap = 20us;
+
+constexpr auto between_looks = 1ms;  // at what is still owed, when a world ends
+
+bool reached(std::uint32_t have, std::uint32_t want) { return static_cast<std::int32_t>(have - want) >= 0; }
+
+}  // namespace
+
+std::unique_lock<std::mutex> Carrier::hold() {
+  // Relaxed: it only keeps the thread from taking the mutex again at once.
+  wanted_.fetch_add(1, std::memory_order_relaxed);
+  std::unique_lock lock(mutex_);
+  wanted_.fetch_sub(1, std::memory_order_relaxed);
+  return lock;
+}
+
+void Carrier::run() {
+  // Signals are for the threads of the program.
+  sigset_t all;
+  sigfillset(&all);
+  pthread_sigmask(SIG_BLOCK, &all, nullptr);
+  InMpi::leave_uncounted();
+  try {
+    std::optional<Clock::time_point> idle_since;
+    while (!over_.load(std::memory_order_relaxed)) {
+      if (carry()) {
+        idle_since.reset();
+      } else if (!idle_since) {
+        idle_since = Clock::now();
+      } else if (Clock::now() - *idle_since > attentive) {
+        std::this_thread::sleep_for(nap);
+      }
+      while (wanted_.load(std::memory_order_relaxed) > 0) std::this_thread::yield();
+    }
+  } catch (...) {
+    error_ = std::current_exception();
+    failed_.store(true, std::memory_order_release);  // pairs with the acquire in `check`
+  }
+}
+
+bool Carrier::carry() {
+  const std::lock_guard lock(mutex_);
+  engine_.progress_between_looks();
+  bool busy = false;
+  for (StagedProgram* program : programs_) busy |= program->carry();
+  return busy;
+}
+
+bool Carrier::is_owed(const fabric::Control& control) {
+  const auto held = hold();
+  for (const StagedProgram* program : programs_)
+    for (const int rank : program->creditors())
+      if (!control.is_gone(rank)) return true;
+  return false;
+}
+
+void Carrier::finish(const fabric::Control& control, std::chrono::milliseconds limit) {
+  const auto until = Clock::now() + limit;
+  while (thread_.joinable() && !failed_.load(std::memory_order_acquire) && Clock::now() < until &&
+         is_owed(control))
+    std::this_thread::sleep_for(between_looks);
+  stop();
+}
+
+void Carrier::stop() {
+  over_.store(true, std::memory_order_relaxed);
+  if (thread_.joinable()) thread_.join();
+}
+
+StagedProgram::StagedProgram(Carrier& carrier, Engine& engine, std::vector<fabric::StagedMessage> messages,
+                             std::unique_ptr<fabric::Stage> stage, Operations operations)
+    : carrier_(carrier), messages_(std::move(messages)), stage_(std::move(stage)) {
+  if (is_empty()) return;
+  const auto held = carrier_.hold();
+  program_.emplace(engine, std::move(operations), nullptr, stage_.get());
+  carrier_.programs_.push_back(this);
+}
+
+StagedProgram::~StagedProgram() {
+  const auto held = carrier_.hold();
+  std::erase(carrier_.programs_, this);
+  program_.reset();
+}
+
+// The steps before are through, whoever began them: their kernels have said so.
+void StagedProgram::start() {
+  if (is_empty()) return;
+  step_ = stage_->begun() + 1;
+  scattering_ = false;
+  stage_->gather();
+}
+
+bool StagedProgram::test() {
+  if (is_empty()) return true;
+  if (!scattering_) {
+    if (!stage_->all_left(step_)) {
+      carrier_.check();
+      return false;
+    }
+    scattering_ = true;
+    stage_->scatter();
+  }
+  return stage_->scattered();
+}
+
+std::vector<int> StagedProgram::missing() const {
+  std::vector<int> senders, targets;
+  if (is_empty() || stage_->all_left(step_)) return senders;
+  for (std::size_t m = 0; m < messages_.size(); ++m) {
+    if (messages_[m].outgoing)
+      targets.push_back(messages_[m].partner);
+    else if (!stage_->all_come(m, step_))
+      senders.push_back(messages_[m].partner);
+  }
+  return senders.empty() ? targets : senders;
+}
+
+bool StagedProgram::has_begun() const { return reached(stage_->begun(), program_->step() + 1); }
+
+bool StagedProgram::carry() {
+  if (!carrying_) {
+    if (!has_begun()) return false;
+    carrying_ = true;
+    program_->start();
+  }
+  if (program_->test()) {
+    carrying_ = false;
+    stage_->has_left(program_->step());
+  }
+  return true;
+}
+
+std::vector<int> StagedProgram::creditors() const {
+  std::vector<int> ranks;
+  if (!carrying_ && !has_begun()) return ranks;
+  for (const fabric::StagedMessage& message : messages_)
+    if (message.outgoing && (!carrying_ || program_->has_unsent())) ranks.push_back(message.partner);
+  return ranks;
+}
+
+}  // namespace tca::mpi

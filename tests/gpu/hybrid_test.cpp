@@ -1,0 +1,142 @@
+// What only sub-clusters of GPUs with MPI between them have: one chain over both, on streams and in graphs, messages in several
+// chunks, and what kernels are refused.
+#include "coll_check.hpp"
+#include "mpi_ranks.hpp"
+#include "ring.hpp"
+#include "suite.hpp"
+
+namespace tca::test {
+namespace {
+
+std::string run_hybrid(int ranks, const Ranks::Body& body) {
+  return mpi_backend("cuda+mpi", 2, {}).make()->run(ranks, body, {.time_limit = std::chrono::seconds(25)});
+}
+
+// Ranks by two: one neighbour is reached by kernels, the other over MPI; or both over MPI.
+class Hybrid : public testing::TestWithParam<const char*> {
+ protected:
+  void run(const std::function<void(Ring&)>& body) {
+    EXPECT_EQ(run_hybrid(4,
+                         [&](World& world) {
+                           Ring ring(world, {.route = GetParam()});
+                           body(ring);
+                           ring.finish(world);
+                           world.barrier();
+                         }),
+              "");
+  }
+};
+
+TEST_P(Hybrid, ByTheHost) {
+  run([](Ring& ring) {
+    for (long s = 1; s <= 50; ++s) ring.by_host(s);
+  });
+}
+TEST_P(Hybrid, OnAStream) {
+  run([](Ring& ring) {
+    for (long s = 1; s <= 100; ++s) ring.by_stream(s, s % 3 == 0);
+  });
+}
+TEST_P(Hybrid, InAGraphMixedWithTheOthers) {
+  run([](Ring& ring) {
+    cudaGraphExec_t exec = ring.capture(4);
+    ok(cudaMemsetAsync(ring.step, 0, sizeof(long), ring.stream));
+    for (int round = 0; round < 20; ++round) {
+      ok(cudaGraphLaunch(exec, ring.stream));
+      if (round % 3 == 0) ring.by_stream(7'000'000 + round, round % 2 == 0);
+      if (round % 5 == 0) {
+        ok(cudaStreamSynchronize(ring.stream));
+        ring.by_host(9'000'000 + round);
+      }
+    }
+    ok(cudaStreamSynchronize(ring.stream));
+    cudaGraphExecDestroy(exec);
+  });
+}
+INSTANTIATE_TEST_SUITE_P(Gpu, Hybrid, testing::Values("", "mpi"),
+                         [](const auto& way) { return *way.param == 0 ? "both" : "mpi_alone"; });
+
+struct Large {
+  const char* name;
+  Layout layout;
+  std::size_t elements, run, pitch;  // that it reaches over, and of which so many after every so many travel
+};
+
+// More than a chunk, whole chunks and odd ends, also when the next step follows at once.
+TEST(HybridLarge, MessagesOfSeveralChunks) {
+  constexpr std::size_t mebi = std::size_t{1} << 20;
+  for (const Large& large :
+       {Large{"block", block(5 * mebi + 13), 5 * mebi + 13, 5 * mebi + 13, 5 * mebi + 13},
+        Large{"block-stride", block_stride(1000, 3001, 4001), 999 * 4001 + 3001, 3001, 4001},
+        Large{"stride", stride(mebi + 1, 3), 3 * mebi + 1, 1, 3}}) {
+    const auto body = [&](World& world) {
+      const int me = world.rank(), partner = (me + 2) % 4;
+      const auto elements = static_cast<std::int64_t>(large.elements);
+      const Window<std::uint8_t> from = world.window<std::uint8_t>(elements),
+                                 to = world.window<std::uint8_t>(elements);
+      Chain chain = world.chain(large.name);
+      chain.put(to.on(partner).at(0), from.at(0), large.layout).expect(partner).commit();
+      cudaStream_t stream;
+      ok(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
+      std::vector<std::uint8_t> bytes(large.elements);
+      const auto value = [](int rank, int step, std::size_t i) {
+        return static_cast<std::uint8_t>((i * 2654435761U >> 13) +
+                                         static_cast<std::size_t>(16 * rank + step));
+      };
+      for (int step = 1; step <= 6; ++step) {
+        for (std::size_t i = 0; i < bytes.size(); ++i) bytes[i] = value(me, step, i);
+        from.write(0, bytes);
+        if (step % 2 == 0) {
+          chain.start(stream);
+          chain.wait(stream);
+          ok(cudaStreamSynchronize(stream));
+        } else {
+          chain.start();
+          chain.wait();
+        }
+        const std::vector<std::uint8_t> got = contents(to);
+        for (std::size_t i = 0; i < got.size(); ++i) {
+          const std::uint8_t want = i % large.pitch < large.run ? value(partner, step, i) : std::uint8_t{0};
+          require(got[i] == want, "{}: byte {} of step {} is {}, not {}", large.name, i, step, got[i], want);
+        }
+      }
+      cudaStreamDestroy(stream);
+      world.check();
+      world.barrier();
+    };
+    EXPECT_EQ(run_hybrid(4, body), "") << large.name;
+  }
+}
+
+TEST(HybridCollectives, OfEveryKind) {
+  using coll::Kind;
+  for (const Kind kind :
+       {Kind::broadcast, Kind::all_gather, Kind::all_reduce, Kind::reduce_scatter, Kind::all_to_all}) {
+    for (const std::int64_t count : {1, 1000}) {
+      const auto body = [&](World& world) { check_collective(world, {.kind = kind, .count = count}); };
+      EXPECT_EQ(run_hybrid(4, body), "");
+    }
+  }
+}
+
+void expect_refusal(const Ranks::Body& body, const std::string& words) {
+  const std::string message = run_hybrid(4, body);
+  EXPECT_NE(message.find(words), std::string::npos) << message;
+}
+
+TEST(HybridRefusals, KernelsStayInTheirSubCluster) {
+  const auto chain_to = [](World& world, int distance) {
+    const int size = world.size(), me = world.rank(), to = distance == 1 ? me ^ 1 : (me + 2) % size;
+    const Window<int> window = world.window<int>(2);
+    Chain chain = world.chain("one put");
+    chain.put(window.on(to).at(0), window.at(1), block(1)).expect(to).commit();
+    return chain;
+  };
+  EXPECT_EQ(run_hybrid(4, [&](World& world) { chain_to(world, 1).device(); }), "");
+  expect_refusal([&](World& world) { chain_to(world, 2).device(); },
+                 "no kernel can drive what goes over the fabric mpi");
+  expect_refusal([](World& world) { world.team("all", 1); }, "do not reach rank");
+}
+
+}  // namespace
+}  // namespace tca::test
