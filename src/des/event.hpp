@@ -34,9 +34,6 @@ class Queue {
   // Takes the next event if it comes no later than `until`.
   virtual bool pop(Time until, Event& event) = 0;
   virtual std::size_t size() const = 0;
-
-  // The event that will probably come `places` after the next one, or null: a hint for fetching what it needs.
-  virtual const Event* glimpse(std::size_t /*places*/) const { return nullptr; }
 };
 
 enum class QueueKind { wheel, heap };

@@ -5,6 +5,7 @@
 #include <sys/mman.h>
 
 #include <cstddef>
+#include <cstdint>
 #include <cstdlib>
 #include <new>
 #include <vector>
@@ -41,9 +42,10 @@ using LargeVector = std::vector<T, LargeAllocator<T>>;
 
 // Asks for memory that will be wanted soon, so that its lines come side by side.
 inline void prefetch(const void* memory, std::size_t bytes) {
-  constexpr std::size_t line = 64;
-  for (std::size_t at = 0; at < bytes; at += line)
-    __builtin_prefetch(static_cast<const char*>(memory) + at, 1);
+  constexpr std::uintptr_t line = 64;
+  const auto begin = reinterpret_cast<std::uintptr_t>(memory);
+  for (std::uintptr_t at = begin / line * line; at < begin + bytes; at += line)
+    __builtin_prefetch(reinterpret_cast<const void*>(at), 1);
 }
 
 }  // namespace tca::des

@@ -13,7 +13,6 @@ namespace tca::des {
 
 namespace {
 
-constexpr unsigned object_bits = 28;  // of an object's number; its handler is in the bits above
 constexpr std::size_t most_handlers = 16;
 // Far enough apart for memory to answer from one stage to the next.
 constexpr std::array<std::size_t, 4> places_ahead{12, 8, 4, 2};
@@ -29,7 +28,7 @@ std::unique_ptr<Queue> make_queue(const Simulator::Options& options) {
 }  // namespace
 
 std::string Label::to_string() const {
-  if (index < 0) return std::string{text};
+  if (index < 0) return text;
   if (part < 0) return fmt::format("{} {}", text, index);
   return fmt::format("{} {}.{}", text, index, part);
 }
@@ -65,6 +64,7 @@ void Simulator::spawn(Task program, Label name, AgentKind kind) {
   if (number == WaitList::nobody) {
     number = static_cast<std::uint32_t>(agents_.size());
     agents_.emplace_back();
+    names_.emplace_back();
   } else {
     free_agent_ = agents_[number].next;
   }
@@ -72,7 +72,7 @@ void Simulator::spawn(Task program, Label name, AgentKind kind) {
   agent.outermost = agent.innermost = std::exchange(program.handle_, {});
   agent.outermost.promise().simulator = this;
   agent.outermost.promise().agent = number;
-  agent.name = name;
+  names_[number] = name;
   agent.kind = kind;
   if (kind == AgentKind::worker) ++workers_;
   wake_at(number, now_);
@@ -139,11 +139,13 @@ void Simulator::resume(std::uint32_t agent) {
   if (ended_) end(agent);
 }
 
-// First what is known of the agent, then the beginning of its coroutine's frame.
+// First what is known of the agent, then the beginnings of its coroutine's frame and of those that await that.
 void Simulator::prepare_agent(std::uint32_t number, unsigned stage) const {
   const Agent& agent = agents_[number];
   if (stage == 0) return prefetch(&agent, sizeof(Agent));
-  if (stage == 1 && agent.innermost) prefetch(agent.innermost.address(), frame_bytes);
+  Task::Handle task = agent.innermost;
+  for (unsigned i = 1; i < stage && task; ++i) task = task.promise().parent;
+  if (task) prefetch(task.address(), frame_bytes);
 }
 
 void Simulator::end(std::uint32_t number) {
@@ -167,25 +169,41 @@ void Simulator::process(const Event& event) {
   handlers_[event.object >> object_bits]->handle(event);
 }
 
-void Simulator::prepare() const {
-  for (unsigned stage = 0; stage < places_ahead.size(); ++stage) {
-    const Event* event = queue_->glimpse(places_ahead[stage]);
-    if (event != nullptr) handlers_[event->object >> object_bits]->prepare(*event, stage);
-  }
+// An event that comes before some that have left the queue already.
+void Simulator::insert(const Event& event) {
+  if (soon_count_ == soon_.size()) queue_->push(soon(--soon_count_));
+  std::size_t place = soon_count_++;
+  for (; place > 0 && before(event, soon(place - 1)); --place) soon(place) = soon(place - 1);
+  soon(place) = event;
+  prepare(place, 0);
+}
+
+void Simulator::look_ahead() {
+  for (Event event; soon_count_ <= places_ahead.front() && queue_->pop(never, event);)
+    soon(soon_count_++) = event;
+  for (unsigned stage = 0; stage < places_ahead.size(); ++stage)
+    if (places_ahead[stage] < soon_count_) prepare(places_ahead[stage], stage);
+}
+
+bool Simulator::next(Time until, Event& event) {
+  if (queue_->size() > few_pending) look_ahead();
+  if (soon_count_ == 0) return queue_->pop(until, event);
+  if (soon(0).time > until) return false;
+  event = soon(0);
+  soon_first_ = (soon_first_ + 1) % soon_.size();
+  --soon_count_;
+  return true;
 }
 
 bool Simulator::run_until(Time until) {
-  for (Event event; queue_->pop(until, event);) {
-    if (queue_->size() > few_pending) prepare();
-    process(event);
-  }
+  for (Event event; next(until, event);) process(event);
   if (until != never) now_ = std::max(now_, until);
-  return queue_->size() > 0;
+  return pending() > 0;
 }
 
 bool Simulator::step() {
   Event event;
-  if (!queue_->pop(never, event)) return false;
+  if (!next(never, event)) return false;
   process(event);
   return true;
 }
@@ -197,9 +215,10 @@ void Simulator::run() {
 
 std::vector<Waiting> Simulator::waiting() const {
   std::vector<Waiting> all;
-  for (const Agent& agent : agents_) {
+  for (std::size_t i = 0; i < agents_.size(); ++i) {
+    const Agent& agent = agents_[i];
     if (agent.outermost && agent.parked && agent.kind == AgentKind::worker) {
-      all.push_back({agent.name.to_string(), agent.waits_for.to_string(), agent.since});
+      all.push_back({names_[i].to_string(), agent.waits_for.to_string(), agent.since});
     }
   }
   return all;

@@ -1,21 +1,26 @@
 // The clock, the events to come, and the agents: programs that wait for simulated time and for each other.
 #pragma once
 
+#include <array>
 #include <memory>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "des/event.hpp"
+#include "des/large.hpp"
 #include "des/task.hpp"
 
 namespace tca::des {
 
 // A name for people, put together only when somebody reads it: "rank 3", "dma 12.1". The text is a literal.
 struct Label {
-  std::string_view text;
-  std::int64_t index = -1;  // left out when negative, as is the next
-  std::int64_t part = -1;
+  constexpr Label() = default;
+  constexpr Label(const char* words, std::int64_t number = -1, std::int64_t further = -1)
+      : text(words), index(static_cast<std::int32_t>(number)), part(static_cast<std::int32_t>(further)) {}
+
+  const char* text = "";
+  std::int32_t index = -1;  // left out when negative, as is the next
+  std::int32_t part = -1;
 
   std::string to_string() const;
 };
@@ -26,12 +31,12 @@ class Handler {
   virtual ~Handler() = default;
   virtual void handle(const Event& event) = 0;
 
-  // Events of this handler that will probably come soon, the farthest first: stages 0 to 3. A large model's state is in no
-  // cache, so that what an event needs is better asked for while others are handled. Changes nothing.
+  // Of an event that will come soon, the sooner the higher the stage: 0 to 3. A large model's state is in no cache, so that
+  // what an event needs is better asked for while others are handled. Changes nothing.
   virtual void prepare(const Event& /*event*/, unsigned /*stage*/) const {}
 };
 
-enum class AgentKind {
+enum class AgentKind : std::uint8_t {
   worker,   // has an end; a simulation in which one is left waiting for ever is a deadlock
   service,  // serves as long as others want something
 };
@@ -67,7 +72,8 @@ class Simulator {
   // The number of the handler's object 0; up to 2^28 follow it. The handler outlives the simulator's last run.
   std::uint32_t add(Handler& handler);
   void schedule(Time at, std::uint32_t object, std::uint32_t sequence) {
-    queue_->push({at, object, sequence});
+    const Event event{at, object, sequence};
+    soon_count_ == 0 || before(soon(soon_count_ - 1), event) ? queue_->push(event) : insert(event);
   }
 
   // A new agent, which begins at the present time but not within this call.
@@ -88,7 +94,7 @@ class Simulator {
   // Of every event so far, in order: equal for equal models, whatever the queue, the compiler or the machine.
   std::uint64_t hash() const { return hash_; }
   std::uint64_t events() const { return events_; }
-  std::size_t pending() const { return queue_->size(); }
+  std::size_t pending() const { return soon_count_ + queue_->size(); }
   std::size_t workers() const { return workers_; }
 
   // The workers that are not done and wait for something other than time.
@@ -107,6 +113,7 @@ class Simulator {
 
  private:
   friend struct Task::Finish;
+  static constexpr unsigned object_bits = 28;  // of an object's number; its handler is in the bits above
 
   struct Sleep {
     Simulator& simulator;
@@ -116,17 +123,19 @@ class Simulator {
     void await_resume() const {}
   };
 
-  struct Agent {
+  // A cache line.
+  struct alignas(64) Agent {
     Task::Handle outermost;
     Task::Handle innermost;  // the task to go on with
     std::uint64_t need = 0;
-    Label name, waits_for;
+    Label waits_for;
     Time since = 0;
     std::uint32_t sequence = 0;
     std::uint32_t next = WaitList::nobody;  // in a list, or of the free ones
     AgentKind kind = AgentKind::worker;
     bool parked = false;
   };
+  static_assert(sizeof(Agent) == 64);
 
   class Agents final : public Handler {
    public:
@@ -140,8 +149,14 @@ class Simulator {
     Simulator& simulator_;
   };
 
+  bool next(Time until, Event& event);
   void process(const Event& event);
-  void prepare() const;
+  Event& soon(std::size_t place) { return soon_[(soon_first_ + place) % soon_.size()]; }
+  void insert(const Event& event);
+  void look_ahead();
+  void prepare(std::size_t place, unsigned stage) {
+    handlers_[soon(place).object >> object_bits]->prepare(soon(place), stage);
+  }
   void sleep_in(Task::Handle task, Time until);
   void wake_at(std::uint32_t agent, Time at) { schedule(at, agent, agents_[agent].sequence++); }
   void wait_in(WaitList& list, std::uint32_t agent, Label what, std::uint64_t need);
@@ -154,9 +169,14 @@ class Simulator {
   std::uint64_t hash_ = 0;
   std::uint64_t events_ = 0;
   std::unique_ptr<Queue> queue_;
+  // The next events, in order, taken out of the queue before their turn so that it is known what they will need. None while
+  // few are pending, whose state stays in the caches by itself.
+  std::array<Event, 32> soon_;
+  std::size_t soon_first_ = 0, soon_count_ = 0;
   std::vector<Handler*> handlers_;
   Agents agents_handler_{*this};
-  std::vector<Agent> agents_;
+  LargeVector<Agent> agents_;
+  LargeVector<Label> names_;  // of agents
   std::uint32_t free_agent_ = WaitList::nobody;
   std::size_t workers_ = 0;
   bool ended_ = false;  // the agent that runs has come to its end

@@ -8,14 +8,15 @@ namespace tca::des {
 namespace {
 
 constexpr unsigned least_count_bits = 12;  // the summary has whole words
-constexpr std::ptrdiff_t few = 16;         // up to here sorting by insertion is the quicker
+constexpr std::ptrdiff_t few = 32;         // up to here sorting by insertion is the quicker
+constexpr std::size_t many = 4096;         // on the wheel: their pieces are in no cache
 
 }  // namespace
 
 Wheel::Wheel(unsigned bucket_bits, unsigned count_bits)
     : bucket_bits_(bucket_bits),
       mask_((std::uint64_t{1} << std::max(count_bits, least_count_bits)) - 1),
-      heads_(mask_ + 1, none),
+      buckets_(mask_ + 1),
       occupied_((mask_ + 1) / 64),
       summary_(occupied_.size() / 64) {}
 
@@ -33,22 +34,21 @@ std::uint32_t Wheel::new_piece(std::uint32_t next) {
     pieces_.emplace_back();
   } else {
     free_ = pieces_[piece].next;
+    if (free_ != none) __builtin_prefetch(&pieces_[free_], 1);  // for the next one
   }
   pieces_[piece].next = next;
-  pieces_[piece].count = 0;
   return piece;
 }
 
 void Wheel::push_bucket(std::uint64_t at, const Event& event) {
   const std::uint64_t slot = at & mask_;
-  std::uint32_t& head = heads_[slot];
-  if (head == none) {
+  Bucket& bucket = buckets_[slot];
+  if (bucket.piece == none) {
     occupied_[slot / 64] |= std::uint64_t{1} << slot % 64;
     summary_[slot / 4096] |= std::uint64_t{1} << slot / 64 % 64;
   }
-  if (head == none || pieces_[head].count == chunk) head = new_piece(head);
-  Piece& piece = pieces_[head];
-  piece.events[piece.count++] = event;
+  if (bucket.piece == none || bucket.count == chunk) bucket = {new_piece(bucket.piece), 0};
+  pieces_[bucket.piece].events[bucket.count++] = event;
   ++on_wheel_;
 }
 
@@ -74,50 +74,59 @@ bool Wheel::open_next() {
   if (on_wheel_ == 0 && ahead_.size() == 0) return false;
   current_ = on_wheel_ > 0 ? next_bucket() : bucket(ahead_.top());
   const std::uint64_t slot = current_ & mask_;
-  for (std::uint32_t number = heads_[slot]; number != none;) {
+  open_.clear();
+  taken_ = 0;
+  std::uint32_t count = buckets_[slot].count;
+  for (std::uint32_t number = buckets_[slot].piece; number != none; count = chunk) {
     Piece& piece = pieces_[number];
     const std::uint32_t next = piece.next;
-    open_.insert(open_.end(), piece.events, piece.events + piece.count);
-    on_wheel_ -= piece.count;
+    open_.insert(open_.end(), piece.events, piece.events + count);
+    on_wheel_ -= count;
     piece.next = free_;
     free_ = number;
     number = next;
   }
-  heads_[slot] = none;
+  buckets_[slot] = {};
   occupied_[slot / 64] &= ~(std::uint64_t{1} << slot % 64);
   if (occupied_[slot / 64] == 0) summary_[slot / 4096] &= ~(std::uint64_t{1} << slot / 64 % 64);
   sort_open();
-  const std::uint32_t following = heads_[(slot + 1) & mask_];
-  if (following != none) __builtin_prefetch(&pieces_[following]);
 
   for (Event event; ahead_.size() > 0 && bucket(ahead_.top()) - current_ <= mask_;) {
     ahead_.pop(never, event);
     bucket(event) == current_ ? late_.push(event) : push_bucket(bucket(event), event);
   }
+  coming_ = on_wheel_ > many ? buckets_[next_bucket() & mask_].piece : none;
+  if (coming_ != none) prefetch(&pieces_[coming_], sizeof(Piece));
   return true;
 }
 
 void Wheel::sort_open() {
-  const auto later = [](const Event& a, const Event& b) { return before(b, a); };
   if (static_cast<std::ptrdiff_t>(open_.size()) > few) {
-    std::sort(open_.begin(), open_.end(), later);
+    std::stable_sort(  // much of it is in order already: events of one time come in that of their objects
+        open_.begin(), open_.end(), [](const Event& a, const Event& b) { return before(a, b); });
     return;
   }
   for (std::size_t i = 1; i < open_.size(); ++i) {
     const Event event = open_[i];
     std::size_t at = i;
-    for (; at > 0 && before(open_[at - 1], event); --at) open_[at] = open_[at - 1];
+    for (; at > 0 && before(event, open_[at - 1]); --at) open_[at] = open_[at - 1];
     open_[at] = event;
   }
 }
 
+// A step along the list of the bucket to be opened next: a piece that has been asked for names the next one.
+void Wheel::fetch_piece() {
+  if (coming_ == none) return;
+  coming_ = pieces_[coming_].next;
+  if (coming_ != none) prefetch(&pieces_[coming_], sizeof(Piece));
+}
+
 bool Wheel::pop(Time until, Event& event) {
-  if (open_.empty() && late_.size() == 0 && !open_next()) return false;
-  if (late_.size() > 0 && (open_.empty() || before(late_.top(), open_.back())))
-    return late_.pop(until, event);
-  if (open_.back().time > until) return false;
-  event = open_.back();
-  open_.pop_back();
+  if (open() == 0 && late_.size() == 0 && !open_next()) return false;
+  if (late_.size() > 0 && (open() == 0 || before(late_.top(), open_[taken_]))) return late_.pop(until, event);
+  if (open() == 0 || open_[taken_].time > until) return false;
+  event = open_[taken_++];
+  fetch_piece();
   return true;
 }
 

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "des/large.hpp"
 #include "net/plan.hpp"
 
 namespace tca::net {
@@ -29,6 +30,8 @@ class Claims {
 
   explicit Claims(LinkId links) : first_(links, none) {}
 
+  // What `on` and `remove` begin with is wanted soon.
+  void expect(LinkId link) const { des::prefetch(&first_[link], sizeof(std::uint32_t)); }
   void add(LinkId link, const Claim& claim);
   bool remove(LinkId link, TrainId train);  // whether there are any left
   Claim& of(TrainId train, LinkId link) { return claims_[find(train, link)]; }
@@ -36,7 +39,7 @@ class Claims {
 
   class Iterator {
    public:
-    Iterator(const std::vector<Claim>& claims, std::uint32_t at) : claims_(&claims), at_(at) {}
+    Iterator(const des::LargeVector<Claim>& claims, std::uint32_t at) : claims_(&claims), at_(at) {}
     const Claim& operator*() const { return (*claims_)[at_]; }
     Iterator& operator++() {
       at_ = (*claims_)[at_].next;
@@ -45,7 +48,7 @@ class Claims {
     bool operator!=(const Iterator& other) const { return at_ != other.at_; }
 
    private:
-    const std::vector<Claim>* claims_;
+    const des::LargeVector<Claim>* claims_;
     std::uint32_t at_;
   };
   struct Range {
@@ -64,8 +67,8 @@ class Claims {
 
   std::uint32_t find(TrainId train, LinkId link) const;
 
-  std::vector<std::uint32_t> first_;  // of a link
-  std::vector<Claim> claims_;
+  des::LargeVector<std::uint32_t> first_;  // of a link
+  des::LargeVector<Claim> claims_;
   std::uint32_t free_ = none;
 };
 

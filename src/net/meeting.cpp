@@ -14,21 +14,23 @@ class Placing {
  public:
   Placing(Traffic& traffic, std::uint32_t message, Time at) : traffic_(traffic), message_(message), at_(at) {}
 
-  // The next booking of a packet, or the first of another one, which asks for so much where it is a request.
-  void put(const std::vector<Stage>& stages, const Lane::Booking& booking, std::uint32_t asked) {
+  // The next booking of a packet, or the first of another one, which asks for so much where it is a request. `like` is what
+  // the lane's packets are like on each of its links.
+  void put(const std::vector<Stage>& stages, const std::vector<Packet>& like, const Lane::Booking& booking,
+           std::uint32_t asked) {
     if (booking.stage > 0 && before_.head <= at_) {
       if (booking.at <= at_) {
         leave(stages, before_, booking.busy_until);
       } else if (before_.at <= at_) {
         const LinkId link = send(stages, before_);
-        traffic_.hold(link, packet_on(stages, before_, asked), before_.head);
+        traffic_.hold(link, packet_on(like, before_, asked), before_.head);
       }
     }
     before_ = booking;
     if (booking.at > at_) return;
     if (booking.head > at_) {
       const LinkId link = send(stages, booking);
-      traffic_.resume(link, packet_on(stages, booking, asked), booking.head);
+      traffic_.resume(link, packet_on(like, booking, asked), booking.head);
     } else if (booking.stage + 1 == stages.size()) {
       leave(stages, booking, booking.tail);
       arrived_ += booking.bytes;
@@ -39,11 +41,10 @@ class Placing {
 
  private:
   static LinkId input_of(const std::vector<Stage>& stages, std::size_t stage) {
-    return stage > 0 && stages[stage].packet.kind == PacketKind::data ? stages[stage - 1].link : no_link;
+    return stage > 0 && stages[stage].data ? stages[stage - 1].link : no_link;
   }
-  Packet packet_on(const std::vector<Stage>& stages, const Lane::Booking& booking,
-                   std::uint32_t asked) const {
-    Packet packet = stages[booking.stage].packet;
+  Packet packet_on(const std::vector<Packet>& like, const Lane::Booking& booking, std::uint32_t asked) const {
+    Packet packet = like[booking.stage];
     packet.message = message_;
     packet.tail = booking.tail;
     packet.bytes = packet.kind == PacketKind::request ? asked : booking.bytes;
@@ -170,11 +171,17 @@ void Trains::fall_apart(TrainId number) {
   train.alarm = des::never;
   give_back(number);
   const Time at = simulator_.now();
+  std::vector<Stage> way;
+  std::vector<Packet> requests, data;
+  if (!train.trip.asking.empty())
+    traffic_.way(train.trip.asking[0].link, rider_.train_packet(train.message, true), way, &requests);
+  traffic_.way(train.trip.data[0].link, rider_.train_packet(train.message, false), way, &data);
   timeline_.begin(train.trip);
   Progress progress;
   Placing placing(traffic_, train.message, at);
   const auto book = [&](const Lane& lane, const Lane::Booking& booking) {
-    placing.put(lane.stages(), booking, train.trip.bytes_of(timeline_.next()));
+    placing.put(lane.stages(), &lane == &timeline_.asking() ? requests : data, booking,
+                train.trip.bytes_of(timeline_.next()));
   };
   while (!timeline_.over() && timeline_.next_issue() <= at) {
     const std::uint64_t before = timeline_.next();

@@ -186,9 +186,9 @@ void Network::board(std::uint32_t number, const Transfer& transfer, Boarding& bo
       asks ? plan_.issue_port({transfer.from.node, messages_[number].asker}) : plan_.read_port(transfer.from);
   if (asks) {
     const LinkId port = plan_.request_port({transfer.from.node, messages_[number].asker});
-    traffic_.way(port, request_packet(number, 0), trip.asking);
+    traffic_.way(port, train_packet(number, true), trip.asking);
   }
-  traffic_.way(plan_.read_port(transfer.from), messages_[number].packet, trip.data);
+  traffic_.way(plan_.read_port(transfer.from), train_packet(number, false), trip.data);
   messages_[number].boarding = &boarding;
   const TrainId train = trains_->start(number, *messages_[number].tags);
   messages_[number].train = train;
@@ -229,6 +229,20 @@ void Network::train_fell_apart(std::uint32_t number, const Progress& progress) {
     if (message.passage->requests_ == 0) train_passed(number);
   }
   message.to_arrive -= progress.bytes;
+}
+
+// First the message, then whom it wakes.
+void Network::prepare(std::uint32_t number, unsigned stage) const {
+  const Message& message = messages_[number];
+  if (stage == 2) return des::prefetch(&message, sizeof(Message));
+  if (stage != 3) return;
+  des::prefetch(message.passage, sizeof(Passage));
+  des::prefetch(message.boarding, sizeof(Boarding));
+  des::prefetch(message.arrived, sizeof(des::Counter));
+}
+
+Packet Network::train_packet(std::uint32_t number, bool request) const {
+  return request ? request_packet(number, 0) : messages_[number].packet;
 }
 
 Packet Network::request_packet(std::uint32_t number, std::uint32_t bytes) const {

@@ -117,10 +117,12 @@ class Network final : public Sink, public Rider {
 
   void passed(const Packet& packet, std::uint32_t node) override;
   void arrived(const Packet& packet, Endpoint at) override;
+  void prepare(std::uint32_t message, unsigned stage) const override;
   void train_issued(std::uint32_t message) override;
   void train_passed(std::uint32_t message) override;
   void train_arrived(std::uint32_t message) override;
   void train_fell_apart(std::uint32_t message, const Progress& progress) override;
+  Packet train_packet(std::uint32_t message, bool request) const override;
   const Trains* trains() const {
     return trains_ ? &*trains_ : nullptr;
   }  // null when every packet is modelled
@@ -167,7 +169,7 @@ class Network final : public Sink, public Rider {
   Plan plan_;
   Traffic traffic_;
   std::optional<Trains> trains_;
-  std::vector<Message> messages_;
+  des::LargeVector<Message> messages_;
   std::uint32_t free_message_ = UINT32_MAX;
 };
 

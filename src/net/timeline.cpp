@@ -73,9 +73,10 @@ std::uint64_t Timeline::tags_needed(std::uint64_t whole) const {
   return static_cast<std::uint64_t>(static_cast<double>(whole) * std::min(held / had, 1.0));
 }
 
-void Timeline::give_tags(std::vector<Time>& tags) const {
-  tags = tags_;
+std::vector<Time> Timeline::tags() const {
+  std::vector<Time> tags = tags_;
   std::rotate(tags.begin(), tags.begin() + static_cast<std::ptrdiff_t>(tag_), tags.end());
+  return tags;
 }
 
 // The request that was sent last took the first tag. Its own is there again behind those that are so before, which need not be

@@ -21,7 +21,7 @@ struct Trip {
   bool own_tags = false;    // no other transfer uses them
   bool inside = false;      // tags come back on arrival instead of in the NIC
   des::Time begin = 0;
-  std::vector<des::Time> tags;  // when each is there
+  std::vector<des::Time> tags;  // when each is there, in order; no more than there are requests
 
   std::uint64_t per_row() const { return (row_bytes + request_bytes - 1) / request_bytes; }
   std::uint64_t requests() const { return per_row() * rows; }
@@ -107,7 +107,7 @@ class Timeline {
   // for.
   std::uint64_t tags_needed(std::uint64_t whole) const;
   // When each tag is there again, the next one first.
-  void give_tags(std::vector<des::Time>& tags) const;
+  std::vector<des::Time> tags() const;
   const Lane& asking() const { return asking_; }
   const Lane& data() const { return data_; }
 

@@ -127,10 +127,11 @@ void Traffic::prepare(const des::Event& event, unsigned stage) const {
   if (stage == 0) return __builtin_prefetch(&link, 1);
   if (link.flight == no_packet) return;
   const Packet& packet = packets_[link.flight];
-  if (stage == 1) return __builtin_prefetch(&packet, 1);
+  if (stage == 1) return des::prefetch(&packet, sizeof packet);
   if (stage == 2 && packet.next != no_packet)
-    __builtin_prefetch(&packets_[packet.next]);  // the next one in flight
-  if (link.end == End::cells || packet.nic == link.to_unit || ends_here(link, packet)) return;
+    des::prefetch(&packets_[packet.next], sizeof packet);  // the next one in flight
+  if (link.end == End::cells || packet.nic == link.to_unit || ends_here(link, packet))
+    return sink_.prepare(packet.message, stage);
   const Link& out = links_[way_on(link, packet).link];
   if (stage == 2) {
     __builtin_prefetch(&out, 1);
@@ -297,19 +298,21 @@ void Traffic::wake(LinkId out) {
   }
 }
 
-void Traffic::way(LinkId port, Packet packet, std::vector<Stage>& stages) const {
+void Traffic::way(LinkId port, Packet packet, std::vector<Stage>& stages,
+                  std::vector<Packet>* packets) const {
   stages.clear();
   LinkId in = no_link;
   for (Way way{port, Routes::no_step};; way = way_on(links_[in], packet)) {
     const Link& link = links_[way.link];
     if (way.step != Routes::no_step)
       plan_.trunks()[packet.interconnect].routes.take({0, way.step}, packet.steps);
-    Stage stage{.link = way.link,
-                .kind = &classes_[link.kind],
+    Stage stage{.kind = &classes_[link.kind],
+                .free = link.busy_until,
+                .link = way.link,
                 .flags = packet.flags,
                 .enters = in != no_link && enters(in, link),
-                .free = link.busy_until,
-                .packet = packet};
+                .data = packet.kind == PacketKind::data};
+    if (packets != nullptr) packets->push_back(packet);
     stage.to_nic = come(link, packet, stage.hop);
     stages.push_back(stage);
     if (ends_here(link, packet)) return;

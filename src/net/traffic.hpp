@@ -22,14 +22,14 @@ namespace tca::net {
 
 // A link on a packet's way.
 struct Stage {
-  LinkId link;
   const LinkClass* kind;
+  des::Time hop = 0;  // from its end to the next link
+  des::Time free;     // when it has sent what it was given so far
+  LinkId link;
   std::uint8_t flags;   // of the packet on this link
   bool enters;          // a circle, where it must leave a place free
   bool to_nic = false;  // its end is the NIC through which the packet leaves its node
-  des::Time hop = 0;    // from its end to the next link
-  des::Time free;       // when it has sent what it was given so far
-  Packet packet;        // as it is on the link
+  bool data;            // not a request or word
 };
 
 // What packets mean to those above.
@@ -40,6 +40,8 @@ class Sink {
   virtual void passed(const Packet& packet, std::uint32_t node) = 0;
   // Data is in its cells and seen by who polls, or a request or word is where it ends.
   virtual void arrived(const Packet& packet, Endpoint at) = 0;
+  // One of these will come soon: stages 2 and 3 (des::Handler).
+  virtual void prepare(std::uint32_t message, unsigned stage) const = 0;
 };
 
 // Who has claimed links for what it computes without packets.
@@ -76,6 +78,11 @@ class Traffic final : public des::Handler {
   void expect(std::uint32_t node) const {
     des::prefetch(&links_[node * plan_.local_links()], plan_.local_links() * sizeof(Link));
   }
+  // The same of what `carried` will look at.
+  void expect_link(LinkId link) const {
+    des::prefetch(&links_[link], sizeof(Link));
+    des::prefetch(&carried_[link], sizeof(std::uint32_t));
+  }
   void set_claimant(Claimant& claimant) { claimant_ = &claimant; }
   // From now on, or no longer, the claimant is told of the packets on a link.
   void set_claimed(LinkId link, bool claimed) { links_[link].claimed = claimed; }
@@ -83,8 +90,9 @@ class Traffic final : public des::Handler {
   void schedule(des::Time at, LinkId link, std::uint32_t what) {
     simulator_.schedule(at, objects_ + link, computed | what);
   }
-  // The links that a packet takes from a port on.
-  void way(LinkId port, Packet packet, std::vector<Stage>& stages) const;
+  // The links that a packet takes from a port on, and what it is like on each, where that is asked for.
+  void way(LinkId port, Packet packet, std::vector<Stage>& stages,
+           std::vector<Packet>* packets = nullptr) const;
 
   // For packets that were computed elsewhere (timeline.hpp). Those that are under way: a link has sent one; its head comes to
   // the end at a time, or has come there and waits; it leaves the end. And those whose places are free again: the links are as

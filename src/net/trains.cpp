@@ -16,25 +16,23 @@ Time busy_for(const Stage& stage, std::uint64_t bytes, std::uint64_t packets) {
   return rate.time(bytes + pieces * kind.header_bytes) + static_cast<Time>(packets) * kind.each;
 }
 
-// The same with what it waits for: a packet holds a link until its tail has come over the links before.
-Time held_for(const std::vector<Stage>& stages, std::size_t i, std::uint64_t bytes, std::uint64_t packets) {
-  Time held = 0;
-  for (std::size_t before = 0; before < i; ++before) {
-    const Time waits = static_cast<Time>(packets) * stages[before].hop;
-    held = stages[before].kind->whole ? 0 : std::max(held, busy_for(stages[before], bytes, packets)) - waits;
+// The same of each link, with what it waits for: a packet holds a link until its tail has come over the links before.
+void hold(const std::vector<Stage>& stages, std::uint64_t bytes, std::uint64_t packets,
+          std::vector<Time>& held) {
+  held.clear();
+  Time before = 0;
+  for (const Stage& stage : stages) {
+    held.push_back(std::max(before, busy_for(stage, bytes, packets)));
+    before = stage.kind->whole ? 0 : held.back() - static_cast<Time>(packets) * stage.hop;
   }
-  return std::max(held, busy_for(stages[i], bytes, packets));
 }
 
 // How long a link is of no use to others: packets that wait at its end for a much slower link hold up what comes behind them,
 // wherever that goes.
-Time blocked_for(const std::vector<Stage>& stages, std::size_t i, std::uint64_t bytes,
-                 std::uint64_t packets) {
-  const Time held = held_for(stages, i, bytes, packets);
-  Time blocked = held;
-  for (std::size_t after = i + 1; after < stages.size(); ++after) {
-    const Time ahead = held_for(stages, after, bytes, packets);
-    if (ahead > 2 * held) blocked = std::max(blocked, ahead);
+Time blocked_for(const std::vector<Time>& held, std::size_t i) {
+  Time blocked = held[i];
+  for (std::size_t after = i + 1; after < held.size(); ++after) {
+    if (held[after] > 2 * held[i]) blocked = std::max(blocked, held[after]);
   }
   return blocked;
 }
@@ -144,11 +142,7 @@ TrainId Trains::start(std::uint32_t message, des::Semaphore& tags) {
     return number;
   }
   ++started_;
-  if (!as_flows_ && !trains_[number].trip.own_tags) {
-    Lent& lent = lent_[&tags];
-    timeline_.give_tags(lent.back);
-    lent.trains.push_back(number);
-  }
+  if (!as_flows_ && !trains_[number].trip.own_tags) keep_tags(number);
   if (trains_[number].issued == simulator_.now()) ++trains_[number].phase;
   schedule(number);
   if (as_flows_) share_links(number, false);
@@ -175,16 +169,34 @@ void Trains::schedule(TrainId number) {
   traffic_.schedule(train.due, last ? data.back().link : to_nic->link, number * Phase::phases + train.phase);
 }
 
-// The tags' times as the trains before have left them. Not while somebody has some for packets, nor while another train
-// has still to take some. A transfer's own tags are all free, and may be gone before its train is: nothing is kept of them.
+// The tags' times as the trains before have left them, of as many as there are requests: those that are there first. Not while
+// somebody has some for packets, nor while another train has still to take some. A transfer's own tags are all free, and may
+// be gone before its train is: nothing is kept of them.
 bool Trains::lend(Train& train) const {
-  train.trip.tags.assign(train.tags->count(), 0);
+  std::vector<Time>& tags = train.trip.tags;
+  const std::uint64_t count = train.tags->count();
+  tags.assign(as_flows_ ? count : std::min(count, train.trip.requests()), 0);
   if (as_flows_ || train.trip.own_tags) return true;
   const auto found = lent_.find(train.tags);
-  if (found == lent_.end() || found->second.trains.empty())
-    return train.tags->available() == train.tags->count();
-  train.trip.tags = found->second.back;
+  if (found == lent_.end() || found->second.trains.empty()) return train.tags->available() == count;
+  const std::vector<Time>& back = found->second.back;
+  const std::uint64_t free = count - back.size();
+  for (std::uint64_t i = free; i < tags.size(); ++i) tags[i] = back[i - free];
   return trains_[found->second.trains.back()].phase > Phase::issued;
+}
+
+// Keeps for the next train when its tags are there again.
+void Trains::keep_tags(TrainId number) {
+  const Train& train = trains_[number];
+  Lent& lent = lent_[train.tags];
+  if (lent.trains.empty()) lent.back.clear();
+  const std::uint64_t free = train.tags->count() - lent.back.size(), taken = train.trip.tags.size();
+  const auto left = lent.back.begin() + static_cast<std::ptrdiff_t>(taken > free ? taken - free : 0);
+  const std::vector<Time> own = timeline_.tags();
+  std::vector<Time> back;
+  std::merge(left, lent.back.end(), own.begin(), own.end(), std::back_inserter(back));
+  lent.back.assign(std::upper_bound(back.begin(), back.end(), simulator_.now()), back.end());
+  lent.trains.push_back(number);
 }
 
 void Trains::give_back(TrainId number) {
@@ -241,12 +253,12 @@ std::uint64_t Trains::claim_lane(TrainId number, const Lane& lane, std::uint64_t
                                  Time gaps) {
   const Train& train = trains_[number];
   std::uint64_t most = 0;
+  if (!as_flows_) hold(lane.stages(), bytes, packets, held_);
   for (std::size_t i = 0; i < lane.stages().size(); ++i) {
     const bool tight = !as_flows_ && packets > 0 && wants_room(lane, i, packets);
     const Time begin = lane.first_start(i), end = tight ? lane.freed(i) : lane.busy_until(i);
     // Flows know nothing of who blocks whom.
-    const Time busy = as_flows_ ? busy_for(lane.stages()[i], bytes, packets)
-                                : blocked_for(lane.stages(), i, bytes, packets);
+    const Time busy = as_flows_ ? busy_for(lane.stages()[i], bytes, packets) : blocked_for(held_, i);
     const Time taken = taken_for(lane.stages(), i, bytes, packets, busy) + (i == 0 ? gaps : 0);
     const Time span = as_flows_ ? train.passed - train.trip.begin : end - begin;
     const double share = static_cast<double>(taken) / static_cast<double>(std::max<Time>(span, 1));
@@ -272,8 +284,7 @@ void Trains::carried(const Trip& trip, std::uint64_t from, std::uint64_t to) {
   }
   LinkId input = no_link;
   for (const Stage& stage : trip.data) {
-    const bool data = stage.packet.kind == PacketKind::data;
-    traffic_.carried(stage.link, data ? input : no_link, packets, busy_for(stage, bytes, packets));
+    traffic_.carried(stage.link, stage.data ? input : no_link, packets, busy_for(stage, bytes, packets));
     input = stage.link;
   }
 }
@@ -300,13 +311,22 @@ void Trains::come(std::uint32_t what, Time now) {
   rider_.train_passed(train.message);
 }
 
-// First the train, then its stages.
+// First the train, then its stages where it ends, then their links, and whom it is told to.
 void Trains::prepare(std::uint32_t what, unsigned stage) const {
-  const Train& train = trains_[what / Phase::phases];
+  const TrainId number = what / Phase::phases;
+  const Train& train = trains_[number];
   if (stage == 0) return des::prefetch(&train, sizeof(Train));
-  if (stage != 1) return;
-  des::prefetch(train.trip.asking.data(), train.trip.asking.size() * sizeof(Stage));
-  des::prefetch(train.trip.data.data(), train.trip.data.size() * sizeof(Stage));
+  rider_.prepare(train.message, stage);
+  if (train.phase != Phase::arrived) return;
+  if (stage == 1) {
+    des::prefetch(train.trip.asking.data(), train.trip.asking.size() * sizeof(Stage));
+    des::prefetch(train.trip.data.data(), train.trip.data.size() * sizeof(Stage));
+  } else if (stage == 2) {
+    each_stage(number, [&](const Stage& at) {
+      traffic_.expect_link(at.link);
+      claims_.expect(at.link);
+    });
+  }
 }
 
 void Trains::end(TrainId number) {

@@ -36,6 +36,10 @@ class Rider {
   virtual void train_passed(std::uint32_t message) = 0;
   virtual void train_arrived(std::uint32_t message) = 0;
   virtual void train_fell_apart(std::uint32_t message, const Progress& progress) = 0;
+  // What its requests, or its data, begin their way as.
+  virtual Packet train_packet(std::uint32_t message, bool request) const = 0;
+  // It will soon be told of one: stages 2 and 3 (des::Handler).
+  virtual void prepare(std::uint32_t message, unsigned stage) const = 0;
 };
 
 class Trains final : public Claimant {
@@ -85,7 +89,8 @@ class Trains final : public Claimant {
 
     bool drained() const { return phase >= Phase::arrived; }  // what is left takes the time of the way
   };
-  // The tags of a pool that trains use: when each is there again, and the trains, the one that took some last at the end.
+  // The tags of a pool that trains use: when those that are not there are so again, in this order, and the trains, the one that
+  // took some last at the end.
   struct Lent {
     std::vector<des::Time> back;
     std::vector<TrainId> trains;
@@ -105,6 +110,7 @@ class Trains final : public Claimant {
   void free_train(TrainId number);
   void schedule(TrainId number);
   bool lend(Train& train) const;
+  void keep_tags(TrainId number);
   void give_back(TrainId number);
   void queue_behind(Trip& trip) const;
   void claim(TrainId number);
@@ -139,8 +145,9 @@ class Trains final : public Claimant {
   Rider& rider_;
   bool as_flows_;
   Trip draft_;
-  Timeline timeline_;  // of whichever train is being computed
-  std::vector<Train> trains_;
+  Timeline timeline_;            // of whichever train is being computed,
+  std::vector<des::Time> held_;  // and for how long it holds each link of a lane
+  des::LargeVector<Train> trains_;
   TrainId free_train_ = no_train;
   Claims claims_;
   std::unordered_map<const des::Semaphore*, Lent> lent_;  // never walked through: its order is nobody's
