@@ -117,6 +117,11 @@ constexpr std::array table{
     Cost{"mpi", "packed", near, stride, 0, 0.26, 5.0, 0},
     Cost{"mpi", "packed", near, stride, 65536, 2.7, 5.2, 0},
     Cost{"mpi", "rma", near, stride, 0, 60, 1700, 0},
+
+    // Two H200s of one host, a rank each, Open MPI 4.1 without CUDA between them
+    Cost{"mpi", "staged", near, block, 0, 9.5, 0, 0.31},
+    Cost{"mpi", "staged", near, block_stride, 0, 9.5, 0, 0.31},
+    Cost{"mpi", "staged", near, stride, 0, 9.5, 1, 0.31},
 };
 
 }  // namespace

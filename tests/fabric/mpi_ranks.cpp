@@ -25,16 +25,15 @@ struct Outcome {
   Text text{};
 };
 
-Outcome run_body(MPI_Comm comm, const Ranks::Body& body, const WorldOptions& options) {
+Outcome run_body(MPI_Comm comm, const InWorld& in_world, const Ranks::Body& body,
+                 const WorldOptions& options) {
   Outcome outcome;
   const auto say = [&](bool first_hand, const char* what) {
     outcome.first_hand = first_hand;
     std::string(what).copy(outcome.text.data(), message_bytes - 1);
   };
   try {
-    World world = World::from_mpi(comm, options);
-    body(world);
-    world.barrier();  // MPI moves what this rank has sent only while it is called
+    in_world(&comm, body, options);
   } catch (const Error& error) {
     say(error.code() != Errc::rank_lost, error.what());
   } catch (const std::exception& error) {
@@ -60,13 +59,9 @@ std::string agree(const Outcome& mine) {
 
 class MpiRanks final : public Ranks {
  public:
-  MpiRanks(std::string fabric, int sub_cluster) : fabric_(std::move(fabric)), sub_cluster_(sub_cluster) {}
+  explicit MpiRanks(InWorld in_world) : in_world_(std::move(in_world)) {}
 
-  std::string run(int ranks, const Body& body, const WorldOptions& given) override {
-    WorldOptions options = given;
-    options.fabric = fabric_;
-    unsetenv("OPENTCA_SUBCLUSTER");
-    if (sub_cluster_ > 0) setenv("OPENTCA_SUBCLUSTER", std::to_string(sub_cluster_).c_str(), 1);
+  std::string run(int ranks, const Body& body, const WorldOptions& options) override {
     int rank = 0, size = 0;
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &size);
@@ -74,23 +69,35 @@ class MpiRanks final : public Ranks {
     MPI_Comm comm;
     MPI_Comm_split(MPI_COMM_WORLD, rank < ranks ? 0 : MPI_UNDEFINED, rank, &comm);
     Outcome outcome;
-    if (comm != MPI_COMM_NULL) outcome = run_body(comm, body, options);
+    if (comm != MPI_COMM_NULL) outcome = run_body(comm, in_world_, body, options);
     std::string message = agree(outcome);
     if (comm != MPI_COMM_NULL) MPI_Comm_free(&comm);
     return message;
   }
 
  private:
-  std::string fabric_;
-  int sub_cluster_;
+  InWorld in_world_;
 };
 
 }  // namespace
 
+Backend mpi_backend(std::string name, InWorld in_world, std::vector<std::string> routes) {
+  return {std::move(name), [=] { return std::make_unique<MpiRanks>(in_world); }, std::move(routes), 10, 5};
+}
+
 Backend mpi_backend(const std::string& fabric, int sub_cluster, std::vector<std::string> routes) {
   std::string name = sub_cluster > 0 ? fmt::format("{}_by_{}", fabric, sub_cluster) : fabric;
   std::replace(name.begin(), name.end(), '+', '_');
-  return {name, [=] { return std::make_unique<MpiRanks>(fabric, sub_cluster); }, std::move(routes), 10, 5};
+  const auto in_world = [=](const void* comm, const Ranks::Body& body, const WorldOptions& given) {
+    WorldOptions options = given;
+    options.fabric = fabric;
+    unsetenv("OPENTCA_SUBCLUSTER");
+    if (sub_cluster > 0) setenv("OPENTCA_SUBCLUSTER", std::to_string(sub_cluster).c_str(), 1);
+    World world = World::from_mpi(*static_cast<const MPI_Comm*>(comm), options);
+    body(world);
+    world.barrier();  // MPI moves what this rank has sent only while it is called
+  };
+  return mpi_backend(std::move(name), in_world, std::move(routes));
 }
 
 int run_tests_over_mpi(int argc, char** argv, bool by_threads) {

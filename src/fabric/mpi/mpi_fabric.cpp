@@ -34,7 +34,7 @@ class MpiFabric final : public fabric::Fabric {
   MpiFabric(MpiControl& control, const Settings& settings)
       : control_(control), engine_(control.comm()), stager_(settings.stager) {
     if (stager_ != nullptr) {
-      carrier_.emplace(engine_);
+      carrier_.emplace(engine_, control.cores());
     } else if (settings.progress_thread) {
       pump_.emplace(control.comm());
     }
@@ -148,14 +148,15 @@ std::vector<MpiMemory*> MpiFabric::windows_put_into(const fabric::Share& share) 
   return windows;
 }
 
-int thread_level(const Settings& settings) {
-  return settings.progress_thread || settings.staged ? MPI_THREAD_MULTIPLE : MPI_THREAD_FUNNELED;
+Callers callers(const Settings& settings) {
+  if (settings.staged) return Callers::carrier;
+  return settings.progress_thread ? Callers::progress_thread : Callers::own_thread;
 }
 
 }  // namespace
 
 std::unique_ptr<fabric::Control> join(const Settings& settings) {
-  ensure_session(thread_level(settings), settings.time_limit);
+  ensure_session(callers(settings), settings.time_limit);
   return std::make_unique<MpiControl>(MPI_COMM_WORLD, settings.time_limit);
 }
 
@@ -172,7 +173,7 @@ std::unique_ptr<fabric::Control> join(const void* comm, std::size_t bytes, std::
         Errc::invalid_argument,
         "World::from_mpi outside MPI_Init and MPI_Finalize; call MPI_Init first, or World::init instead");
   }
-  ensure_session(thread_level(settings), settings.time_limit);
+  ensure_session(callers(settings), settings.time_limit);
   MPI_Comm program;
   std::memcpy(&program, comm, sizeof program);
   if (program == MPI_COMM_NULL) base::fail(Errc::invalid_argument, "World::from_mpi of MPI_COMM_NULL");

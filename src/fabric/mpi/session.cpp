@@ -40,7 +40,8 @@ const char* level_name(int level) {
 
 }  // namespace
 
-void ensure_session(int threads, std::chrono::milliseconds time_limit) {
+void ensure_session(Callers callers, std::chrono::milliseconds time_limit) {
+  const int threads = callers == Callers::own_thread ? MPI_THREAD_FUNNELED : MPI_THREAD_MULTIPLE;
   int begun = 0, over = 0, given = 0;
   MPI_Finalized(&over);
   if (over) {
@@ -54,12 +55,14 @@ void ensure_session(int threads, std::chrono::milliseconds time_limit) {
   MPI_Query_thread(&given);
   // The main thread alone calls MPI below this level, as it does in a program that asked for nothing.
   if (threads <= MPI_THREAD_FUNNELED || given >= threads) return;
+  constexpr std::string_view without_thread =
+      ", or leave the thread out (WorldOptions::progress_thread, OPENTCA_PROGRESS_THREAD) and call "
+      "World::progress() now and then";
+  const bool leaves_out = callers == Callers::progress_thread;
   base::fail(Errc::incompatible,
-             "fabric mpi: a progress thread needs {}, but MPI was initialised with {}; call MPI_Init_thread "
-             "with {}, or "
-             "leave the thread out (WorldOptions::progress_thread, OPENTCA_PROGRESS_THREAD) and call "
-             "World::progress() now and then",
-             level_name(threads), level_name(given), level_name(threads));
+             "fabric mpi: {} needs {}, but MPI was initialised with {}; call MPI_Init_thread with {}{}",
+             leaves_out ? "a progress thread" : "carrying GPU memory (fabric cuda+mpi)", level_name(threads),
+             level_name(given), level_name(threads), leaves_out ? without_thread : "");
 }
 
 void spoil_session() { spoiled = true; }

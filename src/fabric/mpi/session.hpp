@@ -5,9 +5,12 @@
 
 namespace tca::mpi {
 
-// Initialises MPI unless that has been done; it is finalised when the process ends. `threads` is the level that is needed, e.g.
-// MPI_THREAD_FUNNELED. Throws Error{incompatible} when MPI gives less, or has been finalised already.
-void ensure_session(int threads, std::chrono::milliseconds time_limit);
+// Who calls MPI: the rank's own thread, its progress thread (pump.hpp) besides, or a carrier (staged.hpp).
+enum class Callers { own_thread, progress_thread, carrier };
+
+// Initialises MPI unless that has been done; it is finalised when the process ends. Throws Error{incompatible} when MPI does not
+// allow the callers, or has been finalised already.
+void ensure_session(Callers callers, std::chrono::milliseconds time_limit);
 
 // A rank is lost: MPI_Finalize would wait for it, so that this process ends without it.
 void spoil_session();

@@ -46,7 +46,9 @@ void Carrier::run() {
       } else if (Clock::now() - *idle_since > attentive) {
         std::this_thread::sleep_for(nap);
       }
-      while (wanted_.load(std::memory_order_relaxed) > 0) std::this_thread::yield();
+      do {
+        if (cores_ == base::Cores::crowded) std::this_thread::yield();
+      } while (wanted_.load(std::memory_order_relaxed) > 0);
     }
   } catch (...) {
     error_ = std::current_exception();

@@ -24,7 +24,7 @@ class StagedProgram;
 
 class Carrier {
  public:
-  explicit Carrier(Engine& engine) : engine_(engine), thread_([this] { run(); }) {}
+  Carrier(Engine& engine, base::Cores cores) : engine_(engine), cores_(cores), thread_([this] { run(); }) {}
   Carrier(const Carrier&) = delete;
   ~Carrier() { stop(); }
 
@@ -48,6 +48,7 @@ class Carrier {
   void stop();
 
   Engine& engine_;
+  base::Cores cores_;
   std::mutex mutex_;
   std::atomic<int> wanted_ = 0;  // by the rank's own thread
   std::atomic<bool> over_ = false;

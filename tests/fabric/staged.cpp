@@ -1,0 +1,139 @@
+// The suite over MPI for memory that MPI does not reach, which the test double of a stager plays; steps ordered on streams.
+#include "core/world_state.hpp"
+#include "fabric/mpi/call.hpp"
+#include "fabric/mpi/mpi_fabric.hpp"
+#include "mpi_ranks.hpp"
+#include "staging_double.hpp"
+#include "suite.hpp"
+
+namespace tca::test {
+namespace {
+
+using BodyOnDouble = std::function<void(World&, StagingDouble&)>;
+
+void run_on_double(const void* comm, const BodyOnDouble& body, const WorldOptions& options) {
+  int rank = 0;
+  MPI_Comm_rank(*static_cast<const MPI_Comm*>(comm), &rank);
+  StagingDouble stager(static_cast<unsigned>(rank) + 1);
+  const mpi::Settings settings{.time_limit = std::chrono::seconds(25), .staged = true, .stager = &stager};
+  route::Ground ground;
+  ground.control = mpi::join(comm, sizeof(MPI_Comm), mpi::header_name(), settings);
+  ground.fabrics.push_back(mpi::make_fabric(*ground.control, settings));
+  ground.launcher = "MPI";
+  World world = core::WorldState::make_world(std::make_shared<core::WorldState>(std::move(ground), options));
+  try {
+    body(world, stager);
+  } catch (...) {
+    stager.own.close();
+    stager.users.close();
+    throw;
+  }
+}
+
+Backend staged_backend() {
+  const auto in_world = [](const void* comm, const Ranks::Body& body, const WorldOptions& options) {
+    run_on_double(
+        comm, [&](World& world, StagingDouble&) { body(world); }, options);
+  };
+  return mpi_backend("staged", in_world, {""});
+}
+
+INSTANTIATE_TEST_SUITE_P(Fabric, FabricTest, testing::Values(staged_backend()), backend_name);
+
+std::string run_staged(int ranks, const BodyOnDouble& body) {
+  const auto in_world = [&](const void* comm, const Ranks::Body&, const WorldOptions& options) {
+    run_on_double(comm, body, options);
+  };
+  return mpi_backend("staged", in_world, {}).make()->run(ranks, {});
+}
+
+// Host and stream in turn, several steps on the stream at once; half of the ranks are only sent to.
+TEST(Staged, OnStreams) {
+  const auto body = [](World& world, StagingDouble& stager) {
+    const int me = world.rank(), partner = me ^ 1;
+    constexpr int elements = 300, ahead = 5;
+    const Window<int> sent = world.window<int>(elements), received = world.window<int>(2 * elements);
+    Chain chain = world.chain("on streams");
+    if (me % 2 == 0) {
+      chain.put(received.on(partner).at(0), stride(elements, 2), sent.at(0), block(elements)).signal(partner);
+    } else {
+      chain.expect(partner);
+    }
+    chain.commit();
+    int wrong = 0;
+    for (int step = 1; step <= 40; ++step) {
+      const auto write = [&, step] {
+        for (std::size_t i = 0; i < elements; ++i) sent[i] = 1000 * step + static_cast<int>(i);
+      };
+      const auto check = [&, step] {
+        for (std::size_t i = 0; i < elements && me % 2 == 1; ++i)
+          wrong += received[2 * i] != 1000 * step + static_cast<int>(i);
+      };
+      if (step % 8 == 0) {
+        stager.users.synchronize();
+        write();
+        chain.start();
+        chain.wait();
+        check();
+      } else {
+        stager.users.enqueue(write);
+        if (step % 2 == 0) {
+          chain.exchange(nullptr);
+        } else {
+          chain.start(nullptr);
+          chain.wait(nullptr);
+        }
+        stager.users.enqueue(check);
+      }
+      if (step % ahead == 0) stager.users.synchronize();
+    }
+    stager.users.synchronize();
+    world.check();
+    require(wrong == 0, "rank {}: {} elements are wrong", me, wrong);
+  };
+  EXPECT_EQ(run_staged(4, body), "");
+}
+
+// What a stream has begun to send goes out though the sender leaves the world.
+TEST(Staged, AWorldEndsWithNothingOwed) {
+  const auto body = [](World& world, StagingDouble& stager) {
+    const Window<int> window = world.window<int>(1000);
+    Chain chain = world.chain("last words");
+    if (world.rank() == 0) chain.put(window.on(1).at(0), window.at(0), block(1000));
+    if (world.rank() == 1) chain.expect(0);
+    chain.commit();
+    if (world.rank() == 0) {
+      fill(window, 0, 1000, 7);
+      chain.exchange(nullptr);
+      stager.users.synchronize();
+    } else {
+      chain.start();
+      chain.wait();
+      require(element(window, 999) == 7, "nothing came");
+    }
+  };
+  EXPECT_EQ(run_staged(2, body), "");
+}
+
+// A partner that does not start is named.
+TEST(Staged, AStepThatNobodyAnswers) {
+  const auto body = [](World& world, StagingDouble&) {
+    const Window<int> window = world.window<int>(2);
+    Chain chain = world.chain("alone", {.time_limit = std::chrono::seconds(1)});
+    const int partner = 1 - world.rank();
+    chain.put(window.on(partner).at(0), window.at(1), block(1)).expect(partner).commit();
+    if (world.rank() == 0) {
+      chain.start();
+      chain.wait();
+    } else {
+      world.barrier();
+    }
+  };
+  const std::string message = run_staged(2, body);
+  EXPECT_NE(message.find("in step 1 of chain 'alone' for rank 1"), std::string::npos) << message;
+}
+
+}  // namespace
+}  // namespace tca::test
+
+int main(int argc, char** argv) { return tca::test::run_tests_over_mpi(argc, argv, true); }
