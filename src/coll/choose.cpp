@@ -63,8 +63,10 @@ double Costs::put_us(int from, const Put& put) const {
   for (const auto& fabric : world.fabrics()) {
     if (!within && fabric == world.fabrics().front() && world.fabrics().size() > 1) continue;
     const route::Distance distance = within ? route::distance(fabric->crossing_ns()) : route::Distance::far;
-    for (std::size_t p = 0; p < fabric->protocols().size(); ++p)
+    for (std::size_t p = 0; p < fabric->protocols().size(); ++p) {
+      if (!fabric->carries(static_cast<int>(p), put.to)) continue;
       best = std::min(best, world.costs().predict_us(*fabric, p, distance, shape).value_or(best));
+    }
   }
   // A fabric that the table does not know: a µs and 10 GB/s, so that rounds and bytes both count.
   return best < std::numeric_limits<double>::max() ? best : 1 + 1e-4 * static_cast<double>(shape.run);
