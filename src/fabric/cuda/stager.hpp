@@ -79,7 +79,7 @@ class CudaStage final : public fabric::Stage {
 
   std::vector<Part> lay_out(std::span<const fabric::StagedMessage> messages);
   void build(std::span<const fabric::StagedMessage> messages, const std::vector<Part>& parts);
-  Grid grid(const DeviceChain& chain) const;
+  Grid grid(const DeviceChain& chain, unsigned blocks) const;
   Word* take_word() { return room_.take_words(1); }
 
   StageRunner& runner_;
