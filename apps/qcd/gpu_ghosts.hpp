@@ -62,11 +62,10 @@ struct LineRoom {
   static constexpr std::size_t lines(std::size_t slots) { return slots * half_lines<T>; }
 };
 
-// A half that comes as lines, `count` apart, into units that are 32 apart; false, with nothing stored, once it has given up. Apart,
-// so that a hop need not have registers for it.
+// A half that comes as lines, `count` apart, into units that are 32 apart; false, with nothing stored, once it has given up.
 template <class T>
-TCA_DEVICE_APART bool receive_half(const device::Line* from, Word count, Word exchange, Word neighbour,
-                                   const device::Patience& patience, Unit<T>* into) {
+TCA_DEVICE bool receive_half(const device::Line* from, Word count, Word exchange, Word neighbour,
+                             const device::Patience& patience, Unit<T>* into) {
   device::Line lines[half_lines<T>];
   device::Waiting waiting(patience, exchange);
   for (;;) {

@@ -364,10 +364,10 @@ TCA_DEVICE Half<T> half_of(const Ground<T>& ground, const T* spinors, Word lane,
   return multiply_adjoint<T>(matrix_of<T, reals>(link, direction / 2), half);
 }
 
-// Sends it for a site whose neighbour has the ghost's slot `slot`. Apart, so that a hop need not have registers for it.
+// Sends it for a site whose neighbour has the ghost's slot `slot`.
 template <class T, int reals, class Sink>
-TCA_DEVICE_APART void send_half(const Ground<T>& ground, const T* spinors, Word site, Word lane,
-                                Word direction, bool odd, bool dagger, Word slot, Sink sink) {
+TCA_DEVICE void send_half(const Ground<T>& ground, const T* spinors, Word site, Word lane, Word direction,
+                          bool odd, bool dagger, Word slot, Sink sink) {
   const FaceGroup &sent = ground.faces[odd][direction], &back = ground.faces[!odd][direction];
   sink.put(sent, slot - back.begin, half_of<T, reals>(ground, spinors, lane, site, direction, dagger));
 }
