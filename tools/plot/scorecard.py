@@ -15,7 +15,8 @@ COLORS = (OURS, *THEIRS)
 PANELS = (
     {"title": "Ping-pong GPU-GPU, small messages (S1, figure 2a)", "begins": "ping-pong GPU-GPU", "most": 8192},
     {"title": "Ping-pong GPU-GPU, bandwidth (S3, figure 4)", "begins": "ping-pong GPU-GPU", "rate": True},
-    {"title": "Faces of N³ doubles, block-stride, bandwidth (S3, figure 6)", "begins": "block-stride", "rate": True},
+    {"title": "Faces of N³ doubles, block-stride, bandwidth (P2B)", "begins": "block-stride", "rate": True},
+    {"title": "Faces of N³ doubles, three planes (S3, figure 6)", "begins": "faces, ", "rate": True},
     {"title": "Broadcast, 16 ranks (S3, figure 13)", "begins": "broadcast", "log": True},
     {"title": "Allgather, 16 ranks (S3, figure 15)", "begins": "allgather", "log": True},
 )
@@ -60,16 +61,24 @@ def size_of(record):
     return int(point[0]) if len(point) == 2 and point[1] == "B" else None
 
 
+def is_number(value):
+    return isinstance(value, (int, float))
+
+
 def usable(record):
-    numbers = (record.get("published"), record.get("model"))
-    return record["use"] != "unusable" and all(isinstance(number, (int, float)) for number in numbers)
+    return record["use"] != "unusable" and is_number(record.get("published")) and is_number(record.get("model"))
+
+
+def drawn(record):
+    """What can be drawn: the model's curve also where the published one cannot be read."""
+    return usable(record) or (record["use"] == "unusable" and is_number(record.get("model")))
 
 
 def lines_of(panel, records):
     lines = {}
     for record in records:
         size = size_of(record)
-        if not usable(record) or size is None or not record["figure"].startswith(panel["begins"]):
+        if not drawn(record) or size is None or not record["figure"].startswith(panel["begins"]):
             continue
         if size <= panel.get("most", math.inf):
             lines.setdefault((record["figure"], record["use"]), []).append((size, record))
@@ -114,9 +123,10 @@ def draw_lines(axes, panel, records):
         sizes = [size for size, _ in points]
         label = name.removeprefix(panel["begins"]).lstrip(", ")
         model = [value(panel, size, record, "model") for size, record in points]
-        published = [value(panel, size, record, "published") for size, record in points]
-        axes.plot(sizes, model, color=color, linewidth=1.4, label=f"{label} ({use})")
-        axes.plot(sizes, published, color=color, marker="o", markersize=4, linestyle="none")
+        axes.plot(sizes, model, color=color, linewidth=1.4, label=label if use == "unusable" else f"{label} ({use})")
+        published = [(size, value(panel, size, record, "published")) for size, record in points if usable(record)]
+        if published:
+            axes.plot(*zip(*published), color=color, marker="o", markersize=4, linestyle="none")
     axes.set_title(panel["title"], fontsize=10)
     label_sizes(axes, any(record["config"].startswith("n") for points in lines.values() for _, record in points))
     axes.set_ylabel("GB/s" if panel.get("rate") else "µs")
@@ -197,7 +207,7 @@ def draw_all(axes, records):
 
 def draw(paths, output, title):
     records = read(paths)
-    figure, rows = plt.subplots(2, 4, figsize=(21, 9), layout="constrained")
+    figure, rows = plt.subplots(3, 3, figsize=(17, 13), layout="constrained")
     for axes, panel in zip(rows.flat, PANELS):
         draw_lines(axes, panel, records)
     for axes, draw_panel in zip(rows.flat[len(PANELS) :], (draw_relative, draw_himeno, draw_all)):

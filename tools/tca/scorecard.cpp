@@ -4,6 +4,7 @@
 #include <cmath>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <set>
 
 #include "base/fail.hpp"
 #include "net/machine_file.hpp"
@@ -27,13 +28,14 @@ nlohmann::ordered_json number(double value, bool there) {
 
 nlohmann::ordered_json to_json(const Score& score) {
   const bool usable = score.use != Use::unusable;
+  const bool modelled = usable || score.drawn;
   const bool both = !score.config.empty() && !score.settings.empty();
   nlohmann::ordered_json line{{"source", score.source},
                               {"figure", score.figure},
                               {"config", score.config + (both ? "; " : "") + score.settings},
                               {"unit", score.unit},
                               {"published", score.published},
-                              {"model", number(score.model, usable)},
+                              {"model", number(score.model, modelled)},
                               {"error", number(score.error, usable)},
                               {"use", to_string(score.use)}};
   if (usable && score.sharp) line["published"] = score.published_value;
@@ -70,7 +72,9 @@ void print_summary(const std::vector<Score>& scores) {
                sum.median * 100, sum.greatest * 100, sum.beyond_30, sum.right, sum.ranges);
   }
   int unusable = 0;
-  for (const Score& score : scores) unusable += score.use == Use::unusable ? 1 : 0;
+  std::set<std::string> drawings;  // each is one, however many points its curve has
+  for (const Score& score : scores)
+    if (score.use == Use::unusable && (!score.drawn || drawings.insert(score.figure).second)) ++unusable;
   fmt::print("{:<12}{:>9}\n", "unusable", unusable);
 }
 

@@ -183,8 +183,12 @@ void check(const toml::table& table, const Figure& figure) {
   if (figure.name.empty()) fail_at(table, "a figure without `name`");
   if (figure.use == Use::unusable) {
     if (figure.reason.empty()) fail_at(table, "\"{}\" is unusable, but no `reason` says why", figure.name);
+    if (!figure.sizes.empty() && (figure.run.empty() || figure.x.empty()))
+      fail_at(table, "\"{}\" has sizes, but does not say what to `run` over which `x`", figure.name);
     return;
   }
+  if (!figure.sizes.empty())
+    fail_at(table, "\"{}\" has sizes, which are for drawings that cannot be read", figure.name);
   if (figure.run.empty()) fail_at(table, "\"{}\" does not say what to `run`", figure.name);
   const int said = int{!figure.points.empty()} + int{figure.value.has_value()} +
                    int{figure.at_least.has_value()} + int{figure.at_most.has_value()} +
@@ -216,6 +220,7 @@ Figure read_figure(const toml::table& table, const std::string& source, const st
   if (const toml::node* node = keys.find("over")) figure.over = read_settings(*node, machine);
   if (const toml::node* node = keys.find("less")) figure.less = read_settings(*node, machine);
   read_points(keys, figure);
+  figure.sizes = read_list(keys, "sizes");
   read_between(keys, figure);
   keys.read("value", figure.value);
   keys.read("at_least", figure.at_least);

@@ -62,6 +62,7 @@ struct Figure {
 
   // One of these says what was published.
   std::vector<std::pair<std::int64_t, double>> points;
+  std::vector<std::int64_t> sizes;  // of a drawing that cannot be read: where the model's curve is drawn
   std::optional<double> value, at_least, at_most;
   std::optional<double> greatest;                    // of the ratio over all x
   std::optional<std::pair<double, double>> between;  // where `with` begins to take longer than `over`

@@ -30,9 +30,11 @@ Payload payload_of(const RunSettings& settings, bool chains_stride) {
   const auto n = static_cast<std::uint64_t>(settings.n);
   const double plane = static_cast<double>(n * n * 8);
   if (settings.plane == "jk") return {.rows = {.bytes = n * n * 8}};
+  // Of a stride both sides are packed, by kernels that move a sector of 32 bytes for each element.
+  if (settings.plane == "ij") return {.rows = {.bytes = n * n * 8}, .packed_bytes = (32 / 8 + 1) * plane};
   if (settings.plane != "ik")
-    base::fail(Errc::invalid_argument, "a face is of the plane jk (block) or ik (block-stride), not {}",
-               settings.plane);
+    base::fail(Errc::invalid_argument,
+               "a face is of the plane jk (block), ik (block-stride) or ij (stride), not {}", settings.plane);
   if (chains_stride) return {.rows = {.bytes = n * 8, .count = n}};
   return {.rows = {.bytes = n * n * 8}, .packed_bytes = 2 * plane};
 }

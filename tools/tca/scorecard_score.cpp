@@ -82,7 +82,7 @@ Score blank(const Figure& figure) {
   score.source = figure.source;
   score.figure = figure.name;
   score.unit = figure.unit;
-  if (figure.use != Use::unusable) {
+  if (figure.use != Use::unusable || !figure.sizes.empty()) {
     score.settings = describe(figure.with);
     if (figure.over) score.settings += " over " + describe(*figure.over);
     if (figure.less) score.settings += " less " + describe(*figure.less);
@@ -118,6 +118,18 @@ void add_points(const Figure& figure, const Machines& machines, std::vector<Job>
       job.finish = [&figure, &machines, x = x, published = published](Score& score) {
         hold(score, published, Evaluation(figure, machines).value(x));
       };
+    jobs.push_back(std::move(job));
+  }
+}
+
+void add_curve(const Figure& figure, const Machines& machines, std::vector<Job>& jobs) {
+  for (const std::int64_t x : figure.sizes) {
+    Job job{blank(figure), {}};
+    job.score.config = config_of(figure.x, x);
+    job.score.drawn = true;
+    job.finish = [&figure, &machines, x](Score& score) {
+      score.model = Evaluation(figure, machines).value(x);
+    };
     jobs.push_back(std::move(job));
   }
 }
@@ -211,6 +223,8 @@ std::vector<Score> score(const std::vector<Figure>& figures, const Machines& mac
   for (const Figure& figure : figures) {
     if (!figure.points.empty()) {
       add_points(figure, machines, jobs);
+    } else if (!figure.sizes.empty()) {
+      add_curve(figure, machines, jobs);
     } else if (figure.between || figure.at_least || figure.at_most) {
       add_bound(figure, machines, jobs);
     } else {

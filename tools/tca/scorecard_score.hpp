@@ -21,7 +21,8 @@ struct Score {
   Use use = Use::unusable;
   std::string published;       // as text: "2.015", "320 to 384", "at least 1"
   double published_value = 0;  // the number, or the nearer end of a range
-  double model = 0;            // of a usable one
+  double model = 0;            // of a usable one, or of one that is
+  bool drawn = false;          // a point of the model's curve, beside a drawing that cannot be read
   double error = 0;            // model / published - 1; 0 within a range or beyond a bound
   bool sharp = true;           // a number, rather than a range or a bound
   std::string reason;          // why it is unusable, or what should be known of it
