@@ -33,15 +33,16 @@ peers() {
 
 # A peer that fails or hangs costs its own figures, not OpenTCA's.
 failed=0
+fabric=cuda
 bench() {
   local with=$1
   shift
   echo "tca bench $* $with"
   # shellcheck disable=SC2086
-  timeout -k 5 60 "$tca" bench "$@" --fabric cuda --rounds 25 --placements 2 --json "$out" $with && return
+  timeout -k 5 60 "$tca" bench "$@" --fabric "$fabric" --rounds 25 --placements 2 --json "$out" $with && return
   echo "bench/gpu.sh: that failed${with:+; once more without the peers}" >&2
   failed=1
-  [ -z "$with" ] || timeout -k 5 40 "$tca" bench "$@" --fabric cuda --rounds 25 --placements 2 --json "$out" || true
+  [ -z "$with" ] || timeout -k 5 40 "$tca" bench "$@" --fabric "$fabric" --rounds 25 --placements 2 --json "$out" || true
 }
 
 everyone=$(peers nccl nvshmem mpi)
@@ -62,6 +63,18 @@ large="put --ranks 2 --start graph,host --bytes 268435456"
 bench "$(peers copy nccl)" $large --layout block
 # shellcheck disable=SC2086
 bench "$(peers copy)" $large --layout block-stride --rows 256,1024,4096
+# Two sub-clusters with MPI between them.
+with=$(peers mpi)
+if [ -n "$with" ]; then
+  fabric=cuda+mpi
+  halves="--ranks $gpus --sub-cluster $((gpus / 2)) --start graph"
+  # shellcheck disable=SC2086
+  bench "$with" pingpong $halves --bytes 8,4096,65536,1048576
+  # shellcheck disable=SC2086
+  bench "$with" halo $halves --extent 32,64,128
+  # shellcheck disable=SC2086
+  for what in bcast allgather; do bench "$with" "$what" $halves --bytes 8,1024,8192,65536,1048576; done
+fi
 himeno() {
   echo "tca himeno $*"
   timeout -k 5 60 "$tca" himeno --ranks "$gpus" --fabric cuda --seconds 1 --json "$out" "$@" && return

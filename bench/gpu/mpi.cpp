@@ -1,5 +1,7 @@
 // MPI with data on GPUs: handed over as it is where this MPI takes it, otherwise by way of pinned memory of
 // the host.
+#include <algorithm>
+
 #include "gpu/peers.hpp"
 
 #ifdef OPENTCA_HAVE_MPI
@@ -165,6 +167,58 @@ class MpiSums final : public ByMpi<Sums> {
   Buffer<double> values_;
 };
 
+// What moves bytes alone: barrier, broadcast, allgather, all-to-all.
+class MpiBlocks final : public ByMpi<Blocks> {
+ public:
+  MpiBlocks(const World& world, const CollTask& task)
+      : ByMpi(2 * task.bytes * static_cast<std::size_t>(world.size()), world, task),
+        rank_(world.rank()),
+        last_(world.size() - 1),
+        bytes_(task.bytes),
+        from_(std::max(values.in(), std::size_t{1})),
+        to_(std::max(values.out(), std::size_t{1})) {
+    protocol = what + ", " + staging.name();
+    in = from_;
+    out = to_;
+  }
+
+ private:
+  void step(cudaStream_t stream) override {
+    const int count = static_cast<int>(bytes_);
+    const std::size_t all = bytes_ * static_cast<std::size_t>(last_ + 1);
+    finish(stream);  // MPI stores where the copy of the step before reads
+    if (what == "barrier") {
+      MPI_Barrier(MPI_COMM_WORLD);
+    } else if (what == "bcast") {
+      broadcast(from_, 0, 0, stream);
+      broadcast(to_, last_, bytes_, stream);
+    } else if (what == "allgather") {
+      MPI_Allgather(staging.to_send(from_, bytes_, stream), count, MPI_BYTE, staging.place(to_), count,
+                    MPI_BYTE, MPI_COMM_WORLD);
+      staging.arrived(to_, all, stream);
+    } else {
+      MPI_Alltoall(staging.to_send(from_, all, stream), count, MPI_BYTE, staging.place(to_), count, MPI_BYTE,
+                   MPI_COMM_WORLD);
+      staging.arrived(to_, all, stream);
+    }
+  }
+
+  void broadcast(std::byte* buffer, int root, std::size_t at, cudaStream_t stream) {
+    const int count = static_cast<int>(bytes_);
+    if (rank_ == root) {
+      auto* sent = const_cast<std::byte*>(staging.to_send(buffer, bytes_, stream, at));
+      MPI_Bcast(sent, count, MPI_BYTE, root, MPI_COMM_WORLD);
+    } else {
+      MPI_Bcast(staging.place(buffer, at), count, MPI_BYTE, root, MPI_COMM_WORLD);
+      staging.arrived(buffer, bytes_, stream, at);
+    }
+  }
+
+  int rank_, last_;
+  std::size_t bytes_;
+  Buffer<std::byte> from_, to_;
+};
+
 class Mpi final : public Peer {
  public:
   explicit Mpi(World& world) : world_(world) {
@@ -181,6 +235,10 @@ class Mpi final : public Peer {
   }
   Contenders faces(const Face& face) override { return one(std::make_unique<MpiFaces>(world_, face)); }
   Contenders sums(std::size_t count) override { return one(std::make_unique<MpiSums>(count)); }
+  Contenders blocks(const CollTask& task) override {
+    if (task.what == "reduce_scatter") return {};
+    return one(std::make_unique<MpiBlocks>(world_, task));
+  }
 
  private:
   World& world_;
