@@ -25,9 +25,10 @@ struct WorldOptions {
   bool trace = false;
   // What carries the bytes, and where windows live: "shm" (host memory of one host), "cuda" (the memory of GPUs that
   // reach each other), "mpi" (host memory, over the MPI that the site has), "shm+mpi" (the ranks of a host through shared
-  // memory, others over MPI), "cuda+mpi" (the same of GPUs; MPI must give MPI_THREAD_MULTIPLE) or "sim" (a modelled machine, whose ranks are threads: bytes really move, and a virtual clock
-  // says what it cost). Empty: OPENTCA_FABRIC, otherwise "shm", and "shm+mpi" where the ranks are on several hosts or
-  // OPENTCA_SUBCLUSTER (ranks to a sub-cluster) splits one. The same on every rank.
+  // memory, others over MPI), "cuda+mpi" (the same of GPUs; MPI must give MPI_THREAD_MULTIPLE) or "sim" (a modelled machine,
+  // whose ranks are threads: bytes really move, and a virtual clock says what it cost). Empty: OPENTCA_FABRIC, otherwise
+  // "shm", and "shm+mpi" where the ranks are on several hosts or OPENTCA_SUBCLUSTER (ranks to a sub-cluster) splits one. The
+  // same on every rank.
   std::string fabric = {};
   // Which of the GPUs here this rank drives, on cuda and cuda+mpi; -1: how many ranks of this host come before it, modulo the
   // number of GPUs.

@@ -4,6 +4,8 @@
 #include <atomic>
 #include <cstring>
 
+#include "base/counter.hpp"
+
 namespace tca::test {
 
 namespace {
@@ -11,8 +13,6 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr std::size_t least_chunk_bytes = 100, most_chunks = 16;
-
-bool reached(std::uint32_t have, std::uint32_t want) { return static_cast<std::int32_t>(have - want) >= 0; }
 
 class DoubleStage final : public fabric::Stage {
  public:
@@ -49,7 +49,7 @@ class DoubleStage final : public fabric::Stage {
 
   std::uint32_t begun() const override { return begun_.load(std::memory_order_acquire); }
   bool gathered(std::size_t message, std::size_t chunk, std::uint32_t step) const override {
-    return reached(messages_[message].words[chunk].load(std::memory_order_acquire), step);
+    return has_word(messages_[message], chunk, step);
   }
   void has_come(std::size_t message, std::size_t chunk, std::uint32_t step) override {
     messages_[message].words[chunk].store(step, std::memory_order_release);
@@ -57,11 +57,12 @@ class DoubleStage final : public fabric::Stage {
   void has_left(std::uint32_t step) override { left_.store(step, std::memory_order_release); }
   bool all_come(std::size_t message, std::uint32_t step) const override {
     const auto& words = messages_[message].words;
-    return std::all_of(words.begin(), words.end(),
-                       [&](const auto& word) { return reached(word.load(std::memory_order_acquire), step); });
+    return std::all_of(words.begin(), words.end(), [&](const auto& word) {
+      return base::reached(word.load(std::memory_order_acquire), step);
+    });
   }
   bool all_left(std::uint32_t step) const override {
-    return reached(left_.load(std::memory_order_acquire), step);
+    return base::reached(left_.load(std::memory_order_acquire), step);
   }
 
  private:
@@ -113,7 +114,7 @@ class DoubleStage final : public fabric::Stage {
   }
 
   static bool has_word(const Message& message, std::size_t chunk, std::uint32_t step) {
-    return reached(message.words[chunk].load(std::memory_order_acquire), step);
+    return base::reached(message.words[chunk].load(std::memory_order_acquire), step);
   }
 
   StagingDouble& stager_;

@@ -91,10 +91,10 @@ void CudaCollective::set_up(device::CollectiveLines lines, int root, fabric::Con
     lines.theirs[rank] =
         runner_.inbox.at<device::Line>(static_cast<int>(rank), at[rank]) + 2 * pitch * lines.rank;
   const std::uint64_t mine = at[lines.rank];
-  lines.mine = runner_.inbox.at<device::Line>(control.rank(), mine);
+  lines.mine = runner_.inbox.own<device::Line>(mine);
   if (root != nobody)
     lines.acks = runner_.inbox.at<Word>(root, at[static_cast<std::size_t>(root)] + line_bytes);
-  lines.steps = runner_.inbox.at<Word>(control.rank(), mine + line_bytes + ack_bytes);
+  lines.steps = runner_.inbox.own<Word>(mine + line_bytes + ack_bytes);
   lines.count = lines.steps + grid_.blocks;
   lines.patience = patience_;
   view_ = lines;
@@ -107,8 +107,8 @@ void CudaCollective::set_up(device::CollectiveMoves moves, fabric::Control& cont
       exchange_room(control, flag_bytes + (grid_.blocks + 1) * sizeof(Word));
   for (std::size_t rank = 0; rank < at.size(); ++rank)
     moves.theirs[rank] = runner_.inbox.at<Word>(static_cast<int>(rank), at[rank]) + moves.rank;
-  moves.mine = runner_.inbox.at<Word>(control.rank(), at[moves.rank]);
-  moves.steps = runner_.inbox.at<Word>(control.rank(), at[moves.rank] + flag_bytes);
+  moves.mine = runner_.inbox.own<Word>(at[moves.rank]);
+  moves.steps = runner_.inbox.own<Word>(at[moves.rank] + flag_bytes);
   moves.count = moves.steps + grid_.blocks;
   moves.patience = patience_;
   view_ = moves;

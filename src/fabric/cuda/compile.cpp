@@ -181,9 +181,9 @@ class Compiler {
     lines.link = links_.at(partner);
     if (sending) {
       lines.lines = inbox_.at<device::Line>(partner, offer.arriving.at(index_at_target(piece)));
-      lines.acks = inbox_.at<Word>(me(), piece.inbox_offset);
+      lines.acks = inbox_.own<Word>(piece.inbox_offset);
     } else {
-      lines.lines = inbox_.at<device::Line>(me(), piece.inbox_offset);
+      lines.lines = inbox_.own<device::Line>(piece.inbox_offset);
       lines.acks = inbox_.at<Word>(partner, offer.acks.at(next_ack_from_[partner]++));
     }
     return lines;
@@ -218,7 +218,7 @@ class Compiler {
     device::Stores stores =
         stores_of(piece.shape, address(piece.put->to_memory, piece.put->to, piece.to_offset),
                   address(piece.put->from_memory, me(), piece.from_offset));
-    if (share_.guarded) stores.ready = inbox_.at<Word>(me(), my_ready_.at(piece.put->to));
+    if (share_.guarded) stores.ready = inbox_.own<Word>(my_ready_.at(piece.put->to));
     if (piece.put->protocol == copy_engine) {
       stores.by_copy_engine = true;
       compiled_->waits_for_permission |= share_.guarded;
@@ -251,8 +251,7 @@ class Compiler {
     std::vector<device::Arrivals> all;
     for (const Piece& piece : in_) {
       if (!is_ll(piece))
-        all.push_back(
-            {inbox_.at<Word>(me(), piece.inbox_offset), segments(piece), links_.at(piece.put->from)});
+        all.push_back({inbox_.own<Word>(piece.inbox_offset), segments(piece), links_.at(piece.put->from)});
     }
     return all;
   }

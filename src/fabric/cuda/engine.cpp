@@ -10,8 +10,8 @@ std::uint64_t bit_of(Word slot) { return std::uint64_t{1} << slot % 64; }
 
 }  // namespace
 
-Engine::Engine(Inbox& inbox, HostCopier& copier, int rank, unsigned blocks)
-    : inbox_(inbox), copier_(copier), rank_(rank), blocks_(blocks), room_(inbox) {
+Engine::Engine(Inbox& inbox, HostCopier& copier, unsigned blocks)
+    : inbox_(inbox), copier_(copier), blocks_(blocks), room_(inbox) {
   if (blocks_ == 0) return;
   // Above everything else on the GPU: a command must not wait for the blocks of a large kernel.
   int least = 0, greatest = 0;
@@ -19,9 +19,9 @@ Engine::Engine(Inbox& inbox, HostCopier& copier, int rank, unsigned blocks)
   check(cudaStreamCreateWithPriority(&stream_, cudaStreamNonBlocking, greatest),
         "making the engine's stream");
   bells_ = reinterpret_cast<Bell*>(room_.take_words(Bell::count * sizeof(Bell) / sizeof(Word)));
-  slots_ = inbox_.at<EngineSlot>(rank_, room_.take(max_slots * sizeof(EngineSlot)));
+  slots_ = inbox_.own<EngineSlot>(room_.take(max_slots * sizeof(EngineSlot)));
   view_.bells = bells_;
-  view_.relay = inbox_.at<Bell>(rank_, room_.take(Bell::count * sizeof(Bell)));
+  view_.relay = inbox_.own<Bell>(room_.take(Bell::count * sizeof(Bell)));
   view_.state = room_.take_words(1);
   view_.obeyed = room_.take_words(1);
   view_.slots = slots_;

@@ -19,7 +19,7 @@ class Engine {
   static constexpr Word max_slots = 256;
 
   // Without blocks there is none, and nothing is ever prepared.
-  Engine(Inbox& inbox, HostCopier& copier, int rank, unsigned blocks);
+  Engine(Inbox& inbox, HostCopier& copier, unsigned blocks);
   Engine(const Engine&) = delete;
   ~Engine();
 
@@ -44,7 +44,6 @@ class Engine {
 
   Inbox& inbox_;
   HostCopier& copier_;
-  int rank_;
   unsigned blocks_;
   Room room_;
   cudaStream_t stream_ = nullptr;

@@ -9,34 +9,28 @@
 #include <cstring>
 #include <span>
 
-#include "fabric/cuda/call.hpp"
+#include "fabric/cuda/pinned_memory.hpp"
 
 namespace tca::cuda {
 
 class HostCopier {
  public:
-  explicit HostCopier(cudaStream_t stream) : stream_(stream) {
-    void* pinned = nullptr;
-    check(cudaHostAlloc(&pinned, bytes, cudaHostAllocPortable), "pinning host memory");
-    pinned_ = static_cast<std::byte*>(pinned);
-  }
-  HostCopier(const HostCopier&) = delete;
-  ~HostCopier() { cudaFreeHost(pinned_); }
+  explicit HostCopier(cudaStream_t stream) : stream_(stream) {}
 
   // Done when they return.
   void read(const std::byte* from, std::span<std::byte> into) {
     for (; !into.empty(); from += bytes) {
       const std::size_t count = std::min(bytes, into.size());
-      copy(pinned_, from, count);
-      std::memcpy(into.data(), pinned_, count);
+      copy(pinned_.data(), from, count);
+      std::memcpy(into.data(), pinned_.data(), count);
       into = into.subspan(count);
     }
   }
   void write(std::byte* to, std::span<const std::byte> from) {
     for (; !from.empty(); to += bytes) {
       const std::size_t count = std::min(bytes, from.size());
-      std::memcpy(pinned_, from.data(), count);
-      copy(to, pinned_, count);
+      std::memcpy(pinned_.data(), from.data(), count);
+      copy(to, pinned_.data(), count);
       from = from.subspan(count);
     }
   }
@@ -50,7 +44,7 @@ class HostCopier {
   }
 
   cudaStream_t stream_;
-  std::byte* pinned_ = nullptr;
+  PinnedMemory pinned_{bytes};
 };
 
 }  // namespace tca::cuda

@@ -72,17 +72,10 @@ Inbox::Inbox(fabric::Control& control, const fabric::Places& places, int device,
       rank_(control.rank()),
       device_(device),
       stream_(stream) {
-  void* words = nullptr;
-  check(cudaHostAlloc(&words, host_bytes, cudaHostAllocMapped | cudaHostAllocPortable),
-        "pinning host memory");
-  std::memset(words, 0, host_bytes);
-  host_words_ = static_cast<Word*>(words);
   host_room_.take(2 * sizeof(Word) + sizeof(device::Refusal));
   gone_ = take_words(parts_.size());
   device_room_.take(2 * sizeof(Word));  // of refused() and over(); elsewhere offset 0 stands for nothing
 }
-
-Inbox::~Inbox() { cudaFreeHost(host_words_); }
 
 std::uint64_t Inbox::take(std::size_t bytes) {
   const std::optional<std::uint64_t> offset = device_room_.take(bytes);

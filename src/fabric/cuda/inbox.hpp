@@ -10,6 +10,7 @@
 
 #include "fabric/control.hpp"
 #include "fabric/cuda/arena.hpp"
+#include "fabric/cuda/pinned_memory.hpp"
 #include "fabric/cuda/region.hpp"
 #include "tca/device/memory.hpp"
 #include "tca/device_window.hpp"
@@ -29,7 +30,6 @@ class Inbox {
   Inbox(fabric::Control& control, const fabric::Places& places, int device, bool exported,
         cudaStream_t stream);
   Inbox(const Inbox&) = delete;
-  ~Inbox();
 
   static constexpr std::size_t capacity = std::size_t{128} << 20;
 
@@ -60,7 +60,7 @@ class Inbox {
   Word& gave_up() const { return host_words_[1]; }
   // The first put that a kernel of this rank was refused, and how many there were.
   device::Refusal& refusal() const { return *reinterpret_cast<device::Refusal*>(host_words_ + 2); }
-  Word* refused() const { return at<Word>(rank_, 0); }
+  Word* refused() const { return own<Word>(0); }
   // See device::Patience.
   Word* over() const { return refused() + 1; }
 
@@ -73,7 +73,8 @@ class Inbox {
   cudaStream_t stream_;
   Arena device_room_{capacity};
   Arena host_room_{host_bytes};
-  Word* host_words_ = nullptr;
+  PinnedMemory host_{host_bytes};
+  Word* const host_words_ = reinterpret_cast<Word*>(host_.data());
   Word* gone_ = nullptr;
 };
 

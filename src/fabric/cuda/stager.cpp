@@ -1,7 +1,6 @@
 #include "fabric/cuda/stager.hpp"
 
 #include <algorithm>
-#include <cstring>
 
 #include "fabric/cuda/compile.hpp"
 #include "fabric/cuda/plan.hpp"
@@ -37,16 +36,6 @@ base::Shape densified(base::Shape shape, Side side) {
 }
 
 }  // namespace
-
-PinnedMemory::PinnedMemory(std::size_t bytes) {
-  if (bytes == 0) return;
-  void* pinned = nullptr;
-  check(cudaHostAlloc(&pinned, bytes, cudaHostAllocMapped | cudaHostAllocPortable), "pinning host memory");
-  std::memset(pinned, 0, bytes);
-  data_ = static_cast<std::byte*>(pinned);
-}
-
-PinnedMemory::~PinnedMemory() { cudaFreeHost(data_); }
 
 // Of a piece, in a chunk of a message.
 struct CudaStage::Part {
@@ -171,13 +160,12 @@ void CudaStage::gather_on(Stream stream) {
 }
 
 void CudaStage::scatter_on(Stream stream) {
-  if (scatter_.segments_out + scatter_.segments_in == 0) return;
-  launch_exchange(scatter_, grid(scatter_, scatter_blocks), {}, stream);
+  if (receives()) launch_exchange(scatter_, grid(scatter_, scatter_blocks), {}, stream);
 }
 
 void CudaStage::scatter() {
-  if (scatter_.segments_out + scatter_.segments_in == 0) return;
-  launch_exchange(scatter_, grid(scatter_, scatter_blocks), {done_, ++ticket_}, runner_.stream);
+  if (receives())
+    launch_exchange(scatter_, grid(scatter_, scatter_blocks), {done_, ++ticket_}, runner_.stream);
 }
 
 // Acquire: pairs with the release of the kernel's last block.

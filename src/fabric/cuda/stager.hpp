@@ -13,6 +13,7 @@
 #include "fabric/cuda/inbox.hpp"
 #include "fabric/cuda/kernels.hpp"
 #include "fabric/cuda/late.hpp"
+#include "fabric/cuda/pinned_memory.hpp"
 #include "fabric/staging.hpp"
 
 namespace tca::cuda {
@@ -28,18 +29,6 @@ struct StageRunner {
   bool early;           // see Grid
   unsigned block_limit;
   std::map<Word, CudaStage*> stages = {};  // by id
-};
-
-// Host memory that kernels reach, zero at first.
-class PinnedMemory {
- public:
-  explicit PinnedMemory(std::size_t bytes);
-  PinnedMemory(const PinnedMemory&) = delete;
-  ~PinnedMemory();
-  std::byte* data() const { return data_; }
-
- private:
-  std::byte* data_ = nullptr;
 };
 
 class CudaStage final : public fabric::Stage {
@@ -81,6 +70,7 @@ class CudaStage final : public fabric::Stage {
   void build(std::span<const fabric::StagedMessage> messages, const std::vector<Part>& parts);
   Grid grid(const DeviceChain& chain, unsigned blocks) const;
   Word* take_word() { return room_.take_words(1); }
+  bool receives() const { return scatter_.segments_out + scatter_.segments_in > 0; }
 
   StageRunner& runner_;
   Word id_;

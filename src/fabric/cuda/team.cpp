@@ -71,8 +71,8 @@ std::unique_ptr<CudaTeam> make_team(Teams& teams, std::string name, std::size_t 
     view.raise[rank] = inbox.at<Word>(rank, place.raised) + me;
     ++rank;
   }
-  view.mine = inbox.at<device::Line>(control.rank(), mine.lines);
-  view.raised = inbox.at<Word>(control.rank(), mine.raised);
+  view.mine = inbox.own<device::Line>(mine.lines);
+  view.raised = inbox.own<Word>(mine.raised);
   view.sent = view.raised + size;
   view.seen = view.sent + size;
   view.step = view.seen + size;

@@ -1,8 +1,9 @@
 #include "fabric/cuda/watch.hpp"
 
 #include <condition_variable>
-#include <csignal>
 #include <mutex>
+
+#include "base/signals.hpp"
 
 namespace tca::cuda {
 
@@ -14,10 +15,7 @@ using namespace std::chrono_literals;
 constexpr auto between_looks = 50ms;
 
 void watch(const std::stop_token& stop, const fabric::Control& control, device::Word* gone) {
-  // Signals are for the threads of the program.
-  sigset_t all;
-  sigfillset(&all);
-  pthread_sigmask(SIG_BLOCK, &all, nullptr);
+  base::leave_signals_to_others();
   std::mutex mutex;
   std::condition_variable_any stopped;
   std::unique_lock lock(mutex);

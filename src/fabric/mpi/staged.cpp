@@ -1,9 +1,10 @@
 #include "fabric/mpi/staged.hpp"
 
 #include <algorithm>
-#include <csignal>
 #include <utility>
 
+#include "base/counter.hpp"
+#include "base/signals.hpp"
 #include "fabric/mpi/rma.hpp"
 
 namespace tca::mpi {
@@ -18,8 +19,6 @@ constexpr std::chrono::microseconds attentive = 2ms, nap = 20us;
 
 constexpr auto between_looks = 1ms;  // at what is still owed, when a world ends
 
-bool reached(std::uint32_t have, std::uint32_t want) { return static_cast<std::int32_t>(have - want) >= 0; }
-
 }  // namespace
 
 std::unique_lock<std::mutex> Carrier::hold() {
@@ -31,10 +30,7 @@ std::unique_lock<std::mutex> Carrier::hold() {
 }
 
 void Carrier::run() {
-  // Signals are for the threads of the program.
-  sigset_t all;
-  sigfillset(&all);
-  pthread_sigmask(SIG_BLOCK, &all, nullptr);
+  base::leave_signals_to_others();
   InMpi::leave_uncounted();
   try {
     std::optional<Clock::time_point> idle_since;
@@ -133,7 +129,7 @@ std::vector<int> StagedProgram::missing() const {
   return senders.empty() ? targets : senders;
 }
 
-bool StagedProgram::has_begun() const { return reached(stage_->begun(), program_->step() + 1); }
+bool StagedProgram::has_begun() const { return base::reached(stage_->begun(), program_->step() + 1); }
 
 bool StagedProgram::carry() {
   if (!carrying_) {

@@ -13,8 +13,8 @@
 #include <utility>
 #include <vector>
 
+#include "base/counter.hpp"
 #include "fabric/control.hpp"
-#include "fabric/shm/counter.hpp"
 #include "fabric/shm/exchange.hpp"
 #include "fabric/shm/space.hpp"
 

@@ -15,7 +15,7 @@ bool await(const Signal& signal, std::uint32_t value) {
   constexpr int patience = 1 << 20;
   for (int polls = 0; polls < patience; ++polls) {
     // Acquire: pairs with the release of the partner's answer.
-    if (reached(signal.arrive.load(std::memory_order_acquire), value)) return true;
+    if (base::reached(signal.arrive.load(std::memory_order_acquire), value)) return true;
   }
   return false;
 }

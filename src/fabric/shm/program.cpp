@@ -55,7 +55,8 @@ void ShmProgram::advance() {
     if (!link.sent) link.sent = send(link);
     if (!link.received) link.received = receive(link);
     // Acquire: pairs with the release in `receive`; the partner's reads of the source are over.
-    const bool fetched = !link.is_pulled || reached(link.in->done.load(std::memory_order_acquire), step_);
+    const bool fetched =
+        !link.is_pulled || base::reached(link.in->done.load(std::memory_order_acquire), step_);
     open += !link.sent || !link.received || !fetched;
   }
   open_ = open;
@@ -65,7 +66,8 @@ void ShmProgram::advance() {
 // False while the partner may still be reading what this step would overwrite.
 bool ShmProgram::send(Link& link) {
   // Acquire: pairs with the release in `start`; the partner's reads come before this rank's stores.
-  if (link.needs_ready && !reached(link.in->ready.load(std::memory_order_acquire), step_ - link.ready_lag))
+  if (link.needs_ready &&
+      !base::reached(link.in->ready.load(std::memory_order_acquire), step_ - link.ready_lag))
     return false;
   if (engine_.trace == nullptr) {
     move_out(link);
@@ -79,7 +81,7 @@ bool ShmProgram::send(Link& link) {
 
 bool ShmProgram::receive(Link& link) {
   // Acquire: pairs with the release in `send`.
-  if (!reached(link.in->arrive.load(std::memory_order_acquire), step_)) return false;
+  if (!base::reached(link.in->arrive.load(std::memory_order_acquire), step_)) return false;
   if (engine_.trace == nullptr) {
     move_in(link);
   } else {
@@ -122,7 +124,8 @@ void ShmProgram::traced(const Link& link, const char* what, void (ShmProgram::*m
 std::vector<int> ShmProgram::missing() const {
   std::vector<int> ranks;
   for (const Link& link : std::span(links_.get(), link_count_)) {
-    const bool fetched = !link.is_pulled || reached(link.in->done.load(std::memory_order_relaxed), step_);
+    const bool fetched =
+        !link.is_pulled || base::reached(link.in->done.load(std::memory_order_relaxed), step_);
     if (!link.sent || !link.received || !fetched) ranks.push_back(link.partner);
   }
   return ranks;

@@ -7,8 +7,8 @@
 #include <cstring>
 #include <exception>
 
+#include "base/counter.hpp"
 #include "base/fail.hpp"
-#include "fabric/shm/counter.hpp"
 #include "fabric/shm/process.hpp"
 #include "tca/version.hpp"
 
@@ -109,7 +109,7 @@ void ShmControl::await_phase(std::uint32_t phase, std::string_view what) {
   base::Poll poll(cores_);
   std::chrono::nanoseconds next_look_at_all{0};
   for (int r = 0; r < size_; ++r) {
-    while (!reached(board_.seat(r).phase.load(std::memory_order_acquire), phase)) {
+    while (!base::reached(board_.seat(r).phase.load(std::memory_order_acquire), phase)) {
       const bool waited_long = poll.pause();
       if (poll.gave_way()) while_waiting();
       if (!waited_long) continue;
@@ -136,10 +136,10 @@ void ShmControl::look_for_dead(std::uint32_t phase, std::string_view what) {
 // Throws when a rank that is not at `phase` yet will never be.
 void ShmControl::check_seat(int rank, std::uint32_t phase, std::string_view what) {
   const Seat& seat = board_.seat(rank);
-  if (reached(seat.phase.load(std::memory_order_acquire), phase)) return;
+  if (base::reached(seat.phase.load(std::memory_order_acquire), phase)) return;
   const std::optional<std::string> reason = lost(rank);
   // It may have answered before it went.
-  if (!reason || reached(seat.phase.load(std::memory_order_acquire), phase)) return;
+  if (!reason || base::reached(seat.phase.load(std::memory_order_acquire), phase)) return;
   base::fail(Errc::rank_lost, "rank {} {} while rank {} was waiting for it in {}", rank, *reason, rank_,
              what);
 }
@@ -156,7 +156,7 @@ void ShmControl::give_up(std::uint32_t phase, std::string_view what, std::chrono
 std::vector<int> ShmControl::not_at(std::uint32_t phase) const {
   std::vector<int> ranks;
   for (int r = 0; r < size_; ++r) {
-    if (!reached(board_.seat(r).phase.load(std::memory_order_acquire), phase)) ranks.push_back(r);
+    if (!base::reached(board_.seat(r).phase.load(std::memory_order_acquire), phase)) ranks.push_back(r);
   }
   return ranks;
 }
