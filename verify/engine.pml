@@ -1,24 +1,31 @@
 /*
  * The resident engine's leaving and coming back. The host rings command after command, up to two ahead of those that are
- * done; the engine obeys them in order and may find that it has been idle for too long at any moment. Then it says that it
- * leaves, looks at the bell a last time, and stays or ends; the host, once it has rung, looks whether it is still
- * there, and launches it again when it is not and has not obeyed the command before it went. Every command is obeyed once,
- * and there are never two engines.
+ * done; a kernel rings in a ring of its own, one at a time. The engine obeys each ring in order and may find that it has
+ * been idle for too long at any moment. Then it says that it leaves (the host) and is not awake (kernels), looks at both rings
+ * a last time, and stays or ends. The host, once it has rung, looks whether it is still there, and launches it again when it
+ * is not and has not obeyed the command before it went. The kernel cannot launch it: it calls, and a caretaker does.
+ * Every command is obeyed once, and there are never two engines.
  *
- * Stores go through a buffer on either side; a sequentially consistent fence waits until it is empty.
+ * Stores go through a buffer on each side; a sequentially consistent fence waits until it is empty.
  */
-#define COMMANDS 4
+#define COMMANDS 3
+#define KERNEL_COMMANDS 2
 #define AHEAD 2
 
-mtype = {ended, leaving, running};
+mtype = {ended, leaving, running, asleep, awake};
 
 byte bell;            /* the last command rung, in the host's memory like the state */
+byte kernel_bell;
 mtype state = ended;
+mtype listens = asleep;
+bool call;
 chan host_stores = [AHEAD] of {byte};
-byte last; /* that the engine had obeyed when it ended */
-chan engine_stores = [2] of {mtype, byte};
-byte obeyed;
+chan kernel_stores = [1] of {byte};
+byte last, kernel_last; /* that the engine had obeyed when it ended */
+chan engine_stores = [4] of {mtype, byte, byte};
+byte obeyed, kernel_obeyed;
 byte engines;
+bool launching; /* a lock */
 
 active proctype HostBuffer() {
 end:
@@ -27,37 +34,77 @@ end:
   od
 }
 
-active proctype EngineBuffer() {
+active proctype KernelBuffer() {
 end:
   do
-  :: atomic { engine_stores ? state, last }
+  :: atomic { kernel_stores ? kernel_bell }
   od
 }
 
-proctype Engine(byte seen) {
+active proctype EngineBuffer() {
+  mtype what;
+  byte h, k;
+end:
+  do
+  :: atomic {
+       engine_stores ? what, h, k;
+       if
+       :: what == asleep || what == awake -> listens = what
+       :: else ->
+         state = what;
+         if
+         :: what == ended -> last = h; kernel_last = k
+         :: else
+         fi
+       fi
+     }
+  od
+}
+
+proctype Engine(byte seen, kernel_seen) {
   bool more;
+  engine_stores ! awake, 0, 0;
   do
   :: bell > seen ->
     seen++;
     assert(obeyed == seen - 1);
     obeyed = seen
+  :: kernel_bell > kernel_seen ->
+    kernel_seen++;
+    assert(kernel_obeyed == kernel_seen - 1);
+    kernel_obeyed = kernel_seen
   :: true -> /* idle for too long */
-    engine_stores ! leaving, 0;
+    engine_stores ! leaving, 0, 0;
+    engine_stores ! asleep, 0, 0;
 #ifndef BREAK_ENGINE_FENCE
     empty(engine_stores);
 #endif
 #ifdef BREAK_LAST_LOOK
     more = false;
 #else
+#ifdef BREAK_KERNELS_LOOK
     more = bell > seen;
+#else
+    more = bell > seen || kernel_bell > kernel_seen;
+#endif
 #endif
     if
-    :: more -> engine_stores ! running, 0
+    :: more ->
+      engine_stores ! awake, 0, 0;
+      engine_stores ! running, 0, 0
     :: else -> break
     fi
   od;
   engines--;
-  engine_stores ! ended, seen
+  engine_stores ! ended, seen, kernel_seen
+}
+
+/* By who holds the lock. */
+inline launch() {
+  assert(engines == 0 && obeyed == last && kernel_obeyed == kernel_last);
+  state = running;
+  engines++;
+  run Engine(last, kernel_last)
 }
 
 active proctype Host() {
@@ -69,6 +116,7 @@ active proctype Host() {
 #ifndef BREAK_HOST_FENCE
     empty(host_stores);
 #endif
+    atomic { !launching -> launching = true };
 #ifdef BREAK_WAIT
     found = state;
 #else
@@ -80,12 +128,47 @@ active proctype Host() {
 #else
     :: found == ended && last != n ->
 #endif
-      assert(engines == 0 && obeyed == n - 1);
-      state = running;
-      engines++;
-      run Engine(n - 1)
+      assert(obeyed == n - 1);
+      launch()
     :: else
-    fi
+    fi;
+    launching = false
   }
   obeyed == COMMANDS
+}
+
+active proctype Kernel() {
+  byte n;
+  for (n : 1 .. KERNEL_COMMANDS) {
+    kernel_stores ! n;
+#ifndef BREAK_KERNEL_FENCE
+    empty(kernel_stores);
+#endif
+    if
+    :: listens == asleep -> call = true
+    :: else
+    fi;
+    kernel_obeyed == n
+  }
+}
+
+active proctype Caretaker() {
+  mtype found;
+end:
+  do
+  :: call ->
+#ifndef BREAK_CALL
+    call = false;
+#endif
+    atomic { !launching -> launching = true };
+    atomic { state != leaving -> found = state };
+    if
+    :: found == ended -> launch()
+    :: else
+    fi;
+    launching = false;
+#ifdef BREAK_CALL
+    call = false
+#endif
+  od
 }

@@ -124,8 +124,6 @@ class Warp {
 template <class Block>
 class ChainPart {
  public:
-  ChainPart(const ChainPart&) = delete;
-
   // Sends what any thread of the block has stored before it.
   __device__ void start() {
     if (!takes_part()) return;
@@ -148,6 +146,8 @@ class ChainPart {
   __device__ Word step() const { return step_; }
 
  protected:
+  ChainPart(const ChainPart&) = default;
+
   // `whole_grid_is_here`: it is at the same place as a whole, e.g. because its kernel has just begun. `read_step` comes next,
   // `keep_step` last.
   __device__ ChainPart(const DeviceChain& chain, const Block& block, bool whole_grid_is_here,
@@ -220,8 +220,13 @@ class ChainPart {
       good_ = block_.all(good_) && send_stores(chain_, step_, block_, with_copy_engine_);
   }
 
-  __device__ bool has_all(Word missing, bool tell) const {
-    if (tell && missing != no_link) store_relaxed(chain_.patience.waiting + missing, step_);
+  __device__ bool has_all(Word missing, bool tell) {
+    if (tell && missing != no_link) {
+      store_relaxed(chain_.patience.waiting + missing, step_);
+      const bool was_gone = gone_;
+      gone_ = is_gone(chain_.patience, missing);
+      if (was_gone && gone_) end_in_vain(chain_.patience);
+    }
     return block_.all(good_ && missing == no_link);
   }
 
@@ -232,6 +237,7 @@ class ChainPart {
   bool whole_grid_is_here_;
   bool with_copy_engine_;
   bool begun_ = false;
+  bool gone_ = false;  // for whom this lane waits, when it last told
   bool good_ = true;
 };
 
@@ -244,6 +250,7 @@ class ChainPart {
 class BlockChain : public device::ChainPart<device::Block> {
  public:
   __device__ explicit BlockChain(const DeviceChain& chain) : BlockChain(chain, false) {}
+  BlockChain(const BlockChain&) = delete;
   __device__ ~BlockChain() { keep_step(); }
 
  protected:

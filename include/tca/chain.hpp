@@ -30,6 +30,7 @@ namespace core {
 class ChainState;
 }
 
+struct DeviceBell;
 struct DeviceChain;
 
 struct ChainOptions {
@@ -91,6 +92,11 @@ class Chain {
   // What a kernel needs to start and wait by itself; see tca/device_chain.hpp. Valid as long as the chain. Throws
   // Error{invalid_argument} before `commit` and where the fabric has none.
   const DeviceChain& device() const;
+
+  // What a kernel needs to have the resident engine start and finish steps; see tca/engine.cuh. Valid as long as the chain.
+  // Throws Error{invalid_argument} before `commit`, and where the engine cannot run the chain: on other fabrics than cuda,
+  // without WorldOptions::engine_blocks, or with 255 chains that it has to know already.
+  const DeviceBell& bell() const;
 
   // For every descriptor its channel, the reason and the predicted time; one line each.
   std::string explain() const;

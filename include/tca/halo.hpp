@@ -72,6 +72,7 @@ class Halo {
   void wait(Stream stream) { chain_.wait(stream); }
   void exchange(Stream stream) { chain_.exchange(stream); }
   const DeviceChain& device() const { return chain_.device(); }
+  const DeviceBell& bell() const { return chain_.bell(); }
 
   std::string explain() const { return chain_.explain(); }
 

@@ -68,6 +68,7 @@ void Chain::start(Stream stream) { state_->start_on(stream); }
 void Chain::wait(Stream stream) { state_->wait_on(stream); }
 void Chain::exchange(Stream stream) { state_->exchange_on(stream); }
 const DeviceChain& Chain::device() const { return state_->device(); }
+const DeviceBell& Chain::bell() const { return state_->bell(); }
 std::string Chain::explain() const { return state_->explain(); }
 const std::string& Chain::name() const { return state_->name(); }
 

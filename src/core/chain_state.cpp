@@ -176,6 +176,20 @@ const DeviceChain& ChainState::device() const {
   return *device;
 }
 
+const DeviceBell& ChainState::bell() const {
+  if (!committed_) fail(Errc::invalid_argument, "bell() of chain '{}' before its commit", name_);
+  const DeviceBell* bell = programs_.front()->bell();
+  const bool alone = std::all_of(programs_.begin() + 1, programs_.end(),
+                                 [](const auto& program) { return program->is_empty(); });
+  if (bell == nullptr || !alone) {
+    fail(Errc::invalid_argument, "bell() of chain '{}': no resident engine can run it; {}", name_,
+         alone ? "give it multiprocessors (WorldOptions::engine_blocks, on the fabric cuda) and not more "
+                 "than 255 chains"
+               : "it puts to ranks of other sub-clusters, which kernels do not reach");
+  }
+  return *bell;
+}
+
 bool ChainState::advance() {
   if (!running_) return true;
   bool finished = true;

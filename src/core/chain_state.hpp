@@ -51,6 +51,7 @@ class ChainState {
   void wait_on(Stream stream);
   void exchange_on(Stream stream);
   const DeviceChain& device() const;
+  const DeviceBell& bell() const;
 
   std::string explain() const;
   const std::string& name() const { return name_; }

@@ -23,6 +23,7 @@
 #include "tca/stream.hpp"
 
 namespace tca {
+struct DeviceBell;
 struct DeviceChain;
 struct DeviceTeam;
 template <class>
@@ -93,6 +94,9 @@ class Program {
 
   // What a kernel needs to start and wait by itself; null where none can.
   virtual const DeviceChain* device_chain() const { return nullptr; }
+
+  // What a kernel needs to have a resident engine run it; null where none can.
+  virtual const DeviceBell* bell() { return nullptr; }
 
   // Whether this rank has no part in any step of it.
   virtual bool is_empty() const { return false; }

@@ -1,5 +1,6 @@
 #include "field.hpp"
 #include "tca/chain.cuh"
+#include "tca/engine.cuh"
 
 namespace tca::test {
 namespace {
@@ -42,6 +43,18 @@ __global__ void steps_kernel(const __grid_constant__ DeviceChain chain, Field f,
   }
 }
 
+__global__ void ring_kernel(const __grid_constant__ DeviceBell bell, Field f, long first, int steps) {
+  EngineChain halo(bell);
+  for (int k = 0; k < steps; ++k) {
+    write(f, first + k);
+    __syncthreads();
+    if (threadIdx.x == 0) halo.start();
+    if (__syncthreads_or(threadIdx.x == 0 && !halo.wait())) return;
+    check(f, first + k);
+    __syncthreads();
+  }
+}
+
 }  // namespace
 
 void write_faces(const Field& field, long step, cudaStream_t stream) {
@@ -61,6 +74,11 @@ cudaError_t run_steps(const DeviceChain& chain, const Field& field, long first, 
   void* arguments[] = {const_cast<DeviceChain*>(&chain), const_cast<Field*>(&field), &first, &steps};
   return cudaLaunchCooperativeKernel(reinterpret_cast<void*>(steps_kernel), dim3(6), dim3(128), arguments, 0,
                                      stream);
+}
+cudaError_t ring_steps(const DeviceBell& bell, const Field& field, long first, int steps,
+                       cudaStream_t stream) {
+  ring_kernel<<<1, 256, 0, stream>>>(bell, field, first, steps);
+  return cudaGetLastError();
 }
 
 }  // namespace tca::test

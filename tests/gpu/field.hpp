@@ -6,7 +6,7 @@
 
 #include <cuda_runtime.h>
 
-#include "tca/device_chain.hpp"
+#include "tca/device_bell.hpp"
 
 namespace tca::test {
 
@@ -28,5 +28,8 @@ void check_next_ghosts(const Field& field, const long* step, cudaStream_t stream
 // Steps `first`, `first` + 1, ... in one cooperative kernel.
 cudaError_t run_steps(const DeviceChain& chain, const Field& field, long first, int steps,
                       cudaStream_t stream);
+// The same by a block that has the engine run the chain.
+cudaError_t ring_steps(const DeviceBell& bell, const Field& field, long first, int steps,
+                       cudaStream_t stream);
 
 }  // namespace tca::test

@@ -53,6 +53,7 @@ class Ring {
     check_ghosts(here, s, stream);
   }
   void by_kernel(long s, int steps) { ok(run_steps(chain.device(), here, s, steps, stream)); }
+  void by_ringing_kernel(long s, int steps) { ok(ring_steps(chain.bell(), here, s, steps, stream)); }
   cudaGraphExec_t capture(int steps) {
     cudaGraph_t graph;
     ok(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal));

@@ -134,6 +134,108 @@ TEST(Engine, RunsChainsThatFollowDestroyedOnes) {
   });
 }
 
+// Kernels ring for a chain that everybody else starts as well; pauses let the engine leave between them.
+TEST(Engine, IsRungByKernels) {
+  for (const int blocks : {1, 3}) {
+    expect_success(2, blocks, [](World& world) {
+      Ring ring(world, {});
+      cudaGraphExec_t exec = ring.capture(2);
+      ok(cudaMemsetAsync(ring.step, 0, sizeof(long), ring.stream));
+      for (long round = 0; round < 60; ++round) {
+        const long s = 1000 * (round + 1);
+        ring.by_ringing_kernel(s, 20);
+        if (round % 5 == 1) ring.by_stream(s + 100, round % 2 == 0);
+        if (round % 5 == 2) ok(cudaGraphLaunch(exec, ring.stream));
+        if (round % 5 == 3) ring.by_kernel(s + 200, 3);
+        if (round % 3 == 0) {
+          ok(cudaStreamSynchronize(ring.stream));
+          for (long k = 300; k < 303; ++k) ring.by_host(s + k);
+        }
+        if (round % 7 == 0) {
+          ok(cudaStreamSynchronize(ring.stream));
+          std::this_thread::sleep_for(std::chrono::microseconds(600 * (round % 9)));
+        }
+      }
+      ok(cudaStreamSynchronize(ring.stream));
+      ok(cudaGraphExecDestroy(exec));
+      ring.finish(world);
+    });
+  }
+}
+
+// As many at once as the engine takes of kernels', beside as many of the host's and one more.
+TEST(Engine, IsRungForSeveralChainsAtOnce) {
+  expect_success(2, 1, [](World& world) {
+    std::list<Ring> rings;
+    for (int i = 0; i < 5; ++i)
+      rings.emplace_back(world, ChainOptions{.route = i % 2 == 0 ? "ll" : "direct"});
+    std::vector<Ring*> by_kernels, by_host;
+    for (Ring& ring : rings) (by_kernels.size() < 2 ? by_kernels : by_host).push_back(&ring);
+    for (long s = 1; s <= 50; ++s) {
+      for (Ring* ring : by_kernels) ring->by_ringing_kernel(100 * s, 10);
+      for (Ring* ring : by_host) write_faces(ring->here, s, ring->stream);
+      for (Ring* ring : by_host) ok(cudaStreamSynchronize(ring->stream));
+      for (Ring* ring : by_host) ring->chain.start();
+      for (Ring* ring : by_host) {
+        ring->chain.wait();
+        check_ghosts(ring->here, s, ring->stream);
+      }
+    }
+    for (Ring& ring : rings) ring.finish(world);
+    world.barrier();
+  });
+}
+
+TEST(Engine, TellsAKernelThatRangWhoIsMissing) {
+  const auto body = [](World& world) {
+    Ring ring(world, {.time_limit = std::chrono::milliseconds(300)});
+    ring.by_ringing_kernel(1, 3);
+    ok(cudaStreamSynchronize(ring.stream));
+    world.barrier();
+    if (world.rank() == 0) {
+      ring.by_ringing_kernel(4, 1);
+      ok(cudaStreamSynchronize(ring.stream));
+    }
+    world.check();
+    world.barrier();
+    world.check();
+  };
+  const std::string failure = thread_ranks("cuda")->run(2, body, {.engine_blocks = 1});
+  EXPECT_NE(failure.find("rank 1"), std::string::npos) << failure;
+  EXPECT_NE(failure.find("step 4 of chain 'ring'"), std::string::npos) << failure;
+}
+
+// Long before the time limit.
+TEST(Engine, TellsAKernelThatRangThatItsPartnerIsGone) {
+  const auto begin = std::chrono::steady_clock::now();
+  const auto body = [](World& world) {
+    Ring ring(world, {});
+    ring.by_ringing_kernel(1, 3);
+    ok(cudaStreamSynchronize(ring.stream));
+    require(world.rank() == 0, "this rank ends here");
+    ring.by_ringing_kernel(4, 1);
+    ok(cudaStreamSynchronize(ring.stream));
+    world.check();
+  };
+  const std::string failure = thread_ranks("cuda")->run(2, body, {.engine_blocks = 1});
+  EXPECT_NE(failure.find("this rank ends here"), std::string::npos) << failure;
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(10));
+}
+
+TEST(Engine, IsNeededByAChainsBell) {
+  expect_success(2, 0, [](World& world) {
+    Ring ring(world, {});
+    try {
+      ring.chain.bell();
+      require(false, "it was not refused");
+    } catch (const Error& error) {
+      require(std::string_view(error.what()).find("engine_blocks") != std::string_view::npos, "{}",
+              error.what());
+    }
+    world.barrier();
+  });
+}
+
 TEST(Engine, SaysWhoIsMissing) {
   const auto body = [](World& world) {
     Ring ring(world, {.time_limit = std::chrono::milliseconds(300)});

@@ -14,6 +14,13 @@ TCA_DEVICE void end_in_vain(const Patience& patience) {
   store_relaxed(patience.over, 1);
 }
 
+// Whether the rank of a link will never signal again. It has sent what it had to, perhaps since the last poll: only one that
+// finds nothing after this says that it will not come.
+TCA_DEVICE bool is_gone(const Patience& patience, Word link) {
+  const Word rank = patience.ranks != nullptr ? load_relaxed(patience.ranks + link) : link;
+  return load_relaxed(patience.gone + rank) != 0;
+}
+
 class Waiting {
  public:
   TCA_DEVICE Waiting(const Patience& patience, Word step) : patience_(patience), step_(step) {}
@@ -42,7 +49,6 @@ class Waiting {
       store_relaxed(patience.over, 1);
       return 0;
     }
-    // Who is gone has sent what it had to, perhaps since the last poll: those after this look find it.
     constexpr std::uint64_t last_polls = 1;
     if (link != no_link && is_gone(patience, link))
       return begin == last_polls ? give_up(patience, step, link) : last_polls;
@@ -53,11 +59,6 @@ class Waiting {
     if (link != no_link) store_relaxed(patience.waiting + link, step);
     if (now - begin < patience.limit_ns) return begin;
     return give_up(patience, step, link);
-  }
-
-  static TCA_DEVICE bool is_gone(const Patience& patience, Word link) {
-    const Word rank = patience.ranks != nullptr ? load_relaxed(patience.ranks + link) : link;
-    return load_relaxed(patience.gone + rank) != 0;
   }
 
   static TCA_DEVICE std::uint64_t give_up(const Patience& patience, Word step, Word link) {

@@ -62,7 +62,7 @@ class CudaFabric final : public fabric::Fabric {
         exported_(!settings.threads),
         devices_(meet(control, places_, device_)),
         inbox_(control, places_, device_.number, exported_, setup_.stream),
-        engine_(inbox_, copier_, static_cast<unsigned>(settings.engine_blocks)),
+        engine_(inbox_, copier_, device_.number, static_cast<unsigned>(settings.engine_blocks)),
         runner_{inbox_,         engine_,
                 steps_.stream,  attempts_.stream,
                 copies_.stream, device_.early_launch,

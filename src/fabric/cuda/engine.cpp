@@ -1,29 +1,50 @@
 #include "fabric/cuda/engine.hpp"
 
+#include <algorithm>
 #include <atomic>
+#include <chrono>
+#include <condition_variable>
+
+#include "base/signals.hpp"
 
 namespace tca::cuda {
 
 namespace {
 
+using namespace std::chrono_literals;
+
+// How long a kernel that rang for an engine that has left waits for it, at most, beside the launch.
+constexpr auto between_looks = 500us;
+
 std::uint64_t bit_of(Word slot) { return std::uint64_t{1} << slot % 64; }
 
 }  // namespace
 
-Engine::Engine(Inbox& inbox, HostCopier& copier, unsigned blocks)
-    : inbox_(inbox), copier_(copier), blocks_(blocks), room_(inbox) {
+Engine::Engine(Inbox& inbox, HostCopier& copier, int device, unsigned blocks)
+    : inbox_(inbox),
+      copier_(copier),
+      device_(device),
+      blocks_(std::min(blocks, most_engine_blocks)),
+      room_(inbox) {
   if (blocks_ == 0) return;
   // Above everything else on the GPU: a command must not wait for the blocks of a large kernel.
   int least = 0, greatest = 0;
   check(cudaDeviceGetStreamPriorityRange(&least, &greatest), "asking for stream priorities");
   check(cudaStreamCreateWithPriority(&stream_, cudaStreamNonBlocking, greatest),
         "making the engine's stream");
-  bells_ = reinterpret_cast<Bell*>(room_.take_words(Bell::count * sizeof(Bell) / sizeof(Word)));
+  bells_ = reinterpret_cast<Bell*>(room_.take_words(Bell::rings * sizeof(Bell) / sizeof(Word)));
   slots_ = inbox_.own<EngineSlot>(room_.take(max_slots * sizeof(EngineSlot)));
-  view_.bells = bells_;
-  view_.relay = inbox_.own<Bell>(room_.take(Bell::count * sizeof(Bell)));
+  finished_ = inbox_.own<Word>(room_.take(max_slots * sizeof(Word)));
+  bell_.ring = inbox_.own<Bell>(room_.take(Bell::rings * sizeof(Bell)));
+  bell_.rung = inbox_.own<Word>(room_.take(sizeof(Word)));
+  bell_.call = room_.take_words(1);
+  view_.rings[EngineView::host].bells = bells_;
+  view_.rings[EngineView::kernels].bells = bell_.ring;
+  view_.shared = inbox_.own<EngineView::Shared>(room_.take(sizeof(EngineView::Shared)));
+  view_.awake = inbox_.own<Word>(room_.take(sizeof(Word)));
+  bell_.awake = view_.awake;
   view_.state = room_.take_words(1);
-  view_.obeyed = room_.take_words(1);
+  view_.obeyed = room_.take_words(EngineView::ringers);
   view_.slots = slots_;
 }
 
@@ -36,19 +57,17 @@ Engine::~Engine() {
 Word Engine::prepare(const DeviceChain& chain, Word* done) {
   if (blocks_ == 0) return no_slot;
   for (Word slot = 0; slot < max_slots; ++slot) {
-    if ((used_[slot / 64] & bit_of(slot)) != 0) continue;
-    used_[slot / 64] |= bit_of(slot);
+    if (used_.contains(slot)) continue;
+    used_[slot] = chain.patience;
     new_[slot / 64] |= bit_of(slot);
-    const EngineSlot entry{chain, done};
+    const EngineSlot entry{chain, done, finished_ + slot};
     copier_.write(reinterpret_cast<std::byte*>(slots_ + slot), std::as_bytes(std::span(&entry, 1)));
     return slot;
   }
   return no_slot;
 }
 
-void Engine::release(Word slot) {
-  if (slot != no_slot) used_[slot / 64] &= ~bit_of(slot);
-}
+void Engine::release(Word slot) { used_.erase(slot); }
 
 Word Engine::ring(Word slot, bool others_ran_it) {
   Word what = slot | (others_ran_it ? Bell::others_ran_it : 0);
@@ -56,22 +75,62 @@ Word Engine::ring(Word slot, bool others_ran_it) {
     new_[slot / 64] &= ~bit_of(slot);
     what |= Bell::is_new;
   }
-  ++in_flight_;
+  // The crew that has it prepared, which is free then, since a chain has one step under way; or one that is.
+  bool second = crews_[1].slot == slot;
+  if (!second && crews_[0].slot != slot) second = crews_[0].flies || (!last_crew_ && !crews_[1].flies);
+  crews_[second] = {slot, true};
+  last_crew_ = second;
+  if (second) what |= Bell::second_crew;
   const Word number = command(what);
-  // It may have obeyed this very command before it left.
-  if (has_ended() && device::load_relaxed(view_.obeyed) != number) launch();
+  if (device::load_acquire(view_.state) != running) bring_back_unless_obeyed(number);
   return number;
+}
+
+void Engine::finished(Word slot) {
+  for (auto& crew : crews_) crew.flies = crew.flies && crew.slot != slot;
 }
 
 Word Engine::command(Word what) {
   ++number_;
   // Release: pairs with the acquire in the engine's kernel; whatever the host has written before is there.
-  std::atomic_ref(bells_[number_ % Bell::count].command)
-      .store(Bell::make(number_, what), std::memory_order_release);
+  std::atomic_ref(bells_[number_ % Bell::rings].command)
+      .store(Bell::make(number_, what, number_), std::memory_order_release);
   // Sequentially consistent, as the engine's between `leaving` and its last look at the bell: either it finds this
   // command or the host finds it leaving.
   std::atomic_thread_fence(std::memory_order_seq_cst);
   return number_;
+}
+
+DeviceBell Engine::bell(Word slot) {
+  if (!caretaker_.joinable())
+    caretaker_ = std::jthread([this](const std::stop_token& stop) { bring_back_when_called(stop); });
+  DeviceBell bell = bell_;
+  bell.finished = finished_ + slot;
+  bell.slot = slot;
+  bell.patience = used_.at(slot);
+  return bell;
+}
+
+// It may have obeyed this very command before it left.
+void Engine::bring_back_unless_obeyed(Word number) {
+  const std::lock_guard lock(launching_);
+  if (!stopped_ && has_ended() && device::load_relaxed(view_.obeyed + EngineView::host) != number) launch();
+}
+
+void Engine::bring_back_when_called(const std::stop_token& stop) {
+  base::leave_signals_to_others();
+  cudaSetDevice(device_);
+  std::mutex mutex;
+  std::condition_variable_any stopping;
+  std::unique_lock lock(mutex);
+  while (!stopping.wait_for(lock, stop, between_looks, [&] { return stop.stop_requested(); })) {
+    if (device::load_relaxed(bell_.call) == 0) continue;
+    device::store_relaxed(bell_.call, 0);
+    // Of the call and the look at the state: who calls after this is heard again.
+    std::atomic_thread_fence(std::memory_order_seq_cst);
+    const std::lock_guard launching(launching_);
+    if (!stopped_ && has_ended()) launch();
+  }
 }
 
 // An engine that is leaving makes up its mind in a few microseconds, unless its GPU has failed.
@@ -86,18 +145,21 @@ bool Engine::has_ended() {
 }
 
 void Engine::launch() {
-  view_.seen = device::load_relaxed(view_.obeyed);
+  for (Word ringer = 0; ringer < EngineView::ringers; ++ringer)
+    view_.rings[ringer].obeyed = device::load_relaxed(view_.obeyed + ringer);
   device::store_relaxed(view_.state, running);
-  if (blocks_ > 1) {
-    check(cudaMemsetAsync(view_.relay, 0, Bell::count * sizeof(Bell), stream_), "starting the engine");
-  }
+  check(cudaMemsetAsync(view_.shared, 0, sizeof *view_.shared, stream_), "starting the engine");
   launch_engine(view_, blocks_, stream_);
 }
 
 void Engine::stop() {
   if (blocks_ == 0) return;
+  {
+    const std::lock_guard lock(launching_);
+    stopped_ = true;
+  }
+  caretaker_ = {};
   command(Bell::quit);
-  in_flight_ = 0;
   cudaStreamSynchronize(stream_);
 }
 

@@ -1,12 +1,16 @@
-// The resident engine: a small kernel that stays on the GPU and runs chains on a doorbell that the host rings, with no
-// launch at all. It plays the part of PEACH2's DMA controller.
+// The resident engine: a small kernel that stays on the GPU and runs chains on a doorbell that the host or another kernel
+// rings, with no launch at all. It plays the part of PEACH2's DMA controller.
 //
 // It keeps the multiprocessors it was given for as long as there is something to do. After 2 ms without, it leaves, and
 // the next command launches it again: whoever waits for the GPU as a whole to come to rest (cudaFree,
-// cudaDeviceSynchronize, a cooperative kernel that needs every multiprocessor) waits that long and no longer.
+// cudaDeviceSynchronize, a cooperative kernel that needs every multiprocessor) waits that long and no longer. A kernel
+// cannot launch it; a thread does so where a kernel has rung in vain.
 #pragma once
 
 #include <cstdint>
+#include <map>
+#include <mutex>
+#include <thread>
 
 #include "fabric/cuda/engine_view.hpp"
 #include "fabric/cuda/host_copier.hpp"
@@ -16,10 +20,10 @@ namespace tca::cuda {
 
 class Engine {
  public:
-  static constexpr Word max_slots = 256;
+  static constexpr Word max_slots = Bell::slot_mask;
 
   // Without blocks there is none, and nothing is ever prepared.
-  Engine(Inbox& inbox, HostCopier& copier, unsigned blocks);
+  Engine(Inbox& inbox, HostCopier& copier, int device, unsigned blocks);
   Engine(const Engine&) = delete;
   ~Engine();
 
@@ -28,32 +32,49 @@ class Engine {
   Word prepare(const DeviceChain& chain, Word* done);
   void release(Word slot);
 
-  // Whether it takes one more command now.
-  bool has_room() const { return in_flight_ < EngineView::max_in_flight; }
+  // Whether it takes one more command of the host's now.
+  bool has_room() const { return !crews_[0].flies || !crews_[1].flies; }
   // Starts the chain; returns the number that its done word will get. `others_ran_it`: other kernels may have, since.
   Word ring(Word slot, bool others_ran_it);
-  void finished() { --in_flight_; }
+  void finished(Word slot);
+
+  // With which kernels ring for the slot's chain. From now on somebody listens whether the engine is to be brought back.
+  DeviceBell bell(Word slot);
 
   // Ends the kernel; steps that are under way are lost.
   void stop();
 
  private:
   Word command(Word what);
+  void bring_back_unless_obeyed(Word number);
+  void bring_back_when_called(const std::stop_token& stop);
   bool has_ended();
   void launch();
 
   Inbox& inbox_;
   HostCopier& copier_;
+  int device_;
   unsigned blocks_;
   Room room_;
   cudaStream_t stream_ = nullptr;
   EngineView view_;
   Bell* bells_ = nullptr;
   EngineSlot* slots_ = nullptr;  // device memory
-  std::uint64_t used_[max_slots / 64] = {};
-  std::uint64_t new_[max_slots / 64] = {};  // not rung since they were prepared
-  Word number_ = 0;                         // of the last command
-  Word in_flight_ = 0;
+  Word* finished_ = nullptr;     // device memory, one a slot: see DeviceBell
+  DeviceBell bell_;
+  std::map<Word, device::Patience> used_;          // of the chains in slots
+  std::uint64_t new_[(max_slots + 63) / 64] = {};  // not rung since they were prepared
+  Word number_ = 0;                                // of the host's last command
+  // The host's own, and the chains that they have prepared.
+  struct {
+    Word slot = no_slot;
+    bool flies = false;
+  } crews_[EngineView::in_flight];
+  static_assert(EngineView::in_flight == 2);
+  bool last_crew_ = true;  // that got a command
+  std::mutex launching_;   // of what follows: the thread launches too
+  bool stopped_ = false;
+  std::jthread caretaker_;
 };
 
 }  // namespace tca::cuda

@@ -3,43 +3,48 @@
 
 #include <cuda_runtime.h>
 
-#include "tca/device_chain.hpp"
+#include "tca/device_bell.hpp"
 
 namespace tca::cuda {
 
+using device::Bell;
 using device::Word;
 
-// A chain that the engine can run, and the host's word for its last finished step.
+// A chain that the engine can run.
 struct EngineSlot {
   DeviceChain chain;
-  Word* done = nullptr;  // pinned
-};
-
-// What the host rings, one after the other in a ring; pinned memory.
-struct Bell {
-  static constexpr Word count = 64;
-  // Instead of a slot: end at once, whatever is under way.
-  static constexpr Word quit = ~Word{0};
-  // With a slot: it holds another chain than before; or its chain has been run by other kernels too.
-  static constexpr Word is_new = Word{1} << 31, others_ran_it = Word{1} << 30;
-  std::uint64_t command;  // its number, which is what its slot's done word gets, above the slot
-  static TCA_DEVICE std::uint64_t make(Word number, Word what) { return std::uint64_t{number} << 32 | what; }
+  Word* done = nullptr;      // pinned: the number of the host's last command for it that has been finished
+  Word* finished = nullptr;  // device memory: how many of kernels' have been
 };
 
 // Whether the kernel listens; pinned memory, kept by its first block.
 enum EngineState : Word { ended, leaving, running };
 
 struct EngineView {
-  static constexpr Word max_in_flight = 3;  // chains that a block keeps prepared
+  // Who rings, and what each may have under way at a time.
+  enum Ringer : Word { host, kernels };
+  static constexpr Word ringers = 2, in_flight = 2;
 
-  const Bell* bells = nullptr;
-  Bell* relay = nullptr;  // device memory, zeroed: through it the first block rings the others
-  Word* state = nullptr;
-  Word* obeyed = nullptr;  // pinned: the last command, once it has ended
+  struct Ring {
+    const Bell* bells = nullptr;  // the host's are pinned, the kernels' device memory
+    Word obeyed = 0;              // before this launch
+  };
+  // Device memory, zeroed for each launch.
+  struct Shared {
+    Bell relay[Bell::rings];  // through it the first block rings the others
+    Word finished[ringers];   // commands
+  };
+
+  Ring rings[ringers];
+  Shared* shared = nullptr;
+  Word* awake = nullptr;   // see DeviceBell
+  Word* state = nullptr;   // pinned
+  Word* obeyed = nullptr;  // pinned, one a ringer: its last command, once the engine has ended
   const EngineSlot* slots = nullptr;
-  Word seen = 0;  // commands before this launch
 };
 
+// At most as many blocks as `most_engine_blocks`; more are of no use.
+inline constexpr unsigned most_engine_blocks = 32;
 void launch_engine(const EngineView& view, unsigned blocks, cudaStream_t stream);
 
 }  // namespace tca::cuda

@@ -28,6 +28,12 @@ CudaProgram::~CudaProgram() {
   if (join_ != nullptr) cudaEventDestroy(join_);
 }
 
+const DeviceBell* CudaProgram::bell() {
+  if (slot_ == Engine::no_slot) return nullptr;
+  if (!bell_) bell_ = runner_.engine.bell(slot_);
+  return &*bell_;
+}
+
 void CudaProgram::start() {
   if (is_empty()) return;
   by_engine_ = slot_ != Engine::no_slot && runner_.engine.has_room();
@@ -72,14 +78,19 @@ bool CudaProgram::finished() const {
 
 bool CudaProgram::test() {
   if (finished()) {
-    if (by_engine_) runner_.engine.finished();
+    if (by_engine_) runner_.engine.finished(slot_);
     if (runner_.waiting == this) runner_.waiting = nullptr;
     std::erase(runner_.attempting, this);
     return true;
   }
   if (!by_engine_ && runner_.waiting != this) attempt();
   constexpr unsigned polls_between_checks = 4096;  // asking the driver takes a microsecond
-  if (++polls_ % polls_between_checks == 0) runner_.check();
+  if (++polls_ % polls_between_checks == 0) {
+    // That a kernel has failed only a call about a stream tells; it is not allowed while the program captures a graph.
+    const cudaError_t state = cudaStreamQuery(runner_.stream);
+    if (state != cudaErrorNotReady) cuda::check(state, "waiting for a step");
+    runner_.check();
+  }
   return false;
 }
 

@@ -4,6 +4,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "fabric/cuda/compile.hpp"
@@ -49,6 +50,8 @@ class CudaProgram final : public fabric::Program {
     return &compiled_->chain;
   }
 
+  const DeviceBell* bell() override;
+
   bool is_empty() const override { return compiled_->partners.empty(); }
 
   // Another attempt, if the last one is over and has not finished the step.
@@ -75,6 +78,7 @@ class CudaProgram final : public fabric::Program {
   // With the resident engine, which then runs the host's own starts.
   Word* rung_done_;
   Word slot_;
+  std::optional<DeviceBell> bell_;  // once asked for
   bool by_engine_ = false;
   mutable bool others_run_it_ = false;
   Word* outcome_;  // pinned: of the last attempt, 0 while it is under way

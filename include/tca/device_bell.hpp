@@ -1,0 +1,48 @@
+// How a kernel has the resident engine run a chain (tca/engine.cuh): plain numbers and device pointers, passed to kernels
+// by value.
+#pragma once
+
+#include "tca/device_chain.hpp"
+
+namespace tca {
+
+namespace device {
+
+// A word to the resident engine: which command of its ring it is, what is to be done, and a number that says it has been.
+struct Bell {
+  static constexpr Word rings = 256;  // in a ring; more than there can be commands that have not been obeyed
+  // Instead of a slot: end at once, whatever is under way.
+  static constexpr Word quit = 0xffff;
+  // With the slot of a chain: it holds another one than before; its chain has been run by other kernels too; a kernel rang;
+  // the host's second crew is to run it.
+  static constexpr Word is_new = 1u << 15, others_ran_it = 1u << 14, by_kernel = 1u << 13,
+                        second_crew = 1u << 12;
+  static constexpr Word slot_mask = 0xff;
+
+  std::uint64_t command = 0;
+
+  static TCA_DEVICE std::uint64_t make(Word position, Word what, Word number) {
+    return std::uint64_t{number} << 32 | (position & 0xffff) << 16 | what;
+  }
+  static TCA_DEVICE Word number_of(std::uint64_t command) { return static_cast<Word>(command >> 32); }
+  static TCA_DEVICE Word what_of(std::uint64_t command) { return static_cast<Word>(command) & 0xffff; }
+  // Whether it is the command at `position`, counted from 1.
+  static TCA_DEVICE bool is_at(std::uint64_t command, Word position) {
+    return (static_cast<Word>(command) >> 16) == (position & 0xffff);
+  }
+};
+
+}  // namespace device
+
+struct DeviceBell {
+  device::Bell* ring = nullptr;         // in this GPU's memory, like the next three
+  device::Word* rung = nullptr;         // positions taken
+  const device::Word* awake = nullptr;  // 0: the engine is not there, or about to leave
+  const device::Word* finished =
+      nullptr;                   // steps of this chain that kernels rang and the engine has finished
+  device::Word* call = nullptr;  // pinned: not 0 to have the host bring the engine back
+  device::Word slot = 0;
+  device::Patience patience;
+};
+
+}  // namespace tca
