@@ -45,7 +45,7 @@ bench() {
   [ -z "$with" ] || timeout -k 5 40 "$tca" bench "$@" --fabric "$fabric" --rounds 25 --placements 2 --json "$out" || true
 }
 
-everyone=$(peers nccl nvshmem mpi)
+everyone=$(peers nccl nvshmem mscclpp mpi)
 bench "$everyone" pingpong --ranks 2 --start kernel --bytes 8,4096,65536,1048576
 bench "" pingpong --ranks 2 --start engine --bytes 8
 bench "$everyone" halo --ranks "$gpus" --start kernel --layout block-stride --extent 64

@@ -108,7 +108,7 @@ struct Peer {
   virtual Contenders blocks(const CollTask&) { return {}; }
 };
 
-// Whether this build can hold OpenTCA against a peer: "nccl", "nvshmem", "mpi" or "copy".
+// Whether this build can hold OpenTCA against a peer: "nccl", "nvshmem", "mscclpp", "mpi" or "copy".
 bool has_peer(const std::string& name);
 
 // Collective. Throws Error{device_failed} or Error{incompatible} when the peer does not come up. The world

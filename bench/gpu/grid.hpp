@@ -11,7 +11,7 @@ struct Grid {
 };
 
 // For a chain of so many chunks (each a warp's work) and segments (each a block's): enough of both that each
-// is carried at once, up to 64 blocks, which fill an NVLink. What `asked` gives stays.
+// is carried at once, up to 128 blocks. What `asked` gives stays.
 Grid grid_for(unsigned chunks, unsigned segments, Grid asked = {});
 
 // A message: `rows` runs of `row` bytes, `pitch` bytes apart; one row for a block.

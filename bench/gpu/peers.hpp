@@ -7,8 +7,10 @@ namespace tca::bench::gpu {
 
 bool has_nccl();
 bool has_nvshmem();
+bool has_mscclpp();
 std::unique_ptr<Peer> open_nccl(World& world);
 std::unique_ptr<Peer> open_nvshmem(World& world);
+std::unique_ptr<Peer> open_mscclpp(World& world);
 std::unique_ptr<Peer> open_mpi(World& world);
 std::unique_ptr<Peer> open_copy(World& world);
 

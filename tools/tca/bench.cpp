@@ -264,10 +264,10 @@ void add_bench(Subcommands& tca) {
   add_sizes(app, *options);
   app.add_option(
          "--peer", options->peers,
-         "In the same job. shm: mpi, and hand for hand-written shared memory; cuda: nccl, nvshmem, mpi, "
-         "copy for cudaMemcpyAsync")
+         "In the same job. shm: mpi, and hand for hand-written shared memory; cuda: nccl, nvshmem, mscclpp, "
+         "mpi, copy for cudaMemcpyAsync")
       ->delimiter(',')
-      ->check(CLI::IsMember({"mpi", "hand", "nccl", "nvshmem", "copy"}));
+      ->check(CLI::IsMember({"mpi", "hand", "nccl", "nvshmem", "mscclpp", "copy"}));
   app.add_option("--start", options->starts, "Who starts chains on cuda: kernel, graph, host, engine")
       ->delimiter(',')
       ->check(CLI::IsMember({"kernel", "graph", "host", "engine"}))

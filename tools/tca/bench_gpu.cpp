@@ -279,15 +279,15 @@ void check_gpu_bench(const BenchOptions& options) {
   if (is_over_mpi(options.fabric)) {
     if (options.starts_by("kernel") || options.starts_by("engine"))
       refuse("no kernel drives what goes over MPI; on {} say --start graph, host or both", options.fabric);
-    if (options.against("nvshmem")) refuse("--peer nvshmem is for --fabric cuda");
+    for (const char* peer : {"nvshmem", "mscclpp"})
+      if (options.against(peer)) refuse("--peer {} is for --fabric cuda", peer);
   }
   for (const std::string& peer : options.peers) {
     if (peer == "hand") refuse("--peer hand is hand-written shared memory; it is for --fabric shm");
     if (!gpu::has_peer(peer))
-      refuse(
-          "this build has no {} to compare with; it is found when cmake configures, among the "
-          "system's packages and pip's (nvidia-{}-cu13)",
-          peer, peer);
+      refuse("this build has no {} to compare with; it is found when cmake configures, {}", peer,
+             peer == "mscclpp" ? "where CMAKE_PREFIX_PATH leads to an installed one"
+                               : fmt::format("among the system's packages and pip's (nvidia-{}-cu13)", peer));
   }
   if (is_coll(options.what)) check_collective(options);
   if (options.threads % 32 != 0 || options.threads > 256) refuse("--threads is a multiple of 32, up to 256");
