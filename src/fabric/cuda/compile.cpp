@@ -293,9 +293,8 @@ std::unique_ptr<Compiled> compile(const fabric::Share& share, Word id, fabric::C
 Grid grid_for(const DeviceChain& chain, unsigned limit, bool early) {
   Grid grid;
   grid.early = early;
-  const unsigned chunks = std::max(chain.chunks_out, chain.chunks_in);
-  if (chunks > limit * grid.threads / 32) grid.threads *= 2;
   const unsigned warps = grid.threads / 32;
+  const unsigned chunks = std::max(chain.chunks_out, chain.chunks_in);
   const unsigned blocks = std::max({(chunks + warps - 1) / warps, chain.segments_out, 1u});
   grid.blocks = std::min({blocks, limit, static_cast<unsigned>(device::max_parts)});
   return grid;

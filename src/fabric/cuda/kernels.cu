@@ -49,7 +49,7 @@ __global__ void __launch_bounds__(256) wait_kernel(const __grid_constant__ Devic
   running.tell(done);
 }
 
-__global__ void __launch_bounds__(512) exchange_kernel(const __grid_constant__ DeviceChain chain, Done done) {
+__global__ void __launch_bounds__(256) exchange_kernel(const __grid_constant__ DeviceChain chain, Done done) {
   StreamChain running(chain);
   running.start();
   running.wait();
