@@ -25,7 +25,7 @@ from matplotlib.ticker import FixedLocator, FuncFormatter, LogLocator, NullForma
 FORMATS = (".svg", ".png", ".pdf")
 NEEDED = {"bench": str, "layout": str, "bytes": (int, float), "median_us": (int, float)}
 # What tells one line of a panel from another; the legend names those that differ.
-TRAITS = ("peer", "fabric", "start", "guarded", "overlap", "progress", "ranks", "hardware", "commit")
+TRAITS = ("peer", "fabric", "start", "scope", "guarded", "overlap", "progress", "ranks", "hardware", "commit")
 YES_OR_NO = {"guarded": ("unguarded", "guarded"), "overlap": ("not overlapped", "overlapped")}
 MARKERS = ("o", "s", "^", "D", "v", "P")
 
