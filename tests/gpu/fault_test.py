@@ -11,6 +11,8 @@ import unittest
 from launcher_test import GONE_WITHIN, TCA, processes_with
 from world import RANK_LOST, TIMED_OUT, WorldTest
 
+FAILING = os.environ.get("FAILING_KERNEL", "failing_kernel")
+DEVICE_FAILED = 8
 ROUTES = ("ll", "direct", "copy_engine")
 # Iterations that nobody waits for the end of.
 HIMENO = ("himeno", "--ranks", "2", "--size", "S", "--no-check", "--iterations", "100000000", "--start")
@@ -57,6 +59,20 @@ class Killed(OnGpus):
 
     def test_while_graphs_iterate(self):
         self.killed_while_himeno_runs("graph")
+
+
+class Failing(OnGpus):
+    def test_a_kernel_of_the_programs(self):
+        for way in ("host", "engine", "stream"):
+            with self.subTest(way):
+                begin = time.monotonic()
+                ranks = self.ranks(2, way, programs=[FAILING] * 2)
+                self.assertEqual(ranks[1].end(), DEVICE_FAILED, ranks[1].text())
+                self.assertRegex(ranks[1].text(), "CUDA says an illegal memory access")
+                self.assertEqual(ranks[0].end(), RANK_LOST, ranks[0].text())
+                self.assertRegex(ranks[0].text(), "rank 1 ")
+                self.assertLess(time.monotonic() - begin, 3 * GONE_WITHIN)
+                self.assert_nothing_left()
 
 
 class Missing(OnGpus):

@@ -60,7 +60,7 @@ summary() {
 build() {
   cmake -S . -B "$tree" -DCMAKE_BUILD_TYPE=Release -DCMAKE_CUDA_ARCHITECTURES=native -DOPENTCA_WITH_CUDA=ON "$@" &&
     cmake --build "$tree" --parallel "$(nproc)" \
-      --target gpu_threads gpu_processes gpu_starts gpu_coll gpu_himeno gpu_qcd example_gpu_ring rank_program tca &&
+      --target gpu_threads gpu_processes gpu_starts gpu_coll gpu_himeno gpu_qcd example_gpu_ring rank_program failing_kernel tca &&
     { ! command -v mpirun > /dev/null || cmake --build "$tree" --target gpu_hybrid; }
 }
 export -f build
@@ -90,6 +90,7 @@ fi
 stage "gpu_ring, 1 rank" 20 "$ring"
 stage "tca qcd, kernel, 2 ranks" 20 "$tree/bin/tca" qcd invert --fabric cuda --small --links 12 -n 2 --threads
 stage "ranks killed and missing" 100 env "TCA=$tree/bin/tca" "RANK_PROGRAM=$tree/tests/faults/rank_program" \
+  "FAILING_KERNEL=$tests/failing_kernel" \
   PYTHONPATH=tests/faults python3 -B tests/gpu/fault_test.py -v
 stage "gpu_ring, 2 ranks" 20 "$tree/bin/tca" run -n 2 -- "$ring"
 
