@@ -2,8 +2,9 @@
 # Every figure that docs/performance.md gives for GPUs, on this machine, in one go (under five minutes, the build
 # included):
 #   bench/gpu.sh GPUS [FILE]     default bench/results/<date>-gpu.jsonl, which must not exist yet
-# Needs CUDA 12 or later, a C++20 compiler, CMake 3.25, fmt, nlohmann-json and CLI11; MPI, NCCL and NVSHMEM take part where
-# they are, and a machine that does nothing else meanwhile.
+# Needs CUDA 12 or later, a C++20 compiler, CMake 3.25, fmt, nlohmann-json, toml++ and CLI11, and a machine that does
+# nothing else meanwhile; MPI, NCCL, NVSHMEM and MSCCL++ take part where they are (CMAKE_PREFIX_PATH leads to what is not
+# among the system's packages).
 set -euo pipefail
 cd "$(dirname "$0")/.."
 gpus=${1:?how many GPUs? bench/gpu.sh GPUS [FILE]}
