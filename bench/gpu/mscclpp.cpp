@@ -7,7 +7,7 @@
 #include <cstdlib>
 #include <mscclpp/version.hpp>
 
-#include "gpu/call.hpp"
+#include "gpu/in_kernel.hpp"
 #include "gpu/mscclpp_kernels.hpp"
 
 namespace tca::bench::gpu {
@@ -57,41 +57,16 @@ class Channels {
   Buffer<msccl::Channel> handles_;
 };
 
-// Steps numbered over all runs.
-template <class Kind>
-class InKernel : public Kind {
- public:
-  template <class... Args>
-  explicit InKernel(Args&&... args) : Kind(std::forward<Args>(args)...) {
-    this->fabric = this->peer = "mscclpp";
-    this->start = "kernel";
-  }
-
-  void run(int steps, Stream stream) final {
-    run_from(next_, steps, stream);
-    next_ += static_cast<std::uint32_t>(steps);
-    check(cudaGetLastError(), "launching a kernel of MSCCL++");
-  }
-
- protected:
-  virtual void run_from(std::uint32_t first, int steps, cudaStream_t stream) = 0;
-
- private:
-  std::uint32_t next_ = 1;
-};
-
-unsigned blocks_for(std::size_t items, std::size_t each) {
-  return static_cast<unsigned>(std::clamp<std::size_t>(items / each, 1, 64));
-}
+constexpr const char* peer_name = "mscclpp";
 
 // Blocks by channels of their own, or all together by packets.
 class MscclPingPong final : public InKernel<Messages> {
  public:
   MscclPingPong(Communicator& communicator, int rank, const Rows& layout, bool by_packets)
-      : InKernel(layout, true),
+      : InKernel(peer_name, layout, true),
         rank_(rank),
         by_packets_(by_packets),
-        blocks_(blocks_for(layout.bytes(), by_packets ? 1024 : 16384)),
+        blocks_(parts_for(layout.bytes(), by_packets ? 1024 : 16384)),
         channels_(communicator, 2 * layout.padded(), by_packets ? packet_overhead * layout.bytes() : 0,
                   std::vector<int>(rank < 2 ? (by_packets ? 1 : blocks_) : 0, 1 - rank)) {
     protocol = by_packets ? "LL16 packets" : "put, signal, wait";
@@ -100,13 +75,13 @@ class MscclPingPong final : public InKernel<Messages> {
   }
 
  private:
-  void run_from(std::uint32_t first, int steps, cudaStream_t stream) override {
+  void run_from(std::uint64_t first, int steps, cudaStream_t stream) override {
     if (rank_ > 1) return;
     const auto threads = static_cast<unsigned>(
         std::clamp<std::size_t>(rows.bytes() / 8 / blocks_, 32, by_packets_ ? 128 : 1024));
     const msccl::Message message{channels_.handles(), rows.padded(), rows.bytes(), blocks_, threads};
     if (by_packets_) {
-      msccl::ping_pong_by_packets(message, rank_, first, steps, stream);
+      msccl::ping_pong_by_packets(message, rank_, static_cast<std::uint32_t>(first), steps, stream);
     } else {
       msccl::ping_pong_by_puts(message, rank_, steps, stream);
     }
@@ -121,7 +96,7 @@ class MscclPingPong final : public InKernel<Messages> {
 class MscclFaces final : public InKernel<Faces> {
  public:
   MscclFaces(Communicator& communicator, const World& world, const Face& which)
-      : InKernel(world, which),
+      : InKernel(peer_name, world, which),
         cube_(which.cube()),
         channels_(communicator, 4 * which.bytes(), 4 * packet_overhead * which.bytes(), {left, right}) {
     protocol = "pack, LL16 packets, unpack";
@@ -130,7 +105,7 @@ class MscclFaces final : public InKernel<Faces> {
   }
 
  private:
-  void run_from(std::uint32_t first, int steps, cudaStream_t stream) override {
+  void run_from(std::uint64_t first, int steps, cudaStream_t stream) override {
     const msccl::Exchange exchange{
         channels_.handles(),
         cube,
@@ -138,9 +113,9 @@ class MscclFaces final : public InKernel<Faces> {
         {face.low_edge(), face.high_edge()},
         {face.low_ghost(), face.high_ghost()},
         {static_cast<unsigned>(face.rows), static_cast<unsigned>(face.run), face.pitch},
-        blocks_for(face.bytes(), 2048),
+        parts_for(face.bytes(), 2048),
         256};
-    msccl::exchanges(exchange, first, steps, stream);
+    msccl::exchanges(exchange, static_cast<std::uint32_t>(first), steps, stream);
   }
 
   Buffer<double> cube_;
@@ -157,7 +132,7 @@ std::vector<int> others_of(const World& world) {
 class MscclSums final : public InKernel<Sums> {
  public:
   MscclSums(Communicator& communicator, const World& world, std::size_t values)
-      : InKernel(values),
+      : InKernel(peer_name, values),
         rank_(world.rank()),
         ranks_(world.size()),
         channels_(communicator, 2 * values * sizeof(double),
@@ -176,9 +151,9 @@ class MscclSums final : public InKernel<Sums> {
   }
 
  private:
-  void run_from(std::uint32_t first, int steps, cudaStream_t stream) override {
-    msccl::sums({by_rank_, rank_, ranks_, reinterpret_cast<double*>(channels_.memory()), count}, first, steps,
-                stream);
+  void run_from(std::uint64_t first, int steps, cudaStream_t stream) override {
+    msccl::sums({by_rank_, rank_, ranks_, reinterpret_cast<double*>(channels_.memory()), count},
+                static_cast<std::uint32_t>(first), steps, stream);
   }
 
   int rank_, ranks_;
@@ -189,7 +164,7 @@ class MscclSums final : public InKernel<Sums> {
 class Mscclpp final : public Peer {
  public:
   explicit Mscclpp(World& world) : world_(world) {
-    name = "mscclpp";
+    name = peer_name;
     version = std::to_string(MSCCLPP_MAJOR) + "." + std::to_string(MSCCLPP_MINOR) + "." +
               std::to_string(MSCCLPP_PATCH);
     // All ranks are on this host. Multicast in the switch stays off, as it is in OpenTCA.

@@ -3,11 +3,10 @@
 #include "gpu/peers.hpp"
 
 #ifdef OPENTCA_HAVE_NVSHMEM
-#include <algorithm>
 #include <cstdlib>
 #include <exception>
 
-#include "gpu/call.hpp"
+#include "gpu/in_kernel.hpp"
 #include "gpu/nvshmem_calls.hpp"
 
 namespace tca::bench::gpu {
@@ -35,37 +34,12 @@ class Symmetric {
   T* data_;
 };
 
-// Steps numbered over all runs.
-template <class Kind>
-class InKernel : public Kind {
- public:
-  template <class... Args>
-  explicit InKernel(Args&&... args) : Kind(std::forward<Args>(args)...) {
-    this->fabric = this->peer = "nvshmem";
-    this->start = "kernel";
-  }
-
-  void run(int steps, Stream stream) final {
-    run_from(next_, steps, stream);
-    next_ += static_cast<std::uint64_t>(steps);
-    check(cudaGetLastError(), "launching an NVSHMEM kernel");
-  }
-
- protected:
-  virtual void run_from(std::uint64_t first, int steps, cudaStream_t stream) = 0;
-
- private:
-  std::uint64_t next_ = 1;
-};
-
-// So many blocks that each has this much of the bytes, up to 64.
-unsigned parts_for(std::size_t bytes, std::size_t bytes_each) {
-  return static_cast<unsigned>(std::clamp<std::size_t>(bytes / bytes_each, 1, 64));
-}
+constexpr const char* peer_name = "nvshmem";
 
 class ByP final : public InKernel<Messages> {
  public:
-  explicit ByP(int rank) : InKernel(Rows::block(sizeof(std::uint64_t)), true), rank_(rank), flag_(1) {
+  explicit ByP(int rank)
+      : InKernel(peer_name, Rows::block(sizeof(std::uint64_t)), true), rank_(rank), flag_(1) {
     protocol = "p, wait_until";
   }
   // The step's number is the message, and no step ends without it.
@@ -88,7 +62,7 @@ class ByP final : public InKernel<Messages> {
 class ByPutSignal final : public InKernel<Messages> {
  public:
   ByPutSignal(int rank, const Rows& layout)
-      : InKernel(layout, true),
+      : InKernel(peer_name, layout, true),
         rank_(rank),
         parts_(parts_for(layout.bytes(), 16384)),
         data_(2 * layout.padded()),
@@ -114,7 +88,7 @@ class ByPutSignal final : public InKernel<Messages> {
 class NvshmemFaces final : public InKernel<Faces> {
  public:
   NvshmemFaces(const World& world, const Face& which, bool packs)
-      : InKernel(world, which),
+      : InKernel(peer_name, world, which),
         packs_(packs),
         data_(which.cube()),
         packed_(packs ? 8 * which.elements() : 1),
@@ -149,7 +123,7 @@ class NvshmemFaces final : public InKernel<Faces> {
 
 class NvshmemSums final : public InKernel<Sums> {
  public:
-  explicit NvshmemSums(std::size_t values) : InKernel(values), a_(values), b_(values) {
+  explicit NvshmemSums(std::size_t values) : InKernel(peer_name, values), a_(values), b_(values) {
     protocol = "sum_reduce";
   }
   double* result(int steps_run) override { return steps_run % 2 == 0 ? a_ : b_; }
@@ -165,7 +139,7 @@ class NvshmemSums final : public InKernel<Sums> {
 class Nvshmem final : public Peer {
  public:
   explicit Nvshmem(World& world) : world_(world) {
-    name = "nvshmem";
+    name = peer_name;
     // All ranks are on this host. Multicast in the switch stays off, as it is in OpenTCA.
     setenv("NVSHMEM_BOOTSTRAP_UID_SOCK_IFNAME", "lo", 0);
     setenv("NVSHMEM_REMOTE_TRANSPORT", "none", 0);
