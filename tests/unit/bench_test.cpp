@@ -37,18 +37,20 @@ void expect_grid(Grid grid, unsigned blocks, unsigned threads) {
   EXPECT_EQ(grid.threads, threads);
 }
 
-TEST(GridFor, AWarpForEachChunkUpTo64Blocks) {
+TEST(GridFor, AWarpForEachChunkUpTo128Blocks) {
   expect_grid(grid_for(0, 0), 1, 32);
   expect_grid(grid_for(1, 0), 1, 32);
   expect_grid(grid_for(3, 0), 3, 32);
-  expect_grid(grid_for(256, 0), 64, 128);
-  expect_grid(grid_for(1000000, 0), 64, 256);
+  expect_grid(grid_for(256, 0), 128, 64);
+  expect_grid(grid_for(1024, 0), 128, 256);
+  expect_grid(grid_for(1000000, 0), 128, 256);
 }
 
 TEST(GridFor, ABlockForEachSegment) {
   expect_grid(grid_for(0, 1), 1, 256);
   expect_grid(grid_for(0, 48), 48, 256);
-  expect_grid(grid_for(0, 128), 64, 256);
+  expect_grid(grid_for(0, 128), 128, 256);
+  expect_grid(grid_for(0, 200), 128, 256);
 }
 
 TEST(GridFor, WhatIsAskedForStays) {
