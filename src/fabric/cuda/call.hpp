@@ -30,6 +30,16 @@ struct Driver {
 };
 const Driver& driver();
 
+// Whether a stream has work left (cudaErrorNotReady) or what has failed on its device, which only a call about a stream tells
+// of a kernel. Asked so that it is neither refused while a program captures a graph nor spoils what it captures.
+inline cudaError_t state_of(cudaStream_t stream) {
+  cudaStreamCaptureMode mode = cudaStreamCaptureModeRelaxed;
+  cudaThreadExchangeStreamCaptureMode(&mode);
+  const cudaError_t state = cudaStreamQuery(stream);
+  cudaThreadExchangeStreamCaptureMode(&mode);
+  return state;
+}
+
 // Makes a device the calling thread's current one for as long as it lives.
 class OnDevice {
  public:

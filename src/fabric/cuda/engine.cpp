@@ -138,7 +138,7 @@ bool Engine::has_ended() {
   constexpr unsigned polls_between_checks = 4096;
   for (unsigned polls = 1; device::load_acquire(view_.state) == leaving; ++polls) {
     if (polls % polls_between_checks != 0) continue;
-    const cudaError_t state = cudaStreamQuery(stream_);
+    const cudaError_t state = state_of(stream_);
     if (state != cudaErrorNotReady) check(state, "ringing the engine");
   }
   return device::load_acquire(view_.state) == ended;

@@ -86,8 +86,7 @@ bool CudaProgram::test() {
   if (!by_engine_ && runner_.waiting != this) attempt();
   constexpr unsigned polls_between_checks = 4096;  // asking the driver takes a microsecond
   if (++polls_ % polls_between_checks == 0) {
-    // That a kernel has failed only a call about a stream tells; it is not allowed while the program captures a graph.
-    const cudaError_t state = cudaStreamQuery(runner_.stream);
+    const cudaError_t state = state_of(runner_.stream);
     if (state != cudaErrorNotReady) cuda::check(state, "waiting for a step");
     runner_.check();
   }
