@@ -261,5 +261,20 @@ TEST(Engine, EndsWithAStepUnderWay) {
   });
 }
 
+// One warp of the engine has what it waits for, the other has not.
+TEST(Engine, EndsWithAStepHalfDone) {
+  expect_success(3, 1, [](World& world) {
+    Window<long> u = world.window<long>(4);
+    Chain chain = world.chain("pairs", {.time_limit = std::chrono::milliseconds(300)});
+    for (int other = 0; other < world.size(); ++other)
+      if (other != world.rank())
+        chain.put(u.on(other).at(static_cast<std::size_t>(world.rank())), u.at(3), block(1)).expect(other);
+    chain.commit();
+    if (world.rank() != 1) chain.start();
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+    world.barrier();
+  });
+}
+
 }  // namespace
 }  // namespace tca::test

@@ -173,6 +173,7 @@ class Operator {
     land(1);
     // The partners hear of it only now: the last carrier's fence waits for what the multiprocessor has stored before.
     while (busy_ > 1 && !all_see(crew_.finished, order_.word)) {
+      if (quits()) return false;  // and so may the one that it waits for
     }
     chain_.acknowledge();
     return true;
