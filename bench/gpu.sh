@@ -32,7 +32,7 @@ peers() {
   echo "${list:+--peer $list}"
 }
 
-# A peer that fails or hangs costs its own figures, not OpenTCA's.
+# A peer that fails or hangs costs its own figures, not OpenTCA's nor the other peers'.
 failed=0
 fabric=cuda
 bench() {
@@ -41,9 +41,17 @@ bench() {
   echo "tca bench $* $with"
   # shellcheck disable=SC2086
   timeout -k 5 60 "$tca" bench "$@" --fabric "$fabric" --rounds 25 --placements 2 --json "$out" $with && return
-  echo "bench/gpu.sh: that failed${with:+; once more without the peers}" >&2
   failed=1
-  [ -z "$with" ] || timeout -k 5 40 "$tca" bench "$@" --fabric "$fabric" --rounds 25 --placements 2 --json "$out" || true
+  if [[ $with == *,* ]]; then
+    echo "bench/gpu.sh: that failed; once more with each peer by itself" >&2
+    local peer
+    for peer in $(tr ',' ' ' <<< "${with#--peer }"); do bench "--peer $peer" "$@"; done
+  elif [ -n "$with" ]; then
+    echo "bench/gpu.sh: that failed; once more without that peer" >&2
+    timeout -k 5 40 "$tca" bench "$@" --fabric "$fabric" --rounds 25 --placements 2 --json "$out" || true
+  else
+    echo "bench/gpu.sh: that failed" >&2
+  fi
 }
 
 everyone=$(peers nccl nvshmem mscclpp mpi)
