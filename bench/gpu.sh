@@ -25,7 +25,7 @@ tca=$tree/bin/tca
 peers() {
   local peer list=
   for peer; do
-    [ "$peer" = copy ] || ldd "$tca" | grep -q "lib$peer[._]" || continue
+    [ "$peer" = copy ] || ldd "$tca" | grep -q "lib${peer}[._]" || continue
     [ "$peer" != mpi ] || command -v mpirun > /dev/null || continue
     list+=${list:+,}$peer
   done
