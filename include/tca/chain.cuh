@@ -127,6 +127,8 @@ class Warp {
 template <class Block>
 class ChainPart {
  public:
+  ChainPart(const ChainPart&) = delete;
+
   // Sends what any thread of the block has stored before it.
   __device__ void start() {
     if (!takes_part()) return;
@@ -149,8 +151,6 @@ class ChainPart {
   __device__ Word step() const { return step_; }
 
  protected:
-  ChainPart(const ChainPart&) = default;
-
   // `whole_grid_is_here`: it is at the same place as a whole, e.g. because its kernel has just begun. `read_step` comes next,
   // `keep_step` last.
   __device__ ChainPart(const DeviceChain& chain, const Block& block, bool whole_grid_is_here,
@@ -253,7 +253,6 @@ class ChainPart {
 class BlockChain : public device::ChainPart<device::Block> {
  public:
   __device__ explicit BlockChain(const DeviceChain& chain) : BlockChain(chain, false) {}
-  BlockChain(const BlockChain&) = delete;
   __device__ ~BlockChain() { keep_step(); }
 
  protected:

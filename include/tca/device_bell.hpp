@@ -10,7 +10,7 @@ namespace device {
 
 // A word to the resident engine: which command of its ring it is, what is to be done, and a number that says it has been.
 struct Bell {
-  static constexpr Word rings = 256;  // in a ring; more than there can be commands that have not been obeyed
+  static constexpr Word count = 256;  // in a ring; more than there can be commands that have not been obeyed
   // Instead of a slot: end at once, whatever is under way.
   static constexpr Word quit = 0xffff;
   // With the slot of a chain: it holds another one than before; its chain has been run by other kernels too; a kernel rang;

@@ -35,7 +35,7 @@ class EngineChain {
     // Release: pairs with the acquire of the engine's listener. The fence pairs with the one between its `awake` = 0 and its
     // last look at the ring: either the engine finds this command or this thread finds it gone.
     asm volatile("st.release.gpu.global.u64 [%0], %1;\n\tfence.sc.gpu;" ::"l"(
-                     &bell_.ring[position % device::Bell::rings].command),
+                     &bell_.ring[position % device::Bell::count].command),
                  "l"(command)
                  : "memory");
     if (device::load_relaxed(bell_.awake) == 0) device::store_relaxed(bell_.call, 1);

@@ -32,10 +32,10 @@ Engine::Engine(Inbox& inbox, HostCopier& copier, int device, unsigned blocks)
   check(cudaDeviceGetStreamPriorityRange(&least, &greatest), "asking for stream priorities");
   check(cudaStreamCreateWithPriority(&stream_, cudaStreamNonBlocking, greatest),
         "making the engine's stream");
-  bells_ = reinterpret_cast<Bell*>(room_.take_words(Bell::rings * sizeof(Bell) / sizeof(Word)));
+  bells_ = reinterpret_cast<Bell*>(room_.take_words(Bell::count * sizeof(Bell) / sizeof(Word)));
   slots_ = inbox_.own<EngineSlot>(room_.take(max_slots * sizeof(EngineSlot)));
   finished_ = inbox_.own<Word>(room_.take(max_slots * sizeof(Word)));
-  bell_.ring = inbox_.own<Bell>(room_.take(Bell::rings * sizeof(Bell)));
+  bell_.ring = inbox_.own<Bell>(room_.take(Bell::count * sizeof(Bell)));
   bell_.rung = inbox_.own<Word>(room_.take(sizeof(Word)));
   bell_.call = room_.take_words(1);
   view_.rings[EngineView::host].bells = bells_;
@@ -93,7 +93,7 @@ void Engine::finished(Word slot) {
 Word Engine::command(Word what) {
   ++number_;
   // Release: pairs with the acquire in the engine's kernel; whatever the host has written before is there.
-  std::atomic_ref(bells_[number_ % Bell::rings].command)
+  std::atomic_ref(bells_[number_ % Bell::count].command)
       .store(Bell::make(number_, what, number_), std::memory_order_release);
   // Sequentially consistent, as the engine's between `leaving` and its last look at the bell: either it finds this
   // command or the host finds it leaving.

@@ -292,7 +292,7 @@ class Listener {
     // Acquire: pairs with the release of who rang.
     asm volatile("ld.acquire.sys.global.u64 %0, [%1];"
                  : "=l"(command)
-                 : "l"(&bells_[next % Bell::rings].command)
+                 : "l"(&bells_[next % Bell::count].command)
                  : "memory");
     return Bell::is_at(command, next) ? command : 0;
   }
@@ -324,7 +324,7 @@ class Listener {
     const Word position = ++relayed_;
     if (lane() != 0) return;
     asm volatile(
-        "st.release.gpu.global.u64 [%0], %1;" ::"l"(&view_.shared->relay[position % Bell::rings].command),
+        "st.release.gpu.global.u64 [%0], %1;" ::"l"(&view_.shared->relay[position % Bell::count].command),
         "l"(Bell::make(position, what, number))
         : "memory");
   }

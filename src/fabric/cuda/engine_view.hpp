@@ -31,7 +31,7 @@ struct EngineView {
   };
   // Device memory, zeroed for each launch.
   struct Shared {
-    Bell relay[Bell::rings];  // through it the first block rings the others
+    Bell relay[Bell::count];  // through it the first block rings the others
     Word finished[ringers];   // commands
   };
 
