@@ -80,6 +80,18 @@ void expect_success(int ranks, int blocks, const std::function<void(World&)>& bo
   EXPECT_EQ(thread_ranks("cuda")->run(ranks, body, {.engine_blocks = blocks}), "");
 }
 
+// A step of all, started one after the other before any is waited for.
+void by_host_together(const std::vector<Ring*>& rings, long s) {
+  for (Ring* ring : rings) write_faces(ring->here, s, ring->stream);
+  for (Ring* ring : rings) ok(cudaStreamSynchronize(ring->stream));
+  for (Ring* ring : rings) ring->chain.start();
+  for (Ring* ring : rings) {
+    ring->chain.wait();
+    check_ghosts(ring->here, s, ring->stream);
+  }
+  for (Ring* ring : rings) ok(cudaStreamSynchronize(ring->stream));
+}
+
 TEST(Engine, LeavesAndComesBack) {
   expect_success(2, 2, [](World& world) {
     Ring ring(world, {});
@@ -108,14 +120,7 @@ TEST(Engine, TakesChainsInAnyOrder) {
     for (Ring& ring : rings) order.push_back(&ring);
     if (world.rank() == 1) std::reverse(order.begin(), order.end());
     for (long s = 1; s <= 200; ++s) {
-      for (Ring* ring : order) write_faces(ring->here, s, ring->stream);
-      for (Ring* ring : order) ok(cudaStreamSynchronize(ring->stream));
-      for (Ring* ring : order) ring->chain.start();
-      for (Ring* ring : order) {
-        ring->chain.wait();
-        check_ghosts(ring->here, s, ring->stream);
-      }
-      for (Ring* ring : order) ok(cudaStreamSynchronize(ring->stream));
+      by_host_together(order, s);
     }
     for (Ring& ring : rings) ring.finish(world);
     world.barrier();
@@ -173,13 +178,7 @@ TEST(Engine, IsRungForSeveralChainsAtOnce) {
     for (Ring& ring : rings) (by_kernels.size() < 2 ? by_kernels : by_host).push_back(&ring);
     for (long s = 1; s <= 50; ++s) {
       for (Ring* ring : by_kernels) ring->by_ringing_kernel(100 * s, 10);
-      for (Ring* ring : by_host) write_faces(ring->here, s, ring->stream);
-      for (Ring* ring : by_host) ok(cudaStreamSynchronize(ring->stream));
-      for (Ring* ring : by_host) ring->chain.start();
-      for (Ring* ring : by_host) {
-        ring->chain.wait();
-        check_ghosts(ring->here, s, ring->stream);
-      }
+      by_host_together(by_host, s);
     }
     for (Ring& ring : rings) ring.finish(world);
     world.barrier();
