@@ -226,9 +226,8 @@ class ChainPart {
   __device__ bool has_all(Word missing, bool tell) {
     if (tell && missing != no_link) {
       store_relaxed(chain_.patience.waiting + missing, step_);
-      const bool was_gone = gone_;
-      gone_ = is_gone(chain_.patience, missing);
-      if (was_gone && gone_) end_in_vain(chain_.patience);
+      if (missing == gone_) end_in_vain(chain_.patience);
+      gone_ = is_gone(chain_.patience, missing) ? missing : no_link;
     }
     return block_.all(good_ && missing == no_link);
   }
@@ -237,10 +236,10 @@ class ChainPart {
   Block block_;
   OwnLine out_, in_;
   Word step_ = 0;
+  Word gone_ = no_link;  // for whom this lane waited when it last told, if that was gone
   bool whole_grid_is_here_;
   bool with_copy_engine_;
   bool begun_ = false;
-  bool gone_ = false;  // for whom this lane waits, when it last told
   bool good_ = true;
 };
 

@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <atomic>
 #include <chrono>
-#include <condition_variable>
 
-#include "base/signals.hpp"
+#include "fabric/cuda/lookout.hpp"
+#include "tca/error.hpp"
 
 namespace tca::cuda {
 
@@ -118,19 +118,19 @@ void Engine::bring_back_unless_obeyed(Word number) {
 }
 
 void Engine::bring_back_when_called(const std::stop_token& stop) {
-  base::leave_signals_to_others();
-  cudaSetDevice(device_);
-  std::mutex mutex;
-  std::condition_variable_any stopping;
-  std::unique_lock lock(mutex);
-  while (!stopping.wait_for(lock, stop, between_looks, [&] { return stop.stop_requested(); })) {
-    if (device::load_relaxed(bell_.call) == 0) continue;
+  look_every(between_looks, stop, [this] {
+    if (device::load_relaxed(bell_.call) == 0) return;
     device::store_relaxed(bell_.call, 0);
     // Of the call and the look at the state: who calls after this is heard again.
     std::atomic_thread_fence(std::memory_order_seq_cst);
+    const OnDevice here(device_);
     const std::lock_guard launching(launching_);
-    if (!stopped_ && has_ended()) launch();
-  }
+    try {
+      if (!stopped_ && has_ended()) launch();
+    } catch (const Error&) {
+      // The GPU has failed, which the rank hears of in its own next call about it.
+    }
+  });
 }
 
 // An engine that is leaving makes up its mind in a few microseconds, unless its GPU has failed.

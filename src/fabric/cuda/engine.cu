@@ -163,6 +163,7 @@ class Operator {
   // False when the engine is to end instead.
   __device__ bool carry() {
     began_ns_ = 0;
+    tells_ = false;
     for (polls_ = 1; !chain_.try_start(tells_); ++polls_) {
       if (!goes_on()) return give_up();
     }

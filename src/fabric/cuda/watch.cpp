@@ -1,9 +1,6 @@
 #include "fabric/cuda/watch.hpp"
 
-#include <condition_variable>
-#include <mutex>
-
-#include "base/signals.hpp"
+#include "fabric/cuda/lookout.hpp"
 
 namespace tca::cuda {
 
@@ -15,15 +12,11 @@ using namespace std::chrono_literals;
 constexpr auto between_looks = 50ms;
 
 void watch(const std::stop_token& stop, const fabric::Control& control, device::Word* gone) {
-  base::leave_signals_to_others();
-  std::mutex mutex;
-  std::condition_variable_any stopped;
-  std::unique_lock lock(mutex);
-  while (!stopped.wait_for(lock, stop, between_looks, [&] { return stop.stop_requested(); })) {
+  look_every(between_looks, stop, [&] {
     for (int rank = 0; rank < control.size(); ++rank) {
       if (rank != control.rank() && control.is_gone(rank)) device::store_relaxed(gone + rank, 1);
     }
-  }
+  });
 }
 
 }  // namespace

@@ -1,0 +1,23 @@
+// A thread of the fabric's own that looks at something every so often.
+#pragma once
+
+#include <chrono>
+#include <condition_variable>
+#include <mutex>
+#include <stop_token>
+
+#include "base/signals.hpp"
+
+namespace tca::cuda {
+
+// Until it is asked to stop, which ends a pause at once.
+template <class Look>
+void look_every(std::chrono::microseconds pause, const std::stop_token& stop, const Look& look) {
+  base::leave_signals_to_others();
+  std::mutex mutex;
+  std::condition_variable_any stopped;
+  std::unique_lock lock(mutex);
+  while (!stopped.wait_for(lock, stop, pause, [&] { return stop.stop_requested(); })) look();
+}
+
+}  // namespace tca::cuda
