@@ -12,7 +12,13 @@ tca=build/release/bin/tca
 
 "$tca" bench pingpong --bytes 8 --rounds 31 --peer mpi,hand --json "$out"
 "$tca" bench pingpong --bytes 64,512,4096,32768,262144,2097152,8388608 --peer mpi,hand --json "$out"
-"$tca" bench halo --peer mpi,hand --json "$out"
+# A virtual machine's cores move: the flag in front of each and behind the last tells how far they were from each other.
+distance() { "$tca" bench pingpong --bytes 8 --rounds 3 --peer hand --json "$out"; }
+for extent in 32 64 128; do
+  distance
+  "$tca" bench halo --extent "$extent" --peer mpi,hand --json "$out"
+done
+distance
 "$tca" bench halo --unguarded --peer mpi,hand --json "$out"
 for route in direct pull staged; do
   "$tca" bench halo --route "$route" --peer hand --json "$out"

@@ -69,6 +69,7 @@ class MpiExchange : public Exchange {
 
   void start(int which) override {
     auto& requests = requests_[static_cast<std::size_t>(which)];
+    if (requests.empty()) return;  // of one rank, for which MPI would have to be given an array all the same
     MPI_Startall(static_cast<int>(requests.size()), requests.data());
   }
 

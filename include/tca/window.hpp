@@ -14,7 +14,9 @@ namespace tca {
 
 namespace core {
 class WindowState;
-}
+// Throws Error{invalid_argument} where the sum overflows.
+std::int64_t moved(std::int64_t offset, Count by);
+}  // namespace core
 
 // What a window may hold: bytes that mean the same in another rank's memory.
 template <class T>
@@ -27,7 +29,7 @@ inline constexpr std::size_t max_immediate_bytes = 64;
 template <Element T>
 class Remote {
  public:
-  Remote at(Count offset) const { return Remote(window_, rank_, offset_ + offset.value()); }
+  Remote at(Count offset) const { return Remote(window_, rank_, core::moved(offset_, offset)); }
   int rank() const { return rank_; }
 
   // Immediate put: `value` is taken now and stored at once, past any chain. It is visible to the target no
@@ -51,7 +53,7 @@ class Remote {
 template <Element T>
 class Local {
  public:
-  Local at(Count offset) const { return Local(window_, offset_ + offset.value()); }
+  Local at(Count offset) const { return Local(window_, core::moved(offset_, offset)); }
 
  private:
   template <Element>
@@ -73,7 +75,8 @@ void window_read(const WindowState& window, std::int64_t offset, std::span<std::
 void window_write(const WindowState& window, std::int64_t offset, std::span<const std::byte> from,
                   std::size_t element_bytes);
 void check_rank(const WindowState& window, int rank);
-void put_now(WindowState& window, int rank, std::int64_t byte_offset, const void* value, std::size_t bytes);
+void put_now(WindowState& window, int rank, std::int64_t offset, const void* value,
+             std::size_t element_bytes);
 const DeviceWindow<std::byte>& window_device(const WindowState& window);
 }  // namespace core
 
@@ -141,7 +144,7 @@ DeviceWindow<T> Window<T>::device() const {
 
 template <Element T>
 void Remote<T>::put(const T& value) const requires(sizeof(T) <= max_immediate_bytes) {
-  core::put_now(*window_, rank_, offset_ * static_cast<std::int64_t>(sizeof(T)), &value, sizeof(T));
+  core::put_now(*window_, rank_, offset_, &value, sizeof(T));
 }
 
 }  // namespace tca

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
+#include <utility>
 #include <vector>
 
 #include "base/fail.hpp"
@@ -79,6 +80,21 @@ struct AnyRun {
   void operator()(std::byte* to, const std::byte* from) const { std::memcpy(to, from, bytes); }
 };
 
+// A run from memory that another core has written. Its processor's own looking ahead ends with a page, and begins anew only
+// after some lines of the next.
+struct RunAhead {
+  static constexpr std::ptrdiff_t ahead = 2048, cache_line = 64;
+  std::size_t bytes;
+  const std::byte* end;
+
+  void operator()(std::byte* to, const std::byte* from) const {
+    const std::byte* const next = from + std::min<std::ptrdiff_t>(ahead, end - from);
+    for (const std::byte* line = next; line < end && line < next + bytes; line += cache_line)
+      __builtin_prefetch(line);
+    std::memcpy(to, from, bytes);
+  }
+};
+
 template <class Move>
 void walk(std::byte* to, const std::byte* from, const Shape& shape, const Pitches& pitch, Move move) {
   const auto count = [&](std::size_t level) {
@@ -105,9 +121,11 @@ void walk(std::byte* to, const std::byte* from, const Shape& shape, const Pitche
   }
 }
 
+enum class Dense { neither, to, from };
+
 // Short runs are single moves: a call to memcpy for each 8-byte element of a strided face would double its
 // cost.
-void dispatch(std::byte* to, const std::byte* from, const Shape& shape, const Pitches& pitch) {
+void dispatch(std::byte* to, const std::byte* from, const Shape& shape, const Pitches& pitch, Dense dense) {
   switch (shape.run) {
     case 1:
       return walk(to, from, shape, pitch, FixedRun<1>());
@@ -128,11 +146,11 @@ void dispatch(std::byte* to, const std::byte* from, const Shape& shape, const Pi
     case 64:
       return walk(to, from, shape, pitch, FixedRun<64>());
     default:
+      if (dense == Dense::from)
+        return walk(to, from, shape, pitch, RunAhead{shape.run, from + shape.bytes()});
       return walk(to, from, shape, pitch, AnyRun{shape.run});
   }
 }
-
-enum class Dense { neither, to, from };
 
 void move(std::byte* to, const std::byte* from, const Shape& shape, Dense dense) {
   Pitches pitch{};
@@ -143,7 +161,30 @@ void move(std::byte* to, const std::byte* from, const Shape& shape, Dense dense)
     pitch.from[i] = dense == Dense::from ? packed : loop.from_pitch;
     packed *= static_cast<std::int64_t>(loop.count);
   }
-  dispatch(to, from, shape, pitch);
+  dispatch(to, from, shape, pitch, dense);
+}
+
+void split_into(std::vector<Part>& parts, Part part, std::uint64_t most) {
+  if (part.shape.bytes() <= most) return parts.push_back(part);
+  Part rest = part;
+  if (part.shape.loop_count == 0) {
+    const std::uint64_t half = part.shape.run / 32 * 16;
+    part.shape.run = half;
+    rest.shape.run -= half;
+    rest.to_shift += static_cast<std::int64_t>(half);
+    rest.from_shift += static_cast<std::int64_t>(half);
+  } else {
+    Shape::Loop& outer = part.shape.loops[part.shape.loop_count - 1];
+    Shape::Loop& others = rest.shape.loops[part.shape.loop_count - 1];
+    outer.count /= 2;
+    others.count -= outer.count;
+    rest.to_shift += static_cast<std::int64_t>(outer.count) * outer.to_pitch;
+    rest.from_shift += static_cast<std::int64_t>(outer.count) * outer.from_pitch;
+    for (Shape* half : {&part.shape, &rest.shape})
+      if (half->loops[half->loop_count - 1].count == 1) half->loops[--half->loop_count] = {};
+  }
+  split_into(parts, part, most);
+  split_into(parts, rest, most);
 }
 
 }  // namespace
@@ -186,6 +227,12 @@ std::optional<Shape> interleave(const Shape& shape, std::int64_t to_shift, std::
   both.loops[0] = {2, to_shift, from_shift};
   both.loop_count = shape.loop_count + 1;
   return both;
+}
+
+std::vector<Part> split(const Shape& shape, std::uint64_t most) {
+  std::vector<Part> parts;
+  split_into(parts, {shape, 0, 0}, most);
+  return parts;
 }
 
 void copy_loops(std::byte* to, const std::byte* from, const Shape& shape) {

@@ -11,6 +11,7 @@
 #include <cstring>
 #include <optional>
 #include <span>
+#include <vector>
 
 #include "tca/layout.hpp"
 
@@ -47,6 +48,15 @@ Shape pair_up(const Layout& to, const Layout& from, std::size_t element_bytes);
 // faces across an array's rows lie in the same pages and neighbouring lines, which are then walked once. Nothing when they lie
 // further apart, when runs fill lines, or when there is no room for another loop.
 std::optional<Shape> interleave(const Shape& shape, std::int64_t to_shift, std::int64_t from_shift);
+
+// A part of a shape, so many bytes after its beginning on each side.
+struct Part {
+  Shape shape;
+  std::int64_t to_shift, from_shift;
+};
+
+// `shape` in parts of at most `most` bytes, 32 or more, in the order of a walk. Where a run is cut, it is at multiples of 16 bytes.
+std::vector<Part> split(const Shape& shape, std::uint64_t most);
 
 // The loops of a shape that has some; the dense side is contiguous.
 void copy_loops(std::byte* to, const std::byte* from, const Shape& shape);

@@ -2,6 +2,7 @@
 
 #include <array>
 #include <limits>
+#include <optional>
 #include <set>
 #include <thread>
 #include <utility>
@@ -46,7 +47,7 @@ constexpr int all_ranks_up_to = 64;
 Costs::Costs(const core::WorldState& of, std::size_t bytes)
     : world(of), element_bytes(bytes), sub_cluster(of.sub_cluster_of_ranks()) {
   const double crossing_us = 1e-3 * world.fabrics().front()->crossing_ns();
-  const bool crowded = world.control().cores() == base::Cores::crowded;
+  const bool crowded = world.control().crowded();
   if (crowded) cores = static_cast<int>(std::max(std::thread::hardware_concurrency(), 1U));
   latency_us = crowded           ? std::max(crowded_us, turn_us * world.size() / cores)
                : crossing_us > 0 ? crossing_us
@@ -64,8 +65,11 @@ double Costs::put_us(int from, const Put& put) const {
     if (!within && fabric == world.fabrics().front() && world.fabrics().size() > 1) continue;
     const route::Distance distance = within ? route::distance(fabric->crossing_ns()) : route::Distance::far;
     for (std::size_t p = 0; p < fabric->protocols().size(); ++p) {
-      if (!fabric->carries(static_cast<int>(p), put.to)) continue;
-      best = std::min(best, world.costs().predict_us(*fabric, p, distance, shape).value_or(best));
+      const auto protocol = static_cast<int>(p);
+      std::optional<double> us = fabric->predict_us(protocol, from, put.to, shape);
+      if (!us && fabric->carries(protocol, put.to))
+        us = world.costs().predict_us(*fabric, p, distance, shape);
+      best = std::min(best, us.value_or(best));
     }
   }
   // A fabric that the table does not know: a µs and 10 GB/s, so that rounds and bytes both count.

@@ -47,8 +47,8 @@ void State::choose(World& world) {
   if (chosen == choices.end()) {
     std::vector<std::string_view> names;
     for (const Choice& choice : choices) names.push_back(choice.name);
-    unknown = fmt::format("there is no algorithm '{}' for a {} of {} ranks; there are {}", forced,
-                          to_string(request_.kind), valid.ranks, fmt::join(names, ", "));
+    unknown = fmt::format("{} of {} ranks has no algorithm '{}'; there are {}", to_string(request_.kind),
+                          valid.ranks, forced, fmt::join(names, ", "));
   }
   agree(world, request_, *elements_, unknown, unknown.empty() ? chosen->name : "");
   algorithm_ = chosen->name;

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/fail.hpp"
+#include "base/ranks.hpp"
 #include "core/commit.hpp"
 #include "route/choose.hpp"
 
@@ -58,7 +59,11 @@ ChainState::ChainState(std::shared_ptr<WorldState> world, std::string name, Chai
       route_(world_->intern(route::effective_override(options.route))),
       time_limit_(options.time_limit.value_or(world_->control().time_limit)),
       guarded_(options.guarded),
-      draft_(std::make_unique<Draft>()) {}
+      draft_(std::make_unique<Draft>()) {
+  if (time_limit_.count() <= 0)
+    fail(Errc::invalid_argument, "chain '{}': a time limit of {} ms cannot be met", name_,
+         time_limit_.count());
+}
 
 ChainState::~ChainState() {
   for (std::unique_ptr<fabric::Program>& program : programs_) world_->retire(id_, std::move(program));
@@ -280,12 +285,12 @@ void ChainState::check_partners(const base::Poll& poll) {
   }
   if (poll.waited() >= time_limit_ && !missing.empty()) {
     world_->control().trouble = fmt::format("it waited too long for rank {} in step {} of chain '{}'",
-                                            fmt::join(missing, ", "), step_, name_);
+                                            base::list_ranks(missing), step_, name_);
     fail(Errc::timed_out,
          "rank {} waited {:.1f} s in step {} of chain '{}' for rank {}, which has not signalled; has every "
          "partner started this step? (time limit: WorldOptions, ChainOptions or OPENTCA_TIME_LIMIT)",
          world_->rank(), std::chrono::duration<double>(poll.waited()).count(), step_, name_,
-         fmt::join(missing, ", "));
+         base::list_ranks(missing));
   }
 }
 

@@ -35,6 +35,13 @@ struct Use {
 
 std::string name(const Use& use) { return fmt::format("put {} of rank {}", use.index, use.rank); }
 
+std::string what_comes(const Descriptor& d, std::size_t number, int from) {
+  if (d.shape == nullptr) return fmt::format("rank {} signals rank {}", from, d.to);
+  const Region region = Region::written(d.to_offset, *d.shape);
+  return fmt::format("put {} of rank {} writes bytes {} to {} of window {} on rank {}", number, from,
+                     region.offset, region.end(), d.to_window, d.to);
+}
+
 }  // namespace
 
 void Commit::run() {
@@ -45,7 +52,9 @@ void Commit::run() {
 }
 
 void Commit::choose_channels() {
-  for (Descriptor& d : chain_.draft_->descriptors) {
+  std::vector<Descriptor>& puts = chain_.draft_->descriptors;
+  for (std::size_t i = 0; i < puts.size(); ++i) {
+    Descriptor& d = puts[i];
     if (d.shape == nullptr) {
       d.fabric = static_cast<std::uint16_t>(world_.fabric_to(d.to));
       continue;
@@ -53,9 +62,15 @@ void Commit::choose_channels() {
     // Fabrics that do not reach the memory come first in order.
     const std::size_t first = std::max(first_fabric(d.to_window), first_fabric(d.from_window));
     const std::span usable = std::span(world_.fabrics()).subspan(first);
-    const route::Choice choice = route::choose(usable, world_.costs(), d.to, *d.shape, chain_.route_);
-    d.fabric = static_cast<std::uint16_t>(first + static_cast<std::size_t>(choice.fabric));
-    d.protocol = static_cast<std::uint16_t>(choice.protocol);
+    try {
+      const route::Choice choice = route::choose(usable, world_.costs(), d.to, *d.shape, chain_.route_);
+      d.fabric = static_cast<std::uint16_t>(first + static_cast<std::size_t>(choice.fabric));
+      d.protocol = static_cast<std::uint16_t>(choice.protocol);
+    } catch (const Error& error) {
+      if (error.code() != Errc::invalid_argument) throw;
+      // The others must not wait for this rank in the exchange.
+      without_channel_.push_back(fmt::format("put {} of rank {}: {}", i, world_.rank(), error.what()));
+    }
   }
 }
 
@@ -86,7 +101,7 @@ void Commit::exchange() {
 }
 
 std::vector<std::string> Commit::problems() const {
-  std::vector<std::string> problems;
+  std::vector<std::string> problems = without_channel_;
   check_same_chain(problems);
   if (!problems.empty()) return problems;  // the rest would compare different chains
   check_windows(problems);
@@ -135,9 +150,7 @@ void Commit::check_bounds(std::vector<std::string>& problems) const {
     const auto have = static_cast<std::int64_t>(window->bytes(d.to));
     const Region region = Region::written(d.to_offset, *d.shape);
     if (region.end() > have) {
-      problems.push_back(
-          fmt::format("put {} of rank {} writes bytes {} to {} of window {} on rank {}, which has {}", i,
-                      world_.rank(), region.offset, region.end(), d.to_window, d.to, have));
+      problems.push_back(fmt::format("{}, which has {}", what_comes(d, i, world_.rank()), have));
     }
   }
 }
@@ -147,15 +160,11 @@ void Commit::check_expectations(std::vector<std::string>& problems) const {
   const std::set<int> expected(chain_.draft_->expected.begin(), chain_.draft_->expected.end());
   std::set<int> senders;
   for (int rank = 0; rank < world_.size(); ++rank) {
-    for (const Descriptor& d : ranks_[static_cast<std::size_t>(rank)].puts) {
-      if (d.to == me) senders.insert(rank);
-    }
-  }
-  for (const int rank : senders) {
-    if (!expected.contains(rank)) {
-      problems.push_back(
-          fmt::format("rank {} puts to rank {}, which does not expect it; add expect({}) on rank {}", rank,
-                      me, rank, me));
+    const std::vector<Descriptor>& puts = ranks_[static_cast<std::size_t>(rank)].puts;
+    for (std::size_t i = 0; i < puts.size(); ++i) {
+      if (puts[i].to != me || !senders.insert(rank).second || expected.contains(rank)) continue;
+      problems.push_back(fmt::format("{}, which does not expect it; add expect({}) on rank {}",
+                                     what_comes(puts[i], i, rank), rank, me));
     }
   }
   for (const int rank : expected) {

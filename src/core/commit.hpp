@@ -42,6 +42,7 @@ class Commit {
   ChainState& chain_;
   WorldState& world_;
   std::vector<Declaration> ranks_;
+  std::vector<std::string> without_channel_;  // problems of this rank's puts
 };
 
 }  // namespace tca::core

@@ -47,17 +47,27 @@ void check_rank(const WindowState& window, int rank) {
   }
 }
 
-void put_now(WindowState& window, int rank, std::int64_t byte_offset, const void* value, std::size_t bytes) {
-  const auto size = static_cast<std::int64_t>(window.bytes(rank));
-  if (byte_offset < 0 || byte_offset > size - static_cast<std::int64_t>(bytes)) {
+std::int64_t moved(std::int64_t offset, Count by) {
+  std::int64_t sum = 0;
+  if (__builtin_add_overflow(offset, by.value(), &sum)) {
+    base::fail(Errc::invalid_argument, "an offset of {} and {} elements overflows 63 bits", offset,
+               by.value());
+  }
+  return sum;
+}
+
+void put_now(WindowState& window, int rank, std::int64_t offset, const void* value,
+             std::size_t element_bytes) {
+  const auto have = static_cast<std::int64_t>(window.bytes(rank) / element_bytes);
+  if (offset < 0 || offset >= have) {
     base::fail(Errc::invalid_argument,
-               "immediate put: bytes {} to {} lie outside the {} bytes of window {} on rank {}", byte_offset,
-               byte_offset + static_cast<std::int64_t>(bytes), size, window.id(), rank);
+               "immediate put: element {} lies outside the {} elements of window {} on rank {}", offset, have,
+               window.id(), rank);
   }
   const std::size_t fabric = window.world().fabric_to(rank, window.first_fabric());
   window.world().fabrics()[fabric]->put_now(*window.memory_of(fabric), rank,
-                                            static_cast<std::uint64_t>(byte_offset),
-                                            {static_cast<const std::byte*>(value), bytes});
+                                            static_cast<std::uint64_t>(offset) * element_bytes,
+                                            {static_cast<const std::byte*>(value), element_bytes});
 }
 
 const DeviceWindow<std::byte>& window_device(const WindowState& window) {

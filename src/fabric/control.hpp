@@ -65,6 +65,9 @@ class Control {
 
   virtual base::Cores cores() const = 0;
 
+  // Whether ranks wait for one another's cores. Not where they take turns (sim): the clock stands still meanwhile.
+  virtual bool crowded() const { return cores() == base::Cores::crowded; }
+
   // Where ranks take turns (sim): the others go on until something has happened to this rank; true. Throws
   // Error{rank_lost} or Error{timed_out} when nothing ever will. False, at once, where ranks run by themselves.
   virtual bool wait_turn(const Wait&) { return false; }

@@ -133,8 +133,8 @@ class Fabric {
   // Whether a protocol carries puts to a rank that the fabric reaches.
   virtual bool carries(int /*protocol*/, int /*rank*/) const { return true; }
 
-  // How long a put takes, where the fabric knows better than any table.
-  virtual std::optional<double> predict_us(int /*protocol*/, int /*rank*/,
+  // How long a put takes between any two ranks, where the fabric knows better than any table and the protocol competes for it.
+  virtual std::optional<double> predict_us(int /*protocol*/, int /*from*/, int /*to*/,
                                            const base::Shape& /*shape*/) const {
     return std::nullopt;
   }

@@ -73,7 +73,7 @@ void agree_on_fabric(fabric::Control& control, const Wishes& wishes) {
     if (theirs != first) {
       fail(Errc::incompatible,
            "rank {} asks for the fabric {}, rank 0 for {}; give every rank the same (WorldOptions::fabric or "
-           "OPENTCA_FABRIC)",
+           "OPENTCA_FABRIC; without either, OPENTCA_SUBCLUSTER asks for shm+mpi)",
            rank, theirs, first);
     }
     ++rank;
@@ -160,6 +160,9 @@ Ground bring_up_process_over_mpi(const shm::Seating& seating, const Wishes& wish
          "or by mpirun",
          wishes.fabric, wishes.fabric);
   }
+  // Ranks that ask for shm alone never come to MPI, where nobody could tell.
+  if (seating.size > 1 && seating.on_one_host())
+    agree_on_fabric(*shm::join(seating, wishes.time_limit), wishes);
   return bring_up_on(join_over_mpi(of_mpi(wishes)), seating.launcher.empty() ? "alone" : seating.launcher,
                      wishes);
 }
@@ -258,7 +261,7 @@ std::unique_ptr<fabric::Control> ThreadGround::control(int rank, std::chrono::mi
 Ground ThreadGround::bring_up(int rank, const Wishes& wishes) const {
   Ground ground;
   ground.control = control(rank, wishes.time_limit);
-  ground.places = fabric::Places::together(ranks_);
+  ground.places = model_ != nullptr ? sim::find_places(*model_) : fabric::Places::together(ranks_);
   ground.launcher = "threads";
   if (model_ != nullptr)
     ground.fabrics.push_back(sim::make_fabric(model_, *ground.control));

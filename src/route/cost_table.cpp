@@ -22,10 +22,9 @@ constexpr double near_ns = 100;
 
 // Two ranks on two cores, an exchange with the reading of its ghosts, less the same step without it, for each of its
 // two faces (`tca bench halo --route ...`). What decides is how often a cache line crosses between the cores: a
-// strided store makes each line cross twice for a few bytes of it; a staged one packs them into full lines, but walks
-// the strided side once more on each core, which does not pay when lines cross quickly or that side has outgrown the
-// caches. A block is staged while latency counts, with one signal a step where the others take two, and stored once its
-// bytes do.
+// strided store makes each line cross twice for a few bytes of it; a staged one packs them into full lines that long moves take
+// over whole, but walks the strided side once more on each core, which does not pay when lines cross quickly. A block is staged
+// while latency counts, with one signal a step where the others take two, and stored once its bytes do.
 constexpr std::array table{
     // near: AMD EPYC (Zen 5), crossing 65 ns
     // fabric, protocol, distance, layout, from bytes, setup us, ns a run, ns a byte
@@ -42,40 +41,39 @@ constexpr std::array table{
 
     Cost{"shm", "staged", near, stride, 0, 0.05, 0.8, 0},
     Cost{"shm", "staged", near, stride, 16384, 0.05, 4.0, 0},
-    Cost{"shm", "staged", near, stride, 65536, 0.05, 5.0, 0},
+    Cost{"shm", "staged", near, stride, 65536, 0.05, 6.1, 0},
     Cost{"shm", "direct", near, stride, 0, 0.09, 2.4, 0},
     Cost{"shm", "direct", near, stride, 16384, 0.09, 5.4, 0},
-    Cost{"shm", "direct", near, stride, 65536, 0.09, 10, 0},
+    Cost{"shm", "direct", near, stride, 65536, 0.09, 4.8, 0},
     Cost{"shm", "pull", near, stride, 0, 0.04, 3.0, 0},
     Cost{"shm", "pull", near, stride, 16384, 0.04, 4.4, 0},
-    Cost{"shm", "pull", near, stride, 65536, 0.04, 10, 0},
+    Cost{"shm", "pull", near, stride, 65536, 0.04, 4.7, 0},
 
-    // far: Intel Xeon, crossing 140 ns
+    // far: AMD EPYC (Zen 5), two cores that share no cache, crossing 280 ns
     Cost{"shm", "staged", far, block, 0, 0.10, 0, 0.21},
-    Cost{"shm", "staged", far, block, 17, 0.20, 0, 0.17},
-    Cost{"shm", "staged", far, block, 24576, 0.10, 0, 0.15},
-    Cost{"shm", "staged", far, block, 65536, 0.10, 0, 0.17},
-    Cost{"shm", "direct", far, block, 0, 0.35, 0, 0.15},
-    Cost{"shm", "direct", far, block, 65536, 0.20, 0, 0.052},
-    Cost{"shm", "pull", far, block, 0, 0.30, 0, 0.24},
-    Cost{"shm", "pull", far, block, 65536, 0.15, 0, 0.089},
+    Cost{"shm", "staged", far, block, 17, 0.25, 0, 0.12},
+    Cost{"shm", "staged", far, block, 4096, 0.25, 0, 0.075},
+    Cost{"shm", "direct", far, block, 0, 0.35, 0, 0.30},
+    Cost{"shm", "direct", far, block, 4096, 0.80, 0, 0.065},
+    Cost{"shm", "direct", far, block, 65536, 1.00, 0, 0.026},
+    Cost{"shm", "pull", far, block, 0, 0.50, 0, 0.20},
+    Cost{"shm", "pull", far, block, 65536, 0, 0, 0.12},
 
-    Cost{"shm", "staged", far, block_stride, 0, 0.10, 10, 0.30},
-    Cost{"shm", "staged", far, block_stride, 16384, 0.10, 10, 0.10},
-    Cost{"shm", "direct", far, block_stride, 0, 0.20, 10, 0.24},
-    Cost{"shm", "direct", far, block_stride, 65536, 0.20, 10, 0.155},
-    Cost{"shm", "pull", far, block_stride, 0, 0.15, 10, 0.11},
-    Cost{"shm", "pull", far, block_stride, 16384, 0.15, 10, 0.18},
+    Cost{"shm", "staged", far, block_stride, 0, 0.10, 10, 0.25},
+    Cost{"shm", "staged", far, block_stride, 8192, 0.25, 5, 0.075},
+    Cost{"shm", "direct", far, block_stride, 0, 0.35, 10, 0.40},
+    Cost{"shm", "direct", far, block_stride, 4096, 0.35, 10, 0.24},
+    Cost{"shm", "pull", far, block_stride, 0, 0.15, 10, 0.17},
 
-    Cost{"shm", "staged", far, stride, 0, 0.10, 3.7, 0},
-    Cost{"shm", "staged", far, stride, 16384, 0.10, 6.6, 0},
-    Cost{"shm", "staged", far, stride, 131072, 0.10, 9.4, 0},
-    Cost{"shm", "direct", far, stride, 0, 0.20, 20, 0},
-    Cost{"shm", "direct", far, stride, 16384, 0.20, 12.5, 0},
-    Cost{"shm", "direct", far, stride, 131072, 0.20, 5.1, 0},
-    Cost{"shm", "pull", far, stride, 0, 0.15, 18, 0},
-    Cost{"shm", "pull", far, stride, 16384, 0.15, 12.4, 0},
-    Cost{"shm", "pull", far, stride, 131072, 0.15, 5.1, 0},
+    Cost{"shm", "staged", far, stride, 0, 0.10, 3.5, 0},
+    Cost{"shm", "staged", far, stride, 4096, 0.20, 2.2, 0},
+    Cost{"shm", "staged", far, stride, 16384, 0.20, 3.5, 0},
+    Cost{"shm", "staged", far, stride, 65536, 0.20, 5.2, 0},
+    Cost{"shm", "direct", far, stride, 0, 0.35, 12, 0},
+    Cost{"shm", "direct", far, stride, 4096, 0.35, 6.0, 0},
+    Cost{"shm", "direct", far, stride, 16384, 0.35, 11, 0},
+    Cost{"shm", "pull", far, stride, 0, 0.15, 24, 0},
+    Cost{"shm", "pull", far, stride, 4096, 0.15, 14, 0},
 
     // GPUs: H200 over NVLink, within a kernel. Lines carry half their bytes but need no fence, and a receiver that
     // scatters keeps short runs off the link, where each would take a packet of 32 bytes; a copy engine reaches the

@@ -4,7 +4,7 @@ namespace tca::route {
 
 std::optional<double> Costs::predict_us(const fabric::Fabric& fabric, std::size_t protocol, int target,
                                         const base::Shape& shape) const {
-  if (const auto own = fabric.predict_us(static_cast<int>(protocol), target, shape)) return own;
+  if (const auto own = fabric.predict_us(static_cast<int>(protocol), rank_, target, shape)) return own;
   return predict_us(fabric, protocol, distance_to(fabric, target), shape);
 }
 

@@ -8,6 +8,9 @@
 #include <fstream>
 #include <map>
 
+#include "route/over_mpi.hpp"
+#include "tca/version.hpp"
+
 namespace tca::route {
 
 namespace {
@@ -74,6 +77,12 @@ std::string fabric_set(std::span<const std::unique_ptr<fabric::Fabric>> fabrics)
   std::string set;
   for (const auto& fabric : fabrics) set += (set.empty() ? "" : "+") + std::string(fabric->name());
   return set;
+}
+
+std::string software(std::string_view fabrics) {
+  std::string names = library_version();
+  if (needs_mpi(fabrics)) names += " and " + mpi_library();
+  return names;
 }
 
 }  // namespace tca::route

@@ -17,7 +17,6 @@
 #include <vector>
 
 #include "base/fail.hpp"
-#include "tca/version.hpp"
 
 namespace tca::route {
 
@@ -144,7 +143,7 @@ bool know_their_own_costs(std::span<const std::unique_ptr<fabric::Fabric>> fabri
   base::Shape byte;
   byte.run = 1;
   return std::all_of(fabrics.begin(), fabrics.end(),
-                     [&](const auto& fabric) { return fabric->predict_us(0, rank, byte).has_value(); });
+                     [&](const auto& fabric) { return fabric->predict_us(0, rank, rank, byte).has_value(); });
 }
 
 }  // namespace
@@ -229,7 +228,8 @@ Costs agree_on_costs(fabric::Control& control, std::span<const std::unique_ptr<f
   for (int rank = 0; rank < control.size(); ++rank) neighbours.push_back(fabrics.front()->reaches(rank));
   Costs costs(control.rank(), std::move(neighbours));
   if (know_their_own_costs(fabrics, control.rank())) return costs;
-  const TuningNeeds needs{hardware(), fabric_set(fabrics), library_version()};
+  const std::string set = fabric_set(fabrics);
+  const TuningNeeds needs{hardware(), set, software(set)};
   Voice mine{needs.version, variable("OPENTCA_TUNING"), needs.hardware, {}, {}};
   if (control.rank() == 0) {
     fs::path path;

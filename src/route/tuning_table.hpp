@@ -16,7 +16,7 @@ namespace tca::route {
 
 // What a table was measured with.
 struct TuningOrigin {
-  std::string version;        // of the library
+  std::string version;        // as `software()` says it
   std::string hardware;       // as `hardware()` says it
   std::string fabrics;        // as `fabric_set()` says it
   int ranks = 0;              // that took part

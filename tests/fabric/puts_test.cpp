@@ -83,6 +83,28 @@ TEST_P(FabricTest, OneByteToMebibytes) {
   run_plans(2, over_routes(routes(), plans));
 }
 
+// Rows and dots of tens of thousands of bytes, none a round number of them; a row longer than what is moved at once; and
+// several in one message, a block among them.
+TEST_P(FabricTest, LayoutsOfManyBytes) {
+  std::vector<Plan> plans;
+  for (const Cells& cells :
+       {stride_cells(5003, 3), block_stride_cells(67, 75, 81), block_stride_cells(3, 2111, 2113),
+        subarray_cells({9, 40, 31}, {1, 2, 3}, {7, 37, 27})}) {
+    plans.push_back(exchange({cells, cells}));
+  }
+  Plan several{.ranks = 2, .element_bytes = 8};
+  const Cells rows = block_stride_cells(67, 75, 81), dots = stride_cells(999, 2), row = block_cells(700);
+  std::int64_t offset = 0;
+  for (const Cells& cells : {dots, row, rows, dots}) {
+    several.puts.push_back({0, 1, cells, cells, offset, offset + 1});
+    several.puts.push_back({1, 0, cells, cells, offset + 2, offset});
+    offset += cells.end() + 3;
+  }
+  several.fit(7);
+  plans.push_back(several);
+  run_plans(2, over_routes(routes(), plans));
+}
+
 // Widths around those that share the signal's cache line, from both sides of the rounding.
 TEST_P(FabricTest, EveryShortMessage) {
   std::vector<Plan> plans;

@@ -8,7 +8,7 @@ import time
 import unittest
 
 from launcher_test import processes_with, wait_until
-from world import INCOMPATIBLE, MPIRUN, PROGRAM, USAGE, WorldTest
+from world import INCOMPATIBLE, MPIRUN, PROGRAM, TCA, USAGE, WorldTest
 
 TIME_LIMIT = 4
 SOON = 15  # seconds for mpirun to start, to see and to end everything
@@ -81,19 +81,41 @@ class MpiTest(WorldTest):
 
     def test_a_rank_that_never_comes(self):
         job = self.world(3, "before_init", "--who", "1", "--how", "sleep")
+        self.ends_in_words(job, rf"waited {TIME_LIMIT}\.\d s in start-up .* for rank 1; was it started", within=SOON + TIME_LIMIT)
+
+    # Where the launcher does not say who is on which host, they meet in MPI first.
+    def test_a_rank_that_never_comes_from_anywhere(self):
+        launcher = ["env", "-u", "OMPI_COMM_WORLD_LOCAL_SIZE", "-u", "MPI_LOCALNRANKS", PROGRAM]
+        job = self.world(3, "before_init", "--who", "1", "--how", "sleep", programs=launcher)
         self.ends_in_words(job, rf"MPI_Init.* did not return within {TIME_LIMIT}\.\d s", within=SOON + TIME_LIMIT)
 
     def test_ranks_that_disagree(self):
         rank = "${OMPI_COMM_WORLD_RANK:-$PMI_RANK}"
-        for setting, words in (
-            ("OPENTCA_FABRIC=shm+mpi", r"rank 1 asks for the fabric shm\+mpi, rank 0 for mpi; give every rank the same"),
-            ("OPENTCA_SUBCLUSTER=2", "rank 1 has OPENTCA_SUBCLUSTER=2, rank 0 0 .0: not set.; give every rank the same"),
+        for fabric, setting, words in (
+            ("mpi", "OPENTCA_FABRIC=shm+mpi", r"rank 1 asks for the fabric shm\+mpi, rank 0 for mpi; give every rank the same"),
+            ("mpi", "OPENTCA_SUBCLUSTER=2", "rank 1 has OPENTCA_SUBCLUSTER=2, rank 0 0 .0: not set.; give every rank the same"),
+            ("", "OPENTCA_FABRIC=mpi", "rank 1 asks for the fabric mpi, rank 0 for shm; give every rank the same"),
+            ("", "OPENTCA_SUBCLUSTER=2", r"rank 1 asks for the fabric shm\+mpi, rank 0 for shm; .*OPENTCA_SUBCLUSTER asks for"),
         ):
-            with self.subTest(setting=setting):
+            with self.subTest(fabric=fabric, setting=setting):
                 script = f'[ "{rank}" = 1 ] && export {setting}; exec {PROGRAM} ring'
-                job = self.world(3, programs=["sh", "-c", script])
+                job = self.world(3, fabric=fabric, programs=["sh", "-c", script])
                 self.assertEqual(job.end(SOON), INCOMPATIBLE, job.text())
                 self.assertRegex(job.text(), words)
+
+    def test_a_split_host_takes_mpi_unasked(self):
+        barrier = ("bench", "barrier", "-n", "3", "--rounds", "1", "--placements", "1")
+        for split, options in (({}, ("--sub-cluster", "2")), ({"OPENTCA_SUBCLUSTER": "2"}, ())):
+            for command, words in (
+                (("explain", "-n", "3", "--to", "2"), r"to rank 2 \(far\)(.|\n)*rank 0 takes mpi/"),
+                (barrier, r"OpenTCA shm\+mpi/"),
+                (("run", "-n", "3", *options, "--", "sh", "-c", "echo $OPENTCA_FABRIC"), r"(shm\+mpi\s*){3}"),
+            ):
+                own = options if command[0] != "run" else ()
+                with self.subTest(command=command[0], split=split):
+                    job = self.start([TCA, *command, *own], OPENTCA_TUNING="off", **split)
+                    self.assertEqual(job.end(SOON), 0, job.text())
+                    self.assertRegex(job.text(), words)
 
     def test_a_sub_cluster_of_nothing(self):
         job = self.world(2, "ring", fabric="shm+mpi", OPENTCA_SUBCLUSTER="0")

@@ -77,6 +77,7 @@ class Arguments(QcdTest):
         refuse("--lattice 8x0x8x8: give one extent", "dslash", "--lattice", "8x0x8x8")
         refuse("too many; use more ranks", "plaquette", "--lattice", "1000000", "-n", "1")
         refuse("--grid 2x2: give four numbers of ranks", "invert", "-n", "4", "--grid", "2x2")
+        refuse("holds 79228162514264337593543950336 ranks, not 2", "invert", "-n", "2", "--grid", "x".join(["16777216"] * 4))
         refuse("--grid 1x1x1x2 holds 2 ranks, not 4", "invert", "-n", "4", "--grid", "1x1x1x2")
         refuse("does not divide by the grid 3x1x1x1: 8 sites along x", "invert", "-n", "3", "--grid", "3x1x1x1")
         refuse("the lattice 8x8x8x8 does not divide among 7 ranks", "dslash", "-n", "7")

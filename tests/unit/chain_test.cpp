@@ -107,7 +107,8 @@ TEST(Chain, RefusesAnUnknownRoute) {
     const Window<int> window = world.window<int>(4);
     Chain chain = world.chain("routed", {.guarded = true, .time_limit = {}, .route = "teleport"});
     chain.put(window.on(0).at(0), window.at(2), block(1)).expect(0);
-    EXPECT_TRUE(is_wrong({"route 'teleport'", "shm/direct, shm/pull, shm/staged"}, [&] { chain.commit(); }));
+    EXPECT_TRUE(refuses(Errc::refused, {"route 'teleport'", "shm/direct, shm/pull, shm/staged"},
+                        [&] { chain.commit(); }));
   });
 }
 
@@ -165,11 +166,18 @@ TEST(Window, MayBeAsLargeAsOneRankAlone) {
 TEST(Window, ImmediatePutsStayInside) {
   alone([](World& world) {
     const Window<int> window = world.window<int>(4);
-    EXPECT_TRUE(is_wrong({"immediate put: bytes 16 to 20 lie outside the 16 bytes of window 0 on rank 0"},
+    EXPECT_TRUE(is_wrong({"immediate put: element 4 lies outside the 4 elements of window 0 on rank 0"},
                          [&] { window.on(0).at(4).put(1); }));
     EXPECT_TRUE(is_wrong({"immediate put"}, [&] { window.on(0).at(-1).put(1); }));
     window.on(0).at(3).put(7);
     EXPECT_EQ(window[3], 7);
+    // Of which the bytes would come round to element 0.
+    EXPECT_TRUE(is_wrong({"element 4611686018427387904 lies outside"},
+                         [&] { window.on(0).at(std::int64_t{1} << 62).put(1); }));
+    constexpr std::int64_t most = std::numeric_limits<std::int64_t>::max();
+    EXPECT_TRUE(is_wrong({"overflows 63 bits"}, [&] { window.on(0).at(most).at(1); }));
+    EXPECT_TRUE(is_wrong({"overflows 63 bits"}, [&] { window.at(most).at(1); }));
+    EXPECT_EQ(window[0], 0);
   });
 }
 
@@ -308,6 +316,10 @@ TEST(World, RefusesImpossibleNumbers) {
   EXPECT_TRUE(is_wrong({"time limit of 0 ms"}, [] {
     World::run_threads(1, [](World&) {}, {.time_limit = std::chrono::milliseconds(0)});
   }));
+  alone([](World& world) {
+    EXPECT_TRUE(is_wrong({"chain 'hasty': a time limit of -5 ms cannot be met"},
+                         [&] { world.chain("hasty", {.time_limit = std::chrono::milliseconds(-5)}); }));
+  });
   setenv("OPENTCA_TIME_LIMIT", "soon", 1);
   EXPECT_TRUE(is_wrong({"OPENTCA_TIME_LIMIT=soon is not a number of seconds"},
                        [] { World::run_threads(1, [](World&) {}); }));

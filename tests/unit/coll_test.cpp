@@ -78,13 +78,13 @@ TEST(Coll, RefusesWhatCannotBe) {
 
 TEST(Coll, RefusesAnAlgorithmThatIsNotThere) {
   EXPECT_TRUE(all_refused(2,
-                          {"rank 1: there is no algorithm 'tree' for a broadcast of 2 ranks; there are",
+                          {"rank 1: broadcast of 2 ranks has no algorithm 'tree'; there are",
                            "binomial", "one_shot", "split", "ring"},
                           [](World& world) {
                             Broadcast<int>(world, "w", 1, 0, {.algorithm = world.rank() == 1 ? "tree" : ""});
                           }));
   // Blocks go round a ring from the middle, which an operation that does not commute would show.
-  EXPECT_TRUE(all_refused(2, {"there is no algorithm 'ring'"}, [](World& world) {
+  EXPECT_TRUE(all_refused(2, {"has no algorithm 'ring'"}, [](World& world) {
     AllReduce<int>(world, "r", 1, [](int a, int) { return a; }, {.algorithm = "ring"});
   }));
 }

@@ -63,8 +63,21 @@ TEST(Commit, RefusesAPutToARankThatDoesNotExpectIt) {
     if (world.rank() == 2) chain.put(window.on(0).at(0), window.at(4), block(2));
     chain.commit();
   });
-  EXPECT_TRUE(says(message, {"chain 'one sided'",
-                             "rank 2 puts to rank 0, which does not expect it; add expect(2) on rank 0"}));
+  EXPECT_TRUE(
+      says(message, {"chain 'one sided'",
+                     "put 0 of rank 2 writes bytes 0 to 8 of window 0 on rank 0, which does not expect it; "
+                     "add expect(2) on rank 0"}));
+}
+
+TEST(Commit, RefusesARouteOfOneRankThatIsNone) {
+  const std::string message = refusal(3, [](World& world) {
+    const Window<int> window = world.window<int>(8);
+    Chain chain = world.chain("lost", {.route = world.rank() == 1 ? "teleport" : ""});
+    chain.put(window.on((world.rank() + 1) % 3).at(0), window.at(4), block(2)).expect((world.rank() + 2) % 3);
+    chain.commit();
+  });
+  EXPECT_TRUE(says(
+      message, {"chain 'lost' refused, 1 problem", "put 0 of rank 1: route 'teleport' names no channel"}));
 }
 
 TEST(Commit, RefusesASignalToARankThatDoesNotExpectIt) {
@@ -74,7 +87,7 @@ TEST(Commit, RefusesASignalToARankThatDoesNotExpectIt) {
                              if (world.rank() == 0) chain.signal(1);
                              chain.commit();
                            }),
-                   {"rank 0 puts to rank 1, which does not expect it"}));
+                   {"rank 0 signals rank 1, which does not expect it"}));
 }
 
 TEST(Commit, RefusesAnExpectedRankThatSendsNothing) {

@@ -40,38 +40,6 @@ TEST(Units, CoverEveryByte) {
   EXPECT_EQ(segments_of(std::uint64_t{1} << 30), 128u);
 }
 
-// Parts lie beside each other and leave nothing out.
-TEST(Split, KeepsSmallShapesWhole) {
-  const std::vector<Part> parts = split(rows(100, 64, 256));
-  ASSERT_EQ(parts.size(), 1u);
-  EXPECT_EQ(parts[0].shape, rows(100, 64, 256));
-}
-
-TEST(Split, CutsBlocksIntoAlignedParts) {
-  base::Shape shape;
-  shape.run = (std::uint64_t{5} << 30) + 3;
-  std::uint64_t next = 0;
-  for (const Part& part : split(shape)) {
-    EXPECT_EQ(part.to_offset, next);
-    EXPECT_EQ(part.from_offset, next);
-    EXPECT_EQ(part.to_offset % 16, 0u);
-    EXPECT_LE(part.shape.bytes(), std::uint64_t{1} << 31);
-    next += part.shape.run;
-  }
-  EXPECT_EQ(next, shape.run);
-}
-
-TEST(Split, CutsTheOutermostLoop) {
-  const base::Shape shape = rows(5, std::uint64_t{1} << 30, std::int64_t{3} << 30);
-  std::uint64_t count = 0;
-  for (const Part& part : split(shape)) {
-    EXPECT_EQ(part.to_offset, count * (std::uint64_t{3} << 30));
-    EXPECT_LE(part.shape.bytes(), std::uint64_t{1} << 31);
-    count += part.shape.runs();
-  }
-  EXPECT_EQ(count, 5u);
-}
-
 TEST(Arena, GivesOutWhatIsFreeAndNothingTwice) {
   constexpr std::size_t bytes = 1 << 16;
   const test::Seed seed;

@@ -2,6 +2,7 @@
 #include <atomic>
 #include <thread>
 
+#include "base/ranks.hpp"
 #include "messages.hpp"
 
 namespace tca::test {
@@ -172,6 +173,13 @@ TEST(Failure, WhatASenderSentBeforeItLeftStillArrives) {
       EXPECT_EQ(window[1], world.rank() == 1 ? 5 : 0);
     });
   }
+}
+
+TEST(Failure, ThousandsOfRanksAreALine) {
+  EXPECT_EQ(base::list_ranks(std::vector<int>{}), "");
+  EXPECT_EQ(base::list_ranks(std::vector{7}), "7");
+  EXPECT_EQ(base::list_ranks(std::vector{0, 1, 3}), "0, 1, 3");
+  EXPECT_EQ(base::list_ranks(std::vector{0, 2, 3, 4, 8, 9, 11, 12, 13, 14}), "0, 2 to 4, 8, 9, 11 to 14");
 }
 
 TEST(Failure, ExitCodes) {

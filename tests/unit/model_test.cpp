@@ -170,7 +170,9 @@ TEST(Model, SaysWhatItCannotRun) {
   EXPECT_EQ(error_of({.program = "bcast", .scheme = "rma"}),
             "rma is for himeno and halo; bcast has direct, mpi, hybrid");
   EXPECT_EQ(error_of({.grid = "2x3x1"}), "--grid 2x3x1 holds 6 ranks, not 16");
-  EXPECT_EQ(error_of({.grid = "2x8"}), "--grid 2x8: give three extents, such as 2x8x1, or auto");
+  EXPECT_EQ(error_of({.grid = "1024,1024,1024"}), "--grid 1024,1024,1024 holds 1073741824 ranks, not 16");
+  EXPECT_EQ(error_of({.grid = "2x0x8"}), "--grid 2x0x8: give three numbers of ranks, such as 2x2x1, or auto");
+  EXPECT_EQ(error_of({.grid = "2x8"}), "--grid 2x8: give three numbers of ranks, such as 2x2x1, or auto");
   EXPECT_EQ(error_of({.grid = "16x1x1", .size = "8x64x64"}),
             "the grid 16x1x1 has more ranks along a dimension than the 8x64x64 cells");
   EXPECT_EQ(error_of({.program = "bcast", .ranks = 12}),

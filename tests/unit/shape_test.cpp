@@ -76,6 +76,77 @@ TEST(Copy, EveryRunLength) {
   }
 }
 
+// Runs to and from a dense side, long enough that those to come are asked for ahead.
+TEST(Copy, LongRunsThroughADenseSide) {
+  for (const std::size_t bytes : {65u, 512u, 1000u, 5000u}) {
+    const Shape shape = base::pair_up(stride(7, 3), stride(7, 2), bytes);
+    std::vector<std::byte> from(13 * bytes), dense(7 * bytes), to(19 * bytes), expected(19 * bytes);
+    for (std::size_t i = 0; i < from.size(); ++i) from[i] = static_cast<std::byte>(i % 251 + 1);
+    base::copy(expected.data(), from.data(), shape);
+    EXPECT_EQ(base::gather(dense.data(), from.data(), shape), dense.data() + dense.size());
+    EXPECT_EQ(base::scatter(to.data(), dense.data(), shape), dense.data() + dense.size());
+    EXPECT_EQ(to, expected) << bytes;
+  }
+}
+
+// The parts together are the shape, in its order, and none is larger than asked for.
+TEST(Split, PartsAreTheWholeInItsOrder) {
+  const Layout box = subarray({9, 8, 7}, {0, 0, 0}, {5, 6, 3}),
+               other = subarray({5, 9, 4}, {0, 0, 0}, {5, 6, 3});
+  const Shape shape = base::pair_up(box, other, 2);
+  std::vector<std::byte> from(2 * 5 * 9 * 4);
+  for (std::size_t i = 0; i < from.size(); ++i) from[i] = static_cast<std::byte>(i + 1);
+  std::vector<std::byte> expected(shape.bytes());
+  base::gather(expected.data(), from.data(), shape);
+  for (const std::uint64_t limit : {32u, 35u, 36u, 37u, 80u, 180u}) {
+    std::vector<std::byte> dense(shape.bytes()), to(2 * 9 * 8 * 7), whole(to.size());
+    std::byte* at = dense.data();
+    for (const base::Part& part : base::split(shape, limit)) {
+      EXPECT_LE(part.shape.bytes(), limit);
+      at = base::gather(at, from.data() + part.from_shift, part.shape);
+      base::copy(to.data() + part.to_shift, from.data() + part.from_shift, part.shape);
+    }
+    EXPECT_EQ(dense, expected) << limit;
+    base::copy(whole.data(), from.data(), shape);
+    EXPECT_EQ(to, whole) << limit;
+  }
+}
+
+TEST(Split, KeepsSmallShapesWhole) {
+  const Shape rows = base::pair_up(block_stride(100, 64, 256), block_stride(100, 64, 256), 1);
+  const std::vector<base::Part> parts = base::split(rows, 6400);
+  ASSERT_EQ(parts.size(), 1u);
+  EXPECT_EQ(parts[0].shape, rows);
+}
+
+TEST(Split, CutsRunsIntoAlignedParts) {
+  constexpr std::uint64_t most = std::uint64_t{1} << 31;
+  Shape shape;
+  shape.run = (std::uint64_t{5} << 30) + 3;
+  std::int64_t next = 0;
+  for (const base::Part& part : base::split(shape, most)) {
+    EXPECT_EQ(part.to_shift, next);
+    EXPECT_EQ(part.from_shift, next);
+    EXPECT_EQ(part.to_shift % 16, 0);
+    EXPECT_LE(part.shape.bytes(), most);
+    next += static_cast<std::int64_t>(part.shape.run);
+  }
+  EXPECT_EQ(next, (std::int64_t{5} << 30) + 3);
+}
+
+TEST(Split, CutsTheOutermostLoop) {
+  constexpr std::int64_t gibibyte = std::int64_t{1} << 30;
+  const Layout rows = block_stride(5, gibibyte, 3 * gibibyte);
+  std::int64_t count = 0;
+  for (const base::Part& part : base::split(base::pair_up(rows, block(5 * gibibyte), 1), 2 * gibibyte)) {
+    EXPECT_EQ(part.to_shift, count * 3 * gibibyte);
+    EXPECT_EQ(part.from_shift, count * gibibyte);
+    EXPECT_LE(part.shape.bytes(), std::uint64_t{2} * gibibyte);
+    count += static_cast<std::int64_t>(part.shape.runs());
+  }
+  EXPECT_EQ(count, 5);
+}
+
 TEST(Interleave, TakesARunOfEachInTurn) {
   const auto both = base::interleave(base::pair_up(stride(5, 7), stride(5, 6), 4), 24, -8);
   ASSERT_TRUE(both);

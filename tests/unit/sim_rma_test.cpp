@@ -81,7 +81,7 @@ TEST(SimRma, IsTakenWhereItIsAskedFor) {
   between("h200-cluster", 8, "");
   EXPECT_TRUE(says(explained, {"sim/mpi, predicted"}));
   for (const std::string machine : {"dgx-h200", "h200-cluster"})
-    EXPECT_TRUE(refuses(Errc::invalid_argument,
+    EXPECT_TRUE(refuses(Errc::refused,
                         {"route 'rma' names no channel that reaches rank 1", "there are sim/nvlink"},
                         [&] { between(machine, 1, "rma"); }));
 }

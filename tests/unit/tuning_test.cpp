@@ -13,6 +13,7 @@
 #include "base/fail.hpp"
 #include "core/world_state.hpp"
 #include "messages.hpp"
+#include "route/over_mpi.hpp"
 #include "tca/tca.hpp"
 #include "tca/version.hpp"
 
@@ -187,6 +188,18 @@ TEST_F(TuningTest, StaleAndForeignTablesSayWhy) {
   refused(other, {"measured 400 days ago"});
   other.now = now - 2 * day;
   refused(other, {"in the future"});
+}
+
+// Another MPI has other costs; shared memory does not care.
+TEST_F(TuningTest, AnMpiThatTakesPartIsNamed) {
+  EXPECT_EQ(route::software("shm"), library_version());
+  const std::string over_mpi = route::software("shm+mpi");
+  EXPECT_TRUE(over_mpi.starts_with(library_version()) && over_mpi.ends_with(route::mpi_library()))
+      << over_mpi;
+  route::TuningNeeds other = needs();
+  other.version += " and another MPI";
+  EXPECT_TRUE(refuses(Errc::invalid_argument, {"measured with OpenTCA", "and another MPI"},
+                      [&] { route::usable_table(small_table().text(), other); }));
 }
 
 TEST_F(TuningTest, TheNameTellsHardwareAndFabricsApart) {

@@ -172,6 +172,7 @@ void check(const BenchOptions& options) {
   for (const std::size_t row : options.rows) {
     if (row < 1) refuse("--rows must be at least 1");
   }
+  check_writable(options.json);
   if (options.effort.rounds < 1 || options.effort.placements < 1)
     refuse("--rounds and --placements must be at least 1");
   if (options.descriptors < 1 || options.descriptors > 65536)
@@ -216,6 +217,9 @@ int run_bench(const BenchOptions& options) {
 void add_sizes(CLI::App& app, BenchOptions& options) {
   app.add_option("-n,--ranks", options.ranks, "How many ranks")->capture_default_str();
   app.add_option("--bytes", options.sizes, "Sizes of messages and sums; the benchmark's own when not given")
+      ->check([](const std::string& text) {
+        return text.starts_with('-') ? std::string("a size is 0 or more") : std::string();
+      })
       ->delimiter(',');
   app.add_option("--extent", options.extents, "Extents of the cube of doubles")
       ->delimiter(',')
@@ -254,13 +258,14 @@ void add_bench(Subcommands& tca) {
                  "shm: memory of this host; mpi; shm+mpi: shm within sub-clusters, mpi across; cuda: GPUs, a "
                  "process each; cuda+mpi: GPUs within sub-clusters, mpi across; sim: a modelled machine, in "
                  "its own time")
-      ->check(CLI::IsMember({"shm", "mpi", "shm+mpi", "cuda", "cuda+mpi", "sim"}))
+      ->envname("OPENTCA_FABRIC")
+      ->check(any_fabric())
       ->capture_default_str();
   app.add_option("--machine", options->machine, "The machine to model, on sim: a machine file's name or path")
       ->envname("OPENTCA_MACHINE");
   app.add_option("--fidelity", options->fidelity, "How closely, on sim: tlp, train or flow")
       ->envname("OPENTCA_FIDELITY");
-  add_sub_cluster_option(app);
+  add_sub_cluster_option(app, options->fabric);
   add_sizes(app, *options);
   app.add_option(
          "--peer", options->peers,

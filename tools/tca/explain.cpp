@@ -6,6 +6,7 @@
 
 #include "core/world_state.hpp"
 #include "launch.hpp"
+#include "mpi_options.hpp"
 #include "put_exchange.hpp"
 #include "refuse.hpp"
 #include "route/choose.hpp"
@@ -83,8 +84,9 @@ int explain(const ExplainOptions& options) {
           world_options);
       return 0;
     }
-    return launch(
-        {.name = "tca explain", .ranks = options.ranks, .argv = own_command_line(), .bind = options.bind});
+    const LaunchOptions job{
+        .name = "tca explain", .ranks = options.ranks, .argv = own_command_line(), .bind = options.bind};
+    return is_over_mpi(options.fabric) ? launch_under_mpirun(job) : launch(job);
   }
   World world = World::init(world_options);
   if (world.rank() == 0) print(world, options);
@@ -99,7 +101,8 @@ void add_explain(Subcommands& tca) {
   CLI::App& app = tca.add("explain", "Says which channel a put would take here, and what each would cost",
                           "tca explain --run 65536\n"
                           "tca explain --run 8 --runs 4096 --pitch 512\n"
-                          "tca explain --run 512 --runs 64 --pitch 2048 --ranks 4 --to 3",
+                          "tca explain --run 512 --runs 64 --pitch 2048 --ranks 4 --to 3\n"
+                          "tca explain --run 65536 --ranks 4 --sub-cluster 2 --to 3",
                           [options] { return explain(*options); });
   app.add_option("--run", options->shape.run, "Bytes in a row; of a block all of them")
       ->capture_default_str();
@@ -109,7 +112,9 @@ void add_explain(Subcommands& tca) {
   app.add_option("--to", options->to, "Whom rank 0 puts to")->capture_default_str();
   app.add_option("--route", options->route, "Force a channel, as a chain may");
   app.add_option("--fabric", options->fabric, "What carries the bytes: shm, or what this build has besides")
-      ->envname("OPENTCA_FABRIC");
+      ->envname("OPENTCA_FABRIC")
+      ->check(any_fabric());
+  add_sub_cluster_option(app, options->fabric);
   app.add_option("--machine", options->machine, "The machine to model, on sim")->envname("OPENTCA_MACHINE");
   add_bind_option(app, options->bind);
 }

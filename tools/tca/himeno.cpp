@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <cmath>
 #include <memory>
 #include <string>
 
@@ -39,6 +40,7 @@ void check_before_launch(const HimenoOptions& options) {
     refuse("--trace shows what the host does; leave it out on GPUs");
   if ((options.start == "graph" || options.start == "kernel") && !on_gpus(options))
     refuse("--start {} needs --fabric cuda", options.start);
+  if (std::isnan(options.seconds)) refuse("--seconds nan: that is not a number of seconds");
   if (options.compare && options.iterations == 1)
     refuse("--compare needs at least 2 iterations, one for each side");
   check_writable(options.json);

@@ -84,14 +84,13 @@ void print_table(const HimenoReport& report) {
                          : "Times are medians over the iterations, each of the rank where it is longest.");
 }
 
-// More digits would be noise.
 // The host does not see them on a GPU.
 void add_phases(const Result& result, Record& record) {
-  record.extra["compute_us"] = hundredths(result.phases.compute_us);
-  record.extra["start_us"] = hundredths(result.phases.start_us);
-  record.extra["wait_us"] = hundredths(result.phases.wait_us);
-  record.extra["reduce_us"] = hundredths(result.phases.reduce_us);
-  record.extra["exchange_us"] = hundredths(result.exchange_us);
+  record.extra["compute_us"] = rounded(result.phases.compute_us);
+  record.extra["start_us"] = rounded(result.phases.start_us);
+  record.extra["wait_us"] = rounded(result.phases.wait_us);
+  record.extra["reduce_us"] = rounded(result.phases.reduce_us);
+  record.extra["exchange_us"] = rounded(result.exchange_us);
 }
 
 }  // namespace
@@ -140,7 +139,7 @@ void append_json(const HimenoReport& report, const std::string& path) {
                     {"overlap", report.overlap},
                     {"guarded", report.guarded},
                     {"iterations", result.iterations},
-                    {"seconds", hundredths(result.seconds)},
+                    {"seconds", rounded(result.seconds)},
                     {"mflops", std::round(result.mflops)},
                     {"residual", report.residual},
                     {"bytes_max", result.bytes_max}};

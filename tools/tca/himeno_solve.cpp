@@ -2,13 +2,13 @@
 
 #include <fmt/format.h>
 
-#include <charconv>
 #include <memory>
 #include <optional>
 #include <string_view>
 #include <utility>
 #include <vector>
 
+#include "extents.hpp"
 #include "himeno/check.hpp"
 #include "himeno/exchange.hpp"
 #include "himeno/measure.hpp"
@@ -131,23 +131,6 @@ void solve_on_gpus(const Job& job, HimenoReport& report) {
 void solve_on_gpus(const Job&, HimenoReport&) { refuse("--fabric cuda: this tca was built without CUDA"); }
 #endif
 
-// "2x2x1"; nothing for anything else.
-std::optional<std::vector<int>> parse_grid(std::string_view text) {
-  std::vector<int> shape;
-  const char* at = text.data();
-  const char* const end = at + text.size();
-  while (true) {
-    int extent = 0;
-    const auto [rest, error] = std::from_chars(at, end, extent);
-    if (error != std::errc() || extent < 1 || extent > max_ranks) return std::nullopt;
-    shape.push_back(extent);
-    if (rest == end) break;
-    if (*rest != 'x') return std::nullopt;
-    at = rest + 1;
-  }
-  return shape.size() == 3 ? std::optional(shape) : std::nullopt;
-}
-
 }  // namespace
 
 Grid make_himeno_grid(const HimenoOptions& options, const himeno::Problem& problem, int ranks) {
@@ -159,11 +142,7 @@ Grid make_himeno_grid(const HimenoOptions& options, const himeno::Problem& probl
              himeno::describe(problem.interior()), options.size);
     }
   }
-  const auto shape = parse_grid(options.grid);
-  if (!shape) refuse("--grid {}: give three extents, such as 2x2x1, or auto", options.grid);
-  const std::int64_t held = std::int64_t{(*shape)[0]} * (*shape)[1] * (*shape)[2];
-  if (held != ranks) refuse("--grid {} holds {} ranks, not {}", options.grid, held, ranks);
-  const Grid grid(ranks, *shape);
+  const Grid grid(ranks, parse_grid(options.grid, 3, ranks));
   himeno::check_grid(problem, grid);
   return grid;
 }

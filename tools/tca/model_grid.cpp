@@ -1,11 +1,12 @@
 #include "model_grid.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <optional>
 #include <string_view>
+#include <vector>
 
 #include "base/fail.hpp"
+#include "extents.hpp"
 #include "himeno/problem.hpp"
 #include "tca/grid.hpp"
 
@@ -14,21 +15,6 @@ namespace tca::tool {
 namespace {
 
 using Extents = std::array<std::int64_t, 3>;
-
-// "2x8x1"; nothing for anything else.
-std::optional<Extents> parse_extents(std::string_view text) {
-  Extents extents{};
-  const char* at = text.data();
-  const char* const end = at + text.size();
-  for (std::size_t i = 0; i < extents.size(); ++i) {
-    const auto [rest, error] = std::from_chars(at, end, extents[i]);
-    if (error != std::errc() || extents[i] < 1 || extents[i] > (1 << 24)) return std::nullopt;
-    if (rest != end && *rest != 'x') return std::nullopt;
-    if ((i + 1 == extents.size()) != (rest == end)) return std::nullopt;
-    at = rest == end ? rest : rest + 1;
-  }
-  return extents;
-}
 
 // Along the topology, when the ranks fill it: then all neighbours are next to each other.
 std::optional<Extents> along_topology(const net::Machine& machine, std::uint32_t ranks) {
@@ -61,18 +47,14 @@ Extents choose_grid(const net::Machine& machine, std::uint32_t ranks, const Exte
 }
 
 Extents read_grid(const ModelOptions& options, std::uint32_t ranks) {
-  const std::optional<Extents> grid = parse_extents(options.grid);
-  if (!grid)
-    base::fail(Errc::invalid_argument, "--grid {}: give three extents, such as 2x8x1, or auto", options.grid);
-  const std::int64_t held = (*grid)[0] * (*grid)[1] * (*grid)[2];
-  if (held != ranks)
-    base::fail(Errc::invalid_argument, "--grid {} holds {} ranks, not {}", options.grid, held, ranks);
-  return *grid;
+  const std::vector<int> grid = parse_grid(options.grid, 3, static_cast<int>(ranks));
+  return {grid[0], grid[1], grid[2]};
 }
 
 Extents himeno_cells(const ModelOptions& options) {
-  const std::optional<Extents> given = parse_extents(options.size);
-  return given ? *given : himeno::size_named(options.size).extents;
+  const auto given = parse_extents(options.size);
+  return given && given->size() == 3 ? Extents{(*given)[0], (*given)[1], (*given)[2]}
+                                     : himeno::size_named(options.size).extents;
 }
 
 // As many as a sub-cluster of PEACH2 has.

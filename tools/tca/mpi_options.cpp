@@ -2,15 +2,21 @@
 
 #include <cstdlib>
 
+#include "route/bring_up.hpp"
+
 namespace tca::tool {
 
-void add_sub_cluster_option(CLI::App& app) {
+void add_sub_cluster_option(CLI::App& app, std::string& fabric) {
   app.add_option_function<int>(
          "--sub-cluster",
          [](const int& ranks) { setenv("OPENTCA_SUBCLUSTER", std::to_string(ranks).c_str(), 1); },
          "On shm+mpi and cuda+mpi, so many ranks of a host reach each other's memory; all of them unless "
          "told otherwise")
       ->check(CLI::Range(1, 4096));
+  app.parse_complete_callback([&app, &fabric] {
+    if (app.get_option("--fabric")->count() > 0 || std::getenv("OPENTCA_FABRIC") != nullptr) return;
+    if (const std::string otherwise = route::default_fabric(); otherwise != "shm") fabric = otherwise;
+  });
 }
 
 }  // namespace tca::tool

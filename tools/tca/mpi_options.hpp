@@ -11,7 +11,13 @@ namespace tca::tool {
 // Whether the ranks of a fabric must be started by mpirun.
 inline bool is_over_mpi(const std::string& fabric) { return route::needs_mpi(fabric); }
 
-// --sub-cluster N: said to this process's world, or to those of the ranks that it starts.
-void add_sub_cluster_option(CLI::App& app);
+// For --fabric of subcommands that take all that there are.
+inline CLI::IsMember any_fabric() {
+  return CLI::IsMember({"shm", "mpi", "shm+mpi", "cuda", "cuda+mpi", "sim"});
+}
+
+// --sub-cluster N: said to this process's world, or to those of the ranks that it starts. To be added after --fabric, which it
+// decides where nobody has chosen one: a host that is split, by this or OPENTCA_SUBCLUSTER, takes shm+mpi.
+void add_sub_cluster_option(CLI::App& app, std::string& fabric);
 
 }  // namespace tca::tool

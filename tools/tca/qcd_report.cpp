@@ -35,13 +35,13 @@ Record record(const QcdSetting& setting, const QcdPace& pace, const std::string&
       .gpus = pace.gpus,
       .libraries = pace.libraries};
   if (options.fabric == "sim") record.model = net::read_machine(route::machine_name(options.machine)).title;
-  record.extra = {{"extents", setting.extents},        {"kappa", options.kappa},
-                  {"precision", options.precision},    {"even_odd", !options.no_even_odd},
-                  {"link_reals", options.links},       {"rhs", options.together ? options.rhs : 1},
-                  {"gflops", hundredths(pace.gflops)}, {"plaquette", setting.averages.plaquette}};
+  record.extra = {{"extents", setting.extents},     {"kappa", options.kappa},
+                  {"precision", options.precision}, {"even_odd", !options.no_even_odd},
+                  {"link_reals", options.links},    {"rhs", options.together ? options.rhs : 1},
+                  {"gflops", rounded(pace.gflops)}, {"plaquette", setting.averages.plaquette}};
   if (pace.gpus.empty()) {
-    record.extra["operator_us"] = hundredths(pace.operator_us);
-    record.extra["wait_us"] = hundredths(pace.wait_us);
+    record.extra["operator_us"] = rounded(pace.operator_us);
+    record.extra["wait_us"] = rounded(pace.wait_us);
   }
   return record;
 }
@@ -135,7 +135,7 @@ void print_pion(const qcd::Pion& pion) {
 void append_inversion(const QcdSetting& setting, const qcd::Inversion& inversion, const QcdPace& pace,
                       const std::string& explain) {
   Record line = record(setting, pace, "qcd_" + setting.options.solver, explain);
-  if (pace.gpus.empty()) line.extra["sums_us"] = hundredths(pace.sums_us);
+  if (pace.gpus.empty()) line.extra["sums_us"] = rounded(pace.sums_us);
   line.extra["iterations"] = inversion.solution.iterations;
   line.extra["converged"] = inversion.solution.converged;
   line.extra["true_residual"] =

@@ -80,7 +80,7 @@ void add_rank_options(CLI::App& app, RankJob& job) {
       ->envname("OPENTCA_FABRIC")
       ->check(CLI::IsMember({"shm", "mpi", "shm+mpi", "cuda", "sim"}))
       ->capture_default_str();
-  add_sub_cluster_option(app);
+  add_sub_cluster_option(app, job.fabric);
   app.add_option("--machine", job.machine, "The machine to model, on sim: a machine file's name or path")
       ->envname("OPENTCA_MACHINE");
   app.add_flag("--threads", job.threads, "Ranks as threads of one process");

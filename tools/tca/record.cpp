@@ -25,12 +25,6 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-// Four significant digits: more would be noise.
-double rounded(double value) {
-  if (value == 0 || !std::isfinite(value)) return 0;
-  return std::stod(fmt::format("{:.4g}", value));
-}
-
 bool is_plain(const std::string& argument) {
   const char* plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_=./,:+@%";
   return !argument.empty() && argument.find_first_not_of(plain) == std::string::npos;
@@ -116,7 +110,10 @@ std::string protocols_in(const std::string& explain) {
   return fmt::format("{}", fmt::join(names, "+"));
 }
 
-double hundredths(double value) { return std::round(value * 100) / 100; }
+double rounded(double value) {
+  if (value == 0 || !std::isfinite(value)) return 0;
+  return std::stod(fmt::format("{:.4g}", value));
+}
 
 std::string hardware() {
   // Looked up once, not for each of many lines: /proc/cpuinfo takes the kernel many milliseconds on some machines.

@@ -43,8 +43,8 @@ std::map<std::string, int> channels_in(const std::string& explain);
 // Their protocols, as "direct+staged".
 std::string protocols_in(const std::string& explain);
 
-// As much as lines of JSON tell of a derived number.
-double hundredths(double value);
+// To four significant digits: more would be noise.
+double rounded(double value);
 
 // "Intel(R) Xeon(R) ..., 2 cores"
 std::string hardware();

@@ -36,7 +36,7 @@ void add_run(Subcommands& tca) {
          "--fabric", *fabric,
          "What carries the bytes where the program does not say; what has mpi in it is started by mpirun")
       ->check(CLI::IsMember({"shm", "cuda", "mpi", "shm+mpi", "cuda+mpi"}));
-  add_sub_cluster_option(app);
+  add_sub_cluster_option(app, *fabric);
   app.add_flag("--tag", options->tag, "Begin each line of output with `[rank] `");
   app.add_option("PROGRAM", options->argv, "The program and its arguments, after `--`")
       ->required()

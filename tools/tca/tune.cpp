@@ -216,8 +216,9 @@ void add_tune(Subcommands& tca) {
   app.add_option("-n,--ranks", options->ranks, "How many ranks, which put in pairs")->capture_default_str();
   app.add_option("--fabric", options->fabric,
                  "What carries the bytes: shm, mpi, or shm+mpi, each of which has a table of its own")
-      ->envname("OPENTCA_FABRIC");
-  add_sub_cluster_option(app);
+      ->envname("OPENTCA_FABRIC")
+      ->check(any_fabric());
+  add_sub_cluster_option(app, options->fabric);
   app.add_option("--seconds", options->seconds,
                  "How long to measure, once every put has been measured three times")
       ->check(CLI::Range(0.0, 3600.0))

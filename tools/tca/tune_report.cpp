@@ -10,7 +10,6 @@
 
 #include "record.hpp"
 #include "route/hardware.hpp"
-#include "tca/version.hpp"
 #include "tune_grid.hpp"
 
 namespace tca::tool {
@@ -75,7 +74,8 @@ std::vector<route::Sample> samples_of(const Survey& survey) {
 
 route::TuningTable table_of(const Survey& survey) {
   route::TuningTable table;
-  table.origin = {library_version(), route::hardware(), survey.fabrics, survey.ranks, std::time(nullptr)};
+  table.origin = {route::software(survey.fabrics), route::hardware(), survey.fabrics, survey.ranks,
+                  std::time(nullptr)};
   route::fit(
       samples_of(survey), [&](Distance distance) { return survey.crossing_us(distance); }, table);
   return table;

@@ -29,9 +29,9 @@ std::vector<Piece> pieces_of(std::span<const fabric::Put> puts) {
       pieces.push_back({&put, {}, 0, 0});
       continue;
     }
-    for (const Part& part : split(*put.shape)) {
-      pieces.push_back(
-          {&put, part.shape, put.to_offset + part.to_offset, put.from_offset + part.from_offset});
+    for (const base::Part& part : base::split(*put.shape, largest_part)) {
+      pieces.push_back({&put, part.shape, put.to_offset + static_cast<std::uint64_t>(part.to_shift),
+                        put.from_offset + static_cast<std::uint64_t>(part.from_shift)});
     }
   }
   return pieces;

@@ -9,6 +9,7 @@
 #include <optional>
 
 #include "base/fail.hpp"
+#include "base/ranks.hpp"
 #include "fabric/cuda/collective.hpp"
 #include "fabric/cuda/collective_plan.hpp"
 #include "fabric/cuda/device.hpp"
@@ -229,7 +230,7 @@ void CudaFabric::check() {
   if (id == 0) return;
   const Late late = who_is_late(id);
   const std::string whom =
-      late.ranks.empty() ? "others" : fmt::format("rank {}", fmt::join(late.ranks, ", "));
+      late.ranks.empty() ? "others" : fmt::format("rank {}", base::list_ranks(late.ranks));
   for (const int rank : late.ranks) {
     if (const std::optional<std::string> reason = control_.lost(rank)) {
       base::fail(Errc::rank_lost, "rank {} {} while rank {} was waiting for it on its GPU in {}", rank,

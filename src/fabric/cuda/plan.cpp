@@ -6,34 +6,6 @@ namespace tca::cuda {
 
 namespace {
 
-void split_into(std::vector<Part>& parts, Part part, std::uint64_t most) {
-  if (part.shape.bytes() <= most) {
-    parts.push_back(part);
-    return;
-  }
-  Part rest = part;
-  if (part.shape.loop_count == 0) {
-    // A multiple of 16 keeps the alignment.
-    const std::uint64_t half = part.shape.run / 32 * 16;
-    part.shape.run = half;
-    rest.shape.run -= half;
-    rest.to_offset += half;
-    rest.from_offset += half;
-  } else {
-    base::Shape::Loop& outer = part.shape.loops[part.shape.loop_count - 1];
-    base::Shape::Loop& others = rest.shape.loops[part.shape.loop_count - 1];
-    outer.count /= 2;
-    others.count -= outer.count;
-    rest.to_offset += static_cast<std::uint64_t>(static_cast<std::int64_t>(outer.count) * outer.to_pitch);
-    rest.from_offset += static_cast<std::uint64_t>(static_cast<std::int64_t>(outer.count) * outer.from_pitch);
-    for (Part* half : {&part, &rest}) {
-      if (half->shape.loops[half->shape.loop_count - 1].count == 1) --half->shape.loop_count;
-    }
-  }
-  split_into(parts, part, most);
-  split_into(parts, rest, most);
-}
-
 std::int64_t pitch(const base::Shape::Loop& loop, Side side) {
   return side == Side::to ? loop.to_pitch : loop.from_pitch;
 }
@@ -78,12 +50,6 @@ device::Pitches pitches_of(const base::Shape& shape, Side side) {
   device::Pitches pitches;
   for (std::uint64_t i = 0; i < shape.loop_count; ++i) pitches.pitch[i] = pitch(shape.loops[i], side);
   return pitches;
-}
-
-std::vector<Part> split(const base::Shape& shape, std::uint64_t most) {
-  std::vector<Part> parts;
-  split_into(parts, {shape, 0, 0}, std::min(most, largest_part));
-  return parts;
 }
 
 }  // namespace tca::cuda

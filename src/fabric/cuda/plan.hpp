@@ -27,12 +27,7 @@ Word atom_bytes(const base::Shape& shape, Side side, std::uintptr_t address, Wor
 device::Loops loops_of(const base::Shape& shape, Word atom_bytes);
 device::Pitches pitches_of(const base::Shape& shape, Side side);
 
-// A shape as parts of at most so many bytes (32 bits number them), each with its distance from the start on both sides.
+// A put goes in parts of so many bytes, which 32 bits number.
 inline constexpr std::uint64_t largest_part = std::uint64_t{1} << 31;
-struct Part {
-  base::Shape shape;
-  std::uint64_t to_offset, from_offset;
-};
-std::vector<Part> split(const base::Shape& shape, std::uint64_t most = largest_part);
 
 }  // namespace tca::cuda

@@ -78,10 +78,10 @@ std::vector<CudaStage::Part> CudaStage::lay_out(std::span<const fabric::StagedMe
     for (const auto& piece : messages[m].pieces) bytes += piece.shape->bytes();
     const std::uint64_t most = chunk_bytes(bytes);
     for (const auto& piece : messages[m].pieces) {
-      for (const cuda::Part& cut : split(*piece.shape, most)) {
+      for (const base::Part& cut : base::split(*piece.shape, std::min(most, largest_part))) {
         end = aligned(end);
         if (begins[m].empty() || end - begins[m].back() >= most) begins[m].push_back(end);
-        std::byte* const memory = piece.memory + (messages[m].outgoing ? cut.from_offset : cut.to_offset);
+        std::byte* const memory = piece.memory + (messages[m].outgoing ? cut.from_shift : cut.to_shift);
         parts.push_back({m, begins[m].size() - 1, memory, end, cut.shape});
         end += cut.shape.bytes();
       }

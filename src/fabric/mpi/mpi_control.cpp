@@ -10,6 +10,7 @@
 #include <map>
 
 #include "base/fail.hpp"
+#include "base/ranks.hpp"
 #include "fabric/mpi/parcels.hpp"
 #include "fabric/mpi/session.hpp"
 #include "tca/version.hpp"
@@ -135,7 +136,7 @@ void MpiControl::check_partners(const Parcels& parcels, std::string_view what,
   spoil_session();
   // Where everything has come but not gone, it is not known who does not take it.
   const std::string whom =
-      missing.empty() ? "others to take what it sent" : fmt::format("rank {}", fmt::join(missing, ", "));
+      missing.empty() ? "others to take what it sent" : fmt::format("rank {}", base::list_ranks(missing));
   trouble = fmt::format("it waited too long for {} in {}", whom, what);
   base::fail(Errc::timed_out, "rank {} waited {:.1f} s in {} for {}; {}", rank_,
              std::chrono::duration<double>(waited).count(), what, whom,

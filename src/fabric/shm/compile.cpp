@@ -11,6 +11,9 @@ namespace {
 
 using Puts = std::vector<const fabric::Put*>;
 
+// From so many bytes a step on they pay; libraries move fewer by ordinary stores in any case.
+constexpr std::size_t worth_long_moves = 8192;
+
 Puts carried_by(const Puts& puts, Protocol protocol) {
   Puts selected;
   std::copy_if(puts.begin(), puts.end(), std::back_inserter(selected),
@@ -53,8 +56,8 @@ std::optional<base::Shape> walk_together(const fabric::Put& first, const fabric:
 
 // Only these walk two faces together: with a dense side that took a third less time than one after the other, without one up
 // to twice as much, for then four walks a page apart meet in the same few sets of the caches.
-std::uint32_t add_staged(std::vector<Copy>& copies, const Puts& puts, Shapes& shapes) {
-  const std::size_t before = copies.size();
+std::vector<Copy> staged_copies(const Puts& puts, Shapes& shapes) {
+  std::vector<Copy> copies;
   const Puts carried = carried_by(puts, staged);
   for (std::size_t i = 0; i < carried.size(); ++i) {
     const fabric::Put& put = *carried[i];
@@ -63,7 +66,27 @@ std::uint32_t add_staged(std::vector<Copy>& copies, const Puts& puts, Shapes& sh
     copies.push_back(copy_of(put, both ? &*shapes.insert(*both).first : put.shape));
     if (both) ++i;
   }
-  return static_cast<std::uint32_t>(copies.size() - before);
+  return copies;
+}
+
+// The same copies in parts that long moves have room for; blocks need none.
+std::vector<Copy> split(const std::vector<Copy>& copies, Shapes& shapes) {
+  std::vector<Copy> parts;
+  for (const Copy& copy : copies) {
+    if (copy.shape->loop_count == 0) {
+      parts.push_back(copy);
+      continue;
+    }
+    for (const base::Part& part : base::split(*copy.shape, long_move))
+      parts.push_back(
+          {copy.to + part.to_shift, copy.from + part.from_shift, &*shapes.insert(part.shape).first});
+  }
+  return parts;
+}
+
+std::uint32_t append(std::vector<Copy>& copies, const std::vector<Copy>& more) {
+  copies.insert(copies.end(), more.begin(), more.end());
+  return static_cast<std::uint32_t>(more.size());
 }
 
 }  // namespace
@@ -76,8 +99,11 @@ Link compile_link(int partner, const Traffic& traffic, bool guarded, std::vector
   link.partner = partner;
   link.first_copy = static_cast<std::uint32_t>(copies.size());
   link.direct_count = add_copies(copies, traffic.out, direct);
-  link.gather_count = add_staged(copies, traffic.out, shapes);
-  link.scatter_count = add_staged(copies, traffic.in, shapes);
+  link.gathers_long = staged_bytes(traffic.out) >= worth_long_moves;
+  std::vector<Copy> gathered = staged_copies(traffic.out, shapes);
+  if (link.gathers_long) gathered = split(gathered, shapes);
+  link.gather_count = append(copies, gathered);
+  link.scatter_count = append(copies, staged_copies(traffic.in, shapes));
   link.pull_count = add_copies(copies, traffic.in, pull);
   link.out_ring = make_ring(staged_bytes(traffic.out));
   link.in_ring = make_ring(staged_bytes(traffic.in));

@@ -14,7 +14,7 @@ struct Traffic {
   std::vector<const fabric::Put*> out, in;
 };
 
-// Of puts that are walked together; they live as long as the fabric.
+// Of puts that are walked together or in parts; they live as long as the fabric.
 using Shapes = std::set<base::Shape>;
 
 // Everything of a link but where its signals are. Appends its copies.

@@ -16,9 +16,11 @@ struct Seating {
   std::string launcher;  // "tca run", "Open MPI", ...
   std::string path;      // of the control segment; empty for a world of one
   bool named = false;    // a name in /dev/shm that rank 0 creates, rather than the launcher's own memory
-  int here = 1;          // how many of them the launcher started on this host
+  int here = 1;          // how many of them the launcher started on this host, all of them when it does not say
+  bool says_where = false;
 
   bool spans_hosts() const { return here != size; }
+  bool on_one_host() const { return says_where && !spans_hosts(); }
 };
 
 // Throws Error{invalid_argument} for an environment that contradicts itself.

@@ -1,6 +1,8 @@
 #include "fabric/shm/program.hpp"
 
 #include <algorithm>
+#include <cstring>
+#include <utility>
 
 namespace tca::shm {
 
@@ -97,10 +99,32 @@ void ShmProgram::move_out(const Link& link) {
   for (const Copy* end = next + link.direct_count; next != end; ++next) {
     base::copy(next->to, next->from, *next->shape);
   }
-  std::byte* dense = buffer(link.out, link.out_ring);
-  for (const Copy* end = next + link.gather_count; next != end; ++next) {
-    dense = base::gather(dense, next->from, *next->shape);
+  const std::span<const Copy> gathered(next, link.gather_count);
+  std::byte* const dense = buffer(link.out, link.out_ring);
+  link.gathers_long ? gather_long(dense, gathered) : gather(dense, gathered);
+}
+
+void ShmProgram::gather(std::byte* dense, std::span<const Copy> copies) {
+  for (const Copy& copy : copies) dense = base::gather(dense, copy.from, *copy.shape);
+}
+
+void ShmProgram::gather_long(std::byte* dense, std::span<const Copy> copies) {
+  std::byte *const scratch = engine_.scratch.data(), *const end = scratch + engine_.scratch.size();
+  std::byte* filled = scratch;
+  const auto flush = [&] {
+    std::memcpy(dense, scratch, static_cast<std::size_t>(filled - scratch));
+    dense += std::exchange(filled, scratch) - scratch;
+  };
+  for (const Copy& copy : copies) {
+    if (copy.shape->loop_count == 0) {
+      flush();
+      dense = base::gather(dense, copy.from, *copy.shape);
+      continue;
+    }
+    if (copy.shape->bytes() > static_cast<std::size_t>(end - filled)) flush();
+    filled = base::gather(filled, copy.from, *copy.shape);
   }
+  flush();
 }
 
 void ShmProgram::move_in(const Link& link) {

@@ -69,6 +69,7 @@ Seating find_seating() {
   if (env("OPENTCA_RANK") != nullptr) {
     seating = {env_number("OPENTCA_RANK"), env_number("OPENTCA_SIZE"), "tca run", {}, false};
     seating.here = seating.size;
+    seating.says_where = true;
     if (const char* path = env("OPENTCA_CONTROL")) seating.path = path;
     if (seating.path.empty() && seating.size > 1) {
       fail(Errc::invalid_argument, "OPENTCA_RANK is set without OPENTCA_CONTROL; start through `tca run`");
@@ -77,7 +78,8 @@ Seating find_seating() {
     for (const Launcher& launcher : launchers) {
       if (!is_launcher(launcher)) continue;
       seating = {env_number(launcher.rank), env_number(launcher.size), launcher.name, {}, true};
-      seating.here = env(launcher.local_size) ? env_number(launcher.local_size) : seating.size;
+      seating.says_where = env(launcher.local_size) != nullptr;
+      seating.here = seating.says_where ? env_number(launcher.local_size) : seating.size;
       seating.path = fmt::format("/dev/shm/opentca.{}.{}", geteuid(), job_name(launcher));
       break;
     }

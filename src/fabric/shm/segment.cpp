@@ -15,6 +15,7 @@
 
 #include "base/fail.hpp"
 #include "base/poll.hpp"
+#include "base/ranks.hpp"
 
 namespace tca::shm {
 
@@ -208,7 +209,7 @@ void OwnSegment::await_vacated(const Board& board, std::chrono::milliseconds tim
     fail(Errc::timed_out,
          "rank 0 waited {:.1f} s in start-up (World::init) for rank {} to leave the world before this one; "
          "are its World, windows and chains gone?",
-         std::chrono::duration<double>(poll.waited()).count(), fmt::join(still_there, ", "));
+         std::chrono::duration<double>(poll.waited()).count(), base::list_ranks(still_there));
   }
 }
 

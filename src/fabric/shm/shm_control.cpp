@@ -9,6 +9,7 @@
 
 #include "base/counter.hpp"
 #include "base/fail.hpp"
+#include "base/ranks.hpp"
 #include "fabric/shm/process.hpp"
 #include "tca/version.hpp"
 
@@ -145,7 +146,7 @@ void ShmControl::check_seat(int rank, std::uint32_t phase, std::string_view what
 }
 
 void ShmControl::give_up(std::uint32_t phase, std::string_view what, std::chrono::nanoseconds waited) {
-  const std::string missing = fmt::format("rank {}", fmt::join(not_at(phase), ", "));
+  const std::string missing = fmt::format("rank {}", base::list_ranks(not_at(phase)));
   trouble = fmt::format("it waited too long for {} in {}", missing, what);
   base::fail(Errc::timed_out, "rank {} waited {:.1f} s in {} for {}; {}", rank_,
              std::chrono::duration<double>(waited).count(), what, missing,

@@ -21,6 +21,7 @@ class SimControl final : public fabric::Control {
   std::optional<std::string> lost(int rank) override { return model_->turns().lost(rank); }
   void leave(std::string_view reason) override;
   base::Cores cores() const override { return base::Cores::crowded; }
+  bool crowded() const override { return false; }
   bool wait_turn(const fabric::Wait& wait) override;
   std::chrono::duration<double> now() const override;
 

@@ -27,9 +27,10 @@ class SimFabric final : public fabric::Fabric {
   bool carries(int protocol, int rank) const override {
     return rank == rank_ || channel(protocol).reaches(rank_, rank);
   }
-  std::optional<double> predict_us(int protocol, int rank, const base::Shape& shape) const override {
-    if (!channel(protocol).competes()) return std::nullopt;
-    return model_->predict_us(static_cast<std::size_t>(protocol), rank_, rank, shape);
+  std::optional<double> predict_us(int protocol, int from, int to, const base::Shape& shape) const override {
+    if (!channel(protocol).competes() || (from != to && !channel(protocol).reaches(from, to)))
+      return std::nullopt;
+    return model_->predict_us(static_cast<std::size_t>(protocol), from, to, shape);
   }
   std::string device_name() const override {
     return fmt::format("{} ({})", model_->machine().name, model_->machine().gpu.name);
@@ -169,6 +170,19 @@ std::shared_ptr<Model> make_model(const std::string& machine, int ranks, const s
 
 std::unique_ptr<fabric::Control> make_control(std::shared_ptr<Model> model, int rank) {
   return std::make_unique<SimControl>(std::move(model), rank);
+}
+
+fabric::Places find_places(const Model& model) {
+  fabric::Places places = fabric::Places::together(model.ranks());
+  const Channel& first = *model.hardware().channels().front();
+  std::vector<int> heads;  // a rank of each sub-cluster
+  for (int rank = 0; rank < model.ranks(); ++rank) {
+    const auto joined = [&](int head) { return first.reaches(head, rank); };
+    const auto own = std::find_if(heads.begin(), heads.end(), joined);
+    places.sub_cluster[static_cast<std::size_t>(rank)] = static_cast<int>(own - heads.begin());
+    if (own == heads.end()) heads.push_back(rank);
+  }
+  return places;
 }
 
 std::unique_ptr<fabric::Fabric> make_fabric(std::shared_ptr<Model> model, fabric::Control& control) {

@@ -18,6 +18,9 @@ class Model;
 // for an unknown one, an unknown machine, a broken machine file, or more ranks than it has room for.
 std::shared_ptr<Model> make_model(const std::string& machine, int ranks, const std::string& fidelity = {});
 
+// All on one host; a sub-cluster is the ranks that the machine's first channel joins.
+fabric::Places find_places(const Model& model);
+
 // Comes back with the rank's first turn.
 std::unique_ptr<fabric::Control> make_control(std::shared_ptr<Model> model, int rank);
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/fail.hpp"
+#include "base/ranks.hpp"
 
 namespace tca::sim {
 
@@ -127,7 +128,7 @@ std::string Turns::describe_deadlock() const {
     if (seat(rank).state != State::waiting) continue;
     if (++count > shown) continue;
     waits += fmt::format("\n  rank {} waits in {} for rank {}", rank, seat(rank).wait->what(),
-                         fmt::join(seat(rank).wait->missing(), ", "));
+                         base::list_ranks(seat(rank).wait->missing()));
   }
   if (count > shown) waits += fmt::format("\n  and {} more", count - shown);
   return fmt::format(

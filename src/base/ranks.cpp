@@ -1,0 +1,19 @@
+#include "base/ranks.hpp"
+
+#include <fmt/format.h>
+
+namespace tca::base {
+
+std::string list_ranks(std::span<const int> ranks) {
+  std::string text;
+  for (std::size_t first = 0, last = 0; first < ranks.size(); first = last + 1) {
+    for (last = first; last + 1 < ranks.size() && ranks[last + 1] == ranks[last] + 1;) ++last;
+    if (last == first + 1) last = first;  // "1, 2" says it as shortly
+    text += text.empty() ? "" : ", ";
+    text +=
+        last == first ? fmt::format("{}", ranks[first]) : fmt::format("{} to {}", ranks[first], ranks[last]);
+  }
+  return text;
+}
+
+}  // namespace tca::base

@@ -1,0 +1,112 @@
+"""`tca himeno` on shared memory as its users see it: what it prints, a bar on terminals alone, lines of JSON, traces, refusals.
+
+Standard library only. TCA names the command line under test, TCA_TEST_MPI whether it was built with MPI and mpirun is there."""
+
+import json
+import os
+import pty
+import re
+import subprocess
+import tempfile
+import unittest
+
+from launcher_test import PATIENCE, TCA
+
+MPI = bool(os.environ.get("TCA_TEST_MPI", ""))
+REFUSED = 2
+SHORT = ("--size", "XS", "--iterations", "20")
+
+
+class HimenoTest(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = folder.name
+        foreign = ("OPENTCA_", "OMPI_COMM_", "PMI", "SLURM_")
+        self.environment = {k: v for k, v in os.environ.items() if not k.startswith(foreign)}
+
+    def path(self, name):
+        return os.path.join(self.folder, name)
+
+    def himeno(self, *arguments):
+        return subprocess.run(
+            [TCA, "himeno", *arguments], capture_output=True, text=True, timeout=3 * PATIENCE, env=self.environment
+        )
+
+    def assert_done(self, *arguments):
+        done = self.himeno(*arguments)
+        self.assertEqual((done.returncode, done.stderr), (0, ""), done.stdout)
+        return done.stdout
+
+    def test_every_way_to_start_it(self):
+        for start in (("--ranks", "1"), ("--ranks", "2"), ("--ranks", "3", "--threads"), ("--ranks", "4", "--grid", "1,2,2"),
+                      ("--ranks", "2", "--no-overlap"), ("--ranks", "2", "--unguarded")):  # fmt: skip
+            with self.subTest(start=start):
+                said = self.assert_done(*start, *SHORT)
+                self.assertIn("every cell is the same to the bit", said)
+                self.assertRegex(said, r"OpenTCA +[0-9]+ +[0-9.]+ +[0-9.]+ +[0-9.]+ +[0-9.]+ +[0-9.]+\n")
+
+    @unittest.skipUnless(MPI, "no mpirun, or built without MPI")
+    def test_beside_mpi(self):
+        for ranks in ("1", "2"):
+            with self.subTest(ranks=ranks):
+                said = self.assert_done("--ranks", ranks, *SHORT, "--compare")
+                self.assertRegex(said, r"\nMPI +[0-9]+ ")
+                self.assertRegex(said, r"MPI / OpenTCA: exchange .* [0-9.]+, whole iteration [0-9.]+")
+
+    def test_lines_of_json(self):
+        for _ in range(2):
+            self.assert_done("--ranks", "2", *SHORT, "--json", self.path("out.jsonl"))
+        with open(self.path("out.jsonl")) as file:
+            lines = [json.loads(line) for line in file]
+        self.assertEqual(len(lines), 2)
+        for line in lines:
+            has = {key: line[key] for key in ("bench", "fabric", "start", "peer", "ranks", "size", "iterations", "agrees")}
+            self.assertEqual(has, {"bench": "himeno", "fabric": "shm", "start": "host", "peer": None, "ranks": 2, "size": "XS",
+                                   "iterations": 20, "agrees": True})  # fmt: skip
+            self.assertGreater(line["seconds"], 0)
+            flops = 34 * 30 * 30 * 62
+            self.assertAlmostEqual(line["mflops"] * line["seconds"] / (flops * line["iterations"] / 1e6), 1, delta=0.02)
+
+    def test_a_trace(self):
+        self.assert_done("--ranks", "2", *SHORT, "--trace", self.path("trace.json"))
+        with open(self.path("trace.json")) as file:
+            events = json.load(file)["traceEvents"]
+        for rank in (0, 1):
+            spans = {event["name"] for event in events if event["ph"] == "X" and event["pid"] == rank}
+            self.assertLessEqual({"start pressure 0", "wait pressure 0", "core"}, spans)
+
+    def test_a_bar_on_a_terminal_alone(self):
+        command = [TCA, "himeno", "--ranks", "2", "--size", "XS", "--seconds", "0.3"]
+        done = subprocess.run(command, capture_output=True, text=True, timeout=3 * PATIENCE, env=self.environment)
+        self.assertNotIn("[#", done.stdout + done.stderr)
+        own, terminal = pty.openpty()
+        with subprocess.Popen(command, stdin=terminal, stdout=terminal, stderr=terminal, env=self.environment) as process:
+            os.close(terminal)
+            said = b""
+            while True:
+                try:
+                    said += os.read(own, 65536)
+                except OSError:  # the other end is closed
+                    break
+            os.close(own)
+            self.assertEqual(process.wait(3 * PATIENCE), 0)
+        self.assertRegex(said.decode(), r"\riterating \[#+\.*\] +[0-9]+ %")
+
+    def test_refusals(self):
+        for reason, arguments in (
+            ("--grid 2x2: give three numbers of ranks", ("--ranks", "4", "--grid", "2x2")),
+            ("--grid 2x2x2 holds 8 ranks, not 4", ("--ranks", "4", "--grid", "2x2x2")),
+            ("--ranks 0: 1 to 4096 are possible", ("--ranks", "0")),
+            ("cannot be written", ("--json", "/nonexistent/out")),
+            ('there is no size "XXL"', ("--size", "XXL")),
+            ("--seconds nan: that is not a number of seconds", ("--seconds", "nan")),
+        ):
+            with self.subTest(arguments=arguments):
+                done = self.himeno(*arguments)
+                self.assertEqual((done.returncode, done.stdout), (REFUSED, ""), done.stderr)
+                self.assertRegex(done.stderr, f"^tca himeno: .*{reason}")
+
+
+if __name__ == "__main__":
+    unittest.main()
