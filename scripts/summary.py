@@ -1,8 +1,11 @@
 #!/usr/bin/env python3
-"""Counts and names what ctest ran: summary.py TITLE RESULTS.xml (JUnit, from ctest --output-junit)."""
+"""Counts and names what ctest ran: summary.py TITLE RESULTS.xml (JUnit, from ctest --output-junit). With --failed before
+them, the end of what each failed test said."""
 import re
 import sys
 import xml.etree.ElementTree as ElementTree
+
+LINES_OF_A_FAILURE = 40
 
 
 def reason(case):
@@ -12,12 +15,20 @@ def reason(case):
     return f": {(match.group(1) or match.group(2)).strip()}" if match else ""
 
 
+def tell_failures(title, cases):
+    for case in cases:
+        print(f"--- {title}: {case.get('name')} failed")
+        print(*(case.findtext("system-out") or "").splitlines()[-LINES_OF_A_FAILURE:], sep="\n")
+
+
 def main():
-    title, path = sys.argv[1:]
+    title, path = sys.argv[-2:]
     passed, failed, skipped = [], [], []
     for case in ElementTree.parse(path).getroot().iter("testcase"):
         status = case.get("status")
         {"run": passed, "fail": failed}.get(status, skipped).append(case)
+    if sys.argv[1] == "--failed":
+        return tell_failures(title, failed)
     for word, cases in (("skipped", skipped), ("FAILED", failed)):
         for case in cases:
             print(f"  {word}  {case.get('name')}{reason(case) if cases is skipped else ''}")

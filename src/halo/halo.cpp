@@ -89,6 +89,21 @@ std::vector<Grid::Coordinates> directions(int dims, bool corners) {
   return all;
 }
 
+// Later sums and products of the same numbers cannot overflow then.
+void check_total(const std::string& name, const Shape& shape, std::size_t dims) {
+  std::int64_t all = 1;
+  for (std::size_t d = 0; d < dims; ++d) {
+    std::int64_t extent = shape.interior[d];
+    if (__builtin_add_overflow(extent, shape.width[d].low, &extent) ||
+        __builtin_add_overflow(extent, shape.width[d].high, &extent) ||
+        __builtin_mul_overflow(all, extent, &all)) {
+      fail(Errc::invalid_argument,
+           "halo '{}': dimension {} has {} elements and ghosts {} and {} wide; that overflows 63 bits", name,
+           d, shape.interior[d], shape.width[d].low, shape.width[d].high);
+    }
+  }
+}
+
 Shape check_shape(const std::string& name, const Grid& grid, const std::vector<std::int64_t>& interior,
                   const std::vector<GhostWidth>& width) {
   const auto dims = static_cast<std::size_t>(grid.dims());
@@ -106,6 +121,7 @@ Shape check_shape(const std::string& name, const Grid& grid, const std::vector<s
            interior[d], shape.width[d].low, shape.width[d].high);
     }
   }
+  check_total(name, shape, dims);
   return shape;
 }
 

@@ -35,7 +35,7 @@ class HimenoTest(unittest.TestCase):
 
     def assert_done(self, *arguments):
         done = self.himeno(*arguments)
-        self.assertEqual((done.returncode, done.stderr), (0, ""), done.stdout)
+        self.assertEqual((done.returncode, done.stderr), (0, ""), done.stdout + done.stderr)
         return done.stdout
 
     def test_every_way_to_start_it(self):

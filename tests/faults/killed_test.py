@@ -109,6 +109,51 @@ class LauncherKilled(WorldTest):
         self.check("setsid", "sh", "-c", f"{PROGRAM} ring; true")
 
 
+@unittest.skipUnless(MPIRUN and os.environ.get("TCA_HAS_MPI"), "no fabric mpi in this build")
+class ByWayOfMpirun(WorldTest):
+    """tca starts mpirun, and mpirun the ranks: whoever is killed, nothing of tca, mpirun or the ranks is left."""
+
+    MPIRUN_TAKES = 6  # a second between asking and killing, and its own start and end
+
+    def job_of(self, ranks=3):
+        job = self.start([TCA, "run", "-n", str(ranks), "--fabric", "shm+mpi", "--", PROGRAM, "ring"])
+        return job, [int(job.says(rf"rank {rank}: runs in process (\d+)")[1]) for rank in range(ranks)]
+
+    def test_interrupted(self):
+        job, _ = self.job_of()
+        os.kill(job.popen.pid, signal.SIGINT)
+        self.assert_ends(job, 130, "tca run: interrupted; 3 ranks ended")
+        self.assert_nothing_left()
+
+    def test_the_launcher_is_killed(self):
+        job, _ = self.job_of()
+        job.popen.kill()
+        self.assert_nothing_left(self.MPIRUN_TAKES)
+
+    def test_the_launcher_is_killed_at_any_moment(self):
+        for moment in (0.02, 0.1, 0.2, 0.3):
+            with self.subTest(moment=moment):
+                job = self.start([TCA, "himeno", "--ranks", "2", "--size", "XS", "--seconds", "60", "--compare"])
+                time.sleep(moment)
+                job.popen.kill()
+                self.assert_nothing_left(self.MPIRUN_TAKES)
+
+    def test_a_rank_is_killed(self):
+        job, pids = self.job_of()
+        os.kill(pids[1], signal.SIGKILL)
+        self.assertNotEqual(job.end(), 0)
+        self.assertIn("rank 1", job.text())
+        self.assert_nothing_left()
+
+    def test_mpirun_is_killed(self):
+        job, pids = self.job_of()
+        with open(f"/proc/{pids[0]}/stat") as file:
+            mpirun = int(file.read().rsplit(")", 1)[1].split()[1])
+        os.kill(mpirun, signal.SIGKILL)
+        self.assert_ends(job, 137, r"tca run: mpirun was killed by signal 9 \(Killed\)")
+        self.assert_nothing_left(self.MPIRUN_TAKES)
+
+
 class CtrlC(WorldTest):
     def test_ends_every_rank_once(self):
         pid, terminal = pty.fork()

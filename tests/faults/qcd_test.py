@@ -45,7 +45,7 @@ class QcdTest(unittest.TestCase):
 
     def assert_done(self, *arguments):
         done = self.qcd(*arguments)
-        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        self.assertEqual((done.returncode, done.stderr), (0, ""), done.stderr)
         return done.stdout
 
     def assert_refused(self, reason, *arguments, code=2):

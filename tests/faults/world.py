@@ -77,7 +77,7 @@ class WorldTest(unittest.TestCase):
             os.kill(pid, signal.SIGKILL)
 
     def named_segments(self):
-        return [name for name in os.listdir("/dev/shm") if name.startswith("opentca.")]
+        return [name for name in os.listdir("/dev/shm") if name.startswith("opentca")]
 
     def start(self, command, **environment):
         process = Process(command, {**self.environment, **environment})

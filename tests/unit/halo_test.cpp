@@ -147,6 +147,15 @@ TEST(Halo, RefusesWhatDoesNotFitTheGrid) {
   EXPECT_TRUE(wrong({"ghosts -1 and 1 wide"}, [](World& world) {
     Halo(world, "u", Grid(1, {1}), {4}, {.width = {{-1, 1}}, .corners = false, .chain = {}});
   }));
+  constexpr std::int64_t large = std::int64_t{1} << 32;
+  EXPECT_TRUE(wrong({"dimension 1 has 4294967296 elements", "overflows 63 bits"}, [](World& world) {
+    Halo(world, "u", Grid(1, {1, 1}), {large, large});
+  }));
+  EXPECT_TRUE(
+      wrong({"ghosts 4611686018427387904 and 4611686018427387904 wide", "overflows"}, [](World& world) {
+        const GhostWidth wide{large << 30, large << 30};
+        Halo(world, "u", Grid(1, {1}), {4}, {.width = {wide}, .corners = false, .chain = {}});
+      }));
 }
 
 TEST(Halo, RefusesAFieldThatIsTooSmall) {

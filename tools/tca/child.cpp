@@ -1,11 +1,15 @@
 // What the launcher's child processes do, from the fork on.
 #include "child.hpp"
 
+#include <poll.h>
 #include <sched.h>
 #include <sys/prctl.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <cerrno>
+#include <filesystem>
+#include <system_error>
 
 namespace tca::tool {
 namespace {
@@ -20,7 +24,18 @@ void bind_to(int cpu) {
   CPU_FREE(set);
 }
 
+// mpirun gives its ranks a second between SIGTERM and SIGKILL.
+constexpr int asked_may_take_ms = 3000;
+
+int pidfd_of(pid_t pid) { return static_cast<int>(syscall(SYS_pidfd_open, pid, 0)); }
+
 }  // namespace
+
+void remove_scratch(const char* folder) {
+  if (*folder == '\0') return;
+  std::error_code gone_already;
+  std::filesystem::remove_all(folder, gone_already);
+}
 
 void become_guard(int lifeline) {
   setpgid(0, 0);
@@ -30,16 +45,24 @@ void become_guard(int lifeline) {
   sigprocmask(SIG_BLOCK, &all, nullptr);
   dup2(lifeline, STDIN_FILENO);
   close_range(STDOUT_FILENO, ~0U, 0);
-  char nothing;
-  while (read(STDIN_FILENO, &nothing, 1) < 0 && errno == EINTR) {
+  LastWill will;
+  int asked_first = -1;
+  for (ssize_t got; (got = read(STDIN_FILENO, &will, sizeof will)) != 0;) {
+    if (got == sizeof will && will.asked_first > 0) asked_first = pidfd_of(will.asked_first);
   }
+  if (asked_first >= 0) {
+    kill(0, SIGTERM);
+    pollfd ended{asked_first, POLLIN, 0};
+    poll(&ended, 1, asked_may_take_ms);
+  }
+  remove_scratch(will.scratch);
   kill(0, SIGKILL);  // a launcher that ends as it should has killed the guard before this
   _exit(0);
 }
 
 void become_rank(const RankStart& start, bool takes_stdin, int cpu, const TaggedOutput::Ends& output) {
   setpgid(0, start.group);
-  prctl(PR_SET_PDEATHSIG, SIGKILL);
+  prctl(PR_SET_PDEATHSIG, start.orphaned);
   if (getppid() != start.launcher) _exit(1);  // it died before the line above
   if (!takes_stdin) dup2(start.null, STDIN_FILENO);
   if (output.out.is_open()) dup2(output.out.get(), STDOUT_FILENO);

@@ -14,8 +14,17 @@ namespace tca::tool {
 
 // Outlives a launcher that was killed, and then kills the group: PR_SET_PDEATHSIG ends only the ranks
 // themselves, not what a rank that is a script has started. As the leader of the group it also keeps the
-// group's number taken.
+// group's number taken. What else is to be done then comes through the lifeline.
 [[noreturn]] void become_guard(int lifeline);
+
+struct LastWill {
+  pid_t asked_first =
+      -1;  // a member that ends processes outside of the group: SIGTERM, and time, before the group is killed
+  char scratch[128] = {};  // a folder to be removed
+};
+
+// With all that is in it; empty does nothing.
+void remove_scratch(const char* folder);
 
 // Everything a rank needs after the fork, made before it.
 struct RankStart {
@@ -28,6 +37,7 @@ struct RankStart {
   rlimit files;
   int null;       // /dev/null
   int exec_said;  // takes errno when the program cannot be run
+  int orphaned;   // the signal that it gets when the launcher has died
 };
 
 // `cpu` is -1 for a rank that is not bound.

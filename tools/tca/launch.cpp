@@ -22,8 +22,11 @@ using Clock = std::chrono::steady_clock;
 using std::chrono::milliseconds;
 
 // How long ranks may take to end by themselves, and how long after that a SIGTERM may take.
-constexpr milliseconds grace{1500};
+constexpr milliseconds rank_grace{1500};
 constexpr milliseconds last_grace{250};
+
+// mpirun asks its ranks itself, and waits a second before it kills them.
+constexpr milliseconds mpirun_grace{3000};
 
 // One key press may arrive as several signals, by way of a program above us; a second press comes later.
 constexpr milliseconds same_press{100};
@@ -73,13 +76,16 @@ class Supervisor {
     if (interrupted_by_ == 0) {
       interrupted_by_ = last_signal_ = number;
       interrupted_at_ = now;
-      deadline_ = now + grace;
+      deadline_ = now + grace();
       team_.signal(number);
     } else if (now - interrupted_at_ > same_press) {  // somebody is in a hurry
-      last_signal_ = SIGKILL;
-      team_.signal(SIGKILL);
+      last_signal_ =
+          options_.argv_is_mpirun ? number : SIGKILL;  // mpirun, killed, would leave files of its ranks
+      team_.signal(last_signal_);
     }
   }
+
+  milliseconds grace() const { return options_.argv_is_mpirun ? mpirun_grace : rank_grace; }
 
   // Ctrl-Z reaches only us, as the ranks have a process group of their own.
   void pause() {
@@ -92,7 +98,7 @@ class Supervisor {
     if (WIFEXITED(ended.status) && WEXITSTATUS(ended.status) == 0) return;
     if (!first_failure_) {
       others_ = team_.alive();
-      if (!deadline_) deadline_ = Clock::now() + grace;
+      if (!deadline_) deadline_ = Clock::now() + grace();
       first_failure_ = ended;
     } else if (last_signal_ == 0 && only_noticed(*first_failure_) && !only_noticed(ended)) {
       first_failure_ = ended;
@@ -141,15 +147,19 @@ class Supervisor {
       team_.ended_well();
       return 0;
     }
-    say(fmt::format("{}: {}{}", options_.name, what_happened(), what_the_others_did()));
+    if (!told_by_mpirun())
+      say(fmt::format("{}: {}{}", options_.name, what_happened(), what_the_others_did()));
     const int status = first_failure_->status;
     return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
   }
 
+  bool told_by_mpirun() const { return options_.argv_is_mpirun && WIFEXITED(first_failure_->status); }
+
   std::string what_happened() const {
     const auto [rank, status] = *first_failure_;
     if (!WIFSIGNALED(status)) return fmt::format("rank {} exited with code {}", rank, WEXITSTATUS(status));
-    return fmt::format("rank {} was killed by signal {} ({})", rank, WTERMSIG(status),
+    return fmt::format("{} was killed by signal {} ({})",
+                       options_.argv_is_mpirun ? "mpirun" : fmt::format("rank {}", rank), WTERMSIG(status),
                        strsignal(WTERMSIG(status)));
   }
 

@@ -19,6 +19,8 @@ struct LaunchOptions {
   std::string name = "tca run";   // begins every message
   int ranks = 1;                  // 1 to max_ranks
   std::vector<std::string> argv;  // the program, found through PATH, and its arguments
+  bool argv_is_mpirun = false;    // the program is one process, which starts and ends the ranks itself
+  std::string scratch;            // a folder to make for the launch, removed with all that is in it at the end
   Bind bind = Bind::automatic;
   bool tag = false;                                              // begin each line of output with `[rank] `
   std::vector<std::pair<std::string, std::string>> environment;  // added to each rank's
@@ -30,9 +32,11 @@ struct LaunchOptions {
 // number of ranks out of range, Error{out_of_memory} when the system refuses to start so many.
 int launch(const LaunchOptions& options);
 
-// Replaces this process by mpirun with the same ranks, program, binding and environment (`tag` has no
-// effect). Returns only when mpirun is missing, after one line on stderr.
-int launch_under_mpirun(const LaunchOptions& options);
+// The same by way of mpirun, which says itself what happened to a rank; its exit code. `tag` has no effect. Returns 127
+// after one line on stderr when there is no mpirun.
+int launch_under_mpirun(LaunchOptions options);
+
+bool has_mpirun();
 
 // Whether this process was started as a rank: by `tca run`, mpirun, or srun.
 bool already_a_rank();

@@ -1,15 +1,19 @@
 // Starts the ranks through mpirun, for a job in which MPI takes part.
 #include <fmt/format.h>
+#include <signal.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <filesystem>
+#include <system_error>
 
+#include "child.hpp"
 #include "cores.hpp"
 #include "launch.hpp"
-#include "tca/error.hpp"
+#include "progress.hpp"
 
 namespace tca::tool {
 namespace {
@@ -39,30 +43,56 @@ std::vector<std::string> command_line(const std::string& mpirun, const LaunchOpt
   return line;
 }
 
+// Ranks on other hosts do not have this host's folders.
+bool in_an_allocation() {
+  return std::getenv("SLURM_JOB_ID") || std::getenv("PBS_JOBID") || std::getenv("LSB_JOBID");
+}
+
+const std::string shared_memory = "/dev/shm", scratch_name = "opentca-mpirun.";
+
+// Folders of launches that were killed together with their guards.
+void remove_left_over() {
+  std::error_code unreadable;
+  for (const auto& entry : std::filesystem::directory_iterator(shared_memory, unreadable)) {
+    const std::string name = entry.path().filename();
+    if (!name.starts_with(scratch_name)) continue;
+    const pid_t launcher = std::atoi(name.c_str() + scratch_name.size());
+    if (launcher > 0 && kill(launcher, 0) != 0 && errno == ESRCH) remove_scratch(entry.path().c_str());
+  }
+}
+
+// Open MPI's ranks share memory by files in /dev/shm, which stay when the ranks are killed; in a folder of their own they
+// can be removed.
+void give_scratch(LaunchOptions& options) {
+  if (in_an_allocation() || access(shared_memory.c_str(), W_OK | X_OK) != 0) return;
+  remove_left_over();
+  options.scratch = fmt::format("{}/{}{}", shared_memory, scratch_name, getpid());
+  for (const char* transport : {"vader", "sm"})  // its name until and since Open MPI 5
+    options.environment.emplace_back(fmt::format("OMPI_MCA_btl_{}_backing_directory", transport),
+                                     options.scratch);
+}
+
 }  // namespace
 
-int launch_under_mpirun(const LaunchOptions& options) {
-  if (options.ranks < 1 || options.ranks > max_ranks)
-    throw Error(Errc::invalid_argument,
-                fmt::format("{} ranks: 1 to {} are possible", options.ranks, max_ranks));
+bool has_mpirun() { return !find_program("mpirun").empty(); }
+
+int launch_under_mpirun(LaunchOptions options) {
   const std::string mpirun = find_program("mpirun");
   if (mpirun.empty()) {
     fmt::print(stderr, "{}: mpirun is not there; install Open MPI (package openmpi-bin)\n", options.name);
     return 127;
   }
-  for (const auto& [name, value] : options.environment) setenv(name.c_str(), value.c_str(), 1);
   if (geteuid() == 0) {
-    setenv("OMPI_ALLOW_RUN_AS_ROOT", "1", 1);
-    setenv("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1", 1);
+    options.environment.emplace_back("OMPI_ALLOW_RUN_AS_ROOT", "1");
+    options.environment.emplace_back("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1");
   }
-  std::vector<std::string> line = command_line(mpirun, options);
-  std::vector<char*> argv;
-  for (std::string& argument : line) argv.push_back(argument.data());
-  argv.push_back(nullptr);
-  std::fflush(nullptr);
-  execv(mpirun.c_str(), argv.data());
-  fmt::print(stderr, "{}: {}: {}\n", options.name, mpirun, std::strerror(errno));
-  return 126;
+  // Its ranks write into a pipe, and what they write ends up here.
+  if (const int columns = terminal_columns(); columns > 0)
+    options.environment.emplace_back(terminal_columns_variable, std::to_string(columns));
+  give_scratch(options);
+  options.argv = command_line(mpirun, options);
+  options.argv_is_mpirun = true;
+  return launch(options);
 }
 
 }  // namespace tca::tool

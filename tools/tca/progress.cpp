@@ -7,6 +7,8 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <cstdlib>
+#include <thread>
 #include <utility>
 
 namespace tca::tool {
@@ -14,11 +16,8 @@ namespace {
 
 constexpr auto interval = std::chrono::milliseconds(100);
 
-int terminal_width() {
-  winsize size{};
-  if (ioctl(STDERR_FILENO, TIOCGWINSZ, &size) != 0 || size.ws_col == 0) return 80;
-  return size.ws_col;
-}
+// A launcher that reads stderr and stdout from two pipes keeps no order between them.
+constexpr auto passed_on_within = std::chrono::milliseconds(50);
 
 void write_stderr(const std::string& text) {
   std::fwrite(text.data(), 1, text.size(), stderr);
@@ -27,14 +26,24 @@ void write_stderr(const std::string& text) {
 
 }  // namespace
 
+int terminal_columns() {
+  if (const char* said = std::getenv(terminal_columns_variable)) return std::atoi(said);
+  if (!isatty(STDERR_FILENO)) return 0;
+  winsize size{};
+  if (ioctl(STDERR_FILENO, TIOCGWINSZ, &size) != 0 || size.ws_col == 0) return 80;
+  return size.ws_col;
+}
+
 Progress::Progress(std::string label, std::int64_t total)
-    : label_(std::move(label)), total_(total), shown_(total > 0 && isatty(STDERR_FILENO)) {}
+    : label_(std::move(label)), total_(total), shown_(total > 0 && terminal_columns() > 0) {}
 
 Progress::Progress(std::string label, std::chrono::duration<double> limit)
-    : label_(std::move(label)), limit_(limit), shown_(limit.count() > 0 && isatty(STDERR_FILENO)) {}
+    : label_(std::move(label)), limit_(limit), shown_(limit.count() > 0 && terminal_columns() > 0) {}
 
 Progress::~Progress() {
-  if (shown_) write_stderr("\r\033[K");
+  if (!shown_) return;
+  write_stderr("\r\033[K");
+  if (!isatty(STDERR_FILENO)) std::this_thread::sleep_for(passed_on_within);
 }
 
 bool Progress::due() const { return shown_ && Clock::now() >= next_draw_; }
@@ -53,11 +62,12 @@ void Progress::draw(double fraction, const std::string& note) {
   const std::string left = fraction > 0.02 ? fmt::format("{:.0f} s left", seconds / fraction - seconds) : "";
   const std::string after =
       fmt::format(" {:3.0f} %  {}{}{}", fraction * 100, left, note.empty() ? "" : "  ", note);
-  const int room = terminal_width() - 1 - static_cast<int>(label_.size() + after.size()) - 3;
+  const int columns = terminal_columns();
+  const int room = columns - 1 - static_cast<int>(label_.size() + after.size()) - 3;
   const int width = std::clamp(room, 0, 40);
   const int filled = static_cast<int>(fraction * width);
   std::string line = fmt::format("{} [{:#<{}}{:.<{}}]{}", label_, "", filled, "", width - filled, after);
-  line.resize(std::min(line.size(), static_cast<std::size_t>(terminal_width() - 1)));
+  line.resize(std::min(line.size(), static_cast<std::size_t>(columns - 1)));
   write_stderr("\r" + line + "\033[K");
 }
 

@@ -7,6 +7,10 @@
 
 namespace tca::tool {
 
+// How wide the terminal is that stderr is, or that a launcher in between says it leads to; 0 when it leads to none.
+int terminal_columns();
+inline constexpr const char* terminal_columns_variable = "OPENTCA_TERMINAL_COLUMNS";
+
 // Used by one rank only. `update` is cheap enough for a loop that takes microseconds a turn.
 class Progress {
  public:

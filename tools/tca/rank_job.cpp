@@ -40,11 +40,9 @@ int launch_ranks(const std::string& name, const RankJob& job) {
   LaunchOptions launching{.name = name, .ranks = job.ranks, .argv = own_command_line(), .bind = job.bind};
   if (is_over_mpi(job.fabric)) return launch_under_mpirun(launching);
   if (job.compare && !on_gpus(job)) {  // NCCL needs no launcher of its own
-    if (have_mpi) {
-      launch_under_mpirun(launching);  // comes back only when there is no mpirun
-    } else {
-      fmt::print(stderr, "{}: built without MPI, so there is nothing to compare with\n", name);
-    }
+    if (have_mpi && has_mpirun()) return launch_under_mpirun(launching);
+    fmt::print(stderr, "{}: {}, so there is nothing to compare with\n", name,
+               have_mpi ? "mpirun is not there (package openmpi-bin)" : "built without MPI");
     std::erase(launching.argv, "--compare");
   }
   return launch(launching);

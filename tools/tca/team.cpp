@@ -48,14 +48,16 @@ std::vector<std::string> environment_for_ranks(const LaunchOptions& options, int
   std::vector<std::string> environment;
   for (char** entry = environ; *entry; ++entry) environment.emplace_back(*entry);
   for (const auto& [name, value] : options.environment) set_variable(environment, name, value);
-  set_variable(environment, "OPENTCA_SIZE", std::to_string(options.ranks));
   set_variable(environment, "OPENTCA_CONTROL", fmt::format("/proc/{}/fd/{}", getpid(), control));
+  if (options.argv_is_mpirun) return environment;
+  set_variable(environment, "OPENTCA_SIZE", std::to_string(options.ranks));
   set_variable(environment, "OPENTCA_RANK", "");
   return environment;
 }
 
 std::vector<int> cpus_to_bind(const LaunchOptions& options) {
   std::vector<int> cpus = usable_cpus();
+  if (options.argv_is_mpirun) return {};
   const bool bound = options.bind == Bind::core || (options.bind == Bind::automatic &&
                                                     static_cast<std::size_t>(options.ranks) <= cpus.size());
   if (!bound) cpus.clear();
@@ -75,12 +77,14 @@ std::string program_to_run(const std::string& name) {
 
 }  // namespace
 
-Team::Team(const LaunchOptions& options, const sigset_t& rank_signals, TaggedOutput* output) {
+Team::Team(const LaunchOptions& options, const sigset_t& rank_signals, TaggedOutput* output)
+    : scratch_(options.scratch) {
   control_ = Fd(memfd_create("opentca-control", MFD_CLOEXEC));
   if (!control_.is_open())
     throw Error(Errc::out_of_memory, fmt::format("no memory file for the ranks: {}", std::strerror(errno)));
   try {
     start_guard();
+    make_scratch();
     start_ranks(options, rank_signals, output);
     check_started(options.argv.front());
   } catch (...) {
@@ -117,14 +121,16 @@ void Team::start_ranks(const LaunchOptions& options, const sigset_t& rank_signal
                   rank_signals,
                   {},
                   null.get(),
-                  said.write.get()};
+                  said.write.get(),
+                  options.argv_is_mpirun ? SIGTERM : SIGKILL};
   // Tagged output takes two descriptors a rank here; the ranks keep the limit they would have without us.
   getrlimit(RLIMIT_NOFILE, &start.files);
   const rlimit raised{start.files.rlim_max, start.files.rlim_max};
   if (output) setrlimit(RLIMIT_NOFILE, &raised);
   const std::vector<int> cpus = cpus_to_bind(options);
-  for (int rank = 0; rank < options.ranks; ++rank) {
-    environment.back() = fmt::format("OPENTCA_RANK={}", rank);
+  const int processes = options.argv_is_mpirun ? 1 : options.ranks;
+  for (int rank = 0; rank < processes; ++rank) {
+    if (!options.argv_is_mpirun) environment.back() = fmt::format("OPENTCA_RANK={}", rank);
     start.environment = pointers(environment);
     const TaggedOutput::Ends ends = output ? output->add_rank(rank) : TaggedOutput::Ends{};
     const int cpu = cpus.empty() ? -1 : cpus[static_cast<std::size_t>(rank) % cpus.size()];
@@ -134,12 +140,31 @@ void Team::start_ranks(const LaunchOptions& options, const sigset_t& rank_signal
       throw Error(Errc::out_of_memory,
                   fmt::format("only {} of {} ranks could be started: {}; start fewer, or raise "
                               "`ulimit -u` or the container's limit of processes",
-                              rank, options.ranks, std::strerror(errno)));
+                              rank, processes, std::strerror(errno)));
     setpgid(pid, guard_);
+    if (options.argv_is_mpirun) tell_guard(pid);
     ranks_.push_back(pid);
     ++alive_;
   }
   exec_said_ = std::move(said.read);
+}
+
+// The guard knows of it before it is there.
+void Team::make_scratch() const {
+  if (scratch_.empty()) return;
+  tell_guard(-1);
+  remove_scratch(scratch_.c_str());
+  if (mkdir(scratch_.c_str(), 0700) != 0)
+    throw Error(Errc::incompatible,
+                fmt::format("cannot make the folder {}: {}", scratch_, std::strerror(errno)));
+}
+
+// All of it fits into what a pipe takes in one piece.
+void Team::tell_guard(pid_t asked_first) const {
+  LastWill will{.asked_first = asked_first};
+  scratch_.copy(will.scratch, sizeof will.scratch - 1);
+  while (write(lifeline_.get(), &will, sizeof will) < 0 && errno == EINTR) {
+  }
 }
 
 // The pipe closes by itself in every rank whose program has started.
@@ -183,6 +208,7 @@ void Team::end() {
     if (pid > 0) waitpid(pid, nullptr, 0);
   waitpid(guard_, nullptr, 0);
   guard_ = -1;
+  remove_scratch(scratch_.c_str());
 }
 
 }  // namespace tca::tool

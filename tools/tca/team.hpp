@@ -50,6 +50,8 @@ class Team {
 
  private:
   void start_guard();
+  void make_scratch() const;
+  void tell_guard(pid_t asked_first) const;
   void start_ranks(const LaunchOptions& options, const sigset_t& rank_signals, TaggedOutput* output);
   void check_started(const std::string& program);
   void end();
@@ -57,6 +59,7 @@ class Team {
   Fd control_;    // what the ranks share; they open it through /proc
   Fd lifeline_;   // closes when this process ends, however it does
   Fd exec_said_;  // what went wrong in a rank before its program ran
+  std::string scratch_;
   pid_t guard_ = -1;
   std::vector<pid_t> ranks_;  // -1 once reaped
   int alive_ = 0;

@@ -33,13 +33,11 @@ void Carrier::run() {
   base::leave_signals_to_others();
   InMpi::leave_uncounted();
   try {
-    std::optional<Clock::time_point> idle_since;
+    Clock::time_point idle_since = Clock::now();
     while (!over_.load(std::memory_order_relaxed)) {
       if (carry()) {
-        idle_since.reset();
-      } else if (!idle_since) {
         idle_since = Clock::now();
-      } else if (Clock::now() - *idle_since > attentive) {
+      } else if (Clock::now() - idle_since > attentive) {
         std::this_thread::sleep_for(nap);
       }
       do {

@@ -62,6 +62,14 @@ bool is_launcher(const Launcher& launcher) {
   return std::strcmp(launcher.name, "Slurm") != 0 || env_number(launcher.size) > 1;
 }
 
+// Where `tca` has started mpirun, ranks that are all here meet in its memory: a name would stay where all are killed at once.
+void take_memory_of_launcher(Seating& seating) {
+  const char* path = env("OPENTCA_CONTROL");
+  if (path == nullptr || !seating.says_where || seating.here != seating.size) return;
+  seating.path = path;
+  seating.named = false;
+}
+
 }  // namespace
 
 Seating find_seating() {
@@ -81,6 +89,7 @@ Seating find_seating() {
       seating.says_where = env(launcher.local_size) != nullptr;
       seating.here = seating.says_where ? env_number(launcher.local_size) : seating.size;
       seating.path = fmt::format("/dev/shm/opentca.{}.{}", geteuid(), job_name(launcher));
+      take_memory_of_launcher(seating);
       break;
     }
   }
