@@ -100,6 +100,8 @@ class HimenoTest(unittest.TestCase):
             ("--ranks 0: 1 to 4096 are possible", ("--ranks", "0")),
             ("cannot be written", ("--json", "/nonexistent/out")),
             ('there is no size "XXL"', ("--size", "XXL")),
+            ("--start graph needs --fabric cuda", ("--start", "graph")),
+            ("--machine peach3 is for --fabric sim; shm is not modelled", ("--machine", "peach3")),
             ("--seconds nan: that is not a number of seconds", ("--seconds", "nan")),
         ):
             with self.subTest(arguments=arguments):

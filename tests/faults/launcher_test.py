@@ -481,6 +481,14 @@ class CommandLine(LauncherTest):
                 self.assertRegex(done.stderr, reason)
                 self.assertRegex(done.stderr, r"^[^\n]+\nTry `tca[^\n]* --help`\.\n$")
 
+    def test_numbers_of_ranks_that_cannot_be(self):
+        for command in (["run", "--", "true"], ["info"], ["himeno"], ["explain"]):
+            for ranks in ("0", "-1", "4097"):
+                with self.subTest(command=command, ranks=ranks):
+                    done = self.tca(command[0], "-n", ranks, *command[1:])
+                    self.assertEqual((done.returncode, done.stdout), (2, ""), done.stderr)
+                    self.assertRegex(done.stderr, rf"^tca {command[0]}: [^\n]*{ranks}[^\n]*\n$")
+
 
 if __name__ == "__main__":
     unittest.main()

@@ -99,6 +99,13 @@ class OverlapTest(unittest.TestCase):
         for arguments in (("--progress", "points"), ("--points", "4")):
             self.assert_refused("--progress and --points are for overlap", "pingpong", *arguments)
 
+    def test_what_only_other_fabrics_have(self):
+        for reason, arguments in (
+            ("--start graph is for --fabric cuda; on shm the host starts chains", ("--start", "host,graph")),
+            ("--machine peach3 is for --fabric sim; shm is not modelled", ("--machine", "peach3")),
+        ):
+            self.assert_refused(reason, "pingpong", *arguments)
+
     def assert_refused(self, reason, *arguments):
         done = self.bench(*arguments)
         self.assertEqual((done.returncode, done.stdout), (2, ""), done.stderr)

@@ -10,7 +10,7 @@ import tempfile
 import time
 import unittest
 
-from world import GONE_WITHIN, INCOMPATIBLE, OTHER, PATIENCE, PROGRAM, Process, RANK_LOST, TIMED_OUT, WorldTest, wait_until
+from world import GONE_WITHIN, INCOMPATIBLE, OTHER, OUT_OF_MEMORY, PATIENCE, PROGRAM, Process, RANK_LOST, TIMED_OUT, WorldTest, wait_until
 
 
 class Named(WorldTest):
@@ -195,6 +195,25 @@ class Named(WorldTest):
                                      else "interface 0x9.* rank 0 set it up .*interface 0x2")  # fmt: skip
                     self.assertIn("start every rank from the same build", process.text())
                 self.assert_nothing_left()
+
+    def unshared(self, *options):
+        command = ["unshare", *options]
+        if not shutil.which("unshare") or subprocess.run([*command, "true"], capture_output=True, check=False).returncode != 0:
+            self.skipTest(f"no namespace can be made here ({' '.join(command)})")
+        return command
+
+    def test_a_full_dev_shm(self):
+        script = f"mount -t tmpfs -o size=4k none /dev/shm && exec {PROGRAM} ring"
+        command = [*self.unshared("-m"), "sh", "-c", script]
+        process = self.rank(0, 2, *command[1:], program=command[0])
+        self.assert_ends(process, OUT_OF_MEMORY, r"cannot hold the \d+ bytes that 2 ranks meet in .*; enlarge /dev/shm")
+
+    def test_another_pid_namespace(self):
+        command = self.unshared("-p", "-f")
+        first, second = self.rank(0, 2, "ring"), self.rank(1, 2, *command[1:], PROGRAM, "ring", program=command[0])
+        self.assert_ends(first, INCOMPATIBLE, r"cannot map the memory of process \d+ .* in one PID namespace \(one container\)")
+        self.assertNotEqual(second.end(), 0, second.text())
+        self.assert_nothing_left()
 
     def test_worlds_of_different_sizes(self):
         ranks = [self.rank(0, 3, "ring"), self.rank(1, 3, "ring"), self.rank(2, 4, "ring")]

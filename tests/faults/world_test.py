@@ -199,6 +199,13 @@ class Memory(WorldTest):
         job = self.tca_run(2, PROGRAM, "window", "--mib", "100000000")
         self.assert_ends(job, OUT_OF_MEMORY, r"exited with code 6; the other rank ended by itself")
 
+    @unittest.skipIf("UBSAN_OPTIONS" in os.environ, "a sanitizer needs terabytes of addresses")
+    def test_a_limit_of_one_rank(self):
+        job = self.tca_run(2, "sh", "-c", '[ $OPENTCA_RANK = 1 ] && ulimit -v 100000; exec "$0" "$@"', PROGRAM, "ring")
+        self.assert_ends(job, OUT_OF_MEMORY, r"rank 1 could not get its memory for start-up \(inboxes\): .*; ask for less")
+        self.assertEqual(job.text().count("could not get"), 2, job.text())
+        self.assert_nothing_left()
+
     def test_size_that_overflows(self):
         self.assert_ends(self.start([PROGRAM, "window", "--mib", "-5"]), USAGE, "cannot be registered")
 

@@ -158,6 +158,15 @@ TEST(Failure, ARankThatThrowsAnythingElseIsToldToo) {
   EXPECT_EQ(all[0].code, Errc::rank_lost);
 }
 
+TEST(Failure, NumbersOfThreadsThatMakeNoWorldAreRefused) {
+  for (const int ranks : {-1, 0, 4097}) {
+    const Caught error = caught([&] { World::run_threads(ranks, [](World&) {}); });
+    EXPECT_EQ(error.code, Errc::invalid_argument);
+    EXPECT_TRUE(
+        says(error.message, {"a world of " + std::to_string(ranks) + " ranks cannot be", "1 to 4096"}));
+  }
+}
+
 TEST(Failure, WhatASenderSentBeforeItLeftStillArrives) {
   for (int round = 0; round < 50; ++round) {
     World::run_threads(2, [&](World& world) {

@@ -123,6 +123,10 @@ void check_host(const BenchOptions& options) {
   for (const std::string& peer : options.peers) {
     if (peer != "mpi" && peer != "hand") refuse("--peer {} is for --fabric cuda", peer);
   }
+  for (const std::string& start : options.asked_starts) {
+    if (start != "host")
+      refuse("--start {} is for --fabric cuda; on {} the host starts chains", start, options.fabric);
+  }
   if (is_coll(options.what)) return check_coll_bench(options);
   if (options.what != "pingpong" && options.what != "halo" && options.what != "commit")
     refuse("{} is measured on GPUs: add --fabric cuda", options.what);
@@ -173,6 +177,7 @@ void check(const BenchOptions& options) {
     if (row < 1) refuse("--rows must be at least 1");
   }
   check_writable(options.json);
+  check_machine(options.fabric, options.machine);
   if (options.effort.rounds < 1 || options.effort.placements < 1)
     refuse("--rounds and --placements must be at least 1");
   if (options.descriptors < 1 || options.descriptors > 65536)
@@ -273,10 +278,11 @@ void add_bench(Subcommands& tca) {
          "mpi, copy for cudaMemcpyAsync")
       ->delimiter(',')
       ->check(CLI::IsMember({"mpi", "hand", "nccl", "nvshmem", "mscclpp", "copy"}));
-  app.add_option("--start", options->starts, "Who starts chains on cuda: kernel, graph, host, engine")
+  app.add_option(
+         "--start", options->asked_starts,
+         "Who starts chains on cuda: kernel, graph, host, engine; the first three unless told otherwise")
       ->delimiter(',')
-      ->check(CLI::IsMember({"kernel", "graph", "host", "engine"}))
-      ->capture_default_str();
+      ->check(CLI::IsMember({"kernel", "graph", "host", "engine"}));
   app.add_option(
       "--route", options->route,
       "Force a channel: direct, pull or staged; on mpi datatype, packed or rma; on cuda ll, direct or "

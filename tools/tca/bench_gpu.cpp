@@ -79,7 +79,7 @@ class GpuBench {
 
 std::vector<gpu::Way> GpuBench::ways(bool with_scopes) const {
   std::vector<gpu::Way> all;
-  for (const std::string& start : options_.starts) {
+  for (const std::string& start : options_.starts()) {
     gpu::Way way{
         start,          "parts", options_.route, !options_.unguarded, {options_.blocks, options_.threads},
         options_.fabric};

@@ -19,7 +19,7 @@ struct BenchOptions {
   std::vector<std::size_t> extents{32, 64, 128};
   std::vector<std::size_t> rows{256, 1024, 4096};  // bytes a row of a block-stride put
   std::vector<std::string> layouts{"block", "block-stride", "stride"};
-  std::vector<std::string> starts{"kernel", "graph", "host"};
+  std::vector<std::string> asked_starts;
   std::vector<std::string> peers;
   std::string route;
   std::vector<std::string>
@@ -37,8 +37,12 @@ struct BenchOptions {
   bool progresses_by(const char* way) const {
     return std::find(progress.begin(), progress.end(), way) != progress.end();
   }
+  std::vector<std::string> starts() const {
+    return asked_starts.empty() ? std::vector<std::string>{"kernel", "graph", "host"} : asked_starts;
+  }
   bool starts_by(const char* start) const {
-    return std::find(starts.begin(), starts.end(), start) != starts.end();
+    const std::vector<std::string> all = starts();
+    return std::find(all.begin(), all.end(), start) != all.end();
   }
 };
 

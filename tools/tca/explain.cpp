@@ -31,6 +31,7 @@ void check(const ExplainOptions& options) {
     refuse("--ranks {}: 1 to {} are possible", options.ranks, max_ranks);
   if (options.to < 0 || options.to >= options.ranks)
     refuse("--to {}: there are the ranks 0 to {}", options.to, options.ranks - 1);
+  check_machine(options.fabric, options.machine);
   const bench::PutShape& shape = options.shape;
   if (shape.run < 1 || shape.runs < 1) refuse("--run and --runs must be at least 1");
   if (shape.runs > 1 && shape.pitch < shape.run)

@@ -4,6 +4,7 @@
 #include <array>
 #include <cstdlib>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -20,7 +21,7 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 struct InfoOptions {
-  int ranks = 0;
+  std::optional<int> ranks;  // as many as there are cores
   bool json = false;
 };
 
@@ -199,11 +200,11 @@ void print_json(const Machine& machine, int ranks) {
 }
 
 int info(const InfoOptions& options) {
-  if (options.ranks < 0 || options.ranks > max_ranks)
+  if (options.ranks && (*options.ranks < 1 || *options.ranks > max_ranks))
     throw Error(Errc::invalid_argument,
-                fmt::format("{} ranks: 1 to {} are possible", options.ranks, max_ranks));
+                fmt::format("{} ranks: 1 to {} are possible", *options.ranks, max_ranks));
   const Machine machine = this_machine();
-  const int ranks = options.ranks > 0 ? options.ranks : machine.cores;
+  const int ranks = options.ranks.value_or(machine.cores);
   if (options.json)
     print_json(machine, ranks);
   else

@@ -51,6 +51,7 @@ int launch_ranks(const std::string& name, const RankJob& job) {
 void check_fabric(const RankJob& job) {
   if (job.ranks < 1 || job.ranks > max_ranks)
     refuse("--ranks {}: 1 to {} are possible", job.ranks, max_ranks);
+  check_machine(job.fabric, job.machine);
   if (on_gpus(job)) {
     if (!have_cuda)
       refuse("--fabric cuda: this tca was built without CUDA; install the toolkit and build again");

@@ -1,6 +1,7 @@
 // What subcommands say of arguments that cannot be, before anything has run.
 #pragma once
 
+#include <cstdlib>
 #include <fstream>
 #include <string>
 #include <utility>
@@ -18,6 +19,14 @@ template <class... Args>
 // Refuses a file that cannot be written to. An empty path is no file.
 inline void check_writable(const std::string& path) {
   if (!path.empty() && !std::ofstream(path, std::ios::app)) refuse("{}: cannot be written", path);
+}
+
+// Refuses a machine to model that was asked for here, rather than by the environment, where none is modelled.
+inline void check_machine(const std::string& fabric, const std::string& machine) {
+  const char* by_environment = std::getenv("OPENTCA_MACHINE");
+  if (fabric == "sim" || machine.empty() || (by_environment && machine == by_environment)) return;
+  refuse("--machine {} is for --fabric sim; {} is not modelled", machine,
+         fabric.empty() ? "this host" : fabric);
 }
 
 }  // namespace tca::tool

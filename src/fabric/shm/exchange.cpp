@@ -41,8 +41,11 @@ std::vector<Mapping> attach_all(Space& space, fabric::Control& control, Mapping 
   }
   for (std::size_t rank = 0; rank < tokens.size(); ++rank) {
     if (tokens[rank].error == 0) continue;
-    base::fail(Errc::out_of_memory, "rank {} could not get its memory for {}: {}", rank, what,
-               std::strerror(tokens[rank].error));
+    base::fail(Errc::out_of_memory,
+               "rank {} could not get its memory for {}: {}; ask for less, use fewer ranks a host, or raise "
+               "its limits "
+               "(ulimit -v, ulimit -n, the container's memory)",
+               rank, what, std::strerror(tokens[rank].error));
   }
   std::vector<Mapping> mappings(tokens.size());
   for (std::size_t rank = 0; rank < tokens.size(); ++rank) {
