@@ -1,6 +1,9 @@
 // What only worlds over MPI have: communicators of a program, memory of its own, messages beyond what an int counts.
+#include <thread>
+
 #include "coll_check.hpp"
 #include "fabric/mpi/datatype.hpp"
+#include "messages.hpp"
 #include "mpi_ranks.hpp"
 #include "suite.hpp"
 
@@ -18,6 +21,19 @@ TEST(Mpi, AProgressThreadNeedsItsLevel) {
   EXPECT_NE(message.find("needs MPI_THREAD_MULTIPLE, but MPI was initialised with MPI_THREAD_"),
             std::string::npos)
       << message;
+}
+
+TEST(Mpi, OneThreadAloneBelowItsLevel) {
+  const auto body = [](World& world) {
+    std::thread([&] {
+      const Caught error = caught([&] { world.window<int>(1); });
+      require(
+          error.code == Errc::incompatible && says(error.message, {"window 0 is called by another thread"}),
+          "{}", error.message);
+    }).join();
+    world.window<int>(1);
+  };
+  EXPECT_EQ(run_over("mpi", 0, 2, body), "");
 }
 
 // Shared memory cannot reach what a process has allocated; MPI can, also where both serve the world.

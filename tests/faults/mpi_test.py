@@ -8,7 +8,7 @@ import time
 import unittest
 
 from launcher_test import processes_with, wait_until
-from world import INCOMPATIBLE, MPIRUN, PROGRAM, TCA, USAGE, WorldTest
+from world import INCOMPATIBLE, MPIRUN, OTHER, PROGRAM, TCA, USAGE, WorldTest
 
 TIME_LIMIT = 4
 SOON = 15  # seconds for mpirun to start, to see and to end everything
@@ -102,6 +102,18 @@ class MpiTest(WorldTest):
                 job = self.world(3, fabric=fabric, programs=["sh", "-c", script])
                 self.assertEqual(job.end(SOON), INCOMPATIBLE, job.text())
                 self.assertRegex(job.text(), words)
+
+    @unittest.skipUnless(OTHER, "needs a static library, to build a program with another version of it")
+    def test_ranks_of_different_builds(self):
+        script = f'[ "${{OMPI_COMM_WORLD_RANK:-$PMI_RANK}}" = 1 ] && exec {OTHER} ring; exec {PROGRAM} ring'
+        for where, words in (
+            ([], r"rank 1 runs OpenTCA \S+ \(interface 0x9"),  # on one host memory tells first
+            (["env", "-u", "OMPI_COMM_WORLD_LOCAL_SIZE", "-u", "MPI_LOCALNRANKS"], r"OpenTCA \S+ \(messages 9\), rank 0 \S+ \(messages 1\)"),
+        ):
+            with self.subTest(where=where):
+                job = self.world(3, fabric="mpi", programs=[*where, "sh", "-c", script])
+                self.assertEqual(job.end(SOON), INCOMPATIBLE, job.text())
+                self.assertRegex(job.text(), words + ".*; start every rank from the same build")
 
     def test_a_split_host_takes_mpi_unasked(self):
         barrier = ("bench", "barrier", "-n", "3", "--rounds", "1", "--placements", "1")

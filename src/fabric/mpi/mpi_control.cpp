@@ -13,6 +13,7 @@
 #include "base/ranks.hpp"
 #include "fabric/mpi/parcels.hpp"
 #include "fabric/mpi/session.hpp"
+#include "fabric/mpi/wire.hpp"
 #include "tca/version.hpp"
 
 namespace tca::mpi {
@@ -72,7 +73,7 @@ void MpiControl::meet() {
   CPU_ZERO(&cpus);
   sched_getaffinity(0, sizeof cpus, &cpus);
   const auto mine = base::Writer()
-                        .put_string(library_version())
+                        .put_string(fmt::format("{} (messages {})", library_version(), wire_version))
                         .put_string(host_key())
                         .put(cpus)
                         .put_string(watch_->card());
@@ -111,6 +112,7 @@ MpiControl::~MpiControl() {
 }
 
 std::vector<base::Blob> MpiControl::all_gather(const base::Blob& mine, std::string_view what) {
+  check_thread(what);
   Parcels parcels(comm_, Tag::set_up, mine);
   base::Poll poll(cores_);
   while (!parcels.advance()) {

@@ -65,6 +65,19 @@ void ensure_session(Callers callers, std::chrono::milliseconds time_limit) {
              level_name(given), level_name(threads), leaves_out ? without_thread : "");
 }
 
+void check_thread(std::string_view what) {
+  int level = 0, is_main = 0;
+  MPI_Query_thread(&level);
+  if (level > MPI_THREAD_FUNNELED) return;
+  MPI_Is_thread_main(&is_main);
+  if (is_main) return;
+  base::fail(Errc::incompatible,
+             "fabric mpi: {} is called by another thread than the one that initialised MPI, which gave {}; "
+             "use the world "
+             "in that thread, or call MPI_Init_thread with MPI_THREAD_SERIALIZED",
+             what, level_name(level));
+}
+
 void spoil_session() { spoiled = true; }
 
 }  // namespace tca::mpi

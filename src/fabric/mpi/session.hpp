@@ -2,6 +2,7 @@
 #pragma once
 
 #include <chrono>
+#include <string_view>
 
 namespace tca::mpi {
 
@@ -11,6 +12,9 @@ enum class Callers { own_thread, progress_thread, carrier };
 // Initialises MPI unless that has been done; it is finalised when the process ends. Throws Error{incompatible} when MPI does not
 // allow the callers, or has been finalised already.
 void ensure_session(Callers callers, std::chrono::milliseconds time_limit);
+
+// Throws Error{incompatible} where MPI may be called only by the thread that initialised it, and another is about to.
+void check_thread(std::string_view what);
 
 // A rank is lost: MPI_Finalize would wait for it, so that this process ends without it.
 void spoil_session();

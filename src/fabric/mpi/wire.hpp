@@ -1,0 +1,11 @@
+// What ranks of different builds compare before they read each other's messages.
+#pragma once
+
+#include <cstdint>
+
+namespace tca::mpi {
+
+// Changes whenever what ranks say to each other over MPI does: at start-up, at commit, in steps, or when one is lost.
+inline constexpr std::uint32_t wire_version = 1;
+
+}  // namespace tca::mpi
