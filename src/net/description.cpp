@@ -152,6 +152,12 @@ void check(const Description& machine) {
   for (const Interconnect& net : machine.interconnects) check_interconnect(machine, net);
 }
 
+bool ports_collide(const Description& machine) {
+  const auto turns = [](const RouterKind& router) { return router.collision > 0; };
+  return std::ranges::any_of(machine.node.units, turns, &UnitKind::router) ||
+         std::ranges::any_of(machine.interconnects, turns, &Interconnect::switches);
+}
+
 std::uint32_t find_unit(const NodeKind& node, std::string_view name) {
   return find_named(node.units, name, "unit");
 }

@@ -151,6 +151,9 @@ struct Description {
 // that no wire joins, a topology whose size does not divide the number of nodes. Network's constructor calls it.
 void check(const Description& description);
 
+// Whether a busy port of a node loses time when it turns to another input.
+bool ports_collide(const Description& description);
+
 // The index of a unit, kind of link or interconnect; throws Error{invalid_argument} naming those that there are.
 std::uint32_t find_unit(const NodeKind& node, std::string_view name);
 std::uint32_t find_link(const Description& description, std::string_view name);

@@ -2,6 +2,7 @@
 #include <thread>
 
 #include "coll_check.hpp"
+#include "fabric/mpi/compile.hpp"
 #include "fabric/mpi/datatype.hpp"
 #include "messages.hpp"
 #include "mpi_ranks.hpp"
@@ -34,6 +35,21 @@ TEST(Mpi, OneThreadAloneBelowItsLevel) {
     world.window<int>(1);
   };
   EXPECT_EQ(run_over("mpi", 0, 2, body), "");
+}
+
+// All ranks that send to rank 0 first would meet in its port.
+TEST(Mpi, EveryRankBeginsWithTheNext) {
+  const int size = 4, own = 2;
+  std::vector<fabric::Put> out, in;
+  for (int other = 0; other < size; ++other) {
+    if (other == own) continue;
+    out.push_back({.from = own, .to = other});
+    in.push_back({.from = other, .to = own});
+  }
+  const mpi::Operations operations = mpi::compile({"order", false, out, in, {}}, 0, MPI_COMM_WORLD);
+  std::vector<int> order;
+  for (const mpi::Operation& send : operations.sends) order.push_back(send.partner);
+  EXPECT_EQ(order, (std::vector<int>{3, 0, 1}));
 }
 
 // Shared memory cannot reach what a process has allocated; MPI can, also where both serve the world.

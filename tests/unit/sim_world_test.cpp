@@ -1,6 +1,8 @@
 // Programs on modelled machines: what they cost, and what they are told when something is wrong.
 #include <algorithm>
 #include <array>
+#include <filesystem>
+#include <fstream>
 #include <map>
 
 #include "core/world_state.hpp"
@@ -120,6 +122,38 @@ TEST(SimWorld, RowsGoDirectAndLargeBlocksOverTheNetwork) {
       });
   EXPECT_TRUE(says(rows, {"block-stride", "sim/tca, predicted", "next best sim/mpi"}));
   EXPECT_TRUE(says(large, {"block", "sim/mpi, predicted", "next best sim/tca"}));
+}
+
+// Every rank to every other, named in a fixed order or beginning with the next one.
+double exchange_us(const std::string& machine, bool from_next) {
+  constexpr std::int64_t values = 1024;
+  const auto body = [&](World& world) {
+    const int me = world.rank(), size = world.size();
+    const Window<int> window = world.window<int>(2 * values * size);
+    Chain chain = world.chain("everyone");
+    for (int i = 0; i < size; ++i) {
+      const int other = from_next ? (me + i) % size : i;
+      if (other == me) continue;
+      chain.put(window.on(other).at(values * me), window.at(values * (size + other)), block(values))
+          .expect(other);
+    }
+    chain.commit();
+    for (int step = 0; step < 10; ++step) {
+      chain.start();
+      chain.wait();
+    }
+  };
+  const Outcome run = run_on(machine, 8, body);
+  return *std::ranges::max_element(run.seconds) * 1e6;
+}
+
+TEST(SimWorld, PutsTakeTurnsAtPortsThatCollide) {
+  const std::string path = testing::TempDir() + "colliding.toml";
+  std::ofstream(path) << "extends = \"ha-pacs-tca\"\n[units.peach2]\n"
+                         "collision = { value = 100, unit = \"ns\", fitted = \"fit: a test\" }\n";
+  EXPECT_EQ(exchange_us(path, false), exchange_us(path, true));
+  EXPECT_NE(exchange_us("ha-pacs-tca", false), exchange_us("ha-pacs-tca", true));
+  std::filesystem::remove(path);
 }
 
 TEST(SimWorld, ARouteIsForced) {

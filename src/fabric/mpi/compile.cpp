@@ -138,20 +138,31 @@ int tag_of(std::uint32_t number, MPI_Comm comm, std::string_view chain) {
              chain, number);
 }
 
-// What comes from each partner, and what goes to it.
-std::map<int, std::pair<Puts, Puts>> by_partner(const fabric::Share& share) {
-  std::map<int, std::pair<Puts, Puts>> partners;
-  for (const fabric::Put& put : share.incoming) partners[put.from].first.push_back(&put);
-  for (const fabric::Put& put : share.outgoing) partners[put.to].second.push_back(&put);
-  return partners;
+struct Partner {
+  int rank;
+  Puts in, out;
+};
+
+// What comes from each partner, and what goes to it. Every rank begins with the one after itself, so that not all of them send
+// to the same one first.
+std::vector<Partner> by_partner(const fabric::Share& share) {
+  std::map<int, Partner> partners;
+  for (const fabric::Put& put : share.incoming) partners[put.from].in.push_back(&put);
+  for (const fabric::Put& put : share.outgoing) partners[put.to].out.push_back(&put);
+  std::vector<Partner> in_turn;
+  for (auto& [rank, partner] : partners)
+    in_turn.push_back({rank, std::move(partner.in), std::move(partner.out)});
+  if (partners.empty()) return in_turn;
+  const int own = share.outgoing.empty() ? share.incoming.front().to : share.outgoing.front().from;
+  std::ranges::rotate(in_turn, std::ranges::upper_bound(in_turn, own, {}, &Partner::rank));
+  return in_turn;
 }
 
 }  // namespace
 
 Operations compile(const fabric::Share& share, std::uint32_t number, MPI_Comm comm) {
   Compiler compiler(comm, tag_of(number, comm, share.name));
-  for (const auto& [partner, puts] : by_partner(share)) {
-    const auto& [in, out] = puts;
+  for (const auto& [partner, in, out] : by_partner(share)) {
     if (!in.empty()) compiler.add(partner, in, !out.empty(), Side::to);
     if (!out.empty()) compiler.add(partner, out, !in.empty(), Side::from);
   }
@@ -172,9 +183,9 @@ std::vector<fabric::StagedMessage> staged_messages(const fabric::Share& share) {
            put->shape});
     }
   };
-  for (const auto& [partner, puts] : by_partner(share)) {
-    add(partner, puts.first, false);
-    add(partner, puts.second, true);
+  for (const auto& [partner, in, out] : by_partner(share)) {
+    add(partner, in, false);
+    add(partner, out, true);
   }
   return messages;
 }

@@ -124,7 +124,13 @@ SimProgram::Parts SimFabric::parts_of(std::span<const fabric::Put> puts) {
 }
 
 std::unique_ptr<fabric::Program> SimFabric::compile(const fabric::Share& share) {
-  SimProgram::Parts outgoing = parts_of(share.outgoing), incoming = parts_of(share.incoming);
+  std::vector<fabric::Put> puts(share.outgoing.begin(), share.outgoing.end());
+  if (net::ports_collide(model_->machine().network)) {
+    // Every rank begins with the one after itself, so that two do not go through the same rank's port at once.
+    std::ranges::stable_sort(puts, {},
+                             [&](const fabric::Put& put) { return std::pair(put.to < rank_, put.to); });
+  }
+  SimProgram::Parts outgoing = parts_of(puts), incoming = parts_of(share.incoming);
   return std::make_unique<SimProgram>(model_, rank_, share.guarded, chains_++, std::move(outgoing),
                                       std::move(incoming));
 }
