@@ -73,8 +73,7 @@ void check_thread(std::string_view what) {
   if (is_main) return;
   base::fail(Errc::incompatible,
              "fabric mpi: {} is called by another thread than the one that initialised MPI, which gave {}; "
-             "use the world "
-             "in that thread, or call MPI_Init_thread with MPI_THREAD_SERIALIZED",
+             "use the world in that thread, or call MPI_Init_thread with MPI_THREAD_SERIALIZED",
              what, level_name(level));
 }
 

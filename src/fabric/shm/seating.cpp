@@ -65,7 +65,7 @@ bool is_launcher(const Launcher& launcher) {
 // Where `tca` has started mpirun, ranks that are all here meet in its memory: a name would stay where all are killed at once.
 void take_memory_of_launcher(Seating& seating) {
   const char* path = env("OPENTCA_CONTROL");
-  if (path == nullptr || !seating.says_where || seating.here != seating.size) return;
+  if (path == nullptr || !seating.on_one_host()) return;
   seating.path = path;
   seating.named = false;
 }
