@@ -134,6 +134,22 @@ fabric::Places find_places(fabric::Control& control, std::vector<int> hosts) {
   return places;
 }
 
+// A fabric without MPI reaches neither from host to host nor from sub-cluster to sub-cluster.
+void check_reach(const fabric::Places& places, const std::string& fabric) {
+  if (needs_mpi(fabric)) return;
+  for (std::size_t rank = 0; rank < places.host.size(); ++rank) {
+    if (places.host[rank] == 0 && places.sub_cluster[rank] == 0) continue;
+    const std::string where =
+        places.host[rank] != 0
+            ? "on another host than rank 0, and it serves one host"
+            : fmt::format("in another sub-cluster than rank 0 (OPENTCA_SUBCLUSTER={}), and it serves one",
+                          asked_sub_cluster());
+    fail(Errc::invalid_argument,
+         "fabric {}: rank {} is {}; choose {}+mpi or mpi (WorldOptions::fabric or OPENTCA_FABRIC)", fabric,
+         rank, where, fabric);
+  }
+}
+
 // Every fabric lives on a control plane over MPI as well, so that a program's communicator can bring up any.
 Ground bring_up_on(std::unique_ptr<fabric::Control> control, std::string launcher, const Wishes& wishes) {
   Ground ground;
@@ -141,13 +157,7 @@ Ground bring_up_on(std::unique_ptr<fabric::Control> control, std::string launche
   ground.launcher = std::move(launcher);
   agree_on_fabric(*ground.control, wishes);
   ground.places = find_places(*ground.control, hosts_over_mpi(*ground.control));
-  for (std::size_t rank = 0; rank < ground.places.host.size() && !needs_mpi(wishes.fabric); ++rank) {
-    if (ground.places.host[rank] == 0) continue;
-    fail(Errc::invalid_argument,
-         "fabric {}: rank {} is on another host than rank 0, and it serves one host; choose {}+mpi or mpi "
-         "(WorldOptions::fabric or OPENTCA_FABRIC)",
-         wishes.fabric, rank, wishes.fabric);
-  }
+  check_reach(ground.places, wishes.fabric);
   make_fabrics(ground, wishes, Ranks::processes);
   return ground;
 }
@@ -222,7 +232,9 @@ Ground bring_up_process(const Wishes& wishes) {
     ground.control = shm::join(seating, wishes.time_limit);
     agree_on_fabric(*ground.control, wishes);
   }
-  ground.places = fabric::Places::together(ground.control->size());
+  ground.places =
+      find_places(*ground.control, std::vector<int>(static_cast<std::size_t>(ground.control->size())));
+  check_reach(ground.places, wishes.fabric);
   make_fabrics(ground, wishes, ranks);
   return ground;
 }

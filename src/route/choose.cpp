@@ -67,7 +67,10 @@ Choice choose(Fabrics fabrics, const Costs& costs, int target, const base::Shape
 
 std::string describe(const base::Shape& shape) {
   if (shape.loop_count == 0) return "block";
-  return fmt::format("{}, {} runs of {} bytes", to_string(classify(shape)), shape.runs(), shape.run);
+  std::string counts;
+  for (std::size_t i = shape.loop_count; i-- > 0;)
+    counts += fmt::format("{}{}", shape.loops[i].count, i > 0 ? " x " : "");
+  return fmt::format("{} runs of {} bytes", counts, shape.run);
 }
 
 std::string explain(Fabrics fabrics, const Costs& costs, int target, const base::Shape& shape, Choice chosen,

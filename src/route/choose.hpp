@@ -40,7 +40,7 @@ std::vector<Candidate> candidates(std::span<const std::unique_ptr<fabric::Fabric
                                   const Costs& costs, int target, const base::Shape& shape,
                                   const std::string& override_name);
 
-// The layout in words, e.g. "stride, 4096 runs of 8 bytes".
+// The layout in words: "block", "4096 runs of 8 bytes" or, with an outer loop, "64 x 32 runs of 16 bytes".
 std::string describe(const base::Shape& shape);
 
 // Why: the channel, its predicted time and the next best one's.

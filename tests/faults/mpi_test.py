@@ -134,6 +134,15 @@ class MpiTest(WorldTest):
         self.assertEqual(job.end(SOON), USAGE, job.text())
         self.assertIn("OPENTCA_SUBCLUSTER=0 is not a number of ranks, 1 or more", job.text())
 
+    def test_a_split_host_on_a_fabric_that_cannot_cross(self):
+        words = r"fabric shm: rank 2 is in another sub-cluster than rank 0 \(OPENTCA_SUBCLUSTER=2\).*; choose shm\+mpi or mpi"
+        for job in (
+            self.world(3, "ring", fabric="shm", OPENTCA_SUBCLUSTER="2"),
+            self.tca_run(3, PROGRAM, "ring", OPENTCA_FABRIC="shm", OPENTCA_SUBCLUSTER="2"),
+        ):
+            self.assertEqual(job.end(SOON), USAGE, job.text())
+            self.assertRegex(job.text(), words)
+
     def test_ranks_of_tca_run(self):
         job = self.tca_run(2, PROGRAM, "ring", OPENTCA_FABRIC="mpi")
         self.assertEqual(job.end(), USAGE, job.text())

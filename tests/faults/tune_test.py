@@ -87,6 +87,8 @@ class Kept(Tuning):
         self.assert_ends(self.tune("--ranks", "1"), USAGE, "--ranks 1: 2 to 4096")
         self.assert_ends(self.tune("--verify", "--dry-run"), USAGE, "--verify writes no table")
         self.assert_ends(self.tune("--json", "/nowhere/all.jsonl"), USAGE, "/nowhere/all.jsonl: cannot be written")
+        for name, reason in (("all.txt", r"must end in \.svg"), ("/nowhere/all.svg", "/nowhere/all.svg: cannot be written")):
+            self.assert_ends(self.tune("--plot", self.path(name)), USAGE, reason)
         nowhere = {k: v for k, v in self.environment.items() if k not in ("HOME", "XDG_CACHE_HOME")}
         self.environment = nowhere
         self.assert_ends(self.tune(), USAGE, "nowhere to keep the table")

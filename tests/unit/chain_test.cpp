@@ -127,7 +127,7 @@ TEST(Chain, ExplainsEveryDescriptor) {
               fmt::format("  0: 8 bytes, block, window 0 +0 -> rank {} window 0 +32: shm/", other),
               "predicted", " us (next best shm/",
               fmt::format(
-                  "  1: 800 bytes, stride, 100 runs of 8 bytes, window 0 +4000000 -> rank {} window 0 +8000",
+                  "  1: 800 bytes, 100 runs of 8 bytes, window 0 +4000000 -> rank {} window 0 +8000",
                   other),
               fmt::format("  2: signal to rank {}", other)}));
   });

@@ -243,7 +243,9 @@ TEST_F(RouteTest, ExplainsItsChoice) {
   EXPECT_TRUE(says(route::explain(fabrics, costs, 7, word, {1, 0}, {}),
                    {"odd/first, no prediction", "the only channel"}));
   EXPECT_EQ(route::describe(word), "block");
-  EXPECT_EQ(route::describe(base::pair_up(stride(10, 2), stride(10, 2), 4)), "stride, 10 runs of 4 bytes");
+  EXPECT_EQ(route::describe(base::pair_up(stride(10, 2), stride(10, 2), 4)), "10 runs of 4 bytes");
+  const Layout box = subarray({5, 6, 7}, {0, 0, 0}, {2, 3, 4});
+  EXPECT_EQ(route::describe(base::pair_up(box, box, 4)), "2 x 3 runs of 16 bytes");
 }
 
 }  // namespace

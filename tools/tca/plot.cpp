@@ -13,6 +13,7 @@
 #include <memory>
 
 #include "launch.hpp"
+#include "refuse.hpp"
 #include "subcommand.hpp"
 
 namespace tca::tool {
@@ -52,6 +53,18 @@ int failed(const std::string& why) {
   return 1;
 }
 
+// What drawing needs of this machine. Throws Error{invalid_argument} when it is not there.
+struct Tools {
+  fs::path script = find_script();
+  std::string python = find_python();
+
+  Tools() {
+    if (script.empty()) refuse("the script plot.py is neither in share/opentca nor in the source tree");
+    if (python.empty())
+      refuse("python3 with matplotlib is not there; install the package python3-matplotlib");
+  }
+};
+
 // By a child, since somebody may have more to do afterwards.
 int run_to_the_end(const std::vector<char*>& argv) {
   std::fflush(nullptr);
@@ -66,13 +79,20 @@ int run_to_the_end(const std::vector<char*>& argv) {
 
 }  // namespace
 
+void check_drawable(const std::string& output) {
+  if (output.empty()) return;
+  const std::string ending = fs::path(output).extension();
+  if (ending != ".svg" && ending != ".png" && ending != ".pdf")
+    refuse("{}: the name must end in .svg, .png or .pdf", output);
+  const bool was_there = fs::exists(output);
+  check_writable(output);
+  if (!was_there) fs::remove(output);
+  const Tools tools;
+}
+
 int draw(const std::vector<std::string>& files, const std::string& output, const std::string& title) {
-  const fs::path script = find_script();
-  if (script.empty()) return failed("its script plot.py is neither in share/opentca nor in the source tree");
-  const std::string python = find_python();
-  if (python.empty())
-    return failed("python3 with matplotlib is not there; install the package python3-matplotlib");
-  std::vector<std::string> line{python, script, "-o", output};
+  const Tools tools;
+  std::vector<std::string> line{tools.python, tools.script, "-o", output};
   if (!title.empty()) line.insert(line.end(), {"--title", title});
   line.emplace_back("--");
   line.insert(line.end(), files.begin(), files.end());

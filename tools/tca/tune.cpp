@@ -46,6 +46,7 @@ void check_before_launch(const TuneOptions& options) {
   if (options.ranks < 2 || options.ranks > max_ranks)
     refuse("--ranks {}: 2 to {} are possible", options.ranks, max_ranks);
   check_writable(options.json);
+  check_drawable(options.plot);
   if (options.verify && (options.dry_run || !options.output.empty() || !options.plot.empty()))
     refuse("--verify writes no table and draws nothing; leave --dry-run, --output and --plot out");
   const fs::path path =
