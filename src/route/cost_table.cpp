@@ -160,6 +160,8 @@ std::string_view to_string(Spacing spacing) {
       return "close";
     case Spacing::spread:
       return "spread";
+    case Spacing::wide:
+      return "wide";
     case Spacing::aliased:
       return "aliased";
     case Spacing::paged:
@@ -172,13 +174,16 @@ std::string_view to_string(Spacing spacing) {
 
 namespace {
 
+// Where short runs are `wide`, pulling 512 of 16 or 32 bytes took a virtual EPYC (Zen 4) 1.5 us, else 5.5 us.
 Spacing spacing(std::uint64_t run, std::int64_t pitch) {
   const auto apart = static_cast<std::uint64_t>(std::abs(pitch));
   if (run < cache_line ? apart < cache_line / 2 : apart < run + cache_line) return Spacing::dense;
   if (apart < cache_line) return Spacing::close;
   const bool aliases = apart % aliasing == 0;
   if (apart >= page) return aliases ? Spacing::paged_aliased : Spacing::paged;
-  return aliases ? Spacing::aliased : Spacing::spread;
+  if (aliases) return Spacing::aliased;
+  return run < cache_line && apart >= 4 * cache_line && apart % cache_line != 0 ? Spacing::wide
+                                                                                : Spacing::spread;
 }
 
 }  // namespace

@@ -102,12 +102,16 @@ TEST_F(RouteTest, SpacingsAreThoseOfTheWorseSide) {
   EXPECT_EQ(spacing(5, 5), Spacing::close);
   EXPECT_EQ(spacing(7, 5), Spacing::close);
   EXPECT_EQ(spacing(8, 8), Spacing::spread);
+  EXPECT_EQ(spacing(31, 31), Spacing::spread);
+  EXPECT_EQ(spacing(33, 33), Spacing::wide);
+  EXPECT_EQ(spacing(40, 40), Spacing::spread);  // at the same place of every fifth line
   const auto of_lines = [](std::int64_t run, std::int64_t pitch) {
     const Layout layout = block_stride(3, run, pitch);
     return route::spacing(base::pair_up(layout, layout, 8));
   };
   EXPECT_EQ(of_lines(64, 71), Spacing::dense);
   EXPECT_EQ(of_lines(64, 72), Spacing::spread);
+  EXPECT_EQ(of_lines(64, 80), Spacing::spread);
   EXPECT_EQ(of_lines(600, 604), Spacing::dense);
   EXPECT_EQ(of_lines(600, 609), Spacing::paged);
   EXPECT_EQ(spacing(64, 64), Spacing::aliased);

@@ -20,9 +20,10 @@ void add(Shapes& shapes, const PutShape& shape) {
 
 std::size_t next_multiple(std::size_t above, std::size_t of) { return (above / of + 1) * of; }
 
-// One of each spacing that runs of this length can have, and two where the class is wide.
+// One of each spacing that runs of this length can have, and two where the class is large. Rows of arrays with ghosts seldom
+// begin at the same place of a line, so these do not where their class leaves it open.
 std::vector<std::size_t> pitches(std::size_t run) {
-  constexpr std::size_t line = 64, aliasing = 512, page = 4096;
+  constexpr std::size_t word = 8, line = 64, aliasing = 512, page = 4096;
   std::set<std::size_t> all;
   if (run < line) {
     if (run < line / 4) all.insert({2 * run, 3 * run});
@@ -30,10 +31,11 @@ std::vector<std::size_t> pitches(std::size_t run) {
     all.insert({line - 16, run + line, 1040, aliasing, 2048});
   } else {
     all.insert(run + line / 4);
-    for (const std::size_t pitch : {run + line, 2 * run + line, next_multiple(run, aliasing)})
+    for (const std::size_t pitch : {run + line + word, 2 * run + line + word, next_multiple(run, aliasing)})
       if (pitch < page) all.insert(pitch);
   }
-  all.insert({next_multiple(run, page), next_multiple(run, page) + line * (1 + run / line)});
+  all.insert({next_multiple(run, page),
+              next_multiple(run, page) + run / line * line + line + std::min(run, line / 2)});
   return {all.begin(), all.end()};
 }
 
@@ -57,7 +59,7 @@ void add_boxes(Shapes& shapes, std::size_t run, std::size_t least, std::size_t m
   constexpr std::size_t rows_of_array = 24;
   for (std::size_t bytes = least; bytes <= most; bytes *= 4) {
     const std::size_t rows = bytes / run < 32 ? 4 : 16;
-    for (const std::size_t pitch : {48UL, 208UL, 512UL, 4160UL, 4096UL})
+    for (const std::size_t pitch : {48UL, 208UL, 512UL, 1040UL, 4176UL, 4096UL})
       if (bytes >= 2 * rows * run) add(shapes, {run, rows, pitch, bytes / run / rows, rows_of_array * pitch});
   }
 }

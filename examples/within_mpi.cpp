@@ -1,0 +1,56 @@
+// A program with an MPI of its own, of which one exchange and one sum go by OpenTCA: heat in a rod, dealt out over all ranks.
+//
+//   mpirun -n 4 ./within_mpi
+#include <cmath>
+#include <cstdio>
+#include <utility>
+#include <vector>
+
+#include "tca/mpi.hpp"  // brings mpi.h
+#include "tca/tca.hpp"
+
+// Until a step changes no cell by more than 1e-6; returns how many steps that took.
+static int cool(tca::World& world, long cells) {
+  const int me = world.rank(), last = world.size() - 1;
+  auto rod = world.window<double>(cells + 2);  // with a ghost at each end, which is fixed where the rod ends
+  if (me == 0) rod[0] = 100;
+
+  auto ends = world.chain("ends");
+  if (me > 0) ends.put(rod.on(me - 1).at(cells + 1), rod.at(1), tca::block(1)).expect(me - 1);
+  if (me < last) ends.put(rod.on(me + 1).at(0), rod.at(cells), tca::block(1)).expect(me + 1);
+  ends.commit();
+  tca::AllReduce<double> largest(world, "largest change", 1, tca::Op::max);
+
+  std::vector<double> next(static_cast<std::size_t>(cells + 2));
+  for (int step = 1;; ++step) {
+    ends.start();
+    ends.wait();
+    double change = 0;
+    for (long i = 1; i <= cells; ++i) {
+      next[i] = 0.5 * rod[i] + 0.25 * (rod[i - 1] + rod[i + 1]);
+      change = std::fmax(change, std::fabs(next[i] - rod[i]));
+    }
+    for (long i = 1; i <= cells; ++i) rod[i] = next[i];
+    if (largest(change) < 1e-6) return step;
+  }
+}
+
+int main(int argc, char** argv) {
+  MPI_Init(&argc, &argv);
+  int code = 0;
+  try {
+    // Its messages never meet the program's own, and it is gone before MPI_Finalize.
+    auto world = tca::World::from_mpi(MPI_COMM_WORLD);
+    const int steps = cool(world, 48 / world.size());
+
+    int most = 0;
+    MPI_Allreduce(&steps, &most, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
+    if (world.rank() == 0) std::printf("cool after %d steps on %s\n", most, world.describe().c_str());
+    code = steps == most ? 0 : 1;
+  } catch (const tca::Error& error) {
+    std::fprintf(stderr, "%s\n", error.what());
+    code = error.exit_code();
+  }
+  MPI_Finalize();
+  return code;
+}
