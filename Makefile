@@ -8,7 +8,7 @@ RANKS ?= 4
 SIZE ?= S
 
 help:
-	@echo "make run       set up, build, and solve Himeno's problem (RANKS=4 SIZE=S)"
+	@echo "make run       set up, build, and solve Himeno's problem, beside MPI where one is (RANKS=4 SIZE=S)"
 	@echo "make test      set up, build, and run every test"
 	@echo "make sanitize  every test under the address and undefined-behaviour sanitizers,"
 	@echo "               those whose ranks are threads under ThreadSanitizer"
@@ -22,7 +22,7 @@ build:
 run:
 	@scripts/setup.sh build
 	@scripts/build.sh release tca
-	build/release/bin/tca himeno --ranks $(RANKS) --size $(SIZE)
+	build/release/bin/tca himeno --ranks $(RANKS) --size $(SIZE) --compare
 
 test:
 	@scripts/setup.sh test

@@ -1,11 +1,10 @@
 #!/usr/bin/env bash
 # Installs what is missing on Debian or Ubuntu, or says what to type.
-#   setup.sh build   what `make run` needs
-#   setup.sh test    what `make test` needs as well, and a try at what is optional
+#   setup.sh build   what `make run` needs, and a try at an MPI
+#   setup.sh test    what `make test` needs as well, and a try at what else is optional
 set -u
 here=$(cd "$(dirname "$0")" && pwd)
 . "$here/packages.sh"
-tried="$here/../build/.optional-packages-tried"
 
 # Prints those of its words whose program or package is not here.
 missing() {
@@ -52,9 +51,10 @@ require() {
   exit 1
 }
 
-# Once a build tree: what could not be had is not asked for again and again.
+# attempt LIST PACKAGES...: once a build tree, since what could not be had is not asked for again and again.
 attempt() {
-  local packages
+  local packages tried="$here/../build/.$1-packages-tried"
+  shift
   packages=$(missing "$@" | xargs)
   if [ -z "$packages" ] || [ -e "$tried" ]; then return 0; fi
   mkdir -p "$(dirname "$tried")" && touch "$tried"
@@ -70,16 +70,20 @@ attempt() {
 if [ -n "${OPENTCA_SKIP_SETUP:-}" ]; then exit 0; fi
 if ! command -v apt-get > /dev/null || ! command -v dpkg-query > /dev/null; then
   echo "setup: this is not Debian or Ubuntu; going on with what is here. Needed are a C++20 compiler, CMake 3.25, fmt,"
-  echo "setup: CLI11 and nlohmann-json; for the tests GoogleTest, RapidCheck, Python 3, SPIN and strace."
+  echo "setup: CLI11, nlohmann-json, toml++ and zlib; for the tests GoogleTest, RapidCheck, Python 3, SPIN and strace."
   exit 0
 fi
 
 # shellcheck disable=SC2086
 case ${1:-} in
-  build) require $build_packages ;;
+  build)
+    require $build_packages
+    attempt mpi $mpi_packages
+    ;;
   test)
     require $build_packages $test_packages
-    attempt $optional_packages
+    attempt mpi $mpi_packages
+    attempt optional $optional_packages
     ;;
   *)
     echo "usage: setup.sh build|test" >&2

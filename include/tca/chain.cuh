@@ -192,7 +192,10 @@ class ChainPart {
   __device__ bool takes_part() const { return block_.part() < block_.parts(); }
 
   __device__ void read_step() {
-    if (takes_part()) step_ = chain_.steps[block_.part()];
+    if (!takes_part()) return;
+    step_ = chain_.steps[block_.part()];
+    out_.begin_after(step_);
+    in_.begin_after(step_);
   }
 
   // For the next kernel that runs the chain.

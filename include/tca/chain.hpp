@@ -5,11 +5,11 @@
 //   - `wait` n returns when every source of this rank's puts may be overwritten and everything that the
 //     expected ranks sent with their `start` n is here.
 //   - Guarded (the default): `start` n+1 also says "I am done reading what arrived in n"; nobody's put n+1
-//     lands before that. Unguarded saves one signal a step where the caller vouches for it, e.g. with
-//     double-buffered arrays.
+//     lands before that. Unguarded saves one signal a step where the caller vouches for it; see ChainOptions.
 //   - Different chains are independent. Between its own `start` and `wait` a chain cannot be started again.
 //
-// `start` makes no system call, allocates nothing, takes no lock and never blocks.
+// `start` never blocks. On shm it makes no system call, allocates nothing and takes no lock; elsewhere it is as long as the calls
+// of MPI or CUDA that it makes.
 //
 // A step may also be ordered on an accelerator's stream, where the fabric has one (cuda): `start(stream)` n then sends
 // the bytes as they are after everything before it on the stream, work behind `wait(stream)` n sees what arrived, and
@@ -34,8 +34,8 @@ struct DeviceBell;
 struct DeviceChain;
 
 struct ChainOptions {
-  // Unguarded is right when the array of the next step is another one and partners send to each other in both: then
-  // a ghost must be read before the next start of either chain.
+  // False only if all hold: two chains with target arrays of their own take turns, every two partners send to each other in
+  // both, and what came with one is read before the next start of either. A rank that only receives is not safe that way.
   bool guarded = true;
   // How long `wait` and `commit` may block; the world's limit when not given.
   std::optional<std::chrono::milliseconds> time_limit = {};
@@ -89,7 +89,7 @@ class Chain {
   void wait(Stream stream);
   void exchange(Stream stream);
 
-  // What a kernel needs to start and wait by itself; see tca/device_chain.hpp. Valid as long as the chain. Throws
+  // What a kernel needs to start and wait by itself; see tca/chain.cuh. Valid as long as the chain. Throws
   // Error{invalid_argument} before `commit` and where the fabric has none.
   const DeviceChain& device() const;
 

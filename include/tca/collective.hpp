@@ -22,7 +22,8 @@ namespace tca {
 enum class Op { sum, min, max, product };
 
 struct CollOptions {
-  // Forces an algorithm, such as "ring" or, on cuda, "kernel_ll"; by size, ranks and the route's costs when empty. The same on every rank.
+  // Forces an algorithm, such as "ring" or, on cuda, "kernel_ll"; by size, ranks and the route's costs when empty. The
+  // same on every rank.
   std::string algorithm = {};
   // Forces a channel for every put, as ChainOptions::route does; it is then made of chains.
   std::string route = {};

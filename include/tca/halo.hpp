@@ -17,6 +17,8 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
+#include <memory>
 #include <span>
 #include <string>
 #include <vector>
@@ -33,7 +35,7 @@ struct GhostWidth {
 
 struct HaloOptions {
   std::vector<GhostWidth> width = {};  // per dimension; one ghost on each side when empty
-  bool corners = false;           // also edges and corners, for stencils that reach diagonally
+  bool corners = false;                // also edges and corners, for stencils that reach diagonally
   ChainOptions chain = {};
 };
 
@@ -51,18 +53,21 @@ class Halo {
   // The offset of an interior cell in a field.
   std::int64_t index(std::span<const std::int64_t> cell) const;
 
-  // Adds a field that starts `offset` elements into its window; any number of fields, of any types, travel in
-  // the one chain. Throws Error{invalid_argument} when the window is too small.
+  // Adds a field that starts `offset` elements into this rank's part of its window; any number of fields, of any types, travel
+  // in the one chain. Throws Error{invalid_argument} when the window is too small.
   template <Element T>
   Halo& add(const Window<T>& field, Count offset = 0) {
-    for (const Face& face : faces_) {
-      chain_.put(field.on(face.neighbour).at(offset), face.to, field.at(offset), face.from);
-    }
-    bytes_ += sent_elements() * static_cast<std::int64_t>(sizeof(T));
+    add_field({offset.value(), sizeof(T),
+               [field](Chain& chain, const Face& face, Count mine, Count theirs) {
+                 chain.put(field.on(face.neighbour).at(theirs), face.to, field.at(mine), face.from);
+               }},
+              static_cast<std::int64_t>(field.size()));
     return *this;
   }
 
-  void commit() { chain_.commit(); }
+  // Collective. Throws Error{refused}, on every rank alike, when ranks have added different fields, and what
+  // Chain::commit does.
+  void commit();
   void start() { chain_.start(); }
   bool test() { return chain_.test(); }
   void wait() { chain_.wait(); }
@@ -87,11 +92,20 @@ class Halo {
     Layout to;
   };
 
+  struct Field {
+    std::int64_t offset;
+    std::size_t element_bytes;
+    std::function<void(Chain&, const Face&, Count mine, Count theirs)> put;
+  };
+
+  void add_field(Field field, std::int64_t window_elements);
   std::int64_t sent_elements() const;
 
+  std::shared_ptr<core::WorldState> world_;
   std::vector<std::int64_t> extents_;
   std::vector<GhostWidth> width_;
   std::vector<Face> faces_;
+  std::vector<Field> fields_;  // until commit
   Chain chain_;
   std::int64_t bytes_ = 0;
 };

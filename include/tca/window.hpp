@@ -18,9 +18,10 @@ class WindowState;
 std::int64_t moved(std::int64_t offset, Count by);
 }  // namespace core
 
-// What a window may hold: bytes that mean the same in another rank's memory.
+// What a window may hold: bytes that mean the same in another rank's memory. Windows begin at a cache line.
 template <class T>
-concept Element = std::is_trivially_copyable_v<T> && !std::is_pointer_v<T> && !std::is_const_v<T>;
+concept Element =
+    std::is_trivially_copyable_v<T> && !std::is_pointer_v<T> && !std::is_const_v<T> && alignof(T) <= 64;
 
 // The largest value an immediate put carries: one cache line.
 inline constexpr std::size_t max_immediate_bytes = 64;

@@ -38,9 +38,9 @@ struct WorldOptions {
   // The machine that is modelled, on sim: the name of a machine file, such as "quong", or its path. Empty:
   // OPENTCA_MACHINE, otherwise "ha-pacs-tca".
   std::string machine = {};
-  // How closely it is modelled, on sim: "tlp" (every packet), "train" (packets of a transfer together, until others meet them:
-  // the same times within 2 %, sooner) or "flow" (bandwidth alone, for large transfers). Empty: OPENTCA_FIDELITY, otherwise
-  // "tlp".
+  // How closely it is modelled, on sim: "tlp" (every packet), "train" (packets of a transfer together, until others
+  // meet them: the same times but for a few percent where much meets, sooner) or "flow" (bandwidth alone, for large
+  // transfers). Empty: OPENTCA_FIDELITY, otherwise "tlp".
   std::string fidelity = {};
   // A thread of each rank that moves messages on while the rank computes, on mpi and shm+mpi; MPI must give
   // MPI_THREAD_MULTIPLE. OPENTCA_PROGRESS_THREAD (0 or 1) overrides it. See also World::progress.

@@ -79,6 +79,7 @@ class Reader {
   }
 
   bool done() const { return at_ == blob_.size(); }
+  std::size_t at() const { return at_; }
 
  private:
   const std::byte* take(std::size_t bytes) {

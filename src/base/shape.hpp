@@ -55,7 +55,8 @@ struct Part {
   std::int64_t to_shift, from_shift;
 };
 
-// `shape` in parts of at most `most` bytes, 32 or more, in the order of a walk. Where a run is cut, it is at multiples of 16 bytes.
+// `shape` in parts of at most `most` bytes, 32 or more, in the order of a walk. Where a run is cut, it is at multiples
+// of 16 bytes.
 std::vector<Part> split(const Shape& shape, std::uint64_t most);
 
 // The loops of a shape that has some; the dense side is contiguous.
@@ -63,7 +64,7 @@ void copy_loops(std::byte* to, const std::byte* from, const Shape& shape);
 void gather_loops(std::byte* dense, const std::byte* from, const Shape& shape);
 void scatter_loops(std::byte* to, const std::byte* dense, const Shape& shape);
 
-// Up to 16 bytes as two moves that may overlap: a call to memcpy is a good part of what sending 8 bytes costs.
+// From 8 to 16 bytes as two moves that may overlap: a call to memcpy is a good part of what sending 8 bytes costs.
 inline void copy_run(std::byte* to, const std::byte* from, std::size_t bytes) {
   if (bytes - 8 <= 8) {
     std::uint64_t head, tail;

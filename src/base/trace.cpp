@@ -31,7 +31,8 @@ std::string Trace::chrome_json(const std::vector<Blob>& ranks) {
       events.push_back(std::move(event));
     }
   }
-  return nlohmann::json{{"traceEvents", events}, {"displayTimeUnit", "ns"}}.dump(1);
+  return nlohmann::json{{"traceEvents", events}, {"displayTimeUnit", "ns"}}.dump(
+      1, ' ', false, nlohmann::json::error_handler_t::replace);  // a chain's name may be any bytes
 }
 
 }  // namespace tca::base

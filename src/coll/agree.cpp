@@ -43,7 +43,7 @@ std::string problem_of(const World& world, const Request& request, const Element
   const auto size = static_cast<std::int64_t>(elements.bytes());
   std::int64_t whole;
   if (request.count < 0 || __builtin_mul_overflow(request.count, ranks * size, &whole))
-    return fmt::format("a block of {} elements cannot be", request.count);
+    return fmt::format("a block of {} elements is negative or overflows", request.count);
   if (request.root < 0 || request.root >= ranks)
     return fmt::format("there is no root {} in a world of {}", request.root, ranks);
   if (!found.empty()) return found;

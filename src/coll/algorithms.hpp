@@ -36,7 +36,8 @@ std::optional<Schedule> leaders(const Problem& problem);
 // The same broadcast, down a tree within each sub-cluster.
 std::optional<Schedule> leaders_and_trees(const Problem& problem);
 
-// Everyone puts to the leader of every sub-cluster, which hands on to its members: two rounds, of barrier, allgather and allreduce.
+// Everyone puts to the leader of every sub-cluster, which hands on to its members: two rounds, of barrier, allgather
+// and allreduce.
 std::optional<Schedule> all_to_leaders(const Problem& problem);
 
 // Across sub-clusters of one size every rank speaks for its part, with those at its own place: allgather and allreduce.

@@ -5,8 +5,9 @@ namespace tca::coll {
 
 namespace {
 
-// Everyone puts to one rank of every sub-cluster, which hands what that comes to on to its members. More messages cross than
-// between the leaders alone, but nobody waits for another sub-cluster but once: where ranks share cores a wait is a turn of all.
+// Everyone puts to one rank of every sub-cluster, which hands what that comes to on to its members. More messages cross
+// than between the leaders alone, but nobody waits for another sub-cluster but once: where ranks share cores a wait is
+// a turn of all.
 class AllToLeaders {
  public:
   explicit AllToLeaders(const Problem& problem) : p_(problem), groups_(p_), schedule_{{{}, {}}, 0} {}

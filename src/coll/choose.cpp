@@ -4,7 +4,6 @@
 #include <limits>
 #include <optional>
 #include <set>
-#include <thread>
 #include <utility>
 
 #include "coll/algorithms.hpp"
@@ -48,7 +47,7 @@ Costs::Costs(const core::WorldState& of, std::size_t bytes)
     : world(of), element_bytes(bytes), sub_cluster(of.sub_cluster_of_ranks()) {
   const double crossing_us = 1e-3 * world.fabrics().front()->crossing_ns();
   const bool crowded = world.control().crowded();
-  if (crowded) cores = static_cast<int>(std::max(std::thread::hardware_concurrency(), 1U));
+  if (crowded) cores = world.control().usable_cores;
   latency_us = crowded           ? std::max(crowded_us, turn_us * world.size() / cores)
                : crossing_us > 0 ? crossing_us
                                  : unknown_us;

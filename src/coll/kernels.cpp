@@ -52,7 +52,8 @@ InKernels::InKernels(core::WorldState& world, const Request& request, const Elem
     : world_(world.shared_from_this()), id_(world_->next_id()) {
   DeviceWindow<std::byte> input, output;
   fabric::CollectiveTask task{.kind = kind_of(world, request, elements), .way = way, .name = title};
-  task.time_limit = request.options.time_limit.value_or(world.control().time_limit);
+  task.time_limit =
+      core::checked_limit(request.options.time_limit.value_or(world.control().time_limit), title);
   if (request.kind != Kind::barrier) {
     input = elements.device(Buffer::input);
     output = elements.device(Buffer::output);

@@ -127,9 +127,9 @@ void State::commit(World& world, const Schedule& schedule) {
     for (const Put& put : round.puts) add(chain, put);
     for (const int rank : round.expected) chain.expect(rank);
     chain.commit();
-    if (round.idle()) continue;
     const bool communicates = !round.puts.empty() || !round.expected.empty();
-    steps_.push_back({communicates ? &chain : nullptr, resolve(round.copies), resolve(round.combines)});
+    Step step{communicates ? &chain : nullptr, resolve(round.copies), resolve(round.combines)};
+    if (communicates || !step.copies.empty() || !step.combines.empty()) steps_.push_back(std::move(step));
   }
   at_ = steps_.size();
 }
@@ -141,6 +141,7 @@ std::byte* State::address(const Slice& slice) const {
 std::vector<State::Work> State::resolve(const std::vector<Combine>& combines) const {
   std::vector<Work> all;
   for (const Combine& combine : combines) {
+    if (combine.count == 0) continue;
     Work& work = all.emplace_back();
     work.what = combine;
     if (!on_host_) continue;

@@ -32,6 +32,11 @@ void Chain::add_put(core::WindowState& to, int rank, std::int64_t to_offset, con
                     const std::shared_ptr<core::WindowState>& from, std::int64_t from_offset,
                     const Layout& from_layout, std::size_t element_bytes) {
   state_->require_uncommitted("put");
+  for (const core::WindowState* window : {&to, from.get()}) {
+    if (&window->world() != &state_->world())
+      base::fail(Errc::invalid_argument, "put of chain '{}': the {} is a window of another world",
+                 state_->name(), window == &to ? "target" : "source");
+  }
   core::Descriptor put;
   put.to = rank;
   put.to_window = to.id();

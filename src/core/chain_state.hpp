@@ -71,12 +71,21 @@ class ChainState {
   bool advance();
   std::vector<int> missing() const;
   void wait_patiently();
-  void check_partners(const base::Poll& poll);
+  void check_partners(std::chrono::nanoseconds waited);
+  void look_now_and_then();
 
   std::shared_ptr<WorldState> world_;
   const std::string& name_;
   const std::string& route_;
   std::chrono::milliseconds time_limit_;
+  // Tests that found a step unfinished: how many, when one of them last looked at the clock, and for how long they have
+  // followed each other.
+  struct Tests {
+    std::uint32_t step = 0, count = 0;
+    std::chrono::steady_clock::time_point last;
+    std::chrono::nanoseconds waited{0}, looked_after{0};
+  };
+  Tests tests_;
   std::uint32_t id_ = 0;
   std::uint32_t step_ = 0;
   bool guarded_;

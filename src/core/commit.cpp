@@ -53,18 +53,20 @@ void Commit::run() {
 
 void Commit::choose_channels() {
   std::vector<Descriptor>& puts = chain_.draft_->descriptors;
+  route::Taken taken;
   for (std::size_t i = 0; i < puts.size(); ++i) {
     Descriptor& d = puts[i];
     if (d.shape == nullptr) {
       d.fabric = static_cast<std::uint16_t>(world_.fabric_to(d.to));
       continue;
     }
-    // Fabrics that do not reach the memory come first in order.
-    const std::size_t first = std::max(first_fabric(d.to_window), first_fabric(d.from_window));
+    const std::size_t first = world_.first_fabric(d.to_window, d.from_window);
     const std::span usable = std::span(world_.fabrics()).subspan(first);
     try {
-      const route::Choice choice = route::choose(usable, world_.costs(), d.to, *d.shape, chain_.route_);
+      const route::Choice choice =
+          route::choose(usable, world_.costs(), d.to, *d.shape, chain_.route_, taken);
       d.fabric = static_cast<std::uint16_t>(first + static_cast<std::size_t>(choice.fabric));
+      taken.add(*world_.fabrics()[d.fabric], choice.protocol, d.shape->bytes());
       d.protocol = static_cast<std::uint16_t>(choice.protocol);
     } catch (const Error& error) {
       if (error.code() != Errc::invalid_argument) throw;
@@ -72,12 +74,6 @@ void Commit::choose_channels() {
       without_channel_.push_back(fmt::format("put {} of rank {}: {}", i, world_.rank(), error.what()));
     }
   }
-}
-
-// Of a window that this rank has destroyed: `check_windows` says so.
-std::size_t Commit::first_fabric(std::uint32_t id) const {
-  const std::shared_ptr<WindowState> window = world_.find_window(id);
-  return window != nullptr ? window->first_fabric() : 0;
 }
 
 void Commit::exchange() {
@@ -101,9 +97,9 @@ void Commit::exchange() {
 }
 
 std::vector<std::string> Commit::problems() const {
-  std::vector<std::string> problems = without_channel_;
-  check_same_chain(problems);
-  if (!problems.empty()) return problems;  // the rest would compare different chains
+  std::vector<std::string> problems;
+  if (!is_same_chain(problems)) return problems;  // the rest would compare different chains
+  problems = without_channel_;
   check_windows(problems);
   check_bounds(problems);
   check_expectations(problems);
@@ -111,16 +107,21 @@ std::vector<std::string> Commit::problems() const {
   return problems;
 }
 
-void Commit::check_same_chain(std::vector<std::string>& problems) const {
+// Whether all ranks commit the same chain. Who does not says so.
+bool Commit::is_same_chain(std::vector<std::string>& problems) const {
   const auto describe = [](const Declaration& d) {
     return fmt::format("{} chain '{}'", d.guarded ? "guarded" : "unguarded", d.name);
   };
+  const auto is_first = [&](const Declaration& d) {
+    return d.name == ranks_[0].name && d.guarded == ranks_[0].guarded;
+  };
   const Declaration& mine = ranks_[static_cast<std::size_t>(world_.rank())];
-  if (mine.name != ranks_[0].name || mine.guarded != ranks_[0].guarded) {
+  if (!is_first(mine)) {
     problems.push_back(fmt::format(
         "rank 0 commits the {}, rank {} the {}; every rank must commit the same chains in the same order",
         describe(ranks_[0]), world_.rank(), describe(mine)));
   }
+  return std::all_of(ranks_.begin(), ranks_.end(), is_first);
 }
 
 // Both ends need both windows; one of them may have given up its handles.

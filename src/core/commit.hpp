@@ -25,13 +25,12 @@ class Commit {
 
  private:
   void choose_channels();
-  std::size_t first_fabric(std::uint32_t window) const;
   void exchange();
   void compile();
   std::vector<std::string> problems() const;
   void agree(const std::vector<std::string>& problems) const;
 
-  void check_same_chain(std::vector<std::string>& problems) const;
+  bool is_same_chain(std::vector<std::string>& problems) const;
   void check_windows(std::vector<std::string>& problems) const;
   void check_bounds(std::vector<std::string>& problems) const;
   void check_expectations(std::vector<std::string>& problems) const;

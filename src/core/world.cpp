@@ -30,9 +30,7 @@ WorldOptions with_environment(WorldOptions options, std::string_view default_fab
     }
     options.time_limit = std::chrono::milliseconds(static_cast<std::int64_t>(seconds * 1e3));
   }
-  if (options.time_limit.count() <= 0) {
-    base::fail(Errc::invalid_argument, "a time limit of {} ms cannot be met", options.time_limit.count());
-  }
+  options.time_limit = core::checked_limit(options.time_limit, "WorldOptions");
   if (const char* text = std::getenv("OPENTCA_PROGRESS_THREAD")) {
     const std::string_view set = text;
     if (set != "0" && set != "1" && !set.empty())
@@ -65,14 +63,6 @@ std::size_t bytes_of(Count elements, std::size_t element_bytes) {
 }
 
 }  // namespace
-
-const char* library_version() {
-#define TCA_TEXT_(x) #x
-#define TCA_TEXT(x) TCA_TEXT_(x)
-  return TCA_TEXT(TCA_VERSION_MAJOR) "." TCA_TEXT(TCA_VERSION_MINOR) "." TCA_TEXT(TCA_VERSION_PATCH);
-#undef TCA_TEXT
-#undef TCA_TEXT_
-}
 
 World::World(std::shared_ptr<core::WorldState> state) : state_(std::move(state)) {}
 World::World(World&&) noexcept = default;
@@ -110,7 +100,8 @@ Chain World::chain(std::string name, ChainOptions options) {
 
 Team World::team(std::string name, Count max_values) {
   if (max_values.value() < 1)
-    base::fail(Errc::invalid_argument, "team '{}': {} values are none", name, max_values.value());
+    base::fail(Errc::invalid_argument, "team '{}': {} values; a team needs at least one", name,
+               max_values.value());
   return Team(std::make_unique<core::TeamState>(state_, std::move(name),
                                                 static_cast<std::size_t>(max_values.value())));
 }

@@ -62,6 +62,14 @@ std::shared_ptr<WindowState> WorldState::find_window(std::uint32_t id) const {
   return found == windows_.end() ? nullptr : found->second.lock();
 }
 
+std::size_t WorldState::first_fabric(std::uint32_t window, std::uint32_t other) const {
+  std::size_t first = 0;
+  for (const std::uint32_t id : {window, other})
+    if (const std::shared_ptr<WindowState> found = find_window(id))
+      first = std::max(first, found->first_fabric());
+  return first;
+}
+
 void WorldState::retire(std::uint32_t id, Retired part) {
   const bool first_part = retired_.count(id) == 0;
   retired_.emplace(id, std::move(part));
@@ -84,6 +92,13 @@ void WorldState::collect(base::Reader& theirs) {
     announced_.erase(id);
     retired_.erase(id);
   }
+}
+
+std::chrono::milliseconds checked_limit(std::chrono::milliseconds asked, std::string_view whose) {
+  if (asked.count() <= 0)
+    base::fail(Errc::invalid_argument, "{}: a time limit of {} ms cannot be met", whose, asked.count());
+  constexpr std::chrono::milliseconds century = std::chrono::hours(24 * 365 * 100);
+  return std::min(asked, century);
 }
 
 }  // namespace tca::core

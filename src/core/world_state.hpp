@@ -78,6 +78,10 @@ class WorldState : public std::enable_shared_from_this<WorldState> {
   // Null once the last handle of this rank is gone.
   std::shared_ptr<WindowState> find_window(std::uint32_t id) const;
 
+  // The first fabric that reaches the memory of both; those that do not come before it. Of a window whose last handle is gone
+  // nothing is known.
+  std::size_t first_fabric(std::uint32_t window, std::uint32_t other) const;
+
   // A shape that lives as long as the world; chains of the same pattern share one.
   const base::Shape* intern(const base::Shape& shape) { return &*shapes_.insert(shape).first; }
 
@@ -87,7 +91,7 @@ class WorldState : public std::enable_shared_from_this<WorldState> {
   std::uint32_t next_id() { return next_id_++; }
 
   // Memory that this rank no longer needs is kept until every rank has said so, because a partner that is a
-  // step behind may still store into it. Ranks say so with their next collective call.
+  // step behind may still store into it. Ranks say so with their next window or commit.
   void retire(std::uint32_t id, Retired part);
   base::Blob releases();
   void collect(base::Reader& theirs);
@@ -107,6 +111,9 @@ class WorldState : public std::enable_shared_from_this<WorldState> {
   std::vector<std::uint32_t> unannounced_;
   std::map<std::uint32_t, int> announced_;  // id, by how many ranks
 };
+
+// As long as clocks that count nanoseconds can wait for. Throws Error{invalid_argument}, naming `whose`, for none at all.
+std::chrono::milliseconds checked_limit(std::chrono::milliseconds asked, std::string_view whose);
 
 // Runs `body` on threads over the fabrics that `ground` makes for each rank.
 void run_threads(const route::ThreadGround& threads, const std::function<route::Ground(int rank)>& ground,

@@ -11,6 +11,7 @@
 
 #include "base/codec.hpp"
 #include "base/poll.hpp"
+#include "tca/error.hpp"
 
 namespace tca::fabric {
 
@@ -51,11 +52,20 @@ class Control {
   virtual int size() const = 0;
 
   // Every rank's bytes, by rank. Collective. `what` ends the sentence "... while waiting in" of an error.
-  // Throws Error{timed_out} or Error{rank_lost}, naming the ranks that have not come.
-  virtual std::vector<base::Blob> all_gather(const base::Blob& mine, std::string_view what) = 0;
+  // Throws Error{timed_out} or Error{rank_lost}, naming the ranks that have not come. From then on the ranks are at different
+  // calls, and every further one throws the same. Throws Error{refused}, on every rank alike, where their `what` tells that they
+  // already are.
+  std::vector<base::Blob> all_gather(const base::Blob& mine, std::string_view what);
 
-  // Why `rank` will never answer again ("was killed", "left the world", ...), or nothing while it may.
+  // Why `rank` will never answer again ("left the world", "failed (...)", ...), or nothing while it may.
   virtual std::optional<std::string> lost(int rank) = 0;
+
+  // Throws Error{rank_lost}: `rank` is lost, `how` as `lost` says it, while this one was `meanwhile`. The others are told.
+  [[noreturn]] void fail_lost(int rank, std::string_view how, std::string_view meanwhile);
+
+  // Throws Error{timed_out}: `whom` ("rank 2 and 3") has not come in time. The others are told.
+  [[noreturn]] void fail_late(std::chrono::nanoseconds waited, std::string_view where, std::string_view whom,
+                              std::string_view what_to_do);
 
   // The same question for any thread, without the reason.
   virtual bool is_gone(int /*rank*/) const { return false; }
@@ -79,6 +89,9 @@ class Control {
 
   std::chrono::milliseconds time_limit{30'000};
 
+  // That ranks may run on, of all hosts together: the same on every rank.
+  int usable_cores = 1;
+
   // What the others are told when an error ends this rank: the rank that it lost or waited for in vain, once
   // there is one.
   std::string trouble = "it ended with an error";
@@ -88,6 +101,11 @@ class Control {
   std::function<void()> while_waiting = [] {};
 
   void barrier(std::string_view what) { all_gather({}, what); }
+
+ private:
+  virtual std::vector<base::Blob> gather(const base::Blob& mine, std::string_view what) = 0;
+
+  std::optional<Error> broken_;
 };
 
 }  // namespace tca::fabric

@@ -74,7 +74,7 @@ class Program {
  public:
   virtual ~Program() = default;
 
-  // Begins the next step; never blocks, allocates, locks or calls the system.
+  // Begins the next step; never blocks. On shm it allocates, locks and calls nothing either.
   virtual void start() = 0;
 
   // Moves the step on; true once it has finished. Does not block.
@@ -143,8 +143,11 @@ class Fabric {
   // table has different costs for ranks near and far.
   virtual double crossing_ns() const { return 0; }
 
-  // Whether a protocol has room for one more such put; asked at commit unless the protocol is forced.
-  virtual bool accepts(int /*protocol*/, const base::Shape& /*shape*/) const { return true; }
+  // Whether a protocol has room for one more such put, besides so many bytes of the same chain that it carries already; asked
+  // at commit unless the protocol is forced.
+  virtual bool accepts(int /*protocol*/, const base::Shape& /*shape*/, std::uint64_t /*besides*/) const {
+    return true;
+  }
 
   // Whether `expose` takes memory that ranks already have.
   virtual bool takes_existing() const { return true; }

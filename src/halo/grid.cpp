@@ -76,8 +76,11 @@ Grid::Grid(int ranks, std::vector<int> shape, std::vector<bool> periodic,
   factorise(ranks, scratch, 0, shape, all);
   std::erase_if(all, [&](const auto& candidate) { return !fits(candidate, extents); });
   if (all.empty()) {
-    fail(Errc::invalid_argument, "no grid {} holds {} ranks for {} elements (0 is a side to be chosen)",
-         fmt::join(shape, "x"), ranks, fmt::join(extents, "x"));
+    const std::string elements = extents.data() == equal.data()
+                                     ? std::string()
+                                     : fmt::format(" for {} elements", fmt::join(extents, "x"));
+    fail(Errc::invalid_argument, "no grid {} holds {} ranks{} (0 is a side to be chosen)",
+         fmt::join(shape, "x"), ranks, elements);
   }
   // Outer dimensions first among equals: their faces are contiguous in memory.
   shape_ = *std::min_element(all.begin(), all.end(), [&](const auto& a, const auto& b) {

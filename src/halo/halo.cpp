@@ -1,11 +1,15 @@
 #include "tca/halo.hpp"
 
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <functional>
 #include <numeric>
 #include <set>
 
+#include "base/codec.hpp"
 #include "base/fail.hpp"
+#include "core/world_state.hpp"
 
 namespace tca {
 
@@ -158,7 +162,7 @@ void check_neighbours(const std::string& name, const Grid& grid, const std::vect
 
 Halo::Halo(World& world, std::string name, const Grid& grid, std::vector<std::int64_t> interior,
            HaloOptions options)
-    : chain_(world.chain(name, options.chain)) {
+    : world_(core::WorldState::of(world).shared_from_this()), chain_(world.chain(name, options.chain)) {
   if (grid.ranks() != world.size()) {
     fail(Errc::invalid_argument, "halo '{}': the grid {} does not hold the world's {} ranks", name,
          grid.describe(), world.size());
@@ -191,6 +195,47 @@ Halo::Halo(World& world, std::string name, const Grid& grid, std::vector<std::in
                       layout_of(theirs, to, dims)});
   }
   for (const int rank : senders) chain_.expect(rank);
+}
+
+void Halo::add_field(Field field, std::int64_t window_elements) {
+  if (field.offset < 0 || field.offset > window_elements || elements() > window_elements - field.offset) {
+    fail(Errc::invalid_argument,
+         "halo '{}': a field of {} elements, ghosts included, does not fit at element {} of a window that "
+         "has {} here",
+         chain_.name(), elements(), field.offset, window_elements);
+  }
+  bytes_ += sent_elements() * static_cast<std::int64_t>(field.element_bytes);
+  fields_.push_back(std::move(field));
+}
+
+void Halo::commit() {
+  base::Writer writer;
+  for (const Field& field : fields_) writer.put(field.offset).put(field.element_bytes);
+  // By rank: where each of its fields begins.
+  std::vector<std::vector<std::int64_t>> offsets;
+  std::vector<std::size_t> first;
+  for (const base::Blob& blob :
+       world_->control().all_gather(writer.blob(), fmt::format("commit of halo '{}'", chain_.name()))) {
+    std::vector<std::size_t> bytes;
+    std::vector<std::int64_t>& theirs = offsets.emplace_back();
+    for (base::Reader reader(blob); !reader.done();) {
+      theirs.push_back(reader.get<std::int64_t>());
+      bytes.push_back(reader.get<std::size_t>());
+    }
+    if (offsets.size() == 1) first = bytes;
+    if (bytes != first) {
+      fail(Errc::refused,
+           "halo '{}': rank 0 has {} fields, of elements of {} bytes, rank {} has {}, of {}; every rank adds "
+           "the same fields in the same order",
+           chain_.name(), first.size(), fmt::join(first, ", "), offsets.size() - 1, bytes.size(),
+           fmt::join(bytes, ", "));
+    }
+  }
+  for (std::size_t i = 0; i < fields_.size(); ++i)
+    for (const Face& face : faces_)
+      fields_[i].put(chain_, face, fields_[i].offset, offsets[static_cast<std::size_t>(face.neighbour)][i]);
+  fields_.clear();
+  chain_.commit();
 }
 
 std::int64_t Halo::elements() const {

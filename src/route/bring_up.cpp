@@ -85,8 +85,7 @@ Ground bring_up_alone_on_model(const shm::Seating& seating, const Wishes& wishes
   if (!seating.path.empty()) {
     fail(Errc::invalid_argument,
          "fabric sim: its ranks are threads of one process, but this one was started as a process of {}; "
-         "start the "
-         "program by itself and run its ranks by World::run_threads",
+         "start the program by itself and run its ranks by World::run_threads",
          seating.launcher);
   }
   Ground ground = ThreadGround(1, wishes).bring_up(0, wishes);
@@ -166,8 +165,7 @@ Ground bring_up_process_over_mpi(const shm::Seating& seating, const Wishes& wish
   if (seating.launcher == "tca run" && seating.size > 1) {
     fail(Errc::invalid_argument,
          "fabric {}: MPI knows nothing of ranks that tca run has started by itself; start them by `tca run "
-         "--fabric {}` "
-         "or by mpirun",
+         "--fabric {}` or by mpirun",
          wishes.fabric, wishes.fabric);
   }
   // Ranks that ask for shm alone never come to MPI, where nobody could tell.
@@ -205,8 +203,7 @@ std::string fabric_name(const std::string& asked, std::string_view otherwise) {
   if (needs_mpi(name) && !built_with_mpi()) {
     fail(Errc::invalid_argument,
          "fabric {} ({}): this OpenTCA was built without MPI; install one (packages libopenmpi-dev and "
-         "openmpi-bin) and "
-         "configure again",
+         "openmpi-bin) and configure again",
          name, origin);
   }
   return name;
@@ -253,8 +250,7 @@ ThreadGround::ThreadGround(int ranks, const Wishes& wishes) : ranks_(ranks) {
   if (needs_mpi(wishes.fabric)) {
     fail(Errc::invalid_argument,
          "fabric {}: its ranks are processes, and cannot be threads (World::run_threads); start the program "
-         "by mpirun "
-         "and bring its world up by World::init",
+         "by mpirun and bring its world up by World::init",
          wishes.fabric);
   }
   if (wishes.fabric == "sim") {

@@ -29,7 +29,7 @@ std::string effective_override(const std::string& asked) {
 }
 
 std::vector<Candidate> candidates(Fabrics fabrics, const Costs& costs, int target, const base::Shape& shape,
-                                  const std::string& override_name) {
+                                  const std::string& override_name, const Taken& taken) {
   std::vector<Candidate> all;
   for (std::size_t f = 0; f < fabrics.size(); ++f) {
     const fabric::Fabric& fabric = *fabrics[f];
@@ -41,15 +41,15 @@ std::vector<Candidate> candidates(Fabrics fabrics, const Costs& costs, int targe
       all.push_back({{static_cast<int>(f), static_cast<int>(p)},
                      fmt::format("{}/{}", fabric.name(), protocols[p]),
                      costs.predict_us(fabric, p, target, shape),
-                     fabric.accepts(static_cast<int>(p), shape)});
+                     fabric.accepts(static_cast<int>(p), shape, taken.on(fabric, static_cast<int>(p)))});
     }
   }
   return all;
 }
 
 Choice choose(Fabrics fabrics, const Costs& costs, int target, const base::Shape& shape,
-              const std::string& override_name) {
-  const std::vector<Candidate> all = candidates(fabrics, costs, target, shape, override_name);
+              const std::string& override_name, const Taken& taken) {
+  const std::vector<Candidate> all = candidates(fabrics, costs, target, shape, override_name, taken);
   if (all.empty()) {
     std::string known;
     for (const Candidate& c : candidates(fabrics, costs, target, shape, {}))

@@ -1,11 +1,14 @@
 // The route: which channel carries a descriptor, decided once, at commit.
 #pragma once
 
+#include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/shape.hpp"
@@ -23,9 +26,25 @@ struct Choice {
 // OPENTCA_ROUTE, when set, wins over what the chain asks for.
 std::string effective_override(const std::string& asked);
 
-// The cheapest channel that reaches `target`. Throws Error{invalid_argument} when the override names none that does.
+// The bytes of a chain's puts that have their channels already.
+class Taken {
+ public:
+  std::uint64_t on(const fabric::Fabric& fabric, int protocol) const {
+    const auto found = bytes_.find({&fabric, protocol});
+    return found == bytes_.end() ? 0 : found->second;
+  }
+  void add(const fabric::Fabric& fabric, int protocol, std::uint64_t bytes) {
+    bytes_[{&fabric, protocol}] += bytes;
+  }
+
+ private:
+  std::map<std::pair<const fabric::Fabric*, int>, std::uint64_t> bytes_;
+};
+
+// The cheapest channel that reaches `target` and has room. Throws Error{invalid_argument} when the override names none that
+// does.
 Choice choose(std::span<const std::unique_ptr<fabric::Fabric>> fabrics, const Costs& costs, int target,
-              const base::Shape& shape, const std::string& override_name);
+              const base::Shape& shape, const std::string& override_name, const Taken& taken = {});
 
 // A channel that reaches a rank, and what a put of some shape would take on it.
 struct Candidate {
@@ -38,7 +57,7 @@ struct Candidate {
 // Every one, in the order of the fabrics; those alone that `override_name` names, unless it is empty.
 std::vector<Candidate> candidates(std::span<const std::unique_ptr<fabric::Fabric>> fabrics,
                                   const Costs& costs, int target, const base::Shape& shape,
-                                  const std::string& override_name);
+                                  const std::string& override_name, const Taken& taken = {});
 
 // The layout in words: "block", "4096 runs of 8 bytes" or, with an outer loop, "64 x 32 runs of 16 bytes".
 std::string describe(const base::Shape& shape);

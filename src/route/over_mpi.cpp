@@ -44,8 +44,7 @@ namespace {
 [[noreturn]] void fail_without() {
   base::fail(Errc::invalid_argument,
              "this OpenTCA was built without MPI; install one (packages libopenmpi-dev and openmpi-bin) and "
-             "configure "
-             "again");
+             "configure again");
 }
 
 }  // namespace

@@ -103,7 +103,7 @@ base::Blob encode(const Voice& voice) {
   return writer.blob();
 }
 
-// The rank after the first one whose text differs from rank 0's, or 0.
+// The first rank whose text differs from rank 0's, or 0.
 template <class Member>
 std::size_t dissenter(const std::vector<Voice>& voices, Member member) {
   for (std::size_t rank = 1; rank < voices.size(); ++rank)

@@ -90,13 +90,13 @@ void read_piece(const toml::node& node, Cost piece, TuningTable& table) {
   table.add(piece);
 }
 
-// A channel's costs at one distance: for each "layout.spacing" its pieces.
+// A channel's costs at one distance: for each "layout spacing" its pieces.
 void read_layouts(const toml::table& of_layouts, Cost piece, TuningTable& table) {
   for (const auto& [key, node] : of_layouts) {
     const std::string_view name = key.str();
-    const std::size_t dash = std::min(name.find(' '), name.size());
-    const auto layout = named(layouts, name.substr(0, dash));
-    const auto apart = dash == name.size() ? Spacing::any : named(spacings, name.substr(dash + 1));
+    const std::size_t space = std::min(name.find(' '), name.size());
+    const auto layout = named(layouts, name.substr(0, space));
+    const auto apart = space == name.size() ? Spacing::any : named(spacings, name.substr(space + 1));
     const toml::array* rows = node.as_array();
     if (!layout || !apart || rows == nullptr) fail_at(node, fmt::format("there is no layout '{}'", name));
     piece.layout = *layout;

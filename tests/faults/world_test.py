@@ -69,8 +69,8 @@ class Environment(WorldTest):
     def test_ranks_and_sizes(self):
         control = {"OPENTCA_CONTROL": "/proc/self/fd/0"}
         for rank, size, pattern in (
-            ("2", "2", "rank 2 of 2 makes no world"),
-            ("0", "0", "rank 0 of 0 makes no world"),
+            ("2", "2", "this is rank 2 of 2; a rank is 0 or more"),
+            ("0", "0", "this is rank 0 of 0; a rank is 0 or more"),
             ("-1", "2", "OPENTCA_RANK=-1 is not a"),
             ("one", "2", "OPENTCA_RANK=one is not a"),
             ("", "2", "OPENTCA_RANK= is not a"),

@@ -126,9 +126,8 @@ TEST(Chain, ExplainsEveryDescriptor) {
              {fmt::format("chain 'faces' on rank {}, guarded", world.rank()),
               fmt::format("  0: 8 bytes, block, window 0 +0 -> rank {} window 0 +32: shm/", other),
               "predicted", " us (next best shm/",
-              fmt::format(
-                  "  1: 800 bytes, 100 runs of 8 bytes, window 0 +4000000 -> rank {} window 0 +8000",
-                  other),
+              fmt::format("  1: 800 bytes, 100 runs of 8 bytes, window 0 +4000000 -> rank {} window 0 +8000",
+                          other),
               fmt::format("  2: signal to rank {}", other)}));
   });
 }
@@ -345,6 +344,32 @@ TEST(World, SaysWhatItIs) {
     EXPECT_TRUE(says(world.describe(),
                      {fmt::format("rank {} of 2 (threads)", world.rank()), "fabric shm", library_version()}));
   });
+}
+
+TEST(Chain, RefusesAWindowOfAnotherWorld) {
+  alone([](World& outer) {
+    const Window<int> foreign = outer.window<int>(4);
+    alone([&](World& world) {
+      const Window<int> own = world.window<int>(4);
+      Chain chain = world.chain("mixed");
+      EXPECT_TRUE(is_wrong({"put of chain 'mixed': the target is a window of another world"},
+                           [&] { chain.put(foreign.on(0).at(0), own.at(1), block(1)); }));
+      EXPECT_TRUE(is_wrong({"the source is a window of another world"},
+                           [&] { chain.put(own.on(0).at(0), foreign.at(1), block(1)); }));
+    });
+  });
+}
+
+TEST(World, WaitsAsLongAsClocksCanCount) {
+  constexpr auto forever = std::chrono::milliseconds::max();
+  World::run_threads(2,
+                     [](World& world) {
+                       Chain chain = world.chain("patient", {.time_limit = forever});
+                       chain.signal(1 - world.rank()).expect(1 - world.rank()).commit();
+                       chain.start();
+                       chain.wait();
+                     },
+                     {.time_limit = forever});
 }
 
 }  // namespace

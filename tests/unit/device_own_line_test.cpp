@@ -1,6 +1,7 @@
 // The line that a lane has worked out beforehand: whatever the other end does, the same bytes go to the same places.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <vector>
 
 #include "device_ranks.hpp"
@@ -24,13 +25,15 @@ struct Lane {
 // One end of a chain, by so many warps. The first lane comes last, because it acknowledges for all.
 class End {
  public:
-  End(DeviceRank& rank, bool sends, Word warps, bool beforehand) : rank_(rank), beforehand_(beforehand) {
+  End(DeviceRank& rank, bool sends, Word warps, bool beforehand, Word first_step = 1)
+      : rank_(rank), beforehand_(beforehand) {
     const DeviceChain& chain = rank.chain;
     for (Word warp = 0; warp < warps; ++warp) {
       for (Word number = Lane::lanes(); number-- > 0;) {
         lanes_.push_back({warp, warps, number});
         lines_.emplace_back(sends ? chain.lines_out : chain.lines_in,
                             sends ? chain.chunks_out : chain.chunks_in, lanes_.back());
+        lines_.back().begin_after(first_step - 1);
       }
     }
   }
@@ -41,6 +44,11 @@ class End {
       EXPECT_TRUE(!beforehand_ || line.send(rank_.chain.patience, step, lane));
       EXPECT_TRUE(device::send_lines(rank_.chain, step, lane, skipped));
     });
+  }
+
+  bool may_send(Word step) {
+    return std::all_of(lines_.begin(), lines_.end(),
+                       [&](device::OwnLine& line) { return line.missing_ack(step) == device::no_link; });
   }
 
   void receive(Word step, bool tries) {
@@ -105,6 +113,24 @@ TEST(DeviceOwnLine, LeavesOtherChunksToTheLoop) {
     SCOPED_TRACE(testing::Message() << "round " << round << ", seed " << seed.value());
     expect_bytes(random_device_put(random, 0, 1, Carrier::lines), random_in(random, 1, 4),
                  random_in(random, 1, 4));
+  }
+}
+
+// A kernel that has just begun knows of no acknowledgement, however large the numbers of its steps are.
+TEST(DeviceOwnLine, WaitsForTheLinesOfTwoStepsAgo) {
+  for (const Word first : {Word{1}, Word{1} << 31, (Word{1} << 31) + 3, ~Word{0} - 1}) {
+    SCOPED_TRACE(first);
+    DeviceRanks ranks(2, {{.run_bytes = 8, .counts = {4}}}, first - 1);
+    End from(ranks[0], true, 1, true, first), to(ranks[1], false, 1, true, first);
+    from.send(first);
+    from.send(first + 1);
+    End next_kernel(ranks[0], true, 1, true, first + 2);
+    EXPECT_FALSE(next_kernel.may_send(first + 2));
+    to.receive(first, true);
+    EXPECT_TRUE(next_kernel.may_send(first + 2));
+    to.receive(first + 1, false);
+    next_kernel.send(first + 2);
+    to.receive(first + 2, true);
   }
 }
 

@@ -5,6 +5,7 @@
 #include <thread>
 
 #include "device_ranks.hpp"
+#include "fabric/cuda/late.hpp"
 
 namespace tca::test {
 namespace {
@@ -153,6 +154,17 @@ TEST(DevicePatience, EndsWhenTheWorldHasMetAnError) {
       EXPECT_EQ(ranks[0].gave_up + ranks[1].gave_up, 0u);
     }
   }
+}
+
+TEST(DevicePatience, TheLatestWaitIsNamedWhateverItsNumber) {
+  for (const Word step : {Word{5}, Word{1} << 31, ~Word{0}, Word{1}}) {
+    const Word waiting[]{step, step - 2, 0, step};
+    const cuda::LatestWait latest = cuda::latest_wait(waiting, 4);
+    EXPECT_EQ(latest.step, step);
+    EXPECT_EQ(latest.ranks, (std::vector<int>{0, 3}));
+  }
+  const Word nobody[]{0, 0};
+  EXPECT_TRUE(cuda::latest_wait(nobody, 2).ranks.empty());
 }
 
 }  // namespace

@@ -200,5 +200,73 @@ TEST(Failure, ExitCodes) {
   EXPECT_EQ(Error(Errc::incompatible, "").exit_code(), 7);
 }
 
+void test_until_over(Chain& chain) {
+  while (!chain.test()) {
+  }
+}
+
+// A loop around `test` waits as `wait` does.
+TEST(Failure, TestNamesTheRankThatNeverStarts) {
+  std::atomic<bool> told = false;
+  const std::vector<Caught> all = caught_by_ranks(2, [&](World& world) {
+    Chain chain = ring(world, "polled", {.guarded = true, .time_limit = short_limit, .route = {}});
+    if (world.rank() == 0) {
+      chain.start();
+      const Caught error = caught([&] { test_until_over(chain); });
+      told = true;
+      throw Error(error.code, error.message);
+    }
+    while (!told) std::this_thread::sleep_for(milliseconds(5));
+  });
+  EXPECT_EQ(all[0].code, Errc::timed_out) << all[0].message;
+  EXPECT_TRUE(says(all[0].message, {"in step 1 of chain 'polled' for rank 1, which has not signalled"}));
+}
+
+TEST(Failure, TestNamesTheRankThatIsLost) {
+  const std::vector<Caught> all = caught_by_ranks(2, [](World& world) {
+    Chain chain = ring(world, "polled", {});
+    if (world.rank() == 1) throw Error(Errc::refused, "of its own will");
+    chain.start();
+    test_until_over(chain);
+  });
+  EXPECT_EQ(all[0].code, Errc::rank_lost) << all[0].message;
+  EXPECT_TRUE(
+      says(all[0].message, {"rank 1", "while rank 0 was waiting for it in step 1 of chain 'polled'"}));
+}
+
+// Their answers would be taken for those to other calls.
+TEST(Failure, CollectiveCallsAreOverOnceOneHasFailed) {
+  std::atomic<bool> told = false;
+  caught_by_ranks(2,
+                  [&](World& world) {
+                    if (world.rank() == 1) {
+                      while (!told) std::this_thread::sleep_for(milliseconds(5));
+                      return;
+                    }
+                    const Caught first = caught([&] { world.barrier(); });
+                    EXPECT_EQ(first.code, Errc::timed_out);
+                    const Caught next = caught([&] { world.window<int>(4); });
+                    EXPECT_EQ(next.message, first.message);
+                    told = true;
+                  },
+                  {.time_limit = short_limit});
+}
+
+TEST(Failure, DifferentCollectiveCallsAreNamed) {
+  const std::vector<Caught> all = caught_by_ranks(3, [](World& world) {
+    world.barrier();
+    if (world.rank() == 2) {
+      world.chain("lonely").commit();
+    } else {
+      world.window<int>(4);
+    }
+  });
+  for (const Caught& error : all) {
+    EXPECT_EQ(error.code, Errc::refused);
+    EXPECT_TRUE(says(error.message,
+                     {"rank 0 is in window 0, rank 2 in commit of chain 'lonely'; every rank must make"}));
+  }
+}
+
 }  // namespace
 }  // namespace tca::test

@@ -158,12 +158,53 @@ TEST(Halo, RefusesWhatDoesNotFitTheGrid) {
       }));
 }
 
-TEST(Halo, RefusesAFieldThatIsTooSmall) {
-  EXPECT_TRUE(all_refused(2, Errc::invalid_argument, {"put of chain 'u'", "which has"}, [](World& world) {
-    Halo halo(world, "u", Grid(2, {2}, {true}), {4});
-    const auto u = world.window<double>(halo.elements() - 3);
-    halo.add(u);
-  }));
+TEST(Halo, RefusesAFieldThatDoesNotFit) {
+  for (const auto& [elements, offset] : {std::pair{9, 1}, {9, -1}, {5, 0}, {10, 5}}) {
+    EXPECT_TRUE(all_refused(2, Errc::invalid_argument,
+                            {"halo 'u': a field of 6 elements", "does not fit at element"},
+                            [elements, offset](World& world) {
+                              Halo halo(world, "u", Grid(2, {2}, {true}), {4});
+                              const auto u = world.window<double>(elements);
+                              halo.add(u, offset == 1 ? 4 : offset);
+                            }));
+  }
+}
+
+TEST(Halo, FieldsMayBeginElsewhereOnEveryRank) {
+  World::run_threads(2, [](World& world) {
+    const std::int64_t cells = world.rank() == 0 ? 8 : 3;
+    Halo halo(world, "packed", Grid(2, {2}, {true}), {cells});
+    const auto both = world.window<int>(2 * halo.elements() + 5);
+    const std::int64_t second = halo.elements() + 5 * world.rank();
+    halo.add(both).add(both, second);
+    halo.commit();
+    for (std::int64_t i = 0; i < cells; ++i) {
+      both[static_cast<std::size_t>(1 + i)] = static_cast<int>(100 * world.rank() + i);
+      both[static_cast<std::size_t>(second + 1 + i)] = static_cast<int>(1000 + 100 * world.rank() + i);
+    }
+    halo.start();
+    halo.wait();
+    const int other = 1 - world.rank(), last = other == 0 ? 7 : 2;
+    for (const auto& [begin, value] : {std::pair{std::int64_t{0}, 0}, {second, 1000}}) {
+      EXPECT_EQ(both[static_cast<std::size_t>(begin)], value + 100 * other + last);
+      EXPECT_EQ(both[static_cast<std::size_t>(begin + cells + 1)], value + 100 * other);
+      for (std::int64_t i = 0; i < cells; ++i)
+        EXPECT_EQ(both[static_cast<std::size_t>(begin + 1 + i)], value + 100 * world.rank() + i);
+    }
+  });
+}
+
+TEST(Halo, RefusesRanksThatAddOtherFields) {
+  EXPECT_TRUE(all_refused(2, Errc::refused,
+                          {"halo 'u': rank 0 has 2 fields, of elements of 8, 4 bytes, rank 1 has 1, of 8"},
+                          [](World& world) {
+                            Halo halo(world, "u", Grid(2, {2}, {true}), {4});
+                            const auto u = world.window<double>(halo.elements());
+                            const auto v = world.window<float>(halo.elements());
+                            halo.add(u);
+                            if (world.rank() == 0) halo.add(v);
+                            halo.commit();
+                          }));
 }
 
 }  // namespace

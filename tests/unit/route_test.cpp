@@ -29,10 +29,13 @@ class NamedFabric final : public fabric::Fabric {
   void trace_to(base::Trace*) override {}
   void progress() override {}
   double crossing_ns() const override { return crossing; }
-  bool accepts(int protocol, const Shape&) const override { return protocol != full; }
+  bool accepts(int protocol, const Shape& shape, std::uint64_t besides) const override {
+    return protocol != full && besides + shape.bytes() <= room;
+  }
 
   double crossing = 0;
-  int full = -1;  // the protocol that has no room left
+  int full = -1;                                                   // the protocol that has no room left
+  std::uint64_t room = std::numeric_limits<std::uint64_t>::max();  // of each protocol, for a chain
 
  private:
   std::string_view name_;
@@ -208,6 +211,20 @@ TEST_F(RouteTest, TakesTheNextBestWhereTheBestHasNoRoom) {
   static_cast<NamedFabric&>(*fabrics[0]).full = 2;
   EXPECT_EQ(chosen(0, word), "shm/pull");
   EXPECT_EQ(chosen(0, word, "staged"), "shm/staged");
+}
+
+TEST_F(RouteTest, CountsWhatAChainHasTakenAlready) {
+  auto& shm = static_cast<NamedFabric&>(*fabrics[0]);
+  shm.room = 2 * word.bytes();
+  route::Taken taken;
+  const auto next = [&] {
+    const route::Choice choice = route::choose(fabrics, costs, 0, word, {}, taken);
+    taken.add(shm, choice.protocol, word.bytes());
+    return shm.protocols()[static_cast<std::size_t>(choice.protocol)];
+  };
+  EXPECT_EQ(next(), "staged");
+  EXPECT_EQ(next(), "staged");
+  EXPECT_EQ(next(), "pull");
 }
 
 TEST_F(RouteTest, TakesAChannelWithoutACostOnlyWhereThereIsNoOther) {

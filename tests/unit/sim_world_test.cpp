@@ -120,7 +120,7 @@ TEST(SimWorld, RowsGoDirectAndLargeBlocksOverTheNetwork) {
         chain.put(window.on(1).at(0), window.at(0), block_stride(256, 512, 4096));
         chain.put(window.on(1).at(2 * mebibyte), window.at(2 * mebibyte), block(mebibyte));
       });
-  EXPECT_TRUE(says(rows, {"block-stride", "sim/tca, predicted", "next best sim/mpi"}));
+  EXPECT_TRUE(says(rows, {"256 runs of 512 bytes", "sim/tca, predicted", "next best sim/mpi"}));
   EXPECT_TRUE(says(large, {"block", "sim/mpi, predicted", "next best sim/tca"}));
 }
 

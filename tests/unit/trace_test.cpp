@@ -72,11 +72,11 @@ TEST(Trace, NamesAreEscaped) {
   const TraceFile file("names");
   World::run_threads(1,
                      [&](World& world) {
-                       world.trace_span("a \"quoted\"\nname \\", 1, 2);
+                       world.trace_span("a \"quoted\"\nname \\ \xff, no UTF-8", 1, 2);
                        world.write_trace(file.path());
                      },
                      {.trace = true});
-  EXPECT_EQ(file.read().at("traceEvents").back().at("name"), "a \"quoted\"\nname \\");
+  EXPECT_EQ(file.read().at("traceEvents").back().at("name"), "a \"quoted\"\nname \\ \xef\xbf\xbd, no UTF-8");
 }
 
 TEST(Trace, IsEmptyWhenNotAskedFor) {

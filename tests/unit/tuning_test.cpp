@@ -298,10 +298,16 @@ class ScriptedControl final : public fabric::Control {
 
   int rank() const override { return 0; }
   int size() const override { return static_cast<int>(others_.size()) + 1; }
-  std::vector<base::Blob> all_gather(const base::Blob& mine, std::string_view) override {
+  std::optional<std::string> lost(int) override { return {}; }
+  void leave(std::string_view) override {}
+  base::Cores cores() const override { return base::Cores::enough; }
+
+ private:
+  std::vector<base::Blob> gather(const base::Blob& mine, std::string_view what) override {
     std::vector<base::Blob> all{mine};
     for (const Rank& rank : others_) {
       base::Writer writer;
+      writer.put_string(what);
       for (const std::string& text :
            {rank.version, rank.setting, rank.hardware, std::string(), std::string()})
         writer.put_string(text);
@@ -309,11 +315,7 @@ class ScriptedControl final : public fabric::Control {
     }
     return all;
   }
-  std::optional<std::string> lost(int) override { return {}; }
-  void leave(std::string_view) override {}
-  base::Cores cores() const override { return base::Cores::enough; }
 
- private:
   std::vector<Rank> others_;
 };
 

@@ -289,8 +289,7 @@ void add_bench(Subcommands& tca) {
       "copy_engine");
   app.add_option("--algorithm", options->algorithms,
                  "Force a collective's algorithm, such as ring or one_shot, on cuda kernel_ll or "
-                 "kernel_direct; several "
-                 "are measured in turn")
+                 "kernel_direct; several are measured in turn")
       ->delimiter(',');
   app.add_option("--descriptors", options->descriptors, "Of the chain whose commit is measured")
       ->capture_default_str();

@@ -45,6 +45,8 @@ void check_before_launch(const HimenoOptions& options) {
     refuse("--compare needs at least 2 iterations, one for each side");
   check_writable(options.json);
   check_writable(options.trace);
+  if (!options.trace.empty() && options.trace == options.json)
+    refuse("--trace and --json name the same file, {}", options.trace);
   check_memory(problem, options);
 }
 
@@ -86,7 +88,8 @@ void add_himeno(Subcommands& tca) {
       ->capture_default_str();
   app.add_option("--grid", options->grid, "Ranks along each dimension, such as 2x2x1; auto chooses")
       ->capture_default_str();
-  auto* iterations = app.add_option("--iterations", options->iterations, "How many iterations");
+  auto* iterations = app.add_option("--iterations", options->iterations,
+                                    "How many iterations; with --compare half of them each way");
   iterations->check(CLI::Range(std::int64_t{1}, std::int64_t{1'000'000'000}));
   app.add_option("--seconds", options->seconds,
                  "As many iterations as fill this time (3 unless told otherwise)")

@@ -36,6 +36,9 @@ constexpr std::array variables{
              "shm, cuda, mpi, shm+mpi, cuda+mpi or sim, where a program does not say (shm)"},
     Variable{"OPENTCA_SUBCLUSTER", "ranks to a sub-cluster, on shm+mpi and cuda+mpi (all of a host)"},
     Variable{"OPENTCA_PROGRESS_THREAD", "1: a thread moves messages on while a rank computes, on mpi"},
+    Variable{"OPENTCA_MACHINE", "the modelled machine, on sim, where a program does not say (ha-pacs-tca)"},
+    Variable{"OPENTCA_FIDELITY", "tlp, train or flow, on sim, where a program does not say (tlp)"},
+    Variable{"OPENTCA_MACHINES", "folders with more machine files, a colon between them"},
     Variable{"OPENTCA_ROUTE", "overrides the choice of channels"},
     Variable{"OPENTCA_TUNING", "the tuning table: a file, or off (the one of tca tune)"},
     Variable{"OPENTCA_RANK", "set by tca run: this process's rank"},
@@ -125,7 +128,8 @@ std::string waiting_in_words(const Machine& machine, int ranks) {
 std::string mpi_in_words() {
   const std::string mpirun = find_program("mpirun");
   return fmt::format("{}; {}", mpirun.empty() ? "no mpirun (package openmpi-bin)" : mpirun,
-                     built_with_mpi() ? "compiled in for comparisons" : "not compiled in, so no comparisons");
+                     built_with_mpi() ? "compiled in, for the fabrics mpi and shm+mpi and for comparisons"
+                                      : "not compiled in");
 }
 
 void row(const char* label, const std::string& text) { fmt::print("  {:<15} {}\n", label, text); }

@@ -44,7 +44,12 @@ std::string usage_message(const CLI::App& app, const Subcommands& subcommands, c
 bool stays_silent(const Error& error) { return error.code() == Errc::refused && launched_rank() > 0; }
 
 void print_error(const std::string& name, const char* message) {
-  const std::string who = already_a_rank() ? fmt::format("{}: rank {}", name, launched_rank()) : name;
+  std::string who = name;
+  try {
+    if (already_a_rank()) who += fmt::format(": rank {}", launched_rank());
+  } catch (const Error&) {
+    // What the launcher says of this rank cannot be: that is the message.
+  }
   const std::string line = fmt::format("{}: {}\n", who, message);
   std::fwrite(line.data(), 1, line.size(), stderr);
 }

@@ -159,6 +159,12 @@ class OwnLine {
     }
   }
 
+  // `step` was the last one. Before that nothing is known: any number would be that of some step to come, since they wrap.
+  TCA_DEVICE void begin_after(Word step) {
+    acked_ = step - 2;
+    received_ = step;
+  }
+
   // How many chunks of its unit it stands for, 0 or 1, and whether there are others.
   TCA_DEVICE Word skipped() const { return skipped_; }
   TCA_DEVICE bool is_all() const { return is_all_; }

@@ -93,7 +93,7 @@ class CudaFabric final : public fabric::Fabric {
     return fmt::format("{} ({}), GPU {}", device_.name, device_.bus_id, device_.number);
   }
 
-  bool accepts(int protocol, const base::Shape& shape) const override {
+  bool accepts(int protocol, const base::Shape& shape, std::uint64_t) const override {
     if (protocol == copy_engine) return fits_copy_engine(shape);
     // Lines need four times their data, two buffers of lines half full, for as long as the chain lives.
     return protocol != ll || shape.bytes() * 4 <= inbox_.largest() / 4;
@@ -232,10 +232,8 @@ void CudaFabric::check() {
   const std::string whom =
       late.ranks.empty() ? "others" : fmt::format("rank {}", base::list_ranks(late.ranks));
   for (const int rank : late.ranks) {
-    if (const std::optional<std::string> reason = control_.lost(rank)) {
-      base::fail(Errc::rank_lost, "rank {} {} while rank {} was waiting for it on its GPU in {}", rank,
-                 *reason, control_.rank(), late.what);
-    }
+    if (const std::optional<std::string> reason = control_.lost(rank))
+      control_.fail_lost(rank, *reason, fmt::format("waiting for it on its GPU in {}", late.what));
   }
   control_.trouble = fmt::format("it waited too long for {} in {}", whom, late.what);
   base::fail(

@@ -18,7 +18,7 @@ inline LatestWait latest_wait(const device::Word* waiting, device::Word ranks) {
   LatestWait latest;
   for (device::Word rank = 0; rank < ranks; ++rank) {
     const device::Word step = device::load_relaxed(waiting + rank);
-    if (step == 0 || !device::reached(step, latest.step)) continue;
+    if (step == 0 || (!latest.ranks.empty() && !device::reached(step, latest.step))) continue;
     if (step != latest.step) latest.ranks.clear();
     latest.step = step;
     latest.ranks.push_back(static_cast<int>(rank));

@@ -3,28 +3,55 @@
 #include <unistd.h>
 
 #include <cstdio>
+#include <utility>
 
 #include "base/fail.hpp"
+#include "base/signals.hpp"
 
 namespace tca::mpi {
 
-Alarm::Alarm(std::chrono::milliseconds time_limit, std::string message)
-    : thread_([this, time_limit, message = std::move(message)] {
-        std::unique_lock lock(mutex_);
-        if (changed_.wait_for(lock, time_limit, [this] { return over_; })) return;
-        std::fprintf(stderr, "%s did not return within %.1f s, and cannot be left, so this process ends\n",
-                     message.c_str(), std::chrono::duration<double>(time_limit).count());
-        std::fflush(stderr);
-        _exit(static_cast<int>(Errc::timed_out));
-      }) {}
+namespace {
+
+// A time limit may be that much longer; nobody has to wake the thread for a call.
+constexpr std::chrono::milliseconds looks_every{20};
+
+}  // namespace
+
+Alarm::Alarm() : thread_([this] { watch(); }) {}
 
 Alarm::~Alarm() {
   {
     const std::lock_guard lock(mutex_);
-    over_ = true;
+    is_over_ = true;
   }
-  changed_.notify_one();
+  over_.notify_one();
   thread_.join();
+}
+
+void Alarm::watch() {
+  base::leave_signals_to_others();
+  std::unique_lock lock(mutex_);
+  while (!over_.wait_for(lock, looks_every, [this] { return is_over_; })) {
+    if (call_ == nullptr || std::chrono::steady_clock::now() - call_->begin_ < call_->time_limit_) continue;
+    std::fprintf(stderr, "%s did not return within %.1f s, and cannot be left, so this process ends\n",
+                 call_->what_.c_str(), std::chrono::duration<double>(call_->time_limit_).count());
+    std::fflush(stderr);
+    _exit(static_cast<int>(Errc::timed_out));
+  }
+}
+
+Alarm::Call::Call(Alarm& alarm, std::chrono::milliseconds time_limit, std::string what)
+    : alarm_(alarm),
+      time_limit_(time_limit),
+      what_(std::move(what)),
+      begin_(std::chrono::steady_clock::now()) {
+  const std::lock_guard lock(alarm_.mutex_);
+  alarm_.call_ = this;
+}
+
+Alarm::Call::~Call() {
+  const std::lock_guard lock(alarm_.mutex_);
+  alarm_.call_ = nullptr;
 }
 
 }  // namespace tca::mpi

@@ -9,17 +9,35 @@
 
 namespace tca::mpi {
 
-// When it lives longer than the time limit the process ends, with Errc::timed_out for an exit code and `message` on stderr.
+// A thread that watches one call at a time, so that a call costs no thread of its own.
 class Alarm {
  public:
-  Alarm(std::chrono::milliseconds time_limit, std::string message);
+  Alarm();
   Alarm(const Alarm&) = delete;
   ~Alarm();
 
+  // When it lives longer than the time limit the process ends, with Errc::timed_out for an exit code and `what` on stderr.
+  class Call {
+   public:
+    Call(Alarm& alarm, std::chrono::milliseconds time_limit, std::string what);
+    Call(const Call&) = delete;
+    ~Call();
+
+   private:
+    friend class Alarm;
+    Alarm& alarm_;
+    std::chrono::milliseconds time_limit_;
+    std::string what_;
+    std::chrono::steady_clock::time_point begin_;
+  };
+
  private:
+  void watch();
+
   std::mutex mutex_;
-  std::condition_variable changed_;
-  bool over_ = false;
+  std::condition_variable over_;
+  bool is_over_ = false;
+  const Call* call_ = nullptr;
   std::thread thread_;
 };
 

@@ -133,8 +133,7 @@ int tag_of(std::uint32_t number, MPI_Comm comm, std::string_view chain) {
   if (tag + kinds - 1 <= last) return static_cast<int>(tag);
   base::fail(Errc::refused,
              "chain '{}': this world has had {} chains, and MPI has tags for no more; commit chains once and "
-             "start them "
-             "often",
+             "start them often",
              chain, number);
 }
 

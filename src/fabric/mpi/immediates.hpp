@@ -55,7 +55,8 @@ class Immediates {
   struct UnderWay {
     Message message;
     int rank;
-    std::array<MPI_Request, 2> requests;  // it goes, its confirmation comes
+    std::array<MPI_Request, 2> requests{MPI_REQUEST_NULL,
+                                        MPI_REQUEST_NULL};  // it goes, its confirmation comes
   };
 
   bool look();

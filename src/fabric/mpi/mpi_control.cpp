@@ -102,6 +102,8 @@ void MpiControl::meet() {
   const bool crowded = std::any_of(usable.begin(), usable.end(), [](const auto& host) {
     return CPU_COUNT(&host.second.first) < host.second.second;
   });
+  usable_cores = 0;
+  for (const auto& [host, of_host] : usable) usable_cores += CPU_COUNT(&of_host.first);
   cores_ = crowded ? base::Cores::crowded : base::Cores::enough;
   watch_->begin(cards);
 }
@@ -111,7 +113,7 @@ MpiControl::~MpiControl() {
   leave(std::uncaught_exceptions() > 0 ? std::string_view(trouble) : std::string_view());
 }
 
-std::vector<base::Blob> MpiControl::all_gather(const base::Blob& mine, std::string_view what) {
+std::vector<base::Blob> MpiControl::gather(const base::Blob& mine, std::string_view what) {
   check_thread(what);
   Parcels parcels(comm_, Tag::set_up, mine);
   base::Poll poll(cores_);
@@ -129,38 +131,26 @@ void MpiControl::check_partners(const Parcels& parcels, std::string_view what,
                                 std::chrono::nanoseconds waited) {
   const std::vector<int> missing = parcels.missing();
   for (const int rank : missing) {
-    if (const std::optional<std::string> reason = lost(rank)) {
-      base::fail(Errc::rank_lost, "rank {} {} while rank {} was waiting for it in {}", rank, *reason, rank_,
-                 what);
-    }
+    if (const std::optional<std::string> reason = lost(rank))
+      fail_lost(rank, *reason, fmt::format("waiting for it in {}", what));
   }
   if (waited < time_limit) return;
   spoil_session();
   // Where everything has come but not gone, it is not known who does not take it.
   const std::string whom =
       missing.empty() ? "others to take what it sent" : fmt::format("rank {}", base::list_ranks(missing));
-  trouble = fmt::format("it waited too long for {} in {}", whom, what);
-  base::fail(Errc::timed_out, "rank {} waited {:.1f} s in {} for {}; {}", rank_,
-             std::chrono::duration<double>(waited).count(), what, whom,
-             what == start_up ? "was it started, and does it call World::init?"
-                              : "did it make the same call, in the same order?");
+  fail_late(waited, what, whom,
+            what == start_up ? "; was it started, and does it call World::init?"
+                             : "; did it make the same call, in the same order?");
 }
 
-// What it finds is also what this rank passes on when it fails because of it, so that ranks far from the lost
-// one name it too.
 std::optional<std::string> MpiControl::lost(int rank) {
   if (watch_ == nullptr) return std::nullopt;
   const std::optional<Gone> gone = watch_->gone(rank);
   if (!gone || std::chrono::steady_clock::now() - gone->since < last_words_take) return std::nullopt;
   if (gone->how != Presence::left) spoil_session();
-  if (gone->how == Presence::failed) {
-    trouble = gone->reason.starts_with("rank ") ? gone->reason
-                                                : fmt::format("rank {} failed ({})", rank, gone->reason);
-    return fmt::format("failed ({})", gone->reason);
-  }
-  const std::string how = gone->how == Presence::left ? "left the world" : "died (its process has ended)";
-  trouble = fmt::format("rank {} {}", rank, how);
-  return how;
+  if (gone->how == Presence::failed) return fmt::format("failed ({})", gone->reason);
+  return gone->how == Presence::left ? "left the world" : "died (its process has ended)";
 }
 
 bool MpiControl::is_gone(int rank) const { return watch_ != nullptr && watch_->gone(rank).has_value(); }

@@ -24,7 +24,6 @@ class MpiControl final : public fabric::Control {
 
   int rank() const override { return rank_; }
   int size() const override { return size_; }
-  std::vector<base::Blob> all_gather(const base::Blob& mine, std::string_view what) override;
   std::optional<std::string> lost(int rank) override;
   bool is_gone(int rank) const override;
   void leave(std::string_view reason) override;
@@ -32,12 +31,14 @@ class MpiControl final : public fabric::Control {
 
   MPI_Comm comm() const { return comm_; }
 
-  // Collective, at the end of a world: whether every rank has come to it in good order. Where one has not, MPI is not finalised.
+  // Collective, at the end of a world: whether every rank has come to it in good order. Where one has not, MPI is not
+  // finalised.
   bool ends_together();
 
   const std::vector<int>& hosts() const { return hosts_; }
 
  private:
+  std::vector<base::Blob> gather(const base::Blob& mine, std::string_view what) override;
   void make_comm(MPI_Comm program);
   void meet();
   void check_partners(const Parcels& parcels, std::string_view what, std::chrono::nanoseconds waited);

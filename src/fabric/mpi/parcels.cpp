@@ -29,7 +29,7 @@ void give_up(MPI_Request& request, bool& stays) {
 
 }  // namespace
 
-Parcels::Parcels(MPI_Comm comm, int first_tag, const base::Blob& mine)
+Parcels::Parcels(MPI_Comm comm, int first_tag)
     : comm_(comm),
       first_tag_(first_tag),
       head_(std::make_unique<base::Blob>(sizeof(std::uint64_t))),
@@ -37,15 +37,22 @@ Parcels::Parcels(MPI_Comm comm, int first_tag, const base::Blob& mine)
   int size = 0;
   MPI_Comm_rank(comm_, &rank_);
   MPI_Comm_size(comm_, &size);
+  peers_.resize(static_cast<std::size_t>(size));
+}
+
+Parcels::Parcels(MPI_Comm comm, int first_tag, const base::Blob& mine) : Parcels(comm, first_tag) {
   if (mine.size() > INT_MAX)
     base::fail(Errc::refused, "set-up data of {} bytes are too long for MPI", mine.size());
-  peers_.resize(static_cast<std::size_t>(size));
+  exchange_heads(mine);
+}
+
+void Parcels::exchange_heads(const base::Blob& mine) {
   const std::uint64_t bytes = mine.size();
   const auto split = mine.begin() + static_cast<std::ptrdiff_t>(std::min(mine.size(), inline_bytes));
   std::memcpy(head_->data(), &bytes, sizeof bytes);
   head_->insert(head_->end(), mine.begin(), split);
   rest_->assign(split, mine.end());
-  for (int rank = 0; rank < size; ++rank) {
+  for (int rank = 0; rank < static_cast<int>(peers_.size()); ++rank) {
     Peer& peer = peers_[static_cast<std::size_t>(rank)];
     if (rank == rank_) {
       peer.bytes = mine;

@@ -36,6 +36,9 @@ class Parcels {
     MPI_Request outgoing[2] = {MPI_REQUEST_NULL, MPI_REQUEST_NULL};
   };
 
+  // Only makes room, so that the destructor takes back what the rest of the set-up has begun when it fails.
+  Parcels(MPI_Comm comm, int first_tag);
+  void exchange_heads(const base::Blob& mine);
   bool receive(int rank, Peer& peer);
 
   MPI_Comm comm_;

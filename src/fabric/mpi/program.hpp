@@ -13,10 +13,12 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
 #include "fabric/fabric.hpp"
+#include "fabric/mpi/alarm.hpp"
 #include "fabric/mpi/datatype.hpp"
 #include "fabric/mpi/immediates.hpp"
 #include "fabric/staging.hpp"
@@ -134,6 +136,9 @@ class Engine {
   void progress();
   void progress_between_looks();
 
+  // Of one-sided calls, which block.
+  Alarm& alarm() { return alarm_ ? *alarm_ : alarm_.emplace(); }
+
  private:
   friend class MpiProgram;
   void add(MpiProgram& program);
@@ -147,6 +152,7 @@ class Engine {
   std::size_t running_ = 0;  // of the programs
   bool looked_ = false;      // at MPI, since the last call of `progress`
   unsigned spared_ = 0;
+  std::optional<Alarm> alarm_;
   std::vector<MpiProgram*> under_way_;  // has room for all, so that `add` does not allocate
 };
 

@@ -2,6 +2,7 @@
 
 #include <chrono>
 
+#include "base/signals.hpp"
 #include "fabric/mpi/mpi_control.hpp"
 
 namespace tca::mpi {
@@ -15,6 +16,7 @@ constexpr std::chrono::microseconds pause{50};
 
 Pump::Pump(MPI_Comm comm)
     : thread_([this, comm] {
+        base::leave_signals_to_others();
         // Relaxed: nothing else is handed over.
         while (!over_.load(std::memory_order_relaxed)) {
           int come = 0;

@@ -4,7 +4,6 @@
 #include <set>
 
 #include "base/fail.hpp"
-#include "fabric/mpi/alarm.hpp"
 #include "fabric/mpi/program.hpp"
 
 namespace tca::mpi {
@@ -47,8 +46,7 @@ RmaWindow make_window(MPI_Comm comm, const fabric::Share& share, MpiMemory* memo
   if (code != MPI_SUCCESS) {
     base::fail(Errc::refused,
                "chain '{}': this MPI makes no windows for the route mpi/rma between these ranks; take "
-               "mpi/datatype or "
-               "mpi/packed, or, with Open MPI 4 over TCP, set OMPI_MCA_osc=pt2pt",
+               "mpi/datatype or mpi/packed, or, with Open MPI 4 over TCP, set OMPI_MCA_osc=pt2pt",
                share.name);
   }
   MPI_Win_set_errhandler(window.handle, MPI_ERRORS_RETURN);
@@ -63,8 +61,9 @@ RmaPart::RmaPart(MPI_Comm comm, const fabric::Share& share, const std::vector<Mp
   ++engine_.rma_parts;
   int rank = 0;
   MPI_Comm_rank(comm, &rank);
-  const Alarm alarm(time_limit_,
-                    fmt::format("rank {}: commit of chain '{}' (mpi/rma): MPI_Win_create", rank, chain_));
+  const Alarm::Call call(
+      engine_.alarm(), time_limit_,
+      fmt::format("rank {}: commit of chain '{}' (mpi/rma): MPI_Win_create", rank, chain_));
   for (MpiMemory* memory : memories) {
     windows_.push_back(make_window(comm, share, memory, rank));
     is_origin_ |= !windows_.back().puts.empty();
@@ -76,7 +75,8 @@ RmaPart::~RmaPart() {
   --engine_.rma_parts;
   if (!is_up()) return;
   const bool together = !engine_.closing;
-  const Alarm alarm(time_limit_, fmt::format("chain '{}' (mpi/rma): MPI_Win_free", chain_));
+  const Alarm::Call call(engine_.alarm(), time_limit_,
+                         fmt::format("chain '{}' (mpi/rma): MPI_Win_free", chain_));
   for (RmaWindow& window : windows_) {
     if (together && !window.posted) MPI_Win_free(&window.handle);
     if (window.origins != MPI_GROUP_NULL) MPI_Group_free(&window.origins);
@@ -93,7 +93,8 @@ void RmaPart::post() {
 }
 
 void RmaPart::put() {
-  const Alarm alarm(time_limit_, fmt::format("a step of chain '{}' (mpi/rma): MPI_Win_complete", chain_));
+  const Alarm::Call call(engine_.alarm(), time_limit_,
+                         fmt::format("a step of chain '{}' (mpi/rma): MPI_Win_complete", chain_));
   for (RmaWindow& window : windows_) {
     if (window.puts.empty()) continue;
     check(MPI_Win_start(window.targets, 0, window.handle), putting);

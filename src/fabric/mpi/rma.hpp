@@ -1,8 +1,8 @@
 // The part of a chain that MPI's one-sided calls carry: post and start, put, complete and wait (MPI-3, general active target).
 //
-// A target posts its windows in its start n, which nobody waits for, and then says so in a message of our own, so that an origin
-// starts its puts when that cannot block. MPI_Win_complete may still block until they are through; a time limit ends the
-// process then, because nothing ends the call.
+// A target posts its windows in its start n, which nobody waits for, and then says so in a message of our own, so that
+// an origin starts its puts when that cannot block. MPI_Win_complete may still block until they are through; a time
+// limit ends the process then, because nothing ends the call.
 #pragma once
 
 #include <chrono>

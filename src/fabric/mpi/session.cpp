@@ -13,8 +13,9 @@ bool spoiled = false;
 struct Session {
   Session(int threads, std::chrono::milliseconds time_limit) {
     int given = 0;
-    const Alarm alarm(time_limit,
-                      "fabric mpi: MPI_Init, which waits for every rank to call it (World::init),");
+    Alarm alarm;
+    const Alarm::Call call(alarm, time_limit,
+                           "fabric mpi: MPI_Init, which waits for every rank to call it (World::init),");
     check(MPI_Init_thread(nullptr, nullptr, threads, &given), "starting (MPI_Init_thread)");
     // What no communicator of ours is part of (datatypes, requests) reports through these.
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);

@@ -9,8 +9,8 @@ namespace tca::mpi {
 // Who calls MPI: the rank's own thread, its progress thread (pump.hpp) besides, or a carrier (staged.hpp).
 enum class Callers { own_thread, progress_thread, carrier };
 
-// Initialises MPI unless that has been done; it is finalised when the process ends. Throws Error{incompatible} when MPI does not
-// allow the callers, or has been finalised already.
+// Initialises MPI unless that has been done; it is finalised when the process ends. Throws Error{incompatible} when MPI
+// does not allow the callers, or has been finalised already.
 void ensure_session(Callers callers, std::chrono::milliseconds time_limit);
 
 // Throws Error{incompatible} where MPI may be called only by the thread that initialised it, and another is about to.

@@ -17,6 +17,7 @@
 #include <set>
 
 #include "base/codec.hpp"
+#include "base/signals.hpp"
 #include "fabric/mpi/call.hpp"
 
 namespace tca::mpi {
@@ -150,15 +151,14 @@ std::optional<Gone> Watch::gone(int rank) const {
 
 void Watch::leave(Presence how, std::string_view reason) {
   const std::lock_guard lock(mutex_);
-  if (leaving_) return;
-  leaving_ = true;
-  Notice notice{rank_, how, world_secret_};
-  reason.copy(notice.reason, sizeof notice.reason - 1);
-  tell(notice);
+  if (farewell_) return;
+  farewell_.emplace(Gone{how, std::string(reason), {}});
+  tell(notice_of(rank_, *farewell_));
 }
 
 // The one with the higher rank connects; everybody listened before the cards were dealt.
 void Watch::run() {
+  base::leave_signals_to_others();
   for (const int other : neighbours(rank_, size_))
     if (other < rank_) connect_to(other);
   for (;;) {
@@ -171,7 +171,13 @@ void Watch::run() {
       for (const Connection& connection : connections_) polled.push_back({connection.fd, POLLIN, 0});
     }
     if (poll(polled.data(), polled.size(), patience_ms) < 0) continue;
-    if (polled[0].revents != 0) return;
+    if (polled[0].revents != 0) {
+      // Who has connected meanwhile hears why this rank has gone.
+      const std::lock_guard lock(mutex_);
+      while (accept_one()) {
+      }
+      return;
+    }
     if (patience_ms > 0) look_for_stuck();
     const std::lock_guard lock(mutex_);
     for (std::size_t i = 2; i < polled.size(); ++i)
@@ -210,21 +216,28 @@ void Watch::connect_to(int rank) {
   }
 }
 
-void Watch::accept_one() {
+bool Watch::accept_one() {
   const int fd = accept4(listener_, nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK);
   if (fd >= 0) add({fd, -1, {}});
+  return fd >= 0;
 }
 
 // What it has missed is said again.
 void Watch::add(Connection connection) {
-  for (int rank = 0; rank < size_; ++rank) {
-    const std::optional<Gone>& gone = gone_[static_cast<std::size_t>(rank)];
-    if (!gone) continue;
-    Notice notice{rank, gone->how, world_secret_};
-    gone->reason.copy(notice.reason, sizeof notice.reason - 1);
+  const auto say = [&](int rank, const std::optional<Gone>& gone) {
+    if (!gone) return;
+    const Notice notice = notice_of(rank, *gone);
     send(connection.fd, &notice, sizeof notice, MSG_NOSIGNAL | MSG_DONTWAIT);
-  }
+  };
+  for (int rank = 0; rank < size_; ++rank) say(rank, gone_[static_cast<std::size_t>(rank)]);
+  say(rank_, farewell_);
   connections_.push_back(std::move(connection));
+}
+
+Watch::Notice Watch::notice_of(int rank, const Gone& gone) const {
+  Notice notice{rank, gone.how, world_secret_};
+  gone.reason.copy(notice.reason, sizeof notice.reason - 1);
+  return notice;
 }
 
 void Watch::listen_to(std::size_t index) {
@@ -258,7 +271,7 @@ void Watch::take(Connection& from, const Notice& notice) {
 void Watch::lose(Connection& connection) {
   close(connection.fd);
   connection.fd = -1;
-  if (connection.rank < 0 || leaving_) return;
+  if (connection.rank < 0 || farewell_) return;
   const Notice notice{connection.rank, Presence::died, world_secret_};
   if (note(notice)) tell(notice);
 }

@@ -56,13 +56,14 @@ class Watch {
   void run();
   void look_for_stuck();
   void connect_to(int rank);
-  void accept_one();
+  bool accept_one();
   void add(Connection connection);
   void listen_to(std::size_t connection);
   void take(Connection& from, const Notice& notice);
   void lose(Connection& connection);
   bool note(const Notice& notice);
   void tell(const Notice& notice);
+  Notice notice_of(int rank, const Gone& gone) const;
 
   struct Card {
     std::vector<std::uint32_t> addresses;
@@ -82,7 +83,7 @@ class Watch {
   mutable std::mutex mutex_;  // of what follows
   std::vector<std::optional<Gone>> gone_;
   std::vector<Connection> connections_;
-  bool leaving_ = false;
+  std::optional<Gone> farewell_;  // this rank's own
 };
 
 }  // namespace tca::mpi

@@ -1,7 +1,7 @@
 // The memory in which the ranks of a host meet: who is here, and a mailbox each for set-up data.
 //
 // Layout of the segment: Header, then a Seat for each rank, then a mailbox for each rank. Every field of a
-// seat is written by its rank alone.
+// seat is written by its rank alone, until whoever opens the board for the next world clears them all.
 #pragma once
 
 #include <atomic>

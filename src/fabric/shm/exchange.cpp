@@ -23,10 +23,8 @@ Mapping attach(Space& space, const Token& token, std::size_t rank, fabric::Contr
     return space.attach(token);
   } catch (const Error&) {
     // Its memory has gone with it.
-    if (const std::optional<std::string> reason = control.lost(static_cast<int>(rank))) {
-      base::fail(Errc::rank_lost, "rank {} {} while rank {} was mapping its memory for {}", rank, *reason,
-                 control.rank(), what);
-    }
+    if (const std::optional<std::string> reason = control.lost(static_cast<int>(rank)))
+      control.fail_lost(static_cast<int>(rank), *reason, fmt::format("mapping its memory for {}", what));
     throw;
   }
 }

@@ -22,8 +22,7 @@ Mapping await_board(const Seating& seating, std::chrono::milliseconds time_limit
     if (poll.waited() > time_limit) {
       fail(Errc::timed_out,
            "rank {} waited {:.1f} s in start-up (World::init) for rank 0 to set up the world in {}; was rank "
-           "0 "
-           "started, and does it call World::init?",
+           "0 started, and does it call World::init?",
            seating.rank, std::chrono::duration<double>(poll.waited()).count(), seating.path);
     }
   }
@@ -46,8 +45,7 @@ std::unique_ptr<ShmControl> join(const Seating& seating, std::chrono::millisecon
   if (seating.spans_hosts()) {
     fail(Errc::invalid_argument,
          "{} started {} of {} ranks on this host; the shm fabric serves one host, so start all of them on "
-         "one, or choose "
-         "shm+mpi (WorldOptions::fabric or OPENTCA_FABRIC)",
+         "one, or choose shm+mpi (WorldOptions::fabric or OPENTCA_FABRIC)",
          seating.launcher, seating.here, seating.size);
   }
   if (seating.size > max_ranks) {
@@ -64,7 +62,7 @@ std::unique_ptr<ShmControl> join(const Seating& seating, std::chrono::millisecon
 
 Mapping make_thread_board(int ranks) {
   if (ranks < 1 || ranks > max_ranks) {
-    fail(Errc::invalid_argument, "a world of {} ranks cannot be: 1 to {} ranks of one process", ranks,
+    fail(Errc::invalid_argument, "a world of {} ranks: 1 to {} are possible in one process", ranks,
          max_ranks);
   }
   Token token;

@@ -6,8 +6,8 @@
 
 namespace tca::shm {
 
-// Collective. Nanoseconds, the median over pairs of ranks, the same on all; 0 where there is none, and where ranks share cores, so
-// that nobody could answer at once.
+// Collective. Nanoseconds, the median over pairs of ranks, the same on all; 0 where there is none, and where ranks
+// share cores, so that nobody could answer at once.
 double measure_crossing_ns(const Inbox& inbox, fabric::Control& control, const fabric::Places& places);
 
 }  // namespace tca::shm

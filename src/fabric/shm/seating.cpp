@@ -94,8 +94,9 @@ Seating find_seating() {
     }
   }
   if (seating.size < 1 || seating.rank >= seating.size) {
-    fail(Errc::invalid_argument, "rank {} of {} makes no world (as {} says)", seating.rank, seating.size,
-         seating.launcher);
+    fail(Errc::invalid_argument,
+         "{} says that this is rank {} of {}; a rank is 0 or more and below their number", seating.launcher,
+         seating.rank, seating.size);
   }
   return seating;
 }

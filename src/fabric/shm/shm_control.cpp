@@ -77,12 +77,13 @@ void ShmControl::find_cores() {
     const auto theirs = base::Reader(blob).get<cpu_set_t>();
     CPU_OR(&all, &all, &theirs);
   }
-  cores_ = CPU_COUNT(&all) < size_ ? base::Cores::crowded : base::Cores::enough;
+  usable_cores = CPU_COUNT(&all);
+  cores_ = usable_cores < size_ ? base::Cores::crowded : base::Cores::enough;
 }
 
 // Blobs larger than a mailbox travel in several rounds of two phases: filled (odd), read (even). Waiting for
 // "read" is put off until the mailbox is needed again.
-std::vector<base::Blob> ShmControl::all_gather(const base::Blob& mine, std::string_view what) {
+std::vector<base::Blob> ShmControl::gather(const base::Blob& mine, std::string_view what) {
   std::vector<base::Blob> all(static_cast<std::size_t>(size_));
   Seat& seat = board_.seat(rank_);
   std::size_t longest = mine.size();
@@ -141,17 +142,13 @@ void ShmControl::check_seat(int rank, std::uint32_t phase, std::string_view what
   const std::optional<std::string> reason = lost(rank);
   // It may have answered before it went.
   if (!reason || base::reached(seat.phase.load(std::memory_order_acquire), phase)) return;
-  base::fail(Errc::rank_lost, "rank {} {} while rank {} was waiting for it in {}", rank, *reason, rank_,
-             what);
+  fail_lost(rank, *reason, fmt::format("waiting for it in {}", what));
 }
 
 void ShmControl::give_up(std::uint32_t phase, std::string_view what, std::chrono::nanoseconds waited) {
-  const std::string missing = fmt::format("rank {}", base::list_ranks(not_at(phase)));
-  trouble = fmt::format("it waited too long for {} in {}", missing, what);
-  base::fail(Errc::timed_out, "rank {} waited {:.1f} s in {} for {}; {}", rank_,
-             std::chrono::duration<double>(waited).count(), what, missing,
-             phase == start_up ? "was it started, and does it call World::init?"
-                               : "did it make the same call, in the same order?");
+  fail_late(waited, what, fmt::format("rank {}", base::list_ranks(not_at(phase))),
+            phase == start_up ? "; was it started, and does it call World::init?"
+                              : "; did it make the same call, in the same order?");
 }
 
 std::vector<int> ShmControl::not_at(std::uint32_t phase) const {
@@ -162,28 +159,14 @@ std::vector<int> ShmControl::not_at(std::uint32_t phase) const {
   return ranks;
 }
 
-// What it finds is also what this rank passes on when it fails because of it, so that ranks far from the lost
-// one name it too.
 std::optional<std::string> ShmControl::lost(int rank) {
   const Seat& seat = board_.seat(rank);
   // Acquire: pairs with the release in `leave`, so that the reason is readable.
   const Presence presence = seat.presence.load(std::memory_order_acquire);
-  if (presence == Presence::failed) {
-    const std::string reason = seat.reason;
-    // Passed on as it is once it names the rank where it began.
-    trouble = reason.starts_with("rank ") ? reason : fmt::format("rank {} failed ({})", rank, reason);
-    return fmt::format("failed ({})", reason);
-  }
-  std::string how;
-  if (presence == Presence::left) {
-    how = "left the world";
-  } else if (process_of_ended(rank)) {
-    how = fmt::format("died (process {} has ended)", seat.pid.load(std::memory_order_relaxed));
-  } else {
-    return std::nullopt;
-  }
-  trouble = fmt::format("rank {} {}", rank, how);
-  return how;
+  if (presence == Presence::failed) return fmt::format("failed ({})", seat.reason);
+  if (presence == Presence::left) return "left the world";
+  if (!process_of_ended(rank)) return std::nullopt;
+  return fmt::format("died (process {} has ended)", seat.pid.load(std::memory_order_relaxed));
 }
 
 bool ShmControl::is_gone(int rank) const {

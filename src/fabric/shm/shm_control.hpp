@@ -19,7 +19,6 @@ class ShmControl final : public fabric::Control {
 
   int rank() const override { return rank_; }
   int size() const override { return size_; }
-  std::vector<base::Blob> all_gather(const base::Blob& mine, std::string_view what) override;
   std::optional<std::string> lost(int rank) override;
   bool is_gone(int rank) const override;
   void leave(std::string_view reason) override;
@@ -29,6 +28,7 @@ class ShmControl final : public fabric::Control {
   // Only takes hold of the memory, so that the destructor tells the others when the rest of start-up fails.
   ShmControl(Mapping memory, int rank, int size);
 
+  std::vector<base::Blob> gather(const base::Blob& mine, std::string_view what) override;
   void check_board();
   void throw_if_refused();
   void take_seat();

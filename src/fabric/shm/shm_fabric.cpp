@@ -47,10 +47,10 @@ class ShmFabric final : public fabric::Fabric {
   double crossing_ns() const override { return crossing_ns_; }
 
   // Rings cost memory for as long as their chain lives, which is only worth it for so many.
-  bool accepts(int protocol, const base::Shape& shape) const override {
+  bool accepts(int protocol, const base::Shape& shape, std::uint64_t besides) const override {
     const std::size_t room = staging_budget / ranks_here();
     return protocol != staged || shape.bytes() <= sizeof(std::uint64_t) ||
-           engine_.staged_bytes + make_ring(shape.bytes()).bytes() <= room;
+           engine_.staged_bytes + make_ring(besides + shape.bytes()).bytes() <= room;
   }
 
   std::unique_ptr<fabric::Memory> expose(std::size_t bytes, std::byte* existing,
@@ -130,9 +130,8 @@ std::vector<bool> ShmFabric::agree_on_window(std::size_t bytes, bool registers, 
     const std::string which = hosts.size() == 1 ? "this host" : fmt::format("their host ({})", number);
     base::fail(Errc::out_of_memory,
                "{} needs {:.0f} MiB on all {} ranks together, but {} has {:.0f} MiB of memory left "
-               "(MemAvailable, "
-               "and the container's memory limit if there is one); ask for less, use fewer ranks a host, or "
-               "raise the limit",
+               "(MemAvailable, and the container's memory limit if there is one); ask for less, use fewer "
+               "ranks a host, or raise the limit",
                window, host.bytes / mebibyte, host.ranks, which, host.available / mebibyte);
   }
   return registered;
@@ -171,8 +170,11 @@ void ShmFabric::exchange_slots(const fabric::Share& share, std::span<Link> links
   std::map<int, std::uint64_t> offset_at;  // by partner
   for (int rank = 0; rank < control_.size(); ++rank) {
     base::Reader reader(all[static_cast<std::size_t>(rank)]);
-    if (const std::string theirs = reader.get_string(); !theirs.empty())
+    if (const std::string theirs = reader.get_string(); !theirs.empty()) {
+      for (const Link& link : links)
+        if (link.in != nullptr) inbox_.release(link.partner, link.in, link.in_ring.slot_bytes());
       throw Error(Errc::out_of_memory, theirs);
+    }
     while (!reader.done()) {
       const int writer = reader.get<int>();
       const auto offset = reader.get<std::uint64_t>();

@@ -28,8 +28,8 @@ class ThreadSpace final : public Space {
  public:
   Mapping allocate(std::size_t bytes, Backing backing, Token& token) override {
     token = {};
-    const int populate = backing == Backing::committed ? 0 : MAP_NORESERVE;
-    void* data = mmap(nullptr, bytes, read_write, MAP_PRIVATE | MAP_ANONYMOUS | populate, -1, 0);
+    const int reserve = backing == Backing::committed ? 0 : MAP_NORESERVE;
+    void* data = mmap(nullptr, bytes, read_write, MAP_PRIVATE | MAP_ANONYMOUS | reserve, -1, 0);
     if (data == MAP_FAILED) {
       token.error = errno;
       return {};
@@ -89,14 +89,21 @@ class ProcessSpace final : public Space {
     }
     struct stat info {};
     fstat(fd, &info);
+    const bool is_theirs =
+        info.st_uid == geteuid() && static_cast<std::uint64_t>(info.st_size) >= token.bytes;
     Mapping mapping;
-    if (info.st_uid == geteuid() && static_cast<std::uint64_t>(info.st_size) >= token.bytes) {
-      mapping = map_file(fd, token.bytes);
-    }
+    if (is_theirs) mapping = map_file(fd, token.bytes);
+    const int error = errno;
     close(fd);
-    if (mapping.data() == nullptr) {
+    if (!is_theirs) {
       base::fail(Errc::incompatible, "{} is not the {} bytes of this user's memory that process {} announced",
                  path, token.bytes, token.pid);
+    }
+    if (mapping.data() == nullptr) {
+      base::fail(Errc::out_of_memory,
+                 "cannot map the {} bytes of process {}: {}; this rank may have no more address space (see "
+                 "`ulimit -v`)",
+                 token.bytes, token.pid, std::strerror(error));
     }
     return mapping;
   }

@@ -40,7 +40,7 @@ struct Token {
 };
 
 enum class Backing {
-  committed,  // every page is there, or the call fails
+  committed,  // of processes every page is there, or the call fails; of threads as far as the system overcommits
   sparse,     // pages come on first use
 };
 

@@ -34,7 +34,7 @@ SimControl::~SimControl() {
   leave(std::uncaught_exceptions() > 0 ? std::string_view(trouble) : std::string_view());
 }
 
-std::vector<base::Blob> SimControl::all_gather(const base::Blob& mine, std::string_view what) {
+std::vector<base::Blob> SimControl::gather(const base::Blob& mine, std::string_view what) {
   const std::shared_ptr<Gathering> gathering = model_->gather(rank_, mine);
   const Meeting meeting(*gathering, what);
   while (gathering->count < size()) wait_turn(meeting);

@@ -17,7 +17,6 @@ class SimControl final : public fabric::Control {
 
   int rank() const override { return rank_; }
   int size() const override { return model_->ranks(); }
-  std::vector<base::Blob> all_gather(const base::Blob& mine, std::string_view what) override;
   std::optional<std::string> lost(int rank) override { return model_->turns().lost(rank); }
   void leave(std::string_view reason) override;
   base::Cores cores() const override { return base::Cores::crowded; }
@@ -26,6 +25,8 @@ class SimControl final : public fabric::Control {
   std::chrono::duration<double> now() const override;
 
  private:
+  std::vector<base::Blob> gather(const base::Blob& mine, std::string_view what) override;
+
   std::shared_ptr<Model> model_;
   int rank_;
 };

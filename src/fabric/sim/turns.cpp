@@ -133,8 +133,7 @@ std::string Turns::describe_deadlock() const {
   if (count > shown) waits += fmt::format("\n  and {} more", count - shown);
   return fmt::format(
       "deadlock: after {:.3f} us of virtual time nothing is under way any more, and no rank can go on; has "
-      "every partner "
-      "started this step?{}",
+      "every partner started this step?{}",
       des::to_us(simulator_.now()), waits);
 }
 

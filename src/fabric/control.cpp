@@ -1,0 +1,55 @@
+#include "fabric/control.hpp"
+
+#include "base/fail.hpp"
+
+namespace tca::fabric {
+
+namespace {
+
+// What a call is, without the name of what it is about: names have checks of their own, which say more.
+std::string_view kind_of(std::string_view what) { return what.substr(0, what.find('\'')); }
+
+}  // namespace
+
+std::vector<base::Blob> Control::all_gather(const base::Blob& mine, std::string_view what) {
+  if (broken_) throw Error(*broken_);
+  std::vector<base::Blob> all;
+  try {
+    all = gather(base::Writer().put_string(what).put_blob(mine).blob(), what);
+  } catch (const Error& error) {
+    if (error.code() == Errc::timed_out || error.code() == Errc::rank_lost) broken_ = error;
+    throw;
+  }
+  std::string first;
+  for (std::size_t rank = 0; rank < all.size(); ++rank) {
+    base::Reader reader(all[rank]);
+    const std::string theirs = reader.get_string();
+    if (rank == 0) first = theirs;
+    if (kind_of(theirs) != kind_of(first)) {
+      base::fail(
+          Errc::refused,
+          "rank 0 is in {}, rank {} in {}; every rank must make the same collective calls in the same order",
+          first, rank, theirs);
+    }
+    all[rank].erase(all[rank].begin(), all[rank].begin() + static_cast<std::ptrdiff_t>(reader.at()));
+  }
+  return all;
+}
+
+void Control::fail_lost(int rank, std::string_view how, std::string_view meanwhile) {
+  // What others are told is passed on as it is once it names the rank where it began.
+  constexpr std::string_view failed = "failed (";
+  const std::string_view reason = how.starts_with(failed) ? how.substr(failed.size()) : std::string_view();
+  trouble = reason.starts_with("rank ") ? std::string(reason.substr(0, reason.size() - 1))
+                                        : fmt::format("rank {} {}", rank, how);
+  base::fail(Errc::rank_lost, "rank {} {} while rank {} was {}", rank, how, this->rank(), meanwhile);
+}
+
+void Control::fail_late(std::chrono::nanoseconds waited, std::string_view where, std::string_view whom,
+                        std::string_view what_to_do) {
+  trouble = fmt::format("it waited too long for {} in {}", whom, where);
+  base::fail(Errc::timed_out, "rank {} waited {:.1f} s in {} for {}{}", rank(),
+             std::chrono::duration<double>(waited).count(), where, whom, what_to_do);
+}
+
+}  // namespace tca::fabric
