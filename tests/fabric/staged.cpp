@@ -133,6 +133,31 @@ TEST(Staged, AStepThatNobodyAnswers) {
   EXPECT_NE(message.find("in step 1 of chain 'alone' for rank 1"), std::string::npos) << message;
 }
 
+// A rank without memory for its part tells all of them, who may go on with another chain.
+TEST(Staged, AStageThatOneRankCannotMakeIsRefusedByAll) {
+  const auto body = [](World& world, StagingDouble& stager) {
+    const Window<int> window = world.window<int>(2);
+    const int partner = 1 - world.rank();
+    const auto commit = [&](const char* name) {
+      Chain chain = world.chain(name);
+      chain.put(window.on(partner).at(0), window.at(1), block(1)).expect(partner).commit();
+      chain.start();
+      chain.wait();
+    };
+    stager.is_full = world.rank() == 1;
+    try {
+      commit("too much");
+      require(false, "nothing was thrown");
+    } catch (const Error& error) {
+      require(error.code() == Errc::out_of_memory, "{}", error.what());
+      require(std::string(error.what()) == "rank 1: the double is full", "{}", error.what());
+    }
+    stager.is_full = false;
+    commit("enough");
+  };
+  EXPECT_EQ(run_staged(2, body), "");
+}
+
 }  // namespace
 }  // namespace tca::test
 

@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "base/counter.hpp"
+#include "tca/error.hpp"
 
 namespace tca::test {
 
@@ -175,6 +176,7 @@ void DoubleStream::run() {
 std::unique_ptr<fabric::Stage> StagingDouble::make_stage(std::string,
                                                          std::span<const fabric::StagedMessage> messages,
                                                          std::chrono::milliseconds) {
+  if (is_full) throw Error(Errc::out_of_memory, "the double is full");
   return std::make_unique<DoubleStage>(*this, messages);
 }
 

@@ -53,6 +53,8 @@ class StagingDouble final : public fabric::Stager {
 
   // Where the host's own steps run, none of which waits, and those that are ordered on a stream, whichever.
   DoubleStream own, users;
+
+  bool is_full = false;  // it has no memory for another stage
 };
 
 }  // namespace tca::test

@@ -2,6 +2,7 @@
 
 #include <cstdlib>
 
+#include "refuse.hpp"
 #include "route/bring_up.hpp"
 
 namespace tca::tool {
@@ -14,6 +15,8 @@ void add_sub_cluster_option(CLI::App& app, std::string& fabric) {
          "told otherwise")
       ->check(CLI::Range(1, 4096));
   app.parse_complete_callback([&app, &fabric] {
+    if (fabric == "sim" && app.get_option("--sub-cluster")->count() > 0)
+      refuse("--sub-cluster: a modelled machine has its own; leave it out");
     if (app.get_option("--fabric")->count() > 0 || std::getenv("OPENTCA_FABRIC") != nullptr) return;
     if (const std::string otherwise = route::default_fabric(); otherwise != "shm") fabric = otherwise;
   });

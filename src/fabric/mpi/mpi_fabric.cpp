@@ -80,6 +80,8 @@ class MpiFabric final : public fabric::Fabric {
  private:
   std::vector<MpiMemory*> windows_put_into(const fabric::Share& share);
   std::unique_ptr<fabric::Program> compile_staged(const fabric::Share& share);
+  std::unique_ptr<fabric::Stage> make_stage(const fabric::Share& share,
+                                            std::span<const fabric::StagedMessage> messages);
 
   // Where another thread uses what this rank's own does.
   [[nodiscard]] std::unique_lock<std::mutex> hold() {
@@ -112,15 +114,30 @@ std::unique_ptr<fabric::Memory> MpiFabric::expose(std::size_t bytes, std::byte* 
                                      stager_);
 }
 
+// Where one rank has no memory for its stage, all of them say so.
+std::unique_ptr<fabric::Stage> MpiFabric::make_stage(const fabric::Share& share,
+                                                     std::span<const fabric::StagedMessage> messages) {
+  std::unique_ptr<fabric::Stage> stage;
+  std::string problem;
+  try {
+    if (!messages.empty()) stage = stager_->make_stage(std::string(share.name), messages, share.time_limit);
+  } catch (const Error& error) {
+    problem = fmt::format("rank {}: {}", control_.rank(), error.what());
+  }
+  const std::string what = fmt::format("commit of chain '{}'", share.name);
+  for (const base::Blob& blob : control_.all_gather(base::Writer().put_string(problem).blob(), what)) {
+    if (const std::string theirs = base::Reader(blob).get_string(); !theirs.empty())
+      throw Error(Errc::out_of_memory, theirs);
+  }
+  return stage;
+}
+
 std::unique_ptr<fabric::Program> MpiFabric::compile_staged(const fabric::Share& share) {
   const std::uint32_t number = chains_++;
   std::vector<fabric::StagedMessage> messages = staged_messages(share);
-  std::unique_ptr<fabric::Stage> stage;
+  std::unique_ptr<fabric::Stage> stage = make_stage(share, messages);
   Operations operations;
-  if (!messages.empty()) {
-    stage = stager_->make_stage(std::string(share.name), messages, share.time_limit);
-    operations = mpi::compile(share, number, control_.comm(), messages, *stage);
-  }
+  if (stage) operations = mpi::compile(share, number, control_.comm(), messages, *stage);
   return std::make_unique<StagedProgram>(*carrier_, engine_, std::move(messages), std::move(stage),
                                          std::move(operations));
 }
