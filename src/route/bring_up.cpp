@@ -11,6 +11,7 @@
 #include "base/fail.hpp"
 #include "fabric/shm/join.hpp"
 #include "fabric/shm/shm_fabric.hpp"
+#include "fabric/sim/sim_fabric.hpp"
 #include "route/over_mpi.hpp"
 #if OPENTCA_HAS_CUDA
 #include "fabric/cuda/cuda_fabric.hpp"
@@ -246,7 +247,13 @@ Ground bring_up_communicator(const void* comm, std::size_t bytes, std::string_vi
   return bring_up_on(join_over_mpi(comm, bytes, header, of_mpi(wishes)), "MPI", wishes);
 }
 
-ThreadGround::ThreadGround(int ranks, const Wishes& wishes) : ranks_(ranks) {
+struct ThreadGround::Shared {
+  shm::Mapping board;                 // where ranks run by themselves
+  std::shared_ptr<sim::Model> model;  // where they take turns on a modelled machine
+};
+
+ThreadGround::ThreadGround(int ranks, const Wishes& wishes)
+    : ranks_(ranks), shared_(std::make_unique<Shared>()) {
   if (needs_mpi(wishes.fabric)) {
     fail(Errc::invalid_argument,
          "fabric {}: its ranks are processes, and cannot be threads (World::run_threads); start the program "
@@ -254,25 +261,28 @@ ThreadGround::ThreadGround(int ranks, const Wishes& wishes) : ranks_(ranks) {
          wishes.fabric);
   }
   if (wishes.fabric == "sim") {
-    model_ = sim::make_model(machine_name(wishes.machine), ranks, wishes.fidelity);
+    shared_->model = sim::make_model(machine_name(wishes.machine), ranks, wishes.fidelity);
   } else {
-    board_ = shm::make_thread_board(ranks);
+    shared_->board = shm::make_thread_board(ranks);
   }
 }
 
+ThreadGround::~ThreadGround() = default;
+
 std::unique_ptr<fabric::Control> ThreadGround::control(int rank, std::chrono::milliseconds time_limit) const {
-  if (model_ != nullptr) return sim::make_control(model_, rank);
-  return std::make_unique<shm::ShmControl>(shm::Mapping(board_.data(), board_.bytes(), false), rank, ranks_,
-                                           time_limit);
+  if (shared_->model != nullptr) return sim::make_control(shared_->model, rank);
+  return std::make_unique<shm::ShmControl>(shm::Mapping(shared_->board.data(), shared_->board.bytes(), false),
+                                           rank, ranks_, time_limit);
 }
 
 Ground ThreadGround::bring_up(int rank, const Wishes& wishes) const {
   Ground ground;
   ground.control = control(rank, wishes.time_limit);
-  ground.places = model_ != nullptr ? sim::find_places(*model_) : fabric::Places::together(ranks_);
+  ground.places =
+      shared_->model != nullptr ? sim::find_places(*shared_->model) : fabric::Places::together(ranks_);
   ground.launcher = "threads";
-  if (model_ != nullptr)
-    ground.fabrics.push_back(sim::make_fabric(model_, *ground.control));
+  if (shared_->model != nullptr)
+    ground.fabrics.push_back(sim::make_fabric(shared_->model, *ground.control));
   else
     make_fabrics(ground, wishes, Ranks::threads);
   return ground;

@@ -9,8 +9,6 @@
 
 #include "fabric/control.hpp"
 #include "fabric/fabric.hpp"
-#include "fabric/shm/space.hpp"
-#include "fabric/sim/sim_fabric.hpp"
 
 namespace tca::route {
 
@@ -59,14 +57,16 @@ class ThreadGround {
  public:
   // Throws Error{invalid_argument} when the ranks' machine is modelled, and unknown or too small.
   explicit ThreadGround(int ranks, const Wishes& wishes = {});
+  ~ThreadGround();
   int ranks() const { return ranks_; }
   std::unique_ptr<fabric::Control> control(int rank, std::chrono::milliseconds time_limit) const;
   Ground bring_up(int rank, const Wishes& wishes) const;
 
  private:
+  struct Shared;
+
   int ranks_;
-  shm::Mapping board_;                 // where ranks run by themselves
-  std::shared_ptr<sim::Model> model_;  // where they take turns on a modelled machine
+  std::unique_ptr<Shared> shared_;
 };
 
 }  // namespace tca::route

@@ -7,6 +7,7 @@
 
 #include "core/world_state.hpp"
 #include "fabric/sim/model.hpp"
+#include "fabric/sim/sim_fabric.hpp"
 #include "messages.hpp"
 
 namespace tca::test {

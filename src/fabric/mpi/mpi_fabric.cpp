@@ -32,9 +32,9 @@ MpiMemory::Storage allocate(std::size_t bytes) {
 class MpiFabric final : public fabric::Fabric {
  public:
   MpiFabric(MpiControl& control, const Settings& settings)
-      : control_(control), engine_(control.comm()), stager_(settings.stager) {
+      : control_(control), runner_(control.comm()), stager_(settings.stager) {
     if (stager_ != nullptr) {
-      carrier_.emplace(engine_, control.cores());
+      carrier_.emplace(runner_, control.cores());
     } else if (settings.progress_thread) {
       pump_.emplace(control.comm());
     }
@@ -55,26 +55,26 @@ class MpiFabric final : public fabric::Fabric {
     auto& window = static_cast<MpiMemory&>(memory);
     const auto held = hold();
     if (rank == control_.rank()) return window.write(offset, value);
-    engine_.immediates.put(rank, window.number(), offset, value);
+    runner_.immediates.put(rank, window.number(), offset, value);
   }
 
   // A carrier's thread has no clock of the rank's.
-  void trace_to(base::Trace* trace) override { engine_.trace = carrier_ ? nullptr : trace; }
+  void trace_to(base::Trace* trace) override { runner_.trace = carrier_ ? nullptr : trace; }
   void check() override {
     if (carrier_) carrier_->check();
   }
   void progress() override {
     if (carrier_) return carrier_->check();
-    engine_.progress();
+    runner_.progress();
   }
   void progress_between_looks() override {
     if (carrier_) return carrier_->check();
-    engine_.progress_between_looks();
+    runner_.progress_between_looks();
   }
   void rest() override {
     pump_.reset();
     if (carrier_) carrier_->finish(control_, control_.time_limit);
-    if (!engine_.closing && engine_.rma_parts > 0) engine_.closing = !control_.ends_together();
+    if (!runner_.closing && runner_.rma_parts > 0) runner_.closing = !control_.ends_together();
   }
 
  private:
@@ -89,7 +89,7 @@ class MpiFabric final : public fabric::Fabric {
   }
 
   MpiControl& control_;
-  Engine engine_;
+  Runner runner_;
   std::uint32_t chains_ = 0, windows_ = 0;
   std::optional<Pump> pump_;
   fabric::Stager* stager_;
@@ -110,7 +110,7 @@ std::unique_ptr<fabric::Memory> MpiFabric::expose(std::size_t bytes, std::byte* 
     base::fail(Errc::out_of_memory, "rank {} could not get its {} bytes for {}; ask for less", all.size() - 1,
                all.back(), window);
   }
-  return std::make_unique<MpiMemory>(engine_.immediates, windows_++, std::move(storage), data, std::move(all),
+  return std::make_unique<MpiMemory>(runner_.immediates, windows_++, std::move(storage), data, std::move(all),
                                      stager_);
 }
 
@@ -138,7 +138,7 @@ std::unique_ptr<fabric::Program> MpiFabric::compile_staged(const fabric::Share& 
   std::unique_ptr<fabric::Stage> stage = make_stage(share, messages);
   Operations operations;
   if (stage) operations = mpi::compile(share, number, control_.comm(), messages, *stage);
-  return std::make_unique<StagedProgram>(*carrier_, engine_, std::move(messages), std::move(stage),
+  return std::make_unique<StagedProgram>(*carrier_, runner_, std::move(messages), std::move(stage),
                                          std::move(operations));
 }
 
@@ -147,8 +147,8 @@ std::unique_ptr<fabric::Program> MpiFabric::compile(const fabric::Share& share) 
   Operations operations = mpi::compile(share, chains_++, control_.comm());
   const std::vector<MpiMemory*> windows = windows_put_into(share);
   std::unique_ptr<RmaPart> part;
-  if (!windows.empty()) part = std::make_unique<RmaPart>(control_.comm(), share, windows, engine_);
-  return std::make_unique<MpiProgram>(engine_, std::move(operations), std::move(part));
+  if (!windows.empty()) part = std::make_unique<RmaPart>(control_.comm(), share, windows, runner_);
+  return std::make_unique<MpiProgram>(runner_, std::move(operations), std::move(part));
 }
 
 // Of the ones that any rank puts into by rma, since MPI makes its windows on all ranks together.
@@ -161,7 +161,7 @@ std::vector<MpiMemory*> MpiFabric::windows_put_into(const fabric::Share& share) 
   for (const base::Blob& blob : control_.all_gather(mine.blob(), what))
     for (base::Reader reader(blob); !reader.done();) numbers.insert(reader.get<std::uint32_t>());
   std::vector<MpiMemory*> windows;
-  for (const std::uint32_t number : numbers) windows.push_back(engine_.immediates.window(number));
+  for (const std::uint32_t number : numbers) windows.push_back(runner_.immediates.window(number));
   return windows;
 }
 

@@ -14,9 +14,9 @@ constexpr std::string_view starting = "starting a step", testing = "looking at a
 
 }  // namespace
 
-MpiProgram::MpiProgram(Engine& engine, Operations operations, std::unique_ptr<RmaPart> rma,
+MpiProgram::MpiProgram(Runner& runner, Operations operations, std::unique_ptr<RmaPart> rma,
                        fabric::Stage* stage)
-    : engine_(engine), rma_(std::move(rma)), stage_(stage) {
+    : runner_(runner), rma_(std::move(rma)), stage_(stage) {
   append(receives_, std::move(operations.receives));
   append(sends_, std::move(operations.sends));
   append(confirming_, std::move(operations.confirming));
@@ -25,7 +25,7 @@ MpiProgram::MpiProgram(Engine& engine, Operations operations, std::unique_ptr<Rm
   through_.resize(requests_.size());
   for (const Operation& operation : operations_)
     invitations_of_step_ += operation.invites && operation.receives;
-  engine_.under_way_.reserve(++engine_.programs_);
+  runner_.under_way_.reserve(++runner_.programs_);
 }
 
 void MpiProgram::append(Group& group, std::vector<Operation> operations) {
@@ -39,9 +39,9 @@ void MpiProgram::append(Group& group, std::vector<Operation> operations) {
 
 // A step that was never waited for leaves requests that MPI may still write for: their memory stays.
 MpiProgram::~MpiProgram() {
-  engine_.remove(*this);
-  --engine_.programs_;
-  engine_.running_ -= running_;
+  runner_.remove(*this);
+  --runner_.programs_;
+  runner_.running_ -= running_;
   if (!is_up()) return;
   for (std::size_t i = 0; i < requests_.size(); ++i) {
     if (open_[i] && operations_[i].receives) MPI_Cancel(&requests_[i]);
@@ -55,13 +55,13 @@ void MpiProgram::start() {
   if (is_empty()) return;  // another fabric carries all of this rank's part
   const InMpi inside;
   running_ = true;
-  ++engine_.running_;
-  if (engine_.trace != nullptr) began_us_ = base::Trace::now_us();
+  ++runner_.running_;
+  if (runner_.trace != nullptr) began_us_ = base::Trace::now_us();
   if (rma_ != nullptr) {
     rma_->post();  // before the invitations, which are among the receives
     puts_wait_ = rma_->is_origin();
     invitations_ = invitations_of_step_;
-    if (puts_wait_) engine_.add(*this);
+    if (puts_wait_) runner_.add(*this);
   }
   if (stage_ != nullptr)
     start_in_order(receives_);
@@ -71,9 +71,9 @@ void MpiProgram::start() {
     start(confirmations_of(step_));
     start(confirming_);
   }
-  sends_wait_ = !engine_.immediates.settled();
+  sends_wait_ = !runner_.immediates.settled();
   if (sends_wait_)
-    engine_.add(*this);
+    runner_.add(*this);
   else
     start_sends();
 }
@@ -126,10 +126,10 @@ bool MpiProgram::test() {
   return !running_;
 }
 
-bool MpiProgram::gives_way() const { return running_ && engine_.gives_way; }
+bool MpiProgram::gives_way() const { return running_ && runner_.gives_way; }
 
 void MpiProgram::advance() {
-  if (sends_wait_ && engine_.immediates.settled()) {
+  if (sends_wait_ && runner_.immediates.settled()) {
     sends_wait_ = false;
     start_sends();
   } else if (stage_ != nullptr && !sends_wait_) {
@@ -142,11 +142,11 @@ void MpiProgram::advance() {
   for (int i = 0; i < count; ++i)
     take(through_[static_cast<std::size_t>(i)]);  // none: MPI_UNDEFINED, below 0
   if (rma_ != nullptr) advance_rma();
-  if (!sends_wait_ && !puts_wait_) engine_.remove(*this);
-  engine_.looked_ = true;
+  if (!sends_wait_ && !puts_wait_) runner_.remove(*this);
+  runner_.looked_ = true;
   running_ = sends_wait_ || puts_wait_ || (rma_ != nullptr && !rma_->arrived()) || receives_.open > 0 ||
              sends_.open > 0 || confirming_.open > 0 || lacks_confirmation();
-  engine_.running_ -= !running_;
+  runner_.running_ -= !running_;
 }
 
 // What comes after an immediate put must not overtake it.
@@ -176,8 +176,8 @@ void MpiProgram::take(int index) {
     for (const Piece& piece : operation.packing->pieces)
       dense = base::scatter(const_cast<std::byte*>(piece.address), dense, *piece.shape);
   }
-  if (engine_.trace != nullptr && operation.traced) {
-    engine_.trace->span(fmt::format("puts {} rank {}", operation.receives ? "from" : "to", operation.partner),
+  if (runner_.trace != nullptr && operation.traced) {
+    runner_.trace->span(fmt::format("puts {} rank {}", operation.receives ? "from" : "to", operation.partner),
                         fmt::format("step {}", step_), began_us_, base::Trace::now_us());
   }
 }
@@ -198,27 +198,27 @@ std::vector<int> MpiProgram::missing() const {
   if (rma_ != nullptr)
     for (const int rank : rma_->missing()) add(rank);
   if (sends_wait_)
-    for (const int rank : engine_.immediates.unsettled()) add(rank);
+    for (const int rank : runner_.immediates.unsettled()) add(rank);
   return ranks;
 }
 
-void Engine::progress_between_looks() {
+void Runner::progress_between_looks() {
   const bool just_looked = std::exchange(looked_, false);
   const bool can_wait = under_way_.empty() && (just_looked || running_ == 0);
   if (!can_wait || ++spared_ % calls_between_looks == 0) progress();
 }
 
-void Engine::progress() {
+void Runner::progress() {
   const InMpi inside;
   immediates.store_arrived();
   for (std::size_t i = under_way_.size(); i-- > 0;) under_way_[i]->advance();
 }
 
-void Engine::add(MpiProgram& program) {
+void Runner::add(MpiProgram& program) {
   if (std::find(under_way_.begin(), under_way_.end(), &program) == under_way_.end())
     under_way_.push_back(&program);
 }
 
-void Engine::remove(MpiProgram& program) { std::erase(under_way_, &program); }
+void Runner::remove(MpiProgram& program) { std::erase(under_way_, &program); }
 
 }  // namespace tca::mpi

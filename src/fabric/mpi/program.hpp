@@ -61,13 +61,13 @@ struct Operations {
   std::vector<Operation> confirming, confirmations[2];
 };
 
-class Engine;
+class Runner;
 class RmaPart;
 
 class MpiProgram final : public fabric::Program {
  public:
   // `rma` may be empty; `stage`, too, whose messages the operations are otherwise.
-  MpiProgram(Engine& engine, Operations operations, std::unique_ptr<RmaPart> rma,
+  MpiProgram(Runner& runner, Operations operations, std::unique_ptr<RmaPart> rma,
              fabric::Stage* stage = nullptr);
   ~MpiProgram() override;
 
@@ -80,7 +80,7 @@ class MpiProgram final : public fabric::Program {
   bool has_unsent() const { return sends_wait_ || sends_.open > 0; }
 
  private:
-  friend class Engine;
+  friend class Runner;
 
   // A range of `requests_`, whose operations are started together.
   struct Group {
@@ -104,7 +104,7 @@ class MpiProgram final : public fabric::Program {
     return is_confirmed(step_) && confirmations_of(step_ - confirmed_every).open > 0;
   }
 
-  Engine& engine_;
+  Runner& runner_;
   std::uint32_t step_ = 0;
   bool sends_wait_ = false;  // for immediate puts to be confirmed
   bool puts_wait_ = false;   // for the targets' invitations
@@ -123,9 +123,9 @@ class MpiProgram final : public fabric::Program {
 };
 
 // What the programs of a rank share: those under way that wait for something besides MPI.
-class Engine {
+class Runner {
  public:
-  explicit Engine(MPI_Comm comm) : immediates(comm), gives_way(gives_way_when_idle()) {}
+  explicit Runner(MPI_Comm comm) : immediates(comm), gives_way(gives_way_when_idle()) {}
 
   Immediates immediates;
   const bool gives_way;  // MPI does, when it finds nothing

@@ -56,13 +56,13 @@ RmaWindow make_window(MPI_Comm comm, const fabric::Share& share, MpiMemory* memo
 }  // namespace
 
 RmaPart::RmaPart(MPI_Comm comm, const fabric::Share& share, const std::vector<MpiMemory*>& memories,
-                 Engine& engine)
-    : chain_(share.name), time_limit_(share.time_limit), engine_(engine) {
-  ++engine_.rma_parts;
+                 Runner& runner)
+    : chain_(share.name), time_limit_(share.time_limit), runner_(runner) {
+  ++runner_.rma_parts;
   int rank = 0;
   MPI_Comm_rank(comm, &rank);
   const Alarm::Call call(
-      engine_.alarm(), time_limit_,
+      runner_.alarm(), time_limit_,
       fmt::format("rank {}: commit of chain '{}' (mpi/rma): MPI_Win_create", rank, chain_));
   for (MpiMemory* memory : memories) {
     windows_.push_back(make_window(comm, share, memory, rank));
@@ -72,10 +72,10 @@ RmaPart::RmaPart(MPI_Comm comm, const fabric::Share& share, const std::vector<Mp
 
 // A window is freed by all together, as chains are; where a rank is lost it stays.
 RmaPart::~RmaPart() {
-  --engine_.rma_parts;
+  --runner_.rma_parts;
   if (!is_up()) return;
-  const bool together = !engine_.closing;
-  const Alarm::Call call(engine_.alarm(), time_limit_,
+  const bool together = !runner_.closing;
+  const Alarm::Call call(runner_.alarm(), time_limit_,
                          fmt::format("chain '{}' (mpi/rma): MPI_Win_free", chain_));
   for (RmaWindow& window : windows_) {
     if (together && !window.posted) MPI_Win_free(&window.handle);
@@ -93,7 +93,7 @@ void RmaPart::post() {
 }
 
 void RmaPart::put() {
-  const Alarm::Call call(engine_.alarm(), time_limit_,
+  const Alarm::Call call(runner_.alarm(), time_limit_,
                          fmt::format("a step of chain '{}' (mpi/rma): MPI_Win_complete", chain_));
   for (RmaWindow& window : windows_) {
     if (window.puts.empty()) continue;

@@ -31,12 +31,12 @@ struct RmaWindow {
   bool posted = false;  // and not yet complete
 };
 
-class Engine;
+class Runner;
 
 class RmaPart {
  public:
   // Collective over `comm`: `memories` are the windows that any rank puts into, the same on every rank.
-  RmaPart(MPI_Comm comm, const fabric::Share& share, const std::vector<MpiMemory*>& memories, Engine& engine);
+  RmaPart(MPI_Comm comm, const fabric::Share& share, const std::vector<MpiMemory*>& memories, Runner& runner);
   RmaPart(const RmaPart&) = delete;
   ~RmaPart();
 
@@ -51,7 +51,7 @@ class RmaPart {
  private:
   std::string chain_;
   std::chrono::milliseconds time_limit_;
-  Engine& engine_;
+  Runner& runner_;
   bool is_origin_ = false;
   std::vector<RmaWindow> windows_;
 };

@@ -52,7 +52,7 @@ void Carrier::run() {
 
 bool Carrier::carry() {
   const std::lock_guard lock(mutex_);
-  engine_.progress_between_looks();
+  runner_.progress_between_looks();
   bool busy = false;
   for (StagedProgram* program : programs_) busy |= program->carry();
   return busy;
@@ -79,12 +79,12 @@ void Carrier::stop() {
   if (thread_.joinable()) thread_.join();
 }
 
-StagedProgram::StagedProgram(Carrier& carrier, Engine& engine, std::vector<fabric::StagedMessage> messages,
+StagedProgram::StagedProgram(Carrier& carrier, Runner& runner, std::vector<fabric::StagedMessage> messages,
                              std::unique_ptr<fabric::Stage> stage, Operations operations)
     : carrier_(carrier), messages_(std::move(messages)), stage_(std::move(stage)) {
   if (is_empty()) return;
   const auto held = carrier_.hold();
-  program_.emplace(engine, std::move(operations), nullptr, stage_.get());
+  program_.emplace(runner, std::move(operations), nullptr, stage_.get());
   carrier_.programs_.push_back(this);
 }
 

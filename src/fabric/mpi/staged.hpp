@@ -24,11 +24,11 @@ class StagedProgram;
 
 class Carrier {
  public:
-  Carrier(Engine& engine, base::Cores cores) : engine_(engine), cores_(cores), thread_([this] { run(); }) {}
+  Carrier(Runner& runner, base::Cores cores) : runner_(runner), cores_(cores), thread_([this] { run(); }) {}
   Carrier(const Carrier&) = delete;
   ~Carrier() { stop(); }
 
-  // Keeps the thread from all that it drives, the engine's immediate puts among it.
+  // Keeps the thread from all that it drives, the runner's immediate puts among it.
   [[nodiscard]] std::unique_lock<std::mutex> hold();
 
   // Throws what the thread has met. No lock, no system call.
@@ -47,7 +47,7 @@ class Carrier {
   bool is_owed(const fabric::Control& control);
   void stop();
 
-  Engine& engine_;
+  Runner& runner_;
   base::Cores cores_;
   std::mutex mutex_;
   std::atomic<int> wanted_ = 0;  // by the rank's own thread
@@ -61,7 +61,7 @@ class Carrier {
 class StagedProgram final : public fabric::Program {
  public:
   // Without messages there is no stage, and nothing happens in a step.
-  StagedProgram(Carrier& carrier, Engine& engine, std::vector<fabric::StagedMessage> messages,
+  StagedProgram(Carrier& carrier, Runner& runner, std::vector<fabric::StagedMessage> messages,
                 std::unique_ptr<fabric::Stage> stage, Operations operations);
   ~StagedProgram() override;
 

@@ -16,7 +16,7 @@ struct Seating {
   std::string launcher;  // "tca run", "Open MPI", ...
   std::string path;      // of the control segment; empty for a world of one
   bool named = false;    // a name in /dev/shm that rank 0 creates, rather than the launcher's own memory
-  int here = 1;          // how many of them the launcher started on this host, all of them when it does not say
+  int here = 1;  // how many of them the launcher started on this host, all of them when it does not say
   bool says_where = false;
 
   bool spans_hosts() const { return here != size; }

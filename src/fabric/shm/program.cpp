@@ -6,24 +6,24 @@
 
 namespace tca::shm {
 
-ShmProgram::ShmProgram(Engine& engine, std::span<const Link> links, std::span<const Copy> copies)
-    : engine_(engine),
+ShmProgram::ShmProgram(Runner& runner, std::span<const Link> links, std::span<const Copy> copies)
+    : runner_(runner),
       link_count_(static_cast<std::uint32_t>(links.size())),
       links_(std::make_unique<Link[]>(links.size())),
       copies_(std::make_unique<Copy[]>(copies.size())) {
   std::copy(links.begin(), links.end(), links_.get());
   std::copy(copies.begin(), copies.end(), copies_.get());
   posts_ready_ = std::any_of(links.begin(), links.end(), [](const Link& link) { return link.posts_ready; });
-  for (const Link& link : links) engine_.staged_bytes += link.out_ring.bytes();
+  for (const Link& link : links) runner_.staged_bytes += link.out_ring.bytes();
   owes_ = std::any_of(links.begin(), links.end(),
                       [](const Link& link) { return link.needs_ready || link.pull_count > 0; });
 }
 
 ShmProgram::~ShmProgram() {
-  if (previous_ != nullptr) engine_.remove(*this);
+  if (previous_ != nullptr) runner_.remove(*this);
   for (const Link& link : std::span(links_.get(), link_count_)) {
-    engine_.staged_bytes -= link.out_ring.bytes();
-    engine_.inbox_.release(link.partner, link.in, link.in_ring.slot_bytes());
+    runner_.staged_bytes -= link.out_ring.bytes();
+    runner_.inbox_.release(link.partner, link.in, link.in_ring.slot_bytes());
   }
 }
 
@@ -43,7 +43,7 @@ void ShmProgram::start() {
     open += !link.sent || !link.received || link.is_pulled;
   }
   open_ = open;
-  if (owes_ && open > 0) engine_.add(*this);
+  if (owes_ && open > 0) runner_.add(*this);
 }
 
 bool ShmProgram::test() {
@@ -62,7 +62,7 @@ void ShmProgram::advance() {
     open += !link.sent || !link.received || !fetched;
   }
   open_ = open;
-  if (owes_ && open == 0) engine_.remove(*this);
+  if (owes_ && open == 0) runner_.remove(*this);
 }
 
 // False while the partner may still be reading what this step would overwrite.
@@ -71,7 +71,7 @@ bool ShmProgram::send(Link& link) {
   if (link.needs_ready &&
       !base::reached(link.in->ready.load(std::memory_order_acquire), step_ - link.ready_lag))
     return false;
-  if (engine_.trace == nullptr) {
+  if (runner_.trace == nullptr) {
     move_out(link);
   } else {
     traced(link, "puts to", &ShmProgram::move_out);
@@ -84,7 +84,7 @@ bool ShmProgram::send(Link& link) {
 bool ShmProgram::receive(Link& link) {
   // Acquire: pairs with the release in `send`.
   if (!base::reached(link.in->arrive.load(std::memory_order_acquire), step_)) return false;
-  if (engine_.trace == nullptr) {
+  if (runner_.trace == nullptr) {
     move_in(link);
   } else {
     traced(link, "puts from", &ShmProgram::move_in);
@@ -109,7 +109,7 @@ void ShmProgram::gather(std::byte* dense, std::span<const Copy> copies) {
 }
 
 void ShmProgram::gather_long(std::byte* dense, std::span<const Copy> copies) {
-  std::byte *const scratch = engine_.scratch.data(), *const end = scratch + engine_.scratch.size();
+  std::byte *const scratch = runner_.scratch.data(), *const end = scratch + runner_.scratch.size();
   std::byte* filled = scratch;
   const auto flush = [&] {
     std::memcpy(dense, scratch, static_cast<std::size_t>(filled - scratch));
@@ -141,7 +141,7 @@ void ShmProgram::move_in(const Link& link) {
 void ShmProgram::traced(const Link& link, const char* what, void (ShmProgram::*move)(const Link&)) {
   const double begin = base::Trace::now_us();
   (this->*move)(link);
-  engine_.trace->span(fmt::format("{} rank {}", what, link.partner), fmt::format("step {}", step_), begin,
+  runner_.trace->span(fmt::format("{} rank {}", what, link.partner), fmt::format("step {}", step_), begin,
                       base::Trace::now_us());
 }
 
@@ -155,14 +155,14 @@ std::vector<int> ShmProgram::missing() const {
   return ranks;
 }
 
-void Engine::add(ShmProgram& program) {
+void Runner::add(ShmProgram& program) {
   program.next_ = first_;
   program.previous_ = &first_;
   if (first_ != nullptr) first_->previous_ = &program.next_;
   first_ = &program;
 }
 
-void Engine::remove(ShmProgram& program) {
+void Runner::remove(ShmProgram& program) {
   if (program.previous_ == nullptr) return;
   *program.previous_ = program.next_;
   if (program.next_ != nullptr) program.next_->previous_ = program.previous_;

@@ -60,11 +60,11 @@ struct Link {
   bool received = true;
 };
 
-class Engine;
+class Runner;
 
 class ShmProgram final : public fabric::Program {
  public:
-  ShmProgram(Engine& engine, std::span<const Link> links, std::span<const Copy> copies);
+  ShmProgram(Runner& runner, std::span<const Link> links, std::span<const Copy> copies);
   ~ShmProgram() override;
 
   void start() override;
@@ -72,7 +72,7 @@ class ShmProgram final : public fabric::Program {
   std::vector<int> missing() const override;
 
  private:
-  friend class Engine;
+  friend class Runner;
 
   // Both do their part of the step once the partner's signal allows it; false until then.
   bool send(Link& link);
@@ -89,7 +89,7 @@ class ShmProgram final : public fabric::Program {
     return reinterpret_cast<std::byte*>(signal) + ring.offset + (step_ % 2) * std::size_t{ring.pitch};
   }
 
-  Engine& engine_;
+  Runner& runner_;
   std::uint32_t step_ = 0;
   std::uint32_t link_count_;
   std::uint32_t open_ = 0;  // links whose part of the step is unfinished
@@ -97,16 +97,16 @@ class ShmProgram final : public fabric::Program {
   bool owes_ = false;  // another rank may depend on this one's progress: guarded sends, pulls
   std::unique_ptr<Link[]> links_;
   std::unique_ptr<Copy[]> copies_;
-  // In the engine's list while started and unfinished, if `owes_`.
+  // In the runner's list while started and unfinished, if `owes_`.
   ShmProgram* next_ = nullptr;
   ShmProgram** previous_ = nullptr;
 };
 
 // What the programs of a rank share: its inbox, and the list of started programs on which other ranks may
 // depend.
-class Engine {
+class Runner {
  public:
-  explicit Engine(Inbox& inbox) : inbox_(inbox) {}
+  explicit Runner(Inbox& inbox) : inbox_(inbox) {}
 
   base::Trace* trace = nullptr;
   std::size_t staged_bytes = 0;  // of the rings that this rank's programs fill

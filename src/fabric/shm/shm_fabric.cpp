@@ -37,7 +37,7 @@ class ShmFabric final : public fabric::Fabric {
         host_(places.host),
         reach_(reached_from(control.rank(), places)),
         inbox_(*space_, control, reach_),
-        engine_(inbox_),
+        runner_(inbox_),
         crossing_ns_(measure_crossing_ns(inbox_, control, places)) {}
 
   std::string_view name() const override { return "shm"; }
@@ -50,7 +50,7 @@ class ShmFabric final : public fabric::Fabric {
   bool accepts(int protocol, const base::Shape& shape, std::uint64_t besides) const override {
     const std::size_t room = staging_budget / ranks_here();
     return protocol != staged || shape.bytes() <= sizeof(std::uint64_t) ||
-           engine_.staged_bytes + make_ring(besides + shape.bytes()).bytes() <= room;
+           runner_.staged_bytes + make_ring(besides + shape.bytes()).bytes() <= room;
   }
 
   std::unique_ptr<fabric::Memory> expose(std::size_t bytes, std::byte* existing,
@@ -62,8 +62,8 @@ class ShmFabric final : public fabric::Fabric {
     std::memcpy(address(&memory, rank, offset), value.data(), value.size());
   }
 
-  void trace_to(base::Trace* trace) override { engine_.trace = trace; }
-  void progress() override { engine_.progress(); }
+  void trace_to(base::Trace* trace) override { runner_.trace = trace; }
+  void progress() override { runner_.progress(); }
 
  private:
   std::vector<bool> agree_on_window(std::size_t bytes, bool registers, std::string_view window);
@@ -80,7 +80,7 @@ class ShmFabric final : public fabric::Fabric {
   Reach reach_;
   Inbox inbox_;
   Shapes shapes_;
-  Engine engine_;
+  Runner runner_;
   double crossing_ns_;
 };
 
@@ -147,7 +147,7 @@ std::unique_ptr<fabric::Program> ShmFabric::compile(const fabric::Share& share) 
     links.push_back(compile_link(partner, traffic, share.guarded, copies, shapes_));
   }
   exchange_slots(share, links);
-  return std::make_unique<ShmProgram>(engine_, links, copies);
+  return std::make_unique<ShmProgram>(runner_, links, copies);
 }
 
 // Every rank allocates the slots that its partners write into and tells them where they are.
