@@ -2,11 +2,12 @@
 #pragma once
 
 #include "tca/device_chain.hpp"
+#include "tca/device_window.hpp"
 
 namespace tca {
 
 struct DeviceTeam {
-  static constexpr device::Word max_ranks = 72;  // GPUs that one NVLink switch domain joins
+  static constexpr device::Word max_ranks = device::max_ranks;
 
   device::Word rank = 0, size = 1, max_values = 0;
   // Lines at each rank, two sets of `max_values` from this rank; and here, by sender. Sets alternate between steps: who

@@ -7,6 +7,9 @@ namespace tca {
 
 namespace device {
 
+// How many ranks kernels reach by themselves: the GPUs that one NVLink switch domain joins.
+inline constexpr std::uint32_t max_ranks = 72;
+
 // A put that a kernel was refused, as the host finds it.
 struct Refusal {
   std::uint32_t window = 0;  // its number in the fabric, from 1 on; written last
@@ -19,7 +22,7 @@ struct Refusal {
 
 template <class T>
 struct DeviceWindow {
-  static constexpr std::uint32_t max_ranks = 72;  // as many as a DeviceTeam has
+  static constexpr std::uint32_t max_ranks = device::max_ranks;
 
   std::uint32_t rank = 0, size = 1;
   // By rank. Parts of other ranks are theirs to read: only puts go there.

@@ -14,12 +14,11 @@
 
 #include "tca/device/patience.hpp"
 #include "tca/device/reduction.hpp"
+#include "tca/device_window.hpp"
 
 namespace tca::device {
 
 struct CollectiveLines {
-  static constexpr Word max_ranks = 72;
-
   Word rank = 0, size = 1;
   Word first_sender = 0, end_sender = 1;  // the ranks that send
   Word bytes = 0;                         // of a block

@@ -15,12 +15,11 @@
 
 #include "tca/device/reduction.hpp"
 #include "tca/device/stores.hpp"
+#include "tca/device_window.hpp"
 
 namespace tca::device {
 
 struct CollectiveMoves {
-  static constexpr Word max_ranks = 72;
-
   // fan: the values of all `from`, combined where there are several, to all `to`. pairs: each `from` to its own `to`.
   // swaps: each `from` and its own `to` change places.
   enum class Way : std::uint8_t { nothing, fan, pairs, swaps };

@@ -165,7 +165,7 @@ class MovesPlan {
 }  // namespace
 
 std::vector<fabric::CollectiveWay> collective_ways(const CollectiveKind& kind) {
-  if (kind.ranks > static_cast<int>(CollectiveMoves::max_ranks)) return {};
+  if (kind.ranks > static_cast<int>(device::max_ranks)) return {};
   std::vector<fabric::CollectiveWay> ways;
   const double by_moves = moves_us + bytes_sent(kind) / moves_bytes_per_us;
   ways.push_back({kernel_direct, kind.pattern == Pattern::barrier ? lines_us : by_moves});

@@ -12,9 +12,6 @@ struct Place {
   std::uint64_t lines = 0, raised = 0;
 };
 
-// Kernels use both.
-static_assert(DeviceWindow<std::byte>::max_ranks == DeviceTeam::max_ranks);
-
 }  // namespace
 
 CudaTeam::CudaTeam(Teams& teams, Inbox& inbox, std::string name)

@@ -159,8 +159,7 @@ OwnSegment::OwnSegment(const Place& place, int ranks, std::chrono::milliseconds 
 
 void OwnSegment::set_up(int ranks) {
   const std::size_t bytes = Board::bytes(ranks);
-  if (ftruncate(file_.get(), static_cast<off_t>(bytes)) != 0 ||
-      posix_fallocate(file_.get(), 0, static_cast<off_t>(bytes)) != 0) {
+  if (ftruncate(file_.get(), static_cast<off_t>(bytes)) != 0 || reserve_pages(file_.get(), bytes) != 0) {
     fail(Errc::out_of_memory,
          "shared memory cannot hold the {} bytes that {} ranks meet in ({}); enlarge /dev/shm (docker: "
          "--shm-size)",

@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <string>
@@ -64,8 +65,7 @@ class ProcessSpace final : public Space {
     }
     // Without the pages a store could end in SIGBUS much later, where no message can say why.
     int error = ftruncate(fd, static_cast<off_t>(bytes)) == 0 ? 0 : errno;
-    if (error == 0 && backing == Backing::committed)
-      error = posix_fallocate(fd, 0, static_cast<off_t>(bytes));
+    if (error == 0 && backing == Backing::committed) error = reserve_pages(fd, bytes);
     Mapping mapping = error == 0 ? map_file(fd, bytes) : Mapping{};
     if (mapping.data() == nullptr) {
       token.error = error != 0 ? error : errno;
@@ -115,6 +115,21 @@ class ProcessSpace final : public Space {
 };
 
 }  // namespace
+
+// A signal ends the call and gives back what it has got, so that one call for everything might never come to its end where a
+// profiler's timer goes off a hundred times a second.
+int reserve_pages(int fd, std::size_t bytes) {
+  constexpr std::size_t at_once = std::size_t{16} << 20;
+  for (std::size_t begin = 0; begin < bytes; begin += at_once) {
+    int error;
+    do {
+      error = posix_fallocate(fd, static_cast<off_t>(begin),
+                              static_cast<off_t>(std::min(at_once, bytes - begin)));
+    } while (error == EINTR);
+    if (error != 0) return error;
+  }
+  return 0;
+}
 
 Mapping& Mapping::operator=(Mapping&& other) noexcept {
   std::swap(data_, other.data_);

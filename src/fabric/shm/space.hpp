@@ -44,6 +44,9 @@ enum class Backing {
   sparse,     // pages come on first use
 };
 
+// All pages of a file's first `bytes`; returns 0 or an errno.
+int reserve_pages(int fd, std::size_t bytes);
+
 class Space {
  public:
   virtual ~Space() = default;
