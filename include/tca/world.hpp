@@ -70,7 +70,7 @@ class World {
 
   // Collective. Zeroed memory for `elements` of T on this rank; ranks may ask for different numbers, zero
   // included. Throws Error{invalid_argument} for a negative or overflowing size, Error{out_of_memory} with
-  // what is there, Error{refused} on every rank where the sizes of T differ.
+  // what is there.
   template <Element T>
   Window<T> window(Count elements) {
     return Window<T>(make_window(elements, sizeof(T)));

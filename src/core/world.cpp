@@ -121,7 +121,7 @@ void World::gather_bytes(const void* mine, void* all, std::size_t bytes) {
 }
 
 std::shared_ptr<core::WindowState> World::make_window(Count elements, std::size_t element_bytes) {
-  return state_->make_window(bytes_of(elements, element_bytes), element_bytes, nullptr);
+  return state_->make_window(bytes_of(elements, element_bytes), nullptr);
 }
 
 std::shared_ptr<core::WindowState> World::register_window(void* existing, Count elements,
@@ -133,7 +133,7 @@ std::shared_ptr<core::WindowState> World::register_window(void* existing, Count 
         elements.value(), element_bytes);
   }
   const std::size_t bytes = bytes_of(elements, element_bytes);
-  return state_->make_window(bytes, element_bytes, bytes == 0 ? nullptr : static_cast<std::byte*>(existing));
+  return state_->make_window(bytes, bytes == 0 ? nullptr : static_cast<std::byte*>(existing));
 }
 
 void World::compute(double bytes, double flops) {

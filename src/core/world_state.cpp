@@ -17,25 +17,15 @@ WorldState::WorldState(route::Ground ground, const WorldOptions& options)
   }
 }
 
-std::shared_ptr<WindowState> WorldState::make_window(std::size_t bytes, std::size_t element_bytes,
-                                                     std::byte* existing) {
+std::shared_ptr<WindowState> WorldState::make_window(std::size_t bytes, std::byte* existing) {
   const std::uint32_t id = next_id();
   const std::string what = fmt::format("window {}", id);
-  const auto mine = base::Writer().put(existing != nullptr).put(element_bytes).put_blob(releases());
+  const auto mine = base::Writer().put(existing != nullptr).put_blob(releases());
   bool registered = false;
-  std::vector<std::size_t> elements;  // of which size, by rank
   for (const base::Blob& blob : control().all_gather(mine.blob(), what)) {
     base::Reader reader(blob);
     registered |= reader.get<bool>();
-    elements.push_back(reader.get<std::size_t>());
     collect(reader);
-  }
-  for (std::size_t rank = 1; rank < elements.size(); ++rank) {
-    if (elements[rank] == elements[0]) continue;
-    base::fail(Errc::refused,
-               "{}: rank 0 has elements of {} bytes, rank {} of {}; every rank makes the same windows in the "
-               "same order",
-               what, elements[0], rank, elements[rank]);
   }
   auto window =
       std::make_shared<WindowState>(shared_from_this(), id, expose(bytes, existing, registered, what));

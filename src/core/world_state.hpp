@@ -73,7 +73,7 @@ class WorldState : public std::enable_shared_from_this<WorldState> {
   }
 
   // Collective. `existing` null: memory of the fabric's.
-  std::shared_ptr<WindowState> make_window(std::size_t bytes, std::size_t element_bytes, std::byte* existing);
+  std::shared_ptr<WindowState> make_window(std::size_t bytes, std::byte* existing);
 
   // Null once the last handle of this rank is gone.
   std::shared_ptr<WindowState> find_window(std::uint32_t id) const;

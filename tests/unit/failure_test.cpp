@@ -268,19 +268,5 @@ TEST(Failure, DifferentCollectiveCallsAreNamed) {
   }
 }
 
-TEST(Failure, WindowsOfOtherElementsAreRefused) {
-  const std::vector<Caught> all = caught_by_ranks(2, [](World& world) {
-    if (world.rank() == 0) {
-      world.window<int>(4);
-    } else {
-      world.window<double>(4);
-    }
-  });
-  for (const Caught& error : all) {
-    EXPECT_EQ(error.code, Errc::refused);
-    EXPECT_TRUE(says(error.message, {"window 0: rank 0 has elements of 4 bytes, rank 1 of 8"}));
-  }
-}
-
 }  // namespace
 }  // namespace tca::test
