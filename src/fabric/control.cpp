@@ -36,6 +36,13 @@ std::vector<base::Blob> Control::all_gather(const base::Blob& mine, std::string_
   return all;
 }
 
+void Control::agree_on_problem(Errc code, const std::string& mine, std::string_view what) {
+  for (const base::Blob& blob : all_gather(base::Writer().put_string(mine).blob(), what)) {
+    if (const std::string theirs = base::Reader(blob).get_string(); !theirs.empty())
+      throw Error(code, theirs);
+  }
+}
+
 void Control::fail_lost(int rank, std::string_view how, std::string_view meanwhile) {
   // What others are told is passed on as it is once it names the rank where it began.
   constexpr std::string_view failed = "failed (";

@@ -102,6 +102,9 @@ class Control {
 
   void barrier(std::string_view what) { all_gather({}, what); }
 
+  // Collective. Throws Error{code} with the first of the ranks' problems, on every rank alike; empty is none.
+  void agree_on_problem(Errc code, const std::string& mine, std::string_view what);
+
  private:
   virtual std::vector<base::Blob> gather(const base::Blob& mine, std::string_view what) = 0;
 

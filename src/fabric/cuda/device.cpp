@@ -69,10 +69,7 @@ std::vector<DeviceInfo> meet(fabric::Control& control, const fabric::Places& pla
         "sub-clusters (fabric cuda+mpi with OPENTCA_SUBCLUSTER)",
         control.rank(), mine.bus_id, mine.name, rank, all[rank].bus_id, all[rank].name);
   }
-  for (const base::Blob& blob : control.all_gather(base::Writer().put_string(problem).blob(), what)) {
-    if (const std::string text = base::Reader(blob).get_string(); !text.empty())
-      throw Error(Errc::incompatible, text);
-  }
+  control.agree_on_problem(Errc::incompatible, problem, what);
   return all;
 }
 

@@ -124,11 +124,7 @@ std::unique_ptr<fabric::Stage> MpiFabric::make_stage(const fabric::Share& share,
   } catch (const Error& error) {
     problem = fmt::format("rank {}: {}", control_.rank(), error.what());
   }
-  const std::string what = fmt::format("commit of chain '{}'", share.name);
-  for (const base::Blob& blob : control_.all_gather(base::Writer().put_string(problem).blob(), what)) {
-    if (const std::string theirs = base::Reader(blob).get_string(); !theirs.empty())
-      throw Error(Errc::out_of_memory, theirs);
-  }
+  control_.agree_on_problem(Errc::out_of_memory, problem, fmt::format("commit of chain '{}'", share.name));
   return stage;
 }
 
