@@ -21,12 +21,14 @@ class Ring {
     chain.put(u.on(right).at(0), u.at(pitch - 2 * width), face);
     chain.expect(left);
     if (left != right) chain.expect(right);
-    chain.commit();
+    // All of it before the commit, in which ranks wait for each other: on a GPU that they share, allocating may wait for a
+    // kernel that waits for who allocates.
     ok(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
     here = {u.data(), rank, left, right, nullptr};
     ok(cudaMallocHost(&here.wrong, sizeof *here.wrong));
     ok(cudaMalloc(&step, sizeof *step));
     *here.wrong = 0;
+    chain.commit();
   }
   ~Ring() {
     cudaStreamDestroy(stream);

@@ -134,5 +134,16 @@ TEST(DeviceOwnLine, WaitsForTheLinesOfTwoStepsAgo) {
   }
 }
 
+// As an attempt does that goes on with a step another kernel has sent.
+TEST(DeviceOwnLine, ReceivesAStepThatAnotherKernelSent) {
+  for (const Word step : {Word{1}, Word{1} << 31, ~Word{0}}) {
+    SCOPED_TRACE(step);
+    DeviceRanks ranks(2, {{.run_bytes = 8, .counts = {4}}}, step - 1);
+    End from(ranks[0], true, 1, true, step), to(ranks[1], false, 1, true, step + 1);
+    from.send(step);
+    to.receive(step, true);
+  }
+}
+
 }  // namespace
 }  // namespace tca::test

@@ -159,10 +159,11 @@ class OwnLine {
     }
   }
 
-  // `step` was the last one. Before that nothing is known: any number would be that of some step to come, since they wrap.
+  // `step` has been sent; whether it has been received is not known, nor what has been acknowledged: any other numbers would
+  // be those of some step to come, since they wrap.
   TCA_DEVICE void begin_after(Word step) {
     acked_ = step - 2;
-    received_ = step;
+    received_ = step - 1;
   }
 
   // How many chunks of its unit it stands for, 0 or 1, and whether there are others.
