@@ -10,15 +10,16 @@ namespace {
 
 // Each block plays with its own part of the message. The order of the calls keeps what only gives permission,
 // and tells nothing that the other side waits for, out of the way between an arrival and the answer.
+template <bool serves>
 __global__ void __launch_bounds__(256, 1)
     ping_pong_kernel(const __grid_constant__ DeviceChain ping, const __grid_constant__ DeviceChain pong,
-                     bool serves, int steps) {
+                     int steps) {
   BlockChain there(ping), back(pong);
   for (int i = 0; i < steps && there.good() && back.good(); ++i) {
     there.start();
-    if (serves) back.start();
+    if constexpr (serves) back.start();
     if (!there.wait()) break;
-    if (!serves) back.start();
+    if constexpr (!serves) back.start();
     back.wait();
   }
 }
@@ -45,7 +46,8 @@ __global__ void __launch_bounds__(1024)
 
 void run_ping_pong(const DeviceChain& ping, const DeviceChain& pong, bool serves, int steps, Grid grid,
                    cudaStream_t stream) {
-  ping_pong_kernel<<<grid.blocks, grid.threads, 0, stream>>>(ping, pong, serves, steps);
+  const auto kernel = serves ? ping_pong_kernel<true> : ping_pong_kernel<false>;
+  kernel<<<grid.blocks, grid.threads, 0, stream>>>(ping, pong, steps);
 }
 
 void run_exchanges(const DeviceChain& chain, bool whole_grid, int steps, Grid grid, cudaStream_t stream) {

@@ -139,11 +139,8 @@ class ChainPart {
   // What arrived can be read by every thread of the block.
   __device__ bool wait() {
     if (!takes_part()) return good_;
-    const Warp warp(block_);
-    good_ = good_ && in_.receive(chain_.patience, step_, warp) &&
-            (in_.is_all() || receive_lines(chain_, step_, warp, in_.skipped()));
-    if (block_.lanes() > Warp::size) good_ = block_.all(good_);  // a warp alone has voted as it received
-    if (good_ && chain_.segments_in > 0) good_ = receive_stores(chain_, step_, block_);
+    good_ = good_ && in_.receive(chain_.patience, step_, Warp(block_));
+    if (receives_own_line_ == 0) receive_others();
     return good_;
   }
 
@@ -159,6 +156,8 @@ class ChainPart {
         block_(block),
         out_(chain.lines_out, chain.chunks_out, Warp(block_)),
         in_(chain.lines_in, chain.chunks_in, Warp(block_)),
+        sends_own_line_(kept(out_.is_all() && chain.segments_out == 0 && chain.readies.count == 0)),
+        receives_own_line_(kept(in_.is_all() && chain.segments_in == 0 && block_.lanes() == Warp::size)),
         whole_grid_is_here_(whole_grid_is_here),
         with_copy_engine_(with_copy_engine) {}
 
@@ -214,16 +213,24 @@ class ChainPart {
     if (begun_) return;
     begun_ = true;
     ++step_;
-    if (chain_.readies.count > 0) good_ = good_ && post_ready(chain_, step_, block_, whole_grid_is_here_);
+    if (sends_own_line_ != 0 || chain_.readies.count == 0) return;
+    good_ = good_ && post_ready(chain_, step_, block_, whole_grid_is_here_);
   }
 
   __device__ void send() {
     begun_ = false;
-    const Warp warp(block_);
-    good_ = good_ && out_.send(chain_.patience, step_, warp) &&
-            (out_.is_all() || send_lines(chain_, step_, warp, out_.skipped()));
+    good_ = good_ && out_.send(chain_.patience, step_, Warp(block_));
+    if (sends_own_line_ == 0) send_others();
+  }
+  __device__ void send_others() {
+    if (!out_.is_all()) good_ = good_ && send_lines(chain_, step_, Warp(block_), out_.skipped());
     if (chain_.segments_out > 0)
       good_ = block_.all(good_) && send_stores(chain_, step_, block_, with_copy_engine_);
+  }
+  __device__ void receive_others() {
+    if (!in_.is_all()) good_ = good_ && receive_lines(chain_, step_, Warp(block_), in_.skipped());
+    if (block_.lanes() > Warp::size) good_ = block_.all(good_);  // a warp alone has voted as it received
+    if (good_ && chain_.segments_in > 0) good_ = receive_stores(chain_, step_, block_);
   }
 
   __device__ bool has_all(Word missing, bool tell) {
@@ -240,6 +247,9 @@ class ChainPart {
   OwnLine out_, in_;
   Word step_ = 0;
   Word gone_ = no_link;  // for whom this lane waited when it last told, if that was gone
+  // Whether one line a lane is all that there is to do for this warp, and on arrival for its block: a small message then passes
+  // one branch for all the rest.
+  Word sends_own_line_, receives_own_line_;
   bool whole_grid_is_here_;
   bool with_copy_engine_;
   bool begun_ = false;

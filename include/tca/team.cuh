@@ -29,11 +29,15 @@ struct Max {
 // within the time limit or the world has met an error; see tca/chain.cuh.
 class BlockTeam {
  public:
-  __device__ explicit BlockTeam(const DeviceTeam& team) : team_(team), step_(*team.step) {}
+  __device__ explicit BlockTeam(const DeviceTeam& team)
+      : team_(team),
+        lane_(device::thread_number()),
+        threads_(device::kept(device::threads_in_block())),
+        step_(*team.step) {}
   BlockTeam(const BlockTeam&) = delete;
   __device__ ~BlockTeam() {
     __syncthreads();  // every thread has read the number
-    if (lane() == 0) *team_.step = step_;
+    if (lane_ == 0) *team_.step = step_;
   }
 
   __device__ device::Word rank() const { return team_.rank; }
@@ -44,14 +48,16 @@ class BlockTeam {
   template <class T, class Op>
   __device__ bool allreduce(T* values, device::Word count, Op op) {
     ++step_;
-    __syncthreads();
-    const bool few = count * size() <= warp && lane() < warp;
-    if (count * size() > warp) {
-      for (device::Word v = lane(); good_ && v < count; v += device::threads_in_block())
-        combine(values + v, v, op);
-    } else if (few) {
-      combine_in_warp(values, count, op);
+    sync();
+    if (count != prepared_) {
+      if (count * size() > warp) {
+        for (device::Word v = lane_; good_ && v < count; v += threads_) combine(values + v, v, op);
+        return agree();
+      }
+      if (lane_ >= warp) return agree();
+      prepare(count);
     }
+    combine_in_warp(values, op);
     return agree();
   }
   __device__ bool allreduce_sum(double* values, device::Word count) {
@@ -62,11 +68,11 @@ class BlockTeam {
   __device__ bool barrier() {
     __syncthreads();
     ++step_;
-    for (device::Word r = lane(); r < size(); r += device::threads_in_block()) {
+    for (device::Word r = lane_; r < size(); r += threads_) {
       __threadfence_system();
       send(r, 0, 0);
     }
-    for (device::Word r = lane(); r < size(); r += device::threads_in_block()) {
+    for (device::Word r = lane_; r < size(); r += threads_) {
       std::uint64_t ignored;
       good_ = good_ && receive(r, 0, ignored);
       __threadfence_system();
@@ -77,11 +83,11 @@ class BlockTeam {
   // Raises a signal at a rank: whatever this block has stored before it, also by puts (tca/window.cuh), is there by then.
   __device__ void signal(device::Word to) {
     __syncthreads();
-    if (lane() == 0) device::store_release(team_.raise[to], ++team_.sent[to]);
+    if (lane_ == 0) device::store_release(team_.raise[to], ++team_.sent[to]);
   }
   // Waits for the next signal from a rank.
   __device__ bool wait_signal(device::Word from) {
-    if (lane() == 0) {
+    if (lane_ == 0) {
       const device::Word next = team_.seen[from] + 1;
       if (good_ && !device::await(team_.raised + from, next, from, team_.patience)) {
         good_ = false;
@@ -95,8 +101,21 @@ class BlockTeam {
  private:
   static constexpr device::Word warp = 32;
 
-  __device__ static device::Word lane() { return device::thread_number(); }
-  __device__ bool agree() { return good_ = __syncthreads_and(good_) != 0; }
+  // The lanes of the block's first warp.
+  struct Warp {
+    __device__ bool all(bool mine) const { return __all_sync(0xffffffffu, mine) != 0; }
+  };
+
+  // A block of one warp need not use the block's barrier, which takes longer.
+  __device__ bool is_a_warp() const { return threads_ <= warp; }
+  __device__ void sync() const {
+    if (is_a_warp()) {
+      __syncwarp();
+    } else {
+      __syncthreads();
+    }
+  }
+  __device__ bool agree() { return good_ = is_a_warp() ? Warp().all(good_) : __syncthreads_and(good_) != 0; }
 
   template <class T>
   __device__ static std::uint64_t bits(T value) {
@@ -134,7 +153,9 @@ class BlockTeam {
   __device__ void combine(T* at, device::Word number, Op op) {
     constexpr device::Word in_flight = 4;
     const std::uint64_t own = bits(*at);
-    for (device::Word i = 1; i < size(); ++i) send((rank() + i) % size(), number, own);
+    // To the one after this rank first, so that not all send to the same one.
+    for (device::Word to = rank() + 1; to < size(); ++to) send(to, number, own);
+    for (device::Word to = 0; to < rank(); ++to) send(to, number, own);
     T total{};
     for (device::Word first = 0; first < size(); first += in_flight) {
       device::Line lines[in_flight];
@@ -160,28 +181,53 @@ class BlockTeam {
     *at = total;
   }
 
-  // A lane for each value of each rank.
+  // Which value of which rank is this lane's, and where its lines are: worked out once for a number of values, since the division
+  // alone takes a tenth of what a sum does.
+  __device__ void prepare(device::Word count) {
+    prepared_ = count;
+    partner_ = lane_ / count;
+    number_ = lane_ % count;
+    link_ = partner_ < size() && partner_ != rank() ? partner_ : device::no_link;
+    from_ = team_.mine;
+    if (link_ == device::no_link) return;
+    to_ = team_.theirs[partner_] + number_;
+    from_ += partner_ * 2 * team_.max_values + number_;
+  }
+
+  // A lane for each value of each rank. All poll together, those without a partner for nothing, so that no lane has to wait for
+  // others that are elsewhere.
   template <class T, class Op>
-  __device__ void combine_in_warp(T* values, device::Word count, Op op) {
-    const device::Word partner = lane() / count, number = lane() % count;
-    std::uint64_t raw = 0;
-    if (partner < size()) {
-      raw = bits(values[number]);
-      if (partner != rank()) {
-        send(partner, number, raw);
-        good_ = good_ && receive(partner, number, raw);
+  __device__ void combine_in_warp(T* values, Op op) {
+    std::uint64_t raw = partner_ < size() ? bits(values[number_]) : 0;
+    const bool has_partner = link_ != device::no_link;
+    const device::Word set = step_ % 2 * team_.max_values;
+    if (has_partner) store_line(to_ + set, device::make_line(raw, step_));
+    const device::Line* const from = from_ + set;
+    device::Waiting waiting(team_.patience, step_);
+    device::Line line = load_line(from);
+    while (!Warp().all(!has_partner || carries(line, step_))) {
+      if (!waiting.goes_on(link_, Warp())) {
+        good_ = false;
+        return;
       }
+      line = load_line(from);
     }
-    T total = value<T>(__shfl_sync(0xffffffffu, raw, number));
+    if (has_partner) raw = data_of(line);
+    T total = value<T>(__shfl_sync(0xffffffffu, raw, number_));
     for (device::Word r = 1; r < size(); ++r)
-      total = op(total, value<T>(__shfl_sync(0xffffffffu, raw, r * count + number)));
+      total = op(total, value<T>(__shfl_sync(0xffffffffu, raw, r * prepared_ + number_)));
     __syncwarp();  // every lane has read its value
-    if (partner == 0) values[number] = total;
+    if (partner_ == 0) values[number_] = total;
   }
 
   const DeviceTeam& team_;
+  const device::Word lane_, threads_;  // of the block
   device::Word step_;
   bool good_ = true;
+  // Of the first warp's lanes, for so many values; see `prepare`.
+  device::Word prepared_ = ~device::Word{0}, partner_ = 0, number_ = 0, link_ = device::no_link;
+  device::Line* to_ = nullptr;
+  const device::Line* from_ = nullptr;
 };
 
 }  // namespace tca

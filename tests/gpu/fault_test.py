@@ -66,13 +66,13 @@ class Failing(OnGpus):
         for way in ("host", "engine", "stream"):
             with self.subTest(way):
                 ranks = self.ranks(2, way, programs=[FAILING] * 2)
-                ranks[1].says("begins step 5")
-                failed = time.monotonic()
+                # The driver takes a second or two to tell of it, and five where both ranks are on one GPU.
                 self.assertEqual(ranks[1].end(), DEVICE_FAILED, ranks[1].text())
+                ended = time.monotonic()
                 self.assertRegex(ranks[1].text(), "CUDA says an illegal memory access")
                 self.assertEqual(ranks[0].end(), RANK_LOST, ranks[0].text())
                 self.assertRegex(ranks[0].text(), "rank 1 ")
-                self.assertLess(time.monotonic() - failed, 2 * GONE_WITHIN)
+                self.assertLess(time.monotonic() - ended, GONE_WITHIN)
                 self.assert_nothing_left()
 
 

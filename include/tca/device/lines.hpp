@@ -146,9 +146,9 @@ class OwnLine {
     // Lanes beyond the end follow the last line without storing anything, so that the lanes need not part.
     const Word own = all.chunk * lines_per_chunk + unit.lane(), last = put.line_count - 1;
     const Word line = own < last ? own : last;
-    stores_ = own <= last;
-    pitch_ = buffer_pitch(put.line_count);
-    line_ = put.lines + line;
+    stores_ = own <= last ? 1 : 0;
+    lines_[0] = put.lines + line;
+    lines_[1] = lines_[0] + buffer_pitch(put.line_count);
     if (put.atom_bytes == bytes_per_line) {
       low_ = word_at(put, line);
       high_ = low_ + 1;
@@ -164,6 +164,7 @@ class OwnLine {
   TCA_DEVICE void begin_after(Word step) {
     acked_ = step - 2;
     received_ = step - 1;
+    next_ = line_of(step + 1);
   }
 
   // How many chunks of its unit it stands for, 0 or 1, and whether there are others.
@@ -182,9 +183,9 @@ class OwnLine {
   template <class Unit>
   TCA_DEVICE Word try_receive(Word step, const Unit& unit) {
     if (skipped_ == 0 || received_ == step) return no_link;
-    const Line line = load_line(line_ + (step % 2) * pitch_);
+    const Line line = load_line(line_of(step));
     if (!unit.all(carries(line, step))) return link_;
-    if (stores_) scatter(data_of(line));
+    if (stores_ != 0) scatter(data_of(line));
     received_ = step;
     return no_link;
   }
@@ -198,32 +199,30 @@ class OwnLine {
   TCA_DEVICE bool send(const Patience& patience, Word step, const Unit& unit) {
     if (skipped_ == 0) return true;
     const std::uint64_t data = gather();
-    bool sent = true;
     Waiting waiting(patience, step);
-    while (sent && !reached(acked_, step - 2)) {
+    while (!unit.all(reached(acked_, step - 2))) {
+      if (!waiting.goes_on(link_, unit)) return false;
       acked_ = load_relaxed(ack_);
-      sent = reached(acked_, step - 2) || waiting.goes_on(link_);
     }
-    if (stores_ && sent) store_line(line_ + (step % 2) * pitch_, make_line(data, step));
-    acked_ = load_relaxed(ack_);  // for the next step, which finds it here without a trip to the L2
-    return unit.all(sent);
+    if (stores_ != 0) store_line(next_, make_line(data, step));
+    // For the next step, which finds both here: what the acknowledgement is without a trip to the L2.
+    acked_ = load_relaxed(ack_);
+    next_ = line_of(step + 1);
+    return true;
   }
 
   template <class Unit>
   TCA_DEVICE bool receive(const Patience& patience, Word step, const Unit& unit) {
     if (skipped_ == 0) return true;
-    const Line* from = line_ + (step % 2) * pitch_;
-    bool arrived = true;
+    const Line* from = line_of(step);
     Waiting waiting(patience, step);
     Line line = load_line(from);
-    while (arrived && !carries(line, step)) {
-      arrived = waiting.goes_on(link_);
+    while (!unit.all(carries(line, step))) {
+      if (!waiting.goes_on(link_, unit)) return false;
       line = load_line(from);
     }
-    if (stores_ && arrived) scatter(data_of(line));
-    // Every lane has its line in a register by now; see `receive_lines`.
-    if (!unit.all(arrived)) return false;
-    acknowledge(step, unit);
+    if (stores_ != 0) scatter(data_of(line));
+    acknowledge(step, unit);  // every lane has its line in a register by now; see `receive_lines`
     return true;
   }
 
@@ -232,19 +231,23 @@ class OwnLine {
     return reinterpret_cast<Word*>(put.memory + put.pitches.offset(put.loops.at(atom), put.atom_bytes));
   }
 
+  TCA_DEVICE Line* line_of(Word step) const { return step % 2 == 0 ? lines_[0] : lines_[1]; }
+
   // In halves even where they are neighbours, so that no branch is on the way of a small put.
-  TCA_DEVICE std::uint64_t gather() const { return std::uint64_t{*high_} << 32 | *low_; }
+  TCA_DEVICE std::uint64_t gather() const {
+    return std::uint64_t{*in_global_memory(high_)} << 32 | *in_global_memory(low_);
+  }
   TCA_DEVICE void scatter(std::uint64_t data) const {
-    *high_ = static_cast<Word>(data >> 32);
-    *low_ = static_cast<Word>(data);
+    *in_global_memory(high_) = static_cast<Word>(data >> 32);
+    *in_global_memory(low_) = static_cast<Word>(data);
   }
 
   Word* low_ = nullptr;
   Word* high_ = nullptr;
-  Line* line_ = nullptr;  // of the buffer of even steps
-  bool stores_ = false;
+  Line* lines_[2] = {};   // of even steps and of odd ones
+  Line* next_ = nullptr;  // of the step to be sent next
+  Word stores_ = 0;       // a number: bytes in registers take instructions to test
   Word* ack_ = nullptr;
-  Word pitch_ = 0;
   Word link_ = 0;
   Word skipped_ = 0;
   bool is_all_ = false;

@@ -46,6 +46,24 @@ TCA_DEVICE bool carries(const Line& line, Word step) {
 }
 TCA_DEVICE std::uint64_t data_of(const Line& line) { return (line.low & 0xffffffffu) | (line.high << 32); }
 
+// Of windows: a pointer that may lead anywhere takes the compiler's generic loads and stores, which are slower.
+template <class T>
+TCA_DEVICE T* in_global_memory(T* pointer) {
+#ifdef __CUDA_ARCH__
+  __builtin_assume(__isGlobal(pointer));
+#endif
+  return pointer;
+}
+
+// A number that stays in its register. What the compiler knows how to work out again, such as the size of a block, it loads anew
+// at each use, which takes as long as a barrier.
+TCA_DEVICE Word kept(Word number) {
+#ifdef __CUDA_ARCH__
+  asm volatile("" : "+r"(number));
+#endif
+  return number;
+}
+
 #ifdef __CUDA_ARCH__
 
 TCA_DEVICE void store_line(Line* to, Line line) {

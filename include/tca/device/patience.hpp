@@ -26,17 +26,24 @@ class Waiting {
   TCA_DEVICE Waiting(const Patience& patience, Word step) : patience_(patience), step_(step) {}
 
   // Once a poll has failed: false when there is no point in polling on. `link` is whose signal is missing, or no_link.
-  TCA_DEVICE bool goes_on(Word link) {
-    // What has ended one wait of this rank ends those behind it, of which there may be thousands on a stream, with a load of
-    // its own memory. The clock and the host's memory are looked at much more seldom.
-    if (++polls_ % polls_between_glances != 0) return true;
+  TCA_DEVICE bool goes_on(Word link) { return ++polls_ % polls_between_glances != 0 || glance(link); }
+
+  // The same for the lanes of a unit that poll together: false on all when there is no point for one.
+  template <class Unit>
+  TCA_DEVICE bool goes_on(Word link, const Unit& unit) {
+    return ++polls_ % polls_between_glances != 0 || unit.all(glance(link));
+  }
+
+ private:
+  // What has ended one wait of this rank ends those behind it, of which there may be thousands on a stream, with a load of
+  // its own memory. The clock and the host's memory are looked at much more seldom.
+  TCA_DEVICE bool glance(Word link) {
     if (load_relaxed(patience_.over) != 0) return false;
     if (polls_ % polls_between_looks != 0) return true;
     begin_ = look(patience_, step_, link, begin_);
     return begin_ != 0;
   }
 
- private:
   // When the wait began, or 0 to give up. Out of line and by value, so that what a poll counts stays in registers.
 #ifdef __CUDACC__
   __host__ __device__ __noinline__
