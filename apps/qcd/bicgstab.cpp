@@ -93,8 +93,11 @@ Solution solve_bicgstab(Operator<T>& d, Sums& sums, const Field<T>& b, Field<T>&
     scale_and_add(shape, r, beta, p);
     charge(d, 8);  // reads p, r, t, v and x, writes p, r and x
     Numbers r2_now = real_parts(rr);
-    for (std::size_t i = 0; i < shape.rhs; ++i)
-      if (!iteration.done(i)) r2_now[i] = std::fmax(0.0, rr[i].re - norm(omega[i]) * tt[i].re);
+    for (std::size_t i = 0; i < shape.rhs; ++i) {
+      if (iteration.done(i)) continue;
+      const double left = rr[i].re - norm(omega[i]) * tt[i].re;
+      r2_now[i] = left < 0 ? 0 : left;  // a residual that is no number stays none
+    }
     iteration.end(r2_now);
   }
   return iteration.finish();

@@ -17,6 +17,39 @@ cudaError_t give_room(Kernel* kernel) {
                               static_cast<int>(sizeof(ChunkRoom<T>)));
 }
 
+// On every lane.
+__device__ inline double warp_sum(double value) {
+#pragma unroll
+  for (int distance = 16; distance > 0; distance /= 2) value += __shfl_xor_sync(~0U, value, distance);
+  return value;
+}
+
+// The block's share of sums that each thread has a part of, to where other blocks find it: by block, then number.
+template <Word count>
+__device__ __forceinline__ void store_share(const double (&mine)[count], double* partials) {
+  __shared__ double of_warps[chunk_warps][count];
+  const Word warp = threadIdx.x / chunk_sites, lane = threadIdx.x % chunk_sites;
+#pragma unroll
+  for (Word i = 0; i < count; ++i) {
+    const double sum = warp_sum(mine[i]);
+    if (lane == 0) of_warps[warp][i] = sum;
+  }
+  __syncthreads();
+  if (threadIdx.x < count) {
+    double sum = 0;
+    for (Word w = 0; w < chunk_warps; ++w) sum += of_warps[w][threadIdx.x];
+    partials[blockIdx.x * count + threadIdx.x] = sum;
+  }
+}
+
+// Of the GPU that this thread drives.
+inline unsigned multiprocessors() {
+  int device = 0, count = 0;
+  cudaGetDevice(&device);
+  cudaDeviceGetAttribute(&count, cudaDevAttrMultiProcessorCount, device);
+  return static_cast<unsigned>(count);
+}
+
 // What a thread has to itself, and barriers of its block. Rooms of both precisions take turns in the same shared memory: a
 // barrier of the grid stands between their uses.
 class SiteBlock {
@@ -46,28 +79,19 @@ class SiteBlock {
 
   // The block's share of the five sums, to where the others find it; the threads' begin again at zero.
   __device__ void store_sums(double* partials) {
-    __shared__ double of_warps[chunk_warps][sum_count];
+    store_share(thread_.sums, partials);
 #pragma unroll
-    for (Word i = 0; i < sum_count; ++i) {
-      const double sum = warp_sum(thread_.sums[i]);
-      if (thread_.lane == 0) of_warps[thread_.warp][i] = sum;
-      thread_.sums[i] = 0;
-    }
-    __syncthreads();
-    if (threadIdx.x < sum_count) {
-      double sum = 0;
-      for (Word w = 0; w < chunk_warps; ++w) sum += of_warps[w][threadIdx.x];
-      partials[blockIdx.x * sum_count + threadIdx.x] = sum;
-    }
+    for (Word i = 0; i < sum_count; ++i) thread_.sums[i] = 0;
   }
 
-  // The sums of `blocks` such shares, in shared memory behind a barrier of the block. Every block that calls it gets the same
-  // bits.
-  __device__ void add_shares(const double* partials, Word blocks, double* totals) const {
-    if (thread_.warp < sum_count) {
+  // The sums of `blocks` shares, of `count` numbers each, in shared memory behind a barrier of the block. Every block that calls
+  // it gets the same bits.
+  __device__ void add_shares(const double* partials, Word blocks, double* totals,
+                             Word count = sum_count) const {
+    if (thread_.warp < count) {
       double sum = 0;
       for (Word b = thread_.lane; b < blocks; b += chunk_sites)
-        sum += __ldcg(partials + b * sum_count + thread_.warp);
+        sum += __ldcg(partials + b * count + thread_.warp);
       sum = warp_sum(sum);
       if (thread_.lane == 0) totals[thread_.warp] = sum;
     }
@@ -75,13 +99,6 @@ class SiteBlock {
   }
 
  protected:
-  // On every lane.
-  __device__ static double warp_sum(double value) {
-#pragma unroll
-    for (int distance = 16; distance > 0; distance /= 2) value += __shfl_xor_sync(~0U, value, distance);
-    return value;
-  }
-
   SiteThread thread_;
 
  private:

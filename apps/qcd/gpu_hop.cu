@@ -6,7 +6,7 @@
 namespace tca::qcd {
 namespace {
 
-constexpr int blocks_a_multiprocessor = 2;
+constexpr unsigned blocks_a_multiprocessor = 2;
 
 template <class T, int reals>
 __global__ void __launch_bounds__(block_threads, blocks_a_multiprocessor)
@@ -61,11 +61,11 @@ __global__ void __launch_bounds__(block_threads, blocks_a_multiprocessor)
 }
 
 __global__ void __launch_bounds__(block_threads)
-    totals_kernel(const double* partials, Word shares, double* totals) {
-  __shared__ double sums[sum_count];
+    totals_kernel(const double* partials, Word shares, Word count, double* totals) {
+  __shared__ double sums[most_sums];
   SiteBlock block(nullptr);
-  block.add_shares(partials, shares, sums);
-  if (threadIdx.x < sum_count) totals[threadIdx.x] = sums[threadIdx.x];
+  block.add_shares(partials, shares, sums, count);
+  if (threadIdx.x < count) totals[threadIdx.x] = sums[threadIdx.x];
 }
 
 __global__ void decide_kernel(CgSteps* steps, const double* totals, double* history) {
@@ -74,18 +74,13 @@ __global__ void decide_kernel(CgSteps* steps, const double* totals, double* hist
   *steps = now;
 }
 
-__global__ void tell_kernel(const CgSteps* steps, CgSteps* host) { *host = *steps; }
+__global__ void tell_kernel(const Steps* steps, Steps* host) { *host = *steps; }
 
 }  // namespace
 
 // As many as run at once, so that those under way are neighbours and share what the L2 has.
 unsigned hop_blocks(Word chunks) {
-  static const unsigned at_once = [] {
-    int device = 0, multiprocessors = 0;
-    cudaGetDevice(&device);
-    cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, device);
-    return static_cast<unsigned>(multiprocessors * blocks_a_multiprocessor);
-  }();
+  static const unsigned at_once = multiprocessors() * blocks_a_multiprocessor;
   return std::min({chunks, at_once, most_hop_blocks});
 }
 
@@ -120,8 +115,9 @@ cudaError_t launch_update(const SolveFields<T>& fields, const CgSteps* steps, co
   return cudaGetLastError();
 }
 
-cudaError_t launch_totals(const double* partials, unsigned shares, double* totals, cudaStream_t stream) {
-  totals_kernel<<<1, block_threads, 0, stream>>>(partials, shares, totals);
+cudaError_t launch_totals(const double* partials, unsigned shares, unsigned count, double* totals,
+                          cudaStream_t stream) {
+  totals_kernel<<<1, block_threads, 0, stream>>>(partials, shares, count, totals);
   return cudaGetLastError();
 }
 
@@ -130,7 +126,7 @@ cudaError_t launch_decide(CgSteps* steps, const double* totals, double* history,
   return cudaGetLastError();
 }
 
-cudaError_t launch_tell(const CgSteps* steps, CgSteps* host, cudaStream_t stream) {
+cudaError_t launch_tell(const Steps* steps, Steps* host, cudaStream_t stream) {
   tell_kernel<<<1, 1, 0, stream>>>(steps, host);
   return cudaGetLastError();
 }

@@ -30,9 +30,9 @@ struct GpuInverter::Device {
       : world(of),
         options(asked),
         wanted(who),
-        start(who == Start::automatic ? chosen_start(gauge.lattice().volume(), gauge.lattice().slots() > 0,
-                                                     asked.precision == Precision::mixed)
-                                      : who),
+        start(who == Start::automatic
+                  ? chosen_start(asked, gauge.lattice().volume(), gauge.lattice().slots() > 0)
+                  : who),
         in_kernel(start == Start::kernel),
         sums(of, asked.wilson.peer, stream),
         exact(of, gauge, asked.wilson, "wilson",
@@ -49,9 +49,9 @@ struct GpuInverter::Device {
       rough.emplace(of, gauge, asked.wilson, "wilson single", patience(), stream);
     if (in_kernel) plan();
     if (single()) {
-      rough_steps.emplace(of, *rough, sums, stream, most);
+      rough_steps.emplace(of, *rough, options.method, sums, stream, most);
     } else {
-      exact_steps.emplace(of, exact, sums, stream, most);
+      exact_steps.emplace(of, exact, options.method, sums, stream, most);
     }
     if (start == Start::graph) single() ? rough_steps->make_graphs() : exact_steps->make_graphs();
     world.barrier();
@@ -291,6 +291,7 @@ Start GpuInverter::start() const { return device_->start; }
 std::string GpuInverter::reason() const {
   const Device& d = *device_;
   if (d.wanted != Start::automatic) return "asked for";
+  if (d.options.method == Method::bicgstab) return "BiCGStab goes step by step";
   if (d.mixed()) return "mixed precision decides on the device when it updates";
   return fmt::format("of {} sites a rank, {}", d.exact.lattice().volume(),
                      d.start == Start::kernel

@@ -1,4 +1,4 @@
-// Wilson's equation on GPUs: as Inverter, in a world of fabric cuda, by conjugate gradients with even-odd preconditioning.
+// Wilson's equation on GPUs: as Inverter, in a world of fabric cuda, with even-odd preconditioning.
 #pragma once
 
 #include <memory>

@@ -3,7 +3,7 @@
 
 #include <cuda_runtime.h>
 
-#include "qcd/gpu_solve.hpp"
+#include "qcd/gpu_bicgstab.hpp"
 #include "tca/device_team.hpp"
 
 namespace tca::qcd {
@@ -46,6 +46,8 @@ struct Crossing {
 
 // At most this many blocks, each of which leaves its share of the sums.
 inline constexpr unsigned most_hop_blocks = 1024;
+inline constexpr Word most_sums = 8;
+static_assert(sum_count <= most_sums && bicgstab_sum_count <= most_sums);
 unsigned hop_blocks(Word chunks);
 
 // Once on each GPU, before any hop.
@@ -62,15 +64,34 @@ template <class T, int reals>
 cudaError_t launch_project(const Ground<T>& ground, const T* field, bool odd, bool dagger,
                            const Chunks& chunks, const Crossing<T>& crossing, cudaStream_t stream);
 
-// The sums of `shares` shares.
-cudaError_t launch_totals(const double* partials, unsigned shares, double* totals, cudaStream_t stream);
-// As `decide`; `history` is in pinned memory.
-cudaError_t launch_decide(CgSteps* steps, const double* totals, double* history, cudaStream_t stream);
+// Of each of `count` numbers, at most 8, the sum of `shares` shares.
+cudaError_t launch_totals(const double* partials, unsigned shares, unsigned count, double* totals,
+                          cudaStream_t stream);
 // A copy for the host, in pinned memory; see OwnStream::copy for why it is no memcpy.
-cudaError_t launch_tell(const CgSteps* steps, CgSteps* host, cudaStream_t stream);
+cudaError_t launch_tell(const Steps* steps, Steps* host, cudaStream_t stream);
+
+// Conjugate gradients. As `decide`; `history` is in pinned memory.
+cudaError_t launch_decide(CgSteps* steps, const double* totals, double* history, cudaStream_t stream);
 // x, r, s and p move on; the halves of p into the window.
 template <class T, int reals>
 cudaError_t launch_update(const SolveFields<T>& fields, const CgSteps* steps, const Crossing<T>& crossing,
                           cudaStream_t stream);
+
+// BiCGStab. As the functions of the same names in gpu_bicgstab.hpp, for all numbers of the vectors; sums leave shares, of
+// bicgstab_sum_count numbers each and as many as `vector_blocks` says.
+unsigned vector_blocks(Word numbers);
+template <class T>
+cudaError_t launch_first_direction(const SolveFields<T>& f, cudaStream_t stream);
+template <class T>
+cudaError_t launch_overlap(const SolveFields<T>& f, double* partials, cudaStream_t stream);
+template <class T>
+cudaError_t launch_half_step(const SolveFields<T>& f, const BicgstabSteps* steps, cudaStream_t stream);
+template <class T>
+cudaError_t launch_residual(const SolveFields<T>& f, double* partials, cudaStream_t stream);
+template <class T>
+cudaError_t launch_whole_step(const SolveFields<T>& f, const BicgstabSteps* steps, cudaStream_t stream);
+cudaError_t launch_begin(BicgstabSteps* steps, const double* totals, cudaStream_t stream);
+cudaError_t launch_decide_half(BicgstabSteps* steps, const double* totals, cudaStream_t stream);
+cudaError_t launch_decide(BicgstabSteps* steps, const double* totals, double* history, cudaStream_t stream);
 
 }  // namespace tca::qcd

@@ -67,16 +67,13 @@ auto* mixed_kernel_for(bool alone) {
 
 template <class T, class Kernel>
 cudaError_t blocks_at_once(Kernel* kernel, unsigned ranks, bool alone, unsigned& blocks) {
-  int device = 0, multiprocessors = 0, each = 0;
+  int each = 0;
   cudaError_t result = give_room<T>(kernel);
-  if (result == cudaSuccess) result = cudaGetDevice(&device);
-  if (result == cudaSuccess)
-    result = cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, device);
   if (result == cudaSuccess)
     result =
         cudaOccupancyMaxActiveBlocksPerMultiprocessor(&each, kernel, block_threads, sizeof(ChunkRoom<T>));
   if (alone && each > 1) each = 1;
-  blocks = static_cast<unsigned>(multiprocessors) * static_cast<unsigned>(each) / ranks;
+  blocks = multiprocessors() * static_cast<unsigned>(each) / ranks;
   return result;
 }
 

@@ -135,13 +135,33 @@ TCA_DEVICE Stage<T> iteration_stage(const SolveFields<T>& f, Word n) {
   }
 }
 
-// What iterations that the host starts one by one keep on the device.
-struct CgSteps {
+// What iterations that the host starts one by one keep on the device, whatever the method.
+struct Steps {
   double tolerance = 0;
-  double alpha = 0, beta = 0;
   double b2 = 0, r2 = 0, bound = 0;
   int iterations = 0, most = 0;
-  bool first = true, over = false;
+  bool over = false;
+
+  TCA_DEVICE void begin(double b_squared, double r_squared) {
+    b2 = b_squared;
+    r2 = r_squared;
+    bound = tolerance * tolerance * b2;
+    look();
+  }
+  // An iteration has ended with this residual.
+  TCA_DEVICE void count(double r_squared, double* history) {
+    r2 = r_squared;
+    history[iterations++] = b2 > 0 ? r2 / b2 : r2;
+    look();
+  }
+
+ private:
+  TCA_DEVICE void look() { over = iterations >= most || r2 <= bound || !is_finite(r2); }
+};
+
+struct CgSteps : Steps {
+  double alpha = 0, beta = 0;
+  bool first = true;
 };
 
 // After the sums of an iteration, or, the first time, of a residual and its normal one. Once it is over nothing moves on.
@@ -149,17 +169,13 @@ TCA_DEVICE void decide(CgSteps& steps, const double* sums, double* history) {
   steps.alpha = steps.beta = 0;
   if (steps.first) {
     steps.first = false;
-    steps.b2 = sums[3];
-    steps.r2 = sums[2];
-    steps.bound = steps.tolerance * steps.tolerance * steps.b2;
+    steps.begin(sums[3], sums[2]);
   } else if (!steps.over) {
     const Coefficients now = coefficients(sums);
     steps.alpha = now.alpha;
     steps.beta = now.beta;
-    steps.r2 = now.r2;
-    history[steps.iterations++] = steps.b2 > 0 ? now.r2 / steps.b2 : now.r2;
+    steps.count(now.r2, history);
   }
-  steps.over = steps.iterations >= steps.most || steps.r2 <= steps.bound || !is_finite(steps.r2);
 }
 
 // What a solve does with the fields of one precision.

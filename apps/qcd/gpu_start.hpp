@@ -22,11 +22,11 @@ struct Timed {
 // for the starts and waits of its halos where it has any.
 inline constexpr double kernel_us_a_site = 0.27e-3, launches_us = 5, halos_us = 45;
 
-// As `check`, for GPUs. Throws Error{invalid_argument} for what is not done there: BiCGStab, several right-hand sides together,
-// whole lattices, and mixed precision step by step.
+// As `check`, for GPUs. Throws Error{invalid_argument} for what is not done there: several right-hand sides together, whole
+// lattices, mixed precision step by step, and BiCGStab otherwise.
 void check_on_gpus(const InverterOptions& options, Start start);
 
-// The choice for a solve with so many sites a rank; mixed precision needs the kernel.
-Start chosen_start(long long sites, bool has_halos, bool mixed);
+// The choice for a solve with so many sites a rank; mixed precision needs the kernel, BiCGStab a graph.
+Start chosen_start(const InverterOptions& options, long long sites, bool has_halos);
 
 }  // namespace tca::qcd

@@ -38,18 +38,27 @@ void add_correlator(const Lattice& lattice, const Shape& shape, const Field<doub
 
 Pion measure_pion(World& world, const Gauge& gauge, const InverterOptions& options,
                   const PionProgress& progress) {
-  if (options.wilson.rhs < 1 || sources % options.wilson.rhs != 0) {
-    throw Error(Errc::invalid_argument,
-                fmt::format("{} right-hand sides at a time: the pion has 12, so give a divisor of 12",
-                            options.wilson.rhs));
-  }
-  const Lattice& lattice = gauge.lattice();
   Inverter inverter(world, gauge, options);
+  return measure_pion(
+      world, gauge.lattice(), options,
+      [&](const Field<double>& source, Field<double>& x) { return inverter.invert(source, x); }, progress);
+}
+
+Pion measure_pion(World& world, const Lattice& lattice, const InverterOptions& options, const Invert& invert,
+                  const PionProgress& progress) {
+  const int at_once = options.wilson.rhs;
+  if (at_once < 1 || sources % at_once != 0) {
+    throw Error(
+        Errc::invalid_argument,
+        fmt::format("{} right-hand sides at a time: the pion has 12, so give a divisor of 12", at_once));
+  }
+  const Shape shape{static_cast<std::size_t>(lattice.volume()), static_cast<std::size_t>(at_once),
+                    spinor_reals};
   const auto times = static_cast<std::size_t>(lattice.global()[3]);
   Pion pion{.correlator = std::vector<double>(times, 0)};
-  Field<double> x(inverter.shape().size());
-  for (int first = 0; first < sources; first += options.wilson.rhs) {
-    const Inversion inversion = inverter.invert(point_sources(lattice, inverter.shape(), first), x);
+  Field<double> x(shape.size());
+  for (int first = 0; first < sources; first += at_once) {
+    const Inversion inversion = invert(point_sources(lattice, shape, first), x);
     if (!inversion.solution.converged) {
       throw Error(
           Errc::refused,
@@ -61,8 +70,8 @@ Pion measure_pion(World& world, const Gauge& gauge, const InverterOptions& optio
     pion.seconds += inversion.seconds;
     pion.true_residuals.insert(pion.true_residuals.end(), inversion.true_residuals.begin(),
                                inversion.true_residuals.end());
-    add_correlator(lattice, inverter.shape(), x, pion.correlator);
-    if (progress) progress(first + options.wilson.rhs, sources);
+    add_correlator(lattice, shape, x, pion.correlator);
+    if (progress) progress(first + at_once, sources);
   }
   Sums(world, static_cast<int>(times))(pion.correlator);
   pion.mass = cosh_masses(pion.correlator);

@@ -26,6 +26,11 @@ using PionProgress = std::function<void(int done, int of)>;
 Pion measure_pion(World& world, const Gauge& gauge, const InverterOptions& options,
                   const PionProgress& progress = {});
 
+// The same by another's `invert`, which is as Inverter::invert with these options.
+using Invert = std::function<Inversion(const Field<double>& source, Field<double>& x)>;
+Pion measure_pion(World& world, const Lattice& lattice, const InverterOptions& options, const Invert& invert,
+                  const PionProgress& progress = {});
+
 std::vector<double> cosh_masses(const std::vector<double>& correlator);
 
 }  // namespace tca::qcd

@@ -101,10 +101,11 @@ class Arguments(QcdTest):
         if not CUDA:
             refuse("--fabric cuda: this tca was built without CUDA", "invert", "--fabric", "cuda")
             return
-        refuse("is for invert and dslash; pion runs on the host", "pion", "--fabric", "cuda")
+        refuse("is for invert, dslash and pion; generate runs on the host", "generate", "--fabric", "cuda")
         refuse("--started-by kernel is for solving", "dslash", "--fabric", "cuda", "--started-by", "kernel")
-        for options in (("--solver", "bicgstab"), ("--no-even-odd",), ("--rhs", "2", "--together")):
+        for options in (("--no-even-odd",), ("--rhs", "2", "--together")):
             refuse("on GPUs ", "invert", "--fabric", "cuda", *options)
+        refuse("does CG", "invert", "--fabric", "cuda", "--solver", "bicgstab", "--started-by", "kernel")
         refuse("on GPUs mixed", "invert", "--fabric", "cuda", "--precision", "mixed", "--started-by", "graph")
 
     def test_files_that_cannot_be_written_are_known_before_the_work(self):

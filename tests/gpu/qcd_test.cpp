@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "qcd/gpu_inverter.hpp"
+#include "qcd/pion.hpp"
 #include "qcd/random.hpp"
 #include "qcd/spinor.hpp"
 #include "ranks.hpp"
@@ -46,8 +47,8 @@ std::vector<double> spread(const Lattice& lattice, Sites sites, const Field<doub
 
 // What one rank of the host comes to.
 struct Reference {
-  std::vector<double> applied, adjoint, solution;
-  int iterations = 0;
+  std::vector<double> applied, adjoint, solution, pion;
+  int iterations = 0, by_bicgstab = 0;
 };
 
 const Reference& reference() {
@@ -67,6 +68,12 @@ const Reference& reference() {
       Field<double> x(inverter.shape().size());
       found.iterations = inverter.invert(random_field(lattice, Sites::all), x).solution.iterations;
       found.solution = spread(lattice, Sites::all, x);
+      InverterOptions options{.wilson = {.kappa = kappa}, .solve = {.tolerance = tolerance}};
+      found.pion = measure_pion(world, gauge, options).correlator;
+      options.method = Method::bicgstab;
+      std::fill(x.begin(), x.end(), 0.0);
+      found.by_bicgstab =
+          Inverter(world, gauge, options).invert(random_field(lattice, Sites::all), x).solution.iterations;
     });
     return found;
   }();
@@ -158,6 +165,62 @@ TEST_P(QcdOnGpu, AgreesWithTheHost) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Gpu, QcdOnGpu, testing::ValuesIn(all_cases()), case_name);
+
+TEST(QcdOnGpus, SolvesByBicgstab) {
+  const Reference& known = reference();
+  for (const std::array<int, 4> shape : {std::array{1, 1, 1, 1}, {1, 1, 1, 2}}) {
+    const Grid grid = grid_of(shape);
+    const std::string failure = test::process_ranks("cuda")->run(grid.ranks(), [&](World& world) {
+      const Lattice lattice(grid, global, world.rank());
+      Gauge gauge(world, lattice);
+      gauge.randomise(1);
+      for (const Start start : {Start::host, Start::graph}) {
+        for (const Precision precision : {Precision::double_only, Precision::single_only}) {
+          const bool single = precision == Precision::single_only;
+          const InverterOptions options{
+              .wilson = {.kappa = kappa, .storage = single ? Storage::full : Storage::two_rows},
+              .method = Method::bicgstab,
+              .precision = precision,
+              .solve = {.tolerance = single ? 1e-5 : tolerance, .max_iterations = 500}};
+          GpuInverter inverter(world, gauge, options, start);
+          const Field<double> source = random_field(lattice, Sites::all);
+          Field<double> x;
+          for (int n = 0; n < 2; ++n) {
+            const Inversion found = inverter.invert(source, x);
+            test::require(found.solution.converged, "it did not converge: {} after {} iterations",
+                          found.true_residuals[0], found.solution.iterations);
+            const double off = difference(lattice, Sites::all, x, known.solution);
+            test::require(off < (single ? 1e-3 : 1e-7), "the solution differs by {}", off);
+            test::require(
+                single || std::abs(found.solution.iterations - known.by_bicgstab) <= known.by_bicgstab / 4,
+                "{} iterations, {} on the host", found.solution.iterations, known.by_bicgstab);
+          }
+        }
+      }
+    });
+    EXPECT_EQ(failure, "");
+  }
+}
+
+TEST(QcdOnGpus, MeasuresThePionOfTheHost) {
+  const Reference& known = reference();
+  for (const std::array<int, 4> shape : {std::array{1, 1, 1, 1}, {1, 1, 1, 2}}) {
+    const Grid grid = grid_of(shape);
+    const std::string failure = test::process_ranks("cuda")->run(grid.ranks(), [&](World& world) {
+      const Lattice lattice(grid, global, world.rank());
+      Gauge gauge(world, lattice);
+      gauge.randomise(1);
+      const InverterOptions options{.wilson = {.kappa = kappa}, .solve = {.tolerance = tolerance}};
+      GpuInverter inverter(world, gauge, options, Start::automatic);
+      const Pion found = measure_pion(
+          world, lattice, options, [&](const auto& source, auto& x) { return inverter.invert(source, x); });
+      for (std::size_t t = 0; t < known.pion.size(); ++t)
+        test::require(std::abs(found.correlator[t] / known.pion[t] - 1) < 1e-6,
+                      "at time {} it is {}, {} on the host", t, found.correlator[t], known.pion[t]);
+    });
+    EXPECT_EQ(failure, "");
+  }
+}
 
 // More chunks than blocks, and chunks without ghosts among them.
 TEST(QcdOnGpus, SolvesLargerLattices) {

@@ -2,6 +2,7 @@
 // bit, and whole solves in which every block of every rank is a thread and halves travel as lines.
 #include <gtest/gtest.h>
 
+#include <array>
 #include <barrier>
 #include <chrono>
 #include <cmath>
@@ -10,7 +11,7 @@
 #include <string>
 #include <thread>
 
-#include "qcd/gpu_solve.hpp"
+#include "qcd/gpu_bicgstab.hpp"
 #include "qcd/gpu_start.hpp"
 #include "qcd/gpu_tables.hpp"
 #include "qcd/inverter.hpp"
@@ -319,7 +320,7 @@ struct Solved {
 // All ranks as threads, all their blocks as threads of theirs; twice in a row, so that exchanges go on counting.
 template <class Solver>
 void expect_solutions(const Shape4& shape, const Extents& global, int blocks, double tolerance,
-                      const Solver& solver) {
+                      const Solver& solver, Method method = Method::cg) {
   Machine machine(shape[0] * shape[1] * shape[2] * shape[3], blocks);
   on_grid(shape, global, [&](World& world, const Lattice& lattice, Gauge& gauge) {
     Wilson<double> d(world, gauge, {.kappa = kappa});
@@ -328,7 +329,9 @@ void expect_solutions(const Shape4& shape, const Extents& global, int blocks, do
     const Field<double> b = random_field<double>(lattice, Sites::even, 1, spinor_reals);
     Field<double> x;
     Field<double> expected(b.size(), 0);
-    const Solution host = solve_cg(d, sums, b, expected, {.tolerance = tolerance, .max_iterations = 500});
+    const SolveOptions aim{.tolerance = tolerance, .max_iterations = 500};
+    const Solution host = method == Method::cg ? solve_cg(d, sums, b, expected, aim)
+                                               : solve_bicgstab(d, sums, b, expected, aim);
     solver(world, lattice, gauge, machine, even_units(b, half),
            [&](const Outcome& outcome, const std::vector<double>& units) {
              from_units(units, half, x);
@@ -445,6 +448,55 @@ TEST(QcdKernel, SolvesStepByStep) {
   expect_solutions({1, 1, 1, 1}, {4, 4, 4, 4}, 1, tolerance, solver);
 }
 
+TEST(QcdKernel, SolvesByBicgstabStepByStep) {
+  constexpr double tolerance = 1e-10;
+  Machine machine(1, 1);
+  const auto solver = [&](World&, const Lattice& lattice, const Gauge& gauge, Machine&,
+                          const std::vector<double>& b, const auto& check) {
+    const GroundTables<double> tables(gauge, Storage::two_rows, true);
+    Memory<double> memory(lattice, tables, kappa);
+    memory.fields[0] = b;
+    const SolveFields<double>& f = memory.solve;
+    HostBlock block(machine, 0, 0);
+    BicgstabSteps steps;
+    steps.tolerance = tolerance;
+    steps.most = 500;
+    std::vector<double> history(500);
+    const auto run = [&](const Stage<double>& stage) {
+      Hop<double, 12, HostBlock>(block, f.ground, stage, f.chunks[stage.to_odd ? 1 : 0])
+          .run(WindowGhosts<double>{}, WindowSink<double>{});
+    };
+    const auto apply = [&](const double* in, double* out) {
+      run({.in = in, .out = f.odd, .to_odd = true});
+      run({.in = f.odd, .out = out, .plus = in, .factor = -f.kappa2});
+    };
+    const auto each_number = [&](const auto& act) {
+      for (Word i = 0; i < numbers_of(f); ++i) act(i);
+    };
+    for (Word n = 0; n < 2; ++n) run(residual_stage(f, n, false));
+    begin(steps, block.total());
+    each_number([&](Word i) { first_direction(f, i); });
+    // More steps than are needed change nothing.
+    std::vector<double> converged;
+    for (int extra = 0; extra < 3;) {
+      apply(f.p, f.q);
+      std::array<double, bicgstab_sum_count> overlap{}, residual{};
+      each_number([&](Word i) { add_overlap(f, i, overlap.data()); });
+      decide_half(steps, overlap.data());
+      if (steps.moves) each_number([&](Word i) { half_step(f, steps, i); });
+      apply(f.r, f.w);
+      each_number([&](Word i) { add_residual(f, i, residual.data()); });
+      decide(steps, residual.data(), history.data());
+      if (steps.moves) each_number([&](Word i) { whole_step(f, steps, i); });
+      if (!steps.over) continue;
+      if (++extra == 1) converged = memory.fields[1];
+      ASSERT_EQ(memory.fields[1], converged);
+    }
+    check({.iterations = steps.iterations, .b2 = steps.b2, .r2 = steps.r2, .good = true}, memory.fields[1]);
+  };
+  expect_solutions({1, 1, 1, 1}, {4, 4, 4, 4}, 1, tolerance, solver, Method::bicgstab);
+}
+
 TEST(QcdKernel, StepsEndWhereTheyShould) {
   CgSteps steps;
   steps.tolerance = 0.1;
@@ -476,11 +528,13 @@ TEST(QcdKernel, StepsEndWhereTheyShould) {
 
 TEST(QcdStart, IsChosenByTheSizeOfAHop) {
   // 8^4 on one GPU, 16^4 on one and on two, 32^4 on two; mixed precision.
-  EXPECT_EQ(chosen_start(4'096, false, false), Start::kernel);
-  EXPECT_EQ(chosen_start(65'536, false, false), Start::graph);
-  EXPECT_EQ(chosen_start(32'768, true, false), Start::kernel);
-  EXPECT_EQ(chosen_start(524'288, true, false), Start::graph);
-  EXPECT_EQ(chosen_start(524'288, true, true), Start::kernel);
+  const InverterOptions cg, mixed{.precision = Precision::mixed}, bicgstab{.method = Method::bicgstab};
+  EXPECT_EQ(chosen_start(cg, 4'096, false), Start::kernel);
+  EXPECT_EQ(chosen_start(cg, 65'536, false), Start::graph);
+  EXPECT_EQ(chosen_start(cg, 32'768, true), Start::kernel);
+  EXPECT_EQ(chosen_start(cg, 524'288, true), Start::graph);
+  EXPECT_EQ(chosen_start(mixed, 524'288, true), Start::kernel);
+  EXPECT_EQ(chosen_start(bicgstab, 4'096, true), Start::graph);
   for (const Start one : {Start::automatic, Start::host, Start::graph, Start::kernel})
     EXPECT_EQ(start_named(name_of(one)), one);
   EXPECT_THROW(start_named("engine"), Error);

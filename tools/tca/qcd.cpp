@@ -30,8 +30,8 @@ void check_start(const QcdOptions& options) {
     if (options.started_by != "auto") refuse("--started-by {} needs --fabric cuda", options.started_by);
     return;
   }
-  if (options.action != "invert" && options.action != "dslash")
-    refuse("--fabric cuda is for invert and dslash; {} runs on the host", options.action);
+  if (options.action != "invert" && options.action != "dslash" && options.action != "pion")
+    refuse("--fabric cuda is for invert, dslash and pion; {} runs on the host", options.action);
   if (options.action == "dslash" && options.started_by == "kernel")
     refuse("--started-by kernel is for solving; an operator is applied by the host or a graph");
   qcd::check_on_gpus(inverter_options(options), qcd::start_named(options.started_by));
@@ -156,16 +156,18 @@ void add_qcd(Subcommands& tca) {
     one->add_flag("--explain", options->explain, "Print how each put travels");
     one->add_flag("--compare", options->compare,
                   "The same over MPI (on cuda: NCCL) as well, in the same job");
+  }
+  add("plaquette", "Reads links, checks them and prints their plaquette");
+  CLI::App& pion = add("pion", "The pion's correlator and effective mass, from a point source");
+  add_operator(pion, *options);
+  add_solver(pion, *options);
+  for (CLI::App* one : {&invert, &dslash, &pion}) {
     one->add_option(
            "--started-by", options->started_by,
            "On cuda, who starts the iterations: the host, a CUDA graph, or one kernel for all; auto chooses")
         ->check(CLI::IsMember({"auto", "host", "graph", "kernel"}))
         ->capture_default_str();
   }
-  add("plaquette", "Reads links, checks them and prints their plaquette");
-  CLI::App& pion = add("pion", "The pion's correlator and effective mass, from a point source");
-  add_operator(pion, *options);
-  add_solver(pion, *options);
 }
 
 }  // namespace tca::tool

@@ -13,9 +13,9 @@
 #include "gpu/machine.hpp"
 #include "qcd/gpu_inverter.hpp"
 #include "qcd/spinor.hpp"
-#include "shared/nccl_communicator.hpp"
 #include "qcd_measure.hpp"
 #include "record.hpp"
+#include "shared/nccl_communicator.hpp"
 
 namespace tca::tool {
 namespace {
@@ -51,17 +51,22 @@ double slowest(World& world, double mine) {
   return *std::max_element(all.begin(), all.end());
 }
 
-QcdPace pace_of(World& world, const Side& side, double flops) {
+// Collective.
+void describe(World& world, const qcd::GpuInverter& inverter, QcdPace& pace) {
   const bench::gpu::Machine machine = bench::gpu::machine(world);
   const std::string driver = machine.driver.empty() ? "unknown" : machine.driver;
+  pace.start = qcd::name_of(inverter.start());
+  pace.gpus = fmt::format("{}, driver {}, CUDA {}", machine.gpus, driver, machine.cuda);
+  pace.libraries = {{"cuda", machine.cuda}, {"driver", driver}};
+}
+
+QcdPace pace_of(World& world, const Side& side, double flops) {
   QcdPace pace{.samples_us = side.samples};
+  describe(world, *side.inverter, pace);
   pace.median_us = quantile(pace.samples_us, 0.5);
   if (pace.median_us > 0) pace.gflops = flops / pace.median_us * 1e-3;
   for (const std::int64_t one : world.all_gather(side.inverter->bytes())) pace.bytes += one;
   pace.peer = side.peer;
-  pace.start = qcd::name_of(side.inverter->start());
-  pace.gpus = fmt::format("{}, driver {}, CUDA {}", machine.gpus, driver, machine.cuda);
-  pace.libraries = {{"cuda", machine.cuda}, {"driver", driver}};
   if (side.peer) pace.libraries["nccl"] = apps::nccl_version();
   return pace;
 }
@@ -137,17 +142,36 @@ void measure_operator_on_gpus(World& world, const qcd::Gauge& gauge, const QcdSe
     append_dslash(setting, paces[k], sides.all[k].inverter->explain());
 }
 
+qcd::Pion measure_pion_on_gpus(World& world, const qcd::Gauge& gauge, const QcdOptions& options,
+                               const qcd::PionProgress& progress, QcdPace& pace) {
+  const qcd::InverterOptions how = inverter_options(options);
+  qcd::GpuInverter inverter(world, gauge, how, qcd::start_named(options.started_by));
+  describe(world, inverter, pace);
+  return qcd::measure_pion(
+      world, gauge.lattice(), how,
+      [&](const qcd::Field<double>& source, qcd::Field<double>& x) { return inverter.invert(source, x); },
+      progress);
+}
+
 }  // namespace tca::tool
 
 #else
 
 namespace tca::tool {
 
-bool measure_inversion_on_gpus(World&, const qcd::Gauge&, const QcdSetting&) {
+namespace {
+
+[[noreturn]] void refuse_gpus() {
   throw Error(Errc::invalid_argument, "--fabric cuda: this tca was built without CUDA");
 }
-void measure_operator_on_gpus(World&, const qcd::Gauge&, const QcdSetting&) {
-  throw Error(Errc::invalid_argument, "--fabric cuda: this tca was built without CUDA");
+
+}  // namespace
+
+bool measure_inversion_on_gpus(World&, const qcd::Gauge&, const QcdSetting&) { refuse_gpus(); }
+void measure_operator_on_gpus(World&, const qcd::Gauge&, const QcdSetting&) { refuse_gpus(); }
+qcd::Pion measure_pion_on_gpus(World&, const qcd::Gauge&, const QcdOptions&, const qcd::PionProgress&,
+                               QcdPace&) {
+  refuse_gpus();
 }
 
 }  // namespace tca::tool

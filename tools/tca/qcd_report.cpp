@@ -147,8 +147,7 @@ void append_dslash(const QcdSetting& setting, const QcdPace& pace, const std::st
   append_line(setting.options.json, record(setting, pace, "qcd_dslash", explain).line());
 }
 
-std::string pion_line(const QcdSetting& setting, const qcd::Pion& pion) {
-  QcdPace pace;
+std::string pion_line(const QcdSetting& setting, const qcd::Pion& pion, QcdPace pace) {
   pace.samples_us = {pion.seconds * 1e6 / std::max(1, pion.iterations)};
   Record line = record(setting, pace, "qcd_pion", "");
   line.extra.erase("operator_us");

@@ -50,6 +50,7 @@ void append_inversion(const QcdSetting& setting, const qcd::Inversion& inversion
                       const std::string& explain);
 void append_dslash(const QcdSetting& setting, const QcdPace& pace, const std::string& explain);
 // A line of its own kind, which `tca plot` draws.
-std::string pion_line(const QcdSetting& setting, const qcd::Pion& pion);
+// `pace` says who solved and on what; its samples are filled in.
+std::string pion_line(const QcdSetting& setting, const qcd::Pion& pion, QcdPace pace);
 
 }  // namespace tca::tool

@@ -99,13 +99,17 @@ class QcdJob {
   void pion(const QcdSetting& setting) {
     std::optional<Progress> bar;
     if (first()) bar.emplace("solving", 12);
-    const qcd::Pion pion = qcd::measure_pion(world_, gauge_, inverter_options(options_), [&](int done, int) {
+    const auto told = [&](int done, int) {
       if (bar) bar->update(done);
-    });
+    };
+    QcdPace pace;
+    const qcd::Pion pion = on_gpus(options_)
+                               ? measure_pion_on_gpus(world_, gauge_, options_, told, pace)
+                               : qcd::measure_pion(world_, gauge_, inverter_options(options_), told);
     bar.reset();
     if (!first()) return;
     print_pion(pion);
-    if (!options_.json.empty()) append_line(options_.json, pion_line(setting, pion));
+    if (!options_.json.empty()) append_line(options_.json, pion_line(setting, pion, pace));
   }
 
   World& world_;

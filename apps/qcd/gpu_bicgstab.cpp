@@ -1,0 +1,73 @@
+// BiCGStab; gpu_bicgstab.hpp says which field is what.
+#include "qcd/gpu_method.hpp"
+
+namespace tca::qcd {
+namespace {
+
+template <class T>
+class GpuBicgstab final : public GpuMethod<T> {
+ public:
+  GpuBicgstab(GpuWilson<T>& wilson, const GpuSums& sums, const OwnStream& stream, double* history)
+      : wilson_(wilson), sums_(sums), stream_(stream), history_(history), steps_(1) {}
+
+  void begin(const Steps& first) override {
+    BicgstabSteps steps;
+    static_cast<Steps&>(steps) = first;
+    steps_.write({steps}, stream_);
+    const SolveFields<T>& f = wilson_.fields();
+    wilson_.project(f.x, false, false);
+    wilson_.run(residual_stage(f, 0, false), sums_.partials());
+    sums_.add_up(wilson_.run(residual_stage(f, 1, false), sums_.partials()));
+    cuda_ok(launch_begin(steps_.data(), sums_.totals(), stream_.get()), "deciding");
+    cuda_ok(launch_first_direction(f, stream_.get()), "starting a solve");
+    wilson_.project(f.p, false, false);
+  }
+
+  void step() override {
+    const SolveFields<T>& f = wilson_.fields();
+    apply(f.p, f.q);
+    cuda_ok(launch_overlap(f, sums_.partials(), stream_.get()), "adding up");
+    add_up();
+    cuda_ok(launch_decide_half(steps_.data(), sums_.totals(), stream_.get()), "deciding");
+    cuda_ok(launch_half_step(f, steps_.data(), stream_.get()), "iterating");
+    wilson_.project(f.r, false, false);
+    apply(f.r, f.w);
+    cuda_ok(launch_residual(f, sums_.partials(), stream_.get()), "adding up");
+    add_up();
+    cuda_ok(launch_decide(steps_.data(), sums_.totals(), history_, stream_.get()), "deciding");
+    cuda_ok(launch_whole_step(f, steps_.data(), stream_.get()), "iterating");
+    wilson_.project(f.p, false, false);
+  }
+
+  const Steps* steps() const override { return steps_.data(); }
+
+ private:
+  // out = M in, of which the neighbours have the halves.
+  void apply(const T* in, T* out) {
+    const SolveFields<T>& f = wilson_.fields();
+    wilson_.run({.in = in, .out = f.odd, .to_odd = true, .sends = true}, sums_.partials());
+    wilson_.run({.in = f.odd, .out = out, .plus = in, .factor = -f.kappa2}, sums_.partials());
+  }
+
+  void add_up() { sums_.add_up(vector_blocks(numbers_of(wilson_.fields())), bicgstab_sum_count); }
+
+  GpuWilson<T>& wilson_;
+  const GpuSums& sums_;
+  const OwnStream& stream_;
+  double* history_;
+  DeviceArray<BicgstabSteps> steps_;
+};
+
+}  // namespace
+
+template <class T>
+std::unique_ptr<GpuMethod<T>> gpu_bicgstab(GpuWilson<T>& wilson, const GpuSums& sums, const OwnStream& stream,
+                                           double* history) {
+  return std::make_unique<GpuBicgstab<T>>(wilson, sums, stream, history);
+}
+template std::unique_ptr<GpuMethod<float>> gpu_bicgstab(GpuWilson<float>&, const GpuSums&, const OwnStream&,
+                                                        double*);
+template std::unique_ptr<GpuMethod<double>> gpu_bicgstab(GpuWilson<double>&, const GpuSums&, const OwnStream&,
+                                                         double*);
+
+}  // namespace tca::qcd

@@ -1,0 +1,120 @@
+// The vectors of BiCGStab, a kernel for all that can be done at a time.
+#include <algorithm>
+
+#include "qcd/gpu_block.cuh"
+
+namespace tca::qcd {
+namespace {
+
+constexpr unsigned blocks_a_multiprocessor = 8;
+
+// do(i) for each number of the vectors.
+template <class T, class Do>
+__device__ __forceinline__ void for_numbers(const SolveFields<T>& f, const Do& act) {
+  for (Word i = blockIdx.x * block_threads + threadIdx.x; i < numbers_of(f); i += gridDim.x * block_threads)
+    act(i);
+}
+
+template <class T>
+__global__ void __launch_bounds__(block_threads)
+    first_direction_kernel(const __grid_constant__ SolveFields<T> f) {
+  for_numbers(f, [&](Word i) { first_direction(f, i); });
+}
+
+template <class T>
+__global__ void __launch_bounds__(block_threads)
+    overlap_kernel(const __grid_constant__ SolveFields<T> f, double* partials) {
+  double sums[bicgstab_sum_count] = {};
+  for_numbers(f, [&](Word i) { add_overlap(f, i, sums); });
+  store_share(sums, partials);
+}
+
+template <class T>
+__global__ void __launch_bounds__(block_threads)
+    residual_kernel(const __grid_constant__ SolveFields<T> f, double* partials) {
+  double sums[bicgstab_sum_count] = {};
+  for_numbers(f, [&](Word i) { add_residual(f, i, sums); });
+  store_share(sums, partials);
+}
+
+template <class T>
+__global__ void __launch_bounds__(block_threads)
+    half_step_kernel(const __grid_constant__ SolveFields<T> f, const BicgstabSteps* steps) {
+  if (!steps->moves) return;
+  const BicgstabSteps now = *steps;
+  for_numbers(f, [&](Word i) { half_step(f, now, i); });
+}
+
+template <class T>
+__global__ void __launch_bounds__(block_threads)
+    whole_step_kernel(const __grid_constant__ SolveFields<T> f, const BicgstabSteps* steps) {
+  if (!steps->moves) return;
+  const BicgstabSteps now = *steps;
+  for_numbers(f, [&](Word i) { whole_step(f, now, i); });
+}
+
+__global__ void begin_kernel(BicgstabSteps* steps, const double* totals) { begin(*steps, totals); }
+__global__ void decide_half_kernel(BicgstabSteps* steps, const double* totals) {
+  decide_half(*steps, totals);
+}
+__global__ void decide_kernel(BicgstabSteps* steps, const double* totals, double* history) {
+  decide(*steps, totals, history);
+}
+
+}  // namespace
+
+unsigned vector_blocks(Word numbers) {
+  return std::min({(numbers + block_threads - 1) / block_threads, multiprocessors() * blocks_a_multiprocessor,
+                   most_hop_blocks});
+}
+
+template <class T>
+cudaError_t launch_first_direction(const SolveFields<T>& f, cudaStream_t stream) {
+  first_direction_kernel<T><<<vector_blocks(numbers_of(f)), block_threads, 0, stream>>>(f);
+  return cudaGetLastError();
+}
+template <class T>
+cudaError_t launch_overlap(const SolveFields<T>& f, double* partials, cudaStream_t stream) {
+  overlap_kernel<T><<<vector_blocks(numbers_of(f)), block_threads, 0, stream>>>(f, partials);
+  return cudaGetLastError();
+}
+template <class T>
+cudaError_t launch_half_step(const SolveFields<T>& f, const BicgstabSteps* steps, cudaStream_t stream) {
+  half_step_kernel<T><<<vector_blocks(numbers_of(f)), block_threads, 0, stream>>>(f, steps);
+  return cudaGetLastError();
+}
+template <class T>
+cudaError_t launch_residual(const SolveFields<T>& f, double* partials, cudaStream_t stream) {
+  residual_kernel<T><<<vector_blocks(numbers_of(f)), block_threads, 0, stream>>>(f, partials);
+  return cudaGetLastError();
+}
+template <class T>
+cudaError_t launch_whole_step(const SolveFields<T>& f, const BicgstabSteps* steps, cudaStream_t stream) {
+  whole_step_kernel<T><<<vector_blocks(numbers_of(f)), block_threads, 0, stream>>>(f, steps);
+  return cudaGetLastError();
+}
+
+#define TCA_QCD_BICGSTAB(T)                                                                            \
+  template cudaError_t launch_first_direction<T>(const SolveFields<T>&, cudaStream_t);                 \
+  template cudaError_t launch_overlap<T>(const SolveFields<T>&, double*, cudaStream_t);                \
+  template cudaError_t launch_half_step<T>(const SolveFields<T>&, const BicgstabSteps*, cudaStream_t); \
+  template cudaError_t launch_residual<T>(const SolveFields<T>&, double*, cudaStream_t);               \
+  template cudaError_t launch_whole_step<T>(const SolveFields<T>&, const BicgstabSteps*, cudaStream_t)
+TCA_QCD_BICGSTAB(float);
+TCA_QCD_BICGSTAB(double);
+#undef TCA_QCD_BICGSTAB
+
+cudaError_t launch_begin(BicgstabSteps* steps, const double* totals, cudaStream_t stream) {
+  begin_kernel<<<1, 1, 0, stream>>>(steps, totals);
+  return cudaGetLastError();
+}
+cudaError_t launch_decide_half(BicgstabSteps* steps, const double* totals, cudaStream_t stream) {
+  decide_half_kernel<<<1, 1, 0, stream>>>(steps, totals);
+  return cudaGetLastError();
+}
+cudaError_t launch_decide(BicgstabSteps* steps, const double* totals, double* history, cudaStream_t stream) {
+  decide_kernel<<<1, 1, 0, stream>>>(steps, totals, history);
+  return cudaGetLastError();
+}
+
+}  // namespace tca::qcd
