@@ -19,6 +19,9 @@ using Samples = std::vector<Sample>;
 constexpr double least_us = 0.002;
 constexpr double joined_within = 0.02;
 
+// What a sample is taken for: what is less than its noise, or negative for it, says only that it is little.
+double time_of(const Sample& sample) { return std::max({sample.us, sample.noise_us, least_us}); }
+
 struct Line {
   double setup_us = 0, us_per_run = 0, us_per_byte = 0;
   double worst = std::numeric_limits<double>::infinity();  // relative error, as a logarithm
@@ -64,7 +67,7 @@ Line weighted_line(const Samples& samples, unsigned used, const std::vector<doub
   std::array<Row, terms> normal{};
   for (std::size_t i = 0; i < samples.size(); ++i) {
     const Sample& s = samples[i];
-    const double us = std::max(s.us, least_us), weight = weights[i];
+    const double us = time_of(s), weight = weights[i];
     const std::array<double, terms> value{weight, weight * static_cast<double>(s.runs) / scale[1],
                                           weight * static_cast<double>(s.bytes()) / scale[2]};
     for (std::size_t r = 0; r < chosen.size(); ++r) {
@@ -88,7 +91,7 @@ Line weighted_line(const Samples& samples, unsigned used, const std::vector<doub
   line.us_per_byte = all[2];
   line.worst = line.sum = 0;
   for (const Sample& s : samples) {
-    const double error = std::log(std::max(line.at(s), least_us) / std::max(s.us, least_us));
+    const double error = std::log(std::max(line.at(s), least_us) / time_of(s));
     line.worst = std::max(line.worst, std::abs(error));
     line.sum += error * error;
   }
@@ -99,12 +102,12 @@ Line weighted_line(const Samples& samples, unsigned used, const std::vector<doub
 // one alone, points that scatter would pull the line down.
 Line line_with(const Samples& samples, unsigned used) {
   std::vector<double> weights;
-  for (const Sample& s : samples) weights.push_back(1 / std::max(s.us, least_us));
+  for (const Sample& s : samples) weights.push_back(1 / time_of(s));
   Line line = weighted_line(samples, used, weights);
   constexpr int rounds = 3;
   for (int round = 0; round < rounds && std::isfinite(line.sum); ++round) {
     for (std::size_t i = 0; i < samples.size(); ++i) {
-      const double us = std::max(samples[i].us, least_us);
+      const double us = time_of(samples[i]);
       weights[i] = 1 / std::sqrt(us * std::clamp(line.at(samples[i]), us / 4, us * 4));
     }
     const Line next = weighted_line(samples, used, weights);
@@ -153,16 +156,44 @@ class Strip {
         line = joined;
         end = further;
       }
-      const Sample& of = samples_.front();
-      table.add({of.fabric, of.protocol, of.distance, of.layout, begin == 0 ? 0 : sizes[begin],
-                 line.setup_us - crossing_us, 1e3 * line.us_per_run, 1e3 * line.us_per_byte,
-                 of.layout == LayoutClass::block ? Spacing::any : of.spacing, from_run_});
-      if (end + 1 >= sizes.size()) return;
+      std::uint64_t from = sizes[begin];
+      if (begin == 0) {
+        const double us = time_at(line, from);
+        if (line.setup_us < least_share * us) {
+          add(0, {.setup_us = us}, crossing_us, table);
+        } else {
+          from = 0;
+        }
+      }
+      add(from, line, crossing_us, table);
+      if (end + 1 >= sizes.size()) {
+        const double us = time_at(line, sizes.back());
+        if (us - line.setup_us < least_share * us)
+          add(sizes.back(), {.us_per_byte = us / static_cast<double>(sizes.back())}, crossing_us, table);
+        return;
+      }
       begin = end;
     }
   }
 
  private:
+  static constexpr double least_share = 0.5;
+
+  void add(std::uint64_t from_bytes, const Line& line, double crossing_us, TuningTable& table) const {
+    const Sample& of = samples_.front();
+    table.add({of.fabric, of.protocol, of.distance, of.layout, from_bytes, line.setup_us - crossing_us,
+               1e3 * line.us_per_run, 1e3 * line.us_per_byte,
+               of.layout == LayoutClass::block ? Spacing::any : of.spacing, from_run_});
+  }
+
+  // By a line, of a size that was measured; the mean where it was with runs of two lengths.
+  double time_at(const Line& line, std::uint64_t bytes) const {
+    double sum = 0;
+    const Samples some = between(bytes, bytes);
+    for (const Sample& s : some) sum += line.at(s);
+    return sum / static_cast<double>(some.size());
+  }
+
   Samples between(std::uint64_t least, std::uint64_t most) const {
     Samples some;
     for (const Sample& s : samples_)

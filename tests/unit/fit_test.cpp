@@ -124,5 +124,34 @@ TEST(Fit, TheSignalIsLeftOutButNeverAllThereIs) {
   EXPECT_NEAR(cost(table, sample(LayoutClass::block, 8, 1, 0, Distance::far)), 0.005, 1e-9);
 }
 
+// Measured from 8 KiB to 1 MiB, by a line that passes zero below and one that does not rise.
+TEST(Fit, WhatWasNotMeasuredIsNotFree) {
+  std::vector<Sample> samples;
+  for (std::uint64_t bytes = 8192; bytes <= 65536; bytes *= 2)
+    samples.push_back(sample(LayoutClass::block, bytes, 1, 1e-3 * static_cast<double>(bytes) - 7));
+  for (std::uint64_t bytes = 131072; bytes <= 1 << 20; bytes *= 2)
+    samples.push_back(sample(LayoutClass::block, bytes, 1, 80));
+  TuningTable table;
+  fit(samples, table);
+  const double least = 8.192 - 7, most = 80;
+  EXPECT_NEAR(cost(table, sample(LayoutClass::block, 8, 1, 0)), least, 0.02 * least);
+  EXPECT_NEAR(cost(table, sample(LayoutClass::block, 8191, 1, 0)), least, 0.02 * least);
+  EXPECT_NEAR(cost(table, sample(LayoutClass::block, 8 << 20, 1, 0)), 8 * most, 0.02 * 8 * most);
+  for (const Sample& s : samples) EXPECT_NEAR(cost(table, s) / s.us, 1, 0.05) << s.run << " bytes";
+}
+
+// The step with the exchange was shorter, by as much as such steps scatter.
+TEST(Fit, ASampleWithinItsNoiseDoesNotBendTheLine) {
+  std::vector<Sample> samples;
+  for (std::uint64_t bytes = 8; bytes <= 1 << 20; bytes *= 2)
+    samples.push_back(sample(LayoutClass::block, bytes, 1, 0.2 + 1e-4 * static_cast<double>(bytes)));
+  samples.back().us = -70;
+  samples.back().noise_us = 60;
+  TuningTable table;
+  fit(samples, table);
+  EXPECT_NEAR(cost(table, samples.back()), 60, 3);
+  EXPECT_NEAR(cost(table, samples[10]) / samples[10].us, 1, 0.05);
+}
+
 }  // namespace
 }  // namespace tca::test

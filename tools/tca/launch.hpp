@@ -20,9 +20,10 @@ struct LaunchOptions {
   int ranks = 1;                  // 1 to max_ranks
   std::vector<std::string> argv;  // the program, found through PATH, and its arguments
   bool argv_is_mpirun = false;    // the program is one process, which starts and ends the ranks itself
-  std::string scratch;            // a folder to make for the launch, removed with all that is in it at the end
+  std::string scratch;  // a folder to make for the launch, removed with all that is in it at the end
   Bind bind = Bind::automatic;
-  bool tag = false;                                              // begin each line of output with `[rank] `
+  bool tag = false;             // begin each line of output with `[rank] `
+  bool fails_in_words = false;  // a rank that fails has said why; under Open MPI's mpirun that adds nothing
   std::vector<std::pair<std::string, std::string>> environment;  // added to each rank's
 };
 

@@ -35,10 +35,12 @@ bool binds(const LaunchOptions& options) {
 std::vector<std::string> command_line(const std::string& mpirun, const LaunchOptions& options) {
   std::vector<std::string> line{mpirun, "-n", std::to_string(options.ranks)};
   const std::string bind = binds(options) ? "core" : "none";
-  if (is_open_mpi(mpirun))
+  if (is_open_mpi(mpirun)) {
     line.insert(line.end(), {"--oversubscribe", "--bind-to", bind});
-  else
+    if (options.fails_in_words) line.emplace_back("--quiet");
+  } else {
     line.insert(line.end(), {"-bind-to", bind});
+  }
   line.insert(line.end(), options.argv.begin(), options.argv.end());
   return line;
 }

@@ -198,8 +198,11 @@ int verify_rank(const TuneOptions& options) {
 int tune_command(const TuneOptions& options) {
   if (already_a_rank()) return options.verify ? verify_rank(options) : tune_rank(options);
   check_before_launch(options);
-  LaunchOptions job{
-      .name = "tca tune", .ranks = options.ranks, .argv = own_command_line(), .bind = options.bind};
+  LaunchOptions job{.name = "tca tune",
+                    .ranks = options.ranks,
+                    .argv = own_command_line(),
+                    .bind = options.bind,
+                    .fails_in_words = options.verify};
   // What is there so far has no part in measuring anew.
   if (!options.verify) job.environment.emplace_back("OPENTCA_TUNING", "off");
   return is_over_mpi(options.fabric) ? launch_under_mpirun(job) : launch(job);

@@ -65,8 +65,11 @@ std::vector<route::Sample> samples_of(const Survey& survey) {
   for (const PointTimes& point : survey.points) {
     const base::Shape shape = shape_of(point.point.shape);
     for (const ChannelTimes& times : point.channels) {
+      const bench::Samples& cost = times.cost_us;
+      const double noise =
+          (quantile(cost, 0.75) - quantile(cost, 0.25)) / std::sqrt(static_cast<double>(cost.size()));
       samples.push_back({times.channel.fabric, times.channel.protocol, times.distance, route::classify(shape),
-                         route::spacing(shape), shape.run, shape.runs(), median(times.cost_us)});
+                         route::spacing(shape), shape.run, shape.runs(), median(cost), noise});
     }
   }
   return samples;
