@@ -11,10 +11,12 @@ namespace {
 
 using BodyOnDouble = std::function<void(World&, StagingDouble&)>;
 
-void run_on_double(const void* comm, const BodyOnDouble& body, const WorldOptions& options) {
+void run_on_double(const void* comm, const BodyOnDouble& body, const WorldOptions& options,
+                   bool loses_bytes = false) {
   int rank = 0;
   MPI_Comm_rank(*static_cast<const MPI_Comm*>(comm), &rank);
   StagingDouble stager(static_cast<unsigned>(rank) + 1);
+  stager.loses_bytes = loses_bytes;
   const mpi::Settings settings{.time_limit = std::chrono::seconds(25), .staged = true, .stager = &stager};
   route::Ground ground;
   ground.control = mpi::join(comm, sizeof(MPI_Comm), mpi::header_name(), settings);
@@ -40,9 +42,9 @@ Backend staged_backend() {
 
 INSTANTIATE_TEST_SUITE_P(Fabric, FabricTest, testing::Values(staged_backend()), backend_name);
 
-std::string run_staged(int ranks, const BodyOnDouble& body) {
+std::string run_staged(int ranks, const BodyOnDouble& body, bool loses_bytes = false) {
   const auto in_world = [&](const void* comm, const Ranks::Body&, const WorldOptions& options) {
-    run_on_double(comm, body, options);
+    run_on_double(comm, body, options, loses_bytes);
   };
   return mpi_backend("staged", in_world, {}).make()->run(ranks, {});
 }
@@ -131,6 +133,36 @@ TEST(Staged, AStepThatNobodyAnswers) {
   };
   const std::string message = run_staged(2, body);
   EXPECT_NE(message.find("in step 1 of chain 'alone' for rank 1"), std::string::npos) << message;
+}
+
+// The double's memory is the host's in truth, so this machine's MPI takes it.
+TEST(Staged, InTheAcceleratorsMemoryWhereMpiTakesIt) {
+  struct Case {
+    const char* answer;
+    bool loses_bytes;
+    fabric::StageMemory memory;
+  };
+  for (const Case& one :
+       {Case{"on", false, fabric::StageMemory::accelerator}, Case{"on", true, fabric::StageMemory::host},
+        Case{"off", false, fabric::StageMemory::host}}) {
+    const auto body = [&](World& world, StagingDouble& stager) {
+      const Window<int> window = world.window<int>(200'000);
+      Chain chain = world.chain("pair");
+      const int partner = 1 - world.rank();
+      chain.put(window.on(partner).at(0), window.at(100'000), block(100'000)).expect(partner).commit();
+      require(stager.latest == one.memory, "the stage is in the other memory");
+      fill(window, 100'000, 100'000, world.rank() + 7);
+      chain.start();
+      chain.wait();
+      require(element(window, 99'999) == partner + 7, "the wrong bytes came");
+    };
+    setenv("OPENTCA_CUDA_AWARE", one.answer, 1);
+    EXPECT_EQ(run_staged(2, body, one.loses_bytes), "") << one.answer << one.loses_bytes;
+  }
+  setenv("OPENTCA_CUDA_AWARE", "perhaps", 1);
+  const std::string message = run_staged(2, [](World&, StagingDouble&) {});
+  unsetenv("OPENTCA_CUDA_AWARE");
+  EXPECT_NE(message.find("OPENTCA_CUDA_AWARE=perhaps"), std::string::npos) << message;
 }
 
 // A rank without memory for its part tells all of them, who may go on with another chain.

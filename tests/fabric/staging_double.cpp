@@ -175,9 +175,18 @@ void DoubleStream::run() {
 
 std::unique_ptr<fabric::Stage> StagingDouble::make_stage(std::string,
                                                          std::span<const fabric::StagedMessage> messages,
+                                                         fabric::StageMemory memory,
                                                          std::chrono::milliseconds) {
+  latest = memory;
   if (is_full) throw Error(Errc::out_of_memory, "the double is full");
   return std::make_unique<DoubleStage>(*this, messages);
+}
+
+bool StagingDouble::can_be_carried(const Carry& carry) {
+  const std::vector<std::byte> from(100'000, std::byte{7});
+  std::vector<std::byte> to(from.size());
+  carry(to.data(), from.data(), from.size());
+  return !loses_bytes && to == from;
 }
 
 void StagingDouble::write(std::byte* to, std::span<const std::byte> from) {

@@ -48,13 +48,17 @@ class StagingDouble final : public fabric::Stager {
 
   std::unique_ptr<fabric::Stage> make_stage(std::string chain,
                                             std::span<const fabric::StagedMessage> messages,
+                                            fabric::StageMemory memory,
                                             std::chrono::milliseconds time_limit) override;
+  bool can_be_carried(const Carry& carry) override;
   void write(std::byte* to, std::span<const std::byte> from) override;
 
   // Where the host's own steps run, none of which waits, and those that are ordered on a stream, whichever.
   DoubleStream own, users;
 
-  bool is_full = false;  // it has no memory for another stage
+  bool is_full = false;                                    // it has no memory for another stage
+  bool loses_bytes = false;                                // where its memory is tried
+  fabric::StageMemory latest = fabric::StageMemory::host;  // of which a stage was made
 };
 
 }  // namespace tca::test

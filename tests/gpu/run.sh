@@ -61,7 +61,7 @@ build() {
   cmake -S . -B "$tree" -DCMAKE_BUILD_TYPE=Release -DCMAKE_CUDA_ARCHITECTURES=native -DOPENTCA_WITH_CUDA=ON "$@" &&
     cmake --build "$tree" --parallel "$(nproc)" \
       --target gpu_threads gpu_processes gpu_starts gpu_coll gpu_himeno gpu_qcd example_gpu_ring rank_program failing_kernel tca &&
-    { ! command -v mpirun > /dev/null || cmake --build "$tree" --target gpu_hybrid; }
+    { ! command -v mpirun > /dev/null || cmake --build "$tree" --parallel "$(nproc)" --target gpu_hybrid gpu_hybrid_aware; }
 }
 export -f build
 export tree
@@ -81,12 +81,14 @@ for suite in gpu_starts gpu_coll gpu_threads; do stage "$suite" 100 "$tests/$sui
 stage gpu_processes 240 "$tests/gpu_processes" --gtest_filter="$processes"
 stage gpu_himeno 150 "$tests/gpu_himeno" --gtest_filter="$himeno"
 stage gpu_qcd 240 "$tests/gpu_qcd" --gtest_filter="$qcd"
-if [ -x "$tests/gpu_hybrid" ]; then
-  stage gpu_hybrid 120 env OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1 \
-    OMPI_MCA_hwloc_base_binding_policy=none mpirun -n 5 "$tests/gpu_hybrid" --gtest_brief=1
-else
-  note gpu_hybrid "not run" 0 "no MPI is on this machine"
-fi
+for suite in gpu_hybrid gpu_hybrid_aware; do
+  if [ -x "$tests/$suite" ]; then
+    stage "$suite" 120 env OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1 \
+      OMPI_MCA_hwloc_base_binding_policy=none mpirun -n 5 "$tests/$suite" --gtest_brief=1
+  else
+    note "$suite" "not run" 0 "no MPI is on this machine"
+  fi
+done
 stage "gpu_ring, 1 rank" 20 "$ring"
 stage "tca qcd, kernel, 2 ranks" 20 "$tree/bin/tca" qcd invert --fabric cuda --small --links 12 -n 2 --threads
 stage "ranks killed and missing" 100 env "TCA=$tree/bin/tca" "RANK_PROGRAM=$tree/tests/faults/rank_program" \

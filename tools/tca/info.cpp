@@ -36,6 +36,7 @@ constexpr std::array variables{
              "shm, cuda, mpi, shm+mpi, cuda+mpi or sim, where a program does not say (shm)"},
     Variable{"OPENTCA_SUBCLUSTER", "ranks to a sub-cluster, on shm+mpi and cuda+mpi (all of a host)"},
     Variable{"OPENTCA_PROGRESS_THREAD", "1: a thread moves messages on while a rank computes, on mpi"},
+    Variable{"OPENTCA_CUDA_AWARE", "on or off: whether MPI is given GPU memory, on cuda+mpi (MPI is asked)"},
     Variable{"OPENTCA_MACHINE", "the modelled machine, on sim, where a program does not say (ha-pacs-tca)"},
     Variable{"OPENTCA_FIDELITY", "tlp, train or flow, on sim, where a program does not say (tlp)"},
     Variable{"OPENTCA_MACHINES", "folders with more machine files, a colon between them"},

@@ -75,9 +75,10 @@ class CudaFabric final : public fabric::Fabric {
                      device_.early_launch,
                      common_block_limit(),
                      [this] { check(); }},
-        stages_{inbox_, copier_, setup_.stream, staging_.stream, device_.early_launch, block_limit()},
+        stages_{inbox_,        copier_,       setup_.stream, staging_.stream, device_.early_launch,
+                block_limit(), device_.number},
         stager_(
-            stages_, device_.number, [this] { return ++last_id_; }, staged_writes_.stream) {
+            stages_, [this] { return ++last_id_; }, staged_writes_.stream) {
     load_kernels();
     load_collective_kernels();
   }

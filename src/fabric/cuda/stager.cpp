@@ -25,6 +25,16 @@ std::uint64_t chunk_bytes(std::uint64_t message_bytes) {
 // need more: on two H200s 1 MiB took 242 us with 16 blocks both ways and 212 with 64.
 constexpr unsigned gather_blocks = 16, scatter_blocks = 64;
 
+// Whether a kernel may see a word that the host writes before what a network card wrote to the GPU's memory earlier.
+bool network_writes_come_late(int device) {
+  int supported = 0, ordering = 0;
+  check(cudaDeviceGetAttribute(&supported, cudaDevAttrGPUDirectRDMASupported, device),
+        "asking for a GPU's ways");
+  check(cudaDeviceGetAttribute(&ordering, cudaDevAttrGPUDirectRDMAWritesOrdering, device),
+        "asking for a GPU's ways");
+  return supported != 0 && ordering < cudaGPUDirectRDMAWritesOrderingOwner;
+}
+
 // With the bytes of one side in a row.
 base::Shape densified(base::Shape shape, Side side) {
   auto pitch = static_cast<std::int64_t>(shape.run);
@@ -37,20 +47,36 @@ base::Shape densified(base::Shape shape, Side side) {
 
 }  // namespace
 
+StageRoom::StageRoom(std::size_t bytes, fabric::StageMemory memory) {
+  if (memory == fabric::StageMemory::host) {
+    host_.emplace(bytes);
+    data_ = host_->data();
+  } else if (bytes > 0) {
+    // The kind of memory that every MPI which takes a GPU's knows.
+    check(cudaMalloc(&data_, bytes), "memory for messages on the GPU");
+  }
+}
+
+StageRoom::~StageRoom() {
+  if (!host_) cudaFree(data_);
+}
+
 // Of a piece, in a chunk of a message.
 struct CudaStage::Part {
   std::size_t message, chunk;
   std::byte* memory;
-  std::size_t offset;  // in host memory
+  std::size_t offset;  // in the stage
   base::Shape shape;
 };
 
 CudaStage::CudaStage(StageRunner& runner, Word id, std::string chain,
-                     std::span<const fabric::StagedMessage> messages, std::chrono::milliseconds time_limit)
+                     std::span<const fabric::StagedMessage> messages, fabric::StageMemory memory,
+                     std::chrono::milliseconds time_limit)
     : runner_(runner),
       id_(id),
       name_(std::move(chain)),
       room_(runner.inbox),
+      comes_late_(memory == fabric::StageMemory::accelerator && network_writes_come_late(runner.device)),
       begun_(take_word()),
       may_gather_(take_word()),
       done_(take_word()) {
@@ -58,7 +84,7 @@ CudaStage::CudaStage(StageRunner& runner, Word id, std::string chain,
   for (const fabric::StagedMessage& message : messages) partners_.push_back(message.partner);
   std::sort(partners_.begin(), partners_.end());
   partners_.erase(std::unique(partners_.begin(), partners_.end()), partners_.end());
-  build(messages, lay_out(messages));
+  build(messages, lay_out(messages, memory));
   for (DeviceChain* part : {&gather_, &scatter_})
     set_up_counters(*part, id_, partners_, time_limit, runner_.inbox, room_);
   check(cudaStreamSynchronize(runner_.setup), "committing a chain");
@@ -67,8 +93,9 @@ CudaStage::CudaStage(StageRunner& runner, Word id, std::string chain,
 
 CudaStage::~CudaStage() { runner_.stages.erase(id_); }
 
-// Where every part lies in host memory; makes that, and the messages' chunks.
-std::vector<CudaStage::Part> CudaStage::lay_out(std::span<const fabric::StagedMessage> messages) {
+// Where every part lies in the stage; makes its memory, and the messages' chunks.
+std::vector<CudaStage::Part> CudaStage::lay_out(std::span<const fabric::StagedMessage> messages,
+                                                fabric::StageMemory where) {
   std::vector<Part> parts;
   std::vector<std::vector<std::size_t>> begins(messages.size());  // of chunks
   std::vector<std::size_t> ends;                                  // of messages
@@ -88,7 +115,7 @@ std::vector<CudaStage::Part> CudaStage::lay_out(std::span<const fabric::StagedMe
     }
     ends.push_back(end);
   }
-  dense_ = std::make_unique<PinnedMemory>(end);
+  dense_.emplace(end, where);
   for (std::size_t m = 0; m < messages.size(); ++m) {
     const auto link = std::lower_bound(partners_.begin(), partners_.end(), messages[m].partner);
     Message message{messages[m].outgoing, static_cast<Word>(link - partners_.begin()), {}, {}};
@@ -180,6 +207,12 @@ bool CudaStage::gathered(std::size_t message, std::size_t chunk, std::uint32_t s
 
 // Release: the kernel that sees it finds the bytes.
 void CudaStage::has_come(std::size_t message, std::size_t chunk, std::uint32_t step) {
+  if (comes_late_) {
+    const OnDevice here(runner_.device);
+    check(cudaDeviceFlushGPUDirectRDMAWrites(cudaFlushGPUDirectRDMAWritesTargetCurrentDevice,
+                                             cudaFlushGPUDirectRDMAWritesToOwner),
+          "waiting for what a network card has written");
+  }
   device::store_release(messages_[message].words[chunk].data(), step);
 }
 
@@ -188,6 +221,19 @@ bool CudaStage::all_come(std::size_t message, std::uint32_t step) const {
   return std::all_of(words.begin(), words.end(), [&](const std::span<Word>& word) {
     return device::reached(device::load_acquire(word.data()), step);
   });
+}
+
+bool CudaStager::can_be_carried(const Carry& carry) {
+  const OnDevice here(runner_.device);
+  constexpr std::size_t bytes = 100'000;  // more than MPIs send unasked
+  const StageRoom from(bytes, fabric::StageMemory::accelerator), to(bytes, fabric::StageMemory::accelerator);
+  const std::vector<std::byte> sent(bytes, std::byte{0x5a});
+  std::vector<std::byte> come(bytes);
+  copier_.write(from.data(), sent);
+  copier_.write(to.data(), come);
+  carry(to.data(), from.data(), bytes);
+  copier_.read(to.data(), come);
+  return come == sent;
 }
 
 Late CudaStage::late() const {

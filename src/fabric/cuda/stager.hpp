@@ -1,11 +1,13 @@
-// Between GPU memory and pinned host memory, for messages that another fabric carries.
+// Between the memory of windows and that of a stage, which is pinned host memory or the GPU's, for messages that another fabric
+// carries.
 //
-// Both ways are what `direct` puts are: a gather stores into host memory and raises a word a segment there, a scatter is
-// permitted to store by words that the other fabric's thread raises. So the chains' own kernels run them, in graphs too.
+// Both ways are what `direct` puts are: a gather stores into the stage and raises a word a segment in host memory, a scatter is
+// permitted to store by words that the other fabric's thread raises there. So the chains' own kernels run them, in graphs too.
 #pragma once
 
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -20,6 +22,20 @@ namespace tca::cuda {
 
 class CudaStage;
 
+// A stage's memory.
+class StageRoom {
+ public:
+  StageRoom(std::size_t bytes, fabric::StageMemory memory);
+  StageRoom(const StageRoom&) = delete;
+  ~StageRoom();
+
+  std::byte* data() const { return data_; }
+
+ private:
+  std::optional<PinnedMemory> host_;
+  std::byte* data_ = nullptr;
+};
+
 // What the stages of a rank share.
 struct StageRunner {
   Inbox& inbox;
@@ -28,6 +44,7 @@ struct StageRunner {
   cudaStream_t stream;  // where the host's own gathers and scatters run, none of which has to wait
   bool early;           // see Grid
   unsigned block_limit;
+  int device;
   std::map<Word, CudaStage*> stages = {};  // by id
 };
 
@@ -35,7 +52,7 @@ class CudaStage final : public fabric::Stage {
  public:
   // `id` is not 0.
   CudaStage(StageRunner& runner, Word id, std::string chain, std::span<const fabric::StagedMessage> messages,
-            std::chrono::milliseconds time_limit);
+            fabric::StageMemory memory, std::chrono::milliseconds time_limit);
   ~CudaStage() override;
 
   const Chunks& chunks(std::size_t message) const override { return messages_[message].bytes; }
@@ -66,7 +83,7 @@ class CudaStage final : public fabric::Stage {
     std::vector<std::span<Word>> words;  // a chunk each: raised by its gather, or its permission to scatter
   };
 
-  std::vector<Part> lay_out(std::span<const fabric::StagedMessage> messages);
+  std::vector<Part> lay_out(std::span<const fabric::StagedMessage> messages, fabric::StageMemory where);
   void build(std::span<const fabric::StagedMessage> messages, const std::vector<Part>& parts);
   Grid grid(const DeviceChain& chain, unsigned blocks) const;
   Word* take_word() { return room_.take_words(1); }
@@ -78,7 +95,8 @@ class CudaStage final : public fabric::Stage {
   Room room_;
   std::vector<int> partners_;  // by link
   std::vector<Message> messages_;
-  std::unique_ptr<PinnedMemory> dense_;
+  std::optional<StageRoom> dense_;
+  bool comes_late_;  // what a network card has written, behind a word that the host writes next
   DeviceChain gather_, scatter_;
   // Pinned: the last step that has begun, the last that may be gathered, and of the host's last scatter that is through.
   Word *begun_, *may_gather_, *done_;
@@ -87,23 +105,24 @@ class CudaStage final : public fabric::Stage {
 
 class CudaStager final : public fabric::Stager {
  public:
-  // `take_id` gives every stage a number of its own; `device` is the rank's GPU.
-  CudaStager(StageRunner& runner, int device, std::function<Word()> take_id, cudaStream_t writes)
-      : runner_(runner), device_(device), take_id_(std::move(take_id)), copier_(writes) {}
+  // `take_id` gives every stage a number of its own.
+  CudaStager(StageRunner& runner, std::function<Word()> take_id, cudaStream_t writes)
+      : runner_(runner), take_id_(std::move(take_id)), copier_(writes) {}
 
   std::unique_ptr<fabric::Stage> make_stage(std::string chain,
                                             std::span<const fabric::StagedMessage> messages,
+                                            fabric::StageMemory memory,
                                             std::chrono::milliseconds time_limit) override {
-    return std::make_unique<CudaStage>(runner_, take_id_(), std::move(chain), messages, time_limit);
+    return std::make_unique<CudaStage>(runner_, take_id_(), std::move(chain), messages, memory, time_limit);
   }
+  bool can_be_carried(const Carry& carry) override;
   void write(std::byte* to, std::span<const std::byte> from) override {
-    const OnDevice here(device_);
+    const OnDevice here(runner_.device);
     copier_.write(to, from);
   }
 
  private:
   StageRunner& runner_;
-  int device_;
   std::function<Word()> take_id_;
   HostCopier copier_;
 };

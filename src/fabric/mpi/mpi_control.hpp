@@ -14,7 +14,7 @@ namespace tca::mpi {
 class Parcels;
 
 // What messages are about. Those of chains follow.
-enum Tag : int { set_up, set_up_rest, immediate, immediate_taken, never, first_of_chains = 16 };
+enum Tag : int { set_up, set_up_rest, immediate, immediate_taken, never, trial, first_of_chains = 16 };
 
 class MpiControl final : public fabric::Control {
  public:

@@ -8,6 +8,7 @@
 #include <set>
 
 #include "base/fail.hpp"
+#include "fabric/mpi/accelerator_memory.hpp"
 #include "fabric/mpi/compile.hpp"
 #include "fabric/mpi/immediates.hpp"
 #include "fabric/mpi/memory.hpp"
@@ -34,6 +35,8 @@ class MpiFabric final : public fabric::Fabric {
   MpiFabric(MpiControl& control, const Settings& settings)
       : control_(control), runner_(control.comm()), stager_(settings.stager) {
     if (stager_ != nullptr) {
+      if (takes_accelerator_memory(control.comm(), *stager_))
+        stage_memory_ = fabric::StageMemory::accelerator;
       carrier_.emplace(runner_, control.cores());
     } else if (settings.progress_thread) {
       pump_.emplace(control.comm());
@@ -93,6 +96,7 @@ class MpiFabric final : public fabric::Fabric {
   std::uint32_t chains_ = 0, windows_ = 0;
   std::optional<Pump> pump_;
   fabric::Stager* stager_;
+  fabric::StageMemory stage_memory_ = fabric::StageMemory::host;
   std::optional<Carrier> carrier_;
 };
 
@@ -120,7 +124,8 @@ std::unique_ptr<fabric::Stage> MpiFabric::make_stage(const fabric::Share& share,
   std::unique_ptr<fabric::Stage> stage;
   std::string problem;
   try {
-    if (!messages.empty()) stage = stager_->make_stage(std::string(share.name), messages, share.time_limit);
+    if (!messages.empty())
+      stage = stager_->make_stage(std::string(share.name), messages, stage_memory_, share.time_limit);
   } catch (const Error& error) {
     problem = fmt::format("rank {}: {}", control_.rank(), error.what());
   }

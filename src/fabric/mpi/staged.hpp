@@ -1,4 +1,4 @@
-// Chains over an accelerator's memory: MPI carries what a stage gathers into host memory, and the stage scatters what has come.
+// Chains over an accelerator's memory: MPI carries what a stage gathers, and the stage scatters what has come.
 //
 // A step may begin on a stream, of which no host learns, so a thread of the rank's carries the messages: it looks for
 // steps that have begun, and drives their requests. MPI must allow that (MPI_THREAD_MULTIPLE), because the rank's own

@@ -1,0 +1,56 @@
+#include "fabric/mpi/accelerator_memory.hpp"
+
+#include <climits>
+#include <cstdlib>
+#include <string_view>
+
+#include "base/fail.hpp"
+#include "fabric/mpi/mpi_control.hpp"
+#if __has_include(<mpi-ext.h>)
+#include <mpi-ext.h>
+#endif
+
+namespace tca::mpi {
+
+namespace {
+
+// Open MPI and MPICH each have a call of their own for it; an MPI that has neither takes host memory alone.
+bool mpi_says_so() {
+#if defined(MPIX_CUDA_AWARE_SUPPORT)
+  return MPIX_Query_cuda_support() == 1;
+#elif defined(MPIX_GPU_SUPPORT_CUDA)
+  int supported = 0;
+  return MPIX_GPU_query_support(MPIX_GPU_SUPPORT_CUDA, &supported) == MPI_SUCCESS && supported != 0;
+#else
+  return false;
+#endif
+}
+
+bool is_wanted() {
+  const char* const set = std::getenv("OPENTCA_CUDA_AWARE");
+  const std::string_view answer = set != nullptr ? set : "";
+  if (answer.empty()) return mpi_says_so();
+  if (answer != "on" && answer != "off") {
+    base::fail(Errc::invalid_argument,
+               "OPENTCA_CUDA_AWARE={} (whether MPI is given GPU memory): say on or off, or leave it out",
+               answer);
+  }
+  return answer == "on";
+}
+
+}  // namespace
+
+bool takes_accelerator_memory(MPI_Comm comm, fabric::Stager& stager) {
+  if (!is_wanted()) return false;
+  const InMpi inside;
+  int rank = 0;
+  MPI_Comm_rank(comm, &rank);
+  return stager.can_be_carried([&](std::byte* to, const std::byte* from, std::size_t bytes) {
+    const auto count = static_cast<int>(bytes);
+    // That it fails is seen by what has not come.
+    MPI_Sendrecv(from, count, MPI_BYTE, rank, Tag::trial, to, count, MPI_BYTE, rank, Tag::trial, comm,
+                 MPI_STATUS_IGNORE);
+  });
+}
+
+}  // namespace tca::mpi
