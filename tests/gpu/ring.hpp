@@ -29,6 +29,7 @@ class Ring {
     ok(cudaMalloc(&step, sizeof *step));
     *here.wrong = 0;
     chain.commit();
+    world.barrier();  // what the others' commits still put on that GPU is over
   }
   ~Ring() {
     cudaStreamDestroy(stream);

@@ -42,7 +42,12 @@ TEST_P(Starts, ByTheHost) {
 }
 TEST_P(Starts, OnAStream) {
   run([](World&, Ring& ring) {
-    for (long s = 1; s <= 1000; ++s) ring.by_stream(s, s % 3 == 0);
+    for (long s = 1; s <= 1000; ++s) {
+      ring.by_stream(s, s % 3 == 0);
+      // Ranks share a GPU as threads, and a launch that finds its queue full may keep the others' from being made: see
+      // docs/design.md.
+      if (s % 100 == 0) ok(cudaStreamSynchronize(ring.stream));
+    }
   });
 }
 TEST_P(Starts, InAKernel) {
