@@ -61,6 +61,12 @@ __global__ void decide_kernel(BicgstabSteps* steps, const double* totals, double
   decide(*steps, totals, history);
 }
 
+template <class T, class Kernel, class... Others>
+cudaError_t launch(Kernel* kernel, cudaStream_t stream, const SolveFields<T>& f, Others... others) {
+  kernel<<<vector_blocks(numbers_of(f)), block_threads, 0, stream>>>(f, others...);
+  return cudaGetLastError();
+}
+
 }  // namespace
 
 unsigned vector_blocks(Word numbers) {
@@ -70,28 +76,23 @@ unsigned vector_blocks(Word numbers) {
 
 template <class T>
 cudaError_t launch_first_direction(const SolveFields<T>& f, cudaStream_t stream) {
-  first_direction_kernel<T><<<vector_blocks(numbers_of(f)), block_threads, 0, stream>>>(f);
-  return cudaGetLastError();
+  return launch(first_direction_kernel<T>, stream, f);
 }
 template <class T>
 cudaError_t launch_overlap(const SolveFields<T>& f, double* partials, cudaStream_t stream) {
-  overlap_kernel<T><<<vector_blocks(numbers_of(f)), block_threads, 0, stream>>>(f, partials);
-  return cudaGetLastError();
+  return launch(overlap_kernel<T>, stream, f, partials);
 }
 template <class T>
 cudaError_t launch_half_step(const SolveFields<T>& f, const BicgstabSteps* steps, cudaStream_t stream) {
-  half_step_kernel<T><<<vector_blocks(numbers_of(f)), block_threads, 0, stream>>>(f, steps);
-  return cudaGetLastError();
+  return launch(half_step_kernel<T>, stream, f, steps);
 }
 template <class T>
 cudaError_t launch_residual(const SolveFields<T>& f, double* partials, cudaStream_t stream) {
-  residual_kernel<T><<<vector_blocks(numbers_of(f)), block_threads, 0, stream>>>(f, partials);
-  return cudaGetLastError();
+  return launch(residual_kernel<T>, stream, f, partials);
 }
 template <class T>
 cudaError_t launch_whole_step(const SolveFields<T>& f, const BicgstabSteps* steps, cudaStream_t stream) {
-  whole_step_kernel<T><<<vector_blocks(numbers_of(f)), block_threads, 0, stream>>>(f, steps);
-  return cudaGetLastError();
+  return launch(whole_step_kernel<T>, stream, f, steps);
 }
 
 #define TCA_QCD_BICGSTAB(T)                                                                            \

@@ -406,95 +406,101 @@ TEST(QcdKernel, SolvesInMixedPrecision) {
   }
 }
 
-// The same iterations as the host and graphs start them: stages, sums, what follows from them, an update, in turn.
-TEST(QcdKernel, SolvesStepByStep) {
-  constexpr double tolerance = 1e-10;
+// One rank's solve as the host and graphs start it: stages, sums, what follows from them, an update, in turn.
+template <class Kept>
+struct StepByStep {
+  StepByStep(const Lattice& lattice, const Gauge& gauge, const std::vector<double>& b)
+      : tables(gauge, Storage::two_rows, true), memory(lattice, tables, kappa) {
+    memory.fields[0] = b;
+    steps.tolerance = tolerance;
+    steps.most = 500;
+  }
+
+  void run(const Stage<double>& stage) {
+    Hop<double, 12, HostBlock>(block, f.ground, stage, f.chunks[stage.to_odd ? 1 : 0])
+        .run(WindowGhosts<double>{}, WindowSink<double>{});
+  }
+  void apply(const double* in, double* out) {
+    run({.in = in, .out = f.odd, .to_odd = true});
+    run({.in = f.odd, .out = out, .plus = in, .factor = -f.kappa2});
+  }
+  template <class Do>
+  void each_number(const Do& act) const {
+    for (Word i = 0; i < numbers_of(f); ++i) act(i);
+  }
+
+  static constexpr double tolerance = 1e-10;
+  GroundTables<double> tables;
+  Memory<double> memory;
+  const SolveFields<double>& f = memory.solve;
+  Machine machine{1, 1};
+  HostBlock block{machine, 0, 0};
+  Kept steps;
+  std::vector<double> history = std::vector<double>(500);
+};
+
+template <class Kept, class Begin, class Step>
+void expect_solution_step_by_step(Method method, const Begin& begin, const Step& step) {
   Machine machine(1, 1);
   const auto solver = [&](World&, const Lattice& lattice, const Gauge& gauge, Machine&,
                           const std::vector<double>& b, const auto& check) {
-    const GroundTables<double> tables(gauge, Storage::two_rows, true);
-    Memory<double> memory(lattice, tables, kappa);
-    memory.fields[0] = b;
-    const SolveFields<double>& f = memory.solve;
-    HostBlock block(machine, 0, 0);
-    CgSteps steps;
-    steps.tolerance = tolerance;
-    steps.most = 500;
-    std::vector<double> history(500);
-    const auto run = [&](const Stage<double>& stage) {
-      Hop<double, 12, HostBlock>(block, f.ground, stage, f.chunks[stage.to_odd ? 1 : 0])
-          .run(WindowGhosts<double>{}, WindowSink<double>{});
-    };
-    const auto end_step = [&] {
-      decide(steps, block.total(), history.data());
-      for (Word place = 0; place < f.ground.half(); ++place)
-        for (Word four = 0; four < 6; ++four)
-          step_of(f, f.ground.half(), place, four, steps.alpha, steps.beta);
-    };
-    for (Word n = 0; n < 2; ++n) run(residual_stage(f, n, true));
-    for (Word n = 0; n < 2; ++n) run(normal_stage(f, n, false));
-    end_step();
+    StepByStep<Kept> solve(lattice, gauge, b);
+    begin(solve);
+    const std::vector<double>& x = solve.memory.fields[1];
     // More steps than are needed change nothing.
     std::vector<double> converged;
     for (int extra = 0; extra < 3;) {
-      for (Word n = 0; n < 4; ++n) run(iteration_stage(f, n));
-      end_step();
-      if (!steps.over) continue;
-      if (++extra == 1) converged = memory.fields[1];
-      ASSERT_EQ(memory.fields[1], converged);
+      step(solve);
+      if (!solve.steps.over) continue;
+      if (++extra == 1) converged = x;
+      ASSERT_EQ(x, converged);
     }
-    check({.iterations = steps.iterations, .b2 = steps.b2, .r2 = steps.r2, .good = true}, memory.fields[1]);
+    const Kept& last = solve.steps;
+    check({.iterations = last.iterations, .b2 = last.b2, .r2 = last.r2, .good = true}, x);
   };
-  expect_solutions({1, 1, 1, 1}, {4, 4, 4, 4}, 1, tolerance, solver);
+  expect_solutions({1, 1, 1, 1}, {4, 4, 4, 4}, 1, StepByStep<Kept>::tolerance, solver, method);
+}
+
+TEST(QcdKernel, SolvesStepByStep) {
+  const auto end_step = [](StepByStep<CgSteps>& cg) {
+    decide(cg.steps, cg.block.total(), cg.history.data());
+    const Word sites = cg.f.ground.half();
+    for (Word place = 0; place < sites; ++place)
+      for (Word four = 0; four < 6; ++four) step_of(cg.f, sites, place, four, cg.steps.alpha, cg.steps.beta);
+  };
+  expect_solution_step_by_step<CgSteps>(
+      Method::cg,
+      [&](StepByStep<CgSteps>& cg) {
+        for (Word n = 0; n < 2; ++n) cg.run(residual_stage(cg.f, n, true));
+        for (Word n = 0; n < 2; ++n) cg.run(normal_stage(cg.f, n, false));
+        end_step(cg);
+      },
+      [&](StepByStep<CgSteps>& cg) {
+        for (Word n = 0; n < 4; ++n) cg.run(iteration_stage(cg.f, n));
+        end_step(cg);
+      });
 }
 
 TEST(QcdKernel, SolvesByBicgstabStepByStep) {
-  constexpr double tolerance = 1e-10;
-  Machine machine(1, 1);
-  const auto solver = [&](World&, const Lattice& lattice, const Gauge& gauge, Machine&,
-                          const std::vector<double>& b, const auto& check) {
-    const GroundTables<double> tables(gauge, Storage::two_rows, true);
-    Memory<double> memory(lattice, tables, kappa);
-    memory.fields[0] = b;
-    const SolveFields<double>& f = memory.solve;
-    HostBlock block(machine, 0, 0);
-    BicgstabSteps steps;
-    steps.tolerance = tolerance;
-    steps.most = 500;
-    std::vector<double> history(500);
-    const auto run = [&](const Stage<double>& stage) {
-      Hop<double, 12, HostBlock>(block, f.ground, stage, f.chunks[stage.to_odd ? 1 : 0])
-          .run(WindowGhosts<double>{}, WindowSink<double>{});
-    };
-    const auto apply = [&](const double* in, double* out) {
-      run({.in = in, .out = f.odd, .to_odd = true});
-      run({.in = f.odd, .out = out, .plus = in, .factor = -f.kappa2});
-    };
-    const auto each_number = [&](const auto& act) {
-      for (Word i = 0; i < numbers_of(f); ++i) act(i);
-    };
-    for (Word n = 0; n < 2; ++n) run(residual_stage(f, n, false));
-    begin(steps, block.total());
-    each_number([&](Word i) { first_direction(f, i); });
-    // More steps than are needed change nothing.
-    std::vector<double> converged;
-    for (int extra = 0; extra < 3;) {
-      apply(f.p, f.q);
-      std::array<double, bicgstab_sum_count> overlap{}, residual{};
-      each_number([&](Word i) { add_overlap(f, i, overlap.data()); });
-      decide_half(steps, overlap.data());
-      if (steps.moves) each_number([&](Word i) { half_step(f, steps, i); });
-      apply(f.r, f.w);
-      each_number([&](Word i) { add_residual(f, i, residual.data()); });
-      decide(steps, residual.data(), history.data());
-      if (steps.moves) each_number([&](Word i) { whole_step(f, steps, i); });
-      if (!steps.over) continue;
-      if (++extra == 1) converged = memory.fields[1];
-      ASSERT_EQ(memory.fields[1], converged);
-    }
-    check({.iterations = steps.iterations, .b2 = steps.b2, .r2 = steps.r2, .good = true}, memory.fields[1]);
-  };
-  expect_solutions({1, 1, 1, 1}, {4, 4, 4, 4}, 1, tolerance, solver, Method::bicgstab);
+  using Bicgstab = StepByStep<BicgstabSteps>;
+  expect_solution_step_by_step<BicgstabSteps>(
+      Method::bicgstab,
+      [](Bicgstab& one) {
+        for (Word n = 0; n < 2; ++n) one.run(residual_stage(one.f, n, false));
+        begin(one.steps, one.block.total());
+        one.each_number([&](Word i) { first_direction(one.f, i); });
+      },
+      [](Bicgstab& one) {
+        one.apply(one.f.p, one.f.q);
+        std::array<double, bicgstab_sum_count> overlap{}, residual{};
+        one.each_number([&](Word i) { add_overlap(one.f, i, overlap.data()); });
+        decide_half(one.steps, overlap.data());
+        if (one.steps.moves) one.each_number([&](Word i) { half_step(one.f, one.steps, i); });
+        one.apply(one.f.r, one.f.w);
+        one.each_number([&](Word i) { add_residual(one.f, i, residual.data()); });
+        decide(one.steps, residual.data(), one.history.data());
+        if (one.steps.moves) one.each_number([&](Word i) { whole_step(one.f, one.steps, i); });
+      });
 }
 
 TEST(QcdKernel, StepsEndWhereTheyShould) {
