@@ -94,7 +94,9 @@ class Block {
     }
   }
   __device__ bool all(bool mine) const {
-    return lanes() <= 32 ? __all_sync(0xffffffffu, mine) != 0 : __syncthreads_and(mine) != 0;
+    if (lanes() > 32) return __syncthreads_and(mine) != 0;
+    __syncwarp();  // a vote orders no memory
+    return __all_sync(0xffffffffu, mine) != 0;
   }
   __device__ bool any(bool mine) const { return __syncthreads_or(mine); }
 

@@ -115,7 +115,12 @@ class BlockTeam {
       __syncthreads();
     }
   }
-  __device__ bool agree() { return good_ = is_a_warp() ? Warp().all(good_) : __syncthreads_and(good_) != 0; }
+  // What any thread has stored before it can be read by every one after it.
+  __device__ bool agree() {
+    if (!is_a_warp()) return good_ = __syncthreads_and(good_) != 0;
+    __syncwarp();  // a vote orders no memory
+    return good_ = Warp().all(good_);
+  }
 
   template <class T>
   __device__ static std::uint64_t bits(T value) {

@@ -222,6 +222,7 @@ class OwnLine {
       line = load_line(from);
     }
     if (stores_ != 0) scatter(data_of(line));
+    unit.sync();              // any lane may read what another has stored: a vote orders no memory
     acknowledge(step, unit);  // every lane has its line in a register by now; see `receive_lines`
     return true;
   }

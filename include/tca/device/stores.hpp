@@ -4,7 +4,8 @@
 // gives it as soon as all of its parts have come to `start`.
 //
 // `Block` is who carries a segment: a block on a GPU, a thread on the host. It has part() and parts(), lane() and
-// lanes() within, sync() between its lanes, and all(b), which is true on every lane when b is on each.
+// lanes() within, sync() between its lanes, and all(b), which is true on every lane when b is on each, and orders memory as
+// sync() does.
 #pragma once
 
 #include "tca/device/patience.hpp"

@@ -79,7 +79,10 @@ class Carrier {
   static constexpr __device__ Word lanes() { return warp_lanes; }
   static __device__ void sync() { __syncwarp(); }
   static __device__ bool any(bool mine) { return __any_sync(everyone, mine) != 0; }
-  static __device__ bool all(bool mine) { return __all_sync(everyone, mine) != 0; }
+  static __device__ bool all(bool mine) {
+    __syncwarp();  // a vote orders no memory
+    return __all_sync(everyone, mine) != 0;
+  }
 };
 
 // A carrier's part of a chain, prepared once for many steps.
