@@ -244,7 +244,16 @@ Ground bring_up_communicator(const void* comm, std::size_t bytes, std::string_vi
          "fabric sim: its ranks are threads of one process; run them by World::run_threads instead of "
          "World::from_mpi");
   }
-  return bring_up_on(join_over_mpi(comm, bytes, header, of_mpi(wishes)), "MPI", wishes);
+  std::unique_ptr<fabric::Control> control = join_over_mpi(comm, bytes, header, of_mpi(wishes));
+  const shm::Seating seating = shm::find_seating();
+  if (seating.launcher == "tca run" && seating.size > 1 && control->size() == 1) {
+    fail(Errc::invalid_argument,
+         "World::from_mpi: MPI knows nothing of the {} ranks that tca run has started by itself, and would "
+         "give "
+         "each a world of its own; start the program by mpirun",
+         seating.size);
+  }
+  return bring_up_on(std::move(control), "MPI", wishes);
 }
 
 struct ThreadGround::Shared {
