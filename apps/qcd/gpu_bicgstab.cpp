@@ -27,13 +27,13 @@ class GpuBicgstab final : public GpuMethod<T> {
     const SolveFields<T>& f = wilson_.fields();
     apply(f.p, f.q);
     cuda_ok(launch_overlap(f, sums_.partials(), stream_.get()), "adding up");
-    add_up();
+    add_up(overlap_sum_count);
     cuda_ok(launch_decide_half(steps_.data(), sums_.totals(), stream_.get()), "deciding");
     cuda_ok(launch_half_step(f, steps_.data(), stream_.get()), "iterating");
     wilson_.project(f.r, false, false);
     apply(f.r, f.w);
     cuda_ok(launch_residual(f, sums_.partials(), stream_.get()), "adding up");
-    add_up();
+    add_up(residual_sum_count);
     cuda_ok(launch_decide(steps_.data(), sums_.totals(), history_, stream_.get()), "deciding");
     cuda_ok(launch_whole_step(f, steps_.data(), stream_.get()), "iterating");
     wilson_.project(f.p, false, false);
@@ -49,7 +49,7 @@ class GpuBicgstab final : public GpuMethod<T> {
     wilson_.run({.in = f.odd, .out = out, .plus = in, .factor = -f.kappa2}, sums_.partials());
   }
 
-  void add_up() { sums_.add_up(vector_blocks(numbers_of(wilson_.fields())), bicgstab_sum_count); }
+  void add_up(unsigned count) { sums_.add_up(vector_blocks(numbers_of(wilson_.fields())), count); }
 
   GpuWilson<T>& wilson_;
   const GpuSums& sums_;

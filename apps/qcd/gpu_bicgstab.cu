@@ -24,7 +24,7 @@ __global__ void __launch_bounds__(block_threads)
 template <class T>
 __global__ void __launch_bounds__(block_threads)
     overlap_kernel(const __grid_constant__ SolveFields<T> f, double* partials) {
-  double sums[bicgstab_sum_count] = {};
+  double sums[overlap_sum_count] = {};
   for_numbers(f, [&](Word i) { add_overlap(f, i, sums); });
   store_share(sums, partials);
 }
@@ -32,7 +32,7 @@ __global__ void __launch_bounds__(block_threads)
 template <class T>
 __global__ void __launch_bounds__(block_threads)
     residual_kernel(const __grid_constant__ SolveFields<T> f, double* partials) {
-  double sums[bicgstab_sum_count] = {};
+  double sums[residual_sum_count] = {};
   for_numbers(f, [&](Word i) { add_residual(f, i, sums); });
   store_share(sums, partials);
 }

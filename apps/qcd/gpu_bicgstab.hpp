@@ -14,7 +14,7 @@ struct BicgstabSteps : Steps {
   bool moves = false;  // the iteration under way counts
 };
 
-inline constexpr Word bicgstab_sum_count = 8;
+inline constexpr Word overlap_sum_count = 2, residual_sum_count = 8;
 
 // Fields are arrays of complex numbers, in whatever order.
 template <class T>

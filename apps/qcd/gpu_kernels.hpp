@@ -47,7 +47,7 @@ struct Crossing {
 // At most this many blocks, each of which leaves its share of the sums.
 inline constexpr unsigned most_hop_blocks = 1024;
 inline constexpr Word most_sums = 8;
-static_assert(sum_count <= most_sums && bicgstab_sum_count <= most_sums);
+static_assert(sum_count <= most_sums && residual_sum_count <= most_sums);
 unsigned hop_blocks(Word chunks);
 
 // Once on each GPU, before any hop.
@@ -77,8 +77,8 @@ template <class T, int reals>
 cudaError_t launch_update(const SolveFields<T>& fields, const CgSteps* steps, const Crossing<T>& crossing,
                           cudaStream_t stream);
 
-// BiCGStab. As the functions of the same names in gpu_bicgstab.hpp, for all numbers of the vectors; sums leave shares, of
-// bicgstab_sum_count numbers each and as many as `vector_blocks` says.
+// BiCGStab. As the functions of the same names in gpu_bicgstab.hpp, for all numbers of the vectors; sums leave
+// shares, as many as `vector_blocks` says.
 unsigned vector_blocks(Word numbers);
 template <class T>
 cudaError_t launch_first_direction(const SolveFields<T>& f, cudaStream_t stream);

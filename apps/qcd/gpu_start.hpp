@@ -23,7 +23,7 @@ struct Timed {
 inline constexpr double kernel_us_a_site = 0.27e-3, launches_us = 5, halos_us = 45;
 
 // As `check`, for GPUs. Throws Error{invalid_argument} for what is not done there: several right-hand sides together, whole
-// lattices, mixed precision step by step, and BiCGStab otherwise.
+// lattices, mixed precision step by step, and BiCGStab in one kernel.
 void check_on_gpus(const InverterOptions& options, Start start);
 
 // The choice for a solve with so many sites a rank; mixed precision needs the kernel, BiCGStab a graph.

@@ -34,10 +34,18 @@ void add_correlator(const Lattice& lattice, const Shape& shape, const Field<doub
   }
 }
 
+void check_rhs(int at_once) {
+  if (at_once >= 1 && sources % at_once == 0) return;
+  throw Error(
+      Errc::invalid_argument,
+      fmt::format("{} right-hand sides at a time: the pion has 12, so give a divisor of 12", at_once));
+}
+
 }  // namespace
 
 Pion measure_pion(World& world, const Gauge& gauge, const InverterOptions& options,
                   const PionProgress& progress) {
+  check_rhs(options.wilson.rhs);
   Inverter inverter(world, gauge, options);
   return measure_pion(
       world, gauge.lattice(), options,
@@ -47,11 +55,7 @@ Pion measure_pion(World& world, const Gauge& gauge, const InverterOptions& optio
 Pion measure_pion(World& world, const Lattice& lattice, const InverterOptions& options, const Invert& invert,
                   const PionProgress& progress) {
   const int at_once = options.wilson.rhs;
-  if (at_once < 1 || sources % at_once != 0) {
-    throw Error(
-        Errc::invalid_argument,
-        fmt::format("{} right-hand sides at a time: the pion has 12, so give a divisor of 12", at_once));
-  }
+  check_rhs(at_once);
   const Shape shape{static_cast<std::size_t>(lattice.volume()), static_cast<std::size_t>(at_once),
                     spinor_reals};
   const auto times = static_cast<std::size_t>(lattice.global()[3]);

@@ -211,7 +211,9 @@ class BlockTeam {
     device::Waiting waiting(team_.patience, step_);
     device::Line line = load_line(from);
     while (!Warp().all(!has_partner || carries(line, step_))) {
-      if (!waiting.goes_on(link_, Warp())) {
+      // Only who still waits says for whom.
+      const bool waits = has_partner && !carries(line, step_);
+      if (!waiting.goes_on(waits ? link_ : device::no_link, Warp())) {
         good_ = false;
         return;
       }

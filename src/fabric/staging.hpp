@@ -3,8 +3,9 @@
 //
 // The accelerator's fabric makes a stage for a chain's messages, in host memory or, for a fabric that takes it, in its own;
 // whoever begins a step has its bytes gathered and scattered, at once or ordered on a stream; and the fabric of the messages
-// carries them from stage to stage, on a thread of its own: on a stream nobody but the accelerator knows when a step begins. The two sides meet in words of memory, each of which
-// holds the number of a step and only grows; docs/protocols.md argues why that is right.
+// carries them from stage to stage, on a thread of its own: on a stream nobody but the accelerator knows when a step begins. The
+// two sides meet in words of memory, each of which holds the number of a step and only grows; docs/protocols.md argues why that
+// is right.
 #pragma once
 
 #include <chrono>
@@ -38,8 +39,8 @@ class Stage {
  public:
   virtual ~Stage() = default;
 
-  // Where a message lies in the stage's memory, in pieces that may go one after the other; both ends cut alike. A bare signal is one
-  // chunk without bytes.
+  // Where a message lies in the stage's memory, in pieces that may go one after the other; both ends cut alike. A bare signal is
+  // one chunk without bytes.
   using Chunks = std::vector<std::span<std::byte>>;
   virtual const Chunks& chunks(std::size_t message) const = 0;
 
@@ -56,6 +57,8 @@ class Stage {
   virtual bool gathered(std::size_t message, std::size_t chunk, std::uint32_t step) const = 0;
   virtual void has_come(std::size_t message, std::size_t chunk, std::uint32_t step) = 0;
   virtual void has_left(std::uint32_t step) = 0;  // everything of that step
+  // What carries may still read and write the stage's memory when the stage goes: it stays.
+  virtual void keep_memory() = 0;
 
   // For both: as the carrying thread has said.
   virtual bool all_come(std::size_t message, std::uint32_t step) const = 0;
@@ -71,6 +74,8 @@ class Stager {
   // Whether `carry` gets bytes from one place of the accelerator's memory to another: it is tried, and looked at.
   using Carry = std::function<void(std::byte* to, const std::byte* from, std::size_t bytes)>;
   virtual bool can_be_carried(const Carry& carry) = 0;
+  // Called first by the thread that carries.
+  virtual void bind_thread() = 0;
   // A few bytes to the accelerator's memory, from any one thread; done when it returns.
   virtual void write(std::byte* to, std::span<const std::byte> from) = 0;
 };

@@ -232,8 +232,8 @@ void fit(std::span<const Sample> samples, const std::function<double(Distance)>&
   // No channel's cost may come out as nothing, or they could not be told apart.
   std::map<Distance, double> least;
   for (const Sample& s : samples) {
-    const auto [found, is_new] = least.try_emplace(s.distance, s.us);
-    if (!is_new) found->second = std::min(found->second, s.us);
+    const auto [found, is_new] = least.try_emplace(s.distance, time_of(s));
+    if (!is_new) found->second = std::min(found->second, time_of(s));
   }
   for (const auto& [key, group] : groups) {
     const Distance distance = std::get<Distance>(key);

@@ -56,6 +56,9 @@ class DoubleStage final : public fabric::Stage {
     messages_[message].words[chunk].store(step, std::memory_order_release);
   }
   void has_left(std::uint32_t step) override { left_.store(step, std::memory_order_release); }
+  void keep_memory() override {
+    for (Message& message : messages_) new std::vector<std::byte>(std::move(message.dense));
+  }
   bool all_come(std::size_t message, std::uint32_t step) const override {
     const auto& words = messages_[message].words;
     return std::all_of(words.begin(), words.end(), [&](const auto& word) {

@@ -51,6 +51,7 @@ class StagingDouble final : public fabric::Stager {
                                             fabric::StageMemory memory,
                                             std::chrono::milliseconds time_limit) override;
   bool can_be_carried(const Carry& carry) override;
+  void bind_thread() override {}
   void write(std::byte* to, std::span<const std::byte> from) override;
 
   // Where the host's own steps run, none of which waits, and those that are ordered on a stream, whichever.

@@ -492,7 +492,8 @@ TEST(QcdKernel, SolvesByBicgstabStepByStep) {
       },
       [](Bicgstab& one) {
         one.apply(one.f.p, one.f.q);
-        std::array<double, bicgstab_sum_count> overlap{}, residual{};
+        std::array<double, overlap_sum_count> overlap{};
+        std::array<double, residual_sum_count> residual{};
         one.each_number([&](Word i) { add_overlap(one.f, i, overlap.data()); });
         decide_half(one.steps, overlap.data());
         if (one.steps.moves) one.each_number([&](Word i) { half_step(one.f, one.steps, i); });

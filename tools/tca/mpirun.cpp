@@ -3,6 +3,7 @@
 #include <signal.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>
@@ -18,13 +19,19 @@
 namespace tca::tool {
 namespace {
 
-bool is_open_mpi(const std::string& mpirun) {
+// Open MPI's release, 0 for another MPI; "mpirun (Open MPI) 4.1.4". One that says nothing of itself is taken for an old one.
+int open_mpi_release(const std::string& mpirun) {
+  constexpr int oldest = 1;
   std::FILE* pipe = popen(("'" + mpirun + "' --version 2>/dev/null").c_str(), "r");
-  if (!pipe) return true;
+  if (!pipe) return oldest;
   char text[256] = {};
   const std::size_t length = std::fread(text, 1, sizeof text - 1, pipe);
   pclose(pipe);
-  return length == 0 || std::strstr(text, "Open MPI") || std::strstr(text, "OpenRTE");
+  if (length == 0) return oldest;
+  for (const char* name : {"(Open MPI) ", "(OpenRTE) "})
+    if (const char* found = std::strstr(text, name))
+      return std::max(oldest, std::atoi(found + std::strlen(name)));
+  return std::strstr(text, "Open MPI") || std::strstr(text, "OpenRTE") ? oldest : 0;
 }
 
 bool binds(const LaunchOptions& options) {
@@ -35,9 +42,9 @@ bool binds(const LaunchOptions& options) {
 std::vector<std::string> command_line(const std::string& mpirun, const LaunchOptions& options) {
   std::vector<std::string> line{mpirun, "-n", std::to_string(options.ranks)};
   const std::string bind = binds(options) ? "core" : "none";
-  if (is_open_mpi(mpirun)) {
+  if (const int release = open_mpi_release(mpirun); release > 0) {
     line.insert(line.end(), {"--oversubscribe", "--bind-to", bind});
-    if (options.fails_in_words) line.emplace_back("--quiet");
+    if (options.fails_in_words && release < 5) line.emplace_back("--quiet");  // unknown to later ones
   } else {
     line.insert(line.end(), {"-bind-to", bind});
   }

@@ -208,6 +208,7 @@ class OwnLine {
     // For the next step, which finds both here: what the acknowledgement is without a trip to the L2.
     acked_ = load_relaxed(ack_);
     next_ = line_of(step + 1);
+    unit.sync();  // any lane may overwrite what another has sent
     return true;
   }
 

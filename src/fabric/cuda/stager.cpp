@@ -35,6 +35,14 @@ bool network_writes_come_late(int device) {
   return supported != 0 && ordering < cudaGPUDirectRDMAWritesOrderingOwner;
 }
 
+// Whether the host can wait for them.
+bool host_flushes_network_writes(int device) {
+  int ways = 0;
+  check(cudaDeviceGetAttribute(&ways, cudaDevAttrGPUDirectRDMAFlushWritesOptions, device),
+        "asking for a GPU's ways");
+  return (ways & cudaFlushGPUDirectRDMAWritesOptionHost) != 0;
+}
+
 // With the bytes of one side in a row.
 base::Shape densified(base::Shape shape, Side side) {
   auto pitch = static_cast<std::int64_t>(shape.run);
@@ -49,7 +57,7 @@ base::Shape densified(base::Shape shape, Side side) {
 
 StageRoom::StageRoom(std::size_t bytes, fabric::StageMemory memory) {
   if (memory == fabric::StageMemory::host) {
-    host_.emplace(bytes);
+    host_ = std::make_unique<PinnedMemory>(bytes);
     data_ = host_->data();
   } else if (bytes > 0) {
     // The kind of memory that every MPI which takes a GPU's knows.
@@ -59,6 +67,11 @@ StageRoom::StageRoom(std::size_t bytes, fabric::StageMemory memory) {
 
 StageRoom::~StageRoom() {
   if (!host_) cudaFree(data_);
+}
+
+void StageRoom::keep() {
+  host_.release();
+  data_ = nullptr;
 }
 
 // Of a piece, in a chunk of a message.
@@ -224,6 +237,7 @@ bool CudaStage::all_come(std::size_t message, std::uint32_t step) const {
 }
 
 bool CudaStager::can_be_carried(const Carry& carry) {
+  if (network_writes_come_late(runner_.device) && !host_flushes_network_writes(runner_.device)) return false;
   const OnDevice here(runner_.device);
   constexpr std::size_t bytes = 100'000;  // more than MPIs send unasked
   const StageRoom from(bytes, fabric::StageMemory::accelerator), to(bytes, fabric::StageMemory::accelerator);

@@ -30,9 +30,11 @@ class StageRoom {
   ~StageRoom();
 
   std::byte* data() const { return data_; }
+  // It outlives this.
+  void keep();
 
  private:
-  std::optional<PinnedMemory> host_;
+  std::unique_ptr<PinnedMemory> host_;
   std::byte* data_ = nullptr;
 };
 
@@ -67,6 +69,7 @@ class CudaStage final : public fabric::Stage {
   bool gathered(std::size_t message, std::size_t chunk, std::uint32_t step) const override;
   void has_come(std::size_t message, std::size_t chunk, std::uint32_t step) override;
   void has_left(std::uint32_t step) override { device::store_release(may_gather_, step + 1); }
+  void keep_memory() override { dense_->keep(); }
   bool all_come(std::size_t message, std::uint32_t step) const override;
   bool all_left(std::uint32_t step) const override {
     return device::reached(device::load_acquire(may_gather_), step + 1);
@@ -113,8 +116,10 @@ class CudaStager final : public fabric::Stager {
                                             std::span<const fabric::StagedMessage> messages,
                                             fabric::StageMemory memory,
                                             std::chrono::milliseconds time_limit) override {
+    const OnDevice here(runner_.device);
     return std::make_unique<CudaStage>(runner_, take_id_(), std::move(chain), messages, memory, time_limit);
   }
+  void bind_thread() override { check(cudaSetDevice(runner_.device), "binding a thread to the rank's GPU"); }
   bool can_be_carried(const Carry& carry) override;
   void write(std::byte* to, std::span<const std::byte> from) override {
     const OnDevice here(runner_.device);

@@ -1,6 +1,5 @@
 #include "fabric/mpi/accelerator_memory.hpp"
 
-#include <climits>
 #include <cstdlib>
 #include <string_view>
 
@@ -14,10 +13,11 @@ namespace tca::mpi {
 
 namespace {
 
-// Open MPI and MPICH each have a call of their own for it; an MPI that has neither takes host memory alone.
+// Open MPI and MPICH each have a call of their own for it; an MPI that has neither takes host memory alone. Open MPI before 5
+// answers for how it was built: where its transport was built otherwise it would copy from a GPU's addresses, and crash.
 bool mpi_says_so() {
 #if defined(MPIX_CUDA_AWARE_SUPPORT)
-  return MPIX_Query_cuda_support() == 1;
+  return OMPI_MAJOR_VERSION >= 5 && MPIX_Query_cuda_support() == 1;
 #elif defined(MPIX_GPU_SUPPORT_CUDA)
   int supported = 0;
   return MPIX_GPU_query_support(MPIX_GPU_SUPPORT_CUDA, &supported) == MPI_SUCCESS && supported != 0;
@@ -47,7 +47,7 @@ bool takes_accelerator_memory(MPI_Comm comm, fabric::Stager& stager) {
   MPI_Comm_rank(comm, &rank);
   return stager.can_be_carried([&](std::byte* to, const std::byte* from, std::size_t bytes) {
     const auto count = static_cast<int>(bytes);
-    // That it fails is seen by what has not come.
+    // Where it says that it failed, nothing has come.
     MPI_Sendrecv(from, count, MPI_BYTE, rank, Tag::trial, to, count, MPI_BYTE, rank, Tag::trial, comm,
                  MPI_STATUS_IGNORE);
   });

@@ -37,7 +37,7 @@ class MpiFabric final : public fabric::Fabric {
     if (stager_ != nullptr) {
       if (takes_accelerator_memory(control.comm(), *stager_))
         stage_memory_ = fabric::StageMemory::accelerator;
-      carrier_.emplace(runner_, control.cores());
+      carrier_.emplace(runner_, control.cores(), *stager_);
     } else if (settings.progress_thread) {
       pump_.emplace(control.comm());
     }

@@ -33,6 +33,7 @@ void Carrier::run() {
   base::leave_signals_to_others();
   InMpi::leave_uncounted();
   try {
+    stager_.bind_thread();
     Clock::time_point idle_since = Clock::now();
     while (!over_.load(std::memory_order_relaxed)) {
       if (carry()) {

@@ -24,7 +24,8 @@ class StagedProgram;
 
 class Carrier {
  public:
-  Carrier(Runner& runner, base::Cores cores) : runner_(runner), cores_(cores), thread_([this] { run(); }) {}
+  Carrier(Runner& runner, base::Cores cores, fabric::Stager& stager)
+      : runner_(runner), cores_(cores), stager_(stager), thread_([this] { run(); }) {}
   Carrier(const Carrier&) = delete;
   ~Carrier() { stop(); }
 
@@ -49,6 +50,7 @@ class Carrier {
 
   Runner& runner_;
   base::Cores cores_;
+  fabric::Stager& stager_;
   std::mutex mutex_;
   std::atomic<int> wanted_ = 0;  // by the rank's own thread
   std::atomic<bool> over_ = false;
