@@ -165,6 +165,29 @@ TEST(Staged, InTheAcceleratorsMemoryWhereMpiTakesIt) {
   EXPECT_NE(message.find("OPENTCA_CUDA_AWARE=perhaps"), std::string::npos) << message;
 }
 
+// Only what may still move bytes keeps a stage's memory: not the confirmation, every eight steps, of a partner that lags.
+TEST(Staged, MemoryGoesWithAChainAtRest) {
+  constexpr int steps = 8;
+  const auto body = [](World& world, StagingDouble& stager) {
+    const Window<int> window = world.window<int>(2);
+    {
+      Chain chain = world.chain("one way");
+      if (world.rank() == 0) chain.put(window.on(1).at(0), window.at(1), block(1));
+      if (world.rank() == 1) chain.expect(0);
+      chain.commit();
+      if (world.rank() == 1) world.barrier();  // the sender is through
+      for (int step = 0; step < steps; ++step) {
+        chain.start();
+        chain.wait();
+      }
+    }
+    if (world.rank() == 0) world.barrier();
+    world.chain("another").commit();  // by which all know that all are through with the first
+    require(stager.kept == 0, "{} stages were kept", stager.kept);
+  };
+  EXPECT_EQ(run_staged(2, body), "");
+}
+
 // A rank without memory for its part tells all of them, who may go on with another chain.
 TEST(Staged, AStageThatOneRankCannotMakeIsRefusedByAll) {
   const auto body = [](World& world, StagingDouble& stager) {

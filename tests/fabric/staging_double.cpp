@@ -57,6 +57,7 @@ class DoubleStage final : public fabric::Stage {
   }
   void has_left(std::uint32_t step) override { left_.store(step, std::memory_order_release); }
   void keep_memory() override {
+    ++stager_.kept;
     for (Message& message : messages_) new std::vector<std::byte>(std::move(message.dense));
   }
   bool all_come(std::size_t message, std::uint32_t step) const override {

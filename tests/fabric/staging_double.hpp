@@ -57,6 +57,7 @@ class StagingDouble final : public fabric::Stager {
   // Where the host's own steps run, none of which waits, and those that are ordered on a stream, whichever.
   DoubleStream own, users;
 
+  int kept = 0;                                            // calls of Stage::keep_memory
   bool is_full = false;                                    // it has no memory for another stage
   bool loses_bytes = false;                                // where its memory is tried
   fabric::StageMemory latest = fabric::StageMemory::host;  // of which a stage was made

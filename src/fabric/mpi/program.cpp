@@ -46,7 +46,8 @@ MpiProgram::~MpiProgram() {
   for (std::size_t i = 0; i < requests_.size(); ++i) {
     if (open_[i] && operations_[i].receives) MPI_Cancel(&requests_[i]);
     if (open_[i]) operations_[i].packing.release();
-    if (open_[i] && stage_ != nullptr) stage_->keep_memory();
+    const bool carries_bytes = static_cast<int>(i) < confirming_.first;
+    if (open_[i] && carries_bytes && stage_ != nullptr) stage_->keep_memory();
     MPI_Request_free(&requests_[i]);
   }
 }
