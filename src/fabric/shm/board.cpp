@@ -29,6 +29,7 @@ void Board::format(int ranks) {
   h.abi = abi_version;
   h.ranks = ranks;
   h.creator = getpid();
+  h.pid_namespace = own_pid_namespace();
   std::strncpy(h.version, library_version(), sizeof h.version - 1);
   h.magic.store(Header::magic_value, std::memory_order_release);
 }
@@ -53,6 +54,7 @@ void Board::reopen() const {
     s.reason[0] = '\0';
   }
   h.creator = getpid();
+  h.pid_namespace = own_pid_namespace();
   h.arrived.store(0, std::memory_order_relaxed);
   h.refusal.store(Header::none, std::memory_order_relaxed);
   // Release: pairs with the acquire of whoever takes the seat. No rank sits down, and so looks at another's seat,

@@ -22,14 +22,15 @@ struct Header {
   std::atomic<std::uint64_t> magic;  // stored last, with release: the rest of the header is then valid
   std::uint32_t abi;
   std::int32_t ranks;
-  std::int32_t creator;  // process
+  std::int32_t creator;         // process
+  std::uint32_t pid_namespace;  // in which that number means it
   char version[20];
   std::atomic<std::int32_t> arrived;  // ranks that have seen this header, rank 0 not among them
   // Why the world cannot come up: `reason` is valid once this is `written`; release, pairs with the acquire
   // of whoever is still waiting for start-up to end.
   enum Refusal : std::uint32_t { none, being_written, written };
   std::atomic<std::uint32_t> refusal;
-  char reason[208];
+  char reason[204];
 };
 static_assert(sizeof(Header) == 256);
 
@@ -52,7 +53,7 @@ inline constexpr std::size_t mailbox_bytes = 16 * 1024;
 // Changes whenever anything that two ranks share in memory changes, so that ranks of different builds refuse
 // each other instead of misreading each other.
 inline constexpr std::uint32_t abi_version =
-    2u << 16 | static_cast<std::uint32_t>(sizeof(Header) + sizeof(Seat) + sizeof(std::size_t));
+    3u << 16 | static_cast<std::uint32_t>(sizeof(Header) + sizeof(Seat) + sizeof(std::size_t));
 
 class Board {
  public:

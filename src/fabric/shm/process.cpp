@@ -2,6 +2,7 @@
 
 #include <poll.h>
 #include <signal.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -19,6 +20,11 @@ bool process_ended(pid_t pid) {
   const bool ended = ::poll(&watch, 1, 0) > 0;
   close(fd);
   return ended;
+}
+
+std::uint32_t own_pid_namespace() {
+  struct stat status {};
+  return stat("/proc/self/ns/pid", &status) == 0 ? static_cast<std::uint32_t>(status.st_ino) : 0;
 }
 
 }  // namespace tca::shm

@@ -48,6 +48,14 @@ void ShmControl::check_board() {
         "(interface {:#x}) for {}; start every rank from the same build",
         rank_, library_version(), abi_version, size_, header.version, header.abi, header.ranks));
   }
+  // There rank 0's number would be nobody's, as if it had died.
+  if (header.pid_namespace != own_pid_namespace()) {
+    board_.refuse(
+        fmt::format("rank {} is in another PID namespace than who set the world up; ranks of one host must "
+                    "run in one PID "
+                    "namespace (one container)",
+                    rank_));
+  }
   throw_if_refused();
 }
 
