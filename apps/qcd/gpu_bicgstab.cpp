@@ -11,9 +11,7 @@ class GpuBicgstab final : public GpuMethod<T> {
       : wilson_(wilson), sums_(sums), stream_(stream), history_(history), steps_(1) {}
 
   void begin(const Steps& first) override {
-    BicgstabSteps steps;
-    static_cast<Steps&>(steps) = first;
-    steps_.write({steps}, stream_);
+    steps_.write({BicgstabSteps{first}}, stream_);
     const SolveFields<T>& f = wilson_.fields();
     wilson_.project(f.x, false, false);
     wilson_.run(residual_stage(f, 0, false), sums_.partials());

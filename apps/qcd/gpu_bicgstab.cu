@@ -70,8 +70,8 @@ cudaError_t launch(Kernel* kernel, cudaStream_t stream, const SolveFields<T>& f,
 }  // namespace
 
 unsigned vector_blocks(Word numbers) {
-  return std::min({(numbers + block_threads - 1) / block_threads, multiprocessors() * blocks_a_multiprocessor,
-                   most_hop_blocks});
+  static const unsigned at_once = multiprocessors() * blocks_a_multiprocessor;
+  return std::min({(numbers + block_threads - 1) / block_threads, at_once, most_hop_blocks});
 }
 
 template <class T>

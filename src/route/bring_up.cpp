@@ -249,8 +249,7 @@ Ground bring_up_communicator(const void* comm, std::size_t bytes, std::string_vi
   if (seating.launcher == "tca run" && seating.size > 1 && control->size() == 1) {
     fail(Errc::invalid_argument,
          "World::from_mpi: MPI knows nothing of the {} ranks that tca run has started by itself, and would "
-         "give "
-         "each a world of its own; start the program by mpirun",
+         "give each a world of its own; start the program by mpirun",
          seating.size);
   }
   return bring_up_on(std::move(control), "MPI", wishes);

@@ -52,8 +52,7 @@ void ShmControl::check_board() {
   if (header.pid_namespace != own_pid_namespace()) {
     board_.refuse(
         fmt::format("rank {} is in another PID namespace than who set the world up; ranks of one host must "
-                    "run in one PID "
-                    "namespace (one container)",
+                    "run in one PID namespace (one container)",
                     rank_));
   }
   throw_if_refused();
