@@ -1,8 +1,8 @@
-"""Hosts that are network namespaces: a switch, and for each host a cable to it with a delay and a rate (where the kernel has the
-queueing disciplines netem, or tbf for the rate alone).
+"""Hosts that are network namespaces: a switch (the program that HOST_SWITCH names), and for each host a cable to it with a delay and
+a rate.
 
 Everything lives in namespaces of one process that this module starts, and goes with it: nothing is named on the machine itself, and
-nothing can be left behind. Standard library only; `unshare`, `nsenter`, `ip` and `tc` do the work."""
+nothing can be left behind. Standard library only; `unshare`, `nsenter` and `ip` do the work."""
 
 import os
 import shutil
@@ -17,7 +17,7 @@ PREFIX = "10.99.0."
 
 def why_not():
     """Why no hosts can be made here, or None."""
-    missing = [tool for tool in ("unshare", "nsenter", "ip", "tc") if shutil.which(tool) is None]
+    missing = [tool for tool in ("unshare", "nsenter", "ip") if shutil.which(tool) is None]
     if missing:
         return f"{', '.join(missing)} missing (packages iproute2 and util-linux)"
     if os.geteuid() != 0:
@@ -28,32 +28,28 @@ def why_not():
 
 
 class Hosts:
-    """`count` hosts, host0 with mpirun on it; each sends with `delay`, e.g. "100us", and at `rate`."""
+    """`count` hosts, host0 with mpirun on it; what each sends arrives `delay_us` later, at `rate_mbit` a second."""
 
-    def __init__(self, count, delay="100us", rate="1gbit"):
+    def __init__(self, count, delay_us=100, rate_mbit=1000):
         self.folder = tempfile.TemporaryDirectory()
         self.holders = []
-        self.shaped_by = "nothing"
         switch = self.hold()
-        self.run(switch, "ip", "link", "add", "br0", "type", "bridge")
-        self.run(switch, "ip", "link", "set", "br0", "up")
-        for i in range(count):
+        ports = [f"port{i}" for i in range(count)]
+        for i, port in enumerate(ports):
             host = self.hold(f"host{i}")
-            self.run(switch, "ip", "link", "add", f"port{i}", "type", "veth", "peer", "name", "eth0", "netns", str(host))
-            self.run(switch, "ip", "link", "set", f"port{i}", "master", "br0", "up")
+            self.run(switch, "ip", "link", "add", port, "type", "veth", "peer", "name", "eth0", "netns", str(host))
+            self.run(switch, "ip", "link", "set", port, "up")
             self.run(host, "ip", "link", "set", "lo", "up")
             self.run(host, "ip", "address", "add", f"{PREFIX}{i + 1}/24", "dev", "eth0")
             self.run(host, "ip", "link", "set", "eth0", "up")
-            self.shape(host, delay, rate)
+        self.switch = subprocess.Popen(
+            self.inside(switch, [os.environ["HOST_SWITCH"], str(delay_us), str(rate_mbit), *ports]),
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+        )  # fmt: skip
+        if self.switch.stdout.readline() != b"ready\n":
+            self.close()
+            raise RuntimeError("the switch between the hosts did not start")
         self.agent = self.write_agent()
-
-    def shape(self, host, delay, rate):
-        for name, options in (("netem", ["delay", delay, "rate", rate]),
-                              ("tbf", ["rate", rate, "burst", "128kb", "latency", "20ms"])):  # fmt: skip
-            command = ["tc", "qdisc", "add", "dev", "eth0", "root", name, *options]
-            if subprocess.run(self.inside(host, command), capture_output=True).returncode == 0:
-                self.shaped_by = name
-                return
 
     def hold(self, name=None):
         """A process whose only work is to keep a namespace; its number."""
@@ -124,6 +120,9 @@ class Hosts:
         return found
 
     def close(self):
+        self.switch.stdin.close()
+        self.switch.wait()
+        self.switch.stdout.close()
         # mpirun may leave a daemon behind on another host.
         for pid in self.processes():
             try:

@@ -1,24 +1,47 @@
 #!/usr/bin/env python3
 """Worlds over several hosts: the fabric suite and Himeno, a host that dies, and networks that stall.
 
-TCA, FABRIC_MPI and RANK_PROGRAM name programs of the build, MPIRUN the launcher of its MPI."""
+TCA, FABRIC_MPI, RANK_PROGRAM and HOST_SWITCH name programs of the build, MPIRUN the launcher of its MPI."""
 
 import os
 import re
+import subprocess
 import time
 import unittest
 
-from hosts import HostsTest
+from hosts import PREFIX, HostsTest
 
 TCA, SUITE, PROGRAM = (os.environ[name] for name in ("TCA", "FABRIC_MPI", "RANK_PROGRAM"))
 LIMIT = 8  # seconds that a blocking call may take in the tests of failure
 SOON = 25  # seconds for mpirun to end everything, also what it can no longer reach
 
+# What two hosts run to time a packet there and back.
+ANSWER = """
+import socket
+with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as here:
+    here.bind(("", 9999))
+    print("ready", flush=True)
+    while True:
+        here.sendto(*here.recvfrom(2000))
+"""
+ASK = """
+import socket, sys, time
+with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as here:
+    here.settimeout(5)
+    here.connect((sys.argv[1], 9999))
+    times = []
+    for _ in range(20):
+        begin = time.monotonic()
+        here.send(bytes(int(sys.argv[2])))
+        here.recv(2000)
+        times.append(time.monotonic() - begin)
+print(1e3 * min(times))
+"""
+
 
 class SeveralHosts(HostsTest):
     def suite(self, count, ranks_each):
         hosts = self.hosts(count)
-        print(f"{count} hosts, cables shaped by {hosts.shaped_by}")
         job = self.start(hosts, ranks_each, [SUITE, "--gtest_color=no", "--gtest_filter=*/mpi:*/shm_mpi_by_2"])
         text, code = self.finish(job, 240)
         self.assertEqual(code, 0, text)
@@ -39,6 +62,27 @@ class SeveralHosts(HostsTest):
             self.assertEqual(code, 0, text)
             residuals.append(re.search(r"residual\D*([0-9.e+-]+)", text)[1])
         self.assertEqual(len(set(residuals)), 1, residuals)
+
+    def round_trip_ms(self, hosts, size):
+        """The quickest of some from host 0 to host 1 and back, of a packet with so many bytes."""
+        holders = [holder.pid for holder in hosts.holders[1:]]
+        answer = subprocess.Popen(hosts.inside(holders[1], ["python3", "-c", ANSWER]), stdout=subprocess.PIPE)
+        try:
+            answer.stdout.readline()
+            ask = hosts.inside(holders[0], ["python3", "-c", ASK, f"{PREFIX}2", str(size)])
+            return float(subprocess.run(ask, check=True, capture_output=True, text=True, timeout=30).stdout)
+        finally:
+            answer.kill()
+            answer.wait()
+            answer.stdout.close()
+
+    def test_cables_have_their_delay_and_rate(self):
+        for delay_us, rate_mbit in ((5000, 1000), (1000, 1)):
+            hosts = self.hosts(2, delay_us=delay_us, rate_mbit=rate_mbit)
+            least_ms = 2 * (delay_us / 1000 + 8 * 1000 / (rate_mbit * 1000))
+            took_ms = self.round_trip_ms(hosts, 1000)
+            self.assertGreater(took_ms, least_ms)
+            self.assertLess(took_ms, least_ms + 3)
 
     # Nothing is said of the fabric: several hosts are enough for the library to see.
     def test_hosts_are_found(self):
