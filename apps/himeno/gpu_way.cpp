@@ -25,12 +25,10 @@ class GpuWay : public Way {
       : world_(world), solver_(solver), exchange_(exchange), start_(start) {
     if (start != Start::graph) return;
     // Two iterations, because the arrays take turns; they begin with array 0.
-    two_.emplace(solver.stream(), [&] {
+    two_.emplace(world, solver.stream(), [&] {
       solver.step_from(0, exchange);
       solver.step_from(1, exchange);
     });
-    // Ranks may share a GPU, which would not make a graph while another rank's kernel waits on it for this one.
-    world.barrier();
   }
 
   std::vector<Phases> run(std::int64_t iterations, const Tick& tick) override {
@@ -65,7 +63,7 @@ class GpuWay : public Way {
     for (int launches = 1; iterations > 0; ++launches) {
       if (launches % launches_between_checks == 0) world_.check();
       if (two_ && solver_.current() == 0 && iterations >= 2) {
-        two_->launch(solver_.stream());
+        two_->launch();
         solver_.steps_done(2);
         iterations -= 2;
       } else {

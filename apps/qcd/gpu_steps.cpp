@@ -47,10 +47,8 @@ void GpuSteps<T>::make_graphs() {
   method_->step();
   apply_twice();
   stream_.synchronize("rehearsing an iteration");
-  world_.barrier();
-  step_graph_.emplace(stream_.get(), [&] { method_->step(); });
-  apply_graph_.emplace(stream_.get(), [&] { apply_twice(); });
-  world_.barrier();
+  step_graph_.emplace(world_, stream_.get(), [&] { method_->step(); });
+  apply_graph_.emplace(world_, stream_.get(), [&] { apply_twice(); });
 }
 
 template <class T>
@@ -63,7 +61,7 @@ Solution GpuSteps<T>::solve(const SolveOptions& aim, Timed& timed) {
   timed.iterations = 0;
   for (int n = 0;; ++n) {
     timed.iterations += batch;
-    for (int k = 0; k < batch; ++k) step_graph_ ? step_graph_->launch(stream_.get()) : method_->step();
+    for (int k = 0; k < batch; ++k) step_graph_ ? step_graph_->launch() : method_->step();
     const auto now = static_cast<std::size_t>(n % 2), before = 1 - now;
     cuda_ok(launch_tell(method_->steps(), here_.data() + now, stream_.get()), "iterating");
     cuda_ok(cudaEventRecord(done_[now].get(), stream_.get()), "iterating");
@@ -114,7 +112,7 @@ template <class T>
 double GpuSteps<T>::applications_us(int count) {
   wilson_.project(wilson_.fields().p, false, false);
   const auto start = Clock::now();
-  for (int n = 0; n < count; n += 2) apply_graph_ ? apply_graph_->launch(stream_.get()) : apply_twice();
+  for (int n = 0; n < count; n += 2) apply_graph_ ? apply_graph_->launch() : apply_twice();
   stream_.synchronize("applying the operator");
   return us_since(start) / count;
 }

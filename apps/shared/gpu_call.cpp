@@ -1,9 +1,11 @@
 #include "shared/gpu_call.hpp"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <array>
+#include <utility>
 
 #include "tca/error.hpp"
 
@@ -28,6 +30,53 @@ unsigned ranks_on_this_gpu(World& world) {
 bool has_gpu_alone(World& world) {
   const std::vector<unsigned> sharing = world.all_gather(ranks_on_this_gpu(world));
   return *std::max_element(sharing.begin(), sharing.end()) == 1;
+}
+
+namespace {
+
+// Ranks are threads, and not every one has a GPU of its own.
+bool threads_share_a_gpu(World& world) {
+  const pid_t mine = getpid();
+  const std::vector<pid_t> all = world.all_gather(mine);
+  const bool threads = std::count(all.begin(), all.end(), mine) > 1;
+  return !has_gpu_alone(world) && threads;
+}
+
+}  // namespace
+
+Graph::Graph(World& world, cudaStream_t stream, std::function<void()> enqueue)
+    : stream_(stream), enqueue_(std::move(enqueue)) {
+  if (threads_share_a_gpu(world)) return;
+  capture();
+  world.barrier();
+}
+
+Graph::~Graph() {
+  if (graph_ != nullptr) cudaGraphExecDestroy(graph_);
+}
+
+void Graph::capture() {
+  cudaGraph_t graph = nullptr;
+  // Other ranks may be threads of this process, in calls of their own.
+  cuda_ok(cudaStreamBeginCapture(stream_, cudaStreamCaptureModeThreadLocal), "capturing an iteration");
+  try {
+    enqueue_();
+  } catch (...) {
+    cudaStreamEndCapture(stream_, &graph);
+    cudaGraphDestroy(graph);
+    throw;
+  }
+  cuda_ok(cudaStreamEndCapture(stream_, &graph), "capturing an iteration");
+  const cudaError_t result = cudaGraphInstantiate(&graph_, graph, 0);
+  cudaGraphDestroy(graph);
+  cuda_ok(result, "making a graph of an iteration");
+  cuda_ok(cudaGraphUpload(graph_, stream_), "uploading a graph");
+  cuda_ok(cudaStreamSynchronize(stream_), "uploading a graph");
+}
+
+void Graph::launch() const {
+  if (graph_ == nullptr) return enqueue_();
+  cuda_ok(cudaGraphLaunch(graph_, stream_), "launching a graph");
 }
 
 }  // namespace tca::apps

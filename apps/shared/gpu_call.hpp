@@ -4,6 +4,7 @@
 #include <cuda_runtime.h>
 
 #include <cstddef>
+#include <functional>
 #include <string_view>
 #include <vector>
 
@@ -18,7 +19,7 @@ void cuda_ok(cudaError_t result, std::string_view what);
 unsigned ranks_on_this_gpu(World& world);
 
 // Whether every rank of the world has a GPU of its own. Kernels that wait for another rank may then run beside others: where ranks
-// share a GPU, more streams than it has queues could keep from running what they wait for. Collective.
+// share a GPU, one stream's may keep another's from running. Collective.
 bool has_gpu_alone(World& world);
 
 class OwnStream {
@@ -132,35 +133,23 @@ class PinnedArray {
   T* data_ = nullptr;
 };
 
-// What `enqueue` puts on the stream, to be launched as a whole.
+// What `enqueue` puts on the stream, to be launched as a whole. Where ranks that are threads share a GPU it is put there anew
+// each time, since what a graph holds may not stand behind a kernel that waits: see "Where ranks share a GPU" in docs/design.md.
 class Graph {
  public:
-  template <class Enqueue>
-  Graph(cudaStream_t stream, const Enqueue& enqueue) {
-    cudaGraph_t graph = nullptr;
-    // Other ranks may be threads of this process, in calls of their own.
-    cuda_ok(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal), "capturing an iteration");
-    try {
-      enqueue();
-    } catch (...) {
-      cudaStreamEndCapture(stream, &graph);
-      cudaGraphDestroy(graph);
-      throw;
-    }
-    cuda_ok(cudaStreamEndCapture(stream, &graph), "capturing an iteration");
-    const cudaError_t result = cudaGraphInstantiate(&graph_, graph, 0);
-    cudaGraphDestroy(graph);
-    cuda_ok(result, "making a graph of an iteration");
-    cuda_ok(cudaGraphUpload(graph_, stream), "uploading a graph");
-    cuda_ok(cudaStreamSynchronize(stream), "uploading a graph");
-  }
+  // Collective: ranks may share a GPU, on which no graph is made while another rank's kernel waits for this one.
+  Graph(World& world, cudaStream_t stream, std::function<void()> enqueue);
   Graph(const Graph&) = delete;
   Graph& operator=(const Graph&) = delete;
-  ~Graph() { cudaGraphExecDestroy(graph_); }
+  ~Graph();
 
-  void launch(cudaStream_t stream) const { cuda_ok(cudaGraphLaunch(graph_, stream), "launching a graph"); }
+  void launch() const;
 
  private:
+  void capture();
+
+  cudaStream_t stream_;
+  std::function<void()> enqueue_;
   cudaGraphExec_t graph_ = nullptr;
 };
 

@@ -6,6 +6,7 @@
 
 #include "coll_check.hpp"
 #include "cuda_ok.hpp"
+#include "replay.hpp"
 
 namespace tca::test {
 namespace {
@@ -219,16 +220,9 @@ TEST_P(GpuColl, ManyStepsInAGraph) {
       constexpr int steps = 20, replays = 100;
       const OnStream on;
       Mill mill(world, {.algorithm = algorithm});
-      cudaGraph_t graph = nullptr;
-      cudaGraphExec_t exec = nullptr;
-      ok(cudaStreamBeginCapture(on.stream(), cudaStreamCaptureModeThreadLocal));
-      for (int i = 0; i < steps; ++i) mill.step(on.stream());
-      ok(cudaStreamEndCapture(on.stream(), &graph));
-      ok(cudaGraphInstantiate(&exec, graph, 0));
-      ok(cudaGraphDestroy(graph));
-      for (int i = 0; i < replays; ++i) ok(cudaGraphLaunch(exec, on.stream()));
+      const Replay graph(world, on.stream(), steps, [&](int) { mill.step(on.stream()); });
+      for (int i = 0; i < replays; ++i) graph.launch();
       ok(cudaStreamSynchronize(on.stream()));
-      ok(cudaGraphExecDestroy(exec));
       world.check();
       mill.check(world.rank(), steps * replays);
       world.barrier();

@@ -1,7 +1,6 @@
 // Himeno on GPUs against the serial reference, to the bit: every decomposition, every way to start.
 //
-// Ranks are processes, which take turns where they share a GPU. As threads they would share its hardware queues, and one's
-// waiting kernel may stand before what it waits for (docs/design.md).
+// Ranks are processes, which take turns where they share a GPU, and so may launch ahead and use graphs (docs/design.md).
 #include <gtest/gtest.h>
 
 #include <array>

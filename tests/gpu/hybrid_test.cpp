@@ -20,7 +20,7 @@ class Hybrid : public testing::TestWithParam<const char*> {
                          [&](World& world) {
                            Ring ring(world, {.route = GetParam()});
                            body(ring);
-                           ring.finish(world);
+                           ring.finish();
                            world.barrier();
                          }),
               "");
@@ -39,10 +39,9 @@ TEST_P(Hybrid, OnAStream) {
 }
 TEST_P(Hybrid, InAGraphMixedWithTheOthers) {
   run([](Ring& ring) {
-    cudaGraphExec_t exec = ring.capture(4);
-    ok(cudaMemsetAsync(ring.step, 0, sizeof(long), ring.stream));
+    const Replay graph = ring.capture(4);
     for (int round = 0; round < 20; ++round) {
-      ok(cudaGraphLaunch(exec, ring.stream));
+      graph.launch();
       if (round % 3 == 0) ring.by_stream(7'000'000 + round, round % 2 == 0);
       if (round % 5 == 0) {
         ok(cudaStreamSynchronize(ring.stream));
@@ -50,7 +49,6 @@ TEST_P(Hybrid, InAGraphMixedWithTheOthers) {
       }
     }
     ok(cudaStreamSynchronize(ring.stream));
-    cudaGraphExecDestroy(exec);
   });
 }
 INSTANTIATE_TEST_SUITE_P(Gpu, Hybrid, testing::Values("", "mpi"),

@@ -5,13 +5,16 @@
 #include "cuda_ok.hpp"
 #include "field.hpp"
 #include "ranks.hpp"
+#include "replay.hpp"
 
 namespace tca::test {
 
 class Ring {
  public:
-  Ring(World& world, const ChainOptions& options)
-      : rank(world.rank()),
+  Ring(World& all, const ChainOptions& options)
+      : world(all),
+        shared(threads_share_a_gpu(world)),
+        rank(world.rank()),
         left((rank + world.size() - 1) % world.size()),
         right((rank + 1) % world.size()),
         u(world.window<long>(rows * pitch)),
@@ -57,10 +60,14 @@ class Ring {
   }
   void by_kernel(long s, int steps) { ok(run_steps(chain.device(), here, s, steps, stream)); }
   void by_ringing_kernel(long s, int steps) { ok(ring_steps(chain.bell(), here, s, steps, stream)); }
-  cudaGraphExec_t capture(int steps) {
-    cudaGraph_t graph;
-    ok(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal));
-    for (int i = 0; i < steps; ++i) {
+  // Between these and what comes behind them on the stream.
+  void keep_pace() {
+    if (shared) ok(cudaStreamSynchronize(stream));
+  }
+  Replay capture(int steps) {
+    ok(cudaMemsetAsync(step, 0, sizeof *step, stream));
+    ok(cudaStreamSynchronize(stream));
+    return Replay(world, stream, steps, [&](int i) {
       write_next_faces(here, step, stream);
       if (i % 2 == 0) {
         chain.exchange(stream);
@@ -69,19 +76,16 @@ class Ring {
         chain.wait(stream);
       }
       check_next_ghosts(here, step, stream);
-    }
-    ok(cudaStreamEndCapture(stream, &graph));
-    cudaGraphExec_t exec;
-    ok(cudaGraphInstantiate(&exec, graph, 0));
-    ok(cudaGraphDestroy(graph));
-    return exec;
+    });
   }
-  void finish(World& world) {
+  void finish() {
     ok(cudaStreamSynchronize(stream));
     world.check();
     require(*here.wrong == 0, "rank {}: {} ghost elements are wrong", rank, *here.wrong);
   }
 
+  World& world;
+  bool shared;
   int rank, left, right;
   Window<long> u;
   Chain chain;

@@ -122,6 +122,11 @@ void CudaCollective::launch(Phase phase, Done done, cudaStream_t stream) const {
   }
 }
 
+void CudaCollective::launch_on(Phase phase, cudaStream_t stream) const {
+  launch(phase, {}, stream);
+  runner_.pace.keep(stream);
+}
+
 void CudaCollective::start() {
   ++ticket_;
   waits_ = false;

@@ -10,6 +10,7 @@
 #include "fabric/cuda/collective_kernels.hpp"
 #include "fabric/cuda/inbox.hpp"
 #include "fabric/cuda/late.hpp"
+#include "fabric/cuda/pace.hpp"
 
 namespace tca::cuda {
 
@@ -23,6 +24,7 @@ struct CollectiveRunner {
   cudaStream_t setup;
   bool early;            // see Grid
   unsigned block_limit;  // the same on every rank, so that the kernels of all ranks on a GPU can run at once
+  Pace pace;
   std::function<void()> check;
   std::map<Word, const CudaCollective*> collectives = {};  // by id
 };
@@ -36,9 +38,9 @@ class CudaCollective final : public fabric::Collective {
 
   void start() override;
   bool test() override;
-  void start_on(Stream stream) override { launch(Phase::start, {}, stream); }
-  void wait_on(Stream stream) override { launch(Phase::wait, {}, stream); }
-  void run_on(Stream stream) override { launch(Phase::run, {}, stream); }
+  void start_on(Stream stream) override { launch_on(Phase::start, stream); }
+  void wait_on(Stream stream) override { launch_on(Phase::wait, stream); }
+  void run_on(Stream stream) override { launch_on(Phase::run, stream); }
 
   Late late() const;
 
@@ -47,6 +49,7 @@ class CudaCollective final : public fabric::Collective {
   void set_up(device::CollectiveLines lines, int root, fabric::Control& control);
   void set_up(device::CollectiveMoves moves, fabric::Control& control);
   void launch(Phase phase, Done done, cudaStream_t stream) const;
+  void launch_on(Phase phase, cudaStream_t stream) const;
 
   CollectiveRunner& runner_;
   std::string name_;

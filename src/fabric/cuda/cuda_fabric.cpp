@@ -26,7 +26,7 @@ namespace {
 
 constexpr std::array<std::string_view, 3> protocol_names{"ll", "direct", "copy_engine"};
 
-// Read by CUDA when a process first uses it. Kernels that wait for each other must not share a hardware queue, and a
+// Read by CUDA when a process first uses it. Kernels that wait for each other must not share one of its connections, and a
 // kernel must not be loaded while another waits for it to run. Where ranks share a process that holds whatever its
 // environment asks for.
 void prepare_environment(bool threads) {
@@ -37,9 +37,8 @@ void prepare_environment(bool threads) {
   });
 }
 
-// What runs on a stream of the fabric's own. Streams of other priorities have other hardware queues: where ranks share a GPU,
-// what waits for nobody is never behind a kernel that waits for this rank, be it the fabric's or, of ordinary priority, the
-// program's. It also lets steps send before what else fills the GPU.
+// What runs on a stream of the fabric's own: what waits for nobody is not behind a kernel that waits for this rank, be it the
+// fabric's or, of ordinary priority, the program's; and steps send before what else fills the GPU.
 enum class Work { finite, waits };
 
 struct OwnStream {
@@ -64,17 +63,12 @@ class CudaFabric final : public fabric::Fabric {
         devices_(meet(control, places_, device_)),
         inbox_(control, places_, device_.number, exported_, setup_.stream),
         engine_(inbox_, copier_, device_.number, static_cast<unsigned>(settings.engine_blocks)),
-        runner_{inbox_,         engine_,
-                steps_.stream,  attempts_.stream,
-                copies_.stream, device_.early_launch,
-                block_limit(),  [this] { check(); }},
-        collectives_{inbox_,
-                     collective_starts_.stream,
-                     collective_waits_.stream,
-                     setup_.stream,
-                     device_.early_launch,
-                     common_block_limit(),
-                     [this] { check(); }},
+        runner_{inbox_,           engine_,        steps_.stream,
+                attempts_.stream, copies_.stream, device_.early_launch,
+                block_limit(),    pace(),         [this] { check(); }},
+        collectives_{inbox_,        collective_starts_.stream, collective_waits_.stream,
+                     setup_.stream, device_.early_launch,      common_block_limit(),
+                     pace(),        [this] { check(); }},
         stages_{inbox_,        copier_,       setup_.stream, staging_.stream, device_.early_launch,
                 block_limit(), device_.number},
         stager_(
@@ -131,14 +125,20 @@ class CudaFabric final : public fabric::Fabric {
     return std::nullopt;
   }
 
-  // All ranks of a GPU together fill it at most once.
-  unsigned block_limit(const DeviceInfo& device) const {
+  unsigned ranks_on(const DeviceInfo& device) const {
     const auto same = [&](const DeviceInfo& other) {
       return other.host == device.host && std::strcmp(other.bus_id, device.bus_id) == 0;
     };
+    return static_cast<unsigned>(std::count_if(devices_.begin(), devices_.end(), same));
+  }
+
+  // Processes take turns on a GPU (without CUDA's MPS); threads' kernels run side by side.
+  Pace pace() const { return Pace(!exported_ && ranks_on(device_) > 1); }
+
+  // All ranks of a GPU together fill it at most once.
+  unsigned block_limit(const DeviceInfo& device) const {
     constexpr unsigned blocks = 128;
-    return std::max(1u,
-                    blocks / static_cast<unsigned>(std::count_if(devices_.begin(), devices_.end(), same)));
+    return std::max(1u, blocks / ranks_on(device));
   }
   unsigned block_limit() const { return block_limit(device_); }
 
@@ -211,7 +211,7 @@ std::unique_ptr<fabric::Team> CudaFabric::make_team(std::string_view team, std::
   }
   const Word id = ++last_id_;
   return cuda::make_team(teams_, std::string(team), max_values, time_limit, id, control_, inbox_,
-                         setup_.stream);
+                         setup_.stream, pace());
 }
 
 std::unique_ptr<fabric::Collective> CudaFabric::make_collective(const fabric::CollectiveTask& task) {

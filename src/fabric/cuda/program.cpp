@@ -54,7 +54,8 @@ void CudaProgram::start() {
   if (compiled_->copies.empty()) {
     launch_exchange(compiled_->chain, grid_, done, runner_.stream);
   } else {
-    start_on(runner_.stream);
+    launch_start(compiled_->chain, grid_, runner_.stream);
+    start_copies(runner_.stream);
     wait_on(runner_.stream, done);
   }
 }
@@ -106,6 +107,7 @@ void CudaProgram::start_on(Stream stream) {
   if (is_empty()) return;
   others_run_it_ = true;
   launch_start(compiled_->chain, grid_, stream);
+  runner_.pace.keep(stream);  // it waits for the partners' permission
   if (!compiled_->copies.empty()) start_copies(stream);
 }
 
@@ -113,7 +115,10 @@ void CudaProgram::start_on(Stream stream) {
 void CudaProgram::start_copies(Stream stream) {
   check(cudaEventRecord(fork_, stream), "starting a chain's copies");
   check(cudaStreamWaitEvent(runner_.copies, fork_), "starting a chain's copies");
-  if (compiled_->waits_for_permission) launch_permission(compiled_->chain, runner_.copies);
+  if (compiled_->waits_for_permission) {
+    launch_permission(compiled_->chain, runner_.copies);
+    runner_.pace.keep(runner_.copies);
+  }
   for (const PitchedCopy& copy : compiled_->copies) {
     check(cudaMemcpy2DAsync(copy.to, copy.to_pitch, copy.from, copy.from_pitch, copy.bytes, copy.rows,
                             cudaMemcpyDeviceToDevice, runner_.copies),
@@ -124,7 +129,9 @@ void CudaProgram::start_copies(Stream stream) {
 }
 
 void CudaProgram::wait_on(Stream stream) {
-  if (!is_empty()) wait_on(stream, {});
+  if (is_empty()) return;
+  wait_on(stream, {});
+  runner_.pace.keep(stream);
 }
 
 void CudaProgram::wait_on(Stream stream, Done done) {
@@ -137,6 +144,7 @@ void CudaProgram::exchange_on(Stream stream) {
   others_run_it_ = true;
   if (compiled_->copies.empty()) {
     launch_exchange(compiled_->chain, grid_, {}, stream);
+    runner_.pace.keep(stream);
   } else {
     start_on(stream);
     wait_on(stream);

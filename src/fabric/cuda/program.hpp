@@ -10,6 +10,7 @@
 #include "fabric/cuda/compile.hpp"
 #include "fabric/cuda/engine.hpp"
 #include "fabric/cuda/late.hpp"
+#include "fabric/cuda/pace.hpp"
 
 namespace tca::cuda {
 
@@ -24,6 +25,7 @@ struct Runner {
   cudaStream_t copies;    // and the copy engine's part of any step
   bool early;             // see Grid
   unsigned block_limit;   // so that the kernels of all ranks on this GPU can run at once
+  Pace pace;
   std::function<void()> check;
   std::map<Word, CudaProgram*> programs = {};  // by id
   // Of the steps that the host has started and that have not been seen finished. Kernels that wait would keep each other

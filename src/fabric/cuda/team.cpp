@@ -14,13 +14,14 @@ struct Place {
 
 }  // namespace
 
-CudaTeam::CudaTeam(Teams& teams, Inbox& inbox, std::string name)
-    : room(inbox), teams_(teams), name_(std::move(name)) {}
+CudaTeam::CudaTeam(Teams& teams, Inbox& inbox, std::string name, Pace pace)
+    : room(inbox), teams_(teams), name_(std::move(name)), pace_(pace) {}
 
 CudaTeam::~CudaTeam() { teams_.erase(view.patience.chain); }
 
 void CudaTeam::allreduce_sum_on(double* values, std::size_t count, Stream stream) {
   launch_allreduce_sum(view, values, static_cast<Word>(count), stream);
+  pace_.keep(stream);
 }
 
 Late CudaTeam::late() const {
@@ -36,13 +37,13 @@ Late CudaTeam::late() const {
 
 std::unique_ptr<CudaTeam> make_team(Teams& teams, std::string name, std::size_t max_values,
                                     std::chrono::milliseconds time_limit, Word id, fabric::Control& control,
-                                    Inbox& inbox, cudaStream_t stream) {
+                                    Inbox& inbox, cudaStream_t stream, Pace pace) {
   const auto me = static_cast<std::size_t>(control.rank()), size = static_cast<std::size_t>(control.size());
   if (size > DeviceTeam::max_ranks) {
     base::fail(Errc::invalid_argument, "team '{}': a team has at most {} ranks, this world has {}", name,
                DeviceTeam::max_ranks, size);
   }
-  auto team = std::make_unique<CudaTeam>(teams, inbox, name);
+  auto team = std::make_unique<CudaTeam>(teams, inbox, name, pace);
   Place mine;
   std::string problem;
   try {

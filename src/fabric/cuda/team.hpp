@@ -8,6 +8,7 @@
 
 #include "fabric/cuda/inbox.hpp"
 #include "fabric/cuda/late.hpp"
+#include "fabric/cuda/pace.hpp"
 #include "fabric/fabric.hpp"
 #include "tca/device_team.hpp"
 
@@ -18,7 +19,7 @@ using Teams = std::map<Word, const CudaTeam*>;  // by id
 
 class CudaTeam final : public fabric::Team {
  public:
-  CudaTeam(Teams& teams, Inbox& inbox, std::string name);
+  CudaTeam(Teams& teams, Inbox& inbox, std::string name, Pace pace);
   ~CudaTeam() override;
 
   const DeviceTeam& device() const override { return view; }
@@ -32,11 +33,12 @@ class CudaTeam final : public fabric::Team {
  private:
   Teams& teams_;
   std::string name_;
+  Pace pace_;
 };
 
 // Collective. `id` is not 0.
 std::unique_ptr<CudaTeam> make_team(Teams& teams, std::string name, std::size_t max_values,
                                     std::chrono::milliseconds time_limit, Word id, fabric::Control& control,
-                                    Inbox& inbox, cudaStream_t stream);
+                                    Inbox& inbox, cudaStream_t stream, Pace pace);
 
 }  // namespace tca::cuda

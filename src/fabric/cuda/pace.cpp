@@ -1,0 +1,30 @@
+#include "fabric/cuda/pace.hpp"
+
+#include <chrono>
+
+#include "fabric/cuda/call.hpp"
+
+namespace tca::cuda {
+
+namespace {
+
+bool is_captured(cudaStream_t stream) {
+  cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
+  const cudaError_t result = cudaStreamIsCapturing(stream, &status);
+  // The legacy stream while another thread captures one that it waits for.
+  if (result == cudaErrorStreamCaptureImplicit) return true;
+  check(result, "asking whether a stream is captured");
+  return status != cudaStreamCaptureStatusNone;
+}
+
+}  // namespace
+
+void Pace::keep(cudaStream_t stream) const {
+  if (!gpu_is_shared_ || is_captured(stream)) return;
+  // Ranks that begin 5 ms apart have not been seen to stand still.
+  const auto end = std::chrono::steady_clock::now() + std::chrono::milliseconds(20);
+  while (state_of(stream) == cudaErrorNotReady && std::chrono::steady_clock::now() < end) {
+  }
+}
+
+}  // namespace tca::cuda

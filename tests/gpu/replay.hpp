@@ -1,0 +1,59 @@
+// Graphs of steps for tests, also where ranks share a GPU.
+#pragma once
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <vector>
+
+#include "cuda_ok.hpp"
+
+namespace tca::test {
+
+// Whether ranks that are threads share a GPU. Then no launch may stand behind a kernel that waits for another rank: what the
+// fabric launches sees to that itself, what a test launches is synchronised ("Where ranks share a GPU" in docs/design.md).
+// Collective.
+inline bool threads_share_a_gpu(World& world) {
+  int gpus = 0;
+  ok(cudaGetDeviceCount(&gpus));
+  const std::vector<pid_t> all = world.all_gather(getpid());
+  return std::count(all.begin(), all.end(), getpid()) > gpus;
+}
+
+// Steps as graphs: all in one, or one each where ranks share a GPU. Made together, since no graph is made on a GPU while a
+// kernel of another rank waits there for this one.
+class Replay {
+ public:
+  template <class Enqueue>  // puts step i on the stream
+  Replay(World& world, cudaStream_t stream, int steps, const Enqueue& enqueue)
+      : stream_(stream), shared_(threads_share_a_gpu(world)) {
+    const int steps_a_graph = shared_ ? 1 : steps;
+    for (int first = 0; first < steps; first += steps_a_graph) {
+      cudaGraph_t graph;
+      ok(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal));
+      for (int i = first; i < first + steps_a_graph; ++i) enqueue(i);
+      ok(cudaStreamEndCapture(stream, &graph));
+      ok(cudaGraphInstantiate(&graphs_.emplace_back(), graph, 0));
+      ok(cudaGraphDestroy(graph));
+    }
+    world.barrier();
+  }
+  Replay(const Replay&) = delete;
+  ~Replay() {
+    for (cudaGraphExec_t graph : graphs_) cudaGraphExecDestroy(graph);
+  }
+
+  void launch() const {
+    for (cudaGraphExec_t graph : graphs_) {
+      ok(cudaGraphLaunch(graph, stream_));
+      if (shared_) ok(cudaStreamSynchronize(stream_));
+    }
+  }
+
+ private:
+  cudaStream_t stream_;
+  bool shared_;
+  std::vector<cudaGraphExec_t> graphs_;
+};
+
+}  // namespace tca::test
