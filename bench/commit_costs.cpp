@@ -69,7 +69,8 @@ class Commits {
     const Clock::time_point begin = Clock::now();
     for (core::Descriptor& d : descriptors_)
       d.protocol = static_cast<std::uint16_t>(
-          route::choose(state_->fabrics(), state_->costs(), d.to, *d.shape, route).protocol);
+          route::choose(state_->fabrics(), state_->costs(), {d.to, *d.shape, descriptors_.size()}, route)
+              .protocol);
     return us_since(begin);
   }
 

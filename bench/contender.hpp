@@ -62,8 +62,8 @@ struct Coll : Contender {
   double collectives_a_run = 1;
 };
 
-// A put of every rank to its partner and what the partner puts back, between the writing of what is sent and the reading of
-// what arrives.
+// One put or two of every rank to its partner, and what the partner puts back, between the writing of what is sent and the reading
+// of what arrives.
 struct PutExchange : Contender {
   virtual void step() = 0;
   // Whether what arrived last is what was sent. Collective; on every rank alike.

@@ -9,7 +9,8 @@
 
 namespace tca::bench {
 
-// How much to measure. A sample is a run of calls long enough for the clock; a round takes one of every contender.
+// How much to measure. A sample is a run of calls long enough for the clock, behind one more that is not timed, since it
+// finds memory as another contender has left it; a round takes one of every contender.
 // Where the pages of an array lie in physical memory can double the time of a strided walk, so contenders are made
 // anew, with new memory, every few rounds.
 struct Effort {

@@ -46,58 +46,79 @@ std::uint64_t sum_runs(const std::byte* at, const PutShape& shape) {
   return sum;
 }
 
+// A rank's own part of a step.
+class Computation {
+ public:
+  Computation(PutField& field, const PutPoint& point)
+      : field_(field), shape_(point.shape), faces_(PutField::faces(point)) {}
+
+  void write() {
+    ++field_.value;
+    for (const auto& face : faces_) write_runs(field_.data() + face.sent, shape_, field_.value);
+  }
+  std::uint64_t sum_of(std::size_t PutField::Face::*side) const {
+    std::uint64_t sum = 0;
+    for (const auto& face : faces_) sum += sum_runs(field_.data() + face.*side, shape_);
+    return sum;
+  }
+
+ private:
+  PutField& field_;
+  PutShape shape_;
+  std::vector<PutField::Face> faces_;
+};
+
 class NoPut final : public PutExchange {
  public:
-  NoPut(PutField& field, const PutShape& shape) : field_(field), shape_(shape) {}
+  NoPut(PutField& field, const PutPoint& point) : computation_(field, point) {}
 
   void step() override {
-    write_runs(field_.sent(), shape_, ++field_.value);
-    sum_ += sum_runs(field_.arrived(), shape_);
+    computation_.write();
+    sum_ += computation_.sum_of(&PutField::Face::arrived);
   }
 
   bool right(World&) override { return true; }
 
  private:
-  PutField& field_;
-  PutShape shape_;
+  Computation computation_;
   std::uint64_t sum_ = 0;  // keeps the reading alive
 };
 
 class ChainPut final : public PutExchange {
  public:
   ChainPut(World& world, PutField& field, const PutPoint& point, const Channel& channel)
-      : field_(field),
-        shape_(point.shape),
+      : computation_(field, point),
         chain_(world.chain("tune " + channel.name(), {.route = channel.name()})),
         takes_part_((world.rank() ^ point.across) < world.size()) {
     fabric = channel.fabric;
     protocol = channel.protocol;
     const int partner = world.rank() ^ point.across;
     if (takes_part_) {
-      chain_.put(field.window().on(partner).at(field.arrivals()), field.window().at(0), layout_of(shape_));
+      for (const PutField::Face& face : PutField::faces(point))
+        chain_.put(field.window().on(partner).at(face.arrived), field.window().at(face.sent),
+                   layout_of(point.shape));
       chain_.expect(partner);
     }
     chain_.commit();
   }
 
   void step() override {
-    write_runs(field_.sent(), shape_, ++field_.value);
+    computation_.write();
     chain_.start();
     chain_.wait();
-    sum_ = sum_runs(field_.arrived(), shape_);
+    sum_ = computation_.sum_of(&PutField::Face::arrived);
   }
 
   // By one step more, whose value no other channel has sent.
   bool right(World& world) override {
     step();
-    const bool mine = !takes_part_ || sum_ == sum_runs(field_.sent(), shape_);
+    const bool mine = !takes_part_ || sum_ == computation_.sum_of(&PutField::Face::sent);
     const std::vector<char> all = world.all_gather(static_cast<char>(mine));
     return std::all_of(all.begin(), all.end(), [](char ok) { return ok != 0; });
   }
 
  private:
-  PutField& field_;
-  PutShape shape_;
+  Computation computation_;
   Chain chain_;
   bool takes_part_;
   std::uint64_t sum_ = 0;
@@ -120,10 +141,14 @@ std::string to_string(const PutShape& shape) {
                          : fmt::format("{} x {} / {}", shape.runs, shape.run, shape.pitch);
 }
 
+std::string to_string(const PutPoint& point) {
+  return to_string(point.shape) + (point.puts == 1 ? ", alone" : "");
+}
+
 std::vector<std::unique_ptr<PutExchange>> put_exchanges(World& world, PutField& field, const PutPoint& point,
                                                         const std::vector<Channel>& channels) {
   std::vector<std::unique_ptr<PutExchange>> all;
-  all.push_back(std::make_unique<NoPut>(field, point.shape));
+  all.push_back(std::make_unique<NoPut>(field, point));
   for (const Channel& channel : channels)
     all.push_back(std::make_unique<ChainPut>(world, field, point, channel));
   return all;

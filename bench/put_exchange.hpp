@@ -1,4 +1,9 @@
 // What the tuner measures: partners put to each other what they have just written, and read what has arrived.
+//
+// They put twice, as halos do, or once: where an array's rows have room for it, the edges at both ends of them into the
+// ghosts beside the partner's. Two such puts share a signal, cache lines, pages and the sets of a cache, so what one of them
+// costs is not what it would cost alone (on a Xeon, 4096 doubles 512 bytes apart were pulled in 36 us and staged in 44, two
+// such faces in 125 and 45).
 #pragma once
 
 #include <cstddef>
@@ -15,9 +20,15 @@ namespace tca::bench {
 struct PutShape {
   std::size_t run = 0, runs = 1, pitch = 0, planes = 1, plane_pitch = 0;
 
+  // Of one put.
   std::size_t bytes() const { return run * runs * planes; }
   std::size_t extent() const { return (planes - 1) * plane_pitch + (runs - 1) * pitch + run; }
+
+  // Whether a row holds both edges and both ghosts.
+  bool has_faces() const { return runs > 1 && pitch >= 4 * run; }
 };
+
+inline constexpr int most_puts = 2;
 
 Layout layout_of(const PutShape& shape);
 
@@ -29,7 +40,11 @@ std::string to_string(const PutShape& shape);
 struct PutPoint {
   PutShape shape;
   int across = 1;
+  int puts = most_puts;
 };
+
+// The shape, and that it is put alone where others are not.
+std::string to_string(const PutPoint& point);
 
 // A way for the puts of a point, such as shm/direct.
 struct Channel {
@@ -37,23 +52,44 @@ struct Channel {
   std::string name() const { return fabric + "/" + protocol; }
 };
 
-// Memory for every point whose extent is no larger: what is sent, and behind it what arrives.
+// Memory for the steps of some puts.
 class PutField {
  public:
-  // Collective.
-  PutField(World& world, std::size_t extent)
-      : half_((extent + 63) / 64 * 64), window_(world.window<std::byte>(2 * half_)) {}
+  // Where a put begins on both sides.
+  struct Face {
+    std::size_t sent, arrived;
+  };
 
-  std::size_t arrivals() const { return half_; }
+  // What a step needs.
+  static std::size_t bytes_for(const PutShape& shape) {
+    return shape.has_faces() ? shape.extent() + shape.pitch : 4 * behind(shape.extent());
+  }
+  // The partner's are the same.
+  static std::vector<Face> faces(const PutPoint& point) {
+    const PutShape& shape = point.shape;
+    const std::size_t next = behind(shape.extent());
+    std::vector<Face> all{{0, 2 * next}, {next, 3 * next}};
+    if (shape.has_faces()) {
+      const std::size_t last = shape.pitch - shape.run;
+      all = {{shape.run, last}, {last - shape.run, 0}};
+    }
+    all.resize(static_cast<std::size_t>(point.puts));
+    return all;
+  }
+
+  // Collective.
+  PutField(World& world, std::size_t bytes) : window_(world.window<std::byte>(bytes)) {}
+
   const Window<std::byte>& window() const { return window_; }
-  std::byte* sent() const { return window_.data(); }
-  const std::byte* arrived() const { return window_.data() + half_; }
+  std::byte* data() const { return window_.data(); }
 
   // What the next step writes: the same on every rank, since all take the same steps.
   unsigned value = 0;
 
  private:
-  std::size_t half_;
+  // Where the next such thing begins: at a cache line, but at another place of a page and of a cache.
+  static std::size_t behind(std::size_t extent) { return (extent + 63) / 64 * 64 + std::size_t{17} * 64; }
+
   Window<std::byte> window_;
 };
 

@@ -67,7 +67,7 @@ double Costs::put_us(int from, const Put& put) const {
       const auto protocol = static_cast<int>(p);
       std::optional<double> us = fabric->predict_us(protocol, from, put.to, shape);
       if (!us && fabric->carries(protocol, put.to))
-        us = world.costs().predict_us(*fabric, p, distance, shape);
+        us = world.costs().predict_us(*fabric, p, distance, shape, 1);
       best = std::min(best, us.value_or(best));
     }
   }

@@ -304,13 +304,22 @@ void ChainState::check_partners(std::chrono::nanoseconds waited) {
   }
 }
 
+std::vector<std::size_t> count_puts(std::span<const Descriptor> descriptors, int ranks) {
+  std::vector<std::size_t> to(static_cast<std::size_t>(ranks));
+  for (const Descriptor& d : descriptors)
+    if (d.shape != nullptr) ++to[static_cast<std::size_t>(d.to)];
+  return to;
+}
+
 std::string ChainState::explain() const {
   std::string text = fmt::format("chain '{}' on rank {}, {}, by {}:\n", name_, world_->rank(),
                                  guarded_ ? "guarded" : "unguarded", world_->costs().origin());
   if (!committed_) return text + "  not committed yet\n";
-  base::Reader reader(record_);
-  for (int i = 0; !reader.done(); ++i) {
-    const Descriptor d = unpack(reader);
+  std::vector<Descriptor> descriptors;
+  for (base::Reader reader(record_); !reader.done();) descriptors.push_back(unpack(reader));
+  const std::vector<std::size_t> puts_to = count_puts(descriptors, world_->size());
+  for (std::size_t i = 0; i < descriptors.size(); ++i) {
+    const Descriptor& d = descriptors[i];
     if (d.shape == nullptr) {
       text += fmt::format("  {}: signal to rank {}\n", i, d.to);
       continue;
@@ -318,11 +327,11 @@ std::string ChainState::explain() const {
     // As at commit: fabrics that do not reach the memory have no part in the choice.
     const std::size_t first = world_->first_fabric(d.to_window, d.from_window);
     const route::Choice chosen{d.fabric - static_cast<int>(first), d.protocol};
-    text +=
-        fmt::format("  {}: {} bytes, {}, window {} +{} -> rank {} window {} +{}: {}\n", i, d.shape->bytes(),
-                    route::describe(*d.shape), d.from_window, d.from_offset, d.to, d.to_window, d.to_offset,
-                    route::explain(std::span(world_->fabrics()).subspan(first), world_->costs(), d.to,
-                                   *d.shape, chosen, route_));
+    text += fmt::format(
+        "  {}: {} bytes, {}, window {} +{} -> rank {} window {} +{}: {}\n", i, d.shape->bytes(),
+        route::describe(*d.shape), d.from_window, d.from_offset, d.to, d.to_window, d.to_offset,
+        route::explain(std::span(world_->fabrics()).subspan(first), world_->costs(),
+                       {d.to, *d.shape, puts_to[static_cast<std::size_t>(d.to)]}, chosen, route_));
   }
   return text;
 }

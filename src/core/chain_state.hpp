@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -23,6 +24,9 @@ struct Descriptor {
   std::int64_t from_offset = 0;
   const base::Shape* shape = nullptr;
 };
+
+// By rank: how many puts go there.
+std::vector<std::size_t> count_puts(std::span<const Descriptor> descriptors, int ranks);
 
 // What a rank says of a chain before it is committed.
 struct Draft {

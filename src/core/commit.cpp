@@ -54,6 +54,7 @@ void Commit::run() {
 void Commit::choose_channels() {
   std::vector<Descriptor>& puts = chain_.draft_->descriptors;
   route::Taken taken;
+  const std::vector<std::size_t> puts_to = count_puts(puts, world_.size());
   for (std::size_t i = 0; i < puts.size(); ++i) {
     Descriptor& d = puts[i];
     if (d.shape == nullptr) {
@@ -64,7 +65,8 @@ void Commit::choose_channels() {
     const std::span usable = std::span(world_.fabrics()).subspan(first);
     try {
       const route::Choice choice =
-          route::choose(usable, world_.costs(), d.to, *d.shape, chain_.route_, taken);
+          route::choose(usable, world_.costs(), {d.to, *d.shape, puts_to[static_cast<std::size_t>(d.to)]},
+                        chain_.route_, taken);
       d.fabric = static_cast<std::uint16_t>(first + static_cast<std::size_t>(choice.fabric));
       taken.add(*world_.fabrics()[d.fabric], choice.protocol, d.shape->bytes());
       d.protocol = static_cast<std::uint16_t>(choice.protocol);

@@ -1,5 +1,6 @@
 #include "route/choose.hpp"
 
+#include <algorithm>
 #include <cstdlib>
 #include <limits>
 
@@ -21,6 +22,10 @@ double rank_by(const Candidate& candidate) {
   return candidate.predicted_us.value_or(std::numeric_limits<double>::max());
 }
 
+// Of channels that a measured table puts so close, the first: protocols that move bytes once come before those that do it twice,
+// and leave more of the caches to the program.
+double as_good_as_equal(const Costs& costs) { return costs.path().empty() ? 1 : 1.05; }
+
 }  // namespace
 
 std::string effective_override(const std::string& asked) {
@@ -28,41 +33,46 @@ std::string effective_override(const std::string& asked) {
   return forced != nullptr && *forced != '\0' ? forced : asked;
 }
 
-std::vector<Candidate> candidates(Fabrics fabrics, const Costs& costs, int target, const base::Shape& shape,
+std::vector<Candidate> candidates(Fabrics fabrics, const Costs& costs, const Put& put,
                                   const std::string& override_name, const Taken& taken) {
   std::vector<Candidate> all;
   for (std::size_t f = 0; f < fabrics.size(); ++f) {
     const fabric::Fabric& fabric = *fabrics[f];
-    if (!fabric.reaches(target)) continue;
+    if (!fabric.reaches(put.target)) continue;
     const auto protocols = fabric.protocols();
     for (std::size_t p = 0; p < protocols.size(); ++p) {
       if (!matches(override_name, fabric.name(), protocols[p])) continue;
-      if (!fabric.carries(static_cast<int>(p), target)) continue;
+      if (!fabric.carries(static_cast<int>(p), put.target)) continue;
       all.push_back({{static_cast<int>(f), static_cast<int>(p)},
                      fmt::format("{}/{}", fabric.name(), protocols[p]),
-                     costs.predict_us(fabric, p, target, shape),
-                     fabric.accepts(static_cast<int>(p), shape, taken.on(fabric, static_cast<int>(p)))});
+                     costs.predict_us(fabric, p, put.target, put.shape, put.puts),
+                     fabric.accepts(static_cast<int>(p), put.shape, taken.on(fabric, static_cast<int>(p)))});
     }
   }
   return all;
 }
 
-Choice choose(Fabrics fabrics, const Costs& costs, int target, const base::Shape& shape,
-              const std::string& override_name, const Taken& taken) {
-  const std::vector<Candidate> all = candidates(fabrics, costs, target, shape, override_name, taken);
+Choice choose(Fabrics fabrics, const Costs& costs, const Put& put, const std::string& override_name,
+              const Taken& taken) {
+  const std::vector<Candidate> all = candidates(fabrics, costs, put, override_name, taken);
   if (all.empty()) {
     std::string known;
-    for (const Candidate& c : candidates(fabrics, costs, target, shape, {}))
+    for (const Candidate& c : candidates(fabrics, costs, put, {}))
       known += (known.empty() ? "" : ", ") + c.channel;
     base::fail(Errc::invalid_argument, "route '{}' names no channel that reaches rank {}; there are {}",
-               override_name, target, known);
+               override_name, put.target, known);
   }
-  const Candidate* best = nullptr;
-  for (const Candidate& candidate : all) {
-    if (override_name.empty() && !candidate.has_room) continue;
-    if (best == nullptr || rank_by(candidate) < rank_by(*best)) best = &candidate;
-  }
-  return (best != nullptr ? *best : all.front()).choice;
+  const auto eligible = [&](const Candidate& candidate) {
+    return candidate.has_room || !override_name.empty();
+  };
+  double least = std::numeric_limits<double>::infinity();
+  for (const Candidate& candidate : all)
+    if (eligible(candidate)) least = std::min(least, rank_by(candidate));
+  const double most = as_good_as_equal(costs) * least;
+  const auto chosen = std::find_if(all.begin(), all.end(), [&](const Candidate& candidate) {
+    return eligible(candidate) && rank_by(candidate) <= most;
+  });
+  return (chosen != all.end() ? *chosen : all.front()).choice;
 }
 
 std::string describe(const base::Shape& shape) {
@@ -73,11 +83,11 @@ std::string describe(const base::Shape& shape) {
   return fmt::format("{} runs of {} bytes", counts, shape.run);
 }
 
-std::string explain(Fabrics fabrics, const Costs& costs, int target, const base::Shape& shape, Choice chosen,
+std::string explain(Fabrics fabrics, const Costs& costs, const Put& put, Choice chosen,
                     const std::string& override_name) {
   std::string channel, predicted = "no prediction", next;
   double chosen_us = 0, next_us = std::numeric_limits<double>::max();
-  for (const Candidate& c : candidates(fabrics, costs, target, shape, {})) {
+  for (const Candidate& c : candidates(fabrics, costs, put, {})) {
     if (c.choice.fabric == chosen.fabric && c.choice.protocol == chosen.protocol) {
       channel = c.channel;
       chosen_us = c.predicted_us.value_or(0);
@@ -87,7 +97,9 @@ std::string explain(Fabrics fabrics, const Costs& costs, int target, const base:
       next = fmt::format("{} {:.2f} us", c.channel, next_us);
     }
   }
-  std::string reason = next_us < chosen_us ? "no room for " + next : "next best " + next;
+  std::string reason = "next best " + next;
+  if (next_us < chosen_us)
+    reason = (chosen_us <= as_good_as_equal(costs) * next_us ? "as good as " : "no room for ") + next;
   if (next.empty()) reason = "the only channel";
   if (!override_name.empty()) reason = fmt::format("forced by route '{}'", override_name);
   return fmt::format("{}, {} ({})", channel, predicted, reason);

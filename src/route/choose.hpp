@@ -41,10 +41,17 @@ class Taken {
   std::map<std::pair<const fabric::Fabric*, int>, std::uint64_t> bytes_;
 };
 
-// The cheapest channel that reaches `target` and has room. Throws Error{invalid_argument} when the override names none that
+// A put of a chain, as its cost depends on it.
+struct Put {
+  int target;
+  base::Shape shape;
+  std::size_t puts = 1;  // of the chain to the same rank
+};
+
+// The cheapest channel that reaches the target and has room. Throws Error{invalid_argument} when the override names none that
 // does.
-Choice choose(std::span<const std::unique_ptr<fabric::Fabric>> fabrics, const Costs& costs, int target,
-              const base::Shape& shape, const std::string& override_name, const Taken& taken = {});
+Choice choose(std::span<const std::unique_ptr<fabric::Fabric>> fabrics, const Costs& costs, const Put& put,
+              const std::string& override_name, const Taken& taken = {});
 
 // A channel that reaches a rank, and what a put of some shape would take on it.
 struct Candidate {
@@ -56,14 +63,14 @@ struct Candidate {
 
 // Every one, in the order of the fabrics; those alone that `override_name` names, unless it is empty.
 std::vector<Candidate> candidates(std::span<const std::unique_ptr<fabric::Fabric>> fabrics,
-                                  const Costs& costs, int target, const base::Shape& shape,
-                                  const std::string& override_name, const Taken& taken = {});
+                                  const Costs& costs, const Put& put, const std::string& override_name,
+                                  const Taken& taken = {});
 
 // The layout in words: "block", "4096 runs of 8 bytes" or, with an outer loop, "64 x 32 runs of 16 bytes".
 std::string describe(const base::Shape& shape);
 
 // Why: the channel, its predicted time and the next best one's.
-std::string explain(std::span<const std::unique_ptr<fabric::Fabric>> fabrics, const Costs& costs, int target,
-                    const base::Shape& shape, Choice chosen, const std::string& override_name);
+std::string explain(std::span<const std::unique_ptr<fabric::Fabric>> fabrics, const Costs& costs,
+                    const Put& put, Choice chosen, const std::string& override_name);
 
 }  // namespace tca::route

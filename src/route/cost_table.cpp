@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
 #include <cstdlib>
 #include <tuple>
 
@@ -24,7 +25,8 @@ constexpr double near_ns = 100;
 // two faces (`tca bench halo --route ...`). What decides is how often a cache line crosses between the cores: a
 // strided store makes each line cross twice for a few bytes of it; a staged one packs them into full lines that long moves take
 // over whole, but walks the strided side once more on each core, which does not pay when lines cross quickly. A block is staged
-// while latency counts, with one signal a step where the others take two, and stored once its bytes do.
+// while latency counts, with one signal a step where the others take two, and stored once its bytes do; alone it is stored sooner,
+// because what two such puts share (the wait for a partner's stores) is what makes staging pay.
 constexpr std::array table{
     // near: AMD EPYC (Zen 5), crossing 65 ns
     // fabric, protocol, distance, layout, from bytes, setup us, ns a run, ns a byte
@@ -52,7 +54,9 @@ constexpr std::array table{
     // far: AMD EPYC (Zen 5), two cores that share no cache, crossing 280 ns
     Cost{"shm", "staged", far, block, 0, 0.10, 0, 0.21},
     Cost{"shm", "staged", far, block, 17, 0.25, 0, 0.12},
-    Cost{"shm", "staged", far, block, 4096, 0.25, 0, 0.075},
+    Cost{"shm", "staged", far, block, 1025, 0.36, 0, 0.40},
+    Cost{"shm", "staged", far, block, 1025, 0.25, 0, 0.12, Spacing::any, 0, 2},
+    Cost{"shm", "staged", far, block, 4096, 0.25, 0, 0.075, Spacing::any, 0, 2},
     Cost{"shm", "direct", far, block, 0, 0.35, 0, 0.30},
     Cost{"shm", "direct", far, block, 4096, 0.80, 0, 0.065},
     Cost{"shm", "direct", far, block, 65536, 1.00, 0, 0.026},
@@ -122,7 +126,35 @@ constexpr std::array table{
     Cost{"mpi", "staged", near, stride, 0, 9.5, 1, 0.31},
 };
 
+// AMD EPYC (Zen 4), crossing 60 ns: large faces of long rows are best staged there, of elements best pulled.
+constexpr std::array zen4_table{
+    Cost{"shm", "staged", near, block_stride, 65536, 0, 0, 0.11},
+    Cost{"shm", "direct", near, block_stride, 65536, 0, 0, 0.25},
+    Cost{"shm", "pull", near, block_stride, 65536, 0, 0, 0.20},
+
+    Cost{"shm", "staged", near, stride, 16384, 0, 6.6, 0},
+    Cost{"shm", "direct", near, stride, 16384, 0, 5.4, 0},
+    Cost{"shm", "pull", near, stride, 16384, 0, 2.9, 0},
+};
+
+// Intel Xeon, crossing 140 ns: elements of large faces are best moved once.
+constexpr std::array xeon_table{
+    Cost{"shm", "staged", far, stride, 65536, 0, 9.2, 0},
+    Cost{"shm", "direct", far, stride, 65536, 0, 6.0, 0},
+    Cost{"shm", "pull", far, stride, 65536, 0, 5.9, 0},
+};
+
 }  // namespace
+
+Processor processor_of(std::string_view hardware) {
+  if (hardware.find("Xeon") != std::string_view::npos) return Processor::xeon;
+  constexpr std::string_view family = ", family 25 model ";
+  int model = 0;
+  if (const auto at = hardware.find(family); at != std::string_view::npos && hardware.starts_with("AMD EPYC"))
+    std::from_chars(hardware.data() + at + family.size(), hardware.data() + hardware.size(), model);
+  // Genoa, and Bergamo and Siena; the family's other servers are Zen 3.
+  return model / 16 == 1 || model / 16 == 10 ? Processor::zen4 : Processor::other;
+}
 
 std::string_view to_string(LayoutClass layout) {
   switch (layout) {
@@ -210,20 +242,32 @@ double Cost::predict_us(const base::Shape& shape) const {
 
 std::span<const Cost> builtin_costs() { return table; }
 
+std::span<const Cost> builtin_costs(Processor processor) {
+  switch (processor) {
+    case Processor::zen4:
+      return zen4_table;
+    case Processor::xeon:
+      return xeon_table;
+    case Processor::other:
+      break;
+  }
+  return {};
+}
+
 const Cost* find_cost(std::span<const Cost> costs, std::string_view fabric, std::string_view protocol,
-                      Distance distance, const base::Shape& shape) {
+                      Distance distance, const base::Shape& shape, std::size_t puts) {
   // Where nobody has measured sub-arrays, short runs cost by the run, in whatever loops they sit.
   const LayoutClass layout = classify(shape), otherwise = layout == subarray ? stride : layout;
   const Spacing apart = spacing(shape);
   const std::uint64_t bytes = shape.bytes();
   const auto closer = [&](const Cost& a, const Cost& b) {
-    return std::tuple(a.layout == layout, a.spacing != Spacing::any, a.from_run, a.from_bytes) >
-           std::tuple(b.layout == layout, b.spacing != Spacing::any, b.from_run, b.from_bytes);
+    return std::tuple(a.layout == layout, a.spacing != Spacing::any, a.from_puts, a.from_run, a.from_bytes) >
+           std::tuple(b.layout == layout, b.spacing != Spacing::any, b.from_puts, b.from_run, b.from_bytes);
   };
   const Cost* best = nullptr;
   for (const Cost& cost : costs) {
     const bool fits = cost.distance == distance && (cost.layout == layout || cost.layout == otherwise) &&
-                      cost.from_bytes <= bytes && cost.from_run <= shape.run &&
+                      cost.from_bytes <= bytes && cost.from_run <= shape.run && cost.from_puts <= puts &&
                       (cost.spacing == apart || cost.spacing == Spacing::any) && cost.fabric == fabric &&
                       cost.protocol == protocol;
     if (fits && (best == nullptr || closer(cost, *best))) best = &cost;

@@ -35,8 +35,8 @@ std::string_view to_string(Spacing spacing);
 // Of the side that is spaced worse; dense for a block.
 Spacing spacing(const base::Shape& shape);
 
-// One piece of a channel's cost: valid from runs of `from_run` bytes and `from_bytes` in all on, up to the next piece of the
-// same channel, distance, class and spacing.
+// One piece of a channel's cost: valid from `from_puts` puts of a chain to the same rank, runs of `from_run` bytes and
+// `from_bytes` in all on, up to the next piece of the same channel, distance, class and spacing.
 struct Cost {
   std::string_view fabric;
   std::string_view protocol;
@@ -48,14 +48,23 @@ struct Cost {
   double ns_per_byte;
   Spacing spacing = Spacing::any;
   std::uint64_t from_run = 0;
+  std::uint64_t from_puts = 1;
 
   double predict_us(const base::Shape& shape) const;
 };
 
-std::span<const Cost> builtin_costs();
+// For which the built-in costs have pieces of their own.
+enum class Processor { other, zen4, xeon };
 
-// The piece that covers `shape`, or null when the table does not know the channel.
+// By what route::hardware() says.
+Processor processor_of(std::string_view hardware);
+
+// Those that hold for every processor. Before them, where one of its pieces covers a put, come the processor's own.
+std::span<const Cost> builtin_costs();
+std::span<const Cost> builtin_costs(Processor processor);
+
+// The piece that covers one of `puts` puts of `shape`, or null when the table does not know the channel.
 const Cost* find_cost(std::span<const Cost> table, std::string_view fabric, std::string_view protocol,
-                      Distance distance, const base::Shape& shape);
+                      Distance distance, const base::Shape& shape, std::size_t puts);
 
 }  // namespace tca::route

@@ -3,9 +3,9 @@
 namespace tca::route {
 
 std::optional<double> Costs::predict_us(const fabric::Fabric& fabric, std::size_t protocol, int target,
-                                        const base::Shape& shape) const {
+                                        const base::Shape& shape, std::size_t puts) const {
   if (const auto own = fabric.predict_us(static_cast<int>(protocol), rank_, target, shape)) return own;
-  return predict_us(fabric, protocol, distance_to(fabric, target), shape);
+  return predict_us(fabric, protocol, distance_to(fabric, target), shape, puts);
 }
 
 Distance Costs::distance_to(const fabric::Fabric& fabric, int target) const {
@@ -16,13 +16,14 @@ Distance Costs::distance_to(const fabric::Fabric& fabric, int target) const {
 }
 
 std::optional<double> Costs::predict_us(const fabric::Fabric& fabric, std::size_t protocol, Distance distance,
-                                        const base::Shape& shape) const {
+                                        const base::Shape& shape, std::size_t puts) const {
   const std::string_view name = fabric.name(), how = fabric.protocols()[protocol];
-  const Cost* cost = find_cost(measured_.pieces(name, how), name, how, distance, shape);
+  const Cost* cost = find_cost(measured_.pieces(name, how), name, how, distance, shape, puts);
   if (cost == nullptr && !measured(fabric, distance)) {
-    const Cost* const exact = find_cost(builtin_costs(), name, how, distance, shape);
+    cost = find_cost(builtin_costs(processor_), name, how, distance, shape, puts);
+    if (cost == nullptr) cost = find_cost(builtin_costs(), name, how, distance, shape, puts);
     // For what it has not at this distance, a near rank stands in.
-    cost = exact != nullptr ? exact : find_cost(builtin_costs(), name, how, Distance::near, shape);
+    if (cost == nullptr) cost = find_cost(builtin_costs(), name, how, Distance::near, shape, puts);
   }
   return cost != nullptr ? std::optional(cost->predict_us(shape)) : std::nullopt;
 }

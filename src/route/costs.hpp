@@ -19,19 +19,22 @@ class Costs {
   explicit Costs(int rank = 0, std::vector<bool> neighbours = {})
       : rank_(rank), neighbours_(std::move(neighbours)) {}
 
+  // Whose the built-in costs are to be; all ranks name the same, since collectives must choose alike.
+  void assume(Processor processor) { processor_ = processor; }
+
   // From now on `table`, which comes from the file `path`, decides where it can.
   void use(TuningTable table, std::string path) {
     measured_ = std::move(table);
     path_ = std::move(path);
   }
 
-  // Of one put of this rank; nothing when no table knows the channel.
+  // Of one of `puts` puts of this rank in a step; nothing when no table knows the channel.
   std::optional<double> predict_us(const fabric::Fabric& fabric, std::size_t protocol, int target,
-                                   const base::Shape& shape) const;
+                                   const base::Shape& shape, std::size_t puts) const;
 
   // The same between ranks so far apart, whichever they are.
   std::optional<double> predict_us(const fabric::Fabric& fabric, std::size_t protocol, Distance distance,
-                                   const base::Shape& shape) const;
+                                   const base::Shape& shape, std::size_t puts) const;
 
   // How far `target` is: by the time that a line takes to cross, where the fabric measures it; otherwise ranks of the same
   // sub-cluster are near, and others far.
@@ -49,6 +52,7 @@ class Costs {
  private:
   int rank_;
   std::vector<bool> neighbours_;
+  Processor processor_ = Processor::other;
   TuningTable measured_;
   std::string path_;
 };

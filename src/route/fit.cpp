@@ -137,6 +137,11 @@ std::set<std::uint64_t> runs_of(const Samples& samples) {
   return all;
 }
 
+// From how many puts on a piece holds that describes a sample.
+std::uint64_t puts_of(const Sample& sample) {
+  return sample.layout == LayoutClass::block ? static_cast<std::uint64_t>(sample.puts) : 1;
+}
+
 // A channel's samples of one layout, spacing and distance, with runs of one length or of two neighbouring ones.
 class Strip {
  public:
@@ -183,7 +188,7 @@ class Strip {
     const Sample& of = samples_.front();
     table.add({of.fabric, of.protocol, of.distance, of.layout, from_bytes, line.setup_us - crossing_us,
                1e3 * line.us_per_run, 1e3 * line.us_per_byte,
-               of.layout == LayoutClass::block ? Spacing::any : of.spacing, from_run_});
+               of.layout == LayoutClass::block ? Spacing::any : of.spacing, from_run_, puts_of(of)});
   }
 
   // By a line, of a size that was measured; the mean where it was with runs of two lengths.
@@ -223,11 +228,11 @@ void fit_strips(const Samples& samples, double crossing_us, TuningTable& table) 
 
 void fit(std::span<const Sample> samples, const std::function<double(Distance)>& crossing_us,
          TuningTable& table) {
-  using Key = std::tuple<std::string, std::string, Distance, LayoutClass, Spacing>;
+  using Key = std::tuple<std::string, std::string, Distance, LayoutClass, Spacing, std::uint64_t>;
   std::map<Key, Samples> groups;
   for (const Sample& s : samples) {
     const Spacing apart = s.layout == LayoutClass::block ? Spacing::any : s.spacing;
-    groups[{s.fabric, s.protocol, s.distance, s.layout, apart}].push_back(s);
+    groups[{s.fabric, s.protocol, s.distance, s.layout, apart, puts_of(s)}].push_back(s);
   }
   // No channel's cost may come out as nothing, or they could not be told apart.
   std::map<Distance, double> least;

@@ -248,6 +248,7 @@ Costs agree_on_costs(fabric::Control& control, std::span<const std::unique_ptr<f
     voices.push_back(std::move(voice));
   }
   refuse_differences(voices);
+  costs.assume(processor_of(voices[0].hardware));
   if (voices[0].table.empty()) return costs;
   if (control.rank() == 0) tell_of_other_hardware(voices);
   costs.use(TuningTable::parse(voices[0].table), voices[0].path);

@@ -18,7 +18,7 @@ namespace {
 
 using base::fail;
 
-constexpr std::int64_t format_version = 2;
+constexpr std::int64_t format_version = 3;
 
 constexpr std::array distances{Distance::self, Distance::near, Distance::far};
 constexpr std::array layouts{LayoutClass::block, LayoutClass::block_stride, LayoutClass::stride,
@@ -90,17 +90,22 @@ void read_piece(const toml::node& node, Cost piece, TuningTable& table) {
   table.add(piece);
 }
 
-// A channel's costs at one distance: for each "layout spacing" its pieces.
+// What pieces for two puts or more have behind their layout.
+constexpr std::string_view pair = "pair";
+
+// A channel's costs at one distance: for each "layout spacing", or "block pair", its pieces.
 void read_layouts(const toml::table& of_layouts, Cost piece, TuningTable& table) {
   for (const auto& [key, node] : of_layouts) {
     const std::string_view name = key.str();
     const std::size_t space = std::min(name.find(' '), name.size());
     const auto layout = named(layouts, name.substr(0, space));
-    const auto apart = space == name.size() ? Spacing::any : named(spacings, name.substr(space + 1));
+    const std::string_view rest = space == name.size() ? std::string_view() : name.substr(space + 1);
+    const auto apart = rest.empty() || rest == pair ? Spacing::any : named(spacings, rest);
     const toml::array* rows = node.as_array();
     if (!layout || !apart || rows == nullptr) fail_at(node, fmt::format("there is no layout '{}'", name));
     piece.layout = *layout;
     piece.spacing = *apart;
+    piece.from_puts = rest == pair ? 2 : 1;
     for (const toml::node& row : *rows) read_piece(row, piece, table);
   }
 }
@@ -197,6 +202,7 @@ std::string TuningTable::text() const {
         if (piece.distance != distance) continue;
         std::string key(to_string(piece.layout));
         if (piece.spacing != Spacing::any) key += fmt::format(" {}", to_string(piece.spacing));
+        if (piece.from_puts > 1) key += fmt::format(" {}", pair);
         rows[key] += fmt::format("  [{}, {}, {:.5g}, {:.5g}, {:.5g}],\n", piece.from_run, piece.from_bytes,
                                  piece.setup_us, piece.ns_per_run, piece.ns_per_byte);
       }

@@ -39,9 +39,13 @@ class Named(WorldTest):
     def all_ranks(self, size=3):
         return [self.rank(rank, size, "ring", "--steps", "30") for rank in range(size)]
 
+    @staticmethod
+    def abi_of(program):
+        return int(subprocess.run([program, "abi"], capture_output=True, check=True).stdout)
+
     def header(self, ranks=3, abi=None, creator=1, magic=MAGIC):
         if abi is None:
-            abi = int(subprocess.run([PROGRAM, "abi"], capture_output=True, check=True).stdout)
+            abi = self.abi_of(PROGRAM)
         namespace = os.stat("/proc/self/ns/pid").st_ino
         return struct.pack("<QIiiI20siI204s", magic, abi, ranks, creator, namespace, b"9.8.7", 0, 0, b"")
 
@@ -177,7 +181,7 @@ class Named(WorldTest):
         second.says("is up")
 
     def test_another_version_by_hand(self):
-        abi = int(subprocess.run([PROGRAM, "abi"], capture_output=True, check=True).stdout)
+        abi = self.abi_of(PROGRAM)
         with self.live(self.header(abi=12345)) as file:
             both = rf"rank [12] runs OpenTCA .*interface {abi:#x}.* rank 0 set it up with OpenTCA 9.8.7 .interface 0x3039"
             for process in [self.rank(rank, 3, "ring") for rank in (1, 2)]:
@@ -190,10 +194,10 @@ class Named(WorldTest):
         for odd in range(3):
             with self.subTest(odd):
                 programs = [OTHER if rank == odd else PROGRAM for rank in range(3)]
+                refused, first = self.abi_of(programs[2 if odd == 0 else odd]), self.abi_of(programs[0])
                 named = [self.rank(rank, 3, "ring", program=programs[rank]) for rank in range(3)]
                 for process in named + self.ranks(3, "ring", programs=programs):
-                    self.assert_ends(process, INCOMPATIBLE, "interface 0x3.* rank 0 set it up .*interface 0x9" if odd == 0
-                                     else "interface 0x9.* rank 0 set it up .*interface 0x3")  # fmt: skip
+                    self.assert_ends(process, INCOMPATIBLE, f"interface {refused:#x}.* rank 0 set it up .*interface {first:#x}")
                     self.assertIn("start every rank from the same build", process.text())
                 self.assert_nothing_left()
 

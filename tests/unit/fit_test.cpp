@@ -32,8 +32,9 @@ base::Shape shape_of(const Sample& s) {
   return shape;
 }
 
-double cost(const TuningTable& table, const Sample& s) {
-  const Cost* piece = route::find_cost(table.pieces("shm", "pull"), "shm", "pull", s.distance, shape_of(s));
+double cost(const TuningTable& table, const Sample& s, std::size_t puts = 1) {
+  const Cost* piece =
+      route::find_cost(table.pieces("shm", "pull"), "shm", "pull", s.distance, shape_of(s), puts);
   return piece != nullptr ? piece->predict_us(shape_of(s)) : -1;
 }
 
@@ -151,6 +152,25 @@ TEST(Fit, ASampleWithinItsNoiseDoesNotBendTheLine) {
   fit(samples, table);
   EXPECT_NEAR(cost(table, samples.back()), 60, 3);
   EXPECT_NEAR(cost(table, samples[10]) / samples[10].us, 1, 0.05);
+}
+
+TEST(Fit, BlocksCostOtherwiseAloneThanInPairs) {
+  std::vector<Sample> samples;
+  for (const std::uint64_t bytes : {1024U, 4096U, 16384U}) {
+    for (const int puts : {1, 2}) {
+      samples.push_back(sample(LayoutClass::block, bytes, 1, 2e-3 / puts * static_cast<double>(bytes)));
+      samples.back().puts = puts;
+    }
+  }
+  TuningTable table;
+  route::fit(
+      samples, [](Distance) { return 0.0; }, table);
+  const TuningTable read = TuningTable::parse(table.text());
+  for (const TuningTable* one : std::initializer_list<const TuningTable*>{&table, &read}) {
+    EXPECT_NEAR(cost(*one, samples[2], 1), 8.192, 0.01);
+    EXPECT_NEAR(cost(*one, samples[2], 2), 4.096, 0.01);
+    EXPECT_NEAR(cost(*one, samples[2], 6), 4.096, 0.01);
+  }
 }
 
 }  // namespace

@@ -50,8 +50,9 @@ class RouteTest : public testing::Test {
         std::make_unique<NamedFabric>("shm", std::vector<std::string_view>{"direct", "pull", "staged"}, 7));
     fabrics.push_back(std::make_unique<NamedFabric>("odd", std::vector<std::string_view>{"first", "second"}));
   }
-  std::string chosen(int target, const Shape& shape, const std::string& asked = {}) const {
-    const route::Choice choice = route::choose(fabrics, costs, target, shape, asked);
+  std::string chosen(int target, const Shape& shape, const std::string& asked = {},
+                     std::size_t puts = 1) const {
+    const route::Choice choice = route::choose(fabrics, costs, {target, shape, puts}, asked);
     const fabric::Fabric& fabric = *fabrics[static_cast<std::size_t>(choice.fabric)];
     return fmt::format("{}/{}", fabric.name(), fabric.protocols()[static_cast<std::size_t>(choice.protocol)]);
   }
@@ -80,7 +81,7 @@ TEST_F(RouteTest, CostsComeInPieces) {
                             {"f", "q", Distance::near, LayoutClass::block, 0, 9, 9, 9},
                             {"f", "p", Distance::far, LayoutClass::block, 0, 3, 0, 1}};
   const auto find = [&](const char* protocol, const Shape& shape, Distance distance = Distance::near) {
-    return route::find_cost(table, "f", protocol, distance, shape);
+    return route::find_cost(table, "f", protocol, distance, shape, 1);
   };
   const Shape below = base::pair_up(block(999), block(999), 1),
               at = base::pair_up(block(1000), block(1000), 1);
@@ -136,7 +137,7 @@ TEST_F(RouteTest, APieceForASpacingComesBeforeOneForAnyAndLongerRunsBeforeShorte
   const auto us = [&](std::int64_t runs, std::int64_t run, std::int64_t pitch) {
     const Layout layout = block_stride(runs, run, pitch);
     const Shape shape = base::pair_up(layout, layout, 1);
-    const route::Cost* cost = route::find_cost(table, "f", "p", Distance::near, shape);
+    const route::Cost* cost = route::find_cost(table, "f", "p", Distance::near, shape, 1);
     return cost != nullptr ? cost->setup_us : 0;
   };
   EXPECT_EQ(us(4, 64, 512), 1);
@@ -179,11 +180,47 @@ TEST_F(RouteTest, EveryChannelOfShmHasACostForEveryLayout) {
   for (const Shape& shape : shapes) {
     for (const char* protocol : {"direct", "pull", "staged"}) {
       for (const Distance distance : {Distance::near, Distance::far}) {
-        EXPECT_NE(route::find_cost(route::builtin_costs(), "shm", protocol, distance, shape), nullptr)
+        EXPECT_NE(route::find_cost(route::builtin_costs(), "shm", protocol, distance, shape, 1), nullptr)
             << protocol;
       }
     }
   }
+}
+
+TEST(Processors, AreToldByWhatTheHardwareSays) {
+  using route::Processor, route::processor_of;
+  EXPECT_EQ(processor_of("AMD EPYC, family 25 model 17 stepping 1, 2 CPUs"), Processor::zen4);
+  EXPECT_EQ(processor_of("AMD EPYC 9754 128-Core Processor, family 25 model 160 stepping 2"),
+            Processor::zen4);
+  EXPECT_EQ(processor_of("AMD EPYC 7763 64-Core Processor, family 25 model 1 stepping 1"), Processor::other);
+  EXPECT_EQ(processor_of("AMD EPYC, family 26 model 2 stepping 1, 2 CPUs"), Processor::other);
+  EXPECT_EQ(processor_of("Intel(R) Xeon(R) Processor, family 6 model 167 stepping 1"), Processor::xeon);
+  EXPECT_EQ(processor_of("aarch64, implementer 0x41 part 0xd4f"), Processor::other);
+}
+
+// A column of 128^3 doubles, and of 32^3; rows of 128^3.
+TEST_F(RouteTest, KnowsWhatAProcessorIsBadAt) {
+  const Shape large = base::pair_up(stride(16384, 128), stride(16384, 128), 8);
+  const Shape small = base::pair_up(stride(1024, 32), stride(1024, 32), 8);
+  static_cast<NamedFabric&>(*fabrics[0]).crossing = 140;
+  EXPECT_EQ(chosen(0, large), "shm/staged");
+  costs.assume(route::Processor::xeon);
+  EXPECT_EQ(chosen(0, large), "shm/pull");
+  EXPECT_EQ(chosen(0, small), "shm/staged");
+
+  const Shape rows = base::pair_up(block_stride(128, 128, 16384), block_stride(128, 128, 16384), 8);
+  static_cast<NamedFabric&>(*fabrics[0]).crossing = 60;
+  EXPECT_EQ(chosen(0, rows), "shm/direct");
+  costs.assume(route::Processor::zen4);
+  EXPECT_EQ(chosen(0, rows), "shm/staged");
+}
+
+TEST_F(RouteTest, WeighsWhatPutsToTheSameRankShare) {
+  const Shape face = base::pair_up(block(4096), block(4096), 8), few = base::pair_up(block(64), block(64), 8);
+  static_cast<NamedFabric&>(*fabrics[0]).crossing = 140;
+  EXPECT_EQ(chosen(0, few, {}, 1), "shm/staged");
+  EXPECT_EQ(chosen(0, face, {}, 1), "shm/direct");
+  EXPECT_EQ(chosen(0, face, {}, 2), "shm/staged");
 }
 
 TEST_F(RouteTest, TakesTheCheapest) {
@@ -218,7 +255,7 @@ TEST_F(RouteTest, CountsWhatAChainHasTakenAlready) {
   shm.room = 2 * word.bytes();
   route::Taken taken;
   const auto next = [&] {
-    const route::Choice choice = route::choose(fabrics, costs, 0, word, {}, taken);
+    const route::Choice choice = route::choose(fabrics, costs, {0, word}, {}, taken);
     taken.add(shm, choice.protocol, word.bytes());
     return shm.protocols()[static_cast<std::size_t>(choice.protocol)];
   };
@@ -257,11 +294,11 @@ TEST_F(RouteTest, TheEnvironmentWins) {
 }
 
 TEST_F(RouteTest, ExplainsItsChoice) {
-  EXPECT_TRUE(says(route::explain(fabrics, costs, 0, word, {0, 2}, {}),
+  EXPECT_TRUE(says(route::explain(fabrics, costs, {0, word}, {0, 2}, {}),
                    {"shm/staged, predicted 0.", " us", "next best shm/"}));
-  EXPECT_TRUE(
-      says(route::explain(fabrics, costs, 0, word, {0, 1}, "pull"), {"shm/pull", "forced by route 'pull'"}));
-  EXPECT_TRUE(says(route::explain(fabrics, costs, 7, word, {1, 0}, {}),
+  EXPECT_TRUE(says(route::explain(fabrics, costs, {0, word}, {0, 1}, "pull"),
+                   {"shm/pull", "forced by route 'pull'"}));
+  EXPECT_TRUE(says(route::explain(fabrics, costs, {7, word}, {1, 0}, {}),
                    {"odd/first, no prediction", "the only channel"}));
   EXPECT_EQ(route::describe(word), "block");
   EXPECT_EQ(route::describe(base::pair_up(stride(10, 2), stride(10, 2), 4)), "10 runs of 4 bytes");

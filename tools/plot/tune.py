@@ -8,7 +8,7 @@ from frame import OURS, THEIRS, frame, save
 from matplotlib.ticker import FuncFormatter, NullLocator
 
 COLORS = (OURS, *THEIRS)
-NEEDED = {"fabric", "protocol", "layout", "bytes", "median_us", "distance", "run_bytes", "table_us"}
+NEEDED = {"fabric", "protocol", "layout", "bytes", "median_us", "distance", "run_bytes", "table_us", "puts"}
 MOST_PANELS = 24
 
 
@@ -45,7 +45,7 @@ def read(paths):
 def kind_of(record):
     """What a panel shows: one length of runs at one distance apart, over all sizes."""
     if record["layout"] == "block":
-        return (record["distance"], "block", 0, 0)
+        return (record["distance"], "block" if record["puts"] == 1 else "pairs of blocks", 0, 0)
     return (record["distance"], record["layout"], record["run_bytes"], record.get("pitch_bytes", 0))
 
 
@@ -70,7 +70,7 @@ def draw_panel(axes, kind, records, colors):
     best = {}
     for channel, color in colors.items():
         points = sorted(
-            (record["bytes"], record["median_us"], record["table_us"])
+            (record["bytes"] / record["puts"], record["median_us"] / record["puts"], record["table_us"])
             for record in records
             if f"{record['fabric']}/{record['protocol']}" == channel
         )
@@ -114,7 +114,7 @@ def draw(paths, output, title):
     for panel, kind in zip(axes.flat, chosen):
         draw_panel(panel, kind, panels[kind], colors)
     axes.flat[0].legend(fontsize=7, frameon=False)
-    figure.supylabel("µs beyond the step without the exchange", fontsize=9)
+    figure.supylabel("µs a put, beyond the step without the exchange", fontsize=9)
     figure.suptitle(title or "Measured (dots), the tuning table, which leaves the signal out (lines), and where the route changes (dashes)")
     figure.supxlabel(str(records[0].get("hardware", "")), fontsize=8, color="#666666")
     save(figure, output)

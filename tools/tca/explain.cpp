@@ -21,6 +21,7 @@ namespace {
 struct ExplainOptions {
   int ranks = 2;
   int to = 1;
+  std::size_t puts = 1;
   std::string fabric, machine, route;
   bench::PutShape shape{8, 1, 0};
   Bind bind = Bind::automatic;
@@ -33,7 +34,8 @@ void check(const ExplainOptions& options) {
     refuse("--to {}: there are the ranks 0 to {}", options.to, options.ranks - 1);
   check_machine(options.fabric, options.machine);
   const bench::PutShape& shape = options.shape;
-  if (shape.run < 1 || shape.runs < 1) refuse("--run and --runs must be at least 1");
+  if (shape.run < 1 || shape.runs < 1 || options.puts < 1)
+    refuse("--run, --runs and --puts must be at least 1");
   if (shape.runs > 1 && shape.pitch < shape.run)
     refuse("--pitch {}: runs of {} bytes must begin at least as far apart", shape.pitch, shape.run);
 }
@@ -51,16 +53,17 @@ std::string where(const World& world, const ExplainOptions& options) {
 
 void print(const World& world, const ExplainOptions& options) {
   const core::WorldState& state = core::WorldState::of(world);
-  const base::Shape shape = shape_of(options.shape);
+  const route::Put put{options.to, shape_of(options.shape), options.puts};
+  const base::Shape& shape = put.shape;
   const std::string route = route::effective_override(options.route);
-  const route::Choice chosen = route::choose(state.fabrics(), state.costs(), options.to, shape, route);
+  const route::Choice chosen = route::choose(state.fabrics(), state.costs(), put, route);
   std::string layout = route::describe(shape);
   if (shape.loop_count > 0)
     layout += fmt::format(", {} apart ({})", options.shape.pitch, route::to_string(route::spacing(shape)));
   fmt::print("{} bytes, {}, from rank 0 {}\n", shape.bytes(), layout, where(world, options));
   const std::string& path = state.costs().path();
   fmt::print("costs by {}{}\n", state.costs().origin(), path.empty() ? "" : ", " + path);
-  for (const route::Candidate& c : route::candidates(state.fabrics(), state.costs(), options.to, shape, {})) {
+  for (const route::Candidate& c : route::candidates(state.fabrics(), state.costs(), put, {})) {
     const bool taken = c.choice.fabric == chosen.fabric && c.choice.protocol == chosen.protocol;
     std::string note = c.has_room ? "" : "no room for one more";
     if (taken)
@@ -68,8 +71,7 @@ void print(const World& world, const ExplainOptions& options) {
     fmt::print("  {:<18}{:>14}   {}\n", c.channel,
                c.predicted_us ? fmt::format("{:.3f} us", *c.predicted_us) : "not known", note);
   }
-  fmt::print("rank 0 takes {}\n",
-             route::explain(state.fabrics(), state.costs(), options.to, shape, chosen, route));
+  fmt::print("rank 0 takes {}\n", route::explain(state.fabrics(), state.costs(), put, chosen, route));
 }
 
 int explain(const ExplainOptions& options) {
@@ -111,6 +113,7 @@ void add_explain(Subcommands& tca) {
   app.add_option("--pitch", options->shape.pitch, "Bytes from one row to the next");
   app.add_option("-n,--ranks", options->ranks, "How many ranks the world has")->capture_default_str();
   app.add_option("--to", options->to, "Whom rank 0 puts to")->capture_default_str();
+  app.add_option("--puts", options->puts, "How many puts its chain has to that rank")->capture_default_str();
   app.add_option("--route", options->route, "Force a channel, as a chain may");
   app.add_option("--fabric", options->fabric, "What carries the bytes: shm, or what this build has besides")
       ->envname("OPENTCA_FABRIC")

@@ -62,29 +62,37 @@ void check_before_launch(const TuneOptions& options) {
         options.ranks, usable_cores(), usable_cores() == 1 ? "" : "s", std::max(2, usable_cores()));
 }
 
-std::vector<SurveyPoint> tuning_points(World& world, const TuneOptions& options) {
-  std::vector<SurveyPoint> points;
+// Blocks are put alone as often as in pairs; faces across rows come in pairs.
+void add_with_all_puts(std::vector<bench::PutPoint>& points, bench::PutPoint point) {
+  points.push_back(point);
+  point.puts = 1;
+  if (point.shape.runs == 1) points.push_back(point);
+}
+
+std::vector<bench::PutPoint> tuning_points(World& world, const TuneOptions& options) {
+  std::vector<bench::PutPoint> points;
   std::size_t turn = 0;
   for (const int across : destinations(world))
     for (const bench::PutShape& shape : across == 0 ? own_grid() : tuning_grid())
-      if (turn++ % options.every == 0) points.push_back({shape, across});
+      if (turn++ % options.every == 0) add_with_all_puts(points, {shape, across});
   return points;
 }
 
 // One put in eight stays at home.
-std::vector<SurveyPoint> verifying_points(World& world, const TuneOptions& options) {
+std::vector<bench::PutPoint> verifying_points(World& world, const TuneOptions& options) {
   const std::vector<int> where = destinations(world);
-  std::vector<SurveyPoint> points;
+  std::vector<bench::PutPoint> points;
   std::size_t turn = 0;
   for (const bench::PutShape& shape : verifying_grid(options.seed, options.points)) {
     const std::size_t others = where.size() - 1;
-    points.push_back({shape, turn % 8 == 7 || others == 0 ? 0 : where[1 + turn % others]});
+    const int puts = shape.runs == 1 && turn % 8 == 0 ? 1 : bench::most_puts;
+    points.push_back({shape, turn % 8 == 7 || others == 0 ? 0 : where[1 + turn % others], puts});
     ++turn;
   }
   return points;
 }
 
-using Measure = std::function<std::vector<SurveyPoint>(World&)>;
+using Measure = std::function<std::vector<bench::PutPoint>(World&)>;
 
 // The bar fills as the time does; the ranks that only keep company show none.
 Survey run_part(const TuneOptions& options, const std::string& label, double seconds, const Measure& points) {
@@ -106,8 +114,8 @@ Survey run_survey(const TuneOptions& options, const Measure& points) {
   setenv("OPENTCA_SUBCLUSTER", "1", 1);
   Survey beyond =
       run_part(options, "tca tune, beyond the sub-cluster", options.seconds / 2, [&](World& world) {
-        std::vector<SurveyPoint> others = points(world);
-        std::erase_if(others, [](const SurveyPoint& point) { return point.across == 0; });
+        std::vector<bench::PutPoint> others = points(world);
+        std::erase_if(others, [](const bench::PutPoint& point) { return point.across == 0; });
         return others;
       });
   found.points.insert(found.points.end(), beyond.points.begin(), beyond.points.end());

@@ -15,7 +15,7 @@ using Shapes = std::vector<PutShape>;
 constexpr std::size_t largest = std::size_t{4} << 20;
 
 void add(Shapes& shapes, const PutShape& shape) {
-  if (shape.bytes() <= largest && shape.extent() <= largest_extent) shapes.push_back(shape);
+  if (shape.bytes() <= largest && bench::PutField::bytes_for(shape) <= largest_field) shapes.push_back(shape);
 }
 
 std::size_t next_multiple(std::size_t above, std::size_t of) { return (above / of + 1) * of; }
@@ -46,10 +46,11 @@ void add_blocks(Shapes& shapes, std::size_t factor) {
   }
 }
 
-// Sizes a factor of four apart, the same ones for all lengths of runs: between the lengths of neighbours and their sizes the
-// table draws its lines.
+// Sizes a factor of four apart, or of two where one cache after the other becomes too small; the same ones for all lengths of runs:
+// between the lengths of neighbours and their sizes the table draws its lines.
 void add_runs(Shapes& shapes, std::size_t run, std::size_t least, std::size_t most) {
-  for (std::size_t bytes = least; bytes <= most; bytes *= 4)
+  constexpr std::size_t caches = 32768;
+  for (std::size_t bytes = least; bytes <= most; bytes *= bytes < caches ? 4 : 2)
     for (const std::size_t pitch : pitches(run))
       if (bytes >= 2 * run) add(shapes, {run, bytes / run, pitch});
 }

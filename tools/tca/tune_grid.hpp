@@ -10,7 +10,7 @@
 namespace tca::tool {
 
 // Larger fields would take longer to come by than to measure.
-inline constexpr std::size_t largest_extent = std::size_t{16} << 20;
+inline constexpr std::size_t largest_field = std::size_t{32} << 20;
 
 // Sizes, lengths of runs and distances between them on a regular grid, for each class of layouts and of spacings.
 std::vector<bench::PutShape> tuning_grid();

@@ -22,19 +22,27 @@ std::string where_of(const ChannelTimes& times, int across) {
 }
 
 // "stride, spread, runs of 8 bytes"
-std::string kind_of(const base::Shape& shape) {
+std::string kind_of(const bench::PutPoint& point) {
+  const base::Shape shape = shape_of(point.shape);
   const route::LayoutClass layout = route::classify(shape);
   std::string kind(route::to_string(layout));
-  if (layout == route::LayoutClass::block) return kind;
+  if (layout == route::LayoutClass::block) return kind + (point.puts == 1 ? "" : ", in pairs");
   return kind + fmt::format(", {}, runs of {} bytes", route::to_string(route::spacing(shape)), shape.run);
 }
 
-// By the table, or without one by that of the world in which it was measured.
-double table_us(const route::TuningTable& table, const ChannelTimes& times, const base::Shape& shape) {
+// Of one put, by the table, or without one by that of the world in which it was measured.
+double table_us(const route::TuningTable& table, const ChannelTimes& times, const bench::PutPoint& point) {
+  const base::Shape shape = shape_of(point.shape);
   const auto& [fabric, protocol] = times.channel;
-  const route::Cost* cost =
-      route::find_cost(table.pieces(fabric, protocol), fabric, protocol, times.distance, shape);
+  const route::Cost* cost = route::find_cost(table.pieces(fabric, protocol), fabric, protocol, times.distance,
+                                             shape, static_cast<std::size_t>(point.puts));
   return cost != nullptr ? cost->predict_us(shape) : times.predicted_us;
+}
+
+// Of all puts of a step and the signal.
+double step_us(const Survey& survey, const route::TuningTable& table, const ChannelTimes& times,
+               const bench::PutPoint& point) {
+  return point.puts * table_us(table, times, point) + survey.crossing_us(times.distance);
 }
 
 std::string size_in_words(std::size_t bytes) {
@@ -68,8 +76,12 @@ std::vector<route::Sample> samples_of(const Survey& survey) {
       const bench::Samples& cost = times.cost_us;
       const double noise =
           (quantile(cost, 0.75) - quantile(cost, 0.25)) / std::sqrt(static_cast<double>(cost.size()));
+      // As if there had been one put: the signal is shared.
+      const int puts = point.point.puts;
+      const double shared = survey.crossing_us(times.distance);
       samples.push_back({times.channel.fabric, times.channel.protocol, times.distance, route::classify(shape),
-                         route::spacing(shape), shape.run, shape.runs(), median(cost), noise});
+                         route::spacing(shape), shape.run, shape.runs(),
+                         (median(cost) - shared) / puts + shared, noise / puts, puts});
     }
   }
   return samples;
@@ -88,8 +100,7 @@ FitQuality quality_of(const Survey& survey, const route::TuningTable& table) {
   bench::Samples errors;
   for (const PointTimes& point : survey.points) {
     for (const ChannelTimes& times : point.channels) {
-      const double shared = survey.crossing_us(times.distance);
-      const double us = table_us(table, times, shape_of(point.point.shape)) + shared;
+      const double us = step_us(survey, table, times, point.point);
       errors.push_back(std::abs(us / median(times.cost_us) - 1));
     }
   }
@@ -103,13 +114,13 @@ void print_trace(const Survey& survey, const route::TuningTable& table) {
     for (const ChannelTimes& first : point.channels) {
       // A line for each distance that the ranks have had.
       if (&first != &point.channels.front() && first.distance == (&first - 1)->distance) continue;
-      fmt::print("{:<30}{:<6}{:>11.3f} ", to_string(point.point.shape), where_of(first, point.point.across),
+      fmt::print("{:<30}{:<6}{:>11.3f} ", to_string(point.point), where_of(first, point.point.across),
                  median(point.bare_us));
       for (const ChannelTimes& times : point.channels) {
         if (times.distance != first.distance) continue;
         fmt::print(" {} {:.3f} ({:.3f} {:.3f}; {:.3f})", times.channel.name(), median(times.cost_us),
                    quantile(times.cost_us, 0.25), quantile(times.cost_us, 0.75),
-                   table_us(table, times, shape_of(point.point.shape)));
+                   step_us(survey, table, times, point.point));
       }
       fmt::print("\n");
     }
@@ -123,8 +134,8 @@ void print_summary(const Survey& survey, const route::TuningTable& table) {
     for (const ChannelTimes& times : point.channels) {
       // Fabrics serve different ranks: one within a sub-cluster, the other beyond.
       Kind& kind =
-          kinds[{std::string(route::to_string(times.distance)), times.channel.fabric, kind_of(shape)}];
-      const std::pair found(table_us(table, times, shape), times.channel.name());
+          kinds[{std::string(route::to_string(times.distance)), times.channel.fabric, kind_of(point.point)}];
+      const std::pair found(table_us(table, times, point.point), times.channel.name());
       const auto [best, is_new] = kind.try_emplace(shape.bytes(), found);
       if (!is_new && found.first < best->second.first) best->second = found;
     }
@@ -144,14 +155,15 @@ void append_json(const Survey& survey, const route::TuningTable& table, const st
       record.layout = route::to_string(route::classify(shape));
       record.ranks = survey.ranks;
       record.n = static_cast<std::int64_t>(shape.runs());
-      record.bytes = static_cast<std::int64_t>(shape.bytes());
+      record.bytes = static_cast<std::int64_t>(shape.bytes()) * point.point.puts;
       record.samples_us = times.cost_us;
       record.extra["step_us"] = median(times.step_us);
       record.extra["distance"] = where_of(times, point.point.across);
       record.extra["run_bytes"] = shape.run;
+      record.extra["puts"] = point.point.puts;
       if (shape.loop_count > 0) record.extra["pitch_bytes"] = shape.loops[0].to_pitch;
       record.extra["spacing"] = route::to_string(route::spacing(shape));
-      const double fitted = table_us(table, times, shape);
+      const double fitted = table_us(table, times, point.point);
       if (fitted >= 0) record.extra["table_us"] = fitted;
       append_line(path, record.line());
     }
@@ -180,8 +192,8 @@ Verdict verdict_of(const Survey& survey) {
         ++good_there;
         continue;
       }
-      verdict.misses.push_back({to_string(point.point.shape), where_of(*chosen, point.point.across),
-                                chosen_name, best->channel.name(), own, least});
+      verdict.misses.push_back({to_string(point.point), where_of(*chosen, point.point.across), chosen_name,
+                                best->channel.name(), own, least});
     }
   }
   std::sort(verdict.misses.begin(), verdict.misses.end(),

@@ -42,10 +42,20 @@ struct Found {
   double crossing_us = 0;
 };
 
-// Itself, where its partner is not there.
-int partner_of(const World& world, const SurveyPoint& point) {
+// To itself, where its partner is not there.
+route::Put put_of(const World& world, const bench::PutPoint& point) {
   const int partner = world.rank() ^ point.across;
-  return partner < world.size() ? partner : world.rank();
+  return {partner < world.size() ? partner : world.rank(), shape_of(point.shape),
+          static_cast<std::size_t>(point.puts)};
+}
+
+// What the step's other puts take, whichever channel it is.
+route::Taken others_of(const World& world, const route::Put& put) {
+  route::Taken taken;
+  for (const auto& fabric : state_of(world).fabrics())
+    for (std::size_t p = 0; p < fabric->protocols().size(); ++p)
+      taken.add(*fabric, static_cast<int>(p), put.shape.bytes() * (put.puts - 1));
+  return taken;
 }
 
 // Whether a channel is so much slower than another of its fabric, by the costs so far, that nobody would take it: measuring it
@@ -59,15 +69,14 @@ bool is_hopeless(const route::Candidate& candidate, const std::vector<route::Can
 }
 
 // Those that rank 0 has for a put of its own; the others, to whom they must be open as well, measure the same.
-std::vector<route::Candidate> channels_of_rank_0(World& world, const SurveyPoint& point,
-                                                 const base::Shape& shape) {
+std::vector<route::Candidate> channels_of_rank_0(World& world, const route::Put& put) {
   const auto& fabrics = state_of(world).fabrics();
   const auto number = [](const route::Candidate& candidate) {
     constexpr int most_protocols = 8;
     return candidate.choice.fabric * most_protocols + candidate.choice.protocol;
   };
   std::vector<route::Candidate> all =
-      route::candidates(fabrics, state_of(world).costs(), partner_of(world, point), shape, {});
+      route::candidates(fabrics, state_of(world).costs(), put, {}, others_of(world, put));
   std::uint64_t open = 0;
   for (const route::Candidate& candidate : all)
     if (candidate.has_room && !is_hopeless(candidate, all)) open |= std::uint64_t{1} << number(candidate);
@@ -76,24 +85,24 @@ std::vector<route::Candidate> channels_of_rank_0(World& world, const SurveyPoint
   return all;
 }
 
-PointTimes measure_point(World& world, bench::PutField& field, const SurveyPoint& point,
+PointTimes measure_point(World& world, bench::PutField& field, const bench::PutPoint& point,
                          const bench::Effort& effort) {
   const auto& fabrics = state_of(world).fabrics();
   const route::Costs& costs = state_of(world).costs();
-  const base::Shape shape = shape_of(point.shape);
+  const route::Put put = put_of(world, point);
   PointTimes times{point, {}, {}, {}};
   std::vector<bench::Channel> channels;
-  for (const route::Candidate& candidate : channels_of_rank_0(world, point, shape)) {
+  for (const route::Candidate& candidate : channels_of_rank_0(world, put)) {
     const fabric::Fabric& fabric = *fabrics[static_cast<std::size_t>(candidate.choice.fabric)];
     const auto protocol = static_cast<std::size_t>(candidate.choice.protocol);
     channels.push_back({std::string(fabric.name()), std::string(fabric.protocols()[protocol])});
     times.channels.push_back({channels.back(),
-                              costs.distance_to(fabric, partner_of(world, point)),
+                              costs.distance_to(fabric, put.target),
                               {},
                               {},
                               candidate.predicted_us.value_or(-1)});
   }
-  const route::Choice chosen = route::choose(fabrics, costs, partner_of(world, point), shape, {});
+  const route::Choice chosen = route::choose(fabrics, costs, put, {}, others_of(world, put));
   for (const ChannelTimes& channel : times.channels) {
     const fabric::Fabric& fabric = *fabrics[static_cast<std::size_t>(chosen.fabric)];
     const std::string_view protocol = fabric.protocols()[static_cast<std::size_t>(chosen.protocol)];
@@ -101,11 +110,7 @@ PointTimes measure_point(World& world, bench::PutField& field, const SurveyPoint
       times.chosen[channel.distance] = channel.channel.name();
   }
   const auto outcome = bench::measure(
-      world,
-      [&] {
-        return bench::put_exchanges(world, field, {point.shape, point.across}, channels);
-      },
-      effort);
+      world, [&] { return bench::put_exchanges(world, field, point, channels); }, effort);
   times.bare_us = outcome.samples[0];
   for (std::size_t i = 0; i < channels.size(); ++i) {
     times.channels[i].step_us = outcome.samples[i + 1];
@@ -177,10 +182,11 @@ class Surveyor {
 
   // A share of all points, so that it is over before the ranks move; the next one that the other passes at this distance
   // have left.
-  void pass(World& world, const std::vector<SurveyPoint>& points) {
-    std::size_t extent = 0;
-    for (const SurveyPoint& point : points) extent = std::max(extent, point.shape.extent());
-    bench::PutField field(world, extent);
+  void pass(World& world, const std::vector<bench::PutPoint>& points) {
+    std::size_t bytes = 0;
+    for (const bench::PutPoint& point : points)
+      bytes = std::max(bytes, bench::PutField::bytes_for(point.shape));
+    bench::PutField field(world, bytes);
     const fabric::Fabric& front = *state_of(world).fabrics().front();
     front_ = front.name();
     last_.emplace(Found{{}, distance_of(world), front.crossing_ns() * 1e-3});
@@ -274,10 +280,10 @@ std::vector<int> destinations(World& world) {
   return all;
 }
 
-Survey survey(const std::function<std::vector<SurveyPoint>(World&)>& points, const SurveyOptions& options,
+Survey survey(const std::function<std::vector<bench::PutPoint>(World&)>& points, const SurveyOptions& options,
               const std::function<void(double, const std::string&)>& progress) {
   Surveyor surveyor(options, progress);
-  std::vector<SurveyPoint> all;
+  std::vector<bench::PutPoint> all;
   while (true) {
     World world = World::init(options.world);
     const core::WorldState& state = state_of(world);

@@ -14,24 +14,18 @@
 
 namespace tca::tool {
 
-// A put to measure: its shape, and to whom.
-struct SurveyPoint {
-  bench::PutShape shape;
-  int across = 1;
-};
-
-// What one channel that has room for it took for a point, at one distance. Where a virtual machine moves its cores, the same ranks may be near in
-// one pass and far in the next.
+// What one channel that has room for it took for a point, at one distance. Where a virtual machine moves its cores, the same
+// ranks may be near in one pass and far in the next.
 struct ChannelTimes {
   bench::Channel channel;
   route::Distance distance = route::Distance::near;
   bench::Samples step_us;    // of every round of every pass
   bench::Samples cost_us;    // beyond the same step without the exchange
-  double predicted_us = -1;  // by the costs of the last world; negative without any
+  double predicted_us = -1;  // of one put, by the costs of the last world; negative without any
 };
 
 struct PointTimes {
-  SurveyPoint point;
+  bench::PutPoint point;
   // Which channel the route takes, by the distance between the ranks.
   std::map<route::Distance, std::string> chosen;
   std::vector<ChannelTimes> channels;
@@ -65,7 +59,7 @@ std::vector<int> destinations(World& world);
 
 // Collective over the ranks of this launch, which all come up together, once a pass. `points` is asked once the first world
 // is there. Rank 0's is the result that counts. `progress` hears the share of the time that has passed, and a note.
-Survey survey(const std::function<std::vector<SurveyPoint>(World&)>& points, const SurveyOptions& options,
+Survey survey(const std::function<std::vector<bench::PutPoint>(World&)>& points, const SurveyOptions& options,
               const std::function<void(double, const std::string&)>& progress);
 
 double median(bench::Samples samples);

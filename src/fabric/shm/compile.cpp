@@ -34,6 +34,8 @@ std::size_t staged_bytes(const Puts& puts) {
   return bytes;
 }
 
+bool gathers_long(const Puts& puts) { return staged_bytes(puts) >= worth_long_moves; }
+
 Copy copy_of(const fabric::Put& put, const base::Shape* shape) {
   return {address(put.to_memory, put.to, put.to_offset), address(put.from_memory, put.from, put.from_offset),
           shape};
@@ -84,6 +86,18 @@ std::vector<Copy> split(const std::vector<Copy>& copies, Shapes& shapes) {
   return parts;
 }
 
+// What goes through a ring, in its order; the same on both sides. Short runs from the end to the beginning: what the sender has
+// written last is still in the nearest cache, and what it wrote first would push that out before its turn (both columns of 64^3
+// doubles took a Xeon 43 us in the order of writing, 28 in this one; rows of a line or more take 10 % longer in it).
+std::vector<Copy> ring_order(const Puts& puts, Shapes& shapes) {
+  std::vector<Copy> copies = staged_copies(puts, shapes);
+  if (!gathers_long(puts)) return copies;
+  copies = split(copies, shapes);
+  const auto is_short = [](const Copy& copy) { return copy.shape->run < cache_line; };
+  if (std::all_of(copies.begin(), copies.end(), is_short)) std::reverse(copies.begin(), copies.end());
+  return copies;
+}
+
 std::uint32_t append(std::vector<Copy>& copies, const std::vector<Copy>& more) {
   copies.insert(copies.end(), more.begin(), more.end());
   return static_cast<std::uint32_t>(more.size());
@@ -99,11 +113,9 @@ Link compile_link(int partner, const Traffic& traffic, bool guarded, std::vector
   link.partner = partner;
   link.first_copy = static_cast<std::uint32_t>(copies.size());
   link.direct_count = add_copies(copies, traffic.out, direct);
-  link.gathers_long = staged_bytes(traffic.out) >= worth_long_moves;
-  std::vector<Copy> gathered = staged_copies(traffic.out, shapes);
-  if (link.gathers_long) gathered = split(gathered, shapes);
-  link.gather_count = append(copies, gathered);
-  link.scatter_count = append(copies, staged_copies(traffic.in, shapes));
+  link.gathers_long = gathers_long(traffic.out);
+  link.gather_count = append(copies, ring_order(traffic.out, shapes));
+  link.scatter_count = append(copies, ring_order(traffic.in, shapes));
   link.pull_count = add_copies(copies, traffic.in, pull);
   link.out_ring = make_ring(staged_bytes(traffic.out));
   link.in_ring = make_ring(staged_bytes(traffic.in));
