@@ -40,7 +40,8 @@ std::optional<Schedule> leaders_and_trees(const Problem& problem);
 // and allreduce.
 std::optional<Schedule> all_to_leaders(const Problem& problem);
 
-// Across sub-clusters of one size every rank speaks for its part, with those at its own place: allgather and allreduce.
+// Across sub-clusters of one size every rank speaks for its part, with those at its own place: allgather, allreduce,
+// reduce-scatter and all-to-all.
 std::optional<Schedule> counterparts(const Problem& problem);
 
 // Everyone puts to everyone in its sub-cluster, then what that has come to goes across: two rounds, for a few bytes, of

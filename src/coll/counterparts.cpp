@@ -28,6 +28,88 @@ class Counterparts {
     return std::move(schedule_);
   }
 
+  // Everyone's blocks for a place go to who has that place here, added up for each sub-cluster; what that comes to goes to
+  // those whose blocks they are.
+  Schedule reduce_scatter() {
+    const int place = groups_.own_place(), groups = groups_.count();
+    const auto from_here = [&](int of, int group) {
+      return Slice{Buffer::scratch, slot(of * groups + group)};
+    };
+    const auto sum_here = [&](int group) { return Slice{Buffer::scratch, slot(size_ * groups + group)}; };
+    const auto from_there = [&](int group) {
+      return Slice{Buffer::scratch, slot((size_ + 1) * groups + group)};
+    };
+
+    Round& here = add_round();
+    for (int i = 1; i < size_; ++i) {
+      const int other = (place + i) % size_;
+      for (int group = 0; group < groups; ++group)
+        exchange(here, {member(other), Buffer::scratch, from_here(place, group).first, Buffer::input,
+                        slot(member(group, other)), p_.count});
+    }
+    for (int group = 0; group < groups; ++group) {
+      Combine sum{sum_here(group), {}, p_.count};
+      for (int other = 0; other < size_; ++other)
+        sum.operands.push_back(other == place ? Slice{Buffer::input, slot(counterpart(group))}
+                                              : from_here(other, group));
+      here.combines.push_back(std::move(sum));
+    }
+
+    Round& across = add_round();
+    Combine sum{{Buffer::output, p_.in_place ? slot(p_.rank) : 0}, {}, p_.count};
+    for (int group = 0; group < groups; ++group) {
+      sum.operands.push_back(group == groups_.own() ? sum_here(group) : from_there(group));
+      if (group != groups_.own())
+        exchange(across, {counterpart(group), Buffer::scratch, from_there(groups_.own()).first,
+                          Buffer::scratch, sum_here(group).first, p_.count});
+    }
+    across.combines.push_back(std::move(sum));
+    schedule_.scratch = slot((size_ + 2) * groups);
+    return std::move(schedule_);
+  }
+
+  // Everyone's blocks for a place of another sub-cluster go to who has that place here, and cross together.
+  Schedule all_to_all() {
+    const int place = groups_.own_place();
+    const Buffer arrives = p_.in_place ? Buffer::scratch : Buffer::output;
+    const auto crossing = [&](int group, int of) { return slot(p_.ranks + group * size_ + of); };
+
+    Round& here = add_round();
+    for (int i = 1; i < size_; ++i) {
+      const int other = (place + i) % size_;
+      for (int group = 0; group < groups_.count(); ++group) {
+        const bool stays = group == groups_.own();
+        exchange(here, {member(other), stays ? arrives : Buffer::scratch,
+                        stays ? slot(p_.rank) : crossing(group, place), Buffer::input,
+                        slot(member(group, other)), p_.count});
+      }
+    }
+    for (int group = 0; group < groups_.count(); ++group) {
+      if (group != groups_.own())
+        here.copies.push_back({{Buffer::scratch, crossing(group, place)},
+                               {{Buffer::input, slot(counterpart(group))}},
+                               p_.count});
+    }
+    if (!p_.in_place)
+      here.copies.push_back({{Buffer::output, slot(p_.rank)}, {{Buffer::input, slot(p_.rank)}}, p_.count});
+
+    Round& across = add_round();
+    for (int i = 1; i < groups_.count(); ++i) {
+      const int group = (groups_.own() + i) % groups_.count();
+      std::int64_t from = crossing(group, 0);
+      for_each_range(groups_.own_members(), p_.count, [&](std::int64_t first, std::int64_t count) {
+        exchange(across, {counterpart(group), arrives, first, Buffer::scratch, from, count});
+        from += count;
+      });
+    }
+    for (int rank = 0; p_.in_place && rank < p_.ranks; ++rank) {
+      if (rank != p_.rank)
+        across.combines.push_back({{Buffer::output, slot(rank)}, {{Buffer::scratch, slot(rank)}}, p_.count});
+    }
+    schedule_.scratch = slot(p_.ranks + groups_.count() * size_);
+    return std::move(schedule_);
+  }
+
   // A part for each place: added up within the sub-cluster, then over the sub-clusters, then handed to everyone here.
   Schedule all_reduce() {
     const int place = groups_.own_place();
@@ -68,10 +150,10 @@ class Counterparts {
     return {p_.count / size_ * place + std::min<std::int64_t>(place, p_.count % size_),
             p_.count / size_ + (place < p_.count % size_)};
   }
-  int member(int place) const { return groups_.own_members()[static_cast<std::size_t>(place)]; }
-  int counterpart(int group) const {
-    return groups_.members(group)[static_cast<std::size_t>(groups_.own_place())];
-  }
+  std::int64_t slot(int block) const { return block * p_.count; }
+  int member(int group, int place) const { return groups_.members(group)[static_cast<std::size_t>(place)]; }
+  int member(int place) const { return member(groups_.own(), place); }
+  int counterpart(int group) const { return member(group, groups_.own_place()); }
   void across(Round& round, Buffer to, std::int64_t to_first, Buffer from, std::int64_t from_first,
               std::int64_t count) const {
     for (int i = 1; i < groups_.count(); ++i)
@@ -101,10 +183,19 @@ class Counterparts {
 std::optional<Schedule> counterparts(const Problem& p) {
   const Groups groups(p);
   if (groups.count() == 1 || !groups.equal_sizes()) return std::nullopt;
-  if (p.kind == Kind::all_gather) return Counterparts(p).all_gather();
-  if (p.kind == Kind::all_reduce && (!p.own_operation || groups.consecutive()))
-    return Counterparts(p).all_reduce();
-  return std::nullopt;
+  const bool in_order = !p.own_operation || groups.consecutive();
+  switch (p.kind) {
+    case Kind::all_gather:
+      return Counterparts(p).all_gather();
+    case Kind::all_to_all:
+      return Counterparts(p).all_to_all();
+    case Kind::all_reduce:
+      return in_order ? std::optional(Counterparts(p).all_reduce()) : std::nullopt;
+    case Kind::reduce_scatter:
+      return in_order ? std::optional(Counterparts(p).reduce_scatter()) : std::nullopt;
+    default:
+      return std::nullopt;
+  }
 }
 
 }  // namespace tca::coll

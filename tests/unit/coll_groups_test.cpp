@@ -2,6 +2,7 @@
 // round, for random sub-clusters.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <array>
 #include <cstdlib>
 #include <functional>
@@ -104,51 +105,56 @@ struct Case {
 // Every rank's input filled with terms of its own, the output with rubbish.
 std::vector<Memory> memory_for(const Case& test, Kind kind) {
   std::vector<Memory> all(static_cast<std::size_t>(test.ranks()));
-  const std::int64_t blocks = kind == Kind::all_gather ? test.ranks() : 1;
+  const bool cut_up = kind == Kind::reduce_scatter || kind == Kind::all_to_all;
+  const std::int64_t sent = test.count * (cut_up ? test.ranks() : 1);
+  const std::int64_t received =
+      test.count * (kind == Kind::all_gather || kind == Kind::all_to_all ? test.ranks() : 1);
   for (int rank = 0; rank < test.ranks(); ++rank) {
     Memory& memory = all[static_cast<std::size_t>(rank)];
     memory.in_place = test.in_place || kind == Kind::broadcast;
     memory.input_first = kind == Kind::all_gather ? rank * test.count : 0;
-    memory.buffers[0].resize(static_cast<std::size_t>(test.count), "rubbish");
-    memory.buffers[1].resize(static_cast<std::size_t>(blocks * test.count), "rubbish");
-    for (std::int64_t i = 0; i < test.count; ++i) memory.at({Buffer::input, 0}, i) = term(rank, i);
+    memory.buffers[0].resize(static_cast<std::size_t>(sent), "rubbish");
+    memory.buffers[1].resize(static_cast<std::size_t>(memory.in_place ? std::max(sent, received) : received),
+                             "rubbish");
+    for (std::int64_t i = 0; i < sent; ++i) memory.at({Buffer::input, 0}, i) = term(rank, i);
   }
   return all;
 }
 
-// What every rank's output must be in the end, element by element.
-using Expected = std::function<std::string(std::int64_t i)>;
+// What a rank's result must be in the end, element by element.
+using Expected = std::function<std::string(int rank, std::int64_t i)>;
 
 void expect_everywhere(const Case& test, Kind kind, Algorithm algorithm, const Expected& expected) {
   Machine machine{test.problem(kind), algorithm, {}, memory_for(test, kind)};
   ASSERT_NO_FATAL_FAILURE(machine.play());
   for (int rank = 0; rank < test.ranks(); ++rank) {
     const Values& output = machine.memory[static_cast<std::size_t>(rank)].buffers[1];
-    for (std::size_t i = 0; i < output.size(); ++i)
-      ASSERT_EQ(output[i], expected(static_cast<std::int64_t>(i))) << "rank " << rank << ", element " << i;
+    const bool of_block = kind == Kind::reduce_scatter && test.in_place;
+    const std::int64_t first = of_block ? rank * test.count : 0;
+    const std::int64_t count = of_block ? test.count : static_cast<std::int64_t>(output.size());
+    for (std::int64_t i = 0; i < count; ++i)
+      ASSERT_EQ(output[static_cast<std::size_t>(first + i)], expected(rank, i))
+          << "rank " << rank << ", element " << i;
   }
 }
 
 // The terms of the members of each sub-cluster, in brackets, and all of these in brackets again.
-Expected grouped_sum(const Case& test) {
-  return [groups = Groups(test.problem(Kind::all_reduce))](std::int64_t i) {
-    std::string sum = "(";
-    for (int group = 0; group < groups.count(); ++group) {
-      std::string part;
-      for (const int rank : groups.members(group)) part += term(rank, i);
-      sum += groups.members(group).size() > 1 ? "(" + part + ")" : part;
-    }
-    return sum + ")";
-  };
+std::string grouped_sum(const Case& test, std::int64_t i) {
+  const Groups groups(test.problem(Kind::all_reduce));
+  std::string sum = "(";
+  for (int group = 0; group < groups.count(); ++group) {
+    std::string part;
+    for (const int rank : groups.members(group)) part += term(rank, i);
+    sum += groups.members(group).size() > 1 ? "(" + part + ")" : part;
+  }
+  return sum + ")";
 }
 
 // All terms in the order of ranks, in one pair of brackets.
-Expected plain_sum(const Case& test) {
-  return [ranks = test.ranks()](std::int64_t i) {
-    std::string sum;
-    for (int rank = 0; rank < ranks; ++rank) sum += term(rank, i);
-    return "(" + sum + ")";
-  };
+std::string plain_sum(const Case& test, std::int64_t i) {
+  std::string sum;
+  for (int rank = 0; rank < test.ranks(); ++rank) sum += term(rank, i);
+  return "(" + sum + ")";
 }
 
 void expect_all_right(const Case& test) {
@@ -157,14 +163,21 @@ void expect_all_right(const Case& test) {
       if (algorithm(test.problem(kind))) expect_everywhere(test, kind, algorithm, expected);
     }
   };
-  all(Kind::broadcast, [&](std::int64_t i) { return term(test.root, i); });
-  all(Kind::all_gather,
-      [&](std::int64_t i) { return term(static_cast<int>(i / test.count), i % test.count); });
-  all(Kind::all_reduce, grouped_sum(test));
+  const Expected gathered = [&](int, std::int64_t i) {
+    return term(static_cast<int>(i / test.count), i % test.count);
+  };
+  all(Kind::broadcast, [&](int, std::int64_t i) { return term(test.root, i); });
+  all(Kind::all_gather, gathered);
+  all(Kind::all_reduce, [&](int, std::int64_t i) { return grouped_sum(test, i); });
+  all(Kind::reduce_scatter,
+      [&](int rank, std::int64_t i) { return grouped_sum(test, rank * test.count + i); });
+  all(Kind::all_to_all, [&](int rank, std::int64_t i) {
+    return term(static_cast<int>(i / test.count), rank * test.count + i % test.count);
+  });
   if (!all_to_leaders(test.problem(Kind::all_reduce))) return;  // one sub-cluster
-  expect_everywhere(test, Kind::all_gather, all_to_leaders,
-                    [&](std::int64_t i) { return term(static_cast<int>(i / test.count), i % test.count); });
-  expect_everywhere(test, Kind::all_reduce, all_to_leaders, plain_sum(test));
+  expect_everywhere(test, Kind::all_gather, all_to_leaders, gathered);
+  expect_everywhere(test, Kind::all_reduce, all_to_leaders,
+                    [&](int, std::int64_t i) { return plain_sum(test, i); });
 }
 
 TEST(CollGroups, EverySubClusterRootAndCount) {
@@ -236,6 +249,8 @@ TEST(CollGroups, AnOperationThatMayNotCommuteNeedsRanksInOrder) {
     EXPECT_FALSE(algorithm({Kind::all_reduce, 0, 4, 0, 1, false, true, turns}));
     EXPECT_TRUE(algorithm({Kind::all_reduce, 0, 4, 0, 1, false, true, rows}));
   }
+  EXPECT_FALSE(counterparts({Kind::reduce_scatter, 0, 4, 0, 1, false, true, turns}));
+  EXPECT_TRUE(counterparts({Kind::reduce_scatter, 0, 4, 0, 1, false, true, rows}));
   EXPECT_TRUE(all_to_leaders({Kind::all_reduce, 0, 4, 0, 1, false, true, turns}));
 }
 
