@@ -233,6 +233,14 @@ class Named(WorldTest):
         self.assert_ends(ranks[0], TIMED_OUT, "for rank 1; was it started")
         self.assert_nothing_left()
 
+    def test_the_name_is_gone_before_a_rank_ends(self):
+        # mpirun kills the others then, rank 0 among them.
+        ranks = [self.rank(rank, 3, "ring", OPENTCA_TIME_LIMIT=limit) for rank, limit in ((0, "0.8"), (2, "0.3"))]
+        self.assertTrue(wait_until(lambda: os.path.exists(self.path)))
+        self.assertTrue(wait_until(lambda: any(process.popen.poll() is not None for process in ranks)))
+        self.assertFalse(os.path.exists(self.path))
+        self.assert_ends(ranks[1], TIMED_OUT, "for rank 1; was it started")
+
     def test_rank_0_that_does_not_come(self):
         process = self.rank(1, 2, "ring", OPENTCA_TIME_LIMIT="0.5")
         self.assert_ends(process, TIMED_OUT, "for rank 0 to set up the world in /dev/shm/opentca.*was rank 0 started")

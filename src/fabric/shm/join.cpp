@@ -33,8 +33,7 @@ std::unique_ptr<ShmControl> join_others(const Seating& seating, std::chrono::mil
   try {
     return std::make_unique<ShmControl>(std::move(board), seating.rank, seating.size, time_limit);
   } catch (...) {
-    // Rank 0, which would remove it, may be the one that has died.
-    if (seating.named) remove_if_left_over(seating.path);
+    if (seating.named) await_removal(seating.path);
     throw;
   }
 }

@@ -23,7 +23,7 @@ namespace {
 
 using base::fail;
 
-constexpr std::chrono::seconds late_ranks_may_take{1};
+constexpr std::chrono::milliseconds late_ranks_may_take{1000}, rank_0_may_take{2000};
 
 Mapping map(int fd, std::size_t bytes, const std::string& path) {
   void* data = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
@@ -108,6 +108,16 @@ void check_is_board(const File& file, const Place& place) {
     fail(Errc::incompatible, "{} exists and is not an OpenTCA segment; remove it", place.path);
 }
 
+// Removes the name that a dead rank 0 has left; anything else stays.
+void remove_if_left_over(const std::string& path) {
+  const File file = open_file({path, true});
+  if (!file.ok()) return;
+  const struct stat status = status_of(file);
+  const bool ours = status.st_uid == geteuid() && S_ISREG(status.st_mode) &&
+                    bytes_of(file) >= sizeof(Header) && magic_of(file, path) == Header::magic_value;
+  if (ours && !is_locked(file)) unlink(path.c_str());
+}
+
 // Boards of this user's earlier worlds whose ranks were all killed while they came up.
 void remove_left_over(const std::string& path) {
   const std::string prefix = fmt::format("opentca.{}.", geteuid());
@@ -129,13 +139,13 @@ File::~File() {
   if (fd_ >= 0) close(fd_);
 }
 
-void remove_if_left_over(const std::string& path) {
-  const File file = open_file({path, true});
-  if (!file.ok()) return;
-  const struct stat status = status_of(file);
-  const bool ours = status.st_uid == geteuid() && S_ISREG(status.st_mode) &&
-                    bytes_of(file) >= sizeof(Header) && magic_of(file, path) == Header::magic_value;
-  if (ours && !is_locked(file)) unlink(path.c_str());
+void await_removal(const std::string& path) {
+  base::Poll poll(base::Cores::crowded);
+  remove_if_left_over(path);
+  while (access(path.c_str(), F_OK) == 0 && poll.waited() < rank_0_may_take) {
+    poll.pause();
+    remove_if_left_over(path);
+  }
 }
 
 OwnSegment::OwnSegment(const Place& place, int ranks, std::chrono::milliseconds time_limit)

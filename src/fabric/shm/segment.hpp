@@ -64,7 +64,8 @@ class OwnSegment {
 // there yet. Throws Error{incompatible} for what will never become one.
 Mapping look_for_board(const Place& place, int rank);
 
-// Removes the name that a dead rank 0 has left; anything else stays.
-void remove_if_left_over(const std::string& path);
+// After a failure, the others' part: rank 0 is given the time to remove the name, and when it has died this rank does.
+// A rank that ended before may have mpirun kill rank 0, and the name would stay.
+void await_removal(const std::string& path);
 
 }  // namespace tca::shm
