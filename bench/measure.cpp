@@ -23,7 +23,7 @@ double time_us(World& world, int calls, Step step) {
 // So many calls that a sample takes `effort.sample_us`; doubled until it does, by rank 0's clock for all.
 template <class Step>
 int calibrate(World& world, const Effort& effort, Step step) {
-  for (int calls = 4;; calls *= 2) {
+  for (int calls = 1;; calls *= 2) {
     const double took = world.all_gather(time_us(world, calls, step) * calls)[0];
     if (took >= effort.sample_us || calls >= 1 << 20) return calls;
   }

@@ -75,6 +75,30 @@ struct FixedRun {
   void operator()(std::byte* to, const std::byte* from) const { std::memcpy(to, from, Bytes); }
 };
 
+// Line after line. A call to memcpy ends such a run with moves that overlap what it has stored: a store that goes back to a line,
+// or crosses into the next one, made puts of rows of 136 bytes to another core (EPYC, Zen 4) take 1.6 times as long.
+struct ShortRows {
+  static constexpr std::size_t up_to = 512, chunk = 64;
+  std::size_t bytes;
+
+  void operator()(std::byte* to, const std::byte* from) const {
+    std::size_t left = bytes;
+    for (; left >= chunk; left -= chunk, to += chunk, from += chunk) std::memcpy(to, from, chunk);
+    for_each_part<chunk / 2>(left, [&]<std::size_t Bytes>() {
+      std::memcpy(to, from, Bytes);
+      to += Bytes, from += Bytes;
+    });
+  }
+
+ private:
+  // The powers of two that `bytes` is made of, from the largest down.
+  template <std::size_t Most, class Run>
+  static void for_each_part(std::size_t bytes, Run run) {
+    if ((bytes & Most) != 0) run.template operator()<Most>();
+    if constexpr (Most > 1) for_each_part<Most / 2>(bytes, run);
+  }
+};
+
 struct AnyRun {
   std::size_t bytes;
   void operator()(std::byte* to, const std::byte* from) const { std::memcpy(to, from, bytes); }
@@ -146,6 +170,8 @@ void dispatch(std::byte* to, const std::byte* from, const Shape& shape, const Pi
     case 64:
       return walk(to, from, shape, pitch, FixedRun<64>());
     default:
+      if (shape.run > ShortRows::chunk && shape.run <= ShortRows::up_to && dense != Dense::from)
+        return walk(to, from, shape, pitch, ShortRows{shape.run});
       if (dense == Dense::from)
         return walk(to, from, shape, pitch, RunAhead{shape.run, from + shape.bytes()});
       return walk(to, from, shape, pitch, AnyRun{shape.run});

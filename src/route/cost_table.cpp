@@ -194,6 +194,8 @@ std::string_view to_string(Spacing spacing) {
       return "spread";
     case Spacing::wide:
       return "wide";
+    case Spacing::wide_aligned:
+      return "wide-aligned";
     case Spacing::aliased:
       return "aliased";
     case Spacing::paged:
@@ -206,7 +208,8 @@ std::string_view to_string(Spacing spacing) {
 
 namespace {
 
-// Where short runs are `wide`, pulling 512 of 16 or 32 bytes took a virtual EPYC (Zen 4) 1.5 us, else 5.5 us.
+// On a virtual EPYC (Zen 4) pulling 512 runs of 16 or 32 bytes took 1.5 us where they are `wide`, else 5.5 us, and storing runs of
+// 32 half as long where they are `wide_aligned` as a line or two apart.
 Spacing spacing(std::uint64_t run, std::int64_t pitch) {
   const auto apart = static_cast<std::uint64_t>(std::abs(pitch));
   if (run < cache_line ? apart < cache_line / 2 : apart < run + cache_line) return Spacing::dense;
@@ -214,8 +217,8 @@ Spacing spacing(std::uint64_t run, std::int64_t pitch) {
   const bool aliases = apart % aliasing == 0;
   if (apart >= page) return aliases ? Spacing::paged_aliased : Spacing::paged;
   if (aliases) return Spacing::aliased;
-  return run < cache_line && apart >= 4 * cache_line && apart % cache_line != 0 ? Spacing::wide
-                                                                                : Spacing::spread;
+  if (run >= cache_line || apart < 4 * cache_line) return Spacing::spread;
+  return apart % cache_line == 0 ? Spacing::wide_aligned : Spacing::wide;
 }
 
 }  // namespace

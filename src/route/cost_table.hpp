@@ -24,11 +24,11 @@ Distance distance(double crossing_ns);
 //   dense   short ones several to a cache line, long ones with less than a line between them
 //   close   short ones less than a line apart
 //   spread  further apart
-//   wide    short ones four lines apart or more, and not all at the same place of a line
+//   wide    short ones four lines apart or more; `wide_aligned` when all lie at the same place of a line
 //   paged   each in a page of its own
 // `aliased` and `paged_aliased` are at multiples of a large power of two, where few sets of a cache serve all of them. `any` is
 // what a piece says that holds for all.
-enum class Spacing { any, dense, close, spread, wide, aliased, paged, paged_aliased };
+enum class Spacing { any, dense, close, spread, wide, wide_aligned, aliased, paged, paged_aliased };
 
 std::string_view to_string(Spacing spacing);
 

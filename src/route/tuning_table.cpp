@@ -18,13 +18,14 @@ namespace {
 
 using base::fail;
 
-constexpr std::int64_t format_version = 3;
+constexpr std::int64_t format_version = 4;
 
 constexpr std::array distances{Distance::self, Distance::near, Distance::far};
 constexpr std::array layouts{LayoutClass::block, LayoutClass::block_stride, LayoutClass::stride,
                              LayoutClass::subarray};
-constexpr std::array spacings{Spacing::any,  Spacing::dense,   Spacing::close, Spacing::spread,
-                              Spacing::wide, Spacing::aliased, Spacing::paged, Spacing::paged_aliased};
+constexpr std::array spacings{Spacing::any,     Spacing::dense, Spacing::close,
+                              Spacing::spread,  Spacing::wide,  Spacing::wide_aligned,
+                              Spacing::aliased, Spacing::paged, Spacing::paged_aliased};
 
 // FNV-1a (Fowler, Noll, Vo): finds accidents, not forgers, who could do no harm either.
 std::uint64_t checksum(std::string_view text) {

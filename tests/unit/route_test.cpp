@@ -108,7 +108,9 @@ TEST_F(RouteTest, SpacingsAreThoseOfTheWorseSide) {
   EXPECT_EQ(spacing(8, 8), Spacing::spread);
   EXPECT_EQ(spacing(31, 31), Spacing::spread);
   EXPECT_EQ(spacing(33, 33), Spacing::wide);
-  EXPECT_EQ(spacing(40, 40), Spacing::spread);  // at the same place of every fifth line
+  EXPECT_EQ(spacing(40, 40), Spacing::wide_aligned);  // at the same place of every fifth line
+  EXPECT_EQ(spacing(33, 40), Spacing::wide_aligned);
+  EXPECT_EQ(spacing(24, 24), Spacing::spread);
   const auto of_lines = [](std::int64_t run, std::int64_t pitch) {
     const Layout layout = block_stride(3, run, pitch);
     return route::spacing(base::pair_up(layout, layout, 8));

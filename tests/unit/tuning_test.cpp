@@ -157,8 +157,8 @@ TEST_F(TuningTest, SealedButSenselessTextIsRefusedWithItsLine) {
       TuningTable::parse(sealed_again(replaced(text, what, by)));
     })) << by;
   };
-  refused("format = 3", "format = 1", {"its format is 1, this library reads 3"});
-  refused("format = 3", "", {"`format` is missing"});
+  refused("format = 4", "format = 1", {"its format is 1, this library reads 4"});
+  refused("format = 4", "", {"`format` is missing"});
   refused("[costs.shm.pull.near]", "[costs.shm.pull.nowhere]", {"line ", "no distance 'nowhere'"});
   refused("\"block\"", "\"bloc\"", {"line ", "no layout 'bloc'"});
   refused("block-stride paged-aliased", "block-stride sparse", {"line ", "no layout 'block-stride sparse'"});

@@ -28,7 +28,10 @@ std::vector<std::size_t> pitches(std::size_t run) {
   if (run < line) {
     if (run < line / 4) all.insert({2 * run, 3 * run});
     if (run < line / 2) all.insert(line / 2);
-    all.insert({line - 16, run + line, 1040, aliasing, 2048});
+    if (run < line - 16) all.insert(line - 16);
+    all.insert(run + line);
+    if (run < 8) return {all.begin(), all.end()};  // further apart they cost what those of 8 bytes do
+    all.insert({640, 1040, aliasing, 2048});
   } else {
     all.insert(run + line / 4);
     for (const std::size_t pitch : {run + line + word, 2 * run + line + word, next_multiple(run, aliasing)})
@@ -60,7 +63,7 @@ void add_boxes(Shapes& shapes, std::size_t run, std::size_t least, std::size_t m
   constexpr std::size_t rows_of_array = 24;
   for (std::size_t bytes = least; bytes <= most; bytes *= 4) {
     const std::size_t rows = bytes / run < 32 ? 4 : 16;
-    for (const std::size_t pitch : {48UL, 208UL, 512UL, 1040UL, 4176UL, 4096UL})
+    for (const std::size_t pitch : {48UL, 208UL, 512UL, 640UL, 1040UL, 4176UL, 4096UL})
       if (bytes >= 2 * rows * run) add(shapes, {run, rows, pitch, bytes / run / rows, rows_of_array * pitch});
   }
 }
@@ -117,10 +120,10 @@ std::vector<PutShape> tuning_grid() {
   constexpr std::size_t least = 32, most = std::size_t{2} << 20;
   Shapes shapes;
   add_blocks(shapes, 2);
-  // Up to 16 bytes are two moves, from then on a call of memcpy.
-  for (const std::size_t run : {8UL, 16UL, 32UL}) {
+  // Those of 48 bytes are calls of memcpy.
+  for (const std::size_t run : {4UL, 8UL, 16UL, 32UL, 48UL}) {
     add_runs(shapes, run, least, most / 4);
-    add_boxes(shapes, run, 2 * least, most / 4);
+    if (run >= 8) add_boxes(shapes, run, 2 * least, most / 4);
   }
   for (const std::size_t run : {64UL, 128UL, 256UL, 1024UL, 4096UL, 16384UL})
     add_runs(shapes, run, 4 * least, most);

@@ -17,8 +17,8 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// Passes that together measure every point once.
-constexpr int shares = 4;
+// A pass is over within half a second, since a hypervisor may move the ranks from one second to the next.
+constexpr std::size_t points_a_pass = 64;
 
 const core::WorldState& state_of(const World& world) { return core::WorldState::of(world); }
 
@@ -143,6 +143,9 @@ class Surveyor {
   Surveyor(const SurveyOptions& options, const std::function<void(double, const std::string&)>& progress)
       : options_(options), progress_(progress) {}
 
+  // Passes that together measure each of so many points once.
+  void divide(std::size_t points) { shares_ = static_cast<int>(points / points_a_pass) + 1; }
+
   // Keeps a pass if the next world finds the ranks as far apart as it did; whether another one follows.
   bool review(World& world) {
     if (last_ && distance_of(world) != last_->distance) {
@@ -154,7 +157,7 @@ class Surveyor {
     const double used = std::chrono::duration<double>(Clock::now() - begin_).count();
     const int begun = result.passes + result.discarded;
     const bool fits = used + (begun > 0 ? used / begun : 0) <= options_.seconds;
-    const bool too_long = used > patience * options_.seconds && most_alike() >= shares;
+    const bool too_long = used > patience * options_.seconds && most_alike() >= shares_;
     return as_rank_0_says(world, (fits || most_alike() < least()) && !too_long && begun < most_passes);
   }
 
@@ -190,10 +193,10 @@ class Surveyor {
     const fabric::Fabric& front = *state_of(world).fabrics().front();
     front_ = front.name();
     last_.emplace(Found{{}, distance_of(world), front.crossing_ns() * 1e-3});
-    const std::size_t share = result.crossings_us[last_->distance].size() % static_cast<std::size_t>(shares);
+    const std::size_t share = result.crossings_us[last_->distance].size() % static_cast<std::size_t>(shares_);
     for (std::size_t i = 0; i < points.size(); ++i) {
       last_->points.push_back({points[i], {}, {}, {}});
-      if (i % static_cast<std::size_t>(shares) != share) continue;
+      if (i % static_cast<std::size_t>(shares_) != share) continue;
       last_->points.back() = measure_point(world, field, points[i], options_.effort);
       say(i + 1, points.size());
     }
@@ -202,11 +205,11 @@ class Surveyor {
   Survey result;
 
  private:
-  static constexpr int most_passes = 1000;
+  static constexpr int most_passes = 10000;
   // Where others keep the cores busy, once over every put has to do.
   static constexpr double patience = 1.5;
 
-  int least() const { return options_.least_passes * shares; }
+  int least() const { return options_.least_passes * shares_; }
 
   // Of the distance that was met most often.
   int most_alike() const {
@@ -235,6 +238,7 @@ class Surveyor {
   }
 
   const SurveyOptions& options_;
+  int shares_ = 1;
   const std::function<void(double, const std::string&)>& progress_;
   Clock::time_point begin_ = Clock::now();
   std::string front_;  // the name of the first fabric, whose crossings are measured
@@ -294,6 +298,7 @@ Survey survey(const std::function<std::vector<bench::PutPoint>(World&)>& points,
                               state.fabrics().front()->name()));
     if (all.empty()) {
       all = points(world);
+      surveyor.divide(all.size());
       surveyor.result.ranks = world.size();
       surveyor.result.sub_clusters = state.sub_clusters();
       surveyor.result.fabrics = route::fabric_set(state.fabrics());
