@@ -49,13 +49,13 @@ void add_blocks(Shapes& shapes, std::size_t factor) {
   }
 }
 
-// Sizes a factor of four apart, or of two where one cache after the other becomes too small; the same ones for all lengths of runs:
-// between the lengths of neighbours and their sizes the table draws its lines.
+// Sizes a factor of four apart, or of two where one cache after the other becomes too small; the same ones for all lengths of runs
+// that divide them: between the lengths of neighbours and their sizes the table draws its lines.
 void add_runs(Shapes& shapes, std::size_t run, std::size_t least, std::size_t most) {
-  constexpr std::size_t caches = 32768;
+  constexpr std::size_t caches = 24576;
   for (std::size_t bytes = least; bytes <= most; bytes *= bytes < caches ? 4 : 2)
     for (const std::size_t pitch : pitches(run))
-      if (bytes >= 2 * run) add(shapes, {run, bytes / run, pitch});
+      if (bytes >= 2 * run && bytes % run == 0) add(shapes, {run, bytes / run, pitch});
 }
 
 // Boxes with short rows.
@@ -64,7 +64,8 @@ void add_boxes(Shapes& shapes, std::size_t run, std::size_t least, std::size_t m
   for (std::size_t bytes = least; bytes <= most; bytes *= 4) {
     const std::size_t rows = bytes / run < 32 ? 4 : 16;
     for (const std::size_t pitch : {48UL, 208UL, 512UL, 640UL, 1040UL, 4176UL, 4096UL})
-      if (bytes >= 2 * rows * run) add(shapes, {run, rows, pitch, bytes / run / rows, rows_of_array * pitch});
+      if (pitch > run && bytes >= 2 * rows * run)
+        add(shapes, {run, rows, pitch, bytes / run / rows, rows_of_array * pitch});
   }
 }
 
@@ -117,24 +118,24 @@ PutShape any_box(Chance& chance) {
 }  // namespace
 
 std::vector<PutShape> tuning_grid() {
-  constexpr std::size_t least = 32, most = std::size_t{2} << 20;
+  constexpr std::size_t least = 96, most = std::size_t{3} << 20;
   Shapes shapes;
   add_blocks(shapes, 2);
   // Those of 48 bytes are calls of memcpy.
   for (const std::size_t run : {4UL, 8UL, 16UL, 32UL, 48UL}) {
     add_runs(shapes, run, least, most / 4);
-    if (run >= 8) add_boxes(shapes, run, 2 * least, most / 4);
+    if (run >= 8) add_boxes(shapes, run, least, most / 4);
   }
-  for (const std::size_t run : {64UL, 128UL, 256UL, 1024UL, 4096UL, 16384UL})
-    add_runs(shapes, run, 4 * least, most);
+  // Three times a power of two does not fill the pieces evenly that MPI cuts messages into.
+  for (const std::size_t run : {64UL, 192UL, 768UL, 3072UL, 16384UL}) add_runs(shapes, run, 4 * least, most);
   return shapes;
 }
 
 std::vector<PutShape> own_grid() {
   Shapes shapes;
   add_blocks(shapes, 4);
-  for (const std::size_t bytes : {128UL, 4096UL, 131072UL}) {
-    for (const std::size_t run : {8UL, 64UL, 1024UL}) add_runs(shapes, run, bytes, bytes);
+  for (const std::size_t bytes : {384UL, 6144UL, 98304UL}) {
+    for (const std::size_t run : {8UL, 64UL, 768UL}) add_runs(shapes, run, bytes, bytes);
   }
   return shapes;
 }

@@ -58,12 +58,13 @@ route::Taken others_of(const World& world, const route::Put& put) {
   return taken;
 }
 
-// Whether a channel is so much slower than another of its fabric, by the costs so far, that nobody would take it: measuring it
-// would take longer than all others together (MPI's one-sided calls need a call of the system for each run).
+// Whether a channel is so much slower than another, by the costs so far, that nobody would take it: measuring those would take
+// longer than all others together (MPI's one-sided calls need a call of the system for each run; where memory is shared MPI's
+// messages cost many times the few bytes that they carry).
 bool is_hopeless(const route::Candidate& candidate, const std::vector<route::Candidate>& all) {
-  constexpr double hopeless = 16;
+  constexpr double hopeless = 8;
   return std::any_of(all.begin(), all.end(), [&](const route::Candidate& other) {
-    return other.choice.fabric == candidate.choice.fabric && other.predicted_us && candidate.predicted_us &&
+    return other.predicted_us && candidate.predicted_us &&
            *candidate.predicted_us > hopeless * *other.predicted_us;
   });
 }

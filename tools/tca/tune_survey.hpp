@@ -36,7 +36,7 @@ struct SurveyOptions {
   WorldOptions world;
   double seconds = 30;                 // passes are begun as long as another one is expected to fit
   int least_passes = 3;                // over every put
-  bench::Effort effort{1, 3, 120, 3};  // within a pass
+  bench::Effort effort{1, 2, 120, 3};  // within a pass
 };
 
 struct Survey {
