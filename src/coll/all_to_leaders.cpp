@@ -30,13 +30,9 @@ class AllToLeaders {
   // Every leader adds up everything in the order of ranks: the same bits everywhere.
   Schedule all_reduce() {
     up(Buffer::scratch, p_.rank * p_.count, p_.count);
-    if (leads()) {
-      Combine sum{{Buffer::output, 0}, {}, p_.count};
-      for (int rank = 0; rank < p_.ranks; ++rank)
-        sum.operands.push_back(rank == p_.rank ? Slice{Buffer::input, 0}
-                                               : Slice{Buffer::scratch, rank * p_.count});
-      schedule_.rounds[0].combines.push_back(std::move(sum));
-    }
+    if (leads())
+      schedule_.rounds[0].combines.push_back(
+          in_order({Buffer::output, 0}, p_.count, {p_.ranks, 0, p_.count}, p_.rank, {Buffer::input, 0}));
     down(p_.count);
     schedule_.scratch = p_.ranks * p_.count;
     return std::move(schedule_);

@@ -32,39 +32,30 @@ class Counterparts {
   // those whose blocks they are.
   Schedule reduce_scatter() {
     const int place = groups_.own_place(), groups = groups_.count();
-    const auto from_here = [&](int of, int group) {
-      return Slice{Buffer::scratch, slot(of * groups + group)};
-    };
-    const auto sum_here = [&](int group) { return Slice{Buffer::scratch, slot(size_ * groups + group)}; };
-    const auto from_there = [&](int group) {
-      return Slice{Buffer::scratch, slot((size_ + 1) * groups + group)};
-    };
+    const auto from_here = [&](int group) { return Slots{size_, slot(group * size_), p_.count}; };
+    const Slots sums{groups, slot(groups * size_), p_.count};
+    const Slots from_there{groups, slot(groups * (size_ + 1)), p_.count};
 
     Round& here = add_round();
     for (int i = 1; i < size_; ++i) {
       const int other = (place + i) % size_;
       for (int group = 0; group < groups; ++group)
-        exchange(here, {member(other), Buffer::scratch, from_here(place, group).first, Buffer::input,
+        exchange(here, {member(other), Buffer::scratch, from_here(group).at(place).first, Buffer::input,
                         slot(member(group, other)), p_.count});
     }
-    for (int group = 0; group < groups; ++group) {
-      Combine sum{sum_here(group), {}, p_.count};
-      for (int other = 0; other < size_; ++other)
-        sum.operands.push_back(other == place ? Slice{Buffer::input, slot(counterpart(group))}
-                                              : from_here(other, group));
-      here.combines.push_back(std::move(sum));
-    }
+    for (int group = 0; group < groups; ++group)
+      here.combines.push_back(in_order(sums.at(group), p_.count, from_here(group), place,
+                                       {Buffer::input, slot(counterpart(group))}));
 
     Round& across = add_round();
-    Combine sum{{Buffer::output, p_.in_place ? slot(p_.rank) : 0}, {}, p_.count};
-    for (int group = 0; group < groups; ++group) {
-      sum.operands.push_back(group == groups_.own() ? sum_here(group) : from_there(group));
-      if (group != groups_.own())
-        exchange(across, {counterpart(group), Buffer::scratch, from_there(groups_.own()).first,
-                          Buffer::scratch, sum_here(group).first, p_.count});
+    for (int i = 1; i < groups; ++i) {
+      const int group = (groups_.own() + i) % groups;
+      exchange(across, {counterpart(group), Buffer::scratch, from_there.at(groups_.own()).first,
+                        Buffer::scratch, sums.at(group).first, p_.count});
     }
-    across.combines.push_back(std::move(sum));
-    schedule_.scratch = slot((size_ + 2) * groups);
+    across.combines.push_back(in_order({Buffer::output, p_.in_place ? slot(p_.rank) : 0}, p_.count,
+                                       from_there, groups_.own(), sums.at(groups_.own())));
+    schedule_.scratch = slot(groups * (size_ + 2));
     return std::move(schedule_);
   }
 
@@ -123,19 +114,14 @@ class Counterparts {
                              part(other).count});
       reduce.expected.push_back(member(other));
     }
-    Combine sum{{Buffer::output, mine.first}, {}, mine.count};
-    for (int other = 0; other < size_; ++other)
-      sum.operands.push_back(other == place ? Slice{Buffer::input, mine.first}
-                                            : Slice{Buffer::scratch, other * slot});
-    reduce.combines.push_back(std::move(sum));
+    reduce.combines.push_back(in_order({Buffer::output, mine.first}, mine.count, {size_, 0, slot}, place,
+                                       {Buffer::input, mine.first}));
 
     Round& exchange = add_round();
     across(exchange, Buffer::scratch, (size_ + groups_.own()) * slot, Buffer::output, mine.first, mine.count);
-    Combine all{{Buffer::output, mine.first}, {}, mine.count};
-    for (int group = 0; group < groups_.count(); ++group)
-      all.operands.push_back(group == groups_.own() ? Slice{Buffer::output, mine.first}
-                                                    : Slice{Buffer::scratch, (size_ + group) * slot});
-    exchange.combines.push_back(std::move(all));
+    exchange.combines.push_back(in_order({Buffer::output, mine.first}, mine.count,
+                                         {groups_.count(), size_ * slot, slot}, groups_.own(),
+                                         {Buffer::output, mine.first}));
 
     here(add_round(), Buffer::output, mine.first, Buffer::output, mine.first, mine.count);
     schedule_.scratch = (size_ + groups_.count()) * slot;

@@ -73,31 +73,21 @@ class Leaders {
   Schedule all_reduce() {
     Round& up = add_round();
     from_members(up, p_.count);
-    if (leads()) {
-      Combine sum{{Buffer::output, 0}, {}, p_.count};
-      for (std::size_t place = 0; place < groups_.own_members().size(); ++place)
-        sum.operands.push_back(groups_.own_members()[place] == p_.rank ? Slice{Buffer::input, 0}
-                                                                       : Slice{Buffer::scratch, slot(place)});
-      up.combines.push_back(std::move(sum));
-    }
+    const int size = static_cast<int>(groups_.own_members().size());
+    if (leads())
+      up.combines.push_back(in_order({Buffer::output, 0}, p_.count, {size, 0, p_.count}, groups_.own_place(),
+                                     {Buffer::input, 0}));
 
-    const auto first_leader =
-        static_cast<std::size_t>(groups_.largest());  // their slots come after those of members
+    const int first_leader = groups_.largest();  // their slots come after those of members
     Round& across = add_round();
-    among_leaders(across, Buffer::scratch, slot(first_leader + static_cast<std::size_t>(groups_.own())),
-                  Buffer::output, 0, p_.count);
-    if (leads()) {
-      Combine sum{{Buffer::output, 0}, {}, p_.count};
-      for (int group = 0; group < groups_.count(); ++group)
-        sum.operands.push_back(
-            group == groups_.own()
-                ? Slice{Buffer::output, 0}
-                : Slice{Buffer::scratch, slot(first_leader + static_cast<std::size_t>(group))});
-      across.combines.push_back(std::move(sum));
-    }
+    among_leaders(across, Buffer::scratch, slot(first_leader + groups_.own()), Buffer::output, 0, p_.count);
+    if (leads())
+      across.combines.push_back(in_order({Buffer::output, 0}, p_.count,
+                                         {groups_.count(), slot(first_leader), p_.count}, groups_.own(),
+                                         {Buffer::output, 0}));
 
     to_members(add_round(), Buffer::output, 0, p_.count);
-    schedule_.scratch = slot(first_leader + static_cast<std::size_t>(groups_.count()));
+    schedule_.scratch = slot(first_leader + groups_.count());
     return std::move(schedule_);
   }
 
@@ -131,14 +121,14 @@ class Leaders {
     return p_.kind == Kind::broadcast && group == root_group_ ? p_.root : groups_.members(group)[0];
   }
   bool leads() const { return leader(groups_.own()) == p_.rank; }
-  std::int64_t slot(std::size_t place) const { return static_cast<std::int64_t>(place) * p_.count; }
+  std::int64_t slot(int place) const { return place * p_.count; }
 
   Round& add_round() { return schedule_.rounds.emplace_back(); }
   int rounds() const { return static_cast<int>(schedule_.rounds.size()); }
 
   void from_members(Round& round, std::int64_t count) const {
     if (!leads()) {
-      const std::int64_t place = slot(static_cast<std::size_t>(groups_.own_place()));
+      const std::int64_t place = slot(groups_.own_place());
       round.puts.push_back({leader(groups_.own()), Buffer::scratch, place, Buffer::input, 0, count});
       return;
     }

@@ -24,13 +24,10 @@ void to_everyone(const Problem& p, Round& round, Buffer to, std::int64_t place, 
   }
 }
 
-// In the order of ranks, so that every rank gets the same bits.
+// `own`: where this rank's contribution is in the input.
 Combine in_rank_order(const Problem& p, std::int64_t own) {
-  Combine combine{{Buffer::output, p.kind == Kind::reduce_scatter && p.in_place ? own : 0}, {}, p.count};
-  for (int rank = 0; rank < p.ranks; ++rank)
-    combine.operands.push_back(rank == p.rank ? Slice{Buffer::input, own}
-                                              : Slice{Buffer::scratch, rank * p.count});
-  return combine;
+  const std::int64_t into = p.kind == Kind::reduce_scatter && p.in_place ? own : 0;
+  return in_order({Buffer::output, into}, p.count, {p.ranks, 0, p.count}, p.rank, {Buffer::input, own});
 }
 
 void all_to_all(const Problem& p, Round& round) {

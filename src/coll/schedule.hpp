@@ -23,6 +23,21 @@ struct Combine {
   std::int64_t count;
 };
 
+// Where contributors put theirs: slots of the scratch, one each.
+struct Slots {
+  int count;
+  std::int64_t first, apart;  // elements
+
+  Slice at(int contributor) const { return {Buffer::scratch, first + contributor * apart}; }
+};
+
+// Adds up what the contributors have put, in their order, so that every rank gets the same bits; the contribution `own` is `mine`.
+inline Combine in_order(Slice into, std::int64_t count, const Slots& slots, int own, Slice mine) {
+  Combine combine{into, {}, count};
+  for (int i = 0; i < slots.count; ++i) combine.operands.push_back(i == own ? mine : slots.at(i));
+  return combine;
+}
+
 // A round is one chain: first the puts, then the copies, which need nothing that arrives, then the wait, then the
 // combinations. Nothing may be put into what the target itself sends in the same round.
 struct Round {

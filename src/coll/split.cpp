@@ -45,12 +45,9 @@ Schedule all_reduce(const Problem& p) {
     if (mine > 0) reduce.expected.push_back(other);
     put_part(p, gather, p.rank, other);
   }
-  if (mine == 0) return schedule;
-  Combine combine{{Buffer::output, first}, {}, mine};
-  for (int rank = 0; rank < p.ranks; ++rank)
-    combine.operands.push_back(rank == p.rank ? Slice{Buffer::input, first}
-                                              : Slice{Buffer::scratch, rank * slot});
-  reduce.combines.push_back(std::move(combine));
+  if (mine > 0)
+    reduce.combines.push_back(
+        in_order({Buffer::output, first}, mine, {p.ranks, 0, slot}, p.rank, {Buffer::input, first}));
   return schedule;
 }
 

@@ -33,19 +33,14 @@ class TwoShots {
   // In the order of ranks within a sub-cluster, then in the order of sub-clusters: the same bits everywhere.
   Schedule all_reduce() {
     here(Buffer::scratch, slot(groups_.own_place()), p_.count);
-    Combine of_here{{Buffer::output, 0}, {}, p_.count};
-    for (int place = 0; place < size_; ++place)
-      of_here.operands.push_back(place == groups_.own_place() ? Slice{Buffer::input, 0}
-                                                              : Slice{Buffer::scratch, slot(place)});
-    schedule_.rounds[0].combines.push_back(std::move(of_here));
+    schedule_.rounds[0].combines.push_back(in_order({Buffer::output, 0}, p_.count, {size_, 0, p_.count},
+                                                    groups_.own_place(), {Buffer::input, 0}));
 
     const int first = groups_.largest();  // the places' slots come first
     across(Buffer::scratch, slot(first + groups_.own()), 0, p_.count);
-    Combine of_all{{Buffer::output, 0}, {}, p_.count};
-    for (int group = 0; group < groups_.count(); ++group)
-      of_all.operands.push_back(group == groups_.own() ? Slice{Buffer::output, 0}
-                                                       : Slice{Buffer::scratch, slot(first + group)});
-    schedule_.rounds[1].combines.push_back(std::move(of_all));
+    schedule_.rounds[1].combines.push_back(in_order({Buffer::output, 0}, p_.count,
+                                                    {groups_.count(), slot(first), p_.count}, groups_.own(),
+                                                    {Buffer::output, 0}));
     schedule_.scratch = slot(first + groups_.count());
     return std::move(schedule_);
   }

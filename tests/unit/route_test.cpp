@@ -166,6 +166,21 @@ TEST_F(RouteTest, AMeasuredTableDecidesWhereItKnowsTheFabricAtThatDistance) {
   EXPECT_EQ(chosen(0, mebibytes), "shm/direct");
 }
 
+TEST_F(RouteTest, OfChannelsThatATableSaysAreAsGoodTheFirstIsTaken) {
+  const auto with = [&](double direct_us) {
+    route::TuningTable table;
+    table.add({"shm", "direct", Distance::near, LayoutClass::block, 0, direct_us, 0, 0});
+    table.add({"shm", "staged", Distance::near, LayoutClass::block, 0, 1, 0, 0});
+    costs.use(std::move(table), "/somewhere");
+  };
+  with(1.04);
+  EXPECT_EQ(chosen(0, word), "shm/direct");
+  EXPECT_TRUE(
+      says(route::explain(fabrics, costs, {0, word}, {0, 0}, {}), {"1.04 us", "as good as shm/staged 1.00"}));
+  with(1.06);
+  EXPECT_EQ(chosen(0, word), "shm/staged");
+}
+
 TEST_F(RouteTest, RanksOfASubClusterAreNearOthersFarWhereNoCrossingIsMeasured) {
   const route::Costs world(1, {true, true, false});
   EXPECT_EQ(world.distance_to(*fabrics[1], 0), Distance::near);

@@ -1,8 +1,10 @@
 // `tca explain`: what the route makes of one put, and by which costs.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "core/world_state.hpp"
 #include "launch.hpp"
@@ -51,6 +53,15 @@ std::string where(const World& world, const ExplainOptions& options) {
                      route::to_string(state.costs().distance_to(front, options.to)), crossing);
 }
 
+std::string why_chosen(const route::Candidate& chosen, const std::vector<route::Candidate>& all,
+                       const std::string& route) {
+  if (!route.empty()) return fmt::format("chosen: forced by route '{}'", route);
+  const bool beaten = std::any_of(all.begin(), all.end(), [&](const route::Candidate& other) {
+    return other.has_room && other.predicted_us && other.predicted_us < chosen.predicted_us;
+  });
+  return beaten ? "chosen: the cheapest to within 5 %" : "chosen: the cheapest";
+}
+
 void print(const World& world, const ExplainOptions& options) {
   const core::WorldState& state = core::WorldState::of(world);
   const route::Put put{options.to, shape_of(options.shape), options.puts};
@@ -63,13 +74,14 @@ void print(const World& world, const ExplainOptions& options) {
   fmt::print("{} bytes, {}, from rank 0 {}\n", shape.bytes(), layout, where(world, options));
   const std::string& path = state.costs().path();
   fmt::print("costs by {}{}\n", state.costs().origin(), path.empty() ? "" : ", " + path);
-  for (const route::Candidate& c : route::candidates(state.fabrics(), state.costs(), put, {})) {
+  const std::vector<route::Candidate> all = route::candidates(state.fabrics(), state.costs(), put, {});
+  for (const route::Candidate& c : all) {
     const bool taken = c.choice.fabric == chosen.fabric && c.choice.protocol == chosen.protocol;
-    std::string note = c.has_room ? "" : "no room for one more";
-    if (taken)
-      note = route.empty() ? "chosen: the cheapest" : fmt::format("chosen: forced by route '{}'", route);
     fmt::print("  {:<18}{:>14}   {}\n", c.channel,
-               c.predicted_us ? fmt::format("{:.3f} us", *c.predicted_us) : "not known", note);
+               c.predicted_us ? fmt::format("{:.3f} us", *c.predicted_us) : "not known",
+               taken        ? why_chosen(c, all, route)
+               : c.has_room ? ""
+                            : "no room for one more");
   }
   fmt::print("rank 0 takes {}\n", route::explain(state.fabrics(), state.costs(), put, chosen, route));
 }

@@ -147,13 +147,16 @@ class Supervisor {
       team_.ended_well();
       return 0;
     }
-    if (!told_by_mpirun())
+    if (!is_told())
       say(fmt::format("{}: {}{}", options_.name, what_happened(), what_the_others_did()));
     const int status = first_failure_->status;
     return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
   }
 
-  bool told_by_mpirun() const { return options_.argv_is_mpirun && WIFEXITED(first_failure_->status); }
+  // mpirun, or the rank itself, has said what there is to say.
+  bool is_told() const {
+    return (options_.argv_is_mpirun || options_.fails_in_words) && WIFEXITED(first_failure_->status);
+  }
 
   std::string what_happened() const {
     const auto [rank, status] = *first_failure_;

@@ -23,7 +23,7 @@ struct LaunchOptions {
   std::string scratch;  // a folder to make for the launch, removed with all that is in it at the end
   Bind bind = Bind::automatic;
   bool tag = false;             // begin each line of output with `[rank] `
-  bool fails_in_words = false;  // a rank that fails has said why; under Open MPI's mpirun that adds nothing
+  bool fails_in_words = false;  // a rank that exits with a code has said why, and that adds nothing
   std::vector<std::pair<std::string, std::string>> environment;  // added to each rank's
 };
 
