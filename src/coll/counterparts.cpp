@@ -169,16 +169,16 @@ class Counterparts {
 std::optional<Schedule> counterparts(const Problem& p) {
   const Groups groups(p);
   if (groups.count() == 1 || !groups.equal_sizes()) return std::nullopt;
-  const bool in_order = !p.own_operation || groups.consecutive();
+  const bool keeps_order = !p.own_operation || groups.consecutive();
   switch (p.kind) {
     case Kind::all_gather:
       return Counterparts(p).all_gather();
     case Kind::all_to_all:
       return Counterparts(p).all_to_all();
     case Kind::all_reduce:
-      return in_order ? std::optional(Counterparts(p).all_reduce()) : std::nullopt;
+      return keeps_order ? std::optional(Counterparts(p).all_reduce()) : std::nullopt;
     case Kind::reduce_scatter:
-      return in_order ? std::optional(Counterparts(p).reduce_scatter()) : std::nullopt;
+      return keeps_order ? std::optional(Counterparts(p).reduce_scatter()) : std::nullopt;
     default:
       return std::nullopt;
   }
