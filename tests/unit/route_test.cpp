@@ -227,9 +227,16 @@ TEST_F(RouteTest, KnowsWhatAProcessorIsBadAt) {
 
   const Shape rows = base::pair_up(block_stride(128, 128, 16384), block_stride(128, 128, 16384), 8);
   static_cast<NamedFabric&>(*fabrics[0]).crossing = 60;
+  const Shape plane = base::pair_up(block(16384), block(16384), 8);
+  costs.assume(route::Processor::other);
   EXPECT_EQ(chosen(0, rows), "shm/direct");
+  EXPECT_EQ(chosen(0, large), "shm/pull");
+  EXPECT_EQ(chosen(0, plane, {}, 2), "shm/direct");
   costs.assume(route::Processor::zen4);
   EXPECT_EQ(chosen(0, rows), "shm/staged");
+  EXPECT_EQ(chosen(0, large), "shm/staged");
+  EXPECT_EQ(chosen(0, plane, {}, 2), "shm/staged");
+  EXPECT_EQ(chosen(0, plane), "shm/direct");
 }
 
 TEST_F(RouteTest, WeighsWhatPutsToTheSameRankShare) {
