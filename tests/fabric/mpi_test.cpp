@@ -132,7 +132,7 @@ TEST(Mpi, CollectivesAcrossSubClusters) {
   const std::vector<Named> all{
       {"leaders", {Kind::barrier, Kind::broadcast, Kind::all_gather, Kind::all_reduce}, true},
       {"leaders_and_trees", {Kind::broadcast}, true},
-      {"counterparts", {Kind::all_gather, Kind::all_reduce}, false},
+      {"counterparts", {Kind::all_gather, Kind::all_reduce, Kind::reduce_scatter, Kind::all_to_all}, false},
       {"two_shots", {Kind::barrier, Kind::all_gather, Kind::all_reduce}, true},
       {"all_to_leaders", {Kind::barrier, Kind::all_gather, Kind::all_reduce}, true}};
   const auto body = [&](World& world) {
