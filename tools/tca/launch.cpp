@@ -147,8 +147,7 @@ class Supervisor {
       team_.ended_well();
       return 0;
     }
-    if (!is_told())
-      say(fmt::format("{}: {}{}", options_.name, what_happened(), what_the_others_did()));
+    if (!is_told()) say(fmt::format("{}: {}{}", options_.name, what_happened(), what_the_others_did()));
     const int status = first_failure_->status;
     return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
   }
