@@ -153,8 +153,7 @@ class Collective {
   // that are threads share a GPU (docs/design.md). What such a run meets is thrown by the next call on a stream, or by
   // World::check. Only for collectives that the fabric's kernels run (`algorithm` begins with "kernel"): on cuda all but
   // those with an operation of the program's own, reductions of other types than float, double, int32 and int64, and those
-  // with a route or another algorithm forced. Throw
-  // Error{invalid_argument} for others.
+  // with a route or another algorithm forced. Throw Error{invalid_argument} for others.
   void start(Stream stream);
   void wait(Stream stream);
   void run(Stream stream);

@@ -176,10 +176,9 @@ void dispatch(std::byte* to, const std::byte* from, const Shape& shape, const Pi
     case 64:
       return walk(to, from, shape, pitch, FixedRun<64>());
     default:
-      if (ShortRows::serves(shape.run) && dense != Dense::from)
-        return walk(to, from, shape, pitch, ShortRows{shape.run});
       if (dense == Dense::from)
         return walk(to, from, shape, pitch, RunAhead{shape.run, from + shape.bytes()});
+      if (ShortRows::serves(shape.run)) return walk(to, from, shape, pitch, ShortRows{shape.run});
       return walk(to, from, shape, pitch, AnyRun{shape.run});
   }
 }

@@ -59,7 +59,7 @@ std::string why_chosen(const route::Candidate& chosen, const std::vector<route::
   const bool beaten = std::any_of(all.begin(), all.end(), [&](const route::Candidate& other) {
     return other.has_room && other.predicted_us && other.predicted_us < chosen.predicted_us;
   });
-  return beaten ? "chosen: the cheapest to within 5 %" : "chosen: the cheapest";
+  return beaten ? "chosen: the cheapest, or as good" : "chosen: the cheapest";
 }
 
 void print(const World& world, const ExplainOptions& options) {

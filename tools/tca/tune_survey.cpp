@@ -187,18 +187,18 @@ class Surveyor {
   // A share of all points, so that it is over before the ranks move; the next one that the other passes at this distance
   // have left.
   void pass(World& world, const std::vector<bench::PutPoint>& points) {
-    std::size_t bytes = 0;
-    for (const bench::PutPoint& point : points)
-      bytes = std::max(bytes, bench::PutField::bytes_for(point.shape));
-    bench::PutField field(world, bytes);
     const fabric::Fabric& front = *state_of(world).fabrics().front();
     front_ = front.name();
     last_.emplace(Found{{}, distance_of(world), front.crossing_ns() * 1e-3});
-    const std::size_t share = result.crossings_us[last_->distance].size() % static_cast<std::size_t>(shares_);
-    for (std::size_t i = 0; i < points.size(); ++i) {
-      last_->points.push_back({points[i], {}, {}, {}});
-      if (i % static_cast<std::size_t>(shares_) != share) continue;
-      last_->points.back() = measure_point(world, field, points[i], options_.effort);
+    for (const bench::PutPoint& point : points) last_->points.push_back({point, {}, {}, {}});
+    const auto shares = static_cast<std::size_t>(shares_);
+    const std::size_t share = result.crossings_us[last_->distance].size() % shares;
+    std::size_t bytes = 0;
+    for (std::size_t i = share; i < points.size(); i += shares)
+      bytes = std::max(bytes, bench::PutField::bytes_for(points[i].shape));
+    bench::PutField field(world, bytes);
+    for (std::size_t i = share; i < points.size(); i += shares) {
+      last_->points[i] = measure_point(world, field, points[i], options_.effort);
       say(i + 1, points.size());
     }
   }
