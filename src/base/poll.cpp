@@ -17,9 +17,9 @@ constexpr auto look_after = 200us;  // a look for dead partners costs a system c
 
 }  // namespace
 
-bool Poll::give_way(bool given_way) {
-  if (waited_ < yield_for) {
-    if (!given_way) sched_yield();
+bool Poll::give_way(Look look) {
+  if (waited_ < yield_for || look.moves) {
+    if (!look.given_way) sched_yield();
     if (++yields_ % yields_per_clock != 1) return false;
   } else {
     std::this_thread::sleep_for(std::clamp<std::chrono::nanoseconds>(waited_ / 16, 50us, 2ms));

@@ -19,16 +19,23 @@ class Poll {
 
   explicit Poll(Cores cores) : spins_left_(cores == Cores::enough ? 4000u : 8u) {}
 
-  // Call after each look that found nothing. `given_way`: the look itself has given the core away; a second time without a
-  // look in between would cost a turn. True when enough time has passed that the caller should look for dead partners and
-  // at the clock: never while spinning.
-  bool pause(bool given_way = false) {
+  // What is known of a look that found nothing.
+  struct Look {
+    bool given_way =
+        false;  // it has given the core away itself; a second time without a look in between would cost a turn
+    bool moves = false;  // what is waited for moves on with looks alone, so nobody sleeps between two
+  };
+
+  // Call after each look that found nothing. True when enough time has passed that the caller should look for dead partners
+  // and at the clock: never while spinning.
+  bool pause(Look look) {
     if (spins_left_ > 0) {
       --spins_left_;
       return false;
     }
-    return give_way(given_way);
+    return give_way(look);
   }
+  bool pause() { return pause(Look{}); }
 
   // Past the spinning: this rank has time for other work.
   bool gave_way() const { return spins_left_ == 0; }
@@ -37,7 +44,7 @@ class Poll {
   std::chrono::nanoseconds waited() const { return waited_; }
 
  private:
-  bool give_way(bool given_way);
+  bool give_way(Look look);
 
   std::uint32_t spins_left_;
   std::uint32_t yields_ = 0;

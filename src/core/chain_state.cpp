@@ -271,9 +271,12 @@ void ChainState::wait_patiently() {
   constexpr unsigned polls_between_progress = 16;
   base::Poll poll(world_->control().cores());
   for (unsigned polls = 1; !advance(); ++polls) {
-    const bool given_way = std::any_of(programs_.begin(), programs_.end(),
-                                       [](const auto& program) { return program->gives_way(); });
-    const bool waited_long = poll.pause(given_way);
+    base::Poll::Look look;
+    for (const auto& program : programs_) {
+      look.given_way |= program->gives_way();
+      look.moves |= program->moves_by_looks();
+    }
+    const bool waited_long = poll.pause(look);
     if (poll.gave_way() || polls % polls_between_progress == 0) world_->progress_between_looks();
     if (waited_long) check_partners(poll.waited());
   }

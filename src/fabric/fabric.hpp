@@ -83,6 +83,9 @@ class Program {
   // Whether a `test` that found nothing has let others onto this core, so that who waits need not.
   virtual bool gives_way() const { return false; }
 
+  // Whether bytes are under way that move only while `test` is called, so that who waits should not sleep.
+  virtual bool moves_by_looks() const { return false; }
+
   // The ranks whose signals the current step still lacks.
   virtual std::vector<int> missing() const = 0;
 

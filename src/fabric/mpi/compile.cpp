@@ -57,9 +57,7 @@ class Compiler {
   void confirm(int partner, Side side) {
     const int tag = first_tag_ + confirmation;
     if (side == Side::to) {
-      Operation told{.partner = partner};
-      check(MPI_Send_init(nullptr, 0, MPI_BYTE, partner, tag, comm_, &told.request), making_requests);
-      operations_.confirming.push_back(std::move(told));
+      operations_.confirming.push_back({.short_send = ShortSend{.tag = tag}, .partner = partner});
       return;
     }
     for (auto& of_parity : operations_.confirmations) {
@@ -95,8 +93,13 @@ class Compiler {
                          std::unique_ptr<Packing> packing) {
     Operation operation{.partner = partner, .receives = side == Side::to, .packing = std::move(packing)};
     operation.traced = kind != bare;
+    const std::uint64_t bytes = bytes_of(content);
+    const bool in_a_row = content.type.get() == MPI_BYTE;
+    operation.is_long = bytes >= long_message;
     auto* address = const_cast<void*>(content.address);
-    if (operation.receives) {
+    if (!operation.receives && in_a_row && bytes <= longest_short_send) {
+      operation.short_send = {address, static_cast<int>(bytes), first_tag_ + kind};
+    } else if (operation.receives) {
       check(MPI_Recv_init(address, content.count, content.type.get(), partner, first_tag_ + kind, comm_,
                           &operation.request),
             making_requests);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <climits>
 #include <cstdint>
+#include <deque>
 #include <utility>
 
 namespace tca::mpi {
@@ -66,12 +67,42 @@ Content committed(const void* address, Datatype type) {
 
 }  // namespace
 
+std::uint64_t bytes_of(const Content& content) {
+  MPI_Count bytes = 0;
+  check(MPI_Type_size_x(content.type.get(), &bytes), "describing a layout");
+  return static_cast<std::uint64_t>(content.count) * static_cast<std::uint64_t>(bytes);
+}
+
 Content dense(const void* address, std::size_t bytes) {
   if (bytes <= most) return {address, static_cast<int>(bytes), Datatype(MPI_DATATYPE_NULL)};
   return committed(address, run_of(bytes));
 }
 
-Content scattered(const std::vector<Piece>& pieces, Side side) {
+namespace {
+
+// Blocks behind each other as one: collectives put theirs in pieces, of which MPI would make copies of its own, while what lies
+// in a row it moves from one process to the other at once (16 MB from each of eight ranks to all: 71 ms in pieces).
+std::vector<Piece> joined(const std::vector<Piece>& pieces, std::deque<base::Shape>& blocks) {
+  std::vector<Piece> all;
+  for (const Piece& piece : pieces) {
+    const bool follows = !all.empty() && all.back().shape->loop_count == 0 && piece.shape->loop_count == 0 &&
+                         all.back().address + all.back().shape->run == piece.address;
+    if (!follows) {
+      all.push_back(piece);
+      continue;
+    }
+    base::Shape block;
+    block.run = all.back().shape->run + piece.shape->run;
+    all.back().shape = &blocks.emplace_back(block);
+  }
+  return all;
+}
+
+}  // namespace
+
+Content scattered(const std::vector<Piece>& of, Side side) {
+  std::deque<base::Shape> blocks;
+  const std::vector<Piece> pieces = joined(of, blocks);
   if (pieces.size() == 1) {
     const Piece& only = pieces.front();
     return only.shape->loop_count == 0 ? dense(only.address, only.shape->run)

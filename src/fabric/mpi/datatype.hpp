@@ -36,6 +36,8 @@ struct Content {
   Datatype type;
 };
 
+std::uint64_t bytes_of(const Content& content);
+
 // So many bytes in a row, also more than an int can count.
 Content dense(const void* address, std::size_t bytes);
 

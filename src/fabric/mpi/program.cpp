@@ -29,10 +29,14 @@ MpiProgram::MpiProgram(Runner& runner, Operations operations, std::unique_ptr<Rm
 }
 
 void MpiProgram::append(Group& group, std::vector<Operation> operations) {
+  const auto is_short = [](const Operation& operation) { return operation.short_send.has_value(); };
+  if (stage_ == nullptr) std::stable_partition(operations.begin(), operations.end(), is_short);
+  group.short_sends = static_cast<int>(std::count_if(operations.begin(), operations.end(), is_short));
   group.first = static_cast<int>(requests_.size());
   group.count = static_cast<int>(operations.size());
   for (Operation& operation : operations) {
     requests_.push_back(operation.request);
+    group.long_ones += operation.is_long;
     operations_.push_back(std::move(operation));
   }
 }
@@ -48,7 +52,7 @@ MpiProgram::~MpiProgram() {
     if (open_[i]) operations_[i].packing.release();
     const bool carries_bytes = static_cast<int>(i) < confirming_.first;
     if (open_[i] && carries_bytes && stage_ != nullptr) stage_->keep_memory();
-    MPI_Request_free(&requests_[i]);
+    if (requests_[i] != MPI_REQUEST_NULL) MPI_Request_free(&requests_[i]);
   }
 }
 
@@ -82,9 +86,21 @@ void MpiProgram::start() {
 
 void MpiProgram::start(Group& group) {
   if (group.count == 0) return;
-  check(MPI_Startall(group.count, &requests_[static_cast<std::size_t>(group.first)]), starting);
+  const int persistent = group.first + group.short_sends, end = group.first + group.count;
+  for (int i = group.first; i < persistent; ++i) send_short(static_cast<std::size_t>(i));
+  if (persistent < end)
+    check(MPI_Startall(end - persistent, &requests_[static_cast<std::size_t>(persistent)]), starting);
   group.open = group.count;
   std::fill_n(open_.begin() + group.first, group.count, 1);
+  long_ones_ += group.long_ones;
+}
+
+void MpiProgram::send_short(std::size_t index) {
+  const Operation& operation = operations_[index];
+  const ShortSend& send = *operation.short_send;
+  check(MPI_Isend(send.address, send.bytes, MPI_BYTE, operation.partner, send.tag, runner_.comm,
+                  &requests_[index]),
+        starting);
 }
 
 // MPI_Startall may start them in any order, in which chunks of one tag would be matched.
@@ -94,8 +110,13 @@ void MpiProgram::start_in_order(Group& group) {
 }
 
 void MpiProgram::start_one(int index) {
-  check(MPI_Start(&requests_[static_cast<std::size_t>(index)]), starting);
-  open_[static_cast<std::size_t>(index)] = 1;
+  const auto i = static_cast<std::size_t>(index);
+  if (operations_[i].short_send)
+    send_short(i);
+  else
+    check(MPI_Start(&requests_[i]), starting);
+  open_[i] = 1;
+  long_ones_ += operations_[i].is_long;
 }
 
 void MpiProgram::start_sends() {
@@ -170,6 +191,7 @@ void MpiProgram::take(int index) {
   --group_of(index).open;
   open_[i] = 0;
   const Operation& operation = operations_[i];
+  long_ones_ -= operation.is_long;
   invitations_ -= operation.invites && operation.receives;
   if (stage_ != nullptr && index < sends_.first) {
     stage_->has_come(operation.message, operation.chunk, step_);
