@@ -48,13 +48,14 @@ struct Link {
   std::uint32_t scatter_count = 0;
   std::uint32_t pull_count = 0;
   // Fixed at commit.
-  bool puts = false;           // this rank sends, if only a signal
-  bool expects = false;        // the partner sends
-  bool posts_ready = false;    // the partner waits for this rank's `ready`
-  bool needs_ready = false;    // this rank waits for the partner's `ready`...
-  std::uint8_t ready_lag = 0;  // ... of this many steps ago
-  bool is_pulled = false;      // the partner fetches, and answers `done`
-  bool gathers_long = false;   // enough for long moves into the ring
+  bool puts = false;             // this rank sends, if only a signal
+  bool expects = false;          // the partner sends
+  bool posts_ready = false;      // the partner waits for this rank's `ready`
+  bool needs_ready = false;      // this rank waits for the partner's `ready`...
+  std::uint8_t ready_lag = 0;    // ... of this many steps ago
+  bool is_pulled = false;        // the partner fetches, and answers `done`
+  bool gathers_long = false;     // enough for long moves into the ring
+  std::uint32_t ready_seen = 0;  // the partner's `ready` as this rank has last looked at it
   // Of the current step.
   bool sent = true;
   bool received = true;
@@ -77,6 +78,7 @@ class ShmProgram final : public fabric::Program {
   // Both do their part of the step once the partner's signal allows it; false until then.
   bool send(Link& link);
   bool receive(Link& link);
+  static bool look_for_ready(Link& link, std::uint32_t step);
   void move_out(const Link& link);
   void move_in(const Link& link);
   void gather(std::byte* dense, std::span<const Copy> copies);
