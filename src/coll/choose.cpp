@@ -2,6 +2,7 @@
 
 #include <array>
 #include <limits>
+#include <map>
 #include <optional>
 #include <set>
 #include <utility>
@@ -37,6 +38,10 @@ constexpr double crowded_us = 4, turn_us = 1, unknown_us = 0.1;
 // What one leader puts to everybody alone outgrows the caches that the table's costs know: with 4 KB from each of eight ranks
 // an allgather by `all_to_leaders` took 1.4 times as long as by `leaders`.
 constexpr double few_bytes = 8192;
+
+// What leaves a sub-cluster goes through one network card, or through one MPI: with a core a rank, a broadcast of 64 bytes to two
+// sub-clusters of four took 1.4 us with one message between them and 2.1 with four at once, by as many rounds.
+constexpr double queued_part = 0.25;
 
 // Beyond these many ranks not all of them are looked at.
 constexpr int all_ranks_up_to = 64;
@@ -86,12 +91,11 @@ double Costs::work_us(int rank, const Round& round) const {
   return us;
 }
 
-// A message costs both its ends as much; within a sub-cluster one end does nearly everything.
-double Costs::work_of_receivers_us(int rank, const Round& round) const {
+double Costs::crossing_us(int rank, const Round& round) const {
   double us = 0;
   for (const Put& put : round.puts)
     if (sub_cluster[static_cast<std::size_t>(rank)] != sub_cluster[static_cast<std::size_t>(put.to)])
-      us += put_us(rank, put) / 2;
+      us += put_us(rank, put);
   return us;
 }
 
@@ -104,13 +108,31 @@ std::set<int> sample(const Problem& problem) {
   return ranks;
 }
 
+// What the ranks of a sub-cluster send out at once.
+struct Crossing {
+  std::map<int, double> us;  // by sub-cluster
+  double most_us = 0;        // of one rank
+
+  void add(int sub_cluster, double of_rank_us) {
+    us[sub_cluster] += of_rank_us;
+    most_us = std::max(most_us, of_rank_us);
+  }
+  // How long each waits for the others.
+  double queue_us(double ranks_a_sample) const {
+    double most = 0;
+    for (const auto& [number, sum] : us) most = std::max(most, sum * ranks_a_sample);
+    return queued_part * std::max(0.0, most - most_us);
+  }
+};
+
 // A round takes as long as its busiest rank, and where ranks share cores at least as long as the cores take for all. There a
 // round takes a turn of all ranks besides, but less in the first one, which those that wait for nobody leave at once.
 double predict_us(Algorithm make, Problem problem, const Costs& costs) {
   struct Load {
     bool idle = true;
-    double most = 0, sum = 0;
+    double most = 0, sender_most = 0, sum = 0;
     int waiting = 0;
+    Crossing crossing;
   };
   std::vector<Load> rounds;
   const std::set<int> ranks = sample(problem);
@@ -120,9 +142,12 @@ double predict_us(Algorithm make, Problem problem, const Costs& costs) {
     rounds.resize(schedule.rounds.size());
     for (std::size_t i = 0; i < rounds.size(); ++i) {
       const double us = costs.work_us(rank, schedule.rounds[i]);
-      const double of_others = costs.work_of_receivers_us(rank, schedule.rounds[i]);
+      const double crossing = costs.crossing_us(rank, schedule.rounds[i]);
       rounds[i].idle &= schedule.rounds[i].idle();
-      rounds[i].most = std::max(rounds[i].most, us - of_others);
+      rounds[i].most = std::max(rounds[i].most, us);
+      // A message costs both its ends as much; within a sub-cluster one end does nearly everything.
+      rounds[i].sender_most = std::max(rounds[i].sender_most, us - crossing / 2);
+      rounds[i].crossing.add(costs.sub_cluster[static_cast<std::size_t>(rank)], crossing);
       rounds[i].sum += us;
       rounds[i].waiting += !schedule.rounds[i].expected.empty();
     }
@@ -133,10 +158,10 @@ double predict_us(Algorithm make, Problem problem, const Costs& costs) {
     if (round.idle) continue;
     const auto sampled = static_cast<double>(ranks.size());
     if (costs.cores == 0) {
-      us += costs.latency_us + round.most;
+      us += costs.latency_us + round.most + round.crossing.queue_us(problem.ranks / sampled);
     } else {
       us += costs.latency_us * (first ? (1 + round.waiting / sampled) / 2 : 1) +
-            std::max(round.most, round.sum / sampled * problem.ranks / costs.cores);
+            std::max(round.sender_most, round.sum / sampled * problem.ranks / costs.cores);
       first = false;
     }
   }

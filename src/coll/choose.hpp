@@ -23,9 +23,8 @@ struct Costs {
   Costs(const core::WorldState& world, std::size_t element_bytes);
 
   double put_us(int from, const Put& put) const;
-  double work_us(int rank, const Round& round) const;  // without the latency
-  double work_of_receivers_us(int rank,
-                              const Round& round) const;  // as much of it as those do to whom it puts
+  double work_us(int rank, const Round& round) const;      // without the latency
+  double crossing_us(int rank, const Round& round) const;  // of it, what goes to other sub-clusters
 
   const core::WorldState& world;
   std::size_t element_bytes;
