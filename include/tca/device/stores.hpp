@@ -36,6 +36,10 @@ TCA_DEVICE Segment<Item> find_segment(const Table<Item>& table, Word segment) {
 
 // Stores nothing before `may_store`, which is asked once when the first atoms are already on their way here; false when
 // it said no.
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wmaybe-uninitialized"  // only what has been loaded is stored
+#endif
 template <class Atom, class Block, class MayStore>
 TCA_DEVICE bool copy_atoms(const Stores& put, Word begin, Word end, const Block& block,
                            const MayStore& may_store) {
@@ -59,6 +63,9 @@ TCA_DEVICE bool copy_atoms(const Stores& put, Word begin, Word end, const Block&
   }
   return true;
 }
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC diagnostic pop
+#endif
 
 template <class Block, class MayStore>
 TCA_DEVICE bool copy_segment(const Stores& put, Word segment, const Block& block, const MayStore& may_store) {
