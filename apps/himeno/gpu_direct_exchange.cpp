@@ -1,10 +1,10 @@
-// The exchange on GPUs as OpenTCA does it: two halos and a team.
-#include <utility>
+// The exchange on GPUs as OpenTCA does it: two halos and a sum.
+#include <optional>
 
 #include "himeno/gpu_exchange.hpp"
 #include "himeno/gpu_kernels.hpp"
+#include "shared/gpu_sum.hpp"
 #include "tca/halo.hpp"
-#include "tca/team.hpp"
 
 namespace tca::himeno {
 
@@ -16,15 +16,17 @@ class DirectGpuExchange : public GpuExchange {
                     bool guarded)
       : halos_{committed_halo(world, "pressure 0", grid, share, pressure[0], guarded),
                committed_halo(world, "pressure 1", grid, share, pressure[1], guarded)},
-        team_(world.team("residual", 1)),
-        partners_{{halos_[0].device(), halos_[1].device()}, team_.device()} {}
+        sum_(world, "residual", 1) {
+    if (const Team* team = sum_.team())
+      partners_.emplace(Partners{{halos_[0].device(), halos_[1].device()}, team->device()});
+  }
 
   void start(int which, Stream stream) override { halo(which).start(stream); }
   void wait(int which, Stream stream) override { halo(which).wait(stream); }
   void exchange(int which, Stream stream) override { halo(which).exchange(stream); }
-  void sum(double* value, Stream stream) override { team_.allreduce_sum(value, 1, stream); }
+  void sum(double* value, Stream stream) override { sum_.add_up(value, 1, stream); }
 
-  const Partners* partners() const override { return &partners_; }
+  const Partners* partners() const override { return partners_ ? &*partners_ : nullptr; }
   std::int64_t bytes() const override { return halos_[0].bytes(); }
   std::string explain() const override { return halos_[0].explain(); }
 
@@ -32,8 +34,8 @@ class DirectGpuExchange : public GpuExchange {
   Halo& halo(int which) { return halos_[static_cast<std::size_t>(which)]; }
 
   std::array<Halo, 2> halos_;
-  Team team_;
-  Partners partners_;
+  apps::GpuSum sum_;
+  std::optional<Partners> partners_;
 };
 
 }  // namespace

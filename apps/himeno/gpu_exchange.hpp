@@ -25,14 +25,14 @@ class GpuExchange {
   // Replaces a value in device memory by the sum over all ranks.
   virtual void sum(double* value, Stream stream) = 0;
 
-  // What a kernel needs to do all of it by itself; null where only the host can.
+  // What a kernel needs to do all of it by itself; null where it does not reach every rank, or only the host can.
   virtual const Partners* partners() const { return nullptr; }
 
   virtual std::int64_t bytes() const = 0;
   virtual std::string explain() const = 0;
 };
 
-// As `direct_exchange`, for a world of fabric cuda.
+// As `direct_exchange`, for a world of GPUs.
 std::unique_ptr<GpuExchange> direct_gpu_exchange(World& world, const Grid& grid, const Share& share,
                                                  const Pressure& pressure, bool guarded);
 

@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "shared/gpu_call.hpp"
+#include "tca/error.hpp"
 
 namespace tca::himeno {
 
@@ -23,6 +24,11 @@ class GpuWay : public Way {
  public:
   GpuWay(World& world, GpuSolver& solver, GpuExchange& exchange, Start start)
       : world_(world), solver_(solver), exchange_(exchange), start_(start) {
+    if (start == Start::kernel && exchange.partners() == nullptr)
+      throw Error(
+          Errc::invalid_argument,
+          "one kernel for all iterations needs every rank in one sub-cluster; across sub-clusters they are "
+          "started by the host or a graph");
     if (start != Start::graph) return;
     // Two iterations, because the arrays take turns; they begin with array 0.
     two_.emplace(world, solver.stream(), [&] {
@@ -82,7 +88,8 @@ class GpuWay : public Way {
 
 }  // namespace
 
-Start chosen_start(const Problem& problem, int ranks) {
+Start chosen_start(const Problem& problem, int ranks, bool kernels_reach_all) {
+  if (!kernels_reach_all) return Start::graph;
   constexpr std::int64_t most_cells_by_kernel = 1'700'000;
   const Extents cells = problem.interior();
   return cells[0] * cells[1] * cells[2] / ranks <= most_cells_by_kernel ? Start::kernel : Start::graph;

@@ -14,13 +14,13 @@ using apps::name_of;
 using apps::Start;
 using apps::start_named;
 
-// What suits the size. By one kernel an iteration has no launches, and keeps coefficients on the multiprocessors while they
-// fit; where most of them do not, the graph's kernels have more threads to load them. On H200s the two took 17 and 25 us for 1.0
-// million cells a GPU, 43 and 40 for 2.0 million.
-Start chosen_start(const Problem& problem, int ranks);
+// What suits the size, where kernels reach every rank; a graph elsewhere. By one kernel an iteration has no launches, and keeps
+// coefficients on the multiprocessors while they fit; where most of them do not, the graph's kernels have more threads to load
+// them. On H200s the two took 17 and 25 us for 1.0 million cells a GPU, 43 and 40 for 2.0 million.
+Start chosen_start(const Problem& problem, int ranks, bool kernels_reach_all);
 
-// Collective. The solver and the exchange outlive it. By any start but automatic; with Start::kernel the exchange has
-// partners().
+// Collective. The solver and the exchange outlive it. By any start but automatic. Throws Error{invalid_argument} for
+// Start::kernel where the exchange has no partners().
 std::unique_ptr<Way> gpu_way(World& world, GpuSolver& solver, GpuExchange& exchange, Start start);
 
 }  // namespace tca::himeno

@@ -23,6 +23,13 @@ std::vector<double> part_of(const Field<double>& whole, bool odd) {
   return units;
 }
 
+void require_one_sub_cluster(const World& world) {
+  if (apps::is_one_sub_cluster(world)) return;
+  throw Error(Errc::invalid_argument,
+              "the kernel that runs the whole solve, which mixed precision needs, wants every rank in one "
+              "sub-cluster; across sub-clusters solve in double or single, started by the host or a graph");
+}
+
 }  // namespace
 
 struct GpuInverter::Device {
@@ -31,7 +38,8 @@ struct GpuInverter::Device {
         options(asked),
         wanted(who),
         start(who == Start::automatic
-                  ? chosen_start(asked, gauge.lattice().volume(), gauge.lattice().slots() > 0)
+                  ? chosen_start(asked, gauge.lattice().volume(), gauge.lattice().slots() > 0,
+                                 apps::is_one_sub_cluster(of))
                   : who),
         in_kernel(start == Start::kernel),
         sums(of, asked.wilson.peer, stream),
@@ -60,7 +68,7 @@ struct GpuInverter::Device {
   // With which the kernel that does a whole solve waits for halves; other ways need none.
   std::optional<device::Patience> patience() const {
     if (!in_kernel) return std::nullopt;
-    return sums.team().device().patience;
+    return sums.team()->device().patience;
   }
 
   bool single() const { return options.precision == Precision::single_only; }
@@ -86,7 +94,7 @@ struct GpuInverter::Device {
     call.aim = {aim.tolerance, aim.max_iterations, aim.update_at};
     const auto begin = Clock::now();
     const bool two_rows = exact.two_rows();
-    const DeviceTeam& team = sums.team().device();
+    const DeviceTeam& team = sums.team()->device();
     if (mixed()) {
       cuda_ok(two_rows ? launch_solve_mixed<12>(rough->fields(), exact.fields(), team, call, stream.get())
                        : launch_solve_mixed<18>(rough->fields(), exact.fields(), team, call, stream.get()),
@@ -233,6 +241,7 @@ struct GpuInverter::Device {
 
 GpuInverter::GpuInverter(World& world, const Gauge& gauge, const InverterOptions& options, Start start) {
   check_on_gpus(options, start);
+  if (start == Start::kernel || options.precision == Precision::mixed) require_one_sub_cluster(world);
   if (options.wilson.peer != nullptr && start != Start::host && start != Start::graph)
     throw Error(Errc::invalid_argument, "a peer's messages are started by the host or by a graph");
   device_ = std::make_unique<Device>(world, gauge, options, start);
@@ -293,6 +302,7 @@ std::string GpuInverter::reason() const {
   if (d.wanted != Start::automatic) return "asked for";
   if (d.options.method == Method::bicgstab) return "BiCGStab goes step by step";
   if (d.mixed()) return "mixed precision decides on the device when it updates";
+  if (d.sums.team() == nullptr) return "no kernel reaches all sub-clusters";
   return fmt::format("of {} sites a rank, {}", d.exact.lattice().volume(),
                      d.start == Start::kernel
                          ? "so few that launches cost more than the kernel's want of registers"

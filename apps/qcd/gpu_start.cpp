@@ -15,11 +15,12 @@ void check_on_gpus(const InverterOptions& options, Start start) {
     refuse("on GPUs mixed precision needs the kernel that runs the whole solve");
 }
 
-Start chosen_start(const InverterOptions& options, long long sites, bool has_halos) {
+Start chosen_start(const InverterOptions& options, long long sites, bool has_halos, bool kernels_reach_all) {
   if (options.method == Method::bicgstab) return Start::graph;
   const double graph_us = launches_us + (has_halos ? halos_us : 0);
   const bool mixed = options.precision == Precision::mixed;
-  return mixed || static_cast<double>(sites) * kernel_us_a_site < graph_us ? Start::kernel : Start::graph;
+  const bool kernel_is_faster = kernels_reach_all && static_cast<double>(sites) * kernel_us_a_site < graph_us;
+  return mixed || kernel_is_faster ? Start::kernel : Start::graph;
 }
 
 }  // namespace tca::qcd

@@ -26,7 +26,8 @@ inline constexpr double kernel_us_a_site = 0.27e-3, launches_us = 5, halos_us = 
 // lattices, mixed precision step by step, and BiCGStab in one kernel.
 void check_on_gpus(const InverterOptions& options, Start start);
 
-// The choice for a solve with so many sites a rank; mixed precision needs the kernel, BiCGStab a graph.
-Start chosen_start(const InverterOptions& options, long long sites, bool has_halos);
+// The choice for a solve with so many sites a rank; mixed precision needs the kernel, BiCGStab a graph, and so do ranks that
+// kernels do not reach.
+Start chosen_start(const InverterOptions& options, long long sites, bool has_halos, bool kernels_reach_all);
 
 }  // namespace tca::qcd

@@ -8,7 +8,7 @@ GpuSums::GpuSums(World& world, const Peer* peer, const OwnStream& stream)
       stream_(stream),
       partials_(std::size_t{4} * most_hop_blocks * most_sums),
       totals_(most_sums),
-      team_(world.team("solver sums", most_sums)) {}
+      across_ranks_(world, "solver sums", most_sums) {}
 
 void GpuSums::add_up(unsigned shares, unsigned count) const {
   cuda_ok(launch_totals(partials_.data(), shares, count, totals_.data(), stream_.get()), "adding up");
@@ -16,7 +16,7 @@ void GpuSums::add_up(unsigned shares, unsigned count) const {
   if (peer_ != nullptr) {
     peer_->sum({totals_.data(), count}, stream_.get());
   } else {
-    team_.allreduce_sum(totals_.data(), static_cast<int>(count), stream_.get());
+    across_ranks_.add_up(totals_.data(), static_cast<int>(count), stream_.get());
   }
 }
 

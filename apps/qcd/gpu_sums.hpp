@@ -5,7 +5,7 @@
 
 #include "qcd/gpu_wilson.hpp"
 #include "qcd/peer.hpp"
-#include "tca/team.hpp"
+#include "shared/gpu_sum.hpp"
 
 namespace tca::qcd {
 
@@ -21,7 +21,8 @@ class GpuSums {
   void add_up(unsigned shares, unsigned count = sum_count) const;
   // All shares, of which some may not be written, begin as zero.
   void clear() const;
-  const Team& team() const { return team_; }
+  // As apps::GpuSum::team.
+  const Team* team() const { return across_ranks_.team(); }
   std::vector<double> read() const { return totals_.read(stream_); }
 
  private:
@@ -29,7 +30,7 @@ class GpuSums {
   const Peer* peer_;
   const OwnStream& stream_;
   DeviceArray<double> partials_, totals_;
-  Team team_;
+  apps::GpuSum across_ranks_;
 };
 
 }  // namespace tca::qcd

@@ -44,6 +44,10 @@ class Peer {
 // ranks are not the world's.
 std::unique_ptr<Peer> mpi_peer(World& world);
 
+// The same for GPUs, by way of pinned memory: the host waits for what is to be sent, so no graph holds it. Made where the GPU
+// fabric is.
+std::unique_ptr<Peer> staged_mpi_peer(World& world);
+
 // NCCL, for a world of fabric cuda: a group of ncclSend and ncclRecv, and ncclAllReduce, on a stream beside the caller's. The
 // kernels project straight into what is sent and read straight from what has come, so there is nothing to pack or unpack. Throws
 // Error{invalid_argument} when ranks share a GPU, which NCCL does not do. Nothing when it was not there to compile against.

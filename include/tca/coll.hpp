@@ -15,8 +15,10 @@
 //
 // Reductions are deterministic: every rank gets the same bits, and a run with the same values gets them again. Values are
 // combined in the order of ranks, the lower one on the left. one_shot and split begin with rank 0 and add one rank after
-// the other; recursive_doubling combines neighbours, then neighbours of pairs, and so on, as a balanced tree; ring (never
-// chosen for an operation of the program's own) goes round once, from the rank after the one that owns the block.
+// the other, as do all_to_leaders and the kernels; leaders, two_shots and counterparts add up each sub-cluster in this way, and
+// then one sub-cluster after the other; recursive_doubling combines neighbours, then neighbours of pairs, and so on, as a
+// balanced tree; ring (never chosen for an operation of the program's own) goes round once, from the rank after the one that
+// owns the block.
 #pragma once
 
 #include <cstring>

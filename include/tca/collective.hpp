@@ -149,11 +149,11 @@ class Collective {
   }
 
   // The same ordered on an accelerator's stream, which may be captured in a graph: `start` takes the input as it is once the
-  // stream comes to it, `wait` holds the stream, `run` is both in one kernel; the host waits for neither, except where ranks
-  // that are threads share a GPU (docs/design.md). What such a run meets is thrown by the next call on a stream, or by
-  // World::check. Only for collectives that the fabric's kernels run (`algorithm` begins with "kernel"): on cuda all but
-  // those with an operation of the program's own, reductions of other types than float, double, int32 and int64, and those
-  // with a route or another algorithm forced. Throw Error{invalid_argument} for others.
+  // stream comes to it, `wait` holds the stream, `run` is both, in one kernel where the fabric runs the whole (`algorithm`
+  // begins with "kernel") and chain behind chain elsewhere; the host waits for neither, except where ranks that are threads
+  // share a GPU (docs/design.md). What such a run meets is thrown by the next call on a stream, or by World::check. On cuda
+  // and cuda+mpi for all but reductions by an operation of the program's own, or of other types than float, double, int32 and
+  // int64. Throw Error{invalid_argument} for these, and where there are no streams.
   void start(Stream stream);
   void wait(Stream stream);
   void run(Stream stream);

@@ -68,6 +68,9 @@ class World {
   int rank() const;
   int size() const;
 
+  // By rank: the number, from 0 on, of the sub-cluster that it is in. Ranks of one reach each other's memory directly.
+  std::vector<int> sub_clusters() const;
+
   // Collective. Zeroed memory for `elements` of T on this rank; ranks may ask for different numbers, zero
   // included. Throws Error{invalid_argument} for a negative or overflowing size, Error{out_of_memory} with
   // what is there.

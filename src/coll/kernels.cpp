@@ -22,10 +22,7 @@ fabric::CollectiveKind kind_of(const core::WorldState& world, const Request& req
   kind.element_bytes = elements.bytes();
   kind.block_bytes = static_cast<std::uint64_t>(request.count) * elements.bytes();
   kind.in_place = request.in_place;
-  if (elements.operation() != no_operation) {
-    kind.reduction = {static_cast<fabric::Number>(elements.type()),
-                      static_cast<fabric::Combination>(elements.operation())};
-  }
+  kind.reduction = reduction_of(elements);
   return kind;
 }
 
@@ -37,13 +34,19 @@ bool reaches_everybody(const core::WorldState& world) {
 
 }  // namespace
 
+std::optional<fabric::Reduction> reduction_of(const Elements& elements) {
+  const int operation = elements.operation();
+  if (operation == no_operation || operation == own_operation || elements.type() == ElementType::other)
+    return {};
+  return fabric::Reduction{static_cast<fabric::Number>(elements.type()),
+                           static_cast<fabric::Combination>(operation)};
+}
+
 std::vector<fabric::CollectiveWay> kernel_ways(const core::WorldState& world, const Request& request,
                                                const Elements& elements) {
-  const bool combines = elements.operation() != no_operation;
-  const bool can_combine = elements.operation() != own_operation && elements.type() != ElementType::other;
+  const bool by_host = elements.operation() != no_operation && !reduction_of(elements);
   const bool empty = request.count <= 0 && request.kind != Kind::barrier;
-  if (empty || !request.options.route.empty() || (combines && !can_combine) || !reaches_everybody(world))
-    return {};
+  if (empty || !request.options.route.empty() || by_host || !reaches_everybody(world)) return {};
   return world.fabrics().front()->collective_ways(kind_of(world, request, elements));
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "core/world_state.hpp"
@@ -9,6 +10,9 @@
 #include "tca/collective.hpp"
 
 namespace tca::coll {
+
+// What a fabric can combine of it; nothing where nothing is combined, or only the host can.
+std::optional<fabric::Reduction> reduction_of(const Elements& elements);
 
 // The fabric's ways of running it, the cheapest first; the same on every rank. None where chains must carry it.
 std::vector<fabric::CollectiveWay> kernel_ways(const core::WorldState& world, const Request& request,

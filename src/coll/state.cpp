@@ -128,7 +128,7 @@ void State::commit(World& world, const Schedule& schedule) {
     for (const int rank : round.expected) chain.expect(rank);
     chain.commit();
     const bool communicates = !round.puts.empty() || !round.expected.empty();
-    Step step{communicates ? &chain : nullptr, resolve(round.copies), resolve(round.combines)};
+    Step step{communicates ? &chain : nullptr, resolve(world, round.copies), resolve(world, round.combines)};
     if (communicates || !step.copies.empty() || !step.combines.empty()) steps_.push_back(std::move(step));
   }
   at_ = steps_.size();
@@ -138,16 +138,21 @@ std::byte* State::address(const Slice& slice) const {
   return elements_->data(slice.buffer) + static_cast<std::size_t>(slice.first) * elements_->bytes();
 }
 
-std::vector<State::Work> State::resolve(const std::vector<Combine>& combines) const {
+std::vector<State::Work> State::resolve(const World& world, const std::vector<Combine>& combines) const {
+  const std::optional<fabric::Reduction> reduction = reduction_of(*elements_);
+  const auto& front = core::WorldState::of(world).fabrics().front();
   std::vector<Work> all;
   for (const Combine& combine : combines) {
     if (combine.count == 0) continue;
-    Work& work = all.emplace_back();
-    work.what = combine;
-    if (!on_host_) continue;
-    work.into = address(combine.into);
+    Work work{combine, address(combine.into), {}, nullptr};
     for (const Slice& slice : combine.operands) work.operands.push_back(address(slice));
-    if (work.operands.size() == 1 && work.operands[0] == work.into) all.pop_back();
+    if (work.operands.size() == 1 && work.operands[0] == work.into) continue;
+    const std::uint64_t bytes = static_cast<std::uint64_t>(combine.count) * elements_->bytes();
+    if (work.operands.size() == 1)
+      work.fold = front->make_fold({{}, work.into, work.operands, bytes});
+    else if (reduction)
+      work.fold = front->make_fold({reduction, work.into, work.operands, bytes});
+    all.push_back(std::move(work));
   }
   return all;
 }
@@ -173,38 +178,52 @@ void State::require_streams(const char* call) {
   }
   if (kernels_) return kernels_->check();
   const bool by_host = std::any_of(steps_.begin(), steps_.end(), [](const Step& step) {
-    return !step.copies.empty() || !step.combines.empty();
+    const auto needs_host = [](const Work& work) { return work.fold == nullptr; };
+    return !step.copies.empty() || std::any_of(step.combines.begin(), step.combines.end(), needs_host);
   });
   if (!by_host) return;
-  base::fail(
-      Errc::invalid_argument,
-      "{} of the {} on a stream: it goes by {}, whose values the host combines; call it without a "
-      "stream, or run on the fabric cuda, all ranks in one sub-cluster, with no algorithm and no route "
-      "forced and, if it combines, a sum, min, max or product of float, double, int32 or int64",
-      call, title(), algorithm_);
+  base::fail(Errc::invalid_argument,
+             "{} of the {} on a stream: it goes by {}, whose values the host combines; call it without a "
+             "stream, or run on "
+             "the fabric cuda or cuda+mpi and, if it combines, with a sum, min, max or product of float, "
+             "double, int32 or "
+             "int64",
+             call, title(), algorithm_);
+}
+
+void State::exchange_on(const Step& step, Stream stream) {
+  if (step.chain != nullptr) step.chain->exchange(stream);
+  fold_on(step, stream);
+}
+
+void State::fold_on(const Step& step, Stream stream) {
+  for (const Work& work : step.combines) work.fold->run_on(stream);
 }
 
 void State::start_on(Stream stream) {
   require_streams("start");
   if (kernels_) return kernels_->share().start_on(stream);
   for (const Step& step : steps_) {
-    if (&step == &steps_.back())
+    if (&step != &steps_.back())
+      exchange_on(step, stream);
+    else if (step.chain != nullptr)
       step.chain->start(stream);
-    else
-      step.chain->exchange(stream);
   }
 }
 
 void State::wait_on(Stream stream) {
   require_streams("wait");
   if (kernels_) return kernels_->share().wait_on(stream);
-  if (!steps_.empty()) steps_.back().chain->wait(stream);
+  if (steps_.empty()) return;
+  const Step& last = steps_.back();
+  if (last.chain != nullptr) last.chain->wait(stream);
+  fold_on(last, stream);
 }
 
 void State::run_on(Stream stream) {
   require_streams("run");
   if (kernels_) return kernels_->share().run_on(stream);
-  for (const Step& step : steps_) step.chain->exchange(stream);
+  for (const Step& step : steps_) exchange_on(step, stream);
 }
 
 void State::begin_round() {
@@ -246,7 +265,9 @@ void State::wait() {
 
 void State::run(const std::vector<Work>& all) {
   for (const Work& work : all) {
-    if (on_host_) {
+    if (work.fold != nullptr) {
+      work.fold->run();
+    } else if (on_host_) {
       combine(work.into, work.operands.data(), work.operands.size(),
               static_cast<std::size_t>(work.what.count));
     } else {
@@ -274,7 +295,7 @@ void State::combine(std::byte* into, const std::byte* const* operands, std::size
   }
 }
 
-// Where windows are an accelerator's memory the host combines copies.
+// Where windows are an accelerator's memory and the fabric has no fold for it, the host combines copies.
 void State::combine_staged(const Combine& what) {
   const std::size_t bytes = static_cast<std::size_t>(what.count) * elements_->bytes();
   const std::size_t lines = (bytes + sizeof(Line) - 1) / sizeof(Line);

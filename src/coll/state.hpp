@@ -27,11 +27,12 @@ class State {
   std::string title() const;
 
  private:
-  // A Combine with its addresses, where the host can follow them.
+  // A Combine with its addresses, which the host can follow or the fabric's fold does.
   struct Work {
     Combine what;
     std::byte* into = nullptr;
     std::vector<const std::byte*> operands;
+    std::unique_ptr<fabric::Fold> fold;
   };
   struct Step {
     Chain* chain;  // null when this rank only has local work
@@ -43,10 +44,12 @@ class State {
   Round as_chain(const Round& round) const;
   void commit(World& world, const Schedule& schedule);
   void add(Chain& chain, const Put& put) const;
-  std::vector<Work> resolve(const std::vector<Combine>& combines) const;
+  std::vector<Work> resolve(const World& world, const std::vector<Combine>& combines) const;
   std::byte* address(const Slice& slice) const;
   void begin_round();
   void end_round();
+  void exchange_on(const Step& step, Stream stream);
+  void fold_on(const Step& step, Stream stream);
   void run(const std::vector<Work>& all);
   void combine(std::byte* into, const std::byte* const* operands, std::size_t operand_count,
                std::size_t count);

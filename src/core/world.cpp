@@ -94,6 +94,11 @@ void World::run_threads(int ranks, const std::function<void(World&)>& body, cons
 int World::rank() const { return state_->rank(); }
 int World::size() const { return state_->size(); }
 
+std::vector<int> World::sub_clusters() const {
+  const std::span<const int> all = state_->sub_cluster_of_ranks();
+  return {all.begin(), all.end()};
+}
+
 Chain World::chain(std::string name, ChainOptions options) {
   return Chain(std::make_unique<core::ChainState>(state_, std::move(name), std::move(options)));
 }

@@ -1,10 +1,12 @@
-// Collectives that a fabric runs by itself, in place of chains: what they are, and what runs them.
+// What a fabric does for collectives: it runs whole ones in place of chains, and combines what chains have brought to an
+// accelerator's memory.
 #pragma once
 
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string_view>
 #include <vector>
 
@@ -61,6 +63,22 @@ class Collective {
   // Ordered on an accelerator's stream: the host neither waits nor learns when it is done. A run is both in one.
   virtual void start_on(Stream stream) = 0;
   virtual void wait_on(Stream stream) = 0;
+  virtual void run_on(Stream stream) = 0;
+};
+
+// What a rank combines by itself behind a round of chains: into = operands[0] op operands[1] op ..., from the left, element
+// by element. `into` may be one of the operands; it overlaps none otherwise. With one operand: a copy, without a reduction.
+struct FoldTask {
+  std::optional<Reduction> reduction;
+  std::byte* into = nullptr;
+  std::span<const std::byte* const> operands;
+  std::uint64_t bytes = 0;
+};
+
+class Fold {
+ public:
+  virtual ~Fold() = default;
+  virtual void run() = 0;  // done when it returns
   virtual void run_on(Stream stream) = 0;
 };
 

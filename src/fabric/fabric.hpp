@@ -190,6 +190,9 @@ class Fabric {
   // Collective. For one of the ways that there are.
   virtual std::unique_ptr<Collective> make_collective(const CollectiveTask&) { return nullptr; }
 
+  // Of this rank's part of windows, in an accelerator's memory; null where the host combines.
+  virtual std::unique_ptr<Fold> make_fold(const FoldTask&) { return nullptr; }
+
   // An immediate put: stored now, visible to `rank` no later than this rank's next signal to it.
   virtual void put_now(Memory& memory, int rank, std::uint64_t offset, std::span<const std::byte> value) = 0;
 

@@ -2,6 +2,7 @@
 
 #include <bit>
 #include <cstring>
+#include <map>
 #include <sstream>
 #include <thread>
 
@@ -40,10 +41,22 @@ T apply(Op op, T a, T b) {
   return T{};
 }
 
-// The documented order: from the left, as a tree of neighbours, or once round from the rank after the owner.
+bool adds_up_sub_clusters(const std::string& algorithm) {
+  return algorithm == "leaders" || algorithm == "two_shots" || algorithm == "counterparts";
+}
+
+// The documented order: from the left, first of all within sub-clusters, as a tree of neighbours, or once round from the rank
+// after the owner.
 template <class T>
-T reduced(const CollCase& test, const std::string& algorithm, std::vector<T> terms, int owner) {
+T reduced(const CollCase& test, const std::string& algorithm, std::vector<T> terms, int owner,
+          const std::vector<int>& sub_clusters) {
   const auto ranks = terms.size();
+  if (adds_up_sub_clusters(algorithm)) {
+    std::map<int, std::vector<T>> members;  // in the order of sub-clusters
+    for (std::size_t i = 0; i < ranks; ++i) members[sub_clusters[i]].push_back(terms[i]);
+    terms.clear();
+    for (const auto& [number, own] : members) terms.push_back(reduced(test, "", own, owner, {}));
+  }
   if (algorithm == "ring") {
     std::rotate(terms.begin(), terms.begin() + (owner + 1) % static_cast<int>(ranks), terms.end());
   } else if (algorithm == "recursive_doubling") {
@@ -148,7 +161,7 @@ class Check {
     std::vector<T> terms;
     for (int rank = 0; rank < ranks_; ++rank)
       terms.push_back(input(step, rank, scatters ? me * n + within : i));
-    return reduced(test_, algorithm, terms, scatters ? me : owner(i));
+    return reduced(test_, algorithm, terms, scatters ? me : owner(i), world_.sub_clusters());
   }
 
   // Of element i, when an allreduce is cut into a part for each rank, the first ones the larger.

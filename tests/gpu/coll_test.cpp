@@ -4,8 +4,7 @@
 
 #include <thread>
 
-#include "coll_check.hpp"
-#include "cuda_ok.hpp"
+#include "coll_on_stream.hpp"
 #include "replay.hpp"
 
 namespace tca::test {
@@ -13,76 +12,6 @@ namespace {
 
 using namespace std::chrono_literals;
 using coll::Kind;
-
-// A rank's stream, and a graph of one collective.
-class OnStream {
- public:
-  OnStream() { ok(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking)); }
-  OnStream(const OnStream&) = delete;
-  ~OnStream() {
-    if (graph_ != nullptr) cudaGraphExecDestroy(graph_);
-    cudaStreamDestroy(stream_);
-  }
-
-  void run(Collective& collective) const {
-    collective.run(stream_);
-    ok(cudaStreamSynchronize(stream_));
-  }
-  void start_and_wait(Collective& collective) const {
-    collective.start(stream_);
-    collective.wait(stream_);
-    ok(cudaStreamSynchronize(stream_));
-  }
-  // Captured once, however often it runs.
-  void in_graph(Collective& collective) {
-    if (graph_ == nullptr) {
-      cudaGraph_t graph = nullptr;
-      ok(cudaStreamBeginCapture(stream_, cudaStreamCaptureModeThreadLocal));
-      collective.run(stream_);
-      ok(cudaStreamEndCapture(stream_, &graph));
-      ok(cudaGraphInstantiate(&graph_, graph, 0));
-      ok(cudaGraphDestroy(graph));
-    }
-    ok(cudaGraphLaunch(graph_, stream_));
-    ok(cudaStreamSynchronize(stream_));
-  }
-  Stream stream() const { return stream_; }
-
- private:
-  cudaStream_t stream_ = nullptr;
-  cudaGraphExec_t graph_ = nullptr;
-};
-
-enum class By { host, test, stream, start_and_wait, graph, turns };
-
-void check(World& world, CollCase test, By by) {
-  OnStream on;
-  int turn = 0;
-  test.by_test = by == By::test;
-  if (by == By::stream) test.run = [&](Collective& c) { on.run(c); };
-  if (by == By::start_and_wait) test.run = [&](Collective& c) { on.start_and_wait(c); };
-  if (by == By::graph) test.run = [&](Collective& c) { on.in_graph(c); };
-  if (by == By::turns) {
-    test.run = [&](Collective& c) {
-      switch (turn++ % 4) {
-        case 0:
-          return on.run(c);
-        case 1:
-          return on.in_graph(c);
-        case 2:
-          return c();
-        default:
-          return on.start_and_wait(c);
-      }
-    };
-  }
-  try {
-    check_collective(world, test);
-  } catch (const Mismatch& error) {
-    throw named(test, error);
-  }
-  world.check();
-}
 
 constexpr Kind kinds[]{Kind::broadcast, Kind::all_gather, Kind::all_reduce, Kind::reduce_scatter,
                        Kind::all_to_all};

@@ -113,12 +113,13 @@ TEST(HimenoOnGpus, WaysTakeTurns) {
 
 TEST(HimenoOnGpus, StartIsChosenByTheSize) {
   const auto chosen = [](const char* size, int ranks) {
-    return chosen_start({.extents = size_named(size).extents}, ranks);
+    return chosen_start({.extents = size_named(size).extents}, ranks, true);
   };
   EXPECT_EQ(chosen("S", 1), Start::kernel);
   EXPECT_EQ(chosen("M", 4), Start::kernel);
   EXPECT_EQ(chosen("M", 2), Start::graph);
   EXPECT_EQ(chosen("L", 8), Start::graph);
+  EXPECT_EQ(chosen_start({.extents = size_named("S").extents}, 4, false), Start::graph);
 }
 
 }  // namespace

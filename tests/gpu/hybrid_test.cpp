@@ -1,6 +1,6 @@
 // What only sub-clusters of GPUs with MPI between them have: one chain over both, on streams and in graphs, messages in several
 // chunks, and what kernels are refused.
-#include "coll_check.hpp"
+#include "coll_on_stream.hpp"
 #include "mpi_ranks.hpp"
 #include "ring.hpp"
 #include "suite.hpp"
@@ -115,6 +115,57 @@ TEST(HybridCollectives, OfEveryKind) {
       EXPECT_EQ(run_hybrid(4, body), "");
     }
   }
+}
+
+// Reductions among them: chain behind chain, and what they bring is combined on the GPU.
+TEST(HybridCollectives, OnStreamsAndInGraphs) {
+  using coll::Kind;
+  for (const Kind kind : {Kind::barrier, Kind::broadcast, Kind::all_gather, Kind::all_reduce,
+                          Kind::reduce_scatter, Kind::all_to_all}) {
+    for (const std::int64_t count : {1, 37, 1000}) {
+      for (const By by : {By::turns, By::graph}) {
+        const auto body = [&](World& world) {
+          check(world,
+                {.kind = kind, .type = "double", .count = kind == Kind::barrier ? 0 : count, .steps = 4}, by);
+        };
+        EXPECT_EQ(run_hybrid(4, body), "");
+      }
+    }
+  }
+}
+
+TEST(HybridCollectives, CombineEveryTypeAndOperationOnTheGpu) {
+  const auto body = [](World& world) {
+    for (const char* type : {"float", "double", "int", "long"}) {
+      for (const Op op : {Op::sum, Op::min, Op::max, Op::product}) {
+        for (const coll::Kind kind : {coll::Kind::all_reduce, coll::Kind::reduce_scatter})
+          check(world, {.kind = kind, .type = type, .count = 130, .op = op, .steps = 2}, By::stream);
+      }
+    }
+  };
+  EXPECT_EQ(run_hybrid(4, body), "");
+}
+
+TEST(HybridCollectives, ByEveryAlgorithm) {
+  for (const coll::Kind kind : {coll::Kind::all_reduce, coll::Kind::reduce_scatter}) {
+    for (const std::string& algorithm : coll_algorithms(kind, 4)) {
+      const auto body = [&](World& world) {
+        check(world, {.kind = kind, .type = "long", .algorithm = algorithm, .count = 100, .steps = 3},
+              By::stream);
+      };
+      EXPECT_EQ(run_hybrid(4, body), "") << algorithm;
+    }
+  }
+}
+
+TEST(HybridCollectives, RefuseAStreamWhereTheHostCombines) {
+  const auto body = [](World& world) {
+    AllReduce<double> sum(world, "norm", 4, [](double a, double b) { return a + b; });
+    sum.run(nullptr);
+  };
+  const std::string message = run_hybrid(4, body);
+  EXPECT_NE(message.find("run of the allreduce 'norm' on a stream: it goes by"), std::string::npos)
+      << message;
 }
 
 void expect_refusal(const Ranks::Body& body, const std::string& words) {

@@ -2,99 +2,16 @@
 // precision, with every way to start. Ranks are processes, as in himeno_test.cpp.
 #include <gtest/gtest.h>
 
-#include <algorithm>
 #include <array>
 #include <cmath>
 #include <string>
 #include <vector>
 
-#include "qcd/gpu_inverter.hpp"
-#include "qcd/pion.hpp"
-#include "qcd/random.hpp"
-#include "qcd/spinor.hpp"
+#include "qcd_reference.hpp"
 #include "ranks.hpp"
 
 namespace tca::qcd {
 namespace {
-
-constexpr double kappa = 0.13, tolerance = 1e-9;
-const Extents global{8, 4, 4, 8};
-
-Grid grid_of(const std::array<int, 4>& shape) {
-  return Grid(shape[0] * shape[1] * shape[2] * shape[3], {shape.begin(), shape.end()},
-              std::vector<bool>(dims, true));
-}
-
-Field<double> random_field(const Lattice& lattice, Sites sites) {
-  Field<double> field;
-  const Range range = lattice.range(sites);
-  for (std::int64_t s = range.begin; s < range.end; ++s) {
-    RandomStream random(3, Purpose::source, static_cast<std::uint64_t>(lattice.global_index(s)), 0, 0);
-    for (int i = 0; i < spinor_reals; ++i) field.push_back(random.gaussian());
-  }
-  return field;
-}
-
-// By global site; sites that this rank does not have stay zero.
-std::vector<double> spread(const Lattice& lattice, Sites sites, const Field<double>& field) {
-  std::vector<double> all(static_cast<std::size_t>(lattice.global_volume()) * spinor_reals, 0);
-  const Range range = lattice.range(sites);
-  for (std::int64_t s = range.begin; s < range.end; ++s)
-    std::copy_n(field.begin() + (s - range.begin) * spinor_reals, spinor_reals,
-                all.begin() + lattice.global_index(s) * spinor_reals);
-  return all;
-}
-
-// What one rank of the host comes to.
-struct Reference {
-  std::vector<double> applied, adjoint, solution, pion;
-  int iterations = 0, by_bicgstab = 0;
-};
-
-const Reference& reference() {
-  static const Reference known = [] {
-    Reference found;
-    World::run_threads(1, [&](World& world) {
-      const Lattice lattice(grid_of({1, 1, 1, 1}), global, 0);
-      Gauge gauge(world, lattice);
-      gauge.randomise(1);
-      Wilson<double> d(world, gauge, {.kappa = kappa});
-      Field<double> out(d.shape().size());
-      d.apply(random_field(lattice, Sites::even), out, false);
-      found.applied = spread(lattice, Sites::even, out);
-      d.apply(random_field(lattice, Sites::even), out, true);
-      found.adjoint = spread(lattice, Sites::even, out);
-      Inverter inverter(world, gauge, {.wilson = {.kappa = kappa}, .solve = {.tolerance = tolerance}});
-      Field<double> x(inverter.shape().size());
-      found.iterations = inverter.invert(random_field(lattice, Sites::all), x).solution.iterations;
-      found.solution = spread(lattice, Sites::all, x);
-      InverterOptions options{.wilson = {.kappa = kappa}, .solve = {.tolerance = tolerance}};
-      found.pion = measure_pion(world, gauge, options).correlator;
-      options.method = Method::bicgstab;
-      std::fill(x.begin(), x.end(), 0.0);
-      found.by_bicgstab =
-          Inverter(world, gauge, options).invert(random_field(lattice, Sites::all), x).solution.iterations;
-    });
-    return found;
-  }();
-  return known;
-}
-
-// The largest difference at this rank's sites.
-double difference(const Lattice& lattice, Sites sites, const Field<double>& field,
-                  const std::vector<double>& known) {
-  double largest = 0;
-  const Range range = lattice.range(sites);
-  for (std::int64_t s = range.begin; s < range.end; ++s) {
-    for (std::int64_t i = 0; i < spinor_reals; ++i) {
-      const double off =
-          std::abs(field[static_cast<std::size_t>((s - range.begin) * spinor_reals + i)] -
-                   known[static_cast<std::size_t>(lattice.global_index(s) * spinor_reals + i)]);
-      if (!(off <= largest)) largest = off;
-    }
-  }
-  return largest;
-}
 
 struct Case {
   std::array<int, 4> grid;

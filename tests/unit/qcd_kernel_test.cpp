@@ -536,12 +536,13 @@ TEST(QcdKernel, StepsEndWhereTheyShould) {
 TEST(QcdStart, IsChosenByTheSizeOfAHop) {
   // 8^4 on one GPU, 16^4 on one and on two, 32^4 on two; mixed precision.
   const InverterOptions cg, mixed{.precision = Precision::mixed}, bicgstab{.method = Method::bicgstab};
-  EXPECT_EQ(chosen_start(cg, 4'096, false), Start::kernel);
-  EXPECT_EQ(chosen_start(cg, 65'536, false), Start::graph);
-  EXPECT_EQ(chosen_start(cg, 32'768, true), Start::kernel);
-  EXPECT_EQ(chosen_start(cg, 524'288, true), Start::graph);
-  EXPECT_EQ(chosen_start(mixed, 524'288, true), Start::kernel);
-  EXPECT_EQ(chosen_start(bicgstab, 4'096, true), Start::graph);
+  EXPECT_EQ(chosen_start(cg, 4'096, false, true), Start::kernel);
+  EXPECT_EQ(chosen_start(cg, 65'536, false, true), Start::graph);
+  EXPECT_EQ(chosen_start(cg, 32'768, true, true), Start::kernel);
+  EXPECT_EQ(chosen_start(cg, 524'288, true, true), Start::graph);
+  EXPECT_EQ(chosen_start(mixed, 524'288, true, true), Start::kernel);
+  EXPECT_EQ(chosen_start(bicgstab, 4'096, true, true), Start::graph);
+  EXPECT_EQ(chosen_start(cg, 4'096, true, false), Start::graph);
   for (const Start one : {Start::automatic, Start::host, Start::graph, Start::kernel})
     EXPECT_EQ(start_named(name_of(one)), one);
   EXPECT_THROW(start_named("engine"), Error);

@@ -39,7 +39,7 @@ void check_before_launch(const HimenoOptions& options) {
   if (!options.trace.empty() && on_gpus(options))
     refuse("--trace shows what the host does; leave it out on GPUs");
   if ((options.start == "graph" || options.start == "kernel") && !on_gpus(options))
-    refuse("--start {} needs --fabric cuda", options.start);
+    refuse("--start {} needs --fabric cuda or cuda+mpi", options.start);
   if (std::isnan(options.seconds)) refuse("--seconds nan: that is not a number of seconds");
   if (options.compare && options.iterations == 1)
     refuse("--compare needs at least 2 iterations, one for each side");
@@ -82,7 +82,7 @@ void add_himeno(Subcommands& tca) {
   app.add_option("-s,--size", options->size, "XS, S, M, L or XL")->capture_default_str();
   app.add_option(
          "--start", options->start,
-         "On cuda, who starts each iteration: the host, a CUDA graph, or one kernel for all of them; auto "
+         "On GPUs, who starts each iteration: the host, a CUDA graph, or one kernel for all of them; auto "
          "chooses between the latter two by the size")
       ->check(CLI::IsMember({"auto", "host", "graph", "kernel"}))
       ->capture_default_str();
@@ -99,7 +99,7 @@ void add_himeno(Subcommands& tca) {
   app.add_flag("--unguarded", options->unguarded,
                "Save a signal a step; the two arrays in turn make it safe");
   app.add_flag("--no-check", options->no_check, "Leave the serial reference out");
-  app.add_flag("--compare", options->compare, "The same over MPI (on cuda: NCCL) as well, in the same job");
+  app.add_flag("--compare", options->compare, "The same over MPI (on GPUs: NCCL) as well, in the same job");
   app.add_flag("--explain", options->explain, "Print how each put travels");
   app.add_option("--json", options->json, "Append the measurement to this file")->type_name("FILE");
   app.add_option("--trace", options->trace,

@@ -27,6 +27,7 @@ std::string describe_start(const HimenoReport& report) {
   const bool by_graph = report.start == "graph";
   const char* const how = by_graph ? "a CUDA graph" : "one kernel for all iterations";
   if (!report.start_was_chosen) return how;
+  if (report.across) return fmt::format("{}, since no kernel reaches all sub-clusters", how);
   return fmt::format("{}, the quickest for so {} cells a rank", how, by_graph ? "many" : "few");
 }
 
@@ -102,7 +103,7 @@ void print(const HimenoReport& report) {
   fmt::print("Himeno {}: {} cells, {} rank{}, grid {}, {}, {}\n", report.size,
              himeno::describe(report.extents), report.ranks, report.ranks == 1 ? "" : "s", report.grid,
              report.overlap ? "overlapped" : "not overlapped", report.guarded ? "guarded" : "unguarded");
-  if (report.fabric == "cuda") fmt::print("started   by {}\n", describe_start(report));
+  if (!report.gpus.empty()) fmt::print("started   by {}\n", describe_start(report));
   fmt::print("world     {}\n", report.world);
   fmt::print("channels  {}\n", describe_channels(report.explain));
   fmt::print("moved     {} an iteration, at most {} by one rank\n", in_bytes(own.bytes_total),

@@ -28,7 +28,8 @@ struct HimenoReport {
   std::string fabric = "shm";
   std::string model{};  // as Record::model; empty where time is real
   std::string start = "host";
-  bool start_was_chosen = false;  // by the size
+  bool start_was_chosen = false;  // by the size, or since ranks are in several sub-clusters
+  bool across = false;            // they are, on GPUs
   std::string explain{};          // as Chain::explain()
   HimenoPeer peer{};
   int ranks = 1;

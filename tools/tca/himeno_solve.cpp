@@ -108,7 +108,8 @@ void solve_on_gpus(const Job& job, HimenoReport& report) {
     fmt::print(stderr, "tca himeno: built without NCCL, so there is nothing to compare with\n");
   himeno::Start start = himeno::start_named(options.start);
   report.start_was_chosen = start == himeno::Start::automatic;
-  if (report.start_was_chosen) start = himeno::chosen_start(problem, world.size());
+  report.across = direct->partners() == nullptr;
+  if (report.start_was_chosen) start = himeno::chosen_start(problem, world.size(), !report.across);
   report.start = himeno::name_of(start);
   const auto own = himeno::gpu_way(world, solver, *direct, start);
   const auto theirs = nccl ? himeno::gpu_way(world, solver, *nccl, himeno::Start::graph) : nullptr;
@@ -128,7 +129,9 @@ void solve_on_gpus(const Job& job, HimenoReport& report) {
   take(report, solver.solution());
 }
 #else
-void solve_on_gpus(const Job&, HimenoReport&) { refuse("--fabric cuda: this tca was built without CUDA"); }
+void solve_on_gpus(const Job& job, HimenoReport&) {
+  refuse("--fabric {}: this tca was built without CUDA", job.options.fabric);
+}
 #endif
 
 }  // namespace

@@ -27,11 +27,12 @@ void check_folder(const std::string& path) {
 
 void check_start(const QcdOptions& options) {
   if (!on_gpus(options)) {
-    if (options.started_by != "auto") refuse("--started-by {} needs --fabric cuda", options.started_by);
+    if (options.started_by != "auto")
+      refuse("--started-by {} needs --fabric cuda or cuda+mpi", options.started_by);
     return;
   }
   if (options.action != "invert" && options.action != "dslash" && options.action != "pion")
-    refuse("--fabric cuda is for invert, dslash and pion; {} runs on the host", options.action);
+    refuse("--fabric {} is for invert, dslash and pion; {} runs on the host", options.fabric, options.action);
   if (options.action == "dslash" && options.started_by == "kernel")
     refuse("--started-by kernel is for solving; an operator is applied by the host or a graph");
   qcd::check_on_gpus(inverter_options(options), qcd::start_named(options.started_by));
@@ -154,8 +155,9 @@ void add_qcd(Subcommands& tca) {
       ->capture_default_str();
   for (CLI::App* one : {&invert, &dslash}) {
     one->add_flag("--explain", options->explain, "Print how each put travels");
-    one->add_flag("--compare", options->compare,
-                  "The same over MPI (on cuda: NCCL) as well, in the same job");
+    one->add_flag(
+        "--compare", options->compare,
+        "The same over MPI as well, in the same job (on GPUs: over NCCL, and over MPI by way of the host)");
   }
   add("plaquette", "Reads links, checks them and prints their plaquette");
   CLI::App& pion = add("pion", "The pion's correlator and effective mass, from a point source");
@@ -164,7 +166,7 @@ void add_qcd(Subcommands& tca) {
   for (CLI::App* one : {&invert, &dslash, &pion}) {
     one->add_option(
            "--started-by", options->started_by,
-           "On cuda, who starts the iterations: the host, a CUDA graph, or one kernel for all; auto chooses")
+           "On GPUs, who starts the iterations: the host, a CUDA graph, or one kernel for all; auto chooses")
         ->check(CLI::IsMember({"auto", "host", "graph", "kernel"}))
         ->capture_default_str();
   }

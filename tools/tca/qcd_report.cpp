@@ -17,23 +17,27 @@ namespace {
 constexpr const char* counted =
     "counted: 1,320 flops a site of the hopping term and 2 a real of the diagonal; not the vector operations";
 
+const char* peer_protocol(const QcdPace& pace) {
+  if (pace.peer != "mpi") return "projected";
+  return pace.gpus.empty() ? "persistent" : "staged";
+}
+
 Record record(const QcdSetting& setting, const QcdPace& pace, const std::string& bench,
               const std::string& explain) {
   const QcdOptions& options = setting.options;
-  Record record{
-      .bench = bench,
-      .fabric = pace.peer.value_or(options.fabric),
-      .protocol = pace.peer ? (pace.peer == "mpi" ? "persistent" : "projected") : protocols_in(explain),
-      .start = pace.start,
-      .peer = pace.peer,
-      .layout = "grid " + setting.grid,
-      .ranks = setting.ranks,
-      .n = setting.extents[0],
-      .bytes = pace.bytes,
-      .samples_us = pace.samples_us,
-      .mpi_version = pace.peer == "mpi" ? apps::mpi_version() : std::string(),
-      .gpus = pace.gpus,
-      .libraries = pace.libraries};
+  Record record{.bench = bench,
+                .fabric = pace.peer.value_or(options.fabric),
+                .protocol = pace.peer ? peer_protocol(pace) : protocols_in(explain),
+                .start = pace.start,
+                .peer = pace.peer,
+                .layout = "grid " + setting.grid,
+                .ranks = setting.ranks,
+                .n = setting.extents[0],
+                .bytes = pace.bytes,
+                .samples_us = pace.samples_us,
+                .mpi_version = pace.peer == "mpi" ? apps::mpi_version() : std::string(),
+                .gpus = pace.gpus,
+                .libraries = pace.libraries};
   if (options.fabric == "sim") record.model = net::read_machine(route::machine_name(options.machine)).title;
   record.extra = {{"extents", setting.extents},     {"kappa", options.kappa},
                   {"precision", options.precision}, {"even_odd", !options.no_even_odd},
@@ -108,12 +112,12 @@ void print_dslash(const QcdSetting& setting, const QcdPace& pace) {
 
 void print_peer(const QcdPace& own, const QcdPace& peer, const char* unit, bool sums) {
   const auto ratio = [](double theirs, double ours) { return ours > 0 ? theirs / ours : 0; };
-  const bool mpi = peer.peer == "mpi";
+  const bool mpi = peer.peer == "mpi", in_parts = mpi && peer.gpus.empty();
   fmt::print("{}:\n", mpi ? apps::mpi_version() : "NCCL " + peer.libraries.value("nccl", std::string()));
   print_pace(peer, unit, sums);
   fmt::print("{} / OpenTCA: ", mpi ? "MPI" : "NCCL");
-  if (mpi) fmt::print("halo wait {:.2f}, ", ratio(peer.wait_us, own.wait_us));
-  if (mpi && sums) fmt::print("sums {:.2f}, ", ratio(peer.sums_us, own.sums_us));
+  if (in_parts) fmt::print("halo wait {:.2f}, ", ratio(peer.wait_us, own.wait_us));
+  if (in_parts && sums) fmt::print("sums {:.2f}, ", ratio(peer.sums_us, own.sums_us));
   fmt::print("whole {} {:.2f}\n", unit, ratio(peer.median_us, own.median_us));
 }
 

@@ -39,8 +39,9 @@ int run_threads(const RankJob& job, const WorldOptions& options, const std::func
 int launch_ranks(const std::string& name, const RankJob& job) {
   LaunchOptions launching{.name = name, .ranks = job.ranks, .argv = own_command_line(), .bind = job.bind};
   if (is_over_mpi(job.fabric)) return launch_under_mpirun(launching);
-  if (job.compare && !on_gpus(job)) {  // NCCL needs no launcher of its own
+  if (job.compare) {
     if (have_mpi && has_mpirun()) return launch_under_mpirun(launching);
+    if (on_gpus(job)) return launch(launching);  // NCCL needs no launcher of its own
     fmt::print(stderr, "{}: {}, so there is nothing to compare with\n", name,
                have_mpi ? "mpirun is not there (package openmpi-bin)" : "built without MPI");
     std::erase(launching.argv, "--compare");
@@ -52,11 +53,8 @@ void check_fabric(const RankJob& job) {
   if (job.ranks < 1 || job.ranks > max_ranks)
     refuse("--ranks {}: 1 to {} are possible", job.ranks, max_ranks);
   check_machine(job.fabric, job.machine);
-  if (on_gpus(job)) {
-    if (!have_cuda)
-      refuse("--fabric cuda: this tca was built without CUDA; install the toolkit and build again");
-    return;
-  }
+  if (on_gpus(job) && !have_cuda)
+    refuse("--fabric {}: this tca was built without CUDA; install the toolkit and build again", job.fabric);
   if (job.compare && job.fabric == "sim")
     refuse("--compare: there is no MPI on a modelled machine to compare with");
   if (is_over_mpi(job.fabric) && !have_mpi)
@@ -65,7 +63,8 @@ void check_fabric(const RankJob& job) {
         job.fabric);
   if (is_over_mpi(job.fabric) && job.threads)
     refuse("--fabric {}: its ranks are processes; leave --threads out", job.fabric);
-  if (job.compare && job.threads) refuse("--compare needs ranks that are processes; leave --threads out");
+  if (job.compare && job.threads && !on_gpus(job))
+    refuse("--compare needs ranks that are processes; leave --threads out");
 }
 
 }  // namespace
@@ -74,10 +73,10 @@ void add_rank_options(CLI::App& app, RankJob& job) {
   job.ranks = std::min(4, usable_cores());
   app.add_option("-n,--ranks", job.ranks, "How many ranks")->capture_default_str();
   app.add_option("--fabric", job.fabric,
-                 "shm (this host's memory), mpi, shm+mpi (shm within sub-clusters, mpi across), cuda (GPUs) "
-                 "or sim (a modelled machine)")
+                 "shm (this host's memory), mpi, shm+mpi (shm within sub-clusters, mpi across), cuda (GPUs), "
+                 "cuda+mpi (GPUs within sub-clusters, mpi across) or sim (a modelled machine)")
       ->envname("OPENTCA_FABRIC")
-      ->check(CLI::IsMember({"shm", "mpi", "shm+mpi", "cuda", "sim"}))
+      ->check(any_fabric())
       ->capture_default_str();
   add_sub_cluster_option(app, job.fabric);
   app.add_option("--machine", job.machine, "The machine to model, on sim: a machine file's name or path")

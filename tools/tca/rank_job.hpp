@@ -6,6 +6,7 @@
 #include <string>
 
 #include "launch.hpp"
+#include "route/over_mpi.hpp"
 #include "tca/world.hpp"
 
 namespace tca::tool {
@@ -19,7 +20,7 @@ struct RankJob {
   Bind bind = Bind::automatic;
 };
 
-inline bool on_gpus(const RankJob& job) { return job.fabric == "cuda"; }
+inline bool on_gpus(const RankJob& job) { return route::on_gpus(job.fabric); }
 
 // --ranks (as many as there are cores, up to four), --fabric, --sub-cluster, --machine, --threads and --bind.
 void add_rank_options(CLI::App& app, RankJob& job);

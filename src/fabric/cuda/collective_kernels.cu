@@ -56,13 +56,31 @@ __global__ void __launch_bounds__(512, 1)
   end_step(all, step, good, done, block);
 }
 
+// What is added up is local and complete, so no thread waits for another.
+template <class Kind, class Piece>
+__global__ void __launch_bounds__(256) fold_kernel(const __grid_constant__ FoldView fold) {
+  begin_after_the_kernel_before();
+  const std::uint64_t threads = std::uint64_t{gridDim.x} * blockDim.x, pieces = fold.bytes / sizeof(Piece);
+  for (std::uint64_t i = std::uint64_t{blockIdx.x} * blockDim.x + threadIdx.x; i < pieces; i += threads) {
+    Piece all = reinterpret_cast<const Piece*>(fold.operands[0])[i];
+    for (Word k = 1; k < fold.operands.count; ++k)
+      all = Kind::combine(all, reinterpret_cast<const Piece*>(fold.operands[k])[i]);
+    reinterpret_cast<Piece*>(fold.into)[i] = all;
+  }
+}
+
 struct Kernels {
   void (*lines)(CollectiveLines, Phase, Done);
   void (*moves)(CollectiveMoves, Phase, Done);
+  void (*fold_aligned)(FoldView) = nullptr;
+  void (*fold)(FoldView) = nullptr;
 };
 
 template <class Kind>
-constexpr Kernels kernels{lines_kernel<Kind>, moves_kernel<Kind>};
+constexpr Kernels kernels{lines_kernel<Kind>, moves_kernel<Kind>, fold_kernel<Kind, uint4>,
+                          fold_kernel<Kind, typename Kind::Element>};
+template <>
+constexpr Kernels kernels<device::Copying>{lines_kernel<device::Copying>, moves_kernel<device::Copying>};
 
 template <class T>
 Kernels kernels_of(fabric::Combination combination) {
@@ -107,6 +125,12 @@ void launch_moves(const CollectiveMoves& moves, MaybeReduction reduction, Phase 
   launch("running a collective", kernels_of(reduction).moves, grid, stream, moves, phase, done);
 }
 
+void launch_fold(const FoldView& fold, fabric::Reduction reduction, Grid grid, cudaStream_t stream) {
+  const Kernels all = kernels_of(reduction);
+  launch("combining what a collective has brought", fold.aligned ? all.fold_aligned : all.fold, grid, stream,
+         fold);
+}
+
 void load_collective_kernels() {
   std::vector<MaybeReduction> all{std::nullopt};
   for (const auto number :
@@ -117,10 +141,13 @@ void load_collective_kernels() {
   }
   cudaFuncAttributes attributes{};
   for (const MaybeReduction& reduction : all) {
-    const Kernels both = kernels_of(reduction);
+    const Kernels of_kind = kernels_of(reduction);
     for (const void* kernel :
-         {reinterpret_cast<const void*>(both.lines), reinterpret_cast<const void*>(both.moves)})
-      check(cudaFuncGetAttributes(&attributes, kernel), "loading the kernels of OpenTCA's collectives");
+         {reinterpret_cast<const void*>(of_kind.lines), reinterpret_cast<const void*>(of_kind.moves),
+          reinterpret_cast<const void*>(of_kind.fold_aligned), reinterpret_cast<const void*>(of_kind.fold)}) {
+      if (kernel != nullptr)
+        check(cudaFuncGetAttributes(&attributes, kernel), "loading the kernels of OpenTCA's collectives");
+    }
   }
 }
 

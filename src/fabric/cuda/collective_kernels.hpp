@@ -20,6 +20,15 @@ void launch_lines(const device::CollectiveLines& lines, MaybeReduction reduction
 void launch_moves(const device::CollectiveMoves& moves, MaybeReduction reduction, Phase phase, Grid grid,
                   Done done, cudaStream_t stream);
 
+// A FoldTask as a kernel sees it.
+struct FoldView {
+  std::byte* into = nullptr;
+  std::uint64_t bytes = 0;
+  device::Table<const std::byte*> operands;
+  bool aligned = false;  // all of it, to 16 bytes
+};
+void launch_fold(const FoldView& fold, fabric::Reduction reduction, Grid grid, cudaStream_t stream);
+
 // See load_kernels.
 void load_collective_kernels();
 

@@ -13,6 +13,7 @@
 #include "fabric/cuda/collective.hpp"
 #include "fabric/cuda/collective_plan.hpp"
 #include "fabric/cuda/device.hpp"
+#include "fabric/cuda/fold.hpp"
 #include "fabric/cuda/memory.hpp"
 #include "fabric/cuda/plan.hpp"
 #include "fabric/cuda/program.hpp"
@@ -69,6 +70,7 @@ class CudaFabric final : public fabric::Fabric {
         collectives_{inbox_,        collective_starts_.stream, collective_waits_.stream,
                      setup_.stream, device_.early_launch,      common_block_limit(),
                      pace(),        [this] { check(); }},
+        folds_{inbox_, copier_, setup_.stream, device_.early_launch, block_limit()},
         stages_{inbox_,        copier_,       setup_.stream, staging_.stream, device_.early_launch,
                 block_limit(), device_.number},
         stager_(
@@ -103,6 +105,9 @@ class CudaFabric final : public fabric::Fabric {
     return is_whole_world() ? cuda::collective_ways(kind) : std::vector<fabric::CollectiveWay>{};
   }
   std::unique_ptr<fabric::Collective> make_collective(const fabric::CollectiveTask& task) override;
+  std::unique_ptr<fabric::Fold> make_fold(const fabric::FoldTask& task) override {
+    return std::make_unique<CudaFold>(folds_, task);
+  }
   void put_now(fabric::Memory& memory, int rank, std::uint64_t offset,
                std::span<const std::byte> value) override;
   void trace_to(base::Trace*) override {}
@@ -165,6 +170,7 @@ class CudaFabric final : public fabric::Fabric {
   Runner runner_;
   Teams teams_;
   CollectiveRunner collectives_;
+  FoldRunner folds_;
   StageRunner stages_;
   CudaStager stager_;
   std::map<Word, std::string> windows_;  // their names, also of those that are gone
