@@ -76,6 +76,20 @@ TEST_P(GpuColl, OfEveryTypeAndOperation) {
   });
 }
 
+// Chain behind chain, and what they bring is combined in between.
+TEST_P(GpuColl, ByChainsOnAStream) {
+  for (const Kind kind : {Kind::all_reduce, Kind::reduce_scatter}) {
+    for (const std::string& algorithm : coll_algorithms(kind, ranks())) {
+      for (const std::int64_t count : {3, 1000}) {
+        run([&](World& world) {
+          check(world, {.kind = kind, .type = "double", .algorithm = algorithm, .count = count, .steps = 4},
+                By::turns);
+        });
+      }
+    }
+  }
+}
+
 TEST_P(GpuColl, StartedByTheHost) {
   for (const char* algorithm : {"kernel_ll", "kernel_direct"}) {
     run_all({.type = "int", .algorithm = algorithm, .count = 100, .steps = 20}, By::host);
