@@ -9,6 +9,7 @@
 #include <atomic>
 #include <cstdio>
 #include <cstdlib>
+#include <deque>
 #include <map>
 #include <mutex>
 #include <vector>
@@ -29,6 +30,8 @@ struct Message {
 
 std::mutex mutex;
 std::map<MPI_Request, Message> messages;  // that are on a GPU
+// Of short sends, whose requests are gone when they are through: kept to the end.
+std::deque<std::vector<std::byte>> short_sends;
 std::atomic<int> carried = 0;
 
 void ok(cudaError_t result) {
@@ -97,6 +100,18 @@ int MPI_Recv_init(void* into, int count, MPI_Datatype type, int from, int tag, M
                                     from, tag, comm, request);
   keep(*request, std::move(message));
   return result;
+}
+
+int MPI_Isend(const void* from, int count, MPI_Datatype type, int to, int tag, MPI_Comm comm,
+              MPI_Request* request) {
+  const int device = gpu_of(from);
+  if (device < 0) return PMPI_Isend(from, count, type, to, tag, comm, request);
+  const std::size_t bytes = bytes_of(count, type);
+  const std::lock_guard lock(mutex);
+  std::byte* const host = short_sends.emplace_back(bytes).data();
+  copy(host, from, bytes, device);
+  ++carried;
+  return PMPI_Isend(host, static_cast<int>(bytes), MPI_BYTE, to, tag, comm, request);
 }
 
 int MPI_Start(MPI_Request* request) {

@@ -239,6 +239,19 @@ TEST_F(RouteTest, KnowsWhatAProcessorIsBadAt) {
   EXPECT_EQ(chosen(0, plane), "shm/direct");
 }
 
+TEST_F(RouteTest, PullsRowsOnXeonsButForThoseThatTheNearestCachesHold) {
+  const auto rows_of_cube = [](std::int64_t n) {
+    const Layout layout = block_stride(n, n, n * n);
+    return base::pair_up(layout, layout, 8);
+  };
+  static_cast<NamedFabric&>(*fabrics[0]).crossing = 190;
+  costs.assume(route::Processor::xeon);
+  EXPECT_EQ(chosen(0, rows_of_cube(32), {}, 2), "shm/pull");
+  EXPECT_EQ(chosen(0, rows_of_cube(64), {}, 2), "shm/staged");
+  EXPECT_EQ(chosen(0, rows_of_cube(128), {}, 2), "shm/pull");
+  EXPECT_EQ(chosen(0, base::pair_up(block(1 << 24), block(1 << 24), 1)), "shm/pull");
+}
+
 TEST_F(RouteTest, WeighsWhatPutsToTheSameRankShare) {
   const Shape face = base::pair_up(block(4096), block(4096), 8), few = base::pair_up(block(64), block(64), 8);
   static_cast<NamedFabric&>(*fabrics[0]).crossing = 140;
