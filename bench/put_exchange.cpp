@@ -145,6 +145,16 @@ std::string to_string(const PutPoint& point) {
   return to_string(point.shape) + (point.puts == 1 ? ", alone" : "");
 }
 
+bool is_open(World& world, PutField& field, const PutPoint& point, const Channel& channel) {
+  try {
+    const ChainPut tried(world, field, point, channel);
+    return true;
+  } catch (const Error& error) {
+    if (error.code() != Errc::refused) throw;
+    return false;  // on every rank alike
+  }
+}
+
 std::vector<std::unique_ptr<PutExchange>> put_exchanges(World& world, PutField& field, const PutPoint& point,
                                                         const std::vector<Channel>& channels) {
   std::vector<std::unique_ptr<PutExchange>> all;

@@ -93,6 +93,9 @@ class PutField {
   Window<std::byte> window_;
 };
 
+// Collective. Whether a chain takes that channel: some MPIs make no windows for mpi/rma.
+bool is_open(World& world, PutField& field, const PutPoint& point, const Channel& channel);
+
 // Collective. The step without an exchange, then the one over each of the channels, all on the same memory: what its place
 // costs is no channel's merit. The field outlives them.
 std::vector<std::unique_ptr<PutExchange>> put_exchanges(World& world, PutField& field, const PutPoint& point,

@@ -146,17 +146,10 @@ constexpr std::array zen4_table{
 };
 
 // Intel Xeon, crossing 140 to 200 ns: elements of large faces are best moved once, and so are rows, but for some tens of KB that
-// are still in the nearest caches. Rows and large blocks are of a virtual one of 16 cores (family 6 model 207), faces of 32^3,
-// 64^3 and 128^3 doubles: pulled 3.5, 18 and 60 us, staged 5.4, 14.6 and 82, stored 6.8, 25 and 60. Two others, of two cores
-// each, have the same order.
+// are still in the nearest caches. Rows are of a virtual one of 16 cores (family 6 model 207), faces of 32^3, 64^3 and 128^3
+// doubles: pulled 3.5, 18 and 60 us, staged 5.4, 14.6 and 82, stored 6.8, 25 and 60. Two others, of two cores each, have the
+// same order.
 constexpr std::array xeon_table{
-    Cost{"shm", "staged", far, block, 65536, 0.5, 0, 0.20},
-    Cost{"shm", "staged", far, block, 65536, 0.5, 0, 0.17, Spacing::any, 0, 2},
-    Cost{"shm", "direct", far, block, 65536, 0.5, 0, 0.113},
-    Cost{"shm", "direct", far, block, 65536, 0.5, 0, 0.125, Spacing::any, 0, 2},
-    Cost{"shm", "pull", far, block, 65536, 0.2, 0, 0.107},
-    Cost{"shm", "pull", far, block, 65536, 0.5, 0, 0.130, Spacing::any, 0, 2},
-
     Cost{"shm", "staged", far, block_stride, 4096, 0.3, 5, 0.27},
     Cost{"shm", "staged", far, block_stride, 16384, 0.3, 5, 0.20},
     Cost{"shm", "staged", far, block_stride, 65536, 0, 5, 0.31},

@@ -7,10 +7,11 @@ import json
 import os
 import re
 import signal
+import subprocess
 import tempfile
 import time
 
-from world import INCOMPATIBLE, PROGRAM, TCA, USAGE, WorldTest, unittest
+from world import INCOMPATIBLE, MPIRUN, PROGRAM, TCA, USAGE, WorldTest, unittest
 
 
 class Tuning(WorldTest):
@@ -111,6 +112,18 @@ class Measured(Tuning):
         self.assertRegex(process.text(), r"\d of 8 puts \(\d+\.\d %\) take a channel within 10 %")
         self.assertRegex(process.text(), "by the built-in table; 2 ranks of shm")
         self.assertEqual(self.tables(), [])
+
+    @unittest.skipUnless(MPIRUN and os.environ.get("TCA_HAS_MPI"), "no fabric mpi in this build")
+    def test_a_channel_that_takes_no_chains_is_left_out(self):
+        if "Open MPI" not in subprocess.run([MPIRUN, "--version"], capture_output=True, text=True).stdout:
+            self.skipTest("only Open MPI can be told to make no windows")
+        # With this component alone it makes none of memory that is there already.
+        process = self.tune("--fabric", "shm+mpi", "--json", self.path("t.jsonl"), OMPI_MCA_osc="sm")
+        self.assert_ends(process, 0, "ranks of shm\\+mpi", "holds .* pieces")
+        with open(self.path("t.jsonl")) as file:
+            protocols = {json.loads(line)["protocol"] for line in file}
+        self.assertIn("packed", protocols)
+        self.assertNotIn("rma", protocols)
 
     def test_commit_is_split_into_the_fabrics_work_and_the_rest(self):
         process = self.start([TCA, "bench", "commit", "--rounds", "2", "--placements", "1", "--json", self.path("c.jsonl")])

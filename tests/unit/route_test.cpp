@@ -249,7 +249,6 @@ TEST_F(RouteTest, PullsRowsOnXeonsButForThoseThatTheNearestCachesHold) {
   EXPECT_EQ(chosen(0, rows_of_cube(32), {}, 2), "shm/pull");
   EXPECT_EQ(chosen(0, rows_of_cube(64), {}, 2), "shm/staged");
   EXPECT_EQ(chosen(0, rows_of_cube(128), {}, 2), "shm/pull");
-  EXPECT_EQ(chosen(0, base::pair_up(block(1 << 24), block(1 << 24), 1)), "shm/pull");
 }
 
 TEST_F(RouteTest, WeighsWhatPutsToTheSameRankShare) {

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <map>
 #include <optional>
 
 #include "core/world_state.hpp"
@@ -86,8 +87,22 @@ std::vector<route::Candidate> channels_of_rank_0(World& world, const route::Put&
   return all;
 }
 
+// Which channels have been found to take chains, or not to; the same on every rank.
+class OpenChannels {
+ public:
+  bool has(World& world, bench::PutField& field, const bench::PutPoint& point,
+           const bench::Channel& channel) {
+    const auto known = open_.find(channel.name());
+    if (known != open_.end()) return known->second;
+    return open_[channel.name()] = bench::is_open(world, field, point, channel);
+  }
+
+ private:
+  std::map<std::string, bool> open_;
+};
+
 PointTimes measure_point(World& world, bench::PutField& field, const bench::PutPoint& point,
-                         const bench::Effort& effort) {
+                         OpenChannels& open, const bench::Effort& effort) {
   const auto& fabrics = state_of(world).fabrics();
   const route::Costs& costs = state_of(world).costs();
   const route::Put put = put_of(world, point);
@@ -96,7 +111,9 @@ PointTimes measure_point(World& world, bench::PutField& field, const bench::PutP
   for (const route::Candidate& candidate : channels_of_rank_0(world, put)) {
     const fabric::Fabric& fabric = *fabrics[static_cast<std::size_t>(candidate.choice.fabric)];
     const auto protocol = static_cast<std::size_t>(candidate.choice.protocol);
-    channels.push_back({std::string(fabric.name()), std::string(fabric.protocols()[protocol])});
+    const bench::Channel channel{std::string(fabric.name()), std::string(fabric.protocols()[protocol])};
+    if (!open.has(world, field, point, channel)) continue;
+    channels.push_back(channel);
     times.channels.push_back({channels.back(),
                               costs.distance_to(fabric, put.target),
                               {},
@@ -198,7 +215,7 @@ class Surveyor {
       bytes = std::max(bytes, bench::PutField::bytes_for(points[i].shape));
     bench::PutField field(world, bytes);
     for (std::size_t i = share; i < points.size(); i += shares) {
-      last_->points[i] = measure_point(world, field, points[i], options_.effort);
+      last_->points[i] = measure_point(world, field, points[i], open_, options_.effort);
       say(i + 1, points.size());
     }
   }
@@ -244,6 +261,7 @@ class Surveyor {
   Clock::time_point begin_ = Clock::now();
   std::string front_;  // the name of the first fabric, whose crossings are measured
   std::optional<Found> last_;
+  OpenChannels open_;
 };
 
 }  // namespace
