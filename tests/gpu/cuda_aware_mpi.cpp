@@ -51,14 +51,23 @@ int gpu_of(const void* memory) {
   return attributes.device;
 }
 
+// One for all threads and worlds: a stream for each thread that ever copied would be more than CUDA has connections for, and two that
+// share one wait for each other's kernels.
+cudaStream_t stream_on(int device) {
+  static std::mutex making;
+  static std::map<int, cudaStream_t> streams;
+  const std::lock_guard lock(making);
+  cudaStream_t& stream = streams[device];
+  if (stream == nullptr) ok(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
+  return stream;
+}
+
 // On a stream of its own: a kernel that waits elsewhere must not hold it up.
 void copy(void* to, const void* from, std::size_t bytes, int device) {
   int before = 0;
   ok(cudaGetDevice(&before));
   ok(cudaSetDevice(device));
-  static thread_local std::map<int, cudaStream_t> streams;
-  cudaStream_t& stream = streams[device];
-  if (stream == nullptr) ok(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
+  const cudaStream_t stream = stream_on(device);
   ok(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDefault, stream));
   ok(cudaStreamSynchronize(stream));
   ok(cudaSetDevice(before));
