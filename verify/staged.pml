@@ -3,7 +3,8 @@
  *
  * Two ranks that send to each other need no further signal. My start n implies that my wait n - 1 returned, so I have
  * the partner's arrive n - 1; the partner stored it in its start n - 1 or later, after its wait n - 2, in which it
- * scattered my n - 2 and so emptied slot n % 2. A receiver that sends nothing back says ready n in its start n.
+ * scattered my n - 2 and so emptied slot n % 2. A receiver that sends nothing back says ready n in its start n; the sender
+ * goes by what it saw when it last looked: behind its last arrive, or when that does not do.
  */
 #define PLACES 4
 #include "memory.pml"
@@ -17,9 +18,9 @@
 #if defined(BREAK_NO_READY)
 #define MAY_SEND true
 #elif defined(BREAK_READY_LATE)
-#define MAY_SEND (!ONE_SIDED || ready[me] + 2 >= n)
+#define MAY_SEND (!ONE_SIDED || seen + 2 >= n)
 #else
-#define MAY_SEND (!ONE_SIDED || ready[me] + 1 >= n)
+#define MAY_SEND (!ONE_SIDED || seen + 1 >= n)
 #endif
 
 #ifdef BREAK_RING_OF_ONE
@@ -49,7 +50,7 @@ inline scatter(step) {
 }
 
 proctype Rank(byte me) {
-  byte n, source[2], ghost[2];
+  byte n, seen, source[2], ghost[2];
   bool pending, missing;
   for (n : 1 .. STEPS) {
     FILL(source, TAG(me, n));
@@ -71,7 +72,8 @@ proctype Rank(byte me) {
 
     /* wait */
     do
-    :: pending && MAY_SEND -> atomic { send(); pending = false }
+    :: pending && MAY_SEND -> atomic { send(); seen = ready[me]; pending = false }
+    :: pending && !MAY_SEND && seen < ready[me] -> seen = ready[me]
     :: missing && arrive[INTO(me)] >= n ->
       if
       :: SCATTER_IN_WAIT -> scatter(n)
