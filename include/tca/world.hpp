@@ -68,7 +68,8 @@ class World {
   int rank() const;
   int size() const;
 
-  // By rank: the number, from 0 on, of the sub-cluster that it is in. Ranks of one reach each other's memory directly.
+  // By rank: the number, from 0 on, of the sub-cluster that it is in. Ranks of one reach each other's memory directly, except on
+  // the fabric mpi, where they are those of a host.
   std::vector<int> sub_clusters() const;
 
   // Collective. Zeroed memory for `elements` of T on this rank; ranks may ask for different numbers, zero

@@ -12,17 +12,21 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr auto yield_for = 2ms;  // then sleep: the partner is computing, not communicating
+// What takes longer to move is rarer than a partner that computes, and moves on between naps too.
+constexpr std::chrono::milliseconds yield_while_moving = 1s;
+constexpr std::chrono::microseconds nap = 50us, longest_nap = 2ms;
 constexpr std::uint32_t yields_per_clock = 16;
 constexpr auto look_after = 200us;  // a look for dead partners costs a system call or more for each of them
 
 }  // namespace
 
 bool Poll::give_way(Look look) {
-  if (waited_ < yield_for || look.moves) {
+  if (waited_ < (look.moves ? yield_while_moving : yield_for)) {
     if (!look.given_way) sched_yield();
     if (++yields_ % yields_per_clock != 1) return false;
   } else {
-    std::this_thread::sleep_for(std::clamp<std::chrono::nanoseconds>(waited_ / 16, 50us, 2ms));
+    std::this_thread::sleep_for(
+        look.moves ? nap : std::clamp<std::chrono::nanoseconds>(waited_ / 16, nap, longest_nap));
   }
   const Clock::time_point now = Clock::now();
   if (since_ == Clock::time_point{}) since_ = now;

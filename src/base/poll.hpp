@@ -2,7 +2,7 @@
 // then sleep.
 //
 // There is no wake-up call, so the storing side never makes a system call. The price is at most a sixteenth
-// of the time already waited.
+// of the time already waited. Where looks themselves move what is waited for, nobody sleeps for the first second.
 #pragma once
 
 #include <chrono>
@@ -21,9 +21,9 @@ class Poll {
 
   // What is known of a look that found nothing.
   struct Look {
-    bool given_way =
-        false;  // it has given the core away itself; a second time without a look in between would cost a turn
-    bool moves = false;  // what is waited for moves on with looks alone, so nobody sleeps between two
+    // It has given the core away itself; a second time without a look in between would cost a turn.
+    bool given_way = false;
+    bool moves = false;  // what is waited for, or something else, moves on with looks alone
   };
 
   // Call after each look that found nothing. True when enough time has passed that the caller should look for dead partners

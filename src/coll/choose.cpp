@@ -50,12 +50,12 @@ constexpr int all_ranks_up_to = 64;
 
 Costs::Costs(const core::WorldState& of, std::size_t bytes)
     : world(of), element_bytes(bytes), sub_cluster(of.sub_cluster_of_ranks()) {
-  const double crossing_us = 1e-3 * world.fabrics().front()->crossing_ns();
+  const double line_us = 1e-3 * world.fabrics().front()->crossing_ns();
   const bool crowded = world.control().crowded();
   if (crowded) cores = world.control().usable_cores;
-  latency_us = crowded           ? std::max(crowded_us, turn_us * world.size() / cores)
-               : crossing_us > 0 ? crossing_us
-                                 : unknown_us;
+  latency_us = crowded       ? std::max(crowded_us, turn_us * world.size() / cores)
+               : line_us > 0 ? line_us
+                             : unknown_us;
 }
 
 // Within a sub-cluster the first fabric may carry it; others reach beyond.
@@ -118,9 +118,9 @@ struct Crossing {
     most_us = std::max(most_us, of_rank_us);
   }
   // How long each waits for the others.
-  double queue_us(double ranks_a_sample) const {
+  double queue_us() const {
     double most = 0;
-    for (const auto& [number, sum] : us) most = std::max(most, sum * ranks_a_sample);
+    for (const auto& [number, sum] : us) most = std::max(most, sum);
     return queued_part * std::max(0.0, most - most_us);
   }
 };
@@ -158,7 +158,9 @@ double predict_us(Algorithm make, Problem problem, const Costs& costs) {
     if (round.idle) continue;
     const auto sampled = static_cast<double>(ranks.size());
     if (costs.cores == 0) {
-      us += costs.latency_us + round.most + round.crossing.queue_us(problem.ranks / sampled);
+      us += costs.latency_us + round.most;
+      // A few ranks do not tell how many do as they do.
+      if (problem.ranks <= all_ranks_up_to) us += round.crossing.queue_us();
     } else {
       us += costs.latency_us * (first ? (1 + round.waiting / sampled) / 2 : 1) +
             std::max(round.sender_most, round.sum / sampled * problem.ranks / costs.cores);

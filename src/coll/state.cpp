@@ -116,22 +116,34 @@ Round State::as_chain(const Round& round) const {
 // Every rank commits every round, also those in which it has no part.
 void State::commit(World& world, const Schedule& schedule) {
   if (schedule.scratch > 0) elements_->make_scratch(world, schedule.scratch);
-  const std::size_t rounds = schedule.rounds.size();
-  chains_.reserve(rounds);
-  for (const Round& laid_down : schedule.rounds) {
-    const Round round = as_chain(laid_down);
+  std::vector<Round> rounds;
+  for (const Round& laid_down : schedule.rounds) rounds.push_back(as_chain(laid_down));
+  chains_.reserve(rounds.size());
+  for (const Round& round : rounds) {
     Chain& chain = chains_.emplace_back(world.chain(
         fmt::format("{}: {} by {}, round {} of {}", request_.name, to_string(request_.kind), algorithm_,
-                    chains_.size() + 1, rounds),
+                    chains_.size() + 1, rounds.size()),
         {.guarded = true, .time_limit = request_.options.time_limit, .route = request_.options.route}));
     for (const Put& put : round.puts) add(chain, put);
     for (const int rank : round.expected) chain.expect(rank);
     chain.commit();
-    const bool communicates = !round.puts.empty() || !round.expected.empty();
-    Step step{communicates ? &chain : nullptr, resolve(world, round.copies), resolve(world, round.combines)};
-    if (communicates || !step.copies.empty() || !step.combines.empty()) steps_.push_back(std::move(step));
+  }
+  std::string problem;
+  try {
+    for (std::size_t i = 0; i < rounds.size(); ++i) add_step(world, rounds[i], chains_[i]);
+  } catch (const Error& error) {
+    problem = fmt::format("rank {}: {}", world.rank(), error.what());
   }
   at_ = steps_.size();
+  // Only on an accelerator may one rank have no room for what it combines.
+  if (!on_host_)
+    core::WorldState::of(world).control().agree_on_problem(Errc::out_of_memory, problem, title());
+}
+
+void State::add_step(const World& world, const Round& round, Chain& chain) {
+  const bool communicates = !round.puts.empty() || !round.expected.empty();
+  Step step{communicates ? &chain : nullptr, resolve(world, round.copies), resolve(world, round.combines)};
+  if (communicates || !step.copies.empty() || !step.combines.empty()) steps_.push_back(std::move(step));
 }
 
 std::byte* State::address(const Slice& slice) const {

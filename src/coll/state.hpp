@@ -43,6 +43,7 @@ class State {
   void require_streams(const char* call);
   Round as_chain(const Round& round) const;
   void commit(World& world, const Schedule& schedule);
+  void add_step(const World& world, const Round& round, Chain& chain);
   void add(Chain& chain, const Put& put) const;
   std::vector<Work> resolve(const World& world, const std::vector<Combine>& combines) const;
   std::byte* address(const Slice& slice) const;

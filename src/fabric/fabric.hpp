@@ -83,9 +83,6 @@ class Program {
   // Whether a `test` that found nothing has let others onto this core, so that who waits need not.
   virtual bool gives_way() const { return false; }
 
-  // Whether bytes are under way that move only while `test` is called, so that who waits should not sleep.
-  virtual bool moves_by_looks() const { return false; }
-
   // The ranks whose signals the current step still lacks.
   virtual std::vector<int> missing() const = 0;
 
@@ -205,6 +202,9 @@ class Fabric {
 
   // A kernel that moves `bytes` of memory and does `flops` operations, where time is modelled.
   virtual void compute(double /*bytes*/, double /*flops*/) {}
+
+  // Whether messages of this rank's, sent or awaited, move only while it looks, so that who waits should not sleep.
+  virtual bool moves_by_looks() const { return false; }
 
   // Drives what other started programs of this rank still owe, so that no order of waits can deadlock.
   virtual void progress() = 0;

@@ -45,6 +45,9 @@ bool already_a_rank();
 // This process's rank, or -1 when it was not started as one.
 int launched_rank();
 
+// Whether it was started as a rank of MPI's, which may then be initialised: without mpirun MPI may end a process that tries.
+bool is_rank_of_mpi();
+
 // How this process was started, for a subcommand that launches itself as ranks.
 std::vector<std::string> own_command_line();
 

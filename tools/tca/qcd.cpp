@@ -130,6 +130,7 @@ void add_generate(CLI::App& app, QcdOptions& options) {
 
 void add_qcd(Subcommands& tca) {
   auto options = std::make_shared<QcdOptions>();
+  options->compares_gpus_to_mpi = true;
   CLI::App& app =
       tca.add("qcd", "Lattice QCD: generates gauge fields, solves Wilson's equation, measures the pion",
               "tca qcd generate --lattice 8 --beta 6.0 --sweeps 200 -o links.nersc\n"

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "gpu/machine.hpp"
+#include "launch.hpp"
 #include "qcd/gpu_inverter.hpp"
 #include "qcd/spinor.hpp"
 #include "qcd_measure.hpp"
@@ -26,7 +27,7 @@ struct Side {
   std::vector<double> samples;
 };
 
-// OpenTCA and, where they can be had, NCCL started by a graph and MPI by the host: that is the fastest that each can do.
+// OpenTCA and, where they can be had, NCCL started by a graph and MPI by the host.
 struct Sides {
   Sides(World& world, const qcd::Gauge& gauge, const QcdOptions& options, qcd::Start start) {
     qcd::InverterOptions how = inverter_options(options);
@@ -48,7 +49,12 @@ struct Sides {
       if (world.rank() == 0) fmt::print(stderr, "tca qcd: no comparison with {}: {}\n", name, missing);
     };
     add("nccl", qcd::Start::graph, qcd::nccl_peer);
-    if (!options.threads) add("mpi", qcd::Start::host, qcd::staged_mpi_peer);
+    add("mpi", qcd::Start::host, [&](World& of) {
+      if (options.threads || !is_rank_of_mpi())
+        throw Error(Errc::invalid_argument,
+                    "the ranks are not mpirun's, which starts them where it is there");
+      return qcd::staged_mpi_peer(of);
+    });
   }
 
   std::vector<std::unique_ptr<qcd::Peer>> peers;  // go last, since what was made with them needs them

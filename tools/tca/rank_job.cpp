@@ -39,9 +39,10 @@ int run_threads(const RankJob& job, const WorldOptions& options, const std::func
 int launch_ranks(const std::string& name, const RankJob& job) {
   LaunchOptions launching{.name = name, .ranks = job.ranks, .argv = own_command_line(), .bind = job.bind};
   if (is_over_mpi(job.fabric)) return launch_under_mpirun(launching);
-  if (job.compare) {
+  if (job.compare && on_gpus(job)) {  // NCCL needs no launcher of its own
+    if (job.compares_gpus_to_mpi && have_mpi && has_mpirun()) return launch_under_mpirun(launching);
+  } else if (job.compare) {
     if (have_mpi && has_mpirun()) return launch_under_mpirun(launching);
-    if (on_gpus(job)) return launch(launching);  // NCCL needs no launcher of its own
     fmt::print(stderr, "{}: {}, so there is nothing to compare with\n", name,
                have_mpi ? "mpirun is not there (package openmpi-bin)" : "built without MPI");
     std::erase(launching.argv, "--compare");

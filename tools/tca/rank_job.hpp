@@ -16,7 +16,8 @@ struct RankJob {
   std::string fabric = "shm";
   std::string machine;  // of sim
   bool threads = false;
-  bool compare = false;  // with MPI, on GPUs with NCCL
+  bool compare = false;               // with MPI, on GPUs with NCCL
+  bool compares_gpus_to_mpi = false;  // there with MPI as well
   Bind bind = Bind::automatic;
 };
 

@@ -27,6 +27,12 @@ const char* rank_variable() {
 
 bool already_a_rank() { return rank_variable() != nullptr; }
 
+bool is_rank_of_mpi() {
+  for (const char* name : {"OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK"})
+    if (std::getenv(name)) return true;
+  return false;
+}
+
 int launched_rank() {
   const char* name = rank_variable();
   return name ? std::atoi(std::getenv(name)) : -1;

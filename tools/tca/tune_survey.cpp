@@ -6,6 +6,7 @@
 #include <chrono>
 #include <map>
 #include <optional>
+#include <utility>
 
 #include "core/world_state.hpp"
 #include "route/choose.hpp"
@@ -87,18 +88,19 @@ std::vector<route::Candidate> channels_of_rank_0(World& world, const route::Put&
   return all;
 }
 
-// Which channels have been found to take chains, or not to; the same on every rank.
+// Which channels have been found to take chains, or not to; the same on every rank. Puts to oneself may go another way.
 class OpenChannels {
  public:
   bool has(World& world, bench::PutField& field, const bench::PutPoint& point,
            const bench::Channel& channel) {
-    const auto known = open_.find(channel.name());
+    const std::pair key(channel.name(), point.across != 0);
+    const auto known = open_.find(key);
     if (known != open_.end()) return known->second;
-    return open_[channel.name()] = bench::is_open(world, field, point, channel);
+    return open_[key] = bench::is_open(world, field, point, channel);
   }
 
  private:
-  std::map<std::string, bool> open_;
+  std::map<std::pair<std::string, bool>, bool> open_;
 };
 
 PointTimes measure_point(World& world, bench::PutField& field, const bench::PutPoint& point,

@@ -66,6 +66,7 @@ class MpiFabric final : public fabric::Fabric {
   void check() override {
     if (carrier_) carrier_->check();
   }
+  bool moves_by_looks() const override { return !carrier_ && runner_.moves_by_looks(); }
   void progress() override {
     if (carrier_) return carrier_->check();
     runner_.progress();

@@ -23,8 +23,11 @@ MpiProgram::MpiProgram(Runner& runner, Operations operations, std::unique_ptr<Rm
   for (int odd : {0, 1}) append(confirmations_[odd], std::move(operations.confirmations[odd]));
   open_.resize(requests_.size());
   through_.resize(requests_.size());
-  for (const Operation& operation : operations_)
+  moves_ = rma_ != nullptr;
+  for (const Operation& operation : operations_) {
     invitations_of_step_ += operation.invites && operation.receives;
+    moves_ |= operation.is_long;
+  }
   runner_.under_way_.reserve(++runner_.programs_);
 }
 
@@ -36,7 +39,6 @@ void MpiProgram::append(Group& group, std::vector<Operation> operations) {
   group.count = static_cast<int>(operations.size());
   for (Operation& operation : operations) {
     requests_.push_back(operation.request);
-    group.long_ones += operation.is_long;
     operations_.push_back(std::move(operation));
   }
 }
@@ -46,6 +48,7 @@ MpiProgram::~MpiProgram() {
   runner_.remove(*this);
   --runner_.programs_;
   runner_.running_ -= running_;
+  runner_.moving_ -= running_ && moves_;
   if (!is_up()) return;
   for (std::size_t i = 0; i < requests_.size(); ++i) {
     if (open_[i] && operations_[i].receives) MPI_Cancel(&requests_[i]);
@@ -62,6 +65,7 @@ void MpiProgram::start() {
   const InMpi inside;
   running_ = true;
   ++runner_.running_;
+  runner_.moving_ += moves_;
   if (runner_.trace != nullptr) began_us_ = base::Trace::now_us();
   if (rma_ != nullptr) {
     rma_->post();  // before the invitations, which are among the receives
@@ -92,7 +96,6 @@ void MpiProgram::start(Group& group) {
     check(MPI_Startall(end - persistent, &requests_[static_cast<std::size_t>(persistent)]), starting);
   group.open = group.count;
   std::fill_n(open_.begin() + group.first, group.count, 1);
-  long_ones_ += group.long_ones;
 }
 
 void MpiProgram::send_short(std::size_t index) {
@@ -116,7 +119,6 @@ void MpiProgram::start_one(int index) {
   else
     check(MPI_Start(&requests_[i]), starting);
   open_[i] = 1;
-  long_ones_ += operations_[i].is_long;
 }
 
 void MpiProgram::start_sends() {
@@ -170,6 +172,7 @@ void MpiProgram::advance() {
   running_ = sends_wait_ || puts_wait_ || (rma_ != nullptr && !rma_->arrived()) || receives_.open > 0 ||
              sends_.open > 0 || confirming_.open > 0 || lacks_confirmation();
   runner_.running_ -= !running_;
+  runner_.moving_ -= !running_ && moves_;
 }
 
 // What comes after an immediate put must not overtake it.
@@ -191,7 +194,6 @@ void MpiProgram::take(int index) {
   --group_of(index).open;
   open_[i] = 0;
   const Operation& operation = operations_[i];
-  long_ones_ -= operation.is_long;
   invitations_ -= operation.invites && operation.receives;
   if (stage_ != nullptr && index < sends_.first) {
     stage_->has_come(operation.message, operation.chunk, step_);

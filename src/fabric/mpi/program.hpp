@@ -68,7 +68,7 @@ inline constexpr std::size_t long_message = 1024;
 // send nothing for it.
 inline constexpr std::uint32_t confirmed_every = 8;
 
-// Everything of a step, in the order in which it is started.
+// Everything of a step, in the order in which it is started; of each list, short sends first.
 struct Operations {
   std::vector<Operation> receives, sends;  // with the receives: invitations to put, both ways
   // Of steps that are confirmed: what this rank confirms, and what it is confirmed, in turn with one request and the other.
@@ -88,7 +88,6 @@ class MpiProgram final : public fabric::Program {
   void start() override;
   bool test() override;
   bool gives_way() const override;
-  bool moves_by_looks() const override { return long_ones_ > 0 || (rma_ != nullptr && running_); }
   std::vector<int> missing() const override;
   bool is_empty() const override { return requests_.empty() && rma_ == nullptr; }
   std::uint32_t step() const { return step_; }
@@ -101,8 +100,7 @@ class MpiProgram final : public fabric::Program {
   struct Group {
     int first = 0, count = 0;
     int short_sends = 0;  // come first, except where chunks of a stage keep their order
-    int long_ones = 0;
-    int open = 0;  // not yet through
+    int open = 0;         // not yet through
   };
 
   void append(Group& group, std::vector<Operation> operations);
@@ -127,13 +125,13 @@ class MpiProgram final : public fabric::Program {
   bool sends_wait_ = false;  // for immediate puts to be confirmed
   bool puts_wait_ = false;   // for the targets' invitations
   bool running_ = false;
+  bool moves_ = false;  // has long messages or one-sided puts
   double began_us_ = 0;
   Group receives_, sends_, confirming_, confirmations_[2];
   std::vector<MPI_Request> requests_;
   std::vector<Operation> operations_;  // of the same numbers; their own requests are empty
   std::vector<char> open_;
   std::vector<int> through_;  // room for MPI_Testsome
-  int long_ones_ = 0;         // under way
   int invitations_ = 0;       // that the current step still lacks
   int invitations_of_step_ = 0;
   std::unique_ptr<RmaPart> rma_;
@@ -155,6 +153,7 @@ class Runner {
 
   void progress();
   void progress_between_looks();
+  bool moves_by_looks() const { return moving_ > 0; }
 
   // Of one-sided calls, which block.
   Alarm& alarm() { return alarm_ ? *alarm_ : alarm_.emplace(); }
@@ -170,6 +169,7 @@ class Runner {
 
   std::size_t programs_ = 0;
   std::size_t running_ = 0;  // of the programs
+  std::size_t moving_ = 0;   // of those that run, the ones with long messages or one-sided puts
   bool looked_ = false;      // at MPI, since the last call of `progress`
   unsigned spared_ = 0;
   std::optional<Alarm> alarm_;

@@ -58,7 +58,6 @@ RmaWindow make_window(MPI_Comm comm, const fabric::Share& share, MpiMemory* memo
 RmaPart::RmaPart(MPI_Comm comm, const fabric::Share& share, const std::vector<MpiMemory*>& memories,
                  Runner& runner)
     : chain_(share.name), time_limit_(share.time_limit), runner_(runner) {
-  ++runner_.rma_parts;
   int rank = 0;
   MPI_Comm_rank(comm, &rank);
   const Alarm::Call call(
@@ -68,6 +67,7 @@ RmaPart::RmaPart(MPI_Comm comm, const fabric::Share& share, const std::vector<Mp
     windows_.push_back(make_window(comm, share, memory, rank));
     is_origin_ |= !windows_.back().puts.empty();
   }
+  ++runner_.rma_parts;
 }
 
 // A window is freed by all together, as chains are; where a rank is lost it stays.

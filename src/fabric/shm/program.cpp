@@ -65,17 +65,17 @@ void ShmProgram::advance() {
   if (owes_ && open == 0) runner_.remove(*this);
 }
 
-bool ShmProgram::look_for_ready(Link& link, std::uint32_t step) {
+void ShmProgram::look_for_ready(Link& link) {
   // Acquire: pairs with the release in `start`; the partner's reads come before this rank's stores.
   link.ready_seen = link.in->ready.load(std::memory_order_acquire);
-  return base::reached(link.ready_seen, step);
 }
 
 // False while the partner may still be reading what this step would overwrite.
 bool ShmProgram::send(Link& link) {
-  const std::uint32_t needed = step_ - link.ready_lag;
-  if (link.needs_ready && !base::reached(link.ready_seen, needed) && !look_for_ready(link, needed))
-    return false;
+  if (link.needs_ready && !base::reached(link.ready_seen, step_ - link.ready_lag)) {
+    look_for_ready(link);
+    if (!base::reached(link.ready_seen, step_ - link.ready_lag)) return false;
+  }
   if (runner_.trace == nullptr) {
     move_out(link);
   } else {
@@ -84,7 +84,7 @@ bool ShmProgram::send(Link& link) {
   // Release: pairs with the acquire in `receive`; everything sent is visible to whoever sees the step.
   link.out->arrive.store(step_, std::memory_order_release);
   // A partner that was waiting for this has said so already: its line crosses while it is busy, not in front of the next step.
-  if (link.ready_lag > 0) look_for_ready(link, step_);
+  if (link.ready_lag > 0) look_for_ready(link);
   return true;
 }
 

@@ -78,7 +78,7 @@ class ShmProgram final : public fabric::Program {
   // Both do their part of the step once the partner's signal allows it; false until then.
   bool send(Link& link);
   bool receive(Link& link);
-  static bool look_for_ready(Link& link, std::uint32_t step);
+  static void look_for_ready(Link& link);
   void move_out(const Link& link);
   void move_in(const Link& link);
   void gather(std::byte* dense, std::span<const Copy> copies);
