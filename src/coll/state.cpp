@@ -196,10 +196,8 @@ void State::require_streams(const char* call) {
   if (!by_host) return;
   base::fail(Errc::invalid_argument,
              "{} of the {} on a stream: it goes by {}, whose values the host combines; call it without a "
-             "stream, or run on "
-             "the fabric cuda or cuda+mpi and, if it combines, with a sum, min, max or product of float, "
-             "double, int32 or "
-             "int64",
+             "stream, or run on the fabric cuda or cuda+mpi and, if it combines, with a sum, min, max or "
+             "product of float, double, int32 or int64",
              call, title(), algorithm_);
 }
 

@@ -1,4 +1,5 @@
-// A rank's compiled share of a chain over MPI: persistent requests, so that a start is one MPI_Startall, but for sends of a few bytes.
+// A rank's compiled share of a chain over MPI: persistent requests, so that a start is one MPI_Startall, but for sends of a few
+// bytes.
 //
 // A message from MPI's point of view lands when its receive has been started, and the receives of step n are started by the
 // receiver's start n: that is the guard, at no cost. What one rank sends another with one protocol in a step is one message:
@@ -61,7 +62,7 @@ struct Operation {
   std::size_t message = 0, chunk = 0;  // of a stage's messages
 };
 
-// From so many bytes on, less than any MPI sends at once.
+// From so many bytes on MPI may move a message piece by piece; none does so with fewer.
 inline constexpr std::size_t long_message = 1024;
 
 // Every so many steps a start is confirmed where nothing is sent back: what may wait at a receiver stays bounded, and most steps
