@@ -13,9 +13,15 @@
 namespace tca::tool {
 namespace {
 
-const char* rank_variable() {
-  for (const char* name : {"OPENTCA_RANK", "OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK"})
+const char* mpi_rank_variable() {
+  for (const char* name : {"OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK"})
     if (std::getenv(name)) return name;
+  return nullptr;
+}
+
+const char* rank_variable() {
+  if (std::getenv("OPENTCA_RANK")) return "OPENTCA_RANK";
+  if (const char* name = mpi_rank_variable()) return name;
   // A batch script has SLURM_PROCID as well, but only what srun has started has a step.
   const char* tasks = std::getenv("SLURM_NTASKS");
   const bool task =
@@ -27,11 +33,7 @@ const char* rank_variable() {
 
 bool already_a_rank() { return rank_variable() != nullptr; }
 
-bool is_rank_of_mpi() {
-  for (const char* name : {"OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK"})
-    if (std::getenv(name)) return true;
-  return false;
-}
+bool is_rank_of_mpi() { return mpi_rank_variable() != nullptr; }
 
 int launched_rank() {
   const char* name = rank_variable();
