@@ -54,7 +54,7 @@ struct Cost {
 };
 
 // For which the built-in costs have pieces of their own.
-enum class Processor { other, zen4, xeon };
+enum class Processor { other, zen3, zen4, xeon };
 
 // By what route::hardware() says.
 Processor processor_of(std::string_view hardware);

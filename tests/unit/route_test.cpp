@@ -209,7 +209,7 @@ TEST(Processors, AreToldByWhatTheHardwareSays) {
   EXPECT_EQ(processor_of("AMD EPYC, family 25 model 17 stepping 1, 2 CPUs"), Processor::zen4);
   EXPECT_EQ(processor_of("AMD EPYC 9754 128-Core Processor, family 25 model 160 stepping 2"),
             Processor::zen4);
-  EXPECT_EQ(processor_of("AMD EPYC 7763 64-Core Processor, family 25 model 1 stepping 1"), Processor::other);
+  EXPECT_EQ(processor_of("AMD EPYC 7763 64-Core Processor, family 25 model 1 stepping 1"), Processor::zen3);
   EXPECT_EQ(processor_of("AMD EPYC, family 26 model 2 stepping 1, 2 CPUs"), Processor::other);
   EXPECT_EQ(processor_of("Intel(R) Xeon(R) Processor, family 6 model 167 stepping 1"), Processor::xeon);
   EXPECT_EQ(processor_of("aarch64, implementer 0x41 part 0xd4f"), Processor::other);
@@ -232,6 +232,9 @@ TEST_F(RouteTest, KnowsWhatAProcessorIsBadAt) {
   EXPECT_EQ(chosen(0, rows), "shm/direct");
   EXPECT_EQ(chosen(0, large), "shm/pull");
   EXPECT_EQ(chosen(0, plane, {}, 2), "shm/direct");
+  costs.assume(route::Processor::zen3);
+  EXPECT_EQ(chosen(0, rows), "shm/direct");
+  EXPECT_EQ(chosen(0, large), "shm/staged");
   costs.assume(route::Processor::zen4);
   EXPECT_EQ(chosen(0, rows), "shm/staged");
   EXPECT_EQ(chosen(0, large), "shm/staged");
