@@ -40,7 +40,7 @@ int multiprocessors() {
 // The ranks of a GPU share it evenly, because their kernels wait for each other. A block that would have less than a task
 // for each of eight warps only makes the barriers longer.
 unsigned blocks_for_run(World& world, const Work& work) {
-  const unsigned ranks = ranks_on_this_gpu(world);
+  const auto ranks = static_cast<unsigned>(world.ranks_on_device());
   unsigned blocks = 0;
   cuda_ok(blocks_at_once(ranks, blocks), "asking how many blocks run at once");
   if (blocks == 0) {

@@ -78,7 +78,8 @@ struct GpuInverter::Device {
     call = {.memory = {barrier.data(), sums.partials(), sums.totals()},
             .history = history.data(),
             .outcome = outcome.data()};
-    const unsigned ranks = apps::ranks_on_this_gpu(world), chunks = exact.fields().ground.chunks();
+    const auto ranks = static_cast<unsigned>(world.ranks_on_device());
+    const unsigned chunks = exact.fields().ground.chunks();
     const bool two_rows = exact.two_rows();
     cuda_ok(single() || mixed() ? (two_rows ? plan_solve<float, 12>(mixed(), chunks, ranks, call)
                                             : plan_solve<float, 18>(mixed(), chunks, ranks, call))

@@ -4,7 +4,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <utility>
 
 #include "tca/error.hpp"
@@ -18,17 +17,8 @@ void cuda_ok(cudaError_t result, std::string_view what) {
       code, fmt::format("{}: CUDA says {} ({})", what, cudaGetErrorString(result), cudaGetErrorName(result)));
 }
 
-unsigned ranks_on_this_gpu(World& world) {
-  std::array<char, 32> bus{};
-  int device = 0;
-  cuda_ok(cudaGetDevice(&device), "asking for the GPU");
-  cuda_ok(cudaDeviceGetPCIBusId(bus.data(), static_cast<int>(bus.size()), device), "asking for the GPU");
-  const auto all = world.all_gather(bus);
-  return static_cast<unsigned>(std::count(all.begin(), all.end(), bus));
-}
-
 bool has_gpu_alone(World& world) {
-  const std::vector<unsigned> sharing = world.all_gather(ranks_on_this_gpu(world));
+  const std::vector<int> sharing = world.all_gather(world.ranks_on_device());
   return *std::max_element(sharing.begin(), sharing.end()) == 1;
 }
 

@@ -132,6 +132,10 @@ class World {
   // The GPU that this rank drives, for people; empty where the fabric has none.
   std::string device_name() const;
 
+  // How many ranks drive that GPU, this one included; 0 where the fabric has none. Ranks that share one get a part of its
+  // multiprocessors each, and as processes take turns on it (docs/design.md, "Where ranks share a GPU").
+  int ranks_on_device() const;
+
   World(World&&) noexcept;
   World& operator=(World&&) noexcept;
   ~World();

@@ -179,6 +179,8 @@ std::string World::describe() const {
 
 std::string World::device_name() const { return state_->fabrics().front()->device_name(); }
 
+int World::ranks_on_device() const { return state_->fabrics().front()->ranks_on_device(); }
+
 namespace core {
 
 namespace {

@@ -161,6 +161,9 @@ class Fabric {
   // Which accelerator this rank drives, for people; empty without one.
   virtual std::string device_name() const { return {}; }
 
+  // How many ranks drive it, this one included.
+  virtual int ranks_on_device() const { return 0; }
+
   // Throws the error that a step ordered on a stream has met, if any has. Makes no system call and does not block.
   virtual void check() {}
 

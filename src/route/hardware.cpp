@@ -73,6 +73,12 @@ std::string hardware() {
   return text;
 }
 
+std::string hardware_of(std::span<const std::unique_ptr<fabric::Fabric>> fabrics) {
+  // "NVIDIA H200 (0000:01:00.0), GPU 0": which of them it is does not count.
+  const std::string device = fabrics.front()->device_name();
+  return device.empty() ? hardware() : fmt::format("{}, {}", hardware(), device.substr(0, device.find(" (")));
+}
+
 std::string fabric_set(std::span<const std::unique_ptr<fabric::Fabric>> fabrics) {
   std::string set;
   for (const auto& fabric : fabrics) set += (set.empty() ? "" : "+") + std::string(fabric->name());

@@ -13,6 +13,10 @@ namespace tca::route {
 // Such as "AMD EPYC, family 26 model 2 stepping 1, 2 CPUs, 32768K last-level cache". Hosts of the same make say the same.
 std::string hardware();
 
+// What costs between ranks of such fabrics depend on: that, and behind it the kind of this rank's accelerator where they have one,
+// such as "NVIDIA H200".
+std::string hardware_of(std::span<const std::unique_ptr<fabric::Fabric>> fabrics);
+
 // The fabrics' names joined by "+".
 std::string fabric_set(std::span<const std::unique_ptr<fabric::Fabric>> fabrics);
 

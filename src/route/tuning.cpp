@@ -229,7 +229,7 @@ Costs agree_on_costs(fabric::Control& control, std::span<const std::unique_ptr<f
   Costs costs(control.rank(), std::move(neighbours));
   if (know_their_own_costs(fabrics, control.rank())) return costs;
   const std::string set = fabric_set(fabrics);
-  const TuningNeeds needs{hardware(), set, software(set)};
+  const TuningNeeds needs{hardware_of(fabrics), set, software(set)};
   Voice mine{needs.version, variable("OPENTCA_TUNING"), needs.hardware, {}, {}};
   if (control.rank() == 0) {
     fs::path path;

@@ -17,7 +17,7 @@ namespace tca::route {
 // What a table was measured with.
 struct TuningOrigin {
   std::string version;        // as `software()` says it
-  std::string hardware;       // as `hardware()` says it
+  std::string hardware;       // as `hardware_of()` says it
   std::string fabrics;        // as `fabric_set()` says it
   int ranks = 0;              // that took part
   std::int64_t measured = 0;  // when: seconds since 1970, UTC

@@ -87,6 +87,7 @@ class Kept(Tuning):
     def test_what_cannot_be_asked(self):
         self.assert_ends(self.tune("--ranks", "1"), USAGE, "--ranks 1: 2 to 4096")
         self.assert_ends(self.tune("--verify", "--dry-run"), USAGE, "--verify writes no table")
+        self.assert_ends(self.tune("--threads"), USAGE, "--threads is for --fabric cuda")
         self.assert_ends(self.tune("--json", "/nowhere/all.jsonl"), USAGE, "/nowhere/all.jsonl: cannot be written")
         for name, reason in (("all.txt", r"must end in \.svg"), ("/nowhere/all.svg", "/nowhere/all.svg: cannot be written")):
             self.assert_ends(self.tune("--plot", self.path(name)), USAGE, reason)

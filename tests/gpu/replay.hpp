@@ -14,10 +14,10 @@ namespace tca::test {
 // fabric launches sees to that itself, what a test launches is synchronised ("Where ranks share a GPU" in docs/design.md).
 // Collective.
 inline bool threads_share_a_gpu(World& world) {
-  int gpus = 0;
-  ok(cudaGetDeviceCount(&gpus));
-  const std::vector<pid_t> all = world.all_gather(getpid());
-  return std::count(all.begin(), all.end(), getpid()) > gpus;
+  const std::vector<pid_t> processes = world.all_gather(getpid());
+  const std::vector<int> sharing = world.all_gather(world.ranks_on_device());
+  return std::count(processes.begin(), processes.end(), getpid()) > 1 &&
+         *std::max_element(sharing.begin(), sharing.end()) > 1;
 }
 
 // Steps as graphs: all in one, or one each where ranks share a GPU. Made together, since no graph is made on a GPU while a

@@ -91,6 +91,7 @@ for suite in gpu_hybrid gpu_hybrid_aware; do
 done
 stage "gpu_ring, 1 rank" 20 "$ring"
 stage "tca qcd, kernel, 2 ranks" 20 "$tree/bin/tca" qcd invert --fabric cuda --small --links 12 -n 2 --threads
+stage "tca tune, 2 ranks" 30 "$tree/bin/tca" tune --fabric cuda --threads --dry-run --every 40 --seconds 2
 stage "ranks killed and missing" 100 env "TCA=$tree/bin/tca" "RANK_PROGRAM=$tree/tests/faults/rank_program" \
   "FAILING_KERNEL=$tests/failing_kernel" \
   PYTHONPATH=tests/faults python3 -B tests/gpu/fault_test.py -v

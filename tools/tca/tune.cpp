@@ -39,8 +39,15 @@ struct TuneOptions {
   std::uint64_t seed = 1;
   std::size_t points = 160;
   std::size_t every = 1;
+  bool threads = false;
   Bind bind = Bind::automatic;
 };
+
+bool on_gpus(const TuneOptions& options) { return route::on_gpus(options.fabric); }
+
+const Sizes& sizes_of(const TuneOptions& options) {
+  return on_gpus(options) ? sizes_on_gpus : sizes_on_hosts;
+}
 
 void check_before_launch(const TuneOptions& options) {
   if (options.ranks < 2 || options.ranks > max_ranks)
@@ -49,17 +56,43 @@ void check_before_launch(const TuneOptions& options) {
   check_drawable(options.plot);
   if (options.verify && (options.dry_run || !options.output.empty() || !options.plot.empty()))
     refuse("--verify writes no table and draws nothing; leave --dry-run, --output and --plot out");
+  if (options.threads && options.fabric != "cuda")
+    refuse(
+        "--threads is for --fabric cuda: processes and threads of a host cost alike, and MPI's are "
+        "processes");
+#ifndef OPENTCA_HAVE_CUDA
+  if (on_gpus(options))
+    refuse("--fabric {}: this tca was built without CUDA; install the toolkit and build again",
+           options.fabric);
+#endif
   const fs::path path =
       options.output.empty() ? route::tuning_path(route::hardware(), "shm") : fs::path(options.output);
   if (path.empty() && !options.dry_run && !options.verify)
     refuse(
         "there is nowhere to keep the table: neither XDG_CACHE_HOME nor HOME is set; set one, or give "
         "--output FILE");
-  if (options.ranks > usable_cores())
+  if (options.ranks > usable_cores() && !on_gpus(options))
     fmt::print(
         stderr,
         "tca tune: {} ranks share {} core{}: what is measured is mostly the scheduler; give --ranks {}\n",
         options.ranks, usable_cores(), usable_cores() == 1 ? "" : "s", std::max(2, usable_cores()));
+}
+
+// Where ranks share a GPU nothing of theirs crosses between GPUs: a table of that would mislead every other world. As processes
+// they take turns on it, of milliseconds each.
+void check_gpus(World& world, const TuneOptions& options) {
+  const std::vector<int> sharing = world.all_gather(world.ranks_on_device());
+  if (*std::max_element(sharing.begin(), sharing.end()) < 2) return;
+  if (!options.threads)
+    throw Error(
+        Errc::invalid_argument,
+        fmt::format("ranks share a GPU and would take turns on it; give --ranks as many as there are GPUs, "
+                    "or --threads, with which they run side by side"));
+  if (!options.dry_run && !options.verify && options.output.empty())
+    throw Error(
+        Errc::invalid_argument,
+        "ranks share a GPU, so what is measured is not what a put between GPUs costs; see it by --dry-run, "
+        "or keep it elsewhere by --output FILE");
 }
 
 // Blocks are put alone as often as in pairs; faces across rows come in pairs.
@@ -73,7 +106,8 @@ std::vector<bench::PutPoint> tuning_points(World& world, const TuneOptions& opti
   std::vector<bench::PutPoint> points;
   std::size_t turn = 0;
   for (const int across : destinations(world))
-    for (const bench::PutShape& shape : across == 0 ? own_grid() : tuning_grid())
+    for (const bench::PutShape& shape :
+         across == 0 ? own_grid(sizes_of(options)) : tuning_grid(sizes_of(options)))
       if (turn++ % options.every == 0) add_with_all_puts(points, {shape, across});
   return points;
 }
@@ -83,7 +117,7 @@ std::vector<bench::PutPoint> verifying_points(World& world, const TuneOptions& o
   const std::vector<int> where = destinations(world);
   std::vector<bench::PutPoint> points;
   std::size_t turn = 0;
-  for (const bench::PutShape& shape : verifying_grid(options.seed, options.points)) {
+  for (const bench::PutShape& shape : verifying_grid(sizes_of(options), options.seed, options.points)) {
     const std::size_t others = where.size() - 1;
     const int puts = shape.runs == 1 && turn % 8 == 0 ? 1 : bench::most_puts;
     points.push_back({shape, turn % 8 == 7 || others == 0 ? 0 : where[1 + turn % others], puts});
@@ -92,28 +126,40 @@ std::vector<bench::PutPoint> verifying_points(World& world, const TuneOptions& o
   return points;
 }
 
-using Measure = std::function<std::vector<bench::PutPoint>(World&)>;
+// Whose rank this is, and where it measures: in worlds of its own, or in one that is there.
+struct Place {
+  World* world = nullptr;
+  bool is_first() const { return (world != nullptr ? world->rank() : launched_rank()) == 0; }
+};
 
 // The bar fills as the time does; the ranks that only keep company show none.
-Survey run_part(const TuneOptions& options, const std::string& label, double seconds, const Measure& points) {
+Survey run_part(const Place& place, const TuneOptions& options, const std::string& label, double seconds,
+                const PointsOf& points_of) {
   constexpr std::int64_t steps = 1000;
-  Progress bar(label, launched_rank() == 0 ? steps : 0);
+  Progress bar(label, place.is_first() ? steps : 0);
   SurveyOptions survey_options;
   survey_options.world.fabric = options.fabric;
   survey_options.seconds = seconds;
-  return survey(points, survey_options, [&](double share, const std::string& note) {
+  const SurveyProgress progress = [&](double share, const std::string& note) {
     bar.update(static_cast<std::int64_t>(share * steps), note);
-  });
+  };
+  const PointsOf points = [&](World& world) {
+    check_gpus(world, options);
+    return points_of(world);
+  };
+  return place.world != nullptr ? survey(*place.world, points, survey_options, progress)
+                                : survey(points, survey_options, progress);
 }
 
 // Where all ranks of a hybrid world are in one sub-cluster they are measured once more, each in one of its own.
-Survey run_survey(const TuneOptions& options, const Measure& points) {
-  if (options.fabric != "shm+mpi") return run_part(options, "tca tune", options.seconds, points);
-  Survey found = run_part(options, "tca tune", options.seconds / 2, points);
+Survey run_survey(const Place& place, const TuneOptions& options, const PointsOf& points) {
+  const bool hybrid = options.fabric.ends_with("+mpi");
+  if (!hybrid) return run_part(place, options, "tca tune", options.seconds, points);
+  Survey found = run_part(place, options, "tca tune", options.seconds / 2, points);
   if (found.sub_clusters > 1) return found;
   setenv("OPENTCA_SUBCLUSTER", "1", 1);
   Survey beyond =
-      run_part(options, "tca tune, beyond the sub-cluster", options.seconds / 2, [&](World& world) {
+      run_part(place, options, "tca tune, beyond the sub-cluster", options.seconds / 2, [&](World& world) {
         std::vector<bench::PutPoint> others = points(world);
         std::erase_if(others, [](const bench::PutPoint& point) { return point.across == 0; });
         return others;
@@ -172,9 +218,10 @@ void draw_survey(const Survey& survey, const route::TuningTable& table, const st
   if (code != 0) refuse("{} was not drawn; `tca tune --json FILE` keeps what was measured", output);
 }
 
-int tune_rank(const TuneOptions& options) {
-  const Survey found = run_survey(options, [&](World& world) { return tuning_points(world, options); });
-  if (launched_rank() != 0) return 0;
+int tune_rank(const Place& place, const TuneOptions& options) {
+  const Survey found =
+      run_survey(place, options, [&](World& world) { return tuning_points(world, options); });
+  if (!place.is_first()) return 0;
   if (found.passes == 0)
     throw Error(
         Errc::timed_out,
@@ -193,9 +240,10 @@ int tune_rank(const TuneOptions& options) {
   return 0;
 }
 
-int verify_rank(const TuneOptions& options) {
-  const Survey found = run_survey(options, [&](World& world) { return verifying_points(world, options); });
-  if (launched_rank() != 0) return 0;
+int verify_rank(const Place& place, const TuneOptions& options) {
+  const Survey found =
+      run_survey(place, options, [&](World& world) { return verifying_points(world, options); });
+  if (!place.is_first()) return 0;
   const Verdict verdict = verdict_of(found);
   if (options.trace) print_trace(found, {});
   print(verdict, found);
@@ -203,9 +251,29 @@ int verify_rank(const TuneOptions& options) {
   return verdict.share() >= 0.95 ? 0 : 1;
 }
 
+int run_rank(const Place& place, const TuneOptions& options) {
+  return options.verify ? verify_rank(place, options) : tune_rank(place, options);
+}
+
+int tune_threads(const TuneOptions& options) {
+  if (!options.verify) setenv("OPENTCA_TUNING", "off", 1);
+  int code = 0;
+  WorldOptions world_options;
+  world_options.fabric = options.fabric;
+  World::run_threads(
+      options.ranks,
+      [&](World& world) {
+        const int own = run_rank({&world}, options);
+        if (world.rank() == 0) code = own;
+      },
+      world_options);
+  return code;
+}
+
 int tune_command(const TuneOptions& options) {
-  if (already_a_rank()) return options.verify ? verify_rank(options) : tune_rank(options);
+  if (already_a_rank()) return run_rank({}, options);
   check_before_launch(options);
+  if (options.threads) return tune_threads(options);
   LaunchOptions job{.name = "tca tune",
                     .ranks = options.ranks,
                     .argv = own_command_line(),
@@ -223,11 +291,13 @@ void add_tune(Subcommands& tca) {
   CLI::App& app = tca.add("tune", "Measures what puts cost here, so that every later commit chooses by it",
                           "tca tune\n"
                           "tca tune --ranks 8 --plot tuning.svg\n"
-                          "tca tune --verify",
+                          "tca tune --verify\n"
+                          "tca tune --fabric cuda --ranks 4",
                           [options] { return tune_command(*options); });
   app.add_option("-n,--ranks", options->ranks, "How many ranks, which put in pairs")->capture_default_str();
-  app.add_option("--fabric", options->fabric,
-                 "What carries the bytes: shm, mpi, or shm+mpi, each of which has a table of its own")
+  app.add_option(
+         "--fabric", options->fabric,
+         "What carries the bytes: shm, mpi, shm+mpi, cuda or cuda+mpi, each of which has a table of its own")
       ->envname("OPENTCA_FABRIC")
       ->check(any_fabric());
   add_sub_cluster_option(app, options->fabric);
@@ -250,6 +320,7 @@ void add_tune(Subcommands& tca) {
   app.add_option("--points", options->points, "How many")
       ->check(CLI::Range(1, 100000))
       ->capture_default_str();
+  app.add_flag("--threads", options->threads, "Ranks as threads of one process, on cuda");
   add_bind_option(app, options->bind);
 }
 

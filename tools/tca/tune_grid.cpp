@@ -12,12 +12,6 @@ namespace {
 using bench::PutShape;
 using Shapes = std::vector<PutShape>;
 
-constexpr std::size_t largest = std::size_t{4} << 20;
-
-void add(Shapes& shapes, const PutShape& shape) {
-  if (shape.bytes() <= largest && bench::PutField::bytes_for(shape) <= largest_field) shapes.push_back(shape);
-}
-
 std::size_t next_multiple(std::size_t above, std::size_t of) { return (above / of + 1) * of; }
 
 // One of each spacing that runs of this length can have, and two where the class is large. Rows of arrays with ghosts seldom
@@ -42,32 +36,46 @@ std::vector<std::size_t> pitches(std::size_t run) {
   return {all.begin(), all.end()};
 }
 
-void add_blocks(Shapes& shapes, std::size_t factor) {
-  for (std::size_t bytes = 8; bytes <= largest; bytes *= factor) {
-    add(shapes, {bytes});
-    if (bytes >= 16 && factor == 2) add(shapes, {bytes + bytes / 2});
-  }
-}
+class Grid {
+ public:
+  explicit Grid(const Sizes& sizes) : sizes_(sizes) {}
 
-// Sizes a factor of four apart, or of two where one cache after the other becomes too small; the same ones for all lengths of runs
-// that divide them: between the lengths of neighbours and their sizes the table draws its lines.
-void add_runs(Shapes& shapes, std::size_t run, std::size_t least, std::size_t most) {
-  constexpr std::size_t caches = 24576;
-  for (std::size_t bytes = least; bytes <= most; bytes *= bytes < caches ? 4 : 2)
-    for (const std::size_t pitch : pitches(run))
-      if (bytes >= 2 * run && bytes % run == 0) add(shapes, {run, bytes / run, pitch});
-}
-
-// Boxes with short rows.
-void add_boxes(Shapes& shapes, std::size_t run, std::size_t least, std::size_t most) {
-  constexpr std::size_t rows_of_array = 24;
-  for (std::size_t bytes = least; bytes <= most; bytes *= 4) {
-    const std::size_t rows = bytes / run < 32 ? 4 : 16;
-    for (const std::size_t pitch : {48UL, 208UL, 512UL, 640UL, 1040UL, 4176UL, 4096UL})
-      if (pitch > run && bytes >= 2 * rows * run)
-        add(shapes, {run, rows, pitch, bytes / run / rows, rows_of_array * pitch});
+  void add(const PutShape& shape) {
+    if (shape.bytes() <= sizes_.put && bench::PutField::bytes_for(shape) <= sizes_.field)
+      shapes.push_back(shape);
   }
-}
+
+  void add_blocks(std::size_t factor) {
+    for (std::size_t bytes = 8; bytes <= sizes_.put; bytes *= factor) {
+      add({bytes});
+      if (bytes >= 16 && factor == 2) add({bytes + bytes / 2});
+    }
+  }
+
+  // Sizes a factor of four apart, and then of two; the same ones for all lengths of runs that divide them: between the lengths of
+  // neighbours and their sizes the table draws its lines.
+  void add_runs(std::size_t run, std::size_t least, std::size_t most) {
+    for (std::size_t bytes = least; bytes <= most; bytes *= bytes < sizes_.finer_from ? 4 : 2)
+      for (const std::size_t pitch : pitches(run))
+        if (bytes >= 2 * run && bytes % run == 0) add({run, bytes / run, pitch});
+  }
+
+  // Boxes with short rows.
+  void add_boxes(std::size_t run, std::size_t least, std::size_t most) {
+    constexpr std::size_t rows_of_array = 24;
+    for (std::size_t bytes = least; bytes <= most; bytes *= 4) {
+      const std::size_t rows = bytes / run < 32 ? 4 : 16;
+      for (const std::size_t pitch : {48UL, 208UL, 512UL, 640UL, 1040UL, 4176UL, 4096UL})
+        if (pitch > run && bytes >= 2 * rows * run)
+          add({run, rows, pitch, bytes / run / rows, rows_of_array * pitch});
+    }
+  }
+
+  Shapes shapes;
+
+ private:
+  Sizes sizes_;
+};
 
 // A number between two others, as likely in one octave as in the next.
 class Chance {
@@ -93,22 +101,22 @@ std::size_t extent(Chance& chance, std::size_t least, std::size_t most) {
   return n + chance.one_of({0, 2});
 }
 
-PutShape any_block(Chance& chance) { return {chance.between(8, largest / 2)}; }
+PutShape any_block(Chance& chance, const Sizes& sizes) { return {chance.between(8, sizes.put / 2)}; }
 
 // A column of a matrix, or a face of a cube.
-PutShape any_stride(Chance& chance) {
+PutShape any_stride(Chance& chance, const Sizes&) {
   const std::size_t element = chance.one_of({4, 8, 8, 8, 16, 32});
   return {element, chance.between(4, 32768), element * extent(chance, 2, 1024)};
 }
 
-PutShape any_block_stride(Chance& chance) {
+PutShape any_block_stride(Chance& chance, const Sizes&) {
   const std::size_t run = 8 * chance.between(8, 2048);
   const std::size_t pitch = std::max(8 * extent(chance, run / 8, 4 * run / 8), run + 8);
   return {run, chance.between(2, 4096), pitch};
 }
 
 // A box within a three-dimensional array of doubles.
-PutShape any_box(Chance& chance) {
+PutShape any_box(Chance& chance, const Sizes&) {
   const std::size_t nx = extent(chance, 8, 256), ny = extent(chance, 8, 256);
   const std::size_t width = chance.one_of({1, 2, nx / 2, nx - 2});
   return {8 * width, std::max<std::size_t>(2, ny / chance.one_of({1, 2})) - 1, 8 * nx, chance.between(2, 128),
@@ -117,44 +125,45 @@ PutShape any_box(Chance& chance) {
 
 }  // namespace
 
-std::vector<PutShape> tuning_grid() {
-  constexpr std::size_t least = 96, most = std::size_t{3} << 20;
-  Shapes shapes;
-  add_blocks(shapes, 2);
+std::vector<PutShape> tuning_grid(const Sizes& sizes) {
+  constexpr std::size_t least = 96;
+  const std::size_t most = sizes.put / 4 * 3;
+  Grid grid(sizes);
+  grid.add_blocks(2);
   // Those of 48 bytes are calls of memcpy.
   for (const std::size_t run : {4UL, 8UL, 16UL, 32UL, 48UL}) {
-    add_runs(shapes, run, least, most / 4);
-    if (run >= 8) add_boxes(shapes, run, least, most / 4);
+    grid.add_runs(run, least, most / 4);
+    if (run >= 8) grid.add_boxes(run, least, most / 4);
   }
   // Three times a power of two does not fill the pieces evenly that MPI cuts messages into.
-  for (const std::size_t run : {64UL, 192UL, 768UL, 3072UL, 16384UL}) add_runs(shapes, run, 4 * least, most);
-  return shapes;
+  for (const std::size_t run : {64UL, 192UL, 768UL, 3072UL, 16384UL}) grid.add_runs(run, 4 * least, most);
+  return grid.shapes;
 }
 
-std::vector<PutShape> own_grid() {
-  Shapes shapes;
-  add_blocks(shapes, 4);
+std::vector<PutShape> own_grid(const Sizes& sizes) {
+  Grid grid(sizes);
+  grid.add_blocks(4);
   for (const std::size_t bytes : {384UL, 6144UL, 98304UL}) {
-    for (const std::size_t run : {8UL, 64UL, 768UL}) add_runs(shapes, run, bytes, bytes);
+    for (const std::size_t run : {8UL, 64UL, 768UL}) grid.add_runs(run, bytes, bytes);
   }
-  return shapes;
+  return grid.shapes;
 }
 
-std::vector<PutShape> verifying_grid(std::uint64_t seed, std::size_t points) {
+std::vector<PutShape> verifying_grid(const Sizes& sizes, std::uint64_t seed, std::size_t points) {
   Chance chance(seed);
-  const Shapes known = tuning_grid();
+  const Shapes known = tuning_grid(sizes);
   const auto is_known = [&](const PutShape& shape) {
     return std::any_of(known.begin(), known.end(), [&](const PutShape& k) {
       return k.run == shape.run && k.runs == shape.runs && k.pitch == shape.pitch && shape.planes == 1;
     });
   };
-  Shapes shapes;
+  Grid grid(sizes);
   const auto kinds = {any_block, any_stride, any_block_stride, any_box};
-  for (std::size_t turn = 0; shapes.size() < points; ++turn) {
-    const PutShape shape = kinds.begin()[turn % kinds.size()](chance);
-    if (!is_known(shape)) add(shapes, shape);
+  for (std::size_t turn = 0; grid.shapes.size() < points; ++turn) {
+    const PutShape shape = kinds.begin()[turn % kinds.size()](chance, sizes);
+    if (!is_known(shape)) grid.add(shape);
   }
-  return shapes;
+  return grid.shapes;
 }
 
 base::Shape shape_of(const PutShape& shape) {

@@ -89,7 +89,7 @@ std::vector<route::Sample> samples_of(const Survey& survey) {
 
 route::TuningTable table_of(const Survey& survey) {
   route::TuningTable table;
-  table.origin = {route::software(survey.fabrics), route::hardware(), survey.fabrics, survey.ranks,
+  table.origin = {route::software(survey.fabrics), survey.hardware, survey.fabrics, survey.ranks,
                   std::time(nullptr)};
   route::fit(
       samples_of(survey), [&](Distance distance) { return survey.crossing_us(distance); }, table);

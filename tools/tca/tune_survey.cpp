@@ -9,6 +9,10 @@
 #include <utility>
 
 #include "core/world_state.hpp"
+#ifdef OPENTCA_HAVE_CUDA
+#include "gpu/in_turn.hpp"
+#include "gpu/puts.hpp"
+#endif
 #include "route/choose.hpp"
 #include "route/hardware.hpp"
 #include "tca/error.hpp"
@@ -21,6 +25,9 @@ using Clock = std::chrono::steady_clock;
 
 // A pass is over within half a second, since a hypervisor may move the ranks from one second to the next.
 constexpr std::size_t points_a_pass = 64;
+
+// Of a pass over puts of the host's memory. Where GPUs move them a step takes microseconds more, and has a clock of its own.
+constexpr bench::Effort effort_on_hosts{1, 2, 120, 3};
 
 const core::WorldState& state_of(const World& world) { return core::WorldState::of(world); }
 
@@ -103,8 +110,26 @@ class OpenChannels {
   std::map<std::pair<std::string, bool>, bool> open_;
 };
 
+bool on_gpus(World& world) { return state_of(world).fabrics().front()->has_streams(); }
+
+// Of a step without an exchange, and of one over each of the channels.
+std::vector<bench::Samples> measure_steps(World& world, bench::PutField& field, const bench::PutPoint& point,
+                                          const std::vector<bench::Channel>& channels) {
+#ifdef OPENTCA_HAVE_CUDA
+  constexpr bench::Effort effort_on_gpus{1, 3, 200};
+  if (on_gpus(world))
+    return bench::gpu::measure(
+               world, [&] { return bench::gpu::put_exchanges(world, field, point, channels); },
+               effort_on_gpus, [](int) {})
+        .samples;
+#endif
+  return bench::measure(
+             world, [&] { return bench::put_exchanges(world, field, point, channels); }, effort_on_hosts)
+      .samples;
+}
+
 PointTimes measure_point(World& world, bench::PutField& field, const bench::PutPoint& point,
-                         OpenChannels& open, const bench::Effort& effort) {
+                         OpenChannels& open) {
   const auto& fabrics = state_of(world).fabrics();
   const route::Costs& costs = state_of(world).costs();
   const route::Put put = put_of(world, point);
@@ -129,13 +154,12 @@ PointTimes measure_point(World& world, bench::PutField& field, const bench::PutP
     if (channel.channel.fabric == fabric.name() && channel.channel.protocol == protocol)
       times.chosen[channel.distance] = channel.channel.name();
   }
-  const auto outcome = bench::measure(
-      world, [&] { return bench::put_exchanges(world, field, point, channels); }, effort);
-  times.bare_us = outcome.samples[0];
+  const std::vector<bench::Samples> steps = measure_steps(world, field, point, channels);
+  times.bare_us = steps[0];
   for (std::size_t i = 0; i < channels.size(); ++i) {
-    times.channels[i].step_us = outcome.samples[i + 1];
+    times.channels[i].step_us = steps[i + 1];
     for (std::size_t k = 0; k < times.bare_us.size(); ++k)
-      times.channels[i].cost_us.push_back(outcome.samples[i + 1][k] - times.bare_us[k]);
+      times.channels[i].cost_us.push_back(steps[i + 1][k] - times.bare_us[k]);
   }
   return times;
 }
@@ -160,22 +184,49 @@ void add(PointTimes& to, const PointTimes& from) {
 
 class Surveyor {
  public:
-  Surveyor(const SurveyOptions& options, const std::function<void(double, const std::string&)>& progress)
+  Surveyor(const SurveyOptions& options, const SurveyProgress& progress)
       : options_(options), progress_(progress) {}
 
-  // Passes that together measure each of so many points once.
-  void divide(std::size_t points) { shares_ = static_cast<int>(points / points_a_pass) + 1; }
+  // One more pass, unless there have been enough.
+  bool go_on(World& world, const PointsOf& points) {
+    if (points_.empty()) begin_with(world, points(world));
+    if (!review(world)) return false;
+    pass(world);
+    return true;
+  }
+
+  Survey result() && {
+    drop_rare_distances();
+    return std::move(result_);
+  }
+
+ private:
+  static constexpr int most_passes = 10000;
+  // Where others keep the cores busy, once over every put has to do.
+  static constexpr double patience = 1.5;
+
+  void begin_with(World& world, std::vector<bench::PutPoint> points) {
+    const core::WorldState& state = state_of(world);
+    points_ = std::move(points);
+    // Passes that together measure each of them once.
+    if (!on_gpus(world)) shares_ = static_cast<int>(points_.size() / points_a_pass) + 1;
+    result_.ranks = world.size();
+    result_.sub_clusters = state.sub_clusters();
+    result_.fabrics = route::fabric_set(state.fabrics());
+    result_.hardware = route::hardware_of(state.fabrics());
+    result_.costs = state.costs().origin();
+  }
 
   // Keeps a pass if the next world finds the ranks as far apart as it did; whether another one follows.
   bool review(World& world) {
     if (last_ && distance_of(world) != last_->distance) {
-      ++result.discarded;
+      ++result_.discarded;
       last_.reset();
     }
     if (last_) keep(*last_);
     last_.reset();
     const double used = std::chrono::duration<double>(Clock::now() - begin_).count();
-    const int begun = result.passes + result.discarded;
+    const int begun = result_.passes + result_.discarded;
     const bool fits = used + (begun > 0 ? used / begun : 0) <= options_.seconds;
     const bool too_long = used > patience * options_.seconds && most_alike() >= shares_;
     return as_rank_0_says(world, (fits || most_alike() < least()) && !too_long && begun < most_passes);
@@ -183,7 +234,7 @@ class Surveyor {
 
   // What was met in too few passes to be told from chance is left out.
   void drop_rare_distances() {
-    for (auto met = result.crossings_us.begin(); met != result.crossings_us.end();) {
+    for (auto met = result_.crossings_us.begin(); met != result_.crossings_us.end();) {
       const route::Distance distance = met->first;
       const bench::Samples& crossings = met->second;
       const auto passes = static_cast<int>(crossings.size());
@@ -191,61 +242,54 @@ class Surveyor {
         ++met;
         continue;
       }
-      for (PointTimes& point : result.points) {
+      for (PointTimes& point : result_.points) {
         std::erase_if(point.channels, [&](const ChannelTimes& times) {
           return times.distance == distance && times.channel.fabric == front_;
         });
         point.chosen.erase(distance);
       }
-      result.passes -= passes;
-      result.discarded += passes;
-      met = result.crossings_us.erase(met);
+      result_.passes -= passes;
+      result_.discarded += passes;
+      met = result_.crossings_us.erase(met);
     }
   }
 
   // A share of all points, so that it is over before the ranks move; the next one that the other passes at this distance
   // have left.
-  void pass(World& world, const std::vector<bench::PutPoint>& points) {
+  void pass(World& world) {
     const fabric::Fabric& front = *state_of(world).fabrics().front();
     front_ = front.name();
     last_.emplace(Found{{}, distance_of(world), front.crossing_ns() * 1e-3});
-    for (const bench::PutPoint& point : points) last_->points.push_back({point, {}, {}, {}});
+    for (const bench::PutPoint& point : points_) last_->points.push_back({point, {}, {}, {}});
     const auto shares = static_cast<std::size_t>(shares_);
-    const std::size_t share = result.crossings_us[last_->distance].size() % shares;
+    const std::size_t share = result_.crossings_us[last_->distance].size() % shares;
     std::size_t bytes = 0;
-    for (std::size_t i = share; i < points.size(); i += shares)
-      bytes = std::max(bytes, bench::PutField::bytes_for(points[i].shape));
+    for (std::size_t i = share; i < points_.size(); i += shares)
+      bytes = std::max(bytes, bench::PutField::bytes_for(points_[i].shape));
     bench::PutField field(world, bytes);
-    for (std::size_t i = share; i < points.size(); i += shares) {
-      last_->points[i] = measure_point(world, field, points[i], open_, options_.effort);
-      say(i + 1, points.size());
+    for (std::size_t i = share; i < points_.size(); i += shares) {
+      last_->points[i] = measure_point(world, field, points_[i], open_);
+      say(i + 1, points_.size());
     }
   }
-
-  Survey result;
-
- private:
-  static constexpr int most_passes = 10000;
-  // Where others keep the cores busy, once over every put has to do.
-  static constexpr double patience = 1.5;
 
   int least() const { return options_.least_passes * shares_; }
 
   // Of the distance that was met most often.
   int most_alike() const {
     std::size_t most = 0;
-    for (const auto& [distance, crossings] : result.crossings_us) most = std::max(most, crossings.size());
+    for (const auto& [distance, crossings] : result_.crossings_us) most = std::max(most, crossings.size());
     return static_cast<int>(most);
   }
 
   void keep(const Found& found) {
-    if (result.points.empty()) {
-      result.points = found.points;
+    if (result_.points.empty()) {
+      result_.points = found.points;
     } else {
-      for (std::size_t i = 0; i < found.points.size(); ++i) add(result.points[i], found.points[i]);
+      for (std::size_t i = 0; i < found.points.size(); ++i) add(result_.points[i], found.points[i]);
     }
-    result.crossings_us[found.distance].push_back(found.crossing_us);
-    ++result.passes;
+    result_.crossings_us[found.distance].push_back(found.crossing_us);
+    ++result_.passes;
   }
 
   void say(std::size_t done, std::size_t all) {
@@ -254,12 +298,14 @@ class Surveyor {
     // A machine that is too slow for its passes to fit says so by how many of them it has.
     const double by_passes = (most_alike() + here) / static_cast<double>(least());
     progress_(std::min(used / options_.seconds, by_passes),
-              fmt::format("pass {}, {} of {} puts", result.passes + result.discarded + 1, done, all));
+              fmt::format("pass {}, {} of {} puts", result_.passes + result_.discarded + 1, done, all));
   }
 
   const SurveyOptions& options_;
+  std::vector<bench::PutPoint> points_;
+  Survey result_;
   int shares_ = 1;
-  const std::function<void(double, const std::string&)>& progress_;
+  const SurveyProgress& progress_;
   Clock::time_point begin_ = Clock::now();
   std::string front_;  // the name of the first fabric, whose crossings are measured
   std::optional<Found> last_;
@@ -305,31 +351,21 @@ std::vector<int> destinations(World& world) {
   return all;
 }
 
-Survey survey(const std::function<std::vector<bench::PutPoint>(World&)>& points, const SurveyOptions& options,
-              const std::function<void(double, const std::string&)>& progress) {
+Survey survey(const PointsOf& points, const SurveyOptions& options, const SurveyProgress& progress) {
   Surveyor surveyor(options, progress);
-  std::vector<bench::PutPoint> all;
-  while (true) {
+  for (bool more = true; more;) {
     World world = World::init(options.world);
-    const core::WorldState& state = state_of(world);
-    if (state.fabrics().front()->has_streams())
-      throw Error(Errc::invalid_argument,
-                  fmt::format("the windows of the fabric {} are not in the host's memory, where `tca tune` "
-                              "measures; the built-in costs serve there",
-                              state.fabrics().front()->name()));
-    if (all.empty()) {
-      all = points(world);
-      surveyor.divide(all.size());
-      surveyor.result.ranks = world.size();
-      surveyor.result.sub_clusters = state.sub_clusters();
-      surveyor.result.fabrics = route::fabric_set(state.fabrics());
-      surveyor.result.costs = state.costs().origin();
-    }
-    if (!surveyor.review(world)) break;
-    surveyor.pass(world, all);
+    do more = surveyor.go_on(world, points);
+    while (more && on_gpus(world));
   }
-  surveyor.drop_rare_distances();
-  return std::move(surveyor.result);
+  return std::move(surveyor).result();
+}
+
+Survey survey(World& world, const PointsOf& points, const SurveyOptions& options,
+              const SurveyProgress& progress) {
+  Surveyor surveyor(options, progress);
+  while (surveyor.go_on(world, points)) continue;
+  return std::move(surveyor).result();
 }
 
 }  // namespace tca::tool

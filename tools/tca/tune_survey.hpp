@@ -1,4 +1,4 @@
-// Measures puts on every channel, pass after pass, each in a world of its own and over a share of the puts.
+// Measures puts on every channel, pass after pass, on the host each in a world of its own and over a share of the puts.
 #pragma once
 
 #include <cstdint>
@@ -34,9 +34,8 @@ struct PointTimes {
 
 struct SurveyOptions {
   WorldOptions world;
-  double seconds = 30;                 // passes are begun as long as another one is expected to fit
-  int least_passes = 3;                // over every put
-  bench::Effort effort{1, 2, 120, 3};  // within a pass
+  double seconds = 30;   // passes are begun as long as another one is expected to fit
+  int least_passes = 3;  // over every put
 };
 
 struct Survey {
@@ -45,7 +44,7 @@ struct Survey {
   int discarded = 0;                                       // because the ranks' distance changed meanwhile
   std::map<route::Distance, bench::Samples> crossings_us;  // of the passes, by how far the ranks were
   int ranks = 0, sub_clusters = 0;
-  std::string fabrics, costs;
+  std::string fabrics, hardware, costs;
 
   // How long a signal takes between ranks so far apart; 0 where nobody measures it, and for a rank itself.
   double crossing_us(route::Distance distance) const;
@@ -57,10 +56,17 @@ struct Survey {
 // combined with (`PutPoint::across`).
 std::vector<int> destinations(World& world);
 
-// Collective over the ranks of this launch, which all come up together, once a pass. `points` is asked once the first world
-// is there. Rank 0's is the result that counts. `progress` hears the share of the time that has passed, and a note.
-Survey survey(const std::function<std::vector<bench::PutPoint>(World&)>& points, const SurveyOptions& options,
-              const std::function<void(double, const std::string&)>& progress);
+using PointsOf = std::function<std::vector<bench::PutPoint>(World&)>;
+using SurveyProgress =
+    std::function<void(double, const std::string&)>;  // hears the share that is done, and a note
+
+// Collective over the ranks of this launch, which all come up together: once a pass, or on GPUs, whose distance nothing changes,
+// once. `points` is asked once the first world is there. Rank 0's is the result that counts.
+Survey survey(const PointsOf& points, const SurveyOptions& options, const SurveyProgress& progress);
+
+// The same in a world that is there.
+Survey survey(World& world, const PointsOf& points, const SurveyOptions& options,
+              const SurveyProgress& progress);
 
 double median(bench::Samples samples);
 

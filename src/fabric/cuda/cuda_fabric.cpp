@@ -89,6 +89,7 @@ class CudaFabric final : public fabric::Fabric {
   std::string device_name() const override {
     return fmt::format("{} ({}), GPU {}", device_.name, device_.bus_id, device_.number);
   }
+  int ranks_on_device() const override { return static_cast<int>(ranks_on(device_)); }
 
   bool accepts(int protocol, const base::Shape& shape, std::uint64_t) const override {
     if (protocol == copy_engine) return fits_copy_engine(shape);

@@ -35,6 +35,7 @@ class SimFabric final : public fabric::Fabric {
   std::string device_name() const override {
     return fmt::format("{} ({})", model_->machine().name, model_->machine().gpu.name);
   }
+  int ranks_on_device() const override { return 1; }
 
   std::unique_ptr<fabric::Memory> expose(std::size_t bytes, std::byte* existing,
                                          std::string_view window) override;
