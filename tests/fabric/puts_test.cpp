@@ -73,7 +73,7 @@ TEST_P(FabricTest, EveryElementSize) {
 
 TEST_P(FabricTest, OneByteToMebibytes) {
   std::vector<Plan> plans;
-  for (const std::int64_t bytes : {1, 15, 16, 17, 24, 25, 63, 64, 65, 4096, 50'000}) {
+  for (const std::int64_t bytes : {1, 15, 16, 17, 24, 25, 63, 64, 65, 4096, 50'000, 50'003}) {
     plans.push_back(exchange({block_cells(bytes), block_cells(bytes)}));
     plans.back().element_bytes = 1;
   }

@@ -28,6 +28,23 @@ TEST(AtomBytes, DivideRunPitchAndAddress) {
   EXPECT_EQ(atom_bytes(rows(4, 64, 128), Side::to, 0x1000, 8), 8u);
 }
 
+TEST(Parts, LeaveWhatIsOddOfALargeBlockToItself) {
+  const auto runs = [](std::uint64_t bytes, int protocol) {
+    base::Shape block;
+    block.run = bytes;
+    std::vector<std::uint64_t> all;
+    for (const base::Part& part : parts_of(block, protocol)) all.push_back(part.shape.run);
+    return all;
+  };
+  using Runs = std::vector<std::uint64_t>;
+  EXPECT_EQ(runs(100'003, direct), (Runs{100'000, 3}));
+  EXPECT_EQ(runs(100'003, ll), Runs{100'003});
+  EXPECT_EQ(runs(100'003, copy_engine), Runs{100'003});
+  EXPECT_EQ(runs(100'008, direct), Runs{100'008});
+  EXPECT_EQ(runs(4'003, direct), Runs{4'003});
+  EXPECT_EQ(runs(largest_part + 5, direct), (Runs{largest_part / 2, largest_part / 2, 5}));
+}
+
 TEST(Units, CoverEveryByte) {
   EXPECT_EQ(lines_of(1), 1u);
   EXPECT_EQ(lines_of(8), 1u);

@@ -29,7 +29,7 @@ std::vector<Piece> pieces_of(std::span<const fabric::Put> puts) {
       pieces.push_back({&put, {}, 0, 0});
       continue;
     }
-    for (const base::Part& part : base::split(*put.shape, largest_part)) {
+    for (const base::Part& part : parts_of(*put.shape, put.protocol)) {
       pieces.push_back({&put, part.shape, put.to_offset + static_cast<std::uint64_t>(part.to_shift),
                         put.from_offset + static_cast<std::uint64_t>(part.from_shift)});
     }

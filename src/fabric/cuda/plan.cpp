@@ -35,6 +35,22 @@ Word atom_bytes(const base::Shape& shape, Side side, std::uintptr_t address, Wor
   return static_cast<Word>(bits & (~bits + 1));
 }
 
+std::vector<base::Part> parts_of(const base::Shape& shape, int protocol) {
+  constexpr std::uint64_t wide = 16, large = 16384;
+  std::vector<base::Part> parts = base::split(shape, largest_part);
+  base::Part& last = parts.back();
+  const std::uint64_t odd = last.shape.run % wide, even = last.shape.run - odd;
+  if (protocol == direct && shape.loop_count == 0 && even >= large && odd % 8 != 0) {
+    base::Part rest = last;
+    last.shape.run = even;
+    rest.shape.run = odd;
+    rest.to_shift += static_cast<std::int64_t>(even);
+    rest.from_shift += static_cast<std::int64_t>(even);
+    parts.push_back(rest);
+  }
+  return parts;
+}
+
 device::Loops loops_of(const base::Shape& shape, Word atom_bytes) {
   device::Loops loops;
   loops.atoms = static_cast<Word>(shape.bytes() / atom_bytes);

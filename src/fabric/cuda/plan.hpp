@@ -30,4 +30,8 @@ device::Pitches pitches_of(const base::Shape& shape, Side side);
 // A put goes in parts of so many bytes, which 32 bits number.
 inline constexpr std::uint64_t largest_part = std::uint64_t{1} << 31;
 
+// How a put is cut into parts, the same on both ends. A large block that is stored and whose length is odd parts with what is over
+// 16 bytes: as a whole it would go by its smallest unit (14 MB in 268 us instead of 80, on an H100).
+std::vector<base::Part> parts_of(const base::Shape& shape, int protocol);
+
 }  // namespace tca::cuda
