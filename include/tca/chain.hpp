@@ -71,16 +71,19 @@ class Chain {
   // Collective: checks, routes and compiles. Throws Error{refused}, with the same message on every rank, for
   // a put outside the target's window, a put to a rank that does not expect it, an expected rank that sends
   // nothing, two puts of the chain into the same bytes, or a put into bytes that the target itself sends in
-  // the same chain.
+  // the same chain. Also, on every rank, Error{out_of_memory} when there is no room for what is staged; Error{timed_out} or
+  // Error{rank_lost} when a rank does not come to its commit.
   void commit();
 
   // Throws Error{invalid_argument} before `commit` and while a step is under way.
   void start();
 
-  // Whether the step has finished, without blocking.
+  // Whether the step has finished, without blocking; true as well when none is under way. Throws as `wait` does.
   bool test();
 
-  // Throws Error{timed_out} or Error{rank_lost}; the message names chain, step and each rank that is missing.
+  // Throws Error{timed_out} or Error{rank_lost}; the message names chain, step and each rank that is missing. Throws
+  // Error{invalid_argument} before `commit`, and where the last step was ordered on a stream. Returns at once when it has been
+  // waited for already.
   void wait();
 
   // The same, ordered on a stream; `exchange` is a start and a wait in one. What such a step meets (a time limit, a lost

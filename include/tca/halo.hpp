@@ -54,7 +54,7 @@ class Halo {
   std::int64_t index(std::span<const std::int64_t> cell) const;
 
   // Adds a field that starts `offset` elements into this rank's part of its window; any number of fields, of any types, travel
-  // in the one chain. Throws Error{invalid_argument} when the window is too small.
+  // in the one chain. Throws Error{invalid_argument} when the window is too small, and after `commit`.
   template <Element T>
   Halo& add(const Window<T>& field, Count offset = 0) {
     add_field({offset.value(), sizeof(T),
@@ -65,7 +65,7 @@ class Halo {
     return *this;
   }
 
-  // Collective. Throws Error{refused}, on every rank alike, when ranks have added different fields, and what
+  // Collective. Throws Error{refused}, on every rank alike, when ranks have added different fields or none, and what
   // Chain::commit does.
   void commit();
   void start() { chain_.start(); }
@@ -98,6 +98,7 @@ class Halo {
     std::function<void(Chain&, const Face&, Count mine, Count theirs)> put;
   };
 
+  void require_uncommitted(const char* call) const;
   void add_field(Field field, std::int64_t window_elements);
   std::int64_t sent_elements() const;
 
@@ -106,6 +107,7 @@ class Halo {
   std::vector<GhostWidth> width_;
   std::vector<Face> faces_;
   std::vector<Field> fields_;  // until commit
+  bool committed_ = false;
   Chain chain_;
   std::int64_t bytes_ = 0;
 };

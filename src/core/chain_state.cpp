@@ -128,6 +128,17 @@ void ChainState::require_streams(const char* call) const {
   }
 }
 
+// Of a step that the host has not started there is nothing that it could wait for: to return at once would pass for an arrival.
+void ChainState::require_waitable(const char* call) const {
+  if (!committed_) require_startable(call);
+  if (on_stream_) {
+    fail(Errc::invalid_argument,
+         "{} of chain '{}', whose step {} was ordered on a stream: order the wait on that stream as well "
+         "(wait(stream)), and synchronise with it where the host needs what has arrived",
+         call, name_, step_);
+  }
+}
+
 void ChainState::start() {
   if (!committed_ || running_) require_startable();
   if (world_->trace() == nullptr) {
@@ -140,6 +151,7 @@ void ChainState::start() {
 void ChainState::begin_step() {
   ++step_;
   running_ = true;
+  on_stream_ = false;
   for (const auto& program : programs_) program->start();
 }
 
@@ -147,6 +159,7 @@ void ChainState::start_on(Stream stream) {
   require_streams("start");
   world_->check();
   ++step_;
+  on_stream_ = true;
   for (const auto& program : programs_) program->start_on(stream);
 }
 
@@ -160,6 +173,7 @@ void ChainState::exchange_on(Stream stream) {
   require_streams("exchange");
   world_->check();
   ++step_;
+  on_stream_ = true;
   for (const auto& program : programs_) program->exchange_on(stream);
 }
 
@@ -201,6 +215,7 @@ bool ChainState::advance() {
 }
 
 bool ChainState::test() {
+  if (!running_) require_waitable("test");
   if (advance()) return true;
   world_->progress_between_looks();
   look_now_and_then();
@@ -223,6 +238,7 @@ void ChainState::look_now_and_then() {
 }
 
 void ChainState::wait() {
+  if (!running_) require_waitable("wait");
   if (world_->trace() == nullptr) {
     finish_step();
   } else {

@@ -69,6 +69,7 @@ class ChainState {
   void check_rank(const char* call, int rank) const;
   void require_startable(const char* call = "start") const;
   void require_streams(const char* call) const;
+  void require_waitable(const char* call) const;
   void begin_step();
   void finish_step();
   void traced(const char* what, void (ChainState::*call)());
@@ -94,7 +95,8 @@ class ChainState {
   std::uint32_t step_ = 0;
   bool guarded_;
   bool committed_ = false;
-  bool running_ = false;
+  bool running_ = false;    // a step that the host has started
+  bool on_stream_ = false;  // where the last step was ordered
   std::unique_ptr<Draft> draft_;  // until commit
   base::Blob record_;             // from then on the descriptors, packed, for `explain`
   std::vector<std::shared_ptr<WindowState>> windows_;

@@ -169,7 +169,10 @@ Halo::Halo(World& world, std::string name, const Grid& grid, std::vector<std::in
   }
   const int dims = grid.dims(), me = world.rank();
   const Shape mine = check_shape(name, grid, interior, options.width);
-  const std::vector<Shape> shapes = world.all_gather(mine);
+  std::vector<Shape> shapes;
+  for (const base::Blob& blob :
+       world_->control().all_gather(base::Writer().put(mine).blob(), fmt::format("making halo '{}'", name)))
+    shapes.push_back(base::Reader(blob).get<Shape>());
   const std::vector<Grid::Coordinates> steps = directions(dims, options.corners);
   check_neighbours(name, grid, shapes, steps);
 
@@ -197,7 +200,13 @@ Halo::Halo(World& world, std::string name, const Grid& grid, std::vector<std::in
   for (const int rank : senders) chain_.expect(rank);
 }
 
+void Halo::require_uncommitted(const char* call) const {
+  if (committed_)
+    fail(Errc::invalid_argument, "{} on halo '{}' after its commit; make a new halo", call, chain_.name());
+}
+
 void Halo::add_field(Field field, std::int64_t window_elements) {
+  require_uncommitted("add");
   if (field.offset < 0 || field.offset > window_elements || elements() > window_elements - field.offset) {
     fail(Errc::invalid_argument,
          "halo '{}': a field of {} elements, ghosts included, does not fit at element {} of a window that "
@@ -209,6 +218,7 @@ void Halo::add_field(Field field, std::int64_t window_elements) {
 }
 
 void Halo::commit() {
+  require_uncommitted("commit");
   base::Writer writer;
   for (const Field& field : fields_) writer.put(field.offset).put(field.element_bytes);
   // By rank: where each of its fields begins.
@@ -231,11 +241,14 @@ void Halo::commit() {
            fmt::join(bytes, ", "));
     }
   }
+  if (first.empty())
+    fail(Errc::refused, "halo '{}' has no field: add a window before its commit", chain_.name());
   for (std::size_t i = 0; i < fields_.size(); ++i)
     for (const Face& face : faces_)
       fields_[i].put(chain_, face, fields_[i].offset, offsets[static_cast<std::size_t>(face.neighbour)][i]);
   fields_.clear();
   chain_.commit();
+  committed_ = true;
 }
 
 std::int64_t Halo::elements() const {

@@ -74,6 +74,33 @@ INSTANTIATE_TEST_SUITE_P(Cuda, Starts,
                                          Way{2, true, "copy_engine", 2}, Way{2, false, "ll", 2},
                                          Way{3, true, "", 2}));
 
+TEST(Stream, IsWhereItsStepsAreWaitedFor) {
+  World::run_threads(1,
+                     [](World& world) {
+                       Chain chain = world.chain("ordered");
+                       chain.signal(0).expect(0).commit();
+                       cudaStream_t stream;
+                       ok(cudaStreamCreate(&stream));
+                       chain.start(stream);
+                       for (const auto& call : {+[](Chain& c) { c.wait(); }, +[](Chain& c) { c.test(); }}) {
+                         try {
+                           call(chain);
+                           ADD_FAILURE() << "returned";
+                         } catch (const Error& error) {
+                           EXPECT_EQ(error.code(), Errc::invalid_argument);
+                           EXPECT_NE(std::string(error.what()).find("ordered on a stream"),
+                                     std::string::npos);
+                         }
+                       }
+                       chain.wait(stream);
+                       ok(cudaStreamSynchronize(stream));
+                       chain.start();
+                       chain.wait();
+                       ok(cudaStreamDestroy(stream));
+                     },
+                     {.fabric = "cuda"});
+}
+
 // The answer of ranks that share a GPU, or have one each, with the resident engine.
 void expect_success(int ranks, int blocks, const std::function<void(World&)>& body) {
   EXPECT_EQ(thread_ranks("cuda")->run(ranks, body, {.engine_blocks = blocks}), "");

@@ -23,6 +23,8 @@ TEST(Chain, StartsOnlyOnceCommitted) {
   alone([](World& world) {
     Chain chain = world.chain("early");
     EXPECT_TRUE(is_wrong({"start of chain 'early' before its commit"}, [&] { chain.start(); }));
+    EXPECT_TRUE(is_wrong({"wait of chain 'early' before its commit"}, [&] { chain.wait(); }));
+    EXPECT_TRUE(is_wrong({"test of chain 'early' before its commit"}, [&] { chain.test(); }));
   });
 }
 

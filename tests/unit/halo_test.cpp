@@ -194,6 +194,26 @@ TEST(Halo, FieldsMayBeginElsewhereOnEveryRank) {
   });
 }
 
+TEST(Halo, IsFixedByCommit) {
+  World::run_threads(1, [](World& world) {
+    Halo halo(world, "u", Grid(1, {1}, {true}), {4});
+    const auto u = world.window<double>(halo.elements());
+    halo.add(u).commit();
+    const std::int64_t bytes = halo.bytes();
+    EXPECT_TRUE(refuses(Errc::invalid_argument, {"add on halo 'u' after its commit"}, [&] { halo.add(u); }));
+    EXPECT_TRUE(
+        refuses(Errc::invalid_argument, {"commit on halo 'u' after its commit"}, [&] { halo.commit(); }));
+    EXPECT_EQ(halo.bytes(), bytes);
+  });
+}
+
+TEST(Halo, RefusesToExchangeNothing) {
+  EXPECT_TRUE(all_refused(2, Errc::refused, {"halo 'u' has no field"}, [](World& world) {
+    Halo halo(world, "u", Grid(2, {2}, {true}), {4});
+    halo.commit();
+  }));
+}
+
 TEST(Halo, RefusesRanksThatAddOtherFields) {
   EXPECT_TRUE(all_refused(2, Errc::refused,
                           {"halo 'u': rank 0 has 2 fields, of elements of 8, 4 bytes, rank 1 has 1, of 8"},
