@@ -29,6 +29,7 @@ std::optional<double> Costs::predict_us(const fabric::Fabric& fabric, std::size_
 }
 
 std::string Costs::origin() const {
+  if (by_fabrics_) return "the model of the machine";
   return measured_.empty() ? "the built-in table" : "the table of " + date_of(measured_.origin.measured);
 }
 

@@ -22,6 +22,9 @@ class Costs {
   // Whose the built-in costs are to be; all ranks name the same, since collectives must choose alike.
   void assume(Processor processor) { processor_ = processor; }
 
+  // Every fabric predicts its own costs, and no table is asked.
+  void leave_to_fabrics() { by_fabrics_ = true; }
+
   // From now on `table`, which comes from the file `path`, decides where it can.
   void use(TuningTable table, std::string path) {
     measured_ = std::move(table);
@@ -43,7 +46,7 @@ class Costs {
   // Whether the measured table decides between the channels of this fabric at this distance.
   bool measured(const fabric::Fabric& fabric, Distance distance) const;
 
-  // "the built-in table" or "the table of 2026-11-21 14:03 UTC".
+  // "the built-in table", "the table of 2026-11-21 14:03 UTC" or "the model of the machine".
   std::string origin() const;
 
   // Of the measured table; empty for the built-in one.
@@ -53,6 +56,7 @@ class Costs {
   int rank_;
   std::vector<bool> neighbours_;
   Processor processor_ = Processor::other;
+  bool by_fabrics_ = false;
   TuningTable measured_;
   std::string path_;
 };

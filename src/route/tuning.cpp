@@ -227,7 +227,10 @@ Costs agree_on_costs(fabric::Control& control, std::span<const std::unique_ptr<f
   std::vector<bool> neighbours;
   for (int rank = 0; rank < control.size(); ++rank) neighbours.push_back(fabrics.front()->reaches(rank));
   Costs costs(control.rank(), std::move(neighbours));
-  if (know_their_own_costs(fabrics, control.rank())) return costs;
+  if (know_their_own_costs(fabrics, control.rank())) {
+    costs.leave_to_fabrics();
+    return costs;
+  }
   const std::string set = fabric_set(fabrics);
   const TuningNeeds needs{hardware_of(fabrics), set, software(set)};
   Voice mine{needs.version, variable("OPENTCA_TUNING"), needs.hardware, {}, {}};
