@@ -16,7 +16,7 @@ static void check(bool right, const char* what) {
   std::exit(1);
 }
 
-int main() {
+int main() try {
   auto world = tca::World::init();
   const int me = world.rank(), size = world.size();
   const int right = (me + 1) % size, left = (me + size - 1) % size;
@@ -82,4 +82,7 @@ int main() {
     check(buffer[1] == step * size + left && buffer[2] == step * size + right, "unguarded");
   }
   if (me == 0) std::printf("%d ranks: everything arrived\n", size);
+} catch (const tca::Error& error) {
+  std::fprintf(stderr, "%s\n", error.what());
+  return error.exit_code();
 }

@@ -76,9 +76,13 @@ static std::vector<double> whole_ring(long cells, long hot, int steps) {
   return {now.begin() + 1, now.end() - 1};
 }
 
-int main(int argc, char** argv) {
-  const int cells = argc > 1 ? std::atoi(argv[1]) : 1000;           // at least 2
+int main(int argc, char** argv) try {
+  const int cells = argc > 1 ? std::atoi(argv[1]) : 1000;
   const int steps = (argc > 2 ? std::atoi(argv[2]) : 200) / 2 * 2;  // an even number
+  if (cells < 2 || steps < 2) {
+    std::fprintf(stderr, "usage: gpu_ring [cells a rank, 2 or more] [steps, 2 or more]\n");
+    return 2;
+  }
   auto world = tca::World::init({.fabric = "cuda"});
   const int me = world.rank(), size = world.size();
   const int left = (me + size - 1) % size, right = (me + 1) % size;
@@ -122,4 +126,7 @@ int main(int argc, char** argv) {
   }
   world.barrier();  // a rank's memory stays until all are done
   return right_answer ? 0 : 1;
+} catch (const tca::Error& error) {
+  std::fprintf(stderr, "%s\n", error.what());
+  return error.exit_code();
 }

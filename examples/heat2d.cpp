@@ -34,9 +34,13 @@ static std::vector<double> whole_plate(long n, int steps) {
   return u;
 }
 
-int main(int argc, char** argv) {
+int main(int argc, char** argv) try {
   const long n = argc > 1 ? std::atol(argv[1]) : 128;
   const int steps = argc > 2 ? std::atoi(argv[2]) : 200;
+  if (n < 1 || steps < 1) {
+    std::fprintf(stderr, "usage: heat2d [cells along a side] [steps]\n");
+    return 2;
+  }
   auto world = tca::World::init();
   const auto grid = tca::Grid::choose(world.size(), std::vector<std::int64_t>{n, n});
   const tca::Part rows = grid.part(world.rank(), 0, n);
@@ -77,4 +81,7 @@ int main(int argc, char** argv) {
                 worst < 1e-9 ? "as by one rank" : "WRONG");
   }
   return worst < 1e-9 ? 0 : 1;
+} catch (const tca::Error& error) {
+  std::fprintf(stderr, "%s\n", error.what());
+  return error.exit_code();
 }

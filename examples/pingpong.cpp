@@ -6,7 +6,7 @@
 
 #include "tca/tca.hpp"
 
-int main() {
+int main() try {
   auto world = tca::World::init();
   const int me = world.rank();
   const int last = world.size() - 1;
@@ -39,4 +39,7 @@ int main() {
   }
   const std::chrono::duration<double, std::micro> time = std::chrono::steady_clock::now() - begin;
   if (me == 0) std::printf("%ld rounds, %.2f us one way\n", rounds, time.count() / (2.0 * rounds));
+} catch (const tca::Error& error) {
+  std::fprintf(stderr, "%s\n", error.what());
+  return error.exit_code();
 }
