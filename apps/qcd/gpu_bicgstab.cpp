@@ -7,16 +7,16 @@ namespace {
 template <class T>
 class GpuBicgstab final : public GpuMethod<T> {
  public:
-  GpuBicgstab(GpuWilson<T>& wilson, const GpuSums& sums, const OwnStream& stream, double* history)
-      : wilson_(wilson), sums_(sums), stream_(stream), history_(history), steps_(1) {}
+  GpuBicgstab(GpuWilson<T>& wilson, const GpuSums& sums, const OwnStream& stream, const History& history)
+      : wilson_(wilson), sums_(sums), stream_(stream), history_(history), steps_(wilson.rhs()) {}
 
   void begin(const Steps& first) override {
-    steps_.write({BicgstabSteps{first}}, stream_);
+    steps_.write(std::vector<BicgstabSteps>(wilson_.rhs(), BicgstabSteps{first}), stream_);
     const SolveFields<T>& f = wilson_.fields();
     wilson_.project(f.x, false, false);
     wilson_.run(residual_stage(f, 0, false), sums_.partials());
     sums_.add_up(wilson_.run(residual_stage(f, 1, false), sums_.partials()));
-    cuda_ok(launch_begin(steps_.data(), sums_.totals(), stream_.get()), "deciding");
+    cuda_ok(launch_begin(steps_.data(), wilson_.rhs(), sums_.totals(), stream_.get()), "deciding");
     cuda_ok(launch_first_direction(f, stream_.get()), "starting a solve");
     wilson_.project(f.p, false, false);
   }
@@ -26,18 +26,20 @@ class GpuBicgstab final : public GpuMethod<T> {
     apply(f.p, f.q);
     cuda_ok(launch_overlap(f, sums_.partials(), stream_.get()), "adding up");
     add_up(overlap_sum_count);
-    cuda_ok(launch_decide_half(steps_.data(), sums_.totals(), stream_.get()), "deciding");
+    cuda_ok(launch_decide_half(steps_.data(), wilson_.rhs(), sums_.totals(), stream_.get()), "deciding");
     cuda_ok(launch_half_step(f, steps_.data(), stream_.get()), "iterating");
     wilson_.project(f.r, false, false);
     apply(f.r, f.w);
     cuda_ok(launch_residual(f, sums_.partials(), stream_.get()), "adding up");
     add_up(residual_sum_count);
-    cuda_ok(launch_decide(steps_.data(), sums_.totals(), history_, stream_.get()), "deciding");
+    cuda_ok(launch_decide(steps_.data(), wilson_.rhs(), sums_.totals(), history_, stream_.get()), "deciding");
     cuda_ok(launch_whole_step(f, steps_.data(), stream_.get()), "iterating");
     wilson_.project(f.p, false, false);
   }
 
-  const Steps* steps() const override { return steps_.data(); }
+  void tell(Steps* host) override {
+    cuda_ok(launch_tell(steps_.data(), wilson_.rhs(), host, stream_.get()), "iterating");
+  }
 
  private:
   // out = M in, of which the neighbours have the halves.
@@ -52,7 +54,7 @@ class GpuBicgstab final : public GpuMethod<T> {
   GpuWilson<T>& wilson_;
   const GpuSums& sums_;
   const OwnStream& stream_;
-  double* history_;
+  History history_;
   DeviceArray<BicgstabSteps> steps_;
 };
 
@@ -60,12 +62,12 @@ class GpuBicgstab final : public GpuMethod<T> {
 
 template <class T>
 std::unique_ptr<GpuMethod<T>> gpu_bicgstab(GpuWilson<T>& wilson, const GpuSums& sums, const OwnStream& stream,
-                                           double* history) {
+                                           const History& history) {
   return std::make_unique<GpuBicgstab<T>>(wilson, sums, stream, history);
 }
 template std::unique_ptr<GpuMethod<float>> gpu_bicgstab(GpuWilson<float>&, const GpuSums&, const OwnStream&,
-                                                        double*);
+                                                        const History&);
 template std::unique_ptr<GpuMethod<double>> gpu_bicgstab(GpuWilson<double>&, const GpuSums&, const OwnStream&,
-                                                         double*);
+                                                         const History&);
 
 }  // namespace tca::qcd

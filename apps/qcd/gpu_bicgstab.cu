@@ -8,62 +8,66 @@ namespace {
 
 constexpr unsigned blocks_a_multiprocessor = 8;
 
-// do(i) for each number of the vectors.
+// act(fields, i) for each number of the vectors of the right-hand side that is the block's row of the grid.
 template <class T, class Do>
-__device__ __forceinline__ void for_numbers(const SolveFields<T>& f, const Do& act) {
+__device__ __forceinline__ void for_numbers(const SolveFields<T>& all, const Do& act) {
+  const SolveFields<T> f = fields_of(all, blockIdx.y);
   for (Word i = blockIdx.x * block_threads + threadIdx.x; i < numbers_of(f); i += gridDim.x * block_threads)
-    act(i);
+    act(f, i);
 }
 
 template <class T>
 __global__ void __launch_bounds__(block_threads)
-    first_direction_kernel(const __grid_constant__ SolveFields<T> f) {
-  for_numbers(f, [&](Word i) { first_direction(f, i); });
+    first_direction_kernel(const __grid_constant__ SolveFields<T> all) {
+  for_numbers(all, [&](const SolveFields<T>& f, Word i) { first_direction(f, i); });
 }
 
 template <class T>
 __global__ void __launch_bounds__(block_threads)
-    overlap_kernel(const __grid_constant__ SolveFields<T> f, double* partials) {
+    overlap_kernel(const __grid_constant__ SolveFields<T> all, double* partials) {
   double sums[overlap_sum_count] = {};
-  for_numbers(f, [&](Word i) { add_overlap(f, i, sums); });
+  for_numbers(all, [&](const SolveFields<T>& f, Word i) { add_overlap(f, i, sums); });
   store_share(sums, partials);
 }
 
 template <class T>
 __global__ void __launch_bounds__(block_threads)
-    residual_kernel(const __grid_constant__ SolveFields<T> f, double* partials) {
+    residual_kernel(const __grid_constant__ SolveFields<T> all, double* partials) {
   double sums[residual_sum_count] = {};
-  for_numbers(f, [&](Word i) { add_residual(f, i, sums); });
+  for_numbers(all, [&](const SolveFields<T>& f, Word i) { add_residual(f, i, sums); });
   store_share(sums, partials);
 }
 
 template <class T>
 __global__ void __launch_bounds__(block_threads)
-    half_step_kernel(const __grid_constant__ SolveFields<T> f, const BicgstabSteps* steps) {
-  if (!steps->moves) return;
-  const BicgstabSteps now = *steps;
-  for_numbers(f, [&](Word i) { half_step(f, now, i); });
+    half_step_kernel(const __grid_constant__ SolveFields<T> all, const BicgstabSteps* steps) {
+  if (!steps[blockIdx.y].moves) return;
+  const BicgstabSteps now = steps[blockIdx.y];
+  for_numbers(all, [&](const SolveFields<T>& f, Word i) { half_step(f, now, i); });
 }
 
 template <class T>
 __global__ void __launch_bounds__(block_threads)
-    whole_step_kernel(const __grid_constant__ SolveFields<T> f, const BicgstabSteps* steps) {
-  if (!steps->moves) return;
-  const BicgstabSteps now = *steps;
-  for_numbers(f, [&](Word i) { whole_step(f, now, i); });
+    whole_step_kernel(const __grid_constant__ SolveFields<T> all, const BicgstabSteps* steps) {
+  if (!steps[blockIdx.y].moves) return;
+  const BicgstabSteps now = steps[blockIdx.y];
+  for_numbers(all, [&](const SolveFields<T>& f, Word i) { whole_step(f, now, i); });
 }
 
-__global__ void begin_kernel(BicgstabSteps* steps, const double* totals) { begin(*steps, totals); }
-__global__ void decide_half_kernel(BicgstabSteps* steps, const double* totals) {
-  decide_half(*steps, totals);
+__global__ void begin_kernel(BicgstabSteps* steps, const double* totals) {
+  begin(steps[threadIdx.x], totals + threadIdx.x * sum_count);
 }
-__global__ void decide_kernel(BicgstabSteps* steps, const double* totals, double* history) {
-  decide(*steps, totals, history);
+__global__ void decide_half_kernel(BicgstabSteps* steps, const double* totals) {
+  decide_half(steps[threadIdx.x], totals + threadIdx.x * overlap_sum_count);
+}
+__global__ void decide_kernel(BicgstabSteps* steps, const double* totals, const History history) {
+  decide(steps[threadIdx.x], totals + threadIdx.x * residual_sum_count, history.of(threadIdx.x));
 }
 
 template <class T, class Kernel, class... Others>
 cudaError_t launch(Kernel* kernel, cudaStream_t stream, const SolveFields<T>& f, Others... others) {
-  kernel<<<vector_blocks(numbers_of(f)), block_threads, 0, stream>>>(f, others...);
+  const dim3 grid(vector_blocks(numbers_of(f)), f.ground.rhs);
+  kernel<<<grid, block_threads, 0, stream>>>(f, others...);
   return cudaGetLastError();
 }
 
@@ -105,16 +109,18 @@ TCA_QCD_BICGSTAB(float);
 TCA_QCD_BICGSTAB(double);
 #undef TCA_QCD_BICGSTAB
 
-cudaError_t launch_begin(BicgstabSteps* steps, const double* totals, cudaStream_t stream) {
-  begin_kernel<<<1, 1, 0, stream>>>(steps, totals);
+cudaError_t launch_begin(BicgstabSteps* steps, unsigned rhs, const double* totals, cudaStream_t stream) {
+  begin_kernel<<<1, rhs, 0, stream>>>(steps, totals);
   return cudaGetLastError();
 }
-cudaError_t launch_decide_half(BicgstabSteps* steps, const double* totals, cudaStream_t stream) {
-  decide_half_kernel<<<1, 1, 0, stream>>>(steps, totals);
+cudaError_t launch_decide_half(BicgstabSteps* steps, unsigned rhs, const double* totals,
+                               cudaStream_t stream) {
+  decide_half_kernel<<<1, rhs, 0, stream>>>(steps, totals);
   return cudaGetLastError();
 }
-cudaError_t launch_decide(BicgstabSteps* steps, const double* totals, double* history, cudaStream_t stream) {
-  decide_kernel<<<1, 1, 0, stream>>>(steps, totals, history);
+cudaError_t launch_decide(BicgstabSteps* steps, unsigned rhs, const double* totals, const History& history,
+                          cudaStream_t stream) {
+  decide_kernel<<<1, rhs, 0, stream>>>(steps, totals, history);
   return cudaGetLastError();
 }
 

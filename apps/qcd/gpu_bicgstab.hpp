@@ -4,7 +4,7 @@
 // Of the solve's fields s is the shadow residual, q = M p and w = M r.
 #pragma once
 
-#include "qcd/gpu_solve.hpp"
+#include "qcd/gpu_decide.hpp"
 #include "qcd/su3.hpp"
 
 namespace tca::qcd {
@@ -16,7 +16,7 @@ struct BicgstabSteps : Steps {
 
 inline constexpr Word overlap_sum_count = 2, residual_sum_count = 8;
 
-// Fields are arrays of complex numbers, in whatever order.
+// Fields of one right-hand side are arrays of complex numbers, in whatever order.
 template <class T>
 TCA_DEVICE Complex<T>& number_at(T* field, Word i) {
   return reinterpret_cast<Complex<T>*>(field)[i];

@@ -10,11 +10,12 @@ namespace tca::qcd {
 inline constexpr unsigned block_threads = chunk_warps * chunk_sites;
 static_assert(chunk_sites == 32, "a warp has a site a lane");
 
-// Lets a kernel have a ChunkRoom, which is more shared memory than a kernel may have unasked. To be called before it is launched.
+// Lets a kernel have a ChunkRoom and `more` bytes, which is more shared memory than a kernel may have unasked. To be called before
+// it is launched.
 template <class T, class Kernel>
-cudaError_t give_room(Kernel* kernel) {
+cudaError_t give_room(Kernel* kernel, std::size_t more = 0) {
   return cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                              static_cast<int>(sizeof(ChunkRoom<T>)));
+                              static_cast<int>(sizeof(ChunkRoom<T>) + more));
 }
 
 // On every lane.
@@ -24,7 +25,8 @@ __device__ inline double warp_sum(double value) {
   return value;
 }
 
-// The block's share of sums that each thread has a part of, to where other blocks find it: by block, then number.
+// The block's share of sums that each thread has a part of, to where other blocks find it: by block, then, where the grid has a
+// row for each, right-hand side, then number.
 template <Word count>
 __device__ __forceinline__ void store_share(const double (&mine)[count], double* partials) {
   __shared__ double of_warps[chunk_warps][count];
@@ -38,8 +40,16 @@ __device__ __forceinline__ void store_share(const double (&mine)[count], double*
   if (threadIdx.x < count) {
     double sum = 0;
     for (Word w = 0; w < chunk_warps; ++w) sum += of_warps[w][threadIdx.x];
-    partials[blockIdx.x * count + threadIdx.x] = sum;
+    partials[(blockIdx.x * gridDim.y + blockIdx.y) * count + threadIdx.x] = sum;
   }
+}
+
+// On every lane of a warp: the sum of one of the numbers of all shares, which have `count` each.
+__device__ inline double sum_of_shares(const double* partials, Word shares, Word count, Word number) {
+  double sum = 0;
+  for (Word share = threadIdx.x % chunk_sites; share < shares; share += chunk_sites)
+    sum += __ldcg(partials + share * count + number);
+  return warp_sum(sum);
 }
 
 // Of the GPU that this thread drives.
@@ -54,7 +64,7 @@ inline unsigned multiprocessors() {
 // barrier of the grid stands between their uses.
 class SiteBlock {
  public:
-  static constexpr bool links_ahead = true;
+  static constexpr bool links_ahead = true, together = false;
 
   __device__ explicit SiteBlock(uint4* shared) : shared_(shared) {
     thread_.warp = threadIdx.x / chunk_sites;
@@ -84,15 +94,11 @@ class SiteBlock {
     for (Word i = 0; i < sum_count; ++i) thread_.sums[i] = 0;
   }
 
-  // The sums of `blocks` shares, of `count` numbers each, in shared memory behind a barrier of the block. Every block that calls
-  // it gets the same bits.
-  __device__ void add_shares(const double* partials, Word blocks, double* totals,
-                             Word count = sum_count) const {
-    if (thread_.warp < count) {
-      double sum = 0;
-      for (Word b = thread_.lane; b < blocks; b += chunk_sites)
-        sum += __ldcg(partials + b * count + thread_.warp);
-      sum = warp_sum(sum);
+  // The five sums of `blocks` shares, in shared memory behind a barrier of the block. Every block that calls it gets the same
+  // bits.
+  __device__ void add_shares(const double* partials, Word blocks, double* totals) const {
+    if (thread_.warp < sum_count) {
+      const double sum = sum_of_shares(partials, blocks, sum_count, thread_.warp);
       if (thread_.lane == 0) totals[thread_.warp] = sum;
     }
     __syncthreads();
@@ -104,6 +110,69 @@ class SiteBlock {
  private:
   uint4* shared_;
 };
+
+// That takes several right-hand sides. What each warp has of their sums lies in shared memory, since registers do for one.
+class TogetherBlock : public SiteBlock {
+ public:
+  static constexpr bool together = true;
+
+  static constexpr std::size_t kept_bytes(Word rhs) {
+    return std::size_t{chunk_warps} * rhs * sum_count * sizeof(double);
+  }
+
+  __device__ TogetherBlock(uint4* shared, double* kept, Word rhs)
+      : SiteBlock(shared), kept_(kept), rhs_(rhs) {
+    for (Word i = threadIdx.x; i < chunk_warps * rhs * sum_count; i += block_threads) kept[i] = 0;
+    __syncthreads();
+  }
+
+  __device__ void keep_sums(Word rhs) {
+    double* const own = kept_ + (thread_.warp * rhs_ + rhs) * sum_count;
+#pragma unroll
+    for (Word i = 0; i < sum_count; ++i) {
+      const double sum = warp_sum(thread_.sums[i]);
+      if (thread_.lane == 0) own[i] += sum;
+      thread_.sums[i] = 0;
+    }
+  }
+
+  // The block's share: by block, right-hand side, number.
+  __device__ void store_sums(double* partials) const {
+    const Word count = rhs_ * sum_count;
+    __syncthreads();
+    for (Word i = threadIdx.x; i < count; i += block_threads) {
+      double sum = 0;
+      for (Word warp = 0; warp < chunk_warps; ++warp) sum += kept_[warp * count + i];
+      partials[blockIdx.x * count + i] = sum;
+    }
+  }
+
+ private:
+  double* kept_;
+  Word rhs_;
+};
+
+// A block's way over the chunks of a parity, for the right-hand side that is its row of the grid: `make` returns a four of what the
+// neighbours shall have. The next chunk's spinors must not come before every warp has sent what it has of this one's.
+template <class T, int reals, class Make>
+__device__ __forceinline__ void pass(SiteBlock& block, const Ground<T>& ground, const Chunks& chunks,
+                                     const Crossing<T>& crossing, bool odd, bool dagger, const Make& make) {
+  __shared__ alignas(16) T spinors[spinor_reals * chunk_sites];
+  for (Word k = blockIdx.x; k < chunks.count; k += gridDim.x) {
+    const auto chunk = static_cast<Word>(chunks.order[k]);
+    block.each([&](SiteThread& thread) {
+      const Word place = chunk * chunk_sites + thread.lane;
+      if (ground.slots > 0) thread.here = neighbour_of(ground, chunk, odd, thread);
+      if (thread.warp < 6 && place < ground.half())
+        put_four(spinors, chunk_sites, thread.lane, thread.warp, make(place, thread.warp));
+    });
+    if (ground.slots == 0) continue;
+    block.sync();
+    send_chunk<T, reals>(block, ground, spinors, chunk, odd, dagger, blockIdx.y,
+                         WindowSink<T>{crossing.outgoing, ground.rhs});
+    block.sync();
+  }
+}
 
 // One of a cooperative grid. Links that are asked for ahead need registers which the solve has only where a block has a
 // multiprocessor to itself.

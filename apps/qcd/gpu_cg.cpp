@@ -1,30 +1,23 @@
-// Conjugate gradients on the normal equations, with one sum an iteration; gpu_solve.hpp has the algorithm.
+// Conjugate gradients on the normal equations, with one sum an iteration, in one precision and in two; gpu_solve.hpp has the
+// algorithm.
 #include "qcd/gpu_method.hpp"
 
 namespace tca::qcd {
 namespace {
 
 template <class T>
-class GpuCg final : public GpuMethod<T> {
+class GpuCg : public GpuMethod<T> {
  public:
-  GpuCg(GpuWilson<T>& wilson, const GpuSums& sums, const OwnStream& stream, double* history)
-      : wilson_(wilson), sums_(sums), stream_(stream), history_(history), steps_(1) {}
+  GpuCg(GpuWilson<T>& wilson, const GpuSums& sums, const OwnStream& stream, const History& history)
+      : wilson_(wilson), sums_(sums), stream_(stream), history_(history), steps_(wilson.rhs()) {}
 
-  // r and s from x, with p = s behind the update that follows.
   void begin(const Steps& first) override {
-    steps_.write({CgSteps{first}}, stream_);
+    restart(first);
     const SolveFields<T>& f = wilson_.fields();
-    // The update multiplies them by zero, which what is left of another solve may not survive.
-    for (T* field : {f.p, f.q, f.w}) {
-      cuda_ok(cudaMemsetAsync(field, 0, wilson_.half() * spinor_reals * sizeof(T), stream_.get()),
-              "clearing a field");
-    }
     wilson_.project(f.x, false, false);
     run(residual_stage(f, 0, true));
-    const unsigned shares = run(residual_stage(f, 1, true));
-    run(normal_stage(f, 0, false));
-    wilson_.run(normal_stage(f, 1, false), sums_.partials() + std::size_t{shares} * sum_count);
-    end_step(shares);
+    normal(run(residual_stage(f, 1, true)));
+    end_step(launch_decide);
   }
 
   void step() override {
@@ -32,38 +25,106 @@ class GpuCg final : public GpuMethod<T> {
     run(iteration_stage(f, 0));
     const unsigned shares = run(iteration_stage(f, 1));
     run(iteration_stage(f, 2));
-    wilson_.run(iteration_stage(f, 3), sums_.partials() + std::size_t{shares} * sum_count);
-    end_step(shares);
+    sums_.add_up(shares + run_behind(shares, iteration_stage(f, 3)));
+    decide();
   }
 
-  const Steps* steps() const override { return steps_.data(); }
+  void tell(Steps* host) override {
+    cuda_ok(launch_tell(steps_.data(), wilson_.rhs(), host, stream_.get()), "iterating");
+  }
 
- private:
-  unsigned run(const Stage<T>& stage) { return wilson_.run(stage, sums_.partials()); }
+ protected:
+  virtual void decide() { end_step(launch_decide); }
 
-  void end_step(unsigned shares) {
-    sums_.add_up(2 * shares);
-    cuda_ok(launch_decide(steps_.data(), sums_.totals(), history_, stream_.get()), "deciding");
+  void restart(const Steps& first) {
+    steps_.write(std::vector<CgSteps>(wilson_.rhs(), CgSteps{first}), stream_);
+    const SolveFields<T>& f = wilson_.fields();
+    // The update multiplies them by zero, which what is left of another solve may not survive.
+    for (T* field : {f.p, f.q, f.w}) {
+      cuda_ok(cudaMemsetAsync(field, 0, wilson_.reals() * sizeof(T), stream_.get()), "clearing a field");
+    }
+  }
+
+  // s from r, whose halves have been sent, and the sums of both; those of r are in so many shares.
+  void normal(unsigned shares) {
+    const SolveFields<T>& f = wilson_.fields();
+    run_behind(shares, normal_stage(f, 0, false));
+    sums_.add_up(shares + run_behind(shares, normal_stage(f, 1, false)));
+  }
+
+  // Decides from the sums, and moves the vectors on.
+  using Decide = cudaError_t(CgSteps*, unsigned, const double*, const History&, cudaStream_t);
+  void end_step(Decide& launch) {
+    cuda_ok(launch(steps_.data(), wilson_.rhs(), sums_.totals(), history_, stream_.get()), "deciding");
     wilson_.update(steps_.data());
   }
 
   GpuWilson<T>& wilson_;
   const GpuSums& sums_;
   const OwnStream& stream_;
-  double* history_;
+
+ private:
+  unsigned run(const Stage<T>& stage) { return wilson_.run(stage, sums_.partials()); }
+  unsigned run_behind(unsigned shares, const Stage<T>& stage) {
+    return wilson_.run(stage, sums_.partials() + std::size_t{shares} * wilson_.rhs() * sum_count);
+  }
+
+  History history_;
   DeviceArray<CgSteps> steps_;
+};
+
+class GpuCgMixed final : public GpuCg<float> {
+ public:
+  GpuCgMixed(GpuWilson<float>& search, GpuWilson<double>& exact, const GpuSums& sums, const OwnStream& stream,
+             const History& history)
+      : GpuCg(search, sums, stream, history), exact_(exact) {}
+
+  void begin(const Steps& first) override {
+    restart(first);
+    cuda_ok(cudaMemsetAsync(wilson_.fields().x, 0, wilson_.reals() * sizeof(float), stream_.get()),
+            "clearing a field");
+    update();
+  }
+
+  void update() override {
+    const SolveFields<float>& f = wilson_.fields();
+    const SolveFields<double>& d = exact_.fields();
+    const bool two_rows = exact_.two_rows();
+    const auto take_in = two_rows ? launch_take_in<12> : launch_take_in<18>;
+    cuda_ok(take_in(f, d, exact_.crossing(), stream_.get()), "updating the solution");
+    exact_.run(residual_stage(d, 0, false), sums_.partials());
+    const unsigned shares = exact_.run(residual_stage(d, 1, false), sums_.partials());
+    const auto hand_over = two_rows ? launch_hand_over<12> : launch_hand_over<18>;
+    cuda_ok(hand_over(f, d, wilson_.crossing(), stream_.get()), "updating the residual");
+    normal(shares);
+    end_step(launch_go_on);
+  }
+
+  // The next iteration is on the stream while the host looks, and an update costs no more than that one.
+  int batch() const override { return 1; }
+
+ private:
+  void decide() override { end_step(launch_settle); }
+
+  GpuWilson<double>& exact_;
 };
 
 }  // namespace
 
 template <class T>
 std::unique_ptr<GpuMethod<T>> gpu_cg(GpuWilson<T>& wilson, const GpuSums& sums, const OwnStream& stream,
-                                     double* history) {
+                                     const History& history) {
   return std::make_unique<GpuCg<T>>(wilson, sums, stream, history);
 }
 template std::unique_ptr<GpuMethod<float>> gpu_cg(GpuWilson<float>&, const GpuSums&, const OwnStream&,
-                                                  double*);
+                                                  const History&);
 template std::unique_ptr<GpuMethod<double>> gpu_cg(GpuWilson<double>&, const GpuSums&, const OwnStream&,
-                                                   double*);
+                                                   const History&);
+
+std::unique_ptr<GpuMethod<float>> gpu_cg_mixed(GpuWilson<float>& search, GpuWilson<double>& exact,
+                                               const GpuSums& sums, const OwnStream& stream,
+                                               const History& history) {
+  return std::make_unique<GpuCgMixed>(search, exact, sums, stream, history);
+}
 
 }  // namespace tca::qcd

@@ -1,7 +1,7 @@
 // Where the halves of spinors that cross between ranks are stored and found.
 //
-// For steps that the host starts: in the window whose slots chains send (faces.hpp). Group by group, unit u of slot k lies at
-// (u count + k) units.
+// For steps that the host starts: in the window whose slots chains send (faces.hpp). Group by group, and in each right-hand side
+// by right-hand side, unit u of slot k lies at (u count + k) units.
 //
 // For a kernel that stays: as lines, 8 bytes of data and the number of the exchange in one 16-byte store, straight into the
 // neighbour's memory by the thread that has the half, and polled there by the thread that needs it. No barrier of the grid
@@ -19,17 +19,23 @@
 
 namespace tca::qcd {
 
+// Where a right-hand side's halves of a group begin in the window, among those of `all`.
+TCA_DEVICE std::size_t first_real(const FaceGroup& face, Word all, Word rhs) {
+  return (static_cast<std::size_t>(face.begin) * all + static_cast<std::size_t>(rhs) * face.count) *
+         half_reals;
+}
+
 // Of the window: what arrives, or what goes out.
 template <class T>
 struct WindowGhosts {
   const T* ghosts = nullptr;
 
   // The half of thread.here into the thread's part of the room.
-  TCA_DEVICE void bring(ChunkRoom<T>& room, const Ground<T>& ground, const Stage<T>& stage,
+  TCA_DEVICE void bring(ChunkRoom<T>& room, const Ground<T>& ground, const Stage<T>& stage, Word rhs,
                         const SiteThread& thread) const {
     // What arrives has the parity of the field that is read.
     const FaceGroup& face = ground.faces[stage.to_odd ? 0 : 1][thread.warp];
-    const T* const group = ghosts + static_cast<std::size_t>(face.begin) * half_reals;
+    const T* const group = ghosts + first_real(face, ground.rhs, rhs);
     TCA_UNROLL
     for (Word a = 0; a < 3; ++a)
       put_four(part_of(room, thread), chunk_sites, thread.lane, a,
@@ -40,9 +46,10 @@ struct WindowGhosts {
 template <class T>
 struct WindowSink {
   T* outgoing = nullptr;
+  Word all = 1;  // right-hand sides
 
-  TCA_DEVICE void put(const FaceGroup& face, Word place, const Half<T>& half) const {
-    T* const group = outgoing + static_cast<std::size_t>(face.begin) * half_reals;
+  TCA_DEVICE void put(const FaceGroup& face, Word place, Word rhs, const Half<T>& half) const {
+    T* const group = outgoing + first_real(face, all, rhs);
     TCA_UNROLL
     for (Word a = 0; a < 3; ++a) put_four(group, face.count, place, a, half.colour[a]);
   }
@@ -51,7 +58,7 @@ struct WindowSink {
 template <class T>
 inline constexpr Word half_lines = half_reals * sizeof(T) / 8;
 
-// The lines of all ranks that one has to do with, on the device.
+// The lines of all ranks that one has to do with, on the device. A kernel that stays has one right-hand side.
 template <class T>
 struct LineRoom {
   device::Line* own = nullptr;
@@ -91,7 +98,7 @@ struct LineGhosts {
   const LineRoom<T>& lines;
   Word exchange;
 
-  TCA_DEVICE void bring(ChunkRoom<T>& room, const Ground<T>& ground, const Stage<T>& stage,
+  TCA_DEVICE void bring(ChunkRoom<T>& room, const Ground<T>& ground, const Stage<T>& stage, Word,
                         SiteThread& thread) const {
     const FaceGroup& face = ground.faces[stage.to_odd ? 0 : 1][thread.warp];
     const device::Line* const from = lines.own + static_cast<std::size_t>(face.begin) * half_lines<T> +
@@ -107,7 +114,7 @@ struct LineSink {
   const LineRoom<T>& room;
   Word exchange;
 
-  TCA_DEVICE void put(const FaceGroup& face, Word place, const Half<T>& half) const {
+  TCA_DEVICE void put(const FaceGroup& face, Word place, Word, const Half<T>& half) const {
     device::Line* const to =
         room.theirs[face.direction] + static_cast<std::size_t>(face.to) * half_lines<T> + place;
     std::uint64_t data[half_lines<T>];

@@ -20,24 +20,18 @@ __global__ void __launch_bounds__(block_threads, blocks_a_multiprocessor)
   if (stage.tally != Tally::none) block.store_sums(partials);
 }
 
-// The next chunk's spinors must not come before every warp has sent what it has of this one's.
-template <class T, int reals, class Make>
-__device__ __forceinline__ void pass(SiteBlock& block, const Ground<T>& ground, const Chunks& chunks,
-                                     const Crossing<T>& crossing, bool odd, bool dagger, const Make& make) {
-  __shared__ alignas(16) T spinors[spinor_reals * chunk_sites];
-  for (Word k = blockIdx.x; k < chunks.count; k += gridDim.x) {
-    const auto chunk = static_cast<Word>(chunks.order[k]);
-    block.each([&](SiteThread& thread) {
-      const Word place = chunk * chunk_sites + thread.lane;
-      if (ground.slots > 0) thread.here = neighbour_of(ground, chunk, odd, thread);
-      if (thread.warp < 6 && place < ground.half())
-        put_four(spinors, chunk_sites, thread.lane, thread.warp, make(place, thread.warp));
-    });
-    if (ground.slots == 0) continue;
-    block.sync();
-    send_chunk<T, reals>(block, ground, spinors, chunk, odd, dagger, WindowSink<T>{crossing.outgoing});
-    block.sync();
-  }
+// The same for several right-hand sides, which meet each link once.
+template <class T, int reals>
+__global__ void __launch_bounds__(block_threads, blocks_a_multiprocessor)
+    together_kernel(const __grid_constant__ Ground<T> ground, const __grid_constant__ Stage<T> stage,
+                    const __grid_constant__ Chunks chunks, const __grid_constant__ Crossing<T> crossing,
+                    double* partials) {
+  extern __shared__ uint4 shared[];
+  auto* const kept = reinterpret_cast<double*>(reinterpret_cast<ChunkRoom<T>*>(shared) + 1);
+  TogetherBlock block(shared, kept, ground.rhs);
+  Hop<T, reals, TogetherBlock>(block, ground, stage, chunks)
+      .run(WindowGhosts<T>{crossing.ghosts}, WindowSink<T>{crossing.outgoing, ground.rhs});
+  if (stage.tally != Tally::none) block.store_sums(partials);
 }
 
 template <class T, int reals>
@@ -45,36 +39,43 @@ __global__ void __launch_bounds__(block_threads, blocks_a_multiprocessor)
     project_kernel(const __grid_constant__ Ground<T> ground, const T* field, bool odd, bool dagger,
                    const __grid_constant__ Chunks chunks, const __grid_constant__ Crossing<T> crossing) {
   SiteBlock block(nullptr);
-  pass<T, reals>(block, ground, chunks, crossing, odd, dagger,
-                 [&](Word place, Word four) { return four_at(field, ground.half(), place, four); });
+  pass<T, reals>(block, ground, chunks, crossing, odd, dagger, [&](Word place, Word four) {
+    return four_at(field_of(field, ground, blockIdx.y), ground.half(), place, four);
+  });
 }
 
 template <class T, int reals>
 __global__ void __launch_bounds__(block_threads, blocks_a_multiprocessor)
-    update_kernel(const __grid_constant__ SolveFields<T> f, const CgSteps* steps,
+    update_kernel(const __grid_constant__ SolveFields<T> all, const CgSteps* steps,
                   const __grid_constant__ Crossing<T> crossing) {
   SiteBlock block(nullptr);
-  const T alpha = static_cast<T>(steps->alpha), beta = static_cast<T>(steps->beta);
-  const Word sites = f.ground.half();
-  pass<T, reals>(block, f.ground, f.chunks[0], crossing, false, false,
-                 [&](Word place, Word four) { return step_of(f, sites, place, four, alpha, beta); });
+  const CgSteps& own = steps[blockIdx.y];
+  const T alpha = static_cast<T>(own.alpha), beta = static_cast<T>(own.beta);
+  const bool p_stays = own.p_stays;
+  const SolveFields<T> f = fields_of(all, blockIdx.y);
+  const Word sites = all.ground.half();
+  pass<T, reals>(block, all.ground, all.chunks[0], crossing, false, false,
+                 [&](Word place, Word four) { return step_of(f, sites, place, four, alpha, beta, p_stays); });
 }
 
 __global__ void __launch_bounds__(block_threads)
     totals_kernel(const double* partials, Word shares, Word count, double* totals) {
-  __shared__ double sums[most_sums];
-  SiteBlock block(nullptr);
-  block.add_shares(partials, shares, sums, count);
-  if (threadIdx.x < count) totals[threadIdx.x] = sums[threadIdx.x];
+  const Word number = blockIdx.x * chunk_warps + threadIdx.x / chunk_sites;
+  if (number >= count) return;
+  const double sum = sum_of_shares(partials, shares, count, number);
+  if (threadIdx.x % chunk_sites == 0) totals[number] = sum;
 }
 
-__global__ void decide_kernel(CgSteps* steps, const double* totals, double* history) {
-  CgSteps now = *steps;
-  decide(now, totals, history);
-  *steps = now;
+__global__ void decide_kernel(CgSteps* steps, const double* totals, const History history) {
+  CgSteps now = steps[threadIdx.x];
+  decide(now, totals + threadIdx.x * sum_count, history.of(threadIdx.x));
+  steps[threadIdx.x] = now;
 }
 
-__global__ void tell_kernel(const Steps* steps, Steps* host) { *host = *steps; }
+template <class Kept>
+__global__ void tell_kernel(const Kept* steps, Steps* host) {
+  host[threadIdx.x] = steps[threadIdx.x];
+}
 
 }  // namespace
 
@@ -86,15 +87,21 @@ unsigned hop_blocks(Word chunks) {
 
 template <class T, int reals>
 cudaError_t prepare_hops() {
-  return give_room<T>(hop_kernel<T, reals>);
+  const cudaError_t result = give_room<T>(hop_kernel<T, reals>);
+  return result == cudaSuccess
+             ? give_room<T>(together_kernel<T, reals>, TogetherBlock::kept_bytes(most_together))
+             : result;
 }
 
 template <class T, int reals>
 cudaError_t launch_hop(const Ground<T>& ground, const Stage<T>& stage, const Chunks& chunks,
                        const Crossing<T>& crossing, double* partials, cudaStream_t stream) {
   if (chunks.count == 0) return cudaSuccess;
-  hop_kernel<T, reals><<<hop_blocks(chunks.count), block_threads, sizeof(ChunkRoom<T>), stream>>>(
-      ground, stage, chunks, crossing, partials);
+  const bool together = ground.rhs > 1;
+  const auto kernel = together ? together_kernel<T, reals> : hop_kernel<T, reals>;
+  const std::size_t room = sizeof(ChunkRoom<T>) + (together ? TogetherBlock::kept_bytes(ground.rhs) : 0);
+  kernel<<<hop_blocks(chunks.count), block_threads, room, stream>>>(ground, stage, chunks, crossing,
+                                                                    partials);
   return cudaGetLastError();
 }
 
@@ -102,34 +109,39 @@ template <class T, int reals>
 cudaError_t launch_project(const Ground<T>& ground, const T* field, bool odd, bool dagger,
                            const Chunks& chunks, const Crossing<T>& crossing, cudaStream_t stream) {
   if (chunks.count == 0) return cudaSuccess;
-  project_kernel<T, reals>
-      <<<hop_blocks(chunks.count), block_threads, 0, stream>>>(ground, field, odd, dagger, chunks, crossing);
+  const dim3 grid(hop_blocks(chunks.count), ground.rhs);
+  project_kernel<T, reals><<<grid, block_threads, 0, stream>>>(ground, field, odd, dagger, chunks, crossing);
   return cudaGetLastError();
 }
 
 template <class T, int reals>
 cudaError_t launch_update(const SolveFields<T>& fields, const CgSteps* steps, const Crossing<T>& crossing,
                           cudaStream_t stream) {
-  update_kernel<T, reals>
-      <<<hop_blocks(fields.chunks[0].count), block_threads, 0, stream>>>(fields, steps, crossing);
+  const dim3 grid(hop_blocks(fields.chunks[0].count), fields.ground.rhs);
+  update_kernel<T, reals><<<grid, block_threads, 0, stream>>>(fields, steps, crossing);
   return cudaGetLastError();
 }
 
 cudaError_t launch_totals(const double* partials, unsigned shares, unsigned count, double* totals,
                           cudaStream_t stream) {
-  totals_kernel<<<1, block_threads, 0, stream>>>(partials, shares, count, totals);
+  const unsigned blocks = (count + chunk_warps - 1) / chunk_warps;
+  totals_kernel<<<blocks, block_threads, 0, stream>>>(partials, shares, count, totals);
   return cudaGetLastError();
 }
 
-cudaError_t launch_decide(CgSteps* steps, const double* totals, double* history, cudaStream_t stream) {
-  decide_kernel<<<1, 1, 0, stream>>>(steps, totals, history);
+cudaError_t launch_decide(CgSteps* steps, unsigned rhs, const double* totals, const History& history,
+                          cudaStream_t stream) {
+  decide_kernel<<<1, rhs, 0, stream>>>(steps, totals, history);
   return cudaGetLastError();
 }
 
-cudaError_t launch_tell(const Steps* steps, Steps* host, cudaStream_t stream) {
-  tell_kernel<<<1, 1, 0, stream>>>(steps, host);
+template <class Kept>
+cudaError_t launch_tell(const Kept* steps, unsigned rhs, Steps* host, cudaStream_t stream) {
+  tell_kernel<<<1, rhs, 0, stream>>>(steps, host);
   return cudaGetLastError();
 }
+template cudaError_t launch_tell(const CgSteps*, unsigned, Steps*, cudaStream_t);
+template cudaError_t launch_tell(const BicgstabSteps*, unsigned, Steps*, cudaStream_t);
 
 #define TCA_QCD_HOP(T, reals)                                                                             \
   template cudaError_t prepare_hops<T, reals>();                                                          \

@@ -14,20 +14,11 @@
 namespace tca::qcd {
 namespace {
 
-// A field of one parity out of one of all sites.
-std::vector<double> part_of(const Field<double>& whole, bool odd) {
-  const std::size_t reals = whole.size() / 2;
-  const auto begin = whole.begin() + static_cast<std::ptrdiff_t>(odd ? reals : 0);
-  std::vector<double> units;
-  to_units(Field<double>(begin, begin + static_cast<std::ptrdiff_t>(reals)), reals / spinor_reals, units);
-  return units;
-}
-
 void require_one_sub_cluster(const World& world) {
   if (apps::is_one_sub_cluster(world)) return;
   throw Error(Errc::invalid_argument,
-              "the kernel that runs the whole solve, which mixed precision needs, wants every rank in one "
-              "sub-cluster; across sub-clusters solve in double or single, started by the host or a graph");
+              "the kernel that runs the whole solve wants every rank in one sub-cluster; across sub-clusters "
+              "the host or a graph starts it");
 }
 
 }  // namespace
@@ -42,27 +33,36 @@ struct GpuInverter::Device {
                                  apps::is_one_sub_cluster(of))
                   : who),
         in_kernel(start == Start::kernel),
-        sums(of, asked.wilson.peer, stream),
+        sums(of, asked.wilson.rhs, asked.wilson.peer, stream),
         exact(of, gauge, asked.wilson, "wilson",
               asked.precision != Precision::single_only ? patience() : std::nullopt, stream),
-        source_even(exact.half() * spinor_reals),
+        source_even(exact.reals()),
         source_odd(source_even.size()),
         odd_x(source_even.size()),
         odd_r(source_even.size()),
         barrier(1),
         outcome(1),
         most(std::max(1, asked.solve.max_iterations)),
-        history(static_cast<std::size_t>(most)) {
+        residuals(static_cast<std::size_t>(most) * exact.rhs()),
+        history{residuals.data(), static_cast<std::size_t>(most)} {
     if (asked.precision != Precision::double_only)
       rough.emplace(of, gauge, asked.wilson, "wilson single", patience(), stream);
     if (in_kernel) plan();
-    if (single()) {
-      rough_steps.emplace(of, *rough, options.method, sums, stream, most);
+    if (rough) {
+      rough_steps.emplace(of, *rough,
+                          mixed() ? gpu_cg_mixed(*rough, exact, sums, stream, history) : method_of(*rough),
+                          sums, stream, history);
     } else {
-      exact_steps.emplace(of, exact, options.method, sums, stream, most);
+      exact_steps.emplace(of, exact, method_of(exact), sums, stream, history);
     }
-    if (start == Start::graph) single() ? rough_steps->make_graphs() : exact_steps->make_graphs();
+    if (start == Start::graph) rough ? rough_steps->make_graphs() : exact_steps->make_graphs();
     world.barrier();
+  }
+
+  template <class T>
+  std::unique_ptr<GpuMethod<T>> method_of(GpuWilson<T>& wilson) const {
+    return options.method == Method::cg ? gpu_cg(wilson, sums, stream, history)
+                                        : gpu_bicgstab(wilson, sums, stream, history);
   }
 
   // With which the kernel that does a whole solve waits for halves; other ways need none.
@@ -76,7 +76,7 @@ struct GpuInverter::Device {
 
   void plan() {
     call = {.memory = {barrier.data(), sums.partials(), sums.totals()},
-            .history = history.data(),
+            .history = history.all,
             .outcome = outcome.data()};
     const auto ranks = static_cast<unsigned>(world.ranks_on_device());
     const unsigned chunks = exact.fields().ground.chunks();
@@ -115,28 +115,35 @@ struct GpuInverter::Device {
     const Outcome& now = *outcome.data();
     if (!now.good)
       throw Error(Errc::device_failed, "the solver's kernel has given up waiting for another rank");
-    return solution_of(history.data(), now, last.us, aim.tolerance);
+    Steps steps;
+    steps.b2 = now.b2;
+    steps.r2 = now.r2;
+    steps.iterations = now.iterations;
+    steps.updates = now.updates;
+    return solution_of({&steps, 1}, history, last.us, aim.tolerance);
   }
 
   // Continues from the x that is there, in the precision that is asked for.
   Solution attempt(const SolveOptions& aim) {
     if (mixed()) {
-      clear(rough->fields().x, rough->half());
+      clear(rough->fields().x);
     } else if (single()) {
       narrow(exact.fields().b, rough->fields().b);
       narrow(exact.fields().x, rough->fields().x);
     }
-    Solution solution = in_kernel  ? solve_in_kernel(aim)
-                        : single() ? rough_steps->solve(aim, last)
-                                   : exact_steps->solve(aim, last);
+    Solution solution = in_kernel ? solve_in_kernel(aim)
+                        : rough   ? rough_steps->solve(aim, last)
+                                  : exact_steps->solve(aim, last);
+    // Its updates, and an iteration that stands still for each, are part of what an iteration takes.
+    if (mixed()) last.iterations = solution.iterations;
     world.check();
     if (single()) widen(rough->fields().x, exact.fields().x);
     return solution;
   }
 
   template <class T>
-  void clear(T* field, std::size_t sites) {
-    cuda_ok(cudaMemsetAsync(field, 0, sites * spinor_reals * sizeof(T), stream.get()), "clearing a field");
+  void clear(T* field) {
+    cuda_ok(cudaMemsetAsync(field, 0, exact.reals() * sizeof(T), stream.get()), "clearing a field");
   }
 
   // Through the host, once a solve. Units hold twice as many floats as doubles.
@@ -162,13 +169,22 @@ struct GpuInverter::Device {
   }
   template <class T>
   std::vector<T> copied(const T* from) {
-    std::vector<T> into(exact.half() * spinor_reals);
+    std::vector<T> into(exact.reals());
     stream.copy(into.data(), from, into.size() * sizeof(T), cudaMemcpyDeviceToHost);
     return into;
   }
   template <class T>
   void upload(T* to, const std::vector<T>& from) {
     stream.copy(to, from.data(), from.size() * sizeof(T), cudaMemcpyHostToDevice);
+  }
+
+  // The even or the odd sites of a field of all.
+  std::vector<double> part_of(const Field<double>& whole, bool odd) const {
+    const auto reals = static_cast<std::ptrdiff_t>(exact.reals());
+    const auto begin = whole.begin() + (odd ? reals : 0);
+    std::vector<double> units;
+    to_units(Field<double>(begin, begin + reals), exact.half(), units);
+    return units;
   }
 
   // out = plus + factor H in, or with `minus`.
@@ -184,7 +200,7 @@ struct GpuInverter::Device {
          .out = exact.fields().b,
          .plus = source_even.data(),
          .factor = options.wilson.kappa});
-    clear(exact.fields().x, exact.half());
+    clear(exact.fields().x);
   }
 
   // |source - D x| / |source| of the whole equation, with both halves of x as they are.
@@ -209,8 +225,12 @@ struct GpuInverter::Device {
     const std::vector<double> even = part(odd_x.data(), source_even.data(), x, false);
     const std::vector<double> odd = part(x, source_odd.data(), odd_x.data(), true);
     world.check();
-    const double r2 = even[2] + odd[2], b2 = even[3] + odd[3];
-    return {std::sqrt(b2 > 0 ? r2 / b2 : r2)};
+    Numbers residuals;
+    for (std::size_t at = 0; at < exact.rhs() * std::size_t{sum_count}; at += sum_count) {
+      const double r2 = even[at + 2] + odd[at + 2], b2 = even[at + 3] + odd[at + 3];
+      residuals.push_back(std::sqrt(b2 > 0 ? r2 / b2 : r2));
+    }
+    return residuals;
   }
 
   Field<double> solution() {
@@ -233,7 +253,8 @@ struct GpuInverter::Device {
   DeviceArray<std::uint64_t> barrier;
   PinnedArray<Outcome> outcome;
   int most;
-  PinnedArray<double> history;
+  PinnedArray<double> residuals;
+  History history;
   std::optional<GpuSteps<double>> exact_steps;
   std::optional<GpuSteps<float>> rough_steps;
   SolveCall call;
@@ -242,7 +263,7 @@ struct GpuInverter::Device {
 
 GpuInverter::GpuInverter(World& world, const Gauge& gauge, const InverterOptions& options, Start start) {
   check_on_gpus(options, start);
-  if (start == Start::kernel || options.precision == Precision::mixed) require_one_sub_cluster(world);
+  if (start == Start::kernel) require_one_sub_cluster(world);
   if (options.wilson.peer != nullptr && start != Start::host && start != Start::graph)
     throw Error(Errc::invalid_argument, "a peer's messages are started by the host or by a graph");
   device_ = std::make_unique<Device>(world, gauge, options, start);
@@ -258,7 +279,7 @@ Inversion GpuInverter::invert(const Field<double>& source, Field<double>& x) {
       d.options.solve, [&](const SolveOptions& aim) { return d.attempt(aim); }, [&] { return d.finish(); });
   x = d.solution();
   inversion.seconds = us_since(begin) * 1e-6;
-  inversion.flops = 2.0 * inversion.solution.iterations * flops();
+  inversion.flops = 2.0 * inversion.solution.iterations * flops() * d.options.wilson.rhs;
   return inversion;
 }
 
@@ -275,7 +296,7 @@ void GpuInverter::apply(const Field<double>& in, Field<double>& out, bool dagger
   std::vector<double> units;
   to_units(in, d.exact.half(), units);
   d.upload(d.exact.fields().p, units);
-  if (d.single()) {
+  if (d.rough) {
     d.narrow(d.exact.fields().p, d.rough->fields().p);
     d.rough_steps->apply(dagger);
     d.widen(d.rough->fields().q, d.exact.fields().q);
@@ -288,10 +309,9 @@ void GpuInverter::apply(const Field<double>& in, Field<double>& out, bool dagger
 
 double GpuInverter::applications_us(const Field<double>& source, int count) {
   Device& d = *device_;
-  d.upload(d.exact.fields().p, part_of(source, false));
-  if (d.single()) d.narrow(d.exact.fields().p, d.rough->fields().p);
-  const double us =
-      d.single() ? d.rough_steps->applications_us(count) : d.exact_steps->applications_us(count);
+  d.upload(d.exact.fields().p, d.part_of(source, false));
+  if (d.rough) d.narrow(d.exact.fields().p, d.rough->fields().p);
+  const double us = d.rough ? d.rough_steps->applications_us(count) : d.exact_steps->applications_us(count);
   d.world.check();
   return us;
 }
@@ -302,8 +322,9 @@ std::string GpuInverter::reason() const {
   const Device& d = *device_;
   if (d.wanted != Start::automatic) return "asked for";
   if (d.options.method == Method::bicgstab) return "BiCGStab goes step by step";
-  if (d.mixed()) return "mixed precision decides on the device when it updates";
+  if (d.options.wilson.rhs > 1) return "several right-hand sides in step go step by step";
   if (d.sums.team() == nullptr) return "no kernel reaches all sub-clusters";
+  if (d.mixed()) return "the kernel updates the residual without asking the host";
   return fmt::format("of {} sites a rank, {}", d.exact.lattice().volume(),
                      d.start == Start::kernel
                          ? "so few that launches cost more than the kernel's want of registers"

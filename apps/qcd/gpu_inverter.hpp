@@ -18,13 +18,13 @@ class GpuInverter {
   GpuInverter(World& world, const Gauge& gauge, const InverterOptions& options, Start start);
   ~GpuInverter();
 
-  // Collective. Fields of all sites, in the host's order; as Inverter::invert.
+  // Collective. Fields of all sites, with wilson.rhs right-hand sides, in the host's order; as Inverter::invert.
   Inversion invert(const Field<double>& source, Field<double>& x);
 
-  // Collective. One attempt from zero, without a look at the true residual.
+  // Collective. One attempt from zero, without a look at the true residual; in mixed precision with its updates.
   Timed timed(const Field<double>& source, double tolerance);
 
-  // Collective. out = M in or M^dagger in on the even sites, in the precision of the iterations.
+  // Collective. out = M in or M^dagger in on the even sites, in the precision of the iterations: single where it is mixed.
   void apply(const Field<double>& in, Field<double>& out, bool dagger);
 
   // Collective. Applies M and M^dagger in turn, by the host or a graph, to the source's even sites and returns microseconds for
@@ -34,7 +34,7 @@ class GpuInverter {
   Start start() const;
   std::string reason() const;  // of the choice, or that it was asked for
   std::int64_t bytes() const;  // this rank sends in an iteration
-  double flops() const;        // of an application, over all ranks
+  double flops() const;        // of an application to one right-hand side, over all ranks
   std::string explain() const;
 
  private:

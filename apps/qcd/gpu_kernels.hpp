@@ -37,7 +37,7 @@ template <int reals>
 cudaError_t launch_solve_mixed(const SolveFields<float>& fields, const SolveFields<double>& exact,
                                const DeviceTeam& team, const SolveCall& call, cudaStream_t stream);
 
-// One step of it. Its halves are in a window: what arrived, and what goes out.
+// Its steps one by one, for as many right-hand sides as their fields' ground says, up to most_together. Halves are in a window: what arrived, and what goes out.
 template <class T>
 struct Crossing {
   const T* ghosts = nullptr;
@@ -54,7 +54,14 @@ unsigned hop_blocks(Word chunks);
 template <class T, int reals>
 cudaError_t prepare_hops();
 
-// A stage on some chunks; the sums' shares go to `partials` if the stage has any.
+// Squared relative residuals, `most` for each right-hand side, in pinned memory.
+struct History {
+  double* all = nullptr;
+  std::size_t most = 0;
+  TCA_DEVICE double* of(std::size_t rhs) const { return all + rhs * most; }
+};
+
+// A stage on some chunks; the sums' shares go to `partials` if the stage has any, sum_count for each right-hand side.
 template <class T, int reals>
 cudaError_t launch_hop(const Ground<T>& ground, const Stage<T>& stage, const Chunks& chunks,
                        const Crossing<T>& crossing, double* partials, cudaStream_t stream);
@@ -64,18 +71,32 @@ template <class T, int reals>
 cudaError_t launch_project(const Ground<T>& ground, const T* field, bool odd, bool dagger,
                            const Chunks& chunks, const Crossing<T>& crossing, cudaStream_t stream);
 
-// Of each of `count` numbers, at most 8, the sum of `shares` shares.
+// Of each of `count` numbers the sum of `shares` shares.
 cudaError_t launch_totals(const double* partials, unsigned shares, unsigned count, double* totals,
                           cudaStream_t stream);
 // A copy for the host, in pinned memory; see OwnStream::copy for why it is no memcpy.
-cudaError_t launch_tell(const Steps* steps, Steps* host, cudaStream_t stream);
+template <class Kept>
+cudaError_t launch_tell(const Kept* steps, unsigned rhs, Steps* host, cudaStream_t stream);
 
-// Conjugate gradients. As `decide`; `history` is in pinned memory.
-cudaError_t launch_decide(CgSteps* steps, const double* totals, double* history, cudaStream_t stream);
+// Conjugate gradients. As `decide`.
+cudaError_t launch_decide(CgSteps* steps, unsigned rhs, const double* totals, const History& history,
+                          cudaStream_t stream);
 // x, r, s and p move on; the halves of p into the window.
 template <class T, int reals>
 cudaError_t launch_update(const SolveFields<T>& fields, const CgSteps* steps, const Crossing<T>& crossing,
                           cudaStream_t stream);
+
+// Mixed precision: `propose` and `settle`, `renew` and `go_on`; `take_in` with the halves of x, and `hand_over` with those of r.
+cudaError_t launch_settle(CgSteps* steps, unsigned rhs, const double* totals, const History& history,
+                          cudaStream_t stream);
+cudaError_t launch_go_on(CgSteps* steps, unsigned rhs, const double* totals, const History& history,
+                         cudaStream_t stream);
+template <int reals>
+cudaError_t launch_take_in(const SolveFields<float>& search, const SolveFields<double>& exact,
+                           const Crossing<double>& crossing, cudaStream_t stream);
+template <int reals>
+cudaError_t launch_hand_over(const SolveFields<float>& search, const SolveFields<double>& exact,
+                             const Crossing<float>& crossing, cudaStream_t stream);
 
 // BiCGStab. As the functions of the same names in gpu_bicgstab.hpp, for all numbers of the vectors; sums leave
 // shares, as many as `vector_blocks` says.
@@ -90,8 +111,9 @@ template <class T>
 cudaError_t launch_residual(const SolveFields<T>& f, double* partials, cudaStream_t stream);
 template <class T>
 cudaError_t launch_whole_step(const SolveFields<T>& f, const BicgstabSteps* steps, cudaStream_t stream);
-cudaError_t launch_begin(BicgstabSteps* steps, const double* totals, cudaStream_t stream);
-cudaError_t launch_decide_half(BicgstabSteps* steps, const double* totals, cudaStream_t stream);
-cudaError_t launch_decide(BicgstabSteps* steps, const double* totals, double* history, cudaStream_t stream);
+cudaError_t launch_begin(BicgstabSteps* steps, unsigned rhs, const double* totals, cudaStream_t stream);
+cudaError_t launch_decide_half(BicgstabSteps* steps, unsigned rhs, const double* totals, cudaStream_t stream);
+cudaError_t launch_decide(BicgstabSteps* steps, unsigned rhs, const double* totals, const History& history,
+                          cudaStream_t stream);
 
 }  // namespace tca::qcd

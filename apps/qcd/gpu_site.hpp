@@ -25,6 +25,9 @@ using device::Word;
 inline constexpr Word chunk_sites = 32;
 inline constexpr Word chunk_warps = 8;
 
+// So many right-hand sides' sums have room beside a block's other shared memory.
+inline constexpr Word most_together = 64;
+
 template <class T>
 struct alignas(16) Unit {
   static constexpr Word reals = 16 / sizeof(T);
@@ -58,10 +61,17 @@ struct Ground {
   FaceGroup faces[2][8];               // by the parity of what is sent, and direction
   Word volume = 0;
   Word slots = 0;
+  Word rhs = 1;  // right-hand sides in step, up to most_together
 
   TCA_DEVICE Word half() const { return volume / 2; }
   TCA_DEVICE Word chunks() const { return (half() + chunk_sites - 1) / chunk_sites; }  // of one parity
 };
+
+// A right-hand side of a field, which holds them one after the other.
+template <class T, class Real>
+TCA_DEVICE Real* field_of(Real* field, const Ground<T>& ground, Word rhs) {
+  return field + std::size_t{rhs} * ground.half() * spinor_reals;
+}
 
 // One application of the hopping term to the sites of one parity, and what is done on the way:
 //   out = plus - minus + factor H in
@@ -194,15 +204,15 @@ TCA_DEVICE T* part_of(ChunkRoom<T>& room, const SiteThread& thread) {
   return room.neighbours + thread.warp * spinor_reals * chunk_sites;
 }
 
-// The spinor of thread.next, if that is on this rank, into the thread's part of the room. A thread that loaded it into registers
+// The spinor of a neighbour, if that is on this rank, into the thread's part of the room. A thread that loaded it into registers
 // would first have to wait for its links to make room for it.
 template <class T>
 TCA_DEVICE void ask_for_neighbour(ChunkRoom<T>& room, const Ground<T>& ground, const Stage<T>& stage,
-                                  const SiteThread& thread) {
+                                  std::int32_t next, Word rhs, const SiteThread& thread) {
   constexpr Word count = 6 * four_units<T>;
-  if (thread.next < 0) return;
-  const Word place = static_cast<Word>(thread.next) - (stage.to_odd ? 0 : ground.half());
-  const auto* const from = reinterpret_cast<const Unit<T>*>(stage.in) + place;
+  if (next < 0) return;
+  const Word place = static_cast<Word>(next) - (stage.to_odd ? 0 : ground.half());
+  const auto* const from = reinterpret_cast<const Unit<T>*>(field_of(stage.in, ground, rhs)) + place;
   auto* const into = reinterpret_cast<Unit<T>*>(part_of(room, thread)) + thread.lane;
   TCA_UNROLL
   for (Word u = 0; u < count; ++u) ask(into + u * chunk_sites, from + u * ground.half());
@@ -314,32 +324,35 @@ TCA_DEVICE double dot_of(Four<T> a, Four<T> b) {
   return sum;
 }
 
-// What a stage has to do with besides the sum, for one four.
+// What a stage has to do with besides the sum, for one four of a right-hand side.
 template <class T>
 struct Others {
   Four<T> plus{}, minus{}, dot{}, norm{};
 };
 template <class T>
-TCA_DEVICE Others<T> others_at(const Ground<T>& ground, const Stage<T>& stage, Word place, Word four) {
-  const Word sites = ground.half();
+TCA_DEVICE Others<T> others_at(const Ground<T>& ground, const Stage<T>& stage, Word rhs, Word place,
+                               Word four) {
+  const auto at = [&](const T* field) {
+    return four_at(field_of(field, ground, rhs), ground.half(), place, four);
+  };
   Others<T> others;
-  if (stage.plus != nullptr) others.plus = four_at(stage.plus, sites, place, four);
-  if (stage.minus != nullptr) others.minus = four_at(stage.minus, sites, place, four);
-  if (stage.dot != nullptr) others.dot = four_at(stage.dot, sites, place, four);
-  if (stage.norm != nullptr) others.norm = four_at(stage.norm, sites, place, four);
+  if (stage.plus != nullptr) others.plus = at(stage.plus);
+  if (stage.minus != nullptr) others.minus = at(stage.minus);
+  if (stage.dot != nullptr) others.dot = at(stage.dot);
+  if (stage.norm != nullptr) others.norm = at(stage.norm);
   return others;
 }
 
 // What a stage makes of a sum; `place` is the site's number within its parity.
 template <class T>
-TCA_DEVICE Four<T> combine(const Ground<T>& ground, const Stage<T>& stage, Word place, Word four, Four<T> sum,
-                           const Others<T>& others, SiteThread& thread) {
+TCA_DEVICE Four<T> combine(const Ground<T>& ground, const Stage<T>& stage, Word rhs, Word place, Word four,
+                           Four<T> sum, const Others<T>& others, SiteThread& thread) {
   const Word sites = ground.half();
   Four<T> value = stage.factor * sum;
   if (stage.plus != nullptr) value = value + others.plus;
   if (stage.minus != nullptr) value = value + T(-1) * others.minus;
-  put_four(stage.out, sites, place, four, value);
-  if (stage.copy != nullptr) put_four(stage.copy, sites, place, four, value);
+  put_four(field_of(stage.out, ground, rhs), sites, place, four, value);
+  if (stage.copy != nullptr) put_four(field_of(stage.copy, ground, rhs), sites, place, four, value);
   if (stage.tally == Tally::norm) thread.sums[0] += dot_of<T>(value, value);
   if (stage.tally == Tally::all) {
     thread.sums[1] += dot_of<T>(others.dot, value);
@@ -367,20 +380,20 @@ TCA_DEVICE Half<T> half_of(const Ground<T>& ground, const T* spinors, Word lane,
 // Sends it for a site whose neighbour has the ghost's slot `slot`.
 template <class T, int reals, class Sink>
 TCA_DEVICE void send_half(const Ground<T>& ground, const T* spinors, Word site, Word lane, Word direction,
-                          bool odd, bool dagger, Word slot, Sink sink) {
+                          bool odd, bool dagger, Word rhs, Word slot, Sink sink) {
   const FaceGroup &sent = ground.faces[odd][direction], &back = ground.faces[!odd][direction];
-  sink.put(sent, slot - back.begin, half_of<T, reals>(ground, spinors, lane, site, direction, dagger));
+  sink.put(sent, slot - back.begin, rhs, half_of<T, reals>(ground, spinors, lane, site, direction, dagger));
 }
 
 // Sends what `spinors` holds of a chunk, by those of its sites that have neighbours on other ranks, as thread.here says.
 template <class T, int reals, class Block, class Sink>
 TCA_DEVICE void send_chunk(Block& block, const Ground<T>& ground, const T* spinors, Word chunk, bool odd,
-                           bool dagger, const Sink& sink) {
+                           bool dagger, Word rhs, const Sink& sink) {
   block.each([&](SiteThread& thread) {
     const Word place = chunk * chunk_sites + thread.lane;
     if (thread.here < 0 && place < ground.half())
       send_half<T, reals>(ground, spinors, place + (odd ? ground.half() : 0), thread.lane, thread.warp, odd,
-                          dagger, static_cast<Word>(~thread.here), sink);
+                          dagger, rhs, static_cast<Word>(~thread.here), sink);
   });
 }
 
@@ -456,51 +469,66 @@ class Hop {
   // Once it is there. `Ghosts` brings a half from another rank into the thread's part of the room, `Sink` sends one.
   template <class Ghosts, class Sink>
   TCA_DEVICE void run(const Ghosts& ghosts, const Sink& sink) {
-    block_.each(
-        [&](SiteThread& thread) { ask_for_neighbour(block_.template room<T>(), ground_, stage_, thread); });
+    block_.each([&](SiteThread& thread) {
+      ask_for_neighbour(block_.template room<T>(), ground_, stage_, thread.next, 0, thread);
+    });
     TCA_QCD_ONCE
     while (chunk_ < ground_.chunks()) {
       const Word later = turns_.next();
-      take(later, ghosts, sink);
+      if constexpr (Block::together) {
+        TCA_QCD_ONCE
+        for (Word rhs = 0; rhs < ground_.rhs; ++rhs) take(rhs, rhs + 1 == ground_.rhs, later, ghosts, sink);
+      } else {
+        take(0, true, later, ghosts, sink);
+      }
       chunk_ = following_;
       following_ = later;
     }
   }
 
  private:
-  // One chunk; `later` is the one behind the following. Two barriers of the block: those that read in the second part have done
-  // so before anybody writes the same room in the first part of the next chunk, because the third part lies between.
+  // One right-hand side of a chunk, whose links stay with the threads from the first to the last; `later` is the chunk behind the
+  // following. Two barriers of the block: those that read in the second part have done so before anybody writes the same room in
+  // the first part of the next, because the third part lies between.
   template <class Ghosts, class Sink>
-  TCA_DEVICE void take(Word later, const Ghosts& ghosts, const Sink& sink) {
+  TCA_DEVICE void take(Word rhs, bool last, Word later, const Ghosts& ghosts, const Sink& sink) {
     ChunkRoom<T>& room = block_.template room<T>();
     block_.each([&](SiteThread& thread) {
-      thread.here = thread.next;
-      thread.next = thread.later;
-      thread.later = neighbour_of(ground_, later, stage_.to_odd, thread);
+      if (rhs == 0) {
+        thread.here = thread.next;
+        thread.next = thread.later;
+        thread.later = neighbour_of(ground_, later, stage_.to_odd, thread);
+      }
       const Word place = chunk_ * chunk_sites + thread.lane;
       if (place < ground_.half()) {
-        if (!Block::links_ahead) ask_for_link<T, reals>(ground_, chunk_, stage_.to_odd, thread.here, thread);
-        if (thread.here < 0) ghosts.bring(room, ground_, stage_, thread);
+        if (!Block::links_ahead && rhs == 0)
+          ask_for_link<T, reals>(ground_, chunk_, stage_.to_odd, thread.here, thread);
+        if (thread.here < 0) ghosts.bring(room, ground_, stage_, rhs, thread);
         const Half<T> half = term<T, reals>(room, stage_, thread);
         TCA_UNROLL
         for (Word a = 0; a < 3; ++a)
           put_four(room.halves + thread.warp * 12 * chunk_sites, chunk_sites, thread.lane, a, half.colour[a]);
       }
-      ask_for_neighbour(room, ground_, stage_, thread);
-      if (Block::links_ahead) ask_for_link<T, reals>(ground_, following_, stage_.to_odd, thread.next, thread);
+      ask_for_neighbour(room, ground_, stage_, last ? thread.next : thread.here, last ? 0 : rhs + 1, thread);
+      if (Block::links_ahead && last)
+        ask_for_link<T, reals>(ground_, following_, stage_.to_odd, thread.next, thread);
     });
     block_.sync();
     block_.each([&](SiteThread& thread) {
       const Word place = chunk_ * chunk_sites + thread.lane, four = thread.warp;
       if (four >= 6 || place >= ground_.half()) return;
-      const Others<T> others = others_at(ground_, stage_, place, four);
+      const Others<T> others = others_at(ground_, stage_, rhs, place, four);
       const Four<T> sum = sum_of_terms(room.halves, thread.lane, four, stage_.dagger);
-      const Four<T> value = combine(ground_, stage_, place, four, sum, others, thread);
+      const Four<T> value = combine(ground_, stage_, rhs, place, four, sum, others, thread);
       if (sends()) put_four(room.spinors, chunk_sites, thread.lane, four, value);
     });
+    if constexpr (Block::together) {
+      if (stage_.tally != Tally::none) block_.keep_sums(rhs);
+    }
     block_.sync();
     if (sends())
-      send_chunk<T, reals>(block_, ground_, room.spinors, chunk_, stage_.to_odd, stage_.sent_dagger, sink);
+      send_chunk<T, reals>(block_, ground_, room.spinors, chunk_, stage_.to_odd, stage_.sent_dagger, rhs,
+                           sink);
   }
 
   TCA_DEVICE bool sends() const { return stage_.sends && ground_.slots > 0; }

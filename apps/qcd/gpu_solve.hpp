@@ -11,7 +11,8 @@
 // sum; with several ranks one more hands its result out.
 //
 // `Block` is who runs it: a block of 256 threads on a GPU, or a thread of the host that plays one. It has index() and count(),
-// links_ahead (whether links are asked for a chunk ahead of their use), each(f) for all its threads, one(f) for one of them,
+// links_ahead (whether links are asked for a chunk ahead of their use), together (whether it takes several right-hand sides: then
+// keep_sums(rhs) puts aside what all threads have of its sums), each(f) for all its threads, one(f) for one of them,
 // sync() between them, room<T>(), barrier() of the grid, which is arrive() and wait(), total() of all threads' sums over all ranks,
 // which is a barrier too, and good(), the same on every block behind a barrier.
 #pragma once
@@ -32,6 +33,20 @@ struct SolveFields {
   T *s = nullptr, *p = nullptr, *q = nullptr, *w = nullptr;
   T kappa2 = 0;
 };
+
+template <class T>
+TCA_DEVICE SolveFields<T> fields_of(const SolveFields<T>& all, Word rhs) {
+  SolveFields<T> one = all;
+  one.b = field_of(all.b, all.ground, rhs);
+  one.x = field_of(all.x, all.ground, rhs);
+  one.r = field_of(all.r, all.ground, rhs);
+  one.odd = field_of(all.odd, all.ground, rhs);
+  one.s = field_of(all.s, all.ground, rhs);
+  one.p = field_of(all.p, all.ground, rhs);
+  one.q = field_of(all.q, all.ground, rhs);
+  one.w = field_of(all.w, all.ground, rhs);
+  return one;
+}
 
 struct Aim {
   double tolerance = 0;  // of |r| / |b|
@@ -61,15 +76,17 @@ TCA_DEVICE Coefficients coefficients(const double* sums) {
 }
 TCA_DEVICE bool is_finite(double value) { return value < 1e300; }
 
-// The vectors of an iteration move on; returns the new p, which the neighbours need.
+// The vectors of an iteration move on, but for p if that stays; returns p, which the neighbours need.
 template <class T>
-TCA_DEVICE Four<T> step_of(const SolveFields<T>& f, Word sites, Word place, Word four, T alpha, T beta) {
+TCA_DEVICE Four<T> step_of(const SolveFields<T>& f, Word sites, Word place, Word four, T alpha, T beta,
+                           bool p_stays = false) {
   const Four<T> p = four_at(f.p, sites, place, four);
   put_four(f.x, sites, place, four, four_at(f.x, sites, place, four) + alpha * p);
   put_four(f.r, sites, place, four,
            four_at(f.r, sites, place, four) + -alpha * four_at(f.q, sites, place, four));
   const Four<T> s = four_at(f.s, sites, place, four) + -alpha * four_at(f.w, sites, place, four);
   put_four(f.s, sites, place, four, s);
+  if (p_stays) return p;
   const Four<T> turned = s + beta * p;
   put_four(f.p, sites, place, four, turned);
   return turned;
@@ -135,49 +152,6 @@ TCA_DEVICE Stage<T> iteration_stage(const SolveFields<T>& f, Word n) {
   }
 }
 
-// What iterations that the host starts one by one keep on the device, whatever the method.
-struct Steps {
-  double tolerance = 0;
-  double b2 = 0, r2 = 0, bound = 0;
-  int iterations = 0, most = 0;
-  bool over = false;
-
-  TCA_DEVICE void begin(double b_squared, double r_squared) {
-    b2 = b_squared;
-    r2 = r_squared;
-    bound = tolerance * tolerance * b2;
-    look();
-  }
-  // An iteration has ended with this residual.
-  TCA_DEVICE void count(double r_squared, double* history) {
-    r2 = r_squared;
-    history[iterations++] = b2 > 0 ? r2 / b2 : r2;
-    look();
-  }
-
- private:
-  TCA_DEVICE void look() { over = iterations >= most || r2 <= bound || !is_finite(r2); }
-};
-
-struct CgSteps : Steps {
-  double alpha = 0, beta = 0;
-  bool first = true;
-};
-
-// After the sums of an iteration, or, the first time, of a residual and its normal one. Once it is over nothing moves on.
-TCA_DEVICE void decide(CgSteps& steps, const double* sums, double* history) {
-  steps.alpha = steps.beta = 0;
-  if (steps.first) {
-    steps.first = false;
-    steps.begin(sums[3], sums[2]);
-  } else if (!steps.over) {
-    const Coefficients now = coefficients(sums);
-    steps.alpha = now.alpha;
-    steps.beta = now.beta;
-    steps.count(now.r2, history);
-  }
-}
-
 // What a solve does with the fields of one precision.
 template <class T, int reals, class Block>
 class Part {
@@ -218,7 +192,7 @@ class Part {
       });
       if (f_.ground.slots == 0) continue;
       block_.sync();
-      send_chunk<T, reals>(block_, f_.ground, room.spinors, chunk, false, dagger,
+      send_chunk<T, reals>(block_, f_.ground, room.spinors, chunk, false, dagger, 0,
                            LineSink<T>{f_.lines, exchange_ + 1});
       block_.sync();
     }
@@ -254,6 +228,43 @@ class Part {
   Word exchange_;  // the latest whose halves were sent
 };
 
+TCA_DEVICE Four<double> widened(Four<float> v) {
+  float from[4];
+  double to[4];
+  std::memcpy(from, &v, sizeof from);
+  for (int i = 0; i < 4; ++i) to[i] = static_cast<double>(from[i]);
+  Four<double> wide;
+  std::memcpy(&wide, to, sizeof wide);
+  return wide;
+}
+TCA_DEVICE Four<float> narrowed(Four<double> v) {
+  double from[4];
+  float to[4];
+  std::memcpy(from, &v, sizeof from);
+  for (int i = 0; i < 4; ++i) to[i] = static_cast<float>(from[i]);
+  Four<float> narrow;
+  std::memcpy(&narrow, to, sizeof narrow);
+  return narrow;
+}
+
+// Reliable updates. x takes in what the search has found since the last; returns x, whose halves the residual needs.
+TCA_DEVICE Four<double> take_in(const SolveFields<float>& search, const SolveFields<double>& exact,
+                                Word place, Word four, Four<float> found) {
+  const Word sites = exact.ground.half();
+  put_four(search.x, sites, place, four, Four<float>{});
+  const Four<double> x = four_at(exact.x, sites, place, four) + widened(found);
+  put_four(exact.x, sites, place, four, x);
+  return x;
+}
+// The residual is handed to the search; returns it, whose halves s = M^dagger r needs.
+TCA_DEVICE Four<float> hand_over(const SolveFields<float>& search, const SolveFields<double>& exact,
+                                 Word place, Word four) {
+  const Word sites = exact.ground.half();
+  const Four<float> r = narrowed(four_at(exact.r, sites, place, four));
+  put_four(search.r, sites, place, four, r);
+  return r;
+}
+
 // Double precision beside single: what reliable updates need.
 template <int reals, class Block>
 class Exact {
@@ -265,42 +276,15 @@ class Exact {
     const SolveFields<double>& d = part_.fields();
     const SolveFields<float>& f = search.fields();
     part_.pass(false, [&](Word place, Word four) {
-      const Four<float> step = search.at(f.x, place, four) + alpha * search.at(f.p, place, four);
-      search.put(f.x, place, four, Four<float>{});
-      const Four<double> x = part_.at(d.x, place, four) + widened(step);
-      part_.put(d.x, place, four, x);
-      return x;
+      return take_in(f, d, place, four, search.at(f.x, place, four) + alpha * search.at(f.p, place, four));
     });
     part_.residual(false);
     block_.barrier();
-    search.pass(true, [&](Word place, Word four) {
-      const Four<float> r = narrowed(part_.at(d.r, place, four));
-      search.put(f.r, place, four, r);
-      return r;
-    });
+    search.pass(true, [&](Word place, Word four) { return hand_over(f, d, place, four); });
   }
   TCA_DEVICE void keep_exchange() const { part_.keep_exchange(); }
 
  private:
-  TCA_DEVICE static Four<double> widened(Four<float> v) {
-    float from[4];
-    double to[4];
-    std::memcpy(from, &v, sizeof from);
-    for (int i = 0; i < 4; ++i) to[i] = static_cast<double>(from[i]);
-    Four<double> wide;
-    std::memcpy(&wide, to, sizeof wide);
-    return wide;
-  }
-  TCA_DEVICE static Four<float> narrowed(Four<double> v) {
-    double from[4];
-    float to[4];
-    std::memcpy(from, &v, sizeof from);
-    for (int i = 0; i < 4; ++i) to[i] = static_cast<float>(from[i]);
-    Four<float> narrow;
-    std::memcpy(&narrow, to, sizeof narrow);
-    return narrow;
-  }
-
   Block& block_;
   Part<double, reals, Block> part_;
 };

@@ -22,12 +22,12 @@ struct Timed {
 // for the starts and waits of its halos where it has any.
 inline constexpr double kernel_us_a_site = 0.27e-3, launches_us = 5, halos_us = 45;
 
-// As `check`, for GPUs. Throws Error{invalid_argument} for what is not done there: several right-hand sides together, whole
-// lattices, mixed precision step by step, and BiCGStab in one kernel.
+// As `check`, for GPUs. Throws Error{invalid_argument} for what is not done there: whole lattices, more than these together, and
+// in one kernel BiCGStab and several right-hand sides.
 void check_on_gpus(const InverterOptions& options, Start start);
 
-// The choice for a solve with so many sites a rank; mixed precision needs the kernel, BiCGStab a graph, and so do ranks that
-// kernels do not reach.
+// The choice for a solve with so many sites a rank. BiCGStab needs a graph, and so do several right-hand sides together and ranks
+// that kernels do not reach. Mixed precision otherwise takes the kernel, which updates without asking the host.
 Start chosen_start(const InverterOptions& options, long long sites, bool has_halos, bool kernels_reach_all);
 
 }  // namespace tca::qcd

@@ -2,42 +2,49 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 namespace tca::qcd {
-namespace {
-
-// So many iterations are put on the stream before the host looks; those behind the last change nothing.
-constexpr int batch = 4;
-
-}  // namespace
-
 double us_since(Clock::time_point begin) {
   return std::chrono::duration<double, std::micro>(Clock::now() - begin).count();
 }
 
-Solution solution_of(const double* squared_history, const Outcome& outcome, double us, double tolerance) {
+Solution solution_of(std::span<const Steps> last, const History& history, double us, double tolerance) {
   Solution solution;
-  solution.iterations = outcome.iterations;
-  solution.updates = outcome.updates;
-  for (int n = 0; n < outcome.iterations; ++n) solution.history.push_back(std::sqrt(squared_history[n]));
-  solution.residuals = {std::sqrt(outcome.b2 > 0 ? outcome.r2 / outcome.b2 : outcome.r2)};
-  solution.converged = solution.residuals[0] <= tolerance;
-  solution.iteration_us.assign(static_cast<std::size_t>(outcome.iterations),
-                               us / std::max(1, outcome.iterations));
+  for (const Steps& one : last) {
+    solution.iterations = std::max(solution.iterations, one.iterations);
+    solution.updates = std::max(solution.updates, one.updates);
+    solution.residuals.push_back(std::sqrt(one.relative(one.r2)));
+  }
+  // Who is over stays as it is while others go on.
+  const auto at = [&](std::size_t r, int n) {
+    const int own = last[r].iterations;
+    return own == 0 ? last[r].relative(last[r].r2) : history.of(r)[std::min(n, own - 1)];
+  };
+  for (int n = 0; n < solution.iterations; ++n) {
+    double squared = 0;
+    for (std::size_t r = 0; r < last.size(); ++r)
+      if (!(at(r, n) <= squared)) squared = at(r, n);
+    solution.history.push_back(std::sqrt(squared));
+  }
+  solution.converged = std::all_of(solution.residuals.begin(), solution.residuals.end(),
+                                   [&](double residual) { return residual <= tolerance; });
+  solution.iteration_us.assign(static_cast<std::size_t>(solution.iterations),
+                               us / std::max(1, solution.iterations));
   return solution;
 }
 
 template <class T>
-GpuSteps<T>::GpuSteps(World& world, GpuWilson<T>& wilson, Method method, const GpuSums& sums,
-                      const OwnStream& stream, int most)
+GpuSteps<T>::GpuSteps(World& world, GpuWilson<T>& wilson, std::unique_ptr<GpuMethod<T>> method,
+                      const GpuSums& sums, const OwnStream& stream, const History& history)
     : world_(world),
       wilson_(wilson),
       sums_(sums),
       stream_(stream),
-      here_(2),
-      history_(static_cast<std::size_t>(std::max(1, most))),
-      method_(method == Method::cg ? gpu_cg(wilson, sums, stream, history_.data())
-                                   : gpu_bicgstab(wilson, sums, stream, history_.data())) {}
+      history_(history),
+      method_(std::move(method)),
+      rhs_(wilson.rhs()),
+      here_(2 * rhs_) {}
 
 // Ranks may share a GPU, on which neither memory is given out nor a graph made while another rank's kernel waits for this one.
 template <class T>
@@ -56,26 +63,29 @@ Solution GpuSteps<T>::solve(const SolveOptions& aim, Timed& timed) {
   const auto start = Clock::now();
   Steps first;
   first.tolerance = aim.tolerance;
+  first.update_at = aim.update_at;
   first.most = aim.max_iterations;
   method_->begin(first);
   timed.iterations = 0;
   for (int n = 0;; ++n) {
-    timed.iterations += batch;
-    for (int k = 0; k < batch; ++k) step_graph_ ? step_graph_->launch() : method_->step();
+    timed.iterations += method_->batch();
+    for (int k = 0; k < method_->batch(); ++k) step_graph_ ? step_graph_->launch() : method_->step();
     const auto now = static_cast<std::size_t>(n % 2), before = 1 - now;
-    cuda_ok(launch_tell(method_->steps(), here_.data() + now, stream_.get()), "iterating");
+    method_->tell(here_.data() + now * rhs_);
     cuda_ok(cudaEventRecord(done_[now].get(), stream_.get()), "iterating");
     if (n == 0) continue;
     // The batch before this one: the GPU has work while the host looks, and every rank sees the same.
     cuda_ok(cudaEventSynchronize(done_[before].get()), "iterating");
     world_.check();
-    if (here_.data()[before].over) break;
+    const std::span<const Steps> all = seen(before);
+    if (std::all_of(all.begin(), all.end(), [](const Steps& one) { return one.over; })) break;
+    if (!all.front().due) continue;
+    method_->update();
+    n = -1;  // what is on the stream already does not know of it
   }
   stream_.synchronize("iterating");
   timed.us = us_since(start);
-  const Steps& last = here_.data()[0];
-  return solution_of(history_.data(), {.iterations = last.iterations, .b2 = last.b2, .r2 = last.r2}, timed.us,
-                     aim.tolerance);
+  return solution_of(seen(0), history_, timed.us, aim.tolerance);
 }
 
 // out = M in; its halves go out for another application.

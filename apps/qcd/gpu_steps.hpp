@@ -4,6 +4,7 @@
 #include <array>
 #include <chrono>
 #include <optional>
+#include <span>
 
 #include "qcd/gpu_method.hpp"
 #include "qcd/gpu_start.hpp"
@@ -13,20 +14,20 @@ namespace tca::qcd {
 using Clock = std::chrono::steady_clock;
 double us_since(Clock::time_point begin);
 
-// What a solve came to, as the host's solvers say it.
-Solution solution_of(const double* squared_history, const Outcome& outcome, double us, double tolerance);
+// What a solve came to, as the host's solvers say it; `last` are the Steps of its right-hand sides.
+Solution solution_of(std::span<const Steps> last, const History& history, double us, double tolerance);
 
 template <class T>
 class GpuSteps {
  public:
-  // Collective. All of them outlive this. `most` is the largest number of iterations.
-  GpuSteps(World& world, GpuWilson<T>& wilson, Method method, const GpuSums& sums, const OwnStream& stream,
-           int most);
+  // Collective. All of them outlive this.
+  GpuSteps(World& world, GpuWilson<T>& wilson, std::unique_ptr<GpuMethod<T>> method, const GpuSums& sums,
+           const OwnStream& stream, const History& history);
 
   // Collective: from now on a graph starts what `solve` and `applications_us` repeat. Before the fields are filled.
   void make_graphs();
 
-  // Collective. From the x and the b that are there; x is the answer.
+  // Collective. As the method begins, from the x and the b that are there; x is the answer.
   Solution solve(const SolveOptions& aim, Timed& timed);
 
   // Collective. q = M p or M^dagger p.
@@ -37,15 +38,17 @@ class GpuSteps {
  private:
   void apply_once(const T* in, T* out, bool dagger, bool next_dagger);
   void apply_twice();
+  std::span<const Steps> seen(std::size_t which) const { return {here_.data() + which * rhs_, rhs_}; }
   void run(const Stage<T>& stage) { wilson_.run(stage, sums_.partials()); }
 
   World& world_;
   GpuWilson<T>& wilson_;
   const GpuSums& sums_;
   const OwnStream& stream_;
-  PinnedArray<Steps> here_;
-  PinnedArray<double> history_;
+  History history_;
   std::unique_ptr<GpuMethod<T>> method_;
+  std::size_t rhs_;
+  PinnedArray<Steps> here_;  // twice, of all right-hand sides
   std::array<OwnEvent, 2> done_;
   std::optional<Graph> step_graph_, apply_graph_;
 };

@@ -2,15 +2,17 @@
 
 namespace tca::qcd {
 
-GpuSums::GpuSums(World& world, const Peer* peer, const OwnStream& stream)
+GpuSums::GpuSums(World& world, int rhs, const Peer* peer, const OwnStream& stream)
     : ranks_(world.size()),
+      rhs_(rhs),
       peer_(peer),
       stream_(stream),
-      partials_(std::size_t{4} * most_hop_blocks * most_sums),
-      totals_(most_sums),
-      across_ranks_(world, "solver sums", most_sums) {}
+      partials_(std::size_t{4} * most_hop_blocks * most_sums * static_cast<unsigned>(rhs)),
+      totals_(std::size_t{most_sums} * static_cast<unsigned>(rhs)),
+      across_ranks_(world, "solver sums", static_cast<int>(most_sums) * rhs) {}
 
 void GpuSums::add_up(unsigned shares, unsigned count) const {
+  count *= static_cast<unsigned>(rhs_);
   cuda_ok(launch_totals(partials_.data(), shares, count, totals_.data(), stream_.get()), "adding up");
   if (ranks_ == 1) return;
   if (peer_ != nullptr) {

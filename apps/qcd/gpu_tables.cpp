@@ -12,22 +12,28 @@ std::size_t unit_place(std::size_t i, std::size_t s, std::size_t count) {
   return (i / reals * count + s) * reals + i % reals;
 }
 
+// visit(place in units, place in the host's order) for all reals of a field.
+template <class T, class Visit>
+void for_reals(std::size_t sites, std::size_t reals, const Visit& visit) {
+  const std::size_t one = sites * spinor_reals, rhs = reals / one;
+  for (std::size_t s = 0; s < sites; ++s)
+    for (std::size_t r = 0; r < rhs; ++r)
+      for (std::size_t i = 0; i < spinor_reals; ++i)
+        visit(r * one + unit_place<T>(i, s, sites), (s * rhs + r) * spinor_reals + i);
+}
+
 }  // namespace
 
 template <class T>
 void to_units(const Field<T>& field, std::size_t sites, std::vector<T>& units) {
-  units.resize(sites * spinor_reals);
-  for (std::size_t s = 0; s < sites; ++s)
-    for (std::size_t i = 0; i < spinor_reals; ++i)
-      units[unit_place<T>(i, s, sites)] = field[s * spinor_reals + i];
+  units.resize(field.size());
+  for_reals<T>(sites, field.size(), [&](std::size_t unit, std::size_t real) { units[unit] = field[real]; });
 }
 
 template <class T>
 void from_units(const std::vector<T>& units, std::size_t sites, Field<T>& field) {
-  field.resize(sites * spinor_reals);
-  for (std::size_t s = 0; s < sites; ++s)
-    for (std::size_t i = 0; i < spinor_reals; ++i)
-      field[s * spinor_reals + i] = units[unit_place<T>(i, s, sites)];
+  field.resize(units.size());
+  for_reals<T>(sites, units.size(), [&](std::size_t unit, std::size_t real) { field[real] = units[unit]; });
 }
 
 namespace {

@@ -10,7 +10,7 @@
 
 namespace tca::qcd {
 
-// A site's reals of a field of `sites`, one right-hand side, from the host's order and back.
+// A field of `sites`, with as many right-hand sides as its size says, from the host's order and back.
 template <class T>
 void to_units(const Field<T>& field, std::size_t sites, std::vector<T>& units);
 template <class T>

@@ -34,7 +34,7 @@ GpuWilson<T>::GpuWilson(World& world, const Gauge& gauge, const WilsonOptions& o
       next_(tables_.next),
       even_order_(tables_.order[0]),
       odd_order_(tables_.order[1]),
-      b_(half_ * spinor_reals),
+      b_(half_ * spinor_reals * static_cast<std::size_t>(options.rhs)),
       x_(b_.size()),
       r_(b_.size()),
       odd_(b_.size()),
@@ -49,6 +49,7 @@ GpuWilson<T>::GpuWilson(World& world, const Gauge& gauge, const WilsonOptions& o
   solve_.ground.links = links_.data();
   solve_.ground.time_sign = time_sign_.data();
   solve_.ground.next = next_.data();
+  solve_.ground.rhs = static_cast<Word>(options.rhs);
   for (const Word odd : {0U, 1U})
     solve_.chunks[odd] = {(odd == 0 ? even_order_ : odd_order_).data(), tables_.interior[odd],
                           tables_.ground.chunks()};
@@ -62,7 +63,7 @@ GpuWilson<T>::GpuWilson(World& world, const Gauge& gauge, const WilsonOptions& o
   solve_.w = w_.data();
   solve_.kappa2 = static_cast<T>(options.kappa * options.kappa);
   cuda_ok(two_rows_ ? prepare_hops<T, 12>() : prepare_hops<T, 18>(), "preparing hops");
-  faces_.emplace(world, lattice_, name, half_reals, true, options.peer);
+  faces_.emplace(world, lattice_, name, half_reals * options.rhs, true, options.peer);
   crossing_ = {faces_->ghosts(), faces_->outgoing()};
   if (apps::has_gpu_alone(world)) side_.emplace();
   if (patience) connect_lines(world, *patience);
@@ -104,7 +105,7 @@ unsigned GpuWilson<T>::run(const Stage<T>& stage, double* partials) {
   launch(stage, interior(all), partials);
   faces_->wait(sent, crossing);
   if (side_) side_->join(stream_.get());
-  launch(stage, boundary(all), partials + std::size_t{hop_blocks(all.interior)} * sum_count);
+  launch(stage, boundary(all), partials + std::size_t{hop_blocks(all.interior)} * rhs() * sum_count);
   return shares();
 }
 

@@ -29,17 +29,20 @@ class GpuWilson {
             const std::optional<device::Patience>& patience, const OwnStream& stream);
 
   std::size_t half() const { return half_; }  // sites of a parity
+  unsigned rhs() const { return solve_.ground.rhs; }
+  std::size_t reals() const { return b_.size(); }  // of a field
   const SolveFields<T>& fields() const { return solve_; }
   const Lattice& lattice() const { return lattice_; }
   bool two_rows() const { return two_rows_; }
 
   // What follows is put on the stream; collective. A stage sends what it says, and needs that the halves of its `in` have
-  // been sent: by a stage before it, or by this.
+  // been sent: by a stage before it, or by one of these.
   void project(const T* field, bool odd, bool dagger);
   // Shares of the sums go to `partials`; returns how many, the same for every stage.
   unsigned run(const Stage<T>& stage, double* partials);
   unsigned shares() const;
   void update(const CgSteps* steps);
+  const Crossing<T>& crossing() const { return crossing_; }  // for those that are of two precisions
 
   std::int64_t bytes() const;  // this rank sends in one application
   std::string explain() const;

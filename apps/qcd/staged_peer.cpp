@@ -79,7 +79,7 @@ class StagedPeer : public Peer {
   std::string explain() const override { return on_host_->explain() + "by way of pinned host memory\n"; }
 
  private:
-  static constexpr std::size_t most_numbers = 64;
+  static constexpr std::size_t most_numbers = 512;  // eight for each of 64 right-hand sides
 
   std::unique_ptr<Peer> on_host_;
   PinnedArray<double> numbers_{most_numbers};

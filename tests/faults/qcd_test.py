@@ -103,10 +103,10 @@ class Arguments(QcdTest):
             return
         refuse("is for invert, dslash and pion; generate runs on the host", "generate", "--fabric", "cuda")
         refuse("--started-by kernel is for solving", "dslash", "--fabric", "cuda", "--started-by", "kernel")
-        for options in (("--no-even-odd",), ("--rhs", "2", "--together")):
-            refuse("on GPUs ", "invert", "--fabric", "cuda", *options)
-        refuse("does CG", "invert", "--fabric", "cuda", "--solver", "bicgstab", "--started-by", "kernel")
-        refuse("on GPUs mixed", "invert", "--fabric", "cuda", "--precision", "mixed", "--started-by", "graph")
+        refuse("on GPUs the operator is always even-odd", "invert", "--fabric", "cuda", "--no-even-odd")
+        kernel = ("invert", "--fabric", "cuda", "--started-by", "kernel")
+        refuse("does CG", *kernel, "--solver", "bicgstab")
+        refuse("has one right-hand side; several together are started by", *kernel, "--rhs", "2", "--together")
 
     def test_files_that_cannot_be_written_are_known_before_the_work(self):
         self.assert_refused("/nowhere/x: cannot be written", "generate", "-o", "/nowhere/x", "--sweeps", "100000000")

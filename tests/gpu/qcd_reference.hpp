@@ -21,23 +21,24 @@ inline Grid grid_of(const std::array<int, 4>& shape) {
               std::vector<bool>(dims, true));
 }
 
-inline Field<double> random_field(const Lattice& lattice, Sites sites) {
+inline Field<double> random_field(const Lattice& lattice, Sites sites, int rhs = 1) {
   Field<double> field;
   const Range range = lattice.range(sites);
   for (std::int64_t s = range.begin; s < range.end; ++s) {
     RandomStream random(3, Purpose::source, static_cast<std::uint64_t>(lattice.global_index(s)), 0, 0);
-    for (int i = 0; i < spinor_reals; ++i) field.push_back(random.gaussian());
+    for (int i = 0; i < rhs * spinor_reals; ++i) field.push_back(random.gaussian());
   }
   return field;
 }
 
 // By global site; sites that this rank does not have stay zero.
 inline std::vector<double> spread(const Lattice& lattice, Sites sites, const Field<double>& field) {
-  std::vector<double> all(static_cast<std::size_t>(lattice.global_volume()) * spinor_reals, 0);
   const Range range = lattice.range(sites);
+  const std::int64_t reals = static_cast<std::int64_t>(field.size()) / range.size();
+  std::vector<double> all(static_cast<std::size_t>(lattice.global_volume() * reals), 0);
   for (std::int64_t s = range.begin; s < range.end; ++s)
-    std::copy_n(field.begin() + (s - range.begin) * spinor_reals, spinor_reals,
-                all.begin() + lattice.global_index(s) * spinor_reals);
+    std::copy_n(field.begin() + (s - range.begin) * reals, reals,
+                all.begin() + lattice.global_index(s) * reals);
   return all;
 }
 
@@ -45,6 +46,13 @@ inline std::vector<double> spread(const Lattice& lattice, Sites sites, const Fie
 struct Reference {
   std::vector<double> applied, adjoint, solution, pion;
   int iterations = 0, by_bicgstab = 0;
+};
+
+// And with three right-hand sides in step.
+inline constexpr int several = 3;
+struct Together {
+  std::vector<double> applied, adjoint, solution;
+  int iterations = 0, by_bicgstab = 0, mixed = 0;
 };
 
 inline const Reference& reference() {
@@ -76,16 +84,50 @@ inline const Reference& reference() {
   return known;
 }
 
+inline const Together& reference_together() {
+  static const Together known = [] {
+    Together found;
+    World::run_threads(1, [&](World& world) {
+      const Lattice lattice(grid_of({1, 1, 1, 1}), global, 0);
+      Gauge gauge(world, lattice);
+      gauge.randomise(1);
+      const WilsonOptions wilson{.kappa = kappa, .rhs = several};
+      Wilson<double> d(world, gauge, wilson);
+      Field<double> out(d.shape().size());
+      d.apply(random_field(lattice, Sites::even, several), out, false);
+      found.applied = spread(lattice, Sites::even, out);
+      d.apply(random_field(lattice, Sites::even, several), out, true);
+      found.adjoint = spread(lattice, Sites::even, out);
+      InverterOptions options{.wilson = wilson, .solve = {.tolerance = tolerance}};
+      Field<double> x;
+      const auto iterations = [&] {
+        Inverter inverter(world, gauge, options);
+        x.assign(inverter.shape().size(), 0);
+        return inverter.invert(random_field(lattice, Sites::all, several), x).solution.iterations;
+      };
+      found.iterations = iterations();
+      found.solution = spread(lattice, Sites::all, x);
+      options.method = Method::bicgstab;
+      found.by_bicgstab = iterations();
+      options.method = Method::cg;
+      options.precision = Precision::mixed;
+      found.mixed = iterations();
+    });
+    return found;
+  }();
+  return known;
+}
+
 // The largest difference at this rank's sites.
 inline double difference(const Lattice& lattice, Sites sites, const Field<double>& field,
                          const std::vector<double>& known) {
   double largest = 0;
   const Range range = lattice.range(sites);
+  const std::int64_t reals = static_cast<std::int64_t>(field.size()) / range.size();
   for (std::int64_t s = range.begin; s < range.end; ++s) {
-    for (std::int64_t i = 0; i < spinor_reals; ++i) {
-      const double off =
-          std::abs(field[static_cast<std::size_t>((s - range.begin) * spinor_reals + i)] -
-                   known[static_cast<std::size_t>(lattice.global_index(s) * spinor_reals + i)]);
+    for (std::int64_t i = 0; i < reals; ++i) {
+      const double off = std::abs(field[static_cast<std::size_t>((s - range.begin) * reals + i)] -
+                                  known[static_cast<std::size_t>(lattice.global_index(s) * reals + i)]);
       if (!(off <= largest)) largest = off;
     }
   }

@@ -33,7 +33,6 @@ std::vector<Case> all_cases() {
        {std::array{1, 1, 1, 1}, {2, 1, 1, 1}, {1, 2, 1, 1}, {1, 1, 1, 2}, {1, 1, 2, 2}, {2, 1, 1, 2}}) {
     for (const Start start : {Start::host, Start::graph, Start::kernel}) {
       for (const Precision precision : {Precision::double_only, Precision::single_only, Precision::mixed}) {
-        if (precision == Precision::mixed && start != Start::kernel) continue;
         // Either way of storing links with every grid and start.
         const bool two_rows = (grid[0] + grid[3] + static_cast<int>(precision)) % 2 == 0;
         cases.push_back({grid, start, precision, two_rows ? Storage::two_rows : Storage::full});
@@ -55,6 +54,7 @@ TEST_P(QcdOnGpu, AgreesWithTheHost) {
     Gauge gauge(world, lattice);
     gauge.randomise(1);
     const SolveOptions solve{.tolerance = single ? 1e-5 : tolerance, .max_iterations = 500};
+    const double applied_to = one.precision == Precision::double_only ? 1e-13 : 2e-5;
     GpuInverter inverter(
         world, gauge,
         {.wilson = {.kappa = kappa, .storage = one.storage}, .precision = one.precision, .solve = solve},
@@ -63,7 +63,7 @@ TEST_P(QcdOnGpu, AgreesWithTheHost) {
     for (const bool dagger : {false, true}) {
       inverter.apply(random_field(lattice, Sites::even), out, dagger);
       const double off = difference(lattice, Sites::even, out, dagger ? known.adjoint : known.applied);
-      test::require(off < (single ? 2e-5 : 1e-13), "an application differs by {}", off);
+      test::require(off < applied_to, "an application differs by {}", off);
     }
     // Several times, because signals go on counting from solve to solve.
     for (int n = 0; n < 3; ++n) {
@@ -119,6 +119,54 @@ TEST(QcdOnGpus, SolvesByBicgstab) {
   }
 }
 
+// With coefficients of their own, one message a neighbour, by every method and in every precision.
+TEST(QcdOnGpus, SolvesSeveralRightHandSidesTogether) {
+  const Together& known = reference_together();
+  for (const std::array<int, 4> shape : {std::array{1, 1, 1, 1}, {1, 1, 1, 2}, {2, 1, 1, 2}}) {
+    const Grid grid = grid_of(shape);
+    const std::string failure = test::process_ranks("cuda")->run(grid.ranks(), [&](World& world) {
+      const Lattice lattice(grid, global, world.rank());
+      Gauge gauge(world, lattice);
+      gauge.randomise(1);
+      const auto solve = [&](Start start, Method method, Precision precision, int on_the_host) {
+        const bool single = precision == Precision::single_only;
+        GpuInverter inverter(world, gauge,
+                             {.wilson = {.kappa = kappa,
+                                         .storage = single ? Storage::full : Storage::two_rows,
+                                         .rhs = several},
+                              .method = method,
+                              .precision = precision,
+                              .solve = {.tolerance = single ? 1e-5 : tolerance, .max_iterations = 500}},
+                             start);
+        Field<double> out, x;
+        for (const bool dagger : {false, true}) {
+          inverter.apply(random_field(lattice, Sites::even, several), out, dagger);
+          const double off = difference(lattice, Sites::even, out, dagger ? known.adjoint : known.applied);
+          test::require(off < (precision == Precision::double_only ? 1e-13 : 2e-5),
+                        "an application differs by {}", off);
+        }
+        for (int n = 0; n < 2; ++n) {
+          const Inversion found = inverter.invert(random_field(lattice, Sites::all, several), x);
+          test::require(found.solution.converged && found.true_residuals.size() == several,
+                        "it did not converge: {} after {} iterations", fmt::join(found.true_residuals, " "),
+                        found.solution.iterations);
+          const double off = difference(lattice, Sites::all, x, known.solution);
+          test::require(off < (single ? 1e-3 : 1e-7), "the solution differs by {}", off);
+          test::require(single || std::abs(found.solution.iterations - on_the_host) <= 2,
+                        "{} iterations, {} on the host", found.solution.iterations, on_the_host);
+        }
+      };
+      for (const Start start : {Start::host, Start::graph}) {
+        solve(start, Method::cg, Precision::double_only, known.iterations);
+        solve(start, Method::cg, Precision::mixed, known.mixed);
+        solve(start, Method::bicgstab, Precision::double_only, known.by_bicgstab);
+      }
+      solve(Start::automatic, Method::cg, Precision::single_only, 0);
+    });
+    EXPECT_EQ(failure, "");
+  }
+}
+
 TEST(QcdOnGpus, MeasuresThePionOfTheHost) {
   const Reference& known = reference();
   for (const std::array<int, 4> shape : {std::array{1, 1, 1, 1}, {1, 1, 1, 2}}) {
@@ -127,13 +175,16 @@ TEST(QcdOnGpus, MeasuresThePionOfTheHost) {
       const Lattice lattice(grid, global, world.rank());
       Gauge gauge(world, lattice);
       gauge.randomise(1);
-      const InverterOptions options{.wilson = {.kappa = kappa}, .solve = {.tolerance = tolerance}};
-      GpuInverter inverter(world, gauge, options, Start::automatic);
-      const Pion found = measure_pion(
-          world, lattice, options, [&](const auto& source, auto& x) { return inverter.invert(source, x); });
-      for (std::size_t t = 0; t < known.pion.size(); ++t)
-        test::require(std::abs(found.correlator[t] / known.pion[t] - 1) < 1e-6,
-                      "at time {} it is {}, {} on the host", t, found.correlator[t], known.pion[t]);
+      for (const int rhs : {1, 12}) {
+        const InverterOptions options{.wilson = {.kappa = kappa, .rhs = rhs},
+                                      .solve = {.tolerance = tolerance}};
+        GpuInverter inverter(world, gauge, options, Start::automatic);
+        const Pion found = measure_pion(
+            world, lattice, options, [&](const auto& source, auto& x) { return inverter.invert(source, x); });
+        for (std::size_t t = 0; t < known.pion.size(); ++t)
+          test::require(std::abs(found.correlator[t] / known.pion[t] - 1) < 1e-6,
+                        "at time {} it is {}, {} on the host", t, found.correlator[t], known.pion[t]);
+      }
     });
     EXPECT_EQ(failure, "");
   }
@@ -162,12 +213,23 @@ TEST(QcdOnGpus, NoConvergenceIsSaid) {
     const Lattice lattice(grid_of({1, 1, 1, 2}), global, world.rank());
     Gauge gauge(world, lattice);
     gauge.exchange();
-    for (const Start start : {Start::host, Start::kernel}) {
+    struct Way {
+      Start start;
+      int rhs;
+      Precision precision;
+    };
+    for (const Way& way : {Way{Start::host, 1, Precision::double_only},
+                           {Start::kernel, 1, Precision::double_only},
+                           {Start::graph, several, Precision::double_only},
+                           {Start::graph, 1, Precision::mixed}}) {
       const SolveOptions solve{.tolerance = 1e-12, .max_iterations = 6};
-      GpuInverter inverter(world, gauge, {.wilson = {.kappa = 0.125, .antiperiodic = false}, .solve = solve},
-                           start);
+      GpuInverter inverter(world, gauge,
+                           {.wilson = {.kappa = 0.125, .antiperiodic = false, .rhs = way.rhs},
+                            .precision = way.precision,
+                            .solve = solve},
+                           way.start);
       Field<double> x;
-      const Inversion found = inverter.invert(random_field(lattice, Sites::all), x);
+      const Inversion found = inverter.invert(random_field(lattice, Sites::all, way.rhs), x);
       test::require(!found.solution.converged, "it converged");
       test::require(found.solution.iterations == 6, "{} iterations", found.solution.iterations);
       test::require(found.solution.history.size() == 6, "no history");

@@ -72,7 +72,7 @@ class Machine {
 
 class HostBlock {
  public:
-  static constexpr bool links_ahead = true;
+  static constexpr bool links_ahead = true, together = false;
 
   HostBlock(Machine& machine, int rank, int index)
       : machine_(machine),
@@ -121,14 +121,35 @@ class HostBlock {
     return totals_;
   }
 
+ protected:
+  std::vector<SiteThread> threads_;
+
  private:
   Machine& machine_;
   int rank_, index_;
   std::minstd_rand random_;
-  std::vector<SiteThread> threads_;
   ChunkRoom<float> single_;
   ChunkRoom<double> double_;
   double totals_[sum_count] = {};
+};
+
+// That takes several right-hand sides.
+class TogetherHostBlock : public HostBlock {
+ public:
+  static constexpr bool together = true;
+
+  TogetherHostBlock(Machine& machine, int rhs)
+      : HostBlock(machine, 0, 0), kept_(static_cast<std::size_t>(rhs)) {}
+
+  void keep_sums(Word rhs) {
+    for (SiteThread& thread : threads_)
+      for (Word i = 0; i < sum_count; ++i) kept_[rhs][i] += std::exchange(thread.sums[i], 0.0);
+  }
+  // Those of a right-hand side so far, which begin again at zero.
+  std::array<double, sum_count> total(Word rhs) { return std::exchange(kept_[rhs], {}); }
+
+ private:
+  std::vector<std::array<double, sum_count>> kept_;
 };
 
 device::Patience patience_of(std::vector<Word>& flags) {
@@ -145,11 +166,12 @@ device::Patience patience_of(std::vector<Word>& flags) {
 // Memory that a solve in one precision needs, with its pointers set but for the neighbours' lines.
 template <class T>
 struct Memory {
-  Memory(const Lattice& lattice, const GroundTables<T>& tables, double kappa)
+  Memory(const Lattice& lattice, const GroundTables<T>& tables, double kappa, Word rhs = 1)
       : half(static_cast<std::size_t>(lattice.volume()) / 2),
         lines(LineRoom<T>::lines(static_cast<std::size_t>(lattice.slots()))) {
-    for (auto& field : fields) field.assign(half * spinor_reals, 0);
+    for (auto& field : fields) field.assign(half * spinor_reals * rhs, 0);
     solve.ground = ground_of(tables);
+    solve.ground.rhs = rhs;
     for (const Word odd : {0U, 1U}) solve.chunks[odd] = chunks_of(tables, odd);
     solve.b = fields[0].data();
     T** const all[] = {&solve.x, &solve.r, &solve.odd, &solve.s, &solve.p, &solve.q, &solve.w};
@@ -199,46 +221,52 @@ std::vector<Outcome> run_blocks(Machine& machine, int rank, const F& body) {
 constexpr double kappa = 0.13;
 
 // A chunk at a time, with ghosts that the host's faces have brought.
-template <class T, int reals>
-void expect_the_hosts_hops(const Shape4& shape, const Extents& global) {
+template <class T, int reals, class MakeBlock>
+void expect_the_hosts_hops(const Shape4& shape, const Extents& global, int rhs, const MakeBlock& make_block) {
   const Storage storage = static_cast<Storage>(reals);
+  const auto all = static_cast<Word>(rhs);
   on_grid(shape, global, [&](World& world, const Lattice& lattice, Gauge& gauge) {
     const GroundTables<T> tables(gauge, storage, true);
-    const Ground<T> ground = ground_of(tables);
+    Ground<T> ground = ground_of(tables);
+    ground.rhs = all;
     const auto half = static_cast<std::size_t>(ground.half());
-    WilsonHop<T> hop(world, gauge, {.kappa = kappa, .storage = storage});
+    WilsonHop<T> hop(world, gauge, {.kappa = kappa, .storage = storage, .rhs = rhs});
     Machine machine(1, 1);
-    HostBlock block(machine, 0, 0);
+    auto block = make_block(machine);
     for (const bool odd : {false, true}) {
       for (const bool dagger : {false, true}) {
         const Sites target = odd ? Sites::odd : Sites::even, from = odd ? Sites::even : Sites::odd;
-        const Field<T> in = random_field<T>(lattice, from, 1, spinor_reals);
-        const Field<T> plus = random_field<T>(lattice, target, 1, spinor_reals, 8);
+        const Field<T> in = random_field<T>(lattice, from, rhs, spinor_reals);
+        const Field<T> plus = random_field<T>(lattice, target, rhs, spinor_reals, 8);
         Field<T> expected(in.size());
         hop.apply(target, in.data(), expected.data(), {.same = plus.data(), .a = 1, .b = T(-0.3)}, dagger);
         std::vector<T> in_units, plus_units, out(in.size());
         to_units(in, half, in_units);
         to_units(plus, half, plus_units);
         // The halves of `in`, out by the kernels' own projection and in by a chain.
-        Window<T> window = world.window<T>(2 * lattice.slots() * half_reals);
+        const std::int64_t half_sizes = half_reals * rhs;
+        Window<T> window = world.window<T>(2 * lattice.slots() * half_sizes);
         for (Word chunk = 0; chunk < ground.chunks(); ++chunk) {
           ChunkRoom<T>& room = block.template room<T>();
-          for (Word lane = 0; lane < chunk_sites && chunk * chunk_sites + lane < half; ++lane)
-            for (Word four = 0; four < 6; ++four)
-              put_four(room.spinors, chunk_sites, lane, four,
-                       four_at(in_units.data(), ground.half(), chunk * chunk_sites + lane, four));
           block.each([&](SiteThread& thread) { thread.here = neighbour_of(ground, chunk, !odd, thread); });
-          send_chunk<T, reals>(block, ground, room.spinors, chunk, !odd, dagger,
-                               WindowSink<T>{window.data()});
+          for (Word r = 0; r < all; ++r) {
+            const T* const one = field_of(in_units.data(), ground, r);
+            for (Word lane = 0; lane < chunk_sites && chunk * chunk_sites + lane < half; ++lane)
+              for (Word four = 0; four < 6; ++four)
+                put_four(room.spinors, chunk_sites, lane, four,
+                         four_at(one, ground.half(), chunk * chunk_sites + lane, four));
+            send_chunk<T, reals>(block, ground, room.spinors, chunk, !odd, dagger, r,
+                                 WindowSink<T>{window.data(), all});
+          }
         }
         if (!lattice.faces().empty()) {
           Chain chain = world.chain("halves");
           for (const Face& face : lattice.faces()) {
             const FaceGroup& group = ground.faces[odd ? 0 : 1][face.direction];
             const auto to = static_cast<std::int64_t>(group.to) + lattice.slots();
-            chain.put(window.on(face.neighbour).at(to * half_reals),
-                      window.at(std::int64_t{group.begin} * half_reals),
-                      tca::block(std::int64_t{group.count} * half_reals));
+            chain.put(window.on(face.neighbour).at(to * half_sizes),
+                      window.at(std::int64_t{group.begin} * half_sizes),
+                      tca::block(std::int64_t{group.count} * half_sizes));
             chain.expect(face.neighbour);
           }
           chain.commit();
@@ -251,8 +279,8 @@ void expect_the_hosts_hops(const Shape4& shape, const Extents& global) {
                              .factor = T(-0.3),
                              .to_odd = odd,
                              .dagger = dagger};
-        Hop<T, reals, HostBlock>(block, ground, stage, chunks_of(tables, odd ? 1 : 0))
-            .run(WindowGhosts<T>{window.data() + lattice.slots() * half_reals}, WindowSink<T>{});
+        Hop<T, reals, decltype(block)>(block, ground, stage, chunks_of(tables, odd ? 1 : 0))
+            .run(WindowGhosts<T>{window.data() + lattice.slots() * half_sizes}, WindowSink<T>{});
         Field<T> found;
         from_units(out, half, found);
         for (std::size_t i = 0; i < found.size(); ++i) ASSERT_EQ(found[i], expected[i]) << i << odd << dagger;
@@ -263,13 +291,23 @@ void expect_the_hosts_hops(const Shape4& shape, const Extents& global) {
 }
 
 TEST(QcdKernel, HopsAreTheHostsToTheBit) {
+  const auto one = [](Machine& machine) { return HostBlock(machine, 0, 0); };
   for (const Shape4& shape : {Shape4{1, 1, 1, 1}, {1, 1, 1, 2}, {2, 1, 2, 1}, {1, 4, 1, 1}}) {
-    const Extents global{4, 8, 4, 6};
-    expect_the_hosts_hops<double, 12>(shape, shape[3] == 2 ? Extents{4, 6, 4, 4} : global);
-    expect_the_hosts_hops<float, 18>(shape, shape[3] == 2 ? Extents{4, 6, 4, 4} : global);
+    const Extents global = shape[3] == 2 ? Extents{4, 6, 4, 4} : Extents{4, 8, 4, 6};
+    expect_the_hosts_hops<double, 12>(shape, global, 1, one);
+    expect_the_hosts_hops<float, 18>(shape, global, 1, one);
   }
-  expect_the_hosts_hops<double, 18>({2, 1, 1, 1}, {4, 4, 2, 2});
-  expect_the_hosts_hops<float, 12>({2, 1, 1, 1}, {4, 4, 2, 2});
+  expect_the_hosts_hops<double, 18>({2, 1, 1, 1}, {4, 4, 2, 2}, 1, one);
+  expect_the_hosts_hops<float, 12>({2, 1, 1, 1}, {4, 4, 2, 2}, 1, one);
+}
+
+TEST(QcdKernel, HopsTogetherAreTheHostsToTheBit) {
+  const auto three = [](Machine& machine) { return TogetherHostBlock(machine, 3); };
+  for (const Shape4& shape : {Shape4{1, 1, 1, 1}, {1, 1, 1, 2}, {2, 1, 2, 1}}) {
+    const Extents global = shape[3] == 2 ? Extents{4, 6, 4, 4} : Extents{4, 8, 4, 6};
+    expect_the_hosts_hops<double, 12>(shape, global, 3, three);
+    expect_the_hosts_hops<float, 18>(shape, global, 3, three);
+  }
 }
 
 TEST(QcdKernel, InteriorChunksHaveNoGhosts) {
@@ -320,7 +358,7 @@ struct Solved {
 // All ranks as threads, all their blocks as threads of theirs; twice in a row, so that exchanges go on counting.
 template <class Solver>
 void expect_solutions(const Shape4& shape, const Extents& global, int blocks, double tolerance,
-                      const Solver& solver, Method method = Method::cg) {
+                      const Solver& solver) {
   Machine machine(shape[0] * shape[1] * shape[2] * shape[3], blocks);
   on_grid(shape, global, [&](World& world, const Lattice& lattice, Gauge& gauge) {
     Wilson<double> d(world, gauge, {.kappa = kappa});
@@ -329,9 +367,7 @@ void expect_solutions(const Shape4& shape, const Extents& global, int blocks, do
     const Field<double> b = random_field<double>(lattice, Sites::even, 1, spinor_reals);
     Field<double> x;
     Field<double> expected(b.size(), 0);
-    const SolveOptions aim{.tolerance = tolerance, .max_iterations = 500};
-    const Solution host = method == Method::cg ? solve_cg(d, sums, b, expected, aim)
-                                               : solve_bicgstab(d, sums, b, expected, aim);
+    const Solution host = solve_cg(d, sums, b, expected, {.tolerance = tolerance, .max_iterations = 500});
     solver(world, lattice, gauge, machine, even_units(b, half),
            [&](const Outcome& outcome, const std::vector<double>& units) {
              from_units(units, half, x);
@@ -407,101 +443,243 @@ TEST(QcdKernel, SolvesInMixedPrecision) {
 }
 
 // One rank's solve as the host and graphs start it: stages, sums, what follows from them, an update, in turn.
-template <class Kept>
+template <class T, class Kept>
 struct StepByStep {
-  StepByStep(const Lattice& lattice, const Gauge& gauge, const std::vector<double>& b)
-      : tables(gauge, Storage::two_rows, true), memory(lattice, tables, kappa) {
+  StepByStep(const Lattice& lattice, const Gauge& gauge, const std::vector<T>& b, int rhs)
+      : tables(gauge, Storage::two_rows, true),
+        memory(lattice, tables, kappa, static_cast<Word>(rhs)),
+        block(machine, rhs),
+        steps(static_cast<std::size_t>(rhs)),
+        history(steps.size(), std::vector<double>(most)) {
     memory.fields[0] = b;
-    steps.tolerance = tolerance;
-    steps.most = 500;
+    for (Kept& one : steps) {
+      one.tolerance = tolerance;
+      one.update_at = update_at;
+      one.most = most;
+    }
   }
 
-  void run(const Stage<double>& stage) {
-    Hop<double, 12, HostBlock>(block, f.ground, stage, f.chunks[stage.to_odd ? 1 : 0])
-        .run(WindowGhosts<double>{}, WindowSink<double>{});
+  void run(const Stage<T>& stage) {
+    Hop<T, 12, TogetherHostBlock>(block, f.ground, stage, f.chunks[stage.to_odd ? 1 : 0])
+        .run(WindowGhosts<T>{}, WindowSink<T>{});
   }
-  void apply(const double* in, double* out) {
+  void apply(const T* in, T* out) {
     run({.in = in, .out = f.odd, .to_odd = true});
     run({.in = f.odd, .out = out, .plus = in, .factor = -f.kappa2});
+  }
+  // act(right-hand side, its fields)
+  template <class Do>
+  void each(const Do& act) {
+    for (Word r = 0; r < f.ground.rhs; ++r) act(r, fields_of(f, r));
+  }
+  // act(place, four)
+  template <class Do>
+  void each_four(const Do& act) const {
+    for (Word place = 0; place < f.ground.half(); ++place)
+      for (Word four = 0; four < 6; ++four) act(place, four);
   }
   template <class Do>
   void each_number(const Do& act) const {
     for (Word i = 0; i < numbers_of(f); ++i) act(i);
   }
+  void update() {
+    each([&](Word r, const SolveFields<T>& one) {
+      const Kept& own = steps[r];
+      each_four([&](Word place, Word four) {
+        step_of(one, one.ground.half(), place, four, static_cast<T>(own.alpha), static_cast<T>(own.beta),
+                own.p_stays);
+      });
+    });
+  }
+  bool over() const {
+    return std::all_of(steps.begin(), steps.end(), [](const Kept& one) { return one.over; });
+  }
 
-  static constexpr double tolerance = 1e-10;
-  GroundTables<double> tables;
-  Memory<double> memory;
-  const SolveFields<double>& f = memory.solve;
+  static constexpr double tolerance = 1e-10, update_at = 0.1;
+  static constexpr int most = 500;
+  GroundTables<T> tables;
+  Memory<T> memory;
+  const SolveFields<T>& f = memory.solve;
   Machine machine{1, 1};
-  HostBlock block{machine, 0, 0};
-  Kept steps;
-  std::vector<double> history = std::vector<double>(500);
+  TogetherHostBlock block;
+  std::vector<Kept> steps;
+  std::vector<std::vector<double>> history;
 };
 
-template <class Kept, class Begin, class Step>
-void expect_solution_step_by_step(Method method, const Begin& begin, const Step& step) {
-  Machine machine(1, 1);
-  const auto solver = [&](World&, const Lattice& lattice, const Gauge& gauge, Machine&,
-                          const std::vector<double>& b, const auto& check) {
-    StepByStep<Kept> solve(lattice, gauge, b);
-    begin(solve);
-    const std::vector<double>& x = solve.memory.fields[1];
-    // More steps than are needed change nothing.
-    std::vector<double> converged;
-    for (int extra = 0; extra < 3;) {
-      step(solve);
-      if (!solve.steps.over) continue;
-      if (++extra == 1) converged = x;
-      ASSERT_EQ(x, converged);
+// A solve on one rank; `body` gets b in units, leaves x in units, and returns the Steps with which it ended.
+template <class Body>
+void expect_the_hosts_solution(int rhs, const Body& body, Method method = Method::cg, bool mixed = false) {
+  on_grid({1, 1, 1, 1}, {4, 4, 4, 4}, [&](World& world, const Lattice& lattice, Gauge& gauge) {
+    constexpr double tolerance = StepByStep<double, CgSteps>::tolerance;
+    Wilson<double> d(world, gauge, {.kappa = kappa, .rhs = rhs});
+    Wilson<float> single(world, gauge, {.kappa = kappa, .rhs = rhs});
+    Sums sums(world, 10 * rhs);
+    const auto half = static_cast<std::size_t>(lattice.volume()) / 2;
+    Field<double> b = random_field<double>(lattice, Sites::even, rhs, spinor_reals);
+    // Of several the first is over at once, and stays so while others go on.
+    for (std::size_t i = 0; rhs > 1 && i < b.size(); ++i)
+      if (i / spinor_reals % static_cast<std::size_t>(rhs) == 0) b[i] = 0;
+    Field<double> expected(b.size(), 0), x;
+    const SolveOptions aim{.tolerance = tolerance, .max_iterations = 500};
+    const Solution host = mixed                  ? solve_cg_mixed(d, single, sums, b, expected, aim)
+                          : method == Method::cg ? solve_cg(d, sums, b, expected, aim)
+                                                 : solve_bicgstab(d, sums, b, expected, aim);
+    std::vector<double> units, found;
+    to_units(b, half, units);
+    const std::vector<Steps> last = body(lattice, gauge, units, found);
+    from_units(found, half, x);
+    ASSERT_EQ(last.size(), static_cast<std::size_t>(rhs));
+    int iterations = 0;
+    for (const Steps& one : last) {
+      iterations = std::max(iterations, one.iterations);
+      EXPECT_LE(std::sqrt(one.relative(one.r2)), tolerance);
+      EXPECT_EQ(one.updates, last[0].updates);
     }
-    const Kept& last = solve.steps;
-    check({.iterations = last.iterations, .b2 = last.b2, .r2 = last.r2, .good = true}, x);
-  };
-  expect_solutions({1, 1, 1, 1}, {4, 4, 4, 4}, 1, StepByStep<Kept>::tolerance, solver, method);
+    EXPECT_NEAR(iterations, host.iterations, mixed ? 2 : 1);
+    EXPECT_NEAR(last[0].updates, host.updates, 1);
+    for (const double residual : true_residuals(d, sums, b, x)) EXPECT_LE(residual, 1.01 * tolerance);
+    double off = 0;
+    for (std::size_t i = 0; i < x.size(); ++i) off = std::max(off, std::abs(x[i] - expected[i]));
+    EXPECT_LE(off, 1e-8);
+  });
 }
 
-TEST(QcdKernel, SolvesStepByStep) {
-  const auto end_step = [](StepByStep<CgSteps>& cg) {
-    decide(cg.steps, cg.block.total(), cg.history.data());
-    const Word sites = cg.f.ground.half();
-    for (Word place = 0; place < sites; ++place)
-      for (Word four = 0; four < 6; ++four) step_of(cg.f, sites, place, four, cg.steps.alpha, cg.steps.beta);
+template <class Kept, class Begin, class Step>
+void expect_solution_step_by_step(int rhs, Method method, const Begin& begin, const Step& step) {
+  const auto solve = [&](const Lattice& lattice, const Gauge& gauge, const std::vector<double>& b,
+                         std::vector<double>& x) {
+    StepByStep<double, Kept> one(lattice, gauge, b, rhs);
+    begin(one);
+    // More steps than are needed change nothing.
+    for (int extra = 0; extra < 3;) {
+      step(one);
+      if (!one.over()) continue;
+      if (++extra == 1) x = one.memory.fields[1];
+      EXPECT_EQ(one.memory.fields[1], x);
+    }
+    return std::vector<Steps>(one.steps.begin(), one.steps.end());
+  };
+  expect_the_hosts_solution(rhs, solve, method);
+}
+
+void expect_cg_step_by_step(int rhs) {
+  using Cg = StepByStep<double, CgSteps>;
+  const auto end_step = [](Cg& cg) {
+    cg.each(
+        [&](Word r, const auto&) { decide(cg.steps[r], cg.block.total(r).data(), cg.history[r].data()); });
+    cg.update();
   };
   expect_solution_step_by_step<CgSteps>(
-      Method::cg,
-      [&](StepByStep<CgSteps>& cg) {
+      rhs, Method::cg,
+      [&](Cg& cg) {
         for (Word n = 0; n < 2; ++n) cg.run(residual_stage(cg.f, n, true));
         for (Word n = 0; n < 2; ++n) cg.run(normal_stage(cg.f, n, false));
         end_step(cg);
       },
-      [&](StepByStep<CgSteps>& cg) {
+      [&](Cg& cg) {
         for (Word n = 0; n < 4; ++n) cg.run(iteration_stage(cg.f, n));
         end_step(cg);
       });
 }
 
-TEST(QcdKernel, SolvesByBicgstabStepByStep) {
-  using Bicgstab = StepByStep<BicgstabSteps>;
+void expect_bicgstab_step_by_step(int rhs) {
+  using Bicgstab = StepByStep<double, BicgstabSteps>;
+  using Fields = SolveFields<double>;
   expect_solution_step_by_step<BicgstabSteps>(
-      Method::bicgstab,
-      [](Bicgstab& one) {
-        for (Word n = 0; n < 2; ++n) one.run(residual_stage(one.f, n, false));
-        begin(one.steps, one.block.total());
-        one.each_number([&](Word i) { first_direction(one.f, i); });
+      rhs, Method::bicgstab,
+      [](Bicgstab& all) {
+        for (Word n = 0; n < 2; ++n) all.run(residual_stage(all.f, n, false));
+        all.each([&](Word r, const Fields& f) {
+          begin(all.steps[r], all.block.total(r).data());
+          all.each_number([&](Word i) { first_direction(f, i); });
+        });
       },
-      [](Bicgstab& one) {
-        one.apply(one.f.p, one.f.q);
-        std::array<double, overlap_sum_count> overlap{};
-        std::array<double, residual_sum_count> residual{};
-        one.each_number([&](Word i) { add_overlap(one.f, i, overlap.data()); });
-        decide_half(one.steps, overlap.data());
-        if (one.steps.moves) one.each_number([&](Word i) { half_step(one.f, one.steps, i); });
-        one.apply(one.f.r, one.f.w);
-        one.each_number([&](Word i) { add_residual(one.f, i, residual.data()); });
-        decide(one.steps, residual.data(), one.history.data());
-        if (one.steps.moves) one.each_number([&](Word i) { whole_step(one.f, one.steps, i); });
+      [](Bicgstab& all) {
+        all.apply(all.f.p, all.f.q);
+        all.each([&](Word r, const Fields& f) {
+          std::array<double, overlap_sum_count> overlap{};
+          all.each_number([&](Word i) { add_overlap(f, i, overlap.data()); });
+          decide_half(all.steps[r], overlap.data());
+          if (all.steps[r].moves) all.each_number([&](Word i) { half_step(f, all.steps[r], i); });
+        });
+        all.apply(all.f.r, all.f.w);
+        all.each([&](Word r, const Fields& f) {
+          std::array<double, residual_sum_count> residual{};
+          all.each_number([&](Word i) { add_residual(f, i, residual.data()); });
+          decide(all.steps[r], residual.data(), all.history[r].data());
+          if (all.steps[r].moves) all.each_number([&](Word i) { whole_step(f, all.steps[r], i); });
+        });
       });
+}
+
+TEST(QcdKernel, SolvesStepByStep) {
+  expect_cg_step_by_step(1);
+  expect_bicgstab_step_by_step(1);
+}
+
+TEST(QcdKernel, SolvesTogetherStepByStep) {
+  expect_cg_step_by_step(3);
+  expect_bicgstab_step_by_step(3);
+}
+
+// The host looks an iteration late, as it does on GPUs.
+void expect_mixed_step_by_step(int rhs) {
+  const auto solve = [&](const Lattice& lattice, const Gauge& gauge, const std::vector<double>& b,
+                         std::vector<double>& x) {
+    StepByStep<double, CgSteps> exact(lattice, gauge, b, rhs);
+    StepByStep<float, CgSteps> search(lattice, gauge, {}, rhs);
+    std::vector<CgSteps>& steps = search.steps;
+    const auto end_step = [&](const auto& first, const auto& second) {
+      search.each([&](Word r, const auto&) {
+        auto sums = search.block.total(r);
+        const auto more = exact.block.total(r);
+        for (std::size_t i = 0; i < sum_count; ++i) sums[i] += more[i];
+        first(steps[r], sums.data());
+      });
+      const Progress progress = progress_of(steps.data(), static_cast<Word>(rhs));
+      search.each([&](Word r, const auto&) { second(steps[r], progress, search.history[r].data()); });
+      search.update();
+    };
+    const auto update = [&] {
+      exact.each([&](Word r, const SolveFields<double>& d) {
+        const SolveFields<float> f = fields_of(search.f, r);
+        exact.each_four([&](Word place, Word four) {
+          take_in(f, d, place, four, four_at(f.x, f.ground.half(), place, four));
+        });
+      });
+      for (Word n = 0; n < 2; ++n) exact.run(residual_stage(exact.f, n, false));
+      exact.each([&](Word r, const SolveFields<double>& d) {
+        exact.each_four([&](Word place, Word four) { hand_over(fields_of(search.f, r), d, place, four); });
+      });
+      for (Word n = 0; n < 2; ++n) search.run(normal_stage(search.f, n, false));
+      end_step(renew, go_on);
+    };
+    const auto step = [&] {
+      for (Word n = 0; n < 4; ++n) search.run(iteration_stage(search.f, n));
+      end_step(propose, settle);
+    };
+    update();
+    bool was_due = false;
+    for (int extra = 0; extra < 3;) {
+      step();
+      if (std::exchange(was_due, steps[0].due)) {
+        const std::vector<float> stood = search.memory.fields[1];
+        update();
+        was_due = false;
+        EXPECT_EQ(std::count(search.memory.fields[1].begin(), search.memory.fields[1].end(), 0.0F),
+                  static_cast<std::ptrdiff_t>(stood.size()));
+      }
+      if (search.over() && ++extra == 1) x = exact.memory.fields[1];
+    }
+    EXPECT_EQ(exact.memory.fields[1], x);
+    return std::vector<Steps>(steps.begin(), steps.end());
+  };
+  expect_the_hosts_solution(rhs, solve, Method::cg, true);
+}
+
+TEST(QcdKernel, SolvesInMixedPrecisionStepByStep) {
+  expect_mixed_step_by_step(1);
+  expect_mixed_step_by_step(3);
 }
 
 TEST(QcdKernel, StepsEndWhereTheyShould) {
@@ -533,6 +711,61 @@ TEST(QcdKernel, StepsEndWhereTheyShould) {
   EXPECT_TRUE(lost.over) << "a residual that is no number will not become one";
 }
 
+TEST(QcdKernel, AnUpdateIsDueByTheLargestResidual) {
+  std::array<CgSteps, 2> both;
+  std::array<double, 4> history[2] = {};
+  const auto each = [&](const auto& first, const auto& second) {
+    for (const std::size_t r : {0U, 1U}) first(r);
+    const Progress progress = progress_of(both.data(), 2);
+    for (const std::size_t r : {0U, 1U}) second(r, progress);
+  };
+  const auto update = [&](double s2, double r2) {
+    const double sums[sum_count] = {s2, 0, r2, 4, 0};
+    each([&](std::size_t r) { renew(both[r], sums); },
+         [&](std::size_t r, const Progress& progress) { go_on(both[r], progress, history[r].data()); });
+  };
+  // |q|^2 = 1, s.w = 0, |w|^2 = 4: alpha is |s|^2, and |r|^2 falls by its square.
+  const auto iterate = [&](std::array<double, 2> s2, std::array<double, 2> r2) {
+    each(
+        [&](std::size_t r) {
+          const double sums[sum_count] = {1, 0, 4, s2[r], r2[r]};
+          propose(both[r], sums);
+        },
+        [&](std::size_t r, const Progress& progress) { settle(both[r], progress, history[r].data()); });
+  };
+  for (CgSteps& one : both) {
+    one.tolerance = 0.01;
+    one.update_at = 0.5;
+    one.most = 4;
+  }
+  update(9, 4);
+  EXPECT_EQ((std::array{both[0].r2, both[0].beta, both[0].highest}), (std::array{4.0, 0.0, 1.0}));
+  EXPECT_FALSE(both[0].due || both[0].over || both[0].p_stays);
+  EXPECT_EQ(both[0].updates, 0);
+  // One has fallen by more than asked for, the other has not.
+  iterate({1, 1}, {1.5, 4});
+  EXPECT_FALSE(both[0].due || both[0].p_stays);
+  EXPECT_EQ((std::array{both[0].r2, both[1].r2, both[1].alpha}), (std::array{0.5, 3.0, 1.0}));
+  iterate({1.5, 1.5}, {0.5 + 2.25, 3});
+  EXPECT_TRUE(both[0].due && both[1].due && both[0].p_stays);
+  EXPECT_EQ(both[1].alpha, 1.5) << "the step is made";
+  EXPECT_EQ(both[1].iterations, 1) << "but it counts with the update";
+  const std::array<CgSteps, 2> before = both;
+  iterate({7, 7}, {7, 7});
+  EXPECT_EQ((std::array{both[0].alpha, both[0].beta, both[0].s2, both[0].r2}),
+            (std::array{0.0, 0.0, before[0].s2, before[0].r2}))
+      << "until then nothing moves";
+  EXPECT_TRUE(both[0].due && both[0].p_stays);
+  update(3, 0.0003);
+  EXPECT_EQ(both[1].beta, 3 / 1.5);
+  EXPECT_EQ((std::pair{both[1].iterations, both[1].updates}), (std::pair{2, 1}));
+  EXPECT_EQ((std::array{both[1].alpha, both[1].highest, history[1][1]}),
+            (std::array{0.0, 0.000075, 0.000075}));
+  EXPECT_TRUE(both[0].over && both[1].over && !both[0].due && !both[0].p_stays);
+  iterate({7, 7}, {7, 7});
+  EXPECT_TRUE(both[0].p_stays && both[0].over && both[0].iterations == 2) << "it is over";
+}
+
 TEST(QcdStart, IsChosenByTheSizeOfAHop) {
   // 8^4 on one GPU, 16^4 on one and on two, 32^4 on two; mixed precision.
   const InverterOptions cg, mixed{.precision = Precision::mixed}, bicgstab{.method = Method::bicgstab};
@@ -543,6 +776,8 @@ TEST(QcdStart, IsChosenByTheSizeOfAHop) {
   EXPECT_EQ(chosen_start(mixed, 524'288, true, true), Start::kernel);
   EXPECT_EQ(chosen_start(bicgstab, 4'096, true, true), Start::graph);
   EXPECT_EQ(chosen_start(cg, 4'096, true, false), Start::graph);
+  EXPECT_EQ(chosen_start(mixed, 4'096, true, false), Start::graph);
+  EXPECT_EQ(chosen_start({.wilson = {.rhs = 2}}, 4'096, false, true), Start::graph);
   for (const Start one : {Start::automatic, Start::host, Start::graph, Start::kernel})
     EXPECT_EQ(start_named(name_of(one)), one);
   EXPECT_THROW(start_named("engine"), Error);
@@ -552,11 +787,12 @@ TEST(QcdStart, RefusesWhatIsNotDoneOnGpus) {
   InverterOptions options;
   check_on_gpus(options, Start::automatic);
   options.precision = Precision::mixed;
-  check_on_gpus(options, Start::kernel);
-  EXPECT_THROW(check_on_gpus(options, Start::graph), Error);
+  for (const Start start : {Start::host, Start::graph, Start::kernel}) check_on_gpus(options, start);
   options.method = Method::bicgstab;
   options.precision = Precision::double_only;
   EXPECT_THROW(check_on_gpus(options, Start::kernel), Error);
+  check_on_gpus({.wilson = {.rhs = 64}}, Start::graph);
+  EXPECT_THROW(check_on_gpus({.wilson = {.rhs = 65}}, Start::graph), Error);
   EXPECT_THROW(check_on_gpus({.wilson = {.rhs = 2}}, Start::kernel), Error);
   EXPECT_THROW(check_on_gpus({.wilson = {.even_odd = false}}, Start::kernel), Error);
 }
@@ -574,7 +810,7 @@ TEST(QcdKernel, GivesUpOnANeighbourThatDoesNotCome) {
     const LineGhosts<double> ghosts{room, 1};
     SiteThread thread{.warp = 3, .here = ~7};
     ChunkRoom<double> chunk_room;
-    ghosts.bring(chunk_room, ground, {.to_odd = true}, thread);
+    ghosts.bring(chunk_room, ground, {.to_odd = true}, 0, thread);
     EXPECT_FALSE(thread.good);
     EXPECT_EQ(flags[1], 1U);
     EXPECT_EQ(flags[16 + 5], 1U) << "it does not say for whom it waited";

@@ -31,7 +31,6 @@ struct Side {
 struct Sides {
   Sides(World& world, const qcd::Gauge& gauge, const QcdOptions& options, qcd::Start start) {
     qcd::InverterOptions how = inverter_options(options);
-    how.wilson.rhs = 1;
     all.push_back({std::nullopt, std::make_unique<qcd::GpuInverter>(world, gauge, how, start), {}});
     if (!options.compare) return;
     const auto add = [&](const char* name, qcd::Start by, auto make_peer) {
@@ -67,6 +66,11 @@ double slowest(World& world, double mine) {
   return *std::max_element(all.begin(), all.end());
 }
 
+qcd::Shape shape_of(const qcd::Lattice& lattice, const QcdOptions& options) {
+  return {static_cast<std::size_t>(lattice.volume()),
+          static_cast<std::size_t>(inverter_options(options).wilson.rhs), qcd::spinor_reals};
+}
+
 // Collective.
 void describe(World& world, const qcd::GpuInverter& inverter, QcdPace& pace) {
   const bench::gpu::Machine machine = bench::gpu::machine(world);
@@ -76,10 +80,12 @@ void describe(World& world, const qcd::GpuInverter& inverter, QcdPace& pace) {
   pace.libraries = {{"cuda", machine.cuda}, {"driver", driver}};
 }
 
-QcdPace pace_of(World& world, const Side& side, double flops) {
+// Of so many applications to one right-hand side.
+QcdPace pace_of(World& world, const Side& side, std::size_t applications) {
   QcdPace pace{.samples_us = side.samples};
   describe(world, *side.inverter, pace);
   pace.median_us = quantile(pace.samples_us, 0.5);
+  const double flops = static_cast<double>(applications) * side.inverter->flops();
   if (pace.median_us > 0) pace.gflops = flops / pace.median_us * 1e-3;
   for (const std::int64_t one : world.all_gather(side.inverter->bytes())) pace.bytes += one;
   pace.peer = side.peer;
@@ -103,11 +109,12 @@ bool measure_inversion_on_gpus(World& world, const qcd::Gauge& gauge, const QcdS
   const QcdOptions& options = setting.options;
   const bool first = world.rank() == 0;
   Sides sides(world, gauge, options, qcd::start_named(options.started_by));
-  const qcd::Shape whole{static_cast<std::size_t>(gauge.lattice().volume()), 1, qcd::spinor_reals};
+  const qcd::Shape whole = shape_of(gauge.lattice(), options);
   const qcd::GpuInverter& own = *sides.all[0].inverter;
   if (first) fmt::print("started   by {}: {}\n", qcd::name_of(own.start()), own.reason());
   bool converged = true;
-  for (int n = 0; n < options.rhs; ++n) {
+  const int solves = options.together ? 1 : options.rhs;
+  for (int n = 0; n < solves; ++n) {
     const qcd::Field<double> source =
         random_qcd_source(gauge.lattice(), whole, options.seed, static_cast<std::uint64_t>(n));
     std::vector<qcd::Inversion> inversions;
@@ -118,7 +125,7 @@ bool measure_inversion_on_gpus(World& world, const qcd::Gauge& gauge, const QcdS
     for (int turn = 0; turn < slopes; ++turn)
       for (Side& side : sides.all) side.samples.push_back(slope(world, side, source, options.tolerance));
     std::vector<QcdPace> paces;
-    for (const Side& side : sides.all) paces.push_back(pace_of(world, side, 2 * side.inverter->flops()));
+    for (const Side& side : sides.all) paces.push_back(pace_of(world, side, 2 * whole.rhs));
     for (std::size_t k = 0; k < paces.size(); ++k) {
       converged = converged && inversions[k].solution.converged;
       if (!first) continue;
@@ -136,7 +143,7 @@ void measure_operator_on_gpus(World& world, const qcd::Gauge& gauge, const QcdSe
   constexpr int batch = 200;
   const QcdOptions& options = setting.options;
   Sides sides(world, gauge, options, options.started_by == "host" ? qcd::Start::host : qcd::Start::graph);
-  const qcd::Shape whole{static_cast<std::size_t>(gauge.lattice().volume()), 1, qcd::spinor_reals};
+  const qcd::Shape whole = shape_of(gauge.lattice(), options);
   const qcd::Field<double> source = random_qcd_source(gauge.lattice(), whole, options.seed, 0);
   // The first batch of each is not counted.
   for (Side& side : sides.all) side.inverter->applications_us(source, batch);
@@ -148,7 +155,7 @@ void measure_operator_on_gpus(World& world, const qcd::Gauge& gauge, const QcdSe
     }
   }
   std::vector<QcdPace> paces;
-  for (const Side& side : sides.all) paces.push_back(pace_of(world, side, side.inverter->flops()));
+  for (const Side& side : sides.all) paces.push_back(pace_of(world, side, whole.rhs));
   if (world.rank() != 0) return;
   print_dslash(setting, paces[0]);
   for (std::size_t k = 1; k < paces.size(); ++k) print_peer(paces[0], paces[k], "apply", false);

@@ -41,7 +41,7 @@ Record record(const QcdSetting& setting, const QcdPace& pace, const std::string&
   if (options.fabric == "sim") record.model = net::read_machine(route::machine_name(options.machine)).title;
   record.extra = {{"extents", setting.extents},     {"kappa", options.kappa},
                   {"precision", options.precision}, {"even_odd", !options.no_even_odd},
-                  {"link_reals", options.links},    {"rhs", options.together ? options.rhs : 1},
+                  {"link_reals", options.links},    {"rhs", inverter_options(options).wilson.rhs},
                   {"gflops", rounded(pace.gflops)}, {"plaquette", setting.averages.plaquette}};
   if (pace.gpus.empty()) {
     record.extra["operator_us"] = rounded(pace.operator_us);

@@ -1,0 +1,125 @@
+// Iterations that the host or a graph starts: what they keep on the device for each right-hand side, and what follows from the
+// sums. The same source runs on the host, for its tests.
+#pragma once
+
+#include "qcd/gpu_solve.hpp"
+
+namespace tca::qcd {
+
+// Whatever the method. In mixed precision all right-hand sides count alike, and who is over may be under way again.
+struct Steps {
+  double tolerance = 0, update_at = 0;
+  double b2 = 0, r2 = 0, bound = 0;
+  int iterations = 0, most = 0;
+  int updates = 0;   // of the residual in double
+  bool due = false;  // one is, and nothing moves before it
+  bool over = false;
+
+  TCA_DEVICE void begin(double b_squared, double r_squared) {
+    b2 = b_squared;
+    r2 = r_squared;
+    bound = tolerance * tolerance * b2;
+    look();
+  }
+  // An iteration has ended with this residual.
+  TCA_DEVICE void count(double r_squared, double* history) {
+    r2 = r_squared;
+    history[iterations++] = relative(r2);
+    look();
+  }
+  TCA_DEVICE double relative(double r_squared) const { return b2 > 0 ? r_squared / b2 : r_squared; }
+
+ private:
+  TCA_DEVICE void look() { over = iterations >= most || r2 <= bound || !is_finite(r2); }
+};
+
+struct CgSteps : Steps {
+  double alpha = 0, beta = 0;
+  bool first = true;
+  // In mixed precision: |s|^2 before the step, 0 where none was made, |r|^2 behind it, and the largest relative residual of all
+  // right-hand sides, squared, at the last update.
+  double s2 = 0, next = 0, highest = 0;
+  bool moves = false;
+  bool p_stays = false;
+};
+
+// After the sums of an iteration, or, the first time, of a residual and its normal one. Once it is over nothing moves on.
+TCA_DEVICE void decide(CgSteps& steps, const double* sums, double* history) {
+  steps.alpha = steps.beta = 0;
+  if (steps.first) {
+    steps.first = false;
+    steps.begin(sums[3], sums[2]);
+  } else if (!steps.over) {
+    const Coefficients now = coefficients(sums);
+    steps.alpha = now.alpha;
+    steps.beta = now.beta;
+    steps.count(now.r2, history);
+  }
+}
+
+// Mixed precision, by the host's rule: the largest residual says when it is computed anew, for all right-hand sides at once. The
+// device finds that an update is due; x, r and s have moved on then, p has not, and what iterations follow change nothing until
+// the host has put the update on the stream. So does who is over.
+
+// After the sums of an iteration: the step of one right-hand side.
+TCA_DEVICE void propose(CgSteps& steps, const double* sums) {
+  steps.alpha = steps.beta = 0;
+  steps.next = steps.r2;
+  steps.moves = !steps.over && !steps.due;
+  steps.p_stays = !steps.moves;
+  if (!steps.due) steps.s2 = 0;
+  if (!steps.moves) return;
+  const Coefficients now = coefficients(sums);
+  steps.alpha = now.alpha;
+  steps.beta = now.beta;
+  steps.s2 = now.s2;
+  steps.next = now.r2;
+}
+
+// Of all of them.
+struct Progress {
+  double largest = 0;  // relative residual, squared
+  bool moves = false;
+};
+TCA_DEVICE Progress progress_of(const CgSteps* all, Word rhs) {
+  Progress progress;
+  for (Word r = 0; r < rhs; ++r) {
+    const double now = all[r].relative(all[r].next);
+    if (!(now <= progress.largest)) progress.largest = now;
+    progress.moves = progress.moves || all[r].moves;
+  }
+  return progress;
+}
+
+// And then each goes on, or waits for an update.
+TCA_DEVICE void settle(CgSteps& steps, const Progress& progress, double* history) {
+  if (!progress.moves) return;
+  steps.due = progress.largest < steps.update_at * steps.update_at * steps.highest ||
+              progress.largest <= steps.tolerance * steps.tolerance;
+  if (steps.due) {
+    steps.p_stays = true;
+  } else {
+    steps.count(steps.next, history);
+  }
+}
+
+// After the sums of a new residual and its normal one, with which a solve begins, too: p turns, from where it was.
+TCA_DEVICE void renew(CgSteps& steps, const double* sums) {
+  steps.alpha = 0;
+  steps.beta = steps.s2 > 0 ? sums[0] / steps.s2 : 0;
+  steps.p_stays = false;
+  steps.next = sums[2];
+  if (steps.first) steps.begin(sums[3], sums[2]);
+}
+TCA_DEVICE void go_on(CgSteps& steps, const Progress& progress, double* history) {
+  steps.highest = progress.largest;
+  steps.due = false;
+  if (steps.first) {
+    steps.first = false;
+  } else {
+    ++steps.updates;
+    steps.count(steps.next, history);
+  }
+}
+
+}  // namespace tca::qcd

@@ -1,0 +1,92 @@
+// Reliable updates between the iterations of a solve in single precision, a kernel a step.
+#include "qcd/gpu_block.cuh"
+
+namespace tca::qcd {
+namespace {
+
+__global__ void settle_kernel(CgSteps* steps, const double* totals, const History history) {
+  CgSteps& own = steps[threadIdx.x];
+  propose(own, totals + threadIdx.x * sum_count);
+  __syncthreads();
+  const Progress progress = progress_of(steps, blockDim.x);
+  __syncthreads();
+  settle(own, progress, history.of(threadIdx.x));
+}
+
+__global__ void go_on_kernel(CgSteps* steps, const double* totals, const History history) {
+  CgSteps& own = steps[threadIdx.x];
+  renew(own, totals + threadIdx.x * sum_count);
+  __syncthreads();
+  const Progress progress = progress_of(steps, blockDim.x);
+  __syncthreads();
+  go_on(own, progress, history.of(threadIdx.x));
+}
+
+template <int reals>
+__global__ void __launch_bounds__(block_threads)
+    take_in_kernel(const __grid_constant__ SolveFields<float> searches,
+                   const __grid_constant__ SolveFields<double> exacts,
+                   const __grid_constant__ Crossing<double> crossing) {
+  SiteBlock block(nullptr);
+  const SolveFields<float> search = fields_of(searches, blockIdx.y);
+  const SolveFields<double> exact = fields_of(exacts, blockIdx.y);
+  pass<double, reals>(
+      block, exacts.ground, exacts.chunks[0], crossing, false, false, [&](Word place, Word four) {
+        return take_in(search, exact, place, four, four_at(search.x, searches.ground.half(), place, four));
+      });
+}
+
+template <int reals>
+__global__ void __launch_bounds__(block_threads)
+    hand_over_kernel(const __grid_constant__ SolveFields<float> searches,
+                     const __grid_constant__ SolveFields<double> exacts,
+                     const __grid_constant__ Crossing<float> crossing) {
+  SiteBlock block(nullptr);
+  const SolveFields<float> search = fields_of(searches, blockIdx.y);
+  const SolveFields<double> exact = fields_of(exacts, blockIdx.y);
+  pass<float, reals>(block, searches.ground, searches.chunks[0], crossing, false, true,
+                     [&](Word place, Word four) { return hand_over(search, exact, place, four); });
+}
+
+dim3 grid_of(const SolveFields<float>& search) {
+  return dim3(hop_blocks(search.chunks[0].count), search.ground.rhs);
+}
+
+}  // namespace
+
+cudaError_t launch_settle(CgSteps* steps, unsigned rhs, const double* totals, const History& history,
+                          cudaStream_t stream) {
+  settle_kernel<<<1, rhs, 0, stream>>>(steps, totals, history);
+  return cudaGetLastError();
+}
+
+cudaError_t launch_go_on(CgSteps* steps, unsigned rhs, const double* totals, const History& history,
+                         cudaStream_t stream) {
+  go_on_kernel<<<1, rhs, 0, stream>>>(steps, totals, history);
+  return cudaGetLastError();
+}
+
+template <int reals>
+cudaError_t launch_take_in(const SolveFields<float>& search, const SolveFields<double>& exact,
+                           const Crossing<double>& crossing, cudaStream_t stream) {
+  take_in_kernel<reals><<<grid_of(search), block_threads, 0, stream>>>(search, exact, crossing);
+  return cudaGetLastError();
+}
+
+template <int reals>
+cudaError_t launch_hand_over(const SolveFields<float>& search, const SolveFields<double>& exact,
+                             const Crossing<float>& crossing, cudaStream_t stream) {
+  hand_over_kernel<reals><<<grid_of(search), block_threads, 0, stream>>>(search, exact, crossing);
+  return cudaGetLastError();
+}
+
+#define TCA_QCD_MIXED(reals)                                                                          \
+  template cudaError_t launch_take_in<reals>(const SolveFields<float>&, const SolveFields<double>&,   \
+                                             const Crossing<double>&, cudaStream_t);                  \
+  template cudaError_t launch_hand_over<reals>(const SolveFields<float>&, const SolveFields<double>&, \
+                                               const Crossing<float>&, cudaStream_t)
+TCA_QCD_MIXED(12);
+TCA_QCD_MIXED(18);
+#undef TCA_QCD_MIXED
+
+}  // namespace tca::qcd
