@@ -10,6 +10,7 @@ namespace tca::qcd {
 void check_on_gpus(const InverterOptions& options, Start start) {
   const auto refuse = [](const std::string& message) { throw Error(Errc::invalid_argument, message); };
   check(options);
+  if (options.staggered) refuse("the staggered operator runs on the host, not on GPUs");
   if (!options.wilson.even_odd) refuse("on GPUs the operator is always even-odd preconditioned");
   if (start == Start::kernel && options.method == Method::bicgstab)
     refuse("the kernel that runs the whole solve does CG; BiCGStab is started by the host or a graph");

@@ -22,7 +22,7 @@ struct Timed {
 // for the starts and waits of its halos where it has any.
 inline constexpr double kernel_us_a_site = 0.27e-3, launches_us = 5, halos_us = 45;
 
-// As `check`, for GPUs. Throws Error{invalid_argument} for what is not done there: whole lattices, more than these together, and
+// As `check`, for GPUs. Throws Error{invalid_argument} for what is not done there: the staggered operator, whole lattices, more than these together, and
 // in one kernel BiCGStab and several right-hand sides.
 void check_on_gpus(const InverterOptions& options, Start start);
 

@@ -36,6 +36,10 @@ Solution solve(Method method, Operator<T>& d, Sums& sums, const Field<T>& b, Fie
 }  // namespace
 
 void check(const InverterOptions& options) {
+  if (options.staggered && options.method == Method::bicgstab)
+    throw Error(Errc::invalid_argument, "the staggered operator goes with CG; BiCGStab is for Wilson's");
+  if (options.staggered && options.wilson.peer != nullptr)
+    throw Error(Errc::invalid_argument, "a peer carries Wilson's halo, not the staggered operator's");
   if (options.precision == Precision::mixed && options.method == Method::bicgstab)
     throw Error(Errc::invalid_argument, "mixed precision goes with CG; BiCGStab runs in single or double");
   if (options.precision == Precision::single_only && options.solve.tolerance < least_in_single) {
@@ -46,14 +50,27 @@ void check(const InverterOptions& options) {
   }
 }
 
-Inverter::Inverter(World& world, const Gauge& gauge, const InverterOptions& options)
-    : options_(options), sums_(world, 10 * options.wilson.rhs, options.wilson.peer) {
-  check(options);
-  whole_ = std::make_unique<Wilson<double>>(world, gauge, unpreconditioned(options.wilson));
-  double_ = std::make_unique<Wilson<double>>(world, gauge, options.wilson);
-  if (options.precision != Precision::double_only)
-    single_ = std::make_unique<Wilson<float>>(world, gauge, options.wilson);
+template <class T>
+std::unique_ptr<Operator<T>> operator_of(World& world, const Gauge& gauge, const InverterOptions& options) {
+  if (options.staggered) return std::make_unique<Staggered<T>>(world, gauge, *options.staggered);
+  return std::make_unique<Wilson<T>>(world, gauge, options.wilson);
 }
+template std::unique_ptr<Operator<float>> operator_of(World&, const Gauge&, const InverterOptions&);
+template std::unique_ptr<Operator<double>> operator_of(World&, const Gauge&, const InverterOptions&);
+
+Inverter::Inverter(World& world, const Gauge& gauge, const InverterOptions& options)
+    : options_(options),
+      sums_(world, 10 * (options.staggered ? options.staggered->rhs : options.wilson.rhs),
+            options.wilson.peer) {
+  check(options);
+  if (!options.staggered)
+    whole_ = std::make_unique<Wilson<double>>(world, gauge, unpreconditioned(options.wilson));
+  double_ = operator_of<double>(world, gauge, options);
+  preconditioned_ = dynamic_cast<Wilson<double>*>(double_.get());
+  if (options.precision != Precision::double_only) single_ = operator_of<float>(world, gauge, options);
+}
+
+Shape Inverter::shape() const { return whole_ ? whole_->shape() : double_->shape(); }
 
 std::int64_t Inverter::bytes() const { return 2 * (single_ ? single_->bytes() : double_->bytes()); }
 
@@ -96,17 +113,21 @@ Inversion attempt_until_true(const SolveOptions& asked,
 Inversion Inverter::invert(const Field<double>& source, Field<double>& x) {
   World& world = double_->world();
   const auto begin = world.now();
-  Field<double> prepared, part(double_->shape().size(), 0);
-  double_->prepare(source, prepared);
+  Field<double> prepared = source, part(double_->shape().size(), 0);
+  if (preconditioned_ != nullptr) preconditioned_->prepare(source, prepared);
   Inversion inversion = attempt_until_true(
       options_.solve, [&](const SolveOptions& aim) { return attempt(prepared, part, aim); },
       [&] {
-        double_->reconstruct(source, part, x);
+        if (preconditioned_ == nullptr) {
+          x = part;
+          return true_residuals(*double_, sums_, source, x);
+        }
+        preconditioned_->reconstruct(source, part, x);
         return true_residuals(*whole_, sums_, source, x);
       });
   inversion.seconds = (world.now() - begin).count();
   inversion.flops =
-      2.0 * inversion.solution.iterations * double_->flops() * static_cast<double>(options_.wilson.rhs);
+      2.0 * inversion.solution.iterations * double_->flops() * static_cast<double>(double_->shape().rhs);
   return inversion;
 }
 

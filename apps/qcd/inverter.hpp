@@ -1,10 +1,12 @@
-// Solves Wilson's equation D x = b on the whole lattice, and says how well: preconditioning, precision and method are
-// chosen, the true residual is always that of the whole, unpreconditioned equation in double precision.
+// Solves the equation D x = b of Wilson's or the staggered operator on the whole lattice, and says how well: preconditioning,
+// precision and method are chosen, the true residual is always that of the whole, unpreconditioned equation in double precision.
 #pragma once
 
 #include <memory>
+#include <optional>
 
 #include "qcd/solver.hpp"
+#include "qcd/staggered.hpp"
 #include "qcd/wilson.hpp"
 
 namespace tca::qcd {
@@ -14,14 +16,19 @@ enum class Precision { single_only, double_only, mixed };
 
 struct InverterOptions {
   WilsonOptions wilson = {};
+  std::optional<StaggeredOptions> staggered = {};  // in place of Wilson's operator
   Method method = Method::cg;
   Precision precision = Precision::double_only;
   SolveOptions solve = {};
 };
 
-// Throws Error{invalid_argument} for a combination that there is not: mixed precision with BiCGStab, or a tolerance
-// below what single precision holds.
+// Throws Error{invalid_argument} for a combination that there is not: mixed precision with BiCGStab, a staggered operator with
+// BiCGStab or a peer, or a tolerance below what single precision holds.
 void check(const InverterOptions& options);
+
+// Collective. The operator that is asked for, as the iterations need it.
+template <class T>
+std::unique_ptr<Operator<T>> operator_of(World& world, const Gauge& gauge, const InverterOptions& options);
 
 struct Inversion {
   Solution solution;       // of the last attempt; iterations, samples and times are of all of them
@@ -41,11 +48,11 @@ class Inverter {
   // Collective. Throws as check.
   Inverter(World& world, const Gauge& gauge, const InverterOptions& options);
 
-  // Collective. Fields of all sites, with wilson.rhs right-hand sides. Starts again, from where it stands and with a
+  // Collective. Fields of all sites, with the operator's right-hand sides. Starts again, from where it stands and with a
   // stricter aim, where the true residual is larger than asked for.
   Inversion invert(const Field<double>& source, Field<double>& x);
 
-  Shape shape() const { return whole_->shape(); }
+  Shape shape() const;
   std::int64_t bytes() const;  // this rank sends in an iteration
   std::string explain() const;
 
@@ -54,9 +61,10 @@ class Inverter {
 
   InverterOptions options_;
   Sums sums_;
-  std::unique_ptr<Wilson<double>> whole_;   // for the true residual
-  std::unique_ptr<Wilson<double>> double_;  // both as the method needs them
-  std::unique_ptr<Wilson<float>> single_;
+  std::unique_ptr<Operator<double>> whole_;   // for the true residual
+  std::unique_ptr<Operator<double>> double_;  // both as the method needs them
+  std::unique_ptr<Operator<float>> single_;
+  Wilson<double>* preconditioned_ = nullptr;  // double_, if that wants the equation prepared
 };
 
 }  // namespace tca::qcd

@@ -25,6 +25,14 @@ Complex<T> column_times(const Matrix<T>& u, int a, const Complex<T>* chi) {
 
 }  // namespace
 
+void require_even_extents(const Extents& global) {
+  for (const std::int64_t extent : global) {
+    if (extent % 2 == 0) continue;
+    throw Error(Errc::invalid_argument,
+                fmt::format("staggered fermions need even extents, the lattice is {}", describe(global)));
+  }
+}
+
 template <class T>
 Staggered<T>::Staggered(World& world, const Gauge& gauge, const StaggeredOptions& options)
     : world_(world),
@@ -34,11 +42,7 @@ Staggered<T>::Staggered(World& world, const Gauge& gauge, const StaggeredOptions
       links_(gauge, options.storage, options.antiperiodic),
       faces_(world, gauge.lattice(), "staggered", colour_reals * options.rhs, false),
       division_(lattice_.divide(Sites::all)) {
-  for (const std::int64_t extent : lattice_.global()) {
-    if (extent % 2 == 0) continue;
-    throw Error(Errc::invalid_argument, fmt::format("staggered fermions need even extents, the lattice is {}",
-                                                    describe(lattice_.global())));
-  }
+  require_even_extents(lattice_.global());
 }
 
 template <class T>

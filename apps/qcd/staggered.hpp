@@ -21,10 +21,13 @@ struct StaggeredOptions {
   int rhs = 1;
 };
 
+// Throws Error{invalid_argument} for an odd extent of the whole lattice, around which eta does not fit.
+void require_even_extents(const Extents& global);
+
 template <class T>
 class Staggered : public Operator<T> {
  public:
-  // Collective. Throws Error{invalid_argument} for an odd extent of the whole lattice, around which eta does not fit.
+  // Collective. Throws as require_even_extents.
   Staggered(World& world, const Gauge& gauge, const StaggeredOptions& options);
 
   void apply(const Field<T>& in, Field<T>& out, bool dagger) override;

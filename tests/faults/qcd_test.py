@@ -95,6 +95,21 @@ class Arguments(QcdTest):
         refuse("A subcommand is required", "invent")
         refuse("--ranks 0: 1 to 4096 are possible", "invert", "--ranks", "0")
 
+    def test_what_the_staggered_operator_does_not_do(self):
+        def refuse(reason, *options, action="invert"):
+            self.assert_refused(reason, action, "--operator", "staggered", *options)
+
+        refuse("--kappa is Wilson's; the staggered operator has --mass", "--kappa", "0.1")
+        refuse("--no-even-odd is Wilson's", "--no-even-odd")
+        refuse("--compare is for Wilson's", "--compare", action="dslash")
+        refuse("the staggered operator goes with CG", "--solver", "bicgstab")
+        refuse("need even extents, the lattice is 5x4x4x4", "--lattice", "5x4x4x4", "-n", "1")
+        refuse("--mass", "--mass", "0")
+        self.assert_refused("--mass is the staggered operator's", "invert", "--mass", "0.1")
+        self.assert_refused("--operator", "pion", "--operator", "staggered")
+        if CUDA:
+            refuse("the staggered operator runs on the host", "--fabric", "cuda")
+
     def test_what_gpus_do_not_do(self):
         refuse = self.assert_refused
         refuse("--started-by graph needs --fabric cuda", "invert", "--started-by", "graph")
@@ -180,6 +195,19 @@ class Measurements(QcdTest):
                 self.assertGreater(line["bytes"], 0)
             self.assertIn("recomputed in double", said)
             os.remove(self.path("out.jsonl"))
+
+    def test_the_staggered_operator_as_json(self):
+        which = ("--operator", "staggered", "--mass", "0.5", "--lattice", "6x4x4x4", "-n", "2", "--grid", "2x1x1x1")
+        said, (line,) = self.json("invert", *which, "--rhs", "2", "--together")
+        self.assertIn("naive staggered, mass 0.5, antiperiodic in time, all sites, cg", said)
+        self.assertRegex(said, "residual +[0-9.]+e-1[0-9] [0-9.]+e-1[0-9] ")
+        self.assertEqual((line["bench"], line["mass"], line["rhs"]), ("qcd_staggered_cg", 0.5, 2))
+        self.assertNotIn("kappa", line)
+        self.assertLessEqual(line["true_residual"], 1e-9)
+        os.remove(self.path("out.jsonl"))
+        said, (line,) = self.json("dslash", *which, "--seconds", "0.01", "--precision", "single", "--rhs", "3")
+        self.assertIn("570 flops a site", said)
+        self.assertEqual((line["bench"], line["rhs"], line["even_odd"]), ("qcd_staggered_dslash", 3, False))
 
     def test_an_operator_and_a_pion_as_json(self):
         _, (line,) = self.json("dslash", *SMALL, "--seconds", "0.01", "--links", "12")

@@ -795,6 +795,7 @@ TEST(QcdStart, RefusesWhatIsNotDoneOnGpus) {
   EXPECT_THROW(check_on_gpus({.wilson = {.rhs = 65}}, Start::graph), Error);
   EXPECT_THROW(check_on_gpus({.wilson = {.rhs = 2}}, Start::kernel), Error);
   EXPECT_THROW(check_on_gpus({.wilson = {.even_odd = false}}, Start::kernel), Error);
+  EXPECT_THROW(check_on_gpus({.staggered = StaggeredOptions{}}, Start::graph), Error);
 }
 
 // A neighbour that never sends: everybody gives up within the time limit, and says so.

@@ -210,6 +210,37 @@ TEST(QcdStaggered, IsSolvedByTheSameCg) {
   });
 }
 
+// In every precision, with several right-hand sides, and on a grid with odd extents of its ranks.
+TEST(QcdStaggered, IsInvertedAsWilsonsIs) {
+  on_grid({2, 1, 1, 1}, {6, 4, 4, 4}, [](World& world, const Lattice& lattice, Gauge& gauge) {
+    for (const Precision precision : {Precision::double_only, Precision::mixed, Precision::single_only}) {
+      const double tolerance = precision == Precision::single_only ? 1e-5 : 1e-10;
+      InverterOptions options{.precision = precision, .solve = {.tolerance = tolerance}};
+      options.staggered = {.mass = 0.5, .rhs = 2};
+      Inverter inverter(world, gauge, options);
+      ASSERT_EQ(inverter.shape().reals, std::size_t{colour_reals});
+      const Field<double> b = random_field<double>(lattice, Sites::all, 2, colour_reals);
+      Field<double> x;
+      const Inversion found = inverter.invert(b, x);
+      EXPECT_TRUE(found.solution.converged);
+      EXPECT_EQ(found.solution.updates > 0, precision == Precision::mixed);
+      Staggered<double> d(world, gauge, *options.staggered);
+      Sums sums(world, 2);
+      const Numbers residuals = true_residuals(d, sums, b, x);
+      EXPECT_EQ(residuals, found.true_residuals);
+      EXPECT_LE(largest(residuals), tolerance);
+      EXPECT_EQ(found.flops, 2.0 * found.solution.iterations * 2 * 384 * (570 + 12));
+    }
+  });
+}
+
+TEST(QcdStaggered, RefusesWhatItDoesNotDo) {
+  InverterOptions options{.method = Method::bicgstab};
+  options.staggered.emplace();
+  EXPECT_THROW(check(options), Error);
+  EXPECT_THROW(require_even_extents({4, 4, 5, 4}), Error);
+}
+
 // Without links, quarks of mass m = log(1 + (1/kappa - 8)/2) at zero momentum; far from the source the pion, with both
 // quarks at their lowest momenta, has about twice that.
 TEST(QcdPion, OfFreeQuarksWeighsTwoOfThem) {

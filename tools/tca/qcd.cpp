@@ -25,6 +25,18 @@ void check_folder(const std::string& path) {
   if (access(folder.c_str(), W_OK) != 0) refuse("{}: cannot be written: {}", path, std::strerror(errno));
 }
 
+// Each has its parameter, and Wilson's alone what else there is to choose.
+void check_operator(const QcdOptions& options) {
+  if (!is_staggered(options)) {
+    if (options.mass_given)
+      refuse("--mass is the staggered operator's (--operator staggered); Wilson's has --kappa");
+    return;
+  }
+  if (options.kappa_given) refuse("--kappa is Wilson's; the staggered operator has --mass");
+  if (options.no_even_odd) refuse("--no-even-odd is Wilson's; the staggered operator is on all sites anyhow");
+  if (options.compare) refuse("--compare is for Wilson's operator");
+}
+
 void check_start(const QcdOptions& options) {
   if (!on_gpus(options)) {
     if (options.started_by != "auto")
@@ -40,6 +52,7 @@ void check_start(const QcdOptions& options) {
 
 // Everything that can be wrong is said here, once, before any rank is started.
 void check_before_launch(const QcdOptions& options) {
+  check_operator(options);
   if (options.precision == "mixed" && options.action == "dslash")
     refuse("--precision mixed is for solving; an operator is applied in single or double");
   check_start(options);
@@ -75,8 +88,9 @@ void add_common(CLI::App& app, QcdOptions& options) {
 }
 
 void add_operator(CLI::App& app, QcdOptions& options) {
-  app.add_option("--kappa", options.kappa, "Hopping parameter")
+  app.add_option("--kappa", options.kappa, "Wilson's hopping parameter")
       ->check(CLI::Range(0.0, 1.0))
+      ->each([&options](const std::string&) { options.kappa_given = true; })
       ->capture_default_str();
   app.add_option("--precision", options.precision, "single, double, or mixed (reliable updates)")
       ->check(CLI::IsMember({"single", "double", "mixed"}))
@@ -87,11 +101,22 @@ void add_operator(CLI::App& app, QcdOptions& options) {
   app.add_option("--time", options.time, "Boundary in time")
       ->check(CLI::IsMember({"periodic", "antiperiodic"}))
       ->capture_default_str();
-  app.add_flag("--no-even-odd", options.no_even_odd, "Without even-odd preconditioning");
+  app.add_flag("--no-even-odd", options.no_even_odd, "Without even-odd preconditioning of Wilson's operator");
   app.add_option("--rhs", options.rhs, "How many right-hand sides")
       ->check(CLI::Range(1, 64))
       ->capture_default_str();
   app.add_option("--json", options.json, "Append the measurement to this file")->type_name("FILE");
+}
+
+void add_choice_of_operator(CLI::App& app, QcdOptions& options) {
+  app.add_option("--operator", options.discretisation,
+                 "wilson, or staggered (naive, on the host, solved by CG)")
+      ->check(CLI::IsMember({"wilson", "staggered"}))
+      ->capture_default_str();
+  app.add_option("--mass", options.mass, "Of the staggered operator")
+      ->check(CLI::PositiveNumber)
+      ->each([&options](const std::string&) { options.mass_given = true; })
+      ->capture_default_str();
 }
 
 void add_solver(CLI::App& app, QcdOptions& options) {
@@ -132,7 +157,7 @@ void add_qcd(Subcommands& tca) {
   auto options = std::make_shared<QcdOptions>();
   options->compares_gpus_to_mpi = true;
   CLI::App& app =
-      tca.add("qcd", "Lattice QCD: generates gauge fields, solves Wilson's equation, measures the pion",
+      tca.add("qcd", "Lattice QCD: generates gauge fields, solves the Dirac equation, measures the pion",
               "tca qcd generate --lattice 8 --beta 6.0 --sweeps 200 -o links.nersc\n"
               "tca qcd invert --config links.nersc --kappa 0.15 --ranks 4 --grid 1x1x2x2\n"
               "tca qcd pion --config links.nersc --kappa 0.15 --json pion.jsonl",
@@ -146,10 +171,12 @@ void add_qcd(Subcommands& tca) {
   };
   add_generate(add("generate", "Quenched links by heat bath and over-relaxation"), *options);
   CLI::App& invert = add("invert", "Solves D x = b for random b, under the clock");
+  add_choice_of_operator(invert, *options);
   add_operator(invert, *options);
   add_solver(invert, *options);
   invert.add_flag("--together", options->together, "All right-hand sides in step, not one after another");
-  CLI::App& dslash = add("dslash", "Applies Wilson's operator, under the clock");
+  CLI::App& dslash = add("dslash", "Applies the operator, under the clock");
+  add_choice_of_operator(dslash, *options);
   add_operator(dslash, *options);
   dslash.add_option("--seconds", options->seconds, "For about how long")
       ->check(CLI::Range(0.001, 1e6))

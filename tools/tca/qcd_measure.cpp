@@ -73,23 +73,26 @@ struct Side {
 // Applications of an operator, in batches.
 template <class T>
 struct Applied {
-  Applied(World& world, const qcd::Gauge& gauge, const qcd::WilsonOptions& options,
-          const qcd::Field<double>& source)
-      : d(world, gauge, options),
-        in(source.begin(), source.begin() + static_cast<std::ptrdiff_t>(d.shape().size())),
-        out(in.size()) {
-    d.apply(in, out, false);
-    d.times() = {};
+  Applied(World& world, const qcd::Gauge& gauge, const qcd::InverterOptions& options, std::uint64_t seed)
+      : d(qcd::operator_of<T>(world, gauge, options)) {
+    const std::size_t size = d->shape().size();
+    qcd::Shape whole = d->shape();
+    whole.sites = static_cast<std::size_t>(gauge.lattice().volume());
+    const qcd::Field<double> source = random_qcd_source(gauge.lattice(), whole, seed, 0);
+    in.assign(source.begin(), source.begin() + static_cast<std::ptrdiff_t>(size));
+    out.resize(size);
+    d->apply(in, out, false);
+    d->times() = {};
   }
   void run(int count) {
     for (int n = 0; n < count; ++n) {
-      const double before = qcd::now_us(d.world());
-      d.apply(in, out, n % 2 == 1);
-      samples.push_back(qcd::now_us(d.world()) - before);
+      const double before = qcd::now_us(d->world());
+      d->apply(in, out, n % 2 == 1);
+      samples.push_back(qcd::now_us(d->world()) - before);
     }
   }
 
-  qcd::Wilson<T> d;
+  std::unique_ptr<qcd::Operator<T>> d;
   qcd::Field<T> in, out;
   std::vector<double> samples;
 };
@@ -98,14 +101,11 @@ template <class T>
 void measure_in(World& world, const qcd::Gauge& gauge, const QcdSetting& setting) {
   const QcdOptions& options = setting.options;
   const std::unique_ptr<qcd::Peer> peer = peer_for(world, options);
-  qcd::WilsonOptions wilson = inverter_options(options).wilson;
-  const qcd::Shape whole{static_cast<std::size_t>(gauge.lattice().volume()),
-                         static_cast<std::size_t>(wilson.rhs), qcd::spinor_reals};
-  const qcd::Field<double> source = random_qcd_source(gauge.lattice(), whole, options.seed, 0);
+  qcd::InverterOptions how = inverter_options(options);
   std::vector<std::unique_ptr<Applied<T>>> sides;
-  sides.push_back(std::make_unique<Applied<T>>(world, gauge, wilson, source));
-  wilson.peer = peer.get();
-  if (peer) sides.push_back(std::make_unique<Applied<T>>(world, gauge, wilson, source));
+  sides.push_back(std::make_unique<Applied<T>>(world, gauge, how, options.seed));
+  how.wilson.peer = peer.get();
+  if (peer) sides.push_back(std::make_unique<Applied<T>>(world, gauge, how, options.seed));
   // All ranks must agree on how many, so rank 0's clock decides, between batches.
   constexpr int batch = 20;
   const auto begin = Clock::now();
@@ -116,16 +116,17 @@ void measure_in(World& world, const qcd::Gauge& gauge, const QcdSetting& setting
   }
   std::vector<QcdPace> paces;
   for (const auto& side : sides) {
-    const double flops = side->d.flops() * static_cast<double>(side->d.shape().rhs * side->samples.size());
-    paces.push_back(pace_of(world, side->d.times(), std::move(side->samples), flops, side->d.bytes()));
+    qcd::Operator<T>& d = *side->d;
+    const double flops = d.flops() * static_cast<double>(d.shape().rhs * side->samples.size());
+    paces.push_back(pace_of(world, d.times(), std::move(side->samples), flops, d.bytes()));
   }
   if (peer) paces[1].peer = "mpi";
   if (world.rank() != 0) return;
   print_dslash(setting, paces[0]);
   if (peer) print_peer(paces[0], paces[1], "apply", false);
-  if (options.explain) fmt::print("\n{}", sides[0]->d.explain());
+  if (options.explain) fmt::print("\n{}", sides[0]->d->explain());
   if (options.json.empty()) return;
-  for (std::size_t n = 0; n < paces.size(); ++n) append_dslash(setting, paces[n], sides[n]->d.explain());
+  for (std::size_t n = 0; n < paces.size(); ++n) append_dslash(setting, paces[n], sides[n]->d->explain());
 }
 
 }  // namespace

@@ -35,7 +35,11 @@ Grid make_qcd_grid(const QcdOptions& options, const qcd::Extents& extents, int r
                                                   std::vector<bool>(qcd::dims, true));
   const qcd::Lattice lattice(grid, extents, 0);
   const bool solves = options.action != "generate" && options.action != "plaquette";
-  if (solves && !options.no_even_odd) lattice.require_even();
+  if (is_staggered(options)) {
+    qcd::require_even_extents(extents);
+  } else if (solves && !options.no_even_odd) {
+    lattice.require_even();
+  }
   return grid;
 }
 
@@ -46,6 +50,12 @@ qcd::InverterOptions inverter_options(const QcdOptions& options) {
                 .storage = options.links == 18 ? qcd::Storage::full : qcd::Storage::two_rows,
                 .rhs = options.together || options.action != "invert" ? options.rhs : 1,
                 .even_odd = !options.no_even_odd};
+  if (is_staggered(options)) {
+    how.staggered = {.mass = options.mass,
+                     .antiperiodic = how.wilson.antiperiodic,
+                     .storage = how.wilson.storage,
+                     .rhs = how.wilson.rhs};
+  }
   how.method = options.solver == "bicgstab" ? qcd::Method::bicgstab : qcd::Method::cg;
   how.precision = options.precision == "single"  ? qcd::Precision::single_only
                   : options.precision == "mixed" ? qcd::Precision::mixed

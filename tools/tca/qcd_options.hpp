@@ -28,7 +28,10 @@ struct QcdOptions : RankJob {
   std::string output;
   std::string format = "nersc";
   int bits = 64;
+  std::string discretisation = "wilson";
   double kappa = 0.12;
+  double mass = 0.1;
+  bool kappa_given = false, mass_given = false;
   std::string precision = "double";
   std::string solver = "cg";
   double tolerance = 1e-9;
@@ -49,6 +52,8 @@ qcd::Extents qcd_extents(const QcdOptions& options);
 
 // Throws Error{invalid_argument} for a grid that cannot be read, does not hold the ranks or does not divide the lattice.
 Grid make_qcd_grid(const QcdOptions& options, const qcd::Extents& extents, int ranks);
+
+inline bool is_staggered(const QcdOptions& options) { return options.discretisation == "staggered"; }
 
 qcd::InverterOptions inverter_options(const QcdOptions& options);
 

@@ -14,8 +14,24 @@
 namespace tca::tool {
 namespace {
 
-constexpr const char* counted =
-    "counted: 1,320 flops a site of the hopping term and 2 a real of the diagonal; not the vector operations";
+const char* counted(bool staggered) {
+  return staggered ? "counted: 570 flops a site of the derivative and 2 a real of the mass; not the vector "
+                     "operations"
+                   : "counted: 1,320 flops a site of the hopping term and 2 a real of the diagonal; not the "
+                     "vector operations";
+}
+
+// The operator and its parameter, and the sites it lives on.
+std::string equation(const QcdOptions& options) {
+  if (is_staggered(options)) return fmt::format("naive staggered, mass {}", options.mass);
+  return fmt::format("Wilson, kappa {}", options.kappa);
+}
+const char* lives_on(const QcdOptions& options, const char* even_odd) {
+  return is_staggered(options) || options.no_even_odd ? "all sites" : even_odd;
+}
+std::string bench_name(const QcdOptions& options, const std::string& what) {
+  return (is_staggered(options) ? "qcd_staggered_" : "qcd_") + what;
+}
 
 const char* peer_protocol(const QcdPace& pace) {
   if (pace.peer != "mpi") return "projected";
@@ -39,10 +55,15 @@ Record record(const QcdSetting& setting, const QcdPace& pace, const std::string&
                 .gpus = pace.gpus,
                 .libraries = pace.libraries};
   if (options.fabric == "sim") record.model = net::read_machine(route::machine_name(options.machine)).title;
-  record.extra = {{"extents", setting.extents},     {"kappa", options.kappa},
-                  {"precision", options.precision}, {"even_odd", !options.no_even_odd},
-                  {"link_reals", options.links},    {"rhs", inverter_options(options).wilson.rhs},
-                  {"gflops", rounded(pace.gflops)}, {"plaquette", setting.averages.plaquette}};
+  const bool staggered = is_staggered(options);
+  record.extra = {{"extents", setting.extents},
+                  {staggered ? "mass" : "kappa", staggered ? options.mass : options.kappa},
+                  {"precision", options.precision},
+                  {"even_odd", !staggered && !options.no_even_odd},
+                  {"link_reals", options.links},
+                  {"rhs", inverter_options(options).wilson.rhs},
+                  {"gflops", rounded(pace.gflops)},
+                  {"plaquette", setting.averages.plaquette}};
   if (pace.gpus.empty()) {
     record.extra["operator_us"] = rounded(pace.operator_us);
     record.extra["wait_us"] = rounded(pace.wait_us);
@@ -50,7 +71,7 @@ Record record(const QcdSetting& setting, const QcdPace& pace, const std::string&
   return record;
 }
 
-void print_pace(const QcdPace& pace, const char* unit, bool sums) {
+void print_pace(const QcdPace& pace, const char* unit, bool sums, bool staggered = false) {
   fmt::print("{:<10}{:.1f} us", unit, pace.median_us);
   if (pace.gpus.empty()) {
     fmt::print(": operator {:.1f}, halo wait {:.1f}", pace.operator_us, pace.wait_us);
@@ -59,7 +80,7 @@ void print_pace(const QcdPace& pace, const char* unit, bool sums) {
   } else {
     fmt::print(" (median{})\n", sums ? " of slopes between a short solve and this one" : "");
   }
-  fmt::print("GFLOPS    {:.2f}, all ranks together, at the median; {}\n", pace.gflops, counted);
+  fmt::print("GFLOPS    {:.2f}, all ranks together, at the median; {}\n", pace.gflops, counted(staggered));
 }
 
 // A handful of the residuals on the way, to see where it went.
@@ -84,9 +105,8 @@ void print_setting(const QcdSetting& setting, const std::string& what) {
 void print_inversion(const QcdSetting& setting, const qcd::Inversion& inversion, const QcdPace& pace) {
   const QcdOptions& options = setting.options;
   const qcd::Solution& solution = inversion.solution;
-  fmt::print("equation  Wilson, kappa {}, {} in time, {}, {}, {}, links of {} reals\n", options.kappa,
-             options.time, options.no_even_odd ? "all sites" : "even-odd", options.solver, options.precision,
-             options.links);
+  fmt::print("equation  {}, {} in time, {}, {}, {}, links of {} reals\n", equation(options), options.time,
+             lives_on(options, "even-odd"), options.solver, options.precision, options.links);
   fmt::print("solved    {} after {} iteration{}", solution.converged ? "converged" : "NOT CONVERGED",
              solution.iterations, solution.iterations == 1 ? "" : "s");
   if (solution.updates > 0) fmt::print(" and {} reliable updates", solution.updates);
@@ -95,19 +115,20 @@ void print_inversion(const QcdSetting& setting, const qcd::Inversion& inversion,
              fmt::join(inversion.true_residuals, " "));
   if (!solution.converged) {
     print_history(solution.history);
-    fmt::print(
-        "          kappa may be at or beyond its critical value (0.125 without a gauge field, about 0.157 "
-        "at beta 6.0)\n");
+    fmt::print("          {}\n", is_staggered(options)
+                                     ? "iterations grow as 1 / mass; allow more, or ask for a larger mass"
+                                     : "kappa may be at or beyond its critical value (0.125 without a gauge "
+                                       "field, about 0.157 at beta 6.0)");
   }
-  print_pace(pace, "iteration", true);
+  print_pace(pace, "iteration", true, is_staggered(options));
 }
 
 void print_dslash(const QcdSetting& setting, const QcdPace& pace) {
   const QcdOptions& options = setting.options;
-  fmt::print("operator  Wilson, kappa {}, {}, {}, links of {} reals, {} right-hand side{}\n", options.kappa,
-             options.no_even_odd ? "all sites" : "even-odd preconditioned (two hops of half the sites)",
-             options.precision, options.links, options.rhs, options.rhs == 1 ? "" : "s");
-  print_pace(pace, "apply", false);
+  fmt::print("operator  {}, {}, {}, links of {} reals, {} right-hand side{}\n", equation(options),
+             lives_on(options, "even-odd preconditioned (two hops of half the sites)"), options.precision,
+             options.links, options.rhs, options.rhs == 1 ? "" : "s");
+  print_pace(pace, "apply", false, is_staggered(options));
 }
 
 void print_peer(const QcdPace& own, const QcdPace& peer, const char* unit, bool sums) {
@@ -138,7 +159,7 @@ void print_pion(const qcd::Pion& pion) {
 
 void append_inversion(const QcdSetting& setting, const qcd::Inversion& inversion, const QcdPace& pace,
                       const std::string& explain) {
-  Record line = record(setting, pace, "qcd_" + setting.options.solver, explain);
+  Record line = record(setting, pace, bench_name(setting.options, setting.options.solver), explain);
   if (pace.gpus.empty()) line.extra["sums_us"] = rounded(pace.sums_us);
   line.extra["iterations"] = inversion.solution.iterations;
   line.extra["converged"] = inversion.solution.converged;
@@ -148,7 +169,8 @@ void append_inversion(const QcdSetting& setting, const qcd::Inversion& inversion
 }
 
 void append_dslash(const QcdSetting& setting, const QcdPace& pace, const std::string& explain) {
-  append_line(setting.options.json, record(setting, pace, "qcd_dslash", explain).line());
+  append_line(setting.options.json,
+              record(setting, pace, bench_name(setting.options, "dslash"), explain).line());
 }
 
 std::string pion_line(const QcdSetting& setting, const qcd::Pion& pion, QcdPace pace) {
