@@ -119,53 +119,57 @@ TEST(QcdOnGpus, SolvesByBicgstab) {
   }
 }
 
-// With coefficients of their own, one message a neighbour, by every method and in every precision.
-TEST(QcdOnGpus, SolvesSeveralRightHandSidesTogether) {
+// Several right-hand sides in step: with coefficients of their own, by every method and in every precision.
+class QcdTogetherOnGpu : public testing::TestWithParam<std::array<int, 4>> {};
+
+TEST_P(QcdTogetherOnGpu, AgreesWithTheHost) {
   const Together& known = reference_together();
-  for (const std::array<int, 4> shape : {std::array{1, 1, 1, 1}, {1, 1, 1, 2}, {2, 1, 1, 2}}) {
-    const Grid grid = grid_of(shape);
-    const std::string failure = test::process_ranks("cuda")->run(grid.ranks(), [&](World& world) {
-      const Lattice lattice(grid, global, world.rank());
-      Gauge gauge(world, lattice);
-      gauge.randomise(1);
-      const auto solve = [&](Start start, Method method, Precision precision, int on_the_host) {
-        const bool single = precision == Precision::single_only;
-        GpuInverter inverter(world, gauge,
-                             {.wilson = {.kappa = kappa,
-                                         .storage = single ? Storage::full : Storage::two_rows,
-                                         .rhs = several},
-                              .method = method,
-                              .precision = precision,
-                              .solve = {.tolerance = single ? 1e-5 : tolerance, .max_iterations = 500}},
-                             start);
-        Field<double> out, x;
-        for (const bool dagger : {false, true}) {
-          inverter.apply(random_field(lattice, Sites::even, several), out, dagger);
-          const double off = difference(lattice, Sites::even, out, dagger ? known.adjoint : known.applied);
-          test::require(off < (precision == Precision::double_only ? 1e-13 : 2e-5),
-                        "an application differs by {}", off);
-        }
-        for (int n = 0; n < 2; ++n) {
-          const Inversion found = inverter.invert(random_field(lattice, Sites::all, several), x);
-          test::require(found.solution.converged && found.true_residuals.size() == several,
-                        "it did not converge: {} after {} iterations", fmt::join(found.true_residuals, " "),
-                        found.solution.iterations);
-          const double off = difference(lattice, Sites::all, x, known.solution);
-          test::require(off < (single ? 1e-3 : 1e-7), "the solution differs by {}", off);
-          test::require(single || std::abs(found.solution.iterations - on_the_host) <= 2,
-                        "{} iterations, {} on the host", found.solution.iterations, on_the_host);
-        }
-      };
-      for (const Start start : {Start::host, Start::graph}) {
-        solve(start, Method::cg, Precision::double_only, known.iterations);
-        solve(start, Method::cg, Precision::mixed, known.mixed);
-        solve(start, Method::bicgstab, Precision::double_only, known.by_bicgstab);
+  const Grid grid = grid_of(GetParam());
+  const std::string failure = test::process_ranks("cuda")->run(grid.ranks(), [&](World& world) {
+    const Lattice lattice(grid, global, world.rank());
+    Gauge gauge(world, lattice);
+    gauge.randomise(1);
+    const auto solve = [&](Start start, Method method, Precision precision, int on_the_host) {
+      const bool single = precision == Precision::single_only;
+      GpuInverter inverter(
+          world, gauge,
+          {.wilson = {.kappa = kappa, .storage = single ? Storage::full : Storage::two_rows, .rhs = several},
+           .method = method,
+           .precision = precision,
+           .solve = {.tolerance = single ? 1e-5 : tolerance, .max_iterations = 500}},
+          start);
+      Field<double> out, x;
+      for (const bool dagger : {false, true}) {
+        inverter.apply(random_field(lattice, Sites::even, several), out, dagger);
+        const double off = difference(lattice, Sites::even, out, dagger ? known.adjoint : known.applied);
+        test::require(off < (precision == Precision::double_only ? 1e-13 : 2e-5),
+                      "an application differs by {}", off);
       }
-      solve(Start::automatic, Method::cg, Precision::single_only, 0);
-    });
-    EXPECT_EQ(failure, "");
-  }
+      for (int n = 0; n < 2; ++n) {
+        const Inversion found = inverter.invert(random_field(lattice, Sites::all, several), x);
+        test::require(found.solution.converged && found.true_residuals.size() == several,
+                      "it did not converge: {} after {} iterations", fmt::join(found.true_residuals, " "),
+                      found.solution.iterations);
+        const double off = difference(lattice, Sites::all, x, known.solution);
+        test::require(off < (single ? 1e-3 : 1e-7), "the solution differs by {}", off);
+        test::require(single || std::abs(found.solution.iterations - on_the_host) <= 2,
+                      "{} iterations, {} on the host", found.solution.iterations, on_the_host);
+      }
+    };
+    for (const Start start : {Start::host, Start::graph}) {
+      solve(start, Method::cg, Precision::double_only, known.iterations);
+      solve(start, Method::cg, Precision::mixed, known.mixed);
+      solve(start, Method::bicgstab, Precision::double_only, known.by_bicgstab);
+    }
+    solve(Start::automatic, Method::cg, Precision::single_only, 0);
+  });
+  EXPECT_EQ(failure, "");
 }
+
+INSTANTIATE_TEST_SUITE_P(Gpu, QcdTogetherOnGpu,
+                         testing::Values(std::array{1, 1, 1, 1}, std::array{1, 1, 1, 2},
+                                         std::array{2, 1, 1, 2}),
+                         [](const auto& test) { return fmt::format("{}_3", fmt::join(test.param, "x")); });
 
 TEST(QcdOnGpus, MeasuresThePionOfTheHost) {
   const Reference& known = reference();
