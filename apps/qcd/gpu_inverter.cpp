@@ -40,6 +40,7 @@ struct GpuInverter::Device {
         source_odd(source_even.size()),
         odd_x(source_even.size()),
         odd_r(source_even.size()),
+        passage(source_even.size()),
         barrier(1),
         outcome(1),
         most(std::max(1, asked.solve.max_iterations)),
@@ -146,45 +147,24 @@ struct GpuInverter::Device {
     cuda_ok(cudaMemsetAsync(field, 0, exact.reals() * sizeof(T), stream.get()), "clearing a field");
   }
 
-  // Through the host, once a solve. Units hold twice as many floats as doubles.
+  Word sites() const { return static_cast<Word>(exact.half()); }
+  Word rhs() const { return static_cast<Word>(exact.rhs()); }
+
   void narrow(const double* from, float* to) {
-    const std::vector<double> units = copied(from);
-    Field<double> field;
-    from_units(units, exact.half(), field);
-    Field<float> less(field.size());
-    convert(field, less);
-    std::vector<float> less_units;
-    to_units(less, exact.half(), less_units);
-    upload(to, less_units);
+    cuda_ok(launch_narrow(from, to, sites(), rhs(), stream.get()), "taking a field to single precision");
   }
   void widen(const float* from, double* to) {
-    const std::vector<float> units = copied(from);
-    Field<float> field;
-    from_units(units, exact.half(), field);
-    Field<double> more(field.size());
-    convert(field, more);
-    std::vector<double> more_units;
-    to_units(more, exact.half(), more_units);
-    upload(to, more_units);
-  }
-  template <class T>
-  std::vector<T> copied(const T* from) {
-    std::vector<T> into(exact.reals());
-    stream.copy(into.data(), from, into.size() * sizeof(T), cudaMemcpyDeviceToHost);
-    return into;
-  }
-  template <class T>
-  void upload(T* to, const std::vector<T>& from) {
-    stream.copy(to, from.data(), from.size() * sizeof(T), cudaMemcpyHostToDevice);
+    cuda_ok(launch_widen(from, to, sites(), rhs(), stream.get()), "taking a field to double precision");
   }
 
-  // The even or the odd sites of a field of all.
-  std::vector<double> part_of(const Field<double>& whole, bool odd) const {
-    const auto reals = static_cast<std::ptrdiff_t>(exact.reals());
-    const auto begin = whole.begin() + (odd ? reals : 0);
-    std::vector<double> units;
-    to_units(Field<double>(begin, begin + reals), exact.half(), units);
-    return units;
+  // The even or the odd sites of a field, whose numbers the host has at `from` or `to`.
+  void load(const double* from, double* field) {
+    stream.copy(passage.data(), from, passage.size() * sizeof(double), cudaMemcpyHostToDevice);
+    cuda_ok(launch_to_units(passage.data(), field, sites(), rhs(), stream.get()), "laying out a field");
+  }
+  void unload(const double* field, double* to) {
+    cuda_ok(launch_from_units(field, passage.data(), sites(), rhs(), stream.get()), "laying out a field");
+    stream.copy(to, passage.data(), passage.size() * sizeof(double), cudaMemcpyDeviceToHost);
   }
 
   // out = plus + factor H in, or with `minus`.
@@ -194,8 +174,8 @@ struct GpuInverter::Device {
   }
 
   void prepare(const Field<double>& source) {
-    source_even.write(part_of(source, false), stream);
-    source_odd.write(part_of(source, true), stream);
+    load(source.data(), source_even.data());
+    load(source.data() + exact.reals(), source_odd.data());
     hop({.in = source_odd.data(),
          .out = exact.fields().b,
          .plus = source_even.data(),
@@ -233,12 +213,10 @@ struct GpuInverter::Device {
     return residuals;
   }
 
-  Field<double> solution() {
-    Field<double> even, odd;
-    from_units(copied(static_cast<const double*>(exact.fields().x)), exact.half(), even);
-    from_units(odd_x.read(stream), exact.half(), odd);
-    even.insert(even.end(), odd.begin(), odd.end());
-    return even;
+  void solution(Field<double>& x) {
+    x.resize(2 * exact.reals());
+    unload(exact.fields().x, x.data());
+    unload(odd_x.data(), x.data() + exact.reals());
   }
 
   World& world;
@@ -250,6 +228,7 @@ struct GpuInverter::Device {
   GpuWilson<double> exact;
   std::optional<GpuWilson<float>> rough;
   DeviceArray<double> source_even, source_odd, odd_x, odd_r;
+  DeviceArray<double> passage;  // of a field in the host's order
   DeviceArray<std::uint64_t> barrier;
   PinnedArray<Outcome> outcome;
   int most;
@@ -277,7 +256,7 @@ Inversion GpuInverter::invert(const Field<double>& source, Field<double>& x) {
   d.prepare(source);
   Inversion inversion = attempt_until_true(
       d.options.solve, [&](const SolveOptions& aim) { return d.attempt(aim); }, [&] { return d.finish(); });
-  x = d.solution();
+  d.solution(x);
   inversion.seconds = us_since(begin) * 1e-6;
   inversion.flops = 2.0 * inversion.solution.iterations * flops() * d.options.wilson.rhs;
   return inversion;
@@ -293,9 +272,7 @@ Timed GpuInverter::timed(const Field<double>& source, double tolerance) {
 
 void GpuInverter::apply(const Field<double>& in, Field<double>& out, bool dagger) {
   Device& d = *device_;
-  std::vector<double> units;
-  to_units(in, d.exact.half(), units);
-  d.upload(d.exact.fields().p, units);
+  d.load(in.data(), d.exact.fields().p);
   if (d.rough) {
     d.narrow(d.exact.fields().p, d.rough->fields().p);
     d.rough_steps->apply(dagger);
@@ -304,12 +281,13 @@ void GpuInverter::apply(const Field<double>& in, Field<double>& out, bool dagger
     d.exact_steps->apply(dagger);
   }
   d.world.check();
-  from_units(d.copied(static_cast<const double*>(d.exact.fields().q)), d.exact.half(), out);
+  out.resize(d.exact.reals());
+  d.unload(d.exact.fields().q, out.data());
 }
 
 double GpuInverter::applications_us(const Field<double>& source, int count) {
   Device& d = *device_;
-  d.upload(d.exact.fields().p, d.part_of(source, false));
+  d.load(source.data(), d.exact.fields().p);
   if (d.rough) d.narrow(d.exact.fields().p, d.rough->fields().p);
   const double us = d.rough ? d.rough_steps->applications_us(count) : d.exact_steps->applications_us(count);
   d.world.check();

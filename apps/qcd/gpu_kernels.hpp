@@ -37,7 +37,14 @@ template <int reals>
 cudaError_t launch_solve_mixed(const SolveFields<float>& fields, const SolveFields<double>& exact,
                                const DeviceTeam& team, const SolveCall& call, cudaStream_t stream);
 
-// Its steps one by one, for as many right-hand sides as their fields' ground says, up to most_together. Halves are in a window: what arrived, and what goes out.
+// A field of the even or of the odd sites, between the host's order and the kernels', and between precisions.
+cudaError_t launch_to_units(const double* from, double* to, Word sites, Word rhs, cudaStream_t stream);
+cudaError_t launch_from_units(const double* from, double* to, Word sites, Word rhs, cudaStream_t stream);
+cudaError_t launch_narrow(const double* from, float* to, Word sites, Word rhs, cudaStream_t stream);
+cudaError_t launch_widen(const float* from, double* to, Word sites, Word rhs, cudaStream_t stream);
+
+// Its steps one by one, for as many right-hand sides as their fields' ground says, up to most_together. Halves are in a window:
+// what arrived, and what goes out.
 template <class T>
 struct Crossing {
   const T* ghosts = nullptr;

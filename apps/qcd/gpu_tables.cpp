@@ -12,32 +12,6 @@ std::size_t unit_place(std::size_t i, std::size_t s, std::size_t count) {
   return (i / reals * count + s) * reals + i % reals;
 }
 
-// visit(place in units, place in the host's order) for all reals of a field.
-template <class T, class Visit>
-void for_reals(std::size_t sites, std::size_t reals, const Visit& visit) {
-  const std::size_t one = sites * spinor_reals, rhs = reals / one;
-  for (std::size_t s = 0; s < sites; ++s)
-    for (std::size_t r = 0; r < rhs; ++r)
-      for (std::size_t i = 0; i < spinor_reals; ++i)
-        visit(r * one + unit_place<T>(i, s, sites), (s * rhs + r) * spinor_reals + i);
-}
-
-}  // namespace
-
-template <class T>
-void to_units(const Field<T>& field, std::size_t sites, std::vector<T>& units) {
-  units.resize(field.size());
-  for_reals<T>(sites, field.size(), [&](std::size_t unit, std::size_t real) { units[unit] = field[real]; });
-}
-
-template <class T>
-void from_units(const std::vector<T>& units, std::size_t sites, Field<T>& field) {
-  field.resize(units.size());
-  for_reals<T>(sites, units.size(), [&](std::size_t unit, std::size_t real) { field[real] = units[unit]; });
-}
-
-namespace {
-
 template <class T>
 void lay_out_links(const Gauge& gauge, Storage storage, bool antiperiodic, GroundTables<T>& tables) {
   const Links<T> links(gauge, storage, antiperiodic);
@@ -107,12 +81,7 @@ GroundTables<T>::GroundTables(const Gauge& gauge, Storage storage, bool antiperi
   order_chunks(*this);
 }
 
-#define TCA_QCD_TABLES(T)                                                  \
-  template void to_units(const Field<T>&, std::size_t, std::vector<T>&);   \
-  template void from_units(const std::vector<T>&, std::size_t, Field<T>&); \
-  template struct GroundTables<T>
-TCA_QCD_TABLES(float);
-TCA_QCD_TABLES(double);
-#undef TCA_QCD_TABLES
+template struct GroundTables<float>;
+template struct GroundTables<double>;
 
 }  // namespace tca::qcd

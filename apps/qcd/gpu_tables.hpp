@@ -10,12 +10,6 @@
 
 namespace tca::qcd {
 
-// A field of `sites`, with as many right-hand sides as its size says, from the host's order and back.
-template <class T>
-void to_units(const Field<T>& field, std::size_t sites, std::vector<T>& units);
-template <class T>
-void from_units(const std::vector<T>& units, std::size_t sites, Field<T>& field);
-
 // What Ground points to, and how large it is.
 template <class T>
 struct GroundTables {

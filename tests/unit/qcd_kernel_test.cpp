@@ -22,6 +22,30 @@
 namespace tca::qcd {
 namespace {
 
+// visit(place in units, place in the host's order) for all reals of a field.
+template <class T, class Visit>
+void for_reals(std::size_t sites, std::size_t reals, const Visit& visit) {
+  const std::size_t one = sites * spinor_reals, rhs = reals / one;
+  for (std::size_t s = 0; s < sites; ++s)
+    for (std::size_t r = 0; r < rhs; ++r)
+      for (std::size_t i = 0; i < spinor_reals; ++i)
+        visit(r * one + (i / Unit<T>::reals * sites + s) * Unit<T>::reals + i % Unit<T>::reals,
+              (s * rhs + r) * spinor_reals + i);
+}
+
+// A field of `sites`, with as many right-hand sides as its size says, from the host's order and back.
+template <class T>
+void to_units(const Field<T>& field, std::size_t sites, std::vector<T>& units) {
+  units.resize(field.size());
+  for_reals<T>(sites, field.size(), [&](std::size_t unit, std::size_t real) { units[unit] = field[real]; });
+}
+
+template <class T>
+void from_units(const std::vector<T>& units, std::size_t sites, Field<T>& field) {
+  field.resize(units.size());
+  for_reals<T>(sites, units.size(), [&](std::size_t unit, std::size_t real) { field[real] = units[unit]; });
+}
+
 using test::on_grid;
 using test::random_field;
 using test::Shape4;
