@@ -41,23 +41,17 @@ struct FromUnits {
   }
 };
 
-struct Narrow {
-  const double* from;
-  float* to;
-  __device__ void operator()(Word sites, const HostOrder& o) const {
-    const Word site = static_cast<Word>(o.site), four = static_cast<Word>(o.four);
-    put_four(of_rhs(to, sites, o.rhs), sites, site, four,
-             narrowed(four_at(of_rhs(from, sites, o.rhs), sites, site, four)));
-  }
-};
+__device__ Four<float> in_other_precision(Four<double> v) { return narrowed(v); }
+__device__ Four<double> in_other_precision(Four<float> v) { return widened(v); }
 
-struct Widen {
-  const float* from;
-  double* to;
+template <class From, class To>
+struct Convert {
+  const From* from;
+  To* to;
   __device__ void operator()(Word sites, const HostOrder& o) const {
     const Word site = static_cast<Word>(o.site), four = static_cast<Word>(o.four);
-    put_four(of_rhs(to, sites, o.rhs), sites, site, four,
-             widened(four_at(of_rhs(from, sites, o.rhs), sites, site, four)));
+    const Four<From> value = four_at(of_rhs(from, sites, o.rhs), sites, site, four);
+    put_four(of_rhs(to, sites, o.rhs), sites, site, four, in_other_precision(value));
   }
 };
 
@@ -86,10 +80,10 @@ cudaError_t launch_from_units(const double* from, double* to, Word sites, Word r
   return launch(FromUnits{from, reinterpret_cast<Four<double>*>(to)}, sites, rhs, stream);
 }
 cudaError_t launch_narrow(const double* from, float* to, Word sites, Word rhs, cudaStream_t stream) {
-  return launch(Narrow{from, to}, sites, rhs, stream);
+  return launch(Convert<double, float>{from, to}, sites, rhs, stream);
 }
 cudaError_t launch_widen(const float* from, double* to, Word sites, Word rhs, cudaStream_t stream) {
-  return launch(Widen{from, to}, sites, rhs, stream);
+  return launch(Convert<float, double>{from, to}, sites, rhs, stream);
 }
 
 }  // namespace tca::qcd

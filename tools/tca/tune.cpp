@@ -78,21 +78,16 @@ void check_before_launch(const TuneOptions& options) {
         options.ranks, usable_cores(), usable_cores() == 1 ? "" : "s", std::max(2, usable_cores()));
 }
 
-// Where ranks share a GPU nothing of theirs crosses between GPUs: a table of that would mislead every other world. As processes
-// they take turns on it, of milliseconds each.
+// Where ranks share a GPU nothing of theirs crosses between GPUs: a table of that would mislead every other world.
 void check_gpus(World& world, const TuneOptions& options) {
   const std::vector<int> sharing = world.all_gather(world.ranks_on_device());
-  if (*std::max_element(sharing.begin(), sharing.end()) < 2) return;
-  if (!options.threads)
-    throw Error(
-        Errc::invalid_argument,
-        fmt::format("ranks share a GPU and would take turns on it; give --ranks as many as there are GPUs, "
-                    "or --threads, with which they run side by side"));
-  if (!options.dry_run && !options.verify && options.output.empty())
-    throw Error(
-        Errc::invalid_argument,
-        "ranks share a GPU, so what is measured is not what a put between GPUs costs; see it by --dry-run, "
-        "or keep it elsewhere by --output FILE");
+  const bool alone = *std::max_element(sharing.begin(), sharing.end()) < 2;
+  if (alone || options.dry_run || options.verify || !options.output.empty()) return;
+  throw Error(
+      Errc::refused,
+      "ranks share a GPU, so what is measured is not what a put between GPUs costs; give --ranks as many as "
+      "there are GPUs, or see it all the same by --dry-run or --output FILE (best with --threads: processes "
+      "take turns on a GPU)");
 }
 
 // Blocks are put alone as often as in pairs; faces across rows come in pairs.
