@@ -81,9 +81,10 @@ class World {
   }
 
   // Collective. Registers memory that this rank has: `elements` of T, which it keeps alive until every rank has dropped the
-  // window and its chains and made another window since. On shm between the threads of one process, on cuda what
-  // cudaMalloc gave on this rank's GPU. Throws Error{invalid_argument}, on every rank alike, for memory that the others
-  // cannot reach: on shm between processes, on cuda host and managed memory, and between processes also that of a pool.
+  // window and its chains and made another window since; over MPI to the end of the process where one of these chains was dropped
+  // in the middle of a step. On shm between the threads of one process, on cuda what cudaMalloc gave on this rank's GPU. Throws
+  // Error{invalid_argument}, on every rank alike, for memory that the others cannot reach: on shm between processes, on cuda host
+  // and managed memory, and between processes also that of a pool.
   template <Element T>
   Window<T> window(T* memory, Count elements) {
     return Window<T>(register_window(memory, elements, sizeof(T)));

@@ -63,7 +63,10 @@ ChainState::ChainState(std::shared_ptr<WorldState> world, std::string name, Chai
       draft_(std::make_unique<Draft>()) {}
 
 ChainState::~ChainState() {
-  for (std::unique_ptr<fabric::Program>& program : programs_) world_->retire(id_, std::move(program));
+  if (programs_.empty()) return;
+  std::vector<std::shared_ptr<Memories>> memories;
+  for (const auto& window : windows_) memories.push_back(window->memories());
+  world_->retire(id_, RetiredChain(std::move(programs_), std::move(memories), !running_), !running_);
 }
 
 void ChainState::require_uncommitted(const char* call) const {

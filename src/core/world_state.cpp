@@ -27,8 +27,8 @@ std::shared_ptr<WindowState> WorldState::make_window(std::size_t bytes, std::byt
     registered |= reader.get<bool>();
     collect(reader);
   }
-  auto window =
-      std::make_shared<WindowState>(shared_from_this(), id, expose(bytes, existing, registered, what));
+  auto window = std::make_shared<WindowState>(
+      shared_from_this(), id, std::make_shared<Memories>(expose(bytes, existing, registered, what)));
   windows_[id] = window;
   return window;
 }
@@ -70,17 +70,24 @@ std::size_t WorldState::first_fabric(std::uint32_t window, std::uint32_t other) 
   return first;
 }
 
-void WorldState::retire(std::uint32_t id, Retired part) {
-  const bool first_part = retired_.count(id) == 0;
+bool RetiredChain::end(bool in_order) {
+  in_order_ &= in_order;
+  bool all = true;
+  for (const auto& program : programs_) all &= program->end(in_order_);
+  return all;
+}
+
+void WorldState::retire(std::uint32_t id, Retired part, bool in_order) {
   retired_.emplace(id, std::move(part));
   windows_.erase(id);
-  if (first_part) unannounced_.push_back(id);
+  unannounced_.push_back({id, in_order});
 }
 
 base::Blob WorldState::releases() {
+  std::erase_if(ending_, [](RetiredChain& chain) { return chain.end(true); });
   base::Writer writer;
   writer.put(unannounced_.size());
-  for (const std::uint32_t id : unannounced_) writer.put(id);
+  for (const Release& release : unannounced_) writer.put(release.id).put(release.in_order);
   unannounced_.clear();
   return writer.blob();
 }
@@ -88,9 +95,13 @@ base::Blob WorldState::releases() {
 void WorldState::collect(base::Reader& theirs) {
   for (auto count = theirs.get<std::size_t>(); count > 0; --count) {
     const auto id = theirs.get<std::uint32_t>();
-    if (++announced_[id] < size()) continue;
+    Released& released = announced_[id];
+    released.in_order &= theirs.get<bool>();
+    if (++released.by_ranks < size()) continue;
+    const auto part = retired_.extract(id);
+    auto* chain = std::get_if<RetiredChain>(&part.mapped());
+    if (chain != nullptr && !chain->end(released.in_order)) ending_.push_back(std::move(*chain));
     announced_.erase(id);
-    retired_.erase(id);
   }
 }
 

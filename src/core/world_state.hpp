@@ -20,9 +20,48 @@
 
 namespace tca::core {
 
-// A part of a window or of a committed chain that other ranks may still write into.
-using Retired = std::variant<std::unique_ptr<fabric::Memory>, std::unique_ptr<fabric::Program>,
-                             std::unique_ptr<fabric::Team>, std::unique_ptr<fabric::Collective>>;
+// A window's memory as each fabric knows it; null where one cannot reach it. The first that does may own it, so that its part is
+// the last to go.
+class Memories {
+ public:
+  explicit Memories(std::vector<std::unique_ptr<fabric::Memory>> by_fabric)
+      : by_fabric_(std::move(by_fabric)) {}
+  Memories(const Memories&) = delete;
+  ~Memories() {
+    while (!by_fabric_.empty()) by_fabric_.pop_back();
+  }
+  fabric::Memory* of(std::size_t fabric) const { return by_fabric_[fabric].get(); }
+  fabric::Memory& last() const { return *by_fabric_.back(); }
+
+ private:
+  std::vector<std::unique_ptr<fabric::Memory>> by_fabric_;
+};
+
+// A committed chain whose last handle is gone, and the memory that its programs move.
+class RetiredChain {
+ public:
+  RetiredChain(std::vector<std::unique_ptr<fabric::Program>> programs,
+               std::vector<std::shared_ptr<Memories>> windows, bool in_order)
+      : programs_(std::move(programs)), windows_(std::move(windows)), in_order_(in_order) {}
+  RetiredChain(RetiredChain&&) = default;
+  RetiredChain& operator=(RetiredChain&&) = default;
+  // What a fabric is not through with by the end of a world stays as long as the process.
+  ~RetiredChain() {
+    if (!end(in_order_)) new std::vector(std::move(windows_));
+  }
+
+  // As Program::end, of all of them.
+  bool end(bool in_order);
+
+ private:
+  std::vector<std::unique_ptr<fabric::Program>> programs_;
+  std::vector<std::shared_ptr<Memories>> windows_;
+  bool in_order_;
+};
+
+// What other ranks may still write into.
+using Retired = std::variant<std::shared_ptr<Memories>, RetiredChain, std::unique_ptr<fabric::Team>,
+                             std::unique_ptr<fabric::Collective>>;
 
 class WorldState : public std::enable_shared_from_this<WorldState> {
  public:
@@ -90,9 +129,9 @@ class WorldState : public std::enable_shared_from_this<WorldState> {
   // Numbers for objects made collectively: the same on every rank.
   std::uint32_t next_id() { return next_id_++; }
 
-  // Memory that this rank no longer needs is kept until every rank has said so, because a partner that is a
-  // step behind may still store into it. Ranks say so with their next window or commit.
-  void retire(std::uint32_t id, Retired part);
+  // What this rank no longer needs is kept until every rank has said so, because a partner that is a step behind may still
+  // store into it. Ranks say so with their next window or commit. `in_order`: no step of it was under way.
+  void retire(std::uint32_t id, Retired part, bool in_order = true);
   base::Blob releases();
   void collect(base::Reader& theirs);
 
@@ -107,9 +146,18 @@ class WorldState : public std::enable_shared_from_this<WorldState> {
   std::set<std::string> texts_;
   std::uint32_t next_id_ = 0;
   std::map<std::uint32_t, std::weak_ptr<WindowState>> windows_;
-  std::multimap<std::uint32_t, Retired> retired_;
-  std::vector<std::uint32_t> unannounced_;
-  std::map<std::uint32_t, int> announced_;  // id, by how many ranks
+  struct Release {
+    std::uint32_t id;
+    bool in_order;
+  };
+  struct Released {
+    int by_ranks = 0;
+    bool in_order = true;
+  };
+  std::map<std::uint32_t, Retired> retired_;
+  std::vector<Release> unannounced_;
+  std::map<std::uint32_t, Released> announced_;  // by id
+  std::vector<RetiredChain> ending_;             // released by all, but a fabric is not through with them
 };
 
 // As long as clocks that count nanoseconds can wait for. Throws Error{invalid_argument}, naming `whose`, for none at all.

@@ -101,6 +101,11 @@ class Program {
   // Whether this rank has no part in any step of it.
   virtual bool is_empty() const { return false; }
 
+  // It is not started any more, and gives up what has not come. `in_order`: no rank is known to have let go of it in the middle of a
+  // step. Whether the fabric is through with this rank's memory, which stays until then; where it is not, it is asked again. Does
+  // not throw.
+  virtual bool end(bool /*in_order*/) { return true; }
+
  private:
   [[noreturn]] static void fail_without_streams() {
     base::fail(Errc::invalid_argument,

@@ -188,6 +188,36 @@ TEST(Staged, MemoryGoesWithAChainAtRest) {
   EXPECT_EQ(run_staged(2, body), "");
 }
 
+// What MPI still moves for a chain that went in the middle of a step has its stage, and others go on.
+TEST(Staged, AChainGoesInTheMiddleOfAStep) {
+  const auto body = [](World& world, StagingDouble& stager) {
+    constexpr int elements = 2'000'000;
+    const Window<int> window = world.window<int>(2 * elements);
+    const int partner = 1 - world.rank();
+    const auto commit = [&](const char* name) {
+      Chain chain = world.chain(name);
+      chain.put(window.on(partner).at(0), window.at(elements), block(elements)).expect(partner).commit();
+      return chain;
+    };
+    for (const bool begins : {true, world.rank() == 0}) {
+      Chain chain = commit("given up");
+      if (begins) chain.start();
+      stager.own.synchronize();
+      std::this_thread::sleep_for(std::chrono::milliseconds(20));  // it is being carried
+      world.barrier();
+    }
+    for (int step = 1; step <= 3; ++step) {
+      Chain chain = commit("another");
+      fill(window, elements, elements, world.rank() + step);
+      chain.start();
+      chain.wait();
+      require(element(window, elements - 1) == partner + step, "the wrong bytes came");
+    }
+    require(stager.kept == 0, "{} stages were kept", stager.kept);
+  };
+  EXPECT_EQ(run_staged(2, body), "");
+}
+
 // A rank without memory for its part tells all of them, who may go on with another chain.
 TEST(Staged, AStageThatOneRankCannotMakeIsRefusedByAll) {
   const auto body = [](World& world, StagingDouble& stager) {

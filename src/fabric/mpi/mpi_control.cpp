@@ -155,11 +155,13 @@ std::optional<std::string> MpiControl::lost(int rank) {
 
 bool MpiControl::is_gone(int rank) const { return watch_ != nullptr && watch_->gone(rank).has_value(); }
 
-bool MpiControl::ends_together() {
+bool MpiControl::ends_together(bool in_order) {
   try {
     if (here_ && std::uncaught_exceptions() == 0) {
-      barrier("the end of a world whose ranks have used mpi/rma");
-      return true;
+      for (const base::Blob& blob : all_gather(base::Writer().put(in_order).blob(),
+                                               "the end of a world whose ranks have used mpi/rma"))
+        in_order &= base::Reader(blob).get<bool>();
+      return in_order;
     }
   } catch (const Error&) {
     // Said when it mattered, or nobody's concern any more.

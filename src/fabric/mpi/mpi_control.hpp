@@ -31,9 +31,9 @@ class MpiControl final : public fabric::Control {
 
   MPI_Comm comm() const { return comm_; }
 
-  // Collective, at the end of a world: whether every rank has come to it in good order. Where one has not, MPI is not
+  // Collective, at the end of a world: whether every rank has come to it, and in good order. Where one has not come, MPI is not
   // finalised.
-  bool ends_together();
+  bool ends_together(bool in_order);
 
   const std::vector<int>& hosts() const { return hosts_; }
 

@@ -78,7 +78,8 @@ class MpiFabric final : public fabric::Fabric {
   void rest() override {
     pump_.reset();
     if (carrier_) carrier_->finish(control_, control_.time_limit);
-    if (!runner_.closing && runner_.rma_parts > 0) runner_.closing = !control_.ends_together();
+    if (!runner_.closing && runner_.rma_parts > 0)
+      runner_.closing = !control_.ends_together(!runner_.is_putting());
   }
 
  private:

@@ -43,20 +43,47 @@ void MpiProgram::append(Group& group, std::vector<Operation> operations) {
   }
 }
 
-// A step that was never waited for leaves requests that MPI may still write for: their memory stays.
+// What MPI still moves has its memory for as long as the process.
 MpiProgram::~MpiProgram() {
-  runner_.remove(*this);
+  end(false);
   --runner_.programs_;
-  runner_.running_ -= running_;
-  runner_.moving_ -= running_ && moves_;
   if (!is_up()) return;
   for (std::size_t i = 0; i < requests_.size(); ++i) {
-    if (open_[i] && operations_[i].receives) MPI_Cancel(&requests_[i]);
     if (open_[i]) operations_[i].packing.release();
-    const bool carries_bytes = static_cast<int>(i) < confirming_.first;
-    if (open_[i] && carries_bytes && stage_ != nullptr) stage_->keep_memory();
+    if (may_move(i) && stage_ != nullptr) stage_->keep_memory();
     if (requests_[i] != MPI_REQUEST_NULL) MPI_Request_free(&requests_[i]);
   }
+}
+
+// A receive that has met its message cannot be cancelled, and a send not at all.
+bool MpiProgram::end(bool in_order) {
+  if (!is_up()) return true;
+  const InMpi inside;
+  if (!std::exchange(ended_, true)) {
+    runner_.remove(*this);
+    if (running_) count_step(-1);
+    running_ = false;
+    for (std::size_t i = 0; i < requests_.size(); ++i)
+      if (open_[i] && operations_[i].receives) MPI_Cancel(&requests_[i]);
+  }
+  int count = 0;
+  MPI_Testsome(static_cast<int>(requests_.size()), requests_.data(), &count, through_.data(),
+               MPI_STATUSES_IGNORE);
+  for (int i = 0; i < count; ++i) open_[static_cast<std::size_t>(through_[static_cast<std::size_t>(i)])] = 0;
+  bool all = rma_ == nullptr || rma_->end(in_order);
+  for (std::size_t i = 0; i < requests_.size(); ++i) all &= !may_move(i);
+  return all;
+}
+
+// Confirmations have no bytes.
+bool MpiProgram::may_move(std::size_t index) const {
+  return open_[index] && static_cast<int>(index) < confirming_.first;
+}
+
+void MpiProgram::count_step(int by) {
+  runner_.running_ += by;
+  if (moves_) runner_.moving_ += by;
+  if (rma_ != nullptr) runner_.putting_ += by;
 }
 
 void MpiProgram::start() {
@@ -64,8 +91,7 @@ void MpiProgram::start() {
   if (is_empty()) return;  // another fabric carries all of this rank's part
   const InMpi inside;
   running_ = true;
-  ++runner_.running_;
-  runner_.moving_ += moves_;
+  count_step(1);
   if (runner_.trace != nullptr) began_us_ = base::Trace::now_us();
   if (rma_ != nullptr) {
     rma_->post();  // before the invitations, which are among the receives
@@ -171,8 +197,7 @@ void MpiProgram::advance() {
   runner_.looked_ = true;
   running_ = sends_wait_ || puts_wait_ || (rma_ != nullptr && !rma_->arrived()) || receives_.open > 0 ||
              sends_.open > 0 || confirming_.open > 0 || lacks_confirmation();
-  runner_.running_ -= !running_;
-  runner_.moving_ -= !running_ && moves_;
+  if (!running_) count_step(-1);
 }
 
 // What comes after an immediate put must not overtake it.

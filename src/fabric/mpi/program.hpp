@@ -91,6 +91,7 @@ class MpiProgram final : public fabric::Program {
   bool gives_way() const override;
   std::vector<int> missing() const override;
   bool is_empty() const override { return requests_.empty() && rma_ == nullptr; }
+  bool end(bool in_order) override;
   std::uint32_t step() const { return step_; }
   bool has_unsent() const { return sends_wait_ || sends_.open > 0; }
 
@@ -105,6 +106,8 @@ class MpiProgram final : public fabric::Program {
   };
 
   void append(Group& group, std::vector<Operation> operations);
+  void count_step(int by);
+  bool may_move(std::size_t index) const;
   void start(Group& group);
   void start_in_order(Group& group);
   void start_one(int index);
@@ -126,6 +129,7 @@ class MpiProgram final : public fabric::Program {
   bool sends_wait_ = false;  // for immediate puts to be confirmed
   bool puts_wait_ = false;   // for the targets' invitations
   bool running_ = false;
+  bool ended_ = false;
   bool moves_ = false;  // has long messages or one-sided puts
   double began_us_ = 0;
   Group receives_, sends_, confirming_, confirmations_[2];
@@ -150,11 +154,12 @@ class Runner {
   const bool gives_way;  // MPI does, when it finds nothing
   base::Trace* trace = nullptr;
   int rma_parts = 0;     // of its programs
-  bool closing = false;  // the world ends, and not all ranks together
+  bool closing = false;  // the world ends, and not all ranks together or in the middle of a one-sided step
 
   void progress();
   void progress_between_looks();
   bool moves_by_looks() const { return moving_ > 0; }
+  bool is_putting() const { return putting_ > 0; }
 
   // Of one-sided calls, which block.
   Alarm& alarm() { return alarm_ ? *alarm_ : alarm_.emplace(); }
@@ -169,9 +174,9 @@ class Runner {
   static constexpr unsigned calls_between_looks = 8;
 
   std::size_t programs_ = 0;
-  std::size_t running_ = 0;  // of the programs
-  std::size_t moving_ = 0;   // of those that run, the ones with long messages or one-sided puts
-  bool looked_ = false;      // at MPI, since the last call of `progress`
+  // Of the programs those that run, and of these the ones with long messages or one-sided puts, and with the latter.
+  int running_ = 0, moving_ = 0, putting_ = 0;
+  bool looked_ = false;  // at MPI, since the last call of `progress`
   unsigned spared_ = 0;
   std::optional<Alarm> alarm_;
   std::vector<MpiProgram*> under_way_;  // has room for all, so that `add` does not allocate

@@ -70,18 +70,25 @@ RmaPart::RmaPart(MPI_Comm comm, const fabric::Share& share, const std::vector<Mp
   ++runner_.rma_parts;
 }
 
-// A window is freed by all together, as chains are; where a rank is lost it stays.
 RmaPart::~RmaPart() {
   --runner_.rma_parts;
   if (!is_up()) return;
-  const bool together = !runner_.closing;
-  const Alarm::Call call(runner_.alarm(), time_limit_,
-                         fmt::format("chain '{}' (mpi/rma): MPI_Win_free", chain_));
   for (RmaWindow& window : windows_) {
-    if (together && !window.posted) MPI_Win_free(&window.handle);
     if (window.origins != MPI_GROUP_NULL) MPI_Group_free(&window.origins);
     if (window.targets != MPI_GROUP_NULL) MPI_Group_free(&window.targets);
   }
+}
+
+// A window is freed by all together, as chains are; where a rank is lost, or was in the middle of a step, it stays.
+bool RmaPart::end(bool in_order) {
+  const Alarm::Call call(runner_.alarm(), time_limit_,
+                         fmt::format("chain '{}' (mpi/rma): MPI_Win_free", chain_));
+  bool all = true;
+  for (RmaWindow& window : windows_) {
+    if (in_order && !runner_.closing && window.handle != MPI_WIN_NULL) MPI_Win_free(&window.handle);
+    all &= window.handle == MPI_WIN_NULL;
+  }
+  return all;
 }
 
 void RmaPart::post() {

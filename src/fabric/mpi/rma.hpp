@@ -46,6 +46,8 @@ class RmaPart {
   void put();
   // Whether everything that others put in this step is here.
   bool arrived();
+  // As Program::end.
+  bool end(bool in_order);
   std::vector<int> missing() const;
 
  private:

@@ -90,9 +90,16 @@ StagedProgram::StagedProgram(Carrier& carrier, Runner& runner, std::vector<fabri
 }
 
 StagedProgram::~StagedProgram() {
+  end(false);
+  const auto held = carrier_.hold();
+  program_.reset();
+}
+
+bool StagedProgram::end(bool in_order) {
+  if (is_empty()) return true;
   const auto held = carrier_.hold();
   std::erase(carrier_.programs_, this);
-  program_.reset();
+  return program_->end(in_order);
 }
 
 // The steps before are through, whoever began them: their kernels have said so.

@@ -71,6 +71,7 @@ class StagedProgram final : public fabric::Program {
   bool test() override;
   std::vector<int> missing() const override;
   bool is_empty() const override { return stage_ == nullptr; }
+  bool end(bool in_order) override;
   void start_on(Stream stream) override {
     if (!is_empty()) stage_->gather_on(stream);
   }

@@ -6,6 +6,6 @@
 namespace tca::mpi {
 
 // Changes whenever what ranks say to each other over MPI does: at start-up, at commit, in steps, or when one is lost.
-inline constexpr std::uint32_t wire_version = 1;
+inline constexpr std::uint32_t wire_version = 2;
 
 }  // namespace tca::mpi

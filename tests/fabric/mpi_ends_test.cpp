@@ -1,0 +1,115 @@
+// Chains that go in the middle of a step: what MPI still moves for them has memory to move it in, nobody waits for what will never
+// come, and what does come is given back.
+#include <fstream>
+#include <optional>
+
+#include "messages.hpp"
+#include "mpi_ranks.hpp"
+#include "suite.hpp"
+
+namespace tca::test {
+namespace {
+
+// More than MPI moves in one look, of memory that goes back to the system as soon as it is freed.
+constexpr std::int64_t large = std::int64_t{24} << 20;
+
+double resident_mebibytes() {
+  std::ifstream file("/proc/self/statm");
+  double all = 0, resident = 0;
+  file >> all >> resident;
+  return resident / 256;  // in pages of 4 KiB
+}
+
+// Over which fabric and by which route, and which ranks start the step that nobody waits for.
+struct Case {
+  std::string fabric, route;
+  std::vector<int> beginners;
+
+  bool begins(int rank) const {
+    return std::find(beginners.begin(), beginners.end(), rank) != beginners.end();
+  }
+};
+
+class Ends : public testing::TestWithParam<Case> {
+ protected:
+  void run(int ranks, const Ranks::Body& body) {
+    const auto limit = std::chrono::seconds(5);
+    EXPECT_EQ(mpi_backend(GetParam().fabric, 1, {}).make()->run(ranks, body, {.time_limit = limit}), "");
+  }
+
+  // Between ranks 0 and 1. MPI has looked at what came of the step that is under way.
+  static Chain begun(World& world, const Window<std::byte>& window) {
+    Chain chain = world.chain("given up", {.route = GetParam().route});
+    const bool takes_part = world.rank() < 2, begins = GetParam().begins(world.rank());
+    const int partner = 1 - world.rank();
+    if (takes_part) chain.put(window.on(partner).at(0), window.at(large), block(large)).expect(partner);
+    chain.commit();
+    chain.start();
+    chain.wait();
+    world.barrier();
+    if (begins) chain.start();
+    world.barrier();
+    if (begins) chain.test();
+    return chain;
+  }
+};
+
+TEST_P(Ends, AChainAndItsWindow) {
+  run(2, [](World& world) {
+    const double before = resident_mebibytes();
+    {
+      const Window<std::byte> window = world.window<std::byte>(2 * large);
+      begun(world, window);
+    }
+    const auto is_back = [&](bool mine) {
+      const std::vector<char> all = world.all_gather(static_cast<char>(mine));
+      return std::count(all.begin(), all.end(), 1) == world.size();
+    };
+    // What one rank alone has begun stays with MPI.
+    const bool comes_back = GetParam().beginners.size() != 1 && GetParam().route != "mpi/rma";
+    for (int i = 0; i < 3 || (comes_back && !is_back(resident_mebibytes() < before + 30)); ++i) {
+      require(i < 2000, "{:.0f} MiB became {:.0f}", before, resident_mebibytes());
+      world.window<int>(1);
+    }
+  });
+}
+
+TEST_P(Ends, AWorld) {
+  run(2, [](World& world) {
+    const Window<std::byte> window = world.window<std::byte>(2 * large);
+    begun(world, window);
+  });
+}
+
+// The third rank has no part in the chain, and drops the window but not the chain.
+TEST_P(Ends, AWindowBeforeItsChain) {
+  run(3, [](World& world) {
+    std::optional<Window<std::byte>> window = world.window<std::byte>(2 * large);
+    std::optional<Chain> chain = begun(world, *window);
+    window.reset();
+    if (world.rank() < 2) chain.reset();
+    for (int i = 0; i < 3; ++i) world.window<int>(1);
+  });
+}
+
+std::vector<Case> cases() {
+  std::vector<Case> all;
+  for (const char* fabric : {"mpi", "shm+mpi"})
+    for (const char* route : {"mpi/datatype", "mpi/packed", "mpi/rma"})
+      for (const std::vector<int>& beginners : {std::vector{0, 1}, {0}, {1}})
+        all.push_back({fabric, route, beginners});
+  return all;
+}
+
+INSTANTIATE_TEST_SUITE_P(Mpi, Ends, testing::ValuesIn(cases()), [](const auto& test) {
+  std::string name = fmt::format("{}_{}_begun_by_{}", test.param.fabric, test.param.route,
+                                 fmt::join(test.param.beginners, "_"));
+  std::replace_if(
+      name.begin(), name.end(), [](char c) { return c == '+' || c == '/'; }, '_');
+  return name;
+});
+
+}  // namespace
+}  // namespace tca::test
+
+int main(int argc, char** argv) { return tca::test::run_tests_over_mpi(argc, argv); }
