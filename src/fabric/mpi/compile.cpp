@@ -62,7 +62,7 @@ class Compiler {
     }
     for (auto& of_parity : operations_.confirmations) {
       Operation awaited{.partner = partner, .receives = true};
-      check(MPI_Recv_init(nullptr, 0, MPI_BYTE, partner, tag, comm_, &awaited.request), making_requests);
+      check(MPI_Recv_init(nullptr, 0, MPI_BYTE, partner, tag, comm_, awaited.request.out()), making_requests);
       of_parity.push_back(std::move(awaited));
     }
   }
@@ -101,11 +101,11 @@ class Compiler {
       operation.short_send = {address, static_cast<int>(bytes), first_tag_ + kind};
     } else if (operation.receives) {
       check(MPI_Recv_init(address, content.count, content.type.get(), partner, first_tag_ + kind, comm_,
-                          &operation.request),
+                          operation.request.out()),
             making_requests);
     } else {
       check(MPI_Send_init(address, content.count, content.type.get(), partner, first_tag_ + kind, comm_,
-                          &operation.request),
+                          operation.request.out()),
             making_requests);
     }
     return (operation.receives ? operations_.receives : operations_.sends).emplace_back(std::move(operation));
@@ -116,9 +116,9 @@ class Compiler {
     Operation word{.partner = partner, .receives = side == Side::from, .invites = true};
     const int tag = first_tag_ + invitation;
     if (word.receives)
-      check(MPI_Recv_init(nullptr, 0, MPI_BYTE, partner, tag, comm_, &word.request), making_requests);
+      check(MPI_Recv_init(nullptr, 0, MPI_BYTE, partner, tag, comm_, word.request.out()), making_requests);
     else
-      check(MPI_Send_init(nullptr, 0, MPI_BYTE, partner, tag, comm_, &word.request), making_requests);
+      check(MPI_Send_init(nullptr, 0, MPI_BYTE, partner, tag, comm_, word.request.out()), making_requests);
     operations_.receives.push_back(std::move(word));
   }
 
@@ -126,19 +126,6 @@ class Compiler {
   int first_tag_;
   Operations operations_;
 };
-
-int tag_of(std::uint32_t number, MPI_Comm comm, std::string_view chain) {
-  void* bound = nullptr;
-  int given = 0;
-  MPI_Comm_get_attr(comm, MPI_TAG_UB, &bound, &given);
-  const int last = given ? *static_cast<int*>(bound) : 32767;
-  const std::int64_t tag = Tag::first_of_chains + std::int64_t{number} * kinds;
-  if (tag + kinds - 1 <= last) return static_cast<int>(tag);
-  base::fail(Errc::refused,
-             "chain '{}': this world has had {} chains, and MPI has tags for no more; commit chains once and "
-             "start them often",
-             chain, number);
-}
 
 struct Partner {
   int rank;
@@ -162,8 +149,21 @@ std::vector<Partner> by_partner(const fabric::Share& share) {
 
 }  // namespace
 
-Operations compile(const fabric::Share& share, std::uint32_t number, MPI_Comm comm) {
-  Compiler compiler(comm, tag_of(number, comm, share.name));
+int first_tag(std::uint32_t number, MPI_Comm comm, std::string_view chain) {
+  void* bound = nullptr;
+  int given = 0;
+  MPI_Comm_get_attr(comm, MPI_TAG_UB, &bound, &given);
+  const int last = given ? *static_cast<int*>(bound) : 32767;
+  const std::int64_t tag = Tag::first_of_chains + std::int64_t{number} * kinds;
+  if (tag + kinds - 1 <= last) return static_cast<int>(tag);
+  base::fail(Errc::refused,
+             "chain '{}': this world has had {} chains, and MPI has tags for no more; commit chains once and "
+             "start them often",
+             chain, number);
+}
+
+Operations compile(const fabric::Share& share, int first_tag, MPI_Comm comm) {
+  Compiler compiler(comm, first_tag);
   for (const auto& [partner, in, out] : by_partner(share)) {
     if (!in.empty()) compiler.add(partner, in, !out.empty(), Side::to);
     if (!out.empty()) compiler.add(partner, out, !in.empty(), Side::from);
@@ -192,9 +192,9 @@ std::vector<fabric::StagedMessage> staged_messages(const fabric::Share& share) {
   return messages;
 }
 
-Operations compile(const fabric::Share& share, std::uint32_t number, MPI_Comm comm,
-                   std::span<const fabric::StagedMessage> messages, const fabric::Stage& stage) {
-  Compiler compiler(comm, tag_of(number, comm, share.name));
+Operations compile(std::span<const fabric::StagedMessage> messages, const fabric::Stage& stage, int first_tag,
+                   MPI_Comm comm) {
+  Compiler compiler(comm, first_tag);
   const auto is_answered = [&](const fabric::StagedMessage& message) {
     return std::any_of(messages.begin(), messages.end(), [&](const fabric::StagedMessage& other) {
       return other.partner == message.partner && other.outgoing != message.outgoing;

@@ -7,12 +7,15 @@
 
 namespace tca::mpi {
 
-// `number` is the chain's: the same on every rank, and never used before. Throws Error{refused} when MPI has no tags left.
-Operations compile(const fabric::Share& share, std::uint32_t number, MPI_Comm comm);
+// Of the messages of a chain, whose `number` is the same on every rank and was never used before. Throws Error{refused} when MPI
+// has no tags left.
+int first_tag(std::uint32_t number, MPI_Comm comm, std::string_view chain);
+
+Operations compile(const fabric::Share& share, int first_tag, MPI_Comm comm);
 
 // The same by way of a stage, which has been made for these messages.
 std::vector<fabric::StagedMessage> staged_messages(const fabric::Share& share);
-Operations compile(const fabric::Share& share, std::uint32_t number, MPI_Comm comm,
-                   std::span<const fabric::StagedMessage> messages, const fabric::Stage& stage);
+Operations compile(std::span<const fabric::StagedMessage> messages, const fabric::Stage& stage, int first_tag,
+                   MPI_Comm comm);
 
 }  // namespace tca::mpi

@@ -2,11 +2,10 @@
 #pragma once
 
 #include <cstddef>
-#include <utility>
 #include <vector>
 
 #include "base/shape.hpp"
-#include "fabric/mpi/call.hpp"
+#include "fabric/mpi/handle.hpp"
 
 namespace tca::mpi {
 
@@ -14,19 +13,11 @@ namespace tca::mpi {
 class Datatype {
  public:
   explicit Datatype(MPI_Datatype type) : type_(type) {}
-  Datatype(Datatype&& other) noexcept : type_(std::exchange(other.type_, MPI_DATATYPE_NULL)) {}
-  Datatype& operator=(Datatype&& other) noexcept {
-    std::swap(type_, other.type_);
-    return *this;
-  }
-  ~Datatype() {
-    if (type_ != MPI_DATATYPE_NULL && is_up()) MPI_Type_free(&type_);
-  }
   // Bytes where none was made.
-  MPI_Datatype get() const { return type_ == MPI_DATATYPE_NULL ? MPI_BYTE : type_; }
+  MPI_Datatype get() const { return type_ ? type_.get() : MPI_BYTE; }
 
  private:
-  MPI_Datatype type_;
+  OwnDatatype type_;
 };
 
 // What a message is made of: `count` of `type` from `address` on.

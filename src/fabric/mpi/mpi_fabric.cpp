@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <functional>
 #include <mutex>
 #include <optional>
 #include <set>
@@ -83,10 +84,9 @@ class MpiFabric final : public fabric::Fabric {
   }
 
  private:
-  std::vector<MpiMemory*> windows_put_into(const fabric::Share& share);
-  std::unique_ptr<fabric::Program> compile_staged(const fabric::Share& share);
-  std::unique_ptr<fabric::Stage> make_stage(const fabric::Share& share,
-                                            std::span<const fabric::StagedMessage> messages);
+  std::string problem_in(const std::function<void()>& making) const;
+  std::vector<MpiMemory*> windows_put_into(const fabric::Share& share, const std::string& problem);
+  std::unique_ptr<fabric::Program> compile_staged(const fabric::Share& share, int tag);
 
   // Where another thread uses what this rank's own does.
   [[nodiscard]] std::unique_lock<std::mutex> hold() {
@@ -120,49 +120,60 @@ std::unique_ptr<fabric::Memory> MpiFabric::expose(std::size_t bytes, std::byte* 
                                      stager_);
 }
 
-// Where one rank has no memory for its stage, all of them say so.
-std::unique_ptr<fabric::Stage> MpiFabric::make_stage(const fabric::Share& share,
-                                                     std::span<const fabric::StagedMessage> messages) {
-  std::unique_ptr<fabric::Stage> stage;
-  std::string problem;
+// What is wrong with making this rank's part of a chain; the others are told before any of them goes on.
+std::string MpiFabric::problem_in(const std::function<void()>& making) const {
   try {
-    if (!messages.empty())
-      stage = stager_->make_stage(std::string(share.name), messages, stage_memory_, share.time_limit);
+    making();
+    return {};
   } catch (const Error& error) {
-    problem = fmt::format("rank {}: {}", control_.rank(), error.what());
+    return fmt::format("rank {}: {}", control_.rank(), error.what());
   }
-  control_.agree_on_problem(Errc::out_of_memory, problem, fmt::format("commit of chain '{}'", share.name));
-  return stage;
 }
 
-std::unique_ptr<fabric::Program> MpiFabric::compile_staged(const fabric::Share& share) {
-  const std::uint32_t number = chains_++;
+std::unique_ptr<fabric::Program> MpiFabric::compile_staged(const fabric::Share& share, int tag) {
   std::vector<fabric::StagedMessage> messages = staged_messages(share);
-  std::unique_ptr<fabric::Stage> stage = make_stage(share, messages);
+  std::unique_ptr<fabric::Stage> stage;
   Operations operations;
-  if (stage) operations = mpi::compile(share, number, control_.comm(), messages, *stage);
+  const std::string problem = problem_in([&] {
+    if (messages.empty()) return;
+    stage = stager_->make_stage(std::string(share.name), messages, stage_memory_, share.time_limit);
+    operations = mpi::compile(messages, *stage, tag, control_.comm());
+  });
+  control_.agree_on_problem(Errc::out_of_memory, problem, fmt::format("commit of chain '{}'", share.name));
   return std::make_unique<StagedProgram>(*carrier_, runner_, std::move(messages), std::move(stage),
                                          std::move(operations));
 }
 
 std::unique_ptr<fabric::Program> MpiFabric::compile(const fabric::Share& share) {
-  if (carrier_) return compile_staged(share);
-  Operations operations = mpi::compile(share, chains_++, control_.comm());
-  const std::vector<MpiMemory*> windows = windows_put_into(share);
+  const int tag = first_tag(chains_++, control_.comm(), share.name);
+  if (carrier_) return compile_staged(share, tag);
+  Operations operations;
   std::unique_ptr<RmaPart> part;
-  if (!windows.empty()) part = std::make_unique<RmaPart>(control_.comm(), share, windows, runner_);
+  const std::string problem = problem_in([&] {
+    operations = mpi::compile(share, tag, control_.comm());
+    part = std::make_unique<RmaPart>(control_.comm(), share, runner_);
+  });
+  const std::vector<MpiMemory*> windows = windows_put_into(share, problem);
+  if (windows.empty())
+    part.reset();
+  else
+    part->make_windows(control_, windows);
   return std::make_unique<MpiProgram>(runner_, std::move(operations), std::move(part));
 }
 
-// Of the ones that any rank puts into by rma, since MPI makes its windows on all ranks together.
-std::vector<MpiMemory*> MpiFabric::windows_put_into(const fabric::Share& share) {
+// All that any rank puts into by rma, since MPI makes its windows on all ranks together.
+std::vector<MpiMemory*> MpiFabric::windows_put_into(const fabric::Share& share, const std::string& problem) {
   base::Writer mine;
+  mine.put_string(problem);
   for (const fabric::Put& put : share.outgoing)
     if (goes_by(put, rma)) mine.put(static_cast<MpiMemory*>(put.to_memory)->number());
   std::set<std::uint32_t> numbers;
   const std::string what = fmt::format("commit of chain '{}'", share.name);
-  for (const base::Blob& blob : control_.all_gather(mine.blob(), what))
-    for (base::Reader reader(blob); !reader.done();) numbers.insert(reader.get<std::uint32_t>());
+  for (const base::Blob& blob : control_.all_gather(mine.blob(), what)) {
+    base::Reader reader(blob);
+    if (const std::string theirs = reader.get_string(); !theirs.empty()) throw Error(Errc::refused, theirs);
+    while (!reader.done()) numbers.insert(reader.get<std::uint32_t>());
+  }
   std::vector<MpiMemory*> windows;
   for (const std::uint32_t number : numbers) windows.push_back(runner_.immediates.window(number));
   return windows;

@@ -38,20 +38,19 @@ void MpiProgram::append(Group& group, std::vector<Operation> operations) {
   group.first = static_cast<int>(requests_.size());
   group.count = static_cast<int>(operations.size());
   for (Operation& operation : operations) {
-    requests_.push_back(operation.request);
+    requests_.add(std::move(operation.request));
     operations_.push_back(std::move(operation));
   }
 }
 
 // What MPI still moves has its memory for as long as the process.
 MpiProgram::~MpiProgram() {
-  end(false);
   --runner_.programs_;
-  if (!is_up()) return;
+  if (end(false)) return;
   for (std::size_t i = 0; i < requests_.size(); ++i) {
-    if (open_[i]) operations_[i].packing.release();
-    if (may_move(i) && stage_ != nullptr) stage_->keep_memory();
-    if (requests_[i] != MPI_REQUEST_NULL) MPI_Request_free(&requests_[i]);
+    if (!may_move(i)) continue;
+    operations_[i].packing.release();
+    if (stage_ != nullptr) stage_->keep_memory();
   }
 }
 

@@ -21,6 +21,7 @@
 #include "fabric/fabric.hpp"
 #include "fabric/mpi/alarm.hpp"
 #include "fabric/mpi/datatype.hpp"
+#include "fabric/mpi/handle.hpp"
 #include "fabric/mpi/immediates.hpp"
 #include "fabric/staging.hpp"
 
@@ -51,7 +52,7 @@ inline constexpr std::size_t longest_short_send = 256;
 
 // A persistent request, or a short send, and what to do when it is through.
 struct Operation {
-  MPI_Request request = MPI_REQUEST_NULL;
+  Request request = {};
   std::optional<ShortSend> short_send = {};
   int partner = 0;
   bool receives = false;
@@ -133,7 +134,7 @@ class MpiProgram final : public fabric::Program {
   bool moves_ = false;  // has long messages or one-sided puts
   double began_us_ = 0;
   Group receives_, sends_, confirming_, confirmations_[2];
-  std::vector<MPI_Request> requests_;
+  Requests requests_;
   std::vector<Operation> operations_;  // of the same numbers; their own requests are empty
   std::vector<char> open_;
   std::vector<int> through_;  // room for MPI_Testsome

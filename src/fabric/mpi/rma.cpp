@@ -1,9 +1,9 @@
 #include "fabric/mpi/rma.hpp"
 
-#include <algorithm>
 #include <set>
 
 #include "base/fail.hpp"
+#include "fabric/mpi/mpi_control.hpp"
 #include "fabric/mpi/program.hpp"
 
 namespace tca::mpi {
@@ -12,70 +12,66 @@ namespace {
 
 constexpr std::string_view putting = "putting (rma)";
 
-MPI_Group group_of(MPI_Comm comm, const std::set<int>& ranks) {
-  if (ranks.empty()) return MPI_GROUP_NULL;
+Group group_of(MPI_Comm comm, const std::set<int>& ranks) {
   const std::vector<int> list(ranks.begin(), ranks.end());
-  MPI_Group all, some;
-  check(MPI_Comm_group(comm, &all), putting);
-  check(MPI_Group_incl(all, static_cast<int>(list.size()), list.data(), &some), putting);
-  check(MPI_Group_free(&all), putting);
+  Group all, some;
+  check(MPI_Comm_group(comm, all.out()), putting);
+  check(MPI_Group_incl(all.get(), static_cast<int>(list.size()), list.data(), some.out()), putting);
   return some;
 }
 
-bool goes_into(const fabric::Put& put, const MpiMemory* memory) {
-  return goes_by(put, rma) && put.to_memory == memory;
-}
-
-RmaWindow make_window(MPI_Comm comm, const fabric::Share& share, MpiMemory* memory, int rank) {
-  RmaWindow window;
-  std::set<int> origins, targets;
-  for (const fabric::Put& put : share.incoming)
-    if (goes_into(put, memory)) origins.insert(put.from);
-  for (const fabric::Put& put : share.outgoing) {
-    if (!goes_into(put, memory)) continue;
-    targets.insert(put.to);
-    window.puts.push_back(
-        {put.to, scattered({{put.from_memory->data() + put.from_offset, put.shape}}, Side::from),
-         scattered({{nullptr, put.shape}}, Side::to), static_cast<MPI_Aint>(put.to_offset)});
-  }
-  window.origins = group_of(comm, origins);
-  window.targets = group_of(comm, targets);
-  window.origin_ranks.assign(origins.begin(), origins.end());
-  const int code = MPI_Win_create(memory->data(), static_cast<MPI_Aint>(memory->bytes(rank)), 1,
-                                  MPI_INFO_NULL, comm, &window.handle);
-  if (code != MPI_SUCCESS) {
-    base::fail(Errc::refused,
-               "chain '{}': this MPI makes no windows for the route mpi/rma between these ranks; take "
-               "mpi/datatype or mpi/packed, or, with Open MPI 4 over TCP, set OMPI_MCA_osc=pt2pt",
-               share.name);
-  }
-  MPI_Win_set_errhandler(window.handle, MPI_ERRORS_RETURN);
-  return window;
-}
+std::uint32_t number_of(const fabric::Put& put) { return static_cast<MpiMemory*>(put.to_memory)->number(); }
 
 }  // namespace
 
-RmaPart::RmaPart(MPI_Comm comm, const fabric::Share& share, const std::vector<MpiMemory*>& memories,
-                 Runner& runner)
+RmaPart::RmaPart(MPI_Comm comm, const fabric::Share& share, Runner& runner)
     : chain_(share.name), time_limit_(share.time_limit), runner_(runner) {
-  int rank = 0;
-  MPI_Comm_rank(comm, &rank);
-  const Alarm::Call call(
-      runner_.alarm(), time_limit_,
-      fmt::format("rank {}: commit of chain '{}' (mpi/rma): MPI_Win_create", rank, chain_));
-  for (MpiMemory* memory : memories) {
-    windows_.push_back(make_window(comm, share, memory, rank));
-    is_origin_ |= !windows_.back().puts.empty();
+  std::map<std::uint32_t, std::set<int>> origins, targets;
+  for (const fabric::Put& put : share.incoming)
+    if (goes_by(put, rma)) origins[number_of(put)].insert(put.from);
+  for (const fabric::Put& put : share.outgoing) {
+    if (!goes_by(put, rma)) continue;
+    is_origin_ = true;
+    targets[number_of(put)].insert(put.to);
+    windows_[number_of(put)].puts.push_back(
+        {put.to, scattered({{put.from_memory->data() + put.from_offset, put.shape}}, Side::from),
+         scattered({{nullptr, put.shape}}, Side::to), static_cast<MPI_Aint>(put.to_offset)});
+  }
+  for (const auto& [number, ranks] : targets) windows_[number].targets = group_of(comm, ranks);
+  for (const auto& [number, ranks] : origins) {
+    windows_[number].origins = group_of(comm, ranks);
+    windows_[number].origin_ranks.assign(ranks.begin(), ranks.end());
   }
   ++runner_.rma_parts;
 }
 
-RmaPart::~RmaPart() {
-  --runner_.rma_parts;
-  if (!is_up()) return;
-  for (RmaWindow& window : windows_) {
-    if (window.origins != MPI_GROUP_NULL) MPI_Group_free(&window.origins);
-    if (window.targets != MPI_GROUP_NULL) MPI_Group_free(&window.targets);
+RmaPart::~RmaPart() { --runner_.rma_parts; }
+
+// One that only some of the ranks could make cannot be freed: it stays.
+void RmaPart::make_windows(MpiControl& control, const std::vector<MpiMemory*>& memories) {
+  for (MpiMemory* memory : memories) {
+    MPI_Win handle = MPI_WIN_NULL;
+    std::string problem;
+    {
+      const Alarm::Call call(
+          runner_.alarm(), time_limit_,
+          fmt::format("rank {}: commit of chain '{}' (mpi/rma): MPI_Win_create", control.rank(), chain_));
+      const auto bytes = static_cast<MPI_Aint>(memory->bytes(control.rank()));
+      if (MPI_Win_create(memory->data(), bytes, 1, MPI_INFO_NULL, control.comm(), &handle) != MPI_SUCCESS) {
+        problem = fmt::format(
+            "chain '{}': this MPI makes no windows for the route mpi/rma between these ranks; take "
+            "mpi/datatype or mpi/packed, or, with Open MPI 4 over TCP, set OMPI_MCA_osc=pt2pt",
+            chain_);
+      }
+    }
+    try {
+      control.agree_on_problem(Errc::refused, problem, fmt::format("commit of chain '{}'", chain_));
+    } catch (const Error& error) {
+      if (error.code() == Errc::refused) end(true);
+      throw;
+    }
+    MPI_Win_set_errhandler(handle, MPI_ERRORS_RETURN);
+    windows_[memory->number()].handle = handle;
   }
 }
 
@@ -84,7 +80,7 @@ bool RmaPart::end(bool in_order) {
   const Alarm::Call call(runner_.alarm(), time_limit_,
                          fmt::format("chain '{}' (mpi/rma): MPI_Win_free", chain_));
   bool all = true;
-  for (RmaWindow& window : windows_) {
+  for (auto& [number, window] : windows_) {
     if (in_order && !runner_.closing && window.handle != MPI_WIN_NULL) MPI_Win_free(&window.handle);
     all &= window.handle == MPI_WIN_NULL;
   }
@@ -92,9 +88,9 @@ bool RmaPart::end(bool in_order) {
 }
 
 void RmaPart::post() {
-  for (RmaWindow& window : windows_) {
-    if (window.origins == MPI_GROUP_NULL) continue;
-    check(MPI_Win_post(window.origins, 0, window.handle), putting);
+  for (auto& [number, window] : windows_) {
+    if (!window.origins) continue;
+    check(MPI_Win_post(window.origins.get(), 0, window.handle), putting);
     window.posted = true;
   }
 }
@@ -102,9 +98,9 @@ void RmaPart::post() {
 void RmaPart::put() {
   const Alarm::Call call(runner_.alarm(), time_limit_,
                          fmt::format("a step of chain '{}' (mpi/rma): MPI_Win_complete", chain_));
-  for (RmaWindow& window : windows_) {
+  for (auto& [number, window] : windows_) {
     if (window.puts.empty()) continue;
-    check(MPI_Win_start(window.targets, 0, window.handle), putting);
+    check(MPI_Win_start(window.targets.get(), 0, window.handle), putting);
     for (const RmaWindow::Put& put : window.puts) {
       check(MPI_Put(put.from.address, put.from.count, put.from.type.get(), put.rank, put.to_offset,
                     put.to.count, put.to.type.get(), window.handle),
@@ -116,7 +112,7 @@ void RmaPart::put() {
 
 bool RmaPart::arrived() {
   bool all = true;
-  for (RmaWindow& window : windows_) {
+  for (auto& [number, window] : windows_) {
     int complete = 1;
     if (window.posted) check(MPI_Win_test(window.handle, &complete), putting);
     window.posted &= !complete;
@@ -127,7 +123,7 @@ bool RmaPart::arrived() {
 
 std::vector<int> RmaPart::missing() const {
   std::vector<int> ranks;
-  for (const RmaWindow& window : windows_)
+  for (const auto& [number, window] : windows_)
     if (window.posted) ranks.insert(ranks.end(), window.origin_ranks.begin(), window.origin_ranks.end());
   return ranks;
 }

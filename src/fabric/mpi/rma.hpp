@@ -6,12 +6,14 @@
 #pragma once
 
 #include <chrono>
-#include <memory>
+#include <cstdint>
+#include <map>
 #include <string>
 #include <vector>
 
 #include "fabric/fabric.hpp"
 #include "fabric/mpi/datatype.hpp"
+#include "fabric/mpi/handle.hpp"
 #include "fabric/mpi/memory.hpp"
 
 namespace tca::mpi {
@@ -25,20 +27,24 @@ struct RmaWindow {
   };
 
   MPI_Win handle = MPI_WIN_NULL;
-  MPI_Group origins = MPI_GROUP_NULL, targets = MPI_GROUP_NULL;  // null: none
+  Group origins, targets;  // null: none
   std::vector<Put> puts;
   std::vector<int> origin_ranks;
   bool posted = false;  // and not yet complete
 };
 
+class MpiControl;
 class Runner;
 
 class RmaPart {
  public:
-  // Collective over `comm`: `memories` are the windows that any rank puts into, the same on every rank.
-  RmaPart(MPI_Comm comm, const fabric::Share& share, const std::vector<MpiMemory*>& memories, Runner& runner);
+  RmaPart(MPI_Comm comm, const fabric::Share& share, Runner& runner);
   RmaPart(const RmaPart&) = delete;
   ~RmaPart();
+
+  // Collective: `memories` are the windows that any rank puts into, the same on every rank. Throws, on every rank alike,
+  // Error{refused} where MPI makes no windows.
+  void make_windows(MpiControl& control, const std::vector<MpiMemory*>& memories);
 
   bool is_origin() const { return is_origin_; }
 
@@ -55,7 +61,7 @@ class RmaPart {
   std::chrono::milliseconds time_limit_;
   Runner& runner_;
   bool is_origin_ = false;
-  std::vector<RmaWindow> windows_;
+  std::map<std::uint32_t, RmaWindow> windows_;  // by the number of ours
 };
 
 }  // namespace tca::mpi

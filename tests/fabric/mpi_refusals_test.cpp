@@ -1,0 +1,139 @@
+// Commits that fail half-way: MPI refuses one rank one of the things that a chain is made of. Every rank is told, what was made is
+// given back, and the world goes on. The calls by which handles are made and given back are these here, around MPI's.
+#define OMPI_SKIP_MPICXX 1
+#define MPICH_SKIP_MPICXX 1
+#include <mpi.h>
+
+#include "messages.hpp"
+#include "mpi_ranks.hpp"
+#include "suite.hpp"
+
+namespace {
+
+struct Made {
+  int requests = 0, types = 0, groups = 0, windows = 0;
+  bool operator==(const Made&) const = default;
+};
+
+Made live;          // handles that have not been given back
+int refuse_in = 0;  // so many calls that make one; 0: none is refused
+
+int make(int& count, int made) {
+  if (made == MPI_SUCCESS) ++count;
+  return made;
+}
+bool refuses() { return refuse_in > 0 && --refuse_in == 0; }
+
+}  // namespace
+
+extern "C" {
+
+int MPI_Recv_init(void* to, int count, MPI_Datatype type, int rank, int tag, MPI_Comm comm,
+                  MPI_Request* request) {
+  if (refuses()) return MPI_ERR_OTHER;
+  return make(live.requests, PMPI_Recv_init(to, count, type, rank, tag, comm, request));
+}
+int MPI_Send_init(const void* from, int count, MPI_Datatype type, int rank, int tag, MPI_Comm comm,
+                  MPI_Request* request) {
+  if (refuses()) return MPI_ERR_OTHER;
+  return make(live.requests, PMPI_Send_init(from, count, type, rank, tag, comm, request));
+}
+int MPI_Request_free(MPI_Request* request) {
+  --live.requests;
+  return PMPI_Request_free(request);
+}
+
+int MPI_Type_create_hvector(int count, int block, MPI_Aint pitch, MPI_Datatype of, MPI_Datatype* type) {
+  if (refuses()) return MPI_ERR_OTHER;
+  return make(live.types, PMPI_Type_create_hvector(count, block, pitch, of, type));
+}
+int MPI_Type_create_struct(int count, const int* blocks, const MPI_Aint* places, const MPI_Datatype* of,
+                           MPI_Datatype* type) {
+  if (refuses()) return MPI_ERR_OTHER;
+  return make(live.types, PMPI_Type_create_struct(count, blocks, places, of, type));
+}
+int MPI_Type_commit(MPI_Datatype* type) { return refuses() ? MPI_ERR_OTHER : PMPI_Type_commit(type); }
+int MPI_Type_free(MPI_Datatype* type) {
+  --live.types;
+  return PMPI_Type_free(type);
+}
+
+int MPI_Comm_group(MPI_Comm comm, MPI_Group* group) {
+  if (refuses()) return MPI_ERR_OTHER;
+  return make(live.groups, PMPI_Comm_group(comm, group));
+}
+int MPI_Group_incl(MPI_Group of, int count, const int* ranks, MPI_Group* group) {
+  if (refuses()) return MPI_ERR_OTHER;
+  return make(live.groups, PMPI_Group_incl(of, count, ranks, group));
+}
+int MPI_Group_free(MPI_Group* group) {
+  --live.groups;
+  return PMPI_Group_free(group);
+}
+
+// A refusal comes after the others have got through, since the call is collective.
+int MPI_Win_create(void* memory, MPI_Aint bytes, int unit, MPI_Info info, MPI_Comm comm, MPI_Win* window) {
+  MPI_Win made;
+  const int code = PMPI_Win_create(memory, bytes, unit, info, comm, &made);
+  if (refuses()) return MPI_ERR_OTHER;
+  *window = made;
+  return make(live.windows, code);
+}
+int MPI_Win_free(MPI_Win* window) {
+  --live.windows;
+  return PMPI_Win_free(window);
+}
+
+}  // extern "C"
+
+namespace tca::test {
+namespace {
+
+// Both ways between the ranks by this route, strided and in two windows.
+void commit(World& world, const std::vector<Window<int>>& windows, const std::string& route) {
+  Chain chain = world.chain("refused", {.route = route});
+  const int partner = 1 - world.rank();
+  for (const Window<int>& window : windows)
+    chain.put(window.on(partner).at(0), stride(100, 2), window.at(200), block(100));
+  chain.expect(partner).commit();
+  chain.start();
+  chain.wait();
+}
+
+class Refusals : public testing::TestWithParam<std::string> {};
+
+TEST_P(Refusals, GiveBackWhatWasMade) {
+  const auto body = [](World& world) {
+    const std::vector<Window<int>> windows{world.window<int>(300), world.window<int>(300)};
+    const auto collect = [&] { world.window<int>(1); };
+    for (int call = 1;; ++call) {
+      require(call < 100, "every commit is refused");
+      const Made before = live;
+      refuse_in = world.rank() == 1 ? call : 0;
+      const Caught error = caught([&] { commit(world, windows, GetParam()); });
+      const bool refused = world.all_gather(refuse_in)[1] == 0;
+      refuse_in = 0;
+      collect();
+      if (refused) {
+        require(error.code == Errc::refused && says(error.message, {"MPI"}), "{}", error.message);
+        require(
+            says(error.message, {"rank 1: MPI failed while"}) || says(error.message, {"makes no windows"}),
+            "{}", error.message);
+      }
+      Made after = live;
+      // The very window that only one of them got.
+      if (says(error.message, {"makes no windows"}) && world.rank() == 0) --after.windows;
+      require(after == before, "call {}: {} requests, {} types, {} groups, {} windows are left", call,
+              after.requests - before.requests, after.types - before.types, after.groups - before.groups,
+              after.windows - before.windows);
+      if (!refused) break;
+    }
+  };
+  EXPECT_EQ(mpi_backend("mpi", 0, {}).make()->run(2, body, {.time_limit = std::chrono::seconds(5)}), "");
+}
+
+INSTANTIATE_TEST_SUITE_P(Mpi, Refusals, testing::Values("mpi/datatype", "mpi/packed", "mpi/rma"),
+                         [](const auto& test) { return test.param.substr(4); });
+
+}  // namespace
+}  // namespace tca::test
