@@ -290,9 +290,8 @@ void ChainState::wait_patiently() {
   constexpr unsigned polls_between_progress = 16;
   base::Poll poll(world_->control().cores());
   for (unsigned polls = 1; !advance(); ++polls) {
-    base::Poll::Look look;
+    base::Poll::Look look{.moves = world_->moves_by_looks()};
     for (const auto& program : programs_) look.given_way |= program->gives_way();
-    for (const auto& fabric : world_->fabrics()) look.moves |= fabric->moves_by_looks();
     const bool waited_long = poll.pause(look);
     if (poll.gave_way() || polls % polls_between_progress == 0) world_->progress_between_looks();
     if (waited_long) check_partners(poll.waited());

@@ -9,7 +9,10 @@ namespace tca::core {
 
 WorldState::WorldState(route::Ground ground, const WorldOptions& options)
     : ground_(std::move(ground)), costs_(route::agree_on_costs(control(), fabrics())) {
-  control().while_waiting = [this] { progress_between_looks(); };
+  control().while_waiting = [this] {
+    progress_between_looks();
+    return moves_by_looks();
+  };
   if (ground_.places.sub_cluster.empty()) ground_.places = fabric::Places::together(size());
   if (options.trace) {
     trace_.emplace();

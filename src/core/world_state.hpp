@@ -1,6 +1,7 @@
 // What a rank's World, windows and chains share.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -97,6 +98,11 @@ class WorldState : public std::enable_shared_from_this<WorldState> {
   // The same, where a rank calls it only now and then.
   void progress() {
     for (const auto& fabric : ground_.fabrics) fabric->progress();
+  }
+
+  // See Fabric::moves_by_looks.
+  bool moves_by_looks() const {
+    return std::ranges::any_of(ground_.fabrics, [](const auto& fabric) { return fabric->moves_by_looks(); });
   }
 
   // Throws what a step on a stream has met.

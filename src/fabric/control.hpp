@@ -97,8 +97,8 @@ class Control {
   std::string trouble = "it ended with an error";
 
   // Called now and then while a collective call waits: a partner may still need this rank's share of a chain that it
-  // has started before it can come to the same call.
-  std::function<void()> while_waiting = [] {};
+  // has started before it can come to the same call. Whether messages of such chains move only while this rank looks.
+  std::function<bool()> while_waiting = [] { return false; };
 
   void barrier(std::string_view what) { all_gather({}, what); }
 

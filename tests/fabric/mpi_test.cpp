@@ -1,4 +1,6 @@
 // What only worlds over MPI have: communicators of a program, memory of its own, messages beyond what an int counts.
+#include <time.h>
+
 #include <thread>
 
 #include "coll_check.hpp"
@@ -7,6 +9,18 @@
 #include "messages.hpp"
 #include "mpi_ranks.hpp"
 #include "suite.hpp"
+
+namespace {
+
+thread_local int naps = 0;
+
+}  // namespace
+
+// Stands before the system's, so that naps can be counted.
+extern "C" int nanosleep(const timespec* asked, timespec* left) {
+  ++naps;
+  return clock_nanosleep(CLOCK_REALTIME, 0, asked, left);
+}
 
 namespace tca::test {
 namespace {
@@ -117,6 +131,31 @@ TEST(Mpi, ASenderRunsAheadOnlySoFar) {
     }
     chain.wait();
     require(world.rank() != 0 || steps == most, "{} steps ahead", steps);
+  };
+  EXPECT_EQ(run_over("mpi", 0, 2, body), "");
+}
+
+// Not even who waits for others to come to a collective call.
+TEST(Mpi, NobodySleepsWhileLongMessagesAreUnderWay) {
+  const auto body = [](World& world) {
+    constexpr std::int64_t count = 100'000;
+    constexpr std::chrono::milliseconds late{200};
+    const Window<int> window = world.window<int>(2 * count);
+    Chain chain = world.chain("long");
+    const int partner = 1 - world.rank();
+    chain.put(window.on(partner).at(0), window.at(count), block(count)).expect(partner).commit();
+    if (world.rank() == 0) {
+      chain.start();
+      naps = 0;
+      world.barrier();
+      require(naps == 0, "{} naps", naps);
+    } else {
+      std::this_thread::sleep_for(late);
+      require(naps > 0, "naps are not counted");
+      world.barrier();
+      chain.start();
+    }
+    chain.wait();
   };
   EXPECT_EQ(run_over("mpi", 0, 2, body), "");
 }

@@ -117,9 +117,10 @@ std::vector<base::Blob> MpiControl::gather(const base::Blob& mine, std::string_v
   check_thread(what);
   Parcels parcels(comm_, Tag::set_up, mine);
   base::Poll poll(cores_);
+  base::Poll::Look look;
   while (!parcels.advance()) {
-    const bool waited_long = poll.pause();
-    if (poll.gave_way()) while_waiting();
+    const bool waited_long = poll.pause(look);
+    if (poll.gave_way()) look.moves = while_waiting();
     if (waited_long) check_partners(parcels, what, poll.waited());
   }
   return parcels.take();
