@@ -6,6 +6,7 @@ namespace tca::base {
 
 Blob Trace::encode() const {
   Writer writer;
+  const std::lock_guard lock(mutex_);
   for (const Span& span : spans_) {
     writer.put_string(span.name).put_string(span.detail).put(span.begin_us).put(span.end_us);
   }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <chrono>
+#include <mutex>
 #include <string>
 #include <vector>
 
@@ -17,7 +18,9 @@ class Trace {
         .count();
   }
 
+  // For any thread: a rank's messages may be carried by another than its own.
   void span(std::string name, std::string detail, double begin_us, double end_us) {
+    const std::lock_guard lock(mutex_);
     spans_.push_back({std::move(name), std::move(detail), begin_us, end_us});
   }
 
@@ -31,6 +34,7 @@ class Trace {
     std::string name, detail;
     double begin_us, end_us;
   };
+  mutable std::mutex mutex_;
   std::vector<Span> spans_;
 };
 

@@ -1,4 +1,12 @@
 // The suite over MPI for memory that MPI does not reach, which the test double of a stager plays; steps ordered on streams.
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <set>
+
 #include "core/world_state.hpp"
 #include "fabric/mpi/call.hpp"
 #include "fabric/mpi/mpi_fabric.hpp"
@@ -42,11 +50,12 @@ Backend staged_backend() {
 
 INSTANTIATE_TEST_SUITE_P(Fabric, FabricTest, testing::Values(staged_backend()), backend_name);
 
-std::string run_staged(int ranks, const BodyOnDouble& body, bool loses_bytes = false) {
+std::string run_staged(int ranks, const BodyOnDouble& body, bool loses_bytes = false, bool traced = false) {
   const auto in_world = [&](const void* comm, const Ranks::Body&, const WorldOptions& options) {
     run_on_double(comm, body, options, loses_bytes);
   };
-  return mpi_backend("staged", in_world, {}).make()->run(ranks, {});
+  const WorldOptions options{.time_limit = std::chrono::seconds(25), .trace = traced};
+  return mpi_backend("staged", in_world, {}).make()->run(ranks, {}, options);
 }
 
 // Host and stream in turn, several steps on the stream at once; half of the ranks are only sent to.
@@ -94,6 +103,40 @@ TEST(Staged, OnStreams) {
     require(wrong == 0, "rank {}: {} elements are wrong", me, wrong);
   };
   EXPECT_EQ(run_staged(4, body), "");
+}
+
+// In its rank's lane of a trace a message is one span a step, in however many chunks it is carried.
+TEST(Staged, CarriedMessagesAreTraced) {
+  const auto body = [](World& world, StagingDouble& stager) {
+    constexpr int elements = 1000, steps = 6;
+    const Window<int> window = world.window<int>(2 * elements);
+    Chain chain = world.chain("traced");
+    const int partner = 1 - world.rank();
+    chain.put(window.on(partner).at(0), window.at(elements), block(elements)).expect(partner).commit();
+    for (int step = 1; step < steps; ++step) chain.exchange(nullptr);
+    stager.users.synchronize();
+    chain.start();
+    chain.wait();
+    const std::string path = testing::TempDir() + fmt::format("carried_{}.json", getpid());
+    world.write_trace(path);
+    if (world.rank() != 0) return;
+    const nlohmann::json trace = nlohmann::json::parse(std::ifstream(path));
+    std::filesystem::remove(path);
+    std::map<std::pair<int, std::string>, std::set<std::string>> details;
+    std::size_t spans = 0;
+    for (const nlohmann::json& event : trace.at("traceEvents")) {
+      if (event.at("ph") != "X" || !event.at("name").get<std::string>().starts_with("puts")) continue;
+      require(event.at("dur").get<double>() >= 0, "{}", event.dump());
+      details[{event.at("pid"), event.at("name")}].insert(event.at("args").at("detail"));
+      ++spans;
+    }
+    require(spans == 4 * steps, "{} spans", spans);
+    for (const int rank : {0, 1})
+      for (const char* way : {"to", "from"})
+        require(details[{rank, fmt::format("puts {} rank {}", way, 1 - rank)}].size() == steps,
+                "rank {}: steps are missing in what it puts {}", rank, way);
+  };
+  EXPECT_EQ(run_staged(2, body, false, true), "");
 }
 
 // What a stream has begun to send goes out though the sender leaves the world.

@@ -36,8 +36,8 @@ void check_memory(const himeno::Problem& problem, const HimenoOptions& options) 
 void check_before_launch(const HimenoOptions& options) {
   const himeno::Problem problem{.extents = himeno::size_named(options.size).extents};
   make_himeno_grid(options, problem, options.ranks);
-  if (!options.trace.empty() && on_gpus(options))
-    refuse("--trace shows what the host does; leave it out on GPUs");
+  if (!options.trace.empty() && on_gpus(options) && !route::needs_mpi(options.fabric))
+    refuse("--trace shows what the host does, which on --fabric {} is nothing; leave it out", options.fabric);
   if ((options.start == "graph" || options.start == "kernel") && !on_gpus(options))
     refuse("--start {} needs --fabric cuda or cuda+mpi", options.start);
   if (std::isnan(options.seconds)) refuse("--seconds nan: that is not a number of seconds");

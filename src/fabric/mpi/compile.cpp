@@ -92,8 +92,8 @@ class Compiler {
   Operation& add_message(int partner, Kind kind, const Content& content, Side side,
                          std::unique_ptr<Packing> packing) {
     Operation operation{.partner = partner, .receives = side == Side::to, .packing = std::move(packing)};
-    operation.traced = kind != bare;
     const std::uint64_t bytes = bytes_of(content);
+    operation.traced = bytes > 0;
     const bool in_a_row = content.type.get() == MPI_BYTE;
     operation.is_long = bytes >= long_message;
     auto* address = const_cast<void*>(content.address);

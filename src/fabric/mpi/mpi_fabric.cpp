@@ -62,8 +62,10 @@ class MpiFabric final : public fabric::Fabric {
     runner_.immediates.put(rank, window.number(), offset, value);
   }
 
-  // A carrier's thread has no clock of the rank's.
-  void trace_to(base::Trace* trace) override { runner_.trace = carrier_ ? nullptr : trace; }
+  void trace_to(base::Trace* trace) override {
+    const auto held = hold();
+    runner_.trace = trace;
+  }
   void check() override {
     if (carrier_) carrier_->check();
   }

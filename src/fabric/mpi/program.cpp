@@ -226,10 +226,21 @@ void MpiProgram::take(int index) {
     for (const Piece& piece : operation.packing->pieces)
       dense = base::scatter(const_cast<std::byte*>(piece.address), dense, *piece.shape);
   }
-  if (runner_.trace != nullptr && operation.traced) {
+  if (runner_.trace != nullptr && operation.traced && ends_message(i)) {
     runner_.trace->span(fmt::format("puts {} rank {}", operation.receives ? "from" : "to", operation.partner),
                         fmt::format("step {}", step_), began_us_, base::Trace::now_us());
   }
+}
+
+// Of the chunks of a stage's message it is the last.
+bool MpiProgram::ends_message(std::size_t index) const {
+  if (stage_ == nullptr) return true;
+  for (int i = 0; i < confirming_.first; ++i) {
+    const auto other = static_cast<std::size_t>(i);
+    const bool is_due = open_[other] || i >= next_send_;
+    if (is_due && operations_[other].message == operations_[index].message) return false;
+  }
+  return true;
 }
 
 std::vector<int> MpiProgram::missing() const {

@@ -118,6 +118,7 @@ class MpiProgram final : public fabric::Program {
   void advance();
   void advance_rma();
   void take(int index);
+  bool ends_message(std::size_t index) const;
   Group& group_of(int index);
   static bool is_confirmed(std::uint32_t step) { return step % confirmed_every == 0; }
   Group& confirmations_of(std::uint32_t step) { return confirmations_[step / confirmed_every % 2]; }
