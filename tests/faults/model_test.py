@@ -110,7 +110,7 @@ class ModelTest(unittest.TestCase):
     def test_what_a_benchmark_on_a_modelled_machine_cannot_do(self):
         for reason, arguments in (
             ("nothing on a modelled machine to compare with", ("pingpong", "--peer", "mpi")),
-            ("commit takes no modelled time", ("commit",)),
+            ("commit is measured on shm, not on sim", ("commit",)),
             ("atlantis", ("pingpong", "--machine", "atlantis")),
         ):
             done = self.run_tca("bench", *arguments, "--fabric", "sim", "--ranks", "2")

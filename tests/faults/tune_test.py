@@ -132,7 +132,16 @@ class Measured(Tuning):
         with open(self.path("c.jsonl")) as file:
             line = json.loads(file.readline())
         self.assertEqual((line["bench"], line["n"]), ("commit", 64))
+        self.assertEqual(line["fabric"], "shm")
         self.assertGreater(line["whole_us"], line["route_us"])
+
+    def test_commit_is_measured_on_one_fabric_and_beside_nobody(self):
+        for fabric in ("mpi", "shm+mpi", "cuda", "cuda+mpi", "sim"):
+            process = self.start([TCA, "bench", "commit", "--fabric", fabric])
+            self.assert_ends(process, USAGE, re.escape(f"commit is measured on shm, not on {fabric}; say --fabric shm"))
+        # Which takes shm+mpi by itself.
+        self.assert_ends(self.start([TCA, "bench", "commit", "--sub-cluster", "1"]), USAGE, r"not on shm\+mpi")
+        self.assert_ends(self.start([TCA, "bench", "commit", "--peer", "mpi"]), USAGE, "--peer mpi knows no commit")
 
 
 class Explain(Tuning):

@@ -114,7 +114,6 @@ void halo(World& world, const BenchOptions& options) {
 void check_modelled(const BenchOptions& options) {
   if (!options.peers.empty())
     refuse("--peer {}: there is nothing on a modelled machine to compare with", options.peers[0]);
-  if (options.what == "commit") refuse("commit takes no modelled time; leave --fabric sim out");
   net::check_ranks(modelled(options), static_cast<std::uint64_t>(options.ranks));
 }
 
@@ -183,8 +182,7 @@ void check(const BenchOptions& options) {
   if (options.descriptors < 1 || options.descriptors > 65536)
     refuse("--descriptors: 1 to 65536 are possible");
   const bool on_gpus = route::on_gpus(options.fabric);
-  if (on_gpus && options.what == "commit")
-    refuse("commit is measured on shm; leave --fabric {} out", options.fabric);
+  if (options.what == "commit") check_commit_bench(options);
   if (!options.algorithms.empty() && !is_coll(options.what)) refuse("--algorithm is for collectives");
   if (options.what == "overlap") return check_overlap_bench(options);
   if (!options.progress.empty() || options.points > 0) refuse("--progress and --points are for overlap");

@@ -5,9 +5,16 @@
 
 #include "bench_report.hpp"
 #include "commit_costs.hpp"
-#include "core/world_state.hpp"
+#include "refuse.hpp"
 
 namespace tca::tool {
+
+// The fabric's own work is set against the whole, so there must be one fabric, which carries every put.
+void check_commit_bench(const BenchOptions& options) {
+  if (options.fabric != "shm")
+    refuse("commit is measured on shm, not on {}; say --fabric shm", options.fabric);
+  if (!options.peers.empty()) refuse("--peer {} knows no commit", options.peers[0]);
+}
 
 void run_commit_bench(World& world, const BenchOptions& options) {
   const bench::CommitCosts costs = [&] {
@@ -30,7 +37,7 @@ void run_commit_bench(World& world, const BenchOptions& options) {
   if (options.json.empty()) return;
   Record record;
   record.bench = options.what;
-  record.fabric = core::WorldState::of(world).fabrics().front()->name();
+  record.fabric = options.fabric;
   record.protocol = options.route.empty() ? "chosen" : options.route;
   record.layout = "mixed";
   record.ranks = world.size();

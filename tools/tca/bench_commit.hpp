@@ -6,6 +6,9 @@
 
 namespace tca::tool {
 
+// Before any rank is started.
+void check_commit_bench(const BenchOptions& options);
+
 void run_commit_bench(World& world, const BenchOptions& options);
 
 }  // namespace tca::tool
