@@ -154,6 +154,8 @@ class Explain(Tuning):
     def test_what_cannot_be(self):
         self.assert_ends(self.explain("--to", "5"), USAGE, "--to 5: there are the ranks 0 to 1")
         self.assert_ends(self.explain("--run", "0"), USAGE, "at least 1")
+        split = self.explain("--fabric", "sim", "--sub-cluster", "2")
+        self.assert_ends(split, USAGE, "^tca explain: --sub-cluster: a modelled machine has its own")
         self.assert_ends(self.explain("--run", "64", "--runs", "2", "--pitch", "8"), USAGE, "--pitch 8: runs of 64")
         self.assert_ends(self.explain("--route", "teleport"), USAGE, "names no channel that reaches rank 1")
 

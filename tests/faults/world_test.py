@@ -36,8 +36,17 @@ class SameBinary(WorldTest):
         self.assert_nothing_left()
 
     def test_alone_beside_a_batch_system(self):
-        process = self.start([PROGRAM, "ring", "--steps", "5"], SLURM_PROCID="0", SLURM_NTASKS="1", SLURM_JOB_ID="7")
-        self.assertEqual(self.done(process), self.ALL_DONE[:1])
+        for what, variables in (
+            ("a batch script of two tasks", {"SLURM_NTASKS": "2"}),
+            ("a shell that srun has started", {"SLURM_NTASKS": "1", "SLURM_STEP_ID": "0"}),
+        ):
+            slurm = {"SLURM_PROCID": "0", "SLURM_JOB_ID": "7", "OPENTCA_TIME_LIMIT": "2", **variables}
+            with self.subTest(what):
+                process = self.start([PROGRAM, "ring", "--steps", "5"], **slurm)
+                self.assertEqual(self.done(process), self.ALL_DONE[:1])
+                # It starts ranks of its own.
+                explained = self.start([TCA, "explain", "--ranks", "2"], **slurm)
+                self.assert_ends(explained, 0, "from rank 0 to rank 1")
 
     def test_what_a_rank_starts_is_no_rank(self):
         job = self.tca_run(2, PROGRAM, "children", "--steps", "30")
@@ -82,6 +91,9 @@ class Environment(WorldTest):
                 self.refused(pattern, OPENTCA_RANK=rank, OPENTCA_SIZE=size, **control)
         self.refused("OPENTCA_SIZE=.unset.", OPENTCA_RANK="0", **control)
         self.refused("OPENTCA_RANK is set without OPENTCA_CONTROL", OPENTCA_RANK="0", OPENTCA_SIZE="2")
+        # The command line asks the library.
+        process = self.start([TCA, "explain"], OPENTCA_RANK="one", OPENTCA_SIZE="2")
+        self.assert_ends(process, USAGE, "^tca explain: OPENTCA_RANK=one is not a")
 
     def test_control_that_is_not_there(self):
         for rank in ("0", "1"):

@@ -39,14 +39,12 @@ int launch_under_mpirun(LaunchOptions options);
 
 bool has_mpirun();
 
-// Whether this process was started as a rank: by `tca run`, mpirun, or srun.
+// Whether this process was started as a rank: by `tca run`, mpirun, or srun. Throws Error{invalid_argument} when what its
+// launcher says of it cannot be.
 bool already_a_rank();
 
-// This process's rank, or -1 when it was not started as one.
+// This process's rank, or -1 when it was not started as one. Throws likewise.
 int launched_rank();
-
-// Whether it was started as a rank of MPI's, which may then be initialised: without mpirun MPI may end a process that tries.
-bool is_rank_of_mpi();
 
 // How this process was started, for a subcommand that launches itself as ranks.
 std::vector<std::string> own_command_line();

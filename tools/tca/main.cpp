@@ -40,23 +40,36 @@ std::string usage_message(const CLI::App& app, const Subcommands& subcommands, c
   return fmt::format("there is no subcommand `{}`; there are {}", unknown.front(), list);
 }
 
+// This process's, or -1 where it is none, also by what its launcher says of it: then that is the message.
+int own_rank() {
+  try {
+    return launched_rank();
+  } catch (const Error&) {
+    return -1;
+  }
+}
+
 // Everybody sees a refusal alike, so one rank says it.
-bool stays_silent(const Error& error) { return error.code() == Errc::refused && launched_rank() > 0; }
+bool stays_silent(const Error& error) { return error.code() == Errc::refused && own_rank() > 0; }
 
 void print_error(const std::string& name, const char* message) {
-  std::string who = name;
-  try {
-    if (already_a_rank()) who += fmt::format(": rank {}", launched_rank());
-  } catch (const Error&) {
-    // What the launcher says of this rank cannot be: that is the message.
-  }
+  const int rank = own_rank();
+  const std::string who = rank < 0 ? name : fmt::format("{}: rank {}", name, rank);
   const std::string line = fmt::format("{}: {}\n", who, message);
   std::fwrite(line.data(), 1, line.size(), stderr);
 }
 
-int run(Subcommands& subcommands) {
+// What options make of each other is known once all are read, so that reading them may throw as running does.
+int run(CLI::App& app, const Subcommands& subcommands, int argc, char** argv) {
   try {
+    app.parse(argc, argv);
     return subcommands.run();
+  } catch (const CLI::Success& asked) {
+    return app.exit(asked);
+  } catch (const CLI::ParseError& error) {
+    const std::string name = subcommands.chosen_name();
+    fmt::print(stderr, "{}: {}\nTry `{} --help`.\n", name, usage_message(app, subcommands, error), name);
+    return usage_error;
   } catch (const Error& error) {
     if (!stays_silent(error)) print_error(subcommands.chosen_name(), error.what());
     return error.exit_code();
@@ -87,16 +100,7 @@ int main(int argc, char** argv) {
     fmt::print("{}", app.help());
     return usage_error;
   }
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::Success& asked) {
-    return app.exit(asked);
-  } catch (const CLI::ParseError& error) {
-    const std::string name = subcommands.chosen_name();
-    fmt::print(stderr, "{}: {}\nTry `{} --help`.\n", name, usage_message(app, subcommands, error), name);
-    return usage_error;
-  }
-  return run(subcommands);
+  return run(app, subcommands, argc, argv);
 }
 
 }  // namespace

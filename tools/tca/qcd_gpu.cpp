@@ -10,8 +10,8 @@
 #include <memory>
 #include <vector>
 
+#include "fabric/shm/seating.hpp"
 #include "gpu/machine.hpp"
-#include "launch.hpp"
 #include "qcd/gpu_inverter.hpp"
 #include "qcd/spinor.hpp"
 #include "qcd_measure.hpp"
@@ -49,7 +49,7 @@ struct Sides {
     };
     add("nccl", qcd::Start::graph, qcd::nccl_peer);
     add("mpi", qcd::Start::host, [&](World& of) {
-      if (options.threads || !is_rank_of_mpi())
+      if (options.threads || !shm::is_rank_of_mpi())
         throw Error(Errc::invalid_argument,
                     "the ranks are not mpirun's, which starts them where it is there");
       return qcd::staged_mpi_peer(of);

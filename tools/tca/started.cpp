@@ -8,36 +8,15 @@
 #include <sstream>
 #include <system_error>
 
+#include "fabric/shm/seating.hpp"
 #include "launch.hpp"
 
 namespace tca::tool {
-namespace {
-
-const char* mpi_rank_variable() {
-  for (const char* name : {"OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK"})
-    if (std::getenv(name)) return name;
-  return nullptr;
-}
-
-const char* rank_variable() {
-  if (std::getenv("OPENTCA_RANK")) return "OPENTCA_RANK";
-  if (const char* name = mpi_rank_variable()) return name;
-  // A batch script has SLURM_PROCID as well, but only what srun has started has a step.
-  const char* tasks = std::getenv("SLURM_NTASKS");
-  const bool task =
-      std::getenv("SLURM_PROCID") && std::getenv("SLURM_STEP_ID") && tasks && std::atoi(tasks) > 1;
-  return task ? "SLURM_PROCID" : nullptr;
-}
-
-}  // namespace
-
-bool already_a_rank() { return rank_variable() != nullptr; }
-
-bool is_rank_of_mpi() { return mpi_rank_variable() != nullptr; }
+bool already_a_rank() { return launched_rank() >= 0; }
 
 int launched_rank() {
-  const char* name = rank_variable();
-  return name ? std::atoi(std::getenv(name)) : -1;
+  const shm::Seating seating = shm::find_seating();
+  return seating.launcher.empty() ? -1 : seating.rank;
 }
 
 std::vector<std::string> own_command_line() {

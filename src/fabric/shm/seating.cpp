@@ -1,12 +1,14 @@
+#include "fabric/shm/seating.hpp"
+
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <cstdlib>
 #include <cstring>
 
 #include "base/fail.hpp"
-#include "fabric/shm/join.hpp"
 
 namespace tca::shm {
 
@@ -27,17 +29,18 @@ int env_number(const char* name) {
   return value;
 }
 
-// What launchers tell their ranks. `job` sets one launch apart from another of the same user on the same
-// host.
+// What launchers tell their ranks. `job` and `step` set one launch apart from another of the same user on the same host;
+// where there is a `step`, only ranks have it.
 struct Launcher {
-  const char *name, *rank, *size, *local_size, *job;
+  const char *name, *rank, *size, *local_size, *job, *step;
+  bool is_mpi;
 };
 constexpr std::array<Launcher, 4> launchers{{
     {"Open MPI", "OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_LOCAL_SIZE",
-     "PMIX_NAMESPACE"},
-    {"MPICH", "PMI_RANK", "PMI_SIZE", "MPI_LOCALNRANKS", nullptr},
-    {"PMIx", "PMIX_RANK", "PMIX_SIZE", nullptr, "PMIX_NAMESPACE"},
-    {"Slurm", "SLURM_PROCID", "SLURM_NTASKS", nullptr, "SLURM_JOB_ID"},
+     "PMIX_NAMESPACE", nullptr, true},
+    {"MPICH", "PMI_RANK", "PMI_SIZE", "MPI_LOCALNRANKS", nullptr, nullptr, true},
+    {"PMIx", "PMIX_RANK", "PMIX_SIZE", nullptr, "PMIX_NAMESPACE", nullptr, true},
+    {"Slurm", "SLURM_PROCID", "SLURM_NTASKS", nullptr, "SLURM_JOB_ID", "SLURM_STEP_ID", false},
 }};
 
 // A launcher without a job name of its own is the parent of all its ranks on this host.
@@ -45,8 +48,7 @@ std::string job_name(const Launcher& launcher) {
   std::string name;
   if (const char* job = env(launcher.job)) {
     name = job;
-    if (const char* step = env("SLURM_STEP_ID"); step && std::strcmp(launcher.name, "Slurm") == 0)
-      name += std::string(".") + step;
+    if (launcher.step != nullptr) name += std::string(".") + env(launcher.step);
   } else {
     name = fmt::format("parent{}", getppid());
   }
@@ -56,10 +58,10 @@ std::string job_name(const Launcher& launcher) {
   return name;
 }
 
-bool is_launcher(const Launcher& launcher) {
+bool has_started_this(const Launcher& launcher) {
   if (env(launcher.rank) == nullptr || env(launcher.size) == nullptr) return false;
-  // A shell inside an allocation has Slurm's variables without being a task.
-  return std::strcmp(launcher.name, "Slurm") != 0 || env_number(launcher.size) > 1;
+  // A batch script of Slurm's is told a rank as well, and what it runs by itself is nobody's rank; nor is a shell by srun.
+  return launcher.step == nullptr || (env(launcher.step) != nullptr && env_number(launcher.size) > 1);
 }
 
 // Where `tca` has started mpirun, ranks that are all here meet in its memory: a name would stay where all are killed at once.
@@ -84,7 +86,7 @@ Seating find_seating() {
     }
   } else {
     for (const Launcher& launcher : launchers) {
-      if (!is_launcher(launcher)) continue;
+      if (!has_started_this(launcher)) continue;
       seating = {env_number(launcher.rank), env_number(launcher.size), launcher.name, {}, true};
       seating.says_where = env(launcher.local_size) != nullptr;
       seating.here = seating.says_where ? env_number(launcher.local_size) : seating.size;
@@ -99,6 +101,12 @@ Seating find_seating() {
          seating.rank, seating.size);
   }
   return seating;
+}
+
+bool is_rank_of_mpi() {
+  return std::any_of(launchers.begin(), launchers.end(), [](const Launcher& launcher) {
+    return launcher.is_mpi && env(launcher.rank) != nullptr;
+  });
 }
 
 }  // namespace tca::shm
