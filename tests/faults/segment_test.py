@@ -256,5 +256,33 @@ class Named(WorldTest):
         self.assert_nothing_left()
 
 
+class Launchers(WorldTest):
+    """Every launcher that tells its ranks who they are; here the test plays each."""
+
+    def ranks_of(self, launcher, job):
+        for rank in ("0", "1"):
+            variables = {
+                "Open MPI": {"OMPI_COMM_WORLD_RANK": rank, "OMPI_COMM_WORLD_SIZE": "2", "OMPI_COMM_WORLD_LOCAL_SIZE": "2",
+                             "PMIX_NAMESPACE": job},
+                "MPICH": {"PMI_RANK": rank, "PMI_SIZE": "2", "MPI_LOCALNRANKS": "2"},
+                "PMIx": {"PMIX_RANK": rank, "PMIX_SIZE": "2", "PMIX_NAMESPACE": job},
+                "Slurm": {"SLURM_PROCID": rank, "SLURM_NTASKS": "2", "SLURM_JOB_ID": self.job, "SLURM_STEP_ID": job},
+            }[launcher]  # fmt: skip
+            yield self.start([PROGRAM, "ring", "--steps", "30"], OPENTCA_TIME_LIMIT="5", **variables)
+
+    def test_two_ranks_of_each(self):
+        for launcher in ("Open MPI", "MPICH", "PMIx", "Slurm"):
+            with self.subTest(launcher):
+                for rank, process in enumerate(list(self.ranks_of(launcher, self.job))):
+                    self.assert_ends(process, 0, f"rank {rank}: is up", f"rank {rank}: done")
+        self.assert_nothing_left()
+
+    def test_two_steps_of_a_job_at_once(self):
+        processes = [process for step in ("0", "1") for process in self.ranks_of("Slurm", step)]
+        for number, process in enumerate(processes):
+            self.assert_ends(process, 0, f"rank {number % 2}: done")
+        self.assert_nothing_left()
+
+
 if __name__ == "__main__":
     unittest.main()
