@@ -133,15 +133,15 @@ void write_configuration(World& world, Gauge& gauge, const std::string& path, Fo
                           .link_reals = format == Format::nersc ? 12 : 18,
                           .plaquette = averages.plaquette,
                           .link_trace = averages.link_trace};
-  const std::string unfinished = path + ".unfinished";
+  const std::string draft = path + unfinished;
   try {
-    write_all(world, gauge, unfinished, contents);
+    write_all(world, gauge, draft, contents);
     together(world, [&] {
-      if (world.rank() == 0 && std::rename(unfinished.c_str(), path.c_str()) != 0)
+      if (world.rank() == 0 && std::rename(draft.c_str(), path.c_str()) != 0)
         refuse(path, fmt::format("cannot be written: {}", std::strerror(errno)));
     });
   } catch (const Error&) {
-    if (world.rank() == 0) unlink(unfinished.c_str());
+    if (world.rank() == 0) unlink(draft.c_str());
     throw;
   }
 }

@@ -43,6 +43,9 @@ Contents inspect_configuration(const std::string& path);
 // precision. Throws Error{refused} on every rank alike.
 Averages read_configuration(World& world, Gauge& gauge, const std::string& path, const Contents& contents);
 
+// What a file's name ends in until all of it is there.
+inline constexpr const char* unfinished = ".unfinished";
+
 // Collective. `bits` is 32 or 64. Throws Error{refused} on every rank when the file cannot be written, and leaves what was
 // there under that name as it was.
 void write_configuration(World& world, Gauge& gauge, const std::string& path, Format format, int bits);

@@ -126,6 +126,9 @@ class Arguments(QcdTest):
     def test_files_that_cannot_be_written_are_known_before_the_work(self):
         self.assert_refused("/nowhere/x: cannot be written", "generate", "-o", "/nowhere/x", "--sweeps", "100000000")
         self.assert_refused("/nowhere/x: cannot be written", "invert", "--json", "/nowhere/x")
+        for place in (self.folder, "/proc/links", self.path("n" * 250)):
+            self.assert_refused(f"^tca qcd: {place}: cannot be written: ", "generate", "-o", place, "--sweeps", "100000000")
+        self.assertEqual(os.listdir(self.folder), [])
 
     def test_beyond_criticality(self):
         solve = ("invert", *SMALL, "--start", "cold", "--time", "periodic", "--kappa", "0.125", "--max-iterations", "12")

@@ -1,13 +1,10 @@
 // `tca qcd`: lattice QCD on ranks that write straight into each other's memory.
 #include <fmt/format.h>
-#include <unistd.h>
 
-#include <cerrno>
-#include <cstring>
-#include <filesystem>
 #include <memory>
 #include <string>
 
+#include "qcd/configuration.hpp"
 #include "qcd/gpu_start.hpp"
 #include "qcd_run.hpp"
 #include "refuse.hpp"
@@ -17,13 +14,6 @@
 
 namespace tca::tool {
 namespace {
-
-// Of a file that will be made under another name and renamed: better said before the sweeps than after.
-void check_folder(const std::string& path) {
-  if (path.empty()) return;
-  const std::filesystem::path folder = std::filesystem::absolute(path).parent_path();
-  if (access(folder.c_str(), W_OK) != 0) refuse("{}: cannot be written: {}", path, std::strerror(errno));
-}
 
 // Each has its parameter, and Wilson's alone what else there is to choose.
 void check_operator(const QcdOptions& options) {
@@ -59,7 +49,7 @@ void check_before_launch(const QcdOptions& options) {
   if (options.action != "dslash") qcd::check(inverter_options(options));
   make_qcd_grid(options, qcd_extents(options), options.ranks);
   check_writable(options.json);
-  check_folder(options.output);
+  check_replaceable(options.output, qcd::unfinished);
 }
 
 int qcd_command(const QcdOptions& options) {

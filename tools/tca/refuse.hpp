@@ -21,6 +21,10 @@ inline void check_writable(const std::string& path) {
   if (!path.empty() && !std::ofstream(path, std::ios::app)) refuse("{}: cannot be written", path);
 }
 
+// Refuses a file that will be written beside its place, under its name and `suffix`, and then renamed: where the one or the
+// other cannot be. An empty path is no file.
+void check_replaceable(const std::string& path, const std::string& suffix);
+
 // Refuses a machine to model that was asked for here, rather than by the environment, where none is modelled.
 inline void check_machine(const std::string& fabric, const std::string& machine) {
   const char* by_environment = std::getenv("OPENTCA_MACHINE");
