@@ -201,8 +201,6 @@ std::string read_table(const fs::path& path, bool foreign) {
 }
 
 void write_table(const fs::path& path, const std::string& text) {
-  std::error_code problem;
-  if (path.has_parent_path()) fs::create_directories(path.parent_path(), problem);
   std::string draft = path.string() + ".XXXXXX";
   const auto refuse = [&](const char* what) {
     const int error = errno;

@@ -34,7 +34,7 @@ TuningTable usable_table(std::string_view text, const TuningNeeds& needs);
 std::string read_table(const std::filesystem::path& path, bool foreign);
 
 // Writes a file beside `path` first and then renames it, so that the old table or the new one is there at any moment.
-// Creates the folder. Throws Error{invalid_argument} when it cannot be written.
+// Throws Error{invalid_argument} when it cannot be written.
 void write_table(const std::filesystem::path& path, const std::string& text);
 
 // Collective. The costs for this rank's puts: rank 0's table, for all ranks, since collectives must choose alike; the

@@ -91,6 +91,11 @@ class Kept(Tuning):
         self.assert_ends(self.tune("--json", "/nowhere/all.jsonl"), USAGE, "/nowhere/all.jsonl: cannot be written")
         for name, reason in (("all.txt", r"must end in \.svg"), ("/nowhere/all.svg", "/nowhere/all.svg: cannot be written")):
             self.assert_ends(self.tune("--plot", self.path(name)), USAGE, reason)
+        for place in (self.folder, "/proc/x.toml", self.path("no/such/t.toml"), self.path("n" * 250)):
+            self.assert_ends(self.start([TCA, "tune", "-o", place]), USAGE, f"^tca tune: {place}: cannot be written: ")
+        self.assertEqual(os.listdir(self.folder), [])
+        unwritable = self.start([TCA, "tune"], XDG_CACHE_HOME="/proc")
+        self.assert_ends(unwritable, USAGE, "^tca tune: /proc/opentca/tuning-.*: cannot be written: ")
         nowhere = {k: v for k, v in self.environment.items() if k not in ("HOME", "XDG_CACHE_HOME")}
         self.environment = nowhere
         self.assert_ends(self.tune(), USAGE, "nowhere to keep the table")

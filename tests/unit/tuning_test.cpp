@@ -215,7 +215,10 @@ TEST_F(TuningTest, TheNameTellsHardwareAndFabricsApart) {
 }
 
 TEST_F(TuningTest, WritingReplacesAsAWholeAndLeavesNothingBeside) {
-  const fs::path path = folder_ / "deep" / "er" / "table.toml";
+  const fs::path path = folder_ / "deep" / "table.toml";
+  EXPECT_TRUE(refuses(Errc::invalid_argument, {"cannot be written: No such file"},
+                      [&] { route::write_table(path, "none"); }));
+  fs::create_directory(path.parent_path());
   route::write_table(path, "one");
   route::write_table(path, "two");
   EXPECT_EQ(route::read_table(path, false), "two");
@@ -248,6 +251,11 @@ TEST_F(TuningTest, ReadingRefusesWhatIsNoTableOfOnesOwn) {
 
 class TuningInWorlds : public TuningTest {
  protected:
+  void SetUp() override {
+    TuningTest::SetUp();
+    fs::create_directory(own_path().parent_path());
+  }
+
   // A table of today.
   static std::string text() {
     TuningTable table = small_table();

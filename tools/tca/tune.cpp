@@ -9,6 +9,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <system_error>
 
 #include "cores.hpp"
 #include "launch.hpp"
@@ -45,8 +46,27 @@ struct TuneOptions {
 
 bool on_gpus(const TuneOptions& options) { return route::on_gpus(options.fabric); }
 
+// What is wrong with it, whoever writes there is told.
+void make_cache(const fs::path& table) {
+  std::error_code problem;
+  fs::create_directories(table.parent_path(), problem);
+}
+
 const Sizes& sizes_of(const TuneOptions& options) {
   return on_gpus(options) ? sizes_on_gpus : sizes_on_hosts;
+}
+
+// Before anything is measured. The user's cache is made where it is not there yet; what --output names is the user's own.
+void check_place(const TuneOptions& options) {
+  if (options.dry_run || options.verify) return;
+  const fs::path path =
+      options.output.empty() ? route::tuning_path(route::hardware(), "shm") : fs::path(options.output);
+  if (path.empty())
+    refuse(
+        "there is nowhere to keep the table: neither XDG_CACHE_HOME nor HOME is set; set one, or give "
+        "--output FILE");
+  if (options.output.empty()) make_cache(path);
+  check_replaceable(path, ".XXXXXX");
 }
 
 void check_before_launch(const TuneOptions& options) {
@@ -65,12 +85,7 @@ void check_before_launch(const TuneOptions& options) {
     refuse("--fabric {}: this tca was built without CUDA; install the toolkit and build again",
            options.fabric);
 #endif
-  const fs::path path =
-      options.output.empty() ? route::tuning_path(route::hardware(), "shm") : fs::path(options.output);
-  if (path.empty() && !options.dry_run && !options.verify)
-    refuse(
-        "there is nowhere to keep the table: neither XDG_CACHE_HOME nor HOME is set; set one, or give "
-        "--output FILE");
+  check_place(options);
   if (options.ranks > usable_cores() && !on_gpus(options))
     fmt::print(
         stderr,
@@ -194,6 +209,7 @@ void store(route::TuningTable& table, const TuneOptions& options) {
   const fs::path path = options.output.empty()
                             ? route::tuning_path(table.origin.hardware, table.origin.fabrics)
                             : fs::path(options.output);
+  if (options.output.empty()) make_cache(path);
   keep_other_distances(table, path);
   {
     const Uninterrupted meanwhile;
