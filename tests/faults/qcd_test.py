@@ -160,7 +160,7 @@ class Files(QcdTest):
             self.damage(flip_in_the_middle)
             done = self.qcd("plaquette", "--config", self.path("links"), "--ranks", "2")
             self.assertEqual(done.returncode, REFUSED)
-            self.assertRegex(done.stderr, "^tca qcd: rank 0: .*links: damaged: its (CRC-32 )?checksum")
+            self.assertRegex(done.stderr, "^tca qcd: .*links: damaged: its (CRC-32 )?checksum")
             self.assertEqual(done.stderr.count("damaged"), 1, done.stderr)
 
     def test_wrong_plaquette(self):

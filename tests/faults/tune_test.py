@@ -11,7 +11,7 @@ import subprocess
 import tempfile
 import time
 
-from world import INCOMPATIBLE, MPIRUN, PROGRAM, TCA, USAGE, WorldTest, unittest
+from world import CUDA, DEVICE_FAILED, INCOMPATIBLE, MPIRUN, PROGRAM, TCA, USAGE, WorldTest, unittest
 
 
 class Tuning(WorldTest):
@@ -163,6 +163,37 @@ class Explain(Tuning):
         self.assert_ends(split, USAGE, "^tca explain: --sub-cluster: a modelled machine has its own")
         self.assert_ends(self.explain("--run", "64", "--runs", "2", "--pitch", "8"), USAGE, "--pitch 8: runs of 64")
         self.assert_ends(self.explain("--route", "teleport"), USAGE, "names no channel that reaches rank 1")
+
+
+class SaidOnce(Tuning):
+    """What several ranks of the command line's own have to say."""
+
+    def test_what_all_say_alike(self):
+        split = ("--ranks", "3", "--fabric", "shm", "--sub-cluster", "1")
+        for process, code, line in (
+            (self.explain(*split), USAGE, "tca explain: fabric shm: rank 1 is in another sub-cluster than rank 0 .*"),
+            (self.explain(OPENTCA_TIME_LIMIT="x"), USAGE, "tca explain: OPENTCA_TIME_LIMIT=x is not a number of seconds above 0"),
+        ):
+            self.assertEqual(process.end(), code, process.text())
+            self.assertRegex(process.text(), f"^{line}$")
+
+    @unittest.skipUnless(CUDA, "this OpenTCA was built without CUDA")
+    def test_that_there_is_no_gpu(self):
+        process = self.start([TCA, "himeno", "--fabric", "cuda", "--ranks", "2", "--size", "XS"], CUDA_VISIBLE_DEVICES="")
+        self.assertEqual(process.end(), DEVICE_FAILED, process.text())
+        self.assertRegex(process.text(), "^tca himeno: fabric cuda needs an NVIDIA GPU .*$")
+
+    @unittest.skipUnless(MPIRUN and os.environ.get("TCA_HAS_MPI"), "no fabric mpi in this build")
+    def test_under_mpirun(self):
+        process = self.explain("--fabric", "mpi", OPENTCA_TIME_LIMIT="x")
+        self.assertEqual(process.end(), USAGE, process.text())
+        self.assertEqual(process.text().count("OPENTCA_TIME_LIMIT=x is not a number"), 1, process.text())
+
+    def test_what_one_says_is_its_own(self):
+        process = self.explain("--ranks", "3", "--route", "teleport")
+        self.assertEqual(process.end(), USAGE, process.text())
+        self.assertRegex(process.text(), "(?m)^tca explain: rank 0: route 'teleport' names no channel")
+        self.assertRegex(process.text(), "(?m)^tca explain: rank [12]: .*rank 0 ")
 
 
 class Disagreeing(Tuning):

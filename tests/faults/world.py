@@ -20,7 +20,7 @@ MPIRUN = os.environ.get("MPIRUN", "")
 CUDA = bool(os.environ.get("TCA_HAS_CUDA", ""))
 PROTOCOLS = ("direct", "pull", "staged")
 
-USAGE, TIMED_OUT, RANK_LOST, OUT_OF_MEMORY, INCOMPATIBLE = 2, 4, 5, 6, 7
+USAGE, TIMED_OUT, RANK_LOST, OUT_OF_MEMORY, INCOMPATIBLE, DEVICE_FAILED = 2, 4, 5, 6, 7, 8
 
 
 class Process:

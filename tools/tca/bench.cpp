@@ -201,6 +201,7 @@ int run_bench(const BenchOptions& options) {
     const LaunchOptions job{.name = "tca bench",
                             .ranks = options.ranks,
                             .argv = own_command_line(),
+                            .argv_is_tca = true,
                             .bind = unbound ? Bind::none : options.bind};
     if (!options.against("mpi") && !is_over_mpi(options.fabric)) return launch(job);
     if (bench::have_mpi()) return launch_under_mpirun(job);

@@ -99,8 +99,11 @@ int explain(const ExplainOptions& options) {
           world_options);
       return 0;
     }
-    const LaunchOptions job{
-        .name = "tca explain", .ranks = options.ranks, .argv = own_command_line(), .bind = options.bind};
+    const LaunchOptions job{.name = "tca explain",
+                            .ranks = options.ranks,
+                            .argv = own_command_line(),
+                            .argv_is_tca = true,
+                            .bind = options.bind};
     return is_over_mpi(options.fabric) ? launch_under_mpirun(job) : launch(job);
   }
   World world = World::init(world_options);

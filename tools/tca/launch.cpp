@@ -10,10 +10,13 @@
 #include <chrono>
 #include <cstdio>
 #include <cstring>
+#include <optional>
 
+#include "base/ranks.hpp"
 #include "signals.hpp"
 #include "tca/error.hpp"
 #include "team.hpp"
+#include "words.hpp"
 
 namespace tca::tool {
 namespace {
@@ -41,8 +44,10 @@ std::string ranks_in_words(int count) { return fmt::format("{} rank{}", count, c
 
 class Supervisor {
  public:
-  Supervisor(const LaunchOptions& options, Signals& signals, Team& team, TaggedOutput* output)
-      : options_(options), signals_(signals), team_(team), output_(output) {}
+  // `words` and `output` may be null.
+  Supervisor(const LaunchOptions& options, Signals& signals, Team& team, const Words* words,
+             TaggedOutput* output)
+      : options_(options), signals_(signals), team_(team), words_(words), output_(output) {}
 
   int run() {
     while (team_.alive() > 0) {
@@ -137,6 +142,7 @@ class Supervisor {
   }
 
   int report() {
+    const bool in_words = say_words();
     if (interrupted_by_ != 0) {
       say(fmt::format("{}: interrupted{}; {} ended", options_.name,
                       interrupted_by_ == SIGINT ? "" : fmt::format(" by signal {}", interrupted_by_),
@@ -147,9 +153,26 @@ class Supervisor {
       team_.ended_well();
       return 0;
     }
-    if (!is_told()) say(fmt::format("{}: {}{}", options_.name, what_happened(), what_the_others_did()));
+    if (!in_words && !is_told())
+      say(fmt::format("{}: {}{}", options_.name, what_happened(), what_the_others_did()));
     const int status = first_failure_->status;
     return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+  }
+
+  // What all ranks say is nobody's in particular. Returns whether the first that failed has spoken.
+  bool say_words() const {
+    bool in_words = false;
+    if (words_ == nullptr) return in_words;
+    for (const auto& [message, ranks] : words_->all()) {
+      const std::string who =
+          static_cast<int>(ranks.size()) == options_.ranks
+              ? std::string()
+              : fmt::format("{} {}: ", ranks.size() == 1 ? "rank" : "ranks", base::list_ranks(ranks));
+      say(fmt::format("{}: {}{}", options_.name, who, message));
+      in_words |=
+          first_failure_ && std::find(ranks.begin(), ranks.end(), first_failure_->rank) != ranks.end();
+    }
+    return in_words;
   }
 
   // mpirun, or the rank itself, has said what there is to say.
@@ -175,6 +198,7 @@ class Supervisor {
   const LaunchOptions& options_;
   Signals& signals_;
   Team& team_;
+  const Words* words_;
   TaggedOutput* output_;
   int interrupted_by_ = 0;
   Clock::time_point interrupted_at_;
@@ -207,16 +231,19 @@ void check(const LaunchOptions& options) {
 
 }  // namespace
 
-int launch(const LaunchOptions& options) {
-  check(options);
+int launch(const LaunchOptions& asked) {
+  check(asked);
   open_standard_descriptors();
+  LaunchOptions options = asked;
+  std::optional<Words> words;
+  if (options.argv_is_tca) options.environment.emplace_back(Words::variable, words.emplace().path());
   std::fflush(nullptr);
   Signals signals;
   TaggedOutput output;
   TaggedOutput* const tagged = options.tag ? &output : nullptr;
   try {
     Team team(options, signals.before(), tagged);
-    return Supervisor(options, signals, team, tagged).run();
+    return Supervisor(options, signals, team, words ? &*words : nullptr, tagged).run();
   } catch (const CannotRun& error) {
     say(fmt::format("{}: {}", options.name, error.what()));
     return error.exit_code;

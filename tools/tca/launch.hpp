@@ -19,6 +19,7 @@ struct LaunchOptions {
   std::string name = "tca run";   // begins every message
   int ranks = 1;                  // 1 to max_ranks
   std::vector<std::string> argv;  // the program, found through PATH, and its arguments
+  bool argv_is_tca = false;       // the ranks are this program, and tell what goes wrong to this process
   bool argv_is_mpirun = false;    // the program is one process, which starts and ends the ranks itself
   std::string scratch;  // a folder to make for the launch, removed with all that is in it at the end
   Bind bind = Bind::automatic;

@@ -12,6 +12,7 @@
 #include "subcommand.hpp"
 #include "tca/error.hpp"
 #include "tca/version.hpp"
+#include "words.hpp"
 
 namespace tca::tool {
 namespace {
@@ -49,11 +50,11 @@ int own_rank() {
   }
 }
 
-// Everybody sees a refusal alike, so one rank says it.
-bool stays_silent(const Error& error) { return error.code() == Errc::refused && own_rank() > 0; }
-
-void print_error(const std::string& name, const char* message) {
+// A refusal is everybody's: where no launcher collects what ranks say, one rank says it.
+void print_error(const std::string& name, const std::string& message, bool is_refusal) {
   const int rank = own_rank();
+  if (rank >= 0 && tell_launcher(rank, message)) return;
+  if (is_refusal && rank > 0) return;
   const std::string who = rank < 0 ? name : fmt::format("{}: rank {}", name, rank);
   const std::string line = fmt::format("{}: {}\n", who, message);
   std::fwrite(line.data(), 1, line.size(), stderr);
@@ -71,10 +72,10 @@ int run(CLI::App& app, const Subcommands& subcommands, int argc, char** argv) {
     fmt::print(stderr, "{}: {}\nTry `{} --help`.\n", name, usage_message(app, subcommands, error), name);
     return usage_error;
   } catch (const Error& error) {
-    if (!stays_silent(error)) print_error(subcommands.chosen_name(), error.what());
+    print_error(subcommands.chosen_name(), error.what(), error.code() == Errc::refused);
     return error.exit_code();
   } catch (const std::exception& error) {
-    print_error(subcommands.chosen_name(), error.what());
+    print_error(subcommands.chosen_name(), error.what(), false);
     return 1;
   }
 }

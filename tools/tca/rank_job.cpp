@@ -37,7 +37,8 @@ int run_threads(const RankJob& job, const WorldOptions& options, const std::func
 }
 
 int launch_ranks(const std::string& name, const RankJob& job) {
-  LaunchOptions launching{.name = name, .ranks = job.ranks, .argv = own_command_line(), .bind = job.bind};
+  LaunchOptions launching{
+      .name = name, .ranks = job.ranks, .argv = own_command_line(), .argv_is_tca = true, .bind = job.bind};
   if (is_over_mpi(job.fabric)) return launch_under_mpirun(launching);
   if (job.compare && on_gpus(job)) {  // NCCL needs no launcher of its own
     if (job.compares_gpus_to_mpi && have_mpi && has_mpirun()) return launch_under_mpirun(launching);

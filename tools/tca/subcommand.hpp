@@ -11,7 +11,8 @@
 // tca::Error for what went wrong; main prints `tca hello: rank 2: message` and returns the error's exit code.
 // An action that runs as several ranks starts them itself (launch.hpp):
 //
-//   if (!already_a_rank()) return launch({.name = "tca hello", .ranks = ranks, .argv = own_command_line()});
+//   if (!already_a_rank())
+//     return launch({.name = "tca hello", .ranks = ranks, .argv = own_command_line(), .argv_is_tca = true});
 #pragma once
 
 #include <CLI/CLI.hpp>

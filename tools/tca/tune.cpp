@@ -288,6 +288,7 @@ int tune_command(const TuneOptions& options) {
   LaunchOptions job{.name = "tca tune",
                     .ranks = options.ranks,
                     .argv = own_command_line(),
+                    .argv_is_tca = true,
                     .bind = options.bind,
                     .fails_in_words = options.verify};
   // What is there so far has no part in measuring anew.
