@@ -99,18 +99,6 @@ const char* set_variable(const char* name) {
   return text != nullptr && *text != '\0' ? text : nullptr;
 }
 
-// What a rank wants of its sub-cluster; 0: all of its host.
-int asked_sub_cluster() {
-  const char* text = set_variable("OPENTCA_SUBCLUSTER");
-  if (text == nullptr) return 0;
-  int ranks = 0;
-  const char* end = text + std::strlen(text);
-  if (std::from_chars(text, end, ranks).ptr != end || ranks < 1) {
-    fail(Errc::invalid_argument, "OPENTCA_SUBCLUSTER={} is not a number of ranks, 1 or more", text);
-  }
-  return ranks;
-}
-
 // Every host's ranks in order, so many to a sub-cluster. Throws, on every rank alike, when they ask for different numbers.
 fabric::Places find_places(fabric::Control& control, std::vector<int> hosts) {
   const int asked = asked_sub_cluster();
@@ -177,6 +165,17 @@ Ground bring_up_process_over_mpi(const shm::Seating& seating, const Wishes& wish
 }
 
 }  // namespace
+
+int asked_sub_cluster() {
+  const char* text = set_variable("OPENTCA_SUBCLUSTER");
+  if (text == nullptr) return 0;
+  int ranks = 0;
+  const char* end = text + std::strlen(text);
+  if (std::from_chars(text, end, ranks).ptr != end || ranks < 1) {
+    fail(Errc::invalid_argument, "OPENTCA_SUBCLUSTER={} is not a number of ranks, 1 or more", text);
+  }
+  return ranks;
+}
 
 std::string default_fabric() {
   return built_with_mpi() && (set_variable("OPENTCA_SUBCLUSTER") || shm::find_seating().spans_hosts())

@@ -41,6 +41,9 @@ std::string default_fabric();
 // Error{invalid_argument} for a name that is none, or of a fabric that this build lacks.
 std::string fabric_name(const std::string& asked, std::string_view otherwise);
 
+// How many ranks OPENTCA_SUBCLUSTER puts into a sub-cluster; 0: all of a host. Throws Error{invalid_argument} for anything else.
+int asked_sub_cluster();
+
 // The machine to model: the one asked for, otherwise that of OPENTCA_MACHINE, otherwise HA-PACS/TCA.
 std::string machine_name(const std::string& asked);
 

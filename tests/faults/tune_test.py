@@ -165,6 +165,33 @@ class Explain(Tuning):
         self.assert_ends(self.explain("--route", "teleport"), USAGE, "names no channel that reaches rank 1")
 
 
+class Info(Tuning):
+    def info(self, **environment):
+        process = self.start([TCA, "info", "--ranks", "2"], **environment)
+        self.assertEqual(process.end(), 0, process.text())
+        return process.text().split("With 2 ranks here")[1].split("Environment")[0]
+
+    def plan(self, **environment):
+        process = self.start([TCA, "info", "--ranks", "2", "--json"], **environment)
+        self.assertEqual(process.end(), 0, process.text())
+        return json.loads(process.text())["plan"]
+
+    def test_what_would_be_used(self):
+        self.assertRegex(self.info(), r"fabric +shm\n +channels +chosen for each put at commit; .*\n +ranks +processes of tca run")
+        self.assertRegex(self.info(OPENTCA_FABRIC="sim", OPENTCA_ROUTE="pull"), r"fabric +sim\n +channels +pull for every put\n +ranks +threads")
+        self.assertRegex(self.info(OPENTCA_FABRIC="foo"), "fabric +OPENTCA_FABRIC is 'foo', and there is no such fabric")
+        self.assertRegex(self.info(OPENTCA_SUBCLUSTER="x"), "fabric +OPENTCA_SUBCLUSTER=x is not a number of ranks")
+        plan = self.plan(OPENTCA_FABRIC="foo", OPENTCA_ROUTE="pull")
+        self.assertEqual((plan["fabric"], plan["route"], plan["sub_cluster"]), (None, "pull", None))
+        self.assertIn("'foo'", plan["problem"])
+
+    @unittest.skipUnless(MPIRUN and os.environ.get("TCA_HAS_MPI"), "no fabric mpi in this build")
+    def test_a_split_host(self):
+        split = self.info(OPENTCA_SUBCLUSTER="1")
+        self.assertRegex(split, r"fabric +shm\+mpi\n +sub-clusters +of 1 rank\n(.|\n)* ranks +processes of mpirun")
+        self.assertEqual(self.plan(OPENTCA_SUBCLUSTER="1")["sub_cluster"], 1)
+
+
 class SaidOnce(Tuning):
     """What several ranks of the command line's own have to say."""
 

@@ -11,6 +11,8 @@
 #include "build_info.hpp"
 #include "launch.hpp"
 #include "machine.hpp"
+#include "route/bring_up.hpp"
+#include "route/choose.hpp"
 #include "route/over_mpi.hpp"
 #include "subcommand.hpp"
 #include "tca/tca.hpp"
@@ -119,11 +121,37 @@ std::string memory_in_words(const Machine& machine) {
   return text;
 }
 
+// What a world would come up with that its program leaves to the environment.
+struct Plan {
+  std::string fabric;   // empty where what is asked for cannot be
+  std::string problem;  // why not
+  int sub_cluster = 0;  // ranks; 0: all of a host
+  std::string route;    // of every put; empty: chosen for each
+};
+
+Plan find_plan() {
+  Plan plan;
+  try {
+    plan.route = route::effective_override({});
+    plan.sub_cluster = route::asked_sub_cluster();
+    plan.fabric = route::fabric_name({}, route::default_fabric());
+  } catch (const Error& error) {
+    plan.problem = error.what();
+  }
+  return plan;
+}
+
 bool would_bind(const Machine& machine, int ranks) { return ranks <= machine.cpus; }
 
 std::string waiting_in_words(const Machine& machine, int ranks) {
   return would_bind(machine, ranks) ? "each bound to a core"
                                     : "not bound: fewer cores than ranks, so waiting yields early";
+}
+
+std::string ranks_in_words(const Plan& plan, const Machine& machine, int ranks) {
+  if (plan.fabric == "sim") return "threads of one process";
+  return fmt::format("processes of {}, {}", route::needs_mpi(plan.fabric) ? "mpirun" : "tca run",
+                     waiting_in_words(machine, ranks));
 }
 
 std::string mpi_in_words() {
@@ -159,9 +187,13 @@ void print_text(const Machine& machine, int ranks) {
   fmt::print("\nFabrics\n");
   for (const Fabric& fabric : find_fabrics()) row(fabric.name, fabric.says);
   fmt::print("\nWith {} here\n", count_of(ranks, "rank", "ranks"));
-  row("fabric", "shm");
-  row("protocols", "direct, pull or staged, chosen for each put at commit");
-  row("ranks", fmt::format("processes of tca run, {}", waiting_in_words(machine, ranks)));
+  const Plan plan = find_plan();
+  row("fabric", plan.problem.empty() ? plan.fabric : plan.problem);
+  if (plan.sub_cluster > 0)
+    row("sub-clusters", fmt::format("of {}", count_of(plan.sub_cluster, "rank", "ranks")));
+  row("channels", plan.route.empty() ? "chosen for each put at commit; see tca explain"
+                                     : fmt::format("{} for every put", plan.route));
+  if (plan.problem.empty()) row("ranks", ranks_in_words(plan, machine, ranks));
   print_variables();
 }
 
@@ -193,9 +225,13 @@ void print_json(const Machine& machine, int ranks) {
   for (const Fabric& fabric : find_fabrics())
     json["fabrics"][fabric.name] = {{"usable", fabric.usable}, {"says", fabric.says}};
   json["mpi"] = {{"built", built_with_mpi()}, {"mpirun", find_program("mpirun")}};
+  const Plan plan = find_plan();
+  const auto or_null = [](const std::string& text) { return text.empty() ? Json(nullptr) : Json(text); };
   json["plan"] = {{"ranks", ranks},
-                  {"fabric", "shm"},
-                  {"protocols", {"direct", "pull", "staged"}},
+                  {"fabric", or_null(plan.fabric)},
+                  {"problem", or_null(plan.problem)},
+                  {"sub_cluster", plan.sub_cluster > 0 ? Json(plan.sub_cluster) : Json(nullptr)},
+                  {"route", or_null(plan.route)},
                   {"bound", would_bind(machine, ranks)}};
   for (const Variable& variable : variables) {
     const char* value = std::getenv(variable.name);
