@@ -85,6 +85,11 @@ class ModelTest(unittest.TestCase):
         self.assert_refused("/nowhere/t: cannot be written", "halo", "--trace", "/nowhere/t")
         self.assert_refused("timelines and pictures are of 1024", "halo", "--machine", "torus-32k", "--trace", self.path("t"))
 
+    def test_a_number_of_processes_below_none(self):
+        done = model("himeno", "--jobs", "-3")
+        self.assertEqual((done.returncode, done.stdout), (2, ""))
+        self.assertIn("--jobs: Value -3 not in range", done.stderr)
+
     def test_an_unknown_program(self):
         done = model("tetris")
         self.assertEqual(done.returncode, 2)

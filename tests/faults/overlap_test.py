@@ -97,7 +97,23 @@ class OverlapTest(unittest.TestCase):
 
     def test_other_benchmarks_have_no_progress(self):
         for arguments in (("--progress", "points"), ("--points", "4")):
-            self.assert_refused("--progress and --points are for overlap", "pingpong", *arguments)
+            self.assert_refused(f"{arguments[0]} is for overlap", "pingpong", *arguments)
+
+    def test_options_that_would_be_left_aside(self):
+        for reason, arguments in (
+            ("--algorithm is for collectives", ("pingpong", "--algorithm", "ring")),
+            ("--bytes is for all but halo", ("halo", "--bytes", "8")),
+            ("--extent is for halo", ("pingpong", "--extent", "8")),
+            ("--layout is for halo and put", ("pingpong", "--layout", "block")),
+            ("--rows is for put", ("halo", "--rows", "8")),
+            ("--descriptors is for commit", ("pingpong", "--descriptors", "8")),
+            ("--unguarded is for chains that are started", ("commit", "--unguarded")),
+            ("--blocks is for --fabric cuda", ("pingpong", "--blocks", "8")),
+            ("--threads is for --fabric cuda", ("pingpong", "--threads", "32")),
+            ("--fidelity flow is for --fabric sim; shm is not modelled", ("pingpong", "--fidelity", "flow")),
+        ):
+            with self.subTest(arguments):
+                self.assert_refused(reason, *arguments)
 
     def test_what_only_other_fabrics_have(self):
         for reason, arguments in (

@@ -92,6 +92,7 @@ class Arguments(QcdTest):
         refuse("--precision mixed is for solving", "dslash", "--precision", "mixed")
         refuse("--small excludes --large", "invert", "--small", "--large")
         refuse("--kappa: Value 2 not in range", "invert", "--kappa", "2")
+        refuse("--skip: Value -3 not in range", "generate", "--skip", "-3")
         refuse("A subcommand is required", "invent")
         refuse("--ranks 0: 1 to 4096 are possible", "invert", "--ranks", "0")
 

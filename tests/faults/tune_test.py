@@ -86,7 +86,14 @@ class Kept(Tuning):
 
     def test_what_cannot_be_asked(self):
         self.assert_ends(self.tune("--ranks", "1"), USAGE, "--ranks 1: 2 to 4096")
-        self.assert_ends(self.tune("--verify", "--dry-run"), USAGE, "--verify writes no table")
+        self.assert_ends(self.start([TCA, "tune", "--verify", "--dry-run"]), USAGE, "--verify writes no table")
+        for reason, arguments in (
+            ("--points is for --verify", ("--points", "10")),
+            ("--seed is for --verify", ("--seed", "2")),
+            ("--every is for measuring a table, not for --verify", ("--verify", "--every", "2")),
+            ("--output is for a table that is kept, not for --dry-run", ("--dry-run", "--output", self.path("t.toml"))),
+        ):
+            self.assert_ends(self.start([TCA, "tune", *arguments]), USAGE, f"^tca tune: {reason}$")
         self.assert_ends(self.tune("--threads"), USAGE, "--threads is for --fabric cuda")
         self.assert_ends(self.tune("--json", "/nowhere/all.jsonl"), USAGE, "/nowhere/all.jsonl: cannot be written")
         for name, reason in (("all.txt", r"must end in \.svg"), ("/nowhere/all.svg", "/nowhere/all.svg: cannot be written")):

@@ -177,16 +177,32 @@ void check(const BenchOptions& options) {
   }
   check_writable(options.json);
   check_machine(options.fabric, options.machine);
+  check_for_model("--fidelity", "OPENTCA_FIDELITY", options.fidelity, options.fabric);
   if (options.effort.rounds < 1 || options.effort.placements < 1)
     refuse("--rounds and --placements must be at least 1");
   if (options.descriptors < 1 || options.descriptors > 65536)
     refuse("--descriptors: 1 to 65536 are possible");
   const bool on_gpus = route::on_gpus(options.fabric);
   if (options.what == "commit") check_commit_bench(options);
-  if (!options.algorithms.empty() && !is_coll(options.what)) refuse("--algorithm is for collectives");
   if (options.what == "overlap") return check_overlap_bench(options);
-  if (!options.progress.empty() || options.points > 0) refuse("--progress and --points are for overlap");
   on_gpus ? check_gpu_bench(options) : check_host(options);
+}
+
+void check_options(const CLI::App& app, const BenchOptions& options) {
+  const auto measures = [&](const char* what) { return options.what == what; };
+  const bool on_gpus = route::on_gpus(options.fabric), is_halo = measures("halo"),
+             is_commit = measures("commit");
+  check_known(app, {{"--algorithm", is_coll(options.what), "collectives"},
+                    {"--progress", measures("overlap"), "overlap"},
+                    {"--points", measures("overlap"), "overlap"},
+                    {"--bytes", !is_halo && !is_commit, "all but halo, which has --extent, and commit"},
+                    {"--extent", is_halo, "halo"},
+                    {"--layout", is_halo || measures("put"), "halo and put"},
+                    {"--rows", measures("put"), "put"},
+                    {"--descriptors", is_commit, "commit"},
+                    {"--unguarded", !is_commit, "chains that are started"},
+                    {"--blocks", on_gpus, "--fabric cuda and cuda+mpi"},
+                    {"--threads", on_gpus, "--fabric cuda and cuda+mpi"}});
 }
 
 int run_bench(const BenchOptions& options) {
@@ -310,6 +326,7 @@ void add_bench(Subcommands& tca) {
       ->capture_default_str();
   app.add_option("--json", options->json, "Append a line for each result to this file");
   add_bind_option(app, options->bind);
+  app.final_callback([&app, options] { check_options(app, *options); });
 }
 
 }  // namespace tca::tool

@@ -194,6 +194,7 @@ void add_model(Subcommands& tca) {
       "NAME=VALUE,VALUE,... or NAME=FIRST:LAST (doubling) of an option or of a number of the machine file; "
       "several make every combination");
   app.add_option("--jobs", options->jobs, "Processes of a sweep at a time; 0: one a core")
+      ->check(CLI::Range(0, 4096))
       ->capture_default_str();
   app.add_option("--trace", options->model.trace, "Write a timeline for ui.perfetto.dev")->type_name("FILE");
   app.add_option("--links", options->model.links, "Draw the links and how busy they were, as SVG")

@@ -131,7 +131,9 @@ void add_generate(CLI::App& app, QcdOptions& options) {
   app.add_option("--over-relax", options.over_relax, "Over-relaxations after each heat bath")
       ->check(CLI::Range(0, 100))
       ->capture_default_str();
-  app.add_option("--skip", options.skip, "Sweeps before averages are taken")->capture_default_str();
+  app.add_option("--skip", options.skip, "Sweeps before averages are taken")
+      ->check(CLI::Range(0, 100000000))
+      ->capture_default_str();
   app.add_option("-o,--output", options.output, "Write the last configuration here")->type_name("FILE");
   app.add_option("--format", options.format, "nersc or ildg")
       ->check(CLI::IsMember({"nersc", "ildg"}))

@@ -25,12 +25,17 @@ inline void check_writable(const std::string& path) {
 // other cannot be. An empty path is no file.
 void check_replaceable(const std::string& path, const std::string& suffix);
 
-// Refuses a machine to model that was asked for here, rather than by the environment, where none is modelled.
-inline void check_machine(const std::string& fabric, const std::string& machine) {
-  const char* by_environment = std::getenv("OPENTCA_MACHINE");
-  if (fabric == "sim" || machine.empty() || (by_environment && machine == by_environment)) return;
-  refuse("--machine {} is for --fabric sim; {} is not modelled", machine,
+// Refuses what a modelled machine is told by `option` here, rather than by its variable, where none is modelled.
+inline void check_for_model(const char* option, const char* variable, const std::string& value,
+                            const std::string& fabric) {
+  const char* by_environment = std::getenv(variable);
+  if (fabric == "sim" || value.empty() || (by_environment && value == by_environment)) return;
+  refuse("{} {} is for --fabric sim; {} is not modelled", option, value,
          fabric.empty() ? "this host" : fabric);
+}
+
+inline void check_machine(const std::string& fabric, const std::string& machine) {
+  check_for_model("--machine", "OPENTCA_MACHINE", machine, fabric);
 }
 
 }  // namespace tca::tool

@@ -6,6 +6,8 @@
 #include <sstream>
 #include <utility>
 
+#include "refuse.hpp"
+
 namespace tca::tool {
 
 CLI::App& Subcommands::add(const std::string& name, const std::string& summary, const std::string& example,
@@ -59,6 +61,11 @@ void add_bind_option(CLI::App& app, Bind& bind) {
                                        "A core for each rank; auto: when there are enough cores")
       ->type_name("auto|core|none")
       ->default_str("auto");
+}
+
+void check_known(const CLI::App& app, std::initializer_list<OptionFor> options) {
+  for (const auto& [option, is_known, whom] : options)
+    if (!is_known && app.count(option) > 0) refuse("{} is for {}", option, whom);
 }
 
 }  // namespace tca::tool

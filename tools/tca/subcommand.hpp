@@ -17,6 +17,7 @@
 
 #include <CLI/CLI.hpp>
 #include <functional>
+#include <initializer_list>
 #include <string>
 #include <vector>
 
@@ -60,6 +61,16 @@ class Subcommands {
 
 // `--bind auto|core|none`, for subcommands that launch ranks.
 void add_bind_option(CLI::App& app, Bind& bind);
+
+// An option of a subcommand, whether what was asked for knows it, and what does.
+struct OptionFor {
+  const char* option;
+  bool is_known;
+  const char* whom;
+};
+
+// Refuses options that would be left aside without a word.
+void check_known(const CLI::App& app, std::initializer_list<OptionFor> options);
 
 void add_himeno(Subcommands& tca);
 void add_qcd(Subcommands& tca);

@@ -334,6 +334,12 @@ void add_tune(Subcommands& tca) {
       ->capture_default_str();
   app.add_flag("--threads", options->threads, "Ranks as threads of one process, on cuda");
   add_bind_option(app, options->bind);
+  app.final_callback([&app, options] {
+    check_known(app, {{"--points", options->verify, "--verify"},
+                      {"--seed", options->verify, "--verify"},
+                      {"--every", !options->verify, "measuring a table, not for --verify"},
+                      {"--output", !options->dry_run, "a table that is kept, not for --dry-run"}});
+  });
 }
 
 }  // namespace tca::tool
