@@ -79,6 +79,9 @@ class ModelTest(unittest.TestCase):
     def test_refusals(self):
         self.assert_refused("there is no machine `nowhere`; there are ", "himeno", "--machine", "nowhere")
         self.assert_refused("dgx-h200 has no scheme `mpi`; it has direct", "halo", "--machine", "dgx-h200", "--scheme", "mpi")
+        self.assert_refused("there is no size \"7x9x\"; choose one of XS .*, or give three extents such as", "himeno", "--size", "7x9x")
+        self.assert_refused("no number `links/bar`; the nearest are links/.*, links/.*, links/", "himeno", "--set", "links/bar=3")
+        self.assert_refused("did you mean `links/cable/latency`", "himeno", "--set", "links/cable/latenci=3")
         self.assert_refused("--sweep colour: there are bytes, ranks", "halo", "--sweep", "colour=1,2")
         self.assert_refused("--sweep bytes=: write NAME=VALUE", "halo", "--sweep", "bytes=")
         self.assert_refused("--trace and --links are of one run", "halo", "--sweep", "ranks=2", "--trace", self.path("t"))

@@ -22,6 +22,8 @@ class ScorecardTest(unittest.TestCase):
         self.addCleanup(folder.cleanup)
         self.folder = os.path.join(folder.name, "machines")
         shutil.copytree(MACHINES, self.folder)
+        self.empty = os.path.join(folder.name, "empty")
+        os.mkdir(self.empty)
 
     def tca(self, *arguments):
         environment = {**os.environ, "OPENTCA_MACHINES": self.folder}
@@ -55,6 +57,9 @@ class ScorecardTest(unittest.TestCase):
             (("scorecard",), r"pp\.toml:\d+:\d+: `use` is fitted, predicted or unusable"),
             (("scorecard", "--source", "XX", "--figures", MACHINES + "/published"), "no figures of a source `XX`"),
             (("fit", "nowhere"), "there is no machine `nowhere`"),
+            (("scorecard", "--figures", "/nope"), "^tca scorecard: /nope: cannot be read as a folder of figures: No such file"),
+            (("fit", "--figures", "/nope"), "^tca fit: /nope: cannot be read as a folder of figures: No such file"),
+            (("scorecard", "--figures", self.empty), "^tca scorecard: .*: there are no figures in it"),
         ):
             done = self.tca(*arguments)
             self.assertEqual((done.returncode, done.stdout), (2, ""), done)

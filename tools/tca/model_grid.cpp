@@ -53,8 +53,12 @@ Extents read_grid(const ModelOptions& options, std::uint32_t ranks) {
 
 Extents himeno_cells(const ModelOptions& options) {
   const auto given = parse_extents(options.size);
-  return given && given->size() == 3 ? Extents{(*given)[0], (*given)[1], (*given)[2]}
-                                     : himeno::size_named(options.size).extents;
+  if (given && given->size() == 3) return {(*given)[0], (*given)[1], (*given)[2]};
+  try {
+    return himeno::size_named(options.size).extents;
+  } catch (const Error& error) {
+    base::fail(Errc::invalid_argument, "{}, or give three extents such as 256x128x128", error.what());
+  }
 }
 
 // As many as a sub-cluster of PEACH2 has.

@@ -1,5 +1,8 @@
 #include "model_run.hpp"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <chrono>
 
@@ -114,6 +117,20 @@ std::vector<WireUse> wires_of(net::Network& network, double iterations, des::Tim
 
 }  // namespace
 
+namespace {
+
+// Three of `keys`, of the same table of the machine file where it has any.
+std::vector<std::string> nearest_keys(const std::string& key, std::vector<std::string> keys) {
+  const std::string table = key.substr(0, key.find('/') + 1);
+  const auto elsewhere = [&](const std::string& other) { return !other.starts_with(table); };
+  if (!std::ranges::all_of(keys, elsewhere)) std::erase_if(keys, elsewhere);
+  std::ranges::stable_sort(keys, {}, [&](const std::string& other) { return net::distance(key, other); });
+  keys.resize(std::min<std::size_t>(keys.size(), 3));
+  return keys;
+}
+
+}  // namespace
+
 net::Machine read_model_machine(const ModelOptions& options) {
   net::Machine machine = net::read_machine(options.machine, options.overrides);
   std::vector<std::string> keys;
@@ -122,7 +139,8 @@ net::Machine read_model_machine(const ModelOptions& options) {
     if (std::ranges::find(keys, key) != keys.end()) continue;
     const auto near = net::nearest(key, keys);
     base::fail(Errc::invalid_argument, "{} has no number `{}`; {}", machine.name, key,
-               near ? fmt::format("did you mean `{}`?", *near) : "its numbers are named as " + keys.front());
+               near ? fmt::format("did you mean `{}`?", *near)
+                    : fmt::format("the nearest are {}", fmt::join(nearest_keys(key, keys), ", ")));
   }
   return machine;
 }

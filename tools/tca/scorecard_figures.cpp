@@ -9,6 +9,7 @@
 #include <iterator>
 #include <map>
 #include <set>
+#include <system_error>
 
 #include "base/fail.hpp"
 #include "base/toml.hpp"
@@ -258,8 +259,15 @@ std::vector<Figure> parse_figures(std::string_view text, const std::string& file
 
 std::vector<Figure> read_figures(const std::filesystem::path& folder) {
   std::vector<std::filesystem::path> files;
-  for (const auto& entry : std::filesystem::directory_iterator(folder))
+  std::error_code problem;
+  for (const auto& entry : std::filesystem::directory_iterator(folder, problem))
     if (entry.path().extension() == ".toml") files.push_back(entry.path());
+  if (problem)
+    base::fail(Errc::invalid_argument, "{}: cannot be read as a folder of figures: {}", folder.string(),
+               problem.message());
+  if (files.empty())
+    base::fail(Errc::invalid_argument, "{}: there are no figures in it; they are files that end in .toml",
+               folder.string());
   std::ranges::sort(files);
   std::vector<Figure> all;
   for (const std::filesystem::path& file : files) {
