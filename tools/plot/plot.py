@@ -58,8 +58,8 @@ def read(paths):
                     except ValueError as error:
                         raise Refused(f"{path}:{number}: not JSON: {error}") from None
                     records.append(check(record, f"{path}:{number}"))
-        except (OSError, UnicodeDecodeError) as error:
-            raise Refused(f"{path}: {getattr(error, 'strerror', None) or 'not text'}") from None
+        except UnicodeDecodeError:
+            raise Refused(f"{path}: not text") from None
     drawn = [record for record in records if record["bytes"] > 0 and record["median_us"] > 0]
     if len(drawn) < len(records):  # a cost beyond something else may come out as nothing
         print(f"tca plot: left out {len(records) - len(drawn)} results without bytes or time", file=sys.stderr)
@@ -290,8 +290,8 @@ def main():
         print(f"tca plot: {refusal}", file=sys.stderr)
         return 1
     except OSError as error:
-        print(f"tca plot: {arguments.output}: {error.strerror}", file=sys.stderr)
-        return 1
+        print(f"tca plot: {error.filename or arguments.output}: {error.strerror}", file=sys.stderr)
+        return 2
     return 0
 
 
