@@ -134,7 +134,6 @@ std::unique_ptr<Overlap> mpi_overlap(World& world, const OverlapTask& task);
 std::unique_ptr<Coll> chain_coll(World& world, const CollTask& task);
 std::unique_ptr<Coll> mpi_coll(World& world, const CollTask& task);
 
-bool have_mpi();
 std::string mpi_version();  // empty without MPI
 
 }  // namespace tca::bench

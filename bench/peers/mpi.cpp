@@ -71,8 +71,6 @@ class MpiFaces final : public FaceExchange {
 
 }  // namespace
 
-bool have_mpi() { return true; }
-
 void join_mpi(const World& world) {
   // MPI can be initialised once in a process, and is finalised when the process ends; a world over MPI has seen to both.
   static const struct Session {
@@ -114,7 +112,6 @@ std::unique_ptr<FaceExchange> mpi_faces(World& world, const Face& face) {
 
 #else
 
-bool have_mpi() { return false; }
 std::string mpi_version() { return {}; }
 std::unique_ptr<PingPong> mpi_ping_pong(World&, std::size_t) { return nullptr; }
 std::unique_ptr<FaceExchange> mpi_faces(World&, const Face&) { return nullptr; }

@@ -13,7 +13,7 @@
 #include "fabric/shm/shm_fabric.hpp"
 #include "fabric/sim/sim_fabric.hpp"
 #include "route/over_mpi.hpp"
-#if OPENTCA_HAS_CUDA
+#ifdef OPENTCA_HAVE_CUDA
 #include "fabric/cuda/cuda_fabric.hpp"
 #endif
 
@@ -27,7 +27,9 @@ MpiWishes of_mpi(const Wishes& wishes) {
   return {wishes.time_limit, wishes.progress_thread, on_gpus(wishes.fabric)};
 }
 
-#if OPENTCA_HAS_CUDA
+#ifdef OPENTCA_HAVE_CUDA
+constexpr bool has_cuda = true;
+
 std::unique_ptr<fabric::Fabric> make_cuda(fabric::Control& control, const Wishes& wishes, Ranks ranks,
                                           const fabric::Places& places) {
   return cuda::make_fabric(
@@ -35,6 +37,8 @@ std::unique_ptr<fabric::Fabric> make_cuda(fabric::Control& control, const Wishes
       {.threads = ranks == Ranks::threads, .device = wishes.device, .engine_blocks = wishes.engine_blocks});
 }
 #else
+constexpr bool has_cuda = false;
+
 std::unique_ptr<fabric::Fabric> make_cuda(fabric::Control&, const Wishes&, Ranks, const fabric::Places&) {
   return nullptr;
 }
@@ -177,6 +181,8 @@ int asked_sub_cluster() {
   return ranks;
 }
 
+bool built_with_cuda() { return has_cuda; }
+
 std::string default_fabric() {
   return built_with_mpi() && (set_variable("OPENTCA_SUBCLUSTER") || shm::find_seating().spans_hosts())
              ? "shm+mpi"
@@ -193,13 +199,11 @@ std::string fabric_name(const std::string& asked, std::string_view otherwise) {
     fail(Errc::invalid_argument,
          "{} is '{}', and there is no such fabric; there are shm, cuda, mpi, shm+mpi, cuda+mpi and sim",
          origin, name);
-#if !OPENTCA_HAS_CUDA
-  if (on_gpus(name)) {
+  if (on_gpus(name) && !built_with_cuda()) {
     fail(Errc::invalid_argument,
          "fabric {} ({}): this OpenTCA was built without CUDA; install the toolkit and configure again", name,
          origin);
   }
-#endif
   if (needs_mpi(name) && !built_with_mpi()) {
     fail(Errc::invalid_argument,
          "fabric {} ({}): this OpenTCA was built without MPI; install one (packages libopenmpi-dev and "

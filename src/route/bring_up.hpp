@@ -34,6 +34,8 @@ struct Ground {
   fabric::Places places;
 };
 
+bool built_with_cuda();
+
 // Of processes: "shm", or "shm+mpi" where they are on several hosts or OPENTCA_SUBCLUSTER splits one.
 std::string default_fabric();
 

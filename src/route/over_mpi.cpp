@@ -1,13 +1,13 @@
 #include "route/over_mpi.hpp"
 
 #include "base/fail.hpp"
-#if OPENTCA_HAS_MPI
+#ifdef OPENTCA_HAVE_MPI
 #include "fabric/mpi/mpi_fabric.hpp"
 #endif
 
 namespace tca::route {
 
-#if OPENTCA_HAS_MPI
+#ifdef OPENTCA_HAVE_MPI
 
 namespace {
 

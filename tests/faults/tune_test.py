@@ -199,6 +199,28 @@ class Info(Tuning):
         self.assertEqual(self.plan(OPENTCA_SUBCLUSTER="1")["sub_cluster"], 1)
 
 
+class Missing(Tuning):
+    """Fabrics that a build may lack: every subcommand says so alike, before it starts anything."""
+
+    def refused(self, fabric, reason):
+        for command in (("himeno",), ("qcd", "invert"), ("bench", "pingpong"), ("tune",), ("explain",)):
+            with self.subTest(command=command, fabric=fabric):
+                process = self.start([TCA, *command, "--fabric", fabric])
+                said = f"^tca {command[0]}: --fabric {re.escape(fabric)}: this tca was built without {reason}; install [^\n]*$"
+                self.assert_ends(process, USAGE, said)
+
+    @unittest.skipIf(CUDA, "this OpenTCA was built with CUDA")
+    def test_cuda(self):
+        self.refused("cuda", "CUDA")
+
+    @unittest.skipIf(os.environ.get("TCA_HAS_MPI"), "this OpenTCA was built with MPI")
+    def test_mpi(self):
+        for fabric in ("mpi", "shm+mpi"):
+            self.refused(fabric, "MPI")
+        process = self.start([TCA, "bench", "pingpong", "--peer", "mpi"])
+        self.assert_ends(process, USAGE, "^tca bench: --peer mpi: this tca was built without MPI; install [^\n]*$")
+
+
 class SaidOnce(Tuning):
     """What several ranks of the command line's own have to say."""
 

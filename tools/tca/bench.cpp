@@ -156,9 +156,7 @@ int run_modelled(BenchOptions options) {
 
 #ifndef OPENTCA_HAVE_CUDA
 }  // namespace
-void check_gpu_bench(const BenchOptions&) {
-  refuse("this tca was built without CUDA; install NVIDIA's toolkit and configure again");
-}
+void check_gpu_bench(const BenchOptions&) {}
 void run_gpu_bench(const BenchOptions&) {}
 namespace {
 #endif
@@ -177,6 +175,8 @@ void check(const BenchOptions& options) {
   }
   check_writable(options.json);
   check_machine(options.fabric, options.machine);
+  check_built(options.fabric);
+  if (options.against("mpi")) check_built_with_mpi("--peer mpi");
   check_for_model("--fidelity", "OPENTCA_FIDELITY", options.fidelity, options.fabric);
   if (options.effort.rounds < 1 || options.effort.placements < 1)
     refuse("--rounds and --placements must be at least 1");
@@ -220,8 +220,7 @@ int run_bench(const BenchOptions& options) {
                             .argv_is_tca = true,
                             .bind = unbound ? Bind::none : options.bind};
     if (!options.against("mpi") && !is_over_mpi(options.fabric)) return launch(job);
-    if (bench::have_mpi()) return launch_under_mpirun(job);
-    refuse("this build has no MPI; install libopenmpi-dev and openmpi-bin and build again");
+    return launch_under_mpirun(job);
   }
   if (route::on_gpus(options.fabric)) {
     run_gpu_bench(options);

@@ -21,14 +21,6 @@ const char* build_compiler() {
 
 const char* build_type() { return OPENTCA_BUILD_TYPE; }
 
-bool built_with_mpi() {
-#ifdef OPENTCA_HAVE_MPI
-  return true;
-#else
-  return false;
-#endif
-}
-
 bool built_with_hwloc() {
 #ifdef OPENTCA_HAVE_HWLOC
   return true;

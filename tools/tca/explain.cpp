@@ -35,6 +35,7 @@ void check(const ExplainOptions& options) {
   if (options.to < 0 || options.to >= options.ranks)
     refuse("--to {}: there are the ranks 0 to {}", options.to, options.ranks - 1);
   check_machine(options.fabric, options.machine);
+  check_built(options.fabric);
   const bench::PutShape& shape = options.shape;
   if (shape.run < 1 || shape.runs < 1 || options.puts < 1)
     refuse("--run, --runs and --puts must be at least 1");

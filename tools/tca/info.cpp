@@ -157,8 +157,9 @@ std::string ranks_in_words(const Plan& plan, const Machine& machine, int ranks) 
 std::string mpi_in_words() {
   const std::string mpirun = find_program("mpirun");
   return fmt::format("{}; {}", mpirun.empty() ? "no mpirun (package openmpi-bin)" : mpirun,
-                     built_with_mpi() ? "compiled in, for the fabrics mpi and shm+mpi and for comparisons"
-                                      : "not compiled in");
+                     route::built_with_mpi()
+                         ? "compiled in, for the fabrics mpi and shm+mpi and for comparisons"
+                         : "not compiled in");
 }
 
 void row(const char* label, const std::string& text) { fmt::print("  {:<15} {}\n", label, text); }
@@ -224,7 +225,7 @@ void print_json(const Machine& machine, int ranks) {
   json["machine"] = machine_json(machine);
   for (const Fabric& fabric : find_fabrics())
     json["fabrics"][fabric.name] = {{"usable", fabric.usable}, {"says", fabric.says}};
-  json["mpi"] = {{"built", built_with_mpi()}, {"mpirun", find_program("mpirun")}};
+  json["mpi"] = {{"built", route::built_with_mpi()}, {"mpirun", find_program("mpirun")}};
   const Plan plan = find_plan();
   const auto or_null = [](const std::string& text) { return text.empty() ? Json(nullptr) : Json(text); };
   json["plan"] = {{"ranks", ranks},

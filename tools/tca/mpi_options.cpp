@@ -7,6 +7,18 @@
 
 namespace tca::tool {
 
+void check_built_with_mpi(const std::string& asks) {
+  if (!route::built_with_mpi())
+    refuse("{}: this tca was built without MPI; install libopenmpi-dev and openmpi-bin and build again",
+           asks);
+}
+
+void check_built(const std::string& fabric) {
+  if (route::on_gpus(fabric) && !route::built_with_cuda())
+    refuse("--fabric {}: this tca was built without CUDA; install the toolkit and build again", fabric);
+  if (is_over_mpi(fabric)) check_built_with_mpi("--fabric " + fabric);
+}
+
 void add_sub_cluster_option(CLI::App& app, std::string& fabric) {
   app.add_option_function<int>(
          "--sub-cluster",

@@ -1,4 +1,4 @@
-// Options of subcommands whose ranks may talk over MPI.
+// Options of subcommands whose ranks may talk over other fabrics than shm.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -10,6 +10,10 @@ namespace tca::tool {
 
 // Whether the ranks of a fabric must be started by mpirun.
 inline bool is_over_mpi(const std::string& fabric) { return route::needs_mpi(fabric); }
+
+// Refuses a fabric, or what `asks` for MPI such as "--peer mpi", that this tca was built without.
+void check_built(const std::string& fabric);
+void check_built_with_mpi(const std::string& asks);
 
 // For --fabric of subcommands that take all that there are.
 inline CLI::IsMember any_fabric() {

@@ -13,17 +13,6 @@
 namespace tca::tool {
 namespace {
 
-#ifdef OPENTCA_HAVE_MPI
-constexpr bool have_mpi = true;
-#else
-constexpr bool have_mpi = false;
-#endif
-#ifdef OPENTCA_HAVE_CUDA
-constexpr bool have_cuda = true;
-#else
-constexpr bool have_cuda = false;
-#endif
-
 int run_threads(const RankJob& job, const WorldOptions& options, const std::function<int(World&)>& rank) {
   int code = 0;
   World::run_threads(
@@ -41,11 +30,12 @@ int launch_ranks(const std::string& name, const RankJob& job) {
       .name = name, .ranks = job.ranks, .argv = own_command_line(), .argv_is_tca = true, .bind = job.bind};
   if (is_over_mpi(job.fabric)) return launch_under_mpirun(launching);
   if (job.compare && on_gpus(job)) {  // NCCL needs no launcher of its own
-    if (job.compares_gpus_to_mpi && have_mpi && has_mpirun()) return launch_under_mpirun(launching);
+    if (job.compares_gpus_to_mpi && route::built_with_mpi() && has_mpirun())
+      return launch_under_mpirun(launching);
   } else if (job.compare) {
-    if (have_mpi && has_mpirun()) return launch_under_mpirun(launching);
+    if (route::built_with_mpi() && has_mpirun()) return launch_under_mpirun(launching);
     fmt::print(stderr, "{}: {}, so there is nothing to compare with\n", name,
-               have_mpi ? "mpirun is not there (package openmpi-bin)" : "built without MPI");
+               route::built_with_mpi() ? "mpirun is not there (package openmpi-bin)" : "built without MPI");
     std::erase(launching.argv, "--compare");
   }
   return launch(launching);
@@ -55,14 +45,9 @@ void check_fabric(const RankJob& job) {
   if (job.ranks < 1 || job.ranks > max_ranks)
     refuse("--ranks {}: 1 to {} are possible", job.ranks, max_ranks);
   check_machine(job.fabric, job.machine);
-  if (on_gpus(job) && !have_cuda)
-    refuse("--fabric {}: this tca was built without CUDA; install the toolkit and build again", job.fabric);
+  check_built(job.fabric);
   if (job.compare && job.fabric == "sim")
     refuse("--compare: there is no MPI on a modelled machine to compare with");
-  if (is_over_mpi(job.fabric) && !have_mpi)
-    refuse(
-        "--fabric {}: this tca was built without MPI; install libopenmpi-dev and openmpi-bin and build again",
-        job.fabric);
   if (is_over_mpi(job.fabric) && job.threads)
     refuse("--fabric {}: its ranks are processes; leave --threads out", job.fabric);
   if (job.compare && job.threads && !on_gpus(job))

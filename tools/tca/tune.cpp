@@ -80,11 +80,7 @@ void check_before_launch(const TuneOptions& options) {
     refuse(
         "--threads is for --fabric cuda: processes and threads of a host cost alike, and MPI's are "
         "processes");
-#ifndef OPENTCA_HAVE_CUDA
-  if (on_gpus(options))
-    refuse("--fabric {}: this tca was built without CUDA; install the toolkit and build again",
-           options.fabric);
-#endif
+  check_built(options.fabric);
   check_place(options);
   if (options.ranks > usable_cores() && !on_gpus(options))
     fmt::print(
