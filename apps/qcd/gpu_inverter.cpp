@@ -302,7 +302,6 @@ std::string GpuInverter::reason() const {
   if (d.options.method == Method::bicgstab) return "BiCGStab goes step by step";
   if (d.options.wilson.rhs > 1) return "several right-hand sides in step go step by step";
   if (d.sums.team() == nullptr) return "no kernel reaches all sub-clusters";
-  if (d.mixed()) return "the kernel updates the residual without asking the host";
   return fmt::format("of {} sites a rank, {}", d.exact.lattice().volume(),
                      d.start == Start::kernel
                          ? "so few that launches cost more than the kernel's want of registers"

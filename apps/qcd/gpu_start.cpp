@@ -25,7 +25,6 @@ void check_on_gpus(const InverterOptions& options, Start start) {
 
 Start chosen_start(const InverterOptions& options, long long sites, bool has_halos, bool kernels_reach_all) {
   if (options.method == Method::bicgstab || options.wilson.rhs > 1 || !kernels_reach_all) return Start::graph;
-  if (options.precision == Precision::mixed) return Start::kernel;
   const double graph_us = launches_us + (has_halos ? halos_us : 0);
   return static_cast<double>(sites) * kernel_us_a_site < graph_us ? Start::kernel : Start::graph;
 }
