@@ -1,30 +1,21 @@
 """Draws the pion of `tca qcd pion --json`: the correlator and the effective mass, a line for each measurement. plot.py
 comes here when it is given such files."""
 
-import json
-
+import jsonl
 import matplotlib.pyplot as plt
 from frame import OURS, THEIRS, frame, save
 
 COLORS = (OURS, *THEIRS)
+NEEDED = {"correlator", "effective_mass", "kappa"}
 
 
 def recognises(path):
     """Whether the first line of the file is a pion's."""
-    try:
-        with open(path, encoding="utf-8") as file:
-            record = json.loads(file.readline())
-        return isinstance(record, dict) and {"correlator", "effective_mass", "kappa"} <= record.keys()
-    except (OSError, ValueError):
-        return False
+    return NEEDED <= jsonl.first(path).keys()
 
 
 def read(paths):
-    records = []
-    for path in paths:
-        with open(path, encoding="utf-8") as file:
-            records += [json.loads(line) for line in file if line.strip()]
-    return [record for record in records if "correlator" in record]
+    return [record for record in jsonl.read(paths, jsonl.having(set(), "results")) if "correlator" in record]
 
 
 def draw(paths, output, title):

@@ -14,12 +14,14 @@ import textwrap
 import matplotlib
 
 matplotlib.use("Agg")
-import matplotlib.pyplot as plt  # noqa: E402  (after the choice of Agg)
+import jsonl  # noqa: E402  (after the choice of Agg)
+import matplotlib.pyplot as plt  # noqa: E402
 import pion  # noqa: E402
 import scaling  # noqa: E402
 import scorecard  # noqa: E402
 import tune  # noqa: E402
 from frame import OURS, THEIRS, frame, save  # noqa: E402
+from jsonl import Refused  # noqa: E402
 from matplotlib.ticker import FixedLocator, FuncFormatter, LogLocator, NullFormatter, NullLocator  # noqa: E402
 
 FORMATS = (".svg", ".png", ".pdf")
@@ -30,10 +32,6 @@ YES_OR_NO = {"guarded": ("unguarded", "guarded"), "overlap": ("not overlapped", 
 MARKERS = ("o", "s", "^", "D", "v", "P")
 
 
-class Refused(Exception):
-    """Told to the user in one line."""
-
-
 def check(record, where):
     if not isinstance(record, dict):
         raise Refused(f"{where}: not a JSON object")
@@ -42,24 +40,10 @@ def check(record, where):
             raise Refused(f"{where}: `{key}` is missing")
         if not isinstance(record[key], kind) or isinstance(record[key], bool):
             raise Refused(f"{where}: `{key}` is {json.dumps(record[key])}")
-    return record
 
 
 def read(paths):
-    records = []
-    for path in paths:
-        try:
-            with open(path, encoding="utf-8") as file:
-                for number, line in enumerate(file, 1):
-                    if not line.strip():
-                        continue
-                    try:
-                        record = json.loads(line)
-                    except ValueError as error:
-                        raise Refused(f"{path}:{number}: not JSON: {error}") from None
-                    records.append(check(record, f"{path}:{number}"))
-        except UnicodeDecodeError:
-            raise Refused(f"{path}: not text") from None
+    records = jsonl.read(paths, check)
     drawn = [record for record in records if record["bytes"] > 0 and record["median_us"] > 0]
     if len(drawn) < len(records):  # a cost beyond something else may come out as nothing
         print(f"tca plot: left out {len(records) - len(drawn)} results without bytes or time", file=sys.stderr)
@@ -286,7 +270,7 @@ def main():
             tune.draw(arguments.files, arguments.output, arguments.title)
         else:
             draw(read(arguments.files), arguments.output, arguments.title)
-    except (Refused, scorecard.NotAScorecard, tune.NotATuning) as refusal:
+    except Refused as refusal:
         print(f"tca plot: {refusal}", file=sys.stderr)
         return 1
     except OSError as error:

@@ -1,29 +1,29 @@
 """Draws conjugate gradients of `tca qcd invert --json` against the number of ranks: how long an iteration takes as the same
 lattice is cut into more parts. plot.py comes here when it is given nothing else."""
 
-import json
 import statistics
 
+import jsonl
 import matplotlib.pyplot as plt
 from frame import OURS, THEIRS, frame, save
 from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
 PEERS = dict(zip(("nccl", "mpi", "quda"), THEIRS))
 OTHERS = THEIRS[-1]
+NEEDED = {"bench", "n", "ranks", "start", "median_us"}
 DASHES = {"kernel": "-", "graph": "--", "host": ":"}
 
 
-def read(path):
-    with open(path, encoding="utf-8") as file:
-        return [json.loads(line) for line in file if line.strip()]
+def read(paths):
+    return jsonl.read(paths, jsonl.having(NEEDED, "such a solve"))
 
 
 def recognises(path):
     """Whether every line of the file is such a solve."""
     try:
-        records = read(path)
-        return bool(records) and all(r["bench"] == "qcd_cg" and {"n", "ranks", "start", "median_us"} <= r.keys() for r in records)
-    except (OSError, ValueError, TypeError, KeyError):
+        records = read([path])
+        return bool(records) and all(record["bench"] == "qcd_cg" for record in records)
+    except (OSError, jsonl.Refused):
         return False
 
 
@@ -64,7 +64,7 @@ def draw_lattice(axes, extent, records):
 
 
 def draw(paths, output, title):
-    records = [record for path in paths for record in read(path)]
+    records = read(paths)
     extents = sorted({record["n"] for record in records})
     figure, row = plt.subplots(
         1, len(extents) + 1, figsize=(4.2 * len(extents) + 2.6, 4), layout="constrained",

@@ -1,9 +1,9 @@
 """Draws `tca scorecard --json`: what was published as dots, what the model says as lines, on the axes of the papers. plot.py
 comes here when it is given such a file."""
 
-import json
 import math
 
+import jsonl
 import matplotlib.pyplot as plt
 from frame import OURS, THEIRS, frame, save
 from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
@@ -25,32 +25,11 @@ COLLECTIVES = ("broadcast", "allgather")
 
 def recognises(path):
     """Whether the first line of the file is one of the scorecard's."""
-    try:
-        with open(path, encoding="utf-8") as file:
-            record = json.loads(file.readline())
-        return isinstance(record, dict) and NEEDED <= record.keys()
-    except (OSError, ValueError):
-        return False
-
-
-class NotAScorecard(Exception):
-    """Told to the user in one line."""
+    return NEEDED <= jsonl.first(path).keys()
 
 
 def read(paths):
-    records = []
-    for path in paths:
-        with open(path, encoding="utf-8") as file:
-            for number, line in enumerate(file, 1):
-                if not line.strip():
-                    continue
-                try:
-                    records.append(json.loads(line))
-                except ValueError as error:
-                    raise NotAScorecard(f"{path}:{number}: not JSON: {error}") from None
-                if not isinstance(records[-1], dict) or not NEEDED <= records[-1].keys():
-                    raise NotAScorecard(f"{path}:{number}: not a line of the scorecard")
-    return records
+    return jsonl.read(paths, jsonl.having(NEEDED, "the scorecard"))
 
 
 def size_of(record):

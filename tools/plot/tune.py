@@ -1,8 +1,7 @@
 """Draws `tca tune --json`: for each kind of put the medians as dots, the table's costs as lines, and where another channel becomes
 the cheapest. plot.py comes here when it is given such a file."""
 
-import json
-
+import jsonl
 import matplotlib.pyplot as plt
 from frame import OURS, THEIRS, frame, save
 from matplotlib.ticker import FuncFormatter, NullLocator
@@ -14,32 +13,12 @@ MOST_PANELS = 24
 
 def recognises(path):
     """Whether the first line of the file is one of the tuner's."""
-    try:
-        with open(path, encoding="utf-8") as file:
-            record = json.loads(file.readline())
-        return isinstance(record, dict) and record.get("bench") == "tune" and NEEDED <= record.keys()
-    except (OSError, ValueError):
-        return False
-
-
-class NotATuning(Exception):
-    """Told to the user in one line."""
+    record = jsonl.first(path)
+    return record.get("bench") == "tune" and NEEDED <= record.keys()
 
 
 def read(paths):
-    records = []
-    for path in paths:
-        with open(path, encoding="utf-8") as file:
-            for number, line in enumerate(file, 1):
-                if not line.strip():
-                    continue
-                try:
-                    records.append(json.loads(line))
-                except ValueError as error:
-                    raise NotATuning(f"{path}:{number}: not JSON: {error}") from None
-                if not isinstance(records[-1], dict) or not NEEDED <= records[-1].keys():
-                    raise NotATuning(f"{path}:{number}: not a line of the tuner")
-    return records
+    return jsonl.read(paths, jsonl.having(NEEDED, "the tuner"))
 
 
 def kind_of(record):
