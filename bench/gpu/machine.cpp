@@ -13,11 +13,11 @@ namespace {
 // By the driver's own management library (NVML), which is there where the driver is; its header may not be.
 std::string driver_version() {
   void* library = dlopen("libnvidia-ml.so.1", RTLD_NOW | RTLD_LOCAL);
-  if (library == nullptr) return {};
+  if (library == nullptr) return "unknown";
   const auto init = reinterpret_cast<int (*)()>(dlsym(library, "nvmlInit_v2"));
   const auto ask = reinterpret_cast<int (*)(char*, unsigned)>(dlsym(library, "nvmlSystemGetDriverVersion"));
   const auto end = reinterpret_cast<int (*)()>(dlsym(library, "nvmlShutdown"));
-  char text[81] = {};  // one more than NVML ever writes
+  char text[81] = "unknown";  // one more than NVML ever writes
   if (init != nullptr && ask != nullptr && end != nullptr && init() == 0) {
     ask(text, sizeof text - 1);
     end();
@@ -33,6 +33,10 @@ std::string cuda_version() {
 }
 
 }  // namespace
+
+std::string Machine::describe() const {
+  return gpus + ", driver " + driver + ", CUDA " + cuda;
+}
 
 Machine machine(World& world) {
   std::array<char, 128> mine{};

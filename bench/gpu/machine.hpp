@@ -10,8 +10,11 @@ namespace tca::bench::gpu {
 
 struct Machine {
   std::string gpus;    // "4 x NVIDIA H200"
-  std::string driver;  // "580.159.04"; empty when it does not say
+  std::string driver;  // "580.159.04", or "unknown"
   std::string cuda;    // "13.0", of the runtime that this was built with
+
+  // "4 x NVIDIA H200, driver 580.159.04, CUDA 13.0"
+  std::string describe() const;
 };
 
 // Collective.

@@ -229,10 +229,8 @@ Record GpuBench::record(const Case& one, const gpu::Contender& who) const {
   if (who.peer.empty() && who.start == "kernel" && who.grid.blocks > 0)
     record.extra["grid"] = fmt::format("{}x{}", who.grid.blocks, who.grid.threads);
   record.extra["steps"] = who.steps_a_sample;
-  record.gpus = fmt::format("{}, driver {}, CUDA {}", machine_.gpus,
-                            machine_.driver.empty() ? "unknown" : machine_.driver, machine_.cuda);
-  record.libraries = {{"cuda", machine_.cuda}};
-  if (!machine_.driver.empty()) record.libraries["driver"] = machine_.driver;
+  record.gpus = machine_.describe();
+  record.libraries = {{"cuda", machine_.cuda}, {"driver", machine_.driver}};
   for (const auto& peer : peers_) {
     if (!peer->version.empty() && peer->name != "mpi") record.libraries[peer->name] = peer->version;
   }

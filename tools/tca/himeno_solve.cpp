@@ -118,9 +118,8 @@ void solve_on_gpus(const Job& job, HimenoReport& report) {
   report.explain = direct->explain();
   report.peer = {"NCCL", apps::nccl_version()};
   const bench::gpu::Machine machine = bench::gpu::machine(world);
-  const std::string driver = machine.driver.empty() ? "unknown" : machine.driver;
-  report.gpus = fmt::format("{}, driver {}, CUDA {}", machine.gpus, driver, machine.cuda);
-  report.libraries = {{"cuda", machine.cuda}, {"driver", driver}};
+  report.gpus = machine.describe();
+  report.libraries = {{"cuda", machine.cuda}, {"driver", machine.driver}};
   // What a GPU does in seconds would take the serial reference minutes, so it follows the first iterations of every way.
   constexpr std::int64_t checked_iterations = 101;
   for (himeno::Way* way : ways) way->run(checked_iterations);

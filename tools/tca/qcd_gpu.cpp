@@ -74,10 +74,9 @@ qcd::Shape shape_of(const qcd::Lattice& lattice, const QcdOptions& options) {
 // Collective.
 void describe(World& world, const qcd::GpuInverter& inverter, QcdPace& pace) {
   const bench::gpu::Machine machine = bench::gpu::machine(world);
-  const std::string driver = machine.driver.empty() ? "unknown" : machine.driver;
   pace.start = qcd::name_of(inverter.start());
-  pace.gpus = fmt::format("{}, driver {}, CUDA {}", machine.gpus, driver, machine.cuda);
-  pace.libraries = {{"cuda", machine.cuda}, {"driver", driver}};
+  pace.gpus = machine.describe();
+  pace.libraries = {{"cuda", machine.cuda}, {"driver", machine.driver}};
 }
 
 // Of so many applications to one right-hand side.

@@ -154,6 +154,7 @@ void append_json(const Survey& survey, const route::TuningTable& table, const st
       record.protocol = times.channel.protocol;
       record.layout = route::to_string(route::classify(shape));
       record.ranks = survey.ranks;
+      record.gpus = survey.gpus;
       record.n = static_cast<std::int64_t>(shape.runs());
       record.bytes = static_cast<std::int64_t>(shape.bytes()) * point.point.puts;
       record.samples_us = times.cost_us;

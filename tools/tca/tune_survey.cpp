@@ -11,6 +11,7 @@
 #include "core/world_state.hpp"
 #ifdef OPENTCA_HAVE_CUDA
 #include "gpu/in_turn.hpp"
+#include "gpu/machine.hpp"
 #include "gpu/puts.hpp"
 #endif
 #include "route/choose.hpp"
@@ -215,6 +216,9 @@ class Surveyor {
     result_.fabrics = route::fabric_set(state.fabrics());
     result_.hardware = route::hardware_of(state.fabrics());
     result_.costs = state.costs().origin();
+#ifdef OPENTCA_HAVE_CUDA
+    if (on_gpus(world)) result_.gpus = bench::gpu::machine(world).describe();
+#endif
   }
 
   // Keeps a pass if the next world finds the ranks as far apart as it did; whether another one follows.

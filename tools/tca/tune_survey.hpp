@@ -45,6 +45,7 @@ struct Survey {
   std::map<route::Distance, bench::Samples> crossings_us;  // of the passes, by how far the ranks were
   int ranks = 0, sub_clusters = 0;
   std::string fabrics, hardware, costs;
+  std::string gpus;  // that took part, for records
 
   // How long a signal takes between ranks so far apart; 0 where nobody measures it, and for a rank itself.
   double crossing_us(route::Distance distance) const;
