@@ -83,9 +83,12 @@ struct Progress {
 };
 TCA_DEVICE Progress progress_of(const CgSteps* all, Word rhs) {
   Progress progress;
+  bool none = true;
   for (Word r = 0; r < rhs; ++r) {
     const double now = all[r].relative(all[r].next);
-    if (!(now <= progress.largest)) progress.largest = now;
+    // What is no number does not keep the others from their updates.
+    if (none || now > progress.largest) progress.largest = now;
+    none = none && !(now >= 0);
     progress.moves = progress.moves || all[r].moves;
   }
   return progress;

@@ -1,6 +1,7 @@
 // What the solvers share: the clock, the norms over all ranks, and when to stop.
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 #include <utility>
 
@@ -61,8 +62,10 @@ class Iteration {
  private:
   double worst() const {
     double largest = 0;
-    for (const double residual : solution.residuals)
-      if (!(residual <= largest)) largest = residual;
+    for (const double residual : solution.residuals) {
+      if (std::isnan(residual)) return residual;
+      largest = std::max(largest, residual);
+    }
     return largest;
   }
 

@@ -94,10 +94,8 @@ class ChainPut final : public Started<Puts> {
 
 Contenders put_exchanges(World& world, PutField& field, const PutPoint& point,
                          const std::vector<Channel>& channels) {
-  const std::vector<int> sharing = world.all_gather(world.ranks_on_device());
-  const bool share = *std::max_element(sharing.begin(), sharing.end()) > 1;
   Way way;
-  way.start = share ? "host" : "graph";
+  way.start = ranks_share_gpus(world) ? "host" : "graph";
   const auto count = std::make_shared<Buffer<unsigned>>(1);
   Contenders all;
   all.push_back(std::make_unique<NoPut>(field, point, count, way));

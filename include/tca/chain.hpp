@@ -82,8 +82,8 @@ class Chain {
   bool test();
 
   // Throws Error{timed_out} or Error{rank_lost}; the message names chain, step and each rank that is missing. Throws
-  // Error{invalid_argument} before `commit`, and where the last step was ordered on a stream. Returns at once when it has been
-  // waited for already.
+  // Error{invalid_argument} before `commit`, and where the last step was ordered on a stream. Returns at once when the host has
+  // started none since its last `wait`: of steps that kernels start it knows nothing.
   void wait();
 
   // The same, ordered on a stream; `exchange` is a start and a wait in one. What such a step meets (a time limit, a lost

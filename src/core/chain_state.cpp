@@ -131,7 +131,7 @@ void ChainState::require_streams(const char* call) const {
   }
 }
 
-// Of a step that the host has not started there is nothing that it could wait for: to return at once would pass for an arrival.
+// Of a step on a stream there is nothing that the host could wait for: to return at once would pass for an arrival.
 void ChainState::require_waitable(const char* call) const {
   if (!committed_) require_startable(call);
   if (on_stream_) {

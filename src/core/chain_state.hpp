@@ -95,8 +95,8 @@ class ChainState {
   std::uint32_t step_ = 0;
   bool guarded_;
   bool committed_ = false;
-  bool running_ = false;    // a step that the host has started
-  bool on_stream_ = false;  // where the last step was ordered
+  bool running_ = false;          // a step that the host has started
+  bool on_stream_ = false;        // where the last step was ordered
   std::unique_ptr<Draft> draft_;  // until commit
   base::Blob record_;             // from then on the descriptors, packed, for `explain`
   std::vector<std::shared_ptr<WindowState>> windows_;

@@ -237,6 +237,7 @@ void Commit::compile() {
   chain_.id_ = world_.next_id();
   std::sort(chain_.windows_.begin(), chain_.windows_.end());
   chain_.windows_.erase(std::unique(chain_.windows_.begin(), chain_.windows_.end()), chain_.windows_.end());
+  std::vector<std::unique_ptr<fabric::Program>> programs;  // the chain's once there are all
   for (std::size_t f = 0; f < world_.fabrics().size(); ++f) {
     std::vector<fabric::Put> outgoing, incoming;
     for (int rank = 0; rank < world_.size(); ++rank) {
@@ -253,9 +254,10 @@ void Commit::compile() {
         if (d.to == me) incoming.push_back(put);
       }
     }
-    chain_.programs_.push_back(world_.fabrics()[f]->compile(
+    programs.push_back(world_.fabrics()[f]->compile(
         {chain_.name_, chain_.guarded_, outgoing, incoming, chain_.time_limit_}));
   }
+  chain_.programs_ = std::move(programs);
   chain_.windows_.shrink_to_fit();
 }
 

@@ -43,9 +43,14 @@ class RetiredChain {
  public:
   RetiredChain(std::vector<std::unique_ptr<fabric::Program>> programs,
                std::vector<std::shared_ptr<Memories>> windows, bool in_order)
-      : programs_(std::move(programs)), windows_(std::move(windows)), in_order_(in_order) {}
+      : windows_(std::move(windows)), programs_(std::move(programs)), in_order_(in_order) {}
   RetiredChain(RetiredChain&&) = default;
-  RetiredChain& operator=(RetiredChain&&) = default;
+  RetiredChain& operator=(RetiredChain&& other) noexcept {
+    programs_ = std::move(other.programs_);  // before the memory that they move
+    windows_ = std::move(other.windows_);
+    in_order_ = other.in_order_;
+    return *this;
+  }
   // What a fabric is not through with by the end of a world stays as long as the process.
   ~RetiredChain() {
     if (!end(in_order_)) new std::vector(std::move(windows_));
@@ -54,9 +59,12 @@ class RetiredChain {
   // As Program::end, of all of them.
   bool end(bool in_order);
 
+  // Whether it went between two steps.
+  bool in_order() const { return in_order_; }
+
  private:
-  std::vector<std::unique_ptr<fabric::Program>> programs_;
   std::vector<std::shared_ptr<Memories>> windows_;
+  std::vector<std::unique_ptr<fabric::Program>> programs_;
   bool in_order_;
 };
 
@@ -113,8 +121,12 @@ class WorldState : public std::enable_shared_from_this<WorldState> {
   // This rank starts nothing more; see Fabric::rest.
   // The last first: it may still carry what those before it have gathered.
   void rest() {
+    const bool in_order = std::ranges::all_of(retired_, [](const auto& part) {
+      const auto* chain = std::get_if<RetiredChain>(&part.second);
+      return chain == nullptr || chain->in_order();
+    });
     for (auto fabric = ground_.fabrics.rbegin(); fabric != ground_.fabrics.rend(); ++fabric)
-      (*fabric)->rest();
+      (*fabric)->rest(in_order);
   }
 
   // Collective. `existing` null: memory of the fabric's.

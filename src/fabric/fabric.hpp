@@ -205,8 +205,9 @@ class Fabric {
   virtual void trace_to(base::Trace* trace) = 0;
 
   // This rank starts nothing more. Ends what stays on an accelerator: ranks that are threads of one process come here before
-  // any of them frees memory, which waits for accelerators to come to rest.
-  virtual void rest() {}
+  // any of them frees memory, which waits for accelerators to come to rest. `in_order`: none of its chains went in the middle of a
+  // step.
+  virtual void rest(bool /*in_order*/) {}
 
   // A kernel that moves `bytes` of memory and does `flops` operations, where time is modelled.
   virtual void compute(double /*bytes*/, double /*flops*/) {}

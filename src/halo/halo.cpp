@@ -247,8 +247,8 @@ void Halo::commit() {
     for (const Face& face : faces_)
       fields_[i].put(chain_, face, fields_[i].offset, offsets[static_cast<std::size_t>(face.neighbour)][i]);
   fields_.clear();
+  committed_ = true;  // even if it fails: the chain has its puts
   chain_.commit();
-  committed_ = true;
 }
 
 std::int64_t Halo::elements() const {

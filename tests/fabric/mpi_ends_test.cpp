@@ -92,6 +92,20 @@ TEST_P(Ends, AWindowBeforeItsChain) {
   });
 }
 
+// Rank 0's last step is moved on while it waits in the barrier, and it never asks: rank 1 has had all of it.
+TEST_P(Ends, AWorldWhoseSenderDoesNotWait) {
+  run(2, [](World& world) {
+    const Window<std::byte> window = world.window<std::byte>(2 * large);
+    Chain chain = world.chain("one way", {.route = GetParam().route});
+    if (world.rank() == 0) chain.put(window.on(1).at(0), window.at(large), block(4096));
+    if (world.rank() == 1) chain.expect(0);
+    chain.commit();
+    chain.start();
+    if (world.rank() == 1) chain.wait();
+    world.barrier();
+  });
+}
+
 std::vector<Case> cases() {
   std::vector<Case> all;
   for (const char* fabric : {"mpi", "shm+mpi"})

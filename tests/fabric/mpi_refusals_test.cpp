@@ -132,6 +132,31 @@ TEST_P(Refusals, GiveBackWhatWasMade) {
   EXPECT_EQ(mpi_backend("mpi", 0, {}).make()->run(2, body, {.time_limit = std::chrono::seconds(5)}), "");
 }
 
+TEST_P(Refusals, MayBeFollowedByAnotherTry) {
+  const auto body = [](World& world) {
+    const Window<int> window = world.window<int>(2);
+    window[1] = 100 + world.rank();
+    const int partner = 1 - world.rank();
+    Chain chain = world.chain("tried again", {.route = GetParam()});
+    chain.put(window.on(partner).at(0), window.at(1), block(1)).expect(partner);
+    refuse_in = world.rank() == 1 ? 1 : 0;
+    const Caught error = caught([&] { chain.commit(); });
+    refuse_in = 0;
+    require(error.code == Errc::refused, "{}", error.message);
+    chain.commit();
+    for (int step = 0; step < 3; ++step) {
+      window[0] = 0;
+      world.barrier();
+      chain.start();
+      chain.wait();
+      require(window[0] == 100 + partner, "{} has come", window[0]);
+      world.barrier();
+    }
+  };
+  for (const char* fabric : {"mpi", "shm+mpi"})
+    EXPECT_EQ(mpi_backend(fabric, 1, {}).make()->run(2, body, {.time_limit = std::chrono::seconds(5)}), "");
+}
+
 INSTANTIATE_TEST_SUITE_P(Mpi, Refusals, testing::Values("mpi/datatype", "mpi/packed", "mpi/rma"),
                          [](const auto& test) { return test.param.substr(4); });
 

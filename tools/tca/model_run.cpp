@@ -115,10 +115,6 @@ std::vector<WireUse> wires_of(net::Network& network, double iterations, des::Tim
   return wires;
 }
 
-}  // namespace
-
-namespace {
-
 // Three of `keys`, of the same table of the machine file where it has any.
 std::vector<std::string> nearest_keys(const std::string& key, std::vector<std::string> keys) {
   const std::string table = key.substr(0, key.find('/') + 1);

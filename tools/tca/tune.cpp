@@ -11,6 +11,7 @@
 #include <string>
 #include <system_error>
 
+#include "core/world_state.hpp"
 #include "cores.hpp"
 #include "launch.hpp"
 #include "mpi_options.hpp"
@@ -59,8 +60,9 @@ const Sizes& sizes_of(const TuneOptions& options) {
 // Before anything is measured. The user's cache is made where it is not there yet; what --output names is the user's own.
 void check_place(const TuneOptions& options) {
   if (options.dry_run || options.verify) return;
+  const std::string fabrics = options.fabric.empty() ? "shm" : options.fabric;
   const fs::path path =
-      options.output.empty() ? route::tuning_path(route::hardware(), "shm") : fs::path(options.output);
+      options.output.empty() ? route::tuning_path(route::hardware(), fabrics) : fs::path(options.output);
   if (path.empty())
     refuse(
         "there is nowhere to keep the table: neither XDG_CACHE_HOME nor HOME is set; set one, or give "
@@ -89,11 +91,20 @@ void check_before_launch(const TuneOptions& options) {
         options.ranks, usable_cores(), usable_cores() == 1 ? "" : "s", std::max(2, usable_cores()));
 }
 
+// The same for ranks that mpirun or srun has started: rank 0 keeps the table.
+void agree_on_place(World& world, const TuneOptions& options) {
+  std::string problem;
+  try {
+    if (world.rank() == 0) check_place(options);
+  } catch (const Error& error) {
+    problem = error.what();
+  }
+  core::WorldState::of(world).control().agree_on_problem(Errc::refused, problem, "tca tune");
+}
+
 // Where ranks share a GPU nothing of theirs crosses between GPUs: a table of that would mislead every other world.
 void check_gpus(World& world, const TuneOptions& options) {
-  const std::vector<int> sharing = world.all_gather(world.ranks_on_device());
-  const bool alone = *std::max_element(sharing.begin(), sharing.end()) < 2;
-  if (alone || options.dry_run || options.verify || !options.output.empty()) return;
+  if (!bench::ranks_share_gpus(world) || options.dry_run || options.verify || !options.output.empty()) return;
   throw Error(
       Errc::refused,
       "ranks share a GPU, so what is measured is not what a put between GPUs costs; give --ranks as many as "
@@ -150,6 +161,7 @@ Survey run_part(const Place& place, const TuneOptions& options, const std::strin
     bar.update(static_cast<std::int64_t>(share * steps), note);
   };
   const PointsOf points = [&](World& world) {
+    agree_on_place(world, options);
     check_gpus(world, options);
     return points_of(world);
   };

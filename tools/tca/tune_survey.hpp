@@ -49,7 +49,7 @@ struct Survey {
 
   // How long a signal takes between ranks so far apart; 0 where nobody measures it, and for a rank itself.
   double crossing_us(route::Distance distance) const;
-  // "2 ranks of shm, 7 passes (1 discarded: the ranks moved), a line crosses in 65 ns (near)"
+  // "2 ranks of shm, 7 passes (1 left out: the ranks moved nearer or further), 65 ns for a line to cross (near, 7 passes)"
   std::string describe() const;
 };
 

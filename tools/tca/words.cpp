@@ -53,7 +53,8 @@ std::vector<Words::Saying> Words::all() const {
        (got = pread(file_.get(), piece.data(), piece.size(), static_cast<off_t>(text.size()))) > 0;)
     text.append(piece.data(), static_cast<std::size_t>(got));
   std::vector<Saying> sayings;
-  for (std::size_t at = 0; at < text.size(); at = text.find('\0', at) + 1) {
+  // One that was cut off has no zero; who could not say it here has said it itself.
+  for (std::size_t at = 0, end; (end = text.find('\0', at)) != std::string::npos; at = end + 1) {
     int rank = 0;
     const char* const message = std::from_chars(text.data() + at, text.data() + text.size(), rank).ptr + 1;
     auto same = std::find_if(sayings.begin(), sayings.end(),

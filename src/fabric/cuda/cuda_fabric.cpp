@@ -116,7 +116,7 @@ class CudaFabric final : public fabric::Fabric {
     for (CudaProgram* program : runner_.attempting) program->attempt();
   }
   void check() override;
-  void rest() override;
+  void rest(bool in_order) override;
 
  private:
   Late who_is_late(Word id) const;
@@ -178,10 +178,10 @@ class CudaFabric final : public fabric::Fabric {
   Word last_id_ = 0;                     // of a chain, a team, a collective or a window
 };
 
-CudaFabric::~CudaFabric() { rest(); }
+CudaFabric::~CudaFabric() { rest(true); }
 
 // Whatever still waits gives up within milliseconds; then nothing touches the memory that goes.
-void CudaFabric::rest() {
+void CudaFabric::rest(bool /*in_order*/) {
   const OnDevice here(device_.number);
   device::store_relaxed(&inbox_.abort(), 1);
   engine_.stop();

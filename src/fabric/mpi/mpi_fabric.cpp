@@ -78,16 +78,19 @@ class MpiFabric final : public fabric::Fabric {
     if (carrier_) return carrier_->check();
     runner_.progress_between_looks();
   }
-  void rest() override {
+  void rest(bool in_order) override {
     pump_.reset();
     if (carrier_) carrier_->finish(control_, control_.time_limit);
-    if (!runner_.closing && runner_.rma_parts > 0)
-      runner_.closing = !control_.ends_together(!runner_.is_putting());
+    if (!runner_.closing && runner_.rma_parts > 0) runner_.closing = !control_.ends_together(in_order);
   }
 
  private:
-  std::string problem_in(const std::function<void()>& making) const;
-  std::vector<MpiMemory*> windows_put_into(const fabric::Share& share, const std::string& problem);
+  struct Problem {
+    Errc code = Errc::refused;
+    std::string text;  // empty without one
+  };
+  Problem problem_in(const std::function<void()>& making) const;
+  std::vector<MpiMemory*> windows_put_into(const fabric::Share& share, const Problem& problem);
   std::unique_ptr<fabric::Program> compile_staged(const fabric::Share& share, int tag);
 
   // Where another thread uses what this rank's own does.
@@ -123,12 +126,17 @@ std::unique_ptr<fabric::Memory> MpiFabric::expose(std::size_t bytes, std::byte* 
 }
 
 // What is wrong with making this rank's part of a chain; the others are told before any of them goes on.
-std::string MpiFabric::problem_in(const std::function<void()>& making) const {
+MpiFabric::Problem MpiFabric::problem_in(const std::function<void()>& making) const {
   try {
     making();
     return {};
   } catch (const Error& error) {
-    return fmt::format("rank {}: {}", control_.rank(), error.what());
+    return {error.code() == Errc::out_of_memory ? Errc::out_of_memory : Errc::refused,
+            fmt::format("rank {}: {}", control_.rank(), error.what())};
+  } catch (const std::bad_alloc&) {
+    return {
+        Errc::out_of_memory,
+        fmt::format("rank {} has no memory for what it packs; see the route mpi/datatype", control_.rank())};
   }
 }
 
@@ -136,12 +144,13 @@ std::unique_ptr<fabric::Program> MpiFabric::compile_staged(const fabric::Share& 
   std::vector<fabric::StagedMessage> messages = staged_messages(share);
   std::unique_ptr<fabric::Stage> stage;
   Operations operations;
-  const std::string problem = problem_in([&] {
+  const Problem problem = problem_in([&] {
     if (messages.empty()) return;
     stage = stager_->make_stage(std::string(share.name), messages, stage_memory_, share.time_limit);
     operations = mpi::compile(messages, *stage, tag, control_.comm());
   });
-  control_.agree_on_problem(Errc::out_of_memory, problem, fmt::format("commit of chain '{}'", share.name));
+  control_.agree_on_problem(Errc::out_of_memory, problem.text,
+                            fmt::format("commit of chain '{}'", share.name));
   return std::make_unique<StagedProgram>(*carrier_, runner_, std::move(messages), std::move(stage),
                                          std::move(operations));
 }
@@ -151,7 +160,7 @@ std::unique_ptr<fabric::Program> MpiFabric::compile(const fabric::Share& share) 
   if (carrier_) return compile_staged(share, tag);
   Operations operations;
   std::unique_ptr<RmaPart> part;
-  const std::string problem = problem_in([&] {
+  const Problem problem = problem_in([&] {
     operations = mpi::compile(share, tag, control_.comm());
     part = std::make_unique<RmaPart>(control_.comm(), share, runner_);
   });
@@ -164,16 +173,17 @@ std::unique_ptr<fabric::Program> MpiFabric::compile(const fabric::Share& share) 
 }
 
 // All that any rank puts into by rma, since MPI makes its windows on all ranks together.
-std::vector<MpiMemory*> MpiFabric::windows_put_into(const fabric::Share& share, const std::string& problem) {
+std::vector<MpiMemory*> MpiFabric::windows_put_into(const fabric::Share& share, const Problem& problem) {
   base::Writer mine;
-  mine.put_string(problem);
+  mine.put(problem.code).put_string(problem.text);
   for (const fabric::Put& put : share.outgoing)
     if (goes_by(put, rma)) mine.put(static_cast<MpiMemory*>(put.to_memory)->number());
   std::set<std::uint32_t> numbers;
   const std::string what = fmt::format("commit of chain '{}'", share.name);
   for (const base::Blob& blob : control_.all_gather(mine.blob(), what)) {
     base::Reader reader(blob);
-    if (const std::string theirs = reader.get_string(); !theirs.empty()) throw Error(Errc::refused, theirs);
+    const Errc code = reader.get<Errc>();
+    if (const std::string theirs = reader.get_string(); !theirs.empty()) throw Error(code, theirs);
     while (!reader.done()) numbers.insert(reader.get<std::uint32_t>());
   }
   std::vector<MpiMemory*> windows;

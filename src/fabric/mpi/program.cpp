@@ -82,7 +82,6 @@ bool MpiProgram::may_move(std::size_t index) const {
 void MpiProgram::count_step(int by) {
   runner_.running_ += by;
   if (moves_) runner_.moving_ += by;
-  if (rma_ != nullptr) runner_.putting_ += by;
 }
 
 void MpiProgram::start() {

@@ -161,7 +161,6 @@ class Runner {
   void progress();
   void progress_between_looks();
   bool moves_by_looks() const { return moving_ > 0; }
-  bool is_putting() const { return putting_ > 0; }
 
   // Of one-sided calls, which block.
   Alarm& alarm() { return alarm_ ? *alarm_ : alarm_.emplace(); }
@@ -176,8 +175,8 @@ class Runner {
   static constexpr unsigned calls_between_looks = 8;
 
   std::size_t programs_ = 0;
-  // Of the programs those that run, and of these the ones with long messages or one-sided puts, and with the latter.
-  int running_ = 0, moving_ = 0, putting_ = 0;
+  // Of the programs those that run, and of these the ones with long messages or one-sided puts.
+  int running_ = 0, moving_ = 0;
   bool looked_ = false;  // at MPI, since the last call of `progress`
   unsigned spared_ = 0;
   std::optional<Alarm> alarm_;
