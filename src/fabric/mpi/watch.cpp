@@ -195,11 +195,11 @@ void Watch::look_for_stuck() {
     return;
   }
   if (now - since_ < time_limit_) return;
-  std::fprintf(stderr,
-               "rank %d: another rank has died, and MPI has not returned from a call for %.1f s since, so "
-               "this process "
-               "ends\n",
-               rank_, std::chrono::duration<double>(now - since_).count());
+  std::fprintf(
+      stderr,
+      "rank %d: another rank has died, and MPI has not returned from a call for %.1f s since, so this "
+      "process ends\n",
+      rank_, std::chrono::duration<double>(now - since_).count());
   std::fflush(stderr);
   _exit(static_cast<int>(Errc::rank_lost));
 }
