@@ -126,10 +126,17 @@ constexpr std::array table{
     Cost{"mpi", "staged", near, stride, 0, 9.5, 1, 0.31},
 };
 
-// AMD EPYC (Zen 3), crossing 70 ns: elements a cache line or more apart are best packed, however near the cores are. Columns of 64^3
-// and 128^3 doubles: staged 33 and 190 us, stored 31 to 34 and 184 to 391, pulled 33 to 39 and 187 to 829; far cores 47 and 187,
-// stored 140 and 715.
+// AMD EPYC (Zen 3), crossing 70 ns: large rows are best stored, elements a cache line or more apart best packed, however near the
+// cores are. Rows of 64^3 and 128^3 doubles: stored 4 to 8 and 17 to 24 us, pulled 8 to 10 and 24, staged 6 to 8 and 23 to 37; far
+// cores 32 and 88, 35 and 92, 24 and 67. Columns: staged 33 and 190 us, stored 31 to 34 and 184 to 391, pulled 33 to 39 and 187 to
+// 829; far cores 34 and 140 to 180, stored 105 and 550.
 constexpr std::array zen3_table{
+    Cost{"shm", "staged", near, block_stride, 16384, 0.02, 0, 0.105},
+    Cost{"shm", "direct", near, block_stride, 16384, 0.09, 0, 0.087},
+    Cost{"shm", "direct", near, block_stride, 65536, 0.09, 0, 0.075},
+    Cost{"shm", "pull", near, block_stride, 16384, 0.04, 0, 0.110},
+    Cost{"shm", "pull", near, block_stride, 65536, 0.04, 0, 0.086},
+
     Cost{"shm", "staged", near, stride, 16384, 0, 4.1, 0},
     Cost{"shm", "direct", near, stride, 16384, 0, 5.4, 0},
     Cost{"shm", "pull", near, stride, 16384, 0, 5.6, 0},

@@ -82,7 +82,6 @@ class OverlapTest(unittest.TestCase):
         for reason, arguments in (
             ("an overlap needs 2 ranks", ("--ranks", "1")),
             ("an overlap is measured on shm, mpi and shm.mpi, not on sim", ("--fabric", "sim")),
-            ("an overlap is measured on shm, mpi and shm.mpi, not on cuda", ("--fabric", "cuda")),
             ("--peer hand knows no overlap; mpi does", ("--peer", "hand")),
             ("--bytes must be at least 1", ("--bytes", "0")),
             ("--points is for --progress points", ("--progress", "none", "--points", "4")),

@@ -232,7 +232,10 @@ TEST_F(RouteTest, KnowsWhatAProcessorIsBadAt) {
   EXPECT_EQ(chosen(0, rows), "shm/direct");
   EXPECT_EQ(chosen(0, large), "shm/pull");
   EXPECT_EQ(chosen(0, plane, {}, 2), "shm/direct");
+  const Shape few_rows = base::pair_up(block_stride(64, 64, 4096), block_stride(64, 64, 4096), 8);
+  EXPECT_EQ(chosen(0, few_rows), "shm/pull");
   costs.assume(route::Processor::zen3);
+  EXPECT_EQ(chosen(0, few_rows), "shm/direct");
   EXPECT_EQ(chosen(0, rows), "shm/direct");
   EXPECT_EQ(chosen(0, large), "shm/staged");
   costs.assume(route::Processor::zen4);
