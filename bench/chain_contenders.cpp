@@ -23,7 +23,8 @@ void name_channel(Contender& contender, const Chain& chain) {
 class ChainPingPong final : public PingPong {
  public:
   ChainPingPong(World& world, const PingPongTask& task)
-      : data_(world.window<std::byte>(2 * padded(task.bytes))),
+      : bytes_(task.bytes),
+        data_(world.window<std::byte>(2 * padded(task.bytes))),
         ping_(world.chain("ping", {.guarded = task.guarded, .route = task.route})),
         pong_(world.chain("pong", {.guarded = task.guarded, .route = task.route})) {
     const Layout layout = block(task.bytes);
@@ -45,10 +46,12 @@ class ChainPingPong final : public PingPong {
       pong_.start();
       ping_.start();
       pong_.wait();
+      read_all(data_.data(), bytes_);
       ping_.wait();
     } else {
       ping_.start();
       ping_.wait();
+      read_all(data_.data(), bytes_);
       pong_.start();
       pong_.wait();
     }
@@ -57,6 +60,7 @@ class ChainPingPong final : public PingPong {
  private:
   static std::size_t padded(std::size_t bytes) { return (bytes + 63) / 64 * 64; }
 
+  std::size_t bytes_;
   Window<std::byte> data_;
   Chain ping_, pong_;
 };

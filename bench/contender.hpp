@@ -22,9 +22,12 @@ struct Contender {
 
 // A message there and back between ranks 0 and 1; other ranks take no part.
 struct PingPong : Contender {
-  // Rank 0: sends and returns with the answer. Rank 1: waits and answers.
+  // Rank 0: sends, and returns when it has read the answer. Rank 1: waits, reads and answers.
   virtual void round_trip(int rank) = 0;
 };
+
+// What a program does with what has arrived; until then the bytes may still lie in the sender's cache.
+void read_all(const void* data, std::size_t bytes);
 
 // A face of a cube of n^3 doubles: `rows` runs of `run` elements, `pitch` apart; `depth` elements from one such face
 // to the next one inwards.

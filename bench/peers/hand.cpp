@@ -75,6 +75,7 @@ class HandPingPong final : public PingPong {
     ++step_;
     if (rank == 0) send(mine, theirs);
     await(flag_at(mine), step_);
+    read_all(mine + line, bytes_);
     if (rank == 1) send(mine, theirs);
   }
 

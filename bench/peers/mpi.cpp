@@ -26,6 +26,7 @@ class MpiPingPong final : public PingPong {
     const int count = static_cast<int>(out_.size()), other = 1 - rank;
     if (rank == 0) MPI_Send(out_.data(), count, MPI_BYTE, other, 0, MPI_COMM_WORLD);
     MPI_Recv(in_.data(), count, MPI_BYTE, other, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    read_all(in_.data(), in_.size());
     if (rank == 1) MPI_Send(out_.data(), count, MPI_BYTE, other, 0, MPI_COMM_WORLD);
   }
 

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/fail.hpp"
+#include "base/stream.hpp"
 
 namespace tca::base {
 
@@ -125,6 +126,11 @@ struct RunAhead {
   }
 };
 
+struct StreamedRun {
+  std::size_t bytes;
+  void operator()(std::byte* to, const std::byte* from) const { stream(to, from, bytes); }
+};
+
 template <class Move>
 void walk(std::byte* to, const std::byte* from, const Shape& shape, const Pitches& pitch, Move move) {
   const auto count = [&](std::size_t level) {
@@ -183,7 +189,7 @@ void dispatch(std::byte* to, const std::byte* from, const Shape& shape, const Pi
   }
 }
 
-void move(std::byte* to, const std::byte* from, const Shape& shape, Dense dense) {
+Pitches pitches_of(const Shape& shape, Dense dense) {
   Pitches pitch{};
   auto packed = static_cast<std::int64_t>(shape.run);
   for (std::size_t i = 0; i < shape.loop_count; ++i) {
@@ -192,7 +198,11 @@ void move(std::byte* to, const std::byte* from, const Shape& shape, Dense dense)
     pitch.from[i] = dense == Dense::from ? packed : loop.from_pitch;
     packed *= static_cast<std::int64_t>(loop.count);
   }
-  dispatch(to, from, shape, pitch, dense);
+  return pitch;
+}
+
+void move(std::byte* to, const std::byte* from, const Shape& shape, Dense dense) {
+  dispatch(to, from, shape, pitches_of(shape, dense), dense);
 }
 
 void split_into(std::vector<Part>& parts, Part part, std::uint64_t most) {
@@ -276,6 +286,16 @@ void gather_loops(std::byte* dense, const std::byte* from, const Shape& shape) {
 
 void scatter_loops(std::byte* to, const std::byte* dense, const Shape& shape) {
   move(to, dense, shape, Dense::from);
+}
+
+void copy_streamed(std::byte* to, const std::byte* from, const Shape& shape) {
+  if (!worth_streaming(shape)) return copy(to, from, shape);
+  walk(to, from, shape, pitches_of(shape, Dense::neither), StreamedRun{shape.run});
+}
+
+std::byte* gather_streamed(std::byte* dense, const std::byte* from, const Shape& shape) {
+  walk(dense, from, shape, pitches_of(shape, Dense::to), StreamedRun{shape.run});
+  return dense + shape.bytes();
 }
 
 }  // namespace tca::base

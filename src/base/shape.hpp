@@ -64,6 +64,14 @@ void copy_loops(std::byte* to, const std::byte* from, const Shape& shape);
 void gather_loops(std::byte* dense, const std::byte* from, const Shape& shape);
 void scatter_loops(std::byte* to, const std::byte* dense, const Shape& shape);
 
+// Shorter runs have too few whole lines.
+inline bool worth_streaming(const Shape& shape) { return shape.run >= 256; }
+
+// The same by streamed stores (stream.hpp), after which a signal needs a fence. Runs that are not worth it are copied as ever.
+void copy_streamed(std::byte* to, const std::byte* from, const Shape& shape);
+// Of runs that are worth it; the end of the dense side.
+std::byte* gather_streamed(std::byte* dense, const std::byte* from, const Shape& shape);
+
 // From 8 to 16 bytes as two moves that may overlap: a call to memcpy is a good part of what sending 8 bytes costs.
 inline void copy_run(std::byte* to, const std::byte* from, std::size_t bytes) {
   if (bytes - 8 <= 8) {

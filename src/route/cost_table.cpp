@@ -126,10 +126,10 @@ constexpr std::array table{
     Cost{"mpi", "staged", near, stride, 0, 9.5, 1, 0.31},
 };
 
-// AMD EPYC (Zen 3), crossing 70 ns: large rows are best stored, elements a cache line or more apart best packed, however near the
-// cores are. Rows of 64^3 and 128^3 doubles: stored 4 to 8 and 17 to 24 us, pulled 8 to 10 and 24, staged 6 to 8 and 23 to 37; far
-// cores 32 and 88, 35 and 92, 24 and 67. Columns: staged 33 and 190 us, stored 31 to 34 and 184 to 391, pulled 33 to 39 and 187 to
-// 829; far cores 34 and 140 to 180, stored 105 and 550.
+// AMD EPYC (Zen 3). Cores that cross in 70 ns: large rows are best stored, elements a cache line or more apart best packed, since
+// seconds later the cores may be far. Rows of 64^3 and 128^3 doubles: stored 4 to 8 and 17 to 24 us, pulled 8 to 10 and 24, staged 6 to
+// 8 and 23 to 37. Columns: staged 33 and 190 us, stored 31 to 34 and 184 to 391, pulled 33 to 39 and 187 to 829; far 34 and 140 to
+// 180, stored 105 and 550. In 250 ns: with stores that are streamed.
 constexpr std::array zen3_table{
     Cost{"shm", "staged", near, block_stride, 16384, 0.02, 0, 0.105},
     Cost{"shm", "direct", near, block_stride, 16384, 0.09, 0, 0.087},
@@ -143,6 +143,15 @@ constexpr std::array zen3_table{
     Cost{"shm", "staged", near, stride, 65536, 0, 6.0, 0},
     Cost{"shm", "direct", near, stride, 65536, 0, 9.0, 0},
     Cost{"shm", "pull", near, stride, 65536, 0, 18, 0},
+
+    Cost{"shm", "staged", far, block, 4096, 0.3, 0, 0.10, Spacing::any, 0, 2},
+    Cost{"shm", "direct", far, block, 8192, 1.0, 0, 0.043},
+    Cost{"shm", "pull", far, block, 8192, 0.5, 0, 0.25},
+
+    Cost{"shm", "staged", far, block_stride, 4096, 0.3, 5, 0.11},
+    Cost{"shm", "direct", far, block_stride, 4096, 0.35, 10, 0.23},
+    Cost{"shm", "direct", far, block_stride, 65536, 0.35, 10, 0.12},
+    Cost{"shm", "pull", far, block_stride, 4096, 0.5, 0, 0.27},
 };
 
 // AMD EPYC (Zen 4), crossing 60 ns. Of virtual ones the cores wander, and cross in 240 ns seconds after a commit. So what strides

@@ -237,6 +237,11 @@ TEST_F(RouteTest, KnowsWhatAProcessorIsBadAt) {
   costs.assume(route::Processor::zen3);
   EXPECT_EQ(chosen(0, few_rows), "shm/direct");
   EXPECT_EQ(chosen(0, rows), "shm/direct");
+  const Shape small_plane = base::pair_up(block(4096), block(4096), 8);
+  static_cast<NamedFabric&>(*fabrics[0]).crossing = 250;
+  EXPECT_EQ(chosen(0, few_rows), "shm/staged");
+  EXPECT_EQ(chosen(0, small_plane, {}, 2), "shm/direct");
+  static_cast<NamedFabric&>(*fabrics[0]).crossing = 60;
   EXPECT_EQ(chosen(0, large), "shm/staged");
   costs.assume(route::Processor::zen4);
   EXPECT_EQ(chosen(0, rows), "shm/staged");

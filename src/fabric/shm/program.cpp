@@ -4,6 +4,8 @@
 #include <cstring>
 #include <utility>
 
+#include "base/stream.hpp"
+
 namespace tca::shm {
 
 ShmProgram::ShmProgram(Runner& runner, std::span<const Link> links, std::span<const Copy> copies)
@@ -103,29 +105,35 @@ bool ShmProgram::receive(Link& link) {
 
 void ShmProgram::move_out(const Link& link) {
   const Copy* next = &copies_[link.first_copy];
+  const bool streams_in_place = link.in_place == Stores::streamed,
+             streams_into_ring = link.into_ring == Stores::streamed;
   for (const Copy* end = next + link.direct_count; next != end; ++next) {
-    base::copy(next->to, next->from, *next->shape);
+    (streams_in_place ? base::copy_streamed : base::copy)(next->to, next->from, *next->shape);
   }
   const std::span<const Copy> gathered(next, link.gather_count);
   std::byte* const dense = buffer(link.out, link.out_ring);
-  link.gathers_long ? gather_long(dense, gathered) : gather(dense, gathered);
+  link.into_ring == Stores::ordinary ? gather(dense, gathered)
+                                     : gather_first(dense, gathered, streams_into_ring);
+  if (streams_in_place || streams_into_ring) base::stream_fence();
 }
 
 void ShmProgram::gather(std::byte* dense, std::span<const Copy> copies) {
   for (const Copy& copy : copies) dense = base::gather(dense, copy.from, *copy.shape);
 }
 
-void ShmProgram::gather_long(std::byte* dense, std::span<const Copy> copies) {
+// In this core's cache, then into the ring; what is as good without that goes there at once.
+void ShmProgram::gather_first(std::byte* dense, std::span<const Copy> copies, bool streams) {
   std::byte *const scratch = runner_.scratch.data(), *const end = scratch + runner_.scratch.size();
   std::byte* filled = scratch;
   const auto flush = [&] {
-    std::memcpy(dense, scratch, static_cast<std::size_t>(filled - scratch));
+    const auto bytes = static_cast<std::size_t>(filled - scratch);
+    streams ? base::stream(dense, scratch, bytes) : static_cast<void>(std::memcpy(dense, scratch, bytes));
     dense += std::exchange(filled, scratch) - scratch;
   };
   for (const Copy& copy : copies) {
-    if (copy.shape->loop_count == 0) {
+    if (streams ? base::worth_streaming(*copy.shape) : copy.shape->loop_count == 0) {
       flush();
-      dense = base::gather(dense, copy.from, *copy.shape);
+      dense = (streams ? base::gather_streamed : base::gather)(dense, copy.from, *copy.shape);
       continue;
     }
     if (copy.shape->bytes() > static_cast<std::size_t>(end - filled)) flush();

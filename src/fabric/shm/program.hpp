@@ -28,6 +28,13 @@ enum Protocol : int { direct, pull, staged };
 // cache, where what is gathered waits for its move.
 inline constexpr std::size_t long_move = 16384;
 
+// How this rank stores what crosses to another core.
+enum class Stores : std::uint8_t {
+  ordinary,
+  long_moves,  // into a ring: rows, after they were gathered
+  streamed,    // past the caches, short runs after they were gathered
+};
+
 // One copy of a step. A staged one has its other end in a ring.
 struct Copy {
   std::byte* to;
@@ -48,13 +55,13 @@ struct Link {
   std::uint32_t scatter_count = 0;
   std::uint32_t pull_count = 0;
   // Fixed at commit.
-  bool puts = false;             // this rank sends, if only a signal
-  bool expects = false;          // the partner sends
-  bool posts_ready = false;      // the partner waits for this rank's `ready`
-  bool needs_ready = false;      // this rank waits for the partner's `ready`...
-  std::uint8_t ready_lag = 0;    // ... of this many steps ago
-  bool is_pulled = false;        // the partner fetches, and answers `done`
-  bool gathers_long = false;     // enough for long moves into the ring
+  bool puts = false;           // this rank sends, if only a signal
+  bool expects = false;        // the partner sends
+  bool posts_ready = false;    // the partner waits for this rank's `ready`
+  bool needs_ready = false;    // this rank waits for the partner's `ready`...
+  std::uint8_t ready_lag = 0;  // ... of this many steps ago
+  bool is_pulled = false;      // the partner fetches, and answers `done`
+  Stores in_place = Stores::ordinary, into_ring = Stores::ordinary;
   std::uint32_t ready_seen = 0;  // the partner's `ready` as this rank has last looked at it
   // Of the current step.
   bool sent = true;
@@ -82,7 +89,7 @@ class ShmProgram final : public fabric::Program {
   void move_out(const Link& link);
   void move_in(const Link& link);
   void gather(std::byte* dense, std::span<const Copy> copies);
-  void gather_long(std::byte* dense, std::span<const Copy> copies);
+  void gather_first(std::byte* dense, std::span<const Copy> copies, bool streams);
   void traced(const Link& link, const char* what, void (ShmProgram::*move)(const Link&));
   void advance();
 

@@ -38,13 +38,13 @@ class ShmFabric final : public fabric::Fabric {
         reach_(reached_from(control.rank(), places)),
         inbox_(*space_, control, reach_),
         runner_(inbox_),
-        crossing_ns_(measure_crossing_ns(inbox_, control, places)) {}
+        crossing_(measure_crossing(inbox_, control, places)) {}
 
   std::string_view name() const override { return "shm"; }
   std::span<const std::string_view> protocols() const override { return protocol_names; }
   bool reaches(int rank) const override { return reach_[static_cast<std::size_t>(rank)]; }
   bool takes_existing() const override { return space_->reaches_existing(); }
-  double crossing_ns() const override { return crossing_ns_; }
+  double crossing_ns() const override { return crossing_.ns; }
 
   // Rings cost memory for as long as their chain lives, which is only worth it for so many.
   bool accepts(int protocol, const base::Shape& shape, std::uint64_t besides) const override {
@@ -81,7 +81,7 @@ class ShmFabric final : public fabric::Fabric {
   Inbox inbox_;
   Shapes shapes_;
   Runner runner_;
-  double crossing_ns_;
+  Crossing crossing_;
 };
 
 std::unique_ptr<fabric::Memory> ShmFabric::expose(std::size_t bytes, std::byte* existing,
@@ -144,7 +144,8 @@ std::unique_ptr<fabric::Program> ShmFabric::compile(const fabric::Share& share) 
   std::vector<Link> links;
   std::vector<Copy> copies;
   for (const auto& [partner, traffic] : partners) {
-    links.push_back(compile_link(partner, traffic, share.guarded, copies, shapes_));
+    links.push_back(compile_link(partner, traffic, share.guarded,
+                                 crossing_.streaming_pays && partner != control_.rank(), copies, shapes_));
   }
   exchange_slots(share, links);
   return std::make_unique<ShmProgram>(runner_, links, copies);

@@ -1,0 +1,35 @@
+#include "base/stream.hpp"
+
+#include <algorithm>
+#include <cstdint>
+#include <cstring>
+
+namespace tca::base {
+
+#ifdef __SSE2__
+
+void stream(std::byte* to, const std::byte* from, std::size_t bytes) {
+  constexpr std::size_t line = 64;
+  const std::size_t head = std::min<std::size_t>(-reinterpret_cast<std::uintptr_t>(to) % line, bytes);
+  std::memcpy(to, from, head);
+  to += head, from += head, bytes -= head;
+  for (; bytes >= line; to += line, from += line, bytes -= line) {
+    auto* const out = reinterpret_cast<__m128i*>(to);
+    const auto* const in = reinterpret_cast<const __m128i*>(from);
+    const __m128i a = _mm_loadu_si128(in), b = _mm_loadu_si128(in + 1), c = _mm_loadu_si128(in + 2),
+                  d = _mm_loadu_si128(in + 3);
+    _mm_stream_si128(out, a);
+    _mm_stream_si128(out + 1, b);
+    _mm_stream_si128(out + 2, c);
+    _mm_stream_si128(out + 3, d);
+  }
+  std::memcpy(to, from, bytes);
+}
+
+#else
+
+void stream(std::byte* to, const std::byte* from, std::size_t bytes) { std::memcpy(to, from, bytes); }
+
+#endif
+
+}  // namespace tca::base
