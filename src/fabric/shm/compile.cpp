@@ -40,24 +40,15 @@ std::size_t bytes_of(const Puts& puts, Protocol protocol) {
 
 bool is_long(const Puts& puts) { return bytes_of(puts, staged) >= worth_long_moves; }
 
-// Whether a long move takes the lines that it writes over without reading them. On Zen 3 it reads them as any store does, and to have
-// gathered twice costs 5 to 20 % at any distance. (Some compilers call Zen 4, which has AVX-512, by its name.)
-bool long_moves_pay() {
-#ifdef __x86_64__
-  return !__builtin_cpu_is("znver3") || __builtin_cpu_supports("avx512f");
-#else
-  return true;
-#endif
-}
-
-Stores in_place(const Puts& puts, bool streaming_pays) {
-  return streaming_pays && bytes_of(puts, direct) >= worth_streaming_in_place ? Stores::streamed
-                                                                              : Stores::ordinary;
-}
-
-Stores into_ring(const Puts& puts, bool streaming_pays) {
-  if (streaming_pays && bytes_of(puts, staged) >= worth_streaming_into_ring) return Stores::streamed;
-  return is_long(puts) && long_moves_pay() ? Stores::long_moves : Stores::ordinary;
+// How this rank may store these puts of its link. Of ways that nobody has tried yet, libraries' long moves come before short stores.
+StoreTrial ways_of(const Link& link, const Puts& puts, Streaming streaming) {
+  using enum Stores;
+  const bool may_stream = link.may_stream_in_place || link.may_stream_into_ring;
+  if (may_stream && streaming == Streaming::always) return {streamed};
+  const bool may_gather = is_long(puts);
+  if (may_stream && may_gather) return {long_moves, ordinary, streamed};
+  if (may_stream) return {ordinary, streamed};
+  return may_gather ? StoreTrial{long_moves, ordinary} : StoreTrial{};
 }
 
 Copy copy_of(const fabric::Put& put, const base::Shape* shape) {
@@ -129,7 +120,7 @@ std::uint32_t append(std::vector<Copy>& copies, const std::vector<Copy>& more) {
 
 }  // namespace
 
-Link compile_link(int partner, const Traffic& traffic, bool guarded, bool streaming_pays,
+Link compile_link(int partner, const Traffic& traffic, bool guarded, Streaming streaming,
                   std::vector<Copy>& copies, Shapes& shapes) {
   const bool mutual = !traffic.out.empty() && !traffic.in.empty();
   const int out_lag = ready_lag(traffic.out, guarded, mutual);
@@ -137,8 +128,11 @@ Link compile_link(int partner, const Traffic& traffic, bool guarded, bool stream
   link.partner = partner;
   link.first_copy = static_cast<std::uint32_t>(copies.size());
   link.direct_count = add_copies(copies, traffic.out, direct);
-  link.in_place = in_place(traffic.out, streaming_pays);
-  link.into_ring = into_ring(traffic.out, streaming_pays);
+  link.may_stream_in_place =
+      streaming != Streaming::never && bytes_of(traffic.out, direct) >= worth_streaming_in_place;
+  link.may_stream_into_ring =
+      streaming != Streaming::never && bytes_of(traffic.out, staged) >= worth_streaming_into_ring;
+  link.stores = ways_of(link, traffic.out, streaming);
   link.gather_count = append(copies, ring_order(traffic.out, shapes));
   link.scatter_count = append(copies, ring_order(traffic.in, shapes));
   link.pull_count = add_copies(copies, traffic.in, pull);

@@ -17,8 +17,11 @@ struct Traffic {
 // Of puts that are walked together or in parts; they live as long as the fabric.
 using Shapes = std::set<base::Shape>;
 
-// Everything of a link but where its signals are. Appends its copies. `streaming_pays` to this partner, if there is enough.
-Link compile_link(int partner, const Traffic& traffic, bool guarded, bool streaming_pays,
+// Whether stores may go past the caches, where there are enough of them.
+enum class Streaming { never, if_faster, always };
+
+// Everything of a link but where its signals are. Appends its copies.
+Link compile_link(int partner, const Traffic& traffic, bool guarded, Streaming streaming,
                   std::vector<Copy>& copies, Shapes& shapes);
 
 }  // namespace tca::shm

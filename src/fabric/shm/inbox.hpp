@@ -55,9 +55,8 @@ class Inbox {
   std::uint64_t allocate(int writer, std::size_t bytes);
   void release(int writer, const Signal* slot, std::size_t bytes);
 
-  // A signal of each rank that no chain uses, and room that none has as long as nothing was allocated.
+  // A signal of each rank that no chain uses.
   Signal& probe(int rank) const { return *reinterpret_cast<Signal*>(at(rank, 0)); }
-  std::byte* probe_room(int rank) const { return at(rank, cache_line); }
 
   std::byte* at(int rank, std::uint64_t offset) const {
     return views_[static_cast<std::size_t>(rank)].data() + offset;

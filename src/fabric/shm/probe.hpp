@@ -1,4 +1,4 @@
-// How far the ranks are from each other, and how bytes cross best.
+// How far the ranks are from each other: the time a cache line takes from one core to another.
 #pragma once
 
 #include "fabric/control.hpp"
@@ -6,13 +6,8 @@
 
 namespace tca::shm {
 
-struct Crossing {
-  double ns = 0;                // a cache line's, from one core to another; 0 where nobody could measure
-  bool streaming_pays = false;  // stores past the caches (base/stream.hpp) bring pages across clearly sooner
-};
-
-// Collective. Of the median pair of ranks, the same on all; nothing is known where there is no pair, and where ranks share
-// cores, so that nobody could answer at once. Writes into the inboxes, before any chain does.
-Crossing measure_crossing(const Inbox& inbox, fabric::Control& control, const fabric::Places& places);
+// Collective. Nanoseconds, the median over pairs of ranks, the same on all; 0 where there is none, and where ranks
+// share cores, so that nobody could answer at once.
+double measure_crossing_ns(const Inbox& inbox, fabric::Control& control, const fabric::Places& places);
 
 }  // namespace tca::shm

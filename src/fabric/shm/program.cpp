@@ -103,18 +103,27 @@ bool ShmProgram::receive(Link& link) {
   return true;
 }
 
-void ShmProgram::move_out(const Link& link) {
+void ShmProgram::move_out(Link& link) {
+  const bool is_timed = link.stores.is_timed();
+  const std::uint64_t begin = is_timed ? base::ticks_when_stored() : 0;
+  move_out(link, link.stores.way());
+  link.stores.sent(is_timed ? base::ticks_when_stored() - begin : 0);
+}
+
+void ShmProgram::move_out(const Link& link, Stores way) {
+  const bool streams = way == Stores::streamed, streams_into_ring = streams && link.may_stream_into_ring;
+  const auto copy = streams && link.may_stream_in_place ? base::copy_streamed : base::copy;
   const Copy* next = &copies_[link.first_copy];
-  const bool streams_in_place = link.in_place == Stores::streamed,
-             streams_into_ring = link.into_ring == Stores::streamed;
-  for (const Copy* end = next + link.direct_count; next != end; ++next) {
-    (streams_in_place ? base::copy_streamed : base::copy)(next->to, next->from, *next->shape);
-  }
+  for (const Copy* end = next + link.direct_count; next != end; ++next)
+    copy(next->to, next->from, *next->shape);
   const std::span<const Copy> gathered(next, link.gather_count);
   std::byte* const dense = buffer(link.out, link.out_ring);
-  link.into_ring == Stores::ordinary ? gather(dense, gathered)
-                                     : gather_first(dense, gathered, streams_into_ring);
-  if (streams_in_place || streams_into_ring) base::stream_fence();
+  if (streams_into_ring || way == Stores::long_moves) {
+    gather_first(dense, gathered, streams_into_ring);
+  } else {
+    gather(dense, gathered);
+  }
+  if (streams) base::stream_fence();
 }
 
 void ShmProgram::gather(std::byte* dense, std::span<const Copy> copies) {
@@ -142,7 +151,7 @@ void ShmProgram::gather_first(std::byte* dense, std::span<const Copy> copies, bo
   flush();
 }
 
-void ShmProgram::move_in(const Link& link) {
+void ShmProgram::move_in(Link& link) {
   const Copy* next = &copies_[link.first_copy + link.direct_count + link.gather_count];
   const std::byte* dense = buffer(link.in, link.in_ring);
   for (const Copy* end = next + link.scatter_count; next != end; ++next) {
@@ -153,7 +162,7 @@ void ShmProgram::move_in(const Link& link) {
   }
 }
 
-void ShmProgram::traced(const Link& link, const char* what, void (ShmProgram::*move)(const Link&)) {
+void ShmProgram::traced(Link& link, const char* what, void (ShmProgram::*move)(Link&)) {
   const double begin = base::Trace::now_us();
   (this->*move)(link);
   runner_.trace->span(fmt::format("{} rank {}", what, link.partner), fmt::format("step {}", step_), begin,

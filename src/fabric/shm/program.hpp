@@ -18,22 +18,16 @@
 
 #include "fabric/fabric.hpp"
 #include "fabric/shm/inbox.hpp"
+#include "fabric/shm/stores.hpp"
 
 namespace tca::shm {
 
 enum Protocol : int { direct, pull, staged };
 
-// A ring's lines lie in its reader's cache. Stores of single runs fetch each of them from there first; a move of this many
-// bytes takes them over whole, which between far cores is two to three times as fast. No more than half of a first-level
-// cache, where what is gathered waits for its move.
+// A ring's lines lie in its reader's cache. Stores of single runs fetch each of them from there first; on many processors a move of
+// this many bytes takes them over whole, which between far cores is two to three times as fast. No more than half of a
+// first-level cache, where what is gathered waits for its move.
 inline constexpr std::size_t long_move = 16384;
-
-// How this rank stores what crosses to another core.
-enum class Stores : std::uint8_t {
-  ordinary,
-  long_moves,  // into a ring: rows, after they were gathered
-  streamed,    // past the caches, short runs after they were gathered
-};
 
 // One copy of a step. A staged one has its other end in a ring.
 struct Copy {
@@ -61,8 +55,10 @@ struct Link {
   bool needs_ready = false;    // this rank waits for the partner's `ready`...
   std::uint8_t ready_lag = 0;  // ... of this many steps ago
   bool is_pulled = false;      // the partner fetches, and answers `done`
-  Stores in_place = Stores::ordinary, into_ring = Stores::ordinary;
+  // Enough to go past the caches, in place and into the ring.
+  bool may_stream_in_place = false, may_stream_into_ring = false;
   std::uint32_t ready_seen = 0;  // the partner's `ready` as this rank has last looked at it
+  StoreTrial stores;
   // Of the current step.
   bool sent = true;
   bool received = true;
@@ -86,11 +82,12 @@ class ShmProgram final : public fabric::Program {
   bool send(Link& link);
   bool receive(Link& link);
   static void look_for_ready(Link& link);
-  void move_out(const Link& link);
-  void move_in(const Link& link);
+  void move_out(Link& link);
+  void move_out(const Link& link, Stores way);
+  void move_in(Link& link);
   void gather(std::byte* dense, std::span<const Copy> copies);
   void gather_first(std::byte* dense, std::span<const Copy> copies, bool streams);
-  void traced(const Link& link, const char* what, void (ShmProgram::*move)(const Link&));
+  void traced(Link& link, const char* what, void (ShmProgram::*move)(Link&));
   void advance();
 
   // The ring buffer of the current step.

@@ -2,11 +2,13 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdlib>
 #include <cstring>
 #include <limits>
 #include <map>
 
 #include "base/fail.hpp"
+#include "base/stream.hpp"
 #include "fabric/shm/compile.hpp"
 #include "fabric/shm/exchange.hpp"
 #include "fabric/shm/memory.hpp"
@@ -29,6 +31,19 @@ Reach reached_from(int rank, const fabric::Places& places) {
   return reach;
 }
 
+Streaming streaming_asked_for() {
+  const char* const set = std::getenv("OPENTCA_STREAM");
+  const std::string_view answer = set != nullptr ? set : "";
+  if (!answer.empty() && answer != "on" && answer != "off") {
+    base::fail(Errc::invalid_argument,
+               "OPENTCA_STREAM={} (whether stores to other ranks go past the caches): say on or off, or "
+               "leave it out",
+               answer);
+  }
+  if (answer == "off" || !base::can_stream) return Streaming::never;
+  return answer == "on" ? Streaming::always : Streaming::if_faster;
+}
+
 class ShmFabric final : public fabric::Fabric {
  public:
   ShmFabric(fabric::Control& control, std::unique_ptr<Space> space, const fabric::Places& places)
@@ -38,13 +53,13 @@ class ShmFabric final : public fabric::Fabric {
         reach_(reached_from(control.rank(), places)),
         inbox_(*space_, control, reach_),
         runner_(inbox_),
-        crossing_(measure_crossing(inbox_, control, places)) {}
+        crossing_ns_(measure_crossing_ns(inbox_, control, places)) {}
 
   std::string_view name() const override { return "shm"; }
   std::span<const std::string_view> protocols() const override { return protocol_names; }
   bool reaches(int rank) const override { return reach_[static_cast<std::size_t>(rank)]; }
   bool takes_existing() const override { return space_->reaches_existing(); }
-  double crossing_ns() const override { return crossing_.ns; }
+  double crossing_ns() const override { return crossing_ns_; }
 
   // Rings cost memory for as long as their chain lives, which is only worth it for so many.
   bool accepts(int protocol, const base::Shape& shape, std::uint64_t besides) const override {
@@ -81,7 +96,8 @@ class ShmFabric final : public fabric::Fabric {
   Inbox inbox_;
   Shapes shapes_;
   Runner runner_;
-  Crossing crossing_;
+  double crossing_ns_;
+  const Streaming streaming_ = streaming_asked_for();
 };
 
 std::unique_ptr<fabric::Memory> ShmFabric::expose(std::size_t bytes, std::byte* existing,
@@ -145,7 +161,8 @@ std::unique_ptr<fabric::Program> ShmFabric::compile(const fabric::Share& share) 
   std::vector<Copy> copies;
   for (const auto& [partner, traffic] : partners) {
     links.push_back(compile_link(partner, traffic, share.guarded,
-                                 crossing_.streaming_pays && partner != control_.rank(), copies, shapes_));
+                                 partner == control_.rank() ? Streaming::never : streaming_, copies,
+                                 shapes_));
   }
   exchange_slots(share, links);
   return std::make_unique<ShmProgram>(runner_, links, copies);
