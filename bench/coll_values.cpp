@@ -32,6 +32,11 @@ void CollValues::fill(std::span<std::byte> input, std::span<std::byte> output) c
   if (what_ == "bcast" && rank_ + 1 == ranks_) std::fill(output.begin(), output.end(), number);
 }
 
+void CollValues::read(std::span<const std::byte> input, std::span<const std::byte> output) const {
+  if (what_ == "bcast") read_all(input.data(), input.size());
+  read_all(output.data(), output.size());
+}
+
 template <class T>
 bool CollValues::all_right(std::span<const std::byte> output) const {
   const auto* values = reinterpret_cast<const T*>(output.data());

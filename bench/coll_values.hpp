@@ -21,6 +21,8 @@ class CollValues {
   // A rank's input is its number plus one, in every element. Of broadcasts there are two: rank 0's of the input buffer,
   // the last rank's of the output buffer.
   void fill(std::span<std::byte> input, std::span<std::byte> output) const;
+  // What a program does with the result.
+  void read(std::span<const std::byte> input, std::span<const std::byte> output) const;
   // Collective. Whether every rank has what the inputs make; on every rank alike.
   bool right(World& world, std::span<const std::byte> input, std::span<const std::byte> output) const;
 

@@ -55,7 +55,7 @@ struct FaceExchange : Contender {
   virtual void exchange() = 0;
 };
 
-// A collective of all ranks, between two buffers that only it touches; in a broadcast one.
+// A collective of all ranks, between two buffers that only it touches, and the reading of its result.
 struct Coll : Contender {
   virtual void run() = 0;
   // Whether every rank has what a run must have given it. Collective; on every rank alike.

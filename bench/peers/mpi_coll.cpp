@@ -47,7 +47,10 @@ class MpiColl final : public Coll {
     }
   }
 
-  void run() override { call_(); }
+  void run() override {
+    call_();
+    values_.read(from_, to_);
+  }
   bool right(World& world) const override { return values_.right(world, from_, to_); }
 
  private:
