@@ -1,5 +1,5 @@
 // The hardware by hand: what a programmer gets from shared memory for exactly one case, without a library. These are
-// the limits that OpenTCA's own figures stand beside.
+// the limits that OpenTCA's own figures stand beside, with stores that stay in the caches.
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <unistd.h>

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "base/fail.hpp"
-#include "base/stream.hpp"
+#include "base/nontemporal.hpp"
 
 namespace tca::base {
 
@@ -126,9 +126,9 @@ struct RunAhead {
   }
 };
 
-struct StreamedRun {
+struct NontemporalRun {
   std::size_t bytes;
-  void operator()(std::byte* to, const std::byte* from) const { stream(to, from, bytes); }
+  void operator()(std::byte* to, const std::byte* from) const { copy_nontemporal(to, from, bytes); }
 };
 
 template <class Move>
@@ -288,13 +288,13 @@ void scatter_loops(std::byte* to, const std::byte* dense, const Shape& shape) {
   move(to, dense, shape, Dense::from);
 }
 
-void copy_streamed(std::byte* to, const std::byte* from, const Shape& shape) {
-  if (!worth_streaming(shape)) return copy(to, from, shape);
-  walk(to, from, shape, pitches_of(shape, Dense::neither), StreamedRun{shape.run});
+void copy_nontemporal(std::byte* to, const std::byte* from, const Shape& shape) {
+  if (!worth_nontemporal(shape)) return copy(to, from, shape);
+  walk(to, from, shape, pitches_of(shape, Dense::neither), NontemporalRun{shape.run});
 }
 
-std::byte* gather_streamed(std::byte* dense, const std::byte* from, const Shape& shape) {
-  walk(dense, from, shape, pitches_of(shape, Dense::to), StreamedRun{shape.run});
+std::byte* gather_nontemporal(std::byte* dense, const std::byte* from, const Shape& shape) {
+  walk(dense, from, shape, pitches_of(shape, Dense::to), NontemporalRun{shape.run});
   return dense + shape.bytes();
 }
 

@@ -1,7 +1,7 @@
 // How the bytes of one put are copied: runs of bytes inside up to three loops, with a pitch on each side.
 //
-// Every fabric moves data through these three functions, so that a staged transfer is a gather on one side
-// and a scatter on the other of the very same shape.
+// Every fabric moves data by copy, gather and scatter, so that a staged transfer is a gather on one side and a scatter on the
+// other of the very same shape.
 #pragma once
 
 #include <array>
@@ -64,14 +64,6 @@ void copy_loops(std::byte* to, const std::byte* from, const Shape& shape);
 void gather_loops(std::byte* dense, const std::byte* from, const Shape& shape);
 void scatter_loops(std::byte* to, const std::byte* dense, const Shape& shape);
 
-// Shorter runs have too few whole lines.
-inline bool worth_streaming(const Shape& shape) { return shape.run >= 256; }
-
-// The same by streamed stores (stream.hpp), after which a signal needs a fence. Runs that are not worth it are copied as ever.
-void copy_streamed(std::byte* to, const std::byte* from, const Shape& shape);
-// Of runs that are worth it; the end of the dense side.
-std::byte* gather_streamed(std::byte* dense, const std::byte* from, const Shape& shape);
-
 // From 8 to 16 bytes as two moves that may overlap: a call to memcpy is a good part of what sending 8 bytes costs.
 inline void copy_run(std::byte* to, const std::byte* from, std::size_t bytes) {
   if (bytes - 8 <= 8) {
@@ -99,5 +91,13 @@ inline const std::byte* scatter(std::byte* to, const std::byte* dense, const Sha
   shape.loop_count == 0 ? copy_run(to, dense, shape.run) : scatter_loops(to, dense, shape);
   return dense + shape.bytes();
 }
+
+// Shorter runs have too few whole lines.
+inline bool worth_nontemporal(const Shape& shape) { return shape.run >= 256; }
+
+// `copy` past the caches (nontemporal.hpp), where that is worth it; before a signal of it comes a fence.
+void copy_nontemporal(std::byte* to, const std::byte* from, const Shape& shape);
+// `gather` of a shape that is worth it.
+std::byte* gather_nontemporal(std::byte* dense, const std::byte* from, const Shape& shape);
 
 }  // namespace tca::base

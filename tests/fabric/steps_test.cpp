@@ -70,6 +70,21 @@ TEST_P(FabricTest, ThousandsOfRestarts) {
   run_plans(2, plans);
 }
 
+// So much, and so often, that a fabric which tries several ways of moving it has tried them all.
+TEST_P(FabricTest, LargePutsOverAndOver) {
+  std::vector<Plan> plans;
+  for (const std::string& route : routes()) {
+    Plan plan{.ranks = 2, .element_bytes = 8, .route = route, .steps = steps(100)};
+    plan.puts = {{0, 1, block_stride_cells(40, 33, 70), block_stride_cells(40, 33, 71), 3, 1},
+                 {0, 1, block_cells(2500), block_cells(2500), 2900, 2900},
+                 {0, 1, stride_cells(100, 3), stride_cells(100, 2), 5500, 5500},
+                 {1, 0, block_stride_cells(40, 33, 70), block_cells(1320), 0, 5}};
+    plan.fit(2);
+    plans.push_back(plan);
+  }
+  run_plans(2, plans);
+}
+
 TEST_P(FabricTest, ManyChainsInAnyOrder) {
   constexpr std::size_t chains = 24;
   for (const std::string& route : routes()) {

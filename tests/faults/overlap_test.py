@@ -1,7 +1,7 @@
 """`tca bench overlap` as its users see it: what it refuses, what it prints, the lines that it writes.
 
 Standard library only. TCA names the command line under test, TCA_TEST_MPI whether it was built with MPI and mpirun is
-there."""
+there, TCA_HAS_CUDA whether it was built with CUDA."""
 
 import json
 import os
@@ -12,6 +12,7 @@ import unittest
 TCA = os.environ.get("TCA", "tca")
 PATIENCE = float(os.environ.get("TCA_TEST_PATIENCE", "20"))
 MPI = bool(os.environ.get("TCA_TEST_MPI", ""))
+CUDA = bool(os.environ.get("TCA_HAS_CUDA", ""))
 SHORT = ("--rounds", "2", "--placements", "1")
 HEADER = r"(?m)^bytes +who +progress +exchange us +compute us +both us +both p99 +hidden %$"
 
@@ -82,6 +83,7 @@ class OverlapTest(unittest.TestCase):
         for reason, arguments in (
             ("an overlap needs 2 ranks", ("--ranks", "1")),
             ("an overlap is measured on shm, mpi and shm.mpi, not on sim", ("--fabric", "sim")),
+            *((("an overlap is measured on shm, mpi and shm.mpi, not on cuda", ("--fabric", "cuda")),) if CUDA else ()),
             ("--peer hand knows no overlap; mpi does", ("--peer", "hand")),
             ("--bytes must be at least 1", ("--bytes", "0")),
             ("--points is for --progress points", ("--progress", "none", "--points", "4")),

@@ -3,8 +3,8 @@
 
 #include <numeric>
 
+#include "base/nontemporal.hpp"
 #include "base/region.hpp"
-#include "base/stream.hpp"
 #include "messages.hpp"
 
 namespace tca::test {
@@ -90,28 +90,28 @@ TEST(Copy, LongRunsThroughADenseSide) {
   }
 }
 
-// The parts together are the shape, in its order, and none is larger than asked for.
 // Whole lines of it pass the caches, wherever they begin; what is around them stays as it was.
-TEST(Copy, StreamedLikeAnyOther) {
+TEST(Copy, PastTheCachesLikeAnyOther) {
   for (const std::size_t run : {1u, 63u, 255u, 256u, 257u, 320u, 1024u, 5000u}) {
     for (const std::size_t begins : {0u, 1u, 16u, 63u}) {
       const auto pitch = static_cast<std::int64_t>(run + 72);
       const Shape rows{run, 1, {{{3, pitch, pitch + 5}}}};
-      std::vector<std::byte> from(3 * run + 400), plain(from.size(), std::byte{9}), streamed = plain;
+      std::vector<std::byte> from(3 * run + 400), plain(from.size(), std::byte{9}), past = plain;
       for (std::size_t i = 0; i < from.size(); ++i) from[i] = static_cast<std::byte>(i * 7 + i / 256);
       base::copy(&plain[begins], from.data(), rows);
-      base::copy_streamed(&streamed[begins], from.data(), rows);
-      base::stream_fence();
-      EXPECT_EQ(streamed, plain) << run << " at " << begins;
-      if (!base::worth_streaming(rows)) continue;
+      base::copy_nontemporal(&past[begins], from.data(), rows);
+      base::nontemporal_fence();
+      EXPECT_EQ(past, plain) << run << " at " << begins;
+      if (!base::worth_nontemporal(rows)) continue;
       EXPECT_EQ(base::gather(&plain[begins], &from[3], rows), &plain[begins + 3 * run]);
-      EXPECT_EQ(base::gather_streamed(&streamed[begins], &from[3], rows), &streamed[begins + 3 * run]);
-      base::stream_fence();
-      EXPECT_EQ(streamed, plain) << run << " at " << begins;
+      EXPECT_EQ(base::gather_nontemporal(&past[begins], &from[3], rows), &past[begins + 3 * run]);
+      base::nontemporal_fence();
+      EXPECT_EQ(past, plain) << run << " at " << begins;
     }
   }
 }
 
+// The parts together are the shape, in its order, and none is larger than asked for.
 TEST(Split, PartsAreTheWholeInItsOrder) {
   const Layout box = subarray({9, 8, 7}, {0, 0, 0}, {5, 6, 3}),
                other = subarray({5, 9, 4}, {0, 0, 0}, {5, 6, 3});

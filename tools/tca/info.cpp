@@ -42,7 +42,7 @@ constexpr std::array variables{
     Variable{"OPENTCA_MACHINE", "the modelled machine, on sim, where a program does not say (ha-pacs-tca)"},
     Variable{"OPENTCA_FIDELITY", "tlp, train or flow, on sim, where a program does not say (tlp)"},
     Variable{"OPENTCA_MACHINES", "folders with more machine files, a colon between them"},
-    Variable{"OPENTCA_STREAM", "on or off: whether larger stores on shm go past the caches (tried)"},
+    Variable{"OPENTCA_NONTEMPORAL", "on or off: whether larger stores on shm go past the caches (both are tried)"},
     Variable{"OPENTCA_ROUTE", "overrides the choice of channels"},
     Variable{"OPENTCA_TUNING", "the tuning table: a file, or off (the one of tca tune)"},
     Variable{"OPENTCA_RANK", "set by tca run: this process's rank"},

@@ -14,9 +14,10 @@ using Puts = std::vector<const fabric::Put*>;
 // From so many bytes a step on they pay; libraries move fewer by ordinary stores in any case.
 constexpr std::size_t worth_long_moves = 8192;
 
-// Fewer are there sooner from cache to cache: between far cores (EPYC, Zen 3) two blocks of 512 bytes through a ring take 0.94 us
-// streamed and 0.79 otherwise, of 1,152 bytes 1.09 and 1.30; in place, of 4,608 bytes 3.4 and 2.6, of 8 KB 2.6 and 3.4.
-constexpr std::size_t worth_streaming_into_ring = 2048, worth_streaming_in_place = 16384;
+// So many bytes a step are there sooner past the caches, where anything is. Between far cores (EPYC, Zen 3) two blocks through a
+// ring, of 512 bytes each, take 0.94 us so and 0.79 from cache to cache, of 1,152 bytes 1.09 and 1.30; two in place, of 4,608 bytes
+// each, 3.4 and 2.6, of 8 KB 2.6 and 3.4.
+constexpr std::size_t worth_nontemporal_into_ring = 2048, worth_nontemporal_in_place = 16384;
 
 Puts carried_by(const Puts& puts, Protocol protocol) {
   Puts selected;
@@ -40,15 +41,35 @@ std::size_t bytes_of(const Puts& puts, Protocol protocol) {
 
 bool is_long(const Puts& puts) { return bytes_of(puts, staged) >= worth_long_moves; }
 
-// How this rank may store these puts of its link. Of ways that nobody has tried yet, libraries' long moves come before short stores.
-StoreTrial ways_of(const Link& link, const Puts& puts, Streaming streaming) {
-  using enum Stores;
-  const bool may_stream = link.may_stream_in_place || link.may_stream_into_ring;
-  if (may_stream && streaming == Streaming::always) return {streamed};
-  const bool may_gather = is_long(puts);
-  if (may_stream && may_gather) return {long_moves, ordinary, streamed};
-  if (may_stream) return {ordinary, streamed};
-  return may_gather ? StoreTrial{long_moves, ordinary} : StoreTrial{};
+bool has_rows(const Puts& puts) {
+  return std::any_of(puts.begin(), puts.end(),
+                     [](const fabric::Put* put) { return put->shape->loop_count > 0; });
+}
+
+std::size_t nontemporal_bytes(const Puts& puts) {
+  std::size_t bytes = 0;
+  for (const fabric::Put* put : carried_by(puts, direct))
+    if (base::worth_nontemporal(*put->shape)) bytes += put->shape->bytes();
+  return bytes;
+}
+
+// How this rank stores these puts of its link, or which ways it is to try.
+void choose_stores(Link& link, const Puts& puts, Nontemporal nontemporal, std::vector<StoreTrial>& trials) {
+  link.nontemporal_in_place = nontemporal_bytes(puts) >= worth_nontemporal_in_place;
+  link.nontemporal_into_ring = bytes_of(puts, staged) >= worth_nontemporal_into_ring;
+  const bool past_caches =
+      nontemporal != Nontemporal::never && (link.nontemporal_in_place || link.nontemporal_into_ring);
+  if (past_caches && nontemporal == Nontemporal::always) {
+    link.stores = Stores::nontemporal;
+    return;
+  }
+  std::vector<Stores> ways;
+  if (is_long(puts) && has_rows(carried_by(puts, staged))) ways.push_back(Stores::long_moves);
+  ways.push_back(Stores::ordinary);
+  if (past_caches) ways.push_back(Stores::nontemporal);
+  if (ways.size() == 1) return;
+  link.trial = static_cast<std::int16_t>(trials.size());
+  trials.emplace_back(ways);
 }
 
 Copy copy_of(const fabric::Put& put, const base::Shape* shape) {
@@ -120,19 +141,16 @@ std::uint32_t append(std::vector<Copy>& copies, const std::vector<Copy>& more) {
 
 }  // namespace
 
-Link compile_link(int partner, const Traffic& traffic, bool guarded, Streaming streaming,
-                  std::vector<Copy>& copies, Shapes& shapes) {
+Link compile_link(int partner, const Traffic& traffic, bool guarded, Nontemporal nontemporal, Moves& moves,
+                  Shapes& shapes) {
   const bool mutual = !traffic.out.empty() && !traffic.in.empty();
   const int out_lag = ready_lag(traffic.out, guarded, mutual);
+  std::vector<Copy>& copies = moves.copies;
   Link link;
   link.partner = partner;
   link.first_copy = static_cast<std::uint32_t>(copies.size());
+  choose_stores(link, traffic.out, nontemporal, moves.trials);
   link.direct_count = add_copies(copies, traffic.out, direct);
-  link.may_stream_in_place =
-      streaming != Streaming::never && bytes_of(traffic.out, direct) >= worth_streaming_in_place;
-  link.may_stream_into_ring =
-      streaming != Streaming::never && bytes_of(traffic.out, staged) >= worth_streaming_into_ring;
-  link.stores = ways_of(link, traffic.out, streaming);
   link.gather_count = append(copies, ring_order(traffic.out, shapes));
   link.scatter_count = append(copies, ring_order(traffic.in, shapes));
   link.pull_count = add_copies(copies, traffic.in, pull);
@@ -141,7 +159,7 @@ Link compile_link(int partner, const Traffic& traffic, bool guarded, Streaming s
   link.puts = !traffic.out.empty();
   link.expects = !traffic.in.empty();
   link.needs_ready = out_lag >= 0;
-  link.ready_lag = out_lag == 1;
+  link.ready_lags = out_lag == 1;
   link.posts_ready = ready_lag(traffic.in, guarded, mutual) >= 0;
   link.is_pulled = !carried_by(traffic.out, pull).empty();
   return link;

@@ -17,11 +17,17 @@ struct Traffic {
 // Of puts that are walked together or in parts; they live as long as the fabric.
 using Shapes = std::set<base::Shape>;
 
-// Whether stores may go past the caches, where there are enough of them.
-enum class Streaming { never, if_faster, always };
+// Whether stores go past the caches, where there are enough of them.
+enum class Nontemporal { never, if_faster, always };
 
-// Everything of a link but where its signals are. Appends its copies.
-Link compile_link(int partner, const Traffic& traffic, bool guarded, Streaming streaming,
-                  std::vector<Copy>& copies, Shapes& shapes);
+// What the links of a program refer to.
+struct Moves {
+  std::vector<Copy> copies;
+  std::vector<StoreTrial> trials;
+};
+
+// Everything of a link but where its signals are. Appends its moves.
+Link compile_link(int partner, const Traffic& traffic, bool guarded, Nontemporal nontemporal, Moves& moves,
+                  Shapes& shapes);
 
 }  // namespace tca::shm

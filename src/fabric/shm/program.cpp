@@ -4,17 +4,22 @@
 #include <cstring>
 #include <utility>
 
-#include "base/stream.hpp"
+#include "base/nontemporal.hpp"
 
 namespace tca::shm {
 
-ShmProgram::ShmProgram(Runner& runner, std::span<const Link> links, std::span<const Copy> copies)
+ShmProgram::ShmProgram(Runner& runner, std::span<const Link> links, std::span<const Copy> copies,
+                       std::span<const StoreTrial> trials)
     : runner_(runner),
       link_count_(static_cast<std::uint32_t>(links.size())),
       links_(std::make_unique<Link[]>(links.size())),
       copies_(std::make_unique<Copy[]>(copies.size())) {
   std::copy(links.begin(), links.end(), links_.get());
   std::copy(copies.begin(), copies.end(), copies_.get());
+  if (!trials.empty()) {
+    trials_ = std::make_unique<StoreTrial[]>(trials.size());
+    std::copy(trials.begin(), trials.end(), trials_.get());
+  }
   posts_ready_ = std::any_of(links.begin(), links.end(), [](const Link& link) { return link.posts_ready; });
   for (const Link& link : links) runner_.staged_bytes += link.out_ring.bytes();
   owes_ = std::any_of(links.begin(), links.end(),
@@ -74,9 +79,9 @@ void ShmProgram::look_for_ready(Link& link) {
 
 // False while the partner may still be reading what this step would overwrite.
 bool ShmProgram::send(Link& link) {
-  if (link.needs_ready && !base::reached(link.ready_seen, step_ - link.ready_lag)) {
+  if (link.needs_ready && !base::reached(link.ready_seen, step_ - link.ready_lags)) {
     look_for_ready(link);
-    if (!base::reached(link.ready_seen, step_ - link.ready_lag)) return false;
+    if (!base::reached(link.ready_seen, step_ - link.ready_lags)) return false;
   }
   if (runner_.trace == nullptr) {
     move_out(link);
@@ -86,7 +91,7 @@ bool ShmProgram::send(Link& link) {
   // Release: pairs with the acquire in `receive`; everything sent is visible to whoever sees the step.
   link.out->arrive.store(step_, std::memory_order_release);
   // A partner that was waiting for this has said so already: its line crosses while it is busy, not in front of the next step.
-  if (link.ready_lag > 0) look_for_ready(link);
+  if (link.ready_lags) look_for_ready(link);
   return true;
 }
 
@@ -103,27 +108,33 @@ bool ShmProgram::receive(Link& link) {
   return true;
 }
 
-void ShmProgram::move_out(Link& link) {
-  const bool is_timed = link.stores.is_timed();
+void ShmProgram::move_out(const Link& link) {
+  if (link.trial < 0) return store(link, link.stores);
+  StoreTrial& trial = trials_[static_cast<std::size_t>(link.trial)];
+  const bool is_timed = trial.is_timed();
   const std::uint64_t begin = is_timed ? base::ticks_when_stored() : 0;
-  move_out(link, link.stores.way());
-  link.stores.sent(is_timed ? base::ticks_when_stored() - begin : 0);
+  store(link, trial.way());
+  trial.record(is_timed ? base::ticks_when_stored() - begin : 0);
 }
 
-void ShmProgram::move_out(const Link& link, Stores way) {
-  const bool streams = way == Stores::streamed, streams_into_ring = streams && link.may_stream_into_ring;
-  const auto copy = streams && link.may_stream_in_place ? base::copy_streamed : base::copy;
+void ShmProgram::store(const Link& link, Stores way) {
+  const bool nontemporal = way == Stores::nontemporal;
   const Copy* next = &copies_[link.first_copy];
-  for (const Copy* end = next + link.direct_count; next != end; ++next)
-    copy(next->to, next->from, *next->shape);
-  const std::span<const Copy> gathered(next, link.gather_count);
+  const std::span<const Copy> in_place(next, link.direct_count),
+      gathered(next + link.direct_count, link.gather_count);
+  if (nontemporal && link.nontemporal_in_place) {
+    for (const Copy& copy : in_place) base::copy_nontemporal(copy.to, copy.from, *copy.shape);
+  } else {
+    for (const Copy& copy : in_place) base::copy(copy.to, copy.from, *copy.shape);
+  }
   std::byte* const dense = buffer(link.out, link.out_ring);
-  if (streams_into_ring || way == Stores::long_moves) {
-    gather_first(dense, gathered, streams_into_ring);
+  const bool nontemporal_into_ring = nontemporal && link.nontemporal_into_ring;
+  if (way == Stores::long_moves || nontemporal_into_ring) {
+    gather_first(dense, gathered, nontemporal_into_ring);
   } else {
     gather(dense, gathered);
   }
-  if (streams) base::stream_fence();
+  if (nontemporal) base::nontemporal_fence();
 }
 
 void ShmProgram::gather(std::byte* dense, std::span<const Copy> copies) {
@@ -131,18 +142,19 @@ void ShmProgram::gather(std::byte* dense, std::span<const Copy> copies) {
 }
 
 // In this core's cache, then into the ring; what is as good without that goes there at once.
-void ShmProgram::gather_first(std::byte* dense, std::span<const Copy> copies, bool streams) {
+void ShmProgram::gather_first(std::byte* dense, std::span<const Copy> copies, bool nontemporal) {
   std::byte *const scratch = runner_.scratch.data(), *const end = scratch + runner_.scratch.size();
   std::byte* filled = scratch;
   const auto flush = [&] {
     const auto bytes = static_cast<std::size_t>(filled - scratch);
-    streams ? base::stream(dense, scratch, bytes) : static_cast<void>(std::memcpy(dense, scratch, bytes));
+    nontemporal ? base::copy_nontemporal(dense, scratch, bytes)
+                : static_cast<void>(std::memcpy(dense, scratch, bytes));
     dense += std::exchange(filled, scratch) - scratch;
   };
   for (const Copy& copy : copies) {
-    if (streams ? base::worth_streaming(*copy.shape) : copy.shape->loop_count == 0) {
+    if (nontemporal ? base::worth_nontemporal(*copy.shape) : copy.shape->loop_count == 0) {
       flush();
-      dense = (streams ? base::gather_streamed : base::gather)(dense, copy.from, *copy.shape);
+      dense = (nontemporal ? base::gather_nontemporal : base::gather)(dense, copy.from, *copy.shape);
       continue;
     }
     if (copy.shape->bytes() > static_cast<std::size_t>(end - filled)) flush();
@@ -151,7 +163,7 @@ void ShmProgram::gather_first(std::byte* dense, std::span<const Copy> copies, bo
   flush();
 }
 
-void ShmProgram::move_in(Link& link) {
+void ShmProgram::move_in(const Link& link) {
   const Copy* next = &copies_[link.first_copy + link.direct_count + link.gather_count];
   const std::byte* dense = buffer(link.in, link.in_ring);
   for (const Copy* end = next + link.scatter_count; next != end; ++next) {
@@ -162,7 +174,7 @@ void ShmProgram::move_in(Link& link) {
   }
 }
 
-void ShmProgram::traced(Link& link, const char* what, void (ShmProgram::*move)(Link&)) {
+void ShmProgram::traced(const Link& link, const char* what, void (ShmProgram::*move)(const Link&)) {
   const double begin = base::Trace::now_us();
   (this->*move)(link);
   runner_.trace->span(fmt::format("{} rank {}", what, link.partner), fmt::format("step {}", step_), begin,

@@ -48,17 +48,18 @@ struct Link {
   std::uint32_t gather_count = 0;
   std::uint32_t scatter_count = 0;
   std::uint32_t pull_count = 0;
-  // Fixed at commit.
-  bool puts = false;           // this rank sends, if only a signal
-  bool expects = false;        // the partner sends
-  bool posts_ready = false;    // the partner waits for this rank's `ready`
-  bool needs_ready = false;    // this rank waits for the partner's `ready`...
-  std::uint8_t ready_lag = 0;  // ... of this many steps ago
-  bool is_pulled = false;      // the partner fetches, and answers `done`
+  // Fixed at commit. A world may have hundreds of thousands of links.
+  bool puts : 1 = false;         // this rank sends, if only a signal
+  bool expects : 1 = false;      // the partner sends
+  bool posts_ready : 1 = false;  // the partner waits for this rank's `ready`
+  bool needs_ready : 1 = false;  // this rank waits for the partner's `ready`...
+  bool ready_lags : 1 = false;   // ... of the step before
+  bool is_pulled : 1 = false;    // the partner fetches, and answers `done`
   // Enough to go past the caches, in place and into the ring.
-  bool may_stream_in_place = false, may_stream_into_ring = false;
+  bool nontemporal_in_place : 1 = false, nontemporal_into_ring : 1 = false;
+  Stores stores = Stores::ordinary;
+  std::int16_t trial = -1;       // which of the program's trials says it instead
   std::uint32_t ready_seen = 0;  // the partner's `ready` as this rank has last looked at it
-  StoreTrial stores;
   // Of the current step.
   bool sent = true;
   bool received = true;
@@ -68,7 +69,8 @@ class Runner;
 
 class ShmProgram final : public fabric::Program {
  public:
-  ShmProgram(Runner& runner, std::span<const Link> links, std::span<const Copy> copies);
+  ShmProgram(Runner& runner, std::span<const Link> links, std::span<const Copy> copies,
+             std::span<const StoreTrial> trials);
   ~ShmProgram() override;
 
   void start() override;
@@ -82,12 +84,12 @@ class ShmProgram final : public fabric::Program {
   bool send(Link& link);
   bool receive(Link& link);
   static void look_for_ready(Link& link);
-  void move_out(Link& link);
-  void move_out(const Link& link, Stores way);
-  void move_in(Link& link);
+  void move_out(const Link& link);
+  void store(const Link& link, Stores way);
+  void move_in(const Link& link);
   void gather(std::byte* dense, std::span<const Copy> copies);
-  void gather_first(std::byte* dense, std::span<const Copy> copies, bool streams);
-  void traced(Link& link, const char* what, void (ShmProgram::*move)(Link&));
+  void gather_first(std::byte* dense, std::span<const Copy> copies, bool nontemporal);
+  void traced(const Link& link, const char* what, void (ShmProgram::*move)(const Link&));
   void advance();
 
   // The ring buffer of the current step.
@@ -103,6 +105,7 @@ class ShmProgram final : public fabric::Program {
   bool owes_ = false;  // another rank may depend on this one's progress: guarded sends, pulls
   std::unique_ptr<Link[]> links_;
   std::unique_ptr<Copy[]> copies_;
+  std::unique_ptr<StoreTrial[]> trials_;  // of the links that have a choice
   // In the runner's list while started and unfinished, if `owes_`.
   ShmProgram* next_ = nullptr;
   ShmProgram** previous_ = nullptr;

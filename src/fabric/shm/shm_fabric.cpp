@@ -8,7 +8,7 @@
 #include <map>
 
 #include "base/fail.hpp"
-#include "base/stream.hpp"
+#include "base/nontemporal.hpp"
 #include "fabric/shm/compile.hpp"
 #include "fabric/shm/exchange.hpp"
 #include "fabric/shm/memory.hpp"
@@ -31,17 +31,17 @@ Reach reached_from(int rank, const fabric::Places& places) {
   return reach;
 }
 
-Streaming streaming_asked_for() {
-  const char* const set = std::getenv("OPENTCA_STREAM");
+Nontemporal asked_for() {
+  const char* const set = std::getenv("OPENTCA_NONTEMPORAL");
   const std::string_view answer = set != nullptr ? set : "";
   if (!answer.empty() && answer != "on" && answer != "off") {
     base::fail(Errc::invalid_argument,
-               "OPENTCA_STREAM={} (whether stores to other ranks go past the caches): say on or off, or "
+               "OPENTCA_NONTEMPORAL={} (whether stores to other ranks go past the caches): say on or off, or "
                "leave it out",
                answer);
   }
-  if (answer == "off" || !base::can_stream) return Streaming::never;
-  return answer == "on" ? Streaming::always : Streaming::if_faster;
+  if (answer == "off" || !base::has_nontemporal) return Nontemporal::never;
+  return answer == "on" ? Nontemporal::always : Nontemporal::if_faster;
 }
 
 class ShmFabric final : public fabric::Fabric {
@@ -50,6 +50,7 @@ class ShmFabric final : public fabric::Fabric {
       : control_(control),
         space_(std::move(space)),
         host_(places.host),
+        nontemporal_(asked_for()),
         reach_(reached_from(control.rank(), places)),
         inbox_(*space_, control, reach_),
         runner_(inbox_),
@@ -92,12 +93,12 @@ class ShmFabric final : public fabric::Fabric {
   fabric::Control& control_;
   std::unique_ptr<Space> space_;
   std::vector<int> host_;
+  const Nontemporal nontemporal_;
   Reach reach_;
   Inbox inbox_;
   Shapes shapes_;
   Runner runner_;
   double crossing_ns_;
-  const Streaming streaming_ = streaming_asked_for();
 };
 
 std::unique_ptr<fabric::Memory> ShmFabric::expose(std::size_t bytes, std::byte* existing,
@@ -158,14 +159,13 @@ std::unique_ptr<fabric::Program> ShmFabric::compile(const fabric::Share& share) 
   for (const fabric::Put& put : share.outgoing) partners[put.to].out.push_back(&put);
   for (const fabric::Put& put : share.incoming) partners[put.from].in.push_back(&put);
   std::vector<Link> links;
-  std::vector<Copy> copies;
+  Moves moves;
   for (const auto& [partner, traffic] : partners) {
-    links.push_back(compile_link(partner, traffic, share.guarded,
-                                 partner == control_.rank() ? Streaming::never : streaming_, copies,
-                                 shapes_));
+    const Nontemporal nontemporal = partner == control_.rank() ? Nontemporal::never : nontemporal_;
+    links.push_back(compile_link(partner, traffic, share.guarded, nontemporal, moves, shapes_));
   }
   exchange_slots(share, links);
-  return std::make_unique<ShmProgram>(runner_, links, copies);
+  return std::make_unique<ShmProgram>(runner_, links, moves.copies, moves.trials);
 }
 
 // Every rank allocates the slots that its partners write into and tells them where they are.

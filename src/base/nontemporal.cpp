@@ -1,0 +1,67 @@
+#include "base/nontemporal.hpp"
+
+#include <cstring>
+
+#ifdef __SSE2__
+#include <x86intrin.h>
+
+#include <algorithm>
+#else
+#include <atomic>
+#include <chrono>
+#endif
+
+namespace tca::base {
+
+// Sanitizers do not see these stores, and are to see where they go and when.
+#if !defined(__SSE2__) || defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+
+void copy_nontemporal(std::byte* to, const std::byte* from, std::size_t bytes) {
+  std::memcpy(to, from, bytes);
+}
+
+#else
+
+void copy_nontemporal(std::byte* to, const std::byte* from, std::size_t bytes) {
+  constexpr std::size_t line = 64;
+  const std::size_t head = std::min<std::size_t>(-reinterpret_cast<std::uintptr_t>(to) % line, bytes);
+  std::memcpy(to, from, head);
+  to += head, from += head, bytes -= head;
+  for (; bytes >= line; to += line, from += line, bytes -= line) {
+    auto* const out = reinterpret_cast<__m128i*>(to);
+    const auto* const in = reinterpret_cast<const __m128i*>(from);
+    const __m128i a = _mm_loadu_si128(in), b = _mm_loadu_si128(in + 1), c = _mm_loadu_si128(in + 2),
+                  d = _mm_loadu_si128(in + 3);
+    _mm_stream_si128(out, a);
+    _mm_stream_si128(out + 1, b);
+    _mm_stream_si128(out + 2, c);
+    _mm_stream_si128(out + 3, d);
+  }
+  std::memcpy(to, from, bytes);
+}
+
+#endif
+
+#ifdef __SSE2__
+
+void nontemporal_fence() { _mm_sfence(); }
+
+// The first fence waits for the stores, the second keeps the clock from being read meanwhile.
+std::uint64_t ticks_when_stored() {
+  _mm_mfence();
+  _mm_lfence();
+  return __rdtsc();
+}
+
+#else
+
+void nontemporal_fence() {}
+
+std::uint64_t ticks_when_stored() {
+  std::atomic_thread_fence(std::memory_order_seq_cst);
+  return static_cast<std::uint64_t>(std::chrono::steady_clock::now().time_since_epoch().count());
+}
+
+#endif
+
+}  // namespace tca::base
