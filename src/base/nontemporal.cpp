@@ -3,12 +3,10 @@
 #include <cstring>
 
 #ifdef __SSE2__
-#include <x86intrin.h>
+#include <emmintrin.h>
 
 #include <algorithm>
-#else
-#include <atomic>
-#include <chrono>
+#include <cstdint>
 #endif
 
 namespace tca::base {
@@ -19,6 +17,8 @@ namespace tca::base {
 void copy_nontemporal(std::byte* to, const std::byte* from, std::size_t bytes) {
   std::memcpy(to, from, bytes);
 }
+
+void nontemporal_fence() {}
 
 #else
 
@@ -40,27 +40,7 @@ void copy_nontemporal(std::byte* to, const std::byte* from, std::size_t bytes) {
   std::memcpy(to, from, bytes);
 }
 
-#endif
-
-#ifdef __SSE2__
-
 void nontemporal_fence() { _mm_sfence(); }
-
-// The first fence waits for the stores, the second keeps the clock from being read meanwhile.
-std::uint64_t ticks_when_stored() {
-  _mm_mfence();
-  _mm_lfence();
-  return __rdtsc();
-}
-
-#else
-
-void nontemporal_fence() {}
-
-std::uint64_t ticks_when_stored() {
-  std::atomic_thread_fence(std::memory_order_seq_cst);
-  return static_cast<std::uint64_t>(std::chrono::steady_clock::now().time_since_epoch().count());
-}
 
 #endif
 

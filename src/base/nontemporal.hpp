@@ -6,7 +6,6 @@
 #pragma once
 
 #include <cstddef>
-#include <cstdint>
 
 namespace tca::base {
 
@@ -22,8 +21,5 @@ void copy_nontemporal(std::byte* to, const std::byte* from, std::size_t bytes);
 // What this thread has copied so is there for whoever sees what it stores afterwards: other stores may overtake it otherwise, a
 // release among them.
 void nontemporal_fence();
-
-// Ticks of this core's clock, once everything that this thread has stored is visible to all.
-std::uint64_t ticks_when_stored();
 
 }  // namespace tca::base

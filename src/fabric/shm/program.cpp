@@ -1,6 +1,7 @@
 #include "fabric/shm/program.hpp"
 
 #include <algorithm>
+#include <chrono>
 #include <cstring>
 #include <utility>
 
@@ -109,12 +110,10 @@ bool ShmProgram::receive(Link& link) {
 }
 
 void ShmProgram::move_out(const Link& link) {
-  if (link.trial < 0) return store(link, link.stores);
-  StoreTrial& trial = trials_[static_cast<std::size_t>(link.trial)];
-  const bool is_timed = trial.is_timed();
-  const std::uint64_t begin = is_timed ? base::ticks_when_stored() : 0;
-  store(link, trial.way());
-  trial.record(is_timed ? base::ticks_when_stored() - begin : 0);
+  const auto now = [] {
+    return static_cast<std::uint64_t>(std::chrono::steady_clock::now().time_since_epoch().count());
+  };
+  store(link, link.trial < 0 ? link.stores : trials_[static_cast<std::size_t>(link.trial)].next(now));
 }
 
 void ShmProgram::store(const Link& link, Stores way) {

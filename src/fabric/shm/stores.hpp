@@ -3,8 +3,10 @@
 // Which way is fastest depends on how far the other core is and on the processor, and neither has a name that says so: between near
 // cores stores past the caches take twice as long as ordinary ones, between far ones a third. An operating system may also move a
 // rank, and a hypervisor a core. So once in a while the ways that a link has take turns for a few sends, and the fastest is kept
-// until the next time. The sender's time decides for both sides: its stores are slow where lines come from a far cache, and so are
-// the reader's loads then.
+// until the next time.
+//
+// What counts is the time from one send to the next. It has the partner's reading in it, for whom the sender then waits, and the
+// application's; where that computes so long that ways make no difference, none is needed.
 #pragma once
 
 #include <algorithm>
@@ -33,22 +35,22 @@ class StoreTrial {
     forget();
   }
 
-  // Of the send to come.
-  Stores way() const { return ways_[is_trying() ? send_ / tries : best_]; }
-  bool is_timed() const { return is_trying() && send_ % tries >= settling; }
-
-  // The send is over. `ticks` of any clock, until its stores were done, if it was timed.
-  void record(std::uint64_t ticks) {
-    if (is_timed()) {
-      std::uint32_t& least = ticks_[send_ / tries];
-      least = static_cast<std::uint32_t>(std::min<std::uint64_t>(least, ticks));
+  // How to store in the send that begins now. `now` reads a clock, in any unit; it is called in few sends.
+  template <class Clock>
+  Stores next(Clock now) {
+    const auto window = static_cast<std::uint16_t>(tries * count_);
+    if (send_ <= window) {
+      const std::uint64_t time = now();
+      if (send_ > 0 && (send_ - 1) % tries >= settling) note((send_ - 1) / tries, time - began_);
+      began_ = time;
+      if (send_ == window) decide();
     }
-    ++send_;
-    if (send_ == tries * count_) decide();
-    if (send_ >= period_) {
+    const Stores way = ways_[send_ < window ? send_ / tries : best_];
+    if (++send_ >= period_) {
       send_ = 0;
       forget();
     }
+    return way;
   }
 
  private:
@@ -56,23 +58,23 @@ class StoreTrial {
   // counts, since anything may come between. In the long run five slow sends in 512 are lost on it.
   static constexpr std::uint16_t settling = 2, tries = 5, first_period = 32, last_period = 512, warm_up = 4;
 
-  bool is_trying() const { return send_ < tries * count_; }
-  void forget() { ticks_.fill(std::numeric_limits<std::uint32_t>::max()); }
+  void note(int way, std::uint64_t took) {
+    std::uint32_t& least = took_[static_cast<std::size_t>(way)];
+    least = static_cast<std::uint32_t>(std::min<std::uint64_t>(least, took));
+  }
+  void forget() { took_.fill(std::numeric_limits<std::uint32_t>::max()); }
 
+  // What is as good as the present way is not worth a change; what has just changed may do so again.
   void decide() {
-    // Readers of what went past the caches begin with memory, so that it must be clearly faster.
-    const auto cost = [this](std::uint8_t i) {
-      return (ways_[i] == Stores::nontemporal ? 1.25 : 1.0) * ticks_[i];
-    };
     std::uint8_t best = best_;
     for (std::uint8_t i = 0; i < count_; ++i)
-      if (cost(i) < 0.95 * cost(best)) best = i;
-    // What has just changed may do so again; what is as good as the present way is not worth a change.
+      if (took_[i] < 0.97 * took_[best]) best = i;
     period_ = best != best_ ? first_period : std::min<std::uint16_t>(2 * period_, last_period);
     best_ = best;
   }
 
-  std::array<std::uint32_t, all_stores> ticks_{};  // by way: of the quickest send
+  std::uint64_t began_ = 0;                       // the send before, in a trial
+  std::array<std::uint32_t, all_stores> took_{};  // by way: the quickest send
   std::uint16_t period_ = first_period, send_ = first_period - warm_up;
   std::array<Stores, all_stores> ways_{};
   std::uint8_t count_ = 0, best_ = 0;
