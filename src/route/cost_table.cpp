@@ -129,7 +129,7 @@ constexpr std::array table{
 // AMD EPYC (Zen 3). Cores that cross in 70 ns: large rows are best stored, elements a cache line or more apart best packed, since
 // seconds later the cores may be far. Rows of 64^3 and 128^3 doubles: stored 4 to 8 and 17 to 24 us, pulled 8 to 10 and 24, staged 6 to
 // 8 and 23 to 37. Columns: staged 33 and 190 us, stored 31 to 34 and 184 to 391, pulled 33 to 39 and 187 to 829; far 34 and 140 to
-// 180, stored 105 and 550. In 250 ns: with stores past the caches.
+// 180, stored 105 and 550. In 250 ns, with stores past the caches: rows staged 10 and 42 to 57, stored 14 to 18 and 40 to 44.
 constexpr std::array zen3_table{
     Cost{"shm", "staged", near, block_stride, 16384, 0.02, 0, 0.105},
     Cost{"shm", "direct", near, block_stride, 16384, 0.09, 0, 0.087},
@@ -149,8 +149,9 @@ constexpr std::array zen3_table{
     Cost{"shm", "pull", far, block, 8192, 0.5, 0, 0.25},
 
     Cost{"shm", "staged", far, block_stride, 4096, 0.3, 5, 0.11},
+    Cost{"shm", "staged", far, block_stride, 65536, 0.3, 5, 0.19},
     Cost{"shm", "direct", far, block_stride, 4096, 0.35, 10, 0.23},
-    Cost{"shm", "direct", far, block_stride, 65536, 0.35, 10, 0.12},
+    Cost{"shm", "direct", far, block_stride, 65536, 0.35, 10, 0.14},
     Cost{"shm", "pull", far, block_stride, 4096, 0.5, 0, 0.27},
 };
 

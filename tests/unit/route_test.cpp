@@ -240,6 +240,7 @@ TEST_F(RouteTest, KnowsWhatAProcessorIsBadAt) {
   const Shape small_plane = base::pair_up(block(4096), block(4096), 8);
   static_cast<NamedFabric&>(*fabrics[0]).crossing = 250;
   EXPECT_EQ(chosen(0, few_rows), "shm/staged");
+  EXPECT_EQ(chosen(0, rows), "shm/direct");
   EXPECT_EQ(chosen(0, small_plane, {}, 2), "shm/direct");
   static_cast<NamedFabric&>(*fabrics[0]).crossing = 60;
   EXPECT_EQ(chosen(0, large), "shm/staged");

@@ -41,7 +41,7 @@ class StoreTrial {
     const auto window = static_cast<std::uint16_t>(tries * count_);
     if (send_ <= window) {
       const std::uint64_t time = now();
-      if (send_ > 0 && (send_ - 1) % tries >= settling) note((send_ - 1) / tries, time - began_);
+      if (send_ > 0) note((send_ - 1) / tries, (send_ - 1) % tries, time - began_);
       began_ = time;
       if (send_ == window) decide();
     }
@@ -55,12 +55,17 @@ class StoreTrial {
 
  private:
   // The first two of a way find the lines of a ring's two buffers as another way has left them. Of the others the quickest
-  // counts, since anything may come between. In the long run five slow sends in 512 are lost on it.
+  // counts, since anything may come between. In the long run up to five slow sends in 512 are lost on it.
   static constexpr std::uint16_t settling = 2, tries = 5, first_period = 32, last_period = 512, warm_up = 4;
 
-  void note(int way, std::uint64_t took) {
-    std::uint32_t& least = took_[static_cast<std::size_t>(way)];
-    least = static_cast<std::uint32_t>(std::min<std::uint64_t>(least, took));
+  // A way that takes twice as long as another has no more tries, unless it is the present one, which may just have been hindered.
+  void note(int way, int nth, std::uint64_t took) {
+    const std::uint64_t shortest = *std::min_element(took_.begin(), took_.end());
+    if (nth >= settling) {
+      std::uint32_t& least = took_[static_cast<std::size_t>(way)];
+      least = static_cast<std::uint32_t>(std::min<std::uint64_t>(least, took));
+    }
+    if (way != best_ && took > 2 * shortest) send_ = static_cast<std::uint16_t>(tries * (way + 1));
   }
   void forget() { took_.fill(std::numeric_limits<std::uint32_t>::max()); }
 
