@@ -1,5 +1,6 @@
 // OpenTCA itself, by its public interface.
 #include "contender.hpp"
+#include "reading.hpp"
 #include "tca/tca.hpp"
 
 namespace tca::bench {
@@ -46,12 +47,12 @@ class ChainPingPong final : public PingPong {
       pong_.start();
       ping_.start();
       pong_.wait();
-      read_all(data_.data(), bytes_);
+      read_all({data_.data(), bytes_});
       ping_.wait();
     } else {
       ping_.start();
       ping_.wait();
-      read_all(data_.data(), bytes_);
+      read_all({data_.data(), bytes_});
       pong_.start();
       pong_.wait();
     }

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <vector>
 
+#include "reading.hpp"
+
 namespace tca::bench {
 
 CollValues::CollValues(const World& world, const CollTask& task)
@@ -33,8 +35,8 @@ void CollValues::fill(std::span<std::byte> input, std::span<std::byte> output) c
 }
 
 void CollValues::read(std::span<const std::byte> input, std::span<const std::byte> output) const {
-  if (what_ == "bcast") read_all(input.data(), input.size());
-  read_all(output.data(), output.size());
+  if (what_ == "bcast") read_all(input);
+  read_all(output);
 }
 
 template <class T>

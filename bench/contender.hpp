@@ -26,9 +26,6 @@ struct PingPong : Contender {
   virtual void round_trip(int rank) = 0;
 };
 
-// What a program does with what has arrived; until then the bytes may still lie in the sender's cache.
-void read_all(const void* data, std::size_t bytes);
-
 // A face of a cube of n^3 doubles: `rows` runs of `run` elements, `pitch` apart; `depth` elements from one such face
 // to the next one inwards.
 struct Face {

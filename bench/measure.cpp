@@ -4,8 +4,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <cstdint>
-#include <cstring>
 
 #include "tca/error.hpp"
 
@@ -139,17 +137,6 @@ Outcome<Contender> right_steps(World& world, const std::function<Contenders<Cont
 }
 
 }  // namespace
-
-void read_all(const void* data, std::size_t bytes) {
-  const auto* at = static_cast<const unsigned char*>(data);
-  std::uint64_t sum = 0, word = 0;
-  for (; bytes >= sizeof word; bytes -= sizeof word, at += sizeof word) {
-    std::memcpy(&word, at, sizeof word);
-    sum += word;
-  }
-  for (; bytes > 0; --bytes) sum += *at++;
-  asm volatile("" : : "r"(sum));  // somebody could use it
-}
 
 Outcome<PingPong> measure(World& world, const std::function<Contenders<PingPong>()>& make,
                           const Effort& effort, const std::function<void(int)>& progress) {

@@ -5,6 +5,8 @@
 #include <cstdint>
 #include <utility>
 
+#include "reading.hpp"
+
 namespace tca::bench {
 
 namespace {
@@ -70,7 +72,7 @@ class Part final : public OverlapPart {
     }
     if (does_ == Does::compute) return;
     overlap_.wait();
-    read_all(overlap_.arrived(), overlap_.bytes);
+    read_all({overlap_.arrived(), overlap_.bytes});
   }
 
   // By one step more, with values that no other rank and no step before has sent.
@@ -103,7 +105,7 @@ double exchange_us(World& world, Overlap& overlap) {
     const std::chrono::duration<double, std::micro> begin = world.now();
     overlap.start();
     overlap.wait();
-    read_all(overlap.arrived(), overlap.bytes);
+    read_all({overlap.arrived(), overlap.bytes});
     samples.push_back((world.now() - begin).count());
   }
   const auto middle = samples.begin() + warm_up + kept / 2;

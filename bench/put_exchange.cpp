@@ -7,6 +7,7 @@
 #include <cstring>
 #include <utility>
 
+#include "reading.hpp"
 #include "tca/tca.hpp"
 
 namespace tca::bench {
@@ -34,15 +35,7 @@ void write_runs(std::byte* at, const PutShape& shape, unsigned value) {
 // ... and with those that it gets.
 std::uint64_t sum_runs(const std::byte* at, const PutShape& shape) {
   std::uint64_t sum = 0;
-  for_each_run(shape, [&](std::size_t offset) {
-    const std::byte* run = at + offset;
-    std::size_t done = 0;
-    for (std::uint64_t word; done + sizeof word <= shape.run; done += sizeof word) {
-      std::memcpy(&word, run + done, sizeof word);
-      sum += word;
-    }
-    for (; done < shape.run; ++done) sum += static_cast<std::uint64_t>(run[done]);
-  });
+  for_each_run(shape, [&](std::size_t offset) { sum += sum_of({at + offset, shape.run}); });
   return sum;
 }
 

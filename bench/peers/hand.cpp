@@ -9,6 +9,7 @@
 #include <string>
 
 #include "contender.hpp"
+#include "reading.hpp"
 #include "tca/error.hpp"
 
 namespace tca::bench {
@@ -75,7 +76,7 @@ class HandPingPong final : public PingPong {
     ++step_;
     if (rank == 0) send(mine, theirs);
     await(flag_at(mine), step_);
-    read_all(mine + line, bytes_);
+    read_all({mine + line, bytes_});
     if (rank == 1) send(mine, theirs);
   }
 

@@ -3,9 +3,11 @@
 #include "contender.hpp"
 
 #ifdef OPENTCA_HAVE_MPI
+#include <span>
 #include <vector>
 
 #include "peers/mpi_session.hpp"
+#include "reading.hpp"
 #endif
 
 namespace tca::bench {
@@ -26,7 +28,7 @@ class MpiPingPong final : public PingPong {
     const int count = static_cast<int>(out_.size()), other = 1 - rank;
     if (rank == 0) MPI_Send(out_.data(), count, MPI_BYTE, other, 0, MPI_COMM_WORLD);
     MPI_Recv(in_.data(), count, MPI_BYTE, other, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-    read_all(in_.data(), in_.size());
+    read_all(std::as_bytes(std::span(in_)));
     if (rank == 1) MPI_Send(out_.data(), count, MPI_BYTE, other, 0, MPI_COMM_WORLD);
   }
 

@@ -80,10 +80,10 @@ class OverlapTest(unittest.TestCase):
         self.assertEqual((line["progress"], line["peer"], line["fabric"]), ("thread", None, "mpi"))
 
     def test_what_does_not_go_together(self):
+        elsewhere = ("sim", "cuda") if CUDA else ("sim",)
         for reason, arguments in (
             ("an overlap needs 2 ranks", ("--ranks", "1")),
-            ("an overlap is measured on shm, mpi and shm.mpi, not on sim", ("--fabric", "sim")),
-            *((("an overlap is measured on shm, mpi and shm.mpi, not on cuda", ("--fabric", "cuda")),) if CUDA else ()),
+            *((f"an overlap is measured on shm, mpi and shm.mpi, not on {f}", ("--fabric", f)) for f in elsewhere),
             ("--peer hand knows no overlap; mpi does", ("--peer", "hand")),
             ("--bytes must be at least 1", ("--bytes", "0")),
             ("--points is for --progress points", ("--progress", "none", "--points", "4")),

@@ -1,9 +1,8 @@
 #include "fabric/mpi/accelerator_memory.hpp"
 
-#include <cstdlib>
-#include <string_view>
+#include <optional>
 
-#include "base/fail.hpp"
+#include "base/environment.hpp"
 #include "fabric/mpi/mpi_control.hpp"
 #if __has_include(<mpi-ext.h>)
 #include <mpi-ext.h>
@@ -27,15 +26,8 @@ bool mpi_says_so() {
 }
 
 bool is_wanted() {
-  const char* const set = std::getenv("OPENTCA_CUDA_AWARE");
-  const std::string_view answer = set != nullptr ? set : "";
-  if (answer.empty()) return mpi_says_so();
-  if (answer != "on" && answer != "off") {
-    base::fail(Errc::invalid_argument,
-               "OPENTCA_CUDA_AWARE={} (whether MPI is given GPU memory): say on or off, or leave it out",
-               answer);
-  }
-  return answer == "on";
+  const std::optional<bool> told = base::on_or_off("OPENTCA_CUDA_AWARE", "whether MPI is given GPU memory");
+  return told ? *told : mpi_says_so();
 }
 
 }  // namespace

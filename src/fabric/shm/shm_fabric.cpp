@@ -2,11 +2,12 @@
 
 #include <algorithm>
 #include <array>
-#include <cstdlib>
 #include <cstring>
 #include <limits>
 #include <map>
+#include <optional>
 
+#include "base/environment.hpp"
 #include "base/fail.hpp"
 #include "base/nontemporal.hpp"
 #include "fabric/shm/compile.hpp"
@@ -32,16 +33,10 @@ Reach reached_from(int rank, const fabric::Places& places) {
 }
 
 Nontemporal asked_for() {
-  const char* const set = std::getenv("OPENTCA_NONTEMPORAL");
-  const std::string_view answer = set != nullptr ? set : "";
-  if (!answer.empty() && answer != "on" && answer != "off") {
-    base::fail(Errc::invalid_argument,
-               "OPENTCA_NONTEMPORAL={} (whether stores to other ranks go past the caches): say on or off, or "
-               "leave it out",
-               answer);
-  }
-  if (answer == "off" || !base::has_nontemporal) return Nontemporal::never;
-  return answer == "on" ? Nontemporal::always : Nontemporal::if_faster;
+  const std::optional<bool> told =
+      base::on_or_off("OPENTCA_NONTEMPORAL", "whether stores to other ranks go past the caches");
+  if (!told.value_or(true) || !base::has_nontemporal) return Nontemporal::never;
+  return told ? Nontemporal::always : Nontemporal::if_faster;
 }
 
 class ShmFabric final : public fabric::Fabric {

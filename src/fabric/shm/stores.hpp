@@ -29,9 +29,9 @@ class StoreTrial {
  public:
   StoreTrial() = default;
 
-  // Between some of these, of which the first is taken until there has been a trial.
+  // Between some of these, each once, of which the first is taken until there has been a trial.
   explicit StoreTrial(std::span<const Stores> ways) : count_(static_cast<std::uint8_t>(ways.size())) {
-    std::copy_n(ways.begin(), std::min(ways.size(), all_stores), ways_.begin());
+    std::copy(ways.begin(), ways.end(), ways_.begin());
     forget();
   }
 
