@@ -138,11 +138,6 @@ std::string to_string(const PutPoint& point) {
   return to_string(point.shape) + (point.puts == 1 ? ", alone" : "");
 }
 
-bool ranks_share_gpus(World& world) {
-  const std::vector<int> sharing = world.all_gather(world.ranks_on_device());
-  return *std::max_element(sharing.begin(), sharing.end()) > 1;
-}
-
 bool is_open(World& world, PutField& field, const PutPoint& point, const Channel& channel) {
   try {
     const ChainPut tried(world, field, point, channel);

@@ -93,9 +93,6 @@ class PutField {
   Window<std::byte> window_;
 };
 
-// Collective. Whether any two ranks drive the same GPU.
-bool ranks_share_gpus(World& world);
-
 // Collective. Whether a chain takes that channel: some MPIs make no windows for mpi/rma.
 bool is_open(World& world, PutField& field, const PutPoint& point, const Channel& channel);
 

@@ -86,7 +86,7 @@ struct GpuSolver::Device {
         run_blocks(blocks_for_run(world, work)),
         sums(std::max(shell_blocks + core_blocks, run_blocks)) {
     work.coefficients = coefficients.data();
-    if (has_gpu_alone(world)) side.emplace();
+    if (!world.ranks_share_devices()) side.emplace();
   }
 
   void upload(const Kernel& kernel) const {

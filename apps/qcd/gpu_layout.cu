@@ -41,9 +41,6 @@ struct FromUnits {
   }
 };
 
-__device__ Four<float> in_other_precision(Four<double> v) { return narrowed(v); }
-__device__ Four<double> in_other_precision(Four<float> v) { return widened(v); }
-
 template <class From, class To>
 struct Convert {
   const From* from;
@@ -51,7 +48,7 @@ struct Convert {
   __device__ void operator()(Word sites, const HostOrder& o) const {
     const Word site = static_cast<Word>(o.site), four = static_cast<Word>(o.four);
     const Four<From> value = four_at(of_rhs(from, sites, o.rhs), sites, site, four);
-    put_four(of_rhs(to, sites, o.rhs), sites, site, four, in_other_precision(value));
+    put_four(of_rhs(to, sites, o.rhs), sites, site, four, in_precision<To, From>(value));
   }
 };
 

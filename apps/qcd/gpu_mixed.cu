@@ -4,22 +4,15 @@
 namespace tca::qcd {
 namespace {
 
-__global__ void settle_kernel(CgSteps* steps, const double* totals, const History history) {
+// A thread for each right-hand side. All go the same way, so none decides before all have taken in their sums.
+template <auto take_sums, auto decide>
+__global__ void in_step_kernel(CgSteps* steps, const double* totals, const History history) {
   CgSteps& own = steps[threadIdx.x];
-  propose(own, totals + threadIdx.x * sum_count);
+  take_sums(own, totals + threadIdx.x * sum_count);
   __syncthreads();
   const Progress progress = progress_of(steps, blockDim.x);
   __syncthreads();
-  settle(own, progress, history.of(threadIdx.x));
-}
-
-__global__ void go_on_kernel(CgSteps* steps, const double* totals, const History history) {
-  CgSteps& own = steps[threadIdx.x];
-  renew(own, totals + threadIdx.x * sum_count);
-  __syncthreads();
-  const Progress progress = progress_of(steps, blockDim.x);
-  __syncthreads();
-  go_on(own, progress, history.of(threadIdx.x));
+  decide(own, progress, history.of(threadIdx.x));
 }
 
 template <int reals>
@@ -56,13 +49,13 @@ dim3 grid_of(const SolveFields<float>& search) {
 
 cudaError_t launch_settle(CgSteps* steps, unsigned rhs, const double* totals, const History& history,
                           cudaStream_t stream) {
-  settle_kernel<<<1, rhs, 0, stream>>>(steps, totals, history);
+  in_step_kernel<propose, settle><<<1, rhs, 0, stream>>>(steps, totals, history);
   return cudaGetLastError();
 }
 
 cudaError_t launch_go_on(CgSteps* steps, unsigned rhs, const double* totals, const History& history,
                          cudaStream_t stream) {
-  go_on_kernel<<<1, rhs, 0, stream>>>(steps, totals, history);
+  in_step_kernel<renew, go_on><<<1, rhs, 0, stream>>>(steps, totals, history);
   return cudaGetLastError();
 }
 

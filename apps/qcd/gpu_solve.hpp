@@ -228,23 +228,15 @@ class Part {
   Word exchange_;  // the latest whose halves were sent
 };
 
-TCA_DEVICE Four<double> widened(Four<float> v) {
-  float from[4];
-  double to[4];
+template <class To, class From>
+TCA_DEVICE Four<To> in_precision(Four<From> v) {
+  From from[4];
+  To to[4];
   std::memcpy(from, &v, sizeof from);
-  for (int i = 0; i < 4; ++i) to[i] = static_cast<double>(from[i]);
-  Four<double> wide;
-  std::memcpy(&wide, to, sizeof wide);
-  return wide;
-}
-TCA_DEVICE Four<float> narrowed(Four<double> v) {
-  double from[4];
-  float to[4];
-  std::memcpy(from, &v, sizeof from);
-  for (int i = 0; i < 4; ++i) to[i] = static_cast<float>(from[i]);
-  Four<float> narrow;
-  std::memcpy(&narrow, to, sizeof narrow);
-  return narrow;
+  for (int i = 0; i < 4; ++i) to[i] = static_cast<To>(from[i]);
+  Four<To> result;
+  std::memcpy(&result, to, sizeof result);
+  return result;
 }
 
 // Reliable updates. x takes in what the search has found since the last; returns x, whose halves the residual needs.
@@ -252,7 +244,7 @@ TCA_DEVICE Four<double> take_in(const SolveFields<float>& search, const SolveFie
                                 Word place, Word four, Four<float> found) {
   const Word sites = exact.ground.half();
   put_four(search.x, sites, place, four, Four<float>{});
-  const Four<double> x = four_at(exact.x, sites, place, four) + widened(found);
+  const Four<double> x = four_at(exact.x, sites, place, four) + in_precision<double, float>(found);
   put_four(exact.x, sites, place, four, x);
   return x;
 }
@@ -260,7 +252,7 @@ TCA_DEVICE Four<double> take_in(const SolveFields<float>& search, const SolveFie
 TCA_DEVICE Four<float> hand_over(const SolveFields<float>& search, const SolveFields<double>& exact,
                                  Word place, Word four) {
   const Word sites = exact.ground.half();
-  const Four<float> r = narrowed(four_at(exact.r, sites, place, four));
+  const Four<float> r = in_precision<float, double>(four_at(exact.r, sites, place, four));
   put_four(search.r, sites, place, four, r);
   return r;
 }

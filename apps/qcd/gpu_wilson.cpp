@@ -65,7 +65,7 @@ GpuWilson<T>::GpuWilson(World& world, const Gauge& gauge, const WilsonOptions& o
   cuda_ok(two_rows_ ? prepare_hops<T, 12>() : prepare_hops<T, 18>(), "preparing hops");
   faces_.emplace(world, lattice_, name, half_reals * options.rhs, true, options.peer);
   crossing_ = {faces_->ghosts(), faces_->outgoing()};
-  if (apps::has_gpu_alone(world)) side_.emplace();
+  if (!world.ranks_share_devices()) side_.emplace();
   if (patience) connect_lines(world, *patience);
 }
 

@@ -17,19 +17,13 @@ void cuda_ok(cudaError_t result, std::string_view what) {
       code, fmt::format("{}: CUDA says {} ({})", what, cudaGetErrorString(result), cudaGetErrorName(result)));
 }
 
-bool has_gpu_alone(World& world) {
-  const std::vector<int> sharing = world.all_gather(world.ranks_on_device());
-  return *std::max_element(sharing.begin(), sharing.end()) == 1;
-}
-
 namespace {
 
 // Ranks are threads, and not every one has a GPU of its own.
 bool threads_share_a_gpu(World& world) {
   const pid_t mine = getpid();
   const std::vector<pid_t> all = world.all_gather(mine);
-  const bool threads = std::count(all.begin(), all.end(), mine) > 1;
-  return !has_gpu_alone(world) && threads;
+  return world.ranks_share_devices() && std::count(all.begin(), all.end(), mine) > 1;
 }
 
 }  // namespace

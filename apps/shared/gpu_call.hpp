@@ -15,10 +15,6 @@ namespace tca::apps {
 // Throws Error{out_of_memory} or Error{device_failed}: "<what>: CUDA says <its own words>".
 void cuda_ok(cudaError_t result, std::string_view what);
 
-// Whether every rank of the world has a GPU of its own. Kernels that wait for another rank may then run beside others: where ranks
-// share a GPU, one stream's may keep another's from running. Collective.
-bool has_gpu_alone(World& world);
-
 class OwnStream {
  public:
   OwnStream() { cuda_ok(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking), "making a stream"); }

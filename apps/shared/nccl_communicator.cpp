@@ -25,7 +25,7 @@ void nccl_ok(ncclResult_t result, std::string_view what) {
 }
 
 NcclCommunicator::NcclCommunicator(World& world) {
-  if (!has_gpu_alone(world))
+  if (world.ranks_share_devices())
     throw Error(Errc::invalid_argument,
                 "NCCL needs a GPU for each rank, and here some share one: to compare, start fewer ranks");
   // What multicast speeds up is not sent here, and setting it up fails in some virtual machines.

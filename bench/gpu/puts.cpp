@@ -95,7 +95,7 @@ class ChainPut final : public Started<Puts> {
 Contenders put_exchanges(World& world, PutField& field, const PutPoint& point,
                          const std::vector<Channel>& channels) {
   Way way;
-  way.start = ranks_share_gpus(world) ? "host" : "graph";
+  way.start = world.ranks_share_devices() ? "host" : "graph";
   const auto count = std::make_shared<Buffer<unsigned>>(1);
   Contenders all;
   all.push_back(std::make_unique<NoPut>(field, point, count, way));

@@ -107,6 +107,10 @@ class World {
     return all;
   }
 
+  // Whether any two ranks drive the same GPU. One stream's kernel may then keep another's from running, so what waits for
+  // another rank must not stand in front of that rank's own.
+  bool ranks_share_devices();
+
   // Says that this rank computes: a kernel that moves `bytes` of its memory and does `flops` floating-point operations. Where
   // time is modelled (sim) it takes what the machine would need, its launch included; elsewhere nothing happens.
   void compute(double bytes, double flops);

@@ -1,5 +1,6 @@
 #include "tca/world.hpp"
 
+#include <algorithm>
 #include <charconv>
 #include <cstdlib>
 #include <cstring>
@@ -178,6 +179,11 @@ std::string World::describe() const {
 }
 
 std::string World::device_name() const { return state_->fabrics().front()->device_name(); }
+
+bool World::ranks_share_devices() {
+  const std::vector<int> sharing = all_gather(ranks_on_device());
+  return std::any_of(sharing.begin(), sharing.end(), [](int ranks) { return ranks > 1; });
+}
 
 int World::ranks_on_device() const { return state_->fabrics().front()->ranks_on_device(); }
 

@@ -15,9 +15,7 @@ namespace tca::test {
 // Collective.
 inline bool threads_share_a_gpu(World& world) {
   const std::vector<pid_t> processes = world.all_gather(getpid());
-  const std::vector<int> sharing = world.all_gather(world.ranks_on_device());
-  return std::count(processes.begin(), processes.end(), getpid()) > 1 &&
-         *std::max_element(sharing.begin(), sharing.end()) > 1;
+  return world.ranks_share_devices() && std::count(processes.begin(), processes.end(), getpid()) > 1;
 }
 
 // Steps as graphs: all in one, or one each where ranks share a GPU. Made together, since no graph is made on a GPU while a

@@ -104,7 +104,7 @@ void agree_on_place(World& world, const TuneOptions& options) {
 
 // Where ranks share a GPU nothing of theirs crosses between GPUs: a table of that would mislead every other world.
 void check_gpus(World& world, const TuneOptions& options) {
-  if (!bench::ranks_share_gpus(world) || options.dry_run || options.verify || !options.output.empty()) return;
+  if (!world.ranks_share_devices() || options.dry_run || options.verify || !options.output.empty()) return;
   throw Error(
       Errc::refused,
       "ranks share a GPU, so what is measured is not what a put between GPUs costs; give --ranks as many as "
