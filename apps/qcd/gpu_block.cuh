@@ -153,23 +153,26 @@ class TogetherBlock : public SiteBlock {
 };
 
 // A block's way over the chunks of a parity, for the right-hand side that is its row of the grid: `make` returns a four of what the
-// neighbours shall have. The next chunk's spinors must not come before every warp has sent what it has of this one's.
-template <class T, int reals, class Make>
+// neighbours shall have. Only chunks with ghosts have anything to send. The next one's spinors must not come before every warp has
+// sent what it has of this one's.
+template <class T, class Make>
 __device__ __forceinline__ void pass(SiteBlock& block, const Ground<T>& ground, const Chunks& chunks,
                                      const Crossing<T>& crossing, bool odd, bool dagger, const Make& make) {
   __shared__ alignas(16) T spinors[spinor_reals * chunk_sites];
   for (Word k = blockIdx.x; k < chunks.count; k += gridDim.x) {
     const auto chunk = static_cast<Word>(chunks.order[k]);
+    const bool sends = k >= chunks.interior;
     block.each([&](SiteThread& thread) {
       const Word place = chunk * chunk_sites + thread.lane;
-      if (ground.slots > 0) thread.here = neighbour_of(ground, chunk, odd, thread);
-      if (thread.warp < 6 && place < ground.half())
-        put_four(spinors, chunk_sites, thread.lane, thread.warp, make(place, thread.warp));
+      if (sends) thread.here = neighbour_of(ground, chunk, odd, thread);
+      if (thread.warp >= 6 || place >= ground.half()) return;
+      const Four<T> value = make(place, thread.warp);
+      if (sends) put_four(spinors, chunk_sites, thread.lane, thread.warp, value);
     });
-    if (ground.slots == 0) continue;
+    if (!sends) continue;
     block.sync();
-    send_chunk<T, reals>(block, ground, spinors, chunk, odd, dagger, blockIdx.y,
-                         WindowSink<T>{crossing.outgoing, ground.rhs});
+    send_chunk(block, ground, spinors, chunk, odd, dagger, blockIdx.y,
+               WindowSink<T>{crossing.outgoing, ground.rhs});
     block.sync();
   }
 }

@@ -89,13 +89,10 @@ class GpuCgMixed final : public GpuCg<float> {
   void update() override {
     const SolveFields<float>& f = wilson_.fields();
     const SolveFields<double>& d = exact_.fields();
-    const bool two_rows = exact_.two_rows();
-    const auto take_in = two_rows ? launch_take_in<12> : launch_take_in<18>;
-    cuda_ok(take_in(f, d, exact_.crossing(), stream_.get()), "updating the solution");
+    cuda_ok(launch_take_in(f, d, exact_.crossing(), stream_.get()), "updating the solution");
     exact_.run(residual_stage(d, 0, false), sums_.partials());
     const unsigned shares = exact_.run(residual_stage(d, 1, false), sums_.partials());
-    const auto hand_over = two_rows ? launch_hand_over<12> : launch_hand_over<18>;
-    cuda_ok(hand_over(f, d, wilson_.crossing(), stream_.get()), "updating the residual");
+    cuda_ok(launch_hand_over(f, d, wilson_.crossing(), stream_.get()), "updating the residual");
     normal(shares);
     end_step(launch_go_on);
   }

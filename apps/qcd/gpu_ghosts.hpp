@@ -30,17 +30,18 @@ template <class T>
 struct WindowGhosts {
   const T* ghosts = nullptr;
 
-  // The half of thread.here into the thread's part of the room.
-  TCA_DEVICE void bring(ChunkRoom<T>& room, const Ground<T>& ground, const Stage<T>& stage, Word rhs,
-                        const SiteThread& thread) const {
+  // The half of ghost `next` into the thread's part of the room.
+  TCA_DEVICE void ask(ChunkRoom<T>& room, const Ground<T>& ground, const Stage<T>& stage, std::int32_t next,
+                      Word rhs, const SiteThread& thread) const {
     // What arrives has the parity of the field that is read.
     const FaceGroup& face = ground.faces[stage.to_odd ? 0 : 1][thread.warp];
-    const T* const group = ghosts + first_real(face, ground.rhs, rhs);
+    const auto* const from = reinterpret_cast<const Unit<T>*>(ghosts + first_real(face, ground.rhs, rhs)) +
+                             (static_cast<Word>(~next) - face.begin);
+    auto* const into = reinterpret_cast<Unit<T>*>(part_of(room, thread)) + thread.lane;
     TCA_UNROLL
-    for (Word a = 0; a < 3; ++a)
-      put_four(part_of(room, thread), chunk_sites, thread.lane, a,
-               four_at(group, face.count, static_cast<Word>(~thread.here) - face.begin, a));
+    for (Word u = 0; u < half_units<T>; ++u) tca::qcd::ask(into + u * chunk_sites, from + u * face.count);
   }
+  TCA_DEVICE void bring(ChunkRoom<T>&, const Ground<T>&, const Stage<T>&, const SiteThread&) const {}
 };
 
 template <class T>
@@ -98,7 +99,9 @@ struct LineGhosts {
   const LineRoom<T>& lines;
   Word exchange;
 
-  TCA_DEVICE void bring(ChunkRoom<T>& room, const Ground<T>& ground, const Stage<T>& stage, Word,
+  TCA_DEVICE void ask(ChunkRoom<T>&, const Ground<T>&, const Stage<T>&, std::int32_t, Word,
+                      const SiteThread&) const {}
+  TCA_DEVICE void bring(ChunkRoom<T>& room, const Ground<T>& ground, const Stage<T>& stage,
                         SiteThread& thread) const {
     const FaceGroup& face = ground.faces[stage.to_odd ? 0 : 1][thread.warp];
     const device::Line* const from = lines.own + static_cast<std::size_t>(face.begin) * half_lines<T> +

@@ -34,17 +34,17 @@ __global__ void __launch_bounds__(block_threads, blocks_a_multiprocessor)
   if (stage.tally != Tally::none) block.store_sums(partials);
 }
 
-template <class T, int reals>
+template <class T>
 __global__ void __launch_bounds__(block_threads, blocks_a_multiprocessor)
     project_kernel(const __grid_constant__ Ground<T> ground, const T* field, bool odd, bool dagger,
                    const __grid_constant__ Chunks chunks, const __grid_constant__ Crossing<T> crossing) {
   SiteBlock block(nullptr);
-  pass<T, reals>(block, ground, chunks, crossing, odd, dagger, [&](Word place, Word four) {
+  pass<T>(block, ground, chunks, crossing, odd, dagger, [&](Word place, Word four) {
     return four_at(field_of(field, ground, blockIdx.y), ground.half(), place, four);
   });
 }
 
-template <class T, int reals>
+template <class T>
 __global__ void __launch_bounds__(block_threads, blocks_a_multiprocessor)
     update_kernel(const __grid_constant__ SolveFields<T> all, const CgSteps* steps,
                   const __grid_constant__ Crossing<T> crossing) {
@@ -54,8 +54,8 @@ __global__ void __launch_bounds__(block_threads, blocks_a_multiprocessor)
   const bool p_stays = own.p_stays;
   const SolveFields<T> f = fields_of(all, blockIdx.y);
   const Word sites = all.ground.half();
-  pass<T, reals>(block, all.ground, all.chunks[0], crossing, false, false,
-                 [&](Word place, Word four) { return step_of(f, sites, place, four, alpha, beta, p_stays); });
+  pass<T>(block, all.ground, all.chunks[0], crossing, false, false,
+          [&](Word place, Word four) { return step_of(f, sites, place, four, alpha, beta, p_stays); });
 }
 
 __global__ void __launch_bounds__(block_threads)
@@ -94,31 +94,30 @@ cudaError_t prepare_hops() {
 }
 
 template <class T, int reals>
-cudaError_t launch_hop(const Ground<T>& ground, const Stage<T>& stage, const Chunks& chunks,
+cudaError_t launch_hop(const Ground<T>& ground, const Stage<T>& stage, const Chunks& chunks, unsigned blocks,
                        const Crossing<T>& crossing, double* partials, cudaStream_t stream) {
   if (chunks.count == 0) return cudaSuccess;
   const bool together = ground.rhs > 1;
   const auto kernel = together ? together_kernel<T, reals> : hop_kernel<T, reals>;
   const std::size_t room = sizeof(ChunkRoom<T>) + (together ? TogetherBlock::kept_bytes(ground.rhs) : 0);
-  kernel<<<hop_blocks(chunks.count), block_threads, room, stream>>>(ground, stage, chunks, crossing,
-                                                                    partials);
+  kernel<<<blocks, block_threads, room, stream>>>(ground, stage, chunks, crossing, partials);
   return cudaGetLastError();
 }
 
-template <class T, int reals>
+template <class T>
 cudaError_t launch_project(const Ground<T>& ground, const T* field, bool odd, bool dagger,
                            const Chunks& chunks, const Crossing<T>& crossing, cudaStream_t stream) {
   if (chunks.count == 0) return cudaSuccess;
   const dim3 grid(hop_blocks(chunks.count), ground.rhs);
-  project_kernel<T, reals><<<grid, block_threads, 0, stream>>>(ground, field, odd, dagger, chunks, crossing);
+  project_kernel<T><<<grid, block_threads, 0, stream>>>(ground, field, odd, dagger, chunks, crossing);
   return cudaGetLastError();
 }
 
-template <class T, int reals>
+template <class T>
 cudaError_t launch_update(const SolveFields<T>& fields, const CgSteps* steps, const Crossing<T>& crossing,
                           cudaStream_t stream) {
   const dim3 grid(hop_blocks(fields.chunks[0].count), fields.ground.rhs);
-  update_kernel<T, reals><<<grid, block_threads, 0, stream>>>(fields, steps, crossing);
+  update_kernel<T><<<grid, block_threads, 0, stream>>>(fields, steps, crossing);
   return cudaGetLastError();
 }
 
@@ -143,18 +142,22 @@ cudaError_t launch_tell(const Kept* steps, unsigned rhs, Steps* host, cudaStream
 template cudaError_t launch_tell(const CgSteps*, unsigned, Steps*, cudaStream_t);
 template cudaError_t launch_tell(const BicgstabSteps*, unsigned, Steps*, cudaStream_t);
 
-#define TCA_QCD_HOP(T, reals)                                                                             \
-  template cudaError_t prepare_hops<T, reals>();                                                          \
-  template cudaError_t launch_hop<T, reals>(const Ground<T>&, const Stage<T>&, const Chunks&,             \
-                                            const Crossing<T>&, double*, cudaStream_t);                   \
-  template cudaError_t launch_project<T, reals>(const Ground<T>&, const T*, bool, bool, const Chunks&,    \
-                                                const Crossing<T>&, cudaStream_t);                        \
-  template cudaError_t launch_update<T, reals>(const SolveFields<T>&, const CgSteps*, const Crossing<T>&, \
-                                               cudaStream_t)
+#define TCA_QCD_HOP(T, reals)                                                                           \
+  template cudaError_t prepare_hops<T, reals>();                                                        \
+  template cudaError_t launch_hop<T, reals>(const Ground<T>&, const Stage<T>&, const Chunks&, unsigned, \
+                                            const Crossing<T>&, double*, cudaStream_t)
 TCA_QCD_HOP(float, 12);
 TCA_QCD_HOP(float, 18);
 TCA_QCD_HOP(double, 12);
 TCA_QCD_HOP(double, 18);
 #undef TCA_QCD_HOP
+
+#define TCA_QCD_PASS(T)                                                                      \
+  template cudaError_t launch_project(const Ground<T>&, const T*, bool, bool, const Chunks&, \
+                                      const Crossing<T>&, cudaStream_t);                     \
+  template cudaError_t launch_update(const SolveFields<T>&, const CgSteps*, const Crossing<T>&, cudaStream_t)
+TCA_QCD_PASS(float);
+TCA_QCD_PASS(double);
+#undef TCA_QCD_PASS
 
 }  // namespace tca::qcd

@@ -70,11 +70,11 @@ struct History {
 
 // A stage on some chunks; the sums' shares go to `partials` if the stage has any, sum_count for each right-hand side.
 template <class T, int reals>
-cudaError_t launch_hop(const Ground<T>& ground, const Stage<T>& stage, const Chunks& chunks,
+cudaError_t launch_hop(const Ground<T>& ground, const Stage<T>& stage, const Chunks& chunks, unsigned blocks,
                        const Crossing<T>& crossing, double* partials, cudaStream_t stream);
 
 // A field's halves into the window.
-template <class T, int reals>
+template <class T>
 cudaError_t launch_project(const Ground<T>& ground, const T* field, bool odd, bool dagger,
                            const Chunks& chunks, const Crossing<T>& crossing, cudaStream_t stream);
 
@@ -89,7 +89,7 @@ cudaError_t launch_tell(const Kept* steps, unsigned rhs, Steps* host, cudaStream
 cudaError_t launch_decide(CgSteps* steps, unsigned rhs, const double* totals, const History& history,
                           cudaStream_t stream);
 // x, r, s and p move on; the halves of p into the window.
-template <class T, int reals>
+template <class T>
 cudaError_t launch_update(const SolveFields<T>& fields, const CgSteps* steps, const Crossing<T>& crossing,
                           cudaStream_t stream);
 
@@ -98,10 +98,8 @@ cudaError_t launch_settle(CgSteps* steps, unsigned rhs, const double* totals, co
                           cudaStream_t stream);
 cudaError_t launch_go_on(CgSteps* steps, unsigned rhs, const double* totals, const History& history,
                          cudaStream_t stream);
-template <int reals>
 cudaError_t launch_take_in(const SolveFields<float>& search, const SolveFields<double>& exact,
                            const Crossing<double>& crossing, cudaStream_t stream);
-template <int reals>
 cudaError_t launch_hand_over(const SolveFields<float>& search, const SolveFields<double>& exact,
                              const Crossing<float>& crossing, cudaStream_t stream);
 

@@ -15,7 +15,6 @@ __global__ void in_step_kernel(CgSteps* steps, const double* totals, const Histo
   decide(own, progress, history.of(threadIdx.x));
 }
 
-template <int reals>
 __global__ void __launch_bounds__(block_threads)
     take_in_kernel(const __grid_constant__ SolveFields<float> searches,
                    const __grid_constant__ SolveFields<double> exacts,
@@ -23,13 +22,11 @@ __global__ void __launch_bounds__(block_threads)
   SiteBlock block(nullptr);
   const SolveFields<float> search = fields_of(searches, blockIdx.y);
   const SolveFields<double> exact = fields_of(exacts, blockIdx.y);
-  pass<double, reals>(
-      block, exacts.ground, exacts.chunks[0], crossing, false, false, [&](Word place, Word four) {
-        return take_in(search, exact, place, four, four_at(search.x, searches.ground.half(), place, four));
-      });
+  pass<double>(block, exacts.ground, exacts.chunks[0], crossing, false, false, [&](Word place, Word four) {
+    return take_in(search, exact, place, four, four_at(search.x, searches.ground.half(), place, four));
+  });
 }
 
-template <int reals>
 __global__ void __launch_bounds__(block_threads)
     hand_over_kernel(const __grid_constant__ SolveFields<float> searches,
                      const __grid_constant__ SolveFields<double> exacts,
@@ -37,8 +34,8 @@ __global__ void __launch_bounds__(block_threads)
   SiteBlock block(nullptr);
   const SolveFields<float> search = fields_of(searches, blockIdx.y);
   const SolveFields<double> exact = fields_of(exacts, blockIdx.y);
-  pass<float, reals>(block, searches.ground, searches.chunks[0], crossing, false, true,
-                     [&](Word place, Word four) { return hand_over(search, exact, place, four); });
+  pass<float>(block, searches.ground, searches.chunks[0], crossing, false, true,
+              [&](Word place, Word four) { return hand_over(search, exact, place, four); });
 }
 
 dim3 grid_of(const SolveFields<float>& search) {
@@ -59,27 +56,16 @@ cudaError_t launch_go_on(CgSteps* steps, unsigned rhs, const double* totals, con
   return cudaGetLastError();
 }
 
-template <int reals>
 cudaError_t launch_take_in(const SolveFields<float>& search, const SolveFields<double>& exact,
                            const Crossing<double>& crossing, cudaStream_t stream) {
-  take_in_kernel<reals><<<grid_of(search), block_threads, 0, stream>>>(search, exact, crossing);
+  take_in_kernel<<<grid_of(search), block_threads, 0, stream>>>(search, exact, crossing);
   return cudaGetLastError();
 }
 
-template <int reals>
 cudaError_t launch_hand_over(const SolveFields<float>& search, const SolveFields<double>& exact,
                              const Crossing<float>& crossing, cudaStream_t stream) {
-  hand_over_kernel<reals><<<grid_of(search), block_threads, 0, stream>>>(search, exact, crossing);
+  hand_over_kernel<<<grid_of(search), block_threads, 0, stream>>>(search, exact, crossing);
   return cudaGetLastError();
 }
-
-#define TCA_QCD_MIXED(reals)                                                                          \
-  template cudaError_t launch_take_in<reals>(const SolveFields<float>&, const SolveFields<double>&,   \
-                                             const Crossing<double>&, cudaStream_t);                  \
-  template cudaError_t launch_hand_over<reals>(const SolveFields<float>&, const SolveFields<double>&, \
-                                               const Crossing<float>&, cudaStream_t)
-TCA_QCD_MIXED(12);
-TCA_QCD_MIXED(18);
-#undef TCA_QCD_MIXED
 
 }  // namespace tca::qcd

@@ -55,8 +55,11 @@ struct FaceGroup {
 // even ones first, of both parities alike many.
 template <class T>
 struct Ground {
-  const T* links = nullptr;            // unit k of the link of site s in mu: (mu link_units + k) volume + s
-  const float* time_sign = nullptr;    // by site: -1 for links in time that cross an antiperiodic boundary
+  // Unit k of the link of site s in mu: (mu link_units + k) volume + s. Behind them those that begin on another rank, of the
+  // ghosts backward of the lattice: of slot g 4 link_units volume + k slots + g.
+  const T* links = nullptr;
+  const float* time_sign =
+      nullptr;  // by site, then slot: -1 for links in time that cross an antiperiodic boundary
   const std::int32_t* next = nullptr;  // by direction, then site: the neighbour, or ~slot of a ghost
   FaceGroup faces[2][8];               // by the parity of what is sent, and direction
   Word volume = 0;
@@ -154,14 +157,18 @@ TCA_DEVICE StoredLink::Bits read_once(const StoredLink::Bits* from) {
 #endif
 }
 
+// The link in mu of a site, or of the ghost ~`from`.
 template <class T, int reals>
-TCA_DEVICE void load_link(const Ground<T>& ground, Word site, Word mu, StoredLink& link) {
+TCA_DEVICE void load_link(const Ground<T>& ground, std::int32_t from, Word mu, StoredLink& link) {
   constexpr Word count = link_units<T>(reals);
-  const auto* const units =
-      reinterpret_cast<const StoredLink::Bits*>(ground.links) + mu * count * ground.volume + site;
+  const bool ghost = from < 0;
+  const Word place = static_cast<Word>(ghost ? ~from : from);
+  const Word stride = ghost ? ground.slots : ground.volume;
+  const auto* const units = reinterpret_cast<const StoredLink::Bits*>(ground.links) +
+                            (ghost ? 4 : mu) * count * ground.volume + place;
   TCA_UNROLL
-  for (Word k = 0; k < count; ++k) link.units[k] = read_once(units + k * ground.volume);
-  if (reals == 12 && mu == 3) link.time_sign = ground.time_sign[site];
+  for (Word k = 0; k < count; ++k) link.units[k] = read_once(units + k * stride);
+  if (reals == 12 && mu == 3) link.time_sign = ground.time_sign[ghost ? ground.volume + place : place];
 }
 
 template <class T, int reals>
@@ -204,13 +211,12 @@ TCA_DEVICE T* part_of(ChunkRoom<T>& room, const SiteThread& thread) {
   return room.neighbours + thread.warp * spinor_reals * chunk_sites;
 }
 
-// The spinor of a neighbour, if that is on this rank, into the thread's part of the room. A thread that loaded it into registers
-// would first have to wait for its links to make room for it.
+// The spinor of a neighbour on this rank into the thread's part of the room. A thread that loaded it into registers would first
+// have to wait for its links to make room for it.
 template <class T>
 TCA_DEVICE void ask_for_neighbour(ChunkRoom<T>& room, const Ground<T>& ground, const Stage<T>& stage,
                                   std::int32_t next, Word rhs, const SiteThread& thread) {
   constexpr Word count = 6 * four_units<T>;
-  if (next < 0) return;
   const Word place = static_cast<Word>(next) - (stage.to_odd ? 0 : ground.half());
   const auto* const from = reinterpret_cast<const Unit<T>*>(field_of(stage.in, ground, rhs)) + place;
   auto* const into = reinterpret_cast<Unit<T>*>(part_of(room, thread)) + thread.lane;
@@ -253,16 +259,14 @@ TCA_DEVICE Half<T> project_along(const Spinor<T>& spinor, Word mu, T sign) {
   }
 }
 
-// The link to `next` from its site of a chunk. Whoever comes from another rank against the link's direction has been multiplied
-// there.
+// The link between a site of a chunk and `next`, which belongs to whoever lies behind.
 template <class T, int reals>
 TCA_DEVICE void ask_for_link(const Ground<T>& ground, Word chunk, bool odd, std::int32_t next,
                              SiteThread& thread) {
   const Word place = chunk * chunk_sites + thread.lane;
-  const bool ahead = thread.warp % 2 == 0;
-  if (place >= ground.half() || (!ahead && next < 0)) return;
-  const Word site = ahead ? place + (odd ? ground.half() : 0) : static_cast<Word>(next);
-  load_link<T, reals>(ground, site, thread.warp / 2, thread.link);
+  if (place >= ground.half()) return;
+  const auto site = static_cast<std::int32_t>(place + (odd ? ground.half() : 0));
+  load_link<T, reals>(ground, thread.warp % 2 == 0 ? site : next, thread.warp / 2, thread.link);
 }
 
 // A site's term of the thread's direction before its lower half is restored. What another rank has sent is in the thread's part of
@@ -273,14 +277,13 @@ TCA_DEVICE Half<T> term(ChunkRoom<T>& room, const Stage<T>& stage, const SiteThr
   const bool ahead = thread.warp % 2 == 0;
   const T* const part = part_of(room, thread);
   arrived();
+  Half<T> half;
   if (thread.here < 0) {
-    Half<T> half;
     TCA_UNROLL
     for (Word a = 0; a < 3; ++a) half.colour[a] = four_at(part, chunk_sites, thread.lane, a);
-    return ahead ? multiply<T>(matrix_of<T, reals>(thread.link, mu), half) : half;
+  } else {
+    half = project_along(spinor_at(part, thread.lane), mu, ahead != stage.dagger ? T(-1) : T(1));
   }
-  const T sign = ahead != stage.dagger ? T(-1) : T(1);
-  const Half<T> half = project_along(spinor_at(part, thread.lane), mu, sign);
   const Matrix<T> u = matrix_of<T, reals>(thread.link, mu);
   return ahead ? multiply<T>(u, half) : multiply_adjoint<T>(u, half);
 }
@@ -363,37 +366,19 @@ TCA_DEVICE Four<T> combine(const Ground<T>& ground, const Stage<T>& stage, Word 
   return value;
 }
 
-// The half that a site sends in a direction, ready to be added there (ahead: multiplied by this link) or to be multiplied
-// there. `spinors` has 32 sites between units.
-template <class T, int reals>
-TCA_DEVICE Half<T> half_of(const Ground<T>& ground, const T* spinors, Word lane, Word site, Word direction,
-                           bool dagger) {
-  const bool ahead = direction % 2 == 0;
-  const T sign = ahead != dagger ? T(1) : T(-1);
-  const Half<T> half = project_along(spinor_at(spinors, lane), direction / 2, sign);
-  if (!ahead) return half;
-  StoredLink link;
-  load_link<T, reals>(ground, site, direction / 2, link);
-  return multiply_adjoint<T>(matrix_of<T, reals>(link, direction / 2), half);
-}
-
-// Sends it for a site whose neighbour has the ghost's slot `slot`.
-template <class T, int reals, class Sink>
-TCA_DEVICE void send_half(const Ground<T>& ground, const T* spinors, Word site, Word lane, Word direction,
-                          bool odd, bool dagger, Word rhs, Word slot, Sink sink) {
-  const FaceGroup &sent = ground.faces[odd][direction], &back = ground.faces[!odd][direction];
-  sink.put(sent, slot - back.begin, rhs, half_of<T, reals>(ground, spinors, lane, site, direction, dagger));
-}
-
-// Sends what `spinors` holds of a chunk, by those of its sites that have neighbours on other ranks, as thread.here says.
-template <class T, int reals, class Block, class Sink>
+// Sends what `spinors` holds of a chunk, 32 sites between units, by those of its sites that have neighbours on other ranks, as
+// thread.here says. What is sent are projections: links are the receiver's to multiply with, who can ask for them ahead.
+template <class T, class Block, class Sink>
 TCA_DEVICE void send_chunk(Block& block, const Ground<T>& ground, const T* spinors, Word chunk, bool odd,
                            bool dagger, Word rhs, const Sink& sink) {
   block.each([&](SiteThread& thread) {
-    const Word place = chunk * chunk_sites + thread.lane;
-    if (thread.here < 0 && place < ground.half())
-      send_half<T, reals>(ground, spinors, place + (odd ? ground.half() : 0), thread.lane, thread.warp, odd,
-                          dagger, rhs, static_cast<Word>(~thread.here), sink);
+    if (thread.here >= 0 || chunk * chunk_sites + thread.lane >= ground.half()) return;
+    const Word direction = thread.warp;
+    // The neighbour has the half where this site has the neighbour's.
+    const FaceGroup &sent = ground.faces[odd][direction], &back = ground.faces[!odd][direction];
+    const T sign = (direction % 2 == 0) != dagger ? T(1) : T(-1);
+    sink.put(sent, static_cast<Word>(~thread.here) - back.begin, rhs,
+             project_along(spinor_at(spinors, thread.lane), direction / 2, sign));
   });
 }
 
@@ -466,12 +451,11 @@ class Hop {
     });
   }
 
-  // Once it is there. `Ghosts` brings a half from another rank into the thread's part of the room, `Sink` sends one.
+  // Once it is there. `Ghosts` brings a half from another rank into the thread's part of the room: what is there already
+  // while the chunk before is under way (`ask`), what is still to come when it is needed (`bring`). `Sink` sends one.
   template <class Ghosts, class Sink>
   TCA_DEVICE void run(const Ghosts& ghosts, const Sink& sink) {
-    block_.each([&](SiteThread& thread) {
-      ask_for_neighbour(block_.template room<T>(), ground_, stage_, thread.next, 0, thread);
-    });
+    block_.each([&](SiteThread& thread) { ask_for_half(chunk_, thread.next, 0, ghosts, thread); });
     TCA_QCD_ONCE
     while (chunk_ < ground_.chunks()) {
       const Word later = turns_.next();
@@ -487,6 +471,17 @@ class Hop {
   }
 
  private:
+  // What makes the thread's half of a chunk's site.
+  template <class Ghosts>
+  TCA_DEVICE void ask_for_half(Word chunk, std::int32_t next, Word rhs, const Ghosts& ghosts,
+                               const SiteThread& thread) {
+    ChunkRoom<T>& room = block_.template room<T>();
+    if (next >= 0)
+      ask_for_neighbour(room, ground_, stage_, next, rhs, thread);
+    else if (chunk * chunk_sites + thread.lane < ground_.half())
+      ghosts.ask(room, ground_, stage_, next, rhs, thread);
+  }
+
   // One right-hand side of a chunk, whose links stay with the threads from the first to the last; `later` is the chunk behind the
   // following. Two barriers of the block: those that read in the second part have done so before anybody writes the same room in
   // the first part of the next, because the third part lies between.
@@ -503,13 +498,14 @@ class Hop {
       if (place < ground_.half()) {
         if (!Block::links_ahead && rhs == 0)
           ask_for_link<T, reals>(ground_, chunk_, stage_.to_odd, thread.here, thread);
-        if (thread.here < 0) ghosts.bring(room, ground_, stage_, rhs, thread);
+        if (thread.here < 0) ghosts.bring(room, ground_, stage_, thread);
         const Half<T> half = term<T, reals>(room, stage_, thread);
         TCA_UNROLL
         for (Word a = 0; a < 3; ++a)
           put_four(room.halves + thread.warp * 12 * chunk_sites, chunk_sites, thread.lane, a, half.colour[a]);
       }
-      ask_for_neighbour(room, ground_, stage_, last ? thread.next : thread.here, last ? 0 : rhs + 1, thread);
+      ask_for_half(last ? following_ : chunk_, last ? thread.next : thread.here, last ? 0 : rhs + 1, ghosts,
+                   thread);
       if (Block::links_ahead && last)
         ask_for_link<T, reals>(ground_, following_, stage_.to_odd, thread.next, thread);
     });
@@ -527,8 +523,7 @@ class Hop {
     }
     block_.sync();
     if (sends())
-      send_chunk<T, reals>(block_, ground_, room.spinors, chunk_, stage_.to_odd, stage_.sent_dagger, rhs,
-                           sink);
+      send_chunk(block_, ground_, room.spinors, chunk_, stage_.to_odd, stage_.sent_dagger, rhs, sink);
   }
 
   TCA_DEVICE bool sends() const { return stage_.sends && ground_.slots > 0; }

@@ -183,17 +183,20 @@ class Part {
     const Word chunks = f_.ground.chunks();
     ChunkRoom<T>& room = block_.template room<T>();
     for (Word k = block_.index(); k < chunks; k += block_.count()) {
-      const auto chunk = static_cast<Word>(f_.chunks[0].order[chunks - 1 - k]);
+      const Word turn = chunks - 1 - k;
+      const auto chunk = static_cast<Word>(f_.chunks[0].order[turn]);
+      const bool sends = turn >= f_.chunks[0].interior;
       block_.each([&](SiteThread& thread) {
         const Word place = chunk * chunk_sites + thread.lane, four = thread.warp;
-        if (f_.ground.slots > 0) thread.here = neighbour_of(f_.ground, chunk, false, thread);
-        if (four < 6 && place < f_.ground.half())
-          put_four(room.spinors, chunk_sites, thread.lane, four, make(place, four));
+        if (sends) thread.here = neighbour_of(f_.ground, chunk, false, thread);
+        if (four >= 6 || place >= f_.ground.half()) return;
+        const Four<T> value = make(place, four);
+        if (sends) put_four(room.spinors, chunk_sites, thread.lane, four, value);
       });
-      if (f_.ground.slots == 0) continue;
+      if (!sends) continue;
       block_.sync();
-      send_chunk<T, reals>(block_, f_.ground, room.spinors, chunk, false, dagger, 0,
-                           LineSink<T>{f_.lines, exchange_ + 1});
+      send_chunk(block_, f_.ground, room.spinors, chunk, false, dagger, 0,
+                 LineSink<T>{f_.lines, exchange_ + 1});
       block_.sync();
     }
     ++exchange_;

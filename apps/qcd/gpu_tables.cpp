@@ -1,30 +1,48 @@
 #include "qcd/gpu_tables.hpp"
 
 #include <algorithm>
+#include <array>
+
+#include "qcd/links.hpp"
 
 namespace tca::qcd {
 namespace {
 
-// Where real `i` of place `s` lies among `count` places.
+// A link among `count` others of which unit follows unit.
 template <class T>
-std::size_t unit_place(std::size_t i, std::size_t s, std::size_t count) {
-  constexpr std::size_t reals = Unit<T>::reals;
-  return (i / reals * count + s) * reals + i % reals;
+void put_link(const std::array<T, 18>& link, std::size_t reals, T* all, std::size_t place,
+              std::size_t count) {
+  constexpr std::size_t of_unit = Unit<T>::reals;
+  for (std::size_t i = 0; i < reals; ++i)
+    all[(i / of_unit * count + place) * of_unit + i % of_unit] = link[i];
 }
 
 template <class T>
 void lay_out_links(const Gauge& gauge, Storage storage, bool antiperiodic, GroundTables<T>& tables) {
-  const Links<T> links(gauge, storage, antiperiodic);
-  const auto volume = static_cast<std::size_t>(tables.ground.volume);
+  const Lattice& lattice = gauge.lattice();
+  const std::size_t volume = tables.ground.volume, slots = tables.ground.slots;
   const auto reals = static_cast<std::size_t>(storage);
-  const std::size_t units = link_units<T>(static_cast<int>(reals));
-  tables.links.assign(dims * units * Unit<T>::reals * volume, 0);
+  const std::size_t stored = link_units<T>(static_cast<int>(storage)) * Unit<T>::reals;
+  tables.links.assign((dims * volume + slots) * stored, 0);
+  tables.time_sign.assign(volume + slots, 1);
+  // The links of a site, or of a ghost in one direction.
+  const auto put = [&](const Extents& local, int mu, T* all, std::size_t place, std::size_t count) {
+    const T sign = mu == dims - 1 ? time_sign<T>(lattice, local, antiperiodic) : T(1);
+    put_link(reals_of(gauge.links(mu)[gauge.index(local)], sign), reals, all, place, count);
+    return static_cast<float>(sign);
+  };
+  T* const of_ghosts = tables.links.data() + dims * volume * stored;
   for (std::size_t s = 0; s < volume; ++s) {
-    const auto site = static_cast<std::int64_t>(s);
-    tables.time_sign.push_back(static_cast<float>(links.sign(site, dims - 1)));
     for (int mu = 0; mu < dims; ++mu) {
-      T* const all = tables.links.data() + static_cast<std::size_t>(mu) * units * Unit<T>::reals * volume;
-      for (std::size_t i = 0; i < reals; ++i) all[unit_place<T>(i, s, volume)] = links.of(site, mu)[i];
+      Extents local = lattice.coordinates(static_cast<std::int64_t>(s));
+      T* const of_sites = tables.links.data() + static_cast<std::size_t>(mu) * volume * stored;
+      const float sign = put(local, mu, of_sites, s, volume);
+      if (mu == dims - 1) tables.time_sign[s] = sign;
+      const std::int32_t behind = tables.next[static_cast<std::size_t>(backward(mu)) * volume + s];
+      if (behind >= 0) continue;
+      --local[static_cast<std::size_t>(mu)];
+      const auto slot = static_cast<std::size_t>(~behind);
+      tables.time_sign[volume + slot] = put(local, mu, of_ghosts, slot, slots);
     }
   }
 }
@@ -71,12 +89,12 @@ GroundTables<T>::GroundTables(const Gauge& gauge, Storage storage, bool antiperi
   lattice.require_even();
   ground.volume = static_cast<Word>(lattice.volume());
   ground.slots = static_cast<Word>(lattice.slots());
-  lay_out_links(gauge, storage, antiperiodic, *this);
   const auto volume = static_cast<std::size_t>(lattice.volume());
   next.resize(directions * volume);
   for (std::size_t s = 0; s < volume; ++s)
     for (std::size_t d = 0; d < directions; ++d)
       next[d * volume + s] = lattice.neighbours()[s * directions + d];
+  lay_out_links(gauge, storage, antiperiodic, *this);
   lay_out_faces(lattice, *this);
   order_chunks(*this);
 }

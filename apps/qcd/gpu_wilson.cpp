@@ -83,17 +83,27 @@ void GpuWilson<T>::connect_lines(World& world, const device::Patience& patience)
 }
 
 template <class T>
-void GpuWilson<T>::launch(const Stage<T>& stage, const Chunks& some, double* partials) {
+void GpuWilson<T>::launch(const Stage<T>& stage, const Chunks& some, unsigned blocks, double* partials) {
   const auto how = two_rows_ ? launch_hop<T, 12> : launch_hop<T, 18>;
-  cuda_ok(how(solve_.ground, stage, some, crossing_, partials, stream_.get()), "starting a hop");
+  cuda_ok(how(solve_.ground, stage, some, blocks, crossing_, partials, stream_.get()), "starting a hop");
 }
 
 // Only chunks at the faces have anything to send.
 template <class T>
 void GpuWilson<T>::project(const T* field, bool odd, bool dagger) {
   const Chunks some = boundary(solve_.chunks[odd ? 1 : 0]);
-  const auto how = two_rows_ ? launch_project<T, 12> : launch_project<T, 18>;
-  cuda_ok(how(solve_.ground, field, odd, dagger, some, crossing_, stream_.get()), "starting a projection");
+  cuda_ok(launch_project(solve_.ground, field, odd, dagger, some, crossing_, stream_.get()),
+          "starting a projection");
+}
+
+// With neighbours as few as need no more turns than all that run at once would. What they leave free the exchange's kernels find
+// at once; behind one of them a block would begin late, and end so.
+template <class T>
+unsigned GpuWilson<T>::interior_blocks(const Chunks& all) const {
+  const unsigned at_once = hop_blocks(all.interior);
+  if (at_once == 0 || lattice_.faces().empty()) return at_once;
+  const unsigned turns = (all.interior + at_once - 1) / at_once;
+  return (all.interior + turns - 1) / turns;
 }
 
 template <class T>
@@ -102,10 +112,12 @@ unsigned GpuWilson<T>::run(const Stage<T>& stage, double* partials) {
   const Sites sent = stage.to_odd ? Sites::even : Sites::odd;
   const cudaStream_t crossing = side_ ? side_->fork(stream_.get()) : stream_.get();
   faces_->start(sent, crossing);
-  launch(stage, interior(all), partials);
+  launch(stage, interior(all), interior_blocks(all), partials);
   faces_->wait(sent, crossing);
   if (side_) side_->join(stream_.get());
-  launch(stage, boundary(all), partials + std::size_t{hop_blocks(all.interior)} * rhs() * sum_count);
+  const Chunks some = boundary(all);
+  launch(stage, some, hop_blocks(some.count),
+         partials + std::size_t{interior_blocks(all)} * rhs() * sum_count);
   return shares();
 }
 
@@ -114,13 +126,12 @@ unsigned GpuWilson<T>::run(const Stage<T>& stage, double* partials) {
 template <class T>
 unsigned GpuWilson<T>::shares() const {
   const Chunks& all = solve_.chunks[0];
-  return hop_blocks(all.interior) + hop_blocks(all.count - all.interior);
+  return interior_blocks(all) + hop_blocks(all.count - all.interior);
 }
 
 template <class T>
 void GpuWilson<T>::update(const CgSteps* steps) {
-  const auto how = two_rows_ ? launch_update<T, 12> : launch_update<T, 18>;
-  cuda_ok(how(solve_, steps, crossing_, stream_.get()), "starting an update");
+  cuda_ok(launch_update(solve_, steps, crossing_, stream_.get()), "starting an update");
 }
 
 template <class T>

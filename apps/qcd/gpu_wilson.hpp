@@ -49,7 +49,8 @@ class GpuWilson {
 
  private:
   void connect_lines(World& world, const device::Patience& patience);
-  void launch(const Stage<T>& stage, const Chunks& some, double* partials);
+  void launch(const Stage<T>& stage, const Chunks& some, unsigned blocks, double* partials);
+  unsigned interior_blocks(const Chunks& all) const;
 
   const Lattice& lattice_;
   const OwnStream& stream_;

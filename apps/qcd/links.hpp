@@ -2,6 +2,7 @@
 // condition in time as a sign of the links that cross it.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <vector>
 
@@ -10,8 +11,15 @@
 
 namespace tca::qcd {
 
-// How a link is stored.
+// How a link is stored: so many of its reals, row by row.
 enum class Storage { full = 18, two_rows = 12 };
+
+// -1 for the link in time of a site if it crosses an antiperiodic boundary, 1 otherwise; the site may be a ghost.
+template <class T>
+T time_sign(const Lattice& lattice, const Extents& local, bool antiperiodic);
+
+template <class T>
+std::array<T, 18> reals_of(const Link& link, T sign);
 
 template <class T>
 class Links {

@@ -279,8 +279,8 @@ void expect_the_hosts_hops(const Shape4& shape, const Extents& global, int rhs, 
               for (Word four = 0; four < 6; ++four)
                 put_four(room.spinors, chunk_sites, lane, four,
                          four_at(one, ground.half(), chunk * chunk_sites + lane, four));
-            send_chunk<T, reals>(block, ground, room.spinors, chunk, !odd, dagger, r,
-                                 WindowSink<T>{window.data(), all});
+            send_chunk(block, ground, room.spinors, chunk, !odd, dagger, r,
+                       WindowSink<T>{window.data(), all});
           }
         }
         if (!lattice.faces().empty()) {
@@ -836,7 +836,7 @@ TEST(QcdKernel, GivesUpOnANeighbourThatDoesNotCome) {
     const LineGhosts<double> ghosts{room, 1};
     SiteThread thread{.warp = 3, .here = ~7};
     ChunkRoom<double> chunk_room;
-    ghosts.bring(chunk_room, ground, {.to_odd = true}, 0, thread);
+    ghosts.bring(chunk_room, ground, {.to_odd = true}, thread);
     EXPECT_FALSE(thread.good);
     EXPECT_EQ(flags[1], 1U);
     EXPECT_EQ(flags[16 + 5], 1U) << "it does not say for whom it waited";

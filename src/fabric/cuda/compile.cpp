@@ -223,6 +223,8 @@ class Compiler {
       stores.by_copy_engine = true;
       compiled_->waits_for_permission |= share_.guarded;
       add_copies(stores, piece.shape);
+    } else {
+      compiled_->stored_segments += segments(piece);
     }
     return stores;
   }
@@ -290,12 +292,11 @@ std::unique_ptr<Compiled> compile(const fabric::Share& share, Word id, fabric::C
   return Compiler(share, id, control, inbox, stream, copier).run();
 }
 
-Grid grid_for(const DeviceChain& chain, unsigned limit, bool early) {
+Grid grid_for(Word chunks, Word segments, unsigned limit, bool early) {
   Grid grid;
   grid.early = early;
   const unsigned warps = grid.threads / 32;
-  const unsigned chunks = std::max(chain.chunks_out, chain.chunks_in);
-  const unsigned blocks = std::max({(chunks + warps - 1) / warps, chain.segments_out, 1u});
+  const unsigned blocks = std::max({(chunks + warps - 1) / warps, segments, 1u});
   grid.blocks = std::min({blocks, limit, static_cast<unsigned>(device::max_parts)});
   return grid;
 }

@@ -27,6 +27,7 @@ struct Compiled {
   std::vector<int> partners;  // by link
   std::vector<PitchedCopy> copies;
   bool waits_for_permission = false;  // before the copies
+  Word stored_segments = 0;           // those of `segments_out` that kernels store
   Room room;
 };
 
@@ -34,7 +35,7 @@ struct Compiled {
 std::unique_ptr<Compiled> compile(const fabric::Share& share, Word id, fabric::Control& control, Inbox& inbox,
                                   cudaStream_t stream, HostCopier& copier);
 
-// As many blocks as the chain has work for, at most `limit`.
-Grid grid_for(const DeviceChain& chain, unsigned limit, bool early);
+// As many blocks as there is work for, a warp for each chunk of lines and a block for each segment of stores, at most `limit`.
+Grid grid_for(Word chunks, Word segments, unsigned limit, bool early);
 
 }  // namespace tca::cuda

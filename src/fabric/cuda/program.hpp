@@ -66,6 +66,7 @@ class CudaProgram final : public fabric::Program {
   LatestWait late() const;
 
  private:
+  Grid grid(Word chunks, Word segments) const;
   bool finished() const;
   void start_copies(Stream stream);
   void wait_on(Stream stream, Done done);
@@ -73,7 +74,8 @@ class CudaProgram final : public fabric::Program {
   Runner& runner_;
   std::string name_;
   std::unique_ptr<Compiled> compiled_;
-  Grid grid_;
+  // Whoever only waits for stores needs few threads, and leaves the others' place to kernels that run meanwhile.
+  Grid exchange_grid_, start_grid_, wait_grid_;
   Word ticket_ = 0;
   Word rung_ = 0;
   Word* done_;  // pinned: the ticket of the last step that the host started and that has finished
