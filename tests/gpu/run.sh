@@ -69,10 +69,16 @@ stage build 200 bash -c 'build "$@"' build "$@" || summary
 
 tests=$tree/tests/gpu
 ring=$tree/examples/gpu_ring
-# Processes that share a GPU take turns of milliseconds, so on one there are some of the suite's tests and grids of up to two ranks
-# only.
+# Processes that share a GPU take turns of milliseconds. So below four GPUs there are only grids of up to two ranks, and not those of
+# the suite's tests that need thousands of turns; on one GPU there are four of them.
 processes='*' himeno='*' qcd='*'
-if [ "$(nvidia-smi -L | wc -l)" -lt 2 ]; then
+gpus=$(nvidia-smi -L | wc -l)
+if [ "$gpus" -lt 4 ]; then
+  himeno='*1x1x1_*:*2x1x1_*:*1x2x1_*:*1x1x2_*:HimenoOnGpus.*'
+  qcd='*1x1x1x1_*:*2x1x1x1_*:*1x2x1x1_*:*1x1x2x1_*:*1x1x1x2_*:QcdOnGpus.*'
+  processes='-*OverEveryRoute/*:*InAnyOrder/*:*InsteadOfWait/*:*BetweenStartAndWait/*:*DrivesTheOthers/*:*HundredsOfTimes/*'
+fi
+if [ "$gpus" -lt 2 ]; then
   processes='*.OneWay/*:*.Ring/*:*.HaloWithCorners/*:*.AWorldOfOne/*'
   himeno='*1x1x1_*:*2x1x1_*:*1x1x2_*:HimenoOnGpus.*'
   qcd='*1x1x1x1_*:*1x1x1x2_*:QcdOnGpus.*'
