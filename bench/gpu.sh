@@ -57,9 +57,9 @@ bench() {
 everyone=$(peers nccl nvshmem mscclpp mpi)
 bench "$everyone" pingpong --ranks 2 --start kernel --bytes 8,4096,65536,1048576
 bench "" pingpong --ranks 2 --start engine --bytes 8
-bench "$everyone" halo --ranks "$gpus" --start kernel --layout block-stride --extent 64
+bench "$everyone" halo --ranks "$gpus" --start kernel --layout block-stride --extent 64,128,256
 bench "$everyone" halo --ranks "$gpus" --start graph --layout block-stride --extent 64,128,256
-bench "$everyone" allreduce --ranks "$gpus" --start kernel --bytes 8
+bench "$everyone" allreduce --ranks "$gpus" --start kernel --bytes 8,1024
 bench "$everyone" allreduce --ranks "$gpus" --start graph --bytes 1024
 # By one kernel each, from a few bytes to as many as fill the links.
 blocks=8,1024,8192,65536,1048576,16777216

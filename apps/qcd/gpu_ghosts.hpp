@@ -41,6 +41,7 @@ struct WindowGhosts {
     TCA_UNROLL
     for (Word u = 0; u < half_units<T>; ++u) tca::qcd::ask(into + u * chunk_sites, from + u * face.count);
   }
+  // It was there before the kernel began, and has been asked for.
   TCA_DEVICE void bring(ChunkRoom<T>&, const Ground<T>&, const Stage<T>&, const SiteThread&) const {}
 };
 
@@ -99,6 +100,7 @@ struct LineGhosts {
   const LineRoom<T>& lines;
   Word exchange;
 
+  // It may be on its way still.
   TCA_DEVICE void ask(ChunkRoom<T>&, const Ground<T>&, const Stage<T>&, std::int32_t, Word,
                       const SiteThread&) const {}
   TCA_DEVICE void bring(ChunkRoom<T>& room, const Ground<T>& ground, const Stage<T>& stage,

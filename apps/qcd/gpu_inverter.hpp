@@ -14,7 +14,7 @@ namespace tca::qcd {
 class GpuInverter {
  public:
   // Collective. Throws Error{invalid_argument} for what is not done on GPUs, Error{out_of_memory} for a lattice that the GPU
-  // does not hold. With a peer the host or a graph must start.
+  // does not hold. The gauge field's ghosts must be up to date (Gauge::exchange). With a peer the host or a graph must start.
   GpuInverter(World& world, const Gauge& gauge, const InverterOptions& options, Start start);
   ~GpuInverter();
 

@@ -68,7 +68,8 @@ struct History {
   TCA_DEVICE double* of(std::size_t rhs) const { return all + rhs * most; }
 };
 
-// A stage on some chunks; the sums' shares go to `partials` if the stage has any, sum_count for each right-hand side.
+// A stage on some chunks, by so many blocks; each leaves its share of the sums in `partials` if the stage has any, sum_count for
+// each right-hand side.
 template <class T, int reals>
 cudaError_t launch_hop(const Ground<T>& ground, const Stage<T>& stage, const Chunks& chunks, unsigned blocks,
                        const Crossing<T>& crossing, double* partials, cudaStream_t stream);

@@ -56,10 +56,10 @@ struct FaceGroup {
 template <class T>
 struct Ground {
   // Unit k of the link of site s in mu: (mu link_units + k) volume + s. Behind them those that begin on another rank, of the
-  // ghosts backward of the lattice: of slot g 4 link_units volume + k slots + g.
+  // ghosts backward of the lattice: of slot g 4 link_units volume + k slots + g. Forward ghosts have slots, and no link.
   const T* links = nullptr;
-  const float* time_sign =
-      nullptr;  // by site, then slot: -1 for links in time that cross an antiperiodic boundary
+  // By site, then slot: -1 for links in time that cross an antiperiodic boundary.
+  const float* time_sign = nullptr;
   const std::int32_t* next = nullptr;  // by direction, then site: the neighbour, or ~slot of a ghost
   FaceGroup faces[2][8];               // by the parity of what is sent, and direction
   Word volume = 0;
@@ -471,7 +471,7 @@ class Hop {
   }
 
  private:
-  // What makes the thread's half of a chunk's site.
+  // Asks for what the thread's half is made of: the neighbour's spinor, or the half that another rank has sent.
   template <class Ghosts>
   TCA_DEVICE void ask_for_half(Word chunk, std::int32_t next, Word rhs, const Ghosts& ghosts,
                                const SiteThread& thread) {

@@ -13,7 +13,7 @@ namespace tca::qcd {
 // What Ground points to, and how large it is.
 template <class T>
 struct GroundTables {
-  // Needs even local extents, as Lattice::require_even says, and the ghosts of the links.
+  // Needs even local extents, as Lattice::require_even says. The gauge field's ghosts must be up to date.
   GroundTables(const Gauge& gauge, Storage storage, bool antiperiodic);
 
   // Without its pointers.

@@ -1,7 +1,5 @@
 #include "qcd/gpu_wilson.hpp"
 
-#include <algorithm>
-
 #include "tca/device_window.hpp"
 
 namespace tca::qcd {
@@ -96,8 +94,8 @@ void GpuWilson<T>::project(const T* field, bool odd, bool dagger) {
           "starting a projection");
 }
 
-// With neighbours as few as need no more turns than all that run at once would. What they leave free the exchange's kernels find
-// at once; behind one of them a block would begin late, and end so.
+// Where there are neighbours, as few as take about as many turns as all that run at once would. In the place left free some of the
+// exchange's kernels run; a block that found its place taken would begin late, and a kernel ends with its last block.
 template <class T>
 unsigned GpuWilson<T>::interior_blocks(const Chunks& all) const {
   const unsigned at_once = hop_blocks(all.interior);

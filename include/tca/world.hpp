@@ -107,10 +107,6 @@ class World {
     return all;
   }
 
-  // Whether any two ranks drive the same GPU. One stream's kernel may then keep another's from running, so what waits for
-  // another rank must not stand in front of that rank's own.
-  bool ranks_share_devices();
-
   // Says that this rank computes: a kernel that moves `bytes` of its memory and does `flops` floating-point operations. Where
   // time is modelled (sim) it takes what the machine would need, its launch included; elsewhere nothing happens.
   void compute(double bytes, double flops);
@@ -140,6 +136,10 @@ class World {
   // How many ranks drive that GPU, this one included; 0 where the fabric has none. Ranks that share one get a part of its
   // multiprocessors each, and as processes take turns on it (docs/design.md, "Where ranks share a GPU").
   int ranks_on_device() const;
+
+  // Collective. Whether any two ranks drive the same GPU. Kernels that wait for another rank may then not be put beside others: one
+  // stream's may keep another's from running.
+  bool ranks_share_devices();
 
   World(World&&) noexcept;
   World& operator=(World&&) noexcept;

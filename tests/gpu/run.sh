@@ -70,7 +70,7 @@ stage build 200 bash -c 'build "$@"' build "$@" || summary
 tests=$tree/tests/gpu
 ring=$tree/examples/gpu_ring
 # Processes that share a GPU take turns of milliseconds. So below four GPUs there are only grids of up to two ranks, and not those of
-# the suite's tests that need thousands of turns; on one GPU there are four of them.
+# the suite's tests that need thousands of turns; on one GPU, four of the suite's tests and fewer grids.
 processes='*' himeno='*' qcd='*'
 gpus=$(nvidia-smi -L | wc -l)
 if [ "$gpus" -lt 4 ]; then

@@ -2,6 +2,7 @@
 // kernels; alone and mixed.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <chrono>
 #include <list>
 #include <thread>
@@ -73,6 +74,44 @@ INSTANTIATE_TEST_SUITE_P(Cuda, Starts,
                                          Way{2, true, "ll", 1}, Way{2, true, "direct", 1},
                                          Way{2, true, "copy_engine", 2}, Way{2, false, "ll", 2},
                                          Way{3, true, "", 2}));
+
+// More segments than the blocks that store them, and one block that waits for all.
+TEST(Stream, LargePutsStartedApartFromTheirWait) {
+  const std::string failure = thread_ranks("cuda")->run(2, [](World& world) {
+    constexpr std::int64_t bytes = 1 << 20;
+    const int rank = world.rank(), other = 1 - rank;
+    Window<unsigned char> u = world.window<unsigned char>(2 * bytes);
+    Chain chain = world.chain("large", {.route = "direct"});
+    chain.put(u.on(other).at(bytes), u.at(0), block(bytes)).expect(other);
+    cudaStream_t stream;
+    ok(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
+    unsigned char* found = nullptr;
+    ok(cudaMallocHost(&found, bytes));
+    chain.commit();
+    world.barrier();
+    for (int step = 1; step <= 60; ++step) {
+      const auto value = [&](int of) { return static_cast<unsigned char>(2 * step + of); };
+      ok(cudaMemsetAsync(u.data(), value(rank), bytes, stream));
+      ok(cudaStreamSynchronize(stream));
+      if (step % 3 == 0) {
+        chain.exchange(stream);
+      } else {
+        chain.start(stream);
+        chain.wait(stream);
+      }
+      ok(cudaStreamSynchronize(stream));  // nothing stands behind a wait on a GPU that ranks share
+      ok(cudaMemcpyAsync(found, u.data() + bytes, bytes, cudaMemcpyDeviceToHost, stream));
+      ok(cudaStreamSynchronize(stream));
+      const auto wrong =
+          std::count_if(found, found + bytes, [&](unsigned char b) { return b != value(other); });
+      require(wrong == 0, "step {}: {} of {} bytes are not the other rank's", step, wrong, bytes);
+    }
+    world.barrier();
+    ok(cudaStreamDestroy(stream));
+    ok(cudaFreeHost(found));
+  });
+  EXPECT_EQ(failure, "");
+}
 
 TEST(Stream, IsWhereItsStepsAreWaitedFor) {
   World::run_threads(1,

@@ -225,6 +225,7 @@ class Compiler {
       add_copies(stores, piece.shape);
     } else {
       compiled_->stored_segments += segments(piece);
+      compiled_->narrowest_atom = std::min(compiled_->narrowest_atom, stores.atom_bytes);
     }
     return stores;
   }

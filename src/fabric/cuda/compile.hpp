@@ -27,7 +27,8 @@ struct Compiled {
   std::vector<int> partners;  // by link
   std::vector<PitchedCopy> copies;
   bool waits_for_permission = false;  // before the copies
-  Word stored_segments = 0;           // those of `segments_out` that kernels store
+  // Of the puts that kernels store in place: how many segments they have, and the narrowest atom.
+  Word stored_segments = 0, narrowest_atom = 16;
   Room room;
 };
 

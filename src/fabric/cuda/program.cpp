@@ -5,9 +5,13 @@
 namespace tca::cuda {
 namespace {
 
-// What stores beside a program's own kernels leaves them the other multiprocessors. A block stores some 16 GB/s to another GPU, so
-// these fill NVLink's 450 GB/s.
-constexpr Word most_storing_blocks = 32;
+// For `direct` puts of a chain that is started apart from its wait, beside which a program has kernels of its own: as many as fill
+// NVLink's 450 GB/s, which leaves those the other multiprocessors. A block has 1,024 atoms on their way at once, and stores
+// some 16 GB/s with atoms of 16 bytes.
+Word storing_blocks(const Compiled& compiled) {
+  constexpr Word of_widest_atoms = 32;
+  return std::min(compiled.stored_segments, of_widest_atoms * (16 / compiled.narrowest_atom));
+}
 
 }  // namespace
 
@@ -17,8 +21,7 @@ CudaProgram::CudaProgram(Runner& runner, std::string name, std::unique_ptr<Compi
       compiled_(std::move(compiled)),
       exchange_grid_(grid(std::max(compiled_->chain.chunks_out, compiled_->chain.chunks_in),
                           compiled_->chain.segments_out)),
-      start_grid_(
-          grid(compiled_->chain.chunks_out, std::min(compiled_->stored_segments, most_storing_blocks))),
+      start_grid_(grid(compiled_->chain.chunks_out, storing_blocks(*compiled_))),
       wait_grid_(grid(compiled_->chain.chunks_in, 0)),
       done_(compiled_->room.take_words(1)),
       rung_done_(compiled_->room.take_words(1)),
