@@ -19,12 +19,14 @@ __device__ __forceinline__ void for_numbers(const SolveFields<T>& all, const Do&
 template <class T>
 __global__ void __launch_bounds__(block_threads)
     first_direction_kernel(const __grid_constant__ SolveFields<T> all) {
+  come_behind();
   for_numbers(all, [&](const SolveFields<T>& f, Word i) { first_direction(f, i); });
 }
 
 template <class T>
 __global__ void __launch_bounds__(block_threads)
     overlap_kernel(const __grid_constant__ SolveFields<T> all, double* partials) {
+  come_behind();
   double sums[overlap_sum_count] = {};
   for_numbers(all, [&](const SolveFields<T>& f, Word i) { add_overlap(f, i, sums); });
   store_share(sums, partials);
@@ -33,6 +35,7 @@ __global__ void __launch_bounds__(block_threads)
 template <class T>
 __global__ void __launch_bounds__(block_threads)
     residual_kernel(const __grid_constant__ SolveFields<T> all, double* partials) {
+  come_behind();
   double sums[residual_sum_count] = {};
   for_numbers(all, [&](const SolveFields<T>& f, Word i) { add_residual(f, i, sums); });
   store_share(sums, partials);
@@ -41,6 +44,7 @@ __global__ void __launch_bounds__(block_threads)
 template <class T>
 __global__ void __launch_bounds__(block_threads)
     half_step_kernel(const __grid_constant__ SolveFields<T> all, const BicgstabSteps* steps) {
+  come_behind();
   if (!steps[blockIdx.y].moves) return;
   const BicgstabSteps now = steps[blockIdx.y];
   for_numbers(all, [&](const SolveFields<T>& f, Word i) { half_step(f, now, i); });
@@ -49,26 +53,29 @@ __global__ void __launch_bounds__(block_threads)
 template <class T>
 __global__ void __launch_bounds__(block_threads)
     whole_step_kernel(const __grid_constant__ SolveFields<T> all, const BicgstabSteps* steps) {
+  come_behind();
   if (!steps[blockIdx.y].moves) return;
   const BicgstabSteps now = steps[blockIdx.y];
   for_numbers(all, [&](const SolveFields<T>& f, Word i) { whole_step(f, now, i); });
 }
 
 __global__ void begin_kernel(BicgstabSteps* steps, const double* totals) {
+  come_behind();
   begin(steps[threadIdx.x], totals + threadIdx.x * sum_count);
 }
 __global__ void decide_half_kernel(BicgstabSteps* steps, const double* totals) {
+  come_behind();
   decide_half(steps[threadIdx.x], totals + threadIdx.x * overlap_sum_count);
 }
 __global__ void decide_kernel(BicgstabSteps* steps, const double* totals, const History history) {
+  come_behind();
   decide(steps[threadIdx.x], totals + threadIdx.x * residual_sum_count, history.of(threadIdx.x));
 }
 
 template <class T, class Kernel, class... Others>
 cudaError_t launch(Kernel* kernel, cudaStream_t stream, const SolveFields<T>& f, Others... others) {
   const dim3 grid(vector_blocks(numbers_of(f)), f.ground.rhs);
-  kernel<<<grid, block_threads, 0, stream>>>(f, others...);
-  return cudaGetLastError();
+  return launch_early(kernel, grid, block_threads, 0, stream, f, others...);
 }
 
 }  // namespace
@@ -110,18 +117,15 @@ TCA_QCD_BICGSTAB(double);
 #undef TCA_QCD_BICGSTAB
 
 cudaError_t launch_begin(BicgstabSteps* steps, unsigned rhs, const double* totals, cudaStream_t stream) {
-  begin_kernel<<<1, rhs, 0, stream>>>(steps, totals);
-  return cudaGetLastError();
+  return launch_early(begin_kernel, 1, rhs, 0, stream, steps, totals);
 }
 cudaError_t launch_decide_half(BicgstabSteps* steps, unsigned rhs, const double* totals,
                                cudaStream_t stream) {
-  decide_half_kernel<<<1, rhs, 0, stream>>>(steps, totals);
-  return cudaGetLastError();
+  return launch_early(decide_half_kernel, 1, rhs, 0, stream, steps, totals);
 }
 cudaError_t launch_decide(BicgstabSteps* steps, unsigned rhs, const double* totals, const History& history,
                           cudaStream_t stream) {
-  decide_kernel<<<1, rhs, 0, stream>>>(steps, totals, history);
-  return cudaGetLastError();
+  return launch_early(decide_kernel, 1, rhs, 0, stream, steps, totals, history);
 }
 
 }  // namespace tca::qcd

@@ -18,6 +18,44 @@ cudaError_t give_room(Kernel* kernel, std::size_t more = 0) {
                               static_cast<int>(sizeof(ChunkRoom<T>) + more));
 }
 
+// Of the GPU that this thread drives.
+inline int device_attribute(cudaDeviceAttr what) {
+  int device = 0, value = 0;
+  cudaGetDevice(&device);
+  cudaDeviceGetAttribute(&value, what, device);
+  return value;
+}
+inline unsigned multiprocessors() {
+  return static_cast<unsigned>(device_attribute(cudaDevAttrMultiProcessorCount));
+}
+
+// Launches a kernel whose blocks may start while the one before it on the stream still runs, where they find room: each calls
+// `come_behind` before it touches what that one stores. That takes compute capability 9.
+template <class... Parameters, class... Arguments>
+cudaError_t launch_early(void (*kernel)(Parameters...), dim3 blocks, unsigned threads, std::size_t room,
+                         cudaStream_t stream, const Arguments&... arguments) {
+  static const bool can_be_early = device_attribute(cudaDevAttrComputeCapabilityMajor) >= 9;
+  cudaLaunchAttribute early{};
+  early.id = cudaLaunchAttributeProgrammaticStreamSerialization;
+  early.val.programmaticStreamSerializationAllowed = 1;
+  cudaLaunchConfig_t config{};
+  config.gridDim = blocks;
+  config.blockDim = threads;
+  config.dynamicSmemBytes = room;
+  config.stream = stream;
+  config.attrs = &early;
+  config.numAttrs = can_be_early ? 1 : 0;
+  return cudaLaunchKernelEx(&config, kernel, arguments...);
+}
+
+// What kernels before this one have stored is there; the one behind it may start.
+__device__ inline void come_behind() {
+#if __CUDA_ARCH__ >= 900
+  cudaGridDependencySynchronize();
+  cudaTriggerProgrammaticLaunchCompletion();
+#endif
+}
+
 // On every lane.
 __device__ inline double warp_sum(double value) {
 #pragma unroll
@@ -50,14 +88,6 @@ __device__ inline double sum_of_shares(const double* partials, Word shares, Word
   for (Word share = threadIdx.x % chunk_sites; share < shares; share += chunk_sites)
     sum += __ldcg(partials + share * count + number);
   return warp_sum(sum);
-}
-
-// Of the GPU that this thread drives.
-inline unsigned multiprocessors() {
-  int device = 0, count = 0;
-  cudaGetDevice(&device);
-  cudaDeviceGetAttribute(&count, cudaDevAttrMultiProcessorCount, device);
-  return static_cast<unsigned>(count);
 }
 
 // What a thread has to itself, and barriers of its block. Rooms of both precisions take turns in the same shared memory: a
@@ -171,8 +201,7 @@ __device__ __forceinline__ void pass(SiteBlock& block, const Ground<T>& ground, 
     });
     if (!sends) continue;
     block.sync();
-    send_chunk(block, ground, spinors, chunk, odd, dagger, blockIdx.y,
-               WindowSink<T>{crossing.outgoing, ground.rhs});
+    send_chunk(block, ground, spinors, chunk, odd, dagger, blockIdx.y, WindowSink<T>{crossing, ground.rhs});
     block.sync();
   }
 }

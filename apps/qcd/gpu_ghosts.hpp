@@ -1,7 +1,10 @@
 // Where the halves of spinors that cross between ranks are stored and found.
 //
-// For steps that the host starts: in the window whose slots chains send (faces.hpp). Group by group, and in each right-hand side
-// by right-hand side, unit u of slot k lies at (u count + k) units.
+// For steps that the host starts: in windows. Group by group, and in each right-hand side by right-hand side, unit u of slot k lies
+// at (u count + k) units. Where kernels reach the neighbours' memory and no two ranks share a GPU, whoever has a half stores it
+// among the neighbour's ghosts. The hop that needs what crosses is a kernel behind, so that all of it has been stored: it begins
+// with a signal to its neighbours, and waits for theirs between its interior and its boundary. Elsewhere halves go to the outgoing
+// slots of faces.hpp, from where chains send them.
 //
 // For a kernel that stays: as lines, 8 bytes of data and the number of the exchange in one 16-byte store, straight into the
 // neighbour's memory by the thread that has the half, and polled there by the thread that needs it. No barrier of the grid
@@ -11,47 +14,95 @@
 // No line is overwritten before it has been used, though nobody acknowledges any. Exchanges are of even and odd sites in turn, in
 // lines of their own, and the two ends of a link between ranks send to each other: who sends site x a second time has, in
 // between, used what its neighbour y across the face sent, and y sent that only after it had used x's first half. Only between
-// solves does one parity follow itself, and there nobody uses what was sent last.
+// solves does one parity follow itself, and there nobody uses what was sent last. The same goes for halves that are stored in
+// windows: it is double-mutual of verify/double.pml, with the sites of a parity for a chain's ghosts.
 #pragma once
 
 #include "qcd/gpu_site.hpp"
-#include "tca/device/patience.hpp"
+#include "tca/device/stores.hpp"
 
 namespace tca::qcd {
 
-// Where a right-hand side's halves of a group begin in the window, among those of `all`.
-TCA_DEVICE std::size_t first_real(const FaceGroup& face, Word all, Word rhs) {
-  return (static_cast<std::size_t>(face.begin) * all + static_cast<std::size_t>(rhs) * face.count) *
-         half_reals;
+// Where a right-hand side's halves, among those of `all`, begin in a group whose first slot is `slot`.
+TCA_DEVICE std::size_t first_real(Word slot, Word count, Word all, Word rhs) {
+  return (static_cast<std::size_t>(slot) * all + static_cast<std::size_t>(rhs) * count) * half_reals;
 }
 
-// Of the window: what arrives, or what goes out.
+// Halves in windows: what arrives, and where what goes out is stored.
+template <class T>
+struct Crossing {
+  const T* ghosts = nullptr;
+  // By direction: the ghosts of the neighbour, or the outgoing slots here.
+  T* to[8] = {};
+  // By direction, where halves are stored at the neighbour: the number of the last exchange that is there, here and at the
+  // neighbour. Null for directions without one.
+  const Word* raised = nullptr;
+  Word* raise[8] = {};
+  // The number of the last exchange of the odd and of the even sites, which take turns. While one is under way its number follows
+  // from the other's, so that a block may look it up as late as it likes.
+  Word* exchanges = nullptr;
+  device::Patience patience;
+
+  TCA_DEVICE bool there() const { return raised != nullptr; }
+};
+
+// Begins an exchange, in a kernel behind those that have stored the halves, here and, as they were needed, at the neighbours:
+// tells these that they are there. Returns its number.
+template <class T, class Block>
+TCA_DEVICE Word begin_exchange(Block& block, const Crossing<T>& crossing, bool odd) {
+  if (!crossing.there()) return 0;
+  const Word number = crossing.exchanges[!odd] + 1;
+  if (block.index() != 0) return number;
+  block.each([&](SiteThread& thread) {
+    if (thread.warp != 0) return;
+    if (thread.lane == 0) crossing.exchanges[odd] = number;
+    // Release, for what the kernels before have stored; pairs with the acquire in `await_halves`.
+    if (thread.lane < 8 && crossing.raise[thread.lane] != nullptr)
+      device::store_release(crossing.raise[thread.lane], number);
+  });
+  return number;
+}
+
+// False once it has given up.
+template <class T>
+TCA_DEVICE bool await_halves(const Crossing<T>& crossing, const FaceGroup& face, Word exchange) {
+  return device::await(crossing.raised + face.direction, exchange, face.neighbour, crossing.patience);
+}
+
 template <class T>
 struct WindowGhosts {
-  const T* ghosts = nullptr;
+  const Crossing<T>& crossing;
+  Word exchange;
 
   // The half of ghost `next` into the thread's part of the room.
   TCA_DEVICE void ask(ChunkRoom<T>& room, const Ground<T>& ground, const Stage<T>& stage, std::int32_t next,
-                      Word rhs, const SiteThread& thread) const {
+                      Word rhs, SiteThread& thread) const {
     // What arrives has the parity of the field that is read.
     const FaceGroup& face = ground.faces[stage.to_odd ? 0 : 1][thread.warp];
-    const auto* const from = reinterpret_cast<const Unit<T>*>(ghosts + first_real(face, ground.rhs, rhs)) +
-                             (static_cast<Word>(~next) - face.begin);
+    // A thread has one direction, and so waits once.
+    if (crossing.there() && !thread.met) {
+      thread.met = true;
+      thread.good = await_halves(crossing, face, exchange) && thread.good;
+    }
+    const T* const group = crossing.ghosts + first_real(face.begin, face.count, ground.rhs, rhs);
+    const auto* const from =
+        reinterpret_cast<const Unit<T>*>(group) + (static_cast<Word>(~next) - face.begin);
     auto* const into = reinterpret_cast<Unit<T>*>(part_of(room, thread)) + thread.lane;
     TCA_UNROLL
     for (Word u = 0; u < half_units<T>; ++u) tca::qcd::ask(into + u * chunk_sites, from + u * face.count);
   }
-  // It was there before the kernel began, and has been asked for.
+  // It was there when it was asked for.
   TCA_DEVICE void bring(ChunkRoom<T>&, const Ground<T>&, const Stage<T>&, const SiteThread&) const {}
 };
 
 template <class T>
 struct WindowSink {
-  T* outgoing = nullptr;
+  const Crossing<T>& crossing;
   Word all = 1;  // right-hand sides
 
   TCA_DEVICE void put(const FaceGroup& face, Word place, Word rhs, const Half<T>& half) const {
-    T* const group = outgoing + first_real(face, all, rhs);
+    T* const group = crossing.to[face.direction] +
+                     first_real(crossing.there() ? face.to : face.begin, face.count, all, rhs);
     TCA_UNROLL
     for (Word a = 0; a < 3; ++a) put_four(group, face.count, place, a, half.colour[a]);
   }
@@ -102,7 +153,7 @@ struct LineGhosts {
 
   // It may be on its way still.
   TCA_DEVICE void ask(ChunkRoom<T>&, const Ground<T>&, const Stage<T>&, std::int32_t, Word,
-                      const SiteThread&) const {}
+                      SiteThread&) const {}
   TCA_DEVICE void bring(ChunkRoom<T>& room, const Ground<T>& ground, const Stage<T>& stage,
                         SiteThread& thread) const {
     const FaceGroup& face = ground.faces[stage.to_odd ? 0 : 1][thread.warp];

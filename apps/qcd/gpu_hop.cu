@@ -15,8 +15,10 @@ __global__ void __launch_bounds__(block_threads, blocks_a_multiprocessor)
                double* partials) {
   extern __shared__ uint4 shared[];
   SiteBlock block(shared);
-  Hop<T, reals, SiteBlock>(block, ground, stage, chunks)
-      .run(WindowGhosts<T>{crossing.ghosts}, WindowSink<T>{crossing.outgoing});
+  Hop<T, reals, SiteBlock> hop(block, ground, stage, chunks);
+  come_behind();
+  const Word exchange = begin_exchange(block, crossing, !stage.to_odd);
+  hop.run(WindowGhosts<T>{crossing, exchange}, WindowSink<T>{crossing});
   if (stage.tally != Tally::none) block.store_sums(partials);
 }
 
@@ -29,8 +31,10 @@ __global__ void __launch_bounds__(block_threads, blocks_a_multiprocessor)
   extern __shared__ uint4 shared[];
   auto* const kept = reinterpret_cast<double*>(reinterpret_cast<ChunkRoom<T>*>(shared) + 1);
   TogetherBlock block(shared, kept, ground.rhs);
-  Hop<T, reals, TogetherBlock>(block, ground, stage, chunks)
-      .run(WindowGhosts<T>{crossing.ghosts}, WindowSink<T>{crossing.outgoing, ground.rhs});
+  Hop<T, reals, TogetherBlock> hop(block, ground, stage, chunks);
+  come_behind();
+  const Word exchange = begin_exchange(block, crossing, !stage.to_odd);
+  hop.run(WindowGhosts<T>{crossing, exchange}, WindowSink<T>{crossing, ground.rhs});
   if (stage.tally != Tally::none) block.store_sums(partials);
 }
 
@@ -39,6 +43,7 @@ __global__ void __launch_bounds__(block_threads, blocks_a_multiprocessor)
     project_kernel(const __grid_constant__ Ground<T> ground, const T* field, bool odd, bool dagger,
                    const __grid_constant__ Chunks chunks, const __grid_constant__ Crossing<T> crossing) {
   SiteBlock block(nullptr);
+  come_behind();
   pass<T>(block, ground, chunks, crossing, odd, dagger, [&](Word place, Word four) {
     return four_at(field_of(field, ground, blockIdx.y), ground.half(), place, four);
   });
@@ -49,6 +54,7 @@ __global__ void __launch_bounds__(block_threads, blocks_a_multiprocessor)
     update_kernel(const __grid_constant__ SolveFields<T> all, const CgSteps* steps,
                   const __grid_constant__ Crossing<T> crossing) {
   SiteBlock block(nullptr);
+  come_behind();
   const CgSteps& own = steps[blockIdx.y];
   const T alpha = static_cast<T>(own.alpha), beta = static_cast<T>(own.beta);
   const bool p_stays = own.p_stays;
@@ -58,8 +64,20 @@ __global__ void __launch_bounds__(block_threads, blocks_a_multiprocessor)
           [&](Word place, Word four) { return step_of(f, sites, place, four, alpha, beta, p_stays); });
 }
 
+// A warp.
+template <class T>
+__global__ void meet_kernel(const __grid_constant__ Ground<T> ground,
+                            const __grid_constant__ Crossing<T> crossing, bool odd) {
+  SiteBlock block(nullptr);
+  come_behind();
+  const Word exchange = begin_exchange(block, crossing, odd);
+  if (threadIdx.x < 8 && crossing.raise[threadIdx.x] != nullptr)
+    await_halves(crossing, ground.faces[odd][threadIdx.x], exchange);
+}
+
 __global__ void __launch_bounds__(block_threads)
     totals_kernel(const double* partials, Word shares, Word count, double* totals) {
+  come_behind();
   const Word number = blockIdx.x * chunk_warps + threadIdx.x / chunk_sites;
   if (number >= count) return;
   const double sum = sum_of_shares(partials, shares, count, number);
@@ -67,6 +85,7 @@ __global__ void __launch_bounds__(block_threads)
 }
 
 __global__ void decide_kernel(CgSteps* steps, const double* totals, const History history) {
+  come_behind();
   CgSteps now = steps[threadIdx.x];
   decide(now, totals + threadIdx.x * sum_count, history.of(threadIdx.x));
   steps[threadIdx.x] = now;
@@ -74,6 +93,7 @@ __global__ void decide_kernel(CgSteps* steps, const double* totals, const Histor
 
 template <class Kept>
 __global__ void tell_kernel(const Kept* steps, Steps* host) {
+  come_behind();
   host[threadIdx.x] = steps[threadIdx.x];
 }
 
@@ -100,8 +120,12 @@ cudaError_t launch_hop(const Ground<T>& ground, const Stage<T>& stage, const Chu
   const bool together = ground.rhs > 1;
   const auto kernel = together ? together_kernel<T, reals> : hop_kernel<T, reals>;
   const std::size_t room = sizeof(ChunkRoom<T>) + (together ? TogetherBlock::kept_bytes(ground.rhs) : 0);
-  kernel<<<blocks, block_threads, room, stream>>>(ground, stage, chunks, crossing, partials);
-  return cudaGetLastError();
+  return launch_early(kernel, blocks, block_threads, room, stream, ground, stage, chunks, crossing, partials);
+}
+
+template <class T>
+cudaError_t launch_meet(const Ground<T>& ground, const Crossing<T>& crossing, bool odd, cudaStream_t stream) {
+  return launch_early(meet_kernel<T>, 1, chunk_sites, 0, stream, ground, crossing, odd);
 }
 
 template <class T>
@@ -109,35 +133,31 @@ cudaError_t launch_project(const Ground<T>& ground, const T* field, bool odd, bo
                            const Chunks& chunks, const Crossing<T>& crossing, cudaStream_t stream) {
   if (chunks.count == 0) return cudaSuccess;
   const dim3 grid(hop_blocks(chunks.count), ground.rhs);
-  project_kernel<T><<<grid, block_threads, 0, stream>>>(ground, field, odd, dagger, chunks, crossing);
-  return cudaGetLastError();
+  return launch_early(project_kernel<T>, grid, block_threads, 0, stream, ground, field, odd, dagger, chunks,
+                      crossing);
 }
 
 template <class T>
 cudaError_t launch_update(const SolveFields<T>& fields, const CgSteps* steps, const Crossing<T>& crossing,
                           cudaStream_t stream) {
   const dim3 grid(hop_blocks(fields.chunks[0].count), fields.ground.rhs);
-  update_kernel<T><<<grid, block_threads, 0, stream>>>(fields, steps, crossing);
-  return cudaGetLastError();
+  return launch_early(update_kernel<T>, grid, block_threads, 0, stream, fields, steps, crossing);
 }
 
 cudaError_t launch_totals(const double* partials, unsigned shares, unsigned count, double* totals,
                           cudaStream_t stream) {
   const unsigned blocks = (count + chunk_warps - 1) / chunk_warps;
-  totals_kernel<<<blocks, block_threads, 0, stream>>>(partials, shares, count, totals);
-  return cudaGetLastError();
+  return launch_early(totals_kernel, blocks, block_threads, 0, stream, partials, shares, count, totals);
 }
 
 cudaError_t launch_decide(CgSteps* steps, unsigned rhs, const double* totals, const History& history,
                           cudaStream_t stream) {
-  decide_kernel<<<1, rhs, 0, stream>>>(steps, totals, history);
-  return cudaGetLastError();
+  return launch_early(decide_kernel, 1, rhs, 0, stream, steps, totals, history);
 }
 
 template <class Kept>
 cudaError_t launch_tell(const Kept* steps, unsigned rhs, Steps* host, cudaStream_t stream) {
-  tell_kernel<<<1, rhs, 0, stream>>>(steps, host);
-  return cudaGetLastError();
+  return launch_early(tell_kernel<Kept>, 1, rhs, 0, stream, steps, host);
 }
 template cudaError_t launch_tell(const CgSteps*, unsigned, Steps*, cudaStream_t);
 template cudaError_t launch_tell(const BicgstabSteps*, unsigned, Steps*, cudaStream_t);
@@ -152,9 +172,10 @@ TCA_QCD_HOP(double, 12);
 TCA_QCD_HOP(double, 18);
 #undef TCA_QCD_HOP
 
-#define TCA_QCD_PASS(T)                                                                      \
-  template cudaError_t launch_project(const Ground<T>&, const T*, bool, bool, const Chunks&, \
-                                      const Crossing<T>&, cudaStream_t);                     \
+#define TCA_QCD_PASS(T)                                                                       \
+  template cudaError_t launch_meet(const Ground<T>&, const Crossing<T>&, bool, cudaStream_t); \
+  template cudaError_t launch_project(const Ground<T>&, const T*, bool, bool, const Chunks&,  \
+                                      const Crossing<T>&, cudaStream_t);                      \
   template cudaError_t launch_update(const SolveFields<T>&, const CgSteps*, const Crossing<T>&, cudaStream_t)
 TCA_QCD_PASS(float);
 TCA_QCD_PASS(double);

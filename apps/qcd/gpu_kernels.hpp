@@ -43,13 +43,7 @@ cudaError_t launch_from_units(const double* from, double* to, Word sites, Word r
 cudaError_t launch_narrow(const double* from, float* to, Word sites, Word rhs, cudaStream_t stream);
 cudaError_t launch_widen(const float* from, double* to, Word sites, Word rhs, cudaStream_t stream);
 
-// Its steps one by one, for as many right-hand sides as their fields' ground says, up to most_together. Halves are in a window:
-// what arrived, and what goes out.
-template <class T>
-struct Crossing {
-  const T* ghosts = nullptr;
-  T* outgoing = nullptr;
-};
+// Its steps one by one, for as many right-hand sides as their fields' ground says, up to most_together. Halves cross in windows.
 
 // At most this many blocks, each of which leaves its share of the sums.
 inline constexpr unsigned most_hop_blocks = 1024;
@@ -74,7 +68,11 @@ template <class T, int reals>
 cudaError_t launch_hop(const Ground<T>& ground, const Stage<T>& stage, const Chunks& chunks, unsigned blocks,
                        const Crossing<T>& crossing, double* partials, cudaStream_t stream);
 
-// A field's halves into the window.
+// An exchange of nothing.
+template <class T>
+cudaError_t launch_meet(const Ground<T>& ground, const Crossing<T>& crossing, bool odd, cudaStream_t stream);
+
+// A field's halves to where they cross.
 template <class T>
 cudaError_t launch_project(const Ground<T>& ground, const T* field, bool odd, bool dagger,
                            const Chunks& chunks, const Crossing<T>& crossing, cudaStream_t stream);
@@ -89,7 +87,7 @@ cudaError_t launch_tell(const Kept* steps, unsigned rhs, Steps* host, cudaStream
 // Conjugate gradients. As `decide`.
 cudaError_t launch_decide(CgSteps* steps, unsigned rhs, const double* totals, const History& history,
                           cudaStream_t stream);
-// x, r, s and p move on; the halves of p into the window.
+// x, r, s and p move on; the halves of p to where they cross.
 template <class T>
 cudaError_t launch_update(const SolveFields<T>& fields, const CgSteps* steps, const Crossing<T>& crossing,
                           cudaStream_t stream);

@@ -7,6 +7,7 @@ namespace {
 // A thread for each right-hand side. All go the same way, so none decides before all have taken in their sums.
 template <auto take_sums, auto decide>
 __global__ void in_step_kernel(CgSteps* steps, const double* totals, const History history) {
+  come_behind();
   CgSteps& own = steps[threadIdx.x];
   take_sums(own, totals + threadIdx.x * sum_count);
   __syncthreads();
@@ -20,6 +21,7 @@ __global__ void __launch_bounds__(block_threads)
                    const __grid_constant__ SolveFields<double> exacts,
                    const __grid_constant__ Crossing<double> crossing) {
   SiteBlock block(nullptr);
+  come_behind();
   const SolveFields<float> search = fields_of(searches, blockIdx.y);
   const SolveFields<double> exact = fields_of(exacts, blockIdx.y);
   pass<double>(block, exacts.ground, exacts.chunks[0], crossing, false, false, [&](Word place, Word four) {
@@ -32,6 +34,7 @@ __global__ void __launch_bounds__(block_threads)
                      const __grid_constant__ SolveFields<double> exacts,
                      const __grid_constant__ Crossing<float> crossing) {
   SiteBlock block(nullptr);
+  come_behind();
   const SolveFields<float> search = fields_of(searches, blockIdx.y);
   const SolveFields<double> exact = fields_of(exacts, blockIdx.y);
   pass<float>(block, searches.ground, searches.chunks[0], crossing, false, true,
@@ -46,26 +49,22 @@ dim3 grid_of(const SolveFields<float>& search) {
 
 cudaError_t launch_settle(CgSteps* steps, unsigned rhs, const double* totals, const History& history,
                           cudaStream_t stream) {
-  in_step_kernel<propose, settle><<<1, rhs, 0, stream>>>(steps, totals, history);
-  return cudaGetLastError();
+  return launch_early(in_step_kernel<propose, settle>, 1, rhs, 0, stream, steps, totals, history);
 }
 
 cudaError_t launch_go_on(CgSteps* steps, unsigned rhs, const double* totals, const History& history,
                          cudaStream_t stream) {
-  in_step_kernel<renew, go_on><<<1, rhs, 0, stream>>>(steps, totals, history);
-  return cudaGetLastError();
+  return launch_early(in_step_kernel<renew, go_on>, 1, rhs, 0, stream, steps, totals, history);
 }
 
 cudaError_t launch_take_in(const SolveFields<float>& search, const SolveFields<double>& exact,
                            const Crossing<double>& crossing, cudaStream_t stream) {
-  take_in_kernel<<<grid_of(search), block_threads, 0, stream>>>(search, exact, crossing);
-  return cudaGetLastError();
+  return launch_early(take_in_kernel, grid_of(search), block_threads, 0, stream, search, exact, crossing);
 }
 
 cudaError_t launch_hand_over(const SolveFields<float>& search, const SolveFields<double>& exact,
                              const Crossing<float>& crossing, cudaStream_t stream) {
-  hand_over_kernel<<<grid_of(search), block_threads, 0, stream>>>(search, exact, crossing);
-  return cudaGetLastError();
+  return launch_early(hand_over_kernel, grid_of(search), block_threads, 0, stream, search, exact, crossing);
 }
 
 }  // namespace tca::qcd

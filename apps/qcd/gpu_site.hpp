@@ -117,6 +117,7 @@ struct SiteThread {
   Word warp = 0, lane = 0;
   double sums[sum_count] = {};
   bool good = true;
+  bool met = false;  // what the neighbour in the warp's direction has sent is known to be here
   // The neighbours in the warp's direction of three chunks' sites: of the chunk under way, of the one behind it, whose spinor
   // and link are asked for meanwhile, and of the one behind that.
   std::int32_t here = -1, next = -1, later = -1;
@@ -474,7 +475,7 @@ class Hop {
   // Asks for what the thread's half is made of: the neighbour's spinor, or the half that another rank has sent.
   template <class Ghosts>
   TCA_DEVICE void ask_for_half(Word chunk, std::int32_t next, Word rhs, const Ghosts& ghosts,
-                               const SiteThread& thread) {
+                               SiteThread& thread) {
     ChunkRoom<T>& room = block_.template room<T>();
     if (next >= 0)
       ask_for_neighbour(room, ground_, stage_, next, rhs, thread);

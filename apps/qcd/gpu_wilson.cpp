@@ -1,5 +1,7 @@
 #include "qcd/gpu_wilson.hpp"
 
+#include <algorithm>
+
 #include "tca/device_window.hpp"
 
 namespace tca::qcd {
@@ -21,7 +23,7 @@ Chunks boundary(Chunks all) {
 template <class T>
 GpuWilson<T>::GpuWilson(World& world, const Gauge& gauge, const WilsonOptions& options,
                         const std::string& name, const std::optional<device::Patience>& patience,
-                        const OwnStream& stream)
+                        bool in_kernel, const OwnStream& stream)
     : lattice_(gauge.lattice()),
       stream_(stream),
       two_rows_(options.storage == Storage::two_rows),
@@ -61,10 +63,19 @@ GpuWilson<T>::GpuWilson(World& world, const Gauge& gauge, const WilsonOptions& o
   solve_.w = w_.data();
   solve_.kappa2 = static_cast<T>(options.kappa * options.kappa);
   cuda_ok(two_rows_ ? prepare_hops<T, 12>() : prepare_hops<T, 18>(), "preparing hops");
-  faces_.emplace(world, lattice_, name, half_reals * options.rhs, true, options.peer);
-  crossing_ = {faces_->ghosts(), faces_->outgoing()};
-  if (!world.ranks_share_devices()) side_.emplace();
-  if (patience) connect_lines(world, *patience);
+  const int reals = half_reals * options.rhs;
+  if (!lattice_.faces().empty()) {
+    if (patience && options.peer == nullptr && !world.ranks_share_devices()) {
+      stored_.emplace(world, lattice_, reals, *patience);
+      crossing_ = stored_->crossing();
+    } else {
+      faces_.emplace(world, lattice_, name, reals, true, options.peer);
+      crossing_.ghosts = faces_->ghosts();
+      std::fill_n(crossing_.to, directions, faces_->outgoing());
+      if (!world.ranks_share_devices()) side_.emplace();
+    }
+  }
+  if (in_kernel) connect_lines(world, *patience);
 }
 
 template <class T>
@@ -86,20 +97,30 @@ void GpuWilson<T>::launch(const Stage<T>& stage, const Chunks& some, unsigned bl
   cuda_ok(how(solve_.ground, stage, some, blocks, crossing_, partials, stream_.get()), "starting a hop");
 }
 
+// A neighbour may still read what it had of the same parity, unless there has been an exchange of the other since.
+template <class T>
+const Crossing<T>& GpuWilson<T>::sending(bool odd) {
+  if (stored_ && odd == last_odd_) {
+    cuda_ok(launch_meet(solve_.ground, crossing_, !odd, stream_.get()), "meeting neighbours");
+    last_odd_ = !odd;
+  }
+  return crossing_;
+}
+
 // Only chunks at the faces have anything to send.
 template <class T>
 void GpuWilson<T>::project(const T* field, bool odd, bool dagger) {
   const Chunks some = boundary(solve_.chunks[odd ? 1 : 0]);
-  cuda_ok(launch_project(solve_.ground, field, odd, dagger, some, crossing_, stream_.get()),
+  cuda_ok(launch_project(solve_.ground, field, odd, dagger, some, sending(odd), stream_.get()),
           "starting a projection");
 }
 
-// Where there are neighbours, as few as take about as many turns as all that run at once would. In the place left free some of the
+// Beside chains, as few as take about as many turns as all that run at once would. In the place left free some of the
 // exchange's kernels run; a block that found its place taken would begin late, and a kernel ends with its last block.
 template <class T>
 unsigned GpuWilson<T>::interior_blocks(const Chunks& all) const {
   const unsigned at_once = hop_blocks(all.interior);
-  if (at_once == 0 || lattice_.faces().empty()) return at_once;
+  if (at_once == 0) return 0;
   const unsigned turns = (all.interior + at_once - 1) / at_once;
   return (all.interior + turns - 1) / turns;
 }
@@ -107,6 +128,16 @@ unsigned GpuWilson<T>::interior_blocks(const Chunks& all) const {
 template <class T>
 unsigned GpuWilson<T>::run(const Stage<T>& stage, double* partials) {
   const Chunks& all = solve_.chunks[stage.to_odd ? 1 : 0];
+  if (faces_)
+    run_beside_chains(stage, all, partials);
+  else
+    launch(stage, all, hop_blocks(all.count), partials);
+  last_odd_ = !stage.to_odd;
+  return shares();
+}
+
+template <class T>
+void GpuWilson<T>::run_beside_chains(const Stage<T>& stage, const Chunks& all, double* partials) {
   const Sites sent = stage.to_odd ? Sites::even : Sites::odd;
   const cudaStream_t crossing = side_ ? side_->fork(stream_.get()) : stream_.get();
   faces_->start(sent, crossing);
@@ -116,7 +147,6 @@ unsigned GpuWilson<T>::run(const Stage<T>& stage, double* partials) {
   const Chunks some = boundary(all);
   launch(stage, some, hop_blocks(some.count),
          partials + std::size_t{interior_blocks(all)} * rhs() * sum_count);
-  return shares();
 }
 
 // Both parities have as many chunks with ghosts, but perhaps not for odd numbers of chunks a row: those of the even sites,
@@ -124,27 +154,31 @@ unsigned GpuWilson<T>::run(const Stage<T>& stage, double* partials) {
 template <class T>
 unsigned GpuWilson<T>::shares() const {
   const Chunks& all = solve_.chunks[0];
+  if (!faces_) return hop_blocks(all.count);
   return interior_blocks(all) + hop_blocks(all.count - all.interior);
 }
 
 template <class T>
 void GpuWilson<T>::update(const CgSteps* steps) {
-  cuda_ok(launch_update(solve_, steps, crossing_, stream_.get()), "starting an update");
+  cuda_ok(launch_update(solve_, steps, sending(false), stream_.get()), "starting an update");
 }
 
 template <class T>
 std::int64_t GpuWilson<T>::bytes() const {
-  return faces_->bytes(Sites::even) + faces_->bytes(Sites::odd);
+  return lattice_.slots() * half_reals * std::int64_t{rhs()} * std::int64_t{sizeof(T)};
 }
 
 template <class T>
 std::string GpuWilson<T>::explain() const {
-  if (!lines_) return faces_->explain();
+  if (!lines_ && faces_) return faces_->explain();
+  const char* const how =
+      lines_ ? "cuda/lines: each half stored by the thread that has it"
+             : "cuda/direct: stored by the kernel that makes them, and signalled by the one behind";
   std::string text;
   for (const Face& face : lattice_.faces()) {
     text += "to rank " + std::to_string(face.neighbour) + ": " +
-            std::to_string(face.even.size() * half_reals * std::int64_t{sizeof(T)}) +
-            " bytes a hop, cuda/lines: each half stored by the thread that has it\n";
+            std::to_string(face.even.size() * half_reals * std::int64_t{rhs()} * std::int64_t{sizeof(T)}) +
+            " bytes a hop, " + how + "\n";
   }
   return text;
 }

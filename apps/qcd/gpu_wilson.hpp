@@ -5,6 +5,7 @@
 #include <string>
 
 #include "qcd/faces.hpp"
+#include "qcd/gpu_halves.hpp"
 #include "qcd/gpu_kernels.hpp"
 #include "qcd/gpu_tables.hpp"
 #include "qcd/wilson_hop.hpp"
@@ -23,10 +24,11 @@ using apps::SideStream;
 template <class T>
 class GpuWilson {
  public:
-  // Collective. Halves go by chains, or by the peer of `options`; and, when a kernel is to exchange them by itself, as lines,
-  // for which it waits with `patience`. The stream must outlive this.
+  // Collective. Between steps that the host starts halves go by the peer of `options`, else kernels store them at the neighbours,
+  // for whom they wait with `patience`, else by chains: kernels need a patience, which there is where they reach all ranks, and
+  // GPUs of their own. When a kernel is to do a whole solve, `in_kernel`, it exchanges lines. The stream must outlive this.
   GpuWilson(World& world, const Gauge& gauge, const WilsonOptions& options, const std::string& name,
-            const std::optional<device::Patience>& patience, const OwnStream& stream);
+            const std::optional<device::Patience>& patience, bool in_kernel, const OwnStream& stream);
 
   std::size_t half() const { return half_; }  // sites of a parity
   unsigned rhs() const { return solve_.ground.rhs; }
@@ -42,7 +44,8 @@ class GpuWilson {
   unsigned run(const Stage<T>& stage, double* partials);
   unsigned shares() const;
   void update(const CgSteps* steps);
-  const Crossing<T>& crossing() const { return crossing_; }  // for those that are of two precisions
+  // For kernels of two precisions, which are to send halves of the odd or the even sites.
+  const Crossing<T>& sending(bool odd);
 
   std::int64_t bytes() const;  // this rank sends in one application
   std::string explain() const;
@@ -50,6 +53,7 @@ class GpuWilson {
  private:
   void connect_lines(World& world, const device::Patience& patience);
   void launch(const Stage<T>& stage, const Chunks& some, unsigned blocks, double* partials);
+  void run_beside_chains(const Stage<T>& stage, const Chunks& all, double* partials);
   unsigned interior_blocks(const Chunks& all) const;
 
   const Lattice& lattice_;
@@ -61,8 +65,11 @@ class GpuWilson {
   DeviceArray<float> time_sign_;
   DeviceArray<std::int32_t> next_, even_order_, odd_order_;
   DeviceArray<T> b_, x_, r_, odd_, s_, p_, q_, w_;
+  // Where there are neighbours, one of the two.
+  std::optional<StoredHalves<T>> stored_;
   std::optional<Faces<T>> faces_;
-  std::optional<SideStream> side_;  // of what crosses between ranks, beside the interior
+  std::optional<SideStream> side_;  // of what chains do, beside the interior
+  bool last_odd_ = true;            // the latest exchange was of the odd sites
   std::optional<Window<device::Line>> lines_;
   DeviceArray<Word> exchanges_;
   SolveFields<T> solve_;

@@ -7,10 +7,12 @@
 #include <chrono>
 #include <cmath>
 #include <numeric>
+#include <optional>
 #include <random>
 #include <string>
 #include <thread>
 
+#include "qcd/faces.hpp"
 #include "qcd/gpu_bicgstab.hpp"
 #include "qcd/gpu_start.hpp"
 #include "qcd/gpu_tables.hpp"
@@ -128,6 +130,9 @@ class HostBlock {
       return double_;
     }
   }
+  void start_kernel() {
+    for (SiteThread& thread : threads_) thread.met = false;
+  }
   void arrive() const {}
   void wait() { machine_.grid_barrier(rank_); }
   void barrier() { wait(); }
@@ -244,21 +249,83 @@ std::vector<Outcome> run_blocks(Machine& machine, int rank, const F& body) {
 
 constexpr double kappa = 0.13;
 
-// A chunk at a time, with ghosts that the host's faces have brought.
+// How halves cross between a rank's kernels: through chains, or stored at the neighbours, as GpuWilson has it.
+template <class T>
+class Halves {
+ public:
+  Halves(World& world, const Lattice& lattice, int rhs, bool there)
+      : ghosts_(static_cast<std::size_t>(lattice.slots() * half_reals * rhs)) {
+    if (!there) {
+      faces_.emplace(world, lattice, "halves", half_reals * rhs, true);
+      crossing.ghosts = faces_->ghosts();
+      std::fill_n(crossing.to, directions, faces_->outgoing());
+      return;
+    }
+    crossing.ghosts = ghosts_.data();
+    crossing.raised = signals_.data();
+    crossing.exchanges = exchanges_.data();
+    crossing.patience = patience_of(flags_);
+    const auto ghosts = world.all_gather(reinterpret_cast<std::uintptr_t>(ghosts_.data()));
+    const auto signals = world.all_gather(reinterpret_cast<std::uintptr_t>(signals_.data()));
+    for (const Face& face : lattice.faces()) {
+      const auto neighbour = static_cast<std::size_t>(face.neighbour);
+      crossing.to[face.direction] = reinterpret_cast<T*>(ghosts[neighbour]);
+      crossing.raise[face.direction] = reinterpret_cast<Word*>(signals[neighbour]) + (face.direction ^ 1);
+    }
+  }
+
+  // What chains do between kernels.
+  void exchange(Sites sent) {
+    if (!faces_) return;
+    faces_->start(sent);
+    faces_->wait(sent);
+  }
+
+  Crossing<T> crossing;
+
+ private:
+  std::optional<Faces<T>> faces_;
+  std::vector<T> ghosts_;
+  std::array<Word, directions> signals_{};
+  std::array<Word, 2> exchanges_{};
+  std::vector<Word> flags_;
+};
+
+// Those of a field, which has as many right-hand sides as its ground says, by the kernels' own projection.
+template <class T, class Block>
+void send_halves(Block& block, const Ground<T>& ground, const std::vector<T>& field,
+                 const Crossing<T>& crossing, bool odd, bool dagger) {
+  ChunkRoom<T>& room = block.template room<T>();
+  for (Word chunk = 0; chunk < ground.chunks(); ++chunk) {
+    block.each([&](SiteThread& thread) { thread.here = neighbour_of(ground, chunk, odd, thread); });
+    for (Word r = 0; r < ground.rhs; ++r) {
+      const T* const one = field_of(field.data(), ground, r);
+      for (Word lane = 0; lane < chunk_sites && chunk * chunk_sites + lane < ground.half(); ++lane)
+        for (Word four = 0; four < 6; ++four)
+          put_four(room.spinors, chunk_sites, lane, four,
+                   four_at(one, ground.half(), chunk * chunk_sites + lane, four));
+      send_chunk(block, ground, room.spinors, chunk, odd, dagger, r, WindowSink<T>{crossing, ground.rhs});
+    }
+  }
+}
+
+// A chunk at a time.
 template <class T, int reals, class MakeBlock>
-void expect_the_hosts_hops(const Shape4& shape, const Extents& global, int rhs, const MakeBlock& make_block) {
+void expect_the_hosts_hops(const Shape4& shape, const Extents& global, int rhs, bool there,
+                           const MakeBlock& make_block) {
   const Storage storage = static_cast<Storage>(reals);
-  const auto all = static_cast<Word>(rhs);
   on_grid(shape, global, [&](World& world, const Lattice& lattice, Gauge& gauge) {
     const GroundTables<T> tables(gauge, storage, true);
     Ground<T> ground = ground_of(tables);
-    ground.rhs = all;
+    ground.rhs = static_cast<Word>(rhs);
     const auto half = static_cast<std::size_t>(ground.half());
     WilsonHop<T> hop(world, gauge, {.kappa = kappa, .storage = storage, .rhs = rhs});
+    Halves<T> halves(world, lattice, rhs, there);
+    const Crossing<T>& crossing = halves.crossing;
     Machine machine(1, 1);
     auto block = make_block(machine);
-    for (const bool odd : {false, true}) {
-      for (const bool dagger : {false, true}) {
+    for (const bool dagger : {false, true}) {
+      for (const bool odd : {false, true}) {
         const Sites target = odd ? Sites::odd : Sites::even, from = odd ? Sites::even : Sites::odd;
         const Field<T> in = random_field<T>(lattice, from, rhs, spinor_reals);
         const Field<T> plus = random_field<T>(lattice, target, rhs, spinor_reals, 8);
@@ -267,36 +334,10 @@ void expect_the_hosts_hops(const Shape4& shape, const Extents& global, int rhs, 
         std::vector<T> in_units, plus_units, out(in.size());
         to_units(in, half, in_units);
         to_units(plus, half, plus_units);
-        // The halves of `in`, out by the kernels' own projection and in by a chain.
-        const std::int64_t half_sizes = half_reals * rhs;
-        Window<T> window = world.window<T>(2 * lattice.slots() * half_sizes);
-        for (Word chunk = 0; chunk < ground.chunks(); ++chunk) {
-          ChunkRoom<T>& room = block.template room<T>();
-          block.each([&](SiteThread& thread) { thread.here = neighbour_of(ground, chunk, !odd, thread); });
-          for (Word r = 0; r < all; ++r) {
-            const T* const one = field_of(in_units.data(), ground, r);
-            for (Word lane = 0; lane < chunk_sites && chunk * chunk_sites + lane < half; ++lane)
-              for (Word four = 0; four < 6; ++four)
-                put_four(room.spinors, chunk_sites, lane, four,
-                         four_at(one, ground.half(), chunk * chunk_sites + lane, four));
-            send_chunk(block, ground, room.spinors, chunk, !odd, dagger, r,
-                       WindowSink<T>{window.data(), all});
-          }
-        }
-        if (!lattice.faces().empty()) {
-          Chain chain = world.chain("halves");
-          for (const Face& face : lattice.faces()) {
-            const FaceGroup& group = ground.faces[odd ? 0 : 1][face.direction];
-            const auto to = static_cast<std::int64_t>(group.to) + lattice.slots();
-            chain.put(window.on(face.neighbour).at(to * half_sizes),
-                      window.at(std::int64_t{group.begin} * half_sizes),
-                      tca::block(std::int64_t{group.count} * half_sizes));
-            chain.expect(face.neighbour);
-          }
-          chain.commit();
-          chain.start();
-          chain.wait();
-        }
+        block.start_kernel();
+        send_halves(block, ground, in_units, crossing, !odd, dagger);
+        halves.exchange(from);
+        const Word exchange = begin_exchange(block, crossing, !odd);
         const Stage<T> stage{.in = in_units.data(),
                              .out = out.data(),
                              .plus = plus_units.data(),
@@ -304,7 +345,7 @@ void expect_the_hosts_hops(const Shape4& shape, const Extents& global, int rhs, 
                              .to_odd = odd,
                              .dagger = dagger};
         Hop<T, reals, decltype(block)>(block, ground, stage, chunks_of(tables, odd ? 1 : 0))
-            .run(WindowGhosts<T>{window.data() + lattice.slots() * half_sizes}, WindowSink<T>{});
+            .run(WindowGhosts<T>{crossing, exchange}, WindowSink<T>{crossing});
         Field<T> found;
         from_units(out, half, found);
         for (std::size_t i = 0; i < found.size(); ++i) ASSERT_EQ(found[i], expected[i]) << i << odd << dagger;
@@ -316,21 +357,76 @@ void expect_the_hosts_hops(const Shape4& shape, const Extents& global, int rhs, 
 
 TEST(QcdKernel, HopsAreTheHostsToTheBit) {
   const auto one = [](Machine& machine) { return HostBlock(machine, 0, 0); };
-  for (const Shape4& shape : {Shape4{1, 1, 1, 1}, {1, 1, 1, 2}, {2, 1, 2, 1}, {1, 4, 1, 1}}) {
-    const Extents global = shape[3] == 2 ? Extents{4, 6, 4, 4} : Extents{4, 8, 4, 6};
-    expect_the_hosts_hops<double, 12>(shape, global, 1, one);
-    expect_the_hosts_hops<float, 18>(shape, global, 1, one);
+  for (const bool there : {false, true}) {
+    for (const Shape4& shape : {Shape4{1, 1, 1, 1}, {1, 1, 1, 2}, {2, 1, 2, 1}, {1, 4, 1, 1}}) {
+      const Extents global = shape[3] == 2 ? Extents{4, 6, 4, 4} : Extents{4, 8, 4, 6};
+      expect_the_hosts_hops<double, 12>(shape, global, 1, there, one);
+      expect_the_hosts_hops<float, 18>(shape, global, 1, there, one);
+    }
+    expect_the_hosts_hops<double, 18>({2, 1, 1, 1}, {4, 4, 2, 2}, 1, there, one);
+    expect_the_hosts_hops<float, 12>({2, 1, 1, 1}, {4, 4, 2, 2}, 1, there, one);
   }
-  expect_the_hosts_hops<double, 18>({2, 1, 1, 1}, {4, 4, 2, 2}, 1, one);
-  expect_the_hosts_hops<float, 12>({2, 1, 1, 1}, {4, 4, 2, 2}, 1, one);
 }
 
 TEST(QcdKernel, HopsTogetherAreTheHostsToTheBit) {
   const auto three = [](Machine& machine) { return TogetherHostBlock(machine, 3); };
-  for (const Shape4& shape : {Shape4{1, 1, 1, 1}, {1, 1, 1, 2}, {2, 1, 2, 1}}) {
-    const Extents global = shape[3] == 2 ? Extents{4, 6, 4, 4} : Extents{4, 8, 4, 6};
-    expect_the_hosts_hops<double, 12>(shape, global, 3, three);
-    expect_the_hosts_hops<float, 18>(shape, global, 3, three);
+  for (const bool there : {false, true}) {
+    for (const Shape4& shape : {Shape4{1, 1, 1, 1}, {1, 1, 1, 2}, {2, 1, 2, 1}}) {
+      const Extents global = shape[3] == 2 ? Extents{4, 6, 4, 4} : Extents{4, 8, 4, 6};
+      expect_the_hosts_hops<double, 12>(shape, global, 3, there, three);
+      expect_the_hosts_hops<float, 18>(shape, global, 3, there, three);
+    }
+  }
+}
+
+// One kernel after the other, each sending what the next needs, by ranks and blocks that are held up at random.
+TEST(QcdKernel, HalvesStoredThereAreReadInTime) {
+  constexpr int blocks = 3;
+  for (const Shape4& shape : {Shape4{1, 1, 1, 2}, {2, 1, 2, 1}, {1, 4, 1, 1}}) {
+    const Extents global{4, 8, 4, 8};
+    Machine machine(shape[0] * shape[1] * shape[2] * shape[3], blocks);
+    on_grid(shape, global, [&](World& world, const Lattice& lattice, Gauge& gauge) {
+      const GroundTables<double> tables(gauge, Storage::full, true);
+      const Ground<double> ground = ground_of(tables);
+      WilsonHop<double> hop(world, gauge, {.kappa = kappa});
+      // By the host first, whose chains would keep the ranks in step.
+      constexpr Word hops = 100;
+      std::vector<Field<double>> expected{random_field<double>(lattice, Sites::even, 1, spinor_reals)};
+      for (Word n = 0; n < hops; ++n) {
+        expected.emplace_back(expected[0].size());
+        hop.apply(n % 2 == 0 ? Sites::odd : Sites::even, expected[n].data(), expected[n + 1].data(),
+                  {.b = 0.2}, false);
+      }
+      std::vector<std::vector<double>> fields(hops + 1);
+      for (auto& field : fields) field.resize(expected[0].size());
+      to_units(expected[0], ground.half(), fields[0]);
+      Halves<double> halves(world, lattice, 1, true);
+      const Crossing<double>& crossing = halves.crossing;
+      HostBlock first(machine, world.rank(), 0);
+      send_halves(first, ground, fields[0], crossing, false, false);
+      run_blocks(machine, world.rank(), [&](HostBlock& block) {
+        for (Word n = 0; n < hops; ++n) {
+          const Stage<double> stage{.in = fields[n].data(),
+                                    .out = fields[n + 1].data(),
+                                    .factor = 0.2,
+                                    .to_odd = n % 2 == 0,
+                                    .sends = true};
+          block.start_kernel();
+          const Word exchange = begin_exchange(block, crossing, !stage.to_odd);
+          Hop<double, 18, HostBlock>(block, ground, stage, chunks_of(tables, stage.to_odd ? 1 : 0))
+              .run(WindowGhosts<double>{crossing, exchange}, WindowSink<double>{crossing});
+          block.barrier();  // one kernel ends before the next begins
+        }
+        EXPECT_TRUE(block.good());
+        return Outcome{};
+      });
+      Field<double> found;
+      for (Word n = 1; n <= hops; ++n) {
+        from_units(fields[n], ground.half(), found);
+        ASSERT_EQ(found, expected[n]) << n;
+      }
+      world.barrier();
+    });
   }
 }
 
@@ -484,8 +580,9 @@ struct StepByStep {
   }
 
   void run(const Stage<T>& stage) {
+    const Crossing<T> alone;
     Hop<T, 12, TogetherHostBlock>(block, f.ground, stage, f.chunks[stage.to_odd ? 1 : 0])
-        .run(WindowGhosts<T>{}, WindowSink<T>{});
+        .run(WindowGhosts<T>{alone, 0}, WindowSink<T>{alone});
   }
   void apply(const T* in, T* out) {
     run({.in = in, .out = f.odd, .to_odd = true});
