@@ -25,8 +25,7 @@ void check_on_gpus(const InverterOptions& options, Start start) {
 
 Start chosen_start(const InverterOptions& options, long long sites, bool has_halos, bool kernels_reach_all) {
   if (options.method == Method::bicgstab || options.wilson.rhs > 1 || !kernels_reach_all) return Start::graph;
-  const double graph_us = launches_us + (has_halos ? halos_us : 0);
-  return static_cast<double>(sites) * kernel_us_a_site < graph_us ? Start::kernel : Start::graph;
+  return sites < (has_halos ? kernel_sites_with_halos : kernel_sites_alone) ? Start::kernel : Start::graph;
 }
 
 }  // namespace tca::qcd

@@ -17,10 +17,11 @@ struct Timed {
   int iterations = 0;
 };
 
-// What an iteration takes longer by each way, as measured in double on H200s (docs/performance.md): by kernel for each of a
-// rank's sites, because a thread that has the whole solve to do has too few registers for a hop; by graph for its launches, and
-// for the starts and waits of its halos where it has any.
-inline constexpr double kernel_us_a_site = 0.27e-3, launches_us = 5, halos_us = 45;
+// Up to so many sites a rank one kernel is faster, as measured in double on one and two H100s: by graph an iteration has launches,
+// and with halos has to wait for signals as well; by kernel a thread that has the whole solve to do has too few registers for a hop.
+// In us by kernel and graph, alone: 18.3 and 20.2 for 8192 sites, 37.4 and 33.8 for 20736; with halos: 42.5 and 43.7 for 20736, 46.4
+// and 48.3 for 24576, 58.8 and 54.2 for 32768.
+inline constexpr long long kernel_sites_alone = 12'000, kernel_sites_with_halos = 27'000;
 
 // As `check`, for GPUs. Throws Error{invalid_argument} for what is not done there: the staggered operator, whole lattices, more
 // right-hand sides together than there is room for, and in one kernel BiCGStab and several right-hand sides.
@@ -28,7 +29,7 @@ void check_on_gpus(const InverterOptions& options, Start start);
 
 // The choice for a solve with so many sites a rank. BiCGStab needs a graph, and so do several right-hand sides together and ranks
 // that kernels do not reach. Mixed precision has the same border: its updates are hops as well (one H100, 8^4, 16^4 and 32^4:
-// 34, 167 and 2380 us by kernel, 39, 111 and 1656 by graph).
+// 32, 106 and 1527 us by kernel, 35, 102 and 1679 by graph).
 Start chosen_start(const InverterOptions& options, long long sites, bool has_halos, bool kernels_reach_all);
 
 }  // namespace tca::qcd

@@ -16,6 +16,7 @@ DEVICE_FAILED = 8
 ROUTES = ("ll", "direct", "copy_engine")
 # Iterations that nobody waits for the end of.
 HIMENO = ("himeno", "--ranks", "2", "--size", "S", "--no-check", "--iterations", "100000000", "--start")
+DSLASH = ("qcd", "dslash", "--ranks", "2", "--small", "--seconds", "1000", "--started-by")
 
 
 class OnGpus(WorldTest):
@@ -44,8 +45,8 @@ class Killed(OnGpus):
                 self.assertRegex(ranks[0].text(), r"step \d+ of chain 'ring'")
                 self.assert_nothing_left()
 
-    def killed_while_himeno_runs(self, start):
-        job = self.start([TCA, *HIMENO, start])
+    def killed_during(self, *command):
+        job = self.start([TCA, *command])
         time.sleep(6)  # start-up takes two or three
         self.assertIsNone(job.popen.poll(), job.text())
         os.kill(self.process_of(1), signal.SIGKILL)
@@ -55,10 +56,13 @@ class Killed(OnGpus):
         self.assert_nothing_left()
 
     def test_while_a_kernel_iterates(self):
-        self.killed_while_himeno_runs("kernel")
+        self.killed_during(*HIMENO, "kernel")
 
     def test_while_graphs_iterate(self):
-        self.killed_while_himeno_runs("graph")
+        self.killed_during(*HIMENO, "graph")
+
+    def test_while_kernels_store_at_each_other(self):
+        self.killed_during(*DSLASH, "graph")
 
 
 class Failing(OnGpus):

@@ -888,11 +888,12 @@ TEST(QcdKernel, AnUpdateIsDueByTheLargestResidual) {
 }
 
 TEST(QcdStart, IsChosenByTheSizeOfAHop) {
-  // 8^4 on one GPU, 16^4 on one and on two, 32^4 on two; mixed precision.
+  // 8^4 on one GPU, 16^4 on one, on two and on four, 32^4 on two; mixed precision.
   const InverterOptions cg, mixed{.precision = Precision::mixed}, bicgstab{.method = Method::bicgstab};
   EXPECT_EQ(chosen_start(cg, 4'096, false, true), Start::kernel);
   EXPECT_EQ(chosen_start(cg, 65'536, false, true), Start::graph);
-  EXPECT_EQ(chosen_start(cg, 32'768, true, true), Start::kernel);
+  EXPECT_EQ(chosen_start(cg, 32'768, true, true), Start::graph);
+  EXPECT_EQ(chosen_start(cg, 16'384, true, true), Start::kernel);
   EXPECT_EQ(chosen_start(cg, 524'288, true, true), Start::graph);
   EXPECT_EQ(chosen_start(mixed, 4'096, false, true), Start::kernel);
   EXPECT_EQ(chosen_start(mixed, 65'536, false, true), Start::graph);
