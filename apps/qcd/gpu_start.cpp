@@ -25,7 +25,11 @@ void check_on_gpus(const InverterOptions& options, Start start) {
 
 Start chosen_start(const InverterOptions& options, long long sites, bool has_halos, bool kernels_reach_all) {
   if (options.method == Method::bicgstab || options.wilson.rhs > 1 || !kernels_reach_all) return Start::graph;
-  return sites < (has_halos ? kernel_sites_with_halos : kernel_sites_alone) ? Start::kernel : Start::graph;
+  const bool mixed = options.precision == Precision::mixed;
+  const long long border = !has_halos ? kernel_sites_alone
+                           : mixed    ? mixed_sites_with_halos
+                                      : kernel_sites_with_halos;
+  return sites < border ? Start::kernel : Start::graph;
 }
 
 }  // namespace tca::qcd

@@ -17,19 +17,23 @@ struct Timed {
   int iterations = 0;
 };
 
-// Up to so many sites a rank one kernel is faster, as measured in double on one and two H100s: by graph an iteration has launches,
-// and with halos has to wait for signals as well; by kernel a thread that has the whole solve to do has too few registers for a hop.
-// In us by kernel and graph, alone: 18.3 and 20.2 for 8192 sites, 37.4 and 33.8 for 20736; with halos: 42.5 and 43.7 for 20736, 46.4
-// and 48.3 for 24576, 58.8 and 54.2 for 32768.
-inline constexpr long long kernel_sites_alone = 12'000, kernel_sites_with_halos = 27'000;
+// Up to so many sites a rank one kernel is faster, as measured on one and two H100s: by graph an iteration has launches, and with
+// halos has to wait for signals as well; by kernel a thread that has the whole solve to do has too few registers for a hop. In us by
+// kernel and graph, double:
+//   alone         18.3 and 20.2 for 8192 sites, 37.4 and 33.8 for 20736
+//   with halos    42.5 and 43.7 for 20736, 46.4 and 48.3 for 24576, 58.8 and 54.2 for 32768
+// and in mixed precision, whose updates the host starts beside a graph (12 in 138 iterations):
+//   alone         26.1 and 24.0 for 4096, 77.5 and 68.4 for 65536
+//   with halos    34.7 and 38.5 for 2048, 46.2 and 52.9 for 32768, 662 and 591 for 524288
+inline constexpr long long kernel_sites_alone = 12'000, kernel_sites_with_halos = 27'000,
+                           mixed_sites_with_halos = 75'000;
 
 // As `check`, for GPUs. Throws Error{invalid_argument} for what is not done there: the staggered operator, whole lattices, more
 // right-hand sides together than there is room for, and in one kernel BiCGStab and several right-hand sides.
 void check_on_gpus(const InverterOptions& options, Start start);
 
 // The choice for a solve with so many sites a rank. BiCGStab needs a graph, and so do several right-hand sides together and ranks
-// that kernels do not reach. Mixed precision has the same border: its updates are hops as well (one H100, 8^4, 16^4 and 32^4:
-// 32, 106 and 1527 us by kernel, 35, 102 and 1679 by graph).
+// that kernels do not reach.
 Start chosen_start(const InverterOptions& options, long long sites, bool has_halos, bool kernels_reach_all);
 
 }  // namespace tca::qcd

@@ -897,6 +897,8 @@ TEST(QcdStart, IsChosenByTheSizeOfAHop) {
   EXPECT_EQ(chosen_start(cg, 524'288, true, true), Start::graph);
   EXPECT_EQ(chosen_start(mixed, 4'096, false, true), Start::kernel);
   EXPECT_EQ(chosen_start(mixed, 65'536, false, true), Start::graph);
+  EXPECT_EQ(chosen_start(mixed, 32'768, true, true), Start::kernel);
+  EXPECT_EQ(chosen_start(mixed, 524'288, true, true), Start::graph);
   EXPECT_EQ(chosen_start(bicgstab, 4'096, true, true), Start::graph);
   EXPECT_EQ(chosen_start(cg, 4'096, true, false), Start::graph);
   EXPECT_EQ(chosen_start(mixed, 4'096, true, false), Start::graph);
