@@ -75,7 +75,7 @@ __global__ void decide_kernel(BicgstabSteps* steps, const double* totals, const 
 template <class T, class Kernel, class... Others>
 cudaError_t launch(Kernel* kernel, cudaStream_t stream, const SolveFields<T>& f, Others... others) {
   const dim3 grid(vector_blocks(numbers_of(f)), f.ground.rhs);
-  return launch_early(kernel, grid, block_threads, 0, stream, f, others...);
+  return launch_kernel(kernel, {grid, block_threads}, stream, f, others...);
 }
 
 }  // namespace
@@ -117,15 +117,15 @@ TCA_QCD_BICGSTAB(double);
 #undef TCA_QCD_BICGSTAB
 
 cudaError_t launch_begin(BicgstabSteps* steps, unsigned rhs, const double* totals, cudaStream_t stream) {
-  return launch_early(begin_kernel, 1, rhs, 0, stream, steps, totals);
+  return launch_kernel(begin_kernel, {1, rhs}, stream, steps, totals);
 }
 cudaError_t launch_decide_half(BicgstabSteps* steps, unsigned rhs, const double* totals,
                                cudaStream_t stream) {
-  return launch_early(decide_half_kernel, 1, rhs, 0, stream, steps, totals);
+  return launch_kernel(decide_half_kernel, {1, rhs}, stream, steps, totals);
 }
 cudaError_t launch_decide(BicgstabSteps* steps, unsigned rhs, const double* totals, const History& history,
                           cudaStream_t stream) {
-  return launch_early(decide_kernel, 1, rhs, 0, stream, steps, totals, history);
+  return launch_kernel(decide_kernel, {1, rhs}, stream, steps, totals, history);
 }
 
 }  // namespace tca::qcd

@@ -29,22 +29,32 @@ inline unsigned multiprocessors() {
   return static_cast<unsigned>(device_attribute(cudaDevAttrMultiProcessorCount));
 }
 
-// Launches a kernel whose blocks may start while the one before it on the stream still runs, where they find room: each calls
-// `come_behind` before it touches what that one stores. That takes compute capability 9.
+// How a kernel is launched. Early: its blocks may start while the kernel before it on the stream still runs, where they find room,
+// if the GPU has compute capability 9. Every thread of each calls `come_behind`, before it loads what an earlier kernel stores and
+// before it stores what an earlier one loads; all threads, because the kernel behind waits for this one alone, and so for those in
+// front of it only if this one has. A block that has started keeps its place while it waits. So none may be early where the kernel
+// before waits for another rank's, which may need that place.
+struct KernelGrid {
+  dim3 blocks;
+  unsigned threads;
+  std::size_t room = 0;  // bytes of shared memory that the kernel asks for at launch
+  bool early = true;
+};
+
 template <class... Parameters, class... Arguments>
-cudaError_t launch_early(void (*kernel)(Parameters...), dim3 blocks, unsigned threads, std::size_t room,
-                         cudaStream_t stream, const Arguments&... arguments) {
+cudaError_t launch_kernel(void (*kernel)(Parameters...), const KernelGrid& grid, cudaStream_t stream,
+                          const Arguments&... arguments) {
   static const bool can_be_early = device_attribute(cudaDevAttrComputeCapabilityMajor) >= 9;
   cudaLaunchAttribute early{};
   early.id = cudaLaunchAttributeProgrammaticStreamSerialization;
   early.val.programmaticStreamSerializationAllowed = 1;
   cudaLaunchConfig_t config{};
-  config.gridDim = blocks;
-  config.blockDim = threads;
-  config.dynamicSmemBytes = room;
+  config.gridDim = grid.blocks;
+  config.blockDim = grid.threads;
+  config.dynamicSmemBytes = grid.room;
   config.stream = stream;
   config.attrs = &early;
-  config.numAttrs = can_be_early ? 1 : 0;
+  config.numAttrs = grid.early && can_be_early ? 1 : 0;
   return cudaLaunchKernelEx(&config, kernel, arguments...);
 }
 

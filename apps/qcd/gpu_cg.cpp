@@ -89,10 +89,10 @@ class GpuCgMixed final : public GpuCg<float> {
   void update() override {
     const SolveFields<float>& f = wilson_.fields();
     const SolveFields<double>& d = exact_.fields();
-    cuda_ok(launch_take_in(f, d, exact_.sending(false), stream_.get()), "updating the solution");
+    cuda_ok(launch_take_in(f, d, exact_.clear_to_send(false), stream_.get()), "updating the solution");
     exact_.run(residual_stage(d, 0, false), sums_.partials());
     const unsigned shares = exact_.run(residual_stage(d, 1, false), sums_.partials());
-    cuda_ok(launch_hand_over(f, d, wilson_.sending(false), stream_.get()), "updating the residual");
+    cuda_ok(launch_hand_over(f, d, wilson_.clear_to_send(false), stream_.get()), "updating the residual");
     normal(shares);
     end_step(launch_go_on);
   }

@@ -14,8 +14,10 @@
 // No line is overwritten before it has been used, though nobody acknowledges any. Exchanges are of even and odd sites in turn, in
 // lines of their own, and the two ends of a link between ranks send to each other: who sends site x a second time has, in
 // between, used what its neighbour y across the face sent, and y sent that only after it had used x's first half. Only between
-// solves does one parity follow itself, and there nobody uses what was sent last. The same goes for halves that are stored in
-// windows: it is double-mutual of verify/double.pml, with the sites of a parity for a chain's ghosts.
+// solves does one parity follow itself, and there nobody uses what was sent last.
+//
+// The same goes for halves that are stored in windows, but where one parity follows itself the neighbour may still read: there an
+// exchange of nothing comes between (GpuWilson::clear_to_send). verify/halves.pml has both.
 #pragma once
 
 #include "qcd/gpu_site.hpp"
@@ -38,16 +40,16 @@ struct Crossing {
   // neighbour. Null for directions without one.
   const Word* raised = nullptr;
   Word* raise[8] = {};
-  // The number of the last exchange of the odd and of the even sites, which take turns. While one is under way its number follows
-  // from the other's, so that a block may look it up as late as it likes.
+  // By parity, even sites first, which take turns: the number of the last exchange. While one is under way its number follows from
+  // the other's, so that a block may look it up as late as it likes.
   Word* exchanges = nullptr;
   device::Patience patience;
 
   TCA_DEVICE bool there() const { return raised != nullptr; }
 };
 
-// Begins an exchange, in a kernel behind those that have stored the halves, here and, as they were needed, at the neighbours:
-// tells these that they are there. Returns its number.
+// Begins an exchange, in a kernel behind those that have stored this rank's halves at the neighbours: tells the neighbours that they
+// are there. Returns its number.
 template <class T, class Block>
 TCA_DEVICE Word begin_exchange(Block& block, const Crossing<T>& crossing, bool odd) {
   if (!crossing.there()) return 0;
@@ -69,6 +71,16 @@ TCA_DEVICE bool await_halves(const Crossing<T>& crossing, const FaceGroup& face,
   return device::await(crossing.raised + face.direction, exchange, face.neighbour, crossing.patience);
 }
 
+// An exchange of nothing, by one block.
+template <class T, class Block>
+TCA_DEVICE void meet(Block& block, const Ground<T>& ground, const Crossing<T>& crossing, bool odd) {
+  const Word exchange = begin_exchange(block, crossing, odd);
+  block.each([&](SiteThread& thread) {
+    if (thread.warp == 0 && thread.lane < 8 && crossing.raise[thread.lane] != nullptr)
+      thread.good = await_halves(crossing, ground.faces[odd][thread.lane], exchange) && thread.good;
+  });
+}
+
 template <class T>
 struct WindowGhosts {
   const Crossing<T>& crossing;
@@ -79,7 +91,7 @@ struct WindowGhosts {
                       Word rhs, SiteThread& thread) const {
     // What arrives has the parity of the field that is read.
     const FaceGroup& face = ground.faces[stage.to_odd ? 0 : 1][thread.warp];
-    // A thread has one direction, and so waits once.
+    // A thread has one direction, and so waits once. When it gives up nobody here looks: the host hears of it (Patience::over).
     if (crossing.there() && !thread.met) {
       thread.met = true;
       thread.good = await_halves(crossing, face, exchange) && thread.good;

@@ -1,13 +1,14 @@
 #include "qcd/gpu_halves.hpp"
 
+#include "tca/device_team.hpp"
 #include "tca/device_window.hpp"
 
 namespace tca::qcd {
 
 template <class T>
-StoredHalves<T>::StoredHalves(World& world, const Lattice& lattice, int reals,
-                              const device::Patience& patience)
-    : ghosts_(world.window<T>(lattice.slots() * reals)),
+StoredHalves<T>::StoredHalves(World& world, const Lattice& lattice, int reals, const std::string& name)
+    : waiting_(world.team(name, 1)),
+      ghosts_(world.window<T>(lattice.slots() * reals)),
       signals_(world.window<device::Word>(directions)),
       exchanges_(2) {
   const DeviceWindow<T> ghosts = ghosts_.device();
@@ -15,7 +16,7 @@ StoredHalves<T>::StoredHalves(World& world, const Lattice& lattice, int reals,
   crossing_.ghosts = ghosts_.data();
   crossing_.raised = signals_.data();
   crossing_.exchanges = exchanges_.data();
-  crossing_.patience = patience;
+  crossing_.patience = waiting_.device().patience;
   for (const Face& face : lattice.faces()) {
     crossing_.to[face.direction] = ghosts.parts[face.neighbour];
     // Where the neighbour sees this rank.

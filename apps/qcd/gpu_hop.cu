@@ -70,9 +70,7 @@ __global__ void meet_kernel(const __grid_constant__ Ground<T> ground,
                             const __grid_constant__ Crossing<T> crossing, bool odd) {
   SiteBlock block(nullptr);
   come_behind();
-  const Word exchange = begin_exchange(block, crossing, odd);
-  if (threadIdx.x < 8 && crossing.raise[threadIdx.x] != nullptr)
-    await_halves(crossing, ground.faces[odd][threadIdx.x], exchange);
+  meet(block, ground, crossing, odd);
 }
 
 __global__ void __launch_bounds__(block_threads)
@@ -115,17 +113,18 @@ cudaError_t prepare_hops() {
 
 template <class T, int reals>
 cudaError_t launch_hop(const Ground<T>& ground, const Stage<T>& stage, const Chunks& chunks, unsigned blocks,
-                       const Crossing<T>& crossing, double* partials, cudaStream_t stream) {
+                       const Crossing<T>& crossing, double* partials, bool early, cudaStream_t stream) {
   if (chunks.count == 0) return cudaSuccess;
   const bool together = ground.rhs > 1;
   const auto kernel = together ? together_kernel<T, reals> : hop_kernel<T, reals>;
   const std::size_t room = sizeof(ChunkRoom<T>) + (together ? TogetherBlock::kept_bytes(ground.rhs) : 0);
-  return launch_early(kernel, blocks, block_threads, room, stream, ground, stage, chunks, crossing, partials);
+  return launch_kernel(kernel, {blocks, block_threads, room, early}, stream, ground, stage, chunks, crossing,
+                       partials);
 }
 
 template <class T>
 cudaError_t launch_meet(const Ground<T>& ground, const Crossing<T>& crossing, bool odd, cudaStream_t stream) {
-  return launch_early(meet_kernel<T>, 1, chunk_sites, 0, stream, ground, crossing, odd);
+  return launch_kernel(meet_kernel<T>, {1, chunk_sites}, stream, ground, crossing, odd);
 }
 
 template <class T>
@@ -133,31 +132,31 @@ cudaError_t launch_project(const Ground<T>& ground, const T* field, bool odd, bo
                            const Chunks& chunks, const Crossing<T>& crossing, cudaStream_t stream) {
   if (chunks.count == 0) return cudaSuccess;
   const dim3 grid(hop_blocks(chunks.count), ground.rhs);
-  return launch_early(project_kernel<T>, grid, block_threads, 0, stream, ground, field, odd, dagger, chunks,
-                      crossing);
+  return launch_kernel(project_kernel<T>, {grid, block_threads}, stream, ground, field, odd, dagger, chunks,
+                       crossing);
 }
 
 template <class T>
 cudaError_t launch_update(const SolveFields<T>& fields, const CgSteps* steps, const Crossing<T>& crossing,
                           cudaStream_t stream) {
   const dim3 grid(hop_blocks(fields.chunks[0].count), fields.ground.rhs);
-  return launch_early(update_kernel<T>, grid, block_threads, 0, stream, fields, steps, crossing);
+  return launch_kernel(update_kernel<T>, {grid, block_threads}, stream, fields, steps, crossing);
 }
 
 cudaError_t launch_totals(const double* partials, unsigned shares, unsigned count, double* totals,
                           cudaStream_t stream) {
   const unsigned blocks = (count + chunk_warps - 1) / chunk_warps;
-  return launch_early(totals_kernel, blocks, block_threads, 0, stream, partials, shares, count, totals);
+  return launch_kernel(totals_kernel, {blocks, block_threads}, stream, partials, shares, count, totals);
 }
 
 cudaError_t launch_decide(CgSteps* steps, unsigned rhs, const double* totals, const History& history,
                           cudaStream_t stream) {
-  return launch_early(decide_kernel, 1, rhs, 0, stream, steps, totals, history);
+  return launch_kernel(decide_kernel, {1, rhs}, stream, steps, totals, history);
 }
 
 template <class Kept>
 cudaError_t launch_tell(const Kept* steps, unsigned rhs, Steps* host, cudaStream_t stream) {
-  return launch_early(tell_kernel<Kept>, 1, rhs, 0, stream, steps, host);
+  return launch_kernel(tell_kernel<Kept>, {1, rhs}, stream, steps, host);
 }
 template cudaError_t launch_tell(const CgSteps*, unsigned, Steps*, cudaStream_t);
 template cudaError_t launch_tell(const BicgstabSteps*, unsigned, Steps*, cudaStream_t);
@@ -165,7 +164,7 @@ template cudaError_t launch_tell(const BicgstabSteps*, unsigned, Steps*, cudaStr
 #define TCA_QCD_HOP(T, reals)                                                                           \
   template cudaError_t prepare_hops<T, reals>();                                                        \
   template cudaError_t launch_hop<T, reals>(const Ground<T>&, const Stage<T>&, const Chunks&, unsigned, \
-                                            const Crossing<T>&, double*, cudaStream_t)
+                                            const Crossing<T>&, double*, bool, cudaStream_t)
 TCA_QCD_HOP(float, 12);
 TCA_QCD_HOP(float, 18);
 TCA_QCD_HOP(double, 12);

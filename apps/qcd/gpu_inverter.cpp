@@ -34,8 +34,8 @@ struct GpuInverter::Device {
                   : who),
         in_kernel(start == Start::kernel),
         sums(of, asked.wilson.rhs, asked.wilson.peer, stream),
-        exact(of, gauge, asked.wilson, "wilson", patience(),
-              in_kernel && asked.precision != Precision::single_only, stream),
+        exact(of, gauge, asked.wilson, "wilson", in_kernel && asked.precision != Precision::single_only,
+              stream),
         source_even(exact.reals()),
         source_odd(source_even.size()),
         odd_x(source_even.size()),
@@ -47,7 +47,7 @@ struct GpuInverter::Device {
         residuals(static_cast<std::size_t>(most) * exact.rhs()),
         history{residuals.data(), static_cast<std::size_t>(most)} {
     if (asked.precision != Precision::double_only)
-      rough.emplace(of, gauge, asked.wilson, "wilson single", patience(), in_kernel, stream);
+      rough.emplace(of, gauge, asked.wilson, "wilson single", in_kernel, stream);
     if (in_kernel) plan();
     if (rough) {
       rough_steps.emplace(of, *rough,
@@ -64,12 +64,6 @@ struct GpuInverter::Device {
   std::unique_ptr<GpuMethod<T>> method_of(GpuWilson<T>& wilson) const {
     return options.method == Method::cg ? gpu_cg(wilson, sums, stream, history)
                                         : gpu_bicgstab(wilson, sums, stream, history);
-  }
-
-  // With which kernels wait for halves, where they reach all ranks.
-  std::optional<device::Patience> patience() const {
-    if (sums.team() == nullptr) return std::nullopt;
-    return sums.team()->device().patience;
   }
 
   bool single() const { return options.precision == Precision::single_only; }

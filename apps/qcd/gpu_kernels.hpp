@@ -63,10 +63,10 @@ struct History {
 };
 
 // A stage on some chunks, by so many blocks; each leaves its share of the sums in `partials` if the stage has any, sum_count for
-// each right-hand side.
+// each right-hand side. Early as KernelGrid has it, as all other kernels here are that several steps have.
 template <class T, int reals>
 cudaError_t launch_hop(const Ground<T>& ground, const Stage<T>& stage, const Chunks& chunks, unsigned blocks,
-                       const Crossing<T>& crossing, double* partials, cudaStream_t stream);
+                       const Crossing<T>& crossing, double* partials, bool early, cudaStream_t stream);
 
 // An exchange of nothing.
 template <class T>

@@ -49,22 +49,22 @@ dim3 grid_of(const SolveFields<float>& search) {
 
 cudaError_t launch_settle(CgSteps* steps, unsigned rhs, const double* totals, const History& history,
                           cudaStream_t stream) {
-  return launch_early(in_step_kernel<propose, settle>, 1, rhs, 0, stream, steps, totals, history);
+  return launch_kernel(in_step_kernel<propose, settle>, {1, rhs}, stream, steps, totals, history);
 }
 
 cudaError_t launch_go_on(CgSteps* steps, unsigned rhs, const double* totals, const History& history,
                          cudaStream_t stream) {
-  return launch_early(in_step_kernel<renew, go_on>, 1, rhs, 0, stream, steps, totals, history);
+  return launch_kernel(in_step_kernel<renew, go_on>, {1, rhs}, stream, steps, totals, history);
 }
 
 cudaError_t launch_take_in(const SolveFields<float>& search, const SolveFields<double>& exact,
                            const Crossing<double>& crossing, cudaStream_t stream) {
-  return launch_early(take_in_kernel, grid_of(search), block_threads, 0, stream, search, exact, crossing);
+  return launch_kernel(take_in_kernel, {grid_of(search), block_threads}, stream, search, exact, crossing);
 }
 
 cudaError_t launch_hand_over(const SolveFields<float>& search, const SolveFields<double>& exact,
                              const Crossing<float>& crossing, cudaStream_t stream) {
-  return launch_early(hand_over_kernel, grid_of(search), block_threads, 0, stream, search, exact, crossing);
+  return launch_kernel(hand_over_kernel, {grid_of(search), block_threads}, stream, search, exact, crossing);
 }
 
 }  // namespace tca::qcd

@@ -54,6 +54,7 @@ void GpuSteps<T>::make_graphs() {
   method_->step();
   apply_twice();
   stream_.synchronize("rehearsing an iteration");
+  // Each begins with an exchange of the even sites and ends with one of the odd; see GpuWilson::last_odd_.
   step_graph_.emplace(world_, stream_.get(), [&] { method_->step(); });
   apply_graph_.emplace(world_, stream_.get(), [&] { apply_twice(); });
 }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "tca/device_team.hpp"
 #include "tca/device_window.hpp"
 
 namespace tca::qcd {
@@ -22,8 +23,7 @@ Chunks boundary(Chunks all) {
 
 template <class T>
 GpuWilson<T>::GpuWilson(World& world, const Gauge& gauge, const WilsonOptions& options,
-                        const std::string& name, const std::optional<device::Patience>& patience,
-                        bool in_kernel, const OwnStream& stream)
+                        const std::string& name, bool in_kernel, const OwnStream& stream)
     : lattice_(gauge.lattice()),
       stream_(stream),
       two_rows_(options.storage == Storage::two_rows),
@@ -65,8 +65,8 @@ GpuWilson<T>::GpuWilson(World& world, const Gauge& gauge, const WilsonOptions& o
   cuda_ok(two_rows_ ? prepare_hops<T, 12>() : prepare_hops<T, 18>(), "preparing hops");
   const int reals = half_reals * options.rhs;
   if (!lattice_.faces().empty()) {
-    if (patience && options.peer == nullptr && !world.ranks_share_devices()) {
-      stored_.emplace(world, lattice_, reals, *patience);
+    if (options.peer == nullptr && apps::is_one_sub_cluster(world) && !world.ranks_share_devices()) {
+      stored_.emplace(world, lattice_, reals, name + " halves");
       crossing_ = stored_->crossing();
     } else {
       faces_.emplace(world, lattice_, name, reals, true, options.peer);
@@ -75,17 +75,18 @@ GpuWilson<T>::GpuWilson(World& world, const Gauge& gauge, const WilsonOptions& o
       if (!world.ranks_share_devices()) side_.emplace();
     }
   }
-  if (in_kernel) connect_lines(world, *patience);
+  if (in_kernel) connect_lines(world, name + " lines");
 }
 
 template <class T>
-void GpuWilson<T>::connect_lines(World& world, const device::Patience& patience) {
+void GpuWilson<T>::connect_lines(World& world, const std::string& name) {
   const auto slots = static_cast<std::size_t>(lattice_.slots());
   // Windows begin as zeros, which no exchange is numbered with before 2^32 of them.
+  lines_waiting_.emplace(world.team(name, 1));
   lines_.emplace(world.window<device::Line>(static_cast<std::int64_t>(LineRoom<T>::lines(slots))));
   solve_.lines.own = lines_->data();
   solve_.lines.exchanges = exchanges_.data();
-  solve_.lines.patience = patience;
+  solve_.lines.patience = lines_waiting_->device().patience;
   if (lattice_.faces().empty()) return;
   const DeviceWindow<device::Line> view = lines_->device();
   for (const Face& face : lattice_.faces()) solve_.lines.theirs[face.direction] = view.parts[face.neighbour];
@@ -94,12 +95,15 @@ void GpuWilson<T>::connect_lines(World& world, const device::Patience& patience)
 template <class T>
 void GpuWilson<T>::launch(const Stage<T>& stage, const Chunks& some, unsigned blocks, double* partials) {
   const auto how = two_rows_ ? launch_hop<T, 12> : launch_hop<T, 18>;
-  cuda_ok(how(solve_.ground, stage, some, blocks, crossing_, partials, stream_.get()), "starting a hop");
+  // Behind a chain's kernel that waits for a rank on the same GPU, which would find no place beside an early hop.
+  const bool early = !faces_ || side_;
+  cuda_ok(how(solve_.ground, stage, some, blocks, crossing_, partials, early, stream_.get()),
+          "starting a hop");
 }
 
 // A neighbour may still read what it had of the same parity, unless there has been an exchange of the other since.
 template <class T>
-const Crossing<T>& GpuWilson<T>::sending(bool odd) {
+const Crossing<T>& GpuWilson<T>::clear_to_send(bool odd) {
   if (stored_ && odd == last_odd_) {
     cuda_ok(launch_meet(solve_.ground, crossing_, !odd, stream_.get()), "meeting neighbours");
     last_odd_ = !odd;
@@ -111,7 +115,7 @@ const Crossing<T>& GpuWilson<T>::sending(bool odd) {
 template <class T>
 void GpuWilson<T>::project(const T* field, bool odd, bool dagger) {
   const Chunks some = boundary(solve_.chunks[odd ? 1 : 0]);
-  cuda_ok(launch_project(solve_.ground, field, odd, dagger, some, sending(odd), stream_.get()),
+  cuda_ok(launch_project(solve_.ground, field, odd, dagger, some, clear_to_send(odd), stream_.get()),
           "starting a projection");
 }
 
@@ -160,7 +164,7 @@ unsigned GpuWilson<T>::shares() const {
 
 template <class T>
 void GpuWilson<T>::update(const CgSteps* steps) {
-  cuda_ok(launch_update(solve_, steps, sending(false), stream_.get()), "starting an update");
+  cuda_ok(launch_update(solve_, steps, clear_to_send(false), stream_.get()), "starting an update");
 }
 
 template <class T>

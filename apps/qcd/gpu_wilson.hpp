@@ -24,11 +24,14 @@ using apps::SideStream;
 template <class T>
 class GpuWilson {
  public:
-  // Collective. Between steps that the host starts halves go by the peer of `options`, else kernels store them at the neighbours,
-  // for whom they wait with `patience`, else by chains: kernels need a patience, which there is where they reach all ranks, and
-  // GPUs of their own. When a kernel is to do a whole solve, `in_kernel`, it exchanges lines. The stream must outlive this.
+  // Collective. How halves cross between steps that the host starts:
+  //   - with a peer in `options`, by its messages;
+  //   - where kernels reach all ranks, and each has a GPU of its own, kernels store them at the neighbours;
+  //   - elsewhere by chains.
+  // A kernel that does a whole solve, which is to come with `in_kernel`, exchanges lines; it has to reach all ranks. The stream
+  // must outlive this.
   GpuWilson(World& world, const Gauge& gauge, const WilsonOptions& options, const std::string& name,
-            const std::optional<device::Patience>& patience, bool in_kernel, const OwnStream& stream);
+            bool in_kernel, const OwnStream& stream);
 
   std::size_t half() const { return half_; }  // sites of a parity
   unsigned rhs() const { return solve_.ground.rhs; }
@@ -44,14 +47,14 @@ class GpuWilson {
   unsigned run(const Stage<T>& stage, double* partials);
   unsigned shares() const;
   void update(const CgSteps* steps);
-  // For kernels of two precisions, which are to send halves of the odd or the even sites.
-  const Crossing<T>& sending(bool odd);
+  // For kernels of two precisions: where halves of the odd or the even sites may be stored, by what comes next on the stream.
+  const Crossing<T>& clear_to_send(bool odd);
 
   std::int64_t bytes() const;  // this rank sends in one application
   std::string explain() const;
 
  private:
-  void connect_lines(World& world, const device::Patience& patience);
+  void connect_lines(World& world, const std::string& name);
   void launch(const Stage<T>& stage, const Chunks& some, unsigned blocks, double* partials);
   void run_beside_chains(const Stage<T>& stage, const Chunks& all, double* partials);
   unsigned interior_blocks(const Chunks& all) const;
@@ -69,7 +72,10 @@ class GpuWilson {
   std::optional<StoredHalves<T>> stored_;
   std::optional<Faces<T>> faces_;
   std::optional<SideStream> side_;  // of what chains do, beside the interior
-  bool last_odd_ = true;            // the latest exchange was of the odd sites
+  // Whether the latest exchange was of the odd sites. Replays of a graph do not say: what is captured begins with an exchange of the
+  // even sites, ends with one of the odd, and so finds and leaves this true.
+  bool last_odd_ = true;
+  std::optional<Team> lines_waiting_;
   std::optional<Window<device::Line>> lines_;
   DeviceArray<Word> exchanges_;
   SolveFields<T> solve_;

@@ -430,6 +430,42 @@ TEST(QcdKernel, HalvesStoredThereAreReadInTime) {
   }
 }
 
+// One parity again and again, each time behind an exchange of nothing.
+TEST(QcdKernel, HalvesOfOneParityFollowEachOtherBehindAMeeting) {
+  Machine machine(2, 1);
+  on_grid({1, 1, 1, 2}, {4, 4, 4, 8}, [&](World& world, const Lattice& lattice, Gauge& gauge) {
+    const GroundTables<double> tables(gauge, Storage::full, true);
+    const Ground<double> ground = ground_of(tables);
+    WilsonHop<double> hop(world, gauge, {.kappa = kappa});
+    constexpr std::uint64_t times = 50;
+    std::vector<Field<double>> fields, expected;
+    for (std::uint64_t n = 0; n < times; ++n) {
+      fields.push_back(random_field<double>(lattice, Sites::even, 1, spinor_reals, n));
+      expected.emplace_back(fields[n].size());
+      hop.apply(Sites::odd, fields[n].data(), expected[n].data(), {.b = 0.2}, false);
+    }
+    Halves<double> halves(world, lattice, 1, true);
+    const Crossing<double>& crossing = halves.crossing;
+    HostBlock block(machine, world.rank(), 0);
+    std::vector<double> in, out(fields[0].size());
+    Field<double> found;
+    for (std::uint64_t n = 0; n < times; ++n) {
+      if (n > 0) meet(block, ground, crossing, true);
+      to_units(fields[n], ground.half(), in);
+      send_halves(block, ground, in, crossing, false, false);
+      block.start_kernel();
+      const Stage<double> stage{.in = in.data(), .out = out.data(), .factor = 0.2, .to_odd = true};
+      const Word exchange = begin_exchange(block, crossing, false);
+      Hop<double, 18, HostBlock>(block, ground, stage, chunks_of(tables, 1))
+          .run(WindowGhosts<double>{crossing, exchange}, WindowSink<double>{crossing});
+      from_units(out, ground.half(), found);
+      ASSERT_EQ(found, expected[n]) << n;
+    }
+    EXPECT_TRUE(block.good());
+    world.barrier();
+  });
+}
+
 TEST(QcdKernel, InteriorChunksHaveNoGhosts) {
   on_grid({1, 1, 1, 2}, {4, 4, 4, 16}, [](World&, const Lattice& lattice, Gauge& gauge) {
     const GroundTables<double> tables(gauge, Storage::full, true);
@@ -927,19 +963,28 @@ TEST(QcdStart, RefusesWhatIsNotDoneOnGpus) {
 TEST(QcdKernel, GivesUpOnANeighbourThatDoesNotCome) {
   on_grid({1, 1, 1, 1}, {4, 4, 4, 4}, [&](World&, const Lattice&, Gauge& gauge) {
     const GroundTables<double> tables(gauge, Storage::two_rows, true);
-    std::vector<Word> flags;
-    std::vector<device::Line> lines(LineRoom<double>::lines(64));
-    LineRoom<double> room{.own = lines.data(), .patience = patience_of(flags)};
-    room.patience.limit_ns = 50'000'000;
     Ground<double> ground = ground_of(tables);
     ground.faces[0][3] = {.begin = 0, .to = 0, .count = 32, .neighbour = 5, .direction = 3};
-    const LineGhosts<double> ghosts{room, 1};
-    SiteThread thread{.warp = 3, .here = ~7};
     ChunkRoom<double> chunk_room;
-    ghosts.bring(chunk_room, ground, {.to_odd = true}, thread);
-    EXPECT_FALSE(thread.good);
-    EXPECT_EQ(flags[1], 1U);
-    EXPECT_EQ(flags[16 + 5], 1U) << "it does not say for whom it waited";
+    const auto expect_it_gives_up = [&](const auto& ghosts, const std::vector<Word>& flags) {
+      SiteThread thread{.warp = 3, .here = ~7};
+      ghosts.ask(chunk_room, ground, {.to_odd = true}, thread.here, 0, thread);
+      ghosts.bring(chunk_room, ground, {.to_odd = true}, thread);
+      EXPECT_FALSE(thread.good);
+      EXPECT_EQ(flags[1], 1U);
+      EXPECT_EQ(flags[16 + 5], 1U) << "it does not say for whom it waited";
+    };
+    std::vector<Word> flags;
+    device::Patience patience = patience_of(flags);
+    patience.limit_ns = 50'000'000;
+    std::vector<device::Line> lines(LineRoom<double>::lines(64));
+    const LineRoom<double> room{.own = lines.data(), .patience = patience};
+    expect_it_gives_up(LineGhosts<double>{room, 1}, flags);
+    patience_of(flags);
+    const std::vector<double> halves(std::size_t{64} * half_reals);
+    const std::array<Word, directions> raised{};
+    const Crossing<double> crossing{.ghosts = halves.data(), .raised = raised.data(), .patience = patience};
+    expect_it_gives_up(WindowGhosts<double>{crossing, 1}, flags);
   });
 }
 
