@@ -96,6 +96,21 @@ class OverlapTest(unittest.TestCase):
             with self.subTest(arguments):
                 self.assert_refused(reason, "overlap", *arguments)
 
+    def test_peers_have_a_ratio(self):
+        for what in (("pingpong", "--bytes", "8"), ("halo", "--extent", "32", "--layout", "block")):
+            with self.subTest(what):
+                # Of one round it is what the medians say.
+                one = ("--rounds", "1", "--placements", "1")
+                done = self.bench(*what, "--peer", "hand", *one, "--json", self.json)
+                self.assertEqual(done.returncode, 0, done.stderr)
+                with open(self.json) as file:
+                    own, *peers = (json.loads(line) for line in file)
+                os.remove(self.json)
+                self.assertNotIn("ratio", own)
+                for peer in peers:
+                    if own["median_us"] > 0 and peer["median_us"] > 0:
+                        self.assertAlmostEqual(peer["ratio"] * own["median_us"] / peer["median_us"], 1, delta=0.002)
+
     def test_other_benchmarks_have_no_progress(self):
         for arguments in (("--progress", "points"), ("--points", "4")):
             self.assert_refused(f"{arguments[0]} is for overlap", "pingpong", *arguments)

@@ -56,7 +56,7 @@ void ping_pong(World& world, const BenchOptions& options) {
       record.n = static_cast<std::int64_t>(bytes);
       record.bytes = who.peer == "flag" ? 0 : record.n;
       record.samples_us = outcome.samples[i];
-      report.line(std::to_string(bytes), name_of(who), record, quantile(outcome.samples[0], 0.5));
+      report.line(std::to_string(bytes), name_of(who), record, outcome.samples[0]);
     }
   }
 }
@@ -91,7 +91,7 @@ void halo_of(World& world, const BenchOptions& options, const bench::Face& face)
   if (world.rank() != 0) return;
   const BenchReport report(options, world);
   const bench::Samples& bare = outcome.samples[0];
-  const double own = quantile(beyond(outcome.samples[1], bare), 0.5);
+  const bench::Samples own = beyond(outcome.samples[1], bare);
   for (std::size_t i = 1; i < outcome.contenders.size(); ++i) {
     const bench::FaceExchange& who = *outcome.contenders[i];
     Record record = report.record(who);

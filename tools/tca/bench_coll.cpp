@@ -45,7 +45,7 @@ void measure_size(World& world, const BenchOptions& options, std::size_t bytes) 
     record.n = static_cast<std::int64_t>(sums(options.what) ? bytes / sizeof(double) : bytes);
     record.bytes = static_cast<std::int64_t>(bytes);
     record.samples_us = outcome.samples[i];
-    report.line(std::to_string(bytes), name_of(who), record, quantile(outcome.samples[0], 0.5));
+    report.line(std::to_string(bytes), name_of(who), record, outcome.samples[0]);
   }
 }
 

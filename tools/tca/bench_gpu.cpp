@@ -247,11 +247,11 @@ void GpuBench::measure(const Case& one) {
     Progress bar = bench_progress(world_, options_, one.label);
     return gpu::measure(world_, one.make, options_.effort, [&](int rounds) { bar.update(rounds); });
   }();
-  double own = 0;
+  std::vector<double> own;
   for (std::size_t i = 0; i < outcome.contenders.size() && world_.rank() == 0; ++i) {
     Record line = record(one, *outcome.contenders[i]);
     for (const double step : outcome.samples[i]) line.samples_us.push_back(step * one.of_a_step);
-    if (i == 0) own = quantile(line.samples_us, 0.5);
+    if (i == 0) own = line.samples_us;
     report_.line(one.label, name_with_start(*outcome.contenders[i]), line, own);
   }
 }

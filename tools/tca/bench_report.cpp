@@ -11,12 +11,14 @@ void BenchReport::header(const char* first) const {
   fmt::print("{:<24}{:<44}{:>12}{:>12}{:>10}{:>9}\n", first, "who", "median us", "p99 us", "GB/s", "ratio");
 }
 
-void BenchReport::line(const std::string& first, const std::string& name, const Record& record,
-                       double own_median) const {
+void BenchReport::line(const std::string& first, const std::string& name, Record record,
+                       const std::vector<double>& own) const {
   const double median = quantile(record.samples_us, 0.5);
+  const double ratio = ratio_by_round(record.samples_us, own);
+  if (record.peer) record.extra["ratio"] = rounded(ratio);
   fmt::print("{:<24}{:<44}{:>12.4g}{:>12.4g}{:>10.4g}{:>9}\n", first, name, median,
              quantile(record.samples_us, 0.99), static_cast<double>(record.bytes) / median * 1e-3,
-             record.peer ? fmt::format("{:.2f}", median / own_median) : "");
+             record.peer ? fmt::format("{:.2f}", ratio) : "");
   if (!options_.json.empty()) append_line(options_.json, record.line());
 }
 

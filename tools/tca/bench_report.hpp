@@ -18,8 +18,9 @@ class BenchReport {
   // `first` heads the column that says what was measured.
   void header(const char* first) const;
 
-  // A row, and a line of the file. `name` is who was measured; `ratio` is a peer's median over OpenTCA's own.
-  void line(const std::string& first, const std::string& name, const Record& record, double own_median) const;
+  // A row, and a line of the file. `name` is who was measured; a peer's ratio is by round to OpenTCA's own samples.
+  void line(const std::string& first, const std::string& name, Record record,
+            const std::vector<double>& own) const;
 
   // What all benchmarks say of a contender.
   Record record(const bench::Contender& who) const;

@@ -64,6 +64,13 @@ double quantile(std::vector<double> samples, double fraction) {
   return samples[below] + (position - static_cast<double>(below)) * (samples[above] - samples[below]);
 }
 
+double ratio_by_round(const std::vector<double>& one, const std::vector<double>& other) {
+  std::vector<double> ratios;
+  for (std::size_t round = 0; round < std::min(one.size(), other.size()); ++round)
+    if (one[round] > 0 && other[round] > 0) ratios.push_back(one[round] / other[round]);
+  return quantile(std::move(ratios), 0.5);
+}
+
 std::string Record::line() const {
   const double median = quantile(samples_us, 0.5);
   Json json{{"bench", bench}, {"fabric", fabric}, {"protocol", protocol}, {"start", start}};

@@ -14,6 +14,11 @@ namespace tca::tool {
 // between. 0 when there are no samples.
 double quantile(std::vector<double> samples, double fraction);
 
+// How many times as long one takes as the other: the median over rounds in which both were measured one right after the other.
+// What changes between rounds, as the distance of virtual cores does, changes both medians, and perhaps not alike, but not this.
+// Rounds count in which both took some time; 0 where there are none.
+double ratio_by_round(const std::vector<double>& one, const std::vector<double>& other);
+
 struct Record {
   std::string bench;                // "pingpong", "halo", "himeno", ...
   std::string fabric = "shm";       // what carried the bytes; for a peer, its own ("mpi")
