@@ -3,6 +3,7 @@
 
 #include "qcd/gpu_kernels.hpp"
 #include "qcd/gpu_solve.hpp"
+#include "tca/launch.cuh"
 #include "tca/team.cuh"
 
 namespace tca::qcd {
@@ -16,54 +17,6 @@ template <class T, class Kernel>
 cudaError_t give_room(Kernel* kernel, std::size_t more = 0) {
   return cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
                               static_cast<int>(sizeof(ChunkRoom<T>) + more));
-}
-
-// Of the GPU that this thread drives.
-inline int device_attribute(cudaDeviceAttr what) {
-  int device = 0, value = 0;
-  cudaGetDevice(&device);
-  cudaDeviceGetAttribute(&value, what, device);
-  return value;
-}
-inline unsigned multiprocessors() {
-  return static_cast<unsigned>(device_attribute(cudaDevAttrMultiProcessorCount));
-}
-
-// How a kernel is launched. Early: its blocks may start while the kernel before it on the stream still runs, where they find room,
-// if the GPU has compute capability 9. Every thread of each calls `come_behind`, before it loads what an earlier kernel stores and
-// before it stores what an earlier one loads; all threads, because the kernel behind waits for this one alone, and so for those in
-// front of it only if this one has. A block that has started keeps its place while it waits. So none may be early where the kernel
-// before waits for another rank's, which may need that place.
-struct KernelGrid {
-  dim3 blocks;
-  unsigned threads;
-  std::size_t room = 0;  // bytes of shared memory that the kernel asks for at launch
-  bool early = true;
-};
-
-template <class... Parameters, class... Arguments>
-cudaError_t launch_kernel(void (*kernel)(Parameters...), const KernelGrid& grid, cudaStream_t stream,
-                          const Arguments&... arguments) {
-  static const bool can_be_early = device_attribute(cudaDevAttrComputeCapabilityMajor) >= 9;
-  cudaLaunchAttribute early{};
-  early.id = cudaLaunchAttributeProgrammaticStreamSerialization;
-  early.val.programmaticStreamSerializationAllowed = 1;
-  cudaLaunchConfig_t config{};
-  config.gridDim = grid.blocks;
-  config.blockDim = grid.threads;
-  config.dynamicSmemBytes = grid.room;
-  config.stream = stream;
-  config.attrs = &early;
-  config.numAttrs = grid.early && can_be_early ? 1 : 0;
-  return cudaLaunchKernelEx(&config, kernel, arguments...);
-}
-
-// What kernels before this one have stored is there; the one behind it may start.
-__device__ inline void come_behind() {
-#if __CUDA_ARCH__ >= 900
-  cudaGridDependencySynchronize();
-  cudaTriggerProgrammaticLaunchCompletion();
-#endif
 }
 
 // On every lane.
@@ -98,6 +51,14 @@ __device__ inline double sum_of_shares(const double* partials, Word shares, Word
   for (Word share = threadIdx.x % chunk_sites; share < shares; share += chunk_sites)
     sum += __ldcg(partials + share * count + number);
   return warp_sum(sum);
+}
+
+// Of the GPU that this thread drives.
+inline unsigned multiprocessors() {
+  int device = 0, count = 0;
+  cudaGetDevice(&device);
+  cudaDeviceGetAttribute(&count, cudaDevAttrMultiProcessorCount, device);
+  return static_cast<unsigned>(count);
 }
 
 // What a thread has to itself, and barriers of its block. Rooms of both precisions take turns in the same shared memory: a

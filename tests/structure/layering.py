@@ -16,7 +16,7 @@ LAYERS = [
         # What runs in kernels: a chain as they see it.
         " include/tca/device_bell.hpp include/tca/device_chain.hpp include/tca/device_team.hpp"
         " include/tca/device_window.hpp include/tca/device"
-        " include/tca/chain.cuh include/tca/engine.cuh include/tca/team.cuh include/tca/window.cuh"
+        " include/tca/chain.cuh include/tca/engine.cuh include/tca/launch.cuh include/tca/team.cuh include/tca/window.cuh"
     ],
     ["src/base"],
     ["src/des"],

@@ -11,15 +11,6 @@ namespace {
 using device::CollectiveLines;
 using device::CollectiveMoves;
 
-// Launched while the kernel before it ends (see `launch`): what depends on that one comes after it. The next such kernel may
-// come as early.
-__device__ void begin_after_the_kernel_before() {
-#if __CUDA_ARCH__ >= 900
-  cudaGridDependencySynchronize();
-  cudaTriggerProgrammaticLaunchCompletion();
-#endif
-}
-
 // The block has done its part of a step, all of it in place when `good`.
 template <class Collective>
 __device__ void end_step(const Collective& all, Word step, bool good, Done done, const device::Block& block) {
@@ -36,7 +27,7 @@ template <class Kind>
 __global__ void __launch_bounds__(256, 1)
     lines_kernel(const __grid_constant__ CollectiveLines all, Phase phase, Done done) {
   const device::Block block = device::Block::of_grid();
-  begin_after_the_kernel_before();
+  come_behind();
   const Word step = all.steps[block.part()] + 1;
   const bool sent = phase == Phase::wait || send_collective_lines(all, step, block);
   if (phase == Phase::start) return;
@@ -48,7 +39,7 @@ template <class Kind>
 __global__ void __launch_bounds__(512, 1)
     moves_kernel(const __grid_constant__ CollectiveMoves all, Phase phase, Done done) {
   const device::Block block = device::Block::of_grid();
-  begin_after_the_kernel_before();
+  come_behind();
   const Word step = all.steps[block.part()] + 1;
   if (phase != Phase::wait) device::begin_moves(all, step, block);
   if (phase == Phase::start) return;
@@ -59,7 +50,7 @@ __global__ void __launch_bounds__(512, 1)
 // What is added up is local and complete, so no thread waits for another.
 template <class Kind, class Piece>
 __global__ void __launch_bounds__(256) fold_kernel(const __grid_constant__ FoldView fold) {
-  begin_after_the_kernel_before();
+  come_behind();
   const std::uint64_t threads = std::uint64_t{gridDim.x} * blockDim.x, pieces = fold.bytes / sizeof(Piece);
   for (std::uint64_t i = std::uint64_t{blockIdx.x} * blockDim.x + threadIdx.x; i < pieces; i += threads) {
     Piece all = reinterpret_cast<const Piece*>(fold.operands[0])[i];

@@ -15,12 +15,7 @@ class StreamChain : public device::ChainPart<device::Block> {
 
   __device__ explicit StreamChain(const DeviceChain& chain, Copies copies = Copies::by_engine)
       : ChainPart(chain, device::Block::of_grid(), true, copies == Copies::by_engine) {
-#if __CUDA_ARCH__ >= 900
-    // Launched while the kernel before it ends (see `launch`): what depends on that one begins here. The next such kernel
-    // may come as early.
-    cudaGridDependencySynchronize();
-    cudaTriggerProgrammaticLaunchCompletion();
-#endif
+    come_behind();
     read_step();
   }
   __device__ ~StreamChain() { keep_step(); }

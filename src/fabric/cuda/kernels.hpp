@@ -11,7 +11,7 @@ using device::Word;
 struct Grid {
   unsigned blocks = 1;
   unsigned threads = 256;
-  bool early = false;  // set up while the kernel before it still runs: compute capability 9 and later
+  bool early = false;  // see KernelGrid
 };
 
 // Tells the host of a finished step: the last block stores `ticket`.
