@@ -8,9 +8,7 @@
 #define PLACES 4
 #include "memory.pml"
 
-#if defined(MEET) || defined(BREAK_SAME_PARITY)
-#define GHOST(n) 0
-#elif defined(BREAK_ONE_BUFFER) /* stored meanwhile all the same */
+#if defined(MEET) || defined(BREAK_SAME_PARITY) || defined(BREAK_ONE_BUFFER)
 #define GHOST(n) 0
 #else
 #define GHOST(n) ((n) % 2 * 2)

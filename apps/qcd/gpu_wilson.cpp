@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "shared/gpu_sum.hpp"
 #include "tca/device_team.hpp"
 #include "tca/device_window.hpp"
 
@@ -63,8 +64,8 @@ GpuWilson<T>::GpuWilson(World& world, const Gauge& gauge, const WilsonOptions& o
   solve_.w = w_.data();
   solve_.kappa2 = static_cast<T>(options.kappa * options.kappa);
   cuda_ok(two_rows_ ? prepare_hops<T, 12>() : prepare_hops<T, 18>(), "preparing hops");
-  const int reals = half_reals * options.rhs;
   if (!lattice_.faces().empty()) {
+    const int reals = half_reals * options.rhs;
     if (options.peer == nullptr && apps::is_one_sub_cluster(world) && !world.ranks_share_devices()) {
       stored_.emplace(world, lattice_, reals, name + " halves");
       crossing_ = stored_->crossing();

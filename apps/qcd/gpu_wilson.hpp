@@ -10,6 +10,7 @@
 #include "qcd/gpu_tables.hpp"
 #include "qcd/wilson_hop.hpp"
 #include "shared/gpu_call.hpp"
+#include "tca/team.hpp"
 
 namespace tca::qcd {
 
