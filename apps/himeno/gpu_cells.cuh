@@ -12,6 +12,17 @@ struct Cell {
   float p[3][3][3];  // without the eight corners
 };
 
+// load(n): the n-th four of them.
+template <class Load>
+__device__ __forceinline__ void load_coefficients(Cell& cell, const Load& load) {
+#pragma unroll
+  for (unsigned quad = 0; quad < TaskCoefficients::quads; ++quad) {
+    const float4 four = load(quad);
+    float* const to = cell.of + 4 * quad;
+    to[0] = four.x, to[1] = four.y, to[2] = four.z, to[3] = four.w;
+  }
+}
+
 // Other blocks and other GPUs change the pressure, so it may not come through the read-only path.
 __device__ inline void load_pressure(Cell& cell, const float* pressure, Word at, Word plane, Word row) {
 #pragma unroll
@@ -49,9 +60,10 @@ __device__ inline Tasks share_of_block(Tasks tasks) {
 }
 
 // Writes a cell's new pressure and returns its squared change, in double because the sum of all loses its digits in single.
-__device__ inline double update(const Cell& cell, float* next) {
+// With coefficients of 0 that is 0, and a thread may do it for no cell of its own: `writes` is false then.
+__device__ inline double update(const Cell& cell, float* next, bool writes = true) {
   const float change = change_of(cell);
-  *next = cell.p[1][1][1] + omega * change;
+  if (writes) *next = cell.p[1][1][1] + omega * change;
   return static_cast<double>(change) * static_cast<double>(change);
 }
 

@@ -16,6 +16,21 @@ enum Coefficient : unsigned { a0, a1, a2, a3, b0, b1, b2, c0, c1, c2, bnd, wrk1,
 
 constexpr Word task_cells = Word{1} << Region::warp_bits;
 
+// Those of a task's cells, four of a cell's beside each other: threads that read 16 bytes each take whole lines of the cache and
+// every bank of shared memory in turn.
+struct alignas(16) TaskCoefficients {
+  static constexpr unsigned quads = coefficient_count / 4;
+  static_assert(quads * 4 == coefficient_count);
+
+  float of[quads][task_cells][4];
+
+  TCA_DEVICE float& at(unsigned coefficient, Word lane) { return of[coefficient / 4][lane][coefficient % 4]; }
+  // In bytes.
+  static TCA_DEVICE Word offset(unsigned quad, Word lane) {
+    return (quad * task_cells + lane) * sizeof(of[0][0]);
+  }
+};
+
 // [begin, end)
 struct Tasks {
   Word begin = 0, end = 0;
@@ -24,18 +39,14 @@ struct Tasks {
 };
 
 // What a rank computes in an iteration: the tasks of its region, those of its shell first. The coefficients stand in the
-// order in which tasks need them, each of which reads whole lines of the cache then, wherever its cells are: of each task in
-// turn a0 of its 32 cells, their a1, and so on.
+// order in which tasks need them, wherever their cells are.
 struct Work {
   Region region;
   Word shell_tasks = 0;
-  const float* coefficients = nullptr;
+  const TaskCoefficients* coefficients = nullptr;  // of each task
 
   TCA_DEVICE Tasks shell() const { return {0, shell_tasks}; }
   TCA_DEVICE Tasks core() const { return {shell_tasks, region.tasks}; }
-  TCA_DEVICE const float* coefficients_of(Word task) const {
-    return coefficients + std::size_t{task} * (coefficient_count * task_cells);
-  }
 };
 
 // Which way an iteration goes through tasks. Iterations take turns, so that each begins with what the one before has read

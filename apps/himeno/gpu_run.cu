@@ -38,7 +38,6 @@ __device__ __forceinline__ bool iterate(Turns& turns, Halos& halos, float* const
     if (part == 0) halos.arrive(1 - current);
     if (part == 1) halos.start(1 - current);
   }
-  turns.turn_back();
   return halos.wait(1 - current);
 }
 
@@ -82,7 +81,7 @@ cudaError_t tasks_to_keep(const Work& work, unsigned blocks, Word& kept) {
   const auto a_block = [&](Tasks tasks) { return (tasks.count() + blocks - 1) / blocks; };
   const std::size_t most = static_cast<std::size_t>(bytes) - kernel.sharedSizeBytes;
   kept = std::min(a_block(work.shell()) + a_block(work.core()),
-                  static_cast<Word>((most - Room::bytes(0)) / sizeof(KeptTask)));
+                  static_cast<Word>((most - Room::bytes(0)) / sizeof(TaskCoefficients)));
   // Not only what this rank needs: ranks that are threads share the setting, and may need more.
   return cudaFuncSetAttribute(run_kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
                               static_cast<int>(most));

@@ -80,7 +80,7 @@ float GpuSolution::at(const Extents& cell) const {
 struct GpuSolver::Device {
   Device(World& world, const Work& tasks)
       : work(tasks),
-        coefficients(std::size_t{work.region.tasks} * coefficients_a_task),
+        coefficients(work.region.tasks),
         shell_blocks(blocks_for(work.shell(), multiprocessors())),
         core_blocks(blocks_for(work.core(), multiprocessors())),
         run_blocks(blocks_for_run(world, work)),
@@ -92,21 +92,19 @@ struct GpuSolver::Device {
   void upload(const Kernel& kernel) const {
     const auto from = kernel.coefficients();
     // Some at a time: all of them are as much as the kernel's own.
-    std::vector<float> some(tasks_a_copy * coefficients_a_task);
+    std::vector<TaskCoefficients> some(tasks_a_copy);
     for (Word first = 0; first < work.region.tasks; first += tasks_a_copy) {
       const Word count = std::min(tasks_a_copy, work.region.tasks - first);
-      for (Word n = 0; n < count; ++n)
-        gather(from, first + n, std::span(some).subspan(n * coefficients_a_task, coefficients_a_task));
-      stream.copy(coefficients.data() + std::size_t{first} * coefficients_a_task, some.data(),
-                  count * coefficients_a_task * sizeof(float), cudaMemcpyHostToDevice);
+      for (Word n = 0; n < count; ++n) gather(from, first + n, some[n]);
+      stream.copy(coefficients.data() + first, some.data(), count * sizeof(TaskCoefficients),
+                  cudaMemcpyHostToDevice);
     }
   }
 
-  static constexpr std::size_t coefficients_a_task = std::size_t{coefficient_count} * task_cells;
   static constexpr Word tasks_a_copy = 4096;
 
   Work work;
-  DeviceArray<float> coefficients;
+  DeviceArray<TaskCoefficients> coefficients;
   unsigned shell_blocks, core_blocks, run_blocks;
   DeviceArray<double> sums;  // of squared changes, one a block
   DeviceArray<double> residual{1};
@@ -116,11 +114,11 @@ struct GpuSolver::Device {
   std::optional<SideStream> side;  // of what crosses between ranks, beside the core
 
  private:
-  void gather(std::span<const std::span<const float>> from, Word task, std::span<float> to) const {
+  void gather(std::span<const std::span<const float>> from, Word task, TaskCoefficients& to) const {
     for (Word lane = 0; lane < task_cells; ++lane) {
       const Word at = work.region.element(task, lane);
-      for (std::size_t n = 0; n < coefficient_count; ++n)
-        to[n * task_cells + lane] = at == Region::nowhere ? 0 : from[n][at];
+      for (unsigned n = 0; n < coefficient_count; ++n)
+        to.at(n, lane) = at == Region::nowhere ? 0 : from[n][at];
     }
   }
 };

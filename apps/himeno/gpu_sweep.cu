@@ -22,9 +22,9 @@ __device__ double sweep_tasks(const Work& work, Tasks tasks, Direction direction
     if (at == Region::nowhere) continue;
     Cell cell;
     // The coefficients never change and come through the read-only path.
-    const float* const from = work.coefficients_of(task) + lane;
-#pragma unroll
-    for (unsigned c = 0; c < coefficient_count; ++c) cell.of[c] = __ldg(from + c * task_cells);
+    const TaskCoefficients& from = work.coefficients[task];
+    load_coefficients(
+        cell, [&](unsigned quad) { return __ldg(reinterpret_cast<const float4*>(from.of[quad][lane])); });
     load_pressure(cell, p, at, work.region.plane, work.region.row);
     // All loads are under way before the first of them is waited for.
     asm volatile("" ::: "memory");

@@ -22,6 +22,11 @@ struct Slab {
   Word lane_bits = 0;      // of a row's lanes
 };
 
+// Where a task's cells are: `cells` from element `first` on, if it is one row. Otherwise `cells` is 0.
+struct TaskRow {
+  Word first = 0, cells = 0;
+};
+
 struct Region {
   static constexpr Word most_slabs = 7;  // of a shell, and a core
   static constexpr Word warp_bits = 5;
@@ -33,14 +38,38 @@ struct Region {
 
   // The element that a lane of a task updates; nowhere where the box ends before it.
   TCA_DEVICE Word element(Word task, Word lane) const {
+    const Place at = place(task);
+    const Slab& slab = slabs[at.slab];
+    const Word k = at.k + (lane & ((Word{1} << slab.lane_bits) - 1));
+    const Word r = at.r + (lane >> slab.lane_bits);
+    return r >= slab.rows || k >= slab.cells ? nowhere : element(slab, r, k);
+  }
+
+  // An element with all its neighbours in the array.
+  TCA_DEVICE Word any() const { return plane + row + 1; }
+
+  TCA_DEVICE TaskRow row_of(Word task) const {
+    const Place at = place(task);
+    const Slab& slab = slabs[at.slab];
+    if (slab.lane_bits < warp_bits) return {};
+    const Word left = slab.cells - at.k;
+    return {element(slab, at.r, at.k), left < (Word{1} << warp_bits) ? left : Word{1} << warp_bits};
+  }
+
+ private:
+  // A task's first row and cell of a slab.
+  struct Place {
+    Word slab, r, k;
+  };
+  TCA_DEVICE Place place(Word task) const {
     Word which = 0, begin = 0;
     while (task >= slabs[which].end_task) begin = slabs[which++].end_task;
     const Slab& slab = slabs[which];
     const Word group = slab.chunks.divide(task - begin);
     const Word chunk = task - begin - group * slab.chunks.value;
-    const Word k = (chunk << slab.lane_bits) + (lane & ((Word{1} << slab.lane_bits) - 1));
-    const Word r = (group << (warp_bits - slab.lane_bits)) + (lane >> slab.lane_bits);
-    if (r >= slab.rows || k >= slab.cells) return nowhere;
+    return {which, group << (warp_bits - slab.lane_bits), chunk << slab.lane_bits};
+  }
+  TCA_DEVICE Word element(const Slab& slab, Word r, Word k) const {
     const Word i = slab.width.divide(r);
     return slab.first + i * plane + (r - i * slab.width.value) * row + k;
   }

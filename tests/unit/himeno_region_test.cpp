@@ -43,6 +43,23 @@ TEST(HimenoRegion, VisitsEveryCellOnce) {
   }
 }
 
+// A task's row is what its lanes say one by one, wherever it has one.
+TEST(HimenoRegion, TellsATasksRow) {
+  for (const std::int64_t cells : {1, 7, 16, 17, 32, 33, 254}) {
+    const Extents extents{5, 9, cells + 2};
+    const std::vector<Box> boxes{{{1, 1, 1}, {4, 8, cells + 1}}};
+    const Region region = region_of(boxes, extents);
+    for (Word task = 0; task < region.tasks; ++task) {
+      const TaskRow row = region.row_of(task);
+      EXPECT_EQ(row.cells == 0, cells <= 16) << cells << " cells: rows of up to 16 share a task";
+      for (Word lane = 0; lane < 32 && row.cells > 0; ++lane) {
+        EXPECT_EQ(region.element(task, lane), lane < row.cells ? row.first + lane : Region::nowhere)
+            << cells << " cells, task " << task << ", lane " << lane;
+      }
+    }
+  }
+}
+
 TEST(HimenoRegion, HasNoTasksForNothing) {
   const Extents extents{4, 4, 4};
   EXPECT_EQ(region_of({}, extents).tasks, 0U);
