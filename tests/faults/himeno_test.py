@@ -46,6 +46,11 @@ class HimenoTest(unittest.TestCase):
                 self.assertIn("every cell is the same to the bit", said)
                 self.assertRegex(said, r"OpenTCA +[0-9]+ +[0-9.]+ +[0-9.]+ +[0-9.]+ +[0-9.]+ +[0-9.]+\n")
 
+    def test_any_extents(self):
+        said = self.assert_done("--ranks", "2", "--size", "20x24x40", "--iterations", "20")
+        self.assertIn("Himeno: 20x24x40 cells", said)
+        self.assertIn("every cell is the same to the bit", said)
+
     @unittest.skipUnless(MPI, "no mpirun, or built without MPI")
     def test_beside_mpi(self):
         for ranks in ("1", "2"):
@@ -100,6 +105,8 @@ class HimenoTest(unittest.TestCase):
             ("--ranks 0: 1 to 4096 are possible", ("--ranks", "0")),
             ("cannot be written", ("--json", "/nonexistent/out")),
             ('there is no size "XXL"', ("--size", "XXL")),
+            ("--size 64x64: give three extents", ("--size", "64x64")),
+            ("--size 64x2x64: at least 3 cells along each", ("--size", "64x2x64")),
             ("--start graph needs --fabric cuda", ("--start", "graph")),
             ("--machine peach3 is for --fabric sim; shm is not modelled", ("--machine", "peach3")),
             ("--seconds nan: that is not a number of seconds", ("--seconds", "nan")),

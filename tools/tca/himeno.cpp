@@ -7,6 +7,7 @@
 #include <memory>
 #include <string>
 
+#include "extents.hpp"
 #include "himeno/exchange.hpp"
 #include "himeno/problem.hpp"
 #include "himeno_report.hpp"
@@ -34,7 +35,7 @@ void check_memory(const himeno::Problem& problem, const HimenoOptions& options) 
 
 // Everything that can be wrong is said here, once, before any rank is started.
 void check_before_launch(const HimenoOptions& options) {
-  const himeno::Problem problem{.extents = himeno::size_named(options.size).extents};
+  const himeno::Problem problem{.extents = parse_himeno_size(options.size).extents};
   make_himeno_grid(options, problem, options.ranks);
   if (!options.trace.empty() && on_gpus(options) && !route::needs_mpi(options.fabric))
     refuse("--trace shows what the host does, which on --fabric {} is nothing; leave it out", options.fabric);
@@ -79,7 +80,8 @@ void add_himeno(Subcommands& tca) {
               "tca himeno --fabric cuda --ranks 4 --size M --compare",
               [options] { return himeno_command(*options); });
   add_rank_options(app, *options);
-  app.add_option("-s,--size", options->size, "XS, S, M, L or XL")->capture_default_str();
+  app.add_option("-s,--size", options->size, "XS, S, M, L, XL, or extents such as 256x128x128")
+      ->capture_default_str();
   app.add_option(
          "--start", options->start,
          "On GPUs, who starts each iteration: the host, a CUDA graph, or one kernel for all of them; auto "

@@ -100,9 +100,11 @@ void print(const HimenoReport& report) {
   double seconds = 0;
   for (const Result& result : report.results) seconds += result.seconds;
   const Result& own = report.results.front();
-  fmt::print("Himeno {}: {} cells, {} rank{}, grid {}, {}, {}\n", report.size,
-             himeno::describe(report.extents), report.ranks, report.ranks == 1 ? "" : "s", report.grid,
-             report.overlap ? "overlapped" : "not overlapped", report.guarded ? "guarded" : "unguarded");
+  const std::string cells = himeno::describe(report.extents);
+  fmt::print("Himeno{}: {} cells, {} rank{}, grid {}, {}, {}\n",
+             report.size == cells ? "" : " " + report.size, cells, report.ranks, report.ranks == 1 ? "" : "s",
+             report.grid, report.overlap ? "overlapped" : "not overlapped",
+             report.guarded ? "guarded" : "unguarded");
   if (!report.gpus.empty()) fmt::print("started   by {}\n", describe_start(report));
   fmt::print("world     {}\n", report.world);
   fmt::print("channels  {}\n", describe_channels(report.explain));

@@ -150,7 +150,7 @@ Grid make_himeno_grid(const HimenoOptions& options, const himeno::Problem& probl
 }
 
 HimenoReport solve_himeno(World& world, const HimenoOptions& options) {
-  const himeno::Size& size = himeno::size_named(options.size);
+  const himeno::Size size = parse_himeno_size(options.size);
   const himeno::Problem problem{.extents = size.extents};
   const Grid grid = make_himeno_grid(options, problem, world.size());
   Bars bars;

@@ -51,16 +51,6 @@ Extents read_grid(const ModelOptions& options, std::uint32_t ranks) {
   return {grid[0], grid[1], grid[2]};
 }
 
-Extents himeno_cells(const ModelOptions& options) {
-  const auto given = parse_extents(options.size);
-  if (given && given->size() == 3) return {(*given)[0], (*given)[1], (*given)[2]};
-  try {
-    return himeno::size_named(options.size).extents;
-  } catch (const Error& error) {
-    base::fail(Errc::invalid_argument, "{}, or give three extents such as 256x128x128", error.what());
-  }
-}
-
 // As many as a sub-cluster of PEACH2 has.
 constexpr std::uint64_t ranks_without_a_way = 16;
 
@@ -123,7 +113,7 @@ Exchange make_exchange(const net::Machine& machine, const ModelOptions& options,
   Extents cells{options.extent, options.extent, options.extent};
   Extents grid{};
   if (himeno) {
-    cells = himeno_cells(options);
+    cells = parse_himeno_size(options.size).extents;
     grid = automatic ? choose_grid(machine, ranks, cells) : read_grid(options, ranks);
     if (!fits(grid, cells))
       base::fail(Errc::invalid_argument,
