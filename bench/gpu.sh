@@ -90,7 +90,8 @@ himeno() {
   echo "bench/gpu.sh: that failed" >&2
   failed=1
 }
-for size in S M; do
+# With halves two GPUs have as many cells each as four of the whole.
+for size in S M 32x64x128 64x128x256; do
   himeno --size "$size" --start kernel ${everyone:+--compare}
   himeno --size "$size" --start graph
 done

@@ -16,7 +16,7 @@ enum Coefficient : unsigned { a0, a1, a2, a3, b0, b1, b2, c0, c1, c2, bnd, wrk1,
 
 constexpr Word task_cells = Word{1} << Region::warp_bits;
 
-// Those of a task's cells, four of a cell's beside each other: threads that read 16 bytes each take whole lines of the cache and
+// Coefficients of a task's cells, four of a cell's beside each other: threads that read 16 bytes each take whole lines of the cache and
 // every bank of shared memory in turn.
 struct alignas(16) TaskCoefficients {
   static constexpr unsigned quads = coefficient_count / 4;

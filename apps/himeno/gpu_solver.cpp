@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <limits>
 #include <optional>
 #include <span>
 
@@ -55,6 +56,10 @@ unsigned blocks_for_run(World& world, const Work& work) {
 // What is not overlapped is all shell: complete before any of it is sent.
 Work work_of(const Share& share, const Grid& grid, int rank, bool overlap) {
   const Extents extents = extents_of(share);
+  if (cells_of(share) > std::numeric_limits<Word>::max())
+    throw Error(Errc::invalid_argument,
+                fmt::format("rank {} would have {} cells, more than 2^32 - 1; take more ranks", rank,
+                            describe(extents)));
   Work work;
   if (!overlap) {
     const Box all = whole(share);

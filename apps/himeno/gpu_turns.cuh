@@ -70,7 +70,8 @@ class Turns {
   // After so many the shell is done, whichever warp it is.
   __device__ Word of_shell() const { return (shell_.count() + run_warps - 1) / run_warps; }
 
-  // From `begin` to `end`; those of an iteration one after the other. Returns the calling thread's sum of squared changes.
+  // From `begin` to `end`: every turn of an iteration in its order, since what is to come is found ahead. Returns the calling
+  // thread's sum of squared changes.
   __device__ double take(Word begin, Word end, const float* p, float* next) {
     double sum = 0;
     for (Word turn = begin; turn < min(end, count_); ++turn) {
@@ -145,7 +146,7 @@ class Turns {
     }
   }
 
-  // What passes next: in the turn to come, unless that is an iteration's first.
+  // What passes next: in the turn to come or, where what that takes is kept, in the first that does not.
   __device__ void request() const {
     if (kept_ == count_) return;
     const TaskCoefficients& from = work_.coefficients[task_at(place_in_order(max(turn_, kept_)))];

@@ -16,7 +16,8 @@ using apps::start_named;
 
 // What suits the size, where kernels reach every rank; a graph elsewhere. By one kernel an iteration has no launches, and keeps
 // coefficients on the multiprocessors while they fit; where most of them do not, the graph's kernels have more threads to load
-// them. For 1.0 million cells a GPU the two took 16.4 and 23.4 us on two H100s; for 2.0 million 43 and 48, but 36 and 30 on one H200.
+// them. For 1.0 million cells a GPU the two took 16.4 and 23.4 us on two H100s; for 2.0 million 36 and 30 on one H200 (and 43
+// and 48 on H100s, whose memory is slower: there the kernel would do for twice as many).
 Start chosen_start(const Problem& problem, int ranks, bool kernels_reach_all);
 
 // Collective. The solver and the exchange outlive it. By any start but automatic. Throws Error{invalid_argument} for

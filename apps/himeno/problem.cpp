@@ -55,4 +55,9 @@ std::string describe(const Extents& extents) {
   return fmt::format("{}x{}x{}", extents[0], extents[1], extents[2]);
 }
 
+std::string name_of(const Extents& extents) {
+  const auto size = std::ranges::find(all_sizes, extents, &Size::extents);
+  return size == all_sizes.end() ? describe(extents) : std::string(size->name);
+}
+
 }  // namespace tca::himeno

@@ -50,5 +50,7 @@ std::span<const Size> sizes();
 const Size& size_named(std::string_view name);
 
 std::string describe(const Extents& extents);  // e.g. "64x64x128"
+// The size's name where they are one's, such as "S"; otherwise described.
+std::string name_of(const Extents& extents);
 
 }  // namespace tca::himeno

@@ -23,7 +23,7 @@ struct Slab {
 };
 
 // Where a task's cells are: `cells` from element `first` on, if it is one row. Otherwise `cells` is 0.
-struct TaskRow {
+struct alignas(8) TaskRow {
   Word first = 0, cells = 0;
 };
 

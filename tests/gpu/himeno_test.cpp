@@ -91,6 +91,26 @@ TEST(HimenoOnGpus, SendsNothingBeforeItIsComplete) {
   EXPECT_EQ(failure, "");
 }
 
+// More tasks a block than have room for their coefficients, and than have an entry each of where their cells are: of rows of 17
+// cells, of which the lanes beyond have none, or of rows that share a task.
+TEST(HimenoOnGpus, TakesWhatHasNoRoom) {
+  const Problem problem{.extents = {402, 402, 19}, .coefficients = uneven};
+  for (const std::array<int, 3> shape : {std::array{1, 1, 1}, {2, 1, 1}, {1, 1, 2}}) {
+    const std::string failure =
+        test::process_ranks("cuda")->run(shape[0] * shape[1] * shape[2], [&](World& world) {
+          const Grid grid(world.size(), {shape[0], shape[1], shape[2]});
+          for (const bool overlap : {true, false}) {
+            GpuSolver solver(world, problem, grid, overlap);
+            const auto exchange = direct_gpu_exchange(world, grid, solver.share(), solver.pressure(), true);
+            const auto way = gpu_way(world, solver, *exchange, Start::kernel);
+            for (const int iterations : {1, 7, 5, 10}) way->run(iterations);
+            expect_serial_answer(world, problem, solver, overlap ? "overlapped" : "in turn");
+          }
+        });
+    EXPECT_EQ(failure, "") << fmt::format("{}", fmt::join(shape, "x"));
+  }
+}
+
 // Ways share one solver and take turns, as in a comparison.
 TEST(HimenoOnGpus, WaysTakeTurns) {
   const Problem problem{.extents = size_named("S").extents};

@@ -164,6 +164,8 @@ TEST(HimenoProblem, RefusesGridsThatDoNotFit) {
 
 TEST(HimenoProblem, NamesTheSizesItKnows) {
   EXPECT_EQ(size_named("xl").extents, (Extents{512, 512, 1024}));
+  EXPECT_EQ(name_of({512, 512, 1024}), "XL");
+  EXPECT_EQ(name_of({512, 512, 1023}), "512x512x1023");
   try {
     size_named("XXL");
     FAIL() << "XXL was accepted";

@@ -1,6 +1,5 @@
 #include "extents.hpp"
 
-#include <algorithm>
 #include <charconv>
 #include <functional>
 #include <numeric>
@@ -25,21 +24,18 @@ std::optional<std::vector<std::int64_t>> parse_extents(std::string_view text) {
   }
 }
 
-himeno::Size parse_himeno_size(std::string_view text) {
+himeno::Extents parse_himeno_size(std::string_view text) {
   const auto given = parse_extents(text);
   if (!given) {
     try {
-      return himeno::size_named(text);
+      return himeno::size_named(text).extents;
     } catch (const Error& error) {
       refuse("{}, or give three extents such as 256x128x128", error.what());
     }
   }
   if (given->size() != 3)
     refuse("--size {}: give three extents, such as 256x128x128, or a size by name", text);
-  if (*std::min_element(given->begin(), given->end()) < 3)
-    refuse("--size {}: at least 3 cells along each dimension, of which the outer ones are the boundary",
-           text);
-  return {text, {(*given)[0], (*given)[1], (*given)[2]}};
+  return {(*given)[0], (*given)[1], (*given)[2]};
 }
 
 std::vector<int> parse_grid(std::string_view text, std::size_t dims, int ranks) {

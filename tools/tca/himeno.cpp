@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cmath>
 #include <memory>
 #include <string>
@@ -35,7 +36,10 @@ void check_memory(const himeno::Problem& problem, const HimenoOptions& options) 
 
 // Everything that can be wrong is said here, once, before any rank is started.
 void check_before_launch(const HimenoOptions& options) {
-  const himeno::Problem problem{.extents = parse_himeno_size(options.size).extents};
+  const himeno::Problem problem{.extents = parse_himeno_size(options.size)};
+  if (std::ranges::min(problem.extents) < 3)
+    refuse("--size {}: at least 3 cells along each dimension, of which the outer ones are the boundary",
+           options.size);
   make_himeno_grid(options, problem, options.ranks);
   if (!options.trace.empty() && on_gpus(options) && !route::needs_mpi(options.fabric))
     refuse("--trace shows what the host does, which on --fabric {} is nothing; leave it out", options.fabric);

@@ -28,7 +28,7 @@ std::string describe_start(const HimenoReport& report) {
   const char* const how = by_graph ? "a CUDA graph" : "one kernel for all iterations";
   if (!report.start_was_chosen) return how;
   if (report.across) return fmt::format("{}, since no kernel reaches all sub-clusters", how);
-  return fmt::format("{}, the quickest for so {} cells a rank", how, by_graph ? "many" : "few");
+  return fmt::format("{}, as suits so {} cells a rank", how, by_graph ? "many" : "few");
 }
 
 std::string in_bytes(std::int64_t bytes) {

@@ -150,8 +150,7 @@ Grid make_himeno_grid(const HimenoOptions& options, const himeno::Problem& probl
 }
 
 HimenoReport solve_himeno(World& world, const HimenoOptions& options) {
-  const himeno::Size size = parse_himeno_size(options.size);
-  const himeno::Problem problem{.extents = size.extents};
+  const himeno::Problem problem{.extents = parse_himeno_size(options.size)};
   const Grid grid = make_himeno_grid(options, problem, world.size());
   Bars bars;
   himeno::Progress progress;
@@ -161,8 +160,8 @@ HimenoReport solve_himeno(World& world, const HimenoOptions& options) {
     };
   }
   HimenoReport report{
-      .size = std::string(size.name),
-      .extents = size.extents,
+      .size = himeno::name_of(problem.extents),
+      .extents = problem.extents,
       .grid = grid.describe(),
       .world = world.describe(),
       .fabric = options.fabric,

@@ -7,7 +7,6 @@
 
 #include "base/fail.hpp"
 #include "extents.hpp"
-#include "himeno/problem.hpp"
 #include "tca/grid.hpp"
 
 namespace tca::tool {
@@ -113,7 +112,7 @@ Exchange make_exchange(const net::Machine& machine, const ModelOptions& options,
   Extents cells{options.extent, options.extent, options.extent};
   Extents grid{};
   if (himeno) {
-    cells = parse_himeno_size(options.size).extents;
+    cells = parse_himeno_size(options.size);
     grid = automatic ? choose_grid(machine, ranks, cells) : read_grid(options, ranks);
     if (!fits(grid, cells))
       base::fail(Errc::invalid_argument,
