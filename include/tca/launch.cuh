@@ -5,11 +5,12 @@
 #include <cuda_runtime.h>
 
 #include <cstddef>
+#include <cstdint>
 
 namespace tca {
 
 // Early: blocks may start while the kernel before them on the stream still runs, where they find room, if the GPU has compute
-// capability 9. Every thread of each calls `come_behind`, before it loads what an earlier kernel stores and before it stores
+// capability 9 and the kernel was compiled for it. Every thread of each calls `come_behind`, before it loads what an earlier kernel stores and before it stores
 // what an earlier one loads; all threads, because the kernel behind waits for this one alone, and so for those in front of it
 // only if this one has. A block that has started keeps its place while it waits. So none may be early where the kernel before
 // waits for another rank's on the same GPU, which may need that place.
@@ -20,16 +21,35 @@ struct KernelGrid {
   bool early = true;
 };
 
+namespace device {
+
+// Whether `come_behind` does anything in a kernel, as it runs on the current GPU: not in code for less than compute capability 9,
+// which a newer GPU runs as well. What was found is kept, since asking takes as long as a good part of a launch.
+inline bool comes_behind(const void* kernel) {
+  struct Found {
+    const void* kernel = nullptr;
+    int gpu = -1;
+    bool comes_behind = false;
+  };
+  constexpr std::uintptr_t places = 16;
+  thread_local Found found[places];
+  int gpu = 0;
+  cudaGetDevice(&gpu);
+  Found& at = found[reinterpret_cast<std::uintptr_t>(kernel) / alignof(std::max_align_t) % places];
+  if (at.kernel != kernel || at.gpu != gpu) {
+    cudaFuncAttributes attributes{};
+    if (cudaFuncGetAttributes(&attributes, kernel) != cudaSuccess) return false;
+    at = {kernel, gpu, attributes.ptxVersion >= 90};
+  }
+  return at.comes_behind;
+}
+
+}  // namespace device
+
 // Returns what CUDA says.
 template <class... Parameters, class... Arguments>
 cudaError_t launch_kernel(void (*kernel)(Parameters...), const KernelGrid& grid, cudaStream_t stream,
                           const Arguments&... arguments) {
-  static const bool can_be_early = [] {
-    int device = 0, major = 0;
-    cudaGetDevice(&device);
-    cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device);
-    return major >= 9;
-  }();
   cudaLaunchAttribute early{};
   early.id = cudaLaunchAttributeProgrammaticStreamSerialization;
   early.val.programmaticStreamSerializationAllowed = 1;
@@ -39,7 +59,7 @@ cudaError_t launch_kernel(void (*kernel)(Parameters...), const KernelGrid& grid,
   config.dynamicSmemBytes = grid.shared_bytes;
   config.stream = stream;
   config.attrs = &early;
-  config.numAttrs = grid.early && can_be_early ? 1 : 0;
+  config.numAttrs = grid.early && device::comes_behind(reinterpret_cast<const void*>(kernel)) ? 1 : 0;
   return cudaLaunchKernelEx(&config, kernel, arguments...);
 }
 

@@ -113,6 +113,30 @@ TEST(Stream, LargePutsStartedApartFromTheirWait) {
   EXPECT_EQ(failure, "");
 }
 
+// One row of as many bytes as a part of a put may have, which is more than the pitch of a pitched copy.
+TEST(Stream, CopiesPartsOfTwoGibibytes) {
+  const std::string failure = thread_ranks("cuda")->run(2, [](World& world) {
+    constexpr std::int64_t bytes = std::int64_t{1} << 31;
+    const int rank = world.rank(), other = 1 - rank;
+    Window<unsigned char> u = world.window<unsigned char>(2 * bytes);
+    Chain chain = world.chain("two", {.route = "copy_engine"});
+    chain.put(u.on(other).at(bytes), u.at(0), block(bytes)).expect(other);
+    chain.commit();
+    ok(cudaMemset(u.data(), 1 + rank, bytes));
+    ok(cudaDeviceSynchronize());
+    world.barrier();
+    chain.start();
+    chain.wait();
+    for (const std::int64_t at : {std::int64_t{0}, bytes / 2, bytes - 1}) {
+      unsigned char found = 0;
+      ok(cudaMemcpy(&found, u.data() + bytes + at, 1, cudaMemcpyDeviceToHost));
+      require(found == 1 + other, "byte {} is {}", at, found);
+    }
+    world.barrier();
+  });
+  EXPECT_EQ(failure, "");
+}
+
 TEST(Stream, IsWhereItsStepsAreWaitedFor) {
   World::run_threads(1,
                      [](World& world) {

@@ -27,6 +27,7 @@ Engine::Engine(Inbox& inbox, HostCopier& copier, int device, unsigned blocks)
       blocks_(std::min(blocks, most_engine_blocks)),
       room_(inbox) {
   if (blocks_ == 0) return;
+  load_engine();  // not when a kernel that waits for it keeps the GPU from loading anything
   // Above everything else on the GPU: a command must not wait for the blocks of a large kernel.
   int least = 0, greatest = 0;
   check(cudaDeviceGetStreamPriorityRange(&least, &greatest), "asking for stream priorities");

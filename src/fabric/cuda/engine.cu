@@ -91,10 +91,17 @@ class CarriedChain : public device::ChainPart<Carrier> {
   __device__ explicit CarriedChain(const DeviceChain& chain) : ChainPart(chain, Carrier(), true) {}
 
   using ChainPart::acknowledge;
-  using ChainPart::keep_step;
   using ChainPart::read_step;
   using ChainPart::try_start;
   using ChainPart::try_wait;
+
+  // For whoever runs the chain next, with as many parts as it likes: also in the entries of parts that have nothing to do here.
+  __device__ void keep_step() const {
+    Carrier::sync();  // every lane has read the number
+    const Word busy = min(busy_parts(chain_), Carrier::parts());
+    for (Word e = Carrier::part() + cuda::lane() * busy; e < device::max_parts; e += warp_lanes * busy)
+      chain_.steps[e] = step();
+  }
 
   // Whether the step is given up, because it has taken `ns` already, a partner is gone or the world has met an error.
   __device__ bool is_over(std::uint64_t ns) {
@@ -452,6 +459,11 @@ __global__ void __launch_bounds__(warps* warp_lanes, 1)
 }
 
 }  // namespace
+
+void load_engine() {
+  cudaFuncAttributes attributes{};
+  check(cudaFuncGetAttributes(&attributes, engine_kernel), "loading the engine");
+}
 
 void launch_engine(const EngineView& view, unsigned blocks, cudaStream_t stream) {
   engine_kernel<<<blocks, warps * warp_lanes, 0, stream>>>(view);

@@ -45,6 +45,7 @@ struct EngineView {
 
 // At most as many blocks as `most_engine_blocks`; more are of no use.
 inline constexpr unsigned most_engine_blocks = 32;
+void load_engine();
 void launch_engine(const EngineView& view, unsigned blocks, cudaStream_t stream);
 
 }  // namespace tca::cuda

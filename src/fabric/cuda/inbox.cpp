@@ -50,6 +50,11 @@ std::vector<Region> share_regions(fabric::Control& control, const fabric::Places
                                   std::string_view what, const std::function<Region(Token&)>& make) {
   const auto me = static_cast<std::size_t>(control.rank());
   Token token;
+  // Whatever comes of this: an exported handle that stays open keeps the memory allocated.
+  const struct Sealed {
+    const Token& token;
+    ~Sealed() { seal(token); }
+  } sealed{token};
   std::vector<Region> regions(static_cast<std::size_t>(control.size()));
   const Problem problem = attempt([&] { regions[me] = make(token); });
   const std::vector<Token> tokens = agree(control, what, problem, token);
@@ -60,7 +65,6 @@ std::vector<Region> share_regions(fabric::Control& control, const fabric::Places
     }
   });
   agree(control, what, trouble, token);
-  seal(token);
   return regions;
 }
 

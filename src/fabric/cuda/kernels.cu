@@ -18,13 +18,14 @@ class StreamChain : public device::ChainPart<device::Block> {
     come_behind();
     read_step();
   }
-  __device__ ~StreamChain() { keep_step(); }
-
   using ChainPart::acknowledge;
   using ChainPart::try_start;
   using ChainPart::try_wait;
 
-  __device__ void tell(const Done& done) {
+  // This part is through with the step or has given it up; the host hears of it when all are. It may start the next at once by
+  // other means, for which the number of this one must be there.
+  __device__ void finish(const Done& done = {}) {
+    keep_step();
     if (done.word == nullptr) return;
     block_.sync();
     if (block_.lane() != 0 || !good_) return;
@@ -35,20 +36,22 @@ class StreamChain : public device::ChainPart<device::Block> {
 };
 
 __global__ void __launch_bounds__(256) start_kernel(const __grid_constant__ DeviceChain chain) {
-  StreamChain(chain).start();
+  StreamChain running(chain);
+  running.start();
+  running.finish();
 }
 
 __global__ void __launch_bounds__(256) wait_kernel(const __grid_constant__ DeviceChain chain, Done done) {
   StreamChain running(chain);
   running.wait();
-  running.tell(done);
+  running.finish(done);
 }
 
 __global__ void __launch_bounds__(256) exchange_kernel(const __grid_constant__ DeviceChain chain, Done done) {
   StreamChain running(chain);
   running.start();
   running.wait();
-  running.tell(done);
+  running.finish(done);
 }
 
 // Only the host runs a chain like this, which moves everything by itself then.
@@ -56,10 +59,9 @@ __global__ void __launch_bounds__(256)
     attempt_kernel(const __grid_constant__ DeviceChain chain, bool sent, Word* outcome, Done done) {
   StreamChain running(chain, StreamChain::Copies::by_blocks);
   sent = sent || running.try_start(true);
-  if (sent && running.try_wait(true)) {
-    running.tell(done);
-    running.acknowledge();
-  }
+  const bool is_over = sent && running.try_wait(true);
+  running.finish(is_over ? done : Done{});
+  if (is_over) running.acknowledge();
   if (threadIdx.x == 0) device::store_release(outcome, sent ? attempt_sent : attempt_unsent);
 }
 
@@ -74,6 +76,8 @@ __global__ void permission_kernel(const __grid_constant__ DeviceChain chain) {
 }
 
 __global__ void signals_kernel(const __grid_constant__ DeviceChain chain) {
+  // Permission was refused: nobody is to take for arrived what the copies have stored regardless.
+  if (device::load_relaxed(chain.patience.over) != 0) return;
   const Word step = chain.steps[0];
   Word first = 0;
   for (Word i = 0; i < chain.stores.count; ++i) {

@@ -138,8 +138,11 @@ void CudaProgram::start_copies(Stream stream) {
     runner_.pace.keep(runner_.copies);
   }
   for (const PitchedCopy& copy : compiled_->copies) {
-    check(cudaMemcpy2DAsync(copy.to, copy.to_pitch, copy.from, copy.from_pitch, copy.bytes, copy.rows,
-                            cudaMemcpyDeviceToDevice, runner_.copies),
+    // One row by itself may be longer than a pitch.
+    check(copy.rows == 1
+              ? cudaMemcpyAsync(copy.to, copy.from, copy.bytes, cudaMemcpyDeviceToDevice, runner_.copies)
+              : cudaMemcpy2DAsync(copy.to, copy.to_pitch, copy.from, copy.from_pitch, copy.bytes, copy.rows,
+                                  cudaMemcpyDeviceToDevice, runner_.copies),
           "copying to another GPU");
   }
   launch_signals(compiled_->chain, runner_.copies);

@@ -30,7 +30,10 @@ Region map(CUmemGenericAllocationHandle handle, std::size_t bytes, std::size_t m
            std::span<const int> devices) {
   const Driver& d = driver();
   CUdeviceptr address = 0;
-  check(d.reserve(&address, mapped, 0, 0, 0), "reserving addresses for device memory");
+  if (const CUresult result = d.reserve(&address, mapped, 0, 0, 0); result != CUDA_SUCCESS) {
+    d.release(handle);
+    check(result, "reserving addresses for device memory");
+  }
   Region region(reinterpret_cast<std::byte*>(address), bytes, [&d, address, mapped, handle] {
     d.unmap(address, mapped);
     d.free_address(address, mapped);
