@@ -15,6 +15,7 @@
 #include "fabric/cuda/device.hpp"
 #include "fabric/cuda/fold.hpp"
 #include "fabric/cuda/memory.hpp"
+#include "fabric/cuda/own_stream.hpp"
 #include "fabric/cuda/plan.hpp"
 #include "fabric/cuda/program.hpp"
 #include "fabric/cuda/stager.hpp"
@@ -38,22 +39,6 @@ void prepare_environment(bool threads) {
   });
 }
 
-// What runs on a stream of the fabric's own: what waits for nobody is not behind a kernel that waits for this rank, be it the
-// fabric's or, of ordinary priority, the program's; and steps send before what else fills the GPU.
-enum class Work { finite, waits };
-
-struct OwnStream {
-  cudaStream_t stream = nullptr;
-  explicit OwnStream(Work work) {
-    int least = 0, greatest = 0;  // smaller numbers go first
-    check(cudaDeviceGetStreamPriorityRange(&least, &greatest), "asking for the priorities of streams");
-    const int priority = work == Work::finite ? greatest : std::min(greatest + 1, least);
-    check(cudaStreamCreateWithPriority(&stream, cudaStreamNonBlocking, priority), "making a stream");
-  }
-  OwnStream(const OwnStream&) = delete;
-  ~OwnStream() { cudaStreamDestroy(stream); }
-};
-
 class CudaFabric final : public fabric::Fabric {
  public:
   CudaFabric(fabric::Control& control, fabric::Places places, const Settings& settings)
@@ -64,9 +49,8 @@ class CudaFabric final : public fabric::Fabric {
         devices_(meet(control, places_, device_)),
         inbox_(control, places_, device_.number, exported_, setup_.stream),
         engine_(inbox_, copier_, device_.number, static_cast<unsigned>(settings.engine_blocks)),
-        runner_{inbox_,           engine_,        steps_.stream,
-                attempts_.stream, copies_.stream, device_.early_launch,
-                block_limit(),    pace(),         [this] { check(); }},
+        runner_{inbox_,        engine_, steps_.stream,      attempts_.stream, copies_, device_.early_launch,
+                block_limit(), pace(),  [this] { check(); }},
         collectives_{inbox_,        collective_starts_.stream, collective_waits_.stream,
                      setup_.stream, device_.early_launch,      common_block_limit(),
                      pace(),        [this] { check(); }},
@@ -162,7 +146,8 @@ class CudaFabric final : public fabric::Fabric {
   std::vector<DeviceInfo> devices_;  // by rank
   OwnStream setup_{Work::finite}, attempts_{Work::finite}, staging_{Work::finite};
   OwnStream staged_writes_{Work::finite};
-  OwnStream steps_{Work::waits}, copies_{Work::waits};
+  OwnStream steps_{Work::waits};
+  ChainStreams copies_;
   OwnStream collective_starts_{Work::waits}, collective_waits_{Work::waits};
   HostCopier copier_{setup_.stream};
   Inbox inbox_;
@@ -185,9 +170,10 @@ void CudaFabric::rest(bool /*in_order*/) {
   const OnDevice here(device_.number);
   device::store_relaxed(&inbox_.abort(), 1);
   engine_.stop();
-  for (const OwnStream* own : {&setup_, &steps_, &attempts_, &staging_, &staged_writes_, &copies_,
-                               &collective_starts_, &collective_waits_})
+  for (const OwnStream* own :
+       {&setup_, &steps_, &attempts_, &staging_, &staged_writes_, &collective_starts_, &collective_waits_})
     cudaStreamSynchronize(own->stream);
+  copies_.synchronize();
 }
 
 std::unique_ptr<fabric::Memory> CudaFabric::expose(std::size_t bytes, std::byte* existing,

@@ -29,6 +29,7 @@ CudaProgram::CudaProgram(Runner& runner, std::string name, std::unique_ptr<Compi
       outcome_(compiled_->room.take_words(1)) {
   runner_.programs[id()] = this;
   if (compiled_->copies.empty()) return;
+  copies_ = runner_.copies.take();
   check(cudaEventCreateWithFlags(&fork_, cudaEventDisableTiming), "making an event");
   check(cudaEventCreateWithFlags(&join_, cudaEventDisableTiming), "making an event");
 }
@@ -38,6 +39,7 @@ CudaProgram::~CudaProgram() {
   runner_.engine.release(slot_);
   if (runner_.waiting == this) runner_.waiting = nullptr;
   std::erase(runner_.attempting, this);
+  if (copies_ != nullptr) runner_.copies.give_back(copies_);
   if (fork_ != nullptr) cudaEventDestroy(fork_);
   if (join_ != nullptr) cudaEventDestroy(join_);
 }
@@ -132,21 +134,20 @@ void CudaProgram::start_on(Stream stream) {
 // On a stream of their own, so that whatever the caller puts on its stream next overlaps with them.
 void CudaProgram::start_copies(Stream stream) {
   check(cudaEventRecord(fork_, stream), "starting a chain's copies");
-  check(cudaStreamWaitEvent(runner_.copies, fork_), "starting a chain's copies");
+  check(cudaStreamWaitEvent(copies_, fork_), "starting a chain's copies");
   if (compiled_->waits_for_permission) {
-    launch_permission(compiled_->chain, runner_.copies);
-    runner_.pace.keep(runner_.copies);
+    launch_permission(compiled_->chain, copies_);
+    runner_.pace.keep(copies_);
   }
   for (const PitchedCopy& copy : compiled_->copies) {
     // One row by itself may be longer than a pitch.
-    check(copy.rows == 1
-              ? cudaMemcpyAsync(copy.to, copy.from, copy.bytes, cudaMemcpyDeviceToDevice, runner_.copies)
-              : cudaMemcpy2DAsync(copy.to, copy.to_pitch, copy.from, copy.from_pitch, copy.bytes, copy.rows,
-                                  cudaMemcpyDeviceToDevice, runner_.copies),
+    check(copy.rows == 1 ? cudaMemcpyAsync(copy.to, copy.from, copy.bytes, cudaMemcpyDeviceToDevice, copies_)
+                         : cudaMemcpy2DAsync(copy.to, copy.to_pitch, copy.from, copy.from_pitch, copy.bytes,
+                                             copy.rows, cudaMemcpyDeviceToDevice, copies_),
           "copying to another GPU");
   }
-  launch_signals(compiled_->chain, runner_.copies);
-  check(cudaEventRecord(join_, runner_.copies), "starting a chain's copies");
+  launch_signals(compiled_->chain, copies_);
+  check(cudaEventRecord(join_, copies_), "starting a chain's copies");
 }
 
 void CudaProgram::wait_on(Stream stream) {

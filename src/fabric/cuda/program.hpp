@@ -10,6 +10,7 @@
 #include "fabric/cuda/compile.hpp"
 #include "fabric/cuda/engine.hpp"
 #include "fabric/cuda/late.hpp"
+#include "fabric/cuda/own_stream.hpp"
 #include "fabric/cuda/pace.hpp"
 
 namespace tca::cuda {
@@ -22,9 +23,11 @@ struct Runner {
   Engine& engine;
   cudaStream_t stream;    // where the host's own starts run
   cudaStream_t attempts;  // and those of them that may not wait
-  cudaStream_t copies;    // and the copy engine's part of any step
-  bool early;             // see Grid
-  unsigned block_limit;   // so that the kernels of all ranks on this GPU can run at once
+  // And the copy engine's part of any step. The copies of one chain, which wait for the partners' permission, may not stand before
+  // another's: ranks may start the two in different orders.
+  ChainStreams& copies;
+  bool early;            // see Grid
+  unsigned block_limit;  // so that the kernels of all ranks on this GPU can run at once
   Pace pace;
   std::function<void()> check;
   std::map<Word, CudaProgram*> programs = {};  // by id
@@ -88,7 +91,9 @@ class CudaProgram final : public fabric::Program {
   Word* outcome_;  // pinned: of the last attempt, 0 while it is under way
   bool sent_ = false;
   unsigned polls_ = 0;
-  cudaEvent_t fork_ = nullptr, join_ = nullptr;  // around the copies
+  // What the copy engine does, if anything: on a stream, between two events.
+  cudaStream_t copies_ = nullptr;
+  cudaEvent_t fork_ = nullptr, join_ = nullptr;
 };
 
 }  // namespace tca::cuda
