@@ -11,13 +11,13 @@ namespace device {
 // A word to the resident engine: which command of its ring it is, what is to be done, and a number that says it has been.
 struct Bell {
   static constexpr Word count = 256;  // in a ring; more than there can be commands that have not been obeyed
-  // Instead of a slot: end at once, whatever is under way.
+  // Instead of a chain: end at once, whatever is under way.
   static constexpr Word quit = 0xffff;
-  // With the slot of a chain: it holds another one than before; its chain has been run by other kernels too; a kernel rang;
-  // the host's second crew is to run it.
-  static constexpr Word is_new = 1u << 15, others_ran_it = 1u << 14, by_kernel = 1u << 13,
-                        second_crew = 1u << 12;
-  static constexpr Word slot_mask = 0xff;
+  // A chain: the slot that describes it, and which of those that have had this slot it is, counted to 16 and from 0 again, so
+  // that nobody who has prepared an earlier one takes it for that.
+  static constexpr Word chain_mask = 0xfff, slot_mask = 0xff, slot_bits = 8;
+  // With it: other kernels have run it too; a kernel rang; the host's second crew is to run it.
+  static constexpr Word others_ran_it = 1u << 14, by_kernel = 1u << 13, second_crew = 1u << 12;
 
   std::uint64_t command = 0;
 
@@ -41,7 +41,7 @@ struct DeviceBell {
   const device::Word* finished =
       nullptr;                   // steps of this chain that kernels rang and the engine has finished
   device::Word* call = nullptr;  // pinned: not 0 to have the host bring the engine back
-  device::Word slot = 0;
+  device::Word chain = 0;
   device::Patience patience;
 };
 

@@ -31,7 +31,7 @@ class EngineChain {
   __device__ void start() {
     ++steps_;
     const device::Word position = atomicAdd(bell_.rung, 1u) + 1;
-    const std::uint64_t command = device::Bell::make(position, bell_.slot | device::Bell::by_kernel, 0);
+    const std::uint64_t command = device::Bell::make(position, bell_.chain | device::Bell::by_kernel, 0);
     // Release: pairs with the acquire of the engine's listener. The fence pairs with the one between its `awake` = 0 and its
     // last look at the ring: either the engine finds this command or this thread finds it gone.
     asm volatile("st.release.gpu.global.u64 [%0], %1;\n\tfence.sc.gpu;" ::"l"(

@@ -229,6 +229,18 @@ TEST(Engine, RunsChainsThatFollowDestroyedOnes) {
   });
 }
 
+TEST(Engine, IsRungForChainsThatFollowDestroyedOnes) {
+  expect_success(2, 1, [](World& world) {
+    for (long round = 1; round <= 12; ++round) {
+      Ring ring(world, {.route = round % 2 == 0 ? "ll" : "direct"});
+      ring.by_ringing_kernel(1000 * round, 20);
+      ok(cudaStreamSynchronize(ring.stream));
+      ring.finish();
+      world.barrier();
+    }
+  });
+}
+
 // Kernels ring for a chain that everybody else starts as well; pauses let the engine leave between them.
 TEST(Engine, IsRungByKernels) {
   for (const int blocks : {1, 3}) {

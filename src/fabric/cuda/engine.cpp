@@ -16,8 +16,6 @@ using namespace std::chrono_literals;
 // How long a kernel that rang for an engine that has left waits for it, at most, beside the launch.
 constexpr auto between_looks = 500us;
 
-std::uint64_t bit_of(Word slot) { return std::uint64_t{1} << slot % 64; }
-
 }  // namespace
 
 Engine::Engine(Inbox& inbox, HostCopier& copier, int device, unsigned blocks)
@@ -55,31 +53,28 @@ Engine::~Engine() {
   cudaStreamDestroy(stream_);
 }
 
+// Slots take turns, so that it takes 16 x 255 chains until one is called what another was.
 Word Engine::prepare(const DeviceChain& chain, Word* done) {
-  if (blocks_ == 0) return no_slot;
-  for (Word slot = 0; slot < max_slots; ++slot) {
-    if (used_.contains(slot)) continue;
-    used_[slot] = chain.patience;
-    new_[slot / 64] |= bit_of(slot);
-    const EngineSlot entry{chain, done, finished_ + slot};
-    copier_.write(reinterpret_cast<std::byte*>(slots_ + slot), std::as_bytes(std::span(&entry, 1)));
-    return slot;
-  }
-  return no_slot;
+  if (blocks_ == 0 || used_.size() == max_slots) return no_chain;
+  do {
+    last_slot_ = (last_slot_ + 1) % max_slots;
+  } while (used_.contains(last_slot_));
+  used_[last_slot_] = chain.patience;
+  const EngineSlot entry{chain, done, finished_ + last_slot_};
+  copier_.write(reinterpret_cast<std::byte*>(slots_ + last_slot_), std::as_bytes(std::span(&entry, 1)));
+  return (last_slot_ | turns_[last_slot_]++ << Bell::slot_bits) & Bell::chain_mask;
 }
 
-void Engine::release(Word slot) { used_.erase(slot); }
+void Engine::release(Word chain) {
+  if (chain != no_chain) used_.erase(chain & Bell::slot_mask);
+}
 
-Word Engine::ring(Word slot, bool others_ran_it) {
-  Word what = slot | (others_ran_it ? Bell::others_ran_it : 0);
-  if ((new_[slot / 64] & bit_of(slot)) != 0) {
-    new_[slot / 64] &= ~bit_of(slot);
-    what |= Bell::is_new;
-  }
+Word Engine::ring(Word chain, bool others_ran_it) {
+  Word what = chain | (others_ran_it ? Bell::others_ran_it : 0);
   // The crew that has it prepared, which is free then, since a chain has one step under way; or one that is.
-  bool second = crews_[1].slot == slot;
-  if (!second && crews_[0].slot != slot) second = crews_[0].flies || (!last_crew_ && !crews_[1].flies);
-  crews_[second] = {slot, true};
+  bool second = crews_[1].has == chain;
+  if (!second && crews_[0].has != chain) second = crews_[0].flies || (!last_crew_ && !crews_[1].flies);
+  crews_[second] = {chain, true};
   last_crew_ = second;
   if (second) what |= Bell::second_crew;
   const Word number = command(what);
@@ -87,8 +82,8 @@ Word Engine::ring(Word slot, bool others_ran_it) {
   return number;
 }
 
-void Engine::finished(Word slot) {
-  for (auto& crew : crews_) crew.flies = crew.flies && crew.slot != slot;
+void Engine::finished(Word chain) {
+  for (auto& crew : crews_) crew.flies = crew.flies && crew.has != chain;
 }
 
 Word Engine::command(Word what) {
@@ -102,13 +97,13 @@ Word Engine::command(Word what) {
   return number_;
 }
 
-DeviceBell Engine::bell(Word slot) {
+DeviceBell Engine::bell(Word chain) {
   if (!caretaker_.joinable())
     caretaker_ = std::jthread([this](const std::stop_token& stop) { bring_back_when_called(stop); });
   DeviceBell bell = bell_;
-  bell.finished = finished_ + slot;
-  bell.slot = slot;
-  bell.patience = used_.at(slot);
+  bell.finished = finished_ + (chain & Bell::slot_mask);
+  bell.chain = chain;
+  bell.patience = used_.at(chain & Bell::slot_mask);
   return bell;
 }
 

@@ -45,7 +45,7 @@ struct Crew {
   Word* done;                                           // of the slot
   Word* finished_steps;                                 // of the slot
   Word number;                                          // of the bell
-  Word slot = ~Word{0};
+  Word has = ~Word{0};
   Word busy = 0;              // its warps that have to do with the chain, in this block
   Word last_block = 0;        // that has
   Word last = 0;              // the order given last
@@ -321,11 +321,11 @@ class Listener {
       end();
       return;
     }
-    const Word slot = what & Bell::slot_mask;
+    const Word chain = what & Bell::chain_mask;
     const bool by_kernel = (what & Bell::by_kernel) != 0;
     if (by_kernel) ++kernels_asked_;
-    Crew& crew = crews_[by_kernel ? crew_for(slot) : (what & Bell::second_crew) != 0];
-    if ((what & Bell::is_new) != 0 || crew.slot != slot) bring(crew, slot);
+    Crew& crew = crews_[by_kernel ? crew_for(chain) : (what & Bell::second_crew) != 0];
+    if (crew.has != chain) bring(crew, chain);
     if (lane() == 0) crew.number = Bell::number_of(command);
     ++given_;
     give(crew, by_kernel || (what & Bell::others_ran_it) != 0 ? Order::refresh : 0);
@@ -352,33 +352,33 @@ class Listener {
                  : "memory");
   }
 
-  // Of the kernels': where the slot's chain is prepared, otherwise one that is free. There is one, or will be as soon as this
+  // Of the kernels': where the chain is prepared, otherwise one that is free. There is one, or will be as soon as this
   // block has come as far as the others.
-  __device__ Word crew_for(Word slot) {
+  __device__ Word crew_for(Word chain) {
     const Word first = EngineView::kernels * EngineView::in_flight;
     Word chosen = crews;
     while (chosen == crews) {
       for (Word crew = first; crew < first + EngineView::in_flight; ++crew) {
         const bool is_free = all_see(crews_[crew].finished, crews_[crew].last);
-        if (is_free && (chosen == crews || crews_[crew].slot == slot)) chosen = crew;
+        if (is_free && (chosen == crews || crews_[crew].has == chain)) chosen = crew;
       }
     }
     return chosen;
   }
 
   // A crew's state of a chain is out of date once another has it.
-  __device__ void bring(Crew& crew, Word slot) {
+  __device__ void bring(Crew& crew, Word chain) {
     // A warp of it that has nothing to do may still be reading what is here.
     const Word reader = lane() < crew_size ? lane() : 0;
     while (!Carrier::all(shared_word(crew.read[reader]) == crew.last)) {
     }
-    const EngineSlot& entry = view_.slots[slot];
+    const EngineSlot& entry = view_.slots[chain & Bell::slot_mask];
     for (Word i = lane(); i < sizeof(DeviceChain) / sizeof(Word); i += warp_lanes)
       crew.tables[i] = reinterpret_cast<const Word*>(&entry.chain)[i];
-    if (lane() < crews && crews_[lane()].slot == slot) crews_[lane()].slot = nowhere;
+    if (lane() < crews && crews_[lane()].has == chain) crews_[lane()].has = nowhere;
     __syncwarp();
     if (lane() == 0) {
-      crew.slot = slot;
+      crew.has = chain;
       crew.busy = CarriedChain::busy_carriers(entry.chain);
       crew.last_block = CarriedChain::busy_blocks(entry.chain) - 1;
       ++crew.chain;

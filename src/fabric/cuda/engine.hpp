@@ -7,6 +7,7 @@
 // cannot launch it; a thread does so where a kernel has rung in vain.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <map>
 #include <mutex>
@@ -27,19 +28,19 @@ class Engine {
   Engine(const Engine&) = delete;
   ~Engine();
 
-  // A slot for a chain, or none when there is no engine or no room.
-  static constexpr Word no_slot = ~Word{0};
+  // What a chain is called here (see Bell); no chain when there is no engine or no room.
+  static constexpr Word no_chain = ~Word{0};
   Word prepare(const DeviceChain& chain, Word* done);
-  void release(Word slot);
+  void release(Word chain);
 
   // Whether it takes one more command of the host's now.
   bool has_room() const { return !crews_[0].flies || !crews_[1].flies; }
   // Starts the chain; returns the number that its done word will get. `others_ran_it`: other kernels may have, since.
-  Word ring(Word slot, bool others_ran_it);
-  void finished(Word slot);
+  Word ring(Word chain, bool others_ran_it);
+  void finished(Word chain);
 
-  // With which kernels ring for the slot's chain. From now on somebody listens whether the engine is to be brought back.
-  DeviceBell bell(Word slot);
+  // With which kernels ring for the chain. From now on somebody listens whether the engine is to be brought back.
+  DeviceBell bell(Word chain);
 
   // Ends the kernel; steps that are under way are lost.
   void stop();
@@ -62,12 +63,13 @@ class Engine {
   EngineSlot* slots_ = nullptr;  // device memory
   Word* finished_ = nullptr;     // device memory, one a slot: see DeviceBell
   DeviceBell bell_;
-  std::map<Word, device::Patience> used_;          // of the chains in slots
-  std::uint64_t new_[(max_slots + 63) / 64] = {};  // not rung since they were prepared
-  Word number_ = 0;                                // of the host's last command
+  std::map<Word, device::Patience> used_;  // of the chains in slots
+  Word last_slot_ = 0;                     // that was given out
+  std::array<Word, max_slots> turns_{};    // of each: how many chains it has had
+  Word number_ = 0;                        // of the host's last command
   // The host's own, and the chains that they have prepared.
   struct {
-    Word slot = no_slot;
+    Word has = no_chain;
     bool flies = false;
   } crews_[EngineView::in_flight];
   static_assert(EngineView::in_flight == 2);

@@ -25,7 +25,7 @@ CudaProgram::CudaProgram(Runner& runner, std::string name, std::unique_ptr<Compi
       wait_grid_(grid(compiled_->chain.chunks_in, 0)),
       done_(compiled_->room.take_words(1)),
       rung_done_(compiled_->room.take_words(1)),
-      slot_(runner.engine.prepare(compiled_->chain, rung_done_)),
+      engine_chain_(runner.engine.prepare(compiled_->chain, rung_done_)),
       outcome_(compiled_->room.take_words(1)) {
   runner_.programs[id()] = this;
   if (compiled_->copies.empty()) return;
@@ -36,7 +36,7 @@ CudaProgram::CudaProgram(Runner& runner, std::string name, std::unique_ptr<Compi
 
 CudaProgram::~CudaProgram() {
   runner_.programs.erase(id());
-  runner_.engine.release(slot_);
+  runner_.engine.release(engine_chain_);
   if (runner_.waiting == this) runner_.waiting = nullptr;
   std::erase(runner_.attempting, this);
   if (copies_ != nullptr) runner_.copies.give_back(copies_);
@@ -49,16 +49,16 @@ Grid CudaProgram::grid(Word chunks, Word segments) const {
 }
 
 const DeviceBell* CudaProgram::bell() {
-  if (slot_ == Engine::no_slot) return nullptr;
-  if (!bell_) bell_ = runner_.engine.bell(slot_);
+  if (engine_chain_ == Engine::no_chain) return nullptr;
+  if (!bell_) bell_ = runner_.engine.bell(engine_chain_);
   return &*bell_;
 }
 
 void CudaProgram::start() {
   if (is_empty()) return;
-  by_engine_ = slot_ != Engine::no_slot && runner_.engine.has_room();
+  by_engine_ = engine_chain_ != Engine::no_chain && runner_.engine.has_room();
   if (by_engine_) {
-    rung_ = runner_.engine.ring(slot_, others_run_it_);
+    rung_ = runner_.engine.ring(engine_chain_, others_run_it_);
     return;
   }
   ++ticket_;
@@ -99,7 +99,7 @@ bool CudaProgram::finished() const {
 
 bool CudaProgram::test() {
   if (finished()) {
-    if (by_engine_) runner_.engine.finished(slot_);
+    if (by_engine_) runner_.engine.finished(engine_chain_);
     if (runner_.waiting == this) runner_.waiting = nullptr;
     std::erase(runner_.attempting, this);
     return true;

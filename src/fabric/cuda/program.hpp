@@ -84,7 +84,7 @@ class CudaProgram final : public fabric::Program {
   Word* done_;  // pinned: the ticket of the last step that the host started and that has finished
   // With the resident engine, which then runs the host's own starts.
   Word* rung_done_;
-  Word slot_;
+  Word engine_chain_;
   std::optional<DeviceBell> bell_;  // once asked for
   bool by_engine_ = false;
   mutable bool others_run_it_ = false;
