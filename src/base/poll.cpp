@@ -17,6 +17,8 @@ constexpr std::chrono::milliseconds yield_while_moving = 1s;
 constexpr std::chrono::microseconds nap = 50us, longest_nap = 2ms;
 constexpr std::uint32_t yields_per_clock = 16;
 constexpr auto look_after = 200us;  // a look for dead partners costs a system call or more for each of them
+// Between two looks at the clock: more is time in which this process was stopped, and most likely the others with it.
+constexpr std::chrono::nanoseconds most_at_once = 1s;
 
 }  // namespace
 
@@ -29,8 +31,8 @@ bool Poll::give_way(Look look) {
         look.moves ? nap : std::clamp<std::chrono::nanoseconds>(waited_ / 16, nap, longest_nap));
   }
   const Clock::time_point now = Clock::now();
-  if (since_ == Clock::time_point{}) since_ = now;
-  waited_ = now - since_;
+  if (last_ != Clock::time_point{}) waited_ += std::min<std::chrono::nanoseconds>(now - last_, most_at_once);
+  last_ = now;
   return waited_ >= look_after;
 }
 

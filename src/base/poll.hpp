@@ -40,7 +40,8 @@ class Poll {
   // Past the spinning: this rank has time for other work.
   bool gave_way() const { return spins_left_ == 0; }
 
-  // Since the first look at the clock, which comes after the spinning.
+  // Since the first look at the clock, which comes after the spinning. Of a time in which this process was stopped (Ctrl-Z, a job
+  // that a batch system suspends) little counts.
   std::chrono::nanoseconds waited() const { return waited_; }
 
  private:
@@ -48,7 +49,7 @@ class Poll {
 
   std::uint32_t spins_left_;
   std::uint32_t yields_ = 0;
-  Clock::time_point since_{};
+  Clock::time_point last_{};
   std::chrono::nanoseconds waited_{0};
 };
 

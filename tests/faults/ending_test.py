@@ -52,6 +52,24 @@ class NeverStarts(WorldTest):
         ranks[1].close()
 
 
+class Suspended(WorldTest):
+    """Ctrl-Z and fg, or a batch system that suspends a job: in that time no rank can do anything."""
+
+    def test_that_time_is_nobodys_delay(self):
+        ranks = self.ranks(2, "ring", OPENTCA_TIME_LIMIT="2")
+        for process in ranks:
+            process.says("runs in process")
+        for process in reversed(ranks):  # the last is then waiting for the others
+            process.popen.send_signal(signal.SIGSTOP)
+            time.sleep(0.1)
+        time.sleep(3)
+        for process in ranks:
+            process.popen.send_signal(signal.SIGCONT)
+            time.sleep(0.3)
+        for process in ranks:
+            self.assertIsNone(process.popen.poll(), process.text())
+
+
 class StartUp(WorldTest):
     def test_exits_before_init(self):
         job = self.tca_run(3, PROGRAM, "before_init", "--who", "1", "--how", "exit")
