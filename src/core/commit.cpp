@@ -48,6 +48,7 @@ void Commit::run() {
   choose_channels();
   exchange();
   agree(problems());
+  world_.free_collected();
   compile();
 }
 

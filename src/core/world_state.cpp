@@ -1,6 +1,7 @@
 #include "core/world_state.hpp"
 
 #include <algorithm>
+#include <iterator>
 
 #include "core/window_state.hpp"
 #include "route/tuning.hpp"
@@ -30,6 +31,9 @@ std::shared_ptr<WindowState> WorldState::make_window(std::size_t bytes, std::byt
     registered |= reader.get<bool>();
     collect(reader);
   }
+  // Before the new window needs the room.
+  if (!collected_.empty()) control().barrier(what);
+  free_collected();
   auto window = std::make_shared<WindowState>(
       shared_from_this(), id, std::make_shared<Memories>(expose(bytes, existing, registered, what)));
   windows_[id] = window;
@@ -102,8 +106,15 @@ void WorldState::collect(base::Reader& theirs) {
     released.in_order &= theirs.get<bool>();
     if (++released.by_ranks < size()) continue;
     const auto part = retired_.extract(id);
-    auto* chain = std::get_if<RetiredChain>(&part.mapped());
-    if (chain != nullptr && !chain->end(released.in_order)) ending_.push_back(std::move(*chain));
+    if (auto* window = std::get_if<std::shared_ptr<Memories>>(&part.mapped()))
+      collected_.push_back(std::move(*window));
+    if (auto* chain = std::get_if<RetiredChain>(&part.mapped())) {
+      if (chain->end(released.in_order)) {
+        std::ranges::move(chain->take_windows(), std::back_inserter(collected_));
+      } else {
+        ending_.push_back(std::move(*chain));
+      }
+    }
     announced_.erase(id);
   }
 }

@@ -59,6 +59,9 @@ class RetiredChain {
   // As Program::end, of all of them.
   bool end(bool in_order);
 
+  // For who keeps the memory after the programs.
+  std::vector<std::shared_ptr<Memories>> take_windows() { return std::move(windows_); }
+
   // Whether it went between two steps.
   bool in_order() const { return in_order_; }
 
@@ -152,6 +155,9 @@ class WorldState : public std::enable_shared_from_this<WorldState> {
   void retire(std::uint32_t id, Retired part, bool in_order = true);
   base::Blob releases();
   void collect(base::Reader& theirs);
+  // Until every rank has been through `collect`, a thread of another may still store into what this one has collected. Call it
+  // after a further collective.
+  void free_collected() { collected_.clear(); }
 
  private:
   std::vector<std::unique_ptr<fabric::Memory>> expose(std::size_t bytes, std::byte* existing, bool registered,
@@ -176,6 +182,7 @@ class WorldState : public std::enable_shared_from_this<WorldState> {
   std::vector<Release> unannounced_;
   std::map<std::uint32_t, Released> announced_;  // by id
   std::vector<RetiredChain> ending_;             // released by all, but a fabric is not through with them
+  std::vector<std::shared_ptr<Memories>> collected_;  // released by all, of whom some may not know yet
 };
 
 // As long as clocks that count nanoseconds can wait for. Throws Error{invalid_argument}, naming `whose`, for none at all.
