@@ -218,6 +218,15 @@ class Memory(WorldTest):
         self.assertEqual(job.text().count("could not get"), 2, job.text())
         self.assert_nothing_left()
 
+    def test_a_limit_on_the_size_of_files(self):
+        # In a shell's blocks of 512 or 1024 bytes: a file of 50 or 100 MB, and one too small for the ranks to meet in.
+        for blocks, words in (("100000", r"rank 0 could not get its memory for start-up \(inboxes\): File too large; .*ulimit -f"),
+                              ("1", r"shared memory cannot hold the \d+ bytes that 2 ranks meet in .*ulimit -f")):  # fmt: skip
+            with self.subTest(blocks):
+                job = self.tca_run(2, "sh", "-c", f'ulimit -f {blocks}; exec "$0" "$@"', PROGRAM, "ring")
+                self.assert_ends(job, OUT_OF_MEMORY, words)
+        self.assert_nothing_left()
+
     def test_size_that_overflows(self):
         self.assert_ends(self.start([PROGRAM, "window", "--mib", "-5"]), USAGE, "cannot be registered")
 

@@ -41,7 +41,7 @@ std::vector<Mapping> attach_all(Space& space, fabric::Control& control, Mapping 
     if (tokens[rank].error == 0) continue;
     base::fail(Errc::out_of_memory,
                "rank {} could not get its memory for {}: {}; ask for less, use fewer ranks a host, or raise "
-               "its limits (ulimit -v, ulimit -n, the container's memory)",
+               "its limits (ulimit -v, ulimit -f, ulimit -n, the container's memory)",
                rank, what, std::strerror(tokens[rank].error));
   }
   std::vector<Mapping> mappings(tokens.size());

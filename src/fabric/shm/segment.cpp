@@ -169,11 +169,13 @@ OwnSegment::OwnSegment(const Place& place, int ranks, std::chrono::milliseconds 
 
 void OwnSegment::set_up(int ranks) {
   const std::size_t bytes = Board::bytes(ranks);
-  if (ftruncate(file_.get(), static_cast<off_t>(bytes)) != 0 || reserve_pages(file_.get(), bytes) != 0) {
+  int error = set_length(file_.get(), bytes);
+  if (error == 0) error = reserve_pages(file_.get(), bytes);
+  if (error != 0) {
     fail(Errc::out_of_memory,
-         "shared memory cannot hold the {} bytes that {} ranks meet in ({}); enlarge /dev/shm (docker: "
-         "--shm-size)",
-         bytes, ranks, place_.path);
+         "shared memory cannot hold the {} bytes that {} ranks meet in ({}): {}; enlarge /dev/shm (docker: "
+         "--shm-size) or raise the limit on the size of files (ulimit -f)",
+         bytes, ranks, place_.path, std::strerror(error));
   }
   mapping_ = map(file_.get(), bytes, place_.path);
   Board(mapping_.data()).format(ranks);

@@ -1,6 +1,7 @@
 #include "fabric/shm/space.hpp"
 
 #include <fcntl.h>
+#include <signal.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -8,6 +9,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <ctime>
 #include <string>
 #include <utility>
 
@@ -18,6 +20,29 @@ namespace tca::shm {
 namespace {
 
 constexpr int read_write = PROT_READ | PROT_WRITE;
+
+// While it lives, a file that would grow past the limit of this process is an EFBIG and no SIGXFSZ, which ends it without a word.
+class NoSizeSignal {
+ public:
+  NoSizeSignal() {
+    sigemptyset(&signal_);
+    sigaddset(&signal_, SIGXFSZ);
+    sigset_t pending;
+    sigpending(&pending);
+    pending_before_ = sigismember(&pending, SIGXFSZ) == 1;
+    pthread_sigmask(SIG_BLOCK, &signal_, &before_);
+  }
+  NoSizeSignal(const NoSizeSignal&) = delete;
+  ~NoSizeSignal() {
+    constexpr timespec at_once{};
+    while (!pending_before_ && sigtimedwait(&signal_, nullptr, &at_once) < 0 && errno == EINTR) continue;
+    pthread_sigmask(SIG_SETMASK, &before_, nullptr);
+  }
+
+ private:
+  sigset_t signal_, before_;
+  bool pending_before_;
+};
 
 Mapping map_file(int fd, std::size_t bytes) {
   void* data = mmap(nullptr, bytes, read_write, MAP_SHARED | MAP_NORESERVE, fd, 0);
@@ -64,7 +89,7 @@ class ProcessSpace final : public Space {
       return {};
     }
     // Without the pages a store could end in SIGBUS much later, where no message can say why.
-    int error = ftruncate(fd, static_cast<off_t>(bytes)) == 0 ? 0 : errno;
+    int error = set_length(fd, bytes);
     if (error == 0 && backing == Backing::committed) error = reserve_pages(fd, bytes);
     Mapping mapping = error == 0 ? map_file(fd, bytes) : Mapping{};
     if (mapping.data() == nullptr) {
@@ -116,9 +141,15 @@ class ProcessSpace final : public Space {
 
 }  // namespace
 
+int set_length(int fd, std::size_t bytes) {
+  const NoSizeSignal guard;
+  return ftruncate(fd, static_cast<off_t>(bytes)) == 0 ? 0 : errno;
+}
+
 // A signal ends the call and gives back what it has got, so that one call for everything might never come to its end where a
 // profiler's timer goes off a hundred times a second.
 int reserve_pages(int fd, std::size_t bytes) {
+  const NoSizeSignal guard;
   constexpr std::size_t at_once = std::size_t{16} << 20;
   for (std::size_t begin = 0; begin < bytes; begin += at_once) {
     int error;

@@ -44,7 +44,9 @@ enum class Backing {
   sparse,     // pages come on first use
 };
 
-// All pages of a file's first `bytes`; returns 0 or an errno.
+// Makes a file that long; returns 0 or an errno. So does the second, which also gets all its pages. Neither lets a limit on the
+// size of files (ulimit -f) end the process.
+int set_length(int fd, std::size_t bytes);
 int reserve_pages(int fd, std::size_t bytes);
 
 class Space {
