@@ -17,19 +17,22 @@
 #include <concepts>
 #include <cstdint>
 #include <initializer_list>
+#include <limits>
 #include <span>
 #include <string>
 #include <utility>
 
 namespace tca {
 
-// An element count or offset, from any integer type. A value too large for 63 bits arrives negative and is
-// refused like any other negative count, so that `-1` in an unsigned variable cannot pass.
+// An element count or offset, from any integer type. A value too large for 63 bits arrives so far below zero that no element it
+// could be added to makes it one of an array, and is refused like any other negative count: neither `-1` in an unsigned variable
+// nor a difference that wrapped around can pass.
 class Count {
  public:
   template <std::integral I>
   constexpr Count(I value)  // NOLINT: implicit, so that any integer can be passed
-      : value_(std::in_range<std::int64_t>(value) ? static_cast<std::int64_t>(value) : -1) {}
+      : value_(std::in_range<std::int64_t>(value) ? static_cast<std::int64_t>(value)
+                                                  : std::numeric_limits<std::int64_t>::min()) {}
 
   constexpr std::int64_t value() const { return value_; }
 

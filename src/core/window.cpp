@@ -1,5 +1,7 @@
 #include "tca/window.hpp"
 
+#include <limits>
+
 #include "base/fail.hpp"
 #include "core/window_state.hpp"
 
@@ -48,6 +50,12 @@ void check_rank(const WindowState& window, int rank) {
 }
 
 std::int64_t moved(std::int64_t offset, Count by) {
+  if (by.value() == std::numeric_limits<std::int64_t>::min()) {
+    base::fail(
+        Errc::invalid_argument,
+        "an offset of {} and a number of elements beyond 63 bits, as an unsigned difference below zero is",
+        offset);
+  }
   std::int64_t sum = 0;
   if (__builtin_add_overflow(offset, by.value(), &sum)) {
     base::fail(Errc::invalid_argument, "an offset of {} and {} elements overflows 63 bits", offset,

@@ -140,8 +140,8 @@ TEST(Window, RefusesImpossibleSizes) {
     EXPECT_TRUE(is_wrong({"window: -1 elements of 8 bytes"}, [&] { world.window<double>(-1); }));
     EXPECT_TRUE(is_wrong({"cannot be registered"},
                          [&] { world.window<double>(std::numeric_limits<std::int64_t>::max()); }));
-    EXPECT_TRUE(
-        is_wrong({"-1 elements"}, [&] { world.window<char>(std::numeric_limits<std::size_t>::max()); }));
+    EXPECT_TRUE(is_wrong({"elements of 1 bytes cannot be registered"},
+                         [&] { world.window<char>(std::numeric_limits<std::size_t>::max()); }));
   });
 }
 
@@ -179,6 +179,8 @@ TEST(Window, ImmediatePutsStayInside) {
     constexpr std::int64_t most = std::numeric_limits<std::int64_t>::max();
     EXPECT_TRUE(is_wrong({"overflows 63 bits"}, [&] { window.on(0).at(most).at(1); }));
     EXPECT_TRUE(is_wrong({"overflows 63 bits"}, [&] { window.at(most).at(1); }));
+    const std::size_t none = 0;
+    EXPECT_TRUE(is_wrong({"beyond 63 bits"}, [&] { window.on(0).at(2).at(none - 1).put(1); }));
     EXPECT_EQ(window[0], 0);
   });
 }

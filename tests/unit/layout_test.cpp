@@ -94,11 +94,13 @@ TEST(Layout, RefusesCountsThatAreNotPositive) {
 }
 
 TEST(Layout, RefusesMinusOneInAnUnsignedVariable) {
-  EXPECT_TRUE(
-      refuses(Errc::invalid_argument, {"block: the count", "not -1"}, [] { block(std::size_t(-1)); }));
+  EXPECT_TRUE(refuses(Errc::invalid_argument, {"block: the count", "fit 63 bits, not -"},
+                      [] { block(std::size_t(-1)); }));
   EXPECT_TRUE(refuses(Errc::invalid_argument, {"do not fit"},
                       [] { subarray({4}, {static_cast<unsigned long>(-1)}, {1}); }));
   EXPECT_EQ(Count(4'000'000'000u).value(), 4'000'000'000);
+  // Nor may anything that it is added to make an element of it.
+  EXPECT_LT(Count(std::size_t{0} - 5).value() + largest, 0);
 }
 
 TEST(Layout, RefusesRowsThatOverlap) {
