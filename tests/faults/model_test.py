@@ -70,6 +70,11 @@ class ModelTest(unittest.TestCase):
         self.assertEqual(len(points), 6)
         self.assertEqual(done.stdout.count("\n"), 7)
 
+    def test_a_sweep_up_to_the_largest_number_ends(self):
+        done = model("pingpong", "--sweep", "ranks=4611686018427387904:9223372036854775807")
+        self.assertEqual(done.returncode, 2)
+        self.assertEqual(done.stderr.count("\n"), 1, done.stderr)
+
     def test_a_point_that_fails_is_named_and_the_others_are_there(self):
         done = model("halo", "--extent", "8", "--sweep", "ranks=4,99")
         self.assertEqual(done.returncode, 2)

@@ -159,8 +159,10 @@ Sweep parse_sweep(const std::string& text) {
   if (const std::size_t colon = values.find(':'); colon != std::string::npos) {
     const std::int64_t first = whole(values.substr(0, colon), text),
                        last = whole(values.substr(colon + 1), text);
-    for (std::int64_t value = first; value <= last; value *= 2) sweep.values.push_back(std::to_string(value));
-    if (sweep.values.empty()) refuse_sweep(text);
+    if (first > last) refuse_sweep(text);
+    std::int64_t value = first;
+    sweep.values.push_back(std::to_string(value));
+    while (value <= last / 2) sweep.values.push_back(std::to_string(value *= 2));
     return sweep;
   }
   std::istringstream list(values);
