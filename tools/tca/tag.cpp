@@ -80,7 +80,7 @@ void TaggedOutput::write(Sink& sink) {
     if (poll(&polled, 1, 0) <= 0) return;
     const ssize_t put = ::write(sink.fd, sink.pending.data(), std::min(sink.pending.size(), unblocked_write));
     if (put < 0 && (errno == EAGAIN || errno == EINTR)) return;
-    // Nobody reads it any more: it goes nowhere, and the ranks run on.
+    // Where nobody reads it any more, SIGPIPE has ended this launcher by now, and with it the ranks. Who has it ignored drops it here.
     sink.pending.erase(0, put < 0 ? std::string::npos : static_cast<std::size_t>(put));
   }
 }
