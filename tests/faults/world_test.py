@@ -130,6 +130,28 @@ class Environment(WorldTest):
             "Open MPI started 2 of 4 ranks on this host; the shm fabric serves one host",
             OPENTCA_FABRIC="shm", OMPI_COMM_WORLD_RANK="0", OMPI_COMM_WORLD_SIZE="4", OMPI_COMM_WORLD_LOCAL_SIZE="2",
         )  # fmt: skip
+        # Launchers that do not say how many ranks are here leave it to Slurm to say on how many hosts they are.
+        job = {"SLURM_JOB_ID": "7", "SLURM_STEP_ID": "0", "SLURM_PROCID": "0", "SLURM_NTASKS": "4"}
+        for launcher, variables in (
+            ("Slurm", {"SLURM_STEP_NUM_NODES": "2"}),
+            ("Slurm", {"SLURM_NNODES": "2"}),
+            ("PMIx", {"SLURM_STEP_NUM_NODES": "2", "SLURM_NNODES": "3", "PMIX_RANK": "0", "PMIX_SIZE": "4"}),
+        ):
+            with self.subTest(launcher=launcher, variables=variables):
+                self.refused(
+                    f"{launcher} started the 4 ranks on [23] hosts; the shm fabric serves one host",
+                    OPENTCA_FABRIC="shm", **job, **variables,
+                )  # fmt: skip
+
+    def test_a_step_on_one_host_of_several(self):
+        job = {"SLURM_JOB_ID": str(os.getpid()), "SLURM_STEP_ID": "0", "SLURM_NTASKS": "2", "SLURM_NNODES": "2"}
+        ranks = [
+            self.start([PROGRAM, "ring", "--steps", "5"], SLURM_PROCID=rank, SLURM_STEP_NUM_NODES="1", **job)
+            for rank in ("0", "1")
+        ]
+        for process in ranks:
+            self.assert_ends(process, 0, "done")
+        self.assert_nothing_left()
 
     def test_launched_twice_at_once(self):
         # A second program of the same launch finds the seats taken, whichever rank it claims.

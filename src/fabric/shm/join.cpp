@@ -42,10 +42,13 @@ std::unique_ptr<ShmControl> join_others(const Seating& seating, std::chrono::mil
 
 std::unique_ptr<ShmControl> join(const Seating& seating, std::chrono::milliseconds time_limit) {
   if (seating.spans_hosts()) {
+    const std::string where = seating.hosts > 1
+                                  ? fmt::format("the {} ranks on {} hosts", seating.size, seating.hosts)
+                                  : fmt::format("{} of {} ranks on this host", seating.here, seating.size);
     fail(Errc::invalid_argument,
-         "{} started {} of {} ranks on this host; the shm fabric serves one host, so start all of them on "
-         "one, or choose shm+mpi (WorldOptions::fabric or OPENTCA_FABRIC)",
-         seating.launcher, seating.here, seating.size);
+         "{} started {}; the shm fabric serves one host, so start all of them on one, or choose shm+mpi "
+         "(WorldOptions::fabric or OPENTCA_FABRIC)",
+         seating.launcher, where);
   }
   if (seating.size > max_ranks) {
     fail(Errc::invalid_argument, "a world of {} ranks is larger than the shm fabric can hold ({})",

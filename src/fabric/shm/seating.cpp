@@ -58,6 +58,13 @@ std::string job_name(const Launcher& launcher) {
   return name;
 }
 
+// On how many hosts Slurm has started this step. What runs by itself in its job is only told of the hosts that the job has.
+int hosts_of_slurm() {
+  for (const char* name : {"SLURM_STEP_NUM_NODES", "SLURM_NNODES"})
+    if (env(name) != nullptr) return std::max(1, env_number(name));
+  return 1;
+}
+
 bool has_started_this(const Launcher& launcher) {
   if (env(launcher.rank) == nullptr || env(launcher.size) == nullptr) return false;
   // A batch script of Slurm's is told a rank as well, and what it runs by itself is nobody's rank; nor is a shell by srun.
@@ -90,6 +97,7 @@ Seating find_seating() {
       seating = {env_number(launcher.rank), env_number(launcher.size), launcher.name, {}, true};
       seating.says_where = env(launcher.local_size) != nullptr;
       seating.here = seating.says_where ? env_number(launcher.local_size) : seating.size;
+      if (!seating.says_where && seating.size > 1) seating.hosts = std::min(hosts_of_slurm(), seating.size);
       seating.path = fmt::format("/dev/shm/opentca.{}.{}", geteuid(), job_name(launcher));
       take_memory_of_launcher(seating);
       break;

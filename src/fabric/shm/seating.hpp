@@ -14,8 +14,9 @@ struct Seating {
   bool named = false;    // a name in /dev/shm that rank 0 creates, rather than the launcher's own memory
   int here = 1;  // how many of them the launcher started on this host, all of them when it does not say
   bool says_where = false;
+  int hosts = 1;  // on how many they are, where somebody else says so
 
-  bool spans_hosts() const { return here != size; }
+  bool spans_hosts() const { return here != size || hosts > 1; }
   bool on_one_host() const { return says_where && !spans_hosts(); }
 };
 
