@@ -154,6 +154,18 @@ Ground bring_up_on(std::unique_ptr<fabric::Control> control, std::string launche
   return ground;
 }
 
+// A launcher that speaks another protocol than this MPI leaves every process to itself: each would be a world of one, and end well.
+// `started`: how many MPI knows of.
+void check_known_to_mpi(const shm::Seating& seating, int started) {
+  if (seating.size <= 1 || started > 1) return;
+  fail(
+      Errc::incompatible,
+      "{} has started {} ranks, but the MPI that OpenTCA was built with ({}) knows nothing of them and would "
+      "give each a world of its own; start the program by that MPI's own mpirun, or have the launcher speak "
+      "its protocol (srun --mpi=list, then --mpi=pmix or another)",
+      seating.launcher, seating.size, mpi_library());
+}
+
 Ground bring_up_process_over_mpi(const shm::Seating& seating, const Wishes& wishes) {
   if (seating.launcher == "tca run" && seating.size > 1) {
     fail(Errc::invalid_argument,
@@ -164,8 +176,9 @@ Ground bring_up_process_over_mpi(const shm::Seating& seating, const Wishes& wish
   // Ranks that ask for shm alone never come to MPI, where nobody could tell.
   if (seating.size > 1 && seating.on_one_host())
     agree_on_fabric(*shm::join(seating, wishes.time_limit), wishes);
-  return bring_up_on(join_over_mpi(of_mpi(wishes)), seating.launcher.empty() ? "alone" : seating.launcher,
-                     wishes);
+  std::unique_ptr<fabric::Control> control = join_over_mpi(of_mpi(wishes));
+  check_known_to_mpi(seating, control->size());
+  return bring_up_on(std::move(control), seating.launcher.empty() ? "alone" : seating.launcher, wishes);
 }
 
 }  // namespace
@@ -255,6 +268,7 @@ Ground bring_up_communicator(const void* comm, std::size_t bytes, std::string_vi
          "give each a world of its own; start the program by mpirun",
          seating.size);
   }
+  check_known_to_mpi(seating, started_by_mpi());
   return bring_up_on(std::move(control), "MPI", wishes);
 }
 

@@ -30,6 +30,7 @@ std::unique_ptr<fabric::Control> join_over_mpi(const void* comm, std::size_t byt
   return mpi::join(comm, bytes, header, settings(wishes));
 }
 
+int started_by_mpi() { return mpi::started(); }
 std::vector<int> hosts_over_mpi(const fabric::Control& control) { return mpi::hosts(control); }
 
 std::unique_ptr<fabric::Fabric> make_mpi_fabric(fabric::Control& control, const MpiWishes& wishes,
@@ -55,6 +56,7 @@ std::unique_ptr<fabric::Control> join_over_mpi(const MpiWishes&) { fail_without(
 std::unique_ptr<fabric::Control> join_over_mpi(const void*, std::size_t, std::string_view, const MpiWishes&) {
   fail_without();
 }
+int started_by_mpi() { fail_without(); }
 std::vector<int> hosts_over_mpi(const fabric::Control&) { fail_without(); }
 std::unique_ptr<fabric::Fabric> make_mpi_fabric(fabric::Control&, const MpiWishes&, fabric::Stager*) {
   fail_without();

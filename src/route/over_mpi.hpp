@@ -31,6 +31,8 @@ struct MpiWishes {
 std::unique_ptr<fabric::Control> join_over_mpi(const MpiWishes& wishes);
 std::unique_ptr<fabric::Control> join_over_mpi(const void* comm, std::size_t bytes, std::string_view header,
                                                const MpiWishes& wishes);
+// How many processes MPI has started together, whatever communicator the program has made of them.
+int started_by_mpi();
 std::vector<int> hosts_over_mpi(const fabric::Control& control);
 std::unique_ptr<fabric::Fabric> make_mpi_fabric(fabric::Control& control, const MpiWishes& wishes,
                                                 fabric::Stager* stager);

@@ -143,6 +143,24 @@ class MpiTest(WorldTest):
             self.assertEqual(job.end(SOON), USAGE, job.text())
             self.assertRegex(job.text(), words)
 
+    def test_ranks_of_a_launcher_that_mpi_does_not_know(self):
+        # Each would be alone in a world of its own, and end well.
+        for launcher in ("an MPICH that is not there", "srun over several hosts"):
+            for fabric in FABRICS if launcher.startswith("an") else ("", *FABRICS):
+                with self.subTest(launcher=launcher, fabric=fabric):
+                    slurm = {"SLURM_JOB_ID": "7", "SLURM_STEP_ID": "0", "SLURM_NTASKS": "2", "SLURM_STEP_NUM_NODES": "2"}
+                    ranks = [
+                        self.start(
+                            [PROGRAM, "ring", "--steps", "3"], OPENTCA_FABRIC=fabric, OPENTCA_TIME_LIMIT=str(TIME_LIMIT),
+                            **({"PMI_RANK": rank, "PMI_SIZE": "2"} if launcher.startswith("an") else {**slurm, "SLURM_PROCID": rank}),
+                        )
+                        for rank in ("0", "1")
+                    ]  # fmt: skip
+                    for process in ranks:
+                        self.assertEqual(process.end(SOON), INCOMPATIBLE, process.text())
+                        self.assertRegex(process.text(), "started 2 ranks.*MPI that OpenTCA was built with.*knows nothing of them")
+        self.assert_nothing_left()
+
     def test_ranks_of_tca_run(self):
         job = self.tca_run(2, PROGRAM, "ring", OPENTCA_FABRIC="mpi")
         self.assertEqual(job.end(), USAGE, job.text())

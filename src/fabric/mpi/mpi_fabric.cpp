@@ -231,6 +231,12 @@ std::unique_ptr<fabric::Fabric> make_fabric(fabric::Control& control, const Sett
   return std::make_unique<MpiFabric>(static_cast<MpiControl&>(control), settings);
 }
 
+int started() {
+  int processes = 1;
+  MPI_Comm_size(MPI_COMM_WORLD, &processes);
+  return processes;
+}
+
 std::string library_name() {
   char text[MPI_MAX_LIBRARY_VERSION_STRING];
   int length = 0;

@@ -29,6 +29,9 @@ std::unique_ptr<fabric::Control> join(const Settings& settings);
 std::unique_ptr<fabric::Control> join(const void* comm, std::size_t bytes, std::string_view header,
                                       const Settings& settings);
 
+// How many processes were started together (MPI_COMM_WORLD), once MPI is initialised.
+int started();
+
 // On which host each rank is, counted from 0. `control` is one of the above.
 const std::vector<int>& hosts(const fabric::Control& control);
 
