@@ -10,6 +10,7 @@
 
 #include "base/fail.hpp"
 #include "fabric/shm/join.hpp"
+#include "fabric/shm/process.hpp"
 #include "fabric/shm/shm_fabric.hpp"
 #include "fabric/sim/sim_fabric.hpp"
 #include "route/over_mpi.hpp"
@@ -174,11 +175,17 @@ Ground bring_up_process_over_mpi(const shm::Seating& seating, const Wishes& wish
          wishes.fabric, wishes.fabric);
   }
   // Ranks that ask for shm alone never come to MPI, where nobody could tell.
-  if (seating.size > 1 && seating.on_one_host())
+  std::shared_ptr<const void> ends_with_starter;
+  if (seating.size > 1 && seating.on_one_host()) {
+    ends_with_starter = std::make_shared<shm::EndsWithStarter>(seating.told_by);
     agree_on_fabric(*shm::join(seating, wishes.time_limit), wishes);
+  }
   std::unique_ptr<fabric::Control> control = join_over_mpi(of_mpi(wishes));
   check_known_to_mpi(seating, control->size());
-  return bring_up_on(std::move(control), seating.launcher.empty() ? "alone" : seating.launcher, wishes);
+  Ground ground =
+      bring_up_on(std::move(control), seating.launcher.empty() ? "alone" : seating.launcher, wishes);
+  ground.ends_with_starter = std::move(ends_with_starter);
+  return ground;
 }
 
 }  // namespace
@@ -243,6 +250,7 @@ Ground bring_up_process(const Wishes& wishes) {
     ground.control = std::make_unique<shm::ShmControl>(shm::make_thread_board(1), 0, 1, wishes.time_limit);
     if (ground.launcher.empty()) ground.launcher = "alone";
   } else {
+    ground.ends_with_starter = std::make_shared<shm::EndsWithStarter>(seating.told_by);
     ground.control = shm::join(seating, wishes.time_limit);
     agree_on_fabric(*ground.control, wishes);
   }

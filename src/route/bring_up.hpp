@@ -32,6 +32,7 @@ struct Ground {
   std::vector<std::unique_ptr<fabric::Fabric>> fabrics;  // in order of preference
   std::string launcher;                                  // "tca run", "Open MPI", "threads", "alone"
   fabric::Places places;
+  std::shared_ptr<const void> ends_with_starter;  // see shm::EndsWithStarter
 };
 
 bool built_with_cuda();

@@ -5,6 +5,7 @@ import pty
 import select
 import shutil
 import signal
+import threading
 import time
 import unittest
 
@@ -107,6 +108,29 @@ class LauncherKilled(WorldTest):
     @unittest.skipUnless(shutil.which("setsid"), "setsid is not on this machine")
     def test_wrapper_that_leaves_the_group(self):
         self.check("setsid", "sh", "-c", f"{PROGRAM} ring; true")
+
+
+class StarterEnds(WorldTest):
+    """A rank ends with the process that has started it, and not with one of its threads."""
+
+    def test_only_the_thread_that_has_started_the_ranks(self):
+        ranks = []
+
+        def start():
+            ranks.extend(self.ranks(2, "ring"))
+            for process in ranks:
+                process.says("runs in process")
+
+        thread = threading.Thread(target=start)
+        thread.start()
+        thread.join()
+        time.sleep(0.3)
+        for process in ranks:
+            self.assertIsNone(process.popen.poll(), process.text())
+
+    def test_a_world_that_has_ended_leaves_it_to_the_program(self):
+        job = self.tca_run(2, "sh", "-c", f"{PROGRAM} death_signal; true")
+        self.assert_ends(job, 0, "rank 0: death signal 9 in the world, 0 after it", "rank 1: death signal 9 in")
 
 
 @unittest.skipUnless(MPIRUN and os.environ.get("TCA_HAS_MPI"), "no fabric mpi in this build")

@@ -1,5 +1,6 @@
 // A rank of the fault tests: behaves well, or badly in the way that its command line asks for.
 #include <signal.h>
+#include <sys/prctl.h>
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
@@ -173,6 +174,20 @@ void second_world(const Options& options) {
   say(me, "done");
 }
 
+// What this process gets when its parent ends, during and after a world.
+void death_signal() {
+  const auto now = [] {
+    int number = 0;
+    prctl(PR_GET_PDEATHSIG, &number);
+    return std::to_string(number);
+  };
+  std::optional<tca::World> world = tca::World::init();
+  const int me = world->rank();
+  const std::string during = now();
+  world.reset();
+  say(me, "death signal " + during + " in the world, " + now() + " after it");
+}
+
 int run(int argc, char** argv) {
   Options options;
   CLI::App app("A rank of the fault tests");
@@ -193,6 +208,7 @@ int run(int argc, char** argv) {
   app.add_subcommand("threads")->callback([&] { threads(options); });
   app.add_subcommand("worlds")->callback([&] { many_worlds(options); });
   app.add_subcommand("second")->callback([&] { second_world(options); });
+  app.add_subcommand("death_signal")->callback(death_signal);
   app.add_subcommand("abi")->callback([] { std::printf("%u\n", tca::shm::abi_version); });
   CLI11_PARSE(app, argc, argv);
   return 0;

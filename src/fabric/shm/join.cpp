@@ -1,8 +1,5 @@
 #include "fabric/shm/join.hpp"
 
-#include <signal.h>
-#include <sys/prctl.h>
-
 #include "base/fail.hpp"
 #include "base/poll.hpp"
 #include "fabric/shm/segment.hpp"
@@ -54,8 +51,6 @@ std::unique_ptr<ShmControl> join(const Seating& seating, std::chrono::millisecon
     fail(Errc::invalid_argument, "a world of {} ranks is larger than the shm fabric can hold ({})",
          seating.size, max_ranks);
   }
-  // mpirun sets no death signal, and that of `tca run` would stop at a wrapper script.
-  prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (seating.rank != 0) return join_others(seating, time_limit);
   // A name goes with this object: as soon as all have mapped the segment, or when they do not come.
   OwnSegment segment({seating.path, seating.named}, seating.size, time_limit);

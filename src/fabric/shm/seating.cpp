@@ -84,7 +84,7 @@ void take_memory_of_launcher(Seating& seating) {
 Seating find_seating() {
   Seating seating;
   if (env("OPENTCA_RANK") != nullptr) {
-    seating = {env_number("OPENTCA_RANK"), env_number("OPENTCA_SIZE"), "tca run", {}, false};
+    seating = {env_number("OPENTCA_RANK"), env_number("OPENTCA_SIZE"), "tca run", {}, false, "OPENTCA_RANK"};
     seating.here = seating.size;
     seating.says_where = true;
     if (const char* path = env("OPENTCA_CONTROL")) seating.path = path;
@@ -94,7 +94,8 @@ Seating find_seating() {
   } else {
     for (const Launcher& launcher : launchers) {
       if (!has_started_this(launcher)) continue;
-      seating = {env_number(launcher.rank), env_number(launcher.size), launcher.name, {}, true};
+      seating = {
+          env_number(launcher.rank), env_number(launcher.size), launcher.name, {}, true, launcher.rank};
       seating.says_where = env(launcher.local_size) != nullptr;
       seating.here = seating.says_where ? env_number(launcher.local_size) : seating.size;
       if (!seating.says_where && seating.size > 1) seating.hosts = std::min(hosts_of_slurm(), seating.size);

@@ -12,6 +12,7 @@ struct Seating {
   std::string launcher;  // "tca run", "Open MPI", ...; empty where none has started this process as a rank
   std::string path;      // of the control segment; empty for a world of one
   bool named = false;    // a name in /dev/shm that rank 0 creates, rather than the launcher's own memory
+  std::string told_by;   // the environment variable that says the rank; empty where none does
   int here = 1;  // how many of them the launcher started on this host, all of them when it does not say
   bool says_where = false;
   int hosts = 1;  // on how many they are, where somebody else says so
