@@ -5,6 +5,10 @@
 //
 // The world has a communicator of its own, so its messages never meet the program's. It calls MPI from the thread that calls
 // it (MPI_THREAD_FUNNELED is enough). Link the program with the MPI that OpenTCA was built with.
+//
+// A program may have several worlds at once, on communicators that share processes. A rank that waits in one of them moves on
+// nothing of the others: every rank has to wait for the chains of different worlds in the same order, as it makes collective
+// calls. Where that cannot be, test the chains in turn instead of waiting for one of them (Chain::test).
 #pragma once
 
 #include <mpi.h>
