@@ -4,8 +4,13 @@
 #include <fmt/ranges.h>
 
 #include <CLI/CLI.hpp>
+#include <cerrno>
 #include <cstdio>
+#include <cstring>
 #include <exception>
+#include <string>
+#include <system_error>
+#include <vector>
 
 #include "build_info.hpp"
 #include "launch.hpp"
@@ -32,10 +37,16 @@ std::string in_plain_words(const std::string& text) {
   return text.substr(conversion.size()) + ": not a value for this option";
 }
 
-std::string usage_message(const CLI::App& app, const Subcommands& subcommands, const CLI::ParseError& error) {
-  if (!app.get_subcommands().empty()) return in_plain_words(in_one_line(error.what()));
+std::string usage_message(const CLI::App& app, const CLI::ParseError& error) {
+  // A subcommand may have some of its own.
+  if (const auto chosen = app.get_subcommands(); !chosen.empty())
+    return usage_message(*chosen.front(), error);
+  std::vector<std::string> names;
+  for (const CLI::App* subcommand : app.get_subcommands({})) names.push_back(subcommand->get_name());
+  if (names.empty() || dynamic_cast<const CLI::RequiredError*>(&error) == nullptr)
+    return in_plain_words(in_one_line(error.what()));
   const std::vector<std::string> unknown = app.remaining();
-  const std::string list = fmt::format("{}", fmt::join(subcommands.names(), ", "));
+  const std::string list = fmt::format("{}", fmt::join(names, ", "));
   if (unknown.empty()) return fmt::format("a subcommand is missing: {}", list);
   if (unknown.front().substr(0, 1) == "-") return fmt::format("there is no option {} here", unknown.front());
   return fmt::format("there is no subcommand `{}`; there are {}", unknown.front(), list);
@@ -60,16 +71,37 @@ void print_error(const std::string& name, const std::string& message, bool is_re
   std::fwrite(line.data(), 1, line.size(), stderr);
 }
 
+[[noreturn]] void fail_output() {
+  throw Error(Errc::invalid_argument, fmt::format("standard output: {}", std::strerror(errno)));
+}
+
+// What has been printed may still be on its way, and lost where there is no room for it.
+int printed(int code) {
+  if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0) fail_output();
+  return code;
+}
+
 // What options make of each other is known once all are read, so that reading them may throw as running does.
-int run(CLI::App& app, const Subcommands& subcommands, int argc, char** argv) {
+int run_chosen(CLI::App& app, const Subcommands& subcommands, int argc, char** argv) {
   try {
     app.parse(argc, argv);
-    return subcommands.run();
+    return printed(subcommands.run());
   } catch (const CLI::Success& asked) {
-    return app.exit(asked);
+    return printed(app.exit(asked));
+  } catch (const std::system_error& error) {
+    // Printing throws these, of which stdout then knows.
+    if (std::ferror(stdout) == 0) throw;
+    errno = error.code().value();
+    fail_output();
+  }
+}
+
+int run(CLI::App& app, const Subcommands& subcommands, int argc, char** argv) {
+  try {
+    return run_chosen(app, subcommands, argc, argv);
   } catch (const CLI::ParseError& error) {
     const std::string name = subcommands.chosen_name();
-    fmt::print(stderr, "{}: {}\nTry `{} --help`.\n", name, usage_message(app, subcommands, error), name);
+    fmt::print(stderr, "{}: {}\nTry `{} --help`.\n", name, usage_message(app, error), name);
     return usage_error;
   } catch (const Error& error) {
     print_error(subcommands.chosen_name(), error.what(), error.code() == Errc::refused);

@@ -40,12 +40,6 @@ std::string Subcommands::examples() const {
   return text + "\n\n`tca SUBCOMMAND --help` lists a subcommand's options.";
 }
 
-std::vector<std::string> Subcommands::names() const {
-  std::vector<std::string> names;
-  for (const Entry& entry : entries_) names.push_back(entry.app->get_name());
-  return names;
-}
-
 void add_bind_option(CLI::App& app, Bind& bind) {
   const auto read = [&bind](const std::string& word) {
     if (word == "auto")

@@ -45,8 +45,6 @@ class Subcommands {
   // The subcommands' examples, for the help of `tca` itself.
   std::string examples() const;
 
-  std::vector<std::string> names() const;
-
  private:
   struct Entry {
     CLI::App* app;
