@@ -20,19 +20,25 @@ std::int64_t volume(const Contents& contents) {
   return n[0] * n[1] * n[2] * n[3];
 }
 
+// What all ranks find out together, unlike what a header says.
+[[noreturn]] void refuse_links(const std::string& path, const std::string& what) {
+  throw Error(Errc::refused, fmt::format("{}: {}", path, what));
+}
+
 void check_sum(const char* name, std::optional<std::uint32_t> said, std::uint32_t found,
                const std::string& path) {
   if (said && *said != found)
-    refuse(path, fmt::format("damaged: its {} is {:08x}, but its header says {:08x}", name, found, *said));
+    refuse_links(path,
+                 fmt::format("damaged: its {} is {:08x}, but its header says {:08x}", name, found, *said));
 }
 
 void check_average(const char* name, std::optional<double> said, double found, double tolerance,
                    const std::string& path) {
   if (said && !(std::abs(*said - found) <= tolerance)) {
-    refuse(path,
-           fmt::format("its {} is {:.12f}, but its header says {:.12f}: damaged, or written by a program "
-                       "with other conventions",
-                       name, found, *said));
+    refuse_links(
+        path, fmt::format("its {} is {:.12f}, but its header says {:.12f}: damaged, or written by a program "
+                          "with other conventions",
+                          name, found, *said));
   }
 }
 
@@ -78,7 +84,7 @@ void write_all(World& world, const Gauge& gauge, const std::string& path, Conten
 }  // namespace
 
 void refuse(const std::string& path, const std::string& what) {
-  throw Error(Errc::refused, fmt::format("{}: {}", path, what));
+  throw Error(Errc::invalid_argument, fmt::format("{}: {}", path, what));
 }
 
 void check_extents(const Contents& contents, const std::string& path) {
@@ -101,6 +107,10 @@ Contents inspect_configuration(const std::string& path) {
   if (!contents) refuse(path, "neither a NERSC nor an ILDG configuration");
   const std::int64_t needed = contents->offset + volume(*contents) * contents->site_bytes();
   if (file.size() < needed) refuse(path, fmt::format("cut off: {} bytes of {}", file.size(), needed));
+  // An ILDG file may have more records behind its links.
+  if (contents->format == Format::nersc && file.size() != needed)
+    refuse(path,
+           fmt::format("has {} bytes, {} more than its header says", file.size(), file.size() - needed));
   return *contents;
 }
 
@@ -138,7 +148,7 @@ void write_configuration(World& world, Gauge& gauge, const std::string& path, Fo
     write_all(world, gauge, draft, contents);
     together(world, [&] {
       if (world.rank() == 0 && std::rename(draft.c_str(), path.c_str()) != 0)
-        refuse(path, fmt::format("cannot be written: {}", std::strerror(errno)));
+        refuse_links(path, fmt::format("cannot be written: {}", std::strerror(errno)));
     });
   } catch (const Error&) {
     if (world.rank() == 0) unlink(draft.c_str());

@@ -35,12 +35,13 @@ struct Contents {
 
 std::string describe(const Contents& contents);  // e.g. "NERSC, 8x8x8x8, 64 bits, big endian"
 
-// Reads headers only. Throws Error{refused} for a file that is neither format, damaged, or shorter than its header says.
+// Reads headers only. Throws Error{invalid_argument} for a file that is neither format, damaged, or not as long as its header
+// says.
 Contents inspect_configuration(const std::string& path);
 
 // Collective. Fills the links and their ghosts, and checks everything that the file says of itself: checksums, and plaquette
 // and link trace where it gives them; and that the links are in SU(3). Links of 32 bits are then made unitary to double
-// precision. Throws Error{refused} on every rank alike.
+// precision. Throws Error{refused} on every rank alike, and Error{invalid_argument} for another lattice.
 Averages read_configuration(World& world, Gauge& gauge, const std::string& path, const Contents& contents);
 
 // What a file's name ends in until all of it is there.

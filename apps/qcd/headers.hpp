@@ -9,15 +9,15 @@
 
 namespace tca::qcd {
 
-// What a file's headers say; nothing when it is of another format. Throw Error{refused} for a damaged one. The length of
+// What a file's headers say; nothing when it is of another format. Throw Error{invalid_argument} for a damaged one. The length of
 // the file is not looked at.
 std::optional<Contents> inspect_nersc(const File& file, const std::string& path);
 std::optional<Contents> inspect_ildg(const File& file, const std::string& path);
 
-// Throws Error{refused} that names the file.
+// Throws Error{invalid_argument} that names the file.
 [[noreturn]] void refuse(const std::string& path, const std::string& what);
 
-// Throws Error{refused} for extents that no lattice has; products of those that pass do not overflow.
+// Throws Error{invalid_argument} for extents that no lattice has; products of those that pass do not overflow.
 void check_extents(const Contents& contents, const std::string& path);
 
 // What comes before the links. `contents` has its sums (NERSC) and averages.

@@ -64,8 +64,7 @@ Pion measure_pion(World& world, const Lattice& lattice, const InverterOptions& o
   for (int first = 0; first < sources; first += at_once) {
     const Inversion inversion = invert(point_sources(lattice, shape, first), x);
     if (!inversion.solution.converged) {
-      throw Error(
-          Errc::refused,
+      throw NotConverged(
           fmt::format("no convergence after {} iterations, the residual is {:.1e}; kappa "
                       "{} may be too near to its critical value",
                       inversion.solution.iterations, inversion.true_residuals.front(), options.wilson.kappa));

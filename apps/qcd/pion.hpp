@@ -3,6 +3,7 @@
 #pragma once
 
 #include <functional>
+#include <stdexcept>
 #include <vector>
 
 #include "qcd/inverter.hpp"
@@ -21,8 +22,12 @@ struct Pion {
 // Told after each of the solves.
 using PionProgress = std::function<void(int done, int of)>;
 
+class NotConverged : public std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
 // Collective: twelve sources at the origin, as many at a time as options.wilson.rhs, which must divide 12. Throws
-// Error{refused} on every rank when a solve does not converge.
+// NotConverged on every rank when a solve does not converge.
 Pion measure_pion(World& world, const Gauge& gauge, const InverterOptions& options,
                   const PionProgress& progress = {});
 
