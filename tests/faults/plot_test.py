@@ -96,6 +96,8 @@ class PlotTest(unittest.TestCase):
     def test_refuses_files_and_names(self):
         out = ("-o", self.path("out.svg"))
         self.assert_refused(self.plot(self.path("nothing"), *out), "nothing: No such file", 2)
+        same = self.write(result())
+        self.assert_refused(self.plot(same, "-o", same), "FILE and --output name the same file", 2)
         self.assert_refused(self.plot(self.write(""), *out), "there is nothing to draw in")
         self.assert_refused(self.plot(self.write(result()), "-o", "out.txt"), r"must end in \.svg, \.png or \.pdf", 2)
         self.assert_refused(self.plot(self.write(result()), "-o", "/nowhere/out.svg"), "/nowhere/out.svg: No such", 2)

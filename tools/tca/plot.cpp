@@ -105,8 +105,11 @@ int draw(const std::vector<std::string>& files, const std::string& output, const
 void add_plot(Subcommands& tca) {
   auto options = std::make_shared<PlotOptions>();
   CLI::App& app = tca.add("plot", "Draws results: time and bandwidth against bytes, and ratios to a peer",
-                          "tca plot results.jsonl -o results.svg",
-                          [options] { return draw(options->files, options->output, options->title); });
+                          "tca plot results.jsonl -o results.svg", [options] {
+                            for (const std::string& file : options->files)
+                              check_distinct({{"FILE", file}, {"--output", options->output}});
+                            return draw(options->files, options->output, options->title);
+                          });
   app.add_option("FILE", options->files, "Files with one result a line (docs/results.md)")
       ->required()
       ->expected(1, -1);

@@ -11,6 +11,7 @@
 #include "qcd_gpu.hpp"
 #include "qcd_measure.hpp"
 #include "qcd_report.hpp"
+#include "refuse.hpp"
 
 namespace tca::tool {
 namespace {
@@ -92,7 +93,7 @@ class QcdJob {
     }
     if (options_.output.empty()) return;
     const qcd::Format format = options_.format == "ildg" ? qcd::Format::ildg : qcd::Format::nersc;
-    qcd::write_configuration(world_, gauge_, options_.output, format, options_.bits);
+    qcd::write_configuration(world_, gauge_, replaced_file(options_.output), format, options_.bits);
     if (first()) fmt::print("written   {}\n", options_.output);
   }
 

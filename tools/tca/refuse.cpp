@@ -6,19 +6,58 @@
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
+#include <iterator>
 #include <system_error>
 
 #include "fd.hpp"
 
 namespace tca::tool {
+namespace {
+
+namespace fs = std::filesystem;
+
+// Also where the last link leads to nothing yet, which std::filesystem::weakly_canonical leaves as it is.
+fs::path behind_links(fs::path path) {
+  constexpr int most = 40;  // as the kernel has it
+  std::error_code unknown;
+  for (int links = 0; links < most && fs::is_symlink(path, unknown); ++links)
+    path = path.parent_path() / fs::read_symlink(path, unknown);
+  return path;
+}
+
+// What is no regular file, such as a terminal, may be written to under two names.
+bool is_same_file(const fs::path& one, const fs::path& other) {
+  std::error_code unknown;
+  if (fs::exists(one, unknown) && !fs::is_regular_file(one, unknown)) return false;
+  if (fs::equivalent(one, other, unknown)) return true;
+  const auto place = [](const fs::path& path) {
+    return fs::absolute(fs::weakly_canonical(behind_links(path)));
+  };
+  return place(one) == place(other);
+}
+
+}  // namespace
+
+void check_distinct(std::initializer_list<NamedFile> files) {
+  for (auto one = files.begin(); one != files.end(); ++one)
+    for (auto other = std::next(one); other != files.end(); ++other)
+      if (!one->path.empty() && !other->path.empty() && is_same_file(one->path, other->path))
+        refuse("{} and {} name the same file, {}", one->option, other->option, other->path);
+}
+
+std::string replaced_file(const std::string& path) {
+  std::error_code unknown;
+  if (fs::is_directory(path, unknown)) refuse("{}: cannot be written: {}", path, std::strerror(EISDIR));
+  if (fs::exists(path, unknown) && !fs::is_regular_file(path, unknown))
+    refuse("{}: not a regular file", path);
+  return behind_links(path);
+}
 
 void check_replaceable(const std::string& path, const std::string& suffix) {
   if (path.empty()) return;
   const auto fail = [&](int error) { refuse("{}: cannot be written: {}", path, std::strerror(error)); };
-  std::error_code unknown;
-  if (std::filesystem::is_directory(path, unknown)) fail(EISDIR);
   // Tried, since what permissions say does not hold everywhere; what was there before stays.
-  const std::string draft = path + suffix;
+  const std::string draft = replaced_file(path) + suffix;
   const Fd made(open(draft.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
   if (made.is_open()) {
     unlink(draft.c_str());

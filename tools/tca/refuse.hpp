@@ -3,6 +3,7 @@
 
 #include <cstdlib>
 #include <fstream>
+#include <initializer_list>
 #include <string>
 #include <utility>
 
@@ -20,6 +21,19 @@ template <class... Args>
 inline void check_writable(const std::string& path) {
   if (!path.empty() && !std::ofstream(path, std::ios::app)) refuse("{}: cannot be written", path);
 }
+
+// A file that an option names; an empty path is no file.
+struct NamedFile {
+  const char* option;
+  std::string path;
+};
+
+// Refuses files of which one would be written over or into another.
+void check_distinct(std::initializer_list<NamedFile> files);
+
+// The file that is replaced when a new one is written beside `path` and renamed: what its links lead to, so that they stay.
+// Refuses what is there and no regular file, such as a device, which would be gone.
+std::string replaced_file(const std::string& path);
 
 // Refuses a file that will be written beside its place, under its name and `suffix`, and then renamed: where the one or the
 // other cannot be. An empty path is no file.
