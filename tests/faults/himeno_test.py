@@ -109,7 +109,9 @@ class HimenoTest(unittest.TestCase):
             ("--size 64x2x64: at least 3 cells along each", ("--size", "64x2x64")),
             ("--start graph needs --fabric cuda", ("--start", "graph")),
             ("--machine peach3 is for --fabric sim; shm is not modelled", ("--machine", "peach3")),
-            ("--seconds nan: that is not a number of seconds", ("--seconds", "nan")),
+            ("--seconds: nan is no number from 0.001 to 1000000", ("--seconds", "nan")),
+            ("--iterations: 1e3 is no whole number from 1 to ", ("--iterations", "1e3")),
+            ("--trace and --json name the same file", ("--trace", "/dev/shm/../shm/same", "--json", "/dev/shm/same")),
         ):
             with self.subTest(arguments=arguments):
                 done = self.himeno(*arguments)

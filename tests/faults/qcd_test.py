@@ -91,9 +91,15 @@ class Arguments(QcdTest):
         refuse("below what single precision holds", "invert", "--precision", "single", "--tolerance", "1e-9")
         refuse("--precision mixed is for solving", "dslash", "--precision", "mixed")
         refuse("--small excludes --large", "invert", "--small", "--large")
-        refuse("--kappa: Value 2 not in range", "invert", "--kappa", "2")
-        refuse("--skip: Value -3 not in range", "generate", "--skip", "-3")
-        refuse("A subcommand is required", "invent")
+        refuse("--kappa: 2 is no number from 0 to 1", "invert", "--kappa", "2")
+        refuse("--skip: -3 is no whole number from 0 to 100000000", "generate", "--skip", "-3")
+        refuse("--tolerance: 0 is no number from 1e-15 to 0.99", "invert", "--tolerance", "0")
+        refuse("--mass: 0 is no number above 0", "invert", "--operator", "staggered", "--mass", "0")
+        refuse("--seed: -5 is no whole number from 0 to ", "plaquette", "--seed", "-5")
+        refuse("there is no subcommand `invent`; there are generate, invert, dslash, plaquette, pion", "invent")
+        refuse("a subcommand is missing: generate, ")
+        for other in (("--large",), ("--small",), ("--start", "cold"), ("--lattice", "4")):
+            refuse(f"--config.*{other[0]}|{other[0]}.*--config", "invert", "--config", "links", *other)
         refuse("--ranks 0: 1 to 4096 are possible", "invert", "--ranks", "0")
 
     def test_what_the_staggered_operator_does_not_do(self):
@@ -153,7 +159,39 @@ class Files(QcdTest):
         for form in ("nersc", "ildg"):
             self.generate("--format", form)
             self.damage(lambda whole: whole[: len(whole) * 2 // 3])
-            self.assert_refused(r"links: cut off( or damaged)?: .*\d+ ", "invert", "--config", self.path("links"), code=REFUSED)
+            self.assert_refused(r"links: cut off( or damaged)?: .*\d+ ", "invert", "--config", self.path("links"))
+
+    def test_longer_than_its_header_says(self):
+        self.generate()
+        self.damage(lambda whole: whole + b"more")
+        self.assert_refused("links: has [0-9]+ bytes, 4 more than", "invert", "--config", self.path("links"))
+
+    def test_a_link_stays(self):
+        for there in (True, False):
+            if there:
+                self.generate(name="real")
+            os.symlink("real", self.path("links"))
+            self.generate()
+            self.assertEqual(os.readlink(self.path("links")), "real")
+            self.assertEqual(sorted(os.listdir(self.folder)), ["links", "real"])
+            os.remove(self.path("links"))
+            os.remove(self.path("real"))
+
+    def test_what_is_no_file_stays(self):
+        os.mkfifo(self.path("pipe"))
+        os.symlink("pipe", self.path("links"))
+        for name in ("pipe", "links"):
+            reason = f"/{name}: not a regular file"
+            self.assert_refused(reason, "generate", "-o", self.path(name), "--sweeps", "100000000")
+        self.assertEqual(sorted(os.listdir(self.folder)), ["links", "pipe"])
+
+    def test_one_file_for_two_things(self):
+        self.generate()
+        os.symlink("links", self.path("other"))
+        for other in ("links", "other", "../" + os.path.basename(self.folder) + "/links"):
+            reason = "--config and --(output|json) name the same file"
+            self.assert_refused(reason, "generate", "--config", self.path("links"), "-o", self.path(other))
+            self.assert_refused(reason, "invert", "--config", self.path("links"), "--json", self.path(other))
 
     def test_wrong_checksum(self):
         for form in ("nersc", "ildg"):
@@ -175,7 +213,7 @@ class Files(QcdTest):
     def test_nothing_known(self):
         with open(self.path("links"), "w") as file:
             file.write("what is this" * 100)
-        self.assert_refused("neither a NERSC nor an ILDG", "invert", "--config", self.path("links"), code=REFUSED)
+        self.assert_refused("neither a NERSC nor an ILDG", "invert", "--config", self.path("links"))
         self.assert_refused("cannot be opened: No such file", "invert", "--config", self.path("others"))
 
 
@@ -254,6 +292,12 @@ class Measurements(QcdTest):
         self.assertGreater(modelled[0]["median_us"], 80)
         self.assertGreater(modelled[0]["operator_us"], 0)
         self.assertEqual(modelled[0]["median_us"], modelled[1]["median_us"])
+
+    def test_no_convergence_ends_alike(self):
+        for action in ("invert", "pion"):
+            done = self.qcd(action, *SMALL, "--kappa", "0.2", "--max-iterations", "2")
+            self.assertEqual(done.returncode, 1, done.stderr)
+            self.assertEqual(done.stderr.count("\n"), 1, done.stderr)
 
     def test_comparisons_that_cannot_be(self):
         self.assert_refused("--compare needs ranks that are processes", "invert", "--compare", "--threads")

@@ -62,6 +62,20 @@ class Kept(Tuning):
         self.assert_ends(cut, 0, "costs by the built-in table", "is not used: it was cut off or changed")
         self.assertEqual(cut.text().count("is not used"), 1)
 
+    def test_a_link_stays_and_what_is_no_file_as_well(self):
+        os.symlink("table.toml", self.path("link"))
+        self.assert_ends(self.tune("--output", self.path("link")), 0)
+        self.assertEqual(os.readlink(self.path("link")), "table.toml")
+        self.assertTrue(os.path.isfile(self.path("table.toml")))
+        os.mkfifo(self.path("pipe"))
+        self.assert_ends(self.tune("--output", self.path("pipe")), USAGE, "/pipe: not a regular file$")
+        same = ("--output", self.path("link"), "--json", self.path("table.toml"))
+        self.assert_ends(self.tune(*same), USAGE, "--output and --json name the same file")
+
+    def test_a_modelled_machine_has_none(self):
+        self.assert_ends(self.tune("--fabric", "sim"), USAGE, "a modelled machine is not tuned")
+        self.assert_ends(self.tune(OPENTCA_FABRIC="sim"), USAGE, "a modelled machine is not tuned")
+
     def test_another_users_version_and_machine(self):
         self.assert_ends(self.tune("--output", self.path("table.toml")), 0)
         self.assertEqual(self.tables(), [])
@@ -169,7 +183,7 @@ class Explain(Tuning):
 
     def test_what_cannot_be(self):
         self.assert_ends(self.explain("--to", "5"), USAGE, "--to 5: there are the ranks 0 to 1")
-        self.assert_ends(self.explain("--run", "0"), USAGE, "at least 1")
+        self.assert_ends(self.explain("--run", "0"), USAGE, "--run: 0 is no whole number from 1 to ")
         split = self.explain("--fabric", "sim", "--sub-cluster", "2")
         self.assert_ends(split, USAGE, "^tca explain: --sub-cluster: a modelled machine has its own")
         self.assert_ends(self.explain("--run", "64", "--runs", "2", "--pitch", "8"), USAGE, "--pitch 8: runs of 64")
@@ -250,10 +264,26 @@ class SaidOnce(Tuning):
         self.assertEqual(process.text().count("OPENTCA_TIME_LIMIT=x is not a number"), 1, process.text())
 
     def test_what_one_says_is_its_own(self):
+        process = self.start(["sh", "-c", f"{TCA} explain --ranks 3 > /dev/full"])
+        self.assertEqual(process.end(), USAGE, process.text())
+        self.assertEqual(process.text(), "tca explain: rank 0: standard output: No space left on device")
+
+    def test_what_rank_0_finds_for_all(self):
         process = self.explain("--ranks", "3", "--route", "teleport")
         self.assertEqual(process.end(), USAGE, process.text())
-        self.assertRegex(process.text(), "(?m)^tca explain: rank 0: route 'teleport' names no channel")
-        self.assertRegex(process.text(), "(?m)^tca explain: rank [12]: .*rank 0 ")
+        self.assertRegex(process.text(), "^tca explain: route 'teleport' names no channel [^\n]*$")
+
+    def test_counts_that_cannot_be(self):
+        for option, value in (
+            *((option, "-1") for option in ("--puts", "--run", "--runs", "--pitch")),
+            ("--puts", "9999999999"),
+            ("--run", "99999999999999999999"),
+        ):
+            process = self.explain(option, value)
+            self.assertEqual(process.end(), USAGE, process.text())
+            self.assertRegex(process.text(), f"^tca explain: {option}: {value} is no whole number from ")
+        process = self.start([TCA, "bench", "halo", "--extent", "32,-1"])
+        self.assert_ends(process, USAGE, "^tca bench: --extent: -1 is no whole number from ")
 
 
 class Disagreeing(Tuning):

@@ -1,6 +1,7 @@
 // `tca bench`: what a put, an exchange of faces and a collective cost, beside the peers, in one job.
 #include <fmt/format.h>
 
+#include <cstdint>
 #include <cstdlib>
 #include <memory>
 
@@ -14,6 +15,7 @@
 #include "launch.hpp"
 #include "measure.hpp"
 #include "mpi_options.hpp"
+#include "numbers.hpp"
 #include "refuse.hpp"
 #include "subcommand.hpp"
 #include "tca/tca.hpp"
@@ -167,12 +169,6 @@ void check(const BenchOptions& options) {
   for (const std::size_t n : options.extents) {
     if (n < 3) refuse("a cube of {} has no interior; --extent must be at least 3", n);
   }
-  for (const std::size_t bytes : options.sizes) {
-    if (bytes < 1) refuse("--bytes must be at least 1");
-  }
-  for (const std::size_t row : options.rows) {
-    if (row < 1) refuse("--rows must be at least 1");
-  }
   check_writable(options.json);
   check_machine(options.fabric, options.machine);
   check_built(options.fabric);
@@ -236,11 +232,10 @@ int run_bench(const BenchOptions& options) {
 void add_sizes(CLI::App& app, BenchOptions& options) {
   app.add_option("-n,--ranks", options.ranks, "How many ranks")->capture_default_str();
   app.add_option("--bytes", options.sizes, "Sizes of messages and sums; the benchmark's own when not given")
-      ->check([](const std::string& text) {
-        return text.starts_with('-') ? std::string("a size is 0 or more") : std::string();
-      })
+      ->check(between(std::int64_t{1}, std::int64_t{1} << 40))
       ->delimiter(',');
   app.add_option("--extent", options.extents, "Extents of the cube of doubles")
+      ->check(between(1, 65536))
       ->delimiter(',')
       ->capture_default_str();
   app.add_option("--layout", options.layouts, "Faces and puts: block, block-stride, stride")
@@ -248,6 +243,7 @@ void add_sizes(CLI::App& app, BenchOptions& options) {
       ->check(CLI::IsMember({"block", "block-stride", "stride"}))
       ->capture_default_str();
   app.add_option("--rows", options.rows, "Bytes a row of a block-stride put")
+      ->check(between(1, 1 << 30))
       ->delimiter(',')
       ->capture_default_str();
 }
@@ -315,7 +311,7 @@ void add_bench(Subcommands& tca) {
       ->check(CLI::IsMember({"none", "points", "thread"}));
   app.add_option("--points", options->points,
                  "Stated points of the computation beside an exchange; 9 unless told otherwise")
-      ->check(CLI::Range(1, 1000000));
+      ->check(between(1, 1000000));
   app.add_flag("--unguarded", options->unguarded, "Chains without the guard");
   app.add_option("--blocks", options->blocks, "Of kernels that run a chain; 0: by its size");
   app.add_option("--threads", options->threads, "In each of these blocks; 0: by its size");

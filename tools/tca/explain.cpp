@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <vector>
@@ -9,6 +10,7 @@
 #include "core/world_state.hpp"
 #include "launch.hpp"
 #include "mpi_options.hpp"
+#include "numbers.hpp"
 #include "put_exchange.hpp"
 #include "refuse.hpp"
 #include "route/choose.hpp"
@@ -19,6 +21,9 @@
 
 namespace tca::tool {
 namespace {
+
+// More than any memory holds, and few enough to be counted with.
+constexpr std::int64_t most_bytes = std::int64_t{1} << 48;
 
 struct ExplainOptions {
   int ranks = 2;
@@ -37,10 +42,11 @@ void check(const ExplainOptions& options) {
   check_machine(options.fabric, options.machine);
   check_built(options.fabric);
   const bench::PutShape& shape = options.shape;
-  if (shape.run < 1 || shape.runs < 1 || options.puts < 1)
-    refuse("--run, --runs and --puts must be at least 1");
   if (shape.runs > 1 && shape.pitch < shape.run)
     refuse("--pitch {}: runs of {} bytes must begin at least as far apart", shape.pitch, shape.run);
+  if (static_cast<double>(shape.runs) * static_cast<double>(std::max(shape.run, shape.pitch)) >
+      static_cast<double>(most_bytes))
+    refuse("--runs {}: that is more than {} bytes from end to end", shape.runs, most_bytes);
 }
 
 std::string where(const World& world, const ExplainOptions& options) {
@@ -87,17 +93,24 @@ void print(const World& world, const ExplainOptions& options) {
   fmt::print("rank 0 takes {}\n", route::explain(state.fabrics(), state.costs(), put, chosen, route));
 }
 
+// What rank 0 finds wrong, such as a route that there is not, is said once.
+void print_or_refuse(World& world, const ExplainOptions& options) {
+  std::string problem;
+  try {
+    if (world.rank() == 0) print(world, options);
+  } catch (const Error& error) {
+    problem = error.what();
+  }
+  core::WorldState::of(world).control().agree_on_problem(Errc::invalid_argument, problem, "tca explain");
+}
+
 int explain(const ExplainOptions& options) {
   const WorldOptions world_options{.fabric = options.fabric, .machine = options.machine};
   if (!already_a_rank()) {
     check(options);
     if (options.fabric == "sim") {
       World::run_threads(
-          options.ranks,
-          [&](World& world) {
-            if (world.rank() == 0) print(world, options);
-          },
-          world_options);
+          options.ranks, [&](World& world) { print_or_refuse(world, options); }, world_options);
       return 0;
     }
     const LaunchOptions job{.name = "tca explain",
@@ -108,8 +121,7 @@ int explain(const ExplainOptions& options) {
     return is_over_mpi(options.fabric) ? launch_under_mpirun(job) : launch(job);
   }
   World world = World::init(world_options);
-  if (world.rank() == 0) print(world, options);
-  world.barrier();
+  print_or_refuse(world, options);
   return 0;
 }
 
@@ -124,12 +136,18 @@ void add_explain(Subcommands& tca) {
                           "tca explain --run 65536 --ranks 4 --sub-cluster 2 --to 3",
                           [options] { return explain(*options); });
   app.add_option("--run", options->shape.run, "Bytes in a row; of a block all of them")
+      ->check(between(std::int64_t{1}, most_bytes))
       ->capture_default_str();
-  app.add_option("--runs", options->shape.runs, "How many such rows")->capture_default_str();
-  app.add_option("--pitch", options->shape.pitch, "Bytes from one row to the next");
+  app.add_option("--runs", options->shape.runs, "How many such rows")
+      ->check(between(std::int64_t{1}, most_bytes))
+      ->capture_default_str();
+  app.add_option("--pitch", options->shape.pitch, "Bytes from one row to the next")
+      ->check(between(std::int64_t{0}, most_bytes));
   app.add_option("-n,--ranks", options->ranks, "How many ranks the world has")->capture_default_str();
   app.add_option("--to", options->to, "Whom rank 0 puts to")->capture_default_str();
-  app.add_option("--puts", options->puts, "How many puts its chain has to that rank")->capture_default_str();
+  app.add_option("--puts", options->puts, "How many puts its chain has to that rank")
+      ->check(between(1, 65536))
+      ->capture_default_str();
   app.add_option("--route", options->route, "Force a channel, as a chain may");
   app.add_option("--fabric", options->fabric, "What carries the bytes: shm, or what this build has besides")
       ->envname("OPENTCA_FABRIC")

@@ -14,6 +14,7 @@
 #include "fit_solver.hpp"
 #include "net/machine_file.hpp"
 #include "net/machine_units.hpp"
+#include "numbers.hpp"
 #include "scorecard_score.hpp"
 #include "subcommand.hpp"
 
@@ -56,6 +57,9 @@ class Fit {
     for (const net::MachineNumber& number : machine_.numbers)
       if (is_moved(number, file_) && is_smooth(number) && number.key.find(options.only) != std::string::npos)
         free_.push_back(number);
+    if (free_.empty() && !options.only.empty())
+      base::fail(Errc::invalid_argument, "--only {}: {} has no number to fit whose key has this in it",
+                 options.only, file_.string());
     if (free_.empty())
       base::fail(Errc::invalid_argument,
                  "{} has no numbers to fit: none whose source begins with \"fit: \" and ROWS",
@@ -164,7 +168,7 @@ void add_fit(Subcommands& tca) {
               "tca fit ha-pacs-tca --write", [options] { return Fit(*options).run(); });
   app.add_option("MACHINE", options->machine, "Its name, or the path of its file")->capture_default_str();
   app.add_option("--only", options->only, "Only numbers whose key has this in it, such as mpi/");
-  app.add_option("--rounds", options->rounds, "At most")->capture_default_str()->check(CLI::Range(1, 1000));
+  app.add_option("--rounds", options->rounds, "At most")->capture_default_str()->check(between(1, 1000));
   app.add_option("--figures", options->figures, "A folder with files of figures, instead of OpenTCA's");
   app.add_flag("--write", options->write, "Put the values into the machine file");
 }

@@ -4,7 +4,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cmath>
 #include <memory>
 #include <string>
 
@@ -13,6 +12,7 @@
 #include "himeno/problem.hpp"
 #include "himeno_report.hpp"
 #include "himeno_solve.hpp"
+#include "numbers.hpp"
 #include "refuse.hpp"
 #include "subcommand.hpp"
 #include "tca/error.hpp"
@@ -45,13 +45,11 @@ void check_before_launch(const HimenoOptions& options) {
     refuse("--trace shows what the host does, which on --fabric {} is nothing; leave it out", options.fabric);
   if ((options.start == "graph" || options.start == "kernel") && !on_gpus(options))
     refuse("--start {} needs --fabric cuda or cuda+mpi", options.start);
-  if (std::isnan(options.seconds)) refuse("--seconds nan: that is not a number of seconds");
   if (options.compare && options.iterations == 1)
     refuse("--compare needs at least 2 iterations, one for each side");
+  check_distinct({{"--trace", options.trace}, {"--json", options.json}});
   check_writable(options.json);
   check_writable(options.trace);
-  if (!options.trace.empty() && options.trace == options.json)
-    refuse("--trace and --json name the same file, {}", options.trace);
   check_memory(problem, options);
 }
 
@@ -96,10 +94,10 @@ void add_himeno(Subcommands& tca) {
       ->capture_default_str();
   auto* iterations = app.add_option("--iterations", options->iterations,
                                     "How many iterations; with --compare half of them each way");
-  iterations->check(CLI::Range(std::int64_t{1}, std::int64_t{1'000'000'000}));
+  iterations->check(between(std::int64_t{1}, std::int64_t{1'000'000'000}));
   app.add_option("--seconds", options->seconds,
                  "As many iterations as fill this time (3 unless told otherwise)")
-      ->check(CLI::Range(0.001, 1e6))
+      ->check(between(0.001, 1e6))
       ->excludes(iterations);
   app.add_flag("--no-overlap", options->no_overlap, "Exchange after computing instead of meanwhile");
   app.add_flag("--unguarded", options->unguarded,

@@ -2,6 +2,7 @@
 
 #include <cstdlib>
 
+#include "numbers.hpp"
 #include "refuse.hpp"
 #include "route/bring_up.hpp"
 
@@ -25,7 +26,7 @@ void add_sub_cluster_option(CLI::App& app, std::string& fabric) {
          [](const int& ranks) { setenv("OPENTCA_SUBCLUSTER", std::to_string(ranks).c_str(), 1); },
          "On shm+mpi and cuda+mpi, so many ranks of a host reach each other's memory; all of them unless "
          "told otherwise")
-      ->check(CLI::Range(1, 4096));
+      ->check(between(1, 4096));
   app.parse_complete_callback([&app, &fabric] {
     if (fabric == "sim" && app.get_option("--sub-cluster")->count() > 0)
       refuse("--sub-cluster: a modelled machine has its own; leave it out");

@@ -1,9 +1,12 @@
 // `tca qcd`: lattice QCD on ranks that write straight into each other's memory.
 #include <fmt/format.h>
 
+#include <cstdint>
+#include <limits>
 #include <memory>
 #include <string>
 
+#include "numbers.hpp"
 #include "qcd/configuration.hpp"
 #include "qcd/gpu_start.hpp"
 #include "qcd_run.hpp"
@@ -48,6 +51,7 @@ void check_before_launch(const QcdOptions& options) {
   check_start(options);
   if (options.action != "dslash") qcd::check(inverter_options(options));
   make_qcd_grid(options, qcd_extents(options), options.ranks);
+  check_distinct({{"--config", options.config}, {"--output", options.output}, {"--json", options.json}});
   check_writable(options.json);
   check_replaceable(options.output, qcd::unfinished);
 }
@@ -64,22 +68,28 @@ void add_common(CLI::App& app, QcdOptions& options) {
       app.add_option("-l,--lattice", options.lattice, "Sites along x, y, z and t, such as 8x8x8x16")
           ->capture_default_str();
   auto* small = app.add_flag("--small", options.small, "The lattice 8x8x8x8")->excludes(lattice);
-  app.add_flag("--large", options.large, "The lattice 16x16x16x16")->excludes(lattice)->excludes(small);
+  auto* large =
+      app.add_flag("--large", options.large, "The lattice 16x16x16x16")->excludes(lattice)->excludes(small);
   app.add_option("--grid", options.grid, "Ranks along x, y, z and t, such as 1x1x2x2; auto chooses")
       ->capture_default_str();
-  app.add_option("--config", options.config, "Links from this file, NERSC or ILDG; it gives the lattice too")
-      ->type_name("FILE")
-      ->excludes(lattice)
-      ->excludes(small);
+  auto* config = app.add_option("--config", options.config,
+                                "Links from this file, NERSC or ILDG; it gives the lattice too")
+                     ->type_name("FILE")
+                     ->excludes(lattice)
+                     ->excludes(small)
+                     ->excludes(large);
   app.add_option("--start", options.start, "Links without a file: hot (random) or cold (all one)")
       ->check(CLI::IsMember({"hot", "cold"}))
+      ->excludes(config)
       ->capture_default_str();
-  app.add_option("--seed", options.seed, "Of all random numbers")->capture_default_str();
+  app.add_option("--seed", options.seed, "Of all random numbers")
+      ->check(between(std::uint64_t{0}, std::numeric_limits<std::uint64_t>::max()))
+      ->capture_default_str();
 }
 
 void add_operator(CLI::App& app, QcdOptions& options) {
   app.add_option("--kappa", options.kappa, "Wilson's hopping parameter")
-      ->check(CLI::Range(0.0, 1.0))
+      ->check(between(0.0, 1.0))
       ->each([&options](const std::string&) { options.kappa_given = true; })
       ->capture_default_str();
   app.add_option("--precision", options.precision, "single, double, or mixed (reliable updates)")
@@ -93,7 +103,7 @@ void add_operator(CLI::App& app, QcdOptions& options) {
       ->capture_default_str();
   app.add_flag("--no-even-odd", options.no_even_odd, "Without even-odd preconditioning of Wilson's operator");
   app.add_option("--rhs", options.rhs, "How many right-hand sides")
-      ->check(CLI::Range(1, 64))
+      ->check(between(1, 64))
       ->capture_default_str();
   app.add_option("--json", options.json, "Append the measurement to this file")->type_name("FILE");
 }
@@ -104,7 +114,7 @@ void add_choice_of_operator(CLI::App& app, QcdOptions& options) {
       ->check(CLI::IsMember({"wilson", "staggered"}))
       ->capture_default_str();
   app.add_option("--mass", options.mass, "Of the staggered operator")
-      ->check(CLI::PositiveNumber)
+      ->check(above_zero())
       ->each([&options](const std::string&) { options.mass_given = true; })
       ->capture_default_str();
 }
@@ -114,25 +124,23 @@ void add_solver(CLI::App& app, QcdOptions& options) {
       ->check(CLI::IsMember({"cg", "bicgstab"}))
       ->capture_default_str();
   app.add_option("--tolerance", options.tolerance, "|b - D x| / |b|")
-      ->check(CLI::Range(1e-15, 0.99))
+      ->check(between(1e-15, 0.99))
       ->capture_default_str();
   app.add_option("--max-iterations", options.max_iterations, "When to give up")
-      ->check(CLI::Range(1, 1000000))
+      ->check(between(1, 1000000))
       ->capture_default_str();
 }
 
 void add_generate(CLI::App& app, QcdOptions& options) {
   app.add_option("--beta", options.beta, "Inverse coupling, 6 / g^2")
-      ->check(CLI::Range(0.0, 1000.0))
+      ->check(between(0.0, 1000.0))
       ->capture_default_str();
-  app.add_option("--sweeps", options.sweeps, "How many")
-      ->check(CLI::Range(0, 100000000))
-      ->capture_default_str();
+  app.add_option("--sweeps", options.sweeps, "How many")->check(between(0, 100000000))->capture_default_str();
   app.add_option("--over-relax", options.over_relax, "Over-relaxations after each heat bath")
-      ->check(CLI::Range(0, 100))
+      ->check(between(0, 100))
       ->capture_default_str();
   app.add_option("--skip", options.skip, "Sweeps before averages are taken")
-      ->check(CLI::Range(0, 100000000))
+      ->check(between(0, 100000000))
       ->capture_default_str();
   app.add_option("-o,--output", options.output, "Write the last configuration here")->type_name("FILE");
   app.add_option("--format", options.format, "nersc or ildg")
@@ -171,7 +179,7 @@ void add_qcd(Subcommands& tca) {
   add_choice_of_operator(dslash, *options);
   add_operator(dslash, *options);
   dslash.add_option("--seconds", options->seconds, "For about how long")
-      ->check(CLI::Range(0.001, 1e6))
+      ->check(between(0.001, 1e6))
       ->capture_default_str();
   for (CLI::App* one : {&invert, &dslash}) {
     one->add_flag("--explain", options->explain, "Print how each put travels");

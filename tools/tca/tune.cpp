@@ -4,8 +4,10 @@
 #include <signal.h>
 
 #include <algorithm>
+#include <cstdint>
 #include <filesystem>
 #include <fstream>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <string>
@@ -15,6 +17,7 @@
 #include "cores.hpp"
 #include "launch.hpp"
 #include "mpi_options.hpp"
+#include "numbers.hpp"
 #include "plot.hpp"
 #include "progress.hpp"
 #include "refuse.hpp"
@@ -74,6 +77,7 @@ void check_place(const TuneOptions& options) {
 void check_before_launch(const TuneOptions& options) {
   if (options.ranks < 2 || options.ranks > max_ranks)
     refuse("--ranks {}: 2 to {} are possible", options.ranks, max_ranks);
+  check_distinct({{"--output", options.output}, {"--json", options.json}, {"--plot", options.plot}});
   check_writable(options.json);
   check_drawable(options.plot);
   if (options.verify && (options.dry_run || !options.output.empty() || !options.plot.empty()))
@@ -221,7 +225,7 @@ void store(route::TuningTable& table, const TuneOptions& options) {
   keep_other_distances(table, path);
   {
     const Uninterrupted meanwhile;
-    route::write_table(path, table.text());
+    route::write_table(replaced_file(path), table.text());
   }
   fmt::print("{} holds {} pieces\n", path.string(), table.all().size());
 }
@@ -319,14 +323,17 @@ void add_tune(Subcommands& tca) {
          "--fabric", options->fabric,
          "What carries the bytes: shm, mpi, shm+mpi, cuda or cuda+mpi, each of which has a table of its own")
       ->envname("OPENTCA_FABRIC")
-      ->check(any_fabric());
+      ->check([](const std::string& fabric) {
+        return fabric == "sim" ? std::string("a modelled machine is not tuned") : std::string();
+      })
+      ->check(CLI::IsMember({"shm", "mpi", "shm+mpi", "cuda", "cuda+mpi"}));
   add_sub_cluster_option(app, options->fabric);
   app.add_option("--seconds", options->seconds,
                  "How long to measure, once every put has been measured three times")
-      ->check(CLI::Range(0.0, 3600.0))
+      ->check(between(0.0, 3600.0))
       ->capture_default_str();
   app.add_option("--every", options->every, "Only every Nth put, for a coarse table in a moment")
-      ->check(CLI::Range(1, 100))
+      ->check(between(1, 100))
       ->capture_default_str();
   app.add_option("-o,--output", options->output,
                  "Where to keep the table (the user's cache unless told otherwise)");
@@ -336,10 +343,10 @@ void add_tune(Subcommands& tca) {
   app.add_option("--json", options->json, "Append a line for each put and channel to this file");
   app.add_flag("--verify", options->verify,
                "Measure other puts instead, and say how many take a channel within 10 % of the best one");
-  app.add_option("--seed", options->seed, "Which puts --verify takes")->capture_default_str();
-  app.add_option("--points", options->points, "How many")
-      ->check(CLI::Range(1, 100000))
+  app.add_option("--seed", options->seed, "Which puts --verify takes")
+      ->check(between(std::uint64_t{0}, std::numeric_limits<std::uint64_t>::max()))
       ->capture_default_str();
+  app.add_option("--points", options->points, "How many")->check(between(1, 100000))->capture_default_str();
   app.add_flag("--threads", options->threads, "Ranks as threads of one process, on cuda");
   add_bind_option(app, options->bind);
   app.final_callback([&app, options] {

@@ -1,0 +1,38 @@
+// Numbers of options: what is refused before a conversion makes something else of it, such as 2^64 - 1 of -1.
+#pragma once
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <charconv>
+#include <concepts>
+#include <string>
+
+namespace tca::tool {
+
+// A check for numbers from `least` to `most`; whole ones where these are.
+template <class Number>
+CLI::Validator between(Number least, Number most) {
+  const auto check = [least, most](const std::string& text) {
+    Number value{};
+    const auto [rest, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+    const bool is_read = error == std::errc() && rest == text.data() + text.size();
+    if (is_read && value >= least && value <= most) return std::string();
+    return fmt::format("{} is no {} from {} to {}", text, std::integral<Number> ? "whole number" : "number",
+                       least, most);
+  };
+  return {check, fmt::format("{} in [{} - {}]", CLI::detail::type_name<Number>(), least, most)};
+}
+
+// A check for numbers above 0.
+inline CLI::Validator above_zero() {
+  const auto check = [](const std::string& text) {
+    double value = 0;
+    const auto [rest, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+    const bool is_read = error == std::errc() && rest == text.data() + text.size();
+    return is_read && value > 0 ? std::string() : fmt::format("{} is no number above 0", text);
+  };
+  return {check, "POSITIVE"};
+}
+
+}  // namespace tca::tool
