@@ -93,10 +93,34 @@ class ModelTest(unittest.TestCase):
         self.assert_refused("/nowhere/t: cannot be written", "halo", "--trace", "/nowhere/t")
         self.assert_refused("timelines and pictures are of 1024", "halo", "--machine", "torus-32k", "--trace", self.path("t"))
 
+    def test_refuses_what_the_program_has_not(self):
+        for program, option, value in (
+            ("pingpong", "extent", "3"),
+            ("pingpong", "grid", "2x1x1"),
+            ("himeno", "bytes", "8"),
+            ("bcast", "size", "S"),
+            ("bcast", "grid", "2x1x1"),
+            ("bcast", "layout", "stride"),
+            ("allreduce", "iterations", "7"),
+        ):
+            self.assert_refused(f"--{option} is for .*, not for {program}", program, f"--{option}", value)
+            self.assert_refused(f"--sweep {option} is for .*, not for {program}", program, "--sweep", f"{option}={value}")
+
+    def test_none_is_not_as_many_as_there_are(self):
+        for option in ("--ranks", "--element"):
+            done = model("himeno", option, "0")
+            self.assertEqual((done.returncode, done.stdout), (2, ""))
+            self.assertIn(f"{option}: 0 is no whole number from 1 to ", done.stderr)
+
+    def test_one_file_for_two_things(self):
+        same = self.path("same")
+        self.assert_refused("--trace and --json name the same file", "halo", "--trace", same, "--json", same)
+        self.assert_refused("--json and --links name the same file", "halo", "--links", same, "--json", same)
+
     def test_a_number_of_processes_below_none(self):
         done = model("himeno", "--jobs", "-3")
         self.assertEqual((done.returncode, done.stdout), (2, ""))
-        self.assertIn("--jobs: Value -3 not in range", done.stderr)
+        self.assertIn("--jobs: -3 is no whole number from 0 to 4096", done.stderr)
 
     def test_an_unknown_program(self):
         done = model("tetris")

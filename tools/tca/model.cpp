@@ -2,7 +2,9 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <charconv>
+#include <cstdint>
 #include <fstream>
 #include <functional>
 #include <map>
@@ -13,6 +15,7 @@
 #include "model_report.hpp"
 #include "model_run.hpp"
 #include "model_sweep.hpp"
+#include "numbers.hpp"
 #include "record.hpp"
 #include "refuse.hpp"
 #include "subcommand.hpp"
@@ -43,6 +46,30 @@ void set_number(ModelOptions& options, const std::string& key, const std::string
   options.overrides[key] = *number;
 }
 
+// An option that not every program has.
+struct ProgramOption {
+  std::string name;
+  std::vector<std::string> programs;
+
+  bool is_known(const std::string& program) const {
+    return std::ranges::find(programs, program) != programs.end();
+  }
+};
+
+const std::vector<ProgramOption> program_options{{"size", {"himeno"}},
+                                                 {"extent", {"halo"}},
+                                                 {"layout", {"halo"}},
+                                                 {"grid", {"himeno", "halo"}},
+                                                 {"element", {"himeno", "halo"}},
+                                                 {"iterations", {"himeno", "halo", "pingpong"}},
+                                                 {"bytes", {"pingpong", "bcast", "allgather", "allreduce"}}};
+
+// Refuses an option, `said` in this way, that the program would leave aside without a word.
+void check_known(const ProgramOption& option, const std::string& said, const std::string& program) {
+  if (!option.is_known(program))
+    refuse("{} is for {}, not for {}", said, fmt::join(option.programs, ", "), program);
+}
+
 // What a sweep may set besides.
 void set_option(ModelOptions& options, const std::string& name, const std::string& value) {
   const std::map<std::string, std::string*> words{
@@ -55,6 +82,8 @@ void set_option(ModelOptions& options, const std::string& name, const std::strin
                                                     {"element", &options.element},
                                                     {"iterations", &options.iterations}};
   if (name.find('/') != std::string::npos) return set_number(options, name, value);
+  for (const ProgramOption& option : program_options)
+    if (option.name == name) check_known(option, "--sweep " + name, options.program);
   if (const auto word = words.find(name); word != words.end()) {
     *word->second = value;
     return;
@@ -128,6 +157,8 @@ int model(ModelCommand command) {
       refuse("--set {}: write KEY=NUMBER, such as links/cable/latency=0.2", text);
     set_number(command.model, text.substr(0, equals), text.substr(equals + 1));
   }
+  check_distinct(
+      {{"--trace", command.model.trace}, {"--json", command.json}, {"--links", command.model.links}});
   for (const std::string* path : {&command.json, &command.model.trace, &command.model.links})
     check_writable(*path);
   if (!command.sweeps.empty()) return run_sweep(command);
@@ -140,7 +171,8 @@ int model(ModelCommand command) {
 void add_program_options(CLI::App& app, ModelOptions& options) {
   app.add_option("-n,--ranks", options.ranks,
                  "How many; 2 for a ping-pong (of the first and the last), else as many as reach each other "
-                 "directly, 16 where none do");
+                 "directly, 16 where none do")
+      ->check(between(std::int64_t{1}, std::int64_t{1} << 32));
   app.add_option("--scheme", options.scheme,
                  "direct, mpi, rma or hybrid; the machine's first when not given");
   app.add_option("--mpi", options.library, "Which of the machine's MPI libraries");
@@ -156,9 +188,10 @@ void add_program_options(CLI::App& app, ModelOptions& options) {
       ->capture_default_str();
   app.add_option("--gpu", options.gpu,
                  "That ranks compute on, where a node has one rank: says what it shares a socket with")
-      ->check(CLI::Range(0, 63))
+      ->check(between(0, 63))
       ->capture_default_str();
-  app.add_option("--element", options.element, "Bytes of a number; 4 for himeno, 8 for halo when not given");
+  app.add_option("--element", options.element, "Bytes of a number; 4 for himeno, 8 for halo when not given")
+      ->check(between(1, 64));
   app.add_option("--iterations", options.iterations, "himeno, halo, pingpong: how many")
       ->capture_default_str();
 }
@@ -194,12 +227,16 @@ void add_model(Subcommands& tca) {
       "NAME=VALUE,VALUE,... or NAME=FIRST:LAST (doubling) of an option or of a number of the machine file; "
       "several make every combination");
   app.add_option("--jobs", options->jobs, "Processes of a sweep at a time; 0: one a core")
-      ->check(CLI::Range(0, 4096))
+      ->check(between(0, 4096))
       ->capture_default_str();
   app.add_option("--trace", options->model.trace, "Write a timeline for ui.perfetto.dev")->type_name("FILE");
   app.add_option("--links", options->model.links, "Draw the links and how busy they were, as SVG")
       ->type_name("FILE");
   app.add_option("--json", options->json, "Append a line for each result to this file")->type_name("FILE");
+  app.final_callback([&app, options] {
+    for (const ProgramOption& option : program_options)
+      if (app.count("--" + option.name) > 0) check_known(option, "--" + option.name, options->model.program);
+  });
 }
 
 }  // namespace tca::tool
