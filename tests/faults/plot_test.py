@@ -4,8 +4,10 @@ Standard library only. TCA names the command line under test."""
 
 import json
 import os
+import signal
 import subprocess
 import tempfile
+import time
 import unittest
 
 TCA = os.environ.get("TCA", "tca")
@@ -101,6 +103,31 @@ class PlotTest(unittest.TestCase):
         self.assert_refused(self.plot(self.write(""), *out), "there is nothing to draw in")
         self.assert_refused(self.plot(self.write(result()), "-o", "out.txt"), r"must end in \.svg, \.png or \.pdf", 2)
         self.assert_refused(self.plot(self.write(result()), "-o", "/nowhere/out.svg"), "/nowhere/out.svg: No such", 2)
+
+    def interrupt(self, python, everybody):
+        """Ctrl-C while what stands in for python3 runs; the end of it."""
+        with open(self.path("python3"), "w") as file:
+            file.write(f"#!/bin/sh\n{python}\n")
+        os.chmod(self.path("python3"), 0o755)
+        started = self.path("started")
+        process = subprocess.Popen(
+            [TCA, "plot", self.write(result()), "-o", self.path("out.svg")], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+            text=True, start_new_session=True, env={**os.environ, "PATH": self.folder + ":/usr/bin:/bin"},
+        )  # fmt: skip
+        self.addCleanup(process.kill)
+        deadline = time.monotonic() + 60
+        while not os.path.exists(started) and time.monotonic() < deadline:
+            time.sleep(0.01)
+        os.remove(started)
+        (os.killpg if everybody else os.kill)(process.pid, signal.SIGINT)
+        _, said = process.communicate(timeout=60)
+        return process.returncode, said
+
+    def test_ctrl_c(self):
+        slow = f"touch {self.path('started')}; exec sleep 100"
+        for python in (slow, f'[ "$1" = -c ] && exit 0; {slow}'):
+            for everybody in (True, False):
+                self.assertEqual(self.interrupt(python, everybody), (130, "tca plot: interrupted\n"))
 
 
 if __name__ == "__main__":

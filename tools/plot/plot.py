@@ -3,15 +3,21 @@
 and layout; solves of QCD against the number of ranks; the scorecard of the model; a tuning; or a pion. `tca plot` calls
 this."""
 
-import argparse
-import json
-import math
-import os
-import statistics
-import sys
-import textwrap
+import signal
 
-import matplotlib
+# Ctrl-C ends this at once, and without a traceback, also while all that follows is loaded.
+if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+import argparse  # noqa: E402
+import json  # noqa: E402
+import math  # noqa: E402
+import os  # noqa: E402
+import statistics  # noqa: E402
+import sys  # noqa: E402
+import textwrap  # noqa: E402
+
+import matplotlib  # noqa: E402
 
 matplotlib.use("Agg")
 import jsonl  # noqa: E402  (after the choice of Agg)

@@ -1,7 +1,9 @@
 // `tca plot`: hands result files to the Python script that draws them.
 #include "plot.hpp"
 
+#include <fcntl.h>
 #include <fmt/format.h>
+#include <signal.h>
 #include <spawn.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -36,9 +38,82 @@ fs::path find_script() {
   return {};
 }
 
+constexpr int interrupted_code = 128 + SIGINT;
+
+// Ctrl-C while somebody looks for what drawing needs.
+struct Interrupted {};
+
+volatile pid_t running = 0;
+
+void pass_on(int number) {
+  if (running > 0) kill(running, number);
+}
+
+// While a child runs it gets the SIGINT that is sent to this process alone, and this process outlives it, to say so.
+class PassedOn {
+ public:
+  PassedOn() {
+    sigset_t interrupt;
+    sigemptyset(&interrupt);
+    sigaddset(&interrupt, SIGINT);
+    sigprocmask(SIG_BLOCK, &interrupt, &mask_);
+    struct sigaction action {};
+    action.sa_handler = pass_on;
+    sigaction(SIGINT, nullptr, &before_);
+    if (before_.sa_handler != SIG_IGN) sigaction(SIGINT, &action, nullptr);
+  }
+  ~PassedOn() {
+    running = 0;
+    sigaction(SIGINT, &before_, nullptr);
+    sigprocmask(SIG_SETMASK, &mask_, nullptr);
+  }
+  PassedOn(const PassedOn&) = delete;
+
+  const sigset_t& mask() const { return mask_; }
+  void to(pid_t child) const {
+    running = child;
+    sigprocmask(SIG_SETMASK, &mask_, nullptr);
+  }
+
+ private:
+  sigset_t mask_{};
+  struct sigaction before_ {};
+};
+
+// Runs a program by a child, since somebody may have more to do afterwards; returns its exit code, also as shells have it, or
+// -1 when it cannot be run, which errno then tells.
+int run_to_the_end(std::vector<std::string> line, bool is_quiet) {
+  std::fflush(nullptr);
+  std::vector<char*> argv;
+  for (std::string& argument : line) argv.push_back(argument.data());
+  argv.push_back(nullptr);
+  PassedOn interrupts;
+  posix_spawn_file_actions_t files;
+  posix_spawn_file_actions_init(&files);
+  if (is_quiet)
+    for (const int fd : {STDOUT_FILENO, STDERR_FILENO})
+      posix_spawn_file_actions_addopen(&files, fd, "/dev/null", O_WRONLY, 0);
+  posix_spawnattr_t attributes;
+  posix_spawnattr_init(&attributes);
+  posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK);
+  posix_spawnattr_setsigmask(&attributes, &interrupts.mask());
+  pid_t child = 0;
+  const int error = posix_spawn(&child, argv[0], &files, &attributes, argv.data(), environ);
+  posix_spawnattr_destroy(&attributes);
+  posix_spawn_file_actions_destroy(&files);
+  errno = error;
+  if (error != 0) return -1;
+  interrupts.to(child);
+  int status = 0;
+  while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
+  }
+  return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
 bool has_matplotlib(const std::string& python) {
-  const std::string test = fmt::format("'{}' -c 'import matplotlib' >/dev/null 2>&1", python);
-  return std::system(test.c_str()) == 0;
+  const int code = run_to_the_end({python, "-c", "import matplotlib"}, true);
+  if (code == interrupted_code) throw Interrupted();
+  return code == 0;
 }
 
 // The first python3 of PATH need not be the system's, for which packages are installed.
@@ -65,16 +140,9 @@ struct Tools {
   }
 };
 
-// By a child, since somebody may have more to do afterwards.
-int run_to_the_end(const std::vector<char*>& argv) {
-  std::fflush(nullptr);
-  pid_t child = 0;
-  if (const int error = posix_spawn(&child, argv[0], nullptr, nullptr, argv.data(), environ); error != 0)
-    return failed(fmt::format("{}: {}", argv[0], std::strerror(error)));
-  int status = 0;
-  while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
-  }
-  return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+int interrupted() {
+  fmt::print(stderr, "tca plot: interrupted\n");
+  return interrupted_code;
 }
 
 }  // namespace
@@ -87,19 +155,24 @@ void check_drawable(const std::string& output) {
   const bool was_there = fs::exists(output);
   check_writable(output);
   if (!was_there) fs::remove(output);
-  const Tools tools;
+  try {
+    const Tools tools;
+  } catch (const Interrupted&) {
+    raise(SIGINT);  // before anything was measured: there is nothing to say
+  }
 }
 
-int draw(const std::vector<std::string>& files, const std::string& output, const std::string& title) {
+int draw(const std::vector<std::string>& files, const std::string& output, const std::string& title) try {
   const Tools tools;
   std::vector<std::string> line{tools.python, tools.script, "-o", output};
   if (!title.empty()) line.insert(line.end(), {"--title", title});
   line.emplace_back("--");
   line.insert(line.end(), files.begin(), files.end());
-  std::vector<char*> argv;
-  for (std::string& argument : line) argv.push_back(argument.data());
-  argv.push_back(nullptr);
-  return run_to_the_end(argv);
+  const int code = run_to_the_end(line, false);
+  if (code < 0) return failed(fmt::format("{}: {}", tools.python, std::strerror(errno)));
+  return code == interrupted_code ? interrupted() : code;
+} catch (const Interrupted&) {
+  return interrupted();
 }
 
 void add_plot(Subcommands& tca) {
