@@ -243,6 +243,25 @@ TEST(Commit, ShowsTheFirstOfManyProblems) {
   EXPECT_TRUE(says(message, {"20 problems", "put 0 of rank 0", "\n  ..."}));
 }
 
+// The neighbours of a rank of two are the same one.
+TEST(Commit, TakesARankThatIsExpectedTwiceAsOne) {
+  World::run_threads(2, [](World& world) {
+    const int other = 1 - world.rank();
+    const Window<int> window = world.window<int>(4);
+    Chain chain = world.chain("ring");
+    chain.put(window.on(other).at(0), window.at(2), block(1))
+        .put(window.on(other).at(1), window.at(3), block(1));
+    chain.expect(other).expect(other).commit();
+    for (int step = 1; step <= 3; ++step) {
+      window.data()[2] = window.data()[3] = 10 * step + world.rank();
+      chain.start();
+      chain.wait();
+      EXPECT_EQ(window.data()[0], 10 * step + other);
+      EXPECT_EQ(window.data()[1], 10 * step + other);
+    }
+  });
+}
+
 TEST(Commit, AcceptsTheChainOnceItIsPutRight) {
   World::run_threads(2, [](World& world) {
     const Window<int> window = world.window<int>(8);

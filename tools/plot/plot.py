@@ -3,7 +3,12 @@
 and layout; solves of QCD against the number of ranks; the scorecard of the model; a tuning; or a pion. `tca plot` calls
 this."""
 
-import signal
+import sys
+
+try:
+    import signal
+except KeyboardInterrupt:
+    sys.exit(130)
 
 # Ctrl-C ends this at once, and without a traceback, also while all that follows is loaded.
 if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
@@ -14,7 +19,6 @@ import json  # noqa: E402
 import math  # noqa: E402
 import os  # noqa: E402
 import statistics  # noqa: E402
-import sys  # noqa: E402
 import textwrap  # noqa: E402
 
 import matplotlib  # noqa: E402

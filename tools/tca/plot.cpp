@@ -44,8 +44,10 @@ constexpr int interrupted_code = 128 + SIGINT;
 struct Interrupted {};
 
 volatile pid_t running = 0;
+volatile sig_atomic_t was_interrupted = 0;
 
 void pass_on(int number) {
+  was_interrupted = 1;
   if (running > 0) kill(running, number);
 }
 
@@ -107,6 +109,8 @@ int run_to_the_end(std::vector<std::string> line, bool is_quiet) {
   int status = 0;
   while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
   }
+  // Python that is interrupted while it comes up ends with other codes.
+  if (was_interrupted != 0) return interrupted_code;
   return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
