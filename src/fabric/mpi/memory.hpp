@@ -23,16 +23,14 @@ class MpiMemory final : public fabric::Memory {
   // `storage` is empty where the caller keeps the memory. `number` is the same on every rank. With a stager it is an
   // accelerator's.
   MpiMemory(Immediates& immediates, std::uint32_t number, Storage storage, std::byte* data,
-            std::vector<std::size_t> bytes, fabric::Stager* stager)
-      : immediates_(immediates),
-        number_(number),
-        storage_(std::move(storage)),
-        data_(data),
-        bytes_(std::move(bytes)),
-        stager_(stager) {
+            fabric::Stager* stager)
+      : immediates_(immediates), number_(number), storage_(std::move(storage)), data_(data), stager_(stager) {
     immediates_.serve(number_, this);
   }
   ~MpiMemory() override { immediates_.forget(number_); }
+
+  // By rank; before anybody asks for one.
+  void know_sizes(std::vector<std::size_t> bytes) { bytes_ = std::move(bytes); }
 
   std::byte* data() override { return data_; }
   std::size_t bytes(int rank) const override { return bytes_[static_cast<std::size_t>(rank)]; }

@@ -113,6 +113,8 @@ std::unique_ptr<fabric::Memory> MpiFabric::expose(std::size_t bytes, std::byte* 
   if (existing == nullptr && bytes > 0) storage = allocate(bytes);
   std::byte* data = existing != nullptr ? existing : storage.get();
   const auto mine = base::Writer().put(bytes).put(bytes > 0 && data == nullptr);
+  // Who has heard of every part first may put while this rank still waits to hear: it serves the window from here on.
+  auto memory = std::make_unique<MpiMemory>(runner_.immediates, windows_, std::move(storage), data, stager_);
   std::vector<std::size_t> all;
   for (const base::Blob& blob : control_.all_gather(mine.blob(), window)) {
     base::Reader reader(blob);
@@ -121,8 +123,9 @@ std::unique_ptr<fabric::Memory> MpiFabric::expose(std::size_t bytes, std::byte* 
     base::fail(Errc::out_of_memory, "rank {} could not get its {} bytes for {}; ask for less", all.size() - 1,
                all.back(), window);
   }
-  return std::make_unique<MpiMemory>(runner_.immediates, windows_++, std::move(storage), data, std::move(all),
-                                     stager_);
+  ++windows_;
+  memory->know_sizes(std::move(all));
+  return memory;
 }
 
 // What is wrong with making this rank's part of a chain; the others are told before any of them goes on.
