@@ -138,6 +138,18 @@ TEST(Mpi, AnImmediatePutIntoANewWindow) {
   EXPECT_EQ(run_over("mpi", 0, 2, body), "");
 }
 
+// As many as MPI has tags, whatever communicator the world is of: Open MPI tells nothing of tags to what MPI_Comm_split makes.
+TEST(Mpi, AWorldHasChainsForAllTags) {
+  void* bound = nullptr;
+  int given = 0;
+  MPI_Comm_get_attr(MPI_COMM_WORLD, MPI_TAG_UB, &bound, &given);
+  ASSERT_TRUE(given);
+  const int last = *static_cast<int*>(bound);
+  const auto chains = static_cast<std::uint32_t>(last / 8);
+  EXPECT_GT(mpi::first_tag(chains, "last"), last / 8);
+  EXPECT_THROW(mpi::first_tag(static_cast<std::uint32_t>(last), "too many"), Error);
+}
+
 // A rank to which nothing comes back may be fifteen steps ahead: the wait of the sixteenth needs the confirmation of the eighth.
 TEST(Mpi, ASenderRunsAheadOnlySoFar) {
   constexpr int most = 15;

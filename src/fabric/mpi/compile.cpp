@@ -149,10 +149,11 @@ std::vector<Partner> by_partner(const fabric::Share& share) {
 
 }  // namespace
 
-int first_tag(std::uint32_t number, MPI_Comm comm, std::string_view chain) {
+// MPI has the limit for MPI_COMM_WORLD; of other communicators Open MPI tells it only where they are copies of that one.
+int first_tag(std::uint32_t number, std::string_view chain) {
   void* bound = nullptr;
   int given = 0;
-  MPI_Comm_get_attr(comm, MPI_TAG_UB, &bound, &given);
+  MPI_Comm_get_attr(MPI_COMM_WORLD, MPI_TAG_UB, &bound, &given);
   const int last = given ? *static_cast<int*>(bound) : 32767;
   const std::int64_t tag = Tag::first_of_chains + std::int64_t{number} * kinds;
   if (tag + kinds - 1 <= last) return static_cast<int>(tag);

@@ -9,7 +9,7 @@ namespace tca::mpi {
 
 // Of the messages of a chain, whose `number` is the same on every rank and was never used before. Throws Error{refused} when MPI
 // has no tags left.
-int first_tag(std::uint32_t number, MPI_Comm comm, std::string_view chain);
+int first_tag(std::uint32_t number, std::string_view chain);
 
 Operations compile(const fabric::Share& share, int first_tag, MPI_Comm comm);
 

@@ -159,7 +159,7 @@ std::unique_ptr<fabric::Program> MpiFabric::compile_staged(const fabric::Share& 
 }
 
 std::unique_ptr<fabric::Program> MpiFabric::compile(const fabric::Share& share) {
-  const int tag = first_tag(chains_++, control_.comm(), share.name);
+  const int tag = first_tag(chains_++, share.name);
   if (carrier_) return compile_staged(share, tag);
   Operations operations;
   std::unique_ptr<RmaPart> part;
