@@ -21,9 +21,9 @@ namespace tca {
 
 // Collective over `comm`, whose ranks the world's are. Ranks of a host share memory, MPI connects the rest: the fabric
 // is "shm+mpi" unless `options` or OPENTCA_FABRIC say otherwise. Destroy every World, window and chain before
-// MPI_Finalize, or at least do not use them afterwards. Throws Error{incompatible} when the program was compiled with
-// another MPI than OpenTCA or MPI lacks the thread level that the options need, Error{invalid_argument} outside
-// MPI_Init and MPI_Finalize, and whatever World::init throws.
+// MPI_Finalize: this rank then leaves a world that is still there, which may be destroyed afterwards but not used. Throws
+// Error{incompatible} when the program was compiled with another MPI than OpenTCA or MPI lacks the thread level that
+// the options need, Error{invalid_argument} outside MPI_Init and MPI_Finalize, and whatever World::init throws.
 template <class Comm>
 World World::from_mpi(Comm comm, const WorldOptions& options) {
   static_assert(std::is_same_v<Comm, MPI_Comm>, "World::from_mpi takes an MPI_Comm");

@@ -51,6 +51,14 @@ class MpiTest(WorldTest):
                     self.assertEqual(job.text().count("done"), 4)
         self.assert_nothing_left()
 
+    def test_a_world_that_outlives_mpi(self):
+        for setting in ({"OPENTCA_PROGRESS_THREAD": "1"}, {"OPENTCA_ROUTE": "mpi/rma"}):
+            with self.subTest(setting=setting):
+                job = self.world(3, "outlives", "--steps", "200", **setting)
+                self.assertEqual(job.end(SOON), 0, job.text())
+                self.assertEqual(job.text().count("done"), 3)
+        self.assert_nothing_left()
+
     # mpirun may end the others before they have said what they saw: Open MPI leaves them the time, MPICH does not.
     def test_a_killed_rank(self):
         for fabric in FABRICS:

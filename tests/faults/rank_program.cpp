@@ -140,6 +140,14 @@ Held held() {
   return now;
 }
 
+// A world that goes after whatever ends by itself when the process does: MPI among it.
+std::optional<tca::World> kept;
+
+void outlives(const Options& options) {
+  kept = tca::World::init();
+  ring(*kept, options);
+}
+
 // Many worlds in one process, and what they leave behind.
 void many_worlds(const Options& options) {
   Options quick = options;
@@ -207,6 +215,7 @@ int run(int argc, char** argv) {
   app.add_subcommand("children")->callback([&] { with_children(options); });
   app.add_subcommand("threads")->callback([&] { threads(options); });
   app.add_subcommand("worlds")->callback([&] { many_worlds(options); });
+  app.add_subcommand("outlives")->callback([&] { outlives(options); });
   app.add_subcommand("second")->callback([&] { second_world(options); });
   app.add_subcommand("death_signal")->callback(death_signal);
   app.add_subcommand("abi")->callback([] { std::printf("%u\n", tca::shm::abi_version); });

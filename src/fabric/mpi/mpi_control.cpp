@@ -12,7 +12,6 @@
 #include "base/fail.hpp"
 #include "base/ranks.hpp"
 #include "fabric/mpi/parcels.hpp"
-#include "fabric/mpi/session.hpp"
 #include "fabric/mpi/wire.hpp"
 #include "tca/version.hpp"
 
@@ -157,6 +156,7 @@ std::optional<std::string> MpiControl::lost(int rank) {
 bool MpiControl::is_gone(int rank) const { return watch_ != nullptr && watch_->gone(rank).has_value(); }
 
 bool MpiControl::ends_together(bool in_order) {
+  if (!is_up()) return false;
   try {
     if (here_ && std::uncaught_exceptions() == 0) {
       for (const base::Blob& blob : all_gather(base::Writer().put(in_order).blob(),

@@ -7,6 +7,7 @@
 
 #include "fabric/control.hpp"
 #include "fabric/mpi/call.hpp"
+#include "fabric/mpi/session.hpp"
 #include "fabric/mpi/watch.hpp"
 
 namespace tca::mpi {
@@ -50,6 +51,7 @@ class MpiControl final : public fabric::Control {
   base::Cores cores_ = base::Cores::crowded;  // until every rank has said where it may run
   std::vector<int> hosts_;                    // by rank, counted from 0
   std::unique_ptr<Watch> watch_;
+  BeforeEnd before_end_{[this] { leave({}); }};  // who waits for this rank does not wait for a time limit
 };
 
 }  // namespace tca::mpi

@@ -105,6 +105,10 @@ class MpiFabric final : public fabric::Fabric {
   fabric::Stager* stager_;
   fabric::StageMemory stage_memory_ = fabric::StageMemory::host;
   std::optional<Carrier> carrier_;
+  BeforeEnd before_end_{[this] {
+    pump_.reset();
+    if (carrier_) carrier_->stop();
+  }};
 };
 
 std::unique_ptr<fabric::Memory> MpiFabric::expose(std::size_t bytes, std::byte* existing,

@@ -1,14 +1,59 @@
 #include "fabric/mpi/session.hpp"
 
+#include <mutex>
+#include <utility>
+#include <vector>
+
 #include "base/fail.hpp"
 #include "fabric/mpi/alarm.hpp"
 #include "fabric/mpi/call.hpp"
 
 namespace tca::mpi {
 
+// Never destroyed, since worlds may go after all that is static here.
+class Ends {
+ public:
+  static Ends& all() {
+    static Ends& ends = *new Ends;
+    return ends;
+  }
+  void add(BeforeEnd* end) {
+    const std::lock_guard lock(mutex_);
+    ends_.push_back(end);
+  }
+  void remove(BeforeEnd* end) {
+    const std::lock_guard lock(mutex_);
+    std::erase(ends_, end);
+  }
+  // The last first, as if the worlds were destroyed.
+  void call() {
+    const std::lock_guard lock(mutex_);
+    for (auto end = ends_.rbegin(); end != ends_.rend(); ++end) (*end)->call_();
+  }
+
+ private:
+  std::mutex mutex_;
+  std::vector<BeforeEnd*> ends_;
+};
+
+BeforeEnd::BeforeEnd(std::function<void()> call) : call_(std::move(call)) { Ends::all().add(this); }
+BeforeEnd::~BeforeEnd() { Ends::all().remove(this); }
+
 namespace {
 
 bool spoiled = false;
+
+int call_ends(MPI_Comm, int, void*, void*) {
+  Ends::all().call();
+  return MPI_SUCCESS;
+}
+
+// MPI_Finalize begins with deleting what hangs at MPI_COMM_SELF.
+void watch_finalize() {
+  int key = MPI_KEYVAL_INVALID;
+  check(MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, call_ends, &key, nullptr), "starting");
+  check(MPI_Comm_set_attr(MPI_COMM_SELF, key, nullptr), "starting");
+}
 
 struct Session {
   Session(int threads, std::chrono::milliseconds time_limit) {
@@ -53,6 +98,7 @@ void ensure_session(Callers callers, std::chrono::milliseconds time_limit) {
   }
   MPI_Initialized(&begun);
   if (!begun) static const Session session(threads, time_limit);
+  [[maybe_unused]] static const bool watched = (watch_finalize(), true);
   MPI_Query_thread(&given);
   // The main thread alone calls MPI below this level, as it does in a program that asked for nothing.
   if (threads <= MPI_THREAD_FUNNELED || given >= threads) return;

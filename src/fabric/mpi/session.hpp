@@ -2,6 +2,7 @@
 #pragma once
 
 #include <chrono>
+#include <functional>
 #include <string_view>
 
 namespace tca::mpi {
@@ -15,6 +16,19 @@ void ensure_session(Callers callers, std::chrono::milliseconds time_limit);
 
 // Throws Error{incompatible} where MPI may be called only by the thread that initialised it, and another is about to.
 void check_thread(std::string_view what);
+
+// What a part of a world that is still there does before MPI is finalised, by this library or by the program: nothing of MPI's may be
+// called from then on.
+class BeforeEnd {
+ public:
+  explicit BeforeEnd(std::function<void()> call);
+  BeforeEnd(const BeforeEnd&) = delete;
+  ~BeforeEnd();
+
+ private:
+  friend class Ends;
+  std::function<void()> call_;
+};
 
 // A rank is lost: MPI_Finalize would wait for it, so that this process ends without it.
 void spoil_session();

@@ -40,13 +40,15 @@ class Carrier {
   // Until everything that steps have begun to send has gone, to ranks that are still there, or for so long.
   void finish(const fabric::Control& control, std::chrono::milliseconds limit);
 
+  // At once.
+  void stop();
+
  private:
   void run();
   friend class StagedProgram;
 
   bool carry();
   bool is_owed(const fabric::Control& control);
-  void stop();
 
   Runner& runner_;
   base::Cores cores_;
