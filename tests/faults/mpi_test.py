@@ -72,6 +72,19 @@ class MpiTest(WorldTest):
         job = self.world(3, "ring", "--who", "1", "--how", "throw", "--step", "30")
         self.ends_in_words(job, "rank 1: this rank has its own reasons")
 
+    def test_a_rank_that_exits(self):
+        for fabric in FABRICS:
+            with self.subTest(fabric=fabric):
+                job = self.world(3, "ring", "--who", "1", "--how", "exit", "--step", "30", fabric=fabric,
+                                 OPENTCA_TIME_LIMIT=str(2 * SOON))  # fmt: skip
+                self.assertEqual(job.end(SOON), 3, job.text())
+        self.assert_nothing_left()
+
+    def test_ranks_that_all_exit_well(self):
+        job = self.world(3, "exits", "--steps", "30", OPENTCA_PROGRESS_THREAD="1")
+        self.assertEqual(job.end(SOON), 0, job.text())
+        self.assertEqual(job.text().count("done"), 3)
+
     def test_a_rank_that_leaves_early(self):
         job = self.world(3, "ring", "--who", "1", "--how", "return", "--step", "30")
         self.ends_in_words(job, "rank 1 left the world while rank [02] was waiting for it in step 30 of chain 'ring'")

@@ -148,6 +148,13 @@ void outlives(const Options& options) {
   ring(*kept, options);
 }
 
+// Past the destructor of a world.
+void exits(const Options& options) {
+  tca::World world = tca::World::init();
+  ring(world, options);
+  std::exit(0);
+}
+
 // Many worlds in one process, and what they leave behind.
 void many_worlds(const Options& options) {
   Options quick = options;
@@ -216,6 +223,7 @@ int run(int argc, char** argv) {
   app.add_subcommand("threads")->callback([&] { threads(options); });
   app.add_subcommand("worlds")->callback([&] { many_worlds(options); });
   app.add_subcommand("outlives")->callback([&] { outlives(options); });
+  app.add_subcommand("exits")->callback([&] { exits(options); });
   app.add_subcommand("second")->callback([&] { second_world(options); });
   app.add_subcommand("death_signal")->callback(death_signal);
   app.add_subcommand("abi")->callback([] { std::printf("%u\n", tca::shm::abi_version); });

@@ -51,7 +51,8 @@ class MpiControl final : public fabric::Control {
   base::Cores cores_ = base::Cores::crowded;  // until every rank has said where it may run
   std::vector<int> hosts_;                    // by rank, counted from 0
   std::unique_ptr<Watch> watch_;
-  BeforeEnd before_end_{[this] { leave({}); }};  // who waits for this rank does not wait for a time limit
+  // Who waits for this rank does not wait for a time limit.
+  BeforeEnd before_end_{[this](std::string_view trouble) { leave(trouble); }};
 };
 
 }  // namespace tca::mpi

@@ -105,7 +105,7 @@ class MpiFabric final : public fabric::Fabric {
   fabric::Stager* stager_;
   fabric::StageMemory stage_memory_ = fabric::StageMemory::host;
   std::optional<Carrier> carrier_;
-  BeforeEnd before_end_{[this] {
+  BeforeEnd before_end_{[this](std::string_view) {
     pump_.reset();
     if (carrier_) carrier_->stop();
   }};

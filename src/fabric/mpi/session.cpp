@@ -1,5 +1,6 @@
 #include "fabric/mpi/session.hpp"
 
+#include <cstdlib>
 #include <mutex>
 #include <utility>
 #include <vector>
@@ -26,9 +27,9 @@ class Ends {
     std::erase(ends_, end);
   }
   // The last first, as if the worlds were destroyed.
-  void call() {
+  void call(std::string_view trouble) {
     const std::lock_guard lock(mutex_);
-    for (auto end = ends_.rbegin(); end != ends_.rend(); ++end) (*end)->call_();
+    for (auto end = ends_.rbegin(); end != ends_.rend(); ++end) (*end)->call_(trouble);
   }
 
  private:
@@ -36,7 +37,9 @@ class Ends {
   std::vector<BeforeEnd*> ends_;
 };
 
-BeforeEnd::BeforeEnd(std::function<void()> call) : call_(std::move(call)) { Ends::all().add(this); }
+BeforeEnd::BeforeEnd(std::function<void(std::string_view)> call) : call_(std::move(call)) {
+  Ends::all().add(this);
+}
 BeforeEnd::~BeforeEnd() { Ends::all().remove(this); }
 
 namespace {
@@ -44,7 +47,7 @@ namespace {
 bool spoiled = false;
 
 int call_ends(MPI_Comm, int, void*, void*) {
-  Ends::all().call();
+  Ends::all().call({});
   return MPI_SUCCESS;
 }
 
@@ -53,6 +56,14 @@ void watch_finalize() {
   int key = MPI_KEYVAL_INVALID;
   check(MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, call_ends, &key, nullptr), "starting");
   check(MPI_Comm_set_attr(MPI_COMM_SELF, key, nullptr), "starting");
+}
+
+// A rank that gives up in the middle of a world, whose others wait for it and do not come to MPI_Finalize, does not wait for them
+// in there: the launcher gets its exit code.
+void end_session(int exit_code, void*) {
+  if (!is_up()) return;
+  if (exit_code != 0) Ends::all().call(fmt::format("it ended with exit code {}", exit_code));
+  if (!spoiled) MPI_Finalize();
 }
 
 struct Session {
@@ -65,9 +76,7 @@ struct Session {
     // What no communicator of ours is part of (datatypes, requests) reports through these.
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
     MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
-  }
-  ~Session() {
-    if (is_up() && !spoiled) MPI_Finalize();
+    on_exit(end_session, nullptr);
   }
 };
 

@@ -18,16 +18,16 @@ void ensure_session(Callers callers, std::chrono::milliseconds time_limit);
 void check_thread(std::string_view what);
 
 // What a part of a world that is still there does before MPI is finalised, by this library or by the program: nothing of MPI's may be
-// called from then on.
+// called from then on. `trouble` is empty, or why the process ends in the middle of it.
 class BeforeEnd {
  public:
-  explicit BeforeEnd(std::function<void()> call);
+  explicit BeforeEnd(std::function<void(std::string_view trouble)> call);
   BeforeEnd(const BeforeEnd&) = delete;
   ~BeforeEnd();
 
  private:
   friend class Ends;
-  std::function<void()> call_;
+  std::function<void(std::string_view)> call_;
 };
 
 // A rank is lost: MPI_Finalize would wait for it, so that this process ends without it.
