@@ -59,6 +59,18 @@ class MpiTest(WorldTest):
                 self.assertEqual(job.text().count("done"), 3)
         self.assert_nothing_left()
 
+    def test_a_forked_child_does_not_speak_for_its_rank(self):
+        for fabric in FABRICS:
+            for setting in ({"OPENTCA_PROGRESS_THREAD": "1"}, {"OPENTCA_ROUTE": "mpi/rma"}):
+                with self.subTest(fabric=fabric, setting=setting):
+                    setting = {"OPENTCA_SUBCLUSTER": "1", **setting}
+                    job = self.world(3, "forks", "--steps", "30", fabric=fabric, **setting)
+                    self.assertEqual(job.end(SOON), 0, job.text())
+                    self.assertEqual(job.text().count("child returns 0"), 6)
+                    self.assertEqual(job.text().count("done"), 6)
+        job = self.world(3, "forks", "--who", "1", "--how", "kill", "--step", "30", OPENTCA_TIME_LIMIT=str(2 * SOON))
+        self.ends_in_words(job, "rank 1.*(died|signal 9)|BAD TERMINATION")
+
     # mpirun may end the others before they have said what they saw: Open MPI leaves them the time, MPICH does not.
     def test_a_killed_rank(self):
         for fabric in FABRICS:

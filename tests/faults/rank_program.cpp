@@ -1,6 +1,7 @@
 // A rank of the fault tests: behaves well, or badly in the way that its command line asks for.
 #include <signal.h>
 #include <sys/prctl.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
@@ -116,6 +117,20 @@ void with_children(const Options& options) {
   ring(world, options);
 }
 
+// A child that ends as the program does, with the world and without it.
+void forks(const Options& options) {
+  tca::World world = tca::World::init();
+  ring(world, {.steps = 1});
+  for (const bool has_world : {true, false}) {
+    const pid_t child = fork();
+    if (child == 0) std::exit(has_world ? 0 : (tca::World(std::move(world)), 0));
+    int status = 0;
+    waitpid(child, &status, 0);
+    say(world.rank(), "child returns " + std::to_string(WEXITSTATUS(status)));
+  }
+  ring(world, options);
+}
+
 void threads(const Options& options) {
   tca::World::run_threads(options.ranks, [&](tca::World& world) {
     try {
@@ -220,6 +235,7 @@ int run(int argc, char** argv) {
   app.add_subcommand("hold")->callback(hold);
   app.add_subcommand("window")->callback([&] { big_window(options); });
   app.add_subcommand("children")->callback([&] { with_children(options); });
+  app.add_subcommand("forks")->callback([&] { forks(options); });
   app.add_subcommand("threads")->callback([&] { threads(options); });
   app.add_subcommand("worlds")->callback([&] { many_worlds(options); });
   app.add_subcommand("outlives")->callback([&] { outlives(options); });

@@ -1,5 +1,8 @@
 #include "fabric/mpi/call.hpp"
 
+#include <sys/types.h>
+#include <unistd.h>
+
 #include <string>
 
 #include "base/fail.hpp"
@@ -42,11 +45,27 @@ bool gives_way_when_idle() {
   return set != 0;
 }
 
+namespace {
+
+std::atomic<pid_t> process = 0;  // nobody's yet
+
+}  // namespace
+
+void claim_process() {
+  pid_t nobody = 0;
+  process.compare_exchange_strong(nobody, getpid());
+}
+
+bool is_own_process() {
+  const pid_t owner = process;
+  return owner == 0 || owner == getpid();
+}
+
 bool is_up() {
   int begun = 0, over = 0;
   MPI_Initialized(&begun);
   MPI_Finalized(&over);
-  return begun && !over;
+  return begun && !over && is_own_process();
 }
 
 }  // namespace tca::mpi

@@ -41,7 +41,12 @@ std::string_view header_name();
 // Whether MPI gives the core away when it is asked and has nothing: Open MPI does where it was told of more ranks than cores.
 bool gives_way_when_idle();
 
-// Between MPI_Init and MPI_Finalize; handles can be given back only then.
+// Whether this is the process that made the worlds it has, of which the first says so: a child forked from it has none of their
+// threads, and must not speak over their connections.
+void claim_process();
+bool is_own_process();
+
+// Between MPI_Init and MPI_Finalize, in the process that has done so; handles can be given back only then.
 bool is_up();
 
 }  // namespace tca::mpi

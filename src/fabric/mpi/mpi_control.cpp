@@ -39,7 +39,7 @@ std::string host_key() {
 
 }  // namespace
 
-MpiControl::MpiControl(MPI_Comm program, std::chrono::milliseconds limit) : process_(getpid()) {
+MpiControl::MpiControl(MPI_Comm program, std::chrono::milliseconds limit) {
   time_limit = limit;
   make_comm(program);
   MPI_Comm_rank(comm_, &rank_);
@@ -173,7 +173,7 @@ bool MpiControl::ends_together(bool in_order) {
 
 void MpiControl::leave(std::string_view reason) {
   // A child that was forked from this rank does not speak for it.
-  if (!here_ || watch_ == nullptr || getpid() != process_) return;
+  if (!here_ || watch_ == nullptr || !is_own_process()) return;
   here_ = false;
   if (!reason.empty()) spoil_session();
   watch_->leave(reason.empty() ? Presence::left : Presence::failed, reason);

@@ -1,8 +1,6 @@
 // The control plane over MPI: no memory in common is needed, so the ranks may be anywhere.
 #pragma once
 
-#include <sys/types.h>
-
 #include <vector>
 
 #include "fabric/control.hpp"
@@ -46,7 +44,6 @@ class MpiControl final : public fabric::Control {
 
   MPI_Comm comm_ = MPI_COMM_NULL;
   int rank_ = 0, size_ = 1;
-  pid_t process_;
   bool here_ = true;
   base::Cores cores_ = base::Cores::crowded;  // until every rank has said where it may run
   std::vector<int> hosts_;                    // by rank, counted from 0

@@ -150,6 +150,10 @@ class MpiProgram final : public fabric::Program {
 class Runner {
  public:
   explicit Runner(MPI_Comm of) : comm(of), immediates(of), gives_way(gives_way_when_idle()) {}
+  Runner(const Runner&) = delete;
+  ~Runner() {
+    if (!is_own_process()) alarm_.release();  // its thread is not here to end
+  }
 
   const MPI_Comm comm;
   Immediates immediates;
@@ -163,7 +167,7 @@ class Runner {
   bool moves_by_looks() const { return moving_ > 0; }
 
   // Of one-sided calls, which block.
-  Alarm& alarm() { return alarm_ ? *alarm_ : alarm_.emplace(); }
+  Alarm& alarm() { return alarm_ ? *alarm_ : *(alarm_ = std::make_unique<Alarm>()); }
 
  private:
   friend class MpiProgram;
@@ -179,7 +183,7 @@ class Runner {
   int running_ = 0, moving_ = 0;
   bool looked_ = false;  // at MPI, since the last call of `progress`
   unsigned spared_ = 0;
-  std::optional<Alarm> alarm_;
+  std::unique_ptr<Alarm> alarm_;
   std::vector<MpiProgram*> under_way_;  // has room for all, so that `add` does not allocate
 };
 

@@ -27,7 +27,10 @@ Pump::Pump(MPI_Comm comm)
 
 Pump::~Pump() {
   over_.store(true, std::memory_order_relaxed);
-  thread_.join();
+  if (is_own_process())
+    thread_.join();
+  else
+    thread_.detach();
 }
 
 }  // namespace tca::mpi

@@ -107,6 +107,7 @@ void ensure_session(Callers callers, std::chrono::milliseconds time_limit) {
   }
   MPI_Initialized(&begun);
   if (!begun) static const Session session(threads, time_limit);
+  claim_process();
   [[maybe_unused]] static const bool watched = (watch_finalize(), true);
   MPI_Query_thread(&given);
   // The main thread alone calls MPI below this level, as it does in a program that asked for nothing.

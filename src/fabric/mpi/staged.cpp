@@ -68,6 +68,7 @@ bool Carrier::is_owed(const fabric::Control& control) {
 }
 
 void Carrier::finish(const fabric::Control& control, std::chrono::milliseconds limit) {
+  if (!is_own_process()) return stop();
   const auto until = Clock::now() + limit;
   while (thread_.joinable() && !failed_.load(std::memory_order_acquire) && Clock::now() < until &&
          is_owed(control))
@@ -76,8 +77,10 @@ void Carrier::finish(const fabric::Control& control, std::chrono::milliseconds l
 }
 
 void Carrier::stop() {
+  if (!thread_.joinable()) return;
+  if (!is_own_process()) return thread_.detach();
   over_.store(true, std::memory_order_relaxed);
-  if (thread_.joinable()) thread_.join();
+  thread_.join();
 }
 
 StagedProgram::StagedProgram(Carrier& carrier, Runner& runner, std::vector<fabric::StagedMessage> messages,
@@ -91,12 +94,13 @@ StagedProgram::StagedProgram(Carrier& carrier, Runner& runner, std::vector<fabri
 
 StagedProgram::~StagedProgram() {
   end(false);
+  if (!is_own_process()) return;
   const auto held = carrier_.hold();
   program_.reset();
 }
 
 bool StagedProgram::end(bool in_order) {
-  if (is_empty()) return true;
+  if (is_empty() || !is_own_process()) return true;
   const auto held = carrier_.hold();
   std::erase(carrier_.programs_, this);
   return program_->end(in_order);

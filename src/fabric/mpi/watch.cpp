@@ -104,8 +104,11 @@ Watch::Watch(int rank, int size, std::chrono::milliseconds time_limit)
   listener_ = -1;
 }
 
+// In a child of the process that made it there is no thread to end, but a way to wake that of the parent.
 Watch::~Watch() {
-  if (thread_.joinable()) {
+  if (thread_.joinable() && !is_own_process()) {
+    thread_.detach();
+  } else if (thread_.joinable()) {
     const std::uint64_t one = 1;
     [[maybe_unused]] const ssize_t told = write(wake_, &one, sizeof one);
     thread_.join();
