@@ -10,8 +10,9 @@
 //
 // All constructors are collective. A block is `count` elements; buffers begin at the first element of their windows. Each
 // class has up to three constructors: with memory of its own (from() and to() name it), in place in a window of the
-// caller's, and from one window to another. Throw Error{refused}, on every rank alike, when ranks disagree on kind, count,
-// root, operation or algorithm, or one of them asks for what cannot be.
+// caller's, and from one window to another, which do not overlap (AllReduce may have the same one twice). Throw
+// Error{refused}, on every rank alike, when ranks disagree on kind, count, root, operation or algorithm, or one of them
+// asks for what cannot be.
 //
 // Reductions are deterministic: every rank gets the same bits, and a run with the same values gets them again. Values are
 // combined in the order of ranks, the lower one on the left. one_shot and split begin with rank 0 and add one rank after

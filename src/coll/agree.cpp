@@ -1,5 +1,7 @@
 #include "coll/agree.hpp"
 
+#include <algorithm>
+#include <cstdint>
 #include <cstring>
 
 #include "base/fail.hpp"
@@ -37,6 +39,23 @@ int blocks(const Request& request, Buffer buffer, int ranks) {
   return 0;
 }
 
+// How many bytes are in both buffers. Chains find that out by themselves where it is one window, kernels not at all.
+std::size_t common_bytes(const Request& request, const Elements& elements, int ranks) {
+  const auto begin = [&](Buffer buffer) { return reinterpret_cast<std::uintptr_t>(elements.data(buffer)); };
+  const auto end = [&](Buffer buffer) {
+    return begin(buffer) +
+           static_cast<std::size_t>(blocks(request, buffer, ranks) * request.count) * elements.bytes();
+  };
+  const std::uintptr_t first = std::max(begin(Buffer::input), begin(Buffer::output));
+  const std::uintptr_t last = std::min(end(Buffer::input), end(Buffer::output));
+  return last > first ? last - first : 0;
+}
+
+// Of a reduction to everyone, where each element comes from those in its place, the two may be the same.
+bool may_be_same(const Request& request, const Elements& elements) {
+  return request.kind == Kind::all_reduce && elements.data(Buffer::input) == elements.data(Buffer::output);
+}
+
 std::string problem_of(const World& world, const Request& request, const Elements& elements,
                        const std::string& found) {
   const int ranks = world.size();
@@ -54,6 +73,13 @@ std::string problem_of(const World& world, const Request& request, const Element
                          buffer == Buffer::input ? "input" : "output", elements.available(buffer),
                          need * request.count);
     }
+  }
+  if (request.in_place || may_be_same(request, elements)) return {};
+  if (const std::size_t common = common_bytes(request, elements, ranks); common > 0) {
+    return fmt::format(
+        "{} bytes are input and output; give the window once, to have it in place, or two that do not "
+        "overlap",
+        common);
   }
   return {};
 }

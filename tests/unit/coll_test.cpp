@@ -76,6 +76,36 @@ TEST(Coll, RefusesWhatCannotBe) {
   }));
 }
 
+// One window twice, or two of memory that overlaps on one rank alone.
+TEST(Coll, RefusesOverlappingBuffers) {
+  EXPECT_TRUE(all_refused(2,
+                          {"rank 0: 8 bytes are input and output", "give the window once", "rank 1: 8 bytes"},
+                          [](World& world) {
+                            const auto window = world.window<int>(4);
+                            AllGather<int>(world, "g", window, window, 2);
+                          }));
+  EXPECT_TRUE(all_refused(2, {"rank 0: 12 bytes are input and output"}, [](World& world) {
+    const auto window = world.window<int>(6);
+    ReduceScatter<int>(world, "s", window, window, 3);
+  }));
+  for (const bool all_reduce : {false, true}) {
+    EXPECT_TRUE(all_refused(2, {"\n  rank 1: 4 bytes are input and output"}, [&](World& world) {
+      std::vector<int> memory(8);
+      const auto from = world.window(memory.data(), 4);
+      const auto to = world.window(memory.data() + (world.rank() == 0 ? 4 : 3), 4);
+      all_reduce ? void(AllReduce<int>(world, "r", from, to, 4))
+                 : void(AllToAll<int>(world, "a", from, to, 2));
+    }));
+  }
+  World::run_threads(2, [](World& world) {
+    const auto window = world.window<int>(3);
+    AllReduce<int> sum(world, "r", window, window, 3);
+    window[1] = 1 + world.rank();
+    sum();
+    EXPECT_EQ(window[1], 3);
+  });
+}
+
 TEST(Coll, RefusesAnAlgorithmThatIsNotThere) {
   EXPECT_TRUE(all_refused(2,
                           {"rank 1: broadcast of 2 ranks has no algorithm 'tree'; there are", "binomial",
