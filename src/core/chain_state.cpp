@@ -64,6 +64,8 @@ ChainState::ChainState(std::shared_ptr<WorldState> world, std::string name, Chai
 
 ChainState::~ChainState() {
   if (programs_.empty()) return;
+  if (held_) world_->let_go(*this);
+  world_->count_chain(-1);
   std::vector<std::shared_ptr<Memories>> memories;
   for (const auto& window : windows_) memories.push_back(window->memories());
   world_->retire(id_, RetiredChain(std::move(programs_), std::move(memories), !running_), !running_);
@@ -155,6 +157,16 @@ void ChainState::begin_step() {
   ++step_;
   running_ = true;
   on_stream_ = false;
+  if (world_->holds_back()) {
+    held_ = true;
+    return world_->hold(*this);
+  }
+  for (const auto& program : programs_) program->start();
+}
+
+void ChainState::begin_held() {
+  held_ = false;
+  world_->let_go(*this);
   for (const auto& program : programs_) program->start();
 }
 
@@ -211,6 +223,10 @@ const DeviceBell& ChainState::bell() const {
 
 bool ChainState::advance() {
   if (!running_) return true;
+  if (held_) {
+    if (world_->holds_back()) return false;
+    begin_held();
+  }
   bool finished = true;
   for (const auto& program : programs_) finished &= program->test();
   running_ = !finished;
@@ -274,6 +290,7 @@ class ChainState::StepWait final : public fabric::Wait {
 };
 
 std::vector<int> ChainState::missing() const {
+  if (held_) return world_->unsettled();
   std::vector<int> missing;
   for (const auto& program : programs_) {
     const std::vector<int> ranks = program->missing();
@@ -308,12 +325,10 @@ void ChainState::check_partners(std::chrono::nanoseconds waited) {
     const auto until = std::chrono::steady_clock::now() + patience;
     while (!advance() && std::chrono::steady_clock::now() < until) std::this_thread::sleep_for(1ms);
     if (!running_) return;
-    for (const auto& program : programs_) {
-      const std::vector<int> still = program->missing();
-      if (std::find(still.begin(), still.end(), rank) == still.end()) continue;
-      world_->control().fail_lost(rank, *reason,
-                                  fmt::format("waiting for it in step {} of chain '{}'", step_, name_));
-    }
+    const std::vector<int> still = this->missing();
+    if (std::find(still.begin(), still.end(), rank) == still.end()) continue;
+    world_->control().fail_lost(rank, *reason,
+                                fmt::format("waiting for it in step {} of chain '{}'", step_, name_));
   }
   if (waited >= time_limit_ && !missing.empty()) {
     world_->control().fail_late(waited, fmt::format("step {} of chain '{}'", step_, name_),

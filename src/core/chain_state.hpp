@@ -50,6 +50,9 @@ class ChainState {
   bool test();
   void wait();
 
+  // What the world has held back.
+  void begin_held();
+
   // Steps on a stream: counted, but the host does not follow them.
   void start_on(Stream stream);
   void wait_on(Stream stream);
@@ -96,6 +99,7 @@ class ChainState {
   bool guarded_;
   bool committed_ = false;
   bool running_ = false;          // a step that the host has started
+  bool held_ = false;             // and that has not begun yet
   bool on_stream_ = false;        // where the last step was ordered
   std::unique_ptr<Draft> draft_;  // until commit
   base::Blob record_;             // from then on the descriptors, packed, for `explain`

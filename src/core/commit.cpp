@@ -259,6 +259,7 @@ void Commit::compile() {
         {chain_.name_, chain_.guarded_, outgoing, incoming, chain_.time_limit_}));
   }
   chain_.programs_ = std::move(programs);
+  world_.count_chain(1);
   chain_.windows_.shrink_to_fit();
 }
 

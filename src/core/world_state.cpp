@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <iterator>
 
+#include "core/chain_state.hpp"
 #include "core/window_state.hpp"
 #include "route/tuning.hpp"
 
@@ -53,6 +54,26 @@ std::vector<std::unique_ptr<fabric::Memory>> WorldState::expose(std::size_t byte
     existing = memories.back()->data();
   }
   return memories;
+}
+
+bool WorldState::still_holds_back() {
+  put_past_signals_ = !std::ranges::all_of(fabrics(), [](const auto& fabric) { return fabric->settled(); });
+  return put_past_signals_;
+}
+
+std::vector<int> WorldState::unsettled() const {
+  std::vector<int> ranks;
+  for (const auto& fabric : fabrics()) {
+    const std::vector<int> of_fabric = fabric->unsettled();
+    ranks.insert(ranks.end(), of_fabric.begin(), of_fabric.end());
+  }
+  return ranks;
+}
+
+// Each takes itself out.
+void WorldState::begin_held() {
+  if (holds_back()) return;
+  while (!held_.empty()) held_.back()->begin_held();
 }
 
 int WorldState::sub_clusters() const {

@@ -21,6 +21,8 @@
 
 namespace tca::core {
 
+class ChainState;
+
 // A window's memory as each fabric knows it; null where one cannot reach it. The first that does may own it, so that its part is
 // the last to go.
 class Memories {
@@ -101,13 +103,26 @@ class WorldState : public std::enable_shared_from_this<WorldState> {
 
   base::Trace* trace() { return trace_ ? &*trace_ : nullptr; }
 
+  // An immediate put takes another fabric than signals to the same rank, which must not overtake it: until it has arrived, steps
+  // are held back.
+  void put_past_signals() { put_past_signals_ = true; }
+  bool holds_back() { return put_past_signals_ && still_holds_back(); }
+  std::vector<int> unsettled() const;
+
+  // A committed chain may be held back: there is room for all, so that `hold` does not allocate.
+  void count_chain(int by) { held_.reserve(static_cast<std::size_t>(chains_ += by)); }
+  void hold(ChainState& chain) { held_.push_back(&chain); }
+  void let_go(ChainState& chain) { std::erase(held_, &chain); }
+
   // Drives what this rank's started chains still owe to others. Every loop that waits for another rank calls it.
   void progress_between_looks() {
+    if (!held_.empty()) begin_held();
     for (const auto& fabric : ground_.fabrics) fabric->progress_between_looks();
   }
 
   // The same, where a rank calls it only now and then.
   void progress() {
+    if (!held_.empty()) begin_held();
     for (const auto& fabric : ground_.fabrics) fabric->progress();
   }
 
@@ -163,8 +178,14 @@ class WorldState : public std::enable_shared_from_this<WorldState> {
   std::vector<std::unique_ptr<fabric::Memory>> expose(std::size_t bytes, std::byte* existing, bool registered,
                                                       const std::string& what);
 
+  bool still_holds_back();
+  void begin_held();
+
   route::Ground ground_;
   route::Costs costs_;
+  bool put_past_signals_ = false;
+  int chains_ = 0;
+  std::vector<ChainState*> held_;
   std::optional<base::Trace> trace_;
   std::set<base::Shape> shapes_;
   std::set<std::string> texts_;

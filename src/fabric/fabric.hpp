@@ -201,6 +201,13 @@ class Fabric {
   // An immediate put: stored now, visible to `rank` no later than this rank's next signal to it.
   virtual void put_now(Memory& memory, int rank, std::uint64_t offset, std::span<const std::byte> value) = 0;
 
+  // Whether all that `put_now` has taken is visible to its target. This fabric's own signals wait until it is; others' have to be
+  // held back.
+  virtual bool settled() { return true; }
+
+  // The ranks that it is still under way to.
+  virtual std::vector<int> unsettled() { return {}; }
+
   // From now on programs add a span for what they move; null stops that.
   virtual void trace_to(base::Trace* trace) = 0;
 

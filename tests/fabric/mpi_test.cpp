@@ -104,6 +104,62 @@ TEST(Mpi, MemoryThatRanksHave) {
   }
 }
 
+// Ranks of one host signal each other over shared memory, which does not reach a window of memory that they have.
+TEST(Mpi, ASignalOverMemoryWaitsForImmediatePutsOverMpi) {
+  const auto body = [](World& world) {
+    const int me = world.rank();
+    std::vector<int> mine(2);
+    const Window<int> window = world.window(mine.data(), 2);
+    const auto signal = [&](const char* name) {
+      Chain chain = world.chain(name);
+      if (me == 0) chain.signal(1).expect(1);
+      if (me == 1) chain.signal(0).expect(0);
+      chain.commit();
+      return chain;
+    };
+    Chain waited = signal("waited for"), tested = signal("tested"), begun = signal("begun by others");
+    for (int step = 1; step <= 100; ++step) {
+      const int place = step % 2;
+      if (me == 0) window.on(1).at(place).put(step);
+      Chain& chain = step % 3 == 0 ? waited : step % 3 == 1 ? tested : begun;
+      chain.start();
+      if (&chain == &begun) world.barrier();  // while it waits there, its steps go on
+      while (&chain == &tested && !chain.test()) {
+      }
+      chain.wait();
+      const int here = mine[static_cast<std::size_t>(place)];
+      require(me == 0 || here == step, "{} in step {}", here, step);
+    }
+    world.barrier();
+  };
+  EXPECT_EQ(run_over("shm+mpi", 2, 2, body), "");
+}
+
+// A step that waits for an immediate put names the rank that does not take it, and may be given up.
+TEST(Mpi, AStepBehindAnImmediatePutNamesItsRank) {
+  const auto body = [](World& world) {
+    std::vector<int> mine(1);
+    const Window<int> window = world.window(mine.data(), 1);
+    {
+      Chain chain = world.chain("behind", {.time_limit = std::chrono::milliseconds(300)});
+      if (world.rank() == 0) chain.signal(1);
+      if (world.rank() == 1) chain.expect(0);
+      chain.commit();
+      if (world.rank() == 0) {
+        window.on(1).at(0).put(7);
+        chain.start();
+        const Caught error = caught([&] { chain.wait(); });
+        require(error.code == Errc::timed_out && says(error.message, {"step 1 of chain 'behind' for rank 1"}),
+                "{}", error.message);
+      } else {
+        std::this_thread::sleep_for(std::chrono::seconds(1));
+      }
+    }
+    world.barrier();
+  };
+  EXPECT_EQ(run_over("shm+mpi", 2, 2, body), "");
+}
+
 // In a ring of four, cut in two, each rank has one neighbour on either side of the cut.
 TEST(Mpi, OneChainTakesBothFabrics) {
   const auto body = [](World& world) {

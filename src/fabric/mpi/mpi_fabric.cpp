@@ -62,6 +62,15 @@ class MpiFabric final : public fabric::Fabric {
     runner_.immediates.put(rank, window.number(), offset, value);
   }
 
+  bool settled() override {
+    const auto held = hold();
+    return runner_.immediates.settled();
+  }
+  std::vector<int> unsettled() override {
+    const auto held = hold();
+    return runner_.immediates.unsettled();
+  }
+
   void trace_to(base::Trace* trace) override {
     const auto held = hold();
     runner_.trace = trace;
