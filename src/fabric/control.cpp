@@ -49,12 +49,14 @@ void Control::fail_lost(int rank, std::string_view how, std::string_view meanwhi
   const std::string_view reason = how.starts_with(failed) ? how.substr(failed.size()) : std::string_view();
   trouble = reason.starts_with("rank ") ? std::string(reason.substr(0, reason.size() - 1))
                                         : fmt::format("rank {} {}", rank, how);
+  note_failure(Errc::rank_lost);
   base::fail(Errc::rank_lost, "rank {} {} while rank {} was {}", rank, how, this->rank(), meanwhile);
 }
 
 void Control::fail_late(std::chrono::nanoseconds waited, std::string_view where, std::string_view whom,
                         std::string_view what_to_do) {
   trouble = fmt::format("it waited too long for {} in {}", whom, where);
+  note_failure(Errc::timed_out);
   base::fail(Errc::timed_out, "rank {} waited {:.1f} s in {} for {}{}", rank(),
              std::chrono::duration<double>(waited).count(), where, whom, what_to_do);
 }

@@ -108,6 +108,9 @@ class Control {
  private:
   virtual std::vector<base::Blob> gather(const base::Blob& mine, std::string_view what) = 0;
 
+  // This rank is about to throw that it waits no longer: Errc::timed_out or Errc::rank_lost.
+  virtual void note_failure(Errc) {}
+
   std::optional<Error> broken_;
 };
 

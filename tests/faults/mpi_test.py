@@ -108,6 +108,14 @@ class MpiTest(WorldTest):
                 self.ends_in_words(job, rf"waited {TIME_LIMIT}\.\d s in step 30 of chain 'ring' for rank 1",
                                    within=SOON + TIME_LIMIT)  # fmt: skip
 
+    # They end without it as well.
+    def test_ranks_that_go_on_without_one_that_sleeps(self):
+        for fabric in FABRICS:
+            with self.subTest(fabric=fabric):
+                job = self.world(3, "catches", "--who", "1", "--how", "sleep", "--step", "30", fabric=fabric)
+                words = rf"goes on after rank \d waited {TIME_LIMIT}\.\d s in step 30 of chain 'ring' for rank"
+                self.ends_in_words(job, words, within=SOON + TIME_LIMIT)
+
     def test_a_rank_that_sleeps_between_start_up_and_the_first_window(self):
         job = self.world(3, "ring", "--who", "2", "--how", "sleep_after_init")
         self.ends_in_words(job, r"waited .* in window 0 for rank 2; did it make the same call", within=SOON + TIME_LIMIT)

@@ -163,6 +163,16 @@ void outlives(const Options& options) {
   ring(*kept, options);
 }
 
+// The world that has failed goes in good order.
+void catches(const Options& options) {
+  tca::World world = tca::World::init();
+  try {
+    ring(world, options);
+  } catch (const tca::Error& error) {
+    say(world.rank(), std::string("goes on after ") + error.what());
+  }
+}
+
 // Past the destructor of a world.
 void exits(const Options& options) {
   tca::World world = tca::World::init();
@@ -239,6 +249,7 @@ int run(int argc, char** argv) {
   app.add_subcommand("threads")->callback([&] { threads(options); });
   app.add_subcommand("worlds")->callback([&] { many_worlds(options); });
   app.add_subcommand("outlives")->callback([&] { outlives(options); });
+  app.add_subcommand("catches")->callback([&] { catches(options); });
   app.add_subcommand("exits")->callback([&] { exits(options); });
   app.add_subcommand("second")->callback([&] { second_world(options); });
   app.add_subcommand("death_signal")->callback(death_signal);

@@ -109,7 +109,8 @@ void MpiControl::meet() {
 
 // The communicator is not freed: that would be collective, and ranks leave when they like. MPI does so at its end.
 MpiControl::~MpiControl() {
-  leave(std::uncaught_exceptions() > 0 ? std::string_view(trouble) : std::string_view());
+  const bool fails = has_failed_ || std::uncaught_exceptions() > 0;
+  leave(fails ? std::string_view(trouble) : std::string_view());
 }
 
 std::vector<base::Blob> MpiControl::gather(const base::Blob& mine, std::string_view what) {
@@ -135,7 +136,6 @@ void MpiControl::check_partners(const Parcels& parcels, std::string_view what,
       fail_lost(rank, *reason, fmt::format("waiting for it in {}", what));
   }
   if (waited < time_limit) return;
-  spoil_session();
   // Where everything has come but not gone, it is not known who does not take it.
   const std::string whom =
       missing.empty() ? "others to take what it sent" : fmt::format("rank {}", base::list_ranks(missing));
@@ -148,15 +148,26 @@ std::optional<std::string> MpiControl::lost(int rank) {
   if (watch_ == nullptr) return std::nullopt;
   const std::optional<Gone> gone = watch_->gone(rank);
   if (!gone || std::chrono::steady_clock::now() - gone->since < last_words_take) return std::nullopt;
-  if (gone->how != Presence::left) spoil_session();
+  if (gone->how != Presence::left) {
+    others_are_well_ = false;
+    spoil_session();
+  }
   if (gone->how == Presence::failed) return fmt::format("failed ({})", gone->reason);
   return gone->how == Presence::left ? "left the world" : "died (its process has ended)";
+}
+
+// Whom this rank has waited for in vain may never come to MPI_Finalize, of a program that catches the error as well. Where ranks
+// have left in good order everybody does.
+void MpiControl::note_failure(Errc code) {
+  if (code == Errc::rank_lost && others_are_well_) return;
+  has_failed_ = true;
+  spoil_session();
 }
 
 bool MpiControl::is_gone(int rank) const { return watch_ != nullptr && watch_->gone(rank).has_value(); }
 
 bool MpiControl::ends_together(bool in_order) {
-  if (!is_up()) return false;
+  if (!is_up() || has_failed_) return false;
   try {
     if (here_ && std::uncaught_exceptions() == 0) {
       for (const base::Blob& blob : all_gather(base::Writer().put(in_order).blob(),

@@ -38,6 +38,7 @@ class MpiControl final : public fabric::Control {
 
  private:
   std::vector<base::Blob> gather(const base::Blob& mine, std::string_view what) override;
+  void note_failure(Errc code) override;
   void make_comm(MPI_Comm program);
   void meet();
   void check_partners(const Parcels& parcels, std::string_view what, std::chrono::nanoseconds waited);
@@ -45,6 +46,8 @@ class MpiControl final : public fabric::Control {
   MPI_Comm comm_ = MPI_COMM_NULL;
   int rank_ = 0, size_ = 1;
   bool here_ = true;
+  bool others_are_well_ = true;  // those that have gone went in good order
+  bool has_failed_ = false;      // for good, also where the program goes on
   base::Cores cores_ = base::Cores::crowded;  // until every rank has said where it may run
   std::vector<int> hosts_;                    // by rank, counted from 0
   std::unique_ptr<Watch> watch_;
