@@ -116,6 +116,15 @@ class MpiTest(WorldTest):
                 words = rf"goes on after rank \d waited {TIME_LIMIT}\.\d s in step 30 of chain 'ring' for rank"
                 self.ends_in_words(job, words, within=SOON + TIME_LIMIT)
 
+    # The others have come to the end of the world, and do not end it.
+    def test_a_rank_that_still_writes_its_results(self):
+        for route in ("mpi/datatype", "mpi/rma"):
+            with self.subTest(route=route):
+                job = self.world(3, "writes", "--who", "1", "--steps", "30", OPENTCA_TIME_LIMIT="1", OPENTCA_ROUTE=route)
+                self.assertEqual(job.end(SOON), 0, job.text())
+                self.assertIn("rank 1: has written", job.text())
+        self.assert_nothing_left()
+
     def test_a_rank_that_sleeps_between_start_up_and_the_first_window(self):
         job = self.world(3, "ring", "--who", "2", "--how", "sleep_after_init")
         self.ends_in_words(job, r"waited .* in window 0 for rank 2; did it make the same call", within=SOON + TIME_LIMIT)

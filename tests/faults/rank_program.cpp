@@ -173,6 +173,15 @@ void catches(const Options& options) {
   }
 }
 
+// Longer than the others wait for anything.
+void writes(const Options& options) {
+  tca::World world = tca::World::init();
+  ring(world, options);
+  if (world.rank() != options.who) return;
+  std::this_thread::sleep_for(3s);
+  say(world.rank(), "has written");
+}
+
 // Past the destructor of a world.
 void exits(const Options& options) {
   tca::World world = tca::World::init();
@@ -250,6 +259,7 @@ int run(int argc, char** argv) {
   app.add_subcommand("worlds")->callback([&] { many_worlds(options); });
   app.add_subcommand("outlives")->callback([&] { outlives(options); });
   app.add_subcommand("catches")->callback([&] { catches(options); });
+  app.add_subcommand("writes")->callback([&] { writes(options); });
   app.add_subcommand("exits")->callback([&] { exits(options); });
   app.add_subcommand("second")->callback([&] { second_world(options); });
   app.add_subcommand("death_signal")->callback(death_signal);

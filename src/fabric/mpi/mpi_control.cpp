@@ -159,27 +159,27 @@ std::optional<std::string> MpiControl::lost(int rank) {
 // Whom this rank has waited for in vain may never come to MPI_Finalize, of a program that catches the error as well. Where ranks
 // have left in good order everybody does.
 void MpiControl::note_failure(Errc code) {
-  if (code == Errc::rank_lost && others_are_well_) return;
+  if (ending_ || (code == Errc::rank_lost && others_are_well_)) return;
   has_failed_ = true;
   spoil_session();
 }
 
 bool MpiControl::is_gone(int rank) const { return watch_ != nullptr && watch_->gone(rank).has_value(); }
 
+// The first exchange says who has come, the second that all know it: a rank that comes late finds what the others said before
+// they went. They went without MPI's windows, but do come to MPI_Finalize, where they wait for it.
 bool MpiControl::ends_together(bool in_order) {
-  if (!is_up() || has_failed_) return false;
+  constexpr std::string_view what = "the end of a world whose ranks have used mpi/rma";
+  if (!is_up() || !here_ || has_failed_ || std::uncaught_exceptions() > 0) return false;
+  ending_ = true;
   try {
-    if (here_ && std::uncaught_exceptions() == 0) {
-      for (const base::Blob& blob : all_gather(base::Writer().put(in_order).blob(),
-                                               "the end of a world whose ranks have used mpi/rma"))
-        in_order &= base::Reader(blob).get<bool>();
-      return in_order;
-    }
+    for (const base::Blob& blob : all_gather(base::Writer().put(in_order).blob(), what))
+      in_order &= base::Reader(blob).get<bool>();
+    barrier(what);
+    return in_order;
   } catch (const Error&) {
-    // Said when it mattered, or nobody's concern any more.
+    return false;  // said when it mattered, or nobody's concern any more
   }
-  spoil_session();
-  return false;
 }
 
 void MpiControl::leave(std::string_view reason) {

@@ -30,8 +30,8 @@ class MpiControl final : public fabric::Control {
 
   MPI_Comm comm() const { return comm_; }
 
-  // Collective, at the end of a world: whether every rank has come to it, and in good order. Where one has not come, MPI is not
-  // finalised.
+  // Collective, at the end of a world: whether every rank has come to it within the time limit, and in good order; no rank is told
+  // so where another is not.
   bool ends_together(bool in_order);
 
   const std::vector<int>& hosts() const { return hosts_; }
@@ -48,6 +48,7 @@ class MpiControl final : public fabric::Control {
   bool here_ = true;
   bool others_are_well_ = true;  // those that have gone went in good order
   bool has_failed_ = false;      // for good, also where the program goes on
+  bool ending_ = false;
   base::Cores cores_ = base::Cores::crowded;  // until every rank has said where it may run
   std::vector<int> hosts_;                    // by rank, counted from 0
   std::unique_ptr<Watch> watch_;
