@@ -116,6 +116,12 @@ class MpiTest(WorldTest):
                 words = rf"goes on after rank \d waited {TIME_LIMIT}\.\d s in step 30 of chain 'ring' for rank"
                 self.ends_in_words(job, words, within=SOON + TIME_LIMIT)
 
+    def test_ranks_that_go_on_in_another_world(self):
+        job = self.world(3, "recovers", "--who", "1", "--how", "nap", "--step", "30")
+        self.assertEqual(job.end(SOON), 0, job.text())
+        self.assertEqual(job.text().count("goes on after rank"), 2)
+        self.assertEqual(job.text().count("done"), 3)
+
     # The others have come to the end of the world, and do not end it.
     def test_a_rank_that_still_writes_its_results(self):
         for route in ("mpi/datatype", "mpi/rma"):

@@ -29,6 +29,7 @@ struct Options {
   int doubles = 64;
   long mebibytes = 1;
   int ranks = 3;  // as threads
+  std::optional<std::chrono::milliseconds> patience = {};
 };
 
 const char* rank_text() {
@@ -49,6 +50,7 @@ void say(int rank, const std::string& what) {
 // Returns only where the caller is to return as well.
 void misbehave(const std::string& how) {
   if (how == "sleep") sleep_for_ever();
+  if (how == "nap") std::this_thread::sleep_for(2s);
   if (how == "exit") std::exit(3);
   if (how == "quick_exit") _exit(0);
   if (how == "abort") std::abort();
@@ -63,7 +65,7 @@ void ring(tca::World& world, const Options& options) {
   const int left = (me + size - 1) % size, right = (me + 1) % size;
   auto window = world.window<double>(4 * options.doubles);
   auto part = [&](int i) { return i * options.doubles; };
-  tca::Chain chain = world.chain("ring");
+  tca::Chain chain = world.chain("ring", {.time_limit = options.patience});
   chain.put(window.on(right).at(part(0)), window.at(part(2)), tca::block(options.doubles));
   chain.put(window.on(left).at(part(1)), window.at(part(3)), tca::block(options.doubles));
   chain.expect(left);
@@ -173,6 +175,13 @@ void catches(const Options& options) {
   }
 }
 
+// In another world than the one that has failed.
+void recovers(Options options) {
+  options.patience = 500ms;
+  catches(options);
+  one_ring({.steps = 1});
+}
+
 // Longer than the others wait for anything.
 void writes(const Options& options) {
   tca::World world = tca::World::init();
@@ -260,6 +269,7 @@ int run(int argc, char** argv) {
   app.add_subcommand("outlives")->callback([&] { outlives(options); });
   app.add_subcommand("catches")->callback([&] { catches(options); });
   app.add_subcommand("writes")->callback([&] { writes(options); });
+  app.add_subcommand("recovers")->callback([&] { recovers(options); });
   app.add_subcommand("exits")->callback([&] { exits(options); });
   app.add_subcommand("second")->callback([&] { second_world(options); });
   app.add_subcommand("death_signal")->callback(death_signal);

@@ -46,6 +46,9 @@ MpiControl::MpiControl(MPI_Comm program, std::chrono::milliseconds limit) {
   MPI_Comm_size(comm_, &size_);
   watch_ = std::make_unique<Watch>(rank_, size_, limit);
   meet();
+  int all = 0;
+  MPI_Comm_size(MPI_COMM_WORLD, &all);
+  if (size_ == all) mend_session();
 }
 
 void MpiControl::make_comm(MPI_Comm program) {

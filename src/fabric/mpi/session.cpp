@@ -136,4 +136,6 @@ void check_thread(std::string_view what) {
 
 void spoil_session() { spoiled = true; }
 
+void mend_session() { spoiled = false; }
+
 }  // namespace tca::mpi

@@ -33,4 +33,7 @@ class BeforeEnd {
 // A rank is lost: MPI_Finalize would wait for it, so that this process ends without it.
 void spoil_session();
 
+// Every process of the job has come together again, after worlds that failed for some.
+void mend_session();
+
 }  // namespace tca::mpi
