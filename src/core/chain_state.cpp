@@ -321,21 +321,31 @@ void ChainState::check_partners(std::chrono::nanoseconds waited) {
     const std::optional<std::string> reason = world_->control().lost(rank);
     if (!reason) continue;
     // Its signals may have come before it went; kernels see them in their own time, other programs when they are asked.
-    const auto patience = world_->fabrics().front()->has_streams() ? 500ms : 0ms;
-    const auto until = std::chrono::steady_clock::now() + patience;
-    while (!advance() && std::chrono::steady_clock::now() < until) std::this_thread::sleep_for(1ms);
-    if (!running_) return;
+    if (finishes_within(world_->fabrics().front()->has_streams() ? 500ms : 0ms)) return;
     const std::vector<int> still = this->missing();
     if (std::find(still.begin(), still.end(), rank) == still.end()) continue;
     world_->control().fail_lost(rank, *reason,
                                 fmt::format("waiting for it in step {} of chain '{}'", step_, name_));
   }
-  if (waited >= time_limit_ && !missing.empty()) {
-    world_->control().fail_late(waited, fmt::format("step {} of chain '{}'", step_, name_),
-                                fmt::format("rank {}", base::list_ranks(missing)),
+  if (waited < time_limit_) return;
+  const std::string where = fmt::format("step {} of chain '{}'", step_, name_);
+  if (!missing.empty()) {
+    world_->control().fail_late(waited, where, fmt::format("rank {}", base::list_ranks(missing)),
                                 ", which has not signalled; has every partner started this step? (time "
                                 "limit: WorldOptions, ChainOptions or OPENTCA_TIME_LIMIT)");
   }
+  // What has come at the last moment is still on its way to its place.
+  if (finishes_within(1s) || !this->missing().empty()) return;
+  world_->control().fail_late(
+      waited, where, "its own part of it",
+      ", while no partner is missing; is its GPU busy with other work that does not end? (time "
+      "limit: WorldOptions, ChainOptions or OPENTCA_TIME_LIMIT)");
+}
+
+bool ChainState::finishes_within(std::chrono::milliseconds patience) {
+  const auto until = std::chrono::steady_clock::now() + patience;
+  while (!advance() && std::chrono::steady_clock::now() < until) std::this_thread::sleep_for(1ms);
+  return !running_;
 }
 
 std::vector<std::size_t> count_puts(std::span<const Descriptor> descriptors, int ranks) {

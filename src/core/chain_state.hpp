@@ -80,6 +80,7 @@ class ChainState {
   std::vector<int> missing() const;
   void wait_patiently();
   void check_partners(std::chrono::nanoseconds waited);
+  bool finishes_within(std::chrono::milliseconds patience);
   void look_now_and_then();
 
   std::shared_ptr<WorldState> world_;

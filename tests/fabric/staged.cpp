@@ -178,6 +178,22 @@ TEST(Staged, AStepThatNobodyAnswers) {
   EXPECT_NE(message.find("in step 1 of chain 'alone' for rank 1"), std::string::npos) << message;
 }
 
+// Nobody is missing, but the accelerator does not come to it.
+TEST(Staged, AStepThatTheAcceleratorDoesNotFinish) {
+  const auto body = [](World& world, StagingDouble& stager) {
+    const Window<int> window = world.window<int>(2);
+    Chain chain = world.chain("stuck", {.time_limit = std::chrono::seconds(1)});
+    const int partner = 1 - world.rank();
+    chain.put(window.on(partner).at(0), window.at(1), block(1)).expect(partner).commit();
+    stager.is_busy = world.rank() == 0;
+    chain.start();
+    chain.wait();
+    world.barrier();
+  };
+  const std::string message = run_staged(2, body);
+  EXPECT_NE(message.find("in step 1 of chain 'stuck' for its own part of it"), std::string::npos) << message;
+}
+
 // The double's memory is the host's in truth, so this machine's MPI takes it.
 TEST(Staged, InTheAcceleratorsMemoryWhereMpiTakesIt) {
   struct Case {

@@ -44,7 +44,7 @@ class DoubleStage final : public fabric::Stage {
   void gather() override { gather_by(stager_.own); }
   void scatter() override {
     ++asked_;
-    scatter_by(stager_.own, asked_);
+    if (!stager_.is_busy) scatter_by(stager_.own, asked_);
   }
   bool scattered() const override { return done_.load(std::memory_order_acquire) == asked_; }
 

@@ -59,6 +59,7 @@ class StagingDouble final : public fabric::Stager {
 
   int kept = 0;                                            // calls of Stage::keep_memory
   bool is_full = false;                                    // it has no memory for another stage
+  bool is_busy = false;                                    // what the host starts is never done
   bool loses_bytes = false;                                // where its memory is tried
   fabric::StageMemory latest = fabric::StageMemory::host;  // of which a stage was made
 };

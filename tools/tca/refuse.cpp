@@ -30,8 +30,10 @@ bool is_same_file(const fs::path& one, const fs::path& other) {
   std::error_code unknown;
   if (fs::exists(one, unknown) && !fs::is_regular_file(one, unknown)) return false;
   if (fs::equivalent(one, other, unknown)) return true;
-  const auto place = [](const fs::path& path) {
-    return fs::absolute(fs::weakly_canonical(behind_links(path)));
+  // Of what is not there yet. What cannot be looked up is refused where it is to be read or written.
+  const auto place = [&](const fs::path& path) {
+    const fs::path found = fs::absolute(fs::weakly_canonical(behind_links(path), unknown), unknown);
+    return found.empty() ? path : found;
   };
   return place(one) == place(other);
 }
