@@ -116,6 +116,7 @@ class ModelTest(unittest.TestCase):
         same = self.path("same")
         self.assert_refused("--trace and --json name the same file", "halo", "--trace", same, "--json", same)
         self.assert_refused("--json and --links name the same file", "halo", "--links", same, "--json", same)
+        self.assert_refused("x: cannot be written", "halo", "--trace", self.path("x" * 300), "--json", same)
 
     def test_a_number_of_processes_below_none(self):
         done = model("himeno", "--jobs", "-3")

@@ -189,8 +189,8 @@ class Files(QcdTest):
         self.generate()
         os.symlink("links", self.path("other"))
         for other in ("links", "other", "../" + os.path.basename(self.folder) + "/links"):
-            reason = "--config and --(output|json) name the same file"
-            self.assert_refused(reason, "generate", "--config", self.path("links"), "-o", self.path(other))
+            reason = "--(config|output) and --json name the same file"
+            self.assert_refused(reason, "generate", "-o", self.path("links"), "--json", self.path(other))
             self.assert_refused(reason, "invert", "--config", self.path("links"), "--json", self.path(other))
 
     def test_wrong_checksum(self):

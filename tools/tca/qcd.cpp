@@ -51,7 +51,9 @@ void check_before_launch(const QcdOptions& options) {
   check_start(options);
   if (options.action != "dslash") qcd::check(inverter_options(options));
   make_qcd_grid(options, qcd_extents(options), options.ranks);
-  check_distinct({{"--config", options.config}, {"--output", options.output}, {"--json", options.json}});
+  // The new links may replace those that they have come from.
+  check_distinct({{"--config", options.config}, {"--json", options.json}});
+  check_distinct({{"--output", options.output}, {"--json", options.json}});
   check_writable(options.json);
   check_replaceable(options.output, qcd::unfinished);
 }
