@@ -109,8 +109,14 @@ class WorldState : public std::enable_shared_from_this<WorldState> {
   bool holds_back() { return put_past_signals_ && still_holds_back(); }
   std::vector<int> unsettled() const;
 
-  // A committed chain may be held back: there is room for all, so that `hold` does not allocate.
-  void count_chain(int by) { held_.reserve(static_cast<std::size_t>(chains_ += by)); }
+  // Where there are several fabrics a committed chain may be held back: there is room for all, so that `hold` does not allocate. Twice
+  // as much each time, or what is given back would lie in pieces between the chains.
+  void count_chain(int by) {
+    if (ground_.fabrics.size() < 2) return;
+    chains_ += by;
+    if (const auto chains = static_cast<std::size_t>(chains_); held_.capacity() < chains)
+      held_.reserve(2 * chains);
+  }
   void hold(ChainState& chain) { held_.push_back(&chain); }
   void let_go(ChainState& chain) { std::erase(held_, &chain); }
 

@@ -251,6 +251,18 @@ class Measurements(QcdTest):
         self.assertIn("570 flops a site", said)
         self.assertEqual((line["bench"], line["rhs"], line["even_odd"]), ("qcd_staggered_dslash", 3, False))
 
+    def test_links_as_json(self):
+        _, (line,) = self.json("generate", "--lattice", "4", "--sweeps", "3", "--skip", "1", "--beta", "5.7", "-o", self.path("links"))
+        has = {key: line[key] for key in ("bench", "fabric", "ranks", "n", "beta", "sweeps", "mean_of", "links")}
+        self.assertEqual(has, {"bench": "qcd_generate", "fabric": "shm", "ranks": 2, "n": 4, "beta": 5.7, "sweeps": 3, "mean_of": 2,
+                               "links": "random, seed 1"})  # fmt: skip
+        self.assertGreater(line["median_us"], 0)
+        os.remove(self.path("out.jsonl"))
+        _, (read,) = self.json("plaquette", "--config", self.path("links"))
+        self.assertEqual(read["bench"], "qcd_plaquette")
+        self.assertAlmostEqual(read["plaquette"], line["plaquette"], delta=1e-12)
+        self.assertAlmostEqual(read["link_trace"], line["link_trace"], delta=1e-12)
+
     def test_an_operator_and_a_pion_as_json(self):
         _, (line,) = self.json("dslash", *SMALL, "--seconds", "0.01", "--links", "12")
         self.assertEqual((line["bench"], line["link_reals"], line["precision"]), ("qcd_dslash", 12, "double"))

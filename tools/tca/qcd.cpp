@@ -87,6 +87,7 @@ void add_common(CLI::App& app, QcdOptions& options) {
   app.add_option("--seed", options.seed, "Of all random numbers")
       ->check(between(std::uint64_t{0}, std::numeric_limits<std::uint64_t>::max()))
       ->capture_default_str();
+  app.add_option("--json", options.json, "Append the measurement to this file")->type_name("FILE");
 }
 
 void add_operator(CLI::App& app, QcdOptions& options) {
@@ -107,7 +108,6 @@ void add_operator(CLI::App& app, QcdOptions& options) {
   app.add_option("--rhs", options.rhs, "How many right-hand sides")
       ->check(between(1, 64))
       ->capture_default_str();
-  app.add_option("--json", options.json, "Append the measurement to this file")->type_name("FILE");
 }
 
 void add_choice_of_operator(CLI::App& app, QcdOptions& options) {

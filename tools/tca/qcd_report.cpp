@@ -173,6 +173,23 @@ void append_dslash(const QcdSetting& setting, const QcdPace& pace, const std::st
               record(setting, pace, bench_name(setting.options, "dslash"), explain).line());
 }
 
+void append_links(const QcdSetting& setting, const LinksMeasured& measured) {
+  const QcdOptions& options = setting.options;
+  Record line{.bench = "qcd_" + options.action,
+              .fabric = options.fabric,
+              .layout = "grid " + setting.grid,
+              .ranks = setting.ranks,
+              .n = setting.extents[0],
+              .samples_us = measured.samples_us};
+  if (options.fabric == "sim") line.model = net::read_machine(route::machine_name(options.machine)).title;
+  line.extra = {{"extents", setting.extents},
+                {"links", setting.links},
+                {"plaquette", measured.averages.plaquette},
+                {"link_trace", measured.averages.link_trace}};
+  line.extra.update(measured.extra);
+  append_line(options.json, line.line());
+}
+
 std::string pion_line(const QcdSetting& setting, const qcd::Pion& pion, QcdPace pace) {
   pace.samples_us = {pion.seconds * 1e6 / std::max(1, pion.iterations)};
   Record line = record(setting, pace, "qcd_pion", "");

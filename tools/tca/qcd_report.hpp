@@ -49,6 +49,13 @@ void print_pion(const qcd::Pion& pion);
 void append_inversion(const QcdSetting& setting, const qcd::Inversion& inversion, const QcdPace& pace,
                       const std::string& explain);
 void append_dslash(const QcdSetting& setting, const QcdPace& pace, const std::string& explain);
+// What was measured of links: `samples_us` a sweep, or finding their averages once.
+struct LinksMeasured {
+  std::vector<double> samples_us;
+  qcd::Averages averages;
+  nlohmann::ordered_json extra = nlohmann::ordered_json::object();
+};
+void append_links(const QcdSetting& setting, const LinksMeasured& measured);
 // A line of its own kind, which `tca plot` draws.
 // `pace` says who solved and on what; its samples are filled in.
 std::string pion_line(const QcdSetting& setting, const qcd::Pion& pion, QcdPace pace);

@@ -2,8 +2,11 @@
 
 #include <fmt/format.h>
 
+#include <chrono>
 #include <cmath>
 #include <optional>
+#include <utility>
+#include <vector>
 
 #include "progress.hpp"
 #include "qcd/configuration.hpp"
@@ -15,6 +18,12 @@
 
 namespace tca::tool {
 namespace {
+
+using Clock = std::chrono::steady_clock;
+
+double microseconds_since(Clock::time_point begin) {
+  return std::chrono::duration<double, std::micro>(Clock::now() - begin).count();
+}
 
 // One rank's job: everything that the actions need.
 class QcdJob {
@@ -32,7 +41,9 @@ class QcdJob {
     QcdSetting setting{options_, extents_,      grid_.describe(), world_.describe(),
                        links,    world_.size(), averages_};
     if (first()) print_setting(setting, options_.action);
-    if (options_.action == "generate") generate();
+    if (options_.action == "generate") generate(setting);
+    if (options_.action == "plaquette" && first() && !options_.json.empty())
+      append_links(setting, {{averages_us_}, averages_});
     if (options_.action == "invert") {
       const bool converged = on_gpus(options_) ? measure_inversion_on_gpus(world_, gauge_, setting)
                                                : measure_inversion(world_, gauge_, setting);
@@ -53,24 +64,31 @@ class QcdJob {
     std::string links;
     if (!options_.config.empty()) {
       const qcd::Contents contents = qcd::inspect_configuration(options_.config);
+      const auto begin = Clock::now();
       averages_ = qcd::read_configuration(world_, gauge_, options_.config, contents);
+      averages_us_ = microseconds_since(begin);
       return fmt::format("{} ({})", options_.config, qcd::describe(contents));
     }
     if (options_.start == "hot") gauge_.randomise(options_.seed);
     if (options_.start == "cold") gauge_.exchange();
+    const auto begin = Clock::now();
     averages_ = gauge_.averages();
+    averages_us_ = microseconds_since(begin);
     return options_.start == "cold" ? "all one" : fmt::format("random, seed {}", options_.seed);
   }
 
-  void generate() {
+  void generate(const QcdSetting& setting) {
     qcd::HeatBath heat_bath(gauge_, options_.beta, options_.seed);
     std::optional<Progress> bar;
     if (first()) bar.emplace("sweeping", options_.sweeps);
+    std::vector<double> sweeps_us;
     double sum = 0, squares = 0;
     int kept = 0;
     for (int sweep = 0; sweep < options_.sweeps; ++sweep) {
+      const auto begin = Clock::now();
       heat_bath.sweep();
       for (int n = 0; n < options_.over_relax; ++n) heat_bath.over_relax();
+      sweeps_us.push_back(microseconds_since(begin));
       const double plaquette = gauge_.averages().plaquette;
       if (bar) bar->update(sweep + 1, fmt::format("plaquette {:.6f}", plaquette));
       if (sweep < options_.skip) continue;
@@ -84,12 +102,19 @@ class QcdJob {
       fmt::print("swept     {} times at beta {}, each a heat bath and {} over-relaxations\n", options_.sweeps,
                  options_.beta, options_.over_relax);
       fmt::print("now       plaquette {:.10f}, link trace {:.10f}\n", now.plaquette, now.link_trace);
+      nlohmann::ordered_json extra{{"beta", options_.beta},
+                                   {"seed", options_.seed},
+                                   {"sweeps", options_.sweeps},
+                                   {"over_relaxations", options_.over_relax}};
       if (kept > 1) {
         const double mean = sum / kept, variance = std::fmax(0.0, squares / kept - mean * mean);
+        const double error = std::sqrt(variance / (kept - 1));
         fmt::print(
             "mean      plaquette {:.6f} +- {:.6f} over the last {} sweeps (as if they were independent)\n",
-            mean, std::sqrt(variance / (kept - 1)), kept);
+            mean, error, kept);
+        extra.update({{"mean_plaquette", mean}, {"mean_plaquette_error", error}, {"mean_of", kept}});
       }
+      if (!options_.json.empty()) append_links(setting, {std::move(sweeps_us), now, std::move(extra)});
     }
     if (options_.output.empty()) return;
     const qcd::Format format = options_.format == "ildg" ? qcd::Format::ildg : qcd::Format::nersc;
@@ -120,6 +145,7 @@ class QcdJob {
   qcd::Lattice lattice_;
   qcd::Gauge gauge_;
   qcd::Averages averages_{};
+  double averages_us_ = 0;  // that finding them took
 };
 
 }  // namespace
