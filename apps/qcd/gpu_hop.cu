@@ -8,6 +8,15 @@ namespace {
 
 constexpr unsigned blocks_a_multiprocessor = 2;
 
+template <class T, class Block, class Hop>
+__device__ void run(Block& block, Hop& hop, const Stage<T>& stage, const Crossing<T>& crossing, Word rhs,
+                    double* partials) {
+  come_behind();
+  const Word exchange = begin_exchange(block, crossing, !stage.to_odd);
+  hop.run(WindowGhosts<T>{crossing, exchange}, WindowSink<T>{crossing, rhs});
+  if (stage.tally != Tally::none) block.store_sums(partials);
+}
+
 template <class T, int reals>
 __global__ void __launch_bounds__(block_threads, blocks_a_multiprocessor)
     hop_kernel(const __grid_constant__ Ground<T> ground, const __grid_constant__ Stage<T> stage,
@@ -16,10 +25,7 @@ __global__ void __launch_bounds__(block_threads, blocks_a_multiprocessor)
   extern __shared__ uint4 shared[];
   SiteBlock block(shared);
   Hop<T, reals, SiteBlock> hop(block, ground, stage, chunks);
-  come_behind();
-  const Word exchange = begin_exchange(block, crossing, !stage.to_odd);
-  hop.run(WindowGhosts<T>{crossing, exchange}, WindowSink<T>{crossing});
-  if (stage.tally != Tally::none) block.store_sums(partials);
+  run(block, hop, stage, crossing, 1, partials);
 }
 
 // The same for several right-hand sides, which meet each link once.
@@ -32,10 +38,7 @@ __global__ void __launch_bounds__(block_threads, blocks_a_multiprocessor)
   auto* const kept = reinterpret_cast<double*>(reinterpret_cast<ChunkRoom<T>*>(shared) + 1);
   TogetherBlock block(shared, kept, ground.rhs);
   Hop<T, reals, TogetherBlock> hop(block, ground, stage, chunks);
-  come_behind();
-  const Word exchange = begin_exchange(block, crossing, !stage.to_odd);
-  hop.run(WindowGhosts<T>{crossing, exchange}, WindowSink<T>{crossing, ground.rhs});
-  if (stage.tally != Tally::none) block.store_sums(partials);
+  run(block, hop, stage, crossing, ground.rhs, partials);
 }
 
 template <class T>

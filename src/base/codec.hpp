@@ -79,7 +79,7 @@ class Reader {
   }
 
   bool done() const { return at_ == blob_.size(); }
-  std::size_t at() const { return at_; }
+  Blob rest() const { return Blob(blob_.begin() + static_cast<std::ptrdiff_t>(at_), blob_.end()); }
 
  private:
   const std::byte* take(std::size_t bytes) {

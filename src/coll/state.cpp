@@ -128,16 +128,16 @@ void State::commit(World& world, const Schedule& schedule) {
     for (const int rank : round.expected) chain.expect(rank);
     chain.commit();
   }
-  std::string problem;
-  try {
+  const auto add_steps = [&] {
     for (std::size_t i = 0; i < rounds.size(); ++i) add_step(world, rounds[i], chains_[i]);
-  } catch (const Error& error) {
-    problem = fmt::format("rank {}: {}", world.rank(), error.what());
-  }
-  at_ = steps_.size();
+    return base::Blob{};
+  };
   // Only on an accelerator may one rank have no room for what it combines.
-  if (!on_host_)
-    core::WorldState::of(world).control().agree_on_problem(Errc::out_of_memory, problem, title());
+  if (on_host_)
+    add_steps();
+  else
+    core::WorldState::of(world).control().make_together(title(), add_steps);
+  at_ = steps_.size();
 }
 
 void State::add_step(const World& world, const Round& round, Chain& chain) {

@@ -31,16 +31,35 @@ std::vector<base::Blob> Control::all_gather(const base::Blob& mine, std::string_
           "rank 0 is in {}, rank {} in {}; every rank must make the same collective calls in the same order",
           first, rank, theirs);
     }
-    all[rank].erase(all[rank].begin(), all[rank].begin() + static_cast<std::ptrdiff_t>(reader.at()));
+    all[rank] = reader.rest();
   }
   return all;
 }
 
-void Control::agree_on_problem(Errc code, const std::string& mine, std::string_view what) {
-  for (const base::Blob& blob : all_gather(base::Writer().put_string(mine).blob(), what)) {
-    if (const std::string theirs = base::Reader(blob).get_string(); !theirs.empty())
-      throw Error(code, theirs);
+std::vector<base::Blob> Control::make_together(std::string_view what,
+                                               const std::function<base::Blob()>& make) {
+  Errc code{};
+  std::string problem;
+  base::Blob made;
+  try {
+    made = make();
+  } catch (const Error& error) {
+    code = error.code();
+    problem = error.what();
+    if (!problem.starts_with("rank ")) problem = fmt::format("rank {}: {}", rank(), problem);
+  } catch (const std::bad_alloc&) {
+    code = Errc::out_of_memory;
+    problem = fmt::format("rank {} has no memory left in {}", rank(), what);
   }
+  std::vector<base::Blob> all =
+      all_gather(base::Writer().put(code).put_string(problem).put_blob(made).blob(), what);
+  for (base::Blob& blob : all) {
+    base::Reader reader(blob);
+    const Errc theirs = reader.get<Errc>();
+    if (const std::string text = reader.get_string(); !text.empty()) throw Error(theirs, text);
+    blob = reader.rest();
+  }
+  return all;
 }
 
 void Control::fail_lost(int rank, std::string_view how, std::string_view meanwhile) {

@@ -102,8 +102,9 @@ class Control {
 
   void barrier(std::string_view what) { all_gather({}, what); }
 
-  // Collective. Throws Error{code} with the first of the ranks' problems, on every rank alike; empty is none.
-  void agree_on_problem(Errc code, const std::string& mine, std::string_view what);
+  // Collective: what `make` gives on each rank, by rank. Where it throws an Error or finds no memory, every rank throws the first of
+  // these, which names the rank.
+  std::vector<base::Blob> make_together(std::string_view what, const std::function<base::Blob()>& make);
 
  private:
   virtual std::vector<base::Blob> gather(const base::Blob& mine, std::string_view what) = 0;

@@ -271,7 +271,7 @@ class SaidOnce(Tuning):
     def test_what_rank_0_finds_for_all(self):
         process = self.explain("--ranks", "3", "--route", "teleport")
         self.assertEqual(process.end(), USAGE, process.text())
-        self.assertRegex(process.text(), "^tca explain: route 'teleport' names no channel [^\n]*$")
+        self.assertRegex(process.text(), "^tca explain: rank 0: route 'teleport' names no channel [^\n]*$")
 
     def test_counts_that_cannot_be(self):
         for option, value in (

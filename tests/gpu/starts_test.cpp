@@ -137,6 +137,36 @@ TEST(Stream, CopiesPartsOfTwoGibibytes) {
   EXPECT_EQ(failure, "");
 }
 
+// Rank 2, which is nobody's partner, has room for more.
+TEST(Stream, ChainsForWhichARankHasNoPinnedMemoryAreRefusedByAll) {
+  const std::string failure = thread_ranks("cuda")->run(3, [](World& world) {
+    Window<int> u = world.window<int>(2);
+    const auto commit = [&] {
+      Chain chain = world.chain("one of many");
+      if (world.rank() < 2)
+        chain.put(u.on(1 - world.rank()).at(0), u.at(1), block(1)).expect(1 - world.rank());
+      chain.commit();
+      return chain;
+    };
+    std::list<Chain> chains;
+    try {
+      while (chains.size() < 20'000) chains.push_back(commit());
+      require(false, "there was room for all");
+    } catch (const Error& error) {
+      require(error.code() == Errc::out_of_memory, "{}", error.what());
+      require(
+          std::string_view(error.what()).starts_with("rank 0 has no room left in its 4 MiB of pinned memory"),
+          "{}", error.what());
+    }
+    chains.clear();
+    Chain chain = commit();
+    chain.start();
+    chain.wait();
+    world.barrier();
+  });
+  EXPECT_EQ(failure, "");
+}
+
 TEST(Stream, IsWhereItsStepsAreWaitedFor) {
   World::run_threads(1,
                      [](World& world) {
@@ -226,6 +256,17 @@ TEST(Engine, RunsChainsThatFollowDestroyedOnes) {
       ring.finish();
       world.barrier();
     }
+  });
+}
+
+// Its blocks pass commands on through a ring that holds 256.
+TEST(Engine, RunsThousandsOfStepsWithoutAPause) {
+  expect_success(2, 3, [](World& world) {
+    Ring ring(world, {});
+    ring.by_ringing_kernel(1, 3000);
+    ok(cudaStreamSynchronize(ring.stream));
+    ring.finish();
+    world.barrier();
   });
 }
 

@@ -3,6 +3,7 @@
 #include <thread>
 
 #include "base/ranks.hpp"
+#include "core/world_state.hpp"
 #include "messages.hpp"
 
 namespace tca::test {
@@ -250,6 +251,35 @@ TEST(Failure, CollectiveCallsAreOverOnceOneHasFailed) {
                     told = true;
                   },
                   {.time_limit = short_limit});
+}
+
+TEST(Failure, WhatOneRankCannotMakeIsThrownByAll) {
+  World::run_threads(3, [](World& world) {
+    fabric::Control& control = core::WorldState::of(world).control();
+    const auto make = [&](const std::function<void()>& make_mine) {
+      return control.make_together("a test", [&] {
+        make_mine();
+        return base::Writer().put(world.rank()).blob();
+      });
+    };
+    const Caught unmade = caught([&] {
+      make([&] {
+        if (world.rank() > 0) throw Error(Errc::device_failed, "it is broken");
+      });
+    });
+    EXPECT_EQ(unmade.code, Errc::device_failed);
+    EXPECT_EQ(unmade.message, "rank 1: it is broken");
+    const Caught without_memory = caught([&] {
+      make([&] {
+        if (world.rank() == 2) throw std::bad_alloc();
+      });
+    });
+    EXPECT_EQ(without_memory.code, Errc::out_of_memory);
+    EXPECT_EQ(without_memory.message, "rank 2 has no memory left in a test");
+    const std::vector<base::Blob> all = make([] {});
+    for (int rank = 0; rank < 3; ++rank)
+      EXPECT_EQ(base::Reader(all[static_cast<std::size_t>(rank)]).get<int>(), rank);
+  });
 }
 
 TEST(Failure, DifferentCollectiveCallsAreNamed) {

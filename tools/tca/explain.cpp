@@ -95,13 +95,10 @@ void print(const World& world, const ExplainOptions& options) {
 
 // What rank 0 finds wrong, such as a route that there is not, is said once.
 void print_or_refuse(World& world, const ExplainOptions& options) {
-  std::string problem;
-  try {
+  core::WorldState::of(world).control().make_together("tca explain", [&] {
     if (world.rank() == 0) print(world, options);
-  } catch (const Error& error) {
-    problem = error.what();
-  }
-  core::WorldState::of(world).control().agree_on_problem(Errc::invalid_argument, problem, "tca explain");
+    return base::Blob{};
+  });
 }
 
 int explain(const ExplainOptions& options) {

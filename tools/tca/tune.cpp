@@ -97,13 +97,10 @@ void check_before_launch(const TuneOptions& options) {
 
 // The same for ranks that mpirun or srun has started: rank 0 keeps the table.
 void agree_on_place(World& world, const TuneOptions& options) {
-  std::string problem;
-  try {
+  core::WorldState::of(world).control().make_together("tca tune", [&] {
     if (world.rank() == 0) check_place(options);
-  } catch (const Error& error) {
-    problem = error.what();
-  }
-  core::WorldState::of(world).control().agree_on_problem(Errc::refused, problem, "tca tune");
+    return base::Blob{};
+  });
 }
 
 // Where ranks share a GPU nothing of theirs crosses between GPUs: a table of that would mislead every other world.

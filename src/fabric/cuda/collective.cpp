@@ -21,7 +21,7 @@ CollectivePlace place_of(const fabric::CollectiveTask& task, int rank) {
 
 constexpr int nobody = -1;
 
-Grid grid_of(CollectiveGrid grid, bool early) { return {grid.blocks, grid.threads, early}; }
+Grid grid_of(CollectiveGrid grid) { return {grid.blocks, grid.threads}; }
 
 }  // namespace
 
@@ -34,20 +34,19 @@ CudaCollective::CudaCollective(CollectiveRunner& runner, const fabric::Collectiv
       room_(runner.inbox),
       patience_{&runner.inbox.abort(),
                 &runner.inbox.gave_up(),
-                room_.take_words(ranks_),
+                nullptr,
                 static_cast<std::uint64_t>(std::chrono::nanoseconds(task.time_limit).count()),
                 id,
                 runner.inbox.gone(),
                 nullptr,
-                runner.inbox.over()},
-      done_(room_.take_words(1)) {
+                runner.inbox.over()} {
   const CollectivePlace place = place_of(task, control.rank());
   if (task.way == kernel_ll) {
-    grid_ = grid_of(lines_grid(task.kind, runner.block_limit), runner.early);
+    grid_ = grid_of(lines_grid(task.kind, runner.block_limit));
     const bool broadcasts = task.kind.pattern == fabric::Pattern::broadcast;
     set_up(plan_lines(task.kind, place), broadcasts ? task.kind.root : nobody, control);
   } else {
-    grid_ = grid_of(moves_grid(task.kind, runner.block_limit), runner.early);
+    grid_ = grid_of(moves_grid(task.kind, runner.block_limit));
     set_up(plan_moves(task.kind, place), control);
   }
   check(cudaEventCreateWithFlags(&started_, cudaEventDisableTiming), "making an event");
@@ -61,22 +60,15 @@ CudaCollective::~CudaCollective() {
 
 // Every rank takes the same bytes of its inbox; where they begin, by rank, cleared by then.
 std::vector<std::uint64_t> CudaCollective::exchange_room(fabric::Control& control, std::size_t bytes) {
-  std::uint64_t mine = 0;
-  std::string problem;
-  try {
-    mine = room_.take(bytes);
+  const auto offers = control.make_together(fmt::format("making {}", name_), [&] {
+    patience_.waiting = room_.take_words(ranks_);
+    done_ = room_.take_words(1);
+    const std::uint64_t mine = room_.take(bytes);
     check(cudaStreamSynchronize(runner_.setup), "clearing signals");
-  } catch (const Error& error) {
-    problem = error.what();
-  }
-  const base::Blob offer = base::Writer().put_string(problem).put(mine).blob();
+    return base::Writer().put(mine).blob();
+  });
   std::vector<std::uint64_t> all;
-  for (const base::Blob& blob : control.all_gather(offer, fmt::format("making {}", name_))) {
-    base::Reader reader(blob);
-    if (const std::string theirs = reader.get_string(); !theirs.empty())
-      throw Error(Errc::out_of_memory, fmt::format("rank {}: {}", all.size(), theirs));
-    all.push_back(reader.get<std::uint64_t>());
-  }
+  for (const base::Blob& offer : offers) all.push_back(base::Reader(offer).get<std::uint64_t>());
   return all;
 }
 

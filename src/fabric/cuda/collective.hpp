@@ -22,7 +22,6 @@ struct CollectiveRunner {
   cudaStream_t starts;  // where the host's own starts run, which wait for a broadcast's readers at most
   cudaStream_t waits;   // and what follows them
   cudaStream_t setup;
-  bool early;            // see Grid
   unsigned block_limit;  // the same on every rank, so that the kernels of all ranks on a GPU can run at once
   Pace pace;
   std::function<void()> check;
@@ -60,7 +59,7 @@ class CudaCollective final : public fabric::Collective {
   device::Patience patience_;
   std::variant<device::CollectiveLines, device::CollectiveMoves> view_;
   // Of the host's own starts.
-  Word* done_;  // pinned: the ticket of the last step that has finished
+  Word* done_ = nullptr;  // pinned: the ticket of the last step that has finished
   Word ticket_ = 0;
   bool waits_ = false;  // what follows the start has been launched
   unsigned polls_ = 0;

@@ -112,7 +112,7 @@ void launch_lines(const CollectiveLines& lines, MaybeReduction reduction, Phase 
 
 void launch_moves(const CollectiveMoves& moves, MaybeReduction reduction, Phase phase, Grid grid, Done done,
                   cudaStream_t stream) {
-  if (phase == Phase::start) grid = {1, 32, grid.early};
+  if (phase == Phase::start) grid = {1, 32};
   launch("running a collective", kernels_of(reduction).moves, grid, stream, moves, phase, done);
 }
 

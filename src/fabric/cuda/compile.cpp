@@ -65,6 +65,16 @@ class Compiler {
 
   std::unique_ptr<Compiled> run() {
     exchange_room();
+    // Nobody may store into a slot that its owner has not cleared yet.
+    control_.make_together(what(), [this] {
+      build();
+      return base::Blob{};
+    });
+    return std::move(compiled_);
+  }
+
+ private:
+  void build() {
     std::vector<device::Lines> lines_out, lines_in;
     for (const Piece& piece : out_) {
       if (is_ll(piece)) lines_out.push_back(lines(piece, Side::from));
@@ -88,13 +98,12 @@ class Compiler {
     fill(chain.arrivals, arrivals);
     fill(chain.readies, readies_);
     set_up_counters(chain, id_, compiled_->partners, share_.time_limit, inbox_, compiled_->room);
+    compiled_->done = compiled_->room.take_words(1);
+    compiled_->rung_done = compiled_->room.take_words(1);
+    compiled_->outcome = compiled_->room.take_words(1);
     check(cudaStreamSynchronize(stream_), "committing a chain");
-    // Nobody may store into a slot that its owner has not cleared yet.
-    control_.barrier(what());
-    return std::move(compiled_);
   }
 
- private:
   std::string what() const { return fmt::format("commit of chain '{}'", share_.name); }
   int me() const { return control_.rank(); }
 
@@ -106,26 +115,18 @@ class Compiler {
   };
 
   void exchange_room() {
-    std::map<int, Offer> offers;
-    std::string problem;
-    try {
-      offers = take_room();
+    const std::vector<base::Blob> all = control_.make_together(what(), [this] {
+      base::Writer writer;
+      for (const auto& [partner, offer] : take_room()) {
+        writer.put(partner).put(offer.arriving.size()).put(offer.acks.size()).put(offer.ready);
+        for (const std::uint64_t offset : offer.arriving) writer.put(offset);
+        for (const std::uint64_t offset : offer.acks) writer.put(offset);
+      }
       check(cudaStreamSynchronize(stream_), "clearing signals");
-    } catch (const Error& error) {
-      problem = error.what();
-    }
-    base::Writer writer;
-    writer.put_string(problem);
-    for (const auto& [partner, offer] : offers) {
-      writer.put(partner).put(offer.arriving.size()).put(offer.acks.size()).put(offer.ready);
-      for (const std::uint64_t offset : offer.arriving) writer.put(offset);
-      for (const std::uint64_t offset : offer.acks) writer.put(offset);
-    }
-    const std::vector<base::Blob> all = control_.all_gather(writer.blob(), what());
+      return writer.blob();
+    });
     for (int rank = 0; rank < control_.size(); ++rank) {
       base::Reader reader(all[static_cast<std::size_t>(rank)]);
-      if (const std::string theirs = reader.get_string(); !theirs.empty())
-        throw Error(Errc::out_of_memory, fmt::format("rank {}: {}", rank, theirs));
       while (!reader.done()) read_offer(reader, rank);
     }
   }
@@ -293,9 +294,8 @@ std::unique_ptr<Compiled> compile(const fabric::Share& share, Word id, fabric::C
   return Compiler(share, id, control, inbox, stream, copier).run();
 }
 
-Grid grid_for(Word chunks, Word segments, unsigned limit, bool early) {
+Grid grid_for(Word chunks, Word segments, unsigned limit) {
   Grid grid;
-  grid.early = early;
   const unsigned warps = grid.threads / 32;
   const unsigned blocks = std::max({(chunks + warps - 1) / warps, segments, 1u});
   grid.blocks = std::min({blocks, limit, static_cast<unsigned>(device::max_parts)});

@@ -29,6 +29,9 @@ struct Compiled {
   bool waits_for_permission = false;  // before the copies
   // Of the puts that kernels store in place: how many segments they have, and the narrowest atom.
   Word stored_segments = 0, narrowest_atom = 16;
+  // Pinned, by which the host hears of what it started: the ticket of the last step that has finished; the number of the last that
+  // the resident engine has; of the last attempt, 0 while it is under way.
+  Word *done = nullptr, *rung_done = nullptr, *outcome = nullptr;
   Room room;
 };
 
@@ -37,6 +40,6 @@ std::unique_ptr<Compiled> compile(const fabric::Share& share, Word id, fabric::C
                                   cudaStream_t stream, HostCopier& copier);
 
 // As many blocks as there is work for, a warp for each chunk of lines and a block for each segment of stores, at most `limit`.
-Grid grid_for(Word chunks, Word segments, unsigned limit, bool early);
+Grid grid_for(Word chunks, Word segments, unsigned limit);
 
 }  // namespace tca::cuda

@@ -49,14 +49,13 @@ class CudaFabric final : public fabric::Fabric {
         devices_(meet(control, places_, device_)),
         inbox_(control, places_, device_.number, exported_, setup_.stream),
         engine_(inbox_, copier_, device_.number, static_cast<unsigned>(settings.engine_blocks)),
-        runner_{inbox_,        engine_, steps_.stream,      attempts_.stream, copies_, device_.early_launch,
-                block_limit(), pace(),  [this] { check(); }},
-        collectives_{inbox_,        collective_starts_.stream, collective_waits_.stream,
-                     setup_.stream, device_.early_launch,      common_block_limit(),
-                     pace(),        [this] { check(); }},
-        folds_{inbox_, copier_, setup_.stream, device_.early_launch, block_limit()},
-        stages_{inbox_,        copier_,       setup_.stream, staging_.stream, device_.early_launch,
-                block_limit(), device_.number},
+        runner_{inbox_,  engine_,       steps_.stream, attempts_.stream,
+                copies_, block_limit(), pace(),        [this] { check(); }},
+        collectives_{
+            inbox_, collective_starts_.stream, collective_waits_.stream, setup_.stream, common_block_limit(),
+            pace(), [this] { check(); }},
+        folds_{inbox_, copier_, setup_.stream, block_limit()},
+        stages_{inbox_, copier_, setup_.stream, staging_.stream, block_limit(), device_.number},
         stager_(
             stages_, [this] { return ++last_id_; }, staged_writes_.stream) {
     load_kernels();

@@ -48,7 +48,6 @@ DeviceInfo choose_device(int wanted, int rank, const fabric::Places& places) {
   check(cudaSetDevice(info.number), fmt::format("rank {} opening GPU {}", rank, info.number));
   cudaDeviceProp properties{};
   check(cudaGetDeviceProperties(&properties, info.number), "reading the GPU's properties");
-  info.early_launch = properties.major >= 9;
   std::string_view(properties.name).copy(info.name, sizeof info.name - 1);
   check(cudaDeviceGetPCIBusId(info.bus_id, sizeof info.bus_id, info.number), "reading the GPU's bus number");
   return info;
@@ -59,17 +58,18 @@ std::vector<DeviceInfo> meet(fabric::Control& control, const fabric::Places& pla
   std::vector<DeviceInfo> all;
   for (const base::Blob& blob : control.all_gather(base::Writer().put(mine).blob(), what))
     all.push_back(base::Reader(blob).get<DeviceInfo>());
-  std::string problem;
-  for (std::size_t rank = 0; rank < all.size() && problem.empty(); ++rank) {
-    if (!places.same_sub_cluster(control.rank(), static_cast<int>(rank)) || !unreachable(mine, all[rank]))
-      continue;
-    problem = fmt::format(
-        "rank {} on GPU {} ({}) and rank {} on GPU {} ({}) do not reach each other's memory, over NVLink or "
-        "PCIe; give the ranks GPUs that do (nvidia-smi topo -p2p r shows which), or part them into "
-        "sub-clusters (fabric cuda+mpi with OPENTCA_SUBCLUSTER)",
-        control.rank(), mine.bus_id, mine.name, rank, all[rank].bus_id, all[rank].name);
-  }
-  control.agree_on_problem(Errc::incompatible, problem, what);
+  control.make_together(what, [&] {
+    for (std::size_t rank = 0; rank < all.size(); ++rank) {
+      if (!places.same_sub_cluster(control.rank(), static_cast<int>(rank)) || !unreachable(mine, all[rank]))
+        continue;
+      base::fail(Errc::incompatible,
+                 "rank {} on GPU {} ({}) and rank {} on GPU {} ({}) do not reach each other's memory, over "
+                 "NVLink or PCIe; give the ranks GPUs that do (nvidia-smi topo -p2p r shows which), or part "
+                 "them into sub-clusters (fabric cuda+mpi with OPENTCA_SUBCLUSTER)",
+                 control.rank(), mine.bus_id, mine.name, rank, all[rank].bus_id, all[rank].name);
+    }
+    return base::Blob{};
+  });
   return all;
 }
 

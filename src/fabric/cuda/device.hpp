@@ -13,7 +13,6 @@ struct DeviceInfo {
   int host = 0;
   char bus_id[16] = {};
   char name[64] = {};
-  bool early_launch = false;  // a kernel can be set up while the one before it on its stream still runs
 };
 
 // `wanted` is -1 for the rank's seat on its host modulo the GPUs here. Throws Error{device_failed} when there is none,

@@ -281,7 +281,7 @@ class Listener {
       const std::uint64_t command = look();
       for (Word rung = __ballot_sync(everyone, command != 0); rung != 0 && !over_; rung &= rung - 1) {
         const int ringer = __ffs(static_cast<int>(rung)) - 1;
-        if (lane() == static_cast<Word>(ringer)) ++heard_;
+        if (lane() == static_cast<Word>(ringer)) hear();
         obey(__shfl_sync(everyone, command, ringer));
       }
       if (leads() && turn % turns_between_clocks == 0) over_ = over_ || has_left();
@@ -292,8 +292,15 @@ class Listener {
  private:
   static constexpr Word turns_between_clocks = 256;
   static constexpr std::uint64_t idle_ns = 2'000'000;  // see engine.hpp
+  static constexpr Word half_relay = Bell::count / 2;
 
   static __device__ std::uint64_t time() { return __shfl_sync(everyone, device::now_ns(), 0); }
+
+  __device__ void hear() {
+    // Release: pairs with the acquire in `relay`, which stores over what has been read.
+    if (++heard_ % half_relay == 0 && !leads())
+      asm volatile("red.release.gpu.global.add.u32 [%0], 1;" ::"l"(&view_.shared->halves) : "memory");
+  }
 
   // The next command of this lane's ring; 0 when there is none, or the kernels have as many under way as they may.
   __device__ std::uint64_t look() {
@@ -331,9 +338,14 @@ class Listener {
     give(crew, by_kernel || (what & Bell::others_ran_it) != 0 ? Order::refresh : 0);
   }
 
+  // A block that has come late, or is slow, is not lapped.
   __device__ void relay(Word what, Word number) {
-    const Word position = ++relayed_;
+    const Word position = ++relayed_, half = position / half_relay;
     if (lane() != 0) return;
+    if (position % half_relay == 0 && half > 1) {
+      while (!device::reached(device::load_acquire(&view_.shared->halves), (half - 1) * (gridDim.x - 1))) {
+      }
+    }
     asm volatile(
         "st.release.gpu.global.u64 [%0], %1;" ::"l"(&view_.shared->relay[position % Bell::count].command),
         "l"(Bell::make(position, what, number))

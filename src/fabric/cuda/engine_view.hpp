@@ -32,6 +32,7 @@ struct EngineView {
   // Device memory, zeroed for each launch.
   struct Shared {
     Bell relay[Bell::count];  // through it the first block rings the others
+    Word halves;              // of it that they have heard, all others together
     Word finished[ringers];   // commands
   };
 

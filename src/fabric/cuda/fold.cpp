@@ -23,8 +23,7 @@ bool is_aligned(const fabric::FoldTask& task) {
 Grid grid_for(std::uint64_t bytes, const FoldRunner& runner) {
   constexpr std::uint64_t bytes_a_block = threads * vector_bytes;
   const std::uint64_t blocks = (bytes + bytes_a_block - 1) / bytes_a_block;
-  return {static_cast<unsigned>(std::clamp<std::uint64_t>(blocks, 1, runner.block_limit)), threads,
-          runner.early};
+  return {static_cast<unsigned>(std::clamp<std::uint64_t>(blocks, 1, runner.block_limit)), threads};
 }
 
 }  // namespace

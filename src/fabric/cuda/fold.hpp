@@ -14,7 +14,6 @@ struct FoldRunner {
   Inbox& inbox;
   HostCopier& copier;
   cudaStream_t stream;  // where the host's own run
-  bool early;           // see Grid
   unsigned block_limit;
 };
 

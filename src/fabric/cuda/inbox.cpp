@@ -8,40 +8,16 @@ namespace tca::cuda {
 
 namespace {
 
-// What a rank that could not make its region has to say, with the code of its error.
-struct Problem {
-  Errc code{};
-  std::string text;
-};
-
+// What goes wrong says in what.
 template <class Make>
-Problem attempt(const Make& make) {
-  try {
-    make();
-    return {};
-  } catch (const Error& error) {
-    return {error.code(), error.what()};
-  }
-}
-
-// Everybody's token; all throw the first problem that any of them has.
-std::vector<Token> agree(fabric::Control& control, std::string_view what, const Problem& mine,
-                         const Token& token) {
-  base::Writer writer;
-  writer.put(mine.code).put_string(mine.text).put(token);
-  std::vector<Token> tokens;
-  Problem first;
-  int rank = 0;
-  for (const base::Blob& blob : control.all_gather(writer.blob(), what)) {
-    base::Reader reader(blob);
-    const Problem theirs{reader.get<Errc>(), reader.get_string()};
-    if (!theirs.text.empty() && first.text.empty())
-      first = {theirs.code, fmt::format("rank {}, {}: {}", rank, what, theirs.text)};
-    tokens.push_back(reader.get<Token>());
-    ++rank;
-  }
-  if (!first.text.empty()) throw Error(first.code, first.text);
-  return tokens;
+std::vector<base::Blob> make_together(fabric::Control& control, std::string_view what, const Make& make) {
+  return control.make_together(what, [&] {
+    try {
+      return make();
+    } catch (const Error& error) {
+      throw Error(error.code(), fmt::format("rank {}, {}: {}", control.rank(), what, error.what()));
+    }
+  });
 }
 
 }  // namespace
@@ -56,15 +32,18 @@ std::vector<Region> share_regions(fabric::Control& control, const fabric::Places
     ~Sealed() { seal(token); }
   } sealed{token};
   std::vector<Region> regions(static_cast<std::size_t>(control.size()));
-  const Problem problem = attempt([&] { regions[me] = make(token); });
-  const std::vector<Token> tokens = agree(control, what, problem, token);
-  const Problem trouble = attempt([&] {
-    for (std::size_t rank = 0; rank < tokens.size(); ++rank) {
-      const bool reached = rank != me && places.same_sub_cluster(control.rank(), static_cast<int>(rank));
-      if (reached && tokens[rank].kind != Token::Kind::none) regions[rank] = attach(device, tokens[rank]);
-    }
+  const std::vector<base::Blob> tokens = make_together(control, what, [&] {
+    regions[me] = make(token);
+    return base::Writer().put(token).blob();
   });
-  agree(control, what, trouble, token);
+  make_together(control, what, [&] {
+    for (std::size_t rank = 0; rank < tokens.size(); ++rank) {
+      const auto theirs = base::Reader(tokens[rank]).get<Token>();
+      const bool reached = rank != me && places.same_sub_cluster(control.rank(), static_cast<int>(rank));
+      if (reached && theirs.kind != Token::Kind::none) regions[rank] = attach(device, theirs);
+    }
+    return base::Blob{};
+  });
   return regions;
 }
 
@@ -95,7 +74,12 @@ std::uint64_t Inbox::take(std::size_t bytes) {
 
 Word* Inbox::take_words(std::size_t count) {
   const std::optional<std::uint64_t> offset = host_room_.take(count * sizeof(Word));
-  if (!offset) base::fail(Errc::out_of_memory, "rank {} has no pinned memory left for another chain", rank_);
+  if (!offset) {
+    base::fail(Errc::out_of_memory,
+               "rank {} has no room left in its {} MiB of pinned memory; destroy chains that are not needed "
+               "any more",
+               rank_, host_bytes >> 20);
+  }
   Word* words = host_words_ + *offset / sizeof(Word);
   std::memset(words, 0, count * sizeof(Word));
   return words;

@@ -11,7 +11,6 @@ using device::Word;
 struct Grid {
   unsigned blocks = 1;
   unsigned threads = 256;
-  bool early = false;  // see KernelGrid
 };
 
 // Tells the host of a finished step: the last block stores `ticket`.

@@ -9,7 +9,7 @@ namespace tca::cuda {
 template <class... Parameters, class... Arguments>
 void launch(const char* what, void (*kernel)(Parameters...), Grid grid, cudaStream_t stream,
             const Arguments&... arguments) {
-  check(launch_kernel(kernel, {grid.blocks, grid.threads, 0, grid.early}, stream, arguments...), what);
+  check(launch_kernel(kernel, {grid.blocks, grid.threads}, stream, arguments...), what);
 }
 
 }  // namespace tca::cuda

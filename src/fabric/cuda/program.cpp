@@ -23,10 +23,7 @@ CudaProgram::CudaProgram(Runner& runner, std::string name, std::unique_ptr<Compi
                           compiled_->chain.segments_out)),
       start_grid_(grid(compiled_->chain.chunks_out, storing_blocks(*compiled_))),
       wait_grid_(grid(compiled_->chain.chunks_in, 0)),
-      done_(compiled_->room.take_words(1)),
-      rung_done_(compiled_->room.take_words(1)),
-      engine_chain_(runner.engine.prepare(compiled_->chain, rung_done_)),
-      outcome_(compiled_->room.take_words(1)) {
+      engine_chain_(runner.engine.prepare(compiled_->chain, compiled_->rung_done)) {
   runner_.programs[id()] = this;
   if (compiled_->copies.empty()) return;
   copies_ = runner_.copies.take();
@@ -45,7 +42,7 @@ CudaProgram::~CudaProgram() {
 }
 
 Grid CudaProgram::grid(Word chunks, Word segments) const {
-  return grid_for(chunks, segments, runner_.block_limit, runner_.early);
+  return grid_for(chunks, segments, runner_.block_limit);
 }
 
 const DeviceBell* CudaProgram::bell() {
@@ -65,12 +62,12 @@ void CudaProgram::start() {
   if (runner_.waiting != nullptr) {
     runner_.attempting.push_back(this);
     sent_ = false;
-    device::store_relaxed(outcome_, attempt_unsent);
+    device::store_relaxed(compiled_->outcome, attempt_unsent);
     attempt();
     return;
   }
   runner_.waiting = this;
-  const Done done{done_, ticket_};
+  const Done done{compiled_->done, ticket_};
   if (compiled_->copies.empty()) {
     launch_exchange(compiled_->chain, exchange_grid_, done, runner_.stream);
   } else {
@@ -82,19 +79,20 @@ void CudaProgram::start() {
 
 void CudaProgram::attempt() {
   // Acquire: pairs with the release at the end of the attempt.
-  const Word outcome = device::load_acquire(outcome_);
+  const Word outcome = device::load_acquire(compiled_->outcome);
   if (outcome == 0 || finished()) return;
   sent_ = outcome == attempt_sent;
-  device::store_relaxed(outcome_, 0);
+  device::store_relaxed(compiled_->outcome, 0);
   // This attempt tells whom it lacks, not the one before.
   for (std::size_t link = 0; link < compiled_->partners.size(); ++link)
     device::store_relaxed(compiled_->chain.patience.waiting + link, 0);
-  launch_attempt(compiled_->chain, sent_, outcome_, {done_, ticket_}, runner_.attempts);
+  launch_attempt(compiled_->chain, sent_, compiled_->outcome, {compiled_->done, ticket_}, runner_.attempts);
 }
 
 // Acquire: pairs with the release of the step's last block.
 bool CudaProgram::finished() const {
-  return by_engine_ ? device::load_acquire(rung_done_) == rung_ : device::load_acquire(done_) == ticket_;
+  return by_engine_ ? device::load_acquire(compiled_->rung_done) == rung_
+                    : device::load_acquire(compiled_->done) == ticket_;
 }
 
 bool CudaProgram::test() {

@@ -26,7 +26,6 @@ struct Runner {
   // And the copy engine's part of any step. The copies of one chain, which wait for the partners' permission, may not stand before
   // another's: ranks may start the two in different orders.
   ChainStreams& copies;
-  bool early;            // see Grid
   unsigned block_limit;  // so that the kernels of all ranks on this GPU can run at once
   Pace pace;
   std::function<void()> check;
@@ -81,14 +80,10 @@ class CudaProgram final : public fabric::Program {
   Grid exchange_grid_, start_grid_, wait_grid_;
   Word ticket_ = 0;
   Word rung_ = 0;
-  Word* done_;  // pinned: the ticket of the last step that the host started and that has finished
-  // With the resident engine, which then runs the host's own starts.
-  Word* rung_done_;
-  Word engine_chain_;
+  Word engine_chain_;               // which then runs the host's own starts
   std::optional<DeviceBell> bell_;  // once asked for
   bool by_engine_ = false;
   mutable bool others_run_it_ = false;
-  Word* outcome_;  // pinned: of the last attempt, 0 while it is under way
   bool sent_ = false;
   unsigned polls_ = 0;
   // What the copy engine does, if anything: on a stream, between two events.

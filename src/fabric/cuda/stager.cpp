@@ -192,7 +192,7 @@ void CudaStage::build(std::span<const fabric::StagedMessage> messages, const std
 }
 
 Grid CudaStage::grid(const DeviceChain& chain, unsigned blocks) const {
-  return grid_for(0, chain.segments_out, std::min(blocks, runner_.block_limit), runner_.early);
+  return grid_for(0, chain.segments_out, std::min(blocks, runner_.block_limit));
 }
 
 void CudaStage::gather_on(Stream stream) {

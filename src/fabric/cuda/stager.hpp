@@ -44,7 +44,6 @@ struct StageRunner {
   HostCopier& copier;
   cudaStream_t setup;
   cudaStream_t stream;  // where the host's own gathers and scatters run, none of which has to wait
-  bool early;           // see Grid
   unsigned block_limit;
   int device;
   std::map<Word, CudaStage*> stages = {};  // by id

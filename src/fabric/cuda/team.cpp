@@ -45,26 +45,21 @@ std::unique_ptr<CudaTeam> make_team(Teams& teams, std::string name, std::size_t 
   }
   auto team = std::make_unique<CudaTeam>(teams, inbox, name, pace);
   Place mine;
-  std::string problem;
-  try {
+  Word* waiting = nullptr;
+  const auto places = control.make_together(fmt::format("making team '{}'", name), [&] {
+    waiting = team->room.take_words(size + 1);
     mine.lines = team->room.take(2 * size * max_values * sizeof(device::Line));
     mine.raised = team->room.take((3 * size + 1) * sizeof(Word));
     check(cudaStreamSynchronize(stream), "clearing signals");
-  } catch (const Error& error) {
-    problem = error.what();
-  }
+    return base::Writer().put(mine).blob();
+  });
   DeviceTeam& view = team->view;
   view.rank = static_cast<Word>(me);
   view.size = static_cast<Word>(size);
   view.max_values = static_cast<Word>(max_values);
-  const std::string what = fmt::format("making team '{}'", name);
-  const base::Blob offer = base::Writer().put_string(problem).put(mine).blob();
   int rank = 0;
-  for (const base::Blob& blob : control.all_gather(offer, what)) {
-    base::Reader reader(blob);
-    if (const std::string theirs = reader.get_string(); !theirs.empty())
-      throw Error(Errc::out_of_memory, fmt::format("rank {}: {}", rank, theirs));
-    const auto place = reader.get<Place>();
+  for (const base::Blob& theirs : places) {
+    const auto place = base::Reader(theirs).get<Place>();
     view.theirs[rank] = inbox.at<device::Line>(rank, place.lines) + me * 2 * max_values;
     view.raise[rank] = inbox.at<Word>(rank, place.raised) + me;
     ++rank;
@@ -76,7 +71,7 @@ std::unique_ptr<CudaTeam> make_team(Teams& teams, std::string name, std::size_t 
   view.step = view.seen + size;
   view.patience = {&inbox.abort(),
                    &inbox.gave_up(),
-                   team->room.take_words(size + 1),
+                   waiting,
                    static_cast<std::uint64_t>(std::chrono::nanoseconds(time_limit).count()),
                    id,
                    inbox.gone(),

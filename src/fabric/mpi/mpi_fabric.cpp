@@ -94,12 +94,7 @@ class MpiFabric final : public fabric::Fabric {
   }
 
  private:
-  struct Problem {
-    Errc code = Errc::refused;
-    std::string text;  // empty without one
-  };
-  Problem problem_in(const std::function<void()>& making) const;
-  std::vector<MpiMemory*> windows_put_into(const fabric::Share& share, const Problem& problem);
+  std::vector<base::Blob> make_together(const fabric::Share& share, const std::function<base::Blob()>& make);
   std::unique_ptr<fabric::Program> compile_staged(const fabric::Share& share, int tag);
 
   // Where another thread uses what this rank's own does.
@@ -141,32 +136,32 @@ std::unique_ptr<fabric::Memory> MpiFabric::expose(std::size_t bytes, std::byte* 
   return memory;
 }
 
-// What is wrong with making this rank's part of a chain; the others are told before any of them goes on.
-MpiFabric::Problem MpiFabric::problem_in(const std::function<void()>& making) const {
-  try {
-    making();
-    return {};
-  } catch (const Error& error) {
-    return {error.code() == Errc::out_of_memory ? Errc::out_of_memory : Errc::refused,
-            fmt::format("rank {}: {}", control_.rank(), error.what())};
-  } catch (const std::bad_alloc&) {
-    return {
-        Errc::out_of_memory,
-        fmt::format("rank {} has no memory for what it packs; see the route mpi/datatype", control_.rank())};
-  }
+// A rank whose MPI does not make what a chain needs can go on without it.
+std::vector<base::Blob> MpiFabric::make_together(const fabric::Share& share,
+                                                 const std::function<base::Blob()>& make) {
+  return control_.make_together(fmt::format("commit of chain '{}'", share.name), [&] {
+    try {
+      return make();
+    } catch (const Error& error) {
+      throw Error(error.code() == Errc::out_of_memory ? Errc::out_of_memory : Errc::refused, error.what());
+    } catch (const std::bad_alloc&) {
+      base::fail(Errc::out_of_memory, "rank {} has no memory for what it packs; see the route mpi/datatype",
+                 control_.rank());
+    }
+  });
 }
 
 std::unique_ptr<fabric::Program> MpiFabric::compile_staged(const fabric::Share& share, int tag) {
   std::vector<fabric::StagedMessage> messages = staged_messages(share);
   std::unique_ptr<fabric::Stage> stage;
   Operations operations;
-  const Problem problem = problem_in([&] {
-    if (messages.empty()) return;
-    stage = stager_->make_stage(std::string(share.name), messages, stage_memory_, share.time_limit);
-    operations = mpi::compile(messages, *stage, tag, control_.comm());
+  make_together(share, [&] {
+    if (!messages.empty()) {
+      stage = stager_->make_stage(std::string(share.name), messages, stage_memory_, share.time_limit);
+      operations = mpi::compile(messages, *stage, tag, control_.comm());
+    }
+    return base::Blob{};
   });
-  control_.agree_on_problem(Errc::out_of_memory, problem.text,
-                            fmt::format("commit of chain '{}'", share.name));
   return std::make_unique<StagedProgram>(*carrier_, runner_, std::move(messages), std::move(stage),
                                          std::move(operations));
 }
@@ -176,35 +171,25 @@ std::unique_ptr<fabric::Program> MpiFabric::compile(const fabric::Share& share) 
   if (carrier_) return compile_staged(share, tag);
   Operations operations;
   std::unique_ptr<RmaPart> part;
-  const Problem problem = problem_in([&] {
+  // MPI makes the windows that any rank puts into by rma on all ranks together.
+  const std::vector<base::Blob> numbers = make_together(share, [&] {
     operations = mpi::compile(share, tag, control_.comm());
     part = std::make_unique<RmaPart>(control_.comm(), share, runner_);
+    base::Writer mine;
+    for (const fabric::Put& put : share.outgoing)
+      if (goes_by(put, rma)) mine.put(static_cast<MpiMemory*>(put.to_memory)->number());
+    return mine.blob();
   });
-  const std::vector<MpiMemory*> windows = windows_put_into(share, problem);
+  std::set<std::uint32_t> put_into;
+  for (const base::Blob& blob : numbers)
+    for (base::Reader reader(blob); !reader.done();) put_into.insert(reader.get<std::uint32_t>());
+  std::vector<MpiMemory*> windows;
+  for (const std::uint32_t number : put_into) windows.push_back(runner_.immediates.window(number));
   if (windows.empty())
     part.reset();
   else
     part->make_windows(control_, windows);
   return std::make_unique<MpiProgram>(runner_, std::move(operations), std::move(part));
-}
-
-// All that any rank puts into by rma, since MPI makes its windows on all ranks together.
-std::vector<MpiMemory*> MpiFabric::windows_put_into(const fabric::Share& share, const Problem& problem) {
-  base::Writer mine;
-  mine.put(problem.code).put_string(problem.text);
-  for (const fabric::Put& put : share.outgoing)
-    if (goes_by(put, rma)) mine.put(static_cast<MpiMemory*>(put.to_memory)->number());
-  std::set<std::uint32_t> numbers;
-  const std::string what = fmt::format("commit of chain '{}'", share.name);
-  for (const base::Blob& blob : control_.all_gather(mine.blob(), what)) {
-    base::Reader reader(blob);
-    const Errc code = reader.get<Errc>();
-    if (const std::string theirs = reader.get_string(); !theirs.empty()) throw Error(code, theirs);
-    while (!reader.done()) numbers.insert(reader.get<std::uint32_t>());
-  }
-  std::vector<MpiMemory*> windows;
-  for (const std::uint32_t number : numbers) windows.push_back(runner_.immediates.window(number));
-  return windows;
 }
 
 Callers callers(const Settings& settings) {

@@ -51,21 +51,20 @@ RmaPart::~RmaPart() { --runner_.rma_parts; }
 void RmaPart::make_windows(MpiControl& control, const std::vector<MpiMemory*>& memories) {
   for (MpiMemory* memory : memories) {
     MPI_Win handle = MPI_WIN_NULL;
-    std::string problem;
-    {
-      const Alarm::Call call(
-          runner_.alarm(), time_limit_,
-          fmt::format("rank {}: commit of chain '{}' (mpi/rma): MPI_Win_create", control.rank(), chain_));
-      const auto bytes = static_cast<MPI_Aint>(memory->bytes(control.rank()));
-      if (MPI_Win_create(memory->data(), bytes, 1, MPI_INFO_NULL, control.comm(), &handle) != MPI_SUCCESS) {
-        problem = fmt::format(
-            "chain '{}': this MPI makes no windows for the route mpi/rma between these ranks; take "
-            "mpi/datatype or mpi/packed, or, with Open MPI 4 over TCP, set OMPI_MCA_osc=pt2pt",
-            chain_);
-      }
-    }
     try {
-      control.agree_on_problem(Errc::refused, problem, fmt::format("commit of chain '{}'", chain_));
+      control.make_together(fmt::format("commit of chain '{}'", chain_), [&] {
+        const Alarm::Call call(
+            runner_.alarm(), time_limit_,
+            fmt::format("rank {}: commit of chain '{}' (mpi/rma): MPI_Win_create", control.rank(), chain_));
+        const auto bytes = static_cast<MPI_Aint>(memory->bytes(control.rank()));
+        if (MPI_Win_create(memory->data(), bytes, 1, MPI_INFO_NULL, control.comm(), &handle) != MPI_SUCCESS) {
+          base::fail(Errc::refused,
+                     "chain '{}': this MPI makes no windows for the route mpi/rma between these ranks; take "
+                     "mpi/datatype or mpi/packed, or, with Open MPI 4 over TCP, set OMPI_MCA_osc=pt2pt",
+                     chain_);
+        }
+        return base::Blob{};
+      });
     } catch (const Error& error) {
       if (error.code() == Errc::refused) end(true);
       throw;

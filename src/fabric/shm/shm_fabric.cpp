@@ -165,29 +165,26 @@ std::unique_ptr<fabric::Program> ShmFabric::compile(const fabric::Share& share) 
 
 // Every rank allocates the slots that its partners write into and tells them where they are.
 void ShmFabric::exchange_slots(const fabric::Share& share, std::span<Link> links) {
-  base::Writer slots;
-  std::string problem;
-  try {
+  const auto take_slots = [&] {
+    base::Writer slots;
     for (Link& link : links) {
       const std::uint64_t offset = inbox_.allocate(link.partner, link.in_ring.slot_bytes());
       link.in = reinterpret_cast<Signal*>(inbox_.at(control_.rank(), offset));
       slots.put(link.partner).put(offset);
     }
-  } catch (const Error& error) {
-    problem = fmt::format("rank {}: {}", control_.rank(), error.what());
+    return slots.blob();
+  };
+  std::vector<base::Blob> all;
+  try {
+    all = control_.make_together(fmt::format("commit of chain '{}'", share.name), take_slots);
+  } catch (const Error&) {
+    for (const Link& link : links)
+      if (link.in != nullptr) inbox_.release(link.partner, link.in, link.in_ring.slot_bytes());
+    throw;
   }
-  base::Writer mine;
-  mine.put_string(problem).put_blob(slots.blob());
-  const std::vector<base::Blob> all =
-      control_.all_gather(mine.blob(), fmt::format("commit of chain '{}'", share.name));
   std::map<int, std::uint64_t> offset_at;  // by partner
   for (int rank = 0; rank < control_.size(); ++rank) {
     base::Reader reader(all[static_cast<std::size_t>(rank)]);
-    if (const std::string theirs = reader.get_string(); !theirs.empty()) {
-      for (const Link& link : links)
-        if (link.in != nullptr) inbox_.release(link.partner, link.in, link.in_ring.slot_bytes());
-      throw Error(Errc::out_of_memory, theirs);
-    }
     while (!reader.done()) {
       const int writer = reader.get<int>();
       const auto offset = reader.get<std::uint64_t>();
