@@ -188,6 +188,16 @@ class ChainPart {
     if (good_ && chain_.segments_in > 0) good_ = receive_stores(chain_, step_, block_);
     return good_;
   }
+  // The same, by fewer instructions, for a warp with a line a lane each way and nothing else.
+  __device__ bool has_only_own_lines() const { return sends_own_line_ != 0 && receives_own_line_ != 0; }
+  __device__ bool try_start_own_lines() {
+    if (!begun_) ++step_;
+    begun_ = !block_.all(out_.missing_ack(step_) == no_link);
+    if (!begun_) out_.send_now(step_, Warp(block_));
+    return !begun_;
+  }
+  __device__ bool try_wait_own_lines() { return in_.try_receive(step_, Warp(block_)) == no_link; }
+
   __device__ void acknowledge() const { in_.acknowledge(step_, Warp(block_)); }
 
   __device__ bool takes_part() const { return block_.part() < block_.parts(); }

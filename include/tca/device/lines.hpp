@@ -178,6 +178,12 @@ class OwnLine {
     return reached(acked_, step - 2) ? no_link : link_;
   }
 
+  // Once nobody is missing.
+  template <class Unit>
+  TCA_DEVICE void send_now(Word step, const Unit& unit) {
+    if (skipped_ != 0) store(gather(), step, unit);
+  }
+
   // Receives, without waiting, what `receive` would have waited for; returns for whom that is, or no_link once it is done
   // and may be acknowledged.
   template <class Unit>
@@ -204,11 +210,7 @@ class OwnLine {
       if (!waiting.goes_on(link_, unit)) return false;
       acked_ = load_relaxed(ack_);
     }
-    if (stores_ != 0) store_line(next_, make_line(data, step));
-    // For the next step, which finds both here: what the acknowledgement is without a trip to the L2.
-    acked_ = load_relaxed(ack_);
-    next_ = line_of(step + 1);
-    unit.sync();  // any lane may overwrite what another has sent
+    store(data, step, unit);
     return true;
   }
 
@@ -231,6 +233,15 @@ class OwnLine {
  private:
   static TCA_DEVICE Word* word_at(const Lines& put, Word atom) {
     return reinterpret_cast<Word*>(put.memory + put.pitches.offset(put.loops.at(atom), put.atom_bytes));
+  }
+
+  template <class Unit>
+  TCA_DEVICE void store(std::uint64_t data, Word step, const Unit& unit) {
+    if (stores_ != 0) store_line(next_, make_line(data, step));
+    // For the next step, which finds both here: what the acknowledgement is without a trip to the L2.
+    acked_ = load_relaxed(ack_);
+    next_ = line_of(step + 1);
+    unit.sync();  // any lane may overwrite what another has sent
   }
 
   TCA_DEVICE Line* line_of(Word step) const { return step % 2 == 0 ? lines_[0] : lines_[1]; }

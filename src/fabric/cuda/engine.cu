@@ -91,9 +91,12 @@ class CarriedChain : public device::ChainPart<Carrier> {
   __device__ explicit CarriedChain(const DeviceChain& chain) : ChainPart(chain, Carrier(), true) {}
 
   using ChainPart::acknowledge;
+  using ChainPart::has_only_own_lines;
   using ChainPart::read_step;
   using ChainPart::try_start;
+  using ChainPart::try_start_own_lines;
   using ChainPart::try_wait;
+  using ChainPart::try_wait_own_lines;
 
   // For whoever runs the chain next, with as many parts as it likes: also in the entries of parts that have nothing to do here.
   __device__ void keep_step() const {
@@ -168,13 +171,42 @@ class Operator {
     last_block_ = crew_.last_block;
     is_busy_ = warp() % crew_size < busy_;
     new (&chain_) CarriedChain(crew_.tables_of_chain());
+    is_line_ = busy_ == 1 && last_block_ == 0 && chain_.has_only_own_lines();
   }
 
   // False when the engine is to end instead.
   __device__ bool carry() {
     began_ns_ = 0;
     tells_ = false;
-    for (polls_ = 1; !chain_.try_start(tells_); ++polls_) {
+    polls_ = 1;
+    return is_line_ ? carry_lines() : carry_any();
+  }
+
+  // The warp finds nearly every instruction of a step gone from the instruction cache since the step before: on two H100s 8 bytes
+  // take 4.2 us this way, and 4.75 through what any chain needs.
+  __device__ bool carry_lines() {
+    for (; !chain_.try_start_own_lines(); ++polls_) {
+      if (!goes_on()) return give_up();
+    }
+    bool has_kept = false;
+    for (; !chain_.try_wait_own_lines(); ++polls_) {
+      if (!has_kept) chain_.keep_step();  // while what was sent is on its way
+      has_kept = true;
+      if (!goes_on()) return give_up();
+    }
+    if (!has_kept) chain_.keep_step();
+    __syncwarp();  // what lanes have stored comes before what lane 0 tells
+    if (lane() == 0) {
+      end_step(true);
+      shared_word(crew_.finished) = order_.word;
+    }
+    __syncwarp();
+    chain_.acknowledge();
+    return true;
+  }
+
+  __device__ bool carry_any() {
+    for (; !chain_.try_start(tells_); ++polls_) {
       if (!goes_on()) return give_up();
     }
     chain_.keep_step();  // while what was sent is on its way
@@ -224,12 +256,15 @@ class Operator {
   __device__ void finish(bool well) {
     const DeviceChain& chain = crew_.tables_of_chain();
     const bool alone = last_block_ == 0;
-    if (alone || device::count_up(chain.count, last_block_) == last_block_) {
-      if (well && (alone || device::load_relaxed(chain.patience.over) == 0)) tell();
-      atomicAdd(&view_.shared->finished[by_kernels_ ? EngineView::kernels : EngineView::host], 1u);
-    }
+    if (alone || device::count_up(chain.count, last_block_) == last_block_)
+      end_step(well && (alone || device::load_relaxed(chain.patience.over) == 0));
     crew_.landed = 0;
     shared_word(crew_.finished) = order_.word;
+  }
+
+  __device__ void end_step(bool well) {
+    if (well) tell();
+    atomicAdd(&view_.shared->finished[by_kernels_ ? EngineView::kernels : EngineView::host], 1u);
   }
 
   // Release of the GPU's scope, which takes 1 us less than the system's: what has arrived lies in this GPU's memory, and
@@ -251,6 +286,7 @@ class Operator {
   Word busy_ = 0;         // warps of this crew, in this block, that have to do with the chain
   Word last_block_ = 0;   // that has
   bool is_busy_ = false;  // this warp
+  bool is_line_ = false;  // all that the chain is, carried by this warp
   CarriedChain chain_;
   Word polls_ = 0;
   std::uint64_t began_ns_ = 0;  // once the clock has been looked at
