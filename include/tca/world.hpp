@@ -33,7 +33,8 @@ struct WorldOptions {
   // Which of the GPUs here this rank drives, on cuda and cuda+mpi; -1: how many ranks of this host come before it, modulo the
   // number of GPUs.
   int device = -1;
-  // Multiprocessors of the GPU that are kept for a resident engine, on cuda; 0: none.
+  // Multiprocessors of the GPU that are kept for a resident engine, on cuda; 0: none. It carries what the host starts up to about
+  // 4 KB as lines or 64 KB stored in place for each of them, larger chains being launched sooner, and all that kernels ring for.
   int engine_blocks = 0;
   // The machine that is modelled, on sim: the name of a machine file, such as "quong", or its path. Empty:
   // OPENTCA_MACHINE, otherwise "ha-pacs-tca".

@@ -229,6 +229,33 @@ TEST(Engine, LeavesAndComesBack) {
   });
 }
 
+// Beside small ones that it runs.
+TEST(Engine, LeavesLargeChainsToLaunches) {
+  expect_success(2, 1, [](World& world) {
+    constexpr std::size_t elements = 1 << 17;
+    const int rank = world.rank(), other = 1 - rank;
+    Window<long> u = world.window<long>(2 * elements);
+    Chain large = world.chain("large", {.route = "direct"});
+    large.put(u.on(other).at(elements), u.at(0), block(elements)).expect(other).commit();
+    Ring ring(world, {});
+    std::vector<long> mine(elements), theirs(elements);
+    for (long s = 1; s <= 30; ++s) {
+      std::fill(mine.begin(), mine.end(), 2 * s + rank);
+      ok(cudaMemcpy(u.data(), mine.data(), elements * sizeof(long), cudaMemcpyHostToDevice));
+      world.barrier();
+      large.start();
+      ring.by_host(s);
+      large.wait();
+      ok(cudaMemcpy(theirs.data(), u.data() + elements, elements * sizeof(long), cudaMemcpyDeviceToHost));
+      const auto wrong =
+          std::count_if(theirs.begin(), theirs.end(), [&](long found) { return found != 2 * s + other; });
+      require(wrong == 0, "step {}: {} elements are not the other rank's", s, wrong);
+    }
+    ring.finish();
+    world.barrier();
+  });
+}
+
 // More chains under way than it takes, started in another order on every rank.
 TEST(Engine, TakesChainsInAnyOrder) {
   expect_success(2, 1, [](World& world) {

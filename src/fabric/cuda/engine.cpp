@@ -69,6 +69,16 @@ void Engine::release(Word chain) {
   if (chain != no_chain) used_.erase(chain & Bell::slot_mask);
 }
 
+// On two H100s, host to host, a launch takes 14 us, 17 with puts that are stored in place; the engine 4 and 9, and of what a warp
+// carries one after the other 1.3 more for each chunk and 4 for each segment.
+bool Engine::is_quick_with(const DeviceChain& chain) const {
+  constexpr Word chunks_a_warp = 8, segments_a_warp = 2;
+  const Word chunks = std::max(chain.chunks_out, chain.chunks_in);
+  const Word segments = std::max(chain.segments_out, chain.segments_in);
+  const Word warps = blocks_ * EngineView::crew_size;
+  return segments_a_warp * chunks + chunks_a_warp * segments <= chunks_a_warp * segments_a_warp * warps;
+}
+
 Word Engine::ring(Word chain, bool others_ran_it) {
   Word what = chain | (others_ran_it ? Bell::others_ran_it : 0);
   // The crew that has it prepared, which is free then, since a chain has one step under way; or one that is.

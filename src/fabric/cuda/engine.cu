@@ -10,7 +10,7 @@ namespace tca::cuda {
 namespace {
 
 constexpr Word warp_lanes = 32;
-constexpr Word crew_size = 2;
+constexpr Word crew_size = EngineView::crew_size;
 constexpr Word crews = EngineView::ringers * EngineView::in_flight;
 constexpr Word warps = crews * crew_size + 1;
 constexpr Word everyone = 0xffffffffu;

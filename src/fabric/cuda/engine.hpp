@@ -33,6 +33,9 @@ class Engine {
   Word prepare(const DeviceChain& chain, Word* done);
   void release(Word chain);
 
+  // Whether it has a chain's step done sooner than a launch of its kernel would.
+  bool is_quick_with(const DeviceChain& chain) const;
+
   // Whether it takes one more command of the host's now.
   bool has_room() const { return !crews_[0].flies || !crews_[1].flies; }
   // Starts the chain; returns the number that its done word will get. `others_ran_it`: other kernels may have, since.

@@ -24,6 +24,7 @@ struct EngineView {
   // Who rings, and what each may have under way at a time.
   enum Ringer : Word { host, kernels };
   static constexpr Word ringers = 2, in_flight = 2;
+  static constexpr Word crew_size = 2;  // warps of a block that carry a chain
 
   struct Ring {
     const Bell* bells = nullptr;  // the host's are pinned, the kernels' device memory

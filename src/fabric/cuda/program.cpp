@@ -23,7 +23,8 @@ CudaProgram::CudaProgram(Runner& runner, std::string name, std::unique_ptr<Compi
                           compiled_->chain.segments_out)),
       start_grid_(grid(compiled_->chain.chunks_out, storing_blocks(*compiled_))),
       wait_grid_(grid(compiled_->chain.chunks_in, 0)),
-      engine_chain_(runner.engine.prepare(compiled_->chain, compiled_->rung_done)) {
+      engine_chain_(runner.engine.prepare(compiled_->chain, compiled_->rung_done)),
+      suits_engine_(engine_chain_ != Engine::no_chain && runner.engine.is_quick_with(compiled_->chain)) {
   runner_.programs[id()] = this;
   if (compiled_->copies.empty()) return;
   copies_ = runner_.copies.take();
@@ -53,7 +54,7 @@ const DeviceBell* CudaProgram::bell() {
 
 void CudaProgram::start() {
   if (is_empty()) return;
-  by_engine_ = engine_chain_ != Engine::no_chain && runner_.engine.has_room();
+  by_engine_ = suits_engine_ && runner_.engine.has_room();
   if (by_engine_) {
     rung_ = runner_.engine.ring(engine_chain_, others_run_it_);
     return;

@@ -80,7 +80,8 @@ class CudaProgram final : public fabric::Program {
   Grid exchange_grid_, start_grid_, wait_grid_;
   Word ticket_ = 0;
   Word rung_ = 0;
-  Word engine_chain_;               // which then runs the host's own starts
+  Word engine_chain_;
+  bool suits_engine_;               // which then runs the host's own starts
   std::optional<DeviceBell> bell_;  // once asked for
   bool by_engine_ = false;
   mutable bool others_run_it_ = false;
