@@ -241,8 +241,9 @@ TEST(Engine, LeavesLargeChainsToLaunches) {
     std::vector<long> mine(elements), theirs(elements);
     for (long s = 1; s <= 30; ++s) {
       std::fill(mine.begin(), mine.end(), 2 * s + rank);
-      ok(cudaMemcpy(u.data(), mine.data(), elements * sizeof(long), cudaMemcpyHostToDevice));
-      world.barrier();
+      ok(cudaMemcpyAsync(u.data(), mine.data(), elements * sizeof(long), cudaMemcpyHostToDevice,
+                         ring.stream));
+      ok(cudaStreamSynchronize(ring.stream));  // cudaMemcpy alone may return before all of it is there
       large.start();
       ring.by_host(s);
       large.wait();
