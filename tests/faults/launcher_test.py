@@ -466,11 +466,11 @@ class CommandLine(LauncherTest):
             self.assertEqual(self.tca(name, "--help").returncode, 0)
 
     def test_output_that_has_no_room(self):
-        for arguments in ("info", "--help", "--version", "model himeno --size XS --ranks 2"):
+        for arguments in ("info", "--help", "--version", "model himeno --size XS --ranks 2", "run -n 2 --tag -- echo"):
             command = ["sh", "-c", f"{TCA} {arguments} > /dev/full"]
             done = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE, env=self.environment)
             self.assertEqual(done.returncode, 2, arguments)
-            self.assertRegex(done.stderr, r"^tca( info| model)?: standard output: No space left on device\n$")
+            self.assertRegex(done.stderr, r"^tca( info| model| run)?: standard output: No space left on device\n$")
 
     def test_mistakes_are_told_in_one_line_and_where_help_is(self):
         for arguments, reason in (

@@ -1,5 +1,6 @@
 """Reads files of results, one JSON object a line (docs/results.md)."""
 
+import functools
 import json
 
 
@@ -11,20 +12,26 @@ def read(paths, check):
     """All of them. `check(record, where)` raises Refused for what is not such a record."""
     records = []
     for path in paths:
-        with open(path, encoding="utf-8") as file:
+        for number, line in enumerate(lines_of(path), 1):
+            if not line.strip():
+                continue
             try:
-                for number, line in enumerate(file, 1):
-                    if not line.strip():
-                        continue
-                    try:
-                        record = json.loads(line)
-                    except ValueError as error:
-                        raise Refused(f"{path}:{number}: not JSON: {error}") from None
-                    check(record, f"{path}:{number}")
-                    records.append(record)
-            except UnicodeDecodeError:
-                raise Refused(f"{path}: not text") from None
+                record = json.loads(line)
+            except ValueError as error:
+                raise Refused(f"{path}:{number}: not JSON: {error}") from None
+            check(record, f"{path}:{number}")
+            records.append(record)
     return records
+
+
+@functools.cache
+def lines_of(path):
+    """Read once: a pipe gives them only once."""
+    try:
+        with open(path, encoding="utf-8") as file:
+            return file.readlines()
+    except UnicodeDecodeError:
+        raise Refused(f"{path}: not text") from None
 
 
 def having(keys, what):
@@ -37,11 +44,13 @@ def having(keys, what):
     return check
 
 
-def first(path):
-    """The first record of a file; an empty one where there is none."""
-    try:
-        with open(path, encoding="utf-8") as file:
-            record = json.loads(file.readline())
-        return record if isinstance(record, dict) else {}
-    except (OSError, ValueError):
-        return {}
+def objects(path):
+    """The records of a file, or none where one of them is no object."""
+    records = read([path], lambda record, where: None)
+    return records if all(isinstance(record, dict) for record in records) else []
+
+
+def are_all(path, is_such):
+    """Whether the file has records, and `is_such(record)` holds for each."""
+    records = objects(path)
+    return bool(records) and all(is_such(record) for record in records)

@@ -4,18 +4,20 @@ comes here when it is given such files."""
 import jsonl
 import matplotlib.pyplot as plt
 from frame import OURS, THEIRS, frame, save
+from matplotlib.ticker import MaxNLocator
 
 COLORS = (OURS, *THEIRS)
 NEEDED = {"correlator", "effective_mass", "kappa"}
+OF_LINKS = ("qcd_generate", "qcd_plaquette")
 
 
 def recognises(path):
-    """Whether the first line of the file is a pion's."""
-    return NEEDED <= jsonl.first(path).keys()
+    """Whether the file is of `tca qcd`, which may have generated the links of its pions before it measured them."""
+    return jsonl.are_all(path, lambda r: NEEDED <= r.keys() or r.get("bench") in OF_LINKS) and bool(read([path]))
 
 
 def read(paths):
-    return [record for record in jsonl.read(paths, jsonl.having(set(), "results")) if "correlator" in record]
+    return [record for record in jsonl.read(paths, jsonl.having(set(), "results")) if NEEDED <= record.keys()]
 
 
 def draw(paths, output, title):
@@ -33,6 +35,7 @@ def draw(paths, output, title):
     right.set_ylim(bottom=0)
     for axes in (left, right):
         axes.set_xlabel("t")
+        axes.xaxis.set_major_locator(MaxNLocator(integer=True))
         frame(axes)
         axes.legend(fontsize=8, frameon=False)
     figure.suptitle(title or "The pion at zero momentum")

@@ -90,6 +90,8 @@ class Line:
         self.bytes = [size for size, _ in points]
         self.time = [statistics.median(r["median_us"] for r in group) for _, group in points]
         self.p99 = [max(r.get("p99_us") or r["median_us"] for r in group) for _, group in points]
+        measured = [[r.get("ratio") for r in group] for _, group in points]
+        self.ratio = [statistics.median(group) if None not in group else None for group in measured]
         self.bandwidth = [size / time / 1e3 for size, time in zip(self.bytes, self.time)]
 
     def label(self, differing):
@@ -133,7 +135,7 @@ def comparable(line, lines):
 
 
 def ratios(lines):
-    """For each line of a peer: its time over the fastest of OpenTCA's."""
+    """For each line of a peer: its time over OpenTCA's, as measured round by round; without that over the fastest of its medians."""
     for line in lines:
         if line.is_ours:
             continue
@@ -141,7 +143,11 @@ def ratios(lines):
         for ours in comparable(line, lines):
             for size, time in zip(ours.bytes, ours.time):
                 fastest[size] = min(time, fastest.get(size, time))
-        shared = [(size, time / fastest[size]) for size, time in zip(line.bytes, line.time) if size in fastest]
+        shared = [
+            (size, time / fastest[size] if ratio is None else ratio)
+            for size, time, ratio in zip(line.bytes, line.time, line.ratio)
+            if ratio is not None or size in fastest
+        ]
         if shared:
             yield line, [size for size, _ in shared], [ratio for _, ratio in shared]
 

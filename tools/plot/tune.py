@@ -12,9 +12,8 @@ MOST_PANELS = 24
 
 
 def recognises(path):
-    """Whether the first line of the file is one of the tuner's."""
-    record = jsonl.first(path)
-    return record.get("bench") == "tune" and NEEDED <= record.keys()
+    """Whether every line of the file is one of the tuner's."""
+    return jsonl.are_all(path, lambda r: r.get("bench") == "tune" and NEEDED <= r.keys())
 
 
 def read(paths):

@@ -68,7 +68,7 @@ class Fit {
     for (Figure& figure : read_figures(folder))
       if (figure.use == Use::fitted && names(figure)) figures_.push_back(std::move(figure));
     if (figures_.empty())
-      base::fail(Errc::invalid_argument, "no figure that may be fitted to names {}", options.machine);
+      base::fail(Errc::invalid_argument, "no figure that may be fitted to names {}", file_.stem().string());
   }
 
   int run() {
@@ -89,8 +89,8 @@ class Fit {
 
  private:
   bool names(const Figure& figure) const {
-    return figure.with.machine == options_.machine ||
-           (figure.over && figure.over->machine == options_.machine);
+    const std::string name = file_.stem().string();
+    return figure.with.machine == name || (figure.over && figure.over->machine == name);
   }
 
   // Three digits: more would pretend to know what the rows do not tell.

@@ -243,7 +243,10 @@ int launch(const LaunchOptions& asked) {
   TaggedOutput* const tagged = options.tag ? &output : nullptr;
   try {
     Team team(options, signals.before(), tagged);
-    return Supervisor(options, signals, team, words ? &*words : nullptr, tagged).run();
+    const int code = Supervisor(options, signals, team, words ? &*words : nullptr, tagged).run();
+    if (output.failure() == 0 || output.failure() == EPIPE) return code;
+    say(fmt::format("{}: standard output: {}", options.name, std::strerror(output.failure())));
+    return code == 0 ? Error(Errc::invalid_argument, "").exit_code() : code;
   } catch (const CannotRun& error) {
     say(fmt::format("{}: {}", options.name, error.what()));
     return error.exit_code;

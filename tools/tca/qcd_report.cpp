@@ -83,6 +83,11 @@ void print_pace(const QcdPace& pace, const char* unit, bool sums, bool staggered
   fmt::print("GFLOPS    {:.2f}, all ranks together, at the median; {}\n", pace.gflops, counted(staggered));
 }
 
+// Whether its last half has brought it down by a tenth.
+bool still_falls(const std::vector<double>& history) {
+  return history.size() > 1 && history.back() < 0.9 * history[(history.size() - 1) / 2];
+}
+
 // A handful of the residuals on the way, to see where it went.
 void print_history(const std::vector<double>& history) {
   constexpr std::size_t shown = 10;
@@ -115,7 +120,9 @@ void print_inversion(const QcdSetting& setting, const qcd::Inversion& inversion,
              fmt::join(inversion.true_residuals, " "));
   if (!solution.converged) {
     print_history(solution.history);
-    fmt::print("          {}\n", is_staggered(options)
+    fmt::print("          {}\n", still_falls(solution.history)
+                                     ? "the residual still falls; allow more with --max-iterations"
+                                 : is_staggered(options)
                                      ? "iterations grow as 1 / mass; allow more, or ask for a larger mass"
                                      : "kappa may be at or beyond its critical value (0.125 without a gauge "
                                        "field, about 0.157 at beta 6.0)");

@@ -35,6 +35,7 @@ void add_run(Subcommands& tca) {
   app.add_option(
          "--fabric", *fabric,
          "What carries the bytes where the program does not say; what has mpi in it is started by mpirun")
+      ->envname("OPENTCA_FABRIC")
       ->check(CLI::IsMember({"shm", "cuda", "mpi", "shm+mpi", "cuda+mpi"}));
   add_sub_cluster_option(app, *fabric);
   app.add_flag("--tag", options->tag, "Begin each line of output with `[rank] `");

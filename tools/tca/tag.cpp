@@ -81,6 +81,7 @@ void TaggedOutput::write(Sink& sink) {
     const ssize_t put = ::write(sink.fd, sink.pending.data(), std::min(sink.pending.size(), unblocked_write));
     if (put < 0 && (errno == EAGAIN || errno == EINTR)) return;
     // Where nobody reads it any more, SIGPIPE has ended this launcher by now, and with it the ranks. Who has it ignored drops it here.
+    if (put < 0 && failure_ == 0) failure_ = errno;
     sink.pending.erase(0, put < 0 ? std::string::npos : static_cast<std::size_t>(put));
   }
 }

@@ -28,6 +28,9 @@ class TaggedOutput {
   // What was read but not yet written, once every rank has ended.
   bool has_pending() const { return !sinks_[0].pending.empty() || !sinks_[1].pending.empty(); }
 
+  // The first errno with which some of it could not be written, which is lost then; or 0.
+  int failure() const { return failure_; }
+
   // Ends lines that were left without a line end.
   void finish_lines();
 
@@ -48,6 +51,7 @@ class TaggedOutput {
 
   std::vector<Source> sources_;
   std::vector<Sink> sinks_{{STDOUT_FILENO, {}}, {STDERR_FILENO, {}}};
+  int failure_ = 0;
 };
 
 }  // namespace tca::tool

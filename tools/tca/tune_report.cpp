@@ -188,7 +188,8 @@ Verdict verdict_of(const Survey& survey) {
       ++all_there;
       const double own = median(chosen->cost_us), least = median(best->cost_us);
       if (median(chosen->step_us) <= (1 + equal_within) * median(best_step->step_us)) ++verdict.good_steps;
-      if (own <= (1 + equal_within) * least) {
+      // A cost beyond the step without the exchange may come out below nothing, and then 10 % more of it is less.
+      if (chosen == best || own - least <= equal_within * std::abs(least)) {
         ++verdict.good;
         ++good_there;
         continue;
