@@ -130,13 +130,12 @@ void State::commit(World& world, const Schedule& schedule) {
   }
   const auto add_steps = [&] {
     for (std::size_t i = 0; i < rounds.size(); ++i) add_step(world, rounds[i], chains_[i]);
-    return base::Blob{};
   };
   // Only on an accelerator may one rank have no room for what it combines.
   if (on_host_)
     add_steps();
   else
-    core::WorldState::of(world).control().make_together(title(), add_steps);
+    core::WorldState::of(world).control().do_together(title(), add_steps);
   at_ = steps_.size();
 }
 

@@ -106,6 +106,14 @@ class Control {
   // these, which names the rank.
   std::vector<base::Blob> make_together(std::string_view what, const std::function<base::Blob()>& make);
 
+  // The same of what gives nothing.
+  void do_together(std::string_view what, const std::function<void()>& act) {
+    make_together(what, [&] {
+      act();
+      return base::Blob{};
+    });
+  }
+
  private:
   virtual std::vector<base::Blob> gather(const base::Blob& mine, std::string_view what) = 0;
 

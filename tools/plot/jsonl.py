@@ -12,26 +12,26 @@ def read(paths, check):
     """All of them. `check(record, where)` raises Refused for what is not such a record."""
     records = []
     for path in paths:
-        for number, line in enumerate(lines_of(path), 1):
-            if not line.strip():
-                continue
-            try:
-                record = json.loads(line)
-            except ValueError as error:
-                raise Refused(f"{path}:{number}: not JSON: {error}") from None
+        for number, record in numbered(path):
             check(record, f"{path}:{number}")
             records.append(record)
     return records
 
 
 @functools.cache
-def lines_of(path):
-    """Read once: a pipe gives them only once."""
-    try:
-        with open(path, encoding="utf-8") as file:
-            return file.readlines()
-    except UnicodeDecodeError:
-        raise Refused(f"{path}: not text") from None
+def numbered(path):
+    """What is in a file, with the numbers of the lines; read only once, as a pipe can be."""
+    records = []
+    with open(path, encoding="utf-8") as file:
+        try:
+            for number, line in enumerate(file, 1):
+                if line.strip():
+                    records.append((number, json.loads(line)))
+        except UnicodeDecodeError:
+            raise Refused(f"{path}: not text") from None
+        except ValueError as error:
+            raise Refused(f"{path}:{number}: not JSON: {error}") from None
+    return records
 
 
 def having(keys, what):
@@ -46,7 +46,7 @@ def having(keys, what):
 
 def objects(path):
     """The records of a file, or none where one of them is no object."""
-    records = read([path], lambda record, where: None)
+    records = [record for _, record in numbered(path)]
     return records if all(isinstance(record, dict) for record in records) else []
 
 

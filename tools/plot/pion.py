@@ -13,11 +13,11 @@ OF_LINKS = ("qcd_generate", "qcd_plaquette")
 
 def recognises(path):
     """Whether the file is of `tca qcd`, which may have generated the links of its pions before it measured them."""
-    return jsonl.are_all(path, lambda r: NEEDED <= r.keys() or r.get("bench") in OF_LINKS) and bool(read([path]))
+    return bool(read([path])) and jsonl.are_all(path, lambda r: NEEDED <= r.keys() or r.get("bench") in OF_LINKS)
 
 
 def read(paths):
-    return [record for record in jsonl.read(paths, jsonl.having(set(), "results")) if NEEDED <= record.keys()]
+    return [record for path in paths for record in jsonl.objects(path) if NEEDED <= record.keys()]
 
 
 def draw(paths, output, title):

@@ -97,9 +97,8 @@ void print(const World& world, const ExplainOptions& options) {
 
 // What rank 0 finds wrong, such as a route that there is not, is said once.
 void print_or_refuse(World& world, const ExplainOptions& options) {
-  core::WorldState::of(world).control().make_together("tca explain", [&] {
+  core::WorldState::of(world).control().do_together("tca explain", [&] {
     if (world.rank() == 0) print(world, options);
-    return base::Blob{};
   });
 }
 

@@ -97,9 +97,8 @@ void check_before_launch(const TuneOptions& options) {
 
 // The same for ranks that mpirun or srun has started: rank 0 keeps the table.
 void agree_on_place(World& world, const TuneOptions& options) {
-  core::WorldState::of(world).control().make_together("tca tune", [&] {
+  core::WorldState::of(world).control().do_together("tca tune", [&] {
     if (world.rank() == 0) check_place(options);
-    return base::Blob{};
   });
 }
 

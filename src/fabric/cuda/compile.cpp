@@ -66,10 +66,7 @@ class Compiler {
   std::unique_ptr<Compiled> run() {
     exchange_room();
     // Nobody may store into a slot that its owner has not cleared yet.
-    control_.make_together(what(), [this] {
-      build();
-      return base::Blob{};
-    });
+    control_.do_together(what(), [this] { build(); });
     return std::move(compiled_);
   }
 

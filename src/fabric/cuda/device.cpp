@@ -58,7 +58,7 @@ std::vector<DeviceInfo> meet(fabric::Control& control, const fabric::Places& pla
   std::vector<DeviceInfo> all;
   for (const base::Blob& blob : control.all_gather(base::Writer().put(mine).blob(), what))
     all.push_back(base::Reader(blob).get<DeviceInfo>());
-  control.make_together(what, [&] {
+  control.do_together(what, [&] {
     for (std::size_t rank = 0; rank < all.size(); ++rank) {
       if (!places.same_sub_cluster(control.rank(), static_cast<int>(rank)) || !unreachable(mine, all[rank]))
         continue;
@@ -68,7 +68,6 @@ std::vector<DeviceInfo> meet(fabric::Control& control, const fabric::Places& pla
                  "them into sub-clusters (fabric cuda+mpi with OPENTCA_SUBCLUSTER)",
                  control.rank(), mine.bus_id, mine.name, rank, all[rank].bus_id, all[rank].name);
     }
-    return base::Blob{};
   });
   return all;
 }

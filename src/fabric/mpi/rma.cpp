@@ -52,7 +52,7 @@ void RmaPart::make_windows(MpiControl& control, const std::vector<MpiMemory*>& m
   for (MpiMemory* memory : memories) {
     MPI_Win handle = MPI_WIN_NULL;
     try {
-      control.make_together(fmt::format("commit of chain '{}'", chain_), [&] {
+      control.do_together(fmt::format("commit of chain '{}'", chain_), [&] {
         const Alarm::Call call(
             runner_.alarm(), time_limit_,
             fmt::format("rank {}: commit of chain '{}' (mpi/rma): MPI_Win_create", control.rank(), chain_));
@@ -63,7 +63,6 @@ void RmaPart::make_windows(MpiControl& control, const std::vector<MpiMemory*>& m
                      "mpi/datatype or mpi/packed, or, with Open MPI 4 over TCP, set OMPI_MCA_osc=pt2pt",
                      chain_);
         }
-        return base::Blob{};
       });
     } catch (const Error& error) {
       if (error.code() == Errc::refused) end(true);
