@@ -1,12 +1,15 @@
 #include "qcd/configuration.hpp"
 
+#include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <cmath>
 #include <cstdio>
 #include <cstring>
+#include <random>
 
 #include "qcd/headers.hpp"
 #include "qcd/payload.hpp"
@@ -57,6 +60,37 @@ void take_sums(const Checksums& sums, Contents& contents) {
   contents.sumb = sums.sumb;
 }
 
+[[noreturn]] void refuse_to_write(const std::string& path) {
+  refuse_links(path, fmt::format("cannot be written: {}", std::strerror(errno)));
+}
+
+std::optional<mode_t> permissions(const std::string& path) {
+  struct stat status {};
+  if (stat(path.c_str(), &status) != 0) return std::nullopt;
+  return status.st_mode & 0777;
+}
+
+// Makes a new, empty file beside `path` and returns its number. What will replace another is for nobody else until then.
+std::uint32_t make_draft(const std::string& path) {
+  const mode_t mode = permissions(path) ? 0600 : 0666;
+  std::random_device random;
+  for (;;) {
+    const std::uint32_t number = random();
+    const std::string draft = path + unfinished(number);
+    const int made = open(draft.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode);
+    if (made < 0 && errno == EEXIST) continue;
+    if (made < 0) refuse_to_write(path);
+    close(made);
+    return number;
+  }
+}
+
+void put_in_place(const std::string& draft, const std::string& path) {
+  const std::optional<mode_t> mode = permissions(path);
+  if (mode && chmod(draft.c_str(), *mode) != 0) refuse_to_write(path);
+  if (std::rename(draft.c_str(), path.c_str()) != 0) refuse_to_write(path);
+}
+
 // NERSC's header says what comes after it, so that the links are coded twice.
 void write_all(World& world, const Gauge& gauge, const std::string& path, Contents contents) {
   const bool first = world.rank() == 0, nersc = contents.format == Format::nersc;
@@ -64,18 +98,18 @@ void write_all(World& world, const Gauge& gauge, const std::string& path, Conten
   const std::string header = nersc ? nersc_header(contents) : ildg_header(contents);
   contents.offset = static_cast<std::int64_t>(header.size());
   together(world, [&] {
-    if (first) File::to_write(path, true).write(0, header);
+    if (first) File::to_write(path).write(0, header);
   });
   Checksums mine;
   together(world, [&] {
-    const File file = File::to_write(path, false);
+    const File file = File::to_write(path);
     mine = write_links(&file, contents, gauge);
     file.sync();
   });
   take_sums(summed(world, mine), contents);
   together(world, [&] {
     if (!first || nersc) return;
-    const File file = File::to_write(path, false);
+    const File file = File::to_write(path);
     file.write(contents.offset + volume(contents) * contents.site_bytes(), ildg_trailer(contents));
     file.sync();
   });
@@ -83,16 +117,7 @@ void write_all(World& world, const Gauge& gauge, const std::string& path, Conten
 
 }  // namespace
 
-void refuse(const std::string& path, const std::string& what) {
-  throw Error(Errc::invalid_argument, fmt::format("{}: {}", path, what));
-}
-
-void check_extents(const Contents& contents, const std::string& path) {
-  constexpr std::int64_t most = 4096;
-  for (const std::int64_t extent : contents.extents)
-    if (extent < 1 || extent > most)
-      refuse(path, fmt::format("its header says {} sites along a dimension", extent));
-}
+std::string unfinished(std::uint32_t number) { return fmt::format(".unfinished-{:08x}", number); }
 
 std::string describe(const Contents& contents) {
   return fmt::format("{}, {}, {} bits, {} endian{}", contents.format == Format::nersc ? "NERSC" : "ILDG",
@@ -143,15 +168,22 @@ void write_configuration(World& world, Gauge& gauge, const std::string& path, Fo
                           .link_reals = format == Format::nersc ? 12 : 18,
                           .plaquette = averages.plaquette,
                           .link_trace = averages.link_trace};
-  const std::string draft = path + unfinished;
+  const bool first = world.rank() == 0;
+  std::string draft;
   try {
+    std::uint32_t number = 0;
+    together(world, [&] {
+      if (!first) return;
+      number = make_draft(path);
+      draft = path + unfinished(number);
+    });
+    draft = path + unfinished(world.all_gather(number).front());
     write_all(world, gauge, draft, contents);
     together(world, [&] {
-      if (world.rank() == 0 && std::rename(draft.c_str(), path.c_str()) != 0)
-        refuse_links(path, fmt::format("cannot be written: {}", std::strerror(errno)));
+      if (first) put_in_place(draft, path);
     });
-  } catch (const Error&) {
-    if (world.rank() == 0) unlink(draft.c_str());
+  } catch (...) {
+    if (first && !draft.empty()) unlink(draft.c_str());
     throw;
   }
 }

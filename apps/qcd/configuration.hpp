@@ -44,11 +44,11 @@ Contents inspect_configuration(const std::string& path);
 // precision. Throws Error{refused} on every rank alike, and Error{invalid_argument} for another lattice.
 Averages read_configuration(World& world, Gauge& gauge, const std::string& path, const Contents& contents);
 
-// What a file's name ends in until all of it is there.
-inline constexpr const char* unfinished = ".unfinished";
+// What a file's name ends in until all of it is there; `number` tells it from what others have left unfinished.
+std::string unfinished(std::uint32_t number);
 
-// Collective. `bits` is 32 or 64. Throws Error{refused} on every rank when the file cannot be written, and leaves what was
-// there under that name as it was.
+// Collective. `bits` is 32 or 64. A file that is replaced hands on its permissions. Throws Error{refused} on every rank when the
+// file cannot be written, and leaves what was there under that name as it was.
 void write_configuration(World& world, Gauge& gauge, const std::string& path, Format format, int bits);
 
 }  // namespace tca::qcd

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <string>
+#include <vector>
 
 #include "qcd/random.hpp"
 #include "tca/error.hpp"
@@ -120,22 +122,26 @@ void Gauge::require_unitary(double tolerance) {
     Extents site;
     int mu;
   };
-  Worst worst{0, {}, 0};
+  Worst mine{0, {}, 0};
   for (std::int64_t s = 0; s < lattice_.volume(); ++s) {
     for (int mu = 0; mu < dims; ++mu) {
       const double distance = distance_from_su3(links(mu)[index(lattice_.coordinates(s))]);
-      if (!(distance <= worst.distance)) worst = {distance, lattice_.global_coordinates(s), mu};
+      if (distance > mine.distance) mine = {distance, lattice_.global_coordinates(s), mu};
     }
   }
-  for (const Worst& one : world_.all_gather(worst)) {
-    if (!(one.distance <= worst.distance)) worst = one;
-  }
+  const std::vector<Worst> all = world_.all_gather(mine);
+  // Of equal ones the first, on every rank.
+  const Worst worst = *std::max_element(
+      all.begin(), all.end(), [](const Worst& a, const Worst& b) { return a.distance < b.distance; });
   if (worst.distance <= tolerance * tolerance) return;
+  const std::string why = std::isinf(worst.distance)
+                              ? "it has what is no number, or far too large a one"
+                              : fmt::format("it is {:.1e} away, at most {:.0e} is rounding",
+                                            std::sqrt(worst.distance), tolerance);
   throw Error(Errc::refused,
-              fmt::format("the link at ({}, {}, {}, {}) along {} is not in SU(3): it is {:.1e} away, at most "
-                          "{:.0e} is rounding; the configuration is damaged, or of another kind",
-                          worst.site[0], worst.site[1], worst.site[2], worst.site[3], "xyzt"[worst.mu],
-                          std::sqrt(worst.distance), tolerance));
+              fmt::format("the link at ({}, {}, {}, {}) along {} is not in SU(3): {}; the configuration is "
+                          "damaged, or of another kind",
+                          worst.site[0], worst.site[1], worst.site[2], worst.site[3], "xyzt"[worst.mu], why));
 }
 
 void Gauge::reunitarise() {

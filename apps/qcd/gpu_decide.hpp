@@ -2,9 +2,18 @@
 // sums. The same source runs on the host, for its tests.
 #pragma once
 
+#include <cstddef>
+
 #include "qcd/gpu_solve.hpp"
 
 namespace tca::qcd {
+
+// Squared relative residuals, `most` for each right-hand side, in pinned memory.
+struct History {
+  double* all = nullptr;
+  std::size_t most = 0;
+  TCA_DEVICE double* of(std::size_t rhs) const { return all + rhs * most; }
+};
 
 // Whatever the method. In mixed precision all right-hand sides count alike, and who is over may be under way again.
 struct Steps {

@@ -55,13 +55,6 @@ unsigned hop_blocks(Word chunks);
 template <class T, int reals>
 cudaError_t prepare_hops();
 
-// Squared relative residuals, `most` for each right-hand side, in pinned memory.
-struct History {
-  double* all = nullptr;
-  std::size_t most = 0;
-  TCA_DEVICE double* of(std::size_t rhs) const { return all + rhs * most; }
-};
-
 // A stage on some chunks, by so many blocks; each leaves its share of the sums in `partials` if the stage has any, sum_count for
 // each right-hand side. Early as KernelGrid has it, as all other kernels here are that several steps have.
 template <class T, int reals>

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "qcd/gpu_site.hpp"
 #include "tca/error.hpp"
 
@@ -21,6 +23,13 @@ void check_on_gpus(const InverterOptions& options, Start start) {
   if (options.wilson.rhs > static_cast<int>(most_together))
     refuse(fmt::format("{} right-hand sides together; on GPUs these are at most {}", options.wilson.rhs,
                        most_together));
+}
+
+double iteration_us(const Timed& longer, const Timed& shorter) {
+  constexpr int fewest = 4;
+  const int more = longer.iterations - shorter.iterations;
+  if (more < fewest) return longer.us / std::max(1, longer.iterations);
+  return (longer.us - shorter.us) / more;
 }
 
 Start chosen_start(const InverterOptions& options, long long sites, bool has_halos, bool kernels_reach_all) {

@@ -17,6 +17,10 @@ struct Timed {
   int iterations = 0;
 };
 
+// What an iteration takes, from two solves of one equation: the difference, in which what happens once a solve does not count.
+// Of so few iterations that it would be mostly noise, the average of the longer solve.
+double iteration_us(const Timed& longer, const Timed& shorter);
+
 // Up to so many sites a rank one kernel is taken, as measured on one and two H100s: by graph an iteration has launches, and with
 // halos has to wait for signals as well; by kernel a thread that has the whole solve to do has too few registers for a hop. In us by
 // kernel and graph, double:

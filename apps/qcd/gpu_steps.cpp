@@ -1,37 +1,12 @@
 #include "qcd/gpu_steps.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <utility>
 
 namespace tca::qcd {
+
 double us_since(Clock::time_point begin) {
   return std::chrono::duration<double, std::micro>(Clock::now() - begin).count();
-}
-
-Solution solution_of(std::span<const Steps> last, const History& history, double us, double tolerance) {
-  Solution solution;
-  for (const Steps& one : last) {
-    solution.iterations = std::max(solution.iterations, one.iterations);
-    solution.updates = std::max(solution.updates, one.updates);
-    solution.residuals.push_back(std::sqrt(one.relative(one.r2)));
-  }
-  // Who is over stays as it is while others go on.
-  const auto at = [&](std::size_t r, int n) {
-    const int own = last[r].iterations;
-    return own == 0 ? last[r].relative(last[r].r2) : history.of(r)[std::min(n, own - 1)];
-  };
-  for (int n = 0; n < solution.iterations; ++n) {
-    double squared = 0;
-    for (std::size_t r = 0; r < last.size(); ++r)
-      if (!(at(r, n) <= squared)) squared = at(r, n);
-    solution.history.push_back(std::sqrt(squared));
-  }
-  solution.converged = std::all_of(solution.residuals.begin(), solution.residuals.end(),
-                                   [&](double residual) { return residual <= tolerance; });
-  solution.iteration_us.assign(static_cast<std::size_t>(solution.iterations),
-                               us / std::max(1, solution.iterations));
-  return solution;
 }
 
 template <class T>

@@ -7,15 +7,13 @@
 #include <span>
 
 #include "qcd/gpu_method.hpp"
+#include "qcd/gpu_solution.hpp"
 #include "qcd/gpu_start.hpp"
 
 namespace tca::qcd {
 
 using Clock = std::chrono::steady_clock;
 double us_since(Clock::time_point begin);
-
-// What a solve came to, as the host's solvers say it; `last` are the Steps of its right-hand sides.
-Solution solution_of(std::span<const Steps> last, const History& history, double us, double tolerance);
 
 template <class T>
 class GpuSteps {

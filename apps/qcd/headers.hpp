@@ -1,6 +1,7 @@
 // The headers of the two formats of configurations.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 
@@ -16,6 +17,17 @@ std::optional<Contents> inspect_ildg(const File& file, const std::string& path);
 
 // Throws Error{invalid_argument} that names the file.
 [[noreturn]] void refuse(const std::string& path, const std::string& what);
+
+// What a header says under a name, without space around it.
+struct HeaderValue {
+  std::string name;
+  std::string text;
+};
+
+// Throw Error{invalid_argument} for what is no such number from its beginning to its end.
+std::int64_t whole_number(const HeaderValue& value, const std::string& path);
+double real_number(const HeaderValue& value, const std::string& path);
+std::uint32_t checksum_number(const HeaderValue& value, const std::string& path);  // hexadecimal
 
 // Throws Error{invalid_argument} for extents that no lattice has; products of those that pass do not overflow.
 void check_extents(const Contents& contents, const std::string& path);

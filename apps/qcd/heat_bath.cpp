@@ -95,12 +95,16 @@ Link update_link(const Link& link, const Link& staple, const Choose& choose) {
 
 }  // namespace
 
-HeatBath::HeatBath(Gauge& gauge, double beta, std::uint64_t seed) : gauge_(gauge), beta_(beta), seed_(seed) {
-  for (const std::int64_t extent : gauge.lattice().global()) {
+void check_heat_bath(const Extents& global) {
+  for (const std::int64_t extent : global) {
     if (extent % 2 == 0) continue;
-    throw Error(Errc::invalid_argument, fmt::format("the heat bath needs even extents, the lattice is {}",
-                                                    describe(gauge.lattice().global())));
+    throw Error(Errc::invalid_argument,
+                fmt::format("the heat bath needs even extents, the lattice is {}", describe(global)));
   }
+}
+
+HeatBath::HeatBath(Gauge& gauge, double beta, std::uint64_t seed) : gauge_(gauge), beta_(beta), seed_(seed) {
+  check_heat_bath(gauge.lattice().global());
 }
 
 template <class Update>

@@ -11,10 +11,13 @@
 
 namespace tca::qcd {
 
+// Throws Error{invalid_argument} unless every extent of the whole lattice is even: links of one direction and parity are updated
+// together, which must not depend on each other.
+void check_heat_bath(const Extents& global);
+
 class HeatBath {
  public:
-  // Throws Error{invalid_argument} unless every extent of the whole lattice is even: links of one direction and parity
-  // are updated together, which must not depend on each other.
+  // Throws as check_heat_bath.
   HeatBath(Gauge& gauge, double beta, std::uint64_t seed);
 
   // Collective. Every link once, in three subgroups of SU(2): distributed as its neighbours demand. Kennedy's and

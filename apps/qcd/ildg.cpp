@@ -1,6 +1,11 @@
 // ILDG's format: records of a LIME file, each with a header of 144 bytes and padded to 8.
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <iterator>
+#include <set>
+#include <string_view>
+
 #include "qcd/headers.hpp"
 #include "tca/error.hpp"
 
@@ -43,33 +48,44 @@ Record read_record(const File& file, std::int64_t at, const std::string& path) {
     refuse(path, fmt::format("cut off: the LIME record at byte {} is incomplete", at));
   const std::string header = read_text(file, at, header_bytes);
   if (big_endian(header, 0, 4) != magic) refuse(path, fmt::format("damaged: no LIME record at byte {}", at));
-  const auto bytes = static_cast<std::int64_t>(big_endian(header, 8, 8));
-  Record record{header.substr(16).c_str(), at + header_bytes, bytes};
-  if (bytes < 0 || bytes > file.size() - record.data || padded(bytes) > file.size() - record.data) {
+  const std::uint64_t bytes = big_endian(header, 8, 8);
+  Record record{header.substr(16).c_str(), at + header_bytes, static_cast<std::int64_t>(bytes)};
+  const std::int64_t left = file.size() - record.data;
+  if (bytes > static_cast<std::uint64_t>(left) || padded(record.bytes) > left) {
     refuse(path, fmt::format("cut off or damaged: its record {} has {} bytes, {} are left of the file",
-                             record.type, bytes, file.size() - record.data));
+                             record.type, bytes, left));
   }
   return record;
 }
 
-std::string element(const std::string& xml, const std::string& name, const std::string& path) {
+HeaderValue element(const std::string& xml, const std::string& name, const std::string& path) {
   const std::string opening = "<" + name + ">";
   const std::size_t begin = xml.find(opening), end = xml.find("</" + name + ">");
   if (begin == std::string::npos || end == std::string::npos || end < begin)
     refuse(path, "its ILDG header has no " + name);
   const std::string text = xml.substr(begin + opening.size(), end - begin - opening.size());
   const std::size_t first = text.find_first_not_of(" \t\r\n"), last = text.find_last_not_of(" \t\r\n");
-  return first == std::string::npos ? "" : text.substr(first, last - first + 1);
+  return {name, first == std::string::npos ? "" : text.substr(first, last - first + 1)};
 }
 
 void read_format(const std::string& xml, const std::string& path, Contents& contents) {
   const char* const names[] = {"lx", "ly", "lz", "lt"};
-  for (std::size_t mu = 0; mu < dims; ++mu) contents.extents[mu] = std::stoll(element(xml, names[mu], path));
-  const std::string precision = element(xml, "precision", path);
+  for (std::size_t mu = 0; mu < dims; ++mu)
+    contents.extents[mu] = whole_number(element(xml, names[mu], path), path);
+  const std::string field = element(xml, "field", path).text;
+  if (field != "su3gauge") refuse(path, "its ILDG header says field " + field + ", not su3gauge");
+  const std::string precision = element(xml, "precision", path).text;
   if (precision != "32" && precision != "64")
     refuse(path, "its ILDG header says precision " + precision + ", not 32 or 64");
-  contents.bits = std::stoi(precision);
+  contents.bits = precision == "32" ? 32 : 64;
   check_extents(contents, path);
+}
+
+// Other programs may add records of their own, as many as they like. Of these there is one: nothing says which of two holds.
+bool is_taken(const std::string& type) {
+  constexpr std::string_view taken[] = {"ildg-format", "ildg-binary-data", "scidac-checksum",
+                                        "opentca-averages"};
+  return std::find(std::begin(taken), std::end(taken), type) != std::end(taken);
 }
 
 void take(const Record& record, const File& file, const std::string& path, Contents& contents) {
@@ -82,11 +98,11 @@ void take(const Record& record, const File& file, const std::string& path, Conte
   if (record.type == "ildg-format") {
     read_format(text, path, contents);
   } else if (record.type == "scidac-checksum") {
-    contents.suma = static_cast<std::uint32_t>(std::stoul(element(text, "suma", path), nullptr, 16));
-    contents.sumb = static_cast<std::uint32_t>(std::stoul(element(text, "sumb", path), nullptr, 16));
+    contents.suma = checksum_number(element(text, "suma", path), path);
+    contents.sumb = checksum_number(element(text, "sumb", path), path);
   } else if (record.type == "opentca-averages") {
-    contents.plaquette = std::stod(element(text, "plaquette", path));
-    contents.link_trace = std::stod(element(text, "linkTrace", path));
+    contents.plaquette = real_number(element(text, "plaquette", path), path);
+    contents.link_trace = real_number(element(text, "linkTrace", path), path);
   }
 }
 
@@ -116,15 +132,18 @@ std::optional<Contents> inspect_ildg(const File& file, const std::string& path) 
   if (file.size() < header_bytes || big_endian(read_text(file, 0, 4), 0, 4) != magic) return std::nullopt;
   Contents contents{.format = Format::ildg, .link_reals = 18};
   std::int64_t links = -1;
-  try {
-    for (std::int64_t at = 0; at < file.size();) {
-      const Record record = read_record(file, at, path);
-      take(record, file, path, contents);
-      if (record.type == "ildg-binary-data") links = record.bytes;
-      at = record.data + padded(record.bytes);
+  std::set<std::string> seen;
+  int number = 1;
+  for (std::int64_t at = 0; at < file.size(); ++number) {
+    const Record record = read_record(file, at, path);
+    if (is_taken(record.type) && !seen.insert(record.type).second) {
+      refuse(path, fmt::format("its record {} is a second {}, and nothing says which of the two holds; take "
+                               "one of them out",
+                               number, record.type));
     }
-  } catch (const std::logic_error&) {  // of stoll and its like
-    refuse(path, "its ILDG header has a number that cannot be read");
+    take(record, file, path, contents);
+    if (record.type == "ildg-binary-data") links = record.bytes;
+    at = record.data + padded(record.bytes);
   }
   if (contents.extents[0] == 0) refuse(path, "a LIME file without a record ildg-format");
   if (links < 0) refuse(path, "a LIME file without a record ildg-binary-data");

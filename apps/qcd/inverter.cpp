@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
+#include <cmath>
 
 #include "tca/error.hpp"
 
@@ -101,7 +101,7 @@ Inversion attempt_until_true(const SolveOptions& asked,
     inversion.solution = std::move(solution);
     inversion.true_residuals = finish();
     const double reached = largest(inversion.true_residuals);
-    if (!inversion.solution.converged || reached <= asked.tolerance) break;
+    if (!inversion.solution.converged || !std::isfinite(reached) || reached <= asked.tolerance) break;
     // The preconditioned equation's residual is relative to another right-hand side.
     aim.tolerance *= 0.5 * asked.tolerance / reached;
     aim.max_iterations = asked.max_iterations - inversion.solution.iterations;

@@ -1,7 +1,6 @@
 // What the solvers share: the clock, the norms over all ranks, and when to stop.
 #pragma once
 
-#include <algorithm>
 #include <cmath>
 #include <utility>
 
@@ -60,14 +59,7 @@ class Iteration {
   Solution solution;
 
  private:
-  double worst() const {
-    double largest = 0;
-    for (const double residual : solution.residuals) {
-      if (std::isnan(residual)) return residual;
-      largest = std::max(largest, residual);
-    }
-    return largest;
-  }
+  double worst() const { return largest(solution.residuals); }
 
   Operator<T>& d_;
   Sums& sums_;

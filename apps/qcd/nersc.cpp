@@ -2,8 +2,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 #include <map>
 #include <sstream>
+#include <string_view>
 
 #include "qcd/headers.hpp"
 #include "tca/error.hpp"
@@ -13,10 +15,10 @@ namespace {
 
 using Keys = std::map<std::string, std::string>;
 
-const std::string& value(const Keys& keys, const std::string& key, const std::string& path) {
+HeaderValue value(const Keys& keys, const std::string& key, const std::string& path) {
   const auto found = keys.find(key);
   if (found == keys.end()) refuse(path, "its NERSC header has no " + key);
-  return found->second;
+  return {key, found->second};
 }
 
 std::string trimmed(const std::string& text) {
@@ -34,40 +36,56 @@ Keys parse(const std::string& header) {
   return keys;
 }
 
-// "IEEE64BIG"; without a letter after the number, and by NERSC's own custom, big endian.
+struct Reals {
+  std::string_view name;
+  int bits;
+  bool big_endian;
+};
+// Without a word after the number, and by NERSC's own custom, big endian.
+constexpr Reals known_reals[] = {{"IEEE32", 32, true}, {"IEEE32BIG", 32, true}, {"IEEE32LITTLE", 32, false},
+                                 {"IEEE64", 64, true}, {"IEEE64BIG", 64, true}, {"IEEE64LITTLE", 64, false}};
+
 void read_kind(const Keys& keys, const std::string& path, Contents& contents) {
-  const std::string& reals = value(keys, "FLOATING_POINT", path);
-  contents.bits = reals.starts_with("IEEE64") ? 64 : 32;
-  contents.big_endian = reals.find("LITTLE") == std::string::npos;
-  if (!reals.starts_with("IEEE64") && !reals.starts_with("IEEE32"))
-    refuse(path, "FLOATING_POINT is " + reals + "; IEEE32, IEEE32BIG, IEEE64BIG and the like are known");
-  const std::string& kind = value(keys, "DATATYPE", path);
-  contents.link_reals = kind == "4D_SU3_GAUGE_3x3" ? 18 : 12;
-  if (kind != "4D_SU3_GAUGE" && kind != "4D_SU3_GAUGE_3x3")
+  const std::string reals = value(keys, "FLOATING_POINT", path).text;
+  const auto* const found = std::find_if(std::begin(known_reals), std::end(known_reals),
+                                         [&](const Reals& one) { return one.name == reals; });
+  if (found == std::end(known_reals))
+    refuse(path, "FLOATING_POINT is " + reals + "; IEEE32 and IEEE64 are known, and both with BIG or LITTLE");
+  contents.bits = found->bits;
+  contents.big_endian = found->big_endian;
+  const std::string kind = value(keys, "DATATYPE", path).text;
+  const bool whole = kind == "4D_SU3_GAUGE_3x3" || kind == "4D_SU3_GAUGE_3X3";
+  contents.link_reals = whole ? 18 : 12;
+  if (!whole && kind != "4D_SU3_GAUGE")
     refuse(path, "DATATYPE is " + kind + ", not 4D_SU3_GAUGE or 4D_SU3_GAUGE_3x3");
+}
+
+// Where the links begin: behind the line END_HEADER, whichever way lines end.
+std::size_t end_of_header(const std::string& text, const std::string& path) {
+  constexpr std::string_view last = "\nEND_HEADER";
+  for (std::size_t at = text.find(last); at != std::string::npos; at = text.find(last, at + 1)) {
+    const std::string_view behind = std::string_view(text).substr(at + last.size());
+    for (const std::string_view line_end : {"\n", "\r\n"})
+      if (behind.starts_with(line_end)) return at + last.size() + line_end.size();
+  }
+  refuse(path, "its NERSC header has no END_HEADER");
 }
 
 }  // namespace
 
 std::optional<Contents> inspect_nersc(const File& file, const std::string& path) {
   constexpr std::int64_t longest = 65536;
-  const std::string begin = "BEGIN_HEADER", end = "END_HEADER\n";
   std::string text(static_cast<std::size_t>(std::min(longest, file.size())), '\0');
   file.read(0, std::as_writable_bytes(std::span(text)));
-  if (!text.starts_with(begin)) return std::nullopt;
-  const std::size_t last = text.find(end);
-  if (last == std::string::npos) refuse(path, "its NERSC header has no END_HEADER");
-  const Keys keys = parse(text.substr(0, last));
-  Contents contents{.format = Format::nersc, .offset = static_cast<std::int64_t>(last + end.size())};
-  try {
-    for (std::size_t mu = 0; mu < dims; ++mu)
-      contents.extents[mu] = std::stoll(value(keys, fmt::format("DIMENSION_{}", mu + 1), path));
-    contents.sum = static_cast<std::uint32_t>(std::stoul(value(keys, "CHECKSUM", path), nullptr, 16));
-    contents.plaquette = std::stod(value(keys, "PLAQUETTE", path));
-    contents.link_trace = std::stod(value(keys, "LINK_TRACE", path));
-  } catch (const std::logic_error&) {  // of stoll and its like
-    refuse(path, "its NERSC header has a number that cannot be read");
-  }
+  if (!text.starts_with("BEGIN_HEADER")) return std::nullopt;
+  const std::size_t end = end_of_header(text, path);
+  const Keys keys = parse(text.substr(0, end));
+  Contents contents{.format = Format::nersc, .offset = static_cast<std::int64_t>(end)};
+  for (std::size_t mu = 0; mu < dims; ++mu)
+    contents.extents[mu] = whole_number(value(keys, fmt::format("DIMENSION_{}", mu + 1), path), path);
+  contents.sum = checksum_number(value(keys, "CHECKSUM", path), path);
+  contents.plaquette = real_number(value(keys, "PLAQUETTE", path), path);
+  contents.link_trace = real_number(value(keys, "LINK_TRACE", path), path);
   read_kind(keys, path, contents);
   check_extents(contents, path);
   return contents;

@@ -136,15 +136,22 @@ void agree(World& world, const std::string& problem) {
     if (message.text[0] != '\0') throw Error(Errc::refused, message.text);
 }
 
-File::File(const std::string& path, int flags) : path_(path), descriptor_(open(path.c_str(), flags, 0666)) {
+// A pipe would be waited for until somebody writes to it.
+File::File(const std::string& path, int flags)
+    : path_(path), descriptor_(open(path.c_str(), flags | O_CLOEXEC | O_NONBLOCK)) {
   if (descriptor_ < 0) fail((flags & O_WRONLY) != 0 ? "cannot be written" : "cannot be opened");
+  struct stat status {};
+  if (fstat(descriptor_, &status) == 0 && S_ISREG(status.st_mode)) return;
+  close(descriptor_);
+  throw Error(
+      Errc::invalid_argument,
+      fmt::format("{}: not a regular file; every rank reads its own part of it, so copy it to one first",
+                  path_));
 }
 
-File File::to_read(const std::string& path) { return File(path, O_RDONLY | O_CLOEXEC); }
+File File::to_read(const std::string& path) { return File(path, O_RDONLY); }
 
-File File::to_write(const std::string& path, bool create) {
-  return File(path, O_WRONLY | O_CLOEXEC | (create ? O_CREAT | O_TRUNC : 0));
-}
+File File::to_write(const std::string& path) { return File(path, O_WRONLY); }
 
 File::~File() { close(descriptor_); }
 

@@ -13,8 +13,9 @@ namespace tca::qcd {
 // An open file that closes itself. Its calls throw Error{invalid_argument} with the file's name.
 class File {
  public:
+  // What is there, which has to be a regular file: every rank reads and writes at places of its own.
   static File to_read(const std::string& path);
-  static File to_write(const std::string& path, bool create);
+  static File to_write(const std::string& path);
   ~File();
   File(const File&) = delete;
   File& operator=(const File&) = delete;

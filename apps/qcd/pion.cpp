@@ -4,6 +4,7 @@
 
 #include <cmath>
 #include <limits>
+#include <string>
 
 #include "qcd/spinor.hpp"
 #include "tca/error.hpp"
@@ -34,18 +35,33 @@ void add_correlator(const Lattice& lattice, const Shape& shape, const Field<doub
   }
 }
 
-void check_rhs(int at_once) {
+std::string unconverged(const Inversion& inversion, double kappa) {
+  const double residual = largest(inversion.true_residuals);
+  const int iterations = inversion.solution.iterations;
+  if (!std::isfinite(residual)) {
+    return fmt::format(
+        "no convergence: after {} iterations the residual is no finite number, and more of them "
+        "do not help; kappa {} may be out of reach, or single precision too narrow",
+        iterations, kappa);
+  }
+  return fmt::format(
+      "no convergence after {} iterations, the residual is {:.1e}; kappa {} may be too near to "
+      "its critical value",
+      iterations, residual, kappa);
+}
+
+}  // namespace
+
+void check_pion(int at_once) {
   if (at_once >= 1 && sources % at_once == 0) return;
   throw Error(
       Errc::invalid_argument,
       fmt::format("{} right-hand sides at a time: the pion has 12, so give a divisor of 12", at_once));
 }
 
-}  // namespace
-
 Pion measure_pion(World& world, const Gauge& gauge, const InverterOptions& options,
                   const PionProgress& progress) {
-  check_rhs(options.wilson.rhs);
+  check_pion(options.wilson.rhs);
   Inverter inverter(world, gauge, options);
   return measure_pion(
       world, gauge.lattice(), options,
@@ -55,7 +71,7 @@ Pion measure_pion(World& world, const Gauge& gauge, const InverterOptions& optio
 Pion measure_pion(World& world, const Lattice& lattice, const InverterOptions& options, const Invert& invert,
                   const PionProgress& progress) {
   const int at_once = options.wilson.rhs;
-  check_rhs(at_once);
+  check_pion(at_once);
   const Shape shape{static_cast<std::size_t>(lattice.volume()), static_cast<std::size_t>(at_once),
                     spinor_reals};
   const auto times = static_cast<std::size_t>(lattice.global()[3]);
@@ -63,12 +79,7 @@ Pion measure_pion(World& world, const Lattice& lattice, const InverterOptions& o
   Field<double> x(shape.size());
   for (int first = 0; first < sources; first += at_once) {
     const Inversion inversion = invert(point_sources(lattice, shape, first), x);
-    if (!inversion.solution.converged) {
-      throw NotConverged(
-          fmt::format("no convergence after {} iterations, the residual is {:.1e}; kappa "
-                      "{} may be too near to its critical value",
-                      inversion.solution.iterations, inversion.true_residuals.front(), options.wilson.kappa));
-    }
+    if (!inversion.solution.converged) throw NotConverged(unconverged(inversion, options.wilson.kappa));
     pion.iterations += inversion.solution.iterations;
     pion.seconds += inversion.seconds;
     pion.true_residuals.insert(pion.true_residuals.end(), inversion.true_residuals.begin(),

@@ -26,8 +26,11 @@ class NotConverged : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-// Collective: twelve sources at the origin, as many at a time as options.wilson.rhs, which must divide 12. Throws
-// NotConverged on every rank when a solve does not converge.
+// Throws Error{invalid_argument} unless so many right-hand sides at a time divide the twelve sources.
+void check_pion(int at_once);
+
+// Collective: twelve sources at the origin, as many at a time as options.wilson.rhs. Throws as check_pion, and NotConverged on
+// every rank when a solve does not converge.
 Pion measure_pion(World& world, const Gauge& gauge, const InverterOptions& options,
                   const PionProgress& progress = {});
 

@@ -2,7 +2,7 @@
 // has converged stays as it is while the others go on.
 #pragma once
 
-#include <algorithm>
+#include <cmath>
 #include <functional>
 #include <vector>
 
@@ -12,7 +12,15 @@
 
 namespace tca::qcd {
 
-inline double largest(const Numbers& numbers) { return *std::max_element(numbers.begin(), numbers.end()); }
+// Of residuals and the like, none of them negative; what is no number counts as larger than any.
+inline double largest(const Numbers& numbers) {
+  double largest = 0;
+  for (const double number : numbers) {
+    if (std::isnan(number)) return number;
+    if (number > largest) largest = number;
+  }
+  return largest;
+}
 
 struct SolveOptions {
   double tolerance = 1e-9;  // |b - D x| / |b|

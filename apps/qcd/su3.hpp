@@ -1,6 +1,8 @@
 // SU(3) matrices: three rows of three complex numbers, each (real, imaginary). Callable on the GPU.
 #pragma once
 
+#include <cmath>
+
 #include "tca/device/memory.hpp"
 
 namespace tca::qcd {
@@ -96,7 +98,8 @@ TCA_DEVICE void restore_third_row(Matrix<T>& x, T sign = 1) {
   }
 }
 
-// How far x x^dagger is from one, and the third row from what the others make it; the largest element.
+// How far x x^dagger is from one, and the third row from what the others make it; the largest element, squared. Infinite
+// where x has what is no finite number.
 template <class T>
 TCA_DEVICE T distance_from_su3(const Matrix<T>& x) {
   const Matrix<T> square = x * adjoint(x);
@@ -107,12 +110,12 @@ TCA_DEVICE T distance_from_su3(const Matrix<T>& x) {
     for (int b = 0; b < 3; ++b) {
       const T one = a == b ? T(1) : T(0);
       const T off = norm(square.m[a][b] - Complex<T>{one, 0}), row = norm(restored.m[a][b] - x.m[a][b]);
-      // The negations make a NaN count as far.
-      if (!(off <= largest)) largest = off;
-      if (!(row <= largest)) largest = row;
+      if (!(off + row < T(INFINITY))) return T(INFINITY);  // nor is a NaN less
+      if (off > largest) largest = off;
+      if (row > largest) largest = row;
     }
   }
-  return largest;  // squared
+  return largest;
 }
 
 }  // namespace tca::qcd

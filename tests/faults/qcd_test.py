@@ -85,6 +85,16 @@ class Arguments(QcdTest):
         refuse("needs an even number of sites on each rank.* leaves 3 along x", "invert", *odd)
         self.assert_done("dslash", *odd, "--no-even-odd", "--seconds", "0.01")
 
+    def assert_no_rank_was_started(self, reason, *arguments):
+        """A rank's own words would begin with its number."""
+        self.assert_refused(f"^tca qcd: {reason}", *arguments)
+
+    def test_what_ranks_would_refuse_is_refused_before(self):
+        refuse = self.assert_no_rank_was_started
+        refuse("5 right-hand sides at a time: the pion has 12", "pion", "--rhs", "5")
+        refuse("the heat bath needs even extents, the lattice is 5x5x5x5", "generate", "--lattice", "5", "-n", "1")
+        refuse("the heat bath needs even extents, the lattice is 4x4x4x3", "generate", "--lattice", "4x4x4x3", "-n", "1")
+
     def test_methods_that_do_not_go_together(self):
         refuse = self.assert_refused
         refuse("mixed precision goes with CG", "invert", "--precision", "mixed", "--solver", "bicgstab")
@@ -146,6 +156,16 @@ class Arguments(QcdTest):
         self.assertIn("kappa may be at or beyond its critical value", done.stdout)
 
 
+    def test_a_residual_that_is_no_number(self):
+        solve = ("invert", *SMALL, "--operator", "staggered", "--mass", "1e200", "--json", self.path("out.jsonl"))
+        done = self.qcd(*solve)
+        self.assertEqual(done.returncode, 1, done.stdout)
+        self.assertRegex(done.stdout, "the residual is no finite number, .*ask for another mass")
+        self.assertNotIn("allow more", done.stdout)
+        (line,) = self.lines()
+        self.assertEqual((line["converged"], line["true_residual"]), (False, None))
+
+
 class Files(QcdTest):
     def test_go_round_in_both_formats(self):
         for form in ("nersc", "ildg"):
@@ -184,6 +204,26 @@ class Files(QcdTest):
             reason = f"/{name}: not a regular file"
             self.assert_refused(reason, "generate", "-o", self.path(name), "--sweeps", "100000000")
         self.assertEqual(sorted(os.listdir(self.folder)), ["links", "pipe"])
+
+    def test_links_in_no_regular_file(self):
+        os.mkfifo(self.path("pipe"))
+        os.symlink("pipe", self.path("links"))
+        for name in (self.path("pipe"), self.path("links"), self.folder, "/dev/zero"):
+            self.assert_refused(f"{name}: not a regular file", "invert", "--config", name)
+
+    def test_a_file_that_cannot_be_written_leaves_no_record(self):
+        os.mkdir(self.path("gone"))
+        command = ("generate", *SMALL, "--sweeps", "300", "-o", self.path("gone/links"), "--json", self.path("out.jsonl"))
+        running = subprocess.Popen(
+            [TCA, "qcd", *command], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, env=self.environment
+        )
+        self.addCleanup(running.kill)
+        self.assertTrue(wait_until(lambda: len(processes_with(self.marker)) >= 3))
+        os.rmdir(self.path("gone"))
+        _, said = running.communicate(timeout=3 * PATIENCE)
+        self.assertEqual(running.returncode, REFUSED, said)
+        self.assertRegex(said, "gone/links: cannot be written: No such file")
+        self.assertEqual(self.lines(), [])
 
     def test_one_file_for_two_things(self):
         self.generate()
@@ -306,10 +346,12 @@ class Measurements(QcdTest):
         self.assertEqual(modelled[0]["median_us"], modelled[1]["median_us"])
 
     def test_no_convergence_ends_alike(self):
-        for action in ("invert", "pion"):
+        # One in its report, which the launcher has nothing to add to; the other has no report then.
+        for action, reported, lines in (("invert", True, 0), ("pion", False, 1)):
             done = self.qcd(action, *SMALL, "--kappa", "0.2", "--max-iterations", "2")
             self.assertEqual(done.returncode, 1, done.stderr)
-            self.assertEqual(done.stderr.count("\n"), 1, done.stderr)
+            self.assertEqual("NOT CONVERGED" in done.stdout, reported)
+            self.assertEqual(done.stderr.count("\n"), lines, done.stderr)
 
     def test_comparisons_that_cannot_be(self):
         self.assert_refused("--compare needs ranks that are processes", "invert", "--compare", "--threads")

@@ -1,11 +1,15 @@
 // Links: random numbers, updates, and files.
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
+#include <array>
 #include <cmath>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <functional>
 #include <iterator>
+#include <limits>
 #include <string>
 
 #include "qcd/configuration.hpp"
@@ -228,6 +232,61 @@ TEST_F(QcdFile, NonUnitaryLinksAreRefused) {
   }
 }
 
+// What two ranks say of links of which some are damaged.
+std::array<std::string, 2> said_of_links(const std::function<void(const Lattice&, Gauge&)>& damage) {
+  std::array<std::string, 2> said;
+  on_grid({1, 1, 2, 1}, small, [&](World& world, const Lattice& lattice, Gauge& gauge) {
+    damage(lattice, gauge);
+    try {
+      gauge.require_unitary(1e-8);
+    } catch (const Error& error) {
+      said[static_cast<std::size_t>(world.rank())] = error.what();
+    }
+  });
+  return said;
+}
+
+void put_number(const Lattice& lattice, Gauge& gauge, std::int64_t site, double number) {
+  gauge.links(0)[gauge.index(lattice.coordinates(site))].m[1][2].im = number;
+}
+
+TEST(QcdGauge, LinksThatAreNoNumbersAreRefusedWhateverFollows) {
+  constexpr std::int64_t last = 127;  // of a rank's sites
+  for (const double number : {std::nan(""), std::numeric_limits<double>::infinity(), 1e200}) {
+    for (const std::int64_t site : {0, 5, 127}) {
+      for (const bool another_behind : {false, true}) {
+        const auto [one, other] = said_of_links([&](const Lattice& lattice, Gauge& gauge) {
+          if (lattice.rank() != 0) return;
+          if (another_behind) put_number(lattice, gauge, last, 3);
+          put_number(lattice, gauge, site, number);
+        });
+        EXPECT_NE(one.find("along x is not in SU(3): it has what is no number, or far too large a one"),
+                  std::string::npos)
+            << number << " at " << site << ": " << one;
+        EXPECT_EQ(other, one);
+      }
+    }
+  }
+}
+
+TEST(QcdGauge, OfLinksOnSeveralRanksThatAreNoNumbersTheFirstIsNamed) {
+  const auto [one, other] = said_of_links(
+      [](const Lattice& lattice, Gauge& gauge) { put_number(lattice, gauge, 0, std::nan("")); });
+  EXPECT_NE(one.find("the link at (0, 0, 0, 0) along x"), std::string::npos) << one;
+  EXPECT_EQ(other, one);
+}
+
+TEST(QcdGauge, LinksThatAreNoNumbersHaveAnInfiniteDistance) {
+  for (int a = 0; a < 3; ++a) {
+    for (int b = 0; b < 3; ++b) {
+      Link link = identity<double>();
+      link.m[a][b].re = std::nan("");
+      EXPECT_TRUE(std::isinf(distance_from_su3(link))) << a << b;
+    }
+  }
+  EXPECT_EQ(distance_from_su3(identity<double>()), 0);
+}
+
 TEST_F(QcdFile, OfNothingKnownIsRefused) {
   replace("This is not a configuration, whatever its name says.");
   EXPECT_NE(refusal().find("neither a NERSC nor an ILDG configuration"), std::string::npos);
@@ -239,6 +298,153 @@ TEST_F(QcdFile, ThatCannotBeWrittenLeavesNothing) {
   path_ = (folder_ / "nowhere" / "links").string();
   EXPECT_THROW(write(Format::nersc, 64, {1, 1, 1, 2}), Error);
   EXPECT_TRUE(fs::is_empty(folder_));
+  fs::create_directories(path_);  // the file is there before it cannot be renamed
+  EXPECT_THROW(write(Format::nersc, 64, {1, 1, 1, 2}), Error);
+  EXPECT_EQ(std::distance(fs::directory_iterator(folder_ / "nowhere"), {}), 1);
+}
+
+TEST_F(QcdFile, KeepsThePermissionsOfTheOneItReplaces) {
+  const mode_t before = umask(027);
+  const auto mode = [&] { return static_cast<unsigned>(fs::status(path_).permissions()); };
+  write(Format::nersc, 64, {1, 1, 1, 2});
+  EXPECT_EQ(mode(), 0640U) << "a new one is as the umask has it";
+  for (const unsigned other : {0604U, 0400U}) {
+    fs::permissions(path_, static_cast<fs::perms>(other));
+    write(Format::ildg, 64, {1, 1, 1, 2});
+    EXPECT_EQ(mode(), other);
+  }
+  umask(before);
+}
+
+TEST_F(QcdFile, LeavesAloneWhatOthersHaveLeftUnfinished) {
+  const std::string other = path_ + ".unfinished";
+  std::ofstream(other) << "another's";
+  write(Format::nersc, 64);
+  std::ifstream file(other);
+  std::string found;
+  std::getline(file, found);
+  EXPECT_EQ(found, "another's");
+}
+
+// The lines of a header, of which one is changed.
+class QcdHeader : public QcdFile {
+ protected:
+  void SetUp() override {
+    QcdFile::SetUp();
+    write(Format::nersc, 64);
+    whole_ = contents();
+  }
+  std::string said_of(const std::string& key) const {
+    const std::size_t at = whole_.find("\n" + key + " = ") + key.size() + 4;
+    return whole_.substr(at, whole_.find('\n', at) - at);
+  }
+  std::string with(const std::string& key, const std::string& value) const {
+    std::string bytes = whole_;
+    const std::size_t at = bytes.find("\n" + key + " = ") + key.size() + 4;
+    return bytes.replace(at, bytes.find('\n', at) - at, value);
+  }
+  void expect_refused(const std::string& key, const std::string& value, const std::string& why) {
+    replace(with(key, value));
+    EXPECT_NE(refusal().find(why), std::string::npos) << key << " = " << value << ": " << refusal();
+  }
+
+  std::string whole_;
+};
+
+TEST_F(QcdHeader, MayEndItsLinesEitherWay) {
+  const std::string last = "END_HEADER\n";
+  const std::size_t end = whole_.find(last) + last.size();
+  std::string header;
+  for (const char c : whole_.substr(0, end)) header += c == '\n' ? std::string("\r\n") : std::string(1, c);
+  replace(header + whole_.substr(end));
+  EXPECT_EQ(refusal(), "");
+  EXPECT_LT(difference_after_reading({1, 1, 1, 1}), 1e-14);
+}
+
+TEST_F(QcdHeader, NumbersThatAreNoneAreRefused) {
+  expect_refused("DIMENSION_1", "4x", "its header says 4x for DIMENSION_1, which is no whole number");
+  expect_refused("DIMENSION_4", "4.0", "says 4.0 for DIMENSION_4, which is no whole number");
+  expect_refused("DIMENSION_2", "", "for DIMENSION_2, which is no whole number");
+  expect_refused("PLAQUETTE", said_of("PLAQUETTE") + "D+00", "D+00 for PLAQUETTE, which is no number");
+  expect_refused("LINK_TRACE", "nan", "says nan for LINK_TRACE, which is no number");
+  const std::string sum = said_of("CHECKSUM");
+  expect_refused("CHECKSUM", sum + "g", "g for CHECKSUM, which is no hexadecimal number of 32 bits");
+  const std::string nine = "1" + std::string(8 - sum.size(), '0') + sum;
+  expect_refused("CHECKSUM", nine,
+                 "says " + nine + " for CHECKSUM, which is no hexadecimal number of 32 bits");
+  for (const std::string& same : {"0x" + sum, std::string(12, '0') + sum}) {
+    replace(with("CHECKSUM", same));
+    EXPECT_EQ(refusal(), "") << same;
+  }
+}
+
+TEST_F(QcdHeader, KindsThatAreUnknownAreRefused) {
+  for (const char* kind : {"IEEE64LIT", "IEEE6", "IEEE64 BIG", "IEEE128"})
+    expect_refused("FLOATING_POINT", kind, std::string("FLOATING_POINT is ") + kind);
+  for (const char* kind : {"4D_SU2_GAUGE", "4D_SU3_GAUGE_3x3x3"})
+    expect_refused("DATATYPE", kind, std::string("DATATYPE is ") + kind);
+  replace(with("FLOATING_POINT", "IEEE64"));
+  EXPECT_EQ(refusal(), "") << "big endian by custom";
+}
+
+TEST_F(QcdHeader, OfWholeLinksIsSpelledEitherWay) {
+  for (const char* kind : {"4D_SU3_GAUGE_3x3", "4D_SU3_GAUGE_3X3"}) {
+    const std::string links(std::size_t{4} * 4 * 4 * 4 * 4 * (18 - 12) * 8, '\0');
+    replace(with("DATATYPE", kind) + links);
+    EXPECT_EQ(inspect_configuration(path_).link_reals, 18) << kind;
+  }
+}
+
+// An ILDG file of four records: ildg-format, opentca-averages, ildg-binary-data and scidac-checksum.
+class QcdRecords : public QcdFile {
+ protected:
+  void SetUp() override {
+    QcdFile::SetUp();
+    write(Format::ildg, 64);
+    whole_ = contents();
+  }
+  // Where a record begins: its type is behind 16 bytes.
+  std::size_t record(const std::string& type) const { return whole_.find(type + std::string(1, '\0')) - 16; }
+  void expect_refused(const std::string& bytes, const std::string& why) {
+    replace(bytes);
+    EXPECT_NE(refusal().find(why), std::string::npos) << refusal();
+  }
+  std::string with(const std::string& from, const std::string& to) const {
+    std::string bytes = whole_;
+    return bytes.replace(bytes.find(from), to.size(), to);
+  }
+
+  std::string whole_;
+};
+
+TEST_F(QcdRecords, OfAKindThatThereIsOneOf) {
+  const std::size_t averages = record("opentca-averages"), links = record("ildg-binary-data"),
+                    sums = record("scidac-checksum");
+  expect_refused(whole_ + whole_.substr(sums), "its record 5 is a second scidac-checksum");
+  expect_refused(whole_.substr(0, averages) + whole_, "its record 2 is a second ildg-format");
+  expect_refused(whole_.substr(0, sums) + whole_.substr(links), "its record 4 is a second ildg-binary-data");
+  expect_refused(whole_.substr(0, links) + whole_.substr(averages),
+                 "its record 3 is a second opentca-averages");
+  // Records that nobody here reads come as often as they like.
+  std::string other = whole_.substr(sums);
+  other.replace(16, 6, "others");
+  replace(whole_ + other + other);
+  EXPECT_EQ(refusal(), "");
+}
+
+TEST_F(QcdRecords, LongerThanANumberHoldsAreRefused) {
+  std::string bytes = whole_;
+  bytes.replace(record("scidac-checksum") + 8, 8, std::string(7, '\xff') + '\xf8');
+  expect_refused(bytes, "its record scidac-checksum has 18446744073709551608 bytes, ");
+}
+
+TEST_F(QcdRecords, WithHeadersOfSomethingElseAreRefused) {
+  expect_refused(with("<field>su3gauge", "<field>su2gauge"), "its ILDG header says field su2gauge");
+  expect_refused(with("<lx>4<", "<lx>x<"), "its header says x for lx, which is no whole number");
+  const std::size_t end = whole_.find("</suma>");
+  std::string bytes = whole_;
+  bytes[end - 1] = 'g';
+  expect_refused(bytes, "g for suma, which is no hexadecimal number of 32 bits");
 }
 
 }  // namespace

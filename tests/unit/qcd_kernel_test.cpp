@@ -14,6 +14,7 @@
 
 #include "qcd/faces.hpp"
 #include "qcd/gpu_bicgstab.hpp"
+#include "qcd/gpu_solution.hpp"
 #include "qcd/gpu_start.hpp"
 #include "qcd/gpu_tables.hpp"
 #include "qcd/inverter.hpp"
@@ -866,6 +867,35 @@ TEST(QcdKernel, StepsEndWhereTheyShould) {
   const double nothing[sum_count] = {0, 0, NAN, 4, 0};
   decide(lost, nothing, history.data());
   EXPECT_TRUE(lost.over) << "a residual that is no number will not become one";
+}
+
+// The first right-hand side is over after an iteration, for want of a number; the other goes on.
+TEST(QcdKernel, ASolutionWithoutANumberIsNotConverged) {
+  std::array<double, 6> residuals{NAN, 0, 0, 0.25, 0.04, 0.01};
+  std::array<Steps, 2> last;
+  last[0].b2 = last[1].b2 = 1;
+  last[0].r2 = NAN;
+  last[1].r2 = 0.01;
+  last[0].iterations = 1;
+  last[1].iterations = 3;
+  const Solution solution = solution_of(last, {residuals.data(), 3}, 30, 0.2);
+  EXPECT_FALSE(solution.converged);
+  ASSERT_EQ(solution.history.size(), 3U);
+  for (const double residual : solution.history) EXPECT_TRUE(std::isnan(residual)) << residual;
+  residuals[0] = last[0].r2 = 0.0016;
+  const Solution good = solution_of(last, {residuals.data(), 3}, 30, 0.2);
+  EXPECT_TRUE(good.converged);
+  EXPECT_DOUBLE_EQ(good.history.at(0), 0.5);
+  EXPECT_DOUBLE_EQ(good.history.at(2), 0.1);
+  EXPECT_EQ(good.iteration_us, std::vector<double>(3, 10));
+}
+
+TEST(QcdKernel, AnIterationIsTimedBetweenTwoSolvesThatDiffer) {
+  EXPECT_DOUBLE_EQ(iteration_us({.us = 130, .iterations = 12}, {.us = 50, .iterations = 4}), 10);
+  // Of equal ones the difference is what disturbed them.
+  EXPECT_DOUBLE_EQ(iteration_us({.us = 96, .iterations = 8}, {.us = 103, .iterations = 8}), 12);
+  EXPECT_DOUBLE_EQ(iteration_us({.us = 99, .iterations = 9}, {.us = 103, .iterations = 8}), 11);
+  EXPECT_DOUBLE_EQ(iteration_us({.us = 7, .iterations = 0}, {.us = 5, .iterations = 0}), 7);
 }
 
 TEST(QcdKernel, AnUpdateIsDueByTheLargestResidual) {

@@ -3,6 +3,7 @@
 
 #include <cmath>
 #include <complex>
+#include <limits>
 #include <string>
 
 #include "qcd/inverter.hpp"
@@ -147,6 +148,18 @@ TEST(QcdSolver, SaysSoWhenThereIsNoConvergence) {
   });
 }
 
+TEST(QcdSolver, WhatIsNoNumberIsNotConverged) {
+  const double none = std::nan("");
+  EXPECT_EQ(largest({1, 3, 2}), 3);
+  for (const Numbers& reached : {Numbers{none, 1e-12}, Numbers{1e-12, none}, Numbers{1e-12, none, 1e-3}}) {
+    EXPECT_TRUE(std::isnan(largest(reached)));
+    const auto attempt = [&](const SolveOptions&) { return Solution{.converged = true, .iterations = 1}; };
+    const Inversion inversion = attempt_until_true({.tolerance = 1e-9}, attempt, [&] { return reached; });
+    EXPECT_FALSE(inversion.solution.converged);
+    EXPECT_EQ(inversion.solution.iterations, 1) << "it will not become one";
+  }
+}
+
 // <a, D b> = <D^dagger a, b>; D + D^dagger = 2m; and one rank against several.
 TEST(QcdStaggered, IsAMassAndAnAntiHermitianDerivative) {
   std::vector<double> alone;
@@ -258,6 +271,32 @@ TEST(QcdPion, OfFreeQuarksWeighsTwoOfThem) {
     const double quark = std::log1p((1 / 0.11 - 8) / 2);
     EXPECT_NEAR(pion.mass[7], 2 * quark, 0.02 * quark);
   });
+}
+
+std::string said_without_convergence(const Numbers& residuals) {
+  std::string said;
+  on_grid({1, 1, 1, 1}, small, [&](World& world, const Lattice& lattice, Gauge&) {
+    InverterOptions options = options_for(1e-9);
+    options.wilson.rhs = static_cast<int>(residuals.size());
+    try {
+      measure_pion(world, lattice, options, [&](const Field<double>&, Field<double>&) {
+        return Inversion{.solution = {.iterations = 17}, .true_residuals = residuals};
+      });
+    } catch (const NotConverged& error) {
+      said = error.what();
+    }
+  });
+  return said;
+}
+
+TEST(QcdPion, NamesTheResidualThatIsTooLarge) {
+  EXPECT_NE(
+      said_without_convergence({1e-12, 2.5e-3, 1e-10}).find("after 17 iterations, the residual is 2.5e-03"),
+      std::string::npos);
+  for (const double none : {std::nan(""), std::numeric_limits<double>::infinity()}) {
+    const std::string said = said_without_convergence({1e-12, none, 1e-10});
+    EXPECT_NE(said.find("the residual is no finite number"), std::string::npos) << said;
+  }
 }
 
 TEST(QcdPion, MassIsThatOfACosh) {

@@ -9,6 +9,8 @@
 #include "numbers.hpp"
 #include "qcd/configuration.hpp"
 #include "qcd/gpu_start.hpp"
+#include "qcd/heat_bath.hpp"
+#include "qcd/pion.hpp"
 #include "qcd_run.hpp"
 #include "refuse.hpp"
 #include "subcommand.hpp"
@@ -50,12 +52,15 @@ void check_before_launch(const QcdOptions& options) {
     refuse("--precision mixed is for solving; an operator is applied in single or double");
   check_start(options);
   if (options.action != "dslash") qcd::check(inverter_options(options));
-  make_qcd_grid(options, qcd_extents(options), options.ranks);
+  if (options.action == "pion") qcd::check_pion(options.rhs);
+  const qcd::Extents extents = qcd_extents(options);
+  make_qcd_grid(options, extents, options.ranks);
+  if (options.action == "generate") qcd::check_heat_bath(extents);
   // The new links may replace those that they have come from.
   check_distinct({{"--config", options.config}, {"--json", options.json}});
   check_distinct({{"--output", options.output}, {"--json", options.json}});
   check_writable(options.json);
-  check_replaceable(options.output, qcd::unfinished);
+  check_replaceable(options.output, qcd::unfinished(0));
 }
 
 int qcd_command(const QcdOptions& options) {

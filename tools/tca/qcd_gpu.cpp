@@ -92,13 +92,14 @@ QcdPace pace_of(World& world, const Side& side, std::size_t applications) {
   return pace;
 }
 
-// Between a solve to 1e-3 and one to the tolerance that is asked for, so that what happens once a solve does not count.
+// Between a solve to 1e-3, or to the tolerance that is asked for where that is larger, and one to this tolerance, but at least to
+// 1e-6, which single precision reaches too: whatever is asked for, there are iterations between the two.
 double slope(World& world, Side& side, const qcd::Field<double>& source, double tolerance) {
   world.barrier();
-  const qcd::Timed whole = side.inverter->timed(source, tolerance);
+  const qcd::Timed longer = side.inverter->timed(source, std::min(tolerance, 1e-6));
   world.barrier();
-  const qcd::Timed begun = side.inverter->timed(source, std::max(tolerance, 1e-3));
-  return slowest(world, (whole.us - begun.us) / std::max(1, whole.iterations - begun.iterations));
+  const qcd::Timed shorter = side.inverter->timed(source, std::max(tolerance, 1e-3));
+  return slowest(world, qcd::iteration_us(longer, shorter));
 }
 
 }  // namespace

@@ -52,7 +52,7 @@ class SolveProgress {
     if (shown_) bar_.emplace("solving", 1000);
   }
   void update(int iteration, double residual) {
-    if (bar_ && bar_->due())
+    if (bar_ && residual > 0 && std::isfinite(residual) && bar_->due())
       bar_->update(static_cast<std::int64_t>(-std::log10(residual) / way_ * 1000),
                    fmt::format("iteration {}, residual {:.1e}", iteration, residual));
   }

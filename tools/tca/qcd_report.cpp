@@ -78,7 +78,7 @@ void print_pace(const QcdPace& pace, const char* unit, bool sums, bool staggered
     if (sums) fmt::print(", sums {:.1f}", pace.sums_us);
     fmt::print(" (median; its parts are averages of the slowest rank)\n");
   } else {
-    fmt::print(" (median{})\n", sums ? " of slopes between a short solve and this one" : "");
+    fmt::print(" (median{})\n", sums ? " of slopes between a short solve and a long one" : "");
   }
   fmt::print("GFLOPS    {:.2f}, all ranks together, at the median; {}\n", pace.gflops, counted(staggered));
 }
@@ -86,6 +86,21 @@ void print_pace(const QcdPace& pace, const char* unit, bool sums, bool staggered
 // Whether its last half has brought it down by a tenth.
 bool still_falls(const std::vector<double>& history) {
   return history.size() > 1 && history.back() < 0.9 * history[(history.size() - 1) / 2];
+}
+
+// What may help a solve that has not converged.
+std::string advice(const QcdOptions& options, const qcd::Inversion& inversion) {
+  if (!std::isfinite(qcd::largest(inversion.true_residuals))) {
+    return fmt::format(
+        "the residual is no finite number, and more iterations do not help; ask for another {}{}",
+        is_staggered(options) ? "mass" : "kappa",
+        options.precision == "double" ? "" : ", or for --precision double");
+  }
+  if (still_falls(inversion.solution.history))
+    return "the residual still falls; allow more with --max-iterations";
+  if (is_staggered(options)) return "iterations grow as 1 / mass; allow more, or ask for a larger mass";
+  return "kappa may be at or beyond its critical value (0.125 without a gauge field, about 0.157 at beta "
+         "6.0)";
 }
 
 // A handful of the residuals on the way, to see where it went.
@@ -120,12 +135,7 @@ void print_inversion(const QcdSetting& setting, const qcd::Inversion& inversion,
              fmt::join(inversion.true_residuals, " "));
   if (!solution.converged) {
     print_history(solution.history);
-    fmt::print("          {}\n", still_falls(solution.history)
-                                     ? "the residual still falls; allow more with --max-iterations"
-                                 : is_staggered(options)
-                                     ? "iterations grow as 1 / mass; allow more, or ask for a larger mass"
-                                     : "kappa may be at or beyond its critical value (0.125 without a gauge "
-                                       "field, about 0.157 at beta 6.0)");
+    fmt::print("          {}\n", advice(options, inversion));
   }
   print_pace(pace, "iteration", true, is_staggered(options));
 }
@@ -151,8 +161,7 @@ void print_peer(const QcdPace& own, const QcdPace& peer, const char* unit, bool 
 
 void print_pion(const qcd::Pion& pion) {
   fmt::print("solved    12 equations, {} iterations, {:.2f} s, true residuals up to {:.1e}\n",
-             pion.iterations, pion.seconds,
-             *std::max_element(pion.true_residuals.begin(), pion.true_residuals.end()));
+             pion.iterations, pion.seconds, qcd::largest(pion.true_residuals));
   fmt::print("\n{:>4}{:>20}{:>16}\n", "t", "correlator", "effective mass");
   for (std::size_t t = 0; t < pion.correlator.size(); ++t) {
     fmt::print("{:>4}{:>20.10e}", t, pion.correlator[t]);
@@ -170,8 +179,7 @@ void append_inversion(const QcdSetting& setting, const qcd::Inversion& inversion
   if (pace.gpus.empty()) line.extra["sums_us"] = rounded(pace.sums_us);
   line.extra["iterations"] = inversion.solution.iterations;
   line.extra["converged"] = inversion.solution.converged;
-  line.extra["true_residual"] =
-      *std::max_element(inversion.true_residuals.begin(), inversion.true_residuals.end());
+  line.extra["true_residual"] = qcd::largest(inversion.true_residuals);  // what is no number becomes null
   append_line(setting.options.json, line.line());
 }
 

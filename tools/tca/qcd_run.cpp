@@ -98,14 +98,14 @@ class QcdJob {
     }
     bar.reset();
     const qcd::Averages now = gauge_.averages();
+    nlohmann::ordered_json extra{{"beta", options_.beta},
+                                 {"seed", options_.seed},
+                                 {"sweeps", options_.sweeps},
+                                 {"over_relaxations", options_.over_relax}};
     if (first()) {
       fmt::print("swept     {} times at beta {}, each a heat bath and {} over-relaxations\n", options_.sweeps,
                  options_.beta, options_.over_relax);
       fmt::print("now       plaquette {:.10f}, link trace {:.10f}\n", now.plaquette, now.link_trace);
-      nlohmann::ordered_json extra{{"beta", options_.beta},
-                                   {"seed", options_.seed},
-                                   {"sweeps", options_.sweeps},
-                                   {"over_relaxations", options_.over_relax}};
       if (kept > 1) {
         const double mean = sum / kept, variance = std::fmax(0.0, squares / kept - mean * mean);
         const double error = std::sqrt(variance / (kept - 1));
@@ -114,8 +114,14 @@ class QcdJob {
             mean, error, kept);
         extra.update({{"mean_plaquette", mean}, {"mean_plaquette_error", error}, {"mean_of", kept}});
       }
-      if (!options_.json.empty()) append_links(setting, {std::move(sweeps_us), now, std::move(extra)});
     }
+    save();
+    // Last, so that a run whose links cannot be written leaves no record.
+    if (first() && !options_.json.empty())
+      append_links(setting, {std::move(sweeps_us), now, std::move(extra)});
+  }
+
+  void save() {
     if (options_.output.empty()) return;
     const qcd::Format format = options_.format == "ildg" ? qcd::Format::ildg : qcd::Format::nersc;
     qcd::write_configuration(world_, gauge_, replaced_file(options_.output), format, options_.bits);

@@ -1,0 +1,63 @@
+#include "qcd/headers.hpp"
+
+#include <fmt/format.h>
+
+#include <charconv>
+#include <cmath>
+#include <optional>
+#include <string_view>
+
+#include "tca/error.hpp"
+
+namespace tca::qcd {
+namespace {
+
+// Nothing for anything but one number from beginning to end; `format` is a base, or nothing for real numbers.
+template <class Number, class... Format>
+std::optional<Number> parsed(std::string_view text, Format... format) {
+  Number number{};
+  const char* const end = text.data() + text.size();
+  const auto [rest, error] = std::from_chars(text.data(), end, number, format...);
+  return error == std::errc() && rest == end ? std::optional(number) : std::nullopt;
+}
+
+std::string_view without(std::string_view prefix, std::string_view text) {
+  return text.starts_with(prefix) ? text.substr(prefix.size()) : text;
+}
+
+[[noreturn]] void refuse_number(const HeaderValue& value, const char* what, const std::string& path) {
+  refuse(path, fmt::format("its header says {} for {}, which is no {}", value.text, value.name, what));
+}
+
+}  // namespace
+
+void refuse(const std::string& path, const std::string& what) {
+  throw Error(Errc::invalid_argument, fmt::format("{}: {}", path, what));
+}
+
+std::int64_t whole_number(const HeaderValue& value, const std::string& path) {
+  const auto number = parsed<std::int64_t>(without("+", value.text));
+  if (!number) refuse_number(value, "whole number", path);
+  return *number;
+}
+
+double real_number(const HeaderValue& value, const std::string& path) {
+  const auto number = parsed<double>(without("+", value.text));
+  if (!number || !std::isfinite(*number)) refuse_number(value, "number", path);
+  return *number;
+}
+
+std::uint32_t checksum_number(const HeaderValue& value, const std::string& path) {
+  const auto number = parsed<std::uint32_t>(without("0x", value.text), 16);
+  if (!number) refuse_number(value, "hexadecimal number of 32 bits", path);
+  return *number;
+}
+
+void check_extents(const Contents& contents, const std::string& path) {
+  constexpr std::int64_t most = 4096;
+  for (const std::int64_t extent : contents.extents)
+    if (extent < 1 || extent > most)
+      refuse(path, fmt::format("its header says {} sites along a dimension", extent));
+}
+
+}  // namespace tca::qcd
