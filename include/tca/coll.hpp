@@ -50,7 +50,7 @@ class CollectiveOf : public Collective {
         to_(std::move(to)) {}
 
   static Window<T> own(World& world, Count count, int blocks) {
-    return world.window<T>(coll::elements_of(count, blocks));
+    return world.window<T>(coll::elements_of(count, blocks, sizeof(T)));
   }
 
  private:
@@ -81,7 +81,7 @@ class AllGather : public CollectiveOf<T> {
 
   AllGather(World& world, std::string name, Window<T> window, Count count, CollOptions options = {})
       : CollectiveOf<T>(world, request(std::move(name), count, true, std::move(options)), window, window,
-                        coll::elements_of(count, world.rank())) {}
+                        coll::elements_of(count, world.rank(), sizeof(T))) {}
 
   AllGather(World& world, std::string name, Window<T> from, Window<T> to, Count count,
             CollOptions options = {})

@@ -93,13 +93,13 @@ class Elements {
 
 inline constexpr int no_operation = -1, own_operation = 100;
 
-// So many blocks' elements; 0 for counts that the constructor goes on to refuse on every rank.
-std::int64_t elements_of(Count count, int blocks);
+// So many blocks of elements; 0 for counts that the constructor goes on to refuse on every rank.
+std::int64_t elements_of(Count count, int blocks, std::size_t element_bytes);
 
 template <class T>
 using Kernel = void (*)(T* into, const T* left, const T* right, std::size_t count);
 
-// For the arithmetic types except bool and long double.
+// For the arithmetic types except bool.
 template <class T>
 Kernel<T> kernel_of(Op op);
 
@@ -112,7 +112,8 @@ class State;
 template <Element T>
 class Operation {
  public:
-  Operation(Op op) requires std::is_arithmetic_v<T>  // NOLINT: implicit, as is the next
+  Operation(Op op) requires(std::is_arithmetic_v<T> &&
+                            !std::is_same_v<T, bool>)  // NOLINT: implicit, as is the next
       : kernel_(coll::kernel_of<T>(op)), number_(static_cast<int>(op)) {}
 
   template <class F>

@@ -65,6 +65,8 @@ std::string problem_of(const World& world, const Request& request, const Element
     return fmt::format("a block of {} elements is negative or overflows", request.count);
   if (request.root < 0 || request.root >= ranks)
     return fmt::format("there is no root {} in a world of {}", request.root, ranks);
+  if (const auto limit = request.options.time_limit; limit && limit->count() <= 0)
+    return fmt::format("a time limit of {} ms cannot be met", limit->count());
   if (!found.empty()) return found;
   for (const Buffer buffer : {Buffer::output, Buffer::input}) {
     const int need = blocks(request, buffer, ranks);

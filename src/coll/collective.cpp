@@ -1,3 +1,5 @@
+#include <limits>
+
 #include "base/fail.hpp"
 #include "coll/state.hpp"
 #include "tca/coll.hpp"
@@ -6,9 +8,10 @@ namespace tca {
 
 namespace coll {
 
-std::int64_t elements_of(Count count, int blocks) {
+std::int64_t elements_of(Count count, int blocks, std::size_t element_bytes) {
+  const auto most = static_cast<std::int64_t>(std::numeric_limits<std::int64_t>::max() / element_bytes);
   std::int64_t all;
-  if (count.value() < 0 || __builtin_mul_overflow(count.value(), std::int64_t{blocks}, &all)) return 0;
+  if (count.value() < 0 || __builtin_mul_overflow(count.value(), blocks, &all) || all > most) return 0;
   return all;
 }
 

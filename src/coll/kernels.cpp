@@ -52,7 +52,7 @@ std::vector<fabric::CollectiveWay> kernel_ways(const core::WorldState& world, co
 
 InKernels::InKernels(core::WorldState& world, const Request& request, const Elements& elements,
                      std::string_view way, const std::string& title)
-    : world_(world.shared_from_this()), id_(world_->next_id()) {
+    : world_(world.shared_from_this()) {
   DeviceWindow<std::byte> input, output;
   fabric::CollectiveTask task{.kind = kind_of(world, request, elements), .way = way, .name = title};
   task.time_limit =
@@ -65,6 +65,7 @@ InKernels::InKernels(core::WorldState& world, const Request& request, const Elem
     task.input_offset = elements.first_byte(Buffer::input);
   }
   share_ = world.fabrics().front()->make_collective(task);
+  id_ = world.next_id();
 }
 
 // Partners that are a step behind may still write into its signals.

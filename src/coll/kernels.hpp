@@ -37,8 +37,8 @@ class InKernels {
 
  private:
   std::shared_ptr<core::WorldState> world_;
-  std::uint32_t id_;
   std::unique_ptr<fabric::Collective> share_;
+  std::uint32_t id_;
 };
 
 }  // namespace tca::coll

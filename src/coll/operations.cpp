@@ -57,6 +57,12 @@ Kernel<T> kernel_of(Op op) {
 
 template Kernel<float> kernel_of<float>(Op);
 template Kernel<double> kernel_of<double>(Op);
+template Kernel<long double> kernel_of<long double>(Op);
+template Kernel<char> kernel_of<char>(Op);
+template Kernel<char8_t> kernel_of<char8_t>(Op);
+template Kernel<char16_t> kernel_of<char16_t>(Op);
+template Kernel<char32_t> kernel_of<char32_t>(Op);
+template Kernel<wchar_t> kernel_of<wchar_t>(Op);
 template Kernel<signed char> kernel_of<signed char>(Op);
 template Kernel<unsigned char> kernel_of<unsigned char>(Op);
 template Kernel<short> kernel_of<short>(Op);

@@ -171,6 +171,7 @@ std::vector<State::Work> State::resolve(const World& world, const std::vector<Co
 std::string State::title() const { return fmt::format("{} '{}'", to_string(request_.kind), request_.name); }
 
 void State::start() {
+  require_whole();
   if (running_) {
     base::fail(Errc::invalid_argument, "start of the {} while a run of it is under way; wait for it first",
                title());
@@ -182,6 +183,7 @@ void State::start() {
 }
 
 void State::require_streams(const char* call) {
+  require_whole();
   if (running_) {
     base::fail(Errc::invalid_argument,
                "{} of the {} on a stream while a run of it by the host is under way; wait for it first", call,
@@ -235,6 +237,15 @@ void State::run_on(Stream stream) {
   for (const Step& step : steps_) exchange_on(step, stream);
 }
 
+// What is combined in part cannot be combined again.
+void State::require_whole() const {
+  if (!combining_) return;
+  base::fail(Errc::invalid_argument,
+             "the {} cannot go on: its operation has thrown, and values are combined in part; destroy it and "
+             "make another on every rank",
+             title());
+}
+
 void State::begin_round() {
   const Step& step = steps_[at_];
   if (step.chain != nullptr) step.chain->start();
@@ -249,6 +260,7 @@ void State::end_round() {
 }
 
 bool State::test() {
+  require_whole();
   if (!running_) return true;
   if (kernels_) {
     running_ = !kernels_->share().test();
@@ -263,6 +275,7 @@ bool State::test() {
 }
 
 void State::wait() {
+  require_whole();
   if (!running_) return;
   if (kernels_) kernels_->wait();
   for (; at_ < steps_.size(); end_round()) {
@@ -273,6 +286,7 @@ void State::wait() {
 }
 
 void State::run(const std::vector<Work>& all) {
+  combining_ = true;
   for (const Work& work : all) {
     if (work.fold != nullptr) {
       work.fold->run();
@@ -283,6 +297,7 @@ void State::run(const std::vector<Work>& all) {
       combine_staged(work.what);
     }
   }
+  combining_ = false;
 }
 
 // The result is written in the last combination only, so it may lie where one of the operands does.

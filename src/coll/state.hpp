@@ -41,6 +41,7 @@ class State {
 
   void choose(World& world);
   void require_streams(const char* call);
+  void require_whole() const;
   Round as_chain(const Round& round) const;
   void commit(World& world, const Schedule& schedule);
   void add_step(const World& world, const Round& round, Chain& chain);
@@ -75,6 +76,7 @@ class State {
   std::size_t at_ = 0;  // the step that is next or under way; all of them: none
   bool begun_ = false;  // whether it is under way
   bool running_ = false;
+  bool combining_ = false;  // for good once an operation of the program's own has thrown
 };
 
 }  // namespace tca::coll

@@ -81,15 +81,14 @@ void Commit::choose_channels() {
 
 void Commit::exchange() {
   base::Writer writer;
-  writer.put_blob(world_.releases()).put_string(chain_.name_).put(chain_.guarded_);
+  writer.put_string(chain_.name_).put(chain_.guarded_);
   writer.put(chain_.draft_->descriptors.size());
   for (const Descriptor& d : chain_.draft_->descriptors) write(writer, d);
   writer.put(chain_.draft_->expected.size());
   for (const int rank : chain_.draft_->expected) writer.put(rank);
   const std::string what = fmt::format("commit of chain '{}'", chain_.name_);
-  for (const base::Blob& blob : world_.control().all_gather(writer.blob(), what)) {
+  for (const base::Blob& blob : world_.gather_and_collect(writer.blob(), what)) {
     base::Reader reader(blob);
-    world_.collect(reader);
     Declaration rank;
     rank.name = reader.get_string();
     rank.guarded = reader.get<bool>();

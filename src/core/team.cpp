@@ -11,8 +11,8 @@ TeamState::TeamState(std::shared_ptr<WorldState> world, std::string name, std::s
     : world_(std::move(world)),
       name_(std::move(name)),
       max_values_(max_values),
-      id_(world_->next_id()),
-      team_(world_->fabrics().front()->make_team(name_, max_values, world_->control().time_limit)) {}
+      team_(world_->fabrics().front()->make_team(name_, max_values, world_->control().time_limit)),
+      id_(world_->next_id()) {}
 
 // Partners that are a step behind may still write into its signals.
 TeamState::~TeamState() { world_->retire(id_, std::move(team_)); }

@@ -22,8 +22,8 @@ class TeamState {
   std::shared_ptr<WorldState> world_;
   std::string name_;
   std::size_t max_values_;
-  std::uint32_t id_;
   std::unique_ptr<fabric::Team> team_;
+  std::uint32_t id_;
 };
 
 }  // namespace tca::core

@@ -26,8 +26,9 @@ WorldOptions with_environment(WorldOptions options, std::string_view default_fab
   if (const char* text = std::getenv("OPENTCA_TIME_LIMIT")) {
     double seconds = 0;
     const char* end = text + std::strlen(text);
-    if (std::from_chars(text, end, seconds).ptr != end || !(seconds > 0) || seconds > 1e6) {
-      base::fail(Errc::invalid_argument, "OPENTCA_TIME_LIMIT={} is not a number of seconds above 0", text);
+    if (std::from_chars(text, end, seconds).ptr != end || !(seconds >= 1e-3) || seconds > 1e6) {
+      base::fail(Errc::invalid_argument,
+                 "OPENTCA_TIME_LIMIT={} is not a number of seconds from 0.001 to 1000000", text);
     }
     options.time_limit = std::chrono::milliseconds(static_cast<std::int64_t>(seconds * 1e3));
   }

@@ -23,15 +23,11 @@ WorldState::WorldState(route::Ground ground, const WorldOptions& options)
 }
 
 std::shared_ptr<WindowState> WorldState::make_window(std::size_t bytes, std::byte* existing) {
-  const std::uint32_t id = next_id();
-  const std::string what = fmt::format("window {}", id);
-  const auto mine = base::Writer().put(existing != nullptr).put_blob(releases());
+  const std::string what = fmt::format("window {}", next_id_);
   bool registered = false;
-  for (const base::Blob& blob : control().all_gather(mine.blob(), what)) {
-    base::Reader reader(blob);
-    registered |= reader.get<bool>();
-    collect(reader);
-  }
+  for (const base::Blob& blob : gather_and_collect(base::Writer().put(existing != nullptr).blob(), what))
+    registered |= base::Reader(blob).get<bool>();
+  const std::uint32_t id = next_id();
   // Before the new window needs the room.
   if (!collected_.empty()) control().barrier(what);
   free_collected();
@@ -111,13 +107,19 @@ void WorldState::retire(std::uint32_t id, Retired part, bool in_order) {
   unannounced_.push_back({id, in_order});
 }
 
-base::Blob WorldState::releases() {
+std::vector<base::Blob> WorldState::gather_and_collect(const base::Blob& mine, std::string_view what) {
   std::erase_if(ending_, [](RetiredChain& chain) { return chain.end(true); });
   base::Writer writer;
   writer.put(unannounced_.size());
   for (const Release& release : unannounced_) writer.put(release.id).put(release.in_order);
+  std::vector<base::Blob> all = control().all_gather(writer.put_blob(mine).blob(), what);
   unannounced_.clear();
-  return writer.blob();
+  for (base::Blob& blob : all) {
+    base::Reader reader(blob);
+    collect(reader);
+    blob = reader.rest();
+  }
+  return all;
 }
 
 void WorldState::collect(base::Reader& theirs) {

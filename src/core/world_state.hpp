@@ -168,15 +168,16 @@ class WorldState : public std::enable_shared_from_this<WorldState> {
 
   const std::string& intern(std::string text) { return *texts_.insert(std::move(text)).first; }
 
-  // Numbers for objects made collectively: the same on every rank.
+  // Numbers for objects made collectively: the same on every rank, if taken once all ranks have agreed to make the object. A call
+  // that is refused takes none.
   std::uint32_t next_id() { return next_id_++; }
 
   // What this rank no longer needs is kept until every rank has said so, because a partner that is a step behind may still
   // store into it. Ranks say so with their next window or commit. `in_order`: no step of it was under way.
   void retire(std::uint32_t id, Retired part, bool in_order = true);
-  base::Blob releases();
-  void collect(base::Reader& theirs);
-  // Until every rank has been through `collect`, a thread of another may still store into what this one has collected. Call it
+  // Control::all_gather that says so, and collects what every rank has now released.
+  std::vector<base::Blob> gather_and_collect(const base::Blob& mine, std::string_view what);
+  // Until every rank has been through it, a thread of another may still store into what this one has collected. Call it
   // after a further collective.
   void free_collected() { collected_.clear(); }
 
@@ -184,6 +185,7 @@ class WorldState : public std::enable_shared_from_this<WorldState> {
   std::vector<std::unique_ptr<fabric::Memory>> expose(std::size_t bytes, std::byte* existing, bool registered,
                                                       const std::string& what);
 
+  void collect(base::Reader& theirs);
   bool still_holds_back();
   void begin_held();
 

@@ -44,6 +44,7 @@ std::vector<base::Blob> Control::make_together(std::string_view what,
   try {
     made = make();
   } catch (const Error& error) {
+    if (error.code() == Errc::rank_lost) throw;  // the others wait for that rank as well, and find out
     code = error.code();
     problem = error.what();
     if (!problem.starts_with("rank ")) problem = fmt::format("rank {}: {}", rank(), problem);

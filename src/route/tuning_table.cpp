@@ -230,6 +230,9 @@ TuningTable TuningTable::parse(std::string_view text) {
                   value_of<std::string>(root, "fabrics"),
                   static_cast<int>(value_of<std::int64_t>(root, "ranks")),
                   value_of<std::int64_t>(root, "measured")};
+  constexpr std::int64_t end_of_9999 = 253'402'300'799;
+  if (table.origin.measured < 0 || table.origin.measured > end_of_9999)
+    fail(Errc::invalid_argument, "`measured` is no time: {} s since 1970", table.origin.measured);
   const toml::table* costs = root["costs"].as_table();
   if (costs == nullptr) fail(Errc::invalid_argument, "it has no costs");
   read_costs(*costs, table);

@@ -326,6 +326,9 @@ TEST(World, RefusesImpossibleNumbers) {
   setenv("OPENTCA_TIME_LIMIT", "soon", 1);
   EXPECT_TRUE(is_wrong({"OPENTCA_TIME_LIMIT=soon is not a number of seconds"},
                        [] { World::run_threads(1, [](World&) {}); }));
+  setenv("OPENTCA_TIME_LIMIT", "0.0001", 1);
+  EXPECT_TRUE(is_wrong({"OPENTCA_TIME_LIMIT=0.0001 is not a number of seconds from 0.001"},
+                       [] { World::run_threads(1, [](World&) {}); }));
   unsetenv("OPENTCA_TIME_LIMIT");
 }
 

@@ -76,6 +76,16 @@ TEST(Coll, RefusesWhatCannotBe) {
   }));
 }
 
+// By one rank alone, before it has any memory for it.
+TEST(Coll, RefusesForAllWhatOneCannotCount) {
+  EXPECT_TRUE(all_refused(2, {"rank 1: a block of", "overflows"}, [](World& world) {
+    AllGather<double>(world, "g", world.rank() == 1 ? std::int64_t{1} << 60 : 1);
+  }));
+  EXPECT_TRUE(all_refused(2, {"rank 0: a time limit of 0 ms cannot be met"}, [](World& world) {
+    Barrier(world, "b", {.time_limit = world.rank() == 0 ? 0ms : 1000ms});
+  }));
+}
+
 // One window twice, or two of memory that overlaps on one rank alone.
 TEST(Coll, RefusesOverlappingBuffers) {
   EXPECT_TRUE(all_refused(2,
@@ -146,6 +156,49 @@ TEST(Coll, AnElementOfTheProgramsOwn) {
     AllReduce<Extreme> largest(world, "largest", 1,
                                [](Extreme a, Extreme b) { return b.value > a.value ? b : a; });
     EXPECT_EQ(largest(Extreme{world.rank() == 1 ? 9.5 : 1.5, world.rank()}).rank, 1);
+  });
+}
+
+template <class T>
+void reduces(World& world) {
+  EXPECT_EQ(AllReduce<T>(world, "largest", 1, Op::max)(static_cast<T>(10 + world.rank())), T{11});
+}
+
+TEST(Coll, EveryArithmeticTypeHasTheOperations) {
+  World::run_threads(2, [](World& world) {
+    reduces<char>(world);
+    reduces<char8_t>(world);
+    reduces<char16_t>(world);
+    reduces<char32_t>(world);
+    reduces<wchar_t>(world);
+    reduces<signed char>(world);
+    reduces<unsigned short>(world);
+    reduces<long long>(world);
+    reduces<long double>(world);
+  });
+  static_assert(!std::is_constructible_v<Operation<bool>, Op>);
+}
+
+// What has been combined in part must not be combined again.
+TEST(Coll, IsOverOnceItsOperationHasThrown) {
+  World::run_threads(2, [](World& world) {
+    int calls = 0;
+    AllReduce<int> sum(world, "sum", 3, [&](int a, int b) {
+      if (++calls == 2) throw std::domain_error("these cannot be added");
+      return a + b;
+    });
+    EXPECT_THROW(sum(), std::domain_error);
+    const auto over = [&](auto call) {
+      EXPECT_TRUE(refuses(Errc::invalid_argument,
+                          {"allreduce 'sum' cannot go on: its operation has thrown", "make another"}, call));
+    };
+    over([&] { sum.wait(); });
+    over([&] { sum.test(); });
+    over([&] { sum.start(); });
+    AllReduce<int> again(world, "sum", 3, Op::sum);
+    std::array<int, 3> values{1, 2, 3};
+    again(values);
+    EXPECT_EQ(values, (std::array{2, 4, 6}));
   });
 }
 

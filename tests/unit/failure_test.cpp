@@ -1,4 +1,6 @@
 // Nothing hangs: a rank that does not come, or that fails, is named to those who wait for it.
+#include <sys/mman.h>
+
 #include <atomic>
 #include <thread>
 
@@ -279,6 +281,44 @@ TEST(Failure, WhatOneRankCannotMakeIsThrownByAll) {
     const std::vector<base::Blob> all = make([] {});
     for (int rank = 0; rank < 3; ++rank)
       EXPECT_EQ(base::Reader(all[static_cast<std::size_t>(rank)]).get<int>(), rank);
+  });
+}
+
+bool is_mapped(const std::byte* memory) {
+  const auto page = reinterpret_cast<std::uintptr_t>(memory) & ~std::uintptr_t{4095};
+  return msync(reinterpret_cast<void*>(page), 4096, MS_ASYNC) == 0;
+}
+
+// A program may catch what is refused: no rank has come further in its numbers than the others, and nothing is forgotten.
+TEST(Failure, RanksGoOnAfterDifferentCollectiveCalls) {
+  constexpr std::int64_t elements = 256 << 20;
+  World::run_threads(2, [](World& world) {
+    const int other = 1 - world.rank();
+    Chain old = world.chain("old");
+    old.signal(other).expect(other).commit();
+    std::optional<Window<std::byte>> large = world.window<std::byte>(elements);
+    const std::byte* middle = large->data() + elements / 2;
+    large.reset();
+    { const Chain goes = std::move(old); }
+    const auto differ = [&](const std::function<void()>& call) {
+      const Caught error = caught([&] { world.rank() == 0 ? call() : world.barrier(); });
+      EXPECT_EQ(error.code, Errc::refused) << error.message;
+    };
+    differ([&] { world.window<int>(1); });
+    differ([&] { world.chain("lonely").commit(); });
+    EXPECT_TRUE(refuses(Errc::invalid_argument, {"team 'sums'"}, [&] { world.team("sums", 1); }));
+    EXPECT_TRUE(is_mapped(middle));
+    const auto window = world.window<int>(2);
+    EXPECT_FALSE(is_mapped(middle));
+    Chain chain = world.chain("faces");
+    chain.put(window.on(other).at(1), window.at(0), block(1)).expect(other).commit();
+    for (int step = 1; step < 10; ++step) {
+      window[0] = 10 * step + world.rank();
+      chain.start();
+      chain.wait();
+      EXPECT_EQ(window[1], 10 * step + other);
+    }
+    EXPECT_EQ(AllReduce<int>(world, "sum")(world.rank() + 1), 3);
   });
 }
 

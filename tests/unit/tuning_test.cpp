@@ -166,6 +166,9 @@ TEST_F(TuningTest, SealedButSenselessTextIsRefusedWithItsLine) {
   refused("0.01, 0, 0.001", "0.01, 0, nan", {"line ", "not a number"});
   refused("[0, 0, 0.01", "[0, -8, 0.01", {"line ", "not a number of bytes"});
   refused("[costs.shm.pull.near]", "[costs.shm.pull.near", {"line "});
+  for (const char* time : {"9223372036854775807", "-1"})
+    refused(fmt::format("measured = {}", now), fmt::format("measured = {}", time),
+            {"`measured` is no time", time});
 }
 
 TEST_F(TuningTest, StaleAndForeignTablesSayWhy) {

@@ -49,20 +49,17 @@ CudaCollective::CudaCollective(CollectiveRunner& runner, const fabric::Collectiv
     grid_ = grid_of(moves_grid(task.kind, runner.block_limit));
     set_up(plan_moves(task.kind, place), control);
   }
-  check(cudaEventCreateWithFlags(&started_, cudaEventDisableTiming), "making an event");
   runner_.collectives[id] = this;
 }
 
-CudaCollective::~CudaCollective() {
-  runner_.collectives.erase(patience_.chain);
-  cudaEventDestroy(started_);
-}
+CudaCollective::~CudaCollective() { runner_.collectives.erase(patience_.chain); }
 
 // Every rank takes the same bytes of its inbox; where they begin, by rank, cleared by then.
 std::vector<std::uint64_t> CudaCollective::exchange_room(fabric::Control& control, std::size_t bytes) {
   const auto offers = control.make_together(fmt::format("making {}", name_), [&] {
     patience_.waiting = room_.take_words(ranks_);
     done_ = room_.take_words(1);
+    started_.emplace();
     const std::uint64_t mine = room_.take(bytes);
     check(cudaStreamSynchronize(runner_.setup), "clearing signals");
     return base::Writer().put(mine).blob();
@@ -123,14 +120,14 @@ void CudaCollective::start() {
   ++ticket_;
   waits_ = false;
   launch(Phase::start, {}, runner_.starts);
-  check(cudaEventRecord(started_, runner_.starts), "starting a collective");
+  check(cudaEventRecord(started_->event, runner_.starts), "starting a collective");
 }
 
 // Only now, so that the kernels which wait follow each other in the order in which the ranks wait, and never stand before
 // another collective's start.
 bool CudaCollective::test() {
   if (!waits_) {
-    check(cudaStreamWaitEvent(runner_.waits, started_), "waiting for a collective");
+    check(cudaStreamWaitEvent(runner_.waits, started_->event), "waiting for a collective");
     launch(Phase::wait, {done_, ticket_}, runner_.waits);
     waits_ = true;
   }

@@ -4,12 +4,14 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <variant>
 
 #include "fabric/cuda/collective_kernels.hpp"
 #include "fabric/cuda/inbox.hpp"
 #include "fabric/cuda/late.hpp"
+#include "fabric/cuda/own_stream.hpp"
 #include "fabric/cuda/pace.hpp"
 
 namespace tca::cuda {
@@ -63,7 +65,7 @@ class CudaCollective final : public fabric::Collective {
   Word ticket_ = 0;
   bool waits_ = false;  // what follows the start has been launched
   unsigned polls_ = 0;
-  cudaEvent_t started_ = nullptr;
+  std::optional<OwnEvent> started_;
 };
 
 }  // namespace tca::cuda

@@ -63,11 +63,13 @@ class Compiler {
     }
   }
 
-  std::unique_ptr<Compiled> run() {
+  void run(const std::function<void(std::unique_ptr<Compiled>)>& finish) {
     exchange_room();
     // Nobody may store into a slot that its owner has not cleared yet.
-    control_.do_together(what(), [this] { build(); });
-    return std::move(compiled_);
+    control_.do_together(what(), [&] {
+      build();
+      finish(std::move(compiled_));
+    });
   }
 
  private:
@@ -286,9 +288,9 @@ bool fits_copy_engine(const base::Shape& shape) {
          (shape.loop_count == 0 || (pitched(rows.to_pitch) && pitched(rows.from_pitch)));
 }
 
-std::unique_ptr<Compiled> compile(const fabric::Share& share, Word id, fabric::Control& control, Inbox& inbox,
-                                  cudaStream_t stream, HostCopier& copier) {
-  return Compiler(share, id, control, inbox, stream, copier).run();
+void compile(const fabric::Share& share, Word id, fabric::Control& control, Inbox& inbox, cudaStream_t stream,
+             HostCopier& copier, const std::function<void(std::unique_ptr<Compiled>)>& finish) {
+  Compiler(share, id, control, inbox, stream, copier).run(finish);
 }
 
 Grid grid_for(Word chunks, Word segments, unsigned limit) {

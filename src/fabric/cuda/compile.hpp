@@ -1,6 +1,8 @@
 // From a rank's share of a chain to what its kernels and copy engines do.
 #pragma once
 
+#include <functional>
+#include <memory>
 #include <vector>
 
 #include "fabric/cuda/host_copier.hpp"
@@ -35,9 +37,10 @@ struct Compiled {
   Room room;
 };
 
-// Collective over the ranks that share the chain. `id` is not 0.
-std::unique_ptr<Compiled> compile(const fabric::Share& share, Word id, fabric::Control& control, Inbox& inbox,
-                                  cudaStream_t stream, HostCopier& copier);
+// Collective over the ranks that share the chain. `id` is not 0. `finish` makes of it what the rank will start: where one rank
+// cannot, none goes on.
+void compile(const fabric::Share& share, Word id, fabric::Control& control, Inbox& inbox, cudaStream_t stream,
+             HostCopier& copier, const std::function<void(std::unique_ptr<Compiled>)>& finish);
 
 // As many blocks as there is work for, a warp for each chunk of lines and a block for each segment of stores, at most `limit`.
 Grid grid_for(Word chunks, Word segments, unsigned limit);

@@ -189,8 +189,11 @@ std::unique_ptr<fabric::Memory> CudaFabric::expose(std::size_t bytes, std::byte*
 
 std::unique_ptr<fabric::Program> CudaFabric::compile(const fabric::Share& share) {
   const Word id = ++last_id_;
-  return std::make_unique<CudaProgram>(runner_, std::string(share.name),
-                                       cuda::compile(share, id, control_, inbox_, setup_.stream, copier_));
+  std::unique_ptr<CudaProgram> program;
+  cuda::compile(share, id, control_, inbox_, setup_.stream, copier_, [&](std::unique_ptr<Compiled> compiled) {
+    program = std::make_unique<CudaProgram>(runner_, std::string(share.name), std::move(compiled));
+  });
+  return program;
 }
 
 std::unique_ptr<fabric::Team> CudaFabric::make_team(std::string_view team, std::size_t max_values,

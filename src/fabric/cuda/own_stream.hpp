@@ -1,4 +1,4 @@
-// Streams of the fabric's own.
+// Streams and events of the fabric's own.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -25,6 +25,13 @@ struct OwnStream {
   }
   OwnStream(const OwnStream&) = delete;
   ~OwnStream() { cudaStreamDestroy(stream); }
+};
+
+struct OwnEvent {
+  cudaEvent_t event = nullptr;
+  OwnEvent() { check(cudaEventCreateWithFlags(&event, cudaEventDisableTiming), "making an event"); }
+  OwnEvent(const OwnEvent&) = delete;
+  ~OwnEvent() { cudaEventDestroy(event); }
 };
 
 // One for each chain that needs one, which it gives back when it goes.

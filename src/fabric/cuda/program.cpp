@@ -15,10 +15,16 @@ Word storing_blocks(const Compiled& compiled) {
 
 }  // namespace
 
+std::optional<CudaProgram::Branch> CudaProgram::branch_of(const Compiled& compiled, Runner& runner) {
+  if (compiled.copies.empty()) return std::nullopt;
+  return std::optional<Branch>(std::in_place, runner.copies);
+}
+
 CudaProgram::CudaProgram(Runner& runner, std::string name, std::unique_ptr<Compiled> compiled)
     : runner_(runner),
       name_(std::move(name)),
       compiled_(std::move(compiled)),
+      branch_(branch_of(*compiled_, runner)),
       exchange_grid_(grid(std::max(compiled_->chain.chunks_out, compiled_->chain.chunks_in),
                           compiled_->chain.segments_out)),
       start_grid_(grid(compiled_->chain.chunks_out, storing_blocks(*compiled_))),
@@ -26,10 +32,6 @@ CudaProgram::CudaProgram(Runner& runner, std::string name, std::unique_ptr<Compi
       engine_chain_(runner.engine.prepare(compiled_->chain, compiled_->rung_done)),
       suits_engine_(engine_chain_ != Engine::no_chain && runner.engine.is_quick_with(compiled_->chain)) {
   runner_.programs[id()] = this;
-  if (compiled_->copies.empty()) return;
-  copies_ = runner_.copies.take();
-  check(cudaEventCreateWithFlags(&fork_, cudaEventDisableTiming), "making an event");
-  check(cudaEventCreateWithFlags(&join_, cudaEventDisableTiming), "making an event");
 }
 
 CudaProgram::~CudaProgram() {
@@ -37,9 +39,6 @@ CudaProgram::~CudaProgram() {
   runner_.engine.release(engine_chain_);
   if (runner_.waiting == this) runner_.waiting = nullptr;
   std::erase(runner_.attempting, this);
-  if (copies_ != nullptr) runner_.copies.give_back(copies_);
-  if (fork_ != nullptr) cudaEventDestroy(fork_);
-  if (join_ != nullptr) cudaEventDestroy(join_);
 }
 
 Grid CudaProgram::grid(Word chunks, Word segments) const {
@@ -69,7 +68,7 @@ void CudaProgram::start() {
   }
   runner_.waiting = this;
   const Done done{compiled_->done, ticket_};
-  if (compiled_->copies.empty()) {
+  if (!branch_) {
     launch_exchange(compiled_->chain, exchange_grid_, done, runner_.stream);
   } else {
     launch_start(compiled_->chain, start_grid_, runner_.stream);
@@ -127,26 +126,27 @@ void CudaProgram::start_on(Stream stream) {
   others_run_it_ = true;
   launch_start(compiled_->chain, start_grid_, stream);
   runner_.pace.keep(stream);  // it waits for the partners' permission
-  if (!compiled_->copies.empty()) start_copies(stream);
+  if (branch_) start_copies(stream);
 }
 
 // On a stream of their own, so that whatever the caller puts on its stream next overlaps with them.
 void CudaProgram::start_copies(Stream stream) {
-  check(cudaEventRecord(fork_, stream), "starting a chain's copies");
-  check(cudaStreamWaitEvent(copies_, fork_), "starting a chain's copies");
+  const Stream beside = branch_->stream;
+  check(cudaEventRecord(branch_->fork.event, stream), "starting a chain's copies");
+  check(cudaStreamWaitEvent(beside, branch_->fork.event), "starting a chain's copies");
   if (compiled_->waits_for_permission) {
-    launch_permission(compiled_->chain, copies_);
-    runner_.pace.keep(copies_);
+    launch_permission(compiled_->chain, beside);
+    runner_.pace.keep(beside);
   }
   for (const PitchedCopy& copy : compiled_->copies) {
     // One row by itself may be longer than a pitch.
-    check(copy.rows == 1 ? cudaMemcpyAsync(copy.to, copy.from, copy.bytes, cudaMemcpyDeviceToDevice, copies_)
+    check(copy.rows == 1 ? cudaMemcpyAsync(copy.to, copy.from, copy.bytes, cudaMemcpyDeviceToDevice, beside)
                          : cudaMemcpy2DAsync(copy.to, copy.to_pitch, copy.from, copy.from_pitch, copy.bytes,
-                                             copy.rows, cudaMemcpyDeviceToDevice, copies_),
+                                             copy.rows, cudaMemcpyDeviceToDevice, beside),
           "copying to another GPU");
   }
-  launch_signals(compiled_->chain, copies_);
-  check(cudaEventRecord(join_, copies_), "starting a chain's copies");
+  launch_signals(compiled_->chain, beside);
+  check(cudaEventRecord(branch_->join.event, beside), "starting a chain's copies");
 }
 
 void CudaProgram::wait_on(Stream stream) {
@@ -156,14 +156,14 @@ void CudaProgram::wait_on(Stream stream) {
 }
 
 void CudaProgram::wait_on(Stream stream, Done done) {
-  if (!compiled_->copies.empty()) check(cudaStreamWaitEvent(stream, join_), "waiting for a chain's copies");
+  if (branch_) check(cudaStreamWaitEvent(stream, branch_->join.event), "waiting for a chain's copies");
   launch_wait(compiled_->chain, wait_grid_, done, stream);
 }
 
 void CudaProgram::exchange_on(Stream stream) {
   if (is_empty()) return;
   others_run_it_ = true;
-  if (compiled_->copies.empty()) {
+  if (!branch_) {
     launch_exchange(compiled_->chain, exchange_grid_, {}, stream);
     runner_.pace.keep(stream);
   } else {

@@ -68,6 +68,17 @@ class CudaProgram final : public fabric::Program {
   LatestWait late() const;
 
  private:
+  // Where the copy engine's part runs: on a stream beside that of the start, between two events.
+  struct Branch {
+    explicit Branch(ChainStreams& all) : streams(all) {}
+    Branch(const Branch&) = delete;
+    ~Branch() { streams.give_back(stream); }
+    ChainStreams& streams;
+    OwnEvent fork, join;
+    cudaStream_t stream = streams.take();
+  };
+
+  static std::optional<Branch> branch_of(const Compiled& compiled, Runner& runner);
   Grid grid(Word chunks, Word segments) const;
   bool finished() const;
   void start_copies(Stream stream);
@@ -76,6 +87,7 @@ class CudaProgram final : public fabric::Program {
   Runner& runner_;
   std::string name_;
   std::unique_ptr<Compiled> compiled_;
+  std::optional<Branch> branch_;  // where there are any
   // Whoever only waits for stores needs few threads, and leaves the others' place to kernels that run meanwhile.
   Grid exchange_grid_, start_grid_, wait_grid_;
   Word ticket_ = 0;
@@ -87,9 +99,6 @@ class CudaProgram final : public fabric::Program {
   mutable bool others_run_it_ = false;
   bool sent_ = false;
   unsigned polls_ = 0;
-  // What the copy engine does, if anything: on a stream, between two events.
-  cudaStream_t copies_ = nullptr;
-  cudaEvent_t fork_ = nullptr, join_ = nullptr;
 };
 
 }  // namespace tca::cuda

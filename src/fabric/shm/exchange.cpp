@@ -33,25 +33,25 @@ Mapping attach(Space& space, const Token& token, std::size_t rank, fabric::Contr
 std::vector<Mapping> attach_all(Space& space, fabric::Control& control, Mapping mine, const Token& token,
                                 const Reach& reach, std::string_view what) {
   const Seal seal{space, token};
-  std::vector<Token> tokens;
-  for (const base::Blob& blob : control.all_gather(base::Writer().put(token).blob(), what)) {
-    tokens.push_back(base::Reader(blob).get<Token>());
-  }
-  for (std::size_t rank = 0; rank < tokens.size(); ++rank) {
-    if (tokens[rank].error == 0) continue;
-    base::fail(Errc::out_of_memory,
-               "rank {} could not get its memory for {}: {}; ask for less, use fewer ranks a host, or raise "
-               "its limits (ulimit -v, ulimit -f, ulimit -n, the container's memory)",
-               rank, what, std::strerror(tokens[rank].error));
-  }
+  const std::vector<base::Blob> tokens = control.make_together(what, [&] {
+    if (token.error != 0) {
+      base::fail(Errc::out_of_memory,
+                 "rank {} could not get its memory for {}: {}; ask for less, use fewer ranks a host, or "
+                 "raise its limits (ulimit -v, ulimit -f, ulimit -n, the container's memory)",
+                 control.rank(), what, std::strerror(token.error));
+    }
+    return base::Writer().put(token).blob();
+  });
   std::vector<Mapping> mappings(tokens.size());
-  for (std::size_t rank = 0; rank < tokens.size(); ++rank) {
-    const bool own = static_cast<int>(rank) == control.rank();
-    if (!own && reach[rank] && tokens[rank].handle >= 0)
-      mappings[rank] = attach(space, tokens[rank], rank, control, what);
-  }
+  control.do_together(what, [&] {
+    for (std::size_t rank = 0; rank < tokens.size(); ++rank) {
+      const bool own = static_cast<int>(rank) == control.rank();
+      const auto theirs = base::Reader(tokens[rank]).get<Token>();
+      if (!own && reach[rank] && theirs.handle >= 0)
+        mappings[rank] = attach(space, theirs, rank, control, what);
+    }
+  });
   mappings[static_cast<std::size_t>(control.rank())] = std::move(mine);
-  control.barrier(what);
   return mappings;
 }
 
