@@ -152,8 +152,9 @@ class Starting(LauncherTest):
         self.assertEqual(len(set(free)), 1)
         more = self.run_script(cores + 1, script).stdout.split("\n")[:-1]
         self.assertEqual(set(more), set(free))
-        forced = self.run_script(cores + 1, script, "--bind", "core").stdout.split("\n")[:-1]
-        self.assertEqual(set(forced), set(bound))
+        forced = self.run_script(cores + 1, script, "--bind", "core")
+        self.assertEqual(set(forced.stdout.split("\n")[:-1]), set(bound))
+        self.assertRegex(forced.stderr, rf"^tca run: --bind core: {cores + 1} ranks share \d+ cores?\n$")
 
     def test_options_after_the_program_belong_to_it(self):
         done = self.tca("run", "-n", "1", "--", "printf", "%s|", "-n", "--tag", "--", "x y")
@@ -471,6 +472,13 @@ class CommandLine(LauncherTest):
             done = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE, env=self.environment)
             self.assertEqual(done.returncode, 2, arguments)
             self.assertRegex(done.stderr, r"^tca( info| model| run)?: standard output: No space left on device\n$")
+
+    def test_output_that_is_closed(self):
+        for arguments in ("info", "--help", "--version", "run -n 2 --tag -- echo", "explain --ranks 2"):
+            command = ["sh", "-c", f"{TCA} {arguments} >&-"]
+            done = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE, env=self.environment)
+            self.assertEqual(done.returncode, 2, arguments)
+            self.assertRegex(done.stderr, r"^tca( \w+)?: (rank 0: )?standard output: Bad file descriptor\n$")
 
     def test_mistakes_are_told_in_one_line_and_where_help_is(self):
         for arguments, reason in (

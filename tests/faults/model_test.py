@@ -91,7 +91,17 @@ class ModelTest(unittest.TestCase):
         self.assert_refused("--sweep bytes=: write NAME=VALUE", "halo", "--sweep", "bytes=")
         self.assert_refused("--trace and --links are of one run", "halo", "--sweep", "ranks=2", "--trace", self.path("t"))
         self.assert_refused("/nowhere/t: cannot be written", "halo", "--trace", "/nowhere/t")
+        self.assert_refused(r"--links .*/x\.png: it is drawn as SVG", "halo", "--links", self.path("x.png"))
+        self.assertFalse(os.path.exists(self.path("x.png")))
+        self.assert_refused("--jobs is for --sweep", "halo", "--jobs", "2")
+        self.assert_refused("--sweep ranks is given twice", "halo", "--sweep", "ranks=2", "--sweep", "ranks=4")
         self.assert_refused("timelines and pictures are of 1024", "halo", "--machine", "torus-32k", "--trace", self.path("t"))
+
+    def test_a_library_of_mpi_is_for_schemes_that_take_one(self):
+        library = ("--mpi", "mvapich2-gdr-2.2")
+        self.assert_refused("--mpi mvapich2-gdr-2.2: the scheme direct takes no MPI", "pingpong", *library)
+        done = model("pingpong", *library, "--sweep", "scheme=direct,mpi", "--bytes", "8")
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
 
     def test_refuses_what_the_program_has_not(self):
         for program, option, value in (

@@ -225,6 +225,12 @@ class MpiTest(WorldTest):
         self.assertEqual(job.end(), USAGE, job.text())
         self.assertIn("MPI knows nothing of ranks that tca run has started by itself", job.text())
 
+    def test_programs_that_are_not_there(self):
+        for program, words in (("./nothere", "No such file or directory"), ("nothere", "there is no such program in PATH")):
+            job = self.tca_run(2, program, options=("--fabric", "mpi"))
+            self.assertEqual(job.end(SOON), 127, job.text())
+            self.assertEqual(job.text(), f"tca run: {program}: {words}")
+
 
 if __name__ == "__main__":
     unittest.main()

@@ -4,6 +4,7 @@ Standard library only. TCA names the command line under test."""
 
 import json
 import os
+import re
 import signal
 import subprocess
 import tempfile
@@ -64,6 +65,25 @@ class PlotTest(unittest.TestCase):
         self.assertEqual((done.returncode, done.stdout, done.stderr), (0, "", ""))
         with open(self.path("out.svg")) as drawing:
             self.assertRegex(drawing.read(), "(?s)OpenTCA, by kernel.*QUDA, by host")
+
+    def test_a_commit_has_no_bandwidth(self):
+        commits = [result(bench="commit", layout="mixed", n=n, bytes=64 * n) for n in (64, 128)]
+        for lines, panels in ((commits, 1), ([*commits, result()], 3)):
+            done = self.plot(self.write(*lines), "-o", self.path("out.svg"))
+            self.assertEqual((done.returncode, done.stderr), (0, ""))
+            with open(self.path("out.svg")) as drawing:
+                drawn = drawing.read()
+            self.assertEqual(len(set(re.findall(r"<!-- (\w+ \w+: [a-z]+) -->", drawn))), panels)
+            self.assertNotIn("commit mixed: bandwidth", drawn)
+
+    def test_somebody_without_a_home(self):
+        self.plot(self.write(result()), "-o", self.path("out.svg"))  # skips where there is no matplotlib
+        os.mkdir(self.path("tmp"))
+        nowhere = {"HOME": "/proc/nowhere", "XDG_CACHE_HOME": "", "XDG_CONFIG_HOME": "", "MPLCONFIGDIR": ""}
+        done = self.plot(self.write(result()), "-o", self.path("out.svg"), TMPDIR=self.path("tmp"), **nowhere)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertNotIn("MPLCONFIGDIR", done.stderr)
+        self.assertEqual(os.listdir(self.path("tmp")), [])
 
     def test_says_what_cannot_be_drawn(self):
         done = self.plot(self.write(result(), result(bytes=0), result(median_us=-0.1)), "-o", self.path("out.svg"))

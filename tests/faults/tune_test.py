@@ -187,6 +187,7 @@ class Explain(Tuning):
         split = self.explain("--fabric", "sim", "--sub-cluster", "2")
         self.assert_ends(split, USAGE, "^tca explain: --sub-cluster: a modelled machine has its own")
         self.assert_ends(self.explain("--run", "64", "--runs", "2", "--pitch", "8"), USAGE, "--pitch 8: runs of 64")
+        self.assert_ends(self.explain("--run", "64", "--pitch", "128"), USAGE, "--pitch 128: there is a single row")
         self.assert_ends(self.explain("--route", "teleport"), USAGE, "names no channel that reaches rank 1")
 
 
@@ -203,12 +204,34 @@ class Info(Tuning):
 
     def test_what_would_be_used(self):
         self.assertRegex(self.info(), r"fabric +shm\n +channels +chosen for each put at commit; .*\n +ranks +processes of tca run")
-        self.assertRegex(self.info(OPENTCA_FABRIC="sim", OPENTCA_ROUTE="pull"), r"fabric +sim\n +channels +pull for every put\n +ranks +threads")
+        self.assertRegex(self.info(OPENTCA_FABRIC="sim", OPENTCA_ROUTE="tca"), r"fabric +sim\n +channels +tca for every put\n +ranks +threads")
         self.assertRegex(self.info(OPENTCA_FABRIC="foo"), "fabric +OPENTCA_FABRIC is 'foo', and there is no such fabric")
         self.assertRegex(self.info(OPENTCA_SUBCLUSTER="x"), "fabric +OPENTCA_SUBCLUSTER=x is not a number of ranks")
         plan = self.plan(OPENTCA_FABRIC="foo", OPENTCA_ROUTE="pull")
         self.assertEqual((plan["fabric"], plan["route"], plan["sub_cluster"]), (None, "pull", None))
         self.assertIn("'foo'", plan["problem"])
+
+    def test_what_a_world_would_refuse(self):
+        for variable, value, fabric, words in (
+            ("OPENTCA_TIME_LIMIT", "x", "shm", "OPENTCA_TIME_LIMIT=x is not a number of seconds"),
+            ("OPENTCA_PROGRESS_THREAD", "2", "shm", "OPENTCA_PROGRESS_THREAD=2 is neither 0 nor 1"),
+            ("OPENTCA_NONTEMPORAL", "perhaps", "shm", "OPENTCA_NONTEMPORAL=perhaps .*: say on or off"),
+            ("OPENTCA_ROUTE", "teleport", "shm", "route 'teleport' names no channel that reaches rank 0; there are shm/"),
+            ("OPENTCA_ROUTE", "pull", "sim", "route 'pull' names no channel that reaches rank 0; there are sim/"),
+            ("OPENTCA_MACHINE", "atlantis", "sim", "there is no machine `atlantis`"),
+            ("OPENTCA_FIDELITY", "none", "sim", "OPENTCA_FIDELITY.*none"),
+        ):
+            with self.subTest(variable=variable, fabric=fabric):
+                asked = {variable: value, "OPENTCA_FABRIC": fabric}
+                self.assertRegex(self.info(**asked), rf"fabric +{fabric}\n.*\n +problem +{words}")
+                plan = self.plan(**asked)
+                self.assertEqual(plan["fabric"], fabric)
+                self.assertRegex(plan["problem"], words)
+
+    def test_a_table_that_is_not_used(self):
+        told = self.start([TCA, "info"], OPENTCA_TUNING="/nowhere/t.toml")
+        self.assert_ends(told, 0, "the tuning table /nowhere/t.toml is not used: it cannot be read: No such file")
+        self.assertEqual(told.text().count("is not used"), 1)
 
     @unittest.skipUnless(MPIRUN and os.environ.get("TCA_HAS_MPI"), "no fabric mpi in this build")
     def test_a_split_host(self):
@@ -246,7 +269,7 @@ class SaidOnce(Tuning):
         split = ("--ranks", "3", "--fabric", "shm", "--sub-cluster", "1")
         for process, code, line in (
             (self.explain(*split), USAGE, "tca explain: fabric shm: rank 1 is in another sub-cluster than rank 0 .*"),
-            (self.explain(OPENTCA_TIME_LIMIT="x"), USAGE, "tca explain: OPENTCA_TIME_LIMIT=x is not a number of seconds above 0"),
+            (self.explain(OPENTCA_TIME_LIMIT="x"), USAGE, "tca explain: OPENTCA_TIME_LIMIT=x is not a number of seconds from 0.001 to 1000000"),
         ):
             self.assertEqual(process.end(), code, process.text())
             self.assertRegex(process.text(), f"^{line}$")
@@ -262,6 +285,13 @@ class SaidOnce(Tuning):
         process = self.explain("--fabric", "mpi", OPENTCA_TIME_LIMIT="x")
         self.assertEqual(process.end(), USAGE, process.text())
         self.assertEqual(process.text().count("OPENTCA_TIME_LIMIT=x is not a number"), 1, process.text())
+
+    @unittest.skipUnless(MPIRUN and os.environ.get("TCA_HAS_MPI"), "no fabric mpi in this build")
+    def test_output_that_mpirun_cannot_write(self):
+        for output, why in (("> /dev/full", "No space left on device"), (">&-", "Bad file descriptor")):
+            process = self.start(["sh", "-c", f"{TCA} explain --fabric mpi {output}"])
+            self.assertEqual(process.end(), USAGE, process.text())
+            self.assertRegex(process.text(), f"(?m)^tca explain: standard output: {why}$")
 
     def test_what_one_says_is_its_own(self):
         process = self.start(["sh", "-c", f"{TCA} explain --ranks 3 > /dev/full"])

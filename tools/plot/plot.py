@@ -21,6 +21,9 @@ import os  # noqa: E402
 import statistics  # noqa: E402
 import textwrap  # noqa: E402
 
+import fonts  # noqa: E402
+
+fonts.have_a_place()
 import matplotlib  # noqa: E402
 
 matplotlib.use("Agg")
@@ -36,6 +39,8 @@ from matplotlib.ticker import FixedLocator, FuncFormatter, LogLocator, NullForma
 
 FORMATS = (".svg", ".png", ".pdf")
 NEEDED = {"bench": str, "layout": str, "bytes": (int, float), "median_us": (int, float)}
+# What moves no bytes within its time: there is no bandwidth to draw.
+AT_REST = ("commit",)
 # What tells one line of a panel from another; the legend names those that differ.
 TRAITS = ("peer", "fabric", "start", "scope", "guarded", "overlap", "progress", "ranks", "hardware", "commit")
 YES_OR_NO = {"guarded": ("unguarded", "guarded"), "overlap": ("not overlapped", "overlapped")}
@@ -206,22 +211,22 @@ def draw_p99(axes, line):
         axes.errorbar(line.bytes, line.time, yerr=[[0], above], color=line.color, alpha=0.4, capsize=3)
 
 
-def draw_row(row, name, lines, with_ratio):
-    style = {"linewidth": 1.5, "markersize": 4}
-    set_up(row[0], f"{name}: time")
-    row[0].set_ylabel("µs, median (band: to p99)")
-    set_up(row[1], f"{name}: bandwidth")
-    row[1].set_ylabel("GB/s (10⁹ bytes/s)")
+def draw_time(axes, name, lines, style):
+    set_up(axes, f"{name}: time")
+    axes.set_ylabel("µs, median (band: to p99)")
     for line in lines:
-        draw_p99(row[0], line)
-        look = {"color": line.color, "marker": line.marker, "label": line.text, **style}
-        row[0].plot(line.bytes, line.time, **look)
-        row[1].plot(line.bytes, line.bandwidth, **look)
-    row[0].legend(fontsize=8, frameon=False)
-    finish(row[0])
-    finish(row[1])
-    if with_ratio:
-        draw_ratio(row[2], name, list(ratios(lines)), style)
+        draw_p99(axes, line)
+        axes.plot(line.bytes, line.time, color=line.color, marker=line.marker, label=line.text, **style)
+    axes.legend(fontsize=8, frameon=False)
+    finish(axes)
+
+
+def draw_bandwidth(axes, name, lines, style):
+    set_up(axes, f"{name}: bandwidth")
+    axes.set_ylabel("GB/s (10⁹ bytes/s)")
+    for line in lines:
+        axes.plot(line.bytes, line.bandwidth, color=line.color, marker=line.marker, **style)
+    finish(axes)
 
 
 def draw_ratio(axes, name, all_ratios, style):
@@ -253,13 +258,21 @@ def source(records):
 
 def draw(records, output, title):
     panels = grouped(records, lambda r: (r["bench"], r["layout"]))
+    with_bandwidth = any(bench not in AT_REST for bench, _ in panels)
     with_ratio = any(list(ratios(make_lines(group))) for group in panels.values())
-    columns = 3 if with_ratio else 2
+    columns = 1 + with_bandwidth + with_ratio
     figure, rows = plt.subplots(
         len(panels), columns, squeeze=False, figsize=(4.8 * columns, 3.4 * len(panels) + 0.5), layout="constrained"
     )
     for row, ((bench, layout), group) in zip(rows, panels.items()):
-        draw_row(row, f"{bench} {layout}".strip(), make_lines(group), with_ratio)
+        name, lines, style = f"{bench} {layout}".strip(), make_lines(group), {"linewidth": 1.5, "markersize": 4}
+        draw_time(row[0], name, lines, style)
+        if bench not in AT_REST:
+            draw_bandwidth(row[1], name, lines, style)
+        elif with_bandwidth:
+            row[1].set_axis_off()
+        if with_ratio:
+            draw_ratio(row[-1], name, list(ratios(lines)), style)
     if title:
         figure.suptitle(title)
     figure.supxlabel(source(records), fontsize=8, color="#666666")

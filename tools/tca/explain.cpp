@@ -44,6 +44,8 @@ void check(const ExplainOptions& options) {
   const bench::PutShape& shape = options.shape;
   if (shape.runs > 1 && shape.pitch == 0)
     refuse("--runs {}: --pitch says how far apart they begin", shape.runs);
+  if (shape.runs == 1 && shape.pitch > 0)
+    refuse("--pitch {}: there is a single row, with none after it; --runs says how many", shape.pitch);
   if (shape.runs > 1 && shape.pitch < shape.run)
     refuse("--pitch {}: runs of {} bytes must begin at least as far apart", shape.pitch, shape.run);
   if (static_cast<double>(shape.runs) * static_cast<double>(std::max(shape.run, shape.pitch)) >

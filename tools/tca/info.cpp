@@ -1,14 +1,17 @@
 // `tca info`: what this host offers and what OpenTCA would use.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <cstdlib>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "build_info.hpp"
+#include "core/world_state.hpp"
 #include "launch.hpp"
 #include "machine.hpp"
 #include "route/bring_up.hpp"
@@ -42,7 +45,8 @@ constexpr std::array variables{
     Variable{"OPENTCA_MACHINE", "the modelled machine, on sim, where a program does not say (ha-pacs-tca)"},
     Variable{"OPENTCA_FIDELITY", "tlp, train or flow, on sim, where a program does not say (tlp)"},
     Variable{"OPENTCA_MACHINES", "folders with more machine files, a colon between them"},
-    Variable{"OPENTCA_NONTEMPORAL", "on or off: whether larger stores on shm go past the caches (both are tried)"},
+    Variable{"OPENTCA_NONTEMPORAL",
+             "on or off: whether larger stores on shm go past the caches (both are tried)"},
     Variable{"OPENTCA_ROUTE", "overrides the choice of channels"},
     Variable{"OPENTCA_TUNING", "the tuning table: a file, or off (the one of tca tune)"},
     Variable{"OPENTCA_RANK", "set by tca run: this process's rank"},
@@ -51,22 +55,23 @@ constexpr std::array variables{
 };
 
 struct Fabric {
-  const char* name;
+  std::string name;
   bool usable;
   std::string says;
 };
 
-// What it says itself when a world of one thread, which no launcher takes part in, comes up on it.
-Fabric try_cuda() {
-  Fabric cuda{"cuda", false, {}};
+// What it says itself when a world of one thread, which no launcher takes part in, comes up on it: also what the environment
+// has that it cannot take.
+Fabric try_fabric(const char* name, const std::function<std::string(World&)>& what_is_ready) {
+  Fabric fabric{name, false, {}};
   try {
-    World::run_threads(1, [&](World& world) { cuda.says = "ready: " + world.device_name(); },
-                       {.fabric = "cuda"});
-    cuda.usable = true;
+    World::run_threads(1, [&](World& world) { fabric.says = "ready: " + what_is_ready(world); },
+                       {.fabric = name});
+    fabric.usable = true;
   } catch (const Error& error) {
-    cuda.says = error.what();
+    fabric.says = error.what();
   }
-  return cuda;
+  return fabric;
 }
 
 // MPI itself is not started for this: mpirun does that.
@@ -79,10 +84,9 @@ Fabric find_mpi() {
 }
 
 std::vector<Fabric> find_fabrics() {
-  return {{"shm", true, "ready: processes and threads of this host"},
-          try_cuda(),
-          find_mpi(),
-          {"sim", true, "ready: modelled machines, whose ranks are threads"}};
+  return {try_fabric("shm", [](World&) { return "processes and threads of this host"; }),
+          try_fabric("cuda", [](World& world) { return world.device_name(); }), find_mpi(),
+          try_fabric("sim", [](World&) { return "modelled machines, whose ranks are threads"; })};
 }
 
 std::string size_in_words(std::int64_t bytes) {
@@ -124,18 +128,40 @@ std::string memory_in_words(const Machine& machine) {
 
 // What a world would come up with that its program leaves to the environment.
 struct Plan {
-  std::string fabric;   // empty where what is asked for cannot be
-  std::string problem;  // why not
+  std::string fabric;   // empty where what is asked for is none
+  std::string problem;  // why there would be no world
   int sub_cluster = 0;  // ranks; 0: all of a host
   std::string route;    // of every put; empty: chosen for each
 };
 
-Plan find_plan() {
+// What keeps a world from coming up on this one, or on the part of it that serves within sub-clusters; empty for nothing.
+std::string problem_of(const std::string& fabric, const std::vector<Fabric>& tried) {
+  const auto part = std::ranges::find(tried, fabric.substr(0, fabric.find('+')), &Fabric::name);
+  return part == tried.end() || part->usable ? "" : part->says;
+}
+
+// Refuses what a commit would refuse, where MPI need not be started to know it.
+void check_route(const Plan& plan) {
+  if (plan.route.empty() || route::needs_mpi(plan.fabric)) return;
+  base::Shape byte;
+  byte.run = 1;
+  World::run_threads(1,
+                     [&](World& world) {
+                       const core::WorldState& state = core::WorldState::of(world);
+                       route::choose(state.fabrics(), state.costs(), {.target = 0, .shape = byte},
+                                     plan.route);
+                     },
+                     {.fabric = plan.fabric});
+}
+
+Plan find_plan(const std::vector<Fabric>& tried) {
   Plan plan;
   try {
     plan.route = route::effective_override({});
     plan.sub_cluster = route::asked_sub_cluster();
     plan.fabric = route::fabric_name({}, route::default_fabric());
+    plan.problem = problem_of(plan.fabric, tried);
+    if (plan.problem.empty()) check_route(plan);
   } catch (const Error& error) {
     plan.problem = error.what();
   }
@@ -187,15 +213,19 @@ void print_text(const Machine& machine, int ranks) {
   row("MPI", mpi_in_words());
   if (!built_with_hwloc()) row("topology", "hwloc is not in this build (package libhwloc-dev)");
   fmt::print("\nFabrics\n");
-  for (const Fabric& fabric : find_fabrics()) row(fabric.name, fabric.says);
+  const std::vector<Fabric> fabrics = find_fabrics();
+  for (const Fabric& fabric : fabrics) row(fabric.name.c_str(), fabric.says);
   fmt::print("\nWith {} here\n", count_of(ranks, "rank", "ranks"));
-  const Plan plan = find_plan();
-  row("fabric", plan.problem.empty() ? plan.fabric : plan.problem);
+  const Plan plan = find_plan(fabrics);
+  row("fabric", plan.fabric.empty() ? plan.problem : plan.fabric);
   if (plan.sub_cluster > 0)
     row("sub-clusters", fmt::format("of {}", count_of(plan.sub_cluster, "rank", "ranks")));
   row("channels", plan.route.empty() ? "chosen for each put at commit; see tca explain"
                                      : fmt::format("{} for every put", plan.route));
-  if (plan.problem.empty()) row("ranks", ranks_in_words(plan, machine, ranks));
+  if (plan.problem.empty())
+    row("ranks", ranks_in_words(plan, machine, ranks));
+  else if (!plan.fabric.empty())
+    row("problem", plan.problem);
   print_variables();
 }
 
@@ -224,10 +254,11 @@ void print_json(const Machine& machine, int ranks) {
             {"build", build_type()},
             {"hwloc", built_with_hwloc()}};
   json["machine"] = machine_json(machine);
-  for (const Fabric& fabric : find_fabrics())
+  const std::vector<Fabric> fabrics = find_fabrics();
+  for (const Fabric& fabric : fabrics)
     json["fabrics"][fabric.name] = {{"usable", fabric.usable}, {"says", fabric.says}};
   json["mpi"] = {{"built", route::built_with_mpi()}, {"mpirun", find_program("mpirun")}};
-  const Plan plan = find_plan();
+  const Plan plan = find_plan(fabrics);
   const auto or_null = [](const std::string& text) { return text.empty() ? Json(nullptr) : Json(text); };
   json["plan"] = {{"ranks", ranks},
                   {"fabric", or_null(plan.fabric)},

@@ -1,7 +1,6 @@
 // Watches over the ranks of one launch until the last has ended: output, interruption, failure.
 #include "launch.hpp"
 
-#include <fcntl.h>
 #include <fmt/format.h>
 #include <signal.h>
 #include <sys/wait.h>
@@ -13,6 +12,7 @@
 #include <optional>
 
 #include "base/ranks.hpp"
+#include "cores.hpp"
 #include "signals.hpp"
 #include "tca/error.hpp"
 #include "team.hpp"
@@ -208,16 +208,17 @@ class Supervisor {
   std::optional<Clock::time_point> deadline_;
 };
 
-// A descriptor that we make must not become a rank's stdin, stdout or stderr.
-void open_standard_descriptors() {
-  while (true) {
-    const int fd = open("/dev/null", O_RDWR | O_CLOEXEC);
-    if (fd < 0 || fd > STDERR_FILENO) {
-      if (fd > STDERR_FILENO) close(fd);
-      return;
-    }
-    fcntl(fd, F_SETFD, 0);
-  }
+// mpirun takes no notice of output that it could not write.
+bool passes_output_on(const LaunchOptions& options) {
+  return options.tag || (options.argv_is_mpirun && !isatty(STDOUT_FILENO));
+}
+
+// mpirun refuses to share them.
+void warn_of_shared_cores(const LaunchOptions& options) {
+  if (options.bind != Bind::core || options.argv_is_mpirun) return;
+  if (const int cores = usable_cores(); options.ranks > cores)
+    say(fmt::format("{}: --bind core: {} share {} core{}", options.name, ranks_in_words(options.ranks), cores,
+                    cores == 1 ? "" : "s"));
 }
 
 void check(const LaunchOptions& options) {
@@ -233,16 +234,16 @@ void check(const LaunchOptions& options) {
 
 int launch(const LaunchOptions& asked) {
   check(asked);
-  open_standard_descriptors();
   LaunchOptions options = asked;
   std::optional<Words> words;
   if (options.argv_is_tca) options.environment.emplace_back(Words::variable, words.emplace().path());
   std::fflush(nullptr);
   Signals signals;
   TaggedOutput output;
-  TaggedOutput* const tagged = options.tag ? &output : nullptr;
+  TaggedOutput* const tagged = passes_output_on(options) ? &output : nullptr;
   try {
     Team team(options, signals.before(), tagged);
+    warn_of_shared_cores(options);
     const int code = Supervisor(options, signals, team, words ? &*words : nullptr, tagged).run();
     if (output.failure() == 0 || output.failure() == EPIPE) return code;
     say(fmt::format("{}: standard output: {}", options.name, std::strerror(output.failure())));

@@ -1,7 +1,9 @@
 // The command line `tca`: reads the arguments, runs one subcommand, and turns what went wrong into one line
 // and an exit code.
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <unistd.h>
 
 #include <CLI/CLI.hpp>
 #include <cerrno>
@@ -75,6 +77,13 @@ void print_error(const std::string& name, const std::string& message, bool is_re
   throw Error(Errc::invalid_argument, fmt::format("standard output: {}", std::strerror(errno)));
 }
 
+// A descriptor that is opened later must not become stdin, stdout or stderr, ours or a rank's. A closed stdout cannot be
+// written to afterwards either, so that what is lost is told.
+void open_standard_descriptors() {
+  for (const int fd : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO})
+    if (fcntl(fd, F_GETFD) < 0) open("/dev/null", fd == STDOUT_FILENO ? O_RDONLY : O_RDWR);
+}
+
 // What has been printed may still be on its way, and lost where there is no room for it.
 int printed(int code) {
   if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0) fail_output();
@@ -113,6 +122,7 @@ int run(CLI::App& app, const Subcommands& subcommands, int argc, char** argv) {
 }
 
 int main(int argc, char** argv) {
+  open_standard_descriptors();
   CLI::App app("OpenTCA: accelerators that write straight into each other's memory", "tca");
   app.set_version_flag("--version", fmt::format("tca {} ({})", library_version(), build_commit()));
   app.require_subcommand(1);

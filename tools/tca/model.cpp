@@ -5,11 +5,13 @@
 #include <algorithm>
 #include <charconv>
 #include <cstdint>
+#include <filesystem>
 #include <fstream>
 #include <functional>
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 
 #include "cores.hpp"
 #include "model_report.hpp"
@@ -108,8 +110,11 @@ struct Point {
 std::vector<Point> make_points(const ModelCommand& command) {
   std::vector<Point> points{{"", command.model}};
   constexpr std::size_t most = 10'000;
+  std::set<std::string> names;
   for (const std::string& text : command.sweeps) {
     const Sweep sweep = parse_sweep(text);
+    if (!names.insert(sweep.name).second)
+      refuse("--sweep {} is given twice; give all of its values in one", sweep.name);
     std::vector<Point> further;
     for (const Point& point : points)
       for (const std::string& value : sweep.values) {
@@ -120,6 +125,10 @@ std::vector<Point> make_points(const ModelCommand& command) {
       }
     points = std::move(further);
   }
+  // Where schemes are swept, --mpi is for those that have one.
+  if (names.contains("scheme") && !names.contains("mpi"))
+    for (Point& point : points)
+      if (point.options.scheme == "direct") point.options.library.clear();
   return points;
 }
 
@@ -159,6 +168,9 @@ int model(ModelCommand command) {
   }
   check_distinct(
       {{"--trace", command.model.trace}, {"--json", command.json}, {"--links", command.model.links}});
+  const std::string ending = std::filesystem::path(command.model.links).extension();
+  if (!ending.empty() && ending != ".svg")
+    refuse("--links {}: it is drawn as SVG; have the name end in .svg", command.model.links);
   for (const std::string* path : {&command.json, &command.model.trace, &command.model.links})
     check_writable(*path);
   if (!command.sweeps.empty()) return run_sweep(command);
@@ -236,6 +248,7 @@ void add_model(Subcommands& tca) {
   app.final_callback([&app, options] {
     for (const ProgramOption& option : program_options)
       if (app.count("--" + option.name) > 0) check_known(option, "--" + option.name, options->model.program);
+    check_known(app, {{"--jobs", !options->sweeps.empty(), "--sweep"}});
   });
 }
 

@@ -150,7 +150,11 @@ ModelResult run_model(const ModelOptions& options) {
   check_numbers(options, result.ranks);
   const Scheme scheme = find_scheme(machine, options, result.ranks);
   result.scheme = options.scheme.empty() ? schemes_of(machine).front() : options.scheme;
-  if (scheme != Scheme::direct) (void)net::find_mpi(machine, options.library);
+  if (scheme != Scheme::direct)
+    (void)net::find_mpi(machine, options.library);
+  else if (!options.library.empty())
+    base::fail(Errc::invalid_argument, "--mpi {}: the scheme direct takes no MPI; choose another by --scheme",
+               options.library);
 
   const bool faces = exchanges_faces(options.program);
   Exchange exchange;

@@ -15,6 +15,7 @@
 #include "cores.hpp"
 #include "launch.hpp"
 #include "progress.hpp"
+#include "team.hpp"
 
 namespace tca::tool {
 namespace {
@@ -90,6 +91,12 @@ int launch_under_mpirun(LaunchOptions options) {
   if (mpirun.empty()) {
     fmt::print(stderr, "{}: mpirun is not there; install Open MPI (package openmpi-bin)\n", options.name);
     return 127;
+  }
+  try {
+    program_to_run(options.argv.front());
+  } catch (const CannotRun& error) {
+    fmt::print(stderr, "{}: {}\n", options.name, error.what());
+    return error.exit_code;
   }
   if (geteuid() == 0) {
     options.environment.emplace_back("OMPI_ALLOW_RUN_AS_ROOT", "1");

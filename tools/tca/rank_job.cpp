@@ -38,6 +38,8 @@ int launch_ranks(const std::string& name, const RankJob& job) {
                route::built_with_mpi() ? "mpirun is not there (package openmpi-bin)" : "built without MPI");
     std::erase(launching.argv, "--compare");
   }
+  // Their report says why. Told so, mpirun would keep its own troubles to itself as well.
+  launching.fails_in_words = true;
   return launch(launching);
 }
 

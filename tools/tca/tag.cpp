@@ -8,6 +8,7 @@
 #include <array>
 #include <cerrno>
 #include <cstring>
+#include <utility>
 
 #include "tca/error.hpp"
 
@@ -21,20 +22,27 @@ constexpr std::size_t unblocked_write = 4096;    // a pipe that polls writable t
 
 TaggedOutput::Ends TaggedOutput::add_rank(int rank) {
   Ends ends;
-  ends.out = add_source(rank, 0);
-  ends.err = add_source(rank, 1);
+  const std::string tag = fmt::format("[{}] ", rank);
+  ends.out = add_source(tag, 0);
+  ends.err = add_source(tag, 1);
   return ends;
 }
 
-Fd TaggedOutput::add_source(int rank, std::size_t sink) {
+TaggedOutput::Ends TaggedOutput::add_untagged() {
+  Ends ends;
+  ends.out = add_source({}, 0);
+  return ends;
+}
+
+Fd TaggedOutput::add_source(std::string tag, std::size_t sink) {
   int ends[2];
   if (pipe2(ends, O_CLOEXEC) != 0)
     throw Error(Errc::out_of_memory,
-                fmt::format("no pipe for the output of rank {}: {}; start fewer ranks, leave "
-                            "out --tag, or raise `ulimit -n`",
-                            rank, std::strerror(errno)));
+                fmt::format("no pipe for the ranks' output: {}; start fewer ranks, leave out --tag, or raise "
+                            "`ulimit -n`",
+                            std::strerror(errno)));
   fcntl(ends[0], F_SETFL, O_NONBLOCK);
-  sources_.push_back({Fd(ends[0]), fmt::format("[{}] ", rank), {}, sink});
+  sources_.push_back({Fd(ends[0]), std::move(tag), {}, sink});
   return Fd(ends[1]);
 }
 
@@ -62,6 +70,10 @@ bool TaggedOutput::read(Source& source) {
   if (got == 0 || (got < 0 && errno != EAGAIN && errno != EINTR)) source.pipe.close();
   if (got <= 0) return false;
   std::string& pending = sinks_[source.sink].pending;
+  if (source.tag.empty()) {
+    pending.append(buffer.data(), static_cast<std::size_t>(got));
+    return true;
+  }
   source.line.append(buffer.data(), static_cast<std::size_t>(got));
   std::size_t begin = 0;
   for (std::size_t end; (end = source.line.find('\n', begin)) != std::string::npos; begin = end + 1)

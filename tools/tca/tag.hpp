@@ -20,6 +20,9 @@ class TaggedOutput {
   };
   Ends add_rank(int rank);
 
+  // The same for a program whose stdout is only passed on, as it comes; its stderr stays its own.
+  Ends add_untagged();
+
   void add_to(std::vector<pollfd>& polled) const;
 
   // Moves on what can be moved; false when the pipes held nothing more.
@@ -45,7 +48,7 @@ class TaggedOutput {
     std::string pending;
   };
 
-  Fd add_source(int rank, std::size_t sink);
+  Fd add_source(std::string tag, std::size_t sink);
   bool read(Source& source);
   void write(Sink& sink);
 

@@ -64,6 +64,8 @@ std::vector<int> cpus_to_bind(const LaunchOptions& options) {
   return cpus;
 }
 
+}  // namespace
+
 std::string program_to_run(const std::string& name) {
   const std::string path = find_program(name);
   struct stat status {};
@@ -74,8 +76,6 @@ std::string program_to_run(const std::string& name) {
   if (access(path.c_str(), X_OK) != 0) throw CannotRun(126, fmt::format("{}: is not executable", name));
   return path;
 }
-
-}  // namespace
 
 Team::Team(const LaunchOptions& options, const sigset_t& rank_signals, TaggedOutput* output)
     : scratch_(options.scratch) {
@@ -132,7 +132,8 @@ void Team::start_ranks(const LaunchOptions& options, const sigset_t& rank_signal
   for (int rank = 0; rank < processes; ++rank) {
     if (!options.argv_is_mpirun) environment.back() = fmt::format("OPENTCA_RANK={}", rank);
     start.environment = pointers(environment);
-    const TaggedOutput::Ends ends = output ? output->add_rank(rank) : TaggedOutput::Ends{};
+    TaggedOutput::Ends ends;
+    if (output) ends = options.argv_is_mpirun ? output->add_untagged() : output->add_rank(rank);
     const int cpu = cpus.empty() ? -1 : cpus[static_cast<std::size_t>(rank) % cpus.size()];
     const pid_t pid = fork();
     if (pid == 0) become_rank(start, rank == 0 && !isatty(STDIN_FILENO), cpu, ends);

@@ -21,6 +21,9 @@ struct CannotRun : std::runtime_error {
   int exit_code;
 };
 
+// The path of a program that is there, as far as can be seen before it runs; throws CannotRun otherwise.
+std::string program_to_run(const std::string& name);
+
 struct Ended {
   int rank;
   int status;  // as waitpid gives it
