@@ -8,7 +8,7 @@ namespace tca {
 
 enum class Errc {
   invalid_argument = 2,  // what a call or the environment asks for cannot be; who asks for it sees it
-  refused = 3,           // commit found the chain inconsistent; every rank sees the same message
+  refused = 3,           // ranks do not fit together (a chain, a halo, a collective); every rank sees the same message
   timed_out = 4,         // a blocking call passed its time limit; the message names who is missing
   rank_lost = 5,         // a partner died, left or failed
   out_of_memory = 6,     // the machine cannot hold what was asked for

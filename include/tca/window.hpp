@@ -83,9 +83,9 @@ const DeviceWindow<std::byte>& window_device(const WindowState& window);
 
 // A handle: copies name the same window, which lives until its last handle and the last chain that uses it.
 //
-// The memory lives where the world's fabric computes: `data`, `operator[]` and `elements` are host memory on the shm
-// fabric and device pointers, which only kernels and CUDA calls may follow, on the cuda fabric. `read` and `write` work
-// on every fabric.
+// The memory lives where the world's fabric computes: `data`, `operator[]` and `elements` are host memory on shm, mpi,
+// shm+mpi and sim, and device pointers, which only kernels and CUDA calls may follow, on cuda and cuda+mpi. `read` and
+// `write` work on every fabric.
 template <Element T>
 class Window {
  public:

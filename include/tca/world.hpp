@@ -54,7 +54,7 @@ class World {
   // Comes up as one rank of `tca run`, of mpirun or srun, or alone as a world of one. Over MPI it initialises MPI unless the
   // program has, and then finalises it when the process ends.
   // Once a world's last World, window and chain are gone on every rank, a process may come up in the next one.
-  // Collective. Throws Error{incompatible}, {rank_lost}, {timed_out} or {invalid_argument}.
+  // Collective. Throws Error{incompatible}, {rank_lost}, {timed_out}, {invalid_argument}, {out_of_memory} or {device_failed}.
   static World init(const WorldOptions& options = {});
 
   // Runs `body` as `ranks` threads of this process, each with its own World. Rethrows the first rank's error
