@@ -6,7 +6,8 @@
  * is not and has not obeyed the command before it went. The kernel cannot launch it: it calls, and a caretaker does.
  * Every command is obeyed once, and there are never two engines.
  *
- * Stores go through a buffer on each side; a sequentially consistent fence waits until it is empty.
+ * Stores go through a buffer on each side, in order: that the engine sleeps and that the kernel calls are releases, whose readers
+ * acquire. A sequentially consistent fence waits until it is empty.
  */
 #define COMMANDS 3
 #define KERNEL_COMMANDS 2

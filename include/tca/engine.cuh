@@ -38,7 +38,8 @@ class EngineChain {
                      &bell_.ring[position % device::Bell::count].command),
                  "l"(command)
                  : "memory");
-    if (device::load_relaxed(bell_.awake) == 0) device::store_relaxed(bell_.call, 1);
+    // Acquire and release: whoever hears the call finds that the engine is leaving, or has left.
+    if (device::load_acquire(bell_.awake) == 0) device::store_release(bell_.call, 1);
   }
 
   // Whether the step has finished, without waiting. Acquire: pairs with the engine's release.

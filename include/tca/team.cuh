@@ -47,6 +47,7 @@ class BlockTeam {
   // shared or global memory, of 4 or 8 bytes each, at most as many as the team was made for.
   template <class T, class Op>
   __device__ bool allreduce(T* values, device::Word count, Op op) {
+    if (count == 0) return agree();  // without a line nobody would hear of the step
     ++step_;
     sync();
     if (count != prepared_) {

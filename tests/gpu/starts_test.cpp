@@ -75,6 +75,10 @@ INSTANTIATE_TEST_SUITE_P(Cuda, Starts,
                                          Way{2, true, "copy_engine", 2}, Way{2, false, "ll", 2},
                                          Way{3, true, "", 2}));
 
+void expect_success(int ranks, int blocks, const std::function<void(World&)>& body) {
+  EXPECT_EQ(thread_ranks("cuda")->run(ranks, body, {.engine_blocks = blocks}), "");
+}
+
 // More segments than the blocks that store them, and one block that waits for all.
 TEST(Stream, LargePutsStartedApartFromTheirWait) {
   const std::string failure = thread_ranks("cuda")->run(2, [](World& world) {
@@ -167,6 +171,39 @@ TEST(Stream, ChainsForWhichARankHasNoPinnedMemoryAreRefusedByAll) {
   EXPECT_EQ(failure, "");
 }
 
+// While the host waits for one chain the other goes by attempts, whose ends a step that follows at once must not take for its own.
+TEST(Stream, StepsFollowEachOtherAtOnceBesideAnotherChain) {
+  expect_success(2, 0, [](World& world) {
+    const int other = 1 - world.rank();
+    const auto u = world.window<long>(4);
+    const auto chain = [&](const char* name, std::int64_t at) {
+      Chain one = world.chain(name);
+      one.put(u.on(other).at(at + 1), u.at(at), block(1)).expect(other).commit();
+      return one;
+    };
+    Chain waiting = chain("waiting", 0), attempting = chain("attempting", 2);
+    const auto run = [](Chain& one) {
+      one.start();
+      one.wait();
+    };
+    constexpr int steps = 3000, at_once = 4;
+    for (int step = 0; step < steps; ++step) {
+      waiting.start();
+      for (int i = 0; i < at_once; ++i) run(attempting);
+      waiting.wait();
+    }
+    const long mine = 10 + world.rank();
+    u.write(2, {&mine, 1});
+    waiting.start();
+    run(attempting);
+    waiting.wait();
+    long come = 0;
+    u.read(3, {&come, 1});
+    require(come == 10 + other, "rank {}: {} has come", world.rank(), come);
+    world.barrier();
+  });
+}
+
 TEST(Stream, IsWhereItsStepsAreWaitedFor) {
   World::run_threads(1,
                      [](World& world) {
@@ -195,10 +232,6 @@ TEST(Stream, IsWhereItsStepsAreWaitedFor) {
 }
 
 // The answer of ranks that share a GPU, or have one each, with the resident engine.
-void expect_success(int ranks, int blocks, const std::function<void(World&)>& body) {
-  EXPECT_EQ(thread_ranks("cuda")->run(ranks, body, {.engine_blocks = blocks}), "");
-}
-
 // A step of all, started one after the other before any is waited for.
 void by_host_together(const std::vector<Ring*>& rings, long s) {
   for (Ring* ring : rings) write_faces(ring->here, s, ring->stream);

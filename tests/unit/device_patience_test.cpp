@@ -130,6 +130,19 @@ TEST(DevicePatience, EndsWhenThePartnerIsGone) {
   }
 }
 
+// The last line of a partner that is gone may have been found since; others have their whole time then.
+TEST(DevicePatience, BeginsAnewOnceWhatThePartnerLeftHasCome) {
+  Word abort = 0, gave_up = 0, over = 0;
+  std::array<Word, 2> waiting{}, gone{0, 1};
+  const device::Patience patience{&abort, &gave_up,    waiting.data(), 10'000'000'000,
+                                  7,      gone.data(), nullptr,        &over};
+  device::Waiting wait(patience, 101);
+  constexpr Word polls = device::polls_between_looks;
+  for (Word poll = 0; poll < polls; ++poll) ASSERT_TRUE(wait.goes_on(1)) << poll;
+  for (Word poll = 0; poll < 3 * polls; ++poll) ASSERT_TRUE(wait.goes_on(device::no_link)) << poll;
+  EXPECT_EQ(gave_up, 0u);
+}
+
 // Steps that a host has put on a stream before it heard of the first that nobody answered.
 TEST(DevicePatience, EndsBehindAWaitThatWasInVain) {
   for (const Carrier carrier : {Carrier::lines, Carrier::stores}) {

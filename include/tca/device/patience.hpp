@@ -61,7 +61,7 @@ class Waiting {
       return begin == last_polls ? give_up(patience, step, link) : last_polls;
     give_way();
     const std::uint64_t now = now_ns();
-    if (begin == 0) return now;
+    if (begin == 0 || begin == last_polls) return now;  // what it waited for at last has come after all
     if (now - begin < long_ns) return begin;
     if (link != no_link) store_relaxed(patience.waiting + link, step);
     if (now - begin < patience.limit_ns) return begin;

@@ -32,7 +32,7 @@ struct Compiled {
   // Of the puts that kernels store in place: how many segments they have, and the narrowest atom.
   Word stored_segments = 0, narrowest_atom = 16;
   // Pinned, by which the host hears of what it started: the ticket of the last step that has finished; the number of the last that
-  // the resident engine has; of the last attempt, 0 while it is under way.
+  // the resident engine has; of the last attempt how far it came, 0 while it is under way.
   Word *done = nullptr, *rung_done = nullptr, *outcome = nullptr;
   Room room;
 };

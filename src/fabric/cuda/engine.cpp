@@ -66,7 +66,9 @@ Word Engine::prepare(const DeviceChain& chain, Word* done) {
 }
 
 void Engine::release(Word chain) {
-  if (chain != no_chain) used_.erase(chain & Bell::slot_mask);
+  if (chain == no_chain) return;
+  finished(chain);
+  used_.erase(chain & Bell::slot_mask);
 }
 
 // On two H100s, host to host, a launch takes 14 us, 17 with puts that are stored in place; the engine 4 and 9, and of what a warp
@@ -125,7 +127,7 @@ void Engine::bring_back_unless_obeyed(Word number) {
 
 void Engine::bring_back_when_called(const std::stop_token& stop) {
   look_every(between_looks, stop, [this] {
-    if (device::load_relaxed(bell_.call) == 0) return;
+    if (device::load_acquire(bell_.call) == 0) return;
     device::store_relaxed(bell_.call, 0);
     // Of the call and the look at the state: who calls after this is heard again.
     std::atomic_thread_fence(std::memory_order_seq_cst);

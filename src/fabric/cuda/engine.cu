@@ -256,9 +256,9 @@ class Operator {
   __device__ void finish(bool well) {
     const DeviceChain& chain = crew_.tables_of_chain();
     const bool alone = last_block_ == 0;
+    crew_.landed = 0;  // before whoever hears of the end gives the crew its next order
     if (alone || device::count_up(chain.count, last_block_) == last_block_)
       end_step(well && (alone || device::load_relaxed(chain.patience.over) == 0));
-    crew_.landed = 0;
     shared_word(crew_.finished) = order_.word;
   }
 
@@ -448,7 +448,8 @@ class Listener {
     if (now - idle_since_ <= idle_ns) return false;
     if (lane() == 0) {
       device::store_relaxed(view_.state, leaving);
-      device::store_relaxed(view_.awake, 0);
+      // Release: pairs with the acquire of a kernel that rings, and by its call with the caretaker's, who finds `leaving`.
+      device::store_release(view_.awake, 0);
     }
     __syncwarp();
     // Pairs with the fences of those who ring: either the command is found here, or they find that it has left.

@@ -33,6 +33,12 @@ class StreamChain : public device::ChainPart<device::Block> {
     // Release: the host that sees the ticket finds everything in place.
     if (device::count_up(chain_.count, last) == last) device::store_release(done.word, done.ticket);
   }
+
+  // The last that it does: once the host has heard of it, nothing of the step is on its way.
+  __device__ void end_attempt(Word* outcome, Word reached) {
+    block_.sync();
+    if (block_.lane() == 0 && good_) device::store_release(outcome, reached);
+  }
 };
 
 __global__ void __launch_bounds__(256) start_kernel(const __grid_constant__ DeviceChain chain) {
@@ -56,13 +62,13 @@ __global__ void __launch_bounds__(256) exchange_kernel(const __grid_constant__ D
 
 // Only the host runs a chain like this, which moves everything by itself then.
 __global__ void __launch_bounds__(256)
-    attempt_kernel(const __grid_constant__ DeviceChain chain, bool sent, Word* outcome, Done done) {
+    attempt_kernel(const __grid_constant__ DeviceChain chain, bool sent, Word* outcome) {
   StreamChain running(chain, StreamChain::Copies::by_blocks);
   sent = sent || running.try_start(true);
   const bool is_over = sent && running.try_wait(true);
-  running.finish(is_over ? done : Done{});
+  running.finish();
   if (is_over) running.acknowledge();
-  if (threadIdx.x == 0) device::store_release(outcome, sent ? attempt_sent : attempt_unsent);
+  running.end_attempt(outcome, is_over ? attempt_over : sent ? attempt_sent : attempt_unsent);
 }
 
 __device__ bool by_copy_engine(const device::Stores& put) { return put.by_copy_engine; }
@@ -108,8 +114,8 @@ void launch_exchange(const DeviceChain& chain, Grid grid, Done done, cudaStream_
   launch("running a chain", exchange_kernel, grid, stream, chain, done);
 }
 
-void launch_attempt(const DeviceChain& chain, bool sent, Word* outcome, Done done, cudaStream_t stream) {
-  attempt_kernel<<<1, 256, 0, stream>>>(chain, sent, outcome, done);
+void launch_attempt(const DeviceChain& chain, bool sent, Word* outcome, cudaStream_t stream) {
+  attempt_kernel<<<1, 256, 0, stream>>>(chain, sent, outcome);
   check(cudaGetLastError(), "running a chain");
 }
 

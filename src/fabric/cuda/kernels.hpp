@@ -24,9 +24,9 @@ void launch_wait(const DeviceChain& chain, Grid grid, Done done, cudaStream_t st
 void launch_exchange(const DeviceChain& chain, Grid grid, Done done, cudaStream_t stream);
 
 // As much of a step as needs no waiting, by one block. `sent` says whether an earlier attempt has sent it; `outcome`
-// (pinned) gets `attempt_unsent` or `attempt_sent`.
-inline constexpr Word attempt_unsent = 1, attempt_sent = 2;
-void launch_attempt(const DeviceChain& chain, bool sent, Word* outcome, Done done, cudaStream_t stream);
+// (pinned) gets how far the step has come.
+inline constexpr Word attempt_unsent = 1, attempt_sent = 2, attempt_over = 3;
+void launch_attempt(const DeviceChain& chain, bool sent, Word* outcome, cudaStream_t stream);
 
 // Around the copies that a copy engine makes: waits for the partners' permission; raises the signals.
 void launch_permission(const DeviceChain& chain, cudaStream_t stream);

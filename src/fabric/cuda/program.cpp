@@ -53,21 +53,22 @@ const DeviceBell* CudaProgram::bell() {
 
 void CudaProgram::start() {
   if (is_empty()) return;
-  by_engine_ = suits_engine_ && runner_.engine.has_room();
-  if (by_engine_) {
+  if (suits_engine_ && runner_.engine.has_room()) {
+    way_ = Way::engine;
     rung_ = runner_.engine.ring(engine_chain_, others_run_it_);
     return;
   }
-  ++ticket_;
   if (runner_.waiting != nullptr) {
+    way_ = Way::attempts;
     runner_.attempting.push_back(this);
     sent_ = false;
     device::store_relaxed(compiled_->outcome, attempt_unsent);
     attempt();
     return;
   }
+  way_ = Way::kernel;
   runner_.waiting = this;
-  const Done done{compiled_->done, ticket_};
+  const Done done{compiled_->done, ++ticket_};
   if (!branch_) {
     launch_exchange(compiled_->chain, exchange_grid_, done, runner_.stream);
   } else {
@@ -80,29 +81,36 @@ void CudaProgram::start() {
 void CudaProgram::attempt() {
   // Acquire: pairs with the release at the end of the attempt.
   const Word outcome = device::load_acquire(compiled_->outcome);
-  if (outcome == 0 || finished()) return;
+  if (outcome == 0 || outcome == attempt_over) return;
   sent_ = outcome == attempt_sent;
   device::store_relaxed(compiled_->outcome, 0);
   // This attempt tells whom it lacks, not the one before.
   for (std::size_t link = 0; link < compiled_->partners.size(); ++link)
     device::store_relaxed(compiled_->chain.patience.waiting + link, 0);
-  launch_attempt(compiled_->chain, sent_, compiled_->outcome, {compiled_->done, ticket_}, runner_.attempts);
+  launch_attempt(compiled_->chain, sent_, compiled_->outcome, runner_.attempts);
 }
 
 // Acquire: pairs with the release of the step's last block.
 bool CudaProgram::finished() const {
-  return by_engine_ ? device::load_acquire(compiled_->rung_done) == rung_
-                    : device::load_acquire(compiled_->done) == ticket_;
+  switch (way_) {
+    case Way::kernel:
+      return device::load_acquire(compiled_->done) == ticket_;
+    case Way::attempts:
+      return device::load_acquire(compiled_->outcome) == attempt_over;
+    case Way::engine:
+      return device::load_acquire(compiled_->rung_done) == rung_;
+  }
+  return false;
 }
 
 bool CudaProgram::test() {
   if (finished()) {
-    if (by_engine_) runner_.engine.finished(engine_chain_);
+    if (way_ == Way::engine) runner_.engine.finished(engine_chain_);
     if (runner_.waiting == this) runner_.waiting = nullptr;
     std::erase(runner_.attempting, this);
     return true;
   }
-  if (!by_engine_ && runner_.waiting != this) attempt();
+  if (way_ == Way::attempts) attempt();
   constexpr unsigned polls_between_checks = 4096;  // asking the driver takes a microsecond
   if (++polls_ % polls_between_checks == 0) {
     const cudaError_t state = state_of(runner_.stream);

@@ -56,6 +56,11 @@ class CudaProgram final : public fabric::Program {
 
   const DeviceBell* bell() override;
 
+  // What kernels still wait for is given up at the chain's time limit, and by them.
+  bool end(bool /*in_order*/) override {
+    return finished() || device::load_relaxed(&runner_.inbox.abort()) != 0;
+  }
+
   bool is_empty() const override { return compiled_->partners.empty(); }
 
   // Another attempt, if the last one is over and has not finished the step.
@@ -93,9 +98,9 @@ class CudaProgram final : public fabric::Program {
   Word ticket_ = 0;
   Word rung_ = 0;
   Word engine_chain_;
-  bool suits_engine_;               // which then runs the host's own starts
-  std::optional<DeviceBell> bell_;  // once asked for
-  bool by_engine_ = false;
+  bool suits_engine_;                                              // which then runs the host's own starts
+  std::optional<DeviceBell> bell_;                                 // once asked for
+  enum class Way { kernel, attempts, engine } way_ = Way::kernel;  // of the step that was started last
   mutable bool others_run_it_ = false;
   bool sent_ = false;
   unsigned polls_ = 0;

@@ -55,7 +55,7 @@ base::Shape densified(base::Shape shape, Side side) {
 
 }  // namespace
 
-StageRoom::StageRoom(std::size_t bytes, fabric::StageMemory memory) {
+StageRoom::StageRoom(std::size_t bytes, fabric::StageMemory memory) : bytes_(bytes), memory_(memory) {
   if (memory == fabric::StageMemory::host) {
     host_ = std::make_unique<PinnedMemory>(bytes);
     data_ = host_->data();
@@ -72,6 +72,20 @@ StageRoom::~StageRoom() {
 void StageRoom::keep() {
   host_.release();
   data_ = nullptr;
+}
+
+// The smallest that is large enough and not mostly wasted.
+std::unique_ptr<StageRoom> StageRooms::take(std::size_t bytes, fabric::StageMemory memory) {
+  auto best = free_.end();
+  for (auto room = free_.begin(); room != free_.end(); ++room) {
+    const std::size_t has = (*room)->bytes();
+    if ((*room)->memory() != memory || has < bytes || has / 2 > bytes) continue;
+    if (best == free_.end() || has < (*best)->bytes()) best = room;
+  }
+  if (best == free_.end()) return std::make_unique<StageRoom>(bytes, memory);
+  std::unique_ptr<StageRoom> taken = std::move(*best);
+  free_.erase(best);
+  return taken;
 }
 
 // Of a piece, in a chunk of a message.
@@ -104,7 +118,10 @@ CudaStage::CudaStage(StageRunner& runner, Word id, std::string chain,
   runner_.stages[id_] = this;
 }
 
-CudaStage::~CudaStage() { runner_.stages.erase(id_); }
+CudaStage::~CudaStage() {
+  runner_.stages.erase(id_);
+  if (dense_->data() != nullptr) runner_.rooms.give_back(std::move(dense_));
+}
 
 // Where every part lies in the stage; makes its memory, and the messages' chunks.
 std::vector<CudaStage::Part> CudaStage::lay_out(std::span<const fabric::StagedMessage> messages,
@@ -128,7 +145,7 @@ std::vector<CudaStage::Part> CudaStage::lay_out(std::span<const fabric::StagedMe
     }
     ends.push_back(end);
   }
-  dense_.emplace(end, where);
+  dense_ = runner_.rooms.take(end, where);
   for (std::size_t m = 0; m < messages.size(); ++m) {
     const auto link = std::lower_bound(partners_.begin(), partners_.end(), messages[m].partner);
     Message message{messages[m].outgoing, static_cast<Word>(link - partners_.begin()), {}, {}};

@@ -30,12 +30,27 @@ class StageRoom {
   ~StageRoom();
 
   std::byte* data() const { return data_; }
+  std::size_t bytes() const { return bytes_; }
+  fabric::StageMemory memory() const { return memory_; }
   // It outlives this.
   void keep();
 
  private:
+  std::size_t bytes_;
+  fabric::StageMemory memory_;
   std::unique_ptr<PinnedMemory> host_;
   std::byte* data_ = nullptr;
+};
+
+// What a stage gives back serves another: to free it would wait for all that the GPU does, perhaps for a kernel that waits for a
+// partner, which waits for this rank in the very call that gives the stage back.
+class StageRooms {
+ public:
+  std::unique_ptr<StageRoom> take(std::size_t bytes, fabric::StageMemory memory);
+  void give_back(std::unique_ptr<StageRoom> room) { free_.push_back(std::move(room)); }
+
+ private:
+  std::vector<std::unique_ptr<StageRoom>> free_;
 };
 
 // What the stages of a rank share.
@@ -47,6 +62,7 @@ struct StageRunner {
   unsigned block_limit;
   int device;
   std::map<Word, CudaStage*> stages = {};  // by id
+  StageRooms rooms = {};
 };
 
 class CudaStage final : public fabric::Stage {
@@ -97,7 +113,7 @@ class CudaStage final : public fabric::Stage {
   Room room_;
   std::vector<int> partners_;  // by link
   std::vector<Message> messages_;
-  std::optional<StageRoom> dense_;
+  std::unique_ptr<StageRoom> dense_;
   bool comes_late_;  // what a network card has written, behind a word that the host writes next
   DeviceChain gather_, scatter_;
   // Pinned: the last step that has begun, the last that may be gathered, and of the host's last scatter that is through.

@@ -1,5 +1,7 @@
 #include "fabric/cuda/team.hpp"
 
+#include <limits>
+
 #include "base/fail.hpp"
 #include "fabric/cuda/kernels.hpp"
 
@@ -42,6 +44,10 @@ std::unique_ptr<CudaTeam> make_team(Teams& teams, std::string name, std::size_t 
   if (size > DeviceTeam::max_ranks) {
     base::fail(Errc::invalid_argument, "team '{}': a team has at most {} ranks, this world has {}", name,
                DeviceTeam::max_ranks, size);
+  }
+  if (max_values > std::numeric_limits<Word>::max()) {
+    base::fail(Errc::invalid_argument, "team '{}': {} values; a team sums at most {}", name, max_values,
+               std::numeric_limits<Word>::max());
   }
   auto team = std::make_unique<CudaTeam>(teams, inbox, name, pace);
   Place mine;

@@ -167,7 +167,11 @@ void MpiControl::note_failure(Errc code) {
   spoil_session();
 }
 
-bool MpiControl::is_gone(int rank) const { return watch_ != nullptr && watch_->gone(rank).has_value(); }
+bool MpiControl::is_gone(int rank) const {
+  if (watch_ == nullptr) return false;
+  const std::optional<Gone> gone = watch_->gone(rank);
+  return gone && std::chrono::steady_clock::now() - gone->since >= last_words_take;
+}
 
 // The first exchange says who has come, the second that all know it: a rank that comes late finds what the others said before
 // they went. They went without MPI's windows, but do come to MPI_Finalize, where they wait for it.
