@@ -11,6 +11,8 @@ namespace tca::net {
 
 namespace {
 
+constexpr std::size_t most_interconnects = 255;  // a packet has a byte for its own, or none inside a node
+
 template <class... Args>
 void require(bool holds, const Description& machine, fmt::format_string<Args...> text, Args&&... args) {
   if (holds) return;
@@ -89,6 +91,9 @@ void check_interconnect(const Description& machine, const Interconnect& net) {
   }
   require(topology.kind != TopologyKind::double_ring || topology.size[1] == 2, machine,
           "the double ring of interconnect '{}' has {} rings", net.name, topology.size.back());
+  require(topology.nodes() <= machine.nodes, machine,
+          "the {} of interconnect '{}' has more nodes than the machine's {}", to_string(topology.kind),
+          net.name, machine.nodes);
   require(machine.nodes % topology.nodes() == 0, machine,
           "interconnect '{}' joins {} nodes, which does not divide the machine's {}", net.name,
           topology.nodes(), machine.nodes);
@@ -122,8 +127,11 @@ double pcie_bytes_per_s(int generation, int lanes) {
 }
 
 std::uint32_t Topology::nodes() const {
-  if (kind == TopologyKind::fat_tree) return size[0] * size[1];
-  return std::accumulate(size.begin(), size.end(), std::uint32_t{1}, std::multiplies<>{});
+  const auto end = kind == TopologyKind::fat_tree ? size.begin() + 2 : size.end();
+  const auto times = [](std::uint64_t count, std::uint64_t extent) {
+    return std::min<std::uint64_t>(count * extent, UINT32_MAX);
+  };
+  return static_cast<std::uint32_t>(std::accumulate(size.begin(), end, std::uint64_t{1}, times));
 }
 
 std::pair<std::size_t, std::size_t> dimensions(TopologyKind kind) {
@@ -149,6 +157,9 @@ void check(const Description& machine) {
   for (const LinkKind& link : machine.links) check_link(machine, link);
   for (const UnitKind& unit : machine.node.units) check_unit(machine, unit);
   check_wires(machine);
+  require(machine.interconnects.size() <= most_interconnects, machine,
+          "there are {} interconnects; {} are the most that can be modelled", machine.interconnects.size(),
+          most_interconnects);
   for (const Interconnect& net : machine.interconnects) check_interconnect(machine, net);
 }
 

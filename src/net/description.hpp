@@ -123,7 +123,7 @@ struct Topology {
   // count along the first ring, then along the second.
   std::vector<std::uint32_t> order;
 
-  std::uint32_t nodes() const;  // of one instance
+  std::uint32_t nodes() const;  // of one instance; UINT32_MAX when there are more
 };
 
 // How many numbers the size of a topology has, least and most.

@@ -66,6 +66,8 @@ std::vector<std::string> read_places(const MachineTable& root, const Description
       root.reject(
           "ranks",
           fmt::format("`ranks` are the memories that a node's ranks compute in; `{}` is none", place));
+    if (std::ranges::count(places, place) > 1)
+      root.reject("ranks", fmt::format("`ranks` names `{}` more than once; a memory has one rank", place));
   }
   return places;
 }

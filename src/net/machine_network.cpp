@@ -75,6 +75,9 @@ Topology read_topology(const MachineTable& table, std::uint32_t nodes) {
   for (const std::int64_t extent : extents) topology.size.push_back(static_cast<std::uint32_t>(extent));
   if (topology.kind == TopologyKind::double_ring && topology.size[1] != 2)
     table.reject("size", "a double_ring has two rings: its second extent is 2");
+  if (topology.nodes() > nodes)
+    table.reject("size", fmt::format("a {} of {} has more nodes than the machine's {}",
+                                     to_string(topology.kind), fmt::join(extents, " x "), nodes));
   if (topology.nodes() == 0 || nodes % topology.nodes() != 0)
     table.reject("size", fmt::format("{} nodes cannot be made up of parts of {}", nodes, topology.nodes()));
   if (table.has("order"))

@@ -107,7 +107,7 @@ double MachineTable::number(std::string_view key, Quantity quantity) const {
   const auto [table, node] = find(key, quantity);
   check_keys(table, key);
   const auto written = node.value<double>();
-  if (!written || !std::isfinite(*written))
+  if (!written)
     fail_at(place_of(node), fmt::format("`{}` is {}; this is no number", key, describe(quantity)));
   MachineNumber number;
   number.key = full(key);
@@ -118,6 +118,9 @@ double MachineTable::number(std::string_view key, Quantity quantity) const {
   std::tie(number.origin, number.source) = source_of(table, reading_->file_.tree().root, key);
   if (const auto found = reading_->overrides_.find(number.key); found != reading_->overrides_.end())
     number.value = found->second;
+  if (!std::isfinite(number.value * to_model))
+    fail_at(number.place,
+            fmt::format("`{}` is {}, and {} must be finite", key, number.value, describe(quantity)));
   if (number.value < 0)
     fail_at(number.place,
             fmt::format("`{}` is {}, and {} cannot be negative", key, number.value, describe(quantity)));

@@ -58,7 +58,7 @@ des::Task Mpi::work(std::uint32_t rank, des::Time time) {
 
 std::uint32_t Mpi::rails_of(std::uint64_t bytes) const {
   return bytes >= static_cast<std::uint64_t>(library_.split_from)
-             ? static_cast<std::uint32_t>(library_.rails.size())
+             ? static_cast<std::uint32_t>(std::min<std::uint64_t>(library_.rails.size(), bytes))
              : 1;
 }
 
@@ -71,7 +71,7 @@ void Mpi::control(const Rank& from, const Rank& to, std::uint64_t bytes, des::Co
        .arrived = &arrived});
 }
 
-// Each rail carries an equal share.
+// Each rail carries an equal share, of a byte at least.
 des::Task Mpi::carry(Endpoint from, Endpoint to, std::uint64_t bytes, std::uint32_t first_rail,
                      des::Counter& landed) {
   const std::uint32_t rails = rails_of(bytes);
@@ -136,11 +136,12 @@ des::Task Mpi::send_staged(std::uint32_t from, std::uint32_t to, std::uint64_t b
 
 des::Task Mpi::receive_staged(std::uint32_t to, std::uint64_t bytes, Message& message) {
   const bool writes = writes_staged(to, bytes);
+  const bool inlined = choose_way(library_, static_cast<std::int64_t>(bytes)) == MpiWay::inlined;
   const std::uint64_t block = block_of(bytes);
   std::uint64_t parts = 0;
   for (std::uint64_t done = 0; done < bytes; done += block) {
     const std::uint64_t size = std::min(block, bytes - done);
-    parts += rails_of(size);
+    parts += inlined ? 1 : rails_of(size);
     co_await message.landed.reached(parts);
     if (!writes) continue;
     const des::Time start = done == 0 ? library_.stage + host_.copy_start : 0;

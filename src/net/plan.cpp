@@ -10,7 +10,8 @@ namespace tca::net {
 
 namespace {
 
-constexpr LinkId most_links = 1u << 28;  // what a simulator numbers
+constexpr LinkId most_links = 1u << 28;    // what a simulator numbers
+constexpr std::size_t most_classes = 256;  // a link has a byte for its own
 
 LinkClass make_class(const LinkKind& link) {
   LinkClass kind{.rate = Rate(link.bytes_per_s),
@@ -39,6 +40,11 @@ Plan::Plan(const Description& description) : machine_(description) {
   add_wires();
   find_ways();
   add_ports();
+  if (classes_.size() > most_classes)
+    base::fail(Errc::invalid_argument,
+               "machine '{}' has {} kinds of links, those into and out of its units among them; {} are the "
+               "most that can be modelled",
+               machine_.name, classes_.size(), most_classes);
   add_trunks();
 }
 

@@ -87,6 +87,8 @@ class ModelTest(unittest.TestCase):
         self.assert_refused("there is no size \"7x9x\"; choose one of XS .*, or give three extents such as", "himeno", "--size", "7x9x")
         self.assert_refused("no number `links/bar`; the nearest are links/.*, links/.*, links/", "himeno", "--set", "links/bar=3")
         self.assert_refused("did you mean `links/cable/latency`", "himeno", "--set", "links/cable/latenci=3")
+        for number in ("nan", "inf", "-inf"):
+            self.assert_refused("the value is no number", "halo", "--set", f"links/cable/latency={number}")
         self.assert_refused("--sweep colour: there are bytes, ranks", "halo", "--sweep", "colour=1,2")
         self.assert_refused("--sweep bytes=: write NAME=VALUE", "halo", "--sweep", "bytes=")
         self.assert_refused("--trace and --links are of one run", "halo", "--sweep", "ranks=2", "--trace", self.path("t"))
@@ -102,6 +104,18 @@ class ModelTest(unittest.TestCase):
         self.assert_refused("--mpi mvapich2-gdr-2.2: the scheme direct takes no MPI", "pingpong", *library)
         done = model("pingpong", *library, "--sweep", "scheme=direct,mpi", "--bytes", "8")
         self.assertEqual((done.returncode, done.stderr), (0, ""))
+
+    # Whose processors add up the residual by MPI, whatever carries the faces.
+    def test_a_library_of_mpi_is_for_himeno_by_any_scheme(self):
+        for library in ("mvapich2", "mvapich2-gdr-2.2"):
+            arguments = ("himeno", "--size", "XS", "-n", "4", "--mpi", library, "--json", self.path("out.jsonl"))
+            for how in (("--scheme", "direct"), ("--sweep", "scheme=direct,mpi")):
+                done = model(*arguments, *how)
+                self.assertEqual((done.returncode, done.stderr), (0, ""))
+        times = [line["mean_us"] for line in self.lines()]
+        self.assertEqual((times[0], times[3]), (times[1], times[4]))
+        self.assertNotEqual(times[0], times[3])
+        self.assert_refused("dgx-h200 has no MPI library", "himeno", "--machine", "dgx-h200", "--mpi", "mvapich2")
 
     def test_refuses_what_the_program_has_not(self):
         for program, option, value in (

@@ -189,5 +189,23 @@ TEST_F(Messages, WindowsAreWrittenStraight) {
   }
 }
 
+// However many rails there are to split it over: handed over with the request, and by reading it.
+TEST_F(Messages, OneByteIsOnePart) {
+  for (const std::int64_t inline_limit : {16, 0}) {
+    MpiLibrary library = find_mpi(machine_, "mvapich2-gdr-2.2");
+    ASSERT_GT(library.rails.size(), 1u);
+    library.split_from = 0;
+    library.inline_limit = library.eager_limit = inline_limit;
+    des::Simulator simulator;
+    Network network(simulator, machine_.network, {.fidelity = Fidelity::tlp});
+    const Mpi::Rank here{network.endpoint(0, "gpu2"), network.endpoint(0, "host1")};
+    const Mpi::Rank there{network.endpoint(1, "gpu2"), network.endpoint(1, "host1")};
+    Mpi mpi(network, machine_.host, library, {here, there});
+    simulator.spawn(put_window(mpi, 1), {"rank", 0});
+    simulator.spawn(expose_window(mpi, 1), {"rank", 1});
+    EXPECT_NO_THROW(simulator.run()) << inline_limit;
+  }
+}
+
 }  // namespace
 }  // namespace tca::net

@@ -3,9 +3,11 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <limits>
 
 #include "net/machine_table.hpp"
 #include "tca/error.hpp"
@@ -107,6 +109,16 @@ TEST(MachineFile, KeyThatMeansNothing) {
 TEST(MachineFile, NegativeNumber) {
   EXPECT_EQ(error_of_hop("hop = { value = -1, unit = \"us\", published = \"S1\" }\n"),
             "m.toml:2:17: `hop` is -1, and a time cannot be negative");
+}
+
+TEST(MachineFile, NumberThatIsNotFinite) {
+  EXPECT_EQ(error_of_hop("hop = { value = inf, unit = \"us\", published = \"S1\" }\n"),
+            "m.toml:2:17: `hop` is inf, and a time must be finite");
+  const MachineFile file = file_of("hop = { value = 1, unit = \"us\", published = \"S1\" }\n");
+  for (const double number : {std::nan(""), std::numeric_limits<double>::infinity()}) {
+    MachineReading reading(file, {{"hop", number}});
+    EXPECT_THROW(reading.root().time("hop"), Error) << number;
+  }
 }
 
 TEST(MachineFile, UnitOfAnotherQuantity) {

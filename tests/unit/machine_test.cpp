@@ -151,6 +151,16 @@ TEST(Machine, RankThatComputesInABridge) {
   expect_error(error_after("quong", "ranks = [\"gpu0\"]", "ranks = [\"chipset\"]"), "`chipset` is none");
 }
 
+TEST(Machine, TwoRanksInOneMemory) {
+  expect_error(error_after("quong", "ranks = [\"gpu0\"]", "ranks = [\"gpu0\", \"gpu0\"]"),
+               "`ranks` names `gpu0` more than once");
+}
+
+TEST(Machine, TopologyOfMoreNodesThanThereAre) {
+  expect_error(error_after("quong", "[4, 2, 2]", "[16, 16, 16]"),
+               "a torus of 16 x 16 x 16 has more nodes than the machine's 16");
+}
+
 TEST(Machine, LanesThatPcieDoesNotHave) {
   expect_error(error_after("quong", "lanes = { value = 8", "lanes = { value = 7"),
                "PCIe has no links of 7 lanes");

@@ -134,6 +134,16 @@ TEST(Model, AllreduceTakesChainsWhereAPacketIsTooSmall) {
   EXPECT_GT(run_model(options).spent[static_cast<std::size_t>(Cost::kernels)].mean_us, 0);
 }
 
+TEST(Model, ADirectAllgatherTakesTheChannelsThatThereAre) {
+  ModelOptions options{.program = "allgather", .scheme = "direct", .ranks = 4, .bytes = 4096};
+  options.overrides["units/peach2/dma/channels"] = 1;
+  EXPECT_GT(run_model(options).mean_us, 0);
+}
+
+TEST(Model, HimenosExtentIsTheOneAskedFor) {
+  EXPECT_EQ(run_model({.grid = "2x1x1", .size = "65x64x64", .ranks = 2}).n, 65);
+}
+
 TEST(Model, ANumberOfTheMachineChangesWhatDependsOnIt) {
   ModelOptions options{.program = "pingpong", .fidelity = "tlp", .bytes = 8};
   const double before = run_model(options).mean_us;

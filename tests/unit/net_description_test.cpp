@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "messages.hpp"
+#include "net/plan.hpp"
 #include "net_machines.hpp"
 
 namespace tca::test {
@@ -58,6 +59,14 @@ INSTANTIATE_TEST_SUITE_P(
         Flaw{"not a NIC", [](Description& m) { m.interconnects[0].nic = 0; }, {"'tca' has no NIC"}},
         Flaw{"no tags", [](Description& m) { m.node.units[6].dma->tags = 0; }, {"'peach2' needs", "tags"}},
         Flaw{"ill fitting", [](Description& m) { m.nodes = 24; }, {"joins 16 nodes", "24"}},
+        Flaw{"larger than counts",
+             [](Description& m) {
+               m.interconnects[0].topology = {TopologyKind::torus, {1300, 2501, 1321}, {}};
+             },
+             {"torus of interconnect 'tca' has more nodes than the machine's 16"}},
+        Flaw{"too many interconnects",
+             [](Description& m) { m.interconnects.resize(256, m.interconnects[0]); },
+             {"there are 256 interconnects", "255 are the most"}},
         Flaw{"three rings", [](Description& m) { m.interconnects[0].topology.size[1] = 3; }, {"has 3 rings"}},
         Flaw{"one size",
              [](Description& m) { m.interconnects[0].topology.size.pop_back(); },
@@ -70,6 +79,16 @@ INSTANTIATE_TEST_SUITE_P(
       std::replace(name.begin(), name.end(), ' ', '_');
       return name;
     });
+
+TEST(Descriptions, HaveNoMoreKindsOfLinksThanCanBeNumbered) {
+  Description machine = peach_machine(two_rings(), 16);
+  const std::size_t ports = Plan(machine).classes().size() - machine.links.size();
+  machine.links.resize(256 - ports, machine.links[0]);
+  EXPECT_NO_THROW(Plan{machine});
+  machine.links.push_back(machine.links[0]);
+  EXPECT_TRUE(refuses(Errc::invalid_argument, {"machine 'peach' has 257 kinds of links", "256 are the most"},
+                      [&] { Plan{machine}; }));
+}
 
 TEST(Descriptions, NamesAreLookedUp) {
   const Description machine = peach_machine(two_rings(), 16);

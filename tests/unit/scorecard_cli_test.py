@@ -6,6 +6,7 @@ import difflib
 import json
 import os
 import re
+import resource
 import shutil
 import subprocess
 import tempfile
@@ -25,9 +26,9 @@ class ScorecardTest(unittest.TestCase):
         self.empty = os.path.join(folder.name, "empty")
         os.mkdir(self.empty)
 
-    def tca(self, *arguments):
+    def tca(self, *arguments, **further):
         environment = {**os.environ, "OPENTCA_MACHINES": self.folder}
-        return subprocess.run([TCA, *arguments], capture_output=True, text=True, env=environment, timeout=300)
+        return subprocess.run([TCA, *arguments], capture_output=True, text=True, env=environment, timeout=300, **further)
 
     def read(self, name):
         with open(os.path.join(self.folder, name)) as file:
@@ -80,6 +81,39 @@ class ScorecardTest(unittest.TestCase):
         self.assertEqual(len(changed), 2, changed)
         self.assertRegex(changed[1], r'^\+ start = \{ value = [\d.]+, unit = "us", fitted = "fit: S4')
         self.assertNotIn("2.2,", changed[1])
+
+    def test_fit_takes_the_file_that_it_is_given(self):
+        moved = re.sub(r"^start = \{ value = [\d.]+", "start = { value = 1.0", self.read("quong.toml"), flags=re.M)
+        elsewhere = os.path.join(self.empty, "quong.toml")
+        with open(elsewhere, "w") as file:
+            file.write(moved)
+        by_path = self.tca("fit", elsewhere, "--only", "ape/start", "--rounds", "3")
+        self.write("quong.toml", moved)
+        by_name = self.tca("fit", "quong", "--only", "ape/start", "--rounds", "3")
+        self.assertEqual((by_path.returncode, by_name.returncode), (0, 0), by_path.stderr)
+        self.assertEqual(by_path.stdout, by_name.stdout)
+        self.assertNotRegex(by_path.stdout, r"ape/start +1 +1 ")
+
+    # As on a disk that is full.
+    def test_fit_says_what_it_could_not_write(self):
+        before = self.read("quong.toml")
+        done = self.tca(
+            *("fit", "quong", "--only", "ape/start", "--rounds", "1", "--write"),
+            restore_signals=False,
+            preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (1024, 1024)),
+        )
+        self.assertEqual(done.returncode, 2, done)
+        self.assertRegex(done.stderr, r"tca fit: .*/quong\.toml: cannot be written: File too large\n$")
+        self.assertNotIn("written to", done.stdout)
+        self.assertEqual(self.read("quong.toml"), before)
+        self.assertEqual([name for name in os.listdir(self.folder) if name.startswith("quong.toml")], ["quong.toml"])
+
+    @unittest.skipIf(os.geteuid() == 0, "root may write to any file")
+    def test_fit_does_not_replace_what_may_not_be_written(self):
+        os.chmod(os.path.join(self.folder, "quong.toml"), 0o444)
+        done = self.tca("fit", "quong", "--only", "ape/start", "--write")
+        self.assertEqual((done.returncode, done.stdout), (2, ""))
+        self.assertRegex(done.stderr, r"^tca fit: .*/quong\.toml: cannot be written: Permission denied\n$")
 
     def test_own_figures_are_those_of_the_results(self):
         medians = set()

@@ -49,6 +49,35 @@ TEST(Scorecard, MisspeltSetting) {
       "f.toml:7:19: `shceme` means nothing here; did you mean `scheme`?");
 }
 
+TEST(Scorecard, MisspeltValues) {
+  const auto error_with = [](const std::string& setting) {
+    return error_of("name = \"p\"\nrun = \"pingpong\"\nwith = { " + setting +
+                    " }\nuse = \"fitted\"\nvalue = 1.0\n");
+  };
+  EXPECT_EQ(error_with("scheme = \"mpii\""),
+            "f.toml:7:19: `scheme` is direct or mpi or rma or hybrid or cuda, not \"mpii\"");
+  EXPECT_EQ(error_with("memory = \"hots\""), "f.toml:7:19: `memory` is gpu or host, not \"hots\"");
+  for (const char* setting :
+       {"from = \"gup\"", "to = \"hosts\"", "plane = \"kj\"", "start = \"grahp\"", "scope = \"part\""})
+    EXPECT_NE(error_with(setting), "") << setting;
+  EXPECT_EQ(error_of("name = \"p\"\nrun = \"face\"\nx = \"N\"\nuse = \"fitted\"\npoints = [[8, 1]]\n"),
+            "f.toml:7:5: `x` is bytes or n, not \"N\"");
+}
+
+TEST(Scorecard, PublishedIsAboveZero) {
+  for (const char* told : {"value = 0.0", "value = -1.0", "value = nan", "at_most = inf", "points = [[8, 0]]",
+                           "between = [0, 1]"}) {
+    const std::string error =
+        error_of("name = \"p\"\nrun = \"face\"\nx = \"n\"\nuse = \"fitted\"\n" + std::string(told) + "\n");
+    EXPECT_NE(error.find("what was published is above 0, not "), std::string::npos) << told << ": " << error;
+  }
+}
+
+TEST(Scorecard, ABoundOverSizesComparesTwo) {
+  EXPECT_EQ(error_of("name = \"p\"\nrun = \"face\"\nx = \"n\"\nuse = \"fitted\"\nat_least = 320\n"),
+            "f.toml:4:1: \"p\" compares, but has no `over`");
+}
+
 TEST(Scorecard, AFigureThatIsToldTwice) {
   EXPECT_EQ(
       error_of("name = \"p\"\nrun = \"hop\"\nuse = \"fitted\"\nvalue = 1.0\nat_least = 2.0\n"),

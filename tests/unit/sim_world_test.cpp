@@ -278,6 +278,28 @@ TEST(SimWorld, NothingLandsBeforeItIsPermitted) {
   }
 }
 
+// Windows come and go without virtual time, while a value flies.
+TEST(SimWorld, AValueOnItsWayToAWindowThatHasGoneLandsNowhere) {
+  for (const char* machine : {"ha-pacs-tca", "quong", "dgx-h200"}) {
+    World::run_threads(
+        2,
+        [&](World& world) {
+          const int other = 1 - world.rank();
+          std::vector<long> held(8, 7);
+          world.window(held.data(), 8).on(other).at(5).put(1);
+          const Window<long> next = world.window<long>(2);
+          next.on(other).at(0).put(2);
+          Chain chain = world.chain("signal");
+          chain.signal(other).expect(other).commit();
+          chain.start();
+          chain.wait();
+          EXPECT_EQ(held, std::vector<long>(8, 7)) << machine;
+          EXPECT_EQ(next[0], 2) << machine;
+        },
+        on(machine));
+  }
+}
+
 TEST(SimWorld, AThousandRanks) {
   constexpr int ranks = 1024;
   const Outcome run = run_on("torus-32k", ranks, [](World& world) {

@@ -1,20 +1,27 @@
 // `tca fit`: fits the numbers of a machine file that nothing else is known of to the published point-to-point rows.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <cstdio>
+#include <cstring>
+#include <filesystem>
 #include <fstream>
 #include <functional>
 #include <iterator>
 #include <map>
 #include <memory>
+#include <system_error>
+#include <utility>
 
 #include "base/fail.hpp"
 #include "fit_solver.hpp"
 #include "net/machine_file.hpp"
 #include "net/machine_units.hpp"
 #include "numbers.hpp"
+#include "refuse.hpp"
 #include "scorecard_score.hpp"
 #include "subcommand.hpp"
 
@@ -23,6 +30,9 @@ namespace tca::tool {
 namespace {
 
 namespace fs = std::filesystem;
+
+// Behind the name of a machine file that is being written.
+constexpr const char* draft_suffix = ".unfinished";
 
 struct FitOptions {
   std::string machine = "ha-pacs-tca";
@@ -54,6 +64,7 @@ class Fit {
       : options_(options),
         file_(net::find_machine(options.machine)),
         machine_(net::read_machine(options.machine)) {
+    if (options.write) check_written();
     for (const net::MachineNumber& number : machine_.numbers)
       if (is_moved(number, file_) && is_smooth(number) && number.key.find(options.only) != std::string::npos)
         free_.push_back(number);
@@ -68,7 +79,7 @@ class Fit {
     for (Figure& figure : read_figures(folder))
       if (figure.use == Use::fitted && names(figure)) figures_.push_back(std::move(figure));
     if (figures_.empty())
-      base::fail(Errc::invalid_argument, "no figure that may be fitted to names {}", file_.stem().string());
+      base::fail(Errc::invalid_argument, "no figure that may be fitted to names {}", name());
   }
 
   int run() {
@@ -88,9 +99,17 @@ class Fit {
   }
 
  private:
+  // Before the time is spent. What may not be written to is not replaced either.
+  void check_written() const {
+    check_replaceable(file_.string(), draft_suffix);
+    if (access(file_.c_str(), W_OK) != 0)
+      refuse("{}: cannot be written: {}", file_.string(), std::strerror(errno));
+  }
+
+  std::string name() const { return file_.stem().string(); }
+
   bool names(const Figure& figure) const {
-    const std::string name = file_.stem().string();
-    return figure.with.machine == name || (figure.over && figure.over->machine == name);
+    return figure.with.machine == name() || (figure.over && figure.over->machine == name());
   }
 
   // Three digits: more would pretend to know what the rows do not tell.
@@ -107,8 +126,11 @@ class Fit {
     return overrides;
   }
 
+  // The figures know the machine by the name of its file, wherever that lies.
   std::vector<Score> scores(const std::vector<double>& values) const {
-    return score(figures_, read_machines(figures_, {{options_.machine, overrides(values)}}));
+    Machines tried;
+    tried.emplace(name(), net::read_machine(options_.machine, overrides(values)));
+    return score(figures_, read_machines(figures_, std::move(tried)));
   }
 
   static std::vector<double> errors(const std::vector<Score>& scores) {
@@ -133,7 +155,8 @@ class Fit {
                after.size());
   }
 
-  // Puts the values where the numbers stand, and leaves every other letter of the file as it is.
+  // Puts the values where the numbers stand, and leaves every other letter of the file as it is. Written beside it first, so
+  // that the file is whole whatever happens.
   void write(const std::vector<double>& found) const {
     std::ifstream in(file_);
     std::vector<std::string> lines;
@@ -148,8 +171,23 @@ class Fit {
       lines.at(static_cast<std::size_t>(number.place.line - 1))
           .replace(static_cast<std::size_t>(number.place.column - 1),
                    static_cast<std::size_t>(number.columns), fmt::format("{:.3g}", all.at(number.key)));
-    std::ofstream(file_) << fmt::format("{}\n", fmt::join(lines, "\n"));
+    replace(fmt::format("{}\n", fmt::join(lines, "\n")));
     fmt::print("written to {}\n", file_.string());
+  }
+
+  void replace(const std::string& text) const {
+    const fs::path file = replaced_file(file_.string()), draft = file.string() + draft_suffix;
+    std::error_code problem;
+    std::ofstream out(draft);
+    out << text;
+    out.close();
+    if (!out) problem.assign(errno != 0 ? errno : EIO, std::generic_category());
+    if (!problem) fs::permissions(draft, fs::status(file).permissions(), problem);
+    if (!problem) fs::rename(draft, file, problem);
+    if (!problem) return;
+    std::error_code none;
+    fs::remove(draft, none);
+    refuse("{}: cannot be written: {}", file_.string(), problem.message());
   }
 
   FitOptions options_;

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cmath>
 #include <cstdint>
 #include <filesystem>
 #include <fstream>
@@ -14,6 +15,7 @@
 #include <set>
 
 #include "cores.hpp"
+#include "model_grid.hpp"
 #include "model_report.hpp"
 #include "model_run.hpp"
 #include "model_sweep.hpp"
@@ -44,7 +46,7 @@ std::optional<Number> number_in(const std::string& text) {
 // The machine's numbers have a slash in their names: links/cable/latency.
 void set_number(ModelOptions& options, const std::string& key, const std::string& value) {
   const std::optional<double> number = number_in<double>(value);
-  if (!number) refuse("{}={}: the value is no number", key, value);
+  if (!number || !std::isfinite(*number)) refuse("{}={}: the value is no number", key, value);
   options.overrides[key] = *number;
 }
 
@@ -128,7 +130,7 @@ std::vector<Point> make_points(const ModelCommand& command) {
   // Where schemes are swept, --mpi is for those that have one.
   if (names.contains("scheme") && !names.contains("mpi"))
     for (Point& point : points)
-      if (point.options.scheme == "direct") point.options.library.clear();
+      if (!takes_mpi(point.options.program, point.options.scheme)) point.options.library.clear();
   return points;
 }
 

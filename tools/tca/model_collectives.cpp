@@ -8,7 +8,6 @@ namespace tca::tool {
 
 namespace {
 
-constexpr std::uint32_t channels = 4;
 constexpr std::uint64_t mark = 8;  // bytes behind what a processor stores
 
 // What a rank that takes part in chains has: where it gets data, and what it starts.
@@ -207,7 +206,7 @@ class Collective {
     Chain& chain = players_[rank].chains.emplace_back(stage_.simulator(), rank);
     chain.puts.push_back(
         {.to = other, .rows = {.bytes = bytes}, .arrived = &slot(other, step), .notifies = true});
-    des::Task started = stage_.start(rank, static_cast<std::uint32_t>(step % channels), chain);
+    des::Task started = stage_.start(rank, static_cast<std::uint32_t>(step % stage_.channels()), chain);
     co_await started;
     des::Task left = stage_.watch(rank, chain.sent, 1);
     co_await left;

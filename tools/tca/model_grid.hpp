@@ -8,6 +8,11 @@ namespace tca::tool {
 
 inline bool exchanges_faces(const std::string& program) { return program == "himeno" || program == "halo"; }
 
+// Whether MPI carries anything: of Himeno the residual, by every scheme.
+inline bool takes_mpi(const std::string& program, const std::string& scheme) {
+  return scheme != "direct" || program == "himeno";
+}
+
 // Throw Error{invalid_argument}, in one line.
 Scheme find_scheme(const net::Machine& machine, const ModelOptions& options, std::uint32_t ranks);
 std::uint32_t count_ranks(const net::Machine& machine, const ModelOptions& options);

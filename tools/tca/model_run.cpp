@@ -7,6 +7,7 @@
 #include <chrono>
 
 #include "base/fail.hpp"
+#include "extents.hpp"
 #include "model_grid.hpp"
 #include "model_picture.hpp"
 #include "net/machine_names.hpp"
@@ -150,11 +151,10 @@ ModelResult run_model(const ModelOptions& options) {
   check_numbers(options, result.ranks);
   const Scheme scheme = find_scheme(machine, options, result.ranks);
   result.scheme = options.scheme.empty() ? schemes_of(machine).front() : options.scheme;
-  if (scheme != Scheme::direct)
-    (void)net::find_mpi(machine, options.library);
-  else if (!options.library.empty())
+  if (!options.library.empty() && !takes_mpi(options.program, result.scheme))
     base::fail(Errc::invalid_argument, "--mpi {}: the scheme direct takes no MPI; choose another by --scheme",
                options.library);
+  if (!options.library.empty() || scheme != Scheme::direct) (void)net::find_mpi(machine, options.library);
 
   const bool faces = exchanges_faces(options.program);
   Exchange exchange;
@@ -164,7 +164,7 @@ ModelResult run_model(const ModelOptions& options) {
   result.bytes = faces ? bytes_of(exchange) : static_cast<std::uint64_t>(options.bytes);
   if (options.program == "halo") result.bytes /= result.ranks;  // all send alike
   result.n = options.program == "halo" ? options.extent
-             : faces                   ? static_cast<std::int64_t>(exchange.cells[0] * exchange.grid[0])
+             : faces                   ? parse_himeno_size(options.size)[0]
                                        : options.bytes;
 
   Stage stage(machine,

@@ -113,6 +113,12 @@ bool Stage::reaches(std::uint32_t from, std::uint32_t to) const {
   return way_.way != Way::none && memory(from).node / way_.nodes == memory(to).node / way_.nodes;
 }
 
+std::uint32_t Stage::channels() const {
+  if (way_.way != Way::chains) return 1;
+  const net::Description& network = machine_.network;
+  return network.node.units[network.interconnects[way_.interconnect].nic].dma->channels;
+}
+
 std::uint64_t Stage::store_limit() const { return link_at(machine_.network, host_unit_).payload_bytes; }
 
 des::Task Stage::kernel(std::uint32_t rank, std::string_view what, double bytes, double flops) {

@@ -75,6 +75,7 @@ class Stage {
   // Whether data gets from one rank to the other without MPI, and whether rows of it do.
   bool reaches(std::uint32_t from, std::uint32_t to) const;
   bool puts_rows() const { return way_.way != Way::cards; }
+  std::uint32_t channels() const;     // on which a rank may start chains side by side
   std::uint64_t store_limit() const;  // bytes that a processor stores at a time: a packet of its bus
 
   // Pieces of a rank's program, to be awaited; each is charged to it.

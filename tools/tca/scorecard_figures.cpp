@@ -4,8 +4,10 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cmath>
 #include <fstream>
 #include <functional>
+#include <initializer_list>
 #include <iterator>
 #include <map>
 #include <set>
@@ -78,10 +80,13 @@ class Keys {
     if (node != nullptr) into = as<T>(*node, key);
   }
 
-  template <class T>
-  void read(std::string_view key, std::optional<T>& into) {
+  // One of a few words.
+  void read(std::string_view key, std::string& into, std::initializer_list<std::string_view> words) {
     const toml::node* node = find(key);
-    if (node != nullptr) into = as<T>(*node, key);
+    if (node == nullptr) return;
+    into = as<std::string>(*node, key);
+    if (std::ranges::find(words, into) == words.end())
+      fail_at(*node, "`{}` is {}, not \"{}\"", key, fmt::join(words, " or "), into);
   }
 
   void finish() const {
@@ -120,15 +125,14 @@ RunSettings read_settings(const toml::node& node, const std::string& machine) {
   RunSettings run;
   run.machine = machine;
   keys.read("machine", run.machine);
-  for (auto [key, into] : {std::pair{"scheme", &run.scheme},
-                           {"library", &run.library},
-                           {"plane", &run.plane},
-                           {"memory", &run.memory},
-                           {"start", &run.start},
-                           {"scope", &run.scope},
-                           {"from", &run.from},
-                           {"to", &run.to}})
-    keys.read(key, *into);
+  keys.read("library", run.library);
+  keys.read("scheme", run.scheme, {"direct", "mpi", "rma", "hybrid", "cuda"});
+  keys.read("plane", run.plane, {"jk", "ik", "ij"});
+  keys.read("memory", run.memory, {"gpu", "host"});
+  keys.read("start", run.start, {"kernel", "graph"});
+  keys.read("scope", run.scope, {"parts", "grid"});
+  keys.read("from", run.from, {"gpu", "host"});
+  keys.read("to", run.to, {"gpu", "host"});
   for (auto [key, into] : {std::pair{"bytes", &run.bytes},
                            {"n", &run.n},
                            {"ranks", &run.ranks},
@@ -159,6 +163,19 @@ Use read_use(const toml::table& table, Keys& keys) {
   fail_at(table, "`use` is fitted, predicted or unusable");
 }
 
+// Errors are shares of it.
+double positive(const toml::node& node, std::string_view key) {
+  const auto value = Keys::as<double>(node, key);
+  if (!std::isfinite(value) || value <= 0)
+    fail_at(node, "`{}`: what was published is above 0, not {}", key, value);
+  return value;
+}
+
+void read_published(Keys& keys, std::string_view key, std::optional<double>& into) {
+  const toml::node* node = keys.find(key);
+  if (node != nullptr) into = positive(*node, key);
+}
+
 void read_points(Keys& keys, Figure& figure) {
   const toml::node* node = keys.find("points");
   if (node == nullptr) return;
@@ -166,8 +183,7 @@ void read_points(Keys& keys, Figure& figure) {
   for (const toml::node& item : *node->as_array()) {
     const toml::array* pair = item.as_array();
     if (pair == nullptr || pair->size() != 2) fail_at(item, "a point is a pair such as [8, 2.015]");
-    figure.points.emplace_back(Keys::as<std::int64_t>((*pair)[0], "points"),
-                               Keys::as<double>((*pair)[1], "points"));
+    figure.points.emplace_back(Keys::as<std::int64_t>((*pair)[0], "points"), positive((*pair)[1], "points"));
   }
 }
 
@@ -176,7 +192,7 @@ void read_between(Keys& keys, Figure& figure) {
   if (node == nullptr) return;
   const toml::array* pair = node->as_array();
   if (pair == nullptr || pair->size() != 2) fail_at(*node, "`between` is a pair such as [320, 384]");
-  figure.between.emplace(Keys::as<double>((*pair)[0], "between"), Keys::as<double>((*pair)[1], "between"));
+  figure.between.emplace(positive((*pair)[0], "between"), positive((*pair)[1], "between"));
   if (figure.between->first > figure.between->second) fail_at(*node, "`between` begins with the lesser");
 }
 
@@ -198,7 +214,8 @@ void check(const toml::table& table, const Figure& figure) {
     fail_at(table,
             "\"{}\" is told by one of points, value, at_least, at_most, greatest and between, not by {}",
             figure.name, said);
-  if ((figure.between || figure.greatest) && !figure.over)
+  const bool crosses = (figure.at_least || figure.at_most) && !figure.x.empty();
+  if ((figure.between || figure.greatest || crosses) && !figure.over)
     fail_at(table, "\"{}\" compares, but has no `over`", figure.name);
   if (!figure.points.empty() && figure.x.empty())
     fail_at(table, "\"{}\" has points, but no `x`", figure.name);
@@ -211,7 +228,7 @@ Figure read_figure(const toml::table& table, const std::string& source, const st
   figure.place = place_of(table.source());
   keys.read("name", figure.name);
   keys.read("run", figure.run);
-  keys.read("x", figure.x);
+  keys.read("x", figure.x, {"bytes", "n"});
   keys.read("unit", figure.unit);
   keys.read("reason", figure.reason);
   keys.read("note", figure.note);
@@ -223,10 +240,10 @@ Figure read_figure(const toml::table& table, const std::string& source, const st
   read_points(keys, figure);
   figure.sizes = read_list(keys, "sizes");
   read_between(keys, figure);
-  keys.read("value", figure.value);
-  keys.read("at_least", figure.at_least);
-  keys.read("at_most", figure.at_most);
-  keys.read("greatest", figure.greatest);
+  read_published(keys, "value", figure.value);
+  read_published(keys, "at_least", figure.at_least);
+  read_published(keys, "at_most", figure.at_most);
+  read_published(keys, "greatest", figure.greatest);
   keys.finish();
   check(table, figure);
   return figure;

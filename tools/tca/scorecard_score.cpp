@@ -9,6 +9,7 @@
 #include <functional>
 #include <limits>
 #include <thread>
+#include <utility>
 
 #include "scorecard_lab.hpp"
 
@@ -200,15 +201,11 @@ std::vector<std::int64_t> sweep(const std::string& x, const std::string& run) {
   return sizes;
 }
 
-Machines read_machines(const std::vector<Figure>& figures,
-                       const std::map<std::string, net::Overrides>& overrides) {
-  Machines machines;
+Machines read_machines(const std::vector<Figure>& figures, Machines known) {
+  Machines machines = std::move(known);
   const auto add = [&](const RunSettings& settings) {
     if (settings.machine.empty() || machines.contains(settings.machine)) return;
-    const auto found = overrides.find(settings.machine);
-    machines.emplace(
-        settings.machine,
-        net::read_machine(settings.machine, found == overrides.end() ? net::Overrides{} : found->second));
+    machines.emplace(settings.machine, net::read_machine(settings.machine));
   };
   for (const Figure& figure : figures) {
     add(figure.with);

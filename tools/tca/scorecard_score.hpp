@@ -28,9 +28,8 @@ struct Score {
   std::string reason;          // why it is unusable, or what should be known of it
 };
 
-// Every machine that the figures name.
-Machines read_machines(const std::vector<Figure>& figures,
-                       const std::map<std::string, net::Overrides>& overrides = {});
+// Every machine that the figures name; one that is `known` already, by its name there, stays as it is.
+Machines read_machines(const std::vector<Figure>& figures, Machines known = {});
 
 // In the order of the figures and their points; runs side by side on the cores that there are.
 std::vector<Score> score(const std::vector<Figure>& figures, const Machines& machines);

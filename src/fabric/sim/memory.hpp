@@ -19,10 +19,12 @@ class SimMemory final : public fabric::Memory {
  public:
   SimMemory(std::shared_ptr<Regions> regions, Owned owned, int rank)
       : regions_(std::move(regions)), owned_(std::move(owned)), rank_(rank) {}
+  ~SimMemory() override { regions_->gone[static_cast<std::size_t>(rank_)] = true; }
 
   std::byte* data() override { return at(rank_); }
   std::size_t bytes(int rank) const override { return part(rank).size(); }
   std::byte* at(int rank) const { return part(rank).data(); }
+  const std::shared_ptr<Regions>& regions() const { return regions_; }
 
   void read(std::uint64_t offset, std::span<std::byte> into) override {
     if (!into.empty()) std::memcpy(into.data(), data() + offset, into.size());

@@ -26,9 +26,11 @@ struct Gathering {
 
 // Every rank's part of a window.
 struct Regions {
-  explicit Regions(int ranks) : parts(static_cast<std::size_t>(ranks)) {}
+  explicit Regions(int ranks)
+      : parts(static_cast<std::size_t>(ranks)), gone(static_cast<std::size_t>(ranks)) {}
   std::vector<std::span<std::byte>> parts;
-  int refused = -1;  // a rank that could not get its memory
+  std::vector<bool> gone;  // those that were given back, where nothing may land any more
+  int refused = -1;        // a rank that could not get its memory
   int taken = 0;
 };
 

@@ -1,6 +1,7 @@
 #include "fabric/sim/part.hpp"
 
 #include <cstring>
+#include <utility>
 
 #include "fabric/sim/memory.hpp"
 #include "fabric/sim/program.hpp"
@@ -16,15 +17,19 @@ constexpr std::uint32_t signal_bytes = 8;
 
 }  // namespace
 
-std::uint64_t Immediates::add(std::byte* to, std::span<const std::byte> value) {
-  flying_.push_back({to, {value.begin(), value.end()}});
+std::uint64_t Immediates::add(std::shared_ptr<Regions> window, int rank, std::uint64_t offset,
+                              std::span<const std::byte> value) {
+  flying_.push_back(
+      {std::move(window), static_cast<std::size_t>(rank), offset, {value.begin(), value.end()}});
   return sent();
 }
 
 void Immediates::land(std::uint64_t count) {
   for (; landed_ < count; ++landed_) {
     const Value& value = flying_.front();
-    std::memcpy(value.to, value.bytes.data(), value.bytes.size());
+    if (!value.window->gone[value.rank])
+      std::memcpy(value.window->parts[value.rank].data() + value.offset, value.bytes.data(),
+                  value.bytes.size());
     flying_.pop_front();
   }
 }

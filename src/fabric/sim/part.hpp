@@ -14,19 +14,24 @@
 namespace tca::sim {
 
 class SimProgram;
+struct Regions;
 
-// Small values on their way between two ranks, which signals sent after them do not overtake.
+// Small values on their way between two ranks, which signals sent after them do not overtake. Those whose target has given
+// its memory back meanwhile land nowhere.
 class Immediates {
  public:
-  // How many were sent, with this one.
-  std::uint64_t add(std::byte* to, std::span<const std::byte> value);
+  // For `rank`'s part of the window, at an offset. How many were sent, with this one.
+  std::uint64_t add(std::shared_ptr<Regions> window, int rank, std::uint64_t offset,
+                    std::span<const std::byte> value);
   std::uint64_t sent() const { return landed_ + flying_.size(); }
   // Lands the first `count` of all that were sent.
   void land(std::uint64_t count);
 
  private:
   struct Value {
-    std::byte* to;
+    std::shared_ptr<Regions> window;
+    std::size_t rank;
+    std::uint64_t offset;
     std::vector<std::byte> bytes;
   };
   std::uint64_t landed_ = 0;

@@ -142,7 +142,7 @@ void SimFabric::put_now(fabric::Memory& memory, int rank, std::uint64_t offset,
   const des::Time begin = turns.clock(rank_);
   Channel& carrier = *model_->hardware().channels()[model_->signal_channel(rank_, rank)];
   Immediates& immediates = model_->immediates(rank_, rank);
-  const std::uint64_t count = immediates.add(address(&memory, rank, offset), value);
+  const std::uint64_t count = immediates.add(static_cast<SimMemory&>(memory).regions(), rank, offset, value);
   if (rank == rank_) return immediates.land(count);
   turns.spend(rank_, model_->machine().host.post);
   model_->simulator().spawn(land(model_->simulator(), carrier, immediates, rank_, rank,
