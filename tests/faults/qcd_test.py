@@ -112,6 +112,13 @@ class Arguments(QcdTest):
             refuse(f"--config.*{other[0]}|{other[0]}.*--config", "invert", "--config", "links", *other)
         refuse("--ranks 0: 1 to 4096 are possible", "invert", "--ranks", "0")
 
+    @unittest.skipUnless(CUDA, "built without CUDA")
+    def test_an_operator_by_itself_has_no_tolerance_to_keep(self):
+        refuse = self.assert_refused
+        refuse("below what single precision holds", "invert", "--fabric", "cuda", "--precision", "single")
+        told = self.qcd("dslash", "--fabric", "cuda", "--precision", "single", "-n", "1", "--lattice", "4").stderr
+        self.assertNotIn("below what single precision holds", told)
+
     def test_what_the_staggered_operator_does_not_do(self):
         def refuse(reason, *options, action="invert"):
             self.assert_refused(reason, action, "--operator", "staggered", *options)
