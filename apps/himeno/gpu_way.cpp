@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 #include <optional>
+#include <vector>
 
 #include "shared/gpu_call.hpp"
 #include "tca/error.hpp"
@@ -88,11 +89,23 @@ class GpuWay : public Way {
 
 }  // namespace
 
-Start chosen_start(const Problem& problem, int ranks, bool kernels_reach_all) {
+Start chosen_start(const Problem& problem, int ranks, bool kernels_reach_all, double memory_bytes_per_s) {
   if (!kernels_reach_all) return Start::graph;
-  constexpr std::int64_t most_cells_by_kernel = 1'700'000;
+  constexpr double quick = 4e12;  // between an H100's 3.35 TB/s and an H200's 4.9
+  const std::int64_t most_cells_by_kernel = ranks > 1 && memory_bytes_per_s < quick ? 4'200'000 : 1'700'000;
   const Extents cells = problem.interior();
   return cells[0] * cells[1] * cells[2] / ranks <= most_cells_by_kernel ? Start::kernel : Start::graph;
+}
+
+// The clock is in kHz; data comes at both of its edges.
+double slowest_memory(World& world) {
+  int device = 0, clock = 0, bits = 0;
+  cuda_ok(cudaGetDevice(&device), "asking for the rank's GPU");
+  cuda_ok(cudaDeviceGetAttribute(&clock, cudaDevAttrMemoryClockRate, device), "asking for a GPU's memory");
+  cuda_ok(cudaDeviceGetAttribute(&bits, cudaDevAttrGlobalMemoryBusWidth, device),
+          "asking for a GPU's memory");
+  const std::vector<double> all = world.all_gather(2e3 * clock * bits / 8);
+  return *std::min_element(all.begin(), all.end());
 }
 
 std::unique_ptr<Way> gpu_way(World& world, GpuSolver& solver, GpuExchange& exchange, Start start) {

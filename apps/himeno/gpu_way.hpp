@@ -16,9 +16,13 @@ using apps::start_named;
 
 // What suits the size, where kernels reach every rank; a graph elsewhere. By one kernel an iteration has no launches, and keeps
 // coefficients on the multiprocessors while they fit; where most of them do not, the graph's kernels have more threads to load
-// them. For 1.0 million cells a GPU the two took 16.4 and 23.4 us on two H100s; for 2.0 million 36 and 30 on one H200 (and 43
-// and 48 on H100s, whose memory is slower: there the kernel would do for twice as many).
-Start chosen_start(const Problem& problem, int ranks, bool kernels_reach_all);
+// them, which pays where memory is quick. For 1.0, 2.0 and 4.1 million cells a GPU the two took 16.4 and 23.4, 43 and 48, 90
+// and 97 us on two H100s (one by itself 41 and 40 for 2.0 million); on one H200 36 and 30 for 2.0 million.
+// `memory_bytes_per_s`: of the GPU whose memory is slowest.
+Start chosen_start(const Problem& problem, int ranks, bool kernels_reach_all, double memory_bytes_per_s);
+
+// Collective: what chosen_start wants to know of the ranks' GPUs.
+double slowest_memory(World& world);
 
 // Collective. The solver and the exchange outlive it. By any start but automatic. Throws Error{invalid_argument} for
 // Start::kernel where the exchange has no partners().

@@ -131,15 +131,27 @@ TEST(HimenoOnGpus, WaysTakeTurns) {
   EXPECT_EQ(failure, "");
 }
 
-TEST(HimenoOnGpus, StartIsChosenByTheSize) {
-  const auto chosen = [](const char* size, int ranks) {
-    return chosen_start({.extents = size_named(size).extents}, ranks, true);
+TEST(HimenoOnGpus, StartIsChosenBySizeAndMemory) {
+  constexpr double h100 = 3.35e12, h200 = 4.9e12;
+  const auto chosen = [](const char* size, int ranks, double memory) {
+    return chosen_start({.extents = size_named(size).extents}, ranks, true, memory);
   };
-  EXPECT_EQ(chosen("S", 1), Start::kernel);
-  EXPECT_EQ(chosen("M", 4), Start::kernel);
-  EXPECT_EQ(chosen("M", 2), Start::graph);
-  EXPECT_EQ(chosen("L", 8), Start::graph);
-  EXPECT_EQ(chosen_start({.extents = size_named("S").extents}, 4, false), Start::graph);
+  EXPECT_EQ(chosen("S", 1, h200), Start::kernel);
+  EXPECT_EQ(chosen("M", 4, h200), Start::kernel);
+  EXPECT_EQ(chosen("M", 2, h200), Start::graph);
+  EXPECT_EQ(chosen("M", 2, h100), Start::kernel);
+  EXPECT_EQ(chosen("M", 1, h100), Start::graph);
+  EXPECT_EQ(chosen("L", 8, h200), Start::graph);
+  EXPECT_EQ(chosen("L", 4, h100), Start::graph);
+  EXPECT_EQ(chosen_start({.extents = size_named("S").extents}, 4, false, h200), Start::graph);
+  EXPECT_EQ(test::process_ranks("cuda")->run(1,
+                                             [](World& world) {
+                                               const double memory = slowest_memory(world);
+                                               test::require(memory > 1e11 && memory < 1e14,
+                                                             "a GPU's memory moves {} bytes a second",
+                                                             memory);
+                                             }),
+            "");
 }
 
 }  // namespace

@@ -109,7 +109,8 @@ void solve_on_gpus(const Job& job, HimenoReport& report) {
   himeno::Start start = himeno::start_named(options.start);
   report.start_was_chosen = start == himeno::Start::automatic;
   report.across = direct->partners() == nullptr;
-  if (report.start_was_chosen) start = himeno::chosen_start(problem, world.size(), !report.across);
+  if (report.start_was_chosen)
+    start = himeno::chosen_start(problem, world.size(), !report.across, himeno::slowest_memory(world));
   report.start = himeno::name_of(start);
   const auto own = himeno::gpu_way(world, solver, *direct, start);
   const auto theirs = nccl ? himeno::gpu_way(world, solver, *nccl, himeno::Start::graph) : nullptr;
