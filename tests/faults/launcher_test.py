@@ -466,19 +466,21 @@ class CommandLine(LauncherTest):
             self.assertRegex(done.stdout, rf"(?m)^  tca {name} ")
             self.assertEqual(self.tca(name, "--help").returncode, 0)
 
+    def assert_loses_output(self, arguments, redirection, told):
+        command = ["sh", "-c", f"{TCA} {arguments} {redirection}"]
+        done = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE, env=self.environment)
+        self.assertEqual(done.returncode, 2, arguments)
+        self.assertRegex(done.stderr, told)
+
     def test_output_that_has_no_room(self):
+        told = r"^tca( info| model| run)?: standard output: No space left on device\n$"
         for arguments in ("info", "--help", "--version", "model himeno --size XS --ranks 2", "run -n 2 --tag -- echo"):
-            command = ["sh", "-c", f"{TCA} {arguments} > /dev/full"]
-            done = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE, env=self.environment)
-            self.assertEqual(done.returncode, 2, arguments)
-            self.assertRegex(done.stderr, r"^tca( info| model| run)?: standard output: No space left on device\n$")
+            self.assert_loses_output(arguments, "> /dev/full", told)
 
     def test_output_that_is_closed(self):
+        told = r"^tca( \w+)?: (rank 0: )?standard output: Bad file descriptor\n$"
         for arguments in ("info", "--help", "--version", "run -n 2 --tag -- echo", "explain --ranks 2"):
-            command = ["sh", "-c", f"{TCA} {arguments} >&-"]
-            done = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE, env=self.environment)
-            self.assertEqual(done.returncode, 2, arguments)
-            self.assertRegex(done.stderr, r"^tca( \w+)?: (rank 0: )?standard output: Bad file descriptor\n$")
+            self.assert_loses_output(arguments, ">&-", told)
 
     def test_mistakes_are_told_in_one_line_and_where_help_is(self):
         for arguments, reason in (
