@@ -8,6 +8,7 @@
 #include <thread>
 
 #include "cuda_ok.hpp"
+#include "messages.hpp"
 #include "ring.hpp"
 
 namespace tca::test {
@@ -416,17 +417,19 @@ TEST(Engine, TellsAKernelThatRangThatItsPartnerIsGone) {
   if (gpus < 2)
     GTEST_SKIP() << "a rank that shares its GPU ends only once that has come to rest: it frees memory";
   const auto begin = std::chrono::steady_clock::now();
-  const auto body = [](World& world) {
+  std::string told;
+  const auto body = [&](World& world) {
     Ring ring(world, {});
     ring.by_ringing_kernel(1, 3);
     ok(cudaStreamSynchronize(ring.stream));
     require(world.rank() == 0, "this rank ends here");
     ring.by_ringing_kernel(4, 1);
     ok(cudaStreamSynchronize(ring.stream));
-    world.check();
+    told = caught([&] { world.check(); }).message;
   };
   const std::string failure = thread_ranks("cuda")->run(2, body, {.engine_blocks = 1});
   EXPECT_NE(failure.find("this rank ends here"), std::string::npos) << failure;
+  EXPECT_TRUE(says(told, {"rank 1"}));
   EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(10));
 }
 
@@ -454,6 +457,25 @@ TEST(Engine, SaysWhoIsMissing) {
   const std::string failure = thread_ranks("cuda")->run(2, body, {.engine_blocks = 1});
   EXPECT_NE(failure.find("rank 1"), std::string::npos) << failure;
   EXPECT_NE(failure.find("step 4 of chain 'ring'"), std::string::npos) << failure;
+}
+
+// It has a shorter way for these.
+TEST(Engine, SaysWhoIsMissingForALineALane) {
+  const auto body = [](World& world) {
+    constexpr int words = 32;
+    Window<double> u = world.window<double>(2 * words);
+    const int other = 1 - world.rank();
+    Chain chain = world.chain("pair", {.time_limit = std::chrono::milliseconds(300)});
+    chain.put(u.on(other).at(0), u.at(words), block(words)).expect(other).commit();
+    for (int s = 1; s <= 4; ++s) {
+      if (s == 4 && world.rank() == 1) std::this_thread::sleep_for(std::chrono::seconds(1));
+      chain.start();
+      chain.wait();
+    }
+  };
+  const std::string failure = thread_ranks("cuda")->run(2, body, {.engine_blocks = 1});
+  EXPECT_NE(failure.find("rank 1"), std::string::npos) << failure;
+  EXPECT_NE(failure.find("step 4 of chain 'pair'"), std::string::npos) << failure;
 }
 
 // Whoever frees memory waits for the GPU to come to rest, which a step that nobody answers must not keep from it.

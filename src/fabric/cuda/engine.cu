@@ -187,12 +187,14 @@ class Operator {
   __device__ bool carry_lines() {
     for (; !chain_.try_start_own_lines(); ++polls_) {
       if (!goes_on()) return give_up();
+      if (tells_ && chain_.try_start(true)) break;
     }
     bool has_kept = false;
     for (; !chain_.try_wait_own_lines(); ++polls_) {
       if (!has_kept) chain_.keep_step();  // while what was sent is on its way
       has_kept = true;
       if (!goes_on()) return give_up();
+      if (tells_ && chain_.try_wait(true)) break;
     }
     if (!has_kept) chain_.keep_step();
     __syncwarp();  // what lanes have stored comes before what lane 0 tells
