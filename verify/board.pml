@@ -24,6 +24,13 @@ inline await_round(round) {
   for (q : 0 .. RANKS - 1) { q == me || arrive[EDGE(q, me)] >= round }
 }
 
+inline read() {
+  for (q : 0 .. RANKS - 1) {
+    assert(q == me || data[AT(EDGE(q, me), 0)] == TAG(q, k));
+    assert(q == me || data[AT(EDGE(q, me), 1)] == TAG(q, k))
+  }
+}
+
 proctype Rank(byte me) {
   byte k, q;
   for (k : 1 .. STEPS) {
@@ -37,15 +44,15 @@ proctype Rank(byte me) {
       }
       store_round(2 * k - 1)
     }
+#ifdef BREAK_READ_EARLY /* without acquire, the mailboxes may be read before the round is */
+    read();
+#endif
     await_round(2 * k - 1);
 #ifdef BREAK_READ_LATE /* without release, the store of the even round may become visible before the reads */
     atomic { store_round(2 * k) }
 #endif
-    for (q : 0 .. RANKS - 1) {
-      assert(q == me || data[AT(EDGE(q, me), 0)] == TAG(q, k));
-      assert(q == me || data[AT(EDGE(q, me), 1)] == TAG(q, k));
-      assert(entered[q] >= k) /* nobody leaves before all have come */
-    }
+    read();
+    atomic { for (q : 0 .. RANKS - 1) { assert(entered[q] >= k) } } /* nobody leaves before all have come */
 #if !defined(BREAK_ONE_PHASE) && !defined(BREAK_READ_LATE)
     atomic { store_round(2 * k) }
 #endif

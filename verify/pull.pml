@@ -14,6 +14,17 @@
 #define DONE_BEFORE_COPY false
 #endif
 
+#ifdef BREAK_COPY_EARLY /* without acquire, the source may be loaded before arrive is */
+#define COPY_BEFORE_ARRIVE RECEIVES(me)
+#else
+#define COPY_BEFORE_ARRIVE false
+#endif
+
+inline copy() {
+  ghost[0] = data[AT(INTO(me), 0)];
+  ghost[1] = data[AT(INTO(me), 1)]
+}
+
 /* The application's own stores, which the reader sees late like any other. */
 #define WRITE_SOURCE(value) atomic { forth[me]!0,value; forth[me]!1,value }
 
@@ -29,6 +40,10 @@ proctype Rank(byte me) {
     :: else
     fi;
     atomic { taken = !SENDS(me); missing = RECEIVES(me) }
+    if
+    :: COPY_BEFORE_ARRIVE -> copy()
+    :: else
+    fi;
 
     /* wait */
     do
@@ -37,8 +52,10 @@ proctype Rank(byte me) {
       :: DONE_BEFORE_COPY -> back[INTO(me)]!DONE,n
       :: else
       fi;
-      ghost[0] = data[AT(INTO(me), 0)];
-      ghost[1] = data[AT(INTO(me), 1)];
+      if
+      :: !COPY_BEFORE_ARRIVE -> copy()
+      :: else
+      fi;
       if
       :: !DONE_BEFORE_COPY -> back[INTO(me)]!DONE,n
       :: else

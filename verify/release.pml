@@ -3,7 +3,8 @@
  * time too, and the second creates chain B. Both are staged and one way, which leaves the latest store behind: the
  * sender may be through with A while the receiver's last ready is still to come. Each rank chooses the slot for B in
  * its own memory, zeroes its counters, and publishes the choice in the commit: the slot of A once both ranks had
- * announced, in an earlier commit, that they released A; a fresh one otherwise.
+ * announced that they released A, an exchange earlier (in the code the first exchange of the same commit); a fresh one otherwise.
+ * With ABANDON either may let go of A in the middle of a step, and then does no more for it; its partner gives up, too.
  */
 #define ONE_WAY
 #define PLACES 4
@@ -29,6 +30,12 @@
 byte slot[2 * CHAINS]; /* of rank and chain */
 bool released[2 * (COMMITS + 1)]; /* of A, as announced by a rank in a commit; board.pml proves the exchange */
 byte entered[2];
+
+#ifdef ABANDON
+#define MAY_ABANDON (!FINISHED(A))
+#else
+#define MAY_ABANDON false
+#endif
 
 #define ALL_RELEASED(commit) (released[2 * (commit)] && released[2 * (commit) + 1])
 
@@ -101,12 +108,28 @@ inline take(chain) {
   atomic { started[chain] = false; next[chain]++ }
 }
 
+inline abandon() {
+#ifdef BREAK_DRIVES_ON /* the sender's part stays under way, and is sent when the receiver lets it */
+  left_open = (me == 0 -> next[A] : 0);
+#endif
+  next[A] = LAST(A) + 1;
+  started[A] = false
+}
+
 proctype Rank(byte me) {
   byte commits, next[CHAINS];
   bool started[CHAINS];
+#ifdef BREAK_DRIVES_ON
+  byte left_open;
+#endif
   FILL(next, 1);
   do
   :: commits < COMMITS -> commit()
+  :: MAY_ABANDON -> atomic { abandon() }
+#ifdef BREAK_DRIVES_ON
+  :: left_open > 0 && ready[0] + 1 >= left_open ->
+    atomic { forth[0]!left_open % 2,TAG(A, left_open); forth[0]!ARRIVE,left_open; left_open = 0 }
+#endif
   :: me == 0 && MAY_SEND(A) -> send(A)
   :: me == 0 && MAY_SEND(B) -> send(B)
   :: me == 1 && MAY_START(A) -> start(A)

@@ -29,12 +29,20 @@
 #define SLOT(step) ((step) % 2 * 2)
 #endif
 
-#ifdef BREAK_SCATTER_LATE /* without release, arrive n + 1 may become visible before the loads that scatter n */
+#ifdef BREAK_SCATTER_LATE /* without release, what start n + 1 stores may become visible before the loads that scatter n */
 #define SCATTER_IN_WAIT (n == STEPS)
-#define SCATTER_AFTER_START (n > 1)
+#define SCATTER_AFTER_START (RECEIVES(me) && n > 1)
 #else
 #define SCATTER_IN_WAIT true
 #define SCATTER_AFTER_START false
+#endif
+
+#ifdef BREAK_SCATTER_EARLY /* without acquire, the slot may be loaded before arrive is */
+#define LOAD_BEFORE_WAIT RECEIVES(me)
+#define LOAD_IN_WAIT false
+#else
+#define LOAD_BEFORE_WAIT false
+#define LOAD_IN_WAIT true
 #endif
 
 inline send() {
@@ -43,9 +51,16 @@ inline send() {
   forth[me]!ARRIVE,n
 }
 
-inline scatter(step) {
+inline load(step) {
   ghost[0] = data[AT(INTO(me), SLOT(step))];
-  ghost[1] = data[AT(INTO(me), SLOT(step) + 1)];
+  ghost[1] = data[AT(INTO(me), SLOT(step) + 1)]
+}
+
+inline scatter(step) {
+  if
+  :: LOAD_IN_WAIT -> load(step)
+  :: else
+  fi;
   assert(ghost[0] == TAG(INTO(me), step) && ghost[1] == TAG(INTO(me), step))
 }
 
@@ -67,6 +82,10 @@ proctype Rank(byte me) {
     fi;
     if
     :: SCATTER_AFTER_START -> scatter(n - 1)
+    :: else
+    fi;
+    if
+    :: LOAD_BEFORE_WAIT -> load(n)
     :: else
     fi;
 

@@ -109,6 +109,9 @@ class Chain {
 
   Chain(Chain&&) noexcept;
   Chain& operator=(Chain&&) noexcept;
+  // Waits for nobody. Of a step that the host has started and not waited for, this rank sends and fetches nothing more; a partner that
+  // needs it is told so at its time limit. What somebody else carries already (MPI, a GPU, with shm/pull the partner) goes on, and
+  // may read sources and write targets until every rank has destroyed the chain and made another window or commit.
   ~Chain();
 
  private:

@@ -24,7 +24,8 @@ class Grid {
   static constexpr int max_dims = 4;
   using Coordinates = std::array<int, max_dims>;
 
-  // `shape` must hold `ranks` ranks; its zeros are chosen, by `choose`, for an array of `extents`.
+  // `shape` must hold `ranks` ranks; its zeros are chosen, as `choose` says, for an array of `extents`. Without these the
+  // array is taken for a large one of equal sides: 4 ranks in {0, 0} are 4x1 then, and 64 are 32x2.
   // Throws Error{invalid_argument} when no such grid exists.
   Grid(int ranks, std::vector<int> shape, std::vector<bool> periodic = {},
        std::span<const std::int64_t> extents = {});

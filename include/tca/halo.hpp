@@ -16,6 +16,7 @@
 // then the interior, then width[d].high ghosts. The last dimension is contiguous.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -41,23 +42,25 @@ struct HaloOptions {
 
 class Halo {
  public:
-  // Collective. `interior` is what this rank owns; ranks that share a face must agree on that face's extents.
+  // Collective, with the same grid and corners on every rank. `interior` is what this rank owns; neighbours must agree on
+  // the extents of what they share, and each has widths of its own.
   // Throws Error{invalid_argument} for extents or widths that do not fit the grid, and Error{refused} on
-  // every rank when neighbours disagree or a ghost is wider than the neighbour it comes from.
+  // every rank when ranks disagree or a ghost is wider than the neighbour it comes from.
   Halo(World& world, std::string name, const Grid& grid, std::vector<std::int64_t> interior,
        HaloOptions options = {});
 
   std::span<const std::int64_t> extents() const { return extents_; }
   std::int64_t elements() const;  // of one field, ghosts included
 
-  // The offset of an interior cell in a field.
+  // The offset of a cell in a field. `cell` has as many numbers as the grid has dimensions, which is not checked. The
+  // interior begins at 0; ghosts may be named too, -1 below it and the interior's extent above it.
   std::int64_t index(std::span<const std::int64_t> cell) const;
 
   // Adds a field that starts `offset` elements into this rank's part of its window; any number of fields, of any types, travel
   // in the one chain. Throws Error{invalid_argument} when the window is too small, and after `commit`.
   template <Element T>
   Halo& add(const Window<T>& field, Count offset = 0) {
-    add_field({offset.value(), sizeof(T),
+    add_field({core::window_id(*field.state_), offset.value(), sizeof(T),
                [field](Chain& chain, const Face& face, Count mine, Count theirs) {
                  chain.put(field.on(face.neighbour).at(theirs), face.to, field.at(mine), face.from);
                }},
@@ -65,8 +68,8 @@ class Halo {
     return *this;
   }
 
-  // Collective. Throws Error{refused}, on every rank alike, when ranks have added different fields or none, and what
-  // Chain::commit does.
+  // Collective. Throws Error{refused}, on every rank alike, when ranks have added different windows, the same in another
+  // order, or none, and what Chain::commit does.
   void commit();
   void start() { chain_.start(); }
   bool test() { return chain_.test(); }
@@ -93,6 +96,7 @@ class Halo {
   };
 
   struct Field {
+    std::uint32_t window;
     std::int64_t offset;
     std::size_t element_bytes;
     std::function<void(Chain&, const Face&, Count mine, Count theirs)> put;
@@ -109,6 +113,7 @@ class Halo {
   std::vector<Field> fields_;  // until commit
   bool committed_ = false;
   Chain chain_;
+  std::chrono::milliseconds time_limit_;  // the chain's
   std::int64_t bytes_ = 0;
 };
 

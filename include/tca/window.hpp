@@ -71,6 +71,7 @@ namespace core {
 void* window_data(const WindowState& window);
 std::size_t window_bytes(const WindowState& window, int rank);
 int window_rank(const WindowState& window);
+std::uint32_t window_id(const WindowState& window);
 void window_read(const WindowState& window, std::int64_t offset, std::span<std::byte> into,
                  std::size_t element_bytes);
 void window_write(const WindowState& window, std::int64_t offset, std::span<const std::byte> from,
@@ -121,6 +122,7 @@ class Window {
   Local<T> at(Count offset) const { return Local<T>(state_, offset.value()); }
 
  private:
+  friend class Halo;
   friend class World;
   explicit Window(std::shared_ptr<core::WindowState> state) : state_(std::move(state)) {}
 

@@ -29,8 +29,11 @@ class Side {
   std::int64_t take(std::int64_t count) {
     Layout::Loop& loop = loops_[at_];
     const std::int64_t pitch = loop.pitch;
-    loop = {loop.count / count, loop.pitch * count};
-    if (loop.count == 1) ++at_;
+    if (loop.count == count) {
+      ++at_;
+    } else {
+      loop = {loop.count / count, pitch * count};
+    }
     return pitch;
   }
 

@@ -38,19 +38,6 @@ Descriptor unpack(base::Reader& reader) {
   return d;
 }
 
-// The control plane waits during a commit, and then by the chain's time limit.
-class TimeLimit {
- public:
-  TimeLimit(fabric::Control& control, std::chrono::milliseconds limit)
-      : control_(control), before_(std::exchange(control.time_limit, limit)) {}
-  TimeLimit(const TimeLimit&) = delete;
-  ~TimeLimit() { control_.time_limit = before_; }
-
- private:
-  fabric::Control& control_;
-  std::chrono::milliseconds before_;
-};
-
 }  // namespace
 
 ChainState::ChainState(std::shared_ptr<WorldState> world, std::string name, ChainOptions options)
@@ -65,6 +52,8 @@ ChainState::ChainState(std::shared_ptr<WorldState> world, std::string name, Chai
 ChainState::~ChainState() {
   if (programs_.empty()) return;
   if (held_) world_->let_go(*this);
+  if (running_)
+    for (const auto& program : programs_) program->abandon();
   world_->count_chain(-1);
   std::vector<std::shared_ptr<Memories>> memories;
   for (const auto& window : windows_) memories.push_back(window->memories());

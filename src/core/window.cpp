@@ -29,6 +29,7 @@ std::uint64_t first_byte(const WindowState& window, const char* what, std::int64
 void* window_data(const WindowState& window) { return window.memory().data(); }
 std::size_t window_bytes(const WindowState& window, int rank) { return window.bytes(rank); }
 int window_rank(const WindowState& window) { return window.world().rank(); }
+std::uint32_t window_id(const WindowState& window) { return window.id(); }
 
 void window_read(const WindowState& window, std::int64_t offset, std::span<std::byte> into,
                  std::size_t element_bytes) {

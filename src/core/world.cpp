@@ -1,8 +1,6 @@
 #include "tca/world.hpp"
 
 #include <algorithm>
-#include <charconv>
-#include <cstdlib>
 #include <cstring>
 #include <exception>
 #include <fstream>
@@ -23,22 +21,10 @@ namespace tca {
 namespace {
 
 WorldOptions with_environment(WorldOptions options, std::string_view default_fabric) {
-  if (const char* text = std::getenv("OPENTCA_TIME_LIMIT")) {
-    double seconds = 0;
-    const char* end = text + std::strlen(text);
-    if (std::from_chars(text, end, seconds).ptr != end || !(seconds >= 1e-3) || seconds > 1e6) {
-      base::fail(Errc::invalid_argument,
-                 "OPENTCA_TIME_LIMIT={} is not a number of seconds from 0.001 to 1000000", text);
-    }
-    options.time_limit = std::chrono::milliseconds(static_cast<std::int64_t>(seconds * 1e3));
-  }
-  options.time_limit = core::checked_limit(options.time_limit, "WorldOptions");
-  if (const char* text = std::getenv("OPENTCA_PROGRESS_THREAD")) {
-    const std::string_view set = text;
-    if (set != "0" && set != "1" && !set.empty())
-      base::fail(Errc::invalid_argument, "OPENTCA_PROGRESS_THREAD={} is neither 0 nor 1", set);
-    if (!set.empty()) options.progress_thread = set == "1";
-  }
+  const route::Environment environment = route::read_environment();
+  options.time_limit =
+      core::checked_limit(environment.time_limit.value_or(options.time_limit), "WorldOptions");
+  options.progress_thread = environment.progress_thread.value_or(options.progress_thread);
   options.fabric = route::fabric_name(options.fabric, default_fabric);
   if (options.device < -1 || options.engine_blocks < 0) {
     base::fail(Errc::invalid_argument,

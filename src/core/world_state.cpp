@@ -28,8 +28,8 @@ std::shared_ptr<WindowState> WorldState::make_window(std::size_t bytes, std::byt
   for (const base::Blob& blob : gather_and_collect(base::Writer().put(existing != nullptr).blob(), what))
     registered |= base::Reader(blob).get<bool>();
   const std::uint32_t id = next_id();
-  // Before the new window needs the room.
-  if (!collected_.empty()) control().barrier(what);
+  // Before the new window needs the room. A rank that keeps no memory for what all have released meets the others all the same.
+  if (collects_) control().barrier(what);
   free_collected();
   auto window = std::make_shared<WindowState>(
       shared_from_this(), id, std::make_shared<Memories>(expose(bytes, existing, registered, what)));
@@ -128,6 +128,7 @@ void WorldState::collect(base::Reader& theirs) {
     Released& released = announced_[id];
     released.in_order &= theirs.get<bool>();
     if (++released.by_ranks < size()) continue;
+    collects_ = true;
     const auto part = retired_.extract(id);
     if (auto* window = std::get_if<std::shared_ptr<Memories>>(&part.mapped()))
       collected_.push_back(std::move(*window));

@@ -10,6 +10,7 @@
 #include <set>
 #include <span>
 #include <string>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -179,7 +180,10 @@ class WorldState : public std::enable_shared_from_this<WorldState> {
   std::vector<base::Blob> gather_and_collect(const base::Blob& mine, std::string_view what);
   // Until every rank has been through it, a thread of another may still store into what this one has collected. Call it
   // after a further collective.
-  void free_collected() { collected_.clear(); }
+  void free_collected() {
+    collected_.clear();
+    collects_ = false;
+  }
 
  private:
   std::vector<std::unique_ptr<fabric::Memory>> expose(std::size_t bytes, std::byte* existing, bool registered,
@@ -212,10 +216,25 @@ class WorldState : public std::enable_shared_from_this<WorldState> {
   std::map<std::uint32_t, Released> announced_;  // by id
   std::vector<RetiredChain> ending_;             // released by all, but a fabric is not through with them
   std::vector<std::shared_ptr<Memories>> collected_;  // released by all, of whom some may not know yet
+  // Whether all have released anything since `free_collected`; unlike what this rank keeps of it, the same on every rank.
+  bool collects_ = false;
 };
 
 // As long as clocks that count nanoseconds can wait for. Throws Error{invalid_argument}, naming `whose`, for none at all.
 std::chrono::milliseconds checked_limit(std::chrono::milliseconds asked, std::string_view whose);
+
+// The control plane waits during a commit, and as long as this lives by the time limit of what is committed.
+class TimeLimit {
+ public:
+  TimeLimit(fabric::Control& control, std::chrono::milliseconds limit)
+      : control_(control), before_(std::exchange(control.time_limit, limit)) {}
+  TimeLimit(const TimeLimit&) = delete;
+  ~TimeLimit() { control_.time_limit = before_; }
+
+ private:
+  fabric::Control& control_;
+  std::chrono::milliseconds before_;
+};
 
 // Runs `body` on threads over the fabrics that `ground` makes for each rank.
 void run_threads(const route::ThreadGround& threads, const std::function<route::Ground(int rank)>& ground,

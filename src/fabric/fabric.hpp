@@ -101,6 +101,10 @@ class Program {
   // Whether this rank has no part in any step of it.
   virtual bool is_empty() const { return false; }
 
+  // Its chain goes in the middle of a step, and its sources and targets may be the application's own from now on: what this rank has
+  // not sent or fetched of the step it never will. What MPI or a GPU carries already goes on until `end`. Does not throw.
+  virtual void abandon() {}
+
   // It is not started any more, and gives up what has not come. `in_order`: no rank is known to have let go of it in the middle of a
   // step. Whether the fabric is through with this rank's memory, which stays until then; where it is not, it is asked again. Does
   // not throw.

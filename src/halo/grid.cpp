@@ -27,18 +27,21 @@ void factorise(int ranks, std::vector<int>& shape, std::size_t dim, const std::v
   }
 }
 
+// Of the rank that has most of them.
+std::int64_t most_elements(std::int64_t extent, int ranks) { return (extent - 1) / ranks + 1; }
+
 // What the busiest rank sends: a face to each neighbour, of which two ranks along a dimension have one unless it is
 // periodic. In a face of the contiguous dimension every element drags a cache line along, so it counts as several.
 double busiest_faces(const std::vector<int>& shape, const std::vector<bool>& periodic,
                      std::span<const std::int64_t> extents) {
   double cells = 1;
   for (std::size_t d = 0; d < shape.size(); ++d)
-    cells *= static_cast<double>((extents[d] + shape[d] - 1) / shape[d]);
+    cells *= static_cast<double>(most_elements(extents[d], shape[d]));
   constexpr double strided_weight = 8;
   double faces = 0;
   for (std::size_t d = 0; d < shape.size(); ++d) {
     const bool strided = shape.size() > 1 && d + 1 == shape.size();
-    const double face = cells / static_cast<double>((extents[d] + shape[d] - 1) / shape[d]);
+    const double face = cells / static_cast<double>(most_elements(extents[d], shape[d]));
     const double neighbours = shape[d] == 1 ? 0 : shape[d] == 2 && !periodic[d] ? 1 : 2;
     faces += neighbours * face * (strided ? strided_weight : 1);
   }
@@ -61,13 +64,19 @@ Grid::Grid(int ranks, std::vector<int> shape, std::vector<bool> periodic,
   if (dims < 1 || dims > max_dims)
     fail(Errc::invalid_argument, "grid: 1 to {} dimensions, not {}", max_dims, dims);
   if (periodic_.empty()) periodic_.assign(dims, false);
-  if (periodic_.size() != dims || (!extents.empty() && extents.size() != dims)) {
-    fail(Errc::invalid_argument, "grid {}: periodic has {} and extents {} dimensions", fmt::join(shape, "x"),
-         periodic_.size(), extents.size());
-  }
+  const auto require_dims = [&](const char* what, std::size_t has) {
+    if (has != dims)
+      fail(Errc::invalid_argument, "grid {}: {} has {} dimension{}, not {}", fmt::join(shape, "x"), what, has,
+           has == 1 ? "" : "s", dims);
+  };
+  require_dims("periodic", periodic_.size());
+  if (!extents.empty()) require_dims("extents", extents.size());
   if (ranks < 1 || std::any_of(shape.begin(), shape.end(), [](int n) { return n < 0; })) {
     fail(Errc::invalid_argument, "grid {} for {} ranks: counts must be positive (0 for a side to be chosen)",
          fmt::join(shape, "x"), ranks);
+  }
+  if (std::any_of(extents.begin(), extents.end(), [](std::int64_t n) { return n < 1; })) {
+    fail(Errc::invalid_argument, "grid: extents must be positive, not {}", fmt::join(extents, "x"));
   }
   const std::vector<std::int64_t> equal(dims, std::numeric_limits<std::int32_t>::max());
   if (extents.empty()) extents = equal;

@@ -9,6 +9,7 @@
 
 #include "base/codec.hpp"
 #include "base/fail.hpp"
+#include "base/ranks.hpp"
 #include "core/world_state.hpp"
 
 namespace tca {
@@ -129,6 +130,35 @@ Shape check_shape(const std::string& name, const Grid& grid, const std::vector<s
   return shape;
 }
 
+// What every rank must say alike, in words.
+std::string describe(const Grid& grid, bool corners) {
+  std::vector<int> periodic;
+  for (int d = 0; d < grid.dims(); ++d)
+    if (grid.periodic(d)) periodic.push_back(d);
+  return fmt::format("a grid of {}, periodic in {}, {} corners", grid.describe(),
+                     periodic.empty() ? "no dimension" : "dimension " + base::list_ranks(periodic),
+                     corners ? "with" : "without");
+}
+
+// Every rank's array. Looks at what all ranks say, so that each finds the same problem.
+std::vector<Shape> gather_shapes(fabric::Control& control, const std::string& name, const std::string& own,
+                                 const Shape& mine) {
+  std::vector<Shape> shapes;
+  std::string first;
+  for (const base::Blob& blob : control.all_gather(base::Writer().put_string(own).put(mine).blob(),
+                                                   fmt::format("making halo '{}'", name))) {
+    base::Reader reader(blob);
+    const std::string theirs = reader.get_string();
+    if (shapes.empty()) first = theirs;
+    if (theirs != first) {
+      fail(Errc::refused, "halo '{}': rank 0 has {}; rank {} has {}; give every rank the same", name, first,
+           shapes.size(), theirs);
+    }
+    shapes.push_back(reader.get<Shape>());
+  }
+  return shapes;
+}
+
 // Looks at every pair of neighbours, so that every rank finds the same problem.
 void check_neighbours(const std::string& name, const Grid& grid, const std::vector<Shape>& shapes,
                       const std::vector<Grid::Coordinates>& steps) {
@@ -144,7 +174,7 @@ void check_neighbours(const std::string& name, const Grid& grid, const std::vect
                                                 : 0;
         if (step[d] == 0 && receiver.interior[d] != sender.interior[d]) {
           fail(Errc::refused,
-               "halo '{}': ranks {} and {} share a face but have {} and {} elements in dimension {}", name,
+               "halo '{}': ranks {} and {} are neighbours but have {} and {} elements in dimension {}", name,
                rank, *other, receiver.interior[d], sender.interior[d], d);
         }
         if (wide > sender.interior[d]) {
@@ -158,21 +188,58 @@ void check_neighbours(const std::string& name, const Grid& grid, const std::vect
   }
 }
 
+// What a rank says of a field that it has added. Where it begins in the window is for each rank to choose.
+struct Added {
+  std::uint64_t window, element_bytes;
+  std::int64_t offset;
+
+  bool is_same_field(const Added& other) const {
+    return window == other.window && element_bytes == other.element_bytes;
+  }
+};
+
+std::vector<Added> read_added(const base::Blob& blob) {
+  std::vector<Added> fields;
+  for (base::Reader reader(blob); !reader.done();) fields.push_back(reader.get<Added>());
+  return fields;
+}
+
+std::string describe(const std::vector<Added>& fields) {
+  if (fields.empty()) return "nothing";
+  std::vector<std::string> words;
+  for (const Added& field : fields)
+    words.push_back(fmt::format("window {} (elements of {} bytes)", field.window, field.element_bytes));
+  return fmt::format("{}", fmt::join(words, ", "));
+}
+
+void check_fields(const std::string& name, const std::vector<std::vector<Added>>& by_rank) {
+  const std::vector<Added>& first = by_rank.front();
+  for (std::size_t rank = 1; rank < by_rank.size(); ++rank) {
+    if (std::ranges::equal(by_rank[rank], first, &Added::is_same_field)) continue;
+    fail(Errc::refused,
+         "halo '{}': rank 0 has added {}; rank {} has added {}; every rank adds the same windows in the same "
+         "order",
+         name, describe(first), rank, describe(by_rank[rank]));
+  }
+  if (first.empty()) fail(Errc::refused, "halo '{}' has no field: add a window before its commit", name);
+}
+
 }  // namespace
 
 Halo::Halo(World& world, std::string name, const Grid& grid, std::vector<std::int64_t> interior,
            HaloOptions options)
-    : world_(core::WorldState::of(world).shared_from_this()), chain_(world.chain(name, options.chain)) {
+    : world_(core::WorldState::of(world).shared_from_this()),
+      chain_(world.chain(name, options.chain)),
+      time_limit_(core::checked_limit(options.chain.time_limit.value_or(world_->control().time_limit),
+                                      fmt::format("halo '{}'", name))) {
   if (grid.ranks() != world.size()) {
     fail(Errc::invalid_argument, "halo '{}': the grid {} does not hold the world's {} ranks", name,
          grid.describe(), world.size());
   }
   const int dims = grid.dims(), me = world.rank();
   const Shape mine = check_shape(name, grid, interior, options.width);
-  std::vector<Shape> shapes;
-  for (const base::Blob& blob :
-       world_->control().all_gather(base::Writer().put(mine).blob(), fmt::format("making halo '{}'", name)))
-    shapes.push_back(base::Reader(blob).get<Shape>());
+  const std::vector<Shape> shapes =
+      gather_shapes(world_->control(), name, describe(grid, options.corners), mine);
   const std::vector<Grid::Coordinates> steps = directions(dims, options.corners);
   check_neighbours(name, grid, shapes, steps);
 
@@ -219,33 +286,18 @@ void Halo::add_field(Field field, std::int64_t window_elements) {
 
 void Halo::commit() {
   require_uncommitted("commit");
+  const core::TimeLimit limit(world_->control(), time_limit_);
   base::Writer writer;
-  for (const Field& field : fields_) writer.put(field.offset).put(field.element_bytes);
-  // By rank: where each of its fields begins.
-  std::vector<std::vector<std::int64_t>> offsets;
-  std::vector<std::size_t> first;
+  for (const Field& field : fields_) writer.put(Added{field.window, field.element_bytes, field.offset});
+  std::vector<std::vector<Added>> added;  // by rank
   for (const base::Blob& blob :
-       world_->control().all_gather(writer.blob(), fmt::format("commit of halo '{}'", chain_.name()))) {
-    std::vector<std::size_t> bytes;
-    std::vector<std::int64_t>& theirs = offsets.emplace_back();
-    for (base::Reader reader(blob); !reader.done();) {
-      theirs.push_back(reader.get<std::int64_t>());
-      bytes.push_back(reader.get<std::size_t>());
-    }
-    if (offsets.size() == 1) first = bytes;
-    if (bytes != first) {
-      fail(Errc::refused,
-           "halo '{}': rank 0 has {} fields, of elements of {} bytes, rank {} has {}, of {}; every rank adds "
-           "the same fields in the same order",
-           chain_.name(), first.size(), fmt::join(first, ", "), offsets.size() - 1, bytes.size(),
-           fmt::join(bytes, ", "));
-    }
-  }
-  if (first.empty())
-    fail(Errc::refused, "halo '{}' has no field: add a window before its commit", chain_.name());
+       world_->control().all_gather(writer.blob(), fmt::format("commit of halo '{}'", chain_.name())))
+    added.push_back(read_added(blob));
+  check_fields(chain_.name(), added);
   for (std::size_t i = 0; i < fields_.size(); ++i)
     for (const Face& face : faces_)
-      fields_[i].put(chain_, face, fields_[i].offset, offsets[static_cast<std::size_t>(face.neighbour)][i]);
+      fields_[i].put(chain_, face, fields_[i].offset,
+                     added[static_cast<std::size_t>(face.neighbour)][i].offset);
   fields_.clear();
   committed_ = true;  // even if it fails: the chain has its puts
   chain_.commit();

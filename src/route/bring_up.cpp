@@ -8,6 +8,7 @@
 #include <map>
 #include <utility>
 
+#include "base/environment.hpp"
 #include "base/fail.hpp"
 #include "fabric/shm/join.hpp"
 #include "fabric/shm/process.hpp"
@@ -231,6 +232,32 @@ std::string fabric_name(const std::string& asked, std::string_view otherwise) {
          name, origin);
   }
   return name;
+}
+
+Environment read_environment() {
+  Environment environment;
+  if (const char* text = std::getenv("OPENTCA_TIME_LIMIT")) {
+    double seconds = 0;
+    const char* end = text + std::strlen(text);
+    if (std::from_chars(text, end, seconds).ptr != end || !(seconds >= 1e-3) || seconds > 1e6) {
+      fail(Errc::invalid_argument, "OPENTCA_TIME_LIMIT={} is not a number of seconds from 0.001 to 1000000",
+           text);
+    }
+    environment.time_limit = std::chrono::milliseconds(static_cast<std::int64_t>(seconds * 1e3));
+  }
+  if (const char* text = set_variable("OPENTCA_PROGRESS_THREAD")) {
+    const std::string_view set = text;
+    if (set != "0" && set != "1")
+      fail(Errc::invalid_argument, "OPENTCA_PROGRESS_THREAD={} is neither 0 nor 1", set);
+    environment.progress_thread = set == "1";
+  }
+  return environment;
+}
+
+void check_environment(std::string_view fabric) {
+  read_environment();
+  asked_sub_cluster();
+  if (fabric == "cuda+mpi") base::on_or_off("OPENTCA_CUDA_AWARE", "whether MPI is given GPU memory");
 }
 
 std::string machine_name(const std::string& asked) {

@@ -3,6 +3,7 @@
 
 #include <chrono>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -46,6 +47,17 @@ std::string fabric_name(const std::string& asked, std::string_view otherwise);
 
 // How many ranks OPENTCA_SUBCLUSTER puts into a sub-cluster; 0: all of a host. Throws Error{invalid_argument} for anything else.
 int asked_sub_cluster();
+
+// What the environment has of a world's own settings, in place of what its program asks for.
+struct Environment {
+  std::optional<std::chrono::milliseconds> time_limit;  // OPENTCA_TIME_LIMIT
+  std::optional<bool> progress_thread;                  // OPENTCA_PROGRESS_THREAD
+};
+// Throws Error{invalid_argument} for values that cannot be.
+Environment read_environment();
+
+// Without a world: throws what coming up on that fabric would throw for what the environment has, MPI's part included.
+void check_environment(std::string_view fabric);
 
 // The machine to model: the one asked for, otherwise that of OPENTCA_MACHINE, otherwise HA-PACS/TCA.
 std::string machine_name(const std::string& asked);

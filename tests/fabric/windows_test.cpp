@@ -42,5 +42,27 @@ TEST_P(FabricTest, WhatIsWrittenIsRead) {
   });
 }
 
+// Rank 2 holds no memory for a chain of the others, which all have destroyed when they make the next window.
+TEST_P(FabricTest, AWindowAfterAChainOfSomeRanks) {
+  run(3, [](World& world) {
+    const Window<int> window = world.window<int>(2);
+    for (int round = 1; round <= 3; ++round) {
+      {
+        Chain chain = world.chain("of two");
+        if (world.rank() == 0) chain.put(window.on(1).at(0), window.at(1), block(1));
+        if (world.rank() == 1) chain.expect(0);
+        chain.commit();
+        fill(window, 1, 1, round);
+        chain.start();
+        chain.wait();
+      }
+      require(world.rank() != 1 || element(window, 0) == round, "{} came", element(window, 0));
+      const Window<int> next = world.window<int>(round);
+      require(contents(next) == std::vector<int>(static_cast<std::size_t>(round)),
+              "it does not begin zeroed");
+    }
+  });
+}
+
 }  // namespace
 }  // namespace tca::test

@@ -157,6 +157,22 @@ class Named(WorldTest):
             self.assert_ends(process, 0, "done")
         self.assertFalse(os.path.exists(other))
 
+    def test_left_over_that_another_is_about_to_remove(self):
+        # Who scans for what is left over locks the second byte; what it has removed meanwhile, and what another has put there, stays.
+        self.write(self.header() + bytes(1000))
+        with open(self.path, "r+b") as left_over:
+            fcntl.lockf(left_over, fcntl.LOCK_EX, 1, 1)
+            ranks = self.all_ranks(2)
+            time.sleep(0.3)
+            self.assertEqual([process.popen.poll() for process in ranks], [None, None])
+            os.unlink(self.path)
+            other = self.live(self.header(creator=os.getpid()))
+            inode = os.stat(self.path).st_ino
+            fcntl.lockf(left_over, fcntl.LOCK_UN)
+            self.assert_ends(ranks[0], INCOMPATIBLE, "is in use by a world that process")
+            self.assertEqual(os.stat(self.path).st_ino, inode)
+            other.close()
+
     def live(self, header):
         """A segment whose rank 0 is alive: locked as OwnSegment locks it."""
         self.write(header + bytes(1000))
@@ -196,7 +212,7 @@ class Named(WorldTest):
                 programs = [OTHER if rank == odd else PROGRAM for rank in range(3)]
                 refused, first = self.abi_of(programs[2 if odd == 0 else odd]), self.abi_of(programs[0])
                 named = [self.rank(rank, 3, "ring", program=programs[rank]) for rank in range(3)]
-                for process in named + self.ranks(3, "ring", programs=programs):
+                for process in named + self.ranks(3, "ring", programs=programs, OPENTCA_TIME_LIMIT="1"):
                     self.assert_ends(process, INCOMPATIBLE, f"interface {refused:#x}.* rank 0 set it up .*interface {first:#x}")
                     self.assertIn("start every rank from the same build", process.text())
                 self.assert_nothing_left()
@@ -259,7 +275,7 @@ class Named(WorldTest):
 class Launchers(WorldTest):
     """Every launcher that tells its ranks who they are; here the test plays each."""
 
-    def ranks_of(self, launcher, job):
+    def ranks_of(self, launcher, job, wrapper=()):
         for rank in ("0", "1"):
             variables = {
                 "Open MPI": {"OMPI_COMM_WORLD_RANK": rank, "OMPI_COMM_WORLD_SIZE": "2", "OMPI_COMM_WORLD_LOCAL_SIZE": "2",
@@ -268,13 +284,19 @@ class Launchers(WorldTest):
                 "PMIx": {"PMIX_RANK": rank, "PMIX_SIZE": "2", "PMIX_NAMESPACE": job},
                 "Slurm": {"SLURM_PROCID": rank, "SLURM_NTASKS": "2", "SLURM_JOB_ID": self.job, "SLURM_STEP_ID": job},
             }[launcher]  # fmt: skip
-            yield self.start([PROGRAM, "ring", "--steps", "30"], OPENTCA_TIME_LIMIT="5", **variables)
+            yield self.start([*wrapper, PROGRAM, "ring", "--steps", "30"], OPENTCA_TIME_LIMIT="5", **variables)
 
     def test_two_ranks_of_each(self):
         for launcher in ("Open MPI", "MPICH", "PMIx", "Slurm"):
             with self.subTest(launcher):
                 for rank, process in enumerate(list(self.ranks_of(launcher, self.job))):
                     self.assert_ends(process, 0, f"rank {rank}: is up", f"rank {rank}: done")
+        self.assert_nothing_left()
+
+    def test_behind_a_script_that_stays(self):
+        script = ["sh", "-c", '"$@"; exit $?', "wrapper"]
+        for rank, process in enumerate(list(self.ranks_of("MPICH", self.job, wrapper=[*script, *script]))):
+            self.assert_ends(process, 0, f"rank {rank}: done")
         self.assert_nothing_left()
 
     def test_two_steps_of_a_job_at_once(self):

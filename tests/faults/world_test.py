@@ -6,7 +6,7 @@ import signal
 import tempfile
 import unittest
 
-from world import CUDA, INCOMPATIBLE, MPIRUN, OUT_OF_MEMORY, PROGRAM, PROTOCOLS, TCA, TIMED_OUT, USAGE, WorldTest
+from world import CUDA, INCOMPATIBLE, MPIRUN, OUT_OF_MEMORY, PROGRAM, PROTOCOLS, RANK_LOST, TCA, TIMED_OUT, USAGE, WorldTest
 
 
 class SameBinary(WorldTest):
@@ -206,6 +206,34 @@ class OneAfterTheOther(WorldTest):
         job = self.tca_run(3, "sh", "-c", f"{lost} || {PROGRAM} ring --steps 30")
         self.assert_ends(job, 0, "rank 0: done")
         self.assert_nothing_left()
+
+    def test_after_a_world_to_which_a_rank_did_not_come(self):
+        with tempfile.TemporaryDirectory() as folder:
+            over = f"{folder}/over"
+            for pauses in ((0.3, 0), (0, 0.3)):  # which of the two comes to the second program first
+                first = f"OPENTCA_TIME_LIMIT=0.5 {PROGRAM} ring; touch {over}; sleep {pauses[0]}"
+                other = f"until [ -e {over} ]; do sleep 0.02; done; sleep {pauses[1]}"
+                script = f"if [ $OPENTCA_RANK = 0 ]; then {first}; else {other}; fi; exec {PROGRAM} ring --steps 30"
+                with self.subTest(pauses):
+                    job = self.tca_run(2, "sh", "-c", script, OPENTCA_TIME_LIMIT="10")
+                    self.assert_ends(job, 0, "rank 0 waited 0.* for rank 1; was it started", "rank 0: done", "rank 1: done")
+                    os.unlink(over)
+        self.assert_nothing_left()
+
+    def test_after_a_world_that_was_refused(self):
+        refused = f'[ $OPENTCA_RANK = 1 ] && size=3; OPENTCA_SIZE=${{size:-2}} {PROGRAM} ring'
+        job = self.tca_run(2, "sh", "-c", f"{refused}; exec {PROGRAM} ring --steps 30", OPENTCA_TIME_LIMIT="10")
+        self.assert_ends(job, 0, "rank 0: done", "rank 1: done", "in a world of 3, but rank 0 set it up .* for 2")
+        self.assert_nothing_left()
+
+    def test_a_rank_too_late_for_a_world_that_ended_says_why_it_did(self):
+        control = os.memfd_create("control")
+        self.addCleanup(os.close, control)
+        for rank, limit in (("0", "0.3"), ("1", "0.5")):
+            process = self.start([PROGRAM, "ring"], OPENTCA_RANK=rank, OPENTCA_SIZE="2", OPENTCA_TIME_LIMIT=limit,
+                                 OPENTCA_CONTROL=f"/proc/{os.getpid()}/fd/{control}")  # fmt: skip
+            process.end()
+        self.assert_ends(process, RANK_LOST, "rank 0 failed .it waited too long for rank 1")
 
     def test_while_a_world_is_there(self):
         for what in ("world", "window"):

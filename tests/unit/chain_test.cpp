@@ -311,6 +311,10 @@ TEST(World, SaysThatItWasBuiltWithoutCuda) {
   unsetenv("OPENTCA_FABRIC");
 }
 
+TEST(World, WaitsForHalfAMinuteUnlessToldOtherwise) {
+  EXPECT_EQ(WorldOptions{}.time_limit, std::chrono::seconds(30));
+}
+
 TEST(World, RefusesImpossibleNumbers) {
   EXPECT_TRUE(is_wrong({"device -2"}, [] { World::run_threads(1, [](World&) {}, {.device = -2}); }));
   EXPECT_TRUE(
@@ -330,6 +334,17 @@ TEST(World, RefusesImpossibleNumbers) {
   EXPECT_TRUE(is_wrong({"OPENTCA_TIME_LIMIT=0.0001 is not a number of seconds from 0.001"},
                        [] { World::run_threads(1, [](World&) {}); }));
   unsetenv("OPENTCA_TIME_LIMIT");
+}
+
+TEST(World, SettingsAreCheckedWithoutOne) {
+  setenv("OPENTCA_CUDA_AWARE", "perhaps", 1);
+  EXPECT_TRUE(is_wrong({"OPENTCA_CUDA_AWARE=perhaps"}, [] { tca::route::check_environment("cuda+mpi"); }));
+  EXPECT_NO_THROW(tca::route::check_environment("mpi"));
+  unsetenv("OPENTCA_CUDA_AWARE");
+  setenv("OPENTCA_PROGRESS_THREAD", "2", 1);
+  EXPECT_TRUE(
+      is_wrong({"OPENTCA_PROGRESS_THREAD=2 is neither"}, [] { tca::route::check_environment("mpi"); }));
+  unsetenv("OPENTCA_PROGRESS_THREAD");
 }
 
 TEST(World, GathersInRankOrder) {

@@ -225,6 +225,49 @@ TEST(Failure, TestNamesTheRankThatNeverStarts) {
   EXPECT_TRUE(says(all[0].message, {"in step 1 of chain 'polled' for rank 1, which has not signalled"}));
 }
 
+// A chain that rank 0 drops in the middle of a step, and another for which it waits meanwhile. What was to go `from` a rank is what
+// it was at the start, or does not come at all.
+void drop_in_a_step(std::string route, int from) {
+  std::atomic<bool> told = false;
+  const std::vector<Caught> all = caught_by_ranks(2, [&](World& world) {
+    const Window<int> window = world.window<int>(2);
+    Chain other = ring(world, "other", {});
+    Chain chain = world.chain("dropped", {.guarded = true, .time_limit = short_limit, .route = route});
+    if (world.rank() == from) {
+      chain.put(window.on(1 - from).at(0), window.at(1), block(1));
+      window.write(1, {{1}});
+    } else {
+      chain.expect(from);
+    }
+    chain.commit();
+    if (world.rank() == 0) {
+      chain.start();
+      { const Chain gone = std::move(chain); }
+      window.write(1, {{77}});
+      world.barrier();
+      other.start();
+      other.wait();
+      while (!told) world.progress();
+    } else {
+      world.barrier();
+      chain.start();
+      other.start();
+      other.wait();
+      const Caught error = caught([&] { chain.wait(); });
+      told = true;
+      throw Error(error.code, error.message);
+    }
+    EXPECT_EQ(window[0], 0);
+  });
+  EXPECT_EQ(all[1].code, Errc::timed_out) << route << ": " << all[1].message;
+  EXPECT_TRUE(says(all[1].message, {"in step 1 of chain 'dropped' for rank 0, which has not signalled"}));
+}
+
+TEST(Failure, WaitNamesTheRankThatDroppedTheChain) {
+  drop_in_a_step("direct", 0);
+  drop_in_a_step("pull", 1);
+}
+
 TEST(Failure, TestNamesTheRankThatIsLost) {
   const std::vector<Caught> all = caught_by_ranks(2, [](World& world) {
     Chain chain = ring(world, "polled", {});

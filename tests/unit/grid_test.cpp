@@ -1,6 +1,8 @@
 // Process grids: the choice of one, neighbours, and how an array is dealt out.
 #include "tca/grid.hpp"
 
+#include <limits>
+
 #include "messages.hpp"
 
 namespace tca::test {
@@ -41,6 +43,17 @@ TEST(Grid, NeverGivesARankNothing) {
   EXPECT_EQ(chosen(8, {2, 2, 2}), "2x2x2");
 }
 
+TEST(Grid, OfUnknownExtentsCutsTheContiguousDimensionLast) {
+  EXPECT_EQ(Grid(4, {0, 0}).describe(), "4x1");
+  EXPECT_EQ(Grid(64, {0, 0}).describe(), "32x2");
+}
+
+TEST(Grid, CountsTheElementsOfTheLargestArrays) {
+  constexpr std::int64_t most = std::numeric_limits<std::int64_t>::max();
+  EXPECT_EQ(chosen(4, {most, 100}), "4x1");
+  EXPECT_EQ(chosen(4, {100, most}), "1x4");
+}
+
 TEST(Grid, KeepsTheSidesThatAreGiven) {
   const std::vector<std::int64_t> extents{64, 64, 64};
   EXPECT_EQ(Grid(12, {0, 3, 0}, {}, extents).describe(), "4x3x1");
@@ -60,8 +73,9 @@ TEST(Grid, RefusesWhatCannotBe) {
   EXPECT_TRUE(refused({"1 to 4 dimensions, not 5"}, [] { Grid(1, {1, 1, 1, 1, 1}); }));
   EXPECT_TRUE(refused({"counts must be positive"}, [] { Grid(4, {-2, -2}); }));
   EXPECT_TRUE(refused({"counts must be positive"}, [] { Grid(0, {0, 0}); }));
-  EXPECT_TRUE(refused({"periodic has 1"}, [] { Grid(4, {2, 2}, {true}); }));
-  EXPECT_TRUE(refused({"extents 2"}, [&] { Grid(4, {4}, {}, small); }));
+  EXPECT_TRUE(refused({"grid 2x2: periodic has 1 dimension, not 2"}, [] { Grid(4, {2, 2}, {true}); }));
+  EXPECT_TRUE(refused({"grid 4: extents has 2 dimensions, not 1"}, [&] { Grid(4, {4}, {}, small); }));
+  EXPECT_TRUE(refused({"extents must be positive, not 0x100"}, [] { chosen(4, {0, 100}); }));
 }
 
 TEST(Grid, RanksAreRowMajor) {

@@ -1,4 +1,7 @@
 // Halos in every dimension, checked cell by cell against global indices; and what a halo refuses.
+#include <atomic>
+#include <thread>
+
 #include "halo_check.hpp"
 #include "messages.hpp"
 
@@ -112,9 +115,35 @@ testing::AssertionResult all_refused(int ranks, Errc code, std::initializer_list
 
 TEST(Halo, RefusesNeighboursThatDisagree) {
   EXPECT_TRUE(all_refused(2, Errc::refused,
-                          {"halo 'u': ranks 0 and 1 share a face but have 5 and 6 elements in dimension 1"},
+                          {"halo 'u': ranks 0 and 1 are neighbours but have 5 and 6 elements in dimension 1"},
                           [](World& world) {
                             Halo(world, "u", Grid(2, {2, 1}), {4, 5 + world.rank()});
+                          }));
+}
+
+TEST(Halo, RefusesRanksWithOtherGridsOrCorners) {
+  const auto make = [](World& world, const Grid& grid, bool corners = false) {
+    Halo(world, "u", grid, std::vector<std::int64_t>(static_cast<std::size_t>(grid.dims()), 4),
+         {.width = {}, .corners = corners, .chain = {}});
+  };
+  const std::string same = "; give every rank the same";
+  EXPECT_TRUE(all_refused(2, Errc::refused,
+                          {"halo 'u': rank 0 has a grid of 2x1, periodic in no dimension, with corners",
+                           "; rank 1 has a grid of 2x1, periodic in no dimension, without corners" + same},
+                          [&](World& world) {
+                            make(world, Grid(2, {2, 1}), world.rank() == 0);
+                          }));
+  EXPECT_TRUE(all_refused(2, Errc::refused,
+                          {"rank 0 has a grid of 2, periodic in dimension 0, without corners",
+                           "; rank 1 has a grid of 2, periodic in no dimension, without corners" + same},
+                          [&](World& world) { make(world, Grid(2, {2}, {world.rank() == 0})); }));
+  EXPECT_TRUE(all_refused(2, Errc::refused, {"rank 0 has a grid of 2x1", "; rank 1 has a grid of 1x2"},
+                          [&](World& world) {
+                            make(world, world.rank() == 0 ? Grid(2, {2, 1}) : Grid(2, {1, 2}));
+                          }));
+  EXPECT_TRUE(all_refused(2, Errc::refused, {"rank 0 has a grid of 2,", "; rank 1 has a grid of 2x1,"},
+                          [&](World& world) {
+                            make(world, world.rank() == 0 ? Grid(2, {2}) : Grid(2, {2, 1}));
                           }));
 }
 
@@ -216,7 +245,9 @@ TEST(Halo, RefusesToExchangeNothing) {
 
 TEST(Halo, RefusesRanksThatAddOtherFields) {
   EXPECT_TRUE(all_refused(2, Errc::refused,
-                          {"halo 'u': rank 0 has 2 fields, of elements of 8, 4 bytes, rank 1 has 1, of 8"},
+                          {"halo 'u': rank 0 has added window", "(elements of 8 bytes), window",
+                           "(elements of 4 bytes); rank 1 has added window",
+                           "(elements of 8 bytes); every rank adds the same windows in the same order"},
                           [](World& world) {
                             Halo halo(world, "u", Grid(2, {2}, {true}), {4});
                             const auto u = world.window<double>(halo.elements());
@@ -225,6 +256,42 @@ TEST(Halo, RefusesRanksThatAddOtherFields) {
                             if (world.rank() == 0) halo.add(v);
                             halo.commit();
                           }));
+}
+
+// Each would be written into by the other's neighbour.
+TEST(Halo, RefusesRanksThatAddOtherWindows) {
+  EXPECT_TRUE(all_refused(
+      2, Errc::refused, {"halo 'u': rank 0 has added window", "every rank adds"}, [](World& world) {
+        Halo halo(world, "u", Grid(2, {2}), {4});
+        const auto u = world.window<int>(halo.elements()), v = world.window<int>(halo.elements());
+        halo.add(world.rank() == 0 ? u : v).commit();
+      }));
+  EXPECT_TRUE(all_refused(
+      2, Errc::refused, {"halo 'u': rank 0 has added window", "every rank adds"}, [](World& world) {
+        Halo halo(world, "u", Grid(2, {2}), {4});
+        const auto u = world.window<int>(2 * halo.elements()), v = world.window<int>(2 * halo.elements());
+        const bool swaps = world.rank() == 1;
+        halo.add(swaps ? v : u).add(swaps ? u : v).commit();
+      }));
+}
+
+TEST(Halo, CommitKeepsTheTimeLimitOfItsChain) {
+  using namespace std::chrono_literals;
+  std::atomic<bool> told = false;
+  const std::vector<Caught> all = caught_by_ranks(2, [&](World& world) {
+    const ChainOptions hasty{.guarded = true, .time_limit = 200ms, .route = {}};
+    Halo halo(world, "u", Grid(2, {2}), {4}, {.width = {}, .corners = false, .chain = hasty});
+    halo.add(world.window<double>(halo.elements()));
+    if (world.rank() == 0) {
+      const Caught error = caught([&] { halo.commit(); });
+      told = true;
+      throw Error(error.code, error.message);
+    }
+    // In the world for longer than that, without coming to the commit.
+    for (int looks = 0; looks < 500 && !told; ++looks) std::this_thread::sleep_for(10ms);
+  });
+  EXPECT_EQ(all[0].code, Errc::timed_out) << all[0].message;
+  EXPECT_TRUE(says(all[0].message, {"commit of halo 'u'", "rank 1"}));
 }
 
 }  // namespace

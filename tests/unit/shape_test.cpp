@@ -37,6 +37,11 @@ TEST(PairUp, GathersAndScatters) {
   expect_shape(base::pair_up(stride(6, 5), block(6), 4), {4, {{6, 20, 4}}});
 }
 
+TEST(PairUp, RowsAsFarApartAsTheyCanBe) {
+  constexpr std::int64_t far = std::int64_t{1} << 62;
+  expect_shape(base::pair_up(block_stride(2, 1, far), block(2), 1), {1, {{2, far, 1}}});
+}
+
 TEST(PairUp, SplitsTheCoarserSide) {
   // Two rows of six into three rows of ... the same twelve elements, in runs that both sides have.
   expect_shape(base::pair_up(block_stride(2, 6, 10), block_stride(4, 3, 5), 1),

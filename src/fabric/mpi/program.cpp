@@ -54,6 +54,8 @@ MpiProgram::~MpiProgram() {
   }
 }
 
+void MpiProgram::abandon() { runner_.remove(*this); }
+
 // A receive that has met its message cannot be cancelled, and a send not at all.
 bool MpiProgram::end(bool in_order) {
   if (!is_up()) return true;

@@ -92,6 +92,7 @@ class MpiProgram final : public fabric::Program {
   bool gives_way() const override;
   std::vector<int> missing() const override;
   bool is_empty() const override { return requests_.empty() && rma_ == nullptr; }
+  void abandon() override;
   bool end(bool in_order) override;
   std::uint32_t step() const { return step_; }
   bool has_unsent() const { return sends_wait_ || sends_.open > 0; }

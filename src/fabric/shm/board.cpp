@@ -2,7 +2,6 @@
 
 #include <unistd.h>
 
-#include <algorithm>
 #include <cstring>
 
 #include "base/fail.hpp"
@@ -34,14 +33,28 @@ void Board::format(int ranks) {
   h.magic.store(Header::magic_value, std::memory_order_release);
 }
 
+bool Board::has_died(int rank, Look look) const {
+  const Seat& s = seat(rank);
+  // Acquire: pairs with the release in `reopen`, so that the time is not that of who sat here before.
+  const std::int32_t pid = s.pid.load(std::memory_order_acquire);
+  return pid > 0 && process_ended(pid, look == Look::quick ? 0 : s.began.load(std::memory_order_relaxed));
+}
+
 bool Board::is_vacated(int rank) const {
   const Seat& s = seat(rank);
   // Acquire: pairs with the release of leaving, after which the rank touches the board no more, and with that of
   // `reopen`, so that who sees the seat emptied does not take the process that left it for its owner.
   const Presence presence = s.presence.load(std::memory_order_acquire);
-  const std::int32_t pid = s.pid.load(std::memory_order_relaxed);
+  // Acquire: pairs with the release in `reopen`, so that who finds the seat free reads the header as it is now.
+  const std::int32_t pid = s.pid.load(std::memory_order_acquire);
   if (pid <= 0) return pid == Seat::being_reopened;
-  return presence == Presence::left || presence == Presence::failed || process_ended(pid);
+  return presence == Presence::left || presence == Presence::failed || has_died(rank, Look::thorough);
+}
+
+bool Board::clear(int rank) const {
+  std::int32_t nobody = 0;
+  return seat(rank).pid.compare_exchange_strong(nobody, Seat::being_reopened, std::memory_order_relaxed) ||
+         is_vacated(rank);
 }
 
 void Board::reopen() const {
@@ -51,14 +64,15 @@ void Board::reopen() const {
     s.pid.store(Seat::being_reopened, std::memory_order_relaxed);
     s.presence.store(Presence::absent, std::memory_order_release);
     s.phase.store(0, std::memory_order_relaxed);
+    s.began.store(0, std::memory_order_relaxed);
     s.reason[0] = '\0';
   }
   h.creator = getpid();
   h.pid_namespace = own_pid_namespace();
   h.arrived.store(0, std::memory_order_relaxed);
   h.refusal.store(Header::none, std::memory_order_relaxed);
-  // Release: pairs with the acquire of whoever takes the seat. No rank sits down, and so looks at another's seat,
-  // before the whole board is as new.
+  // Release: pairs with the acquires of `is_vacated`, behind which a rank reads the header (look_for_board), and of whoever takes
+  // the seat. No rank sits down, and so looks at another's seat, before the whole board is as new.
   for (int rank = 0; rank < h.ranks; ++rank) seat(rank).pid.store(0, std::memory_order_release);
 }
 
@@ -66,7 +80,8 @@ void Board::refuse(std::string_view reason) const {
   Header& h = header();
   std::uint32_t expected = Header::none;
   if (!h.refusal.compare_exchange_strong(expected, Header::being_written, std::memory_order_relaxed)) return;
-  std::memcpy(h.reason, reason.data(), std::min(reason.size(), sizeof h.reason - 1));
+  const std::size_t length = reason.copy(h.reason, sizeof h.reason - 1);
+  h.reason[length] = '\0';  // an earlier world's may have been longer
   h.refusal.store(Header::written, std::memory_order_release);
 }
 

@@ -44,8 +44,9 @@ struct alignas(64) Seat {
   // Counts phases of all_gather: odd when this rank's mailbox is filled, even when it has read the others'.
   // Release; pairs with the acquire of whoever waits for the phase.
   std::atomic<std::uint32_t> phase;
-  std::uint64_t total;  // bytes of this rank's blob in the current all_gather
-  char reason[216];     // why it failed; valid once presence is `failed`
+  std::atomic<std::uint64_t> began;  // when the process did, see `time_of_start`; 0: not known
+  std::uint64_t total;               // bytes of this rank's blob in the current all_gather
+  char reason[216];                  // why it failed; valid once presence is `failed`
 };
 
 inline constexpr std::size_t mailbox_bytes = 16 * 1024;
@@ -53,7 +54,7 @@ inline constexpr std::size_t mailbox_bytes = 16 * 1024;
 // Changes whenever anything that two ranks share in memory changes, so that ranks of different builds refuse
 // each other instead of misreading each other.
 inline constexpr std::uint32_t abi_version =
-    5u << 16 | static_cast<std::uint32_t>(sizeof(Header) + sizeof(Seat) + sizeof(std::size_t));
+    6u << 16 | static_cast<std::uint32_t>(sizeof(Header) + sizeof(Seat) + sizeof(std::size_t));
 
 class Board {
  public:
@@ -68,8 +69,15 @@ class Board {
   // Makes zeroed memory a board. One rank does this, before or while the others wait for the magic.
   void format(int ranks);
 
+  // Whether the process of the rank that sits here has ended. A quick look takes another one with its number for it.
+  enum class Look { quick, thorough };
+  bool has_died(int rank, Look look) const;
+
   // Whether the rank that sat here has left its world or died, so that it can only come back in the next one.
   bool is_vacated(int rank) const;
+
+  // The same for rank 0, whose world is over: a seat that nobody has taken in it is none that anybody takes any more.
+  bool clear(int rank) const;
 
   // Empties all seats for the next world of the launch; rank 0 does this once every seat is vacated.
   void reopen() const;

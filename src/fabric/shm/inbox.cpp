@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cstring>
+#include <iterator>
+#include <utility>
 
 #include "base/fail.hpp"
 
@@ -12,7 +14,6 @@ namespace {
 // Address space, not memory: pages come on first use.
 constexpr std::size_t inbox_bytes = std::size_t{1} << 30;
 constexpr std::size_t lane_bytes = 4 * cache_line;
-constexpr int any_writer = -1;
 
 std::size_t round_up(std::size_t bytes, std::size_t to) { return (bytes + to - 1) / to * to; }
 
@@ -35,47 +36,80 @@ std::size_t Ring::slot_bytes() const {
 Inbox::Inbox(Space& space, fabric::Control& control, const Reach& reach)
     : rank_(control.rank()),
       views_(allocate_all(space, control, inbox_bytes, Backing::sparse, reach, "start-up (inboxes)")),
-      lanes_(static_cast<std::size_t>(control.size())) {}
+      lanes_(static_cast<std::size_t>(control.size())),
+      lines_(cache_line, inbox_bytes - cache_line) {}  // the probe comes first
 
-std::uint64_t Inbox::take_lines(std::size_t bytes) {
-  if (bytes > inbox_bytes - top_) {
-    base::fail(
-        Errc::out_of_memory,
-        "the chains of this rank already stage {} bytes; {} more exceed the {} there are. Let large puts go "
-        "direct (ChainOptions::route = \"direct\") or destroy chains that are no longer used",
-        top_, bytes, inbox_bytes);
-  }
-  const std::uint64_t offset = top_;
-  top_ += bytes;
+std::optional<std::uint64_t> Room::take(std::size_t bytes) {
+  const auto found = by_size_.lower_bound({bytes, 0});
+  if (found == by_size_.end()) return std::nullopt;
+  const auto [room, offset] = *found;
+  remove(by_offset_.find(offset));
+  if (room > bytes) add(offset + bytes, room - bytes);
+  taken_ += bytes;
   return offset;
 }
 
-std::uint64_t Inbox::allocate(int writer, std::size_t bytes) {
-  const bool packed = bytes < cache_line;
-  const auto key = std::pair(packed ? writer : any_writer, bytes);
-  std::uint64_t offset;
-  if (const auto found = released_.find(key); found != released_.end()) {
-    offset = found->second;
-    released_.erase(found);
-  } else if (!packed) {
-    offset = take_lines(bytes);
-  } else {
-    Lane& lane = lanes_[static_cast<std::size_t>(writer)];
-    lane.next = round_up(lane.next, bytes);
-    if (lane.next + bytes > lane.end) {
-      lane.next = take_lines(lane_bytes);
-      lane.end = lane.next + lane_bytes;
-    }
-    offset = lane.next;
-    lane.next += bytes;
+void Room::give_back(std::uint64_t offset, std::size_t bytes) {
+  taken_ -= bytes;
+  auto next = by_offset_.lower_bound(offset);
+  if (next != by_offset_.end() && next->first == offset + bytes) {
+    bytes += next->second;
+    next = remove(next);
   }
+  if (next != by_offset_.begin()) {
+    if (const auto before = std::prev(next); before->first + before->second == offset) {
+      offset = before->first;
+      bytes += before->second;
+      remove(before);
+    }
+  }
+  add(offset, bytes);
+}
+
+void Room::add(std::uint64_t offset, std::size_t bytes) {
+  by_offset_.emplace(offset, bytes);
+  by_size_.emplace(bytes, offset);
+}
+
+Room::ByOffset::iterator Room::remove(ByOffset::iterator place) {
+  by_size_.erase({place->second, place->first});
+  return by_offset_.erase(place);
+}
+
+std::uint64_t Inbox::take_lines(std::size_t bytes) {
+  if (const auto offset = lines_.take(bytes)) return *offset;
+  base::fail(
+      Errc::out_of_memory,
+      "the chains of this rank already stage {} of {} bytes, and no {} more lie together (at most {}). "
+      "Let large puts go direct (ChainOptions::route = \"direct\") or destroy chains that are no longer "
+      "used",
+      lines_.taken(), inbox_bytes, bytes, lines_.largest());
+}
+
+std::uint64_t Inbox::allocate(int writer, std::size_t bytes) {
+  const std::uint64_t offset = bytes < cache_line ? take_of_lane(writer, bytes) : take_lines(bytes);
   std::memset(at(rank_, offset), 0, bytes);
   return offset;
 }
 
+std::uint64_t Inbox::take_of_lane(int writer, std::size_t bytes) {
+  if (const auto found = released_.find({writer, bytes}); found != released_.end())
+    return released_.extract(found).mapped();
+  Lane& lane = lanes_[static_cast<std::size_t>(writer)];
+  lane.next = round_up(lane.next, bytes);
+  if (lane.next + bytes > lane.end) {
+    lane.next = take_lines(lane_bytes);
+    lane.end = lane.next + lane_bytes;
+  }
+  return std::exchange(lane.next, lane.next + bytes);
+}
+
 void Inbox::release(int writer, const Signal* slot, std::size_t bytes) {
   const auto offset = static_cast<std::uint64_t>(reinterpret_cast<const std::byte*>(slot) - at(rank_, 0));
-  released_.emplace(std::pair(bytes < cache_line ? writer : any_writer, bytes), offset);
+  if (bytes < cache_line)
+    released_.emplace(std::pair(writer, bytes), offset);
+  else
+    lines_.give_back(offset, bytes);
 }
 
 }  // namespace tca::shm

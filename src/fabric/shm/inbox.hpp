@@ -9,6 +9,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <optional>
+#include <set>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -46,6 +48,29 @@ struct Ring {
 // For puts of so many bytes a step, none included.
 Ring make_ring(std::size_t buffer_bytes);
 
+// Room that is handed out in pieces, by offset. What is given back joins its neighbours, so that pieces of another size find room.
+class Room {
+ public:
+  Room(std::uint64_t begin, std::size_t bytes) { add(begin, bytes); }
+
+  // The smallest place that is large enough, or nothing.
+  std::optional<std::uint64_t> take(std::size_t bytes);
+  void give_back(std::uint64_t offset, std::size_t bytes);
+
+  std::size_t taken() const { return taken_; }
+  std::size_t largest() const { return by_size_.empty() ? 0 : by_size_.rbegin()->first; }
+
+ private:
+  using ByOffset = std::map<std::uint64_t, std::size_t>;
+  void add(std::uint64_t offset, std::size_t bytes);
+  ByOffset::iterator remove(ByOffset::iterator place);
+
+  // What is free; neighbours are one place.
+  ByOffset by_offset_;
+  std::set<std::pair<std::size_t, std::uint64_t>> by_size_;
+  std::size_t taken_ = 0;
+};
+
 class Inbox {
  public:
   // Collective.
@@ -67,12 +92,13 @@ class Inbox {
     std::uint64_t next = 0, end = 0;
   };
   std::uint64_t take_lines(std::size_t bytes);
+  std::uint64_t take_of_lane(int writer, std::size_t bytes);
 
   int rank_;
-  std::vector<Mapping> views_;      // by rank, this one's own memory among them
-  std::vector<Lane> lanes_;         // by writer
-  std::uint64_t top_ = cache_line;  // the probe comes first
-  std::multimap<std::pair<int, std::size_t>, std::uint64_t> released_;  // by writer and size; -1: whole lines
+  std::vector<Mapping> views_;  // by rank, this one's own memory among them
+  std::vector<Lane> lanes_;     // by writer
+  Room lines_;
+  std::multimap<std::pair<int, std::size_t>, std::uint64_t> released_;  // of lanes, by writer and size
 };
 
 }  // namespace tca::shm

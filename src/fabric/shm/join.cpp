@@ -13,10 +13,11 @@ using base::fail;
 Mapping await_board(const Seating& seating, std::chrono::milliseconds time_limit) {
   base::Poll poll(base::Cores::crowded);
   for (;;) {
-    Mapping mapping = look_for_board({seating.path, seating.named}, seating.rank);
+    const bool last_look = poll.waited() > time_limit;
+    Mapping mapping = look_for_board({seating.path, seating.named}, seating.rank, last_look);
     if (mapping.data() != nullptr) return mapping;
     poll.pause();
-    if (poll.waited() > time_limit) {
+    if (last_look) {
       fail(Errc::timed_out,
            "rank {} waited {:.1f} s in start-up (World::init) for rank 0 to set up the world in {}; was rank "
            "0 started, and does it call World::init?",

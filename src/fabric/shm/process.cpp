@@ -7,10 +7,12 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <sstream>
 #include <string>
 #include <system_error>
 
@@ -26,18 +28,49 @@ bool has_one_thread(const std::string& process) {
   return !unreadable && std::distance(begin(threads), end(threads)) == 1;
 }
 
-// False as well where that cannot be read: what Slurm's daemon has started it also ends.
-bool lacks_variable(const std::string& process, const std::string& name) {
-  std::ifstream file(process + "/environ", std::ios::binary);
-  const std::string all((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
-  return !all.empty() && ('\0' + all).find('\0' + name + '=') == std::string::npos;
+std::string read_all(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+}
+
+std::string folder_of(pid_t pid) { return "/proc/" + std::to_string(pid); }
+
+// What it was started with; empty where that cannot be read.
+std::string environment_of(pid_t pid) { return read_all(folder_of(pid) + "/environ"); }
+
+bool names(const std::string& environment, const std::string& variable) {
+  return ('\0' + environment).find('\0' + variable + '=') != std::string::npos;
+}
+
+// A number from /proc/<pid>/stat, counted from 1 as in proc(5); 0 where it cannot be read. The second, the process's name, may hold
+// anything.
+std::uint64_t field_of_stat(pid_t pid, int number) {
+  const std::string all = read_all(folder_of(pid) + "/stat");
+  std::istringstream behind_name(all.substr(std::min(all.size(), all.rfind(')') + 1)));
+  std::string field;
+  for (int i = 3; i < number; ++i) behind_name >> field;
+  std::uint64_t value = 0;
+  behind_name >> value;
+  return value;
 }
 
 }  // namespace
 
+std::uint64_t time_of_start(pid_t pid) { return field_of_stat(pid, 22); }
+
+pid_t nearest_without(const std::string& variable) {
+  pid_t pid = getppid();
+  while (names(environment_of(pid), variable)) pid = static_cast<pid_t>(field_of_stat(pid, 4));
+  return pid;
+}
+
 // A pidfd becomes readable when its process ends, even while nobody has reaped it.
-bool process_ended(pid_t pid) {
+bool process_ended(pid_t pid, std::uint64_t began) {
   if (pid == getpid()) return false;
+  if (began != 0) {
+    const std::uint64_t began_now = time_of_start(pid);
+    if (began_now != 0 && began_now != began) return true;
+  }
   const int fd = static_cast<int>(syscall(SYS_pidfd_open, pid, 0));
   // Where pidfds are forbidden or used up, this at least sees what has been reaped.
   if (fd < 0) return kill(pid, 0) != 0 && errno == ESRCH;
@@ -54,12 +87,16 @@ std::uint32_t own_pid_namespace() {
 
 // mpirun has threads, of which the one that starts ranks stays.
 EndsWithStarter::EndsWithStarter(const std::string& told_by) {
-  const std::string starter = "/proc/" + std::to_string(getppid());
-  const bool is_mpirun = told_by != "OPENTCA_RANK" && lacks_variable(starter, told_by);
+  const pid_t starter = getppid();
+  // Where its environment cannot be read, it is none: what Slurm's daemon has started it also ends.
+  const std::string environment = environment_of(starter);
+  const bool is_mpirun = told_by != "OPENTCA_RANK" && !environment.empty() && !names(environment, told_by);
   int already = 0;
   prctl(PR_GET_PDEATHSIG, &already);
-  if (already != 0 || !(has_one_thread(starter) || is_mpirun)) return;
-  if (prctl(PR_SET_PDEATHSIG, SIGKILL) == 0) thread_ = own_thread();
+  if (already != 0 || !(has_one_thread(folder_of(starter)) || is_mpirun)) return;
+  if (prctl(PR_SET_PDEATHSIG, SIGKILL) != 0) return;
+  thread_ = own_thread();
+  if (getppid() != starter) raise(SIGKILL);  // it ended before the kernel was told
 }
 
 EndsWithStarter::~EndsWithStarter() {

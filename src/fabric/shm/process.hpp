@@ -8,8 +8,15 @@
 
 namespace tca::shm {
 
-// False for this process itself.
-bool process_ended(pid_t pid);
+// When a process started, in ticks since the host did; 0 where nobody says. Numbers of processes come back, but not with it.
+std::uint64_t time_of_start(pid_t pid);
+
+// Whether the process that started then has ended (0: whichever has the number now). False for this process itself.
+bool process_ended(pid_t pid, std::uint64_t began);
+
+// The nearest process above this one that was not started with an environment variable: who has set it for what it started, be
+// it through scripts.
+pid_t nearest_without(const std::string& variable);
 
 // A number of the PID namespace that this process is in; 0 where nobody says.
 std::uint32_t own_pid_namespace();

@@ -28,7 +28,7 @@ ShmProgram::ShmProgram(Runner& runner, std::span<const Link> links, std::span<co
 }
 
 ShmProgram::~ShmProgram() {
-  if (previous_ != nullptr) runner_.remove(*this);
+  runner_.remove(*this);
   for (const Link& link : std::span(links_.get(), link_count_)) {
     runner_.staged_bytes -= link.out_ring.bytes();
     runner_.inbox_.release(link.partner, link.in, link.in_ring.slot_bytes());
@@ -58,6 +58,8 @@ bool ShmProgram::test() {
   if (open_ > 0) advance();
   return open_ == 0;
 }
+
+void ShmProgram::abandon() { runner_.remove(*this); }
 
 void ShmProgram::advance() {
   std::uint32_t open = 0;

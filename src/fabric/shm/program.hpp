@@ -76,6 +76,7 @@ class ShmProgram final : public fabric::Program {
   void start() override;
   bool test() override;
   std::vector<int> missing() const override;
+  void abandon() override;
 
  private:
   friend class Runner;

@@ -9,6 +9,7 @@
 #include <cstring>
 
 #include "base/fail.hpp"
+#include "fabric/shm/process.hpp"
 
 namespace tca::shm {
 
@@ -43,14 +44,14 @@ constexpr std::array<Launcher, 4> launchers{{
     {"Slurm", "SLURM_PROCID", "SLURM_NTASKS", nullptr, "SLURM_JOB_ID", "SLURM_STEP_ID", false},
 }};
 
-// A launcher without a job name of its own is the parent of all its ranks on this host.
+// A launcher without a job name of its own has started all its ranks on this host, be it through wrapper scripts.
 std::string job_name(const Launcher& launcher) {
   std::string name;
   if (const char* job = env(launcher.job)) {
     name = job;
     if (launcher.step != nullptr) name += std::string(".") + env(launcher.step);
   } else {
-    name = fmt::format("parent{}", getppid());
+    name = fmt::format("parent{}", nearest_without(launcher.rank));
   }
   for (char& c : name) {
     if (c == '/') c = '_';

@@ -40,22 +40,25 @@ struct stat status_of(const File& file) {
 
 std::size_t bytes_of(const File& file) { return static_cast<std::size_t>(status_of(file).st_size); }
 
-struct flock whole_file() {
+// A lock of `length` bytes from `begin` on; 0: of all.
+struct flock lock_of(off_t begin, off_t length) {
   struct flock lock {};
   lock.l_type = F_WRLCK;
   lock.l_whence = SEEK_SET;
+  lock.l_start = begin;
+  lock.l_len = length;
   return lock;
 }
 
 void lock(const File& file) {
-  struct flock mine = whole_file();
+  struct flock mine = lock_of(0, 0);
   if (fcntl(file.get(), F_OFD_SETLK, &mine) != 0)
     fail(Errc::incompatible, "files in /dev/shm cannot be locked here: {}", std::strerror(errno));
 }
 
 // Whether the rank 0 that has published it is still bringing its world up.
 bool is_locked(const File& file) {
-  struct flock theirs = whole_file();
+  struct flock theirs = lock_of(0, 1);
   return fcntl(file.get(), F_OFD_GETLK, &theirs) == 0 && theirs.l_type != F_UNLCK;
 }
 
@@ -108,14 +111,27 @@ void check_is_board(const File& file, const Place& place) {
     fail(Errc::incompatible, "{} exists and is not an OpenTCA segment; remove it", place.path);
 }
 
-// Removes the name that a dead rank 0 has left; anything else stays.
+// Until the file is closed nobody else removes the name that a dead rank 0 has left it. Of the second byte, by which `is_locked` does
+// not go: what is left over is so for good, and waits only for others that remove it.
+bool lock_to_remove(const File& file) {
+  struct flock mine = lock_of(1, 1);
+  return fcntl(file.get(), F_OFD_SETLKW, &mine) == 0;
+}
+
+bool is_named(const File& file, const std::string& path) {
+  const struct stat held = status_of(file);
+  struct stat named {};
+  return lstat(path.c_str(), &named) == 0 && named.st_dev == held.st_dev && named.st_ino == held.st_ino;
+}
+
+// Removes the name that a dead rank 0 has left; anything else stays, what another has put under the name meanwhile among it.
 void remove_if_left_over(const std::string& path) {
   const File file = open_file({path, true});
   if (!file.ok()) return;
   const struct stat status = status_of(file);
   const bool ours = status.st_uid == geteuid() && S_ISREG(status.st_mode) &&
                     bytes_of(file) >= sizeof(Header) && magic_of(file, path) == Header::magic_value;
-  if (ours && !is_locked(file)) unlink(path.c_str());
+  if (ours && !is_locked(file) && lock_to_remove(file) && is_named(file, path)) unlink(path.c_str());
 }
 
 // Boards of this user's earlier worlds whose ranks were all killed while they came up.
@@ -207,14 +223,16 @@ void OwnSegment::check_same_build(int ranks) const {
 }
 
 void OwnSegment::await_vacated(const Board& board, std::chrono::milliseconds time_limit) {
+  const bool was_refused = board.refusal().has_value();
   base::Poll poll(base::Cores::crowded);
   for (;;) {
     std::vector<int> still_there;
     for (int rank = 0; rank < board.header().ranks; ++rank) {
-      if (!board.is_vacated(rank)) still_there.push_back(rank);
+      if (!board.clear(rank)) still_there.push_back(rank);
     }
     if (still_there.empty()) return;
-    if (const auto reason = board.refusal()) throw Error(Errc::incompatible, *reason);
+    const std::optional<std::string> reason = board.refusal();
+    if (reason && !was_refused) throw Error(Errc::incompatible, *reason);
     poll.pause();
     if (poll.waited() < time_limit) continue;
     fail(Errc::timed_out,
@@ -263,7 +281,7 @@ void OwnSegment::await_arrivals() const {
   }
 }
 
-Mapping look_for_board(const Place& place, int rank) {
+Mapping look_for_board(const Place& place, int rank, bool last_look) {
   const File file = open_file(place);
   if (!file.ok()) {
     if (errno == ENOENT && place.named) return {};
@@ -288,8 +306,12 @@ Mapping look_for_board(const Place& place, int rank) {
     fail(Errc::incompatible, "{} cannot hold the {} ranks it names; it is damaged, remove it", place.path,
          header.ranks);
   }
-  // It is still the board of the world that this rank has left.
-  if (header.abi == abi_version && rank < header.ranks && board.is_vacated(rank)) return {};
+  if (header.abi == abi_version && rank < header.ranks) {
+    // It is still the board of the world that this rank has left.
+    if (board.is_vacated(rank)) return {};
+    // Or of one that is over without it; where no other comes, it says why.
+    if (!place.named && !last_look && board.is_vacated(0)) return {};
+  }
   header.arrived.fetch_add(1, std::memory_order_relaxed);
   return mapping;
 }

@@ -5,7 +5,7 @@
 // whatever does not begin like a board is somebody else's.
 //
 // Worlds of a launch come one after the other: in the launcher's memory they use one board, which rank 0 reopens once
-// every rank has left it; a name is of one world, since rank 0 removes it as soon as all are there.
+// every rank that came has left it; a name is of one world, since rank 0 removes it as soon as all are there.
 #pragma once
 
 #include <chrono>
@@ -61,8 +61,9 @@ class OwnSegment {
 };
 
 // The others' way in: looks once for the board that rank 0 sets up for this rank's next world; empty while it is not
-// there yet. Throws Error{incompatible} for what will never become one.
-Mapping look_for_board(const Place& place, int rank);
+// there yet. `last_look`: the board of a world that ended before this rank came will do. Throws Error{incompatible} for what
+// will never become one.
+Mapping look_for_board(const Place& place, int rank, bool last_look);
 
 // After a failure, the others' part: rank 0 is given the time to remove the name, and when it has died this rank does.
 // A rank that ended before may have mpirun kill rank 0, and the name would stay.

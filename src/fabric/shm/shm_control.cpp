@@ -22,6 +22,13 @@ using namespace std::chrono_literals;
 constexpr std::uint32_t start_up = 1;  // the phase of the first all_gather that World::init waits for
 constexpr auto look_at_all_every = 50ms;
 
+// To ask when a process began costs twice as much as whether it is there, and its number does not come back soon: who waits and looks
+// over and over asks in some milliseconds of each second.
+Board::Look next_look() {
+  const bool asks = std::chrono::steady_clock::now().time_since_epoch() % 1s < 20ms;
+  return asks ? Board::Look::thorough : Board::Look::quick;
+}
+
 }  // namespace
 
 ShmControl::ShmControl(Mapping memory, int rank, int size)
@@ -30,8 +37,10 @@ ShmControl::ShmControl(Mapping memory, int rank, int size)
 ShmControl::ShmControl(Mapping memory, int rank, int size, std::chrono::milliseconds limit)
     : ShmControl(std::move(memory), rank, size) {
   time_limit = limit;
+  // Rank 0 first, whose board it is: that a world is over is told by its seat, also of one that is refused.
+  if (rank_ == 0) take_seat();
   check_board();
-  take_seat();
+  if (rank_ != 0) take_seat();
   find_cores();
 }
 
@@ -65,11 +74,16 @@ void ShmControl::throw_if_refused() {
 
 void ShmControl::take_seat() {
   Seat& seat = board_.seat(rank_);
-  std::int32_t nobody = 0;
+  base::Poll poll(base::Cores::crowded);
   // Acquire: pairs with the release in Board::reopen, so that nothing of an earlier world is seen in the seat.
-  if (!seat.pid.compare_exchange_strong(nobody, getpid(), std::memory_order_acquire))
-    fail_taken(rank_, nobody);
+  for (std::int32_t owner = 0; !seat.pid.compare_exchange_strong(owner, getpid(), std::memory_order_acquire);
+       owner = 0) {
+    // Where the world that this rank is late for is over, rank 0 may be about to reopen the board.
+    if (owner != Seat::being_reopened || poll.waited() > time_limit) fail_taken(rank_, owner);
+    poll.pause();
+  }
   seated_ = true;
+  seat.began.store(time_of_start(getpid()), std::memory_order_relaxed);
   seat.presence.store(Presence::here, std::memory_order_release);
 }
 
@@ -172,18 +186,14 @@ std::optional<std::string> ShmControl::lost(int rank) {
   const Presence presence = seat.presence.load(std::memory_order_acquire);
   if (presence == Presence::failed) return fmt::format("failed ({})", seat.reason);
   if (presence == Presence::left) return "left the world";
-  if (!process_of_ended(rank)) return std::nullopt;
+  if (!board_.has_died(rank, next_look())) return std::nullopt;
   return fmt::format("died (process {} has ended)", seat.pid.load(std::memory_order_relaxed));
 }
 
 bool ShmControl::is_gone(int rank) const {
   const Presence presence = board_.seat(rank).presence.load(std::memory_order_acquire);
-  return presence == Presence::failed || presence == Presence::left || process_of_ended(rank);
-}
-
-bool ShmControl::process_of_ended(int rank) const {
-  const auto pid = board_.seat(rank).pid.load(std::memory_order_relaxed);
-  return pid != 0 && process_ended(pid);  // 0: not yet started; its launcher or the time limit ends that
+  return presence == Presence::failed || presence == Presence::left ||
+         board_.has_died(rank, Board::Look::thorough);
 }
 
 void ShmControl::leave(std::string_view reason) {

@@ -39,7 +39,6 @@ class ShmControl final : public fabric::Control {
   void look_for_dead(std::uint32_t phase, std::string_view what);
   void check_seat(int rank, std::uint32_t phase, std::string_view what);
   [[noreturn]] void give_up(std::uint32_t phase, std::string_view what, std::chrono::nanoseconds waited);
-  bool process_of_ended(int rank) const;
 
   Mapping memory_;
   Board board_;

@@ -1,0 +1,73 @@
+// Room for what other ranks write: pieces that are given back find another use, whatever their sizes.
+#include <gtest/gtest.h>
+
+#include "fabric/shm/inbox.hpp"
+#include "fabric/shm/join.hpp"
+#include "fabric/shm/shm_control.hpp"
+#include "messages.hpp"
+
+namespace tca::test {
+namespace {
+
+using shm::Room;
+
+TEST(Room, GivesTheSmallestPlaceThatIsLargeEnough) {
+  Room room(64, 1000);
+  const std::uint64_t large = *room.take(300), between = *room.take(10), small = *room.take(100);
+  EXPECT_EQ(large, 64u);
+  room.take(10);
+  room.give_back(large, 300);
+  room.give_back(small, 100);
+  EXPECT_EQ(room.take(90), small);
+  EXPECT_EQ(room.take(10), small + 90);
+  EXPECT_EQ(room.take(110), large);
+  EXPECT_EQ(between, large + 300);
+}
+
+TEST(Room, JoinsNeighbours) {
+  for (const std::vector<int>& order : {std::vector{0, 1, 2}, {2, 1, 0}, {0, 2, 1}, {1, 2, 0}}) {
+    Room room(0, 300);
+    for (int i = 0; i < 3; ++i) room.take(100);
+    EXPECT_EQ(room.take(1), std::nullopt);
+    EXPECT_EQ(room.largest(), 0u);
+    for (const int piece : order) room.give_back(static_cast<std::uint64_t>(piece) * 100, 100);
+    EXPECT_EQ(room.taken(), 0u);
+    EXPECT_EQ(room.take(300), 0u);
+  }
+}
+
+// Of a rank alone.
+class InboxTest : public testing::Test {
+ protected:
+  shm::Signal* at(std::uint64_t offset) const { return reinterpret_cast<shm::Signal*>(inbox_.at(0, offset)); }
+
+  std::unique_ptr<shm::Space> space_ = shm::Space::of_threads();
+  shm::ShmControl control_{shm::make_thread_board(1), 0, 1, std::chrono::seconds(5)};
+  shm::Inbox inbox_{*space_, control_, {true}};
+};
+
+// As a program does that commits anew whenever its faces change.
+TEST_F(InboxTest, HoldsOneChainAfterAnotherOfAnySize) {
+  constexpr std::size_t megabytes = std::size_t{16} << 20;
+  std::uint64_t before = inbox_.allocate(0, megabytes);
+  for (std::size_t i = 1; i < 100; ++i) {
+    const std::size_t change = i * shm::cache_line;
+    const std::uint64_t next = inbox_.allocate(0, i % 2 == 0 ? megabytes + change : megabytes - change);
+    const std::size_t last = (i - 1) * shm::cache_line;
+    inbox_.release(0, at(before), i % 2 == 0 ? megabytes - last : megabytes + last);
+    before = next;
+  }
+}
+
+TEST_F(InboxTest, SaysHowMuchIsTaken) {
+  constexpr std::size_t all = std::size_t{1} << 30;
+  inbox_.release(0, at(inbox_.allocate(0, 4096)), 4096);
+  inbox_.allocate(0, 1024);
+  EXPECT_TRUE(refuses(Errc::out_of_memory,
+                      {"already stage 1024 of 1073741824 bytes, and no 1073741824 more lie together",
+                       "at most 1073740736", "route = \"direct\""},
+                      [&] { inbox_.allocate(0, all); }));
+}
+
+}  // namespace
+}  // namespace tca::test

@@ -1,0 +1,105 @@
+// Which processes are there, whose numbers they have, and what a board says of who sat at it.
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <utility>
+#include <vector>
+
+#include "fabric/shm/board.hpp"
+#include "fabric/shm/process.hpp"
+
+namespace tca::test {
+namespace {
+
+using shm::Board, shm::Presence, shm::Seat;
+
+// A process that is there until it is told to end.
+class Child {
+ public:
+  Child() : pid_(fork()) {
+    if (pid_ == 0)
+      for (;;) pause();
+  }
+  Child(const Child&) = delete;
+  ~Child() { end(); }
+  void end() {
+    if (std::exchange(ended_, true)) return;
+    kill(pid_, SIGKILL);
+    waitpid(pid_, nullptr, 0);
+  }
+  pid_t pid() const { return pid_; }
+
+ private:
+  pid_t pid_;
+  bool ended_ = false;
+};
+
+TEST(Process, IsToldFromALaterOneWithItsNumber) {
+  Child child;
+  const std::uint64_t began = shm::time_of_start(child.pid());
+  EXPECT_GE(began, shm::time_of_start(getpid()));
+  EXPECT_FALSE(shm::process_ended(child.pid(), began));
+  EXPECT_FALSE(shm::process_ended(child.pid(), 0));
+  EXPECT_TRUE(shm::process_ended(child.pid(), began - 1));
+  child.end();
+  EXPECT_TRUE(shm::process_ended(child.pid(), began));
+  EXPECT_TRUE(shm::process_ended(child.pid(), 0));
+  EXPECT_EQ(shm::time_of_start(child.pid()), 0u);
+}
+
+TEST(Process, KnowsWhoHasSetAVariable) {
+  EXPECT_EQ(shm::nearest_without("NO_SUCH_VARIABLE_OF_ANYBODY"), getppid());
+}
+
+// Two seats, in memory of this process's.
+class BoardTest : public testing::Test {
+ protected:
+  BoardTest() { board_.format(2); }
+
+  void sit(int rank, pid_t pid, std::uint64_t began) {
+    board_.seat(rank).pid = pid;
+    board_.seat(rank).began = began;
+    board_.seat(rank).presence = Presence::here;
+  }
+
+  struct alignas(Seat) Line {
+    std::byte bytes[alignof(Seat)];
+  };
+  std::vector<Line> memory_{Board::bytes(2) / sizeof(Line) + 1};
+  Board board_{memory_.front().bytes};
+};
+
+TEST_F(BoardTest, ASeatIsVacatedByAProcessWhoseNumberIsAnothersNow) {
+  const Child child;
+  sit(1, child.pid(), shm::time_of_start(child.pid()));
+  EXPECT_FALSE(board_.is_vacated(1));
+  sit(1, child.pid(), shm::time_of_start(child.pid()) - 1);
+  EXPECT_TRUE(board_.is_vacated(1));
+  EXPECT_FALSE(board_.has_died(1, Board::Look::quick));
+}
+
+TEST_F(BoardTest, ASeatThatNobodyTookIsCleared) {
+  EXPECT_FALSE(board_.is_vacated(1));
+  EXPECT_TRUE(board_.clear(1));
+  EXPECT_TRUE(board_.is_vacated(1));  // nobody sits down now
+  sit(0, getpid(), 0);
+  EXPECT_FALSE(board_.clear(0));
+  board_.seat(0).presence = Presence::failed;
+  EXPECT_TRUE(board_.clear(0));
+  board_.reopen();
+  EXPECT_FALSE(board_.is_vacated(0));
+  EXPECT_EQ(board_.seat(1).pid, 0);
+}
+
+TEST_F(BoardTest, ARefusalDoesNotEndAsALongerOneBefore) {
+  board_.refuse("a long story, of which nothing is to remain");
+  board_.reopen();
+  EXPECT_EQ(board_.refusal(), std::nullopt);
+  board_.refuse("no");
+  EXPECT_EQ(board_.refusal(), "no");
+}
+
+}  // namespace
+}  // namespace tca::test
