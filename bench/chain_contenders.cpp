@@ -1,4 +1,5 @@
 // OpenTCA itself, by its public interface.
+#include "channels.hpp"
 #include "contender.hpp"
 #include "reading.hpp"
 #include "tca/tca.hpp"
@@ -7,40 +8,35 @@ namespace tca::bench {
 
 namespace {
 
-// Names the channel that explain() gives for the first put, e.g. "shm/staged".
-template <class Contender>
-void name_channel(Contender& contender, const Chain& chain) {
-  const std::string text = chain.explain();
-  contender.protocol = "signal";
-  for (const char* fabric : {"shm", "mpi", "sim"}) {
-    const std::size_t at = text.find(std::string(fabric) + '/');
-    if (at == std::string::npos) continue;
-    contender.fabric = fabric;
-    contender.protocol = text.substr(at + 4, text.find(',', at) - at - 4);
-    return;
-  }
+// By the puts of this rank: those of rank 0 are the ones that are reported.
+void describe(Contender& contender, const Way& way, const Chain& chain) {
+  contender.fabric = way.fabric;
+  contender.protocol = protocols_in(chain.explain());
+  contender.guarded = way.guarded;
 }
 
 class ChainPingPong final : public PingPong {
  public:
-  ChainPingPong(World& world, const PingPongTask& task)
-      : bytes_(task.bytes),
-        data_(world.window<std::byte>(2 * padded(task.bytes))),
-        ping_(world.chain("ping", {.guarded = task.guarded, .route = task.route})),
-        pong_(world.chain("pong", {.guarded = task.guarded, .route = task.route})) {
-    const Layout layout = block(task.bytes);
+  ChainPingPong(World& world, std::size_t bytes, const Way& way)
+      : bytes_(bytes),
+        data_(world.window<std::byte>(2 * padded(bytes))),
+        ping_(world.chain("ping", {.guarded = way.guarded, .route = way.route})),
+        pong_(world.chain("pong", {.guarded = way.guarded, .route = way.route})) {
+    const Layout layout = block(bytes);
     if (world.rank() == 0) {
-      ping_.put(data_.on(1), data_.at(padded(task.bytes)), layout);
+      ping_.put(data_.on(1), data_.at(padded(bytes)), layout);
       pong_.expect(1);
     } else if (world.rank() == 1) {
       ping_.expect(0);
-      pong_.put(data_.on(0), data_.at(padded(task.bytes)), layout);
+      pong_.put(data_.on(0), data_.at(padded(bytes)), layout);
     }
     ping_.commit();
     pong_.commit();
-    name_channel(*this, ping_);
-    guarded = task.guarded;
+    describe(*this, way, ping_);
   }
+
+  std::span<std::byte> sent() override { return {data_.data() + padded(bytes_), bytes_}; }
+  std::span<const std::byte> arrived() const override { return {data_.data(), bytes_}; }
 
   void round_trip(int rank) override {
     if (rank == 0) {
@@ -68,9 +64,9 @@ class ChainPingPong final : public PingPong {
 
 class ChainFaces final : public FaceExchange {
  public:
-  ChainFaces(World& world, const Face& face, const std::string& route, bool is_guarded)
+  ChainFaces(World& world, const Face& face, const Way& way)
       : cube_(world.window<double>(face.cube())),
-        chain_(world.chain(face.layout, {.guarded = is_guarded, .route = route})) {
+        chain_(world.chain(face.layout, {.guarded = way.guarded, .route = way.route})) {
     const int left = (world.rank() + world.size() - 1) % world.size(),
               right = (world.rank() + 1) % world.size();
     const Layout layout = layout_of(face);
@@ -78,8 +74,7 @@ class ChainFaces final : public FaceExchange {
     chain_.put(cube_.on(right).at(face.low_ghost()), cube_.at(face.high_edge()), layout);
     chain_.expect(left).expect(right);
     chain_.commit();
-    name_channel(*this, chain_);
-    guarded = is_guarded;
+    describe(*this, way, chain_);
   }
 
   double* cube() override { return cube_.data(); }
@@ -106,18 +101,17 @@ class NoExchange final : public FaceExchange {
 
 class ChainOverlap final : public Overlap {
  public:
-  ChainOverlap(World& world, const OverlapTask& task)
+  ChainOverlap(World& world, const OverlapTask& task, const Way& way)
       : world_(world),
         sent_(world.window<std::byte>(task.bytes)),
         arrived_(world.window<std::byte>(task.bytes)),
-        chain_(world.chain("overlap", {.guarded = task.guarded, .route = task.route})) {
+        chain_(world.chain("overlap", {.guarded = way.guarded, .route = way.route})) {
     const int left = (world.rank() + world.size() - 1) % world.size(),
               right = (world.rank() + 1) % world.size();
     chain_.put(arrived_.on(right), sent_.at(0), block(task.bytes));
     chain_.expect(left);
     chain_.commit();
-    name_channel(*this, chain_);
-    guarded = task.guarded;
+    describe(*this, way, chain_);
     progress = task.progress;
     bytes = task.bytes;
   }
@@ -150,21 +144,20 @@ Layout layout_of(const Face& face) {
   return block_stride(face.rows, face.run, face.pitch);
 }
 
-std::unique_ptr<PingPong> chain_ping_pong(World& world, const PingPongTask& task) {
-  return std::make_unique<ChainPingPong>(world, task);
+std::unique_ptr<PingPong> chain_ping_pong(World& world, std::size_t bytes, const Way& way) {
+  return std::make_unique<ChainPingPong>(world, bytes, way);
 }
 
-std::unique_ptr<FaceExchange> chain_faces(World& world, const Face& face, const std::string& route,
-                                          bool guarded) {
-  return std::make_unique<ChainFaces>(world, face, route, guarded);
+std::unique_ptr<FaceExchange> chain_faces(World& world, const Face& face, const Way& way) {
+  return std::make_unique<ChainFaces>(world, face, way);
 }
 
 std::unique_ptr<FaceExchange> no_exchange(World& world, const Face& face) {
   return std::make_unique<NoExchange>(world, face);
 }
 
-std::unique_ptr<Overlap> chain_overlap(World& world, const OverlapTask& task) {
-  return std::make_unique<ChainOverlap>(world, task);
+std::unique_ptr<Overlap> chain_overlap(World& world, const OverlapTask& task, const Way& way) {
+  return std::make_unique<ChainOverlap>(world, task, way);
 }
 
 }  // namespace tca::bench

@@ -30,7 +30,6 @@ class ChainColl final : public Coll {
     } else {
       add(ReduceScatter<T>(world, task.what, from_, to_, count, Op::sum, options));
     }
-    values_.fill(std::as_writable_bytes(from_.elements()), std::as_writable_bytes(to_.elements()));
     fabric = task.fabric;
     protocol = collectives_.front().algorithm();
   }
@@ -40,7 +39,9 @@ class ChainColl final : public Coll {
     values_.read(std::as_bytes(from_.elements()), std::as_bytes(to_.elements()));
   }
 
-  bool right(World& world) const override {
+  bool right(World& world) override {
+    values_.fill(std::as_writable_bytes(from_.elements()), std::as_writable_bytes(to_.elements()));
+    run();
     return values_.right(world, std::as_bytes(from_.elements()), std::as_bytes(to_.elements()));
   }
 

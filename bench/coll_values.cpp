@@ -23,15 +23,16 @@ std::size_t CollValues::out() const {
   return (what_ == "alltoall" || what_ == "allgather" ? ranks_ : 1) * count_;
 }
 
-void CollValues::fill(std::span<std::byte> input, std::span<std::byte> output) const {
-  const auto number = static_cast<std::byte>(rank_ + 1);
+void CollValues::fill(std::span<std::byte> input, std::span<std::byte> output) {
+  ++fills_;
+  const auto byte = static_cast<std::byte>(value_of(rank_));
   if (sums()) {
     auto* values = reinterpret_cast<double*>(input.data());
-    std::fill_n(values, in(), static_cast<double>(rank_ + 1));
+    std::fill_n(values, in(), static_cast<double>(value_of(rank_)));
   } else if (what_ != "bcast" || rank_ == 0) {
-    std::fill(input.begin(), input.end(), number);
+    std::fill(input.begin(), input.end(), byte);
   }
-  if (what_ == "bcast" && rank_ + 1 == ranks_) std::fill(output.begin(), output.end(), number);
+  if (what_ == "bcast" && rank_ + 1 == ranks_) std::fill(output.begin(), output.end(), byte);
 }
 
 void CollValues::read(std::span<const std::byte> input, std::span<const std::byte> output) const {
@@ -42,10 +43,12 @@ void CollValues::read(std::span<const std::byte> input, std::span<const std::byt
 template <class T>
 bool CollValues::all_right(std::span<const std::byte> output) const {
   const auto* values = reinterpret_cast<const T*>(output.data());
+  std::size_t sum = 0;
+  for (std::size_t rank = 0; rank < ranks_; ++rank) sum += value_of(rank);
   for (std::size_t i = 0; i < out(); ++i) {
-    const std::size_t expected = what_ == "bcast" ? ranks_
-                                 : sums()         ? ranks_ * (ranks_ + 1) / 2
-                                                  : i / count_ + 1;
+    const std::size_t expected = what_ == "bcast" ? value_of(ranks_ - 1)
+                                 : sums()         ? sum
+                                                  : value_of(i / count_);
     if (values[i] != static_cast<T>(expected)) return false;
   }
   return true;
@@ -56,7 +59,8 @@ bool CollValues::right(World& world, std::span<const std::byte> input,
   bool mine = true;
   if (what_ != "barrier") mine = sums() ? all_right<double>(output) : all_right<unsigned char>(output);
   if (what_ == "bcast")
-    mine &= std::all_of(input.begin(), input.end(), [](std::byte b) { return b == std::byte{1}; });
+    mine &= std::all_of(input.begin(), input.end(),
+                        [&](std::byte b) { return b == static_cast<std::byte>(value_of(0)); });
   const std::vector<char> all = world.all_gather(static_cast<char>(mine));
   return std::all_of(all.begin(), all.end(), [](char right) { return right != 0; });
 }

@@ -18,20 +18,23 @@ class CollValues {
   std::size_t in() const;                       // elements of the input
   std::size_t out() const;
 
-  // A rank's input is its number plus one, in every element. Of broadcasts there are two: rank 0's of the input buffer,
-  // the last rank's of the output buffer.
-  void fill(std::span<std::byte> input, std::span<std::byte> output) const;
+  // With values that no run before has had: in every element the same, another one on every rank. Of broadcasts there are
+  // two: rank 0's of the input buffer, the last rank's of the output buffer.
+  void fill(std::span<std::byte> input, std::span<std::byte> output);
   // What a program does with the result.
   void read(std::span<const std::byte> input, std::span<const std::byte> output) const;
-  // Collective. Whether every rank has what the inputs make; on every rank alike.
+  // Collective. Whether every rank has what the inputs make, as last filled; on every rank alike.
   bool right(World& world, std::span<const std::byte> input, std::span<const std::byte> output) const;
 
  private:
+  // What a rank has filled its input with. Bytes take what is left of it.
+  std::size_t value_of(std::size_t rank) const { return 64 * fills_ + rank + 1; }
   template <class T>
   bool all_right(std::span<const std::byte> output) const;
 
   std::string what_;
   std::size_t rank_, ranks_, count_;
+  std::size_t fills_ = 0;
 };
 
 }  // namespace tca::bench

@@ -19,7 +19,7 @@ struct CommitCosts {
 };
 
 // Collective, in a world of one fabric. Every rank puts `descriptors` blocks, faces and columns in turn to its partner,
-// rank ^ 1; the last of an odd number to itself. The times are rank 0's.
+// rank ^ 1; the last of an odd number to itself. The times are rank 0's, after a round that does not count.
 CommitCosts measure_commit(World& world, int descriptors, const std::string& route, int rounds,
                            const std::function<void(int)>& progress);
 

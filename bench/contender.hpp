@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -24,6 +25,9 @@ struct Contender {
 struct PingPong : Contender {
   // Rank 0: sends, and returns when it has read the answer. Rank 1: waits, reads and answers.
   virtual void round_trip(int rank) = 0;
+  // The message that this rank sends, and what has arrived of the other's.
+  virtual std::span<std::byte> sent() = 0;
+  virtual std::span<const std::byte> arrived() const = 0;
 };
 
 // A face of a cube of n^3 doubles: `rows` runs of `run` elements, `pitch` apart; `depth` elements from one such face
@@ -55,8 +59,8 @@ struct FaceExchange : Contender {
 // A collective of all ranks, between two buffers that only it touches, and the reading of its result.
 struct Coll : Contender {
   virtual void run() = 0;
-  // Whether every rank has what a run must have given it. Collective; on every rank alike.
-  virtual bool right(World& world) const = 0;
+  // Whether one run more, of values that none before has had, gives every rank what it must. Collective; on every rank alike.
+  virtual bool right(World& world) = 0;
   // How many collectives a run is. A broadcast's root runs ahead of its leaves, so rank 0's are followed by others of
   // the last rank: each then waits for the one before.
   double collectives_a_run = 1;
@@ -88,11 +92,16 @@ struct OverlapPart : Contender {
   virtual bool right(World& world) = 0;
 };
 
+// How OpenTCA's own chains are made.
+struct Way {
+  std::string fabric;
+  std::string route;  // forced protocol, or empty
+  bool guarded = true;
+};
+
 struct OverlapTask {
   std::size_t bytes;
   std::string progress;
-  std::string route;  // forced protocol, or empty
-  bool guarded = true;
 };
 
 struct CollTask {
@@ -107,19 +116,12 @@ struct CollTask {
 // Peers that a caller asks for by name.
 enum class Peer { mpi, hand };
 
-struct PingPongTask {
-  std::size_t bytes;
-  std::string route;  // forced protocol, or empty
-  bool guarded = true;
-};
-
 // Collective factories. The MPI ones return null where MPI was not there to compile against.
-std::unique_ptr<PingPong> chain_ping_pong(World& world, const PingPongTask& task);
+std::unique_ptr<PingPong> chain_ping_pong(World& world, std::size_t bytes, const Way& way);
 std::unique_ptr<PingPong> mpi_ping_pong(World& world, std::size_t bytes);
 std::unique_ptr<PingPong> hand_ping_pong(World& world, std::size_t bytes);
 
-std::unique_ptr<FaceExchange> chain_faces(World& world, const Face& face, const std::string& route,
-                                          bool guarded);
+std::unique_ptr<FaceExchange> chain_faces(World& world, const Face& face, const Way& way);
 std::unique_ptr<FaceExchange> mpi_faces(World& world, const Face& face);
 // The three ways of halo exchange that one would write by hand for this very case. "direct" leaves out the guard, as
 // a lower bound: its ghosts could be overwritten while they are read.
@@ -127,7 +129,7 @@ std::unique_ptr<FaceExchange> hand_faces(World& world, const Face& face, const s
 // The same step without any exchange.
 std::unique_ptr<FaceExchange> no_exchange(World& world, const Face& face);
 
-std::unique_ptr<Overlap> chain_overlap(World& world, const OverlapTask& task);
+std::unique_ptr<Overlap> chain_overlap(World& world, const OverlapTask& task, const Way& way);
 // Persistent requests; MPI_Testall at stated points.
 std::unique_ptr<Overlap> mpi_overlap(World& world, const OverlapTask& task);
 

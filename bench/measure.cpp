@@ -136,6 +136,39 @@ Outcome<Contender> right_steps(World& world, const std::function<Contenders<Cont
   return outcome;
 }
 
+// Of contenders that `require_right` looks at when they are made, and again when all is measured.
+template <class Contender, class MakeStep, class RequireRight>
+Outcome<Contender> right_before_and_after(World& world, const std::function<Contenders<Contender>()>& make,
+                                          const Effort& effort, MakeStep make_step,
+                                          RequireRight require_right,
+                                          const std::function<void(int)>& progress) {
+  const auto make_right = [&] {
+    Contenders<Contender> all = make();
+    for (const auto& contender : all) require_right(*contender);
+    return all;
+  };
+  Outcome<Contender> outcome = in_turn<Contender>(
+      world, make_right, effort, make_step, [](const auto&) {}, progress);
+  for (const auto& contender : outcome.contenders) require_right(*contender);
+  return outcome;
+}
+
+// Whether one round trip more brings what was sent. Collective; on every rank alike.
+bool is_right(World& world, PingPong& contender, unsigned number) {
+  const int rank = world.rank();
+  bool mine = true;
+  if (rank < 2) {
+    const auto value_of = [number](int of_rank) {
+      return static_cast<std::byte>(2 * number + static_cast<unsigned>(of_rank));
+    };
+    std::ranges::fill(contender.sent(), value_of(rank));
+    contender.round_trip(rank);
+    mine = std::ranges::all_of(contender.arrived(), [&](std::byte b) { return b == value_of(1 - rank); });
+  }
+  const std::vector<char> all = world.all_gather(static_cast<char>(mine));
+  return std::ranges::all_of(all, [](char ok) { return ok != 0; });
+}
+
 }  // namespace
 
 Outcome<PingPong> measure(World& world, const std::function<Contenders<PingPong>()>& make,
@@ -146,8 +179,13 @@ Outcome<PingPong> measure(World& world, const std::function<Contenders<PingPong>
       if (rank < 2) contender.round_trip(rank);
     };
   };
-  Outcome<PingPong> outcome = in_turn<PingPong>(
-      world, make, effort, make_step, [](const auto&) {}, progress);
+  const auto require_right = [&world, number = 0U](PingPong& contender) mutable {
+    if (!is_right(world, contender, ++number))
+      throw Error(Errc::refused,
+                  "the message of " + contender.fabric + "/" + contender.protocol + " is not what was sent");
+  };
+  Outcome<PingPong> outcome =
+      right_before_and_after<PingPong>(world, make, effort, make_step, require_right, progress);
   for (Samples& samples : outcome.samples) {
     for (double& round_trip : samples) round_trip /= 2;
   }
@@ -174,24 +212,15 @@ Outcome<OverlapPart> measure(World& world, const std::function<Contenders<Overla
 
 Outcome<Coll> measure(World& world, const std::function<Contenders<Coll>()>& make, const Effort& effort,
                       const std::function<void(int)>& progress) {
-  const auto require_right = [&world](const Coll& contender) {
+  const auto require_right = [&world](Coll& contender) {
     if (!contender.right(world))
       throw Error(Errc::refused,
                   "the result of " + contender.fabric + "/" + contender.protocol + " is wrong");
   };
-  const auto make_checked = [&] {
-    Contenders<Coll> all = make();
-    for (const auto& contender : all) {
-      contender->run();
-      require_right(*contender);
-    }
-    return all;
-  };
   const auto make_step = [](Coll& contender) { return [&contender] { contender.run(); }; };
-  Outcome<Coll> outcome = in_turn<Coll>(
-      world, make_checked, effort, make_step, [](const auto&) {}, progress);
+  Outcome<Coll> outcome =
+      right_before_and_after<Coll>(world, make, effort, make_step, require_right, progress);
   for (std::size_t i = 0; i < outcome.contenders.size(); ++i) {
-    require_right(*outcome.contenders[i]);
     for (double& run : outcome.samples[i]) run /= outcome.contenders[i]->collectives_a_run;
   }
   return outcome;

@@ -36,7 +36,7 @@ struct Outcome {
 // All are collective, make the contenders by `make`, and give the times that rank 0 measured. `progress` hears the
 // number of rounds done.
 
-// One-way times.
+// One-way times. Throws Error{refused} when a contender brings something else than was sent, before or after.
 Outcome<PingPong> measure(World& world, const std::function<Contenders<PingPong>()>& make,
                           const Effort& effort, const std::function<void(int)>& progress);
 

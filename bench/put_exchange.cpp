@@ -39,10 +39,10 @@ std::uint64_t sum_runs(const std::byte* at, const PutShape& shape) {
   return sum;
 }
 
-// A rank's own part of a step.
-class Computation {
+// What a rank does itself in a step.
+class OwnPart {
  public:
-  Computation(PutField& field, const PutPoint& point)
+  OwnPart(PutField& field, const PutPoint& point)
       : field_(field), shape_(point.shape), faces_(PutField::faces(point)) {}
 
   void write() {
@@ -63,24 +63,24 @@ class Computation {
 
 class NoPut final : public PutExchange {
  public:
-  NoPut(PutField& field, const PutPoint& point) : computation_(field, point) {}
+  NoPut(PutField& field, const PutPoint& point) : own_part_(field, point) {}
 
   void step() override {
-    computation_.write();
-    sum_ += computation_.sum_of(&PutField::Face::arrived);
+    own_part_.write();
+    sum_ += own_part_.sum_of(&PutField::Face::arrived);
   }
 
   bool right(World&) override { return true; }
 
  private:
-  Computation computation_;
+  OwnPart own_part_;
   std::uint64_t sum_ = 0;  // keeps the reading alive
 };
 
 class ChainPut final : public PutExchange {
  public:
   ChainPut(World& world, PutField& field, const PutPoint& point, const Channel& channel)
-      : computation_(field, point),
+      : own_part_(field, point),
         chain_(world.chain("tune " + channel.name(), {.route = channel.name()})),
         takes_part_((world.rank() ^ point.across) < world.size()) {
     fabric = channel.fabric;
@@ -96,22 +96,22 @@ class ChainPut final : public PutExchange {
   }
 
   void step() override {
-    computation_.write();
+    own_part_.write();
     chain_.start();
     chain_.wait();
-    sum_ = computation_.sum_of(&PutField::Face::arrived);
+    sum_ = own_part_.sum_of(&PutField::Face::arrived);
   }
 
   // By one step more, whose value no other channel has sent.
   bool right(World& world) override {
     step();
-    const bool mine = !takes_part_ || sum_ == computation_.sum_of(&PutField::Face::sent);
+    const bool mine = !takes_part_ || sum_ == own_part_.sum_of(&PutField::Face::sent);
     const std::vector<char> all = world.all_gather(static_cast<char>(mine));
     return std::all_of(all.begin(), all.end(), [](char ok) { return ok != 0; });
   }
 
  private:
-  Computation computation_;
+  OwnPart own_part_;
   Chain chain_;
   bool takes_part_;
   std::uint64_t sum_ = 0;

@@ -34,7 +34,8 @@ class Exchange {
   virtual std::string explain() const = 0;  // how they travel, a line each
 };
 
-// Edges included: with b != 0 the stencil reads diagonal neighbours. Collective.
+// Edges included: with b != 0 the stencil reads diagonal neighbours. The eight corners, which it never reads, travel as
+// well, since a halo has both or neither. Collective.
 Halo committed_halo(World& world, std::string name, const Grid& grid, const Share& share,
                     const Window<float>& pressure, bool guarded);
 

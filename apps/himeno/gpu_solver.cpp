@@ -22,15 +22,6 @@ namespace {
 // The stencil needs one cell. Along k a whole sector of 32 bytes is read for it, so all of its cells are computed early.
 constexpr Extents gpu_shell_thickness{1, 1, 8};
 
-std::size_t index(const Extents& extents, std::int64_t i, std::int64_t j, std::int64_t k) {
-  return static_cast<std::size_t>((i * extents[1] + j) * extents[2] + k);
-}
-
-std::size_t cells_of(const Share& share) {
-  const Extents extents = extents_of(share);
-  return index(extents, extents[0], 0, 0);
-}
-
 int multiprocessors() {
   int device = 0, count = 0;
   cuda_ok(cudaGetDevice(&device), "asking for the GPU");
@@ -78,8 +69,8 @@ Work work_of(const Share& share, const Grid& grid, int rank, bool overlap) {
 }  // namespace
 
 float GpuSolution::at(const Extents& cell) const {
-  return pressure_[index(extents_of(share_), cell[0] - share_[0].begin, cell[1] - share_[1].begin,
-                         cell[2] - share_[2].begin)];
+  return pressure_[index_in(
+      extents_of(share_), {cell[0] - share_[0].begin, cell[1] - share_[1].begin, cell[2] - share_[2].begin})];
 }
 
 struct GpuSolver::Device {

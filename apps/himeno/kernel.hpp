@@ -20,7 +20,7 @@ class Kernel {
   const Extents& extents() const { return extents_; }  // ghosts included
   std::int64_t cells() const { return extents_[0] * extents_[1] * extents_[2]; }
   std::size_t index(std::int64_t i, std::int64_t j, std::int64_t k) const {
-    return static_cast<std::size_t>((i * extents_[1] + j) * extents_[2] + k);
+    return index_in(extents_, {i, j, k});
   }
 
   // Initial pressure for every local cell. Ghosts that are fixed boundary cells keep it.

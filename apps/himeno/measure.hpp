@@ -34,7 +34,9 @@ struct Result {
   std::int64_t bytes_max = 0;    // sent in an iteration by the busiest rank
   std::int64_t bytes_total = 0;  // by all
 
-  std::vector<double> samples_us;  // of this rank, as many as are kept
+  // Of this rank. On the host a turn of more than 65,536 iterations keeps every third, fifth or so, evenly; the medians
+  // are of what is kept.
+  std::vector<double> samples_us;
 };
 
 // Collective. One result for each of `ways` (with at least one iteration each), which take turns so that what disturbs

@@ -16,25 +16,24 @@ namespace tca::himeno {
 
 namespace {
 
-// One neighbour's place in the arrays: the cells it needs, or the ghosts it fills.
-class Slice {
+// A box of a rank's array.
+class BoxType {
  public:
-  Slice(const Share& share, const std::array<int, 3>& step, bool ghosts) {
+  BoxType(const Share& share, const Box& box) {
     std::array<int, 3> extents{};
     std::array<int, 3> size{};
     std::array<int, 3> start{};
     for (std::size_t d = 0; d < 3; ++d) {
-      const int own = static_cast<int>(share[d].size);
-      extents[d] = own + 2;
-      size[d] = step[d] == 0 ? own : 1;
-      start[d] = step[d] > 0 ? own + (ghosts ? 1 : 0) : (step[d] < 0 && ghosts ? 0 : 1);
+      extents[d] = static_cast<int>(extents_of(share)[d]);
+      size[d] = static_cast<int>(box.end[d] - box.begin[d]);
+      start[d] = static_cast<int>(box.begin[d]);
     }
     MPI_Type_create_subarray(3, extents.data(), size.data(), start.data(), MPI_ORDER_C, MPI_FLOAT, &type_);
     MPI_Type_commit(&type_);
   }
-  Slice(Slice&& other) noexcept : type_(std::exchange(other.type_, MPI_DATATYPE_NULL)) {}
-  Slice& operator=(Slice&&) = delete;
-  ~Slice() {
+  BoxType(BoxType&& other) noexcept : type_(std::exchange(other.type_, MPI_DATATYPE_NULL)) {}
+  BoxType& operator=(BoxType&&) = delete;
+  ~BoxType() {
     if (type_ != MPI_DATATYPE_NULL) MPI_Type_free(&type_);
   }
 
@@ -44,20 +43,12 @@ class Slice {
   MPI_Datatype type_ = MPI_DATATYPE_NULL;
 };
 
-std::vector<std::array<int, 3>> directions() {
-  std::vector<std::array<int, 3>> all;
-  for (int n = 0; n < 27; ++n) {
-    if (n != 13) all.push_back({n / 9 - 1, n / 3 % 3 - 1, n % 3 - 1});
-  }
-  return all;
-}
-
 class MpiExchange : public Exchange {
  public:
   MpiExchange(World& world, const Grid& grid, const Share& share, const Pressure& pressure)
       : session_(world) {
-    for (const std::array<int, 3>& step : directions()) {
-      const auto neighbour = grid.neighbour(world.rank(), {step[0], step[1], step[2]});
+    for (const Grid::Coordinates& step : directions()) {
+      const auto neighbour = grid.neighbour(world.rank(), step);
       if (neighbour) connect(*neighbour, step, share, pressure);
     }
   }
@@ -91,11 +82,10 @@ class MpiExchange : public Exchange {
 
  private:
   // A message is tagged by the direction it travels in.
-  void connect(int neighbour, const std::array<int, 3>& step, const Share& share, const Pressure& pressure) {
+  void connect(int neighbour, const Grid::Coordinates& step, const Share& share, const Pressure& pressure) {
     const auto tag = [](int i, int j, int k) { return (i + 1) * 9 + (j + 1) * 3 + k + 1; };
-    const Slice& from = slices_.emplace_back(share, step, false);
-    const MPI_Datatype sent = from.type();
-    const MPI_Datatype received = slices_.emplace_back(share, step, true).type();
+    const MPI_Datatype sent = types_.emplace_back(share, slice(share, step, false)).type();
+    const MPI_Datatype received = types_.emplace_back(share, slice(share, step, true)).type();
     int size = 0;
     MPI_Type_size(sent, &size);
     bytes_ += size;
@@ -110,7 +100,7 @@ class MpiExchange : public Exchange {
   }
 
   apps::MpiSession session_;
-  std::vector<Slice> slices_;
+  std::vector<BoxType> types_;
   std::array<std::vector<MPI_Request>, 2> requests_;
   std::int64_t bytes_ = 0;
 };

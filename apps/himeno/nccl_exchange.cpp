@@ -3,7 +3,6 @@
 
 #ifdef OPENTCA_HAVE_NCCL
 
-#include <array>
 #include <vector>
 
 #include "himeno/nccl_pack.hpp"
@@ -17,24 +16,12 @@ namespace {
 using namespace apps;
 using device::Word;
 
-// The cells that one neighbour needs, or the ghosts that it fills.
-Box slice(const Share& share, const std::array<int, 3>& step, bool ghosts) {
-  Box box{};
-  for (std::size_t d = 0; d < 3; ++d) {
-    const std::int64_t own = share[d].size;
-    const std::int64_t size = step[d] == 0 ? own : 1;
-    box.begin[d] = step[d] > 0 ? own + (ghosts ? 1 : 0) : (step[d] < 0 && ghosts ? 0 : 1);
-    box.end[d] = box.begin[d] + size;
-  }
-  return box;
-}
-
 void add(Packing& packing, const Box& box, const Extents& extents) {
   const auto length = [&](std::size_t d) { return static_cast<Word>(box.end[d] - box.begin[d]); };
   Packed& packed = packing.boxes[packing.count];
   packed.cells = device::Divisor::of(length(2));
   packed.width = device::Divisor::of(length(1));
-  packed.first = static_cast<Word>((box.begin[0] * extents[1] + box.begin[1]) * extents[2] + box.begin[2]);
+  packed.first = static_cast<Word>(index_in(extents, box.begin));
   packed.end = packing.elements() + length(0) * length(1) * length(2);
   ++packing.count;
 }
@@ -47,10 +34,9 @@ struct Messages {
     const Extents extents = extents_of(share);
     sent.plane = received.plane = static_cast<Word>(extents[1] * extents[2]);
     sent.row = received.row = static_cast<Word>(extents[2]);
-    for (int n = 0; n < 27; ++n) {
-      const std::array<int, 3> step{n / 9 - 1, n / 3 % 3 - 1, n % 3 - 1};
-      const auto neighbour = grid.neighbour(world.rank(), {step[0], step[1], step[2]});
-      if (!neighbour || n == 13) continue;  // 13 is the rank itself
+    for (const Grid::Coordinates& step : directions()) {
+      const auto neighbour = grid.neighbour(world.rank(), step);
+      if (!neighbour) continue;
       neighbours.push_back(*neighbour);
       add(sent, slice(share, step, false), extents);
       add(received, slice(share, step, true), extents);

@@ -36,6 +36,33 @@ Share share_of(const Problem& problem, const Grid& grid, int rank) {
 
 Extents extents_of(const Share& share) { return {share[0].size + 2, share[1].size + 2, share[2].size + 2}; }
 
+std::size_t cells_of(const Share& share) {
+  const Extents extents = extents_of(share);
+  return static_cast<std::size_t>(extents[0] * extents[1] * extents[2]);
+}
+
+std::vector<Grid::Coordinates> directions() {
+  std::vector<Grid::Coordinates> all;
+  for (int i = -1; i <= 1; ++i) {
+    for (int j = -1; j <= 1; ++j) {
+      for (int k = -1; k <= 1; ++k) {
+        if (i != 0 || j != 0 || k != 0) all.push_back({i, j, k});
+      }
+    }
+  }
+  return all;
+}
+
+Box slice(const Share& share, const Grid::Coordinates& step, bool ghosts) {
+  Box box{};
+  for (std::size_t d = 0; d < 3; ++d) {
+    const std::int64_t own = share[d].size;
+    box.begin[d] = step[d] > 0 ? own + (ghosts ? 1 : 0) : (step[d] < 0 && ghosts ? 0 : 1);
+    box.end[d] = box.begin[d] + (step[d] == 0 ? own : 1);
+  }
+  return box;
+}
+
 Box whole(const Share& share) {
   return {{1, 1, 1}, {share[0].size + 1, share[1].size + 1, share[2].size + 1}};
 }

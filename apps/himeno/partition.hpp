@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
@@ -27,6 +28,18 @@ Share share_of(const Problem& problem, const Grid& grid, int rank);
 
 // Ghosts included.
 Extents extents_of(const Share& share);
+std::size_t cells_of(const Share& share);
+
+// Where a local cell is in an array of `extents`, ghosts included.
+inline std::size_t index_in(const Extents& extents, const Extents& cell) {
+  return static_cast<std::size_t>((cell[0] * extents[1] + cell[1]) * extents[2] + cell[2]);
+}
+
+// The steps to all 26 neighbours, across faces, edges and corners.
+std::vector<Grid::Coordinates> directions();
+
+// The cells that the neighbour in that direction needs, or the ghosts that it fills.
+Box slice(const Share& share, const Grid::Coordinates& step, bool ghosts);
 
 // A rank's own cells: those that its neighbours need or that read what the neighbours send, and the rest.
 struct Division {
@@ -34,7 +47,7 @@ struct Division {
   Box core;                // may be empty
 };
 
-// The whole of it as core.
+// All of a rank's own cells.
 Box whole(const Share& share);
 
 // Peels off the core a slab on each side that has a neighbour, `thickness` cells along each dimension; no two overlap.

@@ -14,7 +14,7 @@ Slab slab_of(const Box& box, const Extents& extents) {
   const Word width = words(box.end[1] - box.begin[1]);
   slab.cells = words(box.end[2] - box.begin[2]);
   slab.rows = height * width;
-  slab.first = words((box.begin[0] * extents[1] + box.begin[1]) * extents[2] + box.begin[2]);
+  slab.first = static_cast<Word>(index_in(extents, box.begin));
   slab.width = device::Divisor::of(width);
   slab.lane_bits = words(std::bit_width(slab.cells - 1));
   if (slab.lane_bits > Region::warp_bits) slab.lane_bits = Region::warp_bits;

@@ -1,7 +1,5 @@
 // OpenTCA itself, by its public interface, started in each of its ways.
-#include <set>
-#include <sstream>
-
+#include "channels.hpp"
 #include "gpu/call.hpp"
 #include "gpu/chain_kernels.hpp"
 #include "gpu/started.hpp"
@@ -11,19 +9,10 @@ namespace tca::bench::gpu {
 
 namespace {
 
-// What explain() says of the puts: "cuda/ll, ..." gives "ll", "mpi/staged, ..." "staged"; joined by + when they differ.
+// A chain without puts signals.
 std::string chosen_protocols(const Chain& chain) {
-  std::set<std::string> found;
-  std::istringstream lines(chain.explain());
-  for (std::string line; std::getline(lines, line);) {
-    for (const std::string_view fabric : {"cuda/", "mpi/"}) {
-      const std::size_t at = line.find(fabric), begin = at + fabric.size();
-      if (at != std::string::npos) found.insert(line.substr(begin, line.find(',', begin) - begin));
-    }
-  }
-  std::string joined;
-  for (const std::string& protocol : found) joined += (joined.empty() ? "" : "+") + protocol;
-  return joined.empty() ? "signal" : joined;
+  const std::string protocols = protocols_in(chain.explain());
+  return protocols.empty() ? "signal" : protocols;
 }
 
 unsigned larger(unsigned a, unsigned b) { return a > b ? a : b; }

@@ -65,11 +65,15 @@ void await(const Flag& flag, std::uint32_t step) {
 // A flag on a line of its own; before it, where there are bytes, a memcpy into the other's memory.
 class HandPingPong final : public PingPong {
  public:
-  HandPingPong(World& world, std::size_t bytes) : bytes_(bytes), shared_(world, line + 2 * bytes) {
+  HandPingPong(World& world, std::size_t bytes)
+      : bytes_(bytes), shared_(world, line + 2 * bytes), me_(world.rank()) {
     fabric = "hand";
     protocol = bytes == 0 ? "flag" : "memcpy and flag";
     peer = bytes == 0 ? "flag" : "memcpy";
   }
+
+  std::span<std::byte> sent() override { return {shared_.of(me_) + line + bytes_, bytes_}; }
+  std::span<const std::byte> arrived() const override { return {shared_.of(me_) + line, bytes_}; }
 
   void round_trip(int rank) override {
     std::byte *mine = shared_.of(rank), *theirs = shared_.of(1 - rank);
@@ -88,6 +92,7 @@ class HandPingPong final : public PingPong {
 
   std::size_t bytes_;
   Shared shared_;
+  int me_;
   std::uint32_t step_ = 0;
 };
 

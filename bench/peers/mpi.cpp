@@ -3,7 +3,6 @@
 #include "contender.hpp"
 
 #ifdef OPENTCA_HAVE_MPI
-#include <span>
 #include <vector>
 
 #include "peers/mpi_session.hpp"
@@ -18,22 +17,25 @@ namespace {
 
 class MpiPingPong final : public PingPong {
  public:
-  explicit MpiPingPong(std::size_t bytes) : out_(bytes, 1), in_(bytes) {
+  explicit MpiPingPong(std::size_t bytes) : out_(bytes), in_(bytes) {
     fabric = "mpi";
     protocol = "send/recv";
     peer = "mpi";
   }
 
+  std::span<std::byte> sent() override { return out_; }
+  std::span<const std::byte> arrived() const override { return in_; }
+
   void round_trip(int rank) override {
     const int count = static_cast<int>(out_.size()), other = 1 - rank;
     if (rank == 0) MPI_Send(out_.data(), count, MPI_BYTE, other, 0, MPI_COMM_WORLD);
     MPI_Recv(in_.data(), count, MPI_BYTE, other, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-    read_all(std::as_bytes(std::span(in_)));
+    read_all(in_);
     if (rank == 1) MPI_Send(out_.data(), count, MPI_BYTE, other, 0, MPI_COMM_WORLD);
   }
 
  private:
-  std::vector<char> out_, in_;
+  std::vector<std::byte> out_, in_;
 };
 
 class MpiFaces final : public FaceExchange {

@@ -25,7 +25,6 @@ class MpiColl final : public Coll {
     protocol = task.what;
     peer = "mpi";
     if (task.what == "bcast") collectives_a_run = 2;
-    values_.fill(from_, to_);
     const int count = static_cast<int>(values_.count()), last = world.size() - 1;
     void *from = from_.data(), *to = to_.data();
     const MPI_Comm all = MPI_COMM_WORLD;
@@ -51,7 +50,11 @@ class MpiColl final : public Coll {
     call_();
     values_.read(from_, to_);
   }
-  bool right(World& world) const override { return values_.right(world, from_, to_); }
+  bool right(World& world) override {
+    values_.fill(from_, to_);
+    run();
+    return values_.right(world, from_, to_);
+  }
 
  private:
   CollValues values_;

@@ -7,27 +7,16 @@ import os
 import pty
 import re
 import subprocess
-import tempfile
 import unittest
 
-from launcher_test import PATIENCE, TCA
+from commands import PATIENCE, TCA, CommandTest
 
 MPI = bool(os.environ.get("TCA_TEST_MPI", ""))
-REFUSED = 2
+REFUSED, OUT_OF_MEMORY = 2, 6
 SHORT = ("--size", "XS", "--iterations", "20")
 
 
-class HimenoTest(unittest.TestCase):
-    def setUp(self):
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.folder = folder.name
-        foreign = ("OPENTCA_", "OMPI_COMM_", "PMI", "SLURM_")
-        self.environment = {k: v for k, v in os.environ.items() if not k.startswith(foreign)}
-
-    def path(self, name):
-        return os.path.join(self.folder, name)
-
+class HimenoTest(CommandTest):
     def himeno(self, *arguments):
         return subprocess.run(
             [TCA, "himeno", *arguments], capture_output=True, text=True, timeout=3 * PATIENCE, env=self.environment
@@ -106,6 +95,8 @@ class HimenoTest(unittest.TestCase):
             ("cannot be written", ("--json", "/nonexistent/out")),
             ('there is no size "XXL"', ("--size", "XXL")),
             ("--size 64x64: give three extents", ("--size", "64x64")),
+            ("--size 20000000x4x4: each number must be from 1 to 16777216", ("--size", "20000000x4x4")),
+            ("--grid 0x1x1: each number must be from 1 to 16777216", ("--grid", "0x1x1")),
             ("--size 64x2x64: at least 3 cells along each", ("--size", "64x2x64")),
             ("--start graph needs --fabric cuda", ("--start", "graph")),
             ("--machine peach3 is for --fabric sim; shm is not modelled", ("--machine", "peach3")),
@@ -117,6 +108,49 @@ class HimenoTest(unittest.TestCase):
                 done = self.himeno(*arguments)
                 self.assertEqual((done.returncode, done.stdout), (REFUSED, ""), done.stderr)
                 self.assertRegex(done.stderr, f"^tca himeno: .*{reason}")
+
+    def as_ranks(self, *arguments):
+        return subprocess.run(
+            [TCA, "run", "-n", "2", "--", TCA, "himeno", *arguments],
+            capture_output=True, text=True, timeout=3 * PATIENCE, env=self.environment,
+        )  # fmt: skip
+
+    def test_refusals_where_ranks_have_been_started_already(self):
+        for reason, arguments in (
+            ("--ranks 4: 2 ranks have been started already; leave --ranks out", ("--ranks", "4")),
+            ("--threads: the ranks have been started already, as processes", ("--threads",)),
+            ("--start kernel needs --fabric cuda", ("--start", "kernel")),
+            ("--compare needs at least 2 iterations", ("--compare", "--iterations", "1")),
+            ("cannot be written", ("--json", "/nonexistent/out")),
+            ("--grid 2x2x1 holds 4 ranks, not 2", ("--grid", "2x2x1")),
+        ):
+            with self.subTest(arguments=arguments):
+                done = self.as_ranks(*arguments)
+                self.assertEqual((done.returncode, done.stdout), (REFUSED, ""), done.stderr)
+                self.assertRegex(done.stderr, f"(?m)^tca himeno: rank 0: .*{reason}")
+                self.assertEqual(done.stderr.count("tca himeno"), 1, done.stderr)
+
+    def test_ranks_that_have_been_started_already(self):
+        done = self.as_ranks("--ranks", "2", *SHORT)
+        self.assertEqual((done.returncode, done.stderr), (0, ""), done.stdout)
+        self.assertIn("every cell is the same to the bit", done.stdout)
+
+    def test_sizes_that_do_not_fit(self):
+        huge = ("--ranks", "2", "--size", "16777216x16777216x16")
+        hosts = [("shm", "this machine has")]
+        if MPI:
+            hosts.append(("shm+mpi", "2 machines like this one have"))
+        for fabric, whose in hosts:
+            with self.subTest(fabric=fabric):
+                done = self.himeno(*huge, "--fabric", fabric)
+                self.assertEqual((done.returncode, done.stdout), (OUT_OF_MEMORY, ""), done.stderr)
+                self.assertRegex(done.stderr, f"^tca himeno: size 16777216x16777216x16 needs [0-9.]+ GiB, {whose} [0-9.]+; ")
+
+    def test_help_says_what_is_taken_on_sim(self):
+        said = " ".join(self.assert_done("--help").split())
+        self.assertIn("3 unless told otherwise; on sim it is 10 iterations", said)
+        self.assertIn("200 iterations unless told otherwise, on sim 10", said)
+        self.assertIn("the GPUs' memory and where the ranks are", said)
 
 
 if __name__ == "__main__":

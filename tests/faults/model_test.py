@@ -6,16 +6,9 @@ import json
 import os
 import signal
 import subprocess
-import tempfile
-import time
 import unittest
 
-TCA = os.environ.get("TCA", "tca")
-PATIENCE = float(os.environ.get("TCA_TEST_PATIENCE", "1"))
-
-
-def model(*arguments):
-    return subprocess.run([TCA, "model", *arguments], capture_output=True, text=True, timeout=100 * PATIENCE)
+from commands import PATIENCE, TCA, CommandTest, wait_until
 
 
 def children_of(process):
@@ -26,21 +19,21 @@ def children_of(process):
         return []
 
 
-class ModelTest(unittest.TestCase):
-    def setUp(self):
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.folder = folder.name
+class ModelTest(CommandTest):
+    def run_tca(self, *arguments):
+        return subprocess.run(
+            [TCA, *arguments], capture_output=True, text=True, timeout=3 * PATIENCE, env=self.environment
+        )
 
-    def path(self, name):
-        return os.path.join(self.folder, name)
+    def model(self, *arguments):
+        return self.run_tca("model", *arguments)
 
     def lines(self):
         with open(self.path("out.jsonl")) as file:
             return [json.loads(line) for line in file]
 
     def assert_refused(self, reason, *arguments, code=2):
-        done = model(*arguments)
+        done = self.model(*arguments)
         self.assertEqual(done.returncode, code, done.stderr)
         self.assertRegex(done.stderr, reason)
         self.assertTrue(done.stderr.startswith("tca model: "), done.stderr)
@@ -48,7 +41,7 @@ class ModelTest(unittest.TestCase):
 
     def test_a_run_with_all_its_files(self):
         files = ("--trace", self.path("trace.json"), "--links", self.path("links.svg"), "--json", self.path("out.jsonl"))
-        done = model("himeno", "--ranks", "4", "--size", "XS", *files)
+        done = self.model("himeno", "--ranks", "4", "--size", "XS", *files)
         self.assertEqual((done.returncode, done.stderr), (0, ""))
         self.assertIn("waiting for puts", done.stdout)
         with open(self.path("trace.json")) as file:
@@ -61,7 +54,7 @@ class ModelTest(unittest.TestCase):
         self.assertGreater(line["median_us"], 0)
 
     def test_a_sweep_has_every_combination(self):
-        done = model(
+        done = self.model(
             "pingpong", "--sweep", "bytes=8:32", "--sweep", "links/cable/latency=0.1,0.2", "--json", self.path("out.jsonl")
         )
         self.assertEqual((done.returncode, done.stderr), (0, ""))
@@ -71,12 +64,12 @@ class ModelTest(unittest.TestCase):
         self.assertEqual(done.stdout.count("\n"), 7)
 
     def test_a_sweep_up_to_the_largest_number_ends(self):
-        done = model("pingpong", "--sweep", "ranks=4611686018427387904:9223372036854775807")
+        done = self.model("pingpong", "--sweep", "ranks=4611686018427387904:9223372036854775807")
         self.assertEqual(done.returncode, 2)
         self.assertEqual(done.stderr.count("\n"), 1, done.stderr)
 
     def test_a_point_that_fails_is_named_and_the_others_are_there(self):
-        done = model("halo", "--extent", "8", "--sweep", "ranks=4,99")
+        done = self.model("halo", "--extent", "8", "--sweep", "ranks=4,99")
         self.assertEqual(done.returncode, 2)
         self.assertRegex(done.stderr, "^tca model: ranks=99: 99 ranks on ha-pacs-tca: .*\n$")
         self.assertIn("ranks=4 ", done.stdout)
@@ -102,7 +95,7 @@ class ModelTest(unittest.TestCase):
     def test_a_library_of_mpi_is_for_schemes_that_take_one(self):
         library = ("--mpi", "mvapich2-gdr-2.2")
         self.assert_refused("--mpi mvapich2-gdr-2.2: the scheme direct takes no MPI", "pingpong", *library)
-        done = model("pingpong", *library, "--sweep", "scheme=direct,mpi", "--bytes", "8")
+        done = self.model("pingpong", *library, "--sweep", "scheme=direct,mpi", "--bytes", "8")
         self.assertEqual((done.returncode, done.stderr), (0, ""))
 
     # Whose processors add up the residual by MPI, whatever carries the faces.
@@ -110,7 +103,7 @@ class ModelTest(unittest.TestCase):
         for library in ("mvapich2", "mvapich2-gdr-2.2"):
             arguments = ("himeno", "--size", "XS", "-n", "4", "--mpi", library, "--json", self.path("out.jsonl"))
             for how in (("--scheme", "direct"), ("--sweep", "scheme=direct,mpi")):
-                done = model(*arguments, *how)
+                done = self.model(*arguments, *how)
                 self.assertEqual((done.returncode, done.stderr), (0, ""))
         times = [line["mean_us"] for line in self.lines()]
         self.assertEqual((times[0], times[3]), (times[1], times[4]))
@@ -132,7 +125,7 @@ class ModelTest(unittest.TestCase):
 
     def test_none_is_not_as_many_as_there_are(self):
         for option in ("--ranks", "--element"):
-            done = model("himeno", option, "0")
+            done = self.model("himeno", option, "0")
             self.assertEqual((done.returncode, done.stdout), (2, ""))
             self.assertIn(f"{option}: 0 is no whole number from 1 to ", done.stderr)
 
@@ -143,23 +136,20 @@ class ModelTest(unittest.TestCase):
         self.assert_refused("x: cannot be written", "halo", "--trace", self.path("x" * 300), "--json", same)
 
     def test_a_number_of_processes_below_none(self):
-        done = model("himeno", "--jobs", "-3")
+        done = self.model("himeno", "--jobs", "-3")
         self.assertEqual((done.returncode, done.stdout), (2, ""))
         self.assertIn("--jobs: -3 is no whole number from 0 to 4096", done.stderr)
 
     def test_an_unknown_program(self):
-        done = model("tetris")
+        done = self.model("tetris")
         self.assertEqual(done.returncode, 2)
         self.assertIn("tetris", done.stderr)
 
     # Not by `tca model`, but in the model's time as well.
-    def run_tca(self, *arguments):
-        return subprocess.run([TCA, *arguments], capture_output=True, text=True, timeout=100 * PATIENCE)
-
     def test_benchmarks_and_himeno_on_a_modelled_machine(self):
         modelled = ("--fabric", "sim", "--machine", "peach3", "--ranks", "2", "--json", self.path("out.jsonl"))
         for arguments in (
-            ("bench", "pingpong", "--bytes", "65536", "--rounds", "2", "--placements", "1"),
+            ("bench", "pingpong", "--bytes", "65536", "--rounds", "2"),
             ("himeno", "--size", "XS", "--iterations", "4"),
         ):
             done = self.run_tca(*arguments, *modelled)
@@ -186,16 +176,13 @@ class ModelTest(unittest.TestCase):
             stdout=subprocess.DEVNULL,
             stderr=subprocess.PIPE,
             text=True,
+            env=self.environment,
         )
         self.addCleanup(sweep.kill)
-        children = []
-        deadline = time.monotonic() + 20 * PATIENCE
-        while len(children) < 2 and time.monotonic() < deadline:
-            children = children_of(sweep.pid)
-            time.sleep(0.01)
-        self.assertEqual(len(children), 2)
+        self.assertTrue(wait_until(lambda: len(children_of(sweep.pid)) == 2))
+        children = children_of(sweep.pid)
         sweep.send_signal(signal.SIGINT)
-        _, said = sweep.communicate(timeout=20 * PATIENCE)
+        _, said = sweep.communicate(timeout=PATIENCE)
         self.assertEqual(sweep.returncode, 128 + signal.SIGINT)
         self.assertEqual(said, "tca model: interrupted; nothing is left running\n")
         for child in children:

@@ -5,26 +5,22 @@ there, TCA_HAS_CUDA whether it was built with CUDA."""
 
 import json
 import os
+import signal
 import subprocess
-import tempfile
 import unittest
 
-TCA = os.environ.get("TCA", "tca")
-PATIENCE = float(os.environ.get("TCA_TEST_PATIENCE", "20"))
+from commands import PATIENCE, TCA, CommandTest
+
 MPI = bool(os.environ.get("TCA_TEST_MPI", ""))
 CUDA = bool(os.environ.get("TCA_HAS_CUDA", ""))
 SHORT = ("--rounds", "2", "--placements", "1")
 HEADER = r"(?m)^bytes +who +progress +exchange us +compute us +both us +both p99 +hidden %$"
 
 
-class OverlapTest(unittest.TestCase):
+class OverlapTest(CommandTest):
     def setUp(self):
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.json = os.path.join(folder.name, "out.jsonl")
-        self.environment = {
-            k: v for k, v in os.environ.items() if not k.startswith(("OPENTCA_", "OMPI_COMM_", "PMI", "SLURM_"))
-        }
+        super().setUp()
+        self.json = self.path("out.jsonl")
 
     def bench(self, *arguments, **environment):
         return subprocess.run(
@@ -43,6 +39,7 @@ class OverlapTest(unittest.TestCase):
             lines = [json.loads(line) for line in file]
         self.assertEqual(len(done.stdout.splitlines()), 1 + len(lines), done.stdout)
         for line in lines:
+            self.assert_rounded(line, "hidden", "exchange_us", "exchange_p99_us", "compute_us", "compute_p99_us")
             self.assertEqual((line["bench"], line["start"], line["layout"]), ("overlap", "host", "block"))
             self.assertEqual(line["n"], line["bytes"])
             self.assertEqual("points" in line, line["progress"] == "points")
@@ -50,6 +47,18 @@ class OverlapTest(unittest.TestCase):
             for part in ("exchange", "compute"):
                 self.assertGreater(line[part + "_us"], 0)
                 self.assertGreaterEqual(line[part + "_p99_us"], line[part + "_us"])
+        return lines
+
+    def assert_rounded(self, line, *keys):
+        for key in keys:
+            self.assertEqual(line[key], float(f"{line[key]:.4g}"), key)
+
+    def lines_of(self, *arguments):
+        done = self.bench(*arguments, "--json", self.json)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        with open(self.json) as file:
+            lines = [json.loads(line) for line in file]
+        os.remove(self.json)
         return lines
 
     def test_shared_memory_with_and_without_stated_points(self):
@@ -70,7 +79,7 @@ class OverlapTest(unittest.TestCase):
             [(line["peer"], line["progress"], line.get("points")) for line in lines],
             [(None, "none", None), ("mpi", "none", None), (None, "points", 3), ("mpi", "points", 3)],
         )
-        self.assertEqual({line["fabric"] for line in lines}, {"mpi"})
+        self.assertEqual({(line["peer"], line["fabric"]) for line in lines}, {(None, "shm+mpi"), ("mpi", "mpi")})
         self.assertEqual({line["protocol"] for line in lines if line["peer"]}, {"persistent"})
         self.assertIn("mpi", lines[0]["versions"])
 
@@ -78,6 +87,16 @@ class OverlapTest(unittest.TestCase):
     def test_a_progress_thread(self):
         (line,) = self.measured("--fabric", "mpi", "--bytes", "65536", "--progress", "thread")
         self.assertEqual((line["progress"], line["peer"], line["fabric"]), ("thread", None, "mpi"))
+        self.assertIn("mpi", line["versions"])
+
+    @unittest.skipUnless(MPI, "there is no MPI")
+    def test_faces_on_two_fabrics(self):
+        hybrid = ("--fabric", "shm+mpi", "--ranks", "4", "--sub-cluster", "2", "--extent", "8", "--layout", "block-stride")
+        (line,) = self.lines_of("halo", *hybrid, *SHORT)
+        protocols = set(line["protocol"].split("+"))
+        self.assertEqual(line["fabric"], "shm+mpi")
+        self.assertTrue(protocols & {"direct", "pull", "staged"} and protocols & {"datatype", "packed", "rma"}, protocols)
+        self.assert_rounded(line, "step_us")
 
     def test_what_does_not_go_together(self):
         elsewhere = ("sim", "cuda") if CUDA else ("sim",)
@@ -102,15 +121,38 @@ class OverlapTest(unittest.TestCase):
             with self.subTest(what):
                 # Of one round it is what the medians say.
                 one = ("--rounds", "1", "--placements", "1")
-                done = self.bench(*what, "--peer", "hand", *one, "--json", self.json)
-                self.assertEqual(done.returncode, 0, done.stderr)
-                with open(self.json) as file:
-                    own, *peers = (json.loads(line) for line in file)
-                os.remove(self.json)
+                own, *peers = self.lines_of(*what, "--peer", "hand", *one)
                 self.assertNotIn("ratio", own)
+                self.assertTrue(peers)
                 for peer in peers:
                     if own["median_us"] > 0 and peer["median_us"] > 0:
                         self.assertAlmostEqual(peer["ratio"] * own["median_us"] / peer["median_us"], 1, delta=0.002)
+
+    @unittest.skipUnless(MPI, "there is no MPI")
+    def test_the_ratio_is_to_the_fastest(self):
+        ways = ("--algorithm", "ring,one_shot", "--peer", "mpi", "--rounds", "1", "--placements", "1")
+        *own, peer = self.lines_of("allreduce", "--ranks", "4", "--bytes", "8", *ways)
+        fastest = min(line["median_us"] for line in own)
+        self.assertAlmostEqual(peer["ratio"] * fastest / peer["median_us"], 1, delta=0.002)
+
+    @unittest.skipUnless(MPI, "there is no MPI")
+    def test_more_than_mpi_counts(self):
+        for what, size, most in (("pingpong", 2**32 + 8, "bytes"), ("allreduce", 2**34, "doubles")):
+            told = f"--bytes {size}: MPI moves at most 2147483647 {most} at once"
+            self.assert_refused(told, what, "--bytes", str(size), "--peer", "mpi")
+
+    def test_what_there_is_when_it_is_interrupted(self):
+        # Less than is printed at once, and longer than anybody waits.
+        long = ("--bytes", ",".join(["8"] * 30), "--rounds", "400", "--placements", "1")
+        bench = subprocess.Popen(
+            [TCA, "bench", "pingpong", *long], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=self.environment
+        )
+        self.addCleanup(bench.kill)
+        rows = [bench.stdout.readline() for _ in range(2)]
+        bench.send_signal(signal.SIGINT)
+        bench.communicate(timeout=5 * PATIENCE)
+        self.assertEqual(bench.returncode, 128 + signal.SIGINT)
+        self.assertRegex(rows[1], "^8 +OpenTCA shm/")
 
     def test_other_benchmarks_have_no_progress(self):
         for arguments in (("--progress", "points"), ("--points", "4")):
@@ -128,6 +170,10 @@ class OverlapTest(unittest.TestCase):
             ("--blocks is for --fabric cuda", ("pingpong", "--blocks", "8")),
             ("--threads is for --fabric cuda", ("pingpong", "--threads", "32")),
             ("--fidelity flow is for --fabric sim; shm is not modelled", ("pingpong", "--fidelity", "flow")),
+            ("--rows is for --layout block-stride", ("put", "--layout", "block", "--rows", "256")),
+            ("--layout stride is for halo; a put is a block or block-stride", ("put", "--layout", "block,stride")),
+            ("--placements is for memory of this host", ("pingpong", "--fabric", "sim", "--placements", "2")),
+            ("--bind is for ranks that are processes", ("pingpong", "--fabric", "sim", "--bind", "none")),
         ):
             with self.subTest(arguments):
                 self.assert_refused(reason, *arguments)
@@ -138,6 +184,13 @@ class OverlapTest(unittest.TestCase):
             ("--machine peach3 is for --fabric sim; shm is not modelled", ("--machine", "peach3")),
         ):
             self.assert_refused(reason, "pingpong", *arguments)
+
+    @unittest.skipUnless(CUDA, "this OpenTCA was built without CUDA")
+    def test_peers_without_a_way_on_gpus(self):
+        for peer, what in (("copy", "pingpong"), ("nvshmem", "put"), ("mscclpp", "put"), ("nvshmem", "bcast")):
+            self.assert_refused(f"--peer {peer} knows no {what}", what, "--fabric", "cuda", "--peer", peer)
+        rows = ("put", "--fabric", "cuda", "--layout", "block-stride", "--peer", "nccl")
+        self.assert_refused("--peer nccl puts nothing but blocks; add block to --layout", *rows)
 
     def assert_refused(self, reason, *arguments):
         done = self.bench(*arguments)

@@ -2,16 +2,17 @@
 
 Standard library only. TCA names the command line under test."""
 
+import functools
 import json
 import os
 import re
+import shutil
 import signal
 import subprocess
-import tempfile
-import time
 import unittest
 
-TCA = os.environ.get("TCA", "tca")
+from commands import PATIENCE, TCA, CommandTest, wait_until
+
 BEGINNINGS = {".svg": b"<?xml", ".png": b"\x89PNG", ".pdf": b"%PDF"}
 
 
@@ -21,14 +22,23 @@ def result(**changes):
     return json.dumps(line | changes)
 
 
-class PlotTest(unittest.TestCase):
-    def setUp(self):
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.folder = folder.name
+@functools.cache
+def has_matplotlib():
+    """Of the system's python3, or of the first one of PATH; found, which takes less time than imported."""
+    look = "import importlib.util, sys; sys.exit(importlib.util.find_spec('matplotlib') is None)"
+    pythons = filter(None, (shutil.which("/usr/bin/python3"), shutil.which("python3")))
+    return any(subprocess.run([python, "-c", look]).returncode == 0 for python in pythons)
 
-    def path(self, name):
-        return os.path.join(self.folder, name)
+
+class PlotTest(CommandTest):
+    def setUp(self):
+        super().setUp()
+        # Where matplotlib keeps what it knows of fonts.
+        self.environment["XDG_CACHE_HOME"] = os.environ.get("XDG_CACHE_HOME", "")
+
+    def need_matplotlib(self):
+        if not has_matplotlib():
+            self.skipTest("matplotlib is not on this machine")
 
     def write(self, *lines):
         with open(self.path("results.jsonl"), "w") as file:
@@ -36,12 +46,11 @@ class PlotTest(unittest.TestCase):
         return self.path("results.jsonl")
 
     def plot(self, *arguments, **environment):
-        done = subprocess.run(
-            [TCA, "plot", *arguments], capture_output=True, text=True, env={**os.environ, **environment}, timeout=120
-        )
-        if "python3-matplotlib" in done.stderr and not environment:
-            self.skipTest("matplotlib is not on this machine")
-        return done
+        self.need_matplotlib()
+        return subprocess.run(
+            [TCA, "plot", *arguments], capture_output=True, text=True, timeout=2 * PATIENCE,
+            env={**self.environment, **environment},
+        )  # fmt: skip
 
     def assert_refused(self, done, reason, code=1):
         self.assertEqual((done.returncode, done.stdout), (code, ""))
@@ -76,13 +85,68 @@ class PlotTest(unittest.TestCase):
             self.assertEqual(len(set(re.findall(r"<!-- (\w+ \w+: [a-z]+) -->", drawn))), panels)
             self.assertNotIn("commit mixed: bandwidth", drawn)
 
-    def test_somebody_without_a_home(self):
-        self.plot(self.write(result()), "-o", self.path("out.svg"))  # skips where there is no matplotlib
+    def drawn(self, *lines):
+        """What is written in the drawing."""
+        done = self.plot(self.write(*lines), "-o", self.path("out.svg"))
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        with open(self.path("out.svg")) as drawing:
+            return re.findall(r"<!-- (.+) -->", drawing.read())
+
+    def test_what_differs_is_no_second_measurement(self):
+        for name, values, words in (
+            ("row_bytes", (256, 1024), "rows of 1024 B"),
+            ("fidelity", ("tlp", "flow"), "flow"),
+            ("points", (3, 9), "9 points"),
+        ):
+            self.assertIn(f"OpenTCA ({words})", self.drawn(*(result(**{name: value}) for value in values)))
+
+    def test_puts_of_other_rows_are_not_compared(self):
+        own = [result(bench="put", row_bytes=256, median_us=1), result(bench="put", row_bytes=1024, median_us=100)]
+        drawn = self.drawn(*own, result(bench="put", row_bytes=1024, median_us=100, peer="copy"))
+        # The scale of a ratio that is 1, and not 100.
+        self.assertIn("1.2", drawn)
+
+    def test_overlaps_that_compute_other_amounts_have_no_ratio(self):
+        drawn = self.drawn(result(bench="overlap"), result(bench="overlap", peer="mpi"))
+        self.assertIn("overlap block: time", drawn)
+        self.assertNotIn("overlap block: peer / OpenTCA", drawn)
+
+    def test_a_ratio_of_nothing(self):
+        peers = [result(peer="mpi", ratio=0), result(peer="mpi", bytes=64, ratio=1.5)]
+        self.assertIn("halo block: peer / OpenTCA", self.drawn(result(), *peers))
+        self.assertNotIn("halo block: peer / OpenTCA", self.drawn(result(bytes=64), peers[0]))
+
+    def test_a_tuning_names_the_channels_of_all_panels(self):
+        tuned = {"bench": "tune", "run_bytes": 64, "table_us": 1.0, "puts": 2}
+        near = [result(**tuned, protocol=protocol, distance="near") for protocol in ("direct", "pull")]
+        far = [result(**tuned, fabric="mpi", protocol=protocol, distance="far") for protocol in ("packed", "datatype")]
+        drawn = self.drawn(*near, *far)
+        for channel in ("shm/direct", "shm/pull", "mpi/packed", "mpi/datatype"):
+            self.assertEqual(drawn.count(channel), 1)
+
+    def homeless(self):
         os.mkdir(self.path("tmp"))
-        nowhere = {"HOME": "/proc/nowhere", "XDG_CACHE_HOME": "", "XDG_CONFIG_HOME": "", "MPLCONFIGDIR": ""}
-        done = self.plot(self.write(result()), "-o", self.path("out.svg"), TMPDIR=self.path("tmp"), **nowhere)
+        homeless = {"HOME": "/proc/nowhere", "XDG_CACHE_HOME": "", "XDG_CONFIG_HOME": "", "MPLCONFIGDIR": ""}
+        return {**homeless, "TMPDIR": self.path("tmp")}
+
+    def test_somebody_without_a_home(self):
+        done = self.plot(self.write(result()), "-o", self.path("out.svg"), **self.homeless())
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertNotIn("MPLCONFIGDIR", done.stderr)
+        self.assertEqual(os.listdir(self.path("tmp")), [])
+
+    def test_ctrl_c_of_somebody_without_a_home(self):
+        self.need_matplotlib()
+        os.mkfifo(self.path("endless.jsonl"))
+        process = subprocess.Popen(
+            [TCA, "plot", self.path("endless.jsonl"), "-o", self.path("out.svg")],
+            stderr=subprocess.DEVNULL, env={**self.environment, **self.homeless()},
+        )  # fmt: skip
+        self.addCleanup(process.kill)
+        # It opens the file when all is loaded, and waits for what comes.
+        with open(self.path("endless.jsonl"), "w"):
+            process.send_signal(signal.SIGINT)
+            self.assertEqual(process.wait(timeout=PATIENCE), 130)
         self.assertEqual(os.listdir(self.path("tmp")), [])
 
     def test_says_what_cannot_be_drawn(self):
@@ -132,15 +196,13 @@ class PlotTest(unittest.TestCase):
         started = self.path("started")
         process = subprocess.Popen(
             [TCA, "plot", self.write(result()), "-o", self.path("out.svg")], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-            text=True, start_new_session=True, env={**os.environ, "PATH": self.folder + ":/usr/bin:/bin"},
+            text=True, start_new_session=True, env={**self.environment, "PATH": self.folder + ":/usr/bin:/bin"},
         )  # fmt: skip
         self.addCleanup(process.kill)
-        deadline = time.monotonic() + 60
-        while not os.path.exists(started) and time.monotonic() < deadline:
-            time.sleep(0.01)
+        self.assertTrue(wait_until(lambda: os.path.exists(started)))
         os.remove(started)
         (os.killpg if everybody else os.kill)(process.pid, signal.SIGINT)
-        _, said = process.communicate(timeout=60)
+        _, said = process.communicate(timeout=PATIENCE)
         return process.returncode, said
 
     def test_ctrl_c(self):

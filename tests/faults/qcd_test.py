@@ -8,10 +8,9 @@ import os
 import re
 import signal
 import subprocess
-import tempfile
 import unittest
 
-from launcher_test import GONE_WITHIN, PATIENCE, TCA, processes_with, wait_until
+from commands import PATIENCE, TCA, CommandTest, processes_with, wait_until
 
 MPI = bool(os.environ.get("TCA_TEST_MPI", ""))
 CUDA = bool(os.environ.get("TCA_HAS_CUDA", ""))
@@ -25,19 +24,7 @@ def flip_in_the_middle(whole):
     return whole[:at] + bytes([whole[at] ^ 1]) + whole[at + 1 :]
 
 
-class QcdTest(unittest.TestCase):
-    def setUp(self):
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.folder = folder.name
-        keep = {k: v for k, v in os.environ.items() if not k.startswith(("OPENTCA_", "OMPI_COMM_", "PMI", "SLURM_"))}
-        self.marker = f"TCA_TEST_MARKER=qcd{os.getpid()}.{id(self)}"
-        name, value = self.marker.split("=")
-        self.environment = {**keep, name: value}
-
-    def path(self, name):
-        return os.path.join(self.folder, name)
-
+class QcdTest(CommandTest):
     def qcd(self, *arguments):
         return subprocess.run(
             [TCA, "qcd", *arguments], capture_output=True, text=True, timeout=3 * PATIENCE, env=self.environment
@@ -74,7 +61,7 @@ class Arguments(QcdTest):
     def test_lattices_and_grids_that_cannot_be(self):
         refuse = self.assert_refused
         refuse("--lattice 8x8: give one extent, or four", "invert", "--lattice", "8x8")
-        refuse("--lattice 8x0x8x8: give one extent", "dslash", "--lattice", "8x0x8x8")
+        refuse("--lattice 8x0x8x8: each number must be from 1 to 16777216", "dslash", "--lattice", "8x0x8x8")
         refuse("too many; use more ranks", "plaquette", "--lattice", "1000000", "-n", "1")
         refuse("--grid 2x2: give four numbers of ranks", "invert", "-n", "4", "--grid", "2x2")
         refuse("holds 79228162514264337593543950336 ranks, not 2", "invert", "-n", "2", "--grid", "x".join(["16777216"] * 4))
@@ -376,7 +363,7 @@ class Interrupted(QcdTest):
         running.send_signal(signal.SIGINT)
         _, said = running.communicate(timeout=PATIENCE)
         self.assertEqual(running.returncode, 128 + signal.SIGINT, said)
-        self.assertTrue(wait_until(lambda: not processes_with(self.marker), GONE_WITHIN))
+        self.assert_nothing_left()
         self.assertEqual(os.listdir(self.folder), [])
 
 

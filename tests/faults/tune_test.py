@@ -8,25 +8,19 @@ import os
 import re
 import signal
 import subprocess
-import tempfile
-import time
+import unittest
 
-from world import CUDA, DEVICE_FAILED, INCOMPATIBLE, MPIRUN, PROGRAM, TCA, USAGE, WorldTest, unittest
+from commands import processes_with, wait_until
+from world import CUDA, DEVICE_FAILED, INCOMPATIBLE, MPIRUN, PROGRAM, TCA, USAGE, WorldTest
 
 
 class Tuning(WorldTest):
     def setUp(self):
         super().setUp()
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.folder = folder.name
         self.environment["XDG_CACHE_HOME"] = self.folder
 
     def tables(self):
         return glob.glob(os.path.join(self.folder, "opentca", "*"))
-
-    def path(self, name):
-        return os.path.join(self.folder, name)
 
     def tune(self, *arguments, **environment):
         # No longer than it takes to measure some puts three times.
@@ -50,6 +44,9 @@ class Kept(Tuning):
             lines = [json.loads(line) for line in file]
         self.assertEqual({line["protocol"] for line in lines}, {"direct", "pull", "staged"})
         self.assertEqual({line["bench"] for line in lines}, {"tune"})
+        for line in lines:
+            for key in ("step_us", "table_us"):
+                self.assertEqual(line[key], float(f"{line[key]:.4g}"), key)
 
         explained = self.explain("--run", "8", "--runs", "4096", "--pitch", "512", "--to", "0")
         self.assert_ends(explained, 0, "costs by the table of 20", re.escape(table), "chosen: the cheapest")
@@ -125,7 +122,7 @@ class Kept(Tuning):
 class Interrupted(Tuning):
     def test_leaves_no_file(self):
         process = self.start([TCA, "tune"])
-        time.sleep(1)
+        self.assertTrue(wait_until(lambda: len(processes_with(self.marker)) >= 3))  # tca and its ranks
         process.popen.send_signal(signal.SIGINT)
         self.assert_ends(process, 128 + signal.SIGINT, "interrupted; 2 ranks ended")
         self.assertEqual(self.tables(), [])
@@ -148,7 +145,13 @@ class Measured(Tuning):
         process = self.tune("--fabric", "shm+mpi", "--json", self.path("t.jsonl"), OMPI_MCA_osc="sm")
         self.assert_ends(process, 0, "ranks of shm\\+mpi", "holds .* pieces")
         with open(self.path("t.jsonl")) as file:
-            protocols = {json.loads(line)["protocol"] for line in file}
+            lines = [json.loads(line) for line in file]
+        self.assertIn("mpi", lines[0]["versions"])
+        # Both fabrics serve a rank itself, which takes the cheapest of either.
+        kinds = re.findall(r"(?m)^  self  (.{48})", process.text())
+        self.assertTrue(kinds)
+        self.assertEqual(len(kinds), len(set(kinds)), process.text())
+        protocols = {line["protocol"] for line in lines}
         self.assertIn("packed", protocols)
         self.assertNotIn("rma", protocols)
 
@@ -160,6 +163,8 @@ class Measured(Tuning):
         self.assertEqual((line["bench"], line["n"]), ("commit", 64))
         self.assertEqual(line["fabric"], "shm")
         self.assertGreater(line["whole_us"], line["route_us"])
+        for key in ("whole_us", "fabric_us", "route_us"):
+            self.assertEqual(line[key], float(f"{line[key]:.4g}"), key)
 
     def test_commit_is_measured_on_one_fabric_and_beside_nobody(self):
         built = {"mpi": os.environ.get("TCA_HAS_MPI"), "cuda": CUDA}
@@ -186,6 +191,8 @@ class Explain(Tuning):
         self.assert_ends(self.explain("--run", "0"), USAGE, "--run: 0 is no whole number from 1 to ")
         split = self.explain("--fabric", "sim", "--sub-cluster", "2")
         self.assert_ends(split, USAGE, "^tca explain: --sub-cluster: a modelled machine has its own")
+        bound = self.explain("--fabric", "sim", "--bind", "core")
+        self.assert_ends(bound, USAGE, "^tca explain: --bind is for ranks that are processes, not for --fabric sim$")
         self.assert_ends(self.explain("--run", "64", "--runs", "2", "--pitch", "8"), USAGE, "--pitch 8: runs of 64")
         self.assert_ends(self.explain("--run", "64", "--pitch", "128"), USAGE, "--pitch 128: there is a single row")
         self.assert_ends(self.explain("--route", "teleport"), USAGE, "names no channel that reaches rank 1")
@@ -210,6 +217,12 @@ class Info(Tuning):
         plan = self.plan(OPENTCA_FABRIC="foo", OPENTCA_ROUTE="pull")
         self.assertEqual((plan["fabric"], plan["route"], plan["sub_cluster"]), (None, "pull", None))
         self.assertIn("'foo'", plan["problem"])
+
+    def test_threads_of_a_modelled_machine(self):
+        self.assertFalse(self.plan(OPENTCA_FABRIC="sim")["bound"])
+        run = [TCA, "run", "-n", "1"]
+        self.assert_ends(self.start([*run, "--", "true"], OPENTCA_FABRIC="sim"), USAGE, "^tca run: OPENTCA_FABRIC=sim: .* threads")
+        self.assert_ends(self.start([*run, "--fabric", "sim", "--", "true"]), USAGE, "^tca run: --fabric sim: .* threads")
 
     def test_what_a_world_would_refuse(self):
         for variable, value, fabric, words in (
@@ -238,6 +251,12 @@ class Info(Tuning):
         split = self.info(OPENTCA_SUBCLUSTER="1")
         self.assertRegex(split, r"fabric +shm\+mpi\n +sub-clusters +of 1 rank\n(.|\n)* ranks +processes of mpirun")
         self.assertEqual(self.plan(OPENTCA_SUBCLUSTER="1")["sub_cluster"], 1)
+
+    @unittest.skipUnless(MPIRUN and os.environ.get("TCA_HAS_MPI"), "no fabric mpi in this build")
+    def test_what_a_world_over_mpi_would_refuse(self):
+        for variable, value in (("OPENTCA_TIME_LIMIT", "x"), ("OPENTCA_PROGRESS_THREAD", "2")):
+            told = self.info(**{"OPENTCA_FABRIC": "mpi", variable: value})
+            self.assertRegex(told, rf"fabric +mpi\n.*\n +problem +{variable}={value} is ")
 
 
 class Missing(Tuning):
@@ -302,6 +321,26 @@ class SaidOnce(Tuning):
         process = self.explain("--ranks", "3", "--route", "teleport")
         self.assertEqual(process.end(), USAGE, process.text())
         self.assertRegex(process.text(), "^tca explain: rank 0: route 'teleport' names no channel [^\n]*$")
+
+    def test_ranks_that_have_been_started_already(self):
+        for reason, arguments in (
+            ("--ranks 7: 2 ranks have been started already; leave --ranks out", ("--ranks", "7")),
+            ("--threads: the ranks have been started already, as processes", ("--threads",)),
+            ("--verify writes no table", ("--verify", "--output", self.path("t.toml"))),
+            (r".*/all.foo: .* must end in \.svg", ("--plot", self.path("all.foo"))),
+        ):
+            with self.subTest(arguments=arguments):
+                process = self.tca_run(2, TCA, "tune", *arguments)
+                self.assert_ends(process, USAGE, f"(?m)^tca tune: rank 0: {reason}")
+                self.assertEqual(process.text().count("tca tune"), 1, process.text())
+        for command in (("bench", "barrier"), ("explain",), ("himeno",), ("qcd", "dslash")):
+            with self.subTest(command=command):
+                process = self.tca_run(2, TCA, *command, "--ranks", "7")
+                self.assert_ends(process, USAGE, f"(?m)^tca {command[0]}: rank 0: --ranks 7: 2 ranks have been started already")
+        measured = self.tca_run(2, TCA, "tune", "--seconds", "0", "--every", "16", "--dry-run", OPENTCA_TUNING="/nowhere/t.toml")
+        self.assert_ends(measured, 0, r"\d+ puts; ")
+        self.assertNotIn("is not used", measured.text())
+        self.assertEqual(os.listdir(self.folder), [])
 
     def test_counts_that_cannot_be(self):
         for option, value in (

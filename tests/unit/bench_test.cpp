@@ -1,9 +1,16 @@
-// The parts of the benchmarks that are plain arithmetic.
+// The parts of the benchmarks that are plain arithmetic, and what tells that nothing has moved.
 #include <gtest/gtest.h>
 
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "channels.hpp"
+#include "coll_values.hpp"
 #include "gpu/grid.hpp"
 #include "gpu/machine.hpp"
 #include "overlap.hpp"
+#include "tca/error.hpp"
 
 namespace tca::bench {
 namespace {
@@ -24,6 +31,66 @@ TEST(HiddenShare, IsLeftAsItIsWhereMoreWasLostThanHidden) {
 TEST(HiddenShare, IsReckonedRoundByRound) {
   const OverlapSamples samples{{10, 20}, {10, 40}, {20, 40}};
   EXPECT_EQ(samples.hidden(), (std::vector<double>{0, 1}));
+}
+
+// Carries the first messages, and no later ones.
+class Stale final : public PingPong {
+ public:
+  explicit Stale(std::unique_ptr<PingPong> fresh) : fresh_(std::move(fresh)) {}
+
+  void round_trip(int rank) override {
+    if (!has_moved_) fresh_->round_trip(rank);
+    has_moved_ = true;
+  }
+  std::span<std::byte> sent() override { return fresh_->sent(); }
+  std::span<const std::byte> arrived() const override { return fresh_->arrived(); }
+
+ private:
+  std::unique_ptr<PingPong> fresh_;
+  bool has_moved_ = false;
+};
+
+TEST(PingPongs, AreRefusedWhenNothingMovesAfterTheFirst) {
+  World::run_threads(2, [](World& world) {
+    const Effort little{.placements = 1, .rounds = 1, .sample_us = 0};
+    const auto measured = [&](bool is_stale) {
+      const auto make = [&] {
+        Contenders<PingPong> all;
+        all.push_back(chain_ping_pong(world, 100, {"shm", {}}));
+        if (is_stale) all.back() = std::make_unique<Stale>(std::move(all.back()));
+        return all;
+      };
+      return measure(world, make, little, [](int) {}).samples[0].size();
+    };
+    EXPECT_EQ(measured(false), 1u);
+    EXPECT_THROW(measured(true), Error);
+  });
+}
+
+TEST(CollValues, TellOneRunFromTheNext) {
+  World::run_threads(1, [](World& world) {
+    for (const char* what : {"allgather", "alltoall", "allreduce", "reduce_scatter"}) {
+      CollValues values(world, {.what = what, .bytes = 16});
+      std::vector<std::byte> input(16), output(16);
+      values.fill(input, output);
+      output = input;
+      EXPECT_TRUE(values.right(world, input, output)) << what;
+      values.fill(input, output);
+      EXPECT_FALSE(values.right(world, input, output)) << what;
+    }
+  });
+}
+
+TEST(Channels, AreThoseOfAllPuts) {
+  const char* chain =
+      "chain 'faces' on rank 0, guarded, by the built-in table:\n"
+      "  0: 64 bytes, block, window 0 +0 -> rank 3 window 0 +64: mpi/packed, predicted 1.00 us (next best "
+      "mpi/rma 2.00 us)\n"
+      "  1: 64 bytes, block, window 0 +0 -> rank 1 window 0 +64: shm/direct, predicted 0.10 us (next best "
+      "shm/pull 0.20 us)\n"
+      "  2: signal to rank 1\n";
+  EXPECT_EQ(channels_in(chain), (std::map<std::string, int>{{"mpi/packed", 1}, {"shm/direct", 1}}));
+  EXPECT_EQ(protocols_in(chain), "direct+packed");
 }
 
 }  // namespace

@@ -155,6 +155,30 @@ TEST(HimenoMeasure, ExchangesShareFixedIterations) {
   });
 }
 
+// More iterations than are kept: every third, of both arrays.
+TEST(HimenoMeasure, SamplesALongTurnToItsEnd) {
+  const Problem problem{.extents = {3, 3, 3}};
+  World::run_threads(1, [&](World& world) {
+    Solver solver(world, problem, Grid(1, {1, 1, 1}));
+    NoExchange none;
+    Exchange* const only = &none;
+    const auto results = measure(world, problem, solver, {&only, 1}, {.iterations = 70'000});
+    EXPECT_EQ(results.front().iterations, 70'000);
+    EXPECT_EQ(results.front().samples_us.size(), 23'334U);
+  });
+}
+
+TEST(HimenoPartition, SlicesAreTheOuterCellsAndTheGhostsBeyond) {
+  const Share share{{{0, 4}, {0, 5}, {0, 6}}};
+  EXPECT_EQ(directions().size(), 26U);
+  EXPECT_EQ(cells_of(share), 6U * 7 * 8);
+  const Box sent = slice(share, {1, 0, -1}, false), received = slice(share, {1, 0, -1}, true);
+  EXPECT_EQ(sent.begin, (Extents{4, 1, 1}));
+  EXPECT_EQ(sent.end, (Extents{5, 6, 2}));
+  EXPECT_EQ(received.begin, (Extents{5, 1, 0}));
+  EXPECT_EQ(received.end, (Extents{6, 6, 1}));
+}
+
 TEST(HimenoProblem, RefusesGridsThatDoNotFit) {
   const Problem problem{.extents = size_named("XS").extents};
   EXPECT_NO_THROW(check_grid(problem, Grid(30, {30, 1, 1})));

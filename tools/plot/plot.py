@@ -41,9 +41,15 @@ FORMATS = (".svg", ".png", ".pdf")
 NEEDED = {"bench": str, "layout": str, "bytes": (int, float), "median_us": (int, float)}
 # What moves no bytes within its time: there is no bandwidth to draw.
 AT_REST = ("commit",)
+# Where each computes for as long as its own exchange takes: times of whole steps that do not compare.
+INCOMPARABLE = ("overlap",)
 # What tells one line of a panel from another; the legend names those that differ.
-TRAITS = ("peer", "fabric", "start", "scope", "guarded", "overlap", "progress", "ranks", "hardware", "commit")
+TRAITS = (
+    *("peer", "fabric", "start", "scope", "guarded", "overlap", "progress", "points", "row_bytes", "fidelity"),
+    *("ranks", "hardware", "commit"),
+)
 YES_OR_NO = {"guarded": ("unguarded", "guarded"), "overlap": ("not overlapped", "overlapped")}
+COUNTED = {"ranks": "{} ranks", "points": "{} points", "row_bytes": "rows of {} B"}
 MARKERS = ("o", "s", "^", "D", "v", "P")
 
 
@@ -96,7 +102,7 @@ class Line:
         self.time = [statistics.median(r["median_us"] for r in group) for _, group in points]
         self.p99 = [max(r.get("p99_us") or r["median_us"] for r in group) for _, group in points]
         measured = [[r.get("ratio") for r in group] for _, group in points]
-        self.ratio = [statistics.median(group) if None not in group else None for group in measured]
+        self.ratio = [statistics.median(group) if all(group) else None for group in measured]
         self.bandwidth = [size / time / 1e3 for size, time in zip(self.bytes, self.time)]
 
     def label(self, differing):
@@ -109,7 +115,7 @@ class Line:
             if trait in YES_OR_NO:
                 words.append(YES_OR_NO[trait][bool(value)])
             else:
-                text = f"{value} ranks" if trait == "ranks" else str(value)
+                text = COUNTED.get(trait, "{}").format(value)
                 words.append(textwrap.shorten(text, 32, placeholder="…"))
         return name + (f" ({', '.join(words)})" if words else "")
 
@@ -133,8 +139,8 @@ def make_lines(records):
 
 
 def comparable(line, lines):
-    """OpenTCA's lines with as many ranks on the same machine, and as well guarded if there are any."""
-    same = ("ranks", "hardware", "overlap")
+    """OpenTCA's lines of the same, with as many ranks on the same machine, and as well guarded if there are any."""
+    same = ("ranks", "hardware", "overlap", "row_bytes")
     ours = [o for o in lines if o.is_ours and all(o.first.get(t) == line.first.get(t) for t in same)]
     return [o for o in ours if o.first.get("guarded") == line.first.get("guarded")] or ours
 
@@ -142,7 +148,7 @@ def comparable(line, lines):
 def ratios(lines):
     """For each line of a peer: its time over OpenTCA's, as measured round by round; without that over the fastest of its medians."""
     for line in lines:
-        if line.is_ours:
+        if line.is_ours or line.first["bench"] in INCOMPARABLE:
             continue
         fastest = {}
         for ours in comparable(line, lines):

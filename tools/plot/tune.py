@@ -4,6 +4,7 @@ the cheapest. plot.py comes here when it is given such a file."""
 import jsonl
 import matplotlib.pyplot as plt
 from frame import OURS, THEIRS, frame, save
+from matplotlib.lines import Line2D
 from matplotlib.ticker import FuncFormatter, NullLocator
 
 COLORS = (OURS, *THEIRS)
@@ -56,7 +57,7 @@ def draw_panel(axes, kind, records, colors):
             continue
         sizes, medians, costs = zip(*points)
         axes.plot(sizes, medians, "o", markersize=3, color=color)
-        axes.plot(sizes, costs, linewidth=1.2, color=color, label=channel)
+        axes.plot(sizes, costs, linewidth=1.2, color=color)
         for size, _, cost in points:
             if size not in best or cost < best[size][0]:
                 best[size] = (cost, channel)
@@ -73,6 +74,13 @@ def draw_panel(axes, kind, records, colors):
     frame(axes)
 
 
+def draw_key(axes, colors, columns):
+    """Of all panels, not each of which has every channel."""
+    axes.set_axis_off()
+    handles = [Line2D([], [], color=color, linewidth=1.2, marker="o", markersize=3) for color in colors.values()]
+    axes.legend(handles, list(colors), loc="center", ncol=columns, fontsize=7, frameon=False)
+
+
 def draw(paths, output, title):
     panels = {}
     records = read(paths)
@@ -84,14 +92,11 @@ def draw(paths, output, title):
     colors = dict(zip(channels_of(records), COLORS))
     columns = min(4, len(chosen))
     rows = -(-len(chosen) // columns)
-    figure, axes = plt.subplots(
-        rows, columns, figsize=(4.2 * columns, 2.9 * rows + 0.6), squeeze=False, layout="constrained"
-    )
-    for panel in axes.flat[len(chosen) :]:
-        panel.set_axis_off()
-    for panel, kind in zip(axes.flat, chosen):
-        draw_panel(panel, kind, panels[kind], colors)
-    axes.flat[0].legend(fontsize=7, frameon=False)
+    figure = plt.figure(figsize=(4.2 * columns, 2.9 * rows + 0.9), layout="constrained")
+    grid = figure.add_gridspec(rows + 1, columns, height_ratios=[0.05] + rows * [1])
+    draw_key(figure.add_subplot(grid[0, :]), colors, 3 * columns)
+    for number, kind in enumerate(chosen):
+        draw_panel(figure.add_subplot(grid[1 + number // columns, number % columns]), kind, panels[kind], colors)
     figure.supylabel("µs a put, beyond the step without the exchange", fontsize=9)
     figure.suptitle(title or "Measured (dots), the tuning table, which leaves the signal out (lines), and where the route changes (dashes)")
     figure.supxlabel(str(records[0].get("hardware", "")), fontsize=8, color="#666666")

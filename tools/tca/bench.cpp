@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <cstdlib>
+#include <limits>
 #include <memory>
 
 #include "bench_coll.hpp"
@@ -16,6 +17,7 @@
 #include "measure.hpp"
 #include "mpi_options.hpp"
 #include "numbers.hpp"
+#include "rank_job.hpp"
 #include "refuse.hpp"
 #include "subcommand.hpp"
 #include "tca/tca.hpp"
@@ -31,7 +33,7 @@ void add(bench::Contenders<Contender>& all, std::unique_ptr<Contender> contender
 bench::Contenders<bench::PingPong> make_ping_pongs(World& world, const BenchOptions& options,
                                                    std::size_t bytes) {
   bench::Contenders<bench::PingPong> all;
-  add(all, bench::chain_ping_pong(world, {bytes, options.route, !options.unguarded}));
+  add(all, bench::chain_ping_pong(world, bytes, own_way(options)));
   if (options.against("mpi")) add(all, bench::mpi_ping_pong(world, bytes));
   if (options.against("hand")) {
     add(all, bench::hand_ping_pong(world, bytes));
@@ -51,15 +53,18 @@ void ping_pong(World& world, const BenchOptions& options) {
           world, [&] { return make_ping_pongs(world, options, bytes); }, options.effort,
           [&](int rounds) { bar.update(rounds); });
     }();
-    for (std::size_t i = 0; i < outcome.contenders.size() && world.rank() == 0; ++i) {
+    if (world.rank() != 0) continue;
+    std::vector<BenchReport::Row> rows;
+    for (std::size_t i = 0; i < outcome.contenders.size(); ++i) {
       const bench::PingPong& who = *outcome.contenders[i];
       Record record = report.record(who);
       record.layout = "block";
       record.n = static_cast<std::int64_t>(bytes);
       record.bytes = who.peer == "flag" ? 0 : record.n;
       record.samples_us = outcome.samples[i];
-      report.line(std::to_string(bytes), name_of(who), record, outcome.samples[0]);
+      rows.push_back({name_of(who), record});
     }
+    report.rows(std::to_string(bytes), std::move(rows));
   }
 }
 
@@ -75,7 +80,7 @@ bench::Contenders<bench::FaceExchange> make_exchanges(World& world, const BenchO
                                                       const bench::Face& face) {
   bench::Contenders<bench::FaceExchange> all;
   add(all, bench::no_exchange(world, face));
-  add(all, bench::chain_faces(world, face, options.route, !options.unguarded));
+  add(all, bench::chain_faces(world, face, own_way(options)));
   if (options.against("mpi")) add(all, bench::mpi_faces(world, face));
   if (options.against("hand")) {
     for (const char* way : {"direct", "pull", "staged"}) add(all, bench::hand_faces(world, face, way));
@@ -93,7 +98,7 @@ void halo_of(World& world, const BenchOptions& options, const bench::Face& face)
   if (world.rank() != 0) return;
   const BenchReport report(options, world);
   const bench::Samples& bare = outcome.samples[0];
-  const bench::Samples own = beyond(outcome.samples[1], bare);
+  std::vector<BenchReport::Row> rows;
   for (std::size_t i = 1; i < outcome.contenders.size(); ++i) {
     const bench::FaceExchange& who = *outcome.contenders[i];
     Record record = report.record(who);
@@ -101,9 +106,10 @@ void halo_of(World& world, const BenchOptions& options, const bench::Face& face)
     record.n = static_cast<std::int64_t>(face.n);
     record.bytes = static_cast<std::int64_t>(2 * face.bytes());
     record.samples_us = beyond(outcome.samples[i], bare);
-    record.extra["step_us"] = quantile(outcome.samples[i], 0.5);
-    report.line(fmt::format("{} {} {}", face.n, face.layout, face.bytes()), name_of(who), record, own);
+    record.extra["step_us"] = rounded(quantile(outcome.samples[i], 0.5));
+    rows.push_back({name_of(who), record});
   }
+  report.rows(fmt::format("{} {} {}", face.n, face.layout, face.bytes()), std::move(rows));
 }
 
 void halo(World& world, const BenchOptions& options) {
@@ -159,9 +165,20 @@ int run_modelled(BenchOptions options) {
 #ifndef OPENTCA_HAVE_CUDA
 }  // namespace
 void check_gpu_bench(const BenchOptions&) {}
-void run_gpu_bench(const BenchOptions&) {}
+void run_gpu_bench(World&, const BenchOptions&) {}
 namespace {
 #endif
+
+// MPI counts what it moves, of sums the doubles, by int.
+void check_against_mpi(const BenchOptions& options) {
+  check_built_with_mpi("--peer mpi");
+  const bool sums = is_sum(options.what);
+  for (const std::size_t bytes : options.sizes) {
+    if (bytes / (sums ? sizeof(double) : 1) > static_cast<std::size_t>(std::numeric_limits<int>::max()))
+      refuse("--bytes {}: MPI moves at most {} {} at once; leave --peer mpi out", bytes,
+             std::numeric_limits<int>::max(), sums ? "doubles" : "bytes");
+  }
+}
 
 void check(const BenchOptions& options) {
   if ((options.what == "pingpong" || options.what == "put") && options.ranks < 2)
@@ -172,7 +189,7 @@ void check(const BenchOptions& options) {
   check_writable(options.json);
   check_machine(options.fabric, options.machine);
   check_built(options.fabric);
-  if (options.against("mpi")) check_built_with_mpi("--peer mpi");
+  if (options.against("mpi")) check_against_mpi(options);
   check_for_model("--fidelity", "OPENTCA_FIDELITY", options.fidelity, options.fabric);
   if (options.effort.rounds < 1 || options.effort.placements < 1)
     refuse("--rounds and --placements must be at least 1");
@@ -186,19 +203,24 @@ void check(const BenchOptions& options) {
 
 void check_options(const CLI::App& app, const BenchOptions& options) {
   const auto measures = [&](const char* what) { return options.what == what; };
-  const bool on_gpus = route::on_gpus(options.fabric), is_halo = measures("halo"),
-             is_commit = measures("commit");
+  const bool on_gpus = route::on_gpus(options.fabric), is_halo = measures("halo"), is_put = measures("put"),
+             is_commit = measures("commit"), is_modelled = options.fabric == "sim";
   check_known(app, {{"--algorithm", is_coll(options.what), "collectives"},
                     {"--progress", measures("overlap"), "overlap"},
                     {"--points", measures("overlap"), "overlap"},
                     {"--bytes", !is_halo && !is_commit, "all but halo, which has --extent, and commit"},
                     {"--extent", is_halo, "halo"},
-                    {"--layout", is_halo || measures("put"), "halo and put"},
-                    {"--rows", measures("put"), "put"},
+                    {"--layout", is_halo || is_put, "halo and put"},
+                    {"--rows", is_put, "put"},
+                    {"--rows", options.has_layout("block-stride"), "--layout block-stride"},
                     {"--descriptors", is_commit, "commit"},
                     {"--unguarded", !is_commit, "chains that are started"},
                     {"--blocks", on_gpus, "--fabric cuda and cuda+mpi"},
-                    {"--threads", on_gpus, "--fabric cuda and cuda+mpi"}});
+                    {"--threads", on_gpus, "--fabric cuda and cuda+mpi"},
+                    {"--placements", !is_modelled, "memory of this host, not for --fabric sim"},
+                    {"--bind", !is_modelled, "ranks that are processes, not for --fabric sim"}});
+  if (is_put && app.count("--layout") > 0 && options.has_layout("stride"))
+    refuse("--layout stride is for halo; a put is a block or block-stride");
 }
 
 int run_bench(const BenchOptions& options) {
@@ -218,19 +240,24 @@ int run_bench(const BenchOptions& options) {
     if (!options.against("mpi") && !is_over_mpi(options.fabric)) return launch(job);
     return launch_under_mpirun(job);
   }
-  if (route::on_gpus(options.fabric)) {
-    run_gpu_bench(options);
-  } else {
-    // What was asked for here counts, not what the environment says.
-    if (options.what == "overlap") unsetenv("OPENTCA_PROGRESS_THREAD");
-    World world = World::init({.fabric = options.fabric, .progress_thread = options.progresses_by("thread")});
-    run_host(world, options);
-  }
-  return 0;
+  // What was asked for here counts, not what the environment says.
+  if (options.what == "overlap") unsetenv("OPENTCA_PROGRESS_THREAD");
+  const WorldOptions world_options{.fabric = options.fabric,
+                                   .engine_blocks = options.starts_by("engine") ? 1 : 0,
+                                   .progress_thread = options.progresses_by("thread")};
+  const auto check_ranks = [&](int ranks) {
+    check_launched(ranks, options.ranks_given ? options.ranks : ranks, false);
+  };
+  return run_as_one_rank(world_options, check_ranks, [&](World& world) {
+    route::on_gpus(options.fabric) ? run_gpu_bench(world, options) : run_host(world, options);
+    return 0;
+  });
 }
 
 void add_sizes(CLI::App& app, BenchOptions& options) {
-  app.add_option("-n,--ranks", options.ranks, "How many ranks")->capture_default_str();
+  app.add_option("-n,--ranks", options.ranks, "How many ranks")
+      ->each([&options](const std::string&) { options.ranks_given = true; })
+      ->capture_default_str();
   app.add_option("--bytes", options.sizes, "Sizes of messages and sums; the benchmark's own when not given")
       ->check(between(std::int64_t{1}, std::int64_t{1} << 40))
       ->delimiter(',');
@@ -238,7 +265,7 @@ void add_sizes(CLI::App& app, BenchOptions& options) {
       ->check(between(1, 65536))
       ->delimiter(',')
       ->capture_default_str();
-  app.add_option("--layout", options.layouts, "Faces and puts: block, block-stride, stride")
+  app.add_option("--layout", options.layouts, "Faces: block, block-stride, stride; puts: block, block-stride")
       ->delimiter(',')
       ->check(CLI::IsMember({"block", "block-stride", "stride"}))
       ->capture_default_str();

@@ -18,8 +18,6 @@ std::vector<std::size_t> own_sizes(const std::string& what) {
   return sizes;
 }
 
-bool sums(const std::string& what) { return what == "allreduce" || what == "reduce_scatter"; }
-
 void measure_size(World& world, const BenchOptions& options, std::size_t bytes) {
   bench::CollTask task{options.what, bytes, options.fabric, {}, options.route};
   const auto make = [&] {
@@ -38,15 +36,17 @@ void measure_size(World& world, const BenchOptions& options, std::size_t bytes) 
   }();
   if (world.rank() != 0) return;
   const BenchReport report(options, world);
+  std::vector<BenchReport::Row> rows;
   for (std::size_t i = 0; i < outcome.contenders.size(); ++i) {
     const bench::Coll& who = *outcome.contenders[i];
     Record record = report.record(who);
     record.layout = "block";
-    record.n = static_cast<std::int64_t>(sums(options.what) ? bytes / sizeof(double) : bytes);
+    record.n = static_cast<std::int64_t>(is_sum(options.what) ? bytes / sizeof(double) : bytes);
     record.bytes = static_cast<std::int64_t>(bytes);
     record.samples_us = outcome.samples[i];
-    report.line(std::to_string(bytes), name_of(who), record, outcome.samples[0]);
+    rows.push_back({name_of(who), record});
   }
+  report.rows(std::to_string(bytes), std::move(rows));
 }
 
 }  // namespace
@@ -56,6 +56,8 @@ bool is_coll(const std::string& what) {
          what == "reduce_scatter" || what == "alltoall";
 }
 
+bool is_sum(const std::string& what) { return what == "allreduce" || what == "reduce_scatter"; }
+
 void check_coll_bench(const BenchOptions& options) {
   for (const std::string& peer : options.peers) {
     if (peer != "mpi") refuse("--peer {} knows no {}; mpi does", peer, options.what);
@@ -63,7 +65,7 @@ void check_coll_bench(const BenchOptions& options) {
   if (options.what == "barrier" && !options.sizes.empty())
     refuse("a barrier moves no bytes; leave --bytes out");
   for (const std::size_t bytes : options.sizes) {
-    if (sums(options.what) && bytes % sizeof(double) != 0)
+    if (is_sum(options.what) && bytes % sizeof(double) != 0)
       throw Error(
           Errc::invalid_argument,
           fmt::format("--bytes {} is no number of doubles; {} needs multiples of 8", bytes, options.what));

@@ -9,6 +9,8 @@
 namespace tca::tool {
 
 bool is_coll(const std::string& what);
+// Those that add doubles up.
+bool is_sum(const std::string& what);
 
 // Throws Error{invalid_argument} for what these options cannot mean on shm.
 void check_coll_bench(const BenchOptions& options);

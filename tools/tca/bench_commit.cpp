@@ -44,9 +44,9 @@ void run_commit_bench(World& world, const BenchOptions& options) {
   record.n = options.descriptors;
   record.bytes = static_cast<std::int64_t>(costs.bytes);
   record.samples_us = beyond;
-  record.extra["whole_us"] = quantile(costs.whole_us, 0.5);
-  record.extra["fabric_us"] = quantile(costs.fabric_us, 0.5);
-  record.extra["route_us"] = quantile(costs.route_us, 0.5);
+  record.extra["whole_us"] = rounded(quantile(costs.whole_us, 0.5));
+  record.extra["fabric_us"] = rounded(quantile(costs.fabric_us, 0.5));
+  record.extra["route_us"] = rounded(quantile(costs.route_us, 0.5));
   append_line(options.json, record.line());
 }
 

@@ -247,17 +247,37 @@ void GpuBench::measure(const Case& one) {
     Progress bar = bench_progress(world_, options_, one.label);
     return gpu::measure(world_, one.make, options_.effort, [&](int rounds) { bar.update(rounds); });
   }();
-  std::vector<double> own;
-  for (std::size_t i = 0; i < outcome.contenders.size() && world_.rank() == 0; ++i) {
-    Record line = record(one, *outcome.contenders[i]);
+  if (world_.rank() != 0) return;
+  std::vector<BenchReport::Row> rows;
+  for (std::size_t i = 0; i < outcome.contenders.size(); ++i) {
+    const gpu::Contender& who = *outcome.contenders[i];
+    Record line = record(one, who);
     for (const double step : outcome.samples[i]) line.samples_us.push_back(step * one.of_a_step);
-    if (i == 0) own = line.samples_us;
-    report_.line(one.label, name_with_start(*outcome.contenders[i]), line, own);
+    rows.push_back({name_with_start(who), std::move(line)});
   }
+  report_.rows(one.label, std::move(rows));
+}
+
+// Whether its gpu::Peer has a way for it.
+bool knows(const std::string& peer, const std::string& what) {
+  if (peer == "copy") return what == "put";
+  if (peer == "nccl") return true;
+  if (peer == "mpi") return what != "reduce_scatter";
+  return what == "pingpong" || what == "halo" || what == "allreduce";
+}
+
+void check_peer(const std::string& peer, const BenchOptions& options) {
+  if (peer == "hand") refuse("--peer hand is hand-written shared memory; it is for --fabric shm");
+  if (!knows(peer, options.what)) refuse("--peer {} knows no {}", peer, options.what);
+  if (options.what == "put" && peer != "copy" && !options.has_layout("block"))
+    refuse("--peer {} puts nothing but blocks; add block to --layout", peer);
+  if (!gpu::has_peer(peer))
+    refuse("this build has no {} to compare with; it is found when cmake configures, {}", peer,
+           peer == "mscclpp" ? "where CMAKE_PREFIX_PATH leads to an installed one"
+                             : fmt::format("among the system's packages and pip's (nvidia-{}-cu13)", peer));
 }
 
 void check_collective(const BenchOptions& options) {
-  const bool combines = options.what == "allreduce" || options.what == "reduce_scatter";
   if (options.starts_by("engine"))
     refuse("the engine runs chains, no collectives; leave engine out of --start");
   if (options.what != "allreduce" && !options.starts_by("graph") && !options.starts_by("host"))
@@ -266,7 +286,7 @@ void check_collective(const BenchOptions& options) {
     refuse("a barrier moves no bytes; leave --bytes out");
   if (!options.route.empty()) refuse("--route is for chains; --algorithm forces a collective's");
   for (const std::size_t bytes : options.sizes) {
-    if (combines && bytes % sizeof(double) != 0)
+    if (is_sum(options.what) && bytes % sizeof(double) != 0)
       refuse("--bytes {} is no number of doubles; {} needs multiples of 8", bytes, options.what);
   }
 }
@@ -280,20 +300,11 @@ void check_gpu_bench(const BenchOptions& options) {
     for (const char* peer : {"nvshmem", "mscclpp"})
       if (options.against(peer)) refuse("--peer {} is for --fabric cuda", peer);
   }
-  for (const std::string& peer : options.peers) {
-    if (peer == "hand") refuse("--peer hand is hand-written shared memory; it is for --fabric shm");
-    if (!gpu::has_peer(peer))
-      refuse("this build has no {} to compare with; it is found when cmake configures, {}", peer,
-             peer == "mscclpp" ? "where CMAKE_PREFIX_PATH leads to an installed one"
-                               : fmt::format("among the system's packages and pip's (nvidia-{}-cu13)", peer));
-  }
+  for (const std::string& peer : options.peers) check_peer(peer, options);
   if (is_coll(options.what)) check_collective(options);
   if (options.threads % 32 != 0 || options.threads > 256) refuse("--threads is a multiple of 32, up to 256");
 }
 
-void run_gpu_bench(const BenchOptions& options) {
-  World world = World::init({.fabric = options.fabric, .engine_blocks = options.starts_by("engine") ? 1 : 0});
-  GpuBench(world, options).run();
-}
+void run_gpu_bench(World& world, const BenchOptions& options) { GpuBench(world, options).run(); }
 
 }  // namespace tca::tool

@@ -9,6 +9,6 @@ namespace tca::tool {
 void check_gpu_bench(const BenchOptions& options);
 
 // As one of the ranks.
-void run_gpu_bench(const BenchOptions& options);
+void run_gpu_bench(World& world, const BenchOptions& options);
 
 }  // namespace tca::tool

@@ -15,6 +15,7 @@ struct BenchOptions {
   std::string fabric = "shm";
   std::string machine, fidelity;  // that is modelled on sim, and how closely
   int ranks = 2;
+  bool ranks_given = false;
   std::vector<std::size_t> sizes;  // the benchmark's own when empty
   std::vector<std::size_t> extents{32, 64, 128};
   std::vector<std::size_t> rows{256, 1024, 4096};  // bytes a row of a block-stride put
@@ -34,6 +35,9 @@ struct BenchOptions {
   Bind bind = Bind::automatic;
 
   bool against(const char* peer) const { return std::find(peers.begin(), peers.end(), peer) != peers.end(); }
+  bool has_layout(const char* layout) const {
+    return std::find(layouts.begin(), layouts.end(), layout) != layouts.end();
+  }
   bool progresses_by(const char* way) const {
     return std::find(progress.begin(), progress.end(), way) != progress.end();
   }

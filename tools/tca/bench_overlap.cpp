@@ -28,8 +28,8 @@ bench::Contenders<bench::Overlap> make_overlaps(World& world, const BenchOptions
                                                 std::size_t bytes) {
   bench::Contenders<bench::Overlap> all;
   for (const std::string& progress : ways(options)) {
-    const bench::OverlapTask task{bytes, progress, options.route, !options.unguarded};
-    all.push_back(bench::chain_overlap(world, task));
+    const bench::OverlapTask task{bytes, progress};
+    all.push_back(bench::chain_overlap(world, task, own_way(options)));
     if (options.against("mpi")) all.push_back(bench::mpi_overlap(world, task));
   }
   return all;
@@ -50,9 +50,10 @@ void measure_bytes(World& world, const BenchOptions& options, std::size_t bytes)
     const bench::OverlapSamples& took = outcome.samples[i];
     const double exchange = quantile(took.exchange_us, 0.5), compute = quantile(took.compute_us, 0.5),
                  hidden = quantile(took.hidden(), 0.5);
-    fmt::print("{:<12}{:<32}{:<10}{:>13.4g}{:>12.4g}{:>12.4g}{:>12.4g}{:>10.0f}\n", bytes, name_of(who),
+    fmt::print("{:<12}{:<40}{:<10}{:>13.4g}{:>12.4g}{:>12.4g}{:>12.4g}{:>10.0f}\n", bytes, name_of(who),
                who.progress, exchange, compute, quantile(took.both_us, 0.5), quantile(took.both_us, 0.99),
                100 * hidden);
+    show_printed();
     if (options.json.empty()) continue;
     Record record = report.record(who);
     record.layout = "block";
@@ -60,11 +61,11 @@ void measure_bytes(World& world, const BenchOptions& options, std::size_t bytes)
     record.samples_us = took.both_us;
     record.extra["progress"] = who.progress;
     if (who.progress == "points") record.extra["points"] = points;
-    record.extra["exchange_us"] = exchange;
-    record.extra["exchange_p99_us"] = quantile(took.exchange_us, 0.99);
-    record.extra["compute_us"] = compute;
-    record.extra["compute_p99_us"] = quantile(took.compute_us, 0.99);
-    record.extra["hidden"] = hidden;
+    record.extra["exchange_us"] = rounded(exchange);
+    record.extra["exchange_p99_us"] = rounded(quantile(took.exchange_us, 0.99));
+    record.extra["compute_us"] = rounded(compute);
+    record.extra["compute_p99_us"] = rounded(quantile(took.compute_us, 0.99));
+    record.extra["hidden"] = rounded(hidden);
     append_line(options.json, record.line());
   }
 }
@@ -90,7 +91,7 @@ void check_overlap_bench(const BenchOptions& options) {
 
 void run_overlap_bench(World& world, const BenchOptions& options) {
   if (world.rank() == 0)
-    fmt::print("{:<12}{:<32}{:<10}{:>13}{:>12}{:>12}{:>12}{:>10}\n", "bytes", "who", "progress",
+    fmt::print("{:<12}{:<40}{:<10}{:>13}{:>12}{:>12}{:>12}{:>10}\n", "bytes", "who", "progress",
                "exchange us", "compute us", "both us", "both p99", "hidden %");
   static const std::vector<std::size_t> own_sizes{4096, 16384, 65536, 262144, 1048576, 4194304};
   for (const std::size_t bytes : options.sizes.empty() ? own_sizes : options.sizes)

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "bench_options.hpp"
 #include "contender.hpp"
@@ -18,9 +19,14 @@ class BenchReport {
   // `first` heads the column that says what was measured.
   void header(const char* first) const;
 
-  // A row, and a line of the file. `name` is who was measured; a peer's ratio is by round to OpenTCA's own samples.
-  void line(const std::string& first, const std::string& name, Record record,
-            const std::vector<double>& own) const;
+  // Who was measured in one turn, and what came of it.
+  struct Row {
+    std::string name;
+    Record record;
+  };
+  // The rows of one turn, and a line of the file for each. A peer's ratio is by round to OpenTCA's row that is started, guarded
+  // and run alike; without such a one, or with several, to the fastest.
+  void rows(const std::string& first, std::vector<Row> all) const;
 
   // What all benchmarks say of a contender.
   Record record(const bench::Contender& who) const;
@@ -30,8 +36,14 @@ class BenchReport {
   const World& world_;
 };
 
+// What has been printed so far, to whoever reads it: what is still to come may be interrupted. Throws as printing does.
+void show_printed();
+
 // The machine of a benchmark on sim.
 net::Machine modelled(const BenchOptions& options);
+
+// How OpenTCA's own chains are made.
+bench::Way own_way(const BenchOptions& options);
 
 // "OpenTCA shm/direct, unguarded", or the peer's name.
 std::string name_of(const bench::Contender& who);

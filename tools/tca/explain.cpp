@@ -12,6 +12,7 @@
 #include "mpi_options.hpp"
 #include "numbers.hpp"
 #include "put_exchange.hpp"
+#include "rank_job.hpp"
 #include "refuse.hpp"
 #include "route/choose.hpp"
 #include "subcommand.hpp"
@@ -27,6 +28,7 @@ constexpr std::int64_t most_bytes = std::int64_t{1} << 48;
 
 struct ExplainOptions {
   int ranks = 2;
+  bool ranks_given = false;
   int to = 1;
   std::size_t puts = 1;
   std::string fabric, machine, route;
@@ -34,11 +36,10 @@ struct ExplainOptions {
   Bind bind = Bind::automatic;
 };
 
-void check(const ExplainOptions& options) {
-  if (options.ranks < 1 || options.ranks > max_ranks)
-    refuse("--ranks {}: 1 to {} are possible", options.ranks, max_ranks);
-  if (options.to < 0 || options.to >= options.ranks)
-    refuse("--to {}: there are the ranks 0 to {}", options.to, options.ranks - 1);
+void check(const ExplainOptions& options, int ranks) {
+  if (ranks < 1 || ranks > max_ranks) refuse("--ranks {}: 1 to {} are possible", ranks, max_ranks);
+  if (options.to < 0 || options.to >= ranks)
+    refuse("--to {}: there are the ranks 0 to {}", options.to, ranks - 1);
   check_machine(options.fabric, options.machine);
   check_built(options.fabric);
   const bench::PutShape& shape = options.shape;
@@ -107,7 +108,7 @@ void print_or_refuse(World& world, const ExplainOptions& options) {
 int explain(const ExplainOptions& options) {
   const WorldOptions world_options{.fabric = options.fabric, .machine = options.machine};
   if (!already_a_rank()) {
-    check(options);
+    check(options, options.ranks);
     if (options.fabric == "sim") {
       World::run_threads(
           options.ranks, [&](World& world) { print_or_refuse(world, options); }, world_options);
@@ -120,9 +121,14 @@ int explain(const ExplainOptions& options) {
                             .bind = options.bind};
     return is_over_mpi(options.fabric) ? launch_under_mpirun(job) : launch(job);
   }
-  World world = World::init(world_options);
-  print_or_refuse(world, options);
-  return 0;
+  const auto check_all = [&](int ranks) {
+    check_launched(ranks, options.ranks_given ? options.ranks : ranks, false);
+    check(options, ranks);
+  };
+  return run_as_one_rank(world_options, check_all, [&](World& world) {
+    print_or_refuse(world, options);
+    return 0;
+  });
 }
 
 }  // namespace
@@ -143,7 +149,9 @@ void add_explain(Subcommands& tca) {
       ->capture_default_str();
   app.add_option("--pitch", options->shape.pitch, "Bytes from one row to the next")
       ->check(between(std::int64_t{0}, most_bytes));
-  app.add_option("-n,--ranks", options->ranks, "How many ranks the world has")->capture_default_str();
+  app.add_option("-n,--ranks", options->ranks, "How many ranks the world has")
+      ->each([options](const std::string&) { options->ranks_given = true; })
+      ->capture_default_str();
   app.add_option("--to", options->to, "Whom rank 0 puts to")->capture_default_str();
   app.add_option("--puts", options->puts, "How many puts its chain has to that rank")
       ->check(between(1, 65536))
@@ -155,6 +163,10 @@ void add_explain(Subcommands& tca) {
   add_sub_cluster_option(app, options->fabric);
   app.add_option("--machine", options->machine, "The machine to model, on sim")->envname("OPENTCA_MACHINE");
   add_bind_option(app, options->bind);
+  app.final_callback([&app, options] {
+    check_known(app,
+                {{"--bind", options->fabric != "sim", "ranks that are processes, not for --fabric sim"}});
+  });
 }
 
 }  // namespace tca::tool

@@ -11,8 +11,9 @@
 
 namespace tca::tool {
 
-// "2x8x1", or "2,8,1" as papers have it; nothing for anything but numbers from 1 to 2^24.
-std::optional<std::vector<std::int64_t>> parse_extents(std::string_view text);
+// What an option says: "2x8x1", or "2,8,1" as papers have it; nothing for anything but numbers. Refuses those that are
+// not from 1 to 2^24.
+std::optional<std::vector<std::int64_t>> parse_extents(std::string_view option, std::string_view text);
 
 // What --size says of the Himeno benchmark: the extents of one of its sizes by name, or three extents such as 256x128x128.
 himeno::Extents parse_himeno_size(std::string_view text);

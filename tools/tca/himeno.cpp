@@ -21,26 +21,29 @@
 namespace tca::tool {
 namespace {
 
-// Twelve arrays of coefficients and two of pressure over all ranks, and the reference's two.
-void check_memory(const himeno::Problem& problem, const HimenoOptions& options) {
+// Twelve arrays of coefficients and two of pressure over all ranks, and the reference's two. Over MPI each rank may be on
+// a host of its own, which is taken to be like this one.
+void check_memory(const himeno::Problem& problem, const HimenoOptions& options, int ranks) {
   const auto& n = problem.extents;
   const double cells = static_cast<double>(n[0]) * static_cast<double>(n[1]) * static_cast<double>(n[2]);
   const double needed = cells * sizeof(float) * (options.no_check ? 14 : 16);
+  const int hosts = route::needs_mpi(options.fabric) ? ranks : 1;
   const double present =
-      static_cast<double>(sysconf(_SC_PHYS_PAGES)) * static_cast<double>(sysconf(_SC_PAGESIZE));
+      hosts * static_cast<double>(sysconf(_SC_PHYS_PAGES)) * static_cast<double>(sysconf(_SC_PAGESIZE));
   if (needed < present) return;
-  throw Error(Errc::out_of_memory,
-              fmt::format("size {} needs {:.1f} GiB, this machine has {:.1f}; choose a smaller one",
-                          options.size, needed / 0x1p30, present / 0x1p30));
+  const std::string who =
+      hosts == 1 ? "this machine has" : fmt::format("{} machines like this one have", hosts);
+  throw Error(Errc::out_of_memory, fmt::format("size {} needs {:.1f} GiB, {} {:.1f}; choose a smaller one",
+                                               options.size, needed / 0x1p30, who, present / 0x1p30));
 }
 
-// Everything that can be wrong is said here, once, before any rank is started.
-void check_before_launch(const HimenoOptions& options) {
+// Everything that can be wrong is said here, once, before any rank begins.
+void check_job(const HimenoOptions& options, int ranks) {
   const himeno::Problem problem{.extents = parse_himeno_size(options.size)};
   if (std::ranges::min(problem.extents) < 3)
     refuse("--size {}: at least 3 cells along each dimension, of which the outer ones are the boundary",
            options.size);
-  make_himeno_grid(options, problem, options.ranks);
+  make_himeno_grid(options, problem, ranks);
   if (!options.trace.empty() && on_gpus(options) && !route::needs_mpi(options.fabric))
     refuse("--trace shows what the host does, which on --fabric {} is nothing; leave it out", options.fabric);
   if ((options.start == "graph" || options.start == "kernel") && !on_gpus(options))
@@ -50,7 +53,7 @@ void check_before_launch(const HimenoOptions& options) {
   check_distinct({{"--trace", options.trace}, {"--json", options.json}});
   check_writable(options.json);
   check_writable(options.trace);
-  check_memory(problem, options);
+  check_memory(problem, options, ranks);
 }
 
 int run_rank(World& world, const HimenoOptions& options) {
@@ -68,7 +71,7 @@ int himeno_command(const HimenoOptions& options) {
   return run_as_ranks(
       "tca himeno", options,
       {.trace = !options.trace.empty(), .fabric = options.fabric, .machine = options.machine},
-      [&] { check_before_launch(options); }, [&](World& world) { return run_rank(world, options); });
+      [&](int ranks) { check_job(options, ranks); }, [&](World& world) { return run_rank(world, options); });
 }
 
 }  // namespace
@@ -87,7 +90,7 @@ void add_himeno(Subcommands& tca) {
   app.add_option(
          "--start", options->start,
          "On GPUs, who starts each iteration: the host, a CUDA graph, or one kernel for all of them; auto "
-         "chooses between the latter two by the size")
+         "chooses between the latter two by the size, the GPUs' memory and where the ranks are")
       ->check(CLI::IsMember({"auto", "host", "graph", "kernel"}))
       ->capture_default_str();
   app.add_option("--grid", options->grid, "Ranks along each dimension, such as 2x2x1; auto chooses")
@@ -96,7 +99,7 @@ void add_himeno(Subcommands& tca) {
                                     "How many iterations; with --compare half of them each way");
   iterations->check(between(std::int64_t{1}, std::int64_t{1'000'000'000}));
   app.add_option("--seconds", options->seconds,
-                 "As many iterations as fill this time (3 unless told otherwise)")
+                 "As many iterations as fill this time (3 unless told otherwise; on sim it is 10 iterations)")
       ->check(between(0.001, 1e6))
       ->excludes(iterations);
   app.add_flag("--no-overlap", options->no_overlap, "Exchange after computing instead of meanwhile");
@@ -107,7 +110,7 @@ void add_himeno(Subcommands& tca) {
   app.add_flag("--explain", options->explain, "Print how each put travels");
   app.add_option("--json", options->json, "Append the measurement to this file")->type_name("FILE");
   app.add_option("--trace", options->trace,
-                 "Write a trace for ui.perfetto.dev; 200 iterations unless told otherwise")
+                 "Write a trace for ui.perfetto.dev; 200 iterations unless told otherwise, on sim 10")
       ->type_name("FILE");
 }
 

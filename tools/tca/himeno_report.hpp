@@ -28,7 +28,7 @@ struct HimenoReport {
   std::string fabric = "shm";
   std::string model{};  // as Record::model; empty where time is real
   std::string start = "host";
-  bool start_was_chosen = false;  // by the size, or since ranks are in several sub-clusters
+  bool start_was_chosen = false;  // by the size, the GPUs' memory and where the ranks are
   bool across = false;            // they are, on GPUs
   std::string explain{};          // as Chain::explain()
   HimenoPeer peer{};

@@ -161,6 +161,7 @@ Plan find_plan(const std::vector<Fabric>& tried) {
     plan.sub_cluster = route::asked_sub_cluster();
     plan.fabric = route::fabric_name({}, route::default_fabric());
     plan.problem = problem_of(plan.fabric, tried);
+    if (plan.problem.empty()) route::check_environment(plan.fabric);
     if (plan.problem.empty()) check_route(plan);
   } catch (const Error& error) {
     plan.problem = error.what();
@@ -265,7 +266,7 @@ void print_json(const Machine& machine, int ranks) {
                   {"problem", or_null(plan.problem)},
                   {"sub_cluster", plan.sub_cluster > 0 ? Json(plan.sub_cluster) : Json(nullptr)},
                   {"route", or_null(plan.route)},
-                  {"bound", would_bind(machine, ranks)}};
+                  {"bound", plan.fabric != "sim" && would_bind(machine, ranks)}};
   for (const Variable& variable : variables) {
     const char* value = std::getenv(variable.name);
     json["environment"][variable.name] = value ? Json(value) : Json(nullptr);

@@ -45,8 +45,8 @@ void check_start(const QcdOptions& options) {
   qcd::check_on_gpus(inverter_options(options), qcd::start_named(options.started_by));
 }
 
-// Everything that can be wrong is said here, once, before any rank is started.
-void check_before_launch(const QcdOptions& options) {
+// Everything that can be wrong is said here, once, before any rank begins.
+void check_job(const QcdOptions& options, int ranks) {
   check_operator(options);
   if (options.precision == "mixed" && options.action == "dslash")
     refuse("--precision mixed is for solving; an operator is applied in single or double");
@@ -54,7 +54,7 @@ void check_before_launch(const QcdOptions& options) {
   if (options.action != "dslash") qcd::check(inverter_options(options));
   if (options.action == "pion") qcd::check_pion(options.rhs);
   const qcd::Extents extents = qcd_extents(options);
-  make_qcd_grid(options, extents, options.ranks);
+  make_qcd_grid(options, extents, ranks);
   if (options.action == "generate") qcd::check_heat_bath(extents);
   // The new links may replace those that they have come from.
   check_distinct({{"--config", options.config}, {"--json", options.json}});
@@ -66,7 +66,7 @@ void check_before_launch(const QcdOptions& options) {
 int qcd_command(const QcdOptions& options) {
   return run_as_ranks(
       "tca qcd", options, {.fabric = options.fabric, .machine = options.machine},
-      [&] { check_before_launch(options); }, [&](World& world) { return run_qcd(world, options); });
+      [&](int ranks) { check_job(options, ranks); }, [&](World& world) { return run_qcd(world, options); });
 }
 
 void add_common(CLI::App& app, QcdOptions& options) {

@@ -3,12 +3,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
 #include <vector>
 
 #include "cores.hpp"
 #include "mpi_options.hpp"
 #include "refuse.hpp"
 #include "subcommand.hpp"
+#include "tca/error.hpp"
 
 namespace tca::tool {
 namespace {
@@ -44,8 +46,6 @@ int launch_ranks(const std::string& name, const RankJob& job) {
 }
 
 void check_fabric(const RankJob& job) {
-  if (job.ranks < 1 || job.ranks > max_ranks)
-    refuse("--ranks {}: 1 to {} are possible", job.ranks, max_ranks);
   check_machine(job.fabric, job.machine);
   check_built(job.fabric);
   if (job.compare && job.fabric == "sim")
@@ -60,7 +60,9 @@ void check_fabric(const RankJob& job) {
 
 void add_rank_options(CLI::App& app, RankJob& job) {
   job.ranks = std::min(4, usable_cores());
-  app.add_option("-n,--ranks", job.ranks, "How many ranks")->capture_default_str();
+  app.add_option("-n,--ranks", job.ranks, "How many ranks")
+      ->each([&job](const std::string&) { job.ranks_given = true; })
+      ->capture_default_str();
   app.add_option("--fabric", job.fabric,
                  "shm (this host's memory), mpi, shm+mpi (shm within sub-clusters, mpi across), cuda (GPUs), "
                  "cuda+mpi (GPUs within sub-clusters, mpi across) or sim (a modelled machine)")
@@ -75,14 +77,48 @@ void add_rank_options(CLI::App& app, RankJob& job) {
 }
 
 int run_as_ranks(const std::string& name, const RankJob& job, const WorldOptions& options,
-                 const std::function<void()>& check, const std::function<int(World&)>& rank) {
+                 const CheckOfRanks& check, const std::function<int(World&)>& rank) {
   if (already_a_rank()) {
-    World world = World::init(options);
-    return rank(world);
+    const auto check_all = [&](int ranks) {
+      check_launched(ranks, job.ranks_given ? job.ranks : ranks, job.threads);
+      check_fabric(job);
+      check(ranks);
+    };
+    return run_as_one_rank(options, check_all, rank);
   }
+  if (job.ranks < 1 || job.ranks > max_ranks)
+    refuse("--ranks {}: 1 to {} are possible", job.ranks, max_ranks);
   check_fabric(job);
-  check();
+  check(job.ranks);
   return job.threads || job.fabric == "sim" ? run_threads(job, options, rank) : launch_ranks(name, job);
+}
+
+int run_as_one_rank(const WorldOptions& options, const CheckOfRanks& check,
+                    const std::function<int(World&)>& rank) {
+  std::optional<Error> refusal;
+  int code = 0;
+  {
+    World world = World::init(options);
+    if (world.rank() == 0) {
+      try {
+        check(world.size());
+      } catch (const Error& error) {
+        refusal = error;
+      }
+    }
+    code = world.all_gather(refusal ? refusal->exit_code() : 0)[0];
+    if (code == 0) code = rank(world);
+  }
+  // Said after the end of the world, which is in good order.
+  if (refusal) throw *refusal;
+  return code;
+}
+
+void check_launched(int ranks, int asked, bool threads) {
+  if (threads) refuse("--threads: the ranks have been started already, as processes; leave --threads out");
+  if (asked != ranks)
+    refuse("--ranks {}: {} rank{} been started already; leave --ranks out", asked, ranks,
+           ranks == 1 ? " has" : "s have");
 }
 
 }  // namespace tca::tool

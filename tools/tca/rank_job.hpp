@@ -13,6 +13,7 @@ namespace tca::tool {
 
 struct RankJob {
   int ranks = 1;
+  bool ranks_given = false;
   std::string fabric = "shm";
   std::string machine;  // of sim
   bool threads = false;
@@ -26,10 +27,22 @@ inline bool on_gpus(const RankJob& job) { return route::on_gpus(job.fabric); }
 // --ranks (as many as there are cores, up to four), --fabric, --sub-cluster, --machine, --threads and --bind.
 void add_rank_options(CLI::App& app, RankJob& job);
 
+// What refuses (Error{invalid_argument}) a job that cannot be, given how many ranks it has.
+using CheckOfRanks = std::function<void(int ranks)>;
+
 // Runs `rank` as every rank of the job: in this process where it was started as one or where ranks are threads, otherwise in
-// processes that run this command line again. Before any is started, what cannot be is refused (Error{invalid_argument}),
-// at last by `check`. Returns the exit code.
+// processes that run this command line again. Before any of them begins, what cannot be is refused, at last by `check`.
+// Returns the exit code.
 int run_as_ranks(const std::string& name, const RankJob& job, const WorldOptions& options,
-                 const std::function<void()>& check, const std::function<int(World&)>& rank);
+                 const CheckOfRanks& check, const std::function<int(World&)>& rank);
+
+// Runs `rank` in this process, which was started as a rank, by whomever. What cannot be is found by rank 0, which alone
+// says it; the others return its exit code.
+int run_as_one_rank(const WorldOptions& options, const CheckOfRanks& check,
+                    const std::function<int(World&)>& rank);
+
+// Refuses what asks for other ranks than the `ranks` processes that have been started already: another number, or
+// threads.
+void check_launched(int ranks, int asked, bool threads);
 
 }  // namespace tca::tool

@@ -2,7 +2,6 @@
 #include "record.hpp"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -10,9 +9,6 @@
 #include <cmath>
 #include <cstring>
 #include <fstream>
-#include <regex>
-#include <set>
-#include <sstream>
 
 #include "build_info.hpp"
 #include "cores.hpp"
@@ -97,24 +93,6 @@ void append_line(const std::string& path, const std::string& line) {
   file << line << '\n' << std::flush;
   if (!file)
     throw Error(Errc::invalid_argument, fmt::format("{}: cannot be written: {}", path, std::strerror(errno)));
-}
-
-std::map<std::string, int> channels_in(const std::string& explain) {
-  static const std::regex channel("[a-z]+/[a-z_]+");
-  std::map<std::string, int> channels;
-  std::istringstream lines(explain);
-  for (std::string line; std::getline(lines, line);) {
-    std::smatch found;
-    if (std::regex_search(line, found, channel)) ++channels[found.str()];
-  }
-  return channels;
-}
-
-std::string protocols_in(const std::string& explain) {
-  std::set<std::string> names;
-  for (const auto& [channel, puts] : channels_in(explain))
-    names.insert(channel.substr(channel.find('/') + 1));
-  return fmt::format("{}", fmt::join(names, "+"));
 }
 
 double rounded(double value) {

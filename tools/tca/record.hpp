@@ -2,13 +2,17 @@
 #pragma once
 
 #include <cstdint>
-#include <map>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "channels.hpp"
+
 namespace tca::tool {
+
+using bench::channels_in;
+using bench::protocols_in;
 
 // Where a sample stands when `fraction` of all are no greater (0.5: the median, 0.99: p99); linear in
 // between. 0 when there are no samples.
@@ -30,7 +34,7 @@ struct Record {
   std::int64_t n = 0;              // extent of the array
   std::int64_t bytes = 0;          // moved in one sample
   std::vector<double> samples_us;  // as measured; gives median_us, p99_us and gbps
-  std::string mpi_version;         // of the MPI library, when one was measured
+  std::string mpi_version;         // of the MPI library, when one took part
   std::string gpus;                // "4 x NVIDIA H200, driver ...", where GPUs took part
   std::string model;               // title of the machine, where time was modelled
   nlohmann::ordered_json libraries = nlohmann::ordered_json::object();  // further names and versions
@@ -42,11 +46,6 @@ struct Record {
 
 // Appends one line to a file, creating it. Throws Error{invalid_argument} when it cannot be written.
 void append_line(const std::string& path, const std::string& line);
-
-// How many puts each channel carries, by its name as fabric/protocol: what explain() says, a line a put.
-std::map<std::string, int> channels_in(const std::string& explain);
-// Their protocols, as "direct+staged".
-std::string protocols_in(const std::string& explain);
 
 // To four significant digits: more would be noise.
 double rounded(double value);

@@ -1,23 +1,30 @@
 // `tca run`: any program as N ranks on this host.
+#include <cstdlib>
 #include <memory>
 #include <string>
 
 #include "launch.hpp"
 #include "mpi_options.hpp"
+#include "refuse.hpp"
 #include "subcommand.hpp"
-#include "tca/error.hpp"
 
 namespace tca::tool {
 
 namespace {
 
+void check_not_modelled(const std::string& fabric) {
+  if (fabric != "sim") return;
+  const char* by_environment = std::getenv("OPENTCA_FABRIC");
+  refuse("{}: the ranks of a modelled machine are threads of one process; start the program by itself",
+         by_environment && fabric == by_environment ? "OPENTCA_FABRIC=sim" : "--fabric sim");
+}
+
 int run(LaunchOptions options, const std::string& fabric) {
+  check_not_modelled(fabric);
   if (fabric.empty()) return launch(options);
   options.environment.emplace_back("OPENTCA_FABRIC", fabric);
   if (!is_over_mpi(fabric)) return launch(options);
-  if (options.tag)
-    throw Error(Errc::invalid_argument,
-                "--tag: mpirun has its own way, mpirun --tag-output (Open MPI) or -l (MPICH)");
+  if (options.tag) refuse("--tag: mpirun has its own way, mpirun --tag-output (Open MPI) or -l (MPICH)");
   return launch_under_mpirun(options);
 }
 
@@ -36,7 +43,7 @@ void add_run(Subcommands& tca) {
          "--fabric", *fabric,
          "What carries the bytes where the program does not say; what has mpi in it is started by mpirun")
       ->envname("OPENTCA_FABRIC")
-      ->check(CLI::IsMember({"shm", "cuda", "mpi", "shm+mpi", "cuda+mpi"}));
+      ->check(any_fabric());
   add_sub_cluster_option(app, *fabric);
   app.add_flag("--tag", options->tag, "Begin each line of output with `[rank] `");
   app.add_option("PROGRAM", options->argv, "The program and its arguments, after `--`")

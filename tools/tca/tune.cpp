@@ -13,13 +13,13 @@
 #include <string>
 #include <system_error>
 
-#include "core/world_state.hpp"
 #include "cores.hpp"
 #include "launch.hpp"
 #include "mpi_options.hpp"
 #include "numbers.hpp"
 #include "plot.hpp"
 #include "progress.hpp"
+#include "rank_job.hpp"
 #include "refuse.hpp"
 #include "route/tuning.hpp"
 #include "subcommand.hpp"
@@ -36,6 +36,7 @@ namespace fs = std::filesystem;
 
 struct TuneOptions {
   int ranks = 2;
+  bool ranks_given = false;
   std::string fabric;
   double seconds = 30;
   std::string output;  // the cache's file when empty
@@ -60,7 +61,7 @@ const Sizes& sizes_of(const TuneOptions& options) {
   return on_gpus(options) ? sizes_on_gpus : sizes_on_hosts;
 }
 
-// Before anything is measured. The user's cache is made where it is not there yet; what --output names is the user's own.
+// The user's cache is made where it is not there yet; what --output names is the user's own.
 void check_place(const TuneOptions& options) {
   if (options.dry_run || options.verify) return;
   const std::string fabrics = options.fabric.empty() ? "shm" : options.fabric;
@@ -74,20 +75,25 @@ void check_place(const TuneOptions& options) {
   check_replaceable(path, ".XXXXXX");
 }
 
-void check_before_launch(const TuneOptions& options) {
-  if (options.ranks < 2 || options.ranks > max_ranks)
-    refuse("--ranks {}: 2 to {} are possible", options.ranks, max_ranks);
+// Whoever starts the ranks, before anything is measured.
+void check(const TuneOptions& options) {
   check_distinct({{"--output", options.output}, {"--json", options.json}, {"--plot", options.plot}});
   check_writable(options.json);
   check_drawable(options.plot);
   if (options.verify && (options.dry_run || !options.output.empty() || !options.plot.empty()))
     refuse("--verify writes no table and draws nothing; leave --dry-run, --output and --plot out");
+  check_place(options);
+}
+
+void check_before_launch(const TuneOptions& options) {
+  if (options.ranks < 2 || options.ranks > max_ranks)
+    refuse("--ranks {}: 2 to {} are possible", options.ranks, max_ranks);
   if (options.threads && options.fabric != "cuda")
     refuse(
         "--threads is for --fabric cuda: processes and threads of a host cost alike, and MPI's are "
         "processes");
   check_built(options.fabric);
-  check_place(options);
+  check(options);
   if (options.ranks > usable_cores() && !on_gpus(options))
     fmt::print(
         stderr,
@@ -95,11 +101,13 @@ void check_before_launch(const TuneOptions& options) {
         options.ranks, usable_cores(), usable_cores() == 1 ? "" : "s", std::max(2, usable_cores()));
 }
 
-// The same for ranks that mpirun or srun has started: rank 0 keeps the table.
-void agree_on_place(World& world, const TuneOptions& options) {
-  core::WorldState::of(world).control().do_together("tca tune", [&] {
-    if (world.rank() == 0) check_place(options);
-  });
+// Of ranks that are there already. Returns the exit code of what rank 0 refuses, which is rank 0's to say.
+int check_as_rank(const TuneOptions& options) {
+  const auto check_all = [&](int ranks) {
+    check_launched(ranks, options.ranks_given ? options.ranks : ranks, options.threads);
+    check(options);
+  };
+  return run_as_one_rank({.fabric = options.fabric}, check_all, [](World&) { return 0; });
 }
 
 // Where ranks share a GPU nothing of theirs crosses between GPUs: a table of that would mislead every other world.
@@ -161,7 +169,6 @@ Survey run_part(const Place& place, const TuneOptions& options, const std::strin
     bar.update(static_cast<std::int64_t>(share * steps), note);
   };
   const PointsOf points = [&](World& world) {
-    agree_on_place(world, options);
     check_gpus(world, options);
     return points_of(world);
   };
@@ -275,7 +282,6 @@ int run_rank(const Place& place, const TuneOptions& options) {
 }
 
 int tune_threads(const TuneOptions& options) {
-  if (!options.verify) setenv("OPENTCA_TUNING", "off", 1);
   int code = 0;
   WorldOptions world_options;
   world_options.fabric = options.fabric;
@@ -290,17 +296,21 @@ int tune_threads(const TuneOptions& options) {
 }
 
 int tune_command(const TuneOptions& options) {
-  if (already_a_rank()) return run_rank({}, options);
+  // What is there so far has no part in measuring anew.
+  if (!options.verify) setenv("OPENTCA_TUNING", "off", 1);
+  if (already_a_rank()) {
+    const int refused = check_as_rank(options);
+    return refused != 0 ? refused : run_rank({}, options);
+  }
   check_before_launch(options);
   if (options.threads) return tune_threads(options);
-  LaunchOptions job{.name = "tca tune",
-                    .ranks = options.ranks,
-                    .argv = own_command_line(),
-                    .argv_is_tca = true,
-                    .bind = options.bind,
-                    .fails_in_words = options.verify};
-  // What is there so far has no part in measuring anew.
-  if (!options.verify) job.environment.emplace_back("OPENTCA_TUNING", "off");
+  const LaunchOptions job{.name = "tca tune",
+                          .ranks = options.ranks,
+                          .argv = own_command_line(),
+                          .argv_is_tca = true,
+                          .bind = options.bind,
+                          // Told so, mpirun keeps its own troubles to itself.
+                          .fails_in_words = options.verify && !is_over_mpi(options.fabric)};
   return is_over_mpi(options.fabric) ? launch_under_mpirun(job) : launch(job);
 }
 
@@ -314,7 +324,9 @@ void add_tune(Subcommands& tca) {
                           "tca tune --verify\n"
                           "tca tune --fabric cuda --ranks 4",
                           [options] { return tune_command(*options); });
-  app.add_option("-n,--ranks", options->ranks, "How many ranks, which put in pairs")->capture_default_str();
+  app.add_option("-n,--ranks", options->ranks, "How many ranks, which put in pairs")
+      ->each([options](const std::string&) { options->ranks_given = true; })
+      ->capture_default_str();
   app.add_option(
          "--fabric", options->fabric,
          "What carries the bytes: shm, mpi, shm+mpi, cuda or cuda+mpi, each of which has a table of its own")

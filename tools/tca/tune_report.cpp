@@ -10,6 +10,7 @@
 
 #include "record.hpp"
 #include "route/hardware.hpp"
+#include "route/over_mpi.hpp"
 #include "tune_grid.hpp"
 
 namespace tca::tool {
@@ -132,9 +133,10 @@ void print_summary(const Survey& survey, const route::TuningTable& table) {
   for (const PointTimes& point : survey.points) {
     const base::Shape shape = shape_of(point.point.shape);
     for (const ChannelTimes& times : point.channels) {
-      // Fabrics serve different ranks: one within a sub-cluster, the other beyond.
-      Kind& kind =
-          kinds[{std::string(route::to_string(times.distance)), times.channel.fabric, kind_of(point.point)}];
+      // Fabrics serve different ranks, one within a sub-cluster and the other beyond; but both a rank itself.
+      const bool is_own = point.point.across == 0;
+      Kind& kind = kinds[{where_of(times, point.point.across), is_own ? "" : times.channel.fabric,
+                          kind_of(point.point)}];
       const std::pair found(table_us(table, times, point.point), times.channel.name());
       const auto [best, is_new] = kind.try_emplace(shape.bytes(), found);
       if (!is_new && found.first < best->second.first) best->second = found;
@@ -155,17 +157,18 @@ void append_json(const Survey& survey, const route::TuningTable& table, const st
       record.layout = route::to_string(route::classify(shape));
       record.ranks = survey.ranks;
       record.gpus = survey.gpus;
+      if (route::needs_mpi(survey.fabrics)) record.mpi_version = bench::mpi_version();
       record.n = static_cast<std::int64_t>(shape.runs());
       record.bytes = static_cast<std::int64_t>(shape.bytes()) * point.point.puts;
       record.samples_us = times.cost_us;
-      record.extra["step_us"] = median(times.step_us);
+      record.extra["step_us"] = rounded(median(times.step_us));
       record.extra["distance"] = where_of(times, point.point.across);
       record.extra["run_bytes"] = shape.run;
       record.extra["puts"] = point.point.puts;
       if (shape.loop_count > 0) record.extra["pitch_bytes"] = shape.loops[0].to_pitch;
       record.extra["spacing"] = route::to_string(route::spacing(shape));
       const double fitted = table_us(table, times, point.point);
-      if (fitted >= 0) record.extra["table_us"] = fitted;
+      if (fitted >= 0) record.extra["table_us"] = rounded(fitted);
       append_line(path, record.line());
     }
   }
