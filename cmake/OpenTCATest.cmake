@@ -2,7 +2,7 @@
 # one whose needs this machine lacks is still there, under its own name, and counted as skipped.
 #
 #   opentca_add_gtest(name SOURCES ... LABELS ... [LIBS ...] [RANKS n] [TIMEOUT seconds] [ENVIRONMENT A=b ...])
-#   opentca_add_unittest(name SCRIPT file.py LABELS ... [RANKS n] [TIMEOUT seconds] [ENVIRONMENT A=b ...])
+#   opentca_add_unittest(name SCRIPT file.py LABELS ... [RANKS n] [TIMEOUT seconds] [RESOURCE_LOCK what] [ENVIRONMENT A=b ...])
 #   opentca_add_compile_fail(name SOURCE file EXPECT "regex")
 #   opentca_skip_test(name "why" LABELS ...)
 include(GoogleTest)
@@ -55,7 +55,36 @@ function(opentca_test_defaults name)
                                           ENVIRONMENT "${environment}")
 endfunction()
 
-# Links GoogleTest's main and the library with its internals. A library in LIBS that this machine lacks (rapidcheck,
+# What nearly every test includes is compiled once, where sources are put together for speed as well.
+function(opentca_share_test_headers target)
+  if(NOT CMAKE_UNITY_BUILD)
+    return()
+  endif()
+  if(NOT TARGET opentca_test_headers)
+    file(CONFIGURE OUTPUT ${PROJECT_BINARY_DIR}/generated/test_headers.cpp CONTENT "")
+    add_library(opentca_test_headers OBJECT ${PROJECT_BINARY_DIR}/generated/test_headers.cpp)
+    opentca_own_target(opentca_test_headers)
+    opentca_compile_briefly(opentca_test_headers)
+    target_link_libraries(opentca_test_headers PRIVATE opentca_internal GTest::gtest)
+    target_precompile_headers(
+      opentca_test_headers
+      PRIVATE
+      <gtest/gtest.h>
+      <fmt/format.h>
+      <algorithm>
+      <atomic>
+      <chrono>
+      <functional>
+      <map>
+      <string>
+      <thread>
+      <vector>
+      <tca/tca.hpp>)
+  endif()
+  target_precompile_headers(${target} REUSE_FROM opentca_test_headers)
+endfunction()
+
+# Links GoogleTest's main and the library with its internals; each of its tests is one of ctest's. A library in LIBS that this machine lacks (rapidcheck,
 # MPI::MPI_C) makes the whole test a skipped one.
 function(opentca_add_gtest name)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "RANKS;TIMEOUT" "SOURCES;LABELS;LIBS;ENVIRONMENT")
@@ -69,13 +98,20 @@ function(opentca_add_gtest name)
   add_executable(${name} ${arg_SOURCES})
   opentca_own_target(${name})
   opentca_compile_briefly(${name})
+  opentca_share_test_headers(${name})
   target_link_libraries(${name} PRIVATE opentca_internal ${arg_LIBS} GTest::gtest_main)
   if("thread" IN_LIST arg_LABELS)
     add_dependencies(opentca_thread_tests ${name})
   endif()
 
+  # Instrumented, a program takes longer to start than most of its tests do.
+  if(OPENTCA_SANITIZE)
+    add_test(NAME ${name} COMMAND ${name})
+    opentca_test_defaults(${name} LABELS ${arg_LABELS} RANKS ${arg_RANKS} TIMEOUT 300 ENVIRONMENT ${arg_ENVIRONMENT})
+    return()
+  endif()
+
   opentca_default_arguments()
-  math(EXPR arg_TIMEOUT "${arg_TIMEOUT} * ${OPENTCA_TEST_SLOWDOWN}")
   gtest_discover_tests(${name} TEST_PREFIX ${name}. NO_PRETTY_VALUES DISCOVERY_MODE PRE_TEST DISCOVERY_TIMEOUT 60
                        PROPERTIES TIMEOUT ${arg_TIMEOUT} PROCESSORS ${arg_RANKS})
 
@@ -89,7 +125,7 @@ endfunction()
 
 # A script of Python's unittest, each method a test of its own.
 function(opentca_add_unittest name)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "" "SCRIPT;RANKS;TIMEOUT" "LABELS;ENVIRONMENT")
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "SCRIPT;RANKS;TIMEOUT;RESOURCE_LOCK" "LABELS;ENVIRONMENT")
   if(NOT Python3_FOUND)
     opentca_skip_test(${name} "Python 3 is not on this machine" LABELS ${arg_LABELS})
     return()
@@ -107,7 +143,8 @@ function(opentca_add_unittest name)
       add_test(NAME ${test} COMMAND Python3::Interpreter -B ${arg_SCRIPT} -v ${class}.${CMAKE_MATCH_1})
       opentca_test_defaults(
         ${test} LABELS ${arg_LABELS} RANKS ${arg_RANKS} TIMEOUT ${arg_TIMEOUT} ENVIRONMENT ${arg_ENVIRONMENT})
-      set_tests_properties(${test} PROPERTIES SKIP_REGULAR_EXPRESSION "OK \\(skipped=1\\)")
+      set_tests_properties(${test} PROPERTIES SKIP_REGULAR_EXPRESSION "OK \\(skipped=1\\)"
+                                              RESOURCE_LOCK "${arg_RESOURCE_LOCK}")
     endif()
   endforeach()
 endfunction()

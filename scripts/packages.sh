@@ -1,6 +1,7 @@
 # What OpenTCA is built from, as the packages of Debian and Ubuntu; sourced by setup.sh.
-# A word is a package, or command=package where any program of that name will do.
+# A word is a package, command=package where any program of that name will do, or compiler:header=package where any compiler
+# of that name that finds the header will.
 build_packages="g++=g++ cmake=cmake make=make libfmt-dev libcli11-dev nlohmann-json3-dev libtomlplusplus-dev zlib1g-dev"
 test_packages="python3=python3 gcc=gcc spin=spin strace=strace libgtest-dev librapidcheck-dev"
-mpi_packages="mpirun=openmpi-bin mpicc=libopenmpi-dev"
-optional_packages="pkg-config=pkg-config libhwloc-dev libbenchmark-dev python3-matplotlib"
+mpi_packages="mpirun=openmpi-bin mpicc:mpi.h=libopenmpi-dev"
+optional_packages="pkg-config=pkg-config ip=iproute2 libhwloc-dev libbenchmark-dev python3-matplotlib"

@@ -6,12 +6,17 @@ set -u
 here=$(cd "$(dirname "$0")" && pwd)
 . "$here/packages.sh"
 
+# Whether the compiler $1 is here and finds the header $2.
+finds() { "$1" -fsyntax-only -x c - <<< "#include <$2>" 2> /dev/null; }
+
 # Prints those of its words whose program or package is not here.
 missing() {
-  local word libraries=() installed=" "
+  local word needed libraries=() installed=" "
   for word; do
+    needed=${word%%=*}
     case $word in
-      *=*) command -v "${word%%=*}" > /dev/null || echo "${word#*=}" ;;
+      *:*=*) finds "${needed%%:*}" "${needed#*:}" || echo "${word#*=}" ;;
+      *=*) command -v "$needed" > /dev/null || echo "${word#*=}" ;;
       *) libraries+=("$word") ;;
     esac
   done

@@ -76,6 +76,12 @@ T reduced(const CollCase& test, const std::string& algorithm, std::vector<T> ter
   return result;
 }
 
+// Taken, and not another that gives the same.
+void require_algorithm(const Collective& collective, const CollCase& test) {
+  require(test.algorithm.empty() || collective.algorithm() == test.algorithm, "it goes by '{}', not by '{}'",
+          collective.algorithm(), test.algorithm);
+}
+
 void run_one(Collective& collective, const CollCase& test) {
   if (test.run) return test.run(collective);
   collective.start();
@@ -172,6 +178,7 @@ class Check {
   }
 
   void steps(Collective collective) {
+    require_algorithm(collective, test_);
     const std::int64_t n = test_.count;
     const bool own_block = is(Kind::reduce_scatter) && test_.in_place;
     const std::int64_t out_first = own_block ? world_.rank() * n : 0, out_size = blocks_out() * n;
@@ -200,6 +207,7 @@ class Check {
 // Nobody leaves before the last has come, by the clock that all ranks of a host share.
 void check_barrier(World& world, const CollCase& test) {
   Barrier barrier(world, "b", {.algorithm = test.algorithm});
+  require_algorithm(barrier, test);
   const auto now = [] { return std::chrono::steady_clock::now().time_since_epoch().count(); };
   for (int step = 1; step <= test.steps; ++step) {
     struct Times {

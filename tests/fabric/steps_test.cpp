@@ -246,8 +246,12 @@ TEST_P(FabricTest, AChainKeepsItsWindows) {
 // receiver starts the last step: that start must not touch what the sender has made of the memory since.
 TEST_P(FabricTest, AReceiverMayLagBehindADestroyedChain) {
   const int count = steps(40);
-  for (const std::string& route : routes()) {
-    if (!route.ends_with("staged") && !route.ends_with("buffered")) continue;
+  std::vector<std::string> that_run_ahead;
+  for (const std::string& route : routes())
+    if (route.ends_with("staged") || route == "mpi/datatype" || route == "mpi/packed")
+      that_run_ahead.push_back(route);
+  if (that_run_ahead.empty()) GTEST_SKIP() << "no route here takes bytes before their receiver starts";
+  for (const std::string& route : that_run_ahead) {
     run(2, [&](World& world) {
       const bool sends = world.rank() == 0;
       const auto make_pipe = [&](const char* name) {

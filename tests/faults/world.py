@@ -6,13 +6,10 @@ the last three may be empty."""
 
 import os
 import re
-import signal
 import subprocess
 import threading
-import unittest
-import uuid
 
-from launcher_test import GONE_WITHIN, PATIENCE, TCA, processes_with, wait_until
+from commands import GONE_WITHIN, PATIENCE, TCA, CommandTest, wait_until
 
 PROGRAM = os.environ.get("RANK_PROGRAM", "rank_program")
 OTHER = os.environ.get("RANK_PROGRAM_OTHER", "")
@@ -61,23 +58,15 @@ class Process:
         self.popen.stdout.close()
 
 
-class WorldTest(unittest.TestCase):
+class WorldTest(CommandTest):
     def setUp(self):
-        name, value = "TCA_TEST_MARKER", str(uuid.uuid4())
-        self.marker = f"{name}={value}"
-        keep = {k: v for k, v in os.environ.items() if not k.startswith(("OPENTCA_", "OMPI_COMM_", "PMI", "SLURM_"))}
-        # No tuning table of whoever runs the tests.
-        self.environment = {**keep, name: value, "XDG_CACHE_HOME": "/nonexistent"}
-        self.job = f"tcatest-{value}"
-        self.segments = set(self.named_segments())
-        self.addCleanup(self.kill_leftovers)
+        super().setUp()
+        self.job = f"tcatest-{self.mark}"
+        self.segments = self.named_segments()
 
-    def kill_leftovers(self):
-        for pid in processes_with(self.marker):
-            os.kill(pid, signal.SIGKILL)
-
-    def named_segments(self):
-        return [name for name in os.listdir("/dev/shm") if name.startswith("opentca")]
+    @staticmethod
+    def named_segments():
+        return {name for name in os.listdir("/dev/shm") if name.startswith("opentca")}
 
     def start(self, command, **environment):
         process = Process(command, {**self.environment, **environment})
@@ -111,12 +100,11 @@ class WorldTest(unittest.TestCase):
         for pattern in patterns:
             self.assertRegex(process.text(), pattern)
 
+    def assert_no_names_left(self):
+        # Those of tests that run beside this one come and go.
+        left = wait_until(lambda: self.named_segments() <= self.segments)
+        self.assertTrue(left, f"left in /dev/shm: {self.named_segments() - self.segments}")
+
     def assert_nothing_left(self, within=GONE_WITHIN):
-        self.assertTrue(
-            wait_until(lambda: not processes_with(self.marker), within),
-            f"still running: {processes_with(self.marker)}",
-        )
-        self.assertTrue(
-            wait_until(lambda: set(self.named_segments()) <= self.segments),
-            f"left in /dev/shm: {set(self.named_segments()) - self.segments}",
-        )
+        super().assert_nothing_left(within)
+        self.assert_no_names_left()

@@ -1,5 +1,5 @@
-// Machine files with random damage, where there is no libFuzzer: each is read or refused with a place. The seed is printed;
-// OPENTCA_SEED sets it, OPENTCA_MUTATIONS how many.
+// Machine files with random damage, where there is no libFuzzer: each is read or refused with a place. OPENTCA_MUTATIONS sets
+// how many.
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -7,15 +7,11 @@
 #include <iterator>
 #include <random>
 
+#include "../unit/seed.hpp"
 #include "machine_text.hpp"
 
 namespace tca::net {
 namespace {
-
-std::uint64_t number_from(const char* variable, std::uint64_t otherwise) {
-  const char* text = std::getenv(variable);
-  return text == nullptr ? otherwise : std::strtoull(text, nullptr, 10);
-}
 
 class Damage {
  public:
@@ -69,16 +65,17 @@ class Damage {
 };
 
 TEST(MachineMutations, AreReadOrRefusedWithAPlace) {
-  const std::uint64_t seed = number_from("OPENTCA_SEED", std::random_device{}());
-  const std::uint64_t count = number_from("OPENTCA_MUTATIONS", 1500);
-  std::printf("OPENTCA_SEED=%llu\n", static_cast<unsigned long long>(seed));
+  const test::Seed seed;
+  const char* const set = std::getenv("OPENTCA_MUTATIONS");
+  const std::uint64_t count = set == nullptr ? 1500 : std::strtoull(set, nullptr, 10);
+  std::printf("%s\n", seed.how_to_repeat().c_str());
   std::fflush(stdout);  // what is found may abort
   std::vector<std::string> texts;
   for (const char* name : {"ha-pacs-tca", "quong", "dgx-h200"}) {
     std::ifstream in(find_machine(name));
     texts.emplace_back(std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>());
   }
-  Damage damage(seed);
+  Damage damage(seed.value());
   std::size_t refused = 0;
   for (std::uint64_t i = 0; i < count; ++i) {
     const std::string text = damage(texts[i % texts.size()]);

@@ -8,7 +8,7 @@ import signal
 import time
 import unittest
 
-from launcher_test import GONE_WITHIN, TCA, processes_with
+from commands import GONE_WITHIN, TCA, processes_with
 from world import RANK_LOST, TIMED_OUT, WorldTest
 
 FAILING = os.environ.get("FAILING_KERNEL", "failing_kernel")

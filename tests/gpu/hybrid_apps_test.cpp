@@ -59,7 +59,7 @@ void solve_qcd(World& world, const Grid& grid, qcd::Method method, qcd::Start st
                         .precision = precision,
                         .solve = {.tolerance = tolerance, .max_iterations = 500}},
                        start);
-  Field<double> x;
+  qcd::Field<double> x;
   for (int n = 0; n < 2; ++n) {
     const Inversion found = inverter.invert(random_field(lattice, Sites::all, rhs), x);
     require(found.solution.converged && largest(found.true_residuals) <= tolerance,

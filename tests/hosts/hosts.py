@@ -1,8 +1,8 @@
 """Hosts that are network namespaces: a switch (the program that HOST_SWITCH names), and for each host a cable to it with a delay and
 a rate.
 
-Everything lives in namespaces of one process that this module starts, and goes with it: nothing is named on the machine itself, and
-nothing can be left behind. Standard library only; `unshare`, `nsenter` and `ip` do the work."""
+Everything lives in namespaces of processes that this module starts, which end with it however it ends: nothing is named on the
+machine itself. Standard library only; `unshare`, `nsenter` and `ip` do the work."""
 
 import os
 import shutil
@@ -33,6 +33,15 @@ class Hosts:
     def __init__(self, count, delay_us=100, rate_mbit=1000):
         self.folder = tempfile.TemporaryDirectory()
         self.holders = []
+        self.switch = None
+        try:
+            self.make(count, delay_us, rate_mbit)
+        except BaseException:
+            self.close()
+            raise
+        self.agent = self.write_agent()
+
+    def make(self, count, delay_us, rate_mbit):
         switch = self.hold()
         ports = [f"port{i}" for i in range(count)]
         for i, port in enumerate(ports):
@@ -47,14 +56,14 @@ class Hosts:
             stdin=subprocess.PIPE, stdout=subprocess.PIPE,
         )  # fmt: skip
         if self.switch.stdout.readline() != b"ready\n":
-            self.close()
             raise RuntimeError("the switch between the hosts did not start")
-        self.agent = self.write_agent()
 
     def hold(self, name=None):
-        """A process whose only work is to keep a namespace; its number."""
-        script = (f"hostname {name}; " if name else "") + "echo; exec sleep infinity"
-        holder = subprocess.Popen(["unshare", "--net", "--uts", "sh", "-c", script], stdout=subprocess.PIPE)
+        """A process whose only work is to keep a namespace; its number. It reads what never comes, and ends with this process."""
+        script = (f"hostname {name}; " if name else "") + "echo; read nothing"
+        holder = subprocess.Popen(
+            ["unshare", "--net", "--uts", "sh", "-c", script], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+        )
         holder.stdout.readline()
         self.holders.append(holder)
         return holder.pid
@@ -120,9 +129,10 @@ class Hosts:
         return found
 
     def close(self):
-        self.switch.stdin.close()
-        self.switch.wait()
-        self.switch.stdout.close()
+        if self.switch:
+            self.switch.stdin.close()
+            self.switch.wait()
+            self.switch.stdout.close()
         # mpirun may leave a daemon behind on another host.
         for pid in self.processes():
             try:
@@ -130,7 +140,7 @@ class Hosts:
             except ProcessLookupError:
                 pass
         for holder in self.holders:
-            holder.kill()
+            holder.stdin.close()
             holder.wait()
             holder.stdout.close()
         self.folder.cleanup()

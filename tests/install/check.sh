@@ -24,5 +24,5 @@ if [ "$way" = find_package ]; then
 fi
 
 cmake -S "$source/$way" -B "$work/build" --no-warn-unused-cli "${options[@]}"
-cmake --build "$work/build"
+cmake --build "$work/build" --parallel "$("$source/../../scripts/jobs.sh")"
 "$work/build/consumer"

@@ -33,8 +33,11 @@ LAYERS = [
 ]
 
 # What names a machine's vendor, and the only places where it may stand.
-VENDOR_HEADERS = re.compile(r"(mpi|mpi-ext|nccl|nvshmem\w*|nvml|cuda\w*|cooperative_groups)\.h$|^cuda/|^cooperative_groups/")
-VENDOR_PLACES = re.compile(r"src/fabric/(mpi|cuda)/|include/tca/([^.]*\.cuh|mpi\.hpp)$|apps/\w+/(mpi|gpu|nccl)_[^/]*$|bench/(peers|gpu)/|tools/(.*/)?peers/")
+VENDOR_HEADERS = re.compile(
+    r"^(mpi|mpi-ext|nccl|nvshmem\w*|nvml|nvrtc|cuda\w*|cooperative_groups)\.h(pp)?$|^(cub|cuda|cooperative_groups|hip|infiniband|mscclpp|thrust)/"
+)
+VENDOR_PLACES = re.compile(r"src/fabric/(mpi|cuda)/|include/tca/([^.]*\.cuh|mpi\.hpp)$|(apps/\w+|examples)/(mpi|gpu|nccl)_[^/]*$|bench/(peers|gpu)/|tools/(.*/)?peers/")
+STANDARD_HEADER = re.compile(r"[a-z_]+")
 
 SUFFIXES = {".hpp", ".h", ".cuh", ".cpp", ".c", ".cu"}
 INCLUDE = re.compile(r'^\s*#\s*include\s*[<"]([^>"]+)[>"]')
@@ -87,6 +90,8 @@ def check_include(tree, file, name, target):
     if VENDOR_HEADERS.search(name) and not VENDOR_PLACES.match(file):
         return f"includes {name}: a vendor's header stays in its own folder ({VENDOR_PLACES.pattern})"
     if target is None:
+        if file.startswith("include/") and not VENDOR_HEADERS.search(name) and not STANDARD_HEADER.fullmatch(name):
+            return f"includes {name}: a public header needs nothing but the standard library, MPI and CUDA"
         return None
     if file.startswith(("apps/", "examples/")):
         if not target.startswith(("include/", "apps/shared/")) and own_folder(target) != own_folder(file):
@@ -149,8 +154,8 @@ def is_listed(root, path):
 
 
 def names(cmake_file, path):
-    """Whether the file holds the path as a word of its own."""
-    text = cmake_file.read_text() if cmake_file.is_file() else ""
+    """Whether the file holds the path as a word of its own, outside comments."""
+    text = re.sub(r"#.*", "", cmake_file.read_text()) if cmake_file.is_file() else ""
     return re.search(rf"(?<![\w./-]){re.escape(str(path))}(?![\w.])", text)
 
 

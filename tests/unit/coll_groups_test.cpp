@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cstdlib>
 #include <functional>
 #include <map>
 #include <random>
@@ -13,6 +12,7 @@
 
 #include "coll/algorithms.hpp"
 #include "coll/groups.hpp"
+#include "seed.hpp"
 
 namespace tca::coll {
 namespace {
@@ -181,12 +181,9 @@ void expect_all_right(const Case& test) {
 }
 
 TEST(CollGroups, EverySubClusterRootAndCount) {
-  const std::uint64_t seed = [] {
-    const char* set = std::getenv("OPENTCA_SEED");
-    return set != nullptr ? std::strtoull(set, nullptr, 10) : std::random_device{}();
-  }();
-  SCOPED_TRACE(testing::Message() << "OPENTCA_SEED=" << seed);
-  std::mt19937_64 random(seed);
+  const test::Seed seed;
+  SCOPED_TRACE(seed.how_to_repeat());
+  std::mt19937_64 random(seed.value());
   for (int i = 0; i < 400 && !testing::Test::HasFailure(); ++i) {
     Case test;
     test.sub_cluster.resize(2 + random() % 11);

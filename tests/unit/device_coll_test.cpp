@@ -2,6 +2,7 @@
 // late; and who is named when one never comes.
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <cstring>
 #include <functional>
 #include <memory>
@@ -47,8 +48,10 @@ std::byte byte_value(Word step, int rank, std::size_t i) {
 
 class Ranks {
  public:
-  explicit Ranks(const Case& test) : test_(test), ranks_(static_cast<std::size_t>(test.kind.ranks)) {
+  explicit Ranks(const Case& test)
+      : test_(test), ranks_(static_cast<std::size_t>(test.kind.ranks)), came_(ranks_.size()) {
     for (Rank& rank : ranks_) set_up(rank);
+    for (std::atomic<Word>& step : came_) step = test.first_step;
     for (std::size_t r = 0; r < ranks_.size(); ++r) plan(static_cast<int>(r));
   }
 
@@ -223,6 +226,7 @@ class Ranks {
   }
 
   void fill(int r, Word step) {
+    came_[static_cast<std::size_t>(r)] = step;
     if (is(Pattern::broadcast) && r != test_.kind.root) {
       std::memset(own_input(r), 0xee, block());
     } else if (sums()) {
@@ -248,7 +252,7 @@ class Ranks {
   }
 
   void check(int r, Word step) {
-    if (is(Pattern::barrier)) return;
+    if (is(Pattern::barrier)) return check_barrier(r, step);
     for (std::size_t i = 0; !sums() && i < output_bytes(); ++i) {
       if (result(r)[i] != expected_byte(r, step, i))
         return fail("rank " + std::to_string(r) + ", step " + std::to_string(step) + ": byte " +
@@ -259,6 +263,15 @@ class Ranks {
       if (std::memcmp(result(r) + i * sizeof want, &want, sizeof want) != 0)
         return fail("rank " + std::to_string(r) + ", step " + std::to_string(step) + ": sum " +
                     std::to_string(i) + " is wrong");
+    }
+  }
+
+  // Nobody leaves before the last has come, who may be ahead by now; steps wrap.
+  void check_barrier(int r, Word step) {
+    for (std::size_t other = 0; other < came_.size(); ++other) {
+      if (static_cast<std::int32_t>(came_[other] - step) < 0)
+        return fail("rank " + std::to_string(r) + " left step " + std::to_string(step) + " before rank " +
+                    std::to_string(other) + " came");
     }
   }
 
@@ -275,6 +288,7 @@ class Ranks {
 
   const Case test_;
   std::vector<Rank> ranks_;
+  std::vector<std::atomic<Word>> came_;  // by rank, to which step
   std::mutex mutex_;
   std::string failure_;
 };

@@ -5,11 +5,11 @@
 
 #include <cmath>
 #include <cstdlib>
-#include <filesystem>
 #include <fstream>
 #include <limits>
 
 #include "net/machine_table.hpp"
+#include "own_folder.hpp"
 #include "tca/error.hpp"
 
 namespace tca::net {
@@ -202,18 +202,11 @@ TEST(MachineFile, MisspeltTable) {
 
 class Extending : public testing::Test {
  protected:
-  void SetUp() override {
-    folder_ = std::filesystem::path(testing::TempDir()) / "opentca_machines";
-    std::filesystem::create_directories(folder_);
-    setenv("OPENTCA_MACHINES", folder_.c_str(), 1);
-  }
-  void TearDown() override {
-    unsetenv("OPENTCA_MACHINES");
-    std::filesystem::remove_all(folder_);
-  }
+  void SetUp() override { setenv("OPENTCA_MACHINES", folder_.path().c_str(), 1); }
+  void TearDown() override { unsetenv("OPENTCA_MACHINES"); }
   void write(const std::string& name, const std::string& text) { std::ofstream(folder_ / name) << text; }
 
-  std::filesystem::path folder_;
+  test::OwnFolder folder_;
 };
 
 TEST_F(Extending, AFileReplacesWhatItsParentSays) {

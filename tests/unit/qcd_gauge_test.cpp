@@ -12,6 +12,7 @@
 #include <limits>
 #include <string>
 
+#include "own_folder.hpp"
 #include "qcd/configuration.hpp"
 #include "qcd/heat_bath.hpp"
 #include "qcd/random.hpp"
@@ -123,13 +124,6 @@ TEST(QcdHeatBath, RefusesOddExtents) {
 
 class QcdFile : public testing::Test {
  protected:
-  void SetUp() override {
-    std::string name = (fs::temp_directory_path() / "qcd_XXXXXX").string();
-    folder_ = mkdtemp(name.data());
-    path_ = (folder_ / "links").string();
-  }
-  void TearDown() override { fs::remove_all(folder_); }
-
   void write(Format format, int bits, const Shape4& shape = {1, 1, 1, 1}) {
     on_grid(shape, small, [&](World& world, const Lattice&, Gauge& gauge) {
       write_configuration(world, gauge, path_, format, bits);
@@ -162,8 +156,8 @@ class QcdFile : public testing::Test {
   }
   void replace(const std::string& bytes) const { std::ofstream(path_, std::ios::binary) << bytes; }
 
-  fs::path folder_;
-  std::string path_;
+  tca::test::OwnFolder folder_;
+  std::string path_ = (folder_ / "links").string();
 };
 
 TEST_F(QcdFile, GoesRoundOnAnyGrid) {

@@ -9,33 +9,33 @@ import re
 import resource
 import shutil
 import subprocess
-import tempfile
 import unittest
 
-TCA = os.environ.get("TCA", "tca")
+from commands import PATIENCE, TCA, CommandTest
+
 MACHINES = os.environ.get("MACHINES", "machines")
 KEYS = ["source", "figure", "config", "unit", "published", "model", "error", "use"]
 
 
-class ScorecardTest(unittest.TestCase):
+class ScorecardTest(CommandTest):
     def setUp(self):
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.folder = os.path.join(folder.name, "machines")
-        shutil.copytree(MACHINES, self.folder)
-        self.empty = os.path.join(folder.name, "empty")
+        super().setUp()
+        self.machines = self.environment["OPENTCA_MACHINES"] = self.path("machines")
+        shutil.copytree(MACHINES, self.machines)
+        self.empty = self.path("empty")
         os.mkdir(self.empty)
 
     def tca(self, *arguments, **further):
-        environment = {**os.environ, "OPENTCA_MACHINES": self.folder}
-        return subprocess.run([TCA, *arguments], capture_output=True, text=True, env=environment, timeout=300, **further)
+        return subprocess.run(
+            [TCA, *arguments], capture_output=True, text=True, timeout=3 * PATIENCE, env=self.environment, **further
+        )
 
     def read(self, name):
-        with open(os.path.join(self.folder, name)) as file:
+        with open(os.path.join(self.machines, name)) as file:
             return file.read()
 
     def write(self, name, text):
-        with open(os.path.join(self.folder, name), "w") as file:
+        with open(os.path.join(self.machines, name), "w") as file:
             file.write(text)
 
     def test_json_has_every_key_in_every_line(self):
@@ -106,11 +106,11 @@ class ScorecardTest(unittest.TestCase):
         self.assertRegex(done.stderr, r"tca fit: .*/quong\.toml: cannot be written: File too large\n$")
         self.assertNotIn("written to", done.stdout)
         self.assertEqual(self.read("quong.toml"), before)
-        self.assertEqual([name for name in os.listdir(self.folder) if name.startswith("quong.toml")], ["quong.toml"])
+        self.assertEqual([name for name in os.listdir(self.machines) if name.startswith("quong.toml")], ["quong.toml"])
 
     @unittest.skipIf(os.geteuid() == 0, "root may write to any file")
     def test_fit_does_not_replace_what_may_not_be_written(self):
-        os.chmod(os.path.join(self.folder, "quong.toml"), 0o444)
+        os.chmod(os.path.join(self.machines, "quong.toml"), 0o444)
         done = self.tca("fit", "quong", "--only", "ape/start", "--write")
         self.assertEqual((done.returncode, done.stdout), (2, ""))
         self.assertRegex(done.stderr, r"^tca fit: .*/quong\.toml: cannot be written: Permission denied\n$")

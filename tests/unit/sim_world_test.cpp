@@ -1,7 +1,6 @@
 // Programs on modelled machines: what they cost, and what they are told when something is wrong.
 #include <algorithm>
 #include <array>
-#include <filesystem>
 #include <fstream>
 #include <map>
 
@@ -9,6 +8,7 @@
 #include "fabric/sim/model.hpp"
 #include "fabric/sim/sim_fabric.hpp"
 #include "messages.hpp"
+#include "own_folder.hpp"
 
 namespace tca::test {
 namespace {
@@ -149,12 +149,12 @@ double exchange_us(const std::string& machine, bool from_next) {
 }
 
 TEST(SimWorld, PutsTakeTurnsAtPortsThatCollide) {
-  const std::string path = testing::TempDir() + "colliding.toml";
+  const OwnFolder folder;
+  const std::string path = folder / "colliding.toml";
   std::ofstream(path) << "extends = \"ha-pacs-tca\"\n[units.peach2]\n"
                          "collision = { value = 100, unit = \"ns\", fitted = \"fit: a test\" }\n";
   EXPECT_EQ(exchange_us(path, false), exchange_us(path, true));
   EXPECT_NE(exchange_us("ha-pacs-tca", false), exchange_us("ha-pacs-tca", true));
-  std::filesystem::remove(path);
 }
 
 TEST(SimWorld, ARouteIsForced) {

@@ -13,6 +13,7 @@
 #include "base/fail.hpp"
 #include "core/world_state.hpp"
 #include "messages.hpp"
+#include "own_folder.hpp"
 #include "route/over_mpi.hpp"
 #include "tca/tca.hpp"
 #include "tca/version.hpp"
@@ -61,16 +62,12 @@ std::string sealed_again(const std::string& text) {
 class TuningTest : public testing::Test {
  protected:
   void SetUp() override {
-    std::string name = (fs::temp_directory_path() / "tuning_test.XXXXXX").string();
-    ASSERT_NE(mkdtemp(name.data()), nullptr);
-    folder_ = name;
-    setenv("XDG_CACHE_HOME", folder_.c_str(), 1);
+    setenv("XDG_CACHE_HOME", folder_.path().c_str(), 1);
     unsetenv("OPENTCA_TUNING");
   }
   void TearDown() override {
     unsetenv("XDG_CACHE_HOME");
     setenv("OPENTCA_TUNING", "off", 1);
-    fs::remove_all(folder_);
   }
 
   // A world of two threads: the channel that 8 bytes to the other rank take, and what was said on stderr.
@@ -93,7 +90,7 @@ class TuningTest : public testing::Test {
 
   fs::path own_path() const { return route::tuning_path(route::hardware(), "shm"); }
 
-  fs::path folder_;
+  OwnFolder folder_;
   std::string said_;
 };
 

@@ -1,0 +1,82 @@
+"""What the tests of commands share: an environment and a folder of their own, processes that are known by a mark, terminals.
+
+Standard library only. TCA names the command line under test."""
+
+import os
+import select
+import signal
+import tempfile
+import time
+import unittest
+import uuid
+
+TCA = os.environ.get("TCA", "tca")
+# Sanitizers and a busy machine slow everything but the launcher's own clock.
+PATIENCE = float(os.environ.get("TCA_TEST_PATIENCE", "20"))
+GONE_WITHIN = 2.0
+
+
+def processes_with(marker):
+    """Every live process that has `marker` in its environment, the test itself excepted."""
+    found = []
+    for pid in filter(str.isdigit, os.listdir("/proc")):
+        try:
+            with open(f"/proc/{pid}/environ", "rb") as file:
+                marked = marker.encode() in file.read()
+            with open(f"/proc/{pid}/stat") as file:
+                state = file.read().rsplit(")", 1)[1].split()[0]
+        except OSError:
+            continue
+        if marked and state != "Z" and int(pid) != os.getpid():
+            found.append(int(pid))
+    return found
+
+
+def wait_until(condition, limit=PATIENCE):
+    end = time.monotonic() + limit
+    while time.monotonic() < end:
+        value = condition()
+        if value:
+            return value
+        time.sleep(0.02)
+    return condition()
+
+
+def read_terminal(terminal, enough=lambda text: False):
+    """What comes until it is enough, or the other side closes."""
+    text = ""
+    while not enough(text) and select.select([terminal], [], [], PATIENCE)[0]:
+        try:
+            got = os.read(terminal, 4096)
+        except OSError:  # the other side has closed
+            break
+        if not got:
+            break
+        text += got.decode()
+    return text
+
+
+class CommandTest(unittest.TestCase):
+    """In its environment is nothing of a launcher or of whoever runs the tests, such as a tuning table, but a mark of its own."""
+
+    def setUp(self):
+        foreign = ("OPENTCA_", "OMPI_COMM_", "PMI", "SLURM_")
+        keep = {k: v for k, v in os.environ.items() if not k.startswith(foreign)}
+        name, self.mark = "TCA_TEST_MARKER", str(uuid.uuid4())
+        self.marker = f"{name}={self.mark}"
+        self.environment = {**keep, name: self.mark, "XDG_CACHE_HOME": "/nonexistent"}
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = folder.name
+        self.addCleanup(self.kill_leftovers)
+
+    def kill_leftovers(self):
+        for pid in processes_with(self.marker):
+            os.kill(pid, signal.SIGKILL)
+
+    def path(self, name):
+        return os.path.join(self.folder, name)
+
+    def assert_nothing_left(self, within=GONE_WITHIN):
+        left = wait_until(lambda: not processes_with(self.marker), within)
+        self.assertTrue(left, f"still running: {processes_with(self.marker)}")

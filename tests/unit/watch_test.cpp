@@ -1,0 +1,93 @@
+// Who has gone, and how: three ranks that watch each other without MPI, of which the last goes.
+#include "fabric/mpi/watch.hpp"
+
+#include <gtest/gtest.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <csignal>
+#include <functional>
+
+namespace tca::mpi {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr int ranks = 3;
+
+// What the ranks, which are processes, share.
+struct Table {
+  struct {
+    char text[1024];
+    std::size_t length;
+  } cards[ranks];
+  std::atomic<int> dealt;
+};
+
+// Whether it has come true in time.
+bool await(const std::function<bool()>& condition) {
+  const auto end = std::chrono::steady_clock::now() + 10s;
+  while (!condition()) {
+    if (std::chrono::steady_clock::now() > end) return false;
+    std::this_thread::sleep_for(1ms);
+  }
+  return true;
+}
+
+// What a rank learns of the last one.
+std::optional<Gone> run_rank(int rank, Table& table, const std::function<void(Watch&)>& go) {
+  Watch watch(rank, ranks, 10s);
+  const std::string card = watch.card();
+  table.cards[rank].length = card.copy(table.cards[rank].text, sizeof table.cards[rank].text);
+  ++table.dealt;
+  if (!await([&] { return table.dealt == ranks; })) return {};
+  std::vector<std::string> cards;
+  for (const auto& other : table.cards) cards.emplace_back(other.text, other.length);
+  watch.begin(cards);
+  if (rank == ranks - 1) {
+    go(watch);
+    return {};
+  }
+  await([&] { return watch.gone(ranks - 1).has_value(); });
+  return watch.gone(ranks - 1);
+}
+
+void expect_learnt(Presence how, const std::string& reason, const std::function<void(Watch&)>& go) {
+  void* memory = mmap(nullptr, sizeof(Table), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  ASSERT_NE(memory, MAP_FAILED);
+  Table& table = *new (memory) Table{};
+  std::vector<pid_t> processes;
+  for (int rank = 0; rank < ranks; ++rank) {
+    processes.push_back(fork());
+    if (processes.back() != 0) continue;
+    const std::optional<Gone> gone = run_rank(rank, table, go);
+    _exit(gone && gone->how == how && gone->reason == reason ? 0 : 1);
+  }
+  for (int rank = 0; rank < ranks; ++rank) {
+    int status = 0;
+    waitpid(processes[static_cast<std::size_t>(rank)], &status, 0);
+    EXPECT_TRUE(rank == ranks - 1 || status == 0) << "rank " << rank << " has not learnt it";
+  }
+  munmap(memory, sizeof(Table));
+}
+
+TEST(Watch, ARankThatDies) {
+  expect_learnt(Presence::died, "", [](Watch&) {
+    std::this_thread::sleep_for(300ms);  // who dies before the others hear of it was never there
+    raise(SIGKILL);
+  });
+}
+
+TEST(Watch, ARankThatLeaves) {
+  expect_learnt(Presence::left, "", [](Watch& watch) { watch.leave(Presence::left, ""); });
+}
+
+TEST(Watch, ARankThatFails) {
+  expect_learnt(Presence::failed, "it has its own reasons",
+                [](Watch& watch) { watch.leave(Presence::failed, "it has its own reasons"); });
+}
+
+}  // namespace
+}  // namespace tca::mpi
