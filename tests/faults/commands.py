@@ -32,6 +32,16 @@ def processes_with(marker):
     return found
 
 
+def cpu_seconds(pid):
+    """What a process has computed for so far; 0 when it has ended."""
+    try:
+        with open(f"/proc/{pid}/stat") as file:
+            fields = file.read().rsplit(")", 1)[1].split()
+    except OSError:
+        return 0
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
 def wait_until(condition, limit=PATIENCE):
     end = time.monotonic() + limit
     while time.monotonic() < end:

@@ -8,7 +8,7 @@ import time
 import unittest
 
 from commands import processes_with, wait_until
-from world import INCOMPATIBLE, MPIRUN, OTHER, PROGRAM, TCA, USAGE, WorldTest
+from world import INCOMPATIBLE, MPIRUN, OTHER, PROGRAM, RANK_LOST, TCA, USAGE, WorldTest
 
 TIME_LIMIT = 4
 SOON = 15  # seconds for mpirun to start, to see and to end everything
@@ -89,7 +89,8 @@ class MpiTest(WorldTest):
             with self.subTest(fabric=fabric):
                 job = self.world(3, "ring", "--who", "1", "--how", "exit", "--step", "30", fabric=fabric,
                                  OPENTCA_TIME_LIMIT=str(2 * SOON))  # fmt: skip
-                self.assertEqual(job.end(SOON), 3, job.text())
+                # mpirun tells the first code that it hears of: this rank's, or that of one which has lost it.
+                self.assertIn(job.end(SOON), (3, RANK_LOST), job.text())
         self.assert_nothing_left()
 
     def test_ranks_that_all_exit_well(self):
