@@ -10,9 +10,8 @@ shift
 runner=()
 if setarch -R true 2> /dev/null; then runner=(setarch -R); fi
 
-# One more than there are cores: half of the tests mostly wait.
 status=0
-"${runner[@]}" ctest --preset "$preset" --parallel "$(($(nproc) + 1))" --no-tests=error --output-junit results.xml "$@" ||
+"${runner[@]}" ctest --preset "$preset" --parallel "$(nproc)" --no-tests=error --output-junit results.xml "$@" ||
   status=$?
 if command -v python3 > /dev/null; then
   python3 scripts/summary.py "$preset" "build/$preset/results.xml" || [ "$status" != 0 ] || status=1
