@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "agree.hpp"
 #include "reading.hpp"
 
 namespace tca::bench {
@@ -61,8 +62,7 @@ bool CollValues::right(World& world, std::span<const std::byte> input,
   if (what_ == "bcast")
     mine &= std::all_of(input.begin(), input.end(),
                         [&](std::byte b) { return b == static_cast<std::byte>(value_of(0)); });
-  const std::vector<char> all = world.all_gather(static_cast<char>(mine));
-  return std::all_of(all.begin(), all.end(), [](char right) { return right != 0; });
+  return all_say(world, mine);
 }
 
 }  // namespace tca::bench

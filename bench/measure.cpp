@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <chrono>
 
+#include "agree.hpp"
 #include "tca/error.hpp"
 
 namespace tca::bench {
@@ -165,8 +166,7 @@ bool is_right(World& world, PingPong& contender, unsigned number) {
     contender.round_trip(rank);
     mine = std::ranges::all_of(contender.arrived(), [&](std::byte b) { return b == value_of(1 - rank); });
   }
-  const std::vector<char> all = world.all_gather(static_cast<char>(mine));
-  return std::ranges::all_of(all, [](char ok) { return ok != 0; });
+  return all_say(world, mine);
 }
 
 }  // namespace

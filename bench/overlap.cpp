@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <utility>
 
+#include "agree.hpp"
 #include "reading.hpp"
 
 namespace tca::bench {
@@ -87,8 +88,7 @@ class Part final : public OverlapPart {
     const std::byte* arrived = overlap_.arrived();
     const bool mine =
         std::all_of(arrived, arrived + overlap_.bytes, [&](std::byte b) { return b == expected; });
-    const std::vector<char> all = world.all_gather(static_cast<char>(mine));
-    return std::all_of(all.begin(), all.end(), [](char ok) { return ok != 0; });
+    return all_say(world, mine);
   }
 
  private:

@@ -2,11 +2,11 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <cstdint>
 #include <cstring>
 #include <utility>
 
+#include "agree.hpp"
 #include "reading.hpp"
 #include "tca/tca.hpp"
 
@@ -106,8 +106,7 @@ class ChainPut final : public PutExchange {
   bool right(World& world) override {
     step();
     const bool mine = !takes_part_ || sum_ == own_part_.sum_of(&PutField::Face::sent);
-    const std::vector<char> all = world.all_gather(static_cast<char>(mine));
-    return std::all_of(all.begin(), all.end(), [](char ok) { return ok != 0; });
+    return all_say(world, mine);
   }
 
  private:

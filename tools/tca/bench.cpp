@@ -255,9 +255,7 @@ int run_bench(const BenchOptions& options) {
 }
 
 void add_sizes(CLI::App& app, BenchOptions& options) {
-  app.add_option("-n,--ranks", options.ranks, "How many ranks")
-      ->each([&options](const std::string&) { options.ranks_given = true; })
-      ->capture_default_str();
+  add_ranks_option(app, "How many ranks", options.ranks, options.ranks_given);
   app.add_option("--bytes", options.sizes, "Sizes of messages and sums; the benchmark's own when not given")
       ->check(between(std::int64_t{1}, std::int64_t{1} << 40))
       ->delimiter(',');

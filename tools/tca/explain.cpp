@@ -149,9 +149,7 @@ void add_explain(Subcommands& tca) {
       ->capture_default_str();
   app.add_option("--pitch", options->shape.pitch, "Bytes from one row to the next")
       ->check(between(std::int64_t{0}, most_bytes));
-  app.add_option("-n,--ranks", options->ranks, "How many ranks the world has")
-      ->each([options](const std::string&) { options->ranks_given = true; })
-      ->capture_default_str();
+  add_ranks_option(app, "How many ranks the world has", options->ranks, options->ranks_given);
   app.add_option("--to", options->to, "Whom rank 0 puts to")->capture_default_str();
   app.add_option("--puts", options->puts, "How many puts its chain has to that rank")
       ->check(between(1, 65536))

@@ -58,11 +58,15 @@ void check_fabric(const RankJob& job) {
 
 }  // namespace
 
+void add_ranks_option(CLI::App& app, const std::string& what, int& ranks, bool& given) {
+  app.add_option("-n,--ranks", ranks, what)
+      ->each([&given](const std::string&) { given = true; })
+      ->capture_default_str();
+}
+
 void add_rank_options(CLI::App& app, RankJob& job) {
   job.ranks = std::min(4, usable_cores());
-  app.add_option("-n,--ranks", job.ranks, "How many ranks")
-      ->each([&job](const std::string&) { job.ranks_given = true; })
-      ->capture_default_str();
+  add_ranks_option(app, "How many ranks", job.ranks, job.ranks_given);
   app.add_option("--fabric", job.fabric,
                  "shm (this host's memory), mpi, shm+mpi (shm within sub-clusters, mpi across), cuda (GPUs), "
                  "cuda+mpi (GPUs within sub-clusters, mpi across) or sim (a modelled machine)")

@@ -24,6 +24,9 @@ struct RankJob {
 
 inline bool on_gpus(const RankJob& job) { return route::on_gpus(job.fabric); }
 
+// -n, --ranks; `given`: whether the command line has it.
+void add_ranks_option(CLI::App& app, const std::string& what, int& ranks, bool& given);
+
 // --ranks (as many as there are cores, up to four), --fabric, --sub-cluster, --machine, --threads and --bind.
 void add_rank_options(CLI::App& app, RankJob& job);
 

@@ -324,9 +324,7 @@ void add_tune(Subcommands& tca) {
                           "tca tune --verify\n"
                           "tca tune --fabric cuda --ranks 4",
                           [options] { return tune_command(*options); });
-  app.add_option("-n,--ranks", options->ranks, "How many ranks, which put in pairs")
-      ->each([options](const std::string&) { options->ranks_given = true; })
-      ->capture_default_str();
+  add_ranks_option(app, "How many ranks, which put in pairs", options->ranks, options->ranks_given);
   app.add_option(
          "--fabric", options->fabric,
          "What carries the bytes: shm, mpi, shm+mpi, cuda or cuda+mpi, each of which has a table of its own")

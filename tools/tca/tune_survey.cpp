@@ -8,6 +8,7 @@
 #include <optional>
 #include <utility>
 
+#include "agree.hpp"
 #include "core/world_state.hpp"
 #ifdef OPENTCA_HAVE_CUDA
 #include "gpu/in_turn.hpp"
@@ -32,11 +33,7 @@ constexpr bench::Effort effort_on_hosts{1, 2, 120, 3};
 
 const core::WorldState& state_of(const World& world) { return core::WorldState::of(world); }
 
-// Whether all ranks say so.
-bool all_say(World& world, bool mine) {
-  const std::vector<char> all = world.all_gather(static_cast<char>(mine));
-  return std::all_of(all.begin(), all.end(), [](char yes) { return yes != 0; });
-}
+using bench::all_say;
 
 bool as_rank_0_says(World& world, bool mine) { return world.all_gather(static_cast<char>(mine))[0] != 0; }
 

@@ -1,0 +1,17 @@
+// What ranks find out together.
+#pragma once
+
+#include <algorithm>
+#include <vector>
+
+#include "tca/world.hpp"
+
+namespace tca::bench {
+
+// Whether all ranks say so. Collective.
+inline bool all_say(World& world, bool mine) {
+  const std::vector<char> all = world.all_gather(static_cast<char>(mine));
+  return std::ranges::all_of(all, [](char yes) { return yes != 0; });
+}
+
+}  // namespace tca::bench
