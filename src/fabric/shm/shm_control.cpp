@@ -182,11 +182,14 @@ std::vector<int> ShmControl::not_at(std::uint32_t phase) const {
 
 std::optional<std::string> ShmControl::lost(int rank) {
   const Seat& seat = board_.seat(rank);
+  // Asked before the presence is read: who fails says so before its process ends, and would seem to have just died
+  // if it did both in between.
+  const bool has_died = board_.has_died(rank, next_look());
   // Acquire: pairs with the release in `leave`, so that the reason is readable.
   const Presence presence = seat.presence.load(std::memory_order_acquire);
   if (presence == Presence::failed) return fmt::format("failed ({})", seat.reason);
   if (presence == Presence::left) return "left the world";
-  if (!board_.has_died(rank, next_look())) return std::nullopt;
+  if (!has_died) return std::nullopt;
   return fmt::format("died (process {} has ended)", seat.pid.load(std::memory_order_relaxed));
 }
 
