@@ -37,13 +37,9 @@ function(opentca_keep_kernels_apart target)
   endif()
 endfunction()
 
-# Of code that takes longer to optimise than it ever runs. Instrumented, -O0 takes a compiler the least time, else -Og.
+# Of code that takes longer to optimise fully than it ever runs; -O0 takes a compiler just as long.
 function(opentca_compile_briefly target)
-  set(level -Og)
-  if(OPENTCA_SANITIZE)
-    set(level -O0)
-  endif()
-  target_compile_options(${target} PRIVATE $<$<COMPILE_LANGUAGE:CXX>:${level}>)
+  target_compile_options(${target} PRIVATE $<$<COMPILE_LANGUAGE:CXX>:-Og>)
 endfunction()
 
 # A folder of src/: the object library opentca_<name>. NEEDS names the folders it may include, all of them lower;

@@ -1,8 +1,8 @@
 #include "coll_check.hpp"
 
+#include <algorithm>
 #include <bit>
 #include <cstring>
-#include <map>
 #include <sstream>
 #include <thread>
 
@@ -41,38 +41,44 @@ T apply(Op op, T a, T b) {
   return T{};
 }
 
-bool adds_up_sub_clusters(const std::string& algorithm) {
-  return algorithm == "leaders" || algorithm == "two_shots" || algorithm == "counterparts";
-}
-
 // The documented order: from the left, first of all within sub-clusters, as a tree of neighbours, or once round from the rank
 // after the owner.
+enum class Order { from_the_left, by_sub_cluster, tree, ring };
+
+Order order_of(const std::string& algorithm) {
+  if (algorithm == "leaders" || algorithm == "two_shots" || algorithm == "counterparts")
+    return Order::by_sub_cluster;
+  if (algorithm == "recursive_doubling") return Order::tree;
+  return algorithm == "ring" ? Order::ring : Order::from_the_left;
+}
+
+// Reduces one element in place, without a further vector: it is done for millions. `terms` has one a rank.
 template <class T>
-T reduced(const CollCase& test, const std::string& algorithm, std::vector<T> terms, int owner,
-          const std::vector<int>& sub_clusters) {
-  const auto ranks = terms.size();
-  if (adds_up_sub_clusters(algorithm)) {
-    std::map<int, std::vector<T>> members;  // in the order of sub-clusters
-    for (std::size_t i = 0; i < ranks; ++i) members[sub_clusters[i]].push_back(terms[i]);
-    terms.clear();
-    for (const auto& [number, own] : members) terms.push_back(reduced(test, "", own, owner, {}));
-  }
-  if (algorithm == "ring") {
-    std::rotate(terms.begin(), terms.begin() + (owner + 1) % static_cast<int>(ranks), terms.end());
-  } else if (algorithm == "recursive_doubling") {
-    const std::size_t extra = ranks - std::bit_floor(ranks);
-    for (std::size_t i = 0; i < extra; ++i) {
-      terms[i] = apply(test.op, terms[i], terms[i + 1]);
-      terms.erase(terms.begin() + static_cast<std::ptrdiff_t>(i) + 1);
+T reduced(Op op, Order order, std::vector<T>& terms, int owner, const std::vector<int>& sub_clusters) {
+  std::size_t left = terms.size();
+  if (order == Order::by_sub_cluster) {
+    // Sub-clusters are numbered in the order of their first ranks.
+    left = 0;
+    for (std::size_t i = 0; i < terms.size(); ++i) {
+      const auto cluster = static_cast<std::size_t>(sub_clusters[i]);
+      if (cluster == left)
+        terms[left++] = terms[i];
+      else
+        terms[cluster] = apply(op, terms[cluster], terms[i]);
     }
-    while (terms.size() > 1) {
-      for (std::size_t i = 0; i < terms.size() / 2; ++i)
-        terms[i] = apply(test.op, terms[2 * i], terms[2 * i + 1]);
-      terms.resize(terms.size() / 2);
-    }
+  } else if (order == Order::ring) {
+    std::rotate(terms.begin(), terms.begin() + (owner + 1) % static_cast<int>(left), terms.end());
+  } else if (order == Order::tree) {
+    const std::size_t extra = left - std::bit_floor(left);
+    for (std::size_t i = 0; i < extra; ++i) terms[i] = apply(op, terms[2 * i], terms[2 * i + 1]);
+    std::copy(terms.begin() + static_cast<std::ptrdiff_t>(2 * extra), terms.end(),
+              terms.begin() + static_cast<std::ptrdiff_t>(extra));
+    left -= extra;
+    for (; left > 1; left /= 2)
+      for (std::size_t i = 0; i < left / 2; ++i) terms[i] = apply(op, terms[2 * i], terms[2 * i + 1]);
   }
   T result = terms[0];
-  for (std::size_t i = 1; i < terms.size(); ++i) result = apply(test.op, result, terms[i]);
+  for (std::size_t i = 1; i < left; ++i) result = apply(op, result, terms[i]);
   return result;
 }
 
@@ -99,6 +105,8 @@ class Check {
       : world_(world),
         test_(test),
         ranks_(world.size()),
+        sub_clusters_(world.sub_clusters()),
+        terms_(sub_clusters_.size()),
         from_(world.window<T>(blocks_in() * test.count)),
         to_(test.in_place ? from_ : world.window<T>(blocks_out() * test.count)) {}
 
@@ -150,7 +158,7 @@ class Check {
     return (is(Kind::all_to_all) || is(Kind::reduce_scatter) ? ranks_ : 1) * test_.count;
   }
 
-  T expected(const std::string& algorithm, int step, std::int64_t i) const {
+  T expected(Order order, int step, std::int64_t i) {
     const std::int64_t n = test_.count, block = i / n, within = i % n;
     const int me = world_.rank();
     switch (test_.kind) {
@@ -164,10 +172,9 @@ class Check {
         break;
     }
     const bool scatters = is(Kind::reduce_scatter);
-    std::vector<T> terms;
     for (int rank = 0; rank < ranks_; ++rank)
-      terms.push_back(input(step, rank, scatters ? me * n + within : i));
-    return reduced(test_, algorithm, terms, scatters ? me : owner(i), world_.sub_clusters());
+      terms_[static_cast<std::size_t>(rank)] = input(step, rank, scatters ? me * n + within : i);
+    return reduced(test_.op, order, terms_, scatters ? me : owner(i), sub_clusters_);
   }
 
   // Of element i, when an allreduce is cut into a part for each rank, the first ones the larger.
@@ -179,6 +186,7 @@ class Check {
 
   void steps(Collective collective) {
     require_algorithm(collective, test_);
+    const Order order = order_of(collective.algorithm());
     const std::int64_t n = test_.count;
     const bool own_block = is(Kind::reduce_scatter) && test_.in_place;
     const std::int64_t out_first = own_block ? world_.rank() * n : 0, out_size = blocks_out() * n;
@@ -191,7 +199,7 @@ class Check {
       std::vector<T> result(static_cast<std::size_t>(out_size));
       to_.read(out_first, result);
       for (std::int64_t i = 0; i < out_size; ++i) {
-        const T want = expected(collective.algorithm(), step, i), have = result[static_cast<std::size_t>(i)];
+        const T want = expected(order, step, i), have = result[static_cast<std::size_t>(i)];
         require(std::memcmp(&want, &have, sizeof(T)) == 0, "step {}, {}, rank {}: element {} is {}, not {}",
                 step, collective.algorithm(), world_.rank(), i, have, want);
       }
@@ -201,6 +209,8 @@ class Check {
   World& world_;
   const CollCase& test_;
   int ranks_;
+  std::vector<int> sub_clusters_;
+  std::vector<T> terms_;  // of the element under way
   Window<T> from_, to_;
 };
 

@@ -55,9 +55,9 @@ class Run {
     sources_.push_back(world.window<T>(plan.one_window ? sources + buffers() * targets : sources));
     for (int b = 0; b < buffers(); ++b) {
       if (!plan.one_window) targets_.push_back(world.window<T>(targets));
-      expected_.emplace_back();
-      for (std::size_t i = 0; i < at(targets) * Bytes; ++i) expected_.back().push_back(sentinel(me_, i));
-      write_bytes<Bytes>(target_window(b), target_base(me_, b), expected_.back());
+      std::vector<std::byte>& expected = expected_.emplace_back(at(targets) * Bytes);
+      for (std::size_t i = 0; i < expected.size(); ++i) expected[i] = sentinel(me_, i);
+      write_bytes<Bytes>(target_window(b), target_base(me_, b), expected);
     }
     // Nobody may write before this rank has laid out its sentinels: guarded chains see to that themselves.
     if (!plan.guarded) world.barrier();
@@ -115,14 +115,13 @@ class Run {
   }
 
   void expect_step(int buffer, int step) {
+    std::byte* const expected = expected_[at(buffer)].data();
     for (const PlannedPut& put : plan_.puts) {
       if (put.to != me_) continue;
       for (std::size_t k = 0; k < put.source.at.size(); ++k) {
         const std::size_t from = at(put.source_offset + put.source.at[k]) * Bytes;
         const std::size_t to = at(put.target_offset + put.target.at[k]) * Bytes;
-        for (std::size_t i = 0; i < Bytes; ++i) {
-          expected_[at(buffer)][to + i] = source_value(put.from, step, from + i);
-        }
+        for (std::size_t i = 0; i < Bytes; ++i) expected[to + i] = source_value(put.from, step, from + i);
       }
     }
   }
