@@ -1,7 +1,7 @@
 #include "base/region.hpp"
 
 #include <algorithm>
-#include <vector>
+#include <numeric>
 
 namespace tca::base {
 
@@ -19,55 +19,61 @@ Region make_region(std::int64_t offset, const Shape& shape, Pitch pitch) {
   return region;
 }
 
-// A region as a box in mixed-radix coordinates: digit i counts steps of pitch[i], and no digit carries into
-// the next.
-struct Box {
-  std::vector<std::int64_t> low, high;  // [low, high)
+// The pitches of two regions when each divides the next, innermost (single bytes) first; none otherwise.
+struct Radix {
+  std::array<std::int64_t, 1 + 2 * Layout::max_loops> pitch{1};
+  std::size_t digits = 1;
 };
 
-// The pitches of both regions when each divides the next, innermost (single bytes) first; otherwise empty.
-std::vector<std::int64_t> common_radix(const Region& a, const Region& b) {
-  std::vector<std::int64_t> pitches{1};
+Radix common_radix(const Region& a, const Region& b) {
+  Radix radix;
   for (const Region* region : {&a, &b}) {
-    for (std::size_t i = 0; i < region->loop_count; ++i) pitches.push_back(region->loops[i].pitch);
+    for (std::size_t i = 0; i < region->loop_count; ++i) radix.pitch[radix.digits++] = region->loops[i].pitch;
   }
-  std::sort(pitches.begin(), pitches.end());
-  pitches.erase(std::unique(pitches.begin(), pitches.end()), pitches.end());
-  for (std::size_t i = 1; i < pitches.size(); ++i) {
-    if (pitches[i] % pitches[i - 1] != 0) return {};
-  }
-  return pitches;
+  const auto begin = radix.pitch.begin();
+  std::sort(begin, begin + static_cast<std::ptrdiff_t>(radix.digits));
+  const auto end = std::unique(begin, begin + static_cast<std::ptrdiff_t>(radix.digits));
+  radix.digits = static_cast<std::size_t>(end - begin);
+  for (std::size_t i = 1; i < radix.digits; ++i)
+    if (radix.pitch[i] % radix.pitch[i - 1] != 0) return {.digits = 0};
+  return radix;
 }
 
-std::optional<Box> as_box(const Region& region, const std::vector<std::int64_t>& pitches) {
+// A region as a box in mixed-radix coordinates: digit i counts steps of pitch[i], and no digit carries into the next.
+struct Box {
+  std::array<std::int64_t, 1 + 2 * Layout::max_loops> low, high;  // [low, high)
+};
+
+// Counted from `origin`.
+std::optional<Box> as_box(const Region& region, const Radix& radix, std::int64_t origin) {
   Box box;
-  const std::size_t digits = pitches.size();
-  for (std::size_t i = 0; i < digits; ++i) {
-    const std::int64_t unit = pitches[i];
-    const std::int64_t radix = i + 1 < digits ? pitches[i + 1] / unit : INT64_MAX;
-    const std::int64_t digit = i + 1 < digits ? (region.offset / unit) % radix : region.offset / unit;
+  std::int64_t rest = region.offset - origin;
+  for (std::size_t i = radix.digits; i-- > 0;) {
+    const std::int64_t unit = radix.pitch[i];
+    const std::int64_t most = i + 1 < radix.digits ? radix.pitch[i + 1] / unit : INT64_MAX;
     std::int64_t count = i == 0 ? region.run : 1;
-    for (std::size_t k = 0; k < region.loop_count; ++k) {
-      if (region.loops[k].pitch == unit) count = std::max<std::int64_t>(count, 1) * region.loops[k].count;
-    }
-    if (count > radix - digit) return std::nullopt;  // carries: not a box in this radix
-    box.low.push_back(digit);
-    box.high.push_back(digit + count);
+    for (std::size_t k = 0; k < region.loop_count; ++k)
+      if (region.loops[k].pitch == unit) count *= region.loops[k].count;
+    box.low[i] = rest / unit;
+    rest %= unit;
+    if (count > most - box.low[i]) return std::nullopt;  // carries: not a box in this radix
+    box.high[i] = box.low[i] + count;
   }
   return box;
 }
 
-std::optional<ByteRange> intersect_boxes(const Box& a, const Box& b,
-                                         const std::vector<std::int64_t>& pitches) {
-  std::int64_t begin = 0;
-  for (std::size_t i = 0; i < pitches.size(); ++i) {
+std::optional<ByteRange> intersect_boxes(const Box& a, const Box& b, const Radix& radix,
+                                         std::int64_t origin) {
+  std::int64_t begin = origin;
+  for (std::size_t i = 0; i < radix.digits; ++i) {
     const std::int64_t low = std::max(a.low[i], b.low[i]);
     if (low >= std::min(a.high[i], b.high[i])) return std::nullopt;
-    begin += low * pitches[i];
+    begin += low * radix.pitch[i];
   }
   return ByteRange{begin, begin + std::min(a.high[0], b.high[0]) - std::max(a.low[0], b.low[0])};
 }
 
+// Where each begins, in order.
 std::vector<std::int64_t> sorted_runs(const Region& region) {
   std::vector<std::int64_t> begins{region.offset};
   for (std::size_t i = 0; i < region.loop_count; ++i) {
@@ -113,16 +119,137 @@ std::int64_t Region::end() const {
   return last;
 }
 
+std::int64_t Region::runs() const {
+  std::int64_t count = 1;
+  for (std::size_t i = 0; i < loop_count; ++i) count *= loops[i].count;
+  return count;
+}
+
 std::optional<ByteRange> intersect(const Region& a, const Region& b) {
   const std::int64_t begin = std::max(a.offset, b.offset);
   const std::int64_t end = std::min(a.end(), b.end());
   if (begin >= end) return std::nullopt;
   if (a.loop_count == 0 && b.loop_count == 0) return ByteRange{begin, end};
-  if (const std::vector<std::int64_t> pitches = common_radix(a, b); !pitches.empty()) {
-    const std::optional<Box> left = as_box(a, pitches), right = as_box(b, pitches);
-    if (left && right) return intersect_boxes(*left, *right, pitches);
+  if (const Radix radix = common_radix(a, b); radix.digits > 0) {
+    const std::int64_t origin = std::min(a.offset, b.offset);
+    const std::optional<Box> left = as_box(a, radix, origin), right = as_box(b, radix, origin);
+    if (left && right) return intersect_boxes(*left, *right, radix, origin);
   }
   return intersect_runs(a, b);
+}
+
+namespace {
+
+class Search {
+ public:
+  Search(std::span<const Region> regions, std::size_t written)
+      : regions_(regions), written_(written), known_(2 * regions.size()) {}
+
+  // Regions whose bounds overlap, by where they begin.
+  void among(std::span<const std::size_t> group) {
+    if (group.size() < 2) return;
+    std::int64_t runs = 0;
+    for (const std::size_t i : group) runs += regions_[i].runs();
+    if (runs <= most_runs && runs < pairs(group))
+      run_by_run(group);
+    else
+      pair_by_pair(group);
+  }
+
+  std::vector<Meeting> take() { return std::move(found_); }
+
+ private:
+  // So many take about 50 MB.
+  static constexpr std::int64_t most_runs = 1 << 21;
+
+  struct Run {
+    std::int64_t begin, end;
+    std::size_t region;
+  };
+
+  bool is_written(std::size_t region) const { return region < written_; }
+
+  // Whether it is known of `region` that it meets one that is written, or one that is not.
+  std::vector<bool>::reference known(std::size_t region, bool other_is_written) {
+    return known_[2 * region + other_is_written];
+  }
+
+  void note(std::size_t region, std::size_t other) {
+    known(region, is_written(other)) = true;
+    found_.push_back({std::min(region, other), std::max(region, other)});
+  }
+
+  // Those of the group behind `place` that begin before the one at it ends.
+  std::span<const std::size_t> behind(std::span<const std::size_t> group, std::size_t place) const {
+    const std::span<const std::size_t> rest = group.subspan(place + 1);
+    const auto last = std::partition_point(
+        rest.begin(), rest.end(),
+        [&, end = regions_[group[place]].end()](std::size_t other) { return regions_[other].offset < end; });
+    return rest.first(static_cast<std::size_t>(last - rest.begin()));
+  }
+
+  std::int64_t pairs(std::span<const std::size_t> group) const {
+    std::int64_t count = 0;
+    for (std::size_t i = 0; i < group.size(); ++i) count += std::ssize(behind(group, i));
+    return count;
+  }
+
+  void pair_by_pair(std::span<const std::size_t> group) {
+    for (std::size_t i = 0; i < group.size(); ++i) {
+      const std::size_t one = group[i];
+      for (const std::size_t other : behind(group, i)) {
+        if ((!is_written(one) && !is_written(other)) || known(other, is_written(one))) continue;
+        if (intersect(regions_[one], regions_[other])) note(other, one);
+      }
+    }
+  }
+
+  // What a run meets of those before it, that one meets which ends last.
+  void run_by_run(std::span<const std::size_t> group) {
+    std::vector<Run> runs;
+    for (const std::size_t i : group)
+      for (const std::int64_t begin : sorted_runs(regions_[i]))
+        runs.push_back({begin, begin + regions_[i].run, i});
+    std::sort(runs.begin(), runs.end(), [](const Run& a, const Run& b) {
+      return std::pair(a.begin, a.region) < std::pair(b.begin, b.region);
+    });
+    std::array<Run, 2> last{};  // that is only read, that is written
+    for (const Run& run : runs) {
+      for (const bool other_is_written : {false, true}) {
+        const Run& other = last[other_is_written];
+        if ((!is_written(run.region) && !other_is_written) || known(run.region, other_is_written)) continue;
+        if (run.begin < other.end) note(run.region, other.region);
+      }
+      Run& furthest = last[is_written(run.region)];
+      if (run.end > furthest.end) furthest = run;
+    }
+  }
+
+  std::span<const Region> regions_;
+  std::size_t written_;
+  std::vector<bool> known_;
+  std::vector<Meeting> found_;
+};
+
+}  // namespace
+
+std::vector<Meeting> meetings(std::span<const Region> regions, std::size_t written) {
+  std::vector<std::size_t> order(regions.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::stable_sort(order.begin(), order.end(),
+                   [&](std::size_t a, std::size_t b) { return regions[a].offset < regions[b].offset; });
+  Search search(regions, written);
+  for (std::size_t begin = 0, end; begin < order.size(); begin = end) {
+    std::int64_t bound = regions[order[begin]].end();
+    for (end = begin + 1; end < order.size() && regions[order[end]].offset < bound; ++end)
+      bound = std::max(bound, regions[order[end]].end());
+    search.among(std::span(order).subspan(begin, end - begin));
+  }
+  std::vector<Meeting> found = search.take();
+  std::sort(found.begin(), found.end(), [](const Meeting& a, const Meeting& b) {
+    return std::pair(a.first, a.second) < std::pair(b.first, b.second);
+  });
+  return found;
 }
 
 }  // namespace tca::base

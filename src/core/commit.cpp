@@ -1,6 +1,7 @@
 #include "core/commit.hpp"
 
 #include <algorithm>
+#include <map>
 #include <set>
 #include <span>
 
@@ -25,15 +26,26 @@ Descriptor read(base::Reader& reader, WorldState& world) {
   return d;
 }
 
-// One side of a put at a rank, with what to call it in a message.
-struct Use {
-  Region region;
-  std::uint32_t window;
-  int rank;           // who declared the put
-  std::size_t index;  // of the put in that rank's list
+// A put by its number in the list of the rank that declared it.
+struct Numbered {
+  int rank;
+  std::size_t index;
+
+  std::string name() const { return fmt::format("put {} of rank {}", index, rank); }
 };
 
-std::string name(const Use& use) { return fmt::format("put {} of rank {}", use.index, use.rank); }
+// What a step does to this rank's part of a window: the regions that are written, then those that are read, and whose
+// they are.
+struct Uses {
+  std::vector<Region> regions;
+  std::vector<Numbered> puts;
+  std::size_t written = 0;
+
+  void add(const Region& region, Numbered put) {
+    regions.push_back(region);
+    puts.push_back(put);
+  }
+};
 
 std::string what_comes(const Descriptor& d, std::size_t number, int from) {
   if (d.shape == nullptr) return fmt::format("rank {} signals rank {}", from, d.to);
@@ -74,7 +86,8 @@ void Commit::choose_channels() {
     } catch (const Error& error) {
       if (error.code() != Errc::invalid_argument) throw;
       // The others must not wait for this rank in the exchange.
-      without_channel_.push_back(fmt::format("put {} of rank {}: {}", i, world_.rank(), error.what()));
+      without_channel_.add(
+          [&] { return fmt::format("put {} of rank {}: {}", i, world_.rank(), error.what()); });
     }
   }
 }
@@ -98,8 +111,8 @@ void Commit::exchange() {
   }
 }
 
-std::vector<std::string> Commit::problems() const {
-  std::vector<std::string> problems;
+Problems Commit::problems() const {
+  Problems problems;
   if (!is_same_chain(problems)) return problems;  // the rest would compare different chains
   problems = without_channel_;
   check_windows(problems);
@@ -110,7 +123,7 @@ std::vector<std::string> Commit::problems() const {
 }
 
 // Whether all ranks commit the same chain. Who does not says so.
-bool Commit::is_same_chain(std::vector<std::string>& problems) const {
+bool Commit::is_same_chain(Problems& problems) const {
   const auto describe = [](const Declaration& d) {
     return fmt::format("{} chain '{}'", d.guarded ? "guarded" : "unguarded", d.name);
   };
@@ -119,15 +132,17 @@ bool Commit::is_same_chain(std::vector<std::string>& problems) const {
   };
   const Declaration& mine = ranks_[static_cast<std::size_t>(world_.rank())];
   if (!is_first(mine)) {
-    problems.push_back(fmt::format(
-        "rank 0 commits the {}, rank {} the {}; every rank must commit the same chains in the same order",
-        describe(ranks_[0]), world_.rank(), describe(mine)));
+    problems.add([&] {
+      return fmt::format(
+          "rank 0 commits the {}, rank {} the {}; every rank must commit the same chains in the same order",
+          describe(ranks_[0]), world_.rank(), describe(mine));
+    });
   }
   return std::all_of(ranks_.begin(), ranks_.end(), is_first);
 }
 
 // Both ends need both windows; one of them may have given up its handles.
-void Commit::check_windows(std::vector<std::string>& problems) const {
+void Commit::check_windows(Problems& problems) const {
   const int me = world_.rank();
   for (int rank = 0; rank < world_.size(); ++rank) {
     const std::vector<Descriptor>& puts = ranks_[static_cast<std::size_t>(rank)].puts;
@@ -136,15 +151,17 @@ void Commit::check_windows(std::vector<std::string>& problems) const {
       if (d.shape == nullptr || (rank != me && d.to != me)) continue;
       for (const std::uint32_t id : std::set{d.to_window, d.from_window}) {
         if (world_.find_window(id) != nullptr) continue;
-        problems.push_back(
-            fmt::format("put {} of rank {} uses window {}, which rank {} has destroyed", i, rank, id, me));
+        problems.add([&] {
+          return fmt::format("put {} of rank {} uses window {}, which rank {} has destroyed", i, rank, id,
+                             me);
+        });
       }
     }
   }
 }
 
 // The targets of this rank's own puts; sources were checked when they were declared.
-void Commit::check_bounds(std::vector<std::string>& problems) const {
+void Commit::check_bounds(Problems& problems) const {
   for (std::size_t i = 0; i < chain_.draft_->descriptors.size(); ++i) {
     const Descriptor& d = chain_.draft_->descriptors[i];
     if (d.shape == nullptr) continue;
@@ -153,12 +170,12 @@ void Commit::check_bounds(std::vector<std::string>& problems) const {
     const auto have = static_cast<std::int64_t>(window->bytes(d.to));
     const Region region = Region::written(d.to_offset, *d.shape);
     if (region.end() > have) {
-      problems.push_back(fmt::format("{}, which has {}", what_comes(d, i, world_.rank()), have));
+      problems.add([&] { return fmt::format("{}, which has {}", what_comes(d, i, world_.rank()), have); });
     }
   }
 }
 
-void Commit::check_expectations(std::vector<std::string>& problems) const {
+void Commit::check_expectations(Problems& problems) const {
   const int me = world_.rank();
   const std::set<int> expected(chain_.draft_->expected.begin(), chain_.draft_->expected.end());
   std::set<int> senders;
@@ -166,51 +183,58 @@ void Commit::check_expectations(std::vector<std::string>& problems) const {
     const std::vector<Descriptor>& puts = ranks_[static_cast<std::size_t>(rank)].puts;
     for (std::size_t i = 0; i < puts.size(); ++i) {
       if (puts[i].to != me || !senders.insert(rank).second || expected.contains(rank)) continue;
-      problems.push_back(fmt::format("{}, which does not expect it; add expect({}) on rank {}",
-                                     what_comes(puts[i], i, rank), rank, me));
+      problems.add([&] {
+        return fmt::format("{}, which does not expect it; add expect({}) on rank {}",
+                           what_comes(puts[i], i, rank), rank, me);
+      });
     }
   }
   for (const int rank : expected) {
     if (!senders.contains(rank)) {
-      problems.push_back(
-          fmt::format("rank {} expects rank {}, which puts and signals nothing to it", me, rank));
+      problems.add([&] {
+        return fmt::format("rank {} expects rank {}, which puts and signals nothing to it", me, rank);
+      });
     }
   }
 }
 
 // At this rank: no byte is written twice in a step, and none that it sends itself in that step is written at
 // all.
-void Commit::check_overlaps(std::vector<std::string>& problems) const {
+void Commit::check_overlaps(Problems& problems) const {
   const int me = world_.rank();
-  std::vector<Use> written, read;
+  std::map<std::uint32_t, Uses> windows;
   for (int rank = 0; rank < world_.size(); ++rank) {
     const std::vector<Descriptor>& puts = ranks_[static_cast<std::size_t>(rank)].puts;
     for (std::size_t i = 0; i < puts.size(); ++i) {
       const Descriptor& d = puts[i];
-      if (d.shape == nullptr) continue;
-      if (d.to == me) written.push_back({Region::written(d.to_offset, *d.shape), d.to_window, rank, i});
-      if (rank == me) read.push_back({Region::read(d.from_offset, *d.shape), d.from_window, rank, i});
+      if (d.shape != nullptr && d.to == me)
+        windows[d.to_window].add(Region::written(d.to_offset, *d.shape), {rank, i});
     }
   }
-  const auto report = [&](const Use& a, const Use& b, const char* verb) {
-    if (a.window != b.window) return;
-    if (const auto bytes = base::intersect(a.region, b.region)) {
-      problems.push_back(fmt::format("{} writes bytes {} to {} of window {} on rank {}, which {} {}", name(a),
-                                     bytes->begin, bytes->end, a.window, me, name(b), verb));
+  for (auto& [id, uses] : windows) uses.written = uses.regions.size();
+  const std::vector<Descriptor>& mine = ranks_[static_cast<std::size_t>(me)].puts;
+  for (std::size_t i = 0; i < mine.size(); ++i) {
+    const Descriptor& d = mine[i];
+    if (d.shape != nullptr) windows[d.from_window].add(Region::read(d.from_offset, *d.shape), {me, i});
+  }
+  for (const auto& [id, uses] : windows) {
+    for (const base::Meeting& meeting : base::meetings(uses.regions, uses.written)) {
+      problems.add([&, window = id] {
+        const auto bytes = base::intersect(uses.regions[meeting.first], uses.regions[meeting.second]);
+        return fmt::format("{} writes bytes {} to {} of window {} on rank {}, which {} {}",
+                           uses.puts[meeting.first].name(), bytes->begin, bytes->end, window, me,
+                           uses.puts[meeting.second].name(),
+                           meeting.second < uses.written ? "writes too" : "reads in the same step");
+      });
     }
-  };
-  for (std::size_t i = 0; i < written.size(); ++i) {
-    for (std::size_t j = i + 1; j < written.size(); ++j) report(written[i], written[j], "writes too");
-    for (const Use& source : read) report(written[i], source, "reads in the same step");
   }
 }
 
 // Every rank learns every problem, so that all throw the same message.
-void Commit::agree(const std::vector<std::string>& problems) const {
-  constexpr std::size_t shown = 8;
+void Commit::agree(const Problems& problems) const {
   base::Writer writer;
-  writer.put(problems.size());
-  for (std::size_t i = 0; i < std::min(problems.size(), shown); ++i) writer.put_string(problems[i]);
+  writer.put(problems.total());
+  for (const std::string& line : problems.first()) writer.put_string(line);
   std::size_t total = 0;
   std::set<std::string> lines;
   const std::string what = fmt::format("commit of chain '{}'", chain_.name_);
@@ -220,7 +244,7 @@ void Commit::agree(const std::vector<std::string>& problems) const {
     while (!reader.done()) lines.insert(reader.get_string());
   }
   if (total == 0) return;
-  while (lines.size() > shown) lines.erase(std::prev(lines.end()));
+  while (lines.size() > Problems::shown) lines.erase(std::prev(lines.end()));
   base::fail(Errc::refused, "chain '{}' refused, {} problem{}:\n  {}{}", ranks_[0].name, total,
              total == 1 ? "" : "s", fmt::join(lines, "\n  "), total > lines.size() ? "\n  ..." : "");
 }

@@ -16,6 +16,24 @@ struct Declaration {
   std::vector<int> expected;
 };
 
+// What is wrong with a chain. Only the first lines are made, since a mistake in a loop is one for every put.
+class Problems {
+ public:
+  static constexpr std::size_t shown = 8;
+
+  template <class Line>
+  void add(const Line& line) {
+    if (total_++ < shown) first_.push_back(line());
+  }
+
+  std::size_t total() const { return total_; }
+  const std::vector<std::string>& first() const { return first_; }
+
+ private:
+  std::vector<std::string> first_;
+  std::size_t total_ = 0;
+};
+
 class Commit {
  public:
   explicit Commit(ChainState& chain) : chain_(chain), world_(*chain.world_) {}
@@ -27,21 +45,21 @@ class Commit {
   void choose_channels();
   void exchange();
   void compile();
-  std::vector<std::string> problems() const;
-  void agree(const std::vector<std::string>& problems) const;
+  Problems problems() const;
+  void agree(const Problems& problems) const;
 
-  bool is_same_chain(std::vector<std::string>& problems) const;
-  void check_windows(std::vector<std::string>& problems) const;
-  void check_bounds(std::vector<std::string>& problems) const;
-  void check_expectations(std::vector<std::string>& problems) const;
-  void check_overlaps(std::vector<std::string>& problems) const;
+  bool is_same_chain(Problems& problems) const;
+  void check_windows(Problems& problems) const;
+  void check_bounds(Problems& problems) const;
+  void check_expectations(Problems& problems) const;
+  void check_overlaps(Problems& problems) const;
 
   std::shared_ptr<WindowState> keep(std::uint32_t window);
 
   ChainState& chain_;
   WorldState& world_;
   std::vector<Declaration> ranks_;
-  std::vector<std::string> without_channel_;  // problems of this rank's puts
+  Problems without_channel_;  // this rank's puts
 };
 
 }  // namespace tca::core

@@ -57,6 +57,26 @@ RC_GTEST_PROP(Regions, IntersectWhereTheirBytesDo, ()) {
   for (std::int64_t byte = found->begin; byte < found->end; ++byte) RC_ASSERT(both.contains(byte));
 }
 
+RC_GTEST_PROP(Regions, MeetWhereTheirBytesDo, ()) {
+  const auto count = *rc::gen::inRange<std::size_t>(2, 8);
+  const auto written = *rc::gen::inRange<std::size_t>(0, count + 1);
+  std::vector<Region> regions;
+  for (std::size_t i = 0; i < count; ++i) regions.push_back(random_side().region);
+  // Many of the same bytes are compared run by run.
+  for (auto more = *rc::gen::inRange(0, 40); more > 0; --more)
+    regions.push_back(*rc::gen::elementOf(regions));
+  std::set<std::size_t> named;
+  for (const base::Meeting& meeting : base::meetings(regions, written)) {
+    RC_ASSERT(meeting.first < meeting.second && meeting.first < written);
+    RC_ASSERT(base::intersect(regions[meeting.first], regions[meeting.second]).has_value());
+    named.insert({meeting.first, meeting.second});
+  }
+  for (std::size_t a = 0; a < written; ++a) {
+    for (std::size_t b = a + 1; b < regions.size(); ++b)
+      if (base::intersect(regions[a], regions[b])) RC_ASSERT(named.contains(a) || named.contains(b));
+  }
+}
+
 RC_GTEST_PROP(Layouts, HoldTheElementsThatAreListed, ()) {
   const Plan plan = *random_plan(1, {""}, 1);
   for (const PlannedPut& put : plan.puts) {

@@ -1,4 +1,6 @@
 // What commit refuses: with the same message on every rank, which names ranks, chain, descriptor and bytes.
+#include <algorithm>
+#include <chrono>
 #include <optional>
 
 #include "messages.hpp"
@@ -241,6 +243,40 @@ TEST(Commit, ShowsTheFirstOfManyProblems) {
     chain.commit();
   });
   EXPECT_TRUE(says(message, {"20 problems", "put 0 of rank 0", "\n  ..."}));
+}
+
+// Where `at` is forgotten in a loop every put goes to one place.
+TEST(Commit, ManyPutsIntoOnePlaceAreAProblemEach) {
+  const std::string message = refusal(2, [](World& world) {
+    const Window<int> source = world.window<int>(8), target = world.window<int>(8);
+    Chain chain = world.chain("same");
+    for (int i = 0; i < 20000 && world.rank() == 0; ++i) chain.put(target.on(1), source.at(0), block(1));
+    if (world.rank() == 1) chain.expect(0);
+    chain.commit();
+  });
+  EXPECT_TRUE(
+      says(message, {"chain 'same' refused, 19999 problems:",
+                     "put 0 of rank 0 writes bytes 0 to 4 of window 1 on rank 1, which put 1 of rank 0 "
+                     "writes too",
+                     "\n  ..."}));
+  EXPECT_EQ(std::count(message.begin(), message.end(), '\n'), 9);
+}
+
+// A put for each element, of two elements each that interleave, as an irregular program's may: to compare all with all
+// would take a minute.
+TEST(Commit, ManyPutsTakeLittleTime) {
+  World::run_threads(2, [](World& world) {
+    constexpr std::int64_t puts = 16000;
+    const int other = 1 - world.rank();
+    const Window<double> window = world.window<double>(8 * puts);
+    Chain chain = world.chain("irregular");
+    for (std::int64_t i = 0; i < puts; ++i)
+      chain.put(window.on(other).at(4 * puts + 2 * i), window.at(2 * i), stride(2, 2 * puts));
+    chain.expect(other);
+    const auto begin = std::chrono::steady_clock::now();
+    chain.commit();
+    EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(10));
+  });
 }
 
 // The neighbours of a rank of two are the same one.
