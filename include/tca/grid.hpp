@@ -36,22 +36,32 @@ class Grid {
 
   int dims() const { return static_cast<int>(shape_.size()); }
   int ranks() const;
+
+  // How many ranks lie along a dimension, and whether its ends are neighbours. `dim` is one of the grid's, which is not
+  // checked.
   int extent(int dim) const { return shape_[static_cast<std::size_t>(dim)]; }
   bool periodic(int dim) const { return periodic_[static_cast<std::size_t>(dim)]; }
 
+  // All that follow throw Error{invalid_argument} for a rank, a dimension or coordinates that are not in the grid. Of
+  // coordinates and steps only the first `dims()` numbers count.
   Coordinates coordinates(int rank) const;
+
+  // Of coordinates inside the grid, also where it is periodic: `neighbour` is what wraps.
   int rank_at(const Coordinates& coordinates) const;
 
   // The rank `step` away along each dimension, or nothing past a boundary that is not periodic.
   std::optional<int> neighbour(int rank, const Coordinates& step) const;
 
-  // The share of `rank` when `extent` elements of dimension `dim` are dealt out evenly; the first ones get
-  // one more where it does not divide.
-  Part part(int rank, int dim, std::int64_t extent) const;
+  // The share of `rank` when `whole` elements of dimension `dim` are dealt out evenly. The first ones get one more
+  // where it does not divide, and the last ones nothing where there are fewer elements than ranks. Throws
+  // Error{invalid_argument} for a negative number of elements.
+  Part part(int rank, int dim, std::int64_t whole) const;
 
   std::string describe() const;  // e.g. "2x2x1"
 
  private:
+  void check_rank(const char* call, int rank) const;
+
   std::vector<int> shape_;
   std::vector<bool> periodic_;
 };

@@ -14,6 +14,8 @@
 //
 // A field is a row-major array of `extents()` elements, ghosts included: dimension d has width[d].low ghosts,
 // then the interior, then width[d].high ghosts. The last dimension is contiguous.
+//
+// The exchange is a chain of the halo's name, and what goes wrong with its puts and steps is told of that chain.
 #pragma once
 
 #include <chrono>
@@ -35,11 +37,14 @@ struct GhostWidth {
 };
 
 struct HaloOptions {
-  std::vector<GhostWidth> width = {};  // per dimension; one ghost on each side when empty
-  bool corners = false;                // also edges and corners, for stencils that reach diagonally
+  // By dimension, the outermost first as in the grid; one ghost on each side when empty.
+  std::vector<GhostWidth> width = {};
+  // Fills edges and corners as well, for stencils that reach diagonally; otherwise these ghosts are left as they are.
+  bool corners = false;
   ChainOptions chain = {};
 };
 
+// A halo that was moved from may only be destroyed or assigned to.
 class Halo {
  public:
   // Collective, with the same grid and corners on every rank. `interior` is what this rank owns; neighbours must agree on
@@ -56,8 +61,9 @@ class Halo {
   // interior begins at 0; ghosts may be named too, -1 below it and the interior's extent above it.
   std::int64_t index(std::span<const std::int64_t> cell) const;
 
-  // Adds a field that starts `offset` elements into this rank's part of its window; any number of fields, of any types, travel
-  // in the one chain. Throws Error{invalid_argument} when the window is too small, and after `commit`.
+  // Adds a field that starts `offset` elements into this rank's part of its window; any number of fields, of any types,
+  // travel in the one chain. Throws Error{invalid_argument} when the window is too small, for a field that overlaps
+  // another one, and after `commit`.
   template <Element T>
   Halo& add(const Window<T>& field, Count offset = 0) {
     add_field({core::window_id(*field.state_), offset.value(), sizeof(T),

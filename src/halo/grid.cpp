@@ -85,9 +85,15 @@ Grid::Grid(int ranks, std::vector<int> shape, std::vector<bool> periodic,
   factorise(ranks, scratch, 0, shape, all);
   std::erase_if(all, [&](const auto& candidate) { return !fits(candidate, extents); });
   if (all.empty()) {
-    const std::string elements = extents.data() == equal.data()
-                                     ? std::string()
-                                     : fmt::format(" for {} elements", fmt::join(extents, "x"));
+    const bool knows_extents = extents.data() != equal.data();
+    if (knows_extents && std::all_of(shape.begin(), shape.end(), [](int n) { return n == 0; })) {
+      fail(
+          Errc::invalid_argument,
+          "grid: an array of {} elements cannot be dealt out over {} ranks so that each has some; take fewer",
+          fmt::join(extents, "x"), ranks);
+    }
+    const std::string elements =
+        knows_extents ? fmt::format(" for {} elements", fmt::join(extents, "x")) : std::string();
     fail(Errc::invalid_argument, "no grid {} holds {} ranks{} (0 is a side to be chosen)",
          fmt::join(shape, "x"), ranks, elements);
   }
@@ -108,7 +114,13 @@ int Grid::ranks() const {
   return product;
 }
 
+void Grid::check_rank(const char* call, int rank) const {
+  if (rank < 0 || rank >= ranks())
+    fail(Errc::invalid_argument, "{}: there is no rank {} in a grid of {}", call, rank, describe());
+}
+
 Grid::Coordinates Grid::coordinates(int rank) const {
+  check_rank("coordinates", rank);
   Coordinates result{};
   for (int d = dims() - 1; d >= 0; --d) {
     result[at(d)] = rank % extent(d);
@@ -119,21 +131,34 @@ Grid::Coordinates Grid::coordinates(int rank) const {
 
 int Grid::rank_at(const Coordinates& coordinates) const {
   int rank = 0;
-  for (int d = 0; d < dims(); ++d) rank = rank * extent(d) + coordinates[at(d)];
+  for (int d = 0; d < dims(); ++d) {
+    const int place = coordinates[at(d)];
+    if (place < 0 || place >= extent(d)) {
+      fail(Errc::invalid_argument, "rank_at: a place of {} in dimension {} lies outside a grid of {}", place,
+           d, describe());
+    }
+    rank = rank * extent(d) + place;
+  }
   return rank;
 }
 
 std::optional<int> Grid::neighbour(int rank, const Coordinates& step) const {
+  check_rank("neighbour", rank);
   Coordinates place = coordinates(rank);
   for (int d = 0; d < dims(); ++d) {
-    const int moved = place[at(d)] + step[at(d)];
-    if (!periodic(d) && (moved < 0 || moved >= extent(d))) return std::nullopt;
-    place[at(d)] = ((moved % extent(d)) + extent(d)) % extent(d);
+    const std::int64_t extent = this->extent(d), moved = std::int64_t{place[at(d)]} + step[at(d)];
+    if (!periodic(d) && (moved < 0 || moved >= extent)) return std::nullopt;
+    place[at(d)] = static_cast<int>((moved % extent + extent) % extent);
   }
   return rank_at(place);
 }
 
 Part Grid::part(int rank, int dim, std::int64_t whole) const {
+  check_rank("part", rank);
+  if (dim < 0 || dim >= dims())
+    fail(Errc::invalid_argument, "part: there is no dimension {} in a grid of {}", dim, describe());
+  if (whole < 0)
+    fail(Errc::invalid_argument, "part: {} elements of dimension {} cannot be dealt out", whole, dim);
   const std::int64_t parts = extent(dim), index = coordinates(rank)[at(dim)];
   const std::int64_t each = whole / parts, larger = whole % parts;
   return {index * each + std::min(index, larger), each + (index < larger ? 1 : 0)};

@@ -3,6 +3,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <functional>
 #include <numeric>
 #include <set>
@@ -113,8 +114,9 @@ Shape check_shape(const std::string& name, const Grid& grid, const std::vector<s
                   const std::vector<GhostWidth>& width) {
   const auto dims = static_cast<std::size_t>(grid.dims());
   if (interior.size() != dims || (!width.empty() && width.size() != dims)) {
-    fail(Errc::invalid_argument, "halo '{}': the grid has {} dimensions, the interior {} and the widths {}",
-         name, dims, interior.size(), width.size());
+    fail(Errc::invalid_argument, "halo '{}': the grid has {} dimension{}, the interior {}{}", name, dims,
+         dims == 1 ? "" : "s", interior.size(),
+         width.empty() ? std::string() : fmt::format(" and the widths {}", width.size()));
   }
   Shape shape;
   for (std::size_t d = 0; d < dims; ++d) {
@@ -279,6 +281,14 @@ void Halo::add_field(Field field, std::int64_t window_elements) {
          "halo '{}': a field of {} elements, ghosts included, does not fit at element {} of a window that "
          "has {} here",
          chain_.name(), elements(), field.offset, window_elements);
+  }
+  for (std::size_t i = 0; i < fields_.size(); ++i) {
+    const Field& other = fields_[i];
+    if (other.window != field.window || std::abs(other.offset - field.offset) >= elements()) continue;
+    fail(Errc::invalid_argument,
+         "halo '{}': fields {} and {}, of {} elements from {} and {} on, overlap in window {}; add each "
+         "field once",
+         chain_.name(), i, fields_.size(), elements(), other.offset, field.offset, field.window);
   }
   bytes_ += sent_elements() * static_cast<std::int64_t>(field.element_bytes);
   fields_.push_back(std::move(field));

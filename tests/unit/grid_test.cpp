@@ -68,7 +68,9 @@ TEST(Grid, RefusesWhatCannotBe) {
   const std::vector<std::int64_t> small{2, 2};
   EXPECT_TRUE(refused({"no grid 3x0 holds 8 ranks"}, [] { Grid(8, {3, 0}); }));
   EXPECT_TRUE(refused({"no grid 2x2 holds 5 ranks"}, [] { Grid(5, {2, 2}); }));
-  EXPECT_TRUE(refused({"no grid 0x0 holds 5 ranks for 2x2 elements"}, [&] { Grid::choose(5, small); }));
+  EXPECT_TRUE(refused({"an array of 2x2 elements cannot be dealt out over 5 ranks", "take fewer"},
+                      [&] { Grid::choose(5, small); }));
+  EXPECT_TRUE(refused({"no grid 3x0 holds 6 ranks for 2x2 elements"}, [&] { Grid(6, {3, 0}, {}, small); }));
   EXPECT_TRUE(refused({"1 to 4 dimensions, not 0"}, [] { Grid(1, {}); }));
   EXPECT_TRUE(refused({"1 to 4 dimensions, not 5"}, [] { Grid(1, {1, 1, 1, 1, 1}); }));
   EXPECT_TRUE(refused({"counts must be positive"}, [] { Grid(4, {-2, -2}); }));
@@ -121,6 +123,32 @@ TEST(Grid, PartsCoverTheWholeWithoutOverlap) {
   }
   EXPECT_EQ(grid.part(0, 1, 6).size, 2);  // the first ones get one more
   EXPECT_EQ(grid.part(3, 1, 6).size, 1);
+}
+
+TEST(Grid, PartsOfFewerElementsThanRanksMayBeEmpty) {
+  const Grid grid(4, {4});
+  EXPECT_EQ(grid.part(1, 0, 2).size, 1);
+  EXPECT_EQ(grid.part(2, 0, 2).size, 0);
+  EXPECT_EQ(grid.part(3, 0, 0).size, 0);
+}
+
+TEST(Grid, AnswersOnlyForWhatIsInIt) {
+  const auto refused = [](std::initializer_list<std::string_view> parts, const std::function<void()>& ask) {
+    return refuses(Errc::invalid_argument, parts, ask);
+  };
+  const Grid line(4, {4}, {true}), square(4, {2, 2});
+  EXPECT_TRUE(refused({"part: there is no dimension 3 in a grid of 4"}, [&] { line.part(0, 3, 10); }));
+  EXPECT_TRUE(refused({"part: there is no dimension -1"}, [&] { line.part(0, -1, 10); }));
+  EXPECT_TRUE(refused({"part: there is no rank 7 in a grid of 4"}, [&] { line.part(7, 0, 10); }));
+  EXPECT_TRUE(refused({"part: -10 elements of dimension 0"}, [&] { line.part(0, 0, -10); }));
+  EXPECT_TRUE(
+      refused({"coordinates: there is no rank 99 in a grid of 2x2"}, [&] { square.coordinates(99); }));
+  EXPECT_TRUE(refused({"neighbour: there is no rank -1"}, [&] { square.neighbour(-1, {1}); }));
+  EXPECT_TRUE(refused({"rank_at: a place of 7 in dimension 1 lies outside a grid of 2x2"}, [&] {
+    square.rank_at({1, 7});
+  }));
+  EXPECT_TRUE(refused({"rank_at: a place of -1 in dimension 0"}, [&] { line.rank_at({-1}); }));
+  EXPECT_EQ(line.neighbour(3, {std::numeric_limits<int>::max()}), 2);
 }
 
 }  // namespace

@@ -165,10 +165,12 @@ TEST(Halo, RefusesWhatDoesNotFitTheGrid) {
   EXPECT_TRUE(wrong({"the grid 2x1 does not hold the world's 1 ranks"}, [](World& world) {
     Halo(world, "u", Grid(2, {2, 1}), {4, 4});
   }));
-  EXPECT_TRUE(wrong({"the grid has 2 dimensions, the interior 1"}, [](World& world) {
-    Halo(world, "u", Grid(1, {1, 1}), {4});
-  }));
-  EXPECT_TRUE(wrong({"and the widths 1"}, [](World& world) {
+  // Widths that are not given are not blamed.
+  const Caught error = caught_by_ranks(1, [](World& world) {
+                         Halo(world, "u", Grid(1, {1, 1}), {4});
+                       }).front();
+  EXPECT_EQ(error.message, "halo 'u': the grid has 2 dimensions, the interior 1");
+  EXPECT_TRUE(wrong({"the grid has 2 dimensions, the interior 2 and the widths 1"}, [](World& world) {
     Halo(world, "u", Grid(1, {1, 1}), {4, 4}, {.width = {{1, 1}}, .corners = false, .chain = {}});
   }));
   EXPECT_TRUE(
@@ -195,6 +197,18 @@ TEST(Halo, RefusesAFieldThatDoesNotFit) {
                               Halo halo(world, "u", Grid(2, {2}, {true}), {4});
                               const auto u = world.window<double>(elements);
                               halo.add(u, offset == 1 ? 4 : offset);
+                            }));
+  }
+}
+
+TEST(Halo, RefusesFieldsThatOverlap) {
+  for (const int offset : {0, 5}) {
+    EXPECT_TRUE(all_refused(2, Errc::invalid_argument,
+                            {"halo 'u': fields 1 and 2, of 6 elements", "overlap in window 1"},
+                            [offset](World& world) {
+                              Halo halo(world, "u", Grid(2, {2}, {true}), {4});
+                              const auto u = world.window<double>(12), v = world.window<double>(12);
+                              halo.add(u).add(v).add(v, offset);
                             }));
   }
 }
