@@ -47,7 +47,9 @@ struct ChainOptions {
 
 class Chain {
  public:
-  // The same layout on both sides. Throws Error{invalid_argument} when this rank's own window is too small.
+  // The same layout on both sides. Both windows may be the same one, and `to` may be on this very rank, which then
+  // expects itself. Throws Error{invalid_argument} when this rank's own window is too small; of the target's `commit`
+  // says so. From `commit` on the chain keeps both windows alive, on both ranks.
   template <Element T>
   Chain& put(const Remote<T>& to, const std::type_identity_t<Local<T>>& from, const Layout& layout) {
     return put(to, layout, from, layout);
@@ -68,11 +70,11 @@ class Chain {
   // Declares that `rank` puts or signals to this rank; every writer must be expected.
   Chain& expect(int rank);
 
-  // Collective: checks, routes and compiles. Throws Error{refused}, with the same message on every rank, for
-  // a put outside the target's window, a put to a rank that does not expect it, an expected rank that sends
-  // nothing, two puts of the chain into the same bytes, or a put into bytes that the target itself sends in
-  // the same chain. Also, on every rank, Error{out_of_memory} when there is no room for what is staged; Error{timed_out} or
-  // Error{rank_lost} when a rank does not come to its commit.
+  // Collective: checks, routes and compiles. Throws Error{refused}, with the same message on every rank, for a put
+  // outside the target's window, a put to a rank that does not expect it, an expected rank that sends nothing, two puts
+  // of the chain into the same bytes, or a put into bytes that the target itself sends in the same chain. A chain that
+  // was refused may be added to and committed again, by every rank. Also, on every rank, Error{out_of_memory} when
+  // there is no room for what is staged; Error{timed_out} or Error{rank_lost} when a rank does not come to its commit.
   void commit();
 
   // Throws Error{invalid_argument} before `commit` and while a step is under way.
@@ -102,16 +104,20 @@ class Chain {
   // without WorldOptions::engine_blocks, or with 255 chains that it has to know already.
   const DeviceBell& bell() const;
 
-  // For every descriptor its channel, the reason and the predicted time; one line each.
+  // A line for every put and signal, counted from 0 in the order of these calls: how many bytes, the layout, the
+  // windows by their numbers with the byte in each where the put begins, the channel, the time that it is predicted to
+  // take in a step, and the reason. Errors of `commit` count puts, and name windows and bytes, in the same way.
   std::string explain() const;
 
   const std::string& name() const;
 
+  // A chain that was moved from may only be destroyed or assigned to.
   Chain(Chain&&) noexcept;
   Chain& operator=(Chain&&) noexcept;
-  // Waits for nobody. Of a step that the host has started and not waited for, this rank sends and fetches nothing more; a partner that
-  // needs it is told so at its time limit. What somebody else carries already (MPI, a GPU, with shm/pull the partner) goes on, and
-  // may read sources and write targets until every rank has destroyed the chain and made another window or commit.
+  // Waits for nobody. Of a step that the host has started and not waited for, this rank sends and fetches nothing more;
+  // a partner that needs it waits until its time limit, and is then told that this rank has not signalled. What
+  // somebody else carries already (MPI, a GPU, with shm/pull the partner) goes on, and may read sources and write
+  // targets until every rank has destroyed the chain and made another window or commit.
   ~Chain();
 
  private:

@@ -8,11 +8,16 @@
 //   weights.wait();
 //   double sum = residual(mine);
 //
-// All constructors are collective. A block is `count` elements; buffers begin at the first element of their windows. Each
-// class has up to three constructors: with memory of its own (from() and to() name it), in place in a window of the
-// caller's, and from one window to another, which do not overlap (AllReduce may have the same one twice). Throw
-// Error{refused}, on every rank alike, when ranks disagree on kind, count, root, operation or algorithm, or one of them
-// asks for what cannot be.
+// All constructors are collective. A block is `count` elements; buffers begin at the first element of their windows,
+// which may be longer than they must. Each class has up to three constructors: with memory of its own (from() and to()
+// name it), in place in a window of the caller's, and from one window to another, which do not overlap (AllReduce may
+// have the same one twice). With memory of their own Broadcast, AllGather and AllReduce are in place: from() and to()
+// are one window. ReduceScatter and AllToAll have two there. Throw Error{refused}, on every rank alike, when ranks
+// disagree on kind, name, count, root, operation, algorithm, type of the elements (where it is not an arithmetic one:
+// their size) or on the windows, or one of them asks for what cannot be.
+//
+// The algorithms, for CollOptions::algorithm, are told in docs/design.md; Collective::explain lists those that there
+// are for a collective.
 //
 // Reductions are deterministic: every rank gets the same bits, and a run with the same values gets them again. Values are
 // combined in the order of ranks, the lower one on the left. one_shot and split begin with rank 0 and add one rank after
@@ -57,7 +62,7 @@ class CollectiveOf : public Collective {
   Window<T> from_, to_;
 };
 
-// The root's `count` elements to everyone, in the same place.
+// The root's `count` elements to everyone, in the same place: from() and to() are always one window, of `count` elements.
 template <Element T>
 class Broadcast : public CollectiveOf<T> {
  public:
@@ -71,7 +76,9 @@ class Broadcast : public CollectiveOf<T> {
             window, window) {}
 };
 
-// A block of every rank to everyone: block r of the output is rank r's. In place, a rank's block is there already.
+// A block of every rank to everyone: block r of the output is rank r's. From one window to another, `from` has `count`
+// elements and `to` size() * count. In place, and with memory of its own, the window has size() * count, and a rank's
+// block is put in where it comes out: that of rank r at element r * count.
 template <Element T>
 class AllGather : public CollectiveOf<T> {
  public:
@@ -94,7 +101,8 @@ class AllGather : public CollectiveOf<T> {
   }
 };
 
-// `count` elements of every rank, combined element by element, to everyone.
+// `count` elements of every rank, combined element by element, to everyone. `from` and `to` have `count` elements each;
+// in place, and with memory of its own, they are one window.
 template <Element T>
 class AllReduce : public CollectiveOf<T> {
  public:
@@ -120,6 +128,7 @@ class AllReduce : public CollectiveOf<T> {
   // Blocking; replaces `values`, of which there are `count`, by the combination over all ranks.
   void operator()(std::span<T> values) {
     if (values.size() != count_) this->fail_size(values.size(), count_);
+    this->require_startable();
     if (this->on_host()) {
       std::memcpy(this->from().data(), values.data(), values.size_bytes());
       (*this)();
@@ -144,15 +153,16 @@ class AllReduce : public CollectiveOf<T> {
   std::size_t count_;
 };
 
-// Every rank has a block for each rank; rank r gets the combination of all blocks r. In place it comes where the rank's own
-// block r was, otherwise to the beginning of `to`.
+// Every rank has a block for each rank; rank r gets the combination of all blocks r. From one window to another, and
+// with memory of its own, `from` has size() * count elements and `to` has `count`. In place the window has size() *
+// count, and the result comes where the rank's own block was, at element r * count.
 template <Element T>
 class ReduceScatter : public CollectiveOf<T> {
  public:
   ReduceScatter(World& world, std::string name, Count count, Operation<T> operation = Op::sum,
                 CollOptions options = {})
-      : ReduceScatter(world, std::move(name), ReduceScatter::own(world, count, world.size()), count,
-                      std::move(operation), std::move(options)) {}
+      : ReduceScatter(world, std::move(name), ReduceScatter::own(world, count, world.size()),
+                      ReduceScatter::own(world, count, 1), count, std::move(operation), std::move(options)) {}
 
   ReduceScatter(World& world, std::string name, Window<T> window, Count count,
                 Operation<T> operation = Op::sum, CollOptions options = {})
@@ -170,8 +180,8 @@ class ReduceScatter : public CollectiveOf<T> {
   }
 };
 
-// Block s of rank r becomes block r of rank s. With memory of its own: from one window to another, since in place costs
-// a copy more.
+// Block s of rank r becomes block r of rank s. `from` and `to` have size() * count elements each; with memory of its
+// own they are two windows, since in place costs a copy more.
 template <Element T>
 class AllToAll : public CollectiveOf<T> {
  public:

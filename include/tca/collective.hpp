@@ -48,15 +48,40 @@ struct Put {
   std::int64_t count = 0;
 };
 
-// Those that a fabric's kernels can combine.
-enum class ElementType : std::uint8_t { float32, float64, int32, int64, other };
+// Whether ranks mean the same by their elements' bytes. The first four a fabric's kernels can combine.
+enum class ElementType : std::uint8_t {
+  float32,
+  float64,
+  int32,
+  int64,
+  long_double,
+  int8,
+  int16,
+  uint8,
+  uint16,
+  uint32,
+  uint64,
+  other
+};
 
 template <class T>
 constexpr ElementType type_of() {
   if (std::is_same_v<T, float>) return ElementType::float32;
   if (std::is_same_v<T, double>) return ElementType::float64;
-  if (!std::is_integral_v<T> || !std::is_signed_v<T>) return ElementType::other;
-  return sizeof(T) == 4 ? ElementType::int32 : sizeof(T) == 8 ? ElementType::int64 : ElementType::other;
+  if (std::is_same_v<T, long double>) return ElementType::long_double;
+  if (!std::is_integral_v<T> || std::is_same_v<T, bool>) return ElementType::other;
+  switch (sizeof(T)) {
+    case 1:
+      return std::is_signed_v<T> ? ElementType::int8 : ElementType::uint8;
+    case 2:
+      return std::is_signed_v<T> ? ElementType::int16 : ElementType::uint16;
+    case 4:
+      return std::is_signed_v<T> ? ElementType::int32 : ElementType::uint32;
+    case 8:
+      return std::is_signed_v<T> ? ElementType::int64 : ElementType::uint64;
+    default:
+      return ElementType::other;
+  }
 }
 
 // What is asked for, in a form without types.
@@ -78,12 +103,14 @@ class Elements {
   virtual void make_scratch(World& world, std::int64_t elements) = 0;
   virtual void put(Chain& chain, const Put& put) const = 0;
   virtual std::byte* data(Buffer buffer) const = 0;
+  virtual std::uint32_t window_number(Buffer buffer) const = 0;
   virtual void read(Buffer buffer, std::int64_t first, std::span<std::byte> into) const = 0;
   virtual void write(Buffer buffer, std::int64_t first, std::span<const std::byte> from) const = 0;
   // into = left op right, for so many elements; `into` may be either of them.
   virtual void combine(std::byte* into, const std::byte* left, const std::byte* right,
                        std::size_t count) const = 0;
-  // A number for the operation, the same on every rank that has the same; `own_operation` for a program's own.
+  // A number for the operation, the same on every rank that has the same; `own_operation` for a program's own,
+  // `empty_operation` for a std::function that holds none.
   virtual int operation() const = 0;
   virtual ElementType type() const = 0;
   // Every rank's part as kernels find it, and where in this rank's the buffer begins; only where there are kernels.
@@ -91,7 +118,7 @@ class Elements {
   virtual std::uint64_t first_byte(Buffer buffer) const = 0;
 };
 
-inline constexpr int no_operation = -1, own_operation = 100;
+inline constexpr int no_operation = -1, own_operation = 100, empty_operation = 101;
 
 // So many blocks of elements; 0 for counts that the constructor goes on to refuse on every rank.
 std::int64_t elements_of(Count count, int blocks, std::size_t element_bytes);
@@ -118,7 +145,7 @@ class Operation {
 
   template <class F>
   requires std::is_invocable_r_v<T, F, T, T> Operation(F function)  // NOLINT
-      : function_(std::move(function)), number_(coll::own_operation) {}
+      : function_(std::move(function)), number_(function_ ? coll::own_operation : coll::empty_operation) {}
 
   int number() const { return number_; }
 
@@ -141,8 +168,10 @@ class Collective {
  public:
   // Never blocks. Throws Error{invalid_argument} while a run is under way.
   void start();
+  // Without blocking; true as well when none is under way. Throws as `wait` does.
   bool test();
-  // Throws Error{timed_out} or Error{rank_lost}; the message names the collective, its round, the step and who is missing.
+  // Throws Error{timed_out} or Error{rank_lost}; the message names the collective, its round, the step and who is
+  // missing. Throws Error{invalid_argument} where the last run was ordered on a stream.
   void wait();
   void operator()() {
     start();
@@ -163,9 +192,11 @@ class Collective {
   // What was chosen, e.g. "recursive_doubling".
   const std::string& algorithm() const;
 
-  // The algorithms that there are for this, with predicted times, and the chains of the chosen one.
+  // The algorithms that there are for this, with predicted times, and the chains of the chosen one; see Chain::explain.
+  // Its chains have names of their own, which begin with the collective's.
   std::string explain() const;
 
+  // A collective that was moved from may only be destroyed or assigned to.
   Collective(Collective&&) noexcept;
   Collective& operator=(Collective&&) noexcept;
   ~Collective();
@@ -173,6 +204,9 @@ class Collective {
  protected:
   // Collective. Throws Error{refused}, with the same message on every rank, when ranks disagree or ask for what cannot be.
   Collective(World& world, coll::Request request, std::unique_ptr<coll::Elements> elements);
+
+  // Throws what `start` would, before anything is written.
+  void require_startable() const;
 
   // Whether windows are memory that the host may follow pointers into.
   bool on_host() const;
@@ -210,6 +244,7 @@ class ElementsOf final : public Elements {
   std::byte* data(Buffer buffer) const override {
     return reinterpret_cast<std::byte*>(window(buffer).data() + first(buffer));
   }
+  std::uint32_t window_number(Buffer buffer) const override { return window(buffer).number(); }
   void read(Buffer buffer, std::int64_t from, std::span<std::byte> into) const override {
     window(buffer).read(first(buffer) + from, {reinterpret_cast<T*>(into.data()), into.size() / sizeof(T)});
   }

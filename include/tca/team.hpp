@@ -25,6 +25,7 @@ class Team {
   // gets the same bits. Throws Error{invalid_argument} for more values than the team was made for.
   void allreduce_sum(double* values, Count count, Stream stream) const;
 
+  // A team that was moved from may only be destroyed or assigned to.
   Team(Team&&) noexcept;
   Team& operator=(Team&&) noexcept;
   ~Team();

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <cstring>
 #include <memory>
 #include <span>
@@ -14,8 +15,8 @@ namespace tca {
 
 namespace core {
 class WindowState;
-// Throws Error{invalid_argument} where the sum overflows.
-std::int64_t moved(std::int64_t offset, Count by);
+// Throws Error{invalid_argument}, which names the window, where the sum overflows.
+std::int64_t moved(const WindowState& window, std::int64_t offset, Count by);
 }  // namespace core
 
 // What a window may hold: bytes that mean the same in another rank's memory. Windows begin at a cache line.
@@ -30,7 +31,9 @@ inline constexpr std::size_t max_immediate_bytes = 64;
 template <Element T>
 class Remote {
  public:
-  Remote at(Count offset) const { return Remote(window_, rank_, core::moved(offset_, offset)); }
+  // The element so many further on. Whether the target has it is not looked at here, but by `put` below and
+  // Chain::commit.
+  Remote at(Count offset) const { return Remote(window_, rank_, core::moved(*window_, offset_, offset)); }
   int rank() const { return rank_; }
 
   // Immediate put: `value` is taken now and stored at once, past any chain. It is visible to the target no
@@ -54,7 +57,8 @@ class Remote {
 template <Element T>
 class Local {
  public:
-  Local at(Count offset) const { return Local(window_, core::moved(offset_, offset)); }
+  // The element so many further on. Whether this rank has it is not looked at here, but by Chain::put.
+  Local at(Count offset) const { return Local(window_, core::moved(*window_, offset_, offset)); }
 
  private:
   template <Element>
@@ -87,13 +91,21 @@ const DeviceWindow<std::byte>& window_device(const WindowState& window);
 // The memory lives where the world's fabric computes: `data`, `operator[]` and `elements` are host memory on shm, mpi,
 // shm+mpi and sim, and device pointers, which only kernels and CUDA calls may follow, on cuda and cuda+mpi. `read` and
 // `write` work on every fabric.
+//
+// Messages and Chain::explain call windows by number. A world counts, from 0 on and in the order in which they are
+// made, what its ranks make together: windows, committed chains and teams, also those that a halo or a collective makes
+// for itself. The first window of a program that begins by making windows is window 0, the second window 1.
 template <Element T>
 class Window {
  public:
+  // Points to nothing where this rank has no elements.
   T* data() const { return static_cast<T*>(core::window_data(*state_)); }
   std::size_t size() const { return core::window_bytes(*state_, core::window_rank(*state_)) / sizeof(T); }
   T& operator[](std::size_t i) const { return data()[i]; }
   std::span<T> elements() const { return {data(), size()}; }
+
+  // What messages call it; the same on every rank.
+  std::uint32_t number() const { return core::window_id(*state_); }
 
   // Copy between this rank's elements from `offset` on and host memory; done when they return. No chain's step orders
   // them: read after its `wait`, write before its `start`. Throw Error{invalid_argument} outside the window.
@@ -108,17 +120,19 @@ class Window {
   // where the fabric has no kernels, and in worlds of more than DeviceWindow::max_ranks.
   DeviceWindow<T> device() const;
 
-  // How many elements another rank registered; ranks may differ.
+  // How many elements another rank registered; ranks may differ. Throws Error{invalid_argument} for a rank outside the
+  // world.
   std::size_t size_on(int rank) const {
     core::check_rank(*state_, rank);
     return core::window_bytes(*state_, rank) / sizeof(T);
   }
 
-  // Throws Error{invalid_argument} for a rank outside the world.
+  // The first element on a rank. Throws Error{invalid_argument} for a rank outside the world.
   Remote<T> on(int rank) const {
     core::check_rank(*state_, rank);
     return Remote<T>(state_, rank, 0);
   }
+  // An element of this rank's part, which is looked at no sooner than by Chain::put.
   Local<T> at(Count offset) const { return Local<T>(state_, offset.value()); }
 
  private:

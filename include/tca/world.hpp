@@ -33,8 +33,9 @@ struct WorldOptions {
   // Which of the GPUs here this rank drives, on cuda and cuda+mpi; -1: how many ranks of this host come before it, modulo the
   // number of GPUs.
   int device = -1;
-  // Multiprocessors of the GPU that are kept for a resident engine, on cuda; 0: none. It carries what the host starts up to about
-  // 4 KB as lines or 64 KB stored in place for each of them, larger chains being launched sooner, and all that kernels ring for.
+  // Multiprocessors of the GPU that are kept for a resident engine, on cuda; 0: none. Per multiprocessor it carries
+  // chains that the host starts of up to about 4 KB as lines, or 64 KB stored in place; a launch is faster for larger
+  // ones. What kernels ring for it always carries.
   int engine_blocks = 0;
   // The machine that is modelled, on sim: the name of a machine file, such as "quong", or its path. Empty:
   // OPENTCA_MACHINE, otherwise "ha-pacs-tca".
@@ -51,14 +52,18 @@ struct WorldOptions {
 // A rank's view of the world. Calls marked collective must be made by every rank, in the same order.
 class World {
  public:
-  // Comes up as one rank of `tca run`, of mpirun or srun, or alone as a world of one. Over MPI it initialises MPI unless the
-  // program has, and then finalises it when the process ends.
-  // Once a world's last World, window and chain are gone on every rank, a process may come up in the next one.
-  // Collective. Throws Error{incompatible}, {rank_lost}, {timed_out}, {invalid_argument}, {out_of_memory} or {device_failed}.
+  // Comes up as one rank of `tca run`, of mpirun or srun, or alone as a world of one. Over MPI it initialises MPI
+  // unless the program has, and then finalises it when the process ends.
+  // Once a world's last World, window and chain are gone on every rank, a process may come up in the next one. As a rank
+  // of a launch on shm or cuda it is in one at a time: while one lives, another throws Error{invalid_argument}.
+  // Collective. Throws Error{incompatible}, {rank_lost}, {timed_out}, {invalid_argument}, {out_of_memory} or
+  // {device_failed}.
   static World init(const WorldOptions& options = {});
 
-  // Runs `body` as `ranks` threads of this process, each with its own World. Rethrows the first rank's error
-  // after every thread has ended; the others see it as Error{rank_lost}.
+  // Runs `body` as `ranks` threads of this process, each with its own World: 1 to 4096 of them on shm and cuda, on sim
+  // as many as the machine holds. Rethrows the first rank's error after every thread has ended; the others see it as
+  // Error{rank_lost}. Throws Error{invalid_argument} for other numbers, and for fabrics over MPI, whose ranks are
+  // processes.
   static void run_threads(int ranks, const std::function<void(World&)>& body,
                           const WorldOptions& options = {});
 
@@ -91,14 +96,16 @@ class World {
     return Window<T>(register_window(memory, elements, sizeof(T)));
   }
 
-  // Local until it is committed. The name appears in messages and traces, and must be the same on every rank.
+  // Local until it is committed. The name appears in messages and traces, and must be the same on every rank. Names, and layouts
+  // of puts, are kept as long as the world: a long program gives its chains and collectives the same ones again, not "step 17".
   Chain chain(std::string name, ChainOptions options = {});
 
   // Collective. For up to `max_values` values a call. Throws Error{invalid_argument} on a fabric whose ranks have no
   // kernels (see tca/coll.hpp for those).
   Team team(std::string name, Count max_values);
 
-  // Collective set-up calls; they are not meant for inner loops (see tca/coll.hpp).
+  // Collective set-up calls; they are not meant for inner loops (see tca/coll.hpp). `all_gather` gives what every rank
+  // has brought, by rank.
   void barrier();
   template <Element T>
   std::vector<T> all_gather(const T& mine) {
@@ -115,14 +122,19 @@ class World {
   // The clock that this rank lives by, in seconds since some moment: virtual on sim, `std::chrono::steady_clock` elsewhere.
   std::chrono::duration<double> now() const;
 
-  // Collective. Rank 0 writes every rank's events as Chrome trace JSON, which ui.perfetto.dev opens.
+  // Collective. Rank 0 writes every rank's events as Chrome trace JSON, which ui.perfetto.dev opens. Throws
+  // Error{invalid_argument} on a rank whose world was made without WorldOptions::trace, and on rank 0 where it cannot
+  // write.
   void write_trace(const std::string& path);
 
-  // Adds a span of the application's own to the trace; microseconds of `now()`.
+  // Adds a span of the application's own to this rank's lane of the trace; microseconds of `now()`. Without
+  // WorldOptions::trace nothing happens.
   void trace_span(std::string name, double begin_us, double end_us);
 
-  // Moves the steps of this rank's chains on as far as that goes at once. Where another rank waits for this one's part (guarded
-  // puts, large messages over MPI), a call now and then while it computes keeps that short.
+  // Moves the steps of this rank's chains on as far as that goes at once. Where another rank waits for this one's part
+  // (guarded puts, large messages over MPI), a call now and then while it computes keeps that short. It does not look
+  // whether a partner is lost or late, which `wait` and `test` of a chain do. Throws Error{rank_lost} where MPI fails,
+  // and on cuda+mpi what `check` does.
   void progress();
 
   // Throws the error that a step ordered on a stream or a kernel's put has met, if any has: they cannot throw themselves.
@@ -142,6 +154,7 @@ class World {
   // stream's may keep another's from running.
   bool ranks_share_devices();
 
+  // A World that was moved from may only be destroyed or assigned to.
   World(World&&) noexcept;
   World& operator=(World&&) noexcept;
   ~World();

@@ -57,8 +57,8 @@ std::vector<Level> common_levels(const Layout& to, const Layout& from) {
   while (!left.done() && !right.done()) {
     const std::int64_t step = std::min(left.remaining(), right.remaining());
     if (left.remaining() % step != 0 || right.remaining() % step != 0) {
-      fail(Errc::invalid_argument, "put: a {} and a {} cannot be paired; their rows do not line up",
-           to.describe(), from.describe());
+      fail(Errc::invalid_argument, "a {} and a {} cannot be paired; their rows do not line up", to.describe(),
+           from.describe());
     }
     const Level level{step, left.take(step), right.take(step)};
     if (!levels.empty() && continues(levels.back(), level)) {
@@ -235,7 +235,7 @@ void split_into(std::vector<Part>& parts, Part part, std::uint64_t most) {
 
 Shape pair_up(const Layout& to, const Layout& from, std::size_t element_bytes) {
   if (to.elements() != from.elements()) {
-    fail(Errc::invalid_argument, "put: {} elements cannot fill {}; both layouts must hold the same number",
+    fail(Errc::invalid_argument, "{} elements cannot fill {}; both layouts must hold the same number",
          from.elements(), to.elements());
   }
   std::vector<Level> levels = common_levels(to, from);
@@ -244,7 +244,7 @@ Shape pair_up(const Layout& to, const Layout& from, std::size_t element_bytes) {
       element_bytes * static_cast<std::uint64_t>(levels.front().count);  // both sides begin with their run
   levels.erase(levels.begin());
   if (levels.size() > Layout::max_loops) {
-    fail(Errc::invalid_argument, "put: a {} and a {} need {} common loops, more than {}; split the put",
+    fail(Errc::invalid_argument, "a {} and a {} need {} common loops, more than {}; split the put",
          to.describe(), from.describe(), levels.size(), Layout::max_loops);
   }
   const auto bytes = static_cast<std::int64_t>(element_bytes);

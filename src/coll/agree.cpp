@@ -2,9 +2,9 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <cstring>
 
 #include "base/fail.hpp"
+#include "core/world_state.hpp"
 
 namespace tca::coll {
 
@@ -16,10 +16,35 @@ struct Declaration {
   int root, operation;
   std::int64_t count;
   std::size_t element_bytes;
-  char algorithm[32];
-  char chosen[32];
-  char problem[256];  // what this rank alone has found
+  ElementType type;
+  std::uint32_t input, output;  // windows
+  std::string name, algorithm, chosen;
+  std::string problem;  // what this rank alone has found
 };
+
+base::Blob encode(const Declaration& d) {
+  base::Writer writer;
+  writer.put(d.kind).put(d.in_place).put(d.root).put(d.operation).put(d.count).put(d.element_bytes);
+  writer.put(d.type).put(d.input).put(d.output);
+  for (const std::string* text : {&d.name, &d.algorithm, &d.chosen, &d.problem}) writer.put_string(*text);
+  return writer.blob();
+}
+
+Declaration decode(const base::Blob& blob) {
+  base::Reader reader(blob);
+  Declaration d{};
+  d.kind = reader.get<Kind>();
+  d.in_place = reader.get<bool>();
+  d.root = reader.get<int>();
+  d.operation = reader.get<int>();
+  d.count = reader.get<std::int64_t>();
+  d.element_bytes = reader.get<std::size_t>();
+  d.type = reader.get<ElementType>();
+  d.input = reader.get<std::uint32_t>();
+  d.output = reader.get<std::uint32_t>();
+  for (std::string* text : {&d.name, &d.algorithm, &d.chosen, &d.problem}) *text = reader.get_string();
+  return d;
+}
 
 // How many elements a buffer must have: blocks of `count`.
 int blocks(const Request& request, Buffer buffer, int ranks) {
@@ -59,14 +84,13 @@ bool may_be_same(const Request& request, const Elements& elements) {
 std::string problem_of(const World& world, const Request& request, const Elements& elements,
                        const std::string& found) {
   const int ranks = world.size();
-  const auto size = static_cast<std::int64_t>(elements.bytes());
-  std::int64_t whole;
-  if (request.count < 0 || __builtin_mul_overflow(request.count, ranks * size, &whole))
+  if (!is_countable(request.count, ranks, elements.bytes()))
     return fmt::format("a block of {} elements is negative or overflows", request.count);
   if (request.root < 0 || request.root >= ranks)
     return fmt::format("there is no root {} in a world of {}", request.root, ranks);
   if (const auto limit = request.options.time_limit; limit && limit->count() <= 0)
     return fmt::format("a time limit of {} ms cannot be met", limit->count());
+  if (elements.operation() == empty_operation) return "its operation is an empty function";
   if (!found.empty()) return found;
   for (const Buffer buffer : {Buffer::output, Buffer::input}) {
     const int need = blocks(request, buffer, ranks);
@@ -88,20 +112,19 @@ std::string problem_of(const World& world, const Request& request, const Element
 
 Declaration declare(const World& world, const Request& request, const Elements& elements,
                     const std::string& found, std::string_view chosen) {
-  Declaration mine{};
-  mine.kind = request.kind;
-  mine.in_place = request.in_place;
-  mine.root = request.root;
-  mine.operation = elements.operation();
-  mine.count = request.count;
-  mine.element_bytes = elements.bytes();
-  const auto copy = [](char* to, std::size_t room, std::string_view text) {
-    std::memcpy(to, text.data(), std::min(text.size(), room - 1));
-  };
-  copy(mine.algorithm, sizeof mine.algorithm, request.options.algorithm);
-  copy(mine.chosen, sizeof mine.chosen, chosen);
-  copy(mine.problem, sizeof mine.problem, problem_of(world, request, elements, found));
-  return mine;
+  return {.kind = request.kind,
+          .in_place = request.in_place,
+          .root = request.root,
+          .operation = elements.operation(),
+          .count = request.count,
+          .element_bytes = elements.bytes(),
+          .type = elements.type(),
+          .input = elements.window_number(Buffer::input),
+          .output = elements.window_number(Buffer::output),
+          .name = request.name,
+          .algorithm = request.options.algorithm,
+          .chosen = std::string(chosen),
+          .problem = problem_of(world, request, elements, found)};
 }
 
 std::string operation_name(int number) {
@@ -114,15 +137,49 @@ std::string operation_name(int number) {
       return "max";
     case static_cast<int>(Op::product):
       return "product";
+    case empty_operation:
+      return "an empty function";
     default:
       return "an operation of its own";
   }
+}
+
+std::string_view type_name(ElementType type) {
+  switch (type) {
+    case ElementType::float32:
+      return "float";
+    case ElementType::float64:
+      return "double";
+    case ElementType::int32:
+      return "int32";
+    case ElementType::int64:
+      return "int64";
+    case ElementType::long_double:
+      return "long double";
+    case ElementType::int8:
+      return "int8";
+    case ElementType::int16:
+      return "int16";
+    case ElementType::uint8:
+      return "uint8";
+    case ElementType::uint16:
+      return "uint16";
+    case ElementType::uint32:
+      return "uint32";
+    case ElementType::uint64:
+      return "uint64";
+    case ElementType::other:
+      return "another type";
+  }
+  return "?";
 }
 
 // In what the two differ first, as two phrases; empty when in nothing.
 std::pair<std::string, std::string> difference(const Declaration& a, const Declaration& b) {
   const auto both = [&](auto phrase) { return std::pair<std::string, std::string>(phrase(a), phrase(b)); };
   if (a.kind != b.kind) return both([](const Declaration& d) { return std::string(to_string(d.kind)); });
+  if (a.name != b.name)
+    return both([](const Declaration& d) { return fmt::format("the name '{}'", d.name); });
   if (a.count != b.count)
     return both([](const Declaration& d) { return fmt::format("a count of {}", d.count); });
   if (a.root != b.root) return both([](const Declaration& d) { return fmt::format("root {}", d.root); });
@@ -130,12 +187,18 @@ std::pair<std::string, std::string> difference(const Declaration& a, const Decla
     return both([](const Declaration& d) { return operation_name(d.operation); });
   if (a.element_bytes != b.element_bytes)
     return both([](const Declaration& d) { return fmt::format("elements of {} bytes", d.element_bytes); });
+  if (a.type != b.type)
+    return both([](const Declaration& d) { return fmt::format("elements of {}", type_name(d.type)); });
   if (a.in_place != b.in_place)
     return both([](const Declaration& d) { return std::string(d.in_place ? "one buffer" : "two buffers"); });
-  if (std::strcmp(a.algorithm, b.algorithm) != 0)
+  if (a.algorithm != b.algorithm)
     return both([](const Declaration& d) { return fmt::format("algorithm '{}'", d.algorithm); });
-  // By the type of the elements or the route, of which nothing else is said.
-  if (std::strcmp(a.chosen, b.chosen) != 0)
+  if (a.input != b.input)
+    return both([](const Declaration& d) { return fmt::format("window {} as input", d.input); });
+  if (a.output != b.output)
+    return both([](const Declaration& d) { return fmt::format("window {} as output", d.output); });
+  // By the route, which is not compared.
+  if (a.chosen != b.chosen)
     return both([](const Declaration& d) { return fmt::format("chosen '{}'", d.chosen); });
   return {};
 }
@@ -160,12 +223,23 @@ std::string_view to_string(Kind kind) {
   return "?";
 }
 
+// An algorithm's scratch may be three times all blocks.
+bool is_countable(std::int64_t count, int ranks, std::size_t element_bytes) {
+  std::int64_t bytes;
+  return count >= 0 &&
+         !__builtin_mul_overflow(count, 4 * ranks * static_cast<std::int64_t>(element_bytes), &bytes);
+}
+
 void agree(World& world, const Request& request, const Elements& elements, const std::string& problem,
            std::string_view chosen) {
-  const std::vector<Declaration> all = world.all_gather(declare(world, request, elements, problem, chosen));
+  std::vector<Declaration> all;
+  for (const base::Blob& blob : core::WorldState::of(world).control().all_gather(
+           encode(declare(world, request, elements, problem, chosen)),
+           fmt::format("making collective '{}'", request.name)))
+    all.push_back(decode(blob));
   std::vector<std::string> problems;
   for (std::size_t rank = 0; rank < all.size(); ++rank) {
-    if (all[rank].problem[0] != '\0') problems.push_back(fmt::format("rank {}: {}", rank, all[rank].problem));
+    if (!all[rank].problem.empty()) problems.push_back(fmt::format("rank {}: {}", rank, all[rank].problem));
   }
   for (std::size_t rank = 1; rank < all.size(); ++rank) {
     const auto [first, other] = difference(all[0], all[rank]);
@@ -176,7 +250,7 @@ void agree(World& world, const Request& request, const Elements& elements, const
   const std::size_t total = problems.size();
   problems.resize(std::min(total, shown));
   base::fail(Errc::refused, "{} '{}' refused, every rank must ask for the same and for what can be:\n  {}{}",
-             to_string(all[0].kind), request.name, fmt::join(problems, "\n  "),
+             to_string(all[0].kind), all[0].name, fmt::join(problems, "\n  "),
              total > shown ? "\n  ..." : "");
 }
 

@@ -62,17 +62,14 @@ Costs::Costs(const core::WorldState& of, std::size_t bytes)
 double Costs::put_us(int from, const Put& put) const {
   base::Shape shape;
   shape.run = static_cast<std::uint64_t>(put.count) * element_bytes;
-  const bool within =
-      sub_cluster[static_cast<std::size_t>(from)] == sub_cluster[static_cast<std::size_t>(put.to)];
   double best = std::numeric_limits<double>::max();
   for (const auto& fabric : world.fabrics()) {
-    if (!within && fabric == world.fabrics().front() && world.fabrics().size() > 1) continue;
-    const route::Distance distance = within ? route::distance(fabric->crossing_ns()) : route::Distance::far;
+    if (crosses(from, put.to) && fabric == world.fabrics().front() && world.fabrics().size() > 1) continue;
     for (std::size_t p = 0; p < fabric->protocols().size(); ++p) {
       const auto protocol = static_cast<int>(p);
       std::optional<double> us = fabric->predict_us(protocol, from, put.to, shape);
       if (!us && fabric->carries(protocol, put.to))
-        us = world.costs().predict_us(*fabric, p, distance, shape, 1);
+        us = world.costs().predict_us(*fabric, p, from, put.to, shape, 1);
       best = std::min(best, us.value_or(best));
     }
   }
@@ -94,8 +91,7 @@ double Costs::work_us(int rank, const Round& round) const {
 double Costs::crossing_us(int rank, const Round& round) const {
   double us = 0;
   for (const Put& put : round.puts)
-    if (sub_cluster[static_cast<std::size_t>(rank)] != sub_cluster[static_cast<std::size_t>(put.to)])
-      us += put_us(rank, put);
+    if (crosses(rank, put.to)) us += put_us(rank, put);
   return us;
 }
 

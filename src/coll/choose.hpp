@@ -18,13 +18,19 @@ struct Candidate {
   bool for_fewer_bytes;  // than this, so that it is taken only when it is forced
 };
 
-// What an algorithm's rounds cost where the world runs; a put's cost is that of the route's table.
+// What an algorithm's rounds cost where the world runs; a put's cost is that of the route's table. Of a large block that
+// goes in pieces it is that of one put.
 struct Costs {
   Costs(const core::WorldState& world, std::size_t element_bytes);
 
   double put_us(int from, const Put& put) const;
   double work_us(int rank, const Round& round) const;      // without the latency
   double crossing_us(int rank, const Round& round) const;  // of it, what goes to other sub-clusters
+
+  // Whether what one rank puts to the other leaves its sub-cluster.
+  bool crosses(int from, int to) const {
+    return sub_cluster[static_cast<std::size_t>(from)] != sub_cluster[static_cast<std::size_t>(to)];
+  }
 
   const core::WorldState& world;
   std::size_t element_bytes;

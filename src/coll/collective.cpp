@@ -23,6 +23,7 @@ Collective::Collective(Collective&&) noexcept = default;
 Collective& Collective::operator=(Collective&&) noexcept = default;
 Collective::~Collective() = default;
 
+void Collective::require_startable() const { state_->require_startable(); }
 void Collective::start() { state_->start(); }
 bool Collective::test() { return state_->test(); }
 void Collective::wait() { state_->wait(); }

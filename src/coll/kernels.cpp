@@ -1,6 +1,7 @@
 #include "coll/kernels.hpp"
 
 #include "base/poll.hpp"
+#include "route/choose.hpp"
 
 namespace tca::coll {
 
@@ -36,7 +37,7 @@ bool reaches_everybody(const core::WorldState& world) {
 
 std::optional<fabric::Reduction> reduction_of(const Elements& elements) {
   const int operation = elements.operation();
-  if (operation == no_operation || operation == own_operation || elements.type() == ElementType::other)
+  if (operation == no_operation || operation >= own_operation || elements.type() > ElementType::int64)
     return {};
   return fabric::Reduction{static_cast<fabric::Number>(elements.type()),
                            static_cast<fabric::Combination>(operation)};
@@ -46,7 +47,8 @@ std::vector<fabric::CollectiveWay> kernel_ways(const core::WorldState& world, co
                                                const Elements& elements) {
   const bool by_host = elements.operation() != no_operation && !reduction_of(elements);
   const bool empty = request.count <= 0 && request.kind != Kind::barrier;
-  if (empty || !request.options.route.empty() || by_host || !reaches_everybody(world)) return {};
+  const bool routed = !route::effective_override(request.options.route).empty();
+  if (empty || routed || by_host || !reaches_everybody(world)) return {};
   return world.fabrics().front()->collective_ways(kind_of(world, request, elements));
 }
 

@@ -1,5 +1,6 @@
 // The operations that the library brings, as loops that compilers vectorise.
 #include <cstdint>
+#include <type_traits>
 
 #include "base/fail.hpp"
 #include "tca/collective.hpp"
@@ -21,10 +22,20 @@ void apply(T* into, const T* left, const T* right, std::size_t count, F f) {
   for (std::size_t i = 0; i < count; ++i) into[i] = static_cast<T>(f(left[i], right[i]));
 }
 
+// Whole numbers wrap: as unsigned ones, at least as wide as int, since what is narrower would be combined as int and
+// overflow.
+template <class T>
+auto wrapping(T value) {
+  if constexpr (std::is_integral_v<T>)
+    return static_cast<std::make_unsigned_t<decltype(+value)>>(value);
+  else
+    return value;
+}
+
 template <class T>
 struct Kernels {
   static void sum(T* into, const T* left, const T* right, std::size_t count) {
-    apply(into, left, right, count, [](T a, T b) { return a + b; });
+    apply(into, left, right, count, [](T a, T b) { return wrapping(a) + wrapping(b); });
   }
   static void min(T* into, const T* left, const T* right, std::size_t count) {
     apply(into, left, right, count, [](T a, T b) { return b < a ? b : a; });
@@ -33,7 +44,7 @@ struct Kernels {
     apply(into, left, right, count, [](T a, T b) { return a < b ? b : a; });
   }
   static void product(T* into, const T* left, const T* right, std::size_t count) {
-    apply(into, left, right, count, [](T a, T b) { return a * b; });
+    apply(into, left, right, count, [](T a, T b) { return wrapping(a) * wrapping(b); });
   }
 };
 

@@ -27,7 +27,7 @@ State::State(World& world, Request request, std::unique_ptr<Elements> elements)
 // Kernels come before chains: where there are both, the host combines what chains have brought.
 void State::choose(World& world) {
   Problem valid = problem_;  // whatever is wrong with it is said below
-  valid.count = std::max<std::int64_t>(valid.count, 0);
+  if (!is_countable(valid.count, valid.ranks, elements_->bytes())) valid.count = 0;
   if (valid.root < 0 || valid.root >= valid.ranks) valid.root = 0;
   core::WorldState& state = core::WorldState::of(world);
   const std::vector<fabric::CollectiveWay> ways = kernel_ways(state, request_, *elements_);
@@ -35,10 +35,12 @@ void State::choose(World& world) {
   struct Choice {
     std::string_view name;
     double predicted_us;
+    bool for_fewer_bytes = false;
   };
   std::vector<Choice> choices;
   for (const fabric::CollectiveWay& way : ways) choices.push_back({way.name, way.predicted_us});
-  for (const Candidate& candidate : all) choices.push_back({candidate.name, candidate.predicted_us});
+  for (const Candidate& candidate : all)
+    choices.push_back({candidate.name, candidate.predicted_us, candidate.for_fewer_bytes});
   const std::string& forced = request_.options.algorithm;
   const auto chosen = std::find_if(choices.begin(), choices.end(), [&](const Choice& choice) {
     return forced.empty() || choice.name == forced;
@@ -53,8 +55,9 @@ void State::choose(World& world) {
   agree(world, request_, *elements_, unknown, unknown.empty() ? chosen->name : "");
   algorithm_ = chosen->name;
   for (const Choice& choice : choices)
-    candidates_ += fmt::format("  {}{}: predicted {:.2f} us\n", choice.name,
-                               choice.name == algorithm_ ? " (taken)" : "", choice.predicted_us);
+    candidates_ += fmt::format("  {}{}: predicted {:.2f} us{}\n", choice.name,
+                               choice.name == algorithm_ ? " (taken)" : "", choice.predicted_us,
+                               choice.for_fewer_bytes ? ", meant for fewer bytes" : "");
   const auto index = static_cast<std::size_t>(chosen - choices.begin());
   if (request_.count == 0 && request_.kind != Kind::barrier) return;
   if (index < ways.size()) {
@@ -170,13 +173,18 @@ std::vector<State::Work> State::resolve(const World& world, const std::vector<Co
 
 std::string State::title() const { return fmt::format("{} '{}'", to_string(request_.kind), request_.name); }
 
-void State::start() {
+void State::require_startable() const {
   require_whole();
   if (running_) {
     base::fail(Errc::invalid_argument, "start of the {} while a run of it is under way; wait for it first",
                title());
   }
+}
+
+void State::start() {
+  require_startable();
   running_ = true;
+  on_stream_ = false;
   if (kernels_) return kernels_->share().start();
   at_ = 0;
   if (!steps_.empty()) begin_round();
@@ -189,6 +197,13 @@ void State::require_streams(const char* call) {
                "{} of the {} on a stream while a run of it by the host is under way; wait for it first", call,
                title());
   }
+  if (on_host_) {
+    base::fail(
+        Errc::invalid_argument,
+        "{} of the {} on a stream: the world's fabric has no streams; call it without one, or choose the "
+        "fabric cuda (WorldOptions::fabric or OPENTCA_FABRIC)",
+        call, title());
+  }
   if (kernels_) return kernels_->check();
   const bool by_host = std::any_of(steps_.begin(), steps_.end(), [](const Step& step) {
     const auto needs_host = [](const Work& work) { return work.fold == nullptr; };
@@ -197,8 +212,7 @@ void State::require_streams(const char* call) {
   if (!by_host) return;
   base::fail(Errc::invalid_argument,
              "{} of the {} on a stream: it goes by {}, whose values the host combines; call it without a "
-             "stream, or run on the fabric cuda or cuda+mpi and, if it combines, with a sum, min, max or "
-             "product of float, double, int32 or int64",
+             "stream, or, if it combines, with a sum, min, max or product of float, double, int32 or int64",
              call, title(), algorithm_);
 }
 
@@ -213,6 +227,7 @@ void State::fold_on(const Step& step, Stream stream) {
 
 void State::start_on(Stream stream) {
   require_streams("start");
+  on_stream_ = true;
   if (kernels_) return kernels_->share().start_on(stream);
   for (const Step& step : steps_) {
     if (&step != &steps_.back())
@@ -233,6 +248,7 @@ void State::wait_on(Stream stream) {
 
 void State::run_on(Stream stream) {
   require_streams("run");
+  on_stream_ = true;
   if (kernels_) return kernels_->share().run_on(stream);
   for (const Step& step : steps_) exchange_on(step, stream);
 }
@@ -240,10 +256,21 @@ void State::run_on(Stream stream) {
 // What is combined in part cannot be combined again.
 void State::require_whole() const {
   if (!combining_) return;
+  base::fail(
+      Errc::invalid_argument,
+      "the {} cannot go on: copying or combining its values has failed, and they are combined in part; "
+      "destroy it and make another on every rank",
+      title());
+}
+
+// As of a chain: to return at once would pass for an arrival.
+void State::require_waitable(const char* call) const {
+  require_whole();
+  if (running_ || !on_stream_) return;
   base::fail(Errc::invalid_argument,
-             "the {} cannot go on: its operation has thrown, and values are combined in part; destroy it and "
-             "make another on every rank",
-             title());
+             "{} of the {}, whose last run was ordered on a stream: order the wait on that stream as well "
+             "(wait(stream)), and synchronise with it where the host needs the output",
+             call, title());
 }
 
 void State::begin_round() {
@@ -260,7 +287,7 @@ void State::end_round() {
 }
 
 bool State::test() {
-  require_whole();
+  require_waitable("test");
   if (!running_) return true;
   if (kernels_) {
     running_ = !kernels_->share().test();
@@ -275,7 +302,7 @@ bool State::test() {
 }
 
 void State::wait() {
-  require_whole();
+  require_waitable("wait");
   if (!running_) return;
   if (kernels_) kernels_->wait();
   for (; at_ < steps_.size(); end_round()) {

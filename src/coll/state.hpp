@@ -14,6 +14,7 @@ class State {
  public:
   State(World& world, Request request, std::unique_ptr<Elements> elements);
 
+  void require_startable() const;
   void start();
   bool test();
   void wait();
@@ -42,6 +43,7 @@ class State {
   void choose(World& world);
   void require_streams(const char* call);
   void require_whole() const;
+  void require_waitable(const char* call) const;
   Round as_chain(const Round& round) const;
   void commit(World& world, const Schedule& schedule);
   void add_step(const World& world, const Round& round, Chain& chain);
@@ -76,7 +78,8 @@ class State {
   std::size_t at_ = 0;  // the step that is next or under way; all of them: none
   bool begun_ = false;  // whether it is under way
   bool running_ = false;
-  bool combining_ = false;  // for good once an operation of the program's own has thrown
+  bool on_stream_ = false;  // where the last run was ordered
+  bool combining_ = false;  // for good once a combination or a copy has failed
 };
 
 }  // namespace tca::coll

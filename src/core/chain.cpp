@@ -8,17 +8,28 @@ namespace tca {
 namespace {
 
 // Bytes from the start of the window to the first element moved.
-std::int64_t byte_offset(const char* side, std::int64_t offset, const Layout& layout,
-                         std::size_t element_bytes) {
+std::int64_t byte_offset(const char* side, const core::WindowState& window, std::int64_t offset,
+                         const Layout& layout, std::size_t element_bytes) {
   std::int64_t elements, bytes, end;
   const auto size = static_cast<std::int64_t>(element_bytes);
   if (offset < 0 || __builtin_add_overflow(offset, layout.first(), &elements) ||
       __builtin_mul_overflow(elements, size, &bytes) || __builtin_add_overflow(offset, layout.end(), &end) ||
       __builtin_mul_overflow(end, size, &end)) {
-    base::fail(Errc::invalid_argument, "put: a {} at element {} of the {} window is negative or overflows",
-               layout.describe(), offset, side);
+    base::fail(Errc::invalid_argument, "a {} at element {} of the {}, window {}, is negative or overflows",
+               layout.describe(), offset, side, window.id());
   }
   return bytes;
+}
+
+void check_end(const core::WindowState& window, std::int64_t offset, const Layout& layout,
+               std::size_t element_bytes) {
+  const std::int64_t end = offset + layout.end();
+  const auto have = static_cast<std::int64_t>(window.bytes(window.world().rank()) / element_bytes);
+  if (end > have) {
+    base::fail(Errc::invalid_argument,
+               "the source, a {} at element {}, ends at element {} of window {}, which has {} here",
+               layout.describe(), offset, end, window.id(), have);
+  }
 }
 
 }  // namespace
@@ -32,25 +43,22 @@ void Chain::add_put(core::WindowState& to, int rank, std::int64_t to_offset, con
                     const std::shared_ptr<core::WindowState>& from, std::int64_t from_offset,
                     const Layout& from_layout, std::size_t element_bytes) {
   state_->require_uncommitted("put");
-  for (const core::WindowState* window : {&to, from.get()}) {
-    if (&window->world() != &state_->world())
-      base::fail(Errc::invalid_argument, "put of chain '{}': the {} is a window of another world",
-                 state_->name(), window == &to ? "target" : "source");
-  }
   core::Descriptor put;
-  put.to = rank;
-  put.to_window = to.id();
-  put.from_window = from->id();
-  put.to_offset = byte_offset("target", to_offset, to_layout, element_bytes);
-  put.from_offset = byte_offset("source", from_offset, from_layout, element_bytes);
-  put.shape = state_->world().intern(base::pair_up(to_layout, from_layout, element_bytes));
-  const auto end = (from_offset + from_layout.end()) * static_cast<std::int64_t>(element_bytes);
-  const auto have = static_cast<std::int64_t>(from->bytes(state_->world().rank()));
-  if (end > have) {
-    base::fail(
-        Errc::invalid_argument,
-        "put of chain '{}': the source, a {} at element {}, ends at byte {} of window {}, which has {} here",
-        state_->name(), from_layout.describe(), from_offset, end, from->id(), have);
+  try {
+    for (const core::WindowState* window : {&to, from.get()}) {
+      if (&window->world() != &state_->world())
+        base::fail(Errc::invalid_argument, "the {} is a window of another world",
+                   window == &to ? "target" : "source");
+    }
+    put.to = rank;
+    put.to_window = to.id();
+    put.from_window = from->id();
+    put.to_offset = byte_offset("target", to, to_offset, to_layout, element_bytes);
+    put.from_offset = byte_offset("source", *from, from_offset, from_layout, element_bytes);
+    put.shape = state_->world().intern(base::pair_up(to_layout, from_layout, element_bytes));
+    check_end(*from, from_offset, from_layout, element_bytes);
+  } catch (const Error& error) {
+    base::fail(error.code(), "put of chain '{}' to rank {}: {}", state_->name(), rank, error.what());
   }
   state_->add(put, from);
 }

@@ -50,17 +50,17 @@ void check_rank(const WindowState& window, int rank) {
   }
 }
 
-std::int64_t moved(std::int64_t offset, Count by) {
+std::int64_t moved(const WindowState& window, std::int64_t offset, Count by) {
   if (by.value() == std::numeric_limits<std::int64_t>::min()) {
-    base::fail(
-        Errc::invalid_argument,
-        "an offset of {} and a number of elements beyond 63 bits, as an unsigned difference below zero is",
-        offset);
+    base::fail(Errc::invalid_argument,
+               "at in window {}: an offset of {} and a number of elements beyond 63 bits, as an unsigned "
+               "difference below zero is",
+               window.id(), offset);
   }
   std::int64_t sum = 0;
   if (__builtin_add_overflow(offset, by.value(), &sum)) {
-    base::fail(Errc::invalid_argument, "an offset of {} and {} elements overflows 63 bits", offset,
-               by.value());
+    base::fail(Errc::invalid_argument, "at in window {}: an offset of {} and {} elements overflows 63 bits",
+               window.id(), offset, by.value());
   }
   return sum;
 }

@@ -40,12 +40,12 @@ route::Wishes wishes(const WorldOptions& options) {
           options.machine,    options.fidelity, options.progress_thread};
 }
 
-std::size_t bytes_of(Count elements, std::size_t element_bytes) {
+std::size_t bytes_of(const core::WorldState& world, Count elements, std::size_t element_bytes) {
   std::int64_t bytes;
   if (elements.value() < 0 ||
       __builtin_mul_overflow(elements.value(), static_cast<std::int64_t>(element_bytes), &bytes)) {
-    base::fail(Errc::invalid_argument, "window: {} elements of {} bytes cannot be registered",
-               elements.value(), element_bytes);
+    base::fail(Errc::invalid_argument, "{} on rank {}: {} elements of {} bytes cannot be registered",
+               world.next_window(), world.rank(), elements.value(), element_bytes);
   }
   return static_cast<std::size_t>(bytes);
 }
@@ -104,17 +104,23 @@ void World::barrier() { state_->control().barrier("World::barrier"); }
 void World::gather_bytes(const void* mine, void* all, std::size_t bytes) {
   const auto* first = static_cast<const std::byte*>(mine);
   auto* next = static_cast<std::byte*>(all);
-  for (const base::Blob& blob : state_->control().all_gather({first, first + bytes}, "World::all_gather")) {
-    if (blob.size() != bytes) {
-      base::fail(Errc::refused, "World::all_gather: one rank gives {} bytes, another {}", blob.size(), bytes);
-    }
+  const std::vector<base::Blob> blobs =
+      state_->control().all_gather({first, first + bytes}, "World::all_gather");
+  for (std::size_t rank = 1; rank < blobs.size(); ++rank) {
+    if (blobs[rank].size() == blobs[0].size()) continue;
+    base::fail(
+        Errc::refused,
+        "World::all_gather: rank 0 gives {} bytes, rank {} {}; every rank must give a value of the same type",
+        blobs[0].size(), rank, blobs[rank].size());
+  }
+  for (const base::Blob& blob : blobs) {
     std::memcpy(next, blob.data(), bytes);
     next += bytes;
   }
 }
 
 std::shared_ptr<core::WindowState> World::make_window(Count elements, std::size_t element_bytes) {
-  return state_->make_window(bytes_of(elements, element_bytes), nullptr);
+  return state_->make_window(bytes_of(*state_, elements, element_bytes), nullptr);
 }
 
 std::shared_ptr<core::WindowState> World::register_window(void* existing, Count elements,
@@ -122,10 +128,11 @@ std::shared_ptr<core::WindowState> World::register_window(void* existing, Count 
   if (existing == nullptr && elements.value() > 0) {
     base::fail(
         Errc::invalid_argument,
-        "window: no memory is given for {} elements of {} bytes; leave the pointer out to have it allocated",
-        elements.value(), element_bytes);
+        "{} on rank {}: no memory is given for {} elements of {} bytes; leave the pointer out to have it "
+        "allocated",
+        state_->next_window(), rank(), elements.value(), element_bytes);
   }
-  const std::size_t bytes = bytes_of(elements, element_bytes);
+  const std::size_t bytes = bytes_of(*state_, elements, element_bytes);
   return state_->make_window(bytes, bytes == 0 ? nullptr : static_cast<std::byte*>(existing));
 }
 
@@ -143,8 +150,14 @@ void World::check() { state_->check(); }
 
 void World::write_trace(const std::string& path) {
   const base::Trace nothing;
-  const base::Trace* mine = state_->trace() != nullptr ? state_->trace() : &nothing;
-  const std::vector<base::Blob> all = state_->control().all_gather(mine->encode(), "World::write_trace");
+  const base::Trace* mine = state_->trace();
+  const std::vector<base::Blob> all =
+      state_->control().all_gather((mine != nullptr ? mine : &nothing)->encode(), "World::write_trace");
+  if (mine == nullptr) {  // only now, since the others wait for its part
+    base::fail(Errc::invalid_argument,
+               "World::write_trace on rank {}: nothing was recorded; make the world with WorldOptions::trace",
+               rank());
+  }
   if (rank() != 0) return;
   std::ofstream file(path);
   file << base::Trace::chrome_json(all);

@@ -10,7 +10,7 @@
 namespace tca::core {
 
 WorldState::WorldState(route::Ground ground, const WorldOptions& options)
-    : ground_(std::move(ground)), costs_(route::agree_on_costs(control(), fabrics())) {
+    : ground_(std::move(ground)), costs_(route::agree_on_costs(control(), fabrics(), ground_.places)) {
   control().while_waiting = [this] {
     progress_between_looks();
     return moves_by_looks();
@@ -23,7 +23,7 @@ WorldState::WorldState(route::Ground ground, const WorldOptions& options)
 }
 
 std::shared_ptr<WindowState> WorldState::make_window(std::size_t bytes, std::byte* existing) {
-  const std::string what = fmt::format("window {}", next_id_);
+  const std::string what = next_window();
   bool registered = false;
   for (const base::Blob& blob : gather_and_collect(base::Writer().put(existing != nullptr).blob(), what))
     registered |= base::Reader(blob).get<bool>();

@@ -154,6 +154,9 @@ class WorldState : public std::enable_shared_from_this<WorldState> {
       (*fabric)->rest(in_order);
   }
 
+  // What the next window to be made is called in messages.
+  std::string next_window() const { return fmt::format("window {}", next_id_); }
+
   // Collective. `existing` null: memory of the fabric's.
   std::shared_ptr<WindowState> make_window(std::size_t bytes, std::byte* existing);
 

@@ -236,7 +236,7 @@ std::string fabric_name(const std::string& asked, std::string_view otherwise) {
 
 Environment read_environment() {
   Environment environment;
-  if (const char* text = std::getenv("OPENTCA_TIME_LIMIT")) {
+  if (const char* text = set_variable("OPENTCA_TIME_LIMIT")) {
     double seconds = 0;
     const char* end = text + std::strlen(text);
     if (std::from_chars(text, end, seconds).ptr != end || !(seconds >= 1e-3) || seconds > 1e6) {
@@ -262,8 +262,8 @@ void check_environment(std::string_view fabric) {
 
 std::string machine_name(const std::string& asked) {
   if (!asked.empty()) return asked;
-  const char* const set = std::getenv("OPENTCA_MACHINE");
-  return set != nullptr && *set != '\0' ? set : "ha-pacs-tca";
+  const char* const set = set_variable("OPENTCA_MACHINE");
+  return set != nullptr ? set : "ha-pacs-tca";
 }
 
 Ground bring_up_process(const Wishes& wishes) {

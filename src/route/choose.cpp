@@ -26,11 +26,22 @@ double rank_by(const Candidate& candidate) {
 // and leave more of the caches to the program.
 double as_good_as_equal(const Costs& costs) { return costs.path().empty() ? 1 : 1.05; }
 
+std::string_view forced_by_environment() {
+  const char* forced = std::getenv("OPENTCA_ROUTE");
+  return forced != nullptr ? forced : "";
+}
+
+// With where it comes from: what a job script has left in the environment is in no program.
+std::string name_of(const std::string& override_name) {
+  if (override_name == forced_by_environment()) return "OPENTCA_ROUTE=" + override_name;
+  return fmt::format("route '{}'", override_name);
+}
+
 }  // namespace
 
 std::string effective_override(const std::string& asked) {
-  const char* forced = std::getenv("OPENTCA_ROUTE");
-  return forced != nullptr && *forced != '\0' ? forced : asked;
+  const std::string_view forced = forced_by_environment();
+  return forced.empty() ? asked : std::string(forced);
 }
 
 std::vector<Candidate> candidates(Fabrics fabrics, const Costs& costs, const Put& put,
@@ -59,8 +70,8 @@ Choice choose(Fabrics fabrics, const Costs& costs, const Put& put, const std::st
     std::string known;
     for (const Candidate& c : candidates(fabrics, costs, put, {}))
       known += (known.empty() ? "" : ", ") + c.channel;
-    base::fail(Errc::invalid_argument, "route '{}' names no channel that reaches rank {}; there are {}",
-               override_name, put.target, known);
+    base::fail(Errc::invalid_argument, "{} names no channel that reaches rank {}; there are {}",
+               name_of(override_name), put.target, known);
   }
   const auto eligible = [&](const Candidate& candidate) {
     return candidate.has_room || !override_name.empty();

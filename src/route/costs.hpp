@@ -15,9 +15,9 @@ namespace tca::route {
 
 class Costs {
  public:
-  // The built-in table's, for puts of `rank`. `neighbours`, by rank: who is in the same sub-cluster; everyone, when empty.
-  explicit Costs(int rank = 0, std::vector<bool> neighbours = {})
-      : rank_(rank), neighbours_(std::move(neighbours)) {}
+  // The built-in table's, for puts of `rank`. `sub_clusters`: which each rank is in; all in one, when empty.
+  explicit Costs(int rank = 0, std::vector<int> sub_clusters = {})
+      : rank_(rank), sub_clusters_(std::move(sub_clusters)) {}
 
   // Whose the built-in costs are to be; all ranks name the same, since collectives must choose alike.
   void assume(Processor processor) { processor_ = processor; }
@@ -33,15 +33,20 @@ class Costs {
 
   // Of one of `puts` puts of this rank in a step; nothing when no table knows the channel.
   std::optional<double> predict_us(const fabric::Fabric& fabric, std::size_t protocol, int target,
+                                   const base::Shape& shape, std::size_t puts) const {
+    return predict_us(fabric, protocol, rank_, target, shape, puts);
+  }
+
+  // The same of any rank's.
+  std::optional<double> predict_us(const fabric::Fabric& fabric, std::size_t protocol, int from, int to,
                                    const base::Shape& shape, std::size_t puts) const;
 
-  // The same between ranks so far apart, whichever they are.
-  std::optional<double> predict_us(const fabric::Fabric& fabric, std::size_t protocol, Distance distance,
-                                   const base::Shape& shape, std::size_t puts) const;
-
-  // How far `target` is: by the time that a line takes to cross, where the fabric measures it; otherwise ranks of the same
-  // sub-cluster are near, and others far.
-  Distance distance_to(const fabric::Fabric& fabric, int target) const;
+  // How far a rank is: by the time that a line takes to cross, where the fabric measures it; otherwise ranks of the
+  // same sub-cluster are near, and others far.
+  Distance distance_to(const fabric::Fabric& fabric, int target) const {
+    return distance_between(fabric, rank_, target);
+  }
+  Distance distance_between(const fabric::Fabric& fabric, int from, int to) const;
 
   // Whether the measured table decides between the channels of this fabric at this distance.
   bool measured(const fabric::Fabric& fabric, Distance distance) const;
@@ -54,7 +59,7 @@ class Costs {
 
  private:
   int rank_;
-  std::vector<bool> neighbours_;
+  std::vector<int> sub_clusters_;
   Processor processor_ = Processor::other;
   bool by_fabrics_ = false;
   TuningTable measured_;

@@ -221,10 +221,9 @@ void write_table(const fs::path& path, const std::string& text) {
   if (rename(draft.c_str(), path.c_str()) != 0) refuse("replaced");
 }
 
-Costs agree_on_costs(fabric::Control& control, std::span<const std::unique_ptr<fabric::Fabric>> fabrics) {
-  std::vector<bool> neighbours;
-  for (int rank = 0; rank < control.size(); ++rank) neighbours.push_back(fabrics.front()->reaches(rank));
-  Costs costs(control.rank(), std::move(neighbours));
+Costs agree_on_costs(fabric::Control& control, std::span<const std::unique_ptr<fabric::Fabric>> fabrics,
+                     const fabric::Places& places) {
+  Costs costs(control.rank(), places.sub_cluster);
   if (know_their_own_costs(fabrics, control.rank())) {
     costs.leave_to_fabrics();
     return costs;

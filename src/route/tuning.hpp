@@ -41,6 +41,7 @@ void write_table(const std::filesystem::path& path, const std::string& text);
 // built-in one where rank 0 has none. What keeps a table from serving, and ranks whose hardware is not rank 0's, are told
 // on rank 0's stderr, in a line each. OPENTCA_TUNING=FILE names a table, =off leaves all out. Throws, on every rank alike,
 // Error{incompatible} when ranks have different values of it or run different versions of the library.
-Costs agree_on_costs(fabric::Control& control, std::span<const std::unique_ptr<fabric::Fabric>> fabrics);
+Costs agree_on_costs(fabric::Control& control, std::span<const std::unique_ptr<fabric::Fabric>> fabrics,
+                     const fabric::Places& places);
 
 }  // namespace tca::route

@@ -18,7 +18,7 @@ namespace {
 
 using base::fail;
 
-constexpr std::int64_t format_version = 4;
+constexpr std::int64_t format_version = 5;
 
 constexpr std::array distances{Distance::self, Distance::near, Distance::far};
 constexpr std::array layouts{LayoutClass::block, LayoutClass::block_stride, LayoutClass::stride,

@@ -131,7 +131,7 @@ class StartUp(WorldTest):
                 self.assert_nothing_left()
 
     def test_time_limits_that_are_none(self):
-        for limit in ("0", "-1", "nan", "soon", "", "1e300", "0.0001"):
+        for limit in ("0", "-1", "nan", "soon", " ", "1e300", "0.0001"):
             process = self.start([PROGRAM, "ring", "--steps", "1"], OPENTCA_TIME_LIMIT=limit)
             self.assert_ends(process, USAGE, "OPENTCA_TIME_LIMIT|time limit")
 

@@ -229,8 +229,8 @@ class Info(Tuning):
             ("OPENTCA_TIME_LIMIT", "x", "shm", "OPENTCA_TIME_LIMIT=x is not a number of seconds"),
             ("OPENTCA_PROGRESS_THREAD", "2", "shm", "OPENTCA_PROGRESS_THREAD=2 is neither 0 nor 1"),
             ("OPENTCA_NONTEMPORAL", "perhaps", "shm", "OPENTCA_NONTEMPORAL=perhaps .*: say on or off"),
-            ("OPENTCA_ROUTE", "teleport", "shm", "route 'teleport' names no channel that reaches rank 0; there are shm/"),
-            ("OPENTCA_ROUTE", "pull", "sim", "route 'pull' names no channel that reaches rank 0; there are sim/"),
+            ("OPENTCA_ROUTE", "teleport", "shm", "OPENTCA_ROUTE=teleport names no channel that reaches rank 0; there are shm/"),
+            ("OPENTCA_ROUTE", "pull", "sim", "OPENTCA_ROUTE=pull names no channel that reaches rank 0; there are sim/"),
             ("OPENTCA_MACHINE", "atlantis", "sim", "there is no machine `atlantis`"),
             ("OPENTCA_FIDELITY", "none", "sim", "OPENTCA_FIDELITY.*none"),
         ):

@@ -238,7 +238,7 @@ class OneAfterTheOther(WorldTest):
     def test_while_a_world_is_there(self):
         for what in ("world", "window"):
             job = self.tca_run(2, PROGRAM, "second", "--how", what)
-            self.assert_ends(job, INCOMPATIBLE, "rank [01] of this launch is already taken by this very process; .*gone")
+            self.assert_ends(job, USAGE, "rank [01] of this launch is already taken by this very process; .*gone")
         self.assert_nothing_left()
 
     def test_while_others_are_in_the_one_before(self):

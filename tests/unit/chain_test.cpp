@@ -88,20 +88,22 @@ TEST(Chain, ChecksTheSource) {
     const Window<int> window = world.window<int>(10), other = world.window<int>(100);
     Chain chain = world.chain("source");
     EXPECT_TRUE(is_wrong(
-        {"put of chain 'source'", "a block of 6 at element 5", "ends at byte 44 of window 0, which has 40"},
+        {"put of chain 'source' to rank 0: the source, a block of 6 at element 5, ends at element 11 of "
+         "window 0, which has 10"},
         [&] { chain.put(other.on(0).at(0), window.at(5), block(6)); }));
-    EXPECT_TRUE(is_wrong({"source window is negative or overflows"},
+    EXPECT_TRUE(is_wrong({"put of chain 'source' to rank 0: a block of 1 at element -1 of the source, window "
+                          "0, is negative or overflows"},
                          [&] { chain.put(other.on(0).at(0), window.at(-1), block(1)); }));
-    EXPECT_TRUE(is_wrong({"target window is negative or overflows"},
+    EXPECT_TRUE(is_wrong({"at element -1 of the target, window 1, is negative or overflows"},
                          [&] { chain.put(other.on(0).at(-1), window.at(0), block(1)); }));
-    EXPECT_TRUE(is_wrong({"target window is negative or overflows"}, [&] {
+    EXPECT_TRUE(is_wrong({"of the target, window 1, is negative or overflows"}, [&] {
       chain.put(other.on(0).at(std::numeric_limits<std::int64_t>::max() / 2), window.at(0), block(1));
     }));
-    EXPECT_TRUE(is_wrong({"source window is negative or overflows"}, [&] {
+    EXPECT_TRUE(is_wrong({"of the source, window 0, is negative or overflows"}, [&] {
       chain.put(other.on(0).at(0), window.at(std::numeric_limits<std::int64_t>::max()), block(1));
     }));
-    EXPECT_TRUE(
-        is_wrong({"cannot fill"}, [&] { chain.put(other.on(0).at(0), block(3), window.at(0), block(2)); }));
+    EXPECT_TRUE(is_wrong({"put of chain 'source' to rank 0: 2 elements cannot fill 3"},
+                         [&] { chain.put(other.on(0).at(0), block(3), window.at(0), block(2)); }));
   });
 }
 
@@ -137,7 +139,9 @@ TEST(Chain, ExplainsEveryDescriptor) {
 
 TEST(Window, RefusesImpossibleSizes) {
   alone([](World& world) {
-    EXPECT_TRUE(is_wrong({"window: -1 elements of 8 bytes"}, [&] { world.window<double>(-1); }));
+    world.window<char>(1);
+    EXPECT_TRUE(is_wrong({"window 1 on rank 0: -1 elements of 8 bytes cannot be registered"},
+                         [&] { world.window<double>(-1); }));
     EXPECT_TRUE(is_wrong({"cannot be registered"},
                          [&] { world.window<double>(std::numeric_limits<std::int64_t>::max()); }));
     EXPECT_TRUE(is_wrong({"elements of 1 bytes cannot be registered"},
@@ -177,10 +181,11 @@ TEST(Window, ImmediatePutsStayInside) {
     EXPECT_TRUE(is_wrong({"element 4611686018427387904 lies outside"},
                          [&] { window.on(0).at(std::int64_t{1} << 62).put(1); }));
     constexpr std::int64_t most = std::numeric_limits<std::int64_t>::max();
-    EXPECT_TRUE(is_wrong({"overflows 63 bits"}, [&] { window.on(0).at(most).at(1); }));
-    EXPECT_TRUE(is_wrong({"overflows 63 bits"}, [&] { window.at(most).at(1); }));
+    EXPECT_TRUE(is_wrong({"at in window 0: ", "overflows 63 bits"}, [&] { window.on(0).at(most).at(1); }));
+    EXPECT_TRUE(is_wrong({"at in window 0: ", "overflows 63 bits"}, [&] { window.at(most).at(1); }));
     const std::size_t none = 0;
-    EXPECT_TRUE(is_wrong({"beyond 63 bits"}, [&] { window.on(0).at(2).at(none - 1).put(1); }));
+    EXPECT_TRUE(is_wrong({"at in window 0: an offset of 2", "beyond 63 bits"},
+                         [&] { window.on(0).at(2).at(none - 1).put(1); }));
     EXPECT_EQ(window[0], 0);
   });
 }
@@ -244,8 +249,10 @@ TEST(Window, RegistersMemoryOfTheCaller) {
 TEST(Window, RefusesMemoryThatIsNotThere) {
   alone([](World& world) {
     int* const nothing = nullptr;
-    EXPECT_TRUE(is_wrong({"no memory is given for 3 elements of 4 bytes; leave the pointer out"},
-                         [&] { world.window(nothing, 3); }));
+    EXPECT_TRUE(
+        is_wrong({"window 0 on rank 0: no memory is given for 3 elements of 4 bytes; leave the pointer "
+                  "out"},
+                 [&] { world.window(nothing, 3); }));
     EXPECT_TRUE(is_wrong({"-1 elements"}, [&] { world.window(nothing, -1); }));
     EXPECT_EQ(world.window(nothing, 0).size(), 0u);
   });
@@ -374,7 +381,7 @@ TEST(Chain, RefusesAWindowOfAnotherWorld) {
     alone([&](World& world) {
       const Window<int> own = world.window<int>(4);
       Chain chain = world.chain("mixed");
-      EXPECT_TRUE(is_wrong({"put of chain 'mixed': the target is a window of another world"},
+      EXPECT_TRUE(is_wrong({"put of chain 'mixed' to rank 0: the target is a window of another world"},
                            [&] { chain.put(foreign.on(0).at(0), own.at(1), block(1)); }));
       EXPECT_TRUE(is_wrong({"the source is a window of another world"},
                            [&] { chain.put(own.on(0).at(0), foreign.at(1), block(1)); }));

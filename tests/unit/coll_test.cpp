@@ -1,8 +1,14 @@
 // What collectives refuse, what their errors say, and which algorithm they take.
 #include <atomic>
+#include <cstdlib>
+#include <limits>
+#include <sstream>
 #include <thread>
 
+#include "coll/kernels.hpp"
+#include "coll/state.hpp"
 #include "messages.hpp"
+#include "route/choose.hpp"
 
 namespace tca::test {
 namespace {
@@ -42,6 +48,11 @@ TEST(Coll, RefusesAnotherOperation) {
   }));
 }
 
+TEST(Coll, RefusesAnotherName) {
+  EXPECT_TRUE(all_refused(2, {"allreduce 'y' refused", "rank 0 has the name 'y', rank 1 the name 'x'"},
+                          [](World& world) { AllReduce<int>(world, world.rank() == 0 ? "y" : "x"); }));
+}
+
 TEST(Coll, RefusesAnotherKind) {
   EXPECT_TRUE(all_refused(2, {"rank 0 has barrier, rank 1 allgather"}, [](World& world) {
     if (world.rank() == 0) {
@@ -76,8 +87,54 @@ TEST(Coll, RefusesWhatCannotBe) {
   }));
 }
 
+// Of the same size.
+TEST(Coll, RefusesAnotherType) {
+  const auto refuses_types = [](auto first, auto second, std::initializer_list<std::string_view> parts) {
+    EXPECT_TRUE(all_refused(2, parts, [](World& world) {
+      world.rank() == 0 ? void(AllReduce<decltype(first)>(world, "r", 3))
+                        : void(AllReduce<decltype(second)>(world, "r", 3));
+    }));
+  };
+  refuses_types(1.0f, 1, {"rank 0 has elements of float, rank 1 elements of int32"});
+  refuses_types(1, 1u, {"rank 0 has elements of int32, rank 1 elements of uint32"});
+  refuses_types(1.0, std::int64_t{1}, {"rank 0 has elements of double, rank 1 elements of int64"});
+  World::run_threads(2, [](World& world) {
+    EXPECT_EQ(world.rank() == 0 ? AllReduce<long>(world, "r")(1) : AllReduce<long long>(world, "r")(1), 2);
+  });
+}
+
+// Who puts names the window that it has itself.
+TEST(Coll, RefusesOtherWindows) {
+  EXPECT_TRUE(all_refused(
+      2, {"broadcast 'w' refused, every", "rank 0 has window 0 as input, rank 1 window 1"}, [](World& world) {
+        const auto a = world.window<int>(4), b = world.window<int>(4);
+        Broadcast<int>(world, "w", world.rank() == 0 ? a : b, 4);
+      }));
+  EXPECT_TRUE(all_refused(2, {"rank 0 has window 0 as input, rank 1 window 1 as input"}, [](World& world) {
+    const auto a = world.window<int>(4), b = world.window<int>(4);
+    const bool first = world.rank() == 0;
+    AllReduce<int>(world, "r", first ? a : b, first ? b : a, 4);
+  }));
+  EXPECT_TRUE(all_refused(2, {"rank 0 has window 1 as output, rank 1 window 2 as output"}, [](World& world) {
+    const auto a = world.window<int>(4), b = world.window<int>(8), c = world.window<int>(8);
+    AllGather<int>(world, "g", a, world.rank() == 0 ? b : c, 4);
+  }));
+}
+
+TEST(Coll, RefusesAFunctionThatIsNone) {
+  EXPECT_TRUE(all_refused(2, {"rank 1: its operation is an empty function"}, [](World& world) {
+    std::function<int(int, int)> add;
+    if (world.rank() == 0) add = [](int a, int b) { return a + b; };
+    AllReduce<int>(world, "r", 1, add);
+  }));
+}
+
 // By one rank alone, before it has any memory for it.
 TEST(Coll, RefusesForAllWhatOneCannotCount) {
+  EXPECT_TRUE(all_refused(3, {"rank 0: a block of", "overflows"}, [](World& world) {
+    const auto window = world.window<double>(4);
+    AllReduce<double>(world, "r", window, std::numeric_limits<std::int64_t>::max() / 2);
+  }));
   EXPECT_TRUE(all_refused(2, {"rank 1: a block of", "overflows"}, [](World& world) {
     AllGather<double>(world, "g", world.rank() == 1 ? std::int64_t{1} << 60 : 1);
   }));
@@ -127,6 +184,51 @@ TEST(Coll, RefusesAnAlgorithmThatIsNotThere) {
   EXPECT_TRUE(all_refused(2, {"has no algorithm 'ring'"}, [](World& world) {
     AllReduce<int>(world, "r", 1, [](int a, int) { return a; }, {.algorithm = "ring"});
   }));
+}
+
+// Where each looks for what it brings and gets, in memory of its own.
+TEST(Coll, MemoryOfItsOwn) {
+  constexpr std::size_t count = 2, ranks = 3;
+  World::run_threads(ranks, [](World& world) {
+    const auto me = static_cast<std::size_t>(world.rank());
+    const auto expect_sizes = [](const auto& coll, std::size_t from, std::size_t to, bool in_place) {
+      EXPECT_EQ(coll.from().size(), from);
+      EXPECT_EQ(coll.to().size(), to);
+      EXPECT_EQ(coll.from().data() == coll.to().data(), in_place);
+    };
+    Broadcast<int> broadcast(world, "b", count);
+    expect_sizes(broadcast, count, count, true);
+    if (me == 0) broadcast.from()[1] = 5;
+    broadcast();
+    EXPECT_EQ(broadcast.to()[1], 5);
+
+    AllGather<int> gather(world, "g", count);
+    expect_sizes(gather, ranks * count, ranks * count, true);
+    gather.from()[me * count] = 10 + world.rank();
+    gather();
+    for (std::size_t rank = 0; rank < ranks; ++rank)
+      EXPECT_EQ(gather.to()[rank * count], 10 + static_cast<int>(rank));
+
+    AllReduce<int> sum(world, "r", count);
+    expect_sizes(sum, count, count, true);
+    sum.from()[0] = 1;
+    sum();
+    EXPECT_EQ(sum.to()[0], 3);
+
+    ReduceScatter<int> scatter(world, "s", count);
+    expect_sizes(scatter, ranks * count, count, false);
+    for (std::size_t rank = 0; rank < ranks; ++rank) scatter.from()[rank * count] = static_cast<int>(rank);
+    scatter();
+    EXPECT_EQ(scatter.to()[0], 3 * world.rank());
+
+    AllToAll<int> turn(world, "a", count);
+    expect_sizes(turn, ranks * count, ranks * count, false);
+    for (std::size_t rank = 0; rank < ranks; ++rank)
+      turn.from()[rank * count] = 10 * world.rank() + static_cast<int>(rank);
+    turn();
+    for (std::size_t rank = 0; rank < ranks; ++rank)
+      EXPECT_EQ(turn.to()[rank * count], 10 * static_cast<int>(rank) + world.rank());
+  });
 }
 
 TEST(Coll, OperationsKeepTheOrderOfRanks) {
@@ -179,6 +281,23 @@ TEST(Coll, EveryArithmeticTypeHasTheOperations) {
   static_assert(!std::is_constructible_v<Operation<bool>, Op>);
 }
 
+template <class T>
+void wraps(World& world) {
+  const T most = std::numeric_limits<T>::max();
+  EXPECT_EQ(AllReduce<T>(world, "product", 1, Op::product)(most), T{1});
+  EXPECT_EQ(AllReduce<T>(world, "sum", 1, Op::sum)(most), static_cast<T>(most - 1));
+}
+
+TEST(Coll, UnsignedNumbersWrap) {
+  World::run_threads(2, [](World& world) {
+    wraps<unsigned char>(world);
+    wraps<unsigned short>(world);
+    wraps<char16_t>(world);
+    wraps<unsigned>(world);
+    wraps<unsigned long>(world);
+  });
+}
+
 // What has been combined in part must not be combined again.
 TEST(Coll, IsOverOnceItsOperationHasThrown) {
   World::run_threads(2, [](World& world) {
@@ -189,8 +308,9 @@ TEST(Coll, IsOverOnceItsOperationHasThrown) {
     });
     EXPECT_THROW(sum(), std::domain_error);
     const auto over = [&](auto call) {
-      EXPECT_TRUE(refuses(Errc::invalid_argument,
-                          {"allreduce 'sum' cannot go on: its operation has thrown", "make another"}, call));
+      EXPECT_TRUE(refuses(
+          Errc::invalid_argument,
+          {"allreduce 'sum' cannot go on: copying or combining its values has failed", "another"}, call));
     };
     over([&] { sum.wait(); });
     over([&] { sum.test(); });
@@ -223,6 +343,137 @@ TEST(Coll, ChecksItsCalls) {
                         [&] { sum.start(); }));
     sum.wait();
   });
+}
+
+// The input of the run that is under way is not touched.
+TEST(Coll, RefusesValuesWhileARunIsUnderWay) {
+  World::run_threads(2, [](World& world) {
+    AllReduce<float> sum(world, "sum");
+    sum.from()[0] = 1;
+    sum.start();
+    EXPECT_TRUE(refuses(Errc::invalid_argument, {"a run of it is under way"}, [&] { sum(100.0f); }));
+    sum.wait();
+    EXPECT_EQ(sum.to()[0], 2);
+  });
+}
+
+using OnStream = void (Collective::*)(Stream);
+
+// Also where there is nothing to do, as with one rank or no element.
+TEST(Coll, RefusesStreamsWhereThereAreNone) {
+  World::run_threads(1, [](World& world) {
+    for (const int count : {0, 1}) {
+      AllReduce<double> sum(world, "sum", count);
+      for (const OnStream call :
+           {OnStream{&Collective::start}, OnStream{&Collective::wait}, OnStream{&Collective::run}}) {
+        EXPECT_TRUE(refuses(Errc::invalid_argument, {"of the allreduce 'sum' on a stream", "no streams"},
+                            [&] { (sum.*call)(Stream{}); }));
+      }
+      sum();
+    }
+  });
+}
+
+// Shared memory that says other things of itself.
+struct OtherShm final : public fabric::Fabric {
+  explicit OtherShm(std::unique_ptr<fabric::Fabric> shm) : inner(std::move(shm)) {}
+
+  std::string_view name() const override { return inner->name(); }
+  std::span<const std::string_view> protocols() const override { return inner->protocols(); }
+  bool reaches(int rank) const override { return inner->reaches(rank); }
+  bool has_streams() const override { return streams; }
+  std::vector<fabric::CollectiveWay> collective_ways(const fabric::CollectiveKind&) const override {
+    return ways;
+  }
+  std::unique_ptr<fabric::Memory> expose(std::size_t bytes, std::byte* existing,
+                                         std::string_view window) override {
+    return inner->expose(bytes, existing, window);
+  }
+  std::unique_ptr<fabric::Program> compile(const fabric::Share& share) override {
+    return inner->compile(share);
+  }
+  void put_now(fabric::Memory& memory, int rank, std::uint64_t offset,
+               std::span<const std::byte> value) override {
+    inner->put_now(memory, rank, offset, value);
+  }
+  void trace_to(base::Trace* trace) override { inner->trace_to(trace); }
+  void progress() override { inner->progress(); }
+
+  std::unique_ptr<fabric::Fabric> inner;
+  bool streams = false;
+  std::vector<fabric::CollectiveWay> ways;
+};
+
+// Ranks as threads, so many to a sub-cluster, over fabrics that `change` has changed.
+void run_on_other_shm(int ranks, int to_a_sub_cluster, const std::function<void(OtherShm&)>& change,
+                      const std::function<void(World&)>& body) {
+  const route::ThreadGround threads(ranks);
+  const auto ground = [&](int rank) {
+    route::Ground made = threads.bring_up(rank, {});
+    auto fabric = std::make_unique<OtherShm>(std::move(made.fabrics.front()));
+    change(*fabric);
+    made.fabrics.front() = std::move(fabric);
+    for (int other = 0; other < ranks; ++other)
+      made.places.sub_cluster[static_cast<std::size_t>(other)] = other / to_a_sub_cluster;
+    return made;
+  };
+  core::run_threads(threads, ground, body, {});
+}
+
+TEST(Coll, TheHostCannotWaitForARunOnAStream) {
+  run_on_other_shm(
+      1, 1, [](OtherShm& shm) { shm.streams = true; },
+      [](World& world) {
+        AllReduce<int> sum(world, "sum");
+        for (const OnStream call : {OnStream{&Collective::start}, OnStream{&Collective::run}}) {
+          (sum.*call)(Stream{});
+          for (const bool by_test : {false, true}) {
+            EXPECT_TRUE(
+                refuses(Errc::invalid_argument,
+                        {"of the allreduce 'sum', whose last run was ordered on a stream", "wait(stream)"},
+                        [&] { by_test ? void(sum.test()) : sum.wait(); }));
+          }
+          sum.wait(Stream{});
+          sum.start();
+          sum.wait();
+        }
+      });
+}
+
+TEST(Coll, AForcedRouteLeavesNoKernels) {
+  const auto with_kernels = [](OtherShm& shm) { shm.ways = {{"kernel", 1}}; };
+  run_on_other_shm(1, 1, with_kernels, [](World& world) {
+    const coll::ElementsOf<int> elements(world.window<int>(4), world.window<int>(4));
+    const auto ways = [&](std::string route) {
+      const coll::Request request{coll::Kind::broadcast, "b", 4, 0, false, {.route = std::move(route)}};
+      return coll::kernel_ways(core::WorldState::of(world), request, elements).size();
+    };
+    EXPECT_EQ(ways(""), 1u);
+    EXPECT_EQ(ways("staged"), 0u);
+    setenv("OPENTCA_ROUTE", "staged", 1);
+    EXPECT_EQ(ways(""), 0u);
+    unsetenv("OPENTCA_ROUTE");
+  });
+}
+
+// To other sub-clusters puts of a collective cost what those of a chain do.
+TEST(Coll, CostsAreThoseOfTheRoute) {
+  run_on_other_shm(
+      2, 1, [](OtherShm&) {},
+      [](World& world) {
+        const core::WorldState& state = core::WorldState::of(world);
+        const coll::Costs costs(state, 8);
+        const int me = world.rank(), other = 1 - me;
+        for (const std::int64_t count : {1, 1000, 100000}) {
+          const Layout layout = block(count);
+          const route::Put put{other, base::pair_up(layout, layout, 8)};
+          double least = std::numeric_limits<double>::max();
+          for (const route::Candidate& candidate : route::candidates(state.fabrics(), state.costs(), put, {}))
+            least = std::min(least, candidate.predicted_us.value_or(least));
+          EXPECT_EQ(costs.put_us(me, {.to = other, .count = count}), least);
+        }
+        EXPECT_EQ(state.costs().distance_to(*state.fabrics().front(), other), route::Distance::far);
+      });
 }
 
 TEST(Coll, ATimeLimitNamesCollectiveRoundAndRank) {
@@ -264,6 +515,31 @@ TEST(Coll, ExplainsItsChoice) {
     EXPECT_TRUE(says(text, {"broadcast 'w', 10 elements of 8 bytes", "(taken): predicted", "binomial",
                             "split", "ring", "chain 'w: broadcast by"}));
   });
+}
+
+// What it would take sooner by its prediction has a remark.
+TEST(Coll, ExplainsWhyTheLeastIsNotTaken) {
+  run_on_other_shm(
+      6, 3, [](OtherShm&) {},
+      [](World& world) {
+        std::istringstream lines(AllReduce<double>(world, "r", 3000).explain());
+        double taken_us = -1;
+        bool remarked = false;
+        const std::string predicted = "predicted ";
+        for (std::string line; std::getline(lines, line) && line.find("chain '") == std::string::npos;) {
+          const std::size_t at = line.find(predicted);
+          if (at == std::string::npos) continue;
+          const double us = std::stod(line.substr(at + predicted.size()));
+          if (line.find("(taken)") != std::string::npos) taken_us = us;
+          remarked |= line.find("all_to_leaders: ") != std::string::npos &&
+                      line.find("us, meant for fewer bytes") != std::string::npos;
+          if (line.find("meant for") == std::string::npos) {
+            EXPECT_GE(us, taken_us) << line;
+          }
+        }
+        EXPECT_GE(taken_us, 0);
+        EXPECT_TRUE(remarked);
+      });
 }
 
 // Between `start` and `wait` the buffers are the collective's, after it the program's again until the next start.

@@ -110,6 +110,44 @@ TEST(Failure, ACollectiveNamesTheRankThatDoesNotCome) {
                    {"rank 0 waited 0.", " s in World::barrier for rank 1", "same call, in the same order"}));
 }
 
+// By its constructor already.
+TEST(Failure, ACollectiveThatARankDoesNotMakeIsNamed) {
+  std::atomic<bool> told = false;
+  Caught error;
+  World::run_threads(2,
+                     [&](World& world) {
+                       const Window<double> window = world.window<double>(1);
+                       if (world.rank() == 0) {
+                         error = caught([&] { AllReduce<double>(world, "residual", window, 1); });
+                         told = true;
+                       }
+                       while (!told) std::this_thread::sleep_for(milliseconds(5));
+                     },
+                     {.time_limit = short_limit});
+  EXPECT_EQ(error.code, Errc::timed_out);
+  EXPECT_TRUE(says(error.message, {"rank 0 waited 0.", "collective 'residual' for rank 1"}));
+}
+
+TEST(Failure, CallsBesideACollectiveAreToldTheSame) {
+  const std::vector<Caught> all = caught_by_ranks(2, [](World& world) {
+    const Window<double> window = world.window<double>(1);
+    if (world.rank() == 0)
+      AllReduce<double>(world, "residual", window, 1);
+    else
+      world.all_gather(world.rank());
+  });
+  const std::vector<Caught> gathers = caught_by_ranks(
+      3, [](World& world) { world.rank() == 2 ? void(world.all_gather(2.5)) : void(world.all_gather(1)); });
+  for (const Caught& error : all) {
+    EXPECT_EQ(error.code, Errc::refused);
+    EXPECT_TRUE(says(error.message, {"collective 'residual', rank 1 in World::all_gather"}));
+  }
+  for (const Caught& error : gathers) {
+    EXPECT_EQ(error.code, Errc::refused);
+    EXPECT_TRUE(says(error.message, {"World::all_gather: rank 0 gives 4 bytes, rank 2 8"}));
+  }
+}
+
 TEST(Failure, ThePartnersOfARankThatThrowsAreTold) {
   std::vector<Caught> all(3);
   std::string first;

@@ -3,6 +3,7 @@
 
 #include "base/fail.hpp"
 #include "messages.hpp"
+#include "route/bring_up.hpp"
 #include "route/choose.hpp"
 #include "route/cost_table.hpp"
 
@@ -182,10 +183,12 @@ TEST_F(RouteTest, OfChannelsThatATableSaysAreAsGoodTheFirstIsTaken) {
 }
 
 TEST_F(RouteTest, RanksOfASubClusterAreNearOthersFarWhereNoCrossingIsMeasured) {
-  const route::Costs world(1, {true, true, false});
+  const route::Costs world(1, {4, 4, 7, 7});
   EXPECT_EQ(world.distance_to(*fabrics[1], 0), Distance::near);
   EXPECT_EQ(world.distance_to(*fabrics[1], 1), Distance::self);
   EXPECT_EQ(world.distance_to(*fabrics[1], 2), Distance::far);
+  EXPECT_EQ(world.distance_between(*fabrics[1], 3, 2), Distance::near);
+  EXPECT_EQ(world.distance_between(*fabrics[1], 3, 0), Distance::far);
   static_cast<NamedFabric&>(*fabrics[1]).crossing = 60;
   EXPECT_EQ(world.distance_to(*fabrics[1], 2), Distance::near);
 }
@@ -328,6 +331,10 @@ TEST_F(RouteTest, AnUnknownOverrideIsToldTheKnownOnes) {
                       {"route 'stagged' names no channel that reaches rank 3", "shm/direct", "shm/pull",
                        "shm/staged", "odd/first", "odd/second"},
                       [&] { chosen(3, word, "stagged"); }));
+  setenv("OPENTCA_ROUTE", "stagged", 1);
+  EXPECT_TRUE(refuses(Errc::invalid_argument, {"OPENTCA_ROUTE=stagged names no channel that reaches rank 3"},
+                      [&] { chosen(3, word, route::effective_override("direct")); }));
+  unsetenv("OPENTCA_ROUTE");
   EXPECT_TRUE(refuses(Errc::invalid_argument, {"reaches rank 7; there are odd/first, odd/second"},
                       [&] { chosen(7, word, "shm/direct"); }));
 }
@@ -339,6 +346,15 @@ TEST_F(RouteTest, TheEnvironmentWins) {
   setenv("OPENTCA_ROUTE", "", 1);
   EXPECT_EQ(route::effective_override("pull"), "pull");
   unsetenv("OPENTCA_ROUTE");
+}
+
+TEST(Environment, WhatIsSetToNothingIsNotSet) {
+  setenv("OPENTCA_TIME_LIMIT", "2.5", 1);
+  EXPECT_EQ(route::read_environment().time_limit, std::chrono::milliseconds(2500));
+  for (const char* variable : {"OPENTCA_TIME_LIMIT", "OPENTCA_PROGRESS_THREAD"}) setenv(variable, "", 1);
+  const route::Environment environment = route::read_environment();
+  EXPECT_FALSE(environment.time_limit || environment.progress_thread);
+  for (const char* variable : {"OPENTCA_TIME_LIMIT", "OPENTCA_PROGRESS_THREAD"}) unsetenv(variable);
 }
 
 TEST_F(RouteTest, ExplainsItsChoice) {

@@ -54,7 +54,7 @@ TEST(PairUp, AFullSideAndAnInnerBox) {
 }
 
 TEST(PairUp, RefusesDifferentNumbersOfElements) {
-  EXPECT_TRUE(refuses(Errc::invalid_argument, {"put: 5 elements cannot fill 6"},
+  EXPECT_TRUE(refuses(Errc::invalid_argument, {"5 elements cannot fill 6"},
                       [] { base::pair_up(block(6), block(5), 1); }));
 }
 

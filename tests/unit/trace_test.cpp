@@ -79,20 +79,22 @@ TEST(Trace, NamesAreEscaped) {
   EXPECT_EQ(file.read().at("traceEvents").back().at("name"), "a \"quoted\"\nname \\ \xef\xbf\xbd, no UTF-8");
 }
 
-TEST(Trace, IsEmptyWhenNotAskedFor) {
+TEST(Trace, IsNotWrittenWhenNotAskedFor) {
   const TraceFile file("nothing");
-  World::run_threads(2, [&](World& world) {
-    exchange(world, "", 2);
-    world.write_trace(file.path());
-  });
-  const nlohmann::json trace = file.read();
-  for (const nlohmann::json& event : trace.at("traceEvents")) EXPECT_EQ(event.at("ph"), "M");
+  const std::vector<Caught> all = caught_by_ranks(2, [&](World& world) { world.write_trace(file.path()); });
+  for (const Caught& error : all) {
+    EXPECT_EQ(error.code, Errc::invalid_argument);
+    EXPECT_TRUE(says(error.message, {"World::write_trace on rank", "WorldOptions::trace"}));
+  }
+  EXPECT_FALSE(std::ifstream(file.path()).is_open());
 }
 
 TEST(Trace, SaysWhereItCannotWrite) {
-  EXPECT_TRUE(
-      refuses(Errc::invalid_argument, {"cannot write the trace to '/nowhere/trace.json'", "No such file"},
-              [] { World::run_threads(1, [](World& world) { world.write_trace("/nowhere/trace.json"); }); }));
+  EXPECT_TRUE(refuses(Errc::invalid_argument,
+                      {"cannot write the trace to '/nowhere/trace.json'", "No such file"}, [] {
+                        World::run_threads(1, [](World& world) { world.write_trace("/nowhere/trace.json"); },
+                                           {.trace = true});
+                      }));
 }
 
 }  // namespace

@@ -154,8 +154,8 @@ TEST_F(TuningTest, SealedButSenselessTextIsRefusedWithItsLine) {
       TuningTable::parse(sealed_again(replaced(text, what, by)));
     })) << by;
   };
-  refused("format = 4", "format = 1", {"its format is 1, this library reads 4"});
-  refused("format = 4", "", {"`format` is missing"});
+  refused("format = 5", "format = 4", {"its format is 4, this library reads 5"});
+  refused("format = 5", "", {"`format` is missing"});
   refused("[costs.shm.pull.near]", "[costs.shm.pull.nowhere]", {"line ", "no distance 'nowhere'"});
   refused("\"block\"", "\"bloc\"", {"line ", "no layout 'bloc'"});
   refused("block-stride paged-aliased", "block-stride sparse", {"line ", "no layout 'block-stride sparse'"});
@@ -346,9 +346,9 @@ class PlainFabric final : public fabric::Fabric {
 
 class Disagreeing : public TuningInWorlds {
  protected:
-  route::Costs agree(std::vector<ScriptedControl::Rank> others) {
+  route::Costs agree(std::vector<ScriptedControl::Rank> others, const fabric::Places& places = {}) {
     ScriptedControl control(std::move(others));
-    return route::agree_on_costs(control, fabrics_);
+    return route::agree_on_costs(control, fabrics_, places);
   }
 
  private:
@@ -371,6 +371,13 @@ TEST_F(Disagreeing, SettingsAreRefused) {
                       [&] {
                         agree({{library_version(), "off"}});
                       }));
+}
+
+// Of a fabric that reaches all ranks, as MPI does.
+TEST_F(Disagreeing, RanksOfOtherSubClustersAreFar) {
+  const route::Costs costs = agree({{}, {}}, {{0, 0, 1}, {0, 0, 1}});
+  EXPECT_EQ(costs.distance_to(PlainFabric(), 1), Distance::near);
+  EXPECT_EQ(costs.distance_to(PlainFabric(), 2), Distance::far);
 }
 
 TEST_F(Disagreeing, OtherHardwareUsesRankZerosTableAndIsTold) {

@@ -128,8 +128,12 @@ std::unique_ptr<fabric::Memory> MpiFabric::expose(std::size_t bytes, std::byte* 
     base::Reader reader(blob);
     all.push_back(reader.get<std::size_t>());
     if (!reader.get<bool>()) continue;
-    base::fail(Errc::out_of_memory, "rank {} could not get its {} bytes for {}; ask for less", all.size() - 1,
-               all.back(), window);
+    constexpr double mebibyte = 1 << 20;
+    base::fail(
+        Errc::out_of_memory,
+        "rank {} could not get its {:.0f} MiB for {}; ask for less, use fewer ranks a host, or raise its "
+        "limits (ulimit -v, the container's memory)",
+        all.size() - 1, static_cast<double>(all.back()) / mebibyte, window);
   }
   ++windows_;
   memory->know_sizes(std::move(all));

@@ -93,7 +93,7 @@ std::optional<std::string> Board::refusal() const {
 
 void fail_taken(int rank, std::int32_t owner) {
   if (owner == getpid()) {
-    base::fail(Errc::incompatible,
+    base::fail(Errc::invalid_argument,
                "rank {} of this launch is already taken by this very process; the next World::init works "
                "once the World before it and all its windows and chains are gone",
                rank);

@@ -90,7 +90,8 @@ class Board {
   std::byte* memory_;
 };
 
-// Throws Error{incompatible}: `owner` is in a world as this rank of the launch.
+// Throws that `owner` is in a world as this rank of the launch: Error{invalid_argument} where it is this very process,
+// otherwise Error{incompatible}.
 [[noreturn]] void fail_taken(int rank, std::int32_t owner);
 
 }  // namespace tca::shm
