@@ -114,7 +114,7 @@ void halo(benchmark::State& state, Fidelity fidelity) {
   const Machine machine = read_machine("torus-32k");
   for (auto _ : state) {
     des::Simulator simulator(wheel_for(32768));
-    Network network(simulator, machine.network, {.fidelity = fidelity});
+    Network network(simulator, machine.network, fidelity);
     Ape cards(network, network.interconnect("torus"), find_unit(machine.network.node, "host"));
     const std::uint32_t gpu = find_unit(machine.network.node, "gpu0");
     des::Counter arrived(simulator, {"faces"});

@@ -104,7 +104,7 @@ des::Task send(net::Network& network, const Torus& torus, std::uint32_t node, de
 
 Outcome by_model(const Torus& torus, net::Fidelity fidelity) {
   des::Simulator simulator(des::Simulator::Options{.bucket_bits = 8});
-  net::Network network(simulator, describe(torus), {.fidelity = fidelity, .observer = nullptr});
+  net::Network network(simulator, describe(torus), fidelity);
   des::Counter arrived(simulator, {"faces"});
   for (std::uint32_t node = 0; node < torus.nodes(); ++node)
     simulator.spawn(send(network, torus, node, arrived), {"node", node});

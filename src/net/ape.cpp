@@ -60,7 +60,6 @@ des::Task Ape::run(ApePut put) {
 
   Card& own = card(node);
   co_await own.turn.acquire();
-  const des::Time begin = simulator_.now();
   co_await simulator_.sleep(ape_.start);
   const bool gpu = network_.is_device(put.from);
   const std::uint64_t packets = (put.bytes + ape_.packet_bytes - 1) / ape_.packet_bytes;
@@ -88,7 +87,6 @@ des::Task Ape::run(ApePut put) {
     simulator_.spawn(send_packet(put, std::move(load), read, arrivals), {"a packet of node", node});
   }
   co_await read.reached(packets);
-  network_.tell({"card", node}, "put", put.bytes, begin);
   own.turn.release();
   if (put.sent != nullptr) put.sent->add();
 }
@@ -116,7 +114,7 @@ des::Task Ape::announce(ApePut put, std::uint64_t packets, std::unique_ptr<des::
   if (put.arrived == nullptr) co_return;
   network_.send({.from = network_.nic(put.to.node, interconnect_),
                  .to = {put.to.node, host_},
-                 .interconnect = interconnect_,
+                 .interconnect = Transfer::inside,
                  .bytes = notice_bytes,
                  .arrived = put.arrived});
 }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <deque>
 #include <functional>
 #include <numeric>
 
@@ -10,8 +11,6 @@
 namespace tca::net {
 
 namespace {
-
-constexpr std::size_t most_interconnects = 255;  // a packet has a byte for its own, or none inside a node
 
 template <class... Args>
 void require(bool holds, const Description& machine, fmt::format_string<Args...> text, Args&&... args) {
@@ -86,7 +85,7 @@ void check_interconnect(const Description& machine, const Interconnect& net) {
           "the {} of interconnect '{}' has {} sizes instead of {}", to_string(topology.kind), net.name,
           topology.size.size(), most);
   for (const std::uint32_t size : topology.size) {
-    require(size > 0 && size < 32768, machine, "the {} of interconnect '{}' has a size of {}",
+    require(size > 0 && size <= most_extent, machine, "the {} of interconnect '{}' has a size of {}",
             to_string(topology.kind), net.name, size);
   }
   require(topology.kind != TopologyKind::double_ring || topology.size[1] == 2, machine,
@@ -152,8 +151,8 @@ std::pair<std::size_t, std::size_t> dimensions(TopologyKind kind) {
 
 void check(const Description& machine) {
   require(machine.nodes > 0, machine, "there are no nodes");
-  require(!machine.node.units.empty() && machine.node.units.size() < 64, machine,
-          "a node has {} units; 1 to 63 may be", machine.node.units.size());
+  require(!machine.node.units.empty() && machine.node.units.size() <= most_units, machine,
+          "a node has {} units; 1 to {} may be", machine.node.units.size(), most_units);
   for (const LinkKind& link : machine.links) check_link(machine, link);
   for (const UnitKind& unit : machine.node.units) check_unit(machine, unit);
   check_wires(machine);
@@ -171,6 +170,23 @@ bool ports_collide(const Description& machine) {
 
 std::uint32_t find_unit(const NodeKind& node, std::string_view name) {
   return find_named(node.units, name, "unit");
+}
+
+std::uint32_t nearest_host(const NodeKind& node, std::uint32_t unit) {
+  std::vector<bool> seen(node.units.size());
+  std::deque<std::uint32_t> edge{unit};
+  for (seen[unit] = true; !edge.empty(); edge.pop_front()) {
+    const std::uint32_t at = edge.front();
+    if (node.units[at].memory && !node.units[at].memory->device) return at;
+    for (const Wire& wire : node.wires) {
+      if (wire.a != at && wire.b != at) continue;
+      const std::uint32_t next = wire.a == at ? wire.b : wire.a;
+      if (!seen[next]) edge.push_back(next);
+      seen[next] = true;
+    }
+  }
+  base::fail(Errc::invalid_argument, "no wires lead from unit '{}' to a host's memory",
+             node.units[unit].name);
 }
 
 std::uint32_t find_link(const Description& description, std::string_view name) {

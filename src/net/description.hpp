@@ -56,18 +56,17 @@ struct RouterKind {
 // A DMA controller in a NIC, as PEACH2's: channels that walk chains of descriptors, all reading through one port.
 struct DmaKind {
   std::uint32_t channels = 0;
-  des::Time start = 0;                 // from the doorbell's coming in to the first descriptor's being wanted
-  std::uint32_t descriptor_bytes = 0;  // fetched from host memory unless the chain lies in the NIC
-  des::Time internal_fetch = 0;        // to fetch one from the NIC's own memory
-  des::Time decode = 0;                // from a descriptor's being there to its first read request
-  des::Time chain_gap = 0;             // from a descriptor's last request to the next one's decoding
-  des::Time row_gap = 0;               // between the rows of a block-stride descriptor
-  std::uint32_t request_bytes = 0;     // most data that one read request asks for
-  std::uint32_t packet_bytes = 0;      // most data in a packet that leaves
-  std::uint32_t tags = 0;              // requests under way, over all channels
-  des::Time request_gap = 0;           // least time between two requests
-  des::Time turn = 0;                  // from data's coming in to its going out as a write
-  des::Time notify = 0;                // from the last write to the write of the flag
+  des::Time start = 0;              // from the doorbell's coming in to the first descriptor's being wanted
+  des::Time internal_fetch = 0;     // to fetch a descriptor from the NIC's own memory
+  des::Time decode = 0;             // from a descriptor's being there to its first read request
+  des::Time chain_gap = 0;          // from a descriptor's last request to the next one's decoding
+  des::Time row_gap = 0;            // between the rows of a block-stride descriptor
+  std::uint32_t request_bytes = 0;  // most data that one read request asks for
+  std::uint32_t packet_bytes = 0;   // most data in a packet that leaves
+  std::uint32_t tags = 0;           // requests under way, over all channels
+  des::Time request_gap = 0;        // least time between two requests
+  des::Time turn = 0;               // from data's coming in to its going out as a write
+  des::Time notify = 0;             // from the last write to the write of the flag
 };
 
 // APEnet+'s card: messages are cut into packets that a processor on the card handles one by one.
@@ -147,6 +146,11 @@ struct Description {
   std::vector<Interconnect> interconnects;
 };
 
+// The most that there may be of units in a node; of interconnects, of which a packet has a byte for its own, or none inside a
+// node; and of places along a dimension of a topology.
+constexpr std::size_t most_units = 63, most_interconnects = 255;
+constexpr std::uint32_t most_extent = 32767;
+
 // Throws Error{invalid_argument} saying which part contradicts which: an index out of range, a rate of nothing, units
 // that no wire joins, a topology whose size does not divide the number of nodes. Network's constructor calls it.
 void check(const Description& description);
@@ -156,6 +160,9 @@ bool ports_collide(const Description& description);
 
 // The index of a unit, kind of link or interconnect; throws Error{invalid_argument} naming those that there are.
 std::uint32_t find_unit(const NodeKind& node, std::string_view name);
+// The host memory that the fewest wires lead to from a unit: that of the socket whose processor drives it. Throws
+// Error{invalid_argument} when the node has none.
+std::uint32_t nearest_host(const NodeKind& node, std::uint32_t unit);
 std::uint32_t find_link(const Description& description, std::string_view name);
 std::uint32_t find_interconnect(const Description& description, std::string_view name);
 

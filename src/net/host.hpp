@@ -1,6 +1,9 @@
 // What a node's processor costs the program that runs on it.
 #pragma once
 
+#include <cmath>
+#include <cstdint>
+
 #include "des/time.hpp"
 
 namespace tca::net {
@@ -18,5 +21,10 @@ struct HostKind {
   // The processor itself stores into a GPU's memory, write-combined (gdrcopy).
   double store_to_gpu_bytes_per_s = 0;
 };
+
+// Of bytes that a processor, or an engine for it, moves at a rate.
+inline des::Time copy_time(std::uint64_t bytes, double bytes_per_s) {
+  return std::llround(static_cast<double>(bytes) / bytes_per_s * static_cast<double>(des::second));
+}
 
 }  // namespace tca::net

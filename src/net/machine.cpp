@@ -4,10 +4,13 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <optional>
 
 #include "base/fail.hpp"
+#include "net/machine_names.hpp"
 #include "net/machine_parts.hpp"
 #include "net/machine_table.hpp"
+#include "net/machine_tree.hpp"
 
 namespace tca::net {
 
@@ -72,12 +75,36 @@ std::vector<std::string> read_places(const MachineTable& root, const Description
   return places;
 }
 
-// What no single number tells: the parts must fit together.
+// What no single table tells, and is left to find: units that no wire joins.
 void check_parts(const MachineTable& root, const Description& network) {
   try {
     check(network);
   } catch (const Error& error) {
-    root.reject("", error.what());
+    root.reject("wires", error.what());
+  }
+}
+
+// A number that follows another has its value, so it must have its unit as well.
+void check_followers(const std::vector<MachineNumber>& numbers) {
+  for (const MachineNumber& number : numbers) {
+    const std::string_view key = leader_of(number);
+    if (key.empty()) continue;
+    const auto reject = [&](std::string_view why) {
+      fail_at(number.place, fmt::format("{} is fitted as \"{}\", {}", number.key, number.source, why));
+    };
+    const auto leader = std::ranges::find(numbers, key, &MachineNumber::key);
+    if (leader == numbers.end()) {
+      std::vector<std::string_view> keys;
+      for (const MachineNumber& other : numbers) keys.push_back(other.key);
+      const std::optional<std::string> meant = nearest(key, keys);
+      reject(fmt::format("which is no number of this machine{}",
+                         meant ? fmt::format("; did you mean `{}`?", *meant) : std::string{}));
+    }
+    if (!leader_of(*leader).empty())
+      reject(fmt::format("which follows {} itself; name a number that follows none", leader_of(*leader)));
+    if (leader->unit != number.unit)
+      reject(
+          fmt::format("whose unit is \"{}\", not \"{}\"; write both in one unit", leader->unit, number.unit));
   }
 }
 
@@ -146,6 +173,7 @@ Machine read_machine(const MachineFile& file, const Overrides& overrides) {
   for (const MachineNumber& number : reading.numbers())
     if (std::ranges::find(machine.numbers, number.key, &MachineNumber::key) == machine.numbers.end())
       machine.numbers.push_back(number);
+  check_followers(machine.numbers);
   return machine;
 }
 

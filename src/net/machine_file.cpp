@@ -19,6 +19,13 @@ std::string to_string(const Place& place) {
   return fmt::format("{}:{}:{}", place.file, place.line, place.column);
 }
 
+std::string_view leader_of(const MachineNumber& number) {
+  constexpr std::string_view follows = "fit: same as ";
+  const std::string_view source = number.source;
+  return number.origin == Origin::fitted && source.starts_with(follows) ? source.substr(follows.size())
+                                                                        : std::string_view{};
+}
+
 std::string_view to_string(Origin origin) {
   switch (origin) {
     case Origin::published:
@@ -38,6 +45,8 @@ Place place_of(const toml::source_region& region) {
           static_cast<int>(region.begin.column)};
 }
 
+bool is_file_name(const std::string& name) { return fs::path(name).extension() == ".toml"; }
+
 std::vector<fs::path> folders() {
   std::vector<fs::path> found;
   if (const char* asked = std::getenv("OPENTCA_MACHINES"); asked != nullptr) {
@@ -53,8 +62,16 @@ std::vector<fs::path> folders() {
   return found;
 }
 
-// A file may name a parent that names it again; the chain so far ends that.
-toml::table parse_with_parents(std::string_view text, const std::string& file, std::set<std::string> chain);
+// A file may name a parent that names it again; the chain so far, of what files are called whatever led to them, ends that.
+using Chain = std::set<fs::path>;
+
+fs::path identity(const fs::path& file) {
+  std::error_code none;
+  fs::path found = fs::weakly_canonical(file, none);
+  return none ? file : found;
+}
+
+toml::table parse_with_parents(std::string_view text, const std::string& file, Chain chain);
 
 // Tables merge; anything else, a number's { value, unit, ... } too, replaces what the parent has.
 bool merges(const toml::node& node) {
@@ -88,35 +105,47 @@ std::string read_text(const fs::path& path) {
   return text;
 }
 
-toml::table parse_parent(const toml::node& extends, const std::set<std::string>& chain) {
+// A folder of machines goes on working wherever it is put: what lies beside a file comes before what has the same name
+// elsewhere. Not the file itself, which may have the name of the one that it changes.
+fs::path find_parent(const std::string& name, const fs::path& child) {
+  const bool is_name = !is_file_name(name);
+  const fs::path beside = child.parent_path() / (is_name ? name + ".toml" : name);
+  std::error_code none;
+  const bool is_there = fs::is_regular_file(beside, none);
+  if (is_there && !(is_name && identity(beside) == identity(child))) return beside;
+  return find_machine(name);
+}
+
+toml::table parse_parent(const toml::node& extends, const std::string& file, const Chain& chain) {
   const auto name = extends.value<std::string>();
   const Place place = net::place_of(extends);
   if (!name || name->empty())
-    base::fail(Errc::invalid_argument, "{}: `extends` is the name of another machine, in quotes",
+    base::fail(Errc::invalid_argument,
+               "{}: `extends` is the name of another machine, or the path of its file, in quotes",
                to_string(place));
   fs::path path;
   try {
-    path = find_machine(*name);
+    path = find_parent(*name, file);
   } catch (const Error& error) {
     base::fail(Errc::invalid_argument, "{}: `extends`: {}", to_string(place), error.what());
   }
-  if (chain.contains(path.string()))
+  if (chain.contains(identity(path)))
     base::fail(Errc::invalid_argument, "{}: `extends = \"{}\"` comes back to this file", to_string(place),
                *name);
   return parse_with_parents(read_text(path), path.string(), chain);
 }
 
-toml::table parse_with_parents(std::string_view text, const std::string& file, std::set<std::string> chain) {
+toml::table parse_with_parents(std::string_view text, const std::string& file, Chain chain) {
   toml::table own;
   try {
     own = toml::parse(text, file);
   } catch (const toml::parse_error& error) {
     base::fail(Errc::invalid_argument, "{}: {}", to_string(place_of(error.source())), error.description());
   }
-  chain.insert(file);
+  chain.insert(identity(file));
   const toml::node* extends = own.get("extends");
   if (extends == nullptr) return own;
-  toml::table merged = parse_parent(*extends, chain);
+  toml::table merged = parse_parent(*extends, file, chain);
   own.erase("extends");
   merge(merged, std::move(own));
   return merged;
@@ -153,7 +182,7 @@ std::vector<std::string> list_machines() {
 
 fs::path find_machine(const std::string& name) {
   std::error_code none;
-  if (fs::path(name).extension() == ".toml") {
+  if (is_file_name(name)) {
     if (fs::is_regular_file(name, none)) return name;
     base::fail(Errc::invalid_argument, "there is no machine file {}", name);
   }

@@ -37,6 +37,9 @@ struct MachineNumber {
   int columns = 0;  // how wide it is written there
 };
 
+// The key of the number that this one follows, whose source is "fit: same as KEY"; empty for others.
+std::string_view leader_of(const MachineNumber& number);
+
 // Values that stand in for those of the file, in its own units: what a fit tries.
 using Overrides = std::map<std::string, double, std::less<>>;
 
@@ -50,12 +53,13 @@ std::filesystem::path find_machine(const std::string& name);
 // The folder of the published figures, machines/published, beside one of the folders above.
 std::filesystem::path find_published();
 
-// A machine file and those it extends, merged; parsed, but not yet understood.
+// A machine file and those it extends, merged; parsed, but not yet understood. What a file extends is looked for beside it
+// first, then as find_machine does.
 class MachineFile {
  public:
   // Throws Error{invalid_argument}, its message beginning with FILE:LINE:COLUMN.
   explicit MachineFile(const std::filesystem::path& path);
-  // For tests and the fuzzer: the text itself, which may extend machines that find_machine finds.
+  // The text itself, as if it were that of the file `name`, which need not be there.
   MachineFile(std::string_view text, const std::string& name);
   ~MachineFile();
   MachineFile(MachineFile&&) noexcept;

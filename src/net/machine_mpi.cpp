@@ -62,7 +62,12 @@ std::vector<std::uint32_t> read_rails(const Layers& layers, const Description& n
     const auto found = std::ranges::find(network.interconnects, name, &Interconnect::name);
     if (found == network.interconnects.end())
       table.reject("rails", fmt::format("there is no interconnect `{}`", name));
-    rails.push_back(static_cast<std::uint32_t>(found - network.interconnects.begin()));
+    const auto rail = static_cast<std::uint32_t>(found - network.interconnects.begin());
+    if (std::ranges::find(rails, rail) != rails.end())
+      table.reject(
+          "rails",
+          fmt::format("`rails` names `{}` more than once; a message is split over different ones", name));
+    rails.push_back(rail);
   }
   return rails;
 }

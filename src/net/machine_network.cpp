@@ -3,7 +3,9 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <set>
 
+#include "net/machine_names.hpp"
 #include "net/machine_parts.hpp"
 
 namespace tca::net {
@@ -23,6 +25,11 @@ std::uint32_t small_size(const MachineTable& table, std::string_view key, std::i
 // Either a rate, or PCIe's generation and lanes.
 double read_rate(const MachineTable& table) {
   if (!table.has("generation")) return table.rate("rate");
+  if (table.has("rate"))
+    table.reject("rate",
+                 fmt::format("{} has `generation` and `lanes` already; leave `rate` out or, where a file "
+                             "that this one extends gives those, name another link",
+                             heading(table.path())));
   const auto generation = static_cast<int>(table.count("generation", 1, 5));
   const auto lanes = static_cast<int>(table.count("lanes", 1, 16));
   const double rate = pcie_bytes_per_s(generation, lanes);
@@ -64,6 +71,18 @@ TopologyKind read_kind(const MachineTable& table) {
   return word == "star" ? star : fat_tree;
 }
 
+// Which of the nodes of the topology, counted from 0, has which place.
+std::vector<std::uint32_t> read_order(const MachineTable& table, std::uint32_t nodes) {
+  std::vector<std::uint32_t> order;
+  for (const std::int64_t node : table.extents("order", nodes))
+    order.push_back(static_cast<std::uint32_t>(node - 1));
+  const std::set<std::uint32_t> named(order.begin(), order.end());
+  if (order.size() != nodes || named.size() != nodes)
+    table.reject("order",
+                 fmt::format("`order` does not name each of the {} nodes of the topology once", nodes));
+  return order;
+}
+
 Topology read_topology(const MachineTable& table, std::uint32_t nodes) {
   Topology topology;
   topology.kind = read_kind(table);
@@ -72,7 +91,11 @@ Topology read_topology(const MachineTable& table, std::uint32_t nodes) {
   if (extents.size() < least || extents.size() > most)
     table.reject("size", fmt::format("a {} has {} to {} extents, not {}", to_string(topology.kind), least,
                                      most, extents.size()));
-  for (const std::int64_t extent : extents) topology.size.push_back(static_cast<std::uint32_t>(extent));
+  for (const std::int64_t extent : extents) {
+    if (extent > most_extent)
+      table.reject("size", fmt::format("`size` has an extent of {}; {} is the most", extent, most_extent));
+    topology.size.push_back(static_cast<std::uint32_t>(extent));
+  }
   if (topology.kind == TopologyKind::double_ring && topology.size[1] != 2)
     table.reject("size", "a double_ring has two rings: its second extent is 2");
   if (topology.nodes() > nodes)
@@ -80,14 +103,35 @@ Topology read_topology(const MachineTable& table, std::uint32_t nodes) {
                                      to_string(topology.kind), fmt::join(extents, " x "), nodes));
   if (topology.nodes() == 0 || nodes % topology.nodes() != 0)
     table.reject("size", fmt::format("{} nodes cannot be made up of parts of {}", nodes, topology.nodes()));
-  if (table.has("order"))
-    for (const std::int64_t node : table.extents("order", topology.nodes()))
-      topology.order.push_back(static_cast<std::uint32_t>(node - 1));
+  if (table.has("order")) topology.order = read_order(table, topology.nodes());
   return topology;
 }
 
-RouterKind read_router(const MachineTable& table) {
-  return {.hop = table.time("hop"), .collision = table.time("collision")};
+// Only stars and fat trees have some; on a ring what is said of them would do nothing.
+RouterKind read_switches(const MachineTable& table, TopologyKind kind) {
+  if (kind == TopologyKind::star || kind == TopologyKind::fat_tree) {
+    const MachineTable switches = table.table("switch");
+    return {.hop = switches.time("hop"), .collision = switches.time("collision")};
+  }
+  if (table.has("switch"))
+    table.reject("switch",
+                 fmt::format("a {} has no switches; leave `switch` out or, where a file that this one "
+                             "extends gives it, name another interconnect",
+                             to_string(kind)));
+  return {};
+}
+
+// Around circles a packet that enters leaves one place free.
+void check_credits(const MachineTable& links, const LinkKind& link, const Interconnect& interconnect) {
+  using enum TopologyKind;
+  const TopologyKind kind = interconnect.topology.kind;
+  const bool circles = kind == ring || kind == double_ring || kind == torus;
+  if (circles && link.credits < 2)
+    links.table(link.name).reject(
+        "credits",
+        fmt::format("a link around the circles of [interconnects.{}] needs 2 credits at least, so that "
+                    "packets do not block each other",
+                    interconnect.name));
 }
 
 }  // namespace
@@ -108,13 +152,17 @@ void read_wires(const MachineTable& root, Description& into) {
     const auto link = [&](const std::string& name) {
       return index_of(root, "wires", into.links, name, "link");
     };
+    if (wire[0] == wire[1]) root.reject("wires", fmt::format("a wire joins `{}` to itself", wire[0]));
     into.node.wires.push_back({unit(wire[0]), unit(wire[1]), link(wire[2]), link(wire.back())});
   }
 }
 
 void read_interconnects(const MachineTable& root, Description& into) {
   if (!root.has("interconnects")) return;
-  const MachineTable all = root.table("interconnects");
+  const MachineTable all = root.table("interconnects"), links = root.table("links");
+  if (all.tables().size() > most_interconnects)
+    root.reject("interconnects", fmt::format("there are {} interconnects; {} are the most",
+                                             all.tables().size(), most_interconnects));
   for (const std::string& name : all.tables()) {
     const MachineTable table = all.table(name);
     Interconnect interconnect;
@@ -124,7 +172,8 @@ void read_interconnects(const MachineTable& root, Description& into) {
       table.reject("nic", fmt::format("`{}` has not the role of a nic", table.word("nic")));
     interconnect.link = index_of(table, "link", into.links, table.word("link"), "link");
     interconnect.topology = read_topology(table, into.nodes);
-    if (table.has("switch")) interconnect.switches = read_router(table.table("switch"));
+    interconnect.switches = read_switches(table, interconnect.topology.kind);
+    check_credits(links, into.links[interconnect.link], interconnect);
     into.interconnects.push_back(std::move(interconnect));
   }
 }

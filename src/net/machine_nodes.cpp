@@ -1,6 +1,7 @@
 // The units of a node.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <limits>
 
 #include "net/machine_parts.hpp"
@@ -41,7 +42,6 @@ DmaKind read_dma(const MachineTable& table) {
   DmaKind dma;
   dma.channels = number(table, "channels");
   dma.start = table.time("start");
-  dma.descriptor_bytes = bytes(table, "descriptor");
   dma.internal_fetch = table.time("internal_fetch");
   dma.decode = table.time("decode");
   dma.chain_gap = table.time("chain_gap");
@@ -86,6 +86,18 @@ UnitKind read_unit(const MachineTable& table, const std::string& name) {
   return unit;
 }
 
+// Wires, interconnects and ranks name units, so no two may have one name.
+void add_unit(const MachineTable& units, const std::string& table, const UnitKind& unit, NodeKind& node) {
+  if (std::ranges::find(node.units, unit.name, &UnitKind::name) != node.units.end())
+    units.reject(table,
+                 fmt::format("there is a unit `{}` already: [units.NAME] with `copies` makes NAME0, NAME1 "
+                             "and so on; take another name",
+                             unit.name));
+  if (node.units.size() == most_units)
+    units.reject(table, fmt::format("a node has more than {} units", most_units));
+  node.units.push_back(unit);
+}
+
 }  // namespace
 
 void read_units(const MachineTable& root, Description& into) {
@@ -95,10 +107,10 @@ void read_units(const MachineTable& root, Description& into) {
     // Several of a kind, such as four GPUs, are described once: NAME0, NAME1, ...
     const std::int64_t copies = unit.has("copies") ? unit.count("copies", 1, 64) : 0;
     UnitKind kind = read_unit(unit, name);
-    if (copies == 0) into.node.units.push_back(kind);
+    if (copies == 0) add_unit(units, name, kind, into.node);
     for (std::int64_t copy = 0; copy < copies; ++copy) {
       kind.name = fmt::format("{}{}", name, copy);
-      into.node.units.push_back(kind);
+      add_unit(units, name, kind, into.node);
     }
   }
 }

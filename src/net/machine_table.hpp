@@ -51,7 +51,6 @@ class MachineTable {
   std::int64_t time(std::string_view key) const;  // ps
   std::int64_t size(std::string_view key) const;  // bytes
   double rate(std::string_view key) const;        // bytes a second, above 0
-  double frequency(std::string_view key) const;   // hertz, above 0
   double operations(std::string_view key) const;  // a second, above 0
   double fraction(std::string_view key) const;    // above 0, a count without a unit that need not be whole
   std::int64_t count(std::string_view key, std::int64_t least, std::int64_t most) const;

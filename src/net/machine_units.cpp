@@ -34,9 +34,6 @@ constexpr std::array units{
     Unit{rate, "GB/s", 1e9},
     Unit{rate, "TB/s", 1e12},
     Unit{rate, "Gbit/s", 1e9 / 8},
-    Unit{frequency, "Hz", 1},
-    Unit{frequency, "MHz", 1e6},
-    Unit{frequency, "GHz", 1e9},
     Unit{operations, "Gflop/s", 1e9},
     Unit{operations, "Tflop/s", 1e12},
     Unit{count, "", 1},
@@ -52,8 +49,6 @@ std::string_view describe(Quantity quantity) {
       return "a size";
     case rate:
       return "a rate";
-    case frequency:
-      return "a frequency";
     case operations:
       return "a rate of operations";
     case count:

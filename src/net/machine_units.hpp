@@ -1,5 +1,5 @@
-// The units that machine files may use, and what they are in the model's own: picoseconds, bytes, bytes a second,
-// hertz, operations a second.
+// The units that machine files may use, and what they are in the model's own: picoseconds, bytes, bytes a second, operations a
+// second.
 #pragma once
 
 #include <optional>
@@ -8,7 +8,7 @@
 
 namespace tca::net {
 
-enum class Quantity { time, size, rate, frequency, operations, count };
+enum class Quantity { time, size, rate, operations, count };
 
 // "a time", "a size", ... as messages say it.
 std::string_view describe(Quantity quantity);

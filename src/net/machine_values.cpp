@@ -15,6 +15,9 @@ namespace tca::net {
 
 namespace {
 
+// Bytes a second, so that a byte takes whole parts of a picosecond, and whole transfers no more than time can count.
+constexpr double least_rate = 1e6, most_rate = 1e15;
+
 constexpr std::array origins{Origin::published, Origin::measured, Origin::fitted};
 
 std::string example(Quantity quantity) {
@@ -150,11 +153,10 @@ std::int64_t MachineTable::size(std::string_view key) const {
 }
 
 double MachineTable::rate(std::string_view key) const {
-  return above_zero(number(key, Quantity::rate), place(key), key);
-}
-
-double MachineTable::frequency(std::string_view key) const {
-  return above_zero(number(key, Quantity::frequency), place(key), key);
+  const double rate = above_zero(number(key, Quantity::rate), place(key), key);
+  if (rate < least_rate || rate > most_rate)
+    reject(key, fmt::format("`{}` is {:g} B/s; the model has 1 MB/s to 1000 TB/s", key, rate));
+  return rate;
 }
 
 double MachineTable::operations(std::string_view key) const {

@@ -1,17 +1,8 @@
 #include "net/mpi_agent.hpp"
 
 #include <algorithm>
-#include <cmath>
 
 namespace tca::net {
-
-namespace {
-
-des::Time time_of(std::uint64_t bytes, double bytes_per_s) {
-  return std::llround(static_cast<double>(bytes) / bytes_per_s * static_cast<double>(des::second));
-}
-
-}  // namespace
 
 Mpi::State::State(des::Simulator& simulator, const Rank& at, std::uint32_t rank)
     : place(at),
@@ -96,7 +87,7 @@ des::Task Mpi::copy(std::uint32_t rank, std::uint64_t bytes, bool into_gpu, des:
   des::Semaphore& engine = into_gpu ? ranks_[rank].to_gpu : ranks_[rank].from_gpu;
   const double rate = into_gpu ? host_.to_gpu_bytes_per_s : host_.from_gpu_bytes_per_s;
   co_await engine.acquire();
-  co_await network_.simulator().sleep(start + time_of(bytes, rate));
+  co_await network_.simulator().sleep(start + copy_time(bytes, rate));
   engine.release();
 }
 
@@ -178,7 +169,7 @@ des::Task Mpi::receive_eager(std::uint32_t to, std::uint64_t bytes) {
     des::Task in = copy(to, bytes, true, host_.copy_start);
     co_await in;
   } else {
-    des::Task stored = work(to, time_of(bytes, host_.store_to_gpu_bytes_per_s));
+    des::Task stored = work(to, copy_time(bytes, host_.store_to_gpu_bytes_per_s));
     co_await stored;
   }
 }

@@ -9,14 +9,9 @@ namespace tca::net {
 
 using des::Time;
 
-Network::Network(des::Simulator& simulator, const Description& description, const Options& options)
-    : simulator_(simulator),
-      observer_(options.observer),
-      plan_(description),
-      traffic_(simulator, plan_, *this) {
-  if (options.fidelity != Fidelity::tlp) {
-    trains_.emplace(simulator, traffic_, *this, options.fidelity == Fidelity::flow);
-  }
+Network::Network(des::Simulator& simulator, const Description& description, Fidelity fidelity)
+    : simulator_(simulator), plan_(description), traffic_(simulator, plan_, *this) {
+  if (fidelity != Fidelity::tlp) trains_.emplace(simulator, traffic_, *this, fidelity == Fidelity::flow);
 }
 
 void Network::check_place(Endpoint at) const {
@@ -44,8 +39,16 @@ Endpoint Network::nic(std::uint32_t node, std::uint32_t interconnect) const {
   return {node, plan_.trunks().at(interconnect).nic};
 }
 
+bool Network::joined(std::uint32_t from, std::uint32_t to, std::uint32_t interconnect) const {
+  return plan_.trunks().at(interconnect).routes.joined(from, to);
+}
+
 std::uint32_t Network::distance(std::uint32_t from, std::uint32_t to, std::uint32_t interconnect) const {
   return plan_.trunks().at(interconnect).routes.distance(from, to);
+}
+
+const LinkClass& Network::wire(Endpoint from, std::uint32_t to_unit) const {
+  return plan_.class_of(plan_.toward(from.node, from.unit, to_unit));
 }
 
 bool Network::is_device(Endpoint at) const {
@@ -97,11 +100,9 @@ Packet Network::packet_from(Endpoint from, Endpoint to, std::uint32_t interconne
 
 des::Task Network::transfer(Transfer transfer) {
   Passage passage(simulator_, {"its data to leave node", transfer.from.node});
-  const Time begin = simulator_.now();
   des::Task asked = ask(transfer, passage);
   co_await asked;
   co_await passage.passed();
-  tell({"nic", transfer.from.node}, "transfer", transfer.rows.total(), begin);
 }
 
 void Network::check_transfer(const Transfer& transfer) const {
@@ -307,20 +308,6 @@ void Network::send(const Word& word) {
   packet.bytes = word.bytes;
   packet.message = open({.to_arrive = word.bytes, .from = word.from, .to = word.to, .arrived = word.arrived});
   traffic_.issue(word.from, packet);
-}
-
-void Network::fetch(Endpoint nic, Endpoint memory, std::uint32_t bytes, des::Counter& arrived) {
-  Packet answer = packet_from(memory, nic, Transfer::inside);
-  answer.kind = PacketKind::word;
-  const std::uint32_t message = open({.to_arrive = bytes,
-                                      .from = memory,
-                                      .to = nic,
-                                      .packet = answer,
-                                      .packet_bytes = bytes,
-                                      .asker = nic.unit,
-                                      .arrived = &arrived});
-  // Not behind the requests of a transfer, which the NIC's reader holds back until each is due.
-  traffic_.issue(nic, request_packet(message, bytes));
 }
 
 LinkUse Network::use(LinkId link) const {

@@ -35,7 +35,7 @@ struct Transfer {
   des::Counter* arrived = nullptr;  // one more when the last byte is seen at `to`
 
   // Without a NIC: from one memory of a node into another, over its wires; or from one into a NIC that asks for it.
-  static constexpr std::uint32_t inside = 0xff;
+  static constexpr std::uint32_t inside = Packet::inside;
 };
 
 // Of a transfer: whether its data is on its way, so that its source may be overwritten. Lives until then.
@@ -65,24 +65,9 @@ struct LinkUse {
   std::uint64_t packets;
 };
 
-// Told of what happened, for timelines: a lane is a part of a node ("nic", "DMA channel", "card") with its node and, of
-// channels, its number; `what` is a literal.
-class Observer {
- public:
-  virtual ~Observer() = default;
-  virtual void span(des::Label lane, std::string_view what, std::uint64_t bytes, des::Time begin,
-                    des::Time end) = 0;
-};
-
 class Network final : public Sink, public Rider {
  public:
-  struct Options {
-    Fidelity fidelity = Fidelity::tlp;
-    Observer* observer = nullptr;
-  };
-  Network(des::Simulator& simulator, const Description& description)
-      : Network(simulator, description, Options{}) {}
-  Network(des::Simulator& simulator, const Description& description, const Options& options);
+  Network(des::Simulator& simulator, const Description& description, Fidelity fidelity = Fidelity::tlp);
 
   des::Simulator& simulator() const { return simulator_; }
   const Description& machine() const { return plan_.machine(); }
@@ -93,7 +78,11 @@ class Network final : public Sink, public Rider {
   std::uint32_t interconnect(std::string_view name) const;
   Endpoint nic(std::uint32_t node, std::uint32_t interconnect) const;
   bool is_device(Endpoint at) const;
+  // Of two nodes: whether the same instance of an interconnect has both (sub-clusters), and how many hops apart they are there.
+  bool joined(std::uint32_t from, std::uint32_t to, std::uint32_t interconnect) const;
   std::uint32_t distance(std::uint32_t from, std::uint32_t to, std::uint32_t interconnect) const;
+  // The wire on which what a unit sends to another one of its node leaves.
+  const LinkClass& wire(Endpoint from, std::uint32_t to_unit) const;
 
   // To be awaited: goes on when the source may be overwritten. Throws Error{invalid_argument} when no route leads there.
   des::Task transfer(Transfer transfer);
@@ -102,18 +91,11 @@ class Network final : public Sink, public Rider {
 
   // Posted: returns at once.
   void send(const Word& word);
-  // A NIC reads a few bytes of a memory of its node for itself, such as a descriptor.
-  void fetch(Endpoint nic, Endpoint memory, std::uint32_t bytes, des::Counter& arrived);
 
   const Plan& plan() const { return plan_; }
   const Traffic& traffic() const { return traffic_; }
   LinkUse use(LinkId link) const;
   std::size_t bytes() const;  // of memory that the state takes
-
-  // Something that began at a time ends now.
-  void tell(des::Label lane, std::string_view what, std::uint64_t bytes, des::Time begin) const {
-    if (observer_ != nullptr) observer_->span(lane, what, bytes, begin, simulator_.now());
-  }
 
   void passed(const Packet& packet, std::uint32_t node) override;
   void arrived(const Packet& packet, Endpoint at) override;
@@ -165,7 +147,6 @@ class Network final : public Sink, public Rider {
   void check_transfer(const Transfer& transfer) const;
 
   des::Simulator& simulator_;
-  Observer* observer_;
   Plan plan_;
   Traffic traffic_;
   std::optional<Trains> trains_;

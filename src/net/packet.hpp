@@ -33,14 +33,15 @@ struct Packet {
   std::uint32_t bytes;    // of data; of a request what it asks for
   Steps steps;            // over the interconnect
   std::uint8_t to_unit;
-  std::uint8_t nic;  // the unit through which it leaves its node; `passed` from there on
-  std::uint8_t interconnect;
+  std::uint8_t nic;           // the unit through which it leaves its node; `passed` from there on
+  std::uint8_t interconnect;  // or `inside`
   PacketKind kind;
   std::uint8_t flags;
 
   std::uint32_t bytes_on_wire() const { return kind == PacketKind::request ? 0 : bytes; }
 
   static constexpr std::uint8_t passed = 0xff;
+  static constexpr std::uint8_t inside = 0xff;  // over the wires of a node alone
   // Flags: of a device's memory, on this side of the NIC; of a long read; the last one of what a request asked for; of a
   // device's memory, once through the NIC.
   static constexpr std::uint8_t peer = 1, far = 2, last = 4, to_peer = 8;

@@ -6,8 +6,6 @@
 
 namespace tca::net {
 
-using des::Time;
-
 namespace {
 
 constexpr std::uint32_t flag_bytes = 8;  // of a doorbell and of a flag
@@ -69,14 +67,11 @@ des::Task Peach::run(std::uint32_t node, std::uint32_t channel, const DmaChain& 
   Engine& own = engine(node);
   des::Semaphore& turn = *own.channels[channel];
   co_await turn.acquire();
-  const Time begin = simulator_.now();
   co_await simulator_.sleep(dma_.start);
   std::deque<Passage> data;
-  std::uint64_t bytes = 0;
   for (const Descriptor& descriptor : chain.descriptors) {
     if (!data.empty()) co_await simulator_.sleep(dma_.chain_gap);
-    des::Task fetched = fetch(node, chain.internal);
-    co_await fetched;
+    co_await simulator_.sleep(dma_.internal_fetch);
     co_await simulator_.sleep(dma_.decode);
 
     Passage& passage = data.emplace_back(simulator_, des::Label{"data of DMA channel", node, channel});
@@ -91,24 +86,12 @@ des::Task Peach::run(std::uint32_t node, std::uint32_t channel, const DmaChain& 
                                     .tags = &own.tags},
                                    passage);
     co_await asked;
-    bytes += descriptor.rows.total();
     if (descriptor.arrived != nullptr || descriptor.sent != nullptr) {
       simulator_.spawn(flag(node, descriptor, passage), {"flags of node", node});
     }
   }
   for (Passage& passage : data) co_await passage.passed();
-  network_.tell({"DMA channel", node, channel}, "chain", bytes, begin);
   turn.release();
-}
-
-des::Task Peach::fetch(std::uint32_t node, bool internal) {
-  if (internal) {
-    co_await simulator_.sleep(dma_.internal_fetch);
-    co_return;
-  }
-  des::Counter here(simulator_, {"a descriptor of node", node});
-  network_.fetch(network_.nic(node, interconnect_), {node, host_}, dma_.descriptor_bytes, here);
-  co_await here.reached(1);
 }
 
 // The flags of a descriptor follow its last data.

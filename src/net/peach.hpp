@@ -22,10 +22,10 @@ struct Descriptor {
   des::Counter* sent = nullptr;
 };
 
-// Outlives its starts. One start at a time; a chain that is started again while it runs waits for its channel.
+// In the NIC's own memory. Outlives its starts. One start at a time; a chain that is started again while it runs waits for
+// its channel.
 struct DmaChain {
   std::vector<Descriptor> descriptors;
-  bool internal = true;  // lies in the NIC's memory; in host memory otherwise
 };
 
 class Peach {
@@ -49,7 +49,6 @@ class Peach {
 
   Engine& engine(std::uint32_t node);
   des::Task run(std::uint32_t node, std::uint32_t channel, const DmaChain& chain);
-  des::Task fetch(std::uint32_t node, bool internal);
   des::Task flag(std::uint32_t node, Descriptor descriptor, Passage& data);
 
   Network& network_;

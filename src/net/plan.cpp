@@ -53,10 +53,12 @@ std::uint32_t Plan::add_class(LinkClass kind) {
   return static_cast<std::uint32_t>(classes_.size() - 1);
 }
 
+// Whichever end of a wire is named first, its links have the same numbers, and so equal times the same order.
 void Plan::add_wires() {
   for (const Wire& wire : machine_.node.wires) {
-    locals_.push_back({wire.a, wire.b, wire.there, End::unit});
-    locals_.push_back({wire.b, wire.a, wire.back, End::unit});
+    const LocalLink there{wire.a, wire.b, wire.there, End::unit}, back{wire.b, wire.a, wire.back, End::unit};
+    locals_.push_back(wire.a < wire.b ? there : back);
+    locals_.push_back(wire.a < wire.b ? back : there);
   }
 }
 
@@ -126,7 +128,7 @@ LinkClass Plan::receive_class(std::uint32_t unit, const ApeKind& card) const {
   }
   kind.name = "receive";
   kind.credits = kind.credit_slots = 0;
-  kind.latency = card.translate_overlaps ? card.translate : 0;
+  kind.latency = 0;
   kind.each = card.translate;
   kind.second_rate = kind.rate;
   kind.second_flags = Packet::peer;

@@ -21,7 +21,9 @@ class Rate {
   Rate() = default;
   explicit Rate(double bytes_per_s);
   des::Time time(std::uint64_t bytes) const {
-    return static_cast<des::Time>((bytes * per_byte_ + half) >> 16);
+    // Whole transfers over slow links have more parts of a picosecond than 64 bits hold.
+    __extension__ using Product = unsigned __int128;
+    return static_cast<des::Time>((Product{bytes} * per_byte_ + half) >> 16);
   }
   double bytes_per_s() const { return 65536e12 / static_cast<double>(per_byte_); }
 
@@ -44,24 +46,22 @@ struct LinkClass {
   std::uint32_t credit_slots = 0;  // a power of two
   std::string name;
 
-  // What a card does for each packet before it sends it on; or, pipelined, meanwhile.
+  // What a card does for each packet before its head leaves: before its data comes in; or, pipelined, meanwhile.
   des::Time each = 0, second_each = 0;
   bool meanwhile = false;
 
-  des::Time wire_time(std::uint32_t bytes, std::uint8_t flags) const {
-    const std::uint32_t packets = bytes <= payload_bytes ? 1 : (bytes + payload_bytes - 1) / payload_bytes;
-    const bool second = (flags & second_flags) != 0;
-    const Rate& of_packet = second ? second_rate : rate;
-    const des::Time sending = of_packet.time(std::uint64_t{bytes} + std::uint64_t{packets} * header_bytes);
-    if (each == 0) return sending;
-    const des::Time besides = second ? second_each : each;
+  // Of so many packets with so many bytes in all, cut up once more where the wire's packets are smaller.
+  des::Time wire_time(std::uint64_t bytes, std::uint64_t packets, std::uint8_t flags) const {
+    const std::uint64_t pieces =
+        bytes <= payload_bytes ? packets : std::max(packets, (bytes + payload_bytes - 1) / payload_bytes);
+    const Rate& of_packet = (flags & second_flags) != 0 ? second_rate : rate;
+    const des::Time sending = of_packet.time(bytes + pieces * header_bytes);
+    const des::Time besides = static_cast<des::Time>(packets) * lead(flags);
     return meanwhile ? std::max(sending, besides) : sending + besides;
   }
+  des::Time wire_time(std::uint32_t bytes, std::uint8_t flags) const { return wire_time(bytes, 1, flags); }
   // From the link's taking up a packet to the head's leaving.
-  des::Time lead(std::uint8_t flags) const {
-    if (each == 0 || meanwhile) return 0;
-    return (flags & second_flags) != 0 ? second_each : each;
-  }
+  des::Time lead(std::uint8_t flags) const { return (flags & second_flags) != 0 ? second_each : each; }
 };
 
 enum class End : std::uint8_t { unit, cells, network_switch };

@@ -93,7 +93,7 @@ Cable Routes::tree_cable(std::uint32_t number) const {
 }
 
 Steps Routes::steps(std::uint32_t from, std::uint32_t to) const {
-  if (from / group_ != to / group_) {
+  if (!joined(from, to)) {
     base::fail(
         Errc::invalid_argument,
         "no cables lead from node {} to node {}: this {} joins {} nodes, and they are in different ones",

@@ -34,7 +34,9 @@ class Routes {
   std::uint32_t switches() const { return switched_ ? leaves_ + spines_ : 0; }
   Cable cable(std::uint32_t number) const;
 
-  // Throws Error{invalid_argument} when no cables lead from one to the other.
+  // Whether cables lead from one to the other: both are in the same instance.
+  bool joined(std::uint32_t from, std::uint32_t to) const { return from / group_ == to / group_; }
+  // Throws Error{invalid_argument} when none do.
   Steps steps(std::uint32_t from, std::uint32_t to) const;
 
   // Where a packet goes next: the cable, and the step that this completes.

@@ -67,9 +67,9 @@ Time Timeline::ready() const {
   return issued_ + (new_row ? trip_->row_gap : 0);
 }
 
-std::uint64_t Timeline::tags_needed(std::uint64_t whole) const {
+std::uint64_t Timeline::tags_needed(std::uint64_t tags, std::uint64_t whole) const {
   const double held = static_cast<double>(held_) * static_cast<double>(requests_);
-  const double had = static_cast<double>(passed_ - trip_->begin) * static_cast<double>(tags_.size());
+  const double had = static_cast<double>(passed_ - trip_->begin) * static_cast<double>(tags);
   return static_cast<std::uint64_t>(static_cast<double>(whole) * std::min(held / had, 1.0));
 }
 

@@ -103,9 +103,9 @@ class Timeline {
   des::Time issued() const { return issued_; }    // of the last request so far: when it was sent,
   des::Time passed() const { return passed_; }    // when all of its data was in the NIC,
   des::Time arrived() const { return arrived_; }  // and when all of it had arrived
-  // The share of the tags that it needs, in parts of `whole`: what its first request, which waited for no other, held one
-  // for.
-  std::uint64_t tags_needed(std::uint64_t whole) const;
+  // The share of so many tags that it needs, in parts of `whole`: what its first request, which waited for no other, held
+  // one for.
+  std::uint64_t tags_needed(std::uint64_t tags, std::uint64_t whole) const;
   // When each tag is there again, the next one first.
   std::vector<des::Time> tags() const;
   const Lane& asking() const { return asking_; }

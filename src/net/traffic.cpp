@@ -34,10 +34,13 @@ void Traffic::set_up_links() {
   LinkId number = 0;
   for (std::uint32_t node = 0; node < plan_.machine().nodes; ++node) {
     for (const LocalLink& local : plan_.locals()) {
-      Link& link = set_up_link(number++, local.kind);
+      const LinkId own = number++;
+      Link& link = set_up_link(own, local.kind);
       link.to_node = node;
       link.to_unit = static_cast<std::uint8_t>(local.to);
       link.end = local.end;
+      link.to_card = local.end == End::unit && plan_.has_receive_port(local.to) &&
+                     plan_.receive_port({node, local.to}) != own;
     }
   }
   for (const Trunk& trunk : plan_.trunks()) {
@@ -48,7 +51,7 @@ void Traffic::set_up_links() {
       link.to_unit = static_cast<std::uint8_t>(trunk.nic);
       link.end = cable.to_switch ? End::network_switch : End::unit;
       link.circle = cable.circle;
-      link.cable = true;
+      link.to_card = !cable.to_switch && plan_.has_receive_port(trunk.nic);
     }
   }
 }
@@ -203,7 +206,10 @@ Traffic::Way Traffic::way_on(const Link& link, const Packet& packet) const {
                                 : trunk->routes.at_node(link.to_node, packet.steps);
     return {trunk->first + hop.cable, hop.step};
   }
-  if (link.cable && packet.kind == PacketKind::data && plan_.has_receive_port(link.to_unit)) {
+  // Its way over the interconnect is done, even where that led back into the very NIC that it came out of.
+  const bool comes_in = packet.kind == PacketKind::data && packet.nic == Packet::passed &&
+                        packet.interconnect != Packet::inside;
+  if (link.to_card && comes_in) {
     return {plan_.receive_port({link.to_node, link.to_unit}), Routes::no_step};
   }
   const std::uint32_t target = packet.nic == Packet::passed ? packet.to_unit : packet.nic;
@@ -383,14 +389,6 @@ void Traffic::hold(LinkId number, const Packet& packet, Time head) {
 std::size_t Traffic::bytes() const {
   return links_.capacity() * sizeof(Link) + carried_.capacity() * sizeof(std::uint32_t) +
          room_.capacity() * sizeof(Time) + packets_.capacity() * sizeof(Packet);
-}
-
-std::vector<LinkId> Traffic::blocked() const {
-  std::vector<LinkId> all;
-  for (LinkId link = 0; link < links_.size(); ++link) {
-    if (links_[link].first != links_[link].flight) all.push_back(link);
-  }
-  return all;
 }
 
 }  // namespace tca::net

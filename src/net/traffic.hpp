@@ -117,9 +117,6 @@ class Traffic final : public des::Handler {
   std::uint64_t hops() const { return hop_count_; }
   std::size_t bytes() const;  // of memory that the state takes
 
-  // The links whose first packet waits for room, for messages about deadlocks.
-  std::vector<LinkId> blocked() const;
-
  private:
   static constexpr std::uint32_t computed = 1u << 31;  // in an event's sequence
 
@@ -142,7 +139,7 @@ class Traffic final : public des::Handler {
     std::uint8_t kind = 0;  // class
     End end = End::unit;
     std::uint8_t circle = Cable::no_circle;
-    bool cable = false;  // of an interconnect
+    bool to_card = false;  // ends at a NIC that handles what comes in packet by packet
     bool claimed = false;
   };
   static_assert(sizeof(Link) <= 64);

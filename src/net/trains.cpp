@@ -10,10 +10,7 @@ namespace {
 
 // How long a link is busy with packets of so many bytes in all.
 Time busy_for(const Stage& stage, std::uint64_t bytes, std::uint64_t packets) {
-  const LinkClass& kind = *stage.kind;
-  const std::uint64_t pieces = std::max(packets, (bytes + kind.payload_bytes - 1) / kind.payload_bytes);
-  const Rate& rate = (stage.flags & kind.second_flags) != 0 ? kind.second_rate : kind.rate;
-  return rate.time(bytes + pieces * kind.header_bytes) + static_cast<Time>(packets) * kind.each;
+  return stage.kind->wire_time(bytes, packets, stage.flags);
 }
 
 // The same of each link, with what it waits for: a packet holds a link until its tail has come over the links before.
@@ -175,7 +172,7 @@ void Trains::schedule(TrainId number) {
 bool Trains::lend(Train& train) const {
   std::vector<Time>& tags = train.trip.tags;
   const std::uint64_t count = train.tags->count();
-  tags.assign(as_flows_ ? count : std::min(count, train.trip.requests()), 0);
+  tags.assign(std::min(count, train.trip.requests()), 0);
   if (as_flows_ || train.trip.own_tags) return true;
   const auto found = lent_.find(train.tags);
   if (found == lent_.end() || found->second.trains.empty()) return train.tags->available() == count;
@@ -239,7 +236,7 @@ void Trains::claim(TrainId number) {
   if (as_flows_ && !trip.own_tags) {
     // What passes through a NIC's first port needs its tags.
     Claim& first = claims_.of(number, trip.asking.empty() ? trip.data[0].link : trip.asking[0].link);
-    first.share = std::max(first.share, timeline_.tags_needed(whole));
+    first.share = std::max(first.share, timeline_.tags_needed(trains_[number].tags->count(), whole));
   }
   // Where no link is busy all the time, latency is what limits a long transfer, and whatever delays it anywhere costs as
   // much in the end. It wants its links to itself.

@@ -63,6 +63,15 @@ class ModelTest(CommandTest):
         self.assertEqual(len(points), 6)
         self.assertEqual(done.stdout.count("\n"), 7)
 
+    # 0 and 1 share a socket with PEACH2, 2 does not.
+    def test_a_sweep_over_gpus(self):
+        done = self.model("pingpong", "--bytes", "4096", "--sweep", "gpu=0,1,2", "--json", self.path("out.jsonl"))
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        near, beside, far = [line["mean_us"] for line in self.lines()]
+        self.assertEqual(near, beside)
+        self.assertGreater(far, near)
+        self.assert_refused("--sweep gpu=-1: the value is no whole number from 0 on", "pingpong", "--sweep", "gpu=-1")
+
     def test_a_sweep_up_to_the_largest_number_ends(self):
         done = self.model("pingpong", "--sweep", "ranks=4611686018427387904:9223372036854775807")
         self.assertEqual(done.returncode, 2)

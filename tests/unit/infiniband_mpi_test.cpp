@@ -52,7 +52,7 @@ class Messages : public testing::Test {
   // One way between two nodes, from and into GPU `gpu`, by a library of HA-PACS/TCA.
   Result one_way(const std::string& library, std::uint64_t bytes, int gpu, int messages = 1) {
     des::Simulator simulator;
-    Network network(simulator, machine_.network, {.fidelity = Fidelity::tlp});
+    Network network(simulator, machine_.network, Fidelity::tlp);
     std::vector<Mpi::Rank> ranks;
     for (std::uint32_t node = 0; node < 2; ++node)
       ranks.push_back({network.endpoint(node, "gpu" + std::to_string(gpu)),
@@ -121,7 +121,7 @@ TEST_F(Messages, SameModelSameEvents) {
 
 TEST_F(Messages, AReceiveThatNobodySendsIsADeadlockThatNamesBoth) {
   des::Simulator simulator;
-  Network network(simulator, machine_.network, {.fidelity = Fidelity::tlp});
+  Network network(simulator, machine_.network, Fidelity::tlp);
   const Mpi::Rank here{network.endpoint(0, "gpu2"), network.endpoint(0, "host1")};
   const Mpi::Rank there{network.endpoint(1, "gpu2"), network.endpoint(1, "host1")};
   Mpi mpi(network, machine_.host, find_mpi(machine_, ""), {here, there});
@@ -150,7 +150,7 @@ des::Task receive_tagged(Mpi& mpi, std::uint64_t bytes, std::uint32_t tag, des::
 // Whatever the order in which both ends come to them.
 TEST_F(Messages, TagsTellMessagesOfAPairApart) {
   des::Simulator simulator;
-  Network network(simulator, machine_.network, {.fidelity = Fidelity::tlp});
+  Network network(simulator, machine_.network, Fidelity::tlp);
   const Mpi::Rank here{network.endpoint(0, "gpu2"), network.endpoint(0, "host1")};
   const Mpi::Rank there{network.endpoint(1, "gpu2"), network.endpoint(1, "host1")};
   Mpi mpi(network, machine_.host, find_mpi(machine_, ""), {here, there});
@@ -177,7 +177,7 @@ des::Task expose_window(Mpi& mpi, std::uint64_t bytes) {
 TEST_F(Messages, WindowsAreWrittenStraight) {
   for (const std::uint64_t bytes : {8 * kib, 64 * kib, 4096 * kib}) {
     des::Simulator simulator;
-    Network network(simulator, machine_.network, {.fidelity = Fidelity::tlp});
+    Network network(simulator, machine_.network, Fidelity::tlp);
     const Mpi::Rank here{network.endpoint(0, "gpu2"), network.endpoint(0, "host1")};
     const Mpi::Rank there{network.endpoint(1, "gpu2"), network.endpoint(1, "host1")};
     Mpi mpi(network, machine_.host, find_mpi(machine_, ""), {here, there});
@@ -197,7 +197,7 @@ TEST_F(Messages, OneByteIsOnePart) {
     library.split_from = 0;
     library.inline_limit = library.eager_limit = inline_limit;
     des::Simulator simulator;
-    Network network(simulator, machine_.network, {.fidelity = Fidelity::tlp});
+    Network network(simulator, machine_.network, Fidelity::tlp);
     const Mpi::Rank here{network.endpoint(0, "gpu2"), network.endpoint(0, "host1")};
     const Mpi::Rank there{network.endpoint(1, "gpu2"), network.endpoint(1, "host1")};
     Mpi mpi(network, machine_.host, library, {here, there});

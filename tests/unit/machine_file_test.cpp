@@ -5,6 +5,7 @@
 
 #include <cmath>
 #include <cstdlib>
+#include <filesystem>
 #include <fstream>
 #include <limits>
 
@@ -44,7 +45,6 @@ hop = { value = 0.35, unit = "us", published = "S1, 5.4" }
 window = { value = 32, unit = "KiB", fitted = "fit" }
 link = { value = 4, unit = "GB/s", measured = "S1" }
 lane = { value = 8, unit = "Gbit/s", measured = "S1" }
-clock = { value = 250, unit = "MHz", published = "S1" }
 peak = { value = 1.3, unit = "Tflop/s", published = "S1" }
 ports = { value = 4, published = "S1" }
 share = { value = 0.93, fitted = "fit" }
@@ -58,7 +58,6 @@ planned = true
   EXPECT_EQ(root.size("window"), 32768);
   EXPECT_EQ(root.rate("link"), 4e9);
   EXPECT_EQ(root.rate("lane"), 1e9);
-  EXPECT_EQ(root.frequency("clock"), 250e6);
   EXPECT_EQ(root.operations("peak"), 1.3e12);
   EXPECT_EQ(root.count("ports", 1, 4), 4);
   EXPECT_EQ(root.fraction("share"), 0.93);
@@ -226,6 +225,43 @@ TEST_F(Extending, AFileReplacesWhatItsParentSays) {
   EXPECT_EQ(reading.numbers()[0].place.line, 4);
   EXPECT_EQ(reading.numbers()[1].place.file, (folder_ / "old.toml").string());
   EXPECT_EQ(reading.numbers()[1].place.line, 4);
+}
+
+// However the folder is reached, and though another machine has the name elsewhere.
+TEST_F(Extending, WhatLiesBesideTheFileComesFirst) {
+  std::filesystem::create_directory(folder_ / "own");
+  write("base.toml", "title = \"elsewhere\"\n");
+  write("own/base.toml", "title = \"beside\"\n");
+  for (const char* parent : {"base", "base.toml", "../own/base.toml"}) {
+    write("own/child.toml", "extends = \"" + std::string(parent) + "\"\n");
+    const MachineFile file(folder_ / "own/child.toml");
+    MachineReading reading(file);
+    EXPECT_EQ(reading.root().word("title"), "beside") << parent;
+  }
+}
+
+TEST_F(Extending, AFileMayHaveTheNameOfItsParent) {
+  std::filesystem::create_directory(folder_ / "own");
+  write("base.toml", "title = \"the parent\"\n");
+  write("own/base.toml", "extends = \"base\"\n");
+  const MachineFile file(folder_ / "own/base.toml");
+  MachineReading reading(file);
+  EXPECT_EQ(reading.root().word("title"), "the parent");
+}
+
+// Each turn would be by a longer path.
+TEST_F(Extending, ACircleThroughFolders) {
+  std::filesystem::create_directory(folder_ / "own");
+  write("own/one.toml", "extends = \"../own/two.toml\"\n");
+  write("own/two.toml", "extends = \"../own/one.toml\"\n");
+  try {
+    const MachineFile file(folder_ / "own/one.toml");
+    FAIL() << "a circle was read";
+  } catch (const Error& error) {
+    EXPECT_NE(std::string(error.what()).find("two.toml:1:11: `extends = \"../own/one.toml\"` comes back"),
+              std::string::npos)
+        << error.what();
+  }
 }
 
 TEST_F(Extending, AFileThatExtendsItself) {

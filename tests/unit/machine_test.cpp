@@ -125,8 +125,50 @@ TEST(Machine, DoubleRingOfThreeRings) {
 }
 
 TEST(Machine, OrderThatNamesANodeTwice) {
-  expect_error(error_after("ha-pacs-tca", "[1, 3, 5,", "[1, 1, 5,"),
-               "does not name each of its 16 nodes once");
+  const std::string error = error_after("ha-pacs-tca", "[1, 3, 5,", "[1, 1, 5,");
+  expect_error(error, "`order` does not name each of the 16 nodes of the topology once");
+  EXPECT_FALSE(error.starts_with("m.toml:1:1:")) << error;
+}
+
+TEST(Machine, TwoUnitsOfOneName) {
+  expect_error(error_after("ha-pacs-tca", "[units.socket0]", "[units.gpu0]"),
+               "there is a unit `gpu0` already");
+}
+
+TEST(Machine, SwitchesOfAStarThatAreMissing) {
+  expect_error(error_after("quong", "switch.hop = ", "switchhop = "),
+               "[interconnects.ib0.switch] lacks `hop`");
+}
+
+TEST(Machine, SwitchesThatATopologyDoesNotHave) {
+  expect_error(error_after("quong", "topology = \"star\"", "topology = \"ring\""), "a ring has no switches");
+}
+
+TEST(Machine, CirclesOfOneCredit) {
+  const MachineFile file(
+      "extends = \"quong\"\n[links.torus]\ncredits = { value = 1, fitted = \"fit: a choice\" }\n", "m.toml");
+  try {
+    read_machine(file);
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_EQ(std::string(error.what()).find("m.toml:3:11: a link around the circles"), 0u) << error.what();
+  }
+}
+
+TEST(Machine, RateBesideAGeneration) {
+  expect_error(error_after("ha-pacs-tca", "[links.cable]",
+                           "[links.cable]\nrate = { value = 4, unit = \"GB/s\", published = \"S1\" }"),
+               "[links.cable] has `generation` and `lanes` already; leave `rate` out");
+}
+
+TEST(Machine, FollowersThatCannotFollow) {
+  const std::string before = "fitted = \"fit: same as gpu/launch\"";
+  expect_error(error_after("ha-pacs-tca", before, "fitted = \"fit: same as gpu/lunch\""),
+               "which is no number of this machine; did you mean `gpu/launch`?");
+  expect_error(error_after("ha-pacs-tca", before, "fitted = \"fit: same as gpu/peak\""),
+               "whose unit is \"Tflop/s\", not \"us\"");
+  expect_error(error_after("ha-pacs-tca", before, "fitted = \"fit: same as links/qpi-to-0/latency\""),
+               "which follows links/qpi-to-1/latency itself; name a number that follows none");
 }
 
 TEST(Machine, MisspeltTopology) {
@@ -188,6 +230,26 @@ TEST(Machine, ExpansionBelowOne) {
 TEST(Machine, LibraryOnARailThatThereIsNot) {
   expect_error(error_after("quong", "rails = [\"ib0\"]", "rails = [\"ib7\"]"),
                "there is no interconnect `ib7`");
+}
+
+TEST(Machine, LibraryOnOneRailTwice) {
+  expect_error(error_after("quong", "rails = [\"ib0\"]", "rails = [\"ib0\", \"ib0\"]"),
+               "`rails` names `ib0` more than once");
+}
+
+TEST(Machine, RateOutOfRange) {
+  const auto with = [](const std::string& rate) {
+    return error_after("quong", "rate = { value = 4.0, unit = \"GB/s\"", "rate = " + rate);
+  };
+  expect_error(with("{ value = 1, unit = \"B/s\""), "`rate` is 1 B/s; the model has 1 MB/s to 1000 TB/s");
+  expect_error(with("{ value = 1001, unit = \"TB/s\""), "`rate` is 1.001e+15 B/s");
+}
+
+TEST(Machine, AUnitsNearestHost) {
+  const Machine machine = read_machine("ha-pacs-tca");
+  const NodeKind& node = machine.network.node;
+  EXPECT_EQ(nearest_host(node, find_unit(node, "gpu0")), find_unit(node, "host"));
+  EXPECT_EQ(nearest_host(node, find_unit(node, "gpu2")), find_unit(node, "host1"));
 }
 
 TEST(Machine, DefaultLibraryThatThereIsNot) {

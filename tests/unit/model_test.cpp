@@ -4,7 +4,9 @@
 #include <cmath>
 #include <cstdio>
 #include <fstream>
+#include <iterator>
 #include <numeric>
+#include <regex>
 #include <sstream>
 
 #include "model_grid.hpp"
@@ -156,6 +158,19 @@ TEST(Model, ANumberOfTheMachineChangesWhatDependsOnIt) {
   ASSERT_EQ(latency->unit, "us");
   options.overrides["links/cable/latency"] = latency->value + 1;
   EXPECT_NEAR(run_model(options).mean_us, before + 1, 1e-6);
+}
+
+// Which end of a wire a machine file names first is nothing to anybody.
+TEST(Model, WiresHaveNoDirection) {
+  const test::OwnFolder folder;
+  ModelOptions options{.program = "pingpong", .machine = "dgx-h200", .fidelity = "tlp", .bytes = 1 << 20};
+  const double there = run_model(options).mean_us;
+  options.machine = folder / "turned.toml";
+  std::ifstream in(net::find_machine("dgx-h200"));
+  const std::string text{std::istreambuf_iterator<char>(in), {}};
+  const std::regex wire(R"re(\["([a-z0-9]+)", "([a-z0-9]+)", "([a-z-]+)"\])re");
+  std::ofstream(options.machine) << std::regex_replace(text, wire, R"re(["$2", "$1", "$3"])re");
+  EXPECT_EQ(run_model(options).mean_us, there);
 }
 
 TEST(Model, WritesATimelineAndAPicture) {

@@ -12,25 +12,27 @@ namespace {
 using namespace net;
 using des::Time;
 
-// When the last of so many equal puts has been announced, in microseconds.
+// When the last of so many equal puts has been announced, in microseconds; to a node next to that of their memory, or the
+// same one.
 double last_of(int puts, std::uint64_t bytes, const char* from, const char* to, Fidelity fidelity,
-               void (*change)(ApeKind&) = nullptr) {
+               void (*change)(ApeKind&) = nullptr, std::uint32_t node = 1) {
   Description machine = ape_machine();
   if (change != nullptr) change(*machine.node.units[3].ape);
   des::Simulator simulator;
-  Network network(simulator, machine, {.fidelity = fidelity});
+  Network network(simulator, machine, fidelity);
   Ape ape(network, 0, 0);
   des::Counter arrived(simulator, {"puts"});
   for (int i = 0; i < puts; ++i)
-    ape.put({network.endpoint(0, from), network.endpoint(1, to), bytes, &arrived});
+    ape.put({network.endpoint(0, from), network.endpoint(node, to), bytes, &arrived});
   simulator.run();
   EXPECT_EQ(arrived.value(), static_cast<std::uint64_t>(puts));
   return des::to_us(simulator.now());
 }
 
-double rate(std::uint64_t bytes, const char* from, const char* to, void (*change)(ApeKind&) = nullptr) {
-  const double small = last_of(1, bytes, from, to, Fidelity::tlp, change);
-  return static_cast<double>(bytes) / (last_of(1, 2 * bytes, from, to, Fidelity::tlp, change) - small);
+double rate(std::uint64_t bytes, const char* from, const char* to, void (*change)(ApeKind&) = nullptr,
+            std::uint32_t node = 1) {
+  const double small = last_of(1, bytes, from, to, Fidelity::tlp, change, node);
+  return static_cast<double>(bytes) / (last_of(1, 2 * bytes, from, to, Fidelity::tlp, change, node) - small);
 }
 
 constexpr std::uint64_t much = 1 << 20;
@@ -86,6 +88,43 @@ TEST(Ape, TranslationBoundsTheReceiver) {
   EXPECT_NEAR(rate(much, "gpu", "gpu"), 4096 / (2.0 + 1.12), 15);
   const auto beside = [](ApeKind& card) { card.translate_overlaps = true; };
   EXPECT_NEAR(rate(much, "gpu", "host", beside), 1600, 20);  // now it is the GPU that is read
+}
+
+// What comes back into the card that it came out of has addresses as well.
+TEST(Ape, LoopBackIsTranslated) {
+  EXPECT_NEAR(rate(much, "gpu", "host", nullptr, 0), 4096 / (1.6 + 1.12), 15);
+  EXPECT_NEAR(rate(much, "gpu", "gpu", nullptr, 0), 4096 / (2.0 + 1.12), 15);
+}
+
+// An address is found once, a host's and a GPU's each in its own time, before or beside the data.
+TEST(Ape, TranslationDelaysASmallPutOnce) {
+  const auto none = [](ApeKind& card) { card.translate = card.translate_gpu = 0; };
+  const auto of_a_host = [](ApeKind& card) { card.translate = des::microsecond, card.translate_gpu = 0; };
+  const auto of_a_gpu = [](ApeKind& card) { card.translate = 0, card.translate_gpu = des::microsecond; };
+  const auto none_beside = [](ApeKind& card) {
+    card.translate = card.translate_gpu = 0;
+    card.translate_overlaps = true;
+  };
+  const auto of_a_host_beside = [](ApeKind& card) {
+    card.translate = des::microsecond, card.translate_gpu = 0;
+    card.translate_overlaps = true;
+  };
+  const auto of_a_gpu_beside = [](ApeKind& card) {
+    card.translate = 0, card.translate_gpu = des::microsecond;
+    card.translate_overlaps = true;
+  };
+  const auto us = [](const char* to, void (*change)(ApeKind&)) {
+    return last_of(1, 32, "gpu", to, Fidelity::tlp, change);
+  };
+  // 32 bytes come over the cable in 20 ns, which data beside a translation does not add to it.
+  EXPECT_NEAR(us("host", of_a_host) - us("host", none), 1, 1e-6);
+  EXPECT_NEAR(us("gpu", of_a_gpu) - us("gpu", none), 1, 1e-6);
+  EXPECT_NEAR(us("host", of_a_host_beside) - us("host", none_beside), 1, 0.02);
+  EXPECT_NEAR(us("gpu", of_a_gpu_beside) - us("gpu", none_beside), 1, 0.02);
+  EXPECT_EQ(us("host", of_a_gpu), us("host", none));
+  EXPECT_EQ(us("gpu", of_a_host), us("gpu", none));
+  EXPECT_EQ(us("host", of_a_gpu_beside), us("host", none_beside));
+  EXPECT_EQ(us("gpu", of_a_host_beside), us("gpu", none_beside));
 }
 
 TEST(Ape, PutsComeOneAfterTheOther) {

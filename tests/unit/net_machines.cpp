@@ -41,7 +41,6 @@ Description peach_machine(Topology topology, std::uint32_t nodes) {
   const RouterKind bridge{.hop = from_ns(50), .collision = from_ns(4)};
   const DmaKind dma{.channels = 4,
                     .start = from_ns(100),
-                    .descriptor_bytes = 64,
                     .internal_fetch = from_ns(30),
                     .decode = from_ns(40),
                     .chain_gap = from_ns(20),

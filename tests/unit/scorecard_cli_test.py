@@ -9,6 +9,7 @@ import re
 import resource
 import shutil
 import subprocess
+import tomllib
 import unittest
 
 from commands import PATIENCE, TCA, CommandTest
@@ -93,6 +94,66 @@ class ScorecardTest(CommandTest):
         self.assertEqual((by_path.returncode, by_name.returncode), (0, 0), by_path.stderr)
         self.assertEqual(by_path.stdout, by_name.stdout)
         self.assertNotRegex(by_path.stdout, r"ape/start +1 +1 ")
+
+    # Letters of more than one byte stand before the number, in its own line.
+    def test_fit_writes_beside_any_letters(self):
+        line = 'start = { fitted = "fit: S4, 8.5 µs — größer", unit = "us", value = 2.2 }'
+        moved = re.sub(r"^start = \{ value = .*", line, self.read("quong.toml"), flags=re.M)
+        self.write("quong.toml", moved)
+        done = self.tca("fit", "quong", "--only", "ape/start", "--rounds", "3", "--write")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        changed = [line for line in difflib.ndiff(moved.splitlines(), self.read("quong.toml").splitlines()) if line[0] in "+-"]
+        self.assertEqual(len(changed), 2, changed)
+        self.assertRegex(changed[1], r'^\+ start = \{ fitted = "fit: S4, 8.5 µs — größer", unit = "us", value = \d\.[\d]+ \}$')
+
+    # A number of the parent follows one of the file that is fitted; the parent is not written.
+    def test_what_fit_wrote_scores_as_fit_said(self):
+        os.rename(os.path.join(self.machines, "ha-pacs-tca.toml"), os.path.join(self.machines, "base.toml"))
+        before = self.read("base.toml")
+        launch = 'launch = { value = 7.9, unit = "us", fitted = "fit: P2B block-stride by MPI" }'
+        self.write("ha-pacs-tca.toml", f'extends = "base"\n[gpu]\n{launch}\n')
+        figures = ("--figures", self.empty)
+        with open(os.path.join(self.empty, "x.toml"), "w") as file:
+            file.write(
+                'source = "X"\ntitle = "a paper"\nmachine = "ha-pacs-tca"\n[[figure]]\nname = "rows"\nrun = "face"\n'
+                'with = { scheme = "mpi", library = "mvapich2-gdr-2.2", gpu = 2, plane = "ik" }\nx = "n"\nunit = "us"\n'
+                'use = "fitted"\npoints = [[2, 33.99], [4, 33.25]]\n'
+            )
+
+        def scored():
+            lines = self.tca("scorecard", *figures, "--json").stdout.splitlines()
+            return [f"{json.loads(line)['error'] * 100:+.1f}" for line in lines]
+
+        was = scored()
+        fitted = self.tca("fit", "ha-pacs-tca", "--only", "gpu/launch", *figures, "--write")
+        self.assertEqual(fitted.returncode, 0, fitted.stderr)
+        self.assertNotIn("7.9", self.read("ha-pacs-tca.toml"))
+        self.assertEqual(self.read("base.toml"), before)
+        told = [line.split()[-2:] for line in fitted.stdout.splitlines() if line.startswith("X rows")]
+        self.assertEqual(told, [list(row) for row in zip(was, scored())])
+
+    # What the machine files hold is what docs/model.md says of them.
+    def test_every_key_of_a_machine_is_in_the_manual(self):
+        with open(os.path.join(MACHINES, "..", "docs", "model.md")) as file:
+            text = file.read()
+        table = text[text.index("## Machine files") : text.index("## Packets, trains and flows")]
+        mpi = table + text[text.index("## MPI") : text.index("## Kernels that put")]
+        untold = []
+
+        def check(keys, told, path):
+            for key, value in keys.items():
+                is_table = isinstance(value, dict) and "value" not in value
+                # The names of these tables' tables are the file's own, and so are those of its sources.
+                named = is_table and path in ("links/", "units/", "interconnects/", "kernels/", "mpi/") or path == "sources/"
+                if not named and not re.search(rf"`(\[|units\.X\.)?{key}\b", told):
+                    untold.append(path + key)
+                if is_table:
+                    check(value, mpi if key == "mpi" else told, path + key + "/")
+
+        for name in os.listdir(self.machines):
+            if name.endswith(".toml"):
+                check(tomllib.loads(self.read(name)), table, "")
+        self.assertEqual(untold, [])
 
     # As on a disk that is full.
     def test_fit_says_what_it_could_not_write(self):

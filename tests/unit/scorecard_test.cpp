@@ -1,11 +1,14 @@
 // Published figures: what is read, what is refused, how they are held against the model; and that the model keeps to them.
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <map>
 
 #include "fit_solver.hpp"
 #include "net/machine_file.hpp"
 #include "scorecard_lab.hpp"
+#include "scorecard_runs.hpp"
 #include "scorecard_score.hpp"
 #include "tca/error.hpp"
 
@@ -82,13 +85,98 @@ TEST(Scorecard, ABoundOverSizesComparesTwo) {
 
 TEST(Scorecard, AFigureThatIsToldTwice) {
   EXPECT_EQ(
-      error_of("name = \"p\"\nrun = \"hop\"\nuse = \"fitted\"\nvalue = 1.0\nat_least = 2.0\n"),
+      error_of("name = \"p\"\nrun = \"hop\"\nwith = { bytes = 8 }\nuse = \"fitted\"\nvalue = 1.0\nat_least = "
+               "2.0\n"),
       "f.toml:4:1: \"p\" is told by one of points, value, at_least, at_most, greatest and between, not by 2");
 }
 
 TEST(Scorecard, UnknownUse) {
   EXPECT_EQ(error_of("name = \"p\"\nuse = \"guessed\"\n"),
             "f.toml:4:1: `use` is fitted, predicted or unusable");
+}
+
+TEST(Scorecard, NumbersThatNoRunHas) {
+  const auto error_with = [](const std::string& run, const std::string& setting) {
+    return error_of("name = \"p\"\nrun = \"" + run + "\"\nwith = { " + setting +
+                    " }\nuse = \"fitted\"\nvalue = 1.0\n");
+  };
+  EXPECT_EQ(error_with("himeno", "grid = [0, 2]"), "f.toml:7:18: `grid` is 0; it can be 1 to 65536");
+  EXPECT_EQ(error_with("himeno", "grid = [2]"), "f.toml:7:17: `grid` is a list of 2 to 3 numbers");
+  EXPECT_EQ(error_with("himeno", "extents = [-64, 64, 64]"),
+            "f.toml:7:21: `extents` is -64; it can be 1 to 65536");
+  EXPECT_EQ(error_with("himeno", "extents = [64, 64]"), "f.toml:7:20: `extents` is a list of 3 numbers");
+  EXPECT_EQ(error_with("pingpong", "bytes = -8"), "f.toml:7:18: `bytes` is -8; it can be 1 to 4294967296");
+  EXPECT_EQ(error_with("bcast", "ranks = -1"), "f.toml:7:18: `ranks` is -1; it can be 1 to 4294967295");
+  EXPECT_EQ(error_with("apenet", "translate_us = nan"),
+            "f.toml:7:25: `translate_us`: a time is above 0, not nan");
+  EXPECT_EQ(error_of("name = \"p\"\nrun = \"face\"\nx = \"n\"\nuse = \"fitted\"\npoints = [[0, 1]]\n"),
+            "f.toml:9:12: `points` is 0; it can be 1 to 65536");
+}
+
+TEST(Scorecard, RunsThatThereAreNot) {
+  const std::string error = error_of("name = \"p\"\nrun = \"pingpang\"\nuse = \"fitted\"\nvalue = 1.0\n");
+  EXPECT_EQ(error.find("f.toml:6:7: there is no run `pingpang`; there are allgather, "), 0u) << error;
+  EXPECT_NE(error.find("; did you mean `pingpong`?"), std::string::npos) << error;
+  EXPECT_EQ(
+      error_of("name = \"p\"\nrun = \"hop\"\nwith = { scheme = \"mpi\" }\nuse = \"fitted\"\nvalue = 1.0\n"),
+      "f.toml:7:8: `hop` is run by direct, not by mpi");
+}
+
+// Each of the settings is one that another run has.
+TEST(Scorecard, SettingsThatARunDoesNotHave) {
+  const std::map<std::string_view, std::string> settings{{"engines", "engines = 2"},
+                                                         {"plane", "plane = \"ik\""}};
+  for (const RunKind& kind : run_kinds()) {
+    const std::string foreign = kind.takes("engines") ? "plane" : "engines";
+    const std::string error = error_of(fmt::format(
+        "name = \"p\"\nrun = \"{}\"\nwith = {{ {}, scheme = \"{}\" }}\nuse = \"fitted\"\nvalue = 1.0\n",
+        kind.name, settings.at(foreign), kind.scheme));
+    EXPECT_NE(error.find(fmt::format("`{}` means nothing to `{}` by {}, which takes ", foreign, kind.name,
+                                     kind.scheme)),
+              std::string::npos)
+        << error;
+  }
+  EXPECT_EQ(
+      error_of("name = \"p\"\nrun = \"pingpong\"\nx = \"bytes\"\nwith = { bytes = 8 }\nuse = \"fitted\"\n"
+               "points = [[8, 1]]\n"),
+      "f.toml:8:18: `bytes` is what the figure is over; leave it out here");
+  EXPECT_EQ(
+      error_of("name = \"p\"\nrun = \"apenet_read\"\nx = \"bytes\"\nwith = { from = \"gpu\" }\n"
+               "use = \"fitted\"\npoints = [[8, 1]]\n"),
+      "f.toml:8:8: `apenet_read` by direct is not over `bytes`: it takes from, gpu, engines, gpu_window");
+}
+
+TEST(Scorecard, SettingsThatARunLacks) {
+  EXPECT_EQ(error_of("name = \"p\"\nrun = \"pingpong\"\nuse = \"fitted\"\nvalue = 1.0\n"),
+            "f.toml:4:1: `pingpong` by direct lacks `bytes`");
+}
+
+// On machines that cannot do what a figure says.
+TEST(Scorecard, AFigureThatFailsIsTold) {
+  const auto error_of_run = [](const std::string& run, const std::string& with) -> std::string {
+    const std::vector<Figure> figures =
+        parse_figures(head + "name = \"p\"\nrun = \"" + run + "\"\nwith = { " + with +
+                          " }\nuse = \"fitted\"\nvalue = 1.0\n",
+                      "f.toml");
+    try {
+      score(figures, read_machines(figures));
+    } catch (const Error& error) {
+      return error.what();
+    }
+    return {};
+  };
+  for (const auto& [run, with] :
+       {std::pair{"himeno", "grid = [4, 4], extents = [1, 64, 64]"},
+        {"himeno", "grid = [60000, 60000], extents = [65536, 65536, 8]"},
+        {"hop", "machine = \"peach3\", bytes = 8"},
+        {"pingpong", "machine = \"ha-pacs-tca\", bytes = 8, gpu = 9"},
+        {"qcd_halo", "machine = \"dgx-h200\", bytes = 1024, grid = [16, 1]"},
+        {"apenet_read", "machine = \"dgx-h200\", from = \"gpu\""},
+        {"kernel_allreduce", "machine = \"dgx-h200\", library = \"direct\", bytes = 8, ranks = 1"},
+        {"pingpong", "machine = \"nowhere\", bytes = 8"}}) {
+    const std::string error = error_of_run(run, with);
+    EXPECT_EQ(error.find("f.toml:4:1: \"p\": "), 0u) << run << ": " << error;
+  }
 }
 
 TEST(Scorecard, UnknownRun) {

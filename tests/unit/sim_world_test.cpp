@@ -405,6 +405,94 @@ TEST(SimWorld, AMachineThatCannotBeIsRefused) {
                       [&] { World::run_threads(2, nothing, {.fabric = "simulated"}); }));
 }
 
+// A machine that is another one but for some lines of its file.
+std::string changed(const OwnFolder& folder, const std::string& parent, const std::string& lines) {
+  const std::string path = folder / ("changed-" + parent + ".toml");
+  std::ofstream(path) << "extends = \"" << parent << "\"\n" << lines;
+  return path;
+}
+
+TEST(SimWorld, AMachineWithNothingBetweenItsRanksIsRefused) {
+  const OwnFolder folder;
+  const std::string path = folder / "alone.toml";
+  std::ifstream whole(net::find_machine("ha-pacs"));
+  std::ofstream alone(path);
+  // Its library is the last table.
+  for (std::string line; std::getline(whole, line) && !line.starts_with("[mpi.");)
+    if (!line.starts_with("default_mpi")) alone << line << '\n';
+  alone.close();
+  EXPECT_TRUE(refuses(Errc::invalid_argument, {"nothing carries data between the ranks of alone"}, [&] {
+    World::run_threads(
+        2, [](World&) {}, on(path));
+  }));
+}
+
+// Two tori side by side: cards reach as far as one, and MPI joins them.
+TEST(SimWorld, CardsReachAsFarAsTheirTorus) {
+  const OwnFolder folder;
+  const std::string two =
+      changed(folder, "quong",
+              "nodes = { value = 32, published = \"S4: a test\" }\n"
+              "[interconnects.ib0]\nsize = { value = [32], published = \"S4: a test\" }\n");
+  const std::shared_ptr<sim::Model> model = sim::make_model(two, 32);
+  EXPECT_EQ(sim::find_places(*model).sub_cluster[15], 0);
+  EXPECT_EQ(sim::find_places(*model).sub_cluster[16], 1);
+  std::string explained;
+  const auto body = [&](World& world) {
+    const Window<char> window = world.window<char>(64);
+    Chain chain = world.chain("two");
+    for (const int to : {15, 16}) {
+      if (world.rank() == 0) chain.put(window.on(to).at(0), window.at(0), block(32));
+      if (world.rank() == to) chain.expect(0);
+    }
+    chain.commit();
+    if (world.rank() == 0) explained = chain.explain();
+    chain.start();
+    chain.wait();
+  };
+  World::run_threads(32, body, on(two));
+  const std::size_t second = explained.find("  1: ");
+  EXPECT_TRUE(says(explained.substr(0, second), {"rank 15 ", "sim/ape, predicted"}));
+  EXPECT_TRUE(says(explained.substr(second), {"rank 16 ", "sim/mpi, predicted", "the only channel"}));
+}
+
+// One GPU sits beside its adapter, the next one across the box: whoever is asked about first.
+TEST(SimWorld, APredictionIsOfItsOwnRanks) {
+  const base::Shape shape{.run = 65536};
+  const auto ask = [&](std::array<int, 2> order) {
+    const std::shared_ptr<sim::Model> model = sim::make_model("h200-cluster", 16);
+    std::map<int, double> us;
+    for (const int to : order) us[to] = model->predict_us(1, 0, to, shape);
+    return us;
+  };
+  const std::map<int, double> there = ask({8, 9}), back = ask({9, 8});
+  EXPECT_EQ(there, back);
+  EXPECT_LT(there.at(8), there.at(9));
+}
+
+// NVLink is found whichever end of its wires is named first.
+TEST(SimWorld, WiresHaveNoDirection) {
+  const OwnFolder folder;
+  const base::Shape shape{.run = 1 << 20};
+  const std::string wires = R"(wires = [["nvswitch", "gpu0", "nvlink"], ["nvswitch", "gpu1", "nvlink"],
+    ["root", "gpu0", "gpu-bus"], ["root", "gpu1", "gpu-bus"], ["root", "host", "memory-bus"]]
+    ranks = ["gpu0", "gpu1"]
+    [units.gpu]
+    copies = { value = 2, published = "H200: a test" })";
+  const std::shared_ptr<sim::Model> turned = sim::make_model(changed(folder, "dgx-h200", wires), 2),
+                                    plain = sim::make_model("dgx-h200", 2);
+  EXPECT_EQ(turned->predict_us(0, 0, 1, shape), plain->predict_us(0, 0, 1, shape));
+}
+
+// A processor's socket is that of its GPU, as in `tca model`.
+TEST(SimWorld, ARanksHostIsTheNearestOne) {
+  const OwnFolder folder;
+  const std::shared_ptr<sim::Model> model =
+      sim::make_model(changed(folder, "ha-pacs-tca", "ranks = [\"gpu2\"]\n"), 2);
+  const std::uint32_t host = model->hardware().place(1).host.unit;
+  EXPECT_EQ(model->machine().network.node.units[host].name, "host1");
+}
+
 TEST(SimWorld, ComesUpAlone) {
   World world = World::init(on("dgx-h200"));
   EXPECT_EQ(world.size(), 1);

@@ -44,18 +44,28 @@ struct FitOptions {
 
 // A source says how a fitted number comes by its value: "fit: ROWS" are moved, "fit: same as KEY" follow another one,
 // "fit: a choice; WHY" stay as they are.
-constexpr std::string_view moved = "fit: ", chosen = "fit: a choice", follows = "fit: same as ";
+constexpr std::string_view moved = "fit: ", chosen = "fit: a choice";
 
 bool is_moved(const net::MachineNumber& number, const fs::path& file) {
   return number.origin == net::Origin::fitted && number.place.file == file &&
          number.source.starts_with(moved) && !number.source.starts_with(chosen) &&
-         !number.source.starts_with(follows) && number.value > 0;
+         net::leader_of(number).empty() && number.value > 0;
 }
 
 // Counts and sizes come in steps, which derivatives do not see.
 bool is_smooth(const net::MachineNumber& number) {
   const std::optional<net::Quantity> quantity = net::quantity_of(number.unit);
   return quantity != net::Quantity::size && (quantity != net::Quantity::count || number.value < 1);
+}
+
+// Places count letters, of which UTF-8 takes one byte or more.
+std::size_t byte_at(std::string_view line, int column) {
+  std::size_t byte = 0;
+  for (int letter = 1; letter < column && byte < line.size(); ++letter) {
+    ++byte;
+    while (byte < line.size() && (static_cast<unsigned char>(line[byte]) & 0xC0U) == 0x80U) ++byte;
+  }
+  return byte;
 }
 
 class Fit {
@@ -85,16 +95,17 @@ class Fit {
   int run() {
     std::vector<double> start;
     for (const net::MachineNumber& number : free_) start.push_back(number.value);
-    const std::vector<Score> before = scores(start);
+    const std::vector<Score> before = scores({});
     FitProblem problem;
     problem.start = start;
     problem.rounds = options_.rounds;
-    problem.errors = [this](const std::vector<double>& values) { return errors(scores(values)); };
+    problem.errors = [this](const std::vector<double>& values) { return errors(scores(overrides(values))); };
     problem.report = [](int round, double loss) { fmt::print(stderr, "round {:>2}: {:.6f}\n", round, loss); };
     std::vector<double> found = solve(problem);
     for (double& value : found) value = rounded(value);
-    report(before, scores(found), found);
-    if (options_.write) write(found);
+    const net::Overrides fitted = overrides(found);
+    report(before, scores(fitted), found);
+    if (options_.write) write(fitted);
     return 0;
   }
 
@@ -115,21 +126,22 @@ class Fit {
   // Three digits: more would pretend to know what the rows do not tell.
   static double rounded(double value) { return std::stod(fmt::format("{:.3g}", value)); }
 
+  // With the numbers that follow them. One in a file that this one extends does not: that file stays as it is, and so does what
+  // this one gives together with it.
   net::Overrides overrides(const std::vector<double>& values) const {
     net::Overrides overrides;
     for (std::size_t i = 0; i < free_.size(); ++i) overrides[free_[i].key] = values[i];
     for (const net::MachineNumber& number : machine_.numbers) {
-      if (!number.source.starts_with(follows)) continue;
-      const auto leader = overrides.find(number.source.substr(follows.size()));
-      if (leader != overrides.end()) overrides[number.key] = leader->second;
+      const auto leader = overrides.find(net::leader_of(number));
+      if (leader != overrides.end() && number.place.file == file_) overrides[number.key] = leader->second;
     }
     return overrides;
   }
 
   // The figures know the machine by the name of its file, wherever that lies.
-  std::vector<Score> scores(const std::vector<double>& values) const {
+  std::vector<Score> scores(const net::Overrides& overrides) const {
     Machines tried;
-    tried.emplace(name(), net::read_machine(options_.machine, overrides(values)));
+    tried.emplace(name(), net::read_machine(options_.machine, overrides));
     return score(figures_, read_machines(figures_, std::move(tried)));
   }
 
@@ -157,22 +169,40 @@ class Fit {
 
   // Puts the values where the numbers stand, and leaves every other letter of the file as it is. Written beside it first, so
   // that the file is whole whatever happens.
-  void write(const std::vector<double>& found) const {
+  void write(const net::Overrides& fitted) const {
     std::ifstream in(file_);
     std::vector<std::string> lines;
     for (std::string line; std::getline(in, line);) lines.push_back(line);
-    const net::Overrides all = overrides(found);
     std::vector<net::MachineNumber> numbers;
     for (const net::MachineNumber& number : machine_.numbers)
-      if (all.contains(number.key) && number.place.file == file_) numbers.push_back(number);
+      if (fitted.contains(number.key)) numbers.push_back(number);
     // From the right, so that what is written does not move what is still to be.
     std::ranges::sort(numbers, std::greater{}, [](const auto& number) { return number.place.column; });
-    for (const net::MachineNumber& number : numbers)
-      lines.at(static_cast<std::size_t>(number.place.line - 1))
-          .replace(static_cast<std::size_t>(number.place.column - 1),
-                   static_cast<std::size_t>(number.columns), fmt::format("{:.3g}", all.at(number.key)));
-    replace(fmt::format("{}\n", fmt::join(lines, "\n")));
+    for (const net::MachineNumber& number : numbers) {
+      std::string& line = lines.at(static_cast<std::size_t>(number.place.line - 1));
+      line.replace(byte_at(line, number.place.column), static_cast<std::size_t>(number.columns),
+                   fmt::format("{:.3g}", fitted.at(number.key)));
+    }
+    const std::string text = fmt::format("{}\n", fmt::join(lines, "\n"));
+    check_text(text, fitted);
+    replace(text);
     fmt::print("written to {}\n", file_.string());
+  }
+
+  // Before it takes the file's place: it must give what was reported.
+  void check_text(const std::string& text, const net::Overrides& fitted) const {
+    std::string problem;
+    try {
+      for (const net::MachineNumber& number :
+           net::read_machine(net::MachineFile(text, file_.string())).numbers)
+        if (fitted.contains(number.key) && number.value != fitted.at(number.key))
+          problem = fmt::format("{} would be {}, not {}", number.key, number.value, fitted.at(number.key));
+    } catch (const Error& error) {
+      problem = error.what();
+    }
+    if (!problem.empty())
+      refuse("{}: left as it is, since with the values put in it would not be read as meant: {}",
+             file_.string(), problem);
   }
 
   void replace(const std::string& text) const {

@@ -80,11 +80,9 @@ void set_option(ModelOptions& options, const std::string& name, const std::strin
       {"machine", &options.machine},   {"scheme", &options.scheme}, {"mpi", &options.library},
       {"fidelity", &options.fidelity}, {"grid", &options.grid},     {"size", &options.size},
       {"layout", &options.layout}};
-  const std::map<std::string, std::int64_t*> counts{{"ranks", &options.ranks},
-                                                    {"bytes", &options.bytes},
-                                                    {"extent", &options.extent},
-                                                    {"element", &options.element},
-                                                    {"iterations", &options.iterations}};
+  const std::map<std::string, std::int64_t*> counts{
+      {"ranks", &options.ranks},     {"bytes", &options.bytes},           {"extent", &options.extent},
+      {"element", &options.element}, {"iterations", &options.iterations}, {"gpu", &options.gpu}};
   if (name.find('/') != std::string::npos) return set_number(options, name, value);
   for (const ProgramOption& option : program_options)
     if (option.name == name) check_known(option, "--sweep " + name, options.program);
@@ -95,11 +93,13 @@ void set_option(ModelOptions& options, const std::string& name, const std::strin
   const auto count = counts.find(name);
   if (count == counts.end())
     refuse(
-        "--sweep {}: there are bytes, ranks, extent, size, element, iterations, grid, layout, scheme, mpi, "
-        "fidelity, machine, and the numbers of the machine file, such as links/cable/latency",
+        "--sweep {}: there are bytes, ranks, extent, size, element, iterations, grid, layout, gpu, scheme, "
+        "mpi, fidelity, machine, and the numbers of the machine file, such as links/cable/latency",
         name);
   const std::optional<std::int64_t> number = number_in<std::int64_t>(value);
-  if (!number || *number < 1) refuse("--sweep {}={}: the value is no whole number from 1 on", name, value);
+  const std::int64_t least = name == "gpu" ? 0 : 1;
+  if (!number || *number < least)
+    refuse("--sweep {}={}: the value is no whole number from {} on", name, value, least);
   *count->second = *number;
 }
 

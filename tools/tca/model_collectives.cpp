@@ -1,5 +1,6 @@
 // Collectives: by chains and puts, by an MPI library, or by both, where the largest step is MPI's (S3).
 #include <bit>
+#include <deque>
 
 #include "base/fail.hpp"
 #include "model_program.hpp"

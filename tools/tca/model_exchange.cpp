@@ -1,5 +1,6 @@
 // Exchanges of faces: the Himeno benchmark's, with its kernels, and those of any grid of one to three dimensions alone.
 #include <algorithm>
+#include <deque>
 
 #include "model_program.hpp"
 

@@ -4,40 +4,6 @@
 
 namespace tca::tool {
 
-namespace {
-
-constexpr std::uint32_t word_bytes = 8;  // of a doorbell and of a flag
-
-des::Time time_of(std::uint64_t bytes, double bytes_per_s) {
-  return des::from_us(static_cast<double>(bytes) / bytes_per_s * 1e6);
-}
-
-// The wires out of a unit are alike.
-const net::LinkKind& link_at(const net::Description& machine, std::uint32_t unit) {
-  for (const net::Wire& wire : machine.node.wires)
-    if (wire.a == unit) return machine.links[wire.there];
-  return machine.links.front();
-}
-
-// The host memory that the fewest wires lead to: that of the socket whose processor drives the GPU.
-std::uint32_t nearest_host(const net::NodeKind& node, std::uint32_t unit) {
-  std::vector<bool> seen(node.units.size());
-  std::deque<std::uint32_t> edge{unit};
-  for (seen[unit] = true; !edge.empty(); edge.pop_front()) {
-    const std::uint32_t at = edge.front();
-    if (node.units[at].memory && !node.units[at].memory->device) return at;
-    for (const net::Wire& wire : node.wires) {
-      if (wire.a != at && wire.b != at) continue;
-      const std::uint32_t next = wire.a == at ? wire.b : wire.a;
-      if (!seen[next]) edge.push_back(next);
-      seen[next] = true;
-    }
-  }
-  return net::find_unit(node, "host");
-}
-
-}  // namespace
-
 DirectWay find_way(const net::Machine& machine) {
   const net::Description& network = machine.network;
   for (std::uint32_t i = 0; i < network.interconnects.size(); ++i) {
@@ -75,11 +41,12 @@ Stage::Stage(const net::Machine& machine, Setup setup)
     : machine_(machine),
       setup_(std::move(setup)),
       way_(find_way(machine)),
-      network_(simulator_, machine.network, {.fidelity = setup_.fidelity, .observer = nullptr}),
+      network_(simulator_, machine.network, setup_.fidelity),
       ledger_(static_cast<std::uint32_t>(setup_.places.size()), setup_.keeps_spans),
-      host_unit_(nearest_host(machine.network.node, setup_.places.front().unit)) {
+      host_unit_(net::nearest_host(machine.network.node, setup_.places.front().unit)) {
   if (way_.way == Way::chains) peach_ = std::make_unique<net::Peach>(network_, way_.interconnect, host_unit_);
   if (way_.way == Way::cards) ape_ = std::make_unique<net::Ape>(network_, way_.interconnect, host_unit_);
+  if (way_.way == Way::stores) engines_ = std::make_unique<net::Engines>(network_, host_unit_);
 }
 
 // A rank takes the adapter of its own number, where there are several.
@@ -119,7 +86,14 @@ std::uint32_t Stage::channels() const {
   return network.node.units[network.interconnects[way_.interconnect].nic].dma->channels;
 }
 
-std::uint64_t Stage::store_limit() const { return link_at(machine_.network, host_unit_).payload_bytes; }
+// On the way to the NIC, or to a memory that has an engine.
+std::uint64_t Stage::store_limit() const {
+  if (way_.way != Way::stores)
+    return network_.wire(host(0), network_.nic(0, way_.interconnect).unit).payload_bytes;
+  const std::string& host_name = machine_.network.node.units[host_unit_].name;
+  const std::string& first = machine_.places[machine_.places.front() == host_name ? 1 : 0];
+  return network_.wire(host(0), net::find_unit(machine_.network.node, first)).payload_bytes;
+}
 
 des::Task Stage::kernel(std::uint32_t rank, std::string_view what, double bytes, double flops) {
   const net::GpuKind& gpu = machine_.gpu;
@@ -139,7 +113,7 @@ des::Task Stage::spend(std::uint32_t rank, std::string_view what, des::Time time
 des::Task Stage::copy(std::uint32_t rank, std::uint64_t bytes, bool into_gpu) {
   const net::HostKind& host = machine_.host;
   const double rate = into_gpu ? host.to_gpu_bytes_per_s : host.from_gpu_bytes_per_s;
-  return spend(rank, "copy", host.copy_start + time_of(bytes, rate));
+  return spend(rank, "copy", host.copy_start + net::copy_time(bytes, rate));
 }
 
 des::Task Stage::start(std::uint32_t rank, std::uint32_t channel, Chain& chain) {
@@ -158,7 +132,7 @@ des::Task Stage::start(std::uint32_t rank, std::uint32_t channel, Chain& chain) 
                .sent = put.notifies ? &chain.sent : nullptr});
   }
   if (way_.way == Way::chains) peach_->start(memory(rank).node, channel, chain.dma);
-  if (way_.way == Way::stores) simulator_.spawn(store_all(rank, chain), {"the engine of rank", rank});
+  if (way_.way == Way::stores) start_engine(rank, chain);
 }
 
 void Stage::compile(std::uint32_t rank, Chain& chain) {
@@ -179,46 +153,22 @@ des::Task Stage::follow(std::uint32_t rank, std::uint32_t channel, Chain& chain)
   ledger_.move(rank, channel, chain.bytes(), begin, simulator_.now());
 }
 
-// The engine takes the host's word, and stores to all at the same time; a flag follows the data to each, whose engine
-// passes it on to its host.
-des::Task Stage::store_all(std::uint32_t rank, Chain& chain) {
-  des::Counter rung(simulator_, {"the doorbell of rank", rank});
-  word(host(rank), memory(rank), word_bytes, rung);
-  co_await rung.reached(1);
-  des::Group group(simulator_, {"the stores of rank", rank});
-  for (const Put& put : chain.puts) group.spawn(store_one(rank, put), {"a put of rank", rank});
-  co_await group.done();
-  des::Counter told(simulator_, {"the own flag of rank", rank});
-  word(memory(rank), host(rank), word_bytes, told);
-  co_await told.reached(1);
-  chain.sent.add(chain.notices());
-}
-
-des::Task Stage::store_one(std::uint32_t rank, Put put) {
-  const net::LinkKind& link = link_at(machine_.network, memory(rank).unit);
-  des::Task stored = network_.transfer({.from = memory(rank),
-                                        .to = memory(put.to),
-                                        .interconnect = net::Transfer::inside,
-                                        .rows = put.rows,
-                                        .packet_bytes = link.payload_bytes,
-                                        .window = link.credits});
-  co_await stored;
-  des::Counter flag(simulator_, {"the flag of a put of rank", rank});
-  word(memory(rank), memory(put.to), word_bytes, flag);
-  co_await flag.reached(1);
-  if (put.arrived != nullptr) word(memory(put.to), host(put.to), word_bytes, *put.arrived);
-}
-
-void Stage::word(net::Endpoint from, net::Endpoint to, std::uint32_t bytes, des::Counter& arrived) {
-  network_.send(
-      {.from = from, .to = to, .interconnect = net::Transfer::inside, .bytes = bytes, .arrived = &arrived});
+void Stage::start_engine(std::uint32_t rank, Chain& chain) {
+  std::vector<net::EnginePut> puts;
+  for (const Put& put : chain.puts)
+    puts.push_back({.from = memory(rank),
+                    .to = memory(put.to),
+                    .rows = {put.rows},
+                    .arrived = put.arrived,
+                    .sent = put.notifies ? &chain.sent : nullptr});
+  engines_->start(memory(rank), std::move(puts));
 }
 
 des::Task Stage::store(std::uint32_t rank, std::uint32_t to, std::uint32_t bytes, des::Counter& arrived) {
   des::Task posted = spend(rank, "store", machine_.host.post);
   co_await posted;
   if (way_.way == Way::stores) {
-    simulator_.spawn(relay(rank, to, bytes, arrived), {"the engine of rank", rank});
+    engines_->store(memory(rank), memory(to), bytes, arrived);
     co_return;
   }
   network_.send({.from = host(rank),
@@ -226,16 +176,6 @@ des::Task Stage::store(std::uint32_t rank, std::uint32_t to, std::uint32_t bytes
                  .interconnect = way_.interconnect,
                  .bytes = bytes,
                  .arrived = &arrived});
-}
-
-// By way of the engines of both.
-des::Task Stage::relay(std::uint32_t rank, std::uint32_t to, std::uint32_t bytes, des::Counter& arrived) {
-  des::Counter here(simulator_, {"a word from rank, to rank", rank, to});
-  word(host(rank), memory(rank), bytes, here);
-  co_await here.reached(1);
-  word(memory(rank), memory(to), bytes, here);
-  co_await here.reached(2);
-  word(memory(to), host(to), bytes, arrived);
 }
 
 des::Task Stage::watch(std::uint32_t rank, const std::vector<des::Counter*>& counters, std::uint64_t value) {

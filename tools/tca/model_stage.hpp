@@ -2,13 +2,13 @@
 // time. Ranks hold no data.
 #pragma once
 
-#include <deque>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include "model_ledger.hpp"
 #include "net/ape.hpp"
+#include "net/engine.hpp"
 #include "net/machine.hpp"
 #include "net/mpi_agent.hpp"
 #include "net/peach.hpp"
@@ -96,11 +96,8 @@ class Stage {
  private:
   std::unique_ptr<net::Mpi> make_mpi(bool in_host) const;
   void compile(std::uint32_t rank, Chain& chain);
-  des::Task store_all(std::uint32_t rank, Chain& chain);
-  des::Task store_one(std::uint32_t rank, Put put);
-  des::Task relay(std::uint32_t rank, std::uint32_t to, std::uint32_t bytes, des::Counter& arrived);
   des::Task follow(std::uint32_t rank, std::uint32_t channel, Chain& chain);
-  void word(net::Endpoint from, net::Endpoint to, std::uint32_t bytes, des::Counter& arrived);
+  void start_engine(std::uint32_t rank, Chain& chain);
 
   const net::Machine& machine_;
   Setup setup_;
@@ -111,6 +108,7 @@ class Stage {
   std::uint32_t host_unit_;
   std::unique_ptr<net::Peach> peach_;
   std::unique_ptr<net::Ape> ape_;
+  std::unique_ptr<net::Engines> engines_;
   std::unique_ptr<net::Mpi> mpi_, host_mpi_;
 };
 

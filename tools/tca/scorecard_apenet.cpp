@@ -25,8 +25,8 @@ net::Machine with_card(net::Machine machine, const RunSettings& settings) {
 // A card that throws away what it has read: neither cables nor the receiver hold it up.
 net::Machine that_only_reads(net::Machine machine) {
   constexpr double far_more = 100;
-  const std::uint32_t torus = machine.network.interconnects.front().link;
-  machine.network.links[torus].bytes_per_s *= far_more;
+  const std::uint32_t torus = net::find_interconnect(machine.network, "torus");
+  machine.network.links[machine.network.interconnects[torus].link].bytes_per_s *= far_more;
   for (net::UnitKind& unit : machine.network.node.units)
     if (unit.ape) unit.ape->translate = unit.ape->translate_gpu = 0;
   return machine;
@@ -77,7 +77,6 @@ double put_once(const net::Machine& machine, const RunSettings& settings, bool u
 }  // namespace
 
 double run_apenet(const net::Machine& machine, const RunSettings& settings) {
-  if (settings.scheme == "mpi") return run_pingpong(machine, settings);
   const double us = put_once(with_card(machine, settings), settings, false);
   return settings.rate ? static_cast<double>(settings.bytes) / us * 1e-3 : us;
 }

@@ -9,6 +9,7 @@
 #include <functional>
 #include <initializer_list>
 #include <iterator>
+#include <limits>
 #include <map>
 #include <set>
 #include <system_error>
@@ -16,6 +17,7 @@
 #include "base/fail.hpp"
 #include "base/toml.hpp"
 #include "net/machine_names.hpp"
+#include "scorecard_runs.hpp"
 
 namespace tca::tool {
 
@@ -110,16 +112,80 @@ class Keys {
   std::set<std::string, std::less<>> known_;
 };
 
-std::vector<std::int64_t> read_list(Keys& keys, std::string_view key) {
+double positive(const toml::node& node, std::string_view key, std::string_view what) {
+  const auto value = Keys::as<double>(node, key);
+  if (!std::isfinite(value) || value <= 0) fail_at(node, "`{}`: {} is above 0, not {}", key, what, value);
+  return value;
+}
+
+// Errors are shares of it.
+double published(const toml::node& node, std::string_view key) {
+  return positive(node, key, "what was published");
+}
+
+// Whole numbers from 1 on; what is too much for a machine is told when the figure is run on it.
+constexpr std::int64_t most_bytes = std::int64_t{1} << 32, most_cells = 65536;
+constexpr std::int64_t most_count = std::numeric_limits<std::uint32_t>::max();
+
+std::int64_t number_in(const toml::node& node, std::string_view key, std::int64_t least, std::int64_t most) {
+  const auto number = Keys::as<std::int64_t>(node, key);
+  if (number < least || number > most)
+    fail_at(node, "`{}` is {}; it can be {} to {}", key, number, least, most);
+  return number;
+}
+
+// Of a figure over bytes, or over the extent of a cube.
+std::int64_t size_in(const toml::node& node, std::string_view key, std::string_view x) {
+  return number_in(node, key, 1, x == "n" ? most_cells : most_bytes);
+}
+
+// Extents, or ranks, along dimensions.
+std::vector<std::int64_t> read_extents(Keys& keys, std::string_view key, std::size_t least) {
+  constexpr std::size_t dimensions = 3;
   std::vector<std::int64_t> list;
   const toml::node* node = keys.find(key);
   if (node == nullptr) return list;
-  if (!node->is_array()) fail_at(*node, "`{}` is a list of numbers", key);
-  for (const toml::node& item : *node->as_array()) list.push_back(Keys::as<std::int64_t>(item, key));
+  const toml::array* items = node->as_array();
+  if (items == nullptr || items->size() < least || items->size() > dimensions)
+    fail_at(*node, "`{}` is a list of {}{} numbers", key,
+            least < dimensions ? fmt::format("{} to ", least) : std::string{}, dimensions);
+  for (const toml::node& item : *items) list.push_back(number_in(item, key, 1, most_cells));
   return list;
 }
 
-RunSettings read_settings(const toml::node& node, const std::string& machine) {
+// What is run: its name, and what the figure is over.
+struct Subject {
+  std::string run, x;
+};
+
+// A setting that the run does not have may be a figure misread, and one that it lacks makes no figure.
+void check_settings(const toml::table& said, const toml::node& place, const Subject& subject,
+                    const std::string& scheme) {
+  const RunKind* kind = find_run(subject.run, scheme);
+  if (kind == nullptr) {
+    std::vector<std::string_view> schemes;
+    for (const RunKind& other : run_kinds())
+      if (other.name == subject.run) schemes.push_back(other.scheme);
+    fail_at(place, "`{}` is run by {}, not by {}", subject.run, fmt::join(schemes, " or "), scheme);
+  }
+  std::vector<std::string_view> taken = kind->needs;
+  taken.insert(taken.end(), kind->further.begin(), kind->further.end());
+  for (const auto& [key, node] : said) {
+    if (key.str() == subject.x)
+      fail_at(node, "`{}` is what the figure is over; leave it out here", key.str());
+    if (!kind->takes(key.str()))
+      fail_at(node, "`{}` means nothing to `{}` by {}, which takes {}", key.str(), kind->name, scheme,
+              fmt::join(taken, ", "));
+  }
+  if (!subject.x.empty() && !kind->takes(subject.x))
+    fail_at(place, "`{}` by {} is not over `{}`: it takes {}", kind->name, scheme, subject.x,
+            fmt::join(taken, ", "));
+  for (const std::string_view key : kind->needs)
+    if (key != subject.x && !said.contains(key))
+      fail_at(place, "`{}` by {} lacks `{}`", kind->name, scheme, key);
+}
+
+RunSettings read_settings(const toml::node& node, const std::string& machine, const Subject& subject) {
   if (!node.is_table()) fail_at(node, "the settings of a run are a table");
   Keys keys(*node.as_table());
   RunSettings run;
@@ -133,14 +199,20 @@ RunSettings read_settings(const toml::node& node, const std::string& machine) {
   keys.read("scope", run.scope, {"parts", "grid"});
   keys.read("from", run.from, {"gpu", "host"});
   keys.read("to", run.to, {"gpu", "host"});
-  for (auto [key, into] : {std::pair{"bytes", &run.bytes},
-                           {"n", &run.n},
-                           {"ranks", &run.ranks},
-                           {"gpu", &run.gpu},
-                           {"gpu_window", &run.gpu_window},
-                           {"engines", &run.engines},
-                           {"element", &run.element}})
-    keys.read(key, *into);
+  struct Number {
+    std::string_view key;
+    std::int64_t* into;
+    std::int64_t least, most;
+  };
+  for (const Number& number : {Number{"bytes", &run.bytes, 1, most_bytes},
+                               {"n", &run.n, 1, most_cells},
+                               {"ranks", &run.ranks, 1, most_count},
+                               {"gpu", &run.gpu, 0, 63},
+                               {"gpu_window", &run.gpu_window, 1, most_count},
+                               {"engines", &run.engines, 1, 2},
+                               {"element", &run.element, 1, 64}})
+    if (const toml::node* said = keys.find(number.key))
+      *number.into = number_in(*said, number.key, number.least, number.most);
   for (auto [key, into] : {std::pair{"self_notify", &run.self_notify},
                            {"staged", &run.staged},
                            {"translate_overlaps", &run.translate_overlaps},
@@ -148,11 +220,25 @@ RunSettings read_settings(const toml::node& node, const std::string& machine) {
                            {"packed", &run.packed},
                            {"rate", &run.rate}})
     keys.read(key, *into);
-  keys.read("translate_us", run.translate_us);
-  run.extents = read_list(keys, "extents");
-  run.grid = read_list(keys, "grid");
+  if (const toml::node* said = keys.find("translate_us"))
+    run.translate_us = positive(*said, "translate_us", "a time");
+  run.extents = read_extents(keys, "extents", 3);
+  run.grid = read_extents(keys, "grid", 2);
   keys.finish();
+  if (!subject.run.empty()) check_settings(*node.as_table(), node, subject, run.scheme);
   return run;
+}
+
+std::string read_run(Keys& keys) {
+  const toml::node* node = keys.find("run");
+  if (node == nullptr) return {};
+  std::string run = Keys::as<std::string>(*node, "run");
+  std::set<std::string_view> known;
+  for (const RunKind& kind : run_kinds()) known.insert(kind.name);
+  if (known.contains(run)) return run;
+  const std::optional<std::string> meant = net::nearest(run, known);
+  fail_at(*node, "there is no run `{}`; there are {}{}", run, fmt::join(known, ", "),
+          meant ? fmt::format("; did you mean `{}`?", *meant) : std::string{});
 }
 
 Use read_use(const toml::table& table, Keys& keys) {
@@ -163,17 +249,9 @@ Use read_use(const toml::table& table, Keys& keys) {
   fail_at(table, "`use` is fitted, predicted or unusable");
 }
 
-// Errors are shares of it.
-double positive(const toml::node& node, std::string_view key) {
-  const auto value = Keys::as<double>(node, key);
-  if (!std::isfinite(value) || value <= 0)
-    fail_at(node, "`{}`: what was published is above 0, not {}", key, value);
-  return value;
-}
-
 void read_published(Keys& keys, std::string_view key, std::optional<double>& into) {
   const toml::node* node = keys.find(key);
-  if (node != nullptr) into = positive(*node, key);
+  if (node != nullptr) into = published(*node, key);
 }
 
 void read_points(Keys& keys, Figure& figure) {
@@ -183,8 +261,15 @@ void read_points(Keys& keys, Figure& figure) {
   for (const toml::node& item : *node->as_array()) {
     const toml::array* pair = item.as_array();
     if (pair == nullptr || pair->size() != 2) fail_at(item, "a point is a pair such as [8, 2.015]");
-    figure.points.emplace_back(Keys::as<std::int64_t>((*pair)[0], "points"), positive((*pair)[1], "points"));
+    figure.points.emplace_back(size_in((*pair)[0], "points", figure.x), published((*pair)[1], "points"));
   }
+}
+
+void read_sizes(Keys& keys, Figure& figure) {
+  const toml::node* node = keys.find("sizes");
+  if (node == nullptr) return;
+  if (!node->is_array()) fail_at(*node, "`sizes` is a list of numbers");
+  for (const toml::node& item : *node->as_array()) figure.sizes.push_back(size_in(item, "sizes", figure.x));
 }
 
 void read_between(Keys& keys, Figure& figure) {
@@ -192,7 +277,7 @@ void read_between(Keys& keys, Figure& figure) {
   if (node == nullptr) return;
   const toml::array* pair = node->as_array();
   if (pair == nullptr || pair->size() != 2) fail_at(*node, "`between` is a pair such as [320, 384]");
-  figure.between.emplace(positive((*pair)[0], "between"), positive((*pair)[1], "between"));
+  figure.between.emplace(published((*pair)[0], "between"), published((*pair)[1], "between"));
   if (figure.between->first > figure.between->second) fail_at(*node, "`between` begins with the lesser");
 }
 
@@ -227,18 +312,23 @@ Figure read_figure(const toml::table& table, const std::string& source, const st
   figure.source = source;
   figure.place = place_of(table.source());
   keys.read("name", figure.name);
-  keys.read("run", figure.run);
+  figure.run = read_run(keys);
   keys.read("x", figure.x, {"bytes", "n"});
   keys.read("unit", figure.unit);
   keys.read("reason", figure.reason);
   keys.read("note", figure.note);
   figure.use = read_use(table, keys);
   figure.with.machine = machine;
-  if (const toml::node* node = keys.find("with")) figure.with = read_settings(*node, machine);
-  if (const toml::node* node = keys.find("over")) figure.over = read_settings(*node, machine);
-  if (const toml::node* node = keys.find("less")) figure.less = read_settings(*node, machine);
+  const Subject subject{figure.run, figure.x};
+  if (const toml::node* node = keys.find("with")) {
+    figure.with = read_settings(*node, machine, subject);
+  } else if (!figure.run.empty()) {
+    check_settings({}, table, subject, figure.with.scheme);
+  }
+  if (const toml::node* node = keys.find("over")) figure.over = read_settings(*node, machine, subject);
+  if (const toml::node* node = keys.find("less")) figure.less = read_settings(*node, machine, subject);
   read_points(keys, figure);
-  figure.sizes = read_list(keys, "sizes");
+  read_sizes(keys, figure);
   read_between(keys, figure);
   read_published(keys, "value", figure.value);
   read_published(keys, "at_least", figure.at_least);

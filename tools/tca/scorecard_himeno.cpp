@@ -7,10 +7,14 @@ namespace tca::tool {
 
 namespace {
 
-std::vector<std::uint32_t> grid_of(const RunSettings& settings) {
-  if (settings.grid.size() < 2) base::fail(Errc::invalid_argument, "a grid has two dimensions");
+std::vector<std::uint32_t> grid_of(const net::Machine& machine, const RunSettings& settings) {
   std::vector<std::uint32_t> grid;
-  for (const std::int64_t extent : settings.grid) grid.push_back(static_cast<std::uint32_t>(extent));
+  std::uint64_t ranks = 1;
+  for (const std::int64_t extent : settings.grid) {
+    grid.push_back(static_cast<std::uint32_t>(extent));
+    ranks *= grid.back();
+  }
+  net::check_ranks(machine, ranks);
   grid.resize(3, 1);
   return grid;
 }
@@ -22,9 +26,13 @@ std::uint32_t ranks_in(const std::vector<std::uint32_t>& grid) { return grid[0] 
 std::vector<net::RankPlace> places_on_lattice(const net::Machine& machine,
                                               const std::vector<std::uint32_t>& grid, std::int64_t gpu) {
   std::vector<net::RankPlace> places = place_ranks(machine, ranks_in(grid), grid, gpu);
-  const net::Topology& topology = machine.network.interconnects.front().topology;
+  const DirectWay way = find_way(machine);
+  if (way.way != Way::chains) return places;
+  const net::Topology& topology = machine.network.interconnects[way.interconnect].topology;
   const std::uint32_t ring = topology.size.front(), columns = grid[1];
-  for (std::uint32_t rank = 0; grid[0] > 2 && columns == 4 && rank < places.size(); ++rank) {
+  const bool folds = topology.kind == net::TopologyKind::double_ring && columns == 4 && grid[0] > 2 &&
+                     2 * grid[0] <= ring && grid[2] == 1;
+  for (std::uint32_t rank = 0; folds && rank < places.size(); ++rank) {
     const std::uint32_t row = rank / columns, column = rank % columns;
     const std::uint32_t along = 2 * row + (column == 1 || column == 2 ? 1 : 0);
     const std::uint32_t place = column < 2 ? along : ring + along;
@@ -46,11 +54,15 @@ double run(const net::Machine& machine, const RunSettings& settings, const Excha
 }  // namespace
 
 double run_himeno(const net::Machine& machine, const RunSettings& settings) {
-  Exchange exchange{.scheme = scheme_named(settings.scheme), .grid = grid_of(settings), .computes = true};
-  if (settings.extents.size() != 3) base::fail(Errc::invalid_argument, "Himeno takes three extents");
+  Exchange exchange{
+      .scheme = scheme_named(settings.scheme), .grid = grid_of(machine, settings), .computes = true};
   exchange.element = static_cast<std::uint64_t>(settings.element);
-  for (std::size_t i = 0; i < 3; ++i)
+  for (std::size_t i = 0; i < 3; ++i) {
     exchange.cells[i] = static_cast<std::uint64_t>(settings.extents[i]) / exchange.grid[i];
+    if (exchange.cells[i] == 0)
+      base::fail(Errc::invalid_argument, "the grid has {} ranks along a dimension of {} cells",
+                 exchange.grid[i], settings.extents[i]);
+  }
   exchange.faces = faces_of(exchange.cells, exchange.element);
   return run(machine, settings, exchange,
              place_ranks(machine, ranks_in(exchange.grid), exchange.grid, settings.gpu));
@@ -59,8 +71,10 @@ double run_himeno(const net::Machine& machine, const RunSettings& settings) {
 // Two messages a divided dimension, periodic. `bytes` is the face of the whole lattice, which the ranks side by side in the
 // other dimensions share.
 double run_qcd_halo(const net::Machine& machine, const RunSettings& settings) {
-  Exchange exchange{
-      .scheme = scheme_named(settings.scheme), .grid = grid_of(settings), .periodic = true, .iterations = 1};
+  Exchange exchange{.scheme = scheme_named(settings.scheme),
+                    .grid = grid_of(machine, settings),
+                    .periodic = true,
+                    .iterations = 1};
   for (std::size_t i = 0; i < 3; ++i) {
     const std::uint32_t sharing = ranks_in(exchange.grid) / exchange.grid[i];
     exchange.faces[i] = {.bytes = static_cast<std::uint64_t>(settings.bytes) / sharing};

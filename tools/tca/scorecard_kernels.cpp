@@ -36,11 +36,11 @@ class Box {
       : machine_(machine),
         settings_(settings),
         protocol_(net::find_protocol(machine, settings.library)),
-        network_(simulator_, machine.network, {.fidelity = net::Fidelity::tlp}) {
+        network_(simulator_, machine.network) {
     net::check_ranks(machine, static_cast<std::uint64_t>(settings.ranks));
-    if (settings.ranks > static_cast<std::int64_t>(machine.places.size()))
-      base::fail(Errc::invalid_argument, "{} ranks: kernels put within a box of {}", settings.ranks,
-                 machine.places.size());
+    if (settings.ranks < 2 || settings.ranks > static_cast<std::int64_t>(machine.places.size()))
+      base::fail(Errc::invalid_argument, "{} ranks: kernels put to each other within a box, 2 to {} of {}",
+                 settings.ranks, machine.places.size(), machine.name);
     for (std::uint32_t rank = 0; rank < ranks(); ++rank) inboxes_.emplace_back(simulator_, rank);
   }
 
@@ -131,9 +131,7 @@ class Box {
   }
 
   des::Task store(std::uint32_t rank, std::uint32_t to, std::uint64_t bytes) {
-    const net::NodeKind& node = machine_.network.node;
-    const auto wire = std::ranges::find(node.wires, memory(rank).unit, &net::Wire::a);
-    const net::LinkKind& link = machine_.network.links[wire->there];
+    const net::LinkClass& link = network_.wire(memory(rank), memory(to).unit);
     des::Task stored =
         network_.transfer({.from = memory(rank),
                            .to = memory(to),

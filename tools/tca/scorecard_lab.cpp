@@ -2,11 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <array>
-#include <utility>
-
-#include "base/fail.hpp"
-
 namespace tca::tool {
 
 namespace {
@@ -21,9 +16,7 @@ bool on_second_socket(const net::Description& machine, std::int64_t gpu) {
 }  // namespace
 
 Lab::Lab(const net::Machine& machine, const RunSettings& settings)
-    : machine_(machine),
-      settings_(settings),
-      network_(simulator_, machine.network, {.fidelity = net::Fidelity::tlp}) {}
+    : machine_(machine), settings_(settings), network_(simulator_, machine.network) {}
 
 net::Peach& Lab::peach() {
   if (!peach_) peach_ = std::make_unique<net::Peach>(network_, network_.interconnect("peach"), host(0).unit);
@@ -66,27 +59,6 @@ des::Task Lab::watch(des::Counter& counter, std::uint64_t value) {
 double Lab::run() {
   simulator_.run();
   return des::to_us(simulator_.now());
-}
-
-double run(const std::string& name, const net::Machine& machine, const RunSettings& settings) {
-  using Run = double (*)(const net::Machine&, const RunSettings&);
-  constexpr std::array<std::pair<std::string_view, Run>, 13> runs{
-      {{"pingpong", run_pingpong},
-       {"hop", run_hop},
-       {"face", run_face},
-       {"inside", run_inside},
-       {"bcast", run_bcast},
-       {"allgather", run_allgather},
-       {"himeno", run_himeno},
-       {"qcd_halo", run_qcd_halo},
-       {"apenet", run_apenet},
-       {"apenet_read", run_apenet_read},
-       {"kernel_pingpong", run_kernel_pingpong},
-       {"kernel_halo", run_kernel_halo},
-       {"kernel_allreduce", run_kernel_allreduce}}};
-  for (const auto& [known, call] : runs)
-    if (known == name) return call(machine, settings);
-  base::fail(Errc::invalid_argument, "the scorecard has no run `{}`", name);
 }
 
 }  // namespace tca::tool

@@ -47,11 +47,7 @@ class Lab {
   std::unique_ptr<net::Mpi> mpi_;
 };
 
-// What a run of the figures' name takes, in us, or GB/s where the settings ask for a rate. Throws
-// Error{invalid_argument} for a run that there is not.
-double run(const std::string& name, const net::Machine& machine, const RunSettings& settings);
-
-// One file a kind of run.
+// One file a kind of run. scorecard_runs.hpp has what settings each needs, which are there when it is called, and takes.
 double run_pingpong(const net::Machine& machine, const RunSettings& settings);
 double run_hop(const net::Machine& machine, const RunSettings& settings);
 double run_face(const net::Machine& machine, const RunSettings& settings);

@@ -11,13 +11,25 @@
 #include <thread>
 #include <utility>
 
-#include "scorecard_lab.hpp"
+#include "base/fail.hpp"
+#include "cores.hpp"
+#include "scorecard_runs.hpp"
 
 namespace tca::tool {
 
 namespace {
 
 constexpr double infinite = std::numeric_limits<double>::infinity();
+
+// A machine that cannot do what a figure has it do is told of with the figure's place.
+template <class Work>
+auto told_of(const Figure& figure, Work work) {
+  try {
+    return work();
+  } catch (const Error& error) {
+    base::fail(error.code(), "{}: \"{}\": {}", figure.place, figure.name, error.what());
+  }
+}
 
 // What is known of a score before the model has run, and how to run it.
 struct Job {
@@ -71,7 +83,9 @@ class Evaluation {
 
  private:
   double once(const RunSettings& settings, std::optional<std::int64_t> x) const {
-    return run(figure_.run, machines_.at(settings.machine), x ? at(settings, figure_.x, *x) : settings);
+    return told_of(figure_, [&] {
+      return run(figure_.run, machines_.at(settings.machine), x ? at(settings, figure_.x, *x) : settings);
+    });
   }
 
   const Figure& figure_;
@@ -180,7 +194,7 @@ void run_all(std::vector<Job>& jobs) {
       }
   };
   std::vector<std::thread> others;
-  for (unsigned core = 1; core < std::thread::hardware_concurrency(); ++core) others.emplace_back(work);
+  for (int core = 1; core < usable_cores(); ++core) others.emplace_back(work);
   work();
   for (std::thread& other : others) other.join();
   if (error) std::rethrow_exception(error);
@@ -203,14 +217,15 @@ std::vector<std::int64_t> sweep(const std::string& x, const std::string& run) {
 
 Machines read_machines(const std::vector<Figure>& figures, Machines known) {
   Machines machines = std::move(known);
-  const auto add = [&](const RunSettings& settings) {
-    if (settings.machine.empty() || machines.contains(settings.machine)) return;
-    machines.emplace(settings.machine, net::read_machine(settings.machine));
+  const auto add = [&](const Figure& figure, const std::string& name) {
+    if (machines.contains(name)) return;
+    const auto file = told_of(figure, [&] { return net::find_machine(name); });
+    machines.emplace(name, net::read_machine(net::MachineFile(file)));
   };
   for (const Figure& figure : figures) {
-    add(figure.with);
-    if (figure.over) add(*figure.over);
-    if (figure.less) add(*figure.less);
+    add(figure, figure.with.machine);
+    if (figure.over) add(figure, figure.over->machine);
+    if (figure.less) add(figure, figure.less->machine);
   }
   return machines;
 }

@@ -1,4 +1,4 @@
-// APEnet+'s cards. They put what is contiguous; what lies in runs is packed and unpacked by kernels.
+// APEnet+'s cards, within a torus. They put what is contiguous; what lies in runs is packed and unpacked by kernels.
 #include "fabric/sim/channel.hpp"
 #include "net/ape.hpp"
 
@@ -11,10 +11,13 @@ class ApeChannel final : public Channel {
   ApeChannel(const Site& site, std::uint32_t interconnect)
       : Channel(site),
         interconnect_(interconnect),
-        ape_(site.network, interconnect, host_unit(site.machine)) {}
+        ape_(site.network, interconnect, site.place(0).host.unit) {}
 
   std::string_view name() const override { return "ape"; }
-  bool reaches(int, int) const override { return true; }
+
+  bool reaches(int from, int to) const override {
+    return site().network.joined(site().place(from).memory.node, site().place(to).memory.node, interconnect_);
+  }
 
   std::uint32_t distance(int from, int to) const override {
     return site().network.distance(site().place(from).memory.node, site().place(to).memory.node,

@@ -1,7 +1,5 @@
 #include "fabric/sim/channel.hpp"
 
-#include <optional>
-
 namespace tca::sim {
 
 namespace {
@@ -40,28 +38,10 @@ des::Task Channel::pack(const Load& load) const {
   if (moved > 0) co_await site_.simulator().sleep(run_kernel(site_.machine.gpu, moved));
 }
 
-std::uint32_t host_unit(const net::Machine& machine) { return net::find_unit(machine.network.node, "host"); }
-
-namespace {
-
-// The link between memories of two ranks of a node and a bridge that joins them, such as NVSwitch.
-std::optional<std::uint32_t> peer_link(const net::Machine& machine) {
-  if (machine.places.size() < 2) return std::nullopt;
-  const net::NodeKind& node = machine.network.node;
-  const std::uint32_t first = net::find_unit(node, machine.places[0]);
-  const std::uint32_t second = net::find_unit(node, machine.places[1]);
-  for (const net::Wire& a : node.wires)
-    for (const net::Wire& b : node.wires)
-      if (a.a == first && b.a == second && a.b == b.b) return a.there;
-  return std::nullopt;
-}
-
-}  // namespace
-
 std::vector<std::unique_ptr<Channel>> make_channels(const Site& site) {
   std::vector<std::unique_ptr<Channel>> channels;
   const net::Description& network = site.machine.network;
-  if (const auto link = peer_link(site.machine)) channels.push_back(make_nvlink(site, *link));
+  if (site.machine.places.size() > 1) channels.push_back(make_nvlink(site));
   for (std::uint32_t i = 0; i < network.interconnects.size(); ++i) {
     const net::UnitKind& nic = network.node.units[network.interconnects[i].nic];
     if (nic.dma) channels.push_back(make_tca(site, i));

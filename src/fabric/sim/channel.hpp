@@ -54,7 +54,7 @@ class Channel {
   // Whether a put may go over it without being told to.
   virtual bool competes() const { return true; }
 
-  // How far apart two ranks are, of which only a put's time depends.
+  // How far apart two ranks' nodes are. A put's time depends on that, and on where in their nodes the ranks are.
   virtual std::uint32_t distance(int from, int to) const = 0;
 
   // The sender's program has come to it, and whatever it needed for that is there: to be awaited, goes on when the
@@ -90,10 +90,7 @@ std::vector<std::unique_ptr<Channel>> make_channels(const Site& site);
 
 std::unique_ptr<Channel> make_tca(const Site& site, std::uint32_t interconnect);
 std::unique_ptr<Channel> make_ape(const Site& site, std::uint32_t interconnect);
-std::unique_ptr<Channel> make_nvlink(const Site& site, std::uint32_t link);
+std::unique_ptr<Channel> make_nvlink(const Site& site);
 std::array<std::unique_ptr<Channel>, 2> make_mpi(const Site& site);  // of one library
-
-// Which unit a node's programs use as their memory.
-std::uint32_t host_unit(const net::Machine& machine);
 
 }  // namespace tca::sim

@@ -10,10 +10,12 @@ namespace {
 
 std::vector<Place> places_of(const net::Machine& machine, int ranks) {
   const auto each = static_cast<std::uint32_t>(machine.places.size());
+  // One processor of a node drives its NICs.
+  const std::uint32_t host = net::nearest_host(machine.network.node, net::place_of_rank(machine, 0).unit);
   std::vector<Place> places;
   for (std::uint32_t rank = 0; rank < static_cast<std::uint32_t>(ranks); ++rank) {
     const net::RankPlace at = net::place_of_rank(machine, rank);
-    places.push_back({{at.node, at.unit}, {at.node, host_unit(machine)}, rank % each});
+    places.push_back({{at.node, at.unit}, {at.node, host}, rank % each});
   }
   return places;
 }
@@ -28,9 +30,11 @@ std::shared_ptr<const net::Machine> read(const std::string& name, int ranks) {
 
 Hardware::Hardware(std::shared_ptr<const net::Machine> machine, int ranks, net::Fidelity fidelity)
     : machine_(std::move(machine)),
-      network_(simulator_, machine_->network, {.fidelity = fidelity, .observer = nullptr}),
+      network_(simulator_, machine_->network, fidelity),
       places_(places_of(*machine_, ranks)),
       channels_(make_channels({*machine_, network_, places_})) {
+  if (channels_.empty())
+    base::fail(Errc::invalid_argument, "nothing carries data between the ranks of {}", machine_->name);
   for (const auto& channel : channels_) names_.push_back(channel->name());
 }
 
@@ -105,7 +109,9 @@ des::Task send(Channel& channel, Probe& probe) {
 double Model::predict_us(std::size_t channel, int from, int to, const base::Shape& shape) {
   Channel& own = *hardware_.channels()[channel];
   const std::uint32_t distance = from == to ? 0 : own.distance(from, to);
-  const auto [known, is_new] = predicted_.try_emplace({channel, distance, shape.run, shape.runs()}, 0);
+  const PutKey key{channel,   distance,    hardware_.place(from).local, hardware_.place(to).local,
+                   shape.run, shape.runs()};
+  const auto [known, is_new] = predicted_.try_emplace(key, 0);
   if (!is_new || shape.bytes() == 0) return known->second;
   if (idle_ == nullptr) idle_ = std::make_unique<Hardware>(machine_, ranks(), fidelity_);
   des::Simulator& simulator = idle_->simulator();

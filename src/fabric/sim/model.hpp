@@ -43,6 +43,7 @@ class Hardware {
   const net::Machine& machine() const { return *machine_; }
   const std::vector<std::unique_ptr<Channel>>& channels() const { return channels_; }
   const std::vector<std::string_view>& names() const { return names_; }
+  const Place& place(int rank) const { return places_[static_cast<std::size_t>(rank)]; }
 
  private:
   std::shared_ptr<const net::Machine> machine_;
@@ -56,7 +57,7 @@ class Hardware {
 class Model {
  public:
   // `machine`: a name or a file, as net::find_machine takes it. Throws Error{invalid_argument} for an unknown machine, a
-  // broken file, or more ranks than the machine has room for.
+  // broken file, one without anything between its ranks, or more ranks than the machine has room for.
   Model(const std::string& machine, int ranks, net::Fidelity fidelity);
 
   int ranks() const { return turns_.ranks(); }
@@ -93,7 +94,10 @@ class Model {
   std::map<std::uint32_t, std::shared_ptr<Regions>> regions_;
   std::map<PartKey, std::shared_ptr<Part>> parts_;  // that one end has asked for
   std::map<std::pair<int, int>, Immediates> immediates_;
-  std::map<std::tuple<std::size_t, std::uint32_t, std::uint64_t, std::uint64_t>, double> predicted_;
+  // By channel, the ranks' distance and their numbers within their nodes, and the put's runs.
+  using PutKey =
+      std::tuple<std::size_t, std::uint32_t, std::uint32_t, std::uint32_t, std::uint64_t, std::uint64_t>;
+  std::map<PutKey, double> predicted_;
 };
 
 }  // namespace tca::sim

@@ -11,14 +11,13 @@ class TcaChannel final : public Channel {
   TcaChannel(const Site& site, std::uint32_t interconnect)
       : Channel(site),
         interconnect_(interconnect),
-        sub_cluster_(site.machine.network.interconnects[interconnect].topology.nodes()),
         dma_channels_(dma().channels),
-        peach_(site.network, interconnect, host_unit(site.machine)) {}
+        peach_(site.network, interconnect, site.place(0).host.unit) {}
 
   std::string_view name() const override { return "tca"; }
 
   bool reaches(int from, int to) const override {
-    return site().place(from).memory.node / sub_cluster_ == site().place(to).memory.node / sub_cluster_;
+    return site().network.joined(site().place(from).memory.node, site().place(to).memory.node, interconnect_);
   }
 
   std::uint32_t distance(int from, int to) const override {
@@ -67,7 +66,6 @@ class TcaChannel final : public Channel {
   }
 
   std::uint32_t interconnect_;
-  std::uint32_t sub_cluster_;  // nodes
   std::uint32_t dma_channels_;
   net::Peach peach_;
 };
