@@ -2,6 +2,7 @@
 # Every figure that docs/performance.md gives for GPUs, on this machine, in one go (under five minutes, the build
 # included):
 #   bench/gpu.sh GPUS [FILE]     default bench/results/<date>-gpu.jsonl, which must not exist yet
+# TCA names another tca than the one that it builds.
 # Needs CUDA 12 or later, a C++20 compiler, CMake 3.25, fmt, nlohmann-json, toml++ and CLI11, and a machine that does
 # nothing else meanwhile; MPI, NCCL, NVSHMEM and MSCCL++ take part where they are (CMAKE_PREFIX_PATH leads to what is not
 # among the system's packages).
@@ -12,49 +13,71 @@ out=${2:-bench/results/$(date +%F)-gpu.jsonl}
 [ ! -e "$out" ] || { echo "$out is there already; name another file or remove it" >&2; exit 1; }
 [ "$gpus" -ge 2 ] || { echo "puts go from one GPU to another: at least 2 are needed" >&2; exit 1; }
 
-tree=build/gpu-bench
-command -v nvcc > /dev/null || PATH=$PATH:/usr/local/cuda/bin
-command -v ninja > /dev/null && export CMAKE_GENERATOR=${CMAKE_GENERATOR:-Ninja}
-mkdir -p build
-cmake -S . -B "$tree" -DCMAKE_BUILD_TYPE=Release -DCMAKE_CUDA_ARCHITECTURES=native -DOPENTCA_WITH_CUDA=ON \
-  -DOPENTCA_BUILD_TESTS=OFF -DOPENTCA_BUILD_EXAMPLES=OFF > "$tree.log" 2>&1 || { cat "$tree.log" >&2; exit 1; }
-cmake --build "$tree" --parallel "$(nproc)" --target tca > "$tree.log" 2>&1 || { tail -40 "$tree.log" >&2; exit 1; }
-tca=$tree/bin/tca
+build() {
+  local tree=build/gpu-bench
+  command -v nvcc > /dev/null || PATH=$PATH:/usr/local/cuda/bin
+  command -v ninja > /dev/null && export CMAKE_GENERATOR=${CMAKE_GENERATOR:-Ninja}
+  mkdir -p build
+  cmake -S . -B "$tree" -DCMAKE_BUILD_TYPE=Release -DCMAKE_CUDA_ARCHITECTURES=native -DOPENTCA_WITH_CUDA=ON \
+    -DOPENTCA_BUILD_TESTS=OFF -DOPENTCA_BUILD_EXAMPLES=OFF > "$tree.log" 2>&1 || { cat "$tree.log" >&2; exit 1; }
+  cmake --build "$tree" --parallel "$(nproc)" --target tca > "$tree.log" 2>&1 || { tail -40 "$tree.log" >&2; exit 1; }
+  tca=$tree/bin/tca
+}
+tca=${TCA:-}
+[ -n "$tca" ] || build
 
+# All of it before anything is looked for: at its first match grep would close a pipe that ldd still writes into.
+linked=$(ldd "$tca")
+takes_part() {
+  [ "$1" = copy ] || grep -q "lib$1[._]" <<< "$linked" || return 1
+  [ "$1" != mpi ] || command -v mpirun > /dev/null
+}
 # Of the peers named, those that this build can be held against.
 peers() {
   local peer list=
   for peer; do
-    [ "$peer" = copy ] || ldd "$tca" | grep -q "lib${peer}[._]" || continue
-    [ "$peer" != mpi ] || command -v mpirun > /dev/null || continue
-    list+=${list:+,}$peer
+    if takes_part "$peer"; then list+=${list:+,}$peer; fi
   done
   echo "${list:+--peer $list}"
 }
+
+# Runs tca within a number of seconds. Its lines are kept, without those that match a pattern, once all of it has succeeded:
+#   try SECONDS PATTERN ARGUMENTS...
+lines=$(mktemp)
+trap 'rm -f "$lines"' EXIT
+try() {
+  local limit=$1 pattern=$2
+  shift 2
+  : > "$lines"
+  timeout -k 5 "$limit" "$tca" "$@" --json "$lines" || return 1
+  grep -v "$pattern" "$lines" >> "$out" || true  # nothing is left
+}
+all='^$' of_peers='"peer":null'
 
 # A peer that fails or hangs costs its own figures, not OpenTCA's nor the other peers'.
 failed=0
 fabric=cuda
 bench() {
-  local with=$1
+  local with=$1 names name
   shift
-  echo "tca bench $* $with"
+  set -- bench "$@" --fabric "$fabric" --rounds 25 --placements 2
+  echo "tca $* $with"
+  IFS=, read -ra names <<< "${with#--peer }"
   # shellcheck disable=SC2086
-  timeout -k 5 60 "$tca" bench "$@" --fabric "$fabric" --rounds 25 --placements 2 --json "$out" $with && return
+  try $((40 + 20 * ${#names[@]})) "$all" "$@" $with && return
   failed=1
-  if [[ $with == *,* ]]; then
-    echo "bench/gpu.sh: that failed; once more with each peer by itself" >&2
-    local peer
-    for peer in $(tr ',' ' ' <<< "${with#--peer }"); do bench "--peer $peer" "$@"; done
-  elif [ -n "$with" ]; then
-    echo "bench/gpu.sh: that failed; once more without that peer" >&2
-    timeout -k 5 40 "$tca" bench "$@" --fabric "$fabric" --rounds 25 --placements 2 --json "$out" || true
-  else
+  if [ -z "$with" ]; then
     echo "bench/gpu.sh: that failed" >&2
+    return
   fi
+  echo "bench/gpu.sh: that failed; once more without peers, and with each of several by itself" >&2
+  try 40 "$all" "$@" || true
+  [ "${#names[@]}" -gt 1 ] || return 0
+  for name in "${names[@]}"; do try 60 "$of_peers" "$@" --peer "$name" || true; done
 }
 
 everyone=$(peers nccl nvshmem mscclpp mpi)
+echo "beside ${everyone:-no peers}"
 bench "$everyone" pingpong --ranks 2 --start kernel --bytes 8,4096,65536,1048576
 bench "" pingpong --ranks 2 --start engine --bytes 8
 bench "$everyone" halo --ranks "$gpus" --start kernel --layout block-stride --extent 64,128,256
@@ -86,7 +109,7 @@ if [ -n "$with" ]; then
 fi
 himeno() {
   echo "tca himeno $*"
-  timeout -k 5 60 "$tca" himeno --ranks "$gpus" --fabric cuda --seconds 1 --json "$out" "$@" && return
+  try 60 "$all" himeno --ranks "$gpus" --fabric cuda --seconds 1 "$@" && return
   echo "bench/gpu.sh: that failed" >&2
   failed=1
 }
@@ -98,7 +121,7 @@ done
 # Conjugate gradients at the extents and on the numbers of GPUs that QUDA was measured at; beside NCCL on all of them.
 qcd() {
   echo "tca qcd $*"
-  timeout -k 5 40 "$tca" qcd "$@" --fabric cuda --links 12 --json "$out" && return
+  try 40 "$all" qcd "$@" --fabric cuda --links 12 && return
   echo "bench/gpu.sh: that failed" >&2
   failed=1
 }

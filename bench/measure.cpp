@@ -48,13 +48,19 @@ double sample_us(World& world, const Effort& effort, int calls, Step step) {
   }
 }
 
-void write_edges(double* cube, const Face& face, double value) {
-  for (const std::size_t edge : {face.low_edge(), face.high_edge()}) {
-    for (std::size_t row = 0; row < face.rows; ++row) {
-      double* run = cube + edge + row * face.pitch;
-      std::fill(run, run + face.run, value);
-    }
+void write_layer(double* cube, const Face& face, std::size_t layer, double value) {
+  for (std::size_t row = 0; row < face.rows; ++row) {
+    double* run = cube + layer + row * face.pitch;
+    std::fill(run, run + face.run, value);
   }
+}
+
+bool is_layer(const double* cube, const Face& face, std::size_t layer, double value) {
+  for (std::size_t row = 0; row < face.rows; ++row) {
+    const double* run = cube + layer + row * face.pitch;
+    if (!std::all_of(run, run + face.run, [&](double element) { return element == value; })) return false;
+  }
+  return true;
 }
 
 double read_ghosts(const double* cube, const Face& face) {
@@ -68,27 +74,47 @@ double read_ghosts(const double* cube, const Face& face) {
   return sum;
 }
 
-// What an application does in a step. The value it writes tells neighbour and step apart.
+// What an application does in a step. The value it writes tells a step from the next.
 class Step {
  public:
   Step(FaceExchange& contender, const Face& face)
       : contender_(contender), face_(face), cube_(contender.cube()) {}
 
   void operator()() {
-    write_edges(cube_, face_, ++value_);
+    ++value_;
+    write_layer(cube_, face_, face_.low_edge(), value_);
+    write_layer(cube_, face_, face_.high_edge(), value_);
     contender_.exchange();
     sum_ = read_ghosts(cube_, face_);
   }
 
-  void check() const {
-    const double expected = 2 * value_ * static_cast<double>(face_.elements());
-    if (!contender_.protocol.empty() && sum_ != expected) {
+  // Collective; throws on every rank alike.
+  void check(World& world) const {
+    if (contender_.protocol.empty()) return;  // exchanges nothing
+    const bool has_moved = sum_ == 2 * value_ * static_cast<double>(face_.elements());
+    const bool is_neighbours = is_from_neighbours(world);
+    if (!all_say(world, has_moved && is_neighbours))
       throw Error(Errc::refused,
                   "the ghosts of " + contender_.fabric + "/" + contender_.protocol + " are wrong");
-    }
   }
 
  private:
+  // Whether one exchange more fills each ghost with its neighbour's edge beside it, whose values tell rank and side and are
+  // none of a step's. Collective.
+  bool is_from_neighbours(World& world) const {
+    const auto low_edge_of = [](int rank) { return -1.0 - 2 * rank; };
+    const auto high_edge_of = [](int rank) { return -2.0 - 2 * rank; };
+    const int rank = world.rank(), left = (rank + world.size() - 1) % world.size(),
+              right = (rank + 1) % world.size();
+    // Without a guard this exchange could overwrite what another rank still reads of the last.
+    world.barrier();
+    write_layer(cube_, face_, face_.low_edge(), low_edge_of(rank));
+    write_layer(cube_, face_, face_.high_edge(), high_edge_of(rank));
+    contender_.exchange();
+    return is_layer(cube_, face_, face_.low_ghost(), high_edge_of(left)) &&
+           is_layer(cube_, face_, face_.high_ghost(), low_edge_of(right));
+  }
+
   FaceExchange& contender_;
   const Face& face_;
   double* cube_;
@@ -197,7 +223,7 @@ Outcome<FaceExchange> measure(World& world, const std::function<Contenders<FaceE
                               const std::function<void(int)>& progress) {
   const auto make_step = [&face](FaceExchange& contender) { return Step(contender, face); };
   return in_turn<FaceExchange>(
-      world, make, effort, make_step, [](const Step& step) { step.check(); }, progress);
+      world, make, effort, make_step, [&world](const Step& step) { step.check(world); }, progress);
 }
 
 Outcome<PutExchange> measure(World& world, const std::function<Contenders<PutExchange>()>& make,

@@ -44,7 +44,7 @@ struct Result {
 std::vector<Result> measure(World& world, const Problem& problem, std::span<Way* const> ways,
                             const Plan& plan, const Progress& progress = {});
 
-// The ways of one solver on the host, an exchange each.
+// The ways of one solver on the host, an exchange each, with which each array's ghosts are filled once before the clock.
 std::vector<Result> measure(World& world, const Problem& problem, Solver& solver,
                             std::span<Exchange* const> exchanges, const Plan& plan,
                             const Progress& progress = {});

@@ -66,6 +66,7 @@ class MpiExchange : public Exchange {
 
   void wait(int which) override {
     auto& requests = requests_[static_cast<std::size_t>(which)];
+    if (requests.empty()) return;  // as above
     MPI_Waitall(static_cast<int>(requests.size()), requests.data(), MPI_STATUSES_IGNORE);
   }
 

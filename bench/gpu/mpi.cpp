@@ -8,7 +8,7 @@
 #include "gpu/call.hpp"
 #include "gpu/face_kernels.hpp"
 #include "peers/mpi_session.hpp"
-// Open MPI says here whether it takes pointers to GPUs' memory.
+// Open MPI and MPICH say here whether they take pointers to GPUs' memory.
 #if __has_include(<mpi-ext.h>)
 #include <mpi-ext.h>
 #endif
@@ -20,6 +20,9 @@ namespace {
 bool takes_gpu_memory() {
 #if defined(MPIX_CUDA_AWARE_SUPPORT) && MPIX_CUDA_AWARE_SUPPORT
   return MPIX_Query_cuda_support() == 1;
+#elif defined(MPIX_GPU_SUPPORT_CUDA)
+  int supported = 0;
+  return MPIX_GPU_query_support(MPIX_GPU_SUPPORT_CUDA, &supported) == MPI_SUCCESS && supported != 0;
 #else
   return false;
 #endif

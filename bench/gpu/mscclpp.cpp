@@ -167,7 +167,7 @@ class Mscclpp final : public Peer {
     name = peer_name;
     version = std::to_string(MSCCLPP_MAJOR) + "." + std::to_string(MSCCLPP_MINOR) + "." +
               std::to_string(MSCCLPP_PATCH);
-    // All ranks are on this host. Multicast in the switch stays off, as it is in OpenTCA.
+    // All ranks are on this host. Multicast in the switch stays off whatever the environment says, as it is in OpenTCA.
     setenv("MSCCLPP_SOCKET_IFNAME", "lo", 0);
     setenv("MSCCLPP_FORCE_DISABLE_NVLS", "1", 1);
     mscclpp::UniqueId id{};

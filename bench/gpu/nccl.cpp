@@ -195,7 +195,7 @@ class Nccl final : public Peer {
     check(ncclGetVersion(&number), "looking up its version");
     version = std::to_string(number / 10000) + "." + std::to_string(number / 100 % 100) + "." +
               std::to_string(number % 100);
-    // All ranks are on this host. Multicast in the switch stays off, as it is in OpenTCA.
+    // All ranks are on this host. Multicast in the switch stays off whatever the environment says, as it is in OpenTCA.
     setenv("NCCL_SOCKET_IFNAME", "lo", 0);
     setenv("NCCL_NVLS_ENABLE", "0", 1);
     ncclUniqueId id{};

@@ -140,7 +140,7 @@ class Nvshmem final : public Peer {
  public:
   explicit Nvshmem(World& world) : world_(world) {
     name = peer_name;
-    // All ranks are on this host. Multicast in the switch stays off, as it is in OpenTCA.
+    // All ranks are on this host. Multicast in the switch stays off whatever the environment says, as it is in OpenTCA.
     setenv("NVSHMEM_BOOTSTRAP_UID_SOCK_IFNAME", "lo", 0);
     setenv("NVSHMEM_REMOTE_TRANSPORT", "none", 0);
     setenv("NVSHMEM_DISABLE_NVLS", "1", 1);

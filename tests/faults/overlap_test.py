@@ -116,6 +116,18 @@ class OverlapTest(CommandTest):
             with self.subTest(arguments):
                 self.assert_refused(reason, "overlap", *arguments)
 
+    def test_a_cost_below_the_noise(self):
+        # One round of faces that much memory is walked for: some differences come out below zero.
+        what = ("--extent", "64,128", "--peer", "hand", "--rounds", "1", "--placements", "1")
+        done = self.bench("halo", *what, "--json", self.json)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        with open(self.json) as file:
+            lines = [json.loads(line) for line in file]
+        lost = [line["median_us"] < 0 for line in lines]
+        self.assertEqual([line["gbps"] is None for line in lines], lost)
+        self.assertEqual(["below the noise" in row for row in done.stdout.splitlines()[1:]], lost)
+        self.assertNotRegex(done.stdout, r" -\d")
+
     def test_peers_have_a_ratio(self):
         for what in (("pingpong", "--bytes", "8"), ("halo", "--extent", "32", "--layout", "block")):
             with self.subTest(what):

@@ -67,6 +67,41 @@ TEST(PingPongs, AreRefusedWhenNothingMovesAfterTheFirst) {
   });
 }
 
+// Fills each ghost with one of the rank's own edges: nothing goes from rank to rank.
+class OwnEdges final : public FaceExchange {
+ public:
+  explicit OwnEdges(const Face& face) : face_(face), cube_(face.cube()) { protocol = "own"; }
+
+  double* cube() override { return cube_.data(); }
+  void exchange() override {
+    for (std::size_t i = 0; i < face_.elements(); ++i) {
+      cube_[face_.low_ghost() + i] = cube_[face_.high_edge() + i];
+      cube_[face_.high_ghost() + i] = cube_[face_.low_edge() + i];
+    }
+  }
+
+ private:
+  Face face_;
+  std::vector<double> cube_;
+};
+
+TEST(FaceExchanges, AreRefusedWhenNothingGoesFromRankToRank) {
+  World::run_threads(2, [](World& world) {
+    const Effort little{.placements = 1, .rounds = 1, .sample_us = 0};
+    const Face face = Face::make("block", 4);
+    const auto measured = [&](bool is_own) {
+      const auto make = [&] {
+        Contenders<FaceExchange> all;
+        all.push_back(is_own ? std::make_unique<OwnEdges>(face) : chain_faces(world, face, {"shm", {}}));
+        return all;
+      };
+      return measure(world, make, face, little, [](int) {}).samples[0].size();
+    };
+    EXPECT_EQ(measured(false), 1u);
+    EXPECT_THROW(measured(true), Error);
+  });
+}
+
 TEST(CollValues, TellOneRunFromTheNext) {
   World::run_threads(1, [](World& world) {
     for (const char* what : {"allgather", "alltoall", "allreduce", "reduce_scatter"}) {

@@ -155,6 +155,25 @@ TEST(HimenoMeasure, ExchangesShareFixedIterations) {
   });
 }
 
+// Tells which arrays it was started on.
+class ToldExchange : public NoExchange {
+ public:
+  void start(int which) override { started.push_back(which); }
+  std::vector<int> started;
+};
+
+TEST(HimenoMeasure, EveryExchangeHasConnectedBeforeTheClock) {
+  const Problem problem{.extents = {3, 3, 3}};
+  World::run_threads(1, [&](World& world) {
+    Solver solver(world, problem, Grid(1, {1, 1, 1}));
+    ToldExchange one, other;
+    const std::array<Exchange*, 2> both{&one, &other};
+    measure(world, problem, solver, both, {.iterations = 2});
+    EXPECT_EQ(one.started, (std::vector<int>{0, 1, 1}));
+    EXPECT_EQ(other.started, (std::vector<int>{0, 1, 0}));
+  });
+}
+
 // More iterations than are kept: every third, of both arrays.
 TEST(HimenoMeasure, SamplesALongTurnToItsEnd) {
   const Problem problem{.extents = {3, 3, 3}};

@@ -49,8 +49,12 @@ void BenchReport::rows(const std::string& first, std::vector<Row> all) const {
     if (const Record* own = record.peer ? own_beside(record, all) : nullptr)
       ratio = ratio_by_round(record.samples_us, own->samples_us);
     if (ratio > 0) record.extra["ratio"] = rounded(ratio);
-    fmt::print("{:<24}{:<44}{:>12.4g}{:>12.4g}{:>10.4g}{:>9}\n", first, row.name, median,
-               quantile(record.samples_us, 0.99), static_cast<double>(record.bytes) / median * 1e-3,
+    // What a step costs beyond a bare one is a difference, which a few disturbed samples make less than nothing.
+    const std::string figures =
+        median < 0 ? fmt::format("{:>24}{:>10}", "below the noise", "")
+                   : fmt::format("{:>12.4g}{:>12.4g}{:>10.4g}", median, quantile(record.samples_us, 0.99),
+                                 static_cast<double>(record.bytes) / median * 1e-3);
+    fmt::print("{:<24}{:<44}{}{:>9}\n", first, row.name, figures,
                ratio > 0 ? fmt::format("{:.2f}", ratio) : "");
     if (!options_.json.empty()) append_line(options_.json, record.line());
   }

@@ -77,7 +77,9 @@ std::string Record::line() const {
   json["bytes"] = bytes;
   json["median_us"] = rounded(median);
   json["p99_us"] = rounded(quantile(samples_us, 0.99));
-  json["gbps"] = median > 0 ? rounded(static_cast<double>(bytes) / median / 1000) : 0;
+  json["gbps"] = median > 0   ? Json(rounded(static_cast<double>(bytes) / median / 1000))
+                 : median < 0 ? Json(nullptr)
+                              : Json(0.0);
   json.update(extra);
   json["hardware"] = !model.empty() ? "model of " + model
                      : gpus.empty() ? hardware()
