@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cmath>
 #include <cstdio>
@@ -35,17 +36,17 @@ void check_sum(const char* name, std::optional<std::uint32_t> said, std::uint32_
                  fmt::format("damaged: its {} is {:08x}, but its header says {:08x}", name, found, *said));
 }
 
-void check_average(const char* name, std::optional<double> said, double found, double tolerance,
+void check_average(const char* name, const std::optional<Written>& said, double found, double tolerance,
                    const std::string& path) {
-  if (said && !(std::abs(*said - found) <= tolerance)) {
+  if (said && !(std::abs(said->number - found) <= std::max(tolerance, said->rounding))) {
     refuse_links(
         path, fmt::format("its {} is {:.12f}, but its header says {:.12f}: damaged, or written by a program "
                           "with other conventions",
-                          name, found, *said));
+                          name, found, said->number));
   }
 }
 
-// Headers carry about as many digits as their links.
+// What the links' own rounding comes to.
 double tolerance_of(const Contents& contents) { return contents.bits == 32 ? 1e-5 : 1e-8; }
 
 Checksums summed(World& world, const Checksums& mine) {
@@ -155,7 +156,7 @@ Averages read_configuration(World& world, Gauge& gauge, const std::string& path,
   const Averages averages = gauge.averages();
   check_average("plaquette", contents.plaquette, averages.plaquette, tolerance, path);
   check_average("link trace", contents.link_trace, averages.link_trace, tolerance, path);
-  gauge.require_unitary(tolerance);
+  gauge.require_unitary(tolerance, path);
   if (contents.bits == 32) gauge.reunitarise();
   return averages;
 }
@@ -166,8 +167,8 @@ void write_configuration(World& world, Gauge& gauge, const std::string& path, Fo
                           .extents = gauge.lattice().global(),
                           .bits = bits,
                           .link_reals = format == Format::nersc ? 12 : 18,
-                          .plaquette = averages.plaquette,
-                          .link_trace = averages.link_trace};
+                          .plaquette = Written{averages.plaquette},
+                          .link_trace = Written{averages.link_trace}};
   const bool first = world.rank() == 0;
   std::string draft;
   try {

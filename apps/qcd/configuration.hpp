@@ -18,6 +18,12 @@ enum class Format {
   ildg,   // whole links, big endian
 };
 
+// A number as a header writes it; `rounding` is half a unit of its last digit.
+struct Written {
+  double number = 0;
+  double rounding = 0;
+};
+
 // Where the links lie in a file, and what its header says of them.
 struct Contents {
   Format format = Format::nersc;
@@ -28,7 +34,7 @@ struct Contents {
   int link_reals = 12;
   std::optional<std::uint32_t> sum = {};              // NERSC: of all 32-bit words
   std::optional<std::uint32_t> suma = {}, sumb = {};  // SciDAC: of the sites' CRC-32
-  std::optional<double> plaquette = {}, link_trace = {};
+  std::optional<Written> plaquette = {}, link_trace = {};
 
   std::int64_t site_bytes() const { return std::int64_t{dims} * link_reals * bits / 8; }
 };
@@ -40,8 +46,8 @@ std::string describe(const Contents& contents);  // e.g. "NERSC, 8x8x8x8, 64 bit
 Contents inspect_configuration(const std::string& path);
 
 // Collective. Fills the links and their ghosts, and checks everything that the file says of itself: checksums, and plaquette
-// and link trace where it gives them; and that the links are in SU(3). Links of 32 bits are then made unitary to double
-// precision. Throws Error{refused} on every rank alike, and Error{invalid_argument} for another lattice.
+// and link trace where it gives them, to the digits that it gives; and that the links are in SU(3). Links of 32 bits are then
+// made unitary to double precision. Throws Error{refused} on every rank alike, and Error{invalid_argument} for another lattice.
 Averages read_configuration(World& world, Gauge& gauge, const std::string& path, const Contents& contents);
 
 // What a file's name ends in until all of it is there; `number` tells it from what others have left unfinished.

@@ -116,7 +116,7 @@ Link Gauge::staple(std::int64_t i, int mu) const {
   return sum;
 }
 
-void Gauge::require_unitary(double tolerance) {
+void Gauge::require_unitary(double tolerance, const std::string& path) {
   struct Worst {
     double distance;
     Extents site;
@@ -139,9 +139,10 @@ void Gauge::require_unitary(double tolerance) {
                               : fmt::format("it is {:.1e} away, at most {:.0e} is rounding",
                                             std::sqrt(worst.distance), tolerance);
   throw Error(Errc::refused,
-              fmt::format("the link at ({}, {}, {}, {}) along {} is not in SU(3): {}; the configuration is "
+              fmt::format("{}the link at ({}, {}, {}, {}) along {} is not in SU(3): {}; the configuration is "
                           "damaged, or of another kind",
-                          worst.site[0], worst.site[1], worst.site[2], worst.site[3], "xyzt"[worst.mu], why));
+                          path.empty() ? "" : path + ": ", worst.site[0], worst.site[1], worst.site[2],
+                          worst.site[3], "xyzt"[worst.mu], why));
 }
 
 void Gauge::reunitarise() {

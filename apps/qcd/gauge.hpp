@@ -5,6 +5,7 @@
 #include <array>
 #include <cstdint>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "qcd/lattice.hpp"
@@ -48,8 +49,9 @@ class Gauge {
   // link is -beta/3 Re tr(link staple).
   Link staple(std::int64_t index, int mu) const;
 
-  // Collective. Throws Error{refused} on every rank when some link is further than `tolerance` from SU(3).
-  void require_unitary(double tolerance);
+  // Collective. Throws Error{refused} on every rank when some link is further than `tolerance` from SU(3); it begins with the
+  // file's name, where they come from one.
+  void require_unitary(double tolerance, const std::string& path = {});
 
   // Collective. Every link on the nearest special unitary matrix (Gram and Schmidt).
   void reunitarise();

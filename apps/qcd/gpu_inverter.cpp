@@ -303,7 +303,7 @@ std::string GpuInverter::reason() const {
 }
 
 std::int64_t GpuInverter::bytes() const {
-  return 2 * (device_->rough ? device_->rough->bytes() : device_->exact.bytes());
+  return device_->rough ? device_->rough->bytes() : device_->exact.bytes();
 }
 
 double GpuInverter::flops() const {

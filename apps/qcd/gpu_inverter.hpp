@@ -33,7 +33,7 @@ class GpuInverter {
 
   Start start() const;
   std::string reason() const;  // of the choice, or that it was asked for
-  std::int64_t bytes() const;  // this rank sends in an iteration
+  std::int64_t bytes() const;  // this rank sends in an application, for all right-hand sides
   double flops() const;        // of an application to one right-hand side, over all ranks
   std::string explain() const;
 

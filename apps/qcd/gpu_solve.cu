@@ -54,7 +54,8 @@ cudaError_t launch(Kernel* kernel, void** arguments, unsigned blocks, cudaStream
                                      arguments, sizeof(ChunkRoom<T>), stream);
 }
 
-// Single precision has the registers that it wants anyhow.
+// In single precision one kernel does for both: what a hop needs at once fits where two blocks share a multiprocessor. What
+// asking for links ahead would gain there has not been measured.
 template <class T, int reals>
 auto* kernel_for(bool alone) {
   constexpr bool can_be = sizeof(T) == 8;

@@ -271,7 +271,10 @@ class Exact {
     const SolveFields<double>& d = part_.fields();
     const SolveFields<float>& f = search.fields();
     part_.pass(false, [&](Word place, Word four) {
-      return take_in(f, d, place, four, search.at(f.x, place, four) + alpha * search.at(f.p, place, four));
+      Four<float> found = search.at(f.x, place, four);
+      // At first p is what another solve has left, which may be no number, and then stays none when multiplied by zero.
+      if (alpha != 0) found = found + alpha * search.at(f.p, place, four);
+      return take_in(f, d, place, four, found);
     });
     part_.residual(false);
     block_.barrier();

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <optional>
@@ -25,6 +26,17 @@ std::string_view without(std::string_view prefix, std::string_view text) {
   return text.starts_with(prefix) ? text.substr(prefix.size()) : text;
 }
 
+// Of a real number with digits behind its point. One without is taken for exact: programs write 1 for the links that are all one.
+double rounding_of(std::string_view text) {
+  const std::size_t point = text.find('.');
+  if (point == std::string_view::npos) return 0;
+  const std::size_t end = std::min(text.find_first_of("eE", point), text.size());
+  const auto digits = static_cast<int>(end - point) - 1;
+  if (digits == 0) return 0;
+  const int exponent = end < text.size() ? parsed<int>(without("+", text.substr(end + 1))).value_or(0) : 0;
+  return 0.5 * std::pow(10.0, exponent - digits);
+}
+
 [[noreturn]] void refuse_number(const HeaderValue& value, const char* what, const std::string& path) {
   refuse(path, fmt::format("its header says {} for {}, which is no {}", value.text, value.name, what));
 }
@@ -41,10 +53,10 @@ std::int64_t whole_number(const HeaderValue& value, const std::string& path) {
   return *number;
 }
 
-double real_number(const HeaderValue& value, const std::string& path) {
+Written real_number(const HeaderValue& value, const std::string& path) {
   const auto number = parsed<double>(without("+", value.text));
   if (!number || !std::isfinite(*number)) refuse_number(value, "number", path);
-  return *number;
+  return {*number, rounding_of(value.text)};
 }
 
 std::uint32_t checksum_number(const HeaderValue& value, const std::string& path) {

@@ -26,7 +26,7 @@ struct HeaderValue {
 
 // Throw Error{invalid_argument} for what is no such number from its beginning to its end.
 std::int64_t whole_number(const HeaderValue& value, const std::string& path);
-double real_number(const HeaderValue& value, const std::string& path);
+Written real_number(const HeaderValue& value, const std::string& path);
 std::uint32_t checksum_number(const HeaderValue& value, const std::string& path);  // hexadecimal
 
 // Throws Error{invalid_argument} for extents that no lattice has; products of those that pass do not overflow.

@@ -93,7 +93,10 @@ void take(const Record& record, const File& file, const std::string& path, Conte
     contents.offset = record.data;
     return;
   }
-  if (record.bytes > longest_text) return;
+  if (!is_taken(record.type)) return;
+  if (record.bytes > longest_text)
+    refuse(path, fmt::format("its record {} has {} bytes, far more than such a record needs", record.type,
+                             record.bytes));
   const std::string text = read_text(file, record.data, record.bytes);
   if (record.type == "ildg-format") {
     read_format(text, path, contents);
@@ -162,7 +165,7 @@ std::string ildg_header(const Contents& contents) {
       xml, contents.bits, n[0], n[1], n[2], n[3]);
   const std::string averages =
       fmt::format("{}<averages><plaquette>{:.15g}</plaquette><linkTrace>{:.15g}</linkTrace></averages>", xml,
-                  contents.plaquette.value(), contents.link_trace.value());
+                  contents.plaquette.value().number, contents.link_trace.value().number);
   return text_record("ildg-format", format, first_record) + text_record("opentca-averages", averages, 0) +
          record_header("ildg-binary-data", data_bytes(contents), 0);
 }

@@ -12,6 +12,9 @@ namespace {
 // Of what a solve in single precision alone can reach on lattices of any use.
 constexpr double least_in_single = 1e-6;
 
+// Of a right-hand side, at most; a sum carries as many whatever it is of.
+int numbers_a_sum(Method method) { return method == Method::cg ? 2 : 10; }
+
 WilsonOptions unpreconditioned(WilsonOptions options) {
   options.even_odd = false;
   return options;
@@ -60,7 +63,8 @@ template std::unique_ptr<Operator<double>> operator_of(World&, const Gauge&, con
 
 Inverter::Inverter(World& world, const Gauge& gauge, const InverterOptions& options)
     : options_(options),
-      sums_(world, 10 * (options.staggered ? options.staggered->rhs : options.wilson.rhs),
+      sums_(world,
+            numbers_a_sum(options.method) * (options.staggered ? options.staggered->rhs : options.wilson.rhs),
             options.wilson.peer) {
   check(options);
   if (!options.staggered)

@@ -13,11 +13,15 @@
 namespace tca::qcd {
 namespace {
 
-using Keys = std::map<std::string, std::string>;
+using Keys = std::multimap<std::string, std::string>;
 
+// Other programs may say what they like, as often as they like. Of what is asked for here there is one line.
 HeaderValue value(const Keys& keys, const std::string& key, const std::string& path) {
   const auto found = keys.find(key);
   if (found == keys.end()) refuse(path, "its NERSC header has no " + key);
+  if (keys.count(key) > 1)
+    refuse(path, "its NERSC header has a second " + key +
+                     ", and nothing says which of the two holds; take one of them out");
   return {key, found->second};
 }
 
@@ -31,7 +35,8 @@ Keys parse(const std::string& header) {
   std::istringstream lines(header);
   for (std::string line; std::getline(lines, line);) {
     const std::size_t equals = line.find('=');
-    if (equals != std::string::npos) keys[trimmed(line.substr(0, equals))] = trimmed(line.substr(equals + 1));
+    if (equals != std::string::npos)
+      keys.emplace(trimmed(line.substr(0, equals)), trimmed(line.substr(equals + 1)));
   }
   return keys;
 }
@@ -97,8 +102,8 @@ std::string nersc_header(const Contents& contents) {
   header += "STORAGE_FORMAT = 1.0\n";
   for (std::size_t mu = 0; mu < dims; ++mu)
     header += fmt::format("DIMENSION_{} = {}\n", mu + 1, contents.extents[mu]);
-  header += fmt::format("LINK_TRACE = {:.15g}\nPLAQUETTE = {:.15g}\n", contents.link_trace.value(),
-                        contents.plaquette.value());
+  header += fmt::format("LINK_TRACE = {:.15g}\nPLAQUETTE = {:.15g}\n", contents.link_trace.value().number,
+                        contents.plaquette.value().number);
   for (std::size_t mu = 0; mu < dims; ++mu) header += fmt::format("BOUNDARY_{} = PERIODIC\n", mu + 1);
   header += fmt::format("CHECKSUM = {:x}\n", contents.sum.value());
   header += "ENSEMBLE_ID = opentca\nSEQUENCE_NUMBER = 0\nCREATOR = opentca\n";

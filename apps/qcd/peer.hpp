@@ -44,8 +44,8 @@ class Peer {
 // ranks are not the world's.
 std::unique_ptr<Peer> mpi_peer(World& world);
 
-// The same for GPUs, by way of pinned memory: the host waits for what is to be sent, so no graph holds it. Made where the GPU
-// fabric is.
+// The same for GPUs, by way of pinned memory, whether or not MPI would take a GPU's: the host waits for what is to be sent, so no
+// graph holds it. Made where the GPU fabric is.
 std::unique_ptr<Peer> staged_mpi_peer(World& world);
 
 // NCCL, for a world of fabric cuda: a group of ncclSend and ncclRecv, and ncclAllReduce, on a stream beside the caller's. The

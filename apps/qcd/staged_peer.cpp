@@ -1,4 +1,5 @@
-// MPI between GPUs as programs have it whose MPI does not take GPU memory: by way of pinned memory of the host.
+// MPI between GPUs as programs have it whose MPI does not take GPU memory: by way of pinned memory of the host, also where
+// this MPI would take a GPU's.
 #include <utility>
 #include <vector>
 

@@ -90,6 +90,7 @@ class Arguments(QcdTest):
         refuse("--small excludes --large", "invert", "--small", "--large")
         refuse("--kappa: 2 is no number from 0 to 1", "invert", "--kappa", "2")
         refuse("--skip: -3 is no whole number from 0 to 100000000", "generate", "--skip", "-3")
+        refuse("--skip 50 leaves none of 10 sweeps to average over", "generate", "--sweeps", "10", "--skip", "50")
         refuse("--tolerance: 0 is no number from 1e-15 to 0.99", "invert", "--tolerance", "0")
         refuse("--mass: 0 is no number above 0", "invert", "--operator", "staggered", "--mass", "0")
         refuse("--seed: -5 is no whole number from 0 to ", "plaquette", "--seed", "-5")
@@ -149,6 +150,12 @@ class Arguments(QcdTest):
         self.assertRegex(done.stdout, r"history .*12: \d\.\de")
         self.assertIn("kappa may be at or beyond its critical value", done.stdout)
 
+    def test_beyond_what_a_precision_holds(self):
+        solve = ("invert", "--lattice", "4", "-n", "1", "--solver", "bicgstab", "--kappa", "0.25", "--precision", "single")
+        done = self.qcd(*solve, "--tolerance", "1e-6")
+        self.assertEqual(done.returncode, 1, done.stdout)
+        self.assertIn("single precision holds no less for this equation; ask for --precision double", done.stdout)
+        self.assertNotIn("--max-iterations", done.stdout)
 
     def test_a_residual_that_is_no_number(self):
         solve = ("invert", *SMALL, "--operator", "staggered", "--mass", "1e200", "--json", self.path("out.jsonl"))
@@ -297,6 +304,11 @@ class Measurements(QcdTest):
         self.assertEqual(read["bench"], "qcd_plaquette")
         self.assertAlmostEqual(read["plaquette"], line["plaquette"], delta=1e-12)
         self.assertAlmostEqual(read["link_trace"], line["link_trace"], delta=1e-12)
+
+    def test_half_of_the_sweeps_count_unless_told_otherwise(self):
+        said, (line,) = self.json("generate", *SMALL, "--sweeps", "5")
+        self.assertEqual(line["mean_of"], 3)
+        self.assertIn("over the last 3 sweeps", said)
 
     def test_an_operator_and_a_pion_as_json(self):
         _, (line,) = self.json("dslash", *SMALL, "--seconds", "0.01", "--links", "12")

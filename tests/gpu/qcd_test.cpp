@@ -194,6 +194,46 @@ TEST(QcdOnGpus, MeasuresThePionOfTheHost) {
   }
 }
 
+// What a solve has left that came to nothing is nothing to the next one.
+TEST(QcdOnGpus, SolvesBehindOneThatFailed) {
+  const Reference& known = reference();
+  struct Way {
+    Start start;
+    Method method;
+    Precision precision;
+  };
+  for (const std::array<int, 4> shape : {std::array{1, 1, 1, 1}, {1, 1, 1, 2}}) {
+    const Grid grid = grid_of(shape);
+    const std::string failure = test::process_ranks("cuda")->run(grid.ranks(), [&](World& world) {
+      const Lattice lattice(grid, global, world.rank());
+      Gauge gauge(world, lattice);
+      gauge.randomise(1);
+      const Field<double> source = random_field(lattice, Sites::all);
+      Field<double> without_a_number = source, x;
+      without_a_number[0] = std::nan("");
+      for (const Way& way : {Way{Start::kernel, Method::cg, Precision::double_only},
+                             {Start::kernel, Method::cg, Precision::mixed},
+                             {Start::host, Method::cg, Precision::double_only},
+                             {Start::graph, Method::cg, Precision::mixed},
+                             {Start::graph, Method::bicgstab, Precision::double_only}}) {
+        GpuInverter inverter(world, gauge,
+                             {.wilson = {.kappa = kappa},
+                              .method = way.method,
+                              .precision = way.precision,
+                              .solve = {.tolerance = tolerance, .max_iterations = 500}},
+                             way.start);
+        test::require(!inverter.invert(without_a_number, x).solution.converged,
+                      "what is no number converged");
+        test::require(inverter.invert(source, x).solution.converged,
+                      "it did not converge behind one that failed");
+        const double off = difference(lattice, Sites::all, x, known.solution);
+        test::require(off < 1e-7, "the solution differs by {}", off);
+      }
+    });
+    EXPECT_EQ(failure, "");
+  }
+}
+
 // More chunks than blocks, and chunks without ghosts among them.
 TEST(QcdOnGpus, SolvesLargerLattices) {
   const std::string failure = test::process_ranks("cuda")->run(2, [&](World& world) {
@@ -204,6 +244,9 @@ TEST(QcdOnGpus, SolvesLargerLattices) {
     for (const Start start : {Start::graph, Start::kernel}) {
       const SolveOptions solve{.tolerance = tolerance, .max_iterations = 500};
       GpuInverter inverter(world, gauge, {.wilson = {.kappa = 0.12}, .solve = solve}, start);
+      // Two hops send both faces of half of the sites, 96 bytes each.
+      test::require(inverter.bytes() == 2 * 2 * (16 * 16 * 16 / 2) * 96, "an application sends {} bytes",
+                    inverter.bytes());
       Field<double> x;
       const Inversion found = inverter.invert(random_field(lattice, Sites::all), x);
       test::require(found.solution.converged, "it did not converge");

@@ -1,4 +1,5 @@
 // Links: random numbers, updates, and files.
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
@@ -220,7 +221,7 @@ TEST_F(QcdFile, NonUnitaryLinksAreRefused) {
     });
     FAIL() << "accepted";
   } catch (const Error& error) {
-    EXPECT_NE(std::string(error.what()).find("the link at (3, 0, 3, 2) along y is not in SU(3)"),
+    EXPECT_NE(std::string(error.what()).find(path_ + ": the link at (3, 0, 3, 2) along y is not in SU(3)"),
               std::string::npos)
         << error.what();
   }
@@ -372,6 +373,23 @@ TEST_F(QcdHeader, NumbersThatAreNoneAreRefused) {
   }
 }
 
+TEST_F(QcdHeader, LinesOfWhichThereIsOneAreRefusedTwice) {
+  for (const char* key : {"CHECKSUM", "PLAQUETTE", "DIMENSION_2", "DATATYPE"})
+    expect_refused(key, said_of(key) + "\n" + key + " = 1", std::string("has a second ") + key);
+  replace(with("CREATOR", "somebody\nCREATOR = somebody else"));
+  EXPECT_EQ(refusal(), "") << "nobody asks for it";
+}
+
+TEST_F(QcdHeader, AveragesAreComparedToTheDigitsThatTheyHave) {
+  const double plaquette = std::stod(said_of("PLAQUETTE"));
+  for (const char* format : {"{:.6f}", "{:.5e}", "{:.12f}"}) {
+    replace(with("PLAQUETTE", fmt::format(fmt::runtime(format), plaquette)));
+    EXPECT_EQ(refusal(), "") << format;
+    replace(with("PLAQUETTE", fmt::format(fmt::runtime(format), plaquette + 2e-6)));
+    EXPECT_NE(refusal().find("its plaquette is"), std::string::npos) << format;
+  }
+}
+
 TEST_F(QcdHeader, KindsThatAreUnknownAreRefused) {
   for (const char* kind : {"IEEE64LIT", "IEEE6", "IEEE64 BIG", "IEEE128"})
     expect_refused("FLOATING_POINT", kind, std::string("FLOATING_POINT is ") + kind);
@@ -430,6 +448,17 @@ TEST_F(QcdRecords, LongerThanANumberHoldsAreRefused) {
   std::string bytes = whole_;
   bytes.replace(record("scidac-checksum") + 8, 8, std::string(7, '\xff') + '\xf8');
   expect_refused(bytes, "its record scidac-checksum has 18446744073709551608 bytes, ");
+}
+
+TEST_F(QcdRecords, OfTextsThatAreFarTooLongAreRefused) {
+  for (const char* type : {"ildg-format", "scidac-checksum"}) {
+    // One MiB more, padded with blanks to begin with.
+    std::string bytes = whole_;
+    const std::size_t begin = record(type), text = begin + 144, end = bytes.find('\0', text);
+    bytes.insert(end, std::string((8 - (end - text) % 8) % 8 + (std::size_t{1} << 20), ' '));
+    bytes[begin + 13] = static_cast<char>(bytes[begin + 13] | 0x10);
+    expect_refused(bytes, fmt::format("its record {} has 10", type));
+  }
 }
 
 TEST_F(QcdRecords, WithHeadersOfSomethingElseAreRefused) {

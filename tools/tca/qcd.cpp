@@ -55,7 +55,11 @@ void check_job(const QcdOptions& options, int ranks) {
   if (options.action == "pion") qcd::check_pion(options.rhs);
   const qcd::Extents extents = qcd_extents(options);
   make_qcd_grid(options, extents, ranks);
-  if (options.action == "generate") qcd::check_heat_bath(extents);
+  if (options.action == "generate") {
+    qcd::check_heat_bath(extents);
+    if (options.skip && *options.skip > 0 && *options.skip >= options.sweeps)
+      refuse("--skip {} leaves none of {} sweeps to average over", *options.skip, options.sweeps);
+  }
   // The new links may replace those that they have come from.
   check_distinct({{"--config", options.config}, {"--json", options.json}});
   check_distinct({{"--output", options.output}, {"--json", options.json}});
@@ -146,9 +150,9 @@ void add_generate(CLI::App& app, QcdOptions& options) {
   app.add_option("--over-relax", options.over_relax, "Over-relaxations after each heat bath")
       ->check(between(0, 100))
       ->capture_default_str();
-  app.add_option("--skip", options.skip, "Sweeps before averages are taken")
-      ->check(between(0, 100000000))
-      ->capture_default_str();
+  app.add_option("--skip", options.skip,
+                 "Sweeps before averages are taken; half of them unless told otherwise")
+      ->check(between(0, 100000000));
   app.add_option("-o,--output", options.output, "Write the last configuration here")->type_name("FILE");
   app.add_option("--format", options.format, "nersc or ildg")
       ->check(CLI::IsMember({"nersc", "ildg"}))
@@ -192,7 +196,8 @@ void add_qcd(Subcommands& tca) {
     one->add_flag("--explain", options->explain, "Print how each put travels");
     one->add_flag(
         "--compare", options->compare,
-        "The same over MPI as well, in the same job (on GPUs: over NCCL, and over MPI by way of the host)");
+        "The same over MPI as well, in the same job (on GPUs: over NCCL, and over MPI by way of the "
+        "host, also where MPI would take GPU memory)");
   }
   add("plaquette", "Reads links, checks them and prints their plaquette");
   CLI::App& pion = add("pion", "The pion's correlator and effective mass, from a point source");

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <memory>
 #include <vector>
 
@@ -21,15 +22,15 @@
 namespace tca::tool {
 namespace {
 
-struct Side {
+struct GpuSide {
   std::optional<std::string> peer;
   std::unique_ptr<qcd::GpuInverter> inverter;
   std::vector<double> samples;
 };
 
 // OpenTCA and, where they can be had, NCCL started by a graph and MPI by the host.
-struct Sides {
-  Sides(World& world, const qcd::Gauge& gauge, const QcdOptions& options, qcd::Start start) {
+struct GpuSides {
+  GpuSides(World& world, const qcd::Gauge& gauge, const QcdOptions& options, qcd::Start start) {
     qcd::InverterOptions how = inverter_options(options);
     all.push_back({std::nullopt, std::make_unique<qcd::GpuInverter>(world, gauge, how, start), {}});
     if (!options.compare) return;
@@ -57,7 +58,7 @@ struct Sides {
   }
 
   std::vector<std::unique_ptr<qcd::Peer>> peers;  // go last, since what was made with them needs them
-  std::vector<Side> all;
+  std::vector<GpuSide> all;
 };
 
 // The slowest rank's, since all of them wait for it.
@@ -79,22 +80,39 @@ void describe(World& world, const qcd::GpuInverter& inverter, QcdPace& pace) {
   pace.libraries = {{"cuda", machine.cuda}, {"driver", machine.driver}};
 }
 
-// Of so many applications to one right-hand side.
-QcdPace pace_of(World& world, const Side& side, std::size_t applications) {
+// Of so many applications, to so many right-hand sides each.
+QcdPace pace_of(World& world, const GpuSide& side, int applications, std::size_t rhs) {
   QcdPace pace{.samples_us = side.samples};
   describe(world, *side.inverter, pace);
   pace.median_us = quantile(pace.samples_us, 0.5);
-  const double flops = static_cast<double>(applications) * side.inverter->flops();
+  const double flops = applications * static_cast<double>(rhs) * side.inverter->flops();
   if (pace.median_us > 0) pace.gflops = flops / pace.median_us * 1e-3;
-  for (const std::int64_t one : world.all_gather(side.inverter->bytes())) pace.bytes += one;
+  for (const std::int64_t one : world.all_gather(side.inverter->bytes())) pace.bytes += applications * one;
   pace.peer = side.peer;
   if (side.peer == "nccl") pace.libraries["nccl"] = apps::nccl_version();
   return pace;
 }
 
+// Before a peer's applications are measured: the kernels of its hops differ from OpenTCA's, so rounding may too. Collective.
+void require_same_applications(World& world, GpuSides& sides, const qcd::Field<double>& source, bool single) {
+  const qcd::Field<double> even(source.begin(),
+                                source.begin() + static_cast<std::ptrdiff_t>(source.size() / 2));
+  qcd::Field<double> own, theirs;
+  sides.all[0].inverter->apply(even, own, false);
+  double largest = 0;
+  for (const double one : own) largest = std::max(largest, std::abs(one));
+  const double rounding = (single ? 2e-5 : 1e-13) * largest;
+  for (std::size_t k = 1; k < sides.all.size(); ++k) {
+    sides.all[k].inverter->apply(even, theirs, false);
+    const bool is_same = std::equal(own.begin(), own.end(), theirs.begin(), theirs.end(),
+                                    [&](double a, double b) { return std::abs(a - b) <= rounding; });
+    require_same(world, *sides.all[k].peer, is_same);
+  }
+}
+
 // Between a solve to 1e-3, or to the tolerance that is asked for where that is larger, and one to this tolerance, but at least to
 // 1e-6, which single precision reaches too: whatever is asked for, there are iterations between the two.
-double slope(World& world, Side& side, const qcd::Field<double>& source, double tolerance) {
+double slope(World& world, GpuSide& side, const qcd::Field<double>& source, double tolerance) {
   world.barrier();
   const qcd::Timed longer = side.inverter->timed(source, std::min(tolerance, 1e-6));
   world.barrier();
@@ -108,7 +126,7 @@ bool measure_inversion_on_gpus(World& world, const qcd::Gauge& gauge, const QcdS
   constexpr int slopes = 9;
   const QcdOptions& options = setting.options;
   const bool first = world.rank() == 0;
-  Sides sides(world, gauge, options, qcd::start_named(options.started_by));
+  GpuSides sides(world, gauge, options, qcd::start_named(options.started_by));
   const qcd::Shape whole = shape_of(gauge.lattice(), options);
   const qcd::GpuInverter& own = *sides.all[0].inverter;
   if (first) fmt::print("started   by {}: {}\n", qcd::name_of(own.start()), own.reason());
@@ -119,13 +137,13 @@ bool measure_inversion_on_gpus(World& world, const qcd::Gauge& gauge, const QcdS
         random_qcd_source(gauge.lattice(), whole, options.seed, static_cast<std::uint64_t>(n));
     std::vector<qcd::Inversion> inversions;
     qcd::Field<double> x;
-    for (Side& side : sides.all) inversions.push_back(side.inverter->invert(source, x));
+    for (GpuSide& side : sides.all) inversions.push_back(side.inverter->invert(source, x));
     // In turn, so that what disturbs the machine disturbs them alike.
-    for (Side& side : sides.all) side.samples.clear();
+    for (GpuSide& side : sides.all) side.samples.clear();
     for (int turn = 0; turn < slopes; ++turn)
-      for (Side& side : sides.all) side.samples.push_back(slope(world, side, source, options.tolerance));
+      for (GpuSide& side : sides.all) side.samples.push_back(slope(world, side, source, options.tolerance));
     std::vector<QcdPace> paces;
-    for (const Side& side : sides.all) paces.push_back(pace_of(world, side, 2 * whole.rhs));
+    for (const GpuSide& side : sides.all) paces.push_back(pace_of(world, side, 2, whole.rhs));
     for (std::size_t k = 0; k < paces.size(); ++k) {
       converged = converged && inversions[k].solution.converged;
       if (!first) continue;
@@ -142,20 +160,21 @@ bool measure_inversion_on_gpus(World& world, const qcd::Gauge& gauge, const QcdS
 void measure_operator_on_gpus(World& world, const qcd::Gauge& gauge, const QcdSetting& setting) {
   constexpr int batch = 200;
   const QcdOptions& options = setting.options;
-  Sides sides(world, gauge, options, options.started_by == "host" ? qcd::Start::host : qcd::Start::graph);
+  GpuSides sides(world, gauge, options, options.started_by == "host" ? qcd::Start::host : qcd::Start::graph);
   const qcd::Shape whole = shape_of(gauge.lattice(), options);
   const qcd::Field<double> source = random_qcd_source(gauge.lattice(), whole, options.seed, 0);
+  require_same_applications(world, sides, source, options.precision == "single");
   // The first batch of each is not counted.
-  for (Side& side : sides.all) side.inverter->applications_us(source, batch);
+  for (GpuSide& side : sides.all) side.inverter->applications_us(source, batch);
   double us = 0;
   while (us < options.seconds * 1e6) {
-    for (Side& side : sides.all) {
+    for (GpuSide& side : sides.all) {
       side.samples.push_back(slowest(world, side.inverter->applications_us(source, batch)));
       us += side.samples.back() * batch;
     }
   }
   std::vector<QcdPace> paces;
-  for (const Side& side : sides.all) paces.push_back(pace_of(world, side, whole.rhs));
+  for (const GpuSide& side : sides.all) paces.push_back(pace_of(world, side, 1, whole.rhs));
   if (world.rank() != 0) return;
   print_dslash(setting, paces[0]);
   for (std::size_t k = 1; k < paces.size(); ++k) print_peer(paces[0], paces[k], "apply", false);

@@ -13,6 +13,7 @@
 #include "qcd/random.hpp"
 #include "qcd/spinor.hpp"
 #include "record.hpp"
+#include "tca/error.hpp"
 
 namespace tca::tool {
 namespace {
@@ -105,7 +106,10 @@ void measure_in(World& world, const qcd::Gauge& gauge, const QcdSetting& setting
   std::vector<std::unique_ptr<Applied<T>>> sides;
   sides.push_back(std::make_unique<Applied<T>>(world, gauge, how, options.seed));
   how.wilson.peer = peer.get();
-  if (peer) sides.push_back(std::make_unique<Applied<T>>(world, gauge, how, options.seed));
+  if (peer) {
+    sides.push_back(std::make_unique<Applied<T>>(world, gauge, how, options.seed));
+    require_same(world, "MPI", sides[0]->out == sides[1]->out);
+  }
   // All ranks must agree on how many, so rank 0's clock decides, between batches.
   constexpr int batch = 20;
   const auto begin = Clock::now();
@@ -141,6 +145,17 @@ qcd::Field<double> random_qcd_source(const qcd::Lattice& lattice, const qcd::Sha
     for (std::size_t i = 0; i < shape.rhs * shape.reals; ++i) source.push_back(random.gaussian());
   }
   return source;
+}
+
+void require_same(World& world, const std::string& peer, bool is_same_here) {
+  const std::vector<char> all = world.all_gather(static_cast<char>(is_same_here));
+  const auto differs = std::find(all.begin(), all.end(), 0);
+  if (differs == all.end()) return;
+  throw Error(
+      Errc::refused,
+      fmt::format("an application of the operator over {} differs from OpenTCA's on rank {}: one of the two "
+                  "is wrong, so neither is measured",
+                  peer, differs - all.begin()));
 }
 
 bool measure_inversion(World& world, const qcd::Gauge& gauge, const QcdSetting& setting) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 
 #include "qcd/inverter.hpp"
@@ -23,7 +24,7 @@ struct QcdOptions : RankJob {
   std::uint64_t seed = 1;
   double beta = 6.0;
   int sweeps = 100;
-  int skip = 50;
+  std::optional<int> skip;  // half of the sweeps
   int over_relax = 4;
   std::string output;
   std::string format = "nersc";

@@ -88,6 +88,15 @@ bool still_falls(const std::vector<double>& history) {
   return history.size() > 1 && history.back() < 0.9 * history[(history.size() - 1) / 2];
 }
 
+// Every attempt has ended with a residual as small as asked for, which the solution itself is too coarse for.
+const char* out_of_precision(const QcdOptions& options) {
+  if (options.precision != "single")
+    return "double precision holds no less for this equation; ask for a larger --tolerance";
+  if (options.solver == "bicgstab")
+    return "single precision holds no less for this equation; ask for --precision double";
+  return "single precision holds no less for this equation; ask for --precision mixed";
+}
+
 // What may help a solve that has not converged.
 std::string advice(const QcdOptions& options, const qcd::Inversion& inversion) {
   if (!std::isfinite(qcd::largest(inversion.true_residuals))) {
@@ -96,6 +105,7 @@ std::string advice(const QcdOptions& options, const qcd::Inversion& inversion) {
         is_staggered(options) ? "mass" : "kappa",
         options.precision == "double" ? "" : ", or for --precision double");
   }
+  if (inversion.solution.iterations < options.max_iterations) return out_of_precision(options);
   if (still_falls(inversion.solution.history))
     return "the residual still falls; allow more with --max-iterations";
   if (is_staggered(options)) return "iterations grow as 1 / mass; allow more, or ask for a larger mass";
@@ -109,7 +119,7 @@ void print_history(const std::vector<double>& history) {
   fmt::print("history  ");
   const std::size_t step = std::max<std::size_t>(1, history.size() / shown);
   for (std::size_t i = step - 1; i < history.size(); i += step) fmt::print(" {}: {:.1e}", i + 1, history[i]);
-  fmt::print("\n");
+  fmt::print(" (as the iterations know it)\n");
 }
 
 }  // namespace

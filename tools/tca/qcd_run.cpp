@@ -82,6 +82,7 @@ class QcdJob {
     std::optional<Progress> bar;
     if (first()) bar.emplace("sweeping", options_.sweeps);
     std::vector<double> sweeps_us;
+    const int skipped = options_.skip.value_or(options_.sweeps / 2);
     double sum = 0, squares = 0;
     int kept = 0;
     for (int sweep = 0; sweep < options_.sweeps; ++sweep) {
@@ -91,7 +92,7 @@ class QcdJob {
       sweeps_us.push_back(microseconds_since(begin));
       const double plaquette = gauge_.averages().plaquette;
       if (bar) bar->update(sweep + 1, fmt::format("plaquette {:.6f}", plaquette));
-      if (sweep < options_.skip) continue;
+      if (sweep < skipped) continue;
       sum += plaquette;
       squares += plaquette * plaquette;
       ++kept;
