@@ -63,9 +63,10 @@ int main() try {
   ring.wait();
   check(mail[0][0] == left && mail[0][3] == 3, "immediate put");
 
-  // A chain is guarded: a put lands only once the target has started the same step, that is, is done with the
-  // last. Between ranks that send to each other, two buffers in turn do as well, and save that signal: nobody
-  // comes back to a buffer before the other has answered from the next one.
+  // A chain is guarded: a put lands only once the target has started the same step, that is, is done with the last. Two
+  // chains in turn do without, and save that signal, where all three conditions hold ("Guarded or not" in docs/guide.md):
+  // each has target arrays of its own; every two partners send to each other in both, so that nobody comes back to an array
+  // before the other has answered from the next one; and what has come with one is read before the other is started.
   std::array buffers{world.window<int>(3),
                      world.window<int>(3)};  // 0: mine, 1: my left neighbour's, 2: my right's
   std::array turns{world.chain("even", {.guarded = false}), world.chain("odd", {.guarded = false})};
@@ -79,6 +80,7 @@ int main() try {
     buffer[0] = step * size + me;
     turns[step % 2].start();
     turns[step % 2].wait();
+    // Read here, before the next start of either.
     check(buffer[1] == step * size + left && buffer[2] == step * size + right, "unguarded");
   }
   if (me == 0) std::printf("%d ranks: everything arrived\n", size);

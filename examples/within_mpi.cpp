@@ -1,6 +1,7 @@
 // A program with an MPI of its own, of which one exchange and one sum go by OpenTCA: heat in a rod, dealt out over all ranks.
 //
 //   mpirun -n 4 ./within_mpi
+#include <algorithm>
 #include <cmath>
 #include <cstdio>
 #include <utility>
@@ -9,14 +10,17 @@
 #include "tca/mpi.hpp"  // brings mpi.h
 #include "tca/tca.hpp"
 
-// Until a step changes no cell by more than 1e-6; returns how many steps that took.
-static int cool(tca::World& world, long cells) {
+// Until a step changes no cell of the rod by more than 1e-6; returns how many steps that took.
+static int cool(tca::World& world, long length) {
   const int me = world.rank(), last = world.size() - 1;
+  const tca::Grid grid(world.size(), {0});  // deals out; where it does not divide the first have one more
+  const auto cells_of = [&](int rank) { return grid.part(rank, 0, length).size; };
+  const long cells = cells_of(me);
   auto rod = world.window<double>(cells + 2);  // with a ghost at each end, which is fixed where the rod ends
   if (me == 0) rod[0] = 100;
 
   auto ends = world.chain("ends");
-  if (me > 0) ends.put(rod.on(me - 1).at(cells + 1), rod.at(1), tca::block(1)).expect(me - 1);
+  if (me > 0) ends.put(rod.on(me - 1).at(cells_of(me - 1) + 1), rod.at(1), tca::block(1)).expect(me - 1);
   if (me < last) ends.put(rod.on(me + 1).at(0), rod.at(cells), tca::block(1)).expect(me + 1);
   ends.commit();
   tca::AllReduce<double> largest(world, "largest change", 1, tca::Op::max);
@@ -41,7 +45,7 @@ int main(int argc, char** argv) {
   try {
     // Its messages never meet the program's own, and it is gone before MPI_Finalize.
     auto world = tca::World::from_mpi(MPI_COMM_WORLD);
-    const int steps = cool(world, 48 / world.size());
+    const int steps = cool(world, std::max(48, world.size()));  // a cell a rank at least
 
     int most = 0;
     MPI_Allreduce(&steps, &most, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
