@@ -12,6 +12,10 @@ function(opentca_own_target target)
     # GCC 12 and 13 report overflows that cannot happen where std::vector grows (their PR 105329, 107852).
     if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
       list(APPEND warnings -Wno-stringop-overflow -Wno-array-bounds -Wno-restrict)
+      # What sanitizers add hides from it what is set.
+      if(OPENTCA_SANITIZE)
+        list(APPEND warnings -Wno-maybe-uninitialized)
+      endif()
     endif()
     # Of sources that are compiled together: what one names, another may shadow, and anonymous namespaces look like a header's.
     if(CMAKE_UNITY_BUILD)

@@ -45,7 +45,7 @@ class StoreTrial {
       began_ = time;
       if (send_ == window) decide();
     }
-    const Stores way = ways_[send_ < window ? send_ / tries : best_];
+    const Stores way = ways_[static_cast<std::size_t>(send_ < window ? send_ / tries : best_)];
     if (++send_ >= period_) {
       send_ = 0;
       forget();
