@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
-#include <cstdlib>
 #include <cstring>
 #include <map>
 #include <utility>
@@ -100,11 +99,6 @@ Ground bring_up_alone_on_model(const shm::Seating& seating, const Wishes& wishes
   return ground;
 }
 
-const char* set_variable(const char* name) {
-  const char* text = std::getenv(name);
-  return text != nullptr && *text != '\0' ? text : nullptr;
-}
-
 // Every host's ranks in order, so many to a sub-cluster. Throws, on every rank alike, when they ask for different numbers.
 fabric::Places find_places(fabric::Control& control, std::vector<int> hosts) {
   const int asked = asked_sub_cluster();
@@ -192,7 +186,7 @@ Ground bring_up_process_over_mpi(const shm::Seating& seating, const Wishes& wish
 }  // namespace
 
 int asked_sub_cluster() {
-  const char* text = set_variable("OPENTCA_SUBCLUSTER");
+  const char* text = base::set_variable("OPENTCA_SUBCLUSTER");
   if (text == nullptr) return 0;
   int ranks = 0;
   const char* end = text + std::strlen(text);
@@ -205,13 +199,13 @@ int asked_sub_cluster() {
 bool built_with_cuda() { return has_cuda; }
 
 std::string default_fabric() {
-  return built_with_mpi() && (set_variable("OPENTCA_SUBCLUSTER") || shm::find_seating().spans_hosts())
+  return built_with_mpi() && (base::set_variable("OPENTCA_SUBCLUSTER") || shm::find_seating().spans_hosts())
              ? "shm+mpi"
              : "shm";
 }
 
 std::string fabric_name(const std::string& asked, std::string_view otherwise) {
-  const char* const set = set_variable("OPENTCA_FABRIC");
+  const char* const set = base::set_variable("OPENTCA_FABRIC");
   const bool from_environment = asked.empty() && set != nullptr;
   const std::string name = from_environment ? set : asked.empty() ? std::string(otherwise) : asked;
   const char* const origin = from_environment ? "OPENTCA_FABRIC" : "WorldOptions::fabric";
@@ -236,7 +230,7 @@ std::string fabric_name(const std::string& asked, std::string_view otherwise) {
 
 Environment read_environment() {
   Environment environment;
-  if (const char* text = set_variable("OPENTCA_TIME_LIMIT")) {
+  if (const char* text = base::set_variable("OPENTCA_TIME_LIMIT")) {
     double seconds = 0;
     const char* end = text + std::strlen(text);
     if (std::from_chars(text, end, seconds).ptr != end || !(seconds >= 1e-3) || seconds > 1e6) {
@@ -245,7 +239,7 @@ Environment read_environment() {
     }
     environment.time_limit = std::chrono::milliseconds(static_cast<std::int64_t>(seconds * 1e3));
   }
-  if (const char* text = set_variable("OPENTCA_PROGRESS_THREAD")) {
+  if (const char* text = base::set_variable("OPENTCA_PROGRESS_THREAD")) {
     const std::string_view set = text;
     if (set != "0" && set != "1")
       fail(Errc::invalid_argument, "OPENTCA_PROGRESS_THREAD={} is neither 0 nor 1", set);
@@ -262,7 +256,7 @@ void check_environment(std::string_view fabric) {
 
 std::string machine_name(const std::string& asked) {
   if (!asked.empty()) return asked;
-  const char* const set = set_variable("OPENTCA_MACHINE");
+  const char* const set = base::set_variable("OPENTCA_MACHINE");
   return set != nullptr ? set : "ha-pacs-tca";
 }
 

@@ -1,9 +1,9 @@
 #include "route/choose.hpp"
 
 #include <algorithm>
-#include <cstdlib>
 #include <limits>
 
+#include "base/environment.hpp"
 #include "base/fail.hpp"
 
 namespace tca::route {
@@ -27,7 +27,7 @@ double rank_by(const Candidate& candidate) {
 double as_good_as_equal(const Costs& costs) { return costs.path().empty() ? 1 : 1.05; }
 
 std::string_view forced_by_environment() {
-  const char* forced = std::getenv("OPENTCA_ROUTE");
+  const char* const forced = base::set_variable("OPENTCA_ROUTE");
   return forced != nullptr ? forced : "";
 }
 

@@ -9,13 +9,13 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstdio>
-#include <cstdlib>
 #include <cstring>
 #include <mutex>
 #include <set>
 #include <system_error>
 #include <vector>
 
+#include "base/environment.hpp"
 #include "base/fail.hpp"
 
 namespace tca::route {
@@ -30,7 +30,7 @@ constexpr off_t largest_table = 1 << 20;
 constexpr std::int64_t day = 24 * 60 * 60;
 
 std::string variable(const char* name) {
-  const char* value = std::getenv(name);
+  const char* const value = base::set_variable(name);
   return value != nullptr ? value : "";
 }
 

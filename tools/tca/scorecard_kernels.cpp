@@ -4,6 +4,7 @@
 #include <deque>
 
 #include "base/fail.hpp"
+#include "net/host.hpp"
 #include "scorecard_lab.hpp"
 
 namespace tca::tool {
@@ -105,9 +106,7 @@ class Box {
 
  private:
   net::Endpoint memory(std::uint32_t rank) const { return network_.endpoint(0, machine_.places[rank]); }
-  des::Time time_of(std::uint64_t bytes) const {
-    return des::from_us(static_cast<double>(bytes) / protocol_.bytes_per_s * 1e6);
-  }
+  des::Time time_of(std::uint64_t bytes) const { return net::copy_time(bytes, protocol_.bytes_per_s); }
   static bool more(const std::vector<KernelPut>& puts, std::uint64_t done) {
     return std::ranges::any_of(puts, [done](const KernelPut& put) { return done < put.bytes; });
   }

@@ -1,9 +1,9 @@
 #include "fabric/sim/sim_fabric.hpp"
 
 #include <algorithm>
-#include <cstdlib>
 #include <map>
 
+#include "base/environment.hpp"
 #include "base/fail.hpp"
 #include "fabric/sim/memory.hpp"
 #include "fabric/sim/program.hpp"
@@ -168,8 +168,8 @@ void SimFabric::compute(double bytes, double flops) {
 }  // namespace
 
 std::shared_ptr<Model> make_model(const std::string& machine, int ranks, const std::string& fidelity) {
-  const char* const set = std::getenv("OPENTCA_FIDELITY");
-  const std::string from_environment = set != nullptr && *set != 0 ? set : "tlp";
+  const char* const set = base::set_variable("OPENTCA_FIDELITY");
+  const std::string from_environment = set != nullptr ? set : "tlp";
   return std::make_shared<Model>(machine, ranks,
                                  fidelity.empty() ? net::find_fidelity(from_environment, "OPENTCA_FIDELITY")
                                                   : net::find_fidelity(fidelity, "WorldOptions::fidelity"));
