@@ -4,8 +4,10 @@ import os
 import re
 import signal
 import tempfile
+import time
 import unittest
 
+from commands import wait_until
 from world import CUDA, INCOMPATIBLE, MPIRUN, OUT_OF_MEMORY, PROGRAM, PROTOCOLS, RANK_LOST, TCA, TIMED_OUT, USAGE, WorldTest
 
 
@@ -225,6 +227,26 @@ class OneAfterTheOther(WorldTest):
         job = self.tca_run(2, "sh", "-c", f"{refused}; exec {PROGRAM} ring --steps 30", OPENTCA_TIME_LIMIT="10")
         self.assert_ends(job, 0, "rank 0: done", "rank 1: done", "in a world of 3, but rank 0 set it up .* for 2")
         self.assert_nothing_left()
+
+    def test_that_was_refused_and_that_rank_0_has_not_left_yet(self):
+        control = os.memfd_create("control")
+        self.addCleanup(os.close, control)
+
+        def start(rank, size):
+            return self.start([PROGRAM, "ring", "--steps", "30"], OPENTCA_RANK=str(rank), OPENTCA_SIZE=str(size),
+                              OPENTCA_CONTROL=f"/proc/{os.getpid()}/fd/{control}", OPENTCA_TIME_LIMIT="10")  # fmt: skip
+
+        first = start(0, 2)
+        wait_until(lambda: os.fstat(control).st_size > 0)
+        time.sleep(0.2)
+        first.popen.send_signal(signal.SIGSTOP)
+        self.assert_ends(start(1, 3), INCOMPATIBLE, "in a world of 3, but rank 0 set it up .* for 2")
+        last = start(1, 2)
+        time.sleep(0.3)
+        first.popen.send_signal(signal.SIGCONT)
+        self.assert_ends(first, INCOMPATIBLE, "in a world of 3, but rank 0 set it up .* for 2")
+        self.assert_ends(start(0, 2), 0, "rank 0: done")
+        self.assert_ends(last, 0, "rank 1: done")
 
     def test_a_rank_too_late_for_a_world_that_ended_says_why_it_did(self):
         control = os.memfd_create("control")

@@ -37,10 +37,10 @@ ShmControl::ShmControl(Mapping memory, int rank, int size)
 ShmControl::ShmControl(Mapping memory, int rank, int size, std::chrono::milliseconds limit)
     : ShmControl(std::move(memory), rank, size) {
   time_limit = limit;
-  // Rank 0 first, whose board it is: that a world is over is told by its seat, also of one that is refused.
-  if (rank_ == 0) take_seat();
+  // Before anything is refused. By its own seat this rank's next program tells that this world is no more for it, and all
+  // others do by that of rank 0.
+  if (has_seat()) take_seat();
   check_board();
-  if (rank_ != 0) take_seat();
   find_cores();
 }
 
@@ -48,7 +48,13 @@ ShmControl::~ShmControl() {
   leave(std::uncaught_exceptions() > 0 ? std::string_view(trouble) : std::string_view());
 }
 
-// Before anything that lies behind the header is touched: another build may have it elsewhere.
+// Not on another build's board, which may have its seats elsewhere, nor where this rank's number would be nobody's, as if it
+// had died.
+bool ShmControl::has_seat() const {
+  const Header& header = board_.header();
+  return header.abi == abi_version && rank_ < header.ranks && header.pid_namespace == own_pid_namespace();
+}
+
 void ShmControl::check_board() {
   const Header& header = board_.header();
   if (header.abi != abi_version || header.ranks != size_) {
@@ -57,7 +63,6 @@ void ShmControl::check_board() {
         "(interface {:#x}) for {}; start every rank from the same build",
         rank_, library_version(), abi_version, size_, header.version, header.abi, header.ranks));
   }
-  // There rank 0's number would be nobody's, as if it had died.
   if (header.pid_namespace != own_pid_namespace()) {
     board_.refuse(
         fmt::format("rank {} is in another PID namespace than who set the world up; ranks of one host must "
@@ -136,7 +141,6 @@ void ShmControl::await_phase(std::uint32_t phase, std::string_view what) {
       const bool waited_long = poll.pause();
       if (poll.gave_way()) while_waiting();
       if (!waited_long) continue;
-      if (phase == start_up) throw_if_refused();
       check_seat(r, phase, what);
       if (poll.waited() >= next_look_at_all) {
         look_for_dead(phase + phase % 2, what);
@@ -161,6 +165,8 @@ void ShmControl::check_seat(int rank, std::uint32_t phase, std::string_view what
   const Seat& seat = board_.seat(rank);
   if (base::reached(seat.phase.load(std::memory_order_acquire), phase)) return;
   const std::optional<std::string> reason = lost(rank);
+  // Before the loss is told: who refuses the world leaves it at once.
+  if (phase == start_up) throw_if_refused();
   // It may have answered before it went.
   if (!reason || base::reached(seat.phase.load(std::memory_order_acquire), phase)) return;
   fail_lost(rank, *reason, fmt::format("waiting for it in {}", what));

@@ -29,6 +29,7 @@ class ShmControl final : public fabric::Control {
   ShmControl(Mapping memory, int rank, int size);
 
   std::vector<base::Blob> gather(const base::Blob& mine, std::string_view what) override;
+  bool has_seat() const;
   void check_board();
   void throw_if_refused();
   void take_seat();
