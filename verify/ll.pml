@@ -1,11 +1,15 @@
 /*
- * ll: each half of a line carries its step, so that no store waits for another. The sender's start n gathers into
- * buffer n % 2 at the receiver, once the lines of n - 2 there are acknowledged; the receiver's wait n polls until both
- * halves carry n, scatters, and acknowledges. Acknowledgements are `done` of memory.pml.
+ * ll: a line is stored and loaded as a whole, its step with it, so that no store waits for another. The sender's start n
+ * gathers into buffer n % 2 at the receiver, once the line of n - 2 there is acknowledged; the receiver's wait n polls until
+ * it carries n, scatters, and acknowledges. Acknowledgements are `done` of memory.pml.
  *
  * One chunk of one line: chunks know nothing of each other, and each has its own acknowledgement.
  */
+#ifdef BREAK_HALVES /* a line lands as two stores, of which one has the step */
 #define PLACES 4
+#else
+#define PLACES 2
+#endif
 #include "memory.pml"
 
 #if defined(BREAK_NO_ACK)
@@ -17,53 +21,46 @@
 #endif
 
 #ifdef BREAK_ONE_BUFFER
-#define HALF(half) (half)
+#define BUFFER 0
 #else
-#define HALF(half) (n % 2 * 2 + half)
+#define BUFFER (n % 2)
 #endif
 
-#define LINE(half) data[AT(INTO(me), HALF(half))]
-#define CARRIES(half) (LINE(half) % 16 == n)
-
-#ifdef BREAK_ONE_TAG
-#define BOTH_CARRY true
-#else
-#define BOTH_CARRY CARRIES(1)
-#endif
+#define LINE data[AT(INTO(me), BUFFER)]
+#define OTHER_HALF data[AT(INTO(me), 2 + BUFFER)]
 
 inline send() {
-  forth[me]!HALF(0),source[0];
-  forth[me]!HALF(1),source[1]
+  forth[me]!BUFFER,source;
+#ifdef BREAK_HALVES
+  forth[me]!2 + BUFFER,source
+#endif
 }
 
 inline receive() {
 #ifdef BREAK_ACK_FIRST
   back[INTO(me)]!DONE,n;
 #endif
-  do /* loads both halves again until both carry the step; waits only where nothing changes meanwhile */
-  :: atomic { CARRIES(0) -> ghost[0] = LINE(0) };
-    if
-    :: atomic { BOTH_CARRY -> ghost[1] = LINE(1) }; break
-    :: atomic { !BOTH_CARRY -> skip }; CARRIES(1)
-    fi
-  od;
-  assert(ghost[0] == TAG(INTO(me), n) && ghost[1] == TAG(INTO(me), n));
+  atomic { LINE % 16 == n -> ghost = LINE };
+  assert(ghost == TAG(INTO(me), n));
+#ifdef BREAK_HALVES
+  assert(OTHER_HALF == TAG(INTO(me), n));
+#endif
 #ifndef BREAK_ACK_FIRST
   back[INTO(me)]!DONE,n
 #endif
 }
 
 proctype Rank(byte me) {
-  byte n, source[2], ghost[2];
+  byte n, source, ghost;
   for (n : 1 .. STEPS) {
-    FILL(source, TAG(me, n));
+    source = TAG(me, n);
 
     /* start */
     if
     :: SENDS(me) -> MAY_SEND; atomic { send() }
     :: else
     fi;
-    FILL(source, JUNK);
+    source = JUNK;
 
     /* wait */
     if

@@ -94,7 +94,7 @@ MODELS = [
     ("ll-ack_late", "ONE_WAY BREAK_ACK_LATE", DEADLOCK),
     ("ll-ack_first", "ONE_WAY BREAK_ACK_FIRST", DEADLOCK),
     ("ll-one_buffer", "BREAK_ONE_BUFFER", DEADLOCK),
-    ("ll-one_tag", "BREAK_ONE_TAG", ASSERTION),
+    ("ll-halves", "BREAK_HALVES", ASSERTION),
     ("parts-all_receive", "", HOLDS),
     ("parts-one_receives", "ONE_UNIT", HOLDS),
     ("parts-first_part", "BREAK_FIRST_PART", ASSERTION),

@@ -121,7 +121,7 @@ struct WindowSink {
 };
 
 template <class T>
-inline constexpr Word half_lines = half_reals * sizeof(T) / 8;
+inline constexpr Word half_lines = half_reals * sizeof(T) / (device::words_per_line * sizeof(Word));
 
 // The lines of all ranks that one has to do with, on the device. A kernel that stays has one right-hand side.
 template <class T>
@@ -150,11 +150,17 @@ TCA_DEVICE bool receive_half(const device::Line* from, Word count, Word exchange
     if (all) break;
     if (!waiting.goes_on(neighbour)) return false;
   }
+  Word words[half_lines<T>][device::words_per_line];
   TCA_UNROLL
-  for (Word u = 0; u < half_units<T>; ++u) {
-    const std::uint64_t data[2] = {device::data_of(lines[2 * u]), device::data_of(lines[2 * u + 1])};
-    std::memcpy(into + u * chunk_sites, data, sizeof data);
+  for (Word l = 0; l < half_lines<T>; ++l) {
+    TCA_UNROLL
+    for (Word k = 0; k < device::words_per_line; ++k) words[l][k] = device::word_of(lines[l], k);
   }
+  Unit<T> units[half_units<T>];
+  static_assert(sizeof units == sizeof words);
+  std::memcpy(units, words, sizeof units);
+  TCA_UNROLL
+  for (Word u = 0; u < half_units<T>; ++u) into[u * chunk_sites] = units[u];
   return true;
 }
 
@@ -185,11 +191,12 @@ struct LineSink {
   TCA_DEVICE void put(const FaceGroup& face, Word place, Word, const Half<T>& half) const {
     device::Line* const to =
         room.theirs[face.direction] + static_cast<std::size_t>(face.to) * half_lines<T> + place;
-    std::uint64_t data[half_lines<T>];
-    std::memcpy(data, &half, sizeof half);
+    Word words[half_lines<T>][device::words_per_line];
+    static_assert(sizeof words == sizeof half);
+    std::memcpy(words, &half, sizeof half);
     TCA_UNROLL
     for (Word l = 0; l < half_lines<T>; ++l)
-      device::store_line(to + l * face.count, device::make_line(data[l], exchange));
+      device::store_line(to + l * face.count, device::make_line(words[l], exchange));
   }
 };
 

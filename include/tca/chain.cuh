@@ -11,7 +11,7 @@
 //   }
 //   solve<<<blocks, threads>>>(halo_chain.device(), ...);      // a cooperative launch for GridChain
 //
-// Fastest is a warp for each chunk of the chain's lines (DeviceChain::chunks_out, 256 bytes each), in up to 128 blocks: faces of
+// Fastest is a warp for each chunk of the chain's lines (DeviceChain::chunks_out, 384 bytes each), in up to 128 blocks: faces of
 // 128 KB take 1.9 us where half as many warps take 2.9.
 //
 // What a small message needs stays in registers from step to step where there are enough: __launch_bounds__(threads, 1) on

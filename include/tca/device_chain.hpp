@@ -1,6 +1,6 @@
 // A committed chain as an accelerator sees it: plain numbers and device pointers, passed to kernels by value.
 //
-// A chain's work is cut into units small enough to spread over a grid: chunks of 32 lines (ll), which one warp
+// A chain's work is cut into units small enough to spread over a grid: chunks of 32 lines or 384 bytes (ll), which one warp
 // carries, and segments (direct), which one block carries. Unit u belongs to part u mod `parts` of whoever runs the
 // chain, so a kernel of any size can run it, and the two ends need not agree on how many parts they have: all
 // signals and acknowledgements belong to units.
@@ -13,7 +13,14 @@ namespace tca {
 namespace device {
 
 inline constexpr Word lines_per_chunk = 32;
-inline constexpr Word bytes_per_line = 8;
+inline constexpr Word words_per_chunk = lines_per_chunk * words_per_line;
+
+// Of a put of so many words: whole chunks, and of the last as many lines as it has words, since a line takes every 32nd word of a
+// chunk. So lanes side by side read and write what lies side by side.
+TCA_DEVICE constexpr Word lines_of_words(Word words) {
+  const Word rest = words % words_per_chunk;
+  return words / words_per_chunk * lines_per_chunk + (rest < lines_per_chunk ? rest : lines_per_chunk);
+}
 
 // Lines from one of a put's two buffers to the other: whole lines of the L2, so that no step writes into what another
 // polls.
@@ -26,7 +33,8 @@ struct Lines {
   std::byte* memory = nullptr;  // in the window
   Line* lines = nullptr;        // two buffers of `line_count` at the receiver, for odd and even steps
   Word* acks = nullptr;  // at the sender, one a chunk: the last step whose chunk the receiver has emptied
-  Word atom_bytes = 0;   // 1, 2, 4 or 8
+  Word atom_bytes = 0;   // 1, 2 or 4
+  Word word_count = 0;
   Word line_count = 0;
   Word end_chunk = 0;  // one past its chunks in the chain's count
   Word link = 0;       // index of the partner

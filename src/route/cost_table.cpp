@@ -79,25 +79,25 @@ constexpr std::array table{
     Cost{"shm", "pull", far, stride, 0, 0.15, 24, 0},
     Cost{"shm", "pull", far, stride, 4096, 0.15, 14, 0},
 
-    // GPUs: H200 over NVLink, within a kernel. Lines carry half their bytes but need no fence, and a receiver that
-    // scatters keeps short runs off the link, where each would take a packet of 32 bytes; a copy engine reaches the
-    // link's full rate after a start of its own.
-    Cost{"cuda", "ll", near, block, 0, 1.05, 0, 0.0061},
-    Cost{"cuda", "ll", near, block, 131072, 1.05, 0, 0.0046},
-    Cost{"cuda", "ll", near, block, 1048577, 0.10, 0, 0.0135},
-    Cost{"cuda", "direct", near, block, 0, 3.3, 0, 0.0040},
-    Cost{"cuda", "direct", near, block, 2097152, 6.0, 0, 0.0027},
-    Cost{"cuda", "copy_engine", near, block, 0, 8.0, 0, 0.00253},
+    // GPUs: two H100s over NVLink, a kernel an exchange in a graph; of blocks one put, of the others both faces of a cube, for each.
+    // Lines carry three quarters of their bytes but need no fence, and a receiver that scatters keeps short runs off the link,
+    // where each would take a packet of 32 bytes; a copy engine reaches the link's full rate after a start of its own.
+    Cost{"cuda", "ll", near, block, 0, 1.5, 0, 0.0028},
+    Cost{"cuda", "ll", near, block, 262145, 1.2, 0, 0.0039},
+    Cost{"cuda", "direct", near, block, 0, 6.3, 0, 0.0022},
+    Cost{"cuda", "direct", near, block, 1048577, 6.3, 0, 0.00272},
+    Cost{"cuda", "copy_engine", near, block, 0, 30, 0, 0.00253},
 
-    Cost{"cuda", "ll", near, block_stride, 0, 0.85, 0, 0.0065},
-    Cost{"cuda", "ll", near, block_stride, 131072, 0.10, 0, 0.0135},
-    Cost{"cuda", "direct", near, block_stride, 0, 1.9, 0, 0.0060},
-    Cost{"cuda", "direct", near, block_stride, 2097152, 6.0, 0, 0.0028},
-    Cost{"cuda", "copy_engine", near, block_stride, 0, 8.0, 0.5, 0.0026},
+    Cost{"cuda", "ll", near, block_stride, 0, 1.28, 0, 0.0032},
+    Cost{"cuda", "ll", near, block_stride, 131073, 0.9, 0, 0.0053},
+    Cost{"cuda", "direct", near, block_stride, 0, 3.65, 0, 0.0016},
+    Cost{"cuda", "direct", near, block_stride, 524289, 3.5, 0, 0.00273},
+    Cost{"cuda", "copy_engine", near, block_stride, 0, 30, 0.1, 0.00253},
 
-    Cost{"cuda", "ll", near, stride, 0, 0.85, 0.05, 0.0065},
-    Cost{"cuda", "direct", near, stride, 0, 1.9, 0.12, 0},
-    Cost{"cuda", "copy_engine", near, stride, 0, 8.0, 3.0, 0},
+    Cost{"cuda", "ll", near, stride, 0, 1.33, 0.033, 0},
+    Cost{"cuda", "ll", near, stride, 131073, 0.9, 0.055, 0},
+    Cost{"cuda", "direct", near, stride, 0, 4.2, 0.11, 0},
+    Cost{"cuda", "copy_engine", near, stride, 0, 30, 3.0, 0},
 
     // MPI: Open MPI 4.1.4 between two processes of one host, AMD EPYC (Zen 5), faces of cubes of 8 to 128 doubles. What a
     // network costs only `tca tune` can say; within a sub-cluster shared memory is cheaper at every size.

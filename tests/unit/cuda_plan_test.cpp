@@ -46,11 +46,11 @@ TEST(Parts, LeaveWhatIsOddOfALargeBlockToItself) {
 }
 
 TEST(Units, CoverEveryByte) {
-  EXPECT_EQ(lines_of(1), 1u);
-  EXPECT_EQ(lines_of(8), 1u);
-  EXPECT_EQ(lines_of(9), 2u);
-  EXPECT_EQ(chunks_of(256), 1u);
-  EXPECT_EQ(chunks_of(257), 2u);
+  EXPECT_EQ(words_of(1), 1u);
+  EXPECT_EQ(words_of(4), 1u);
+  EXPECT_EQ(words_of(5), 2u);
+  EXPECT_EQ(chunks_of(384), 1u);
+  EXPECT_EQ(chunks_of(385), 2u);
   EXPECT_EQ(segments_of(0), 1u);  // a bare signal
   EXPECT_EQ(segments_of(16384), 1u);
   EXPECT_EQ(segments_of(16385), 2u);

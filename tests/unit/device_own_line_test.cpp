@@ -102,7 +102,7 @@ void expect_bytes(const DevicePut& put, Word from_warps, Word to_warps) {
 TEST(DeviceOwnLine, CarriesAtomsOfAnySize) {
   for (const Word from : {1U, 2U, 4U, 8U}) {
     for (const Word to : {1U, 2U, 4U, 8U}) {
-      for (const Word atoms : {1U, 2U, 7U, 63U, 64U, 65U}) {
+      for (const Word atoms : {1U, 2U, 7U, 47U, 48U, 65U, 95U, 96U, 97U}) {
         SCOPED_TRACE(testing::Message() << atoms << " atoms, " << from << " to " << to);
         expect_bytes({.run_bytes = std::max(from, to), .counts = {atoms}, .from_atom = from, .to_atom = to},
                      1, 1);

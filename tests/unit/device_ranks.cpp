@@ -9,7 +9,7 @@ namespace tca::test {
 namespace {
 
 constexpr std::byte untouched{0xee};
-constexpr Word chunk_bytes = device::lines_per_chunk * device::bytes_per_line;
+constexpr Word chunk_bytes = device::words_per_chunk * sizeof(Word);
 
 std::byte* bytes_of(const std::vector<device::Line>& memory) {
   return reinterpret_cast<std::byte*>(const_cast<device::Line*>(memory.data()));
@@ -89,7 +89,8 @@ Word PutMemory::units() const {
   return put.carrier == Carrier::lines ? (bytes_ + chunk_bytes - 1) / chunk_bytes : put.segments;
 }
 
-Word PutMemory::line_count() const { return (bytes_ + device::bytes_per_line - 1) / device::bytes_per_line; }
+Word PutMemory::word_count() const { return (bytes_ + sizeof(Word) - 1) / sizeof(Word); }
+Word PutMemory::line_count() const { return device::lines_of_words(word_count()); }
 
 Word PutMemory::unit_bytes() const {
   if (put.carrier == Carrier::lines) return chunk_bytes;
@@ -105,13 +106,15 @@ device::Loops PutMemory::loops(Word atom) const {
 }
 
 device::Lines PutMemory::lines(bool sending) const {
-  const Word atom = sending ? put.from_atom : put.to_atom;
+  const Word behind_gap = sending ? put.from_atom : put.to_atom;
+  const Word atom = std::min<Word>(behind_gap, sizeof(Word));
   return {loops(atom),
           sending ? from_pitches_ : to_pitches_,
-          bytes_of(sending ? source_ : target_) + atom,
+          bytes_of(sending ? source_ : target_) + behind_gap,
           lines_.data(),
           acks_.data(),
           atom,
+          word_count(),
           line_count(),
           units(),
           static_cast<Word>(sending ? put.to : put.from)};

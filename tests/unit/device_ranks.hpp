@@ -137,6 +137,7 @@ class PutMemory {
   DevicePut put;
 
  private:
+  [[nodiscard]] Word word_count() const;
   [[nodiscard]] Word line_count() const;
   [[nodiscard]] Word unit_bytes() const;
   [[nodiscard]] std::byte value(Word byte, Word step) const;

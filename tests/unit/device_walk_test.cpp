@@ -131,23 +131,41 @@ TEST(Lines, BringTheirDataAndStep) {
   SCOPED_TRACE(seed.how_to_repeat());
   std::mt19937_64 random(seed.value());
   for (int i = 0; i < 10'000; ++i) {
-    const std::uint64_t data = random();
+    const Word words[] = {static_cast<Word>(random()), static_cast<Word>(random()),
+                          static_cast<Word>(random())};
     const auto step = static_cast<Word>(random());
-    const Line line = device::make_line(data, step);
+    const Line line = device::make_line(words, step);
     ASSERT_TRUE(device::carries(line, step));
-    ASSERT_EQ(device::data_of(line), data);
+    for (Word k = 0; k < device::words_per_line; ++k) ASSERT_EQ(device::word_of(line, k), words[k]);
     const Word other = step ^ (1u << (random() % 32));
     ASSERT_FALSE(device::carries(line, other));
-    // Half of it is not enough, whichever half it is.
-    const Line older = device::make_line(random(), other);
-    ASSERT_FALSE(device::carries({line.low, older.high}, step));
-    ASSERT_FALSE(device::carries({older.low, line.high}, step));
+    const std::uint64_t value = random();
+    ASSERT_TRUE(device::carries(device::make_line(value, step), step));
+    ASSERT_FALSE(device::carries(device::make_line(value, other), step));
+    ASSERT_EQ(device::data_of(device::make_line(value, step)), value);
   }
 }
 
 TEST(Lines, AreNotThereInFreshMemory) {
   EXPECT_FALSE(device::carries(Line{0, 0}, 1));
   EXPECT_FALSE(device::carries(Line{0, 0}, 2));
+}
+
+// Every word of a put has a place of its own, and lines are no more than that takes.
+TEST(Lines, HoldTheWordsOfAPut) {
+  for (Word words = 1; words <= 3 * device::words_per_chunk; ++words) {
+    std::set<std::pair<Word, Word>> places;
+    Word lines = 0;
+    for (Word word = 0; word < words; ++word) {
+      const Word in_chunk = word % device::words_per_chunk;
+      const Word line =
+          word / device::words_per_chunk * device::lines_per_chunk + in_chunk % device::lines_per_chunk;
+      places.emplace(line, in_chunk / device::lines_per_chunk);
+      lines = std::max(lines, line + 1);
+    }
+    ASSERT_EQ(places.size(), words);
+    ASSERT_EQ(device::lines_of_words(words), lines);
+  }
 }
 
 TEST(Steps, AreComparedAcrossTheirWrap) {

@@ -18,6 +18,9 @@
 
 namespace tca::device {
 
+// One value of any type: what is combined must not lie across two lines.
+inline constexpr Word bytes_per_line = 8;
+
 struct CollectiveLines {
   Word rank = 0, size = 1;
   Word first_sender = 0, end_sender = 1;  // the ranks that send

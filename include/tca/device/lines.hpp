@@ -1,6 +1,6 @@
 // The ll protocol: data and step number travel in one store, so that no fence stands between them.
 //
-// The sender gathers 8 bytes a line from the source layout and stores lines into one of two buffers at the receiver;
+// The sender gathers three words a line from the source layout and stores lines into one of two buffers at the receiver;
 // the receiver polls each line until it carries the step, and scatters its data into the destination layout. A buffer
 // is used again two steps later, and only once the receiver has acknowledged its chunk; the acknowledgement is read
 // together with the source, so it costs no time of its own. Nobody need say that a ghost has been read: the receiver
@@ -11,61 +11,80 @@
 // is on each.
 #pragma once
 
-#include <cstring>
-
 #include "tca/device/patience.hpp"
 
 namespace tca::device {
 
+// Where a word's atom lies, of those that are as large as one, and the first of several otherwise.
 template <class Atom>
-TCA_DEVICE std::uint64_t gather_line(const Lines& put, Word line) {
-  constexpr Word atoms = bytes_per_line / sizeof(Atom);
-  std::uint64_t data = 0;
+TCA_DEVICE Atom* atom_at(const Lines& put, Word atom) {
+  return reinterpret_cast<Atom*>(put.memory + put.pitches.offset(put.loops.at(atom), sizeof(Atom)));
+}
+
+template <class Atom>
+TCA_DEVICE Word gather_word(const Lines& put, Word word) {
+  constexpr Word atoms = sizeof(Word) / sizeof(Atom);
+  Word data = 0;
   TCA_UNROLL
   for (Word i = 0; i < atoms; ++i) {
-    const Word atom = line * atoms + i;
+    const Word atom = word * atoms + i;
     if (atom >= put.loops.atoms) break;
-    const std::byte* from = put.memory + put.pitches.offset(put.loops.at(atom), sizeof(Atom));
-    data |= std::uint64_t{*reinterpret_cast<const Atom*>(from)} << (8 * sizeof(Atom) * i);
+    data |= Word{*atom_at<Atom>(put, atom)} << (8 * sizeof(Atom) * i);
   }
   return data;
 }
 
 template <class Atom>
-TCA_DEVICE void scatter_line(const Lines& put, Word line, std::uint64_t data) {
-  constexpr Word atoms = bytes_per_line / sizeof(Atom);
+TCA_DEVICE void scatter_word(const Lines& put, Word word, Word data) {
+  constexpr Word atoms = sizeof(Word) / sizeof(Atom);
   TCA_UNROLL
   for (Word i = 0; i < atoms; ++i) {
-    const Word atom = line * atoms + i;
+    const Word atom = word * atoms + i;
     if (atom >= put.loops.atoms) break;
-    std::byte* to = put.memory + put.pitches.offset(put.loops.at(atom), sizeof(Atom));
-    *reinterpret_cast<Atom*>(to) = static_cast<Atom>(data >> (8 * sizeof(Atom) * i));
+    *atom_at<Atom>(put, atom) = static_cast<Atom>(data >> (8 * sizeof(Atom) * i));
   }
 }
 
-TCA_DEVICE std::uint64_t gather_line(const Lines& put, Word line) {
-  switch (put.atom_bytes) {
-    case 8:
-      return gather_line<std::uint64_t>(put, line);
-    case 4:
-      return gather_line<std::uint32_t>(put, line);
-    case 2:
-      return gather_line<std::uint16_t>(put, line);
-    default:
-      return gather_line<std::uint8_t>(put, line);
+// The line of a lane in a chunk. Words behind the end are 0 and go nowhere.
+template <class Atom>
+TCA_DEVICE Line gather_line(const Lines& put, Word chunk, Word lane, Word step) {
+  Word words[words_per_line];
+  TCA_UNROLL
+  for (Word k = 0; k < words_per_line; ++k) {
+    const Word word = chunk * words_per_chunk + k * lines_per_chunk + lane;
+    words[k] = word < put.word_count ? gather_word<Atom>(put, word) : 0;
+  }
+  return make_line(words, step);
+}
+
+template <class Atom>
+TCA_DEVICE void scatter_line(const Lines& put, Word chunk, Word lane, const Line& line) {
+  TCA_UNROLL
+  for (Word k = 0; k < words_per_line; ++k) {
+    const Word word = chunk * words_per_chunk + k * lines_per_chunk + lane;
+    if (word < put.word_count) scatter_word<Atom>(put, word, word_of(line, k));
   }
 }
 
-TCA_DEVICE void scatter_line(const Lines& put, Word line, std::uint64_t data) {
+TCA_DEVICE Line gather_line(const Lines& put, Word chunk, Word lane, Word step) {
   switch (put.atom_bytes) {
-    case 8:
-      return scatter_line<std::uint64_t>(put, line, data);
     case 4:
-      return scatter_line<std::uint32_t>(put, line, data);
+      return gather_line<std::uint32_t>(put, chunk, lane, step);
     case 2:
-      return scatter_line<std::uint16_t>(put, line, data);
+      return gather_line<std::uint16_t>(put, chunk, lane, step);
     default:
-      return scatter_line<std::uint8_t>(put, line, data);
+      return gather_line<std::uint8_t>(put, chunk, lane, step);
+  }
+}
+
+TCA_DEVICE void scatter_line(const Lines& put, Word chunk, Word lane, const Line& line) {
+  switch (put.atom_bytes) {
+    case 4:
+      return scatter_line<std::uint32_t>(put, chunk, lane, line);
+    case 2:
+      return scatter_line<std::uint16_t>(put, chunk, lane, line);
+    default:
+      return scatter_line<std::uint8_t>(put, chunk, lane, line);
   }
 }
 
@@ -130,32 +149,30 @@ TCA_DEVICE_APART Word missing_lines(const DeviceChain& chain, Word step, Unit un
 
 // The line of a unit's first chunk that is a lane's own, worked out once: units of small puts carry no other chunk, and for
 // them working it out again every step would take as long as the link does. Only for units as wide as a chunk, and for
-// puts of which one atom or two fill a line.
+// puts whose words are atoms.
 class OwnLine {
  public:
   template <class Unit>
   TCA_DEVICE OwnLine(const Table<Lines>& table, Word chunks, const Unit& unit) {
     Chunks<Unit> all(table, chunks, unit);
     is_all_ = unit.index() >= chunks;
-    if (unit.lanes() != lines_per_chunk || !all.next() || all.put.atom_bytes < sizeof(Word)) return;
+    if (unit.lanes() != lines_per_chunk || !all.next() || all.put.atom_bytes != sizeof(Word)) return;
     const Lines& put = all.put;
     skipped_ = 1;
     is_all_ = unit.index() + unit.count() >= chunks;
     link_ = put.link;
     ack_ = put.acks + all.chunk;
     // Lanes beyond the end follow the last line without storing anything, so that the lanes need not part.
-    const Word own = all.chunk * lines_per_chunk + unit.lane(), last = put.line_count - 1;
-    const Word line = own < last ? own : last;
-    stores_ = own <= last ? 1 : 0;
-    lines_[0] = put.lines + line;
+    const Word first = all.chunk * lines_per_chunk, last = put.line_count - 1;
+    const Word own = first + unit.lane() < last ? unit.lane() : last - first;
+    stores_ = unit.lane() == own ? 1 : 0;
+    lines_[0] = put.lines + first + own;
     lines_[1] = lines_[0] + buffer_pitch(put.line_count);
-    if (put.atom_bytes == bytes_per_line) {
-      low_ = word_at(put, line);
-      high_ = low_ + 1;
-    } else {
-      low_ = word_at(put, 2 * line);
-      // An odd number of atoms ends with half a line: what comes as its other half is overwritten.
-      high_ = 2 * line + 1 < put.loops.atoms ? word_at(put, 2 * line + 1) : low_;
+    // So do words beyond the end, each of which the first word of the line overwrites.
+    TCA_UNROLL
+    for (Word k = 0; k < words_per_line; ++k) {
+      const Word word = all.chunk * words_per_chunk + k * lines_per_chunk + own;
+      words_[k] = word < put.word_count ? atom_at<Word>(put, word) : words_[0];
     }
   }
 
@@ -181,7 +198,7 @@ class OwnLine {
   // Once nobody is missing.
   template <class Unit>
   TCA_DEVICE void send_now(Word step, const Unit& unit) {
-    if (skipped_ != 0) store(gather(), step, unit);
+    if (skipped_ != 0) store(gather(step), step, unit);
   }
 
   // Receives, without waiting, what `receive` would have waited for; returns for whom that is, or no_link once it is done
@@ -191,7 +208,7 @@ class OwnLine {
     if (skipped_ == 0 || received_ == step) return no_link;
     const Line line = load_line(line_of(step));
     if (!unit.all(carries(line, step))) return link_;
-    if (stores_ != 0) scatter(data_of(line));
+    if (stores_ != 0) scatter(line);
     received_ = step;
     return no_link;
   }
@@ -204,13 +221,13 @@ class OwnLine {
   template <class Unit>
   TCA_DEVICE bool send(const Patience& patience, Word step, const Unit& unit) {
     if (skipped_ == 0) return true;
-    const std::uint64_t data = gather();
+    const Line line = gather(step);
     Waiting waiting(patience, step);
     while (!unit.all(reached(acked_, step - 2))) {
       if (!waiting.goes_on(link_, unit)) return false;
       acked_ = load_relaxed(ack_);
     }
-    store(data, step, unit);
+    store(line, step, unit);
     return true;
   }
 
@@ -224,20 +241,16 @@ class OwnLine {
       if (!waiting.goes_on(link_, unit)) return false;
       line = load_line(from);
     }
-    if (stores_ != 0) scatter(data_of(line));
+    if (stores_ != 0) scatter(line);
     unit.sync();              // any lane may read what another has stored: a vote orders no memory
     acknowledge(step, unit);  // every lane has its line in a register by now; see `receive_lines`
     return true;
   }
 
  private:
-  static TCA_DEVICE Word* word_at(const Lines& put, Word atom) {
-    return reinterpret_cast<Word*>(put.memory + put.pitches.offset(put.loops.at(atom), put.atom_bytes));
-  }
-
   template <class Unit>
-  TCA_DEVICE void store(std::uint64_t data, Word step, const Unit& unit) {
-    if (stores_ != 0) store_line(next_, make_line(data, step));
+  TCA_DEVICE void store(const Line& line, Word step, const Unit& unit) {
+    if (stores_ != 0) store_line(next_, line);
     // For the next step, which finds both here: what the acknowledgement is without a trip to the L2.
     acked_ = load_relaxed(ack_);
     next_ = line_of(step + 1);
@@ -246,17 +259,16 @@ class OwnLine {
 
   TCA_DEVICE Line* line_of(Word step) const { return step % 2 == 0 ? lines_[0] : lines_[1]; }
 
-  // In halves even where they are neighbours, so that no branch is on the way of a small put.
-  TCA_DEVICE std::uint64_t gather() const {
-    return std::uint64_t{*in_global_memory(high_)} << 32 | *in_global_memory(low_);
+  TCA_DEVICE Line gather(Word step) const {
+    return make_line(
+        {*in_global_memory(words_[0]), *in_global_memory(words_[1]), *in_global_memory(words_[2])}, step);
   }
-  TCA_DEVICE void scatter(std::uint64_t data) const {
-    *in_global_memory(high_) = static_cast<Word>(data >> 32);
-    *in_global_memory(low_) = static_cast<Word>(data);
+  TCA_DEVICE void scatter(const Line& line) const {
+    TCA_UNROLL
+    for (Word k = words_per_line; k-- > 0;) *in_global_memory(words_[k]) = word_of(line, k);
   }
 
-  Word* low_ = nullptr;
-  Word* high_ = nullptr;
+  Word* words_[words_per_line] = {};
   Line* lines_[2] = {};   // of even steps and of odd ones
   Line* next_ = nullptr;  // of the step to be sent next
   Word stores_ = 0;       // a number: bytes in registers take instructions to test
@@ -280,15 +292,14 @@ TCA_DEVICE_APART bool send_lines(const DeviceChain& chain, Word step, Unit unit,
     const Word* ack = put.acks + chunks.chunk;
     Word acked = load_relaxed(ack);
     for (Word lane = unit.lane(); lane < lines_per_chunk; lane += unit.lanes()) {
-      const Word line = first + lane;
-      if (line >= put.line_count) break;
-      const std::uint64_t data = gather_line(put, line);
+      if (first + lane >= put.line_count) break;
+      const Line line = gather_line(put, chunks.chunk, lane, step);
       while (sent && !reached(acked, step - 2)) {
         sent = waiting.goes_on(put.link);
         acked = load_relaxed(ack);
       }
       if (!sent) break;
-      store_line(buffer_of(put, step) + line, make_line(data, step));
+      store_line(buffer_of(put, step) + first + lane, line);
     }
   }
   // Only some lanes may have been patient enough; none may be missing where the others meet.
@@ -303,16 +314,15 @@ TCA_DEVICE_APART bool receive_lines(const DeviceChain& chain, Word step, Unit un
     Waiting waiting(chain.patience, step);
     bool arrived = true;
     for (Word lane = unit.lane(); lane < lines_per_chunk; lane += unit.lanes()) {
-      const Word number = first + lane;
-      if (number >= put.line_count) break;
-      const Line* from = buffer_of(put, step) + number;
+      if (first + lane >= put.line_count) break;
+      const Line* from = buffer_of(put, step) + first + lane;
       Line line = load_line(from);
       while (arrived && !carries(line, step)) {
         arrived = waiting.goes_on(put.link);
         line = load_line(from);
       }
       if (!arrived) break;
-      scatter_line(put, number, data_of(line));
+      scatter_line(put, chunks.chunk, lane, line);
     }
     if (!unit.all(arrived)) return false;
     // Every lane has its line in a register by now: the loads cannot be overtaken by a store that the sender answers

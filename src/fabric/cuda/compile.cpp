@@ -130,12 +130,14 @@ class Compiler {
     }
   }
 
+  static Word lines_of(const Piece& piece) { return device::lines_of_words(words_of(piece.shape.bytes())); }
+
   std::map<int, Offer> take_room() {
     std::map<int, Offer> offers;
     for (Piece& piece : in_) {
-      const std::size_t bytes =
-          is_ll(piece) ? 2 * sizeof(device::Line) * device::buffer_pitch(lines_of(piece.shape.bytes()))
-                       : sizeof(Word) * segments(piece);
+      const std::size_t bytes = is_ll(piece)
+                                    ? 2 * sizeof(device::Line) * device::buffer_pitch(lines_of(piece))
+                                    : sizeof(Word) * segments(piece);
       piece.inbox_offset = compiled_->room.take(bytes);
       offers[piece.put->from].arriving.push_back(piece.inbox_offset);
     }
@@ -173,10 +175,12 @@ class Compiler {
     device::Lines lines;
     lines.memory = sending ? address(piece.put->from_memory, me(), piece.from_offset)
                            : address(piece.put->to_memory, me(), piece.to_offset);
-    lines.atom_bytes = atom_bytes(piece.shape, side, reinterpret_cast<std::uintptr_t>(lines.memory), 8);
+    lines.atom_bytes =
+        atom_bytes(piece.shape, side, reinterpret_cast<std::uintptr_t>(lines.memory), sizeof(Word));
     lines.loops = loops_of(piece.shape, lines.atom_bytes);
     lines.pitches = pitches_of(piece.shape, side);
-    lines.line_count = lines_of(piece.shape.bytes());
+    lines.word_count = words_of(piece.shape.bytes());
+    lines.line_count = lines_of(piece);
     lines.end_chunk = chunks_of(piece.shape.bytes());
     lines.link = links_.at(partner);
     if (sending) {

@@ -76,8 +76,8 @@ class CudaFabric final : public fabric::Fabric {
 
   bool accepts(int protocol, const base::Shape& shape, std::uint64_t) const override {
     if (protocol == copy_engine) return fits_copy_engine(shape);
-    // Lines need four times their data, two buffers of lines half full, for as long as the chain lives.
-    return protocol != ll || shape.bytes() * 4 <= inbox_.largest() / 4;
+    // Lines need three times their data, two buffers of lines three quarters full, for as long as the chain lives.
+    return protocol != ll || shape.bytes() * 3 <= inbox_.largest() / 4;
   }
 
   std::unique_ptr<fabric::Memory> expose(std::size_t bytes, std::byte* existing,

@@ -17,11 +17,11 @@ Number divided_up(Number n, Number by) {
 
 }  // namespace
 
-Word lines_of(std::uint64_t bytes) {
-  return static_cast<Word>(divided_up<std::uint64_t>(bytes, device::bytes_per_line));
+Word words_of(std::uint64_t bytes) {
+  return static_cast<Word>(divided_up<std::uint64_t>(bytes, sizeof(Word)));
 }
 
-Word chunks_of(std::uint64_t bytes) { return divided_up(lines_of(bytes), device::lines_per_chunk); }
+Word chunks_of(std::uint64_t bytes) { return divided_up(words_of(bytes), device::words_per_chunk); }
 
 Word segments_of(std::uint64_t bytes) {
   constexpr std::uint64_t bytes_each = 16384, most = 128;

@@ -13,7 +13,7 @@ using device::Word;
 
 enum Protocol : int { ll, direct, copy_engine };
 
-Word lines_of(std::uint64_t bytes);
+Word words_of(std::uint64_t bytes);
 Word chunks_of(std::uint64_t bytes);
 
 // A segment is what one block stores before it signals. Enough of them that all multiprocessors take part in a large put;
