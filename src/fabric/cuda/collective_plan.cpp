@@ -10,13 +10,14 @@ using device::CollectiveMoves;
 using fabric::CollectiveKind;
 using fabric::Pattern;
 
-// Lines need room for four times their data from every rank, as long as the collective lives.
-constexpr std::uint64_t most_line_bytes = 256 << 10;
+// Of all ranks together. Lines need room for four times their data from every rank, as long as the collective lives.
+constexpr std::uint64_t most_line_bytes = std::uint64_t{2} << 20;
 
-// Of two H200s joined by NVLink (bench/results/2026-11-22-gpu-2xh200.jsonl): a kernel with one trip for lines, or three for
-// flags, loads and stores; and what a GPU sends meanwhile, lines being half data and stored one by one.
-constexpr double lines_us = 2.4, moves_us = 5.8;
-constexpr double lines_bytes_per_us = 170e3, moves_bytes_per_us = 340e3;
+// A kernel in a graph with one trip for lines, or three for flags, loads and stores; and what a GPU sends meanwhile. Lines are
+// half data and are stored one by one, and the more ranks send them the longer each is looked for. Of two H100s
+// (bench/results/2026-11-26-gpu-2xh100.jsonl) and four H200s (2026-11-22-gpu-4xh200.jsonl).
+constexpr double lines_us = 2.4, moves_us = 7.8;
+constexpr double lines_bytes_per_us = 270e3, moves_bytes_per_us = 377e3;
 
 constexpr std::uint64_t wide = 16;  // bytes that a thread moves at a time
 
@@ -169,9 +170,11 @@ std::vector<fabric::CollectiveWay> collective_ways(const CollectiveKind& kind) {
   std::vector<fabric::CollectiveWay> ways;
   const double by_moves = moves_us + bytes_sent(kind) / moves_bytes_per_us;
   ways.push_back({kernel_direct, kind.pattern == Pattern::barrier ? lines_us : by_moves});
-  if (kind.pattern == Pattern::barrier || kind.block_bytes > most_line_bytes) return ways;
+  if (kind.pattern == Pattern::barrier ||
+      kind.block_bytes * static_cast<std::uint64_t>(kind.ranks) > most_line_bytes)
+    return ways;
   const double by_lines =
-      lines_us + 2 * static_cast<double>(kind.block_bytes) * (kind.ranks - 1) / lines_bytes_per_us;
+      lines_us + static_cast<double>(kind.block_bytes) * (kind.ranks - 1) * kind.ranks / lines_bytes_per_us;
   ways.insert(by_lines < by_moves ? ways.begin() : ways.end(), {kernel_ll, by_lines});
   return ways;
 }
