@@ -214,13 +214,13 @@ class Files(QcdTest):
 
     def test_a_file_that_cannot_be_written_leaves_no_record(self):
         os.mkdir(self.path("gone"))
-        command = ("generate", *SMALL, "--sweeps", "100", "-o", self.path("gone/links"), "--json", self.path("out.jsonl"))
+        command = ("generate", *SMALL, "--sweeps", "200", "-o", self.path("gone/links"), "--json", self.path("out.jsonl"))
         running = subprocess.Popen(
             [TCA, "qcd", *command], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, env=self.environment
         )
         self.addCleanup(running.kill)
         # Computing for a while: whether the file can be written has been looked at before.
-        self.assertTrue(wait_until(lambda: sum(cpu_seconds(pid) > 0.3 for pid in processes_with(self.marker)) >= 2))
+        self.assertTrue(wait_until(lambda: sum(cpu_seconds(pid) > 0.1 for pid in processes_with(self.marker)) >= 2))
         os.rmdir(self.path("gone"))
         _, said = running.communicate(timeout=3 * PATIENCE)
         self.assertEqual(running.returncode, REFUSED, said)
