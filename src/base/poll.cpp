@@ -17,23 +17,19 @@ constexpr std::chrono::milliseconds yield_while_moving = 1s;
 constexpr std::chrono::microseconds nap = 50us, longest_nap = 2ms;
 constexpr std::uint32_t yields_per_clock = 16;
 constexpr auto look_after = 200us;  // a look for dead partners costs a system call or more for each of them
-// Between two looks at the clock: more is time in which this process was stopped, and most likely the others with it.
-constexpr std::chrono::nanoseconds most_at_once = 1s;
 
 }  // namespace
 
 bool Poll::give_way(Look look) {
-  if (waited_ < (look.moves ? yield_while_moving : yield_for)) {
+  if (waited() < (look.moves ? yield_while_moving : yield_for)) {
     if (!look.given_way) sched_yield();
     if (++yields_ % yields_per_clock != 1) return false;
   } else {
     std::this_thread::sleep_for(
-        look.moves ? nap : std::clamp<std::chrono::nanoseconds>(waited_ / 16, nap, longest_nap));
+        look.moves ? nap : std::clamp<std::chrono::nanoseconds>(waited() / 16, nap, longest_nap));
   }
-  const Clock::time_point now = Clock::now();
-  if (last_ != Clock::time_point{}) waited_ += std::min<std::chrono::nanoseconds>(now - last_, most_at_once);
-  last_ = now;
-  return waited_ >= look_after;
+  waited_.look();
+  return waited() >= look_after;
 }
 
 }  // namespace tca::base

@@ -8,6 +8,8 @@
 #include <chrono>
 #include <cstdint>
 
+#include "base/waited.hpp"
+
 namespace tca::base {
 
 // With more ranks than cores whoever spins keeps the one it waits for from running.
@@ -15,8 +17,6 @@ enum class Cores { enough, crowded };
 
 class Poll {
  public:
-  using Clock = std::chrono::steady_clock;
-
   explicit Poll(Cores cores) : spins_left_(cores == Cores::enough ? 4000u : 8u) {}
 
   // What is known of a look that found nothing.
@@ -40,17 +40,15 @@ class Poll {
   // Past the spinning: this rank has time for other work.
   bool gave_way() const { return spins_left_ == 0; }
 
-  // Since the first look at the clock, which comes after the spinning. Of a time in which this process was stopped (Ctrl-Z, a job
-  // that a batch system suspends) little counts.
-  std::chrono::nanoseconds waited() const { return waited_; }
+  // Since the first look at the clock, which comes after the spinning; see Waited.
+  std::chrono::nanoseconds waited() const { return waited_.so_far(); }
 
  private:
   bool give_way(Look look);
 
   std::uint32_t spins_left_;
   std::uint32_t yields_ = 0;
-  Clock::time_point last_{};
-  std::chrono::nanoseconds waited_{0};
+  Waited waited_{std::chrono::seconds(1)};  // a look may include work for others
 };
 
 }  // namespace tca::base

@@ -12,12 +12,13 @@ std::string_view kind_of(std::string_view what) { return what.substr(0, what.fin
 }  // namespace
 
 std::vector<base::Blob> Control::all_gather(const base::Blob& mine, std::string_view what) {
-  if (broken_) throw Error(*broken_);
+  if (broken_) std::rethrow_exception(broken_);
+  check_call(what);
   std::vector<base::Blob> all;
   try {
     all = gather(base::Writer().put_string(what).put_blob(mine).blob(), what);
-  } catch (const Error& error) {
-    if (error.code() == Errc::timed_out || error.code() == Errc::rank_lost) broken_ = error;
+  } catch (...) {
+    broken_ = std::current_exception();
     throw;
   }
   std::string first;
@@ -71,6 +72,13 @@ void Control::fail_lost(int rank, std::string_view how, std::string_view meanwhi
                                         : fmt::format("rank {} {}", rank, how);
   note_failure(Errc::rank_lost);
   base::fail(Errc::rank_lost, "rank {} {} while rank {} was {}", rank, how, this->rank(), meanwhile);
+}
+
+void Control::fail_over(std::string_view what) const {
+  base::fail(Errc::invalid_argument,
+             "this world is over for rank {}, which has left it, and {} needs the others; make collective "
+             "calls while its World is there",
+             rank(), what);
 }
 
 void Control::fail_late(std::chrono::nanoseconds waited, std::string_view where, std::string_view whom,

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <exception>
 #include <functional>
 #include <optional>
 #include <string>
@@ -52,9 +53,9 @@ class Control {
   virtual int size() const = 0;
 
   // Every rank's bytes, by rank. Collective. `what` ends the sentence "... while waiting in" of an error.
-  // Throws Error{timed_out} or Error{rank_lost}, naming the ranks that have not come. From then on the ranks are at different
-  // calls, and every further one throws the same. Throws Error{refused}, on every rank alike, where their `what` tells that they
-  // already are.
+  // Throws Error{timed_out} or Error{rank_lost}, naming the ranks that have not come, and whatever `while_waiting` does. From then
+  // on the ranks are at different calls, and every further one throws the same. Throws Error{refused}, on every rank alike, where
+  // their `what` tells that they already are.
   std::vector<base::Blob> all_gather(const base::Blob& mine, std::string_view what);
 
   // Why `rank` will never answer again ("left the world", "failed (...)", ...), or nothing while it may.
@@ -62,6 +63,9 @@ class Control {
 
   // Throws Error{rank_lost}: `rank` is lost, `how` as `lost` says it, while this one was `meanwhile`. The others are told.
   [[noreturn]] void fail_lost(int rank, std::string_view how, std::string_view meanwhile);
+
+  // Throws Error{invalid_argument}: this rank has left its world, and `what` needs the others.
+  [[noreturn]] void fail_over(std::string_view what) const;
 
   // Throws Error{timed_out}: `whom` ("rank 2 and 3") has not come in time. The others are told.
   [[noreturn]] void fail_late(std::chrono::nanoseconds waited, std::string_view where, std::string_view whom,
@@ -115,12 +119,15 @@ class Control {
   }
 
  private:
+  // Throws where this rank may not make a collective call, before it has told anybody anything.
+  virtual void check_call(std::string_view /*what*/) {}
+
   virtual std::vector<base::Blob> gather(const base::Blob& mine, std::string_view what) = 0;
 
   // This rank is about to throw that it waits no longer: Errc::timed_out or Errc::rank_lost.
   virtual void note_failure(Errc) {}
 
-  std::optional<Error> broken_;
+  std::exception_ptr broken_;  // what has left a gather in the middle
 };
 
 }  // namespace tca::fabric

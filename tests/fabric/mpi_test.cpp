@@ -17,7 +17,16 @@ thread_local int naps = 0;
 
 thread_local bool hears_late = false;
 
+thread_local int unseen = 0;
+
 }  // namespace
+
+// Stands before MPI's, and counts those of which no other thread would see that they do not return.
+extern "C" int MPI_Isend(const void* from, int count, MPI_Datatype type, int to, int tag, MPI_Comm comm,
+                         MPI_Request* request) {
+  unseen += tca::mpi::InMpi::count() % 2 == 0;
+  return PMPI_Isend(from, count, type, to, tag, comm, request);
+}
 
 // Stands before the system's, so that naps can be counted.
 extern "C" int nanosleep(const timespec* asked, timespec* left) {
@@ -61,6 +70,25 @@ TEST(Mpi, OneThreadAloneBelowItsLevel) {
           "{}", error.message);
     }).join();
     world.window<int>(1);
+  };
+  EXPECT_EQ(run_over("mpi", 0, 2, body), "");
+}
+
+TEST(Mpi, ThatARankIsInsideIsSeen) {
+  {
+    const mpi::InMpi outer;
+    const std::uint32_t count = mpi::InMpi::count();
+    EXPECT_EQ(count % 2, 1u);
+    { const mpi::InMpi inner; }
+    EXPECT_EQ(mpi::InMpi::count(), count);
+  }
+  EXPECT_EQ(mpi::InMpi::count() % 2, 0u);
+  const auto body = [](World& world) {
+    unseen = 0;
+    const Window<int> window = world.window<int>(1);
+    window.on(1 - world.rank()).at(0).put(5);
+    world.barrier();
+    require(unseen == 0, "{} messages are sent unseen", unseen);
   };
   EXPECT_EQ(run_over("mpi", 0, 2, body), "");
 }

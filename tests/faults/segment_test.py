@@ -236,6 +236,21 @@ class Named(WorldTest):
             self.assert_ends(process, INCOMPATIBLE, r"rank 1 is in another PID namespace .* in one PID namespace \(one container\)")
         self.assert_nothing_left()
 
+    def test_another_pid_namespace_than_that_of_rank_0_which_has_come(self):
+        command = [*self.unshared("-p", "-f"), PROGRAM, "ring"]
+        control = os.memfd_create("control")
+        self.addCleanup(os.close, control)
+        environment = {"OPENTCA_SIZE": "2", "OPENTCA_CONTROL": f"/proc/{os.getpid()}/fd/{control}",
+                       "OPENTCA_TIME_LIMIT": str(PATIENCE)}  # fmt: skip
+        first = self.start([PROGRAM, "ring"], OPENTCA_RANK="0", **environment)
+        # Rank 0 sits: its seat begins behind the header, with its process.
+        self.assertTrue(wait_until(lambda: os.pread(control, 4, 256) == struct.pack("i", first.popen.pid)))
+        begin = time.monotonic()
+        second = self.start(command, OPENTCA_RANK="1", **environment)
+        for process in (first, second):
+            self.assert_ends(process, INCOMPATIBLE, r"rank 1 is in another PID namespace .* in one PID namespace \(one container\)")
+        self.assertLess(time.monotonic() - begin, PATIENCE / 2)
+
     def test_worlds_of_different_sizes(self):
         ranks = [self.rank(0, 3, "ring"), self.rank(1, 3, "ring"), self.rank(2, 4, "ring")]
         for process in ranks:

@@ -3,12 +3,13 @@
 import os
 import re
 import signal
+import struct
 import tempfile
 import time
 import unittest
 
 from commands import wait_until
-from world import CUDA, INCOMPATIBLE, MPIRUN, OUT_OF_MEMORY, PROGRAM, PROTOCOLS, RANK_LOST, TCA, TIMED_OUT, USAGE, WorldTest
+from world import CUDA, INCOMPATIBLE, MPIRUN, OTHER, OUT_OF_MEMORY, PROGRAM, PROTOCOLS, RANK_LOST, TCA, TIMED_OUT, USAGE, WorldTest
 
 
 class SameBinary(WorldTest):
@@ -247,6 +248,41 @@ class OneAfterTheOther(WorldTest):
         self.assert_ends(first, INCOMPATIBLE, "in a world of 3, but rank 0 set it up .* for 2")
         self.assert_ends(start(0, 2), 0, "rank 0: done")
         self.assert_ends(last, 0, "rank 1: done")
+
+    # Which leaves no mark in a seat of its own.
+    @unittest.skipUnless(OTHER, "needs a static library, to build a program with another version of it")
+    def test_that_was_refused_by_another_build_and_that_rank_0_has_not_left_yet(self):
+        control = os.memfd_create("control")
+        self.addCleanup(os.close, control)
+        refusal, written = 48, 2  # in the header
+
+        def start(rank, *command):
+            return self.start(command, OPENTCA_RANK=rank, OPENTCA_SIZE="2", OPENTCA_TIME_LIMIT="10",
+                              OPENTCA_CONTROL=f"/proc/{os.getpid()}/fd/{control}")  # fmt: skip
+
+        ring = [PROGRAM, "ring", "--steps", "30"]
+        first = start("0", *ring)
+        self.assertTrue(wait_until(lambda: os.pread(control, 4, 256) == struct.pack("i", first.popen.pid)))
+        first.popen.send_signal(signal.SIGSTOP)
+        last = start("1", "sh", "-c", f"{OTHER} ring; exec {' '.join(ring)}")
+        self.assertTrue(wait_until(lambda: os.pread(control, 4, refusal) == struct.pack("i", written)))
+        time.sleep(0.3)
+        first.popen.send_signal(signal.SIGCONT)
+        self.assert_ends(first, INCOMPATIBLE, "start every rank from the same build")
+        self.assert_ends(start("0", *ring), 0, "rank 0: done")
+        self.assert_ends(last, 0, "start every rank from the same build", "rank 1: done")
+
+    def test_that_never_began_since_rank_0_was_killed(self):
+        control = os.memfd_create("control")
+        self.addCleanup(os.close, control)
+        os.ftruncate(control, 50000)
+        ranks = [
+            self.start([PROGRAM, "ring", "--steps", "30"], OPENTCA_RANK=rank, OPENTCA_SIZE="2", OPENTCA_TIME_LIMIT="5",
+                       OPENTCA_CONTROL=f"/proc/{os.getpid()}/fd/{control}")
+            for rank in ("0", "1")
+        ]  # fmt: skip
+        for process in ranks:
+            self.assert_ends(process, 0, "done")
 
     def test_a_rank_too_late_for_a_world_that_ended_says_why_it_did(self):
         control = os.memfd_create("control")

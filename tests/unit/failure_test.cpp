@@ -336,6 +336,40 @@ TEST(Failure, CollectiveCallsAreOverOnceOneHasFailed) {
                   {.time_limit = short_limit});
 }
 
+// What a rank works on while it waits may fail in the middle of a call, of which the others have then seen a part.
+TEST(Failure, CollectiveCallsAreOverOnceOneHasFailedInTheMiddle) {
+  std::atomic<bool> told = false;
+  const auto body = [&](World& world) {
+    if (world.rank() == 1) {
+      while (!told) std::this_thread::sleep_for(milliseconds(5));
+      return;
+    }
+    fabric::Control& control = core::WorldState::of(world).control();
+    const auto before = std::exchange(
+        control.while_waiting, []() -> bool { throw Error(Errc::device_failed, "a kernel has failed"); });
+    EXPECT_EQ(caught([&] { world.barrier(); }).code, Errc::device_failed);
+    control.while_waiting = before;
+    EXPECT_TRUE(
+        refuses(Errc::device_failed, {"a kernel has failed"}, [&] { world.all_gather(world.rank()); }));
+    told = true;
+  };
+  caught_by_ranks(2, body, {.time_limit = short_limit});
+}
+
+// A chain may outlive its world, whose place another one may have taken.
+TEST(Failure, AWorldThatEndedInAnErrorIsOverForItsChains) {
+  std::optional<Chain> old;
+  try {
+    World world = World::init();
+    old.emplace(world.chain("old"));
+    throw std::runtime_error("trouble of the program's own");
+  } catch (const std::runtime_error&) {
+    EXPECT_TRUE(old);
+  }
+  EXPECT_TRUE(refuses(Errc::invalid_argument, {"this world is over for rank 0", "commit of chain 'old'"},
+                      [&] { old->commit(); }));
+}
+
 TEST(Failure, WhatOneRankCannotMakeIsThrownByAll) {
   World::run_threads(3, [](World& world) {
     fabric::Control& control = core::WorldState::of(world).control();

@@ -1,6 +1,8 @@
 // Which processes are there, whose numbers they have, and what a board says of who sat at it.
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <signal.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -8,12 +10,16 @@
 #include <vector>
 
 #include "fabric/shm/board.hpp"
+#include "fabric/shm/join.hpp"
 #include "fabric/shm/process.hpp"
+#include "fabric/shm/segment.hpp"
+#include "messages.hpp"
 
 namespace tca::test {
 namespace {
 
-using shm::Board, shm::Presence, shm::Seat;
+using namespace std::chrono_literals;
+using shm::Board, shm::Header, shm::Presence, shm::Seat, shm::ShmControl;
 
 // A process that is there until it is told to end.
 class Child {
@@ -99,6 +105,63 @@ TEST_F(BoardTest, ARefusalDoesNotEndAsALongerOneBefore) {
   EXPECT_EQ(board_.refusal(), std::nullopt);
   board_.refuse("no");
   EXPECT_EQ(board_.refusal(), "no");
+}
+
+TEST_F(BoardTest, NobodyKnowsWhoHasDiedInAnotherPidNamespace) {
+  Child child;
+  sit(1, child.pid(), 0);
+  child.end();
+  EXPECT_TRUE(board_.is_vacated(1));
+  ++board_.header().pid_namespace;
+  EXPECT_FALSE(board_.is_vacated(1));
+  board_.seat(1).presence = Presence::left;
+  EXPECT_TRUE(board_.is_vacated(1));
+}
+
+TEST(StartUp, ABoardOfAnotherSizeIsRefusedAlsoWhileAnotherRankWritesWhy) {
+  shm::Mapping memory = shm::make_thread_board(2);
+  Board(memory.data()).header().refusal = Header::being_written;
+  EXPECT_TRUE(refuses(Errc::incompatible, {"rank 1 runs OpenTCA", "in a world of 3", "for 2"},
+                      [&] { ShmControl(std::move(memory), 1, 3, 200ms); }));
+}
+
+TEST(StartUp, ASeatThatStaysClearedIsNobodys) {
+  shm::Mapping memory = shm::make_thread_board(2);
+  Board(memory.data()).seat(1).pid = Seat::being_reopened;
+  EXPECT_TRUE(refuses(Errc::timed_out,
+                      {"rank 1 waited 0.", "for rank 0 to open the board for the next world"},
+                      [&] { ShmControl(std::move(memory), 1, 2, 50ms); }));
+}
+
+// Memory as a launcher makes it.
+class LaunchersMemory : public testing::Test {
+ protected:
+  ~LaunchersMemory() override { close(file_); }
+
+  int file_ = memfd_create("control", MFD_CLOEXEC);
+  shm::Place place_{fmt::format("/proc/self/fd/{}", file_)};
+};
+
+TEST_F(LaunchersMemory, IsSetUpAgainWhereRank0HasDiedOverIt) {
+  ASSERT_EQ(ftruncate(file_, static_cast<off_t>(Board::bytes(5))), 0);
+  EXPECT_EQ(shm::look_for_board(place_, 1, true).data(), nullptr);
+  shm::OwnSegment own(place_, 2, 100ms);
+  const shm::Mapping board = shm::look_for_board(place_, 1, false);
+  ASSERT_NE(board.data(), nullptr);
+  EXPECT_EQ(Board(board.data()).header().ranks, 2);
+}
+
+TEST_F(LaunchersMemory, SaysWhyTheNextWorldWasRefusedToWhomItDoesNotCome) {
+  shm::OwnSegment own(place_, 2, 100ms);
+  const shm::Mapping memory = own.take_mapping();
+  const Board board(memory.data());
+  board.seat(1).pid = getpid();
+  board.seat(1).presence = Presence::left;
+  EXPECT_EQ(shm::look_for_board(place_, 1, true).data(), nullptr);
+  board.refuse("rank 0 is of another make");
+  EXPECT_EQ(shm::look_for_board(place_, 1, false).data(), nullptr);
+  EXPECT_TRUE(refuses(Errc::incompatible, {"rank 0 is of another make"},
+                      [&] { shm::look_for_board(place_, 1, true); }));
 }
 
 }  // namespace

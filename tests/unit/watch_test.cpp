@@ -2,12 +2,17 @@
 #include "fabric/mpi/watch.hpp"
 
 #include <gtest/gtest.h>
+#include <netinet/in.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <atomic>
 #include <csignal>
+#include <cstring>
+#include <ctime>
 #include <functional>
 
 namespace tca::mpi {
@@ -87,6 +92,55 @@ TEST(Watch, ARankThatLeaves) {
 TEST(Watch, ARankThatFails) {
   expect_learnt(Presence::failed, "it has its own reasons",
                 [](Watch& watch) { watch.leave(Presence::failed, "it has its own reasons"); });
+}
+
+// Of this process, in seconds.
+double computed() {
+  timespec now{};
+  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
+  return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
+}
+
+// While it lives, this process gets no more descriptors.
+class NoDescriptors {
+ public:
+  NoDescriptors() {
+    getrlimit(RLIMIT_NOFILE, &before_);
+    const int next = dup(STDIN_FILENO);
+    close(next);
+    rlimit none = before_;
+    none.rlim_cur = static_cast<rlim_t>(next);
+    setrlimit(RLIMIT_NOFILE, &none);
+  }
+  NoDescriptors(const NoDescriptors&) = delete;
+  ~NoDescriptors() { setrlimit(RLIMIT_NOFILE, &before_); }
+
+ private:
+  rlimit before_{};
+};
+
+TEST(Watch, AStrangerThatSaysNothing) {
+  Watch watch(0, 2, 10s), other(1, 2, 10s);
+  const std::string card = watch.card();
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  std::memcpy(&address.sin_port, card.data() + sizeof(std::uint64_t), sizeof address.sin_port);
+  const int stranger = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  watch.begin({card, other.card()});
+  {
+    const NoDescriptors none;
+    ASSERT_EQ(connect(stranger, reinterpret_cast<const sockaddr*>(&address), sizeof address), 0);
+    const double before = computed();
+    std::this_thread::sleep_for(300ms);
+    EXPECT_LT(computed() - before, 0.1) << "it asks for a descriptor over and over";
+  }
+  const timeval patience{10, 0};
+  setsockopt(stranger, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
+  char byte;
+  EXPECT_EQ(recv(stranger, &byte, 1, 0), 0) << "its descriptor stays";
+  EXPECT_FALSE(watch.gone(1));
+  close(stranger);
 }
 
 }  // namespace

@@ -13,7 +13,7 @@ namespace tca::mpi {
 namespace {
 
 // A time limit may be that much longer; nobody has to wake the thread for a call.
-constexpr std::chrono::milliseconds looks_every{20};
+constexpr std::chrono::milliseconds looks_every{20}, most_between_looks{100};
 
 }  // namespace
 
@@ -32,7 +32,9 @@ void Alarm::watch() {
   base::leave_signals_to_others();
   std::unique_lock lock(mutex_);
   while (!over_.wait_for(lock, looks_every, [this] { return is_over_; })) {
-    if (call_ == nullptr || std::chrono::steady_clock::now() - call_->begin_ < call_->time_limit_) continue;
+    if (call_ == nullptr) continue;
+    call_->waited_.look();
+    if (call_->waited_.so_far() < call_->time_limit_) continue;
     std::fprintf(stderr, "%s did not return within %.1f s, and cannot be left, so this process ends\n",
                  call_->what_.c_str(), std::chrono::duration<double>(call_->time_limit_).count());
     std::fflush(stderr);
@@ -41,10 +43,7 @@ void Alarm::watch() {
 }
 
 Alarm::Call::Call(Alarm& alarm, std::chrono::milliseconds time_limit, std::string what)
-    : alarm_(alarm),
-      time_limit_(time_limit),
-      what_(std::move(what)),
-      begin_(std::chrono::steady_clock::now()) {
+    : alarm_(alarm), time_limit_(time_limit), what_(std::move(what)), waited_(most_between_looks) {
   const std::lock_guard lock(alarm_.mutex_);
   alarm_.call_ = this;
 }

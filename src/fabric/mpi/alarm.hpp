@@ -7,6 +7,8 @@
 #include <string>
 #include <thread>
 
+#include "base/waited.hpp"
+
 namespace tca::mpi {
 
 // A thread that watches one call at a time, so that a call costs no thread of its own.
@@ -28,7 +30,7 @@ class Alarm {
     Alarm& alarm_;
     std::chrono::milliseconds time_limit_;
     std::string what_;
-    std::chrono::steady_clock::time_point begin_;
+    base::Waited waited_;
   };
 
  private:
@@ -37,7 +39,7 @@ class Alarm {
   std::mutex mutex_;
   std::condition_variable over_;
   bool is_over_ = false;
-  const Call* call_ = nullptr;
+  Call* call_ = nullptr;
   std::thread thread_;
 };
 

@@ -16,23 +16,26 @@ namespace tca::mpi {
 void check(int code, std::string_view doing);
 
 // Stands around what calls MPI on a rank's own thread, so that another thread can see that MPI does not come back: Open MPI's
-// way of ending a job from within may block for ever. Odd while inside.
+// way of ending a job from within may block for ever. Odd while inside. One may stand within another; none stands around a wait for
+// other ranks, in which MPI does come back.
 class InMpi {
  public:
-  InMpi() { step(); }
+  InMpi() {
+    if (depth_++ == 0) step();
+  }
   InMpi(const InMpi&) = delete;
-  ~InMpi() { step(); }
-  // Of the calling thread, which is not the rank's own.
-  static void leave_uncounted() { counted_ = false; }
+  ~InMpi() {
+    if (--depth_ == 0) step();
+  }
+  // Of the calling thread, which is not the rank's own: as if it had been inside before.
+  static void leave_uncounted() { depth_ = 1; }
   static std::uint32_t count() { return count_.load(std::memory_order_relaxed); }
 
  private:
   // Relaxed, and no read-modify-write: one thread counts, another only looks whether it goes on.
-  static void step() {
-    if (counted_) count_.store(count() + 1, std::memory_order_relaxed);
-  }
+  static void step() { count_.store(count() + 1, std::memory_order_relaxed); }
   static inline std::atomic<std::uint32_t> count_ = 0;
-  static inline thread_local bool counted_ = true;
+  static inline thread_local int depth_ = 0;
 };
 
 // Which MPI's mpi.h this is; as include/tca/mpi.hpp says it of the program's.

@@ -25,6 +25,7 @@ Immediates::~Immediates() {
 }
 
 void Immediates::put(int rank, std::uint32_t window, std::uint64_t offset, std::span<const std::byte> value) {
+  const InMpi inside;
   UnderWay& put = under_way_.emplace_back();
   put.rank = rank;
   put.message = {offset, window, static_cast<std::uint32_t>(value.size()), {}};
@@ -57,6 +58,7 @@ void Immediates::store_arrived() {
 }
 
 bool Immediates::look() {
+  const InMpi inside;
   for (auto put = under_way_.begin(); put != under_way_.end();) {
     int done = 0;
     check(MPI_Testall(2, put->requests.data(), &done, MPI_STATUSES_IGNORE), passing_on);

@@ -53,11 +53,19 @@ MpiControl::MpiControl(MPI_Comm program, std::chrono::milliseconds limit) {
 
 void MpiControl::make_comm(MPI_Comm program) {
   MPI_Request request = MPI_REQUEST_NULL;
-  check(MPI_Comm_idup(program, &comm_, &request), start_up);
-  base::Poll poll(base::Cores::crowded);
-  for (int done = 0;;) {
+  const auto begin = [&] {
+    const InMpi inside;
+    check(MPI_Comm_idup(program, &comm_, &request), start_up);
+  };
+  const auto is_made = [&] {
+    const InMpi inside;
+    int done = 0;
     check(MPI_Test(&request, &done, MPI_STATUS_IGNORE), start_up);
-    if (done) break;
+    return done != 0;
+  };
+  begin();
+  base::Poll poll(base::Cores::crowded);
+  while (!is_made()) {
     poll.pause();
     if (poll.waited() < time_limit) continue;
     spoil_session();
@@ -116,8 +124,12 @@ MpiControl::~MpiControl() {
   leave(fails ? std::string_view(trouble) : std::string_view());
 }
 
-std::vector<base::Blob> MpiControl::gather(const base::Blob& mine, std::string_view what) {
+void MpiControl::check_call(std::string_view what) {
+  if (!here_) fail_over(what);
   check_thread(what);
+}
+
+std::vector<base::Blob> MpiControl::gather(const base::Blob& mine, std::string_view what) {
   Parcels parcels(comm_, Tag::set_up, mine);
   base::Poll poll(cores_);
   base::Poll::Look look;
@@ -184,7 +196,7 @@ bool MpiControl::ends_together(bool in_order) {
       in_order &= base::Reader(blob).get<bool>();
     barrier(what);
     return in_order;
-  } catch (const Error&) {
+  } catch (...) {
     return false;  // said when it mattered, or nobody's concern any more
   }
 }

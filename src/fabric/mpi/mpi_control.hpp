@@ -37,6 +37,7 @@ class MpiControl final : public fabric::Control {
   const std::vector<int>& hosts() const { return hosts_; }
 
  private:
+  void check_call(std::string_view what) override;
   std::vector<base::Blob> gather(const base::Blob& mine, std::string_view what) override;
   void note_failure(Errc code) override;
   void make_comm(MPI_Comm program);

@@ -162,6 +162,7 @@ std::unique_ptr<fabric::Program> MpiFabric::compile_staged(const fabric::Share& 
   make_together(share, [&] {
     if (!messages.empty()) {
       stage = stager_->make_stage(std::string(share.name), messages, stage_memory_, share.time_limit);
+      const InMpi inside;
       operations = mpi::compile(messages, *stage, tag, control_.comm());
     }
     return base::Blob{};
@@ -177,6 +178,7 @@ std::unique_ptr<fabric::Program> MpiFabric::compile(const fabric::Share& share) 
   std::unique_ptr<RmaPart> part;
   // MPI makes the windows that any rank puts into by rma on all ranks together.
   const std::vector<base::Blob> numbers = make_together(share, [&] {
+    const InMpi inside;
     operations = mpi::compile(share, tag, control_.comm());
     part = std::make_unique<RmaPart>(control_.comm(), share, runner_);
     base::Writer mine;

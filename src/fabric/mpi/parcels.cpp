@@ -47,6 +47,7 @@ Parcels::Parcels(MPI_Comm comm, int first_tag, const base::Blob& mine) : Parcels
 }
 
 void Parcels::exchange_heads(const base::Blob& mine) {
+  const InMpi inside;
   const std::uint64_t bytes = mine.size();
   const auto split = mine.begin() + static_cast<std::ptrdiff_t>(std::min(mine.size(), inline_bytes));
   std::memcpy(head_->data(), &bytes, sizeof bytes);
@@ -75,6 +76,7 @@ void Parcels::exchange_heads(const base::Blob& mine) {
 
 // After an exchange that failed MPI may still read and write here: that memory stays.
 Parcels::~Parcels() {
+  const InMpi inside;
   bool sends_stay = false;
   for (Peer& peer : peers_) {
     if (!is_up()) break;

@@ -56,6 +56,7 @@ void RmaPart::make_windows(MpiControl& control, const std::vector<MpiMemory*>& m
         const Alarm::Call call(
             runner_.alarm(), time_limit_,
             fmt::format("rank {}: commit of chain '{}' (mpi/rma): MPI_Win_create", control.rank(), chain_));
+        const InMpi inside;
         const auto bytes = static_cast<MPI_Aint>(memory->bytes(control.rank()));
         if (MPI_Win_create(memory->data(), bytes, 1, MPI_INFO_NULL, control.comm(), &handle) != MPI_SUCCESS) {
           base::fail(Errc::refused,
@@ -75,6 +76,7 @@ void RmaPart::make_windows(MpiControl& control, const std::vector<MpiMemory*>& m
 
 // A window is freed by all together, as chains are; where a rank is lost, or was in the middle of a step, it stays.
 bool RmaPart::end(bool in_order) {
+  const InMpi inside;
   const Alarm::Call call(runner_.alarm(), time_limit_,
                          fmt::format("chain '{}' (mpi/rma): MPI_Win_free", chain_));
   bool all = true;

@@ -24,8 +24,8 @@ namespace tca::mpi {
 
 namespace {
 
-constexpr int look_again_ms = 200;
-constexpr int connect_within_ms = 500;  // a second address may be the one that answers
+constexpr int connect_within_ms = 500;           // a second address may be the one that answers
+constexpr std::chrono::seconds hello_within{3};  // a rank says it with its very next call
 
 // IPv4 addresses of this host in network order, the loopback last: between ranks of one host it may be all there is.
 std::vector<std::uint32_t> own_addresses() {
@@ -164,15 +164,20 @@ void Watch::run() {
   base::leave_signals_to_others();
   for (const int other : neighbours(rank_, size_))
     if (other < rank_) connect_to(other);
+  // Where no descriptor was left for who connects, the listener would wake this thread at once, again and again.
+  bool accepts = true;
   for (;;) {
-    std::vector<pollfd> polled{{wake_, POLLIN, 0}, {listener_, POLLIN, 0}};
-    int patience_ms = -1;
+    std::vector<pollfd> polled{{wake_, POLLIN, 0}, {accepts ? listener_ : -1, POLLIN, 0}};
+    bool looks_for_stuck = false, looks_again = !accepts;
     {
       const std::lock_guard lock(mutex_);
-      for (const std::optional<Gone>& gone : gone_)
-        if (gone && gone->how != Presence::left) patience_ms = look_again_ms;
-      for (const Connection& connection : connections_) polled.push_back({connection.fd, POLLIN, 0});
+      for (const std::optional<Gone>& gone : gone_) looks_for_stuck |= gone && gone->how != Presence::left;
+      for (const Connection& connection : connections_) {
+        polled.push_back({connection.fd, POLLIN, 0});
+        looks_again |= connection.rank < 0;
+      }
     }
+    const int patience_ms = looks_for_stuck || looks_again ? static_cast<int>(look_again.count()) : -1;
     if (poll(polled.data(), polled.size(), patience_ms) < 0) continue;
     if (polled[0].revents != 0) {
       // Who has connected meanwhile hears why this rank has gone.
@@ -181,28 +186,26 @@ void Watch::run() {
       }
       return;
     }
-    if (patience_ms > 0) look_for_stuck();
+    if (looks_for_stuck) look_for_stuck();
     const std::lock_guard lock(mutex_);
     for (std::size_t i = 2; i < polled.size(); ++i)
       if (polled[i].revents != 0) listen_to(i - 2);
-    if (polled[1].revents != 0) accept_one();
+    drop_strangers();
+    accepts = polled[1].revents == 0 || accept_one();
   }
 }
 
 void Watch::look_for_stuck() {
-  const auto now = std::chrono::steady_clock::now();
   const std::uint32_t calls = InMpi::count();
-  if (calls % 2 == 0 || calls != calls_) {
-    calls_ = calls;
-    since_ = now;
-    return;
-  }
-  if (now - since_ < time_limit_) return;
+  if (calls % 2 == 0 || calls != calls_) stuck_ = base::Waited(most_between_looks);
+  calls_ = calls;
+  stuck_.look();
+  if (stuck_.so_far() < time_limit_) return;
   std::fprintf(
       stderr,
       "rank %d: another rank has died, and MPI has not returned from a call for %.1f s since, so this "
       "process ends\n",
-      rank_, std::chrono::duration<double>(now - since_).count());
+      rank_, std::chrono::duration<double>(stuck_.so_far()).count());
   std::fflush(stderr);
   _exit(static_cast<int>(Errc::rank_lost));
 }
@@ -215,13 +218,13 @@ void Watch::connect_to(int rank) {
     const Notice hello{rank_, Presence::here, world_secret_};
     const std::lock_guard lock(mutex_);
     send(fd, &hello, sizeof hello, MSG_NOSIGNAL);
-    return add({fd, rank, {}});
+    return add({fd, rank});
   }
 }
 
 bool Watch::accept_one() {
   const int fd = accept4(listener_, nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK);
-  if (fd >= 0) add({fd, -1, {}});
+  if (fd >= 0) add({fd});
   return fd >= 0;
 }
 
@@ -270,7 +273,17 @@ void Watch::take(Connection& from, const Notice& notice) {
     tell(notice);
 }
 
-// Its place stays, since others behind it are still to be looked at; poll passes over a descriptor of -1.
+// Who says nothing is no rank; and what is lost keeps no place.
+void Watch::drop_strangers() {
+  for (Connection& connection : connections_) {
+    if (connection.fd < 0 || connection.rank >= 0) continue;
+    connection.silent.look();
+    if (connection.silent.so_far() >= hello_within) lose(connection);
+  }
+  std::erase_if(connections_, [](const Connection& connection) { return connection.fd < 0; });
+}
+
+// Its place stays for now, since others behind it are still to be looked at.
 void Watch::lose(Connection& connection) {
   close(connection.fd);
   connection.fd = -1;

@@ -15,6 +15,8 @@
 #include <thread>
 #include <vector>
 
+#include "base/waited.hpp"
+
 namespace tca::mpi {
 
 enum class Presence : std::int32_t { here, left, failed, died };
@@ -46,11 +48,14 @@ class Watch {
   void leave(Presence how, std::string_view reason);
 
  private:
+  static constexpr std::chrono::milliseconds look_again{200}, most_between_looks{400};
+
   struct Notice;
   struct Connection {
     int fd = -1;
     int rank = -1;  // not known before its first notice
     std::vector<char> heard;
+    base::Waited silent{most_between_looks};
   };
 
   void run();
@@ -60,6 +65,7 @@ class Watch {
   void add(Connection connection);
   void listen_to(std::size_t connection);
   void take(Connection& from, const Notice& notice);
+  void drop_strangers();
   void lose(Connection& connection);
   bool note(const Notice& notice);
   void tell(const Notice& notice);
@@ -73,8 +79,8 @@ class Watch {
 
   int rank_, size_;
   std::chrono::milliseconds time_limit_;
-  std::uint32_t calls_ = 0;                      // as last seen...
-  std::chrono::steady_clock::time_point since_;  // ... and since when
+  std::uint32_t calls_ = 0;                 // as last seen...
+  base::Waited stuck_{most_between_looks};  // ... and for how long
   int listener_ = -1, wake_ = -1;
   std::uint64_t secret_ = 0;  // own part of the world's; only who has seen the cards knows their sum
   std::vector<Card> cards_;

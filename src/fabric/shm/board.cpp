@@ -40,6 +40,11 @@ bool Board::has_died(int rank, Look look) const {
   return pid > 0 && process_ended(pid, look == Look::quick ? 0 : s.began.load(std::memory_order_relaxed));
 }
 
+bool Board::has_seat(int rank) const {
+  const Header& h = header();
+  return h.abi == abi_version && rank < h.ranks && h.pid_namespace == own_pid_namespace();
+}
+
 bool Board::is_vacated(int rank) const {
   const Seat& s = seat(rank);
   // Acquire: pairs with the release of leaving, after which the rank touches the board no more, and with that of
@@ -48,7 +53,8 @@ bool Board::is_vacated(int rank) const {
   // Acquire: pairs with the release in `reopen`, so that who finds the seat free reads the header as it is now.
   const std::int32_t pid = s.pid.load(std::memory_order_acquire);
   if (pid <= 0) return pid == Seat::being_reopened;
-  return presence == Presence::left || presence == Presence::failed || has_died(rank, Look::thorough);
+  if (presence == Presence::left || presence == Presence::failed) return true;
+  return header().pid_namespace == own_pid_namespace() && has_died(rank, Look::thorough);
 }
 
 bool Board::clear(int rank) const {
@@ -71,6 +77,7 @@ void Board::reopen() const {
   h.pid_namespace = own_pid_namespace();
   h.arrived.store(0, std::memory_order_relaxed);
   h.refusal.store(Header::none, std::memory_order_relaxed);
+  h.over.store(0, std::memory_order_relaxed);
   // Release: pairs with the acquires of `is_vacated`, behind which a rank reads the header (look_for_board), and of whoever takes
   // the seat. No rank sits down, and so looks at another's seat, before the whole board is as new.
   for (int rank = 0; rank < h.ranks; ++rank) seat(rank).pid.store(0, std::memory_order_release);

@@ -30,7 +30,9 @@ struct Header {
   // of whoever is still waiting for start-up to end.
   enum Refusal : std::uint32_t { none, being_written, written };
   std::atomic<std::uint32_t> refusal;
-  char reason[204];
+  char reason[200];
+  // Not 0 once rank 0 has left the world: by this ranks without a seat tell that it is over. Release; pairs with their acquire.
+  std::atomic<std::uint32_t> over;
 };
 static_assert(sizeof(Header) == 256);
 
@@ -54,7 +56,7 @@ inline constexpr std::size_t mailbox_bytes = 16 * 1024;
 // Changes whenever anything that two ranks share in memory changes, so that ranks of different builds refuse
 // each other instead of misreading each other.
 inline constexpr std::uint32_t abi_version =
-    6u << 16 | static_cast<std::uint32_t>(sizeof(Header) + sizeof(Seat) + sizeof(std::size_t));
+    7u << 16 | static_cast<std::uint32_t>(sizeof(Header) + sizeof(Seat) + sizeof(std::size_t));
 
 class Board {
  public:
@@ -73,7 +75,12 @@ class Board {
   enum class Look { quick, thorough };
   bool has_died(int rank, Look look) const;
 
-  // Whether the rank that sat here has left its world or died, so that it can only come back in the next one.
+  // Whether a rank has a seat here: not on another build's board, which may have its seats elsewhere, nor where its process's number
+  // would be nobody's, as if it had died.
+  bool has_seat(int rank) const;
+
+  // Whether the rank that sat here has left its world or died, so that it can only come back in the next one. Who asks from another
+  // PID namespace is told of no death.
   bool is_vacated(int rank) const;
 
   // The same for rank 0, whose world is over: a seat that nobody has taken in it is none that anybody takes any more.

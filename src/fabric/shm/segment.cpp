@@ -101,14 +101,21 @@ void check_owner(const File& file, const Place& place) {
          place.named ? "; remove it" : "");
 }
 
-// Throws unless the name is a whole board's.
+// Throws unless a whole board is there.
 void check_is_board(const File& file, const Place& place) {
+  const std::string_view remedy =
+      place.named ? "remove it" : "OPENTCA_CONTROL is to name the memory that `tca run` has made";
   if (bytes_of(file) < sizeof(Header)) {
-    fail(Errc::incompatible, "{} is too short ({} bytes) to be an OpenTCA segment; remove it", place.path,
-         bytes_of(file));
+    fail(Errc::incompatible, "{} is too short ({} bytes) to be an OpenTCA segment; {}", place.path,
+         bytes_of(file), remedy);
   }
   if (magic_of(file, place.path) != Header::magic_value)
-    fail(Errc::incompatible, "{} exists and is not an OpenTCA segment; remove it", place.path);
+    fail(Errc::incompatible, "{} exists and is not an OpenTCA segment; {}", place.path, remedy);
+}
+
+// Whether the launcher's memory is as it was made, or as a rank 0 has left it that ended in `OwnSegment::set_up`.
+bool is_not_set_up(const File& file, const Place& place) {
+  return bytes_of(file) == 0 || (bytes_of(file) >= sizeof(Header) && magic_of(file, place.path) == 0);
 }
 
 // Until the file is closed nobody else removes the name that a dead rank 0 has left it. Of the second byte, by which `is_locked` does
@@ -170,7 +177,7 @@ OwnSegment::OwnSegment(const Place& place, int ranks, std::chrono::milliseconds 
   if (!place_.named) {
     if (!file_.ok()) explain_open_failure(place_, errno);
     check_owner(file_, place_);
-    if (bytes_of(file_) == 0) {
+    if (is_not_set_up(file_, place_)) {
       set_up(ranks);
     } else {
       take_over(ranks, time_limit);
@@ -188,6 +195,7 @@ void OwnSegment::set_up(int ranks) {
   int error = set_length(file_.get(), bytes);
   if (error == 0) error = reserve_pages(file_.get(), bytes);
   if (error != 0) {
+    set_length(file_.get(), 0);  // a page that is not there would kill whoever looks at it
     fail(Errc::out_of_memory,
          "shared memory cannot hold the {} bytes that {} ranks meet in ({}): {}; enlarge /dev/shm (docker: "
          "--shm-size) or raise the limit on the size of files (ulimit -f)",
@@ -307,8 +315,12 @@ Mapping look_for_board(const Place& place, int rank, bool last_look) {
          header.ranks);
   }
   if (header.abi == abi_version && rank < header.ranks) {
-    // It is still the board of the world that this rank has left.
-    if (board.is_vacated(rank)) return {};
+    // It is still the board of the world that this rank has left. Where the next one was refused before it began, no other comes.
+    if (board.is_vacated(rank)) {
+      const std::optional<std::string> reason = board.refusal();
+      if (last_look && reason) throw Error(Errc::incompatible, *reason);
+      return {};
+    }
     // Or of one that is over without it; where no other comes, it says why.
     if (!place.named && !last_look && board.is_vacated(0)) return {};
   }

@@ -62,7 +62,7 @@ class OwnSegment {
 
 // The others' way in: looks once for the board that rank 0 sets up for this rank's next world; empty while it is not
 // there yet. `last_look`: the board of a world that ended before this rank came will do. Throws Error{incompatible} for what
-// will never become one.
+// will never become one, and at the last look why the next world was refused.
 Mapping look_for_board(const Place& place, int rank, bool last_look);
 
 // After a failure, the others' part: rank 0 is given the time to remove the name, and when it has died this rank does.

@@ -21,6 +21,7 @@ using namespace std::chrono_literals;
 
 constexpr std::uint32_t start_up = 1;  // the phase of the first all_gather that World::init waits for
 constexpr auto look_at_all_every = 50ms;
+constexpr auto rank_0_leaves_within = 2s;  // a world that is refused
 
 // To ask when a process began costs twice as much as whether it is there, and its number does not come back soon: who waits and looks
 // over and over asks in some milliseconds of each second.
@@ -39,7 +40,7 @@ ShmControl::ShmControl(Mapping memory, int rank, int size, std::chrono::millisec
   time_limit = limit;
   // Before anything is refused. By its own seat this rank's next program tells that this world is no more for it, and all
   // others do by that of rank 0.
-  if (has_seat()) take_seat();
+  if (board_.has_seat(rank_)) take_seat();
   check_board();
   find_cores();
 }
@@ -48,28 +49,34 @@ ShmControl::~ShmControl() {
   leave(std::uncaught_exceptions() > 0 ? std::string_view(trouble) : std::string_view());
 }
 
-// Not on another build's board, which may have its seats elsewhere, nor where this rank's number would be nobody's, as if it
-// had died.
-bool ShmControl::has_seat() const {
-  const Header& header = board_.header();
-  return header.abi == abi_version && rank_ < header.ranks && header.pid_namespace == own_pid_namespace();
-}
-
 void ShmControl::check_board() {
   const Header& header = board_.header();
   if (header.abi != abi_version || header.ranks != size_) {
-    board_.refuse(fmt::format(
+    refuse(fmt::format(
         "rank {} runs OpenTCA {} (interface {:#x}) in a world of {}, but rank 0 set it up with OpenTCA {} "
         "(interface {:#x}) for {}; start every rank from the same build",
         rank_, library_version(), abi_version, size_, header.version, header.abi, header.ranks));
   }
   if (header.pid_namespace != own_pid_namespace()) {
-    board_.refuse(
+    refuse(
         fmt::format("rank {} is in another PID namespace than who set the world up; ranks of one host must "
                     "run in one PID namespace (one container)",
                     rank_));
   }
   throw_if_refused();
+}
+
+// The board does not fit this rank, also where another one is just about to write why. Without a seat nothing but rank 0's going tells
+// this rank's next program that the world it finds is the refused one.
+void ShmControl::refuse(const std::string& reason) {
+  board_.refuse(reason);
+  const Error error(Errc::incompatible, board_.refusal().value_or(reason));
+  base::Poll poll(base::Cores::crowded);
+  // Acquire: pairs with the release in `leave`.
+  while (!seated_ && board_.header().over.load(std::memory_order_acquire) == 0 &&
+         poll.waited() < rank_0_leaves_within)
+    poll.pause();
+  throw error;
 }
 
 void ShmControl::throw_if_refused() {
@@ -84,7 +91,14 @@ void ShmControl::take_seat() {
   for (std::int32_t owner = 0; !seat.pid.compare_exchange_strong(owner, getpid(), std::memory_order_acquire);
        owner = 0) {
     // Where the world that this rank is late for is over, rank 0 may be about to reopen the board.
-    if (owner != Seat::being_reopened || poll.waited() > time_limit) fail_taken(rank_, owner);
+    if (owner != Seat::being_reopened) fail_taken(rank_, owner);
+    if (poll.waited() > time_limit) {
+      base::fail(
+          Errc::timed_out,
+          "rank {} waited {:.1f} s in start-up (World::init) for rank 0 to open the board for the next "
+          "world, which waits for others to leave the world before",
+          rank_, std::chrono::duration<double>(poll.waited()).count());
+    }
     poll.pause();
   }
   seated_ = true;
@@ -105,6 +119,11 @@ void ShmControl::find_cores() {
   }
   usable_cores = CPU_COUNT(&all);
   cores_ = usable_cores < size_ ? base::Cores::crowded : base::Cores::enough;
+}
+
+// Who has left may find the next world on the board.
+void ShmControl::check_call(std::string_view what) {
+  if (!seated_) fail_over(what);
 }
 
 // Blobs larger than a mailbox travel in several rounds of two phases: filled (odd), read (even). Waiting for
@@ -214,6 +233,7 @@ void ShmControl::leave(std::string_view reason) {
   const std::size_t length = reason.copy(seat.reason, sizeof seat.reason - 1);
   seat.reason[length] = '\0';
   seat.presence.store(reason.empty() ? Presence::left : Presence::failed, std::memory_order_release);
+  if (rank_ == 0) board_.header().over.store(1, std::memory_order_release);
 }
 
 }  // namespace tca::shm

@@ -28,9 +28,10 @@ class ShmControl final : public fabric::Control {
   // Only takes hold of the memory, so that the destructor tells the others when the rest of start-up fails.
   ShmControl(Mapping memory, int rank, int size);
 
+  void check_call(std::string_view what) override;
   std::vector<base::Blob> gather(const base::Blob& mine, std::string_view what) override;
-  bool has_seat() const;
   void check_board();
+  [[noreturn]] void refuse(const std::string& reason);
   void throw_if_refused();
   void take_seat();
   void find_cores();

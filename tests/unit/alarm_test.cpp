@@ -1,0 +1,49 @@
+// A call of MPI's that does not return ends its process, and one whose process was stopped meanwhile does not.
+#include "fabric/mpi/alarm.hpp"
+
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <csignal>
+
+#include "tca/error.hpp"
+
+namespace tca::mpi {
+namespace {
+
+using namespace std::chrono_literals;
+
+// The exit code of a process with a call of that length, 0 where it comes to its end. For the time `stopped` the process is stopped
+// in the middle.
+int exit_code(std::chrono::milliseconds limit, std::chrono::milliseconds length,
+              std::chrono::milliseconds stopped) {
+  const pid_t child = fork();
+  if (child == 0) {
+    Alarm alarm;
+    const Alarm::Call call(alarm, limit, "a call");
+    // In pieces: a time in which the process is stopped is none of them.
+    for (auto left = length; left > 0ms; left -= 10ms) std::this_thread::sleep_for(10ms);
+    _exit(0);
+  }
+  if (stopped > 0ms) {
+    std::this_thread::sleep_for(length / 2);
+    kill(child, SIGSTOP);
+    std::this_thread::sleep_for(stopped);
+    kill(child, SIGCONT);
+  }
+  int status = 0;
+  waitpid(child, &status, 0);
+  return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+TEST(Alarm, ACallThatDoesNotReturn) {
+  EXPECT_EQ(exit_code(50ms, 10s, 0ms), static_cast<int>(Errc::timed_out));
+}
+
+TEST(Alarm, ACallThatReturnsInTime) { EXPECT_EQ(exit_code(10s, 50ms, 0ms), 0); }
+
+TEST(Alarm, ACallOfAProcessThatWasStopped) { EXPECT_EQ(exit_code(600ms, 200ms, 900ms), 0); }
+
+}  // namespace
+}  // namespace tca::mpi
