@@ -15,8 +15,8 @@ namespace device {
 inline constexpr Word lines_per_chunk = 32;
 inline constexpr Word words_per_chunk = lines_per_chunk * words_per_line;
 
-// Of a put of so many words: whole chunks, and of the last as many lines as it has words, since a line takes every 32nd word of a
-// chunk. So lanes side by side read and write what lies side by side.
+// Of a put of so many words: whole chunks, and of the last as many lines as it has words, at most 32, since a line takes every 32nd
+// word of a chunk. So lanes side by side read and write what lies side by side.
 TCA_DEVICE constexpr Word lines_of_words(Word words) {
   const Word rest = words % words_per_chunk;
   return words / words_per_chunk * lines_per_chunk + (rest < lines_per_chunk ? rest : lines_per_chunk);

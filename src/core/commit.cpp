@@ -81,7 +81,7 @@ void Commit::choose_channels() {
           route::choose(usable, world_.costs(), {d.to, *d.shape, puts_to[static_cast<std::size_t>(d.to)]},
                         chain_.route_, taken);
       d.fabric = static_cast<std::uint16_t>(first + static_cast<std::size_t>(choice.fabric));
-      taken.add(*world_.fabrics()[d.fabric], choice.protocol, d.shape->bytes());
+      taken.add(*world_.fabrics()[d.fabric], choice.protocol, d.to, *d.shape);
       d.protocol = static_cast<std::uint16_t>(choice.protocol);
     } catch (const Error& error) {
       if (error.code() != Errc::invalid_argument) throw;

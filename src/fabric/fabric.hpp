@@ -128,6 +128,11 @@ class Team {
 
 class Stager;
 
+// The room that puts of a chain take of one protocol: of all, and of those to the rank in question.
+struct Besides {
+  std::uint64_t in_all = 0, at_rank = 0;
+};
+
 class Fabric {
  public:
   virtual ~Fabric() = default;
@@ -152,9 +157,12 @@ class Fabric {
   // table has different costs for ranks near and far.
   virtual double crossing_ns() const { return 0; }
 
-  // Whether a protocol has room for one more such put, besides so many bytes of the same chain that it carries already; asked
-  // at commit unless the protocol is forced.
-  virtual bool accepts(int /*protocol*/, const base::Shape& /*shape*/, std::uint64_t /*besides*/) const {
+  // What a put takes of the room that a protocol has, in bytes.
+  virtual std::uint64_t room_for(int /*protocol*/, const base::Shape& shape) const { return shape.bytes(); }
+
+  // Whether a protocol has room for one more such put, besides those of the same chain that it carries already; asked at commit
+  // unless the protocol is forced.
+  virtual bool accepts(int /*protocol*/, const base::Shape& /*shape*/, Besides /*besides*/) const {
     return true;
   }
 

@@ -8,7 +8,7 @@
 #include <span>
 #include <string>
 #include <string_view>
-#include <utility>
+#include <tuple>
 #include <vector>
 
 #include "base/shape.hpp"
@@ -26,19 +26,26 @@ struct Choice {
 // OPENTCA_ROUTE, when set, wins over what the chain asks for.
 std::string effective_override(const std::string& asked);
 
-// The bytes of a chain's puts that have their channels already.
+// The room of a chain's puts that have their channels already.
 class Taken {
  public:
-  std::uint64_t on(const fabric::Fabric& fabric, int protocol) const {
-    const auto found = bytes_.find({&fabric, protocol});
-    return found == bytes_.end() ? 0 : found->second;
+  fabric::Besides on(const fabric::Fabric& fabric, int protocol, int rank) const {
+    return {of({&fabric, protocol, everybody}), of({&fabric, protocol, rank})};
   }
-  void add(const fabric::Fabric& fabric, int protocol, std::uint64_t bytes) {
-    bytes_[{&fabric, protocol}] += bytes;
+  void add(const fabric::Fabric& fabric, int protocol, int rank, const base::Shape& shape) {
+    for (const int whose : {everybody, rank})
+      room_[{&fabric, protocol, whose}] += fabric.room_for(protocol, shape);
   }
 
  private:
-  std::map<std::pair<const fabric::Fabric*, int>, std::uint64_t> bytes_;
+  static constexpr int everybody = -1;
+  using Where = std::tuple<const fabric::Fabric*, int, int>;
+  std::uint64_t of(const Where& where) const {
+    const auto found = room_.find(where);
+    return found == room_.end() ? 0 : found->second;
+  }
+
+  std::map<Where, std::uint64_t> room_;
 };
 
 // A put of a chain, as its cost depends on it.

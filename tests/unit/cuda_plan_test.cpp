@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <map>
+#include <optional>
 #include <random>
 
 #include "fabric/cuda/arena.hpp"
@@ -55,6 +56,74 @@ TEST(Units, CoverEveryByte) {
   EXPECT_EQ(segments_of(16384), 1u);
   EXPECT_EQ(segments_of(16385), 2u);
   EXPECT_EQ(segments_of(std::uint64_t{1} << 30), 128u);
+}
+
+TEST(Lines, TakeTwoBuffersOfSixteenBytesForTwelve) {
+  EXPECT_EQ(line_bytes(4), 256u);  // whole lines of the L2
+  EXPECT_EQ(line_bytes(384), 2 * 512u);
+  EXPECT_EQ(line_bytes(385), 2 * 512u + 256);
+  EXPECT_EQ(line_bytes(384 << 20), std::uint64_t{1024} << 20);
+  EXPECT_EQ(line_bytes(std::uint64_t{384} << 30), std::uint64_t{1} << 40);
+}
+
+constexpr std::size_t inbox_bytes = std::size_t{128} << 20;
+
+// The inbox of each of so many ranks that all do the same: a chain after the other in which each puts to every other.
+class AllToAll {
+ public:
+  explicit AllToAll(std::size_t ranks) : others_(ranks - 1) {}
+
+  // How many of the puts to one rank, and so from one, go by lines; nothing when they find no room.
+  std::optional<int> commit(std::uint64_t bytes, int puts = 1) {
+    const std::uint64_t most = room_for_lines(inbox_.largest(), others_);
+    int by_lines = 0;
+    for (std::uint64_t besides = line_bytes(bytes); by_lines < puts && besides <= most;
+         besides += line_bytes(bytes))
+      ++by_lines;
+    constexpr std::size_t counters = 1032;
+    bool fits = inbox_.take(counters).has_value();
+    for (std::size_t put = 0; put < others_ * static_cast<std::size_t>(puts); ++put) {
+      const bool lines = put < others_ * static_cast<std::size_t>(by_lines);
+      // What comes in, and of what goes out the acknowledgements.
+      fits = fits && inbox_.take(lines ? line_bytes(bytes) : sizeof(Word) * segments_of(bytes)) &&
+             inbox_.take(sizeof(Word) * (lines ? chunks_of(bytes) : 1));
+    }
+    if (!fits) return std::nullopt;
+    return by_lines;
+  }
+
+ private:
+  std::uint64_t others_;
+  Arena inbox_{inbox_bytes};
+};
+
+TEST(Lines, LeaveRoomForChainsThatComeLater) {
+  for (const std::uint64_t mebibytes : {1, 2, 4}) {
+    AllToAll ranks(8);
+    for (int chain = 0; chain < 50; ++chain) {
+      ASSERT_TRUE(ranks.commit(mebibytes << 20).has_value()) << "chain " << chain << " of " << mebibytes;
+      EXPECT_EQ(ranks.commit(1024), 1) << "behind chain " << chain << " of " << mebibytes;
+    }
+  }
+}
+
+// Whatever comes, until the words that every chain needs have used up what is kept for them.
+TEST(Lines, AreNotWhatAnInboxRunsOutOf) {
+  const test::Seed seed;
+  SCOPED_TRACE(seed.how_to_repeat());
+  std::mt19937 random(seed.value());
+  for (const std::size_t ranks : {2, 3, 8, 72}) {
+    AllToAll all(ranks);
+    for (int chain = 0; chain < 100; ++chain)
+      ASSERT_TRUE(all.commit(std::uint64_t{1} << random() % 23, 1 + static_cast<int>(random() % 8)))
+          << "chain " << chain << " of " << ranks << " ranks";
+  }
+}
+
+TEST(Lines, CarryLargeFacesOfFewRanks) {
+  EXPECT_EQ(AllToAll(2).commit(4 << 20, 2), 2);
+  EXPECT_EQ(AllToAll(8).commit(1 << 20), 1);
+  EXPECT_EQ(AllToAll(8).commit(2 << 20), 0);
 }
 
 TEST(Arena, GivesOutWhatIsFreeAndNothingTwice) {

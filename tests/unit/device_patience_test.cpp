@@ -169,6 +169,34 @@ TEST(DevicePatience, EndsWhenTheWorldHasMetAnError) {
   }
 }
 
+// One that has come after a long wait is not accused of what others lack.
+TEST(DevicePatience, TellsAgainOfWhatTheHostHasForgotten) {
+  Word abort = 0, gave_up = 0, over = 0;
+  std::array<Word, 2> waiting{}, gone{};
+  const device::Patience patience{&abort, &gave_up,    waiting.data(), 10'000'000'000,
+                                  7,      gone.data(), nullptr,        &over};
+  device::Waiting wait(patience, 101);
+  const auto told_of = [&](Word link) {
+    const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(5);
+    while (waiting[link] == 0 && std::chrono::steady_clock::now() < end)
+      if (!wait.goes_on(link)) return false;
+    return waiting[link] == 101;
+  };
+  ASSERT_TRUE(told_of(1));
+  ASSERT_TRUE(told_of(0));
+  EXPECT_EQ(cuda::latest_wait(waiting.data(), 2).ranks, (std::vector<int>{0, 1}));
+  cuda::forget_waits(waiting.data(), 2);
+  ASSERT_TRUE(told_of(0));
+  EXPECT_EQ(cuda::latest_wait(waiting.data(), 2).ranks, std::vector<int>{0});
+}
+
+TEST(DevicePatience, NamesNoStepAndNoRankThatItDoesNotKnow) {
+  EXPECT_EQ(cuda::describe_step(7, "chain 'faces'"), "step 7 of chain 'faces'");
+  EXPECT_EQ(cuda::describe_step(0, "chain 'faces'"), "chain 'faces'");
+  EXPECT_EQ((cuda::Late{"chain 'faces'", {1, 2}}).whom(), "rank 1, 2");
+  EXPECT_EQ((cuda::Late{"chain 'faces'", {}}).whom(), "its partners");
+}
+
 TEST(DevicePatience, TheLatestWaitIsNamedWhateverItsNumber) {
   for (const Word step : {Word{5}, Word{1} << 31, ~Word{0}, Word{1}}) {
     const Word waiting[]{step, step - 2, 0, step};

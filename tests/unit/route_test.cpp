@@ -30,13 +30,15 @@ class NamedFabric final : public fabric::Fabric {
   void trace_to(base::Trace*) override {}
   void progress() override {}
   double crossing_ns() const override { return crossing; }
-  bool accepts(int protocol, const Shape& shape, std::uint64_t besides) const override {
-    return protocol != full && besides + shape.bytes() <= room;
+  bool accepts(int protocol, const Shape& shape, fabric::Besides besides) const override {
+    return protocol != full && besides.in_all + shape.bytes() <= room &&
+           besides.at_rank + shape.bytes() <= room_at_rank;
   }
 
   double crossing = 0;
   int full = -1;                                                   // the protocol that has no room left
   std::uint64_t room = std::numeric_limits<std::uint64_t>::max();  // of each protocol, for a chain
+  std::uint64_t room_at_rank = room;                               // and for its puts to one rank
 
  private:
   std::string_view name_;
@@ -307,12 +309,26 @@ TEST_F(RouteTest, CountsWhatAChainHasTakenAlready) {
   route::Taken taken;
   const auto next = [&] {
     const route::Choice choice = route::choose(fabrics, costs, {0, word}, {}, taken);
-    taken.add(shm, choice.protocol, word.bytes());
+    taken.add(shm, choice.protocol, 0, word);
     return shm.protocols()[static_cast<std::size_t>(choice.protocol)];
   };
   EXPECT_EQ(next(), "staged");
   EXPECT_EQ(next(), "staged");
   EXPECT_EQ(next(), "pull");
+}
+
+TEST_F(RouteTest, CountsWhatAChainHasTakenAtEachRank) {
+  auto& shm = static_cast<NamedFabric&>(*fabrics[0]);
+  shm.room_at_rank = word.bytes();
+  route::Taken taken;
+  const auto next = [&](int rank) {
+    const route::Choice choice = route::choose(fabrics, costs, {rank, word}, {}, taken);
+    taken.add(shm, choice.protocol, rank, word);
+    return shm.protocols()[static_cast<std::size_t>(choice.protocol)];
+  };
+  EXPECT_EQ(next(1), "staged");
+  EXPECT_EQ(next(2), "staged");
+  EXPECT_EQ(next(1), "pull");
 }
 
 TEST_F(RouteTest, TakesAChannelWithoutACostOnlyWhereThereIsNoOther) {

@@ -61,7 +61,8 @@ route::Taken others_of(const World& world, const route::Put& put) {
   route::Taken taken;
   for (const auto& fabric : state_of(world).fabrics())
     for (std::size_t p = 0; p < fabric->protocols().size(); ++p)
-      taken.add(*fabric, static_cast<int>(p), put.shape.bytes() * (put.puts - 1));
+      for (std::size_t other = 1; other < put.puts; ++other)
+        taken.add(*fabric, static_cast<int>(p), put.target, put.shape);
   return taken;
 }
 

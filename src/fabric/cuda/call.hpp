@@ -8,7 +8,7 @@
 
 namespace tca::cuda {
 
-// Throws Error{out_of_memory} or Error{device_failed}: "rank's GPU: <what>: <CUDA's own words>".
+// Throws Error{out_of_memory} or Error{device_failed}: "<what>: CUDA says <its own words> (<its name for it>)".
 void check(cudaError_t result, std::string_view what);
 void check(CUresult result, std::string_view what);
 
@@ -39,6 +39,8 @@ inline cudaError_t state_of(cudaStream_t stream) {
   cudaThreadExchangeStreamCaptureMode(&mode);
   return state;
 }
+
+bool is_captured(cudaStream_t stream);
 
 // Makes a device the calling thread's current one for as long as it lives.
 class OnDevice {

@@ -140,7 +140,7 @@ bool CudaCollective::test() {
 
 Late CudaCollective::late() const {
   const LatestWait latest = latest_wait(patience_.waiting, ranks_);
-  return {latest.step == 0 ? name_ : fmt::format("step {} of {}", latest.step, name_), latest.ranks};
+  return {describe_step(latest.step, name_), latest.ranks};
 }
 
 }  // namespace tca::cuda

@@ -100,6 +100,7 @@ class Compiler {
     compiled_->done = compiled_->room.take_words(1);
     compiled_->rung_done = compiled_->room.take_words(1);
     compiled_->outcome = compiled_->room.take_words(1);
+    compiled_->ended = inbox_.own<Word>(compiled_->room.take(sizeof(Word)));
     check(cudaStreamSynchronize(stream_), "committing a chain");
   }
 
@@ -115,8 +116,10 @@ class Compiler {
 
   void exchange_room() {
     const std::vector<base::Blob> all = control_.make_together(what(), [this] {
+      const std::map<int, Offer> offers = take_room();
       base::Writer writer;
-      for (const auto& [partner, offer] : take_room()) {
+      writer.put(inbox_.largest());
+      for (const auto& [partner, offer] : offers) {
         writer.put(partner).put(offer.arriving.size()).put(offer.acks.size()).put(offer.ready);
         for (const std::uint64_t offset : offer.arriving) writer.put(offset);
         for (const std::uint64_t offset : offer.acks) writer.put(offset);
@@ -124,20 +127,20 @@ class Compiler {
       check(cudaStreamSynchronize(stream_), "clearing signals");
       return writer.blob();
     });
+    std::size_t least = Inbox::capacity;
     for (int rank = 0; rank < control_.size(); ++rank) {
       base::Reader reader(all[static_cast<std::size_t>(rank)]);
+      least = std::min(least, reader.get<std::size_t>());
       while (!reader.done()) read_offer(reader, rank);
     }
+    inbox_.hear_of_others(least);
   }
-
-  static Word lines_of(const Piece& piece) { return device::lines_of_words(words_of(piece.shape.bytes())); }
 
   std::map<int, Offer> take_room() {
     std::map<int, Offer> offers;
     for (Piece& piece : in_) {
-      const std::size_t bytes = is_ll(piece)
-                                    ? 2 * sizeof(device::Line) * device::buffer_pitch(lines_of(piece))
-                                    : sizeof(Word) * segments(piece);
+      const std::size_t bytes =
+          is_ll(piece) ? line_bytes(piece.shape.bytes()) : sizeof(Word) * segments(piece);
       piece.inbox_offset = compiled_->room.take(bytes);
       offers[piece.put->from].arriving.push_back(piece.inbox_offset);
     }
@@ -180,7 +183,7 @@ class Compiler {
     lines.loops = loops_of(piece.shape, lines.atom_bytes);
     lines.pitches = pitches_of(piece.shape, side);
     lines.word_count = words_of(piece.shape.bytes());
-    lines.line_count = lines_of(piece);
+    lines.line_count = device::lines_of_words(lines.word_count);
     lines.end_chunk = chunks_of(piece.shape.bytes());
     lines.link = links_.at(partner);
     if (sending) {

@@ -2,14 +2,15 @@
 
 #include <algorithm>
 #include <array>
+#include <chrono>
 #include <cstdlib>
 #include <cstring>
 #include <map>
 #include <mutex>
 #include <optional>
+#include <thread>
 
 #include "base/fail.hpp"
-#include "base/ranks.hpp"
 #include "fabric/cuda/collective.hpp"
 #include "fabric/cuda/collective_plan.hpp"
 #include "fabric/cuda/device.hpp"
@@ -49,8 +50,8 @@ class CudaFabric final : public fabric::Fabric {
         devices_(meet(control, places_, device_)),
         inbox_(control, places_, device_.number, exported_, setup_.stream),
         engine_(inbox_, copier_, device_.number, static_cast<unsigned>(settings.engine_blocks)),
-        runner_{inbox_,  engine_,       steps_.stream, attempts_.stream,
-                copies_, block_limit(), pace(),        [this] { check(); }},
+        runner_{inbox_,  engine_,       copier_, steps_.stream,      attempts_.stream,
+                copies_, block_limit(), pace(),  [this] { check(); }},
         collectives_{
             inbox_, collective_starts_.stream, collective_waits_.stream, setup_.stream, common_block_limit(),
             pace(), [this] { check(); }},
@@ -74,10 +75,13 @@ class CudaFabric final : public fabric::Fabric {
   }
   int ranks_on_device() const override { return static_cast<int>(ranks_on(device_)); }
 
-  bool accepts(int protocol, const base::Shape& shape, std::uint64_t) const override {
+  std::uint64_t room_for(int protocol, const base::Shape& shape) const override {
+    return protocol == ll ? line_bytes(shape.bytes()) : shape.bytes();
+  }
+  bool accepts(int protocol, const base::Shape& shape, fabric::Besides besides) const override {
     if (protocol == copy_engine) return fits_copy_engine(shape);
-    // Lines need three times their data, two buffers of lines three quarters full, for as long as the chain lives.
-    return protocol != ll || shape.bytes() * 3 <= inbox_.largest() / 4;
+    return protocol != ll || besides.at_rank + line_bytes(shape.bytes()) <=
+                                 room_for_lines(inbox_.largest_everywhere(), other_ranks_reached());
   }
 
   std::unique_ptr<fabric::Memory> expose(std::size_t bytes, std::byte* existing,
@@ -103,6 +107,7 @@ class CudaFabric final : public fabric::Fabric {
 
  private:
   Late who_is_late(Word id) const;
+  void wait_for_programs_streams();
   void check_refusal();
   std::string describe_target(const device::Refusal& put) const;
 
@@ -112,6 +117,13 @@ class CudaFabric final : public fabric::Fabric {
     for (int rank = 0; rank < control_.size(); ++rank)
       if (!reaches(rank)) return rank;
     return std::nullopt;
+  }
+
+  // Who may send to this rank, and to any other that it reaches.
+  std::uint64_t other_ranks_reached() const {
+    std::uint64_t others = 0;
+    for (int rank = 0; rank < control_.size(); ++rank) others += rank != control_.rank() && reaches(rank);
+    return others;
   }
 
   unsigned ranks_on(const DeviceInfo& device) const {
@@ -173,6 +185,16 @@ void CudaFabric::rest(bool /*in_order*/) {
        {&setup_, &steps_, &attempts_, &staging_, &staged_writes_, &collective_starts_, &collective_waits_})
     cudaStreamSynchronize(own->stream);
   copies_.synchronize();
+  wait_for_programs_streams();
+}
+
+// What the program's own kernels hold up there has its turn yet, and gives up then.
+void CudaFabric::wait_for_programs_streams() {
+  const auto end = std::chrono::steady_clock::now() + control_.time_limit;
+  for (const auto& [id, program] : runner_.programs) {
+    while (!program->has_left_streams() && std::chrono::steady_clock::now() < end)
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
 }
 
 std::unique_ptr<fabric::Memory> CudaFabric::expose(std::size_t bytes, std::byte* existing,
@@ -222,21 +244,20 @@ void CudaFabric::put_now(fabric::Memory& memory, int rank, std::uint64_t offset,
 void CudaFabric::check() {
   cuda::check(cudaPeekAtLastError(), fmt::format("rank {}", control_.rank()));
   check_refusal();
+  engine_.check_launches();
   const Word id = device::load_relaxed(&inbox_.gave_up());
   if (id == 0) return;
   const Late late = who_is_late(id);
-  const std::string whom =
-      late.ranks.empty() ? "others" : fmt::format("rank {}", base::list_ranks(late.ranks));
   for (const int rank : late.ranks) {
     if (const std::optional<std::string> reason = control_.lost(rank))
       control_.fail_lost(rank, *reason, fmt::format("waiting for it on its GPU in {}", late.what));
   }
-  control_.trouble = fmt::format("it waited too long for {} in {}", whom, late.what);
-  base::fail(
-      Errc::timed_out,
-      "rank {} waited too long on its GPU in {} for {}, which has not signalled; has every partner started "
-      "this step? (time limit: WorldOptions, ChainOptions or OPENTCA_TIME_LIMIT)",
-      control_.rank(), late.what, whom);
+  control_.trouble = fmt::format("it waited too long for {} in {}", late.whom(), late.what);
+  base::fail(Errc::timed_out,
+             "rank {} waited too long on its GPU in {} for {}; has every partner started this step? (time "
+             "limit: WorldOptions, ChainOptions or OPENTCA_TIME_LIMIT)",
+             control_.rank(), late.what,
+             late.ranks.empty() ? late.whom() : late.whom() + ", which has not signalled");
 }
 
 Late CudaFabric::who_is_late(Word id) const {
@@ -247,7 +268,7 @@ Late CudaFabric::who_is_late(Word id) const {
   const auto found = runner_.programs.find(id);
   if (found == runner_.programs.end()) return {"a chain, team or collective that is destroyed", {}};
   const LatestWait late = found->second->late();
-  return {fmt::format("step {} of chain '{}'", late.step, found->second->name()), late.ranks};
+  return {describe_step(late.step, fmt::format("chain '{}'", found->second->name())), late.ranks};
 }
 
 void CudaFabric::check_refusal() {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <atomic>
 #include <chrono>
+#include <utility>
 
 #include "fabric/cuda/lookout.hpp"
 #include "tca/error.hpp"
@@ -82,6 +83,7 @@ bool Engine::is_quick_with(const DeviceChain& chain) const {
 }
 
 Word Engine::ring(Word chain, bool others_ran_it) {
+  check_launches();
   Word what = chain | (others_ran_it ? Bell::others_ran_it : 0);
   // The crew that has it prepared, which is free then, since a chain has one step under way; or one that is.
   bool second = crews_[1].has == chain;
@@ -135,10 +137,17 @@ void Engine::bring_back_when_called(const std::stop_token& stop) {
     const std::lock_guard launching(launching_);
     try {
       if (!stopped_ && has_ended()) launch();
-    } catch (const Error&) {
-      // The GPU has failed, which the rank hears of in its own next call about it.
+    } catch (const Error& error) {
+      failure_ = error;
+      has_failure_ = true;
     }
   });
+}
+
+void Engine::check_launches() {
+  if (!has_failure_) return;
+  const std::lock_guard launching(launching_);
+  if (has_failure_.exchange(false)) throw *std::exchange(failure_, std::nullopt);
 }
 
 // An engine that is leaving makes up its mind in a few microseconds, unless its GPU has failed.
@@ -156,8 +165,13 @@ void Engine::launch() {
   for (Word ringer = 0; ringer < EngineView::ringers; ++ringer)
     view_.rings[ringer].obeyed = device::load_relaxed(view_.obeyed + ringer);
   device::store_relaxed(view_.state, running);
-  check(cudaMemsetAsync(view_.shared, 0, sizeof *view_.shared, stream_), "starting the engine");
-  launch_engine(view_, blocks_, stream_);
+  try {
+    check(cudaMemsetAsync(view_.shared, 0, sizeof *view_.shared, stream_), "starting the engine");
+    launch_engine(view_, blocks_, stream_);
+  } catch (const Error&) {
+    device::store_relaxed(view_.state, ended);  // the next who rings tries again
+    throw;
+  }
 }
 
 void Engine::stop() {

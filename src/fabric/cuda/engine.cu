@@ -116,6 +116,12 @@ class CarriedChain : public device::ChainPart<Carrier> {
     return !good_;
   }
 
+  // Whether the host would like to know who is missing, long before the step is given up.
+  __device__ bool is_late(std::uint64_t ns) const {
+    constexpr std::uint64_t late_ns = 10'000'000;
+    return ns > min(late_ns, chain_.patience.limit_ns / 2);
+  }
+
   // Parts that have anything to do: unit u is carried by part u mod parts, and part 0 gives permissions.
   static __device__ Word busy_parts(const DeviceChain& chain) {
     return max(max(max(chain.chunks_out, chain.chunks_in), max(chain.segments_out, chain.segments_in)), 1u);
@@ -149,7 +155,6 @@ class Operator {
 
  private:
   static constexpr Word polls_between_clocks = 1024;
-  static constexpr std::uint64_t late_ns = 10'000'000;
 
   // False when there will be none.
   __device__ bool next_order() {
@@ -230,7 +235,7 @@ class Operator {
     if (quits()) return false;
     const std::uint64_t now = __shfl_sync(everyone, device::now_ns(), 0);
     if (began_ns_ == 0) began_ns_ = now;
-    tells_ = now - began_ns_ > late_ns;  // the host would like to know who is missing
+    tells_ = chain_.is_late(now - began_ns_);
     return !chain_.is_over(now - began_ns_);
   }
   __device__ bool give_up() {

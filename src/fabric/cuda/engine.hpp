@@ -8,14 +8,17 @@
 #pragma once
 
 #include <array>
+#include <atomic>
 #include <cstdint>
 #include <map>
 #include <mutex>
+#include <optional>
 #include <thread>
 
 #include "fabric/cuda/engine_view.hpp"
 #include "fabric/cuda/host_copier.hpp"
 #include "fabric/cuda/inbox.hpp"
+#include "tca/error.hpp"
 
 namespace tca::cuda {
 
@@ -44,6 +47,9 @@ class Engine {
 
   // With which kernels ring for the chain. From now on somebody listens whether the engine is to be brought back.
   DeviceBell bell(Word chain);
+
+  // Throws why it could not be brought back for a kernel that rang, once.
+  void check_launches();
 
   // Ends the kernel; steps that are under way are lost.
   void stop();
@@ -79,6 +85,8 @@ class Engine {
   bool last_crew_ = true;  // that got a command
   std::mutex launching_;   // of what follows: the thread launches too
   bool stopped_ = false;
+  std::optional<Error> failure_;          // of the thread
+  std::atomic<bool> has_failure_{false};  // which may be looked at without the lock
   std::jthread caretaker_;
 };
 

@@ -4,6 +4,7 @@
 // What errors leave, and a few words for each chain, are pinned host memory that kernels reach over PCIe.
 #pragma once
 
+#include <algorithm>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -37,6 +38,10 @@ class Inbox {
   std::uint64_t take(std::size_t bytes);
   void give_back(std::uint64_t offset, std::size_t bytes) { device_room_.give_back(offset, bytes); }
   std::size_t largest() const { return device_room_.largest(); }
+
+  // The largest piece that any rank's inbox has, as far as this rank has heard.
+  std::size_t largest_everywhere() const { return std::min(largest(), least_of_all_); }
+  void hear_of_others(std::size_t least) { least_of_all_ = least; }
 
   template <class T>
   T* at(int rank, std::uint64_t offset) const {
@@ -72,6 +77,7 @@ class Inbox {
   int device_;
   cudaStream_t stream_;
   Arena device_room_{capacity};
+  std::size_t least_of_all_ = capacity;
   Arena host_room_{host_bytes};
   PinnedMemory host_{host_bytes};
   Word* const host_words_ = reinterpret_cast<Word*>(host_.data());

@@ -2,8 +2,11 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
+#include "base/fail.hpp"
+#include "base/ranks.hpp"
 #include "tca/device/memory.hpp"
 
 namespace tca::cuda {
@@ -26,10 +29,24 @@ inline LatestWait latest_wait(const device::Word* waiting, device::Word ranks) {
   return latest;
 }
 
+// A word stays when the wait has succeeded after all. Whoever waits on tells of it again within a millisecond or so.
+inline void forget_waits(device::Word* waiting, device::Word ranks) {
+  for (device::Word rank = 0; rank < ranks; ++rank) device::store_relaxed(waiting + rank, 0);
+}
+
+// What a wait was part of: nobody knows of which step where no kernel has told.
+inline std::string describe_step(device::Word step, std::string_view of) {
+  return step == 0 ? std::string(of) : fmt::format("step {} of {}", step, of);
+}
+
 // What the wait that gave up was part of, and for whom it was.
 struct Late {
   std::string what;
   std::vector<int> ranks;
+
+  std::string whom() const {
+    return ranks.empty() ? "its partners" : fmt::format("rank {}", base::list_ranks(ranks));
+  }
 };
 
 }  // namespace tca::cuda

@@ -23,6 +23,19 @@ Word words_of(std::uint64_t bytes) {
 
 Word chunks_of(std::uint64_t bytes) { return divided_up(words_of(bytes), device::words_per_chunk); }
 
+std::uint64_t line_bytes(std::uint64_t bytes) {
+  // Whole chunks by themselves: 32 bits do not number the lines of every put that there may be.
+  constexpr std::uint64_t chunk_bytes = device::words_per_chunk * sizeof(Word);
+  const Word last = device::lines_of_words(words_of(bytes % chunk_bytes));
+  return 2 * sizeof(device::Line) *
+         (bytes / chunk_bytes * device::lines_per_chunk + device::buffer_pitch(last));
+}
+
+std::uint64_t room_for_lines(std::uint64_t room, std::uint64_t senders) {
+  constexpr std::uint64_t kept = std::uint64_t{16} << 20;
+  return room > kept ? (room - kept) / 4 / std::max<std::uint64_t>(senders, 1) : 0;
+}
+
 Word segments_of(std::uint64_t bytes) {
   constexpr std::uint64_t bytes_each = 16384, most = 128;
   return static_cast<Word>(std::clamp<std::uint64_t>(divided_up(bytes, bytes_each), 1, most));

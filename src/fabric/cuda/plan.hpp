@@ -16,6 +16,13 @@ enum Protocol : int { ll, direct, copy_engine };
 Word words_of(std::uint64_t bytes);
 Word chunks_of(std::uint64_t bytes);
 
+// What the lines of a put take of the receiver's inbox, for as long as its chain lives: two buffers, of 16 bytes for 12.
+std::uint64_t line_bytes(std::uint64_t bytes);
+
+// What the lines of one chain may take of an inbox for the puts of one of its `senders`, where `room` is left of it: together no
+// more than a quarter, so that chains which come later find some. The last 16 MiB are for what no chain can do without.
+std::uint64_t room_for_lines(std::uint64_t room, std::uint64_t senders);
+
 // A segment is what one block stores before it signals. Enough of them that all multiprocessors take part in a large put;
 // each large enough that its signal, which waits for a round trip of 1 us, is not what it mostly does.
 Word segments_of(std::uint64_t bytes);

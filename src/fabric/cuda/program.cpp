@@ -24,6 +24,7 @@ CudaProgram::CudaProgram(Runner& runner, std::string name, std::unique_ptr<Compi
     : runner_(runner),
       name_(std::move(name)),
       compiled_(std::move(compiled)),
+      queued_(runner.copier, compiled_->ended),
       branch_(branch_of(*compiled_, runner)),
       exchange_grid_(grid(std::max(compiled_->chain.chunks_out, compiled_->chain.chunks_in),
                           compiled_->chain.segments_out)),
@@ -53,6 +54,7 @@ const DeviceBell* CudaProgram::bell() {
 
 void CudaProgram::start() {
   if (is_empty()) return;
+  forget_waits();
   if (suits_engine_ && runner_.engine.has_room()) {
     way_ = Way::engine;
     rung_ = runner_.engine.ring(engine_chain_, others_run_it_);
@@ -72,9 +74,9 @@ void CudaProgram::start() {
   if (!branch_) {
     launch_exchange(compiled_->chain, exchange_grid_, done, runner_.stream);
   } else {
-    launch_start(compiled_->chain, start_grid_, runner_.stream);
-    start_copies(runner_.stream);
-    wait_on(runner_.stream, done);
+    launch_start(compiled_->chain, start_grid_, nullptr, runner_.stream);
+    start_copies(runner_.stream, nullptr);
+    launch_wait_on(runner_.stream, done);
   }
 }
 
@@ -84,9 +86,7 @@ void CudaProgram::attempt() {
   if (outcome == 0 || outcome == attempt_over) return;
   sent_ = outcome == attempt_sent;
   device::store_relaxed(compiled_->outcome, 0);
-  // This attempt tells whom it lacks, not the one before.
-  for (std::size_t link = 0; link < compiled_->partners.size(); ++link)
-    device::store_relaxed(compiled_->chain.patience.waiting + link, 0);
+  forget_waits();  // this attempt tells whom it lacks, not the one before
   launch_attempt(compiled_->chain, sent_, compiled_->outcome, runner_.attempts);
 }
 
@@ -120,7 +120,17 @@ bool CudaProgram::test() {
   return false;
 }
 
-std::vector<int> CudaProgram::missing() const { return finished() ? std::vector<int>{} : late().ranks; }
+// Those for whom it has waited since the last call, or for good.
+std::vector<int> CudaProgram::missing() const {
+  if (finished()) return {};
+  const std::vector<int> ranks = late().ranks;
+  if (device::load_relaxed(&runner_.inbox.gave_up()) == 0) forget_waits();
+  return ranks;
+}
+
+void CudaProgram::forget_waits() const {
+  cuda::forget_waits(compiled_->chain.patience.waiting, static_cast<Word>(compiled_->partners.size()));
+}
 
 LatestWait CudaProgram::late() const {
   LatestWait late =
@@ -132,13 +142,16 @@ LatestWait CudaProgram::late() const {
 void CudaProgram::start_on(Stream stream) {
   if (is_empty()) return;
   others_run_it_ = true;
-  launch_start(compiled_->chain, start_grid_, stream);
-  runner_.pace.keep(stream);  // it waits for the partners' permission
-  if (branch_) start_copies(stream);
+  const unsigned copies = branch_ ? 1 : 0;
+  queued_.put(stream, start_grid_.blocks + copies, [&](Word* ended) {
+    launch_start(compiled_->chain, start_grid_, ended, stream);
+    runner_.pace.keep(stream);  // it waits for the partners' permission
+    if (branch_) start_copies(stream, ended);
+  });
 }
 
 // On a stream of their own, so that whatever the caller puts on its stream next overlaps with them.
-void CudaProgram::start_copies(Stream stream) {
+void CudaProgram::start_copies(Stream stream, Word* ended) {
   const Stream beside = branch_->stream;
   check(cudaEventRecord(branch_->fork.event, stream), "starting a chain's copies");
   check(cudaStreamWaitEvent(beside, branch_->fork.event), "starting a chain's copies");
@@ -153,31 +166,33 @@ void CudaProgram::start_copies(Stream stream) {
                                              copy.rows, cudaMemcpyDeviceToDevice, beside),
           "copying to another GPU");
   }
-  launch_signals(compiled_->chain, beside);
+  launch_signals(compiled_->chain, ended, beside);
   check(cudaEventRecord(branch_->join.event, beside), "starting a chain's copies");
 }
 
 void CudaProgram::wait_on(Stream stream) {
   if (is_empty()) return;
-  wait_on(stream, {});
+  queued_.put(stream, wait_grid_.blocks, [&](Word* ended) { launch_wait_on(stream, {.ended = ended}); });
   runner_.pace.keep(stream);
 }
 
-void CudaProgram::wait_on(Stream stream, Done done) {
+void CudaProgram::launch_wait_on(Stream stream, Done done) {
   if (branch_) check(cudaStreamWaitEvent(stream, branch_->join.event), "waiting for a chain's copies");
   launch_wait(compiled_->chain, wait_grid_, done, stream);
 }
 
 void CudaProgram::exchange_on(Stream stream) {
   if (is_empty()) return;
-  others_run_it_ = true;
-  if (!branch_) {
-    launch_exchange(compiled_->chain, exchange_grid_, {}, stream);
-    runner_.pace.keep(stream);
-  } else {
+  if (branch_) {
     start_on(stream);
     wait_on(stream);
+    return;
   }
+  others_run_it_ = true;
+  queued_.put(stream, exchange_grid_.blocks, [&](Word* ended) {
+    launch_exchange(compiled_->chain, exchange_grid_, {.ended = ended}, stream);
+  });
+  runner_.pace.keep(stream);
 }
 
 }  // namespace tca::cuda

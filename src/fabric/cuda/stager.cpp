@@ -274,7 +274,7 @@ Late CudaStage::late() const {
     if (wait.step != 0 && device::reached(wait.step, late.step)) late = wait;
   }
   for (int& rank : late.ranks) rank = partners_[static_cast<std::size_t>(rank)];
-  return {fmt::format("step {} of chain '{}'", late.step, name_), late.ranks};
+  return {describe_step(late.step, fmt::format("chain '{}'", name_)), late.ranks};
 }
 
 }  // namespace tca::cuda

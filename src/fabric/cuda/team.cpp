@@ -32,9 +32,7 @@ Late CudaTeam::late() const {
   if (const Word rank = device::load_relaxed(waiting + view.size); rank != 0)
     return {fmt::format("a signal of team '{}'", name_), {static_cast<int>(rank) - 1}};
   const LatestWait latest = latest_wait(waiting, view.size);
-  return {latest.step == 0 ? fmt::format("team '{}'", name_)
-                           : fmt::format("step {} of team '{}'", latest.step, name_),
-          latest.ranks};
+  return {describe_step(latest.step, fmt::format("team '{}'", name_)), latest.ranks};
 }
 
 std::unique_ptr<CudaTeam> make_team(Teams& teams, std::string name, std::size_t max_values,

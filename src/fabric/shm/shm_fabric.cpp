@@ -58,10 +58,10 @@ class ShmFabric final : public fabric::Fabric {
   double crossing_ns() const override { return crossing_ns_; }
 
   // Rings cost memory for as long as their chain lives, which is only worth it for so many.
-  bool accepts(int protocol, const base::Shape& shape, std::uint64_t besides) const override {
+  bool accepts(int protocol, const base::Shape& shape, fabric::Besides besides) const override {
     const std::size_t room = staging_budget / ranks_here();
     return protocol != staged || shape.bytes() <= sizeof(std::uint64_t) ||
-           runner_.staged_bytes + make_ring(besides + shape.bytes()).bytes() <= room;
+           runner_.staged_bytes + make_ring(besides.in_all + shape.bytes()).bytes() <= room;
   }
 
   std::unique_ptr<fabric::Memory> expose(std::size_t bytes, std::byte* existing,
