@@ -117,9 +117,9 @@ class Chain {
   // Waits for nobody. Of a step that the host has started and not waited for, this rank sends and fetches nothing more;
   // a partner that needs it waits until its time limit, and is then told that this rank has not signalled. What
   // somebody else carries already (MPI, a GPU, with shm/pull the partner) goes on, and may read sources and write
-  // targets until every rank has destroyed the chain and made another window or commit. Steps that start, wait and
-  // exchange have put on a stream go on as well; but what graphs, kernels with `device()` or `bell()`, or chains with
-  // partners in other sub-clusters still have to run there is over before: synchronise with those streams first.
+  // targets until every rank has destroyed the chain and made another window or commit. What is still to
+  // run on streams (`start(stream)`, `exchange(stream)`, graphs, kernels with `device()` or `bell()`) is over before:
+  // synchronise with them first.
   ~Chain();
 
  private:

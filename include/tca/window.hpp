@@ -86,8 +86,8 @@ void put_now(WindowState& window, int rank, std::int64_t offset, const void* val
 const DeviceWindow<std::byte>& window_device(const WindowState& window);
 }  // namespace core
 
-// A handle: copies name the same window, which lives until its last handle and the last chain that uses it. What graphs and
-// kernels of the program's own still do with it on a GPU is over before.
+// A handle: copies name the same window, which lives until its last handle and the last chain that uses it. What is still
+// to run with it on streams is over before.
 //
 // The memory lives where the world's fabric computes: `data`, `operator[]` and `elements` are host memory on shm, mpi,
 // shm+mpi and sim, and device pointers, which only kernels and CUDA calls may follow, on cuda and cuda+mpi. `read` and

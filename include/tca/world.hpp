@@ -157,8 +157,7 @@ class World {
   // A World that was moved from may only be destroyed or assigned to.
   World(World&&) noexcept;
   World& operator=(World&&) noexcept;
-  // On GPUs the last handle of a world, also those that its windows and chains hold, waits for the steps that chains have put
-  // on streams. What graphs and kernels of the program's own still do with it is over before.
+  // What is still to run with it on streams is over before.
   ~World();
 
  private:

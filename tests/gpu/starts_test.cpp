@@ -3,9 +3,10 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <atomic>
 #include <chrono>
 #include <list>
+#include <sstream>
+#include <string>
 #include <thread>
 #include <vector>
 
@@ -174,10 +175,20 @@ TEST(Stream, ChainsForWhichARankHasNoPinnedMemoryAreRefusedByAll) {
   EXPECT_EQ(failure, "");
 }
 
+// Of each line of an explanation the first channel is the one that was taken.
+bool goes_by_lines(const Chain& chain) {
+  std::istringstream lines(chain.explain());
+  for (std::string line; std::getline(lines, line);) {
+    const std::size_t at = line.find("cuda/");
+    if (at != std::string::npos && line.compare(at, 7, "cuda/ll") != 0) return false;
+  }
+  return true;
+}
+
 // Large faces go by lines as long as these leave room for what comes later.
 TEST(Stream, ChainsOfLargeFacesAllFindRoom) {
   expect_success(2, 0, [](World& world) {
-    constexpr std::int64_t face = (4 << 20) / sizeof(long);
+    constexpr std::int64_t face = (2 << 20) / sizeof(long);
     const int other = 1 - world.rank();
     const auto u = world.window<long>(4 * face);
     std::list<Chain> chains;
@@ -188,72 +199,14 @@ TEST(Stream, ChainsOfLargeFacesAllFindRoom) {
       chain.expect(other).commit();
       return chain;
     };
-    require(commit("large", face).explain().find("cuda/direct") == std::string::npos,
-            "the faces of the first chain do not go by lines");
+    require(goes_by_lines(commit("large", face)), "the faces of the first chain do not go by lines");
     for (int i = 0; i < 30; ++i) commit("large", face);
-    require(commit("small", 1).explain().find("cuda/direct") == std::string::npos,
-            "small puts do not go by lines any more");
+    require(goes_by_lines(commit("small", 1)), "small puts do not go by lines any more");
     for (Chain& chain : chains) {
       chain.start();
       chain.wait();
     }
     world.barrier();
-  });
-}
-
-// Chains that are made after it get its room only when those steps are over.
-TEST(Stream, KeepsTheRoomOfStepsThatOutliveTheirChain) {
-  expect_success(2, 0, [](World& world) {
-    // Later chains have more lines, which would come to lie where the first one counts its steps.
-    constexpr std::int64_t few = 1, many = 48;
-    const int other = 1 - world.rank();
-    const auto u = world.window<long>(2 * (few + many));
-    const auto commit = [&](const char* name, std::int64_t at, std::int64_t count) {
-      Chain chain = world.chain(name, {.time_limit = std::chrono::seconds(5), .route = "ll"});
-      chain.put(u.on(other).at(at + count), u.at(at), block(count)).expect(other).commit();
-      return chain;
-    };
-    const auto send = [&](std::int64_t at, std::int64_t count, long step) {
-      u.write(at, std::vector<long>(static_cast<std::size_t>(count), 100 * step + world.rank()));
-    };
-    const auto require_arrival = [&](std::int64_t at, std::int64_t count, long step) {
-      std::vector<long> come(static_cast<std::size_t>(count));
-      u.read(at + count, come);
-      for (const long value : come) require(value == 100 * step + other, "step {}: {} has come", step, value);
-    };
-    send(0, few, 1);
-    cudaStream_t stream;
-    ok(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
-    std::atomic<bool> open{false};
-    {
-      Chain queued = commit("queued", 0, few);
-      const auto hold = [](void* opened) {
-        while (!static_cast<std::atomic<bool>*>(opened)->load())
-          std::this_thread::sleep_for(std::chrono::milliseconds(1));
-      };
-      ok(cudaLaunchHostFunc(stream, hold, &open));
-      queued.exchange(stream);
-    }
-    std::list<Chain> later;
-    for (int i = 0; i < 4; ++i) later.push_back(commit("later", 2 * few, many));
-    const auto run_later = [&](long step) {
-      for (Chain& chain : later) {
-        send(2 * few, many, ++step);
-        chain.start();
-        chain.wait();
-        require_arrival(2 * few, many, step);
-      }
-    };
-    run_later(10);
-    world.barrier();
-    open = true;
-    ok(cudaStreamSynchronize(stream));
-    world.check();
-    require_arrival(0, few, 1);
-    world.barrier();
-    run_later(20);
-    world.barrier();
-    ok(cudaStreamDestroy(stream));
   });
 }
 

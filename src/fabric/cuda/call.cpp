@@ -36,18 +36,6 @@ void check(CUresult result, std::string_view what) {
              static_cast<int>(result));
 }
 
-bool is_captured(cudaStream_t stream) {
-  cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
-  const cudaError_t result = cudaStreamIsCapturing(stream, &status);
-  // The legacy stream while another thread captures one that it waits for.
-  if (result == cudaErrorStreamCaptureImplicit) {
-    cudaGetLastError();
-    return true;
-  }
-  check(result, "asking whether a stream is captured");
-  return status != cudaStreamCaptureStatusNone;
-}
-
 const Driver& driver() {
   static const Driver found = [] {
     Driver d{};

@@ -40,8 +40,6 @@ inline cudaError_t state_of(cudaStream_t stream) {
   return state;
 }
 
-bool is_captured(cudaStream_t stream);
-
 // Makes a device the calling thread's current one for as long as it lives.
 class OnDevice {
  public:

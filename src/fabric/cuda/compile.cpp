@@ -100,7 +100,6 @@ class Compiler {
     compiled_->done = compiled_->room.take_words(1);
     compiled_->rung_done = compiled_->room.take_words(1);
     compiled_->outcome = compiled_->room.take_words(1);
-    compiled_->ended = inbox_.own<Word>(compiled_->room.take(sizeof(Word)));
     check(cudaStreamSynchronize(stream_), "committing a chain");
   }
 

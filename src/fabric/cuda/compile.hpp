@@ -34,7 +34,6 @@ struct Compiled {
   // Pinned, by which the host hears of what it started: the ticket of the last step that has finished; the number of the last that
   // the resident engine has; of the last attempt how far it came, 0 while it is under way.
   Word *done = nullptr, *rung_done = nullptr, *outcome = nullptr;
-  Word* ended = nullptr;  // device memory: see Queued
   Room room;
 };
 

@@ -2,13 +2,11 @@
 
 #include <algorithm>
 #include <array>
-#include <chrono>
 #include <cstdlib>
 #include <cstring>
 #include <map>
 #include <mutex>
 #include <optional>
-#include <thread>
 
 #include "base/fail.hpp"
 #include "fabric/cuda/collective.hpp"
@@ -50,8 +48,8 @@ class CudaFabric final : public fabric::Fabric {
         devices_(meet(control, places_, device_)),
         inbox_(control, places_, device_.number, exported_, setup_.stream),
         engine_(inbox_, copier_, device_.number, static_cast<unsigned>(settings.engine_blocks)),
-        runner_{inbox_,  engine_,       copier_, steps_.stream,      attempts_.stream,
-                copies_, block_limit(), pace(),  [this] { check(); }},
+        runner_{inbox_,  engine_,       steps_.stream, attempts_.stream,
+                copies_, block_limit(), pace(),        [this] { check(); }},
         collectives_{
             inbox_, collective_starts_.stream, collective_waits_.stream, setup_.stream, common_block_limit(),
             pace(), [this] { check(); }},
@@ -107,7 +105,6 @@ class CudaFabric final : public fabric::Fabric {
 
  private:
   Late who_is_late(Word id) const;
-  void wait_for_programs_streams();
   void check_refusal();
   std::string describe_target(const device::Refusal& put) const;
 
@@ -176,7 +173,7 @@ class CudaFabric final : public fabric::Fabric {
 
 CudaFabric::~CudaFabric() { rest(true); }
 
-// Whatever still waits gives up within milliseconds; then nothing touches the memory that goes.
+// Whatever still waits gives up within milliseconds; then nothing of the fabric's own touches the memory that goes.
 void CudaFabric::rest(bool /*in_order*/) {
   const OnDevice here(device_.number);
   device::store_relaxed(&inbox_.abort(), 1);
@@ -185,16 +182,6 @@ void CudaFabric::rest(bool /*in_order*/) {
        {&setup_, &steps_, &attempts_, &staging_, &staged_writes_, &collective_starts_, &collective_waits_})
     cudaStreamSynchronize(own->stream);
   copies_.synchronize();
-  wait_for_programs_streams();
-}
-
-// What the program's own kernels hold up there has its turn yet, and gives up then.
-void CudaFabric::wait_for_programs_streams() {
-  const auto end = std::chrono::steady_clock::now() + control_.time_limit;
-  for (const auto& [id, program] : runner_.programs) {
-    while (!program->has_left_streams() && std::chrono::steady_clock::now() < end)
-      std::this_thread::sleep_for(std::chrono::milliseconds(1));
-  }
 }
 
 std::unique_ptr<fabric::Memory> CudaFabric::expose(std::size_t bytes, std::byte* existing,

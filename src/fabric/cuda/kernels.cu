@@ -8,11 +8,6 @@ namespace tca::cuda {
 
 namespace {
 
-// Behind a barrier of the block. It waits for nothing: what the block has stored arrives before the host has fetched the count.
-__device__ void count_end(Word* ended, bool first_lane) {
-  if (first_lane && ended != nullptr) atomicAdd(ended, 1u);
-}
-
 // A chain on a stream: its kernels begin and end as a whole, which is all the order that blocks need among themselves.
 class StreamChain : public device::ChainPart<device::Block> {
  public:
@@ -31,7 +26,6 @@ class StreamChain : public device::ChainPart<device::Block> {
   // other means, for which the number of this one must be there.
   __device__ void finish(const Done& done = {}) {
     keep_step();
-    count_end(done.ended, block_.lane() == 0);
     if (done.word == nullptr) return;
     block_.sync();
     if (block_.lane() != 0 || !good_) return;
@@ -47,10 +41,10 @@ class StreamChain : public device::ChainPart<device::Block> {
   }
 };
 
-__global__ void __launch_bounds__(256) start_kernel(const __grid_constant__ DeviceChain chain, Word* ended) {
+__global__ void __launch_bounds__(256) start_kernel(const __grid_constant__ DeviceChain chain) {
   StreamChain running(chain);
   running.start();
-  running.finish({.ended = ended});
+  running.finish();
 }
 
 __global__ void __launch_bounds__(256) wait_kernel(const __grid_constant__ DeviceChain chain, Done done) {
@@ -87,7 +81,7 @@ __global__ void permission_kernel(const __grid_constant__ DeviceChain chain) {
   }
 }
 
-__device__ void raise_signals(const DeviceChain& chain) {
+__global__ void signals_kernel(const __grid_constant__ DeviceChain chain) {
   // Permission was refused: nobody is to take for arrived what the copies have stored regardless.
   if (device::load_relaxed(chain.patience.over) != 0) return;
   const Word step = chain.steps[0];
@@ -101,12 +95,6 @@ __device__ void raise_signals(const DeviceChain& chain) {
   }
 }
 
-__global__ void signals_kernel(const __grid_constant__ DeviceChain chain, Word* ended) {
-  raise_signals(chain);
-  __syncthreads();
-  count_end(ended, threadIdx.x == 0);
-}
-
 __global__ void __launch_bounds__(512)
     allreduce_sum_kernel(const __grid_constant__ DeviceTeam team, double* values, Word count) {
   BlockTeam(team).allreduce_sum(values, count);
@@ -114,8 +102,8 @@ __global__ void __launch_bounds__(512)
 
 }  // namespace
 
-void launch_start(const DeviceChain& chain, Grid grid, Word* ended, cudaStream_t stream) {
-  launch("starting a chain", start_kernel, grid, stream, chain, ended);
+void launch_start(const DeviceChain& chain, Grid grid, cudaStream_t stream) {
+  launch("starting a chain", start_kernel, grid, stream, chain);
 }
 
 void launch_wait(const DeviceChain& chain, Grid grid, Done done, cudaStream_t stream) {
@@ -136,8 +124,8 @@ void launch_permission(const DeviceChain& chain, cudaStream_t stream) {
   check(cudaGetLastError(), "starting a chain's copies");
 }
 
-void launch_signals(const DeviceChain& chain, Word* ended, cudaStream_t stream) {
-  signals_kernel<<<1, 128, 0, stream>>>(chain, ended);
+void launch_signals(const DeviceChain& chain, cudaStream_t stream) {
+  signals_kernel<<<1, 128, 0, stream>>>(chain);
   check(cudaGetLastError(), "signalling a chain's copies");
 }
 

@@ -17,11 +17,9 @@ struct Grid {
 struct Done {
   Word* word = nullptr;  // pinned host memory; null for nobody
   Word ticket = 0;
-  Word* ended = nullptr;  // see below
 };
 
-// `ended` is where every block counts itself as it ends (see Queued): device memory, null for nowhere.
-void launch_start(const DeviceChain& chain, Grid grid, Word* ended, cudaStream_t stream);
+void launch_start(const DeviceChain& chain, Grid grid, cudaStream_t stream);
 void launch_wait(const DeviceChain& chain, Grid grid, Done done, cudaStream_t stream);
 void launch_exchange(const DeviceChain& chain, Grid grid, Done done, cudaStream_t stream);
 
@@ -32,7 +30,7 @@ void launch_attempt(const DeviceChain& chain, bool sent, Word* outcome, cudaStre
 
 // Around the copies that a copy engine makes: waits for the partners' permission; raises the signals.
 void launch_permission(const DeviceChain& chain, cudaStream_t stream);
-void launch_signals(const DeviceChain& chain, Word* ended, cudaStream_t stream);
+void launch_signals(const DeviceChain& chain, cudaStream_t stream);
 
 void launch_allreduce_sum(const DeviceTeam& team, double* values, Word count, cudaStream_t stream);
 

@@ -6,6 +6,19 @@
 
 namespace tca::cuda {
 
+namespace {
+
+bool is_captured(cudaStream_t stream) {
+  cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
+  const cudaError_t result = cudaStreamIsCapturing(stream, &status);
+  // The legacy stream while another thread captures one that it waits for.
+  if (result == cudaErrorStreamCaptureImplicit) return true;
+  check(result, "asking whether a stream is captured");
+  return status != cudaStreamCaptureStatusNone;
+}
+
+}  // namespace
+
 void Pace::keep(cudaStream_t stream) const {
   if (!gpu_is_shared_ || is_captured(stream)) return;
   // Ranks that begin 5 ms apart have not been seen to stand still.

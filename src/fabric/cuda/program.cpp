@@ -24,7 +24,6 @@ CudaProgram::CudaProgram(Runner& runner, std::string name, std::unique_ptr<Compi
     : runner_(runner),
       name_(std::move(name)),
       compiled_(std::move(compiled)),
-      queued_(runner.copier, compiled_->ended),
       branch_(branch_of(*compiled_, runner)),
       exchange_grid_(grid(std::max(compiled_->chain.chunks_out, compiled_->chain.chunks_in),
                           compiled_->chain.segments_out)),
@@ -74,9 +73,9 @@ void CudaProgram::start() {
   if (!branch_) {
     launch_exchange(compiled_->chain, exchange_grid_, done, runner_.stream);
   } else {
-    launch_start(compiled_->chain, start_grid_, nullptr, runner_.stream);
-    start_copies(runner_.stream, nullptr);
-    launch_wait_on(runner_.stream, done);
+    launch_start(compiled_->chain, start_grid_, runner_.stream);
+    start_copies(runner_.stream);
+    wait_on(runner_.stream, done);
   }
 }
 
@@ -142,16 +141,13 @@ LatestWait CudaProgram::late() const {
 void CudaProgram::start_on(Stream stream) {
   if (is_empty()) return;
   others_run_it_ = true;
-  const unsigned copies = branch_ ? 1 : 0;
-  queued_.put(stream, start_grid_.blocks + copies, [&](Word* ended) {
-    launch_start(compiled_->chain, start_grid_, ended, stream);
-    runner_.pace.keep(stream);  // it waits for the partners' permission
-    if (branch_) start_copies(stream, ended);
-  });
+  launch_start(compiled_->chain, start_grid_, stream);
+  runner_.pace.keep(stream);  // it waits for the partners' permission
+  if (branch_) start_copies(stream);
 }
 
 // On a stream of their own, so that whatever the caller puts on its stream next overlaps with them.
-void CudaProgram::start_copies(Stream stream, Word* ended) {
+void CudaProgram::start_copies(Stream stream) {
   const Stream beside = branch_->stream;
   check(cudaEventRecord(branch_->fork.event, stream), "starting a chain's copies");
   check(cudaStreamWaitEvent(beside, branch_->fork.event), "starting a chain's copies");
@@ -166,33 +162,31 @@ void CudaProgram::start_copies(Stream stream, Word* ended) {
                                              copy.rows, cudaMemcpyDeviceToDevice, beside),
           "copying to another GPU");
   }
-  launch_signals(compiled_->chain, ended, beside);
+  launch_signals(compiled_->chain, beside);
   check(cudaEventRecord(branch_->join.event, beside), "starting a chain's copies");
 }
 
 void CudaProgram::wait_on(Stream stream) {
   if (is_empty()) return;
-  queued_.put(stream, wait_grid_.blocks, [&](Word* ended) { launch_wait_on(stream, {.ended = ended}); });
+  wait_on(stream, {});
   runner_.pace.keep(stream);
 }
 
-void CudaProgram::launch_wait_on(Stream stream, Done done) {
+void CudaProgram::wait_on(Stream stream, Done done) {
   if (branch_) check(cudaStreamWaitEvent(stream, branch_->join.event), "waiting for a chain's copies");
   launch_wait(compiled_->chain, wait_grid_, done, stream);
 }
 
 void CudaProgram::exchange_on(Stream stream) {
   if (is_empty()) return;
-  if (branch_) {
+  others_run_it_ = true;
+  if (!branch_) {
+    launch_exchange(compiled_->chain, exchange_grid_, {}, stream);
+    runner_.pace.keep(stream);
+  } else {
     start_on(stream);
     wait_on(stream);
-    return;
   }
-  others_run_it_ = true;
-  queued_.put(stream, exchange_grid_.blocks, [&](Word* ended) {
-    launch_exchange(compiled_->chain, exchange_grid_, {.ended = ended}, stream);
-  });
-  runner_.pace.keep(stream);
 }
 
 }  // namespace tca::cuda

@@ -12,7 +12,6 @@
 #include "fabric/cuda/late.hpp"
 #include "fabric/cuda/own_stream.hpp"
 #include "fabric/cuda/pace.hpp"
-#include "fabric/cuda/queued.hpp"
 
 namespace tca::cuda {
 
@@ -22,7 +21,6 @@ class CudaProgram;
 struct Runner {
   Inbox& inbox;
   Engine& engine;
-  HostCopier& copier;
   cudaStream_t stream;    // where the host's own starts run
   cudaStream_t attempts;  // and those of them that may not wait
   // And the copy engine's part of any step. The copies of one chain, which wait for the partners' permission, may not stand before
@@ -58,14 +56,10 @@ class CudaProgram final : public fabric::Program {
 
   const DeviceBell* bell() override;
 
-  // What kernels still wait for is given up at the chain's time limit, and by them. Those that have not begun on the program's
-  // streams will have their turn.
+  // What kernels still wait for is given up at the chain's time limit, and by them.
   bool end(bool /*in_order*/) override {
-    return (finished() && queued_.are_over()) || device::load_relaxed(&runner_.inbox.abort()) != 0;
+    return finished() || device::load_relaxed(&runner_.inbox.abort()) != 0;
   }
-
-  // Whether none of its kernels is left on the program's streams, but for those of graphs and the program's own.
-  bool has_left_streams() { return queued_.are_over(); }
 
   bool is_empty() const override { return compiled_->partners.empty(); }
 
@@ -93,13 +87,12 @@ class CudaProgram final : public fabric::Program {
   Grid grid(Word chunks, Word segments) const;
   bool finished() const;
   void forget_waits() const;
-  void start_copies(Stream stream, Word* ended);
-  void launch_wait_on(Stream stream, Done done);
+  void start_copies(Stream stream);
+  void wait_on(Stream stream, Done done);
 
   Runner& runner_;
   std::string name_;
   std::unique_ptr<Compiled> compiled_;
-  Queued queued_;
   std::optional<Branch> branch_;  // where there are any
   // Whoever only waits for stores needs few threads, and leaves the others' place to kernels that run meanwhile.
   Grid exchange_grid_, start_grid_, wait_grid_;
