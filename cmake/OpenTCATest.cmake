@@ -3,7 +3,7 @@
 #
 #   opentca_add_gtest(name SOURCES ... LABELS ... [LIBS ...] [RANKS n] [TIMEOUT seconds] [ENVIRONMENT A=b ...])
 #   opentca_add_unittest(name SCRIPT file.py LABELS ... [RANKS n] [TIMEOUT seconds] [RESOURCE_LOCK what] [ENVIRONMENT A=b ...])
-#   opentca_add_compile_fail(name SOURCE file EXPECT "regex")
+#   opentca_add_compile_fail(name SOURCE file EXPECT "regex"), opentca_add_compile_well(name)
 #   opentca_skip_test(name "why" LABELS ...)
 include(GoogleTest)
 
@@ -149,8 +149,8 @@ function(opentca_add_unittest name)
   endforeach()
 endfunction()
 
-# SOURCE misuses the public API inside `#ifdef TCA_MISUSE`. The test compiles it twice: without the macro, which must
-# succeed (so that nothing else is wrong with it), and with it, which must fail with a message that matches EXPECT.
+# SOURCE misuses the public API inside `#ifdef TCA_MISUSE`: with the macro it must not compile, with a message that matches
+# EXPECT. That nothing else is wrong with any of them opentca_add_compile_well tests, without the macro, all at once.
 function(opentca_add_compile_fail name)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "SOURCE;EXPECT" "")
   cmake_path(ABSOLUTE_PATH arg_SOURCE)
@@ -160,5 +160,15 @@ function(opentca_add_compile_fail name)
       ${CMAKE_COMMAND} -D "COMPILER=${CMAKE_CXX_COMPILER}" -D "STANDARD=${CMAKE_CXX20_STANDARD_COMPILE_OPTION}" -D
       "INCLUDE=${PROJECT_SOURCE_DIR}/include" -D "SOURCE=${arg_SOURCE}" -D "EXPECT=${arg_EXPECT}" -P
       ${PROJECT_SOURCE_DIR}/cmake/check_compile_fail.cmake)
+  opentca_test_defaults(${name} LABELS compile_fail)
+  set_property(DIRECTORY APPEND_STRING PROPERTY OPENTCA_MISUSES "#include \"${arg_SOURCE}\"\n")
+endfunction()
+
+function(opentca_add_compile_well name)
+  get_property(misuses DIRECTORY PROPERTY OPENTCA_MISUSES)
+  set(all ${CMAKE_CURRENT_BINARY_DIR}/${name}.cpp)
+  file(CONFIGURE OUTPUT ${all} CONTENT "${misuses}" @ONLY)
+  add_test(NAME ${name} COMMAND ${CMAKE_CXX_COMPILER} ${CMAKE_CXX20_STANDARD_COMPILE_OPTION} -fsyntax-only
+                                -I${PROJECT_SOURCE_DIR}/include ${all})
   opentca_test_defaults(${name} LABELS compile_fail)
 endfunction()

@@ -1,9 +1,10 @@
 // A program with an MPI of its own, of which one exchange and one sum go by OpenTCA: heat in a rod, dealt out over all ranks.
 //
-//   mpirun -n 4 ./within_mpi
+//   mpirun -n 4 ./within_mpi [CELLS]
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
+#include <cstdlib>
 #include <utility>
 #include <vector>
 
@@ -45,7 +46,8 @@ int main(int argc, char** argv) {
   try {
     // Its messages never meet the program's own, and it is gone before MPI_Finalize.
     auto world = tca::World::from_mpi(MPI_COMM_WORLD);
-    const int steps = cool(world, std::max(48, world.size()));  // a cell a rank at least
+    const int cells = argc > 1 ? std::atoi(argv[1]) : 48;
+    const int steps = cool(world, std::max(cells, world.size()));  // a cell a rank at least
 
     int most = 0;
     MPI_Allreduce(&steps, &most, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
@@ -53,7 +55,7 @@ int main(int argc, char** argv) {
     code = steps == most ? 0 : 1;
   } catch (const tca::Error& error) {
     std::fprintf(stderr, "%s\n", error.what());
-    code = error.exit_code();
+    MPI_Abort(MPI_COMM_WORLD, error.exit_code());  // MPI_Finalize might wait for ever for a rank that is lost
   }
   MPI_Finalize();
   return code;

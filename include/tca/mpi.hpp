@@ -9,6 +9,9 @@
 // A program may have several worlds at once, on communicators that share processes. A rank that waits in one of them moves on
 // nothing of the others: every rank has to wait for the chains of different worlds in the same order, as it makes collective
 // calls. Where that cannot be, test the chains in turn instead of waiting for one of them (Chain::test).
+//
+// A program that catches an Error ends by MPI_Abort(MPI_COMM_WORLD, error.exit_code()): MPI_Finalize waits for every rank,
+// also for one that has died or hangs.
 #pragma once
 
 #include <mpi.h>

@@ -8,6 +8,7 @@
 #include <set>
 #include <sstream>
 
+#include "base/data.hpp"
 #include "base/fail.hpp"
 #include "net/machine_tree.hpp"
 
@@ -40,7 +41,7 @@ std::string_view to_string(Origin origin) {
 
 namespace {
 
-Place place_of(const toml::source_region& region) {
+Place place_at(const toml::source_region& region) {
   return {region.path ? *region.path : std::string{}, static_cast<int>(region.begin.line),
           static_cast<int>(region.begin.column)};
 }
@@ -54,12 +55,14 @@ std::vector<fs::path> folders() {
     for (std::string folder; std::getline(list, folder, ':');)
       if (!folder.empty()) found.emplace_back(folder);
   }
-  std::error_code none;
-  const fs::path program = fs::read_symlink("/proc/self/exe", none);
-  if (!none) found.push_back(program.parent_path().parent_path() / "share/opentca/machines");
-  found.emplace_back(OPENTCA_MACHINES_SOURCE);
-  found.emplace_back(OPENTCA_MACHINES_INSTALLED);
+  for (const fs::path& folder : base::data_places("machines", "machines")) found.push_back(folder);
   return found;
+}
+
+std::string folders_in_words() {
+  std::vector<std::string> names;
+  for (const fs::path& folder : folders()) names.push_back(folder.string());
+  return fmt::format("{}", fmt::join(names, ", "));
 }
 
 // A file may name a parent that names it again; the chain so far, of what files are called whatever led to them, ends that.
@@ -118,7 +121,7 @@ fs::path find_parent(const std::string& name, const fs::path& child) {
 
 toml::table parse_parent(const toml::node& extends, const std::string& file, const Chain& chain) {
   const auto name = extends.value<std::string>();
-  const Place place = net::place_of(extends);
+  const Place place = place_of(extends);
   if (!name || name->empty())
     base::fail(Errc::invalid_argument,
                "{}: `extends` is the name of another machine, or the path of its file, in quotes",
@@ -140,7 +143,7 @@ toml::table parse_with_parents(std::string_view text, const std::string& file, C
   try {
     own = toml::parse(text, file);
   } catch (const toml::parse_error& error) {
-    base::fail(Errc::invalid_argument, "{}: {}", to_string(place_of(error.source())), error.description());
+    base::fail(Errc::invalid_argument, "{}: {}", to_string(place_at(error.source())), error.description());
   }
   chain.insert(identity(file));
   const toml::node* extends = own.get("extends");
@@ -153,8 +156,8 @@ toml::table parse_with_parents(std::string_view text, const std::string& file, C
 
 }  // namespace
 
-Place place_of(const toml::node& node) { return place_of(node.source()); }
-Place place_of(const toml::key& key) { return place_of(key.source()); }
+Place place_of(const toml::node& node) { return place_at(node.source()); }
+Place place_of(const toml::key& key) { return place_at(key.source()); }
 
 const toml::table& table_at(const toml::table& root, std::string_view path) {
   const toml::table* table = &root;
@@ -191,20 +194,20 @@ fs::path find_machine(const std::string& name) {
       fs::path path = folder / (name + ".toml");
       if (fs::is_regular_file(path, none)) return path;
     }
-  base::fail(Errc::invalid_argument,
-             "there is no machine `{}`; there are {} (OPENTCA_MACHINES adds folders, and a path that ends in "
-             ".toml is taken as it is)",
-             name, fmt::join(list_machines(), ", "));
+  const std::vector<std::string> machines = list_machines();
+  base::fail(
+      Errc::invalid_argument,
+      "there is no machine `{}`; there are {} in {} (OPENTCA_MACHINES adds folders, and a path that ends "
+      "in .toml is taken as it is)",
+      name, machines.empty() ? "none" : fmt::format("{}", fmt::join(machines, ", ")), folders_in_words());
 }
 
 fs::path find_published() {
   std::error_code none;
   for (const fs::path& folder : folders())
     if (fs::is_directory(folder / "published", none)) return folder / "published";
-  std::string searched;
-  for (const fs::path& folder : folders()) searched += (searched.empty() ? "" : ", ") + folder.string();
   base::fail(Errc::invalid_argument, "the published figures are missing: no folder `published` in any of {}",
-             searched);
+             folders_in_words());
 }
 
 MachineFile::MachineFile(const fs::path& path)

@@ -46,8 +46,8 @@ using Overrides = std::map<std::string, double, std::less<>>;
 // The machines in all folders searched, by name.
 std::vector<std::string> list_machines();
 
-// The file of a machine: NAME.toml in $OPENTCA_MACHINES (folders, by colons), beside the program in ../share/opentca,
-// or where it was built or installed; or the path itself, when `name` ends in .toml. Throws Error{invalid_argument}.
+// The file of a machine: NAME.toml in $OPENTCA_MACHINES (folders, by colons) or where OpenTCA's own are
+// (base/data.hpp); or the path itself, when `name` ends in .toml. Throws Error{invalid_argument}.
 std::filesystem::path find_machine(const std::string& name);
 
 // The folder of the published figures, machines/published, beside one of the folders above.

@@ -3,7 +3,7 @@
 
 #include "tca/tca.hpp"
 
-tca::Chain keep(tca::Chain& chain) {
+tca::Chain copied_chain(tca::Chain& chain) {
 #ifdef TCA_MISUSE
   return tca::Chain(chain);
 #else

@@ -3,7 +3,7 @@
 
 #include "tca/tca.hpp"
 
-tca::World keep(tca::World& world) {
+tca::World copied_world(tca::World& world) {
 #ifdef TCA_MISUSE
   return tca::World(world);
 #else

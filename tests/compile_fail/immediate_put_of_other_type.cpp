@@ -3,7 +3,7 @@
 
 #include "tca/tca.hpp"
 
-void store(const tca::Window<std::array<int, 2>>& window) {
+void immediate_put_of_other_type(const tca::Window<std::array<int, 2>>& window) {
 #ifdef TCA_MISUSE
   window.on(1).at(0).put("12345678");
 #else

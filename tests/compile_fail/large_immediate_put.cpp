@@ -6,7 +6,7 @@
 template <int Bytes>
 using Value = std::array<char, Bytes>;
 
-void store(const tca::Window<Value<64>>& fits, const tca::Window<Value<65>>& too_large) {
+void large_immediate_put(const tca::Window<Value<64>>& fits, const tca::Window<Value<65>>& too_large) {
 #ifdef TCA_MISUSE
   too_large.on(1).at(0).put(Value<65>{});
 #endif

@@ -1,7 +1,7 @@
 // A put into this rank's own part of a window without naming the rank.
 #include "tca/tca.hpp"
 
-void declare(tca::Chain& chain, const tca::Window<double>& window) {
+void local_as_target(tca::Chain& chain, const tca::Window<double>& window) {
 #ifdef TCA_MISUSE
   chain.put(window.at(0), window.at(8), tca::block(1));
 #else

@@ -1,7 +1,7 @@
 // A put that reads from another rank.
 #include "tca/tca.hpp"
 
-void declare(tca::Chain& chain, const tca::Window<double>& window) {
+void remote_as_source(tca::Chain& chain, const tca::Window<double>& window) {
 #ifdef TCA_MISUSE
   chain.put(window.on(1).at(0), window.on(0).at(8), tca::block(1));
 #else

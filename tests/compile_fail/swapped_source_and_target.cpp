@@ -1,7 +1,7 @@
 // A put with its source where the target belongs.
 #include "tca/tca.hpp"
 
-void declare(tca::Chain& chain, const tca::Window<double>& window) {
+void swapped_source_and_target(tca::Chain& chain, const tca::Window<double>& window) {
 #ifdef TCA_MISUSE
   chain.put(window.at(8), window.on(1).at(0), tca::block(1));
 #else

@@ -1,7 +1,7 @@
 // A window that could never be written.
 #include "tca/tca.hpp"
 
-void make(tca::World& world) {
+void window_of_const(tca::World& world) {
 #ifdef TCA_MISUSE
   (void)world.window<const int>(4);
 #else

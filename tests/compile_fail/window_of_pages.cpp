@@ -10,4 +10,4 @@ struct alignas(alignment) Page {
   char bytes[4096];
 };
 
-void make(tca::World& world) { (void)world.window<Page>(4); }
+void window_of_pages(tca::World& world) { (void)world.window<Page>(4); }

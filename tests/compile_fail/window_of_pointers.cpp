@@ -1,7 +1,7 @@
 // A window of addresses, which mean nothing to another rank.
 #include "tca/tca.hpp"
 
-void make(tca::World& world) {
+void window_of_pointers(tca::World& world) {
 #ifdef TCA_MISUSE
   (void)world.window<int*>(4);
 #else

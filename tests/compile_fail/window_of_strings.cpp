@@ -3,7 +3,7 @@
 
 #include "tca/tca.hpp"
 
-void make(tca::World& world) {
+void window_of_strings(tca::World& world) {
 #ifdef TCA_MISUSE
   (void)world.window<std::string>(4);
 #else

@@ -48,6 +48,18 @@ class HimenoTest(CommandTest):
                 self.assertRegex(said, r"\nMPI +[0-9]+ ")
                 self.assertRegex(said, r"MPI / OpenTCA: exchange .* [0-9.]+, whole iteration [0-9.]+")
 
+    def test_nothing_to_compare_with_is_said_once(self):
+        compare = ("--ranks", "2", *SHORT, "--compare")
+        self.environment["PATH"] = "/nonexistent"  # of mpirun
+        done = self.himeno(*compare)
+        said = "tca himeno: (mpirun is not there .*|built without MPI), so there is nothing to compare with\n"
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertRegex(done.stderr, f"^{said}$")
+        if "built without" in done.stderr:
+            done = self.as_ranks(*compare)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.assertRegex(done.stderr, f"^{said}$")
+
     def test_lines_of_json(self):
         for _ in range(2):
             self.assert_done("--ranks", "2", *SHORT, "--json", self.path("out.jsonl"))
@@ -92,7 +104,9 @@ class HimenoTest(CommandTest):
             ("--grid 2x2: give three numbers of ranks", ("--ranks", "4", "--grid", "2x2")),
             ("--grid 2x2x2 holds 8 ranks, not 4", ("--ranks", "4", "--grid", "2x2x2")),
             ("--ranks 0: 1 to 4096 are possible", ("--ranks", "0")),
-            ("cannot be written", ("--json", "/nonexistent/out")),
+            ("/nonexistent/out: cannot be written: No such file", ("--json", "/nonexistent/out")),
+            ("--bind is for ranks that are processes, not for --threads", ("--threads", "--bind", "core")),
+            ("--bind is for ranks that are processes, not for --fabric sim", ("--fabric", "sim", "--bind", "none")),
             ('there is no size "XXL"', ("--size", "XXL")),
             ("--size 64x64: give three extents", ("--size", "64x64")),
             ("--size 20000000x4x4: each number must be from 1 to 16777216", ("--size", "20000000x4x4")),

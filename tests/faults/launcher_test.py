@@ -428,7 +428,10 @@ class CommandLine(LauncherTest):
             (["--fly"], "tca: there is no option --fly here"),
             (["run"], "tca run: "),
             (["run", "-n", "2"], "tca run: PROGRAM is required"),
-            (["run", "-n", "x", "--", "true"], "tca run: .*x"),
+            (["run", "-n", "x", "--", "true"], "tca run: --ranks: x is no value for this option"),
+            (["himeno", "one", "--two", "3"], "tca himeno: one --two 3: not expected here"),
+            (["qcd", "invert", "one", "two"], "tca qcd: one two: not expected here"),
+            (["bench", "pingpong", "--fidelity", "fine"], "tca bench: --fidelity: fine not in {tlp,train,flow}"),
             (["run", "-n", "2", "--bind", "rope", "--", "true"], "--bind: `rope`: choose auto, core or none"),
         ):
             with self.subTest(arguments):

@@ -66,6 +66,11 @@ class Kept(Tuning):
         self.assertTrue(os.path.isfile(self.path("table.toml")))
         os.mkfifo(self.path("pipe"))
         self.assert_ends(self.tune("--output", self.path("pipe")), USAGE, "/pipe: not a regular file$")
+        os.symlink("drawing.svg", self.path("drawn.svg"))
+        drawn = ("--plot", self.path("drawn.svg"), "--output", self.path("pipe"))
+        self.assert_ends(self.tune(*drawn), USAGE, "/pipe: not a regular file$|install the package python3-matplotlib$")
+        self.assertEqual(os.readlink(self.path("drawn.svg")), "drawing.svg")
+        self.assertFalse(os.path.exists(self.path("drawing.svg")))
         same = ("--output", self.path("link"), "--json", self.path("table.toml"))
         self.assert_ends(self.tune(*same), USAGE, "--output and --json name the same file")
 
@@ -106,11 +111,18 @@ class Kept(Tuning):
         ):
             self.assert_ends(self.start([TCA, "tune", *arguments]), USAGE, f"^tca tune: {reason}$")
         self.assert_ends(self.tune("--threads"), USAGE, "--threads is for --fabric cuda")
-        self.assert_ends(self.tune("--json", "/nowhere/all.jsonl"), USAGE, "/nowhere/all.jsonl: cannot be written")
+        self.assert_ends(self.tune("--json", "/nowhere/all.jsonl"), USAGE, "/nowhere/all.jsonl: cannot be written: No such file")
         for name, reason in (("all.txt", r"must end in \.svg"), ("/nowhere/all.svg", "/nowhere/all.svg: cannot be written")):
             self.assert_ends(self.tune("--plot", self.path(name)), USAGE, reason)
         for place in (self.folder, "/proc/x.toml", self.path("no/such/t.toml"), self.path("n" * 250)):
             self.assert_ends(self.start([TCA, "tune", "-o", place]), USAGE, f"^tca tune: {place}: cannot be written: ")
+        self.assertEqual(os.listdir(self.folder), [])
+        plot = ("--plot", self.path("all.svg"))
+        self.assert_ends(self.tune(*plot, TMPDIR="/nowhere"), USAGE, "no folder for a temporary file: .*; set TMPDIR$")
+        self.assert_ends(self.tune(*plot, TMPDIR="/proc"), USAGE, "/proc/tca-tune-.*: cannot be written: .*; set TMPDIR to another")
+        # What was looked at first is not left behind by what is refused next.
+        json = ("--json", self.path("all.jsonl"))
+        self.assert_ends(self.tune(*json, "--plot", self.path("all.txt")), USAGE, r"must end in \.svg")
         self.assertEqual(os.listdir(self.folder), [])
         unwritable = self.start([TCA, "tune"], XDG_CACHE_HOME="/proc")
         self.assert_ends(unwritable, USAGE, "^tca tune: /proc/opentca/tuning-.*: cannot be written: ")
@@ -132,8 +144,10 @@ class Interrupted(Tuning):
 class Measured(Tuning):
     def test_verify_says_how_many_and_why(self):
         process = self.start([TCA, "tune", "--verify", "--points", "8", "--seconds", "0"])
-        self.assertIn(process.end(60), (0, 1), process.text())
+        code = process.end(60)
         self.assertRegex(process.text(), r"\d of 8 puts \(\d+\.\d %\) take a channel within 10 %")
+        share = float(re.search(r"\((\d+\.\d) %\) take", process.text())[1])
+        self.assertEqual(code, 0 if share >= 95 else 1, process.text())
         self.assertRegex(process.text(), "by the built-in table; 2 ranks of shm")
         self.assertEqual(self.tables(), [])
 
@@ -217,6 +231,17 @@ class Info(Tuning):
         plan = self.plan(OPENTCA_FABRIC="foo", OPENTCA_ROUTE="pull")
         self.assertEqual((plan["fabric"], plan["route"], plan["sub_cluster"]), (None, "pull", None))
         self.assertIn("'foo'", plan["problem"])
+
+    # mpirun binds to cores alone.
+    def test_bound_as_who_starts_the_ranks_binds_them(self):
+        cpus = len(os.sched_getaffinity(0))
+        for fabric in ("shm", *(["mpi"] if os.environ.get("TCA_HAS_MPI") else [])):
+            for ranks in (cpus, cpus + 1):
+                process = self.start([TCA, "info", "--ranks", str(ranks), "--json"], OPENTCA_FABRIC=fabric)
+                self.assertEqual(process.end(), 0, process.text())
+                told = json.loads(process.text())
+                places = told["machine"]["cores" if fabric == "mpi" else "cpus"]
+                self.assertEqual(told["plan"]["bound"], ranks <= places, (fabric, ranks))
 
     def test_threads_of_a_modelled_machine(self):
         self.assertFalse(self.plan(OPENTCA_FABRIC="sim")["bound"])

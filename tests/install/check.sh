@@ -5,8 +5,8 @@ set -eu
 way=$1
 build=$2
 shift 2
-source=$(cd "$(dirname "$0")" && pwd)
-work=$(mktemp -d)
+source=$(cd "$(dirname "$0")" && pwd -P)
+work=$(cd "$(mktemp -d)" && pwd -P)
 trap 'rm -rf "$work"' EXIT
 
 options=("$@" "-DOPENTCA_SOURCE=$source/../.." -DCMAKE_FIND_USE_PACKAGE_REGISTRY=OFF)
@@ -15,11 +15,15 @@ for package in CLI11 GTest rapidcheck MPI PkgConfig; do
 done
 if [ "$way" = find_package ]; then
   cmake --install "$build" --prefix "$work/prefix" > "$work/install.log"
-  for file in include/tca/tca.hpp bin/tca share/opentca/machines/ha-pacs-tca.toml \
-      share/opentca/machines/published/p2b.toml; do
+  for file in include/tca/tca.hpp bin/tca share/doc/OpenTCA/LICENSE share/opentca/plot.py \
+      share/opentca/machines/ha-pacs-tca.toml share/opentca/machines/published/p2b.toml; do
     [ -e "$work/prefix/$file" ] || { echo "$file is not installed"; cat "$work/install.log"; exit 1; }
   done
   "$work/prefix/bin/tca" --version
+  # Its own data first, those of the sources last.
+  told=$("$work/prefix/bin/tca" model pingpong --machine nowhere 2>&1 || true)
+  [[ $told == *" in $work/prefix/share/opentca/machines, "*", ${source%/tests/install}/machines ("* ]] ||
+    { echo "data is searched for elsewhere: $told"; exit 1; }
   options+=("-DCMAKE_PREFIX_PATH=$work/prefix" -DCMAKE_DISABLE_FIND_PACKAGE_nlohmann_json=ON)
 fi
 

@@ -8,7 +8,10 @@
 #include <filesystem>
 #include <fstream>
 #include <limits>
+#include <string>
+#include <vector>
 
+#include "base/data.hpp"
 #include "net/machine_table.hpp"
 #include "own_folder.hpp"
 #include "tca/error.hpp"
@@ -274,6 +277,23 @@ TEST_F(Extending, AFileThatExtendsItself) {
     EXPECT_EQ(error.what(),
               (folder_ / "two.toml").string() + ":1:11: `extends = \"one\"` comes back to this file");
   }
+}
+
+TEST_F(Extending, AMachineThatIsNotThereIsToldWithTheFolders) {
+  try {
+    find_machine("nobody");
+    FAIL() << "a machine was found";
+  } catch (const Error& error) {
+    EXPECT_NE(std::string(error.what()).find(" in " + folder_.path().string() + ", "), std::string::npos)
+        << error.what();
+  }
+}
+
+// Whatever else of OpenTCA is installed here.
+TEST(MachineFolders, AProgramOfThisBuildTakesItsSources) {
+  const std::vector<std::filesystem::path> places = base::data_places("machines", "machines");
+  ASSERT_EQ(places.size(), 3U);
+  EXPECT_TRUE(std::filesystem::exists(places[1] / "ha-pacs-tca.toml")) << places[1];
 }
 
 TEST_F(Extending, AParentThatIsNotThere) {

@@ -189,6 +189,7 @@ void check(const BenchOptions& options) {
   check_writable(options.json);
   check_machine(options.fabric, options.machine);
   check_built(options.fabric);
+  check_bind(options.bind, options.fabric, false);
   if (options.against("mpi")) check_against_mpi(options);
   check_for_model("--fidelity", "OPENTCA_FIDELITY", options.fidelity, options.fabric);
   if (options.effort.rounds < 1 || options.effort.placements < 1)
@@ -217,8 +218,7 @@ void check_options(const CLI::App& app, const BenchOptions& options) {
                     {"--unguarded", !is_commit, "chains that are started"},
                     {"--blocks", on_gpus, "--fabric cuda and cuda+mpi"},
                     {"--threads", on_gpus, "--fabric cuda and cuda+mpi"},
-                    {"--placements", !is_modelled, "memory of this host, not for --fabric sim"},
-                    {"--bind", !is_modelled, "ranks that are processes, not for --fabric sim"}});
+                    {"--placements", !is_modelled, "memory of this host, not for --fabric sim"}});
   if (is_put && app.count("--layout") > 0 && options.has_layout("stride"))
     refuse("--layout stride is for halo; a put is a block or block-stride");
 }
@@ -303,8 +303,9 @@ void add_bench(Subcommands& tca) {
       ->capture_default_str();
   app.add_option("--machine", options->machine, "The machine to model, on sim: a machine file's name or path")
       ->envname("OPENTCA_MACHINE");
-  app.add_option("--fidelity", options->fidelity, "How closely, on sim: tlp, train or flow")
-      ->envname("OPENTCA_FIDELITY");
+  app.add_option("--fidelity", options->fidelity, "How closely, on sim")
+      ->envname("OPENTCA_FIDELITY")
+      ->check(CLI::IsMember({"tlp", "train", "flow"}));
   add_sub_cluster_option(app, options->fabric);
   add_sizes(app, *options);
   app.add_option(

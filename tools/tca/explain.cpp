@@ -42,6 +42,7 @@ void check(const ExplainOptions& options, int ranks) {
     refuse("--to {}: there are the ranks 0 to {}", options.to, ranks - 1);
   check_machine(options.fabric, options.machine);
   check_built(options.fabric);
+  check_bind(options.bind, options.fabric, false);
   const bench::PutShape& shape = options.shape;
   if (shape.runs > 1 && shape.pitch == 0)
     refuse("--runs {}: --pitch says how far apart they begin", shape.runs);
@@ -161,10 +162,6 @@ void add_explain(Subcommands& tca) {
   add_sub_cluster_option(app, options->fabric);
   app.add_option("--machine", options->machine, "The machine to model, on sim")->envname("OPENTCA_MACHINE");
   add_bind_option(app, options->bind);
-  app.final_callback([&app, options] {
-    check_known(app,
-                {{"--bind", options->fabric != "sim", "ranks that are processes, not for --fabric sim"}});
-  });
 }
 
 }  // namespace tca::tool

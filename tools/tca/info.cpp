@@ -169,17 +169,15 @@ Plan find_plan(const std::vector<Fabric>& tried) {
   return plan;
 }
 
-bool would_bind(const Machine& machine, int ranks) { return ranks <= machine.cpus; }
-
-std::string waiting_in_words(const Machine& machine, int ranks) {
-  return would_bind(machine, ranks) ? "each bound to a core"
-                                    : "not bound: fewer cores than ranks, so waiting yields early";
+bool would_bind(const Plan& plan, int ranks) {
+  return plan.fabric != "sim" && binds(Bind::automatic, ranks, route::needs_mpi(plan.fabric));
 }
 
-std::string ranks_in_words(const Plan& plan, const Machine& machine, int ranks) {
+std::string ranks_in_words(const Plan& plan, int ranks) {
   if (plan.fabric == "sim") return "threads of one process";
   return fmt::format("processes of {}, {}", route::needs_mpi(plan.fabric) ? "mpirun" : "tca run",
-                     waiting_in_words(machine, ranks));
+                     would_bind(plan, ranks) ? "each bound to a core"
+                                             : "not bound: fewer cores than ranks, so waiting yields early");
 }
 
 std::string mpi_in_words() {
@@ -224,7 +222,7 @@ void print_text(const Machine& machine, int ranks) {
   row("channels", plan.route.empty() ? "chosen for each put at commit; see tca explain"
                                      : fmt::format("{} for every put", plan.route));
   if (plan.problem.empty())
-    row("ranks", ranks_in_words(plan, machine, ranks));
+    row("ranks", ranks_in_words(plan, ranks));
   else if (!plan.fabric.empty())
     row("problem", plan.problem);
   print_variables();
@@ -266,7 +264,7 @@ void print_json(const Machine& machine, int ranks) {
                   {"problem", or_null(plan.problem)},
                   {"sub_cluster", plan.sub_cluster > 0 ? Json(plan.sub_cluster) : Json(nullptr)},
                   {"route", or_null(plan.route)},
-                  {"bound", plan.fabric != "sim" && would_bind(machine, ranks)}};
+                  {"bound", would_bind(plan, ranks)}};
   for (const Variable& variable : variables) {
     const char* value = std::getenv(variable.name);
     json["environment"][variable.name] = value ? Json(value) : Json(nullptr);

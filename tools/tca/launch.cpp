@@ -232,6 +232,11 @@ void check(const LaunchOptions& options) {
 
 }  // namespace
 
+bool binds(Bind bind, int ranks, bool by_mpirun) {
+  if (bind != Bind::automatic) return bind == Bind::core;
+  return ranks <= (by_mpirun ? usable_cores() : static_cast<int>(usable_cpus().size()));
+}
+
 int launch(const LaunchOptions& asked) {
   check(asked);
   LaunchOptions options = asked;

@@ -15,6 +15,9 @@ enum class Bind {
   none,
 };
 
+// Whether so many ranks are bound. mpirun gives each a core of its own, `tca run` a hardware thread where cores are short.
+bool binds(Bind bind, int ranks, bool by_mpirun);
+
 struct LaunchOptions {
   std::string name = "tca run";   // begins every message
   int ranks = 1;                  // 1 to max_ranks

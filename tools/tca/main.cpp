@@ -33,20 +33,28 @@ std::string in_one_line(std::string text) {
   return text;
 }
 
-std::string in_plain_words(const std::string& text) {
-  const std::string conversion = "Could not convert: ";
-  if (text.rfind(conversion, 0) != 0) return text;
-  return text.substr(conversion.size()) + ": not a value for this option";
+// CLI11 has "Could not convert: --ranks = x".
+std::string in_plain_words(const CLI::ConversionError& error) {
+  const std::string text = error.what(), begin = "Could not convert: ", equals = " = ";
+  const std::size_t at = text.find(equals);
+  if (!text.starts_with(begin) || at == std::string::npos) return text;
+  return fmt::format("{}: {} is no value for this option", text.substr(begin.size(), at - begin.size()),
+                     text.substr(at + equals.size()));
 }
 
 std::string usage_message(const CLI::App& app, const CLI::ParseError& error) {
+  if (const auto* conversion = dynamic_cast<const CLI::ConversionError*>(&error))
+    return in_one_line(in_plain_words(*conversion));
+  // CLI11 names them from the last to the first.
+  if (dynamic_cast<const CLI::ExtrasError*>(&error) != nullptr)
+    return in_one_line(fmt::format("{}: not expected here", fmt::join(app.remaining(true), " ")));
   // A subcommand may have some of its own.
   if (const auto chosen = app.get_subcommands(); !chosen.empty())
     return usage_message(*chosen.front(), error);
   std::vector<std::string> names;
   for (const CLI::App* subcommand : app.get_subcommands({})) names.push_back(subcommand->get_name());
   if (names.empty() || dynamic_cast<const CLI::RequiredError*>(&error) == nullptr)
-    return in_plain_words(in_one_line(error.what()));
+    return in_one_line(error.what());
   const std::vector<std::string> unknown = app.remaining();
   const std::string list = fmt::format("{}", fmt::join(names, ", "));
   if (unknown.empty()) return fmt::format("a subcommand is missing: {}", list);

@@ -1,6 +1,7 @@
 // Starts the ranks through mpirun, for a job in which MPI takes part.
 #include <fmt/format.h>
 #include <signal.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -12,7 +13,6 @@
 #include <system_error>
 
 #include "child.hpp"
-#include "cores.hpp"
 #include "launch.hpp"
 #include "progress.hpp"
 #include "team.hpp"
@@ -35,14 +35,9 @@ int open_mpi_release(const std::string& mpirun) {
   return std::strstr(text, "Open MPI") || std::strstr(text, "OpenRTE") ? oldest : 0;
 }
 
-bool binds(const LaunchOptions& options) {
-  if (options.bind != Bind::automatic) return options.bind == Bind::core;
-  return options.ranks <= usable_cores();
-}
-
 std::vector<std::string> command_line(const std::string& mpirun, const LaunchOptions& options) {
   std::vector<std::string> line{mpirun, "-n", std::to_string(options.ranks)};
-  const std::string bind = binds(options) ? "core" : "none";
+  const std::string bind = binds(options.bind, options.ranks, true) ? "core" : "none";
   if (const int release = open_mpi_release(mpirun); release > 0) {
     line.insert(line.end(), {"--oversubscribe", "--bind-to", bind});
     if (options.fails_in_words && release < 5) line.emplace_back("--quiet");  // unknown to later ones
@@ -58,15 +53,23 @@ bool in_an_allocation() {
   return std::getenv("SLURM_JOB_ID") || std::getenv("PBS_JOBID") || std::getenv("LSB_JOBID");
 }
 
-const std::string shared_memory = "/dev/shm", scratch_name = "opentca-mpirun.";
+const std::string shared_memory = "/dev/shm";
+
+// How the names of the folders begin whose launchers this process can look up: containers may share the memory, and each
+// counts its processes for itself. Empty where the system does not tell.
+std::string scratch_name() {
+  struct stat processes {};
+  if (stat("/proc/self/ns/pid", &processes) != 0) return {};
+  return fmt::format("opentca-mpirun.{}.", processes.st_ino);
+}
 
 // Folders of launches that were killed together with their guards.
-void remove_left_over() {
+void remove_left_over(const std::string& begin) {
   std::error_code unreadable;
   for (const auto& entry : std::filesystem::directory_iterator(shared_memory, unreadable)) {
     const std::string name = entry.path().filename();
-    if (!name.starts_with(scratch_name)) continue;
-    const pid_t launcher = std::atoi(name.c_str() + scratch_name.size());
+    if (!name.starts_with(begin)) continue;
+    const pid_t launcher = std::atoi(name.c_str() + begin.size());
     if (launcher > 0 && kill(launcher, 0) != 0 && errno == ESRCH) remove_scratch(entry.path().c_str());
   }
 }
@@ -74,9 +77,10 @@ void remove_left_over() {
 // Open MPI's ranks share memory by files in /dev/shm, which stay when the ranks are killed; in a folder of their own they
 // can be removed.
 void give_scratch(LaunchOptions& options) {
-  if (in_an_allocation() || access(shared_memory.c_str(), W_OK | X_OK) != 0) return;
-  remove_left_over();
-  options.scratch = fmt::format("{}/{}{}", shared_memory, scratch_name, getpid());
+  const std::string begin = scratch_name();
+  if (in_an_allocation() || begin.empty() || access(shared_memory.c_str(), W_OK | X_OK) != 0) return;
+  remove_left_over(begin);
+  options.scratch = fmt::format("{}/{}{}", shared_memory, begin, getpid());
   for (const char* transport : {"vader", "sm"})  // its name until and since Open MPI 5
     options.environment.emplace_back(fmt::format("OMPI_MCA_btl_{}_backing_directory", transport),
                                      options.scratch);

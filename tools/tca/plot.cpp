@@ -3,6 +3,7 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <signal.h>
 #include <spawn.h>
 #include <sys/wait.h>
@@ -14,6 +15,7 @@
 #include <filesystem>
 #include <memory>
 
+#include "base/data.hpp"
 #include "launch.hpp"
 #include "refuse.hpp"
 #include "subcommand.hpp"
@@ -29,13 +31,15 @@ struct PlotOptions {
   std::string title;
 };
 
+// Throws Error{invalid_argument}.
 fs::path find_script() {
-  const fs::path here = fs::read_symlink("/proc/self/exe").parent_path();
-  std::error_code none;
-  for (const fs::path& path : {here / "../share/opentca/plot.py", here / "../../../tools/plot/plot.py",
-                               fs::path(OPENTCA_PLOT_SCRIPT)})
-    if (fs::exists(path, none)) return path;
-  return {};
+  const std::vector<fs::path> places = base::data_places("plot.py", "tools/plot/plot.py");
+  std::error_code unreadable;
+  for (const fs::path& path : places)
+    if (fs::exists(path, unreadable)) return path;
+  std::vector<std::string> searched;
+  for (const fs::path& path : places) searched.push_back(path.string());
+  refuse("the script that draws is missing: there is none of {}", fmt::join(searched, ", "));
 }
 
 constexpr int interrupted_code = 128 + SIGINT;
@@ -138,7 +142,6 @@ struct Tools {
   std::string python = find_python();
 
   Tools() {
-    if (script.empty()) refuse("the script plot.py is neither in share/opentca nor in the source tree");
     if (python.empty())
       refuse("python3 with matplotlib is not there; install the package python3-matplotlib");
   }
@@ -156,9 +159,7 @@ void check_drawable(const std::string& output) {
   const std::string ending = fs::path(output).extension();
   if (ending != ".svg" && ending != ".png" && ending != ".pdf")
     refuse("{}: the name must end in .svg, .png or .pdf", output);
-  const bool was_there = fs::exists(output);
   check_writable(output);
-  if (!was_there) fs::remove(output);
   try {
     const Tools tools;
   } catch (const Interrupted&) {

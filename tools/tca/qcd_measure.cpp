@@ -22,11 +22,7 @@ using Clock = std::chrono::steady_clock;
 
 // Who is measured. The peer goes last, since what was made with it needs it.
 std::unique_ptr<qcd::Peer> peer_for(World& world, const QcdOptions& options) {
-  if (!options.compare) return nullptr;
-  std::unique_ptr<qcd::Peer> peer = qcd::mpi_peer(world);
-  if (!peer && world.rank() == 0)
-    fmt::print(stderr, "tca qcd: built without MPI, so there is nothing to compare with\n");
-  return peer;
+  return options.compare ? qcd::mpi_peer(world) : nullptr;
 }
 
 QcdPace pace_of(World& world, const qcd::Times& times, std::vector<double> samples, double flops,

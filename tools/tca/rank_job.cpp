@@ -27,18 +27,19 @@ int run_threads(const RankJob& job, const WorldOptions& options, const std::func
   return code;
 }
 
+// What keeps MPI from being compared with; empty for nothing. Ranks that are there need no mpirun any more.
+std::string lacks_mpi() {
+  if (!route::built_with_mpi()) return "built without MPI";
+  return already_a_rank() || has_mpirun() ? "" : "mpirun is not there (package openmpi-bin)";
+}
+
 int launch_ranks(const std::string& name, const RankJob& job) {
   LaunchOptions launching{
       .name = name, .ranks = job.ranks, .argv = own_command_line(), .argv_is_tca = true, .bind = job.bind};
   if (is_over_mpi(job.fabric)) return launch_under_mpirun(launching);
-  if (job.compare && on_gpus(job)) {  // NCCL needs no launcher of its own
-    if (job.compares_gpus_to_mpi && route::built_with_mpi() && has_mpirun())
-      return launch_under_mpirun(launching);
-  } else if (job.compare) {
-    if (route::built_with_mpi() && has_mpirun()) return launch_under_mpirun(launching);
-    fmt::print(stderr, "{}: {}, so there is nothing to compare with\n", name,
-               route::built_with_mpi() ? "mpirun is not there (package openmpi-bin)" : "built without MPI");
-    std::erase(launching.argv, "--compare");
+  if (job.compare && (!on_gpus(job) || job.compares_gpus_to_mpi)) {  // NCCL needs no launcher of its own
+    if (lacks_mpi().empty()) return launch_under_mpirun(launching);
+    if (!on_gpus(job)) std::erase(launching.argv, "--compare");  // as has been told
   }
   // Their report says why. Told so, mpirun would keep its own troubles to itself as well.
   launching.fails_in_words = true;
@@ -54,6 +55,20 @@ void check_fabric(const RankJob& job) {
     refuse("--fabric {}: its ranks are processes; leave --threads out", job.fabric);
   if (job.compare && job.threads && !on_gpus(job))
     refuse("--compare needs ranks that are processes; leave --threads out");
+  check_bind(job.bind, job.fabric, job.threads);
+}
+
+// Once, by whoever starts the ranks, or by rank 0 where they have been started.
+void tell_of_no_comparison(const std::string& name, const RankJob& job) {
+  if (!job.compare || on_gpus(job) || is_over_mpi(job.fabric)) return;
+  if (const std::string why = lacks_mpi(); !why.empty())
+    fmt::print(stderr, "{}: {}, so there is nothing to compare with\n", name, why);
+}
+
+void check_all(const std::string& name, const RankJob& job, const CheckOfRanks& check, int ranks) {
+  check_fabric(job);
+  check(ranks);
+  tell_of_no_comparison(name, job);
 }
 
 }  // namespace
@@ -83,17 +98,15 @@ void add_rank_options(CLI::App& app, RankJob& job) {
 int run_as_ranks(const std::string& name, const RankJob& job, const WorldOptions& options,
                  const CheckOfRanks& check, const std::function<int(World&)>& rank) {
   if (already_a_rank()) {
-    const auto check_all = [&](int ranks) {
+    const auto check_started = [&](int ranks) {
       check_launched(ranks, job.ranks_given ? job.ranks : ranks, job.threads);
-      check_fabric(job);
-      check(ranks);
+      check_all(name, job, check, ranks);
     };
-    return run_as_one_rank(options, check_all, rank);
+    return run_as_one_rank(options, check_started, rank);
   }
   if (job.ranks < 1 || job.ranks > max_ranks)
     refuse("--ranks {}: 1 to {} are possible", job.ranks, max_ranks);
-  check_fabric(job);
-  check(job.ranks);
+  check_all(name, job, check, job.ranks);
   return job.threads || job.fabric == "sim" ? run_threads(job, options, rank) : launch_ranks(name, job);
 }
 

@@ -38,7 +38,25 @@ bool is_same_file(const fs::path& one, const fs::path& other) {
   return place(one) == place(other);
 }
 
+[[noreturn]] void refuse_to_write(const std::string& path, int error) {
+  refuse("{}: cannot be written: {}", path, std::strerror(error));
+}
+
 }  // namespace
+
+// Tried, since what permissions say does not hold everywhere.
+void check_writable(const std::string& path) {
+  if (path.empty()) return;
+  const std::string file = behind_links(path);
+  constexpr int way = O_WRONLY | O_APPEND | O_CLOEXEC;
+  const Fd made(open(file.c_str(), way | O_CREAT | O_EXCL, 0666));
+  if (made.is_open()) {
+    unlink(file.c_str());
+    return;
+  }
+  if (errno != EEXIST) refuse_to_write(path, errno);
+  if (!Fd(open(file.c_str(), way)).is_open()) refuse_to_write(path, errno);
+}
 
 void check_distinct(std::initializer_list<NamedFile> files) {
   for (auto one = files.begin(); one != files.end(); ++one)
@@ -49,7 +67,7 @@ void check_distinct(std::initializer_list<NamedFile> files) {
 
 std::string replaced_file(const std::string& path) {
   std::error_code unknown;
-  if (fs::is_directory(path, unknown)) refuse("{}: cannot be written: {}", path, std::strerror(EISDIR));
+  if (fs::is_directory(path, unknown)) refuse_to_write(path, EISDIR);
   if (fs::exists(path, unknown) && !fs::is_regular_file(path, unknown))
     refuse("{}: not a regular file", path);
   return behind_links(path);
@@ -57,14 +75,13 @@ std::string replaced_file(const std::string& path) {
 
 void check_replaceable(const std::string& path, const std::string& suffix) {
   if (path.empty()) return;
-  const auto fail = [&](int error) { refuse("{}: cannot be written: {}", path, std::strerror(error)); };
   // Tried, since what permissions say does not hold everywhere; what was there before stays.
   const std::string draft = replaced_file(path) + suffix;
   const Fd made(open(draft.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
   if (made.is_open()) {
     unlink(draft.c_str());
   } else if (errno != EEXIST || access(draft.c_str(), W_OK) != 0) {
-    fail(errno);
+    refuse_to_write(path, errno);
   }
 }
 

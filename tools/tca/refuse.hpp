@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstdlib>
-#include <fstream>
 #include <initializer_list>
 #include <string>
 #include <utility>
@@ -17,10 +16,8 @@ template <class... Args>
   base::fail(Errc::invalid_argument, text, std::forward<Args>(args)...);
 }
 
-// Refuses a file that cannot be written to. An empty path is no file.
-inline void check_writable(const std::string& path) {
-  if (!path.empty() && !std::ofstream(path, std::ios::app)) refuse("{}: cannot be written", path);
-}
+// Refuses a file that cannot be written to, and leaves none that was not there. An empty path is no file.
+void check_writable(const std::string& path);
 
 // A file that an option names; an empty path is no file.
 struct NamedFile {

@@ -57,6 +57,12 @@ void add_bind_option(CLI::App& app, Bind& bind) {
       ->default_str("auto");
 }
 
+void check_bind(Bind bind, const std::string& fabric, bool threads) {
+  if (bind == Bind::automatic || (fabric != "sim" && !threads)) return;
+  refuse("--bind is for ranks that are processes, not for {}",
+         fabric == "sim" ? "--fabric sim" : "--threads");
+}
+
 void check_known(const CLI::App& app, std::initializer_list<OptionFor> options) {
   for (const auto& [option, is_known, whom] : options)
     if (!is_known && app.count(option) > 0) refuse("{} is for {}", option, whom);

@@ -60,6 +60,9 @@ class Subcommands {
 // `--bind auto|core|none`, for subcommands that launch ranks.
 void add_bind_option(CLI::App& app, Bind& bind);
 
+// Refuses to bind ranks that are threads.
+void check_bind(Bind bind, const std::string& fabric, bool threads);
+
 // An option of a subcommand, whether what was asked for knows it, and what does.
 struct OptionFor {
   const char* option;

@@ -56,12 +56,8 @@ std::vector<std::string> environment_for_ranks(const LaunchOptions& options, int
 }
 
 std::vector<int> cpus_to_bind(const LaunchOptions& options) {
-  std::vector<int> cpus = usable_cpus();
-  if (options.argv_is_mpirun) return {};
-  const bool bound = options.bind == Bind::core || (options.bind == Bind::automatic &&
-                                                    static_cast<std::size_t>(options.ranks) <= cpus.size());
-  if (!bound) cpus.clear();
-  return cpus;
+  if (options.argv_is_mpirun || !binds(options.bind, options.ranks, false)) return {};
+  return usable_cpus();
 }
 
 }  // namespace

@@ -2,11 +2,14 @@
 // puts that were not measured.
 #include <fmt/format.h>
 #include <signal.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <cstdint>
+#include <cstdlib>
+#include <cstring>
 #include <filesystem>
-#include <fstream>
 #include <limits>
 #include <memory>
 #include <optional>
@@ -14,6 +17,7 @@
 #include <system_error>
 
 #include "cores.hpp"
+#include "fd.hpp"
 #include "launch.hpp"
 #include "mpi_options.hpp"
 #include "numbers.hpp"
@@ -75,11 +79,40 @@ void check_place(const TuneOptions& options) {
   check_replaceable(path, ".XXXXXX");
 }
 
+// What is measured, on its way to the script that draws it.
+class Lines {
+ public:
+  // Throws Error{invalid_argument}.
+  Lines() {
+    std::error_code unknown;
+    const fs::path folder = fs::temp_directory_path(unknown);
+    if (unknown) refuse("there is no folder for a temporary file: {}; set TMPDIR", unknown.message());
+    path_ = (folder / "tca-tune-XXXXXX").string();
+    const Fd made(mkstemp(path_.data()));
+    if (!made.is_open())
+      refuse("{}: cannot be written: {}; set TMPDIR to another folder", path_, std::strerror(errno));
+  }
+  ~Lines() { unlink(path_.c_str()); }
+  Lines(const Lines&) = delete;
+
+  const std::string& path() const { return path_; }
+
+ private:
+  std::string path_;
+};
+
+// Before what is drawn is measured.
+void check_plot(const TuneOptions& options) {
+  if (options.plot.empty()) return;
+  Lines{};
+  check_drawable(options.plot);
+}
+
 // Whoever starts the ranks, before anything is measured.
 void check(const TuneOptions& options) {
   check_distinct({{"--output", options.output}, {"--json", options.json}, {"--plot", options.plot}});
   check_writable(options.json);
-  check_drawable(options.plot);
+  check_plot(options);
   if (options.verify && (options.dry_run || !options.output.empty() || !options.plot.empty()))
     refuse("--verify writes no table and draws nothing; leave --dry-run, --output and --plot out");
   check_place(options);
@@ -93,6 +126,7 @@ void check_before_launch(const TuneOptions& options) {
         "--threads is for --fabric cuda: processes and threads of a host cost alike, and MPI's are "
         "processes");
   check_built(options.fabric);
+  check_bind(options.bind, options.fabric, options.threads);
   check(options);
   if (options.ranks > usable_cores() && !on_gpus(options))
     fmt::print(
@@ -234,13 +268,9 @@ void store(route::TuningTable& table, const TuneOptions& options) {
 }
 
 void draw_survey(const Survey& survey, const route::TuningTable& table, const std::string& output) {
-  std::string lines = (fs::temp_directory_path() / "tca-tune-XXXXXX").string();
-  const int fd = mkstemp(lines.data());
-  if (fd < 0) refuse("{}: cannot be written", lines);
-  close(fd);
-  append_json(survey, table, lines);
-  const int code = draw({lines}, output, "");
-  fs::remove(lines);
+  const Lines lines;
+  append_json(survey, table, lines.path());
+  const int code = draw({lines.path()}, output, "");
   if (code != 0) refuse("{} was not drawn; `tca tune --json FILE` keeps what was measured", output);
 }
 
