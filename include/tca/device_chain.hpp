@@ -15,8 +15,12 @@ namespace device {
 inline constexpr Word lines_per_chunk = 32;
 inline constexpr Word words_per_chunk = lines_per_chunk * words_per_line;
 
-// Of a put of so many words: whole chunks, and of the last as many lines as it has words, at most 32, since a line takes every 32nd
-// word of a chunk. So lanes side by side read and write what lies side by side.
+// Which of a put's words is the k-th of a lane's line: a line takes every 32nd word of its chunk, so that lanes side by side read and
+// write what lies side by side. And how many lines a put of so many words has: whole chunks of them, and in the last one as many
+// as it has words, at most 32.
+TCA_DEVICE constexpr Word word_in_put(Word chunk, Word lane, Word k) {
+  return chunk * words_per_chunk + k * lines_per_chunk + lane;
+}
 TCA_DEVICE constexpr Word lines_of_words(Word words) {
   const Word rest = words % words_per_chunk;
   return words / words_per_chunk * lines_per_chunk + (rest < lines_per_chunk ? rest : lines_per_chunk);

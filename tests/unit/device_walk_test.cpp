@@ -151,19 +151,23 @@ TEST(Lines, AreNotThereInFreshMemory) {
   EXPECT_FALSE(device::carries(Line{0, 0}, 2));
 }
 
-// Every word of a put has a place of its own, and lines are no more than that takes.
+// Every word of a put is in one line, and lines are no more than that takes.
 TEST(Lines, HoldTheWordsOfAPut) {
-  for (Word words = 1; words <= 3 * device::words_per_chunk; ++words) {
-    std::set<std::pair<Word, Word>> places;
+  constexpr Word chunks = 3;
+  for (Word words = 1; words <= chunks * device::words_per_chunk; ++words) {
+    std::vector<int> times(words);
     Word lines = 0;
-    for (Word word = 0; word < words; ++word) {
-      const Word in_chunk = word % device::words_per_chunk;
-      const Word line =
-          word / device::words_per_chunk * device::lines_per_chunk + in_chunk % device::lines_per_chunk;
-      places.emplace(line, in_chunk / device::lines_per_chunk);
-      lines = std::max(lines, line + 1);
+    for (Word chunk = 0; chunk < chunks; ++chunk) {
+      for (Word lane = 0; lane < device::lines_per_chunk; ++lane) {
+        for (Word k = 0; k < device::words_per_line; ++k) {
+          const Word word = device::word_in_put(chunk, lane, k);
+          if (word >= words) continue;
+          ++times[word];
+          lines = chunk * device::lines_per_chunk + lane + 1;
+        }
+      }
     }
-    ASSERT_EQ(places.size(), words);
+    ASSERT_EQ(times, std::vector<int>(words, 1));
     ASSERT_EQ(device::lines_of_words(words), lines);
   }
 }

@@ -15,7 +15,7 @@
 
 namespace tca::device {
 
-// Where a word's atom lies, of those that are as large as one, and the first of several otherwise.
+// Where an atom of a put lies.
 template <class Atom>
 TCA_DEVICE Atom* atom_at(const Lines& put, Word atom) {
   return reinterpret_cast<Atom*>(put.memory + put.pitches.offset(put.loops.at(atom), sizeof(Atom)));
@@ -51,7 +51,7 @@ TCA_DEVICE Line gather_line(const Lines& put, Word chunk, Word lane, Word step) 
   Word words[words_per_line];
   TCA_UNROLL
   for (Word k = 0; k < words_per_line; ++k) {
-    const Word word = chunk * words_per_chunk + k * lines_per_chunk + lane;
+    const Word word = word_in_put(chunk, lane, k);
     words[k] = word < put.word_count ? gather_word<Atom>(put, word) : 0;
   }
   return make_line(words, step);
@@ -61,7 +61,7 @@ template <class Atom>
 TCA_DEVICE void scatter_line(const Lines& put, Word chunk, Word lane, const Line& line) {
   TCA_UNROLL
   for (Word k = 0; k < words_per_line; ++k) {
-    const Word word = chunk * words_per_chunk + k * lines_per_chunk + lane;
+    const Word word = word_in_put(chunk, lane, k);
     if (word < put.word_count) scatter_word<Atom>(put, word, word_of(line, k));
   }
 }
@@ -171,7 +171,7 @@ class OwnLine {
     // So do words beyond the end, each of which the first word of the line overwrites.
     TCA_UNROLL
     for (Word k = 0; k < words_per_line; ++k) {
-      const Word word = all.chunk * words_per_chunk + k * lines_per_chunk + own;
+      const Word word = word_in_put(all.chunk, own, k);
       words_[k] = word < put.word_count ? atom_at<Word>(put, word) : words_[0];
     }
   }
