@@ -238,13 +238,11 @@ class Named(WorldTest):
 
     def test_another_pid_namespace_than_that_of_rank_0_which_has_come(self):
         command = [*self.unshared("-p", "-f"), PROGRAM, "ring"]
-        control = os.memfd_create("control")
-        self.addCleanup(os.close, control)
-        environment = {"OPENTCA_SIZE": "2", "OPENTCA_CONTROL": f"/proc/{os.getpid()}/fd/{control}",
+        memory, control = self.launcher_memory()
+        environment = {"OPENTCA_SIZE": "2", "OPENTCA_CONTROL": control,
                        "OPENTCA_TIME_LIMIT": str(PATIENCE)}  # fmt: skip
         first = self.start([PROGRAM, "ring"], OPENTCA_RANK="0", **environment)
-        # Rank 0 sits: its seat begins behind the header, with its process.
-        self.assertTrue(wait_until(lambda: os.pread(control, 4, 256) == struct.pack("i", first.popen.pid)))
+        self.await_rank_0(memory, first)
         begin = time.monotonic()
         second = self.start(command, OPENTCA_RANK="1", **environment)
         for process in (first, second):

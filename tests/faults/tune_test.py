@@ -385,9 +385,8 @@ class Disagreeing(Tuning):
         ranks = self.ranks(2, "ring", "--steps", "1", programs=None, OPENTCA_TUNING="off")
         for process in ranks:
             self.assertEqual(process.end(), 0, process.text())
-        control = os.memfd_create("control")
-        self.addCleanup(os.close, control)
-        common = {"OPENTCA_SIZE": "2", "OPENTCA_CONTROL": f"/proc/{os.getpid()}/fd/{control}"}
+        _, control = self.launcher_memory()
+        common = {"OPENTCA_SIZE": "2", "OPENTCA_CONTROL": control}
         both = [
             self.start([PROGRAM, "ring", "--steps", "1"], OPENTCA_RANK="0", **common),
             self.start([PROGRAM, "ring", "--steps", "1"], OPENTCA_RANK="1", OPENTCA_TUNING="off", **common),

@@ -6,6 +6,7 @@ the last three may be empty."""
 
 import os
 import re
+import struct
 import subprocess
 import threading
 
@@ -82,11 +83,20 @@ class WorldTest(CommandTest):
                    "OMPI_MCA_rmaps_base_oversubscribe": "1"}  # fmt: skip
         return self.start([MPIRUN, "-n", str(size), PROGRAM, *arguments], **allowed)
 
+    def launcher_memory(self):
+        """In which the ranks of a launch meet: its descriptor, and its name for them (OPENTCA_CONTROL)."""
+        memory = os.memfd_create("control")
+        self.addCleanup(os.close, memory)
+        return memory, f"/proc/{os.getpid()}/fd/{memory}"
+
+    def await_rank_0(self, memory, process):
+        """Until it sits on the board there: its seat begins behind the header, with its process."""
+        seat = struct.pack("i", process.popen.pid)
+        self.assertTrue(wait_until(lambda: os.pread(memory, 4, 256) == seat))
+
     def ranks(self, size, *arguments, programs=None, **environment):
         """Every rank on its own, with the test as the launcher, so that each exit code can be seen."""
-        control = os.memfd_create("control")
-        self.addCleanup(os.close, control)
-        path = f"/proc/{os.getpid()}/fd/{control}"
+        _, path = self.launcher_memory()
         return [
             self.start(
                 [programs[rank] if programs else PROGRAM, *arguments],

@@ -163,11 +163,10 @@ class Environment(WorldTest):
         self.assert_nothing_left()
 
     def test_two_claim_one_rank(self):
-        control = os.memfd_create("control")
-        self.addCleanup(os.close, control)
+        _, control = self.launcher_memory()
         both = [
             self.start([PROGRAM, "hold"], OPENTCA_RANK=rank, OPENTCA_SIZE="3", OPENTCA_TIME_LIMIT="2",
-                       OPENTCA_CONTROL=f"/proc/{os.getpid()}/fd/{control}")
+                       OPENTCA_CONTROL=control)
             for rank in ("0", "1", "1")
         ]  # fmt: skip
         codes = sorted(process.end() for process in both)
@@ -230,16 +229,14 @@ class OneAfterTheOther(WorldTest):
         self.assert_nothing_left()
 
     def test_that_was_refused_and_that_rank_0_has_not_left_yet(self):
-        control = os.memfd_create("control")
-        self.addCleanup(os.close, control)
+        memory, control = self.launcher_memory()
 
         def start(rank, size):
             return self.start([PROGRAM, "ring", "--steps", "30"], OPENTCA_RANK=str(rank), OPENTCA_SIZE=str(size),
-                              OPENTCA_CONTROL=f"/proc/{os.getpid()}/fd/{control}", OPENTCA_TIME_LIMIT="10")  # fmt: skip
+                              OPENTCA_CONTROL=control, OPENTCA_TIME_LIMIT="10")  # fmt: skip
 
         first = start(0, 2)
-        wait_until(lambda: os.fstat(control).st_size > 0)
-        time.sleep(0.2)
+        self.await_rank_0(memory, first)
         first.popen.send_signal(signal.SIGSTOP)
         self.assert_ends(start(1, 3), INCOMPATIBLE, "in a world of 3, but rank 0 set it up .* for 2")
         last = start(1, 2)
@@ -252,20 +249,19 @@ class OneAfterTheOther(WorldTest):
     # Which leaves no mark in a seat of its own.
     @unittest.skipUnless(OTHER, "needs a static library, to build a program with another version of it")
     def test_that_was_refused_by_another_build_and_that_rank_0_has_not_left_yet(self):
-        control = os.memfd_create("control")
-        self.addCleanup(os.close, control)
+        memory, control = self.launcher_memory()
         refusal, written = 48, 2  # in the header
 
         def start(rank, *command):
             return self.start(command, OPENTCA_RANK=rank, OPENTCA_SIZE="2", OPENTCA_TIME_LIMIT="10",
-                              OPENTCA_CONTROL=f"/proc/{os.getpid()}/fd/{control}")  # fmt: skip
+                              OPENTCA_CONTROL=control)  # fmt: skip
 
         ring = [PROGRAM, "ring", "--steps", "30"]
         first = start("0", *ring)
-        self.assertTrue(wait_until(lambda: os.pread(control, 4, 256) == struct.pack("i", first.popen.pid)))
+        self.await_rank_0(memory, first)
         first.popen.send_signal(signal.SIGSTOP)
         last = start("1", "sh", "-c", f"{OTHER} ring; exec {' '.join(ring)}")
-        self.assertTrue(wait_until(lambda: os.pread(control, 4, refusal) == struct.pack("i", written)))
+        self.assertTrue(wait_until(lambda: os.pread(memory, 4, refusal) == struct.pack("i", written)))
         time.sleep(0.3)
         first.popen.send_signal(signal.SIGCONT)
         self.assert_ends(first, INCOMPATIBLE, "start every rank from the same build")
@@ -273,23 +269,21 @@ class OneAfterTheOther(WorldTest):
         self.assert_ends(last, 0, "start every rank from the same build", "rank 1: done")
 
     def test_that_never_began_since_rank_0_was_killed(self):
-        control = os.memfd_create("control")
-        self.addCleanup(os.close, control)
-        os.ftruncate(control, 50000)
+        memory, control = self.launcher_memory()
+        os.ftruncate(memory, 50000)
         ranks = [
             self.start([PROGRAM, "ring", "--steps", "30"], OPENTCA_RANK=rank, OPENTCA_SIZE="2", OPENTCA_TIME_LIMIT="5",
-                       OPENTCA_CONTROL=f"/proc/{os.getpid()}/fd/{control}")
+                       OPENTCA_CONTROL=control)
             for rank in ("0", "1")
         ]  # fmt: skip
         for process in ranks:
             self.assert_ends(process, 0, "done")
 
     def test_a_rank_too_late_for_a_world_that_ended_says_why_it_did(self):
-        control = os.memfd_create("control")
-        self.addCleanup(os.close, control)
+        _, control = self.launcher_memory()
         for rank, limit in (("0", "0.3"), ("1", "0.5")):
             process = self.start([PROGRAM, "ring"], OPENTCA_RANK=rank, OPENTCA_SIZE="2", OPENTCA_TIME_LIMIT=limit,
-                                 OPENTCA_CONTROL=f"/proc/{os.getpid()}/fd/{control}")  # fmt: skip
+                                 OPENTCA_CONTROL=control)  # fmt: skip
             process.end()
         self.assert_ends(process, RANK_LOST, "rank 0 failed .it waited too long for rank 1")
 

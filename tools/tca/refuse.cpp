@@ -42,20 +42,21 @@ bool is_same_file(const fs::path& one, const fs::path& other) {
   refuse("{}: cannot be written: {}", path, std::strerror(error));
 }
 
+// Tried, since what permissions say does not hold everywhere. False, with the reason in errno, also where there is one.
+bool can_be_made(const std::string& file) {
+  const Fd made(open(file.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
+  if (made.is_open()) unlink(file.c_str());
+  return made.is_open();
+}
+
 }  // namespace
 
-// Tried, since what permissions say does not hold everywhere.
 void check_writable(const std::string& path) {
   if (path.empty()) return;
   const std::string file = behind_links(path);
-  constexpr int way = O_WRONLY | O_APPEND | O_CLOEXEC;
-  const Fd made(open(file.c_str(), way | O_CREAT | O_EXCL, 0666));
-  if (made.is_open()) {
-    unlink(file.c_str());
-    return;
-  }
-  if (errno != EEXIST) refuse_to_write(path, errno);
-  if (!Fd(open(file.c_str(), way)).is_open()) refuse_to_write(path, errno);
+  if (can_be_made(file)) return;
+  if (errno != EEXIST || !Fd(open(file.c_str(), O_WRONLY | O_APPEND | O_CLOEXEC)).is_open())
+    refuse_to_write(path, errno);
 }
 
 void check_distinct(std::initializer_list<NamedFile> files) {
@@ -75,14 +76,10 @@ std::string replaced_file(const std::string& path) {
 
 void check_replaceable(const std::string& path, const std::string& suffix) {
   if (path.empty()) return;
-  // Tried, since what permissions say does not hold everywhere; what was there before stays.
+  // What was there before stays.
   const std::string draft = replaced_file(path) + suffix;
-  const Fd made(open(draft.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
-  if (made.is_open()) {
-    unlink(draft.c_str());
-  } else if (errno != EEXIST || access(draft.c_str(), W_OK) != 0) {
-    refuse_to_write(path, errno);
-  }
+  if (can_be_made(draft)) return;
+  if (errno != EEXIST || access(draft.c_str(), W_OK) != 0) refuse_to_write(path, errno);
 }
 
 }  // namespace tca::tool
