@@ -5,34 +5,20 @@
 #include "gpu/peers.hpp"
 
 #ifdef OPENTCA_HAVE_MPI
+#include "fabric/mpi/accelerator_memory.hpp"
 #include "gpu/call.hpp"
 #include "gpu/face_kernels.hpp"
 #include "peers/mpi_session.hpp"
-// Open MPI and MPICH say here whether they take pointers to GPUs' memory.
-#if __has_include(<mpi-ext.h>)
-#include <mpi-ext.h>
-#endif
 
 namespace tca::bench::gpu {
 
 namespace {
 
-bool takes_gpu_memory() {
-#if defined(MPIX_CUDA_AWARE_SUPPORT) && MPIX_CUDA_AWARE_SUPPORT
-  return MPIX_Query_cuda_support() == 1;
-#elif defined(MPIX_GPU_SUPPORT_CUDA)
-  int supported = 0;
-  return MPIX_GPU_query_support(MPIX_GPU_SUPPORT_CUDA, &supported) == MPI_SUCCESS && supported != 0;
-#else
-  return false;
-#endif
-}
-
 // What MPI sends from and receives into.
 class Staging {
  public:
   explicit Staging(std::size_t bytes)
-      : direct_(takes_gpu_memory()),
+      : direct_(mpi::claims_accelerator_memory()),
         sent_(bytes, Buffer<std::byte>::host),
         received_(bytes, Buffer<std::byte>::host) {}
 

@@ -25,15 +25,15 @@ bool mpi_says_so() {
 #endif
 }
 
-bool is_wanted() {
+}  // namespace
+
+bool claims_accelerator_memory() {
   const std::optional<bool> told = base::on_or_off("OPENTCA_CUDA_AWARE", "whether MPI is given GPU memory");
   return told ? *told : mpi_says_so();
 }
 
-}  // namespace
-
 bool takes_accelerator_memory(MPI_Comm comm, fabric::Stager& stager) {
-  if (!is_wanted()) return false;
+  if (!claims_accelerator_memory()) return false;
   const InMpi inside;
   int rank = 0;
   MPI_Comm_rank(comm, &rank);
