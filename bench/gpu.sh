@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Every figure that docs/performance.md gives for GPUs, on this machine, in one go (under five minutes, the build
+# Every figure that docs/performance-gpu.md gives for GPUs, on this machine, in one go (under five minutes, the build
 # included):
 #   bench/gpu.sh GPUS [FILE]     default bench/results/<date>-gpu.jsonl, which must not exist yet
 # TCA names another tca than the one that it builds.

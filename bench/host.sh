@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Every figure that docs/performance.md gives for shared memory, and for computing beside an exchange over MPI, on this
+# Every figure that docs/performance-hosts.md gives for shared memory, and for computing beside an exchange over MPI, on this
 # machine, in one go (about twenty-five minutes):
 #   bench/host.sh [FILE]     default bench/results/<date>-host.jsonl, which must not exist yet
 # Needs MPI for the comparisons, and a machine that does nothing else meanwhile.

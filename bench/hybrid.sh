@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Every figure that docs/performance.md gives for two sub-clusters with MPI between them, beside MPI alone, and for collectives within one,
+# Every figure that docs/performance-hosts.md gives for two sub-clusters with MPI between them, beside MPI alone, and for collectives within one,
 # on a host with a core for each of sixteen ranks (about four minutes):
 #   bench/hybrid.sh [FILE]     default bench/results/<date>-hybrid.jsonl, which must not exist yet
 # TCA names another tca than the one that it builds. Needs MPI, and a machine that does nothing else meanwhile.

@@ -127,7 +127,7 @@ class PinnedArray {
 };
 
 // What `enqueue` puts on the stream, to be launched as a whole. Where ranks that are threads share a GPU it is put there anew
-// each time, since what a graph holds may not stand behind a kernel that waits: see "Where ranks share a GPU" in docs/design.md.
+// each time, since what a graph holds may not stand behind a kernel that waits: see "Where ranks share a GPU" in docs/gpu.md.
 class Graph {
  public:
   // Collective: ranks may share a GPU, on which no graph is made while another rank's kernel waits for this one.

@@ -13,7 +13,7 @@
 //
 // A step may also be ordered on an accelerator's stream, where the fabric has one (cuda): `start(stream)` n then sends
 // the bytes as they are after everything before it on the stream, work behind `wait(stream)` n sees what arrived, and
-// the host waits for neither (except where ranks that are threads share a GPU: docs/design.md). A step is started and
+// the host waits for neither (except where ranks that are threads share a GPU: docs/gpu.md). A step is started and
 // waited for in the same way; the next one may be in another.
 #pragma once
 

@@ -181,7 +181,7 @@ class Collective {
   // The same ordered on an accelerator's stream, which may be captured in a graph: `start` takes the input as it is once the
   // stream comes to it, `wait` holds the stream, `run` is both, in one kernel where the fabric runs the whole (`algorithm`
   // begins with "kernel") and chain behind chain elsewhere; the host waits for neither, except where ranks that are threads
-  // share a GPU (docs/design.md). What such a run meets is thrown by the next call on a stream, or by World::check. On cuda
+  // share a GPU (docs/gpu.md). What such a run meets is thrown by the next call on a stream, or by World::check. On cuda
   // and cuda+mpi for all but reductions by an operation of the program's own, or of other types than float, double, int32 and
   // int64. Throw Error{invalid_argument} for these, and where there are no streams. Destroy a collective only when
   // its runs on streams are over.

@@ -147,7 +147,7 @@ class World {
   std::string device_name() const;
 
   // How many ranks drive that GPU, this one included; 0 where the fabric has none. Ranks that share one get a part of its
-  // multiprocessors each, and as processes take turns on it (docs/design.md, "Where ranks share a GPU").
+  // multiprocessors each, and as processes take turns on it (docs/gpu.md, "Where ranks share a GPU").
   int ranks_on_device() const;
 
   // Collective. Whether any two ranks drive the same GPU. Kernels that wait for another rank may then not be put beside others: one

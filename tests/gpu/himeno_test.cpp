@@ -1,6 +1,6 @@
 // Himeno on GPUs against the serial reference, to the bit: every decomposition, every way to start.
 //
-// Ranks are processes, which take turns where they share a GPU, and so may launch ahead and use graphs (docs/design.md).
+// Ranks are processes, which take turns where they share a GPU, and so may launch ahead and use graphs (docs/gpu.md).
 #include <gtest/gtest.h>
 
 #include <array>

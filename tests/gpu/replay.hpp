@@ -11,7 +11,7 @@
 namespace tca::test {
 
 // Whether ranks that are threads share a GPU. Then no launch may stand behind a kernel that waits for another rank: what the
-// fabric launches sees to that itself, what a test launches is synchronised ("Where ranks share a GPU" in docs/design.md).
+// fabric launches sees to that itself, what a test launches is synchronised ("Where ranks share a GPU" in docs/gpu.md).
 // Collective.
 inline bool threads_share_a_gpu(World& world) {
   const std::vector<pid_t> processes = world.all_gather(getpid());

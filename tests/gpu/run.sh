@@ -14,7 +14,7 @@ logs=$tree/logs
 mkdir -p "$logs"
 command -v nvcc > /dev/null || PATH=$PATH:/usr/local/cuda/bin
 command -v ninja > /dev/null && export CMAKE_GENERATOR=${CMAKE_GENERATOR:-Ninja}
-# Ranks that are threads share GPUs here: docs/design.md says what these two are for.
+# Ranks that are threads share GPUs here: docs/gpu.md says what these two are for.
 export CUDA_DEVICE_MAX_CONNECTIONS=32 CUDA_MODULE_LOADING=EAGER
 status=0
 report=()

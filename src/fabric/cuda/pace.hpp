@@ -1,7 +1,7 @@
 // Keeps the host to one step at a time on a stream, where ranks that are threads share a GPU.
 //
 // A launch that must wait for the kernel before it can stand in the way of other streams' kernels for as long as that one runs;
-// if it waits for a rank on the same GPU, for good. Measurements are in docs/design.md, "Where ranks share a GPU": two threads that
+// if it waits for a rank on the same GPU, for good. Measurements are in docs/gpu.md, "Where ranks share a GPU": two threads that
 // began within microseconds of each other stood still in two of three tries, and in none of 846 when nothing was launched behind a
 // kernel until it was over.
 #pragma once
