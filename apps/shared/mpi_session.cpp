@@ -8,6 +8,7 @@
 #include <mpi.h>
 
 #include <array>
+#include <exception>
 
 #include "tca/error.hpp"
 
@@ -28,8 +29,11 @@ MpiSession::Running::Running() {
   owned_ = !running;
 }
 
+// Ranks for which this one has waited in vain would not come to MPI_Finalize either, which knows no time limit.
 MpiSession::Running::~Running() {
-  if (owned_) MPI_Finalize();
+  int ranks = 0;
+  MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+  if (owned_ && (std::uncaught_exceptions() == 0 || ranks == 1)) MPI_Finalize();
 }
 
 MpiSession::MpiSession(const World& world) {

@@ -10,7 +10,8 @@ namespace tca::apps {
 std::string mpi_version();  // e.g. "Open MPI 4.1.4"; empty without MPI
 
 #ifdef OPENTCA_HAVE_MPI
-// MPI, which begins with the first of these in a process unless it runs already, and then ends with it; it cannot begin again.
+// MPI, which begins with the first of these in a process unless it runs already, and then ends with it unless an exception ends
+// that; it cannot begin again.
 class MpiSession {
  public:
   // Throws Error{invalid_argument} when MPI's ranks are not the world's.

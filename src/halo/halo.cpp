@@ -170,6 +170,7 @@ void check_neighbours(const std::string& name, const Grid& grid, const std::vect
       if (!other) continue;
       const Shape &receiver = shapes[static_cast<std::size_t>(rank)],
                   &sender = shapes[static_cast<std::size_t>(*other)];
+      if (empty(ghosts(receiver, step, grid.dims()), grid.dims())) continue;
       for (std::size_t d = 0; d < static_cast<std::size_t>(grid.dims()); ++d) {
         const std::int64_t wide = step[d] < 0   ? receiver.width[d].low
                                   : step[d] > 0 ? receiver.width[d].high

@@ -6,13 +6,14 @@ import json
 import os
 import pty
 import re
+import signal
 import subprocess
 import unittest
 
-from commands import PATIENCE, TCA, CommandTest
+from commands import PATIENCE, TCA, CommandTest, cpu_seconds, processes_with, wait_until
 
 MPI = bool(os.environ.get("TCA_TEST_MPI", ""))
-REFUSED, OUT_OF_MEMORY = 2, 6
+REFUSED, TIMED_OUT, OUT_OF_MEMORY = 2, 4, 6
 SHORT = ("--size", "XS", "--iterations", "20")
 
 
@@ -47,6 +48,27 @@ class HimenoTest(CommandTest):
                 said = self.assert_done("--ranks", ranks, *SHORT, "--compare")
                 self.assertRegex(said, r"\nMPI +[0-9]+ ")
                 self.assertRegex(said, r"MPI / OpenTCA: exchange .* [0-9.]+, whole iteration [0-9.]+")
+
+    # MPI_Finalize would wait for the one that has stopped.
+    @unittest.skipUnless(MPI, "no mpirun, or built without MPI")
+    def test_beside_mpi_a_rank_that_stops(self):
+        command = [TCA, "himeno", "--ranks", "2", "--size", "XS", "--iterations", "100000000", "--no-check", "--compare"]
+        environment = {**self.environment, "OPENTCA_TIME_LIMIT": "2"}
+        with open(self.path("said"), "w+") as said:
+            with subprocess.Popen(command, stdout=said, stderr=said, env=environment) as process:
+                # OpenTCA has the first turn, of minutes, and the rehearsals in front of it take none.
+                rank = wait_until(lambda: [pid for pid in self.rank_1() if cpu_seconds(pid) > 2])
+                for pid in rank:
+                    os.kill(pid, signal.SIGSTOP)
+                code = process.wait(PATIENCE)
+            said.seek(0)
+            text = said.read()
+        self.assertEqual(code, TIMED_OUT, text)
+        self.assertRegex(text, "rank 0 waited .* for rank 1")
+
+    def rank_1(self):
+        named = processes_with("OMPI_COMM_WORLD_RANK=1") + processes_with("PMI_RANK=1")
+        return set(named) & set(processes_with(self.marker))
 
     def test_nothing_to_compare_with_is_said_once(self):
         compare = ("--ranks", "2", *SHORT, "--compare")

@@ -121,6 +121,17 @@ TEST(Halo, RefusesNeighboursThatDisagree) {
                           }));
 }
 
+TEST(Halo, NeighboursThatExchangeNothingMayDiffer) {
+  World::run_threads(2, [](World& world) {
+    Halo halo(world, "u", Grid(2, {2, 1}), {4, 4 + world.rank()},
+              {.width = {{0, 0}, {1, 1}}, .corners = false, .chain = {}});
+    const auto u = world.window<double>(halo.elements());
+    halo.add(u);
+    halo.commit();
+    EXPECT_EQ(halo.bytes(), 0);
+  });
+}
+
 TEST(Halo, RefusesRanksWithOtherGridsOrCorners) {
   const auto make = [](World& world, const Grid& grid, bool corners = false) {
     Halo(world, "u", grid, std::vector<std::int64_t>(static_cast<std::size_t>(grid.dims()), 4),
