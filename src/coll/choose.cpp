@@ -50,7 +50,7 @@ constexpr int all_ranks_up_to = 64;
 
 Costs::Costs(const core::WorldState& of, std::size_t bytes)
     : world(of), element_bytes(bytes), sub_cluster(of.sub_cluster_of_ranks()) {
-  const double line_us = 1e-3 * world.fabrics().front()->crossing_ns();
+  const double line_us = 1e-3 * world.fabrics().front()->pricing().crossing_ns();
   const bool crowded = world.control().crowded();
   if (crowded) cores = world.control().usable_cores;
   latency_us = crowded       ? std::max(crowded_us, turn_us * world.size() / cores)
@@ -67,7 +67,7 @@ double Costs::put_us(int from, const Put& put) const {
     if (crosses(from, put.to) && fabric == world.fabrics().front() && world.fabrics().size() > 1) continue;
     for (std::size_t p = 0; p < fabric->protocols().size(); ++p) {
       const auto protocol = static_cast<int>(p);
-      std::optional<double> us = fabric->predict_us(protocol, from, put.to, shape);
+      std::optional<double> us = fabric->pricing().predict_us(protocol, from, put.to, shape);
       if (!us && fabric->carries(protocol, put.to))
         us = world.costs().predict_us(*fabric, p, from, put.to, shape, 1);
       best = std::min(best, us.value_or(best));

@@ -49,7 +49,9 @@ std::vector<fabric::CollectiveWay> kernel_ways(const core::WorldState& world, co
   const bool empty = request.count <= 0 && request.kind != Kind::barrier;
   const bool routed = !route::effective_override(request.options.route).empty();
   if (empty || routed || by_host || !reaches_everybody(world)) return {};
-  return world.fabrics().front()->collective_ways(kind_of(world, request, elements));
+  const fabric::Accelerator* accelerator = world.accelerator();
+  if (accelerator == nullptr) return {};
+  return accelerator->collective_ways(kind_of(world, request, elements));
 }
 
 InKernels::InKernels(core::WorldState& world, const Request& request, const Elements& elements,
@@ -66,7 +68,7 @@ InKernels::InKernels(core::WorldState& world, const Request& request, const Elem
     task.output = &output;
     task.input_offset = elements.first_byte(Buffer::input);
   }
-  share_ = world.fabrics().front()->make_collective(task);
+  share_ = world.accelerator()->make_collective(task);
   id_ = world.next_id();
 }
 

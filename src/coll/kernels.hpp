@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "core/world_state.hpp"
-#include "fabric/collective.hpp"
+#include "fabric/accelerator.hpp"
 #include "tca/collective.hpp"
 
 namespace tca::coll {

@@ -154,7 +154,7 @@ std::byte* State::address(const Slice& slice) const {
 
 std::vector<State::Work> State::resolve(const World& world, const std::vector<Combine>& combines) const {
   const std::optional<fabric::Reduction> reduction = reduction_of(*elements_);
-  const auto& front = core::WorldState::of(world).fabrics().front();
+  fabric::Accelerator* const accelerator = core::WorldState::of(world).accelerator();
   std::vector<Work> all;
   for (const Combine& combine : combines) {
     if (combine.count == 0) continue;
@@ -162,10 +162,10 @@ std::vector<State::Work> State::resolve(const World& world, const std::vector<Co
     for (const Slice& slice : combine.operands) work.operands.push_back(address(slice));
     if (work.operands.size() == 1 && work.operands[0] == work.into) continue;
     const std::uint64_t bytes = static_cast<std::uint64_t>(combine.count) * elements_->bytes();
-    if (work.operands.size() == 1)
-      work.fold = front->make_fold({{}, work.into, work.operands, bytes});
-    else if (reduction)
-      work.fold = front->make_fold({reduction, work.into, work.operands, bytes});
+    const bool copies = work.operands.size() == 1;
+    if (accelerator != nullptr && (copies || reduction))
+      work.fold =
+          accelerator->make_fold({copies ? std::nullopt : reduction, work.into, work.operands, bytes});
     all.push_back(std::move(work));
   }
   return all;

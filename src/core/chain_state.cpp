@@ -7,6 +7,7 @@
 #include "base/fail.hpp"
 #include "base/ranks.hpp"
 #include "core/commit.hpp"
+#include "fabric/accelerator.hpp"
 #include "route/choose.hpp"
 
 namespace tca::core {
@@ -113,12 +114,11 @@ void ChainState::require_startable(const char* call) const {
 void ChainState::require_streams(const char* call) const {
   if (!committed_ || running_) require_startable(call);
   for (std::size_t f = 0; f < programs_.size(); ++f) {
-    const auto& fabric = world_->fabrics()[f];
-    if (fabric->has_streams() || (programs_.size() > 1 && programs_[f]->is_empty())) continue;
+    if (programs_[f]->on_accelerator() != nullptr) continue;
     fail(Errc::invalid_argument,
          "{} of chain '{}' on a stream: the fabric {} has no streams; call it without one, or choose the "
          "fabric cuda (WorldOptions::fabric or OPENTCA_FABRIC)",
-         call, name_, fabric->name());
+         call, name_, world_->fabrics()[f]->name());
   }
 }
 
@@ -164,13 +164,13 @@ void ChainState::start_on(Stream stream) {
   world_->check();
   ++step_;
   on_stream_ = true;
-  for (const auto& program : programs_) program->start_on(stream);
+  for (const auto& program : programs_) program->on_accelerator()->start_on(stream);
 }
 
 void ChainState::wait_on(Stream stream) {
   require_streams("wait");
   world_->check();
-  for (const auto& program : programs_) program->wait_on(stream);
+  for (const auto& program : programs_) program->on_accelerator()->wait_on(stream);
 }
 
 void ChainState::exchange_on(Stream stream) {
@@ -178,14 +178,18 @@ void ChainState::exchange_on(Stream stream) {
   world_->check();
   ++step_;
   on_stream_ = true;
-  for (const auto& program : programs_) program->exchange_on(stream);
+  for (const auto& program : programs_) program->on_accelerator()->exchange_on(stream);
 }
 
 const DeviceChain& ChainState::device() const {
   if (!committed_) fail(Errc::invalid_argument, "device() of chain '{}' before its commit", name_);
-  const DeviceChain* device = programs_.front()->device_chain();
+  const auto chain_of = [&](std::size_t f) {
+    const fabric::AcceleratorProgram* program = programs_[f]->on_accelerator();
+    return program != nullptr ? program->device_chain() : nullptr;
+  };
+  const DeviceChain* device = chain_of(0);
   for (std::size_t f = 0; f < programs_.size(); ++f) {
-    const bool drivable = programs_[f]->device_chain() != nullptr || (f > 0 && programs_[f]->is_empty());
+    const bool drivable = chain_of(f) != nullptr || (f > 0 && programs_[f]->is_empty());
     if (drivable) continue;
     fail(Errc::invalid_argument,
          "device() of chain '{}': no kernel can drive what goes over the fabric {}; {}", name_,
@@ -198,7 +202,8 @@ const DeviceChain& ChainState::device() const {
 
 const DeviceBell& ChainState::bell() const {
   if (!committed_) fail(Errc::invalid_argument, "bell() of chain '{}' before its commit", name_);
-  const DeviceBell* bell = programs_.front()->bell();
+  fabric::AcceleratorProgram* const first = programs_.front()->on_accelerator();
+  const DeviceBell* bell = first != nullptr ? first->bell() : nullptr;
   const bool alone = std::all_of(programs_.begin() + 1, programs_.end(),
                                  [](const auto& program) { return program->is_empty(); });
   if (bell == nullptr || !alone) {
@@ -225,7 +230,7 @@ bool ChainState::advance() {
 bool ChainState::test() {
   if (!running_) require_waitable("test");
   if (advance()) return true;
-  world_->progress_between_looks();
+  world_->progress_while_waiting();
   look_now_and_then();
   return false;
 }
@@ -296,10 +301,10 @@ void ChainState::wait_patiently() {
   constexpr unsigned polls_between_progress = 16;
   base::Poll poll(world_->control().cores());
   for (unsigned polls = 1; !advance(); ++polls) {
-    base::Poll::Look look{.moves = world_->moves_by_looks()};
+    base::Poll::Look look{.moves = world_->needs_polling()};
     for (const auto& program : programs_) look.given_way |= program->gives_way();
     const bool waited_long = poll.pause(look);
-    if (poll.gave_way() || polls % polls_between_progress == 0) world_->progress_between_looks();
+    if (poll.gave_way() || polls % polls_between_progress == 0) world_->progress_while_waiting();
     if (waited_long) check_partners(poll.waited());
   }
 }

@@ -7,11 +7,29 @@ namespace tca {
 
 namespace core {
 
+namespace {
+
+std::unique_ptr<fabric::Team> make_team(const WorldState& world, const std::string& name,
+                                        std::size_t max_values) {
+  std::unique_ptr<fabric::Team> team;
+  if (fabric::Accelerator* accelerator = world.accelerator())
+    team = accelerator->make_team(name, max_values, world.control().time_limit);
+  if (team == nullptr) {
+    base::fail(Errc::invalid_argument,
+               "team '{}': the ranks of the fabric {} run no kernels; use tca/coll.hpp, or the fabric cuda "
+               "(WorldOptions::fabric or OPENTCA_FABRIC)",
+               name, world.fabrics().front()->name());
+  }
+  return team;
+}
+
+}  // namespace
+
 TeamState::TeamState(std::shared_ptr<WorldState> world, std::string name, std::size_t max_values)
     : world_(std::move(world)),
       name_(std::move(name)),
       max_values_(max_values),
-      team_(world_->fabrics().front()->make_team(name_, max_values, world_->control().time_limit)),
+      team_(make_team(*world_, name_, max_values)),
       id_(world_->next_id()) {}
 
 // Partners that are a step behind may still write into its signals.

@@ -139,7 +139,7 @@ std::shared_ptr<core::WindowState> World::register_window(void* existing, Count 
 void World::compute(double bytes, double flops) {
   if (!(bytes >= 0) || !(flops >= 0))
     base::fail(Errc::invalid_argument, "World::compute: {} bytes and {} operations cannot be", bytes, flops);
-  state_->fabrics().front()->compute(bytes, flops);
+  if (fabric::Accelerator* device = state_->accelerator()) device->compute(bytes, flops);
 }
 
 std::chrono::duration<double> World::now() const { return state_->control().now(); }
@@ -178,14 +178,20 @@ std::string World::describe() const {
                      state_->launcher(), fabrics);
 }
 
-std::string World::device_name() const { return state_->fabrics().front()->device_name(); }
+std::string World::device_name() const {
+  const fabric::Accelerator* device = state_->accelerator();
+  return device != nullptr ? device->device_name() : std::string();
+}
 
 bool World::ranks_share_devices() {
   const std::vector<int> sharing = all_gather(ranks_on_device());
   return std::any_of(sharing.begin(), sharing.end(), [](int ranks) { return ranks > 1; });
 }
 
-int World::ranks_on_device() const { return state_->fabrics().front()->ranks_on_device(); }
+int World::ranks_on_device() const {
+  const fabric::Accelerator* device = state_->accelerator();
+  return device != nullptr ? device->ranks_on_device() : 0;
+}
 
 namespace core {
 

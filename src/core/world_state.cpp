@@ -12,8 +12,8 @@ namespace tca::core {
 WorldState::WorldState(route::Ground ground, const WorldOptions& options)
     : ground_(std::move(ground)), costs_(route::agree_on_costs(control(), fabrics(), ground_.places)) {
   control().while_waiting = [this] {
-    progress_between_looks();
-    return moves_by_looks();
+    progress_while_waiting();
+    return needs_polling();
   };
   if (ground_.places.sub_cluster.empty()) ground_.places = fabric::Places::together(size());
   if (options.trace) {

@@ -16,6 +16,7 @@
 
 #include "base/shape.hpp"
 #include "base/trace.hpp"
+#include "fabric/accelerator.hpp"
 #include "route/bring_up.hpp"
 #include "route/costs.hpp"
 #include "tca/world.hpp"
@@ -91,6 +92,8 @@ class WorldState : public std::enable_shared_from_this<WorldState> {
   int size() const { return ground_.control->size(); }
   fabric::Control& control() const { return *ground_.control; }
   const std::vector<std::unique_ptr<fabric::Fabric>>& fabrics() const { return ground_.fabrics; }
+  // The accelerator that this rank drives through its first fabric; null without one.
+  fabric::Accelerator* accelerator() const { return fabrics().front()->accelerator(); }
   const std::string& launcher() const { return ground_.launcher; }
   const route::Costs& costs() const { return costs_; }
 
@@ -122,9 +125,9 @@ class WorldState : public std::enable_shared_from_this<WorldState> {
   void let_go(ChainState& chain) { std::erase(held_, &chain); }
 
   // Drives what this rank's started chains still owe to others. Every loop that waits for another rank calls it.
-  void progress_between_looks() {
+  void progress_while_waiting() {
     if (!held_.empty()) begin_held();
-    for (const auto& fabric : ground_.fabrics) fabric->progress_between_looks();
+    for (const auto& fabric : ground_.fabrics) fabric->progress_while_waiting();
   }
 
   // The same, where a rank calls it only now and then.
@@ -133,9 +136,9 @@ class WorldState : public std::enable_shared_from_this<WorldState> {
     for (const auto& fabric : ground_.fabrics) fabric->progress();
   }
 
-  // See Fabric::moves_by_looks.
-  bool moves_by_looks() const {
-    return std::ranges::any_of(ground_.fabrics, [](const auto& fabric) { return fabric->moves_by_looks(); });
+  // See Fabric::needs_polling.
+  bool needs_polling() const {
+    return std::ranges::any_of(ground_.fabrics, [](const auto& fabric) { return fabric->needs_polling(); });
   }
 
   // Throws what a step on a stream has met.

@@ -2,35 +2,45 @@
 // on.
 //
 // A fabric exposes a window's memory, compiles its share of a committed chain, and from then on starts and
-// tests that share. All decisions fall in `compile`; a started `Program` only does what was compiled. One
-// fabric object serves one rank, from one thread.
+// tests that share. All decisions fall in `compile`; a started `Program` only does what was compiled.
+//
+// The author of a fabric reads Memory, Put and Share, then Program, then Fabric, and implements what is pure
+// in them. Every other member has a default, and stands behind a line that says which fabrics override it.
+// pricing.hpp (times and room, for the route) and accelerator.hpp (GPUs) are for fabrics that know more than
+// the defaults.
+//
+// Ownership: the world owns its fabrics; the caller of `expose` and `compile` owns what they return. A
+// program is destroyed before the memories that it moves, and both before their fabric; Fabric::rest comes
+// before all of that. The Control (control.hpp) with which a fabric is made outlives it.
+//
+// Threads: one fabric object serves one rank, and is called by one thread at a time, that rank's own as long
+// as the world is up. Every rank makes the calls that are marked "collective", in the same order, and they
+// may meet the others through Control. While Control waits it has `progress_while_waiting` called, so
+// `expose` and `compile` leave earlier programs fit to run before they meet anybody. No other call waits for
+// another rank, `rest` excepted.
 #pragma once
 
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <optional>
 #include <span>
-#include <string>
 #include <string_view>
 #include <vector>
 
-#include "base/fail.hpp"
 #include "base/shape.hpp"
 #include "base/trace.hpp"
-#include "fabric/collective.hpp"
-#include "tca/stream.hpp"
+#include "fabric/pricing.hpp"
 
 namespace tca {
-struct DeviceBell;
-struct DeviceChain;
-struct DeviceTeam;
 template <class>
 struct DeviceWindow;
 }  // namespace tca
 
 namespace tca::fabric {
+
+class Accelerator;
+class AcceleratorProgram;
 
 // This rank's part of a window and its way into the others' parts.
 class Memory {
@@ -74,171 +84,126 @@ class Program {
  public:
   virtual ~Program() = default;
 
+  // Every fabric implements these three.
+
   // Begins the next step; never blocks. On shm it allocates, locks and calls nothing either.
   virtual void start() = 0;
 
   // Moves the step on; true once it has finished. Does not block.
   virtual bool test() = 0;
 
-  // Whether a `test` that found nothing has let others onto this core, so that who waits need not.
-  virtual bool gives_way() const { return false; }
-
   // The ranks whose signals the current step still lacks.
   virtual std::vector<int> missing() const = 0;
 
-  // The same step ordered on an accelerator's stream: the host neither waits nor learns when it is done. An exchange
-  // is a start and a wait in one. Throw Error{invalid_argument} where the fabric has no streams.
-  virtual void start_on(Stream) { fail_without_streams(); }
-  virtual void wait_on(Stream) { fail_without_streams(); }
-  virtual void exchange_on(Stream) { fail_without_streams(); }
+  // A fabric overrides these two where a step may still move bytes after its chain is destroyed.
 
-  // What a kernel needs to start and wait by itself; null where none can.
-  virtual const DeviceChain* device_chain() const { return nullptr; }
+  // The chain goes in the middle of a step, and its sources and targets may be the application's own from
+  // here on: this rank neither sends nor fetches what it has not yet. What MPI or a GPU carries already goes
+  // on until `end`. Does not throw.
+  virtual void abandon() {}
 
-  // What a kernel needs to have a resident engine run it; null where none can.
-  virtual const DeviceBell* bell() { return nullptr; }
+  // The program is not started any more, and gives up what has not come. `in_order`: no rank is known to have
+  // let go of it in the middle of a step. Returns whether the fabric is through with this rank's memory,
+  // which stays until then; after false the call comes again. Does not throw.
+  virtual bool end(bool /*in_order*/) { return true; }
+
+  // A fabric overrides these where the library below it yields the core, or beside another fabric in one
+  // world.
+
+  // Whether a `test` that found nothing has let others onto this core, so that who waits need not.
+  virtual bool gives_way() const { return false; }
 
   // Whether this rank has no part in any step of it.
   virtual bool is_empty() const { return false; }
 
-  // Its chain goes in the middle of a step, and its sources and targets may be the application's own from now on: what this rank has
-  // not sent or fetched of the step it never will. What MPI or a GPU carries already goes on until `end`. Does not throw.
-  virtual void abandon() {}
-
-  // It is not started any more, and gives up what has not come. `in_order`: no rank is known to have let go of it in the middle of a
-  // step. Whether the fabric is through with this rank's memory, which stays until then; where it is not, it is asked again. Does
-  // not throw.
-  virtual bool end(bool /*in_order*/) { return true; }
-
- private:
-  [[noreturn]] static void fail_without_streams() {
-    base::fail(Errc::invalid_argument,
-               "a step was ordered on a stream, but this fabric has no streams; call start() and wait() "
-               "without one, or run on a fabric that has them (WorldOptions::fabric or OPENTCA_FABRIC)");
-  }
-};
-
-// What a rank's kernels need for small collectives with all others; see tca/team.hpp.
-class Team {
- public:
-  virtual ~Team() = default;
-  virtual const DeviceTeam& device() const = 0;
-  virtual void allreduce_sum_on(double* values, std::size_t count, Stream stream) = 0;
-};
-
-class Stager;
-
-// The room that puts of a chain take of one protocol: of all, and of those to the rank in question.
-struct Besides {
-  std::uint64_t in_all = 0, at_rank = 0;
+  // A fabric that `has_streams` overrides this for each of its programs: the interface through which an
+  // accelerator orders the steps (accelerator.hpp). Null where none does.
+  virtual AcceleratorProgram* on_accelerator() { return nullptr; }
 };
 
 class Fabric {
  public:
   virtual ~Fabric() = default;
 
+  // Every fabric implements these seven.
+
   virtual std::string_view name() const = 0;
 
-  // How it can carry a put, e.g. {"direct", "pull", "staged"}.
+  // How it can carry a put, e.g. {"direct", "pull", "staged"}: the same on every rank, with at least one that
+  // carries puts to any rank that the fabric reaches.
   virtual std::span<const std::string_view> protocols() const = 0;
 
+  // Whether puts of this rank can go to another, or to itself.
   virtual bool reaches(int rank) const = 0;
 
-  // Whether a protocol carries puts to a rank that the fabric reaches.
-  virtual bool carries(int /*protocol*/, int /*rank*/) const { return true; }
-
-  // How long a put takes between any two ranks, where the fabric knows better than any table and the protocol competes for it.
-  virtual std::optional<double> predict_us(int /*protocol*/, int /*from*/, int /*to*/,
-                                           const base::Shape& /*shape*/) const {
-    return std::nullopt;
-  }
-
-  // How long the smallest transfer to another rank takes here, as measured at bring-up; 0 when it was not. The cost
-  // table has different costs for ranks near and far.
-  virtual double crossing_ns() const { return 0; }
-
-  // What a put takes of the room that a protocol has, in bytes.
-  virtual std::uint64_t room_for(int /*protocol*/, const base::Shape& shape) const { return shape.bytes(); }
-
-  // Whether a protocol has room for one more such put, besides those of the same chain that it carries already; asked at commit
-  // unless the protocol is forced.
-  virtual bool accepts(int /*protocol*/, const base::Shape& /*shape*/, Besides /*besides*/) const {
-    return true;
-  }
-
-  // Whether `expose` takes memory that ranks already have.
-  virtual bool takes_existing() const { return true; }
-
-  // Whether programs can be ordered on an accelerator's streams; windows are then that accelerator's memory.
-  virtual bool has_streams() const { return false; }
-
-  // How fabrics that do not reach its windows' memory get at it; null where that is the host's. Lives as long as the fabric.
-  virtual Stager* stager() { return nullptr; }
-
-  // Which accelerator this rank drives, for people; empty without one.
-  virtual std::string device_name() const { return {}; }
-
-  // How many ranks drive it, this one included.
-  virtual int ranks_on_device() const { return 0; }
-
-  // Throws the error that a step ordered on a stream has met, if any has. Makes no system call and does not block.
-  virtual void check() {}
-
-  // Collective: `bytes` of memory here, and access to what the others asked for. `existing` null: zeroed memory of the
-  // fabric's; otherwise the caller's own, which it keeps alive. Throws, on every rank alike, Error{out_of_memory}, or
-  // Error{invalid_argument} when the others could not reach such memory. `window` names it in messages.
+  // Collective: `bytes` of memory here, and access to what the others asked for. `existing` null: zeroed
+  // memory of the fabric's; otherwise the caller's own, which it keeps alive. Throws, on every rank alike,
+  // Error{out_of_memory}, or Error{invalid_argument} when the others could not reach such memory. `window`
+  // names it in messages.
   virtual std::unique_ptr<Memory> expose(std::size_t bytes, std::byte* existing, std::string_view window) = 0;
 
-  // Collective over the ranks that share the chain.
+  // Collective over all ranks, also those without a part in the chain. `share` is valid during the call only;
+  // the shapes and memories of its puts outlive the program. Throws on every rank alike.
   virtual std::unique_ptr<Program> compile(const Share& share) = 0;
-
-  // Collective. For up to `max_values` values a call, waiting for `time_limit` at most.
-  virtual std::unique_ptr<Team> make_team(std::string_view team, std::size_t /*max_values*/,
-                                          std::chrono::milliseconds /*time_limit*/) {
-    base::fail(Errc::invalid_argument,
-               "team '{}': the ranks of the fabric {} run no kernels; use tca/coll.hpp, or the fabric cuda "
-               "(WorldOptions::fabric or OPENTCA_FABRIC)",
-               team, name());
-  }
-
-  // How it can run a collective of all ranks by itself, the same on every rank; empty: it is made of chains.
-  virtual std::vector<CollectiveWay> collective_ways(const CollectiveKind& /*kind*/) const { return {}; }
-
-  // Collective. For one of the ways that there are.
-  virtual std::unique_ptr<Collective> make_collective(const CollectiveTask&) { return nullptr; }
-
-  // Of this rank's part of windows, in an accelerator's memory; null where the host combines.
-  virtual std::unique_ptr<Fold> make_fold(const FoldTask&) { return nullptr; }
 
   // An immediate put: stored now, visible to `rank` no later than this rank's next signal to it.
   virtual void put_now(Memory& memory, int rank, std::uint64_t offset, std::span<const std::byte> value) = 0;
 
-  // Whether all that `put_now` has taken is visible to its target. This fabric's own signals wait until it is; others' have to be
-  // held back.
+  // Drives what other started programs of this rank still owe, so that no order of waits can deadlock.
+  virtual void progress() = 0;
+
+  // A fabric overrides these where it does less than everything, or can tell more about what it does.
+
+  // Whether a protocol carries puts to a rank that the fabric reaches.
+  virtual bool carries(int /*protocol*/, int /*rank*/) const { return true; }
+
+  // Whether `expose` takes memory that ranks already have.
+  virtual bool takes_existing() const { return true; }
+
+  // The times and the room of its protocols, as the route asks for them; lives as long as the fabric.
+  virtual const Pricing& pricing() const {
+    static const Pricing defaults;
+    return defaults;
+  }
+
+  // From now on programs add a span for what they move; null stops that.
+  virtual void trace_to(base::Trace* /*trace*/) {}
+
+  // A fabric overrides this where something goes on outside the calls of this rank, in threads or on an
+  // accelerator. This rank starts nothing more, and what is still going on ends here: ranks that are threads
+  // of one process all come here before any of them frees memory, which waits for accelerators to come to
+  // rest. `in_order`: none of its chains went in the middle of a step. The call may come again.
+  virtual void rest(bool /*in_order*/) {}
+
+  // A fabric of messages overrides these: messages move when the rank polls, and immediate puts may arrive
+  // late.
+
+  // Whether messages of this rank's, sent or awaited, move only while it polls, so that a wait should not
+  // sleep.
+  virtual bool needs_polling() const { return false; }
+
+  // The same as `progress`, for a rank that calls it over and over while it waits and tests its own program
+  // in between; may do less.
+  virtual void progress_while_waiting() { progress(); }
+
+  // Whether all that `put_now` has taken is visible to its target. This fabric's own signals wait until it
+  // is; others' have to be held back.
   virtual bool settled() { return true; }
 
   // The ranks that it is still under way to.
   virtual std::vector<int> unsettled() { return {}; }
 
-  // From now on programs add a span for what they move; null stops that.
-  virtual void trace_to(base::Trace* trace) = 0;
+  // A fabric overrides these where windows are an accelerator's memory; see accelerator.hpp.
 
-  // This rank starts nothing more. Ends what stays on an accelerator: ranks that are threads of one process come here before
-  // any of them frees memory, which waits for accelerators to come to rest. `in_order`: none of its chains went in the middle of a
-  // step.
-  virtual void rest(bool /*in_order*/) {}
+  // Whether every program can be ordered on that accelerator's streams.
+  virtual bool has_streams() const { return false; }
 
-  // A kernel that moves `bytes` of memory and does `flops` operations, where time is modelled.
-  virtual void compute(double /*bytes*/, double /*flops*/) {}
+  // Throws the error that a step ordered on a stream has met, if any has. Makes no system call and does not
+  // block.
+  virtual void check() {}
 
-  // Whether messages of this rank's, sent or awaited, move only while it looks, so that who waits should not sleep.
-  virtual bool moves_by_looks() const { return false; }
-
-  // Drives what other started programs of this rank still owe, so that no order of waits can deadlock.
-  virtual void progress() = 0;
-
-  // The same for a rank that waits and calls it over and over, with looks at what it waits for in between; may do less.
-  virtual void progress_between_looks() { progress(); }
+  // The accelerator that this rank drives through this fabric, a modelled one included; null without one.
+  virtual Accelerator* accelerator() { return nullptr; }
 };
 
 }  // namespace tca::fabric

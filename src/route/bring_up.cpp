@@ -9,6 +9,7 @@
 
 #include "base/environment.hpp"
 #include "base/fail.hpp"
+#include "fabric/accelerator.hpp"
 #include "fabric/shm/join.hpp"
 #include "fabric/shm/process.hpp"
 #include "fabric/shm/shm_fabric.hpp"
@@ -58,7 +59,9 @@ void make_fabrics(Ground& ground, const Wishes& wishes, Ranks ranks) try {
   else if (wishes.fabric != "mpi")
     ground.fabrics.push_back(make_shm(control, ranks, ground.places));
   if (needs_mpi(wishes.fabric)) {
-    fabric::Stager* const stager = ground.fabrics.empty() ? nullptr : ground.fabrics.front()->stager();
+    fabric::Accelerator* const accelerator =
+        ground.fabrics.empty() ? nullptr : ground.fabrics.front()->accelerator();
+    fabric::Stager* const stager = accelerator != nullptr ? accelerator->stager() : nullptr;
     ground.fabrics.push_back(make_mpi_fabric(control, of_mpi(wishes), stager));
   }
 } catch (const Error& error) {

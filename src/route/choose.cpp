@@ -57,8 +57,8 @@ std::vector<Candidate> candidates(Fabrics fabrics, const Costs& costs, const Put
       all.push_back({{static_cast<int>(f), static_cast<int>(p)},
                      fmt::format("{}/{}", fabric.name(), protocols[p]),
                      costs.predict_us(fabric, p, put.target, put.shape, put.puts),
-                     fabric.accepts(static_cast<int>(p), put.shape,
-                                    taken.on(fabric, static_cast<int>(p), put.target))});
+                     fabric.pricing().accepts(static_cast<int>(p), put.shape,
+                                              taken.on(fabric, static_cast<int>(p), put.target))});
     }
   }
   return all;

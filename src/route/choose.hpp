@@ -29,12 +29,12 @@ std::string effective_override(const std::string& asked);
 // The room of a chain's puts that have their channels already.
 class Taken {
  public:
-  fabric::Besides on(const fabric::Fabric& fabric, int protocol, int rank) const {
+  fabric::RoomUsed on(const fabric::Fabric& fabric, int protocol, int rank) const {
     return {of({&fabric, protocol, everybody}), of({&fabric, protocol, rank})};
   }
   void add(const fabric::Fabric& fabric, int protocol, int rank, const base::Shape& shape) {
     for (const int whose : {everybody, rank})
-      room_[{&fabric, protocol, whose}] += fabric.room_for(protocol, shape);
+      room_[{&fabric, protocol, whose}] += fabric.pricing().room_for(protocol, shape);
   }
 
  private:

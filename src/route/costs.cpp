@@ -4,14 +4,14 @@ namespace tca::route {
 
 Distance Costs::distance_between(const fabric::Fabric& fabric, int from, int to) const {
   if (from == to) return Distance::self;
-  if (fabric.crossing_ns() > 0) return distance(fabric.crossing_ns());
+  if (const double ns = fabric.pricing().crossing_ns(); ns > 0) return distance(ns);
   const auto sub_cluster = [&](int rank) { return sub_clusters_[static_cast<std::size_t>(rank)]; };
   return sub_clusters_.empty() || sub_cluster(from) == sub_cluster(to) ? Distance::near : Distance::far;
 }
 
 std::optional<double> Costs::predict_us(const fabric::Fabric& fabric, std::size_t protocol, int from, int to,
                                         const base::Shape& shape, std::size_t puts) const {
-  if (const auto own = fabric.predict_us(static_cast<int>(protocol), from, to, shape)) return own;
+  if (const auto own = fabric.pricing().predict_us(static_cast<int>(protocol), from, to, shape)) return own;
   const Distance distance = distance_between(fabric, from, to);
   const std::string_view name = fabric.name(), how = fabric.protocols()[protocol];
   const Cost* cost = find_cost(measured_.pieces(name, how), name, how, distance, shape, puts);

@@ -8,6 +8,7 @@
 #include <fstream>
 #include <map>
 
+#include "fabric/accelerator.hpp"
 #include "route/over_mpi.hpp"
 #include "tca/version.hpp"
 
@@ -75,8 +76,10 @@ std::string hardware() {
 
 std::string hardware_of(std::span<const std::unique_ptr<fabric::Fabric>> fabrics) {
   // "NVIDIA H200 (0000:01:00.0), GPU 0": which of them it is does not count.
-  const std::string device = fabrics.front()->device_name();
-  return device.empty() ? hardware() : fmt::format("{}, {}", hardware(), device.substr(0, device.find(" (")));
+  const fabric::Accelerator* accelerator = fabrics.front()->accelerator();
+  if (accelerator == nullptr) return hardware();
+  const std::string device = accelerator->device_name();
+  return fmt::format("{}, {}", hardware(), device.substr(0, device.find(" (")));
 }
 
 std::string fabric_set(std::span<const std::unique_ptr<fabric::Fabric>> fabrics) {

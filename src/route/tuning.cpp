@@ -142,8 +142,9 @@ void tell_of_other_hardware(const std::vector<Voice>& voices) {
 bool know_their_own_costs(std::span<const std::unique_ptr<fabric::Fabric>> fabrics, int rank) {
   base::Shape byte;
   byte.run = 1;
-  return std::all_of(fabrics.begin(), fabrics.end(),
-                     [&](const auto& fabric) { return fabric->predict_us(0, rank, rank, byte).has_value(); });
+  return std::all_of(fabrics.begin(), fabrics.end(), [&](const auto& fabric) {
+    return fabric->pricing().predict_us(0, rank, rank, byte).has_value();
+  });
 }
 
 }  // namespace

@@ -13,13 +13,7 @@ class MixedFabric final : public fabric::Fabric {
   std::string_view name() const override { return inner_->name(); }
   std::span<const std::string_view> protocols() const override { return inner_->protocols(); }
   bool reaches(int rank) const override { return inner_->reaches(rank); }
-  double crossing_ns() const override { return inner_->crossing_ns(); }
-  std::uint64_t room_for(int protocol, const base::Shape& shape) const override {
-    return inner_->room_for(protocol, shape);
-  }
-  bool accepts(int protocol, const base::Shape& shape, fabric::Besides besides) const override {
-    return inner_->accepts(protocol, shape, besides);
-  }
+  const fabric::Pricing& pricing() const override { return inner_->pricing(); }
   std::unique_ptr<fabric::Memory> expose(std::size_t bytes, std::byte* existing,
                                          std::string_view window) override {
     return inner_->expose(bytes, existing, window);

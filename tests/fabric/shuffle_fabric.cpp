@@ -176,7 +176,6 @@ class ShuffleFabric final : public fabric::Fabric {
     hub_.put_now(control_.rank(), rank, &target, target.bytes.data() + offset, {value.begin(), value.end()});
   }
 
-  void trace_to(base::Trace*) override {}
   void progress() override {
     const std::lock_guard lock(hub_.mutex);
     hub_.poll();

@@ -375,13 +375,16 @@ TEST(Coll, RefusesStreamsWhereThereAreNone) {
 }
 
 // Shared memory that says other things of itself.
-struct OtherShm final : public fabric::Fabric {
+struct OtherShm final : public fabric::Fabric, public fabric::Accelerator {
   explicit OtherShm(std::unique_ptr<fabric::Fabric> shm) : inner(std::move(shm)) {}
 
   std::string_view name() const override { return inner->name(); }
   std::span<const std::string_view> protocols() const override { return inner->protocols(); }
   bool reaches(int rank) const override { return inner->reaches(rank); }
   bool has_streams() const override { return streams; }
+  fabric::Accelerator* accelerator() override { return streams || !ways.empty() ? this : nullptr; }
+  std::string device_name() const override { return "none"; }
+  int ranks_on_device() const override { return 1; }
   std::vector<fabric::CollectiveWay> collective_ways(const fabric::CollectiveKind&) const override {
     return ways;
   }

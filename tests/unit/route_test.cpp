@@ -15,7 +15,7 @@ using route::Distance;
 using route::LayoutClass;
 
 // Knows its name and protocols, and reaches all ranks but one.
-class NamedFabric final : public fabric::Fabric {
+class NamedFabric final : public fabric::Fabric, public fabric::Pricing {
  public:
   NamedFabric(std::string_view name, std::vector<std::string_view> protocols, int unreachable = -1)
       : name_(name), protocols_(std::move(protocols)), unreachable_(unreachable) {}
@@ -27,12 +27,12 @@ class NamedFabric final : public fabric::Fabric {
   }
   std::unique_ptr<fabric::Program> compile(const fabric::Share&) override { return nullptr; }
   void put_now(fabric::Memory&, int, std::uint64_t, std::span<const std::byte>) override {}
-  void trace_to(base::Trace*) override {}
   void progress() override {}
+  const fabric::Pricing& pricing() const override { return *this; }
   double crossing_ns() const override { return crossing; }
-  bool accepts(int protocol, const Shape& shape, fabric::Besides besides) const override {
-    return protocol != full && besides.in_all + shape.bytes() <= room &&
-           besides.at_rank + shape.bytes() <= room_at_rank;
+  bool accepts(int protocol, const Shape& shape, fabric::RoomUsed used) const override {
+    return protocol != full && used.total + shape.bytes() <= room &&
+           used.to_rank + shape.bytes() <= room_at_rank;
   }
 
   double crossing = 0;

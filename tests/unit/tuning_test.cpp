@@ -337,7 +337,6 @@ class PlainFabric final : public fabric::Fabric {
   }
   std::unique_ptr<fabric::Program> compile(const fabric::Share&) override { return nullptr; }
   void put_now(fabric::Memory&, int, std::uint64_t, std::span<const std::byte>) override {}
-  void trace_to(base::Trace*) override {}
   void progress() override {}
 
  private:

@@ -9,6 +9,7 @@
 #include <optional>
 
 #include "base/fail.hpp"
+#include "fabric/accelerator.hpp"
 #include "fabric/cuda/collective.hpp"
 #include "fabric/cuda/collective_plan.hpp"
 #include "fabric/cuda/device.hpp"
@@ -38,7 +39,7 @@ void prepare_environment(bool threads) {
   });
 }
 
-class CudaFabric final : public fabric::Fabric {
+class CudaFabric final : public fabric::Fabric, public fabric::Pricing, public fabric::Accelerator {
  public:
   CudaFabric(fabric::Control& control, fabric::Places places, const Settings& settings)
       : control_(control),
@@ -67,18 +68,20 @@ class CudaFabric final : public fabric::Fabric {
   std::span<const std::string_view> protocols() const override { return protocol_names; }
   bool reaches(int rank) const override { return places_.same_sub_cluster(control_.rank(), rank); }
   bool has_streams() const override { return true; }
+  fabric::Accelerator* accelerator() override { return this; }
   fabric::Stager* stager() override { return &stager_; }
   std::string device_name() const override {
     return fmt::format("{} ({}), GPU {}", device_.name, device_.bus_id, device_.number);
   }
   int ranks_on_device() const override { return static_cast<int>(ranks_on(device_)); }
 
+  const fabric::Pricing& pricing() const override { return *this; }
   std::uint64_t room_for(int protocol, const base::Shape& shape) const override {
     return protocol == ll ? line_bytes(shape.bytes()) : shape.bytes();
   }
-  bool accepts(int protocol, const base::Shape& shape, fabric::Besides besides) const override {
+  bool accepts(int protocol, const base::Shape& shape, fabric::RoomUsed used) const override {
     if (protocol == copy_engine) return fits_copy_engine(shape);
-    return protocol != ll || besides.at_rank + line_bytes(shape.bytes()) <=
+    return protocol != ll || used.to_rank + line_bytes(shape.bytes()) <=
                                  room_for_lines(inbox_.largest_everywhere(), other_ranks_reached());
   }
 
@@ -96,7 +99,6 @@ class CudaFabric final : public fabric::Fabric {
   }
   void put_now(fabric::Memory& memory, int rank, std::uint64_t offset,
                std::span<const std::byte> value) override;
-  void trace_to(base::Trace*) override {}
   void progress() override {
     for (CudaProgram* program : runner_.attempting) program->attempt();
   }

@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 
+#include "fabric/accelerator.hpp"
 #include "fabric/cuda/compile.hpp"
 #include "fabric/cuda/engine.hpp"
 #include "fabric/cuda/late.hpp"
@@ -37,7 +38,7 @@ struct Runner {
   std::vector<CudaProgram*> attempting = {};
 };
 
-class CudaProgram final : public fabric::Program {
+class CudaProgram final : public fabric::Program, public fabric::AcceleratorProgram {
  public:
   CudaProgram(Runner& runner, std::string name, std::unique_ptr<Compiled> compiled);
   ~CudaProgram() override;
@@ -46,6 +47,7 @@ class CudaProgram final : public fabric::Program {
   bool test() override;
   std::vector<int> missing() const override;
 
+  fabric::AcceleratorProgram* on_accelerator() override { return this; }
   void start_on(Stream stream) override;
   void wait_on(Stream stream) override;
   void exchange_on(Stream stream) override;

@@ -6,10 +6,10 @@
 #include <memory>
 #include <string>
 
+#include "fabric/accelerator.hpp"
 #include "fabric/cuda/inbox.hpp"
 #include "fabric/cuda/late.hpp"
 #include "fabric/cuda/pace.hpp"
-#include "fabric/fabric.hpp"
 #include "tca/device_team.hpp"
 
 namespace tca::cuda {

@@ -78,14 +78,14 @@ class MpiFabric final : public fabric::Fabric {
   void check() override {
     if (carrier_) carrier_->check();
   }
-  bool moves_by_looks() const override { return !carrier_ && runner_.moves_by_looks(); }
+  bool needs_polling() const override { return !carrier_ && runner_.needs_polling(); }
   void progress() override {
     if (carrier_) return carrier_->check();
     runner_.progress();
   }
-  void progress_between_looks() override {
+  void progress_while_waiting() override {
     if (carrier_) return carrier_->check();
-    runner_.progress_between_looks();
+    runner_.progress_while_waiting();
   }
   void rest(bool in_order) override {
     pump_.reset();

@@ -264,7 +264,7 @@ std::vector<int> MpiProgram::missing() const {
   return ranks;
 }
 
-void Runner::progress_between_looks() {
+void Runner::progress_while_waiting() {
   const bool just_looked = std::exchange(looked_, false);
   const bool can_wait = under_way_.empty() && (just_looked || running_ == 0);
   if (!can_wait || ++spared_ % calls_between_looks == 0) progress();

@@ -164,8 +164,8 @@ class Runner {
   bool closing = false;  // the world ends, and not all ranks together or in the middle of a one-sided step
 
   void progress();
-  void progress_between_looks();
-  bool moves_by_looks() const { return moving_ > 0; }
+  void progress_while_waiting();
+  bool needs_polling() const { return moving_ > 0; }
 
   // Of one-sided calls, which block.
   Alarm& alarm() { return alarm_ ? *alarm_ : *(alarm_ = std::make_unique<Alarm>()); }

@@ -53,7 +53,7 @@ void Carrier::run() {
 
 bool Carrier::carry() {
   const std::lock_guard lock(mutex_);
-  runner_.progress_between_looks();
+  runner_.progress_while_waiting();
   bool busy = false;
   for (StagedProgram* program : programs_) busy |= program->carry();
   return busy;

@@ -14,6 +14,7 @@
 #include <thread>
 #include <vector>
 
+#include "fabric/accelerator.hpp"
 #include "fabric/control.hpp"
 #include "fabric/mpi/program.hpp"
 #include "fabric/staging.hpp"
@@ -62,7 +63,7 @@ class Carrier {
   std::thread thread_;
 };
 
-class StagedProgram final : public fabric::Program {
+class StagedProgram final : public fabric::Program, public fabric::AcceleratorProgram {
  public:
   // Without messages there is no stage, and nothing happens in a step.
   StagedProgram(Carrier& carrier, Runner& runner, std::vector<fabric::StagedMessage> messages,
@@ -74,6 +75,7 @@ class StagedProgram final : public fabric::Program {
   std::vector<int> missing() const override;
   bool is_empty() const override { return stage_ == nullptr; }
   bool end(bool in_order) override;
+  fabric::AcceleratorProgram* on_accelerator() override { return this; }
   void start_on(Stream stream) override {
     if (!is_empty()) stage_->gather_on(stream);
   }

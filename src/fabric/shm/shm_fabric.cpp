@@ -39,7 +39,7 @@ Nontemporal asked_for() {
   return told ? Nontemporal::always : Nontemporal::if_faster;
 }
 
-class ShmFabric final : public fabric::Fabric {
+class ShmFabric final : public fabric::Fabric, public fabric::Pricing {
  public:
   ShmFabric(fabric::Control& control, std::unique_ptr<Space> space, const fabric::Places& places)
       : control_(control),
@@ -55,13 +55,14 @@ class ShmFabric final : public fabric::Fabric {
   std::span<const std::string_view> protocols() const override { return protocol_names; }
   bool reaches(int rank) const override { return reach_[static_cast<std::size_t>(rank)]; }
   bool takes_existing() const override { return space_->reaches_existing(); }
+  const fabric::Pricing& pricing() const override { return *this; }
   double crossing_ns() const override { return crossing_ns_; }
 
   // Rings cost memory for as long as their chain lives, which is only worth it for so many.
-  bool accepts(int protocol, const base::Shape& shape, fabric::Besides besides) const override {
+  bool accepts(int protocol, const base::Shape& shape, fabric::RoomUsed used) const override {
     const std::size_t room = staging_budget / ranks_here();
     return protocol != staged || shape.bytes() <= sizeof(std::uint64_t) ||
-           runner_.staged_bytes + make_ring(besides.in_all + shape.bytes()).bytes() <= room;
+           runner_.staged_bytes + make_ring(used.total + shape.bytes()).bytes() <= room;
   }
 
   std::unique_ptr<fabric::Memory> expose(std::size_t bytes, std::byte* existing,

@@ -5,6 +5,7 @@
 
 #include "base/environment.hpp"
 #include "base/fail.hpp"
+#include "fabric/accelerator.hpp"
 #include "fabric/sim/memory.hpp"
 #include "fabric/sim/program.hpp"
 #include "fabric/sim/sim_control.hpp"
@@ -16,7 +17,7 @@ namespace {
 // Where windows begin: at a cache line's start.
 constexpr std::size_t alignment = 64;
 
-class SimFabric final : public fabric::Fabric {
+class SimFabric final : public fabric::Fabric, public fabric::Pricing, public fabric::Accelerator {
  public:
   SimFabric(std::shared_ptr<Model> model, fabric::Control& control)
       : model_(std::move(model)), control_(control), rank_(control.rank()) {}
@@ -27,11 +28,13 @@ class SimFabric final : public fabric::Fabric {
   bool carries(int protocol, int rank) const override {
     return rank == rank_ || channel(protocol).reaches(rank_, rank);
   }
+  const fabric::Pricing& pricing() const override { return *this; }
   std::optional<double> predict_us(int protocol, int from, int to, const base::Shape& shape) const override {
     if (!channel(protocol).competes() || (from != to && !channel(protocol).reaches(from, to)))
       return std::nullopt;
     return model_->predict_us(static_cast<std::size_t>(protocol), from, to, shape);
   }
+  fabric::Accelerator* accelerator() override { return this; }
   std::string device_name() const override {
     return fmt::format("{} ({})", model_->machine().name, model_->machine().gpu.name);
   }
@@ -43,7 +46,6 @@ class SimFabric final : public fabric::Fabric {
   void put_now(fabric::Memory& memory, int rank, std::uint64_t offset,
                std::span<const std::byte> value) override;
   void compute(double bytes, double flops) override;
-  void trace_to(base::Trace*) override {}
 
   // What is started goes on by itself; a program that looks again and again lets time pass in between.
   void progress() override {
