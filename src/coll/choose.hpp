@@ -11,11 +11,12 @@
 
 namespace tca::coll {
 
+// A way of running a collective. Names outlive it.
 struct Candidate {
   std::string_view name;
-  Algorithm make;
+  Algorithm make;  // null: the fabric's own kernels
   double predicted_us;
-  bool for_fewer_bytes;  // than this, so that it is taken only when it is forced
+  bool for_fewer_bytes = false;  // than this, so that it is taken only when it is forced
 };
 
 // What an algorithm's rounds cost where the world runs; a put's cost is that of the route's table. Of a large block that

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <exception>
 
 #include "base/fail.hpp"
 #include "coll/agree.hpp"
@@ -19,52 +20,57 @@ State::State(World& world, Request request, std::unique_ptr<Elements> elements)
                request_.in_place,
                elements_->operation() == own_operation,
                core::WorldState::of(world).sub_cluster_of_ranks()},
+      candidates_(find_candidates(world)),
       on_host_(!core::WorldState::of(world).fabrics().front()->has_streams()) {
-  choose(world);
+  const Candidate* const chosen = choose();
+  agree_on(world, chosen);
+  algorithm_ = chosen->name;
+  build(world, *chosen);
   block_.resize((std::max(block_bytes, elements_->bytes()) + sizeof(Line) - 1) / sizeof(Line));
 }
 
-// Kernels come before chains: where there are both, the host combines what chains have brought.
-void State::choose(World& world) {
-  Problem valid = problem_;  // whatever is wrong with it is said below
+// Kernels come before chains: where there are both, the host combines what chains have brought. A request
+// that cannot be is refused only once all ranks compare theirs, so that until then something valid is priced
+// in its place.
+std::vector<Candidate> State::find_candidates(const World& world) const {
+  Problem valid = problem_;
   if (!is_countable(valid.count, valid.ranks, elements_->bytes())) valid.count = 0;
   if (valid.root < 0 || valid.root >= valid.ranks) valid.root = 0;
-  core::WorldState& state = core::WorldState::of(world);
-  const std::vector<fabric::CollectiveWay> ways = kernel_ways(state, request_, *elements_);
-  const std::vector<Candidate> all = candidates(valid, Costs(state, elements_->bytes()));
-  struct Choice {
-    std::string_view name;
-    double predicted_us;
-    bool for_fewer_bytes = false;
-  };
-  std::vector<Choice> choices;
-  for (const fabric::CollectiveWay& way : ways) choices.push_back({way.name, way.predicted_us});
-  for (const Candidate& candidate : all)
-    choices.push_back({candidate.name, candidate.predicted_us, candidate.for_fewer_bytes});
+  const core::WorldState& state = core::WorldState::of(world);
+  std::vector<Candidate> all;
+  for (const fabric::CollectiveWay& way : kernel_ways(state, request_, *elements_))
+    all.push_back({way.name, nullptr, way.predicted_us});
+  const std::vector<Candidate> chains = candidates(valid, Costs(state, elements_->bytes()));
+  all.insert(all.end(), chains.begin(), chains.end());
+  return all;
+}
+
+// Null where an algorithm is forced that is none of the candidates.
+const Candidate* State::choose() const {
   const std::string& forced = request_.options.algorithm;
-  const auto chosen = std::find_if(choices.begin(), choices.end(), [&](const Choice& choice) {
-    return forced.empty() || choice.name == forced;
+  const auto chosen = std::find_if(candidates_.begin(), candidates_.end(), [&](const Candidate& candidate) {
+    return forced.empty() || candidate.name == forced;
   });
-  std::string unknown;
-  if (chosen == choices.end()) {
-    std::vector<std::string_view> names;
-    for (const Choice& choice : choices) names.push_back(choice.name);
-    unknown = fmt::format("{} of {} ranks has no algorithm '{}'; there are {}", to_string(request_.kind),
-                          valid.ranks, forced, fmt::join(names, ", "));
-  }
-  agree(world, request_, *elements_, unknown, unknown.empty() ? chosen->name : "");
-  algorithm_ = chosen->name;
-  for (const Choice& choice : choices)
-    candidates_ += fmt::format("  {}{}: predicted {:.2f} us{}\n", choice.name,
-                               choice.name == algorithm_ ? " (taken)" : "", choice.predicted_us,
-                               choice.for_fewer_bytes ? ", meant for fewer bytes" : "");
-  const auto index = static_cast<std::size_t>(chosen - choices.begin());
+  return chosen == candidates_.end() ? nullptr : &*chosen;
+}
+
+// Throws, on every rank alike, unless every rank asks for the same and has chosen the same algorithm.
+void State::agree_on(World& world, const Candidate* chosen) const {
+  if (chosen != nullptr) return agree(world, request_, *elements_, {}, chosen->name);
+  std::vector<std::string_view> names;
+  for (const Candidate& candidate : candidates_) names.push_back(candidate.name);
+  const std::string unknown =
+      fmt::format("{} of {} ranks has no algorithm '{}'; there are {}", to_string(request_.kind),
+                  problem_.ranks, request_.options.algorithm, fmt::join(names, ", "));
+  agree(world, request_, *elements_, unknown, {});
+}
+
+void State::build(World& world, const Candidate& chosen) {
   if (request_.count == 0 && request_.kind != Kind::barrier) return;
-  if (index < ways.size()) {
-    kernels_.emplace(state, request_, *elements_, algorithm_, title());
-  } else {
-    commit(world, *all[index - ways.size()].make(problem_));
-  }
+  if (chosen.make == nullptr)
+    kernels_.emplace(core::WorldState::of(world), request_, *elements_, algorithm_, title());
+  else
+    commit(world, *chosen.make(problem_));
 }
 
 namespace {
@@ -255,7 +261,7 @@ void State::run_on(Stream stream) {
 
 // What is combined in part cannot be combined again.
 void State::require_whole() const {
-  if (!combining_) return;
+  if (!partly_combined_) return;
   base::fail(
       Errc::invalid_argument,
       "the {} cannot go on: copying or combining its values has failed, and they are combined in part; "
@@ -312,8 +318,25 @@ void State::wait() {
   running_ = false;
 }
 
+namespace {
+
+// Sets `failed` while it lives, and for good where an exception ends that.
+class FailureMark {
+ public:
+  explicit FailureMark(bool& failed) : failed_(failed) { failed_ = true; }
+  FailureMark(const FailureMark&) = delete;
+  ~FailureMark() { failed_ = std::uncaught_exceptions() > thrown_before_; }
+
+ private:
+  bool& failed_;
+  const int thrown_before_ = std::uncaught_exceptions();
+};
+
+}  // namespace
+
 void State::run(const std::vector<Work>& all) {
-  combining_ = true;
+  if (all.empty()) return;
+  const FailureMark mark(partly_combined_);
   for (const Work& work : all) {
     if (work.fold != nullptr) {
       work.fold->run();
@@ -324,7 +347,6 @@ void State::run(const std::vector<Work>& all) {
       combine_staged(work.what);
     }
   }
-  combining_ = false;
 }
 
 // The result is written in the last combination only, so it may lie where one of the operands does.
@@ -364,8 +386,13 @@ void State::combine_staged(const Combine& what) {
 }
 
 std::string State::explain() const {
-  std::string text = fmt::format("{}, {} elements of {} bytes:\n{}", title(), request_.count,
-                                 elements_->bytes(), candidates_);
+  std::string text =
+      fmt::format("{}, {} elements of {} bytes:\n", title(), request_.count, elements_->bytes());
+  for (const Candidate& candidate : candidates_) {
+    text += fmt::format("  {}{}: predicted {:.2f} us{}\n", candidate.name,
+                        candidate.name == algorithm_ ? " (taken)" : "", candidate.predicted_us,
+                        candidate.for_fewer_bytes ? ", meant for fewer bytes" : "");
+  }
   for (const Chain& chain : chains_) text += chain.explain();
   return text;
 }

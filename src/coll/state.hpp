@@ -40,7 +40,10 @@ class State {
     std::vector<Work> copies, combines;
   };
 
-  void choose(World& world);
+  std::vector<Candidate> find_candidates(const World& world) const;
+  const Candidate* choose() const;
+  void agree_on(World& world, const Candidate* chosen) const;
+  void build(World& world, const Candidate& chosen);
   void require_streams(const char* call);
   void require_whole() const;
   void require_waitable(const char* call) const;
@@ -68,8 +71,8 @@ class State {
   Request request_;
   std::unique_ptr<Elements> elements_;
   Problem problem_;
+  std::vector<Candidate> candidates_;  // the one to take first
   std::string algorithm_;
-  std::string candidates_;  // for `explain`
   bool on_host_;
   std::optional<InKernels> kernels_;  // in place of all that follows
   std::vector<Chain> chains_;
@@ -78,8 +81,8 @@ class State {
   std::size_t at_ = 0;  // the step that is next or under way; all of them: none
   bool begun_ = false;  // whether it is under way
   bool running_ = false;
-  bool on_stream_ = false;  // where the last run was ordered
-  bool combining_ = false;  // for good once a combination or a copy has failed
+  bool on_stream_ = false;        // where the last run was ordered
+  bool partly_combined_ = false;  // for good once a combination or a copy has failed
 };
 
 }  // namespace tca::coll

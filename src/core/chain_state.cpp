@@ -52,13 +52,13 @@ ChainState::ChainState(std::shared_ptr<WorldState> world, std::string name, Chai
 
 ChainState::~ChainState() {
   if (programs_.empty()) return;
-  if (held_) world_->let_go(*this);
+  if (held_) world_->held_steps().let_go(*this);
   if (running_)
     for (const auto& program : programs_) program->abandon();
-  world_->count_chain(-1);
+  world_->held_steps().count_chain(-1);
   std::vector<std::shared_ptr<Memories>> memories;
   for (const auto& window : windows_) memories.push_back(window->memories());
-  world_->retire(id_, RetiredChain(std::move(programs_), std::move(memories), !running_), !running_);
+  world_->retire(id_, RetiredChain(std::move(programs_), std::move(memories), !running_));
 }
 
 void ChainState::require_uncommitted(const char* call) const {
@@ -102,17 +102,26 @@ void ChainState::commit() {
   committed_ = true;
 }
 
-void ChainState::require_startable(const char* call) const {
-  if (!committed_) fail(Errc::invalid_argument, "{} of chain '{}' before its commit", call, name_);
-  if (running_) {
-    fail(Errc::invalid_argument, "{} of chain '{}' while its step {} is under way; wait for it first", call,
-         name_, step_);
-  }
+void ChainState::fail_uncommitted(const char* call) const {
+  fail(Errc::invalid_argument, "{} of chain '{}' before its commit", call, name_);
+}
+
+void ChainState::fail_running(const char* call) const {
+  fail(Errc::invalid_argument, "{} of chain '{}' while its step {} is under way; wait for it first", call,
+       name_, step_);
+}
+
+// Of a step on a stream there is nothing that the host could wait for: to return at once would pass for an arrival.
+void ChainState::fail_on_stream(const char* call) const {
+  fail(Errc::invalid_argument,
+       "{} of chain '{}', whose step {} was ordered on a stream: order the wait on that stream as well "
+       "(wait(stream)), and synchronise with it where the host needs what has arrived",
+       call, name_, step_);
 }
 
 // On the fabric of every program, before the first of them is given anything.
 void ChainState::require_streams(const char* call) const {
-  if (!committed_ || running_) require_startable(call);
+  require_startable(call);
   for (std::size_t f = 0; f < programs_.size(); ++f) {
     if (programs_[f]->on_accelerator() != nullptr) continue;
     fail(Errc::invalid_argument,
@@ -122,19 +131,8 @@ void ChainState::require_streams(const char* call) const {
   }
 }
 
-// Of a step on a stream there is nothing that the host could wait for: to return at once would pass for an arrival.
-void ChainState::require_waitable(const char* call) const {
-  if (!committed_) require_startable(call);
-  if (on_stream_) {
-    fail(Errc::invalid_argument,
-         "{} of chain '{}', whose step {} was ordered on a stream: order the wait on that stream as well "
-         "(wait(stream)), and synchronise with it where the host needs what has arrived",
-         call, name_, step_);
-  }
-}
-
 void ChainState::start() {
-  if (!committed_ || running_) require_startable();
+  require_startable("start");
   if (world_->trace() == nullptr) {
     begin_step();
   } else {
@@ -146,16 +144,16 @@ void ChainState::begin_step() {
   ++step_;
   running_ = true;
   on_stream_ = false;
-  if (world_->holds_back()) {
+  if (world_->held_steps().holds_back()) {
     held_ = true;
-    return world_->hold(*this);
+    return world_->held_steps().hold(*this);
   }
   for (const auto& program : programs_) program->start();
 }
 
 void ChainState::begin_held() {
   held_ = false;
-  world_->let_go(*this);
+  world_->held_steps().let_go(*this);
   for (const auto& program : programs_) program->start();
 }
 
@@ -182,7 +180,7 @@ void ChainState::exchange_on(Stream stream) {
 }
 
 const DeviceChain& ChainState::device() const {
-  if (!committed_) fail(Errc::invalid_argument, "device() of chain '{}' before its commit", name_);
+  require_committed("device()");
   const auto chain_of = [&](std::size_t f) {
     const fabric::AcceleratorProgram* program = programs_[f]->on_accelerator();
     return program != nullptr ? program->device_chain() : nullptr;
@@ -201,7 +199,7 @@ const DeviceChain& ChainState::device() const {
 }
 
 const DeviceBell& ChainState::bell() const {
-  if (!committed_) fail(Errc::invalid_argument, "bell() of chain '{}' before its commit", name_);
+  require_committed("bell()");
   fabric::AcceleratorProgram* const first = programs_.front()->on_accelerator();
   const DeviceBell* bell = first != nullptr ? first->bell() : nullptr;
   const bool alone = std::all_of(programs_.begin() + 1, programs_.end(),
@@ -218,7 +216,7 @@ const DeviceBell& ChainState::bell() const {
 bool ChainState::advance() {
   if (!running_) return true;
   if (held_) {
-    if (world_->holds_back()) return false;
+    if (world_->held_steps().holds_back()) return false;
     begin_held();
   }
   bool finished = true;
@@ -228,30 +226,15 @@ bool ChainState::advance() {
 }
 
 bool ChainState::test() {
-  if (!running_) require_waitable("test");
+  require_waitable("test");
   if (advance()) return true;
   world_->progress_while_waiting();
-  look_now_and_then();
+  if (test_loop_.go_round(step_)) check_partners(test_loop_.so_far());
   return false;
 }
 
-// A loop around `test` waits as well as `wait` does. One that computes between two tests does not: little of that time counts.
-void ChainState::look_now_and_then() {
-  constexpr std::uint32_t tests_per_clock = 16;
-  constexpr std::chrono::nanoseconds most_at_once = 1ms, partners_after = 50ms;
-  if (tests_.step != step_) tests_ = {.step = step_};
-  if (++tests_.count % tests_per_clock != 0) return;
-  const auto now = std::chrono::steady_clock::now();
-  if (tests_.count > tests_per_clock)
-    tests_.waited += std::min<std::chrono::nanoseconds>(now - tests_.last, most_at_once);
-  tests_.last = now;
-  if (tests_.waited - tests_.looked_after < partners_after) return;
-  tests_.looked_after = tests_.waited;
-  check_partners(tests_.waited);
-}
-
 void ChainState::wait() {
-  if (!running_) require_waitable("wait");
+  require_waitable("wait");
   if (world_->trace() == nullptr) {
     finish_step();
   } else {
@@ -284,7 +267,7 @@ class ChainState::StepWait final : public fabric::Wait {
 };
 
 std::vector<int> ChainState::missing() const {
-  if (held_) return world_->unsettled();
+  if (held_) return world_->held_steps().unsettled();
   std::vector<int> missing;
   for (const auto& program : programs_) {
     const std::vector<int> ranks = program->missing();

@@ -9,6 +9,7 @@
 
 #include "base/codec.hpp"
 #include "base/poll.hpp"
+#include "base/waited.hpp"
 #include "core/window_state.hpp"
 
 namespace tca::core {
@@ -70,9 +71,23 @@ class ChainState {
   class StepWait;
 
   void check_rank(const char* call, int rank) const;
-  void require_startable(const char* call = "start") const;
+  // A step's way through these is a flag or two; the messages are made out of line.
+  void require_committed(const char* call) const {
+    if (!committed_) fail_uncommitted(call);
+  }
+  void require_startable(const char* call) const {
+    require_committed(call);
+    if (running_) fail_running(call);
+  }
+  void require_waitable(const char* call) const {
+    if (running_) return;
+    require_committed(call);
+    if (on_stream_) fail_on_stream(call);
+  }
   void require_streams(const char* call) const;
-  void require_waitable(const char* call) const;
+  [[noreturn]] void fail_uncommitted(const char* call) const;
+  [[noreturn]] void fail_running(const char* call) const;
+  [[noreturn]] void fail_on_stream(const char* call) const;
   void begin_step();
   void finish_step();
   void traced(const char* what, void (ChainState::*call)());
@@ -81,20 +96,12 @@ class ChainState {
   void wait_patiently();
   void check_partners(std::chrono::nanoseconds waited);
   bool finishes_within(std::chrono::milliseconds patience);
-  void look_now_and_then();
 
   std::shared_ptr<WorldState> world_;
   const std::string& name_;
   const std::string& route_;
   std::chrono::milliseconds time_limit_;
-  // Tests that found a step unfinished: how many, when one of them last looked at the clock, and for how long they have
-  // followed each other.
-  struct Tests {
-    std::uint32_t step = 0, count = 0;
-    std::chrono::steady_clock::time_point last;
-    std::chrono::nanoseconds waited{0}, looked_after{0};
-  };
-  Tests tests_;
+  base::TestLoop test_loop_;
   std::uint32_t id_ = 0;
   std::uint32_t step_ = 0;
   bool guarded_;

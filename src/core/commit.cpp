@@ -60,7 +60,7 @@ void Commit::run() {
   choose_channels();
   exchange();
   agree(problems());
-  world_.free_collected();
+  world_.reclaimer().free_released();
   compile();
 }
 
@@ -100,7 +100,7 @@ void Commit::exchange() {
   writer.put(chain_.draft_->expected.size());
   for (const int rank : chain_.draft_->expected) writer.put(rank);
   const std::string what = fmt::format("commit of chain '{}'", chain_.name_);
-  for (const base::Blob& blob : world_.gather_and_collect(writer.blob(), what)) {
+  for (const base::Blob& blob : world_.reclaimer().gather_and_announce(writer.blob(), what)) {
     base::Reader reader(blob);
     Declaration rank;
     rank.name = reader.get_string();
@@ -282,7 +282,7 @@ void Commit::compile() {
         {chain_.name_, chain_.guarded_, outgoing, incoming, chain_.time_limit_}));
   }
   chain_.programs_ = std::move(programs);
-  world_.count_chain(1);
+  world_.held_steps().count_chain(1);
   chain_.windows_.shrink_to_fit();
 }
 

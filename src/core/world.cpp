@@ -4,13 +4,10 @@
 #include <cstring>
 #include <exception>
 #include <fstream>
-#include <future>
-#include <optional>
-#include <system_error>
-#include <thread>
 
 #include "base/fail.hpp"
 #include "core/chain_state.hpp"
+#include "core/run_threads.hpp"
 #include "core/team_state.hpp"
 #include "core/window_state.hpp"
 #include "core/world_state.hpp"
@@ -35,11 +32,6 @@ WorldOptions with_environment(WorldOptions options, std::string_view default_fab
   return options;
 }
 
-route::Wishes wishes(const WorldOptions& options) {
-  return {options.time_limit, options.fabric,   options.device,         options.engine_blocks,
-          options.machine,    options.fidelity, options.progress_thread};
-}
-
 std::size_t bytes_of(const core::WorldState& world, Count elements, std::size_t element_bytes) {
   std::int64_t bytes;
   if (elements.value() < 0 ||
@@ -62,21 +54,21 @@ World::~World() {
 
 World World::init(const WorldOptions& options) {
   const WorldOptions effective = with_environment(options, route::default_fabric());
-  return World(std::make_shared<core::WorldState>(route::bring_up_process(wishes(effective)), effective));
+  return World(std::make_shared<core::WorldState>(route::bring_up_process(effective), effective));
 }
 
 World World::from_mpi_handle(const void* comm, std::size_t bytes, const char* header,
                              const WorldOptions& options) {
   const WorldOptions effective = with_environment(options, "shm+mpi");
   return World(std::make_shared<core::WorldState>(
-      route::bring_up_communicator(comm, bytes, header, wishes(effective)), effective));
+      route::bring_up_communicator(comm, bytes, header, effective), effective));
 }
 
 void World::run_threads(int ranks, const std::function<void(World&)>& body, const WorldOptions& options) {
   const WorldOptions effective = with_environment(options, "shm");
-  const route::ThreadGround threads(ranks, wishes(effective));
+  const route::ThreadConnections threads(ranks, effective);
   core::run_threads(
-      threads, [&](int rank) { return threads.bring_up(rank, wishes(effective)); }, body, effective);
+      ranks, [&](int rank) { return threads.bring_up(rank, effective); }, body, effective);
 }
 
 int World::rank() const { return state_->rank(); }
@@ -192,75 +184,5 @@ int World::ranks_on_device() const {
   const fabric::Accelerator* device = state_->accelerator();
   return device != nullptr ? device->ranks_on_device() : 0;
 }
-
-namespace core {
-
-namespace {
-
-// Rank 0 on the caller's thread. No rank begins before all threads are there: those that are would wait for the others.
-void run_side_by_side(std::size_t ranks, const std::function<void(std::size_t)>& run) {
-  std::promise<bool> complete;
-  const std::shared_future<bool> may_begin = complete.get_future().share();
-  std::vector<std::thread> others;
-  std::string problem;
-  try {
-    for (std::size_t rank = 1; rank < ranks; ++rank) {
-      others.emplace_back([&, rank] {
-        if (may_begin.get()) run(rank);
-      });
-    }
-  } catch (const std::system_error& error) {
-    problem = error.what();
-  }
-  complete.set_value(problem.empty());
-  if (problem.empty()) run(0);
-  for (std::thread& thread : others) thread.join();
-  if (problem.empty()) return;
-  base::fail(
-      Errc::out_of_memory,
-      "{} ranks as threads: after {} of them the system gave no more ({}); run fewer, or raise the limit of "
-      "processes (ulimit -u, the container's pids limit)",
-      ranks, others.size() + 1, problem);
-}
-
-}  // namespace
-
-// The states outlive all threads: a rank that fails early leaves memory that the others are still writing
-// into.
-void run_threads(const route::ThreadGround& threads, const std::function<route::Ground(int rank)>& ground,
-                 const std::function<void(World&)>& body, const WorldOptions& options) {
-  const auto ranks = static_cast<std::size_t>(threads.ranks());
-  std::vector<std::shared_ptr<WorldState>> states(ranks);
-  std::vector<std::exception_ptr> errors(ranks);
-  std::atomic<int> first_error{-1};
-  const auto fail = [&](std::size_t rank, const char* what) {
-    errors[rank] = std::current_exception();
-    int none = -1;
-    first_error.compare_exchange_strong(none, static_cast<int>(rank));
-    if (states[rank] == nullptr) return;
-    states[rank]->control().leave(what);
-    states[rank]->rest();
-  };
-  const auto run = [&](std::size_t rank) {
-    std::optional<World> world;  // outlives the handlers, which say more about the error than its destructor
-    try {
-      states[rank] = std::make_shared<WorldState>(ground(static_cast<int>(rank)), options);
-      world = WorldState::make_world(states[rank]);
-      body(*world);
-      states[rank]->control().leave({});
-      states[rank]->rest();
-    } catch (const std::exception& error) {
-      const Error* ours = dynamic_cast<const Error*>(&error);
-      const bool passed_on = ours != nullptr && ours->code() == Errc::rank_lost && states[rank] != nullptr;
-      fail(rank, passed_on ? states[rank]->control().trouble.c_str() : error.what());
-    } catch (...) {
-      fail(rank, "it threw something that is no std::exception");
-    }
-  };
-  run_side_by_side(ranks, run);
-  if (first_error >= 0) std::rethrow_exception(errors[static_cast<std::size_t>(first_error.load())]);
-}
-
-}  // namespace core
 
 }  // namespace tca

@@ -25,23 +25,20 @@ namespace {
 
 using base::fail;
 
-MpiWishes of_mpi(const Wishes& wishes) {
-  return {wishes.time_limit, wishes.progress_thread, on_gpus(wishes.fabric)};
-}
-
 #ifdef OPENTCA_HAVE_CUDA
 constexpr bool has_cuda = true;
 
-std::unique_ptr<fabric::Fabric> make_cuda(fabric::Control& control, const Wishes& wishes, Ranks ranks,
+std::unique_ptr<fabric::Fabric> make_cuda(fabric::Control& control, const WorldOptions& options, Ranks ranks,
                                           const fabric::Places& places) {
   return cuda::make_fabric(
       control, places,
-      {.threads = ranks == Ranks::threads, .device = wishes.device, .engine_blocks = wishes.engine_blocks});
+      {.threads = ranks == Ranks::threads, .device = options.device, .engine_blocks = options.engine_blocks});
 }
 #else
 constexpr bool has_cuda = false;
 
-std::unique_ptr<fabric::Fabric> make_cuda(fabric::Control&, const Wishes&, Ranks, const fabric::Places&) {
+std::unique_ptr<fabric::Fabric> make_cuda(fabric::Control&, const WorldOptions&, Ranks,
+                                          const fabric::Places&) {
   return nullptr;
 }
 #endif
@@ -52,28 +49,28 @@ std::unique_ptr<fabric::Fabric> make_shm(fabric::Control& control, Ranks ranks,
   return shm::make_fabric(control, std::move(space), places);
 }
 
-void make_fabrics(Ground& ground, const Wishes& wishes, Ranks ranks) try {
-  fabric::Control& control = *ground.control;
-  if (on_gpus(wishes.fabric))
-    ground.fabrics.push_back(make_cuda(control, wishes, ranks, ground.places));
-  else if (wishes.fabric != "mpi")
-    ground.fabrics.push_back(make_shm(control, ranks, ground.places));
-  if (needs_mpi(wishes.fabric)) {
-    fabric::Accelerator* const accelerator =
-        ground.fabrics.empty() ? nullptr : ground.fabrics.front()->accelerator();
+void make_fabrics(Connections& connections, const WorldOptions& options, Ranks ranks) try {
+  fabric::Control& control = *connections.control;
+  std::vector<std::unique_ptr<fabric::Fabric>>& fabrics = connections.fabrics;
+  if (on_gpus(options.fabric))
+    fabrics.push_back(make_cuda(control, options, ranks, connections.places));
+  else if (options.fabric != "mpi")
+    fabrics.push_back(make_shm(control, ranks, connections.places));
+  if (needs_mpi(options.fabric)) {
+    fabric::Accelerator* const accelerator = fabrics.empty() ? nullptr : fabrics.front()->accelerator();
     fabric::Stager* const stager = accelerator != nullptr ? accelerator->stager() : nullptr;
-    ground.fabrics.push_back(make_mpi_fabric(control, of_mpi(wishes), stager));
+    fabrics.push_back(make_mpi_fabric(control, options, stager));
   }
 } catch (const Error& error) {
   // Those who wait for this rank are told; of a rank that it lost itself, the control plane has already noted which.
   if (error.code() != Errc::rank_lost && error.code() != Errc::timed_out)
-    ground.control->trouble = error.what();
+    connections.control->trouble = error.what();
   throw;
 }
 
 // Ranks of different fabrics would wait for each other in different calls.
-void agree_on_fabric(fabric::Control& control, const Wishes& wishes) {
-  const auto mine = base::Writer().put_string(wishes.fabric).blob();
+void agree_on_fabric(fabric::Control& control, const WorldOptions& options) {
+  const auto mine = base::Writer().put_string(options.fabric).blob();
   std::string first;
   int rank = 0;
   for (const base::Blob& blob : control.all_gather(mine, "start-up (World::init)")) {
@@ -90,16 +87,16 @@ void agree_on_fabric(fabric::Control& control, const Wishes& wishes) {
 }
 
 // The ranks of a modelled machine are threads of one process.
-Ground bring_up_alone_on_model(const shm::Seating& seating, const Wishes& wishes) {
+Connections bring_up_alone_on_model(const shm::Seating& seating, const WorldOptions& options) {
   if (!seating.path.empty()) {
     fail(Errc::invalid_argument,
          "fabric sim: its ranks are threads of one process, but this one was started as a process of {}; "
          "start the program by itself and run its ranks by World::run_threads",
          seating.launcher);
   }
-  Ground ground = ThreadGround(1, wishes).bring_up(0, wishes);
-  ground.launcher = "alone";
-  return ground;
+  Connections connections = ThreadConnections(1, options).bring_up(0, options);
+  connections.launcher = "alone";
+  return connections;
 }
 
 // Every host's ranks in order, so many to a sub-cluster. Throws, on every rank alike, when they ask for different numbers.
@@ -142,15 +139,16 @@ void check_reach(const fabric::Places& places, const std::string& fabric) {
 }
 
 // Every fabric lives on a control plane over MPI as well, so that a program's communicator can bring up any.
-Ground bring_up_on(std::unique_ptr<fabric::Control> control, std::string launcher, const Wishes& wishes) {
-  Ground ground;
-  ground.control = std::move(control);
-  ground.launcher = std::move(launcher);
-  agree_on_fabric(*ground.control, wishes);
-  ground.places = find_places(*ground.control, hosts_over_mpi(*ground.control));
-  check_reach(ground.places, wishes.fabric);
-  make_fabrics(ground, wishes, Ranks::processes);
-  return ground;
+Connections bring_up_on(std::unique_ptr<fabric::Control> control, std::string launcher,
+                        const WorldOptions& options) {
+  Connections connections;
+  connections.control = std::move(control);
+  connections.launcher = std::move(launcher);
+  agree_on_fabric(*connections.control, options);
+  connections.places = find_places(*connections.control, hosts_over_mpi(*connections.control));
+  check_reach(connections.places, options.fabric);
+  make_fabrics(connections, options, Ranks::processes);
+  return connections;
 }
 
 // A launcher that speaks another protocol than this MPI leaves every process to itself: each would be a world of one, and end well.
@@ -165,25 +163,25 @@ void check_known_to_mpi(const shm::Seating& seating, int started) {
       seating.launcher, seating.size, mpi_library());
 }
 
-Ground bring_up_process_over_mpi(const shm::Seating& seating, const Wishes& wishes) {
+Connections bring_up_process_over_mpi(const shm::Seating& seating, const WorldOptions& options) {
   if (seating.launcher == "tca run" && seating.size > 1) {
     fail(Errc::invalid_argument,
          "fabric {}: MPI knows nothing of ranks that tca run has started by itself; start them by `tca run "
          "--fabric {}` or by mpirun",
-         wishes.fabric, wishes.fabric);
+         options.fabric, options.fabric);
   }
   // Ranks that ask for shm alone never come to MPI, where nobody could tell.
   std::shared_ptr<const void> ends_with_starter;
   if (seating.size > 1 && seating.on_one_host()) {
     ends_with_starter = std::make_shared<shm::EndsWithStarter>(seating.told_by);
-    agree_on_fabric(*shm::join(seating, wishes.time_limit), wishes);
+    agree_on_fabric(*shm::join(seating, options.time_limit), options);
   }
-  std::unique_ptr<fabric::Control> control = join_over_mpi(of_mpi(wishes));
+  std::unique_ptr<fabric::Control> control = join_over_mpi(options);
   check_known_to_mpi(seating, control->size());
-  Ground ground =
-      bring_up_on(std::move(control), seating.launcher.empty() ? "alone" : seating.launcher, wishes);
-  ground.ends_with_starter = std::move(ends_with_starter);
-  return ground;
+  Connections connections =
+      bring_up_on(std::move(control), seating.launcher.empty() ? "alone" : seating.launcher, options);
+  connections.ends_with_starter = std::move(ends_with_starter);
+  return connections;
 }
 
 }  // namespace
@@ -263,36 +261,37 @@ std::string machine_name(const std::string& asked) {
   return set != nullptr ? set : "ha-pacs-tca";
 }
 
-Ground bring_up_process(const Wishes& wishes) {
+Connections bring_up_process(const WorldOptions& options) {
   const shm::Seating seating = shm::find_seating();
-  if (wishes.fabric == "sim") return bring_up_alone_on_model(seating, wishes);
-  if (needs_mpi(wishes.fabric)) return bring_up_process_over_mpi(seating, wishes);
-  Ground ground;
-  ground.launcher = seating.launcher;
+  if (options.fabric == "sim") return bring_up_alone_on_model(seating, options);
+  if (needs_mpi(options.fabric)) return bring_up_process_over_mpi(seating, options);
+  Connections connections;
+  connections.launcher = seating.launcher;
   const Ranks ranks = seating.path.empty() ? Ranks::threads : Ranks::processes;
   if (ranks == Ranks::threads) {
-    ground.control = std::make_unique<shm::ShmControl>(shm::make_thread_board(1), 0, 1, wishes.time_limit);
-    if (ground.launcher.empty()) ground.launcher = "alone";
+    connections.control =
+        std::make_unique<shm::ShmControl>(shm::make_thread_board(1), 0, 1, options.time_limit);
+    if (connections.launcher.empty()) connections.launcher = "alone";
   } else {
-    ground.ends_with_starter = std::make_shared<shm::EndsWithStarter>(seating.told_by);
-    ground.control = shm::join(seating, wishes.time_limit);
-    agree_on_fabric(*ground.control, wishes);
+    connections.ends_with_starter = std::make_shared<shm::EndsWithStarter>(seating.told_by);
+    connections.control = shm::join(seating, options.time_limit);
+    agree_on_fabric(*connections.control, options);
   }
-  ground.places =
-      find_places(*ground.control, std::vector<int>(static_cast<std::size_t>(ground.control->size())));
-  check_reach(ground.places, wishes.fabric);
-  make_fabrics(ground, wishes, ranks);
-  return ground;
+  connections.places = find_places(*connections.control,
+                                   std::vector<int>(static_cast<std::size_t>(connections.control->size())));
+  check_reach(connections.places, options.fabric);
+  make_fabrics(connections, options, ranks);
+  return connections;
 }
 
-Ground bring_up_communicator(const void* comm, std::size_t bytes, std::string_view header,
-                             const Wishes& wishes) {
-  if (wishes.fabric == "sim") {
+Connections bring_up_communicator(const void* comm, std::size_t bytes, std::string_view header,
+                                  const WorldOptions& options) {
+  if (options.fabric == "sim") {
     fail(Errc::invalid_argument,
          "fabric sim: its ranks are threads of one process; run them by World::run_threads instead of "
          "World::from_mpi");
   }
-  std::unique_ptr<fabric::Control> control = join_over_mpi(comm, bytes, header, of_mpi(wishes));
+  std::unique_ptr<fabric::Control> control = join_over_mpi(comm, bytes, header, options);
   const shm::Seating seating = shm::find_seating();
   if (seating.launcher == "tca run" && seating.size > 1 && control->size() == 1) {
     fail(Errc::invalid_argument,
@@ -301,48 +300,49 @@ Ground bring_up_communicator(const void* comm, std::size_t bytes, std::string_vi
          seating.size);
   }
   check_known_to_mpi(seating, started_by_mpi());
-  return bring_up_on(std::move(control), "MPI", wishes);
+  return bring_up_on(std::move(control), "MPI", options);
 }
 
-struct ThreadGround::Shared {
+struct ThreadConnections::Shared {
   shm::Mapping board;                 // where ranks run by themselves
   std::shared_ptr<sim::Model> model;  // where they take turns on a modelled machine
 };
 
-ThreadGround::ThreadGround(int ranks, const Wishes& wishes)
+ThreadConnections::ThreadConnections(int ranks, const WorldOptions& options)
     : ranks_(ranks), shared_(std::make_unique<Shared>()) {
-  if (needs_mpi(wishes.fabric)) {
+  if (needs_mpi(options.fabric)) {
     fail(Errc::invalid_argument,
          "fabric {}: its ranks are processes, and cannot be threads (World::run_threads); start the program "
          "by mpirun and bring its world up by World::init",
-         wishes.fabric);
+         options.fabric);
   }
-  if (wishes.fabric == "sim") {
-    shared_->model = sim::make_model(machine_name(wishes.machine), ranks, wishes.fidelity);
+  if (options.fabric == "sim") {
+    shared_->model = sim::make_model(machine_name(options.machine), ranks, options.fidelity);
   } else {
     shared_->board = shm::make_thread_board(ranks);
   }
 }
 
-ThreadGround::~ThreadGround() = default;
+ThreadConnections::~ThreadConnections() = default;
 
-std::unique_ptr<fabric::Control> ThreadGround::control(int rank, std::chrono::milliseconds time_limit) const {
+std::unique_ptr<fabric::Control> ThreadConnections::control(int rank,
+                                                            std::chrono::milliseconds time_limit) const {
   if (shared_->model != nullptr) return sim::make_control(shared_->model, rank);
   return std::make_unique<shm::ShmControl>(shm::Mapping(shared_->board.data(), shared_->board.bytes(), false),
                                            rank, ranks_, time_limit);
 }
 
-Ground ThreadGround::bring_up(int rank, const Wishes& wishes) const {
-  Ground ground;
-  ground.control = control(rank, wishes.time_limit);
-  ground.places =
+Connections ThreadConnections::bring_up(int rank, const WorldOptions& options) const {
+  Connections connections;
+  connections.control = control(rank, options.time_limit);
+  connections.places =
       shared_->model != nullptr ? sim::find_places(*shared_->model) : fabric::Places::together(ranks_);
-  ground.launcher = "threads";
+  connections.launcher = "threads";
   if (shared_->model != nullptr)
-    ground.fabrics.push_back(sim::make_fabric(shared_->model, *ground.control));
+    connections.fabrics.push_back(sim::make_fabric(shared_->model, *connections.control));
   else
-    make_fabrics(ground, wishes, Ranks::threads);
-  return ground;
+    make_fabrics(connections, options, Ranks::threads);
+  return connections;
 }
 
 }  // namespace tca::route

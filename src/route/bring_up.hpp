@@ -10,25 +10,15 @@
 
 #include "fabric/control.hpp"
 #include "fabric/fabric.hpp"
+#include "tca/world_options.hpp"
 
 namespace tca::route {
 
 // Whether ranks share one address space.
 enum class Ranks { threads, processes };
 
-// What a rank asks for; see WorldOptions.
-struct Wishes {
-  std::chrono::milliseconds time_limit{30'000};
-  std::string fabric = "shm";  // as `fabric_name` says it
-  int device = -1;
-  int engine_blocks = 0;
-  std::string machine = {};  // of sim; as `machine_name` says it
-  std::string fidelity = {};
-  bool progress_thread = false;
-};
-
-// What a rank's world stands on. The control plane outlives the fabrics.
-struct Ground {
+// What connects a rank to the others. The control plane outlives the fabrics.
+struct Connections {
   std::unique_ptr<fabric::Control> control;
   std::vector<std::unique_ptr<fabric::Fabric>> fabrics;  // in order of preference
   std::string launcher;                                  // "tca run", "Open MPI", "threads", "alone"
@@ -62,23 +52,26 @@ void check_environment(std::string_view fabric);
 // The machine to model: the one asked for, otherwise that of OPENTCA_MACHINE, otherwise HA-PACS/TCA.
 std::string machine_name(const std::string& asked);
 
+// The options of all that follows are those in effect: the environment has been read, and `fabric` is what
+// `fabric_name` says.
+
 // Collective over the processes that were launched together. Throws, on every rank alike, Error{incompatible} when they
 // ask for different fabrics.
-Ground bring_up_process(const Wishes& wishes);
+Connections bring_up_process(const WorldOptions& options);
 
 // Collective over the ranks of a program's own communicator; see mpi::join.
-Ground bring_up_communicator(const void* comm, std::size_t bytes, std::string_view header,
-                             const Wishes& wishes);
+Connections bring_up_communicator(const void* comm, std::size_t bytes, std::string_view header,
+                                  const WorldOptions& options);
 
-// What `ranks` threads have in common, and each thread's ground on it (collective over the threads).
-class ThreadGround {
+// What `ranks` threads have in common, and each thread's connections through it (collective over the
+// threads). Where options name no fabric it is shm.
+class ThreadConnections {
  public:
   // Throws Error{invalid_argument} when the ranks' machine is modelled, and unknown or too small.
-  explicit ThreadGround(int ranks, const Wishes& wishes = {});
-  ~ThreadGround();
-  int ranks() const { return ranks_; }
+  explicit ThreadConnections(int ranks, const WorldOptions& options = {});
+  ~ThreadConnections();
   std::unique_ptr<fabric::Control> control(int rank, std::chrono::milliseconds time_limit) const;
-  Ground bring_up(int rank, const Wishes& wishes) const;
+  Connections bring_up(int rank, const WorldOptions& options) const;
 
  private:
   struct Shared;

@@ -11,8 +11,11 @@ namespace tca::route {
 
 namespace {
 
-mpi::Settings settings(const MpiWishes& wishes, fabric::Stager* stager = nullptr) {
-  return {wishes.time_limit, wishes.progress_thread, wishes.staged, stager};
+mpi::Settings settings(const WorldOptions& options, fabric::Stager* stager = nullptr) {
+  return {.time_limit = options.time_limit,
+          .progress_thread = options.progress_thread,
+          .staged = on_gpus(options.fabric),
+          .stager = stager};
 }
 
 }  // namespace
@@ -21,21 +24,21 @@ bool built_with_mpi() { return true; }
 
 std::string mpi_library() { return mpi::library_name(); }
 
-std::unique_ptr<fabric::Control> join_over_mpi(const MpiWishes& wishes) {
-  return mpi::join(settings(wishes));
+std::unique_ptr<fabric::Control> join_over_mpi(const WorldOptions& options) {
+  return mpi::join(settings(options));
 }
 
 std::unique_ptr<fabric::Control> join_over_mpi(const void* comm, std::size_t bytes, std::string_view header,
-                                               const MpiWishes& wishes) {
-  return mpi::join(comm, bytes, header, settings(wishes));
+                                               const WorldOptions& options) {
+  return mpi::join(comm, bytes, header, settings(options));
 }
 
 int started_by_mpi() { return mpi::started(); }
 std::vector<int> hosts_over_mpi(const fabric::Control& control) { return mpi::hosts(control); }
 
-std::unique_ptr<fabric::Fabric> make_mpi_fabric(fabric::Control& control, const MpiWishes& wishes,
+std::unique_ptr<fabric::Fabric> make_mpi_fabric(fabric::Control& control, const WorldOptions& options,
                                                 fabric::Stager* stager) {
-  return mpi::make_fabric(control, settings(wishes, stager));
+  return mpi::make_fabric(control, settings(options, stager));
 }
 
 #else
@@ -52,13 +55,14 @@ namespace {
 
 bool built_with_mpi() { return false; }
 std::string mpi_library() { return {}; }
-std::unique_ptr<fabric::Control> join_over_mpi(const MpiWishes&) { fail_without(); }
-std::unique_ptr<fabric::Control> join_over_mpi(const void*, std::size_t, std::string_view, const MpiWishes&) {
+std::unique_ptr<fabric::Control> join_over_mpi(const WorldOptions&) { fail_without(); }
+std::unique_ptr<fabric::Control> join_over_mpi(const void*, std::size_t, std::string_view,
+                                               const WorldOptions&) {
   fail_without();
 }
 int started_by_mpi() { fail_without(); }
 std::vector<int> hosts_over_mpi(const fabric::Control&) { fail_without(); }
-std::unique_ptr<fabric::Fabric> make_mpi_fabric(fabric::Control&, const MpiWishes&, fabric::Stager*) {
+std::unique_ptr<fabric::Fabric> make_mpi_fabric(fabric::Control&, const WorldOptions&, fabric::Stager*) {
   fail_without();
 }
 

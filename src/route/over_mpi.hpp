@@ -1,7 +1,6 @@
 // The fabric mpi where this build has it, and clear words where it has not.
 #pragma once
 
-#include <chrono>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -10,6 +9,7 @@
 #include "fabric/control.hpp"
 #include "fabric/fabric.hpp"
 #include "fabric/staging.hpp"
+#include "tca/world_options.hpp"
 
 namespace tca::route {
 
@@ -21,20 +21,14 @@ std::string mpi_library();
 inline bool on_gpus(std::string_view fabric) { return fabric == "cuda" || fabric == "cuda+mpi"; }
 inline bool needs_mpi(std::string_view fabric) { return fabric == "mpi" || fabric.ends_with("+mpi"); }
 
-struct MpiWishes {
-  std::chrono::milliseconds time_limit;
-  bool progress_thread;
-  bool staged;  // windows are an accelerator's memory
-};
-
 // The rest throws Error{invalid_argument} in a build without MPI; see fabric/mpi/mpi_fabric.hpp.
-std::unique_ptr<fabric::Control> join_over_mpi(const MpiWishes& wishes);
+std::unique_ptr<fabric::Control> join_over_mpi(const WorldOptions& options);
 std::unique_ptr<fabric::Control> join_over_mpi(const void* comm, std::size_t bytes, std::string_view header,
-                                               const MpiWishes& wishes);
+                                               const WorldOptions& options);
 // How many processes MPI has started together, whatever communicator the program has made of them.
 int started_by_mpi();
 std::vector<int> hosts_over_mpi(const fabric::Control& control);
-std::unique_ptr<fabric::Fabric> make_mpi_fabric(fabric::Control& control, const MpiWishes& wishes,
+std::unique_ptr<fabric::Fabric> make_mpi_fabric(fabric::Control& control, const WorldOptions& options,
                                                 fabric::Stager* stager);
 
 }  // namespace tca::route

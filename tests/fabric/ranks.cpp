@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <ostream>
 
-#include "core/world_state.hpp"
+#include "core/run_threads.hpp"
 #include "fabric/shm/shm_fabric.hpp"
 #include "mixed_fabric.hpp"
 #include "shuffle_fabric.hpp"
@@ -43,13 +43,13 @@ class MixedRanks final : public Ranks {
 
   std::string run(int ranks, const Body& body, const WorldOptions& options) override {
     return message_of([&] {
-      const route::ThreadGround threads(ranks);
+      const route::ThreadConnections threads(ranks);
       const auto make = [&](int rank) {
-        route::Ground ground = threads.bring_up(rank, {.time_limit = options.time_limit});
-        ground.fabrics.front() = mix_protocols(std::move(ground.fabrics.front()), seed_);
-        return ground;
+        route::Connections connections = threads.bring_up(rank, {.time_limit = options.time_limit});
+        connections.fabrics.front() = mix_protocols(std::move(connections.fabrics.front()), seed_);
+        return connections;
       };
-      core::run_threads(threads, make, body, options);
+      core::run_threads(ranks, make, body, options);
     });
   }
 
@@ -77,20 +77,20 @@ class ShuffleRanks final : public Ranks {
       require(shuffle.drain(world.rank()), "what rank {} sent never arrives", world.rank());
     };
     std::string message = message_of([&] {
-      const route::ThreadGround threads(ranks);
+      const route::ThreadConnections threads(ranks);
       const auto make = [&](int rank) {
-        route::Ground ground;
-        ground.control = threads.control(rank, options.time_limit);
+        route::Connections connections;
+        connections.control = threads.control(rank, options.time_limit);
         if (sub_cluster_ > 0) {
-          ground.places = cut(ranks, sub_cluster_);
-          ground.fabrics.push_back(
-              shm::make_fabric(*ground.control, shm::Space::of_threads(), ground.places));
+          connections.places = cut(ranks, sub_cluster_);
+          connections.fabrics.push_back(
+              shm::make_fabric(*connections.control, shm::Space::of_threads(), connections.places));
         }
-        ground.fabrics.push_back(shuffle.fabric(*ground.control));
-        ground.launcher = "threads";
-        return ground;
+        connections.fabrics.push_back(shuffle.fabric(*connections.control));
+        connections.launcher = "threads";
+        return connections;
       };
-      core::run_threads(threads, make, whole, options);
+      core::run_threads(ranks, make, whole, options);
     });
     return message.empty() ? shuffle.violation() : message;
   }

@@ -26,11 +26,12 @@ void run_on_double(const void* comm, const BodyOnDouble& body, const WorldOption
   StagingDouble stager(static_cast<unsigned>(rank) + 1);
   stager.loses_bytes = loses_bytes;
   const mpi::Settings settings{.time_limit = std::chrono::seconds(25), .staged = true, .stager = &stager};
-  route::Ground ground;
-  ground.control = mpi::join(comm, sizeof(MPI_Comm), mpi::header_name(), settings);
-  ground.fabrics.push_back(mpi::make_fabric(*ground.control, settings));
-  ground.launcher = "MPI";
-  World world = core::WorldState::make_world(std::make_shared<core::WorldState>(std::move(ground), options));
+  route::Connections connections;
+  connections.control = mpi::join(comm, sizeof(MPI_Comm), mpi::header_name(), settings);
+  connections.fabrics.push_back(mpi::make_fabric(*connections.control, settings));
+  connections.launcher = "MPI";
+  World world =
+      core::WorldState::make_world(std::make_shared<core::WorldState>(std::move(connections), options));
   try {
     body(world, stager);
   } catch (...) {

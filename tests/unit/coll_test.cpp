@@ -7,6 +7,7 @@
 
 #include "coll/kernels.hpp"
 #include "coll/state.hpp"
+#include "core/run_threads.hpp"
 #include "messages.hpp"
 #include "route/choose.hpp"
 
@@ -410,9 +411,9 @@ struct OtherShm final : public fabric::Fabric, public fabric::Accelerator {
 // Ranks as threads, so many to a sub-cluster, over fabrics that `change` has changed.
 void run_on_other_shm(int ranks, int to_a_sub_cluster, const std::function<void(OtherShm&)>& change,
                       const std::function<void(World&)>& body) {
-  const route::ThreadGround threads(ranks);
-  const auto ground = [&](int rank) {
-    route::Ground made = threads.bring_up(rank, {});
+  const route::ThreadConnections threads(ranks);
+  const auto connect = [&](int rank) {
+    route::Connections made = threads.bring_up(rank, {});
     auto fabric = std::make_unique<OtherShm>(std::move(made.fabrics.front()));
     change(*fabric);
     made.fabrics.front() = std::move(fabric);
@@ -420,7 +421,7 @@ void run_on_other_shm(int ranks, int to_a_sub_cluster, const std::function<void(
       made.places.sub_cluster[static_cast<std::size_t>(other)] = other / to_a_sub_cluster;
     return made;
   };
-  core::run_threads(threads, ground, body, {});
+  core::run_threads(ranks, connect, body, {});
 }
 
 TEST(Coll, TheHostCannotWaitForARunOnAStream) {

@@ -4,7 +4,7 @@
 #include <fstream>
 #include <map>
 
-#include "core/world_state.hpp"
+#include "core/run_threads.hpp"
 #include "fabric/sim/model.hpp"
 #include "fabric/sim/sim_fabric.hpp"
 #include "messages.hpp"
@@ -25,8 +25,8 @@ struct Outcome {
 Outcome run_on(const std::string& machine, int ranks, const std::function<void(World&)>& body) {
   Outcome run{std::vector<double>(static_cast<std::size_t>(ranks))};
   const std::shared_ptr<sim::Model> model = sim::make_model(machine, ranks);
-  const auto ground = [&](int rank) {
-    route::Ground made;
+  const auto connect = [&](int rank) {
+    route::Connections made;
     made.control = sim::make_control(model, rank);
     made.fabrics.push_back(sim::make_fabric(model, *made.control));
     made.places = sim::find_places(*model);
@@ -36,7 +36,7 @@ Outcome run_on(const std::string& machine, int ranks, const std::function<void(W
     body(world);
     run.seconds[static_cast<std::size_t>(world.rank())] = world.now().count();
   };
-  core::run_threads(route::ThreadGround(ranks), ground, timed, {});
+  core::run_threads(ranks, connect, timed, {});
   run.hash = model->simulator().hash();
   run.events = model->simulator().events();
   return run;

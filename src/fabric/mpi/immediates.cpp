@@ -2,6 +2,7 @@
 
 #include <cstring>
 
+#include "base/leave_to_process.hpp"
 #include "fabric/mpi/memory.hpp"
 #include "fabric/mpi/mpi_control.hpp"
 
@@ -21,7 +22,7 @@ Immediates::~Immediates() {
   } catch (const Error&) {
     // MPI has failed, of which whoever ends this world has been told.
   }
-  new std::list<UnderWay>(std::move(under_way_));
+  base::leave_to_process(std::move(under_way_));
 }
 
 void Immediates::put(int rank, std::uint32_t window, std::uint64_t offset, std::span<const std::byte> value) {

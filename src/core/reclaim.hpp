@@ -1,0 +1,124 @@
+// How the memory of windows, chains, teams and collectives goes once nobody needs it.
+//
+// A rank drops its last handle of an object whenever it likes, and its destructor neither blocks nor
+// communicates. But a partner may be a step behind and still store into the object's memory: bytes into a
+// window, signals into a chain. So every object passes through these states, on each rank for itself:
+//
+//   retired     This rank has dropped its last handle. The object stays as it is, since others may hold
+//               theirs.
+//   announced   This rank has said so, along with what its next window or commit gathers from all ranks.
+//               Set-up calls are collective anyway, so nothing is sent for the sake of reclamation alone.
+//   released    All ranks have announced it, so none of them starts anything with it any more. Programs end
+//               and go at once, as do teams and collectives. A window's memory stays, and so does that which
+//               a chain's programs move: another rank may not have come back from the same call yet, and
+//               until it has ended its own programs they may still store here.
+//   freed       After one more collective call every rank has been through the release, and the memory goes.
+//
+// A released chain may have to stop on the way:
+//
+//   ending      It went in the middle of a step, and messages in MPI or copies on a GPU cannot be called
+//               back. Its memory stays until the fabric is through with them, which it is asked again before
+//               each announcement. A chain that is still ending when its world goes leaves its memory to the
+//               process.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string_view>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "base/codec.hpp"
+#include "base/leave_to_process.hpp"
+#include "core/memories.hpp"
+#include "fabric/accelerator.hpp"
+#include "fabric/control.hpp"
+#include "fabric/fabric.hpp"
+
+namespace tca::core {
+
+// A committed chain whose last handle is gone, and the memory that its programs move.
+class RetiredChain {
+ public:
+  // `in_order`: it went between two steps.
+  RetiredChain(std::vector<std::unique_ptr<fabric::Program>> programs,
+               std::vector<std::shared_ptr<Memories>> windows, bool in_order)
+      : windows_(std::move(windows)), programs_(std::move(programs)), in_order_(in_order) {}
+  RetiredChain(RetiredChain&&) = default;
+  RetiredChain& operator=(RetiredChain&& other) noexcept {
+    programs_ = std::move(other.programs_);  // before the memory that they move
+    windows_ = std::move(other.windows_);
+    in_order_ = other.in_order_;
+    return *this;
+  }
+  // A chain that still has programs goes with its world: nobody will ask the fabrics again whether its memory
+  // is free.
+  ~RetiredChain() {
+    if (!end(in_order_)) base::leave_to_process(std::move(windows_));
+  }
+
+  // As Program::end, of all of them.
+  bool end(bool in_order);
+
+  // For who keeps the memory after the programs.
+  std::vector<std::shared_ptr<Memories>> take_windows() { return std::move(windows_); }
+
+  bool in_order() const { return in_order_; }
+
+ private:
+  std::vector<std::shared_ptr<Memories>> windows_;
+  std::vector<std::unique_ptr<fabric::Program>> programs_;
+  bool in_order_;
+};
+
+// What other ranks may still write into.
+using Retired = std::variant<std::shared_ptr<Memories>, RetiredChain, std::unique_ptr<fabric::Team>,
+                             std::unique_ptr<fabric::Collective>>;
+
+// Takes one rank's objects through the states above. They go by numbers that are the same on every rank.
+class Reclaimer {
+ public:
+  explicit Reclaimer(fabric::Control& control) : control_(control) {}
+  Reclaimer(const Reclaimer&) = delete;
+
+  // Neither blocks nor communicates.
+  void retire(std::uint32_t id, Retired object);
+
+  // Collective. Control::all_gather of `mine`, which also announces what this rank has retired; what all
+  // ranks have announced by then is released.
+  std::vector<base::Blob> gather_and_announce(const base::Blob& mine, std::string_view what);
+
+  // Whether anything has been released since `free_released`: the same on every rank, although one may keep
+  // no memory of it.
+  bool has_released() const { return has_released_; }
+
+  // To be called after a further collective call.
+  void free_released();
+
+  // Whether no chain that this rank has retired, and not all have released, went in the middle of a step.
+  bool all_in_order() const;
+
+ private:
+  // An object from the first word of it here until it is released.
+  struct Leaving {
+    std::optional<Retired> object;  // none as long as only other ranks have announced it
+    int announced_by = 0;           // ranks
+    bool in_order = true;           // on all of these
+  };
+
+  void read_announcements(base::Reader& theirs);
+  void release(Retired& object, bool in_order);
+
+  fabric::Control& control_;
+  std::map<std::uint32_t, Leaving> leaving_;
+  std::vector<std::uint32_t> unannounced_;  // those of them that this rank has only retired
+  std::vector<RetiredChain> ending_;
+  std::vector<std::shared_ptr<Memories>> released_;
+  bool has_released_ = false;
+};
+
+}  // namespace tca::core

@@ -1,0 +1,80 @@
+#include "core/run_threads.hpp"
+
+#include <atomic>
+#include <exception>
+#include <future>
+#include <optional>
+#include <system_error>
+#include <thread>
+
+#include "base/fail.hpp"
+
+namespace tca::core {
+
+namespace {
+
+// Rank 0 on the caller's thread. No rank begins before all threads are there: those that are would wait for the others.
+void run_side_by_side(std::size_t ranks, const std::function<void(std::size_t)>& run) {
+  std::promise<bool> complete;
+  const std::shared_future<bool> may_begin = complete.get_future().share();
+  std::vector<std::thread> others;
+  std::string problem;
+  try {
+    for (std::size_t rank = 1; rank < ranks; ++rank) {
+      others.emplace_back([&, rank] {
+        if (may_begin.get()) run(rank);
+      });
+    }
+  } catch (const std::system_error& error) {
+    problem = error.what();
+  }
+  complete.set_value(problem.empty());
+  if (problem.empty()) run(0);
+  for (std::thread& thread : others) thread.join();
+  if (problem.empty()) return;
+  base::fail(
+      Errc::out_of_memory,
+      "{} ranks as threads: after {} of them the system gave no more ({}); run fewer, or raise the limit of "
+      "processes (ulimit -u, the container's pids limit)",
+      ranks, others.size() + 1, problem);
+}
+
+}  // namespace
+
+// The states outlive all threads: a rank that fails early leaves memory that the others are still writing
+// into.
+void run_threads(int ranks, const std::function<route::Connections(int rank)>& connect,
+                 const std::function<void(World&)>& body, const WorldOptions& options) {
+  const auto size = static_cast<std::size_t>(ranks);
+  std::vector<std::shared_ptr<WorldState>> states(size);
+  std::vector<std::exception_ptr> errors(size);
+  std::atomic<int> first_error{-1};
+  const auto fail = [&](std::size_t rank, const char* what) {
+    errors[rank] = std::current_exception();
+    int none = -1;
+    first_error.compare_exchange_strong(none, static_cast<int>(rank));
+    if (states[rank] == nullptr) return;
+    states[rank]->control().leave(what);
+    states[rank]->rest();
+  };
+  const auto run = [&](std::size_t rank) {
+    std::optional<World> world;  // outlives the handlers, which say more about the error than its destructor
+    try {
+      states[rank] = std::make_shared<WorldState>(connect(static_cast<int>(rank)), options);
+      world = WorldState::make_world(states[rank]);
+      body(*world);
+      states[rank]->control().leave({});
+      states[rank]->rest();
+    } catch (const std::exception& error) {
+      const Error* ours = dynamic_cast<const Error*>(&error);
+      const bool passed_on = ours != nullptr && ours->code() == Errc::rank_lost && states[rank] != nullptr;
+      fail(rank, passed_on ? states[rank]->control().trouble.c_str() : error.what());
+    } catch (...) {
+      fail(rank, "it threw something that is no std::exception");
+    }
+  };
+  run_side_by_side(size, run);
+  if (first_error >= 0) std::rethrow_exception(errors[static_cast<std::size_t>(first_error.load())]);
+}
+
+}  // namespace tca::core
