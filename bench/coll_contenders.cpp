@@ -13,7 +13,7 @@ class ChainColl final : public Coll {
  public:
   ChainColl(World& world, const CollTask& task)
       : values_(world, task), from_(world.window<T>(values_.in())), to_(world.window<T>(values_.out())) {
-    const CollOptions options{.algorithm = task.algorithm, .route = task.route};
+    const CollOptions options{.algorithm = task.algorithm, .channel = task.route};
     const std::size_t count = values_.count();
     if (task.what == "barrier") {
       add(Barrier(world, task.what, options));
@@ -35,7 +35,7 @@ class ChainColl final : public Coll {
   }
 
   void run() override {
-    for (Collective& collective : collectives_) collective();
+    for (Collective& collective : collectives_) collective.run();
     values_.read(std::as_bytes(from_.elements()), std::as_bytes(to_.elements()));
   }
 

@@ -55,7 +55,7 @@ class Commits {
   }
 
   double commit_us() {
-    core::ChainState chain(state_, "commit", {.route = route_});
+    core::ChainState chain(state_, "commit", {.channel = route_});
     for (const core::Descriptor& d : descriptors_) chain.add(d, window_);
     chain.expect(partner_);
     world_.barrier();

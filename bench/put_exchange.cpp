@@ -81,7 +81,7 @@ class ChainPut final : public PutExchange {
  public:
   ChainPut(World& world, PutField& field, const PutPoint& point, const Channel& channel)
       : own_part_(field, point),
-        chain_(world.chain("tune " + channel.name(), {.route = channel.name()})),
+        chain_(world.chain("tune " + channel.name(), {.channel = channel.name()})),
         takes_part_((world.rank() ^ point.across) < world.size()) {
     fabric = channel.fabric;
     protocol = channel.protocol;

@@ -53,8 +53,8 @@ int main() try {
     turn.wait();
     add_columns.wait();
     sums.from()[me] = sum[0];
-    sums();                             // a start and a wait
-    const Found found = largest(mine);  // the same for a value
+    sums.run();                                // a start and a wait
+    const Found found = largest.reduce(mine);  // the same for a value
 
     Found expected{element(step, 0, 0), 0, 0};
     for (int r = 0; r < size; ++r) {

@@ -42,9 +42,9 @@ int main(int argc, char** argv) try {
     return 2;
   }
   auto world = tca::World::init();
-  const auto grid = tca::Grid::choose(world.size(), std::vector<std::int64_t>{n, n});
-  const tca::Part rows = grid.part(world.rank(), 0, n);
-  const tca::Part columns = grid.part(world.rank(), 1, n);
+  const auto grid = tca::Grid::choose(world.size(), {n, n});
+  const tca::Range rows = grid.part(world.rank(), 0, n);
+  const tca::Range columns = grid.part(world.rank(), 1, n);
 
   // My cells with one ghost all around. At the rim of the plate the ghosts are its fixed edge.
   tca::Halo halo(world, "heat", grid, {rows.size, columns.size});
@@ -52,7 +52,7 @@ int main(int argc, char** argv) try {
   halo.add(plate).commit();
   const long pitch = columns.size + 2;
   if (rows.begin == 0) {
-    for (long j = 0; j < pitch; ++j) plate[static_cast<std::size_t>(j)] = 100;
+    for (long j = 0; j < pitch; ++j) plate[j] = 100;
   }
 
   double* const u = plate.data();

@@ -28,15 +28,14 @@ static int cool(tca::World& world, long length) {
 
   std::vector<double> next(static_cast<std::size_t>(cells + 2));
   for (int step = 1;; ++step) {
-    ends.start();
-    ends.wait();
+    ends.run();
     double change = 0;
     for (long i = 1; i <= cells; ++i) {
       next[i] = 0.5 * rod[i] + 0.25 * (rod[i - 1] + rod[i + 1]);
       change = std::fmax(change, std::fabs(next[i] - rod[i]));
     }
     for (long i = 1; i <= cells; ++i) rod[i] = next[i];
-    if (largest(change) < 1e-6) return step;
+    if (largest.reduce(change) < 1e-6) return step;
   }
 }
 

@@ -11,7 +11,7 @@ namespace tca::himeno {
 Halo committed_halo(World& world, std::string name, const Grid& grid, const Share& share,
                     const Window<float>& pressure, bool guarded) {
   Halo halo(world, std::move(name), grid, {share[0].size, share[1].size, share[2].size},
-            {.width = {}, .corners = true, .chain = {.guarded = guarded, .time_limit = {}, .route = {}}});
+            {.width = {}, .corners = true, .chain = {.guarded = guarded, .time_limit = {}, .channel = {}}});
   halo.add(pressure);
   halo.commit();
   return halo;
@@ -28,7 +28,7 @@ class DirectExchange : public Exchange {
 
   void start(int which) override { halo(which).start(); }
   void wait(int which) override { halo(which).wait(); }
-  double sum(double mine) override { return residual_(mine); }
+  double sum(double mine) override { return residual_.reduce(mine); }
 
   std::int64_t bytes() const override { return halos_[0].bytes(); }
   std::string explain() const override { return halos_[0].explain(); }

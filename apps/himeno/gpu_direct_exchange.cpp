@@ -23,7 +23,7 @@ class DirectGpuExchange : public GpuExchange {
 
   void start(int which, Stream stream) override { halo(which).start(stream); }
   void wait(int which, Stream stream) override { halo(which).wait(stream); }
-  void exchange(int which, Stream stream) override { halo(which).exchange(stream); }
+  void exchange(int which, Stream stream) override { halo(which).run(stream); }
   void sum(double* value, Stream stream) override { sum_.add_up(value, 1, stream); }
 
   const Partners* partners() const override { return partners_ ? &*partners_ : nullptr; }

@@ -11,7 +11,7 @@
 
 namespace tca::himeno {
 
-using Share = std::array<Part, 3>;  // of the interior cells, per dimension
+using Share = std::array<Range, 3>;  // of the interior cells, per dimension
 
 // [begin, end) in local cells; local cell 0 is the ghost.
 struct Box {

@@ -98,7 +98,7 @@ Averages Gauge::averages() {
     sums[0] += local_plaquette(i);
     for (int mu = 0; mu < dims; ++mu) sums[1] += real_trace(links(mu)[i]);
   }
-  sum_(sums);
+  sum_.reduce_in_place(sums);
   const auto volume = static_cast<double>(lattice_.global_volume());
   return {.plaquette = sums[0] / (planes * colours * volume),
           .link_trace = sums[1] / (dims * colours * volume)};

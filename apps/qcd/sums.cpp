@@ -17,7 +17,7 @@ void Sums::operator()(std::span<double> numbers) {
     peer_->sum(numbers, nullptr);
   } else {
     std::fill(std::copy(numbers.begin(), numbers.end(), room_.begin()), room_.end(), 0.0);
-    reduce_(room_);
+    reduce_.reduce_in_place(room_);
     std::copy_n(room_.begin(), numbers.size(), numbers.begin());
   }
   time_us_ += std::chrono::duration<double, std::micro>(world_.now() - begin).count();

@@ -9,7 +9,7 @@
 namespace tca::apps {
 
 bool is_one_sub_cluster(const World& world) {
-  const std::vector<int> all = world.sub_clusters();
+  const std::vector<int> all = world.sub_cluster_of_ranks();
   return std::all_of(all.begin(), all.end(), [&](int one) { return one == all.front(); });
 }
 

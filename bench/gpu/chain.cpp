@@ -31,8 +31,8 @@ class ChainPingPong final : public Started<Messages> {
       : Started(way, layout, true),
         rank_(world.rank()),
         data_(world.window<std::byte>(2 * layout.padded())),
-        ping_(world.chain("ping", {.guarded = way.guarded, .route = way.route})),
-        pong_(world.chain("pong", {.guarded = way.guarded, .route = way.route})) {
+        ping_(world.chain("ping", {.guarded = way.guarded, .channel = way.route})),
+        pong_(world.chain("pong", {.guarded = way.guarded, .channel = way.route})) {
     const Layout bytes = block(layout.bytes());
     const std::size_t sent = layout.padded();
     if (rank_ == 0) {
@@ -57,8 +57,8 @@ class ChainPingPong final : public Started<Messages> {
     run_ping_pong(ping_.device(), pong_.device(), rank_ == 0, steps, grid, stream);
   }
   void on_stream(cudaStream_t stream) override {
-    ping_.exchange(stream);
-    pong_.exchange(stream);
+    ping_.run(stream);
+    pong_.run(stream);
   }
   void by_engine() override {
     ping_.start();
@@ -79,7 +79,7 @@ class ChainPut final : public Started<Messages> {
       : Started(way, layout, false),
         rank_(world.rank()),
         data_(world.window<std::byte>(layout.padded())),
-        chain_(world.chain("put", {.guarded = way.guarded, .route = way.route})) {
+        chain_(world.chain("put", {.guarded = way.guarded, .channel = way.route})) {
     const Layout bytes =
         layout.rows == 1 ? block(layout.row) : block_stride(layout.rows, layout.row, layout.pitch);
     if (rank_ == 0) chain_.put(data_.on(1).at(0), data_.at(0), bytes);
@@ -95,7 +95,7 @@ class ChainPut final : public Started<Messages> {
   void in_kernel(int steps, cudaStream_t stream) override {
     run_exchanges(chain_.device(), scope == "grid", steps, grid, stream);
   }
-  void on_stream(cudaStream_t stream) override { chain_.exchange(stream); }
+  void on_stream(cudaStream_t stream) override { chain_.run(stream); }
   void by_engine() override {
     chain_.start();
     chain_.wait();
@@ -111,7 +111,7 @@ class ChainFaces final : public Started<Faces> {
   ChainFaces(World& world, const Face& which, const Way& way)
       : Started(way, world, which),
         cube_(world.window<double>(which.cube())),
-        chain_(world.chain(which.layout, {.guarded = way.guarded, .route = way.route})) {
+        chain_(world.chain(which.layout, {.guarded = way.guarded, .channel = way.route})) {
     const Layout layout = layout_of(face);
     chain_.put(cube_.on(left).at(face.high_ghost()), cube_.at(face.low_edge()), layout);
     chain_.put(cube_.on(right).at(face.low_ghost()), cube_.at(face.high_edge()), layout);
@@ -126,7 +126,7 @@ class ChainFaces final : public Started<Faces> {
   void in_kernel(int steps, cudaStream_t stream) override {
     run_exchanges(chain_.device(), scope == "grid", steps, grid, stream);
   }
-  void on_stream(cudaStream_t stream) override { chain_.exchange(stream); }
+  void on_stream(cudaStream_t stream) override { chain_.run(stream); }
   void by_engine() override {
     chain_.start();
     chain_.wait();

@@ -64,7 +64,7 @@ class ChainPut final : public Started<Puts> {
   ChainPut(World& world, PutField& field, const PutPoint& point, const Channel& channel,
            const StepCount& count, const Way& way)
       : Started(way, field, point, (world.rank() ^ point.across) < world.size(), count),
-        chain_(world.chain("tune " + channel.name(), {.route = channel.name()})),
+        chain_(world.chain("tune " + channel.name(), {.channel = channel.name()})),
         paced_(way.start == "host") {
     fabric = channel.fabric;
     protocol = channel.protocol;
@@ -81,7 +81,7 @@ class ChainPut final : public Started<Puts> {
  private:
   void on_stream(cudaStream_t stream) override {
     write_sent(memory, stream);
-    chain_.exchange(stream);
+    chain_.run(stream);
     read_arrived(memory, stream);
     if (paced_) finish(stream);
   }

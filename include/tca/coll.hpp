@@ -2,34 +2,49 @@
 //
 //   tca::Broadcast<double> weights(world, "weights", n, root);   // in memory of its own: weights.to().data()
 //   tca::AllReduce<double> residual(world, "residual");
-//   tca::AllGather<float> gather(world, "rows", rows, n);        // in a window that is there
+//   tca::AllGather<float> gather(world, "rows", rows, n);        // in the program's window `rows`
 //   weights.start();
 //   ...                                                          // overlaps
 //   weights.wait();
-//   double sum = residual(mine);
+//   gather.run();                                                // a start and a wait
+//   double sum = residual.reduce(mine);                          // the same for a value
 //
-// All constructors are collective. A block is `count` elements; buffers begin at the first element of their windows,
-// which may be longer than they must. Each class has up to three constructors: with memory of its own (from() and to()
-// name it), in place in a window of the caller's, and from one window to another, which do not overlap (AllReduce may
-// have the same one twice). With memory of their own Broadcast, AllGather and AllReduce are in place: from() and to()
-// are one window. ReduceScatter and AllToAll have two there. Throw Error{refused}, on every rank alike, when ranks
-// disagree on kind, name, count, root, operation, algorithm, type of the elements (where it is not an arithmetic one:
-// their size) or on the windows, or one of them asks for what cannot be.
+// All constructors are collective: every rank calls them in the same order. A count is the number of elements
+// of a block, which is what one rank gives to one other. Buffers begin at the first element of their windows,
+// and a window may be longer than its buffer.
 //
-// The algorithms, for CollOptions::algorithm, are told in docs/design.md; Collective::explain lists those that there
-// are for a collective.
+// A class has up to three constructors:
+//   - without a window: the collective has memory of its own, which from() and to() name. That of Broadcast,
+//     AllGather and AllReduce is one window, that of ReduceScatter and AllToAll is two.
+//   - with one window: the collective works in place.
+//   - with two windows: it goes from the first to the second. They do not overlap, but AllReduce may be given
+//     one window twice.
 //
-// Reductions are deterministic: every rank gets the same bits, and a run with the same values gets them again. Values are
-// combined in the order of ranks, the lower one on the left. one_shot and split begin with rank 0 and add one rank after
-// the other, as do all_to_leaders and the kernels; leaders, two_shots and counterparts add up each sub-cluster in this way, and
-// then one sub-cluster after the other; recursive_doubling combines neighbours, then neighbours of pairs, and so on, as a
-// balanced tree; ring (never chosen for an operation of the program's own) goes round once, from the rank after the one that
-// owns the block.
+// Constructors throw Error{refused}, with the same message on every rank, when a rank asks for what cannot
+// be, or when ranks disagree on the kind, name, count, root, operation, algorithm, windows or type of the
+// elements. Of types that are not arithmetic ones only the sizes are compared.
+//
+// docs/design.md tells of the algorithms that CollOptions::algorithm names; Collective::explain lists those
+// that a collective has.
+//
+// Every rank gets the same bits from a reduction, and so does another run with the same values. The value of
+// the lower rank is on the left of the operation, except in "ring". How values are combined depends on the
+// algorithm:
+//   - one_shot, split, all_to_leaders and the kernels begin with rank 0 and add one rank after the other.
+//   - leaders, two_shots and counterparts add up each sub-cluster in this way, and then one sub-cluster after
+//     the other.
+//   - recursive_doubling combines neighbours, then neighbouring pairs, and so on, as a balanced tree.
+//   - ring goes round once, from the rank after the one that owns the block. It is never chosen for an
+//     operation of the program's own.
 #pragma once
 
 #include <cstring>
+#include <memory>
+#include <span>
+#include <utility>
 
 #include "tca/collective.hpp"
+#include "tca/detail/collective.hpp"
 
 namespace tca {
 
@@ -39,7 +54,7 @@ class Barrier : public Collective {
   explicit Barrier(World& world, std::string name = "barrier", CollOptions options = {});
 };
 
-// What all others share: where they take from and where they put to.
+// The part that all others share: the windows that they take from and put to.
 template <Element T>
 class CollectiveOf : public Collective {
  public:
@@ -62,7 +77,8 @@ class CollectiveOf : public Collective {
   Window<T> from_, to_;
 };
 
-// The root's `count` elements to everyone, in the same place: from() and to() are always one window, of `count` elements.
+// Gives the root's `count` elements to every rank. from() and to() are always one window, of `count`
+// elements.
 template <Element T>
 class Broadcast : public CollectiveOf<T> {
  public:
@@ -76,9 +92,9 @@ class Broadcast : public CollectiveOf<T> {
             window, window) {}
 };
 
-// A block of every rank to everyone: block r of the output is rank r's. From one window to another, `from` has `count`
-// elements and `to` size() * count. In place, and with memory of its own, the window has size() * count, and a rank's
-// block is put in where it comes out: that of rank r at element r * count.
+// Gives a block of every rank to every rank: block r of the output is rank r's. From one window to another,
+// `from` has `count` elements and `to` has size() * count. In place, and with memory of its own, the window
+// has size() * count elements, and rank r writes its block where it comes out, at element r * count.
 template <Element T>
 class AllGather : public CollectiveOf<T> {
  public:
@@ -101,8 +117,8 @@ class AllGather : public CollectiveOf<T> {
   }
 };
 
-// `count` elements of every rank, combined element by element, to everyone. `from` and `to` have `count` elements each;
-// in place, and with memory of its own, they are one window.
+// Combines the `count` elements of all ranks, element by element, and gives the result to every rank. `from`
+// and `to` have `count` elements each; in place, and with memory of its own, they are one window.
 template <Element T>
 class AllReduce : public CollectiveOf<T> {
  public:
@@ -123,26 +139,27 @@ class AllReduce : public CollectiveOf<T> {
                         std::move(to), 0, std::move(operation)),
         count_(static_cast<std::size_t>(count.value())) {}
 
-  using Collective::operator();
+  // Returns the combination of every rank's `mine`. It is a whole run, and so blocks and throws as `run`
+  // does; besides, Error{invalid_argument} unless the collective was made for one element.
+  T reduce(T mine) {
+    reduce_in_place(std::span<T>(&mine, 1));
+    return mine;
+  }
 
-  // Blocking; replaces `values`, of which there are `count`, by the combination over all ranks.
-  void operator()(std::span<T> values) {
+  // Replaces `values`, as many as the collective was made for, by their combination over all ranks. Blocks
+  // and throws as `reduce` does.
+  void reduce_in_place(std::span<T> values) {
     if (values.size() != count_) this->fail_size(values.size(), count_);
     this->require_startable();
     if (this->on_host()) {
       std::memcpy(this->from().data(), values.data(), values.size_bytes());
-      (*this)();
+      this->run();
       std::memcpy(values.data(), this->to().data(), values.size_bytes());
     } else {
       this->from().write(0, values);
-      (*this)();
+      this->run();
       this->to().read(0, values);
     }
-  }
-
-  T operator()(T value) {
-    (*this)(std::span<T>(&value, 1));
-    return value;
   }
 
  private:
@@ -153,9 +170,10 @@ class AllReduce : public CollectiveOf<T> {
   std::size_t count_;
 };
 
-// Every rank has a block for each rank; rank r gets the combination of all blocks r. From one window to another, and
-// with memory of its own, `from` has size() * count elements and `to` has `count`. In place the window has size() *
-// count, and the result comes where the rank's own block was, at element r * count.
+// Combines blocks: every rank has one for each rank, and rank r gets the combination of all blocks r. From
+// one window to another, and with memory of its own, `from` has size() * count elements and `to` has `count`.
+// In place the window has size() * count elements, and the result of rank r replaces its own block, at
+// element r * count.
 template <Element T>
 class ReduceScatter : public CollectiveOf<T> {
  public:
@@ -180,8 +198,8 @@ class ReduceScatter : public CollectiveOf<T> {
   }
 };
 
-// Block s of rank r becomes block r of rank s. `from` and `to` have size() * count elements each; with memory of its
-// own they are two windows, since in place costs a copy more.
+// Exchanges blocks: block s of rank r becomes block r of rank s. `from` and `to` have size() * count elements
+// each. With memory of its own they are two windows, since working in place costs one more copy.
 template <Element T>
 class AllToAll : public CollectiveOf<T> {
  public:

@@ -1,5 +1,5 @@
-// How a kernel has the resident engine run a chain (tca/engine.cuh): plain numbers and device pointers, passed to kernels
-// by value.
+// A DeviceBell lets a kernel have the resident engine run a chain (tca/engine.cuh). It is plain numbers and
+// device pointers, and is passed to kernels by value.
 #pragma once
 
 #include "tca/device_chain.hpp"
@@ -8,15 +8,16 @@ namespace tca {
 
 namespace device {
 
-// A word to the resident engine: which command of its ring it is, what is to be done, and a number that says it has been.
+// A command to the resident engine: its position in the engine's ring, what is to be done, and a number by
+// which the engine says that it is done.
 struct Bell {
   static constexpr Word count = 256;  // in a ring; more than there can be commands that have not been obeyed
-  // Instead of a chain: end at once, whatever is under way.
+  // Stands in place of a chain: the engine ends at once, whatever is under way.
   static constexpr Word quit = 0xffff;
-  // A chain: the slot that describes it, and which of those that have had this slot it is, counted to 16 and from 0 again, so
-  // that nobody who has prepared an earlier one takes it for that.
+  // A chain is named by the slot that describes it, and by a count, modulo 16, of the chains that have had
+  // this slot. The count keeps a reader that has prepared an earlier chain from taking this one for it.
   static constexpr Word chain_mask = 0xfff, slot_mask = 0xff, slot_bits = 8;
-  // With it: other kernels have run it too; a kernel rang; the host's second crew is to run it.
+  // Flags beside a chain: other kernels have run it too; a kernel rang; the host's second crew is to run it.
   static constexpr Word others_ran_it = 1u << 14, by_kernel = 1u << 13, second_crew = 1u << 12;
 
   std::uint64_t command = 0;
@@ -26,7 +27,7 @@ struct Bell {
   }
   static TCA_DEVICE Word number_of(std::uint64_t command) { return static_cast<Word>(command >> 32); }
   static TCA_DEVICE Word what_of(std::uint64_t command) { return static_cast<Word>(command) & 0xffff; }
-  // Whether it is the command at `position`, counted from 1.
+  // Returns whether it is the command at `position`, counted from 1.
   static TCA_DEVICE bool is_at(std::uint64_t command, Word position) {
     return (static_cast<Word>(command) >> 16) == (position & 0xffff);
   }

@@ -1,9 +1,10 @@
-// A committed chain as an accelerator sees it: plain numbers and device pointers, passed to kernels by value.
+// A DeviceChain is a committed chain as an accelerator sees it: plain numbers and device pointers, passed to
+// kernels by value.
 //
-// A chain's work is cut into units small enough to spread over a grid: chunks of 32 lines or 384 bytes (ll), which one warp
-// carries, and segments (direct), which one block carries. Unit u belongs to part u mod `parts` of whoever runs the
-// chain, so a kernel of any size can run it, and the two ends need not agree on how many parts they have: all
-// signals and acknowledgements belong to units.
+// A chain's work is cut into units small enough to spread over a grid: chunks of 32 lines or 384 bytes (ll),
+// which one warp carries, and segments (direct), which one block carries. Unit u belongs to part u mod
+// `parts` of whoever runs the chain, so a kernel of any size can run it, and the two ends need not agree on
+// how many parts they have: all signals and acknowledgements belong to units.
 #pragma once
 
 #include "tca/device/walk.hpp"
@@ -15,22 +16,24 @@ namespace device {
 inline constexpr Word lines_per_chunk = 32;
 inline constexpr Word words_per_chunk = lines_per_chunk * words_per_line;
 
-// Which of a put's words is the k-th of a lane's line: a line takes every 32nd word of its chunk, so that lanes side by side read and
-// write what lies side by side. And how many lines a put of so many words has: whole chunks of them, and in the last one as many
-// as it has words, at most 32.
+// Returns which word of a put is the k-th of a lane's line. A line takes every 32nd word of its chunk, so
+// that lanes side by side read and write what lies side by side.
 TCA_DEVICE constexpr Word word_in_put(Word chunk, Word lane, Word k) {
   return chunk * words_per_chunk + k * lines_per_chunk + lane;
 }
+// Returns how many lines a put of so many words has: 32 for each whole chunk, and in the last one as many as
+// it has words, at most 32.
 TCA_DEVICE constexpr Word lines_of_words(Word words) {
   const Word rest = words % words_per_chunk;
   return words / words_per_chunk * lines_per_chunk + (rest < lines_per_chunk ? rest : lines_per_chunk);
 }
 
-// Lines from one of a put's two buffers to the other: whole lines of the L2, so that no step writes into what another
-// polls.
+// Returns the distance between a put's two buffers, in lines. It is a multiple of the L2's lines, so that no
+// step writes into one that another step polls.
 TCA_DEVICE constexpr Word buffer_pitch(Word line_count) { return (line_count + 7) / 8 * 8; }
 
-// A put carried as lines: the gathering end at the sender, or the scattering end at the receiver.
+// One end of a put that is carried as lines: the gathering end at the sender, or the scattering end at the
+// receiver.
 struct Lines {
   Loops loops;
   Pitches pitches;
@@ -44,7 +47,7 @@ struct Lines {
   Word link = 0;       // index of the partner
 };
 
-// A put stored into its final place.
+// A put that is stored into its final place.
 struct Stores {
   Loops loops;
   Pitches from_pitches, to_pitches;
@@ -60,7 +63,7 @@ struct Stores {
   bool source_comes = false;    // what is stored is not there either before `ready` says so
 };
 
-// Arrivals of one stored put, at the receiver.
+// The arrivals of one stored put, at the receiver.
 struct Arrivals {
   const Word* arrived = nullptr;
   Word end_segment = 0;
@@ -72,7 +75,8 @@ struct Ready {
   Word* flag = nullptr;  // at the partner
 };
 
-// How long waits may take, and where they tell the host about it. The pointers are to pinned host memory, but for the last.
+// Says how long waits may take, and where they tell the host about it. All pointers but the last are to
+// pinned host memory.
 struct Patience {
   const Word* abort = nullptr;  // not 0: give up, the world has met an error
   Word* gave_up = nullptr;      // gets `chain` when the limit has passed
@@ -105,8 +109,8 @@ struct DeviceChain {
   device::Table<device::Arrivals> arrivals;
   device::Table<device::Ready> readies;
   device::Word chunks_out = 0, chunks_in = 0, segments_out = 0, segments_in = 0;
-  // The number of finished steps, kept by parts: a kernel of P parts keeps entry e in part e mod P. Kernels of one
-  // chain follow each other, and each leaves all entries alike.
+  // The number of finished steps, kept by parts: a kernel of P parts keeps entry e in part e mod P. Kernels
+  // of one chain follow each other, and each leaves all entries alike.
   device::Word* steps = nullptr;
   device::Word* count = nullptr;     // of parts that have come to `start`
   std::uint64_t* barrier = nullptr;  // of a grid that carries the chain

@@ -1,4 +1,5 @@
-// All ranks as an accelerator sees them: where signals and values for small collectives go. Passed to kernels by value.
+// A DeviceTeam is a team as an accelerator sees it: where signals and values for small collectives go. It is
+// passed to kernels by value.
 #pragma once
 
 #include "tca/device_chain.hpp"
@@ -10,12 +11,14 @@ struct DeviceTeam {
   static constexpr device::Word max_ranks = device::max_ranks;
 
   device::Word rank = 0, size = 1, max_values = 0;
-  // Lines at each rank, two sets of `max_values` from this rank; and here, by sender. Sets alternate between steps: who
-  // sends in step n + 1 has read all of n, so everybody has read n - 1, which used the same set.
+  // `theirs` are the lines at each rank for values from this one, in two sets of `max_values`; `mine` are
+  // those here, by sender. Sets alternate between steps: a rank that sends in step n + 1 has read all of n,
+  // so every rank has read n - 1, which used the same set.
   device::Line* theirs[max_ranks] = {};
   device::Line* mine = nullptr;
   device::Word* step = nullptr;
-  // Counts of signals: at each rank those from this one; here those from each; and how many of both were used.
+  // Counts of signals: `raise` at each rank those from this one, `raised` here those from each, and `sent`
+  // and `seen` how many of both were used.
   device::Word* raise[max_ranks] = {};
   device::Word* raised = nullptr;
   device::Word* sent = nullptr;

@@ -1,4 +1,5 @@
-// A window as an accelerator sees it: every rank's part of it. Passed to kernels by value; see tca/window.cuh.
+// A DeviceWindow is a window as an accelerator sees it: every rank's part of it. It is passed to kernels by
+// value; see tca/window.cuh.
 #pragma once
 
 #include <cstdint>
@@ -7,10 +8,10 @@ namespace tca {
 
 namespace device {
 
-// How many ranks kernels reach by themselves: the GPUs that one NVLink switch domain joins.
+// The most ranks that kernels reach by themselves: as many GPUs as one NVLink switch domain joins.
 inline constexpr std::uint32_t max_ranks = 72;
 
-// A put that a kernel was refused, as the host finds it.
+// A kernel's put that was refused, as the host finds it.
 struct Refusal {
   std::uint32_t window = 0;  // its number in the fabric, from 1 on; written last
   std::uint32_t rank = 0;
@@ -25,7 +26,8 @@ struct DeviceWindow {
   static constexpr std::uint32_t max_ranks = device::max_ranks;
 
   std::uint32_t rank = 0, size = 1;
-  // By rank. Parts of other ranks are theirs to read: only puts go there.
+  // Every rank's part and its number of elements, by rank. Parts of other ranks may be put into, but not
+  // read.
   T* parts[max_ranks] = {};
   std::uint64_t elements[max_ranks] = {};
 

@@ -1,19 +1,19 @@
-// Having a committed chain run by the resident engine (WorldOptions::engine_blocks), at the word of a kernel that is itself
-// too small, or too busy, to carry it.
+// A kernel may have the resident engine (WorldOptions::engine_blocks) run a committed chain, when the kernel
+// itself is too small, or too busy, to carry it.
 //
 //   __global__ void solve(const __grid_constant__ tca::DeviceBell bell, ...) {
 //     tca::EngineChain halo(bell);            // one thread of the grid
-//     ...                                     // what other threads stored to be sent comes before a barrier with them
+//     ...                                     // a barrier follows what other threads stored to be sent
 //     halo.start();
 //     ...                                     // any work beside it
 //     if (halo.wait()) ...                    // and what arrived may be read by them behind another
 //   }
 //   solve<<<blocks, threads>>>(chain.bell(), ...);
 //
-// It mixes with all other starts of the chain, one after the other. The engine runs two such chains of a rank at a time, in the
-// order in which they were rung, and further ones when it is through with one of those; ranks that ring more than two at once
-// ring them in the same order. Where it has left the GPU for want of work the host brings it back, which takes up to a
-// millisecond.
+// Steps that are started in this way mix with all other starts of the chain, one after the other. The engine
+// runs two such chains of a rank at a time, in the order in which they were rung, and takes the next one when
+// it is through with one of those. Ranks that ring more than two at once ring them in the same order. If the
+// engine has left the GPU for want of work, the host brings it back, which takes up to a millisecond.
 #pragma once
 
 #include "tca/device/patience.hpp"
@@ -21,7 +21,7 @@
 
 namespace tca {
 
-// All calls are one thread's.
+// One thread makes all calls.
 class EngineChain {
  public:
   __device__ explicit EngineChain(const DeviceBell& bell)
@@ -32,8 +32,9 @@ class EngineChain {
     ++steps_;
     const device::Word position = atomicAdd(bell_.rung, 1u) + 1;
     const std::uint64_t command = device::Bell::make(position, bell_.chain | device::Bell::by_kernel, 0);
-    // Release: pairs with the acquire of the engine's listener. The fence pairs with the one between its `awake` = 0 and its
-    // last look at the ring: either the engine finds this command or this thread finds it gone.
+    // Release: pairs with the acquire of the engine's listener. The fence pairs with the one between its
+    // `awake` = 0 and its last look at the ring: either the engine finds this command or this thread finds it
+    // gone.
     asm volatile("st.release.gpu.global.u64 [%0], %1;\n\tfence.sc.gpu;" ::"l"(
                      &bell_.ring[position % device::Bell::count].command),
                  "l"(command)
@@ -42,11 +43,11 @@ class EngineChain {
     if (device::load_acquire(bell_.awake) == 0) device::store_release(bell_.call, 1);
   }
 
-  // Whether the step has finished, without waiting. Acquire: pairs with the engine's release.
+  // Returns whether the step has finished, without waiting. Acquire: pairs with the engine's release.
   __device__ bool test() const { return device::reached(device::load_acquire(bell_.finished), steps_); }
 
-  // False, from then on at once, when a partner has not signalled within the chain's time limit or the world has met an error;
-  // the host then reports who is missing.
+  // Finishes the step. Returns false when a partner has not signalled within the chain's time limit or the
+  // world has met an error; from then on it returns false at once. The host then reports who is missing.
   __device__ bool wait() {
     device::Waiting waiting(bell_.patience, steps_);
     while (good_ && !test()) good_ = waiting.goes_on(device::no_link);

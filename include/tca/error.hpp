@@ -1,4 +1,4 @@
-// What can go wrong, as one exception type with a code a program can act on.
+// The one exception type of OpenTCA, with a code that a program can act on.
 #pragma once
 
 #include <stdexcept>
@@ -7,11 +7,11 @@
 namespace tca {
 
 enum class Errc {
-  // What a call or the environment asks for cannot be, as a rank can tell by itself. Who asks for it sees it, the
-  // others where the call says so.
+  // A call or the environment asks for what cannot be, as one rank can tell by itself. That rank sees the
+  // error; the others see it where the call says so.
   invalid_argument = 2,
-  // A chain, a halo or a collective cannot be as the ranks have declared it, be it that they differ or that all ask for
-  // the same impossible thing. Every rank sees the same message.
+  // A chain, a halo or a collective cannot be as the ranks have declared it: they differ, or all ask for the
+  // same impossible thing. Every rank sees the same message.
   refused = 3,
   timed_out = 4,      // a blocking call passed its time limit; the message names who is missing
   rank_lost = 5,      // a partner died, left or failed
@@ -20,15 +20,15 @@ enum class Errc {
   device_failed = 8,  // a GPU or its driver reports an error, or there is none
 };
 
-// Every error OpenTCA raises. The message says what happened, and what to do. It names the rank, the chain, the window
-// and the step that it is about, as far as the call that failed has to do with them.
+// OpenTCA throws no other type. The message says what happened and what to do. It names the rank, the chain,
+// the window and the step, as far as the call that failed has to do with them.
 class Error : public std::runtime_error {
  public:
   Error(Errc code, const std::string& message) : std::runtime_error(message), code_(code) {}
 
   Errc code() const { return code_; }
 
-  // What a program that ends because of this error should return; the command line does.
+  // Returns the code with which a program should end because of this error, as the command line does.
   int exit_code() const { return static_cast<int>(code_); }
 
  private:

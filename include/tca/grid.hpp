@@ -3,17 +3,20 @@
 
 #include <array>
 #include <cstdint>
+#include <initializer_list>
 #include <optional>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "tca/detail/counts.hpp"
 #include "tca/layout.hpp"
 
 namespace tca {
 
-// What one rank owns of a dimension: elements [begin, begin + size) of the whole.
-struct Part {
+// The elements [begin, begin + size) of a dimension.
+struct Range {
   std::int64_t begin;
   std::int64_t size;
 };
@@ -24,38 +27,46 @@ class Grid {
   static constexpr int max_dims = 4;
   using Coordinates = std::array<int, max_dims>;
 
-  // `shape` must hold `ranks` ranks; its zeros are chosen, as `choose` says, for an array of `extents`. Without these the
-  // array is taken for a large one of equal sides: 4 ranks in {0, 0} are 4x1 then, and 64 are 32x2.
-  // Throws Error{invalid_argument} when no such grid exists.
+  // A grid of `shape`: how many ranks lie along each dimension, outermost first. The product is `ranks`.
+  // Zeros in the shape are chosen, as `choose` does, for an array of `extents` elements. Without extents the
+  // array is taken for a large one of equal sides: 4 ranks in {0, 0} are 4x1 then, and 64 are 32x2. No
+  // dimension is periodic when `periodic` is empty. Throws Error{invalid_argument} when no such grid exists.
   Grid(int ranks, std::vector<int> shape, std::vector<bool> periodic = {},
        std::span<const std::int64_t> extents = {});
+  Grid(int ranks, std::vector<int> shape, std::vector<bool> periodic, std::initializer_list<Count> extents)
+      : Grid(ranks, std::move(shape), std::move(periodic), detail::values_of(extents)) {}
 
-  // The grid whose busiest rank sends the least for faces of an array of `extents`, strided faces weighed by the
-  // cache lines they touch; among equals the one that cuts the outer dimensions, whose faces are contiguous.
+  // Returns the grid whose busiest rank sends the least for the faces of an array of `extents` elements.
+  // Strided faces are weighed by the cache lines that they touch. Among equals it cuts the outer dimensions,
+  // whose faces are contiguous. Throws Error{invalid_argument} when there are fewer elements than ranks.
   static Grid choose(int ranks, std::span<const std::int64_t> extents, std::vector<bool> periodic = {});
+  static Grid choose(int ranks, std::initializer_list<Count> extents, std::vector<bool> periodic = {}) {
+    return choose(ranks, detail::values_of(extents), std::move(periodic));
+  }
 
   int dims() const { return static_cast<int>(shape_.size()); }
   int ranks() const;
 
-  // How many ranks lie along a dimension, and whether its ends are neighbours. `dim` is one of the grid's, which is not
-  // checked.
+  // Say how many ranks lie along a dimension, and whether its ends are neighbours. `dim` is not checked.
   int extent(int dim) const { return shape_[static_cast<std::size_t>(dim)]; }
   bool periodic(int dim) const { return periodic_[static_cast<std::size_t>(dim)]; }
 
-  // All that follow throw Error{invalid_argument} for a rank, a dimension or coordinates that are not in the grid. Of
-  // coordinates and steps only the first `dims()` numbers count.
+  // These and all that follow throw Error{invalid_argument} for a rank, a dimension or coordinates that are
+  // not in the grid. Only the first `dims()` numbers of coordinates and steps count.
   Coordinates coordinates(int rank) const;
 
-  // Of coordinates inside the grid, also where it is periodic: `neighbour` is what wraps.
+  // Returns the rank at coordinates inside the grid. They do not wrap around in periodic dimensions, as
+  // `neighbour` does.
   int rank_at(const Coordinates& coordinates) const;
 
-  // The rank `step` away along each dimension, or nothing past a boundary that is not periodic.
+  // Returns the rank that is step[d] ranks away along each dimension d, or nothing past an end that is not
+  // periodic.
   std::optional<int> neighbour(int rank, const Coordinates& step) const;
 
-  // The share of `rank` when `whole` elements of dimension `dim` are dealt out evenly. The first ones get one more
-  // where it does not divide, and the last ones nothing where there are fewer elements than ranks. Throws
-  // Error{invalid_argument} for a negative number of elements.
-  Part part(int rank, int dim, std::int64_t whole) const;
+  // Returns the share of `rank` when the `whole` elements of dimension `dim` are dealt out evenly. Where they
+  // do not divide, the first ranks along the dimension get one element more; where there are fewer elements
+  // than ranks, the last ones get none. Throws Error{invalid_argument} for a negative number of elements.
+  Range part(int rank, int dim, std::int64_t whole) const;
 
   std::string describe() const;  // e.g. "2x2x1"
 

@@ -1,6 +1,6 @@
 // The ghost cells of an N-dimensional array and their exchange, overlapped by construction:
 //
-//   tca::Grid grid = tca::Grid::choose(world.size(), global);
+//   tca::Grid grid = tca::Grid::choose(world.size(), {global_ny, global_nx});
 //   tca::Halo halo(world, "u", grid, {ny, nx}, {.width = {{1, 1}, {1, 1}}});
 //   auto u = world.window<double>(halo.elements());
 //   halo.add(u);
@@ -15,31 +15,37 @@
 // A field is a row-major array of `extents()` elements, ghosts included: dimension d has width[d].low ghosts,
 // then the interior, then width[d].high ghosts. The last dimension is contiguous.
 //
-// The exchange is a chain of the halo's name, and what goes wrong with its puts and steps is told of that chain.
+// A halo is a chain of the same name, and errors of its puts and steps name that chain.
 #pragma once
 
 #include <chrono>
 #include <cstdint>
 #include <functional>
+#include <initializer_list>
 #include <memory>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "tca/detail/counts.hpp"
 #include "tca/grid.hpp"
 #include "tca/world.hpp"
 
 namespace tca {
 
+// How many ghosts a dimension has below and above its interior, in elements.
 struct GhostWidth {
   std::int64_t low = 1;
   std::int64_t high = 1;
 };
 
 struct HaloOptions {
-  // By dimension, the outermost first as in the grid; one ghost on each side when empty.
+  // The widths of all dimensions, the outermost first as in the grid. Each has one ghost on each side when
+  // this is empty.
   std::vector<GhostWidth> width = {};
-  // Fills edges and corners as well, for stencils that reach diagonally; otherwise these ghosts are left as they are.
+  // Fills edges and corners as well, for stencils that reach diagonally. Otherwise these ghosts stay as they
+  // are.
   bool corners = false;
   ChainOptions chain = {};
 };
@@ -47,23 +53,31 @@ struct HaloOptions {
 // A halo that was moved from may only be destroyed or assigned to.
 class Halo {
  public:
-  // Collective, with the same grid and corners on every rank. `interior` is what this rank owns; neighbours must agree on
-  // the extents of what they share, and each has widths of its own.
-  // Throws Error{invalid_argument} for extents or widths that do not fit the grid, and Error{refused} on
-  // every rank when ranks disagree or a ghost is wider than the neighbour it comes from.
+  // Collective, with the same grid and corners on every rank. `interior` is the number of elements of each
+  // dimension that this rank owns, without ghosts. Neighbours must have the same extents along the face that
+  // they share; the widths of their ghosts may differ. Throws Error{invalid_argument} for extents or widths
+  // that do not fit the grid, and Error{refused}, on every rank, when ranks disagree or a ghost is wider than
+  // the interior of the neighbour that it comes from.
   Halo(World& world, std::string name, const Grid& grid, std::vector<std::int64_t> interior,
        HaloOptions options = {});
+  Halo(World& world, std::string name, const Grid& grid, std::initializer_list<Count> interior,
+       HaloOptions options = {})
+      : Halo(world, std::move(name), grid, detail::values_of(interior), std::move(options)) {}
 
+  // Returns the elements of each dimension of a field, ghosts included.
   std::span<const std::int64_t> extents() const { return extents_; }
-  std::int64_t elements() const;  // of one field, ghosts included
+  // Returns the elements of a field, ghosts included.
+  std::int64_t elements() const;
 
-  // The offset of a cell in a field. `cell` has as many numbers as the grid has dimensions, which is not checked. The
-  // interior begins at 0; ghosts may be named too, -1 below it and the interior's extent above it.
+  // Returns the offset of a cell in a field, in elements. `cell` has a number for each dimension of the grid,
+  // which is not checked. The interior begins at 0. Ghosts may be named too: -1 is the one just below the
+  // interior, and the interior's extent the one just above it.
   std::int64_t index(std::span<const std::int64_t> cell) const;
+  std::int64_t index(std::initializer_list<Count> cell) const;
 
-  // Adds a field that starts `offset` elements into this rank's part of its window; any number of fields, of any types,
-  // travel in the one chain. Throws Error{invalid_argument} when the window is too small, for a field that overlaps
-  // another one, and after `commit`.
+  // Adds a field that begins at element `offset` of this rank's part of a window. A halo has any number of
+  // fields, of any types, and exchanges them in one chain. Throws Error{invalid_argument} when the window is
+  // too small, for a field that overlaps another one, and after `commit`.
   template <Element T>
   Halo& add(const Window<T>& field, Count offset = 0) {
     add_field({core::window_id(*field.state_), offset.value(), sizeof(T),
@@ -74,27 +88,28 @@ class Halo {
     return *this;
   }
 
-  // Collective. Throws Error{refused}, on every rank alike, when ranks have added different windows, the same in another
-  // order, or none, and what Chain::commit does.
+  // Collective. Throws Error{refused}, with the same message on every rank, when ranks have added no window,
+  // different ones, or the same in another order. Throws what Chain::commit does as well.
   void commit();
+
+  // The calls of the chain; see Chain. `run` is a start and a wait.
   void start() { chain_.start(); }
   bool test() { return chain_.test(); }
   void wait() { chain_.wait(); }
-
-  // The same, ordered on a stream, and for kernels; see Chain.
+  void run() { chain_.run(); }
   void start(Stream stream) { chain_.start(stream); }
   void wait(Stream stream) { chain_.wait(stream); }
-  void exchange(Stream stream) { chain_.exchange(stream); }
+  void run(Stream stream) { chain_.run(stream); }
   const DeviceChain& device() const { return chain_.device(); }
   const DeviceBell& bell() const { return chain_.bell(); }
 
   std::string explain() const { return chain_.explain(); }
 
-  // Bytes this rank sends in a step, all fields together.
+  // Returns the bytes of all fields that this rank sends in a step.
   std::int64_t bytes() const { return bytes_; }
 
  private:
-  // One direction: what of the own array goes where in the neighbour's.
+  // One direction: `from` of this rank's array goes to `to` of the neighbour's.
   struct Face {
     int neighbour;
     Layout from;

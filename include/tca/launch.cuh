@@ -1,5 +1,5 @@
-// Kernels in a row on a stream, each set up while the one before it ends: programmatic dependent launch, in the one way that
-// OpenTCA's kernels take it, and a program's own may.
+// Kernels in a row on a stream may each be set up while the one before it ends (programmatic dependent
+// launch). OpenTCA's kernels are launched in this way, and a program's own may be.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -9,11 +9,15 @@
 
 namespace tca {
 
-// Early: blocks may start while the kernel before them on the stream still runs, where they find room, if the GPU has compute
-// capability 9 and the kernel was compiled for it. Every thread of each calls `come_behind`, before it loads what an earlier kernel stores and before it stores
-// what an earlier one loads; all threads, because the kernel behind waits for this one alone, and so for those in front of it
-// only if this one has. A block that has started keeps its place while it waits. So none may be early where the kernel before
-// waits for another rank's on the same GPU, which may need that place.
+// How a kernel is launched. Blocks of an early one may start while the kernel before it on the stream still
+// runs, where they find room, if the GPU has compute capability 9 and the kernel was compiled for it.
+//
+// Every thread of an early kernel calls `come_behind`, before it loads what an earlier kernel stores and
+// before it stores what an earlier one loads. All threads do, because the kernel behind waits for this one
+// alone, and so for those in front only if this one has waited for them.
+//
+// A block that has started keeps its place while it waits. So no kernel may be early where the kernel before
+// it waits for another rank's on the same GPU, which may need that place.
 struct KernelGrid {
   dim3 blocks;
   dim3 threads;
@@ -23,8 +27,9 @@ struct KernelGrid {
 
 namespace device {
 
-// Whether `come_behind` does anything in a kernel, as it runs on the current GPU: not in code for less than compute capability 9,
-// which a newer GPU runs as well. What was found is kept, since asking takes as long as a good part of a launch.
+// Returns whether `come_behind` does anything in a kernel on the current GPU. It does nothing in code for
+// less than compute capability 9, which a newer GPU runs as well. The answer is kept, since asking takes as
+// long as a good part of a launch.
 inline bool comes_behind(const void* kernel) {
   struct Found {
     const void* kernel = nullptr;
@@ -46,7 +51,7 @@ inline bool comes_behind(const void* kernel) {
 
 }  // namespace device
 
-// Returns what CUDA says.
+// Launches the kernel on a stream, and returns what CUDA says.
 template <class... Parameters, class... Arguments>
 cudaError_t launch_kernel(void (*kernel)(Parameters...), const KernelGrid& grid, cudaStream_t stream,
                           const Arguments&... arguments) {
@@ -63,7 +68,7 @@ cudaError_t launch_kernel(void (*kernel)(Parameters...), const KernelGrid& grid,
   return cudaLaunchKernelEx(&config, kernel, arguments...);
 }
 
-// What kernels before this one have stored is there; the one behind it may start.
+// Waits until what the kernels before this one have stored is there, and lets the one behind it start.
 __device__ inline void come_behind() {
 #if __CUDA_ARCH__ >= 900
   cudaGridDependencySynchronize();

@@ -1,16 +1,16 @@
-// Which elements of a region a put moves, counted in elements from the place it is applied to.
+// A layout says which elements a put moves, counted from the element that the put names. The caller packs
+// none of them.
 //
-// Four forms cover what halos and matrices need, and none of them is packed by the caller:
 //
 //   block(n)                     n elements in a row
 //   block_stride(rows, n, pitch) `rows` rows of n elements, `pitch` elements from one row's start to the next
 //   stride(n, pitch)             n single elements, `pitch` apart
 //   subarray({ny, nx}, {y0, x0}, {h, w})
-//                                the h x w box at (y0, x0) of an ny x nx array; 1 to 4 dimensions, the last
-//                                one contiguous
+//                                the h x w box at (y0, x0) of an ny x nx array; 1 to 4 dimensions, of which
+//                                the last one is contiguous
 //
-// Wrong counts (zero, negative, rows that overlap because pitch < n, a box outside its array, an extent that
-// overflows 63 bits) throw Error{invalid_argument} here, where the wrong number is written.
+// Each throws Error{invalid_argument} for wrong counts: zero, negative ones, rows that overlap because pitch
+// < n, a box outside its array, and extents that overflow 63 bits.
 #pragma once
 
 #include <array>
@@ -24,9 +24,9 @@
 
 namespace tca {
 
-// An element count or offset, from any integer type. A value too large for 63 bits arrives so far below zero that no element it
-// could be added to makes it one of an array, and is refused like any other negative count: neither `-1` in an unsigned variable
-// nor a difference that wrapped around can pass.
+// A number of elements, or an offset in elements, made from any integer type. A value that needs more than 63
+// bits, such as an unsigned difference that wrapped around, becomes the most negative number. So it is
+// refused as every other negative count is, whatever offset is added to it.
 class Count {
  public:
   template <std::integral I>
@@ -40,9 +40,11 @@ class Count {
   std::int64_t value_;
 };
 
+// The elements that one of the four functions below describes: runs of contiguous elements in up to three
+// loops.
 class Layout {
  public:
-  // One loop around the runs: `count` repetitions, `pitch` elements apart.
+  // A loop around the runs: `count` repetitions, `pitch` elements apart.
   struct Loop {
     std::int64_t count;
     std::int64_t pitch;
@@ -50,13 +52,13 @@ class Layout {
   };
   static constexpr int max_loops = 3;
 
-  std::int64_t elements() const;  // moved in all
+  std::int64_t elements() const;  // that are moved, in all
   std::int64_t first() const { return first_; }
-  std::int64_t end() const;  // one past the last element touched
+  std::int64_t end() const;  // one past the last element that is moved
   std::int64_t run() const { return run_; }
   std::span<const Loop> loops() const { return {loops_.data(), static_cast<std::size_t>(loop_count_)}; }
 
-  // The same elements as words, e.g. "block-stride of 64 rows of 64, pitch 4096".
+  // Returns the layout in words, e.g. "block-stride of 64 rows of 64, pitch 4096".
   std::string describe() const;
 
   friend Layout block(Count count);

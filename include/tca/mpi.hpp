@@ -3,15 +3,16 @@
 //   MPI_Init(&argc, &argv);
 //   tca::World world = tca::World::from_mpi(MPI_COMM_WORLD);
 //
-// The world has a communicator of its own, so its messages never meet the program's. It calls MPI from the thread that calls
-// it (MPI_THREAD_FUNNELED is enough). Link the program with the MPI that OpenTCA was built with.
+// The world has a communicator of its own, so its messages never meet the program's. It calls MPI from the
+// thread that calls it (MPI_THREAD_FUNNELED is enough). Link the program with the MPI that OpenTCA was built
+// with.
 //
-// A program may have several worlds at once, on communicators that share processes. A rank that waits in one of them moves on
-// nothing of the others: every rank has to wait for the chains of different worlds in the same order, as it makes collective
-// calls. Where that cannot be, test the chains in turn instead of waiting for one of them (Chain::test).
+// A program may have several worlds at once, on communicators that share processes. A rank that waits in one
+// world moves nothing on in the others, so every rank waits for the chains of different worlds in the same
+// order. Where it cannot, it tests the chains in turn (Chain::test) instead of waiting for one of them.
 //
-// A program that catches an Error ends by MPI_Abort(MPI_COMM_WORLD, error.exit_code()): MPI_Finalize waits for every rank,
-// also for one that has died or hangs.
+// A program that catches an Error ends by MPI_Abort(MPI_COMM_WORLD, error.exit_code()): MPI_Finalize waits
+// for every rank, even for one that has died or hangs.
 #pragma once
 
 #include <mpi.h>
@@ -22,11 +23,13 @@
 
 namespace tca {
 
-// Collective over `comm`, whose ranks the world's are. Ranks of a host share memory, MPI connects the rest: the fabric
-// is "shm+mpi" unless `options` or OPENTCA_FABRIC say otherwise. Destroy every World, window and chain before
-// MPI_Finalize: this rank then leaves a world that is still there, which may be destroyed afterwards but not used. Throws
-// Error{incompatible} when the program was compiled with another MPI than OpenTCA or MPI lacks the thread level that
-// the options need, Error{invalid_argument} outside MPI_Init and MPI_Finalize, and whatever World::init throws.
+// Collective over `comm`, and the world has the same ranks. The fabric is "shm+mpi" unless `options` or
+// OPENTCA_FABRIC name another one. Destroy every World, window and chain before MPI_Finalize, in which this
+// rank leaves the worlds that are still there; those may then be destroyed, but not used.
+//
+// Throws Error{incompatible} when the program was compiled with another MPI than OpenTCA, or when MPI lacks
+// the thread level that the options need. Throws Error{invalid_argument} before MPI_Init and after
+// MPI_Finalize, and what World::init throws.
 template <class Comm>
 World World::from_mpi(Comm comm, const WorldOptions& options) {
   static_assert(std::is_same_v<Comm, MPI_Comm>, "World::from_mpi takes an MPI_Comm");

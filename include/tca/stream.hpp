@@ -1,5 +1,5 @@
-// A queue of work on an accelerator, as a chain is ordered in. A `cudaStream_t` is one; no vendor's header is needed to
-// name it.
+// A queue of work on an accelerator, in which steps may be ordered. A `cudaStream_t` is one, but naming a
+// Stream needs no vendor's header.
 #pragma once
 
 struct CUstream_st;

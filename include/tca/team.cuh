@@ -1,32 +1,15 @@
-// What one block of a kernel does together with one block on every other rank: sums, barriers, single signals and puts.
+// A BlockTeam lets one block of a kernel make sums, barriers and single signals together with one block on
+// every other rank.
 #pragma once
 
 #include "tca/chain.cuh"
 #include "tca/device_team.hpp"
+#include "tca/operations.hpp"
 
 namespace tca {
 
-struct Sum {
-  template <class T>
-  __device__ T operator()(T a, T b) const {
-    return a + b;
-  }
-};
-struct Min {
-  template <class T>
-  __device__ T operator()(T a, T b) const {
-    return b < a ? b : a;
-  }
-};
-struct Max {
-  template <class T>
-  __device__ T operator()(T a, T b) const {
-    return a < b ? b : a;
-  }
-};
-
-// Every thread of the block makes every call. Calls that wait return false, on every thread, once a rank has not come
-// within the time limit or the world has met an error; see tca/chain.cuh.
+// Every thread of the block makes every call. Calls that wait return false, on every thread, once a rank has
+// not come within the time limit or the world has met an error; see tca/chain.cuh.
 class BlockTeam {
  public:
   __device__ explicit BlockTeam(const DeviceTeam& team)
@@ -43,8 +26,9 @@ class BlockTeam {
   __device__ device::Word rank() const { return team_.rank; }
   __device__ device::Word size() const { return team_.size; }
 
-  // In place: the values of all ranks combined, in the order of the ranks, so that all get the same bits. `values` are in
-  // shared or global memory, of 4 or 8 bytes each, at most as many as the team was made for.
+  // Replaces `values` by the values of all ranks, combined in the order of the ranks, so that all get the
+  // same bits. There are at most as many as the team was made for, of 4 or 8 bytes each, in shared or global
+  // memory.
   template <class T, class Op>
   __device__ bool allreduce(T* values, device::Word count, Op op) {
     if (count == 0) return agree();  // without a line nobody would hear of the step
@@ -65,7 +49,8 @@ class BlockTeam {
     return allreduce(values, count, Sum());
   }
 
-  // Everything that a rank's block has stored before it, on any rank, can be read after it by the blocks of the others.
+  // Waits for every rank's block. What any of them has stored before the barrier, on any rank, the others can
+  // read after it.
   __device__ bool barrier() {
     __syncthreads();
     ++step_;
@@ -81,7 +66,8 @@ class BlockTeam {
     return agree();
   }
 
-  // Raises a signal at a rank: whatever this block has stored before it, also by puts (tca/window.cuh), is there by then.
+  // Raises a signal at a rank: whatever this block has stored before it, also by puts (tca/window.cuh), is
+  // there by then.
   __device__ void signal(device::Word to) {
     __syncthreads();
     if (lane_ == 0) device::store_release(team_.raise[to], ++team_.sent[to]);
@@ -154,7 +140,8 @@ class BlockTeam {
     return true;
   }
 
-  // One thread, one value of every rank. Four lines are asked for at a time, since each takes a trip to the L2.
+  // One thread, one value of every rank. Four lines are asked for at a time, since each takes a trip to the
+  // L2.
   template <class T, class Op>
   __device__ void combine(T* at, device::Word number, Op op) {
     constexpr device::Word in_flight = 4;
@@ -187,8 +174,8 @@ class BlockTeam {
     *at = total;
   }
 
-  // Which value of which rank is this lane's, and where its lines are: worked out once for a number of values, since the division
-  // alone takes a tenth of what a sum does.
+  // Which value of which rank is this lane's, and where its lines are: worked out once for a number of
+  // values, since the division alone takes a tenth of what a sum does.
   __device__ void prepare(device::Word count) {
     prepared_ = count;
     partner_ = lane_ / count;
@@ -200,8 +187,8 @@ class BlockTeam {
     from_ += partner_ * 2 * team_.max_values + number_;
   }
 
-  // A lane for each value of each rank. All poll together, those without a partner for nothing, so that no lane has to wait for
-  // others that are elsewhere.
+  // A lane for each value of each rank. All poll together, those without a partner for nothing, so that no
+  // lane has to wait for others that are elsewhere.
   template <class T, class Op>
   __device__ void combine_in_warp(T* values, Op op) {
     std::uint64_t raw = partner_ < size() ? bits(values[number_]) : 0;

@@ -1,4 +1,4 @@
-// The version of the headers; `library_version` is that of the library linked.
+// The version of the headers, and that of the library that the program is linked with (`library_version`).
 #pragma once
 
 #define TCA_VERSION_MAJOR 0

@@ -1,6 +1,7 @@
-// Single puts from inside a kernel: into a window on another rank, at any time, without a chain.
+// A kernel may put into a window on another rank by itself, at any time and without a chain.
 //
-//   __global__ void push(const __grid_constant__ tca::DeviceWindow<double> u, const __grid_constant__ tca::DeviceTeam t) {
+//   __global__ void push(const __grid_constant__ tca::DeviceWindow<double> u,
+//                        const __grid_constant__ tca::DeviceTeam t) {
 //     tca::BlockWindow window(u);                       // every thread of a block
 //     tca::BlockTeam team(t);                           // tca/team.cuh
 //     edge(window.data());
@@ -10,17 +11,19 @@
 //   }
 //   push<<<1, 256>>>(u.device(), team.device());
 //
-// A put waits for nobody: it returns when its stores are on their way. They are in the target's memory no later than the
-// next signal that the same block raises there with `BlockTeam::signal`, and so for whoever has waited for that signal. What
-// makes it so is that signal's store, a release of system scope (st.release.sys) behind a barrier of the block: it becomes
-// visible only after everything that any thread of the block has stored before the barrier. `BlockTeam::barrier` does the
-// same for all ranks. Stores of other blocks are covered when a barrier of the grid (GridChain::barrier) stands between them
-// and the signal. Chains' steps and allreduce order no puts: their lines carry no fence.
+// A put waits for nobody: it returns when its stores are on their way. They are in the target's memory no
+// later than the next signal that the same block raises there with `BlockTeam::signal`, and so a rank that
+// has waited for that signal finds them. The signal's store is a release of system scope (st.release.sys)
+// behind a barrier of the block: it becomes visible only after everything that any thread of the block has
+// stored before the barrier. `BlockTeam::barrier` does the same for all ranks. Stores of other blocks are
+// covered when a barrier of the grid (GridChain::barrier) stands between them and the signal. Chains' steps
+// and allreduce order no puts: their lines carry no fence.
 //
-// Nothing guards a put. The caller knows that the target is not reading there, for example because it has signalled back.
+// Nothing guards a put. The caller makes sure that the target is not reading there, for example because it
+// has signalled back.
 //
-// A put outside the target's part stores nothing and returns false, on every thread that makes it; World::check then throws
-// Error{invalid_argument} with what the first such put wanted.
+// A put outside the target's part stores nothing and returns false, on every thread that makes it;
+// World::check then throws Error{invalid_argument} with what the first such put wanted.
 #pragma once
 
 #include "tca/chain.cuh"
@@ -38,11 +41,11 @@ struct Thread {
   static __device__ void sync() { asm volatile("" ::: "memory"); }
 };
 
-// What both kinds of puts know of a window.
+// The part that both kinds of windows share.
 template <class T>
 class WindowParts {
  public:
-  // The view must outlive it, as a kernel's parameter does.
+  // `window` must outlive this, as a kernel's parameter does.
   __device__ explicit WindowParts(const DeviceWindow<T>& window) : window_(window) {}
 
   __device__ Word rank() const { return window_.rank; }
@@ -56,7 +59,8 @@ class WindowParts {
 
 }  // namespace device
 
-// Puts of a thread, which the others need not join. For single elements: a thread alone has few stores in flight.
+// Puts of a thread, which other threads need not join. They are for single elements, since a thread alone has
+// few stores in flight.
 template <class T>
 class ThreadWindow : public device::WindowParts<T> {
  public:
@@ -66,7 +70,8 @@ class ThreadWindow : public device::WindowParts<T> {
     return put_value(this->window_, rank, offset, value, device::Thread());
   }
 
-  // `count` elements that this thread sees, which may be overwritten when it returns. They do not overlap the target.
+  // Puts `count` elements that this thread sees; they may be overwritten when it returns. They do not overlap
+  // the target.
   __device__ bool put(device::Word rank, std::uint64_t offset, const T* from, std::uint64_t count) const {
     return put_elements(this->window_, rank, offset, from, count, device::Thread());
   }
@@ -78,14 +83,14 @@ class BlockWindow : public device::WindowParts<T> {
  public:
   using device::WindowParts<T>::WindowParts;
 
-  // The first thread's value; no barrier.
+  // Puts the first thread's value, without a barrier of the block.
   __device__ bool put(device::Word rank, std::uint64_t offset, const T& value) const {
     return put_value(this->window_, rank, offset, value, device::Block(0, 1));
   }
 
-  // `count` elements of shared or global memory as any thread of the block has left them; all of them may be overwritten
-  // when it returns. They do not overlap the target. Moves 16 bytes with an access where both ends lie alike within 16
-  // bytes, and else as many as their distance allows.
+  // Puts `count` elements of shared or global memory as any thread of the block has left them; all of them
+  // may be overwritten when it returns. They do not overlap the target. An access moves 16 bytes where both
+  // ends lie alike within 16 bytes, and elsewhere as many as their distance allows.
   __device__ bool put(device::Word rank, std::uint64_t offset, const T* from, std::uint64_t count) const {
     return put_elements(this->window_, rank, offset, from, count, device::Block(0, 1));
   }

@@ -1,6 +1,7 @@
 // A memory region that every rank registers together, so that (rank, offset) names any element in it.
 #pragma once
 
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -8,37 +9,33 @@
 #include <span>
 #include <type_traits>
 
+#include "tca/detail/window.hpp"
 #include "tca/device_window.hpp"
 #include "tca/layout.hpp"
 
 namespace tca {
 
-namespace core {
-class WindowState;
-// Throws Error{invalid_argument}, which names the window, where the sum overflows.
-std::int64_t moved(const WindowState& window, std::int64_t offset, Count by);
-}  // namespace core
-
-// What a window may hold: bytes that mean the same in another rank's memory. Windows begin at a cache line.
+// A type that a window may hold: its bytes mean the same in another rank's memory, and a window, which begins
+// at a cache line, aligns it.
 template <class T>
 concept Element =
     std::is_trivially_copyable_v<T> && !std::is_pointer_v<T> && !std::is_const_v<T> && alignof(T) <= 64;
 
-// The largest value an immediate put carries: one cache line.
+// The largest value that an immediate put carries, in bytes: one cache line.
 inline constexpr std::size_t max_immediate_bytes = 64;
 
-// An element of a window on some rank: what a put writes to.
+// An element of a window on some rank, which a put writes to.
 template <Element T>
 class Remote {
  public:
-  // The element so many further on. Whether the target has it is not looked at here, but by `put` below and
-  // Chain::commit.
+  // Returns the element `offset` elements further on. Whether the target has it is checked later, by `put`
+  // below and Chain::commit. Throws Error{invalid_argument} where the sum overflows 63 bits.
   Remote at(Count offset) const { return Remote(window_, rank_, core::moved(*window_, offset_, offset)); }
   int rank() const { return rank_; }
 
-  // Immediate put: `value` is taken now and stored at once, past any chain. It is visible to the target no
-  // later than the next signal that this rank sends it (a chain's `wait` there). Nothing guards it: the
-  // caller knows that the target is not reading. Throws Error{invalid_argument} outside the target's window.
+  // Puts `value` at once, outside of any chain. The target sees it no later than the next signal that this
+  // rank sends it, as a chain's `wait` there does. Nothing guards the put: the caller makes sure that the
+  // target is not reading. Throws Error{invalid_argument} outside the target's part of the window.
   void put(const T& value) const requires(sizeof(T) <= max_immediate_bytes);
 
  private:
@@ -53,11 +50,12 @@ class Remote {
   std::int64_t offset_;  // elements
 };
 
-// An element of this rank's own part of a window: what a put reads from.
+// An element of this rank's own part of a window, which a put reads from.
 template <Element T>
 class Local {
  public:
-  // The element so many further on. Whether this rank has it is not looked at here, but by Chain::put.
+  // Returns the element `offset` elements further on. Whether this rank has it is checked later, by
+  // Chain::put. Throws Error{invalid_argument} where the sum overflows 63 bits.
   Local at(Count offset) const { return Local(window_, core::moved(*window_, offset_, offset)); }
 
  private:
@@ -71,45 +69,37 @@ class Local {
   std::int64_t offset_;  // elements
 };
 
-namespace core {
-void* window_data(const WindowState& window);
-std::size_t window_bytes(const WindowState& window, int rank);
-int window_rank(const WindowState& window);
-std::uint32_t window_id(const WindowState& window);
-void window_read(const WindowState& window, std::int64_t offset, std::span<std::byte> into,
-                 std::size_t element_bytes);
-void window_write(const WindowState& window, std::int64_t offset, std::span<const std::byte> from,
-                  std::size_t element_bytes);
-void check_rank(const WindowState& window, int rank);
-void put_now(WindowState& window, int rank, std::int64_t offset, const void* value,
-             std::size_t element_bytes);
-const DeviceWindow<std::byte>& window_device(const WindowState& window);
-}  // namespace core
-
-// A handle: copies name the same window, which lives until its last handle and the last chain that uses it. What is still
-// to run with it on streams is over before.
+// A Window is a handle: copies name the same window, which lives as long as its last handle and the last
+// chain that uses it. Synchronise first with all that is still to run with it on streams.
 //
-// The memory lives where the world's fabric computes: `data`, `operator[]` and `elements` are host memory on shm, mpi,
-// shm+mpi and sim, and device pointers, which only kernels and CUDA calls may follow, on cuda and cuda+mpi. `read` and
-// `write` work on every fabric.
+// The memory lives where the world's fabric computes. On shm, mpi, shm+mpi and sim `data`, `operator[]` and
+// `elements` give host memory. On cuda and cuda+mpi they give device memory, which only kernels and CUDA
+// calls may touch. `read` and `write` work on every fabric.
 //
-// Messages and Chain::explain call windows by number. A world counts, from 0 on and in the order in which they are
-// made, what its ranks make together: windows, committed chains and teams, also those that a halo or a collective makes
-// for itself. The first window of a program that begins by making windows is window 0, the second window 1.
+// Messages and Chain::explain call windows by number. A world counts from 0 on, in the order in which they
+// are made, all windows, committed chains and teams, including those that a halo or a collective makes for
+// itself. In a program that begins by making windows the first one is window 0 and the second one is window
+// 1.
 template <Element T>
 class Window {
  public:
-  // Points to nothing where this rank has no elements.
+  // Returns the first element of this rank's part; null where this rank has no elements.
   T* data() const { return static_cast<T*>(core::window_data(*state_)); }
+  // Returns the number of elements of this rank's part.
   std::size_t size() const { return core::window_bytes(*state_, core::window_rank(*state_)) / sizeof(T); }
-  T& operator[](std::size_t i) const { return data()[i]; }
+  // The index counts elements of this rank's part, and is not checked.
+  template <std::integral I>
+  T& operator[](I i) const {
+    return data()[i];
+  }
   std::span<T> elements() const { return {data(), size()}; }
 
-  // What messages call it; the same on every rank.
+  // Returns the number that messages call this window by; it is the same on every rank.
   std::uint32_t number() const { return core::window_id(*state_); }
 
-  // Copy between this rank's elements from `offset` on and host memory; done when they return. No chain's step orders
-  // them: read after its `wait`, write before its `start`. Throw Error{invalid_argument} outside the window.
+  // Copy between host memory and as many elements of this rank's part, from element `offset` on. The copy is
+  // done when they return. A chain's step does not order them: read after its `wait`, and write before its
+  // `start`. They throw Error{invalid_argument} outside this rank's part.
   void read(Count offset, std::span<T> into) const {
     core::window_read(*state_, offset.value(), std::as_writable_bytes(into), sizeof(T));
   }
@@ -117,23 +107,24 @@ class Window {
     core::window_write(*state_, offset.value(), std::as_bytes(from), sizeof(T));
   }
 
-  // What a kernel needs to put by itself; see tca/window.cuh. Valid as long as the window. Throws Error{invalid_argument}
-  // where the fabric has no kernels, and in worlds of more than DeviceWindow::max_ranks.
+  // Returns what a kernel needs to put by itself; see tca/window.cuh. It is valid as long as the window.
+  // Throws Error{invalid_argument} where the fabric has no kernels, and in worlds of more than
+  // DeviceWindow::max_ranks ranks.
   DeviceWindow<T> device() const;
 
-  // How many elements another rank registered; ranks may differ. Throws Error{invalid_argument} for a rank outside the
-  // world.
+  // Returns the number of elements of a rank's part; ranks may differ. Throws Error{invalid_argument} for a
+  // rank outside the world.
   std::size_t size_on(int rank) const {
     core::check_rank(*state_, rank);
     return core::window_bytes(*state_, rank) / sizeof(T);
   }
 
-  // The first element on a rank. Throws Error{invalid_argument} for a rank outside the world.
+  // Returns the first element of a rank's part. Throws Error{invalid_argument} for a rank outside the world.
   Remote<T> on(int rank) const {
     core::check_rank(*state_, rank);
     return Remote<T>(state_, rank, 0);
   }
-  // An element of this rank's part, which is looked at no sooner than by Chain::put.
+  // Returns element `offset` of this rank's part. Whether it is there is checked later, by Chain::put.
   Local<T> at(Count offset) const { return Local<T>(state_, offset.value()); }
 
  private:

@@ -19,63 +19,72 @@ namespace core {
 class WorldState;
 }
 
-// A rank's view of the world. Calls marked collective must be made by every rank, in the same order.
+// A rank's view of the world. Every rank makes the calls that are marked collective, in the same order.
 class World {
  public:
-  // Comes up as one rank of `tca run`, of mpirun or srun, or alone as a world of one. Over MPI it initialises MPI
-  // unless the program has, and then finalises it when the process ends.
-  // Once a world's last World, window and chain are gone on every rank, a process may come up in the next one. As a rank
-  // of a launch on shm or cuda it is in one at a time: while one lives, another throws Error{invalid_argument}.
-  // Collective. Throws Error{incompatible}, {rank_lost}, {timed_out}, {invalid_argument}, {out_of_memory} or
+  // Collective. Comes up as one rank of `tca run`, of mpirun or of srun, or alone as a world of one. Over MPI
+  // it initialises MPI unless the program has done so, and then finalises it when the process ends.
+  //
+  // A process may come up in another world once the last World, window and chain of the one before are gone
+  // on every rank. A rank of a launch on shm or cuda is in one world at a time: while one lives, another
+  // throws Error{invalid_argument}.
+  //
+  // Throws Error{incompatible}, {rank_lost}, {timed_out}, {invalid_argument}, {out_of_memory} or
   // {device_failed}.
   static World init(const WorldOptions& options = {});
 
-  // Runs `body` as `ranks` threads of this process, each with its own World: 1 to 4096 of them on shm and cuda, on sim
-  // as many as the machine holds. Rethrows the first rank's error after every thread has ended; the others see it as
-  // Error{rank_lost}. Throws Error{invalid_argument} for other numbers, and for fabrics over MPI, whose ranks are
-  // processes.
+  // Runs `body` in `ranks` threads of this process, each with a World of its own. There may be 1 to 4096 of
+  // them on shm and cuda, and as many as the machine holds on sim. The error of the rank that failed first
+  // is thrown here once every thread has ended; the others see it as Error{rank_lost}. Throws Error{invalid_argument}
+  // for other numbers of ranks, and for fabrics over MPI, whose ranks are processes.
   static void run_threads(int ranks, const std::function<void(World&)>& body,
                           const WorldOptions& options = {});
 
-  // In a program that uses MPI itself; include tca/mpi.hpp, which says more.
+  // Makes a world of a communicator, in a program that uses MPI itself. tca/mpi.hpp defines it and says more.
   template <class Comm>
   static World from_mpi(Comm comm, const WorldOptions& options = {});
 
   int rank() const;
   int size() const;
 
-  // By rank: the number, from 0 on, of the sub-cluster that it is in. Ranks of one reach each other's memory directly, except on
-  // the fabric mpi, where they are those of a host.
-  std::vector<int> sub_clusters() const;
+  // Returns, for each rank, the number of the sub-cluster that it is in. Sub-clusters are numbered from 0 on.
+  // Ranks of one reach each other's memory directly, except on the fabric mpi, where they are the ranks of a
+  // host.
+  std::vector<int> sub_cluster_of_ranks() const;
 
-  // Collective. Zeroed memory for `elements` of T on this rank; ranks may ask for different numbers, zero
-  // included. Throws Error{invalid_argument} for a negative or overflowing size, Error{out_of_memory} with
-  // what is there.
+  // Collective. Makes a window with zeroed memory for `elements` elements on this rank. Ranks may ask for
+  // different numbers, zero included. Throws Error{invalid_argument} for a number that is negative or whose
+  // bytes overflow 63 bits. Throws Error{out_of_memory}, whose message says how much there is.
   template <Element T>
   Window<T> window(Count elements) {
     return Window<T>(make_window(elements, sizeof(T)));
   }
 
-  // Collective. Registers memory that this rank has: `elements` of T, which it keeps alive until every rank has dropped the
-  // window and its chains and made another window since; over MPI to the end of the process where one of these chains was dropped
-  // in the middle of a step. On shm between the threads of one process, on cuda what cudaMalloc gave on this rank's GPU. Throws
-  // Error{invalid_argument}, on every rank alike, for memory that the others cannot reach: on shm between processes, on cuda host
-  // and managed memory, and between processes also that of a pool.
+  // Collective. Makes a window of memory that the program has: `elements` elements from `memory` on.
+  //   - On shm the ranks must be threads of one process. On cuda the memory comes from cudaMalloc on this
+  //     rank's GPU.
+  //   - The program keeps the memory alive until every rank has dropped the window and its chains, and has
+  //     made another window since. Over MPI it keeps the memory to the end of the process if such a chain is
+  //     dropped during a step.
+  //   - Throws Error{invalid_argument}, on every rank alike, for memory that the others cannot reach: on shm
+  //     between processes, on cuda host and managed memory, and between processes also that of a pool.
   template <Element T>
   Window<T> window(T* memory, Count elements) {
     return Window<T>(register_window(memory, elements, sizeof(T)));
   }
 
-  // Local until it is committed. The name appears in messages and traces, and must be the same on every rank. Names, and layouts
-  // of puts, are kept as long as the world: a long program gives its chains and collectives the same ones again, not "step 17".
+  // Makes an empty chain, which concerns no other rank before it is committed. The name appears in messages
+  // and traces, and is the same on every rank. The world keeps all names and layouts of puts as long as it
+  // lives, so a long program uses names again rather than counting them up.
   Chain chain(std::string name, ChainOptions options = {});
 
-  // Collective. For up to `max_values` values a call. Throws Error{invalid_argument} on a fabric whose ranks have no
-  // kernels (see tca/coll.hpp for those).
+  // Collective. Makes a team whose calls combine up to `max_values` values. Throws Error{invalid_argument} on
+  // a fabric without kernels, where the collectives of tca/coll.hpp do instead.
   Team team(std::string name, Count max_values);
 
-  // Collective set-up calls; they are not meant for inner loops (see tca/coll.hpp). `all_gather` gives what every rank
-  // has brought, by rank.
+  // These two are collective, block, and are meant for setting up, not for inner loops, for which
+  // tca/coll.hpp is. `barrier` returns when every rank has come to it; `all_gather` returns the values of all
+  // ranks, by rank. They throw Error{timed_out} or Error{rank_lost}.
   void barrier();
   template <Element T>
   std::vector<T> all_gather(const T& mine) {
@@ -85,49 +94,53 @@ class World {
     return all;
   }
 
-  // Says that this rank computes: a kernel that moves `bytes` of its memory and does `flops` floating-point operations. Where
-  // time is modelled (sim) it takes what the machine would need, its launch included; elsewhere nothing happens.
+  // Tells sim that this rank runs a kernel which moves `bytes` bytes of its memory and does `flops`
+  // floating-point operations: the virtual clock goes on by what the machine would need, the launch included.
+  // Does nothing on other fabrics.
   void compute(double bytes, double flops);
 
-  // The clock that this rank lives by, in seconds since some moment: virtual on sim, `std::chrono::steady_clock` elsewhere.
+  // Returns the time since some fixed moment by this rank's clock: a virtual one on sim,
+  // `std::chrono::steady_clock` elsewhere.
   std::chrono::duration<double> now() const;
 
-  // Collective. Rank 0 writes every rank's events as Chrome trace JSON, which ui.perfetto.dev opens. Throws
-  // Error{invalid_argument} on a rank whose world was made without WorldOptions::trace, and on rank 0 where it cannot
-  // write.
+  // Collective. Rank 0 writes every rank's events to the file `path`, as Chrome trace JSON, which
+  // ui.perfetto.dev opens. Throws Error{invalid_argument} on a rank whose world was made without
+  // WorldOptions::trace, and on rank 0 where it cannot write the file.
   void write_trace(const std::string& path);
 
-  // Adds a span of the application's own to this rank's lane of the trace; microseconds of `now()`. Without
-  // WorldOptions::trace nothing happens.
-  void trace_span(std::string name, double begin_us, double end_us);
+  // Adds a span of the program's own to this rank's lane of the trace, from one value of `now()` to another.
+  // Does nothing without WorldOptions::trace.
+  void trace_span(std::string name, std::chrono::duration<double> begin, std::chrono::duration<double> end);
 
-  // Moves the steps of this rank's chains on as far as that goes at once. Where another rank waits for this one's part
-  // (guarded puts, large messages over MPI), a call now and then while it computes keeps that short. It does not look
-  // whether a partner is lost or late, which `wait` and `test` of a chain do. Throws Error{rank_lost} where MPI fails,
-  // and on cuda+mpi what `check` does.
+  // Moves the steps of this rank's chains on as far as possible without blocking. Other ranks may wait for
+  // this one's part in a step (guarded puts, large messages over MPI); a call now and then while this rank
+  // computes keeps that short. It does not find out whether a partner is lost or late, as `wait` and `test`
+  // of a chain do. Throws Error{rank_lost} where MPI fails, and on cuda+mpi what `check` does.
   void progress();
 
-  // Throws the error that a step ordered on a stream or a kernel's put has met, if any has: they cannot throw themselves.
+  // Throws the error of a step that was ordered on a stream, or of a put from a kernel, if there was one.
   void check();
 
-  // Which fabrics this world runs on and how it came up, in one line.
+  // Returns one line that says which fabrics this world runs on and how it came up.
   std::string describe() const;
 
-  // The GPU that this rank drives, for people; empty where the fabric has none.
+  // Returns the name of the GPU that this rank drives, to be shown to people; empty where the fabric has
+  // none.
   std::string device_name() const;
 
-  // How many ranks drive that GPU, this one included; 0 where the fabric has none. Ranks that share one get a part of its
-  // multiprocessors each, and as processes take turns on it (docs/gpu.md, "Where ranks share a GPU").
+  // Returns how many ranks drive that GPU, this one included; 0 where the fabric has none. Ranks that share a
+  // GPU get a part of its multiprocessors each, and take turns on it if they are processes (docs/gpu.md,
+  // "Where ranks share a GPU").
   int ranks_on_device() const;
 
-  // Collective. Whether any two ranks drive the same GPU. Kernels that wait for another rank may then not be put beside others: one
-  // stream's may keep another's from running.
+  // Collective. Returns whether any two ranks drive the same GPU. If so, a kernel that waits for another rank
+  // must not run beside others: kernels of one stream may keep those of another from running.
   bool ranks_share_devices();
 
   // A World that was moved from may only be destroyed or assigned to.
   World(World&&) noexcept;
   World& operator=(World&&) noexcept;
-  // What is still to run with it on streams is over before.
+  // Synchronise first with all that is still to run with the world on streams.
   ~World();
 
  private:

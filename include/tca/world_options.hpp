@@ -7,7 +7,7 @@
 namespace tca {
 
 struct WorldOptions {
-  // How long any blocking call may take; OPENTCA_TIME_LIMIT (seconds) overrides it.
+  // How long any blocking call may take. OPENTCA_TIME_LIMIT (seconds) overrides it.
   std::chrono::milliseconds time_limit{30'000};
   // Records every chain's start, puts and wait for `write_trace`.
   bool trace = false;

@@ -13,20 +13,21 @@ namespace {
 struct Declaration {
   Kind kind;
   bool in_place;
-  int root, operation;
+  int root;
   std::int64_t count;
   std::size_t element_bytes;
   ElementType type;
   std::uint32_t input, output;  // windows
-  std::string name, algorithm, chosen;
+  std::string name, operation, algorithm, chosen;
   std::string problem;  // what this rank alone has found
 };
 
 base::Blob encode(const Declaration& d) {
   base::Writer writer;
-  writer.put(d.kind).put(d.in_place).put(d.root).put(d.operation).put(d.count).put(d.element_bytes);
+  writer.put(d.kind).put(d.in_place).put(d.root).put(d.count).put(d.element_bytes);
   writer.put(d.type).put(d.input).put(d.output);
-  for (const std::string* text : {&d.name, &d.algorithm, &d.chosen, &d.problem}) writer.put_string(*text);
+  for (const std::string* text : {&d.name, &d.operation, &d.algorithm, &d.chosen, &d.problem})
+    writer.put_string(*text);
   return writer.blob();
 }
 
@@ -36,13 +37,13 @@ Declaration decode(const base::Blob& blob) {
   d.kind = reader.get<Kind>();
   d.in_place = reader.get<bool>();
   d.root = reader.get<int>();
-  d.operation = reader.get<int>();
   d.count = reader.get<std::int64_t>();
   d.element_bytes = reader.get<std::size_t>();
   d.type = reader.get<ElementType>();
   d.input = reader.get<std::uint32_t>();
   d.output = reader.get<std::uint32_t>();
-  for (std::string* text : {&d.name, &d.algorithm, &d.chosen, &d.problem}) *text = reader.get_string();
+  for (std::string* text : {&d.name, &d.operation, &d.algorithm, &d.chosen, &d.problem})
+    *text = reader.get_string();
   return d;
 }
 
@@ -90,7 +91,8 @@ std::string problem_of(const World& world, const Request& request, const Element
     return fmt::format("there is no root {} in a world of {}", request.root, ranks);
   if (const auto limit = request.options.time_limit; limit && limit->count() <= 0)
     return fmt::format("a time limit of {} ms cannot be met", limit->count());
-  if (elements.operation() == empty_operation) return "its operation is an empty function";
+  if (const auto reducer = elements.reducer(); reducer && reducer->lacks_function)
+    return "its operation is an empty function";
   if (!found.empty()) return found;
   for (const Buffer buffer : {Buffer::output, Buffer::input}) {
     const int need = blocks(request, buffer, ranks);
@@ -110,38 +112,38 @@ std::string problem_of(const World& world, const Request& request, const Element
   return {};
 }
 
+std::string_view operation_name(const std::optional<Reducer>& reducer) {
+  if (!reducer) return "no operation";
+  if (reducer->lacks_function) return "an empty function";
+  if (!reducer->op) return "an operation of its own";
+  switch (*reducer->op) {
+    case Op::sum:
+      return "sum";
+    case Op::min:
+      return "min";
+    case Op::max:
+      return "max";
+    case Op::product:
+      return "product";
+  }
+  return "?";
+}
+
 Declaration declare(const World& world, const Request& request, const Elements& elements,
                     const std::string& found, std::string_view chosen) {
   return {.kind = request.kind,
           .in_place = request.in_place,
           .root = request.root,
-          .operation = elements.operation(),
           .count = request.count,
           .element_bytes = elements.bytes(),
           .type = elements.type(),
           .input = elements.window_number(Buffer::input),
           .output = elements.window_number(Buffer::output),
           .name = request.name,
+          .operation = std::string(operation_name(elements.reducer())),
           .algorithm = request.options.algorithm,
           .chosen = std::string(chosen),
           .problem = problem_of(world, request, elements, found)};
-}
-
-std::string operation_name(int number) {
-  switch (number) {
-    case static_cast<int>(Op::sum):
-      return "sum";
-    case static_cast<int>(Op::min):
-      return "min";
-    case static_cast<int>(Op::max):
-      return "max";
-    case static_cast<int>(Op::product):
-      return "product";
-    case empty_operation:
-      return "an empty function";
-    default:
-      return "an operation of its own";
-  }
 }
 
 std::string_view type_name(ElementType type) {
@@ -183,8 +185,7 @@ std::pair<std::string, std::string> difference(const Declaration& a, const Decla
   if (a.count != b.count)
     return both([](const Declaration& d) { return fmt::format("a count of {}", d.count); });
   if (a.root != b.root) return both([](const Declaration& d) { return fmt::format("root {}", d.root); });
-  if (a.operation != b.operation)
-    return both([](const Declaration& d) { return operation_name(d.operation); });
+  if (a.operation != b.operation) return both([](const Declaration& d) { return d.operation; });
   if (a.element_bytes != b.element_bytes)
     return both([](const Declaration& d) { return fmt::format("elements of {} bytes", d.element_bytes); });
   if (a.type != b.type)

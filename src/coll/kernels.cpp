@@ -36,18 +36,17 @@ bool reaches_everybody(const core::WorldState& world) {
 }  // namespace
 
 std::optional<fabric::Reduction> reduction_of(const Elements& elements) {
-  const int operation = elements.operation();
-  if (operation == no_operation || operation >= own_operation || elements.type() > ElementType::int64)
-    return {};
+  const std::optional<Reducer> reducer = elements.reducer();
+  if (!reducer || !reducer->op || elements.type() > ElementType::int64) return {};
   return fabric::Reduction{static_cast<fabric::Number>(elements.type()),
-                           static_cast<fabric::Combination>(operation)};
+                           static_cast<fabric::Combination>(*reducer->op)};
 }
 
 std::vector<fabric::CollectiveWay> kernel_ways(const core::WorldState& world, const Request& request,
                                                const Elements& elements) {
-  const bool by_host = elements.operation() != no_operation && !reduction_of(elements);
+  const bool by_host = elements.reducer() && !reduction_of(elements);
   const bool empty = request.count <= 0 && request.kind != Kind::barrier;
-  const bool routed = !route::effective_override(request.options.route).empty();
+  const bool routed = !route::effective_override(request.options.channel).empty();
   if (empty || routed || by_host || !reaches_everybody(world)) return {};
   const fabric::Accelerator* accelerator = world.accelerator();
   if (accelerator == nullptr) return {};

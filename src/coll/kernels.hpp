@@ -7,7 +7,7 @@
 
 #include "core/world_state.hpp"
 #include "fabric/accelerator.hpp"
-#include "tca/collective.hpp"
+#include "tca/detail/collective.hpp"
 
 namespace tca::coll {
 

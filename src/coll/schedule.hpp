@@ -7,7 +7,7 @@
 #include <span>
 #include <vector>
 
-#include "tca/collective.hpp"
+#include "tca/detail/collective.hpp"
 
 namespace tca::coll {
 

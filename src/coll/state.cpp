@@ -9,6 +9,12 @@
 
 namespace tca::coll {
 
+namespace {
+
+bool is_own_operation(const std::optional<Reducer>& reducer) { return reducer && !reducer->op; }
+
+}  // namespace
+
 State::State(World& world, Request request, std::unique_ptr<Elements> elements)
     : request_(std::move(request)),
       elements_(std::move(elements)),
@@ -18,7 +24,7 @@ State::State(World& world, Request request, std::unique_ptr<Elements> elements)
                request_.root,
                request_.count,
                request_.in_place,
-               elements_->operation() == own_operation,
+               is_own_operation(elements_->reducer()),
                core::WorldState::of(world).sub_cluster_of_ranks()},
       candidates_(find_candidates(world)),
       on_host_(!core::WorldState::of(world).fabrics().front()->has_streams()) {
@@ -132,7 +138,7 @@ void State::commit(World& world, const Schedule& schedule) {
     Chain& chain = chains_.emplace_back(world.chain(
         fmt::format("{}: {} by {}, round {} of {}", request_.name, to_string(request_.kind), algorithm_,
                     chains_.size() + 1, rounds.size()),
-        {.guarded = true, .time_limit = request_.options.time_limit, .route = request_.options.route}));
+        {.guarded = true, .time_limit = request_.options.time_limit, .channel = request_.options.channel}));
     for (const Put& put : round.puts) add(chain, put);
     for (const int rank : round.expected) chain.expect(rank);
     chain.commit();
@@ -222,8 +228,8 @@ void State::require_streams(const char* call) {
              call, title(), algorithm_);
 }
 
-void State::exchange_on(const Step& step, Stream stream) {
-  if (step.chain != nullptr) step.chain->exchange(stream);
+void State::run_on(const Step& step, Stream stream) {
+  if (step.chain != nullptr) step.chain->run(stream);
   fold_on(step, stream);
 }
 
@@ -237,7 +243,7 @@ void State::start_on(Stream stream) {
   if (kernels_) return kernels_->share().start_on(stream);
   for (const Step& step : steps_) {
     if (&step != &steps_.back())
-      exchange_on(step, stream);
+      run_on(step, stream);
     else if (step.chain != nullptr)
       step.chain->start(stream);
   }
@@ -256,7 +262,7 @@ void State::run_on(Stream stream) {
   require_streams("run");
   on_stream_ = true;
   if (kernels_) return kernels_->share().run_on(stream);
-  for (const Step& step : steps_) exchange_on(step, stream);
+  for (const Step& step : steps_) run_on(step, stream);
 }
 
 // What is combined in part cannot be combined again.

@@ -55,7 +55,7 @@ class State {
   std::byte* address(const Slice& slice) const;
   void begin_round();
   void end_round();
-  void exchange_on(const Step& step, Stream stream);
+  void run_on(const Step& step, Stream stream);
   void fold_on(const Step& step, Stream stream);
   void run(const std::vector<Work>& all);
   void combine(std::byte* into, const std::byte* const* operands, std::size_t operand_count,

@@ -79,7 +79,7 @@ bool Chain::test() { return state_->test(); }
 void Chain::wait() { state_->wait(); }
 void Chain::start(Stream stream) { state_->start_on(stream); }
 void Chain::wait(Stream stream) { state_->wait_on(stream); }
-void Chain::exchange(Stream stream) { state_->exchange_on(stream); }
+void Chain::run(Stream stream) { state_->run_on(stream); }
 const DeviceChain& Chain::device() const { return state_->device(); }
 const DeviceBell& Chain::bell() const { return state_->bell(); }
 std::string Chain::explain() const { return state_->explain(); }

@@ -44,7 +44,7 @@ Descriptor unpack(base::Reader& reader) {
 ChainState::ChainState(std::shared_ptr<WorldState> world, std::string name, ChainOptions options)
     : world_(std::move(world)),
       name_(world_->intern(std::move(name))),
-      route_(world_->intern(route::effective_override(options.route))),
+      route_(world_->intern(route::effective_override(options.channel))),
       time_limit_(checked_limit(options.time_limit.value_or(world_->control().time_limit),
                                 fmt::format("chain '{}'", name_))),
       guarded_(options.guarded),
@@ -171,12 +171,12 @@ void ChainState::wait_on(Stream stream) {
   for (const auto& program : programs_) program->on_accelerator()->wait_on(stream);
 }
 
-void ChainState::exchange_on(Stream stream) {
-  require_streams("exchange");
+void ChainState::run_on(Stream stream) {
+  require_streams("run");
   world_->check();
   ++step_;
   on_stream_ = true;
-  for (const auto& program : programs_) program->on_accelerator()->exchange_on(stream);
+  for (const auto& program : programs_) program->on_accelerator()->run_on(stream);
 }
 
 const DeviceChain& ChainState::device() const {

@@ -57,7 +57,7 @@ class ChainState {
   // Steps on a stream: counted, but the host does not follow them.
   void start_on(Stream stream);
   void wait_on(Stream stream);
-  void exchange_on(Stream stream);
+  void run_on(Stream stream);
   const DeviceChain& device() const;
   const DeviceBell& bell() const;
 

@@ -74,7 +74,7 @@ void World::run_threads(int ranks, const std::function<void(World&)>& body, cons
 int World::rank() const { return state_->rank(); }
 int World::size() const { return state_->size(); }
 
-std::vector<int> World::sub_clusters() const {
+std::vector<int> World::sub_cluster_of_ranks() const {
   const std::span<const int> all = state_->sub_cluster_of_ranks();
   return {all.begin(), all.end()};
 }
@@ -157,8 +157,11 @@ void World::write_trace(const std::string& path) {
     base::fail(Errc::invalid_argument, "cannot write the trace to '{}': {}", path, std::strerror(errno));
 }
 
-void World::trace_span(std::string name, double begin_us, double end_us) {
-  if (base::Trace* trace = state_->trace()) trace->span(std::move(name), {}, begin_us, end_us);
+void World::trace_span(std::string name, std::chrono::duration<double> begin,
+                       std::chrono::duration<double> end) {
+  using Microseconds = std::chrono::duration<double, std::micro>;
+  if (base::Trace* trace = state_->trace())
+    trace->span(std::move(name), {}, Microseconds(begin).count(), Microseconds(end).count());
 }
 
 std::string World::describe() const {

@@ -52,7 +52,7 @@ std::vector<std::unique_ptr<fabric::Memory>> WorldState::expose(std::size_t byte
   return memories;
 }
 
-int WorldState::sub_clusters() const {
+int WorldState::sub_cluster_count() const {
   return 1 +
          *std::max_element(connections_.places.sub_cluster.begin(), connections_.places.sub_cluster.end());
 }

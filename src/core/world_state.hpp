@@ -44,7 +44,7 @@ class WorldState : public std::enable_shared_from_this<WorldState> {
   // Which sub-cluster a rank is in, and how many there are; the same on every rank.
   std::span<const int> sub_cluster_of_ranks() const { return connections_.places.sub_cluster; }
   int sub_cluster(int rank) const { return connections_.places.sub_cluster[static_cast<std::size_t>(rank)]; }
-  int sub_clusters() const;
+  int sub_cluster_count() const;
 
   // The first fabric from `from` on that reaches a rank.
   std::size_t fabric_to(int rank, std::size_t from = 0) const;

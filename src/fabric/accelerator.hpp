@@ -78,10 +78,10 @@ class AcceleratorProgram {
   virtual ~AcceleratorProgram() = default;
 
   // These order the next step on a stream: the host neither waits nor learns when it is done, and
-  // Fabric::check throws what the step meets. An exchange is a start and a wait in one.
+  // Fabric::check throws what the step meets. `run_on` is a start and a wait in one.
   virtual void start_on(Stream stream) = 0;
   virtual void wait_on(Stream stream) = 0;
-  virtual void exchange_on(Stream stream) = 0;
+  virtual void run_on(Stream stream) = 0;
 
   // The view by which a kernel starts and waits by itself; null where none can.
   virtual const DeviceChain* device_chain() const { return nullptr; }

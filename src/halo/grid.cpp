@@ -153,7 +153,7 @@ std::optional<int> Grid::neighbour(int rank, const Coordinates& step) const {
   return rank_at(place);
 }
 
-Part Grid::part(int rank, int dim, std::int64_t whole) const {
+Range Grid::part(int rank, int dim, std::int64_t whole) const {
   check_rank("part", rank);
   if (dim < 0 || dim >= dims())
     fail(Errc::invalid_argument, "part: there is no dimension {} in a grid of {}", dim, describe());

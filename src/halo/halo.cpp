@@ -324,6 +324,14 @@ std::int64_t Halo::index(std::span<const std::int64_t> cell) const {
   return offset;
 }
 
+std::int64_t Halo::index(std::initializer_list<Count> cell) const {
+  std::array<std::int64_t, Grid::max_dims> values{};
+  const std::size_t dims = std::min(cell.size(), values.size());
+  std::transform(cell.begin(), cell.begin() + dims, values.begin(),
+                 [](Count count) { return count.value(); });
+  return index(std::span<const std::int64_t>(values));
+}
+
 std::int64_t Halo::sent_elements() const {
   return std::accumulate(faces_.begin(), faces_.end(), std::int64_t{0},
                          [](std::int64_t sum, const Face& face) { return sum + face.from.elements(); });

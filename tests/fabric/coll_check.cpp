@@ -105,7 +105,7 @@ class Check {
       : world_(world),
         test_(test),
         ranks_(world.size()),
-        sub_clusters_(world.sub_clusters()),
+        sub_clusters_(world.sub_cluster_of_ranks()),
         terms_(sub_clusters_.size()),
         from_(world.window<T>(blocks_in() * test.count)),
         to_(test.in_place ? from_ : world.window<T>(blocks_out() * test.count)) {}

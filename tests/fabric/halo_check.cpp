@@ -18,7 +18,7 @@ std::vector<std::int64_t> halo_interior(const Grid& grid, int rank, const HaloCa
 std::vector<HaloCell> halo_cells(const Grid& grid, int rank, const HaloCase& test) {
   const std::vector<GhostWidth> width = halo_width(rank, test);
   const std::size_t dims = width.size();
-  std::vector<Part> parts;
+  std::vector<Range> parts;
   for (std::size_t d = 0; d < dims; ++d) {
     parts.push_back(grid.part(rank, static_cast<int>(d), test.extents[d]));
   }

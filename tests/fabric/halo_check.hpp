@@ -69,7 +69,7 @@ void check_halo(World& world, const HaloCase& test) {
   Halo halo(world, "halo", grid, halo_interior(grid, world.rank(), test),
             {.width = halo_width(world.rank(), test),
              .corners = test.corners,
-             .chain = {.guarded = true, .time_limit = {}, .route = test.route}});
+             .chain = {.guarded = true, .time_limit = {}, .channel = test.route}});
   require(halo.elements() == std::ssize(cells), "{} elements, not {}", halo.elements(), cells.size());
 
   std::vector<HaloField<T>> fields;

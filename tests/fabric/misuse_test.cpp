@@ -55,7 +55,7 @@ struct Habits {
 std::string exchange_with(const Habits& habits, const std::function<std::string(const Ranks::Body&)>& run) {
   return run([&](World& world) {
     const Window<int> window = world.window<int>(2 * count);
-    Chain chain = exchange(world, window, {.guarded = habits.guarded, .time_limit = {}, .route = {}});
+    Chain chain = exchange(world, window, {.guarded = habits.guarded, .time_limit = {}, .channel = {}});
     for (int step = 1; step <= steps; ++step) {
       fill(window, 0, step);
       chain.start();
@@ -97,7 +97,7 @@ TEST_P(ShuffleTest, AllowsUnguardedChainsWithTwoBuffers) {
               for (int b = 0; b < 2; ++b) {
                 windows.push_back(world.window<int>(2 * count));
                 chains.push_back(
-                    exchange(world, windows.back(), {.guarded = false, .time_limit = {}, .route = {}}));
+                    exchange(world, windows.back(), {.guarded = false, .time_limit = {}, .channel = {}}));
               }
               for (int step = 1; step <= steps; ++step) {
                 const auto b = static_cast<std::size_t>(step % 2);

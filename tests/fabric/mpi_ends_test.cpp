@@ -39,7 +39,7 @@ class Ends : public testing::TestWithParam<Case> {
 
   // Between ranks 0 and 1. MPI has looked at what came of the step that is under way.
   static Chain begun(World& world, const Window<std::byte>& window) {
-    Chain chain = world.chain("given up", {.route = GetParam().route});
+    Chain chain = world.chain("given up", {.channel = GetParam().route});
     const bool takes_part = world.rank() < 2, begins = GetParam().begins(world.rank());
     const int partner = 1 - world.rank();
     if (takes_part) chain.put(window.on(partner).at(0), window.at(large), block(large)).expect(partner);
@@ -96,7 +96,7 @@ TEST_P(Ends, AWindowBeforeItsChain) {
 TEST_P(Ends, AWorldWhoseSenderDoesNotWait) {
   run(2, [](World& world) {
     const Window<std::byte> window = world.window<std::byte>(2 * large);
-    Chain chain = world.chain("one way", {.route = GetParam().route});
+    Chain chain = world.chain("one way", {.channel = GetParam().route});
     if (world.rank() == 0) chain.put(window.on(1).at(0), window.at(large), block(4096));
     if (world.rank() == 1) chain.expect(0);
     chain.commit();

@@ -91,7 +91,7 @@ namespace {
 
 // Both ways between the ranks by this route, strided and in two windows.
 void commit(World& world, const std::vector<Window<int>>& windows, const std::string& route) {
-  Chain chain = world.chain("refused", {.route = route});
+  Chain chain = world.chain("refused", {.channel = route});
   const int partner = 1 - world.rank();
   for (const Window<int>& window : windows)
     chain.put(window.on(partner).at(0), stride(100, 2), window.at(200), block(100));
@@ -137,7 +137,7 @@ TEST_P(Refusals, MayBeFollowedByAnotherTry) {
     const Window<int> window = world.window<int>(2);
     window[1] = 100 + world.rank();
     const int partner = 1 - world.rank();
-    Chain chain = world.chain("tried again", {.route = GetParam()});
+    Chain chain = world.chain("tried again", {.channel = GetParam()});
     chain.put(window.on(partner).at(0), window.at(1), block(1)).expect(partner);
     refuse_in = world.rank() == 1 ? 1 : 0;
     const Caught error = caught([&] { chain.commit(); });

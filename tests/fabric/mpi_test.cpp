@@ -339,7 +339,7 @@ TEST(Mpi, MovesMoreThanTwoGibibytes) {
       const auto value = [](std::size_t i) { return static_cast<std::uint8_t>(i * 31 + (i >> 20)); };
       if (world.rank() == 0)
         for (std::size_t i = 0; i < bytes.size(); ++i) bytes[i] = value(i);
-      Chain chain = world.chain("large", {.guarded = true, .time_limit = {}, .route = route});
+      Chain chain = world.chain("large", {.guarded = true, .time_limit = {}, .channel = route});
       if (world.rank() == 0) chain.put(window.on(1).at(0), window.at(0), block(count));
       if (world.rank() == 1) chain.expect(0);
       chain.commit();

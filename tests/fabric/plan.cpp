@@ -88,7 +88,7 @@ class Run {
 
   Chain make_chain(int buffer) {
     Chain chain = world_.chain(plan_.guarded ? "plan" : fmt::format("plan, buffer {}", buffer),
-                               {.guarded = plan_.guarded, .time_limit = {}, .route = plan_.route});
+                               {.guarded = plan_.guarded, .time_limit = {}, .channel = plan_.route});
     for (const PlannedPut& put : plan_.puts) {
       if (put.from != me_) continue;
       const std::int64_t to = target_base(put.to, buffer) + put.target_offset;

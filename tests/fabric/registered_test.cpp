@@ -16,7 +16,7 @@ TEST(RegisteredWindows, CarryPutsOverEveryRoute) {
       std::vector<int> held(3 * count, -1);  // the window is its middle and its end
       const Window<int> window = world.window(held.data() + count, 2 * count);
       require(window.data() == held.data() + count, "the window is elsewhere");
-      Chain chain = world.chain("registered", {.guarded = true, .time_limit = {}, .route = route});
+      Chain chain = world.chain("registered", {.guarded = true, .time_limit = {}, .channel = route});
       chain.put(window.on(other).at(count), window.at(0), stride(count / 2, 2)).expect(other).commit();
       for (int step = 1; step <= 3; ++step) {
         std::fill_n(held.begin() + count, count, 10 * step + world.rank());

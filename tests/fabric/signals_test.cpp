@@ -78,7 +78,7 @@ TEST_P(FabricTest, AllReduceGivesEveryRankTheSameBits) {
           if (rank == world.rank()) values[i] = term;
         }
       }
-      sum(values);
+      sum.reduce_in_place(values);
       for (const auto& theirs : world.all_gather(values))
         require(values == theirs, "step {}: {} is not {} to the bit", step, values[0], theirs[0]);
       // In which order they were added is the algorithm's choice.
@@ -86,7 +86,7 @@ TEST_P(FabricTest, AllReduceGivesEveryRankTheSameBits) {
         require(std::abs(values[i] - expected[i]) < 1e-15 * expected[i], "step {}: {} is not {}", step,
                 values[i], expected[i]);
       }
-      require(largest(world.rank() == step % 4 ? step : -1) == step, "step {}: not the largest", step);
+      require(largest.reduce(world.rank() == step % 4 ? step : -1) == step, "step {}: not the largest", step);
     }
   });
 }

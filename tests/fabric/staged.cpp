@@ -90,7 +90,7 @@ TEST(Staged, OnStreams) {
       } else {
         stager.users.enqueue(write);
         if (step % 2 == 0) {
-          chain.exchange(nullptr);
+          chain.run(nullptr);
         } else {
           chain.start(nullptr);
           chain.wait(nullptr);
@@ -114,7 +114,7 @@ TEST(Staged, CarriedMessagesAreTraced) {
     Chain chain = world.chain("traced");
     const int partner = 1 - world.rank();
     chain.put(window.on(partner).at(0), window.at(elements), block(elements)).expect(partner).commit();
-    for (int step = 1; step < steps; ++step) chain.exchange(nullptr);
+    for (int step = 1; step < steps; ++step) chain.run(nullptr);
     stager.users.synchronize();
     chain.start();
     chain.wait();
@@ -150,7 +150,7 @@ TEST(Staged, AWorldEndsWithNothingOwed) {
     chain.commit();
     if (world.rank() == 0) {
       fill(window, 0, 1000, 7);
-      chain.exchange(nullptr);
+      chain.run(nullptr);
       stager.users.synchronize();
     } else {
       chain.start();

@@ -52,7 +52,7 @@ class StartSyscalls : public testing::TestWithParam<std::tuple<std::string, bool
       std::vector<Chain> chains;
       for (int b = 0; b < 2; ++b) {
         windows.push_back(world.window<double>(5200));
-        chains.push_back(world.chain("filtered", {.guarded = guarded, .time_limit = {}, .route = route}));
+        chains.push_back(world.chain("filtered", {.guarded = guarded, .time_limit = {}, .channel = route}));
         chains.back().put(windows.back().on(other).at(2600), windows.back().at(0), stride(10, 3));
         chains.back().put(windows.back().on(other).at(2700), windows.back().at(40), block(2400));
         chains.back().expect(other).commit();

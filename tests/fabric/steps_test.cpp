@@ -95,7 +95,7 @@ TEST_P(FabricTest, ManyChainsInAnyOrder) {
         const bool clockwise = i % 2 == 0;
         pipes.emplace_back(world, fmt::format("pipe {}", i), clockwise ? left(world) : right(world),
                            clockwise ? right(world) : left(world), static_cast<std::int64_t>(1 + i * i),
-                           ChainOptions{.guarded = true, .time_limit = {}, .route = route});
+                           ChainOptions{.guarded = true, .time_limit = {}, .channel = route});
       }
       std::mt19937 random(static_cast<unsigned>(world.rank()));
       std::vector<std::size_t> order(chains);
@@ -118,7 +118,7 @@ TEST_P(FabricTest, PollingOneChainDrivesTheOthers) {
   for (const std::string& route : routes()) {
     run(2, [&](World& world) {
       const int me = world.rank();
-      const ChainOptions options{.guarded = true, .time_limit = {}, .route = route};
+      const ChainOptions options{.guarded = true, .time_limit = {}, .channel = route};
       std::vector<Pipe> pipes;
       for (int from = 0; from < 2; ++from) {
         pipes.emplace_back(world, fmt::format("from {}", from), me == from ? -1 : from,
@@ -146,7 +146,7 @@ TEST_P(FabricTest, ACollectiveBetweenStartAndWait) {
   for (const std::string& route : routes()) {
     run(2, [&](World& world) {
       Pipe pipe(world, "pipe", left(world), right(world), 500,
-                {.guarded = true, .time_limit = {}, .route = route});
+                {.guarded = true, .time_limit = {}, .channel = route});
       for (int step = 1; step <= 4; ++step) {
         const bool first = world.rank() == step % 2;
         if (!first) std::this_thread::sleep_for(std::chrono::milliseconds(3));
@@ -164,7 +164,7 @@ TEST_P(FabricTest, TestInsteadOfWait) {
   for (const std::string& route : routes()) {
     run(3, [&](World& world) {
       Pipe pipe(world, "ring", left(world), right(world), 40,
-                {.guarded = true, .time_limit = {}, .route = route});
+                {.guarded = true, .time_limit = {}, .channel = route});
       for (int step = 1; step <= steps(300); ++step) {
         pipe.start(0, step);
         while (!pipe.test()) std::this_thread::yield();
@@ -183,7 +183,8 @@ TEST_P(FabricTest, ChainsRecreatedHundredsOfTimes) {
                                  target = world.window<std::int64_t>(300);
       for (int round = 1; round <= steps(250); ++round) {
         const std::int64_t count = round % 3 == 0 ? 300 : round % 3;
-        Chain chain = world.chain("recreated", {.guarded = round % 5 != 0, .time_limit = {}, .route = route});
+        Chain chain =
+            world.chain("recreated", {.guarded = round % 5 != 0, .time_limit = {}, .channel = route});
         chain.put(target.on(right(world)).at(0), source.at(0), block(count)).expect(left(world)).commit();
         for (int step = 0; step < 1 + round % 3; ++step) {
           std::vector<std::int64_t> values;
@@ -256,7 +257,7 @@ TEST_P(FabricTest, AReceiverMayLagBehindADestroyedChain) {
       const bool sends = world.rank() == 0;
       const auto make_pipe = [&](const char* name) {
         return Pipe(world, name, sends ? -1 : 0, sends ? 1 : -1, 3,
-                    {.guarded = true, .time_limit = {}, .route = route});
+                    {.guarded = true, .time_limit = {}, .channel = route});
       };
       const auto step = [](Pipe& pipe, int number, int n) {
         pipe.start(number, n);
@@ -285,7 +286,7 @@ TEST_P(FabricTest, ASenderNeverOverrunsAReceiver) {
     run(2, [&](World& world) {
       const bool sends = world.rank() == 0;
       Pipe pipe(world, "one way", sends ? -1 : 0, sends ? 1 : -1, 33,
-                {.guarded = true, .time_limit = {}, .route = route});
+                {.guarded = true, .time_limit = {}, .channel = route});
       std::mt19937 random(7);
       for (int step = 1; step <= steps(400); ++step) {
         if (!sends && random() % 8 == 0)

@@ -14,7 +14,7 @@ TEST(Threads, AChainAndItsWindowGoInTheMiddleOfAStep) {
     const auto give_up = [&](World& world) {
       const Window<std::byte> window = world.window<std::byte>(2 * count);
       const int other = 1 - world.rank();
-      Chain chain = world.chain("given up", {.route = route});
+      Chain chain = world.chain("given up", {.channel = route});
       chain.put(window.on(other).at(0), window.at(count), block(count)).expect(other).commit();
       chain.start();
       chain.wait();

@@ -62,7 +62,7 @@ inline void check(World& world, CollCase test, By by) {
         case 1:
           return on.in_graph(c);
         case 2:
-          return c();
+          return c.run();
         default:
           return on.start_and_wait(c);
       }

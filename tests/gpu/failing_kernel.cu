@@ -20,7 +20,7 @@ void exchange(const std::string& way) {
   for (int step = 1; step <= 1'000'000; ++step) {  // the fault takes some milliseconds to be noticed
     if (step == 5 && world.rank() == 1) store_nowhere<<<1, 1, 0, stream>>>();
     if (way == "stream") {
-      chain.exchange(stream);
+      chain.run(stream);
       cudaStreamSynchronize(stream);
       world.check();
     } else {

@@ -18,7 +18,7 @@ class Hybrid : public testing::TestWithParam<const char*> {
   void run(const std::function<void(Ring&)>& body) {
     EXPECT_EQ(run_hybrid(4,
                          [&](World& world) {
-                           Ring ring(world, {.route = GetParam()});
+                           Ring ring(world, {.channel = GetParam()});
                            body(ring);
                            ring.finish();
                            world.barrier();

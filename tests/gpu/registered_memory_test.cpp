@@ -54,7 +54,7 @@ void exchange(World& world, const std::string& route, const Ends& ends,
               const std::array<Window<int>, 2>& windows, const std::array<DeviceArray*, 2>& arrays) {
   constexpr std::int64_t from = 3, to = 11;
   const int other = 1 - world.rank();
-  Chain chain = world.chain("registered", {.guarded = true, .time_limit = {}, .route = route});
+  Chain chain = world.chain("registered", {.guarded = true, .time_limit = {}, .channel = route});
   chain.put(windows[1].on(other).at(to), ends.target.layout, windows[0].at(from), ends.source.layout);
   chain.expect(other).commit();
   std::vector<int> sent(room + 2 * margin), expected(sent.size());

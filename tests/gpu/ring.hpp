@@ -51,7 +51,7 @@ class Ring {
   void by_stream(long s, bool fused) {
     write_faces(here, s, stream);
     if (fused) {
-      chain.exchange(stream);
+      chain.run(stream);
     } else {
       chain.start(stream);
       chain.wait(stream);
@@ -70,7 +70,7 @@ class Ring {
     return Replay(world, stream, steps, [&](int i) {
       write_next_faces(here, step, stream);
       if (i % 2 == 0) {
-        chain.exchange(stream);
+        chain.run(stream);
       } else {
         chain.start(stream);
         chain.wait(stream);

@@ -30,7 +30,7 @@ class Starts : public testing::TestWithParam<Way> {
     const std::string failure =
         thread_ranks("cuda")->run(way.ranks,
                                   [&](World& world) {
-                                    Ring ring(world, {.guarded = way.guarded, .route = way.route});
+                                    Ring ring(world, {.guarded = way.guarded, .channel = way.route});
                                     body(world, ring);
                                     ring.finish();
                                     world.barrier();
@@ -89,7 +89,7 @@ TEST(Stream, LargePutsStartedApartFromTheirWait) {
     constexpr std::int64_t bytes = 1 << 20;
     const int rank = world.rank(), other = 1 - rank;
     Window<unsigned char> u = world.window<unsigned char>(2 * bytes);
-    Chain chain = world.chain("large", {.route = "direct"});
+    Chain chain = world.chain("large", {.channel = "direct"});
     chain.put(u.on(other).at(bytes), u.at(0), block(bytes)).expect(other);
     cudaStream_t stream;
     ok(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
@@ -102,7 +102,7 @@ TEST(Stream, LargePutsStartedApartFromTheirWait) {
       ok(cudaMemsetAsync(u.data(), value(rank), bytes, stream));
       ok(cudaStreamSynchronize(stream));
       if (step % 3 == 0) {
-        chain.exchange(stream);
+        chain.run(stream);
       } else {
         chain.start(stream);
         chain.wait(stream);
@@ -127,7 +127,7 @@ TEST(Stream, CopiesPartsOfTwoGibibytes) {
     constexpr std::int64_t bytes = std::int64_t{1} << 31;
     const int rank = world.rank(), other = 1 - rank;
     Window<unsigned char> u = world.window<unsigned char>(2 * bytes);
-    Chain chain = world.chain("two", {.route = "copy_engine"});
+    Chain chain = world.chain("two", {.channel = "copy_engine"});
     chain.put(u.on(other).at(bytes), u.at(0), block(bytes)).expect(other);
     chain.commit();
     ok(cudaMemset(u.data(), 1 + rank, bytes));
@@ -307,7 +307,7 @@ TEST(Engine, LeavesLargeChainsToLaunches) {
     constexpr std::size_t elements = 1 << 17;
     const int rank = world.rank(), other = 1 - rank;
     Window<long> u = world.window<long>(2 * elements);
-    Chain large = world.chain("large", {.route = "direct"});
+    Chain large = world.chain("large", {.channel = "direct"});
     large.put(u.on(other).at(elements), u.at(0), block(elements)).expect(other).commit();
     Ring ring(world, {});
     std::vector<long> mine(elements), theirs(elements);
@@ -334,7 +334,7 @@ TEST(Engine, TakesChainsInAnyOrder) {
   expect_success(2, 1, [](World& world) {
     std::list<Ring> rings;
     for (int i = 0; i < 7; ++i)
-      rings.emplace_back(world, ChainOptions{.route = i % 2 == 0 ? "ll" : "direct"});
+      rings.emplace_back(world, ChainOptions{.channel = i % 2 == 0 ? "ll" : "direct"});
     std::vector<Ring*> order;
     for (Ring& ring : rings) order.push_back(&ring);
     if (world.rank() == 1) std::reverse(order.begin(), order.end());
@@ -351,7 +351,7 @@ TEST(Engine, RunsChainsThatFollowDestroyedOnes) {
   expect_success(2, 1, [](World& world) {
     for (int round = 0; round < 12; ++round) {
       // Unguarded lines never land early; unguarded stores would, in ghosts that are still being read.
-      Ring ring(world, {.guarded = round % 6 != 0, .route = round % 2 == 0 ? "ll" : "direct"});
+      Ring ring(world, {.guarded = round % 6 != 0, .channel = round % 2 == 0 ? "ll" : "direct"});
       for (long s = 1; s <= 20; ++s) ring.by_host(1000 * round + s);
       ring.finish();
       world.barrier();
@@ -373,7 +373,7 @@ TEST(Engine, RunsThousandsOfStepsWithoutAPause) {
 TEST(Engine, IsRungForChainsThatFollowDestroyedOnes) {
   expect_success(2, 1, [](World& world) {
     for (long round = 1; round <= 12; ++round) {
-      Ring ring(world, {.route = round % 2 == 0 ? "ll" : "direct"});
+      Ring ring(world, {.channel = round % 2 == 0 ? "ll" : "direct"});
       ring.by_ringing_kernel(1000 * round, 20);
       ok(cudaStreamSynchronize(ring.stream));
       ring.finish();
@@ -416,7 +416,7 @@ TEST(Engine, IsRungForSeveralChainsAtOnce) {
   expect_success(2, 1, [](World& world) {
     std::list<Ring> rings;
     for (int i = 0; i < 5; ++i)
-      rings.emplace_back(world, ChainOptions{.route = i % 2 == 0 ? "ll" : "direct"});
+      rings.emplace_back(world, ChainOptions{.channel = i % 2 == 0 ? "ll" : "direct"});
     std::vector<Ring*> by_kernels, by_host;
     for (Ring& ring : rings) (by_kernels.size() < 2 ? by_kernels : by_host).push_back(&ring);
     for (long s = 1; s <= 50; ++s) {

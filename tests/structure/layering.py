@@ -13,10 +13,10 @@ from pathlib import Path
 LAYERS = [
     [
         "include/tca/error.hpp include/tca/layout.hpp include/tca/stream.hpp include/tca/version.hpp"
-        " include/tca/world_options.hpp"
+        " include/tca/world_options.hpp include/tca/detail/counts.hpp"
         # What runs in kernels: a chain as they see it.
         " include/tca/device_bell.hpp include/tca/device_chain.hpp include/tca/device_team.hpp"
-        " include/tca/device_window.hpp include/tca/device"
+        " include/tca/device_window.hpp include/tca/device include/tca/operations.hpp"
         " include/tca/chain.cuh include/tca/engine.cuh include/tca/launch.cuh include/tca/team.cuh include/tca/window.cuh"
     ],
     ["src/base"],
@@ -25,8 +25,11 @@ LAYERS = [
     ["src/fabric"],
     ["src/fabric/shm", "src/fabric/cuda", "src/fabric/mpi", "src/fabric/sim"],
     ["src/route"],
-    ["src/core include/tca/window.hpp include/tca/chain.hpp include/tca/team.hpp include/tca/world.hpp"],
-    ["src/halo include/tca/grid.hpp include/tca/halo.hpp", "src/coll include/tca/coll.hpp include/tca/collective.hpp"],
+    ["src/core include/tca/window.hpp include/tca/detail/window.hpp include/tca/chain.hpp include/tca/team.hpp include/tca/world.hpp"],
+    [
+        "src/halo include/tca/grid.hpp include/tca/halo.hpp",
+        "src/coll include/tca/coll.hpp include/tca/collective.hpp include/tca/detail/collective.hpp",
+    ],
     ["include/tca/tca.hpp include/tca/mpi.hpp"],
     ["apps", "examples"],
     ["bench"],

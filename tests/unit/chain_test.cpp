@@ -110,7 +110,7 @@ TEST(Chain, ChecksTheSource) {
 TEST(Chain, RefusesAnUnknownRoute) {
   alone([](World& world) {
     const Window<int> window = world.window<int>(4);
-    Chain chain = world.chain("routed", {.guarded = true, .time_limit = {}, .route = "teleport"});
+    Chain chain = world.chain("routed", {.guarded = true, .time_limit = {}, .channel = "teleport"});
     chain.put(window.on(0).at(0), window.at(2), block(1)).expect(0);
     EXPECT_TRUE(refuses(Errc::refused, {"route 'teleport'", "shm/direct, shm/pull, shm/staged"},
                         [&] { chain.commit(); }));
@@ -278,12 +278,11 @@ TEST(Stream, IsRefusedWhereTheFabricHasNone) {
         is_wrong({"start of chain 'host' on a stream: the fabric shm has no streams", "OPENTCA_FABRIC"},
                  [&] { chain.start(stream); }));
     EXPECT_TRUE(is_wrong({"wait of chain 'host' on a stream"}, [&] { chain.wait(stream); }));
-    EXPECT_TRUE(is_wrong({"exchange of chain 'host' on a stream"}, [&] { chain.exchange(stream); }));
+    EXPECT_TRUE(is_wrong({"run of chain 'host' on a stream"}, [&] { chain.run(stream); }));
     EXPECT_TRUE(is_wrong({"device() of chain 'host'", "the fabric shm"}, [&] { (void)chain.device(); }));
     EXPECT_TRUE(is_wrong({"bell() of chain 'host'", "engine_blocks"}, [&] { (void)chain.bell(); }));
     chain.start();  // none of these began a step
-    EXPECT_TRUE(is_wrong({"exchange of chain 'host' while its step 1 is under way"},
-                         [&] { chain.exchange(stream); }));
+    EXPECT_TRUE(is_wrong({"run of chain 'host' while its step 1 is under way"}, [&] { chain.run(stream); }));
     chain.wait();
     world.check();  // nothing can be wrong
   });

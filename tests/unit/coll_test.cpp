@@ -100,7 +100,9 @@ TEST(Coll, RefusesAnotherType) {
   refuses_types(1, 1u, {"rank 0 has elements of int32, rank 1 elements of uint32"});
   refuses_types(1.0, std::int64_t{1}, {"rank 0 has elements of double, rank 1 elements of int64"});
   World::run_threads(2, [](World& world) {
-    EXPECT_EQ(world.rank() == 0 ? AllReduce<long>(world, "r")(1) : AllReduce<long long>(world, "r")(1), 2);
+    EXPECT_EQ(world.rank() == 0 ? AllReduce<long>(world, "r").reduce(1)
+                                : AllReduce<long long>(world, "r").reduce(1),
+              2);
   });
 }
 
@@ -169,7 +171,7 @@ TEST(Coll, RefusesOverlappingBuffers) {
     const auto window = world.window<int>(3);
     AllReduce<int> sum(world, "r", window, window, 3);
     window[1] = 1 + world.rank();
-    sum();
+    sum.run();
     EXPECT_EQ(window[1], 3);
   });
 }
@@ -200,33 +202,33 @@ TEST(Coll, MemoryOfItsOwn) {
     Broadcast<int> broadcast(world, "b", count);
     expect_sizes(broadcast, count, count, true);
     if (me == 0) broadcast.from()[1] = 5;
-    broadcast();
+    broadcast.run();
     EXPECT_EQ(broadcast.to()[1], 5);
 
     AllGather<int> gather(world, "g", count);
     expect_sizes(gather, ranks * count, ranks * count, true);
     gather.from()[me * count] = 10 + world.rank();
-    gather();
+    gather.run();
     for (std::size_t rank = 0; rank < ranks; ++rank)
       EXPECT_EQ(gather.to()[rank * count], 10 + static_cast<int>(rank));
 
     AllReduce<int> sum(world, "r", count);
     expect_sizes(sum, count, count, true);
     sum.from()[0] = 1;
-    sum();
+    sum.run();
     EXPECT_EQ(sum.to()[0], 3);
 
     ReduceScatter<int> scatter(world, "s", count);
     expect_sizes(scatter, ranks * count, count, false);
     for (std::size_t rank = 0; rank < ranks; ++rank) scatter.from()[rank * count] = static_cast<int>(rank);
-    scatter();
+    scatter.run();
     EXPECT_EQ(scatter.to()[0], 3 * world.rank());
 
     AllToAll<int> turn(world, "a", count);
     expect_sizes(turn, ranks * count, ranks * count, false);
     for (std::size_t rank = 0; rank < ranks; ++rank)
       turn.from()[rank * count] = 10 * world.rank() + static_cast<int>(rank);
-    turn();
+    turn.run();
     for (std::size_t rank = 0; rank < ranks; ++rank)
       EXPECT_EQ(turn.to()[rank * count], 10 * static_cast<int>(rank) + world.rank());
   });
@@ -244,7 +246,7 @@ TEST(Coll, OperationsKeepTheOrderOfRanks) {
                                      {.algorithm = algorithm});
       std::array<std::int64_t, 9> values;
       values.fill(world.rank() + 1);
-      digits(values);
+      digits.reduce_in_place(values);
       for (const std::int64_t value : values) EXPECT_EQ(value, 1234567) << algorithm;
     });
   }
@@ -258,13 +260,13 @@ TEST(Coll, AnElementOfTheProgramsOwn) {
   World::run_threads(3, [](World& world) {
     AllReduce<Extreme> largest(world, "largest", 1,
                                [](Extreme a, Extreme b) { return b.value > a.value ? b : a; });
-    EXPECT_EQ(largest(Extreme{world.rank() == 1 ? 9.5 : 1.5, world.rank()}).rank, 1);
+    EXPECT_EQ(largest.reduce(Extreme{world.rank() == 1 ? 9.5 : 1.5, world.rank()}).rank, 1);
   });
 }
 
 template <class T>
 void reduces(World& world) {
-  EXPECT_EQ(AllReduce<T>(world, "largest", 1, Op::max)(static_cast<T>(10 + world.rank())), T{11});
+  EXPECT_EQ(AllReduce<T>(world, "largest", 1, Op::max).reduce(static_cast<T>(10 + world.rank())), T{11});
 }
 
 TEST(Coll, EveryArithmeticTypeHasTheOperations) {
@@ -285,8 +287,8 @@ TEST(Coll, EveryArithmeticTypeHasTheOperations) {
 template <class T>
 void wraps(World& world) {
   const T most = std::numeric_limits<T>::max();
-  EXPECT_EQ(AllReduce<T>(world, "product", 1, Op::product)(most), T{1});
-  EXPECT_EQ(AllReduce<T>(world, "sum", 1, Op::sum)(most), static_cast<T>(most - 1));
+  EXPECT_EQ(AllReduce<T>(world, "product", 1, Op::product).reduce(most), T{1});
+  EXPECT_EQ(AllReduce<T>(world, "sum", 1, Op::sum).reduce(most), static_cast<T>(most - 1));
 }
 
 TEST(Coll, UnsignedNumbersWrap) {
@@ -307,7 +309,7 @@ TEST(Coll, IsOverOnceItsOperationHasThrown) {
       if (++calls == 2) throw std::domain_error("these cannot be added");
       return a + b;
     });
-    EXPECT_THROW(sum(), std::domain_error);
+    EXPECT_THROW(sum.run(), std::domain_error);
     const auto over = [&](auto call) {
       EXPECT_TRUE(refuses(
           Errc::invalid_argument,
@@ -318,7 +320,7 @@ TEST(Coll, IsOverOnceItsOperationHasThrown) {
     over([&] { sum.start(); });
     AllReduce<int> again(world, "sum", 3, Op::sum);
     std::array<int, 3> values{1, 2, 3};
-    again(values);
+    again.reduce_in_place(values);
     EXPECT_EQ(values, (std::array{2, 4, 6}));
   });
 }
@@ -327,8 +329,8 @@ TEST(Coll, NothingAtAll) {
   World::run_threads(2, [](World& world) {
     AllReduce<double> none(world, "none", 0);
     Broadcast<int> nobody(world, "nobody", 0, 1);
-    none();
-    nobody();
+    none.run();
+    nobody.run();
     EXPECT_TRUE(none.test());
   });
 }
@@ -337,7 +339,7 @@ TEST(Coll, ChecksItsCalls) {
   World::run_threads(1, [](World& world) {
     AllReduce<double> sum(world, "sum", 2);
     EXPECT_TRUE(refuses(Errc::invalid_argument, {"allreduce 'sum' was made for 2 values and is given 1"},
-                        [&] { sum(1.0); }));
+                        [&] { sum.reduce(1.0); }));
     sum.start();
     EXPECT_TRUE(refuses(Errc::invalid_argument,
                         {"start of the allreduce 'sum' while a run of it is under way"},
@@ -352,7 +354,7 @@ TEST(Coll, RefusesValuesWhileARunIsUnderWay) {
     AllReduce<float> sum(world, "sum");
     sum.from()[0] = 1;
     sum.start();
-    EXPECT_TRUE(refuses(Errc::invalid_argument, {"a run of it is under way"}, [&] { sum(100.0f); }));
+    EXPECT_TRUE(refuses(Errc::invalid_argument, {"a run of it is under way"}, [&] { sum.reduce(100.0f); }));
     sum.wait();
     EXPECT_EQ(sum.to()[0], 2);
   });
@@ -370,7 +372,7 @@ TEST(Coll, RefusesStreamsWhereThereAreNone) {
         EXPECT_TRUE(refuses(Errc::invalid_argument, {"of the allreduce 'sum' on a stream", "no streams"},
                             [&] { (sum.*call)(Stream{}); }));
       }
-      sum();
+      sum.run();
     }
   });
 }
@@ -449,7 +451,7 @@ TEST(Coll, AForcedRouteLeavesNoKernels) {
   run_on_other_shm(1, 1, with_kernels, [](World& world) {
     const coll::ElementsOf<int> elements(world.window<int>(4), world.window<int>(4));
     const auto ways = [&](std::string route) {
-      const coll::Request request{coll::Kind::broadcast, "b", 4, 0, false, {.route = std::move(route)}};
+      const coll::Request request{coll::Kind::broadcast, "b", 4, 0, false, {.channel = std::move(route)}};
       return coll::kernel_ways(core::WorldState::of(world), request, elements).size();
     };
     EXPECT_EQ(ways(""), 1u);
@@ -484,9 +486,9 @@ TEST(Coll, ATimeLimitNamesCollectiveRoundAndRank) {
   const std::vector<Caught> all = caught_by_ranks(3, [](World& world) {
     // Stored straight into place, which waits for the receiver; a staged root is through with its step by itself.
     Broadcast<int> weights(world, "weights", 100, 0,
-                           {.algorithm = "binomial", .route = "direct", .time_limit = 200ms});
-    weights();
-    if (world.rank() != 1) weights();
+                           {.algorithm = "binomial", .channel = "direct", .time_limit = 200ms});
+    weights.run();
+    if (world.rank() != 1) weights.run();
     std::this_thread::sleep_for(world.rank() == 1 ? 600ms : 0ms);
   });
   EXPECT_EQ(all[0].code, Errc::timed_out) << all[0].message;
@@ -499,7 +501,7 @@ TEST(Coll, ATimeLimitNamesCollectiveRoundAndRank) {
 TEST(Coll, ALostRankIsNamed) {
   const std::vector<Caught> all = caught_by_ranks(2, [](World& world) {
     Barrier barrier(world, "end of step");
-    if (world.rank() == 0) barrier();
+    if (world.rank() == 0) barrier.run();
   });
   EXPECT_EQ(all[0].code, Errc::rank_lost);
   EXPECT_TRUE(says(all[0].message, {"rank 1", "chain 'end of step: barrier by one_shot, round 1 of 1'"}));

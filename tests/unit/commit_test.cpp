@@ -74,7 +74,7 @@ TEST(Commit, RefusesAPutToARankThatDoesNotExpectIt) {
 TEST(Commit, RefusesARouteOfOneRankThatIsNone) {
   const std::string message = refusal(3, [](World& world) {
     const Window<int> window = world.window<int>(8);
-    Chain chain = world.chain("lost", {.route = world.rank() == 1 ? "teleport" : ""});
+    Chain chain = world.chain("lost", {.channel = world.rank() == 1 ? "teleport" : ""});
     chain.put(window.on((world.rank() + 1) % 3).at(0), window.at(4), block(2)).expect((world.rank() + 2) % 3);
     chain.commit();
   });
@@ -180,7 +180,7 @@ TEST(Commit, RefusesDifferentChains) {
 
 TEST(Commit, RefusesAGuardThatOnlySomeWant) {
   const std::string message = refusal(2, [](World& world) {
-    Chain chain = world.chain("faces", {.guarded = world.rank() == 0, .time_limit = {}, .route = {}});
+    Chain chain = world.chain("faces", {.guarded = world.rank() == 0, .time_limit = {}, .channel = {}});
     chain.commit();
   });
   EXPECT_TRUE(

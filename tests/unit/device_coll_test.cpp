@@ -184,12 +184,12 @@ class Ranks {
     return good;
   }
   bool receive(Rank& rank, Word step, const HostBlock& block, bool good) const {
-    using Sum = device::Reduction<float, device::Add>;
+    using Sum = device::Reduction<float, tca::Sum>;
     return sums() ? device::receive_collective_lines<Sum>(rank.as_lines, step, block, good)
                   : device::receive_collective_lines<device::Copying>(rank.as_lines, step, block, good);
   }
   bool finish(Rank& rank, Word step, const HostBlock& block) const {
-    using Sum = device::Reduction<float, device::Add>;
+    using Sum = device::Reduction<float, tca::Sum>;
     return sums() ? device::finish_moves<Sum>(rank.as_moves, step, block)
                   : device::finish_moves<device::Copying>(rank.as_moves, step, block);
   }

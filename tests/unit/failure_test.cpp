@@ -32,7 +32,7 @@ Chain ring(World& world, const char* name, ChainOptions options) {
 TEST(Failure, WaitNamesTheRankThatNeverStarts) {
   std::atomic<bool> told = false;
   const std::vector<Caught> all = caught_by_ranks(3, [&](World& world) {
-    Chain chain = ring(world, "faces", {.guarded = true, .time_limit = short_limit, .route = {}});
+    Chain chain = ring(world, "faces", {.guarded = true, .time_limit = short_limit, .channel = {}});
     for (int step = 0; step < 2; ++step) {
       chain.start();
       chain.wait();
@@ -78,7 +78,7 @@ TEST(Failure, CommitHonoursTheChainsLimit) {
   const double seconds = seconds_of([&] {
     World::run_threads(2, [&](World& world) {
       if (world.rank() == 0) {
-        Chain chain = world.chain("lonely", {.guarded = true, .time_limit = short_limit, .route = {}});
+        Chain chain = world.chain("lonely", {.guarded = true, .time_limit = short_limit, .channel = {}});
         error = caught([&] { chain.commit(); });
         told = true;
       }
@@ -212,7 +212,7 @@ TEST(Failure, WhatASenderSentBeforeItLeftStillArrives) {
   for (int round = 0; round < 50; ++round) {
     World::run_threads(2, [&](World& world) {
       const Window<int> window = world.window<int>(2);
-      Chain chain = world.chain("last words", {.guarded = false, .time_limit = {}, .route = "staged"});
+      Chain chain = world.chain("last words", {.guarded = false, .time_limit = {}, .channel = "staged"});
       if (world.rank() == 0) chain.put(window.on(1).at(1), window.at(0), block(1));
       if (world.rank() == 1) chain.expect(0);
       chain.commit();
@@ -250,7 +250,7 @@ void test_until_over(Chain& chain) {
 TEST(Failure, TestNamesTheRankThatNeverStarts) {
   std::atomic<bool> told = false;
   const std::vector<Caught> all = caught_by_ranks(2, [&](World& world) {
-    Chain chain = ring(world, "polled", {.guarded = true, .time_limit = short_limit, .route = {}});
+    Chain chain = ring(world, "polled", {.guarded = true, .time_limit = short_limit, .channel = {}});
     if (world.rank() == 0) {
       chain.start();
       const Caught error = caught([&] { test_until_over(chain); });
@@ -270,7 +270,7 @@ void drop_in_a_step(std::string route, int from) {
   const std::vector<Caught> all = caught_by_ranks(2, [&](World& world) {
     const Window<int> window = world.window<int>(2);
     Chain other = ring(world, "other", {});
-    Chain chain = world.chain("dropped", {.guarded = true, .time_limit = short_limit, .route = route});
+    Chain chain = world.chain("dropped", {.guarded = true, .time_limit = short_limit, .channel = route});
     if (world.rank() == from) {
       chain.put(window.on(1 - from).at(0), window.at(1), block(1));
       window.write(1, {{1}});
@@ -433,7 +433,7 @@ TEST(Failure, RanksGoOnAfterDifferentCollectiveCalls) {
       chain.wait();
       EXPECT_EQ(window[1], 10 * step + other);
     }
-    EXPECT_EQ(AllReduce<int>(world, "sum")(world.rank() + 1), 3);
+    EXPECT_EQ(AllReduce<int>(world, "sum").reduce(world.rank() + 1), 3);
   });
 }
 

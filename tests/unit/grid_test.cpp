@@ -113,7 +113,7 @@ TEST(Grid, PartsCoverTheWholeWithoutOverlap) {
     std::vector<int> owners(static_cast<std::size_t>(extent), 0);
     std::int64_t smallest = extent, largest = 0;
     for (int rank = 0; rank < 4; ++rank) {
-      const Part part = grid.part(rank, 1, extent);
+      const Range part = grid.part(rank, 1, extent);
       smallest = std::min(smallest, part.size);
       largest = std::max(largest, part.size);
       for (std::int64_t i = 0; i < part.size; ++i) ++owners[static_cast<std::size_t>(part.begin + i)];

@@ -94,7 +94,7 @@ TEST(Halo, CountsItsBytes) {
     EXPECT_EQ(halo.extents()[1], 12);
     EXPECT_EQ(halo.elements(), 84);
     EXPECT_EQ(halo.index(std::array<std::int64_t, 2>{0, 0}), 2 * 12 + 1);
-    EXPECT_EQ(halo.index(std::array<std::int64_t, 2>{3, 9}), 5 * 12 + 10);
+    EXPECT_EQ(halo.index({3, 9}), 5 * 12 + 10);
     const auto u = world.window<double>(halo.elements());
     halo.add(u);
     // Rank 0 fills the two low ghost rows of rank 1, which fills the one high row of rank 0.
@@ -304,7 +304,7 @@ TEST(Halo, CommitKeepsTheTimeLimitOfItsChain) {
   using namespace std::chrono_literals;
   std::atomic<bool> told = false;
   const std::vector<Caught> all = caught_by_ranks(2, [&](World& world) {
-    const ChainOptions hasty{.guarded = true, .time_limit = 200ms, .route = {}};
+    const ChainOptions hasty{.guarded = true, .time_limit = 200ms, .channel = {}};
     Halo halo(world, "u", Grid(2, {2}), {4}, {.width = {}, .corners = false, .chain = hasty});
     halo.add(world.window<double>(halo.elements()));
     if (world.rank() == 0) {

@@ -177,7 +177,7 @@ TEST(QcdStaggered, IsAMassAndAnAntiHermitianDerivative) {
       Phases left = dots(d.shape(), a, db), right = dots(d.shape(), dagger_a, b);
       AllReduce<double> sum(world, "test", 4);
       std::array<double, 4> both{left[0].re, left[0].im, right[0].re, right[0].im};
-      sum(both);
+      sum.reduce_in_place(both);
       EXPECT_NEAR(both[0], both[2], 1e-10);
       EXPECT_NEAR(both[1], both[3], 1e-10);
       const std::vector<double> all = gathered(world, lattice, Sites::all, da);

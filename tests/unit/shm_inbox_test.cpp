@@ -65,7 +65,7 @@ TEST_F(InboxTest, SaysHowMuchIsTaken) {
   inbox_.allocate(0, 1024);
   EXPECT_TRUE(refuses(Errc::out_of_memory,
                       {"already stage 1024 of 1073741824 bytes, and no 1073741824 more lie together",
-                       "at most 1073740736", "route = \"direct\""},
+                       "at most 1073740736", "channel = \"direct\""},
                       [&] { inbox_.allocate(0, all); }));
 }
 

@@ -52,45 +52,45 @@ double direct_us(std::uint64_t bytes) {
 
 double program_us(std::int64_t bytes) {
   double us = 0;
-  World::run_threads(2,
-                     [&](World& world) {
-                       const int me = world.rank();
-                       const Window<char> out = world.window<char>(bytes), in = world.window<char>(bytes);
-                       // A chain for each direction, unguarded: who answers has read what it answers.
-                       Chain there =
-                           world.chain("there", {.guarded = false, .time_limit = {}, .route = "tca"});
-                       Chain back = world.chain("back", {.guarded = false, .time_limit = {}, .route = "tca"});
-                       if (me == 0) {
-                         there.put(in.on(1).at(0), out.at(0), block(bytes)).commit();
-                         back.expect(1).commit();
-                       } else {
-                         there.expect(0).commit();
-                         back.put(in.on(0).at(0), out.at(0), block(bytes)).commit();
-                       }
-                       world.barrier();
-                       const double begin = world.now().count();
-                       for (int round = 1; round <= rounds; ++round) {
-                         if (me == 0) {
-                           out[0] = static_cast<char>(round);
-                           there.start();
-                           back.start();
-                           back.wait();
-                           there.wait();
-                           EXPECT_EQ(in[0], static_cast<char>(round + 10));
-                         } else {
-                           there.start();
-                           there.wait();
-                           EXPECT_EQ(in[0], static_cast<char>(round));
-                           out[0] = static_cast<char>(in[0] + 10);
-                           back.start();
-                           if (round == rounds) continue;
-                           back.wait();
-                         }
-                       }
-                       if (me == 0) us = (world.now().count() - begin) * 1e6;
-                       if (me == 1) back.wait();
-                     },
-                     {.fabric = "sim"});
+  World::run_threads(
+      2,
+      [&](World& world) {
+        const int me = world.rank();
+        const Window<char> out = world.window<char>(bytes), in = world.window<char>(bytes);
+        // A chain for each direction, unguarded: who answers has read what it answers.
+        Chain there = world.chain("there", {.guarded = false, .time_limit = {}, .channel = "tca"});
+        Chain back = world.chain("back", {.guarded = false, .time_limit = {}, .channel = "tca"});
+        if (me == 0) {
+          there.put(in.on(1).at(0), out.at(0), block(bytes)).commit();
+          back.expect(1).commit();
+        } else {
+          there.expect(0).commit();
+          back.put(in.on(0).at(0), out.at(0), block(bytes)).commit();
+        }
+        world.barrier();
+        const double begin = world.now().count();
+        for (int round = 1; round <= rounds; ++round) {
+          if (me == 0) {
+            out[0] = static_cast<char>(round);
+            there.start();
+            back.start();
+            back.wait();
+            there.wait();
+            EXPECT_EQ(in[0], static_cast<char>(round + 10));
+          } else {
+            there.start();
+            there.wait();
+            EXPECT_EQ(in[0], static_cast<char>(round));
+            out[0] = static_cast<char>(in[0] + 10);
+            back.start();
+            if (round == rounds) continue;
+            back.wait();
+          }
+        }
+        if (me == 0) us = (world.now().count() - begin) * 1e6;
+        if (me == 1) back.wait();
+      },
+      {.fabric = "sim"});
   return us;
 }
 

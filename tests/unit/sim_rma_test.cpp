@@ -26,8 +26,8 @@ double program_us(const std::string& machine, const std::string& route, std::int
     const std::int64_t face = extent * extent;
     const Window<double> out = world.window<double>(2 * face), in = world.window<double>(2 * face);
     std::array<Chain, 2> faces{
-        world.chain("one side", {.guarded = true, .time_limit = {}, .route = route}),
-        world.chain("other side", {.guarded = true, .time_limit = {}, .route = route})};
+        world.chain("one side", {.guarded = true, .time_limit = {}, .channel = route}),
+        world.chain("other side", {.guarded = true, .time_limit = {}, .channel = route})};
     for (const int side : {0, 1}) {
       Chain& chain = faces[static_cast<std::size_t>(side)];
       chain.put(in.on(other).at(side * face), out.at(side * face), block(face)).expect(other).commit();
@@ -68,7 +68,7 @@ TEST(SimRma, IsTakenWhereItIsAskedFor) {
                        [&](World& world) {
                          const Window<char> window = world.window<char>(1 << 17);
                          Chain chain =
-                             world.chain("large", {.guarded = true, .time_limit = {}, .route = route});
+                             world.chain("large", {.guarded = true, .time_limit = {}, .channel = route});
                          if (world.rank() == 0) chain.put(window.on(to).at(0), window.at(0), block(1 << 17));
                          if (world.rank() == to) chain.expect(0);
                          chain.commit();

@@ -164,7 +164,7 @@ TEST(SimWorld, ARouteIsForced) {
         2,
         [&](World& world) {
           const Window<char> window = world.window<char>(16);
-          Chain chain = world.chain("forced", {.guarded = true, .time_limit = {}, .route = route});
+          Chain chain = world.chain("forced", {.guarded = true, .time_limit = {}, .channel = route});
           chain.put(window.on(1 - world.rank()).at(8), window.at(0), block(8));
           chain.expect(1 - world.rank()).commit();
           EXPECT_NE(chain.explain().find("sim/" + route), std::string::npos) << chain.explain();
@@ -182,7 +182,7 @@ TEST(SimWorld, ARouteIsForced) {
             17,
             [](World& world) {
               const Window<char> window = world.window<char>(16);
-              Chain chain = world.chain("forced", {.guarded = true, .time_limit = {}, .route = "tca"});
+              Chain chain = world.chain("forced", {.guarded = true, .time_limit = {}, .channel = "tca"});
               if (world.rank() == 0) chain.put(window.on(16).at(8), window.at(0), block(8));
               if (world.rank() == 16) chain.expect(0);
               chain.commit();
@@ -254,7 +254,7 @@ TEST(SimWorld, NothingLandsBeforeItIsPermitted) {
         [&](World& world) {
           const int me = world.rank();
           const Window<int> window = world.window<int>(2);
-          Chain data = world.chain("data", {.guarded = true, .time_limit = {}, .route = route});
+          Chain data = world.chain("data", {.guarded = true, .time_limit = {}, .channel = route});
           Chain talk = world.chain("talk");
           if (me == 0) data.put(window.on(1).at(1), window.at(0), block(1));
           if (me == 1) data.expect(0);
@@ -325,7 +325,7 @@ TEST(SimWorld, CollectivesAreChosenByTheModel) {
     const auto body = [&](World& world) {
       AllReduce<double> sum(world, "sum", 1, Op::sum, {.algorithm = algorithm});
       for (int step = 0; step < 3; ++step) {
-        if (sum(world.rank() + step) != 48 * 47 / 2 + 48 * step)
+        if (sum.reduce(world.rank() + step) != 48 * 47 / 2 + 48 * step)
           throw Error(Errc::refused, "the sum is wrong");
       }
     };

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <chrono>
 #include <filesystem>
 #include <fstream>
 #include <map>
@@ -12,6 +13,8 @@
 
 namespace tca::test {
 namespace {
+
+using namespace std::chrono_literals;
 
 class TraceFile {
  public:
@@ -28,7 +31,7 @@ class TraceFile {
 
 void exchange(World& world, const std::string& route, int steps) {
   const Window<int> window = world.window<int>(8);
-  Chain chain = world.chain("faces", {.guarded = true, .time_limit = {}, .route = route});
+  Chain chain = world.chain("faces", {.guarded = true, .time_limit = {}, .channel = route});
   const int other = 1 - world.rank();
   chain.put(window.on(other).at(4), window.at(0), block(4)).expect(other).commit();
   for (int step = 0; step < steps; ++step) {
@@ -42,8 +45,8 @@ TEST(Trace, HasALaneARankAndEveryStep) {
   World::run_threads(2,
                      [&](World& world) {
                        exchange(world, "pull", 3);
-                       const double now = 1e6 + world.rank();
-                       world.trace_span("interior", now, now + 5);
+                       const std::chrono::microseconds now(1'000'000 + world.rank());
+                       world.trace_span("interior", now, now + 5us);
                        world.write_trace(file.path());
                      },
                      {.trace = true});
@@ -72,7 +75,7 @@ TEST(Trace, NamesAreEscaped) {
   const TraceFile file("names");
   World::run_threads(1,
                      [&](World& world) {
-                       world.trace_span("a \"quoted\"\nname \\ \xff, no UTF-8", 1, 2);
+                       world.trace_span("a \"quoted\"\nname \\ \xff, no UTF-8", 1us, 2us);
                        world.write_trace(file.path());
                      },
                      {.trace = true});

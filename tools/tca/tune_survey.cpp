@@ -210,7 +210,7 @@ class Surveyor {
     // Passes that together measure each of them once.
     if (!on_gpus(world)) shares_ = static_cast<int>(points_.size() / points_a_pass) + 1;
     result_.ranks = world.size();
-    result_.sub_clusters = state.sub_clusters();
+    result_.sub_clusters = state.sub_cluster_count();
     result_.fabrics = route::fabric_set(state.fabrics());
     result_.hardware = route::hardware_of(state.fabrics());
     result_.costs = state.costs().origin();

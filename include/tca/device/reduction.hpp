@@ -4,33 +4,9 @@
 #include <cstring>
 
 #include "tca/device/memory.hpp"
+#include "tca/operations.hpp"
 
 namespace tca::device {
-
-struct Add {
-  template <class T>
-  TCA_DEVICE T operator()(T a, T b) const {
-    return a + b;
-  }
-};
-struct Least {
-  template <class T>
-  TCA_DEVICE T operator()(T a, T b) const {
-    return b < a ? b : a;
-  }
-};
-struct Greatest {
-  template <class T>
-  TCA_DEVICE T operator()(T a, T b) const {
-    return a < b ? b : a;
-  }
-};
-struct Multiply {
-  template <class T>
-  TCA_DEVICE T operator()(T a, T b) const {
-    return a * b;
-  }
-};
 
 // Combines pieces, as many bytes as fit some T.
 template <class T, class Op>

@@ -77,15 +77,15 @@ template <class T>
 Kernels kernels_of(fabric::Combination combination) {
   switch (combination) {
     case fabric::Combination::sum:
-      return kernels<device::Reduction<T, device::Add>>;
+      return kernels<device::Reduction<T, Sum>>;
     case fabric::Combination::min:
-      return kernels<device::Reduction<T, device::Least>>;
+      return kernels<device::Reduction<T, Min>>;
     case fabric::Combination::max:
-      return kernels<device::Reduction<T, device::Greatest>>;
+      return kernels<device::Reduction<T, Max>>;
     case fabric::Combination::product:
       break;
   }
-  return kernels<device::Reduction<T, device::Multiply>>;
+  return kernels<device::Reduction<T, Product>>;
 }
 
 Kernels kernels_of(MaybeReduction reduction) {

@@ -177,7 +177,7 @@ void CudaProgram::wait_on(Stream stream, Done done) {
   launch_wait(compiled_->chain, wait_grid_, done, stream);
 }
 
-void CudaProgram::exchange_on(Stream stream) {
+void CudaProgram::run_on(Stream stream) {
   if (is_empty()) return;
   others_run_it_ = true;
   if (!branch_) {

@@ -50,7 +50,7 @@ class CudaProgram final : public fabric::Program, public fabric::AcceleratorProg
   fabric::AcceleratorProgram* on_accelerator() override { return this; }
   void start_on(Stream stream) override;
   void wait_on(Stream stream) override;
-  void exchange_on(Stream stream) override;
+  void run_on(Stream stream) override;
   const DeviceChain* device_chain() const override {
     others_run_it_ = true;
     return &compiled_->chain;

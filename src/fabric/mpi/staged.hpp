@@ -82,7 +82,7 @@ class StagedProgram final : public fabric::Program, public fabric::AcceleratorPr
   void wait_on(Stream stream) override {
     if (!is_empty()) stage_->scatter_on(stream);
   }
-  void exchange_on(Stream stream) override {
+  void run_on(Stream stream) override {
     start_on(stream);
     wait_on(stream);
   }

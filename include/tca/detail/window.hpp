@@ -1,0 +1,37 @@
+// What the templates of tca/window.hpp call; programs name none of it.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "tca/device_window.hpp"
+#include "tca/layout.hpp"
+
+namespace tca::core {
+
+class WindowState;
+
+// `offset` + `by`, in elements. Throws Error{invalid_argument}, which names the window, where the sum
+// overflows.
+std::int64_t moved(const WindowState& window, std::int64_t offset, Count by);
+
+void* window_data(const WindowState& window);
+std::size_t window_bytes(const WindowState& window, int rank);
+int window_rank(const WindowState& window);
+std::uint32_t window_id(const WindowState& window);
+const DeviceWindow<std::byte>& window_device(const WindowState& window);
+
+// Copy between this rank's part, from element `offset` on, and host memory.
+void window_read(const WindowState& window, std::int64_t offset, std::span<std::byte> into,
+                 std::size_t element_bytes);
+void window_write(const WindowState& window, std::int64_t offset, std::span<const std::byte> from,
+                  std::size_t element_bytes);
+
+// Throws Error{invalid_argument} for a rank outside the window's world.
+void check_rank(const WindowState& window, int rank);
+
+void put_now(WindowState& window, int rank, std::int64_t offset, const void* value,
+             std::size_t element_bytes);
+
+}  // namespace tca::core
