@@ -8,16 +8,19 @@ namespace tca {
 
 namespace device {
 
-// A command to the resident engine: its position in the engine's ring, what is to be done, and a number by
-// which the engine says that it is done.
+// A command to the resident engine, an element of a ring of them. From the lowest bit on it holds what to do
+// (16 bits), the command's position in the ring, counted from 1 (16 bits), and the number that the chain's
+// done word gets (32 bits).
 struct Bell {
-  static constexpr Word count = 256;  // in a ring; more than there can be commands that have not been obeyed
-  // Stands in place of a chain: the engine ends at once, whatever is under way.
+  // A ring has so many bells, which is more than there can be commands that have not been obeyed.
+  static constexpr Word count = 256;
+  // What to do, first: to end at once, whatever is under way.
   static constexpr Word quit = 0xffff;
-  // A chain is named by the slot that describes it, and by a count, modulo 16, of the chains that have had
-  // this slot. The count keeps a reader that has prepared an earlier chain from taking this one for it.
+  // Or to run a chain. Its handle is the slot that describes it, and a 4-bit generation of the slot, so that
+  // a crew which has prepared an earlier chain of that slot recognises it as stale.
   static constexpr Word chain_mask = 0xfff, slot_mask = 0xff, slot_bits = 8;
-  // Flags beside a chain: other kernels have run it too; a kernel rang; the host's second crew is to run it.
+  // Flags beside the handle: other kernels have run the chain too; a kernel rang; the host's second crew is
+  // to run it.
   static constexpr Word others_ran_it = 1u << 14, by_kernel = 1u << 13, second_crew = 1u << 12;
 
   std::uint64_t command = 0;
@@ -27,7 +30,7 @@ struct Bell {
   }
   static TCA_DEVICE Word number_of(std::uint64_t command) { return static_cast<Word>(command >> 32); }
   static TCA_DEVICE Word what_of(std::uint64_t command) { return static_cast<Word>(command) & 0xffff; }
-  // Returns whether it is the command at `position`, counted from 1.
+  // Whether the command is the one at `position`; an older one is there until it has been rung.
   static TCA_DEVICE bool is_at(std::uint64_t command, Word position) {
     return (static_cast<Word>(command) >> 16) == (position & 0xffff);
   }
@@ -36,13 +39,14 @@ struct Bell {
 }  // namespace device
 
 struct DeviceBell {
-  device::Bell* ring = nullptr;         // in this GPU's memory, like the next three
-  device::Word* rung = nullptr;         // positions taken
-  const device::Word* awake = nullptr;  // 0: the engine is not there, or about to leave
-  const device::Word* finished =
-      nullptr;                   // steps of this chain that kernels rang and the engine has finished
-  device::Word* call = nullptr;  // pinned: not 0 to have the host bring the engine back
-  device::Word chain = 0;
+  // These are in this GPU's memory.
+  device::Bell* ring = nullptr;
+  device::Word* rung = nullptr;            // the last position that a kernel has taken
+  const device::Word* awake = nullptr;     // 0: the engine is not there, or about to leave
+  const device::Word* finished = nullptr;  // how many steps of this chain the engine has finished for kernels
+  // This is in pinned host memory: a kernel stores 1 to have the host bring the engine back.
+  device::Word* call = nullptr;
+  device::Word chain = 0;  // its handle
   device::Patience patience;
 };
 

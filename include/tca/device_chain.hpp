@@ -16,20 +16,21 @@ namespace device {
 inline constexpr Word lines_per_chunk = 32;
 inline constexpr Word words_per_chunk = lines_per_chunk * words_per_line;
 
-// Returns which word of a put is the k-th of a lane's line. A line takes every 32nd word of its chunk, so
+// The number, in the put, of the k-th word of a lane's line. A line takes every 32nd word of its chunk, so
 // that lanes side by side read and write what lies side by side.
 TCA_DEVICE constexpr Word word_in_put(Word chunk, Word lane, Word k) {
   return chunk * words_per_chunk + k * lines_per_chunk + lane;
 }
-// Returns how many lines a put of so many words has: 32 for each whole chunk, and in the last one as many as
-// it has words, at most 32.
+
+// The number of lines of a put of so many words. Whole chunks have 32 each; the last one has as many as it
+// has words, at most 32.
 TCA_DEVICE constexpr Word lines_of_words(Word words) {
   const Word rest = words % words_per_chunk;
   return words / words_per_chunk * lines_per_chunk + (rest < lines_per_chunk ? rest : lines_per_chunk);
 }
 
-// Returns the distance between a put's two buffers, in lines. It is a multiple of the L2's lines, so that no
-// step writes into one that another step polls.
+// The distance, in lines, from one of a put's two buffers to the other. Buffers are whole lines of the L2, so
+// that no step writes into one that another step polls.
 TCA_DEVICE constexpr Word buffer_pitch(Word line_count) { return (line_count + 7) / 8 * 8; }
 
 // One end of a put that is carried as lines: the gathering end at the sender, or the scattering end at the
@@ -43,8 +44,8 @@ struct Lines {
   Word atom_bytes = 0;   // 1, 2 or 4
   Word word_count = 0;
   Word line_count = 0;
-  Word end_chunk = 0;  // one past its chunks in the chain's count
-  Word link = 0;       // index of the partner
+  Word end_chunk = 0;  // one past its last chunk, counted over all puts of the chain
+  Word link = 0;       // the partner's index among the chain's partners
 };
 
 // A put that is stored into its final place.
@@ -53,14 +54,14 @@ struct Stores {
   Pitches from_pitches, to_pitches;
   const std::byte* from = nullptr;
   std::byte* to = nullptr;
-  Word* arrived = nullptr;      // at the receiver, one a segment
-  const Word* ready = nullptr;  // here, null when this put needs no permission
+  Word* arrived = nullptr;      // at the receiver, one a segment: the last step in which it has arrived
+  const Word* ready = nullptr;  // here: the last step that the receiver permits; null where none is needed
   Word atom_bytes = 0;          // 1, 2, 4, 8 or 16
-  Word segment_atoms = 0;
-  Word end_segment = 0;
+  Word segment_atoms = 0;       // of a whole segment
+  Word end_segment = 0;         // one past its last segment, counted over all puts of the chain
   Word link = 0;
-  bool by_copy_engine = false;  // when the host starts the chain
-  bool source_comes = false;    // what is stored is not there either before `ready` says so
+  bool by_copy_engine = false;  // a copy engine stores it when the host starts the chain
+  bool source_comes = false;    // `ready` also says that the source is there, which may not be read before
 };
 
 // The arrivals of one stored put, at the receiver.
@@ -75,26 +76,28 @@ struct Ready {
   Word* flag = nullptr;  // at the partner
 };
 
-// Says how long waits may take, and where they tell the host about it. All pointers but the last are to
-// pinned host memory.
+// How long waits may take, and where they tell the host about it. All but the last pointer are to pinned host
+// memory.
 struct Patience {
-  const Word* abort = nullptr;  // not 0: give up, the world has met an error
-  Word* gave_up = nullptr;      // gets `chain` when the limit has passed
-  Word* waiting = nullptr;      // one a link: the step in which a wait for it has been long
+  const Word* abort = nullptr;  // not 0 once the world has met an error: waits give up
+  Word* gave_up = nullptr;      // gets `chain` when a wait has ended in vain
+  Word* waiting = nullptr;      // one a link: the last step in which a wait for it has been long
   std::uint64_t limit_ns = 0;
-  Word chain = 0;
+  Word chain = 0;               // the number of the chain, collective or team that waits; not 0
   const Word* gone = nullptr;   // one a rank: not 0 once it will never signal again
   const Word* ranks = nullptr;  // one a link: its rank; null where links are ranks
-  Word* over = nullptr;         // where the waits run: not 0 once one of this rank's has ended in vain
+  Word* over = nullptr;         // in device memory: not 0 once a wait of this rank has ended in vain
 };
 
 inline constexpr Word max_parts = 256;
 
+// A table in a kernel's parameters, which are read faster than memory. Items for which there is no place are
+// in device memory.
 template <class Item>
 struct Table {
-  static constexpr Word inlined = 6;  // faces of a 3-D domain; kernel parameters are read faster than memory
+  static constexpr Word inlined = 6;  // as many as a 3-D domain has faces
   Item items[inlined];
-  const Item* more = nullptr;  // in device memory
+  const Item* more = nullptr;
   Word count = 0;
 
   TCA_DEVICE Item operator[](Word i) const { return i < inlined ? items[i] : more[i - inlined]; }
@@ -109,12 +112,12 @@ struct DeviceChain {
   device::Table<device::Arrivals> arrivals;
   device::Table<device::Ready> readies;
   device::Word chunks_out = 0, chunks_in = 0, segments_out = 0, segments_in = 0;
-  // The number of finished steps, kept by parts: a kernel of P parts keeps entry e in part e mod P. Kernels
-  // of one chain follow each other, and each leaves all entries alike.
+  // The number of finished steps, in `max_parts` entries: in a kernel of P parts, part p keeps the entries p,
+  // p + P and so on. Kernels of one chain follow each other, and each leaves the same number in all entries.
   device::Word* steps = nullptr;
-  device::Word* count = nullptr;     // of parts that have come to `start`
-  std::uint64_t* barrier = nullptr;  // of a grid that carries the chain
-  device::Word* posted = nullptr;    // the last step to whose `start` all have come
+  device::Word* count = nullptr;     // counts the parts that have come to `start`
+  std::uint64_t* barrier = nullptr;  // see device::grid_arrive
+  device::Word* posted = nullptr;    // the last step to whose `start` all parts have come
   device::Patience patience;
 };
 

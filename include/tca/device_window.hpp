@@ -1,5 +1,5 @@
-// A DeviceWindow is a window as an accelerator sees it: every rank's part of it. It is passed to kernels by
-// value; see tca/window.cuh.
+// A window as an accelerator sees it: every rank's part of it. Passed to kernels by value; see
+// tca/window.cuh.
 #pragma once
 
 #include <cstdint>
@@ -8,15 +8,15 @@ namespace tca {
 
 namespace device {
 
-// The most ranks that kernels reach by themselves: as many GPUs as one NVLink switch domain joins.
+// Kernels reach at most so many ranks by themselves: the GPUs that one NVLink switch domain joins.
 inline constexpr std::uint32_t max_ranks = 72;
 
 // A kernel's put that was refused, as the host finds it.
 struct Refusal {
-  std::uint32_t window = 0;  // its number in the fabric, from 1 on; written last
+  std::uint32_t window = 0;  // the window's number in the fabric, from 1 on; written last
   std::uint32_t rank = 0;
   std::uint64_t offset = 0, count = 0;  // elements
-  std::uint64_t held = 0;               // elements that the rank registered
+  std::uint64_t held = 0;               // how many elements the rank registered
 };
 
 }  // namespace device
@@ -26,14 +26,14 @@ struct DeviceWindow {
   static constexpr std::uint32_t max_ranks = device::max_ranks;
 
   std::uint32_t rank = 0, size = 1;
-  // Every rank's part and its number of elements, by rank. Parts of other ranks may be put into, but not
-  // read.
+  // The parts of all ranks, and their numbers of elements. Kernels read only this rank's part; they put into
+  // the others'.
   T* parts[max_ranks] = {};
   std::uint64_t elements[max_ranks] = {};
 
   std::uint32_t number = 0;
-  std::uint32_t* refused = nullptr;    // how many puts; in device memory
-  device::Refusal* refusal = nullptr;  // the first; in pinned host memory
+  std::uint32_t* refused = nullptr;    // counts the puts that were refused; in device memory
+  device::Refusal* refusal = nullptr;  // tells of the first one; in pinned host memory
 };
 
 }  // namespace tca

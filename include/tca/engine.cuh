@@ -1,19 +1,19 @@
-// A kernel may have the resident engine (WorldOptions::engine_blocks) run a committed chain, when the kernel
-// itself is too small, or too busy, to carry it.
+// An EngineChain lets a kernel that is too small, or too busy, to carry a committed chain have the resident
+// engine run it (WorldOptions::engine_blocks).
 //
 //   __global__ void solve(const __grid_constant__ tca::DeviceBell bell, ...) {
 //     tca::EngineChain halo(bell);            // one thread of the grid
-//     ...                                     // a barrier follows what other threads stored to be sent
+//     ...                                     // a barrier behind what other threads have stored to be sent
 //     halo.start();
 //     ...                                     // any work beside it
-//     if (halo.wait()) ...                    // and what arrived may be read by them behind another
+//     if (halo.wait()) ...                    // another barrier before other threads read what arrived
 //   }
 //   solve<<<blocks, threads>>>(chain.bell(), ...);
 //
-// Steps that are started in this way mix with all other starts of the chain, one after the other. The engine
-// runs two such chains of a rank at a time, in the order in which they were rung, and takes the next one when
-// it is through with one of those. Ranks that ring more than two at once ring them in the same order. If the
-// engine has left the GPU for want of work, the host brings it back, which takes up to a millisecond.
+// Such starts mix with all others of the chain, one after the other. The engine runs two such chains of a
+// rank at a time, in the order in which they were rung, and further ones when it is through with one of
+// those; ranks that ring more than two at once ring them in the same order. Where the engine has left the GPU
+// for want of work the host brings it back, which takes up to a millisecond.
 #pragma once
 
 #include "tca/device/patience.hpp"
@@ -39,15 +39,16 @@ class EngineChain {
                      &bell_.ring[position % device::Bell::count].command),
                  "l"(command)
                  : "memory");
-    // Acquire and release: whoever hears the call finds that the engine is leaving, or has left.
+    // Acquire and release: the host, when it hears the call, finds that the engine is leaving or has left.
     if (device::load_acquire(bell_.awake) == 0) device::store_release(bell_.call, 1);
   }
 
   // Returns whether the step has finished, without waiting. Acquire: pairs with the engine's release.
   __device__ bool test() const { return device::reached(device::load_acquire(bell_.finished), steps_); }
 
-  // Finishes the step. Returns false when a partner has not signalled within the chain's time limit or the
-  // world has met an error; from then on it returns false at once. The host then reports who is missing.
+  // Waits until the step has finished. False when a partner has not signalled within the chain's time limit
+  // or the world has met an error; every later call then returns false at once, and the host reports who is
+  // missing.
   __device__ bool wait() {
     device::Waiting waiting(bell_.patience, steps_);
     while (good_ && !test()) good_ = waiting.goes_on(device::no_link);

@@ -21,7 +21,7 @@ namespace tca {
 struct KernelGrid {
   dim3 blocks;
   dim3 threads;
-  std::size_t shared_bytes = 0;  // that the kernel asks for at launch
+  std::size_t shared_bytes = 0;  // dynamic shared memory of a block
   bool early = true;
 };
 

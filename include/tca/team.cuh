@@ -19,7 +19,7 @@ class BlockTeam {
         step_(*team.step) {}
   BlockTeam(const BlockTeam&) = delete;
   __device__ ~BlockTeam() {
-    __syncthreads();  // every thread has read the number
+    __syncthreads();  // every thread has read the step
     if (lane_ == 0) *team_.step = step_;
   }
 
@@ -102,7 +102,7 @@ class BlockTeam {
       __syncthreads();
     }
   }
-  // What any thread has stored before it can be read by every one after it.
+  // A barrier of the block, which returns whether all threads are good.
   __device__ bool agree() {
     if (!is_a_warp()) return good_ = __syncthreads_and(good_) != 0;
     __syncwarp();  // a vote orders no memory
@@ -146,7 +146,7 @@ class BlockTeam {
   __device__ void combine(T* at, device::Word number, Op op) {
     constexpr device::Word in_flight = 4;
     const std::uint64_t own = bits(*at);
-    // To the one after this rank first, so that not all send to the same one.
+    // It begins with the rank after this one, so that not all send to the same rank.
     for (device::Word to = rank() + 1; to < size(); ++to) send(to, number, own);
     for (device::Word to = 0; to < rank(); ++to) send(to, number, own);
     T total{};
@@ -199,7 +199,7 @@ class BlockTeam {
     device::Waiting waiting(team_.patience, step_);
     device::Line line = load_line(from);
     while (!Warp().all(!has_partner || carries(line, step_))) {
-      // Only who still waits says for whom.
+      // Only lanes that still wait tell for whom.
       const bool waits = has_partner && !carries(line, step_);
       if (!waiting.goes_on(waits ? link_ : device::no_link, Warp())) {
         good_ = false;
@@ -216,10 +216,10 @@ class BlockTeam {
   }
 
   const DeviceTeam& team_;
-  const device::Word lane_, threads_;  // of the block
+  const device::Word lane_, threads_;  // the thread's number in the block, and the block's threads
   device::Word step_;
   bool good_ = true;
-  // Of the first warp's lanes, for so many values; see `prepare`.
+  // What a lane of the first warp has prepared for sums of `prepared_` values; see `prepare`.
   device::Word prepared_ = ~device::Word{0}, partner_ = 0, number_ = 0, link_ = device::no_link;
   device::Line* to_ = nullptr;
   const device::Line* from_ = nullptr;

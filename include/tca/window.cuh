@@ -12,15 +12,15 @@
 //   push<<<1, 256>>>(u.device(), team.device());
 //
 // A put waits for nobody: it returns when its stores are on their way. They are in the target's memory no
-// later than the next signal that the same block raises there with `BlockTeam::signal`, and so a rank that
-// has waited for that signal finds them. The signal's store is a release of system scope (st.release.sys)
-// behind a barrier of the block: it becomes visible only after everything that any thread of the block has
-// stored before the barrier. `BlockTeam::barrier` does the same for all ranks. Stores of other blocks are
-// covered when a barrier of the grid (GridChain::barrier) stands between them and the signal. Chains' steps
-// and allreduce order no puts: their lines carry no fence.
+// later than the next signal that the same block raises there with `BlockTeam::signal`, and so for whoever
+// has waited for that signal. The signal's store is a release of system scope (st.release.sys) behind a
+// barrier of the block: it becomes visible only after everything that any thread of the block has stored
+// before the barrier. `BlockTeam::barrier` does the same for all ranks. Stores of other blocks are covered
+// when a barrier of the grid (GridChain::barrier) stands between them and the signal. Chains' steps and
+// allreduce order no puts: their lines carry no fence.
 //
-// Nothing guards a put. The caller makes sure that the target is not reading there, for example because it
-// has signalled back.
+// Nothing guards a put. The caller knows that the target is not reading there, for example because it has
+// signalled back.
 //
 // A put outside the target's part stores nothing and returns false, on every thread that makes it;
 // World::check then throws Error{invalid_argument} with what the first such put wanted.
@@ -37,11 +37,12 @@ namespace device {
 struct Thread {
   static constexpr __device__ Word lane() { return 0; }
   static constexpr __device__ Word lanes() { return 1; }
-  // The copy loads what was stored as another type.
+  // Keeps the compiler from moving memory accesses across: the copy loads as numbers what was stored as
+  // another type.
   static __device__ void sync() { asm volatile("" ::: "memory"); }
 };
 
-// The part that both kinds of windows share.
+// The part of a window's interface that both kinds of puts have.
 template <class T>
 class WindowParts {
  public:
@@ -50,7 +51,8 @@ class WindowParts {
 
   __device__ Word rank() const { return window_.rank; }
   __device__ Word size() const { return window_.size; }
-  __device__ T* data() const { return window_.parts[window_.rank]; }  // this rank's own
+  // This rank's own part.
+  __device__ T* data() const { return window_.parts[window_.rank]; }
   __device__ std::uint64_t size_on(Word rank) const { return window_.elements[rank]; }
 
  protected:
@@ -59,8 +61,8 @@ class WindowParts {
 
 }  // namespace device
 
-// Puts of a thread, which other threads need not join. They are for single elements, since a thread alone has
-// few stores in flight.
+// Puts by a thread, which the others need not join. They suit single elements: a thread alone has few stores
+// in flight.
 template <class T>
 class ThreadWindow : public device::WindowParts<T> {
  public:
@@ -70,27 +72,27 @@ class ThreadWindow : public device::WindowParts<T> {
     return put_value(this->window_, rank, offset, value, device::Thread());
   }
 
-  // Puts `count` elements that this thread sees; they may be overwritten when it returns. They do not overlap
-  // the target.
+  // Puts `count` elements that this thread sees. They do not overlap the target, and may be overwritten when
+  // the call returns.
   __device__ bool put(device::Word rank, std::uint64_t offset, const T* from, std::uint64_t count) const {
     return put_elements(this->window_, rank, offset, from, count, device::Thread());
   }
 };
 
-// Puts of a block. Every thread of the block makes every call, with the same arguments.
+// Puts by a block. Every thread of the block makes every call, with the same arguments.
 template <class T>
 class BlockWindow : public device::WindowParts<T> {
  public:
   using device::WindowParts<T>::WindowParts;
 
-  // Puts the first thread's value, without a barrier of the block.
+  // Puts the first thread's value, without a barrier.
   __device__ bool put(device::Word rank, std::uint64_t offset, const T& value) const {
     return put_value(this->window_, rank, offset, value, device::Block(0, 1));
   }
 
-  // Puts `count` elements of shared or global memory as any thread of the block has left them; all of them
-  // may be overwritten when it returns. They do not overlap the target. An access moves 16 bytes where both
-  // ends lie alike within 16 bytes, and elsewhere as many as their distance allows.
+  // Puts `count` elements of shared or global memory as any thread of the block has left them. They do not
+  // overlap the target, and any thread may overwrite them when the call returns. An access moves 16 bytes
+  // where both addresses have the same remainder modulo 16, and otherwise as many as their distance allows.
   __device__ bool put(device::Word rank, std::uint64_t offset, const T* from, std::uint64_t count) const {
     return put_elements(this->window_, rank, offset, from, count, device::Block(0, 1));
   }

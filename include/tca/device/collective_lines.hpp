@@ -1,15 +1,17 @@
-// A small collective as one kernel: everybody stores lines (see lines.hpp) at everybody who needs them, and reads its own.
+// A small collective as one kernel: every rank stores lines (see memory.hpp) at every rank that needs them,
+// and reads those that the others have stored here.
 //
-// A rank's buffers are two sets, for odd and even steps, of lines by sender. What makes it safe to use a set again:
+// A rank has two sets of lines by sender, for odd and even steps. It is safe to use a set again, because:
 //
-//  - Where every rank sends to every other (all but the broadcast), a rank that sends in step n + 2 has been through step
-//    n + 1, so it has got lines of n + 1 from everybody; and a rank sends those once its kernel of step n is over, that
-//    is, has read all lines of n. No further signal is needed.
-//  - A broadcast's root hears from nobody. So each block of a receiver acknowledges its lines, and the root's block of the
-//    same number, which sends the same lines, sends those of step n + 2 only after the acknowledgement of n. It is read
-//    together with the source, so it costs no time of its own. Blocks are as many on every rank.
+//  - Where every rank sends to every other (all but the broadcast), a rank that sends in step n + 2 has been
+//    through step n + 1, so it has got lines of n + 1 from everybody; and a rank sends those once its kernel
+//    of step n is over, that is, has read all lines of n. No further signal is needed.
+//  - A broadcast's root hears from nobody. So each block of a receiver acknowledges its lines, and the root's
+//    block of the same number, which sends the same lines, sends those of step n + 2 only after the
+//    acknowledgement of n. It is read together with the source, so it costs no time of its own. Every rank
+//    has the same number of blocks.
 //
-// `Block` is what carries the lines: a block on a GPU, a thread on the host; see stores.hpp.
+// `Carrier` carries a part of the lines: a block on a GPU, a thread on the host; see stores.hpp.
 #pragma once
 
 #include "tca/device/patience.hpp"
@@ -18,25 +20,26 @@
 
 namespace tca::device {
 
-// One value of any type: what is combined must not lie across two lines.
+// A line carries one value of any type, since values that are combined must not lie across two lines.
 inline constexpr Word bytes_per_line = 8;
 
 struct CollectiveLines {
   Word rank = 0, size = 1;
   Word first_sender = 0, end_sender = 1;  // the ranks that send
-  Word bytes = 0;                         // of a block
-  Word atom_bytes = 0;                    // 1, 2, 4 or 8: divides it and all addresses here
-  bool keeps_own = false;                 // this rank's own block is where it belongs already
+  Word bytes = 0;                         // of a block of data: what one rank sends another
+  Word atom_bytes = 0;                    // 1, 2, 4 or 8; it divides `bytes` and all addresses here
+  bool keeps_own = false;                 // whether this rank's own block is already in its place
   const std::byte* input = nullptr;
   std::byte* output = nullptr;
-  std::uint64_t input_pitch = 0;  // from the block for one rank to that for the next; 0: all get the same
-  std::uint64_t output_pitch =
-      0;  // from the place of one rank's block to that of the next; 0: there is one place
-  Line* theirs[max_ranks] = {};  // at each rank: what comes from this one
-  const Line* mine = nullptr;    // by sender
-  Word* acks = nullptr;   // of a broadcast, at its root: by block, then by rank; the last step it has read
-  Word* steps = nullptr;  // the last finished step, by block
-  Word* count = nullptr;  // of blocks that are through with a step
+  // Bytes from the block for one rank to that for the next; 0 where all ranks get the same block.
+  std::uint64_t input_pitch = 0;
+  // Bytes from the place of one rank's block to that of the next; 0 where there is only one place.
+  std::uint64_t output_pitch = 0;
+  Line* theirs[max_ranks] = {};  // at each rank: the two sets from this one
+  const Line* mine = nullptr;    // here, by sender
+  Word* acks = nullptr;   // at a broadcast's root, by block, then by rank: the last step that it has read
+  Word* steps = nullptr;  // by block: the last finished step
+  Word* count = nullptr;  // counts the blocks that are through with a step
   Patience patience;
 
   TCA_DEVICE Word lines() const { return (bytes + bytes_per_line - 1) / bytes_per_line; }
@@ -44,7 +47,7 @@ struct CollectiveLines {
   TCA_DEVICE bool sends() const { return first_sender <= rank && rank < end_sender; }
 };
 
-// Up to 8 bytes of a block; where it ends within them, zeros follow.
+// Loads the bytes of a block that belong to a line; where the block ends within them, zeros follow.
 template <class Atom>
 TCA_DEVICE std::uint64_t load_piece(const std::byte* block, Word line, Word bytes) {
   std::uint64_t piece = 0;
@@ -91,10 +94,10 @@ TCA_DEVICE void store_piece(const CollectiveLines& all, std::byte* block, Word l
   }
 }
 
-// Loads that are under way at once: each takes a trip to the L2.
+// So many loads are under way at once, since each takes a trip to the L2.
 inline constexpr Word senders_at_once = 4;
 
-// The root's wait until a receiver's block has read what the set held before.
+// Waits, at the root, until a receiver's block has read what the set held before.
 TCA_DEVICE bool await_ack(const CollectiveLines& all, Word step, Word part, Word to, Word acked) {
   Waiting waiting(all.patience, step);
   while (!reached(acked, step - 2)) {
@@ -129,19 +132,19 @@ TCA_DEVICE bool send_piece(const CollectiveLines& all, Word step, Word part, Wor
   return true;
 }
 
-// Lane by lane; false for a lane that gave up.
-template <class Block>
-TCA_DEVICE bool send_collective_lines(const CollectiveLines& all, Word step, const Block& block) {
+// Sends the lines of a part; false on a lane that gave up.
+template <class Carrier>
+TCA_DEVICE bool send_collective_lines(const CollectiveLines& all, Word step, const Carrier& carrier) {
   if (!all.sends()) return true;
-  for (Word line = block.part() * block.lanes() + block.lane(); line < all.lines();
-       line += block.parts() * block.lanes()) {
-    if (!send_piece(all, step, block.part(), line)) return false;
+  for (Word line = carrier.part() * carrier.lanes() + carrier.lane(); line < all.lines();
+       line += carrier.parts() * carrier.lanes()) {
+    if (!send_piece(all, step, carrier.part(), line)) return false;
   }
   return true;
 }
 
-// One line of every sender, in the order of the ranks. Whoever owns it here has sent the same line of its own blocks, so
-// input and output may be the same.
+// Receives one line of every sender, in the order of the ranks. The lane that does so here has sent the same
+// line of this rank's blocks before, so input and output may be the same memory.
 template <class Kind>
 TCA_DEVICE bool receive_piece(const CollectiveLines& all, Word step, Word line) {
   const Line* lines = all.mine + all.set_of(step) + line;
@@ -182,18 +185,18 @@ TCA_DEVICE bool receive_piece(const CollectiveLines& all, Word step, Word line) 
   return true;
 }
 
-// False, on every lane, when one of them gave up, here or before (`good`).
-template <class Kind, class Block>
-TCA_DEVICE bool receive_collective_lines(const CollectiveLines& all, Word step, const Block& block,
+// Receives the lines of a part; false, on every lane, when one of them gave up, here or before (`good`).
+template <class Kind, class Carrier>
+TCA_DEVICE bool receive_collective_lines(const CollectiveLines& all, Word step, const Carrier& carrier,
                                          bool good) {
-  for (Word line = block.part() * block.lanes() + block.lane(); good && line < all.lines();
-       line += block.parts() * block.lanes())
+  for (Word line = carrier.part() * carrier.lanes() + carrier.lane(); good && line < all.lines();
+       line += carrier.parts() * carrier.lanes())
     good = receive_piece<Kind>(all, step, line);
-  // Every lane has its lines in registers by now: the loads cannot be overtaken by a store that the root answers with new
-  // ones.
-  good = block.all(good);
-  if (good && all.acks != nullptr && !all.sends() && block.lane() == 0)
-    store_relaxed(all.acks + block.part() * all.size + all.rank, step);
+  // Every lane has its lines in registers by now: the loads cannot be overtaken by a store that the root
+  // answers with new ones.
+  good = carrier.all(good);
+  if (good && all.acks != nullptr && !all.sends() && carrier.lane() == 0)
+    store_relaxed(all.acks + carrier.part() * all.size + all.rank, step);
   return good;
 }
 

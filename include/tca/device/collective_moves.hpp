@@ -1,16 +1,17 @@
-// A large collective as one kernel: ranks load from each other's inputs and store into each other's outputs, past any buffer.
+// A large collective as one kernel: ranks load from each other's inputs and store into each other's outputs,
+// without a buffer.
 //
-// Two flags order it. "Ready": this rank has come to the step, so its input may be read and its output written. "Done", one
-// for each block: this block has read and written what it had to at the others. A step begins with everybody's "ready" and
-// ends with everybody's "done", so steps of different ranks never overlap and flags only ever grow. A barrier is the first
-// half of it.
+// Two kinds of flags order it. "Ready" says that this rank has come to the step, so its input may be read and
+// its output written. "Done", one for each block, says that this block has read and written what it had to at
+// the others. A step begins with everybody's "ready" and ends with everybody's "done", so steps of different
+// ranks never overlap and flags only ever grow. A barrier is the first half of it.
 //
-// What a rank does in between is such that every byte crosses a link as seldom as can be, in both directions at once:
+// In between, every byte crosses a link as seldom as can be, in both directions at once:
 //  - allreduce: loads its slice of everybody's input, combines, and stores the result at everybody;
-//  - broadcast: each rank but the root loads its slice from the root, and stores it at all the others;
+//  - broadcast: each rank except the root loads its slice from the root, and stores it at all the others;
 //  - reduce-scatter: loads, combines; allgather and all-to-all: store.
 //
-// `Block` is what carries the moves: a block on a GPU, a thread on the host; see stores.hpp.
+// `Carrier` carries a part of the moves: a block on a GPU, a thread on the host; see stores.hpp.
 #pragma once
 
 #include "tca/device/reduction.hpp"
@@ -20,60 +21,63 @@
 namespace tca::device {
 
 struct CollectiveMoves {
-  // fan: the values of all `from`, combined where there are several, to all `to`. pairs: each `from` to its own `to`.
-  // swaps: each `from` and its own `to` change places.
+  // fan: the values of all `from` go, combined where there are several, to all `to`. pairs: each `from` goes
+  // to its own `to`. swaps: each `from` and its own `to` change places.
   enum class Way : std::uint8_t { nothing, fan, pairs, swaps };
 
   Word rank = 0, size = 1;
   Way way = Way::nothing;
-  bool moves_data = false;  // some rank does: the step ends with "done"
-  Word atom_bytes = 0;      // 1, 2, 4, 8 or 16: divides all addresses here
+  bool moves_data = false;  // whether any rank moves data: then the step ends with "done"
+  Word atom_bytes = 0;      // 1, 2, 4, 8 or 16; it divides all addresses here
   Word sources = 0, targets = 0;
   std::byte* from[max_ranks] = {};
   std::byte* to[max_ranks] = {};
-  std::uint64_t bytes[max_ranks] = {};  // of each pair; of a fan the first
-  // By rank, the flags that this rank raises there: "ready", then "done" a block, `size` words apart. And here by sender.
+  std::uint64_t bytes[max_ranks] = {};  // of each pair; a fan has only the first
+  // The flags that this rank raises at each rank, `size` words apart: "ready", and then one "done" a block.
+  // `mine` are those that the others raise here: for each of these flags, a word a sender.
   Word* theirs[max_ranks] = {};
   const Word* mine = nullptr;
-  Word* steps = nullptr;  // the last finished step, by block
-  Word* count = nullptr;  // of blocks that are through with a step
+  Word* steps = nullptr;  // by block: the last finished step
+  Word* count = nullptr;  // counts the blocks that are through with a step
   Patience patience;
 };
 
-// One lane for each other rank: flag `number` of this rank's there becomes `step`. What the block has stored before, and
-// what it has loaded, comes first.
-template <class Block>
-TCA_DEVICE void raise_flags(const CollectiveMoves& all, Word number, Word step, const Block& block) {
-  block.sync();
-  for (Word to = block.lane(); to < all.size; to += block.lanes())
+// Sets flag `number` of this rank's at every other rank to `step`, one lane for each rank. It comes after
+// whatever the carrier has stored and loaded before.
+template <class Carrier>
+TCA_DEVICE void raise_flags(const CollectiveMoves& all, Word number, Word step, const Carrier& carrier) {
+  carrier.sync();
+  for (Word to = carrier.lane(); to < all.size; to += carrier.lanes())
     if (to != all.rank) store_release(all.theirs[to] + number * all.size, step);
 }
 
-// Pairs with the release above; false, on every lane, when one of them gave up.
-template <class Block>
-TCA_DEVICE bool await_flags(const CollectiveMoves& all, Word number, Word step, const Block& block) {
+// Waits for the flags that `raise_flags` sets; false, on every lane, when one of them gave up.
+template <class Carrier>
+TCA_DEVICE bool await_flags(const CollectiveMoves& all, Word number, Word step, const Carrier& carrier) {
   bool good = true;
-  for (Word from = block.lane(); good && from < all.size; from += block.lanes())
+  for (Word from = carrier.lane(); good && from < all.size; from += carrier.lanes())
     good = from == all.rank || await(all.mine + number * all.size + from, step, from, all.patience);
-  return block.all(good);
+  return carrier.all(good);
 }
 
-// What falls to a lane of the bytes from `begin` to `end`: stretch by stretch, `at(k)` is the offset of atom k of `wide`; those
-// of the last stretch may lie behind the end.
-template <Word wide, class Atom, class Block, class Do>
-TCA_DEVICE void each_stretch(std::uint64_t begin, std::uint64_t end, const Block& block, const Do& act) {
-  const std::uint64_t stride = std::uint64_t{block.parts()} * block.lanes() * wide;
+// Calls `act(at)` for each stretch of `wide` atoms that falls to a lane of the bytes from `begin` to `end`:
+// `at(k)` is the offset of the stretch's atom k. Atoms of the last stretch may lie behind the end.
+template <Word wide, class Atom, class Carrier, class Do>
+TCA_DEVICE void each_stretch(std::uint64_t begin, std::uint64_t end, const Carrier& carrier, const Do& act) {
+  const std::uint64_t stride = std::uint64_t{carrier.parts()} * carrier.lanes() * wide;
   const std::uint64_t atoms = (end - begin) / sizeof(Atom);
-  for (std::uint64_t base = std::uint64_t{block.part()} * block.lanes() * wide; base < atoms; base += stride)
-    act([&](Word k) { return begin + (base + k * block.lanes() + block.lane()) * sizeof(Atom); });
+  for (std::uint64_t base = std::uint64_t{carrier.part()} * carrier.lanes() * wide; base < atoms;
+       base += stride)
+    act([&](Word k) { return begin + (base + k * carrier.lanes() + carrier.lane()) * sizeof(Atom); });
 }
 
-// Loads that are under way at once: `wide` atoms of each of `deep` sources.
-template <class Kind, class Atom, class Block>
+// Moves the bytes from `begin` to `end` as a fan. The loads of `wide` atoms of each of `deep` sources are
+// under way at once.
+template <class Kind, class Atom, class Carrier>
 TCA_DEVICE void move_fan(const CollectiveMoves& all, std::uint64_t begin, std::uint64_t end,
-                         const Block& block) {
+                         const Carrier& carrier) {
   constexpr Word deep = Kind::combines ? 4 : 1, wide = Kind::combines ? 2 : 4;
-  each_stretch<wide, Atom>(begin, end, block, [&](const auto& at) {
+  each_stretch<wide, Atom>(begin, end, carrier, [&](const auto& at) {
     Atom total[wide] = {};
     for (Word first = 0; first < all.sources; first += deep) {
       Atom got[deep][wide] = {};
@@ -105,11 +109,11 @@ TCA_DEVICE void move_fan(const CollectiveMoves& all, std::uint64_t begin, std::u
   });
 }
 
-template <class Atom, class Block>
+template <class Atom, class Carrier>
 TCA_DEVICE void move_pair(std::byte* from, std::byte* to, bool swaps, std::uint64_t begin, std::uint64_t end,
-                          const Block& block) {
+                          const Carrier& carrier) {
   constexpr Word wide = 4;
-  each_stretch<wide, Atom>(begin, end, block, [&](const auto& at) {
+  each_stretch<wide, Atom>(begin, end, carrier, [&](const auto& at) {
     Atom there[wide] = {}, back[wide] = {};
     TCA_UNROLL
     for (Word k = 0; k < wide; ++k) {
@@ -126,65 +130,67 @@ TCA_DEVICE void move_pair(std::byte* from, std::byte* to, bool swaps, std::uint6
   });
 }
 
-template <class Kind, class Atom, class Block>
+template <class Kind, class Atom, class Carrier>
 TCA_DEVICE void move_range(const CollectiveMoves& all, Word pair, std::uint64_t begin, std::uint64_t end,
-                           const Block& block) {
+                           const Carrier& carrier) {
   if constexpr (Kind::combines) {
-    move_fan<Kind, Atom>(all, begin, end, block);
+    move_fan<Kind, Atom>(all, begin, end, carrier);
   } else if (all.way == CollectiveMoves::Way::fan) {
-    move_fan<Kind, Atom>(all, begin, end, block);
+    move_fan<Kind, Atom>(all, begin, end, carrier);
   } else {
-    move_pair<Atom>(all.from[pair], all.to[pair], all.way == CollectiveMoves::Way::swaps, begin, end, block);
+    move_pair<Atom>(all.from[pair], all.to[pair], all.way == CollectiveMoves::Way::swaps, begin, end,
+                    carrier);
   }
 }
 
-// In atoms as wide as the addresses allow, and what is left at the end in narrow ones.
-template <class Kind, class Block>
-TCA_DEVICE void move_whole(const CollectiveMoves& all, Word pair, const Block& block) {
+// Moves a whole pair or fan, in atoms as wide as the addresses allow, and the rest at the end in narrow ones.
+template <class Kind, class Carrier>
+TCA_DEVICE void move_whole(const CollectiveMoves& all, Word pair, const Carrier& carrier) {
   const std::uint64_t end = all.bytes[pair], wide_end = end / 16 * 16;
   if constexpr (Kind::combines) {
     using Element = typename Kind::Element;
     if (all.atom_bytes == 16) {
-      move_range<Kind, Atom16>(all, pair, 0, wide_end, block);
-      move_range<Kind, Element>(all, pair, wide_end, end, block);
+      move_range<Kind, Atom16>(all, pair, 0, wide_end, carrier);
+      move_range<Kind, Element>(all, pair, wide_end, end, carrier);
     } else {
-      move_range<Kind, Element>(all, pair, 0, end, block);
+      move_range<Kind, Element>(all, pair, 0, end, carrier);
     }
   } else {
     switch (all.atom_bytes) {
       case 16:
-        move_range<Kind, Atom16>(all, pair, 0, wide_end, block);
+        move_range<Kind, Atom16>(all, pair, 0, wide_end, carrier);
         break;
       case 8:
-        move_range<Kind, std::uint64_t>(all, pair, 0, wide_end, block);
+        move_range<Kind, std::uint64_t>(all, pair, 0, wide_end, carrier);
         break;
       case 4:
-        move_range<Kind, std::uint32_t>(all, pair, 0, wide_end, block);
+        move_range<Kind, std::uint32_t>(all, pair, 0, wide_end, carrier);
         break;
       default:
-        move_range<Kind, std::uint8_t>(all, pair, 0, wide_end, block);
+        move_range<Kind, std::uint8_t>(all, pair, 0, wide_end, carrier);
     }
-    move_range<Kind, std::uint8_t>(all, pair, wide_end, end, block);
+    move_range<Kind, std::uint8_t>(all, pair, wide_end, end, carrier);
   }
 }
 
-// "Ready": by the first block, whose kernel has come as a whole.
-template <class Block>
-TCA_DEVICE void begin_moves(const CollectiveMoves& all, Word step, const Block& block) {
-  if (block.part() == 0) raise_flags(all, 0, step, block);
+// Says "ready". The first block does so for all, since it runs only when every block of the kernel before is
+// done.
+template <class Carrier>
+TCA_DEVICE void begin_moves(const CollectiveMoves& all, Word step, const Carrier& carrier) {
+  if (carrier.part() == 0) raise_flags(all, 0, step, carrier);
 }
 
 // The rest of the step; false, on every lane, when one of them gave up.
-template <class Kind, class Block>
-TCA_DEVICE bool finish_moves(const CollectiveMoves& all, Word step, const Block& block) {
-  if (!await_flags(all, 0, step, block)) return false;
+template <class Kind, class Carrier>
+TCA_DEVICE bool finish_moves(const CollectiveMoves& all, Word step, const Carrier& carrier) {
+  if (!await_flags(all, 0, step, carrier)) return false;
   if (!all.moves_data) return true;
   if (all.way != CollectiveMoves::Way::nothing) {
     const Word moves = all.way == CollectiveMoves::Way::fan ? 1 : all.targets;
-    for (Word pair = 0; pair < moves; ++pair) move_whole<Kind>(all, pair, block);
+    for (Word pair = 0; pair < moves; ++pair) move_whole<Kind>(all, pair, carrier);
   }
-  raise_flags(all, 1 + block.part(), step, block);
-  return await_flags(all, 1 + block.part(), step, block);
+  raise_flags(all, 1 + carrier.part(), step, carrier);
+  return await_flags(all, 1 + carrier.part(), step, carrier);
 }
 
 }  // namespace tca::device

@@ -1,21 +1,21 @@
 // The ll protocol: data and step number travel in one store, so that no fence stands between them.
 //
-// The sender gathers three words a line from the source layout and stores lines into one of two buffers at the receiver;
-// the receiver polls each line until it carries the step, and scatters its data into the destination layout. A buffer
-// is used again two steps later, and only once the receiver has acknowledged its chunk; the acknowledgement is read
-// together with the source, so it costs no time of its own. Nobody need say that a ghost has been read: the receiver
-// itself puts new data there.
+// The sender gathers three words a line from the source layout and stores lines into one of two buffers at
+// the receiver; the receiver polls each line until it carries the step, and scatters its data into the
+// destination layout. A buffer is used again two steps later, and only once the receiver has acknowledged its
+// chunk; the acknowledgement is read together with the source, so it costs no time of its own. Nobody need
+// say that a ghost has been read: the receiver itself puts new data there.
 //
-// `Unit` is who carries a chunk: a warp on a GPU, a thread on the host. It has index() and count() among all units of
-// the part's kernel, lane() and lanes() within, sync() between its lanes, and all(b), which is true on every lane when b
-// is on each.
+// `Unit` carries chunks: it is a warp on a GPU, a thread on the host. A unit has its index() and the count()
+// of all units of the kernel, a lane() and the number of its lanes(), sync() between its lanes, and all(b),
+// which is true on every lane when b is true on each.
 #pragma once
 
 #include "tca/device/patience.hpp"
 
 namespace tca::device {
 
-// Where an atom of a put lies.
+// The address of a put's atom.
 template <class Atom>
 TCA_DEVICE Atom* atom_at(const Lines& put, Word atom) {
   return reinterpret_cast<Atom*>(put.memory + put.pitches.offset(put.loops.at(atom), sizeof(Atom)));
@@ -45,7 +45,7 @@ TCA_DEVICE void scatter_word(const Lines& put, Word word, Word data) {
   }
 }
 
-// The line of a lane in a chunk. Words behind the end are 0 and go nowhere.
+// Makes the line of a lane in a chunk. Words behind the put's end are 0 and go nowhere.
 template <class Atom>
 TCA_DEVICE Line gather_line(const Lines& put, Word chunk, Word lane, Word step) {
   Word words[words_per_line];
@@ -92,13 +92,13 @@ TCA_DEVICE void scatter_line(const Lines& put, Word chunk, Word lane, const Line
 template <class Unit>
 class Chunks {
  public:
-  // Without the first `skipped` of the unit.
+  // Leaves out the first `skipped` chunks of the unit.
   TCA_DEVICE Chunks(const Table<Lines>& table, Word chunks, const Unit& unit, Word skipped = 0)
       : table_(table), chunks_(chunks), next_(unit.index() + skipped * unit.count()), stride_(unit.count()) {
     if (next_ < chunks_) put = table_[0];
   }
 
-  // False when there is no more; otherwise `put` and `chunk` are the next.
+  // Moves `put` and `chunk` on to the next chunk; false when there is none.
   TCA_DEVICE bool next() {
     if (next_ >= chunks_) return false;
     while (next_ >= put.end_chunk) {
@@ -111,7 +111,7 @@ class Chunks {
   }
 
   Lines put;
-  Word chunk = 0;  // of the put
+  Word chunk = 0;  // counted within the put
 
  private:
   const Table<Lines>& table_;
@@ -119,13 +119,13 @@ class Chunks {
   Word put_ = 0, first_ = 0;
 };
 
-// Which of its two buffers a step uses.
+// The one of a put's two buffers that a step uses.
 TCA_DEVICE Line* buffer_of(const Lines& put, Word step) {
   return put.lines + (step % 2) * buffer_pitch(put.line_count);
 }
 
-// Whose acknowledgement this lane's share of `send_lines` would have to wait for; no_link when there is none such. The
-// unit's first `skipped` chunks are left out.
+// Returns the link whose acknowledgement this lane's share of `send_lines` would have to wait for, or
+// no_link. The unit's first `skipped` chunks are left out.
 template <class Unit>
 TCA_DEVICE_APART Word missing_acks(const DeviceChain& chain, Word step, Unit unit, Word skipped = 0) {
   for (Chunks<Unit> chunks(chain.lines_out, chain.chunks_out, unit, skipped); chunks.next();) {
@@ -134,7 +134,7 @@ TCA_DEVICE_APART Word missing_acks(const DeviceChain& chain, Word step, Unit uni
   return no_link;
 }
 
-// The same of the lines that this lane would receive.
+// Returns the link for whose lines this lane's share of `receive_lines` would have to wait, or no_link.
 template <class Unit>
 TCA_DEVICE_APART Word missing_lines(const DeviceChain& chain, Word step, Unit unit, Word skipped = 0) {
   for (Chunks<Unit> chunks(chain.lines_in, chain.chunks_in, unit, skipped); chunks.next();) {
@@ -147,9 +147,9 @@ TCA_DEVICE_APART Word missing_lines(const DeviceChain& chain, Word step, Unit un
   return no_link;
 }
 
-// The line of a unit's first chunk that is a lane's own, worked out once: units of small puts carry no other chunk, and for
-// them working it out again every step would take as long as the link does. Only for units as wide as a chunk, and for
-// puts whose words are atoms.
+// A lane's own line of its unit's first chunk. Where it lies is worked out once: units of small puts carry no
+// other chunk, and to work it out again in every step would take them as long as the link does. It exists
+// only in units as wide as a chunk, and for puts whose atoms are words.
 class OwnLine {
  public:
   template <class Unit>
@@ -162,13 +162,13 @@ class OwnLine {
     is_all_ = unit.index() + unit.count() >= chunks;
     link_ = put.link;
     ack_ = put.acks + all.chunk;
-    // Lanes beyond the end follow the last line without storing anything, so that the lanes need not part.
+    // Lanes beyond the end follow the last line without storing anything, so that the lanes need not diverge.
     const Word first = all.chunk * lines_per_chunk, last = put.line_count - 1;
     const Word own = first + unit.lane() < last ? unit.lane() : last - first;
     stores_ = unit.lane() == own ? 1 : 0;
     lines_[0] = put.lines + first + own;
     lines_[1] = lines_[0] + buffer_pitch(put.line_count);
-    // So do words beyond the end, each of which the first word of the line overwrites.
+    // Words beyond the end stand for the first word of the line, which is stored last and overwrites them.
     TCA_UNROLL
     for (Word k = 0; k < words_per_line; ++k) {
       const Word word = word_in_put(all.chunk, own, k);
@@ -176,33 +176,33 @@ class OwnLine {
     }
   }
 
-  // `step` has been sent; whether it has been received is not known, nor what has been acknowledged: any other numbers would
-  // be those of some step to come, since they wrap.
+  // Continues behind `step`, which has been sent. Whether it has been received or acknowledged is not known;
+  // the numbers kept here must nevertheless be close to it, since step numbers wrap.
   TCA_DEVICE void begin_after(Word step) {
     acked_ = step - 2;
     received_ = step - 1;
     next_ = line_of(step + 1);
   }
 
-  // How many chunks of its unit it stands for, 0 or 1, and whether there are others.
+  // How many chunks of its unit this stands for, 0 or 1, and whether the unit has no others.
   TCA_DEVICE Word skipped() const { return skipped_; }
   TCA_DEVICE bool is_all() const { return is_all_; }
 
-  // For whom `send` would have to wait; no_link for nobody.
+  // Returns the link for which `send` would have to wait, or no_link.
   TCA_DEVICE Word missing_ack(Word step) {
     if (skipped_ == 0 || reached(acked_, step - 2)) return no_link;
     acked_ = load_relaxed(ack_);
     return reached(acked_, step - 2) ? no_link : link_;
   }
 
-  // Once nobody is missing.
+  // Sends without asking for the acknowledgement; `missing_ack` has returned no_link on every lane.
   template <class Unit>
   TCA_DEVICE void send_now(Word step, const Unit& unit) {
     if (skipped_ != 0) store(gather(step), step, unit);
   }
 
-  // Receives, without waiting, what `receive` would have waited for; returns for whom that is, or no_link once it is done
-  // and may be acknowledged.
+  // Receives the line if it is there. Returns the link for which it would have to wait, or no_link once the
+  // line is in place and may be acknowledged.
   template <class Unit>
   TCA_DEVICE Word try_receive(Word step, const Unit& unit) {
     if (skipped_ == 0 || received_ == step) return no_link;
@@ -251,7 +251,7 @@ class OwnLine {
   template <class Unit>
   TCA_DEVICE void store(const Line& line, Word step, const Unit& unit) {
     if (stores_ != 0) store_line(next_, line);
-    // For the next step, which finds both here: what the acknowledgement is without a trip to the L2.
+    // The next step finds both of these here, the acknowledgement without a trip to the L2.
     acked_ = load_relaxed(ack_);
     next_ = line_of(step + 1);
     unit.sync();  // any lane may overwrite what another has sent
@@ -269,9 +269,9 @@ class OwnLine {
   }
 
   Word* words_[words_per_line] = {};
-  Line* lines_[2] = {};   // of even steps and of odd ones
-  Line* next_ = nullptr;  // of the step to be sent next
-  Word stores_ = 0;       // a number: bytes in registers take instructions to test
+  Line* lines_[2] = {};   // for even steps and for odd ones
+  Line* next_ = nullptr;  // the one of the step to be sent next
+  Flag stores_ = 0;
   Word* ack_ = nullptr;
   Word link_ = 0;
   Word skipped_ = 0;
@@ -280,7 +280,8 @@ class OwnLine {
   Word received_ = 0;
 };
 
-// Both return false, on every lane of the unit, when one gave up. The unit's first `skipped` chunks are left out.
+// Both return false, on every lane of the unit, when one gave up. The unit's first `skipped` chunks are left
+// out.
 template <class Unit>
 TCA_DEVICE_APART bool send_lines(const DeviceChain& chain, Word step, Unit unit, Word skipped = 0) {
   bool sent = true;
@@ -302,7 +303,7 @@ TCA_DEVICE_APART bool send_lines(const DeviceChain& chain, Word step, Unit unit,
       store_line(buffer_of(put, step) + first + lane, line);
     }
   }
-  // Only some lanes may have been patient enough; none may be missing where the others meet.
+  // Some lanes may have given up and others not; all of them meet here before any leaves.
   return unit.all(sent);
 }
 
@@ -325,8 +326,8 @@ TCA_DEVICE_APART bool receive_lines(const DeviceChain& chain, Word step, Unit un
       scatter_line(put, chunks.chunk, lane, line);
     }
     if (!unit.all(arrived)) return false;
-    // Every lane has its line in a register by now: the loads cannot be overtaken by a store that the sender answers
-    // with new lines.
+    // Every lane has its line in a register by now: the loads cannot be overtaken by a store that the sender
+    // answers with new lines.
     unit.sync();
     if (unit.lane() == 0) store_relaxed(put.acks + chunks.chunk, step);
   }

@@ -1,7 +1,8 @@
 // The few loads and stores by which ranks on accelerators talk to each other.
 //
-// The same source runs on a GPU and on the host, where threads stand for blocks: there the protocols are tested under
-// ThreadSanitizer. On a GPU every access is of system scope, since the other side may be another GPU.
+// The same source runs on a GPU and on the host, where threads stand for blocks, so that the protocols can be
+// tested under ThreadSanitizer. On a GPU every access is of system scope, since the other side may be another
+// GPU.
 #pragma once
 
 #include <cstddef>
@@ -10,7 +11,8 @@
 #ifdef __CUDACC__
 #define TCA_DEVICE __host__ __device__ __forceinline__
 #define TCA_UNROLL _Pragma("unroll")
-// Out of line: the way of a small put through a kernel's code must stay short enough for the instruction cache.
+// A function out of line: the way of a small put through a kernel's code must stay short enough for the
+// instruction cache.
 #define TCA_DEVICE_APART __host__ __device__ __noinline__
 #else
 #define TCA_DEVICE inline
@@ -31,10 +33,10 @@ using Word = std::uint32_t;  // a step number; wraps
 // Whether step number `have` is `want` or later. Steps may wrap: the two are never 2^31 apart.
 TCA_DEVICE bool reached(Word have, Word want) { return static_cast<std::int32_t>(have - want) >= 0; }
 
-// Three words of data and the step that they are of, stored and loaded by one access that is whole or not there at all: what PTX
-// promises for a scalar of 128 bits.
+// Three words of data and the step that they belong to. A line is stored and loaded by one access, which is
+// whole or not there at all: PTX promises that for a scalar of 128 bits.
 struct alignas(16) Line {
-  std::uint64_t low, high;  // words 0 and 1; word 2 below the step
+  std::uint64_t low, high;  // words 0 and 1; word 2 and, in the upper half, the step
 };
 inline constexpr Word words_per_line = 3;
 
@@ -46,11 +48,12 @@ TCA_DEVICE Word word_of(const Line& line, Word k) {
   return static_cast<Word>(k == 0 ? line.low : k == 1 ? line.low >> 32 : line.high);
 }
 
-// With 8 bytes of data and nothing in the third word.
+// A line of 8 bytes of data, with nothing in the third word.
 TCA_DEVICE Line make_line(std::uint64_t data, Word step) { return {data, std::uint64_t{step} << 32}; }
 TCA_DEVICE std::uint64_t data_of(const Line& line) { return line.low; }
 
-// Of windows: a pointer that may lead anywhere takes the compiler's generic loads and stores, which are slower.
+// Tells the compiler that a pointer leads to a window. Through a pointer that may lead anywhere it uses
+// generic loads and stores, which are slower.
 template <class T>
 TCA_DEVICE T* in_global_memory(T* pointer) {
 #ifdef __CUDA_ARCH__
@@ -59,8 +62,8 @@ TCA_DEVICE T* in_global_memory(T* pointer) {
   return pointer;
 }
 
-// A number that stays in its register. What the compiler knows how to work out again, such as the size of a block, it loads anew
-// at each use, which takes as long as a barrier.
+// Keeps a number in its register. If the compiler knows how to work a number out again, such as the size of a
+// block, it loads it anew at each use, which takes as long as a barrier.
 TCA_DEVICE Word kept(Word number) {
 #ifdef __CUDA_ARCH__
   asm volatile("" : "+r"(number));
@@ -68,10 +71,14 @@ TCA_DEVICE Word kept(Word number) {
   return number;
 }
 
+// 0 or 1, for what is tested in every step: a `bool`, being a byte, takes further instructions to test.
+using Flag = Word;
+
 #ifdef __CUDA_ARCH__
 
-// PTX has scalars of 128 bits from CUDA 12.3 on. What stands for them before is the same instruction on sm_80 and sm_90
-// (LDG.E.128.STRONG.SYS, STG.E.128.STRONG.SYS), for which older manuals promise less.
+// PTX has scalars of 128 bits from CUDA 12.3 on. Before, a vector takes their place, which is the same
+// instruction on sm_80 and sm_90 (LDG.E.128.STRONG.SYS, STG.E.128.STRONG.SYS), but for which the manuals
+// promise less.
 #if __CUDACC_VER_MAJOR__ > 12 || __CUDACC_VER_MINOR__ >= 3
 #define TCA_STORE_LINE \
   "{\n\t.reg .b128 line;\n\tmov.b128 line, {%1, %2};\n\tst.relaxed.sys.global.b128 [%0], line;\n\t}"
@@ -107,8 +114,8 @@ TCA_DEVICE Word load_acquire(const Word* from) {
   asm volatile("ld.acquire.sys.global.u32 %0, [%1];" : "=r"(value) : "l"(from) : "memory");
   return value;
 }
-// Counts to `last` and starts again at 0; returns what was there. Release and acquire: whoever completes the count
-// sees what the others did before theirs.
+// Counts to `last` and then starts again at 0; returns the count before. Release and acquire: whoever
+// completes the count sees what the others did before they counted.
 TCA_DEVICE Word count_up(Word* counter, Word last) {
   Word before;
   asm volatile("fence.acq_rel.gpu;\n\tatom.relaxed.gpu.global.inc.u32 %0, [%1], %2;\n\tfence.acq_rel.gpu;"
@@ -123,14 +130,15 @@ TCA_DEVICE std::uint64_t now_ns() {
   return ns;
 }
 TCA_DEVICE void give_way() {}
-// Some 2 ms, ten times what it takes when all threads of a grid look at the host's memory at once, 1 us away. Were it less, ranks
-// that have once waited that long would keep each other waiting by looking, step after step.
+// These polls take some 2 ms, ten times as long as a look at the host's memory, 1 us away, when all threads
+// of a grid look at once. With fewer, ranks that have once waited that long would keep each other waiting by
+// looking, step after step.
 inline constexpr Word polls_between_looks = 4096, polls_between_glances = 64;
 
 #else
 
-// The host has no atomics of 16 bytes everywhere: here the half with the step is stored last, with release, and loaded first, with
-// acquire, so that who sees the step has the rest.
+// Hosts need not have atomics of 16 bytes. So the half with the step is stored last, with release, and loaded
+// first, with acquire: whoever sees the step has the rest.
 inline void store_line(Line* to, Line line) {
   std::atomic_ref(to->low).store(line.low, std::memory_order_relaxed);
   std::atomic_ref(to->high).store(line.high, std::memory_order_release);
@@ -162,7 +170,7 @@ inline Word count_up(Word* counter, Word last) {
 inline std::uint64_t now_ns() {
   return static_cast<std::uint64_t>(std::chrono::steady_clock::now().time_since_epoch().count());
 }
-// There may be more threads than cores, and the one that is waited for may have none.
+// There may be more threads than cores, and the awaited one may have none.
 inline void give_way() { std::this_thread::yield(); }
 inline constexpr Word polls_between_looks = 256, polls_between_glances = 64;
 

@@ -1,7 +1,9 @@
-// A single put that a kernel makes by itself: stores into another rank's part of a window, which wait for nobody.
+// A single put that a kernel makes by itself: stores into another rank's part of a window, which wait for
+// nobody.
 //
-// `Carrier` is who carries it: a block or a thread on a GPU, threads on the host. It has lane() and lanes(), and sync()
-// between its lanes, which also keeps the compiler from moving memory accesses across it.
+// `Carrier` carries the put: it is a block or a thread on a GPU, threads on the host. A carrier has a lane()
+// and the number of its lanes(), and sync() between its lanes, which also keeps the compiler from moving
+// memory accesses across it.
 #pragma once
 
 #include <type_traits>
@@ -11,7 +13,7 @@
 
 namespace tca::device {
 
-// A number as large as the alignment of T: what a copy of elements can always be made of.
+// A number as large as the alignment of T; any copy of elements can be made of such.
 template <class T>
 using AtomOf = std::conditional_t<
     alignof(T) >= 16, Atom16,
@@ -19,7 +21,8 @@ using AtomOf = std::conditional_t<
                        std::conditional_t<alignof(T) == 4, std::uint32_t,
                                           std::conditional_t<alignof(T) == 2, std::uint16_t, std::uint8_t>>>>;
 
-// Atoms in a row, neighbours by neighbouring lanes. Unlike `copy_atoms` it knows no loops, and counts in 64 bits.
+// Copies atoms in a row, neighbouring ones by neighbouring lanes. Unlike `copy_atoms` it knows no loops, and
+// counts in 64 bits.
 template <class Atom, class Carrier>
 TCA_DEVICE void copy_row(std::byte* to, const std::byte* from, std::uint64_t atoms, const Carrier& carrier) {
   constexpr Word in_flight = 4;  // loads before the first store: one latency of memory for four atoms
@@ -39,8 +42,8 @@ TCA_DEVICE void copy_row(std::byte* to, const std::byte* from, std::uint64_t ato
   }
 }
 
-// Between addresses that differ by a multiple of an atom: small atoms up to the first address at which both are aligned,
-// and behind the last.
+// Copies between addresses that differ by a multiple of an atom. Small atoms go up to the first address at
+// which both are aligned, and behind the last.
 template <class Atom, class Small, class Carrier>
 TCA_DEVICE void copy_aligned(std::byte* to, const std::byte* from, std::uint64_t bytes,
                              const Carrier& carrier) {
@@ -56,7 +59,7 @@ TCA_DEVICE void copy_aligned(std::byte* to, const std::byte* from, std::uint64_t
   }
 }
 
-// With the largest atoms that the two addresses allow.
+// Copies with the largest atoms that the two addresses allow.
 template <class Small, class Carrier>
 TCA_DEVICE void copy_bytes(std::byte* to, const std::byte* from, std::uint64_t bytes,
                            const Carrier& carrier) {
@@ -76,16 +79,17 @@ TCA_DEVICE void copy_bytes(std::byte* to, const std::byte* from, std::uint64_t b
 }
 
 struct Refuse {
-  // Tells the host, if it is the first put that this rank's kernels were refused. By one thread; out of line and by value,
-  // so that a put needs neither its registers nor the window in memory.
+  // Tells the host of a refused put, if it is the first of this rank's kernels. One thread calls it. It is
+  // out of line and takes its arguments by value, so that a put needs neither its registers nor the window in
+  // memory.
   static TCA_DEVICE_APART void put(Word* refused, Refusal* told, Refusal what) {
     if (count_up(refused, ~Word{0}) != 0) return;
     told->rank = what.rank;
     told->offset = what.offset;
     told->count = what.count;
     told->held = what.held;
-    store_release(&told->window,
-                  what.window);  // pairs with the acquire of the host, which then reads the rest
+    // Release: pairs with the acquire of the host, which then reads the rest.
+    store_release(&told->window, what.window);
   }
 };
 
@@ -100,7 +104,8 @@ TCA_DEVICE bool may_put(const DeviceWindow<T>& window, Word rank, std::uint64_t 
   return false;
 }
 
-// Both return false, on every lane, when the put would lie outside the target's part: then nothing is stored.
+// Both of these store nothing and return false, on every lane, when the put would lie outside the target's
+// part.
 template <class T, class Carrier>
 TCA_DEVICE bool put_value(const DeviceWindow<T>& window, Word rank, std::uint64_t offset, const T& value,
                           const Carrier& carrier) {

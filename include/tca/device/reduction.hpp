@@ -1,4 +1,4 @@
-// What collectives do to the values of several ranks, a few bytes at a time.
+// How collectives combine the values of several ranks, a few bytes at a time.
 #pragma once
 
 #include <cstring>
@@ -8,7 +8,7 @@
 
 namespace tca::device {
 
-// Combines pieces, as many bytes as fit some T.
+// Combines pieces, each of which holds one or more values of T.
 template <class T, class Op>
 struct Reduction {
   static constexpr bool combines = true;
@@ -29,7 +29,7 @@ struct Reduction {
   }
 };
 
-// Of collectives that leave values as they are.
+// The kind of collectives that leave values as they are.
 struct Copying {
   static constexpr bool combines = false;
 };

@@ -1,15 +1,15 @@
 // How a layout is walked by many threads at once: from the number of an atom to where it lies.
 //
-// An atom is the largest power of two, at most 16 bytes, that divides a put's runs, pitches and addresses: what one
-// thread moves with one access.
+// One thread moves an atom with one access. Its size is the largest power of two, at most 16 bytes, that
+// divides a put's runs, pitches and addresses.
 #pragma once
 
 #include "tca/device/memory.hpp"
 
 namespace tca::device {
 
-// Division by a number known at commit, for dividends below 2^32: one multiplication instead of some 20 instructions
-// (Lemire, Kaser and Kurz, "Faster remainder by direct computation", 2019).
+// Divides by a number known at commit, for dividends below 2^32, with one multiplication instead of some 20
+// instructions (Lemire, Kaser and Kurz, "Faster remainder by direct computation", 2019).
 struct Divisor {
   std::uint64_t reciprocal = 0;  // ceil(2^64 / value); 0 for 1
   Word value = 1;
@@ -29,7 +29,7 @@ struct Divisor {
 
 inline constexpr int max_loops = 3;
 
-// Where an atom is in a nest of loops around runs.
+// The place of an atom in a nest of loops around runs.
 struct Position {
   Word in_run;
   Word index[max_loops];
@@ -37,9 +37,9 @@ struct Position {
 
 struct Loops {
   Divisor run;                    // atoms a run
-  Divisor counts[max_loops - 1];  // of the inner loops; the outermost needs none
-  Word depth = 0;
-  Word atoms = 0;  // in all
+  Divisor counts[max_loops - 1];  // of the inner loops; the outermost loop's is not needed
+  Word depth = 0;                 // the number of loops
+  Word atoms = 0;                 // in all
 
   TCA_DEVICE Position at(Word atom) const {
     Position p{atom, {0, 0, 0}};
@@ -60,7 +60,7 @@ struct Loops {
   }
 };
 
-// One side's distances between runs, in bytes.
+// The distances between runs on one side of a put, in bytes, by loop.
 struct Pitches {
   std::int64_t pitch[max_loops] = {0, 0, 0};
 

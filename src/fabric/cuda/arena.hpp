@@ -1,5 +1,5 @@
-// Room that is handed out in pieces, by offset: the device memory that other ranks write signals and lines into, and the
-// pinned host memory through which kernels talk to the host.
+// Room that is handed out in pieces, by offset. It manages the device memory that other ranks write signals
+// and lines into, and the pinned host memory through which kernels talk to the host.
 #pragma once
 
 #include <cstddef>
@@ -9,12 +9,13 @@
 
 namespace tca::cuda {
 
-// First fit over what is free; pieces begin at multiples of 128 bytes, an NVLink packet's data and a line of the L2.
+// Takes the first free piece that is large enough. Pieces begin at multiples of 128 bytes, which are the data
+// of an NVLink packet and a line of the L2.
 class Arena {
  public:
   explicit Arena(std::size_t bytes) { free_[0] = bytes; }
 
-  // Offset of a piece, or nothing when there is no room.
+  // Returns the offset of a piece, or nothing when there is no room.
   std::optional<std::uint64_t> take(std::size_t bytes);
   void give_back(std::uint64_t offset, std::size_t bytes);
 

@@ -8,12 +8,13 @@
 
 namespace tca::cuda {
 
-// Throws Error{out_of_memory} or Error{device_failed}: "<what>: CUDA says <its own words> (<its name for it>)".
+// Throws Error{out_of_memory} or Error{device_failed}: "<what>: CUDA says <its own words> (<its name for
+// it>)".
 void check(cudaError_t result, std::string_view what);
 void check(CUresult result, std::string_view what);
 
-// The driver's calls that OpenTCA needs, found at run time: a program built with CUDA also starts where there is no
-// driver.
+// The driver's calls that OpenTCA needs, found at run time: a program built with CUDA also starts where there
+// is no driver.
 struct Driver {
   decltype(&cuGetErrorString) get_error_string;
   decltype(&cuMemGetAllocationGranularity) get_granularity;
@@ -30,8 +31,9 @@ struct Driver {
 };
 const Driver& driver();
 
-// Whether a stream has work left (cudaErrorNotReady) or what has failed on its device, which only a call about a stream tells
-// of a kernel. Asked so that it is neither refused while a program captures a graph nor spoils what it captures.
+// Asks whether a stream has work left (cudaErrorNotReady), or what has failed on its device: of a kernel only
+// a call about a stream tells. The question is neither refused while a program captures a graph nor does it
+// spoil the capture.
 inline cudaError_t state_of(cudaStream_t stream) {
   cudaStreamCaptureMode mode = cudaStreamCaptureModeRelaxed;
   cudaThreadExchangeStreamCaptureMode(&mode);

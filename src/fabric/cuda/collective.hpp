@@ -21,8 +21,8 @@ class CudaCollective;
 // What the collectives of a rank share.
 struct CollectiveRunner {
   Inbox& inbox;
-  cudaStream_t starts;  // where the host's own starts run, which wait for a broadcast's readers at most
-  cudaStream_t waits;   // and what follows them
+  cudaStream_t starts;  // the host's own starts run here, which wait for a broadcast's readers at most
+  cudaStream_t waits;   // what follows them runs here
   cudaStream_t setup;
   unsigned block_limit;  // the same on every rank, so that the kernels of all ranks on a GPU can run at once
   Pace pace;
@@ -60,10 +60,10 @@ class CudaCollective final : public fabric::Collective {
   Grid grid_;
   device::Patience patience_;
   std::variant<device::CollectiveLines, device::CollectiveMoves> view_;
-  // Of the host's own starts.
+  // These serve the steps that the host itself starts.
   Word* done_ = nullptr;  // pinned: the ticket of the last step that has finished
-  Word ticket_ = 0;
-  bool waits_ = false;  // what follows the start has been launched
+  Word ticket_ = 0;       // of the last step that has been started
+  bool waits_ = false;    // whether what follows that start has been launched
   unsigned polls_ = 0;
   std::optional<OwnEvent> started_;
 };

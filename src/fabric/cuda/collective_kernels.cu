@@ -11,7 +11,7 @@ namespace {
 using device::CollectiveLines;
 using device::CollectiveMoves;
 
-// The block has done its part of a step, all of it in place when `good`.
+// Called once the block has done its part of a step; `good` says that all of it is in place.
 template <class Collective>
 __device__ void end_step(const Collective& all, Word step, bool good, Done done, const device::Block& block) {
   block.sync();
@@ -47,7 +47,7 @@ __global__ void __launch_bounds__(512, 1)
   end_step(all, step, good, done, block);
 }
 
-// What is added up is local and complete, so no thread waits for another.
+// Combines operands that are local and complete, so no thread waits for another.
 template <class Kind, class Piece>
 __global__ void __launch_bounds__(256) fold_kernel(const __grid_constant__ FoldView fold) {
   come_behind();

@@ -10,7 +10,8 @@
 
 namespace tca::cuda {
 
-// The part of a step that a kernel does: what waits for nobody but a broadcast's acknowledgements, the rest, or both.
+// The part of a step that a kernel does. `start` waits for nobody except a broadcast's readers, `wait` is the
+// rest, `run` both.
 enum class Phase : std::uint8_t { start, wait, run };
 
 using MaybeReduction = std::optional<fabric::Reduction>;
@@ -25,7 +26,7 @@ struct FoldView {
   std::byte* into = nullptr;
   std::uint64_t bytes = 0;
   device::Table<const std::byte*> operands;
-  bool aligned = false;  // all of it, to 16 bytes
+  bool aligned = false;  // whether all addresses and `bytes` are multiples of 16 bytes
 };
 void launch_fold(const FoldView& fold, fabric::Reduction reduction, Grid grid, cudaStream_t stream);
 

@@ -10,12 +10,14 @@ using device::CollectiveMoves;
 using fabric::CollectiveKind;
 using fabric::Pattern;
 
-// Of all ranks together. Lines need room for four times their data from every rank, as long as the collective lives.
+// The most data that all ranks together send as lines. Lines need room for four times their data from every
+// rank, for as long as the collective lives.
 constexpr std::uint64_t most_line_bytes = std::uint64_t{2} << 20;
 
-// A kernel in a graph with one trip for lines, or three for flags, loads and stores; and what a GPU sends meanwhile. Lines are
-// half data and are stored one by one, and the more ranks send them the longer each is looked for. Of two H100s
-// (bench/results/2026-11-26-gpu-2xh100.jsonl) and four H200s (2026-11-22-gpu-4xh200.jsonl).
+// The time of a kernel in a graph, with one trip for lines or three for flags, loads and stores; and how much
+// a GPU sends. Lines are half data and are stored one by one, and the more ranks send them the longer each is
+// looked for. The figures are those of two H100s (bench/results/2026-11-26-gpu-2xh100.jsonl) and four H200s
+// (2026-11-22-gpu-4xh200.jsonl).
 constexpr double lines_us = 2.4, moves_us = 7.8;
 constexpr double lines_bytes_per_us = 270e3, moves_bytes_per_us = 377e3;
 
@@ -23,7 +25,8 @@ constexpr std::uint64_t wide = 16;  // bytes that a thread moves at a time
 
 Word to_word(std::uint64_t value) { return static_cast<Word>(value); }
 
-// What is cut into a part for each of several ranks; parts begin at multiples of 16 bytes.
+// A rank's part of bytes that are cut into one for each of several ranks. Parts begin at multiples of 16
+// bytes.
 struct Slice {
   std::uint64_t begin, bytes;
 };
@@ -36,7 +39,7 @@ Slice slice_of(std::uint64_t bytes, int part, int parts) {
   return {begin_of(part), begin_of(part + 1) - begin_of(part)};
 }
 
-// How many bytes a rank goes through in a fan or a pair.
+// The number of bytes that a rank goes through in a fan or a pair.
 std::uint64_t bytes_of_move(const CollectiveKind& kind) {
   const auto ranks = static_cast<std::uint64_t>(kind.ranks);
   if (kind.pattern == Pattern::all_reduce) return kind.block_bytes / ranks + wide;
@@ -135,7 +138,8 @@ class MovesPlan {
     add_targets(slice.begin, kind_.root);
   }
 
-  // In place two blocks change places: one of the two ranks moves the first half, the other one the second.
+  // Where input and output are the same memory, two blocks change places: one of the two ranks moves the
+  // first half, the other the second.
   void all_to_all() {
     const std::uint64_t block = kind_.block_bytes, half = block / (2 * wide) * wide;
     moves_.way = kind_.in_place ? CollectiveMoves::Way::swaps : CollectiveMoves::Way::pairs;

@@ -1,4 +1,5 @@
-// Who moves what in a collective that kernels run: what all ranks compute alike. Nothing here needs a GPU.
+// The plan of a collective that kernels run: who moves what. All ranks compute the same. Nothing here needs a
+// GPU.
 #pragma once
 
 #include <vector>
@@ -13,24 +14,24 @@ using device::Word;
 
 inline constexpr std::string_view kernel_ll = "kernel_ll", kernel_direct = "kernel_direct";
 
-// The cheapest first.
+// The ways to run a collective, the cheapest first.
 std::vector<fabric::CollectiveWay> collective_ways(const fabric::CollectiveKind& kind);
 
-// The kernels' size, the same on every rank; `limit` is for the blocks.
+// The size of the kernels, the same on every rank. They have at most `limit` blocks.
 struct CollectiveGrid {
   unsigned blocks = 1, threads = 32;
 };
 CollectiveGrid lines_grid(const fabric::CollectiveKind& kind, unsigned limit);
 CollectiveGrid moves_grid(const fabric::CollectiveKind& kind, unsigned limit);
 
-// Where the buffers begin: this rank's own, and every rank's.
+// The addresses of the buffers: this rank's own input, and every rank's input and output.
 struct CollectivePlace {
   int rank = 0;
   std::byte* input = nullptr;
   std::vector<std::byte*> inputs, outputs;
 };
 
-// Everything but signals, lines and patience.
+// These fill in everything except signals, lines and patience.
 device::CollectiveLines plan_lines(const fabric::CollectiveKind& kind, const CollectivePlace& place);
 device::CollectiveMoves plan_moves(const fabric::CollectiveKind& kind, const CollectivePlace& place);
 

@@ -19,7 +19,8 @@ struct Piece {
   const fabric::Put* put;
   Shape shape;  // of no bytes for a bare signal
   std::uint64_t to_offset, from_offset;
-  std::uint64_t inbox_offset = 0;  // here: of what arrives, or of the acknowledgements
+  std::uint64_t inbox_offset =
+      0;  // of its lines or signals in the receiver's inbox, its acknowledgements in the sender's
 };
 
 std::vector<Piece> pieces_of(std::span<const fabric::Put> puts) {
@@ -106,11 +107,11 @@ class Compiler {
   std::string what() const { return fmt::format("commit of chain '{}'", share_.name); }
   int me() const { return control_.rank(); }
 
-  // What this rank needs from its own inbox, and where it is, for one partner, in an order both know.
+  // The offsets of what this rank takes of its own inbox for one partner, in an order that both know.
   struct Offer {
-    std::vector<std::uint64_t> arriving;  // an incoming piece each: its lines or its signals
-    std::vector<std::uint64_t> acks;      // an outgoing ll piece each
-    std::uint64_t ready = 0;              // for the partner's permission
+    std::vector<std::uint64_t> arriving;  // by incoming piece: its lines or its signals
+    std::vector<std::uint64_t> acks;      // by outgoing ll piece
+    std::uint64_t ready = 0;              // of the partner's permission
   };
 
   void exchange_room() {

@@ -1,4 +1,4 @@
-// From a rank's share of a chain to what its kernels and copy engines do.
+// Compiles a rank's share of a chain into what its kernels and copy engines do.
 #pragma once
 
 #include <functional>
@@ -29,20 +29,22 @@ struct Compiled {
   std::vector<int> partners;  // by link
   std::vector<PitchedCopy> copies;
   bool waits_for_permission = false;  // before the copies
-  // Of the puts that kernels store in place: how many segments they have, and the narrowest atom.
+  // The puts that kernels store in place have so many segments, and this is their narrowest atom (bytes).
   Word stored_segments = 0, narrowest_atom = 16;
-  // Pinned, by which the host hears of what it started: the ticket of the last step that has finished; the number of the last that
-  // the resident engine has; of the last attempt how far it came, 0 while it is under way.
-  Word *done = nullptr, *rung_done = nullptr, *outcome = nullptr;
+  // In pinned words the host hears of what it has started.
+  Word* done = nullptr;       // the ticket of the last step that has finished
+  Word* rung_done = nullptr;  // the number of the last command that the resident engine has finished
+  Word* outcome = nullptr;    // how far the last attempt came; 0 while it is under way
   Room room;
 };
 
-// Collective over the ranks that share the chain. `id` is not 0. `finish` makes of it what the rank will start: where one rank
-// cannot, none goes on.
+// Collective over the ranks that share the chain. `id` is not 0. `finish` makes the program that the rank
+// will start; where it fails on one rank, no rank goes on.
 void compile(const fabric::Share& share, Word id, fabric::Control& control, Inbox& inbox, cudaStream_t stream,
              HostCopier& copier, const std::function<void(std::unique_ptr<Compiled>)>& finish);
 
-// As many blocks as there is work for, a warp for each chunk of lines and a block for each segment of stores, at most `limit`.
+// Gives a chain as many blocks as there is work for, at most `limit`: a warp for each chunk of lines, a block
+// for each segment of stores.
 Grid grid_for(Word chunks, Word segments, unsigned limit);
 
 }  // namespace tca::cuda

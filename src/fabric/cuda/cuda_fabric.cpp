@@ -28,9 +28,9 @@ namespace {
 
 constexpr std::array<std::string_view, 3> protocol_names{"ll", "direct", "copy_engine"};
 
-// Read by CUDA when a process first uses it. Kernels that wait for each other must not share one of its connections, and a
-// kernel must not be loaded while another waits for it to run. Where ranks share a process that holds whatever its
-// environment asks for.
+// Sets variables that CUDA reads when a process first uses it. Kernels that wait for each other must not
+// share one of its connections, and a kernel must not be loaded while another waits for it to run. Where
+// ranks are threads of one process, these settings replace those of the environment.
 void prepare_environment(bool threads) {
   static std::once_flag once;
   std::call_once(once, [&] {
@@ -175,7 +175,8 @@ class CudaFabric final : public fabric::Fabric, public fabric::Pricing, public f
 
 CudaFabric::~CudaFabric() { rest(true); }
 
-// Whatever still waits gives up within milliseconds; then nothing of the fabric's own touches the memory that goes.
+// Whatever still waits gives up within milliseconds; then nothing of the fabric's own touches the memory that
+// goes.
 void CudaFabric::rest(bool /*in_order*/) {
   const OnDevice here(device_.number);
   device::store_relaxed(&inbox_.abort(), 1);

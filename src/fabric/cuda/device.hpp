@@ -1,4 +1,4 @@
-// Which GPU a rank drives, and whether it reaches the others'.
+// Chooses the GPU that a rank drives, and finds out whether it reaches the others'.
 #pragma once
 
 #include <string>
@@ -9,18 +9,19 @@
 namespace tca::cuda {
 
 struct DeviceInfo {
-  int number = 0;  // as this process counts
+  int number = 0;  // as the rank's process counts
   int host = 0;
   char bus_id[16] = {};
   char name[64] = {};
 };
 
-// `wanted` is -1 for the rank's seat on its host modulo the GPUs here. Throws Error{device_failed} when there is none,
-// Error{invalid_argument} when there are fewer. It becomes the calling thread's current device.
+// Chooses GPU `wanted`, or for -1 that of the rank's seat on its host modulo the GPUs here, and makes it the
+// calling thread's current device. Throws Error{device_failed} when there is no GPU, Error{invalid_argument}
+// when there is none of that number.
 DeviceInfo choose_device(int wanted, int rank, const fabric::Places& places);
 
-// Collective: every rank's GPU. Throws Error{incompatible}, on every rank alike, naming two of a sub-cluster that do not
-// reach each other.
+// Collective. Returns every rank's GPU. Throws Error{incompatible}, on every rank alike, naming two GPUs of a
+// sub-cluster that do not reach each other.
 std::vector<DeviceInfo> meet(fabric::Control& control, const fabric::Places& places, const DeviceInfo& mine);
 
 }  // namespace tca::cuda

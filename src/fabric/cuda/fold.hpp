@@ -13,7 +13,7 @@ namespace tca::cuda {
 struct FoldRunner {
   Inbox& inbox;
   HostCopier& copier;
-  cudaStream_t stream;  // where the host's own run
+  cudaStream_t stream;  // the host's own folds run here
   unsigned block_limit;
 };
 

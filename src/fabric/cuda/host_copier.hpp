@@ -1,7 +1,7 @@
 // Copies between host memory and a GPU.
 //
-// They go through a little pinned memory, so that they wait for nothing but their own stream: kernels on others may be
-// waiting for another rank.
+// They go through a little pinned memory, so that they wait for nothing but their own stream: kernels on
+// others may be waiting for another rank.
 #pragma once
 
 #include <algorithm>
@@ -17,7 +17,7 @@ class HostCopier {
  public:
   explicit HostCopier(cudaStream_t stream) : stream_(stream) {}
 
-  // Done when they return.
+  // Both copies are done when they return.
   void read(const std::byte* from, std::span<std::byte> into) {
     for (; !into.empty(); from += bytes) {
       const std::size_t count = std::min(bytes, into.size());

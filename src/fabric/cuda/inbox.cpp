@@ -8,7 +8,7 @@ namespace tca::cuda {
 
 namespace {
 
-// What goes wrong says in what.
+// Adds the rank and `what` to the message of whatever `make` throws.
 template <class Make>
 std::vector<base::Blob> make_together(fabric::Control& control, std::string_view what, const Make& make) {
   return control.make_together(what, [&] {
@@ -26,7 +26,7 @@ std::vector<Region> share_regions(fabric::Control& control, const fabric::Places
                                   std::string_view what, const std::function<Region(Token&)>& make) {
   const auto me = static_cast<std::size_t>(control.rank());
   Token token;
-  // Whatever comes of this: an exported handle that stays open keeps the memory allocated.
+  // The token is sealed in any case: an exported handle that stays open keeps the memory allocated.
   const struct Sealed {
     const Token& token;
     ~Sealed() { seal(token); }

@@ -1,7 +1,9 @@
-// What a rank's kernels wait on and its partners' kernels write to, and what its kernels tell their host.
+// A rank's inbox: the memory that its kernels wait on and its partners' kernels write to, and the words by
+// which its kernels talk to their host.
 //
-// Signals and lines live where the waiting side runs: in device memory of the rank that waits, mapped by every other.
-// What errors leave, and a few words for each chain, are pinned host memory that kernels reach over PCIe.
+// Signals and lines live where the waiting side runs: in device memory of the rank that waits, mapped by
+// every other. Errors, and a few words for each chain, are in pinned host memory, which kernels reach over
+// PCIe.
 #pragma once
 
 #include <algorithm>
@@ -20,8 +22,9 @@ namespace tca::cuda {
 
 using device::Word;
 
-// Collective: each rank has its region made by `make`, and attaches to the others' of its sub-cluster; by rank. When one
-// cannot, all throw the same error. `what` names the step in messages.
+// Collective. Each rank has its region made by `make`, and attaches to those of the others in its
+// sub-cluster. Returns them by rank. When one rank cannot, all throw the same error. `what` names the step in
+// messages.
 std::vector<Region> share_regions(fabric::Control& control, const fabric::Places& places, int device,
                                   std::string_view what, const std::function<Region(Token&)>& make);
 
@@ -34,7 +37,8 @@ class Inbox {
 
   static constexpr std::size_t capacity = std::size_t{128} << 20;
 
-  // Cleared when `stream` has come so far. Throws Error{out_of_memory}.
+  // Returns the offset of a piece of device memory, which is cleared on the stream. Throws
+  // Error{out_of_memory}.
   std::uint64_t take(std::size_t bytes);
   void give_back(std::uint64_t offset, std::size_t bytes) { device_room_.give_back(offset, bytes); }
   std::size_t largest() const { return device_room_.largest(); }
@@ -53,21 +57,18 @@ class Inbox {
     return at<T>(rank_, offset);
   }
 
-  // Zeroed words of pinned host memory.
+  // Returns zeroed words of pinned host memory. Throws Error{out_of_memory}.
   Word* take_words(std::size_t count);
   void give_back_words(Word* words, std::size_t count);
 
-  // Not 0: every wait on a device gives up.
+  // The words of device::Patience that all chains of this rank have in common.
   Word& abort() const { return host_words_[0]; }
-  // A word a rank; not 0: it is gone, and whoever waits for it on a device gives up.
   Word* gone() const { return gone_; }
-  // The chain or team whose wait was given up, or 0.
   Word& gave_up() const { return host_words_[1]; }
+  Word* over() const { return refused() + 1; }
   // The first put that a kernel of this rank was refused, and how many there were.
   device::Refusal& refusal() const { return *reinterpret_cast<device::Refusal*>(host_words_ + 2); }
   Word* refused() const { return own<Word>(0); }
-  // See device::Patience.
-  Word* over() const { return refused() + 1; }
 
  private:
   static constexpr std::size_t host_bytes = std::size_t{4} << 20;
@@ -84,7 +85,7 @@ class Inbox {
   Word* gone_ = nullptr;
 };
 
-// Room of an inbox, given back with its object.
+// Pieces of an inbox, which are given back with this object.
 class Room {
  public:
   explicit Room(Inbox& inbox) : inbox_(inbox) {}

@@ -2,42 +2,42 @@
 
 #include "fabric/cuda/kernels.hpp"
 #include "fabric/cuda/launch.hpp"
+#include "fabric/cuda/polled_chain.cuh"
 #include "tca/team.cuh"
 
 namespace tca::cuda {
 
 namespace {
 
-// A chain on a stream: its kernels begin and end as a whole, which is all the order that blocks need among themselves.
-class StreamChain : public device::ChainPart<device::Block> {
+// A chain on a stream. A kernel begins only when the one before has ended, so blocks need no other order
+// among themselves.
+class StreamChain : public PolledPart<device::Block> {
  public:
   enum class Copies { by_engine, by_blocks };
 
   __device__ explicit StreamChain(const DeviceChain& chain, Copies copies = Copies::by_engine)
-      : ChainPart(chain, device::Block::of_grid(), true, copies == Copies::by_engine) {
+      : PolledPart(chain, device::Block::of_grid(), true, copies == Copies::by_engine) {
     come_behind();
     read_step();
   }
-  using ChainPart::acknowledge;
-  using ChainPart::try_start;
-  using ChainPart::try_wait;
 
-  // This part is through with the step or has given it up; the host hears of it when all are. It may start the next at once by
-  // other means, for which the number of this one must be there.
+  // Called when this part is through with the step or has given it up. The host hears of a step with which
+  // all parts are through, and may then start the next one at once by other means, so the step's number is
+  // kept before.
   __device__ void finish(const Done& done = {}) {
     keep_step();
     if (done.word == nullptr) return;
-    block_.sync();
-    if (block_.lane() != 0 || !good_) return;
-    const Word last = block_.parts() - 1;
-    // Release: the host that sees the ticket finds everything in place.
+    carrier_.sync();
+    if (carrier_.lane() != 0 || !good_) return;
+    const Word last = carrier_.parts() - 1;
+    // Release: a host that sees the ticket finds everything in place.
     if (device::count_up(chain_.count, last) == last) device::store_release(done.word, done.ticket);
   }
 
-  // The last that it does: once the host has heard of it, nothing of the step is on its way.
+  // Ends an attempt. Once the host has heard of it, nothing of the step is on its way.
   __device__ void end_attempt(Word* outcome, Word reached) {
-    block_.sync();
-    if (block_.lane() == 0 && good_) device::store_release(outcome, reached);
+    carrier_.sync();
+    if (carrier_.lane() == 0 && good_) device::store_release(outcome, reached);
   }
 };
 
@@ -60,7 +60,7 @@ __global__ void __launch_bounds__(256) exchange_kernel(const __grid_constant__ D
   running.finish(done);
 }
 
-// Only the host runs a chain like this, which moves everything by itself then.
+// No copy engine takes part in an attempt: the blocks move everything themselves.
 __global__ void __launch_bounds__(256)
     attempt_kernel(const __grid_constant__ DeviceChain chain, bool sent, Word* outcome) {
   StreamChain running(chain, StreamChain::Copies::by_blocks);
@@ -82,7 +82,7 @@ __global__ void permission_kernel(const __grid_constant__ DeviceChain chain) {
 }
 
 __global__ void signals_kernel(const __grid_constant__ DeviceChain chain) {
-  // Permission was refused: nobody is to take for arrived what the copies have stored regardless.
+  // If permission did not come, nobody is to take for arrived what the copies have stored regardless.
   if (device::load_relaxed(chain.patience.over) != 0) return;
   const Word step = chain.steps[0];
   Word first = 0;

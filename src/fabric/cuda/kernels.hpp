@@ -15,7 +15,7 @@ struct Grid {
 
 // Tells the host of a finished step: the last block stores `ticket`.
 struct Done {
-  Word* word = nullptr;  // pinned host memory; null for nobody
+  Word* word = nullptr;  // in pinned host memory; null where nobody is told
   Word ticket = 0;
 };
 
@@ -23,18 +23,20 @@ void launch_start(const DeviceChain& chain, Grid grid, cudaStream_t stream);
 void launch_wait(const DeviceChain& chain, Grid grid, Done done, cudaStream_t stream);
 void launch_exchange(const DeviceChain& chain, Grid grid, Done done, cudaStream_t stream);
 
-// As much of a step as needs no waiting, by one block. `sent` says whether an earlier attempt has sent it; `outcome`
-// (pinned) gets how far the step has come.
+// Runs as much of a step as needs no waiting, by one block. `sent` says whether an earlier attempt has sent
+// it; `outcome` (pinned) gets how far the step has come.
 inline constexpr Word attempt_unsent = 1, attempt_sent = 2, attempt_over = 3;
 void launch_attempt(const DeviceChain& chain, bool sent, Word* outcome, cudaStream_t stream);
 
-// Around the copies that a copy engine makes: waits for the partners' permission; raises the signals.
+// These go before and behind the copies that a copy engine makes: one waits for the partners' permission, the
+// other raises the signals.
 void launch_permission(const DeviceChain& chain, cudaStream_t stream);
 void launch_signals(const DeviceChain& chain, cudaStream_t stream);
 
 void launch_allreduce_sum(const DeviceTeam& team, double* values, Word count, cudaStream_t stream);
 
-// Loads every kernel now: a first launch later could wait for kernels that wait for it.
+// Loads every kernel. If a kernel were loaded at its first launch, it could wait for kernels that wait for
+// it.
 void load_kernels();
 
 }  // namespace tca::cuda

@@ -1,4 +1,4 @@
-// For whom a wait on a GPU has been long.
+// Finds out for whom a wait on a GPU has been long.
 #pragma once
 
 #include <string>
@@ -11,7 +11,7 @@
 
 namespace tca::cuda {
 
-// The latest step of those that a kernel has left behind, a word a rank or link, and those that had it; see device::Patience.
+// The latest of the steps in `waiting` of device::Patience, and the ranks or links whose word holds it.
 struct LatestWait {
   device::Word step = 0;
   std::vector<int> ranks;
@@ -29,17 +29,18 @@ inline LatestWait latest_wait(const device::Word* waiting, device::Word ranks) {
   return latest;
 }
 
-// A word stays when the wait has succeeded after all. Whoever waits on tells of it again within a millisecond or so.
+// Clears the words. A word stays even when the wait has succeeded after all, while whoever still waits tells
+// again within a millisecond or so.
 inline void forget_waits(device::Word* waiting, device::Word ranks) {
   for (device::Word rank = 0; rank < ranks; ++rank) device::store_relaxed(waiting + rank, 0);
 }
 
-// What a wait was part of: nobody knows of which step where no kernel has told.
+// Names the step that a wait was part of; `step` is 0 where no kernel has told which it was.
 inline std::string describe_step(device::Word step, std::string_view of) {
   return step == 0 ? std::string(of) : fmt::format("step {} of {}", step, of);
 }
 
-// What the wait that gave up was part of, and for whom it was.
+// A wait that gave up: what it was part of, and for which ranks it waited.
 struct Late {
   std::string what;
   std::vector<int> ranks;

@@ -10,7 +10,7 @@
 
 namespace tca::cuda {
 
-// Until it is asked to stop, which ends a pause at once.
+// Calls `look` after every pause, until it is asked to stop, which ends a pause at once.
 template <class Look>
 void look_every(std::chrono::microseconds pause, const std::stop_token& stop, const Look& look) {
   base::leave_signals_to_others();

@@ -11,8 +11,9 @@
 
 namespace tca::cuda {
 
-// What runs on one: what waits for nobody is not behind a kernel that waits for this rank, be it the fabric's or, of ordinary
-// priority, the program's; and steps send before what else fills the GPU.
+// The kind of work that a stream gets. Finite work waits for no other rank and has the highest priority, so
+// that it never stands behind a kernel that waits for this rank, the fabric's or the program's. Steps, which
+// wait, come next, so that they send before whatever else fills the GPU.
 enum class Work { finite, waits };
 
 struct OwnStream {
@@ -34,7 +35,7 @@ struct OwnEvent {
   ~OwnEvent() { cudaEventDestroy(event); }
 };
 
-// One for each chain that needs one, which it gives back when it goes.
+// Streams for chains. A chain that needs one takes it, and gives it back when it goes.
 class ChainStreams {
  public:
   cudaStream_t take() {

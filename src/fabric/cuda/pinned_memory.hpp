@@ -1,4 +1,4 @@
-// Host memory that kernels reach, zero at first.
+// Host memory that kernels reach. It is zero at first.
 #pragma once
 
 #include <cstddef>

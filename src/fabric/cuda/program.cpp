@@ -5,9 +5,10 @@
 namespace tca::cuda {
 namespace {
 
-// For `direct` puts of a chain that is started apart from its wait, beside which a program has kernels of its own: as many as fill
-// NVLink's 450 GB/s, which leaves those the other multiprocessors. A block has 1,024 atoms on their way at once, and stores
-// some 16 GB/s with atoms of 16 bytes.
+// The number of blocks for `direct` puts of a chain that is started apart from its wait. The program has
+// kernels of its own beside it, so these blocks just fill NVLink's 450 GB/s and leave the other
+// multiprocessors to them. A block has 1,024 atoms on their way at once, and stores some 16 GB/s with atoms
+// of 16 bytes.
 Word storing_blocks(const Compiled& compiled) {
   constexpr Word of_widest_atoms = 32;
   return std::min(compiled.stored_segments, of_widest_atoms * (16 / compiled.narrowest_atom));
@@ -119,7 +120,7 @@ bool CudaProgram::test() {
   return false;
 }
 
-// Those for whom it has waited since the last call, or for good.
+// Returns the ranks for which it has waited since the last call, or on which it has given up.
 std::vector<int> CudaProgram::missing() const {
   if (finished()) return {};
   const std::vector<int> ranks = late().ranks;
@@ -146,7 +147,8 @@ void CudaProgram::start_on(Stream stream) {
   if (branch_) start_copies(stream);
 }
 
-// On a stream of their own, so that whatever the caller puts on its stream next overlaps with them.
+// The copies are on a stream of their own, so that whatever the caller puts on its stream next overlaps with
+// them.
 void CudaProgram::start_copies(Stream stream) {
   const Stream beside = branch_->stream;
   check(cudaEventRecord(branch_->fork.event, stream), "starting a chain's copies");

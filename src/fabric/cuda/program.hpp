@@ -9,7 +9,7 @@
 
 #include "fabric/accelerator.hpp"
 #include "fabric/cuda/compile.hpp"
-#include "fabric/cuda/engine.hpp"
+#include "fabric/cuda/engine/engine.hpp"
 #include "fabric/cuda/late.hpp"
 #include "fabric/cuda/own_stream.hpp"
 #include "fabric/cuda/pace.hpp"
@@ -22,18 +22,18 @@ class CudaProgram;
 struct Runner {
   Inbox& inbox;
   Engine& engine;
-  cudaStream_t stream;    // where the host's own starts run
-  cudaStream_t attempts;  // and those of them that may not wait
-  // And the copy engine's part of any step. The copies of one chain, which wait for the partners' permission, may not stand before
-  // another's: ranks may start the two in different orders.
+  cudaStream_t stream;    // the host's own starts run here
+  cudaStream_t attempts;  // those of them that may not wait run here
+  // The copy engine's part of a step runs on one of these. The copies of one chain, which wait for the
+  // partners' permission, may not stand before another's: ranks may start the two in different orders.
   ChainStreams& copies;
   unsigned block_limit;  // so that the kernels of all ranks on this GPU can run at once
   Pace pace;
   std::function<void()> check;
   std::map<Word, CudaProgram*> programs = {};  // by id
-  // Of the steps that the host has started and that have not been seen finished. Kernels that wait would keep each other
-  // from running if the ranks started their chains in different orders, so only one at a time waits; the others get
-  // on by attempts.
+  // The programs whose step the host has started and not seen finished. Kernels that wait would keep each
+  // other from running if the ranks started their chains in different orders, so only one program at a time
+  // waits; the others get on by attempts.
   CudaProgram* waiting = nullptr;
   std::vector<CudaProgram*> attempting = {};
 };
@@ -58,24 +58,24 @@ class CudaProgram final : public fabric::Program, public fabric::AcceleratorProg
 
   const DeviceBell* bell() override;
 
-  // What kernels still wait for is given up at the chain's time limit, and by them.
+  // Where kernels still wait, they themselves give up at the chain's time limit.
   bool end(bool /*in_order*/) override {
     return finished() || device::load_relaxed(&runner_.inbox.abort()) != 0;
   }
 
   bool is_empty() const override { return compiled_->partners.empty(); }
 
-  // Another attempt, if the last one is over and has not finished the step.
+  // Makes another attempt, if the last one is over and has not finished the step.
   void attempt();
 
   const std::string& name() const { return name_; }
   Word id() const { return compiled_->chain.patience.chain; }
 
-  // For whom the latest long wait of any of its kernels was or is.
+  // The latest long wait of any of its kernels, and for which ranks it is or was.
   LatestWait late() const;
 
  private:
-  // Where the copy engine's part runs: on a stream beside that of the start, between two events.
+  // The place of the copy engine's part: a stream beside that of the start, between two events.
   struct Branch {
     explicit Branch(ChainStreams& all) : streams(all) {}
     Branch(const Branch&) = delete;
@@ -95,17 +95,19 @@ class CudaProgram final : public fabric::Program, public fabric::AcceleratorProg
   Runner& runner_;
   std::string name_;
   std::unique_ptr<Compiled> compiled_;
-  std::optional<Branch> branch_;  // where there are any
-  // Whoever only waits for stores needs few threads, and leaves the others' place to kernels that run meanwhile.
+  std::optional<Branch> branch_;  // where the chain has copies
+  // A kernel that only waits for stores needs few threads, and leaves the place of others to kernels that run
+  // meanwhile.
   Grid exchange_grid_, start_grid_, wait_grid_;
-  Word ticket_ = 0;
-  Word rung_ = 0;
-  Word engine_chain_;
-  bool suits_engine_;                                              // which then runs the host's own starts
-  std::optional<DeviceBell> bell_;                                 // once asked for
-  enum class Way { kernel, attempts, engine } way_ = Way::kernel;  // of the step that was started last
-  mutable bool others_run_it_ = false;
-  bool sent_ = false;
+  Word ticket_ = 0;                 // of the last step that a kernel has got
+  Word rung_ = 0;                   // the number of the last command to the engine
+  Word engine_chain_;               // the engine's handle of the chain
+  bool suits_engine_;               // whether the engine runs the host's own starts
+  std::optional<DeviceBell> bell_;  // once asked for
+  // How the step that was started last is run.
+  enum class Way { kernel, attempts, engine } way_ = Way::kernel;
+  mutable bool others_run_it_ = false;  // whether kernels other than the engine's may have run the chain
+  bool sent_ = false;                   // whether an attempt has sent the step
   unsigned polls_ = 0;
 };
 

@@ -24,8 +24,7 @@ CUmemAllocationProp properties(int device, bool exported) {
   return prop;
 }
 
-// Maps physical memory where `device` reaches it; in one process with many GPUs, every GPU that can. Takes over the
-// handle.
+// Maps physical memory where all of `devices` reach it. Takes over the handle.
 Region map(CUmemGenericAllocationHandle handle, std::size_t bytes, std::size_t mapped,
            std::span<const int> devices) {
   const Driver& d = driver();
@@ -49,7 +48,7 @@ Region map(CUmemGenericAllocationHandle handle, std::size_t bytes, std::size_t m
   return region;
 }
 
-// The GPUs of this process that can reach memory of `owner`.
+// Returns the GPUs of this process that can reach memory of `owner`.
 std::vector<int> with_access_to(int owner) {
   int count = 0;
   check(cudaGetDeviceCount(&count), "counting GPUs");
@@ -96,7 +95,8 @@ Region allocate(int device, std::size_t bytes, bool exported, cudaStream_t strea
            .bytes = bytes,
            .mapped = mapped};
   if (exported) {
-    // Where processes may only look into their own children (Yama's ptrace_scope 1), partners may still fetch this.
+    // Yama's ptrace_scope 1 lets processes look only into their own children; this lets partners fetch the
+    // handle even so.
     prctl(PR_SET_PTRACER, PR_SET_PTRACER_ANY);
     check(d.export_handle(&token.fd, handle, CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR, 0),
           "exporting device memory");

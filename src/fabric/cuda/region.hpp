@@ -1,4 +1,5 @@
-// Device memory that other ranks reach: allocated here, registered from the caller, or another rank's mapped here.
+// Device memory that other ranks reach: allocated here, registered from the caller, or another rank's mapped
+// here.
 #pragma once
 
 #include <cstddef>
@@ -14,16 +15,16 @@ namespace tca::cuda {
 struct Token {
   enum class Kind : std::uint32_t { none, exported, legacy } kind = Kind::none;
   std::int32_t pid = 0;
-  std::int32_t device = 0;    // as its own process counts
-  std::int32_t fd = -1;       // of `pid`: physical memory that the driver exported
-  std::uint64_t address = 0;  // in its own process
+  std::int32_t device = 0;    // as the owner's process counts
+  std::int32_t fd = -1;       // in process `pid`: physical memory that the driver exported
+  std::uint64_t address = 0;  // in process `pid`
   std::uint64_t bytes = 0;
-  std::uint64_t mapped = 0;  // bytes of the physical memory
-  std::uint64_t offset = 0;  // legacy: of the region in the allocation that `ipc` names
+  std::uint64_t mapped = 0;  // exported: bytes of the physical memory
+  std::uint64_t offset = 0;  // legacy: where the region begins in the allocation that `ipc` names
   cudaIpcMemHandle_t ipc{};
 };
 
-// Undone with its object.
+// A region, which is given back with this object.
 class Region {
  public:
   Region() = default;
@@ -49,16 +50,17 @@ class Region {
   std::function<void()> undo_;
 };
 
-// Memory on `device`, zeroed on `stream`. With a token other processes can attach until `seal`.
+// Allocates memory on `device`, zeroed on `stream`. With its token other processes can attach until `seal`.
 Region allocate(int device, std::size_t bytes, bool exported, cudaStream_t stream, Token& token);
 
-// The caller's memory, as it is. Throws Error{invalid_argument} for what the others could not reach.
+// Registers the caller's memory as it is. Throws Error{invalid_argument} for memory that the other ranks
+// could not reach.
 Region adopt(int device, std::byte* data, std::size_t bytes, bool exported, Token& token);
 
-// Another rank's region, reached from `device`.
+// Makes another rank's region reachable from `device`.
 Region attach(int device, const Token& token);
 
-// Every rank has attached.
+// Called once every rank has attached: nobody can attach afterwards.
 void seal(const Token& token);
 
 }  // namespace tca::cuda

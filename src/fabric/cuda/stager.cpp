@@ -14,18 +14,20 @@ constexpr std::size_t alignment = 16;  // of the widest atom
 
 std::size_t aligned(std::size_t offset) { return (offset + alignment - 1) / alignment * alignment; }
 
-// A chunk is large enough that what a message costs is little beside its bytes, and there are few enough of them that kernels
-// find theirs quickly.
+// The size of a chunk. It is so large that a message costs little beside its bytes, and chunks are so few
+// that kernels find theirs quickly.
 std::uint64_t chunk_bytes(std::uint64_t message_bytes) {
   constexpr std::uint64_t least = std::uint64_t{256} << 10, most_chunks = 64;
   return std::max(least, message_bytes / most_chunks);
 }
 
-// Few blocks fill the way to the host with stores, and go through the chunks in order; loads from there take a microsecond and
-// need more: on two H200s 1 MiB took 242 us with 16 blocks both ways and 212 with 64.
+// Few blocks fill the way to the host with stores, and they go through the chunks in order. Loads from the
+// host take a microsecond and need more blocks: on two H200s 1 MiB took 242 us with 16 blocks both ways and
+// 212 with 64.
 constexpr unsigned gather_blocks = 16, scatter_blocks = 64;
 
-// Whether a kernel may see a word that the host writes before what a network card wrote to the GPU's memory earlier.
+// Whether a kernel may see a word that the host writes before what a network card wrote to the GPU's memory
+// earlier.
 bool network_writes_come_late(int device) {
   int supported = 0, ordering = 0;
   check(cudaDeviceGetAttribute(&supported, cudaDevAttrGPUDirectRDMASupported, device),
@@ -35,7 +37,7 @@ bool network_writes_come_late(int device) {
   return supported != 0 && ordering < cudaGPUDirectRDMAWritesOrderingOwner;
 }
 
-// Whether the host can wait for them.
+// Whether the host can wait until such writes are there.
 bool host_flushes_network_writes(int device) {
   int ways = 0;
   check(cudaDeviceGetAttribute(&ways, cudaDevAttrGPUDirectRDMAFlushWritesOptions, device),
@@ -43,7 +45,7 @@ bool host_flushes_network_writes(int device) {
   return (ways & cudaFlushGPUDirectRDMAWritesOptionHost) != 0;
 }
 
-// With the bytes of one side in a row.
+// Returns a shape with the bytes of one side in a row.
 base::Shape densified(base::Shape shape, Side side) {
   auto pitch = static_cast<std::int64_t>(shape.run);
   for (std::uint64_t i = 0; i < shape.loop_count; ++i) {
@@ -74,7 +76,7 @@ void StageRoom::keep() {
   data_ = nullptr;
 }
 
-// The smallest that is large enough and not mostly wasted.
+// Takes the smallest free one that is large enough and would not be mostly wasted.
 std::unique_ptr<StageRoom> StageRooms::take(std::size_t bytes, fabric::StageMemory memory) {
   auto best = free_.end();
   for (auto room = free_.begin(); room != free_.end(); ++room) {
@@ -88,7 +90,7 @@ std::unique_ptr<StageRoom> StageRooms::take(std::size_t bytes, fabric::StageMemo
   return taken;
 }
 
-// Of a piece, in a chunk of a message.
+// A part of a piece, in a chunk of a message.
 struct CudaStage::Part {
   std::size_t message, chunk;
   std::byte* memory;
@@ -123,7 +125,7 @@ CudaStage::~CudaStage() {
   if (dense_->data() != nullptr) runner_.rooms.give_back(std::move(dense_));
 }
 
-// Where every part lies in the stage; makes its memory, and the messages' chunks.
+// Decides where every part lies in the stage; makes its memory, and the messages' chunks.
 std::vector<CudaStage::Part> CudaStage::lay_out(std::span<const fabric::StagedMessage> messages,
                                                 fabric::StageMemory where) {
   std::vector<Part> parts;
@@ -162,7 +164,7 @@ std::vector<CudaStage::Part> CudaStage::lay_out(std::span<const fabric::StagedMe
 void CudaStage::build(std::span<const fabric::StagedMessage> messages, const std::vector<Part>& parts) {
   std::vector<device::Stores> gathers, scatters;
   std::vector<device::Arrivals> arrivals;
-  device::Stores begins;  // a bare signal: nothing has to be there for it
+  device::Stores begins;  // a bare signal, which waits for nothing
   begins.arrived = begun_;
   begins.end_segment = 1;
   gathers.push_back(begins);
@@ -191,7 +193,7 @@ void CudaStage::build(std::span<const fabric::StagedMessage> messages, const std
         } else {
           stores.ready = word;
           stores.source_comes = true;
-          // Nobody looks at them.
+          // Nobody looks at these signals.
           stores.arrived = runner_.inbox.own<Word>(room_.take(stores.end_segment * sizeof(Word)));
           scatters.push_back(stores);
         }

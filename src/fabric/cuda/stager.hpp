@@ -1,8 +1,9 @@
-// Between the memory of windows and that of a stage, which is pinned host memory or the GPU's, for messages that another fabric
-// carries.
+// Moves bytes between windows and a stage, which is pinned host memory or the GPU's, for messages that
+// another fabric carries.
 //
-// Both ways are what `direct` puts are: a gather stores into the stage and raises a word a segment in host memory, a scatter is
-// permitted to store by words that the other fabric's thread raises there. So the chains' own kernels run them, in graphs too.
+// Both ways are made like `direct` puts: a gather stores into the stage and raises a word a segment in host
+// memory, a scatter is permitted to store by words that the other fabric's thread raises there. So the
+// chains' own kernels run them, in graphs too.
 #pragma once
 
 #include <map>
@@ -32,7 +33,7 @@ class StageRoom {
   std::byte* data() const { return data_; }
   std::size_t bytes() const { return bytes_; }
   fabric::StageMemory memory() const { return memory_; }
-  // It outlives this.
+  // Leaves the memory allocated when this object goes.
   void keep();
 
  private:
@@ -42,8 +43,9 @@ class StageRoom {
   std::byte* data_ = nullptr;
 };
 
-// What a stage gives back serves another: to free it would wait for all that the GPU does, perhaps for a kernel that waits for a
-// partner, which waits for this rank in the very call that gives the stage back.
+// Memory of stages that are gone, which serves others. To free it would wait for all that the GPU does,
+// perhaps for a kernel that waits for a partner, which waits for this rank in the very call that gives the
+// stage back.
 class StageRooms {
  public:
   std::unique_ptr<StageRoom> take(std::size_t bytes, fabric::StageMemory memory);
@@ -58,7 +60,7 @@ struct StageRunner {
   Inbox& inbox;
   HostCopier& copier;
   cudaStream_t setup;
-  cudaStream_t stream;  // where the host's own gathers and scatters run, none of which has to wait
+  cudaStream_t stream;  // the host's own gathers and scatters run here, none of which has to wait
   unsigned block_limit;
   int device;
   std::map<Word, CudaStage*> stages = {};  // by id
@@ -98,7 +100,7 @@ class CudaStage final : public fabric::Stage {
     bool outgoing;
     Word link;
     Chunks bytes;
-    std::vector<std::span<Word>> words;  // a chunk each: raised by its gather, or its permission to scatter
+    std::vector<std::span<Word>> words;  // by chunk: raised by its gather, or its permission to scatter
   };
 
   std::vector<Part> lay_out(std::span<const fabric::StagedMessage> messages, fabric::StageMemory where);
@@ -114,11 +116,13 @@ class CudaStage final : public fabric::Stage {
   std::vector<int> partners_;  // by link
   std::vector<Message> messages_;
   std::unique_ptr<StageRoom> dense_;
-  bool comes_late_;  // what a network card has written, behind a word that the host writes next
+  bool
+      comes_late_;  // whether what a network card has written may be seen later than a word that the host writes next
   DeviceChain gather_, scatter_;
-  // Pinned: the last step that has begun, the last that may be gathered, and of the host's last scatter that is through.
+  // Pinned: the last step that has begun, the last that may be gathered, and the ticket of the host's last
+  // finished scatter.
   Word *begun_, *may_gather_, *done_;
-  Word ticket_ = 0;
+  Word ticket_ = 0;  // of the host's last scatter
 };
 
 class CudaStager final : public fabric::Stager {

@@ -1,4 +1,5 @@
-// What compiled chains have in common: tables of puts as kernels read them, and the words that count steps.
+// The parts that all compiled chains have: tables of puts as kernels read them, and the words that count
+// steps.
 #pragma once
 
 #include <algorithm>
@@ -13,7 +14,7 @@
 
 namespace tca::cuda {
 
-// A put's bytes from one place to the other, in as many segments as their number asks for.
+// Describes a put of a shape's bytes from one place to the other, in as many segments as `segments_of` says.
 device::Stores stores_of(const base::Shape& shape, std::byte* to, const std::byte* from);
 
 // Turns each item's own number of units into where they end in the chain's count; returns how many there are.
@@ -38,7 +39,8 @@ void fill_table(device::Table<Item>& table, const std::vector<Item>& items, Inbo
   table.more = more;
 }
 
-// `partners`: the ranks by link. Waits give up after `time_limit` and then name the chain by `id`, which is not 0.
+// `partners`: the ranks by link. Waits give up after `time_limit` and then name the chain by `id`, which is
+// not 0.
 void set_up_counters(DeviceChain& chain, Word id, const std::vector<int>& partners,
                      std::chrono::milliseconds time_limit, Inbox& inbox, Room& room);
 

@@ -1,5 +1,5 @@
-// Whether the other ranks are still there, looked at while this rank's host may be blocked in a call of CUDA's: nobody else
-// could tell the kernels that wait for a rank which has died.
+// Looks after the other ranks while this rank's host may be blocked in a call of CUDA's: nobody else could
+// tell kernels that the rank for which they wait has died.
 #pragma once
 
 #include <thread>
@@ -11,7 +11,7 @@ namespace tca::cuda {
 
 class Watch {
  public:
-  // `gone`: a word a rank, which becomes 1.
+  // `gone` is one word a rank, which becomes 1 once that rank is gone.
   Watch(const fabric::Control& control, device::Word* gone);
 
  private:

@@ -1,4 +1,4 @@
-#include "fabric/cuda/engine.hpp"
+#include "fabric/cuda/engine/engine.hpp"
 
 #include <algorithm>
 #include <atomic>
@@ -14,7 +14,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-// How long a kernel that rang for an engine that has left waits for it, at most, beside the launch.
+// A kernel that rang for an engine that has left waits for it this long at most, beside the launch.
 constexpr auto between_looks = 500us;
 
 }  // namespace
@@ -26,8 +26,9 @@ Engine::Engine(Inbox& inbox, HostCopier& copier, int device, unsigned blocks)
       blocks_(std::min(blocks, most_engine_blocks)),
       room_(inbox) {
   if (blocks_ == 0) return;
-  load_engine();  // not when a kernel that waits for it keeps the GPU from loading anything
-  // Above everything else on the GPU: a command must not wait for the blocks of a large kernel.
+  load_engine();  // later a kernel that waits for the engine could keep the GPU from loading it
+  // The engine goes before everything else on the GPU: a command must not wait for the blocks of a large
+  // kernel.
   int least = 0, greatest = 0;
   check(cudaDeviceGetStreamPriorityRange(&least, &greatest), "asking for stream priorities");
   check(cudaStreamCreateWithPriority(&stream_, cudaStreamNonBlocking, greatest),
@@ -54,7 +55,7 @@ Engine::~Engine() {
   cudaStreamDestroy(stream_);
 }
 
-// Slots take turns, so that it takes 16 x 255 chains until one is called what another was.
+// Slots take turns, so that it takes 16 x 255 chains until a handle is used again.
 Word Engine::prepare(const DeviceChain& chain, Word* done) {
   if (blocks_ == 0 || used_.size() == max_slots) return no_chain;
   do {
@@ -63,7 +64,7 @@ Word Engine::prepare(const DeviceChain& chain, Word* done) {
   used_[last_slot_] = chain.patience;
   const EngineSlot entry{chain, done, finished_ + last_slot_};
   copier_.write(reinterpret_cast<std::byte*>(slots_ + last_slot_), std::as_bytes(std::span(&entry, 1)));
-  return (last_slot_ | turns_[last_slot_]++ << Bell::slot_bits) & Bell::chain_mask;
+  return (last_slot_ | generations_[last_slot_]++ << Bell::slot_bits) & Bell::chain_mask;
 }
 
 void Engine::release(Word chain) {
@@ -72,8 +73,9 @@ void Engine::release(Word chain) {
   used_.erase(chain & Bell::slot_mask);
 }
 
-// On two H100s, host to host, a launch takes 14 us, 17 with puts that are stored in place; the engine 4 and 9, and of what a warp
-// carries one after the other 1.3 more for each chunk and 4 for each segment.
+// On two H100s, host to host, a launch takes 14 us, and 17 with puts that are stored in place. The engine
+// takes 4 and 9, and 1.3 more for each further chunk and 4 for each further segment that one of its warps
+// carries.
 bool Engine::is_quick_with(const DeviceChain& chain) const {
   constexpr Word chunks_a_warp = 8, segments_a_warp = 2;
   const Word chunks = std::max(chain.chunks_out, chain.chunks_in);
@@ -85,9 +87,11 @@ bool Engine::is_quick_with(const DeviceChain& chain) const {
 Word Engine::ring(Word chain, bool others_ran_it) {
   check_launches();
   Word what = chain | (others_ran_it ? Bell::others_ran_it : 0);
-  // The crew that has it prepared, which is free then, since a chain has one step under way; or one that is.
-  bool second = crews_[1].has == chain;
-  if (!second && crews_[0].has != chain) second = crews_[0].flies || (!last_crew_ && !crews_[1].flies);
+  // The crew that has the chain prepared runs it: it is free, since a chain has one step under way. Otherwise
+  // a free one does.
+  bool second = crews_[1].prepared_chain == chain;
+  if (!second && crews_[0].prepared_chain != chain)
+    second = crews_[0].is_busy || (!last_crew_ && !crews_[1].is_busy);
   crews_[second] = {chain, true};
   last_crew_ = second;
   if (second) what |= Bell::second_crew;
@@ -97,16 +101,16 @@ Word Engine::ring(Word chain, bool others_ran_it) {
 }
 
 void Engine::finished(Word chain) {
-  for (auto& crew : crews_) crew.flies = crew.flies && crew.has != chain;
+  for (auto& crew : crews_) crew.is_busy = crew.is_busy && crew.prepared_chain != chain;
 }
 
 Word Engine::command(Word what) {
   ++number_;
-  // Release: pairs with the acquire in the engine's kernel; whatever the host has written before is there.
+  // Release: pairs with the acquire in Listener::look; whatever the host has written before is there.
   std::atomic_ref(bells_[number_ % Bell::count].command)
       .store(Bell::make(number_, what, number_), std::memory_order_release);
-  // Sequentially consistent, as the engine's between `leaving` and its last look at the bell: either it finds this
-  // command or the host finds it leaving.
+  // The fence is sequentially consistent, as is the engine's between `leaving` and its last look at the
+  // bells: either the engine finds this command or the host finds it leaving.
   std::atomic_thread_fence(std::memory_order_seq_cst);
   return number_;
 }
@@ -121,7 +125,7 @@ DeviceBell Engine::bell(Word chain) {
   return bell;
 }
 
-// It may have obeyed this very command before it left.
+// The engine may have obeyed this very command before it left.
 void Engine::bring_back_unless_obeyed(Word number) {
   const std::lock_guard lock(launching_);
   if (!stopped_ && has_ended() && device::load_relaxed(view_.obeyed + EngineView::host) != number) launch();
@@ -131,7 +135,7 @@ void Engine::bring_back_when_called(const std::stop_token& stop) {
   look_every(between_looks, stop, [this] {
     if (device::load_acquire(bell_.call) == 0) return;
     device::store_relaxed(bell_.call, 0);
-    // Of the call and the look at the state: who calls after this is heard again.
+    // The fence keeps this store before the look at the state, so that a later call is heard again.
     std::atomic_thread_fence(std::memory_order_seq_cst);
     const OnDevice here(device_);
     const std::lock_guard launching(launching_);
@@ -169,7 +173,7 @@ void Engine::launch() {
     check(cudaMemsetAsync(view_.shared, 0, sizeof *view_.shared, stream_), "starting the engine");
     launch_engine(view_, blocks_, stream_);
   } catch (const Error&) {
-    device::store_relaxed(view_.state, ended);  // the next who rings tries again
+    device::store_relaxed(view_.state, ended);  // the next command tries again
     throw;
   }
 }
