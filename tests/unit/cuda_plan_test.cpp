@@ -98,7 +98,7 @@ class AllToAll {
 };
 
 TEST(Lines, LeaveRoomForChainsThatComeLater) {
-  for (const std::uint64_t mebibytes : {1, 2, 4}) {
+  for (const std::uint64_t mebibytes : {1u, 2u, 4u}) {
     AllToAll ranks(8);
     for (int chain = 0; chain < 50; ++chain) {
       ASSERT_TRUE(ranks.commit(mebibytes << 20).has_value()) << "chain " << chain << " of " << mebibytes;
@@ -112,7 +112,7 @@ TEST(Lines, AreNotWhatAnInboxRunsOutOf) {
   const test::Seed seed;
   SCOPED_TRACE(seed.how_to_repeat());
   std::mt19937 random(seed.value());
-  for (const std::size_t ranks : {2, 3, 8, 72}) {
+  for (const std::size_t ranks : {2u, 3u, 8u, 72u}) {
     AllToAll all(ranks);
     for (int chain = 0; chain < 100; ++chain)
       ASSERT_TRUE(all.commit(std::uint64_t{1} << random() % 23, 1 + static_cast<int>(random() % 8)))

@@ -89,7 +89,7 @@ Word PutMemory::units() const {
   return put.carrier == Carrier::lines ? (bytes_ + chunk_bytes - 1) / chunk_bytes : put.segments;
 }
 
-Word PutMemory::word_count() const { return (bytes_ + sizeof(Word) - 1) / sizeof(Word); }
+Word PutMemory::word_count() const { return static_cast<Word>((bytes_ + sizeof(Word) - 1) / sizeof(Word)); }
 Word PutMemory::line_count() const { return device::lines_of_words(word_count()); }
 
 Word PutMemory::unit_bytes() const {
