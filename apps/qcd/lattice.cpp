@@ -6,6 +6,7 @@
 #include <limits>
 #include <numeric>
 #include <optional>
+#include <utility>
 
 #include "tca/error.hpp"
 
@@ -217,7 +218,7 @@ void Lattice::require_even() const {
 
 Grid choose_grid(int ranks, const Extents& global) {
   std::optional<std::array<int, dims>> best;
-  std::int64_t least = 0;
+  std::pair<bool, std::int64_t> least;
   for (int x = 1; x <= ranks; ++x) {
     for (int y = 1; x * y <= ranks; ++y) {
       for (int z = 1; x * y * z <= ranks; ++z) {
@@ -230,10 +231,11 @@ Grid choose_grid(int ranks, const Extents& global) {
           even = even && global[mu] / shape[mu] % 2 == 0;
           if (shape[mu] > 1) sent += product(global) / global[mu] * shape[mu];
         }
-        if (!even) sent += product(global);  // even-odd preconditioning would be impossible
-        if (!fits || (best && sent >= least)) continue;
+        // An odd extent comes last whatever it sends, since it makes even-odd preconditioning impossible.
+        const std::pair cost(!even, sent);
+        if (!fits || (best && cost >= least)) continue;
         best = shape;
-        least = sent;
+        least = cost;
       }
     }
   }

@@ -5,11 +5,14 @@
 
 #define OMPI_SKIP_MPICXX 1
 #define MPICH_SKIP_MPICXX 1
+#include <fmt/format.h>
 #include <mpi.h>
 
+#include <limits>
 #include <vector>
 
 #include "shared/mpi_session.hpp"
+#include "tca/error.hpp"
 
 namespace tca::qcd {
 namespace {
@@ -18,6 +21,13 @@ class Requests : public Peer::Exchange {
  public:
   explicit Requests(std::span<const Message> messages) {
     for (const Message& one : messages) {
+      if (one.bytes > std::numeric_limits<int>::max()) {
+        throw Error(
+            Errc::invalid_argument,
+            fmt::format("a face of {} bytes is more than MPI counts (2 GiB); give it fewer right-hand "
+                        "sides at a time, or the lattice more ranks",
+                        one.bytes));
+      }
       const int bytes = static_cast<int>(one.bytes);
       MPI_Recv_init(one.to, bytes, MPI_BYTE, one.neighbour, one.back_tag, MPI_COMM_WORLD,
                     &requests_.emplace_back());

@@ -58,6 +58,15 @@ class Control {
   // their `what` tells that they already are.
   std::vector<base::Blob> all_gather(const base::Blob& mine, std::string_view what);
 
+  // The same of a plain value.
+  template <class T>
+  std::vector<T> all_gather_value(const T& mine, std::string_view what) {
+    std::vector<T> all;
+    for (const base::Blob& blob : all_gather(base::Writer().put(mine).blob(), what))
+      all.push_back(base::Reader(blob).get<T>());
+    return all;
+  }
+
   // Why `rank` will never answer again ("left the world", "failed (...)", ...), or nothing while it may.
   virtual std::optional<std::string> lost(int rank) = 0;
 

@@ -96,9 +96,7 @@ void check_followers(const std::vector<MachineNumber>& numbers) {
     if (leader == numbers.end()) {
       std::vector<std::string_view> keys;
       for (const MachineNumber& other : numbers) keys.push_back(other.key);
-      const std::optional<std::string> meant = nearest(key, keys);
-      reject(fmt::format("which is no number of this machine{}",
-                         meant ? fmt::format("; did you mean `{}`?", *meant) : std::string{}));
+      reject("which is no number of this machine" + did_you_mean(key, keys));
     }
     if (!leader_of(*leader).empty())
       reject(fmt::format("which follows {} itself; name a number that follows none", leader_of(*leader)));

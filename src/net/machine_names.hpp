@@ -28,4 +28,11 @@ std::optional<std::string> nearest(std::string_view word, const Names& names) {
   return best;
 }
 
+// Returns "; did you mean `ring`?" where a name is that near to `word`, and nothing elsewhere.
+template <class Names>
+std::string did_you_mean(std::string_view word, const Names& names) {
+  const std::optional<std::string> meant = nearest(word, names);
+  return meant ? "; did you mean `" + *meant + "`?" : std::string{};
+}
+
 }  // namespace tca::net

@@ -29,10 +29,8 @@ void MachineReading::finish() const {
   for (const auto& [path, keys] : asked_)
     for (const auto& [key, node] : table_at(file_.tree().root, path)) {
       if (keys.contains(key.str())) continue;
-      const std::optional<std::string> meant = nearest(key.str(), keys);
-      fail_at(place_of(key),
-              fmt::format("`{}` means nothing in {}{}", key.str(), heading(path),
-                          meant ? fmt::format("; did you mean `{}`?", *meant) : std::string{}));
+      fail_at(place_of(key), fmt::format("`{}` means nothing in {}{}", key.str(), heading(path),
+                                         did_you_mean(key.str(), keys)));
     }
 }
 

@@ -79,9 +79,8 @@ void check_keys(const toml::table& table, std::string_view key) {
   constexpr std::array<std::string_view, 5> known{"value", "unit", "published", "measured", "fitted"};
   for (const auto& [name, node] : table) {
     if (std::ranges::find(known, name.str()) != known.end()) continue;
-    const std::optional<std::string> meant = nearest(name.str(), known);
-    fail_at(place_of(name), fmt::format("`{}` means nothing in `{}`{}", name.str(), key,
-                                        meant ? fmt::format("; did you mean `{}`?", *meant) : std::string{}));
+    fail_at(place_of(name),
+            fmt::format("`{}` means nothing in `{}`{}", name.str(), key, did_you_mean(name.str(), known)));
   }
 }
 

@@ -101,11 +101,7 @@ Connections bring_up_alone_on_model(const shm::Seating& seating, const WorldOpti
 
 // Every host's ranks in order, so many to a sub-cluster. Throws, on every rank alike, when they ask for different numbers.
 fabric::Places find_places(fabric::Control& control, std::vector<int> hosts) {
-  const int asked = asked_sub_cluster();
-  std::vector<int> all;
-  for (const base::Blob& blob :
-       control.all_gather(base::Writer().put(asked).blob(), "start-up (sub-clusters)"))
-    all.push_back(base::Reader(blob).get<int>());
+  const std::vector<int> all = control.all_gather_value(asked_sub_cluster(), "start-up (sub-clusters)");
   fabric::Places places{std::move(hosts), {}};
   std::map<std::pair<int, int>, int> numbers;
   std::map<int, int> seen;  // ranks of each host

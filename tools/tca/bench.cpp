@@ -106,7 +106,7 @@ void halo_of(World& world, const BenchOptions& options, const bench::Face& face)
     record.n = static_cast<std::int64_t>(face.n);
     record.bytes = static_cast<std::int64_t>(2 * face.bytes());
     record.samples_us = beyond(outcome.samples[i], bare);
-    record.extra["step_us"] = rounded(quantile(outcome.samples[i], 0.5));
+    record.extra["step_us"] = rounded(median(outcome.samples[i]));
     rows.push_back({name_of(who), record});
   }
   report.rows(fmt::format("{} {} {}", face.n, face.layout, face.bytes()), std::move(rows));

@@ -48,10 +48,10 @@ void measure_bytes(World& world, const BenchOptions& options, std::size_t bytes)
   for (std::size_t i = 0; i < outcome.contenders.size(); ++i) {
     const bench::Overlap& who = *outcome.contenders[i];
     const bench::OverlapSamples& took = outcome.samples[i];
-    const double exchange = quantile(took.exchange_us, 0.5), compute = quantile(took.compute_us, 0.5),
-                 hidden = quantile(took.hidden(), 0.5);
+    const double exchange = median(took.exchange_us), compute = median(took.compute_us),
+                 hidden = median(took.hidden());
     fmt::print("{:<12}{:<40}{:<10}{:>13.4g}{:>12.4g}{:>12.4g}{:>12.4g}{:>10.0f}\n", bytes, name_of(who),
-               who.progress, exchange, compute, quantile(took.both_us, 0.5), quantile(took.both_us, 0.99),
+               who.progress, exchange, compute, median(took.both_us), quantile(took.both_us, 0.99),
                100 * hidden);
     show_printed();
     if (options.json.empty()) continue;

@@ -23,7 +23,7 @@ const Record* own_beside(const Record& peer, const std::vector<Row>& all) {
     return own.start == peer.start && !differs("guarded") && !differs("scope");
   };
   const auto order_of = [&](const Record& own) {
-    return std::pair(!is_like_it(own), quantile(own.samples_us, 0.5));
+    return std::pair(!is_like_it(own), median(own.samples_us));
   };
   const Record* best = nullptr;
   for (const Row& row : all) {
@@ -44,7 +44,7 @@ void BenchReport::header(const char* first) const {
 void BenchReport::rows(const std::string& first, std::vector<Row> all) const {
   for (Row& row : all) {
     Record& record = row.record;
-    const double median = quantile(record.samples_us, 0.5);
+    const double median = base::median(record.samples_us);
     double ratio = 0;
     if (const Record* own = record.peer ? own_beside(record, all) : nullptr)
       ratio = ratio_by_round(record.samples_us, own->samples_us);

@@ -84,7 +84,7 @@ void describe(World& world, const qcd::GpuInverter& inverter, QcdPace& pace) {
 QcdPace pace_of(World& world, const GpuSide& side, int applications, std::size_t rhs) {
   QcdPace pace{.samples_us = side.samples};
   describe(world, *side.inverter, pace);
-  pace.median_us = quantile(pace.samples_us, 0.5);
+  pace.median_us = median(pace.samples_us);
   const double flops = applications * static_cast<double>(rhs) * side.inverter->flops();
   if (pace.median_us > 0) pace.gflops = flops / pace.median_us * 1e-3;
   for (const std::int64_t one : world.all_gather(side.inverter->bytes())) pace.bytes += applications * one;

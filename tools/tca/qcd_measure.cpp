@@ -34,7 +34,7 @@ QcdPace pace_of(World& world, const qcd::Times& times, std::vector<double> sampl
     pace.wait_us = std::max(pace.wait_us, one.wait_us / count);
     pace.sums_us = std::max(pace.sums_us, one.sums_us / count);
   }
-  pace.median_us = quantile(pace.samples_us, 0.5);
+  pace.median_us = median(pace.samples_us);
   if (pace.median_us > 0) pace.gflops = flops / count / pace.median_us * 1e-3;
   for (const std::int64_t one : world.all_gather(bytes)) pace.bytes += one;
   return pace;

@@ -51,24 +51,15 @@ Json versions(const std::string& mpi_version, const Json& libraries) {
 
 }  // namespace
 
-double quantile(std::vector<double> samples, double fraction) {
-  if (samples.empty()) return 0;
-  std::sort(samples.begin(), samples.end());
-  const double position = fraction * static_cast<double>(samples.size() - 1);
-  const auto below = static_cast<std::size_t>(position);
-  const std::size_t above = std::min(below + 1, samples.size() - 1);
-  return samples[below] + (position - static_cast<double>(below)) * (samples[above] - samples[below]);
-}
-
 double ratio_by_round(const std::vector<double>& one, const std::vector<double>& other) {
   std::vector<double> ratios;
   for (std::size_t round = 0; round < std::min(one.size(), other.size()); ++round)
     if (one[round] > 0 && other[round] > 0) ratios.push_back(one[round] / other[round]);
-  return quantile(std::move(ratios), 0.5);
+  return median(std::move(ratios));
 }
 
 std::string Record::line() const {
-  const double median = quantile(samples_us, 0.5);
+  const double median = base::median(samples_us);
   Json json{{"bench", bench}, {"fabric", fabric}, {"protocol", protocol}, {"start", start}};
   json["peer"] = peer ? Json(*peer) : Json(nullptr);
   json["layout"] = layout;

@@ -7,16 +7,15 @@
 #include <string>
 #include <vector>
 
+#include "base/quantile.hpp"
 #include "channels.hpp"
 
 namespace tca::tool {
 
+using base::median;
+using base::quantile;
 using bench::channels_in;
 using bench::protocols_in;
-
-// Where a sample stands when `fraction` of all are no greater (0.5: the median, 0.99: p99); linear in
-// between. 0 when there are no samples.
-double quantile(std::vector<double> samples, double fraction);
 
 // How many times as long one takes as the other: the median over rounds in which both were measured one right after the other.
 // What changes between rounds, as the distance of virtual cores does, changes both medians, and perhaps not alike, but not this.

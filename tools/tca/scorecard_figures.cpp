@@ -94,9 +94,7 @@ class Keys {
   void finish() const {
     for (const auto& [key, node] : table_) {
       if (known_.contains(key.str())) continue;
-      const std::optional<std::string> meant = net::nearest(key.str(), known_);
-      fail_at(node, "`{}` means nothing here{}", key.str(),
-              meant ? fmt::format("; did you mean `{}`?", *meant) : std::string{});
+      fail_at(node, "`{}` means nothing here{}", key.str(), net::did_you_mean(key.str(), known_));
     }
   }
 
@@ -236,9 +234,8 @@ std::string read_run(Keys& keys) {
   std::set<std::string_view> known;
   for (const RunKind& kind : run_kinds()) known.insert(kind.name);
   if (known.contains(run)) return run;
-  const std::optional<std::string> meant = net::nearest(run, known);
   fail_at(*node, "there is no run `{}`; there are {}{}", run, fmt::join(known, ", "),
-          meant ? fmt::format("; did you mean `{}`?", *meant) : std::string{});
+          net::did_you_mean(run, known));
 }
 
 Use read_use(const toml::table& table, Keys& keys) {

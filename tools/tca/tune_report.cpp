@@ -105,7 +105,7 @@ FitQuality quality_of(const Survey& survey, const route::TuningTable& table) {
       errors.push_back(std::abs(us / median(times.cost_us) - 1));
     }
   }
-  return {quantile(errors, 0.5), quantile(errors, 0.9)};
+  return {median(errors), quantile(errors, 0.9)};
 }
 
 void print_trace(const Survey& survey, const route::TuningTable& table) {

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "agree.hpp"
+#include "base/quantile.hpp"
 #include "core/world_state.hpp"
 #ifdef OPENTCA_HAVE_CUDA
 #include "gpu/in_turn.hpp"
@@ -240,7 +241,7 @@ class Surveyor {
       const route::Distance distance = met->first;
       const bench::Samples& crossings = met->second;
       const auto passes = static_cast<int>(crossings.size());
-      if (median(crossings) <= 0 || passes >= std::min(least(), most_alike())) {
+      if (base::median(crossings) <= 0 || passes >= std::min(least(), most_alike())) {
         ++met;
         continue;
       }
@@ -316,25 +317,17 @@ class Surveyor {
 
 }  // namespace
 
-double median(bench::Samples samples) {
-  if (samples.empty()) return 0;
-  const auto middle = samples.begin() + static_cast<std::ptrdiff_t>(samples.size() / 2);
-  std::nth_element(samples.begin(), middle, samples.end());
-  if (samples.size() % 2 != 0) return *middle;
-  return (*middle + *std::max_element(samples.begin(), middle)) / 2;
-}
-
 double Survey::crossing_us(route::Distance distance) const {
   const auto found = crossings_us.find(distance);
-  return found != crossings_us.end() ? median(found->second) : 0;
+  return found != crossings_us.end() ? base::median(found->second) : 0;
 }
 
 std::string Survey::describe() const {
   std::string text = fmt::format("{} ranks of {}, {} passes", ranks, fabrics, passes);
   if (discarded > 0) text += fmt::format(" ({} left out: the ranks moved nearer or further)", discarded);
   for (const auto& [distance, times] : crossings_us)
-    if (median(times) > 0)
-      text += fmt::format(", {:.0f} ns for a line to cross ({}, {} passes)", 1e3 * median(times),
+    if (base::median(times) > 0)
+      text += fmt::format(", {:.0f} ns for a line to cross ({}, {} passes)", 1e3 * base::median(times),
                           route::to_string(distance), times.size());
   return text;
 }

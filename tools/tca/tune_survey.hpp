@@ -69,6 +69,4 @@ Survey survey(const PointsOf& points, const SurveyOptions& options, const Survey
 Survey survey(World& world, const PointsOf& points, const SurveyOptions& options,
               const SurveyProgress& progress);
 
-double median(bench::Samples samples);
-
 }  // namespace tca::tool

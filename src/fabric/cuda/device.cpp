@@ -56,9 +56,7 @@ DeviceInfo choose_device(int wanted, int rank, const fabric::Places& places) {
 
 std::vector<DeviceInfo> meet(fabric::Control& control, const fabric::Places& places, const DeviceInfo& mine) {
   const std::string what = "bringing up the cuda fabric";
-  std::vector<DeviceInfo> all;
-  for (const base::Blob& blob : control.all_gather(base::Writer().put(mine).blob(), what))
-    all.push_back(base::Reader(blob).get<DeviceInfo>());
+  std::vector<DeviceInfo> all = control.all_gather_value(mine, what);
   control.do_together(what, [&] {
     for (std::size_t rank = 0; rank < all.size(); ++rank) {
       if (!places.same_sub_cluster(control.rank(), static_cast<int>(rank)) || !unreachable(mine, all[rank]))

@@ -192,8 +192,7 @@ bool MpiControl::ends_together(bool in_order) {
   if (!is_up() || !here_ || has_failed_ || std::uncaught_exceptions() > 0) return false;
   ending_ = true;
   try {
-    for (const base::Blob& blob : all_gather(base::Writer().put(in_order).blob(), what))
-      in_order &= base::Reader(blob).get<bool>();
+    for (const bool theirs : all_gather_value(in_order, what)) in_order &= theirs;
     barrier(what);
     return in_order;
   } catch (...) {

@@ -2,7 +2,10 @@
 
 #include <algorithm>
 #include <chrono>
+#include <utility>
 #include <vector>
+
+#include "base/quantile.hpp"
 
 namespace tca::shm {
 
@@ -60,12 +63,9 @@ double measure_crossing_ns(const Inbox& inbox, fabric::Control& control, const f
   if (partner >= 0 && control.cores() == base::Cores::enough)
     mine = ping_pong_ns(inbox.probe(rank), inbox.probe(partner), rank < partner);
   std::vector<double> all;
-  for (const base::Blob& blob : control.all_gather(base::Writer().put(mine).blob(), "start-up (distances)")) {
-    if (const auto theirs = base::Reader(blob).get<double>(); theirs > 0) all.push_back(theirs);
-  }
-  if (all.empty()) return 0;
-  std::nth_element(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(all.size() / 2), all.end());
-  return all[all.size() / 2];
+  for (const double theirs : control.all_gather_value(mine, "start-up (distances)"))
+    if (theirs > 0) all.push_back(theirs);
+  return base::median(std::move(all));
 }
 
 }  // namespace tca::shm

@@ -113,10 +113,8 @@ void ShmControl::find_cores() {
   sched_getaffinity(0, sizeof mine, &mine);
   cpu_set_t all;
   CPU_ZERO(&all);
-  for (const base::Blob& blob : all_gather(base::Writer().put(mine).blob(), "start-up (World::init)")) {
-    const auto theirs = base::Reader(blob).get<cpu_set_t>();
+  for (const cpu_set_t& theirs : all_gather_value(mine, "start-up (World::init)"))
     CPU_OR(&all, &all, &theirs);
-  }
   usable_cores = CPU_COUNT(&all);
   cores_ = usable_cores < size_ ? base::Cores::crowded : base::Cores::enough;
 }

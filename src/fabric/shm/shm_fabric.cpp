@@ -121,8 +121,7 @@ std::vector<bool> ShmFabric::agree_on_window(std::size_t bytes, bool registers, 
                   registers};
   std::map<int, Host> hosts;
   std::vector<bool> registered;
-  for (const base::Blob& blob : control_.all_gather(base::Writer().put(mine).blob(), window)) {
-    const auto wish = base::Reader(blob).get<Wish>();
+  for (const Wish& wish : control_.all_gather_value(mine, window)) {
     Host& host = hosts[host_[registered.size()]];
     host.bytes += wish.bytes;
     host.available = std::min(host.available, wish.available);
