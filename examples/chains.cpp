@@ -1,5 +1,5 @@
-// A walk through chains: every rank writes parts of a matrix into its right neighbour's memory, in all the
-// ways there are. Runs with any number of ranks; alone, a rank is its own neighbour.
+// A walk through chains: every rank writes parts of a matrix into its right neighbour's memory, with every
+// layout that chains have. Runs with any number of ranks; alone, a rank is its own neighbour.
 //
 //   tca run -n 3 -- ./chains
 #include <array>
@@ -21,14 +21,14 @@ int main() try {
   const int me = world.rank(), size = world.size();
   const int right = (me + 1) % size, left = (me + size - 1) % size;
 
-  // A window is memory that all ranks register together: a matrix to send from, and room for what arrives.
+  // A window is memory that all ranks register together: here a matrix to send from, and room for arrivals.
   auto matrix = world.window<int>(rows * columns);
   auto inbox = world.window<int>(6 * rows * columns);
   for (int i = 0; i < rows * columns; ++i) matrix[i] = 1000 * me + i;
   const auto room = [&](int which) { return which * rows * columns; };
   const auto from_left = [&](int row, int column) { return 1000 * left + row * columns + column; };
 
-  // One chain of six puts. The layout says which elements; nothing is packed by hand.
+  // A chain of six puts. The layout of each says which elements it moves, so nothing is packed by hand.
   auto chain = world.chain("all layouts");
   const auto to = [&](int which) { return inbox.on(right).at(room(which)); };
   chain.put(to(0), matrix.at(2 * columns), tca::block(columns));        // row 2
@@ -38,11 +38,11 @@ int main() try {
   chain.put(to(4), tca::stride(columns, 2), matrix.at(0), tca::block(columns));  // row 0, scattered
   chain.put(to(5), tca::subarray({2, 3}, {0, 0}, {2, 3}), matrix.at(0),          // a 2 x 3 box at (3, 4) ...
             tca::subarray({rows, columns}, {3, 4}, {2, 3}));                     // ... as an array of its own
-  chain.expect(left);  // whoever writes to me must be expected
+  chain.expect(left);  // a rank that writes to me must be expected
   chain.commit();      // collective: checks, chooses a channel for each put, compiles
   if (me == 0) std::printf("%s", chain.explain().c_str());
 
-  chain.start();  // as often as needed; here between start and wait one would compute
+  chain.start();  // as often as needed; a program would compute between start and wait
   chain.wait();
   for (int c = 0; c < columns; ++c) check(inbox[room(0) + c] == from_left(2, c), "block");
   for (int r = 0; r < rows; ++r) {
@@ -53,7 +53,8 @@ int main() try {
   for (int c = 0; c < columns; ++c) check(inbox[room(4) + 2 * c] == from_left(0, c), "scatter");
   check(inbox[room(5) + 5] == from_left(4, 6), "subarray");
 
-  // An immediate put takes its value now, up to a cache line, and is there by my next signal to that rank.
+  // An immediate put takes its value now, up to a cache line. It has arrived when my next signal to that rank
+  // has.
   auto mail = world.window<std::array<int, 4>>(1);
   auto ring = world.chain("ring the bell");
   ring.signal(right).expect(left);
@@ -63,12 +64,15 @@ int main() try {
   ring.wait();
   check(mail[0][0] == left && mail[0][3] == 3, "immediate put");
 
-  // A chain is guarded: a put lands only once the target has started the same step, that is, is done with the last. Two
-  // chains in turn do without, and save that signal, where all three conditions hold ("Guarded or not" in docs/guide.md):
-  // each has target arrays of its own; every two partners send to each other in both, so that nobody comes back to an array
-  // before the other has answered from the next one; and what has come with one is read before the other is started.
-  std::array buffers{world.window<int>(3),
-                     world.window<int>(3)};  // 0: mine, 1: my left neighbour's, 2: my right's
+  // A chain is guarded: a put lands only once the target has started the same step, which says that it is
+  // done with the last one. Two chains that take turns can do without this and save its signal if all three
+  // conditions hold ("Guarded or not" in docs/guide.md):
+  // - Each chain has target arrays of its own.
+  // - In both chains every two partners send to each other, so that no rank comes back to an array before its
+  //   partner has answered from the next one.
+  // - What has come with one chain is read before the next start of either.
+  // Element 0 is mine, 1 is my left neighbour's, 2 my right neighbour's.
+  std::array buffers{world.window<int>(3), world.window<int>(3)};
   std::array turns{world.chain("even", {.guarded = false}), world.chain("odd", {.guarded = false})};
   for (int b = 0; b < 2; ++b) {
     turns[b].put(buffers[b].on(right).at(1), buffers[b].at(0), tca::block(1)).expect(left);
@@ -80,7 +84,7 @@ int main() try {
     buffer[0] = step * size + me;
     turns[step % 2].start();
     turns[step % 2].wait();
-    // Read here, before the next start of either.
+    // Read here, before the next start of either chain.
     check(buffer[1] == step * size + left && buffer[2] == step * size + right, "unguarded");
   }
   if (me == 0) std::printf("%d ranks: everything arrived\n", size);

@@ -1,4 +1,4 @@
-// A matrix of which every rank has a row, and what collectives do with it: turn it round, add up its columns, and find its
+// Collectives on a matrix of which every rank has a row: they transpose it, add up its columns, and find its
 // largest element by an operation of the program's own. Runs with any number of ranks.
 //
 //   tca run -n 4 -- ./collectives
@@ -15,7 +15,7 @@ static void check(bool right, const char* what) {
 
 static long element(int step, int row, int column) { return (1 + step + 37L * row + 101L * column) % 97; }
 
-// What the program's own operation works on: any struct that may be copied as bytes.
+// The type that the program's own operation works on. Any struct that may be copied as bytes will do.
 struct Found {
   long value;
   int row, column;
@@ -24,20 +24,20 @@ struct Found {
 int main() try {
   auto world = tca::World::init();
   const int me = world.rank(), size = world.size();
-  auto row = world.window<long>(size);     // mine of the matrix
-  auto column = world.window<long>(size);  // mine, once it has been turned round
+  auto row = world.window<long>(size);     // my row of the matrix
+  auto column = world.window<long>(size);  // my column, once the matrix has been transposed
   auto sum = world.window<long>(1);        // of my column
 
-  // All are set up once, by every rank in the same order. They go from one window to another here; a block is one element,
-  // and a rank's row has one for each rank.
+  // Every rank sets all collectives up once, in the same order. These two go from one window to another. A
+  // block is one element, and a rank's row has a block for each rank.
   tca::AllToAll<long> turn(world, "turn", row, column, 1);
   tca::ReduceScatter<long> add_columns(world, "add columns", row, sum, 1);
 
-  // This one has memory of its own, where a rank's block goes in at the place where it comes out.
+  // This one has memory of its own. A rank writes its block at the place where every rank will find it.
   tca::AllGather<long> sums(world, "sums", 1);
 
-  // Two values into one. It must be associative; the value of the lower rank is on the left, so that of equal elements
-  // the one with the lowest row is found on every rank.
+  // The operation combines two values and must be associative. The value of the lower rank is on the left, so
+  // of equal elements every rank finds the one with the lowest row.
   const auto larger = [](Found left, Found right) { return right.value > left.value ? right : left; };
   tca::AllReduce<Found> largest(world, "largest", 1, larger);
 
@@ -48,12 +48,12 @@ int main() try {
       mine = larger(mine, {row[c], me, c});
     }
 
-    turn.start();  // both read the row while they are under way; every rank waits for them in the same order
+    turn.start();  // both read the row while under way; every rank waits for them in the same order
     add_columns.start();
     turn.wait();
     add_columns.wait();
     sums.from()[me] = sum[0];
-    sums.run();                                // a start and a wait
+    sums.run();                                // start() and wait() in one call
     const Found found = largest.reduce(mine);  // the same for a value
 
     Found expected{element(step, 0, 0), 0, 0};

@@ -1,6 +1,6 @@
-// Heat in a closed ring of cells, dealt out over GPUs. One kernel a rank does everything: it computes, exchanges the cells
-// at its ends by a chain, adds the heat up over all ranks, and puts its cells into rank 0's memory. Rank 0 checks them
-// against a run of the whole ring by itself.
+// Heat in a closed ring of cells, distributed over GPUs. A single kernel on each rank does everything: it
+// computes, exchanges the cells at its ends by a chain, adds the heat up over all ranks, and puts its cells
+// into rank 0's memory. Rank 0 checks them against a run of the whole ring by itself.
 //
 //   tca run -n 4 -- ./gpu_ring [cells a rank] [steps]
 #include <cmath>
@@ -20,17 +20,19 @@ __host__ __device__ static double new_heat(const double* cell) {
   return *cell + 0.2 * (cell[-1] + cell[1] - 2 * *cell);
 }
 
-// Cells 1 to `cells` are this rank's, those on either side its neighbours'. Every thread of the block comes here.
+// Computes a step. Cells 1 to `cells` are this rank's; cells 0 and `cells` + 1 are its neighbours'. All
+// threads of the block call this.
 __device__ static bool step(tca::BlockChain& ends, const double* now, double* next, int cells) {
-  ends.start();  // sends the cells at my ends as any thread has left them
-  for (int i = 2 + threadIdx.x; i < cells; i += threads) next[i] = new_heat(now + i);  // need nobody else's
+  ends.start();  // sends the cells at my ends as the threads have left them
+  // These cells need none of another rank's.
+  for (int i = 2 + threadIdx.x; i < cells; i += threads) next[i] = new_heat(now + i);
   if (!ends.wait()) return false;
   if (threadIdx.x == 0) next[1] = new_heat(now + 1);
   if (threadIdx.x == 1) next[cells] = new_heat(now + cells);
   return true;
 }
 
-// A block carries a chain alone here; with more of them it would be tca::GridChain and a cooperative launch.
+// Here a block runs a chain alone. With more blocks this would be tca::GridChain and a cooperative launch.
 __global__ static void __launch_bounds__(threads, 1)
     heat_kernel(const __grid_constant__ tca::DeviceChain even, const __grid_constant__ tca::DeviceChain odd,
                 const __grid_constant__ tca::DeviceTeam everyone,
@@ -40,7 +42,7 @@ __global__ static void __launch_bounds__(threads, 1)
   {
     tca::BlockChain ends_of_rod(even), ends_of_other(odd);
     for (int s = 0; s < steps; s += 2) {
-      if (!step(ends_of_rod, rod, other, cells)) return;  // the same for all threads; World::check says why
+      if (!step(ends_of_rod, rod, other, cells)) return;  // all threads return; World::check says why
       if (!step(ends_of_other, other, rod, cells)) return;
     }
   }
@@ -56,13 +58,13 @@ __global__ static void __launch_bounds__(threads, 1)
   if (!team.allreduce_sum(&heat, 1)) return;
   if (threadIdx.x == 0) *total = heat;
 
-  // A put needs no chain. It is there when the next signal is. Should one never come, World::check says so.
+  // A put needs no chain. It has arrived when the next signal has. If that never comes, World::check says so.
   tca::BlockWindow(result).put(0, std::uint64_t{team.rank()} * cells, rod + 1, cells);
   team.signal(0);
   for (unsigned rank = 0; team.rank() == 0 && rank < team.size(); ++rank) team.wait_signal(rank);
 }
 
-// The whole ring by one rank: `cells` of them, the first `hot` of which are hot.
+// Computes the whole ring on one rank: `cells` of them, the first `hot` of which are hot.
 static std::vector<double> whole_ring(long cells, long hot, int steps) {
   std::vector<double> now(cells + 2), next;
   for (long i = 1; i <= hot; ++i) now[i] = 100;
@@ -78,7 +80,7 @@ static std::vector<double> whole_ring(long cells, long hot, int steps) {
 
 int main(int argc, char** argv) try {
   const int cells = argc > 1 ? std::atoi(argv[1]) : 1000;
-  const int steps = (argc > 2 ? std::atoi(argv[2]) : 200) / 2 * 2;  // an even number
+  const int steps = (argc > 2 ? std::atoi(argv[2]) : 200) / 2 * 2;  // rounded down to an even number
   if (cells < 2 || steps < 2) {
     std::fprintf(stderr, "usage: gpu_ring [cells a rank, 2 or more] [steps, 2 or more]\n");
     return 2;
@@ -87,7 +89,7 @@ int main(int argc, char** argv) try {
   const int me = world.rank(), size = world.size();
   const int left = (me + size - 1) % size, right = (me + 1) % size;
 
-  // Two arrays in turn, and a chain for each.
+  // Two arrays that take turns, and a chain for each.
   auto rod = world.window<double>(2 * (cells + 2));
   tca::Chain chains[] = {world.chain("even"), world.chain("odd")};
   for (int b = 0; b < 2; ++b) {
@@ -124,7 +126,7 @@ int main(int argc, char** argv) try {
     std::printf("%d ranks of %d cells, %d steps in one kernel: %s\n", size, cells, steps,
                 right_answer ? "as by one rank" : "WRONG");
   }
-  world.barrier();  // a rank's memory stays until all are done
+  world.barrier();  // a rank's memory must stay until all ranks are done
   return right_answer ? 0 : 1;
 } catch (const tca::Error& error) {
   std::fprintf(stderr, "%s\n", error.what());

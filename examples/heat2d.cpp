@@ -1,5 +1,5 @@
-// The heat equation on a plate with a hot edge, dealt out over all ranks; every rank checks its part against
-// a run of the whole plate by itself.
+// The heat equation on a plate with a hot edge, distributed over all ranks. Every rank checks its part
+// against a run of the whole plate by itself.
 //
 //   tca run -n 4 -- ./heat2d [cells along a side] [steps]
 #include <algorithm>
@@ -11,7 +11,7 @@
 
 #include "tca/tca.hpp"
 
-// New temperatures for the rows [i0, i1) and columns [j0, j1) of an array whose rows are `pitch` long.
+// Computes new temperatures in rows [i0, i1) and columns [j0, j1) of an array whose rows are `pitch` long.
 static void step(const double* u, double* next, long pitch, long i0, long i1, long j0, long j1) {
   for (long i = i0; i < i1; ++i) {
     for (long j = j0; j < j1; ++j) {
@@ -21,7 +21,7 @@ static void step(const double* u, double* next, long pitch, long i0, long i1, lo
   }
 }
 
-// The whole plate on one rank: n x n cells and the fixed edge around them, of which row 0 is hot.
+// Computes the whole plate on one rank: n x n cells and the fixed edge around them, whose row 0 is hot.
 static std::vector<double> whole_plate(long n, int steps) {
   const long pitch = n + 2;
   std::vector<double> u(static_cast<std::size_t>(pitch * pitch));
@@ -46,7 +46,7 @@ int main(int argc, char** argv) try {
   const tca::Range rows = grid.part(world.rank(), 0, n);
   const tca::Range columns = grid.part(world.rank(), 1, n);
 
-  // My cells with one ghost all around. At the rim of the plate the ghosts are its fixed edge.
+  // My cells, with a ghost cell on every side. At the rim of the plate the ghosts are its fixed edge.
   tca::Halo halo(world, "heat", grid, {rows.size, columns.size});
   auto plate = world.window<double>(halo.elements());
   halo.add(plate).commit();
@@ -59,7 +59,8 @@ int main(int argc, char** argv) try {
   std::vector<double> next(plate.elements().begin(), plate.elements().end());
   for (int s = 0; s < steps; ++s) {
     halo.start();
-    step(u, next.data(), pitch, 2, rows.size, 2, columns.size);  // overlaps: needs no ghosts
+    // The inner cells need no ghosts, so this overlaps the exchange.
+    step(u, next.data(), pitch, 2, rows.size, 2, columns.size);
     halo.wait();
     for (const long i : {1L, rows.size}) step(u, next.data(), pitch, i, i + 1, 1, columns.size + 1);
     for (const long j : {1L, columns.size}) step(u, next.data(), pitch, 2, rows.size, j, j + 1);

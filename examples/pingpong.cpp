@@ -1,6 +1,6 @@
-// The smallest ping-pong: the first and the last rank throw a number back and forth.
+// The smallest ping-pong: the first and the last rank send a number back and forth.
 //
-//   tca run -n 2 -- ./pingpong      or: mpirun -n 2 ./pingpong      or alone: it throws to itself
+//   tca run -n 2 -- ./pingpong      or: mpirun -n 2 ./pingpong      or alone: it sends to itself
 #include <chrono>
 #include <cstdio>
 
@@ -10,9 +10,9 @@ int main() try {
   auto world = tca::World::init();
   const int me = world.rank();
   const int last = world.size() - 1;
-  auto number = world.window<long>(2);  // 0: what I throw, 1: what I catch
+  auto number = world.window<long>(2);  // 0: what I send, 1: what I receive
 
-  // Who sends what to whom is said once. Every rank commits every chain, its own part in it or not.
+  // The transfers are described once. Every rank commits every chain, even one in which it has no part.
   auto ping = world.chain("ping");
   if (me == 0) ping.put(number.on(last).at(1), number.at(0), tca::block(1));
   if (me == last) ping.expect(0);

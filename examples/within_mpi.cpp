@@ -1,4 +1,5 @@
-// A program with an MPI of its own, of which one exchange and one sum go by OpenTCA: heat in a rod, dealt out over all ranks.
+// A program that uses MPI itself and leaves one exchange and one sum to OpenTCA: heat in a rod, distributed
+// over all ranks.
 //
 //   mpirun -n 4 ./within_mpi [CELLS]
 #include <algorithm>
@@ -8,16 +9,18 @@
 #include <utility>
 #include <vector>
 
-#include "tca/mpi.hpp"  // brings mpi.h
+#include "tca/mpi.hpp"  // includes mpi.h
 #include "tca/tca.hpp"
 
-// Until a step changes no cell of the rod by more than 1e-6; returns how many steps that took.
+// Runs until a step changes no cell of the rod by more than 1e-6. Returns the number of steps.
 static int cool(tca::World& world, long length) {
   const int me = world.rank(), last = world.size() - 1;
-  const tca::Grid grid(world.size(), {0});  // deals out; where it does not divide the first have one more
+  // Divides the cells among the ranks. If they do not divide evenly, the first ranks have one more.
+  const tca::Grid grid(world.size(), {0});
   const auto cells_of = [&](int rank) { return grid.part(rank, 0, length).size; };
   const long cells = cells_of(me);
-  auto rod = world.window<double>(cells + 2);  // with a ghost at each end, which is fixed where the rod ends
+  // The rank's cells, with a ghost cell at each end, whose value is fixed at the ends of the rod.
+  auto rod = world.window<double>(cells + 2);
   if (me == 0) rod[0] = 100;
 
   auto ends = world.chain("ends");
@@ -43,10 +46,10 @@ int main(int argc, char** argv) {
   MPI_Init(&argc, &argv);
   int code = 0;
   try {
-    // Its messages never meet the program's own, and it is gone before MPI_Finalize.
+    // This world's messages never meet the program's own, and the world is gone before MPI_Finalize.
     auto world = tca::World::from_mpi(MPI_COMM_WORLD);
     const int cells = argc > 1 ? std::atoi(argv[1]) : 48;
-    const int steps = cool(world, std::max(cells, world.size()));  // a cell a rank at least
+    const int steps = cool(world, std::max(cells, world.size()));  // at least a cell for each rank
 
     int most = 0;
     MPI_Allreduce(&steps, &most, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
@@ -54,7 +57,7 @@ int main(int argc, char** argv) {
     code = steps == most ? 0 : 1;
   } catch (const tca::Error& error) {
     std::fprintf(stderr, "%s\n", error.what());
-    MPI_Abort(MPI_COMM_WORLD, error.exit_code());  // MPI_Finalize might wait for ever for a rank that is lost
+    MPI_Abort(MPI_COMM_WORLD, error.exit_code());  // MPI_Finalize might wait for ever for a lost rank
   }
   MPI_Finalize();
   return code;

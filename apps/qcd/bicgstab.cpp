@@ -9,7 +9,7 @@ using Number = Complex<double>;
 
 Number operator/(Number a, Number b) {
   const double size = norm(b);
-  // A breakdown: the iteration stands still, and its residual says so.
+  // A breakdown: the iteration makes no progress then, which shows in its residual.
   if (size == 0) return {0, 0};
   return (1 / size) * (a * conj(b));
 }
@@ -42,7 +42,7 @@ Numbers real_parts(const Phases& phases) {
   return result;
 }
 
-// For right-hand sides that are still under way, f(i); nothing for the others.
+// f(i) for right-hand sides that have not converged, and 0 for the others.
 template <class T, class F>
 Phases coefficients(const Shape& shape, const Iteration<T>& iteration, const F& f) {
   Phases result(shape.rhs, {0, 0});
@@ -75,7 +75,7 @@ Solution solve_bicgstab(Operator<T>& d, Sums& sums, const Field<T>& b, Field<T>&
                r);
     charge(d, 3);
     d.apply(r, t, false);
-    // What is needed of the new residual r - omega t and of rho follows from these, in one sum.
+    // The norm of the new residual r - omega t, and rho, follow from these products, which take one sum.
     Phases tr = dots(shape, t, r), tt = as_phases(norms(shape, t)), rr = as_phases(norms(shape, r));
     Phases sr = dots(shape, shadow, r), st = dots(shape, shadow, t);
     charge(d, 3);
@@ -96,7 +96,7 @@ Solution solve_bicgstab(Operator<T>& d, Sums& sums, const Field<T>& b, Field<T>&
     for (std::size_t i = 0; i < shape.rhs; ++i) {
       if (iteration.done(i)) continue;
       const double left = rr[i].re - norm(omega[i]) * tt[i].re;
-      r2_now[i] = left < 0 ? 0 : left;  // a residual that is no number stays none
+      r2_now[i] = left < 0 ? 0 : left;  // a NaN stays a NaN
     }
     iteration.end(r2_now);
   }

@@ -17,7 +17,7 @@ struct Search {
   Field<T> r, s, p, q;
   Numbers s2, r2;
 
-  // s and the squared norms of s and r, in one sum.
+  // Computes s, and the squared norms of s and r in one sum.
   void look(Operator<T>& d, Sums& sums) {
     d.apply(r, s, true);
     Numbers both = norms(shape, s);
@@ -30,7 +30,7 @@ struct Search {
     r2.assign(middle, both.end());
   }
 
-  // Moves x along p to where the residual is least, and the residual with it.
+  // Moves x along p to where the residual is smallest, and updates the residual.
   void step(Operator<T>& d, Sums& sums, Field<T>& x, const Iteration<T>& iteration) {
     d.apply(p, q, false);
     charge(d, 1);
@@ -46,7 +46,7 @@ struct Search {
     charge(d, 6);
   }
 
-  // The next direction; `before` is s2 of the last one.
+  // Computes the next direction. `before` is the s2 of the previous one.
   void turn(Operator<T>& d, const Numbers& before) {
     Numbers beta(shape.rhs, 0);
     for (std::size_t i = 0; i < shape.rhs; ++i)

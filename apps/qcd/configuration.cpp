@@ -24,7 +24,7 @@ std::int64_t volume(const Contents& contents) {
   return n[0] * n[1] * n[2] * n[3];
 }
 
-// What all ranks find out together, unlike what a header says.
+// Throws Error{refused}, for what all ranks find out together, unlike errors in a header.
 [[noreturn]] void refuse_links(const std::string& path, const std::string& what) {
   throw Error(Errc::refused, fmt::format("{}: {}", path, what));
 }
@@ -46,7 +46,7 @@ void check_average(const char* name, const std::optional<Written>& said, double 
   }
 }
 
-// What the links' own rounding comes to.
+// The effect of the rounding of the links themselves.
 double tolerance_of(const Contents& contents) { return contents.bits == 32 ? 1e-5 : 1e-8; }
 
 Checksums summed(World& world, const Checksums& mine) {
@@ -71,7 +71,8 @@ std::optional<mode_t> permissions(const std::string& path) {
   return status.st_mode & 0777;
 }
 
-// Makes a new, empty file beside `path` and returns its number. What will replace another is for nobody else until then.
+// Makes a new, empty file beside `path` and returns its number. If it will replace another file, only its
+// owner may access it until then.
 std::uint32_t make_draft(const std::string& path) {
   const mode_t mode = permissions(path) ? 0600 : 0666;
   std::random_device random;
@@ -92,7 +93,7 @@ void put_in_place(const std::string& draft, const std::string& path) {
   if (std::rename(draft.c_str(), path.c_str()) != 0) refuse_to_write(path);
 }
 
-// NERSC's header says what comes after it, so that the links are coded twice.
+// For NERSC the links are encoded twice, because the header contains their checksum.
 void write_all(World& world, const Gauge& gauge, const std::string& path, Contents contents) {
   const bool first = world.rank() == 0, nersc = contents.format == Format::nersc;
   if (nersc) take_sums(summed(world, write_links(nullptr, contents, gauge)), contents);

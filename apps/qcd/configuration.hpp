@@ -1,7 +1,8 @@
-// Gauge configurations in files: NERSC's archive format, and ILDG's (a LIME container with a SciDAC checksum).
+// Reads and writes gauge configurations in files: NERSC's archive format, and ILDG's (a LIME container with a
+// SciDAC checksum).
 //
-// Every rank reads and writes its own sites in the one file. What is damaged, cut off or of another lattice is refused with
-// the same error on every rank. A new file appears under its name only when it is complete.
+// Every rank reads and writes its own sites in the same file. A file that is damaged, cut off or of another
+// lattice is refused with the same error on every rank. A new file gets its name only when it is complete.
 #pragma once
 
 #include <cstdint>
@@ -14,26 +15,26 @@
 namespace tca::qcd {
 
 enum class Format {
-  nersc,  // the first two rows of each link
+  nersc,  // first two rows of each link, as written
   ildg,   // whole links, big endian
 };
 
-// A number as a header writes it; `rounding` is half a unit of its last digit.
+// A number as it is written in a header. `rounding` is half a unit of its last digit.
 struct Written {
   double number = 0;
   double rounding = 0;
 };
 
-// Where the links lie in a file, and what its header says of them.
+// Where the links are in a file, and what its header says about them.
 struct Contents {
   Format format = Format::nersc;
   Extents extents{};
-  std::int64_t offset = 0;  // bytes
+  std::int64_t offset = 0;  // of the links, in bytes
   int bits = 64;            // of a real
   bool big_endian = true;
   int link_reals = 12;
-  std::optional<std::uint32_t> sum = {};              // NERSC: of all 32-bit words
-  std::optional<std::uint32_t> suma = {}, sumb = {};  // SciDAC: of the sites' CRC-32
+  std::optional<std::uint32_t> sum = {};              // NERSC: sum of all 32-bit words
+  std::optional<std::uint32_t> suma = {}, sumb = {};  // SciDAC: of the CRC-32 of the sites
   std::optional<Written> plaquette = {}, link_trace = {};
 
   std::int64_t site_bytes() const { return std::int64_t{dims} * link_reals * bits / 8; }
@@ -41,20 +42,22 @@ struct Contents {
 
 std::string describe(const Contents& contents);  // e.g. "NERSC, 8x8x8x8, 64 bits, big endian"
 
-// Reads headers only. Throws Error{invalid_argument} for a file that is neither format, damaged, or not as long as its header
-// says.
+// Reads only the headers. Throws Error{invalid_argument} if the file is of neither format, is damaged, or
+// does not have the length that its header implies.
 Contents inspect_configuration(const std::string& path);
 
-// Collective. Fills the links and their ghosts, and checks everything that the file says of itself: checksums, and plaquette
-// and link trace where it gives them, to the digits that it gives; and that the links are in SU(3). Links of 32 bits are then
-// made unitary to double precision. Throws Error{refused} on every rank alike, and Error{invalid_argument} for another lattice.
+// Collective. Reads the links and updates their ghosts. Checks the file's checksums and, where the header
+// gives them, plaquette and link trace, to the digits that it gives. Also checks that the links are in SU(3).
+// Links of 32 bits are then made unitary to double precision. Throws Error{refused} on every rank if a check
+// fails, and Error{invalid_argument} if the file is of another lattice.
 Averages read_configuration(World& world, Gauge& gauge, const std::string& path, const Contents& contents);
 
-// What a file's name ends in until all of it is there; `number` tells it from what others have left unfinished.
+// The suffix of a file's name while it is incomplete. `number` distinguishes it from other unfinished files.
 std::string unfinished(std::uint32_t number);
 
-// Collective. `bits` is 32 or 64. A file that is replaced hands on its permissions. Throws Error{refused} on every rank when the
-// file cannot be written, and leaves what was there under that name as it was.
+// Collective. `bits` is 32 or 64. If a file is replaced, the new one gets its permissions. Throws
+// Error{refused} on every rank if the file cannot be written. An existing file of that name is left as it was
+// then.
 void write_configuration(World& world, Gauge& gauge, const std::string& path, Format format, int bits);
 
 }  // namespace tca::qcd

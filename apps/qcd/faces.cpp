@@ -53,7 +53,7 @@ Chain Faces<T>::make_chain(World& world, const std::string& name, Sites sent) {
   return chain;
 }
 
-// Messages are tagged by the direction they travel in.
+// Messages are tagged with the direction in which they travel.
 template <class T>
 std::unique_ptr<Peer::Exchange> Faces<T>::make_exchange(Sites sent) const {
   std::vector<Message> messages;

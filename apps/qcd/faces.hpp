@@ -1,6 +1,7 @@
-// The halves of spinors that cross between ranks: a window with what is sent and what arrives, and committed chains.
+// Faces exchanges the halves of spinors that cross between ranks. It has a window for what is sent and what
+// arrives, and committed chains that carry it.
 //
-// What is to be sent is written straight into the window, and read by the neighbour straight from where it arrives.
+// The caller writes what it sends straight into the window, and reads what arrives from there.
 #pragma once
 
 #include <array>
@@ -20,26 +21,28 @@ namespace tca::qcd {
 template <class T>
 class Faces {
  public:
-  // Collective. `reals` travel for each site of a face. By parity: a chain for the sites of each parity, half the
-  // face, which requires even local extents; otherwise one chain for all sites. Unguarded chains would be wrong here: a
-  // rank may start the next step while its neighbour still reads this one's ghosts. With a peer, which must outlive this,
-  // the same bytes go through its messages.
+  // Collective. Exchanges `reals` for each site of a face. With `by_parity` there is one chain for the sites
+  // of each parity, which carries half of each face and requires even local extents. Otherwise there is one
+  // chain for all sites. The chains are guarded, because a rank may start the next step while its neighbour
+  // still reads the ghosts of this one. With a peer, which must outlive this object, the peer's messages
+  // carry the same bytes.
   Faces(World& world, const Lattice& lattice, const std::string& name, int reals, bool by_parity,
         const Peer* peer = nullptr);
 
-  // Where the sites of a face are written, slot by slot, before `start`; and what `wait` brings.
+  // `outgoing` is where the caller writes the sites of a face, slot by slot, before `start`. `ghosts` is
+  // where it finds what arrived, after `wait`.
   T* outgoing() const { return window_.data(); }
   const T* ghosts() const { return window_.data() + lattice_.slots() * reals_; }
 
-  // For the sites that are sent. Nothing happens on a rank without neighbours.
+  // Start and wait for the exchange of the sites `sent`. On a rank without neighbours they do nothing.
   void start(Sites sent);
   void wait(Sites sent);
-  // The same ordered on a stream, where the window is a GPU's.
+  // The same, ordered on a stream. The window is in GPU memory then.
   void start(Sites sent, Stream stream);
   void wait(Sites sent, Stream stream);
 
-  std::int64_t bytes(Sites sent) const;  // this rank sends in a step
-  std::string explain() const;           // how, a line for each put of a step
+  std::int64_t bytes(Sites sent) const;  // what this rank sends in a step
+  std::string explain() const;           // how it is sent, one line for each put of a step
 
  private:
   void connect(World& world, const std::string& name, Sites sent);
@@ -50,12 +53,12 @@ class Faces {
   int reals_;
   Window<T> window_;
   const Peer* peer_;
-  // By Sites; of each one or the other.
+  // Indexed by Sites. Of the two, only one is used.
   std::array<std::optional<Chain>, 3> chains_;
   std::array<std::unique_ptr<Peer::Exchange>, 3> exchanges_;
 };
 
-// The slots of a face that hold sites of a set.
+// The slots of a face that hold sites of the given set.
 Range slots_of(const Face& face, Sites sites);
 
 }  // namespace tca::qcd

@@ -5,7 +5,8 @@
 namespace tca::qcd {
 namespace {
 
-// Calls visit(x, y, right-hand side) for the first real of every site of both.
+// Calls visit(x, y, right-hand side) with pointers to the first real of each site, for all sites and
+// right-hand sides.
 template <class X, class Y, class Visit>
 void for_each_part(const Shape& shape, X* x, Y* y, const Visit& visit) {
   for (std::size_t site = 0; site < shape.sites; ++site) {
@@ -17,7 +18,7 @@ void for_each_part(const Shape& shape, X* x, Y* y, const Visit& visit) {
   }
 }
 
-// Sums in lanes, which the compiler keeps in registers.
+// A sum has this many partial sums, which the compiler keeps in registers.
 constexpr std::size_t lanes = 2;
 
 }  // namespace

@@ -1,7 +1,8 @@
-// Fields on a rank's sites, and the arithmetic that solvers do with them.
+// Fields on a rank's sites, and the vector arithmetic of the solvers.
 //
-// A field holds, for each site of its range, for each right-hand side, the reals of one site: a site's links are loaded
-// once for all right-hand sides. Solvers give every right-hand side coefficients of its own.
+// A field holds the reals of one site for each site of its range and each right-hand side. The right-hand
+// sides of a site are adjacent, so that the site's links are loaded once for all of them. Solvers use
+// separate coefficients for each right-hand side.
 #pragma once
 
 #include <cstddef>
@@ -13,7 +14,7 @@
 
 namespace tca::qcd {
 
-// Vectors must not straddle cache lines.
+// Aligns to cache lines, because SIMD vectors must not straddle them.
 template <class T>
 struct LineAllocator {
   using value_type = T;
@@ -32,15 +33,15 @@ struct LineAllocator {
 template <class T>
 using Field = std::vector<T, LineAllocator<T>>;
 
-// How a field is divided up.
+// The dimensions of a field.
 struct Shape {
   std::size_t sites = 0;
   std::size_t rhs = 1;    // right-hand sides
-  std::size_t reals = 0;  // of a site
+  std::size_t reals = 0;  // of a site and right-hand side
   std::size_t size() const { return sites * rhs * reals; }
 };
 
-using Numbers = std::vector<double>;  // one a right-hand side
+using Numbers = std::vector<double>;  // one for each right-hand side
 using Phases = std::vector<Complex<double>>;
 
 // y = a x + y
@@ -55,7 +56,7 @@ void add_scaled(const Shape& shape, const Phases& a, const Field<T>& x, Field<T>
 // y = x + a y with complex a
 template <class T>
 void scale_and_add(const Shape& shape, const Field<T>& x, const Phases& a, Field<T>& y);
-// This rank's |x|^2 and conj(x) . y, added up in double.
+// This rank's |x|^2 and conj(x) . y for each right-hand side, added up in double.
 template <class T>
 Numbers norms(const Shape& shape, const Field<T>& x);
 template <class T>
@@ -63,7 +64,7 @@ Phases dots(const Shape& shape, const Field<T>& x, const Field<T>& y);
 // z = x - y
 template <class T>
 void subtract(const Field<T>& x, const Field<T>& y, Field<T>& z);
-// In another precision.
+// Converts to another precision.
 template <class To, class From>
 void convert(const Field<From>& from, Field<To>& to);
 

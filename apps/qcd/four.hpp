@@ -1,5 +1,6 @@
-// Four reals that are computed with together: two spins of one colour, (re, im, re, im). One vector register on the host;
-// on the GPU, where a thread has a site, four scalars, loaded with one or two 16-byte accesses.
+// Four is a vector of four reals: two spins of one colour, as (re, im, re, im). On the host it is one vector
+// register. On the GPU, where a thread has a site, it is four scalars, loaded with one or two 16-byte
+// accesses.
 #pragma once
 
 #include <cstring>

@@ -130,7 +130,7 @@ void Gauge::require_unitary(double tolerance, const std::string& path) {
     }
   }
   const std::vector<Worst> all = world_.all_gather(mine);
-  // Of equal ones the first, on every rank.
+  // Of equal distances the first counts, so all ranks choose the same link.
   const Worst worst = *std::max_element(
       all.begin(), all.end(), [](const Worst& a, const Worst& b) { return a.distance < b.distance; });
   if (worst.distance <= tolerance * tolerance) return;

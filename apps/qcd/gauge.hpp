@@ -1,5 +1,6 @@
-// The gauge field: a link for each site and direction, in double precision, with ghosts all around. It is made and changed on
-// the host; where windows live on GPUs the host keeps it, and copies it there and back to exchange ghosts.
+// The gauge field: one link for each site and direction, in double precision, with ghosts on all sides. It is
+// made and changed on the host. If windows are in GPU memory, the links stay in host memory, and `exchange`
+// copies them to the GPU and back.
 #pragma once
 
 #include <array>
@@ -19,7 +20,7 @@ namespace tca::qcd {
 
 using Link = Matrix<double>;
 
-// Averages over the whole lattice, of Re tr / 3.
+// Averages of Re tr / 3 over the whole lattice.
 struct Averages {
   double plaquette;
   double link_trace;
@@ -27,36 +28,39 @@ struct Averages {
 
 class Gauge {
  public:
-  // Collective. All links are one.
+  // Collective. Sets all links to one.
   Gauge(World& world, const Lattice& lattice);
 
   const Lattice& lattice() const { return lattice_; }
 
-  // Where a site lies in an array of links; ghosts are at -1 and at the extent.
+  // The position of a site in an array of links. Ghosts have the coordinates -1 and the extent.
   std::int64_t index(const Extents& local) const;
   std::int64_t stride(int mu) const { return stride_[static_cast<std::size_t>(mu)]; }
   Link* links(int mu) const { return links_ + mu * elements_; }
 
-  // Collective: the neighbours' links into this rank's ghosts, corners included; after links were changed.
+  // Collective. Updates the ghosts, corners included, with the neighbours' links. To be called after links
+  // were changed.
   void exchange(int mu);
   void exchange();
 
-  // Collective; the ghosts must be up to date. Sums are added in rank order, so that every rank has the same bits;
-  // another grid adds in another order, which changes the last digits.
+  // Collective. The ghosts must be up to date. The sums are added in rank order, so that every rank gets the
+  // same bits. Another grid adds in another order, which changes the last digits.
   Averages averages();
 
-  // Sum over the plaquettes that contain the link at `index`, without the link: the action's dependence on the
-  // link is -beta/3 Re tr(link staple).
+  // The sum over all plaquettes that contain the link at `index`, with that link left out. The action depends
+  // on the link by -beta/3 Re tr(link staple).
   Link staple(std::int64_t index, int mu) const;
 
-  // Collective. Throws Error{refused} on every rank when some link is further than `tolerance` from SU(3); it begins with the
-  // file's name, where they come from one.
+  // Collective. Throws Error{refused} on every rank if some link is further than `tolerance` from SU(3). The
+  // message begins with `path`, the file that the links come from, if one is given.
   void require_unitary(double tolerance, const std::string& path = {});
 
-  // Collective. Every link on the nearest special unitary matrix (Gram and Schmidt).
+  // Collective. Replaces every link by the special unitary matrix that Gram and Schmidt's method makes of it,
+  // and updates the ghosts.
   void reunitarise();
 
-  // Collective. Random links, from the seed and each link's place alone.
+  // Collective. Sets random links, which depend only on the seed and on the link's position, and updates the
+  // ghosts.
   void randomise(std::uint64_t seed);
 
  private:
@@ -67,17 +71,18 @@ class Gauge {
   const Lattice& lattice_;
   std::array<std::int64_t, dims> stride_{};
   std::int64_t elements_;
-  Window<Link> window_;     // an array for each direction
-  std::vector<Link> here_;  // where the window is not host memory
+  Window<Link> window_;     // one array for each direction
+  std::vector<Link> here_;  // the links, if the window is not in host memory
   Link* links_;
   std::vector<Halo> halos_;
   AllReduce<double> sum_;
 };
 
-// Gram and Schmidt on the first two rows; the third follows.
+// Orthonormalises the first two rows by Gram and Schmidt's method. They determine the third.
 Link nearest_su3(const Link& link);
 
-// Depends on the stream alone; not distributed by the invariant measure, which a start does not need.
+// Returns a random link that depends only on the stream. Since its first two rows are made of Gaussian
+// numbers, it is distributed by the invariant measure.
 class RandomStream;
 Link random_su3(RandomStream& random);
 

@@ -1,4 +1,4 @@
-// BiCGStab; gpu_bicgstab.hpp says which field is what.
+// BiCGStab on a GPU. gpu_bicgstab.hpp lists what the fields are used for.
 #include "qcd/gpu_method.hpp"
 
 namespace tca::qcd {
@@ -42,7 +42,7 @@ class GpuBicgstab final : public GpuMethod<T> {
   }
 
  private:
-  // out = M in, of which the neighbours have the halves.
+  // Computes out = M in. The neighbours must have the halves of `in`.
   void apply(const T* in, T* out) {
     const SolveFields<T>& f = wilson_.fields();
     wilson_.run({.in = in, .out = f.odd, .to_odd = true, .sends = true}, sums_.partials());

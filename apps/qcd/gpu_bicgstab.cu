@@ -1,4 +1,4 @@
-// The vectors of BiCGStab, a kernel for all that can be done at a time.
+// The vector operations of BiCGStab. Each kernel does all that is possible in one pass.
 #include <algorithm>
 
 #include "qcd/gpu_block.cuh"
@@ -8,7 +8,8 @@ namespace {
 
 constexpr unsigned blocks_a_multiprocessor = 8;
 
-// act(fields, i) for each number of the vectors of the right-hand side that is the block's row of the grid.
+// Calls act(fields, i) for each number of the vectors, for the right-hand side that is the block's row of the
+// grid.
 template <class T, class Do>
 __device__ __forceinline__ void for_numbers(const SolveFields<T>& all, const Do& act) {
   const SolveFields<T> f = fields_of(all, blockIdx.y);

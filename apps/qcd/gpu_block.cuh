@@ -1,4 +1,4 @@
-// A block of 256 threads as the solver's and the hops' kernels see it.
+// A block of 256 threads, as the kernels of the solver and of the hops use it.
 #pragma once
 
 #include "qcd/gpu_kernels.hpp"
@@ -11,23 +11,23 @@ namespace tca::qcd {
 inline constexpr unsigned block_threads = chunk_warps * chunk_sites;
 static_assert(chunk_sites == 32, "a warp has a site a lane");
 
-// Lets a kernel have a ChunkRoom and `more` bytes, which is more shared memory than a kernel may have unasked. To be called before
-// it is launched.
+// Allows a kernel a ChunkRoom and `more` bytes of shared memory, which is more than a kernel gets by default.
+// To be called before the kernel is launched.
 template <class T, class Kernel>
 cudaError_t give_room(Kernel* kernel, std::size_t more = 0) {
   return cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
                               static_cast<int>(sizeof(ChunkRoom<T>) + more));
 }
 
-// On every lane.
+// Returns the sum of a warp's values on every lane.
 __device__ inline double warp_sum(double value) {
 #pragma unroll
   for (int distance = 16; distance > 0; distance /= 2) value += __shfl_xor_sync(~0U, value, distance);
   return value;
 }
 
-// The block's share of sums that each thread has a part of, to where other blocks find it: by block, then, where the grid has a
-// row for each, right-hand side, then number.
+// Adds up sums to which each thread contributes, and stores the block's share where other blocks find it.
+// Shares are ordered by block, then by right-hand side if the grid has a row for each, then by number.
 template <Word count>
 __device__ __forceinline__ void store_share(const double (&mine)[count], double* partials) {
   __shared__ double of_warps[chunk_warps][count];
@@ -45,7 +45,7 @@ __device__ __forceinline__ void store_share(const double (&mine)[count], double*
   }
 }
 
-// On every lane of a warp: the sum of one of the numbers of all shares, which have `count` each.
+// Returns, on every lane of a warp, the sum of one number over all shares, which have `count` numbers each.
 __device__ inline double sum_of_shares(const double* partials, Word shares, Word count, Word number) {
   double sum = 0;
   for (Word share = threadIdx.x % chunk_sites; share < shares; share += chunk_sites)
@@ -53,7 +53,7 @@ __device__ inline double sum_of_shares(const double* partials, Word shares, Word
   return warp_sum(sum);
 }
 
-// Of the GPU that this thread drives.
+// The number of multiprocessors of the current device.
 inline unsigned multiprocessors() {
   int device = 0, count = 0;
   cudaGetDevice(&device);
@@ -61,8 +61,8 @@ inline unsigned multiprocessors() {
   return static_cast<unsigned>(count);
 }
 
-// What a thread has to itself, and barriers of its block. Rooms of both precisions take turns in the same shared memory: a
-// barrier of the grid stands between their uses.
+// The state of a thread, and the barriers of its block. Rooms of both precisions use the same shared memory
+// in turn, with a barrier of the grid between them.
 class SiteBlock {
  public:
   static constexpr bool links_ahead = true, together = false;
@@ -88,15 +88,15 @@ class SiteBlock {
     return *reinterpret_cast<ChunkRoom<T>*>(shared_);
   }
 
-  // The block's share of the five sums, to where the others find it; the threads' begin again at zero.
+  // Stores the block's share of the five sums where the others find it, and resets the threads' sums.
   __device__ void store_sums(double* partials) {
     store_share(thread_.sums, partials);
 #pragma unroll
     for (Word i = 0; i < sum_count; ++i) thread_.sums[i] = 0;
   }
 
-  // The five sums of `blocks` shares, in shared memory behind a barrier of the block. Every block that calls it gets the same
-  // bits.
+  // Adds up the five sums over `blocks` shares, into shared memory, followed by a barrier of the block. Every
+  // block that calls it gets the same bits.
   __device__ void add_shares(const double* partials, Word blocks, double* totals) const {
     if (thread_.warp < sum_count) {
       const double sum = sum_of_shares(partials, blocks, sum_count, thread_.warp);
@@ -112,7 +112,8 @@ class SiteBlock {
   uint4* shared_;
 };
 
-// That takes several right-hand sides. What each warp has of their sums lies in shared memory, since registers do for one.
+// A block for several right-hand sides. Each warp keeps its part of their sums in shared memory, since the
+// registers suffice for the sums of only one.
 class TogetherBlock : public SiteBlock {
  public:
   static constexpr bool together = true;
@@ -137,7 +138,7 @@ class TogetherBlock : public SiteBlock {
     }
   }
 
-  // The block's share: by block, right-hand side, number.
+  // Stores the block's share, ordered by block, right-hand side and number.
   __device__ void store_sums(double* partials) const {
     const Word count = rhs_ * sum_count;
     __syncthreads();
@@ -153,9 +154,10 @@ class TogetherBlock : public SiteBlock {
   Word rhs_;
 };
 
-// A block's way over the chunks of a parity, for the right-hand side that is its row of the grid: `make` returns a four of what the
-// neighbours shall have. Only chunks with ghosts have anything to send. The next one's spinors must not come before every warp has
-// sent what it has of this one's.
+// Visits a block's chunks of one parity, for the right-hand side that is the block's row of the grid. `make`
+// returns the four of a site that the neighbours are to get. Only chunks with ghosts have anything to send.
+// The second sync keeps the next chunk's spinors from being stored before every warp has sent its part of
+// this one.
 template <class T, class Make>
 __device__ __forceinline__ void pass(SiteBlock& block, const Ground<T>& ground, const Chunks& chunks,
                                      const Crossing<T>& crossing, bool odd, bool dagger, const Make& make) {
@@ -177,8 +179,8 @@ __device__ __forceinline__ void pass(SiteBlock& block, const Ground<T>& ground, 
   }
 }
 
-// One of a cooperative grid. Links that are asked for ahead need registers which the solve has only where a block has a
-// multiprocessor to itself.
+// A block of a cooperative grid. Loading links ahead takes registers, which the solve has only if a
+// multiprocessor runs a single block.
 template <bool alone>
 class GridBlock : public SiteBlock {
  public:
@@ -200,7 +202,8 @@ class GridBlock : public SiteBlock {
     wait();
   }
 
-  // One barrier of the grid; with several ranks the first block adds up with theirs, and a second hands the result out.
+  // Takes one barrier of the grid. With several ranks the first block then adds up over the ranks, and a
+  // second barrier hands out the result.
   __device__ const double* total() {
     store_sums(memory_.partials);
     barrier();
@@ -222,7 +225,7 @@ class GridBlock : public SiteBlock {
   const GridMemory& memory_;
   const DeviceTeam& team_;
   std::uint64_t arrived_ = 0;
-  BlockTeam* sums_;  // of the first block, and of no other
+  BlockTeam* sums_;  // of the first block; null in the others
 };
 
 }  // namespace tca::qcd

@@ -1,5 +1,5 @@
-// Conjugate gradients on the normal equations, with one sum an iteration, in one precision and in two; gpu_solve.hpp has the
-// algorithm.
+// Conjugate gradients on the normal equations, with one sum in each iteration, in one precision and in mixed
+// precision. gpu_solve.hpp describes the algorithm.
 #include "qcd/gpu_method.hpp"
 
 namespace tca::qcd {
@@ -39,13 +39,15 @@ class GpuCg : public GpuMethod<T> {
   void restart(const Steps& first) {
     steps_.write(std::vector<CgSteps>(wilson_.rhs(), CgSteps{first}), stream_);
     const SolveFields<T>& f = wilson_.fields();
-    // The update multiplies them by zero, which what is left of another solve may not survive.
+    // The first update multiplies these by zero. What another solve has left in them may be NaN, which would
+    // stay NaN.
     for (T* field : {f.p, f.q, f.w}) {
       cuda_ok(cudaMemsetAsync(field, 0, wilson_.reals() * sizeof(T), stream_.get()), "clearing a field");
     }
   }
 
-  // s from r, whose halves have been sent, and the sums of both; those of r are in so many shares.
+  // Computes s from r, whose halves have been sent, and adds up the sums of both. Those of r are in the first
+  // `shares` shares.
   void normal(unsigned shares) {
     const SolveFields<T>& f = wilson_.fields();
     run_behind(shares, normal_stage(f, 0, false));
@@ -97,7 +99,7 @@ class GpuCgMixed final : public GpuCg<float> {
     end_step(launch_go_on);
   }
 
-  // The next iteration is on the stream while the host looks, and an update costs no more than that one.
+  // One iteration is on the stream while the host looks. If an update is due, only that one is wasted.
   int batch() const override { return 1; }
 
  private:

@@ -1,5 +1,5 @@
-// Iterations that the host or a graph starts: what they keep on the device for each right-hand side, and what follows from the
-// sums. The same source runs on the host, for its tests.
+// The state of iterations that the host or a graph starts, which is kept on the device for each right-hand
+// side, and what follows from the sums. The same source runs on the host for its tests.
 #pragma once
 
 #include <cstddef>
@@ -8,20 +8,21 @@
 
 namespace tca::qcd {
 
-// Squared relative residuals, `most` for each right-hand side, in pinned memory.
+// Squared relative residuals, `most` of them for each right-hand side, in pinned memory.
 struct History {
   double* all = nullptr;
   std::size_t most = 0;
   TCA_DEVICE double* of(std::size_t rhs) const { return all + rhs * most; }
 };
 
-// Whatever the method. In mixed precision all right-hand sides count alike, and who is over may be under way again.
+// The state that all methods have. In mixed precision all right-hand sides have the same number of
+// iterations, and one that was over may become active again.
 struct Steps {
   double tolerance = 0, update_at = 0;
   double b2 = 0, r2 = 0, bound = 0;
   int iterations = 0, most = 0;
   int updates = 0;   // of the residual in double
-  bool due = false;  // one is, and nothing moves before it
+  bool due = false;  // an update is due, and nothing moves before it
   bool over = false;
 
   TCA_DEVICE void begin(double b_squared, double r_squared) {
@@ -30,7 +31,7 @@ struct Steps {
     bound = tolerance * tolerance * b2;
     look();
   }
-  // An iteration has ended with this residual.
+  // Ends an iteration, which has left this squared residual.
   TCA_DEVICE void count(double r_squared, double* history) {
     r2 = r_squared;
     history[iterations++] = relative(r2);
@@ -45,14 +46,15 @@ struct Steps {
 struct CgSteps : Steps {
   double alpha = 0, beta = 0;
   bool first = true;
-  // In mixed precision: |s|^2 before the step, 0 where none was made, |r|^2 behind it, and the largest relative residual of all
-  // right-hand sides, squared, at the last update.
+  // For mixed precision: |s|^2 before the step, or 0 if none was made; |r|^2 after it; and the largest
+  // relative residual of all right-hand sides, squared, at the last update.
   double s2 = 0, next = 0, highest = 0;
   bool moves = false;
   bool p_stays = false;
 };
 
-// After the sums of an iteration, or, the first time, of a residual and its normal one. Once it is over nothing moves on.
+// Called after the sums of an iteration or, the first time, of r and s. After the end of the solve nothing
+// moves.
 TCA_DEVICE void decide(CgSteps& steps, const double* sums, double* history) {
   steps.alpha = steps.beta = 0;
   if (steps.first) {
@@ -66,11 +68,12 @@ TCA_DEVICE void decide(CgSteps& steps, const double* sums, double* history) {
   }
 }
 
-// Mixed precision, by the host's rule: the largest residual says when it is computed anew, for all right-hand sides at once. The
-// device finds that an update is due; x, r and s have moved on then, p has not, and what iterations follow change nothing until
-// the host has put the update on the stream. So does who is over.
+// Mixed precision follows the host's rule: the largest residual decides when the residual is recomputed, for
+// all right-hand sides at once. The device finds that an update is due. By then x, r and s have moved on but
+// p has not, and the iterations that follow change nothing until the host has put the update on the stream. A
+// right-hand side that is over changes nothing either.
 
-// After the sums of an iteration: the step of one right-hand side.
+// Called after the sums of an iteration: the step of one right-hand side.
 TCA_DEVICE void propose(CgSteps& steps, const double* sums) {
   steps.alpha = steps.beta = 0;
   steps.next = steps.r2;
@@ -85,7 +88,7 @@ TCA_DEVICE void propose(CgSteps& steps, const double* sums) {
   steps.next = now.r2;
 }
 
-// Of all of them.
+// The progress of all right-hand sides.
 struct Progress {
   double largest = 0;  // relative residual, squared
   bool moves = false;
@@ -95,7 +98,7 @@ TCA_DEVICE Progress progress_of(const CgSteps* all, Word rhs) {
   bool none = true;
   for (Word r = 0; r < rhs; ++r) {
     const double now = all[r].relative(all[r].next);
-    // What is no number does not keep the others from their updates.
+    // A NaN does not keep the other right-hand sides from their updates.
     if (none || now > progress.largest) progress.largest = now;
     none = none && !(now >= 0);
     progress.moves = progress.moves || all[r].moves;
@@ -103,7 +106,7 @@ TCA_DEVICE Progress progress_of(const CgSteps* all, Word rhs) {
   return progress;
 }
 
-// And then each goes on, or waits for an update.
+// Called next: the right-hand side goes on, or waits for an update.
 TCA_DEVICE void settle(CgSteps& steps, const Progress& progress, double* history) {
   if (!progress.moves) return;
   steps.due = progress.largest < steps.update_at * steps.update_at * steps.highest ||
@@ -115,7 +118,8 @@ TCA_DEVICE void settle(CgSteps& steps, const Progress& progress, double* history
   }
 }
 
-// After the sums of a new residual and its normal one, with which a solve begins, too: p turns, from where it was.
+// Called after the sums of a recomputed r and its s, also at the beginning of a solve. p takes its next
+// direction from where it was.
 TCA_DEVICE void renew(CgSteps& steps, const double* sums) {
   steps.alpha = 0;
   steps.beta = steps.s2 > 0 ? sums[0] / steps.s2 : 0;

@@ -1,23 +1,29 @@
-// Where the halves of spinors that cross between ranks are stored and found.
+// Stores and finds the halves of spinors that cross between ranks.
 //
-// For steps that the host starts: in windows. Group by group, and in each right-hand side by right-hand side, unit u of slot k lies
-// at (u count + k) units. Where kernels reach the neighbours' memory and no two ranks share a GPU, whoever has a half stores it
-// among the neighbour's ghosts. The hop that needs what crosses is a kernel behind, so that all of it has been stored: it begins
-// with a signal to its neighbours, and waits for theirs between its interior and its boundary. Elsewhere halves go to the outgoing
-// slots of faces.hpp, from where chains send them.
+// For steps that the host starts, halves are in windows. They are ordered by group, and within a group by
+// right-hand side. For a right-hand side in a group of `count` slots, unit u of slot k is unit u * count + k.
+// Where kernels reach the neighbours' memory and no two ranks share a GPU, the thread that has a half stores
+// it among the neighbour's ghosts. The hop that needs the halves is in a later kernel, so all of this rank's
+// halves have been stored when it begins. It first signals to its neighbours, and waits for their signals
+// between its interior and its boundary. Elsewhere halves are stored in the outgoing slots of faces.hpp, from
+// where chains send them.
 //
-// For a kernel that stays: as lines, 8 bytes of data and the number of the exchange in one 16-byte store, straight into the
-// neighbour's memory by the thread that has the half, and polled there by the thread that needs it. No barrier of the grid
-// stands between the sender's arithmetic and its stores, nor between arrival and use; a chain carried by the grid would need
-// both, because it does not tell which bytes belong to which block.
+// For a kernel that runs the whole solve, halves travel as lines: 12 bytes of data and the number of the
+// exchange in one 16-byte store. The thread that has a half stores it straight into the neighbour's memory,
+// where the thread that needs it polls. No barrier of the grid stands between the sender's arithmetic and its
+// stores, nor between arrival and use. A chain carried by the grid would need both barriers, because it does
+// not know which bytes belong to which block.
 //
-// No line is overwritten before it has been used, though nobody acknowledges any. Exchanges are of even and odd sites in turn, in
-// lines of their own, and the two ends of a link between ranks send to each other: who sends site x a second time has, in
-// between, used what its neighbour y across the face sent, and y sent that only after it had used x's first half. Only between
-// solves does one parity follow itself, and there nobody uses what was sent last.
+// No line is overwritten before it has been used, although nothing is acknowledged. Exchanges alternate
+// between even and odd sites, which have separate lines, and the two ends of a link between ranks send to
+// each other. Let y be the neighbour of site x across the face. Before a rank sends the half of x a second
+// time, it has used the half of y, and the neighbour has sent that only after using the first half of x. Only
+// between solves do two exchanges of the same parity follow each other, and there the last halves sent are
+// not used.
 //
-// The same goes for halves that are stored in windows, but where one parity follows itself the neighbour may still read: there an
-// exchange of nothing comes between (GpuWilson::clear_to_send). verify/halves.pml has both.
+// The same holds for halves that are stored in windows, but where two exchanges of the same parity follow
+// each other the neighbour may still be reading. So an exchange of nothing comes between them
+// (GpuWilson::clear_to_send). verify/halves.pml models both cases.
 #pragma once
 
 #include "qcd/gpu_site.hpp"
@@ -25,31 +31,33 @@
 
 namespace tca::qcd {
 
-// Where a right-hand side's halves, among those of `all`, begin in a group whose first slot is `slot`.
+// Where the halves of right-hand side `rhs`, out of `all`, begin in a group whose first slot is `slot`.
 TCA_DEVICE std::size_t first_real(Word slot, Word count, Word all, Word rhs) {
   return (static_cast<std::size_t>(slot) * all + static_cast<std::size_t>(rhs) * count) * half_reals;
 }
 
-// Halves in windows: what arrives, and where what goes out is stored.
+// How halves cross in windows: where they arrive, and where the outgoing ones are stored.
 template <class T>
 struct Crossing {
   const T* ghosts = nullptr;
-  // By direction: the ghosts of the neighbour, or the outgoing slots here.
+  // For each direction: the neighbour's ghosts, or this rank's outgoing slots.
   T* to[8] = {};
-  // By direction, where halves are stored at the neighbour: the number of the last exchange that is there, here and at the
-  // neighbour. Null for directions without one.
+  // Only where halves are stored at the neighbour. For each direction, `raised` has the number of the last
+  // exchange that has arrived here, and `raise` points to the neighbour's entry for this rank. Null for
+  // directions without a neighbour.
   const Word* raised = nullptr;
   Word* raise[8] = {};
-  // By parity, even sites first, which take turns: the number of the last exchange. While one is under way its number follows from
-  // the other's, so that a block may look it up as late as it likes.
+  // For each parity, even sites first: the number of the last exchange. The parities take turns. The number
+  // of an exchange under way follows from the entry of the other parity, which does not change, so a block
+  // may read it at any time.
   Word* exchanges = nullptr;
   device::Patience patience;
 
   TCA_DEVICE bool there() const { return raised != nullptr; }
 };
 
-// Begins an exchange, in a kernel behind those that have stored this rank's halves at the neighbours: tells the neighbours that they
-// are there. Returns its number.
+// Begins an exchange, in a kernel after those that have stored this rank's halves at the neighbours, by
+// telling the neighbours that the halves are there. Returns the number of the exchange.
 template <class T, class Block>
 TCA_DEVICE Word begin_exchange(Block& block, const Crossing<T>& crossing, bool odd) {
   if (!crossing.there()) return 0;
@@ -58,20 +66,20 @@ TCA_DEVICE Word begin_exchange(Block& block, const Crossing<T>& crossing, bool o
   block.each([&](SiteThread& thread) {
     if (thread.warp != 0) return;
     if (thread.lane == 0) crossing.exchanges[odd] = number;
-    // Release, for what the kernels before have stored; pairs with the acquire in `await_halves`.
+    // Release: makes visible what the earlier kernels have stored. Pairs with the acquire in `await_halves`.
     if (thread.lane < 8 && crossing.raise[thread.lane] != nullptr)
       device::store_release(crossing.raise[thread.lane], number);
   });
   return number;
 }
 
-// False once it has given up.
+// Waits for a neighbour's halves. Returns false if it has given up.
 template <class T>
 TCA_DEVICE bool await_halves(const Crossing<T>& crossing, const FaceGroup& face, Word exchange) {
   return device::await(crossing.raised + face.direction, exchange, face.neighbour, crossing.patience);
 }
 
-// An exchange of nothing, by one block.
+// One block makes an exchange of nothing.
 template <class T, class Block>
 TCA_DEVICE void meet(Block& block, const Ground<T>& ground, const Crossing<T>& crossing, bool odd) {
   const Word exchange = begin_exchange(block, crossing, odd);
@@ -86,12 +94,13 @@ struct WindowGhosts {
   const Crossing<T>& crossing;
   Word exchange;
 
-  // The half of ghost `next` into the thread's part of the room.
+  // Copies the half of ghost `next` into the thread's part of the room.
   TCA_DEVICE void ask(ChunkRoom<T>& room, const Ground<T>& ground, const Stage<T>& stage, std::int32_t next,
                       Word rhs, SiteThread& thread) const {
-    // What arrives has the parity of the field that is read.
+    // Halves that arrive have the parity of the field that is read.
     const FaceGroup& face = ground.faces[stage.to_odd ? 0 : 1][thread.warp];
-    // A thread has one direction, and so waits once. When it gives up nobody here looks: the host hears of it (Patience::over).
+    // A thread has only one direction, so it waits once. If it gives up, the kernel goes on: the host hears
+    // of it (Patience::over).
     if (crossing.there() && !thread.met) {
       thread.met = true;
       thread.good = await_halves(crossing, face, exchange) && thread.good;
@@ -103,7 +112,7 @@ struct WindowGhosts {
     TCA_UNROLL
     for (Word u = 0; u < half_units<T>; ++u) tca::qcd::ask(into + u * chunk_sites, from + u * face.count);
   }
-  // It was there when it was asked for.
+  // The half was there already when `ask` copied it.
   TCA_DEVICE void bring(ChunkRoom<T>&, const Ground<T>&, const Stage<T>&, const SiteThread&) const {}
 };
 
@@ -123,25 +132,27 @@ struct WindowSink {
 template <class T>
 inline constexpr Word half_lines = half_reals * sizeof(T) / (device::words_per_line * sizeof(Word));
 
-// The lines of all ranks that one has to do with, on the device. A kernel that stays has one right-hand side.
+// The lines that a rank uses, its own and its neighbours', as seen on the device. A kernel that runs the
+// whole solve has one right-hand side.
 template <class T>
 struct LineRoom {
   device::Line* own = nullptr;
-  device::Line* theirs[8] = {};  // by direction
-  Word* exchanges = nullptr;     // how many there have been; kept between kernels
-  device::Patience patience;     // with which lines are waited for
+  device::Line* theirs[8] = {};  // for each direction
+  Word* exchanges = nullptr;     // number of exchanges so far; kept between kernels
+  device::Patience patience;     // for waits for lines
 
   static constexpr std::size_t lines(std::size_t slots) { return slots * half_lines<T>; }
 };
 
-// A half that comes as lines, `count` apart, into units that are 32 apart; false, with nothing stored, once it has given up.
+// Receives a half from lines that are `count` apart, and stores it in units that are 32 apart. Returns false,
+// without storing anything, if it has given up.
 template <class T>
 TCA_DEVICE bool receive_half(const device::Line* from, Word count, Word exchange, Word neighbour,
                              const device::Patience& patience, Unit<T>* into) {
   device::Line lines[half_lines<T>];
   device::Waiting waiting(patience, exchange);
   for (;;) {
-    // All of them are asked for before any is looked at: one trip to the L2.
+    // Load all lines before looking at any: one round trip to the L2.
     TCA_UNROLL
     for (Word l = 0; l < half_lines<T>; ++l) lines[l] = device::load_line(from + l * count);
     bool all = true;
@@ -169,7 +180,7 @@ struct LineGhosts {
   const LineRoom<T>& lines;
   Word exchange;
 
-  // It may be on its way still.
+  // Does nothing, since the half may still be on its way.
   TCA_DEVICE void ask(ChunkRoom<T>&, const Ground<T>&, const Stage<T>&, std::int32_t, Word,
                       SiteThread&) const {}
   TCA_DEVICE void bring(ChunkRoom<T>& room, const Ground<T>& ground, const Stage<T>& stage,

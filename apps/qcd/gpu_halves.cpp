@@ -19,7 +19,7 @@ StoredHalves<T>::StoredHalves(World& world, const Lattice& lattice, int reals, c
   crossing_.patience = waiting_.device().patience;
   for (const Face& face : lattice.faces()) {
     crossing_.to[face.direction] = ghosts.parts[face.neighbour];
-    // Where the neighbour sees this rank.
+    // Raised where the neighbour looks for this rank, in the opposite direction.
     crossing_.raise[face.direction] = signals.parts[face.neighbour] + (face.direction ^ 1);
   }
 }

@@ -1,4 +1,5 @@
-// Memory for halves that kernels store at their neighbours, between steps that the host starts; gpu_ghosts.hpp has the protocol.
+// StoredHalves is the memory for halves that kernels store at their neighbours, when the host starts a solve
+// step by step. See gpu_ghosts.hpp for the protocol.
 #pragma once
 
 #include <string>
@@ -15,16 +16,17 @@ namespace tca::qcd {
 template <class T>
 class StoredHalves {
  public:
-  // Collective, for a lattice with neighbours, where kernels reach all ranks and each has a GPU of its own. `reals` travel for each
-  // site of a face.
+  // Collective. For a lattice with neighbours, if kernels reach all ranks and each rank has a GPU of its own.
+  // `reals` cross for each site of a face.
   StoredHalves(World& world, const Lattice& lattice, int reals, const std::string& name);
 
   const Crossing<T>& crossing() const { return crossing_; }
 
  private:
-  Team waiting_;  // what its kernels have waited for in vain is told as a step of its
+  // A wait in vain of the kernels is reported as a step of this team.
+  Team waiting_;
   Window<T> ghosts_;
-  Window<device::Word> signals_;  // by direction
+  Window<device::Word> signals_;  // indexed by direction
   apps::DeviceArray<device::Word> exchanges_;
   Crossing<T> crossing_;
 };

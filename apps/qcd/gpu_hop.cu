@@ -1,4 +1,4 @@
-// The same steps one by one, for the host and for CUDA graphs.
+// The steps of a solve as single kernels, for the host and for CUDA graphs.
 #include <algorithm>
 
 #include "qcd/gpu_block.cuh"
@@ -28,7 +28,7 @@ __global__ void __launch_bounds__(block_threads, blocks_a_multiprocessor)
   run(block, hop, stage, crossing, 1, partials);
 }
 
-// The same for several right-hand sides, which meet each link once.
+// The same for several right-hand sides. It loads each link once for all of them.
 template <class T, int reals>
 __global__ void __launch_bounds__(block_threads, blocks_a_multiprocessor)
     together_kernel(const __grid_constant__ Ground<T> ground, const __grid_constant__ Stage<T> stage,
@@ -67,7 +67,7 @@ __global__ void __launch_bounds__(block_threads, blocks_a_multiprocessor)
           [&](Word place, Word four) { return step_of(f, sites, place, four, alpha, beta, p_stays); });
 }
 
-// A warp.
+// Launched with one warp.
 template <class T>
 __global__ void meet_kernel(const __grid_constant__ Ground<T> ground,
                             const __grid_constant__ Crossing<T> crossing, bool odd) {
@@ -100,7 +100,8 @@ __global__ void tell_kernel(const Kept* steps, Steps* host) {
 
 }  // namespace
 
-// As many as run at once, so that those under way are neighbours and share what the L2 has.
+// No more blocks than run at once, so that the chunks being computed are close together and share what is in
+// the L2.
 unsigned hop_blocks(Word chunks) {
   static const unsigned at_once = multiprocessors() * blocks_a_multiprocessor;
   return std::min({chunks, at_once, most_hop_blocks});

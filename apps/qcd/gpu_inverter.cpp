@@ -1,4 +1,4 @@
-// The solves' fields on the GPU, and what is put on its stream.
+// Owns the fields of the solves on the GPU, and puts the work on its stream.
 #include "qcd/gpu_inverter.hpp"
 
 #include <fmt/format.h>
@@ -118,7 +118,7 @@ struct GpuInverter::Device {
     return solution_of({&steps, 1}, history, last.us, aim.tolerance);
   }
 
-  // Continues from the x that is there, in the precision that is asked for.
+  // Continues from the x on the GPU, in the precision that is asked for.
   Solution attempt(const SolveOptions& aim) {
     if (mixed()) {
       clear(rough->fields().x);
@@ -129,7 +129,8 @@ struct GpuInverter::Device {
     Solution solution = in_kernel ? solve_in_kernel(aim)
                         : rough   ? rough_steps->solve(aim, last)
                                   : exact_steps->solve(aim, last);
-    // Its updates, and an iteration that stands still for each, are part of what an iteration takes.
+    // The time of an iteration is to include the updates and the idle iteration for each, so those are not
+    // counted as iterations.
     if (mixed()) last.iterations = solution.iterations;
     world.check();
     if (single()) widen(rough->fields().x, exact.fields().x);
@@ -151,7 +152,7 @@ struct GpuInverter::Device {
     cuda_ok(launch_widen(from, to, sites(), rhs(), stream.get()), "taking a field to double precision");
   }
 
-  // The even or the odd sites of a field, whose numbers the host has at `from` or `to`.
+  // Copy the even or the odd sites of a field between the GPU and the host, where they are at `from` or `to`.
   void load(const double* from, double* field) {
     stream.copy(passage.data(), from, passage.size() * sizeof(double), cudaMemcpyHostToDevice);
     cuda_ok(launch_to_units(passage.data(), field, sites(), rhs(), stream.get()), "laying out a field");
@@ -161,7 +162,7 @@ struct GpuInverter::Device {
     stream.copy(to, passage.data(), passage.size() * sizeof(double), cudaMemcpyDeviceToHost);
   }
 
-  // out = plus + factor H in, or with `minus`.
+  // out = plus + factor H in, minus `minus` if that is given.
   void hop(const Stage<double>& stage) {
     exact.project(stage.in, !stage.to_odd, stage.dagger);
     exact.run(stage, sums.partials());
@@ -177,7 +178,7 @@ struct GpuInverter::Device {
     clear(exact.fields().x);
   }
 
-  // |source - D x| / |source| of the whole equation, with both halves of x as they are.
+  // Returns |source - D x| / |source| of the whole equation. Computes the odd half of x from the even one.
   Numbers finish() {
     const double kappa = options.wilson.kappa;
     const double* const x = exact.fields().x;
@@ -192,7 +193,7 @@ struct GpuInverter::Device {
            .factor = kappa,
            .tally = Tally::all,
            .to_odd = to_odd});
-      // The odd sites may have other numbers of shares; what was not written is zero.
+      // The odd sites may have another number of shares. Those that were not written are zero.
       sums.add_up(2 * most_hop_blocks);
       return sums.read();
     };
@@ -222,7 +223,7 @@ struct GpuInverter::Device {
   GpuWilson<double> exact;
   std::optional<GpuWilson<float>> rough;
   DeviceArray<double> source_even, source_odd, odd_x, odd_r;
-  DeviceArray<double> passage;  // of a field in the host's order
+  DeviceArray<double> passage;  // for a field in the host's order
   DeviceArray<std::uint64_t> barrier;
   PinnedArray<Outcome> outcome;
   int most;

@@ -1,4 +1,5 @@
-// Fields between the orders and precisions that they are kept in; see docs/qcd.md, "Layout of fields".
+// Converts fields between the orders and precisions in which they are stored; see docs/qcd.md, "Layout of
+// fields".
 #include <algorithm>
 
 #include "qcd/gpu_kernels.hpp"
@@ -9,7 +10,7 @@ namespace {
 
 constexpr Word fours = spinor_reals / 4;
 
-// Where the host has a four: site by site, and of each all right-hand sides.
+// The place of a four in the host's order: site by site, and for each site all right-hand sides.
 struct HostOrder {
   std::size_t at, site, four;
   Word rhs;

@@ -1,10 +1,11 @@
-// Reliable updates between the iterations of a solve in single precision, a kernel a step.
+// Reliable updates between the iterations of a solve in single precision, as single kernels.
 #include "qcd/gpu_block.cuh"
 
 namespace tca::qcd {
 namespace {
 
-// A thread for each right-hand side. All go the same way, so none decides before all have taken in their sums.
+// Has one thread for each right-hand side. All must decide alike, so none decides before all have taken in
+// their sums.
 template <auto take_sums, auto decide>
 __global__ void in_step_kernel(CgSteps* steps, const double* totals, const History history) {
   come_behind();

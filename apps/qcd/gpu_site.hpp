@@ -1,9 +1,11 @@
-// The Wilson operator's arithmetic as a block of a GPU does it: 32 sites at a time, a warp for each of the eight directions,
-// then a warp for each four of the result. The same source runs on the host, where the tests compare it with the operator
-// there, to the bit: terms are added in the same order.
+// The Wilson operator's arithmetic as a block of a GPU does it, 32 sites at a time: first a warp for each of
+// the eight directions, then a warp for each four of the result. The same source runs on the host, where
+// tests compare it with the host's operator, to the bit: both add the terms in the same order.
 //
-// A unit is 16 bytes, what one load brings: two doubles or four floats. Unit u of site s of a field lies at
-// (u sites + s) units, so that a warp reads neighbouring addresses; so do a link's, and a half's within its group of ghosts.
+// A unit is 16 bytes, what one load brings: two doubles or four floats. In a field, unit u of site s is unit
+//   u * sites + s,
+// so that the lanes of a warp read adjacent addresses. Links are stored alike, and so are halves within their
+// group of ghosts.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +13,7 @@
 
 #include "qcd/spinor.hpp"
 
-// For loops of which the code holds one copy: there is little room for instructions.
+// For loops that must not be unrolled, because there is little room for instructions.
 #ifdef __CUDACC__
 #define TCA_QCD_ONCE _Pragma("unroll 1")
 #else
@@ -25,7 +27,7 @@ using device::Word;
 inline constexpr Word chunk_sites = 32;
 inline constexpr Word chunk_warps = 8;
 
-// So many right-hand sides' sums have room beside a block's other shared memory.
+// The sums of this many right-hand sides fit beside a block's other shared memory.
 inline constexpr Word most_together = 64;
 
 template <class T>
@@ -34,7 +36,7 @@ struct alignas(16) Unit {
   T v[reals];
 };
 template <class T>
-inline constexpr Word four_units = 4 / Unit<T>::reals;  // of a four
+inline constexpr Word four_units = 4 / Unit<T>::reals;  // in a four
 template <class T>
 inline constexpr Word half_units = 3 * four_units<T>;
 template <class T>
@@ -42,26 +44,30 @@ TCA_DEVICE constexpr Word link_units(int reals) {
   return (static_cast<Word>(reals) + Unit<T>::reals - 1) / Unit<T>::reals;
 }
 
-// What crosses towards one direction, and comes back from there, for one parity: `count` slots from `begin` on here, from
-// `to` on at the neighbour. Slots of both parities are in the order of the face, so a site sends from the same place of its
-// group that its neighbour's half has in the other parity's.
+// What a rank sends in one direction and receives from there, for one parity: `count` slots, which begin at
+// `begin` here and at `to` at the neighbour. The slots of both parities are in the order of the face. So a
+// site's half is at the same place of its group as its neighbour's half is in the group of the other parity.
 struct FaceGroup {
   Word begin = 0, to = 0, count = 0;
   Word neighbour = 0;  // its rank
   Word direction = 0;
 };
 
-// A rank's lattice as its kernels read it; pointers are to the memory that they run in. Sites are numbered as in Lattice, the
-// even ones first, of both parities alike many.
+// A rank's lattice as its kernels read it. Pointers are to memory of the kernels' device. Sites are numbered
+// as in Lattice, the even ones first; both parities have the same number of sites.
 template <class T>
 struct Ground {
-  // Unit k of the link of site s in mu: (mu link_units + k) volume + s. Behind them those that begin on another rank, of the
-  // ghosts backward of the lattice: of slot g 4 link_units volume + k slots + g. Forward ghosts have slots, and no link.
+  // Unit k of the link of site s along mu is unit
+  //   (mu * link_units + k) * volume + s.
+  // Then come the links that begin on another rank, at the ghosts backward of the lattice. That of slot g is
+  //   4 * link_units * volume + k * slots + g.
+  // Forward ghosts have slots but no links.
   const T* links = nullptr;
-  // By site, then slot: -1 for links in time that cross an antiperiodic boundary.
+  // For each site, then for each slot: -1 for links in time that cross an antiperiodic boundary.
   const float* time_sign = nullptr;
-  const std::int32_t* next = nullptr;  // by direction, then site: the neighbour, or ~slot of a ghost
-  FaceGroup faces[2][8];               // by the parity of what is sent, and direction
+  // For each direction, then for each site: the neighbour, or ~slot of a ghost.
+  const std::int32_t* next = nullptr;
+  FaceGroup faces[2][8];  // indexed by the parity of what is sent, and by direction
   Word volume = 0;
   Word slots = 0;
   Word rhs = 1;  // right-hand sides in step, up to most_together
@@ -70,15 +76,15 @@ struct Ground {
   TCA_DEVICE Word chunks() const { return (half() + chunk_sites - 1) / chunk_sites; }  // of one parity
 };
 
-// A right-hand side of a field, which holds them one after the other.
+// Returns one right-hand side of a field, which holds them one after the other.
 template <class T, class Real>
 TCA_DEVICE Real* field_of(Real* field, const Ground<T>& ground, Word rhs) {
   return field + std::size_t{rhs} * ground.half() * spinor_reals;
 }
 
-// One application of the hopping term to the sites of one parity, and what is done on the way:
+// One application of the hopping term to the sites of one parity, and the work that is done along with it:
 //   out = plus - minus + factor H in
-// Fields are of one parity. Those that are null are left out.
+// Each field has one parity. Null fields are left out.
 enum class Tally {
   none,
   norm,  // sums[0] += |out|^2
@@ -88,17 +94,17 @@ template <class T>
 struct Stage {
   const T* in = nullptr;
   T* out = nullptr;
-  T* copy = nullptr;  // the same as out
+  T* copy = nullptr;  // gets the same as out
   const T* plus = nullptr;
   const T* minus = nullptr;
   const T* dot = nullptr;
   const T* norm = nullptr;
   T factor = 1;
   Tally tally = Tally::none;
-  bool to_odd = false;  // the sites of `out`
+  bool to_odd = false;  // the parity of `out`
   bool dagger = false;
-  bool sends = false;        // out's halves, for a hop ...
-  bool sent_dagger = false;  // ... of this kind
+  bool sends = false;        // whether to send the halves of `out` for a hop,
+  bool sent_dagger = false;  // and of which kind
 };
 
 inline constexpr Word sum_count = 5;
@@ -112,14 +118,14 @@ struct StoredLink {
   float time_sign = 1;
 };
 
-// A thread of a block: of warp `warp`, for the site `lane` of a chunk.
+// The state of a thread of a block. It belongs to warp `warp`, and to site `lane` of a chunk.
 struct SiteThread {
   Word warp = 0, lane = 0;
   double sums[sum_count] = {};
   bool good = true;
-  bool met = false;  // what the neighbour in the warp's direction has sent is known to be here
-  // The neighbours in the warp's direction of three chunks' sites: of the chunk under way, of the one behind it, whose spinor
-  // and link are asked for meanwhile, and of the one behind that.
+  bool met = false;  // the halves from the neighbour in the warp's direction are known to be here
+  // The neighbours, in the warp's direction, of the thread's sites in three chunks: the current one; the next
+  // one, whose spinor and link are loaded meanwhile; and the one after that.
   std::int32_t here = -1, next = -1, later = -1;
   StoredLink link;
 };
@@ -144,8 +150,9 @@ TCA_DEVICE void put_four(T* field, Word sites, Word site, Word four, Four<T> val
   for (Word u = 0; u < four_units<T>; ++u) units[(four * four_units<T> + u) * sites + site] = both[u];
 }
 
-// Links are read once a hop, and not kept in the L1, whose room is for spinors. Volatile, so that the loads stay where they are
-// written: ahead of the barriers and sums that they are to overlap with.
+// Reads part of a link. Links are read once in a hop, and so not kept in the L1, whose room is for spinors.
+// Volatile, so that the loads stay where they are written: ahead of the barriers and sums that they are to
+// overlap with.
 TCA_DEVICE StoredLink::Bits read_once(const StoredLink::Bits* from) {
 #ifdef __CUDA_ARCH__
   StoredLink::Bits bits;
@@ -158,7 +165,7 @@ TCA_DEVICE StoredLink::Bits read_once(const StoredLink::Bits* from) {
 #endif
 }
 
-// The link in mu of a site, or of the ghost ~`from`.
+// Loads the link along mu of site `from` or, if that is negative, of the ghost in slot ~`from`.
 template <class T, int reals>
 TCA_DEVICE void load_link(const Ground<T>& ground, std::int32_t from, Word mu, StoredLink& link) {
   constexpr Word count = link_units<T>(reals);
@@ -180,15 +187,17 @@ TCA_DEVICE Matrix<T> matrix_of(const StoredLink& link, Word mu) {
   return u;
 }
 
-// A block's share of memory that its threads share.
+// A block's shared memory.
 template <class T>
 struct alignas(16) ChunkRoom {
   T spinors[spinor_reals * chunk_sites];
   T halves[chunk_warps * 12 * chunk_sites];
-  T neighbours[chunk_warps * spinor_reals * chunk_sites];  // of each thread, asked for a chunk ahead
+  // the neighbour of each thread's site, loaded a chunk ahead
+  T neighbours[chunk_warps * spinor_reals * chunk_sites];
 };
 
-// A copy that needs no registers while it is on its way; `arrived` waits for all that the thread has asked for.
+// An asynchronous copy, which needs no registers while it is under way. `arrived` waits for all copies of the
+// thread.
 template <class T>
 TCA_DEVICE void ask(Unit<T>* into, const Unit<T>* from) {
 #ifdef __CUDA_ARCH__
@@ -206,14 +215,14 @@ TCA_DEVICE void arrived() {
 #endif
 }
 
-// The thread's part of the room.
+// The part of the room that belongs to the thread's warp.
 template <class T>
 TCA_DEVICE T* part_of(ChunkRoom<T>& room, const SiteThread& thread) {
   return room.neighbours + thread.warp * spinor_reals * chunk_sites;
 }
 
-// The spinor of a neighbour on this rank into the thread's part of the room. A thread that loaded it into registers would first
-// have to wait for its links to make room for it.
+// Starts to copy the spinor of a neighbour on this rank into the thread's part of the room. Loading it into
+// registers would have to wait until its links had freed some.
 template <class T>
 TCA_DEVICE void ask_for_neighbour(ChunkRoom<T>& room, const Ground<T>& ground, const Stage<T>& stage,
                                   std::int32_t next, Word rhs, const SiteThread& thread) {
@@ -225,7 +234,7 @@ TCA_DEVICE void ask_for_neighbour(ChunkRoom<T>& room, const Ground<T>& ground, c
   for (Word u = 0; u < count; ++u) ask(into + u * chunk_sites, from + u * ground.half());
 }
 
-// The spinor at `lane` of 32.
+// The spinor at `lane`, among 32.
 template <class T>
 TCA_DEVICE Spinor<T> spinor_at(const T* spinors, Word lane) {
   Spinor<T> spinor;
@@ -237,7 +246,7 @@ TCA_DEVICE Spinor<T> spinor_at(const T* spinors, Word lane) {
   return spinor;
 }
 
-// As `project`, in a direction that only the warp knows.
+// Does what `project` does, in a direction that is only known at run time.
 template <class T, int mu>
 TCA_DEVICE Half<T> project_in(const Spinor<T>& spinor, T sign) {
   Half<T> half;
@@ -260,7 +269,8 @@ TCA_DEVICE Half<T> project_along(const Spinor<T>& spinor, Word mu, T sign) {
   }
 }
 
-// The link between a site of a chunk and `next`, which belongs to whoever lies behind.
+// Starts to load the link between a site of a chunk and `next`. It is stored at the one of the two that lies
+// behind.
 template <class T, int reals>
 TCA_DEVICE void ask_for_link(const Ground<T>& ground, Word chunk, bool odd, std::int32_t next,
                              SiteThread& thread) {
@@ -270,8 +280,8 @@ TCA_DEVICE void ask_for_link(const Ground<T>& ground, Word chunk, bool odd, std:
   load_link<T, reals>(ground, thread.warp % 2 == 0 ? site : next, thread.warp / 2, thread.link);
 }
 
-// A site's term of the thread's direction before its lower half is restored. What another rank has sent is in the thread's part of
-// the room, too.
+// Returns a site's term in the thread's direction, without its lower half. If the neighbour is on another
+// rank, its half is in the thread's part of the room as well.
 template <class T, int reals>
 TCA_DEVICE Half<T> term(ChunkRoom<T>& room, const Stage<T>& stage, const SiteThread& thread) {
   const Word mu = thread.warp / 2;
@@ -289,7 +299,8 @@ TCA_DEVICE Half<T> term(ChunkRoom<T>& room, const Stage<T>& stage, const SiteThr
   return ahead ? multiply<T>(u, half) : multiply_adjoint<T>(u, half);
 }
 
-// One four of the sum of a site's eight terms, which lie in `halves` by direction, with 32 sites between units.
+// Adds one term to one four of a site's sum. The eight terms are in `halves`, ordered by direction, with 32
+// sites between units.
 template <class T, Word direction>
 TCA_DEVICE void add_term(const T* halves, Word lane, Word four, bool dagger, Four<T>& sum) {
   constexpr int mu = direction / 2;
@@ -328,7 +339,7 @@ TCA_DEVICE double dot_of(Four<T> a, Four<T> b) {
   return sum;
 }
 
-// What a stage has to do with besides the sum, for one four of a right-hand side.
+// The fields of a stage besides the sum, for one four of a right-hand side.
 template <class T>
 struct Others {
   Four<T> plus{}, minus{}, dot{}, norm{};
@@ -347,7 +358,8 @@ TCA_DEVICE Others<T> others_at(const Ground<T>& ground, const Stage<T>& stage, W
   return others;
 }
 
-// What a stage makes of a sum; `place` is the site's number within its parity.
+// Computes and stores a stage's result from the sum of the terms. `place` is the site's number within its
+// parity.
 template <class T>
 TCA_DEVICE Four<T> combine(const Ground<T>& ground, const Stage<T>& stage, Word rhs, Word place, Word four,
                            Four<T> sum, const Others<T>& others, SiteThread& thread) {
@@ -367,15 +379,16 @@ TCA_DEVICE Four<T> combine(const Ground<T>& ground, const Stage<T>& stage, Word 
   return value;
 }
 
-// Sends what `spinors` holds of a chunk, 32 sites between units, by those of its sites that have neighbours on other ranks, as
-// thread.here says. What is sent are projections: links are the receiver's to multiply with, who can ask for them ahead.
+// Sends the halves of those sites of a chunk that have neighbours on other ranks, as thread.here says.
+// `spinors` has the chunk, with 32 sites between units. Only projections are sent. The receiver multiplies by
+// the links, because it can load them ahead.
 template <class T, class Block, class Sink>
 TCA_DEVICE void send_chunk(Block& block, const Ground<T>& ground, const T* spinors, Word chunk, bool odd,
                            bool dagger, Word rhs, const Sink& sink) {
   block.each([&](SiteThread& thread) {
     if (thread.here >= 0 || chunk * chunk_sites + thread.lane >= ground.half()) return;
     const Word direction = thread.warp;
-    // The neighbour has the half where this site has the neighbour's.
+    // The half has the same place at the neighbour as the neighbour's half has here.
     const FaceGroup &sent = ground.faces[odd][direction], &back = ground.faces[!odd][direction];
     const T sign = (direction % 2 == 0) != dagger ? T(1) : T(-1);
     sink.put(sent, static_cast<Word>(~thread.here) - back.begin, rhs,
@@ -383,7 +396,8 @@ TCA_DEVICE void send_chunk(Block& block, const Ground<T>& ground, const T* spino
   });
 }
 
-// The neighbour of a chunk's site in the thread's direction, for sites of a parity; behind the last chunk there is none.
+// The neighbour of a chunk's site in the thread's direction; -1 after the last site. `odd` is the parity of
+// the site.
 template <class T>
 TCA_DEVICE std::int32_t neighbour_of(const Ground<T>& ground, Word chunk, bool odd,
                                      const SiteThread& thread) {
@@ -392,18 +406,19 @@ TCA_DEVICE std::int32_t neighbour_of(const Ground<T>& ground, Word chunk, bool o
   return ground.next[thread.warp * ground.volume + place + (odd ? ground.half() : 0)];
 }
 
-// The chunks of one parity: those without ghosts come first, because what the others need is then on its way.
+// The chunks of one parity. Those without ghosts come first, because meanwhile the halves for the others are
+// on their way.
 struct Chunks {
   const std::int32_t* order = nullptr;
   Word interior = 0, count = 0;
 };
 
-// Those of them that fall to a block. Of the interior, where there is enough of it, some that follow each other, because they
-// share neighbours that the L1 still has. Those with ghosts are dealt from the last block on, so that who has one more of these
-// has none more of the others.
+// The chunks of one block. If there are many interior chunks, a block takes several in a row, because they
+// share neighbours, which the L1 then still holds. Chunks with ghosts are dealt from the last block on, so
+// that a block with one more of these does not have one more of the others as well.
 class Turns {
  public:
-  // `none` stands for what comes behind the last.
+  // `none` is returned after the last chunk.
   TCA_DEVICE Turns(const Chunks& chunks, Word block, Word blocks, Word none)
       : chunks_(chunks),
         blocks_(blocks),
@@ -433,8 +448,9 @@ class Turns {
   Word inside_, outside_;
 };
 
-// A stage on those chunks that fall to a block. To be made while what other blocks store is still on its way: it asks for what
-// nobody changes, which is where the first chunk's neighbours are, and its links.
+// Runs a stage on the chunks of a block. The constructor may run while other blocks still store what the hop
+// will read: it loads only the numbers of the first chunks' neighbours and the first chunk's links, which
+// do not change.
 template <class T, int reals, class Block>
 class Hop {
  public:
@@ -452,8 +468,9 @@ class Hop {
     });
   }
 
-  // Once it is there. `Ghosts` brings a half from another rank into the thread's part of the room: what is there already
-  // while the chunk before is under way (`ask`), what is still to come when it is needed (`bring`). `Sink` sends one.
+  // Runs the hop, once its input is there. `Ghosts` copies a half from another rank into the thread's part of
+  // the room: `ask` during the chunk before, if the half is there already; `bring` when it is needed, if it
+  // may still have to arrive. `Sink` sends a half.
   template <class Ghosts, class Sink>
   TCA_DEVICE void run(const Ghosts& ghosts, const Sink& sink) {
     block_.each([&](SiteThread& thread) { ask_for_half(chunk_, thread.next, 0, ghosts, thread); });
@@ -472,7 +489,8 @@ class Hop {
   }
 
  private:
-  // Asks for what the thread's half is made of: the neighbour's spinor, or the half that another rank has sent.
+  // Starts to load what the thread's half is made of: the neighbour's spinor, or the half that another rank
+  // has sent.
   template <class Ghosts>
   TCA_DEVICE void ask_for_half(Word chunk, std::int32_t next, Word rhs, const Ghosts& ghosts,
                                SiteThread& thread) {
@@ -483,9 +501,11 @@ class Hop {
       ghosts.ask(room, ground_, stage_, next, rhs, thread);
   }
 
-  // One right-hand side of a chunk, whose links stay with the threads from the first to the last; `later` is the chunk behind the
-  // following. Two barriers of the block: those that read in the second part have done so before anybody writes the same room in
-  // the first part of the next, because the third part lies between.
+  // Computes one right-hand side of a chunk. The threads keep the chunk's links from the first right-hand
+  // side to the last. `later` is the chunk after the following one. It has three parts with two barriers of
+  // the block. The next call writes `halves` in its first part: they are read in the second part, before the
+  // second barrier. It writes `spinors` in its second part: they are read in the third part, before the first
+  // barrier of the next call.
   template <class Ghosts, class Sink>
   TCA_DEVICE void take(Word rhs, bool last, Word later, const Ghosts& ghosts, const Sink& sink) {
     ChunkRoom<T>& room = block_.template room<T>();

@@ -12,7 +12,7 @@ Solution solution_of(std::span<const Steps> last, const History& history, double
     solution.updates = std::max(solution.updates, one.updates);
     solution.residuals.push_back(std::sqrt(one.relative(one.r2)));
   }
-  // Who is over stays as it is while others go on.
+  // A right-hand side that is over stays as it is while the others go on.
   const auto at = [&](std::size_t r, int n) {
     const int own = last[r].iterations;
     return own == 0 ? last[r].relative(last[r].r2) : history.of(r)[std::min(n, own - 1)];

@@ -1,4 +1,4 @@
-// What a solve on GPUs came to, as the host's solvers say it.
+// Describes the result of a solve on GPUs as the host's solvers do.
 #pragma once
 
 #include <span>
@@ -8,7 +8,7 @@
 
 namespace tca::qcd {
 
-// `last` are the Steps of its right-hand sides.
+// `last` holds the final Steps of each right-hand side.
 Solution solution_of(std::span<const Steps> last, const History& history, double us, double tolerance);
 
 }  // namespace tca::qcd

@@ -6,13 +6,16 @@
 namespace tca::qcd {
 namespace {
 
-// Two blocks a multiprocessor take turns in waiting for memory, but leave a thread 128 registers, with which doubles spill 700 to
-// 900 bytes; one leaves it all that it wants, some 210. In double one is faster while each has few chunks to do: on 2 and 4 H200s an
-// iteration on 16^4 takes 75.4 and 43.7 us instead of 76.1 and 45.2, on 32^4 1002 and 585 us instead of 928 and 516.
+// Two blocks on a multiprocessor alternate in waiting for memory, but leave a thread 128 registers, with
+// which kernels in double spill 700 to 900 bytes. A single block leaves a thread all the registers that it
+// wants, some 210. In double a single block is faster as long as each block has few chunks: on 2 and 4 H200s
+// an iteration on 16^4 takes 75.4 and 43.7 us instead of 76.1 and 45.2, but on 32^4 1002 and 585 us instead
+// of 928 and 516.
 constexpr int blocks_a_multiprocessor(bool alone) { return alone ? 1 : 2; }
 constexpr unsigned most_chunks_alone = 8;
 
-// The first block's part in the sums over all ranks; the others have none, because each writes the number of the next.
+// Runs a solve in every block. Only the first block takes part in the sums over all ranks. The others have no
+// BlockTeam, because each stores the number of the team's last step when it is destroyed.
 template <bool alone, class Run>
 __device__ __forceinline__ void with_grid(const DeviceTeam& team, const SolveCall& call, uint4* shared,
                                           const Run& run) {
@@ -47,15 +50,15 @@ __global__ void __launch_bounds__(block_threads, blocks_a_multiprocessor(alone))
   });
 }
 
-// `T` is the longer of the precisions that the kernel has rooms of.
+// `T` is the wider of the precisions for which the kernel has rooms.
 template <class T, class Kernel>
 cudaError_t launch(Kernel* kernel, void** arguments, unsigned blocks, cudaStream_t stream) {
   return cudaLaunchCooperativeKernel(reinterpret_cast<void*>(kernel), dim3(blocks), dim3(block_threads),
                                      arguments, sizeof(ChunkRoom<T>), stream);
 }
 
-// In single precision one kernel does for both: what a hop needs at once fits where two blocks share a multiprocessor. What
-// asking for links ahead would gain there has not been measured.
+// In single precision the same kernel is used for both: what a hop loads at once fits even if two blocks
+// share a multiprocessor. The gain of loading links ahead there has not been measured.
 template <class T, int reals>
 auto* kernel_for(bool alone) {
   constexpr bool can_be = sizeof(T) == 8;

@@ -1,20 +1,26 @@
-// A whole solve in one kernel: conjugate gradients on the normal equations of the even-odd preconditioned operator
-// M = 1 - kappa^2 H_eo H_oe, with one sum over all ranks an iteration.
+// A whole solve in one kernel: conjugate gradients on the normal equations of the even-odd preconditioned
+// operator M = 1 - kappa^2 H_eo H_oe, with one sum over all ranks in each iteration.
 //
-// The sums for alpha and for beta are taken at once (Y. Saad, "Practical use of some Krylov subspace methods", 1985, and
-// G. Meurant, "Multitasking the conjugate gradient method on the CRAY X-MP/48", 1987): with q = M p and w = M^dagger q,
+// The sums for alpha and for beta are computed together (Y. Saad, "Practical use of some Krylov subspace
+// methods", 1985, and G. Meurant, "Multitasking the conjugate gradient method on the CRAY X-MP/48", 1987).
+// With q = M p and w = M^dagger q,
 //   alpha = |s|^2 / |q|^2,   |s'|^2 = |s|^2 - 2 alpha s.w + alpha^2 |w|^2,   beta = |s'|^2 / |s|^2.
-// All of them are sums of the vectors as they are, so that nothing drifts: only one step is predicted, never two. The residual
-// r of M x = b itself is carried along, as on the host, because that is what is asked for.
+// All are sums of the current vectors, so nothing drifts: only one step is predicted, never two. As on the
+// host, the residual r of M x = b itself is updated too, because the stopping criterion applies to it.
 //
-// An iteration meets at five barriers of the grid: before each of the four hops, which read neighbouring sites, and at the
-// sum; with several ranks one more hands its result out.
+// An iteration has five barriers of the grid: one before each of the four hops, which read neighbouring
+// sites, and one at the sum. With several ranks a sixth hands out the result of the sum.
 //
-// `Block` is who runs it: a block of 256 threads on a GPU, or a thread of the host that plays one. It has index() and count(),
-// links_ahead (whether links are asked for a chunk ahead of their use), together (whether it takes several right-hand sides: then
-// keep_sums(rhs) puts aside what all threads have of its sums), each(f) for all its threads, one(f) for one of them,
-// sync() between them, room<T>(), barrier() of the grid, which is arrive() and wait(), total() of all threads' sums over all ranks,
-// which is a barrier too, and good(), the same on every block behind a barrier.
+// `Block` runs the solve: a block of 256 threads on a GPU, or a thread of the host that plays one. It has
+//   - index() and count(),
+//   - links_ahead: whether links are loaded a chunk ahead of their use,
+//   - together: whether it takes several right-hand sides; then keep_sums(rhs) saves what all threads have of
+//     the sums of one,
+//   - each(f) for all its threads, one(f) for one of them, and sync() between them,
+//   - room<T>(), its ChunkRoom,
+//   - barrier() of the grid, which is arrive() and then wait(),
+//   - total(): the sums of all threads over all ranks, which is a barrier too,
+//   - good(): false once a wait has given up, and the same on every block after a barrier.
 #pragma once
 
 #include <type_traits>
@@ -23,12 +29,12 @@
 
 namespace tca::qcd {
 
-// One precision's part of a solve. Fields are of one parity: `odd` of the odd sites, all others of the even.
+// The fields of a solve in one precision. Each has one parity: `odd` the odd sites, all others the even ones.
 template <class T>
 struct SolveFields {
   Ground<T> ground;
   LineRoom<T> lines;
-  Chunks chunks[2];  // by parity
+  Chunks chunks[2];  // indexed by parity
   T *b = nullptr, *x = nullptr, *r = nullptr, *odd = nullptr;
   T *s = nullptr, *p = nullptr, *q = nullptr, *w = nullptr;
   T kappa2 = 0;
@@ -54,29 +60,29 @@ struct Aim {
   double update_at = 0;  // mixed precision: see SolveOptions
 };
 
-// What a solve leaves for the host; `history` has room for max_iterations relative residuals.
+// The result of a solve for the host. `history` has room for max_iterations relative residuals.
 struct Outcome {
   int iterations = 0, updates = 0;
   double b2 = 0, first_r2 = 0, r2 = 0;
   bool good = false;
 };
 
-// What follows from the five sums of an iteration.
+// The coefficients that follow from the five sums of an iteration.
 struct Coefficients {
   double alpha = 0, beta = 0;
   double s2 = 0;  // before the step
-  double r2 = 0;  // behind it
+  double r2 = 0;  // after it
 };
 TCA_DEVICE Coefficients coefficients(const double* sums) {
   const double q2 = sums[0], sw = sums[1], w2 = sums[2], s2 = sums[3], r2 = sums[4];
   const double alpha = q2 > 0 ? s2 / q2 : 0;
   const double next = s2 - 2 * alpha * sw + alpha * alpha * w2, left = r2 - alpha * s2;
-  // A residual that is no number stays none.
+  // A residual that is NaN stays NaN.
   return {alpha, s2 > 0 && next > 0 ? next / s2 : 0, s2, left > 0 ? left : left <= 0 ? 0 : left};
 }
 TCA_DEVICE bool is_finite(double value) { return value < 1e300; }
 
-// The vectors of an iteration move on, but for p if that stays; returns p, which the neighbours need.
+// Moves the vectors of an iteration on, except p if `p_stays`. Returns p, which the neighbours need.
 template <class T>
 TCA_DEVICE Four<T> step_of(const SolveFields<T>& f, Word sites, Word place, Word four, T alpha, T beta,
                            bool p_stays = false) {
@@ -92,9 +98,10 @@ TCA_DEVICE Four<T> step_of(const SolveFields<T>& f, Word sites, Word place, Word
   return turned;
 }
 
-// The hops of a solve. Of each sequence the first needs that the neighbours have the halves of its field.
+// The hops of a solve, as sequences of stages. Before the first of each sequence, the neighbours must have
+// the halves of its field.
 //
-// r = b - M x, by two; sums[2] = |r|^2 and sums[3] = |b|^2.
+// Two stages for r = b - M x. sums[2] = |r|^2 and sums[3] = |b|^2.
 template <class T>
 TCA_DEVICE Stage<T> residual_stage(const SolveFields<T>& f, Word n, bool sends) {
   if (n == 0) return {.in = f.x, .out = f.odd, .to_odd = true, .sends = true};
@@ -109,7 +116,7 @@ TCA_DEVICE Stage<T> residual_stage(const SolveFields<T>& f, Word n, bool sends) 
           .sent_dagger = true};
 }
 
-// s = M^dagger r, by two, and p = s if so asked; sums[0] = |s|^2.
+// Two stages for s = M^dagger r, and p = s if `also_p`. sums[0] = |s|^2.
 template <class T>
 TCA_DEVICE Stage<T> normal_stage(const SolveFields<T>& f, Word n, bool also_p) {
   if (n == 0)
@@ -124,7 +131,7 @@ TCA_DEVICE Stage<T> normal_stage(const SolveFields<T>& f, Word n, bool also_p) {
           .sends = also_p};
 }
 
-// q = M p and w = M^dagger q, by four, with all five sums.
+// Four stages for q = M p and w = M^dagger q, with all five sums.
 template <class T>
 TCA_DEVICE Stage<T> iteration_stage(const SolveFields<T>& f, Word n) {
   switch (n) {
@@ -152,7 +159,7 @@ TCA_DEVICE Stage<T> iteration_stage(const SolveFields<T>& f, Word n) {
   }
 }
 
-// What a solve does with the fields of one precision.
+// The operations of a solve on the fields of one precision.
 template <class T, int reals, class Block>
 class Part {
  public:
@@ -161,7 +168,7 @@ class Part {
         f_(fields),
         exchange_(fields.lines.exchanges != nullptr ? *fields.lines.exchanges : 0) {}
 
-  // For the next kernel.
+  // Saves the number of exchanges for the next kernel.
   TCA_DEVICE void keep_exchange() const {
     if (block_.index() == 0 && f_.lines.exchanges != nullptr)
       block_.one([&] { *f_.lines.exchanges = exchange_; });
@@ -177,7 +184,8 @@ class Part {
     stages(4, [&](Word n) { return iteration_stage(f_, n); });
   }
 
-  // Goes once over the sites of this block, those at the faces first. `make` returns a four of what the neighbours shall have.
+  // Visits the sites of this block once, those at the faces first. `make` returns the four of a site that the
+  // neighbours are to get.
   template <class Make>
   TCA_DEVICE void pass(bool dagger, const Make& make) {
     const Word chunks = f_.ground.chunks();
@@ -211,8 +219,9 @@ class Part {
   TCA_DEVICE const SolveFields<T>& fields() const { return f_; }
 
  private:
-  // A barrier before each, during which the hop asks for what it can. A loop, because one copy of a hop's code must
-  // do: there is little room for instructions, and a call would save as many registers as it uses.
+  // Runs stages, each after a barrier of the grid, during which the hop loads what it can. It is a loop so
+  // that there is only one copy of a hop's code: there is little room for instructions, and a call would save
+  // as many registers as it uses.
   template <class Make>
   TCA_DEVICE void stages(Word count, const Make& make) {
     TCA_QCD_ONCE
@@ -228,7 +237,7 @@ class Part {
 
   Block& block_;
   const SolveFields<T>& f_;
-  Word exchange_;  // the latest whose halves were sent
+  Word exchange_;  // number of the last exchange whose halves were sent
 };
 
 template <class To, class From>
@@ -242,7 +251,8 @@ TCA_DEVICE Four<To> in_precision(Four<From> v) {
   return result;
 }
 
-// Reliable updates. x takes in what the search has found since the last; returns x, whose halves the residual needs.
+// Reliable updates. Adds to x what the search has found since the last one. Returns x, whose halves the
+// residual needs.
 TCA_DEVICE Four<double> take_in(const SolveFields<float>& search, const SolveFields<double>& exact,
                                 Word place, Word four, Four<float> found) {
   const Word sites = exact.ground.half();
@@ -251,7 +261,7 @@ TCA_DEVICE Four<double> take_in(const SolveFields<float>& search, const SolveFie
   put_four(exact.x, sites, place, four, x);
   return x;
 }
-// The residual is handed to the search; returns it, whose halves s = M^dagger r needs.
+// Copies the residual to the search. Returns it, because s = M^dagger r needs its halves.
 TCA_DEVICE Four<float> hand_over(const SolveFields<float>& search, const SolveFields<double>& exact,
                                  Word place, Word four) {
   const Word sites = exact.ground.half();
@@ -260,19 +270,20 @@ TCA_DEVICE Four<float> hand_over(const SolveFields<float>& search, const SolveFi
   return r;
 }
 
-// Double precision beside single: what reliable updates need.
+// The part of a mixed-precision solve in double: what reliable updates need.
 template <int reals, class Block>
 class Exact {
  public:
   TCA_DEVICE Exact(Block& block, const SolveFields<double>& fields) : block_(block), part_(block, fields) {}
 
-  // x takes in what the search has found, alpha p included, and r is computed anew and handed to the search.
+  // Adds to x what the search has found, alpha p included. Then recomputes r and copies it to the search.
   TCA_DEVICE void update(Part<float, reals, Block>& search, float alpha) {
     const SolveFields<double>& d = part_.fields();
     const SolveFields<float>& f = search.fields();
     part_.pass(false, [&](Word place, Word four) {
       Four<float> found = search.at(f.x, place, four);
-      // At first p is what another solve has left, which may be no number, and then stays none when multiplied by zero.
+      // In the first update p is left over from another solve. It may hold NaNs, which stay NaNs when
+      // multiplied by zero.
       if (alpha != 0) found = found + alpha * search.at(f.p, place, four);
       return take_in(f, d, place, four, found);
     });
@@ -287,7 +298,7 @@ class Exact {
   Part<double, reals, Block> part_;
 };
 
-// In one precision there is nothing to update.
+// Stands for Exact in a solve of one precision, which has no updates.
 struct NoExact {};
 
 template <class T, int reals, class Block, class Exactly>
@@ -345,7 +356,7 @@ class CgRun {
                [&](Word place, Word four) { return step_of(f, f.ground.half(), place, four, alpha, beta); });
   }
 
-  // The same step, with r and s computed anew; the direction goes on from the old one.
+  // Makes the same step, but recomputes r and s. The direction continues from the old one.
   TCA_DEVICE void renew(T alpha, double s2_before) {
     if constexpr (mixed) {
       exact_.update(part_, alpha);
@@ -367,12 +378,12 @@ class CgRun {
   Part<T, reals, Block>& part_;
   Exactly& exact_;
   const Aim& aim_;
-  double* history_;  // squared; the host takes the roots
+  double* history_;  // squared residuals; the host takes the roots
   Outcome outcome_;
   double bound_ = 0, highest_ = 0;
 };
 
-// Every block comes with its own outcome; they are the same.
+// Every block returns an outcome of its own. They are all the same.
 template <class T, int reals, class Block>
 TCA_DEVICE Outcome solve_cg_in(Block& block, const SolveFields<T>& fields, const Aim& aim, double* history) {
   Part<T, reals, Block> part(block, fields);

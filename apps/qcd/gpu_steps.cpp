@@ -21,15 +21,18 @@ GpuSteps<T>::GpuSteps(World& world, GpuWilson<T>& wilson, std::unique_ptr<GpuMet
       rhs_(wilson.rhs()),
       here_(2 * rhs_) {}
 
-// Ranks may share a GPU, on which neither memory is given out nor a graph made while another rank's kernel waits for this one.
+// The barrier is for ranks that share a GPU, where no memory can be allocated and no graph be made while
+// another rank's kernel waits for this one.
 template <class T>
 void GpuSteps<T>::make_graphs() {
   world_.barrier();
-  // What connects or is loaded when it is first used is there before it is captured. All fields are zero, and stay so.
+  // A rehearsal before the capture, for what connects or is loaded on first use. All fields are zero, and
+  // stay so.
   method_->step();
   apply_twice();
   stream_.synchronize("rehearsing an iteration");
-  // Each begins with an exchange of the even sites and ends with one of the odd; see GpuWilson::last_odd_.
+  // Each graph begins with an exchange of the even sites and ends with one of the odd sites; see
+  // GpuWilson::last_odd_.
   step_graph_.emplace(world_, stream_.get(), [&] { method_->step(); });
   apply_graph_.emplace(world_, stream_.get(), [&] { apply_twice(); });
 }
@@ -50,21 +53,23 @@ Solution GpuSteps<T>::solve(const SolveOptions& aim, Timed& timed) {
     method_->tell(here_.data() + now * rhs_);
     cuda_ok(cudaEventRecord(done_[now].get(), stream_.get()), "iterating");
     if (n == 0) continue;
-    // The batch before this one: the GPU has work while the host looks, and every rank sees the same.
+    // The host waits for the batch before this one, so that the GPU has work meanwhile. All ranks look at the
+    // same batch and so decide alike.
     cuda_ok(cudaEventSynchronize(done_[before].get()), "iterating");
     world_.check();
     const std::span<const Steps> all = seen(before);
     if (std::all_of(all.begin(), all.end(), [](const Steps& one) { return one.over; })) break;
     if (!all.front().due) continue;
     method_->update();
-    n = -1;  // what is on the stream already does not know of it
+    // Skip the next look: the batch that is on the stream already does not know of the update.
+    n = -1;
   }
   stream_.synchronize("iterating");
   timed.us = us_since(start);
   return solution_of(seen(0), history_, timed.us, aim.tolerance);
 }
 
-// out = M in; its halves go out for another application.
+// Computes out = M in, and sends its halves for another application.
 template <class T>
 void GpuSteps<T>::apply_once(const T* in, T* out, bool dagger, bool next_dagger) {
   const SolveFields<T>& f = wilson_.fields();
@@ -86,7 +91,7 @@ void GpuSteps<T>::apply(bool dagger) {
   stream_.synchronize("applying the operator");
 }
 
-// The field and its image take turns, so that what a stage sends is what the next needs.
+// p and q take turns as input, so that a stage sends what the next one needs.
 template <class T>
 void GpuSteps<T>::apply_twice() {
   const SolveFields<T>& f = wilson_.fields();

@@ -1,4 +1,5 @@
-// Solves on a GPU, and applications of the operator, started kernel by kernel: by the host or as a CUDA graph.
+// GpuSteps runs solves and applications of the operator on a GPU kernel by kernel, started by the host or as
+// a CUDA graph.
 #pragma once
 
 #include <array>
@@ -18,19 +19,20 @@ double us_since(Clock::time_point begin);
 template <class T>
 class GpuSteps {
  public:
-  // Collective. All of them outlive this.
+  // Collective. The arguments must outlive this object.
   GpuSteps(World& world, GpuWilson<T>& wilson, std::unique_ptr<GpuMethod<T>> method, const GpuSums& sums,
            const OwnStream& stream, const History& history);
 
-  // Collective: from now on a graph starts what `solve` and `applications_us` repeat. Before the fields are filled.
+  // Collective. From then on a graph starts what `solve` and `applications_us` repeat. To be called before
+  // the fields are filled.
   void make_graphs();
 
-  // Collective. As the method begins, from the x and the b that are there; x is the answer.
+  // Collective. Begins as the method does, from the x and b in the fields. x becomes the answer.
   Solution solve(const SolveOptions& aim, Timed& timed);
 
-  // Collective. q = M p or M^dagger p.
+  // Collective. Computes q = M p or M^dagger p.
   void apply(bool dagger);
-  // Collective. M and M^dagger in turn from p on; microseconds for one.
+  // Collective. Applies M and M^dagger in turn, starting with p. Returns the microseconds of one application.
   double applications_us(int count);
 
  private:
@@ -46,7 +48,8 @@ class GpuSteps {
   History history_;
   std::unique_ptr<GpuMethod<T>> method_;
   std::size_t rhs_;
-  PinnedArray<Steps> here_;  // twice, of all right-hand sides
+  // The Steps of all right-hand sides. There are two such arrays, which batches use in turn.
+  PinnedArray<Steps> here_;
   std::array<OwnEvent, 2> done_;
   std::optional<Graph> step_graph_, apply_graph_;
 };

@@ -1,4 +1,5 @@
-// The sums of a solve that the host starts step by step, over blocks and ranks, on a stream.
+// GpuSums adds up the sums of a solve, over blocks and ranks, on a stream, when the host starts the solve
+// step by step.
 #pragma once
 
 #include <vector>
@@ -11,17 +12,20 @@ namespace tca::qcd {
 
 class GpuSums {
  public:
-  // Collective. For so many right-hand sides. With a peer, which must outlive this, it adds up over the ranks.
+  // Collective. For `rhs` right-hand sides. With a peer, which must outlive this object, the peer adds up
+  // over the ranks.
   GpuSums(World& world, int rhs, const Peer* peer, const OwnStream& stream);
 
-  // Where kernels leave their shares: up to two stages of as many blocks as there may be, in two launches each.
+  // Where kernels leave their shares. It has room for two stages, each of two launches with the largest
+  // number of blocks.
   double* partials() const { return partials_.data(); }
   double* totals() const { return totals_.data(); }
-  // Collective, on the stream: of so many shares of `count` numbers for each right-hand side, over all ranks.
+  // Collective, on the stream. Adds up `shares` shares over all ranks. A share has `count` numbers for each
+  // right-hand side.
   void add_up(unsigned shares, unsigned count = sum_count) const;
-  // All shares, of which some may not be written, begin as zero.
+  // Sets all shares to zero, for stages that may not write all of them.
   void clear() const;
-  // As apps::GpuSum::team.
+  // The same as apps::GpuSum::team.
   const Team* team() const { return across_ranks_.team(); }
   std::vector<double> read() const { return totals_.read(stream_); }
 

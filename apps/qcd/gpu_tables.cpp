@@ -8,7 +8,7 @@
 namespace tca::qcd {
 namespace {
 
-// A link among `count` others of which unit follows unit.
+// Stores a link as units, among `count` links whose units with the same number are adjacent.
 template <class T>
 void put_link(const std::array<T, 18>& link, std::size_t reals, T* all, std::size_t place,
               std::size_t count) {
@@ -25,7 +25,7 @@ void lay_out_links(const Gauge& gauge, Storage storage, bool antiperiodic, Groun
   const std::size_t stored = link_units<T>(static_cast<int>(storage)) * Unit<T>::reals;
   tables.links.assign((dims * volume + slots) * stored, 0);
   tables.time_sign.assign(volume + slots, 1);
-  // Stores the link in mu of a site or ghost; returns its sign.
+  // Stores the link along mu of a site or ghost, and returns its sign.
   const auto put = [&](const Extents& local, int mu, T* all, std::size_t place, std::size_t count) {
     const T sign = mu == dims - 1 ? time_sign<T>(lattice, local, antiperiodic) : T(1);
     put_link(reals_of(gauge.links(mu)[gauge.index(local)], sign), reals, all, place, count);

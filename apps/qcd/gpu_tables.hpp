@@ -1,4 +1,5 @@
-// A rank's lattice, links and fields in the order that kernels read (gpu_site.hpp), made on the host.
+// GroundTables holds a rank's lattice and links in the order in which kernels read them (gpu_site.hpp). It is
+// made on the host.
 #pragma once
 
 #include <cstdint>
@@ -10,18 +11,18 @@
 
 namespace tca::qcd {
 
-// What Ground points to, and how large it is.
+// The arrays that Ground points to, and their sizes.
 template <class T>
 struct GroundTables {
-  // Needs even local extents, as Lattice::require_even says. The gauge field's ghosts must be up to date.
+  // Throws what Lattice::require_even throws. The gauge field's ghosts must be up to date.
   GroundTables(const Gauge& gauge, Storage storage, bool antiperiodic);
 
-  // Without its pointers.
+  // Its pointers are not set.
   Ground<T> ground;
   std::vector<T> links;
   std::vector<float> time_sign;
   std::vector<std::int32_t> next;
-  // Chunks of a parity, those without ghosts first, and how many of these there are.
+  // The chunks of each parity, those without ghosts first, and the number of those.
   std::vector<std::int32_t> order[2];
   Word interior[2] = {};
 };

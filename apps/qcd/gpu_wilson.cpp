@@ -82,7 +82,7 @@ GpuWilson<T>::GpuWilson(World& world, const Gauge& gauge, const WilsonOptions& o
 template <class T>
 void GpuWilson<T>::connect_lines(World& world, const std::string& name) {
   const auto slots = static_cast<std::size_t>(lattice_.slots());
-  // Windows begin as zeros, which no exchange is numbered with before 2^32 of them.
+  // Windows are initially zero, which is not the number of any of the first 2^32 - 1 exchanges.
   lines_waiting_.emplace(world.team(name, 1));
   lines_.emplace(world.window<device::Line>(static_cast<std::int64_t>(LineRoom<T>::lines(slots))));
   solve_.lines.own = lines_->data();
@@ -96,13 +96,15 @@ void GpuWilson<T>::connect_lines(World& world, const std::string& name) {
 template <class T>
 void GpuWilson<T>::launch(const Stage<T>& stage, const Chunks& some, unsigned blocks, double* partials) {
   const auto how = two_rows_ ? launch_hop<T, 12> : launch_hop<T, 18>;
-  // Behind a chain's kernel that waits for a rank on the same GPU, which would find no place beside an early hop.
+  // No hop may be early after a chain's kernel that waits for a rank on the same GPU: the hop's blocks might
+  // take the place that the other rank needs.
   const bool early = !faces_ || side_;
   cuda_ok(how(solve_.ground, stage, some, blocks, crossing_, partials, early, stream_.get()),
           "starting a hop");
 }
 
-// A neighbour may still read what it had of the same parity, unless there has been an exchange of the other since.
+// If the last exchange was of the same parity, a neighbour may still be reading its halves. An exchange of
+// the other parity makes sure that it is not.
 template <class T>
 const Crossing<T>& GpuWilson<T>::clear_to_send(bool odd) {
   if (stored_ && odd == last_odd_) {
@@ -120,8 +122,9 @@ void GpuWilson<T>::project(const T* field, bool odd, bool dagger) {
           "starting a projection");
 }
 
-// Beside chains, as few as take about as many turns as all that run at once would. In the place left free some of the
-// exchange's kernels run; a block that found its place taken would begin late, and a kernel ends with its last block.
+// Beside chains the interior gets the fewest blocks that need no more turns than all that can run at once.
+// Some of the exchange's kernels run in the place that is left. Otherwise a block whose place they had taken
+// would begin late, and a kernel ends with its last block.
 template <class T>
 unsigned GpuWilson<T>::interior_blocks(const Chunks& all) const {
   const unsigned at_once = hop_blocks(all.interior);
@@ -154,8 +157,8 @@ void GpuWilson<T>::run_beside_chains(const Stage<T>& stage, const Chunks& all, d
          partials + std::size_t{interior_blocks(all)} * rhs() * sum_count);
 }
 
-// Both parities have as many chunks with ghosts, but perhaps not for odd numbers of chunks a row: those of the even sites,
-// which are the ones that are summed over.
+// Counts the chunks of the even sites, over which solves take sums. If a row has an odd number of chunks, the
+// odd sites may have another number of chunks with ghosts.
 template <class T>
 unsigned GpuWilson<T>::shares() const {
   const Chunks& all = solve_.chunks[0];

@@ -1,4 +1,5 @@
-// The even-odd preconditioned Wilson operator on a GPU, in one precision: tables, fields, halo, and its steps on a stream.
+// GpuWilson is the even-odd preconditioned Wilson operator on a GPU, in one precision: tables, fields, halo,
+// and its kernels on a stream.
 #pragma once
 
 #include <optional>
@@ -27,10 +28,10 @@ class GpuWilson {
  public:
   // Collective. How halves cross between steps that the host starts:
   //   - with a peer in `options`, by its messages;
-  //   - where kernels reach all ranks, and each has a GPU of its own, kernels store them at the neighbours;
+  //   - if kernels reach all ranks and each has a GPU of its own, kernels store them at the neighbours;
   //   - elsewhere by chains.
-  // A kernel that does a whole solve, which is to come with `in_kernel`, exchanges lines; it has to reach all ranks. The stream
-  // must outlive this.
+  // With `in_kernel` the operator also gets lines, with which a kernel that runs the whole solve exchanges
+  // halves. Kernels have to reach all ranks then. The stream must outlive this object.
   GpuWilson(World& world, const Gauge& gauge, const WilsonOptions& options, const std::string& name,
             bool in_kernel, const OwnStream& stream);
 
@@ -41,17 +42,18 @@ class GpuWilson {
   const Lattice& lattice() const { return lattice_; }
   bool two_rows() const { return two_rows_; }
 
-  // What follows is put on the stream; collective. A stage sends what it says, and needs that the halves of its `in` have
-  // been sent: by a stage before it, or by one of these.
+  // Put kernels on the stream; collective. A stage sends what its `sends` says. Before it runs, the halves of
+  // its `in` must have been sent, by an earlier stage or by `project` or `update`.
   void project(const T* field, bool odd, bool dagger);
-  // Shares of the sums go to `partials`; returns how many, the same for every stage.
+  // Leaves shares of the sums in `partials`, and returns shares().
   unsigned run(const Stage<T>& stage, double* partials);
   unsigned shares() const;
   void update(const CgSteps* steps);
-  // For kernels of two precisions: where halves of the odd or the even sites may be stored, by what comes next on the stream.
+  // For kernels of two precisions: returns where the next kernel on the stream may store halves of the odd or
+  // the even sites.
   const Crossing<T>& clear_to_send(bool odd);
 
-  std::int64_t bytes() const;  // this rank sends in one application
+  std::int64_t bytes() const;  // what this rank sends in one application
   std::string explain() const;
 
  private:
@@ -69,12 +71,13 @@ class GpuWilson {
   DeviceArray<float> time_sign_;
   DeviceArray<std::int32_t> next_, even_order_, odd_order_;
   DeviceArray<T> b_, x_, r_, odd_, s_, p_, q_, w_;
-  // Where there are neighbours, one of the two.
+  // If there are neighbours, one of the two is used.
   std::optional<StoredHalves<T>> stored_;
   std::optional<Faces<T>> faces_;
-  std::optional<SideStream> side_;  // of what chains do, beside the interior
-  // Whether the latest exchange was of the odd sites. Replays of a graph do not say: what is captured begins with an exchange of the
-  // even sites, ends with one of the odd, and so finds and leaves this true.
+  std::optional<SideStream> side_;  // runs the chains beside the interior
+  // Whether the latest exchange was of the odd sites. Replays of a graph do not update it. But what is
+  // captured begins with an exchange of the even sites and ends with one of the odd sites, and so both finds
+  // and leaves this true.
   bool last_odd_ = true;
   std::optional<Team> lines_waiting_;
   std::optional<Window<device::Line>> lines_;

@@ -13,7 +13,8 @@
 namespace tca::qcd {
 namespace {
 
-// Nothing for anything but one number from beginning to end; `format` is a base, or nothing for real numbers.
+// Parses the whole text as one number, or returns nothing. `format` is the base of an integer, and left out
+// for reals.
 template <class Number, class... Format>
 std::optional<Number> parsed(std::string_view text, Format... format) {
   Number number{};
@@ -26,7 +27,8 @@ std::string_view without(std::string_view prefix, std::string_view text) {
   return text.starts_with(prefix) ? text.substr(prefix.size()) : text;
 }
 
-// Of a real number with digits behind its point. One without is taken for exact: programs write 1 for the links that are all one.
+// Returns half a unit of the last digit behind the decimal point. A number without a point counts as exact,
+// because programs write 1 for the averages of links that are all one.
 double rounding_of(std::string_view text) {
   const std::size_t point = text.find('.');
   if (point == std::string_view::npos) return 0;

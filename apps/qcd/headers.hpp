@@ -1,4 +1,4 @@
-// The headers of the two formats of configurations.
+// Reads and writes the headers of both file formats.
 #pragma once
 
 #include <cstdint>
@@ -10,32 +10,33 @@
 
 namespace tca::qcd {
 
-// What a file's headers say; nothing when it is of another format. Throw Error{invalid_argument} for a damaged one. The length of
-// the file is not looked at.
+// Return what the file's headers say, or nothing if it is of another format. They throw
+// Error{invalid_argument} if a header is damaged. They do not check the length of the file.
 std::optional<Contents> inspect_nersc(const File& file, const std::string& path);
 std::optional<Contents> inspect_ildg(const File& file, const std::string& path);
 
-// Throws Error{invalid_argument} that names the file.
+// Throws Error{invalid_argument} with a message that names the file.
 [[noreturn]] void refuse(const std::string& path, const std::string& what);
 
-// What a header says under a name, without space around it.
+// A header's entry, without surrounding white space.
 struct HeaderValue {
   std::string name;
   std::string text;
 };
 
-// Throw Error{invalid_argument} for what is no such number from its beginning to its end.
+// Parse the whole text as a number. They throw Error{invalid_argument} if it is not one.
 std::int64_t whole_number(const HeaderValue& value, const std::string& path);
 Written real_number(const HeaderValue& value, const std::string& path);
 std::uint32_t checksum_number(const HeaderValue& value, const std::string& path);  // hexadecimal
 
-// Throws Error{invalid_argument} for extents that no lattice has; products of those that pass do not overflow.
+// Throws Error{invalid_argument} if an extent is less than 1 or unreasonably large. The product of accepted
+// extents does not overflow.
 void check_extents(const Contents& contents, const std::string& path);
 
-// What comes before the links. `contents` has its sums (NERSC) and averages.
+// The bytes before the links. `contents` must have the averages and, for NERSC, the checksum.
 std::string nersc_header(const Contents& contents);
 std::string ildg_header(const Contents& contents);
-// What comes after them, padding included; `contents` has its sums.
+// The bytes after the links, padding included. `contents` must have the checksums.
 std::string ildg_trailer(const Contents& contents);
 
 }  // namespace tca::qcd

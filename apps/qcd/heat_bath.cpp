@@ -10,7 +10,7 @@
 namespace tca::qcd {
 namespace {
 
-// a0 + i a.sigma, of which SU(2) are those of norm 1.
+// The matrix a0 + i a.sigma. Those of norm 1 form SU(2).
 struct Quaternion {
   double a0, a1, a2, a3;
 };
@@ -28,7 +28,7 @@ struct Subgroup {
 };
 constexpr Subgroup subgroups[] = {{0, 1}, {0, 2}, {1, 2}};
 
-// The part of a 2x2 block that Re tr(a block) sees, for a in SU(2): Re tr(a block) = Re tr(a part).
+// The part of a 2x2 block that Re tr(a block) depends on, for a in SU(2): Re tr(a block) = Re tr(a part).
 Quaternion part_in(const Link& w, Subgroup g) {
   const auto &pp = w.m[g.p][g.p], &pq = w.m[g.p][g.q], &qp = w.m[g.q][g.p], &qq = w.m[g.q][g.q];
   return {(pp.re + qq.re) / 2, (pq.im + qp.im) / 2, (pq.re - qp.re) / 2, (pp.im - qq.im) / 2};
@@ -43,7 +43,7 @@ void multiply_rows(const Quaternion& a, Subgroup g, Link& x) {
   }
 }
 
-// a0 with density sqrt(1 - a0^2) exp(strength a0).
+// Draws a0 with density sqrt(1 - a0^2) exp(strength a0).
 double draw_kennedy_pendleton(double strength, RandomStream& random) {
   while (true) {
     const double x = -std::log(random.uniform()) / strength;
@@ -66,7 +66,7 @@ double draw_creutz(double strength, RandomStream& random) {
 }
 
 Quaternion draw(double strength, RandomStream& random) {
-  // Below about this, Kennedy's and Pendleton's method refuses more often than Creutz's.
+  // Below about this strength, the method of Kennedy and Pendleton rejects more often than that of Creutz.
   constexpr double enough = 1.5;
   const double a0 =
       strength > enough ? draw_kennedy_pendleton(strength, random) : draw_creutz(strength, random);
@@ -77,8 +77,8 @@ Quaternion draw(double strength, RandomStream& random) {
   return {a0, radius * sine * std::cos(angle), radius * sine * std::sin(angle), radius * cosine};
 }
 
-// Replaces the link by (a in SU(2)) link for each subgroup; `choose` says what a times the direction of the
-// staple is to be, given the staple's strength.
+// Multiplies the link by an element of each SU(2) subgroup. `choose` is given the direction and the strength
+// of the staple, and returns what the product of that element and the direction is to be.
 template <class Choose>
 Link update_link(const Link& link, const Link& staple, const Choose& choose) {
   Link x = link;

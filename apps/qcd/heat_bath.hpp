@@ -1,8 +1,10 @@
-// Quenched generation: pseudo heat bath (N. Cabibbo and E. Marinari, 1982) and over-relaxation for Wilson's action
+// Quenched generation of configurations: pseudo heat bath (N. Cabibbo and E. Marinari, 1982) and
+// over-relaxation for Wilson's action
 //   S = beta sum over plaquettes of (1 - Re tr U / 3).
 //
-// The random numbers of an update depend on the seed, the sweep, the link's place and direction, and every link is
-// computed from its neighbours in one order: the configuration is the same to the bit on every grid.
+// The random numbers of an update depend on the seed, the sweep, and the link's position and direction. Every
+// link is computed from its neighbours in a fixed order. So the configuration is the same to the bit on every
+// grid.
 #pragma once
 
 #include <cstdint>
@@ -11,20 +13,21 @@
 
 namespace tca::qcd {
 
-// Throws Error{invalid_argument} unless every extent of the whole lattice is even: links of one direction and parity are updated
-// together, which must not depend on each other.
+// Throws Error{invalid_argument} unless every extent of the whole lattice is even. All links of one direction
+// and parity are updated together, so they must not depend on each other.
 void check_heat_bath(const Extents& global);
 
 class HeatBath {
  public:
-  // Throws as check_heat_bath.
+  // Throws what check_heat_bath throws.
   HeatBath(Gauge& gauge, double beta, std::uint64_t seed);
 
-  // Collective. Every link once, in three subgroups of SU(2): distributed as its neighbours demand. Kennedy's and
-  // Pendleton's method (1985) draws, or Creutz's (1980) where that would refuse most.
+  // Collective. Updates every link once, in three SU(2) subgroups, with the distribution that its neighbours
+  // imply. Random numbers are drawn by the method of Kennedy and Pendleton (1985), or by that of Creutz
+  // (1980) where the former would reject most of them.
   void sweep();
 
-  // Collective. Every link once, reflected in each subgroup: a large step that keeps the action.
+  // Collective. Reflects every link once in each subgroup: a large step that leaves the action as it is.
   void over_relax();
 
  private:

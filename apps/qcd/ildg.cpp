@@ -1,4 +1,5 @@
-// ILDG's format: records of a LIME file, each with a header of 144 bytes and padded to 8.
+// ILDG's format: a LIME file is a sequence of records, each with a header of 144 bytes and padded to a
+// multiple of 8 bytes.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -15,7 +16,8 @@ namespace {
 constexpr std::uint32_t magic = 0x456789ab;
 constexpr std::int64_t header_bytes = 144;
 constexpr std::int64_t longest_text = 1 << 20;
-constexpr std::uint64_t first_record = 1ULL << 15, last_record = 1ULL << 14;  // flags: of a message
+// LIME flags: the first and the last record of a message.
+constexpr std::uint64_t first_record = 1ULL << 15, last_record = 1ULL << 14;
 
 std::uint64_t big_endian(const std::string& bytes, std::size_t at, std::size_t count) {
   std::uint64_t value = 0;
@@ -81,7 +83,8 @@ void read_format(const std::string& xml, const std::string& path, Contents& cont
   check_extents(contents, path);
 }
 
-// Other programs may add records of their own, as many as they like. Of these there is one: nothing says which of two holds.
+// The types of the records that are read here. Each may occur only once, because nothing says which of two is
+// valid. Other programs may add records of other types, any number of times.
 bool is_taken(const std::string& type) {
   constexpr std::string_view taken[] = {"ildg-format", "ildg-binary-data", "scidac-checksum",
                                         "opentca-averages"};

@@ -9,10 +9,10 @@
 namespace tca::qcd {
 namespace {
 
-// Of what a solve in single precision alone can reach on lattices of any use.
+// The smallest tolerance that a solve in single precision alone can reach on lattices of useful size.
 constexpr double least_in_single = 1e-6;
 
-// Of a right-hand side, at most; a sum carries as many whatever it is of.
+// The most numbers in a sum for each right-hand side. Every sum is padded to this size.
 int numbers_a_sum(Method method) { return method == Method::cg ? 2 : 10; }
 
 WilsonOptions unpreconditioned(WilsonOptions options) {
@@ -106,7 +106,8 @@ Inversion attempt_until_true(const SolveOptions& asked,
     inversion.true_residuals = finish();
     const double reached = largest(inversion.true_residuals);
     if (!inversion.solution.converged || !std::isfinite(reached) || reached <= asked.tolerance) break;
-    // The preconditioned equation's residual is relative to another right-hand side.
+    // The residual of the preconditioned equation is relative to another right-hand side, so the two
+    // residuals differ.
     aim.tolerance *= 0.5 * asked.tolerance / reached;
     aim.max_iterations = asked.max_iterations - inversion.solution.iterations;
   }

@@ -1,4 +1,4 @@
-// What the solvers share: the clock, the norms over all ranks, and when to stop.
+// What the solvers share: time measurement, norms over all ranks, and the stopping criterion.
 #pragma once
 
 #include <cmath>
@@ -8,7 +8,7 @@
 
 namespace tca::qcd {
 
-// The bookkeeping of a solve, while it lasts.
+// The bookkeeping of one solve.
 template <class T>
 class Iteration {
  public:
@@ -22,14 +22,14 @@ class Iteration {
     last_us_ = now_us(d_.world());
   }
 
-  // The squared residuals are now these.
+  // Notes the squared residuals.
   void note(const Numbers& r2) {
     solution.residuals.resize(r2.size());
     for (std::size_t r = 0; r < r2.size(); ++r)
       solution.residuals[r] = b2_[r] > 0 ? std::sqrt(r2[r] / b2_[r]) : std::sqrt(r2[r]);
   }
 
-  // An iteration has ended with these squared residuals.
+  // Ends an iteration, which has left these squared residuals.
   void end(const Numbers& r2) {
     note(r2);
     ++solution.iterations;
@@ -40,7 +40,8 @@ class Iteration {
     if (options_.progress) options_.progress(solution.iterations, worst());
   }
 
-  // Whether there is nothing left to do, or no hope: a residual that is no number will not become one.
+  // Returns whether to stop: all right-hand sides have converged, the iterations are used up, or a residual
+  // is not finite, which it will stay.
   bool over() {
     solution.converged = worst() <= options_.tolerance;
     return solution.converged || solution.iterations >= options_.max_iterations || !std::isfinite(worst());
@@ -70,8 +71,8 @@ class Iteration {
   double last_us_ = 0;
 };
 
-// Says, where time is modelled, what one kernel moves that does all that can be done at a time to vectors of the operator's
-// shape: `moved` of them are read or written, with about a flop a real.
+// Where time is modelled, charges one kernel that does all possible work on vectors of the operator's shape
+// in one pass. It reads or writes `moved` vectors, with about one flop for each real.
 template <class T>
 void charge(Operator<T>& d, int moved) {
   const double reals = moved * static_cast<double>(d.shape().size());

@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::size_t at(int mu) { return static_cast<std::size_t>(mu); }
 
-// x fastest.
+// The index of a site, with x fastest.
 std::int64_t index_in(const Extents& c, const Extents& extents) {
   return c[0] + extents[0] * (c[1] + extents[1] * (c[2] + extents[2] * c[3]));
 }
@@ -24,7 +24,7 @@ std::int64_t product(const Extents& e) { return e[0] * e[1] * e[2] * e[3]; }
 
 int parity(const Extents& c) { return static_cast<int>((c[0] + c[1] + c[2] + c[3]) & 1); }
 
-// Block by block: those next to each other along z follow each other, those along t come last.
+// Visits the sites block by block. Consecutive blocks are neighbours along z; t is the slowest.
 template <class Visit>
 void for_each_site(const Extents& extents, const Extents& block, const Visit& visit) {
   Extents first, c;
@@ -38,7 +38,8 @@ void for_each_site(const Extents& extents, const Extents& block, const Visit& vi
                 for (c[0] = first[0]; c[0] < first[0] + block[0]; ++c[0]) visit(c);
 }
 
-// The greatest block that divides the extents and has 32 sites of either parity, as many as a GPU's warp has threads.
+// The largest block of at most 4 x 4 x 2 x 2 that divides the extents. A full one has 32 sites of either
+// parity, as many as a GPU's warp has threads.
 Extents block_of(const Extents& extents) {
   constexpr Extents most{4, 4, 2, 2};
   Extents block;
@@ -75,7 +76,7 @@ Lattice::Lattice(const Grid& grid, const Extents& global, int rank)
     local_[at(mu)] = extent / ranks;
     origin_[at(mu)] = place[at(mu)] * local_[at(mu)];
   }
-  // In floating point, which does not overflow.
+  // Computed in floating point, where the product cannot overflow.
   const double sites = static_cast<double>(local_[0]) * static_cast<double>(local_[1]) *
                        static_cast<double>(local_[2]) * static_cast<double>(local_[3]);
   if (sites > std::numeric_limits<std::int32_t>::max() / directions) {
@@ -100,7 +101,7 @@ void Lattice::order_sites() {
   }
 }
 
-// Every rank's faces have the same sizes, and so the same slots.
+// All ranks' faces have the same sizes, and so the same slots.
 void Lattice::lay_out_faces() {
   for (int mu = 0; mu < dims; ++mu) {
     if (grid_.extent(mu) == 1) continue;
@@ -123,7 +124,8 @@ void Lattice::lay_out_faces() {
   }
 }
 
-// Sender and receiver go over the same sites of the whole lattice in the same order: by parity, then block by block.
+// Sender and receiver visit the same sites of the whole lattice in the same order: by parity, then block by
+// block.
 void Lattice::fill_face(Face& face, std::vector<std::int32_t>& slot_of) {
   const int mu = face.direction / 2;
   const bool ahead = face.direction == forward(mu);

@@ -1,5 +1,5 @@
-// The links as an operator reads them: in its precision, 18 reals each or the first two rows (12), with the boundary
-// condition in time as a sign of the links that cross it.
+// Links holds the links as an operator reads them: in its precision, with 18 reals each or only the first two
+// rows (12). The boundary condition in time is a sign of the links that cross the boundary.
 #pragma once
 
 #include <array>
@@ -11,10 +11,11 @@
 
 namespace tca::qcd {
 
-// How a link is stored: so many of its reals, row by row.
+// How many reals of a link are stored, row by row.
 enum class Storage { full = 18, two_rows = 12 };
 
-// -1 for the link in time of a site if it crosses an antiperiodic boundary, 1 otherwise; the site may be a ghost.
+// Returns -1 if the site's link in time crosses an antiperiodic boundary, otherwise 1. The site may be a
+// ghost.
 template <class T>
 T time_sign(const Lattice& lattice, const Extents& local, bool antiperiodic);
 
@@ -28,16 +29,16 @@ class Links {
 
   Storage storage() const { return storage_; }
 
-  // A site's four links lie one after the other.
+  // A site's four links are adjacent.
   const T* of(std::int64_t site, int mu) const {
     return reals_.data() + (site * dims + mu) * static_cast<std::int64_t>(storage_);
   }
-  // +1, or -1 for a link that crosses an antiperiodic boundary.
+  // Returns -1 for a link that crosses an antiperiodic boundary, otherwise 1.
   T sign(std::int64_t site, int mu) const {
     return mu == dims - 1 ? time_sign_[static_cast<std::size_t>(site)] : T(1);
   }
 
-  // The link, from memory or restored into `room`.
+  // Returns the link, either in memory or restored into `room`.
   template <Storage storage>
   const Matrix<T>& at(std::int64_t site, int mu, Matrix<T>& room) const;
 

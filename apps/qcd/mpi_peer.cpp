@@ -1,4 +1,4 @@
-// MPI as lattice programs use it; the only file here that knows it.
+// Uses MPI as lattice programs do. Only this file of the library includes mpi.h.
 #include "qcd/peer.hpp"
 
 #ifdef OPENTCA_HAVE_MPI

@@ -1,4 +1,4 @@
-// NCCL as lattice programs use it; the only file here that knows it.
+// Uses NCCL as lattice programs do. Only this file of the library calls it.
 #include "qcd/peer.hpp"
 
 #ifdef OPENTCA_HAVE_NCCL
@@ -18,13 +18,16 @@ class Messages : public Peer::Exchange {
  public:
   Messages(ncclComm_t comm, std::span<const Message> messages)
       : comm_(comm), messages_(messages.begin(), messages.end()) {
-    // Between two ranks NCCL matches in the order of calls. Both name what goes ahead first, which comes back from behind.
+    // NCCL matches the messages between two ranks in the order of the calls. So sender and receiver both
+    // order them by the direction in which they travel: what the sender sends forward, the receiver gets from
+    // behind.
     std::sort(messages_.begin(), messages_.end(),
               [](const Message& a, const Message& b) { return a.tag < b.tag; });
     receives_ = messages_;
     std::sort(receives_.begin(), receives_.end(),
               [](const Message& a, const Message& b) { return a.back_tag < b.back_tag; });
-    // NCCL connects when it first sends, which had better not be while a graph is captured.
+    // NCCL connects in its first transfer. Do that here, because it should not happen while a graph is
+    // captured.
     const OwnStream stream;
     exchange(stream.get());
     stream.synchronize("connecting NCCL");

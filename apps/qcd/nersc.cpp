@@ -1,4 +1,4 @@
-// NERSC's archive format: a header of text, then sites with x fastest, four links each.
+// NERSC's archive format: a text header, then the sites with x fastest, each with four links.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -15,7 +15,8 @@ namespace {
 
 using Keys = std::multimap<std::string, std::string>;
 
-// Other programs may say what they like, as often as they like. Of what is asked for here there is one line.
+// Other programs may write any entries, any number of times. An entry that is needed here must occur exactly
+// once.
 HeaderValue value(const Keys& keys, const std::string& key, const std::string& path) {
   const auto found = keys.find(key);
   if (found == keys.end()) refuse(path, "its NERSC header has no " + key);
@@ -46,7 +47,7 @@ struct Reals {
   int bits;
   bool big_endian;
 };
-// Without a word after the number, and by NERSC's own custom, big endian.
+// By NERSC's custom, reals are big endian if the name does not say.
 constexpr Reals known_reals[] = {{"IEEE32", 32, true}, {"IEEE32BIG", 32, true}, {"IEEE32LITTLE", 32, false},
                                  {"IEEE64", 64, true}, {"IEEE64BIG", 64, true}, {"IEEE64LITTLE", 64, false}};
 
@@ -65,7 +66,7 @@ void read_kind(const Keys& keys, const std::string& path, Contents& contents) {
     refuse(path, "DATATYPE is " + kind + ", not 4D_SU3_GAUGE or 4D_SU3_GAUGE_3x3");
 }
 
-// Where the links begin: behind the line END_HEADER, whichever way lines end.
+// Returns where the links begin: after the line END_HEADER, with either kind of line end.
 std::size_t end_of_header(const std::string& text, const std::string& path) {
   constexpr std::string_view last = "\nEND_HEADER";
   for (std::size_t at = text.find(last); at != std::string::npos; at = text.find(last, at + 1)) {

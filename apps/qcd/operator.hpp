@@ -1,4 +1,4 @@
-// What a solver needs from a discretised Dirac operator.
+// Operator is what a solver needs from a discretised Dirac operator.
 #pragma once
 
 #include <cstdint>
@@ -10,14 +10,14 @@
 
 namespace tca::qcd {
 
-// Where this rank's time went, in microseconds, since it was last reset.
+// How this rank has spent its time, in microseconds, since the last reset.
 struct Times {
   double operator_us = 0;  // projecting faces, interior and boundary
-  double wait_us = 0;      // for the halo, its start included
-  double sums_us = 0;      // over all ranks
+  double wait_us = 0;      // for the halo, including its start
+  double sums_us = 0;      // for sums over all ranks
 };
 
-// Microseconds of the clock that this rank lives by.
+// The time of this rank's clock, in microseconds.
 inline double now_us(const World& world) { return world.now().count() * 1e6; }
 
 template <class T>
@@ -30,10 +30,10 @@ class Operator {
 
   virtual World& world() = 0;
   virtual Shape shape() const = 0;
-  virtual Sites sites() const = 0;   // that its fields live on
+  virtual Sites sites() const = 0;   // on which its fields live
   virtual double flops() const = 0;  // of one application to one right-hand side, over all ranks
-  virtual std::int64_t bytes()
-      const = 0;  // that this rank sends in one application, for all right-hand sides
+  // What this rank sends in one application, for all right-hand sides.
+  virtual std::int64_t bytes() const = 0;
   virtual std::string explain() const = 0;  // how the halo travels
   virtual Times& times() = 0;
 };

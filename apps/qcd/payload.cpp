@@ -26,7 +26,7 @@ void swap_reals(std::span<std::byte> bytes, int bits) {
   for (auto at = bytes.begin(); at != bytes.end(); at += width) std::reverse(at, at + width);
 }
 
-// NERSC's sum is of 32-bit words in the machine's order.
+// NERSC's checksum is the sum of the 32-bit words in the byte order of the machine.
 std::uint32_t sum_words(std::span<const std::byte> bytes) {
   std::uint32_t sum = 0, word;
   for (std::size_t at = 0; at < bytes.size(); at += sizeof word) {
@@ -36,7 +36,8 @@ std::uint32_t sum_words(std::span<const std::byte> bytes) {
   return sum;
 }
 
-// SciDAC's: the CRC-32 of each site's bytes in the file, turned by the site's number and combined.
+// SciDAC's checksums combine the CRC-32 of each site's bytes in the file, rotated by an amount that depends
+// on the number of the site.
 void add_site(std::span<const std::byte> bytes, std::int64_t number, Checksums& sums) {
   const auto crc = static_cast<std::uint32_t>(
       crc32(0, reinterpret_cast<const Bytef*>(bytes.data()), static_cast<uInt>(bytes.size())));
@@ -63,7 +64,8 @@ void encode(const Link& link, int reals, std::byte* bytes) {
   std::memcpy(bytes, values, static_cast<std::size_t>(reals) * sizeof(T));
 }
 
-// Calls visit(first local coordinates, global number) for every row of this rank's sites along x: what lies together.
+// Calls visit(first local coordinates, global index) for every row of this rank's sites along x. A row is
+// contiguous in the file.
 template <class Visit>
 void for_each_row(const Lattice& lattice, const Visit& visit) {
   Extents c{};
@@ -73,7 +75,7 @@ void for_each_row(const Lattice& lattice, const Visit& visit) {
       for (c[1] = 0; c[1] < n[1]; ++c[1]) visit(c, lattice.global_index(lattice.site(c)));
 }
 
-// Calls visit(link, its bytes) for a row's links.
+// Calls visit(link, offset of its bytes in the row) for every link of a row.
 template <class LinkType, class Visit>
 void for_each_link(const Gauge& gauge, Extents site, const Contents& contents, const Visit& visit) {
   std::int64_t at = 0;
@@ -136,7 +138,7 @@ void agree(World& world, const std::string& problem) {
     if (message.text[0] != '\0') throw Error(Errc::refused, message.text);
 }
 
-// A pipe would be waited for until somebody writes to it.
+// O_NONBLOCK: opening a pipe would otherwise wait until another process opens its other end.
 File::File(const std::string& path, int flags)
     : path_(path), descriptor_(open(path.c_str(), flags | O_CLOEXEC | O_NONBLOCK)) {
   if (descriptor_ < 0) fail((flags & O_WRONLY) != 0 ? "cannot be written" : "cannot be opened");

@@ -1,4 +1,5 @@
-// The links' bytes in a file: coding, checksums, and who reads and writes which part.
+// Reads and writes the links of a configuration file: their coding, their checksums, and each rank's part of
+// the file.
 #pragma once
 
 #include <cstddef>
@@ -10,10 +11,11 @@
 
 namespace tca::qcd {
 
-// An open file that closes itself. Its calls throw Error{invalid_argument} with the file's name.
+// An open file, closed by the destructor. Its members throw Error{invalid_argument} with the file's name.
 class File {
  public:
-  // What is there, which has to be a regular file: every rank reads and writes at places of its own.
+  // Open an existing file. It has to be a regular file, because every rank reads and writes at its own
+  // offsets.
   static File to_read(const std::string& path);
   static File to_write(const std::string& path);
   ~File();
@@ -21,7 +23,7 @@ class File {
   File& operator=(const File&) = delete;
 
   std::int64_t size() const;
-  // Throws when the file ends before.
+  // Throws when the file ends before `into` is full.
   void read(std::int64_t offset, std::span<std::byte> into) const;
   void write(std::int64_t offset, std::span<const std::byte> from) const;
   void write(std::int64_t offset, const std::string& text) const;
@@ -34,7 +36,8 @@ class File {
   int descriptor_;
 };
 
-// Both kinds are independent of the order in which sites are visited, and of how they are dealt out.
+// The sum of NERSC's format and the two of SciDAC's. None depends on the order in which sites are visited, or
+// on how they are distributed over ranks.
 struct Checksums {
   std::uint32_t sum = 0;
   std::uint32_t suma = 0, sumb = 0;
@@ -47,12 +50,14 @@ struct Checksums {
   }
 };
 
-// This rank's sites.
+// Reads the links of this rank's sites, and returns their checksums.
 Checksums read_links(const File& file, const Contents& contents, Gauge& gauge);
-// Without a file the checksums are only computed: NERSC's header, which has one, comes before the links.
+// Writes the links of this rank's sites, and returns their checksums. Without a file it only computes them:
+// NERSC's header contains the checksum and comes before the links.
 Checksums write_links(const File* file, const Contents& contents, const Gauge& gauge);
 
-// Runs `body` on this rank and throws what the first rank threw as Error{refused} on all of them. Collective.
+// Collective. Runs `body` on every rank. If it throws on some rank, all ranks throw Error{refused} with the
+// message of the first.
 template <class Body>
 void together(World& world, const Body& body);
 void agree(World& world, const std::string& problem);

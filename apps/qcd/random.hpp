@@ -1,5 +1,6 @@
-// Random numbers that depend on what they are for and on nothing else: Philox4x32-10 (J. Salmon et al., "Parallel random
-// numbers: as easy as 1, 2, 3", SC11). Every rank draws for a site what any other would. Callable on the GPU.
+// Random numbers that depend only on what they are used for: Philox4x32-10 (J. Salmon et al., "Parallel
+// random numbers: as easy as 1, 2, 3", SC11). So every rank would draw the same numbers for a site. Callable
+// on the GPU.
 #pragma once
 
 #include <cmath>
@@ -25,12 +26,12 @@ TCA_DEVICE Philox philox(Philox counter, std::uint32_t key0, std::uint32_t key1)
   return counter;
 }
 
-// What a stream is for: no two purposes, sites, directions or sweeps share numbers.
+// What a stream is used for. No two purposes, sites, directions or sweeps share numbers.
 enum class Purpose : std::uint32_t { start, update, source, transformation };
 
 class RandomStream {
  public:
-  // `site` counts the whole lattice, below 2^32.
+  // `site` is an index in the whole lattice, less than 2^32.
   TCA_DEVICE RandomStream(std::uint64_t seed, Purpose purpose, std::uint64_t site, int direction,
                           std::uint64_t sweep)
       : key0_(static_cast<std::uint32_t>(seed)),
@@ -38,14 +39,14 @@ class RandomStream {
         counter_{{0, static_cast<std::uint32_t>(site), static_cast<std::uint32_t>(sweep),
                   static_cast<std::uint32_t>(direction) | static_cast<std::uint32_t>(purpose) << 8}} {}
 
-  // In (0, 1], with 53 bits.
+  // Uniform in (0, 1], with 53 bits.
   TCA_DEVICE double uniform() {
     const std::uint64_t high = next();
     const std::uint64_t bits = high << 32 | next();
     return (static_cast<double>(bits >> 11) + 1) * 0x1p-53;
   }
 
-  // Mean 0, variance 1 (Box and Muller).
+  // Gaussian with mean 0 and variance 1 (Box and Muller).
   TCA_DEVICE double gaussian() {
     const double radius = std::sqrt(-2 * std::log(uniform()));
     return radius * std::cos(6.283185307179586 * uniform());

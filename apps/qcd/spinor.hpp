@@ -1,11 +1,14 @@
 // The spin algebra of the Wilson operator, for one site.
 //
-// The basis is chiral, gamma5 = diag(1, 1, -1, -1), so that every gamma_mu has two blocks, off the diagonal:
-//   gamma_mu = [0 sigma_mu; sigma_mu^dagger 0], with sigma_k = -i times Pauli's matrices (k = x, y, z) and sigma_t = 1.
-// The lower half of (1 + s gamma_mu) psi is therefore s sigma_mu^dagger times its upper half: the upper half is all that
+// The basis is chiral, gamma5 = diag(1, 1, -1, -1). Every gamma_mu then consists of two blocks off the
+// diagonal:
+//   gamma_mu = [0 sigma_mu; sigma_mu^dagger 0],
+//   with sigma_k = -i times Pauli's matrices (k = x, y, z) and sigma_t = 1.
+// So the lower half of (1 + s gamma_mu) psi is s sigma_mu^dagger times its upper half: only the upper half
 // needs to be multiplied by a link, and to be sent.
 //
-// A spinor is 24 reals: its upper half, then its lower half. A half is, for each colour, two spins (re, im, re, im).
+// A spinor is 24 reals: its upper half, then its lower half. For each colour, a half has
+// two spins (re, im, re, im).
 #pragma once
 
 #include "qcd/four.hpp"
@@ -26,7 +29,7 @@ struct Spinor {
   Half<T> up, down;
 };
 
-// v times sigma_mu, times `sign`.
+// sign * sigma_mu v
 template <class T, int mu, int sign>
 TCA_DEVICE Four<T> sigma(Four<T> v) {
   constexpr T s = sign;
@@ -44,7 +47,7 @@ TCA_DEVICE Four<T> sigma(Four<T> v) {
   }
 }
 
-// The upper half of (1 + sign gamma_mu) psi, from a spinor in memory.
+// The upper half of (1 + sign gamma_mu) psi, where psi is a spinor in memory.
 template <class T, int mu, int sign>
 TCA_DEVICE Half<T> project(const T* psi) {
   Half<T> half;
@@ -53,7 +56,8 @@ TCA_DEVICE Half<T> project(const T* psi) {
   return half;
 }
 
-// Adds (1 + sign gamma_mu) psi, of which `half` is the upper half. sigma^dagger is -sigma in space, sigma in time.
+// Adds (1 + sign gamma_mu) psi, whose upper half is `half`. sigma^dagger is -sigma in space and sigma in
+// time.
 template <class T, int mu, int sign>
 TCA_DEVICE void add_whole(const Half<T>& half, Spinor<T>& sum) {
   for (int a = 0; a < 3; ++a) {
@@ -62,7 +66,7 @@ TCA_DEVICE void add_whole(const Half<T>& half, Spinor<T>& sum) {
   }
 }
 
-// i v, on both spins.
+// i v, for both spins.
 template <class T>
 TCA_DEVICE Four<T> times_i(Four<T> v) {
   const Four<T> x = TCA_QCD_SHUFFLE(v, 1, 0, 3, 2);
@@ -81,7 +85,7 @@ TCA_DEVICE Half<T> multiply(const Matrix<T>& u, const Half<T>& half) {
   return result;
 }
 
-// By u^dagger.
+// u^dagger times `half`.
 template <class T>
 TCA_DEVICE Half<T> multiply_adjoint(const Matrix<T>& u, const Half<T>& half) {
   const Four<T> i0 = times_i<T>(half.colour[0]), i1 = times_i<T>(half.colour[1]),

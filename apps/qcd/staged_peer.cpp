@@ -1,5 +1,5 @@
-// MPI between GPUs as programs have it whose MPI does not take GPU memory: by way of pinned memory of the host, also where
-// this MPI would take a GPU's.
+// Uses MPI between GPUs as programs do whose MPI does not accept GPU memory: it stages through pinned host
+// memory. It does so even if this MPI accepts GPU memory.
 #include <utility>
 #include <vector>
 
@@ -39,7 +39,9 @@ class StagedMessages : public Peer::Exchange {
       copy(sent_.data() + at, one.from, one.bytes, stream);
       at += one.bytes;
     }
-    finish(stream);  // also with the copies of what came before, whose memory is received into next
+    // Also waits for the copies out of `received_` from the step before, since the next messages are received
+    // there.
+    finish(stream);
     exchange_->start(nullptr);
   }
   void wait(Stream stream) override {

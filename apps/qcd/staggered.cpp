@@ -17,7 +17,7 @@ Complex<T> row_times(const Matrix<T>& u, int a, const Complex<T>* chi) {
   return u.m[a][0] * chi[0] + u.m[a][1] * chi[1] + u.m[a][2] * chi[2];
 }
 
-// Of the adjoint.
+// A component of u^dagger chi.
 template <class T>
 Complex<T> column_times(const Matrix<T>& u, int a, const Complex<T>* chi) {
   return conj(u.m[0][a]) * chi[0] + conj(u.m[1][a]) * chi[1] + conj(u.m[2][a]) * chi[2];
@@ -126,7 +126,8 @@ void Staggered<T>::derive(const Field<T>& in, Field<T>& out, T sign,
   }
 }
 
-// Where time is modelled: what a kernel moves that finds nothing in caches, and none where there is nothing to do.
+// Where time is modelled, charges the memory traffic of a kernel that finds nothing in caches. Without work
+// it charges nothing.
 template <class T>
 void Staggered<T>::charge(std::size_t sites) {
   if (sites == 0) return;

@@ -1,5 +1,7 @@
-// The naive staggered operator, D = m + 1/2 sum over mu of eta_mu(x) (U_mu(x) chi(x + mu) - U_mu(x - mu)^dagger chi(x - mu)),
-// with eta_mu(x) = (-1)^(x_1 + ... + x_(mu-1)), on all sites. A site has three complex numbers, and so has a site of a face.
+// The naive staggered operator on all sites,
+//   D = m + 1/2 sum over mu of eta_mu(x) (U_mu(x) chi(x + mu) - U_mu(x - mu)^dagger chi(x - mu)),
+//   with eta_mu(x) = (-1)^(x_1 + ... + x_(mu-1)).
+// Fields and faces have three complex numbers for each site.
 #pragma once
 
 #include "qcd/faces.hpp"
@@ -11,7 +13,7 @@ namespace tca::qcd {
 
 inline constexpr int colour_reals = 6;
 
-// Of the derivative, a site: 8 products of 66 and 7 sums of 6, as is usual.
+// Flops of the derivative for each site, by the usual count: 8 products of 66 and 7 sums of 6.
 inline constexpr double staggered_flops = 570;
 
 struct StaggeredOptions {
@@ -21,13 +23,13 @@ struct StaggeredOptions {
   int rhs = 1;
 };
 
-// Throws Error{invalid_argument} for an odd extent of the whole lattice, around which eta does not fit.
+// Throws Error{invalid_argument} if an extent of the whole lattice is odd. eta would not be periodic then.
 void require_even_extents(const Extents& global);
 
 template <class T>
 class Staggered : public Operator<T> {
  public:
-  // Collective. Throws as require_even_extents.
+  // Collective. Throws what require_even_extents throws.
   Staggered(World& world, const Gauge& gauge, const StaggeredOptions& options);
 
   void apply(const Field<T>& in, Field<T>& out, bool dagger) override;

@@ -1,4 +1,4 @@
-// SU(3) matrices: three rows of three complex numbers, each (real, imaginary). Callable on the GPU.
+// SU(3) matrices: three rows of three complex numbers (real, imaginary). Callable on the GPU.
 #pragma once
 
 #include <cmath>
@@ -79,7 +79,7 @@ TCA_DEVICE T real_trace(const Matrix<T>& x) {
   return x.m[0][0].re + x.m[1][1].re + x.m[2][2].re;
 }
 
-// Re tr(x y^dagger), without the other elements of the product.
+// Re tr(x y^dagger), without computing the other elements of the product.
 template <class T>
 TCA_DEVICE T real_trace_with_adjoint(const Matrix<T>& x, const Matrix<T>& y) {
   T sum = 0;
@@ -88,8 +88,8 @@ TCA_DEVICE T real_trace_with_adjoint(const Matrix<T>& x, const Matrix<T>& y) {
   return sum;
 }
 
-// The third row of a special unitary matrix is the conjugate of the cross product of the others. `sign` is -1 for
-// the negative of one, which is what an antiperiodic boundary makes of a link.
+// Sets the third row, which is the conjugate of the cross product of the other two in a special unitary
+// matrix. `sign` is -1 for the negative of such a matrix, which a link at an antiperiodic boundary is.
 template <class T>
 TCA_DEVICE void restore_third_row(Matrix<T>& x, T sign = 1) {
   for (int b = 0; b < 3; ++b) {
@@ -98,8 +98,8 @@ TCA_DEVICE void restore_third_row(Matrix<T>& x, T sign = 1) {
   }
 }
 
-// How far x x^dagger is from one, and the third row from what the others make it; the largest element, squared. Infinite
-// where x has what is no finite number.
+// Returns how far x is from SU(3), squared: the largest squared modulus among the elements of x x^dagger - 1
+// and of the third row's difference from what the others imply. Infinite if an element of x is not finite.
 template <class T>
 TCA_DEVICE T distance_from_su3(const Matrix<T>& x) {
   const Matrix<T> square = x * adjoint(x);
@@ -110,7 +110,7 @@ TCA_DEVICE T distance_from_su3(const Matrix<T>& x) {
     for (int b = 0; b < 3; ++b) {
       const T one = a == b ? T(1) : T(0);
       const T off = norm(square.m[a][b] - Complex<T>{one, 0}), row = norm(restored.m[a][b] - x.m[a][b]);
-      if (!(off + row < T(INFINITY))) return T(INFINITY);  // nor is a NaN less
+      if (!(off + row < T(INFINITY))) return T(INFINITY);  // also true for a NaN
       if (off > largest) largest = off;
       if (row > largest) largest = row;
     }

@@ -1,4 +1,4 @@
-// The sums over all ranks that a solver needs, and the time they take.
+// Sums computes the sums over all ranks that a solver needs, and measures the time that they take.
 #pragma once
 
 #include "qcd/field.hpp"
@@ -10,10 +10,12 @@ namespace tca::qcd {
 
 class Sums {
  public:
-  // Collective. For up to `most` doubles at a time. With a peer, which must outlive this, they are its sums.
+  // Collective. Sums up to `most` doubles at a time. With a peer, which must outlive this object, the peer
+  // computes the sums.
   Sums(World& world, int most, const Peer* peer = nullptr);
 
-  // Collective: replaces the numbers by their sums over all ranks, in rank order.
+  // Collective: replaces the numbers by their sums over all ranks. Without a peer they are added in rank
+  // order.
   void operator()(std::span<double> numbers);
 
   double& time_us() { return time_us_; }

@@ -35,7 +35,7 @@ void Wilson<T>::apply(const Field<T>& in, Field<T>& out, bool dagger) {
 
 template <class T>
 double Wilson<T>::flops() const {
-  // The hopping terms, and a multiplication and an addition for each real.
+  // Counts the hopping terms, and one multiplication and one addition for each real.
   const auto volume = static_cast<double>(hop_.lattice().global_volume());
   return options_.even_odd ? volume * wilson_flops + volume / 2 * 2 * spinor_reals
                            : volume * (wilson_flops + 2 * spinor_reals);

@@ -1,12 +1,12 @@
-// Wilson's Dirac operator, D = 1 - kappa H with the hopping term H, and its even-odd preconditioned form on the even
-// sites, 1 - kappa^2 H_eo H_oe.
+// Wilson's Dirac operator, D = 1 - kappa H with the hopping term H, and its even-odd preconditioned form on
+// the even sites, 1 - kappa^2 H_eo H_oe.
 #pragma once
 
 #include "qcd/wilson_hop.hpp"
 
 namespace tca::qcd {
 
-// On all sites, or on the even ones (preconditioned).
+// Acts on all sites, or with even-odd preconditioning on the even ones.
 template <class T>
 class Wilson : public Operator<T> {
  public:
@@ -22,8 +22,9 @@ class Wilson : public Operator<T> {
   std::string explain() const override { return hop_.explain(); }
   Times& times() override { return hop_.times(); }
 
-  // Even-odd: the right-hand side of the preconditioned system from that of the whole, b_e + kappa H_eo b_o; and the
-  // whole solution from the even one, x_o = b_o + kappa H_oe x_e. Without it both copy. Fields of all sites are `whole`.
+  // With even-odd preconditioning, `prepare` computes the right-hand side of the preconditioned system, b_e +
+  // kappa H_eo b_o, and `reconstruct` the whole solution, with x_o = b_o + kappa H_oe x_e. Without it both
+  // copy. Fields called `whole` have all sites.
   void prepare(const Field<T>& whole_source, Field<T>& source);
   void reconstruct(const Field<T>& whole_source, const Field<T>& solution, Field<T>& whole_solution);
 
@@ -32,7 +33,7 @@ class Wilson : public Operator<T> {
  private:
   WilsonOptions options_;
   WilsonHop<T> hop_;
-  Field<T> odd_;  // between the two hops
+  Field<T> odd_;  // result of the first of the two hops
 };
 
 }  // namespace tca::qcd

@@ -33,7 +33,7 @@ struct WilsonHop<T>::Sweep {
 
 namespace {
 
-// The term of one direction; `u` is not read for what a neighbour has multiplied.
+// Adds the term of one direction. `u` is not read if the neighbour has multiplied already.
 template <class T, int mu, bool ahead, bool dagger, class Sweep>
 [[gnu::always_inline]] inline void add_term(const Sweep& sweep, std::int32_t next, std::size_t r,
                                             const Matrix<T>* u, Spinor<T>& sum) {
@@ -78,8 +78,8 @@ void store(const Spinor<T>& sum, const Combination<T>& c, const T* same, T* out)
   }
 }
 
-// The half that goes to the neighbour in a direction, ready to be added there (ahead: multiplied by this link) or to be
-// multiplied there.
+// The half to send to the neighbour in a direction. Ahead it is multiplied by this site's link and only has
+// to be added there. Behind the receiver multiplies it.
 template <class T, int mu, bool ahead, bool dagger>
 Half<T> half_to_send(const T* psi, const Matrix<T>& u) {
   constexpr int sign = ahead != dagger ? 1 : -1;
@@ -175,7 +175,8 @@ void WilsonHop<T>::hop_any(const Sweep& sweep, const std::vector<std::int32_t>& 
   }
 }
 
-// Where time is modelled: what a kernel moves that finds nothing in caches, and none where there is nothing to do.
+// Where time is modelled, charges the memory traffic of a kernel that finds nothing in caches. Without work
+// it charges nothing.
 template <class T>
 void WilsonHop<T>::charge_faces(Sites sent) {
   double slots = 0;

@@ -1,8 +1,10 @@
-// The hopping term of Wilson's operator,
-//   (H psi)(x) = sum over mu of (1 - gamma_mu) U_mu(x) psi(x + mu) + (1 + gamma_mu) U_mu(x - mu)^dagger psi(x - mu).
+// WilsonHop is the hopping term of Wilson's operator,
+//   (H psi)(x) = sum over mu of (1 - gamma_mu) U_mu(x) psi(x + mu)
+//                             + (1 + gamma_mu) U_mu(x - mu)^dagger psi(x - mu).
 //
-// A rank sends spin-projected halves, 12 reals a site of a face; those that go forward in mu are multiplied by the
-// sender's link. Every site adds its eight terms in one order, so that an application gives the same bits on every grid.
+// A rank sends spin-projected halves, 12 reals for each site of a face. Those that go forward along mu are
+// multiplied by the sender's link. Every site adds its eight terms in a fixed order, so that the result is
+// the same to the bit on every grid.
 #pragma once
 
 #include <array>
@@ -16,20 +18,20 @@
 
 namespace tca::qcd {
 
-// Of H, a site: 8 projections of 12, 8 products of 132 and 7 sums of 24, as is usual.
+// Flops of H for each site, by the usual count: 8 projections of 12, 8 products of 132 and 7 sums of 24.
 inline constexpr double wilson_flops = 1320;
-inline constexpr double projection_flops = 12 + 132;  // of half a spinor that is sent
+inline constexpr double projection_flops = 12 + 132;  // for each half spinor that is sent
 
 struct WilsonOptions {
   double kappa = 0.12;
   bool antiperiodic = true;         // in time
-  Storage storage = Storage::full;  // faster where links stay in the cache, as they do on a host
-  int rhs = 1;                      // right-hand sides, together
-  bool even_odd = true;             // preconditioned; needs even local extents
-  const Peer* peer = nullptr;       // sends the halo in place of chains, and must outlive the operator
+  Storage storage = Storage::full;  // `full` is faster where links stay in the cache, as on a host
+  int rhs = 1;                      // right-hand sides in step
+  bool even_odd = true;             // preconditioning; needs even local extents
+  const Peer* peer = nullptr;       // sends the halo instead of chains; must outlive the operator
 };
 
-// out = a same + b H in; without `same` its term is left out.
+// out = a same + b H in. The first term is left out if `same` is null.
 template <class T>
 struct Combination {
   const T* same = nullptr;
@@ -37,15 +39,16 @@ struct Combination {
   T b = 1;
 };
 
-// The hopping term, on which both forms are built.
+// The hopping term, from which both forms of the operator are built.
 template <class T>
 class WilsonHop {
  public:
   // Collective.
   WilsonHop(World& world, const Gauge& gauge, const WilsonOptions& options);
 
-  // Collective. Computes the sites `target`: all, from a field of all sites; or of one parity, from a field of the other.
-  // With `dagger` H^dagger, which is H with the signs of the gammas turned.
+  // Collective. Computes `out` on the sites `target`: on all sites from a field of all sites, or on one
+  // parity from a field of the other. With `dagger` it computes H^dagger, which is H with the signs of the
+  // gammas reversed.
   void apply(Sites target, const T* in, T* out, const Combination<T>& combination, bool dagger);
 
   World& world() { return world_; }
@@ -70,7 +73,7 @@ class WilsonHop {
   std::size_t rhs_;
   Links<T> links_;
   Faces<T> faces_;
-  std::array<Division, 3> divisions_;  // by Sites
+  std::array<Division, 3> divisions_;  // indexed by Sites
   Times times_;
 };
 

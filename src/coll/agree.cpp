@@ -19,7 +19,7 @@ struct Declaration {
   ElementType type;
   std::uint32_t input, output;  // windows
   std::string name, operation, algorithm, chosen;
-  std::string problem;  // what this rank alone has found
+  std::string problem;  // found by this rank alone
 };
 
 base::Blob encode(const Declaration& d) {
@@ -47,7 +47,7 @@ Declaration decode(const base::Blob& blob) {
   return d;
 }
 
-// How many elements a buffer must have: blocks of `count`.
+// Returns how many blocks of `count` elements a buffer must have.
 int blocks(const Request& request, Buffer buffer, int ranks) {
   switch (request.kind) {
     case Kind::barrier:
@@ -65,7 +65,8 @@ int blocks(const Request& request, Buffer buffer, int ranks) {
   return 0;
 }
 
-// How many bytes are in both buffers. Chains find that out by themselves where it is one window, kernels not at all.
+// Returns how many bytes belong to both buffers. Within one window chains detect the overlap by themselves;
+// kernels never do.
 std::size_t common_bytes(const Request& request, const Elements& elements, int ranks) {
   const auto begin = [&](Buffer buffer) { return reinterpret_cast<std::uintptr_t>(elements.data(buffer)); };
   const auto end = [&](Buffer buffer) {
@@ -77,7 +78,8 @@ std::size_t common_bytes(const Request& request, const Elements& elements, int r
   return last > first ? last - first : 0;
 }
 
-// Of a reduction to everyone, where each element comes from those in its place, the two may be the same.
+// Returns whether the two are the same buffer and may be: in a reduction to all ranks each element is
+// combined from those at its own place only.
 bool may_be_same(const Request& request, const Elements& elements) {
   return request.kind == Kind::all_reduce && elements.data(Buffer::input) == elements.data(Buffer::output);
 }
@@ -176,7 +178,7 @@ std::string_view type_name(ElementType type) {
   return "?";
 }
 
-// In what the two differ first, as two phrases; empty when in nothing.
+// Returns the first difference of the two, as two phrases; both are empty when there is none.
 std::pair<std::string, std::string> difference(const Declaration& a, const Declaration& b) {
   const auto both = [&](auto phrase) { return std::pair<std::string, std::string>(phrase(a), phrase(b)); };
   if (a.kind != b.kind) return both([](const Declaration& d) { return std::string(to_string(d.kind)); });
@@ -198,7 +200,7 @@ std::pair<std::string, std::string> difference(const Declaration& a, const Decla
     return both([](const Declaration& d) { return fmt::format("window {} as input", d.input); });
   if (a.output != b.output)
     return both([](const Declaration& d) { return fmt::format("window {} as output", d.output); });
-  // By the route, which is not compared.
+  // The route makes this choice, and it is not compared itself.
   if (a.chosen != b.chosen)
     return both([](const Declaration& d) { return fmt::format("chosen '{}'", d.chosen); });
   return {};
@@ -224,7 +226,7 @@ std::string_view to_string(Kind kind) {
   return "?";
 }
 
-// An algorithm's scratch may be three times all blocks.
+// The factor 4 leaves room for an algorithm's scratch, which may be three times all blocks.
 bool is_countable(std::int64_t count, int ranks, std::size_t element_bytes) {
   std::int64_t bytes;
   return count >= 0 &&

@@ -5,9 +5,9 @@ namespace tca::coll {
 
 namespace {
 
-// Everyone puts to one rank of every sub-cluster, which hands what that comes to on to its members. More messages cross
-// than between the leaders alone, but nobody waits for another sub-cluster but once: where ranks share cores a wait is
-// a turn of all.
+// Every rank puts to one rank of every sub-cluster, which combines what arrives and passes the result on to
+// its members. More messages cross than between leaders alone, but a rank waits for another sub-cluster only
+// once. That pays where ranks share cores, since there each wait takes a turn of all ranks.
 class AllToLeaders {
  public:
   explicit AllToLeaders(const Problem& problem) : p_(problem), groups_(p_), schedule_{{{}, {}}, 0} {}
@@ -27,7 +27,7 @@ class AllToLeaders {
     return std::move(schedule_);
   }
 
-  // Every leader adds up everything in the order of ranks: the same bits everywhere.
+  // Every leader combines all contributions in the order of ranks, which gives the same bits everywhere.
   Schedule all_reduce() {
     up(Buffer::scratch, p_.rank * p_.count, p_.count);
     if (leads())

@@ -28,22 +28,25 @@ constexpr std::array<std::pair<std::string_view, Algorithm>, 12> algorithms{{
     {"all_to_leaders", all_to_leaders},
 }};
 
-// Two streams in and one out, in a core's own caches.
+// The cost of combining: two streams in and one out, in a core's own caches.
 constexpr double combine_ns_per_byte = 0.05;
 
-// With more ranks than cores a round takes as long as the scheduler needs to bring everyone on: four ranks on two cores
-// come past a barrier in 3 to 5 us, and a core passes from one rank to the next in about 1 us.
+// With more ranks than cores a round takes as long as the scheduler needs to run every rank. Four ranks on
+// two cores pass a barrier in 3 to 5 us, and a core switches from one rank to the next in about 1 us.
 constexpr double crowded_us = 4, turn_us = 1, unknown_us = 0.1;
 
-// What one leader puts to everybody alone outgrows the caches that the table's costs know: with 4 KB from each of eight ranks
-// an allgather by `all_to_leaders` took 1.4 times as long as by `leaders`.
+// Beyond so many bytes, what a single leader puts to all others outgrows the caches on which the table's
+// costs are based. With 4 KB from each of eight ranks an allgather by `all_to_leaders` took 1.4 times as long
+// as by `leaders`.
 constexpr double few_bytes = 8192;
 
-// What leaves a sub-cluster goes through one network card, or through one MPI: with a core a rank, a broadcast of 64 bytes to two
-// sub-clusters of four took 1.4 us with one message between them and 2.1 with four at once, by as many rounds.
+// The part of their time that messages of one sub-cluster wait for each other: all that leaves it goes
+// through one network card, or through one MPI. With a core per rank, a broadcast of 64 bytes to two
+// sub-clusters of four took 1.4 us with one message between them, and 2.1 us with four at once, in the same
+// number of rounds.
 constexpr double queued_part = 0.25;
 
-// Beyond these many ranks not all of them are looked at.
+// With more ranks than these, only some of them are examined.
 constexpr int all_ranks_up_to = 64;
 
 }  // namespace
@@ -58,7 +61,8 @@ Costs::Costs(const core::WorldState& of, std::size_t bytes)
                              : unknown_us;
 }
 
-// Within a sub-cluster the first fabric may carry it; others reach beyond.
+// Returns the time of the fastest channel. Where there are several fabrics, the first one carries puts within
+// a sub-cluster only.
 double Costs::put_us(int from, const Put& put) const {
   base::Shape shape;
   shape.run = static_cast<std::uint64_t>(put.count) * element_bytes;
@@ -73,7 +77,8 @@ double Costs::put_us(int from, const Put& put) const {
       best = std::min(best, us.value_or(best));
     }
   }
-  // A fabric that the table does not know: a µs and 10 GB/s, so that rounds and bytes both count.
+  // For a fabric that the table does not know, 1 us and 10 GB/s are assumed, so that rounds and bytes both
+  // count.
   return best < std::numeric_limits<double>::max() ? best : 1 + 1e-4 * static_cast<double>(shape.run);
 }
 
@@ -97,14 +102,15 @@ double Costs::crossing_us(int rank, const Round& round) const {
 
 namespace {
 
-// The ranks to look at: the root, and those beside which a tree or a fold is uneven, when there are too many for all.
+// Returns the ranks to examine: all, or where there are too many the root and those at which a tree or a fold
+// is uneven.
 std::set<int> sample(const Problem& problem) {
   std::set<int> ranks{0, 1 % problem.ranks, problem.root, problem.ranks - 1};
   for (int rank = 0; rank < problem.ranks && problem.ranks <= all_ranks_up_to; ++rank) ranks.insert(rank);
   return ranks;
 }
 
-// What the ranks of a sub-cluster send out at once.
+// The time of all that the ranks of a sub-cluster send to other sub-clusters at once.
 struct Crossing {
   std::map<int, double> us;  // by sub-cluster
   double most_us = 0;        // of one rank
@@ -113,7 +119,7 @@ struct Crossing {
     us[sub_cluster] += of_rank_us;
     most_us = std::max(most_us, of_rank_us);
   }
-  // How long each waits for the others.
+  // Returns how long each rank waits for the others.
   double queue_us() const {
     double most = 0;
     for (const auto& [number, sum] : us) most = std::max(most, sum);
@@ -121,8 +127,9 @@ struct Crossing {
   }
 };
 
-// A round takes as long as its busiest rank, and where ranks share cores at least as long as the cores take for all. There a
-// round takes a turn of all ranks besides, but less in the first one, which those that wait for nobody leave at once.
+// Predicts the time of an algorithm as the sum of its rounds. A round takes as long as its busiest rank.
+// Where ranks share cores it takes at least as long as the cores need for all ranks, plus a turn of all
+// ranks. In the first round that turn is shorter, since ranks that wait for nobody leave it at once.
 double predict_us(Algorithm make, Problem problem, const Costs& costs) {
   struct Load {
     bool idle = true;
@@ -141,7 +148,8 @@ double predict_us(Algorithm make, Problem problem, const Costs& costs) {
       const double crossing = costs.crossing_us(rank, schedule.rounds[i]);
       rounds[i].idle &= schedule.rounds[i].idle();
       rounds[i].most = std::max(rounds[i].most, us);
-      // A message costs both its ends as much; within a sub-cluster one end does nearly everything.
+      // A message to another sub-cluster costs half of its time at each end. Within a sub-cluster one end
+      // does nearly all the work.
       rounds[i].sender_most = std::max(rounds[i].sender_most, us - crossing / 2);
       rounds[i].crossing.add(costs.sub_cluster[static_cast<std::size_t>(rank)], crossing);
       rounds[i].sum += us;
@@ -155,7 +163,7 @@ double predict_us(Algorithm make, Problem problem, const Costs& costs) {
     const auto sampled = static_cast<double>(ranks.size());
     if (costs.cores == 0) {
       us += costs.latency_us + round.most;
-      // A few ranks do not tell how many do as they do.
+      // A sample of the ranks does not tell how many others send at the same time.
       if (problem.ranks <= all_ranks_up_to) us += round.crossing.queue_us();
     } else {
       us += costs.latency_us * (first ? (1 + round.waiting / sampled) / 2 : 1) +

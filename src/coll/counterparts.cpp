@@ -5,8 +5,9 @@ namespace tca::coll {
 
 namespace {
 
-// Sub-clusters of one size, in which every rank speaks with those at its own place in the others: as many messages cross at
-// once as a sub-cluster has ranks, each with that part of the bytes.
+// Runs a collective across sub-clusters of one size, in which every rank communicates with the ranks at its
+// own place in the others. So as many messages cross at once as a sub-cluster has ranks, each with its part
+// of the bytes.
 class Counterparts {
  public:
   explicit Counterparts(const Problem& problem)
@@ -28,8 +29,8 @@ class Counterparts {
     return std::move(schedule_);
   }
 
-  // Everyone's blocks for a place go to who has that place here, added up for each sub-cluster; what that comes to goes to
-  // those whose blocks they are.
+  // First each rank receives, from the members of its sub-cluster, the blocks for its own place in every
+  // sub-cluster, and combines them for each. Then it sends the results to the ranks that own these blocks.
   Schedule reduce_scatter() {
     const int place = groups_.own_place(), groups = groups_.count();
     const auto from_here = [&](int group) { return Slots{size_, slot(group * size_), p_.count}; };
@@ -59,7 +60,8 @@ class Counterparts {
     return std::move(schedule_);
   }
 
-  // Everyone's blocks for a place of another sub-cluster go to who has that place here, and cross together.
+  // Each rank receives, from the members of its sub-cluster, their blocks for its own place in every other,
+  // and sends them across together.
   Schedule all_to_all() {
     const int place = groups_.own_place();
     const Buffer arrives = p_.in_place ? Buffer::scratch : Buffer::output;
@@ -101,7 +103,8 @@ class Counterparts {
     return std::move(schedule_);
   }
 
-  // A part for each place: added up within the sub-cluster, then over the sub-clusters, then handed to everyone here.
+  // Each place has a part of the values. It is combined within the sub-cluster, then across sub-clusters, and
+  // then put to all members.
   Schedule all_reduce() {
     const int place = groups_.own_place();
     const Part mine = part(place);
@@ -151,7 +154,7 @@ class Counterparts {
     for (int i = 1; i < size_; ++i)
       exchange(round, {member((groups_.own_place() + i) % size_), to, to_first, from, from_first, count});
   }
-  // All of them put to each other: what this rank sends to one, it has from it.
+  // The exchange is mutual: this rank expects a put from the rank to which it puts.
   static void exchange(Round& round, const Put& put) {
     round.puts.push_back(put);
     round.expect(put.to);

@@ -4,7 +4,8 @@ namespace tca::coll {
 
 namespace {
 
-// The blocks from this rank's own on, `blocks` of them, modulo p: one put, or two where they go past the last.
+// Puts `blocks` blocks, modulo p, beginning with this rank's own. That takes one put, or two where they go
+// past the last block.
 void add_blocks(const Problem& p, Round& round, int to, int blocks) {
   const int before_end = std::min(blocks, p.ranks - p.rank);
   const std::int64_t first = p.rank * p.count;

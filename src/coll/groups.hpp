@@ -1,4 +1,5 @@
-// The sub-clusters as the algorithms see them, in the order of their lowest ranks; members in the order of ranks.
+// The sub-clusters as the algorithms see them: groups in the order of their lowest ranks, with members in the
+// order of ranks.
 #pragma once
 
 #include <vector>
@@ -15,16 +16,16 @@ class Groups {
   const std::vector<int>& members(int group) const { return members_[static_cast<std::size_t>(group)]; }
   int of(int rank) const { return group_[static_cast<std::size_t>(rank)]; }
 
-  // Of the rank whose problem it is.
+  // The group of the rank whose problem it is.
   int own() const { return of(rank_); }
   const std::vector<int>& own_members() const { return members(own()); }
-  int place_of(int member) const;  // among the members of the own one
+  int place_of(int member) const;  // among the members of its own group
   int own_place() const { return place_of(rank_); }
 
   bool equal_sizes() const;
-  int largest() const;  // size
+  int largest() const;  // the size of the largest group
 
-  // Whether combining group by group keeps the order of ranks.
+  // Returns whether combining group by group keeps the order of ranks.
   bool consecutive() const;
 
  private:

@@ -7,7 +7,7 @@ namespace tca::coll {
 
 namespace {
 
-// Both enumerations name the same six, in one order.
+// Both enumerations name the same six patterns in the same order.
 fabric::Pattern pattern_of(Kind kind) { return static_cast<fabric::Pattern>(kind); }
 static_assert(static_cast<int>(fabric::Pattern::barrier) == static_cast<int>(Kind::barrier));
 static_assert(static_cast<int>(fabric::Pattern::all_to_all) == static_cast<int>(Kind::all_to_all));
@@ -71,7 +71,7 @@ InKernels::InKernels(core::WorldState& world, const Request& request, const Elem
   id_ = world.next_id();
 }
 
-// Partners that are a step behind may still write into its signals.
+// The share is retired, since partners that are a step behind may still write into its signals.
 InKernels::~InKernels() { world_->retire(id_, std::move(share_)); }
 
 void InKernels::wait() const {

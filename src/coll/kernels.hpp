@@ -1,4 +1,4 @@
-// Collectives that the fabric's own kernels run, where it has any.
+// Runs collectives by kernels of the fabric, where it has any.
 #pragma once
 
 #include <memory>
@@ -11,14 +11,16 @@
 
 namespace tca::coll {
 
-// What a fabric can combine of it; nothing where nothing is combined, or only the host can.
+// Returns the reduction that a fabric can do. Empty where nothing is combined, or where only the host can
+// combine.
 std::optional<fabric::Reduction> reduction_of(const Elements& elements);
 
-// The fabric's ways of running it, the cheapest first; the same on every rank. None where chains must carry it.
+// Returns the fabric's ways of running a collective, the cheapest first; the same on every rank. Empty where
+// chains must carry it.
 std::vector<fabric::CollectiveWay> kernel_ways(const core::WorldState& world, const Request& request,
                                                const Elements& elements);
 
-// A rank's share of a collective in kernels.
+// A rank's share of a collective that kernels run.
 class InKernels {
  public:
   // Collective. `way` is one of `kernel_ways`; `title` names it in messages.
@@ -29,10 +31,10 @@ class InKernels {
 
   fabric::Collective& share() const { return *share_; }
 
-  // Blocks. Throws what the kernels have met.
+  // Blocks until the step is done. Throws the error that the kernels have met.
   void wait() const;
 
-  // Throws what a step on a stream has met.
+  // Throws the error that a step on a stream has met.
   void check() const { world_->check(); }
 
  private:

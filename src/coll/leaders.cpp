@@ -7,17 +7,18 @@ namespace tca::coll {
 
 namespace {
 
-// One rank of each sub-cluster, which alone speaks with the others: the root in its own, elsewhere the lowest.
+// Runs a collective in which one rank of each sub-cluster alone communicates with the others: the root in its
+// own sub-cluster, elsewhere the lowest rank.
 class Leaders {
  public:
   explicit Leaders(const Problem& problem)
       : p_(problem), groups_(p_), root_group_(p_.kind == Kind::broadcast ? groups_.of(p_.root) : 0) {}
 
-  // Down a binomial tree of leaders, each of which hands on to its members as soon as it has the data itself: to all at
-  // once, or down a tree of their own.
+  // Broadcasts down a binomial tree of leaders. Each passes the data on to its members as soon as it has them
+  // itself: to all at once, or down a tree of their own.
   Schedule broadcast(bool tree) {
     const int mine = order(groups_.own());
-    int hands_on = mine == 0 ? 0 : 1;  // the round after the one in which it arrived
+    int hands_on = mine == 0 ? 0 : 1;  // the round after that in which the data arrived
     for (int have = 1; have < groups_.count(); have *= 2) {
       Round& round = add_round();
       if (mine >= have && mine < 2 * have) {
@@ -69,7 +70,7 @@ class Leaders {
     return std::move(schedule_);
   }
 
-  // Summed up in the order of ranks within a sub-cluster, then in the order of sub-clusters.
+  // Combines in the order of ranks within a sub-cluster, and then in the order of sub-clusters.
   Schedule all_reduce() {
     Round& up = add_round();
     from_members(up, p_.count);
@@ -78,7 +79,7 @@ class Leaders {
       up.combines.push_back(in_order({Buffer::output, 0}, p_.count, {size, 0, p_.count}, groups_.own_place(),
                                      {Buffer::input, 0}));
 
-    const int first_leader = groups_.largest();  // their slots come after those of members
+    const int first_leader = groups_.largest();  // the slots of leaders follow those of members
     Round& across = add_round();
     among_leaders(across, Buffer::scratch, slot(first_leader + groups_.own()), Buffer::output, 0, p_.count);
     if (leads())
@@ -94,7 +95,7 @@ class Leaders {
  private:
   Put whole_to(int rank) const { return {rank, Buffer::output, 0, Buffer::input, 0, p_.count}; }
 
-  // Rounds in which the largest sub-cluster is served.
+  // Returns the number of rounds that the largest sub-cluster needs.
   int levels(bool tree) const {
     return tree ? static_cast<int>(std::bit_width(static_cast<unsigned>(groups_.largest()) - 1)) : 1;
   }
@@ -113,7 +114,7 @@ class Leaders {
     }
   }
 
-  // Groups from the root's on.
+  // Number the groups from the root's on.
   int order(int group) const { return (group - root_group_ + groups_.count()) % groups_.count(); }
   int at(int order) const { return (order + root_group_) % groups_.count(); }
 

@@ -1,4 +1,4 @@
-// The operations that the library brings, as loops that compilers vectorise.
+// The operations that the library provides, as loops that compilers vectorise.
 #include <cstdint>
 #include <type_traits>
 
@@ -9,7 +9,8 @@ namespace tca::coll {
 
 namespace {
 
-// `into` may be an operand, but never overlaps one otherwise, so that iterations do not depend on each other.
+// Tells the compiler that iterations do not depend on each other: `into` may be an operand, but never
+// overlaps one otherwise.
 #if defined(__clang__)
 #define TCA_INDEPENDENT _Pragma("clang loop vectorize(assume_safety)")
 #else
@@ -22,8 +23,8 @@ void apply(T* into, const T* left, const T* right, std::size_t count, F f) {
   for (std::size_t i = 0; i < count; ++i) into[i] = static_cast<T>(f(left[i], right[i]));
 }
 
-// Whole numbers wrap: as unsigned ones, at least as wide as int, since what is narrower would be combined as int and
-// overflow.
+// Makes an integer unsigned, so that it wraps around on overflow. The unsigned type is at least as wide as
+// int, because narrower ones would be combined as int and overflow there.
 template <class T>
 auto wrapping(T value) {
   if constexpr (std::is_integral_v<T>)

@@ -17,7 +17,7 @@ std::optional<Schedule> pairwise(const Problem& p) {
     schedule.rounds[0].copies.push_back({{Buffer::output, mine}, {{Buffer::input, mine}}, p.count});
     return schedule;
   }
-  // Every block has left by the end of the last round, and not before.
+  // In place, a block may be overwritten only after the last round, when every block has left.
   for (int i = 1; i < p.ranks; ++i) {
     const std::int64_t place = p.modulo(p.rank + i) * p.count;
     schedule.rounds.back().combines.push_back({{Buffer::output, place}, {{Buffer::scratch, place}}, p.count});

@@ -24,7 +24,7 @@ std::optional<Schedule> all_gather(const Problem& p) {
   return schedule;
 }
 
-// Of the 2e first ranks, e being those beyond a power of two, the even ones stand for their upper neighbour as well.
+// Where p exceeds a power of two by e, each even rank among the first 2e also represents its upper neighbour.
 // Ranks keep their order in all of this, and a combination has the lower ranks on its left.
 class AllReduce {
  public:
@@ -47,7 +47,7 @@ class AllReduce {
   int member_of(int rank) const { return rank < 2 * extra_ ? rank / 2 : rank - extra_; }
   int rank_of(int member) const { return member < extra_ ? 2 * member : member + extra_; }
 
-  // What this rank has so far.
+  // The values that this rank has combined so far.
   Slice own() const { return {combined_ ? Buffer::output : Buffer::input, 0}; }
 
   void combine_with_slot(Round& round, bool own_is_lower) {
@@ -92,7 +92,8 @@ class AllReduce {
   int members_, extra_;
   bool folds_;
   bool combined_ = false;
-  std::int64_t slot_ = 0;  // a place in scratch for each round, so that no round waits for the one before it
+  // every round has a place in scratch of its own, so that none waits for the one before it
+  std::int64_t slot_ = 0;
   Schedule schedule_;
 };
 

@@ -4,10 +4,10 @@ namespace tca::coll {
 
 namespace {
 
-// Blocks of a buffer, one a rank.
+// The blocks of a buffer, one for each rank.
 struct Blocks {
   const Problem& p;
-  bool parts;  // of one block that is cut up
+  bool parts;  // whether they are the parts of one block
 
   std::int64_t first(int i) const { return parts ? p.part_first(p.modulo(i)) : p.modulo(i) * p.count; }
   std::int64_t count(int i) const { return parts ? p.part_count(p.modulo(i)) : p.count; }
@@ -23,9 +23,9 @@ void expect(const Problem& p, Round& round, std::int64_t count) {
   if (count > 0) round.expected.push_back(p.modulo(p.rank - 1));
 }
 
-// In round t a rank hands on what it has combined of block r-t-1 and receives the block before that, so that block r
-// has come past everyone when it reaches its owner, r. Arrivals alternate between two places: one is sent from while
-// the other is written.
+// In round t rank r passes on what it has combined of block r-t-1 and receives block r-t-2. So block r has
+// visited every rank when it reaches its owner, rank r. Arrivals alternate between two places, since one is
+// sent from while the other is written.
 void reduce(const Problem& p, const Blocks& blocks, Schedule& schedule, std::int64_t into) {
   schedule.scratch = 2 * blocks.largest();
   for (int t = 0; t + 1 < p.ranks; ++t) {
@@ -42,7 +42,7 @@ void reduce(const Problem& p, const Blocks& blocks, Schedule& schedule, std::int
   }
 }
 
-// From the own block of the output on.
+// Passes blocks of the output round the ring, beginning with each rank's own.
 void gather(const Problem& p, const Blocks& blocks, Schedule& schedule, bool own_is_input) {
   for (int t = 0; t + 1 < p.ranks; ++t) {
     Round& round = schedule.rounds.emplace_back();
@@ -57,7 +57,7 @@ void gather(const Problem& p, const Blocks& blocks, Schedule& schedule, bool own
   }
 }
 
-// Segment s leaves the rank that is d steps from the root in round s+d.
+// Broadcasts in segments. Segment s leaves the rank that is d steps from the root in round s+d.
 void pipeline(const Problem& p, Schedule& schedule) {
   constexpr std::int64_t most = 16;
   const std::int64_t segments = std::min(most, p.count);
@@ -77,7 +77,7 @@ void pipeline(const Problem& p, Schedule& schedule) {
 
 std::optional<Schedule> ring(const Problem& p) {
   Schedule schedule;
-  // Blocks are combined in the order in which they go round, which does not begin with rank 0.
+  // Blocks are combined in the order of the ring, which does not begin with rank 0.
   const bool reduces = p.kind == Kind::all_reduce || p.kind == Kind::reduce_scatter;
   if (reduces && p.own_operation) return std::nullopt;
   const Blocks blocks{p, p.kind == Kind::all_reduce};

@@ -10,7 +10,7 @@ void put_part(const Problem& p, Round& round, int part, int to) {
         {to, Buffer::output, p.part_first(part), Buffer::output, p.part_first(part), p.part_count(part)});
 }
 
-// The root keeps no part back: what nobody else hands on, its own, goes out with the first round.
+// The root keeps no part for itself to pass on: its own part goes out to all in the first round.
 Schedule broadcast(const Problem& p) {
   Schedule schedule;
   schedule.rounds.resize(2);

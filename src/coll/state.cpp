@@ -35,9 +35,9 @@ State::State(World& world, Request request, std::unique_ptr<Elements> elements)
   block_.resize((std::max(block_bytes, elements_->bytes()) + sizeof(Line) - 1) / sizeof(Line));
 }
 
-// Kernels come before chains: where there are both, the host combines what chains have brought. A request
-// that cannot be is refused only once all ranks compare theirs, so that until then something valid is priced
-// in its place.
+// Lists kernels before chains: where there are both, the host combines what chains have brought. An
+// impossible request is refused only when all ranks compare theirs, so something valid is priced in its place
+// here.
 std::vector<Candidate> State::find_candidates(const World& world) const {
   Problem valid = problem_;
   if (!is_countable(valid.count, valid.ranks, elements_->bytes())) valid.count = 0;
@@ -51,7 +51,7 @@ std::vector<Candidate> State::find_candidates(const World& world) const {
   return all;
 }
 
-// Null where an algorithm is forced that is none of the candidates.
+// Returns null where the forced algorithm is none of the candidates.
 const Candidate* State::choose() const {
   const std::string& forced = request_.options.algorithm;
   const auto chosen = std::find_if(candidates_.begin(), candidates_.end(), [&](const Candidate& candidate) {
@@ -60,7 +60,7 @@ const Candidate* State::choose() const {
   return chosen == candidates_.end() ? nullptr : &*chosen;
 }
 
-// Throws, on every rank alike, unless every rank asks for the same and has chosen the same algorithm.
+// Throws, on every rank alike, unless all ranks ask for the same and have chosen the same algorithm.
 void State::agree_on(World& world, const Candidate* chosen) const {
   if (chosen != nullptr) return agree(world, request_, *elements_, {}, chosen->name);
   std::vector<std::string_view> names;
@@ -81,9 +81,10 @@ void State::build(World& world, const Candidate& chosen) {
 
 namespace {
 
-// The C library's memcpy writes past the caches from a size on that it takes from what it believes to be this core's part
-// of the shared one; on virtual machines that is far too little (1 MB went five times slower than in pieces). Beyond
-// these many pieces data outgrows the caches anyway.
+// The C library's memcpy writes past the caches from a certain size on. It derives that size from what it
+// believes to be this core's share of the last cache, which on virtual machines is far too little: there 1 MB
+// took five times as long in one piece as in several. Data of more pieces than these outgrows the caches
+// anyway.
 constexpr std::size_t piece_bytes = 128 << 10, most_pieces = 128;
 
 std::size_t piece_of(std::size_t bytes) { return std::max(piece_bytes, bytes / most_pieces + 1); }
@@ -113,7 +114,8 @@ void State::add(Chain& chain, const Put& put) const {
   }
 }
 
-// Where windows are an accelerator's memory a rank's copies are puts to itself, which need no host.
+// Returns the round as its chain carries it. Where windows are an accelerator's memory, a rank's copies
+// become puts to itself, which need no host.
 Round State::as_chain(const Round& round) const {
   Round chain = round;
   if (on_host_) return chain;
@@ -128,7 +130,7 @@ Round State::as_chain(const Round& round) const {
   return chain;
 }
 
-// Every rank commits every round, also those in which it has no part.
+// Commits a chain for every round, on every rank, also where a rank has no part in it.
 void State::commit(World& world, const Schedule& schedule) {
   if (schedule.scratch > 0) elements_->make_scratch(world, schedule.scratch);
   std::vector<Round> rounds;
@@ -146,7 +148,7 @@ void State::commit(World& world, const Schedule& schedule) {
   const auto add_steps = [&] {
     for (std::size_t i = 0; i < rounds.size(); ++i) add_step(world, rounds[i], chains_[i]);
   };
-  // Only on an accelerator may one rank have no room for what it combines.
+  // On an accelerator one rank may lack the room for what it combines; then all must throw.
   if (on_host_)
     add_steps();
   else
@@ -265,7 +267,8 @@ void State::run_on(Stream stream) {
   for (const Step& step : steps_) run_on(step, stream);
 }
 
-// What is combined in part cannot be combined again.
+// Throws when an earlier run failed in the middle of a combination: what is combined in part cannot be
+// combined again.
 void State::require_whole() const {
   if (!partly_combined_) return;
   base::fail(
@@ -275,7 +278,7 @@ void State::require_whole() const {
       title());
 }
 
-// As of a chain: to return at once would pass for an arrival.
+// Throws, as a chain does, for a run on a stream: a return at once would look like an arrival.
 void State::require_waitable(const char* call) const {
   require_whole();
   if (running_ || !on_stream_) return;
@@ -326,7 +329,7 @@ void State::wait() {
 
 namespace {
 
-// Sets `failed` while it lives, and for good where an exception ends that.
+// Sets `failed` during its lifetime. It stays set where an exception ends that.
 class FailureMark {
  public:
   explicit FailureMark(bool& failed) : failed_(failed) { failed_ = true; }
@@ -355,7 +358,7 @@ void State::run(const std::vector<Work>& all) {
   }
 }
 
-// The result is written in the last combination only, so it may lie where one of the operands does.
+// The last combination alone writes the result, so that it may lie where one of the operands does.
 void State::combine(std::byte* into, const std::byte* const* operands, std::size_t operand_count,
                     std::size_t count) {
   const std::size_t size = elements_->bytes();
@@ -374,7 +377,7 @@ void State::combine(std::byte* into, const std::byte* const* operands, std::size
   }
 }
 
-// Where windows are an accelerator's memory and the fabric has no fold for it, the host combines copies.
+// Combines on the host copies of values in an accelerator's memory, for which the fabric has no fold.
 void State::combine_staged(const Combine& what) {
   const std::size_t bytes = static_cast<std::size_t>(what.count) * elements_->bytes();
   const std::size_t lines = (bytes + sizeof(Line) - 1) / sizeof(Line);

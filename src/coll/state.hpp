@@ -1,4 +1,5 @@
-// A collective as one rank runs it: the rounds of its schedule, each a committed chain, or a fabric's kernels.
+// A collective as one rank runs it: either the rounds of its schedule, each a committed chain, or kernels of
+// the fabric.
 #pragma once
 
 #include <memory>
@@ -18,7 +19,8 @@ class State {
   void start();
   bool test();
   void wait();
-  // By the fabric's kernels, or as chains one behind the other, where nothing between them needs the host.
+  // Order a run on a stream: by the fabric's kernels, or as a sequence of chains. They throw
+  // Error{invalid_argument} where work between the chains needs the host.
   void start_on(Stream stream);
   void wait_on(Stream stream);
   void run_on(Stream stream);
@@ -28,7 +30,7 @@ class State {
   std::string title() const;
 
  private:
-  // A Combine with its addresses, which the host can follow or the fabric's fold does.
+  // A Combine with its addresses, so that the host or the fabric's fold can carry it out.
   struct Work {
     Combine what;
     std::byte* into = nullptr;
@@ -62,7 +64,8 @@ class State {
                std::size_t count);
   void combine_staged(const Combine& what);
 
-  // A block of the accumulator that a combination of three or more goes through: it stays in the first-level cache.
+  // Lines form the block of `block_bytes` through which a combination of three or more operands accumulates,
+  // so that it stays in the first-level cache.
   struct alignas(64) Line {
     std::byte bytes[64];
   };
@@ -74,15 +77,15 @@ class State {
   std::vector<Candidate> candidates_;  // the one to take first
   std::string algorithm_;
   bool on_host_;
-  std::optional<InKernels> kernels_;  // in place of all that follows
+  std::optional<InKernels> kernels_;  // if set, the members below are unused
   std::vector<Chain> chains_;
   std::vector<Step> steps_;
   std::vector<Line> block_;
-  std::size_t at_ = 0;  // the step that is next or under way; all of them: none
-  bool begun_ = false;  // whether it is under way
+  std::size_t at_ = 0;  // the step that is next or under way; steps_.size() when there is none
+  bool begun_ = false;  // whether that step is under way
   bool running_ = false;
-  bool on_stream_ = false;        // where the last run was ordered
-  bool partly_combined_ = false;  // for good once a combination or a copy has failed
+  bool on_stream_ = false;        // the last run was ordered on a stream
+  bool partly_combined_ = false;  // set for good once a combination or a copy has failed
 };
 
 }  // namespace tca::coll

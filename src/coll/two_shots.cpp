@@ -5,8 +5,8 @@ namespace tca::coll {
 
 namespace {
 
-// Everyone puts to everyone in its sub-cluster, and then what that has come to goes to those at the same place in the
-// others. Where a sub-cluster is larger, some of the smaller one serve several places.
+// Every rank puts to every other in its sub-cluster. Then each sends the result to the ranks at its own place
+// in the other sub-clusters. If another sub-cluster is larger, some ranks serve several places of it.
 class TwoShots {
  public:
   explicit TwoShots(const Problem& problem)
@@ -30,13 +30,14 @@ class TwoShots {
     return std::move(schedule_);
   }
 
-  // In the order of ranks within a sub-cluster, then in the order of sub-clusters: the same bits everywhere.
+  // Combines in the order of ranks within a sub-cluster, and then in the order of sub-clusters, which gives
+  // the same bits everywhere.
   Schedule all_reduce() {
     here(Buffer::scratch, slot(groups_.own_place()), p_.count);
     schedule_.rounds[0].combines.push_back(in_order({Buffer::output, 0}, p_.count, {size_, 0, p_.count},
                                                     groups_.own_place(), {Buffer::input, 0}));
 
-    const int first = groups_.largest();  // the places' slots come first
+    const int first = groups_.largest();  // the slots of the places come first
     across(Buffer::scratch, slot(first + groups_.own()), 0, p_.count);
     schedule_.rounds[1].combines.push_back(in_order({Buffer::output, 0}, p_.count,
                                                     {groups_.count(), slot(first), p_.count}, groups_.own(),

@@ -7,7 +7,7 @@ namespace tca {
 
 namespace {
 
-// Bytes from the start of the window to the first element moved.
+// Returns the bytes from the start of the window to the first element moved.
 std::int64_t byte_offset(const char* side, const core::WindowState& window, std::int64_t offset,
                          const Layout& layout, std::size_t element_bytes) {
   std::int64_t elements, bytes, end;

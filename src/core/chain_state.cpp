@@ -17,7 +17,8 @@ using namespace std::chrono_literals;
 
 namespace {
 
-// A descriptor in the few bytes that its numbers need; within a process, so that the shape can stay a pointer.
+// Packs a descriptor into the few bytes that its numbers need. It stays within the process, so that the shape
+// can remain a pointer.
 void pack(base::Writer& writer, const Descriptor& d) {
   writer.put_number(static_cast<std::uint64_t>(d.to)).put_number(d.to_window).put_number(d.from_window);
   writer.put_number(d.fabric).put_number(d.protocol);
@@ -111,7 +112,7 @@ void ChainState::fail_running(const char* call) const {
        name_, step_);
 }
 
-// Of a step on a stream there is nothing that the host could wait for: to return at once would pass for an arrival.
+// A host has nothing to wait for in a step on a stream, and a return at once would look like an arrival.
 void ChainState::fail_on_stream(const char* call) const {
   fail(Errc::invalid_argument,
        "{} of chain '{}', whose step {} was ordered on a stream: order the wait on that stream as well "
@@ -119,7 +120,7 @@ void ChainState::fail_on_stream(const char* call) const {
        call, name_, step_);
 }
 
-// On the fabric of every program, before the first of them is given anything.
+// Checks the fabrics of all programs before the first program is started.
 void ChainState::require_streams(const char* call) const {
   require_startable(call);
   for (std::size_t f = 0; f < programs_.size(); ++f) {
@@ -253,7 +254,7 @@ void ChainState::traced(const char* what, void (ChainState::*call)()) {
   world_->trace()->span(fmt::format("{} {}", what, name_), fmt::format("step {}", step_), begin, now_us());
 }
 
-// What a step under way waits for.
+// Tells the control plane what a step that is under way waits for.
 class ChainState::StepWait final : public fabric::Wait {
  public:
   explicit StepWait(const ChainState& chain) : chain_(chain) {}
@@ -279,8 +280,8 @@ std::vector<int> ChainState::missing() const {
 void ChainState::wait_patiently() {
   for (const StepWait wait(*this); world_->control().wait_turn(wait);)
     if (advance()) return;
-  // Other chains of this rank may owe something to the very rank that this wait is for; a look now and then
-  // will do while the signal is probably under way.
+  // Other chains of this rank may owe something to the very rank that this wait is for. An occasional call is
+  // enough as long as the signal is probably under way.
   constexpr unsigned polls_between_progress = 16;
   base::Poll poll(world_->control().cores());
   for (unsigned polls = 1; !advance(); ++polls) {
@@ -297,7 +298,8 @@ void ChainState::check_partners(std::chrono::nanoseconds waited) {
   for (const int rank : missing) {
     const std::optional<std::string> reason = world_->control().lost(rank);
     if (!reason) continue;
-    // Its signals may have come before it went; kernels see them in their own time, other programs when they are asked.
+    // The rank's signals may have arrived before it was lost. Kernels see them in their own time, other
+    // programs when they are tested.
     if (finishes_within(world_->fabrics().front()->has_streams() ? 500ms : 0ms)) return;
     const std::vector<int> still = this->missing();
     if (std::find(still.begin(), still.end(), rank) == still.end()) continue;
@@ -311,7 +313,7 @@ void ChainState::check_partners(std::chrono::nanoseconds waited) {
                                 ", which has not signalled; has every partner started this step? (time "
                                 "limit: WorldOptions, ChainOptions or OPENTCA_TIME_LIMIT)");
   }
-  // What has come at the last moment is still on its way to its place.
+  // Data that arrived at the last moment is still on its way to its place.
   if (finishes_within(1s) || !this->missing().empty()) return;
   world_->control().fail_late(
       waited, where, "its own part of it",
@@ -345,7 +347,7 @@ std::string ChainState::explain() const {
       text += fmt::format("  {}: signal to rank {}\n", i, d.to);
       continue;
     }
-    // As at commit: fabrics that do not reach the memory have no part in the choice.
+    // As at commit, fabrics that do not reach the memory have no part in the choice.
     const std::size_t first = world_->first_fabric(d.to_window, d.from_window);
     const route::Choice chosen{d.fabric - static_cast<int>(first), d.protocol};
     text += fmt::format(

@@ -1,4 +1,4 @@
-// A chain as one rank knows it: its descriptors before commit, its compiled programs after.
+// A chain as one rank knows it: its descriptors before the commit, its compiled programs after it.
 #pragma once
 
 #include <cstdint>
@@ -26,16 +26,17 @@ struct Descriptor {
   const base::Shape* shape = nullptr;
 };
 
-// By rank: how many puts go there.
+// Returns how many puts go to each rank.
 std::vector<std::size_t> count_puts(std::span<const Descriptor> descriptors, int ranks);
 
-// What a rank says of a chain before it is committed.
+// The declarations that this rank has made for a chain that is not committed yet.
 struct Draft {
   std::vector<Descriptor> descriptors;
   std::vector<int> expected;
 };
 
-// Kept small, since there may be thousands: texts are the world's, the draft goes with the commit.
+// A ChainState is kept small, since there may be thousands: the world owns the texts, and the commit destroys
+// the draft.
 class ChainState {
  public:
   ChainState(std::shared_ptr<WorldState> world, std::string name, ChainOptions options);
@@ -51,10 +52,10 @@ class ChainState {
   bool test();
   void wait();
 
-  // What the world has held back.
+  // Begins a step that the world has held back.
   void begin_held();
 
-  // Steps on a stream: counted, but the host does not follow them.
+  // Order steps on a stream. They are counted, but the host does not follow them.
   void start_on(Stream stream);
   void wait_on(Stream stream);
   void run_on(Stream stream);
@@ -71,7 +72,7 @@ class ChainState {
   class StepWait;
 
   void check_rank(const char* call, int rank) const;
-  // A step's way through these is a flag or two; the messages are made out of line.
+  // These checks cost a step a flag or two; the messages are made out of line.
   void require_committed(const char* call) const {
     if (!committed_) fail_uncommitted(call);
   }
@@ -106,11 +107,11 @@ class ChainState {
   std::uint32_t step_ = 0;
   bool guarded_;
   bool committed_ = false;
-  bool running_ = false;          // a step that the host has started
-  bool held_ = false;             // and that has not begun yet
-  bool on_stream_ = false;        // where the last step was ordered
-  std::unique_ptr<Draft> draft_;  // until commit
-  base::Blob record_;             // from then on the descriptors, packed, for `explain`
+  bool running_ = false;          // the host has started a step
+  bool held_ = false;             // that step has not begun yet
+  bool on_stream_ = false;        // the last step was ordered on a stream
+  std::unique_ptr<Draft> draft_;  // null after the commit
+  base::Blob record_;             // after the commit: the descriptors, packed, for `explain`
   std::vector<std::shared_ptr<WindowState>> windows_;
   std::vector<std::unique_ptr<fabric::Program>> programs_;
 };

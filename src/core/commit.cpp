@@ -26,7 +26,7 @@ Descriptor read(base::Reader& reader, WorldState& world) {
   return d;
 }
 
-// A put by its number in the list of the rank that declared it.
+// A put, identified by the rank that declared it and its index in that rank's list.
 struct Numbered {
   int rank;
   std::size_t index;
@@ -34,8 +34,8 @@ struct Numbered {
   std::string name() const { return fmt::format("put {} of rank {}", index, rank); }
 };
 
-// What a step does to this rank's part of a window: the regions that are written, then those that are read, and whose
-// they are.
+// The accesses of a step to this rank's part of a window: the regions that are written, followed by those
+// that are read, and the put of each.
 struct Uses {
   std::vector<Region> regions;
   std::vector<Numbered> puts;
@@ -85,7 +85,7 @@ void Commit::choose_channels() {
       d.protocol = static_cast<std::uint16_t>(choice.protocol);
     } catch (const Error& error) {
       if (error.code() != Errc::invalid_argument) throw;
-      // The others must not wait for this rank in the exchange.
+      // The error is only noted, since the others wait for this rank in the exchange.
       without_channel_.add(
           [&] { return fmt::format("put {} of rank {}: {}", i, world_.rank(), error.what()); });
     }
@@ -122,7 +122,8 @@ Problems Commit::problems() const {
   return problems;
 }
 
-// Whether all ranks commit the same chain. Who does not says so.
+// Returns whether all ranks commit the same chain. A rank that commits another one than rank 0 adds the
+// problem.
 bool Commit::is_same_chain(Problems& problems) const {
   const auto describe = [](const Declaration& d) {
     return fmt::format("{} chain '{}'", d.guarded ? "guarded" : "unguarded", d.name);
@@ -141,7 +142,7 @@ bool Commit::is_same_chain(Problems& problems) const {
   return std::all_of(ranks_.begin(), ranks_.end(), is_first);
 }
 
-// Both ends need both windows; one of them may have given up its handles.
+// Checks that this rank still has both windows of every put in which it takes part.
 void Commit::check_windows(Problems& problems) const {
   const int me = world_.rank();
   for (int rank = 0; rank < world_.size(); ++rank) {
@@ -160,7 +161,7 @@ void Commit::check_windows(Problems& problems) const {
   }
 }
 
-// The targets of this rank's own puts; sources were checked when they were declared.
+// Checks the targets of this rank's own puts. Sources were checked when they were declared.
 void Commit::check_bounds(Problems& problems) const {
   for (std::size_t i = 0; i < chain_.draft_->descriptors.size(); ++i) {
     const Descriptor& d = chain_.draft_->descriptors[i];
@@ -198,8 +199,8 @@ void Commit::check_expectations(Problems& problems) const {
   }
 }
 
-// At this rank: no byte is written twice in a step, and none that it sends itself in that step is written at
-// all.
+// Checks this rank's windows: a step writes no byte twice, and writes no byte that this rank sends in the
+// same step.
 void Commit::check_overlaps(Problems& problems) const {
   const int me = world_.rank();
   std::map<std::uint32_t, Uses> windows;
@@ -230,7 +231,7 @@ void Commit::check_overlaps(Problems& problems) const {
   }
 }
 
-// Every rank learns every problem, so that all throw the same message.
+// Lets every rank learn every problem, so that all throw the same message.
 void Commit::agree(const Problems& problems) const {
   base::Writer writer;
   writer.put(problems.total());
@@ -261,7 +262,7 @@ void Commit::compile() {
   chain_.id_ = world_.next_id();
   std::sort(chain_.windows_.begin(), chain_.windows_.end());
   chain_.windows_.erase(std::unique(chain_.windows_.begin(), chain_.windows_.end()), chain_.windows_.end());
-  std::vector<std::unique_ptr<fabric::Program>> programs;  // the chain's once there are all
+  std::vector<std::unique_ptr<fabric::Program>> programs;  // become the chain's once all are compiled
   for (std::size_t f = 0; f < world_.fabrics().size(); ++f) {
     std::vector<fabric::Put> outgoing, incoming;
     for (int rank = 0; rank < world_.size(); ++rank) {

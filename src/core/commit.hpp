@@ -1,4 +1,4 @@
-// What happens once, when every rank commits a chain: exchange, check, compile.
+// The commit of a chain by all ranks: its descriptors are exchanged, checked and compiled.
 #pragma once
 
 #include <string>
@@ -8,7 +8,7 @@
 
 namespace tca::core {
 
-// A chain as one rank declared it, as the others see it.
+// A chain as one rank declared it, in the form in which all ranks receive it.
 struct Declaration {
   std::string name;
   bool guarded = true;
@@ -16,7 +16,8 @@ struct Declaration {
   std::vector<int> expected;
 };
 
-// What is wrong with a chain. Only the first lines are made, since a mistake in a loop is one for every put.
+// The mistakes found in a chain. Only the first lines are made, since a mistake in a loop repeats for every
+// put.
 class Problems {
  public:
   static constexpr std::size_t shown = 8;
@@ -38,7 +39,7 @@ class Commit {
  public:
   explicit Commit(ChainState& chain) : chain_(chain), world_(*chain.world_) {}
 
-  // Throws Error{refused}, the same on every rank.
+  // Throws Error{refused} with the same message on every rank.
   void run();
 
  private:
@@ -59,7 +60,7 @@ class Commit {
   ChainState& chain_;
   WorldState& world_;
   std::vector<Declaration> ranks_;
-  Problems without_channel_;  // this rank's puts
+  Problems without_channel_;  // of this rank's puts
 };
 
 }  // namespace tca::core

@@ -20,7 +20,7 @@ std::vector<int> HeldSteps::unsettled() const {
   return ranks;
 }
 
-// Each takes itself out.
+// Each chain removes itself from the list.
 void HeldSteps::begin_all() {
   while (!held_.empty()) held_.back()->begin_held();
 }

@@ -1,9 +1,9 @@
-// Steps that must not begin yet.
+// Holds back steps that must not begin yet.
 //
-// Where the first fabric does not reach a window's memory, an immediate put takes another one than the
-// signals of chains to the same rank. A step that began behind it could signal past it, and the partner would
-// take the put to have arrived. So until it has, steps that are started are held back; a later look of this
-// rank begins them.
+// Where the first fabric does not reach a window's memory, an immediate put takes another fabric than the
+// signals of chains to the same rank. A step that began after the put could signal past it, and the partner
+// would believe that the put had arrived. So the steps that are started meanwhile are held back until it has.
+// A later call of this rank begins them.
 #pragma once
 
 #include <cstddef>
@@ -21,18 +21,18 @@ class HeldSteps {
   explicit HeldSteps(const std::vector<std::unique_ptr<fabric::Fabric>>& fabrics) : fabrics_(fabrics) {}
   HeldSteps(const HeldSteps&) = delete;
 
-  // An immediate put that signals may overtake is under way.
+  // Notes that an immediate put that signals may overtake is under way.
   void put_past_signals() { put_past_signals_ = true; }
 
-  // Whether a step has to wait for one.
+  // Returns whether a step has to wait for such a put.
   bool holds_back() { return put_past_signals_ && still_holds_back(); }
 
-  // The ranks that immediate puts are still under way to.
+  // Returns the ranks to which immediate puts are still under way.
   std::vector<int> unsettled() const;
 
-  // There are `by` more committed chains. Where there are several fabrics each chain may be held back: there
-  // is room for all, so that `hold` does not allocate. The room doubles, or what is given back would lie in
-  // pieces between the chains.
+  // Counts `by` more committed chains. With several fabrics each of them may be held back, and there is room
+  // for all, so that `hold` does not allocate. The room doubles: with smaller steps the freed pieces would
+  // lie scattered between the chains.
   void count_chain(int by) {
     if (fabrics_.size() < 2) return;
     chains_ += by;
@@ -42,7 +42,7 @@ class HeldSteps {
   void hold(ChainState& chain) { held_.push_back(&chain); }
   void let_go(ChainState& chain) { std::erase(held_, &chain); }
 
-  // Begins those that need to be held back no longer.
+  // Begins all steps if they need not be held back any longer.
   void begin_due() {
     if (!held_.empty() && !holds_back()) begin_all();
   }

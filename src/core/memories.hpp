@@ -10,8 +10,8 @@
 
 namespace tca::core {
 
-// By fabric; null where one cannot reach it. The first that does may own it, so that its part is the last to
-// go.
+// One memory for each fabric; null for a fabric that cannot reach the window. The first fabric that reaches
+// it may own the memory, so its part is destroyed last.
 class Memories {
  public:
   explicit Memories(std::vector<std::unique_ptr<fabric::Memory>> by_fabric)

@@ -7,7 +7,7 @@ namespace tca::core {
 
 namespace {
 
-// Only a chain can go in the middle of a step.
+// Only a chain can be destroyed in the middle of a step.
 bool is_in_order(const Retired& object) {
   const auto* chain = std::get_if<RetiredChain>(&object);
   return chain == nullptr || chain->in_order();

@@ -1,4 +1,4 @@
-// How the memory of windows, chains, teams and collectives goes once nobody needs it.
+// Frees the memory of windows, chains, teams and collectives once no rank needs it.
 //
 // A rank drops its last handle of an object whenever it likes, and its destructor neither blocks nor
 // communicates. But a partner may be a step behind and still store into the object's memory: bytes into a
@@ -44,7 +44,7 @@ namespace tca::core {
 // A committed chain whose last handle is gone, and the memory that its programs move.
 class RetiredChain {
  public:
-  // `in_order`: it went between two steps.
+  // `in_order`: it was destroyed between two steps.
   RetiredChain(std::vector<std::unique_ptr<fabric::Program>> programs,
                std::vector<std::shared_ptr<Memories>> windows, bool in_order)
       : windows_(std::move(windows)), programs_(std::move(programs)), in_order_(in_order) {}
@@ -55,16 +55,16 @@ class RetiredChain {
     in_order_ = other.in_order_;
     return *this;
   }
-  // A chain that still has programs goes with its world: nobody will ask the fabrics again whether its memory
-  // is free.
+  // A chain that still has programs is destroyed with its world: nobody will ask the fabrics again whether
+  // its memory is free.
   ~RetiredChain() {
     if (!end(in_order_)) base::leave_to_process(std::move(windows_));
   }
 
-  // As Program::end, of all of them.
+  // Does Program::end for all of them.
   bool end(bool in_order);
 
-  // For who keeps the memory after the programs.
+  // Hands over the memory to whatever keeps it after the programs.
   std::vector<std::shared_ptr<Memories>> take_windows() { return std::move(windows_); }
 
   bool in_order() const { return in_order_; }
@@ -75,11 +75,12 @@ class RetiredChain {
   bool in_order_;
 };
 
-// What other ranks may still write into.
+// An object into which other ranks may still write.
 using Retired = std::variant<std::shared_ptr<Memories>, RetiredChain, std::unique_ptr<fabric::Team>,
                              std::unique_ptr<fabric::Collective>>;
 
-// Takes one rank's objects through the states above. They go by numbers that are the same on every rank.
+// Takes one rank's objects through the states above. Objects are identified by numbers that are the same on
+// every rank.
 class Reclaimer {
  public:
   explicit Reclaimer(fabric::Control& control) : control_(control) {}
@@ -88,22 +89,23 @@ class Reclaimer {
   // Neither blocks nor communicates.
   void retire(std::uint32_t id, Retired object);
 
-  // Collective. Control::all_gather of `mine`, which also announces what this rank has retired; what all
-  // ranks have announced by then is released.
+  // Collective. Does Control::all_gather of `mine`, and announces along with it what this rank has retired.
+  // Whatever all ranks have announced by then is released.
   std::vector<base::Blob> gather_and_announce(const base::Blob& mine, std::string_view what);
 
-  // Whether anything has been released since `free_released`: the same on every rank, although one may keep
-  // no memory of it.
+  // Returns whether anything has been released since `free_released`. The answer is the same on every rank,
+  // although a rank may keep no memory of it.
   bool has_released() const { return has_released_; }
 
-  // To be called after a further collective call.
+  // Frees what has been released. To be called after a further collective call.
   void free_released();
 
-  // Whether no chain that this rank has retired, and not all have released, went in the middle of a step.
+  // Returns whether no chain was destroyed in the middle of a step, of those that this rank has retired and
+  // that are not released yet.
   bool all_in_order() const;
 
  private:
-  // An object from the first word of it here until it is released.
+  // An object from its first mention on this rank until it is released.
   struct Leaving {
     std::optional<Retired> object;  // none as long as only other ranks have announced it
     int announced_by = 0;           // ranks
@@ -115,7 +117,7 @@ class Reclaimer {
 
   fabric::Control& control_;
   std::map<std::uint32_t, Leaving> leaving_;
-  std::vector<std::uint32_t> unannounced_;  // those of them that this rank has only retired
+  std::vector<std::uint32_t> unannounced_;  // those of them that this rank has retired and not announced
   std::vector<RetiredChain> ending_;
   std::vector<std::shared_ptr<Memories>> released_;
   bool has_released_ = false;

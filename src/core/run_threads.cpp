@@ -13,7 +13,8 @@ namespace tca::core {
 
 namespace {
 
-// Rank 0 on the caller's thread. No rank begins before all threads are there: those that are would wait for the others.
+// Runs rank 0 on the caller's thread and the others on threads of their own. No rank begins before all
+// threads exist, since it would wait for ranks that may never come.
 void run_side_by_side(std::size_t ranks, const std::function<void(std::size_t)>& run) {
   std::promise<bool> complete;
   const std::shared_future<bool> may_begin = complete.get_future().share();
@@ -41,8 +42,8 @@ void run_side_by_side(std::size_t ranks, const std::function<void(std::size_t)>&
 
 }  // namespace
 
-// The states outlive all threads: a rank that fails early leaves memory that the others are still writing
-// into.
+// The states outlive all threads: a rank that fails early leaves memory into which the others are still
+// writing.
 void run_threads(int ranks, const std::function<route::Connections(int rank)>& connect,
                  const std::function<void(World&)>& body, const WorldOptions& options) {
   const auto size = static_cast<std::size_t>(ranks);
@@ -58,7 +59,8 @@ void run_threads(int ranks, const std::function<route::Connections(int rank)>& c
     states[rank]->rest();
   };
   const auto run = [&](std::size_t rank) {
-    std::optional<World> world;  // outlives the handlers, which say more about the error than its destructor
+    // outlives the handlers, which say more about the error than its destructor would
+    std::optional<World> world;
     try {
       states[rank] = std::make_shared<WorldState>(connect(static_cast<int>(rank)), options);
       world = WorldState::make_world(states[rank]);

@@ -32,7 +32,7 @@ TeamState::TeamState(std::shared_ptr<WorldState> world, std::string name, std::s
       team_(make_team(*world_, name_, max_values)),
       id_(world_->next_id()) {}
 
-// Partners that are a step behind may still write into its signals.
+// The team is retired, since partners that are a step behind may still write into its signals.
 TeamState::~TeamState() { world_->retire(id_, std::move(team_)); }
 
 void TeamState::allreduce_sum_on(double* values, std::int64_t count, Stream stream) {

@@ -9,7 +9,8 @@ namespace tca::core {
 
 namespace {
 
-// Where in this rank's part a transfer of `bytes` from element `offset` on begins.
+// Returns the byte of this rank's part at which a transfer of `bytes` from element `offset` on begins. Throws
+// Error{invalid_argument} when it does not fit.
 std::uint64_t first_byte(const WindowState& window, const char* what, std::int64_t offset, std::size_t bytes,
                          std::size_t element_bytes) {
   const int rank = window.world().rank();

@@ -28,7 +28,7 @@ std::shared_ptr<WindowState> WorldState::make_window(std::size_t bytes, std::byt
        reclaimer_.gather_and_announce(base::Writer().put(existing != nullptr).blob(), what))
     registered |= base::Reader(blob).get<bool>();
   const std::uint32_t id = next_id();
-  // Before the new window needs the room.
+  // Released memory is freed before the new window needs the room.
   if (reclaimer_.has_released()) control().barrier(what);
   reclaimer_.free_released();
   auto window = std::make_shared<WindowState>(
@@ -37,7 +37,8 @@ std::shared_ptr<WindowState> WorldState::make_window(std::size_t bytes, std::byt
   return window;
 }
 
-// The first fabric that can brings the memory, the others reach the same. `registered`: some rank brings its own.
+// Exposes memory on every fabric. The first fabric that can provides the memory, and the others give access
+// to the same. `registered` says whether some rank brings its own.
 std::vector<std::unique_ptr<fabric::Memory>> WorldState::expose(std::size_t bytes, std::byte* existing,
                                                                 bool registered, const std::string& what) {
   std::vector<std::unique_ptr<fabric::Memory>> memories;

@@ -1,4 +1,4 @@
-// What a rank's World, windows and chains share.
+// The state that a rank's World, windows and chains share.
 #pragma once
 
 #include <algorithm>
@@ -41,12 +41,12 @@ class WorldState : public std::enable_shared_from_this<WorldState> {
   const std::string& launcher() const { return connections_.launcher; }
   const route::Costs& costs() const { return costs_; }
 
-  // Which sub-cluster a rank is in, and how many there are; the same on every rank.
+  // Return the sub-cluster of each rank or of one, and how many there are; the same on every rank.
   std::span<const int> sub_cluster_of_ranks() const { return connections_.places.sub_cluster; }
   int sub_cluster(int rank) const { return connections_.places.sub_cluster[static_cast<std::size_t>(rank)]; }
   int sub_cluster_count() const;
 
-  // The first fabric from `from` on that reaches a rank.
+  // Returns the first fabric, from number `from` on, that reaches a rank.
   std::size_t fabric_to(int rank, std::size_t from = 0) const;
 
   base::Trace* trace() { return trace_ ? &*trace_ : nullptr; }
@@ -54,13 +54,14 @@ class WorldState : public std::enable_shared_from_this<WorldState> {
   HeldSteps& held_steps() { return held_steps_; }
   Reclaimer& reclaimer() { return reclaimer_; }
 
-  // Drives what this rank's started chains still owe to others. Every loop that waits for another rank calls it.
+  // Drives what this rank's started chains still owe to others. Every loop that waits for another rank calls
+  // it.
   void progress_while_waiting() {
     held_steps_.begin_due();
     for (const auto& fabric : connections_.fabrics) fabric->progress_while_waiting();
   }
 
-  // The same, where a rank calls it only now and then.
+  // Does the same, for a rank that calls it only now and then.
   void progress() {
     held_steps_.begin_due();
     for (const auto& fabric : connections_.fabrics) fabric->progress();
@@ -72,42 +73,42 @@ class WorldState : public std::enable_shared_from_this<WorldState> {
                                [](const auto& fabric) { return fabric->needs_polling(); });
   }
 
-  // Throws what a step on a stream has met.
+  // Throws the error that a step on a stream has met, if any has.
   void check() {
     for (const auto& fabric : connections_.fabrics) fabric->check();
   }
 
-  // This rank starts nothing more; see Fabric::rest.
-  // The last first: it may still carry what those before it have gathered.
+  // Ends all activity of this rank, which starts nothing more; see Fabric::rest. The last fabric comes first,
+  // because it may still carry what those before it have gathered.
   void rest() {
     const bool in_order = reclaimer_.all_in_order();
     for (auto fabric = connections_.fabrics.rbegin(); fabric != connections_.fabrics.rend(); ++fabric)
       (*fabric)->rest(in_order);
   }
 
-  // What the next window to be made is called in messages.
+  // Returns the name in messages of the next window to be made.
   std::string next_window() const { return fmt::format("window {}", next_id_); }
 
-  // Collective. `existing` null: memory of the fabric's.
+  // Makes a window. Collective. Where `existing` is null, a fabric allocates the memory.
   std::shared_ptr<WindowState> make_window(std::size_t bytes, std::byte* existing);
 
-  // Null once the last handle of this rank is gone.
+  // Returns a window by its number; null once the last handle of this rank is gone.
   std::shared_ptr<WindowState> find_window(std::uint32_t id) const;
 
-  // The first fabric that reaches the memory of both; those that do not come before it. Of a window whose last handle is gone
-  // nothing is known.
+  // Returns the first fabric that reaches the memory of both windows; all fabrics behind it do so as well. A
+  // window whose last handle is gone does not count.
   std::size_t first_fabric(std::uint32_t window, std::uint32_t other) const;
 
-  // A shape that lives as long as the world; chains of the same pattern share one.
+  // Returns a copy of the shape that lives as long as the world. Chains of the same pattern share one.
   const base::Shape* intern(const base::Shape& shape) { return &*shapes_.insert(shape).first; }
 
   const std::string& intern(std::string text) { return *texts_.insert(std::move(text)).first; }
 
-  // Numbers for objects made collectively: the same on every rank, if taken once all ranks have agreed to make the object. A call
-  // that is refused takes none.
+  // Takes the next number for an object that is made collectively. Numbers are the same on every rank if each
+  // is taken once all ranks have agreed to make the object; a call that is refused takes none.
   std::uint32_t next_id() { return next_id_++; }
 
-  // The last handle that this rank has of an object is gone.
+  // Notes that this rank's last handle of an object is gone.
   void retire(std::uint32_t id, Retired object) {
     reclaimer_.retire(id, std::move(object));
     windows_.erase(id);
@@ -128,10 +129,12 @@ class WorldState : public std::enable_shared_from_this<WorldState> {
   Reclaimer reclaimer_{*connections_.control};
 };
 
-// As long as clocks that count nanoseconds can wait for. Throws Error{invalid_argument}, naming `whose`, for none at all.
+// Returns the time limit, capped to what a clock that counts nanoseconds can wait for. Throws
+// Error{invalid_argument}, which names `whose`, for a limit of zero or less.
 std::chrono::milliseconds checked_limit(std::chrono::milliseconds asked, std::string_view whose);
 
-// The control plane waits during a commit, and as long as this lives by the time limit of what is committed.
+// During a commit the control plane waits as long as the committed chain's time limit. This object sets the
+// limit, and its destructor restores the previous one.
 class TimeLimit {
  public:
   TimeLimit(fabric::Control& control, std::chrono::milliseconds limit)

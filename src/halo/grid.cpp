@@ -13,7 +13,7 @@ using base::fail;
 
 std::size_t at(int i) { return static_cast<std::size_t>(i); }
 
-// Every way to write `ranks` as an ordered product that keeps the given nonzero factors.
+// Adds to `all` every way to write `ranks` as an ordered product that keeps the given nonzero factors.
 void factorise(int ranks, std::vector<int>& shape, std::size_t dim, const std::vector<int>& given,
                std::vector<std::vector<int>>& all) {
   if (dim == given.size()) {
@@ -27,11 +27,12 @@ void factorise(int ranks, std::vector<int>& shape, std::size_t dim, const std::v
   }
 }
 
-// Of the rank that has most of them.
+// Returns the elements of the rank that has most of them.
 std::int64_t most_elements(std::int64_t extent, int ranks) { return (extent - 1) / ranks + 1; }
 
-// What the busiest rank sends: a face to each neighbour, of which two ranks along a dimension have one unless it is
-// periodic. In a face of the contiguous dimension every element drags a cache line along, so it counts as several.
+// Returns the weight of what the busiest rank sends: a face to each neighbour. Of two ranks along a dimension
+// each has one neighbour there, or two if the dimension is periodic. In a face of the contiguous dimension
+// every element drags a whole cache line along, so it counts as several.
 double busiest_faces(const std::vector<int>& shape, const std::vector<bool>& periodic,
                      std::span<const std::int64_t> extents) {
   double cells = 1;
@@ -97,7 +98,7 @@ Grid::Grid(int ranks, std::vector<int> shape, std::vector<bool> periodic,
     fail(Errc::invalid_argument, "no grid {} holds {} ranks{} (0 is a side to be chosen)",
          fmt::join(shape, "x"), ranks, elements);
   }
-  // Outer dimensions first among equals: their faces are contiguous in memory.
+  // Among equals, outer dimensions are divided first: their faces are contiguous in memory.
   shape_ = *std::min_element(all.begin(), all.end(), [&](const auto& a, const auto& b) {
     const double left = busiest_faces(a, periodic_, extents), right = busiest_faces(b, periodic_, extents);
     return left != right ? left < right : a > b;

@@ -19,7 +19,7 @@ namespace {
 
 using base::fail;
 
-// What every rank needs to know of its neighbours' arrays.
+// The part of a rank's array that its neighbours need to know.
 struct Shape {
   std::array<std::int64_t, Grid::max_dims> interior{};
   std::array<GhostWidth, Grid::max_dims> width{};
@@ -33,13 +33,13 @@ std::array<std::int64_t, Grid::max_dims> with_ghosts(const Shape& shape, int dim
   return extents;
 }
 
-// A box of a rank's array: per dimension its first element, ghosts counted, and its length.
+// A box of a rank's array: its first element, counted with the ghosts, and its length in each dimension.
 struct Box {
   std::array<std::int64_t, Grid::max_dims> first{}, length{};
 };
 
-// Where the ghosts on side `step` of a receiver lie, and which cells of the sender fill them. Along a
-// dimension without a step both are the interior.
+// Return the ghosts on side `step` of a receiver, and the cells of the sender that fill them. Along a
+// dimension without a step both extend over the interior.
 Box ghosts(const Shape& receiver, const Grid::Coordinates& step, int dims) {
   Box box;
   for (std::size_t d = 0; d < static_cast<std::size_t>(dims); ++d) {
@@ -78,7 +78,8 @@ Layout layout_of(const Shape& shape, const Box& box, int dims) {
   return subarray(e, f, l);
 }
 
-// All directions to a neighbour: one step along one dimension, or along several when corners are wanted.
+// Returns all directions to a neighbour: one step along one dimension, or along several when corners are
+// wanted.
 std::vector<Grid::Coordinates> directions(int dims, bool corners) {
   std::vector<Grid::Coordinates> all;
   int count = 1;
@@ -95,7 +96,8 @@ std::vector<Grid::Coordinates> directions(int dims, bool corners) {
   return all;
 }
 
-// Later sums and products of the same numbers cannot overflow then.
+// Throws where the elements, ghosts included, overflow. Later sums and products of the same numbers then
+// cannot.
 void check_total(const std::string& name, const Shape& shape, std::size_t dims) {
   std::int64_t all = 1;
   for (std::size_t d = 0; d < dims; ++d) {
@@ -132,7 +134,7 @@ Shape check_shape(const std::string& name, const Grid& grid, const std::vector<s
   return shape;
 }
 
-// What every rank must say alike, in words.
+// Describes in words what must be the same on every rank.
 std::string describe(const Grid& grid, bool corners) {
   std::vector<int> periodic;
   for (int d = 0; d < grid.dims(); ++d)
@@ -142,7 +144,7 @@ std::string describe(const Grid& grid, bool corners) {
                      corners ? "with" : "without");
 }
 
-// Every rank's array. Looks at what all ranks say, so that each finds the same problem.
+// Returns every rank's array. Compares what all ranks have, so that each finds the same problem.
 std::vector<Shape> gather_shapes(fabric::Control& control, const std::string& name, const std::string& own,
                                  const Shape& mine) {
   std::vector<Shape> shapes;
@@ -161,7 +163,7 @@ std::vector<Shape> gather_shapes(fabric::Control& control, const std::string& na
   return shapes;
 }
 
-// Looks at every pair of neighbours, so that every rank finds the same problem.
+// Checks every pair of neighbours, so that every rank finds the same problem.
 void check_neighbours(const std::string& name, const Grid& grid, const std::vector<Shape>& shapes,
                       const std::vector<Grid::Coordinates>& steps) {
   for (int rank = 0; rank < grid.ranks(); ++rank) {
@@ -191,7 +193,8 @@ void check_neighbours(const std::string& name, const Grid& grid, const std::vect
   }
 }
 
-// What a rank says of a field that it has added. Where it begins in the window is for each rank to choose.
+// A field that a rank has added, as the other ranks learn of it. Its offset in the window may differ from
+// rank to rank.
 struct Added {
   std::uint64_t window, element_bytes;
   std::int64_t offset;
@@ -251,12 +254,12 @@ Halo::Halo(World& world, std::string name, const Grid& grid, std::vector<std::in
   width_.assign(mine.width.begin(), mine.width.begin() + dims);
   std::set<int> senders;
   for (const Grid::Coordinates& step : steps) {
-    // As a receiver: the neighbour on side `step` fills the ghosts there.
+    // This rank as a receiver: the neighbour on side `step` fills the ghosts there.
     if (const std::optional<int> sender = grid.neighbour(me, step);
         sender && !empty(ghosts(mine, step, dims), dims)) {
       senders.insert(*sender);
     }
-    // As a sender: this rank lies on side `step` of the neighbour the other way.
+    // This rank as a sender: it lies on side `step` of its neighbour in the opposite direction.
     Grid::Coordinates back{};
     std::transform(step.begin(), step.end(), back.begin(), std::negate<>());
     const std::optional<int> receiver = grid.neighbour(me, back);
@@ -310,7 +313,7 @@ void Halo::commit() {
       fields_[i].put(chain_, face, fields_[i].offset,
                      added[static_cast<std::size_t>(face.neighbour)][i].offset);
   fields_.clear();
-  committed_ = true;  // even if it fails: the chain has its puts
+  committed_ = true;  // even if the commit fails, since the chain has its puts
   chain_.commit();
 }
 

@@ -62,13 +62,15 @@ void make_fabrics(Connections& connections, const WorldOptions& options, Ranks r
     fabrics.push_back(make_mpi_fabric(control, options, stager));
   }
 } catch (const Error& error) {
-  // Those who wait for this rank are told; of a rank that it lost itself, the control plane has already noted which.
+  // Partners that wait for this rank learn why it failed. Where it has itself lost a rank, the control plane
+  // has already noted which.
   if (error.code() != Errc::rank_lost && error.code() != Errc::timed_out)
     connections.control->trouble = error.what();
   throw;
 }
 
-// Ranks of different fabrics would wait for each other in different calls.
+// Makes sure that all ranks ask for the same fabric: ranks of different fabrics would wait for each other in
+// different calls.
 void agree_on_fabric(fabric::Control& control, const WorldOptions& options) {
   const auto mine = base::Writer().put_string(options.fabric).blob();
   std::string first;
@@ -86,7 +88,7 @@ void agree_on_fabric(fabric::Control& control, const WorldOptions& options) {
   }
 }
 
-// The ranks of a modelled machine are threads of one process.
+// Brings up a world of one rank on a modelled machine, whose ranks are threads of one process.
 Connections bring_up_alone_on_model(const shm::Seating& seating, const WorldOptions& options) {
   if (!seating.path.empty()) {
     fail(Errc::invalid_argument,
@@ -99,12 +101,13 @@ Connections bring_up_alone_on_model(const shm::Seating& seating, const WorldOpti
   return connections;
 }
 
-// Every host's ranks in order, so many to a sub-cluster. Throws, on every rank alike, when they ask for different numbers.
+// Divides the ranks of each host, in order, into sub-clusters of the size that OPENTCA_SUBCLUSTER asks for.
+// Throws, on every rank alike, when ranks ask for different sizes.
 fabric::Places find_places(fabric::Control& control, std::vector<int> hosts) {
   const std::vector<int> all = control.all_gather_value(asked_sub_cluster(), "start-up (sub-clusters)");
   fabric::Places places{std::move(hosts), {}};
   std::map<std::pair<int, int>, int> numbers;
-  std::map<int, int> seen;  // ranks of each host
+  std::map<int, int> seen;  // ranks of each host so far
   for (std::size_t rank = 0; rank < all.size(); ++rank) {
     if (all[rank] != all[0]) {
       fail(Errc::incompatible,
@@ -118,7 +121,8 @@ fabric::Places find_places(fabric::Control& control, std::vector<int> hosts) {
   return places;
 }
 
-// A fabric without MPI reaches neither from host to host nor from sub-cluster to sub-cluster.
+// Throws where the ranks do not all belong to one sub-cluster and the fabric lacks MPI, so that it would
+// reach neither other hosts nor other sub-clusters.
 void check_reach(const fabric::Places& places, const std::string& fabric) {
   if (needs_mpi(fabric)) return;
   for (std::size_t rank = 0; rank < places.host.size(); ++rank) {
@@ -134,7 +138,8 @@ void check_reach(const fabric::Places& places, const std::string& fabric) {
   }
 }
 
-// Every fabric lives on a control plane over MPI as well, so that a program's communicator can bring up any.
+// Makes the fabrics on a control plane over MPI. Every fabric works on one, so that a program's communicator
+// can bring up any.
 Connections bring_up_on(std::unique_ptr<fabric::Control> control, std::string launcher,
                         const WorldOptions& options) {
   Connections connections;
@@ -147,8 +152,8 @@ Connections bring_up_on(std::unique_ptr<fabric::Control> control, std::string la
   return connections;
 }
 
-// A launcher that speaks another protocol than this MPI leaves every process to itself: each would be a world of one, and end well.
-// `started`: how many MPI knows of.
+// Throws when the launcher speaks another protocol than this MPI. Every process would then be a world
+// of one, which ends without an error. `started` is the number of processes that MPI knows of.
 void check_known_to_mpi(const shm::Seating& seating, int started) {
   if (seating.size <= 1 || started > 1) return;
   fail(
@@ -166,7 +171,8 @@ Connections bring_up_process_over_mpi(const shm::Seating& seating, const WorldOp
          "--fabric {}` or by mpirun",
          options.fabric, options.fabric);
   }
-  // Ranks that ask for shm alone never come to MPI, where nobody could tell.
+  // The ranks of one host agree through shared memory first. A rank that asks for shm alone would never come
+  // to MPI, and no rank there could tell why.
   std::shared_ptr<const void> ends_with_starter;
   if (seating.size > 1 && seating.on_one_host()) {
     ends_with_starter = std::make_shared<shm::EndsWithStarter>(seating.told_by);
@@ -301,7 +307,7 @@ Connections bring_up_communicator(const void* comm, std::size_t bytes, std::stri
 
 struct ThreadConnections::Shared {
   shm::Mapping board;                 // where ranks run by themselves
-  std::shared_ptr<sim::Model> model;  // where they take turns on a modelled machine
+  std::shared_ptr<sim::Model> model;  // where ranks take turns on a modelled machine
 };
 
 ThreadConnections::ThreadConnections(int ranks, const WorldOptions& options)

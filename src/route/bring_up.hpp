@@ -1,4 +1,4 @@
-// Which ranks there are and what connects them: read off the environment, once, when a world comes up.
+// Brings up the ranks of a world and what connects them. The environment is read once, when a world comes up.
 #pragma once
 
 #include <chrono>
@@ -17,7 +17,7 @@ namespace tca::route {
 // Whether ranks share one address space.
 enum class Ranks { threads, processes };
 
-// What connects a rank to the others. The control plane outlives the fabrics.
+// The connections of a rank to the others. The control plane outlives the fabrics.
 struct Connections {
   std::unique_ptr<fabric::Control> control;
   std::vector<std::unique_ptr<fabric::Fabric>> fabrics;  // in order of preference
@@ -28,46 +28,50 @@ struct Connections {
 
 bool built_with_cuda();
 
-// Of processes: "shm", or "shm+mpi" where they are on several hosts or OPENTCA_SUBCLUSTER splits one.
+// Returns the fabric of ranks that are processes: "shm", or "shm+mpi" where they are on several hosts or
+// OPENTCA_SUBCLUSTER splits a host.
 std::string default_fabric();
 
-// The fabric to use: the one asked for, otherwise that of OPENTCA_FABRIC, otherwise `otherwise`. Throws
-// Error{invalid_argument} for a name that is none, or of a fabric that this build lacks.
+// Returns the fabric to use: the one asked for, otherwise that of OPENTCA_FABRIC, otherwise `otherwise`.
+// Throws Error{invalid_argument} for an unknown name, and for a fabric that this build lacks.
 std::string fabric_name(const std::string& asked, std::string_view otherwise);
 
-// How many ranks OPENTCA_SUBCLUSTER puts into a sub-cluster; 0: all of a host. Throws Error{invalid_argument} for anything else.
+// Returns how many ranks OPENTCA_SUBCLUSTER puts into a sub-cluster; 0 where it is not set: all ranks of a
+// host. Throws Error{invalid_argument} for any other value.
 int asked_sub_cluster();
 
-// What the environment has of a world's own settings, in place of what its program asks for.
+// Settings of a world that the environment gives, in place of those that its program asks for.
 struct Environment {
   std::optional<std::chrono::milliseconds> time_limit;  // OPENTCA_TIME_LIMIT
   std::optional<bool> progress_thread;                  // OPENTCA_PROGRESS_THREAD
 };
-// Throws Error{invalid_argument} for values that cannot be.
+// Throws Error{invalid_argument} for impossible values.
 Environment read_environment();
 
-// Without a world: throws what coming up on that fabric would throw for what the environment has, MPI's part included.
+// Throws what a world that comes up on that fabric would throw for values in the environment, MPI's part
+// included. Needs no world.
 void check_environment(std::string_view fabric);
 
-// The machine to model: the one asked for, otherwise that of OPENTCA_MACHINE, otherwise HA-PACS/TCA.
+// Returns the machine to model: the one asked for, otherwise that of OPENTCA_MACHINE, otherwise HA-PACS/TCA.
 std::string machine_name(const std::string& asked);
 
-// The options of all that follows are those in effect: the environment has been read, and `fabric` is what
-// `fabric_name` says.
+// All functions below take the options in effect: the environment has been read, and `fabric` is what
+// `fabric_name` returned.
 
-// Collective over the processes that were launched together. Throws, on every rank alike, Error{incompatible} when they
-// ask for different fabrics.
+// Connects this process to those that were launched together with it. Collective over them. Throws, on every
+// rank alike, Error{incompatible} when they ask for different fabrics.
 Connections bring_up_process(const WorldOptions& options);
 
-// Collective over the ranks of a program's own communicator; see mpi::join.
+// Connects the ranks of a communicator of the program's own. Collective over them; see mpi::join.
 Connections bring_up_communicator(const void* comm, std::size_t bytes, std::string_view header,
                                   const WorldOptions& options);
 
-// What `ranks` threads have in common, and each thread's connections through it (collective over the
-// threads). Where options name no fabric it is shm.
+// Holds what `ranks` threads have in common and gives each thread its connections through it. The fabric is
+// shm where the options name none.
 class ThreadConnections {
  public:
-  // Throws Error{invalid_argument} when the ranks' machine is modelled, and unknown or too small.
+  // Throws Error{invalid_argument} where the fabric needs MPI, whose ranks are processes, and where the
+  // modelled machine is unknown or too small.
   explicit ThreadConnections(int ranks, const WorldOptions& options = {});
   ~ThreadConnections();
   std::unique_ptr<fabric::Control> control(int rank, std::chrono::milliseconds time_limit) const;

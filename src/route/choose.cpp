@@ -17,13 +17,14 @@ bool matches(const std::string& override_name, std::string_view fabric, std::str
          override_name == fmt::format("{}/{}", fabric, protocol);
 }
 
-// A channel without a cost is taken only when there is no other, the first one then.
+// Channels without a predicted cost come last. The first of them is taken when there are no others.
 double rank_by(const Candidate& candidate) {
   return candidate.predicted_us.value_or(std::numeric_limits<double>::max());
 }
 
-// Of channels that a measured table puts so close, the first: protocols that move bytes once come before those that do it twice,
-// and leave more of the caches to the program.
+// The factor within which predicted costs count as equal, where a measured table decides. The first such
+// channel is taken: protocols that move bytes once stand before those that move them twice, and leave more of
+// the caches to the program.
 double as_good_as_equal(const Costs& costs) { return costs.path().empty() ? 1 : 1.05; }
 
 std::string_view forced_by_environment() {
@@ -31,7 +32,8 @@ std::string_view forced_by_environment() {
   return forced != nullptr ? forced : "";
 }
 
-// With where it comes from: what a job script has left in the environment is in no program.
+// Names an override together with its origin: what a job script has left in the environment is found in no
+// program.
 std::string name_of(const std::string& override_name) {
   if (override_name == forced_by_environment()) return "OPENTCA_ROUTE=" + override_name;
   return fmt::format("route '{}'", override_name);

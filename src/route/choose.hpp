@@ -1,4 +1,4 @@
-// The route: which channel carries a descriptor, decided once, at commit.
+// The route: decides which channel carries a put of a chain, once, at commit.
 #pragma once
 
 #include <cstdint>
@@ -22,11 +22,11 @@ struct Choice {
   int protocol = 0;  // index into that fabric's protocols
 };
 
-// Forces a channel by "fabric/protocol", "fabric" or "protocol"; empty leaves the choice to the cost table.
-// OPENTCA_ROUTE, when set, wins over what the chain asks for.
+// Returns the name that forces a channel, "fabric/protocol", "fabric" or "protocol"; empty leaves the choice
+// to the cost table. OPENTCA_ROUTE, when set, wins over what the chain asks for.
 std::string effective_override(const std::string& asked);
 
-// The room of a chain's puts that have their channels already.
+// The room that a chain's puts have taken of their channels, as far as these are chosen.
 class Taken {
  public:
   fabric::RoomUsed on(const fabric::Fabric& fabric, int protocol, int rank) const {
@@ -48,35 +48,37 @@ class Taken {
   std::map<Where, std::uint64_t> room_;
 };
 
-// A put of a chain, as its cost depends on it.
+// The properties of a chain's put on which its cost depends.
 struct Put {
   int target;
   base::Shape shape;
-  std::size_t puts = 1;  // of the chain to the same rank
+  std::size_t puts = 1;  // of the chain to the same rank, this one included
 };
 
-// The cheapest channel that reaches the target and has room. Throws Error{invalid_argument} when the override names none that
-// does.
+// Returns the cheapest channel that reaches the target and has room. Throws Error{invalid_argument} when no
+// such channel has the name of the override.
 Choice choose(std::span<const std::unique_ptr<fabric::Fabric>> fabrics, const Costs& costs, const Put& put,
               const std::string& override_name, const Taken& taken = {});
 
-// A channel that reaches a rank, and what a put of some shape would take on it.
+// A channel that reaches a rank, and what a put of some shape would cost on it.
 struct Candidate {
   Choice choice;
   std::string channel;                 // "shm/direct"
-  std::optional<double> predicted_us;  // nothing when no table knows the channel
+  std::optional<double> predicted_us;  // empty when no table knows the channel
   bool has_room;
 };
 
-// Every one, in the order of the fabrics; those alone that `override_name` names, unless it is empty.
+// Returns all candidates, in the order of the fabrics. Unless `override_name` is empty, only those with that
+// name.
 std::vector<Candidate> candidates(std::span<const std::unique_ptr<fabric::Fabric>> fabrics,
                                   const Costs& costs, const Put& put, const std::string& override_name,
                                   const Taken& taken = {});
 
-// The layout in words: "block", "4096 runs of 8 bytes" or, with an outer loop, "64 x 32 runs of 16 bytes".
+// Describes the layout in words: "block", "4096 runs of 8 bytes" or, with an outer loop, "64 x 32 runs of 16
+// bytes".
 std::string describe(const base::Shape& shape);
 
-// Why: the channel, its predicted time and the next best one's.
+// Says why a channel was chosen: its name, its predicted time and those of the next best one.
 std::string explain(std::span<const std::unique_ptr<fabric::Fabric>> fabrics, const Costs& costs,
                     const Put& put, Choice chosen, const std::string& override_name);
 

@@ -15,18 +15,24 @@ using enum Distance;
 
 constexpr std::uint64_t cache_line = 64, page = 4096;
 
-// From this power of two on, runs that far apart meet in an eighth or less of a first-level cache's 64 sets.
+// Runs that are this power of two or a larger one apart share an eighth or less of the 64 sets of a
+// first-level cache.
 constexpr std::uint64_t aliasing = 512;
 
-// Cores that share a cache pass a line on in 60 ns or so, others take twice as long or more.
+// The limit between near and far. Cores that share a cache pass a line on in 60 ns or so, others take twice
+// as long or more.
 constexpr double near_ns = 100;
 
-// Two ranks on two cores, an exchange with the reading of its ghosts, less the same step without it, for each of its
-// two faces (`tca bench halo --route ...`). What decides is how often a cache line crosses between the cores: a
-// strided store makes each line cross twice for a few bytes of it; a staged one packs them into full lines that long moves take
-// over whole, but walks the strided side once more on each core, which does not pay when lines cross quickly. A block is staged
-// while latency counts, with one signal a step where the others take two, and stored once its bytes do; alone it is stored sooner,
-// because what two such puts share (the wait for a partner's stores) is what makes staging pay.
+// Measured between two ranks on two cores: a step with an exchange and the reading of its ghosts, minus the
+// same step without it, for each of the two faces (`tca bench halo --route ...`).
+//
+// The cost depends on how often a cache line crosses between the cores. A strided store makes each line cross
+// twice for a few bytes of it. A staged put packs these bytes into full lines, which long moves take over
+// whole, but each core walks the strided side once more; that does not pay when lines cross quickly.
+//
+// A block is staged as long as latency dominates, since a staged step takes one signal and the others two. It
+// is stored once its bytes dominate. A block that is the only put is stored from a smaller size on, because
+// staging pays by what two such puts share, the wait for a partner's stores.
 constexpr std::array table{
     // near: AMD EPYC (Zen 5), crossing 65 ns
     // fabric, protocol, distance, layout, from bytes, setup us, ns a run, ns a byte
@@ -79,9 +85,11 @@ constexpr std::array table{
     Cost{"shm", "pull", far, stride, 0, 0.15, 24, 0},
     Cost{"shm", "pull", far, stride, 4096, 0.15, 14, 0},
 
-    // GPUs: two H100s over NVLink, a kernel an exchange in a graph; of blocks one put, of the others both faces of a cube, for each.
-    // Lines carry three quarters of their bytes but need no fence, and a receiver that scatters keeps short runs off the link,
-    // where each would take a packet of 32 bytes; a copy engine reaches the link's full rate after a start of its own.
+    // GPUs: two H100s over NVLink, with one kernel per exchange in a graph. Blocks were measured with one
+    // put, other layouts with both faces of a cube; costs are per put. The lines of ll carry data in three
+    // quarters of their bytes but need no fence. A receiver that scatters keeps short runs off the link,
+    // where each would take a packet of 32 bytes. A copy engine reaches the link's full rate after a setup of
+    // its own.
     Cost{"cuda", "ll", near, block, 0, 1.5, 0, 0.0028},
     Cost{"cuda", "ll", near, block, 262145, 1.2, 0, 0.0039},
     Cost{"cuda", "direct", near, block, 0, 6.3, 0, 0.0022},
@@ -99,8 +107,9 @@ constexpr std::array table{
     Cost{"cuda", "direct", near, stride, 0, 4.2, 0.11, 0},
     Cost{"cuda", "copy_engine", near, stride, 0, 30, 3.0, 0},
 
-    // MPI: Open MPI 4.1.4 between two processes of one host, AMD EPYC (Zen 5), faces of cubes of 8 to 128 doubles. What a
-    // network costs only `tca tune` can say; within a sub-cluster shared memory is cheaper at every size.
+    // MPI: Open MPI 4.1.4 between two processes of one host, AMD EPYC (Zen 5), faces of cubes of 8 to 128
+    // doubles. Only `tca tune` can tell what a network costs. Within a sub-cluster shared memory is cheaper
+    // at every size.
     Cost{"mpi", "datatype", near, block, 0, 0.59, 0, 0.161},
     Cost{"mpi", "datatype", near, block, 8193, 0.60, 0, 0.090},
     Cost{"mpi", "packed", near, block, 0, 0.32, 0, 0.48},
@@ -120,16 +129,20 @@ constexpr std::array table{
     Cost{"mpi", "packed", near, stride, 65536, 2.7, 5.2, 0},
     Cost{"mpi", "rma", near, stride, 0, 60, 1700, 0},
 
-    // Two H200s of one host, a rank each, Open MPI 4.1 without CUDA between them
+    // GPUs over MPI: two H200s of one host, a rank each, with an Open MPI 4.1 that was built without CUDA
     Cost{"mpi", "staged", near, block, 0, 9.5, 0, 0.31},
     Cost{"mpi", "staged", near, block_stride, 0, 9.5, 0, 0.31},
     Cost{"mpi", "staged", near, stride, 0, 9.5, 1, 0.31},
 };
 
-// AMD EPYC (Zen 3). Cores that cross in 70 ns: large rows are best stored, elements a cache line or more apart best packed, since
-// seconds later the cores may be far. Rows of 64^3 and 128^3 doubles: stored 4 to 8 and 17 to 24 us, pulled 8 to 10 and 24, staged 6 to
-// 8 and 23 to 37. Columns: staged 33 and 190 us, stored 31 to 34 and 184 to 391, pulled 33 to 39 and 187 to 829; far 34 and 140 to
-// 180, stored 105 and 550. In 250 ns, with stores past the caches: rows staged 10 and 42 to 57, stored 14 to 18 and 40 to 44.
+// AMD EPYC (Zen 3). Between cores that cross in 70 ns, large rows are best stored directly. Elements a cache
+// line or more apart are best packed, because seconds later the cores may be far from each other. Times in us
+// for the faces of 64^3 and 128^3 doubles:
+// - rows: stored 4 to 8 and 17 to 24, pulled 8 to 10 and 24, staged 6 to 8 and 23 to 37
+// - columns: staged 33 and 190, stored 31 to 34 and 184 to 391, pulled 33 to 39 and 187 to 829
+// - columns between far cores: staged 34 and 140 to 180, stored 105 and 550
+// - rows between cores that cross in 250 ns, with stores past the caches: staged 10 and 42 to 57, stored 14
+//   to 18 and 40 to 44
 constexpr std::array zen3_table{
     Cost{"shm", "staged", near, block_stride, 16384, 0.02, 0, 0.105},
     Cost{"shm", "direct", near, block_stride, 16384, 0.09, 0, 0.087},
@@ -155,8 +168,9 @@ constexpr std::array zen3_table{
     Cost{"shm", "pull", far, block_stride, 4096, 0.5, 0, 0.27},
 };
 
-// AMD EPYC (Zen 4), crossing 60 ns. Of virtual ones the cores wander, and cross in 240 ns seconds after a commit. So what strides
-// cost is the mean of both distances: staged 23 and 45 us for the faces of 64^3 doubles, stored 20 and 119.
+// AMD EPYC (Zen 4), crossing 60 ns. The cores of a virtual machine wander, and may cross in 240 ns seconds
+// after a commit. So the costs of strided puts are the mean of both distances: staged 23 and 45 us for the
+// faces of 64^3 doubles, stored 20 and 119.
 constexpr std::array zen4_table{
     Cost{"shm", "staged", near, block, 65536, 0, 0, 0.084, Spacing::any, 0, 2},
     Cost{"shm", "direct", near, block, 65536, 0, 0, 0.116, Spacing::any, 0, 2},
@@ -174,10 +188,10 @@ constexpr std::array zen4_table{
     Cost{"shm", "pull", near, stride, 65536, 0, 16, 0},
 };
 
-// Intel Xeon, crossing 140 to 200 ns: elements of large faces are best moved once, and so are rows, but for some tens of KB that
-// are still in the nearest caches. Rows are of a virtual one of 16 cores (family 6 model 207), faces of 32^3, 64^3 and 128^3
-// doubles: pulled 3.5, 18 and 60 us, staged 5.4, 14.6 and 82, stored 6.8, 25 and 60. Two others, of two cores each, have the
-// same order.
+// Intel Xeon, crossing 140 to 200 ns. Elements of large faces are best moved once, and so are rows, except
+// for some tens of KB that are still in the nearest caches. The costs of rows are those of a virtual machine
+// of 16 cores (family 6 model 207), with faces of 32^3, 64^3 and 128^3 doubles: pulled 3.5, 18 and 60 us,
+// staged 5.4, 14.6 and 82, stored 6.8, 25 and 60. Two other Xeons, of two cores each, have the same order.
 constexpr std::array xeon_table{
     Cost{"shm", "staged", far, block_stride, 4096, 0.3, 5, 0.27},
     Cost{"shm", "staged", far, block_stride, 16384, 0.3, 5, 0.20},
@@ -200,7 +214,7 @@ Processor processor_of(std::string_view hardware) {
   int model = -1;
   if (const auto at = hardware.find(family); at != std::string_view::npos && hardware.starts_with("AMD EPYC"))
     std::from_chars(hardware.data() + at + family.size(), hardware.data() + hardware.size(), model);
-  // Milan; Genoa; Bergamo and Siena
+  // Zen 3: Milan (0x). Zen 4: Genoa (1x), Bergamo and Siena (Ax).
   if (model >= 0 && model / 16 == 0) return Processor::zen3;
   return model / 16 == 1 || model / 16 == 10 ? Processor::zen4 : Processor::other;
 }
@@ -257,8 +271,9 @@ std::string_view to_string(Spacing spacing) {
 
 namespace {
 
-// On a virtual EPYC (Zen 4) pulling 512 runs of 16 or 32 bytes took 1.5 us where they are `wide`, else 5.5 us, and storing runs of
-// 32 half as long where they are `wide_aligned` as a line or two apart.
+// Returns the spacing of one side. The kinds `wide` and `wide_aligned` come from measurements on a virtual
+// EPYC (Zen 4): pulling 512 runs of 16 or 32 bytes took 1.5 us where they are `wide`, else 5.5 us. Storing
+// runs of 32 bytes took half as long where they are `wide_aligned` as where they are a line or two apart.
 Spacing spacing(std::uint64_t run, std::int64_t pitch) {
   const auto apart = static_cast<std::uint64_t>(std::abs(pitch));
   if (run < cache_line ? apart < cache_line / 2 : apart < run + cache_line) return Spacing::dense;
@@ -277,7 +292,7 @@ Spacing spacing(const base::Shape& shape) {
   return std::max(spacing(shape.run, shape.loops[0].to_pitch), spacing(shape.run, shape.loops[0].from_pitch));
 }
 
-// Runs shorter than a cache line cost by the run, however many loops they sit in.
+// Runs shorter than a cache line cost a time per run, however many loops they sit in.
 LayoutClass classify(const base::Shape& shape) {
   if (shape.loop_count == 0) return block;
   if (shape.run < cache_line) return shape.loop_count == 1 ? stride : subarray;
@@ -286,7 +301,8 @@ LayoutClass classify(const base::Shape& shape) {
 
 Distance distance(double crossing_ns) { return crossing_ns > near_ns ? far : near; }
 
-// Pieces are fitted where they were measured; a little below that a line through the points may pass zero.
+// The maximum is needed because a piece is fitted between the sizes that were measured: a little below them
+// its line may pass zero.
 double Cost::predict_us(const base::Shape& shape) const {
   return std::max(0.0, setup_us + 1e-3 * (static_cast<double>(shape.runs()) * ns_per_run +
                                           static_cast<double>(shape.bytes()) * ns_per_byte));
@@ -310,7 +326,8 @@ std::span<const Cost> builtin_costs(Processor processor) {
 
 const Cost* find_cost(std::span<const Cost> costs, std::string_view fabric, std::string_view protocol,
                       Distance distance, const base::Shape& shape, std::size_t puts) {
-  // Where nobody has measured sub-arrays, short runs cost by the run, in whatever loops they sit.
+  // Where sub-arrays were not measured, the costs of strides stand in: short runs cost a time per run, in
+  // whatever loops they sit.
   const LayoutClass layout = classify(shape), otherwise = layout == subarray ? stride : layout;
   const Spacing apart = spacing(shape);
   const std::uint64_t bytes = shape.bytes();

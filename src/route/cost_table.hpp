@@ -1,4 +1,5 @@
-// What a put costs on each channel, as measured: time = setup + runs * per_run + bytes * per_byte, in pieces.
+// The cost of a put on each channel, as measured: time = setup + runs * per_run + bytes * per_byte, in
+// pieces.
 #pragma once
 
 #include <cstdint>
@@ -14,29 +15,34 @@ enum class LayoutClass { block, block_stride, stride, subarray };
 std::string_view to_string(LayoutClass layout);
 LayoutClass classify(const base::Shape& shape);
 
-// Whether a put goes to the rank itself, and otherwise whether the cores of two ranks share a cache.
+// The distance to the target of a put: the rank itself, a rank whose core shares a cache with the sender's,
+// or any other.
 enum class Distance { self, near, far };
 
 std::string_view to_string(Distance distance);
 Distance distance(double crossing_ns);
 
-// How the runs of a put lie in memory, which decides what walking them costs:
-//   dense   short ones several to a cache line, long ones with less than a line between them
-//   close   short ones less than a line apart
-//   spread  further apart
-//   wide    short ones four lines apart or more; `wide_aligned` when all lie at the same place of a line
-//   paged   each in a page of its own
-// `aliased` and `paged_aliased` are at multiples of a large power of two, where few sets of a cache serve all of them. `any` is
-// what a piece says that holds for all.
+// The arrangement of a put's runs in memory, which determines what walking them costs. A short run is smaller
+// than a cache line.
+// - dense: two or more short runs to a cache line, or longer runs with less than a line between them
+// - close: short runs that begin less than a line apart
+// - spread: runs further apart
+// - wide: short runs that begin four lines apart or more; `wide_aligned` when all begin at the same place
+//   of a line
+// - paged: each run in a page of its own
+//
+// Runs that are `aliased` or `paged_aliased` begin at multiples of a large power of two, where few sets of a
+// cache serve all of them. A piece of the table that holds for every spacing has `any`.
 enum class Spacing { any, dense, close, spread, wide, wide_aligned, aliased, paged, paged_aliased };
 
 std::string_view to_string(Spacing spacing);
 
-// Of the side that is spaced worse; dense for a block.
+// Returns the spacing of the side, target or source, that is spaced worse; dense for a block.
 Spacing spacing(const base::Shape& shape);
 
-// One piece of a channel's cost: valid from `from_puts` puts of a chain to the same rank, runs of `from_run` bytes and
-// `from_bytes` in all on, up to the next piece of the same channel, distance, class and spacing.
+// One piece of a channel's cost. It is valid from `from_puts` puts of a chain to the same rank, from runs of
+// `from_run` bytes and from `from_bytes` bytes in all on, up to the next piece of the same channel, distance,
+// class and spacing.
 struct Cost {
   std::string_view fabric;
   std::string_view protocol;
@@ -53,17 +59,19 @@ struct Cost {
   double predict_us(const base::Shape& shape) const;
 };
 
-// For which the built-in costs have pieces of their own.
+// The processors for which the built-in costs have pieces of their own.
 enum class Processor { other, zen3, zen4, xeon };
 
-// By what route::hardware() says.
+// Finds the processor in what route::hardware() returns.
 Processor processor_of(std::string_view hardware);
 
-// Those that hold for every processor. Before them, where one of its pieces covers a put, come the processor's own.
+// Return the costs that hold for every processor, and those of one processor. Where a piece of the latter
+// covers a put, it takes precedence.
 std::span<const Cost> builtin_costs();
 std::span<const Cost> builtin_costs(Processor processor);
 
-// The piece that covers one of `puts` puts of `shape`, or null when the table does not know the channel.
+// Returns the piece that covers one of `puts` puts of `shape`, or null when the table does not know the
+// channel.
 const Cost* find_cost(std::span<const Cost> table, std::string_view fabric, std::string_view protocol,
                       Distance distance, const base::Shape& shape, std::size_t puts);
 

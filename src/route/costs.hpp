@@ -1,5 +1,5 @@
-// What this world's puts cost: by a table that was measured on this machine where there is one, otherwise by the built-in
-// one.
+// The costs of this world's puts: by a table that was measured on this machine where there is one, otherwise
+// by the built-in one.
 #pragma once
 
 #include <optional>
@@ -15,14 +15,16 @@ namespace tca::route {
 
 class Costs {
  public:
-  // The built-in table's, for puts of `rank`. `sub_clusters`: which each rank is in; all in one, when empty.
+  // Takes the costs of puts of `rank` from the built-in table. `sub_clusters` has the number of each rank's
+  // sub-cluster; when it is empty, all ranks are in one.
   explicit Costs(int rank = 0, std::vector<int> sub_clusters = {})
       : rank_(rank), sub_clusters_(std::move(sub_clusters)) {}
 
-  // Whose the built-in costs are to be; all ranks name the same, since collectives must choose alike.
+  // Selects the processor whose built-in costs apply. All ranks select the same one, since collectives must
+  // choose alike.
   void assume(Processor processor) { processor_ = processor; }
 
-  // Every fabric predicts its own costs, and no table is asked.
+  // Says that every fabric predicts its own costs, so that no table is asked.
   void leave_to_fabrics() { by_fabrics_ = true; }
 
   // From now on `table`, which comes from the file `path`, decides where it can.
@@ -31,30 +33,30 @@ class Costs {
     path_ = std::move(path);
   }
 
-  // Of one of `puts` puts of this rank in a step; nothing when no table knows the channel.
+  // Predicts the time of one of `puts` puts of this rank in a step; empty when no table knows the channel.
   std::optional<double> predict_us(const fabric::Fabric& fabric, std::size_t protocol, int target,
                                    const base::Shape& shape, std::size_t puts) const {
     return predict_us(fabric, protocol, rank_, target, shape, puts);
   }
 
-  // The same of any rank's.
+  // Does the same for a put of any rank.
   std::optional<double> predict_us(const fabric::Fabric& fabric, std::size_t protocol, int from, int to,
                                    const base::Shape& shape, std::size_t puts) const;
 
-  // How far a rank is: by the time that a line takes to cross, where the fabric measures it; otherwise ranks of the
-  // same sub-cluster are near, and others far.
+  // Returns how far a rank is: by the time that a line takes to cross where the fabric measures it. Otherwise
+  // ranks of the same sub-cluster are near, and others far.
   Distance distance_to(const fabric::Fabric& fabric, int target) const {
     return distance_between(fabric, rank_, target);
   }
   Distance distance_between(const fabric::Fabric& fabric, int from, int to) const;
 
-  // Whether the measured table decides between the channels of this fabric at this distance.
+  // Returns whether the measured table decides between the channels of this fabric at this distance.
   bool measured(const fabric::Fabric& fabric, Distance distance) const;
 
-  // "the built-in table", "the table of 2026-11-21 14:03 UTC" or "the model of the machine".
+  // Returns "the built-in table", "the table of 2026-11-21 14:03 UTC" or "the model of the machine".
   std::string origin() const;
 
-  // Of the measured table; empty for the built-in one.
+  // The path of the measured table; empty for the built-in one.
   const std::string& path() const { return path_; }
 
  private:

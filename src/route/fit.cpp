@@ -15,11 +15,12 @@ namespace {
 
 using Samples = std::vector<Sample>;
 
-// Below the clock's own noise a difference says nothing.
+// A smaller difference is within the noise of the clock and says nothing.
 constexpr double least_us = 0.002;
 constexpr double joined_within = 0.02;
 
-// What a sample is taken for: what is less than its noise, or negative for it, says only that it is little.
+// Returns the time that a fit takes for a sample. A measured time below the noise, or a negative one, says
+// only that the time is small.
 double time_of(const Sample& sample) { return std::max({sample.us, sample.noise_us, least_us}); }
 
 struct Line {
@@ -36,7 +37,7 @@ struct Line {
 constexpr std::size_t terms = 3;
 using Row = std::array<double, terms + 1>;
 
-// Gauss's elimination with pivots. False where the terms cannot be told apart.
+// Solves by Gaussian elimination with pivoting. Returns false where the terms cannot be told apart.
 bool solve(std::array<Row, terms>& rows, std::size_t size, std::array<double, terms>& solution) {
   for (std::size_t c = 0; c < size; ++c) {
     std::size_t pivot = c;
@@ -54,7 +55,8 @@ bool solve(std::array<Row, terms>& rows, std::size_t size, std::array<double, te
   return true;
 }
 
-// With the terms of `used` alone (bit 0: setup, 1: by the run, 2: by the byte), of least squares with these weights.
+// Fits the terms of `used` alone (bit 0: setup, bit 1: per run, bit 2: per byte) by least squares with these
+// weights. The result is infinitely bad where a cost would be negative.
 Line weighted_line(const Samples& samples, unsigned used, const std::vector<double>& weights) {
   std::array<double, terms> scale{1, 1, 1};
   for (const Sample& s : samples) {
@@ -77,7 +79,8 @@ Line weighted_line(const Samples& samples, unsigned used, const std::vector<doub
   }
   Line line;
   std::array<double, terms> solution{};
-  for (Row& row : normal) {  // rows of one size each, whatever the times are
+  // Scales the rows to about the same size, whatever the times are.
+  for (Row& row : normal) {
     const double most = std::abs(*std::max_element(row.begin(), row.end()));
     if (most > 0)
       for (double& v : row) v /= most;
@@ -98,8 +101,8 @@ Line weighted_line(const Samples& samples, unsigned used, const std::vector<doub
   return line;
 }
 
-// Errors count relative to the time, halfway in logarithms between the measured one and the line's: relative to the measured
-// one alone, points that scatter would pull the line down.
+// Fits a line to the relative errors. They are relative to the geometric mean of the measured time and the
+// line's, since with the measured one alone points that scatter would pull the line down.
 Line line_with(const Samples& samples, unsigned used) {
   std::vector<double> weights;
   for (const Sample& s : samples) weights.push_back(1 / time_of(s));
@@ -117,8 +120,9 @@ Line line_with(const Samples& samples, unsigned used) {
   return line;
 }
 
-// The best of those whose costs are not negative. Of equal ones the first: what runs and bytes explain alike is the runs'
-// where they are short, and the bytes' where they are long.
+// Returns the best line without negative costs, and the first of equally good ones. So where runs and bytes
+// explain a time equally well, it is ascribed to the runs if they are short, and to the bytes if they are
+// long.
 Line best_line(const Samples& samples) {
   const bool by_run = samples.front().layout != LayoutClass::block && samples.front().run < 64;
   const std::array<unsigned, 5> orders =
@@ -137,12 +141,13 @@ std::set<std::uint64_t> runs_of(const Samples& samples) {
   return all;
 }
 
-// From how many puts on a piece holds that describes a sample.
+// Returns the number of puts from which on a piece that describes a sample holds.
 std::uint64_t puts_of(const Sample& sample) {
   return sample.layout == LayoutClass::block ? static_cast<std::uint64_t>(sample.puts) : 1;
 }
 
-// A channel's samples of one layout, spacing and distance, with runs of one length or of two neighbouring ones.
+// The samples of a channel for one layout, spacing and distance, with runs of one length or of two
+// neighbouring lengths.
 class Strip {
  public:
   Strip(Samples samples, std::uint64_t from_run) : samples_(std::move(samples)), from_run_(from_run) {
@@ -191,7 +196,8 @@ class Strip {
                of.layout == LayoutClass::block ? Spacing::any : of.spacing, from_run_, puts_of(of)});
   }
 
-  // By a line, of a size that was measured; the mean where it was with runs of two lengths.
+  // Returns what a line predicts for a size that was measured; the mean where it was measured with runs of
+  // two lengths.
   double time_at(const Line& line, std::uint64_t bytes) const {
     double sum = 0;
     const Samples some = between(bytes, bytes);
@@ -234,7 +240,7 @@ void fit(std::span<const Sample> samples, const std::function<double(Distance)>&
     const Spacing apart = s.layout == LayoutClass::block ? Spacing::any : s.spacing;
     groups[{s.fabric, s.protocol, s.distance, s.layout, apart, puts_of(s)}].push_back(s);
   }
-  // No channel's cost may come out as nothing, or they could not be told apart.
+  // Subtract at most nine tenths of the least time: costs of nothing could not be told apart.
   std::map<Distance, double> least;
   for (const Sample& s : samples) {
     const auto [found, is_new] = least.try_emplace(s.distance, time_of(s));

@@ -16,7 +16,7 @@ namespace tca::route {
 
 namespace {
 
-// What the kernel says of the first processor; of the others it would say the same, at length.
+// Returns what the kernel says about the first processor. It would say the same about the others, at length.
 std::map<std::string, std::string> first_processor() {
   std::map<std::string, std::string> said;
   std::ifstream file("/proc/cpuinfo");
@@ -35,7 +35,7 @@ std::string machine_type() {
   return system.machine;
 }
 
-// The cache furthest from the core, as "32768K"; empty where the kernel does not say.
+// Returns the size of the cache furthest from the core, as "32768K"; empty where the kernel does not say.
 std::string last_cache() {
   std::string size;
   for (int index = 0;; ++index) {
@@ -60,7 +60,7 @@ std::string describe_hardware() {
   const long cpus = sysconf(_SC_NPROCESSORS_ONLN);
   text += fmt::format(", {} CPU{}", cpus, cpus == 1 ? "" : "s");
   if (const std::string cache = last_cache(); !cache.empty()) text += ", " + cache + " last-level cache";
-  // It stands in quotes in the table.
+  // The text stands in quotes in the table.
   for (char& c : text)
     if (c == '"' || c == '\\' || static_cast<unsigned char>(c) < ' ') c = ' ';
   return text;
@@ -68,14 +68,14 @@ std::string describe_hardware() {
 
 }  // namespace
 
-// Looked up once: /proc/cpuinfo takes the kernel many milliseconds on some machines.
+// Found once, because reading /proc/cpuinfo takes many milliseconds on some machines.
 std::string hardware() {
   static const std::string text = describe_hardware();
   return text;
 }
 
 std::string hardware_of(std::span<const std::unique_ptr<fabric::Fabric>> fabrics) {
-  // "NVIDIA H200 (0000:01:00.0), GPU 0": which of them it is does not count.
+  // The device's name reads "NVIDIA H200 (0000:01:00.0), GPU 0"; which of several GPUs it is does not count.
   const fabric::Accelerator* accelerator = fabrics.front()->accelerator();
   if (accelerator == nullptr) return hardware();
   const std::string device = accelerator->device_name();

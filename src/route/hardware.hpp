@@ -1,4 +1,4 @@
-// What distinguishes this machine from others for which costs may have been measured.
+// Describes this machine by what distinguishes it from others on which costs may have been measured.
 #pragma once
 
 #include <memory>
@@ -10,17 +10,19 @@
 
 namespace tca::route {
 
-// Such as "AMD EPYC, family 26 model 2 stepping 1, 2 CPUs, 32768K last-level cache". Hosts of the same make say the same.
+// Returns for example "AMD EPYC, family 26 model 2 stepping 1, 2 CPUs, 32768K last-level cache". Hosts of the
+// same make return the same.
 std::string hardware();
 
-// What costs between ranks of such fabrics depend on: that, and behind it the kind of this rank's accelerator where they have one,
-// such as "NVIDIA H200".
+// Returns what the costs between ranks of such fabrics depend on: the hardware and, where the fabrics have an
+// accelerator, the kind of this rank's behind it, such as "NVIDIA H200".
 std::string hardware_of(std::span<const std::unique_ptr<fabric::Fabric>> fabrics);
 
-// The fabrics' names joined by "+".
+// Returns the fabrics' names joined by "+".
 std::string fabric_set(std::span<const std::unique_ptr<fabric::Fabric>> fabrics);
 
-// Whose costs are measured: "0.1.0", with "and Open MPI v4.1.4" behind it for a set of fabrics that has mpi.
+// Returns the software whose costs are measured: "0.1.0", followed by "and Open MPI v4.1.4" for a set of
+// fabrics with mpi.
 std::string software(std::string_view fabrics);
 
 }  // namespace tca::route

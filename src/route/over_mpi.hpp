@@ -1,4 +1,4 @@
-// The fabric mpi where this build has it, and clear words where it has not.
+// The fabric mpi where this build has it, and clear error messages where it has not.
 #pragma once
 
 #include <memory>
@@ -15,17 +15,17 @@ namespace tca::route {
 
 bool built_with_mpi();
 
-// What it was built with, e.g. "Open MPI v4.1.4"; empty without.
+// Returns the MPI that this library was built with, e.g. "Open MPI v4.1.4"; empty without one.
 std::string mpi_library();
 
 inline bool on_gpus(std::string_view fabric) { return fabric == "cuda" || fabric == "cuda+mpi"; }
 inline bool needs_mpi(std::string_view fabric) { return fabric == "mpi" || fabric.ends_with("+mpi"); }
 
-// The rest throws Error{invalid_argument} in a build without MPI; see fabric/mpi/mpi_fabric.hpp.
+// In a build without MPI the functions below throw Error{invalid_argument}; see fabric/mpi/mpi_fabric.hpp.
 std::unique_ptr<fabric::Control> join_over_mpi(const WorldOptions& options);
 std::unique_ptr<fabric::Control> join_over_mpi(const void* comm, std::size_t bytes, std::string_view header,
                                                const WorldOptions& options);
-// How many processes MPI has started together, whatever communicator the program has made of them.
+// Returns how many processes MPI has started together, whatever communicator the program has made of them.
 int started_by_mpi();
 std::vector<int> hosts_over_mpi(const fabric::Control& control);
 std::unique_ptr<fabric::Fabric> make_mpi_fabric(fabric::Control& control, const WorldOptions& options,

@@ -34,7 +34,8 @@ std::string variable(const char* name) {
   return value != nullptr ? value : "";
 }
 
-// What of the hardware's name does in a file's, and a few digits of a hash that tells the rest apart.
+// Returns a part of a file name for a description of hardware: its first words in lower case, and a hash of
+// all of it.
 std::string slug(const std::string& text) {
   std::string name;
   for (const char c : text.substr(0, text.find(','))) {
@@ -62,7 +63,7 @@ class File {
   int fd_;
 };
 
-// Once for each, however many worlds come up in this process.
+// Writes a line to stderr, once per process, however many worlds come up in it.
 void say_once(const std::string& line) {
   static std::mutex mutex;
   static std::set<std::string> said;
@@ -72,7 +73,7 @@ void say_once(const std::string& line) {
   std::fwrite(text.data(), 1, text.size(), stderr);
 }
 
-// Rank 0's table as text that may serve; empty for the built-in one.
+// Returns the text of rank 0's table if it can serve; empty for the built-in one.
 std::string own_table(const std::string& setting, const TuningNeeds& needs, fs::path& path) {
   if (setting == "off") return {};
   path = setting.empty() ? tuning_path(needs.hardware, needs.fabrics) : fs::path(setting);
@@ -91,7 +92,8 @@ std::string own_table(const std::string& setting, const TuningNeeds& needs, fs::
   }
 }
 
-// What a rank says of itself, the version first: what follows may differ between versions.
+// The statement that each rank makes to the others. The version comes first, since what follows it may differ
+// between versions.
 struct Voice {
   std::string version, setting, hardware, table, path;
 };
@@ -103,7 +105,7 @@ base::Blob encode(const Voice& voice) {
   return writer.blob();
 }
 
-// The first rank whose text differs from rank 0's, or 0.
+// Returns the first rank whose text differs from rank 0's, or 0.
 template <class Member>
 std::size_t dissenter(const std::vector<Voice>& voices, Member member) {
   for (std::size_t rank = 1; rank < voices.size(); ++rank)

@@ -27,7 +27,7 @@ constexpr std::array spacings{Spacing::any,     Spacing::dense, Spacing::close,
                               Spacing::spread,  Spacing::wide,  Spacing::wide_aligned,
                               Spacing::aliased, Spacing::paged, Spacing::paged_aliased};
 
-// FNV-1a (Fowler, Noll, Vo): finds accidents, not forgers, who could do no harm either.
+// FNV-1a (Fowler, Noll, Vo). It detects accidents, not forgeries, which could do no harm either.
 std::uint64_t checksum(std::string_view text) {
   std::uint64_t sum = 0xcbf29ce484222325;
   for (const char c : text) sum = (sum ^ static_cast<unsigned char>(c)) * 0x100000001b3;
@@ -39,7 +39,7 @@ constexpr std::string_view seal =
 
 std::string sealed(const std::string& body) { return fmt::format(seal, checksum(body)) + body; }
 
-// The text behind the first line, which must be its seal.
+// Returns the text behind the first line, which must be its seal.
 std::string_view unseal(std::string_view text) {
   const std::size_t end = text.find('\n');
   if (end == std::string_view::npos || text.substr(0, 12) != "checksum = \"")
@@ -79,7 +79,7 @@ std::uint64_t count(const toml::node& node) {
   return static_cast<std::uint64_t>(*value);
 }
 
-// One row: bytes a run and in all from which on it holds, and the three costs.
+// Reads one row: the bytes of a run and the bytes in all from which on the piece holds, and the three costs.
 void read_piece(const toml::node& node, Cost piece, TuningTable& table) {
   const toml::array* row = node.as_array();
   if (row == nullptr || row->size() != 5) fail_at(node, "a piece is five numbers");
@@ -91,10 +91,10 @@ void read_piece(const toml::node& node, Cost piece, TuningTable& table) {
   table.add(piece);
 }
 
-// What pieces for two puts or more have behind their layout.
+// The word behind the layout of pieces for two puts or more.
 constexpr std::string_view pair = "pair";
 
-// A channel's costs at one distance: for each "layout spacing", or "block pair", its pieces.
+// Reads the costs of a channel at one distance: the pieces of each "layout spacing", or of "block pair".
 void read_layouts(const toml::table& of_layouts, Cost piece, TuningTable& table) {
   for (const auto& [key, node] : of_layouts) {
     const std::string_view name = key.str();

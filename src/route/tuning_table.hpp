@@ -1,5 +1,5 @@
-// A table of costs measured on one machine, and its text: TOML that a person can read, with a checksum over all of it, so
-// that what was cut off or changed by hand is not taken for a measurement.
+// A table of costs measured on one machine, and its text: TOML that a person can read. A checksum over all of
+// it ensures that a table that was cut off or changed by hand is not taken for a measurement.
 #pragma once
 
 #include <cstdint>
@@ -14,44 +14,45 @@
 
 namespace tca::route {
 
-// What a table was measured with.
+// The circumstances in which a table was measured.
 struct TuningOrigin {
-  std::string version;        // as `software()` says it
-  std::string hardware;       // as `hardware_of()` says it
-  std::string fabrics;        // as `fabric_set()` says it
-  int ranks = 0;              // that took part
-  std::int64_t measured = 0;  // when: seconds since 1970, UTC
+  std::string version;        // as `software()` returns it
+  std::string hardware;       // as `hardware_of()` returns it
+  std::string fabrics;        // as `fabric_set()` returns it
+  int ranks = 0;              // how many took part
+  std::int64_t measured = 0;  // seconds since 1970, UTC
 };
 
-// "2026-11-21 14:03 UTC"
+// Returns for example "2026-11-21 14:03 UTC".
 std::string date_of(std::int64_t seconds);
 
 class TuningTable {
  public:
   TuningOrigin origin;
 
-  // Copies the names that the piece only points to.
+  // Adds a piece, with copies of the names to which it only points.
   void add(const Cost& piece);
 
-  // Adds what `other` has of fabrics at distances that this one does not know.
+  // Adds the pieces of `other` for fabrics at distances of which this table has none.
   void complete_from(const TuningTable& other);
 
   std::span<const Cost> pieces(std::string_view fabric, std::string_view protocol) const;
   bool knows(std::string_view fabric, Distance distance) const;
   bool empty() const { return channels_.empty(); }
 
-  // Every channel's pieces.
+  // Returns the pieces of all channels.
   std::vector<Cost> all() const;
 
   std::string text() const;
 
-  // Throws Error{invalid_argument} with what is wrong: "line 12: ..." or "it was changed after it was written".
+  // Throws Error{invalid_argument} with what is wrong, such as "line 12: ..." or "it was cut off or changed
+  // after it was written".
   static TuningTable parse(std::string_view text);
 
  private:
   struct Channel {
     std::string fabric, protocol;
-    std::vector<Cost> pieces;  // which point to the names above
+    std::vector<Cost> pieces;  // whose names point to the strings above
   };
   Channel* find(std::string_view fabric, std::string_view protocol) const;
 

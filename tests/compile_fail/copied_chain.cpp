@@ -1,4 +1,4 @@
-// Two handles to one chain.
+// Misuse: copying a chain, which would give two handles to it.
 #include <utility>
 
 #include "tca/tca.hpp"

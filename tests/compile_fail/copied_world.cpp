@@ -1,4 +1,4 @@
-// Two handles to one world.
+// Misuse: copying a world, which would give two handles to it.
 #include <utility>
 
 #include "tca/tca.hpp"

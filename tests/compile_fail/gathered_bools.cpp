@@ -1,4 +1,4 @@
-// A vector of bools packs them, and cannot be received into.
+// Misuse: gathering bools. A std::vector<bool> packs them, so they cannot be received into it.
 #include "tca/tca.hpp"
 
 bool all_of(tca::World& world, bool mine) {

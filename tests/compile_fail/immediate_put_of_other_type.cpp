@@ -1,4 +1,4 @@
-// An immediate put of a value that is no element of the window.
+// Misuse: an immediate put of a value of another type than the window's elements.
 #include <array>
 
 #include "tca/tca.hpp"

@@ -1,4 +1,4 @@
-// An immediate put of more than a cache line.
+// Misuse: an immediate put of more than a cache line.
 #include <array>
 
 #include "tca/tca.hpp"

@@ -1,4 +1,4 @@
-// A count that is no whole number.
+// Misuse: a layout whose count is not an integer.
 #include "tca/tca.hpp"
 
 tca::Layout half(double rows) {

@@ -1,4 +1,4 @@
-// A put into this rank's own part of a window without naming the rank.
+// Misuse: a put into this rank's own part of a window that does not name the rank.
 #include "tca/tca.hpp"
 
 void local_as_target(tca::Chain& chain, const tca::Window<double>& window) {

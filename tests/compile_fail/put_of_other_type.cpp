@@ -1,4 +1,4 @@
-// A put between windows of different element types.
+// Misuse: a put between windows of different element types.
 #include "tca/tca.hpp"
 
 void put_of_other_type(tca::Chain& chain, const tca::Window<double>& to, const tca::Window<float>& floats,

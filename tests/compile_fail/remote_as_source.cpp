@@ -1,4 +1,4 @@
-// A put that reads from another rank.
+// Misuse: a put that reads from another rank.
 #include "tca/tca.hpp"
 
 void remote_as_source(tca::Chain& chain, const tca::Window<double>& window) {

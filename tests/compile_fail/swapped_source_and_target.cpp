@@ -1,4 +1,4 @@
-// A put with its source where the target belongs.
+// Misuse: a put whose source stands where the target belongs.
 #include "tca/tca.hpp"
 
 void swapped_source_and_target(tca::Chain& chain, const tca::Window<double>& window) {

@@ -1,4 +1,4 @@
-// A window that could never be written.
+// Misuse: a window of const elements, which could never be written.
 #include "tca/tca.hpp"
 
 void window_of_const(tca::World& world) {

@@ -1,4 +1,4 @@
-// A window that begins at a cache line cannot hold what has to begin at a page.
+// Misuse: a window of page-aligned elements. A window begins at a cache line, so it cannot align them.
 #include "tca/tca.hpp"
 
 #ifdef TCA_MISUSE

@@ -1,4 +1,4 @@
-// A window of addresses, which mean nothing to another rank.
+// Misuse: a window of addresses, which mean nothing to another rank.
 #include "tca/tca.hpp"
 
 void window_of_pointers(tca::World& world) {

@@ -1,4 +1,4 @@
-// A window of elements that bytes alone do not make.
+// Misuse: a window of elements that are not trivially copyable.
 #include <string>
 
 #include "tca/tca.hpp"

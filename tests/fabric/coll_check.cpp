@@ -12,8 +12,8 @@ namespace {
 
 using coll::Kind;
 
-// Small whole numbers for integers, so that no product of nine overflows; for floating point those whose sums depend on
-// the order.
+// Returns small integers for integral types, so that no product of nine of them overflows, and for floating
+// point, values whose sum depends on the order of addition.
 template <class T>
 T value(int step, int rank, std::int64_t i) {
   const auto mixed =
@@ -41,8 +41,11 @@ T apply(Op op, T a, T b) {
   return T{};
 }
 
-// The documented order: from the left, first of all within sub-clusters, as a tree of neighbours, or once round from the rank
-// after the owner.
+// The documented orders of reduction:
+// - from_the_left: rank by rank
+// - by_sub_cluster: within each sub-cluster first, then the partial results, each from the left
+// - tree: a tree of neighbours
+// - ring: once round the ring, beginning with the rank after the owner
 enum class Order { from_the_left, by_sub_cluster, tree, ring };
 
 Order order_of(const std::string& algorithm) {
@@ -52,7 +55,8 @@ Order order_of(const std::string& algorithm) {
   return algorithm == "ring" ? Order::ring : Order::from_the_left;
 }
 
-// Reduces one element in place, without a further vector: it is done for millions. `terms` has one a rank.
+// Reduces one element. `terms` has one term per rank and is overwritten: this runs for millions of elements,
+// so it allocates nothing.
 template <class T>
 T reduced(Op op, Order order, std::vector<T>& terms, int owner, const std::vector<int>& sub_clusters) {
   std::size_t left = terms.size();
@@ -82,7 +86,7 @@ T reduced(Op op, Order order, std::vector<T>& terms, int owner, const std::vecto
   return result;
 }
 
-// Taken, and not another that gives the same.
+// Checks that the collective uses the requested algorithm, not another one that gives the same result.
 void require_algorithm(const Collective& collective, const CollCase& test) {
   require(test.algorithm.empty() || collective.algorithm() == test.algorithm, "it goes by '{}', not by '{}'",
           collective.algorithm(), test.algorithm);
@@ -147,10 +151,10 @@ class Check {
     return [op = test_.op](T a, T b) { return apply(op, a, b); };
   }
 
-  // Element i of rank's input; a broadcast's other ranks have what must not stay.
+  // Returns element i of the rank's input. In a broadcast, the ranks other than the root begin with values
+  // that must be overwritten.
   T input(int step, int rank, std::int64_t i) const { return value<T>(step, rank, i); }
 
-  // Where this rank's input begins in its window.
   std::int64_t input_first() const {
     return is(Kind::all_gather) && test_.in_place ? world_.rank() * test_.count : 0;
   }
@@ -177,7 +181,8 @@ class Check {
     return reduced(test_.op, order, terms_, scatters ? me : owner(i), sub_clusters_);
   }
 
-  // Of element i, when an allreduce is cut into a part for each rank, the first ones the larger.
+  // Returns the rank that owns element i when an allreduce is cut into one part per rank. The first parts are
+  // the larger ones.
   int owner(std::int64_t i) const {
     const std::int64_t each = test_.count / ranks_, more = test_.count % ranks_;
     const std::int64_t rank = i < more * (each + 1) ? i / (each + 1) : more + (i - more * (each + 1)) / each;
@@ -210,11 +215,12 @@ class Check {
   const CollCase& test_;
   int ranks_;
   std::vector<int> sub_clusters_;
-  std::vector<T> terms_;  // of the element under way
+  std::vector<T> terms_;  // of the element being checked
   Window<T> from_, to_;
 };
 
-// Nobody leaves before the last has come, by the clock that all ranks of a host share.
+// Checks that no rank leaves before the last one has come. It compares readings of the steady clock, which
+// all ranks of a host share.
 void check_barrier(World& world, const CollCase& test) {
   Barrier barrier(world, "b", {.algorithm = test.algorithm});
   require_algorithm(barrier, test);

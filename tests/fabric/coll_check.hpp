@@ -1,4 +1,4 @@
-// A collective against a plain computation of what it must give, bit by bit.
+// Checks a collective bit by bit against a plain computation of its result.
 #pragma once
 
 #include <functional>
@@ -18,21 +18,21 @@ struct CollCase {
   int root = 0;
   bool in_place = true;
   Op op = Op::sum;
-  bool own_operation = false;  // the same, as a function of the test's own
+  bool own_operation = false;  // passes `op` as a function of the test's own
   int steps = 3;
-  bool by_test = false;                       // polls `test` in place of `wait`
-  std::function<void(Collective&)> run = {};  // in place of `start` and `wait`
+  bool by_test = false;                       // polls `test` instead of calling `wait`
+  std::function<void(Collective&)> run = {};  // replaces `start` and `wait`
 };
 
 std::ostream& operator<<(std::ostream& out, const CollCase& test);
 
-// Those that a world of so many ranks has for it.
+// Returns the algorithms of a kind that a world of `ranks` ranks offers.
 std::vector<std::string> coll_algorithms(coll::Kind kind, int ranks, bool own_operation = false);
 
-// What went wrong, with the case that it was in.
+// Returns a Mismatch with the error's message and the case in which it happened.
 Mismatch named(const CollCase& test, const std::exception& error);
 
-// Collective: runs it `steps` times with other values each time. Throws Mismatch.
+// Runs the collective `steps` times, with other values each time. Collective. Throws Mismatch.
 void check_collective(World& world, const CollCase& test);
 
 }  // namespace tca::test

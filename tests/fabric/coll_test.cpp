@@ -1,4 +1,4 @@
-// Collectives on every fabric: each algorithm of each kind, in place and not.
+// Runs each algorithm of each collective on every fabric, in place and not.
 #include "coll_check.hpp"
 #include "suite.hpp"
 
@@ -7,7 +7,7 @@ namespace {
 
 using coll::Kind;
 
-// All of a kind in one world.
+// Returns a body that runs all algorithms of a kind in one world.
 Ranks::Body body_of(int ranks, Kind kind, std::int64_t count, int steps, const std::string& type = "double") {
   return [=](World& world) {
     for (const std::string& algorithm : coll_algorithms(kind, ranks)) {
@@ -33,7 +33,7 @@ TEST_P(FabricTest, CollectiveAllReduce) { run(3, body_of(3, Kind::all_reduce, 20
 TEST_P(FabricTest, CollectiveReduceScatter) { run(3, body_of(3, Kind::reduce_scatter, 7, steps(6), "int")); }
 TEST_P(FabricTest, CollectiveAllToAll) { run(4, body_of(4, Kind::all_to_all, 3, steps(6), "long")); }
 
-// Large enough for the protocols of blocks.
+// Uses blocks that are large enough for the protocols of large messages.
 TEST_P(FabricTest, CollectiveLargeBlocks) {
   run(2, body_of(2, Kind::broadcast, 40000, steps(6)));
   run(2, body_of(2, Kind::all_reduce, 40001, steps(6)));

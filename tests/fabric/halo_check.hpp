@@ -1,4 +1,5 @@
-// Halos against an oracle: every cell knows its global index, so every ghost knows what it must hold.
+// Checks halos against an oracle: every cell knows its global index, so the value that each ghost must hold
+// is known.
 #pragma once
 
 #include <cstdint>
@@ -10,18 +11,18 @@
 namespace tca::test {
 
 struct HaloCase {
-  std::vector<int> shape;      // of the grid; zeros are chosen
-  std::vector<bool> periodic;  // none when empty
+  std::vector<int> shape;      // of the grid; the library chooses the zeros
+  std::vector<bool> periodic;  // empty: no dimension is periodic
   std::vector<std::int64_t> extents;
-  std::vector<GhostWidth> width = {};                        // one on each side when empty
-  std::vector<std::vector<GhostWidth>> widths_by_rank = {};  // instead of `width`
+  std::vector<GhostWidth> width = {};                        // empty: one on each side
+  std::vector<std::vector<GhostWidth>> widths_by_rank = {};  // replaces `width`
   bool corners = false;
   int steps = 3;
   int fields = 1;
   std::string route = {};
 };
 
-// A rank's cells, ghosts included, in the order in which a field holds them.
+// A cell of a rank, ghosts included. Cells are listed in the order in which a field stores them.
 struct HaloCell {
   bool interior;
   bool filled;          // interior, or a ghost that the exchange fills
@@ -60,8 +61,8 @@ struct HaloField {
   }
 };
 
-// Collective. Fields of T, and one of bytes, in one halo. Throws Mismatch when a cell of any field does not
-// hold what it must after some step.
+// Exchanges the halos of several fields of T and one field of bytes together. Collective. Throws Mismatch
+// when a cell of any field holds a wrong value after any step.
 template <Element T>
 void check_halo(World& world, const HaloCase& test) {
   const Grid grid(world.size(), test.shape, test.periodic, test.extents);

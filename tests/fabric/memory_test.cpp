@@ -1,5 +1,5 @@
-// What chains cost in memory: a thousand of them on each of 64 ranks. Each test measures a process of its own, as ctest
-// runs them; in one process the second would find the first one's heap.
+// Measures the memory that chains cost: up to a thousand of them on each of 64 ranks. ctest runs each test in
+// a process of its own. In one process, the second test would reuse the heap of the first.
 #include <gtest/gtest.h>
 #include <malloc.h>
 
@@ -34,7 +34,7 @@ struct Figures {
   double resident, heap, seconds;
 };
 
-// Put k of each chain goes to the rank that is `distance(k)` further round.
+// Put k of each chain goes to the rank that is `distance(k)` further on, cyclically.
 Figures measure(int chain_count, const std::function<int(int put)>& distance) {
   Figures figures{};
   World::run_threads(
@@ -60,7 +60,7 @@ Figures measure(int chain_count, const std::function<int(int put)>& distance) {
           chain.commit();
           chains.push_back(std::move(chain));
         }
-        // Every page that a step touches is there once each has run.
+        // Once each chain has run a step, every page that a step touches is resident.
         for (Chain& chain : chains) chain.start();
         for (Chain& chain : chains) chain.wait();
         world.barrier();
@@ -95,7 +95,7 @@ TEST_F(Memory, AThousandChainsOnEachOf64Ranks) {
   EXPECT_LT(figures.resident, 64);
 }
 
-// Each partner of a chain has signals of its own.
+// A chain has separate signals for each of its partners.
 TEST_F(Memory, EightPartnersEach) {
   const Figures figures = measure(250, [](int put) { return put + 1; });
   report("eight partners", figures);

@@ -1,4 +1,4 @@
-// Errors as values, and whether a message says what a person needs to know.
+// Turns errors into values, and checks that a message says what the user needs to know.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -46,7 +46,7 @@ inline testing::AssertionResult refuses(Errc code, std::initializer_list<std::st
   return says(error.message, parts);
 }
 
-// What each rank of a world of threads caught.
+// Returns what each rank of a world of threads caught.
 inline std::vector<Caught> caught_by_ranks(int ranks, const std::function<void(World&)>& body,
                                            const WorldOptions& options = {}) {
   std::vector<Caught> all(static_cast<std::size_t>(ranks));

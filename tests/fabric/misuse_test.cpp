@@ -1,5 +1,5 @@
-// The test double is as disorderly as it claims: programs that lean on more than the promises fail on it, and
-// the same programs done right do not.
+// Checks that the test double is as disorderly as it claims. Programs that rely on more than the library
+// promises fail on it. The corrected programs do not.
 
 #include <thread>
 
@@ -44,7 +44,7 @@ Chain exchange(World& world, const Window<int>& window, ChainOptions options) {
   return chain;
 }
 
-// Steps of an exchange with what goes wrong, if anything, where the flags say.
+// How the program of an exchange behaves, by default correctly.
 struct Habits {
   bool reads_before_wait = false;
   bool overwrites_before_wait = false;
@@ -116,7 +116,7 @@ TEST_P(ShuffleTest, CatchesAnImmediatePutReadWithoutASignal) {
                      const Window<int> window = world.window<int>(1);
                      for (int step = 1; step <= steps; ++step) {
                        window.on(1 - world.rank()).at(0).put(step);
-                       world.barrier();  // orders the ranks, but is no chain's signal
+                       world.barrier();  // orders the ranks, but is not a chain's signal
                        require(window[0] == step, "read {} in step {}", window[0], step);
                        world.barrier();
                      }

@@ -1,4 +1,4 @@
-// A fabric that gives every put a protocol of its own, so that puts to one partner use several.
+// A fabric that picks a protocol for every single put, so that the puts to one partner use several.
 #pragma once
 
 #include <memory>

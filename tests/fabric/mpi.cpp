@@ -1,4 +1,4 @@
-// The suite over MPI alone, and with shared memory inside sub-clusters.
+// Runs the suite over MPI alone, and over MPI with shared memory inside sub-clusters.
 #include "mpi_ranks.hpp"
 #include "suite.hpp"
 

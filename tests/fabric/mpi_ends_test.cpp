@@ -1,5 +1,5 @@
-// Chains that go in the middle of a step: what MPI still moves for them has memory to move it in, nobody waits for what will never
-// come, and what does come is given back.
+// Tests chains that are destroyed in the middle of a step. The memory with which MPI still works must stay,
+// no rank may wait for a message that will never come, and what does complete must be freed.
 #include <malloc.h>
 
 #include <algorithm>
@@ -11,16 +11,17 @@
 namespace tca::test {
 namespace {
 
-// More than MPI moves in one look, of memory that goes back to the system as soon as it is freed.
+// The size of a put in bytes. MPI does not move so much in one call, and the allocator returns a block of
+// this size to the system as soon as it is freed.
 constexpr std::int64_t large = std::int64_t{24} << 20;
 
-// Sanitizers say 0.
+// Returns the bytes allocated from the heap. Under the sanitizers it returns 0.
 std::size_t bytes_of_heap() {
   const struct mallinfo2 info = mallinfo2();
   return info.uordblks + info.hblkhd;
 }
 
-// Over which fabric and by which route, and which ranks start the step that nobody waits for.
+// The fabric and the route of a chain, and the ranks that start the step for which nobody waits.
 struct Case {
   std::string fabric, route;
   std::vector<int> beginners;
@@ -37,7 +38,8 @@ class Ends : public testing::TestWithParam<Case> {
     EXPECT_EQ(mpi_backend(GetParam().fabric, 1, {}).make()->run(ranks, body, {.time_limit = limit}), "");
   }
 
-  // Between ranks 0 and 1. MPI has looked at what came of the step that is under way.
+  // Returns a chain between ranks 0 and 1 with a step under way. Each rank that has started the step has
+  // tested it once, so MPI has had the occasion to move some of it.
   static Chain begun(World& world, const Window<std::byte>& window) {
     Chain chain = world.chain("given up", {.channel = GetParam().route});
     const bool takes_part = world.rank() < 2, begins = GetParam().begins(world.rank());
@@ -65,7 +67,7 @@ TEST_P(Ends, AChainAndItsWindow) {
       const std::vector<char> all = world.all_gather(static_cast<char>(mine));
       return std::count(all.begin(), all.end(), 1) == world.size();
     };
-    // What one rank alone has begun stays with MPI.
+    // When only one rank has started the step, its memory stays with MPI.
     const bool comes_back = GetParam().beginners.size() == 2 && GetParam().route != "mpi/rma";
     for (int i = 0; i < 3 || (comes_back && !is_back(bytes_of_heap() < before + large / 2)); ++i) {
       require(i < 2000, "{} bytes became {}", before, bytes_of_heap());
@@ -81,7 +83,7 @@ TEST_P(Ends, AWorld) {
   });
 }
 
-// The third rank has no part in the chain, and drops the window but not the chain.
+// The third rank has no part in the chain. It drops the window first and keeps the chain.
 TEST_P(Ends, AWindowBeforeItsChain) {
   run(3, [](World& world) {
     std::optional<Window<std::byte>> window = world.window<std::byte>(2 * large);
@@ -92,7 +94,8 @@ TEST_P(Ends, AWindowBeforeItsChain) {
   });
 }
 
-// Rank 0's last step is moved on while it waits in the barrier, and it never asks: rank 1 has had all of it.
+// Rank 0 never asks for the completion of its last step. The step progresses while rank 0 waits in the
+// barrier, and rank 1 receives all of it.
 TEST_P(Ends, AWorldWhoseSenderDoesNotWait) {
   run(2, [](World& world) {
     const Window<std::byte> window = world.window<std::byte>(2 * large);

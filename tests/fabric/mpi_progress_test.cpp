@@ -1,4 +1,5 @@
-// What MPI moves while the program does not wait: by its calls of World::progress, and by a progress thread.
+// Tests what MPI moves while the program does not wait: during calls of World::progress, and by a progress
+// thread.
 #include <unistd.h>
 
 #include <chrono>
@@ -12,7 +13,8 @@
 namespace tca::test {
 namespace {
 
-// A file that one rank makes and another looks for: whoever asks MPI moves messages on.
+// A flag that one rank raises and another waits for. It is a file, since any call of MPI would itself make
+// messages progress.
 class Flag {
  public:
   Flag(World& world, const char* name)
@@ -39,7 +41,8 @@ class Flag {
   std::string path_;
 };
 
-// Messages that MPI moves only while both ranks call it: rank 1 has its step behind it before rank 0 waits for its own.
+// Sends messages that MPI moves only while both ranks call it, and checks that rank 1 completes its step
+// before rank 0 waits for its own.
 void expect_moved(bool by_thread) {
   const auto body = [=](World& world) {
     constexpr std::int64_t count = 1 << 20;

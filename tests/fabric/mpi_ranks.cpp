@@ -19,7 +19,8 @@ namespace {
 constexpr std::size_t message_bytes = 2048;
 using Text = std::array<char, message_bytes>;
 
-// A rank that was lost says less than the one that failed.
+// What a rank reports. A rank that has lost another one (rank_lost) knows less than the one that failed, so
+// its report is not first hand.
 struct Outcome {
   bool first_hand = false;
   Text text{};
@@ -42,7 +43,7 @@ Outcome run_body(MPI_Comm comm, const InWorld& in_world, const Ranks::Body& body
   return outcome;
 }
 
-// What went wrong first, the same on every process.
+// Returns the first error of all ranks, first-hand reports preferred. All processes get the same result.
 std::string agree(const Outcome& mine) {
   int size = 0;
   MPI_Comm_size(MPI_COMM_WORLD, &size);
@@ -95,7 +96,7 @@ Backend mpi_backend(const std::string& fabric, int sub_cluster, std::vector<std:
     if (sub_cluster > 0) setenv("OPENTCA_SUBCLUSTER", std::to_string(sub_cluster).c_str(), 1);
     World world = World::from_mpi(*static_cast<const MPI_Comm*>(comm), options);
     body(world);
-    world.barrier();  // MPI moves what this rank has sent only while it is called
+    world.barrier();  // MPI moves what this rank has sent only while the rank calls it
   };
   return mpi_backend(std::move(name), in_world, std::move(routes));
 }

@@ -1,5 +1,6 @@
-// Commits that fail half-way: MPI refuses one rank one of the things that a chain is made of. Every rank is told, what was made is
-// given back, and the world goes on. The calls by which handles are made and given back are these here, around MPI's.
+// Tests commits that fail half-way because MPI refuses one rank one of the objects that a chain is made of.
+// Every rank gets the error, all objects made so far are freed, and the world stays usable. This file wraps
+// the MPI calls that make and free handles.
 #define OMPI_SKIP_MPICXX 1
 #define MPICH_SKIP_MPICXX 1
 #include <mpi.h>
@@ -15,8 +16,8 @@ struct Made {
   bool operator==(const Made&) const = default;
 };
 
-Made live;          // handles that have not been given back
-int refuse_in = 0;  // so many calls that make one; 0: none is refused
+Made live;          // handles that have not been freed
+int refuse_in = 0;  // the n-th call that makes a handle fails; 0: none fails
 
 int make(int& count, int made) {
   if (made == MPI_SUCCESS) ++count;
@@ -71,7 +72,7 @@ int MPI_Group_free(MPI_Group* group) {
   return PMPI_Group_free(group);
 }
 
-// A refusal comes after the others have got through, since the call is collective.
+// The call is collective, so it first completes on all ranks and only then fails on this one.
 int MPI_Win_create(void* memory, MPI_Aint bytes, int unit, MPI_Info info, MPI_Comm comm, MPI_Win* window) {
   MPI_Win made;
   const int code = PMPI_Win_create(memory, bytes, unit, info, comm, &made);
@@ -89,7 +90,7 @@ int MPI_Win_free(MPI_Win* window) {
 namespace tca::test {
 namespace {
 
-// Both ways between the ranks by this route, strided and in two windows.
+// Commits a chain with puts in both directions over this route, strided and in two windows, and runs a step.
 void commit(World& world, const std::vector<Window<int>>& windows, const std::string& route) {
   Chain chain = world.chain("refused", {.channel = route});
   const int partner = 1 - world.rank();
@@ -121,7 +122,7 @@ TEST_P(Refusals, GiveBackWhatWasMade) {
             "{}", error.message);
       }
       Made after = live;
-      // The very window that only one of them got.
+      // Rank 0 got the very window that rank 1 was refused.
       if (says(error.message, {"makes no windows"}) && world.rank() == 0) --after.windows;
       require(after == before, "call {}: {} requests, {} types, {} groups, {} windows are left", call,
               after.requests - before.requests, after.types - before.types, after.groups - before.groups,

@@ -1,4 +1,5 @@
-// What only worlds over MPI have: communicators of a program, memory of its own, messages beyond what an int counts.
+// Tests what only worlds over MPI have: the program's own communicators, windows of memory that the program
+// has allocated, and messages with more elements than an int counts.
 #include <time.h>
 
 #include <chrono>
@@ -21,20 +22,21 @@ thread_local int unseen = 0;
 
 }  // namespace
 
-// Stands before MPI's, and counts those of which no other thread would see that they do not return.
+// Replaces MPI's function. Counts the calls outside an InMpi guard: if one of them blocked, no other thread
+// would see it.
 extern "C" int MPI_Isend(const void* from, int count, MPI_Datatype type, int to, int tag, MPI_Comm comm,
                          MPI_Request* request) {
   unseen += tca::mpi::InMpi::count() % 2 == 0;
   return PMPI_Isend(from, count, type, to, tag, comm, request);
 }
 
-// Stands before the system's, so that naps can be counted.
+// Replaces the system's function, to count naps.
 extern "C" int nanosleep(const timespec* asked, timespec* left) {
   ++naps;
   return clock_nanosleep(CLOCK_REALTIME, 0, asked, left);
 }
 
-// Stands before MPI's: who hears late finds one request at most through in so long.
+// Replaces MPI's function. A rank that `hears_late` sees at most one request complete per 30 ms.
 extern "C" int MPI_Test(MPI_Request* request, int* done, MPI_Status* status) {
   constexpr std::chrono::milliseconds late{30};
   thread_local std::chrono::steady_clock::time_point last;
@@ -93,7 +95,7 @@ TEST(Mpi, ThatARankIsInsideIsSeen) {
   EXPECT_EQ(run_over("mpi", 0, 2, body), "");
 }
 
-// All ranks that send to rank 0 first would meet in its port.
+// If every rank sent to rank 0 first, all messages would contend for rank 0's port.
 TEST(Mpi, EveryRankBeginsWithTheNext) {
   const int size = 4, own = 2;
   std::vector<fabric::Put> out, in;
@@ -108,7 +110,8 @@ TEST(Mpi, EveryRankBeginsWithTheNext) {
   EXPECT_EQ(order, (std::vector<int>{3, 0, 1}));
 }
 
-// Shared memory cannot reach what a process has allocated; MPI can, also where both serve the world.
+// Shared memory cannot reach memory that a process has allocated itself. MPI can, also when both fabrics
+// serve the world.
 TEST(Mpi, MemoryThatRanksHave) {
   for (const std::string fabric : {"mpi", "shm+mpi"}) {
     const auto body = [](World& world) {
@@ -132,7 +135,8 @@ TEST(Mpi, MemoryThatRanksHave) {
   }
 }
 
-// Ranks of one host signal each other over shared memory, which does not reach a window of memory that they have.
+// Ranks of one host signal each other over shared memory, but puts into a window of memory that the program
+// has allocated go over MPI. The signal must not overtake them.
 TEST(Mpi, ASignalOverMemoryWaitsForImmediatePutsOverMpi) {
   const auto body = [](World& world) {
     const int me = world.rank();
@@ -151,7 +155,7 @@ TEST(Mpi, ASignalOverMemoryWaitsForImmediatePutsOverMpi) {
       if (me == 0) window.on(1).at(place).put(step);
       Chain& chain = step % 3 == 0 ? waited : step % 3 == 1 ? tested : begun;
       chain.start();
-      if (&chain == &begun) world.barrier();  // while it waits there, its steps go on
+      if (&chain == &begun) world.barrier();  // the step progresses while the rank waits here
       while (&chain == &tested && !chain.test()) {
       }
       chain.wait();
@@ -163,7 +167,8 @@ TEST(Mpi, ASignalOverMemoryWaitsForImmediatePutsOverMpi) {
   EXPECT_EQ(run_over("shm+mpi", 2, 2, body), "");
 }
 
-// A step that waits for an immediate put names the rank that does not take it, and may be given up.
+// A step waits for an immediate put that the target does not accept. Its error names the target, and the
+// chain may then be destroyed.
 TEST(Mpi, AStepBehindAnImmediatePutNamesItsRank) {
   const auto body = [](World& world) {
     std::vector<int> mine(1);
@@ -188,7 +193,7 @@ TEST(Mpi, AStepBehindAnImmediatePutNamesItsRank) {
   EXPECT_EQ(run_over("shm+mpi", 2, 2, body), "");
 }
 
-// In a ring of four, cut in two, each rank has one neighbour on either side of the cut.
+// In a ring of four ranks cut in two, each rank has one neighbour on either side of the cut.
 TEST(Mpi, OneChainTakesBothFabrics) {
   const auto body = [](World& world) {
     const int me = world.rank(), left = (me + 3) % 4, right = (me + 1) % 4;
@@ -204,7 +209,7 @@ TEST(Mpi, OneChainTakesBothFabrics) {
   EXPECT_EQ(run_over("shm+mpi", 2, 4, body), "");
 }
 
-// Rank 0 has made the window and puts before rank 1 has heard of rank 0's part of it.
+// Rank 0 has made the window and puts into it before rank 1 knows of rank 0's part of it.
 TEST(Mpi, AnImmediatePutIntoANewWindow) {
   const auto body = [](World& world) {
     Chain signal = world.chain("signal");
@@ -222,7 +227,8 @@ TEST(Mpi, AnImmediatePutIntoANewWindow) {
   EXPECT_EQ(run_over("mpi", 0, 2, body), "");
 }
 
-// As many as MPI has tags, whatever communicator the world is of: Open MPI tells nothing of tags to what MPI_Comm_split makes.
+// A world can have as many chains as MPI has tags for, whatever its communicator: Open MPI does not report
+// MPI_TAG_UB for communicators that MPI_Comm_split made.
 TEST(Mpi, AWorldHasChainsForAllTags) {
   void* bound = nullptr;
   int given = 0;
@@ -234,7 +240,8 @@ TEST(Mpi, AWorldHasChainsForAllTags) {
   EXPECT_THROW(mpi::first_tag(static_cast<std::uint32_t>(last), "too many"), Error);
 }
 
-// A rank to which nothing comes back may be fifteen steps ahead: the wait of the sixteenth needs the confirmation of the eighth.
+// A rank that receives nothing in return may run 15 steps ahead: the wait of the 16th needs the confirmation
+// of the 8th.
 TEST(Mpi, ASenderRunsAheadOnlySoFar) {
   constexpr int most = 15;
   const auto body = [](World& world) {
@@ -263,7 +270,8 @@ TEST(Mpi, ASenderRunsAheadOnlySoFar) {
   EXPECT_EQ(run_over("mpi", 0, 2, body), "");
 }
 
-// Not even who waits for others to come to a collective call.
+// A rank does not sleep while long messages are under way, not even while it waits for the others in a
+// collective call.
 TEST(Mpi, NobodySleepsWhileLongMessagesAreUnderWay) {
   const auto body = [](World& world) {
     constexpr std::int64_t count = 100'000;
@@ -288,7 +296,8 @@ TEST(Mpi, NobodySleepsWhileLongMessagesAreUnderWay) {
   EXPECT_EQ(run_over("mpi", 0, 2, body), "");
 }
 
-// Of sub-clusters of one size, and of 2, 2 and 1 ranks. Whole numbers, whose sums do not depend on the order.
+// The sub-clusters have either equal sizes, or 2, 2 and 1 ranks. The values are integers, whose sums do not
+// depend on the order.
 TEST(Mpi, CollectivesAcrossSubClusters) {
   using coll::Kind;
   struct Named {
@@ -317,7 +326,7 @@ TEST(Mpi, CollectivesAcrossSubClusters) {
   for (const int ranks : {4, 5}) EXPECT_EQ(run_over("shm+mpi", 2, ranks, body), "") << ranks;
 }
 
-// Put together from types that hold up to 2^30 bytes each; the extents say whether nothing is lost.
+// The datatype is built from types of up to 2^30 bytes each. Its total size shows whether bytes are lost.
 TEST(Mpi, DescribesMoreThanTwoGibibytes) {
   for (const std::uint64_t bytes :
        {(std::uint64_t{1} << 31) - 1, std::uint64_t{1} << 31, (std::uint64_t{5} << 30) + 7}) {
@@ -328,7 +337,7 @@ TEST(Mpi, DescribesMoreThanTwoGibibytes) {
   }
 }
 
-// Needs 4.3 GiB and some seconds: OPENTCA_TEST_LARGE=1.
+// Needs 4.3 GiB and some seconds, so it runs only with OPENTCA_TEST_LARGE=1.
 TEST(Mpi, MovesMoreThanTwoGibibytes) {
   if (std::getenv("OPENTCA_TEST_LARGE") == nullptr) GTEST_SKIP() << "OPENTCA_TEST_LARGE is not set";
   constexpr std::int64_t count = (std::int64_t{1} << 31) + 4099;

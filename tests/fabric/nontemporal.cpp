@@ -1,4 +1,5 @@
-// The suite over shared memory between threads whose stores go past the caches, wherever they run.
+// Runs the suite over shared memory between threads, with non-temporal stores, which bypass the caches, in
+// every place that can use them.
 #include <cstdlib>
 
 #include "suite.hpp"

@@ -13,7 +13,7 @@ namespace {
 
 std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
 
-// No two ranks, steps or nearby bytes have the same value.
+// Values differ between ranks, between steps and between nearby bytes.
 std::byte source_value(int rank, int step, std::size_t byte) {
   return static_cast<std::byte>((byte * 131 + (byte >> 8) * 7 + at(rank) * 29 + at(step) * 17) & 0xFF);
 }
@@ -33,7 +33,8 @@ struct Item {
   std::array<std::byte, Bytes> bytes;
 };
 
-// Elements of a window from and to bytes; an item's alignment is that of a byte.
+// Writes bytes to and reads bytes from a window of elements. The cast is safe, since an Item has the
+// alignment of a byte.
 template <std::size_t Bytes>
 void write_bytes(const Window<Item<Bytes>>& window, std::int64_t element,
                  const std::vector<std::byte>& from) {
@@ -59,7 +60,7 @@ class Run {
       for (std::size_t i = 0; i < expected.size(); ++i) expected[i] = sentinel(me_, i);
       write_bytes<Bytes>(target_window(b), target_base(me_, b), expected);
     }
-    // Nobody may write before this rank has laid out its sentinels: guarded chains see to that themselves.
+    // No rank may put before this one has written its sentinels. Guarded chains ensure that themselves.
     if (!plan.guarded) world.barrier();
     for (int b = 0; b < buffers(); ++b) chains_.push_back(make_chain(b));
   }
@@ -69,7 +70,7 @@ class Run {
     fill_sources(step);
     chains_[at(b)].start();
     chains_[at(b)].wait();
-    // The sources may be overwritten now, and the next step does so at once.
+    // The sources may be overwritten after the wait, so the test does that at once.
     write_bytes<Bytes>(sources_[0], 0, std::vector<std::byte>(source_bytes(), std::byte{0x5A}));
     expect_step(b, step);
     compare(b, step);
@@ -98,7 +99,7 @@ class Run {
     const auto all = pairs(plan_);
     for (const auto& [from, to] : all) {
       if (to == me_) chain.expect(from);
-      // An answer, so that nobody runs more than the two buffers ahead.
+      // An answer to every put, so that no rank runs more than the two buffers ahead.
       if (!plan_.guarded && !all.contains({to, from})) {
         if (to == me_) chain.signal(from);
         if (from == me_) chain.expect(to);

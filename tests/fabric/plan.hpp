@@ -1,5 +1,5 @@
-// Chains with a known outcome: which elements go where is listed one by one beside each layout, so that a
-// plain loop can say what every byte of every window must be after any step.
+// Plans: chains with a known outcome. Beside each layout a plan lists the elements one by one, so that a
+// plain loop can compute what every byte of every window must be after any step.
 #pragma once
 
 #include <cstddef>
@@ -13,7 +13,7 @@
 
 namespace tca::test {
 
-// A layout and, independently of it, the elements it stands for in order.
+// A layout and, independently of it, the elements that it stands for, in order.
 struct Cells {
   Layout layout;
   std::vector<std::int64_t> at;
@@ -35,23 +35,23 @@ struct PlannedPut {
 struct Plan {
   int ranks = 1;
   std::size_t element_bytes = 1;
-  std::vector<std::int64_t> source_elements, target_elements;  // of each rank's windows
+  std::vector<std::int64_t> source_elements, target_elements;  // elements of each rank's windows
   bool one_window = false;                                     // targets lie behind the sources in one window
   std::vector<PlannedPut> puts;
   bool guarded = true;  // otherwise the targets are double-buffered and every partner answers
   std::string route;
   int steps = 3;
 
-  // Makes room in both windows, and some to spare, for the puts.
+  // Enlarges both windows to hold the puts and `spare` more elements.
   void fit(std::int64_t spare);
 };
 
 std::ostream& operator<<(std::ostream& out, const Plan& plan);
 
-// Collective: runs the plan and compares every byte of every target window after every step. Throws Mismatch.
+// Runs the plan and compares every byte of every target window after every step. Collective. Throws Mismatch.
 void run_plan(World& world, const Plan& plan);
 
-// The element sizes that plans may have.
+// Returns the element sizes that plans may have.
 const std::vector<std::size_t>& plan_element_sizes();
 
 }  // namespace tca::test

@@ -1,4 +1,4 @@
-// Ranks as forked processes, which find each other by the launcher's environment.
+// Runs ranks as forked processes, which find each other by the environment that the launcher would set.
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
@@ -27,7 +27,8 @@ class Fd {
   int fd_;
 };
 
-// A rank that was lost says less than the one that failed, so its message is marked and sorted behind.
+// Marks of messages. A rank that has lost another one (rank_lost) knows less than the one that failed, so its
+// message is marked and sorts behind.
 constexpr char first_hand = '!', consequence = '~';
 
 std::string run_body(const Ranks::Body& body, const WorldOptions& options) {

@@ -1,4 +1,4 @@
-// The suite over shared memory between processes.
+// Runs the suite over shared memory between processes.
 #include "suite.hpp"
 
 namespace tca::test {

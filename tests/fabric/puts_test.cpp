@@ -1,4 +1,4 @@
-// What a single chain moves: layouts, element sizes, message sizes, who puts to whom.
+// Tests the puts of a single chain: layouts, element sizes, message sizes, and the pairs of ranks.
 #include "suite.hpp"
 
 namespace tca::test {
@@ -8,7 +8,8 @@ struct Pairing {
   Cells source, target;
 };
 
-// Every form on its own, every form with another pitch on the other side, gathers and scatters.
+// Returns every form of layout with itself, with a plain block (gather and scatter), and some with another
+// pitch on the other side.
 std::vector<Pairing> pairings() {
   const Cells row = block_cells(24), rows = block_stride_cells(4, 6, 10), dots = stride_cells(24, 5);
   const Cells line = subarray_cells({40}, {3}, {24}), face = subarray_cells({9, 7}, {1, 2}, {6, 4}),
@@ -83,8 +84,8 @@ TEST_P(FabricTest, OneByteToMebibytes) {
   run_plans(2, over_routes(routes(), plans));
 }
 
-// Rows and dots of tens of thousands of bytes, none a round number of them; a row longer than what is moved at once; and
-// several in one message, a block among them.
+// Tests rows and single elements that add up to tens of thousands of bytes (not round numbers), a row that is
+// longer than what is moved at once, and several layouts in one message, among them a block.
 TEST_P(FabricTest, LayoutsOfManyBytes) {
   std::vector<Plan> plans;
   for (const Cells& cells :
@@ -105,7 +106,7 @@ TEST_P(FabricTest, LayoutsOfManyBytes) {
   run_plans(2, over_routes(routes(), plans));
 }
 
-// Widths around those that share the signal's cache line, from both sides of the rounding.
+// Sizes on both sides of the largest message that shares the signal's cache line, and of its rounding.
 TEST_P(FabricTest, EveryShortMessage) {
   std::vector<Plan> plans;
   for (std::int64_t bytes = 1; bytes <= 70; ++bytes) {
@@ -135,7 +136,7 @@ TEST_P(FabricTest, AWorldOfOne) {
   run_plans(1, over_routes(routes(), {plan}));
 }
 
-// Who puts to whom. Each target keeps the puts it gets in rows of their own.
+// Returns a plan with one put per edge (from, to). Each target keeps the puts that it gets in separate rows.
 Plan pattern(int ranks, const std::vector<std::pair<int, int>>& edges) {
   Plan plan{.ranks = ranks, .element_bytes = 4, .steps = 6};
   for (std::size_t i = 0; i < edges.size(); ++i) {
@@ -163,7 +164,8 @@ TEST_P(FabricTest, AllToAll) {
   run_plans(4, over_routes(routes(), {pattern(4, edges)}));
 }
 
-// Small and large puts to one partner, each on the path that suits its size; some strided, some not.
+// Puts small and large messages to one partner, some of them strided. Each takes the protocol that suits its
+// size.
 TEST_P(FabricTest, SeveralPutsToOnePartner) {
   Plan plan{.ranks = 2, .element_bytes = 8, .steps = steps(10)};
   std::int64_t place = 0;

@@ -57,7 +57,7 @@ class MixedRanks final : public Ranks {
   unsigned seed_;
 };
 
-// All on one host, so many to a sub-cluster.
+// Places all ranks on one host, `sub_cluster` of them to a sub-cluster.
 fabric::Places cut(int ranks, int sub_cluster) {
   fabric::Places places = fabric::Places::together(ranks);
   for (int rank = 0; rank < ranks; ++rank)
@@ -65,7 +65,7 @@ fabric::Places cut(int ranks, int sub_cluster) {
   return places;
 }
 
-// The double alone, or with shared memory inside sub-clusters in front of it.
+// Ranks over the test double alone, or with shared memory inside sub-clusters, which the world prefers.
 class ShuffleRanks final : public Ranks {
  public:
   explicit ShuffleRanks(unsigned seed, int sub_cluster = 0) : seed_(seed), sub_cluster_(sub_cluster) {}
@@ -129,7 +129,8 @@ Backend hybrid_backend(unsigned seed, int sub_cluster) {
           10};
 }
 
-// A rank's turn takes longer to hand over than a store to cross, so there are fewer steps.
+// A modelled rank takes longer to hand its turn over than a store takes to cross, so these tests run fewer
+// steps.
 Backend sim_backend(const std::string& machine, std::vector<std::string> routes, int most_ranks) {
   std::string name = "sim_" + machine;
   std::ranges::replace(name, '-', '_');

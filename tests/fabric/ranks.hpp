@@ -1,4 +1,4 @@
-// Ways to run a test's body as the ranks of a world: one for each fabric, and for each way to bring it up.
+// Ways to run a test's body as the ranks of a world: one for each fabric, and for each way to start it.
 #pragma once
 
 #include <fmt/format.h>
@@ -14,7 +14,7 @@
 
 namespace tca::test {
 
-// Ends a rank whose test has failed; the message becomes the result of Ranks::run.
+// Ends a rank whose test has failed. Its message becomes the result of Ranks::run.
 class Mismatch : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
@@ -25,7 +25,7 @@ void require(bool holds, fmt::format_string<Args...> text, Args&&... args) {
   if (!holds) throw Mismatch(fmt::format(text, std::forward<Args>(args)...));
 }
 
-// This rank's part of a window, wherever it lives.
+// Returns this rank's part of a window, in whatever memory it lives.
 template <Element T>
 std::vector<T> contents(const Window<T>& window) {
   std::vector<T> all(window.size());
@@ -51,31 +51,32 @@ class Ranks {
   using Body = std::function<void(World&)>;
   virtual ~Ranks() = default;
 
-  // Runs `body` as that many ranks. What went wrong first, or an empty string.
+  // Runs `body` on `ranks` ranks. Returns the first error, or an empty string.
   virtual std::string run(int ranks, const Body& body, const WorldOptions& options) = 0;
   std::string run(int ranks, const Body& body) {
     return run(ranks, body, {.time_limit = std::chrono::seconds(25)});
   }
 };
 
-// One row of the suite's instantiation.
+// One parameter of the suite's instantiation.
 struct Backend {
   std::string name;
   std::function<std::unique_ptr<Ranks>()> make;
   std::vector<std::string> routes;  // every protocol that can be forced; "" leaves the choice to the library
-  int effort;                       // steps are divided by it
-  int most_ranks = 1 << 20;         // that there is room for
+  int effort;                       // divides the number of steps
+  int most_ranks = 1 << 20;         // the largest world that it can run
 };
 
-// Over the fabric of that name.
+// Runs ranks as threads over the named fabric.
 std::unique_ptr<Ranks> thread_ranks(const std::string& fabric = "shm", const std::string& machine = {});
-std::unique_ptr<Ranks> process_ranks(
-    const std::string& fabric = "shm");  // forks, so no other thread may be running
+// Forks, so no other thread may be running.
+std::unique_ptr<Ranks> process_ranks(const std::string& fabric = "shm");
 
-// Threads over the shm fabric, but every put takes a protocol picked from `seed`: puts to one partner mix.
+// Runs threads over the shm fabric, with a protocol for every put picked from `seed`, so that puts to one
+// partner mix protocols.
 std::unique_ptr<Ranks> mixed_ranks(unsigned seed);
 
-// Threads over the test double.
+// Runs threads over the test double.
 std::unique_ptr<Ranks> shuffle_ranks(unsigned seed);
 
 Backend thread_backend();
@@ -83,11 +84,10 @@ Backend process_backend();
 Backend mixed_backend(unsigned seed);
 Backend shuffle_backend(unsigned seed);
 
-// Threads whose sub-clusters share memory, with the test double between them.
+// Runs threads with shared memory inside sub-clusters and the test double between them.
 Backend hybrid_backend(unsigned seed, int sub_cluster);
 Backend sim_backend(const std::string& machine, std::vector<std::string> routes, int most_ranks = 1 << 20);
 
-// For googletest's names.
 std::ostream& operator<<(std::ostream& out, const Backend& backend);
 
 }  // namespace tca::test

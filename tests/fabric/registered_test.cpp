@@ -1,4 +1,4 @@
-// Windows made of memory that a rank already has.
+// Tests windows made of memory that the program has already allocated.
 #include <array>
 
 #include "messages.hpp"
@@ -27,13 +27,13 @@ TEST(RegisteredWindows, CarryPutsOverEveryRoute) {
         for (std::size_t i = 0; i < count; i += 2) expected[2 * count + i] = 10 * step + other;
         require(held == expected, "step {}: not what was sent, or not where", step);
       }
-      world.barrier();  // the other may still write into what this rank is about to give back
+      world.barrier();  // the partner may still write into the memory that this rank is about to free
     };
     EXPECT_EQ(threads.make()->run(2, body), "") << route;
   }
 }
 
-// Every rank is told, also the one that asks the library for memory.
+// Every rank gets the error, also the one that asks the library for memory.
 TEST(RegisteredWindows, AreRefusedBetweenProcesses) {
   EXPECT_EQ(
       process_ranks()->run(3,

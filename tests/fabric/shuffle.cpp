@@ -1,4 +1,4 @@
-// The suite over the test double, in several orders, and with shared memory beside it.
+// Runs the suite over the test double, with several random orders, and with shared memory beside it.
 #include "suite.hpp"
 
 namespace tca::test {

@@ -30,7 +30,7 @@ Lane* ShuffleHub::lane(std::size_t chain, int from, int to, bool guarded) {
   return lane.get();
 }
 
-// The last rank to drop a chain takes its lanes away; until then somebody may still be a step behind.
+// The last rank to drop a chain removes its lanes. Until then another rank may still be a step behind.
 void ShuffleHub::drop_chain_end(std::size_t chain) {
   if (++dropped_[chain] < ranks_) return;
   const auto first = lanes_.lower_bound({chain, 0, 0}), last = lanes_.lower_bound({chain + 1, 0, 0});

@@ -1,4 +1,4 @@
-// What is on its way in the test double: a lane for each pair of ranks of each chain.
+// What is on its way in the test double, with a lane for each pair of ranks of each chain.
 #pragma once
 
 #include <cstddef>
@@ -21,12 +21,12 @@ enum ShuffleProtocol : int { mixed, late, buffered };
 
 // A rank's part of a window.
 struct Block {
-  std::vector<std::byte> own;  // empty when the rank has registered memory that it had
+  std::vector<std::byte> own;  // empty for memory that the rank registered
   std::span<std::byte> bytes;
-  bool released = false;  // the rank has given it back
+  bool released = false;  // the rank has freed it
 };
 
-// A put of one step on its way.
+// A put of one step that is on its way.
 struct Flight {
   std::size_t descriptor;
   std::uint32_t step;
@@ -43,10 +43,10 @@ struct Flight {
 struct Lane {
   int from, to;
   bool guarded;
-  bool busy = false;             // listed as having something to do
-  std::uint32_t ready_sent = 0;  // the target's latest start, as it said
-  std::uint32_t ready = 0;       // and as the sender's side knows it
-  std::uint32_t arrived = 0;     // the latest step whose signal has come
+  bool busy = false;             // is listed in busy_
+  std::uint32_t ready_sent = 0;  // the target's latest start, as the target announced it
+  std::uint32_t ready = 0;       // the target's latest start that the sender has seen
+  std::uint32_t arrived = 0;     // the latest step whose signal has arrived
   struct Arrival {
     std::uint32_t step;
     std::uint64_t moment;
@@ -59,7 +59,7 @@ class ShuffleHub {
  public:
   ShuffleHub(int ranks, std::uint64_t seed) : random_(seed), ranks_(ranks) {}
 
-  // Every member is used with this held.
+  // Guards all members. The caller holds it for every use of them.
   std::mutex mutex;
 
   std::vector<Block*> blocks(std::size_t window);
@@ -72,10 +72,10 @@ class ShuffleHub {
   void wake(Lane& lane);
   bool chance(unsigned percent) { return random_() % 100 < percent; }
 
-  // Whether anything of `rank` is still on its way.
+  // Returns whether anything that `rank` has sent is still on its way.
   bool sends(int rank) const;
 
-  // Moves a random part of everything.
+  // Moves a random part of everything that is queued.
   void poll();
 
   void note(const std::string& what) {
@@ -103,7 +103,7 @@ class ShuffleHub {
   std::uint64_t moment_ = 0;
   std::map<std::pair<std::size_t, int>, std::unique_ptr<Block>> blocks_;
   std::map<std::tuple<std::size_t, int, int>, std::unique_ptr<Lane>> lanes_;
-  std::map<std::size_t, int> dropped_;  // chain, by how many ranks
+  std::map<std::size_t, int> dropped_;  // by chain: how many ranks have dropped it
   std::map<std::pair<int, int>, std::deque<Immediate>> immediates_;
   std::vector<Lane*> busy_;
 };

@@ -1,4 +1,4 @@
-// Signals without bytes, immediate puts, and patterns built on chains: over every fabric.
+// Tests signals without bytes, immediate puts, and patterns built on chains, over every fabric.
 #include <array>
 #include <cmath>
 
@@ -8,7 +8,8 @@
 namespace tca::test {
 namespace {
 
-// What a rank stored before it signalled is there once the signal is: here through a put of the chain before.
+// What a rank stored before its signal is visible once the signal has arrived. The chain's own put shows that
+// here.
 TEST_P(FabricTest, BareSignals) {
   run(4, [&](World& world) {
     const int me = world.rank(), next = (me + 1) % 4, last = (me + 3) % 4;
@@ -30,7 +31,7 @@ TEST_P(FabricTest, BareSignals) {
   });
 }
 
-// The value is taken when `put` is called, and there with the next signal.
+// The value is read when `put` is called, and is visible to the target with the next signal.
 TEST_P(FabricTest, ImmediatePuts) {
   struct Line {
     std::array<std::int64_t, 8> values;
@@ -38,7 +39,7 @@ TEST_P(FabricTest, ImmediatePuts) {
   static_assert(sizeof(Line) == max_immediate_bytes);
   run(3, [&](World& world) {
     const int me = world.rank(), next = (me + 1) % 3, last = (me + 2) % 3;
-    // Two places that alternate, since nothing guards an immediate put.
+    // Two places alternate, since nothing guards an immediate put.
     const Window<Line> lines = world.window<Line>(2);
     const Window<char> letters = world.window<char>(3);
     Chain signal = world.chain("tells");
@@ -57,7 +58,7 @@ TEST_P(FabricTest, ImmediatePuts) {
       for (const std::int64_t have : element(lines, place).values) {
         require(have == step * 10 + last, "step {}: {} of rank {}", step, have, last);
       }
-      // Not the other place: a partner that is a step ahead already writes there.
+      // The other place is not checked: a partner that is a step ahead already writes there.
       const char letter = element(letters, place);
       require(letter == 'a' + step % 20, "step {}: the letter is {}", step, letter);
       require(element(letters, 2) == 0, "a byte next to the letters was written");
@@ -81,7 +82,7 @@ TEST_P(FabricTest, AllReduceGivesEveryRankTheSameBits) {
       sum.reduce_in_place(values);
       for (const auto& theirs : world.all_gather(values))
         require(values == theirs, "step {}: {} is not {} to the bit", step, values[0], theirs[0]);
-      // In which order they were added is the algorithm's choice.
+      // The order of the additions is the algorithm's choice.
       for (std::size_t i = 0; i < 3; ++i) {
         require(std::abs(values[i] - expected[i]) < 1e-15 * expected[i], "step {}: {} is not {}", step,
                 values[i], expected[i]);

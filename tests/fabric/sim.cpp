@@ -1,4 +1,4 @@
-// The suite on modelled machines.
+// Runs the suite on modelled machines.
 #include "suite.hpp"
 
 namespace tca::test {

@@ -1,4 +1,5 @@
-// The suite over MPI for memory that MPI does not reach, which the test double of a stager plays; steps ordered on streams.
+// Runs the suite over MPI for memory that MPI cannot reach, with a test double as the stager, and tests steps
+// ordered on streams.
 #include <unistd.h>
 
 #include <filesystem>
@@ -59,7 +60,8 @@ std::string run_staged(int ranks, const BodyOnDouble& body, bool loses_bytes = f
   return mpi_backend("staged", in_world, {}).make()->run(ranks, {}, options);
 }
 
-// Host and stream in turn, several steps on the stream at once; half of the ranks are only sent to.
+// Steps run from the host and on a stream in turn, several on the stream at once. Half of the ranks only
+// receive.
 TEST(Staged, OnStreams) {
   const auto body = [](World& world, StagingDouble& stager) {
     const int me = world.rank(), partner = me ^ 1;
@@ -106,7 +108,7 @@ TEST(Staged, OnStreams) {
   EXPECT_EQ(run_staged(4, body), "");
 }
 
-// In its rank's lane of a trace a message is one span a step, in however many chunks it is carried.
+// A rank's trace shows each message as one span per step, however many chunks carry it.
 TEST(Staged, CarriedMessagesAreTraced) {
   const auto body = [](World& world, StagingDouble& stager) {
     constexpr int elements = 1000, steps = 6;
@@ -140,7 +142,7 @@ TEST(Staged, CarriedMessagesAreTraced) {
   EXPECT_EQ(run_staged(2, body, false, true), "");
 }
 
-// What a stream has begun to send goes out though the sender leaves the world.
+// A step that a stream has begun is sent completely, even when the sender leaves the world.
 TEST(Staged, AWorldEndsWithNothingOwed) {
   const auto body = [](World& world, StagingDouble& stager) {
     const Window<int> window = world.window<int>(1000);
@@ -161,7 +163,7 @@ TEST(Staged, AWorldEndsWithNothingOwed) {
   EXPECT_EQ(run_staged(2, body), "");
 }
 
-// A partner that does not start is named.
+// The error names a partner that does not start its step.
 TEST(Staged, AStepThatNobodyAnswers) {
   const auto body = [](World& world, StagingDouble&) {
     const Window<int> window = world.window<int>(2);
@@ -179,7 +181,7 @@ TEST(Staged, AStepThatNobodyAnswers) {
   EXPECT_NE(message.find("in step 1 of chain 'alone' for rank 1"), std::string::npos) << message;
 }
 
-// Nobody is missing, but the accelerator does not come to it.
+// All partners take part, but the accelerator does not finish its work.
 TEST(Staged, AStepThatTheAcceleratorDoesNotFinish) {
   const auto body = [](World& world, StagingDouble& stager) {
     const Window<int> window = world.window<int>(2);
@@ -195,7 +197,7 @@ TEST(Staged, AStepThatTheAcceleratorDoesNotFinish) {
   EXPECT_NE(message.find("in step 1 of chain 'stuck' for its own part of it"), std::string::npos) << message;
 }
 
-// The double's memory is the host's in truth, so this machine's MPI takes it.
+// The double's memory is really host memory, so MPI can access it.
 TEST(Staged, InTheAcceleratorsMemoryWhereMpiTakesIt) {
   struct Case {
     const char* answer;
@@ -225,7 +227,8 @@ TEST(Staged, InTheAcceleratorsMemoryWhereMpiTakesIt) {
   EXPECT_NE(message.find("OPENTCA_CUDA_AWARE=perhaps"), std::string::npos) << message;
 }
 
-// Only what may still move bytes keeps a stage's memory: not the confirmation, every eight steps, of a partner that lags.
+// A destroyed chain leaves its stage's memory behind only if MPI may still move bytes in it. The confirmation
+// that a lagging partner owes every eight steps moves none.
 TEST(Staged, MemoryGoesWithAChainAtRest) {
   constexpr int steps = 8;
   const auto body = [](World& world, StagingDouble& stager) {
@@ -235,20 +238,21 @@ TEST(Staged, MemoryGoesWithAChainAtRest) {
       if (world.rank() == 0) chain.put(window.on(1).at(0), window.at(1), block(1));
       if (world.rank() == 1) chain.expect(0);
       chain.commit();
-      if (world.rank() == 1) world.barrier();  // the sender is through
+      if (world.rank() == 1) world.barrier();  // the sender has completed its steps
       for (int step = 0; step < steps; ++step) {
         chain.start();
         chain.wait();
       }
     }
     if (world.rank() == 0) world.barrier();
-    world.chain("another").commit();  // by which all know that all are through with the first
+    world.chain("another").commit();  // tells all ranks that all have dropped the first chain
     require(stager.kept == 0, "{} stages were kept", stager.kept);
   };
   EXPECT_EQ(run_staged(2, body), "");
 }
 
-// What MPI still moves for a chain that went in the middle of a step has its stage, and others go on.
+// A chain is destroyed in the middle of a step. Its stage stays as long as MPI still moves bytes in it, and
+// other chains go on.
 TEST(Staged, AChainGoesInTheMiddleOfAStep) {
   const auto body = [](World& world, StagingDouble& stager) {
     constexpr int elements = 2'000'000;
@@ -263,7 +267,7 @@ TEST(Staged, AChainGoesInTheMiddleOfAStep) {
       Chain chain = commit("given up");
       if (begins) chain.start();
       stager.own.synchronize();
-      std::this_thread::sleep_for(std::chrono::milliseconds(20));  // it is being carried
+      std::this_thread::sleep_for(std::chrono::milliseconds(20));  // the step is being carried
       world.barrier();
     }
     for (int step = 1; step <= 3; ++step) {
@@ -278,7 +282,7 @@ TEST(Staged, AChainGoesInTheMiddleOfAStep) {
   EXPECT_EQ(run_staged(2, body), "");
 }
 
-// A rank without memory for its part tells all of them, who may go on with another chain.
+// When one rank has no memory for its stage, all ranks get the error, and all may go on with another chain.
 TEST(Staged, AStageThatOneRankCannotMakeIsRefusedByAll) {
   const auto body = [](World& world, StagingDouble& stager) {
     const Window<int> window = world.window<int>(2);

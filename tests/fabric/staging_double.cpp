@@ -31,7 +31,7 @@ class DoubleStage final : public fabric::Stage {
     }
   }
 
-  // A world that ends in an error may leave work behind.
+  // A world that ends in an error may leave work in the streams.
   ~DoubleStage() override {
     stager_.own.synchronize();
     stager_.users.synchronize();
@@ -75,7 +75,7 @@ class DoubleStage final : public fabric::Stage {
     fabric::StagedMessage what;
     std::vector<std::byte> dense;
     Chunks chunks;
-    std::vector<std::atomic<std::uint32_t>> words;  // as Stage::gathered and has_come have them
+    std::vector<std::atomic<std::uint32_t>> words;  // as Stage::gathered and Stage::has_come use them
   };
 
   void gather_by(DoubleStream& stream) {
@@ -124,7 +124,7 @@ class DoubleStage final : public fabric::Stage {
 
   StagingDouble& stager_;
   std::vector<Message> messages_;
-  std::uint32_t gathering_ = 0;  // by one stream at a time
+  std::uint32_t gathering_ = 0;  // used by one stream at a time
   std::atomic<std::uint32_t> begun_ = 0, left_ = 0, done_ = 0;
   std::uint32_t asked_ = 0;
 };

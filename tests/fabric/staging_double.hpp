@@ -1,5 +1,5 @@
-// The test double of an accelerator's staging: host memory plays the accelerator's, and threads its streams, which are as slow
-// and as uneven as streams may be. What is gathered and what has come passes through host memory in small chunks.
+// The test double of an accelerator's staging. Host memory plays the accelerator's memory, and threads play
+// its streams, as slow and uneven as streams may be. Messages pass through host memory in small chunks.
 #pragma once
 
 #include <atomic>
@@ -14,7 +14,7 @@
 
 namespace tca::test {
 
-// Work in the order in which it was given, by a thread of its own.
+// A stream: a thread that runs work in the order in which it was enqueued.
 class DoubleStream {
  public:
   explicit DoubleStream(unsigned seed);
@@ -22,10 +22,11 @@ class DoubleStream {
   ~DoubleStream();
 
   void enqueue(std::function<void()> work);
-  // All of it is done.
+  // Returns once all work is done.
   void synchronize();
 
-  // By the work itself: some time passes. Without end where nothing comes any more, but that the double goes.
+  // Called by the work itself: lets some time pass. Work that waits for something in a loop also checks
+  // closing(), since the double may be destroyed before that comes.
   void pause();
   bool closing() const { return closing_.load(std::memory_order_relaxed); }
   void close() { closing_.store(true, std::memory_order_relaxed); }
@@ -54,14 +55,15 @@ class StagingDouble final : public fabric::Stager {
   void bind_thread() override {}
   void write(std::byte* to, std::span<const std::byte> from) override;
 
-  // Where the host's own steps run, none of which waits, and those that are ordered on a stream, whichever.
+  // `own` runs the host's own steps, which never wait. `users` runs the steps that are ordered on a stream,
+  // whichever stream that is.
   DoubleStream own, users;
 
   int kept = 0;                                            // calls of Stage::keep_memory
-  bool is_full = false;                                    // it has no memory for another stage
-  bool is_busy = false;                                    // what the host starts is never done
-  bool loses_bytes = false;                                // where its memory is tried
-  fabric::StageMemory latest = fabric::StageMemory::host;  // of which a stage was made
+  bool is_full = false;                                    // there is no memory for another stage
+  bool is_busy = false;                                    // what the host starts never completes
+  bool loses_bytes = false;                                // the trial of its memory fails
+  fabric::StageMemory latest = fabric::StageMemory::host;  // of the stage made last
 };
 
 }  // namespace tca::test

@@ -1,4 +1,5 @@
-// What `start` must not do: allocate, or take a lock. Every way to do either in this program is counted.
+// Checks that `start` neither allocates nor takes a lock. This program counts every call that could do
+// either.
 #include <dlfcn.h>
 #include <gtest/gtest.h>
 #include <pthread.h>
@@ -33,7 +34,7 @@ void* __libc_calloc(std::size_t, std::size_t);
 void* __libc_realloc(void*, std::size_t);
 void* __libc_memalign(std::size_t, std::size_t);
 
-// In front of the C library's, also for operator new, which ends in malloc.
+// Replaces the C library's function, and so also covers operator new, which ends in malloc.
 void* malloc(std::size_t bytes) noexcept {
   counts.allocations += counts.on;
   return __libc_malloc(bytes);
@@ -69,7 +70,7 @@ class StartCosts : public testing::TestWithParam<std::tuple<std::string, bool>> 
   }
 };
 
-// So that the zeros below mean something.
+// Shows that the counters work, so that the zeros of the other tests mean something.
 TEST_F(StartCosts, TheCountersCount) {
   std::mutex mutex;
   counts = {.on = true};

@@ -1,4 +1,5 @@
-// `start` and `test` make no system call: the ranks run them under a filter that ends a process for its first.
+// Checks that `start` and `test` make no system call. The ranks run them under a seccomp filter that kills
+// the process at its first one.
 #include <gtest/gtest.h>
 #include <linux/audit.h>
 #include <linux/filter.h>
@@ -17,7 +18,7 @@
 namespace tca::test {
 namespace {
 
-// From here on this thread may end its process, and do nothing else.
+// After this call, the only system call that this thread may make is to end its process.
 bool forbid_system_calls() {
   std::array<sock_filter, 4> program{{
       BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, nr)),
@@ -65,7 +66,7 @@ class StartSyscalls : public testing::TestWithParam<std::tuple<std::string, bool
         while (!chain.test()) {
         }
       }
-      _exit(0);  // what tidies up needs system calls
+      _exit(0);  // destructors would make system calls
     });
   }
 };
@@ -78,7 +79,7 @@ TEST_P(StartSyscalls, None) {
 INSTANTIATE_TEST_SUITE_P(Routes, StartSyscalls,
                          testing::Combine(testing::Values("", "direct", "pull", "staged"), testing::Bool()));
 
-// So that the silence above means something.
+// Shows that the filter works, so that the silence of the tests above means something.
 TEST_F(StartSyscalls, TheFilterBites) {
   EXPECT_EQ(run("", true,
                 [](int step) {

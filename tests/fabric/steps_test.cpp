@@ -1,4 +1,4 @@
-// What happens over time: restarts, many chains, partners that run ahead or lag behind.
+// Tests what happens over time: restarts, many chains, partners that run ahead or lag behind.
 #include <algorithm>
 #include <numeric>
 #include <optional>
@@ -10,12 +10,12 @@
 namespace tca::test {
 namespace {
 
-// A value that tells writer, chain and step apart.
+// Returns a value that tells writer, chain and step apart.
 std::int64_t value(int rank, std::int64_t chain, std::int64_t step) {
   return (step * 1000 + chain) * 100 + rank;
 }
 
-// Rank r sends `count` values to `to` and gets as many from `from` (-1: neither).
+// A chain by which a rank sends `count` values to `to` and receives as many from `from` (-1: none).
 class Pipe {
  public:
   Pipe(World& world, std::string name, int from, int to, std::int64_t count, ChainOptions options = {})
@@ -70,7 +70,7 @@ TEST_P(FabricTest, ThousandsOfRestarts) {
   run_plans(2, plans);
 }
 
-// So much, and so often, that a fabric which tries several ways of moving it has tried them all.
+// A fabric may try several ways of moving large puts. The steps suffice for it to try them all.
 TEST_P(FabricTest, LargePutsOverAndOver) {
   std::vector<Plan> plans;
   for (const std::string& route : routes()) {
@@ -113,7 +113,7 @@ TEST_P(FabricTest, ManyChainsInAnyOrder) {
   }
 }
 
-// Each rank looks only at the chain it waits for, while the other still has to send in the other one.
+// Each rank polls only the chain by which it receives. The chain by which it sends still has work to do.
 TEST_P(FabricTest, PollingOneChainDrivesTheOthers) {
   for (const std::string& route : routes()) {
     run(2, [&](World& world) {
@@ -127,7 +127,7 @@ TEST_P(FabricTest, PollingOneChainDrivesTheOthers) {
       Pipe &mine = pipes[static_cast<std::size_t>(me)], &theirs = pipes[static_cast<std::size_t>(1 - me)];
       for (int step = 1; step <= 5; ++step) {
         mine.start(0, step);
-        world.barrier();  // nobody is ready for what the other has started to send
+        world.barrier();  // each rank has started to send, and no partner is ready
         theirs.start(0, step);
         const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(5);
         while (!theirs.test()) {
@@ -141,7 +141,7 @@ TEST_P(FabricTest, PollingOneChainDrivesTheOthers) {
   }
 }
 
-// A rank that is in a collective call between start and wait still does its part of the step.
+// A rank that calls a collective between start and wait still does its part of the step.
 TEST_P(FabricTest, ACollectiveBetweenStartAndWait) {
   for (const std::string& route : routes()) {
     run(2, [&](World& world) {
@@ -169,13 +169,13 @@ TEST_P(FabricTest, TestInsteadOfWait) {
         pipe.start(0, step);
         while (!pipe.test()) std::this_thread::yield();
         pipe.check();
-        pipe.wait();  // of a finished step: returns at once
+        pipe.wait();  // the step is finished, so this returns at once
       }
     });
   }
 }
 
-// Slots and rings of destroyed chains are used again; sizes alternate so that they are used for others.
+// Slots and rings of destroyed chains are reused. The sizes alternate, so that they are reused for others.
 TEST_P(FabricTest, ChainsRecreatedHundredsOfTimes) {
   for (const std::string& route : routes()) {
     run(3, [&](World& world) {
@@ -204,8 +204,8 @@ TEST_P(FabricTest, ChainsRecreatedHundredsOfTimes) {
   }
 }
 
-// Ranks drop their handles at different times: a window lives on in the chains that use it, and its memory in
-// the partners that still write to it.
+// Ranks drop their handles at different times. A window lives on in the chains that use it, and its memory
+// lives on while a partner may still write to it.
 TEST_P(FabricTest, WindowsAndChainsOutliveTheirHandles) {
   run(3, [&](World& world) {
     std::vector<Pipe> kept;
@@ -222,7 +222,7 @@ TEST_P(FabricTest, WindowsAndChainsOutliveTheirHandles) {
   });
 }
 
-// Values go round by way of a window that only the chains still name.
+// Values go round through a window that only the chains still refer to.
 TEST_P(FabricTest, AChainKeepsItsWindows) {
   run(2, [&](World& world) {
     const Window<int> ends = world.window<int>(8);
@@ -243,8 +243,8 @@ TEST_P(FabricTest, AChainKeepsItsWindows) {
   });
 }
 
-// A sender whose bytes are on their way may be done with a chain, and with the next one's commit, before the
-// receiver starts the last step: that start must not touch what the sender has made of the memory since.
+// A sender whose bytes are on their way may destroy a chain and commit the next one before the receiver
+// starts the last step. That start must not touch the memory that the sender has since reused.
 TEST_P(FabricTest, AReceiverMayLagBehindADestroyedChain) {
   const int count = steps(40);
   std::vector<std::string> that_run_ahead;
@@ -280,7 +280,7 @@ TEST_P(FabricTest, AReceiverMayLagBehindADestroyedChain) {
   }
 }
 
-// The receiver dawdles; what it sees after step n must still be step n, for every protocol.
+// The receiver lags. What it reads after step n must still be step n's data, whatever the protocol.
 TEST_P(FabricTest, ASenderNeverOverrunsAReceiver) {
   for (const std::string& route : routes()) {
     run(2, [&](World& world) {

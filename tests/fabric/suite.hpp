@@ -1,4 +1,4 @@
-// The suite that every fabric must pass: the fixture, and how an executable says which fabrics it tests.
+// The suite that every fabric must pass: its fixture, and how an executable says which fabrics it tests.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -17,7 +17,7 @@ class FabricTest : public testing::TestWithParam<Backend> {
     EXPECT_EQ(GetParam().make()->run(ranks, body), "");
   }
 
-  // Runs them one after the other in one world; a failure shows the plan.
+  // Runs the plans one after the other in one world. A failure prints its plan.
   void run_plans(int ranks, const std::vector<Plan>& plans) {
     run(ranks, [&](World& world) {
       for (const Plan& plan : plans) {

@@ -1,4 +1,4 @@
-// The suite over shared memory between threads, with one protocol a chain and with a mixture.
+// Runs the suite over shared memory between threads, with one protocol per chain and with a mixture.
 #include <thread>
 
 #include "suite.hpp"
@@ -6,8 +6,8 @@
 namespace tca::test {
 namespace {
 
-// Rank 1 begins a step, and both give it up. Rank 0 begins it as well before it does, so that rank 1's puts may be on their way
-// while rank 0 already makes its next window.
+// Both ranks start a step and destroy the chain at once. Rank 0 starts its step 10 ms later, so rank 1's puts
+// may be on their way while rank 0 already makes its next window.
 TEST(Threads, AChainAndItsWindowGoInTheMiddleOfAStep) {
   constexpr std::int64_t count = std::int64_t{1} << 20;
   for (const std::string& route : thread_backend().routes) {

@@ -1,4 +1,4 @@
-// Windows as every fabric must keep them: zeroed, and read and written from the host.
+// Tests windows on every fabric: they begin zeroed, and the host can read and write them.
 #include <algorithm>
 #include <numeric>
 
@@ -16,7 +16,7 @@ TEST_P(FabricTest, WindowsBeginZeroed) {
   });
 }
 
-// Parts of a window at odd places, as large as the whole and as small as nothing.
+// Reads and writes parts of a window at odd offsets, from the whole window down to none of it.
 TEST_P(FabricTest, WhatIsWrittenIsRead) {
   run(2, [](World& world) {
     constexpr std::int64_t count = 100'003;
@@ -42,7 +42,8 @@ TEST_P(FabricTest, WhatIsWrittenIsRead) {
   });
 }
 
-// Rank 2 holds no memory for a chain of the others, which all have destroyed when they make the next window.
+// Rank 2 holds no memory for the chain of ranks 0 and 1. All three have destroyed it when they make the next
+// window.
 TEST_P(FabricTest, AWindowAfterAChainOfSomeRanks) {
   run(3, [](World& world) {
     const Window<int> window = world.window<int>(2);

@@ -1,4 +1,4 @@
-// A rank of the fault tests: behaves well, or badly in the way that its command line asks for.
+// A rank of the fault tests. It behaves well, or misbehaves as its command line asks.
 #include <signal.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
@@ -24,11 +24,11 @@ using namespace std::chrono_literals;
 struct Options {
   int who = -1;  // the rank that misbehaves
   std::string how;
-  int step = 0;   // before which it does; 0 is before the first
-  int steps = 0;  // 0: for ever
+  int step = 0;   // the rank misbehaves before this step; 0: before the first
+  int steps = 0;  // 0: endless
   int doubles = 64;
   long mebibytes = 1;
-  int ranks = 3;  // as threads
+  int ranks = 3;  // of a world of threads
   std::optional<std::chrono::milliseconds> patience = {};
 };
 
@@ -47,7 +47,7 @@ void say(int rank, const std::string& what) {
   for (;;) pause();
 }
 
-// Returns only where the caller is to return as well.
+// Returns only when the caller is to return as well.
 void misbehave(const std::string& how) {
   if (how == "sleep") sleep_for_ever();
   if (how == "nap") std::this_thread::sleep_for(2s);
@@ -59,7 +59,7 @@ void misbehave(const std::string& how) {
   if (how == "throw_number") throw 42;
 }
 
-// Exchanges with both neighbours; the misbehaving rank stops before step `step`.
+// Exchanges with both neighbours. The misbehaving rank stops before step `step`.
 void ring(tca::World& world, const Options& options) {
   const int me = world.rank(), size = world.size();
   const int left = (me + size - 1) % size, right = (me + 1) % size;
@@ -110,7 +110,7 @@ void big_window(const Options& options) {
   say(world.rank(), "has " + std::to_string(window.size()) + " bytes");
 }
 
-// What a rank starts inherits its environment, but is no rank.
+// A child process of a rank inherits its environment, but is not a rank.
 void with_children(const Options& options) {
   tca::World world = tca::World::init();
   if (fork() == 0) std::exit((tca::World(std::move(world)), 0));
@@ -119,7 +119,7 @@ void with_children(const Options& options) {
   ring(world, options);
 }
 
-// A child that ends as the program does, with the world and without it.
+// A forked child ends by std::exit, as the program does, once with the world and once after destroying it.
 void forks(const Options& options) {
   tca::World world = tca::World::init();
   ring(world, {.steps = 1});
@@ -157,7 +157,8 @@ Held held() {
   return now;
 }
 
-// A world that goes after whatever ends by itself when the process does: MPI among it.
+// A world with static lifetime. It is destroyed after everything that ends by itself when the process does,
+// MPI among it.
 std::optional<tca::World> kept;
 
 void outlives(const Options& options) {
@@ -165,7 +166,7 @@ void outlives(const Options& options) {
   ring(*kept, options);
 }
 
-// The world that has failed goes in good order.
+// The world that has failed is destroyed in good order.
 void catches(const Options& options) {
   tca::World world = tca::World::init();
   try {
@@ -175,14 +176,14 @@ void catches(const Options& options) {
   }
 }
 
-// In another world than the one that has failed.
+// Goes on in another world after the first one has failed.
 void recovers(Options options) {
   options.patience = 500ms;
   catches(options);
   one_ring({.steps = 1});
 }
 
-// Longer than the others wait for anything.
+// After the world, writes for longer than the others wait for anything.
 void writes(const Options& options) {
   tca::World world = tca::World::init();
   ring(world, options);
@@ -191,14 +192,14 @@ void writes(const Options& options) {
   say(world.rank(), "has written");
 }
 
-// Past the destructor of a world.
+// Exits without running the world's destructor.
 void exits(const Options& options) {
   tca::World world = tca::World::init();
   ring(world, options);
   std::exit(0);
 }
 
-// Many worlds in one process, and what they leave behind.
+// Makes many worlds in one process, and counts the descriptors and mappings that they leave behind.
 void many_worlds(const Options& options) {
   Options quick = options;
   quick.steps = 3;
@@ -206,7 +207,7 @@ void many_worlds(const Options& options) {
     {
       tca::World world = tca::World::init();
       if (world.rank() == options.who)
-        std::this_thread::sleep_for(2ms);  // the others are in the next one by then
+        std::this_thread::sleep_for(2ms);  // the others are in the next world by then
       ring(world, quick);
     }
     tca::World::run_threads(options.ranks, [&](tca::World& world) { ring(world, quick); });
@@ -220,7 +221,8 @@ void many_worlds(const Options& options) {
   if (after.descriptors != before.descriptors || after.mappings != before.mappings) std::exit(1);
 }
 
-// A second world after a first one that is still there, here or on rank `who`.
+// Makes a second world while the first one, or its window, still exists here, or while rank `who` stays in
+// it.
 void second_world(const Options& options) {
   std::optional<tca::World> world = tca::World::init();
   const int me = world->rank();
@@ -232,7 +234,7 @@ void second_world(const Options& options) {
   say(me, "done");
 }
 
-// What this process gets when its parent ends, during and after a world.
+// Prints the signal that this process gets when its parent ends, during a world and after it.
 void death_signal() {
   const auto now = [] {
     int number = 0;

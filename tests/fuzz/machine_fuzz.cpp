@@ -1,4 +1,4 @@
-// libFuzzer's target for machine files: machine_fuzz [options] machines/
+// The libFuzzer target for machine files. Usage: machine_fuzz [options] machines/
 #include <cstddef>
 #include <cstdint>
 

@@ -1,5 +1,5 @@
-// Machine files with random damage, where there is no libFuzzer: each is read or refused with a place. OPENTCA_MUTATIONS sets
-// how many.
+// Tests machine files with random damage, without libFuzzer: each is read, or refused with an error that
+// names the place. OPENTCA_MUTATIONS sets their number.
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -49,7 +49,7 @@ class Damage {
       case 2:
         text.insert(at, pieces[below(std::size(pieces))]);
         return;
-      case 3: {  // a line twice
+      case 3: {  // duplicates a line
         const std::size_t last = text.rfind('\n', at);
         const std::size_t begin = last == std::string::npos ? 0 : last + 1;
         const std::size_t end = std::min(text.find('\n', at), text.size() - 1);
@@ -69,7 +69,7 @@ TEST(MachineMutations, AreReadOrRefusedWithAPlace) {
   const char* const set = std::getenv("OPENTCA_MUTATIONS");
   const std::uint64_t count = set == nullptr ? 1500 : std::strtoull(set, nullptr, 10);
   std::printf("%s\n", seed.how_to_repeat().c_str());
-  std::fflush(stdout);  // what is found may abort
+  std::fflush(stdout);  // a defect that it finds may abort the process
   std::vector<std::string> texts;
   for (const char* name : {"ha-pacs-tca", "quong", "dgx-h200"}) {
     std::ifstream in(find_machine(name));

@@ -1,4 +1,5 @@
-// What any text must do when it is read as a machine file: be read, or be refused with a place; nothing else.
+// Checks what must hold for any text that is read as a machine file: it is read, or refused with an error
+// that names the place.
 #pragma once
 
 #include <cstdio>
@@ -12,7 +13,7 @@
 
 namespace tca::net {
 
-// Returns what was wrong with the text; empty when it was read. Aborts when the error names no place.
+// Returns the error message, or an empty string when the text was read. Aborts when the error names no place.
 inline std::string try_machine(std::string_view text) {
   try {
     read_machine(MachineFile(text, "fuzz.toml"));

@@ -1,4 +1,4 @@
-// Collectives on streams and in graphs, against a plain computation.
+// Checks collectives on streams and in graphs against a plain computation.
 #pragma once
 
 #include "coll_check.hpp"
@@ -6,7 +6,7 @@
 
 namespace tca::test {
 
-// A rank's stream, and a graph of one collective.
+// A stream of a rank, and a graph of one collective.
 class OnStream {
  public:
   OnStream() { ok(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking)); }
@@ -25,7 +25,7 @@ class OnStream {
     collective.wait(stream_);
     ok(cudaStreamSynchronize(stream_));
   }
-  // Captured once, however often it runs.
+  // Captures the collective at the first call and replays the graph at every call.
   void in_graph(Collective& collective) {
     if (graph_ == nullptr) {
       cudaGraph_t graph = nullptr;
@@ -71,7 +71,7 @@ inline void check(World& world, CollCase test, By by) {
   try {
     check_collective(world, test);
   } catch (const Mismatch& error) {
-    world.check();  // a wait that was given up leaves wrong values, and is what went wrong then
+    world.check();  // reports a wait that was given up, which also leaves wrong values
     throw named(test, error);
   }
   world.check();

@@ -1,5 +1,5 @@
-// Collectives by kernels: of every kind, type and operation, in place and not, started by the host, on a stream and in
-// graphs that are replayed, among ranks that share a GPU or have one each.
+// Tests collectives by kernels: every kind, type and operation, in place and not, started by the host, on a
+// stream and in replayed graphs. The ranks share a GPU or have one each.
 #include <gtest/gtest.h>
 
 #include <thread>
@@ -21,7 +21,7 @@ class GpuColl : public testing::TestWithParam<int> {
   static int ranks() { return GetParam(); }
   static void run(const Ranks::Body& body) { EXPECT_EQ(thread_ranks("cuda")->run(ranks(), body), ""); }
 
-  // Of every kind, in place and not.
+  // Runs the case for every kind, in place and not.
   static void run_all(CollCase test, By by) {
     run([=](World& world) {
       for (const Kind kind : kinds) {
@@ -53,7 +53,7 @@ TEST_P(GpuColl, OfOddSizes) {
   }
 }
 
-// Several waves of blocks, and sizes that no vector divides.
+// Needs several waves of blocks. Most sizes are no multiple of a vector access.
 TEST_P(GpuColl, OfManyElements) {
   run_all({.type = "double", .algorithm = "kernel_ll", .count = 30001, .steps = 3}, By::stream);
   run_all({.type = "float", .algorithm = "kernel_direct", .count = 300001, .steps = 3}, By::stream);
@@ -76,8 +76,8 @@ TEST_P(GpuColl, OfEveryTypeAndOperation) {
   });
 }
 
-// Chain behind chain, and what they bring is combined in between. Not in graphs, which hold no more than a step where threads
-// share a GPU.
+// Runs several chains in a row on a stream, and combines what each has brought before the next one starts.
+// Leaves out graphs, which hold at most one step where threads share a GPU.
 TEST_P(GpuColl, ByChainsOnAStream) {
   for (const Kind kind : {Kind::all_reduce, Kind::reduce_scatter}) {
     for (const std::string& algorithm : coll_algorithms(kind, ranks())) {
@@ -99,11 +99,11 @@ TEST_P(GpuColl, StartedByTheHost) {
   }
 }
 
-// Thousands of steps without a look of the host's, each of which moves on what the one before has brought: blocks change
-// ranks, then places; the last rank's are sent to all, and summed.
+// Runs thousands of steps that the host does not inspect. Each step moves on what the one before has brought:
+// blocks change ranks, then places, and the last rank's blocks are broadcast and summed.
 class Mill {
  public:
-  static constexpr std::int64_t n = 40;  // of a block
+  static constexpr std::int64_t n = 40;  // elements of a block
 
   Mill(World& world, const CollOptions& options)
       : ranks_(world.size()),

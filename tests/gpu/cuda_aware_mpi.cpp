@@ -1,5 +1,6 @@
-// Makes an MPI that takes GPU memory of one that does not: the calls by which stages' messages go are these here, and copy between
-// the GPU and memory of their own around MPI's. Linked into a program of tests it stands before the library's.
+// Makes an MPI without GPU support accept GPU memory, for tests. This file replaces the MPI calls that carry
+// the messages of stages, and copies between the GPU and host memory around MPI's own calls. A test program
+// that links it finds these functions before the library's.
 #include <cuda_runtime.h>
 #include <gtest/gtest.h>
 
@@ -25,12 +26,13 @@ struct Message {
   bool receives;
 };
 
-// Open MPI 4 is not asked.
+// Open MPI 4 is not asked for its GPU support, so the variable states it.
 [[maybe_unused]] const bool told = setenv("OPENTCA_CUDA_AWARE", "on", 1) == 0;
 
 std::mutex mutex;
-std::map<MPI_Request, Message> messages;  // that are on a GPU
-// Of short sends, whose requests are gone when they are through: kept to the end.
+std::map<MPI_Request, Message> messages;  // persistent requests whose memory is on a GPU
+// The host copies of short sends. Their requests are gone when they complete, so the copies stay until the
+// end.
 std::deque<std::vector<std::byte>> short_sends;
 std::atomic<int> carried = 0;
 
@@ -40,7 +42,7 @@ void ok(cudaError_t result) {
   std::abort();
 }
 
-// Its device, or -1 for memory of the host.
+// Returns the device of the memory, or -1 for host memory.
 int gpu_of(const void* memory) {
   cudaPointerAttributes attributes{};
   if (memory == nullptr || cudaPointerGetAttributes(&attributes, memory) != cudaSuccess ||
@@ -51,8 +53,8 @@ int gpu_of(const void* memory) {
   return attributes.device;
 }
 
-// One for all threads and worlds: a stream for each thread that ever copied would be more than CUDA has connections for, and two that
-// share one wait for each other's kernels.
+// Returns the one stream of a device for all threads and worlds. A stream for each thread that ever copied
+// would exceed CUDA's connections, and two streams on one connection wait for each other's kernels.
 cudaStream_t stream_on(int device) {
   static std::mutex making;
   static std::map<int, cudaStream_t> streams;
@@ -62,7 +64,7 @@ cudaStream_t stream_on(int device) {
   return stream;
 }
 
-// On a stream of its own: a kernel that waits elsewhere must not hold it up.
+// Copies on its own stream, so that a kernel that waits on another stream cannot delay it.
 void copy(void* to, const void* from, std::size_t bytes, int device) {
   int before = 0;
   ok(cudaGetDevice(&before));

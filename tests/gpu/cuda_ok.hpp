@@ -1,4 +1,4 @@
-// What the tests make of CUDA's results.
+// Turns failed CUDA calls into test failures.
 #pragma once
 
 #include <cuda_runtime.h>

@@ -1,4 +1,5 @@
-// Ranks exchange; in step 5 a kernel of rank 1's program, which has nothing to do with OpenTCA, stores where it must not:
+// Exchanges between ranks. In step 5, a kernel of rank 1's program that does not use OpenTCA stores to an
+// invalid address. Usage:
 //   failing_kernel host|engine|stream
 #include <cstdio>
 #include <string>
@@ -17,7 +18,7 @@ void exchange(const std::string& way) {
   chain.put(u.on(other).at(0), u.at(32), tca::block(32)).expect(other).commit();
   cudaStream_t stream = nullptr;
   cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking);
-  for (int step = 1; step <= 1'000'000; ++step) {  // the fault takes some milliseconds to be noticed
+  for (int step = 1; step <= 1'000'000; ++step) {  // it takes milliseconds until the fault is noticed
     if (step == 5 && world.rank() == 1) store_nowhere<<<1, 1, 0, stream>>>();
     if (way == "stream") {
       chain.run(stream);

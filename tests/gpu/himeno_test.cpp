@@ -1,6 +1,8 @@
-// Himeno on GPUs against the serial reference, to the bit: every decomposition, every way to start.
+// Compares Himeno on GPUs with the serial reference, to the bit, for every decomposition and every way to
+// start.
 //
-// Ranks are processes, which take turns where they share a GPU, and so may launch ahead and use graphs (docs/gpu.md).
+// Ranks are processes. Where they share a GPU they take turns on it, and so may launch ahead and use graphs
+// (docs/gpu.md).
 #include <gtest/gtest.h>
 
 #include <array>
@@ -62,7 +64,7 @@ TEST_P(HimenoOnGpu, GivesTheSerialAnswer) {
               const auto exchange =
                   direct_gpu_exchange(world, grid, solver.share(), solver.pressure(), guarded);
               const auto way = gpu_way(world, solver, *exchange, start);
-              // Odd numbers, so that runs begin with either array.
+              // The numbers of iterations are odd, so that runs begin with either array.
               for (const int iterations : {1, 7, 5, 10}) way->run(iterations);
               expect_serial_answer(world, problem, solver,
                                    fmt::format("coefficients {}, overlap {}, guarded {}",
@@ -76,7 +78,7 @@ TEST_P(HimenoOnGpu, GivesTheSerialAnswer) {
 
 INSTANTIATE_TEST_SUITE_P(Gpu, HimenoOnGpu, testing::ValuesIn(all_cases()), case_name);
 
-// Large enough for a warp of the persistent kernel to have several tasks.
+// The problem is large enough for a warp of the persistent kernel to have several tasks.
 TEST(HimenoOnGpus, SendsNothingBeforeItIsComplete) {
   const Problem problem{.extents = size_named("S").extents};
   const std::string failure = test::process_ranks("cuda")->run(2, [&](World& world) {
@@ -91,8 +93,9 @@ TEST(HimenoOnGpus, SendsNothingBeforeItIsComplete) {
   EXPECT_EQ(failure, "");
 }
 
-// More tasks a block than have room for their coefficients, and than have an entry each of where their cells are: of rows of 17
-// cells, of which the lanes beyond have none, or of rows that share a task.
+// Gives each block more tasks than it has room for coefficients, and more than it has entries for the places
+// of their cells. Rows have 17 cells, so that the warp's further lanes have none, or several rows share a
+// task.
 TEST(HimenoOnGpus, TakesWhatHasNoRoom) {
   const Problem problem{.extents = {402, 402, 19}, .coefficients = uneven};
   for (const std::array<int, 3> shape : {std::array{1, 1, 1}, {2, 1, 1}, {1, 1, 2}}) {
@@ -111,7 +114,7 @@ TEST(HimenoOnGpus, TakesWhatHasNoRoom) {
   }
 }
 
-// Ways share one solver and take turns, as in a comparison.
+// Several ways share one solver and take turns, as in a comparison.
 TEST(HimenoOnGpus, WaysTakeTurns) {
   const Problem problem{.extents = size_named("S").extents};
   const std::string failure = test::process_ranks("cuda")->run(2, [&](World& world) {

@@ -1,11 +1,12 @@
-// The suite over GPUs that reach each other within sub-clusters, and MPI between them; under mpirun, five processes of it.
+// Runs the suite over GPUs that reach each other within sub-clusters, with MPI between these. mpirun starts
+// five processes of it.
 #include "mpi_ranks.hpp"
 #include "suite.hpp"
 
 namespace tca::test {
 namespace {
 
-// Processes that share a GPU take turns, a few milliseconds each.
+// Processes that share a GPU take turns of a few milliseconds each, so these tests run fewer steps.
 Backend hybrid(int sub_cluster, std::vector<std::string> routes) {
   Backend backend = mpi_backend("cuda+mpi", sub_cluster, std::move(routes));
   backend.effort = 100;

@@ -1,4 +1,5 @@
-// Himeno and lattice QCD on GPUs in several sub-clusters, with MPI between them: the answers that there are in one.
+// Checks that Himeno and lattice QCD on GPUs in several sub-clusters, with MPI between them, give the same
+// answers as in one.
 #include <gtest/gtest.h>
 
 #include <string>

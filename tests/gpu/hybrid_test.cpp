@@ -1,5 +1,5 @@
-// What only sub-clusters of GPUs with MPI between them have: one chain over both, on streams and in graphs, messages in several
-// chunks, and what kernels are refused.
+// Tests what only sub-clusters of GPUs with MPI between them have: one chain over both fabrics, on streams
+// and in graphs, messages in several chunks, and what kernels are refused.
 #include "coll_on_stream.hpp"
 #include "mpi_ranks.hpp"
 #include "ring.hpp"
@@ -12,7 +12,8 @@ std::string run_hybrid(int ranks, const Ranks::Body& body) {
   return mpi_backend("cuda+mpi", 2, {}).make()->run(ranks, body, {.time_limit = std::chrono::seconds(25)});
 }
 
-// Ranks by two: one neighbour is reached by kernels, the other over MPI; or both over MPI.
+// Two ranks form a sub-cluster. Each rank reaches one neighbour by kernels and the other over MPI, or both
+// over MPI.
 class Hybrid : public testing::TestWithParam<const char*> {
  protected:
   void run(const std::function<void(Ring&)>& body) {
@@ -57,10 +58,11 @@ INSTANTIATE_TEST_SUITE_P(Gpu, Hybrid, testing::Values("", "mpi"),
 struct Large {
   const char* name;
   Layout layout;
-  std::size_t elements, run, pitch;  // that it reaches over, and of which so many after every so many travel
+  // The layout spans `elements` elements and contains the first `run` of every `pitch`.
+  std::size_t elements, run, pitch;
 };
 
-// More than a chunk, whole chunks and odd ends, also when the next step follows at once.
+// Sends more than a chunk, whole chunks and odd ends, with the next step following at once.
 TEST(HybridLarge, MessagesOfSeveralChunks) {
   constexpr std::size_t mebi = std::size_t{1} << 20;
   for (const Large& large :
@@ -117,7 +119,7 @@ TEST(HybridCollectives, OfEveryKind) {
   }
 }
 
-// Reductions among them: chain behind chain, and what they bring is combined on the GPU.
+// Covers reductions, where the GPU combines what one chain has brought before the next one starts.
 TEST(HybridCollectives, OnStreamsAndInGraphs) {
   using coll::Kind;
   for (const Kind kind : {Kind::barrier, Kind::broadcast, Kind::all_gather, Kind::all_reduce,

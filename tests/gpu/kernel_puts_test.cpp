@@ -1,5 +1,6 @@
-// Puts that a user's kernel makes: by a block, by threads and by a grid, into windows of the library's and of the caller's;
-// and what is said of puts that lie outside and of signals that never come.
+// Tests puts that the program's kernels make: by a block, by threads and by a grid, into windows of the
+// library's memory and of the program's. Also tests the errors for puts outside the target and for signals
+// that never come.
 #include <thread>
 
 #include "cuda_ok.hpp"
@@ -10,7 +11,8 @@
 namespace tca::test {
 namespace {
 
-// A stream and what its kernels count. Made and freed while no rank's kernel waits, as both may wait for the whole GPU.
+// A stream and the counter of its kernels. Both are made and freed while no rank's kernel waits, since either
+// call may wait for the whole GPU.
 struct Counting {
   Counting() {
     ok(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
@@ -29,7 +31,7 @@ struct Counting {
 template <class T>
 using RingKernel = cudaError_t (*)(const PutRing<T>& ring, cudaStream_t stream);
 
-// `memory` null: the library's.
+// `memory` null: the library allocates the window.
 template <class T>
 void run_ring(World& world, RingKernel<T> kernel, int room, int steps, T* memory = nullptr) {
   const std::int64_t elements = std::int64_t{room} * std::max(2, world.size());
@@ -73,7 +75,7 @@ TEST_P(FabricTest, KernelPutsIntoTheCallersMemory) {
     float* memory = nullptr;
     ok(cudaMalloc(&memory, (2 * room + margin) * sizeof(float)));
     run_ring<float>(world, run_block_puts<float>, room, steps(200), memory + margin);
-    (void)world.window<char>(1);  // with it the ranks tell each other that they are done with the last
+    (void)world.window<char>(1);  // tells all ranks that all have dropped the ring's window
     world.barrier();
     cudaFree(memory);
   });
@@ -112,7 +114,7 @@ TEST_P(FabricTest, KernelPutsOutsideTheTargetAreRefused) {
 }
 
 TEST_P(FabricTest, KernelsThatWaitForASignalEndInTime) {
-  // Processes that open the same GPU may be seconds apart.
+  // Processes that open the same GPU may reach the kernel seconds apart.
   constexpr std::chrono::seconds limit(5);
   const std::string failure =
       GetParam().make()->run(2,
@@ -121,7 +123,8 @@ TEST_P(FabricTest, KernelsThatWaitForASignalEndInTime) {
                                const Counting counting;
                                world.barrier();
                                if (world.rank() == 1) {
-                                 // It stays, and sends nothing: who leaves is missed at once.
+                                 // It stays in the world, but sends nothing. A rank that leaves would be
+                                 // noticed at once.
                                  std::this_thread::sleep_for(limit + std::chrono::seconds(1));
                                  return;
                                }

@@ -1,4 +1,5 @@
-// The suite over GPUs with a process a rank. On a single GPU they take turns, a few milliseconds each.
+// Runs the suite over GPUs with one process per rank. On a single GPU the processes take turns of a few
+// milliseconds each.
 #include "suite.hpp"
 
 namespace tca::test {

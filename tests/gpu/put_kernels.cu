@@ -20,7 +20,8 @@ __device__ void fill(T* source, int room, unsigned rank, int step, int first, in
   for (int i = first; i < room; i += stride) source[i] = value<T>(rank, step, i);
 }
 
-// Both wait for the right neighbour to have read the step before, and tell the left one of this step.
+// Lets a rank put only after its right neighbour has read the step before, and tells the left neighbour when
+// this rank has read a step.
 struct Turns {
   BlockTeam& team;
   __device__ bool may_put(int step) { return step == 1 || team.wait_signal(right_of(team)); }
@@ -29,7 +30,7 @@ struct Turns {
     return team.wait_signal(left_of(team));
   }
   __device__ void has_read() { team.signal(left_of(team)); }
-  // No signal is left for the next kernel.
+  // Takes the last signal, so that none is left for the next kernel.
   __device__ bool end() { return team.wait_signal(right_of(team)); }
 };
 
@@ -43,12 +44,12 @@ __global__ void block_puts_kernel(const __grid_constant__ PutRing<T> ring) {
   const int me = threadIdx.x, threads = blockDim.x;
   bool good = true;
   for (int step = 1; good && step <= ring.steps; ++step) {
-    // Both ends are aligned in all ways by and by.
+    // Over the steps, both ends take every alignment.
     const int first = step % 17, offset = step % 19, count = ring.room - 20 - step % 3;
     fill(source, ring.room, team.rank(), step, me, threads);
     good = turns.may_put(step) && window.put(right_of(team), ring.room + offset, source + first, count) &&
            window.put(right_of(team), 2 * ring.room - 1, value<T>(team.rank(), step, me));
-    for (int i = me; i < ring.room; i += threads) source[i] = 0;  // has been sent
+    for (int i = me; i < ring.room; i += threads) source[i] = 0;  // the put has copied it
     good = turns.has_arrived() && good;
     for (int i = me; good && i < count; i += threads) {
       if (arrived[offset + i] != value<T>(left_of(team), step, first + i)) atomicAdd(ring.wrong, 1u);
@@ -59,7 +60,7 @@ __global__ void block_puts_kernel(const __grid_constant__ PutRing<T> ring) {
   if (!good || !turns.end()) atomicAdd(ring.wrong, 1u);
 }
 
-// Thread i puts element 4 i by itself, and the next three at once from memory of its own.
+// Each thread puts element 4 i on its own, and the next three at once from its own memory.
 __global__ void thread_puts_kernel(const __grid_constant__ PutRing<float> ring) {
   const ThreadWindow window(ring.window);
   BlockTeam team(ring.team);
@@ -83,7 +84,7 @@ __global__ void thread_puts_kernel(const __grid_constant__ PutRing<float> ring) 
   if (!good || !turns.end()) atomicAdd(ring.wrong, 1u);
 }
 
-// Block b's share of the elements goes from the source of whichever block wrote it.
+// Each block puts a share of the elements that other blocks wrote.
 __global__ void grid_puts_kernel(const __grid_constant__ PutRing<float> ring) {
   const auto grid = cooperative_groups::this_grid();
   const BlockWindow window(ring.window);
@@ -98,7 +99,7 @@ __global__ void grid_puts_kernel(const __grid_constant__ PutRing<float> ring) {
     grid.sync();
     const int first = (blockIdx.x + step) % gridDim.x * share;
     if (!window.put(right, ring.room + first, source + first, share)) atomicAdd(ring.wrong, 1u);
-    grid.sync();  // the other blocks' puts are covered by the first one's signal
+    grid.sync();  // the first block's signal covers the puts of all blocks
     if (blockIdx.x == 0) {
       BlockTeam team(ring.team);
       team.signal(right);
@@ -117,11 +118,11 @@ __global__ void grid_puts_kernel(const __grid_constant__ PutRing<float> ring) {
     grid.sync();
     const bool failed = *static_cast<volatile unsigned*>(ring.wrong) != 0;
     grid.sync();
-    if (failed) break;  // all blocks alike
+    if (failed) break;  // all blocks decide alike
   }
 }
 
-// One block puts `room` elements to each rank, its own included, behind those of the ranks before it.
+// One block puts `room` elements to each rank, itself included, behind those of the lower ranks.
 __global__ void puts_to_all_kernel(const __grid_constant__ PutRing<float> ring) {
   const BlockWindow window(ring.window);
   BlockTeam team(ring.team);
@@ -148,7 +149,7 @@ __global__ void put_kernel(const __grid_constant__ DeviceWindow<float> window, u
 __global__ void wait_signal_kernel(const __grid_constant__ DeviceTeam all, unsigned from, unsigned* wrong) {
   BlockTeam team(all);
   if (team.wait_signal(from)) atomicAdd(wrong, 1u);
-  if (team.barrier()) atomicAdd(wrong, 1u);  // no call waits any more
+  if (team.barrier()) atomicAdd(wrong, 1u);  // no signal wait is under way any more
 }
 
 }  // namespace

@@ -1,4 +1,5 @@
-// What lattice QCD on GPUs is held to: a lattice, its links and sources, and what one rank of the host comes to with them.
+// The reference for lattice QCD on GPUs: a lattice, its links and sources, and the results of one rank on the
+// host.
 #pragma once
 
 #include <algorithm>
@@ -31,7 +32,7 @@ inline Field<double> random_field(const Lattice& lattice, Sites sites, int rhs =
   return field;
 }
 
-// By global site; sites that this rank does not have stay zero.
+// Returns a field by global site, with zeros at the sites of other ranks.
 inline std::vector<double> spread(const Lattice& lattice, Sites sites, const Field<double>& field) {
   const Range range = lattice.range(sites);
   const std::int64_t reals = static_cast<std::int64_t>(field.size()) / range.size();
@@ -42,13 +43,13 @@ inline std::vector<double> spread(const Lattice& lattice, Sites sites, const Fie
   return all;
 }
 
-// What one rank of the host comes to.
+// Results of one rank on the host.
 struct Reference {
   std::vector<double> applied, adjoint, solution, pion;
   int iterations = 0, by_bicgstab = 0;
 };
 
-// And with three right-hand sides in step.
+// Results of three right-hand sides that advance together.
 inline constexpr int several = 3;
 struct Together {
   std::vector<double> applied, adjoint, solution;
@@ -118,7 +119,7 @@ inline const Together& reference_together() {
   return known;
 }
 
-// The largest difference at this rank's sites.
+// Returns the largest difference at this rank's sites.
 inline double difference(const Lattice& lattice, Sites sites, const Field<double>& field,
                          const std::vector<double>& known) {
   double largest = 0;

@@ -1,5 +1,5 @@
-// Lattice QCD on GPUs against the host: the operator and whole solves, on process grids of up to four ranks, in every
-// precision, with every way to start. Ranks are processes, as in himeno_test.cpp.
+// Compares lattice QCD on GPUs with the host: the operator and whole solves, on process grids of up to four
+// ranks, in every precision, with every way to start. Ranks are processes, as in himeno_test.cpp.
 #include <gtest/gtest.h>
 
 #include <array>
@@ -33,7 +33,7 @@ std::vector<Case> all_cases() {
        {std::array{1, 1, 1, 1}, {2, 1, 1, 1}, {1, 2, 1, 1}, {1, 1, 1, 2}, {1, 1, 2, 2}, {2, 1, 1, 2}}) {
     for (const Start start : {Start::host, Start::graph, Start::kernel}) {
       for (const Precision precision : {Precision::double_only, Precision::single_only, Precision::mixed}) {
-        // Either way of storing links with every grid and start.
+        // Every grid and every start comes with both ways to store links.
         const bool two_rows = (grid[0] + grid[3] + static_cast<int>(precision)) % 2 == 0;
         cases.push_back({grid, start, precision, two_rows ? Storage::two_rows : Storage::full});
       }
@@ -65,7 +65,7 @@ TEST_P(QcdOnGpu, AgreesWithTheHost) {
       const double off = difference(lattice, Sites::even, out, dagger ? known.adjoint : known.applied);
       test::require(off < applied_to, "an application differs by {}", off);
     }
-    // Several times, because signals go on counting from solve to solve.
+    // Solves several times, since signals go on counting from solve to solve.
     for (int n = 0; n < 3; ++n) {
       const Inversion found = inverter.invert(random_field(lattice, Sites::all), x);
       const Solution& solution = found.solution;
@@ -119,7 +119,8 @@ TEST(QcdOnGpus, SolvesByBicgstab) {
   }
 }
 
-// Several right-hand sides in step: with coefficients of their own, by every method and in every precision.
+// Solves for several right-hand sides that advance together, each with its own coefficients, by every method
+// and in every precision.
 class QcdTogetherOnGpu : public testing::TestWithParam<std::array<int, 4>> {};
 
 TEST_P(QcdTogetherOnGpu, AgreesWithTheHost) {
@@ -194,7 +195,7 @@ TEST(QcdOnGpus, MeasuresThePionOfTheHost) {
   }
 }
 
-// What a solve has left that came to nothing is nothing to the next one.
+// A solve that fails leaves values behind, which must not disturb the next one.
 TEST(QcdOnGpus, SolvesBehindOneThatFailed) {
   const Reference& known = reference();
   struct Way {
@@ -234,7 +235,7 @@ TEST(QcdOnGpus, SolvesBehindOneThatFailed) {
   }
 }
 
-// More chunks than blocks, and chunks without ghosts among them.
+// The lattice has more chunks than blocks, and some chunks have no ghosts.
 TEST(QcdOnGpus, SolvesLargerLattices) {
   const std::string failure = test::process_ranks("cuda")->run(2, [&](World& world) {
     const Extents extents{16, 16, 16, 16};

@@ -1,4 +1,5 @@
-// Windows made of memory that the caller has from cudaMalloc, and the refusal of what the other ranks could not reach.
+// Tests windows made of memory that the program got from cudaMalloc, and the refusal of memory that the other
+// ranks could not reach.
 #include <algorithm>
 #include <numeric>
 
@@ -10,8 +11,8 @@ namespace tca::test {
 namespace {
 
 constexpr std::int64_t room = 500;  // elements of a window
-constexpr std::int64_t margin =
-    5;  // around it: the window begins in the middle of an allocation, and not at 16 bytes
+// Elements around a window, which so begins inside an allocation and not at a multiple of 16 bytes.
+constexpr std::int64_t margin = 5;
 
 class DeviceArray {
  public:
@@ -34,7 +35,7 @@ class DeviceArray {
   int* data_ = nullptr;
 };
 
-// Where a put's elements lie at its two ends.
+// The elements of a put at its two ends.
 struct Ends {
   Cells source, target;
 };
@@ -49,7 +50,7 @@ std::vector<Ends> every_layout() {
   return all;
 }
 
-// Exchanges over one chain, and compares all of the caller's memory, what lies around the window included.
+// Exchanges over one chain, and compares all of the program's memory, also that around the windows.
 void exchange(World& world, const std::string& route, const Ends& ends,
               const std::array<Window<int>, 2>& windows, const std::array<DeviceArray*, 2>& arrays) {
   constexpr std::int64_t from = 3, to = 11;
@@ -90,13 +91,13 @@ TEST_P(FabricTest, RegisteredMemoryCarriesEveryLayout) {
       require(element(windows[1], 0) == target.read()[margin],
               "a window reads something else than its memory");
     }
-    // With a collective call the ranks tell each other that they are done; then the memory may go.
+    // This collective tells all ranks that all have dropped their windows, so the memory may be freed.
     (void)world.window<char>(1);
     world.barrier();
   });
 }
 
-// Rank 1 registers that memory, rank 0 what may be registered; both are told what is wrong with it.
+// Rank 1 registers `memory`, which is refused, and rank 0 memory that is accepted. Both get the error.
 void expect_refusal(World& world, int* memory, std::int64_t count, const std::vector<std::string>& parts) {
   DeviceArray good;
   const Caught error = caught([&] {
@@ -147,7 +148,7 @@ TEST_P(FabricTest, MoreMemoryThanWasAllocatedIsNotRegistered) {
   });
 }
 
-// Ranks of one process reach it.
+// Only processes are refused: ranks of one process can reach the memory.
 TEST_P(FabricTest, MemoryOfAPoolIsNotRegisteredBetweenProcesses) {
   if (GetParam().name != "cuda_processes") GTEST_SKIP() << "ranks of one process reach memory of a pool";
   run(2, [](World& world) {

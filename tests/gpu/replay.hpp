@@ -10,16 +10,16 @@
 
 namespace tca::test {
 
-// Whether ranks that are threads share a GPU. Then no launch may stand behind a kernel that waits for another rank: what the
-// fabric launches sees to that itself, what a test launches is synchronised ("Where ranks share a GPU" in docs/gpu.md).
-// Collective.
+// Returns whether ranks that are threads share a GPU. If so, no launch may queue behind a kernel that waits
+// for another rank. The fabric ensures that for its own launches; a test synchronises its launches ("Where
+// ranks share a GPU" in docs/gpu.md). Collective.
 inline bool threads_share_a_gpu(World& world) {
   const std::vector<pid_t> processes = world.all_gather(getpid());
   return world.ranks_share_devices() && std::count(processes.begin(), processes.end(), getpid()) > 1;
 }
 
-// Steps as graphs: all in one, or one each where ranks share a GPU. Made together, since no graph is made on a GPU while a
-// kernel of another rank waits there for this one.
+// Steps as graphs: all in one, or one per graph where ranks share a GPU. All are made at once, since no graph
+// can be made on a GPU while another rank's kernel waits there for this rank.
 class Replay {
  public:
   template <class Enqueue>  // puts step i on the stream

@@ -1,5 +1,5 @@
-// Ranks in a ring: each sends a strided face to its right neighbour and one to its left; each step's values tell rank and step
-// apart.
+// Ranks in a ring. Each sends a strided face to its right neighbour and another to its left one. Values
+// differ between ranks and steps.
 #pragma once
 
 #include "cuda_ok.hpp"
@@ -24,15 +24,15 @@ class Ring {
     chain.put(u.on(right).at(0), u.at(pitch - 2 * width), face);
     chain.expect(left);
     if (left != right) chain.expect(right);
-    // All of it before the commit, in which ranks wait for each other: on a GPU that they share, allocating may wait for a
-    // kernel that waits for who allocates.
+    // Everything is allocated before the commit, in which ranks wait for each other. On a shared GPU, an
+    // allocation may wait for a kernel that waits for the allocating rank.
     ok(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
     here = {u.data(), rank, left, right, nullptr};
     ok(cudaMallocHost(&here.wrong, sizeof *here.wrong));
     ok(cudaMalloc(&step, sizeof *step));
     *here.wrong = 0;
     chain.commit();
-    world.barrier();  // what the others' commits still put on that GPU is over
+    world.barrier();  // all kernels of the other ranks' commits have ended
   }
   ~Ring() {
     cudaStreamDestroy(stream);
@@ -60,7 +60,7 @@ class Ring {
   }
   void by_kernel(long s, int steps) { ok(run_steps(chain.device(), here, s, steps, stream)); }
   void by_ringing_kernel(long s, int steps) { ok(ring_steps(chain.bell(), here, s, steps, stream)); }
-  // Between these and what comes behind them on the stream.
+  // Called between one of these and what follows on the stream. On a shared GPU it waits for the stream.
   void keep_pace() {
     if (shared) ok(cudaStreamSynchronize(stream));
   }

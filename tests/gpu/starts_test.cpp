@@ -1,5 +1,5 @@
-// The ways to start a chain: by the host (through kernels or the resident engine), on a stream, in a CUDA graph, and from
-// kernels; alone and mixed.
+// Tests the ways to start a chain, alone and mixed: by the host (through kernels or the resident engine), on
+// a stream, in a CUDA graph, and from kernels.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -70,7 +70,8 @@ TEST_P(Starts, InAGraphMixedWithTheOthers) {
   });
 }
 
-// Unguarded stores into a ghost that is read between steps would be the caller's mistake; lines never land early.
+// Unguarded puts run over lines only, which never land early. Unguarded stores into a ghost that is read
+// between steps would be a mistake of the caller.
 INSTANTIATE_TEST_SUITE_P(Cuda, Starts,
                          testing::Values(Way{2, true, "ll"}, Way{2, true, "direct"},
                                          Way{2, true, "copy_engine"}, Way{3, true, "ll"},
@@ -83,7 +84,7 @@ void expect_success(int ranks, int blocks, const std::function<void(World&)>& bo
   EXPECT_EQ(thread_ranks("cuda")->run(ranks, body, {.engine_blocks = blocks}), "");
 }
 
-// More segments than the blocks that store them, and one block that waits for all.
+// The put has more segments than the blocks that store them, and one block waits for all of them.
 TEST(Stream, LargePutsStartedApartFromTheirWait) {
   const std::string failure = thread_ranks("cuda")->run(2, [](World& world) {
     constexpr std::int64_t bytes = 1 << 20;
@@ -107,7 +108,7 @@ TEST(Stream, LargePutsStartedApartFromTheirWait) {
         chain.start(stream);
         chain.wait(stream);
       }
-      ok(cudaStreamSynchronize(stream));  // nothing stands behind a wait on a GPU that ranks share
+      ok(cudaStreamSynchronize(stream));  // on a shared GPU, nothing may queue behind a wait
       ok(cudaMemcpyAsync(found, u.data() + bytes, bytes, cudaMemcpyDeviceToHost, stream));
       ok(cudaStreamSynchronize(stream));
       const auto wrong =
@@ -121,7 +122,7 @@ TEST(Stream, LargePutsStartedApartFromTheirWait) {
   EXPECT_EQ(failure, "");
 }
 
-// One row of as many bytes as a part of a put may have, which is more than the pitch of a pitched copy.
+// Sends one row as long as a part of a put may be, which is more than the largest pitch of a pitched copy.
 TEST(Stream, CopiesPartsOfTwoGibibytes) {
   const std::string failure = thread_ranks("cuda")->run(2, [](World& world) {
     constexpr std::int64_t bytes = std::int64_t{1} << 31;
@@ -145,7 +146,7 @@ TEST(Stream, CopiesPartsOfTwoGibibytes) {
   EXPECT_EQ(failure, "");
 }
 
-// Rank 2, which is nobody's partner, has room for more.
+// Rank 2 has no partner, so it would have room for more chains.
 TEST(Stream, ChainsForWhichARankHasNoPinnedMemoryAreRefusedByAll) {
   const std::string failure = thread_ranks("cuda")->run(3, [](World& world) {
     Window<int> u = world.window<int>(2);
@@ -175,7 +176,8 @@ TEST(Stream, ChainsForWhichARankHasNoPinnedMemoryAreRefusedByAll) {
   EXPECT_EQ(failure, "");
 }
 
-// Of each line of an explanation the first channel is the one that was taken.
+// Returns whether every put goes by lines. The first channel of each line of an explanation is the chosen
+// one.
 bool goes_by_lines(const Chain& chain) {
   std::istringstream lines(chain.explain());
   for (std::string line; std::getline(lines, line);) {
@@ -185,7 +187,7 @@ bool goes_by_lines(const Chain& chain) {
   return true;
 }
 
-// Large faces go by lines as long as these leave room for what comes later.
+// Large faces go by lines only as long as room for later chains remains.
 TEST(Stream, ChainsOfLargeFacesAllFindRoom) {
   expect_success(2, 0, [](World& world) {
     constexpr std::int64_t face = (2 << 20) / sizeof(long);
@@ -210,7 +212,8 @@ TEST(Stream, ChainsOfLargeFacesAllFindRoom) {
   });
 }
 
-// While the host waits for one chain the other goes by attempts, whose ends a step that follows at once must not take for its own.
+// While the host waits for one chain, the other one runs by attempts. A step that follows at once must not
+// take the end of the previous step's attempt for its own.
 TEST(Stream, StepsFollowEachOtherAtOnceBesideAnotherChain) {
   expect_success(2, 0, [](World& world) {
     const int other = 1 - world.rank();
@@ -270,8 +273,7 @@ TEST(Stream, IsWhereItsStepsAreWaitedFor) {
                      {.fabric = "cuda"});
 }
 
-// The answer of ranks that share a GPU, or have one each, with the resident engine.
-// A step of all, started one after the other before any is waited for.
+// Runs a step of all rings. All are started, one after the other, before any is waited for.
 void by_host_together(const std::vector<Ring*>& rings, long s) {
   for (Ring* ring : rings) write_faces(ring->here, s, ring->stream);
   for (Ring* ring : rings) ok(cudaStreamSynchronize(ring->stream));
@@ -288,10 +290,10 @@ TEST(Engine, LeavesAndComesBack) {
     Ring ring(world, {});
     for (long s = 1; s <= 40; ++s) {
       ring.by_host(s);
-      // Shorter than it takes to leave, about as long, and longer.
+      // Shorter than the engine takes to leave, about as long, and longer.
       if (s % 2 == 0) std::this_thread::sleep_for(std::chrono::microseconds(500 * (s % 9)));
       world.barrier();
-      // Waits for the GPU to come to rest, which it would not with the engine on it.
+      // These calls wait for the GPU to become idle, which it would not with the engine on it.
       void* memory = nullptr;
       ok(cudaMalloc(&memory, 1 << 20));
       ok(cudaFree(memory));
@@ -301,7 +303,7 @@ TEST(Engine, LeavesAndComesBack) {
   });
 }
 
-// Beside small ones that it runs.
+// Runs a large chain beside small ones, which the engine runs.
 TEST(Engine, LeavesLargeChainsToLaunches) {
   expect_success(2, 1, [](World& world) {
     constexpr std::size_t elements = 1 << 17;
@@ -315,7 +317,7 @@ TEST(Engine, LeavesLargeChainsToLaunches) {
       std::fill(mine.begin(), mine.end(), 2 * s + rank);
       ok(cudaMemcpyAsync(u.data(), mine.data(), elements * sizeof(long), cudaMemcpyHostToDevice,
                          ring.stream));
-      ok(cudaStreamSynchronize(ring.stream));  // cudaMemcpy alone may return before all of it is there
+      ok(cudaStreamSynchronize(ring.stream));  // cudaMemcpy alone may return before all bytes are there
       large.start();
       ring.by_host(s);
       large.wait();
@@ -329,7 +331,7 @@ TEST(Engine, LeavesLargeChainsToLaunches) {
   });
 }
 
-// More chains under way than it takes, started in another order on every rank.
+// More chains are under way than the engine takes, and each rank starts them in another order.
 TEST(Engine, TakesChainsInAnyOrder) {
   expect_success(2, 1, [](World& world) {
     std::list<Ring> rings;
@@ -346,11 +348,11 @@ TEST(Engine, TakesChainsInAnyOrder) {
   });
 }
 
-// One after the other in the same places.
+// Each chain reuses the places of the one before.
 TEST(Engine, RunsChainsThatFollowDestroyedOnes) {
   expect_success(2, 1, [](World& world) {
     for (int round = 0; round < 12; ++round) {
-      // Unguarded lines never land early; unguarded stores would, in ghosts that are still being read.
+      // Unguarded lines never land early. Unguarded stores might land in ghosts that are still being read.
       Ring ring(world, {.guarded = round % 6 != 0, .channel = round % 2 == 0 ? "ll" : "direct"});
       for (long s = 1; s <= 20; ++s) ring.by_host(1000 * round + s);
       ring.finish();
@@ -359,7 +361,7 @@ TEST(Engine, RunsChainsThatFollowDestroyedOnes) {
   });
 }
 
-// Its blocks pass commands on through a ring that holds 256.
+// The engine's blocks pass commands on through a ring that holds 256.
 TEST(Engine, RunsThousandsOfStepsWithoutAPause) {
   expect_success(2, 3, [](World& world) {
     Ring ring(world, {});
@@ -382,7 +384,7 @@ TEST(Engine, IsRungForChainsThatFollowDestroyedOnes) {
   });
 }
 
-// Kernels ring for a chain that everybody else starts as well; pauses let the engine leave between them.
+// Kernels ring for a chain that is also started in every other way. Pauses let the engine leave in between.
 TEST(Engine, IsRungByKernels) {
   for (const int blocks : {1, 3}) {
     expect_success(2, blocks, [](World& world) {
@@ -411,7 +413,8 @@ TEST(Engine, IsRungByKernels) {
   }
 }
 
-// As many at once as the engine takes of kernels', beside as many of the host's and one more.
+// Kernels ring for two chains at once, as many as the engine takes from kernels. Beside them the host starts
+// three, one more than the engine takes from the host.
 TEST(Engine, IsRungForSeveralChainsAtOnce) {
   expect_success(2, 1, [](World& world) {
     std::list<Ring> rings;
@@ -448,7 +451,7 @@ TEST(Engine, TellsAKernelThatRangWhoIsMissing) {
   EXPECT_NE(failure.find("step 4 of chain 'ring'"), std::string::npos) << failure;
 }
 
-// Long before the time limit.
+// The error comes long before the time limit.
 TEST(Engine, TellsAKernelThatRangThatItsPartnerIsGone) {
   int gpus = 0;
   ok(cudaGetDeviceCount(&gpus));
@@ -497,7 +500,7 @@ TEST(Engine, SaysWhoIsMissing) {
   EXPECT_NE(failure.find("step 4 of chain 'ring'"), std::string::npos) << failure;
 }
 
-// It has a shorter way for these.
+// The engine has a shorter code path for such a chain.
 TEST(Engine, SaysWhoIsMissingForALineALane) {
   const auto body = [](World& world) {
     constexpr int words = 32;
@@ -516,7 +519,7 @@ TEST(Engine, SaysWhoIsMissingForALineALane) {
   EXPECT_NE(failure.find("step 4 of chain 'pair'"), std::string::npos) << failure;
 }
 
-// Whoever frees memory waits for the GPU to come to rest, which a step that nobody answers must not keep from it.
+// Freeing memory waits for the GPU to become idle. A step that no partner answers must not prevent that.
 TEST(Engine, EndsWithAStepUnderWay) {
   expect_success(2, 1, [](World& world) {
     Ring ring(world, {.time_limit = std::chrono::milliseconds(300)});
@@ -525,7 +528,7 @@ TEST(Engine, EndsWithAStepUnderWay) {
   });
 }
 
-// One warp of the engine has what it waits for, the other has not.
+// One warp of the engine has received what it waits for, the other one has not.
 TEST(Engine, EndsWithAStepHalfDone) {
   expect_success(3, 1, [](World& world) {
     Window<long> u = world.window<long>(4);

@@ -1,4 +1,4 @@
-// The suite over GPUs, or one shared GPU, with ranks as threads.
+// Runs the suite over GPUs, or one shared GPU, with ranks as threads.
 #include "suite.hpp"
 
 namespace tca::test {

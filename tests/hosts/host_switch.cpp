@@ -1,8 +1,8 @@
 // An Ethernet switch for hosts that are network namespaces, whose cables have a delay and a rate:
 //   host_switch DELAY_US RATE_MBIT PORT...
-// PORT is a network device; what comes in by it goes on at the rate, after what came before it, and is elsewhere a delay
-// later. Says "ready", and runs until its standard input ends. (The kernel's own queueing disciplines for this, netem and tbf,
-// are missing from many.)
+// PORT is a network device. A frame that comes in by it occupies the cable for bytes / rate after the frames
+// before it, and leaves the switch a delay later. The switch prints "ready" and runs until its standard input
+// ends. It exists because many kernels lack the queueing disciplines for this, netem and tbf.
 #include <arpa/inet.h>
 #include <linux/if_ether.h>
 #include <linux/if_packet.h>
@@ -28,11 +28,11 @@ namespace {
 using Clock = std::chrono::steady_clock;
 using Address = std::array<unsigned char, ETH_ALEN>;
 
-// As the packet socket gives and takes it: segments that the sender's system has left to its card, and their checksums, stay
-// as they are.
-constexpr std::size_t header_bytes = 10;  // of a virtio_net_hdr, whose own header is not C++
+// The packet socket gives and takes frames with a virtio_net_hdr in front. So segments that the sender's
+// system has left to its card to split, and their checksums, pass unchanged.
+constexpr std::size_t header_bytes = 10;  // of a virtio_net_hdr, whose own header file is not valid C++
 constexpr std::size_t most_bytes = header_bytes + ETH_HLEN + 65536;
-constexpr std::size_t most_queued = std::size_t{4} << 20;  // more are lost, as in any switch
+constexpr std::size_t most_queued = std::size_t{4} << 20;  // further frames are lost, as in any switch
 
 struct Frame {
   Clock::time_point due;
@@ -73,10 +73,10 @@ class Port {
 
   int socket() const { return socket_; }
 
-  // A cable that is unplugged loses what is sent.
+  // Sends a frame. Errors are ignored: an unplugged cable loses what is sent.
   void send(const Frame& frame) const { (void)!write(socket_, frame.bytes.data(), frame.bytes.size()); }
 
-  // What has come in. `learn` hears who sent it.
+  // Takes in the frames that have arrived. `learn` is told each sender's address.
   template <class Learn>
   void take_in(std::chrono::nanoseconds delay, double ns_a_byte, Learn learn) {
     std::array<char, most_bytes> room;
@@ -107,7 +107,7 @@ class Port {
   int socket_;
   std::deque<Frame> queue_;
   std::size_t queued_ = 0;
-  Clock::time_point free_{};  // when the cable has carried what came in so far
+  Clock::time_point free_{};  // when the cable will have carried all frames received so far
 };
 
 class Switch {
@@ -131,7 +131,7 @@ class Switch {
   }
 
  private:
-  // What is due; when the next one will be.
+  // Forwards the frames that are due. Returns when the next one will be.
   Clock::time_point deliver() {
     Clock::time_point next = Clock::now() + std::chrono::seconds(1);
     for (std::size_t i = 0; i < ports_.size(); ++i) {

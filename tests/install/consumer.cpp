@@ -1,4 +1,4 @@
-// The smallest program: a world of one writes to itself.
+// The smallest program: a world of one rank that writes to itself.
 #include <tca/tca.hpp>
 
 int main() {

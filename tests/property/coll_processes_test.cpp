@@ -1,4 +1,4 @@
-// Collectives between processes, against a plain computation.
+// Checks collectives between processes against a plain computation.
 #include <gtest/gtest.h>
 
 #include "coll_check.hpp"

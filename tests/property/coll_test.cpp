@@ -1,5 +1,5 @@
-// Random collectives against a plain computation, several in one world: every kind, algorithm, operation and element,
-// worlds of 1 to 9 ranks.
+// Checks random collectives, several in one world, against a plain computation: every kind, algorithm,
+// operation and element type, in worlds of 1 to 9 ranks.
 #include <gtest/gtest.h>
 #include <rapidcheck.h>
 #include <rapidcheck/gtest.h>
@@ -19,7 +19,8 @@ CollCase random_case(int ranks) {
   test.type = *rc::gen::element<std::string>("float", "double", "int", "long");
   test.own_operation = *rc::gen::arbitrary<bool>();
   test.algorithm = *rc::gen::elementOf(coll_algorithms(test.kind, ranks, test.own_operation));
-  // Odd ones around a line and around the ranks, and now and then one that no ring of the protocols holds.
+  // Most counts are around a cache line's or the number of ranks. Now and then one is larger than any ring of
+  // the protocols.
   test.count = *rc::gen::weightedOneOf<int>(
       {{12, rc::gen::inRange(1, 40)}, {3, rc::gen::inRange(40, 1000)}, {1, rc::gen::just(9001)}});
   test.root = between(0, ranks - 1);
@@ -57,7 +58,7 @@ RC_GTEST_PROP(Collectives, MatchTheReferenceOnTheTestDouble, ()) {
   match_the_reference(shuffle_backend(*rc::gen::arbitrary<unsigned>()), 4);
 }
 
-// Everything there is, once: all algorithms, 1 to 9 ranks, counts around the ranks, each root.
+// Runs every combination once: all algorithms, 1 to 9 ranks, counts around the number of ranks, each root.
 TEST(Collectives, EveryAlgorithmForEveryNumberOfRanks) {
   for (int ranks = 1; ranks <= 9; ++ranks) {
     const std::string failure = thread_ranks()->run(ranks, [&](World& world) {

@@ -1,4 +1,4 @@
-// Layouts and what is computed from them, against sets of single elements.
+// Compares layouts, and what is computed from them, with sets of single elements.
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
@@ -62,7 +62,7 @@ RC_GTEST_PROP(Regions, MeetWhereTheirBytesDo, ()) {
   const auto written = *rc::gen::inRange<std::size_t>(0, count + 1);
   std::vector<Region> regions;
   for (std::size_t i = 0; i < count; ++i) regions.push_back(random_side().region);
-  // Many of the same bytes are compared run by run.
+  // Repeated regions have the same bytes and are compared run by run.
   for (auto more = *rc::gen::inRange(0, 40); more > 0; --more)
     regions.push_back(*rc::gen::elementOf(regions));
   std::set<std::size_t> named;
@@ -88,7 +88,7 @@ RC_GTEST_PROP(Layouts, HoldTheElementsThatAreListed, ()) {
   }
 }
 
-// copy, and gather then scatter, move the very same bytes as a loop over the elements.
+// Copying, and gathering then scattering, moves the same bytes as a loop over the elements.
 RC_GTEST_PROP(Shapes, MoveWhatALoopMoves, ()) {
   const Plan plan = *random_plan(1, {""}, 1);
   const std::size_t size = plan.element_bytes;

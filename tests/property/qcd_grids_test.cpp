@@ -1,4 +1,4 @@
-// Random lattices, grids and operators: what many ranks compute is what one does.
+// Checks, for random lattices, grids and operators, that many ranks compute the same as one.
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
@@ -37,7 +37,7 @@ Case any_case() {
   return one;
 }
 
-// D psi by global site, on one rank or on the grid.
+// Returns D psi by global site, computed on a grid of the given shape.
 std::vector<double> applied(const Case& one, const std::array<int, dims>& shape) {
   const Grid grid(shape[0] * shape[1] * shape[2] * shape[3], {shape.begin(), shape.end()},
                   std::vector<bool>(dims, true));

@@ -1,4 +1,4 @@
-// Random chains on every fabric, against a plain copy.
+// Compares random chains on every fabric with a plain copy.
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 

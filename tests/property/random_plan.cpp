@@ -30,7 +30,7 @@ std::vector<Box> carve(const Box& whole, std::size_t count) {
   return pieces;
 }
 
-// Leaves some of the box out, so that untouched elements lie between the pieces.
+// Returns a random part of the box, so that untouched elements lie between the pieces.
 Box shrink(Box box) {
   for (std::size_t d = 0; d < box.shape.size(); ++d) {
     const std::int64_t size = between(1, box.shape[d]);
@@ -46,7 +46,7 @@ std::int64_t volume(const Sides& sides) {
   return product;
 }
 
-// The same shape out of an array of other extents, or out of a row.
+// Returns cells of the same shape in an array of other extents, or in one row.
 Cells other_side(const Sides& shape) {
   if (between(0, 3) == 0) return block_cells(volume(shape));
   Sides extents, start;
@@ -69,7 +69,7 @@ void add_boxes(Plan& plan, int to, std::size_t count) {
   }
 }
 
-// Columns of one array, which interleave element by element.
+// Adds columns of one array, which interleave element by element.
 void add_columns(Plan& plan, int to, std::size_t count) {
   const std::int64_t width = between(1, 3), pitch = width * static_cast<std::int64_t>(count) + between(0, 2);
   const std::int64_t rows = between(1, 20), offset = between(0, 3);

@@ -1,4 +1,5 @@
-// Random chains that are valid by construction: targets are carved out of a rank's window, sources lie anywhere.
+// Random plans that are valid by construction: targets are disjoint parts of a rank's window, and sources lie
+// anywhere.
 #pragma once
 
 #include <rapidcheck.h>
@@ -7,7 +8,7 @@
 
 namespace tca::test {
 
-// Of at most `ranks` ranks, over one of `routes`.
+// Returns a generator of plans of at most `ranks` ranks and `steps` steps, over one of `routes`.
 rc::Gen<Plan> random_plan(int ranks, std::vector<std::string> routes, int steps);
 
 }  // namespace tca::test

@@ -1,4 +1,4 @@
-// Random chains between processes, against a plain copy.
+// Compares random chains between processes with a plain copy.
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 

@@ -1,4 +1,5 @@
-// A call of MPI's that does not return ends its process, and one whose process was stopped meanwhile does not.
+// Tests that an MPI call which does not return ends its process, unless the process was merely stopped
+// meanwhile.
 #include "fabric/mpi/alarm.hpp"
 
 #include <gtest/gtest.h>
@@ -14,15 +15,15 @@ namespace {
 
 using namespace std::chrono_literals;
 
-// The exit code of a process with a call of that length, 0 where it comes to its end. For the time `stopped` the process is stopped
-// in the middle.
+// Returns the exit code of a process that makes a call of the given length: 0 when the call ends. For the
+// time `stopped` the process is stopped in the middle of the call.
 int exit_code(std::chrono::milliseconds limit, std::chrono::milliseconds length,
               std::chrono::milliseconds stopped) {
   const pid_t child = fork();
   if (child == 0) {
     Alarm alarm;
     const Alarm::Call call(alarm, limit, "a call");
-    // In pieces: a time in which the process is stopped is none of them.
+    // The call sleeps in pieces, so that a time in which the process is stopped does not count.
     for (auto left = length; left > 0ms; left -= 10ms) std::this_thread::sleep_for(10ms);
     _exit(0);
   }

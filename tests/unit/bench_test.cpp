@@ -1,4 +1,4 @@
-// The parts of the benchmarks that are plain arithmetic, and what tells that nothing has moved.
+// Tests the arithmetic of the benchmarks, and the checks that notice when nothing has moved.
 #include <gtest/gtest.h>
 
 #include <memory>
@@ -33,7 +33,7 @@ TEST(HiddenShare, IsReckonedRoundByRound) {
   EXPECT_EQ(samples.hidden(), (std::vector<double>{0, 1}));
 }
 
-// Carries the first messages, and no later ones.
+// A ping-pong that carries the first messages and no later ones.
 class Stale final : public PingPong {
  public:
   explicit Stale(std::unique_ptr<PingPong> fresh) : fresh_(std::move(fresh)) {}
@@ -67,7 +67,7 @@ TEST(PingPongs, AreRefusedWhenNothingMovesAfterTheFirst) {
   });
 }
 
-// Fills each ghost with one of the rank's own edges: nothing goes from rank to rank.
+// An exchange that fills each ghost with the rank's own edge, so that nothing goes from rank to rank.
 class OwnEdges final : public FaceExchange {
  public:
   explicit OwnEdges(const Face& face) : face_(face), cube_(face.cube()) { protocol = "own"; }

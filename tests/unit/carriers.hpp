@@ -1,4 +1,4 @@
-// Runs of the device protocols with every kind of carrier, blocks of one thread or of several.
+// Runs the device protocols with every kind of carrier, and blocks of one thread or of several.
 #pragma once
 
 #include <gtest/gtest.h>

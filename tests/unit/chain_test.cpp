@@ -1,4 +1,5 @@
-// Mistakes in the use of windows and chains, which only the caller sees, and what a chain says about itself.
+// Tests mistakes in the use of windows and chains that concern one rank alone, and what a chain says about
+// itself.
 #include <fmt/format.h>
 #include <sys/sysinfo.h>
 
@@ -12,7 +13,7 @@
 namespace tca::test {
 namespace {
 
-// A world of one: enough for a caller's own mistakes.
+// Runs the body in a world of one rank, which suffices for mistakes that concern one rank alone.
 void alone(const std::function<void(World&)>& body) { World::run_threads(1, body); }
 
 testing::AssertionResult is_wrong(std::initializer_list<std::string_view> parts,
@@ -66,7 +67,7 @@ TEST(Chain, WaitWithoutAStartReturns) {
     chain.commit();
     EXPECT_TRUE(chain.test());
     chain.wait();
-    chain.start();  // of a chain without descriptors
+    chain.start();  // a chain without descriptors
     chain.wait();
   });
 }
@@ -177,7 +178,7 @@ TEST(Window, ImmediatePutsStayInside) {
     EXPECT_TRUE(is_wrong({"immediate put"}, [&] { window.on(0).at(-1).put(1); }));
     window.on(0).at(3).put(7);
     EXPECT_EQ(window[3], 7);
-    // Of which the bytes would come round to element 0.
+    // The byte offset of this element would wrap round to element 0.
     EXPECT_TRUE(is_wrong({"element 4611686018427387904 lies outside"},
                          [&] { window.on(0).at(std::int64_t{1} << 62).put(1); }));
     constexpr std::int64_t most = std::numeric_limits<std::int64_t>::max();
@@ -225,12 +226,12 @@ TEST(Window, CopiesStayInside) {
 TEST(Window, RegistersMemoryOfTheCaller) {
   World::run_threads(3, [](World& world) {
     const int me = world.rank(), right = (me + 1) % 3, left = (me + 2) % 3;
-    // One rank has none, another lets the library have it.
+    // Rank 2 registers no memory, and rank 1 lets the library allocate its part.
     std::vector<double> mine(me == 0 ? 8 : 0, 7.0);
     const Window<double> window = me == 1 ? world.window<double>(8) : world.window(mine.data(), mine.size());
     EXPECT_EQ(window.size(), me == 2 ? 0u : 8u);
     EXPECT_EQ(window.size_on(0), 8u);
-    EXPECT_EQ(window.data() == mine.data(), me == 0 || me == 2);  // rank 2 has none at all
+    EXPECT_EQ(window.data() == mine.data(), me == 0 || me == 2);  // rank 2 has no memory at all
     const Window<double> source = world.window<double>(1);
     source[0] = me;
     Chain chain = world.chain("into what there was");
@@ -242,7 +243,7 @@ TEST(Window, RegistersMemoryOfTheCaller) {
     const std::vector<double> expected{7, 7, 7, 2, 7, 7, 7, 7};
     EXPECT_EQ(mine, me == 0 ? expected : std::vector<double>());
     EXPECT_EQ(window.size() > 3 ? window[3] : -1, me == 0 ? 2 : me == 1 ? 0 : -1);
-    world.barrier();  // nobody gives up memory that others write into
+    world.barrier();  // no rank frees memory into which others write
   });
 }
 
@@ -281,10 +282,10 @@ TEST(Stream, IsRefusedWhereTheFabricHasNone) {
     EXPECT_TRUE(is_wrong({"run of chain 'host' on a stream"}, [&] { chain.run(stream); }));
     EXPECT_TRUE(is_wrong({"device() of chain 'host'", "the fabric shm"}, [&] { (void)chain.device(); }));
     EXPECT_TRUE(is_wrong({"bell() of chain 'host'", "engine_blocks"}, [&] { (void)chain.bell(); }));
-    chain.start();  // none of these began a step
+    chain.start();  // none of these calls began a step
     EXPECT_TRUE(is_wrong({"run of chain 'host' while its step 1 is under way"}, [&] { chain.run(stream); }));
     chain.wait();
-    world.check();  // nothing can be wrong
+    world.check();  // there is no error to throw
   });
 }
 
@@ -361,7 +362,7 @@ TEST(World, GathersInRankOrder) {
     };
     Big mine;
     mine.bytes.fill(static_cast<char>('a' + world.rank()));
-    const std::vector<Big> all = world.all_gather(mine);  // more than a mailbox
+    const std::vector<Big> all = world.all_gather(mine);  // exceeds a mailbox
     for (std::size_t rank = 0; rank < 4; ++rank)
       EXPECT_EQ(all[rank].bytes[39'999], static_cast<char>('a' + rank));
   });

@@ -1,4 +1,5 @@
-// What ranks tell each other: bytes out, the same values in, and nothing read past the end.
+// Tests the encoding of what ranks tell each other: decoding gives the same values and never reads past the
+// end.
 #include "base/codec.hpp"
 
 #include "messages.hpp"

@@ -1,4 +1,4 @@
-// The algorithms for several sub-clusters, played through without a world: every rank's schedule of a problem at once, round by
+// Tests the algorithms for several sub-clusters without a world: plays the schedules of all ranks, round by
 // round, for random sub-clusters.
 #include <gtest/gtest.h>
 
@@ -17,13 +17,13 @@
 namespace tca::coll {
 namespace {
 
-// An element is the text of how it came about, e.g. "(a+b)".
+// An element is a text that tells how it was computed, for example "(a+b)".
 using Values = std::vector<std::string>;
 
 struct Memory {
   std::array<Values, 3> buffers;
   bool in_place = false;
-  std::int64_t input_first = 0;  // of an input in place, in the output
+  std::int64_t input_first = 0;  // where an input in place begins in the output
 
   std::string& at(Slice slice, std::int64_t i) {
     const bool shared = in_place && slice.buffer == Buffer::input;
@@ -102,7 +102,7 @@ struct Case {
   Problem problem(Kind kind) const { return {kind, 0, ranks(), root, count, in_place, false, sub_cluster}; }
 };
 
-// Every rank's input filled with terms of its own, the output with rubbish.
+// Fills every rank's input with terms of its own, and its output with rubbish.
 std::vector<Memory> memory_for(const Case& test, Kind kind) {
   std::vector<Memory> all(static_cast<std::size_t>(test.ranks()));
   const bool cut_up = kind == Kind::reduce_scatter || kind == Kind::all_to_all;
@@ -121,7 +121,7 @@ std::vector<Memory> memory_for(const Case& test, Kind kind) {
   return all;
 }
 
-// What a rank's result must be in the end, element by element.
+// Returns the element that a rank's result must have in the end.
 using Expected = std::function<std::string(int rank, std::int64_t i)>;
 
 void expect_everywhere(const Case& test, Kind kind, Algorithm algorithm, const Expected& expected) {
@@ -138,7 +138,7 @@ void expect_everywhere(const Case& test, Kind kind, Algorithm algorithm, const E
   }
 }
 
-// The terms of the members of each sub-cluster, in brackets, and all of these in brackets again.
+// Returns a sum with brackets around the terms of each sub-cluster, and brackets around all of these.
 std::string grouped_sum(const Case& test, std::int64_t i) {
   const Groups groups(test.problem(Kind::all_reduce));
   std::string sum = "(";
@@ -150,7 +150,7 @@ std::string grouped_sum(const Case& test, std::int64_t i) {
   return sum + ")";
 }
 
-// All terms in the order of ranks, in one pair of brackets.
+// Returns the sum of all terms in rank order, in one pair of brackets.
 std::string plain_sum(const Case& test, std::int64_t i) {
   std::string sum;
   for (int rank = 0; rank < test.ranks(); ++rank) sum += term(rank, i);
@@ -174,7 +174,7 @@ void expect_all_right(const Case& test) {
   all(Kind::all_to_all, [&](int rank, std::int64_t i) {
     return term(static_cast<int>(i / test.count), rank * test.count + i % test.count);
   });
-  if (!all_to_leaders(test.problem(Kind::all_reduce))) return;  // one sub-cluster
+  if (!all_to_leaders(test.problem(Kind::all_reduce))) return;  // there is only one sub-cluster
   expect_everywhere(test, Kind::all_gather, all_to_leaders, gathered);
   expect_everywhere(test, Kind::all_reduce, all_to_leaders,
                     [&](int, std::int64_t i) { return plain_sum(test, i); });
@@ -201,7 +201,7 @@ TEST(CollGroups, EverySubClusterRootAndCount) {
 void expect_all_heard(const Case& test, Algorithm algorithm) {
   Machine machine{test.problem(Kind::barrier), algorithm, {}, memory_for(test, Kind::barrier)};
   ASSERT_NO_FATAL_FAILURE(machine.play());
-  // Whom each rank has heard of, round by round.
+  // The ranks that each rank has heard of, updated round by round.
   std::vector<std::set<int>> heard;
   for (int rank = 0; rank < test.ranks(); ++rank) heard.push_back({rank});
   for (std::size_t i = 0; i < machine.schedules.front().rounds.size(); ++i) {
@@ -221,7 +221,7 @@ TEST(CollGroups, NobodyPassesABarrierBeforeAllHaveCome) {
   for (const Algorithm algorithm : {leaders, two_shots, all_to_leaders}) expect_all_heard(test, algorithm);
 }
 
-// One message to and one from each other sub-cluster, whatever the number of ranks.
+// Each sub-cluster exchanges one message each way with the other one, however many ranks it has.
 TEST(CollGroups, LeadersAloneSpeakAcross) {
   const Case test{{0, 0, 0, 0, 1, 1, 1, 1}, 5, false, 6};
   for (const Kind kind : {Kind::barrier, Kind::broadcast, Kind::all_gather, Kind::all_reduce}) {
@@ -239,7 +239,7 @@ TEST(CollGroups, LeadersAloneSpeakAcross) {
   }
 }
 
-// Sub-clusters whose ranks take turns would mix up the order.
+// When the ranks of the sub-clusters alternate, the order of the terms would not be that of the ranks.
 TEST(CollGroups, AnOperationThatMayNotCommuteNeedsRanksInOrder) {
   const std::vector<int> turns{0, 1, 0, 1}, rows{0, 0, 1, 1};
   for (const Algorithm algorithm : {leaders, counterparts, two_shots}) {

@@ -1,4 +1,4 @@
-// What collectives refuse, what their errors say, and which algorithm they take.
+// Tests what collectives refuse, what their errors say, and which algorithms they take.
 #include <atomic>
 #include <cstdlib>
 #include <limits>
@@ -16,7 +16,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-// The same on every rank, and what it says.
+// Returns whether every rank gets the same refusal, with a message that contains all the parts.
 testing::AssertionResult all_refused(int ranks, std::initializer_list<std::string_view> parts,
                                      const std::function<void(World&)>& body) {
   const std::vector<Caught> all = caught_by_ranks(ranks, body);
@@ -60,7 +60,7 @@ TEST(Coll, RefusesAnotherKind) {
       Barrier barrier(world, "x");
       world.barrier();
     } else {
-      world.window<double>(0);  // as many windows as a barrier has
+      world.window<double>(0);  // a barrier makes as many windows
       AllGather<double> gather(world, "x", 1);
     }
   }));
@@ -88,7 +88,7 @@ TEST(Coll, RefusesWhatCannotBe) {
   }));
 }
 
-// Of the same size.
+// The types have the same size.
 TEST(Coll, RefusesAnotherType) {
   const auto refuses_types = [](auto first, auto second, std::initializer_list<std::string_view> parts) {
     EXPECT_TRUE(all_refused(2, parts, [](World& world) {
@@ -106,7 +106,7 @@ TEST(Coll, RefusesAnotherType) {
   });
 }
 
-// Who puts names the window that it has itself.
+// A put names the sender's own window, so all ranks must pass the same one.
 TEST(Coll, RefusesOtherWindows) {
   EXPECT_TRUE(all_refused(
       2, {"broadcast 'w' refused, every", "rank 0 has window 0 as input, rank 1 window 1"}, [](World& world) {
@@ -132,7 +132,7 @@ TEST(Coll, RefusesAFunctionThatIsNone) {
   }));
 }
 
-// By one rank alone, before it has any memory for it.
+// One rank alone refuses its arguments, before it has allocated any memory.
 TEST(Coll, RefusesForAllWhatOneCannotCount) {
   EXPECT_TRUE(all_refused(3, {"rank 0: a block of", "overflows"}, [](World& world) {
     const auto window = world.window<double>(4);
@@ -146,7 +146,7 @@ TEST(Coll, RefusesForAllWhatOneCannotCount) {
   }));
 }
 
-// One window twice, or two of memory that overlaps on one rank alone.
+// The buffers are one window, or two windows whose memory overlaps on one rank alone.
 TEST(Coll, RefusesOverlappingBuffers) {
   EXPECT_TRUE(all_refused(2,
                           {"rank 0: 8 bytes are input and output", "give the window once", "rank 1: 8 bytes"},
@@ -183,13 +183,14 @@ TEST(Coll, RefusesAnAlgorithmThatIsNotThere) {
                           [](World& world) {
                             Broadcast<int>(world, "w", 1, 0, {.algorithm = world.rank() == 1 ? "tree" : ""});
                           }));
-  // Blocks go round a ring from the middle, which an operation that does not commute would show.
+  // The blocks of a ring begin with a rank in the middle, which an operation that does not commute would
+  // show.
   EXPECT_TRUE(all_refused(2, {"has no algorithm 'ring'"}, [](World& world) {
     AllReduce<int>(world, "r", 1, [](int a, int) { return a; }, {.algorithm = "ring"});
   }));
 }
 
-// Where each looks for what it brings and gets, in memory of its own.
+// Collectives that allocate their own memory: checks where each has its input and its result.
 TEST(Coll, MemoryOfItsOwn) {
   constexpr std::size_t count = 2, ranks = 3;
   World::run_threads(ranks, [](World& world) {
@@ -301,7 +302,7 @@ TEST(Coll, UnsignedNumbersWrap) {
   });
 }
 
-// What has been combined in part must not be combined again.
+// Values that have been combined in part must not be combined again.
 TEST(Coll, IsOverOnceItsOperationHasThrown) {
   World::run_threads(2, [](World& world) {
     int calls = 0;
@@ -348,7 +349,7 @@ TEST(Coll, ChecksItsCalls) {
   });
 }
 
-// The input of the run that is under way is not touched.
+// The refused call must not touch the input of the run that is under way.
 TEST(Coll, RefusesValuesWhileARunIsUnderWay) {
   World::run_threads(2, [](World& world) {
     AllReduce<float> sum(world, "sum");
@@ -362,7 +363,7 @@ TEST(Coll, RefusesValuesWhileARunIsUnderWay) {
 
 using OnStream = void (Collective::*)(Stream);
 
-// Also where there is nothing to do, as with one rank or no element.
+// Streams are refused even when there is nothing to do, with one rank or no elements.
 TEST(Coll, RefusesStreamsWhereThereAreNone) {
   World::run_threads(1, [](World& world) {
     for (const int count : {0, 1}) {
@@ -377,7 +378,7 @@ TEST(Coll, RefusesStreamsWhereThereAreNone) {
   });
 }
 
-// Shared memory that says other things of itself.
+// Shared memory with other answers about itself.
 struct OtherShm final : public fabric::Fabric, public fabric::Accelerator {
   explicit OtherShm(std::unique_ptr<fabric::Fabric> shm) : inner(std::move(shm)) {}
 
@@ -410,7 +411,8 @@ struct OtherShm final : public fabric::Fabric, public fabric::Accelerator {
   std::vector<fabric::CollectiveWay> ways;
 };
 
-// Ranks as threads, so many to a sub-cluster, over fabrics that `change` has changed.
+// Runs the body on threads, `to_a_sub_cluster` of them to a sub-cluster, over fabrics that `change` has
+// changed.
 void run_on_other_shm(int ranks, int to_a_sub_cluster, const std::function<void(OtherShm&)>& change,
                       const std::function<void(World&)>& body) {
   const route::ThreadConnections threads(ranks);
@@ -462,7 +464,7 @@ TEST(Coll, AForcedRouteLeavesNoKernels) {
   });
 }
 
-// To other sub-clusters puts of a collective cost what those of a chain do.
+// A collective's put to another sub-cluster costs as much as a chain's.
 TEST(Coll, CostsAreThoseOfTheRoute) {
   run_on_other_shm(
       2, 1, [](OtherShm&) {},
@@ -484,7 +486,8 @@ TEST(Coll, CostsAreThoseOfTheRoute) {
 
 TEST(Coll, ATimeLimitNamesCollectiveRoundAndRank) {
   const std::vector<Caught> all = caught_by_ranks(3, [](World& world) {
-    // Stored straight into place, which waits for the receiver; a staged root is through with its step by itself.
+    // The direct protocol stores straight into place and so waits for the receiver. With the staged protocol,
+    // the root would complete its step by itself.
     Broadcast<int> weights(world, "weights", 100, 0,
                            {.algorithm = "binomial", .channel = "direct", .time_limit = 200ms});
     weights.run();
@@ -497,7 +500,7 @@ TEST(Coll, ATimeLimitNamesCollectiveRoundAndRank) {
                     "for rank 1, which has not signalled"}));
 }
 
-// A partner that ends is named, too.
+// The error names a partner that has ended, too.
 TEST(Coll, ALostRankIsNamed) {
   const std::vector<Caught> all = caught_by_ranks(2, [](World& world) {
     Barrier barrier(world, "end of step");
@@ -523,7 +526,7 @@ TEST(Coll, ExplainsItsChoice) {
   });
 }
 
-// What it would take sooner by its prediction has a remark.
+// An algorithm with a lower prediction than the chosen one has a remark that explains why it was not chosen.
 TEST(Coll, ExplainsWhyTheLeastIsNotTaken) {
   run_on_other_shm(
       6, 3, [](OtherShm&) {},
@@ -548,7 +551,8 @@ TEST(Coll, ExplainsWhyTheLeastIsNotTaken) {
       });
 }
 
-// Between `start` and `wait` the buffers are the collective's, after it the program's again until the next start.
+// Between `start` and `wait` the buffers belong to the collective, after `wait` to the program until the next
+// start.
 TEST(Coll, LeavesTheOutputAloneUntilTheNextStart) {
   for (const char* algorithm : {"one_shot", "dissemination", "ring"}) {
     World::run_threads(3, [&](World& world) {

@@ -1,4 +1,4 @@
-// What commit refuses: with the same message on every rank, which names ranks, chain, descriptor and bytes.
+// Tests what commit refuses. All ranks get the same message, which names ranks, chain, descriptor and bytes.
 #include <algorithm>
 #include <chrono>
 #include <optional>
@@ -8,7 +8,8 @@
 namespace tca::test {
 namespace {
 
-// What every rank was told, after making sure that all were told the same and that the world still works.
+// Returns the message of the refusal, after checking that all ranks got the same one and that the world still
+// works.
 std::string refusal(int ranks, const std::function<void(World&)>& declare_and_commit) {
   std::vector<Caught> all(static_cast<std::size_t>(ranks));
   World::run_threads(ranks, [&](World& world) {
@@ -245,7 +246,7 @@ TEST(Commit, ShowsTheFirstOfManyProblems) {
   EXPECT_TRUE(says(message, {"20 problems", "put 0 of rank 0", "\n  ..."}));
 }
 
-// Where `at` is forgotten in a loop every put goes to one place.
+// A program that forgets `at` in a loop puts everything to one place.
 TEST(Commit, ManyPutsIntoOnePlaceAreAProblemEach) {
   const std::string message = refusal(2, [](World& world) {
     const Window<int> source = world.window<int>(8), target = world.window<int>(8);
@@ -262,8 +263,8 @@ TEST(Commit, ManyPutsIntoOnePlaceAreAProblemEach) {
   EXPECT_EQ(std::count(message.begin(), message.end(), '\n'), 9);
 }
 
-// A put for each element, of two elements each that interleave, as an irregular program's may: to compare all with all
-// would take a minute.
+// Commits a put for each pair of elements, all interleaved, as an irregular program may. Comparing all puts
+// with all others would take a minute.
 TEST(Commit, ManyPutsTakeLittleTime) {
   World::run_threads(2, [](World& world) {
     constexpr std::int64_t puts = 16000;
@@ -279,7 +280,7 @@ TEST(Commit, ManyPutsTakeLittleTime) {
   });
 }
 
-// The neighbours of a rank of two are the same one.
+// In a world of two, both neighbours of a rank are the same one.
 TEST(Commit, TakesARankThatIsExpectedTwiceAsOne) {
   World::run_threads(2, [](World& world) {
     const int other = 1 - world.rank();

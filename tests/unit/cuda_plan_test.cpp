@@ -1,4 +1,4 @@
-// How the cuda fabric cuts puts up and hands out its room: what needs no GPU.
+// Tests how the cuda fabric divides puts and hands out its memory, as far as that needs no GPU.
 #include <gtest/gtest.h>
 
 #include <map>
@@ -59,7 +59,7 @@ TEST(Units, CoverEveryByte) {
 }
 
 TEST(Lines, TakeTwoBuffersOfSixteenBytesForTwelve) {
-  EXPECT_EQ(line_bytes(4), 256u);  // whole lines of the L2
+  EXPECT_EQ(line_bytes(4), 256u);  // whole cache lines of the L2
   EXPECT_EQ(line_bytes(384), 2 * 512u);
   EXPECT_EQ(line_bytes(385), 2 * 512u + 256);
   EXPECT_EQ(line_bytes(384 << 20), std::uint64_t{1024} << 20);
@@ -68,12 +68,14 @@ TEST(Lines, TakeTwoBuffersOfSixteenBytesForTwelve) {
 
 constexpr std::size_t inbox_bytes = std::size_t{128} << 20;
 
-// The inbox of each of so many ranks that all do the same: a chain after the other in which each puts to every other.
+// The inbox of each rank when all ranks do the same: they commit one chain after another, and in each chain
+// every rank puts to every other one.
 class AllToAll {
  public:
   explicit AllToAll(std::size_t ranks) : others_(ranks - 1) {}
 
-  // How many of the puts to one rank, and so from one, go by lines; nothing when they find no room.
+  // Returns how many of the puts to one rank, and so from one rank, go by lines, or nothing when the inbox
+  // has no room for the chain.
   std::optional<int> commit(std::uint64_t bytes, int puts = 1) {
     const std::uint64_t most = room_for_lines(inbox_.largest(), others_);
     int by_lines = 0;
@@ -84,7 +86,7 @@ class AllToAll {
     bool fits = inbox_.take(counters).has_value();
     for (std::size_t put = 0; put < others_ * static_cast<std::size_t>(puts); ++put) {
       const bool lines = put < others_ * static_cast<std::size_t>(by_lines);
-      // What comes in, and of what goes out the acknowledgements.
+      // Room for what comes in, and for the acknowledgements of what goes out.
       fits = fits && inbox_.take(lines ? line_bytes(bytes) : sizeof(Word) * segments_of(bytes)) &&
              inbox_.take(sizeof(Word) * (lines ? chunks_of(bytes) : 1));
     }
@@ -107,7 +109,7 @@ TEST(Lines, LeaveRoomForChainsThatComeLater) {
   }
 }
 
-// Whatever comes, until the words that every chain needs have used up what is kept for them.
+// Commits any chains, few enough for the room reserved for the words that every chain needs.
 TEST(Lines, AreNotWhatAnInboxRunsOutOf) {
   const test::Seed seed;
   SCOPED_TRACE(seed.how_to_repeat());

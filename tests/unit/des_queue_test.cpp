@@ -1,4 +1,4 @@
-// The wheel against the heap, and the order of events.
+// Compares the wheel with the heap, and checks the order of events.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -19,7 +19,7 @@ bool same(const Event& a, const Event& b) {
   return a.time == b.time && a.object == b.object && a.sequence == b.sequence;
 }
 
-// How far ahead random events lie: on the open bucket, on the wheel, far beyond a turn of it.
+// Returns how far ahead a random event lies: in the open bucket, on the wheel, or far beyond a turn of it.
 Time random_delay(std::mt19937& random) {
   switch (random_in(random, 0, 3)) {
     case 0:
@@ -48,7 +48,7 @@ class Queues : public testing::TestWithParam<std::pair<unsigned, unsigned>> {
     heap.push(event);
   }
 
-  // Whether both hand out the same, or both nothing.
+  // Takes an event from both queues. Returns whether both gave the same event, or both none.
   bool pop(Time until, bool& any) {
     Event a{}, b{};
     any = wheel.pop(until, a);
@@ -72,7 +72,8 @@ TEST_P(Queues, HandOutRandomSchedulesInTheSameOrder) {
   }
 }
 
-// A run that stops at a time goes on later, and what is pushed in between may lie before what the wheel saw last.
+// A run that stops at a given time goes on later. Events pushed in between may lie before the last one that
+// the wheel has seen.
 TEST_P(Queues, StopAtATime) {
   for (int round = 0; round < 500; ++round) {
     for (int i = 0; i < 20; ++i) push();

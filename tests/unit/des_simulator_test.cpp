@@ -1,4 +1,5 @@
-// Agents: sleeping, waiting for each other, ends, deadlocks; and that the same model has the same events.
+// Tests agents: sleeping, waiting for each other, ends and deadlocks. Also checks that the same model has the
+// same events.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -206,7 +207,7 @@ TEST_F(SimulatorTest, ServicesMayBeLeft) {
   EXPECT_EQ(served, 3);
 }
 
-// A crowd that sleeps at random and passes tokens on; what it does depends on the order of everything.
+// A crowd of agents that sleep at random and pass tokens on. What it does depends on the order of all events.
 struct Crowd {
   Simulator simulator;
   Semaphore tokens{simulator, {"tokens"}, 3};
@@ -234,7 +235,7 @@ TEST(EventHash, IsTheSameForEveryQueueAndRun) {
   EXPECT_EQ(wheel.simulator.hash(), again.simulator.hash());
   EXPECT_EQ(wheel.simulator.hash(), heap.simulator.hash());
   EXPECT_EQ(wheel.simulator.events(), heap.simulator.events());
-  // On every compiler and in every build type, too.
+  // The hash is the same on every compiler and in every build type.
   EXPECT_EQ(fmt::format("{:016x}", wheel.simulator.hash()), "1f971b9506c58d44");
 }
 

@@ -1,5 +1,5 @@
-// Collectives as kernels run them, with threads for blocks: what arrives, bit by bit, step after step, while some ranks are
-// late; and who is named when one never comes.
+// Tests the device side of collectives, with threads as blocks. Checks the results bit by bit, step after
+// step, while some ranks are late, and that the error names a rank that never comes.
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -27,14 +27,14 @@ struct Case {
   Way way = Way::lines;
   Word parts = 1, lanes = 1;
   std::size_t skew = 0;  // bytes by which the buffers miss the widest alignment
-  bool apart = false;    // start and wait in kernels of their own
+  bool apart = false;    // start and wait run in separate kernels
   Word steps = 60;
   double limit_s = 20;
   int silent = -1;  // a rank that never starts
   Word first_step = 0;
 };
 
-// Sums of these depend on their order.
+// Returns a value such that sums of them depend on the order.
 float value(Word step, int rank, std::size_t i) {
   const Word hash =
       (step * 7919 + static_cast<Word>(rank) * 104729 + static_cast<Word>(i) * 31) * 2654435761u >> 16;
@@ -55,7 +55,7 @@ class Ranks {
     for (std::size_t r = 0; r < ranks_.size(); ++r) plan(static_cast<int>(r));
   }
 
-  // What went wrong first, or an empty string.
+  // Runs all ranks. Returns the first error, or an empty string.
   std::string run(unsigned seed) {
     std::vector<std::unique_ptr<Barrier>> grids;
     std::vector<std::unique_ptr<Team>> teams;
@@ -81,11 +81,11 @@ class Ranks {
 
  private:
   struct Rank {
-    std::vector<Line> input, output;  // as memory, aligned to 16
+    std::vector<Line> input, output;  // used as plain memory; a Line is aligned to 16 bytes
     std::vector<Line> lines;
     std::vector<Word> flags, acks, steps, waiting, gone;
     Word count = 0, abort = 0, gave_up = 0, over = 0;
-    bool stops = false;  // all of its threads alike
+    bool stops = false;  // the same for all threads of the rank
     device::CollectiveLines as_lines;
     device::CollectiveMoves as_moves;
     CollectivePlace place;
@@ -111,7 +111,7 @@ class Ranks {
     return test_.kind.in_place ? output_of(rank)
                                : reinterpret_cast<std::byte*>(rank.input.data()) + test_.skew;
   }
-  // Where this rank's input begins, and its result.
+  // Where this rank's input and its result begin.
   std::byte* own_input(int r) {
     return input_of(at(r)) +
            (is(Pattern::all_gather) && test_.kind.in_place ? static_cast<std::size_t>(r) * block() : 0);
@@ -168,7 +168,7 @@ class Ranks {
     }
   }
 
-  // What a kernel does; `start` and `wait` say which phases are in it.
+  // Does what a kernel does. `start` and `wait` say which phases the kernel contains.
   bool kernel(Rank& rank, const HostBlock& block, bool start, bool wait) {
     const Word step = rank.steps[block.part()] + 1;
     bool good = true;
@@ -266,7 +266,7 @@ class Ranks {
     }
   }
 
-  // Nobody leaves before the last has come, who may be ahead by now; steps wrap.
+  // Checks that no rank leaves before the last one has come. The others may be ahead by now, and steps wrap.
   void check_barrier(int r, Word step) {
     for (std::size_t other = 0; other < came_.size(); ++other) {
       if (static_cast<std::int32_t>(came_[other] - step) < 0)
@@ -279,7 +279,7 @@ class Ranks {
     const std::lock_guard lock(mutex_);
     return failure_;
   }
-  // The other ranks need not wait for this one.
+  // Records the failure and aborts all ranks, so that none waits for this one.
   void fail(const std::string& what) {
     const std::lock_guard lock(mutex_);
     if (failure_.empty()) failure_ = what;
@@ -288,7 +288,7 @@ class Ranks {
 
   const Case test_;
   std::vector<Rank> ranks_;
-  std::vector<std::atomic<Word>> came_;  // by rank, to which step
+  std::vector<std::atomic<Word>> came_;  // the latest step to which each rank has come
   std::mutex mutex_;
   std::string failure_;
 };
@@ -331,7 +331,7 @@ class DeviceColl : public testing::TestWithParam<Pattern> {
 };
 
 TEST_P(DeviceColl, ByLines) {
-  if (GetParam() == Pattern::barrier) return;  // which has none
+  if (GetParam() == Pattern::barrier) return;  // a barrier has no lines
   run(of(Way::lines, 2, 1, 1), {1, 4, 8, 12, 100});
   run(of(Way::lines, 3, 2, 2), {8, 52, 1000});
   run(of(Way::lines, 6, 1, 2), {7, 64});
@@ -376,7 +376,7 @@ TEST_P(DeviceColl, NamesWhoNeverComes) {
   for (const Way way : {Way::lines, Way::moves}) {
     if (way == Way::lines && GetParam() == Pattern::barrier) continue;
     Case test = of(way, 2, 1, 2);
-    test.kind = kind_of(GetParam(), 2, 16, true);  // a broadcast's root is rank 1
+    test.kind = kind_of(GetParam(), 2, 16, true);  // makes rank 1 the root of a broadcast
     test.limit_s = 0.1;
     test.silent = 1;
     Ranks ranks(test);
@@ -386,7 +386,7 @@ TEST_P(DeviceColl, NamesWhoNeverComes) {
   }
 }
 
-// A root runs ahead by two steps and no further.
+// The root runs ahead by two steps and no further.
 TEST(DeviceCollBroadcast, WaitsForItsReaders) {
   Case test;
   test.kind = kind_of(Pattern::broadcast, 2, 16, true);
@@ -421,7 +421,7 @@ TEST(CollPlan, TakesLinesForFewBytes) {
   EXPECT_EQ(first(Pattern::barrier, 0), cuda::kernel_direct);
 }
 
-// Every byte of an allreduce belongs to one rank.
+// Every byte of an allreduce belongs to exactly one rank.
 TEST(CollPlan, CutsIntoSlicesWithoutGaps) {
   for (const std::uint64_t bytes : {4u, 16u, 60u, 1000u, 4096u}) {
     for (int ranks = 1; ranks <= 9; ++ranks) {

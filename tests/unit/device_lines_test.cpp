@@ -1,4 +1,5 @@
-// The ll protocol between ranks of several parts: every chunk is whole, of its step, and in its place.
+// Tests the ll protocol between ranks of several parts: every chunk arrives whole, in its step and in its
+// place.
 #include <gtest/gtest.h>
 
 #include "carriers.hpp"
@@ -6,11 +7,11 @@
 namespace tca::test {
 namespace {
 
-DevicePut lines(int from, int to, Word run_bytes = 72, Word count = 15) {  // five chunks
+DevicePut lines(int from, int to, Word run_bytes = 72, Word count = 15) {  // three chunks
   return {.from = from, .to = to, .run_bytes = run_bytes, .counts = {count}};
 }
 
-// Nothing but the acknowledgements keeps the sender from running ahead.
+// Only the acknowledgements keep the sender from running ahead.
 TEST_P(Carriers, OneWay) {
   DeviceRanks ranks(2, {lines(0, 1)});
   EXPECT_EQ(run(ranks, {2, 3}), "");
@@ -52,7 +53,7 @@ TEST_P(Carriers, StepsWrap) {
   EXPECT_EQ(ranks.run(how), "");
 }
 
-// The two ends may see the same bytes as atoms of different sizes; the last line may be a part of one.
+// The two ends may see the same bytes as atoms of different sizes, and the last line may be only partly full.
 TEST_P(Carriers, AtomsOfAnySizeAtEitherEnd) {
   for (const Word from : {1u, 2u, 4u, 8u}) {
     for (const Word to : {1u, 2u, 4u, 8u}) {

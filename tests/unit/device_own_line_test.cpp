@@ -1,4 +1,5 @@
-// The line that a lane has worked out beforehand: whatever the other end does, the same bytes go to the same places.
+// Tests the line that a lane has computed beforehand: whether or not the other end does so, the same bytes
+// reach the same places.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -10,7 +11,7 @@
 namespace tca::test {
 namespace {
 
-// A lane of a warp whose lanes run one after the other: enough where nobody has to wait.
+// A lane of a warp whose lanes run one after the other, which suffices where no lane has to wait.
 struct Lane {
   Word warp, warps, number;
 
@@ -22,7 +23,7 @@ struct Lane {
   [[nodiscard]] static bool all(bool mine) { return mine; }
 };
 
-// One end of a chain, by so many warps. The first lane comes last, because it acknowledges for all.
+// One end of a chain, with several warps. The first lane comes last, because it acknowledges for all.
 class End {
  public:
   End(DeviceRank& rank, bool sends, Word warps, bool beforehand, Word first_step = 1)
@@ -98,7 +99,7 @@ void expect_bytes(const DevicePut& put, Word from_warps, Word to_warps) {
   }
 }
 
-// Of which the last line may be a part.
+// The last line may be only partly full.
 TEST(DeviceOwnLine, CarriesAtomsOfAnySize) {
   for (const Word from : {1U, 2U, 4U, 8U}) {
     for (const Word to : {1U, 2U, 4U, 8U}) {
@@ -121,7 +122,7 @@ TEST(DeviceOwnLine, LeavesOtherChunksToTheLoop) {
   }
 }
 
-// A kernel that has just begun knows of no acknowledgement, however large the numbers of its steps are.
+// A kernel that has just begun knows of no acknowledgement, however high its step numbers are.
 TEST(DeviceOwnLine, WaitsForTheLinesOfTwoStepsAgo) {
   for (const Word first : {Word{1}, Word{1} << 31, (Word{1} << 31) + 3, ~Word{0} - 1}) {
     SCOPED_TRACE(first);
@@ -139,7 +140,7 @@ TEST(DeviceOwnLine, WaitsForTheLinesOfTwoStepsAgo) {
   }
 }
 
-// As an attempt does that goes on with a step another kernel has sent.
+// An attempt does so when it goes on with a step that another kernel has sent.
 TEST(DeviceOwnLine, ReceivesAStepThatAnotherKernelSent) {
   for (const Word step : {Word{1}, Word{1} << 31, ~Word{0}}) {
     SCOPED_TRACE(step);

@@ -1,4 +1,5 @@
-// Who carries what: every chunk and every segment belongs to exactly one part, however many parts there are.
+// Tests the division of work among parts: every chunk and every segment belongs to exactly one part, however
+// many parts there are.
 #include <gtest/gtest.h>
 
 #include <map>
@@ -9,17 +10,17 @@
 namespace tca::test {
 namespace {
 
-// A unit of the part with this number, which has nobody to wait for.
+// A warp of the part with this number, which never has to wait for others.
 struct Alone {
   Word index_, count_;
   [[nodiscard]] Word index() const { return index_; }
   [[nodiscard]] Word count() const { return count_; }
 };
 
-// An item, and a number within it.
+// An item, and the number of a unit within it.
 using Unit = std::pair<Word, Word>;
 
-// Each unit of a random table, and how many there are; items may have none.
+// A random table of items, some without units, and the list of all units.
 template <class Item>
 struct Units {
   Units(std::mt19937& random, Word Item::*end) {
@@ -75,7 +76,8 @@ TEST(DeviceParts, FindSegments) {
   }
 }
 
-// Sends and receives step 1 part after part, all by one thread: what is not carried, or twice, shows in the bytes.
+// Sends and receives step 1 part after part, all in one thread. What is carried never or twice shows in the
+// bytes.
 void run_parts_in_turn(DeviceRanks& ranks, const std::vector<Word>& parts) {
   const auto each_part = [&](auto call) {
     for (int rank = 0; rank < static_cast<int>(parts.size()); ++rank) {

@@ -1,4 +1,5 @@
-// Partners that never answer: every wait of a device ends, on every lane, and the host learns for whom it was.
+// Tests partners that never answer: every wait on a device ends, on every lane, and the host learns for whom
+// it waited.
 #include <gtest/gtest.h>
 
 #include <chrono>
@@ -13,7 +14,8 @@ namespace {
 constexpr double limit_s = 0.15;
 constexpr Word fresh = 100;  // the last step before these tests
 
-DevicePut put(int from, int to, Carrier carrier, Word run_bytes = 264) {  // as lines: one chunk and one line
+// By lines, 392 bytes are a chunk and one line.
+DevicePut put(int from, int to, Carrier carrier, Word run_bytes = 392) {
   return {.from = from, .to = to, .carrier = carrier, .run_bytes = run_bytes, .segments = 2};
 }
 
@@ -28,7 +30,7 @@ testing::AssertionResult ends_in(const std::string& call, DeviceRanks& ranks, De
   return testing::AssertionSuccess();
 }
 
-// Rank `rank` has told that it lacks `silent` in `step`, and nobody else.
+// Expects that rank `rank` has reported that it waits for rank `silent` in `step`, and for no other.
 void expect_told(DeviceRanks& ranks, int rank, int silent, Word step) {
   DeviceRank& told = ranks[rank];
   EXPECT_EQ(told.gave_up, DeviceRanks::chain_number);
@@ -43,7 +45,7 @@ TEST(DevicePatience, OfAReceiverOfLines) {
   expect_told(ranks, 1, 0, 101);
 }
 
-// It may run two steps ahead, and no further.
+// The sender may run two steps ahead, and no further.
 TEST(DevicePatience, OfASenderOfLines) {
   DeviceRanks ranks(2, {put(0, 1, Carrier::lines)}, fresh, limit_s);
   EXPECT_TRUE(ends_in("start 103", ranks, {.parts = {3, 0}}));
@@ -70,7 +72,8 @@ TEST(DevicePatience, OfAWholeGrid) {
   }
 }
 
-// A partner that comes some milliseconds late is told of as well, which happens on a busy machine, but not every time.
+// A partner that comes some milliseconds late is reported as well. On a busy machine that happens, but not
+// every time.
 TEST(DevicePatience, TellsWhichOfSeveralIsMissing) {
   for (const Carrier carrier : {Carrier::lines, Carrier::stores}) {
     const std::vector<Word> only_rank_1{fresh, 101, fresh};
@@ -86,7 +89,7 @@ TEST(DevicePatience, TellsWhichOfSeveralIsMissing) {
   }
 }
 
-// Lanes with nothing to wait for meet those that give up, or they would wait for them for ever.
+// Lanes with nothing to wait for must meet those that give up, which would otherwise wait for them for ever.
 TEST(DevicePatience, EndsOnAllLanes) {
   for (const Carrier carrier : {Carrier::lines, Carrier::stores}) {
     for (const bool share : {true, false}) {
@@ -102,7 +105,7 @@ TEST(DevicePatience, EndsOnAllLanes) {
   }
 }
 
-// A part that lacks another part of its own rank gives up as well, but has no partner to accuse.
+// A part that waits for another part of its own rank gives up as well, but has no partner to accuse.
 TEST(DevicePatience, OfAPartThatIsAhead) {
   DeviceRanks ranks(2, {put(0, 1, Carrier::stores)}, fresh, limit_s);
   Team team(1);
@@ -112,7 +115,7 @@ TEST(DevicePatience, OfAPartThatIsAhead) {
   expect_told(ranks, 1, -1, 0);
 }
 
-// Long before the time limit, and the host learns who it was.
+// The wait ends long before the time limit, and the host learns which partner it was.
 TEST(DevicePatience, EndsWhenThePartnerIsGone) {
   for (const Carrier carrier : {Carrier::lines, Carrier::stores}) {
     for (const bool sends : {true, false}) {
@@ -130,7 +133,8 @@ TEST(DevicePatience, EndsWhenThePartnerIsGone) {
   }
 }
 
-// The last line of a partner that is gone may have been found since; others have their whole time then.
+// The wait may since have found the last line of the partner that is gone. A wait for other ranks then has
+// its full time limit.
 TEST(DevicePatience, BeginsAnewOnceWhatThePartnerLeftHasCome) {
   Word abort = 0, gave_up = 0, over = 0;
   std::array<Word, 2> waiting{}, gone{0, 1};
@@ -143,7 +147,7 @@ TEST(DevicePatience, BeginsAnewOnceWhatThePartnerLeftHasCome) {
   EXPECT_EQ(gave_up, 0u);
 }
 
-// Steps that a host has put on a stream before it heard of the first that nobody answered.
+// These steps were put on the stream before the host learnt that nobody answered the first one.
 TEST(DevicePatience, EndsBehindAWaitThatWasInVain) {
   for (const Carrier carrier : {Carrier::lines, Carrier::stores}) {
     for (const std::vector<Word>& parts : {std::vector<Word>{0, 3}, std::vector<Word>{3, 0}}) {
@@ -169,7 +173,7 @@ TEST(DevicePatience, EndsWhenTheWorldHasMetAnError) {
   }
 }
 
-// One that has come after a long wait is not accused of what others lack.
+// A rank that has come after a long wait is not accused of what other ranks lack.
 TEST(DevicePatience, TellsAgainOfWhatTheHostHasForgotten) {
   Word abort = 0, gave_up = 0, over = 0;
   std::array<Word, 2> waiting{}, gone{};

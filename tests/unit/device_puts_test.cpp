@@ -1,4 +1,5 @@
-// Puts that a kernel makes by itself: which bytes they move, what they refuse, and that a signal comes after them.
+// Tests puts that a kernel makes by itself: the bytes they move, the puts they refuse, and that a signal
+// comes after them.
 #include <gtest/gtest.h>
 
 #include <array>
@@ -13,7 +14,7 @@
 namespace tca::test {
 namespace {
 
-// A lane whose others come before and after it, all by one thread: a copy needs no more of them.
+// A lane of a block whose lanes run one after the other in one thread, which suffices for a copy.
 struct Lane {
   Word lane_, lanes_;
   [[nodiscard]] Word lane() const { return lane_; }
@@ -21,7 +22,7 @@ struct Lane {
   void sync() const {}
 };
 
-// Memory as wide as the widest atom is aligned.
+// Memory that is aligned for the widest atom.
 struct Memory {
   explicit Memory(std::size_t bytes) : lines(bytes / sizeof(device::Line) + 1) {}
   std::byte* data() { return reinterpret_cast<std::byte*>(lines.data()); }
@@ -32,7 +33,7 @@ void fill(std::byte* memory, std::size_t bytes, unsigned seed) {
   for (std::size_t i = 0; i < bytes; ++i) memory[i] = static_cast<std::byte>(i * 7 + (i >> 8) + seed);
 }
 
-// All of a window's ranks in this process, by any carriers.
+// A window whose parts on all ranks lie in this process.
 template <class T>
 struct Parts {
   explicit Parts(const std::vector<std::size_t>& elements) {
@@ -54,7 +55,7 @@ struct Parts {
   DeviceWindow<T> view;
 };
 
-// However the two ends are aligned, exactly the bytes that were named move.
+// However the two ends are aligned, the put moves exactly the bytes that were named.
 TEST(DevicePuts, OfAnyAlignment) {
   constexpr std::size_t room = 256;
   Memory from(room), to(room);
@@ -129,7 +130,7 @@ TYPED_TEST(DevicePutsOf, AValueIsTheFirstLanes) {
   EXPECT_EQ(std::memcmp(parts.memory[1].data(), expected.data(), expected.size()), 0);
 }
 
-// Where a put outside the target's part begins, how long it is, and to whom.
+// A put outside the target's part.
 struct Outside {
   Word rank;
   std::uint64_t offset, count;
@@ -172,14 +173,14 @@ TEST(DevicePuts, OnlyTheFirstRefusalIsTold) {
   const Lane alone{0, 1};
   EXPECT_FALSE(device::put_value(parts.view, 1, 4, 9, alone));
   EXPECT_FALSE(device::put_value(parts.view, 0, 17, 9, alone));
-  EXPECT_TRUE(device::put_value(parts.view, 0, 3, 9, alone));  // others go on
+  EXPECT_TRUE(device::put_value(parts.view, 0, 3, 9, alone));  // other puts go on
   EXPECT_EQ(parts.refused, 2u);
   EXPECT_EQ(parts.refusal.rank, 1u);
   EXPECT_EQ(parts.refusal.offset, 4u);
   EXPECT_EQ(parts.view.parts[0][3], 9);
 }
 
-// Ranks of one block each, whose lanes are threads; signals as BlockTeam raises and awaits them.
+// A ring of ranks with one block each, whose lanes are threads. Signals work as those of BlockTeam.
 class Ring {
  public:
   static constexpr Word room = 90;
@@ -199,7 +200,7 @@ class Ring {
     }
   }
 
-  // Every rank but the last `silent` ones; the first thing that went wrong.
+  // Runs every rank but the last `silent` ones. Returns the first error.
   std::string run(Word steps, Word silent = 0) {
     std::vector<std::jthread> threads;
     for (Word rank = 0; rank < ranks_ - silent; ++rank) {
@@ -216,7 +217,8 @@ class Ring {
   [[nodiscard]] Word gave_up() const { return gave_up_; }
 
  private:
-  // At a rank: from its left neighbour, that a put is there; from its right one, that the last has been read.
+  // Signals at a rank: `arrived` from the left neighbour says that a put is there, `read` from the right
+  // neighbour says that the last put has been read.
   struct Signals {
     Word arrived = 0, read = 0;
   };
@@ -235,7 +237,7 @@ class Ring {
   void run_lane(Word rank, HostBlock block, Word steps) {
     const Word left = (rank + ranks_ - 1) % ranks_, right = (rank + 1) % ranks_;
     for (Word step = 1; step <= steps; ++step) {
-      // Another run of elements each step, so that both ends are aligned in all ways.
+      // Each step puts another run of elements, so that both ends take every alignment.
       const Word first = step % 7, offset = step % 5, count = room - 7;
       if (!awaits(block, &signals_[rank]->read, step - 1, rank))
         return fail("no room in step " + std::to_string(step));

@@ -15,7 +15,7 @@ std::byte* bytes_of(const std::vector<device::Line>& memory) {
   return reinterpret_cast<std::byte*>(const_cast<device::Line*>(memory.data()));
 }
 
-// Distances that leave a gap of one atom behind each loop.
+// Returns pitches that leave a gap of one atom behind each loop.
 device::Pitches pitches_of(const DevicePut& put, Word atom) {
   device::Pitches pitches;
   std::int64_t extent = put.run_bytes;
@@ -26,7 +26,7 @@ device::Pitches pitches_of(const DevicePut& put, Word atom) {
   return pitches;
 }
 
-// The first atom of the memory is a gap, too.
+// Returns the place of each byte of a put. The first atom of the memory is a gap, too.
 std::vector<std::size_t> places_of(const DevicePut& put, const device::Pitches& pitches, Word atom) {
   const auto count = [&](std::size_t d) { return d < put.counts.size() ? put.counts[d] : 1; };
   std::vector<std::size_t> places;
@@ -73,7 +73,7 @@ PutMemory::PutMemory(const DevicePut& what, unsigned number, Word first_step) : 
   from_at_ = places_of(put, from_pitches_, put.from_atom);
   to_at_ = places_of(put, to_pitches_, put.to_atom);
   bytes_ = static_cast<Word>(from_at_.size());
-  // As at commit: no segment begins behind the last atom.
+  // As at commit, no segment begins behind the last atom.
   if (put.carrier == Carrier::stores) put.segments = (bytes_ + unit_bytes() - 1) / unit_bytes();
   source_ = memory_for(from_at_);
   target_ = memory_for(to_at_);
@@ -140,7 +140,7 @@ device::Arrivals PutMemory::arrivals() const {
   return {arrived_.data(), units(), static_cast<Word>(put.from)};
 }
 
-// Another one than in the steps around it, whatever the byte.
+// Returns a value that differs from those of the neighbouring steps, whatever the byte.
 std::byte PutMemory::value(Word byte, Word step) const {
   return static_cast<std::byte>(step * 37 + byte * 11 + (byte >> 8) * 5 + number_ * 71);
 }
@@ -190,7 +190,7 @@ DeviceRanks::DeviceRanks(int ranks, const std::vector<DevicePut>& puts, Word fir
 
 namespace {
 
-// Numbers an item's units behind those of the items before it; returns the first.
+// Appends an item and numbers its units behind those of the items before it. Returns its first number.
 template <class Item>
 Word append(std::vector<Item>& items, Item item, Word Item::*end) {
   const Word first = items.empty() ? 0 : items.back().*end;

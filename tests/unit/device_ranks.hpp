@@ -1,4 +1,5 @@
-// Ranks on accelerators, played by threads of the host: each runs the kernels' side of a chain as a block's lane does.
+// Plays ranks on accelerators by threads of the host. Each thread runs the kernels' side of a chain as a lane
+// of a block does.
 #pragma once
 
 #include <condition_variable>
@@ -18,7 +19,8 @@ using device::Word;
 
 enum class Carrier { lines, stores, signal };
 
-// A put of `run_bytes` times all counts; the sides have gaps and atoms of their own (stored puts: the smaller one).
+// A put of `run_bytes` times all counts. Each side has its own gaps and atoms; puts by stores use the smaller
+// atom.
 struct DevicePut {
   int from = 0, to = 1;
   Carrier carrier = Carrier::lines;
@@ -28,23 +30,26 @@ struct DevicePut {
   Word segments = 1;
 };
 
-// A put of some hundred bytes, with everything that is left open here picked at random.
+// Returns a put of some hundred bytes, with random values for everything that the arguments leave open.
 DevicePut random_device_put(std::mt19937& random, int from, int to, Carrier carrier);
 
 // How a test runs its ranks.
 struct DeviceRun {
   std::vector<Word> parts{1, 1};  // of each rank
   Word steps = 1000;
-  bool whole_grid = false;  // as GridChain does, with barriers; otherwise as BlockChain: each part for itself
-  Word lanes = 1;           // of each part
-  bool lanes_share = false;  // a chunk, as a warp's do; otherwise each lane is a unit of its own
-  bool tries = false;        // looks until it need not wait, instead of waiting
-  Word first_step = 0;       // steps that are over already
-  unsigned seed = 1;         // of the delays
+  // Whether the parts run as GridChain does, with barriers; otherwise each part runs for itself, as
+  // BlockChain does.
+  bool whole_grid = false;
+  Word lanes = 1;  // of each part
+  // Whether the lanes share a chunk, as those of a warp do; otherwise each lane is a unit of its own.
+  bool lanes_share = false;
+  bool tries = false;   // polls until it need not wait, instead of waiting
+  Word first_step = 0;  // steps that are already over
+  unsigned seed = 1;    // of the random delays
   bool delays = true;
 };
 
-// A barrier that sleeps at once: there are more threads than cores.
+// A barrier that sleeps at once, since there are more threads than cores.
 class Barrier {
  public:
   explicit Barrier(Word members) : members_(members) {}
@@ -66,14 +71,14 @@ class Barrier {
   Word members_, here_ = 0, round_ = 0;
 };
 
-// The lanes of one part.
+// Synchronises the lanes of one part.
 class Team {
  public:
   explicit Team(Word lanes) : barrier_(lanes), votes_(lanes) {}
   void sync() {
     if (votes_.size() > 1) barrier_.arrive_and_wait();
   }
-  // How many lanes say yes.
+  // Returns for how many lanes `mine` is true.
   Word count(Word lane, bool mine) {
     votes_[lane] = mine ? 1 : 0;
     sync();
@@ -88,7 +93,7 @@ class Team {
   std::vector<Word> votes_;
 };
 
-// What the protocols ask of a block.
+// Provides what the protocols need of a block.
 struct HostBlock {
   Team& team;
   Word part_, parts_, lane_, lanes_;
@@ -102,7 +107,7 @@ struct HostBlock {
   [[nodiscard]] bool any(bool mine) const { return team.count(lane_, mine) > 0; }
 };
 
-// What they ask of a warp: all lanes of a block, or one.
+// Provides what the protocols need of a warp: all lanes of a block, or a single one.
 struct HostWarp {
   const HostBlock& block;
   bool shared;
@@ -117,7 +122,7 @@ struct HostWarp {
   [[nodiscard]] bool all(bool mine) const { return shared ? block.all(mine) : mine; }
 };
 
-// The memory of a put at both ends, its signals, and where each of its bytes lies.
+// The memory of a put at both ends, its signals, and the place of each of its bytes.
 class PutMemory {
  public:
   PutMemory(const DevicePut& put, unsigned number, Word first_step);
@@ -127,7 +132,7 @@ class PutMemory {
   [[nodiscard]] device::Arrivals arrivals() const;
   [[nodiscard]] Word units() const;  // chunks or segments
 
-  // The bytes of one unit: from `lane` on, every `lanes`-th.
+  // These work on the bytes of one unit, beginning with `lane`, every `lanes`-th one.
   void fill(Word unit, Word step, Word lane, Word lanes);
   [[nodiscard]] std::string wrong_byte(Word unit, Word step, Word lane, Word lanes) const;
   [[nodiscard]] bool gaps_are_untouched() const;
@@ -146,13 +151,13 @@ class PutMemory {
   unsigned number_;
   Word bytes_ = 0;
   device::Pitches from_pitches_, to_pitches_;
-  std::vector<std::size_t> from_at_, to_at_;   // of each byte
-  std::vector<device::Line> source_, target_;  // as memory, aligned to 16
+  std::vector<std::size_t> from_at_, to_at_;   // place of each byte
+  std::vector<device::Line> source_, target_;  // used as plain memory; a Line is aligned to 16 bytes
   mutable std::vector<device::Line> lines_;
   mutable std::vector<Word> acks_, arrived_;
 };
 
-// One rank's chain and whatever it points to.
+// The chain of one rank and everything that it points to.
 struct DeviceRank {
   DeviceChain chain;
   std::vector<device::Lines> lines_out, lines_in;
@@ -160,7 +165,8 @@ struct DeviceRank {
   std::vector<device::Arrivals> arrivals;
   std::vector<device::Ready> readies;
   std::vector<Word> ready;  // from each rank
-  // Chunks and segments, which two counts number: part index % parts carries one.
+  // A chunk or a segment. Chunks and segments are numbered separately, and part `index` % parts carries a
+  // unit.
   struct Unit {
     PutMemory* put;
     Word number, index;
@@ -174,10 +180,10 @@ class DeviceRanks {
  public:
   static constexpr Word chain_number = 7;
 
-  // Links are numbered like ranks.
+  // Each link has the number of its rank.
   DeviceRanks(int ranks, const std::vector<DevicePut>& puts, Word first_step = 0, double limit_s = 20);
 
-  // Runs all ranks but those with 0 parts; what went wrong first, or an empty string.
+  // Runs all ranks that have parts. Returns the first error, or an empty string.
   std::string run(const DeviceRun& how);
 
   DeviceRank& operator[](int rank) { return ranks_[static_cast<std::size_t>(rank)]; }

@@ -32,7 +32,7 @@ class DevicePart {
       wait();
       check("wait");
       loiter();
-      check("the time until start");  // nothing may land before this rank allows it
+      check("the time until start");  // nothing may land before this rank permits it
     }
   }
 
@@ -71,11 +71,11 @@ class DevicePart {
     const auto is_over = [&] {
       return device::load_relaxed(&rank_.abort) != 0 || std::chrono::steady_clock::now() > end;
     };
-    // Whoever does not see it in time waits for it, and gives up there.
+    // A lane that does not see it in time goes on to wait for it, and gives up there.
     while (!block_.all(!good_ || is_over() || look())) std::this_thread::yield();
   }
 
-  // With barriers of the grid any part may read and write for any other.
+  // With barriers of the grid, any part may write and read the bytes of any other.
   bool is_mine(const DeviceRank::Unit& unit, Word shift) const {
     return (unit.index + (how_.whole_grid ? shift : 0)) % block_.parts_ == block_.part_;
   }
@@ -94,7 +94,7 @@ class DevicePart {
       ranks_.fail(name_ + "after " + when + " " + std::to_string(step_) + ", " + wrong);
       good_ = false;
     }
-    // Lanes that part ways would wait for each other for ever.
+    // Lanes that disagree would wait for each other for ever.
     good_ = block_.all(good_);
   }
 

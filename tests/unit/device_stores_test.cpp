@@ -1,5 +1,5 @@
-// The direct protocol between ranks of several parts, and chains that mix it with ll: nothing lands before the receiver
-// allows it, and all of it is there once its signal is.
+// Tests the direct protocol between ranks of several parts, and chains that mix it with ll. Nothing lands
+// before the receiver permits it, and all bytes have landed once their signal has.
 #include <gtest/gtest.h>
 
 #include "carriers.hpp"
@@ -16,13 +16,13 @@ DevicePut stores(int from, int to, Word segments = 5) {
           .segments = segments};
 }
 
-// Nothing but the receiver's permission keeps the sender from running ahead.
+// Only the receiver's permission keeps the sender from running ahead.
 TEST_P(Carriers, OneWay) {
   DeviceRanks ranks(2, {stores(0, 1)});
   EXPECT_EQ(run(ranks, {2, 3}), "");
 }
 
-// All permissions come from the one part that has something to read, however often the others have come to start.
+// The one part that has something to read gives all permissions, however often the other parts have started.
 TEST_P(Carriers, PartsToWhichNothingIsSent) {
   DeviceRanks ranks(2, {stores(0, 1, 1)});
   EXPECT_EQ(run(ranks, {2, 4}), "");

@@ -1,4 +1,5 @@
-// Numbers that every part of a device chain computes for itself: positions of atoms, tags of lines, steps.
+// Tests the numbers that every part of a device chain computes for itself: positions of atoms, tags of lines,
+// and steps.
 #include <gtest/gtest.h>
 
 #include <cstdint>
@@ -35,7 +36,7 @@ TEST(Divisor, DividesEdgeValues) {
     EXPECT_EQ(divisor.divide(0), 0u);
     for (const Word dividend : edges) {
       EXPECT_EQ(divisor.divide(dividend), dividend / value) << dividend << " / " << value;
-      // The multiples next to it, where a reciprocal rounded the wrong way shows first.
+      // The neighbouring multiples are where a reciprocal that was rounded the wrong way fails first.
       const Word multiple = dividend / value * value;
       EXPECT_EQ(divisor.divide(multiple), multiple / value) << multiple << " / " << value;
       if (multiple == 0) continue;
@@ -49,14 +50,14 @@ TEST(Divisor, DividesRandomValues) {
   SCOPED_TRACE(seed.how_to_repeat());
   std::mt19937 random(seed.value());
   for (int i = 0; i < 200'000; ++i) {
-    // As many small numbers as large ones.
+    // Small numbers are as frequent as large ones.
     const Word value = random_in(random, 1, largest >> random_in(random, 0, 31));
     const Word dividend = random_in(random, 0, largest >> random_in(random, 0, 31));
     ASSERT_EQ(Divisor::of(value).divide(dividend), dividend / value) << dividend << " / " << value;
   }
 }
 
-// A nest of loops as numbers, outermost last.
+// A nest of loops as plain numbers, outermost last.
 struct Nest {
   Word run;
   std::vector<Word> counts;
@@ -77,7 +78,7 @@ struct Nest {
     return made;
   }
 
-  // Offsets in the order of the atoms, by loops.
+  // Returns the offsets of all atoms in order, computed by plain loops.
   [[nodiscard]] std::vector<std::int64_t> offsets(Word atom_bytes) const {
     const auto count = [this](std::size_t d) { return d < counts.size() ? counts[d] : 1; };
     const auto pitch = [this](std::size_t d) { return d < pitches.size() ? pitches[d] : 0; };
@@ -104,7 +105,7 @@ TEST(Loops, WalkAsNestedLoopsDo) {
     const Word depth = random_in(random, 0, device::max_loops);
     for (Word d = 0; d < depth; ++d) {
       nest.counts.push_back(random_in(random, 1, 9));
-      // Any distance, backwards and beyond 32 bits too.
+      // The pitch may be negative, and exceed 32 bits.
       nest.pitches.push_back((std::int64_t{random_in(random, 0, largest)} - (std::int64_t{1} << 31)) * 16);
     }
     const Word atom_bytes = 1u << random_in(random, 0, 4);
@@ -151,7 +152,7 @@ TEST(Lines, AreNotThereInFreshMemory) {
   EXPECT_FALSE(device::carries(Line{0, 0}, 2));
 }
 
-// Every word of a put is in one line, and lines are no more than that takes.
+// Every word of a put lies in one line, and there are no more lines than that takes.
 TEST(Lines, HoldTheWordsOfAPut) {
   constexpr Word chunks = 3;
   for (Word words = 1; words <= chunks * device::words_per_chunk; ++words) {
@@ -183,7 +184,7 @@ TEST(Steps, AreComparedAcrossTheirWrap) {
   }
 }
 
-// The tables are longer than what the kernel's parameters hold.
+// The table is longer than its part in the kernel's parameters.
 TEST(Tables, GoOnInMemory) {
   using Numbers = device::Table<Word>;
   const std::vector<Word> more{106, 107, 108};

@@ -1,4 +1,4 @@
-// Nothing hangs: a rank that does not come, or that fails, is named to those who wait for it.
+// Tests that nothing hangs: a rank that does not come, or that fails, is named to those that wait for it.
 #include <sys/mman.h>
 
 #include <atomic>
@@ -22,7 +22,7 @@ double seconds_of(const std::function<void()>& run) {
 }
 
 Chain ring(World& world, const char* name, ChainOptions options) {
-  world.barrier();  // what follows may have to keep a short time limit
+  world.barrier();  // a short time limit may hold for what follows
   Chain chain = world.chain(name, std::move(options));
   const int size = world.size();
   chain.signal((world.rank() + 1) % size).expect((world.rank() + size - 1) % size).commit();
@@ -43,7 +43,8 @@ TEST(Failure, WaitNamesTheRankThatNeverStarts) {
       told = true;
       throw Error(error.code, error.message);
     }
-    // In the world until rank 0 has seen the limit pass: it must not take them for lost.
+    // The other ranks stay in the world until rank 0 has hit its time limit, so that it does not take them
+    // for lost.
     while (!told) std::this_thread::sleep_for(milliseconds(5));
   });
   EXPECT_EQ(all[0].code, Errc::timed_out) << all[0].message;
@@ -110,7 +111,7 @@ TEST(Failure, ACollectiveNamesTheRankThatDoesNotCome) {
                    {"rank 0 waited 0.", " s in World::barrier for rank 1", "same call, in the same order"}));
 }
 
-// By its constructor already.
+// The constructor fails already.
 TEST(Failure, ACollectiveThatARankDoesNotMakeIsNamed) {
   std::atomic<bool> told = false;
   Caught error;
@@ -246,7 +247,7 @@ void test_until_over(Chain& chain) {
   }
 }
 
-// A loop around `test` waits as `wait` does.
+// A loop around `test` has the same time limit and errors as `wait`.
 TEST(Failure, TestNamesTheRankThatNeverStarts) {
   std::atomic<bool> told = false;
   const std::vector<Caught> all = caught_by_ranks(2, [&](World& world) {
@@ -263,8 +264,8 @@ TEST(Failure, TestNamesTheRankThatNeverStarts) {
   EXPECT_TRUE(says(all[0].message, {"in step 1 of chain 'polled' for rank 1, which has not signalled"}));
 }
 
-// A chain that rank 0 drops in the middle of a step, and another for which it waits meanwhile. What was to go `from` a rank is what
-// it was at the start, or does not come at all.
+// Rank 0 drops a chain in the middle of a step, in which rank `from` puts, and then waits for another chain.
+// Rank 1 waits for the step in vain and gets an error that names rank 0. Nothing may land in either window.
 void drop_in_a_step(std::string route, int from) {
   std::atomic<bool> told = false;
   const std::vector<Caught> all = caught_by_ranks(2, [&](World& world) {
@@ -292,6 +293,7 @@ void drop_in_a_step(std::string route, int from) {
       other.start();
       other.wait();
       const Caught error = caught([&] { chain.wait(); });
+      EXPECT_EQ(window[0], 0);
       told = true;
       throw Error(error.code, error.message);
     }
@@ -318,7 +320,7 @@ TEST(Failure, TestNamesTheRankThatIsLost) {
       says(all[0].message, {"rank 1", "while rank 0 was waiting for it in step 1 of chain 'polled'"}));
 }
 
-// Their answers would be taken for those to other calls.
+// A later call could take an answer to the failed one for its own.
 TEST(Failure, CollectiveCallsAreOverOnceOneHasFailed) {
   std::atomic<bool> told = false;
   caught_by_ranks(2,
@@ -336,7 +338,8 @@ TEST(Failure, CollectiveCallsAreOverOnceOneHasFailed) {
                   {.time_limit = short_limit});
 }
 
-// What a rank works on while it waits may fail in the middle of a call, of which the others have then seen a part.
+// A rank's progress work during its wait may fail in the middle of a call, of which the other ranks have then
+// seen a part.
 TEST(Failure, CollectiveCallsAreOverOnceOneHasFailedInTheMiddle) {
   std::atomic<bool> told = false;
   const auto body = [&](World& world) {
@@ -356,7 +359,7 @@ TEST(Failure, CollectiveCallsAreOverOnceOneHasFailedInTheMiddle) {
   caught_by_ranks(2, body, {.time_limit = short_limit});
 }
 
-// A chain may outlive its world, whose place another one may have taken.
+// A chain may outlive its world, and another world may have taken that world's place.
 TEST(Failure, AWorldThatEndedInAnErrorIsOverForItsChains) {
   std::optional<Chain> old;
   try {
@@ -404,7 +407,8 @@ bool is_mapped(const std::byte* memory) {
   return msync(reinterpret_cast<void*>(page), 4096, MS_ASYNC) == 0;
 }
 
-// A program may catch what is refused: no rank has come further in its numbers than the others, and nothing is forgotten.
+// A program may catch a refusal and go on. No rank is ahead of the others in the numbers it gives, and memory
+// that was to be freed is not forgotten.
 TEST(Failure, RanksGoOnAfterDifferentCollectiveCalls) {
   constexpr std::int64_t elements = 256 << 20;
   World::run_threads(2, [](World& world) {

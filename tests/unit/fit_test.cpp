@@ -1,4 +1,4 @@
-// From samples to pieces.
+// Tests the fit of measured samples by linear pieces.
 #include "route/fit.hpp"
 
 #include <gtest/gtest.h>
@@ -68,7 +68,7 @@ TEST(Fit, ABendMakesTwo) {
   for (const Sample& s : samples) EXPECT_NEAR(cost(table, s) / s.us, 1, 0.02) << s.run << " bytes";
 }
 
-// Whatever the measurements are, between neighbouring points the table passes close to both.
+// For any measurements, the table passes close to each of them.
 TEST(Fit, PassesThroughAnyMonotonousBlocks) {
   Seed seed;
   SCOPED_TRACE(seed.how_to_repeat());
@@ -97,7 +97,7 @@ TEST(Fit, TellsRunsFromBytes) {
   }
   TuningTable table;
   fit(samples, table);
-  EXPECT_EQ(table.all().size(), 2u);  // runs from none and from 256 bytes on
+  EXPECT_EQ(table.all().size(), 2u);  // runs from 0 bytes on and from 256 bytes on
   using Runs = std::pair<std::uint64_t, std::uint64_t>;
   for (const auto& [run, runs] : {Runs{128, 77}, Runs{512, 300}, Runs{2048, 10}, Runs{64, 5000}}) {
     const double exact = us(static_cast<double>(run), static_cast<double>(runs));
@@ -125,7 +125,8 @@ TEST(Fit, TheSignalIsLeftOutButNeverAllThereIs) {
   EXPECT_NEAR(cost(table, sample(LayoutClass::block, 8, 1, 0, Distance::far)), 0.005, 1e-9);
 }
 
-// Measured from 8 KiB to 1 MiB, by a line that passes zero below and one that does not rise.
+// Samples from 8 KiB to 1 MiB. One line through them would be negative below that range, and the other one
+// does not rise.
 TEST(Fit, WhatWasNotMeasuredIsNotFree) {
   std::vector<Sample> samples;
   for (std::uint64_t bytes = 8192; bytes <= 65536; bytes *= 2)
@@ -141,7 +142,7 @@ TEST(Fit, WhatWasNotMeasuredIsNotFree) {
   for (const Sample& s : samples) EXPECT_NEAR(cost(table, s) / s.us, 1, 0.05) << s.run << " bytes";
 }
 
-// The step with the exchange was shorter, by as much as such steps scatter.
+// The step with the exchange was shorter than the one without it, by as much as such steps scatter.
 TEST(Fit, ASampleWithinItsNoiseDoesNotBendTheLine) {
   std::vector<Sample> samples;
   for (std::uint64_t bytes = 8; bytes <= 1 << 20; bytes *= 2)

@@ -1,4 +1,4 @@
-// Process grids: the choice of one, neighbours, and how an array is dealt out.
+// Tests process grids: how one is chosen, neighbours, and how an array is divided.
 #include "tca/grid.hpp"
 
 #include <limits>
@@ -20,7 +20,7 @@ TEST(Grid, ChoosesTheFewestBytesForTheBusiestRank) {
   EXPECT_EQ(chosen(7, {100, 100}), "7x1");
 }
 
-// An element of such a face is alone in its cache line.
+// Each element of a face across the contiguous dimension lies in its own cache line.
 TEST(Grid, CutsTheContiguousDimensionOnlyWhereThatSavesMuch) {
   EXPECT_EQ(chosen(8, {64, 64, 64}), "4x2x1");
   EXPECT_EQ(chosen(4, {64, 64}), "4x1");
@@ -121,7 +121,7 @@ TEST(Grid, PartsCoverTheWholeWithoutOverlap) {
     EXPECT_EQ(owners, std::vector<int>(static_cast<std::size_t>(extent), 1));
     EXPECT_LE(largest - smallest, 1);
   }
-  EXPECT_EQ(grid.part(0, 1, 6).size, 2);  // the first ones get one more
+  EXPECT_EQ(grid.part(0, 1, 6).size, 2);  // the first parts get one element more
   EXPECT_EQ(grid.part(3, 1, 6).size, 1);
 }
 

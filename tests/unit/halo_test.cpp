@@ -1,4 +1,4 @@
-// Halos in every dimension, checked cell by cell against global indices; and what a halo refuses.
+// Tests halos in every dimension, cell by cell against global indices, and what a halo refuses.
 #include <atomic>
 #include <thread>
 
@@ -12,7 +12,7 @@ void expect_halo(int ranks, const HaloCase& test) {
   EXPECT_NO_THROW(World::run_threads(ranks, [&](World& world) { check_halo<double>(world, test); }));
 }
 
-// All combinations of faces only or corners too, and periodic or not.
+// Runs all combinations of faces with or without corners, periodic or not.
 void expect_all(int ranks, HaloCase test) {
   for (const bool corners : {false, true}) {
     for (const bool periodic : {false, true}) {
@@ -53,7 +53,7 @@ TEST(Halo, PeriodicInOneDimensionOnly) {
   expect_halo(4, {.shape = {4, 1}, .periodic = {false, true}, .extents = {9, 5}, .corners = true});
 }
 
-// The same neighbour on both sides, and on all four.
+// Both sides have the same neighbour, and with corners all four have.
 TEST(Halo, PeriodicWithTwoRanks) {
   expect_halo(2, {.shape = {2, 1},
                   .periodic = {true, true},
@@ -176,7 +176,7 @@ TEST(Halo, RefusesWhatDoesNotFitTheGrid) {
   EXPECT_TRUE(wrong({"the grid 2x1 does not hold the world's 1 ranks"}, [](World& world) {
     Halo(world, "u", Grid(2, {2, 1}), {4, 4});
   }));
-  // Widths that are not given are not blamed.
+  // The message does not mention widths that were not given.
   const Caught error = caught_by_ranks(1, [](World& world) {
                          Halo(world, "u", Grid(1, {1, 1}), {4});
                        }).front();
@@ -283,7 +283,7 @@ TEST(Halo, RefusesRanksThatAddOtherFields) {
                           }));
 }
 
-// Each would be written into by the other's neighbour.
+// Otherwise each rank would put into a window that its neighbour has not added.
 TEST(Halo, RefusesRanksThatAddOtherWindows) {
   EXPECT_TRUE(all_refused(
       2, Errc::refused, {"halo 'u': rank 0 has added window", "every rank adds"}, [](World& world) {
@@ -312,7 +312,7 @@ TEST(Halo, CommitKeepsTheTimeLimitOfItsChain) {
       told = true;
       throw Error(error.code, error.message);
     }
-    // In the world for longer than that, without coming to the commit.
+    // Rank 1 stays in the world for longer than the time limit, without calling commit.
     for (int looks = 0; looks < 500 && !told; ++looks) std::this_thread::sleep_for(10ms);
   });
   EXPECT_EQ(all[0].code, Errc::timed_out) << all[0].message;

@@ -1,4 +1,5 @@
-// The cut of a rank's cells into a GPU's tasks: every cell belongs to one lane of one task, and to no other.
+// Tests how a rank's cells are divided into a GPU's tasks: every cell belongs to exactly one lane of one
+// task.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -43,7 +44,7 @@ TEST(HimenoRegion, VisitsEveryCellOnce) {
   }
 }
 
-// A task's row is what its lanes say one by one, wherever it has one.
+// A task that has a row gives the same cells by the row as by its lanes.
 TEST(HimenoRegion, TellsATasksRow) {
   for (const std::int64_t cells : {1, 7, 16, 17, 32, 33, 254}) {
     const Extents extents{5, 9, cells + 2};
@@ -67,7 +68,7 @@ TEST(HimenoRegion, HasNoTasksForNothing) {
   EXPECT_EQ(region_of({&nothing, 1}, extents).tasks, 0U);
 }
 
-// Shell and core of every rank of every grid together are the rank's cells, each once.
+// On every rank of every grid, the shell and the core together contain each of the rank's cells once.
 TEST(HimenoRegion, ShellAndCoreAreTheWhole) {
   const Problem problem{.extents = {14, 15, 40}};
   for (const std::array<int, 3> shape :
@@ -82,7 +83,7 @@ TEST(HimenoRegion, ShellAndCoreAreTheWhole) {
       std::transform(both.begin(), both.end(), core.begin(), both.begin(), std::plus<>());
       EXPECT_EQ(both, expected({whole(share)}, extents)) << grid.describe() << ", rank " << rank;
 
-      // As one region, in which the shell's tasks come first.
+      // As one region, the tasks of the shell come first.
       std::vector<Box> boxes = division.shell;
       boxes.push_back(division.core);
       Region region = region_of(boxes, extents);

@@ -1,4 +1,5 @@
-// Himeno: the serial reference against published residuals, and every decomposition against the reference.
+// Tests Himeno: the serial reference against published residuals, and every decomposition against the
+// reference.
 #include <gtest/gtest.h>
 
 #include <array>
@@ -23,7 +24,7 @@ namespace {
 struct Published {
   const char* size;
   int iterations;
-  double residual;  // of double-precision fields; single-precision ones come within 0.6 %
+  double residual;  // of double-precision fields; single precision comes within 0.6 %
 };
 
 std::string published_name(const testing::TestParamInfo<Published>& test) {
@@ -47,7 +48,8 @@ INSTANTIATE_TEST_SUITE_P(Himeno, SerialResidual,
                                          Published{"L", 1, 8.64638e-4}),
                          published_name);
 
-// Up to four ranks divide each dimension in every way, and have each kind of neighbour; more ranks take each shape once.
+// Returns process grids. Those of up to four ranks divide each dimension in every way, so that every kind of
+// neighbour occurs. Those of more ranks contain each shape once.
 std::vector<std::array<int, 3>> grids_up_to(int most_ranks) {
   std::vector<std::array<int, 3>> grids;
   for (int ranks = 1; ranks <= most_ranks; ++ranks) {
@@ -90,7 +92,7 @@ std::string grid_name(const testing::TestParamInfo<std::array<int, 3>>& test) {
   return std::to_string(i) + "x" + std::to_string(j) + "x" + std::to_string(k);
 }
 
-// A sanitizer takes long.
+// The sanitizers make these tests slow.
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 constexpr int most_ranks = 4;
 #else
@@ -98,7 +100,7 @@ constexpr int most_ranks = 8;
 #endif
 INSTANTIATE_TEST_SUITE_P(Himeno, Decomposition, testing::ValuesIn(grids_up_to(most_ranks)), grid_name);
 
-// A halo that does nothing.
+// An exchange that does nothing.
 class NoExchange : public Exchange {
  public:
   void start(int) override {}
@@ -132,7 +134,7 @@ TEST(HimenoMeasure, EveryRankAgreesOnTheIterations) {
     const auto results = measure(world, problem, solver, {&only, 1}, {.seconds = 0.05});
     ASSERT_EQ(results.size(), 1U);
     const Result& result = results.front();
-    EXPECT_EQ(result.iterations + 3, solver.iterations());  // and the rehearsal
+    EXPECT_EQ(result.iterations + 3, solver.iterations());  // plus the 3 of the rehearsal
     EXPECT_EQ(result.iterations, world.all_gather(result.iterations)[0]);
     EXPECT_GT(result.mflops, 0);
     EXPECT_EQ(result.bytes_total, 2 * result.bytes_max);
@@ -157,7 +159,7 @@ TEST(HimenoMeasure, ExchangesShareFixedIterations) {
   });
 }
 
-// Tells which arrays it was started on.
+// Records the arrays on which it was started.
 class ToldExchange : public NoExchange {
  public:
   void start(int which) override { started.push_back(which); }
@@ -176,7 +178,7 @@ TEST(HimenoMeasure, EveryExchangeHasConnectedBeforeTheClock) {
   });
 }
 
-// More iterations than are kept: every third, of both arrays.
+// There are more iterations than samples are kept for, so every third one is kept, of both arrays.
 TEST(HimenoMeasure, SamplesALongTurnToItsEnd) {
   const Problem problem{.extents = {3, 3, 3}};
   World::run_threads(1, [&](World& world) {

@@ -1,4 +1,5 @@
-// MPI over InfiniBand in simulated time: the choice of protocol, and that each costs what it should relative to others.
+// Tests MPI over InfiniBand in simulated time: the choice of protocol, and that the protocols' costs are in
+// the right relation.
 #include <gtest/gtest.h>
 
 #include "net/machine.hpp"
@@ -49,7 +50,7 @@ class Messages : public testing::Test {
     std::uint64_t hash;
   };
 
-  // One way between two nodes, from and into GPU `gpu`, by a library of HA-PACS/TCA.
+  // Sends one way between two nodes, from and into GPU `gpu`, by one of HA-PACS/TCA's libraries.
   Result one_way(const std::string& library, std::uint64_t bytes, int gpu, int messages = 1) {
     des::Simulator simulator;
     Network network(simulator, machine_.network, Fidelity::tlp);
@@ -147,7 +148,7 @@ des::Task receive_tagged(Mpi& mpi, std::uint64_t bytes, std::uint32_t tag, des::
   end = mpi.simulator().now();
 }
 
-// Whatever the order in which both ends come to them.
+// The tags match whatever the order of the calls at both ends.
 TEST_F(Messages, TagsTellMessagesOfAPairApart) {
   des::Simulator simulator;
   Network network(simulator, machine_.network, Fidelity::tlp);
@@ -173,7 +174,7 @@ des::Task expose_window(Mpi& mpi, std::uint64_t bytes) {
   co_await exposed;
 }
 
-// No buffer at the receiver, from which its processor would have to store into the GPU.
+// There is no buffer at the receiver from which its processor would have to store into the GPU.
 TEST_F(Messages, WindowsAreWrittenStraight) {
   for (const std::uint64_t bytes : {8 * kib, 64 * kib, 4096 * kib}) {
     des::Simulator simulator;
@@ -189,7 +190,8 @@ TEST_F(Messages, WindowsAreWrittenStraight) {
   }
 }
 
-// However many rails there are to split it over: handed over with the request, and by reading it.
+// A message of one byte is not split, however many rails there are: neither when it travels with the request,
+// nor when the receiver reads it.
 TEST_F(Messages, OneByteIsOnePart) {
   for (const std::int64_t inline_limit : {16, 0}) {
     MpiLibrary library = find_mpi(machine_, "mvapich2-gdr-2.2");

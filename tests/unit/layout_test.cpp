@@ -1,4 +1,5 @@
-// Layouts: what each form is reduced to, and every wrong count refused where it is written.
+// Tests layouts: the simplest form to which each reduces, and that every wrong count is refused where it is
+// given.
 #include "tca/layout.hpp"
 
 #include <limits>
@@ -67,7 +68,7 @@ TEST(Layout, RowsThatTouchBecomeOneRun) {
 }
 
 TEST(Layout, LoopsThatContinueEachOtherBecomeOne) {
-  // Columns of full planes: the step from plane to plane is the next row.
+  // Columns of full planes: the step from plane to plane is that to the next row.
   EXPECT_EQ(loops(subarray({5, 4, 6}, {1, 0, 2}, {3, 4, 2})), (Loops{{12, 6}}));
   EXPECT_EQ(loops(subarray({5, 4, 6}, {1, 1, 2}, {3, 1, 2})), (Loops{{3, 24}}));
 }
@@ -99,7 +100,7 @@ TEST(Layout, RefusesMinusOneInAnUnsignedVariable) {
   EXPECT_TRUE(refuses(Errc::invalid_argument, {"do not fit"},
                       [] { subarray({4}, {static_cast<unsigned long>(-1)}, {1}); }));
   EXPECT_EQ(Count(4'000'000'000u).value(), 4'000'000'000);
-  // Nor may anything that it is added to make an element of it.
+  // No offset may turn such a count into a valid one.
   EXPECT_LT(Count(std::size_t{0} - 5).value() + largest, 0);
 }
 

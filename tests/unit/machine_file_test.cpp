@@ -1,4 +1,4 @@
-// Machine files: what is read, and what each mistake is told as.
+// Tests machine files: what is read, and the error for each mistake.
 #include "net/machine_file.hpp"
 
 #include <gtest/gtest.h>
@@ -23,7 +23,7 @@ constexpr std::string_view sources = "sources = { S1 = \"a paper\", fit = \"tca 
 
 MachineFile file_of(const std::string& text) { return {std::string(sources) + text, "m.toml"}; }
 
-// What reading says of a file's text; empty when it says nothing.
+// Returns the error of reading a file with this text, or an empty string.
 template <class Read>
 std::string error_of(const std::string& text, Read read) {
   try {
@@ -191,7 +191,7 @@ TEST(MachineFile, WordThatIsNoneOfTheChoices) {
 
 TEST(MachineFile, NotToml) { EXPECT_EQ(error_of_hop("hop = { value = \n").find("m.toml:2:17: "), 0u); }
 
-// On these toml++'s own checks do not hold; see base/toml.hpp.
+// toml++'s own checks fail on these files; see base/toml.hpp.
 TEST(MachineFile, TableWithoutAName) {
   EXPECT_EQ(error_of_hop("[=]\n").find("m.toml:2:"), 0u);
   EXPECT_EQ(error_of_hop("[.]\n").find("m.toml:2:"), 0u);
@@ -230,7 +230,8 @@ TEST_F(Extending, AFileReplacesWhatItsParentSays) {
   EXPECT_EQ(reading.numbers()[1].place.line, 4);
 }
 
-// However the folder is reached, and though another machine has the name elsewhere.
+// The parent beside the file is taken, however its folder is named, even if another machine elsewhere has the
+// same name.
 TEST_F(Extending, WhatLiesBesideTheFileComesFirst) {
   std::filesystem::create_directory(folder_ / "own");
   write("base.toml", "title = \"elsewhere\"\n");
@@ -252,7 +253,7 @@ TEST_F(Extending, AFileMayHaveTheNameOfItsParent) {
   EXPECT_EQ(reading.root().word("title"), "the parent");
 }
 
-// Each turn would be by a longer path.
+// The path would get longer with each turn of the circle.
 TEST_F(Extending, ACircleThroughFolders) {
   std::filesystem::create_directory(folder_ / "own");
   write("own/one.toml", "extends = \"../own/two.toml\"\n");
@@ -289,7 +290,7 @@ TEST_F(Extending, AMachineThatIsNotThereIsToldWithTheFolders) {
   }
 }
 
-// Whatever else of OpenTCA is installed here.
+// A program of this build finds the machines of its source tree, whatever else of OpenTCA is installed.
 TEST(MachineFolders, AProgramOfThisBuildTakesItsSources) {
   const std::vector<std::filesystem::path> places = base::data_places("machines", "machines");
   ASSERT_EQ(places.size(), 3U);

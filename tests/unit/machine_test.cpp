@@ -1,4 +1,4 @@
-// The machines that come with OpenTCA, and what is told of one whose parts do not fit together.
+// Tests the machines that come with OpenTCA, and the errors for machines whose parts do not fit together.
 #include "net/machine.hpp"
 
 #include <gtest/gtest.h>
@@ -91,7 +91,7 @@ TEST(Machine, ALibraryThatIsLikeAnother) {
   EXPECT_EQ(find_mpi(machine, "mvapich2-gdr-2.0-tuned").rails.size(), 1u);
 }
 
-// The text of a machine with one thing changed, and what reading it says.
+// Replaces `what` by `by` in a machine's text. Returns the error of reading it.
 std::string error_after(const std::string& name, const std::string& what, const std::string& by) {
   std::ifstream in(find_machine(name));
   std::string text{std::istreambuf_iterator<char>(in), {}};
@@ -264,8 +264,8 @@ TEST(Machine, OverridesReachTheModel) {
 
 TEST(Machine, RooflineOfAKernel) {
   const GpuKind gpu{.memory_bytes_per_s = 100e9, .memory_share = 0.5, .flops_per_s = 1e12};
-  EXPECT_EQ(kernel_time(gpu, 50e3, 0), 1'000'000);    // 1 us of moving
-  EXPECT_EQ(kernel_time(gpu, 50e3, 4e6), 4'000'000);  // 4 us of computing
+  EXPECT_EQ(kernel_time(gpu, 50e3, 0), 1'000'000);    // 1 us of memory traffic
+  EXPECT_EQ(kernel_time(gpu, 50e3, 4e6), 4'000'000);  // 4 us of arithmetic
 }
 
 }  // namespace

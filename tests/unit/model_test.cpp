@@ -1,4 +1,5 @@
-// `tca model`: its programs do what the scorecard's do, its ledger leaves no time out, and it says what it cannot run.
+// Tests `tca model`: its programs do the same as the scorecard's, its ledger accounts for all time, and it
+// says what it cannot run.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -42,7 +43,7 @@ std::string error_of(const ModelOptions& options) {
   return {};
 }
 
-// The scorecard's own ping-pong, which knows of more kinds of buffers, is the same one.
+// The scorecard has its own ping-pong, which knows more kinds of buffers. Both must agree.
 TEST(Model, PingpongIsTheScorecards) {
   const net::Machine machine = net::read_machine("ha-pacs-tca");
   RunSettings settings;
@@ -54,7 +55,7 @@ TEST(Model, PingpongIsTheScorecards) {
   }
 }
 
-// Of a machine, by a scheme; 0 ranks are as many as the program has unless told otherwise.
+// The parameters are a machine and a scheme. In the cases, 0 ranks stands for the program's default.
 class Fidelity : public testing::TestWithParam<std::tuple<const char*, const char*>> {};
 
 TEST_P(Fidelity, TrainsAgreeWithPackets) {
@@ -102,7 +103,8 @@ TEST(Model, WindowsSaveTheHandshake) {
   EXPECT_LT(run_model(options).mean_us, two_sided);
 }
 
-// Every program on every machine by every scheme that it has there; all of a rank's time is in the ledger.
+// Runs every program on every machine with every scheme that it has there. The ledger must account for all of
+// a rank's time.
 TEST(Model, EverythingRunsAndAllTimeIsAccountedFor) {
   for (const char* name : {"ha-pacs", "ha-pacs-tca", "peach3", "quong", "dgx-h200", "h200-cluster"}) {
     const net::Machine machine = net::read_machine(name);
@@ -133,7 +135,7 @@ TEST(Model, AllreduceTakesChainsWhereAPacketIsTooSmall) {
   ModelOptions options{.program = "allreduce", .fidelity = "tlp", .ranks = 8, .bytes = 8};
   const double small = run_model(options).mean_us;
   options.scheme = "mpi";
-  EXPECT_LT(small, run_model(options).mean_us);  // stores of processors are what PEACH2 is fastest at
+  EXPECT_LT(small, run_model(options).mean_us);  // PEACH2 is fastest at stores by processors
   options.scheme = "direct";
   options.bytes = 1 << 20;
   EXPECT_GT(run_model(options).spent[static_cast<std::size_t>(Cost::kernels)].mean_us, 0);
@@ -160,7 +162,7 @@ TEST(Model, ANumberOfTheMachineChangesWhatDependsOnIt) {
   EXPECT_NEAR(run_model(options).mean_us, before + 1, 1e-6);
 }
 
-// Which end of a wire a machine file names first is nothing to anybody.
+// The order in which a machine file names the ends of a wire must not matter.
 TEST(Model, WiresHaveNoDirection) {
   const test::OwnFolder folder;
   ModelOptions options{.program = "pingpong", .machine = "dgx-h200", .fidelity = "tlp", .bytes = 1 << 20};

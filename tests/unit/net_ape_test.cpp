@@ -1,4 +1,4 @@
-// APEnet+'s card, end to end.
+// Tests APEnet+'s card, end to end.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -12,8 +12,8 @@ namespace {
 using namespace net;
 using des::Time;
 
-// When the last of so many equal puts has been announced, in microseconds; to a node next to that of their memory, or the
-// same one.
+// Returns the microseconds until the last of `puts` equal puts has been announced. They go from node 0 to
+// `node`, by default its neighbour; node 0 itself makes a loop-back.
 double last_of(int puts, std::uint64_t bytes, const char* from, const char* to, Fidelity fidelity,
                void (*change)(ApeKind&) = nullptr, std::uint32_t node = 1) {
   Description machine = ape_machine();
@@ -38,9 +38,9 @@ double rate(std::uint64_t bytes, const char* from, const char* to, void (*change
 constexpr std::uint64_t much = 1 << 20;
 
 TEST(Ape, ASmallPutTakesTheSumOfItsWay) {
-  // The command; the card's start; request and answer; the cable; the address; the way into memory; the event. The way
-  // between a memory and the card is two wires of 100 ns and a hop of 50 ns, and whatever goes on from the card has taken
-  // 150 ns there.
+  // The terms: the command, the card's start, request and answer, the cable, the address translation, the way
+  // into memory, and the event. Between a memory and the card there are two wires of 100 ns and a hop of 50
+  // ns. Whatever leaves the card has spent 150 ns there.
   const double bus = 0.25, card = 0.15;
   const double read = 2 * bus + 0.2 + card, cable = card + 0.2 + card, translate = 1.6 + card,
                write = bus + 0.06;
@@ -48,7 +48,7 @@ TEST(Ape, ASmallPutTakesTheSumOfItsWay) {
   EXPECT_NEAR(last_of(1, 32, "host", "host", Fidelity::tlp), expected, 0.2);
 }
 
-// What a single engine does with each packet: it reads it, sends it, and rests.
+// A single engine reads each packet, sends it, and rests.
 TEST(Ape, ASecondEngineHidesTheRest) {
   const auto second = [](ApeKind& card) {
     card.engines = 2;
@@ -59,7 +59,7 @@ TEST(Ape, ASecondEngineHidesTheRest) {
   EXPECT_GT(two, 1.4 * one);
 }
 
-// S4's three versions: one request at a time, a window, and as much as the GPU gives.
+// The three versions of source S4: one request at a time, a window, and as much as the GPU delivers.
 TEST(Ape, AGpusWindowBoundsItsRate) {
   const auto alone = [](ApeKind& card) {
     card.translate = card.translate_gpu = des::from_ns(100);
@@ -75,28 +75,29 @@ TEST(Ape, AGpusWindowBoundsItsRate) {
   };
   const double v1 = rate(much, "gpu", "gpu", alone), v2 = rate(much, "gpu", "gpu", window),
                v3 = rate(much, "gpu", "gpu", unlimited);
-  // A request goes and comes in 0.5 us of bus, waits 0.5 us for the GPU, which needs 0.32 us for its data, and the card
-  // takes 0.15 us to have it and rests for 0.08 us.
+  // A request travels 0.5 us on the bus both ways, waits 0.5 us for the GPU, which needs 0.32 us for its
+  // data, takes 0.15 us in the card, which then rests for 0.08 us.
   EXPECT_NEAR(v1, 512 / (2 * 0.25 + 0.5 + 0.32 + 0.15 + 0.08), 15);
   EXPECT_GT(v2, 2.5 * v1);
-  EXPECT_NEAR(v3, 1600, 20);  // the GPU's own
+  EXPECT_NEAR(v3, 1600, 20);  // the GPU's own rate
 }
 
 TEST(Ape, TranslationBoundsTheReceiver) {
-  // A packet of 4 KiB takes 1.12 us on the bus, after its address has been found.
+  // A packet of 4 KiB takes 1.12 us on the bus, after its address has been translated.
   EXPECT_NEAR(rate(much, "gpu", "host"), 4096 / (1.6 + 1.12), 15);
   EXPECT_NEAR(rate(much, "gpu", "gpu"), 4096 / (2.0 + 1.12), 15);
   const auto beside = [](ApeKind& card) { card.translate_overlaps = true; };
-  EXPECT_NEAR(rate(much, "gpu", "host", beside), 1600, 20);  // now it is the GPU that is read
+  EXPECT_NEAR(rate(much, "gpu", "host", beside), 1600, 20);  // here reading the GPU is the bottleneck
 }
 
-// What comes back into the card that it came out of has addresses as well.
+// What returns into the card from which it came needs address translation as well.
 TEST(Ape, LoopBackIsTranslated) {
   EXPECT_NEAR(rate(much, "gpu", "host", nullptr, 0), 4096 / (1.6 + 1.12), 15);
   EXPECT_NEAR(rate(much, "gpu", "gpu", nullptr, 0), 4096 / (2.0 + 1.12), 15);
 }
 
-// An address is found once, a host's and a GPU's each in its own time, before or beside the data.
+// Each address is translated once. Host and GPU addresses have separate translation times, before or beside
+// the data.
 TEST(Ape, TranslationDelaysASmallPutOnce) {
   const auto none = [](ApeKind& card) { card.translate = card.translate_gpu = 0; };
   const auto of_a_host = [](ApeKind& card) { card.translate = des::microsecond, card.translate_gpu = 0; };
@@ -116,7 +117,7 @@ TEST(Ape, TranslationDelaysASmallPutOnce) {
   const auto us = [](const char* to, void (*change)(ApeKind&)) {
     return last_of(1, 32, "gpu", to, Fidelity::tlp, change);
   };
-  // 32 bytes come over the cable in 20 ns, which data beside a translation does not add to it.
+  // 32 bytes take 20 ns on the cable. When the data moves beside the translation, they do not add to it.
   EXPECT_NEAR(us("host", of_a_host) - us("host", none), 1, 1e-6);
   EXPECT_NEAR(us("gpu", of_a_gpu) - us("gpu", none), 1, 1e-6);
   EXPECT_NEAR(us("host", of_a_host_beside) - us("host", none_beside), 1, 0.02);

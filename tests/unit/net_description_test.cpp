@@ -1,4 +1,4 @@
-// Machines that cannot be are refused, with what is wrong with them.
+// Tests that impossible machines are refused with a message that says what is wrong.
 #include <gtest/gtest.h>
 
 #include <algorithm>

@@ -1,4 +1,5 @@
-// Trains against single packets, on every topology and pattern: how far apart they are, and what they save.
+// Compares trains with single packets on every topology and pattern: how far their times differ, and how many
+// events they save.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -17,7 +18,8 @@ namespace {
 using namespace net;
 using des::Time;
 
-// One node's transfer: to whom, how much, and when it begins; not before another one's arrival, where it names one.
+// A transfer of one node. It begins at `begin`, but not before the arrival of put number `after`, if that is
+// given.
 struct Put {
   std::uint32_t from, to;
   Rows rows;
@@ -27,7 +29,7 @@ struct Put {
 using Pattern = std::vector<Put>;
 
 struct Outcome {
-  std::vector<Time> arrivals;  // of each put
+  std::vector<Time> arrivals;  // arrival of each put
   std::uint64_t events;
   std::uint64_t trains, fallen;
   Time last() const { return *std::max_element(arrivals.begin(), arrivals.end()); }
@@ -41,7 +43,7 @@ class Experiment {
     }
   }
 
-  // Puts of one node share the tags of its NIC.
+  // Runs a pattern. The puts of one node share the tags of its NIC.
   Outcome operator()(const Pattern& pattern) {
     arrivals_.resize(pattern.size());
     for (const Put& put : pattern) arrived_.emplace_back(simulator_, des::Label{"an arrival from", put.from});
@@ -114,7 +116,7 @@ Pattern random_puts(std::uint32_t nodes, Rows rows) {
   return pattern;
 }
 
-// Half as many walkers as nodes, each of which goes on from where it has arrived.
+// Half as many walkers as nodes. Each of them goes on from where it has arrived.
 Pattern random_walks(std::uint32_t nodes, Rows rows) {
   constexpr int steps = 6;
   Pattern pattern;
@@ -142,7 +144,8 @@ Pattern broadcast(std::uint32_t nodes, Rows rows) {
     }
   return pattern;
 }
-// From a memory through the node's own NIC back into the node, all nodes at once; and to the next one meanwhile.
+// All nodes at once send from a memory through their own NIC back into the node. The variant below also sends
+// to the next node meanwhile.
 Pattern loop_back(std::uint32_t nodes, Rows rows) {
   Pattern pattern;
   for (std::uint32_t i = 0; i < nodes; ++i) pattern.push_back({i, i, rows});
@@ -210,14 +213,14 @@ TEST_P(Fidelities, TrainsAgreeWithPackets) {
           static_cast<double>(packets.events) / static_cast<double>(trains.events), trains.fallen,
           trains.trains);
       EXPECT_LT(std::abs(last), 0.1) << test.name;
-      // In one of the crowds two puts go the other way round, and those that come after them.
+      // In one of the crowds two puts change their order, and so do those that come after them.
       EXPECT_LT(worst, place.machine.nodes == 16 && test.name == std::string_view("walks") ? 10 : 0.1)
           << test.name;
     }
   }
 }
 
-// Flows know nothing of who blocks whom, which is what random puts are about.
+// Flows do not know which put blocks which, and in random puts that decides.
 TEST_P(Fidelities, FlowsComeNearInBulk) {
   for (const Case& test : patterns) {
     if (test.pattern == random_puts) continue;
@@ -232,7 +235,7 @@ TEST_P(Fidelities, FlowsComeNearInBulk) {
   }
 }
 
-// Rows of a few bytes take up tags and links for long while they move next to no data.
+// Rows of a few bytes occupy tags and links for a long time, but hardly move any data.
 TEST(Flows, OfSmallRowsLeaveOthersTheirShare) {
   const Pattern pattern{{0, 1, {65536, 1}}, {0, 2, {4, 512}}, {2, 1, {4, 512}}, {3, 1, {1, 1}}};
   const Description machine = peach_machine({TopologyKind::chain, {4}, {}}, 4);
@@ -247,14 +250,14 @@ TEST(Flows, OfSmallRowsLeaveOthersTheirShare) {
 
 INSTANTIATE_TEST_SUITE_P(Topologies, Fidelities, testing::Range(std::size_t{0}, places().size()));
 
-// A train that is alone costs a few events, whatever its length.
+// A train that meets no other one costs a few events, whatever its length.
 TEST(Trains, CostAFewEvents) {
   const Outcome train = Experiment(peach_machine(two_rings(), 16), Fidelity::train)({{0, 5, {4 << 20}}});
   EXPECT_LT(train.events, 12u);
   EXPECT_EQ(train.fallen, 0u);
 }
 
-// One that meets another falls apart, and both take as long as packets do.
+// A train that meets another one falls apart, and both take as long as their packets would.
 TEST(Trains, FallApartWhereTheyMeet) {
   const Pattern pattern{{0, 1, {1 << 20}}, {2, 1, {1 << 20}, 50 * des::microsecond}};
   const Description machine = peach_machine({TopologyKind::chain, {4}, {}}, 4);

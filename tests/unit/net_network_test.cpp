@@ -1,4 +1,4 @@
-// Packets on links: who comes first, who waits, and that everything arrives.
+// Tests packets on links: which goes first, which waits, and that everything arrives.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -58,7 +58,7 @@ Transfer transfer_of(std::uint32_t from, std::uint32_t to, std::uint64_t bytes) 
           .window = 16};
 }
 
-// NVLink: between the GPUs of a box without a NIC, as fast as a GPU's own link.
+// NVLink connects the GPUs of a box without a NIC, at the rate of a GPU's own link.
 TEST_F(NetworkTest, GpusOfABoxSendOverItsSwitch) {
   const auto inside = [](std::uint32_t from, std::uint32_t to, std::uint64_t bytes) {
     return Transfer{.from = {0, from},
@@ -77,7 +77,7 @@ TEST_F(NetworkTest, GpusOfABoxSendOverItsSwitch) {
     put(inside(0, 1, 16 << 20));
     const double alone = last_us();
     EXPECT_NEAR(16.777216e6 / alone / 1e3, 450 * 256.0 / 288, 12);
-    // A switch has room for everybody at once, a GPU's own link has not.
+    // The switch has room for all transfers at once, a GPU's own link has not.
     set_up(box, fidelity);
     for (std::uint32_t gpu = 0; gpu < 8; ++gpu) put(inside(gpu, (gpu + 3) % 8, 16 << 20));
     EXPECT_NEAR(last_us(), alone, 0.01 * alone);
@@ -87,7 +87,7 @@ TEST_F(NetworkTest, GpusOfABoxSendOverItsSwitch) {
   }
 }
 
-// Two that want one cable get half of it each, packet by packet.
+// Two transfers that need one cable get half of it each, packet by packet.
 TEST_F(NetworkTest, InputsShareAnOutput) {
   Description machine = torus_machine(4, 1, 1);
   machine.interconnects[0].topology = {TopologyKind::chain, {4}, {}};
@@ -133,13 +133,13 @@ TEST_F(NetworkTest, FewCreditsSlowALongCable) {
     put(transfer_of(0, 1, 1 << 20));
     return last_us();
   };
-  // A place is taken for two latencies, a hop, and what the next link needs.
+  // A place is taken for two latencies, a hop, and the time that the next link needs.
   EXPECT_NEAR(4096 * (0.5 * 2 + 0.06 + 0.07) / 2, with(2), 0.02 * with(2));
   EXPECT_GT(with(2), 1.9 * with(4));
   EXPECT_NEAR(with(0), with(64), 1);
 }
 
-// All to all around rings and tori fills every place that there is; nobody may wait for good.
+// All-to-all on rings and tori fills every buffer place. No packet may wait for ever.
 TEST_F(NetworkTest, FullCirclesDoNotBlock) {
   for (const std::uint32_t credits : {2u, 3u, 4u}) {
     for (const auto& size : {std::array{8u, 1u, 1u}, std::array{5u, 3u, 2u}, std::array{4u, 4u, 4u}}) {
@@ -172,12 +172,12 @@ TEST_F(NetworkTest, EveryLinkIsAccountedFor) {
   }
 }
 
-// Picoseconds of 300 MB at 1 MB/s, in parts, are more than 64 bits hold.
+// The picoseconds of 300 MB at 1 MB/s, counted in fractions, exceed 64 bits.
 TEST_F(NetworkTest, SlowLinksCountTheirTime) {
   Description machine = torus_machine(2, 1, 1);
   machine.links[1].bytes_per_s = 1e6;
   constexpr std::uint64_t packets = 1'200'000;
-  const double us = packets * (256 + 24);  // a byte a microsecond
+  const double us = packets * (256 + 24);  // a byte per microsecond
   for (const Fidelity fidelity : {Fidelity::train, Fidelity::flow}) {
     set_up(machine, fidelity);
     put(transfer_of(0, 1, packets * 256));
@@ -189,7 +189,7 @@ TEST_F(NetworkTest, SlowLinksCountTheirTime) {
   }
 }
 
-// A flow of few requests keeps no list of all the tags that its NIC has.
+// A flow of few requests must not keep a list of all the tags of its NIC.
 TEST_F(NetworkTest, APoolOfManyTagsTakesNoMemory) {
   set_up(torus_machine(2, 1, 1), Fidelity::flow);
   des::Semaphore tags(*simulator, {"tags"}, 4'000'000'000);
@@ -200,7 +200,7 @@ TEST_F(NetworkTest, APoolOfManyTagsTakesNoMemory) {
   EXPECT_LT(network->bytes(), std::size_t{1} << 20);
 }
 
-// Which end of a wire is named first is nothing to anybody.
+// The order in which the ends of a wire are named must not matter.
 TEST_F(NetworkTest, WiresHaveNoDirection) {
   const auto crossing = [&](bool turned) {
     Description machine = box_machine({TopologyKind::star, {2}, {}}, 2);
@@ -239,7 +239,7 @@ TEST_F(NetworkTest, RefusesWhatCannotBe) {
   fails(transfer_of(0, 1, 0), {"nothing to send"});
 }
 
-// Random puts on a small torus: the same events on every queue, and on every compiler.
+// Runs random puts on a small torus. Every queue and every compiler must give the same events.
 std::string hash_of_talk(Fidelity fidelity, des::QueueKind queue) {
   struct Program {
     static des::Task talk(Network& network, std::uint32_t node) {

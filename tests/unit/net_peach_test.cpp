@@ -1,4 +1,5 @@
-// PEACH2's DMA controller: what transfers take end to end, flags, channels, chains, and the same at each fidelity.
+// Tests PEACH2's DMA controller: the end-to-end times of transfers, flags, channels and chains, and that the
+// fidelities agree.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -35,7 +36,7 @@ struct Machine {
     }
   }
 
-  // One-way time in microseconds, as a ping-pong finds it.
+  // Returns the one-way time in microseconds, measured by a ping-pong.
   double ping_pong(std::uint32_t other, Rows rows, const char* unit = "gpu0") {
     constexpr int turns = 4;
     des::Counter at0(simulator, {"the answer"}), at1(simulator, {"the question"});
@@ -48,13 +49,13 @@ struct Machine {
     return des::to_us(simulator.now() - begin) / (2 * turns);
   }
 
-  // Notes when so many flags are there.
+  // Notes the time at which `count` flags have arrived.
   static des::Task note(des::Counter& flags, des::Simulator& simulator, Time& at, std::uint64_t count = 1) {
     co_await flags.reached(count);
     at = simulator.now();
   }
 
-  // From the start of a chain until all its flags are there.
+  // Returns the time from the start of a chain until all its flags have arrived.
   double time_of(DmaChain chain, std::uint32_t channel = 0) {
     des::Counter arrived(simulator, {"flags"});
     for (Descriptor& descriptor : chain.descriptors) descriptor.arrived = &arrived;
@@ -73,9 +74,14 @@ double one_way(const Description& machine, std::uint32_t other, Rows rows, const
 }
 
 TEST(Peach, ASmallPutTakesTheSumOfItsWay) {
-  // Doorbell: two links' latencies and a hop; start, fetch, decode; request: gap, two latencies, a hop; answer: memory,
-  // two latencies, a hop; turn; cable, hop, two latencies, a hop, memory. The flag follows by the notify time and hop, and
-  // its own way into the host. Packets of 8 bytes take 8 ns on a link.
+  // The terms:
+  // - doorbell: two link latencies and a hop
+  // - DMA: start, fetch, decode
+  // - request: gap, two latencies, a hop; answer: memory, two latencies, a hop
+  // - turn; cable, hop, two latencies, a hop, memory
+  //
+  // The flag follows after the notify time and a hop, and takes its own way into the host. Packets of 8 bytes
+  // take 8 ns on a link.
   const double doorbell = 0.12 * 2 + 0.05;
   const double dma = 0.1 + 0.03 + 0.04;
   const double read = 0.012 + 0.12 * 2 + 0.05 + 0.1 + 0.5 + 0.12 * 2 + 0.05;
@@ -115,7 +121,7 @@ TEST(Peach, RowsCostTheirGaps) {
   Machine rows(two_nodes()), block(two_nodes());
   const double a = rows.time_of({{{{0, 1}, {1, 1}, {32, 64}}}}),
                b = block.time_of({{{{0, 1}, {1, 1}, {2048, 1}}}});
-  // Each row is a request of its own, and there are tags for 16 of them.
+  // Each row is a separate request, and there are 16 tags for them.
   EXPECT_GT(a, b + 64 * 0.04);
   EXPECT_LT(a, b + 64 * 0.07);
 }
@@ -138,8 +144,8 @@ TEST(Peach, TheSenderIsToldWhenItsDataHasLeft) {
   const DmaChain chain{{{{0, 1}, {1, 1}, {4096}, &arrived, &sent}}};
   machine.peach.start(0, 0, chain);
   machine.simulator.run();
-  EXPECT_NEAR(des::to_us(arrived_at - sent_at), 0.25 + 0.04,
-              0.03);  // the cable and a router, and the flags wait for the data
+  // 0.25 us for the cable and a router; the flags wait for the data.
+  EXPECT_NEAR(des::to_us(arrived_at - sent_at), 0.25 + 0.04, 0.03);
 }
 
 TEST(Peach, StoresArriveWithoutTheDmaController) {
@@ -163,7 +169,7 @@ TEST(Peach, RefusesWhatItHasNot) {
       refuses(Errc::invalid_argument, {"'nic'", "no DMA controller"}, [&] { Peach peach(network, 0, 0); }));
 }
 
-// Chains that are started at some times, on some channels.
+// Chains that start at given times on given channels.
 struct Load {
   std::deque<DmaChain> chains;
   struct Start {
@@ -182,7 +188,7 @@ struct Load {
     machine.peach.start(start.node, start.channel, chain);
   }
 
-  // When the last flag is there.
+  // Runs the load. Returns when the last flag has arrived.
   Time run(Machine& machine) {
     des::Counter flags(machine.simulator, {"flags"});
     std::uint64_t count = 0;
@@ -202,7 +208,7 @@ struct Load {
   }
 };
 
-// Puts of up to so many units of each node.
+// Returns a load of random puts between the first `units` units of the nodes.
 Load random_load(std::mt19937& random, std::uint32_t nodes, std::uint32_t units) {
   Load load;
   for (std::uint32_t node = 0; node < nodes; ++node) {
@@ -221,7 +227,8 @@ Load random_load(std::mt19937& random, std::uint32_t nodes, std::uint32_t units)
   return load;
 }
 
-// What was asked for first comes last where its memory is slow, so that a train is not behind all that its NIC has asked for.
+// Data that was requested first comes last when its memory is slow. So a train must not wait for all that its
+// NIC has requested before.
 TEST(Peach, DataDoesNotQueueBehindThatOfASlowerMemory) {
   Time at[2] = {};
   for (const Fidelity fidelity : {Fidelity::tlp, Fidelity::train}) {
@@ -237,30 +244,30 @@ TEST(Peach, DataDoesNotQueueBehindThatOfASlowerMemory) {
   EXPECT_EQ(at[0], at[1]);
 }
 
-// What trains have come to when they fall apart shows in who is served next: the one who waited for a tag or for room, or
-// whoever came since. Behind QPI each place in a queue is a microsecond.
+// The state in which trains fall apart decides who is served next: a packet that waited for a tag or for
+// room, or one that came later. Behind QPI, each place in a queue is worth a microsecond.
 TEST(Peach, TrainsFallApartIntoWhatPacketsWouldBe) {
   enum : std::uint32_t { host, gpu0, gpu1, gpu2 };  // gpu2 is behind QPI
   std::vector<Load> loads(5);
-  // Who waits for a tag has it before one who asks later.
+  // A packet that waits for a tag gets it before one that asks later.
   loads[0].add({1, 0, 4206'000}, {{{1, gpu1}, {9, gpu0}, {1, 2}}, {{1, gpu1}, {5, gpu2}, {1285}}});
   loads[0].add({1, 3, 3381'000}, {{{1, gpu0}, {9, gpu2}, {3855, 3}}});
   loads[0].add({3, 1, 8077'000}, {{{3, gpu0}, {11, gpu0}, {571}}});
-  // Data that waits for room lets others in between.
+  // Data that waits for room lets other data pass.
   loads[1].add({11, 1, 4888'000}, {{{11, host}, {13, gpu1}, {13824, 3}}, {{11, host}, {7, host}, {1}}});
   loads[1].add({11, 0, 10498'000}, {{{11, host}, {9, gpu1}, {1792}}, {{11, gpu1}, {8, host}, {1, 4}}});
   loads[1].add({15, 1, 6097'000}, {{{15, host}, {1, host}, {7680, 5}}});
-  // Places that a train had are free again in the order in which they were taken.
+  // The places that a train held become free in the order in which they were taken.
   loads[2].add({0, 1, 5001'000}, {{{0, gpu1}, {5, host}, {1}}, {{0, gpu0}, {2, gpu2}, {1, 4}}});
   loads[2].add({0, 3, 7742'000}, {{{0, gpu1}, {14, host}, {1, 5}}});
   loads[2].add({11, 2, 9235'000}, {{{11, host}, {0, gpu2}, {5885, 2}}, {{11, gpu1}, {5, gpu0}, {1, 4}}});
   loads[2].add({11, 3, 5021'000}, {{{11, gpu0}, {0, gpu2}, {3702}}});
   loads[2].add({15, 0, 9793'000}, {{{15, gpu1}, {3, host}, {1}}, {{15, gpu0}, {0, host}, {2286, 5}}});
-  // A flag behind one train is on the link when the next one would be.
+  // A flag behind one train is on the link when the next train would be.
   loads[3].add({1, 1, 2704'000}, {{{1, gpu0}, {11, gpu2}, {1954, 5}}});
   loads[3].add({8, 3, 242'000}, {{{8, host}, {0, gpu0}, {183, 5}}, {{8, host}, {1, host}, {883, 4}}});
   loads[3].add({11, 2, 7274'000}, {{{11, gpu2}, {13, host}, {1}}});
-  // Tags are there again as data comes, whoever asked first.
+  // Tags become free as data arrives, whatever the order of the requests.
   loads[4].add({1, 3, 2647'000}, {{{1, host}, {4, gpu1}, {5884, 2}}});
   loads[4].add({1, 1, 202'000}, {{{1, gpu2}, {13, gpu2}, {1145, 4}}, {{1, gpu1}, {14, gpu1}, {1, 5}}});
   loads[4].add({3, 3, 3594'000}, {{{3, host}, {6, gpu0}, {5632, 4}}});
@@ -273,8 +280,8 @@ TEST(Peach, TrainsFallApartIntoWhatPacketsWouldBe) {
   }
 }
 
-// The second chain comes at the picosecond at which the first one sends its last request, the one that had to wait for a tag.
-// No tag is kept for more: once all are there again, the next transfer is a train.
+// The second chain starts at the very picosecond at which the first one sends its last request, which had to
+// wait for a tag. No tag is kept for further requests: once all are free again, the next transfer is a train.
 TEST(Peach, ATrainThatFallsApartAtItsLastRequestKeepsNoTag) {
   Description description = peach_machine(two_rings(), 16);
   for (UnitKind& unit : description.node.units) {
@@ -289,7 +296,8 @@ TEST(Peach, ATrainThatFallsApartAtItsLastRequestKeepsNoTag) {
   EXPECT_EQ(machine.network.trains()->started(), 2u);
 }
 
-// Four packets that wait for QPI hold four places of the link before it, however late they leave: the others are free.
+// Four packets that wait for QPI hold four places of the link before it, however late they leave. The other
+// places are free.
 TEST(Peach, DataPassesThatOfASlowerMemory) {
   const auto time_of = [](bool both) {
     Load load;
@@ -301,7 +309,7 @@ TEST(Peach, DataPassesThatOfASlowerMemory) {
   EXPECT_EQ(time_of(true), time_of(false));
 }
 
-// How much later than by packets crowds end, in percent.
+// How much later crowds end than by packets, in percent.
 struct Apart {
   double sum = 0, soonest = 0, latest = 0;
   int crowds = 0;
@@ -320,7 +328,7 @@ struct Apart {
   }
 };
 
-// Among memories that all are fast, and with GPUs behind QPI as well.
+// The first rounds use fast memories only, the others also GPUs behind QPI.
 TEST(Peach, RandomChainsEndAtEveryFidelity) {
   const Seed seed;
   std::mt19937 random(seed.value());
@@ -343,7 +351,8 @@ TEST(Peach, RandomChainsEndAtEveryFidelity) {
   trains[0].print("trains");
   trains[1].print("trains, also behind QPI,");
   flows.print("flows");
-  // Who comes first decides in a crowd: see docs/model.md for how far these came apart over many seeds.
+  // In a crowd, the order of arrival decides. docs/model.md says how far the fidelities differed over many
+  // seeds.
   EXPECT_LT(std::abs(trains[0].average()), 0.1) << seed.how_to_repeat();
   EXPECT_LT(std::max(-trains[0].soonest, trains[0].latest), 3) << seed.how_to_repeat();
   EXPECT_LT(std::abs(trains[1].average()), 0.2) << seed.how_to_repeat();

@@ -1,4 +1,4 @@
-// The ways over interconnects: every topology leads every packet where it should, by the fewest hops.
+// Tests the routes over interconnects: every topology leads every packet to its node by the fewest hops.
 #include <gtest/gtest.h>
 
 #include <queue>
@@ -12,14 +12,13 @@ namespace {
 
 using namespace net;
 
-// A node or a switch.
 struct Vertex {
   bool is_switch;
   std::uint32_t number;
   bool operator==(const Vertex&) const = default;
 };
 
-// Hops that a packet takes, or -1 if it gets lost.
+// Returns the hops that a packet takes, or -1 if it gets lost.
 int walk(const Routes& routes, std::uint32_t from, std::uint32_t to) {
   Steps steps = routes.steps(from, to);
   Vertex at{false, from};
@@ -35,7 +34,7 @@ int walk(const Routes& routes, std::uint32_t from, std::uint32_t to) {
   return at == Vertex{false, to} ? hops : -1;
 }
 
-// The fewest hops over the cables that there are, or -1.
+// Returns the fewest hops over the existing cables, or -1.
 int fewest(const Routes& routes, std::uint32_t nodes, std::uint32_t from, std::uint32_t to) {
   std::vector<int> distance(nodes + routes.switches(), -1);
   const auto place = [&](bool is_switch, std::uint32_t number) {
@@ -89,7 +88,7 @@ INSTANTIATE_TEST_SUITE_P(Topologies, RoutesTest,
                                          std::pair{Topology{TopologyKind::star, {6}, {}}, 12u},
                                          std::pair{Topology{TopologyKind::fat_tree, {4, 3, 2}, {}}, 24u}));
 
-// The distances that HA-PACS/TCA's ranks have in its sub-cluster.
+// The distances are those between the ranks of HA-PACS/TCA's sub-cluster.
 TEST(TwoRings, HaveTheDistancesOfHaPacs) {
   const Routes routes(two_rings(), 16);
   std::uint32_t farthest = 0;
@@ -105,7 +104,7 @@ TEST(TwoRings, HaveTheDistancesOfHaPacs) {
   EXPECT_EQ(farthest, 5u);
 }
 
-// Halfway around a ring is as far either way, and half of the nodes go each way.
+// Halfway around a ring, both ways are equally long, and half of the nodes take each.
 TEST(Rings, UseBothWaysAlike) {
   const Routes routes({TopologyKind::ring, {8}, {}}, 8);
   int forwards = 0;

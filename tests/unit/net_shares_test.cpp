@@ -1,4 +1,4 @@
-// Max-min fair shares.
+// Tests max-min fair shares.
 #include <gtest/gtest.h>
 
 #include "net/shares.hpp"
@@ -26,7 +26,7 @@ TEST(Shares, LeaveTheModestWhatTheyWant) {
             (Speeds{1000, 400, 500}));
 }
 
-// A flow over two links is held up by the tighter one, and the other link's flow has the rest.
+// A flow over two links is limited by the tighter one, and the other flows share the rest of its other link.
 TEST(Shares, OfSeveralLinks) {
   const std::vector<Flow> flows{
       {10, {{0, 1000}, {1, 1000}}}, {10, {{0, 1000}}}, {10, {{1, 1000}}}, {10, {{1, 1000}}}};
@@ -42,7 +42,7 @@ TEST(Shares, AreMaxMinFair) {
     std::vector<Flow> flows(random_in(random, 1, 12));
     for (Flow& flow : flows) {
       flow.rate = random_in(random, 1, 100);
-      // Links are of different speeds, each the same for all.
+      // Links have different speeds, but each has the same speed for all flows.
       for (std::uint32_t link = 0; link < links; ++link) {
         if (random_in(random, 0, 2) > 0) continue;
         flow.demands.push_back({link, static_cast<std::uint64_t>(flow.rate / (100 + 20 * link) * fine)});
@@ -60,7 +60,8 @@ TEST(Shares, AreMaxMinFair) {
       }
     }
     for (const std::uint64_t sum : taken) ASSERT_LE(sum, fine) << seed.how_to_repeat();
-    // Whoever is slowed, but for rounding, is so by a link that is used up and where nobody is faster.
+    // A flow that is slowed by more than rounding needs a link that is used up and on which no flow is
+    // faster.
     for (std::size_t i = 0; i < flows.size(); ++i) {
       bool held = speeds[i] + 16 > fine;
       for (const net::Demand& demand : flows[i].demands) {

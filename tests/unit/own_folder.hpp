@@ -1,4 +1,4 @@
-// A folder of one test's own, which goes with it: tests run side by side.
+// A folder for one test alone, since tests run side by side. It is removed with the object.
 #pragma once
 
 #include <cerrno>

@@ -1,4 +1,4 @@
-// Links: random numbers, updates, and files.
+// Tests links: random numbers, updates, and files.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
@@ -29,7 +29,7 @@ using test::Shape4;
 
 constexpr Extents small{4, 4, 4, 4};
 
-// The known answers that come with Random123.
+// The expected values are the known answers that come with Random123.
 TEST(QcdRandom, IsPhilox) {
   const auto check = [](Philox counter, std::uint32_t key0, std::uint32_t key1, Philox expected) {
     const Philox result = philox(counter, key0, key1);
@@ -56,7 +56,7 @@ TEST(QcdRandom, HasTheMomentsItShould) {
   EXPECT_NEAR(uniform, 0.5, 0.005);
 }
 
-// All links by global site, as bits.
+// Returns the reals of all links by global site, for comparison to the bit.
 Field<double> reals_of(const Gauge& gauge) {
   Field<double> all;
   const Lattice& lattice = gauge.lattice();
@@ -96,7 +96,8 @@ TEST(QcdHeatBath, IsTheSameOnEveryGridToTheBit) {
   }
 }
 
-// Strong coupling's series, beta/18 + ..., and the weak one's plaquette on a lattice of this size.
+// The expected plaquettes are the series for strong coupling, beta/18 + ..., and the value for weak coupling
+// on a lattice of this size.
 TEST(QcdHeatBath, ReachesThePlaquette) {
   double strong = 0, weak = 0;
   swept({1, 1, 1, 1}, {4, 4, 4, 4}, 0.9, 12, &strong);
@@ -227,7 +228,7 @@ TEST_F(QcdFile, NonUnitaryLinksAreRefused) {
   }
 }
 
-// What two ranks say of links of which some are damaged.
+// Returns the errors of two ranks when `damage` has damaged some of their links.
 std::array<std::string, 2> said_of_links(const std::function<void(const Lattice&, Gauge&)>& damage) {
   std::array<std::string, 2> said;
   on_grid({1, 1, 2, 1}, small, [&](World& world, const Lattice& lattice, Gauge& gauge) {
@@ -293,7 +294,7 @@ TEST_F(QcdFile, ThatCannotBeWrittenLeavesNothing) {
   path_ = (folder_ / "nowhere" / "links").string();
   EXPECT_THROW(write(Format::nersc, 64, {1, 1, 1, 2}), Error);
   EXPECT_TRUE(fs::is_empty(folder_));
-  fs::create_directories(path_);  // the file is there before it cannot be renamed
+  fs::create_directories(path_);  // the file is written, but cannot be renamed to a path that is a directory
   EXPECT_THROW(write(Format::nersc, 64, {1, 1, 1, 2}), Error);
   EXPECT_EQ(std::distance(fs::directory_iterator(folder_ / "nowhere"), {}), 1);
 }
@@ -321,7 +322,7 @@ TEST_F(QcdFile, LeavesAloneWhatOthersHaveLeftUnfinished) {
   EXPECT_EQ(found, "another's");
 }
 
-// The lines of a header, of which one is changed.
+// A file's header, of which the tests change one line at a time.
 class QcdHeader : public QcdFile {
  protected:
   void SetUp() override {
@@ -415,7 +416,7 @@ class QcdRecords : public QcdFile {
     write(Format::ildg, 64);
     whole_ = contents();
   }
-  // Where a record begins: its type is behind 16 bytes.
+  // Returns where a record begins. Its type follows after 16 bytes.
   std::size_t record(const std::string& type) const { return whole_.find(type + std::string(1, '\0')) - 16; }
   void expect_refused(const std::string& bytes, const std::string& why) {
     replace(bytes);
@@ -437,7 +438,7 @@ TEST_F(QcdRecords, OfAKindThatThereIsOneOf) {
   expect_refused(whole_.substr(0, sums) + whole_.substr(links), "its record 4 is a second ildg-binary-data");
   expect_refused(whole_.substr(0, links) + whole_.substr(averages),
                  "its record 3 is a second opentca-averages");
-  // Records that nobody here reads come as often as they like.
+  // Records that this program does not read may occur any number of times.
   std::string other = whole_.substr(sums);
   other.replace(16, 6, "others");
   replace(whole_ + other + other);
@@ -452,7 +453,7 @@ TEST_F(QcdRecords, LongerThanANumberHoldsAreRefused) {
 
 TEST_F(QcdRecords, OfTextsThatAreFarTooLongAreRefused) {
   for (const char* type : {"ildg-format", "scidac-checksum"}) {
-    // One MiB more, padded with blanks to begin with.
+    // The text is padded with blanks to 1 MiB more than it needs.
     std::string bytes = whole_;
     const std::size_t begin = record(type), text = begin + 144, end = bytes.find('\0', text);
     bytes.insert(end, std::string((8 - (end - text) % 8) % 8 + (std::size_t{1} << 20), ' '));

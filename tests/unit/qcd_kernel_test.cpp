@@ -1,5 +1,6 @@
-// The kernels of the solver on GPUs, played by threads of the host: the site arithmetic against the host's operator, to the
-// bit, and whole solves in which every block of every rank is a thread and halves travel as lines.
+// Tests the kernels of the solver on GPUs, played by threads of the host. The site arithmetic must equal that
+// of the host's operator to the bit. In whole solves, every block of every rank is a thread, and halves
+// travel as lines.
 #include <gtest/gtest.h>
 
 #include <array>
@@ -26,7 +27,7 @@
 namespace tca::qcd {
 namespace {
 
-// visit(place in units, place in the host's order) for all reals of a field.
+// Calls visit(place in units, place in the host's order) for all reals of a field.
 template <class T, class Visit>
 void for_reals(std::size_t sites, std::size_t reals, const Visit& visit) {
   const std::size_t one = sites * spinor_reals, rhs = reals / one;
@@ -37,7 +38,8 @@ void for_reals(std::size_t sites, std::size_t reals, const Visit& visit) {
               (s * rhs + r) * spinor_reals + i);
 }
 
-// A field of `sites`, with as many right-hand sides as its size says, from the host's order and back.
+// These convert a field of `sites` from the host's order to units and back. Its size gives the number of
+// right-hand sides.
 template <class T>
 void to_units(const Field<T>& field, std::size_t sites, std::vector<T>& units) {
   units.resize(field.size());
@@ -54,7 +56,7 @@ using test::on_grid;
 using test::random_field;
 using test::Shape4;
 
-// Pointers to a rank's tables.
+// Returns a Ground that points to the tables of a rank.
 template <class T>
 Ground<T> ground_of(const GroundTables<T>& tables) {
   Ground<T> ground = tables.ground;
@@ -69,7 +71,8 @@ Chunks chunks_of(const GroundTables<T>& tables, Word odd) {
   return {tables.order[odd].data(), tables.interior[odd], tables.ground.chunks()};
 }
 
-// All blocks of all ranks: a barrier of a rank's grid, sums in the order of ranks and blocks.
+// Connects the blocks of all ranks: a barrier for each rank's grid, and sums over all blocks in the order of
+// ranks and blocks.
 class Machine {
  public:
   Machine(int ranks, int blocks)
@@ -164,7 +167,7 @@ class HostBlock {
   double totals_[sum_count] = {};
 };
 
-// That takes several right-hand sides.
+// A block that takes several right-hand sides.
 class TogetherHostBlock : public HostBlock {
  public:
   static constexpr bool together = true;
@@ -176,7 +179,7 @@ class TogetherHostBlock : public HostBlock {
     for (SiteThread& thread : threads_)
       for (Word i = 0; i < sum_count; ++i) kept_[rhs][i] += std::exchange(thread.sums[i], 0.0);
   }
-  // Those of a right-hand side so far, which begin again at zero.
+  // Returns the sums of a right-hand side so far, which start again at zero.
   std::array<double, sum_count> total(Word rhs) { return std::exchange(kept_[rhs], {}); }
 
  private:
@@ -194,7 +197,7 @@ device::Patience patience_of(std::vector<Word>& flags) {
           .over = &flags[2]};
 }
 
-// Memory that a solve in one precision needs, with its pointers set but for the neighbours' lines.
+// The memory of a solve in one precision. All pointers are set but those to the neighbours' lines.
 template <class T>
 struct Memory {
   Memory(const Lattice& lattice, const GroundTables<T>& tables, double kappa, Word rhs = 1)
@@ -227,7 +230,7 @@ struct Memory {
   SolveFields<T> solve;
 };
 
-// The even part of a whole source, in units.
+// Returns the even half of a whole source, in units.
 std::vector<double> even_units(const Field<double>& source, std::size_t half) {
   std::vector<double> units;
   to_units(Field<double>(source.begin(), source.begin() + static_cast<std::ptrdiff_t>(half * spinor_reals)),
@@ -251,7 +254,8 @@ std::vector<Outcome> run_blocks(Machine& machine, int rank, const F& body) {
 
 constexpr double kappa = 0.13;
 
-// How halves cross between a rank's kernels: through chains, or stored at the neighbours, as GpuWilson has it.
+// Carries halves between the ranks' kernels: through chains, or by stores into the neighbours' memory, as
+// GpuWilson does.
 template <class T>
 class Halves {
  public:
@@ -276,7 +280,7 @@ class Halves {
     }
   }
 
-  // What chains do between kernels.
+  // Does what chains do between kernels.
   void exchange(Sites sent) {
     if (!faces_) return;
     faces_->start(sent);
@@ -293,7 +297,8 @@ class Halves {
   std::vector<Word> flags_;
 };
 
-// Those of a field, which has as many right-hand sides as its ground says, by the kernels' own projection.
+// Sends the halves of a field by the kernels' own projection. The ground says how many right-hand sides the
+// field has.
 template <class T, class Block>
 void send_halves(Block& block, const Ground<T>& ground, const std::vector<T>& field,
                  const Crossing<T>& crossing, bool odd, bool dagger) {
@@ -311,7 +316,7 @@ void send_halves(Block& block, const Ground<T>& ground, const std::vector<T>& fi
   }
 }
 
-// A chunk at a time.
+// Compares the kernels' hops, one chunk at a time, with the host's.
 template <class T, int reals, class MakeBlock>
 void expect_the_hosts_hops(const Shape4& shape, const Extents& global, int rhs, bool there,
                            const MakeBlock& make_block) {
@@ -381,7 +386,8 @@ TEST(QcdKernel, HopsTogetherAreTheHostsToTheBit) {
   }
 }
 
-// One kernel after the other, each sending what the next needs, by ranks and blocks that are held up at random.
+// One kernel runs after another, and each sends what the next one needs. Ranks and blocks are held up at
+// random.
 TEST(QcdKernel, HalvesStoredThereAreReadInTime) {
   constexpr int blocks = 3;
   for (const Shape4& shape : {Shape4{1, 1, 1, 2}, {2, 1, 2, 1}, {1, 4, 1, 1}}) {
@@ -391,7 +397,7 @@ TEST(QcdKernel, HalvesStoredThereAreReadInTime) {
       const GroundTables<double> tables(gauge, Storage::full, true);
       const Ground<double> ground = ground_of(tables);
       WilsonHop<double> hop(world, gauge, {.kappa = kappa});
-      // By the host first, whose chains would keep the ranks in step.
+      // The host computes its results first, since its chains would keep the ranks in step.
       constexpr Word hops = 100;
       std::vector<Field<double>> expected{random_field<double>(lattice, Sites::even, 1, spinor_reals)};
       for (Word n = 0; n < hops; ++n) {
@@ -432,7 +438,7 @@ TEST(QcdKernel, HalvesStoredThereAreReadInTime) {
   }
 }
 
-// One parity again and again, each time behind an exchange of nothing.
+// Sends one parity again and again, each time after an exchange of nothing.
 TEST(QcdKernel, HalvesOfOneParityFollowEachOtherBehindAMeeting) {
   Machine machine(2, 1);
   on_grid({1, 1, 1, 2}, {4, 4, 4, 8}, [&](World& world, const Lattice& lattice, Gauge& gauge) {
@@ -472,8 +478,8 @@ TEST(QcdKernel, InteriorChunksHaveNoGhosts) {
   on_grid({1, 1, 1, 2}, {4, 4, 4, 16}, [](World&, const Lattice& lattice, Gauge& gauge) {
     const GroundTables<double> tables(gauge, Storage::full, true);
     ASSERT_EQ(tables.order[0].size(), 8U);
-    EXPECT_EQ(tables.interior[0],
-              4U);  // blocks are two slices in time and in z; those of the first and last time touch a face
+    // A block is two slices in time and in z. The blocks of the first and the last time touch a face.
+    EXPECT_EQ(tables.interior[0], 4U);
     EXPECT_EQ(tables.interior[1], 4U);
     EXPECT_EQ(lattice.slots(), 128);
   });
@@ -513,7 +519,8 @@ struct Solved {
   double residual;  // of the preconditioned equation, by the host's operator
 };
 
-// All ranks as threads, all their blocks as threads of theirs; twice in a row, so that exchanges go on counting.
+// Runs all ranks as threads, with a thread for each of their blocks. Solves twice in a row, since exchanges
+// go on counting.
 template <class Solver>
 void expect_solutions(const Shape4& shape, const Extents& global, int blocks, double tolerance,
                       const Solver& solver) {
@@ -589,7 +596,7 @@ TEST(QcdKernel, SolvesInMixedPrecision) {
                        exact.connect(world, lattice);
                        memory.connect(world, lattice);
                        exact.fields[0] = b;
-                       // As a solve leaves them that has gone beyond what single precision holds.
+                       // The fields are as a solve leaves them whose numbers have exceeded single precision.
                        for (const std::size_t kept : {2U, 3U, 4U, 5U, 6U, 7U})
                          std::fill(memory.fields[kept].begin(), memory.fields[kept].end(), infinity);
                        const Aim aim{.tolerance = tolerance, .max_iterations = 500, .update_at = 0.1};
@@ -604,7 +611,8 @@ TEST(QcdKernel, SolvesInMixedPrecision) {
   }
 }
 
-// One rank's solve as the host and graphs start it: stages, sums, what follows from them, an update, in turn.
+// A solve on one rank as the host and graphs start it: stages, sums, decisions from the sums, and an update,
+// in turn.
 template <class T, class Kept>
 struct StepByStep {
   StepByStep(const Lattice& lattice, const Gauge& gauge, const std::vector<T>& b, int rhs)
@@ -630,12 +638,12 @@ struct StepByStep {
     run({.in = in, .out = f.odd, .to_odd = true});
     run({.in = f.odd, .out = out, .plus = in, .factor = -f.kappa2});
   }
-  // act(right-hand side, its fields)
+  // Calls act(right-hand side, its fields) for each right-hand side.
   template <class Do>
   void each(const Do& act) {
     for (Word r = 0; r < f.ground.rhs; ++r) act(r, fields_of(f, r));
   }
-  // act(place, four)
+  // Calls act(place, four) for each place and each of its groups of four reals.
   template <class Do>
   void each_four(const Do& act) const {
     for (Word place = 0; place < f.ground.half(); ++place)
@@ -669,7 +677,7 @@ struct StepByStep {
   std::vector<std::vector<double>> history;
 };
 
-// A solve on one rank; `body` gets b in units, leaves x in units, and returns the Steps with which it ended.
+// Solves on one rank. `body` gets b in units, leaves x in units, and returns the Steps with which it ended.
 template <class Body>
 void expect_the_hosts_solution(int rhs, const Body& body, Method method = Method::cg, bool mixed = false) {
   on_grid({1, 1, 1, 1}, {4, 4, 4, 4}, [&](World& world, const Lattice& lattice, Gauge& gauge) {
@@ -679,7 +687,7 @@ void expect_the_hosts_solution(int rhs, const Body& body, Method method = Method
     Sums sums(world, 10 * rhs);
     const auto half = static_cast<std::size_t>(lattice.volume()) / 2;
     Field<double> b = random_field<double>(lattice, Sites::even, rhs, spinor_reals);
-    // Of several the first is over at once, and stays so while others go on.
+    // With several right-hand sides, the first is solved at once, and stays so while the others go on.
     for (std::size_t i = 0; rhs > 1 && i < b.size(); ++i)
       if (i / spinor_reals % static_cast<std::size_t>(rhs) == 0) b[i] = 0;
     Field<double> expected(b.size(), 0), x;
@@ -713,7 +721,7 @@ void expect_solution_step_by_step(int rhs, Method method, const Begin& begin, co
                          std::vector<double>& x) {
     StepByStep<double, Kept> one(lattice, gauge, b, rhs);
     begin(one);
-    // More steps than are needed change nothing.
+    // Further steps change nothing.
     for (int extra = 0; extra < 3;) {
       step(one);
       if (!one.over()) continue;
@@ -785,7 +793,7 @@ TEST(QcdKernel, SolvesTogetherStepByStep) {
   expect_bicgstab_step_by_step(3);
 }
 
-// The host looks an iteration late, as it does on GPUs.
+// The host checks the progress an iteration late, as it does on GPUs.
 void expect_mixed_step_by_step(int rhs) {
   const auto solve = [&](const Lattice& lattice, const Gauge& gauge, const std::vector<double>& b,
                          std::vector<double>& x) {
@@ -874,7 +882,8 @@ TEST(QcdKernel, StepsEndWhereTheyShould) {
   EXPECT_TRUE(lost.over) << "a residual that is no number will not become one";
 }
 
-// The first right-hand side is over after an iteration, for want of a number; the other goes on.
+// The first right-hand side ends after one iteration with a residual that is not a number. The other one goes
+// on.
 TEST(QcdKernel, ASolutionWithoutANumberIsNotConverged) {
   std::array<double, 6> residuals{NAN, 0, 0, 0.25, 0.04, 0.01};
   std::array<Steps, 2> last;
@@ -897,7 +906,7 @@ TEST(QcdKernel, ASolutionWithoutANumberIsNotConverged) {
 
 TEST(QcdKernel, AnIterationIsTimedBetweenTwoSolvesThatDiffer) {
   EXPECT_DOUBLE_EQ(iteration_us({.us = 130, .iterations = 12}, {.us = 50, .iterations = 4}), 10);
-  // Of equal ones the difference is what disturbed them.
+  // Two solves of equal length differ by disturbances alone.
   EXPECT_DOUBLE_EQ(iteration_us({.us = 96, .iterations = 8}, {.us = 103, .iterations = 8}), 12);
   EXPECT_DOUBLE_EQ(iteration_us({.us = 99, .iterations = 9}, {.us = 103, .iterations = 8}), 11);
   EXPECT_DOUBLE_EQ(iteration_us({.us = 7, .iterations = 0}, {.us = 5, .iterations = 0}), 7);
@@ -934,7 +943,7 @@ TEST(QcdKernel, AnUpdateIsDueByTheLargestResidual) {
   EXPECT_EQ((std::array{both[0].r2, both[0].beta, both[0].highest}), (std::array{4.0, 0.0, 1.0}));
   EXPECT_FALSE(both[0].due || both[0].over || both[0].p_stays);
   EXPECT_EQ(both[0].updates, 0);
-  // One has fallen by more than asked for, the other has not.
+  // One residual has fallen by more than asked for, the other has not.
   iterate({1, 1}, {1.5, 4});
   EXPECT_FALSE(both[0].due || both[0].p_stays);
   EXPECT_EQ((std::array{both[0].r2, both[1].r2, both[1].alpha}), (std::array{0.5, 3.0, 1.0}));
@@ -959,7 +968,7 @@ TEST(QcdKernel, AnUpdateIsDueByTheLargestResidual) {
 }
 
 TEST(QcdStart, IsChosenByTheSizeOfAHop) {
-  // 8^4 on one GPU, 16^4 on one, on two and on four, 32^4 on two; mixed precision.
+  // 8^4 on one GPU; 16^4 on one, two and four; 32^4 on two. Also in mixed precision.
   const InverterOptions cg, mixed{.precision = Precision::mixed}, bicgstab{.method = Method::bicgstab};
   EXPECT_EQ(chosen_start(cg, 4'096, false, true), Start::kernel);
   EXPECT_EQ(chosen_start(cg, 65'536, false, true), Start::graph);
@@ -994,7 +1003,7 @@ TEST(QcdStart, RefusesWhatIsNotDoneOnGpus) {
   EXPECT_THROW(check_on_gpus({.staggered = StaggeredOptions{}}, Start::graph), Error);
 }
 
-// A neighbour that never sends: everybody gives up within the time limit, and says so.
+// A neighbour never sends. All threads give up within the time limit and report for which rank they waited.
 TEST(QcdKernel, GivesUpOnANeighbourThatDoesNotCome) {
   on_grid({1, 1, 1, 1}, {4, 4, 4, 4}, [&](World&, const Lattice&, Gauge& gauge) {
     const GroundTables<double> tables(gauge, Storage::two_rows, true);

@@ -47,7 +47,7 @@ Field<T> random_field(const Lattice& lattice, Sites sites, int rhs, int reals, s
   return field;
 }
 
-// Every rank puts its sites in a window of rank 0's size; few enough for all_gather, one real at a time, is simpler still.
+// Every rank puts its sites into a window for the whole lattice on every rank.
 template <class T>
 std::vector<T> gathered(World& world, const Lattice& lattice, Sites sites, const Field<T>& field) {
   const Range range = lattice.range(sites);

@@ -1,5 +1,5 @@
-// What the tests of lattice QCD share: worlds of threads on a grid, random gauge fields and spinors that depend on the
-// global site alone, and a way to compare fields of different decompositions.
+// Tools of the tests of lattice QCD: worlds of threads on a grid, random gauge fields and spinors that depend
+// on the global site alone, and a comparison of fields of different decompositions.
 #pragma once
 
 #include <functional>
@@ -19,18 +19,19 @@ inline Grid grid_of(const Shape4& shape) {
               std::vector<bool>(dims, true));
 }
 
-// Every shape of up to `most` ranks whose extents divide the lattice's, leaving even ones if asked for.
+// Returns every shape of up to `most` ranks whose extents divide the lattice's. `even`: each rank's extents
+// are even.
 std::vector<Shape4> all_shapes(int most, const Extents& global, bool even);
 
 // Runs the body on threads, with a gauge field of random links.
 void on_grid(const Shape4& shape, const Extents& global,
              const std::function<void(World&, const Lattice&, Gauge&)>& body);
 
-// Gaussian numbers for each site of the set.
+// Returns Gaussian numbers for each site of the set.
 template <class T>
 Field<T> random_field(const Lattice& lattice, Sites sites, int rhs, int reals, std::uint64_t seed = 7);
 
-// The whole field of all ranks, by global site; the same on every rank. Collective.
+// Returns the whole field of all ranks, by global site, on every rank. Collective.
 template <class T>
 std::vector<T> gathered(World& world, const Lattice& lattice, Sites sites, const Field<T>& field);
 

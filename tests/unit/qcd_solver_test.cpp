@@ -1,4 +1,5 @@
-// The solvers: true residuals, methods, precisions and preconditionings against each other, and what has no solution.
+// Tests the solvers: true residuals, methods, precisions and preconditionings against each other, and
+// equations without a solution.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -49,11 +50,11 @@ InverterOptions options_for(double tolerance) {
   return options;
 }
 
-// A residual of 1e-10 leaves about as much of an error in the solution of so well conditioned an equation.
+// The equation is well conditioned, so a residual of 1e-10 means an error of about that size in the solution.
 TEST(QcdSolver, EveryWayGivesTheSameSolution) {
   const Outcome plain = solved({1, 1, 1, 1}, options_for(1e-11));
   EXPECT_LE(plain.inversion.true_residuals.at(0), 1e-11);
-  // 28 at this kappa; a direction that is wrong still converges, but takes longer.
+  // 28 at this kappa. With a wrong direction the solver still converges, but takes longer.
   EXPECT_LE(plain.inversion.solution.iterations, 31);
   for (const bool even_odd : {true, false}) {
     for (const Method method : {Method::cg, Method::bicgstab}) {
@@ -99,7 +100,8 @@ TEST(QcdSolver, MixedPrecisionNeedsItsUpdates) {
   EXPECT_GE(outcome.inversion.solution.updates, 3);
 }
 
-// In step, each right-hand side goes its own way: the answers are those of one after another.
+// Right-hand sides that advance together do not influence each other: the answers are those of separate
+// solves.
 TEST(QcdSolver, SeveralRightHandSidesTogether) {
   InverterOptions together = options_for(1e-11);
   together.wilson.rhs = 3;
@@ -128,7 +130,8 @@ TEST(QcdSolver, SeveralRightHandSidesTogether) {
   }
 }
 
-// Without links the equation is singular at kappa = 1/8, periodic in time: the constant spinor is a null vector.
+// Without links and with time periodic, the equation is singular at kappa = 1/8: the constant spinor is a
+// null vector.
 TEST(QcdSolver, SaysSoWhenThereIsNoConvergence) {
   World::run_threads(1, [](World& world) {
     const Lattice lattice(test::grid_of({1, 1, 1, 1}), small, world.rank());
@@ -160,7 +163,7 @@ TEST(QcdSolver, WhatIsNoNumberIsNotConverged) {
   }
 }
 
-// <a, D b> = <D^dagger a, b>; D + D^dagger = 2m; and one rank against several.
+// Checks <a, D b> = <D^dagger a, b> and D + D^dagger = 2m, and compares several ranks with one.
 TEST(QcdStaggered, IsAMassAndAnAntiHermitianDerivative) {
   std::vector<double> alone;
   for (const Shape4& shape :
@@ -223,7 +226,7 @@ TEST(QcdStaggered, IsSolvedByTheSameCg) {
   });
 }
 
-// In every precision, with several right-hand sides, and on a grid with odd extents of its ranks.
+// Solves in every precision, with several right-hand sides, and on a grid whose ranks have odd extents.
 TEST(QcdStaggered, IsInvertedAsWilsonsIs) {
   on_grid({2, 1, 1, 1}, {6, 4, 4, 4}, [](World& world, const Lattice& lattice, Gauge& gauge) {
     for (const Precision precision : {Precision::double_only, Precision::mixed, Precision::single_only}) {
@@ -254,8 +257,8 @@ TEST(QcdStaggered, RefusesWhatItDoesNotDo) {
   EXPECT_THROW(require_even_extents({4, 4, 5, 4}), Error);
 }
 
-// Without links, quarks of mass m = log(1 + (1/kappa - 8)/2) at zero momentum; far from the source the pion, with both
-// quarks at their lowest momenta, has about twice that.
+// Without links, quarks of zero momentum have mass m = log(1 + (1/kappa - 8)/2). Far from the source, the
+// pion has both quarks at their lowest momenta, and about twice that mass.
 TEST(QcdPion, OfFreeQuarksWeighsTwoOfThem) {
   World::run_threads(2, [](World& world) {
     const Lattice lattice(test::grid_of({1, 1, 1, 2}), {4, 4, 4, 16}, world.rank());

@@ -1,4 +1,5 @@
-// Wilson's operator: against dense gamma matrices and plane waves, its symmetries, and every grid against one rank.
+// Tests Wilson's operator against dense gamma matrices and plane waves, its symmetries, and every grid
+// against one rank.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -23,13 +24,13 @@ using test::Shape4;
 using Dense = std::array<std::array<std::complex<double>, 4>, 4>;
 using namespace std::complex_literals;
 
-// Euclidean gamma matrices in the chiral basis, written out.
+// The Euclidean gamma matrices in the chiral basis.
 const std::array<Dense, 4> gammas{{{{{0, 0, 0, -1i}, {0, 0, -1i, 0}, {0, 1i, 0, 0}, {1i, 0, 0, 0}}},
                                    {{{0, 0, 0, -1}, {0, 0, 1, 0}, {0, 1, 0, 0}, {-1, 0, 0, 0}}},
                                    {{{0, 0, -1i, 0}, {0, 0, 0, 1i}, {1i, 0, 0, 0}, {0, -1i, 0, 0}}},
                                    {{{0, 0, 1, 0}, {0, 0, 0, 1}, {1, 0, 0, 0}, {0, 1, 0, 0}}}}};
 
-// Where spin and colour lie in a site's 24 reals.
+// Returns where a spin and colour lie in the 24 reals of a site.
 std::size_t place(int spin, int colour) {
   return static_cast<std::size_t>(spin / 2 * half_reals + colour * 4 + spin % 2 * 2);
 }
@@ -57,7 +58,8 @@ TEST(QcdGammas, AnticommuteAndSquareToOne) {
   }
 }
 
-// D psi by the definition, on one rank: dense matrices and complex numbers, nothing of the code under test but links.
+// Returns D psi computed by the definition on one rank, with dense matrices and complex numbers. Of the code
+// under test it uses only the links.
 Field<double> reference(const Lattice& lattice, const Gauge& gauge, const WilsonOptions& options,
                         const Field<double>& psi) {
   Field<double> out = psi;
@@ -109,7 +111,8 @@ TEST(QcdWilson, IsItsDefinition) {
   });
 }
 
-// Without a gauge field a plane wave is an eigenvector in space: D(p) = 1 - 2 kappa sum (cos p - i gamma sin p).
+// Without a gauge field, a plane wave is an eigenvector in space: D(p) = 1 - 2 kappa sum (cos p - i gamma sin
+// p).
 TEST(QcdWilson, ActsOnPlaneWavesAsInMomentumSpace) {
   constexpr double kappa = 0.11, pi = std::numbers::pi;
   const Extents global{4, 4, 4, 6};
@@ -117,7 +120,7 @@ TEST(QcdWilson, ActsOnPlaneWavesAsInMomentumSpace) {
     const Lattice lattice(test::grid_of({1, 2, 1, 1}), global, world.rank());
     Gauge gauge(world, lattice);
     Wilson<double> d(world, gauge, {.kappa = kappa, .antiperiodic = true, .even_odd = false});
-    // Antiperiodic in time: half-integer momenta.
+    // The fields are antiperiodic in time, so the momenta there are half-integers.
     const std::array<double, 4> p{2 * pi / 4, 0, 2 * pi * 3 / 4, 2 * pi * 1.5 / 6};
     const std::array<std::complex<double>, 4> spin{0.3 + 0.1i, -0.7i, 0.9, 0.2 - 0.5i};
     Field<double> psi(d.shape().size(), 0), out(psi.size());
@@ -167,7 +170,7 @@ TEST(QcdWilson, IsGamma5Hermitian) {
   }
 }
 
-// <a, D b> = <D^dagger a, b>, which the code of the other direction must bring about.
+// Checks <a, D b> = <D^dagger a, b>, where D^dagger takes a different path through the code.
 TEST(QcdWilson, HasItsAdjoint) {
   on_grid({1, 1, 1, 1}, {4, 4, 4, 4}, [](World& world, const Lattice& lattice, Gauge& gauge) {
     Wilson<double> d(world, gauge, {.kappa = 0.14});
@@ -182,7 +185,8 @@ TEST(QcdWilson, HasItsAdjoint) {
   });
 }
 
-// Every link turned by matrices at its ends, and the spinors with them, must change nothing else.
+// A gauge transformation multiplies every link by matrices at its ends, and the spinors with them. Nothing
+// else may change.
 TEST(QcdWilson, IsGaugeCovariant) {
   on_grid({2, 1, 1, 1}, {4, 4, 4, 4}, [](World& world, const Lattice& lattice, Gauge& gauge) {
     const auto rotation = [&](Extents site) {
@@ -237,7 +241,7 @@ std::vector<T> applied(const Shape4& shape, const Extents& global, const WilsonO
   return result;
 }
 
-// To the bit: each site adds its terms in one order, wherever they come from.
+// The results agree to the bit, since each site adds its terms in one order, wherever they come from.
 TEST(QcdWilson, IsTheSameOnEveryGrid) {
   const Extents global{4, 4, 4, 4};
   for (const bool even_odd : {false, true}) {

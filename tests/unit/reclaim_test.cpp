@@ -1,4 +1,4 @@
-// When the memory of what a rank has dropped goes.
+// Tests when the memory of dropped objects is freed.
 #include "core/reclaim.hpp"
 
 #include <gtest/gtest.h>
@@ -10,7 +10,7 @@ using core::Memories;
 using core::Reclaimer;
 using core::RetiredChain;
 
-// Rank 0 of two; the other announces what the test has written down for it.
+// The control plane of rank 0 of two. The other rank announces what the test has set.
 class Announcing final : public fabric::Control {
  public:
   int rank() const override { return 0; }
@@ -36,7 +36,7 @@ class Announcing final : public fabric::Control {
   }
 };
 
-// A fabric that is through with a program after so many times of being asked.
+// A program that the fabric has completed only after being asked several times.
 class Lingering final : public fabric::Program {
  public:
   Lingering(int asked_in_vain, std::vector<bool>& asked) : asked_in_vain_(asked_in_vain), asked_(asked) {}
@@ -50,7 +50,7 @@ class Lingering final : public fabric::Program {
 
  private:
   int asked_in_vain_;
-  std::vector<bool>& asked_;  // with which `in_order`
+  std::vector<bool>& asked_;  // the `in_order` of each call
 };
 
 std::shared_ptr<Memories> some_memory() {
@@ -59,7 +59,7 @@ std::shared_ptr<Memories> some_memory() {
 
 class Reclaim : public testing::Test {
  protected:
-  // One collective call; the other rank announces these.
+  // Makes a collective call, in which the other rank announces `theirs`.
   std::vector<base::Blob> call(std::vector<Announcing::Announcement> theirs = {}) {
     control_.theirs = std::move(theirs);
     return reclaimer_.gather_and_announce(base::Writer().put_string("mine").blob(), "a test");

@@ -1,4 +1,4 @@
-// The route: cost tables, the choice of a channel, overriding it, and explaining it.
+// Tests the route: cost tables, the choice of a channel, how to override it, and how it is explained.
 #include <cstdlib>
 
 #include "base/fail.hpp"
@@ -14,7 +14,7 @@ using base::Shape;
 using route::Distance;
 using route::LayoutClass;
 
-// Knows its name and protocols, and reaches all ranks but one.
+// A fabric with a name and protocols that reaches all ranks but one.
 class NamedFabric final : public fabric::Fabric, public fabric::Pricing {
  public:
   NamedFabric(std::string_view name, std::vector<std::string_view> protocols, int unreachable = -1)
@@ -38,7 +38,7 @@ class NamedFabric final : public fabric::Fabric, public fabric::Pricing {
   double crossing = 0;
   int full = -1;                                                   // the protocol that has no room left
   std::uint64_t room = std::numeric_limits<std::uint64_t>::max();  // of each protocol, for a chain
-  std::uint64_t room_at_rank = room;                               // and for its puts to one rank
+  std::uint64_t room_at_rank = room;  // of each protocol, for a chain's puts to one rank
 
  private:
   std::string_view name_;
@@ -162,9 +162,9 @@ TEST_F(RouteTest, AMeasuredTableDecidesWhereItKnowsTheFabricAtThatDistance) {
   table.add({"shm", "pull", Distance::near, LayoutClass::block, 0, 1, 0, 0});
   table.add({"shm", "direct", Distance::near, LayoutClass::block, 0, 2, 0, 0});
   costs.use(std::move(table), "/somewhere");
-  EXPECT_EQ(chosen(0, word), "shm/pull");  // staged is not in it, so it is not known
+  EXPECT_EQ(chosen(0, word), "shm/pull");  // the table lacks staged, so its cost is unknown
   EXPECT_EQ(chosen(0, mebibytes), "shm/pull");
-  EXPECT_EQ(chosen(5, mebibytes), "shm/direct");  // to itself: the built-in costs
+  EXPECT_EQ(chosen(5, mebibytes), "shm/direct");  // to itself: by the built-in costs
   static_cast<NamedFabric&>(*fabrics[0]).crossing = 140;
   EXPECT_EQ(chosen(0, mebibytes), "shm/direct");
 }
@@ -220,7 +220,7 @@ TEST(Processors, AreToldByWhatTheHardwareSays) {
   EXPECT_EQ(processor_of("aarch64, implementer 0x41 part 0xd4f"), Processor::other);
 }
 
-// A column of 128^3 doubles, and of 32^3; rows of 128^3.
+// Puts of the strided faces of cubes of 128^3 and 32^3 doubles, and of the rows of a cube of 128^3.
 TEST_F(RouteTest, KnowsWhatAProcessorIsBadAt) {
   const Shape large = base::pair_up(stride(16384, 128), stride(16384, 128), 8);
   const Shape small = base::pair_up(stride(1024, 32), stride(1024, 32), 8);
@@ -289,7 +289,7 @@ TEST_F(RouteTest, WeighsHowFarTheRanksAre) {
   EXPECT_EQ(chosen(0, face), "shm/staged");
 }
 
-// Of its lines only 8 bytes each would be of use.
+// Only 8 bytes of each of its cache lines are needed.
 TEST_F(RouteTest, PacksAStridedFaceAnywhere) {
   const Shape face = base::pair_up(stride(4096, 64), stride(4096, 64), 8);
   EXPECT_EQ(chosen(0, face), "shm/staged");

@@ -1,4 +1,5 @@
-// Published figures: what is read, what is refused, how they are held against the model; and that the model keeps to them.
+// Tests published figures: what is read, what is refused, how they are compared with the model, and that the
+// model agrees with them.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -122,7 +123,7 @@ TEST(Scorecard, RunsThatThereAreNot) {
       "f.toml:7:8: `hop` is run by direct, not by mpi");
 }
 
-// Each of the settings is one that another run has.
+// Each of these settings belongs to another run.
 TEST(Scorecard, SettingsThatARunDoesNotHave) {
   const std::map<std::string_view, std::string> settings{{"engines", "engines = 2"},
                                                          {"plane", "plane = \"ik\""}};
@@ -151,7 +152,7 @@ TEST(Scorecard, SettingsThatARunLacks) {
             "f.toml:4:1: `pingpong` by direct lacks `bytes`");
 }
 
-// On machines that cannot do what a figure says.
+// The machines cannot do what the figures say.
 TEST(Scorecard, AFigureThatFailsIsTold) {
   const auto error_of_run = [](const std::string& run, const std::string& with) -> std::string {
     const std::vector<Figure> figures =
@@ -220,7 +221,7 @@ TEST(Scorecard, SolverFindsTheNumbersThatMadeTheErrors) {
   EXPECT_NEAR(found[1], 0.5, 1e-3);
 }
 
-// What the project says of its model in docs/model.md.
+// These are the bounds that docs/model.md states.
 TEST(Scorecard, TheModelKeepsToThePublishedFigures) {
   const std::vector<Figure> figures = read_figures(net::find_published());
   const std::vector<Score> scores = score(figures, read_machines(figures));
@@ -238,7 +239,7 @@ TEST(Scorecard, TheModelKeepsToThePublishedFigures) {
   }
 }
 
-// A box of H200s, of which only ping-pongs between kernels are fitted.
+// Of a box of H200s, only ping-pongs between kernels are fitted.
 TEST(Scorecard, HalosAndSumsOfKernelsArePredictedFromTheirPingPongs) {
   std::vector<Figure> figures = read_figures(net::find_published());
   std::erase_if(figures, [](const Figure& figure) { return figure.source != "own"; });

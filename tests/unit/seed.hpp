@@ -1,4 +1,4 @@
-// The seed of a random test: another one each run, or the one of --gtest_random_seed.
+// The seed of a random test: that of --gtest_random_seed, or a new one each run.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -22,7 +22,7 @@ class Seed {
   int value_;
 };
 
-// A random number from a range, both ends included.
+// Returns a random number from a range, both ends included.
 template <class Generator>
 std::uint32_t random_in(Generator& random, std::uint32_t least, std::uint32_t most) {
   return std::uniform_int_distribution<std::uint32_t>{least, most}(random);

@@ -1,4 +1,4 @@
-// Pairing the layouts of a put's two sides, and where the bytes of two puts meet.
+// Tests the pairing of a put's two layouts, and the intersection of the bytes of two puts.
 #include "base/shape.hpp"
 
 #include <numeric>
@@ -43,7 +43,7 @@ TEST(PairUp, RowsAsFarApartAsTheyCanBe) {
 }
 
 TEST(PairUp, SplitsTheCoarserSide) {
-  // Two rows of six into three rows of ... the same twelve elements, in runs that both sides have.
+  // Two rows of six and four rows of three: the same twelve elements, in runs that both sides have.
   expect_shape(base::pair_up(block_stride(2, 6, 10), block_stride(4, 3, 5), 1),
                {3, {{2, 3, 5}, {2, 10, 10}}});
 }
@@ -70,7 +70,7 @@ TEST(PairUp, RefusesMoreLoopsThanThereAre) {
   }));
 }
 
-// One for every run that has a copy of its own, and one that has not.
+// Tests each run length that has a copy of its own, and some that have not.
 TEST(Copy, EveryRunLength) {
   for (const std::size_t bytes : {1u, 2u, 3u, 4u, 8u, 12u, 16u, 24u, 32u, 33u, 64u, 65u}) {
     const Shape shape = base::pair_up(stride(5, 3), stride(5, 2), bytes);
@@ -82,7 +82,7 @@ TEST(Copy, EveryRunLength) {
   }
 }
 
-// Runs to and from a dense side, long enough that those to come are asked for ahead.
+// The runs of the dense side are long enough for those to come to be prefetched.
 TEST(Copy, LongRunsThroughADenseSide) {
   for (const std::size_t bytes : {65u, 512u, 1000u, 5000u}) {
     const Shape shape = base::pair_up(stride(7, 3), stride(7, 2), bytes);
@@ -95,7 +95,7 @@ TEST(Copy, LongRunsThroughADenseSide) {
   }
 }
 
-// Whole lines of it pass the caches, wherever they begin; what is around them stays as it was.
+// Whole cache lines bypass the caches, wherever a run begins. The bytes around it stay unchanged.
 TEST(Copy, PastTheCachesLikeAnyOther) {
   for (const std::size_t run : {1u, 63u, 255u, 256u, 257u, 320u, 1024u, 5000u}) {
     for (const std::size_t begins : {0u, 1u, 16u, 63u}) {
@@ -116,7 +116,7 @@ TEST(Copy, PastTheCachesLikeAnyOther) {
   }
 }
 
-// The parts together are the shape, in its order, and none is larger than asked for.
+// The parts together are the shape, in its order, and none is larger than the limit.
 TEST(Split, PartsAreTheWholeInItsOrder) {
   const Layout box = subarray({9, 8, 7}, {0, 0, 0}, {5, 6, 3}),
                other = subarray({5, 9, 4}, {0, 0, 0}, {5, 6, 3});
@@ -211,7 +211,7 @@ TEST(Region, NamesTheBytesThatBothTouch) {
   EXPECT_FALSE(base::intersect(Region::written(5, ten), Region::written(15, ten)));
 }
 
-// Pitches that do not divide one another: the answer is found run by run.
+// These pitches do not divide one another, so the intersection is searched run by run.
 TEST(Region, UnevenPitches) {
   const Shape threes = base::pair_up(stride(10, 3), stride(10, 3), 1),
               fives = base::pair_up(stride(6, 5), block(6), 1);

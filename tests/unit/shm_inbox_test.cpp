@@ -1,4 +1,5 @@
-// Room for what other ranks write: pieces that are given back find another use, whatever their sizes.
+// Tests the allocation of memory into which other ranks write: pieces that are given back are reused,
+// whatever their sizes.
 #include <gtest/gtest.h>
 
 #include "fabric/shm/inbox.hpp"
@@ -36,7 +37,7 @@ TEST(Room, JoinsNeighbours) {
   }
 }
 
-// Of a rank alone.
+// The inbox of a world of one rank.
 class InboxTest : public testing::Test {
  protected:
   shm::Signal* at(std::uint64_t offset) const { return reinterpret_cast<shm::Signal*>(inbox_.at(0, offset)); }
@@ -46,7 +47,7 @@ class InboxTest : public testing::Test {
   shm::Inbox inbox_{*space_, control_, {true}};
 };
 
-// As a program does that commits anew whenever its faces change.
+// Allocates as a program does that commits anew whenever its faces change.
 TEST_F(InboxTest, HoldsOneChainAfterAnotherOfAnySize) {
   constexpr std::size_t megabytes = std::size_t{16} << 20;
   std::uint64_t before = inbox_.allocate(0, megabytes);

@@ -1,4 +1,5 @@
-// Which processes are there, whose numbers they have, and what a board says of who sat at it.
+// Tests which processes exist, that a process is told from a later one with its number, and what a board says
+// of the processes that sat at it.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <signal.h>
@@ -21,7 +22,7 @@ namespace {
 using namespace std::chrono_literals;
 using shm::Board, shm::Header, shm::Presence, shm::Seat, shm::ShmControl;
 
-// A process that is there until it is told to end.
+// A process that runs until it is told to end.
 class Child {
  public:
   Child() : pid_(fork()) {
@@ -59,7 +60,7 @@ TEST(Process, KnowsWhoHasSetAVariable) {
   EXPECT_EQ(shm::nearest_without("NO_SUCH_VARIABLE_OF_ANYBODY"), getppid());
 }
 
-// Two seats, in memory of this process's.
+// A board with two seats, in this process's own memory.
 class BoardTest : public testing::Test {
  protected:
   BoardTest() { board_.format(2); }
@@ -89,7 +90,7 @@ TEST_F(BoardTest, ASeatIsVacatedByAProcessWhoseNumberIsAnothersNow) {
 TEST_F(BoardTest, ASeatThatNobodyTookIsCleared) {
   EXPECT_FALSE(board_.is_vacated(1));
   EXPECT_TRUE(board_.clear(1));
-  EXPECT_TRUE(board_.is_vacated(1));  // nobody sits down now
+  EXPECT_TRUE(board_.is_vacated(1));  // no process may sit down there any more
   sit(0, getpid(), 0);
   EXPECT_FALSE(board_.clear(0));
   board_.seat(0).presence = Presence::failed;

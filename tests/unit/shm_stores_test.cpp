@@ -1,4 +1,4 @@
-// How a link finds out which way of storing is fastest, with clocks that are made up; which links have a choice.
+// Tests how a link finds the fastest way of storing, with simulated clocks, and which links have a choice.
 #include <gtest/gtest.h>
 
 #include <array>
@@ -14,16 +14,16 @@ namespace {
 using shm::Stores, shm::StoreTrial;
 using enum shm::Stores;
 
-using Took = std::map<Stores, std::uint64_t>;  // from one send to the next, by way
+using Took = std::map<Stores, std::uint64_t>;  // from one send to the next, for each way of storing
 constexpr std::array two{ordinary, nontemporal};
 constexpr std::array all{long_moves, ordinary, nontemporal};
 
-// A link's sends, and what they take by a clock that is made up.
+// The sends of a link, timed by a simulated clock.
 class Sends {
  public:
   explicit Sends(std::span<const Stores> ways) : trial_(ways) {}
 
-  // How many of `sends` went which way, when the nth of a way takes `took(way, n)`.
+  // Returns how many of `sends` went which way, when the nth send of a way takes `took(way, n)`.
   template <class TookOf>
   std::map<Stores, int> run(int sends, TookOf took) {
     std::map<Stores, int> taken;
@@ -68,7 +68,7 @@ TEST(StoreTrial, LosesLittleOnIt) {
 TEST(StoreTrial, DoesNotInsistOnWhatIsFarSlower) {
   Sends sends(two);
   const auto took = always({{ordinary, 10}, {nontemporal, 25}});
-  EXPECT_LE(sends.run(300, took)[nontemporal], 4);  // one a trial
+  EXPECT_LE(sends.run(300, took)[nontemporal], 4);  // one per trial
   EXPECT_LE(sends.run(10000, took)[nontemporal], 22);
 }
 
@@ -81,7 +81,7 @@ TEST(StoreTrial, NoticesThatCoresHaveMoved) {
   EXPECT_LE(sends.run(5000, near)[nontemporal], 650);
 }
 
-// Ways that are level do not make it try more often.
+// Ways of nearly the same cost must not cause more trials.
 TEST(StoreTrial, KeepsWhatIsAsGood) {
   Sends sends(std::array{long_moves, ordinary});
   sends.run(2000, always({{long_moves, 100}, {ordinary, 100}}));
@@ -90,7 +90,7 @@ TEST(StoreTrial, KeepsWhatIsAsGood) {
   EXPECT_LE(taken.at(ordinary), 100);
 }
 
-// A send in which the core did something else counts for nothing.
+// A send during which the core did something else must not count.
 TEST(StoreTrial, ForgivesSlowSends) {
   for (const Stores hindered : {ordinary, nontemporal}) {
     Sends sends(two);
@@ -102,7 +102,7 @@ TEST(StoreTrial, ForgivesSlowSends) {
   }
 }
 
-// Puts of rank 0 to rank 1, over memory that nobody touches.
+// Compiles puts of rank 0 to rank 1, over memory that no test accesses.
 class Links {
  public:
   shm::Link compile(shm::Protocol protocol, std::initializer_list<base::Shape> shapes,
@@ -149,7 +149,8 @@ TEST(Stores, HaveAChoiceWhereThereIsEnough) {
   struct Case {
     shm::Protocol protocol;
     base::Shape shape;
-    bool chooses, may_pass;  // ordinary and other stores; the caches
+    // Whether the link chooses between ordinary and other stores, and whether these may bypass the caches.
+    bool chooses, may_pass;
   };
   for (const Case& c :
        {Case{shm::staged, block_of(2047), false, false}, Case{shm::staged, block_of(2048), true, true},
@@ -170,7 +171,7 @@ TEST(Stores, HaveAChoiceWhereThereIsEnough) {
   }
 }
 
-// Then only rows have a choice, between the ring and a detour to it.
+// Without non-temporal stores, only rows have a choice: straight into the ring, or gathered first.
 TEST(Stores, StayInTheCachesWhereTheyAreToldTo) {
   Links links;
   EXPECT_EQ(links.compile(shm::staged, {block_of(1 << 20)}, shm::Nontemporal::never).trial, -1);

@@ -1,4 +1,4 @@
-// Himeno on modelled machines: the serial answer, at a virtual time.
+// Tests Himeno on modelled machines: it gives the serial answer, in virtual time.
 #include <gtest/gtest.h>
 
 #include "himeno/check.hpp"
@@ -10,7 +10,7 @@ namespace {
 
 constexpr int iterations = 4;
 
-// Microseconds an iteration, virtual.
+// Returns the microseconds of virtual time per iteration.
 double solve(const std::string& machine, const std::array<int, 3>& shape, const std::string& size) {
   const Problem problem{.extents = size_named(size).extents};
   double us = 0;
@@ -39,7 +39,7 @@ TEST(SimHimeno, GivesTheSerialAnswerOnEveryMachine) {
   }
 }
 
-// A box's NVLink carries the same faces sooner than cables of 2013.
+// A box's NVLink carries the same faces faster than cables of 2013.
 TEST(SimHimeno, IsFasterOnAFasterMachine) {
   EXPECT_LT(solve("dgx-h200", {2, 2, 1}, "XS"), solve("ha-pacs-tca", {2, 2, 1}, "XS"));
 }

@@ -1,4 +1,5 @@
-// The virtual clock of a program against the model driven directly: what it says is what the hardware needs.
+// Compares the virtual clock of a program with the model driven directly: both must give the time that the
+// hardware needs.
 #include <gtest/gtest.h>
 
 #include "net/machine.hpp"
@@ -57,7 +58,7 @@ double program_us(std::int64_t bytes) {
       [&](World& world) {
         const int me = world.rank();
         const Window<char> out = world.window<char>(bytes), in = world.window<char>(bytes);
-        // A chain for each direction, unguarded: who answers has read what it answers.
+        // There is a chain for each direction, unguarded: a rank that answers has read what it answers.
         Chain there = world.chain("there", {.guarded = false, .time_limit = {}, .channel = "tca"});
         Chain back = world.chain("back", {.guarded = false, .time_limit = {}, .channel = "tca"});
         if (me == 0) {

@@ -1,4 +1,5 @@
-// Puts by MPI's windows on a modelled machine: a program with bytes takes as long as the model's own exchange of faces.
+// Tests puts by MPI's windows on a modelled machine: a program that moves bytes takes as long as the model's
+// own exchange of faces.
 #include <array>
 
 #include "messages.hpp"
@@ -9,7 +10,8 @@ namespace {
 
 constexpr int steps = 3;
 
-// Both faces of a cube of doubles between two ranks that are each other's neighbours on both sides, by `tca model halo`.
+// Returns the time that `tca model halo` gives for both faces of a cube of doubles between two ranks, each of
+// which is the other's neighbour on both sides.
 double model_us(const std::string& machine, const std::string& scheme, std::int64_t extent) {
   tool::ModelOptions options{.program = "halo", .machine = machine, .scheme = scheme, .fidelity = "tlp"};
   options.ranks = 2;
@@ -18,7 +20,7 @@ double model_us(const std::string& machine, const std::string& scheme, std::int6
   return tool::run_model(options).mean_us;
 }
 
-// A chain a face, since what goes to one rank in a step of a chain is one message.
+// Uses one chain per face, since a step of a chain sends all that goes to one rank as one message.
 double program_us(const std::string& machine, const std::string& route, std::int64_t extent) {
   double us = 0;
   const auto body = [&](World& world) {
@@ -60,7 +62,7 @@ TEST(SimRma, TakesAsLongAsInTheModel) {
   }
 }
 
-// Not unasked, and not where there is no MPI, nor a second node.
+// The route rma is not taken unless asked for, and not where there is no MPI or no second node.
 TEST(SimRma, IsTakenWhereItIsAskedFor) {
   std::string explained;
   const auto between = [&](const std::string& machine, int to, const std::string& route) {

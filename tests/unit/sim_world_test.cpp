@@ -1,4 +1,4 @@
-// Programs on modelled machines: what they cost, and what they are told when something is wrong.
+// Tests programs on modelled machines: their costs, and the errors they get when something is wrong.
 #include <algorithm>
 #include <array>
 #include <fstream>
@@ -21,7 +21,7 @@ struct Outcome {
   std::uint64_t events = 0;
 };
 
-// Like World::run_threads, with a look at the model.
+// Does the same as World::run_threads, and returns figures of the model.
 Outcome run_on(const std::string& machine, int ranks, const std::function<void(World&)>& body) {
   Outcome run{std::vector<double>(static_cast<std::size_t>(ranks))};
   const std::shared_ptr<sim::Model> model = sim::make_model(machine, ranks);
@@ -42,7 +42,7 @@ Outcome run_on(const std::string& machine, int ranks, const std::function<void(W
   return run;
 }
 
-// Everyone to everyone, some strided, some computation in between: `values` elements a put.
+// Every rank puts `values` elements to every other rank, some of them strided, with computation in between.
 void exchange_all(World& world, std::int64_t values, int steps) {
   const int me = world.rank(), size = world.size();
   const Window<int> window = world.window<int>(3 * values * size);
@@ -81,7 +81,8 @@ TEST(SimWorld, RunsAreAllAlike) {
   }
 }
 
-// What rank 0 of HA-PACS/TCA is told of its two puts within a window of 4 MiB; `draft` makes them, and what others expect.
+// Returns the explanation of each of rank 0's two puts on HA-PACS/TCA, within a window of 4 MiB. `draft` adds
+// the puts, and what other ranks expect.
 using Draft = std::function<void(World&, const Window<char>&, Chain&)>;
 std::array<std::string, 2> two_puts_explained(int ranks, const Draft& draft) {
   std::string text;
@@ -112,7 +113,8 @@ TEST(SimWorld, SubClustersAreJoinedByMpi) {
   EXPECT_TRUE(says(far, {"rank 17 ", "sim/mpi, predicted", "the only channel"}));
 }
 
-// Where both are open, the controller takes rows straight from the array, and a large block goes over two adapters.
+// Where both channels are open, the controller takes rows straight from the array, and a large block goes
+// over two adapters.
 TEST(SimWorld, RowsGoDirectAndLargeBlocksOverTheNetwork) {
   constexpr std::int64_t mebibyte = 1 << 20;
   const auto [rows, large] =
@@ -125,7 +127,7 @@ TEST(SimWorld, RowsGoDirectAndLargeBlocksOverTheNetwork) {
   EXPECT_TRUE(says(large, {"block", "sim/mpi, predicted", "next best sim/tca"}));
 }
 
-// Every rank to every other, named in a fixed order or beginning with the next one.
+// Every rank puts to every other one, in a fixed order or beginning with the next rank.
 double exchange_us(const std::string& machine, bool from_next) {
   constexpr std::int64_t values = 1024;
   const auto body = [&](World& world) {
@@ -191,7 +193,7 @@ TEST(SimWorld, ARouteIsForced) {
       }));
 }
 
-// A box's GPUs and, between boxes, adapters, in one chain.
+// One chain uses the switch between the GPUs of a box and the adapters between boxes.
 TEST(SimWorld, AChainMixesChannels) {
   World::run_threads(
       12, [](World& world) { exchange_all(world, 500, 3); }, on("h200-cluster"));
@@ -222,7 +224,7 @@ TEST(SimWorld, ComputationTakesWhatTheMachineNeeds) {
       {.fabric = "shm"});
 }
 
-// What overlaps costs nothing; what does not, does.
+// Only what does not overlap with computation adds to the time.
 TEST(SimWorld, PutsTravelWhileARankComputes) {
   const auto seconds = [](bool overlap) {
     return run_on("ha-pacs-tca", 2,
@@ -242,7 +244,7 @@ TEST(SimWorld, PutsTravelWhileARankComputes) {
   EXPECT_GT(apart - together, 20e-6);
 }
 
-// While rank 1 looks at what arrived, virtual time passes in which the next put could land.
+// While rank 1 reads what has arrived, virtual time passes in which the next put could land.
 TEST(SimWorld, NothingLandsBeforeItIsPermitted) {
   for (const auto& [machine, route] : {std::pair{"ha-pacs-tca", "tca"},
                                        {"ha-pacs-tca", "mpi"},
@@ -278,7 +280,7 @@ TEST(SimWorld, NothingLandsBeforeItIsPermitted) {
   }
 }
 
-// Windows come and go without virtual time, while a value flies.
+// Making and dropping windows takes no virtual time, while a value is on its way.
 TEST(SimWorld, AValueOnItsWayToAWindowThatHasGoneLandsNowhere) {
   for (const char* machine : {"ha-pacs-tca", "quong", "dgx-h200"}) {
     World::run_threads(
@@ -318,8 +320,9 @@ TEST(SimWorld, AThousandRanks) {
   EXPECT_GT(*std::ranges::min_element(run.seconds), 0);
 }
 
-// What rounds cost is the model's time: that the ranks share the cores of this host is nothing to it. By that a sum over 48
-// ranks would go from everyone to everyone, which takes five times as long; the prediction knows no overlap, hence twice.
+// The cost of a round is the model's time, whether or not the ranks share the cores of this host. If that
+// mattered, a sum over 48 ranks would go from every rank to every other one, which takes five times as long.
+// The prediction does not know overlap, hence the factor of 2.
 TEST(SimWorld, CollectivesAreChosenByTheModel) {
   const auto seconds = [](const std::string& algorithm) {
     const auto body = [&](World& world) {
@@ -405,7 +408,7 @@ TEST(SimWorld, AMachineThatCannotBeIsRefused) {
                       [&] { World::run_threads(2, nothing, {.fabric = "simulated"}); }));
 }
 
-// A machine that is another one but for some lines of its file.
+// Writes a machine file that differs from its parent in some lines. Returns its path.
 std::string changed(const OwnFolder& folder, const std::string& parent, const std::string& lines) {
   const std::string path = folder / ("changed-" + parent + ".toml");
   std::ofstream(path) << "extends = \"" << parent << "\"\n" << lines;
@@ -417,7 +420,7 @@ TEST(SimWorld, AMachineWithNothingBetweenItsRanksIsRefused) {
   const std::string path = folder / "alone.toml";
   std::ifstream whole(net::find_machine("ha-pacs"));
   std::ofstream alone(path);
-  // Its library is the last table.
+  // The machine's MPI library is the last table of its file.
   for (std::string line; std::getline(whole, line) && !line.starts_with("[mpi.");)
     if (!line.starts_with("default_mpi")) alone << line << '\n';
   alone.close();
@@ -427,7 +430,7 @@ TEST(SimWorld, AMachineWithNothingBetweenItsRanksIsRefused) {
   }));
 }
 
-// Two tori side by side: cards reach as far as one, and MPI joins them.
+// Two tori lie side by side. The cards reach all of one torus, and MPI joins the two.
 TEST(SimWorld, CardsReachAsFarAsTheirTorus) {
   const OwnFolder folder;
   const std::string two =
@@ -456,7 +459,8 @@ TEST(SimWorld, CardsReachAsFarAsTheirTorus) {
   EXPECT_TRUE(says(explained.substr(second), {"rank 16 ", "sim/mpi, predicted", "the only channel"}));
 }
 
-// One GPU sits beside its adapter, the next one across the box: whoever is asked about first.
+// One GPU sits beside its adapter, the next one across the box. The predictions must not depend on which is
+// asked for first.
 TEST(SimWorld, APredictionIsOfItsOwnRanks) {
   const base::Shape shape{.run = 65536};
   const auto ask = [&](std::array<int, 2> order) {
@@ -484,7 +488,7 @@ TEST(SimWorld, WiresHaveNoDirection) {
   EXPECT_EQ(turned->predict_us(0, 0, 1, shape), plain->predict_us(0, 0, 1, shape));
 }
 
-// A processor's socket is that of its GPU, as in `tca model`.
+// A rank's processor is the one on the socket of its GPU, as in `tca model`.
 TEST(SimWorld, ARanksHostIsTheNearestOne) {
   const OwnFolder folder;
   const std::shared_ptr<sim::Model> model =
@@ -507,7 +511,8 @@ TEST(SimWorld, ComesUpAlone) {
   EXPECT_GT(world.now().count(), 0);
 }
 
-// Ranks 0 and 8 are in two boxes that only MPI joins; they start a chain of one value and one of many in different orders.
+// Ranks 0 and 8 are in two boxes that only MPI joins. They start a chain of one value and one of many values
+// in different orders.
 TEST(SimWorld, ChainsOverMpiMayBeStartedInAnyOrder) {
   const auto body = [](World& world) {
     constexpr std::array<std::int64_t, 2> counts{1, 1 << 16};
@@ -546,7 +551,7 @@ TEST(SimWorld, FidelityIsThatOfTheEnvironment) {
   EXPECT_NEAR(trains.seconds[0] / packets.seconds[0], 1, 0.02);
 }
 
-// Flows know nothing of packets, so that their times are others.
+// Flows do not know packets, so their times differ.
 TEST(SimWorld, FidelityIsWhatTheProgramAsksFor) {
   const auto seconds_by = [](const std::string& fidelity) {
     WorldOptions options = on("ha-pacs-tca");

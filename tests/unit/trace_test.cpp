@@ -1,4 +1,4 @@
-// Traces: JSON that a viewer opens, with a lane for each rank and spans for what its chains did.
+// Tests traces: JSON that a viewer opens, with a lane for each rank and spans for the actions of its chains.
 #include <fmt/format.h>
 #include <unistd.h>
 

@@ -1,4 +1,4 @@
-// Tuning tables: their text, what keeps one from serving, how they are kept, and how ranks come to the same one.
+// Tests tuning tables: their text, why one may not be used, how they are stored, and how ranks agree on one.
 #include "route/tuning.hpp"
 
 #include <gtest/gtest.h>
@@ -33,7 +33,7 @@ constexpr std::int64_t now = 1'800'000'000, day = 86400;
 TuningTable small_table() {
   TuningTable table;
   table.origin = {library_version(), route::hardware(), "shm", 2, now};
-  // Pull is what nobody would take for a few bytes otherwise.
+  // With other costs, pull would never be chosen for a few bytes.
   table.add({"shm", "pull", Distance::near, LayoutClass::block, 0, 0.01, 0, 0.001});
   table.add({"shm", "pull", Distance::far, LayoutClass::block, 0, 0.01, 0, 0.001});
   table.add({"shm", "pull", Distance::self, LayoutClass::block, 0, 0.01, 0, 0.001});
@@ -51,7 +51,7 @@ std::string replaced(std::string text, const std::string& what, const std::strin
   return text.replace(at, what.size(), by);
 }
 
-// As somebody would who computes the checksum anew: the errors behind it are reached as well.
+// Recomputes the checksum, so that the tests also reach the checks behind it.
 std::string sealed_again(const std::string& text) {
   std::uint64_t sum = 0xcbf29ce484222325;
   for (const char c : text.substr(text.find('\n') + 1))
@@ -70,7 +70,8 @@ class TuningTest : public testing::Test {
     setenv("OPENTCA_TUNING", "off", 1);
   }
 
-  // A world of two threads: the channel that 8 bytes to the other rank take, and what was said on stderr.
+  // Returns the channel that 8 bytes to the other rank take in a world of two threads. Keeps what was printed
+  // on stderr.
   std::string chosen() {
     std::string channel;
     testing::internal::CaptureStderr();
@@ -116,7 +117,7 @@ TEST_F(TuningTest, AnOlderTableCompletesANewOne) {
   TuningTable table;
   table.add({"shm", "pull", Distance::near, LayoutClass::block, 0, 9, 0, 0});
   table.complete_from(small_table());
-  EXPECT_EQ(table.pieces("shm", "pull").size(), 3u);  // far and self besides
+  EXPECT_EQ(table.pieces("shm", "pull").size(), 3u);  // plus those for far and self
   EXPECT_EQ(table.pieces("shm", "pull")[0].setup_us, 9);
   EXPECT_TRUE(table.pieces("shm", "staged").empty());
   TuningTable empty;
@@ -190,7 +191,7 @@ TEST_F(TuningTest, StaleAndForeignTablesSayWhy) {
   refused(other, {"in the future"});
 }
 
-// Another MPI has other costs; shared memory does not care.
+// Another MPI has other costs, which does not matter to shared memory.
 TEST_F(TuningTest, AnMpiThatTakesPartIsNamed) {
   EXPECT_EQ(route::software("shm"), library_version());
   const std::string over_mpi = route::software("shm+mpi");
@@ -256,7 +257,7 @@ class TuningInWorlds : public TuningTest {
     fs::create_directory(own_path().parent_path());
   }
 
-  // A table of today.
+  // Returns the text of a table measured today.
   static std::string text() {
     TuningTable table = small_table();
     table.origin.measured = std::time(nullptr);
@@ -296,7 +297,7 @@ TEST_F(TuningInWorlds, OneThatCannotServeIsToldInOneLineOnce) {
   EXPECT_EQ(said_, "");
 }
 
-// A control plane on which the other ranks have said what they say.
+// A control plane on which the answers of the other ranks are scripted.
 class ScriptedControl final : public fabric::Control {
  public:
   struct Rank {
@@ -372,7 +373,7 @@ TEST_F(Disagreeing, SettingsAreRefused) {
                       }));
 }
 
-// Of a fabric that reaches all ranks, as MPI does.
+// The fabric reaches all ranks, as MPI does.
 TEST_F(Disagreeing, RanksOfOtherSubClustersAreFar) {
   const route::Costs costs = agree({{}, {}}, {{0, 0, 1}, {0, 0, 1}});
   EXPECT_EQ(costs.distance_to(PlainFabric(), 1), Distance::near);

@@ -1,12 +1,12 @@
-// A problem for Himeno that shows what the benchmark's own, the same everywhere, would hide.
+// A problem for Himeno that reveals errors which the benchmark's own uniform coefficients would hide.
 #pragma once
 
 #include "himeno/problem.hpp"
 
 namespace tca::himeno {
 
-// Every coefficient differs from cell to cell, so that one read from a wrong place shows, and b is not zero,
-// so that a stale edge does.
+// Every coefficient differs from cell to cell, so that a read from a wrong place shows. b is not zero, so
+// that a stale edge shows.
 inline Coefficients uneven(const Extents& cell) {
   const auto wave = [&](int phase) {
     return 0.01F * static_cast<float>((cell[0] * 7 + cell[1] * 5 + cell[2] * 3 + phase) % 11);

@@ -1,4 +1,4 @@
-// When a loop around a test looks after its partners.
+// Tests when a loop around `test` checks on its partners.
 #include "base/waited.hpp"
 
 #include <gtest/gtest.h>
@@ -21,7 +21,7 @@ TEST(TestLoop, LooksEveryFiftyMillisecondsOfOneStep) {
 
 TEST(TestLoop, CountsLittleOfWhatIsComputedInBetween) {
   base::TestLoop loop;
-  constexpr int tests = 64;  // of which a few look at the clock
+  constexpr int tests = 64;  // only a few of them read the clock
   for (int i = 0; i < tests; ++i) {
     loop.go_round(1);
     std::this_thread::sleep_for(2ms);

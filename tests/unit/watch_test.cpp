@@ -1,4 +1,5 @@
-// Who has gone, and how: three ranks that watch each other without MPI, of which the last goes.
+// Tests how ranks learn that another one has gone, and why: three ranks watch each other without MPI, and the
+// last one goes.
 #include "fabric/mpi/watch.hpp"
 
 #include <gtest/gtest.h>
@@ -22,7 +23,7 @@ using namespace std::chrono_literals;
 
 constexpr int ranks = 3;
 
-// What the ranks, which are processes, share.
+// The memory that the ranks, which are processes, share.
 struct Table {
   struct {
     char text[1024];
@@ -31,7 +32,7 @@ struct Table {
   std::atomic<int> dealt;
 };
 
-// Whether it has come true in time.
+// Waits for the condition. Returns whether it has come true within 10 s.
 bool await(const std::function<bool()>& condition) {
   const auto end = std::chrono::steady_clock::now() + 10s;
   while (!condition()) {
@@ -41,7 +42,7 @@ bool await(const std::function<bool()>& condition) {
   return true;
 }
 
-// What a rank learns of the last one.
+// Returns what a rank learns of the last one.
 std::optional<Gone> run_rank(int rank, Table& table, const std::function<void(Watch&)>& go) {
   Watch watch(rank, ranks, 10s);
   const std::string card = watch.card();
@@ -80,7 +81,7 @@ void expect_learnt(Presence how, const std::string& reason, const std::function<
 
 TEST(Watch, ARankThatDies) {
   expect_learnt(Presence::died, "", [](Watch&) {
-    std::this_thread::sleep_for(300ms);  // who dies before the others hear of it was never there
+    std::this_thread::sleep_for(300ms);  // a rank that dies before the others hear of it was never there
     raise(SIGKILL);
   });
 }
@@ -94,14 +95,14 @@ TEST(Watch, ARankThatFails) {
                 [](Watch& watch) { watch.leave(Presence::failed, "it has its own reasons"); });
 }
 
-// Of this process, in seconds.
+// Returns the CPU time of this process in seconds.
 double computed() {
   timespec now{};
   clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
   return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
 }
 
-// While it lives, this process gets no more descriptors.
+// While this object lives, the process gets no further descriptors.
 class NoDescriptors {
  public:
   NoDescriptors() {

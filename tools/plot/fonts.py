@@ -1,4 +1,4 @@
-"""Where matplotlib keeps its list of fonts."""
+"""Chooses where matplotlib keeps its list of fonts."""
 
 import atexit
 import os
@@ -17,14 +17,15 @@ def can_keep(variable, otherwise):
 
 
 def end_interrupted(folder):
-    """Ctrl-C ends a program by default without what it has registered for its end."""
+    """Removes the folder and ends: by default Ctrl-C ends a program without what is registered with
+    atexit."""
     shutil.rmtree(folder, ignore_errors=True)
     os._exit(130)
 
 
 def have_a_place():
-    """For those without a home it is a folder for this run, which matplotlib would make as well, but with a warning. To be
-    called before matplotlib is imported."""
+    """Gives a user without a home a folder for this run. Matplotlib would make one as well, but with a
+    warning. Must be called before matplotlib is imported."""
     if os.environ.get("MPLCONFIGDIR"):
         return
     if can_keep("XDG_CONFIG_HOME", "~/.config") and can_keep("XDG_CACHE_HOME", "~/.cache"):

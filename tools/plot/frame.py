@@ -1,4 +1,4 @@
-"""What all drawings of `tca plot` look like around their lines."""
+"""The look that all drawings of `tca plot` share."""
 
 import matplotlib.pyplot as plt
 
@@ -7,7 +7,7 @@ THEIRS = ("#d9722b", "#3c8d4a", "#9b59a6", "#b8352f", "#7a6a58", "#c79a1c")
 
 
 def frame(axes):
-    """A light grid behind the lines, and no box."""
+    """Draws a light grid behind the lines, and no box."""
     axes.grid(True, which="major", color="#dddddd", linewidth=0.7)
     axes.set_axisbelow(True)
     axes.spines[["top", "right"]].set_visible(False)

@@ -5,11 +5,11 @@ import json
 
 
 class Refused(Exception):
-    """Told to the user in one line."""
+    """An error that the user is told in one line."""
 
 
 def read(paths, check):
-    """All of them. `check(record, where)` raises Refused for what is not such a record."""
+    """Returns the records of all files. `check(record, where)` raises Refused for an unsuitable record."""
     records = []
     for path in paths:
         for number, record in numbered(path):
@@ -20,7 +20,8 @@ def read(paths, check):
 
 @functools.cache
 def numbered(path):
-    """What is in a file, with the numbers of the lines; read only once, as a pipe can be."""
+    """Returns the records of a file with their line numbers. A file is read only once, since it may be a
+    pipe."""
     records = []
     with open(path, encoding="utf-8") as file:
         try:
@@ -35,7 +36,7 @@ def numbered(path):
 
 
 def having(keys, what):
-    """A check that demands these keys, and says otherwise that this is not a line of `what`."""
+    """Returns a check that demands these keys, and otherwise says that this is not a line of `what`."""
 
     def check(record, where):
         if not isinstance(record, dict) or not keys <= record.keys():
@@ -45,12 +46,12 @@ def having(keys, what):
 
 
 def objects(path):
-    """The records of a file, or none where one of them is no object."""
+    """Returns the records of a file, or none when one of them is not an object."""
     records = [record for _, record in numbered(path)]
     return records if all(isinstance(record, dict) for record in records) else []
 
 
 def are_all(path, is_such):
-    """Whether the file has records, and `is_such(record)` holds for each."""
+    """Whether the file has records and `is_such(record)` holds for each of them."""
     records = objects(path)
     return bool(records) and all(is_such(record) for record in records)

@@ -1,5 +1,5 @@
-"""Draws the pion of `tca qcd pion --json`: the correlator and the effective mass, a line for each measurement. plot.py
-comes here when it is given such files."""
+"""Draws the pion of `tca qcd pion --json`: the correlator and the effective mass, a line for each
+measurement. plot.py calls this when it is given such files."""
 
 import jsonl
 import matplotlib.pyplot as plt
@@ -12,7 +12,8 @@ OF_LINKS = ("qcd_generate", "qcd_plaquette")
 
 
 def recognises(path):
-    """Whether the file is of `tca qcd`, which may have generated the links of its pions before it measured them."""
+    """Whether the file holds pions of `tca qcd`, possibly with lines about the links on which they were
+    measured."""
     return bool(read([path])) and jsonl.are_all(path, lambda r: NEEDED <= r.keys() or r.get("bench") in OF_LINKS)
 
 

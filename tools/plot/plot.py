@@ -10,7 +10,7 @@ try:
 except KeyboardInterrupt:
     sys.exit(130)
 
-# Ctrl-C ends this at once, and without a traceback, also while all that follows is loaded.
+# Ctrl-C ends this program at once and without a traceback, even while the following modules are loaded.
 if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
     signal.signal(signal.SIGINT, signal.SIG_DFL)
 
@@ -39,11 +39,12 @@ from matplotlib.ticker import FixedLocator, FuncFormatter, LogLocator, NullForma
 
 FORMATS = (".svg", ".png", ".pdf")
 NEEDED = {"bench": str, "layout": str, "bytes": (int, float), "median_us": (int, float)}
-# What moves no bytes within its time: there is no bandwidth to draw.
+# Benchmarks that move no bytes in the time measured, so that there is no bandwidth to draw.
 AT_REST = ("commit",)
-# Where each computes for as long as its own exchange takes: times of whole steps that do not compare.
+# Benchmarks in which each contender computes for as long as its own exchange takes, so that times of steps do
+# not compare.
 INCOMPARABLE = ("overlap",)
-# What tells one line of a panel from another; the legend names those that differ.
+# What tells one line of a panel from another. The legend names the traits that differ.
 TRAITS = (
     *("peer", "fabric", "start", "scope", "guarded", "overlap", "progress", "points", "row_bytes", "fidelity"),
     *("ranks", "hardware", "commit"),
@@ -85,14 +86,15 @@ def traits(record, names):
 
 
 def traits_that_matter(records):
-    """The protocol may change with size along one line; it makes lines of its own when one size has several."""
+    """Returns what tells lines apart. The protocol may change with size along a line, unless one size has
+    several protocols: then each has a line of its own."""
     same_point = grouped(records, lambda r: traits(r, TRAITS) + (r["bytes"],))
     several = any(len({r.get("protocol") for r in group}) > 1 for group in same_point.values())
     return TRAITS + ("protocol",) if several else TRAITS
 
 
 class Line:
-    """One measured thing over all sizes; what was measured more than once appears as its median."""
+    """One contender over all sizes. A size that was measured more than once appears as its median."""
 
     def __init__(self, records):
         self.first = records[0]
@@ -124,7 +126,8 @@ def make_lines(records):
     names = traits_that_matter(records)
     lines = [Line(group) for group in grouped(records, lambda r: traits(r, names)).values()]
     lines.sort(key=lambda line: not line.is_ours)
-    # A peer's fabric or protocol is its own affair: only what differs among lines of the same name needs saying.
+    # A peer's fabric or protocol does not matter to others: the legend names only what differs among lines of
+    # the same name.
     by_name = grouped([line.first for line in lines], lambda r: str(r.get("peer")))
     differing = {
         name: [t for t in names if len({str(r.get(t)) for r in group}) > 1] for name, group in by_name.items()
@@ -139,14 +142,16 @@ def make_lines(records):
 
 
 def comparable(line, lines):
-    """OpenTCA's lines of the same, with as many ranks on the same machine, and as well guarded if there are any."""
+    """Returns OpenTCA's lines to compare with: same number of ranks, same machine, and guarded alike if there
+    are such lines."""
     same = ("ranks", "hardware", "overlap", "row_bytes")
     ours = [o for o in lines if o.is_ours and all(o.first.get(t) == line.first.get(t) for t in same)]
     return [o for o in ours if o.first.get("guarded") == line.first.get("guarded")] or ours
 
 
 def ratios(lines):
-    """For each line of a peer: its time over OpenTCA's, as measured round by round; without that over the fastest of its medians."""
+    """Yields for each line of a peer its time over OpenTCA's: as measured round by round, otherwise over
+    OpenTCA's fastest median."""
     for line in lines:
         if line.is_ours or line.first["bench"] in INCOMPARABLE:
             continue
@@ -189,7 +194,8 @@ def set_up(axes, title, log_y=True):
 
 
 def finish(axes, log_y=True):
-    """Numbers instead of powers of ten, with 2 and 5 in between where the axis spans little."""
+    """Labels the axes with numbers instead of powers of ten, with 2 and 5 in between where an axis spans
+    little."""
     axes.margins(x=0.06)
     low, high = axes.get_xlim()
     if high / low < 4:  # one size only: room around it
@@ -253,7 +259,7 @@ def draw_ratio(axes, name, all_ratios, style):
 
 
 def source(records):
-    """Where the figures come from, as far as all of them agree."""
+    """Returns the hardware and commit of the records, as far as all of them agree."""
     words = []
     for key in ("hardware", "commit"):
         values = {str(r[key]) for r in records if r.get(key)}

@@ -1,5 +1,5 @@
-"""Draws conjugate gradients of `tca qcd invert --json` against the number of ranks: how long an iteration takes as the same
-lattice is cut into more parts. plot.py comes here when it is given nothing else."""
+"""Draws conjugate gradients of `tca qcd invert --json` against the number of ranks: how long an iteration
+takes as the same lattice is cut into more parts. plot.py calls this when it is given nothing else."""
 
 import statistics
 

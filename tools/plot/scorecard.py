@@ -1,5 +1,5 @@
-"""Draws `tca scorecard --json`: what was published as dots, what the model says as lines, on the axes of the papers. plot.py
-comes here when it is given such a file."""
+"""Draws `tca scorecard --json`: published figures as dots and the model's as lines, on the axes of the
+papers. plot.py calls this when it is given such a file."""
 
 import math
 
@@ -11,7 +11,7 @@ from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
 NEEDED = {"source", "figure", "config", "use"}
 COLORS = (OURS, *THEIRS)
 
-# A panel: its title, what figures' names it takes by how they begin, and its axes. `rate` turns times into bandwidth.
+# The panels: title, how the names of their figures begin, and axes. `rate` turns times into bandwidth.
 PANELS = (
     {"title": "Ping-pong GPU-GPU, small messages (S1, figure 2a)", "begins": "ping-pong GPU-GPU", "most": 8192},
     {"title": "Ping-pong GPU-GPU, bandwidth (S3, figure 4)", "begins": "ping-pong GPU-GPU", "rate": True},
@@ -24,7 +24,8 @@ COLLECTIVES = ("broadcast", "allgather")
 
 
 def recognises(path):
-    """Whether any line of the file is one of the scorecard's, which are no results and stand in no other file."""
+    """Whether any line of the file comes from the scorecard. Its lines are no results and occur in no other
+    file."""
     return any(NEEDED <= record.keys() for record in jsonl.objects(path))
 
 
@@ -33,7 +34,7 @@ def read(paths):
 
 
 def size_of(record):
-    """8 of "8 B; ..." and 64 of "n = 64; ..."; None for a figure without sizes."""
+    """Returns 8 for "8 B; ..." and 64 for "n = 64; ...", or None for a figure without sizes."""
     point = record.get("config", "").partition(";")[0].split()
     if point[:2] == ["n", "="]:
         return int(point[2])
@@ -49,7 +50,8 @@ def usable(record):
 
 
 def drawn(record):
-    """What can be drawn: the model's curve also where the published one cannot be read."""
+    """Whether a record can be drawn: a point of the model's curve also where the published one cannot be
+    read."""
     return usable(record) or (record["use"] == "unusable" and is_number(record.get("model")))
 
 
@@ -117,7 +119,7 @@ def draw_lines(axes, panel, records):
 
 
 def draw_relative(axes, records):
-    """What PEACH2 takes of MPI's time."""
+    """Draws PEACH2's time as a fraction of MPI's."""
     drawn = False
     for color, kind in zip(COLORS, COLLECTIVES):
         times = {"TCA": {}, "MPI": {}}
@@ -148,7 +150,7 @@ def draw_relative(axes, records):
 
 
 def draw_himeno(axes, records):
-    """Ratios as bars; of some only is published which is faster, the side of the line."""
+    """Draws ratios as bars. For some it is published only which side is faster: the side of the line."""
     chosen = [record for record in records if "Himeno" in record["figure"] and record["use"] != "unusable"][::-1]
     if not chosen:
         axes.set_axis_off()
@@ -168,7 +170,8 @@ def named(record):
 
 
 def draw_all(axes, records):
-    """Every number: the model's against the published one; within the band they are 10 % apart, between the lines 30 %."""
+    """Draws the model's number over the published one, for every number. Within the band they are at most 10
+    % apart, between the lines 30 %."""
     for color, use in zip(COLORS, ("fitted", "predicted")):
         chosen = [record for record in records if usable(record) and record["use"] == use and record["published"] > 0]
         ratios = [record["model"] / record["published"] for record in chosen]

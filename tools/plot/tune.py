@@ -1,5 +1,5 @@
-"""Draws `tca tune --json`: for each kind of put the medians as dots, the table's costs as lines, and where another channel becomes
-the cheapest. plot.py comes here when it is given such a file."""
+"""Draws `tca tune --json`: for each kind of put the medians as dots, the table's costs as lines, and the
+sizes at which another channel becomes the cheapest. plot.py calls this when it is given such a file."""
 
 import jsonl
 import matplotlib.pyplot as plt
@@ -13,7 +13,7 @@ MOST_PANELS = 24
 
 
 def recognises(path):
-    """Whether every line of the file is one of the tuner's."""
+    """Whether every line of the file comes from the tuner."""
     return jsonl.are_all(path, lambda r: r.get("bench") == "tune" and NEEDED <= r.keys())
 
 
@@ -22,7 +22,7 @@ def read(paths):
 
 
 def kind_of(record):
-    """What a panel shows: one length of runs at one distance apart, over all sizes."""
+    """Returns what a panel shows: runs of one length, at one distance from each other, over all sizes."""
     if record["layout"] == "block":
         return (record["distance"], "block" if record["puts"] == 1 else "pairs of blocks", 0, 0)
     return (record["distance"], record["layout"], record["run_bytes"], record.get("pitch_bytes", 0))
@@ -75,7 +75,7 @@ def draw_panel(axes, kind, records, colors):
 
 
 def draw_key(axes, colors, columns):
-    """Of all panels, not each of which has every channel."""
+    """Draws one legend for all panels, since not every panel has every channel."""
     axes.set_axis_off()
     handles = [Line2D([], [], color=color, linewidth=1.2, marker="o", markersize=3) for color in colors.values()]
     axes.legend(handles, list(colors), loc="center", ncol=columns, fontsize=7, frameon=False)
@@ -86,7 +86,7 @@ def draw(paths, output, title):
     records = read(paths)
     for record in records:
         panels.setdefault(kind_of(record), []).append(record)
-    # Those with the most sizes say the most.
+    # The panels with the most sizes say the most.
     chosen = sorted(panels, key=lambda kind: -len({record["bytes"] for record in panels[kind]}))[:MOST_PANELS]
     chosen.sort()
     colors = dict(zip(channels_of(records), COLORS))

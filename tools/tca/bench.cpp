@@ -1,4 +1,5 @@
-// `tca bench`: what a put, an exchange of faces and a collective cost, beside the peers, in one job.
+// `tca bench`: measures what a put, an exchange of faces and a collective cost, beside the peers and in the
+// same job.
 #include <fmt/format.h>
 
 #include <cstdint>
@@ -68,14 +69,14 @@ void ping_pong(World& world, const BenchOptions& options) {
   }
 }
 
-// What a step costs beyond the same step without the exchange, round by round.
+// Returns, round by round, how much longer a step takes than the same step without the exchange.
 bench::Samples beyond(const bench::Samples& step, const bench::Samples& bare) {
   bench::Samples cost;
   for (std::size_t i = 0; i < step.size(); ++i) cost.push_back(step[i] - bare[i]);
   return cost;
 }
 
-// The bare step first.
+// The bare step comes first.
 bench::Contenders<bench::FaceExchange> make_exchanges(World& world, const BenchOptions& options,
                                                       const bench::Face& face) {
   bench::Contenders<bench::FaceExchange> all;
@@ -153,7 +154,8 @@ void run_host(World& world, const BenchOptions& options) {
   }
 }
 
-// Ranks are threads; a step takes as long wherever its memory lies and whatever else this host does.
+// Ranks are threads. One placement and short samples suffice: on sim a step takes the same time wherever its
+// memory lies and whatever else this host does.
 int run_modelled(BenchOptions options) {
   options.effort.placements = 1;
   options.effort.sample_us = 0;
@@ -169,7 +171,7 @@ void run_gpu_bench(World&, const BenchOptions&) {}
 namespace {
 #endif
 
-// MPI counts what it moves, of sums the doubles, by int.
+// MPI takes the count of what it moves, bytes or for sums doubles, as an int.
 void check_against_mpi(const BenchOptions& options) {
   check_built_with_mpi("--peer mpi");
   const bool sums = is_sum(options.what);
@@ -227,8 +229,9 @@ int run_bench(const BenchOptions& options) {
   check(options);
   if (options.fabric == "sim") return run_modelled(options);
   if (!already_a_rank()) {
-    // A library's helper threads would share the one core with the rank that waits for its GPU, and the progress thread
-    // with the rank that computes, where there is another for it.
+    // A library's helper threads would share the one core with the rank that waits for its GPU, and so would
+    // the progress thread with the rank that computes. Ranks with a progress thread are left unbound only
+    // where there are cores for both.
     const bool has_helpers = route::on_gpus(options.fabric) ||
                              (options.progresses_by("thread") && usable_cores() >= 2 * options.ranks);
     const bool unbound = has_helpers && options.bind == Bind::automatic;
@@ -240,7 +243,7 @@ int run_bench(const BenchOptions& options) {
     if (!options.against("mpi") && !is_over_mpi(options.fabric)) return launch(job);
     return launch_under_mpirun(job);
   }
-  // What was asked for here counts, not what the environment says.
+  // The options on the command line count, not the environment.
   if (options.what == "overlap") unsetenv("OPENTCA_PROGRESS_THREAD");
   const WorldOptions world_options{.fabric = options.fabric,
                                    .engine_blocks = options.starts_by("engine") ? 1 : 0,

@@ -10,7 +10,8 @@
 namespace tca::tool {
 namespace {
 
-// Of a block; where every rank has one for each other, the largest would not fit small machines.
+// Returns the default sizes of a block. The largest is left out where every rank holds a block for each other
+// rank, since that would not fit small machines.
 std::vector<std::size_t> own_sizes(const std::string& what) {
   if (what == "barrier") return {0};
   std::vector<std::size_t> sizes{8, 64, 512, 4096, 32768, 262144, 2097152};

@@ -9,10 +9,10 @@
 namespace tca::tool {
 
 bool is_coll(const std::string& what);
-// Those that add doubles up.
+// Whether the collective adds doubles up.
 bool is_sum(const std::string& what);
 
-// Throws Error{invalid_argument} for what these options cannot mean on shm.
+// Throws Error{invalid_argument} for options that make no sense on shm.
 void check_coll_bench(const BenchOptions& options);
 
 void run_coll_bench(World& world, const BenchOptions& options);

@@ -1,4 +1,4 @@
-// `tca bench commit`: what the commit of a chain costs, and how much of it is the fabric's own work.
+// `tca bench commit`: measures what the commit of a chain costs, and how much of it is the fabric's own work.
 #include "bench_commit.hpp"
 
 #include <fmt/format.h>
@@ -9,7 +9,8 @@
 
 namespace tca::tool {
 
-// The fabric's own work is set against the whole, so there must be one fabric, which carries every put.
+// The fabric's own work is compared with the whole commit, so there must be a single fabric, which carries
+// every put.
 void check_commit_bench(const BenchOptions& options) {
   if (options.fabric != "shm")
     refuse("commit is measured on shm, not on {}; say --fabric shm", options.fabric);

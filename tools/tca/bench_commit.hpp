@@ -1,4 +1,4 @@
-// `tca bench commit`: what the commit of a chain costs.
+// `tca bench commit`: measures what the commit of a chain costs.
 #pragma once
 
 #include "bench_options.hpp"
@@ -6,7 +6,7 @@
 
 namespace tca::tool {
 
-// Before any rank is started.
+// Refuses options that do not fit; called before any rank is started.
 void check_commit_bench(const BenchOptions& options);
 
 void run_commit_bench(World& world, const BenchOptions& options);

@@ -1,5 +1,5 @@
-// `tca bench --fabric cuda`: chains and collectives started by kernels, graphs, the host and the engine, beside the peers, in
-// one job.
+// `tca bench --fabric cuda`: measures chains and collectives started by kernels, graphs, the host and the
+// engine, beside the peers and in the same job.
 #include "bench_gpu.hpp"
 
 #include <fmt/format.h>
@@ -17,13 +17,13 @@ namespace {
 
 namespace gpu = bench::gpu;
 
-// One measurement: its first column, what its records say, and who takes part.
+// One measurement: its first column, the contents of its records, and how its contenders are made.
 struct Case {
   std::string label, layout;
   std::size_t n, bytes;
   nlohmann::ordered_json extra = nlohmann::ordered_json::object();
   std::function<gpu::Contenders()> make;
-  double of_a_step = 1;  // what one sample is of a step's time: half of a round trip
+  double of_a_step = 1;  // share of a step's time that a sample reports: half for a round trip
 };
 
 class GpuBench {
@@ -54,12 +54,12 @@ class GpuBench {
     return options_.sizes.empty() ? own : options_.sizes;
   }
 
-  // Those to force, or the one that a collective takes by itself.
+  // Returns the algorithms to force; "" stands for the one that a collective takes by itself.
   std::vector<std::string> algorithms() const {
     return options_.algorithms.empty() ? std::vector<std::string>{""} : options_.algorithms;
   }
 
-  // OpenTCA in each of its ways, then the peers.
+  // Returns OpenTCA in each of its ways, then the peers.
   template <class Own, class Theirs>
   gpu::Contenders everybody(const std::vector<gpu::Way>& own_ways, Own own, Theirs theirs) {
     gpu::Contenders all;
@@ -128,8 +128,8 @@ void GpuBench::halo() {
   }
 }
 
-// By a collective where the host starts it, by a team where a kernel does; beside each other where a team has been asked for
-// and is small enough.
+// Measures a collective where the host starts it, and a team where a kernel does. Both appear side by side
+// when a kernel start has been asked for and the sum is small enough for a team.
 void GpuBench::allreduce() {
   constexpr std::size_t most_by_team = 65536;
   report_.header("bytes");
@@ -154,7 +154,7 @@ void GpuBench::allreduce() {
   }
 }
 
-// A block of every rank, or the whole of a broadcast.
+// `bytes` is the size of one rank's block, or of the whole broadcast.
 void GpuBench::collective() {
   const std::string& what = options_.what;
   std::vector<std::size_t> own{8, 1024, 8192, 65536, 1048576, 16777216};
@@ -258,7 +258,7 @@ void GpuBench::measure(const Case& one) {
   report_.rows(one.label, std::move(rows));
 }
 
-// Whether its gpu::Peer has a way for it.
+// Whether this peer's gpu::Peer can run the benchmark.
 bool knows(const std::string& peer, const std::string& what) {
   if (peer == "copy") return what == "put";
   if (peer == "nccl") return true;

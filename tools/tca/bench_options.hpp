@@ -1,4 +1,4 @@
-// What `tca bench` was asked for.
+// The options of `tca bench`.
 #pragma once
 
 #include <algorithm>
@@ -13,23 +13,23 @@ namespace tca::tool {
 struct BenchOptions {
   std::string what;
   std::string fabric = "shm";
-  std::string machine, fidelity;  // that is modelled on sim, and how closely
+  std::string machine, fidelity;  // the machine modelled on sim, and how closely
   int ranks = 2;
   bool ranks_given = false;
   std::vector<std::size_t> sizes;  // the benchmark's own when empty
   std::vector<std::size_t> extents{32, 64, 128};
-  std::vector<std::size_t> rows{256, 1024, 4096};  // bytes a row of a block-stride put
+  std::vector<std::size_t> rows{256, 1024, 4096};  // bytes in a row of a block-stride put
   std::vector<std::string> layouts{"block", "block-stride", "stride"};
   std::vector<std::string> asked_starts;
   std::vector<std::string> peers;
   std::string route;
-  std::vector<std::string>
-      algorithms;                     // of a collective, to force; the one that it takes by itself when empty
-  int descriptors = 64;               // of a commit
-  std::vector<std::string> progress;  // what moves an overlapped exchange on; none and points when empty
-  int points = 0;                     // of the computation beside it; the benchmark's own when 0
+  // A collective's algorithms to force; when empty it takes one by itself.
+  std::vector<std::string> algorithms;
+  int descriptors = 64;               // of the chain whose commit is measured
+  std::vector<std::string> progress;  // what advances an overlapped exchange; none and points when empty
+  int points = 0;  // points of the computation beside an exchange; the benchmark's own when 0
   bool unguarded = false;
-  unsigned blocks = 0, threads = 0;  // of kernels that run a chain; 0: by its size
+  unsigned blocks = 0, threads = 0;  // of kernels that run a chain; 0: by the chain's size
   std::string json;
   bench::Effort effort;
   Bind bind = Bind::automatic;

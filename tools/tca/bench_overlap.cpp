@@ -10,14 +10,15 @@
 namespace tca::tool {
 namespace {
 
-// Whoever comes onto a rank's core spoils the sample, the world's own thread excepted.
+// A sample is taken anew when another thread has come onto a rank's core, which spoils it. The world's own
+// progress thread does so by design, so with it no sample is retried.
 bench::Effort effort_of(const BenchOptions& options) {
   bench::Effort effort = options.effort;
   if (!options.progresses_by("thread")) effort.retries = 5;
   return effort;
 }
 
-// Points inside the computation unless told otherwise: one for each tenth of the exchange.
+// Default number of points inside the computation: one after each tenth of the exchange's time but the last.
 constexpr int own_points = 9;
 
 std::vector<std::string> ways(const BenchOptions& options) {

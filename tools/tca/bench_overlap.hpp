@@ -1,4 +1,4 @@
-// `tca bench overlap`: how much of an exchange is hidden behind a computation.
+// `tca bench overlap`: measures how much of an exchange is hidden behind a computation.
 #pragma once
 
 #include "bench_options.hpp"

@@ -14,7 +14,7 @@ namespace {
 
 using Row = BenchReport::Row;
 
-// Whom a peer's ratio is to; null without any.
+// Returns OpenTCA's record that a peer's ratio refers to; null when there is none.
 const Record* own_beside(const Record& peer, const std::vector<Row>& all) {
   const auto is_like_it = [&](const Record& own) {
     const auto differs = [&](const char* key) {
@@ -49,7 +49,7 @@ void BenchReport::rows(const std::string& first, std::vector<Row> all) const {
     if (const Record* own = record.peer ? own_beside(record, all) : nullptr)
       ratio = ratio_by_round(record.samples_us, own->samples_us);
     if (ratio > 0) record.extra["ratio"] = rounded(ratio);
-    // What a step costs beyond a bare one is a difference, which a few disturbed samples make less than nothing.
+    // The cost beyond a bare step is a difference, which a few disturbed samples can make negative.
     const std::string figures =
         median < 0 ? fmt::format("{:>24}{:>10}", "below the noise", "")
                    : fmt::format("{:>12.4g}{:>12.4g}{:>10.4g}", median, quantile(record.samples_us, 0.99),

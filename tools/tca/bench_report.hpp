@@ -1,4 +1,4 @@
-// The table that `tca bench` prints, and the lines that it writes.
+// Prints the table of `tca bench` and writes its lines of JSON.
 #pragma once
 
 #include <string>
@@ -16,19 +16,20 @@ class BenchReport {
  public:
   BenchReport(const BenchOptions& options, const World& world) : options_(options), world_(world) {}
 
-  // `first` heads the column that says what was measured.
+  // Prints the head of the table; `first` heads the column that says what was measured.
   void header(const char* first) const;
 
-  // Who was measured in one turn, and what came of it.
+  // One contender of a turn, and its result.
   struct Row {
     std::string name;
     Record record;
   };
-  // The rows of one turn, and a line of the file for each. A peer's ratio is by round to OpenTCA's row that is started, guarded
-  // and run alike; without such a one, or with several, to the fastest.
+  // Prints the rows of one turn and appends a line to the file for each. A peer's ratio is taken round by
+  // round to the OpenTCA row that is started, guarded and run alike. Where there is no such row the fastest
+  // row serves, and where there are several, the fastest of them.
   void rows(const std::string& first, std::vector<Row> all) const;
 
-  // What all benchmarks say of a contender.
+  // Returns a record with the fields that all benchmarks fill alike.
   Record record(const bench::Contender& who) const;
 
  private:
@@ -36,19 +37,19 @@ class BenchReport {
   const World& world_;
 };
 
-// What has been printed so far, to whoever reads it: what is still to come may be interrupted. Throws as printing does.
+// Passes on what has been printed so far, since what follows may be interrupted. Throws as printing does.
 void show_printed();
 
-// The machine of a benchmark on sim.
+// Returns the machine of a benchmark on sim.
 net::Machine modelled(const BenchOptions& options);
 
-// How OpenTCA's own chains are made.
+// Returns how OpenTCA's own chains are made.
 bench::Way own_way(const BenchOptions& options);
 
-// "OpenTCA shm/direct, unguarded", or the peer's name.
+// Returns "OpenTCA shm/direct, unguarded", or the peer's name.
 std::string name_of(const bench::Contender& who);
 
-// For so many rounds, on rank 0's terminal alone.
+// Returns a progress bar over all rounds and placements, shown on rank 0's terminal alone.
 Progress bench_progress(const World& world, const BenchOptions& options, const std::string& label);
 
 }  // namespace tca::tool

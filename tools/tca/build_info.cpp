@@ -1,4 +1,4 @@
-// What the build knows about itself.
+// The commit, compiler and build type of this program.
 #include "build_info.hpp"
 
 #include "opentca_commit.hpp"

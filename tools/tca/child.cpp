@@ -1,4 +1,4 @@
-// What the launcher's child processes do, from the fork on.
+// The launcher's child processes, from the fork on.
 #include "child.hpp"
 
 #include <poll.h>
@@ -19,12 +19,13 @@ void bind_to(int cpu) {
   cpu_set_t* set = CPU_ALLOC(count);
   CPU_ZERO_S(CPU_ALLOC_SIZE(count), set);
   CPU_SET_S(static_cast<std::size_t>(cpu), CPU_ALLOC_SIZE(count), set);
-  // Only a hint: a CPU that went offline meanwhile must not keep the rank from running.
+  // Binding is only a hint: a CPU that has gone offline must not keep the rank from running.
   sched_setaffinity(0, CPU_ALLOC_SIZE(count), set);
   CPU_FREE(set);
 }
 
-// mpirun gives its ranks a second between SIGTERM and SIGKILL.
+// How long the member that is asked to end first may take: mpirun gives its ranks a second between SIGTERM
+// and SIGKILL.
 constexpr int asked_may_take_ms = 3000;
 
 int pidfd_of(pid_t pid) { return static_cast<int>(syscall(SYS_pidfd_open, pid, 0)); }
@@ -56,14 +57,14 @@ void become_guard(int lifeline) {
     poll(&ended, 1, asked_may_take_ms);
   }
   remove_scratch(will.scratch);
-  kill(0, SIGKILL);  // a launcher that ends as it should has killed the guard before this
+  kill(0, SIGKILL);  // a launcher that ends properly has killed the guard before this line
   _exit(0);
 }
 
 void become_rank(const RankStart& start, bool takes_stdin, int cpu, const TaggedOutput::Ends& output) {
   setpgid(0, start.group);
   prctl(PR_SET_PDEATHSIG, start.orphaned);
-  if (getppid() != start.launcher) _exit(1);  // it died before the line above
+  if (getppid() != start.launcher) _exit(1);  // the launcher died before the line above
   if (!takes_stdin) dup2(start.null, STDIN_FILENO);
   if (output.out.is_open()) dup2(output.out.get(), STDOUT_FILENO);
   if (output.err.is_open()) dup2(output.err.get(), STDERR_FILENO);

@@ -14,7 +14,7 @@ namespace tca::tool {
 namespace {
 
 std::vector<int> affinity_mask() {
-  // The kernel may know more CPUs than a cpu_set_t holds.
+  // The kernel may know more CPUs than a cpu_set_t holds, so larger sets are tried too.
   for (std::size_t limit = CPU_SETSIZE; limit <= (1U << 20); limit *= 2) {
     cpu_set_t* set = CPU_ALLOC(limit);
     const std::size_t bytes = CPU_ALLOC_SIZE(limit);
@@ -34,7 +34,7 @@ int topology_number(int cpu, const char* name, int otherwise) {
   return file >> value ? value : otherwise;
 }
 
-// For each CPU of the mask, how many of its core's hardware threads come before it.
+// Returns each CPU of the mask, with the number of its core's hardware threads that come before it.
 std::vector<std::pair<int, int>> thread_and_cpu() {
   std::map<std::pair<int, int>, int> threads_of_core;
   std::vector<std::pair<int, int>> list;

@@ -6,13 +6,13 @@
 
 namespace tca::tool {
 
-// Every CPU of the affinity mask, the first hardware thread of each core before the second ones.
+// Returns every CPU of the affinity mask, the first hardware thread of each core before the second ones.
 std::vector<int> usable_cpus();
 
-// How many different cores those CPUs belong to.
+// Returns how many different cores those CPUs belong to.
 int usable_cores();
 
-// "Intel(R) Xeon(R) ..."
+// Returns the model's name, such as "Intel(R) Xeon(R) ...".
 std::string cpu_model();
 
 }  // namespace tca::tool

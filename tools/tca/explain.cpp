@@ -1,4 +1,4 @@
-// `tca explain`: what the route makes of one put, and by which costs.
+// `tca explain`: shows which channel the route chooses for one put, and by which costs.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -23,7 +23,7 @@
 namespace tca::tool {
 namespace {
 
-// More than any memory holds, and few enough to be counted with.
+// More bytes than any memory holds, yet few enough to calculate with.
 constexpr std::int64_t most_bytes = std::int64_t{1} << 48;
 
 struct ExplainOptions {
@@ -100,7 +100,7 @@ void print(const World& world, const ExplainOptions& options) {
   fmt::print("rank 0 takes {}\n", route::explain(state.fabrics(), state.costs(), put, chosen, route));
 }
 
-// What rank 0 finds wrong, such as a route that there is not, is said once.
+// Rank 0's errors, such as a route that does not exist, are thrown on all ranks and reported once.
 void print_or_refuse(World& world, const ExplainOptions& options) {
   core::WorldState::of(world).control().do_together("tca explain", [&] {
     if (world.rank() == 0) print(world, options);

@@ -48,7 +48,7 @@ std::vector<int> parse_grid(std::string_view text, std::size_t dims, int ranks) 
     refuse("--grid {}: give {} numbers of ranks, such as {}, or auto", text, dims == 3 ? "three" : "four",
            dims == 3 ? "2x2x1" : "1x1x2x2");
   }
-  // Four times 24 bits are more than an integer holds.
+  // The product of four extents of 24 bits overflows an integer, hence a double.
   const double held = std::accumulate(extents->begin(), extents->end(), 1.0, std::multiplies<>());
   if (held != ranks) refuse("--grid {} holds {:.0f} ranks, not {}", text, held, ranks);
   return {extents->begin(), extents->end()};

@@ -1,4 +1,5 @@
-// `tca fit`: fits the numbers of a machine file that nothing else is known of to the published point-to-point rows.
+// `tca fit`: fits those numbers of a machine file that nothing else determines to the published
+// point-to-point rows.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <unistd.h>
@@ -31,7 +32,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Behind the name of a machine file that is being written.
+// Suffix of a machine file's name while the file is being written.
 constexpr const char* draft_suffix = ".unfinished";
 
 struct FitOptions {
@@ -42,8 +43,10 @@ struct FitOptions {
   bool write = false;
 };
 
-// A source says how a fitted number comes by its value: "fit: ROWS" are moved, "fit: same as KEY" follow another one,
-// "fit: a choice; WHY" stay as they are.
+// The source of a fitted number says where its value comes from:
+// - "fit: ROWS": the number is moved by the fit.
+// - "fit: same as KEY": the number follows another one.
+// - "fit: a choice; WHY": the number stays as it is.
 constexpr std::string_view moved = "fit: ", chosen = "fit: a choice";
 
 bool is_moved(const net::MachineNumber& number, const fs::path& file) {
@@ -52,13 +55,13 @@ bool is_moved(const net::MachineNumber& number, const fs::path& file) {
          net::leader_of(number).empty() && number.value > 0;
 }
 
-// Counts and sizes come in steps, which derivatives do not see.
+// Counts and sizes change in steps, which derivatives do not see.
 bool is_smooth(const net::MachineNumber& number) {
   const std::optional<net::Quantity> quantity = net::quantity_of(number.unit);
   return quantity != net::Quantity::size && (quantity != net::Quantity::count || number.value < 1);
 }
 
-// Places count letters, of which UTF-8 takes one byte or more.
+// Returns the byte offset of a column. Places count letters, each of which takes one byte or more in UTF-8.
 std::size_t byte_at(std::string_view line, int column) {
   std::size_t byte = 0;
   for (int letter = 1; letter < column && byte < line.size(); ++letter) {
@@ -110,7 +113,8 @@ class Fit {
   }
 
  private:
-  // Before the time is spent. What may not be written to is not replaced either.
+  // Called before the fit, so that no time is spent in vain. A file that may not be written to is not
+  // replaced either.
   void check_written() const {
     check_replaceable(file_.string(), draft_suffix);
     if (access(file_.c_str(), W_OK) != 0)
@@ -123,11 +127,11 @@ class Fit {
     return figure.with.machine == name() || (figure.over && figure.over->machine == name());
   }
 
-  // Three digits: more would pretend to know what the rows do not tell.
+  // Three digits: the rows do not determine more.
   static double rounded(double value) { return std::stod(fmt::format("{:.3g}", value)); }
 
-  // With the numbers that follow them. One in a file that this one extends does not: that file stays as it is, and so does what
-  // this one gives together with it.
+  // Returns the values together with the numbers that follow them. A follower that stands in a file which
+  // this one extends is left out, because that file stays as it is.
   net::Overrides overrides(const std::vector<double>& values) const {
     net::Overrides overrides;
     for (std::size_t i = 0; i < free_.size(); ++i) overrides[free_[i].key] = values[i];
@@ -138,7 +142,7 @@ class Fit {
     return overrides;
   }
 
-  // The figures know the machine by the name of its file, wherever that lies.
+  // The figures know the machine by the name of its file, wherever the file lies.
   std::vector<Score> scores(const net::Overrides& overrides) const {
     Machines tried;
     tried.emplace(name(), net::read_machine(options_.machine, overrides));
@@ -167,8 +171,8 @@ class Fit {
                after.size());
   }
 
-  // Puts the values where the numbers stand, and leaves every other letter of the file as it is. Written beside it first, so
-  // that the file is whole whatever happens.
+  // Replaces the numbers by the fitted values and leaves every other letter of the file as it is. The new
+  // text is first written to a draft beside the file, so that the file is whole whatever happens.
   void write(const net::Overrides& fitted) const {
     std::ifstream in(file_);
     std::vector<std::string> lines;
@@ -176,7 +180,7 @@ class Fit {
     std::vector<net::MachineNumber> numbers;
     for (const net::MachineNumber& number : machine_.numbers)
       if (fitted.contains(number.key)) numbers.push_back(number);
-    // From the right, so that what is written does not move what is still to be.
+    // From right to left, so that a replacement does not move the numbers that are still to be replaced.
     std::ranges::sort(numbers, std::greater{}, [](const auto& number) { return number.place.column; });
     for (const net::MachineNumber& number : numbers) {
       std::string& line = lines.at(static_cast<std::size_t>(number.place.line - 1));
@@ -189,7 +193,8 @@ class Fit {
     fmt::print("written to {}\n", file_.string());
   }
 
-  // Before it takes the file's place: it must give what was reported.
+  // Refuses the new text unless it gives the values that were reported. Called before the text takes the
+  // file's place.
   void check_text(const std::string& text, const net::Overrides& fitted) const {
     std::string problem;
     try {

@@ -8,14 +8,15 @@ namespace tca::tool {
 namespace {
 
 constexpr double knee = 0.03;
-constexpr double log_step = 0.02;  // of a logarithm, for differences; the model moves in packets, not smoothly
+// Difference of a logarithm, for derivatives. It is large, since the model moves in packets, not smoothly.
+constexpr double log_step = 0.02;
 
 using Matrix = std::vector<std::vector<double>>;
 
-// Weight of a squared error such that the sum is Huber's loss.
+// Returns the weight of a squared error that makes the sum Huber's loss.
 double weight_of(double error) { return std::abs(error) <= knee ? 1 : knee / std::abs(error); }
 
-// Gauss's elimination with row exchanges; the matrix is positive definite.
+// Solves the system by Gaussian elimination with row exchanges; the matrix is positive definite.
 std::vector<double> solve_linear(Matrix a, std::vector<double> b) {
   const std::size_t n = b.size();
   for (std::size_t k = 0; k < n; ++k) {
@@ -63,7 +64,7 @@ class Solver {
   }
 
  private:
-  // How each error moves with each logarithm.
+  // Returns the derivative of each error by each logarithm.
   Matrix derivatives() const {
     Matrix columns;
     for (std::size_t k = 0; k < at_.size(); ++k) {
@@ -76,7 +77,8 @@ class Solver {
     return columns;
   }
 
-  // One round: the step that the derivatives ask for, damped more and more until it helps.
+  // Runs one round: takes the step that the derivatives ask for, damped more and more until it lowers the
+  // loss.
   bool improve() {
     const Matrix columns = derivatives();
     const std::size_t n = at_.size();
@@ -113,7 +115,7 @@ class Solver {
   }
 
   const FitProblem& problem_;
-  std::vector<double> at_, began_;  // logarithms
+  std::vector<double> at_, began_;  // logarithms of the numbers
   std::vector<double> errors_;
   double damping_ = 0.01;
 };

@@ -21,8 +21,9 @@
 namespace tca::tool {
 namespace {
 
-// Twelve arrays of coefficients and two of pressure over all ranks, and the reference's two. Over MPI each rank may be on
-// a host of its own, which is taken to be like this one.
+// Throws Error{out_of_memory} when the arrays do not fit: over all ranks twelve of coefficients and two of
+// pressure, and the two of the reference. Over MPI each rank may be on a host of its own, which is taken to
+// be like this one.
 void check_memory(const himeno::Problem& problem, const HimenoOptions& options, int ranks) {
   const auto& n = problem.extents;
   const double cells = static_cast<double>(n[0]) * static_cast<double>(n[1]) * static_cast<double>(n[2]);
@@ -37,7 +38,7 @@ void check_memory(const himeno::Problem& problem, const HimenoOptions& options, 
                                                options.size, needed / 0x1p30, who, present / 0x1p30));
 }
 
-// Everything that can be wrong is said here, once, before any rank begins.
+// Refuses everything that can be wrong, once, before any rank begins.
 void check_job(const HimenoOptions& options, int ranks) {
   const himeno::Problem problem{.extents = parse_himeno_size(options.size)};
   if (std::ranges::min(problem.extents) < 3)

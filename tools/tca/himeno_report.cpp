@@ -1,4 +1,4 @@
-// What `tca himeno` says at the end.
+// The report of `tca himeno`.
 #include "himeno_report.hpp"
 
 #include <fmt/format.h>
@@ -85,7 +85,7 @@ void print_table(const HimenoReport& report) {
                          : "Times are medians over the iterations, each of the rank where it is longest.");
 }
 
-// The host does not see them on a GPU.
+// Adds the phases of an iteration. On a GPU the host does not see them.
 void add_phases(const Result& result, Record& record) {
   record.extra["compute_us"] = rounded(result.phases.compute_us);
   record.extra["start_us"] = rounded(result.phases.start_us);

@@ -1,4 +1,4 @@
-// What `tca himeno` says at the end: for people, and as lines of JSON.
+// The report of `tca himeno`: a text for people, and lines of JSON.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -12,7 +12,7 @@
 
 namespace tca::tool {
 
-// Who was measured beside OpenTCA, if anybody was.
+// The library measured beside OpenTCA, if any.
 struct HimenoPeer {
   std::string name;  // "MPI" or "NCCL"
   std::string version;
@@ -22,29 +22,29 @@ struct HimenoReport {
   std::string size;
   himeno::Extents extents;
   std::string grid;
-  std::string world;                                                    // as World::describe()
+  std::string world;                                                    // from World::describe()
   std::string gpus{};                                                   // as Record::gpus; empty on the host
   nlohmann::ordered_json libraries = nlohmann::ordered_json::object();  // as Record::libraries
   std::string fabric = "shm";
   std::string model{};  // as Record::model; empty where time is real
   std::string start = "host";
   bool start_was_chosen = false;  // by the size, the GPUs' memory and where the ranks are
-  bool across = false;            // they are, on GPUs
-  std::string explain{};          // as Chain::explain()
+  bool across = false;            // on GPUs: the ranks are in several sub-clusters
+  std::string explain{};          // from Chain::explain()
   HimenoPeer peer{};
   int ranks = 1;
   bool overlap = true;
   bool guarded = true;
   double residual = 0;
-  std::int64_t iterations = 0;            // rehearsal included
-  std::vector<himeno::Result> results{};  // OpenTCA, then the peer
+  std::int64_t iterations = 0;            // including the rehearsal
+  std::vector<himeno::Result> results{};  // OpenTCA's, then the peer's
   std::optional<himeno::Check> check{};
-  std::int64_t checked_iterations = 0;  // those after which the check was made
+  std::int64_t checked_iterations = 0;  // number of iterations after which the check was made
 };
 
 void print(const HimenoReport& report);
 
-// One line for each result.
+// Appends one line for each result.
 void append_json(const HimenoReport& report, const std::string& path);
 
 }  // namespace tca::tool

@@ -30,8 +30,9 @@
 namespace tca::tool {
 namespace {
 
-constexpr std::int64_t traced_iterations = 200;   // a trace of seconds would be too large for its viewers
-constexpr std::int64_t modelled_iterations = 10;  // a virtual second would take long, and all are alike
+constexpr std::int64_t traced_iterations = 200;  // a trace of seconds would be too large for its viewers
+// A virtual second would take long, and all iterations are alike.
+constexpr std::int64_t modelled_iterations = 10;
 
 himeno::Plan plan_for(const HimenoOptions& options) {
   himeno::Plan plan{.iterations = options.iterations, .overlap = !options.no_overlap};
@@ -42,7 +43,7 @@ himeno::Plan plan_for(const HimenoOptions& options) {
   return plan;
 }
 
-// A bar for each kind of work, one after the other.
+// Shows a progress bar for each kind of work, one after the other.
 class Bars {
  public:
   void update(std::string_view what, std::int64_t done, std::int64_t total) {
@@ -59,7 +60,7 @@ class Bars {
   std::optional<Progress> bar_;
 };
 
-// What both kinds of machine share.
+// What solving on hosts and solving on GPUs have in common.
 struct Job {
   World& world;
   const HimenoOptions& options;
@@ -96,7 +97,7 @@ void solve_on_host(const Job& job, HimenoReport& report) {
 }
 
 #ifdef OPENTCA_HIMENO_ON_GPUS
-// NCCL's iterations are a CUDA graph whatever OpenTCA's are: that is the fastest it can do.
+// NCCL's iterations are a CUDA graph however OpenTCA's are started, since NCCL is fastest that way.
 void solve_on_gpus(const Job& job, HimenoReport& report) {
   const auto& [world, options, problem, grid, progress] = job;
   himeno::GpuSolver solver(world, problem, grid, !options.no_overlap);
@@ -121,7 +122,8 @@ void solve_on_gpus(const Job& job, HimenoReport& report) {
   const bench::gpu::Machine machine = bench::gpu::machine(world);
   report.gpus = machine.describe();
   report.libraries = {{"cuda", machine.cuda}, {"driver", machine.driver}};
-  // What a GPU does in seconds would take the serial reference minutes, so it follows the first iterations of every way.
+  // A GPU does in seconds what would take the serial reference minutes. So the reference is compared with the
+  // first iterations only, of every way.
   constexpr std::int64_t checked_iterations = 101;
   for (himeno::Way* way : ways) way->run(checked_iterations);
   take_check(report, job, solver.solution());

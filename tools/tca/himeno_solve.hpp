@@ -1,4 +1,4 @@
-// What `tca himeno` does as one rank.
+// `tca himeno` as one rank.
 #pragma once
 
 #include <cstdint>
@@ -26,10 +26,11 @@ struct HimenoOptions : RankJob {
   std::string trace;
 };
 
-// Throws Error{invalid_argument} for a grid that cannot be read, does not hold the ranks or does not fit the array.
+// Returns the grid that the options ask for. Throws Error{invalid_argument} for a grid that cannot be read,
+// does not hold the ranks or does not fit the array.
 Grid make_himeno_grid(const HimenoOptions& options, const himeno::Problem& problem, int ranks);
 
-// Collective.
+// Solves and measures. Collective.
 HimenoReport solve_himeno(World& world, const HimenoOptions& options);
 
 }  // namespace tca::tool

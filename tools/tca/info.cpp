@@ -1,4 +1,4 @@
-// `tca info`: what this host offers and what OpenTCA would use.
+// `tca info`: shows what this host offers and what OpenTCA would use.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -26,7 +26,7 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 struct InfoOptions {
-  std::optional<int> ranks;  // as many as there are cores
+  std::optional<int> ranks;  // default: as many as there are cores
   bool json = false;
 };
 
@@ -60,8 +60,8 @@ struct Fabric {
   std::string says;
 };
 
-// What it says itself when a world of one thread, which no launcher takes part in, comes up on it: also what the environment
-// has that it cannot take.
+// Brings up a world of one thread on the fabric, without a launcher, and reports what the fabric says. That
+// includes values in the environment which the fabric does not accept.
 Fabric try_fabric(const char* name, const std::function<std::string(World&)>& what_is_ready) {
   Fabric fabric{name, false, {}};
   try {
@@ -74,7 +74,7 @@ Fabric try_fabric(const char* name, const std::function<std::string(World&)>& wh
   return fabric;
 }
 
-// MPI itself is not started for this: mpirun does that.
+// MPI itself is not started for this, since mpirun does that.
 Fabric find_mpi() {
   if (!route::built_with_mpi())
     return {"mpi", false, "not in this build (packages libopenmpi-dev and openmpi-bin)"};
@@ -126,21 +126,22 @@ std::string memory_in_words(const Machine& machine) {
   return text;
 }
 
-// What a world would come up with that its program leaves to the environment.
+// The world that would come up if its program left all choices to the environment.
 struct Plan {
-  std::string fabric;   // empty where what is asked for is none
-  std::string problem;  // why there would be no world
+  std::string fabric;   // empty when the environment asks for a fabric that does not exist
+  std::string problem;  // why no world would come up
   int sub_cluster = 0;  // ranks; 0: all of a host
-  std::string route;    // of every put; empty: chosen for each
+  std::string route;    // forced for every put; empty: chosen for each
 };
 
-// What keeps a world from coming up on this one, or on the part of it that serves within sub-clusters; empty for nothing.
+// Returns what keeps a world from coming up on this fabric or, for a combination, on the fabric within
+// sub-clusters. Empty if nothing does.
 std::string problem_of(const std::string& fabric, const std::vector<Fabric>& tried) {
   const auto part = std::ranges::find(tried, fabric.substr(0, fabric.find('+')), &Fabric::name);
   return part == tried.end() || part->usable ? "" : part->says;
 }
 
-// Refuses what a commit would refuse, where MPI need not be started to know it.
+// Refuses what a commit would refuse, as far as this is known without starting MPI.
 void check_route(const Plan& plan) {
   if (plan.route.empty() || route::needs_mpi(plan.fabric)) return;
   base::Shape byte;

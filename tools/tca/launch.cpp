@@ -1,4 +1,4 @@
-// Watches over the ranks of one launch until the last has ended: output, interruption, failure.
+// Watches over the ranks of one launch until the last has ended: their output, interruptions, failures.
 #include "launch.hpp"
 
 #include <fmt/format.h>
@@ -24,14 +24,15 @@ namespace {
 using Clock = std::chrono::steady_clock;
 using std::chrono::milliseconds;
 
-// How long ranks may take to end by themselves, and how long after that a SIGTERM may take.
+// How long ranks may take to end by themselves, and then after each signal (SIGTERM, SIGKILL) that is to end
+// them.
 constexpr milliseconds rank_grace{1500};
 constexpr milliseconds last_grace{250};
 
-// mpirun asks its ranks itself, and waits a second before it kills them.
+// mpirun itself asks its ranks to end, and waits a second before it kills them.
 constexpr milliseconds mpirun_grace{3000};
 
-// One key press may arrive as several signals, by way of a program above us; a second press comes later.
+// One key press may arrive as several signals, through a program above this one. A second press comes later.
 constexpr milliseconds same_press{100};
 
 void say(const std::string& line) {
@@ -83,16 +84,16 @@ class Supervisor {
       interrupted_at_ = now;
       deadline_ = now + grace();
       team_.signal(number);
-    } else if (now - interrupted_at_ > same_press) {  // somebody is in a hurry
-      last_signal_ =
-          options_.argv_is_mpirun ? number : SIGKILL;  // mpirun, killed, would leave files of its ranks
+    } else if (now - interrupted_at_ > same_press) {  // the user is in a hurry
+      // Killed, mpirun would leave files of its ranks behind.
+      last_signal_ = options_.argv_is_mpirun ? number : SIGKILL;
       team_.signal(last_signal_);
     }
   }
 
   milliseconds grace() const { return options_.argv_is_mpirun ? mpirun_grace : rank_grace; }
 
-  // Ctrl-Z reaches only us, as the ranks have a process group of their own.
+  // Ctrl-Z reaches only this process, since the ranks have a process group of their own.
   void pause() {
     team_.signal(SIGTSTP);
     signals_.stop_here();
@@ -110,7 +111,7 @@ class Supervisor {
     }
   }
 
-  // Whether a rank ended because it lost another one, which is then the one to name.
+  // Whether a rank ended because it lost another one. Then that other rank is the one to name.
   static bool only_noticed(const Ended& ended) {
     return WIFEXITED(ended.status) && WEXITSTATUS(ended.status) == static_cast<int>(Errc::rank_lost);
   }
@@ -123,8 +124,8 @@ class Supervisor {
     deadline_ = Clock::now() + last_grace;
   }
 
-  // What a rank's own children still print after its end is not waited for; nor, once interrupted, is our
-  // reader.
+  // Does not wait for output that a rank's own children print after its end, nor, once interrupted, for the
+  // reader of our output.
   void write_last_output() {
     while (output_->advance() || output_->has_pending()) {
       if (interrupted()) return;
@@ -159,7 +160,8 @@ class Supervisor {
     return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
   }
 
-  // What all ranks say is nobody's in particular. Returns whether the first that failed has spoken.
+  // Prints what the ranks have said. A message of all ranks is printed without rank numbers. Returns whether
+  // the rank that failed first has said something.
   bool say_words() const {
     bool in_words = false;
     if (words_ == nullptr) return in_words;
@@ -175,7 +177,7 @@ class Supervisor {
     return in_words;
   }
 
-  // mpirun, or the rank itself, has said what there is to say.
+  // Whether mpirun, or the rank itself, has already said why it failed.
   bool is_told() const {
     return (options_.argv_is_mpirun || options_.fails_in_words) && WIFEXITED(first_failure_->status);
   }
@@ -203,17 +205,17 @@ class Supervisor {
   int interrupted_by_ = 0;
   Clock::time_point interrupted_at_;
   std::optional<Ended> first_failure_;
-  int others_ = 0;       // still running at that moment
-  int last_signal_ = 0;  // that we sent to end the ranks
+  int others_ = 0;       // ranks still running when the first one failed
+  int last_signal_ = 0;  // that this process sent to end the ranks
   std::optional<Clock::time_point> deadline_;
 };
 
-// mpirun takes no notice of output that it could not write.
+// mpirun does not notice when its output cannot be written, so this process passes the output on.
 bool passes_output_on(const LaunchOptions& options) {
   return options.tag || (options.argv_is_mpirun && !isatty(STDOUT_FILENO));
 }
 
-// mpirun refuses to share them.
+// mpirun refuses to share cores, so no warning is needed there.
 void warn_of_shared_cores(const LaunchOptions& options) {
   if (options.bind != Bind::core || options.argv_is_mpirun) return;
   if (const int cores = usable_cores(); options.ranks > cores)

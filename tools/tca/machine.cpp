@@ -1,4 +1,4 @@
-// What there is on this host: from hwloc when it was built in, and from /proc and /sys.
+// Describes this host, from hwloc when it was built in, and from /proc and /sys.
 #include "machine.hpp"
 
 #include <sys/statvfs.h>
@@ -32,7 +32,7 @@ std::int64_t memory_limit() {
   for (const char* path : {"/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes"}) {
     std::ifstream file(path);
     std::int64_t bytes = 0;
-    // Version 1 says "none" with a number beyond all memory.
+    // Version 1 of control groups expresses "no limit" by a number beyond any memory.
     if (file >> bytes && bytes < (std::int64_t{1} << 60)) return bytes;
   }
   return 0;

@@ -1,4 +1,4 @@
-// What there is on this host, as `tca info` shows it.
+// Describes this host, as `tca info` shows it.
 #pragma once
 
 #include <cstdint>
@@ -9,12 +9,12 @@
 namespace tca::tool {
 
 struct Cache {
-  std::string name;  // "L2", "L1d"
+  std::string name;  // such as "L2" or "L1d"
   std::int64_t bytes = 0;
   int count = 0;
 };
 
-// Counts and sizes are 0 where they are not known.
+// Counts and sizes are 0 when unknown.
 struct Machine {
   std::string cpu;
   int packages = 0;
@@ -25,8 +25,8 @@ struct Machine {
   std::vector<Cache> caches;
   std::int64_t memory = 0;
   std::int64_t memory_available = 0;
-  std::int64_t memory_limit = 0;  // of the control group; 0 for none
-  std::int64_t named_shared = 0;  // /dev/shm
+  std::int64_t memory_limit = 0;  // of the control group; 0 when there is none
+  std::int64_t named_shared = 0;  // /dev/shm's size
   std::int64_t named_shared_available = 0;
 };
 

@@ -1,5 +1,5 @@
-// The command line `tca`: reads the arguments, runs one subcommand, and turns what went wrong into one line
-// and an exit code.
+// The command line `tca`: reads the arguments, runs one subcommand, and turns an error into one line and an
+// exit code.
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -33,7 +33,7 @@ std::string in_one_line(std::string text) {
   return text;
 }
 
-// CLI11 has "Could not convert: --ranks = x".
+// Rewords CLI11's "Could not convert: --ranks = x".
 std::string in_plain_words(const CLI::ConversionError& error) {
   const std::string text = error.what(), begin = "Could not convert: ", equals = " = ";
   const std::size_t at = text.find(equals);
@@ -45,10 +45,10 @@ std::string in_plain_words(const CLI::ConversionError& error) {
 std::string usage_message(const CLI::App& app, const CLI::ParseError& error) {
   if (const auto* conversion = dynamic_cast<const CLI::ConversionError*>(&error))
     return in_one_line(in_plain_words(*conversion));
-  // CLI11 names them from the last to the first.
+  // CLI11 would list the unexpected arguments from the last to the first.
   if (dynamic_cast<const CLI::ExtrasError*>(&error) != nullptr)
     return in_one_line(fmt::format("{}: not expected here", fmt::join(app.remaining(true), " ")));
-  // A subcommand may have some of its own.
+  // A subcommand may have subcommands of its own.
   if (const auto chosen = app.get_subcommands(); !chosen.empty())
     return usage_message(*chosen.front(), error);
   std::vector<std::string> names;
@@ -62,7 +62,8 @@ std::string usage_message(const CLI::App& app, const CLI::ParseError& error) {
   return fmt::format("there is no subcommand `{}`; there are {}", unknown.front(), list);
 }
 
-// This process's, or -1 where it is none, also by what its launcher says of it: then that is the message.
+// Returns this process's rank, or -1 when it is not a rank. Also returns -1 when the launcher's description
+// of the rank is invalid: then that is the error being reported.
 int own_rank() {
   try {
     return launched_rank();
@@ -71,7 +72,7 @@ int own_rank() {
   }
 }
 
-// A refusal is everybody's: where no launcher collects what ranks say, one rank says it.
+// A refusal concerns all ranks. Where no launcher collects what the ranks say, rank 0 alone says it.
 void print_error(const std::string& name, const std::string& message, bool is_refusal) {
   const int rank = own_rank();
   if (rank >= 0 && tell_launcher(rank, message)) return;
@@ -85,20 +86,23 @@ void print_error(const std::string& name, const std::string& message, bool is_re
   throw Error(Errc::invalid_argument, fmt::format("standard output: {}", std::strerror(errno)));
 }
 
-// A descriptor that is opened later must not become stdin, stdout or stderr, ours or a rank's. A closed stdout cannot be
-// written to afterwards either, so that what is lost is told.
+// Opens /dev/null for closed standard descriptors, so that no descriptor opened later becomes stdin, stdout
+// or stderr, of this process or of a rank. A closed stdout is opened for reading only: writing to it still
+// fails, so that lost output is reported.
 void open_standard_descriptors() {
   for (const int fd : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO})
     if (fcntl(fd, F_GETFD) < 0) open("/dev/null", fd == STDOUT_FILENO ? O_RDONLY : O_RDWR);
 }
 
-// What has been printed may still be on its way, and lost where there is no room for it.
+// Flushes stdout, since what has been printed may still be buffered, and lost when there is no room for it.
+// Returns `code`.
 int printed(int code) {
   if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0) fail_output();
   return code;
 }
 
-// What options make of each other is known once all are read, so that reading them may throw as running does.
+// Options are checked against each other once all have been read, so parsing may throw whatever running may
+// throw.
 int run_chosen(CLI::App& app, const Subcommands& subcommands, int argc, char** argv) {
   try {
     app.parse(argc, argv);
@@ -106,7 +110,7 @@ int run_chosen(CLI::App& app, const Subcommands& subcommands, int argc, char** a
   } catch (const CLI::Success& asked) {
     return printed(app.exit(asked));
   } catch (const std::system_error& error) {
-    // Printing throws these, of which stdout then knows.
+    // Printing throws such errors, and then stdout's error flag is set. Other ones are passed on.
     if (std::ferror(stdout) == 0) throw;
     errno = error.code().value();
     fail_output();

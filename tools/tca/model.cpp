@@ -1,4 +1,4 @@
-// `tca model`: programs of ranks on a machine that need not be there, and where their time goes.
+// `tca model`: runs programs of ranks on a modelled machine, and shows where their time goes.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -43,14 +43,14 @@ std::optional<Number> number_in(const std::string& text) {
   return value;
 }
 
-// The machine's numbers have a slash in their names: links/cable/latency.
+// Numbers of the machine have a slash in their names: links/cable/latency.
 void set_number(ModelOptions& options, const std::string& key, const std::string& value) {
   const std::optional<double> number = number_in<double>(value);
   if (!number || !std::isfinite(*number)) refuse("{}={}: the value is no number", key, value);
   options.overrides[key] = *number;
 }
 
-// An option that not every program has.
+// An option that only some programs have.
 struct ProgramOption {
   std::string name;
   std::vector<std::string> programs;
@@ -68,13 +68,13 @@ const std::vector<ProgramOption> program_options{{"size", {"himeno"}},
                                                  {"iterations", {"himeno", "halo", "pingpong"}},
                                                  {"bytes", {"pingpong", "bcast", "allgather", "allreduce"}}};
 
-// Refuses an option, `said` in this way, that the program would leave aside without a word.
+// Refuses an option that the program would silently ignore. `said` is how the command line gave it.
 void check_known(const ProgramOption& option, const std::string& said, const std::string& program) {
   if (!option.is_known(program))
     refuse("{} is for {}, not for {}", said, fmt::join(option.programs, ", "), program);
 }
 
-// What a sweep may set besides.
+// Sets what a value of a sweep names: a number of the machine, or an option.
 void set_option(ModelOptions& options, const std::string& name, const std::string& value) {
   const std::map<std::string, std::string*> words{
       {"machine", &options.machine},   {"scheme", &options.scheme}, {"mpi", &options.library},
@@ -108,7 +108,7 @@ struct Point {
   ModelOptions options;
 };
 
-// Every combination of the sweeps' values, the last one's changing fastest.
+// Returns every combination of the sweeps' values, those of the last sweep changing fastest.
 std::vector<Point> make_points(const ModelCommand& command) {
   std::vector<Point> points{{"", command.model}};
   constexpr std::size_t most = 10'000;
@@ -127,7 +127,7 @@ std::vector<Point> make_points(const ModelCommand& command) {
       }
     points = std::move(further);
   }
-  // Where schemes are swept, --mpi is for those that have one.
+  // When schemes are swept, --mpi is meant for those that use MPI.
   if (names.contains("scheme") && !names.contains("mpi"))
     for (Point& point : points)
       if (!takes_mpi(point.options.program, point.options.scheme)) point.options.library.clear();

@@ -1,4 +1,5 @@
-// Collectives: by chains and puts, by an MPI library, or by both, where the largest step is MPI's (S3).
+// Collectives by chains and puts, by an MPI library, or by both, in which case MPI carries the largest step
+// (S3).
 #include <bit>
 #include <deque>
 
@@ -9,14 +10,14 @@ namespace tca::tool {
 
 namespace {
 
-constexpr std::uint64_t mark = 8;  // bytes behind what a processor stores
+constexpr std::uint64_t mark = 8;  // bytes of the mark that follows the data of a processor's store
 
-// What a rank that takes part in chains has: where it gets data, and what it starts.
+// A rank's part in chains: where its data arrives, and the chains that it starts.
 struct Player {
   Player(Stage& stage, std::uint32_t rank) : arrived(stage.simulator(), {"data for rank", rank}) {}
   des::Counter arrived;
-  std::deque<Chain> chains;        // one a start
-  std::deque<des::Counter> slots;  // one a step
+  std::deque<Chain> chains;        // one for each start
+  std::deque<des::Counter> slots;  // one for each step
 };
 
 class Collective {
@@ -29,7 +30,8 @@ class Collective {
     for (std::uint32_t rank = 0; rank < ranks_; ++rank) players_.emplace_back(stage, rank);
   }
 
-  // Rank r has the data after the step whose span is the lowest bit set in r, and hands it on to r + span / 2, ... + 1.
+  // Binomial tree. Rank r receives the data in the step whose span is the lowest bit set in r, and passes it
+  // on to r + span / 2, ..., r + 1.
   des::Task broadcast(std::uint32_t rank) {
     const std::uint32_t span = rank == 0 ? ranks_ : rank & (~rank + 1);
     if (rank != 0) {
@@ -54,8 +56,8 @@ class Collective {
     co_await left;
   }
 
-  // Small data is taken out of rank 0's GPU once, goes from host to host, and into the GPUs in the end; other data goes
-  // from GPU to GPU, in a binomial tree.
+  // Small data is read from rank 0's GPU once, sent from host to host, and finally written into the GPUs.
+  // Larger data goes from GPU to GPU in a binomial tree.
   des::Task broadcast_mpi(std::uint32_t rank) {
     const net::MpiLibrary& library = stage_.mpi().library();
     if (static_cast<std::int64_t>(bytes_) > library.eager_limit) {
@@ -80,7 +82,7 @@ class Collective {
     co_await in;
   }
 
-  // Recursive doubling: with rank ^ 1 first, with twice the data and rank ^ 2 then, and so on.
+  // Recursive doubling: exchanges with rank ^ 1 first, then twice the data with rank ^ 2, and so on.
   des::Task allgather(std::uint32_t rank) {
     std::uint64_t bytes = bytes_;
     std::size_t step = 0;
@@ -96,7 +98,7 @@ class Collective {
     }
   }
 
-  // Around a ring: each step passes on what came in the one before.
+  // Ring: each step passes on what arrived in the previous one.
   des::Task allgather_ring(std::uint32_t rank) {
     const std::uint32_t next = (rank + 1) % ranks_, last = (rank + ranks_ - 1) % ranks_;
     for (std::uint32_t step = 1; step < ranks_; ++step) {
@@ -105,9 +107,10 @@ class Collective {
     }
   }
 
-  // With rank ^ 1, ^ 2, ...: from host to host, out of the GPU before and back into it after. Directly the hosts store what
-  // they have so far into each other's memory, with a mark behind it; what is too large for that goes from GPU to GPU, and
-  // kernels add. What the processors' additions take is not modelled.
+  // Adds up with rank ^ 1, ^ 2, ..., from host to host, with a copy out of the GPU before and one back into
+  // it after. Without MPI the hosts store their partial sums into each other's memory, followed by a mark.
+  // Data that is too large for a store goes from GPU to GPU, and kernels add. The time of the processors'
+  // additions is not modelled.
   des::Task allreduce(std::uint32_t rank) {
     const bool on_hosts = scheme_ == Scheme::mpi || bytes_ + mark <= stage_.store_limit();
     if (on_hosts) {
@@ -141,7 +144,8 @@ class Collective {
   }
 
  private:
-  // Hybrid: the widest step, and where there is no other way.
+  // The hybrid scheme takes MPI for the widest step, and between ranks that no put reaches. In boxes, whose
+  // GPUs store into each other, it takes MPI only for the latter.
   bool by_mpi(std::uint32_t from, std::uint32_t to) const {
     if (scheme_ != Scheme::hybrid) return scheme_ == Scheme::mpi;
     const bool widest = (from ^ to) == ranks_ / 2;
@@ -161,7 +165,8 @@ class Collective {
     co_await done;
   }
 
-  // A tree: whoever has the data sends it to degree - 1 others a level, farthest level first, one after the other.
+  // A tree of the given degree: a rank that has the data sends it to degree - 1 others in each level, one
+  // after the other, beginning with the farthest level.
   des::Task tree(net::Mpi& mpi, std::uint32_t rank, std::uint32_t degree) {
     std::uint32_t span = 1;
     while (span < ranks_ && rank % (span * degree) == 0) span *= degree;
@@ -198,7 +203,7 @@ class Collective {
       des::Task put = exchange(rank, other, bytes_, step);
       co_await put;
     }
-    constexpr double arrays = 3;  // two read, one written
+    constexpr double arrays = 3;  // two are read, one is written
     des::Task added = stage_.kernel(rank, "add", arrays * static_cast<double>(bytes_), 0);
     co_await added;
   }

@@ -1,4 +1,5 @@
-// Exchanges of faces: the Himeno benchmark's, with its kernels, and those of any grid of one to three dimensions alone.
+// Exchanges of faces: those of the Himeno benchmark, with its kernels, and bare ones in any grid of one to
+// three dimensions.
 #include <algorithm>
 #include <deque>
 
@@ -8,14 +9,16 @@ namespace tca::tool {
 
 namespace {
 
-// Of the Jacobi step: reads p, the four arrays of a, three of b and of c, bnd and wrk1, writes wrk2; then p becomes wrk2.
+// Elements moved for a cell in the Jacobi step. It reads p, the four arrays of a, three of b and of c, bnd
+// and wrk1, and writes wrk2; then wrk2 is copied to p.
 constexpr double elements_moved = 1 + 4 + 3 + 3 + 1 + 1 + 1 + 2;
 constexpr double elements_copied = 2;
 constexpr double flops_of_a_cell = 34;
-// What a GPU's memory moves for a single element.
+// Bytes that a GPU's memory moves to access a single element.
 constexpr double sector_bytes = 32;
 
-// One of a rank's faces: planes of constant i are contiguous, of constant j rows of k, of constant k single elements.
+// One of a rank's faces. A plane of constant i is contiguous, one of constant j consists of rows of k, and
+// one of constant k of single elements.
 struct Face {
   std::uint32_t to = 0;  // rank
   int dimension = 0, side = 0;
@@ -30,7 +33,8 @@ struct Grid3 {
     return dimension == 0 ? shape[1] * shape[2] : dimension == 1 ? shape[2] : 1;
   }
 
-  // Along a dimension: those below first for even places and last for odd ones, so that no two send to one at a time.
+  // Returns the faces along a dimension. Ranks at even places send to the lower neighbour first and those at
+  // odd places to the upper one, so that no two send to the same rank at a time.
   std::vector<Face> faces(std::uint32_t rank, int dimension) const {
     const std::uint32_t extent = shape[static_cast<std::size_t>(dimension)];
     const std::uint32_t step = stride(dimension);
@@ -52,7 +56,7 @@ Grid3 grid_of(const Exchange& exchange) {
   return grid;
 }
 
-// What a kernel moves that packs a face; single elements are in a sector each.
+// Returns the bytes that the kernel which packs a face moves; each single element costs a sector.
 double packing_bytes(const Face& face) {
   const auto total = static_cast<double>(face.rows.total());
   if (static_cast<double>(face.rows.bytes) >= sector_bytes) return 2 * total;
@@ -68,7 +72,8 @@ struct Share {
   std::vector<des::Counter*> expected;
   std::vector<Face> messages;
   Chain chain;
-  std::vector<double> packings;  // bytes of the kernels before, and after
+  // Bytes moved by each kernel that packs before the exchange, and again by the one that unpacks after it.
+  std::vector<double> packings;
 };
 
 class Exchanger {
@@ -100,7 +105,8 @@ class Exchanger {
   }
 
  private:
-  // Hybrid: blocks by MPI, everything else by chains, as S3 has it; on other machines by MPI what has no other way.
+  // The hybrid scheme sends blocks by MPI and everything else by chains, as S3 does. In boxes, whose GPUs
+  // store into each other, MPI carries only what has no other way.
   bool by_mpi(std::uint32_t rank, const Face& face) const {
     if (exchange_.scheme != Scheme::hybrid) return exchange_.scheme != Scheme::direct;
     if (!stage_.reaches(rank, face.to)) return true;
@@ -142,7 +148,7 @@ class Exchanger {
     }
   }
 
-  // MPI's messages and the chain at the same time.
+  // MPI's messages and the chain are under way at the same time.
   des::Task exchange(std::uint32_t rank, std::uint64_t step) {
     Share& own = shares_[rank];
     des::Task packed = pack(rank, "pack");
@@ -165,7 +171,8 @@ class Exchanger {
     co_await unpacked;
   }
 
-  // What comes over a face, and what goes; messages of a pair are told apart by the face that they leave through.
+  // Adds the message that leaves through a face and the one that arrives through it. The face through which a
+  // message leaves tells the messages of a pair of ranks apart.
   void add_messages(std::uint32_t rank, const Face& face, des::Group& messages) {
     net::Mpi& mpi = stage_.mpi();
     const std::uint64_t bytes = face.rows.total();
@@ -178,7 +185,8 @@ class Exchanger {
                    {"send of rank", rank});
   }
 
-  // The residual: out of the GPU, then added up by the processors, rank with rank ^ 1, ^ 2, ...; without MPI by stores.
+  // The residual is copied out of the GPU and added up by the processors, rank with rank ^ 1, ^ 2, ..., by
+  // MPI or, without it, by stores.
   des::Task reduce(std::uint32_t rank, std::uint64_t step) {
     constexpr std::uint32_t bytes = 8;
     des::Task out = stage_.spend(rank, "copy", stage_.machine().host.copy_start);

@@ -15,7 +15,7 @@ namespace {
 
 using Extents = std::array<std::int64_t, 3>;
 
-// Along the topology, when the ranks fill it: then all neighbours are next to each other.
+// Returns the grid that follows the topology, when the ranks fill it: then all neighbours are adjacent.
 std::optional<Extents> along_topology(const net::Machine& machine, std::uint32_t ranks) {
   const DirectWay way = find_way(machine);
   if (way.way == Way::none || way.way == Way::stores || ranks != way.nodes) return std::nullopt;
@@ -50,7 +50,7 @@ Extents read_grid(const ModelOptions& options, std::uint32_t ranks) {
   return {grid[0], grid[1], grid[2]};
 }
 
-// As many as a sub-cluster of PEACH2 has.
+// Default number of ranks where puts reach no other rank: as many as a sub-cluster of PEACH2 has.
 constexpr std::uint64_t ranks_without_a_way = 16;
 
 Extents grid_by_layout(const std::string& layout, std::uint32_t ranks) {

@@ -16,16 +16,16 @@ namespace tca::tool {
 
 namespace {
 
-constexpr double pitch = 46;  // between nodes
+constexpr double pitch = 46;  // distance between nodes
 constexpr double margin = 40;
-constexpr std::uint32_t most_idle =
-    4096;  // cables; of larger machines, and of switches, only the busy ones are drawn
+// With more cables than this, and with switches, only busy cables are drawn.
+constexpr std::uint32_t most_idle = 4096;
 
 struct Point {
   double x = 0, y = 0;
 };
 
-// From light grey to red.
+// Returns a colour from light grey (idle) to red (busy).
 std::string colour(double share) {
   constexpr std::array<double, 3> idle{221, 227, 234}, busy{176, 32, 32};
   const double at = std::sqrt(std::clamp(share, 0.0, 1.0));
@@ -72,7 +72,7 @@ class Picture {
     right_ = std::max(right_, at.x + (anchor == "start" ? 7.0 * static_cast<double>(what.size()) : 0.0));
   }
 
-  // One direction of a cable, beside the other one; far ones bow.
+  // Draws one direction of a cable, beside the other direction. Lines between distant nodes are bowed.
   void line(Point a, Point b, double busy, const std::string& name) {
     const double dx = b.x - a.x, dy = b.y - a.y, length = std::hypot(dx, dy);
     if (length == 0) return;
@@ -105,7 +105,8 @@ class Picture {
     top_ += 34;
   }
 
-  // Memories, bridges and NICs in a column each; of every link the busiest of all nodes.
+  // Draws memories, bridges and NICs in a column each. Every link is drawn as busy as it was in the node
+  // where it was busiest.
   void inside_a_node() {
     text({margin, top_}, "inside a node; of each link the busiest of all nodes", 12, "start");
     const auto& units = network_.machine().node.units;
@@ -164,7 +165,8 @@ class Picture {
     top_ = lowest + 60;
   }
 
-  // Rows of a ring or torus; planes of a torus side by side; the nodes of trees in a row below their switches.
+  // Places the nodes of a ring or torus in rows, with the planes of a torus side by side, and the nodes of a
+  // tree in a row below their switches.
   Point place_of_node(std::uint32_t node, const net::Topology& topology) const {
     const std::uint32_t group = topology.nodes();
     std::uint32_t place = node % group;

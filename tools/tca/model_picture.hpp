@@ -1,4 +1,4 @@
-// A picture of a machine's links and how much of the time each was busy.
+// Draws a machine's links and the share of time that each was busy.
 #pragma once
 
 #include <string>
@@ -7,8 +7,8 @@
 
 namespace tca::tool {
 
-// SVG: nodes or, in a single box, its units, with a line a link, the darker the busier. Throws Error{invalid_argument} when
-// the file cannot be written.
+// Writes an SVG of the nodes or, for a single box, of its units. Each link is a line, the redder the busier.
+// Throws Error{invalid_argument} when the file cannot be written.
 void draw_links(const net::Network& network, des::Time end, const std::string& path);
 
 }  // namespace tca::tool

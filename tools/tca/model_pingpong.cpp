@@ -1,4 +1,4 @@
-// Two ranks that answer each other.
+// A ping-pong between two ranks.
 #include "model_program.hpp"
 
 namespace tca::tool {

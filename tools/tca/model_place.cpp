@@ -1,4 +1,4 @@
-// Which rank stands where.
+// Places ranks on the nodes of a machine.
 #include "base/fail.hpp"
 #include "model_program.hpp"
 
@@ -6,7 +6,8 @@ namespace tca::tool {
 
 namespace {
 
-// Along the rings of a double ring, the second dimension of the grid along either and the first across.
+// Places a grid on a double ring, where it fits: its second dimension along either ring, its first from ring
+// to ring.
 std::uint32_t place_on_rings(std::uint32_t rank, const net::Topology& topology,
                              const std::vector<std::uint32_t>& grid) {
   const std::uint32_t ring = topology.size.front();
@@ -17,7 +18,7 @@ std::uint32_t place_on_rings(std::uint32_t rank, const net::Topology& topology,
   return flat && grid[0] <= 2 && grid[1] <= ring ? row * ring + columns : rank;
 }
 
-// The last dimension of the grid along x, and so on, where it fits.
+// Places a grid on a torus, where it fits: its last dimension along x, the one before along y, and so on.
 std::uint32_t place_on_torus(std::uint32_t rank, const net::Topology& topology,
                              const std::vector<std::uint32_t>& grid) {
   const std::size_t dimensions = topology.size.size();

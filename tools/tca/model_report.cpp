@@ -84,7 +84,7 @@ std::string model_line(const ModelOptions& options, const ModelResult& result, c
   for (const WireUse& wire : result.wires) links[wire.name] = wire.share;
   record.extra["links"] = links;
   if (!point.empty()) record.extra["point"] = point;
-  // What was modelled, not what it was modelled on.
+  // The hardware of the record is the modelled machine, not the host that ran the model.
   Json line = Json::parse(record.line());
   line["hardware"] = "model of " + result.title;
   return line.dump();

@@ -1,4 +1,4 @@
-// What `tca model` says of a run: a table for people, and a line in the format of docs/results.md.
+// The report of `tca model`: a table for people, and a line in the format of docs/results.md.
 #pragma once
 
 #include <string>
@@ -9,10 +9,10 @@ namespace tca::tool {
 
 void print_model(const ModelOptions& options, const ModelResult& result);
 
-// `point` says which of a sweep it is; empty without one.
+// Returns the line of a run. `point` says which point of a sweep it is; empty without a sweep.
 std::string model_line(const ModelOptions& options, const ModelResult& result, const std::string& point);
 
-// Of a sweep, made of the lines above.
+// Print the table of a sweep, made of the lines above.
 void print_sweep_header(const std::string& names);
 void print_sweep_row(const std::string& point, const std::string& line);
 

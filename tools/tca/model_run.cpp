@@ -16,9 +16,9 @@ namespace tca::tool {
 
 namespace {
 
-// Timelines and pictures of more would open in nothing.
+// No viewer opens timelines and pictures of more ranks than these.
 constexpr std::uint32_t most_drawn = 1024;
-// Up to here every packet is modelled unless told otherwise, as in the scorecard: that takes seconds.
+// By default every packet is modelled up to this number of ranks, as in the scorecard. That takes seconds.
 constexpr std::uint32_t most_by_packets = 64;
 
 std::string choose_fidelity(const std::string& asked, std::uint32_t ranks) {
@@ -55,7 +55,7 @@ void run_messages(Stage& stage, const ModelOptions& options, Scheme scheme) {
              options.program);
 }
 
-// A message goes one way in half an iteration of a ping-pong.
+// `part` is 0.5 for a ping-pong, in which a message goes one way in half an iteration.
 void add_times(const std::vector<des::Time>& ends, double part, ModelResult& result) {
   des::Time before = 0;
   for (const des::Time end : ends) {
@@ -83,7 +83,8 @@ void add_costs(const Ledger& ledger, double iterations, ModelResult& result) {
   result.moving_us = des::to_us(moving) / iterations / ledger.ranks();
 }
 
-// One entry for the links of a node that are alike in all nodes, and one for the cables of an interconnect.
+// Returns one entry for each link within a node, taken over all nodes, and one for all cables of each
+// interconnect.
 std::vector<WireUse> wires_of(net::Network& network, double iterations, des::Time end) {
   const net::Plan& plan = network.plan();
   const net::LinkId locals = plan.local_links(), inside = locals * network.nodes();
@@ -116,7 +117,7 @@ std::vector<WireUse> wires_of(net::Network& network, double iterations, des::Tim
   return wires;
 }
 
-// Three of `keys`, of the same table of the machine file where it has any.
+// Returns the three of `keys` nearest to `key`, from the same table of the machine file if it has any.
 std::vector<std::string> nearest_keys(const std::string& key, std::vector<std::string> keys) {
   const std::string table = key.substr(0, key.find('/') + 1);
   const auto elsewhere = [&](const std::string& other) { return !other.starts_with(table); };
@@ -162,7 +163,7 @@ ModelResult run_model(const ModelOptions& options) {
   exchange.scheme = scheme;
   if (faces) result.grid = describe(exchange.grid);
   result.bytes = faces ? bytes_of(exchange) : static_cast<std::uint64_t>(options.bytes);
-  if (options.program == "halo") result.bytes /= result.ranks;  // all send alike
+  if (options.program == "halo") result.bytes /= result.ranks;  // all ranks send the same
   result.n = options.program == "halo" ? options.extent
              : faces                   ? parse_himeno_size(options.size)[0]
                                        : options.bytes;

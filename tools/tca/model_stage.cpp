@@ -49,7 +49,7 @@ Stage::Stage(const net::Machine& machine, Setup setup)
   if (way_.way == Way::stores) engines_ = std::make_unique<net::Engines>(network_, host_unit_);
 }
 
-// A rank takes the adapter of its own number, where there are several.
+// Where there are several ranks in a node, each uses the adapter of its own number.
 std::unique_ptr<net::Mpi> Stage::make_mpi(bool in_host) const {
   std::vector<net::Mpi::Rank> all;
   const bool own_rail = machine_.places.size() > 1;
@@ -86,7 +86,8 @@ std::uint32_t Stage::channels() const {
   return network.node.units[network.interconnects[way_.interconnect].nic].dma->channels;
 }
 
-// On the way to the NIC, or to a memory that has an engine.
+// The limit is the payload of a packet on the link from the host to the NIC or, in a box, to the first memory
+// with an engine.
 std::uint64_t Stage::store_limit() const {
   if (way_.way != Way::stores)
     return network_.wire(host(0), network_.nic(0, way_.interconnect).unit).payload_bytes;
@@ -144,7 +145,8 @@ void Stage::compile(std::uint32_t rank, Chain& chain) {
                                      .sent = put.notifies ? &chain.sent : nullptr});
 }
 
-// For the ledger: until the own flags, or the last arrival, are there.
+// Records in the ledger how long the chain is under way: until its own flags or, if it has none, its last
+// arrival have been seen.
 des::Task Stage::follow(std::uint32_t rank, std::uint32_t channel, Chain& chain) {
   const des::Time begin = simulator_.now();
   des::Counter& end = chain.notices() > 0 ? chain.sent : *chain.puts.back().arrived;

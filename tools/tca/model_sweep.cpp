@@ -33,7 +33,8 @@ std::int64_t whole(const std::string& text, const std::string& sweep) {
   return value;
 }
 
-// First byte: whether an answer or an error follows; second: the exit code.
+// Returns the message of a point's process. Its first byte says whether an answer or an error follows; the
+// second is the exit code.
 std::string framed(bool answers, int code, const std::string& text) {
   return std::string{answers ? 'a' : 'e', static_cast<char>(code)} + text;
 }
@@ -41,7 +42,7 @@ std::string framed(bool answers, int code, const std::string& text) {
 [[noreturn]] void become_point(std::size_t point, const std::function<std::string(std::size_t)>& work,
                                const Signals& signals, pid_t parent, int pipe) {
   prctl(PR_SET_PDEATHSIG, SIGKILL);
-  if (getppid() != parent) _exit(1);  // it died before the line above
+  if (getppid() != parent) _exit(1);  // the parent died before the line above
   sigprocmask(SIG_SETMASK, &signals.before(), nullptr);
   std::string said;
   try {
@@ -102,7 +103,7 @@ class Points {
     running_.push_back({process, point, std::move(out), {}});
   }
 
-  // The signal that asks to end; 0 for none.
+  // Waits for output of the processes or for a signal. Returns the signal that asks to end, or 0.
   int wait_for_news() {
     std::vector<pollfd> polled{{signals_.fd(), POLLIN, 0}};
     for (const Running& one : running_) polled.push_back({one.pipe.get(), POLLIN, 0});

@@ -1,4 +1,4 @@
-// Runs of `tca model` side by side: a point of a sweep is a process of its own.
+// Runs the points of a `tca model` sweep side by side, each in a process of its own.
 #pragma once
 
 #include <functional>
@@ -12,17 +12,18 @@ struct Sweep {
   std::vector<std::string> values;
 };
 
-// "bytes=64,4096", or "ranks=2:64" for doubling from 2 to 64. Throws Error{invalid_argument}.
+// Reads "bytes=64,4096", or "ranks=2:64" for doubling from 2 to 64. Throws Error{invalid_argument}.
 Sweep parse_sweep(const std::string& text);
 
 struct SweepPoint {
-  std::string answer;  // what `work` returned,
-  std::string error;   // or threw
+  std::string answer;  // what `work` returned
+  std::string error;   // what it threw instead
   int exit_code = 0;
 };
 
-// `work` runs in `jobs` processes at a time; its answers come in the order of the points. Returns 0, or 128 + signal when
-// this process was interrupted: then `points` are not complete. No process is left in either case.
+// Runs `work` in `jobs` processes at a time; its answers come in the order of the points. Returns 0, or 128 +
+// signal when this process was interrupted, and then `points` are incomplete. No process is left in either
+// case.
 int run_points(const std::string& label, std::size_t count, int jobs,
                const std::function<std::string(std::size_t)>& work, std::vector<SweepPoint>& points);
 

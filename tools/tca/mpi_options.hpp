@@ -1,4 +1,4 @@
-// Options of subcommands whose ranks may talk over other fabrics than shm.
+// Options of subcommands whose ranks may communicate over other fabrics than shm.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -11,17 +11,19 @@ namespace tca::tool {
 // Whether the ranks of a fabric must be started by mpirun.
 inline bool is_over_mpi(const std::string& fabric) { return route::needs_mpi(fabric); }
 
-// Refuses a fabric, or what `asks` for MPI such as "--peer mpi", that this tca was built without.
+// Refuse what this tca was built without: the libraries of a fabric, or the MPI that `asks` needs, such as
+// "--peer mpi".
 void check_built(const std::string& fabric);
 void check_built_with_mpi(const std::string& asks);
 
-// For --fabric of subcommands that take all that there are.
+// Checks --fabric of subcommands that accept every fabric.
 inline CLI::IsMember any_fabric() {
   return CLI::IsMember({"shm", "mpi", "shm+mpi", "cuda", "cuda+mpi", "sim"});
 }
 
-// --sub-cluster N: said to this process's world, or to those of the ranks that it starts. To be added after --fabric, which it
-// decides where nobody has chosen one: a host that is split, by this or OPENTCA_SUBCLUSTER, takes shm+mpi.
+// Adds --sub-cluster N, which is passed on to this process's world, or to the worlds of the ranks that it
+// starts. To be called after --fabric has been added. When the user has chosen no fabric, this changes the
+// default: a host that is split, by this option or by OPENTCA_SUBCLUSTER, takes shm+mpi.
 void add_sub_cluster_option(CLI::App& app, std::string& fabric);
 
 }  // namespace tca::tool

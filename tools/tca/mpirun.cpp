@@ -1,4 +1,4 @@
-// Starts the ranks through mpirun, for a job in which MPI takes part.
+// Starts the ranks of a job that uses MPI, through mpirun.
 #include <fmt/format.h>
 #include <signal.h>
 #include <sys/stat.h>
@@ -20,7 +20,8 @@
 namespace tca::tool {
 namespace {
 
-// Open MPI's release, 0 for another MPI; "mpirun (Open MPI) 4.1.4". One that says nothing of itself is taken for an old one.
+// Returns Open MPI's release, from "mpirun (Open MPI) 4.1.4", or 0 for another MPI. An mpirun that gives no
+// version is taken for an old Open MPI.
 int open_mpi_release(const std::string& mpirun) {
   constexpr int oldest = 1;
   std::FILE* pipe = popen(("'" + mpirun + "' --version 2>/dev/null").c_str(), "r");
@@ -40,7 +41,7 @@ std::vector<std::string> command_line(const std::string& mpirun, const LaunchOpt
   const std::string bind = binds(options.bind, options.ranks, true) ? "core" : "none";
   if (const int release = open_mpi_release(mpirun); release > 0) {
     line.insert(line.end(), {"--oversubscribe", "--bind-to", bind});
-    if (options.fails_in_words && release < 5) line.emplace_back("--quiet");  // unknown to later ones
+    if (options.fails_in_words && release < 5) line.emplace_back("--quiet");  // later releases do not know it
   } else {
     line.insert(line.end(), {"-bind-to", bind});
   }
@@ -48,22 +49,23 @@ std::vector<std::string> command_line(const std::string& mpirun, const LaunchOpt
   return line;
 }
 
-// Ranks on other hosts do not have this host's folders.
+// In an allocation ranks may be on other hosts, which do not have this host's folders.
 bool in_an_allocation() {
   return std::getenv("SLURM_JOB_ID") || std::getenv("PBS_JOBID") || std::getenv("LSB_JOBID");
 }
 
 const std::string shared_memory = "/dev/shm";
 
-// How the names of the folders begin whose launchers this process can look up: containers may share the memory, and each
-// counts its processes for itself. Empty where the system does not tell.
+// Returns how the names begin of the folders whose launchers this process can look up. Containers may share
+// /dev/shm, and each numbers its processes by itself, so the name contains the PID namespace. Empty where the
+// system does not tell.
 std::string scratch_name() {
   struct stat processes {};
   if (stat("/proc/self/ns/pid", &processes) != 0) return {};
   return fmt::format("opentca-mpirun.{}.", processes.st_ino);
 }
 
-// Folders of launches that were killed together with their guards.
+// Removes the folders of launches that were killed together with their guards.
 void remove_left_over(const std::string& begin) {
   std::error_code unreadable;
   for (const auto& entry : std::filesystem::directory_iterator(shared_memory, unreadable)) {
@@ -74,14 +76,14 @@ void remove_left_over(const std::string& begin) {
   }
 }
 
-// Open MPI's ranks share memory by files in /dev/shm, which stay when the ranks are killed; in a folder of their own they
-// can be removed.
+// Open MPI's ranks share memory through files in /dev/shm, which remain when the ranks are killed. In a
+// folder of their own they can be removed.
 void give_scratch(LaunchOptions& options) {
   const std::string begin = scratch_name();
   if (in_an_allocation() || begin.empty() || access(shared_memory.c_str(), W_OK | X_OK) != 0) return;
   remove_left_over(begin);
   options.scratch = fmt::format("{}/{}{}", shared_memory, begin, getpid());
-  for (const char* transport : {"vader", "sm"})  // its name until and since Open MPI 5
+  for (const char* transport : {"vader", "sm"})  // the transport's name before Open MPI 5, and since
     options.environment.emplace_back(fmt::format("OMPI_MCA_btl_{}_backing_directory", transport),
                                      options.scratch);
 }
@@ -106,7 +108,7 @@ int launch_under_mpirun(LaunchOptions options) {
     options.environment.emplace_back("OMPI_ALLOW_RUN_AS_ROOT", "1");
     options.environment.emplace_back("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1");
   }
-  // Its ranks write into a pipe, and what they write ends up here.
+  // mpirun's ranks write into a pipe, but their output ends up on this terminal.
   if (const int columns = terminal_columns(); columns > 0)
     options.environment.emplace_back(terminal_columns_variable, std::to_string(columns));
   give_scratch(options);

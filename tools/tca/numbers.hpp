@@ -1,4 +1,4 @@
-// Numbers of options: what is refused before a conversion makes something else of it, such as 2^64 - 1 of -1.
+// Checks numbers of options before a conversion would change them, such as -1 into 2^64 - 1.
 #pragma once
 
 #include <fmt/format.h>
@@ -10,7 +10,7 @@
 
 namespace tca::tool {
 
-// A check for numbers from `least` to `most`; whole ones where these are.
+// A check for numbers from `least` to `most`, which must be whole when `Number` is an integer type.
 template <class Number>
 CLI::Validator between(Number least, Number most) {
   const auto check = [least, most](const std::string& text) {

@@ -1,4 +1,4 @@
-// `tca plot`: hands result files to the Python script that draws them.
+// `tca plot`: passes result files to the Python script that draws them.
 #include "plot.hpp"
 
 #include <fcntl.h>
@@ -31,7 +31,7 @@ struct PlotOptions {
   std::string title;
 };
 
-// Throws Error{invalid_argument}.
+// Throws Error{invalid_argument} when there is no script.
 fs::path find_script() {
   const std::vector<fs::path> places = base::data_places("plot.py", "tools/plot/plot.py");
   std::error_code unreadable;
@@ -44,7 +44,7 @@ fs::path find_script() {
 
 constexpr int interrupted_code = 128 + SIGINT;
 
-// Ctrl-C while somebody looks for what drawing needs.
+// Thrown when Ctrl-C comes while the tools for drawing are being looked for.
 struct Interrupted {};
 
 volatile pid_t running = 0;
@@ -55,7 +55,8 @@ void pass_on(int number) {
   if (running > 0) kill(running, number);
 }
 
-// While a child runs it gets the SIGINT that is sent to this process alone, and this process outlives it, to say so.
+// Passes a SIGINT that is sent to this process alone on to the running child. This process itself outlives
+// the signal, and reports it.
 class PassedOn {
  public:
   PassedOn() {
@@ -86,8 +87,8 @@ class PassedOn {
   struct sigaction before_ {};
 };
 
-// Runs a program by a child, since somebody may have more to do afterwards; returns its exit code, also as shells have it, or
-// -1 when it cannot be run, which errno then tells.
+// Runs a program as a child, since the caller may go on afterwards. Returns its exit code, as a shell would,
+// or -1 with errno when it cannot be run.
 int run_to_the_end(std::vector<std::string> line, bool is_quiet) {
   std::fflush(nullptr);
   std::vector<char*> argv;
@@ -113,7 +114,7 @@ int run_to_the_end(std::vector<std::string> line, bool is_quiet) {
   int status = 0;
   while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
   }
-  // Python that is interrupted while it comes up ends with other codes.
+  // A Python that is interrupted while it starts ends with other codes.
   if (was_interrupted != 0) return interrupted_code;
   return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
@@ -124,7 +125,7 @@ bool has_matplotlib(const std::string& python) {
   return code == 0;
 }
 
-// The first python3 of PATH need not be the system's, for which packages are installed.
+// Tries the system's python3 too, for which packages are installed: the first one in PATH may be another.
 std::string find_python() {
   for (const std::string& python : {find_program("python3"), std::string("/usr/bin/python3")})
     if (!python.empty() && access(python.c_str(), X_OK) == 0 && has_matplotlib(python)) return python;
@@ -136,7 +137,7 @@ int failed(const std::string& why) {
   return 1;
 }
 
-// What drawing needs of this machine. Throws Error{invalid_argument} when it is not there.
+// The programs that drawing needs on this host. Throws Error{invalid_argument} when they are missing.
 struct Tools {
   fs::path script = find_script();
   std::string python = find_python();
@@ -163,7 +164,7 @@ void check_drawable(const std::string& output) {
   try {
     const Tools tools;
   } catch (const Interrupted&) {
-    raise(SIGINT);  // before anything was measured: there is nothing to say
+    raise(SIGINT);  // nothing has been measured yet, so there is nothing to report
   }
 }
 

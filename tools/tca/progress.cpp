@@ -16,7 +16,8 @@ namespace {
 
 constexpr auto interval = std::chrono::milliseconds(100);
 
-// A launcher that reads stderr and stdout from two pipes keeps no order between them.
+// Time for a launcher to pass the wiping of the bar on before stdout follows: reading stderr and stdout from
+// two pipes, it keeps no order between them.
 constexpr auto passed_on_within = std::chrono::milliseconds(50);
 
 void write_stderr(const std::string& text) {

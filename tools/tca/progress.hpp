@@ -7,20 +7,21 @@
 
 namespace tca::tool {
 
-// How wide the terminal is that stderr is, or that a launcher in between says it leads to; 0 when it leads to none.
+// Returns the width of the terminal that stderr is or, according to a launcher in between, leads to. 0 when
+// there is none.
 int terminal_columns();
 inline constexpr const char* terminal_columns_variable = "OPENTCA_TERMINAL_COLUMNS";
 
-// Used by one rank only. `update` is cheap enough for a loop that takes microseconds a turn.
+// A progress bar of one rank. `update` is cheap enough for a loop whose iterations take microseconds.
 class Progress {
  public:
-  // `total` in whatever unit `update` counts; 0 shows nothing.
+  // `total` is in the unit in which `update` counts; 0 shows nothing.
   Progress(std::string label, std::int64_t total);
 
-  // For work limited by time: the bar fills as time passes, `update` says only that we are alive.
+  // For work limited by time: the bar fills as time passes, and `update` only says that the work goes on.
   Progress(std::string label, std::chrono::duration<double> limit);
 
-  // Wipes the bar, so that what is printed next starts on an empty line.
+  // Wipes the bar, so that the next output starts on an empty line.
   ~Progress();
 
   Progress(const Progress&) = delete;
@@ -29,7 +30,7 @@ class Progress {
   // `note` is shown after the bar, such as the present residual.
   void update(std::int64_t done, const std::string& note = {});
 
-  // Whether the next `update` would draw, so that a costly note need be made only then.
+  // Whether the next `update` would draw, so that the caller makes a costly note only then.
   bool due() const;
 
  private:

@@ -20,7 +20,7 @@
 namespace tca::tool {
 namespace {
 
-// Each has its parameter, and Wilson's alone what else there is to choose.
+// Each operator has a parameter of its own, and the other options are for Wilson's alone.
 void check_operator(const QcdOptions& options) {
   if (!is_staggered(options)) {
     if (options.mass_given)
@@ -45,7 +45,7 @@ void check_start(const QcdOptions& options) {
   qcd::check_on_gpus(inverter_options(options), qcd::start_named(options.started_by));
 }
 
-// Everything that can be wrong is said here, once, before any rank begins.
+// Refuses everything that can be wrong, once, before any rank begins.
 void check_job(const QcdOptions& options, int ranks) {
   check_operator(options);
   if (options.precision == "mixed" && options.action == "dslash")
@@ -60,7 +60,7 @@ void check_job(const QcdOptions& options, int ranks) {
     if (options.skip && *options.skip > 0 && *options.skip >= options.sweeps)
       refuse("--skip {} leaves none of {} sweeps to average over", *options.skip, options.sweeps);
   }
-  // The new links may replace those that they have come from.
+  // --output may name the same file as --config: the new links may replace those that they come from.
   check_distinct({{"--config", options.config}, {"--json", options.json}});
   check_distinct({{"--output", options.output}, {"--json", options.json}});
   check_writable(options.json);

@@ -28,7 +28,7 @@ struct GpuSide {
   std::vector<double> samples;
 };
 
-// OpenTCA and, where they can be had, NCCL started by a graph and MPI by the host.
+// OpenTCA and, where they are available, NCCL started by a graph and MPI started by the host.
 struct GpuSides {
   GpuSides(World& world, const qcd::Gauge& gauge, const QcdOptions& options, qcd::Start start) {
     qcd::InverterOptions how = inverter_options(options);
@@ -42,7 +42,7 @@ struct GpuSides {
           all.push_back({name, std::make_unique<qcd::GpuInverter>(world, gauge, how, by), {}});
           return;
         }
-      } catch (const Error& error) {  // on every rank alike
+      } catch (const Error& error) {  // every rank throws it alike
         if (error.code() != Errc::invalid_argument) throw;
         missing = error.what();
       }
@@ -57,11 +57,11 @@ struct GpuSides {
     });
   }
 
-  std::vector<std::unique_ptr<qcd::Peer>> peers;  // go last, since what was made with them needs them
+  std::vector<std::unique_ptr<qcd::Peer>> peers;  // destroyed last, since the inverters need them
   std::vector<GpuSide> all;
 };
 
-// The slowest rank's, since all of them wait for it.
+// Returns the time of the slowest rank, since all ranks wait for it.
 double slowest(World& world, double mine) {
   const std::vector<double> all = world.all_gather(mine);
   return *std::max_element(all.begin(), all.end());
@@ -72,7 +72,7 @@ qcd::Shape shape_of(const qcd::Lattice& lattice, const QcdOptions& options) {
           static_cast<std::size_t>(inverter_options(options).wilson.rhs), qcd::spinor_reals};
 }
 
-// Collective.
+// Fills in what started the solves, and on which GPUs. Collective.
 void describe(World& world, const qcd::GpuInverter& inverter, QcdPace& pace) {
   const bench::gpu::Machine machine = bench::gpu::machine(world);
   pace.start = qcd::name_of(inverter.start());
@@ -80,7 +80,7 @@ void describe(World& world, const qcd::GpuInverter& inverter, QcdPace& pace) {
   pace.libraries = {{"cuda", machine.cuda}, {"driver", machine.driver}};
 }
 
-// Of so many applications, to so many right-hand sides each.
+// Returns the pace of so many applications, each to `rhs` right-hand sides.
 QcdPace pace_of(World& world, const GpuSide& side, int applications, std::size_t rhs) {
   QcdPace pace{.samples_us = side.samples};
   describe(world, *side.inverter, pace);
@@ -93,7 +93,8 @@ QcdPace pace_of(World& world, const GpuSide& side, int applications, std::size_t
   return pace;
 }
 
-// Before a peer's applications are measured: the kernels of its hops differ from OpenTCA's, so rounding may too. Collective.
+// Checks a peer's result before its applications are measured. The kernels of its hops differ from OpenTCA's,
+// so results may differ by rounding. Collective.
 void require_same_applications(World& world, GpuSides& sides, const qcd::Field<double>& source, bool single) {
   const qcd::Field<double> even(source.begin(),
                                 source.begin() + static_cast<std::ptrdiff_t>(source.size() / 2));
@@ -110,8 +111,10 @@ void require_same_applications(World& world, GpuSides& sides, const qcd::Field<d
   }
 }
 
-// Between a solve to 1e-3, or to the tolerance that is asked for where that is larger, and one to this tolerance, but at least to
-// 1e-6, which single precision reaches too: whatever is asked for, there are iterations between the two.
+// Returns the time of an iteration, as the slope between a short solve and a long one. The short one is to
+// 1e-3, or to the requested tolerance if that is larger. The long one is to the requested tolerance, or to
+// 1e-6 if that is smaller, which single precision reaches too. So there are iterations between the two
+// whatever is requested.
 double slope(World& world, GpuSide& side, const qcd::Field<double>& source, double tolerance) {
   world.barrier();
   const qcd::Timed longer = side.inverter->timed(source, std::min(tolerance, 1e-6));
@@ -138,7 +141,7 @@ bool measure_inversion_on_gpus(World& world, const qcd::Gauge& gauge, const QcdS
     std::vector<qcd::Inversion> inversions;
     qcd::Field<double> x;
     for (GpuSide& side : sides.all) inversions.push_back(side.inverter->invert(source, x));
-    // In turn, so that what disturbs the machine disturbs them alike.
+    // In turn, so that disturbances of the machine affect all alike.
     for (GpuSide& side : sides.all) side.samples.clear();
     for (int turn = 0; turn < slopes; ++turn)
       for (GpuSide& side : sides.all) side.samples.push_back(slope(world, side, source, options.tolerance));
@@ -164,7 +167,7 @@ void measure_operator_on_gpus(World& world, const qcd::Gauge& gauge, const QcdSe
   const qcd::Shape whole = shape_of(gauge.lattice(), options);
   const qcd::Field<double> source = random_qcd_source(gauge.lattice(), whole, options.seed, 0);
   require_same_applications(world, sides, source, options.precision == "single");
-  // The first batch of each is not counted.
+  // The first batch of each side is not counted.
   for (GpuSide& side : sides.all) side.inverter->applications_us(source, batch);
   double us = 0;
   while (us < options.seconds * 1e6) {

@@ -1,4 +1,4 @@
-// `tca qcd invert`, `dslash` and `pion` on GPUs; the first two beside NCCL in the same run, if asked.
+// `tca qcd invert`, `dslash` and `pion` on GPUs; the first two can run beside NCCL and MPI in the same job.
 #pragma once
 
 #include "qcd/gauge.hpp"
@@ -8,10 +8,11 @@
 
 namespace tca::tool {
 
-// All collective, in a world of fabric cuda. Throw Error{invalid_argument} where this tca was built without CUDA.
+// All are collective, in a world on cuda or cuda+mpi. They throw Error{invalid_argument} where this tca was
+// built without CUDA.
 bool measure_inversion_on_gpus(World& world, const qcd::Gauge& gauge, const QcdSetting& setting);
 void measure_operator_on_gpus(World& world, const qcd::Gauge& gauge, const QcdSetting& setting);
-// `pace` takes who started the solves, and on what.
+// Sets in `pace` what started the solves, and on which GPUs.
 qcd::Pion measure_pion_on_gpus(World& world, const qcd::Gauge& gauge, const QcdOptions& options,
                                const qcd::PionProgress& progress, QcdPace& pace);
 

@@ -20,7 +20,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// Who is measured. The peer goes last, since what was made with it needs it.
+// Returns the peer, or null. It must be destroyed last, since what was made with it needs it.
 std::unique_ptr<qcd::Peer> peer_for(World& world, const QcdOptions& options) {
   return options.compare ? qcd::mpi_peer(world) : nullptr;
 }
@@ -40,7 +40,7 @@ QcdPace pace_of(World& world, const qcd::Times& times, std::vector<double> sampl
   return pace;
 }
 
-// The way from 1 to the tolerance, in decades, as a bar.
+// Shows the decades from a residual of 1 down to the tolerance as a bar.
 class SolveProgress {
  public:
   SolveProgress(bool shown, double tolerance) : shown_(shown), way_(-std::log10(tolerance)) {}
@@ -61,13 +61,13 @@ class SolveProgress {
   std::optional<Progress> bar_;
 };
 
-// One side's inversions of the sources, in turn with the other's.
+// OpenTCA or a peer, whose inversions of the sources alternate with the other's.
 struct Side {
   std::optional<std::string> peer;
   std::unique_ptr<qcd::Inverter> inverter;
 };
 
-// Applications of an operator, in batches.
+// Applies an operator in batches.
 template <class T>
 struct Applied {
   Applied(World& world, const qcd::Gauge& gauge, const qcd::InverterOptions& options, std::uint64_t seed)
@@ -106,7 +106,7 @@ void measure_in(World& world, const qcd::Gauge& gauge, const QcdSetting& setting
     sides.push_back(std::make_unique<Applied<T>>(world, gauge, how, options.seed));
     require_same(world, "MPI", sides[0]->out == sides[1]->out);
   }
-  // All ranks must agree on how many, so rank 0's clock decides, between batches.
+  // All ranks must agree on the number of batches, so rank 0's clock decides between batches.
   constexpr int batch = 20;
   const auto begin = Clock::now();
   double seconds = 0;

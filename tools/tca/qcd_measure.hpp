@@ -1,4 +1,4 @@
-// `tca qcd invert` and `tca qcd dslash` on the host: OpenTCA and, if asked, MPI in the same run.
+// `tca qcd invert` and `tca qcd dslash` on the host: measures OpenTCA and, if asked, MPI in the same job.
 #pragma once
 
 #include <string>
@@ -9,18 +9,19 @@
 
 namespace tca::tool {
 
-// Gaussian numbers that depend on the seed, the global site and `number` alone; of a field of all sites.
+// Returns a field of all sites, of Gaussian numbers that depend on the seed, the global site and `number`
+// alone.
 qcd::Field<double> random_qcd_source(const qcd::Lattice& lattice, const qcd::Shape& shape, std::uint64_t seed,
                                      std::uint64_t number);
 
-// Collective. Throws Error{refused} on every rank alike unless each finds that an application over a peer gives it what OpenTCA's
-// does.
+// Throws Error{refused} on all ranks unless, on every rank, an application over the peer gives the same
+// result as OpenTCA's. Collective.
 void require_same(World& world, const std::string& peer, bool is_same_here);
 
-// Collective. Whether every solve converged.
+// Returns whether every solve converged. Collective.
 bool measure_inversion(World& world, const qcd::Gauge& gauge, const QcdSetting& setting);
 
-// Collective.
+// Measures applications of the operator. Collective.
 void measure_operator(World& world, const qcd::Gauge& gauge, const QcdSetting& setting);
 
 }  // namespace tca::tool

@@ -13,7 +13,7 @@
 namespace tca::tool {
 namespace {
 
-// "8x8x8x16", or one extent for all dimensions; nothing for anything else.
+// Reads "8x8x8x16", or one extent for all dimensions. Returns nothing for anything else.
 std::optional<std::vector<std::int64_t>> parse_lattice(const std::string& text) {
   auto extents = parse_extents("--lattice", text);
   if (extents && extents->size() == 1) extents->assign(qcd::dims, extents->front());

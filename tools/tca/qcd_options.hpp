@@ -1,4 +1,4 @@
-// What `tca qcd` is asked for.
+// The options of `tca qcd`.
 #pragma once
 
 #include <cstdint>
@@ -19,12 +19,12 @@ struct QcdOptions : RankJob {
   bool large = false;
   std::string grid = "auto";
   std::string config;
-  std::string start = "hot";        // of the links
+  std::string start = "hot";        // of the links: cold or hot
   std::string started_by = "auto";  // on GPUs
   std::uint64_t seed = 1;
   double beta = 6.0;
   int sweeps = 100;
-  std::optional<int> skip;  // half of the sweeps
+  std::optional<int> skip;  // default: half of the sweeps
   int over_relax = 4;
   std::string output;
   std::string format = "nersc";
@@ -47,11 +47,12 @@ struct QcdOptions : RankJob {
   std::string json;
 };
 
-// Of the file, where one is given. Throws Error{invalid_argument} for extents that cannot be read, and what
-// qcd::inspect_configuration throws.
+// Returns the extents of the file, if one is given, otherwise of --lattice. Throws Error{invalid_argument}
+// for extents that cannot be read, and what qcd::inspect_configuration throws.
 qcd::Extents qcd_extents(const QcdOptions& options);
 
-// Throws Error{invalid_argument} for a grid that cannot be read, does not hold the ranks or does not divide the lattice.
+// Throws Error{invalid_argument} for a grid that cannot be read, does not hold the ranks or does not divide
+// the lattice.
 Grid make_qcd_grid(const QcdOptions& options, const qcd::Extents& extents, int ranks);
 
 inline bool is_staggered(const QcdOptions& options) { return options.discretisation == "staggered"; }

@@ -21,7 +21,7 @@ const char* counted(bool staggered) {
                      "vector operations";
 }
 
-// The operator and its parameter, and the sites it lives on.
+// Names the operator and its parameter.
 std::string equation(const QcdOptions& options) {
   if (is_staggered(options)) return fmt::format("naive staggered, mass {}", options.mass);
   return fmt::format("Wilson, kappa {}", options.kappa);
@@ -83,12 +83,13 @@ void print_pace(const QcdPace& pace, const char* unit, bool sums, bool staggered
   fmt::print("GFLOPS    {:.2f}, all ranks together, at the median; {}\n", pace.gflops, counted(staggered));
 }
 
-// Whether its last half has brought it down by a tenth.
+// Whether the last half of the iterations has lowered the residual by at least a tenth.
 bool still_falls(const std::vector<double>& history) {
   return history.size() > 1 && history.back() < 0.9 * history[(history.size() - 1) / 2];
 }
 
-// Every attempt has ended with a residual as small as asked for, which the solution itself is too coarse for.
+// Returns advice for a solve whose attempts all ended with a residual as small as requested, which the
+// solution itself is too coarse to hold.
 const char* out_of_precision(const QcdOptions& options) {
   if (options.precision != "single")
     return "double precision holds no less for this equation; ask for a larger --tolerance";
@@ -97,7 +98,7 @@ const char* out_of_precision(const QcdOptions& options) {
   return "single precision holds no less for this equation; ask for --precision mixed";
 }
 
-// What may help a solve that has not converged.
+// Returns what may help a solve that has not converged.
 std::string advice(const QcdOptions& options, const qcd::Inversion& inversion) {
   if (!std::isfinite(qcd::largest(inversion.true_residuals))) {
     return fmt::format(
@@ -113,7 +114,7 @@ std::string advice(const QcdOptions& options, const qcd::Inversion& inversion) {
          "6.0)";
 }
 
-// A handful of the residuals on the way, to see where it went.
+// Prints about ten of the residuals on the way, to show where it went.
 void print_history(const std::vector<double>& history) {
   constexpr std::size_t shown = 10;
   fmt::print("history  ");
@@ -189,7 +190,8 @@ void append_inversion(const QcdSetting& setting, const qcd::Inversion& inversion
   if (pace.gpus.empty()) line.extra["sums_us"] = rounded(pace.sums_us);
   line.extra["iterations"] = inversion.solution.iterations;
   line.extra["converged"] = inversion.solution.converged;
-  line.extra["true_residual"] = qcd::largest(inversion.true_residuals);  // what is no number becomes null
+  // JSON turns what is no number into null.
+  line.extra["true_residual"] = qcd::largest(inversion.true_residuals);
   append_line(setting.options.json, line.line());
 }
 
@@ -224,7 +226,7 @@ std::string pion_line(const QcdSetting& setting, const qcd::Pion& pion, QcdPace 
   line.extra["iterations"] = pion.iterations;
   line.extra["links"] = setting.links;
   line.extra["correlator"] = pion.correlator;
-  line.extra["effective_mass"] = pion.mass;  // what is no number becomes null
+  line.extra["effective_mass"] = pion.mass;  // JSON turns what is no number into null
   return line.line();
 }
 

@@ -25,7 +25,7 @@ double microseconds_since(Clock::time_point begin) {
   return std::chrono::duration<double, std::micro>(Clock::now() - begin).count();
 }
 
-// One rank's job: everything that the actions need.
+// One rank's job, with everything that the actions need.
 class QcdJob {
  public:
   QcdJob(World& world, const QcdOptions& options)
@@ -117,7 +117,7 @@ class QcdJob {
       }
     }
     save();
-    // Last, so that a run whose links cannot be written leaves no record.
+    // Comes last, so that a run whose links cannot be written leaves no record.
     if (first() && !options_.json.empty())
       append_links(setting, {std::move(sweeps_us), now, std::move(extra)});
   }
@@ -152,7 +152,7 @@ class QcdJob {
   qcd::Lattice lattice_;
   qcd::Gauge gauge_;
   qcd::Averages averages_{};
-  double averages_us_ = 0;  // that finding them took
+  double averages_us_ = 0;  // that the averages took
 };
 
 }  // namespace

@@ -1,4 +1,4 @@
-// What `tca qcd` does as one rank.
+// `tca qcd` as one rank.
 #pragma once
 
 #include "qcd_options.hpp"
@@ -6,7 +6,7 @@
 
 namespace tca::tool {
 
-// Collective. Returns the exit code: 1 when a solve did not converge.
+// Returns the exit code, which is 1 when a solve did not converge. Collective.
 int run_qcd(World& world, const QcdOptions& options);
 
 }  // namespace tca::tool

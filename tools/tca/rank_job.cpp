@@ -27,7 +27,8 @@ int run_threads(const RankJob& job, const WorldOptions& options, const std::func
   return code;
 }
 
-// What keeps MPI from being compared with; empty for nothing. Ranks that are there need no mpirun any more.
+// Returns what prevents a comparison with MPI; empty if nothing does. Ranks that have been started already
+// need no mpirun.
 std::string lacks_mpi() {
   if (!route::built_with_mpi()) return "built without MPI";
   return already_a_rank() || has_mpirun() ? "" : "mpirun is not there (package openmpi-bin)";
@@ -39,9 +40,10 @@ int launch_ranks(const std::string& name, const RankJob& job) {
   if (is_over_mpi(job.fabric)) return launch_under_mpirun(launching);
   if (job.compare && (!on_gpus(job) || job.compares_gpus_to_mpi)) {  // NCCL needs no launcher of its own
     if (lacks_mpi().empty()) return launch_under_mpirun(launching);
-    if (!on_gpus(job)) std::erase(launching.argv, "--compare");  // as has been told
+    if (!on_gpus(job)) std::erase(launching.argv, "--compare");  // tell_of_no_comparison() has said so
   }
-  // Their report says why. Told so, mpirun would keep its own troubles to itself as well.
+  // A rank's own report says why it failed. Not set for mpirun, which would then be quiet about its own
+  // errors as well.
   launching.fails_in_words = true;
   return launch(launching);
 }
@@ -58,7 +60,7 @@ void check_fabric(const RankJob& job) {
   check_bind(job.bind, job.fabric, job.threads);
 }
 
-// Once, by whoever starts the ranks, or by rank 0 where they have been started.
+// Said once, by the process that starts the ranks, or by rank 0 where they have been started already.
 void tell_of_no_comparison(const std::string& name, const RankJob& job) {
   if (!job.compare || on_gpus(job) || is_over_mpi(job.fabric)) return;
   if (const std::string why = lacks_mpi(); !why.empty())
@@ -126,7 +128,7 @@ int run_as_one_rank(const WorldOptions& options, const CheckOfRanks& check,
     code = world.all_gather(refusal ? refusal->exit_code() : 0)[0];
     if (code == 0) code = rank(world);
   }
-  // Said after the end of the world, which is in good order.
+  // Thrown after the world has ended in good order.
   if (refusal) throw *refusal;
   return code;
 }

@@ -1,4 +1,4 @@
-// One measurement as one line of JSON, in the format of docs/results.md.
+// Writes one measurement as one line of JSON, in the format of docs/results.md.
 #include "record.hpp"
 
 #include <fmt/format.h>
@@ -26,7 +26,8 @@ bool is_plain(const std::string& argument) {
   return !argument.empty() && argument.find_first_not_of(plain) == std::string::npos;
 }
 
-// Such that a shell reads it back; without the folder of the program, which is of no interest elsewhere.
+// Returns the command line as a shell reads it, without the folder of the program, which means nothing
+// elsewhere.
 std::string command() {
   std::string line;
   for (std::string argument : own_command_line()) {
@@ -94,9 +95,10 @@ double rounded(double value) {
 }
 
 std::string hardware() {
-  // Looked up once, not for each of many lines: /proc/cpuinfo takes the kernel many milliseconds on some machines.
+  // Looked up once instead of for each of many lines, since /proc/cpuinfo takes the kernel many milliseconds
+  // on some machines.
   static const std::string cpu = cpu_model();
-  const long cores = sysconf(_SC_NPROCESSORS_ONLN);  // not those of this rank alone
+  const long cores = sysconf(_SC_NPROCESSORS_ONLN);  // all cores of the host, not only those of this rank
   return fmt::format("{}, {} core{}", cpu, cores, cores == 1 ? "" : "s");
 }
 

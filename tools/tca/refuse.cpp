@@ -16,21 +16,23 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Also where the last link leads to nothing yet, which std::filesystem::weakly_canonical leaves as it is.
+// Follows links even when the last one leads to nothing yet, a case that std::filesystem::weakly_canonical
+// leaves as it is.
 fs::path behind_links(fs::path path) {
-  constexpr int most = 40;  // as the kernel has it
+  constexpr int most = 40;  // the kernel's own limit
   std::error_code unknown;
   for (int links = 0; links < most && fs::is_symlink(path, unknown); ++links)
     path = path.parent_path() / fs::read_symlink(path, unknown);
   return path;
 }
 
-// What is no regular file, such as a terminal, may be written to under two names.
+// Two options may name the same file when it is not a regular one, such as a terminal.
 bool is_same_file(const fs::path& one, const fs::path& other) {
   std::error_code unknown;
   if (fs::exists(one, unknown) && !fs::is_regular_file(one, unknown)) return false;
   if (fs::equivalent(one, other, unknown)) return true;
-  // Of what is not there yet. What cannot be looked up is refused where it is to be read or written.
+  // Compares the paths of files that do not exist yet. A path that cannot be looked up is refused when it is
+  // read or written.
   const auto place = [&](const fs::path& path) {
     const fs::path found = fs::absolute(fs::weakly_canonical(behind_links(path), unknown), unknown);
     return found.empty() ? path : found;
@@ -42,7 +44,8 @@ bool is_same_file(const fs::path& one, const fs::path& other) {
   refuse("{}: cannot be written: {}", path, std::strerror(error));
 }
 
-// Tried, since what permissions say does not hold everywhere. False, with the reason in errno, also where there is one.
+// Tries to create the file, since permissions do not tell everywhere whether that is possible. Returns false,
+// with the reason in errno, also when the file exists.
 bool can_be_made(const std::string& file) {
   const Fd made(open(file.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
   if (made.is_open()) unlink(file.c_str());
@@ -76,7 +79,7 @@ std::string replaced_file(const std::string& path) {
 
 void check_replaceable(const std::string& path, const std::string& suffix) {
   if (path.empty()) return;
-  // What was there before stays.
+  // A draft that exists already is not touched.
   const std::string draft = replaced_file(path) + suffix;
   if (can_be_made(draft)) return;
   if (errno != EEXIST || access(draft.c_str(), W_OK) != 0) refuse_to_write(path, errno);

@@ -1,4 +1,4 @@
-// What subcommands say of arguments that cannot be, before anything has run.
+// Checks the arguments of subcommands before anything has run.
 #pragma once
 
 #include <cstdlib>
@@ -10,33 +10,35 @@
 
 namespace tca::tool {
 
-// Throws Error{invalid_argument}.
+// Throws Error{invalid_argument} with the message.
 template <class... Args>
 [[noreturn]] void refuse(fmt::format_string<Args...> text, Args&&... args) {
   base::fail(Errc::invalid_argument, text, std::forward<Args>(args)...);
 }
 
-// Refuses a file that cannot be written to, and leaves none that was not there. An empty path is no file.
+// Refuses a file that cannot be written to; creates none. An empty path means no file.
 void check_writable(const std::string& path);
 
-// A file that an option names; an empty path is no file.
+// A file that an option names; an empty path means no file.
 struct NamedFile {
   const char* option;
   std::string path;
 };
 
-// Refuses files of which one would be written over or into another.
+// Refuses files when writing one would overwrite or append to another.
 void check_distinct(std::initializer_list<NamedFile> files);
 
-// The file that is replaced when a new one is written beside `path` and renamed: what its links lead to, so that they stay.
-// Refuses what is there and no regular file, such as a device, which would be gone.
+// Returns the file that is replaced when a new one is written beside `path` and renamed: the file that its
+// links lead to, so that the links stay. Refuses what exists but is no regular file, such as a device, which
+// would be lost.
 std::string replaced_file(const std::string& path);
 
-// Refuses a file that will be written beside its place, under its name and `suffix`, and then renamed: where the one or the
-// other cannot be. An empty path is no file.
+// Refuses a file that will be written to a draft, whose name is the file's with `suffix`, and then renamed,
+// when the file cannot be replaced or the draft cannot be written. An empty path means no file.
 void check_replaceable(const std::string& path, const std::string& suffix);
 
-// Refuses what a modelled machine is told by `option` here, rather than by its variable, where none is modelled.
+// Refuses a setting of a modelled machine where none is modelled, if it was given by `option` rather than by
+// its environment variable.
 inline void check_for_model(const char* option, const char* variable, const std::string& value,
                             const std::string& fabric) {
   const char* by_environment = std::getenv(variable);

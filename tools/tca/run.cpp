@@ -1,4 +1,4 @@
-// `tca run`: any program as N ranks on this host.
+// `tca run`: runs any program as N ranks on this host.
 #include <cstdlib>
 #include <memory>
 #include <string>

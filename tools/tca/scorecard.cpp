@@ -1,4 +1,4 @@
-// `tca scorecard`: the model beside every published figure.
+// `tca scorecard`: compares the model with every published figure.
 #include <fmt/format.h>
 
 #include <cmath>
@@ -21,7 +21,7 @@ struct ScorecardOptions {
   bool json = false;
 };
 
-// JSON has no infinity: a crossing that never comes is null, as is what an unusable figure does not have.
+// JSON has no infinity, so a crossing that never comes is null. So is what an unusable figure does not have.
 nlohmann::ordered_json number(double value, bool there) {
   return there && std::isfinite(value) ? nlohmann::ordered_json(value) : nlohmann::ordered_json();
 }
@@ -72,7 +72,7 @@ void print_summary(const std::vector<Score>& scores) {
                sum.median * 100, sum.greatest * 100, sum.beyond_30, sum.right, sum.ranges);
   }
   int unusable = 0;
-  std::set<std::string> drawings;  // each is one, however many points its curve has
+  std::set<std::string> drawings;  // each counts as one, however many points its curve has
   for (const Score& score : scores)
     if (score.use == Use::unusable && (!score.drawn || drawings.insert(score.figure).second)) ++unusable;
   fmt::print("{:<12}{:>9}\n", "unusable", unusable);

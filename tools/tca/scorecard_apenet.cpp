@@ -1,4 +1,4 @@
-// APEnet+: latencies and rates between two cards, and of a card's own reading.
+// APEnet+: latencies and rates between two cards, and the rate at which a card reads.
 #include <algorithm>
 
 #include "base/fail.hpp"
@@ -9,7 +9,7 @@ namespace tca::tool {
 
 namespace {
 
-// The machine with the card that the settings ask for.
+// Returns the machine with the card that the settings ask for.
 net::Machine with_card(net::Machine machine, const RunSettings& settings) {
   for (net::UnitKind& unit : machine.network.node.units) {
     if (!unit.ape) continue;
@@ -22,7 +22,8 @@ net::Machine with_card(net::Machine machine, const RunSettings& settings) {
   return machine;
 }
 
-// A card that throws away what it has read: neither cables nor the receiver hold it up.
+// Returns the machine with a card that discards what it has read, so that neither cables nor the receiver
+// slow it down.
 net::Machine that_only_reads(net::Machine machine) {
   constexpr double far_more = 100;
   const std::uint32_t torus = net::find_interconnect(machine.network, "torus");
@@ -40,7 +41,7 @@ struct CardPut {
   net::ApePut put;
   des::Counter* waited_for = nullptr;
   double bytes = 0;
-  bool staged = false;  // copied out of the GPU before and into the other after
+  bool staged = false;  // copied out of the GPU before, and into the other GPU after
 };
 
 des::Task run_put(Lab& lab, net::Ape& ape, CardPut put) {
@@ -81,7 +82,7 @@ double run_apenet(const net::Machine& machine, const RunSettings& settings) {
   return settings.rate ? static_cast<double>(settings.bytes) / us * 1e-3 : us;
 }
 
-// GB/s of a card that reads 4 MiB.
+// Returns the GB/s at which a card reads 4 MiB.
 double run_apenet_read(const net::Machine& machine, const RunSettings& settings) {
   RunSettings reading = settings;
   reading.bytes = 4 << 20;

@@ -1,5 +1,5 @@
-// Broadcast and allgather: by PEACH2 as the benchmarks of HA-PACS/TCA do them, by an MPI library, and by both, when the
-// largest step goes over InfiniBand (S3, 5.4 and 5.5).
+// Broadcast and allgather: by PEACH2, as in the benchmarks of HA-PACS/TCA, by an MPI library, and by both, in
+// which case the largest step goes over InfiniBand (S3, 5.4 and 5.5).
 #include "model_program.hpp"
 #include "scorecard_lab.hpp"
 

@@ -66,7 +66,7 @@ template <class... Args>
              fmt::format(text, std::forward<Args>(args)...));
 }
 
-// Takes a table apart key by key; what is left over is a mistake.
+// Reads a table key by key. A key that is left over is a mistake.
 class Keys {
  public:
   explicit Keys(const toml::table& table) : table_(table) {}
@@ -82,7 +82,7 @@ class Keys {
     if (node != nullptr) into = as<T>(*node, key);
   }
 
-  // One of a few words.
+  // Reads one of a few words.
   void read(std::string_view key, std::string& into, std::initializer_list<std::string_view> words) {
     const toml::node* node = find(key);
     if (node == nullptr) return;
@@ -116,12 +116,13 @@ double positive(const toml::node& node, std::string_view key, std::string_view w
   return value;
 }
 
-// Errors are shares of it.
+// What was published must be above 0, since errors are relative to it.
 double published(const toml::node& node, std::string_view key) {
   return positive(node, key, "what was published");
 }
 
-// Whole numbers from 1 on; what is too much for a machine is told when the figure is run on it.
+// Limits of whole numbers, which begin at 1. A number that is too large for a machine is reported when the
+// figure is run on it.
 constexpr std::int64_t most_bytes = std::int64_t{1} << 32, most_cells = 65536;
 constexpr std::int64_t most_count = std::numeric_limits<std::uint32_t>::max();
 
@@ -132,12 +133,12 @@ std::int64_t number_in(const toml::node& node, std::string_view key, std::int64_
   return number;
 }
 
-// Of a figure over bytes, or over the extent of a cube.
+// Reads a size of a figure over bytes, or over the extent of a cube.
 std::int64_t size_in(const toml::node& node, std::string_view key, std::string_view x) {
   return number_in(node, key, 1, x == "n" ? most_cells : most_bytes);
 }
 
-// Extents, or ranks, along dimensions.
+// Reads extents, or numbers of ranks, along dimensions.
 std::vector<std::int64_t> read_extents(Keys& keys, std::string_view key, std::size_t least) {
   constexpr std::size_t dimensions = 3;
   std::vector<std::int64_t> list;
@@ -151,12 +152,13 @@ std::vector<std::int64_t> read_extents(Keys& keys, std::string_view key, std::si
   return list;
 }
 
-// What is run: its name, and what the figure is over.
+// What is run: the name of the run, and what the figure is over.
 struct Subject {
   std::string run, x;
 };
 
-// A setting that the run does not have may be a figure misread, and one that it lacks makes no figure.
+// Refuses settings that the run does not have, which may come from misreading a figure, and a figure without
+// those that the run needs.
 void check_settings(const toml::table& said, const toml::node& place, const Subject& subject,
                     const std::string& scheme) {
   const RunKind* kind = find_run(subject.run, scheme);

@@ -1,4 +1,5 @@
-// The published figures that the scorecard holds the model against: machines/published/*.toml, see docs/model.md.
+// Reads the published figures with which the scorecard compares the model: machines/published/*.toml, see
+// docs/model.md.
 #pragma once
 
 #include <array>
@@ -11,36 +12,38 @@
 
 namespace tca::tool {
 
-// What was run to get a figure: a benchmark's settings, as `with = { ... }` has them.
+// How a figure was measured: a benchmark's settings, as in `with = { ... }`.
 struct RunSettings {
-  std::string machine;            // of the file, unless it says otherwise
+  std::string machine;            // the file's, unless given here
   std::string scheme = "direct";  // direct, mpi, rma, hybrid, cuda
-  std::string library;            // of the machine's MPI libraries
+  std::string library;            // one of the machine's MPI libraries
   std::string plane = "jk";       // of a cube: jk (block) or ik (block-stride)
   std::string memory = "gpu";     // of a ping-pong's buffers
   std::string from, to;           // gpu or host
   std::int64_t bytes = 0;
   std::int64_t n = 0;
   std::int64_t ranks = 2;
-  std::int64_t gpu = 0;  // its number in the node, which says what it shares a socket with
-  // APEnet+'s card, where it was another one than that of the machine file; 0: as there.
+  std::int64_t gpu = 0;  // the GPU's number in the node, which decides what it shares a socket with
+  // APEnet+'s card, where it is not the one of the machine file; 0: as in that file.
   std::int64_t engines = 0;     // DMA engines
-  std::int64_t gpu_window = 0;  // bytes asked of a GPU and not yet come
-  double translate_us = 0;      // of a packet's address
+  std::int64_t gpu_window = 0;  // bytes requested from a GPU that have not arrived yet
+  double translate_us = 0;      // for a packet's address
   bool translate_overlaps = false;
-  std::int64_t element = 8;  // bytes of a number
-  bool self_notify = false;  // the sender waits for its own notification as well
-  bool staged = false;       // through the hosts' memories
-  bool loop_back = false;    // back into the same card
+  std::int64_t element = 8;  // bytes of an array's element
+  bool self_notify = false;  // the sender also waits for its own notification
+  bool staged = false;       // data goes through the hosts' memories
+  bool loop_back = false;    // data goes back into the same card
   bool rate = false;         // the result is in GB/s instead of us
-  // Of kernels that put by themselves, by the protocol that `library` names: one kernel for all steps, or one of a graph for
-  // each; with the promises of a part, or of the whole grid; what is in rows put as it is, or packed before and unpacked after.
+  // For kernels that put by themselves, with the protocol that `library` names. `start`: one kernel runs all
+  // steps ("kernel"), or a graph has one for each step ("graph"). `scope`: the promises of a put hold for
+  // parts, or for the whole grid. `packed`: rows are packed before and unpacked after, instead of being put
+  // as they are.
   std::string start = "kernel", scope = "parts";
   bool packed = false;
   std::vector<std::int64_t> extents, grid;
 };
 
-// "mpi, mvapich2-gdr-2.2, gpu 2, 8 B": what differs from the defaults.
+// Returns what differs from the defaults: "mpi, mvapich2-gdr-2.2, gpu 2, 8 B".
 std::string describe(const RunSettings& settings);
 
 enum class Use { fitted, predicted, unusable };
@@ -48,30 +51,32 @@ enum class Use { fitted, predicted, unusable };
 std::string_view to_string(Use use);
 
 struct Figure {
-  std::string source;  // "P2B"
+  std::string source;  // such as "P2B"
   std::string name;
-  std::string run;  // "pingpong"; empty when unusable
+  std::string run;  // such as "pingpong"; empty when unusable
   RunSettings with;
-  std::optional<RunSettings> over;  // the figure is the ratio of the two
-  std::optional<RunSettings> less;  // or their difference
-  std::string x;                    // "bytes" or "n": what the points or the crossing are over; else empty
+  std::optional<RunSettings> over;  // the figure is the ratio `with` / `over`
+  std::optional<RunSettings> less;  // or the difference `with` - `less`
+  std::string x;                    // "bytes" or "n": what points or a crossing are over; otherwise empty
   std::string unit;
   Use use = Use::unusable;
   std::string reason, note;
   std::string place;  // FILE:LINE:COLUMN
 
-  // One of these says what was published.
+  // What was published: one of the following.
   std::vector<std::pair<std::int64_t, double>> points;
-  std::vector<std::int64_t> sizes;  // of a drawing that cannot be read: where the model's curve is drawn
+  // For a drawing that cannot be read: sizes at which the model's curve is drawn.
+  std::vector<std::int64_t> sizes;
   std::optional<double> value, at_least, at_most;
-  std::optional<double> greatest;                    // of the ratio over all x
+  std::optional<double> greatest;                    // the greatest ratio over all x
   std::optional<std::pair<double, double>> between;  // where `with` begins to take longer than `over`
 };
 
-// In the order of the files' names. Throws Error{invalid_argument}, FILE:LINE:COLUMN first.
+// Returns the figures in the order of the files' names. Throws Error{invalid_argument} with a message that
+// begins with FILE:LINE:COLUMN.
 std::vector<Figure> read_figures(const std::filesystem::path& folder);
 
-// The same of one file's text; `file` is for messages.
+// Does the same for the text of one file; `file` is for messages.
 std::vector<Figure> parse_figures(std::string_view text, const std::string& file);
 
 }  // namespace tca::tool

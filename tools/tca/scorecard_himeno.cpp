@@ -1,4 +1,5 @@
-// Exchanges of halos: those of the Himeno benchmark, with its kernels, and those of lattice QCD alone.
+// Exchanges of halos: those of the Himeno benchmark, with its kernels, and those of lattice QCD without
+// kernels.
 #include "base/fail.hpp"
 #include "model_program.hpp"
 #include "scorecard_lab.hpp"
@@ -21,8 +22,9 @@ std::vector<std::uint32_t> grid_of(const net::Machine& machine, const RunSetting
 
 std::uint32_t ranks_in(const std::vector<std::uint32_t>& grid) { return grid[0] * grid[1] * grid[2]; }
 
-// The dimensions of a lattice are circles. Where the rungs do not take up one of them, those of four fold into two places of
-// either ring and the rungs between, side by side with the next circle, so that bytes go as few hops as the rings allow.
+// Places a lattice, whose dimensions are periodic. Unless the rungs of a double ring form one of the
+// dimensions already, a circle of four ranks is folded: it takes two adjacent places of either ring and the
+// rungs between them, and the next circle is beside it. So bytes travel as few hops as the rings allow.
 std::vector<net::RankPlace> places_on_lattice(const net::Machine& machine,
                                               const std::vector<std::uint32_t>& grid, std::int64_t gpu) {
   std::vector<net::RankPlace> places = place_ranks(machine, ranks_in(grid), grid, gpu);
@@ -68,8 +70,8 @@ double run_himeno(const net::Machine& machine, const RunSettings& settings) {
              place_ranks(machine, ranks_in(exchange.grid), exchange.grid, settings.gpu));
 }
 
-// Two messages a divided dimension, periodic. `bytes` is the face of the whole lattice, which the ranks side by side in the
-// other dimensions share.
+// Exchanges two messages along each divided dimension, which is periodic. `bytes` is the face of the whole
+// lattice, which is shared by the ranks side by side in the other dimensions.
 double run_qcd_halo(const net::Machine& machine, const RunSettings& settings) {
   Exchange exchange{.scheme = scheme_named(settings.scheme),
                     .grid = grid_of(machine, settings),

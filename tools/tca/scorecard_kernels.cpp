@@ -1,5 +1,5 @@
-// GPUs of a box whose kernels put by themselves: two that answer each other, and exchanges and sums among all, as
-// `tca bench --start kernel` and `--start graph` measure them.
+// GPUs of a box whose kernels put by themselves: a ping-pong of two, and exchanges and sums among all, as
+// measured by `tca bench --start kernel` and `--start graph`.
 #include <algorithm>
 #include <deque>
 
@@ -11,12 +11,13 @@ namespace tca::tool {
 
 namespace {
 
-constexpr std::uint64_t steps = 4;  // all are alike
+constexpr std::uint64_t steps = 4;  // all steps are alike
 constexpr std::uint32_t word_bytes = 8;
-// Data that is gathered, sent and scattered as one: fine enough for all of these to go on at the same time.
+// Data that is gathered, sent and scattered as one. It is small enough for these to overlap.
 constexpr std::uint64_t piece_bytes = 4096;
-// Trips to memory of a barrier of the grid (an atomic, and the load that sees the last block's), and of a kernel that finds
-// nothing in registers or near caches (the step and its tables, then the source).
+// Trips to memory:
+// - of a barrier of the grid: an atomic, and the load that sees the last block's;
+// - of a kernel that finds nothing in registers or near caches: the step and its tables, then the source.
 constexpr int barrier_loads = 2, cold_loads = 2;
 
 struct KernelPut {
@@ -24,7 +25,7 @@ struct KernelPut {
   std::uint64_t bytes = 0;
 };
 
-// What lands at a rank: pieces of staged data, flags, or both.
+// What arrives at a rank: pieces of staged data, flags, or both.
 struct Inbox {
   Inbox(des::Simulator& simulator, std::uint32_t rank)
       : pieces(simulator, {"pieces for rank", rank}), flags(simulator, {"a flag for rank", rank}) {}
@@ -49,7 +50,8 @@ class Box {
   const RunSettings& settings() const { return settings_; }
   des::Simulator& simulator() { return simulator_; }
 
-  // A step's start: goes on once its warps have stored everything, and a flagged protocol's flags are on their way.
+  // Starts a step. Ends once its warps have stored everything and, in a flagged protocol, the flags are under
+  // way.
   des::Task start(std::uint32_t rank, const std::vector<KernelPut>& puts) {
     co_await simulator_.sleep(protocol_.start);
     des::Group stores(simulator_, {"the stores of rank", rank});
@@ -67,7 +69,8 @@ class Box {
     for (const KernelPut& put : puts) word(rank, put.to, inboxes_[put.to].flags);
   }
 
-  // A step's wait, by the same warps: until what `puts` of others bring is there, and scattered.
+  // Waits for a step, by the same warps, until the data of the others' `puts` is there and has been
+  // scattered.
   des::Task wait(std::uint32_t rank, const std::vector<KernelPut>& puts, std::uint64_t step) {
     Inbox& own = inboxes_[rank];
     if (protocol_.flagged) co_await own.flags.reached((step + 1) * puts.size());
@@ -80,7 +83,7 @@ class Box {
       }
   }
 
-  // What each step of a kernel costs besides, before it and after it.
+  // What each step of a kernel costs in addition, before it and after it.
   des::Task begin_step(std::uint32_t rank, std::uint64_t bytes) {
     const net::Kernels& kernels = machine_.kernels;
     if (settings_.start == "graph") co_await simulator_.sleep(kernels.node + cold_loads * kernels.load);
@@ -142,14 +145,14 @@ class Box {
     co_await stored;
   }
 
-  // A fence goes on when the last store has been acknowledged.
+  // A fence ends when the last store has been acknowledged.
   des::Task acknowledge(std::uint32_t from, std::uint32_t to) {
     des::Counter told(simulator_, {"an acknowledgement for rank", to});
     word(from, to, told);
     co_await told.reached(1);
   }
 
-  // A barrier of the grid; its fence waits for what the blocks have stored at other GPUs, there and back.
+  // A barrier of the grid. Its fence waits for what the blocks have stored at other GPUs, there and back.
   des::Task meet(std::uint32_t rank, bool stored) {
     const std::uint32_t partner = (rank + 1) % ranks();
     if (stored) {
@@ -184,7 +187,7 @@ des::Task answer(Box& box, std::uint32_t rank) {
   }
 }
 
-// Every rank gets from others as much as it sends.
+// Every rank receives as much from others as it sends.
 des::Task exchange(Box& box, std::uint32_t rank, std::vector<KernelPut> puts, bool sums) {
   std::uint64_t bytes = 0;
   for (const KernelPut& put : puts) bytes += put.bytes;
@@ -192,7 +195,8 @@ des::Task exchange(Box& box, std::uint32_t rank, std::vector<KernelPut> puts, bo
     des::Task begun = box.begin_step(rank, bytes);
     co_await begun;
     if (sums && box.settings().start == "kernel") {
-      // The values are those that the sum before has just been stored into; a kernel that begins counts this load anyway.
+      // The values have just been written by the previous sum, so they must be loaded. A kernel that begins
+      // counts this load anyway.
       des::Task loaded = box.load();
       co_await loaded;
     }
@@ -213,7 +217,7 @@ double run_kernel_pingpong(const net::Machine& machine, const RunSettings& setti
   return box.run() / (2 * static_cast<double>(steps));
 }
 
-// Both faces of a cube of n x n x n, to the neighbours in a ring.
+// Sends both faces of a cube of n x n x n to the neighbours in a ring.
 double run_kernel_halo(const net::Machine& machine, const RunSettings& settings) {
   Box box(machine, settings);
   const auto face = static_cast<std::uint64_t>(settings.n * settings.n * settings.element);
@@ -224,7 +228,7 @@ double run_kernel_halo(const net::Machine& machine, const RunSettings& settings)
   return box.run() / static_cast<double>(steps);
 }
 
-// Every rank's values to every other rank, each of which adds all up.
+// Sends every rank's values to every other rank, and each rank adds all of them up.
 double run_kernel_allreduce(const net::Machine& machine, const RunSettings& settings) {
   Box box(machine, settings);
   for (std::uint32_t rank = 0; rank < box.ranks(); ++rank) {

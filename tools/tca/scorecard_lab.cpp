@@ -6,7 +6,8 @@ namespace tca::tool {
 
 namespace {
 
-// GPUs 2 and 3 of a node with two sockets are on the second, beside the InfiniBand adapter.
+// Whether a GPU is on the second socket: GPUs 2 and 3 of a node with two sockets are, beside the InfiniBand
+// adapter.
 bool on_second_socket(const net::Description& machine, std::int64_t gpu) {
   for (const net::UnitKind& unit : machine.node.units)
     if (unit.name == "host1") return gpu >= 2;

@@ -1,5 +1,5 @@
-// A machine set up for two nodes that talk to each other: its network, the MPI library or DMA controllers. Programs of more
-// ranks are those of `tca model` (model_program.hpp).
+// A machine set up for two nodes that communicate: its network, and the MPI library or DMA controllers.
+// Programs of more ranks are those of `tca model` (model_program.hpp).
 #pragma once
 
 #include <functional>
@@ -26,16 +26,16 @@ class Lab {
   net::Peach& peach();
   net::Mpi& mpi();
 
-  // The GPU that a node computes on, and the memory of the socket that its program runs on.
+  // The GPU that a node computes on, and the memory of the socket on which its program runs.
   net::Endpoint gpu(std::uint32_t node) const;
   net::Endpoint host(std::uint32_t node) const;
 
   // Pieces of a rank's program, to be awaited.
-  des::Task run_kernel(double bytes, double flops);  // launched, and waited for
+  des::Task run_kernel(double bytes, double flops);  // launches it and waits for it
   des::Task ring(std::uint32_t node, std::uint32_t channel, const net::DmaChain& chain);  // starts a chain
-  des::Task watch(des::Counter& counter, std::uint64_t value);  // until a flag has been seen
+  des::Task watch(des::Counter& counter, std::uint64_t value);  // until the flag has been seen
 
-  // Runs until nothing is left to do; the time in us.
+  // Runs until nothing is left to do, and returns the time in us.
   double run();
 
  private:
@@ -47,7 +47,8 @@ class Lab {
   std::unique_ptr<net::Mpi> mpi_;
 };
 
-// One file a kind of run. scorecard_runs.hpp has what settings each needs, which are there when it is called, and takes.
+// The runs; each kind has a file of its own. Callers have checked that the settings which a run needs
+// (scorecard_runs.hpp) are there.
 double run_pingpong(const net::Machine& machine, const RunSettings& settings);
 double run_hop(const net::Machine& machine, const RunSettings& settings);
 double run_face(const net::Machine& machine, const RunSettings& settings);

@@ -1,4 +1,4 @@
-// Two ranks that answer each other, as the benchmarks of HA-PACS/TCA do.
+// Ping-pongs between two ranks, as in the benchmarks of HA-PACS/TCA.
 #include <algorithm>
 
 #include "base/fail.hpp"
@@ -8,7 +8,7 @@ namespace tca::tool {
 
 namespace {
 
-constexpr std::uint64_t rounds = 3;  // all but the first are alike
+constexpr std::uint64_t rounds = 3;  // all rounds but the first are alike
 
 double message_bytes(const RunSettings& settings) {
   const std::int64_t bytes = settings.n > 0 ? settings.n * settings.n * 8 : settings.bytes;
@@ -19,10 +19,10 @@ double result(const RunSettings& settings, double us) {
   return settings.rate ? message_bytes(settings) / us * 1e-3 : us;
 }
 
-// What goes between the ranks: runs of bytes, and whether kernels pack them before and unpack them after.
+// What is sent between the ranks: runs of bytes, and whether kernels pack them before and unpack them after.
 struct Payload {
   net::Rows rows;
-  double packed_bytes = 0;  // that each of the kernels moves; 0: there are none
+  double packed_bytes = 0;  // moved by each of the kernels; 0: there are none
 };
 
 Payload payload_of(const RunSettings& settings, bool chains_stride) {
@@ -30,7 +30,7 @@ Payload payload_of(const RunSettings& settings, bool chains_stride) {
   const auto n = static_cast<std::uint64_t>(settings.n);
   const double plane = static_cast<double>(n * n * 8);
   if (settings.plane == "jk") return {.rows = {.bytes = n * n * 8}};
-  // Of a stride both sides are packed, by kernels that move a sector of 32 bytes for each element.
+  // A stride is packed on both sides, by kernels that move a sector of 32 bytes for each element.
   if (settings.plane == "ij") return {.rows = {.bytes = n * n * 8}, .packed_bytes = (32 / 8 + 1) * plane};
   if (settings.plane != "ik")
     base::fail(Errc::invalid_argument,
@@ -49,8 +49,8 @@ des::Task pack(Lab& lab, const Payload& payload) {
 struct DirectSide {
   std::uint32_t node = 0;
   net::DmaChain chain;
-  des::Counter arrived;  // from the other
-  des::Counter sent;     // the own notification
+  des::Counter arrived;  // signals from the other side
+  des::Counter sent;     // own notifications
   bool waits_for_sent = false;
 };
 
@@ -143,7 +143,7 @@ double mpi_one_way(const net::Machine& machine, const RunSettings& settings) {
   return lab.run() / (2 * static_cast<double>(rounds));
 }
 
-// The next node in the ring of node 0 but one: two hops away.
+// The node after next in node 0's ring, two hops away.
 constexpr std::uint32_t two_hops_away = 4;
 
 des::Task put_inside(Lab& lab, const net::DmaChain& chain, des::Counter& arrived) {
@@ -165,12 +165,12 @@ double run_face(const net::Machine& machine, const RunSettings& settings) {
   return run_pingpong(machine, settings);
 }
 
-// Of a message two hops long, less one of a single hop.
+// Returns the time of a hop: that of a message over two hops, less that of a message over one.
 double run_hop(const net::Machine& machine, const RunSettings& settings) {
   return direct_one_way(machine, settings, two_hops_away) - direct_one_way(machine, settings, 1);
 }
 
-// From one memory of a node into another: by the node's own PEACH, or by CUDA's copy.
+// Moves data from one memory of a node into another, by the node's own PEACH or by CUDA's copy.
 double run_inside(const net::Machine& machine, const RunSettings& settings) {
   if (settings.scheme == "cuda") {
     const double rate =

@@ -29,7 +29,7 @@ std::span<const RunKind> run_kinds() {
       {"allgather", "direct", run_allgather, {"bytes"}, {"ranks", "gpu"}},
       {"allgather", "mpi", run_allgather, {"bytes"}, {"ranks", "library", "gpu"}},
       {"allgather", "hybrid", run_allgather, {"bytes"}, {"ranks", "library", "gpu"}},
-      // The residual goes by the library, whatever carries the faces.
+      // MPI's library carries the residual, whatever carries the faces.
       {"himeno", "direct", run_himeno, {"extents", "grid"}, {"library", "gpu", "element"}},
       {"himeno", "mpi", run_himeno, {"extents", "grid"}, {"library", "gpu", "element"}},
       {"himeno", "rma", run_himeno, {"extents", "grid"}, {"library", "gpu", "element"}},

@@ -1,4 +1,4 @@
-// The runs that figures may name, and what settings each has.
+// The runs that figures may name, and the settings of each.
 #pragma once
 
 #include <span>
@@ -11,25 +11,25 @@
 
 namespace tca::tool {
 
-// A run by one scheme. Another setting than these would be left aside without a word, and is refused; `machine` and `scheme`
-// are every run's.
+// A run by one scheme. Settings other than these would be silently ignored, so they are refused. `machine`
+// and `scheme` belong to every run.
 struct RunKind {
   std::string_view name, scheme;
   double (*call)(const net::Machine&, const RunSettings&);
-  std::vector<std::string_view> needs;    // without which there is nothing to run
-  std::vector<std::string_view> further;  // that it takes besides
+  std::vector<std::string_view> needs;    // required settings
+  std::vector<std::string_view> further;  // optional ones
 
   bool takes(std::string_view setting) const;
 };
 
-// All of them, those of one name side by side.
+// Returns all kinds; those of the same name are side by side.
 std::span<const RunKind> run_kinds();
 
-// Null where there is none.
+// Returns null when there is none.
 const RunKind* find_run(std::string_view name, std::string_view scheme);
 
-// What a run of the figures' name takes, in us, or GB/s where the settings ask for a rate. Throws
-// Error{invalid_argument} for a run that there is not.
+// Returns the time of a run in us, or GB/s when the settings ask for a rate. Throws Error{invalid_argument}
+// for a run that does not exist.
 double run(const std::string& name, const net::Machine& machine, const RunSettings& settings);
 
 }  // namespace tca::tool

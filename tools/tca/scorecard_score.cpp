@@ -21,7 +21,7 @@ namespace {
 
 constexpr double infinite = std::numeric_limits<double>::infinity();
 
-// A machine that cannot do what a figure has it do is told of with the figure's place.
+// Does the work. When the machine cannot do what the figure asks of it, the error names the figure's place.
 template <class Work>
 auto told_of(const Figure& figure, Work work) {
   try {
@@ -31,7 +31,7 @@ auto told_of(const Figure& figure, Work work) {
   }
 }
 
-// What is known of a score before the model has run, and how to run it.
+// What is known of a score before the model has run, and the function that runs it.
 struct Job {
   Score score;
   std::function<void(Score&)> finish;
@@ -46,7 +46,7 @@ class Evaluation {
  public:
   Evaluation(const Figure& figure, const Machines& machines) : figure_(figure), machines_(machines) {}
 
-  // The figure's number, at a point where it has an x.
+  // Returns the model's number of the figure, at the point x if the figure has one.
   double value(std::optional<std::int64_t> x) const {
     const double with = once(figure_.with, x);
     if (figure_.over) return with / once(*figure_.over, x);
@@ -54,8 +54,8 @@ class Evaluation {
     return with;
   }
 
-  // From where on `with` takes longer than `over`, between the sizes tried on a logarithmic scale; infinite when it never
-  // does.
+  // Returns the size from which `with` takes longer than `over`, interpolated on a logarithmic scale between
+  // the sizes tried. Infinite when it never does.
   double crossing() const {
     const std::vector<std::int64_t> sizes = sweep(figure_.x, figure_.run);
     double crossed = infinite;
@@ -113,7 +113,7 @@ void hold(Score& score, double published, double model) {
   score.error = model / published - 1;
 }
 
-// Within [least, most] there is no error.
+// There is no error within [least, most].
 void hold_in_range(Score& score, double least, double most, double model) {
   hold(score, model < least ? least : most, model);
   score.sharp = false;
@@ -181,7 +181,7 @@ void add_value(const Figure& figure, const Machines& machines, std::vector<Job>&
   jobs.push_back(std::move(job));
 }
 
-// Each core takes the next job; the first failure is thrown once all have stopped.
+// Runs the jobs, one at a time on each core. Throws the first failure once all cores have stopped.
 void run_all(std::vector<Job>& jobs) {
   std::atomic<std::size_t> next = 0;
   std::atomic<bool> failed = false;
@@ -208,7 +208,7 @@ std::vector<std::int64_t> sweep(const std::string& x, const std::string& run) {
     for (std::int64_t n = 64; n <= 704; n += 32) sizes.push_back(n);
     return sizes;
   }
-  // PEACH2's allgather begins at 16 bytes, and what ranks gather grows by their number.
+  // PEACH2's allgather begins at 16 bytes, and what ranks gather grows with their number.
   const std::int64_t least = run == "allgather" ? 16 : 8;
   const std::int64_t most = run == "allgather" ? 256 << 10 : 4 << 20;
   for (std::int64_t bytes = least; bytes <= most; bytes *= 2) sizes.push_back(bytes);

@@ -6,7 +6,7 @@
 namespace tca::tool {
 namespace {
 
-// By nohup, or by a shell that runs us in the background.
+// A signal is ignored under nohup, or when a shell runs this process in the background.
 bool is_ignored(int number) {
   struct sigaction action {};
   sigaction(number, nullptr, &action);
@@ -16,7 +16,8 @@ bool is_ignored(int number) {
 }  // namespace
 
 Signals::Signals() {
-  // A parent that ignores it would make the kernel reap our ranks before we see how they ended.
+  // A parent that ignores SIGCHLD would make the kernel reap the ranks before this process sees how they
+  // ended.
   signal(SIGCHLD, SIG_DFL);
   sigset_t watched;
   sigemptyset(&watched);
@@ -27,7 +28,7 @@ Signals::Signals() {
 }
 
 Signals::~Signals() {
-  // One that came late must not end us in place of the exit code.
+  // A signal that came late must not end this process in place of its exit code.
   while (next() != 0) {
   }
   sigprocmask(SIG_SETMASK, &before_, nullptr);

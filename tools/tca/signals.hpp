@@ -7,7 +7,8 @@
 
 namespace tca::tool {
 
-// SIGINT, SIGTERM, SIGHUP, SIGTSTP and SIGCHLD arrive here while this lives, except for those ignored before.
+// Receives SIGINT, SIGTERM, SIGHUP, SIGTSTP and SIGCHLD during its lifetime, except those that were ignored
+// before.
 class Signals {
  public:
   Signals();
@@ -17,13 +18,13 @@ class Signals {
 
   int fd() const { return fd_.get(); }
 
-  // The mask that was there before, which the ranks get.
+  // The signal mask from before, which the ranks get.
   const sigset_t& before() const { return before_; }
 
-  // The next one that has arrived; 0 when there is none.
+  // Returns the next signal that has arrived, or 0.
   int next();
 
-  // What SIGTSTP does to a process that does not watch it; returns after SIGCONT.
+  // Does what SIGTSTP does to a process that does not watch it. Returns after SIGCONT.
   void stop_here() const;
 
  private:

@@ -1,4 +1,4 @@
-// How this process itself was started.
+// Finds out how this process itself was started.
 #include <unistd.h>
 
 #include <array>

@@ -1,4 +1,4 @@
-// The list of subcommands: their help, and which one was chosen.
+// The list of subcommands, with their help, and the choice of one.
 #include "subcommand.hpp"
 
 #include <fmt/format.h>

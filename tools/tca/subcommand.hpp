@@ -1,15 +1,15 @@
-// How a subcommand of `tca` is written: one file with one `add_<name>(Subcommands&)`, called from main.cpp.
+// Subcommands of `tca`. Each is a file with one function `add_<name>(Subcommands&)`, which main.cpp calls:
 //
 //   void add_hello(Subcommands& tca) {
 //     auto options = std::make_shared<HelloOptions>();
-//     CLI::App& app = tca.add("hello", "Greets every rank", "tca hello --ranks 4", [options] { return
-//     hello(*options); }); app.add_option("-n,--ranks", options->ranks, "how many
-//     ranks")->capture_default_str();
+//     CLI::App& app = tca.add("hello", "Greets every rank", "tca hello --ranks 4",
+//                             [options] { return hello(*options); });
+//     app.add_option("-n,--ranks", options->ranks, "How many ranks")->capture_default_str();
 //   }
 //
 // The action runs after all arguments have been read, and returns the exit code of `tca`. It throws
-// tca::Error for what went wrong; main prints `tca hello: rank 2: message` and returns the error's exit code.
-// An action that runs as several ranks starts them itself (launch.hpp):
+// tca::Error when something goes wrong; main prints `tca hello: rank 2: message` and returns the error's exit
+// code. An action that runs as several ranks starts them itself (launch.hpp):
 //
 //   if (!already_a_rank())
 //     return launch({.name = "tca hello", .ranks = ranks, .argv = own_command_line(), .argv_is_tca = true});
@@ -31,18 +31,18 @@ class Subcommands {
 
   explicit Subcommands(CLI::App& root) : root_(root) {}
 
-  // Adds a subcommand and returns it for its options to be added. `example` is one or more lines for the
+  // Adds a subcommand and returns it, so that options can be added. `example` is one or more lines for the
   // help.
   CLI::App& add(const std::string& name, const std::string& summary, const std::string& example,
                 Action action);
 
-  // Runs the one that was chosen on the command line.
+  // Runs the subcommand that was chosen on the command line.
   int run() const;
 
-  // The name for messages, such as "tca run"; "tca" when none was chosen.
+  // Returns the name for messages, such as "tca run", or "tca" when no subcommand was chosen.
   std::string chosen_name() const;
 
-  // The subcommands' examples, for the help of `tca` itself.
+  // Returns the subcommands' examples, for the help of `tca` itself.
   std::string examples() const;
 
  private:
@@ -57,20 +57,20 @@ class Subcommands {
   std::vector<Entry> entries_;
 };
 
-// `--bind auto|core|none`, for subcommands that launch ranks.
+// Adds `--bind auto|core|none`, for subcommands that launch ranks.
 void add_bind_option(CLI::App& app, Bind& bind);
 
 // Refuses to bind ranks that are threads.
 void check_bind(Bind bind, const std::string& fabric, bool threads);
 
-// An option of a subcommand, whether what was asked for knows it, and what does.
+// An option of a subcommand, whether it applies to what was asked for, and what it is for.
 struct OptionFor {
   const char* option;
   bool is_known;
   const char* whom;
 };
 
-// Refuses options that would be left aside without a word.
+// Refuses options that would be silently ignored.
 void check_known(const CLI::App& app, std::initializer_list<OptionFor> options);
 
 void add_himeno(Subcommands& tca);

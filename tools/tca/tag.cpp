@@ -15,8 +15,9 @@
 namespace tca::tool {
 namespace {
 
-constexpr std::size_t longest_line = 64 * 1024;  // a longer one is cut, so that it cannot fill the memory
-constexpr std::size_t unblocked_write = 4096;    // a pipe that polls writable takes this much at once
+constexpr std::size_t longest_line = 64 * 1024;  // a longer line is cut, so that it cannot fill the memory
+// A pipe that poll() reports as writable takes this much at once.
+constexpr std::size_t unblocked_write = 4096;
 
 }  // namespace
 
@@ -92,7 +93,8 @@ void TaggedOutput::write(Sink& sink) {
     if (poll(&polled, 1, 0) <= 0) return;
     const ssize_t put = ::write(sink.fd, sink.pending.data(), std::min(sink.pending.size(), unblocked_write));
     if (put < 0 && (errno == EAGAIN || errno == EINTR)) return;
-    // Where nobody reads it any more, SIGPIPE has ended this launcher by now, and with it the ranks. Who has it ignored drops it here.
+    // When nobody reads the output any more, SIGPIPE has ended this launcher by now, and the ranks with it. A
+    // launcher for which SIGPIPE is ignored drops the output here.
     if (put < 0 && failure_ == 0) failure_ = errno;
     sink.pending.erase(0, put < 0 ? std::string::npos : static_cast<std::size_t>(put));
   }

@@ -10,31 +10,32 @@
 
 namespace tca::tool {
 
-// Reads the ranks' output from pipes and writes it on. Never blocks: while our own stdout or stderr takes no
-// more, the pipes stay unread, and a rank that prints too much waits as it would for a terminal.
+// Reads the ranks' output from pipes and passes it on. Never blocks: while this process's own stdout or
+// stderr takes no more, the pipes stay unread, and a rank that prints too much waits as it would for a
+// terminal.
 class TaggedOutput {
  public:
-  // One pipe each for stdout and stderr; the rank takes the ends that are returned.
+  // Adds a pipe each for stdout and stderr, and returns the ends that the rank takes.
   struct Ends {
     Fd out, err;
   };
   Ends add_rank(int rank);
 
-  // The same for a program whose stdout is only passed on, as it comes; its stderr stays its own.
+  // Adds a program whose stdout is passed on as it is, and whose stderr stays its own.
   Ends add_untagged();
 
   void add_to(std::vector<pollfd>& polled) const;
 
-  // Moves on what can be moved; false when the pipes held nothing more.
+  // Passes on what can be passed on. Returns false when the pipes held nothing more.
   bool advance();
 
-  // What was read but not yet written, once every rank has ended.
+  // Whether output has been read but not yet written.
   bool has_pending() const { return !sinks_[0].pending.empty() || !sinks_[1].pending.empty(); }
 
-  // The first errno with which some of it could not be written, which is lost then; or 0.
+  // Returns the errno of the first output that could not be written, and so was lost, or 0.
   int failure() const { return failure_; }
 
-  // Ends lines that were left without a line end.
+  // Ends those lines that have no line end.
   void finish_lines();
 
  private:

@@ -119,7 +119,8 @@ void Team::start_ranks(const LaunchOptions& options, const sigset_t& rank_signal
                   null.get(),
                   said.write.get(),
                   options.argv_is_mpirun ? SIGTERM : SIGKILL};
-  // Tagged output takes two descriptors a rank here; the ranks keep the limit they would have without us.
+  // Tagged output takes two descriptors a rank in this process. The ranks keep the limit that they would have
+  // without it.
   getrlimit(RLIMIT_NOFILE, &start.files);
   const rlimit raised{start.files.rlim_max, start.files.rlim_max};
   if (output) setrlimit(RLIMIT_NOFILE, &raised);
@@ -146,7 +147,7 @@ void Team::start_ranks(const LaunchOptions& options, const sigset_t& rank_signal
   exec_said_ = std::move(said.read);
 }
 
-// The guard knows of it before it is there.
+// The guard is told of the folder before the folder exists.
 void Team::make_scratch() const {
   if (scratch_.empty()) return;
   tell_guard(-1);
@@ -156,7 +157,7 @@ void Team::make_scratch() const {
                 fmt::format("cannot make the folder {}: {}", scratch_, std::strerror(errno)));
 }
 
-// All of it fits into what a pipe takes in one piece.
+// The message is small enough for a pipe to take it in one piece.
 void Team::tell_guard(pid_t asked_first) const {
   LastWill will{.asked_first = asked_first};
   scratch_.copy(will.scratch, sizeof will.scratch - 1);

@@ -1,5 +1,5 @@
-// `tca tune`: measures what puts cost on this machine, and keeps that for every later commit; or holds what is kept against
-// puts that were not measured.
+// `tca tune`: measures what puts cost on this machine and keeps the result for every later commit, or
+// compares the kept result with puts that were not measured.
 #include <fmt/format.h>
 #include <signal.h>
 #include <unistd.h>
@@ -43,7 +43,7 @@ struct TuneOptions {
   bool ranks_given = false;
   std::string fabric;
   double seconds = 30;
-  std::string output;  // the cache's file when empty
+  std::string output;  // empty: the file in the user's cache
   std::string plot, json;
   bool trace = false, dry_run = false, verify = false;
   std::uint64_t seed = 1;
@@ -55,7 +55,7 @@ struct TuneOptions {
 
 bool on_gpus(const TuneOptions& options) { return route::on_gpus(options.fabric); }
 
-// What is wrong with it, whoever writes there is told.
+// Makes the table's folder. Errors are ignored here, since the write that follows reports them.
 void make_cache(const fs::path& table) {
   std::error_code problem;
   fs::create_directories(table.parent_path(), problem);
@@ -65,7 +65,7 @@ const Sizes& sizes_of(const TuneOptions& options) {
   return on_gpus(options) ? sizes_on_gpus : sizes_on_hosts;
 }
 
-// The user's cache is made where it is not there yet; what --output names is the user's own.
+// Creates the user's cache if necessary. The folder of --output must exist.
 void check_place(const TuneOptions& options) {
   if (options.dry_run || options.verify) return;
   const std::string fabrics = options.fabric.empty() ? "shm" : options.fabric;
@@ -79,10 +79,10 @@ void check_place(const TuneOptions& options) {
   check_replaceable(path, ".XXXXXX");
 }
 
-// What is measured, on its way to the script that draws it.
+// A temporary file with the measurements, for the script that draws them.
 class Lines {
  public:
-  // Throws Error{invalid_argument}.
+  // Throws Error{invalid_argument} when no file can be made.
   Lines() {
     std::error_code unknown;
     const fs::path folder = fs::temp_directory_path(unknown);
@@ -101,14 +101,15 @@ class Lines {
   std::string path_;
 };
 
-// Before what is drawn is measured.
+// Called before what is drawn is measured.
 void check_plot(const TuneOptions& options) {
   if (options.plot.empty()) return;
   Lines{};
   check_drawable(options.plot);
 }
 
-// Whoever starts the ranks, before anything is measured.
+// Called before anything is measured, where the ranks are started or, if they have been started already, on
+// rank 0.
 void check(const TuneOptions& options) {
   check_distinct({{"--output", options.output}, {"--json", options.json}, {"--plot", options.plot}});
   check_writable(options.json);
@@ -135,7 +136,8 @@ void check_before_launch(const TuneOptions& options) {
         options.ranks, usable_cores(), usable_cores() == 1 ? "" : "s", std::max(2, usable_cores()));
 }
 
-// Of ranks that are there already. Returns the exit code of what rank 0 refuses, which is rank 0's to say.
+// Checks the options in ranks that have been started already. Rank 0 throws what it refuses; the others
+// return that error's exit code.
 int check_as_rank(const TuneOptions& options) {
   const auto check_all = [&](int ranks) {
     check_launched(ranks, options.ranks_given ? options.ranks : ranks, options.threads);
@@ -144,7 +146,8 @@ int check_as_rank(const TuneOptions& options) {
   return run_as_one_rank({.fabric = options.fabric}, check_all, [](World&) { return 0; });
 }
 
-// Where ranks share a GPU nothing of theirs crosses between GPUs: a table of that would mislead every other world.
+// When ranks share a GPU, nothing of theirs crosses between GPUs. A table of such puts would mislead every
+// other world.
 void check_gpus(World& world, const TuneOptions& options) {
   if (!world.ranks_share_devices() || options.dry_run || options.verify || !options.output.empty()) return;
   throw Error(
@@ -154,7 +157,8 @@ void check_gpus(World& world, const TuneOptions& options) {
       "take turns on a GPU)");
 }
 
-// Blocks are put alone as often as in pairs; faces across rows come in pairs.
+// Adds a point with all its puts and, for a block, also one with a single put: blocks are put alone as often
+// as in pairs, whereas faces across rows come in pairs.
 void add_with_all_puts(std::vector<bench::PutPoint>& points, bench::PutPoint point) {
   points.push_back(point);
   point.puts = 1;
@@ -171,7 +175,7 @@ std::vector<bench::PutPoint> tuning_points(World& world, const TuneOptions& opti
   return points;
 }
 
-// One put in eight stays at home.
+// One put in eight goes to the rank itself.
 std::vector<bench::PutPoint> verifying_points(World& world, const TuneOptions& options) {
   const std::vector<int> where = destinations(world);
   std::vector<bench::PutPoint> points;
@@ -185,13 +189,13 @@ std::vector<bench::PutPoint> verifying_points(World& world, const TuneOptions& o
   return points;
 }
 
-// Whose rank this is, and where it measures: in worlds of its own, or in one that is there.
+// A rank's place of measurement: worlds of its own (null), or a world that exists already.
 struct Place {
   World* world = nullptr;
   bool is_first() const { return (world != nullptr ? world->rank() : launched_rank()) == 0; }
 };
 
-// The bar fills as the time does; the ranks that only keep company show none.
+// Runs one survey. The bar fills with the time used, and only rank 0 shows one.
 Survey run_part(const Place& place, const TuneOptions& options, const std::string& label, double seconds,
                 const PointsOf& points_of) {
   constexpr std::int64_t steps = 1000;
@@ -210,7 +214,8 @@ Survey run_part(const Place& place, const TuneOptions& options, const std::strin
                                 : survey(points, survey_options, progress);
 }
 
-// Where all ranks of a hybrid world are in one sub-cluster they are measured once more, each in one of its own.
+// When all ranks of a hybrid world are in one sub-cluster, they are measured once more, with each rank in a
+// sub-cluster of its own.
 Survey run_survey(const Place& place, const TuneOptions& options, const PointsOf& points) {
   const bool hybrid = options.fabric.ends_with("+mpi");
   if (!hybrid) return run_part(place, options, "tca tune", options.seconds, points);
@@ -228,17 +233,17 @@ Survey run_survey(const Place& place, const TuneOptions& options, const PointsOf
   return found;
 }
 
-// What an earlier run has found at distances that this one has not met.
+// Takes over what an earlier run has found at distances that this one has not met.
 void keep_other_distances(route::TuningTable& table, const fs::path& path) {
   try {
     table.complete_from(route::usable_table(
         route::read_table(path, true), {table.origin.hardware, table.origin.fabrics, table.origin.version}));
   } catch (const Error&) {
-    // There is none that could serve.
+    // There is no earlier table that could serve.
   }
 }
 
-// Ctrl-C in between would leave a draft beside the table.
+// Blocks the signals that end this process: ending in between would leave a draft beside the table.
 class Uninterrupted {
  public:
   Uninterrupted() {
@@ -304,7 +309,7 @@ int verify_rank(const Place& place, const TuneOptions& options) {
   if (options.trace) print_trace(found, {});
   print(verdict, found);
   if (!options.json.empty()) append_json(found, {}, options.json);
-  return verdict.share() >= 0.95 ? 0 : 1;
+  return verdict.share(verdict.good) >= 0.95 ? 0 : 1;
 }
 
 int run_rank(const Place& place, const TuneOptions& options) {
@@ -326,7 +331,7 @@ int tune_threads(const TuneOptions& options) {
 }
 
 int tune_command(const TuneOptions& options) {
-  // What is there so far has no part in measuring anew.
+  // An existing table must not influence the new measurements.
   if (!options.verify) setenv("OPENTCA_TUNING", "off", 1);
   if (already_a_rank()) {
     const int refused = check_as_rank(options);
@@ -339,7 +344,7 @@ int tune_command(const TuneOptions& options) {
                           .argv = own_command_line(),
                           .argv_is_tca = true,
                           .bind = options.bind,
-                          // Told so, mpirun keeps its own troubles to itself.
+                          // Not set for mpirun, which would then be quiet about its own errors as well.
                           .fails_in_words = options.verify && !is_over_mpi(options.fabric)};
   return is_over_mpi(options.fabric) ? launch_under_mpirun(job) : launch(job);
 }

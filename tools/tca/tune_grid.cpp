@@ -14,8 +14,9 @@ using Shapes = std::vector<PutShape>;
 
 std::size_t next_multiple(std::size_t above, std::size_t of) { return (above / of + 1) * of; }
 
-// One of each spacing that runs of this length can have, and two where the class is large. Rows of arrays with ghosts seldom
-// begin at the same place of a line, so these do not where their class leaves it open.
+// Returns one pitch of each spacing that runs of this length can have, and two where the class is large. Rows
+// of arrays with ghosts seldom begin at the same place of a cache line, so these pitches do not either where
+// their class leaves it open.
 std::vector<std::size_t> pitches(std::size_t run) {
   constexpr std::size_t word = 8, line = 64, aliasing = 512, page = 4096;
   std::set<std::size_t> all;
@@ -24,7 +25,7 @@ std::vector<std::size_t> pitches(std::size_t run) {
     if (run < line / 2) all.insert(line / 2);
     if (run < line - 16) all.insert(line - 16);
     all.insert(run + line);
-    if (run < 8) return {all.begin(), all.end()};  // further apart they cost what those of 8 bytes do
+    if (run < 8) return {all.begin(), all.end()};  // further apart they cost as much as runs of 8 bytes
     all.insert({640, 1040, aliasing, 2048});
   } else {
     all.insert(run + line / 4);
@@ -52,15 +53,15 @@ class Grid {
     }
   }
 
-  // Sizes a factor of four apart, and then of two; the same ones for all lengths of runs that divide them: between the lengths of
-  // neighbours and their sizes the table draws its lines.
+  // Adds sizes a factor of four apart, and then of two. They are the same for all lengths of runs that divide
+  // them, since the table interpolates between neighbouring lengths and sizes.
   void add_runs(std::size_t run, std::size_t least, std::size_t most) {
     for (std::size_t bytes = least; bytes <= most; bytes *= bytes < sizes_.finer_from ? 4 : 2)
       for (const std::size_t pitch : pitches(run))
         if (bytes >= 2 * run && bytes % run == 0) add({run, bytes / run, pitch});
   }
 
-  // Boxes with short rows.
+  // Adds boxes with short rows.
   void add_boxes(std::size_t run, std::size_t least, std::size_t most) {
     constexpr std::size_t rows_of_array = 24;
     for (std::size_t bytes = least; bytes <= most; bytes *= 4) {
@@ -77,7 +78,7 @@ class Grid {
   Sizes sizes_;
 };
 
-// A number between two others, as likely in one octave as in the next.
+// Draws random numbers. Those between two limits are equally likely in each octave.
 class Chance {
  public:
   explicit Chance(std::uint64_t seed) : engine_(seed) {}
@@ -94,7 +95,8 @@ class Chance {
   std::mt19937_64 engine_;
 };
 
-// The extent of an array in elements: a power of two as often as not, and with ghosts as often as not.
+// Returns the extent of an array in elements: a power of two in half of the cases, and with ghosts in half of
+// them.
 std::size_t extent(Chance& chance, std::size_t least, std::size_t most) {
   std::size_t n = chance.between(least, most);
   if (chance.one_of({0, 1}) == 0) n = std::size_t{1} << std::lround(std::log2(n));
@@ -103,7 +105,7 @@ std::size_t extent(Chance& chance, std::size_t least, std::size_t most) {
 
 PutShape any_block(Chance& chance, const Sizes& sizes) { return {chance.between(8, sizes.put / 2)}; }
 
-// A column of a matrix, or a face of a cube.
+// Returns a column of a matrix, or a face of a cube.
 PutShape any_stride(Chance& chance, const Sizes&) {
   const std::size_t element = chance.one_of({4, 8, 8, 8, 16, 32});
   return {element, chance.between(4, 32768), element * extent(chance, 2, 1024)};
@@ -115,7 +117,7 @@ PutShape any_block_stride(Chance& chance, const Sizes&) {
   return {run, chance.between(2, 4096), pitch};
 }
 
-// A box within a three-dimensional array of doubles.
+// Returns a box within a three-dimensional array of doubles.
 PutShape any_box(Chance& chance, const Sizes&) {
   const std::size_t nx = extent(chance, 8, 256), ny = extent(chance, 8, 256);
   const std::size_t width = chance.one_of({1, 2, nx / 2, nx - 2});
@@ -130,12 +132,12 @@ std::vector<PutShape> tuning_grid(const Sizes& sizes) {
   const std::size_t most = sizes.put / 4 * 3;
   Grid grid(sizes);
   grid.add_blocks(2);
-  // Those of 48 bytes are calls of memcpy.
+  // Runs of 48 bytes are calls of memcpy.
   for (const std::size_t run : {4UL, 8UL, 16UL, 32UL, 48UL}) {
     grid.add_runs(run, least, most / 4);
     if (run >= 8) grid.add_boxes(run, least, most / 4);
   }
-  // Three times a power of two does not fill the pieces evenly that MPI cuts messages into.
+  // Three times a power of two does not evenly fill the pieces into which MPI cuts messages.
   for (const std::size_t run : {64UL, 192UL, 768UL, 3072UL, 16384UL}) grid.add_runs(run, 4 * least, most);
   return grid.shapes;
 }

@@ -22,7 +22,7 @@ std::string where_of(const ChannelTimes& times, int across) {
   return across == 0 ? "self" : std::string(route::to_string(times.distance));
 }
 
-// "stride, spread, runs of 8 bytes"
+// Returns the kind of a put, such as "stride, spread, runs of 8 bytes".
 std::string kind_of(const bench::PutPoint& point) {
   const base::Shape shape = shape_of(point.shape);
   const route::LayoutClass layout = route::classify(shape);
@@ -31,7 +31,8 @@ std::string kind_of(const bench::PutPoint& point) {
   return kind + fmt::format(", {}, runs of {} bytes", route::to_string(route::spacing(shape)), shape.run);
 }
 
-// Of one put, by the table, or without one by that of the world in which it was measured.
+// Returns the time of one put by the table or, when the table has none, by the costs of the world in which it
+// was measured.
 double table_us(const route::TuningTable& table, const ChannelTimes& times, const bench::PutPoint& point) {
   const base::Shape shape = shape_of(point.shape);
   const auto& [fabric, protocol] = times.channel;
@@ -40,7 +41,7 @@ double table_us(const route::TuningTable& table, const ChannelTimes& times, cons
   return cost != nullptr ? cost->predict_us(shape) : times.predicted_us;
 }
 
-// Of all puts of a step and the signal.
+// Returns the time of all puts of a step and the signal.
 double step_us(const Survey& survey, const route::TuningTable& table, const ChannelTimes& times,
                const bench::PutPoint& point) {
   return point.puts * table_us(table, times, point) + survey.crossing_us(times.distance);
@@ -52,10 +53,10 @@ std::string size_in_words(std::size_t bytes) {
                              : fmt::format("{:.4g} MiB", static_cast<double>(bytes) / 1048576);
 }
 
-// What the table gives for one kind of put: the cheapest channel by size, with its time.
+// What the table gives for one kind of put: the cheapest channel for each size, with its time.
 using Kind = std::map<std::size_t, std::pair<double, std::string>>;
 
-// A new entry wherever another channel becomes the cheapest.
+// Names each channel with the size from which it is the cheapest.
 std::string in_words(const Kind& kind) {
   std::string text, last;
   for (const auto& [bytes, best] : kind) {
@@ -77,7 +78,8 @@ std::vector<route::Sample> samples_of(const Survey& survey) {
       const bench::Samples& cost = times.cost_us;
       const double noise =
           (quantile(cost, 0.75) - quantile(cost, 0.25)) / std::sqrt(static_cast<double>(cost.size()));
-      // As if there had been one put: the signal is shared.
+      // The signal is shared by the puts of a step, so the sample is the time of a single put with the whole
+      // signal.
       const int puts = point.point.puts;
       const double shared = survey.crossing_us(times.distance);
       samples.push_back({times.channel.fabric, times.channel.protocol, times.distance, route::classify(shape),
@@ -113,7 +115,7 @@ void print_trace(const Survey& survey, const route::TuningTable& table) {
              "each channel: median us beyond the bare step (quartiles; the table's)");
   for (const PointTimes& point : survey.points) {
     for (const ChannelTimes& first : point.channels) {
-      // A line for each distance that the ranks have had.
+      // Prints a line for each distance at which the ranks were.
       if (&first != &point.channels.front() && first.distance == (&first - 1)->distance) continue;
       fmt::print("{:<30}{:<6}{:>11.3f} ", to_string(point.point), where_of(first, point.point.across),
                  median(point.bare_us));
@@ -133,7 +135,8 @@ void print_summary(const Survey& survey, const route::TuningTable& table) {
   for (const PointTimes& point : survey.points) {
     const base::Shape shape = shape_of(point.point.shape);
     for (const ChannelTimes& times : point.channels) {
-      // Fabrics serve different ranks, one within a sub-cluster and the other beyond; but both a rank itself.
+      // Fabrics serve different ranks, one within a sub-cluster and another beyond it, so each has a kind of
+      // its own. To a rank itself both compete.
       const bool is_own = point.point.across == 0;
       Kind& kind = kinds[{where_of(times, point.point.across), is_own ? "" : times.channel.fabric,
                           kind_of(point.point)}];
@@ -191,7 +194,7 @@ Verdict verdict_of(const Survey& survey) {
       ++all_there;
       const double own = median(chosen->cost_us), least = median(best->cost_us);
       if (median(chosen->step_us) <= (1 + equal_within) * median(best_step->step_us)) ++verdict.good_steps;
-      // A cost beyond the step without the exchange may come out below nothing, and then 10 % more of it is less.
+      // A cost beyond the step without the exchange may be negative, and then 10 % more of it would be less.
       if (chosen == best || own - least <= equal_within * std::abs(least)) {
         ++verdict.good;
         ++good_there;
@@ -209,10 +212,9 @@ Verdict verdict_of(const Survey& survey) {
 void print(const Verdict& verdict, const Survey& survey) {
   fmt::print(
       "{} of {} puts ({:.1f} %) take a channel within 10 % of the best one, beyond the step without the "
-      "exchange; "
-      "{:.1f} % by the whole step\n",
-      verdict.good, verdict.points, 100 * verdict.share(),
-      100 * static_cast<double>(verdict.good_steps) / static_cast<double>(verdict.points));
+      "exchange; {:.1f} % by the whole step\n",
+      verdict.good, verdict.points, 100 * verdict.share(verdict.good),
+      100 * verdict.share(verdict.good_steps));
   for (const auto& [where, count] : verdict.by_distance)
     fmt::print("  {}: {} of {}\n", where, count.first, count.second);
   fmt::print("by {}; {}\n", survey.costs, survey.describe());

@@ -1,4 +1,4 @@
-// What `tca tune` says and writes.
+// Reports what `tca tune` has found, and makes its table.
 #pragma once
 
 #include <map>
@@ -11,28 +11,28 @@
 
 namespace tca::tool {
 
-// The medians, as the fit takes them.
+// Returns the medians as samples for the fit.
 std::vector<route::Sample> samples_of(const Survey& survey);
 
-// The table that describes a survey.
+// Returns the table that describes a survey.
 route::TuningTable table_of(const Survey& survey);
 
-// How far the table's costs lie from the medians: |cost / median - 1| with the time of a signal in both.
+// How far the table's costs are from the medians: |cost / median - 1|, with the time of a signal in both.
 struct FitQuality {
-  double median = 0, worst_of_ten = 0;  // the latter: what nine of ten stay below
+  double median = 0, worst_of_ten = 0;  // worst_of_ten: nine of ten stay below it
 };
 FitQuality quality_of(const Survey& survey, const route::TuningTable& table);
 
-// Everything measured, a line a point.
+// Prints everything measured, a line for each point.
 void print_trace(const Survey& survey, const route::TuningTable& table);
 
-// For each kind of put which channel is the cheapest, by size.
+// Prints, for each kind of put, which channel is the cheapest at which sizes.
 void print_summary(const Survey& survey, const route::TuningTable& table);
 
-// One line of docs/results.md for each point and channel.
+// Appends a line in the format of docs/results.md for each point and channel.
 void append_json(const Survey& survey, const route::TuningTable& table, const std::string& path);
 
-// Of the points that were held against the table: how many took a channel within a tenth of the best one.
+// The result of checking the table: how many points took a channel within a tenth of the best one.
 struct Verdict {
   struct Miss {
     std::string put, where, chosen, best;
@@ -41,9 +41,11 @@ struct Verdict {
   };
   std::size_t points = 0, good = 0;                        // by the cost of the exchange alone
   std::size_t good_steps = 0;                              // by the time of the whole step
-  std::map<std::string, std::pair<int, int>> by_distance;  // good, and all
+  std::map<std::string, std::pair<int, int>> by_distance;  // number of good ones, and of all
   std::vector<Miss> misses;                                // the worst first
-  double share() const { return points == 0 ? 0 : static_cast<double>(good) / static_cast<double>(points); }
+  double share(std::size_t of_points) const {
+    return points == 0 ? 0 : static_cast<double>(of_points) / static_cast<double>(points);
+  }
 };
 
 inline constexpr double equal_within = 0.10;

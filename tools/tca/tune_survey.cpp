@@ -26,10 +26,12 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// A pass is over within half a second, since a hypervisor may move the ranks from one second to the next.
+// Few enough for a pass to end within half a second, since a hypervisor may move the ranks from one second to
+// the next.
 constexpr std::size_t points_a_pass = 64;
 
-// Of a pass over puts of the host's memory. Where GPUs move them a step takes microseconds more, and has a clock of its own.
+// The effort of a pass over puts of the host's memory. Where GPUs move the data, a step takes microseconds
+// more and has a clock of its own.
 constexpr bench::Effort effort_on_hosts{1, 2, 120, 3};
 
 const core::WorldState& state_of(const World& world) { return core::WorldState::of(world); }
@@ -38,26 +40,26 @@ using bench::all_say;
 
 bool as_rank_0_says(World& world, bool mine) { return world.all_gather(static_cast<char>(mine))[0] != 0; }
 
-// How far the ranks are, as the first fabric sees it.
+// Returns how far apart the ranks are, according to the first fabric.
 route::Distance distance_of(const World& world) {
   return route::distance(state_of(world).fabrics().front()->pricing().crossing_ns());
 }
 
-// What one pass has found, to be added to the survey once it is known to be sound.
+// The result of one pass, added to the survey once it is known to be sound.
 struct Found {
   std::vector<PointTimes> points;
   route::Distance distance = route::Distance::near;
   double crossing_us = 0;
 };
 
-// To itself, where its partner is not there.
+// A rank without a partner puts to itself.
 route::Put put_of(const World& world, const bench::PutPoint& point) {
   const int partner = world.rank() ^ point.across;
   return {partner < world.size() ? partner : world.rank(), shape_of(point.shape),
           static_cast<std::size_t>(point.puts)};
 }
 
-// What the step's other puts take, whichever channel it is.
+// Returns the room that the step's other puts take, on every channel.
 route::Taken others_of(const World& world, const route::Put& put) {
   route::Taken taken;
   for (const auto& fabric : state_of(world).fabrics())
@@ -67,9 +69,10 @@ route::Taken others_of(const World& world, const route::Put& put) {
   return taken;
 }
 
-// Whether a channel is so much slower than another, by the costs so far, that nobody would take it: measuring those would take
-// longer than all others together (MPI's one-sided calls need a call of the system for each run; where memory is shared MPI's
-// messages cost many times the few bytes that they carry).
+// Whether a channel is, by the costs so far, so much slower than another that no commit would choose it.
+// Measuring such channels would take longer than all others together: MPI's one-sided calls make a system
+// call for each run, and where memory is shared MPI's messages cost many times as much as the few bytes that
+// they carry.
 bool is_hopeless(const route::Candidate& candidate, const std::vector<route::Candidate>& all) {
   constexpr double hopeless = 8;
   return std::any_of(all.begin(), all.end(), [&](const route::Candidate& other) {
@@ -78,7 +81,8 @@ bool is_hopeless(const route::Candidate& candidate, const std::vector<route::Can
   });
 }
 
-// Those that rank 0 has for a put of its own; the others, to whom they must be open as well, measure the same.
+// Returns the channels that rank 0 has for a put of its own. The other ranks measure the same, which must be
+// open to them as well.
 std::vector<route::Candidate> channels_of_rank_0(World& world, const route::Put& put) {
   const auto& fabrics = state_of(world).fabrics();
   const auto number = [](const route::Candidate& candidate) {
@@ -95,7 +99,8 @@ std::vector<route::Candidate> channels_of_rank_0(World& world, const route::Put&
   return all;
 }
 
-// Which channels have been found to take chains, or not to; the same on every rank. Puts to oneself may go another way.
+// Remembers which channels accept chains; the same on every rank. Puts to oneself have entries of their own,
+// since they may go another way.
 class OpenChannels {
  public:
   bool has(World& world, bench::PutField& field, const bench::PutPoint& point,
@@ -112,7 +117,7 @@ class OpenChannels {
 
 bool on_gpus(World& world) { return state_of(world).fabrics().front()->has_streams(); }
 
-// Of a step without an exchange, and of one over each of the channels.
+// Returns samples of a step without an exchange, followed by those of a step over each of the channels.
 std::vector<bench::Samples> measure_steps(World& world, bench::PutField& field, const bench::PutPoint& point,
                                           const std::vector<bench::Channel>& channels) {
 #ifdef OPENTCA_HAVE_CUDA
@@ -187,7 +192,7 @@ class Surveyor {
   Surveyor(const SurveyOptions& options, const SurveyProgress& progress)
       : options_(options), progress_(progress) {}
 
-  // One more pass, unless there have been enough.
+  // Makes one more pass, unless there have been enough. Returns whether it did.
   bool go_on(World& world, const PointsOf& points) {
     if (points_.empty()) begin_with(world, points(world));
     if (!review(world)) return false;
@@ -202,13 +207,14 @@ class Surveyor {
 
  private:
   static constexpr int most_passes = 10000;
-  // Where others keep the cores busy, once over every put has to do.
+  // Once this multiple of the time has passed, because other programs keep the cores busy, one measurement of
+  // every put must do.
   static constexpr double patience = 1.5;
 
   void begin_with(World& world, std::vector<bench::PutPoint> points) {
     const core::WorldState& state = state_of(world);
     points_ = std::move(points);
-    // Passes that together measure each of them once.
+    // So many passes together measure each point once.
     if (!on_gpus(world)) shares_ = static_cast<int>(points_.size() / points_a_pass) + 1;
     result_.ranks = world.size();
     result_.sub_clusters = state.sub_cluster_count();
@@ -220,7 +226,8 @@ class Surveyor {
 #endif
   }
 
-  // Keeps a pass if the next world finds the ranks as far apart as it did; whether another one follows.
+  // Keeps the last pass if this world finds the ranks as far apart as that one did. Returns whether another
+  // pass follows.
   bool review(World& world) {
     if (last_ && distance_of(world) != last_->distance) {
       ++result_.discarded;
@@ -235,7 +242,7 @@ class Surveyor {
     return as_rank_0_says(world, (fits || most_alike() < least()) && !too_long && begun < most_passes);
   }
 
-  // What was met in too few passes to be told from chance is left out.
+  // Drops distances that were met in too few passes to be told from chance.
   void drop_rare_distances() {
     for (auto met = result_.crossings_us.begin(); met != result_.crossings_us.end();) {
       const route::Distance distance = met->first;
@@ -257,8 +264,8 @@ class Surveyor {
     }
   }
 
-  // A share of all points, so that it is over before the ranks move; the next one that the other passes at this distance
-  // have left.
+  // Measures a share of all points, so that the pass ends before the ranks move. It is the next share that
+  // earlier passes at this distance have left.
   void pass(World& world) {
     const fabric::Fabric& front = *state_of(world).fabrics().front();
     front_ = front.name();
@@ -278,7 +285,7 @@ class Surveyor {
 
   int least() const { return options_.least_passes * shares_; }
 
-  // Of the distance that was met most often.
+  // Returns the number of passes at the distance that was met most often.
   int most_alike() const {
     std::size_t most = 0;
     for (const auto& [distance, crossings] : result_.crossings_us) most = std::max(most, crossings.size());
@@ -298,7 +305,7 @@ class Surveyor {
   void say(std::size_t done, std::size_t all) {
     const double used = std::chrono::duration<double>(Clock::now() - begin_).count();
     const double here = static_cast<double>(done) / static_cast<double>(all);
-    // A machine that is too slow for its passes to fit says so by how many of them it has.
+    // On a machine that is too slow to complete its passes in time, their number limits the progress.
     const double by_passes = (most_alike() + here) / static_cast<double>(least());
     progress_(std::min(used / options_.seconds, by_passes),
               fmt::format("pass {}, {} of {} puts", result_.passes + result_.discarded + 1, done, all));

@@ -19,7 +19,7 @@ namespace {
 
 constexpr const char* name = "opentca-words";
 
-// Elsewhere the same path may lead to somebody else's file.
+// On another host the same path may lead to another program's file.
 bool leads_to_words(const char* path) {
   std::array<char, 64> target{};
   const ssize_t length = readlink(path, target.data(), target.size());
@@ -33,7 +33,7 @@ bool tell_launcher(int rank, const std::string& message) {
   const char* path = std::getenv(Words::variable);
   if (path == nullptr || !leads_to_words(path)) return false;
   const Fd file(open(path, O_WRONLY | O_APPEND | O_CLOEXEC));
-  // With the zero at its end, in one piece: ranks speak at the same time.
+  // Written in one piece, with the zero at its end, since ranks write at the same time.
   const std::string saying = fmt::format("{} {}", rank, message);
   const auto bytes = static_cast<ssize_t>(saying.size() + 1);
   return file.is_open() && write(file.get(), saying.c_str(), saying.size() + 1) == bytes;
@@ -53,7 +53,7 @@ std::vector<Words::Saying> Words::all() const {
        (got = pread(file_.get(), piece.data(), piece.size(), static_cast<off_t>(text.size()))) > 0;)
     text.append(piece.data(), static_cast<std::size_t>(got));
   std::vector<Saying> sayings;
-  // One that was cut off has no zero; who could not say it here has said it itself.
+  // A message that was cut off has no zero. The rank whose message it was has printed it itself.
   for (std::size_t at = 0, end; (end = text.find('\0', at)) != std::string::npos; at = end + 1) {
     int rank = 0;
     const char* const message = std::from_chars(text.data() + at, text.data() + text.size(), rank).ptr + 1;

@@ -1,5 +1,5 @@
-// Room that is handed out in pieces, by offset. It manages the device memory that other ranks write signals
-// and lines into, and the pinned host memory through which kernels talk to the host.
+// Hands out pieces of memory by their offsets. Arenas manage the device memory into which other ranks write
+// signals and lines, and the pinned host memory through which kernels talk to the host.
 #pragma once
 
 #include <cstddef>

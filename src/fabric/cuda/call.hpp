@@ -1,4 +1,4 @@
-// Calls of the CUDA runtime and driver, with their errors as sentences.
+// Calls to the CUDA runtime and driver, and their errors as sentences.
 #pragma once
 
 #include <cuda.h>
@@ -13,8 +13,8 @@ namespace tca::cuda {
 void check(cudaError_t result, std::string_view what);
 void check(CUresult result, std::string_view what);
 
-// The driver's calls that OpenTCA needs, found at run time: a program built with CUDA also starts where there
-// is no driver.
+// The driver functions that OpenTCA needs. They are looked up at run time, so that a program built with CUDA
+// also starts where there is no driver.
 struct Driver {
   decltype(&cuGetErrorString) get_error_string;
   decltype(&cuMemGetAllocationGranularity) get_granularity;
@@ -31,9 +31,9 @@ struct Driver {
 };
 const Driver& driver();
 
-// Asks whether a stream has work left (cudaErrorNotReady), or what has failed on its device: of a kernel only
-// a call about a stream tells. The question is neither refused while a program captures a graph nor does it
-// spoil the capture.
+// Returns cudaErrorNotReady while a stream has work left, and otherwise the error on its device, if any: only
+// calls about a stream report the failure of a kernel. The call is allowed while the program captures a
+// graph, and does not invalidate the capture.
 inline cudaError_t state_of(cudaStream_t stream) {
   cudaStreamCaptureMode mode = cudaStreamCaptureModeRelaxed;
   cudaThreadExchangeStreamCaptureMode(&mode);

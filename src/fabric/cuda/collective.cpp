@@ -54,8 +54,8 @@ CudaCollective::CudaCollective(CollectiveRunner& runner, const fabric::Collectiv
 
 CudaCollective::~CudaCollective() { runner_.collectives.erase(patience_.chain); }
 
-// Has every rank take as many bytes of its inbox; returns where they begin, by rank. They are cleared by
-// then.
+// Lets every rank take as many bytes of its inbox, and returns where they begin, by rank. The bytes are
+// cleared by then.
 std::vector<std::uint64_t> CudaCollective::exchange_room(fabric::Control& control, std::size_t bytes) {
   const auto offers = control.make_together(fmt::format("making {}", name_), [&] {
     patience_.waiting = room_.take_words(ranks_);
@@ -70,8 +70,8 @@ std::vector<std::uint64_t> CudaCollective::exchange_room(fabric::Control& contro
   return all;
 }
 
-// The room holds two sets of lines from each rank, then a broadcast's acknowledgements by block and rank,
-// then this rank's counts.
+// The room holds two sets of lines from each rank, a broadcast's acknowledgements by block and rank, and this
+// rank's counts.
 void CudaCollective::set_up(device::CollectiveLines lines, int root, fabric::Control& control) {
   const std::size_t pitch = device::buffer_pitch(lines.lines());
   const std::size_t line_bytes = 2 * lines.size * pitch * sizeof(device::Line);
@@ -91,7 +91,7 @@ void CudaCollective::set_up(device::CollectiveLines lines, int root, fabric::Con
   view_ = lines;
 }
 
-// The room holds the flags "ready" and then "done" by block, each by sender, and then this rank's counts.
+// The room holds the flags "ready" and the flags "done" by block, each by sender, and this rank's counts.
 void CudaCollective::set_up(device::CollectiveMoves moves, fabric::Control& control) {
   const std::size_t flag_bytes = std::size_t{1 + grid_.blocks} * moves.size * sizeof(Word);
   const std::vector<std::uint64_t> at =
@@ -126,7 +126,7 @@ void CudaCollective::start() {
 }
 
 // The kernel that waits is launched only here. So these kernels follow each other in the order in which the
-// ranks wait, and never stand before another collective's start.
+// ranks wait, and never block another collective's start.
 bool CudaCollective::test() {
   if (!waits_) {
     check(cudaStreamWaitEvent(runner_.waits, started_->event), "waiting for a collective");

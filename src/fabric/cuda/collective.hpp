@@ -18,11 +18,13 @@ namespace tca::cuda {
 
 class CudaCollective;
 
-// What the collectives of a rank share.
+// The resources that the collectives of a rank share.
 struct CollectiveRunner {
   Inbox& inbox;
-  cudaStream_t starts;  // the host's own starts run here, which wait for a broadcast's readers at most
-  cudaStream_t waits;   // what follows them runs here
+  // The host's own starts run here. They wait for nobody except a broadcast's readers.
+  cudaStream_t starts;
+  // The waits that follow those starts run here.
+  cudaStream_t waits;
   cudaStream_t setup;
   unsigned block_limit;  // the same on every rank, so that the kernels of all ranks on a GPU can run at once
   Pace pace;

@@ -10,8 +10,8 @@
 
 namespace tca::cuda {
 
-// The part of a step that a kernel does. `start` waits for nobody except a broadcast's readers, `wait` is the
-// rest, `run` both.
+// The part of a step that a kernel does. `start` waits for nobody except a broadcast's readers, `wait` does
+// the rest, and `run` does both.
 enum class Phase : std::uint8_t { start, wait, run };
 
 using MaybeReduction = std::optional<fabric::Reduction>;

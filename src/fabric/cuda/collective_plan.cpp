@@ -11,13 +11,13 @@ using fabric::CollectiveKind;
 using fabric::Pattern;
 
 // The most data that all ranks together send as lines. Lines need room for four times their data from every
-// rank, for as long as the collective lives.
+// rank as long as the collective lives.
 constexpr std::uint64_t most_line_bytes = std::uint64_t{2} << 20;
 
-// The time of a kernel in a graph, with one trip for lines or three for flags, loads and stores; and how much
-// a GPU sends. Lines are half data and are stored one by one, and the more ranks send them the longer each is
-// looked for. The figures are those of two H100s (bench/results/2026-11-26-gpu-2xh100.jsonl) and four H200s
-// (2026-11-22-gpu-4xh200.jsonl).
+// The time of a kernel in a graph, with one trip for lines or three for flags, loads and stores, and the rate
+// at which a GPU sends. Lines are half data and are stored one by one, and the more ranks send them, the
+// longer it takes to look for each. The figures are those of two H100s
+// (bench/results/2026-11-26-gpu-2xh100.jsonl) and four H200s (2026-11-22-gpu-4xh200.jsonl).
 constexpr double lines_us = 2.4, moves_us = 7.8;
 constexpr double lines_bytes_per_us = 270e3, moves_bytes_per_us = 377e3;
 
@@ -25,8 +25,7 @@ constexpr std::uint64_t wide = 16;  // bytes that a thread moves at a time
 
 Word to_word(std::uint64_t value) { return static_cast<Word>(value); }
 
-// A rank's part of bytes that are cut into one for each of several ranks. Parts begin at multiples of 16
-// bytes.
+// The part of one rank when bytes are divided among several. Parts begin at multiples of 16 bytes.
 struct Slice {
   std::uint64_t begin, bytes;
 };
@@ -39,7 +38,7 @@ Slice slice_of(std::uint64_t bytes, int part, int parts) {
   return {begin_of(part), begin_of(part + 1) - begin_of(part)};
 }
 
-// The number of bytes that a rank goes through in a fan or a pair.
+// Returns the number of bytes that a rank processes in a fan or a pair.
 std::uint64_t bytes_of_move(const CollectiveKind& kind) {
   const auto ranks = static_cast<std::uint64_t>(kind.ranks);
   if (kind.pattern == Pattern::all_reduce) return kind.block_bytes / ranks + wide;
@@ -55,7 +54,7 @@ double bytes_sent(const CollectiveKind& kind) {
   return bytes * (ranks - 1);
 }
 
-// The largest power of two, up to `most`, that divides all of them.
+// Returns the largest power of two, up to `most`, that divides all values.
 Word common_atom(Word most, std::initializer_list<std::uint64_t> values) {
   std::uint64_t all = most;
   for (const std::uint64_t value : values) all |= value;
@@ -118,7 +117,7 @@ class MovesPlan {
   }
   void add_source(std::byte* from) { moves_.from[moves_.sources++] = from; }
   void add_target(std::byte* to) { moves_.to[moves_.targets++] = to; }
-  // A rank begins with the next one, so that no target is everybody's first.
+  // Begins with the next rank, so that no target is the first of all ranks.
   void add_targets(std::uint64_t at, int but) {
     for (int i = 1; i <= kind_.ranks; ++i)
       if (next(i) != but) add_target(output(next(i), at));
@@ -138,8 +137,8 @@ class MovesPlan {
     add_targets(slice.begin, kind_.root);
   }
 
-  // Where input and output are the same memory, two blocks change places: one of the two ranks moves the
-  // first half, the other the second.
+  // Where input and output are the same memory, two blocks are swapped: one of the two ranks moves the first
+  // half, the other the second.
   void all_to_all() {
     const std::uint64_t block = kind_.block_bytes, half = block / (2 * wide) * wide;
     moves_.way = kind_.in_place ? CollectiveMoves::Way::swaps : CollectiveMoves::Way::pairs;

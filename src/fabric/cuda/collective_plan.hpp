@@ -1,5 +1,5 @@
-// The plan of a collective that kernels run: who moves what. All ranks compute the same. Nothing here needs a
-// GPU.
+// Plans a collective that kernels run: which rank moves which bytes. All ranks compute the same plan, and
+// nothing here needs a GPU.
 #pragma once
 
 #include <vector>

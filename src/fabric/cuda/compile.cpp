@@ -14,13 +14,13 @@ namespace {
 
 using base::Shape;
 
-// A put, or a part of one that was too large to number, between two ranks.
+// A put between two ranks, or a part of one that is too large to number.
 struct Piece {
   const fabric::Put* put;
-  Shape shape;  // of no bytes for a bare signal
+  Shape shape;  // zero bytes for a bare signal
   std::uint64_t to_offset, from_offset;
-  std::uint64_t inbox_offset =
-      0;  // of its lines or signals in the receiver's inbox, its acknowledgements in the sender's
+  // The offset of its lines or signals in the receiver's inbox, or of its acknowledgements in the sender's.
+  std::uint64_t inbox_offset = 0;
 };
 
 std::vector<Piece> pieces_of(std::span<const fabric::Put> puts) {
@@ -39,7 +39,7 @@ std::vector<Piece> pieces_of(std::span<const fabric::Put> puts) {
 }
 
 bool is_ll(const Piece& piece) { return piece.put->shape != nullptr && piece.put->protocol == ll; }
-// Only a store into the final place can come too early.
+// Only a store into its final place can come too early.
 bool needs_ready(const Piece& piece) { return piece.put->shape != nullptr && piece.put->protocol != ll; }
 Word segments(const Piece& piece) { return segments_of(piece.shape.bytes()); }
 
@@ -66,7 +66,7 @@ class Compiler {
 
   void run(const std::function<void(std::unique_ptr<Compiled>)>& finish) {
     exchange_room();
-    // Nobody may store into a slot that its owner has not cleared yet.
+    // No rank may store into a slot that its owner has not cleared yet.
     control_.do_together(what(), [&] {
       build();
       finish(std::move(compiled_));
@@ -110,8 +110,8 @@ class Compiler {
   // The offsets of what this rank takes of its own inbox for one partner, in an order that both know.
   struct Offer {
     std::vector<std::uint64_t> arriving;  // by incoming piece: its lines or its signals
-    std::vector<std::uint64_t> acks;      // by outgoing ll piece
-    std::uint64_t ready = 0;              // of the partner's permission
+    std::vector<std::uint64_t> acks;      // by outgoing piece that goes by ll
+    std::uint64_t ready = 0;              // of the word for the partner's permission; 0 where none is needed
   };
 
   void exchange_room() {
@@ -166,7 +166,7 @@ class Compiler {
     for (std::uint64_t& offset : offer.arriving) offset = reader.get<std::uint64_t>();
     for (std::uint64_t& offset : offer.acks) offset = reader.get<std::uint64_t>();
     if (partner != me()) return;
-    // The partner will want to be told when this rank is done reading.
+    // The partner waits to be told when this rank is done reading.
     if (offer.ready != 0) readies_.push_back({inbox_.at<Word>(rank, offer.ready)});
     theirs_[rank] = std::move(offer);
   }
@@ -212,7 +212,7 @@ class Compiler {
       if (is_ll(piece)) continue;
       const int partner = piece.put->to;
       device::Stores stores;
-      stores.end_segment = segments(piece);  // of a bare signal
+      stores.end_segment = segments(piece);  // one, for a bare signal
       if (needs_ready(piece)) stores = described(piece);
       stores.link = links_.at(partner);
       stores.arrived = inbox_.at<Word>(partner, theirs_.at(partner).arriving.at(index_at_target(piece)));

@@ -28,10 +28,11 @@ struct Compiled {
   DeviceChain chain;
   std::vector<int> partners;  // by link
   std::vector<PitchedCopy> copies;
-  bool waits_for_permission = false;  // before the copies
-  // The puts that kernels store in place have so many segments, and this is their narrowest atom (bytes).
+  bool waits_for_permission = false;  // the copies wait for the partners' permission
+  // The number of segments of the puts that kernels store in place, and the narrowest atom among them
+  // (bytes).
   Word stored_segments = 0, narrowest_atom = 16;
-  // In pinned words the host hears of what it has started.
+  // Pinned words that tell the host how far its own steps have come.
   Word* done = nullptr;       // the ticket of the last step that has finished
   Word* rung_done = nullptr;  // the number of the last command that the resident engine has finished
   Word* outcome = nullptr;    // how far the last attempt came; 0 while it is under way

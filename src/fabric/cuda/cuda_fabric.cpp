@@ -29,7 +29,7 @@ namespace {
 constexpr std::array<std::string_view, 3> protocol_names{"ll", "direct", "copy_engine"};
 
 // Sets variables that CUDA reads when a process first uses it. Kernels that wait for each other must not
-// share one of its connections, and a kernel must not be loaded while another waits for it to run. Where
+// share one of CUDA's connections, and a kernel must not be loaded while another waits for it to run. Where
 // ranks are threads of one process, these settings replace those of the environment.
 void prepare_environment(bool threads) {
   static std::once_flag once;
@@ -110,7 +110,7 @@ class CudaFabric final : public fabric::Fabric, public fabric::Pricing, public f
   void check_refusal();
   std::string describe_target(const device::Refusal& put) const;
 
-  // Whether kernels reach every rank.
+  // Returns whether kernels reach every rank.
   bool is_whole_world() const { return !first_beyond(); }
   std::optional<int> first_beyond() const {
     for (int rank = 0; rank < control_.size(); ++rank)
@@ -118,7 +118,7 @@ class CudaFabric final : public fabric::Fabric, public fabric::Pricing, public f
     return std::nullopt;
   }
 
-  // Who may send to this rank, and to any other that it reaches.
+  // Returns how many ranks may send to this rank, and likewise to any other that it reaches.
   std::uint64_t other_ranks_reached() const {
     std::uint64_t others = 0;
     for (int rank = 0; rank < control_.size(); ++rank) others += rank != control_.rank() && reaches(rank);
@@ -132,17 +132,17 @@ class CudaFabric final : public fabric::Fabric, public fabric::Pricing, public f
     return static_cast<unsigned>(std::count_if(devices_.begin(), devices_.end(), same));
   }
 
-  // Processes take turns on a GPU (without CUDA's MPS); threads' kernels run side by side.
+  // Processes take turns on a GPU (without CUDA's MPS), whereas kernels of threads run side by side.
   Pace pace() const { return Pace(!exported_ && ranks_on(device_) > 1); }
 
-  // All ranks of a GPU together fill it at most once.
+  // The limit ensures that all ranks of a GPU together fill it at most once.
   unsigned block_limit(const DeviceInfo& device) const {
     constexpr unsigned blocks = 128;
     return std::max(1u, blocks / ranks_on(device));
   }
   unsigned block_limit() const { return block_limit(device_); }
 
-  // The least that any rank has.
+  // Returns the least limit of any rank.
   unsigned common_block_limit() const {
     unsigned least = block_limit();
     for (const DeviceInfo& device : devices_) least = std::min(least, block_limit(device));
@@ -169,14 +169,14 @@ class CudaFabric final : public fabric::Fabric, public fabric::Pricing, public f
   FoldRunner folds_;
   StageRunner stages_;
   CudaStager stager_;
-  std::map<Word, std::string> windows_;  // their names, also of those that are gone
-  Word last_id_ = 0;                     // of a chain, a team, a collective or a window
+  std::map<Word, std::string> windows_;  // their names, including those of destroyed windows
+  Word last_id_ = 0;                     // of a chain, a team, a collective, a stage or a window
 };
 
 CudaFabric::~CudaFabric() { rest(true); }
 
-// Whatever still waits gives up within milliseconds; then nothing of the fabric's own touches the memory that
-// goes.
+// Makes whatever still waits give up within milliseconds. Then nothing of the fabric's own touches the memory
+// that is freed next.
 void CudaFabric::rest(bool /*in_order*/) {
   const OnDevice here(device_.number);
   device::store_relaxed(&inbox_.abort(), 1);

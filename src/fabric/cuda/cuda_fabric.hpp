@@ -1,4 +1,4 @@
-// GPUs that map each other's memory, over NVLink or PCIe, within sub-clusters.
+// The fabric cuda: GPUs that map each other's memory, over NVLink or PCIe, within sub-clusters.
 #pragma once
 
 #include <memory>
@@ -9,8 +9,8 @@
 namespace tca::cuda {
 
 struct Settings {
-  bool threads = false;   // the ranks are threads of one process
-  int device = -1;        // which GPU this rank drives; -1: its seat on its host modulo the GPUs there
+  bool threads = false;  // the ranks are threads of one process
+  int device = -1;  // which GPU this rank drives; -1: its seat on its host modulo the number of GPUs there
   int engine_blocks = 0;  // multiprocessors kept for a resident engine
 };
 

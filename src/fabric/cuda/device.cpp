@@ -22,8 +22,8 @@ int count_devices() {
   return count;
 }
 
-// Whether this rank's GPU is known not to reach another rank's. Only a GPU that can be seen from here is
-// known.
+// Returns whether this rank's GPU is known not to reach another rank's. Only GPUs that are visible to this
+// process are known.
 bool unreachable(const DeviceInfo& mine, const DeviceInfo& other) {
   int theirs = -1, can = 0;
   if (std::strcmp(mine.bus_id, other.bus_id) == 0) return false;

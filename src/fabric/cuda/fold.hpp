@@ -9,7 +9,7 @@
 
 namespace tca::cuda {
 
-// What the folds of a rank share.
+// The resources that the folds of a rank share.
 struct FoldRunner {
   Inbox& inbox;
   HostCopier& copier;

@@ -1,7 +1,7 @@
 // Copies between host memory and a GPU.
 //
-// They go through a little pinned memory, so that they wait for nothing but their own stream: kernels on
-// others may be waiting for another rank.
+// Copies go through a small pinned buffer, so that they wait for nothing but their own stream: kernels on
+// other streams may be waiting for another rank.
 #pragma once
 
 #include <algorithm>

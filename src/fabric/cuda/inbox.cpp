@@ -8,7 +8,7 @@ namespace tca::cuda {
 
 namespace {
 
-// Adds the rank and `what` to the message of whatever `make` throws.
+// Adds the rank and `what` to the message of any error that `make` throws.
 template <class Make>
 std::vector<base::Blob> make_together(fabric::Control& control, std::string_view what, const Make& make) {
   return control.make_together(what, [&] {
@@ -57,7 +57,8 @@ Inbox::Inbox(fabric::Control& control, const fabric::Places& places, int device,
       stream_(stream) {
   host_room_.take(2 * sizeof(Word) + sizeof(device::Refusal));
   gone_ = take_words(parts_.size());
-  device_room_.take(2 * sizeof(Word));  // of refused() and over(); elsewhere offset 0 stands for nothing
+  // Room for refused() and over(). It begins at offset 0, which elsewhere stands for nothing.
+  device_room_.take(2 * sizeof(Word));
 }
 
 std::uint64_t Inbox::take(std::size_t bytes) {

@@ -22,9 +22,9 @@ namespace tca::cuda {
 
 using device::Word;
 
-// Collective. Each rank has its region made by `make`, and attaches to those of the others in its
-// sub-cluster. Returns them by rank. When one rank cannot, all throw the same error. `what` names the step in
-// messages.
+// Makes every rank's region by its `make`, and attaches this rank to the regions of the others in its
+// sub-cluster. Collective. Returns the regions by rank. When one rank fails, all throw the same error. `what`
+// names the step in messages.
 std::vector<Region> share_regions(fabric::Control& control, const fabric::Places& places, int device,
                                   std::string_view what, const std::function<Region(Token&)>& make);
 
@@ -43,7 +43,7 @@ class Inbox {
   void give_back(std::uint64_t offset, std::size_t bytes) { device_room_.give_back(offset, bytes); }
   std::size_t largest() const { return device_room_.largest(); }
 
-  // The largest piece that any rank's inbox has, as far as this rank has heard.
+  // Returns the size of the largest piece that every rank's inbox has, as of the last exchange.
   std::size_t largest_everywhere() const { return std::min(largest(), least_of_all_); }
   void hear_of_others(std::size_t least) { least_of_all_ = least; }
 

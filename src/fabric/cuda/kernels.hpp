@@ -23,8 +23,8 @@ void launch_start(const DeviceChain& chain, Grid grid, cudaStream_t stream);
 void launch_wait(const DeviceChain& chain, Grid grid, Done done, cudaStream_t stream);
 void launch_exchange(const DeviceChain& chain, Grid grid, Done done, cudaStream_t stream);
 
-// Runs as much of a step as needs no waiting, by one block. `sent` says whether an earlier attempt has sent
-// it; `outcome` (pinned) gets how far the step has come.
+// Runs, in one block, as much of a step as needs no waiting. `sent` says whether an earlier attempt has sent
+// the step. `outcome` (pinned) receives how far the step has come.
 inline constexpr Word attempt_unsent = 1, attempt_sent = 2, attempt_over = 3;
 void launch_attempt(const DeviceChain& chain, bool sent, Word* outcome, cudaStream_t stream);
 

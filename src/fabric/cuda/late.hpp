@@ -1,4 +1,4 @@
-// Finds out for whom a wait on a GPU has been long.
+// Finds out which ranks a GPU has waited for too long.
 #pragma once
 
 #include <string>
@@ -11,7 +11,7 @@
 
 namespace tca::cuda {
 
-// The latest of the steps in `waiting` of device::Patience, and the ranks or links whose word holds it.
+// The latest of the steps in `waiting` of device::Patience, and the ranks or links whose words hold it.
 struct LatestWait {
   device::Word step = 0;
   std::vector<int> ranks;
@@ -29,18 +29,18 @@ inline LatestWait latest_wait(const device::Word* waiting, device::Word ranks) {
   return latest;
 }
 
-// Clears the words. A word stays even when the wait has succeeded after all, while whoever still waits tells
-// again within a millisecond or so.
+// Clears the words. A word remains even after its wait has succeeded, whereas a wait that goes on writes its
+// word again within a millisecond or so.
 inline void forget_waits(device::Word* waiting, device::Word ranks) {
   for (device::Word rank = 0; rank < ranks; ++rank) device::store_relaxed(waiting + rank, 0);
 }
 
-// Names the step that a wait was part of; `step` is 0 where no kernel has told which it was.
+// Names the step to which a wait belonged; `step` is 0 where no kernel has told which it was.
 inline std::string describe_step(device::Word step, std::string_view of) {
   return step == 0 ? std::string(of) : fmt::format("step {} of {}", step, of);
 }
 
-// A wait that gave up: what it was part of, and for which ranks it waited.
+// A wait that gave up: the step to which it belonged, and the ranks for which it waited.
 struct Late {
   std::string what;
   std::vector<int> ranks;

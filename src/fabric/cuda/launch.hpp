@@ -1,4 +1,4 @@
-// Launching a kernel on a stream.
+// Launches a kernel on a stream and checks for errors.
 #pragma once
 
 #include "fabric/cuda/kernels.hpp"

@@ -1,4 +1,4 @@
-// A thread of the fabric's own that looks at something every so often.
+// Calls a function at regular intervals, for a thread of the fabric's own.
 #pragma once
 
 #include <chrono>
@@ -10,7 +10,7 @@
 
 namespace tca::cuda {
 
-// Calls `look` after every pause, until it is asked to stop, which ends a pause at once.
+// Calls `look` after every pause until it is asked to stop. The request ends a pause at once.
 template <class Look>
 void look_every(std::chrono::microseconds pause, const std::stop_token& stop, const Look& look) {
   base::leave_signals_to_others();

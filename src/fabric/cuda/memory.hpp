@@ -1,4 +1,4 @@
-// A window's memory: every rank's part, mapped here.
+// A window's memory: the parts of all ranks, mapped on this one.
 #pragma once
 
 #include <algorithm>

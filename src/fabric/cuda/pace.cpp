@@ -11,7 +11,7 @@ namespace {
 bool is_captured(cudaStream_t stream) {
   cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
   const cudaError_t result = cudaStreamIsCapturing(stream, &status);
-  // CUDA answers this for the legacy stream, while another thread captures a stream that it waits for.
+  // CUDA returns this for the legacy stream while another thread captures a stream for which it waits.
   if (result == cudaErrorStreamCaptureImplicit) return true;
   check(result, "asking whether a stream is captured");
   return status != cudaStreamCaptureStatusNone;

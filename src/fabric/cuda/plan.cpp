@@ -24,7 +24,7 @@ Word words_of(std::uint64_t bytes) {
 Word chunks_of(std::uint64_t bytes) { return divided_up(words_of(bytes), device::words_per_chunk); }
 
 std::uint64_t line_bytes(std::uint64_t bytes) {
-  // Whole chunks by themselves: 32 bits do not number the lines of every put that there may be.
+  // Whole chunks are counted by themselves, because 32 bits cannot number the lines of every possible put.
   constexpr std::uint64_t chunk_bytes = device::words_per_chunk * sizeof(Word);
   const Word last = device::lines_of_words(words_of(bytes % chunk_bytes));
   return 2 * sizeof(device::Line) *

@@ -5,8 +5,8 @@
 namespace tca::cuda {
 namespace {
 
-// The number of blocks for `direct` puts of a chain that is started apart from its wait. The program has
-// kernels of its own beside it, so these blocks just fill NVLink's 450 GB/s and leave the other
+// Returns the number of blocks for the `direct` puts of a chain that is started apart from its wait. Kernels
+// of the program's own run beside it, so these blocks just fill NVLink's 450 GB/s and leave the other
 // multiprocessors to them. A block has 1,024 atoms on their way at once, and stores some 16 GB/s with atoms
 // of 16 bytes.
 Word storing_blocks(const Compiled& compiled) {
@@ -86,7 +86,7 @@ void CudaProgram::attempt() {
   if (outcome == 0 || outcome == attempt_over) return;
   sent_ = outcome == attempt_sent;
   device::store_relaxed(compiled_->outcome, 0);
-  forget_waits();  // this attempt tells whom it lacks, not the one before
+  forget_waits();  // so that the words name the ranks of this attempt, not those of the one before
   launch_attempt(compiled_->chain, sent_, compiled_->outcome, runner_.attempts);
 }
 
@@ -120,7 +120,7 @@ bool CudaProgram::test() {
   return false;
 }
 
-// Returns the ranks for which it has waited since the last call, or on which it has given up.
+// Returns the ranks for which the step has waited since the last call, or on which it has given up.
 std::vector<int> CudaProgram::missing() const {
   if (finished()) return {};
   const std::vector<int> ranks = late().ranks;
@@ -147,8 +147,8 @@ void CudaProgram::start_on(Stream stream) {
   if (branch_) start_copies(stream);
 }
 
-// The copies are on a stream of their own, so that whatever the caller puts on its stream next overlaps with
-// them.
+// The copies run on a stream of their own, so that whatever the caller orders on its stream next overlaps
+// with them.
 void CudaProgram::start_copies(Stream stream) {
   const Stream beside = branch_->stream;
   check(cudaEventRecord(branch_->fork.event, stream), "starting a chain's copies");
@@ -158,7 +158,7 @@ void CudaProgram::start_copies(Stream stream) {
     runner_.pace.keep(beside);
   }
   for (const PitchedCopy& copy : compiled_->copies) {
-    // One row by itself may be longer than a pitch.
+    // A single row may be longer than the largest pitch.
     check(copy.rows == 1 ? cudaMemcpyAsync(copy.to, copy.from, copy.bytes, cudaMemcpyDeviceToDevice, beside)
                          : cudaMemcpy2DAsync(copy.to, copy.to_pitch, copy.from, copy.from_pitch, copy.bytes,
                                              copy.rows, cudaMemcpyDeviceToDevice, beside),

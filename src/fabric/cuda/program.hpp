@@ -18,12 +18,13 @@ namespace tca::cuda {
 
 class CudaProgram;
 
-// What the programs of a rank share.
+// The resources that the programs of a rank share.
 struct Runner {
   Inbox& inbox;
   Engine& engine;
-  cudaStream_t stream;    // the host's own starts run here
-  cudaStream_t attempts;  // those of them that may not wait run here
+  cudaStream_t stream;  // the host's own starts run here
+  // The host's own starts that may not wait run here, as attempts.
+  cudaStream_t attempts;
   // The copy engine's part of a step runs on one of these. The copies of one chain, which wait for the
   // partners' permission, may not stand before another's: ranks may start the two in different orders.
   ChainStreams& copies;
@@ -58,7 +59,7 @@ class CudaProgram final : public fabric::Program, public fabric::AcceleratorProg
 
   const DeviceBell* bell() override;
 
-  // Where kernels still wait, they themselves give up at the chain's time limit.
+  // A kernel that still waits gives up by itself at the chain's time limit.
   bool end(bool /*in_order*/) override {
     return finished() || device::load_relaxed(&runner_.inbox.abort()) != 0;
   }
@@ -71,7 +72,8 @@ class CudaProgram final : public fabric::Program, public fabric::AcceleratorProg
   const std::string& name() const { return name_; }
   Word id() const { return compiled_->chain.patience.chain; }
 
-  // The latest long wait of any of its kernels, and for which ranks it is or was.
+  // Returns the latest long wait of any of its kernels, with the ranks for which that kernel waits or has
+  // waited.
   LatestWait late() const;
 
  private:
@@ -96,14 +98,13 @@ class CudaProgram final : public fabric::Program, public fabric::AcceleratorProg
   std::string name_;
   std::unique_ptr<Compiled> compiled_;
   std::optional<Branch> branch_;  // where the chain has copies
-  // A kernel that only waits for stores needs few threads, and leaves the place of others to kernels that run
-  // meanwhile.
+  // A kernel that only waits for stores needs few threads, and leaves room for kernels that run meanwhile.
   Grid exchange_grid_, start_grid_, wait_grid_;
-  Word ticket_ = 0;                 // of the last step that a kernel has got
+  Word ticket_ = 0;                 // of the last step that was given to a kernel
   Word rung_ = 0;                   // the number of the last command to the engine
   Word engine_chain_;               // the engine's handle of the chain
   bool suits_engine_;               // whether the engine runs the host's own starts
-  std::optional<DeviceBell> bell_;  // once asked for
+  std::optional<DeviceBell> bell_;  // set once `bell` has been called
   // How the step that was started last is run.
   enum class Way { kernel, attempts, engine } way_ = Way::kernel;
   mutable bool others_run_it_ = false;  // whether kernels other than the engine's may have run the chain

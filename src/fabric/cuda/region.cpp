@@ -24,7 +24,7 @@ CUmemAllocationProp properties(int device, bool exported) {
   return prop;
 }
 
-// Maps physical memory where all of `devices` reach it. Takes over the handle.
+// Maps physical memory so that all of `devices` reach it. Takes over the handle.
 Region map(CUmemGenericAllocationHandle handle, std::size_t bytes, std::size_t mapped,
            std::span<const int> devices) {
   const Driver& d = driver();
@@ -95,8 +95,8 @@ Region allocate(int device, std::size_t bytes, bool exported, cudaStream_t strea
            .bytes = bytes,
            .mapped = mapped};
   if (exported) {
-    // Yama's ptrace_scope 1 lets processes look only into their own children; this lets partners fetch the
-    // handle even so.
+    // With Yama's ptrace_scope 1 a process may look only into its own children. This call lets partners fetch
+    // the handle nevertheless.
     prctl(PR_SET_PTRACER, PR_SET_PTRACER_ANY);
     check(d.export_handle(&token.fd, handle, CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR, 0),
           "exporting device memory");

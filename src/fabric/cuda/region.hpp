@@ -1,5 +1,5 @@
-// Device memory that other ranks reach: allocated here, registered from the caller, or another rank's mapped
-// here.
+// A region of device memory that other ranks reach: allocated here, registered by the caller, or mapped from
+// another rank.
 #pragma once
 
 #include <cstddef>
@@ -11,20 +11,20 @@
 
 namespace tca::cuda {
 
-// How another rank finds a region.
+// Tells another rank how to find a region.
 struct Token {
   enum class Kind : std::uint32_t { none, exported, legacy } kind = Kind::none;
   std::int32_t pid = 0;
   std::int32_t device = 0;    // as the owner's process counts
-  std::int32_t fd = -1;       // in process `pid`: physical memory that the driver exported
+  std::int32_t fd = -1;       // in process `pid`: the handle of physical memory that the driver exported
   std::uint64_t address = 0;  // in process `pid`
   std::uint64_t bytes = 0;
   std::uint64_t mapped = 0;  // exported: bytes of the physical memory
-  std::uint64_t offset = 0;  // legacy: where the region begins in the allocation that `ipc` names
+  std::uint64_t offset = 0;  // legacy: where the region begins in the allocation of `ipc`
   cudaIpcMemHandle_t ipc{};
 };
 
-// A region, which is given back with this object.
+// A region, which its destructor gives back.
 class Region {
  public:
   Region() = default;
@@ -50,17 +50,18 @@ class Region {
   std::function<void()> undo_;
 };
 
-// Allocates memory on `device`, zeroed on `stream`. With its token other processes can attach until `seal`.
+// Allocates memory on `device` and zeroes it on `stream`. With the token other processes can attach to it
+// until `seal`.
 Region allocate(int device, std::size_t bytes, bool exported, cudaStream_t stream, Token& token);
 
-// Registers the caller's memory as it is. Throws Error{invalid_argument} for memory that the other ranks
-// could not reach.
+// Registers the caller's memory as it is. Throws Error{invalid_argument} for memory that other ranks could
+// not reach.
 Region adopt(int device, std::byte* data, std::size_t bytes, bool exported, Token& token);
 
 // Makes another rank's region reachable from `device`.
 Region attach(int device, const Token& token);
 
-// Called once every rank has attached: nobody can attach afterwards.
+// Called once every rank has attached: no process can attach afterwards.
 void seal(const Token& token);
 
 }  // namespace tca::cuda

@@ -14,20 +14,20 @@ constexpr std::size_t alignment = 16;  // of the widest atom
 
 std::size_t aligned(std::size_t offset) { return (offset + alignment - 1) / alignment * alignment; }
 
-// The size of a chunk. It is so large that a message costs little beside its bytes, and chunks are so few
-// that kernels find theirs quickly.
+// Returns the size of a message's chunks. Chunks are so large that a message costs little beside its bytes,
+// and so few that kernels find theirs quickly.
 std::uint64_t chunk_bytes(std::uint64_t message_bytes) {
   constexpr std::uint64_t least = std::uint64_t{256} << 10, most_chunks = 64;
   return std::max(least, message_bytes / most_chunks);
 }
 
-// Few blocks fill the way to the host with stores, and they go through the chunks in order. Loads from the
-// host take a microsecond and need more blocks: on two H200s 1 MiB took 242 us with 16 blocks both ways and
-// 212 with 64.
+// The numbers of blocks. Stores to the host saturate the link with few blocks, which go through the chunks in
+// order. Loads from the host take a microsecond and need more blocks: on two H200s 1 MiB took 242 us with 16
+// blocks both ways and 212 us with 64.
 constexpr unsigned gather_blocks = 16, scatter_blocks = 64;
 
-// Whether a kernel may see a word that the host writes before what a network card wrote to the GPU's memory
-// earlier.
+// Returns whether a kernel may see a word that the host writes before it sees what a network card wrote to
+// the GPU's memory earlier.
 bool network_writes_come_late(int device) {
   int supported = 0, ordering = 0;
   check(cudaDeviceGetAttribute(&supported, cudaDevAttrGPUDirectRDMASupported, device),
@@ -37,7 +37,7 @@ bool network_writes_come_late(int device) {
   return supported != 0 && ordering < cudaGPUDirectRDMAWritesOrderingOwner;
 }
 
-// Whether the host can wait until such writes are there.
+// Returns whether the host can wait until such writes are visible.
 bool host_flushes_network_writes(int device) {
   int ways = 0;
   check(cudaDeviceGetAttribute(&ways, cudaDevAttrGPUDirectRDMAFlushWritesOptions, device),
@@ -45,7 +45,7 @@ bool host_flushes_network_writes(int device) {
   return (ways & cudaFlushGPUDirectRDMAWritesOptionHost) != 0;
 }
 
-// Returns a shape with the bytes of one side in a row.
+// Returns a shape whose bytes are contiguous on one side.
 base::Shape densified(base::Shape shape, Side side) {
   auto pitch = static_cast<std::int64_t>(shape.run);
   for (std::uint64_t i = 0; i < shape.loop_count; ++i) {
@@ -62,7 +62,7 @@ StageRoom::StageRoom(std::size_t bytes, fabric::StageMemory memory) : bytes_(byt
     host_ = std::make_unique<PinnedMemory>(bytes);
     data_ = host_->data();
   } else if (bytes > 0) {
-    // The kind of memory that every MPI which takes a GPU's knows.
+    // Every MPI that takes GPU memory supports memory from cudaMalloc.
     check(cudaMalloc(&data_, bytes), "memory for messages on the GPU");
   }
 }
@@ -76,7 +76,7 @@ void StageRoom::keep() {
   data_ = nullptr;
 }
 
-// Takes the smallest free one that is large enough and would not be mostly wasted.
+// Takes the smallest free room that is large enough, unless more than half of it would be wasted.
 std::unique_ptr<StageRoom> StageRooms::take(std::size_t bytes, fabric::StageMemory memory) {
   auto best = free_.end();
   for (auto room = free_.begin(); room != free_.end(); ++room) {
@@ -90,7 +90,7 @@ std::unique_ptr<StageRoom> StageRooms::take(std::size_t bytes, fabric::StageMemo
   return taken;
 }
 
-// A part of a piece, in a chunk of a message.
+// A part of a piece of a message, which lies in one of the message's chunks.
 struct CudaStage::Part {
   std::size_t message, chunk;
   std::byte* memory;
@@ -125,7 +125,7 @@ CudaStage::~CudaStage() {
   if (dense_->data() != nullptr) runner_.rooms.give_back(std::move(dense_));
 }
 
-// Decides where every part lies in the stage; makes its memory, and the messages' chunks.
+// Decides where every part lies in the stage, and makes its memory and the messages' chunks.
 std::vector<CudaStage::Part> CudaStage::lay_out(std::span<const fabric::StagedMessage> messages,
                                                 fabric::StageMemory where) {
   std::vector<Part> parts;
@@ -193,7 +193,7 @@ void CudaStage::build(std::span<const fabric::StagedMessage> messages, const std
         } else {
           stores.ready = word;
           stores.source_comes = true;
-          // Nobody looks at these signals.
+          // These signals are not read.
           stores.arrived = runner_.inbox.own<Word>(room_.take(stores.end_segment * sizeof(Word)));
           scatters.push_back(stores);
         }
@@ -237,7 +237,7 @@ bool CudaStage::gathered(std::size_t message, std::size_t chunk, std::uint32_t s
                      [&](const Word& word) { return device::reached(device::load_acquire(&word), step); });
 }
 
-// Release: the kernel that sees it finds the bytes.
+// Release: a kernel that sees the word finds the bytes.
 void CudaStage::has_come(std::size_t message, std::size_t chunk, std::uint32_t step) {
   if (comes_late_) {
     const OnDevice here(runner_.device);
@@ -258,7 +258,7 @@ bool CudaStage::all_come(std::size_t message, std::uint32_t step) const {
 bool CudaStager::can_be_carried(const Carry& carry) {
   if (network_writes_come_late(runner_.device) && !host_flushes_network_writes(runner_.device)) return false;
   const OnDevice here(runner_.device);
-  constexpr std::size_t bytes = 100'000;  // more than MPIs send unasked
+  constexpr std::size_t bytes = 100'000;  // more than an MPI sends without a rendezvous
   const StageRoom from(bytes, fabric::StageMemory::accelerator), to(bytes, fabric::StageMemory::accelerator);
   const std::vector<std::byte> sent(bytes, std::byte{0x5a});
   std::vector<std::byte> come(bytes);

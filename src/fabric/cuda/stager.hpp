@@ -1,9 +1,9 @@
-// Moves bytes between windows and a stage, which is pinned host memory or the GPU's, for messages that
-// another fabric carries.
+// Moves bytes between windows and a stage, for messages that another fabric carries. A stage is pinned host
+// memory or memory of the GPU.
 //
-// Both ways are made like `direct` puts: a gather stores into the stage and raises a word a segment in host
-// memory, a scatter is permitted to store by words that the other fabric's thread raises there. So the
-// chains' own kernels run them, in graphs too.
+// Both directions are built like `direct` puts. A gather stores into the stage and raises a word in host
+// memory for each segment. A scatter may store once the other fabric's thread has raised a word there. So the
+// chains' own kernels run both, in graphs too.
 #pragma once
 
 #include <map>
@@ -33,7 +33,7 @@ class StageRoom {
   std::byte* data() const { return data_; }
   std::size_t bytes() const { return bytes_; }
   fabric::StageMemory memory() const { return memory_; }
-  // Leaves the memory allocated when this object goes.
+  // Leaves the memory allocated when this object is destroyed.
   void keep();
 
  private:
@@ -43,9 +43,9 @@ class StageRoom {
   std::byte* data_ = nullptr;
 };
 
-// Memory of stages that are gone, which serves others. To free it would wait for all that the GPU does,
-// perhaps for a kernel that waits for a partner, which waits for this rank in the very call that gives the
-// stage back.
+// The memory of destroyed stages, which is reused for others. Freeing it would wait for all that the GPU
+// does: perhaps for a kernel that waits for a partner, which waits for this rank in the very call that gives
+// the stage back.
 class StageRooms {
  public:
   std::unique_ptr<StageRoom> take(std::size_t bytes, fabric::StageMemory memory);
@@ -55,12 +55,12 @@ class StageRooms {
   std::vector<std::unique_ptr<StageRoom>> free_;
 };
 
-// What the stages of a rank share.
+// The resources that the stages of a rank share.
 struct StageRunner {
   Inbox& inbox;
   HostCopier& copier;
   cudaStream_t setup;
-  cudaStream_t stream;  // the host's own gathers and scatters run here, none of which has to wait
+  cudaStream_t stream;  // the host's own gathers and scatters run here; none of them has to wait
   unsigned block_limit;
   int device;
   std::map<Word, CudaStage*> stages = {};  // by id
@@ -100,7 +100,7 @@ class CudaStage final : public fabric::Stage {
     bool outgoing;
     Word link;
     Chunks bytes;
-    std::vector<std::span<Word>> words;  // by chunk: raised by its gather, or its permission to scatter
+    std::vector<std::span<Word>> words;  // by chunk: raised by its gather, or permission for its scatter
   };
 
   std::vector<Part> lay_out(std::span<const fabric::StagedMessage> messages, fabric::StageMemory where);
@@ -116,18 +116,18 @@ class CudaStage final : public fabric::Stage {
   std::vector<int> partners_;  // by link
   std::vector<Message> messages_;
   std::unique_ptr<StageRoom> dense_;
-  bool
-      comes_late_;  // whether what a network card has written may be seen later than a word that the host writes next
+  // Whether what a network card has written may become visible later than a word that the host writes next.
+  bool comes_late_;
   DeviceChain gather_, scatter_;
-  // Pinned: the last step that has begun, the last that may be gathered, and the ticket of the host's last
-  // finished scatter.
+  // Pinned words: the last step that has begun, the last that may be gathered, and the ticket of the host's
+  // last finished scatter.
   Word *begun_, *may_gather_, *done_;
   Word ticket_ = 0;  // of the host's last scatter
 };
 
 class CudaStager final : public fabric::Stager {
  public:
-  // `take_id` gives every stage a number of its own.
+  // `take_id` returns a different number for every stage.
   CudaStager(StageRunner& runner, std::function<Word()> take_id, cudaStream_t writes)
       : runner_(runner), take_id_(std::move(take_id)), copier_(writes) {}
 

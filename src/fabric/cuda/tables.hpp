@@ -1,5 +1,5 @@
-// The parts that all compiled chains have: tables of puts as kernels read them, and the words that count
-// steps.
+// Builds the parts that all compiled chains have: tables of puts as kernels read them, and the words that
+// count steps.
 #pragma once
 
 #include <algorithm>
@@ -14,10 +14,12 @@
 
 namespace tca::cuda {
 
-// Describes a put of a shape's bytes from one place to the other, in as many segments as `segments_of` says.
+// Describes the put of a shape's bytes from one place to the other, in the number of segments that
+// `segments_of` returns.
 device::Stores stores_of(const base::Shape& shape, std::byte* to, const std::byte* from);
 
-// Turns each item's own number of units into where they end in the chain's count; returns how many there are.
+// Replaces each item's own number of units by the number at which they end in the chain's count. Returns the
+// total.
 template <class Item>
 Word count_up(std::vector<Item>& items, Word Item::*end) {
   Word total = 0;
@@ -25,7 +27,7 @@ Word count_up(std::vector<Item>& items, Word Item::*end) {
   return total;
 }
 
-// Items beyond those that fit into a kernel's parameters get `room` in device memory.
+// Fills a table. Items that do not fit into a kernel's parameters get `room` in device memory.
 template <class Item>
 void fill_table(device::Table<Item>& table, const std::vector<Item>& items, Inbox& inbox, Room& room,
                 HostCopier& copier) {
@@ -39,8 +41,8 @@ void fill_table(device::Table<Item>& table, const std::vector<Item>& items, Inbo
   table.more = more;
 }
 
-// `partners`: the ranks by link. Waits give up after `time_limit` and then name the chain by `id`, which is
-// not 0.
+// Sets up the words by which a chain's kernels count steps and wait. `partners` are the ranks by link. Waits
+// give up after `time_limit` and then name the chain by `id`, which is not 0.
 void set_up_counters(DeviceChain& chain, Word id, const std::vector<int>& partners,
                      std::chrono::milliseconds time_limit, Inbox& inbox, Room& room);
 

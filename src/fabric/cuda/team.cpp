@@ -28,7 +28,7 @@ void CudaTeam::allreduce_sum_on(double* values, std::size_t count, Stream stream
 
 Late CudaTeam::late() const {
   const Word* waiting = view.patience.waiting;
-  // BlockTeam::wait_signal leaves its word behind those of the ranks.
+  // BlockTeam::wait_signal leaves its word behind the words of the ranks.
   if (const Word rank = device::load_relaxed(waiting + view.size); rank != 0)
     return {fmt::format("a signal of team '{}'", name_), {static_cast<int>(rank) - 1}};
   const LatestWait latest = latest_wait(waiting, view.size);

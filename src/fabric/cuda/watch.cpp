@@ -8,7 +8,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-// A look is a few system calls a rank.
+// One look costs a few system calls for each rank.
 constexpr auto between_looks = 50ms;
 
 void watch(const std::stop_token& stop, const fabric::Control& control, device::Word* gone) {

@@ -1,5 +1,5 @@
-// Looks after the other ranks while this rank's host may be blocked in a call of CUDA's: nobody else could
-// tell kernels that the rank for which they wait has died.
+// Watches the other ranks from a thread of its own, since this rank's host may be blocked in a call to CUDA.
+// Otherwise nobody could tell kernels that a rank for which they wait has died.
 #pragma once
 
 #include <thread>
@@ -11,11 +11,11 @@ namespace tca::cuda {
 
 class Watch {
  public:
-  // `gone` is one word a rank, which becomes 1 once that rank is gone.
+  // `gone` has one word for each rank, which becomes 1 once that rank is gone.
   Watch(const fabric::Control& control, device::Word* gone);
 
  private:
-  std::jthread thread_;  // none in a world of one
+  std::jthread thread_;  // not running in a world of one
 };
 
 }  // namespace tca::cuda
