@@ -1,4 +1,5 @@
-// Values and strings to bytes and back, for what ranks of one version tell each other while they set up.
+// Encodes values and strings as bytes and decodes them again: the data that ranks of one version exchange
+// during set-up.
 #pragma once
 
 #include <cstddef>
@@ -29,7 +30,8 @@ class Writer {
     return *this;
   }
 
-  // Few bytes for a small number: seven bits to a byte, the lowest first, the eighth bit while more follow.
+  // Encodes a small number in few bytes: seven bits per byte, the lowest bits first. The eighth bit is set
+  // while more bytes follow.
   Writer& put_number(std::uint64_t number) {
     for (; number >= 0x80; number >>= 7) put(static_cast<std::uint8_t>(number | 0x80));
     return put(static_cast<std::uint8_t>(number));

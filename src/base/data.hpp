@@ -1,4 +1,4 @@
-// Where OpenTCA finds the files that come with it: machines, and the script that draws.
+// Finds the files that come with OpenTCA: the machine files and the plotting script.
 #pragma once
 
 #include <filesystem>
@@ -6,9 +6,10 @@
 
 namespace tca::base {
 
-// Where the file or folder may lie that is called `name` in share/opentca and `in_sources` in the source tree, to be looked
-// for in this order: beside the program that runs, in ../share/opentca; where OpenTCA is installed; and in its sources, which
-// come before that for a program of this very build.
+// Returns the paths at which a file or folder may lie, in the order in which the caller should try them. It
+// is called `name` in share/opentca, and `in_sources` in the source tree. The order is: ../share/opentca
+// relative to the running program; the installation; the source tree. A program of this very build prefers
+// the source tree to the installation.
 std::vector<std::filesystem::path> data_places(const std::filesystem::path& name,
                                                const std::filesystem::path& in_sources);
 

@@ -1,4 +1,4 @@
-// What a person may set in the environment.
+// Reads the environment variables that a user may set.
 #pragma once
 
 #include <cstdlib>
@@ -9,14 +9,14 @@
 
 namespace tca::base {
 
-// Null where it is not set or empty: what a script has set to nothing is not set.
+// Returns the value of a variable, or null when it is unset or empty: a script may have set it to nothing.
 inline const char* set_variable(const char* variable) {
   const char* const text = std::getenv(variable);
   return text != nullptr && *text != '\0' ? text : nullptr;
 }
 
-// What `variable` says of `question`, "whether ..."; nothing where it is not set. Throws Error{invalid_argument} where it is neither on
-// nor off.
+// Returns whether `variable` is on or off; nothing when it is not set. Throws Error{invalid_argument} for any
+// other value; the message names the `question` that the variable answers ("whether ...").
 inline std::optional<bool> on_or_off(const char* variable, std::string_view question) {
   const char* const set = set_variable(variable);
   if (set == nullptr) return std::nullopt;

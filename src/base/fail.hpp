@@ -1,4 +1,4 @@
-// Raising an Error with a formatted message.
+// Throws an Error with a formatted message.
 #pragma once
 
 #include <fmt/format.h>

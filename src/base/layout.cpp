@@ -1,4 +1,4 @@
-// The four layouts, checked where they are written and reduced to nested loops around contiguous runs.
+// Makes the four layouts: checks their arguments, and reduces each to nested loops around contiguous runs.
 #include "tca/layout.hpp"
 
 #include "base/fail.hpp"
@@ -58,8 +58,8 @@ std::string Layout::describe() const {
   return fmt::format("sub-array of {}{}", shape, run_);
 }
 
-// Loops that continue the one below, and loops of one, disappear: a box as wide as its array is fewer, longer
-// runs. Checking the extent here keeps every later sum inside 63 bits.
+// Merges a loop that continues the one below into it, and drops a loop with a count of one. A box as wide as
+// its array thus becomes fewer, longer runs. Since the extent is checked here, every later sum fits 63 bits.
 void Layout::add_loop(std::int64_t count, std::int64_t pitch) {
   sum(end(), product(count - 1, pitch));
   if (count == 1) return;

@@ -1,4 +1,4 @@
-// Memory that can never be freed safely.
+// Leaves memory that can never be freed safely to the process.
 #pragma once
 
 #include <memory>
@@ -6,9 +6,9 @@
 
 namespace tca::base {
 
-// Keeps an object as long as the process, without ever destroying it. Memory that a device or another library
-// may still read or write, and that it never says to be through with, is freed by the system once nobody can
-// reach it.
+// Keeps an object for the lifetime of the process and never destroys it. A device or another library may
+// still read or write its memory, and never reports that it has finished. The operating system frees such
+// memory once nothing can reach it.
 template <class Object>
 void leave_to_process(Object object) {
   static_cast<void>(std::make_unique<Object>(std::move(object)).release());

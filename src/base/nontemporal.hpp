@@ -1,8 +1,9 @@
-// Stores past the caches.
+// Copies with non-temporal stores, which bypass the caches.
 //
-// A line that another core has read lies in that core's cache, and an ordinary store to it has it fetched from there first, though
-// all of it is about to be overwritten. A non-temporal store of a whole line goes to memory at once, and its reader's processor looks
-// ahead for it there. That costs a trip to memory, which pays where caches are further apart than that.
+// A line that another core has read lies in that core's cache. An ordinary store first fetches the line from
+// there, although all of it is about to be overwritten. A non-temporal store of a whole line goes straight to
+// memory, where the hardware prefetcher of the reading core finds it. That costs a trip to memory, and pays
+// off where another core's cache is further away than memory.
 #pragma once
 
 #include <cstddef>
@@ -15,11 +16,12 @@ inline constexpr bool has_nontemporal = true;
 inline constexpr bool has_nontemporal = false;
 #endif
 
-// memcpy whose whole lines go past the caches, where the processor has such stores; the others are stored as ever.
+// Copies like memcpy, but writes whole cache lines with non-temporal stores where the processor has them.
+// Partial lines at both ends are stored normally.
 void copy_nontemporal(std::byte* to, const std::byte* from, std::size_t bytes);
 
-// What this thread has copied so is there for whoever sees what it stores afterwards: other stores may overtake it otherwise, a
-// release among them.
+// Orders the non-temporal stores of this thread before its later stores: a thread that sees one of those also
+// sees the copied bytes. Without the fence any later store, even a release, may overtake them.
 void nontemporal_fence();
 
 }  // namespace tca::base

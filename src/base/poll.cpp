@@ -12,11 +12,12 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr auto yield_for = 2ms;  // then sleep: the partner is computing, not communicating
-// What takes longer to move is rarer than a partner that computes, and moves on between naps too.
+// After this time a computing partner is likelier than a transfer that is still under way, and such a
+// transfer also advances between naps.
 constexpr std::chrono::milliseconds yield_while_moving = 1s;
 constexpr std::chrono::microseconds nap = 50us, longest_nap = 2ms;
 constexpr std::uint32_t yields_per_clock = 16;
-constexpr auto look_after = 200us;  // a look for dead partners costs a system call or more for each of them
+constexpr auto look_after = 200us;  // looking for dead partners costs one or more system calls per partner
 
 }  // namespace
 

@@ -1,8 +1,9 @@
-// How to wait for another rank's store: spin while it is likely to be under way, then give the core away,
-// then sleep.
+// Paces the wait for another rank's store: spin while the store is likely to be under way, then yield the
+// core, then sleep.
 //
-// There is no wake-up call, so the storing side never makes a system call. The price is at most a sixteenth
-// of the time already waited. Where looks themselves move what is waited for, nobody sleeps for the first second.
+// Nobody wakes the waiting rank, so the storing side never makes a system call. In return the waiting rank
+// notices the store late, by at most a sixteenth of the time already waited. Where polling itself moves what
+// is waited for, a rank does not sleep during the first second.
 #pragma once
 
 #include <chrono>
@@ -12,22 +13,22 @@
 
 namespace tca::base {
 
-// With more ranks than cores whoever spins keeps the one it waits for from running.
+// With more ranks than cores, a rank that spins may keep the rank that it waits for from running.
 enum class Cores { enough, crowded };
 
 class Poll {
  public:
   explicit Poll(Cores cores) : spins_left_(cores == Cores::enough ? 4000u : 8u) {}
 
-  // What is known of a look that found nothing.
+  // What the caller knows about a look (a poll) that found nothing.
   struct Look {
-    // It has given the core away itself; a second time without a look in between would cost a turn.
+    // The look itself has yielded the core. Yielding again without another look would waste a turn.
     bool given_way = false;
-    bool moves = false;  // what is waited for, or something else, moves on with looks alone
+    bool moves = false;  // a transfer, awaited or not, advances only when the caller looks
   };
 
-  // Call after each look that found nothing. True when enough time has passed that the caller should look for dead partners
-  // and at the clock: never while spinning.
+  // The caller calls this after each look that found nothing. Returns true when enough time has passed that
+  // the caller should check the clock and look for dead partners. This never happens while spinning.
   bool pause(Look look) {
     if (spins_left_ > 0) {
       --spins_left_;
@@ -37,10 +38,10 @@ class Poll {
   }
   bool pause() { return pause(Look{}); }
 
-  // Past the spinning: this rank has time for other work.
+  // Whether spinning is over, so that this rank has time for other work.
   bool gave_way() const { return spins_left_ == 0; }
 
-  // Since the first look at the clock, which comes after the spinning; see Waited.
+  // Returns the time since the first look at the clock, which comes after the spinning; see Waited.
   std::chrono::nanoseconds waited() const { return waited_.so_far(); }
 
  private:

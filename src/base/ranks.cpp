@@ -8,7 +8,7 @@ std::string list_ranks(std::span<const int> ranks) {
   std::string text;
   for (std::size_t first = 0, last = 0; first < ranks.size(); first = last + 1) {
     for (last = first; last + 1 < ranks.size() && ranks[last + 1] == ranks[last] + 1;) ++last;
-    if (last == first + 1) last = first;  // "1, 2" says it as shortly
+    if (last == first + 1) last = first;  // "1, 2" is as short as "1 to 2"
     text += text.empty() ? "" : ", ";
     text +=
         last == first ? fmt::format("{}", ranks[first]) : fmt::format("{} to {}", ranks[first], ranks[last]);

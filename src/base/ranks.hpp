@@ -1,4 +1,4 @@
-// Ranks in messages.
+// Formats lists of ranks for messages.
 #pragma once
 
 #include <span>
@@ -6,7 +6,8 @@
 
 namespace tca::base {
 
-// "0, 2, 5 to 4095", of ranks in ascending order: a message about thousands of them stays a line.
+// Formats ranks in ascending order as in "0, 2, 5 to 4095", so that a message about thousands of them stays
+// one line.
 std::string list_ranks(std::span<const int> ranks);
 
 }  // namespace tca::base

@@ -19,7 +19,8 @@ Region make_region(std::int64_t offset, const Shape& shape, Pitch pitch) {
   return region;
 }
 
-// The pitches of two regions when each divides the next, innermost (single bytes) first; none otherwise.
+// The pitches of two regions, innermost (single bytes) first, when each divides the next; no digits
+// otherwise.
 struct Radix {
   std::array<std::int64_t, 1 + 2 * Layout::max_loops> pitch{1};
   std::size_t digits = 1;
@@ -39,12 +40,14 @@ Radix common_radix(const Region& a, const Region& b) {
   return radix;
 }
 
-// A region as a box in mixed-radix coordinates: digit i counts steps of pitch[i], and no digit carries into the next.
+// A region as a box in mixed-radix coordinates. Digit i counts steps of pitch[i], and no digit carries into
+// the next.
 struct Box {
   std::array<std::int64_t, 1 + 2 * Layout::max_loops> low, high;  // [low, high)
 };
 
-// Counted from `origin`.
+// Returns the region as a box whose coordinates count from `origin`; nothing when it is not a box in this
+// radix.
 std::optional<Box> as_box(const Region& region, const Radix& radix, std::int64_t origin) {
   Box box;
   std::int64_t rest = region.offset - origin;
@@ -56,7 +59,7 @@ std::optional<Box> as_box(const Region& region, const Radix& radix, std::int64_t
       if (region.loops[k].pitch == unit) count *= region.loops[k].count;
     box.low[i] = rest / unit;
     rest %= unit;
-    if (count > most - box.low[i]) return std::nullopt;  // carries: not a box in this radix
+    if (count > most - box.low[i]) return std::nullopt;  // the digit would carry
     box.high[i] = box.low[i] + count;
   }
   return box;
@@ -73,7 +76,7 @@ std::optional<ByteRange> intersect_boxes(const Box& a, const Box& b, const Radix
   return ByteRange{begin, begin + std::min(a.high[0], b.high[0]) - std::max(a.low[0], b.low[0])};
 }
 
-// Where each begins, in order.
+// Returns the first byte of each run, in ascending order.
 std::vector<std::int64_t> sorted_runs(const Region& region) {
   std::vector<std::int64_t> begins{region.offset};
   for (std::size_t i = 0; i < region.loop_count; ++i) {
@@ -86,8 +89,8 @@ std::vector<std::int64_t> sorted_runs(const Region& region) {
   return begins;
 }
 
-// The general case: both regions run by run. Costs memory in the number of runs, but only pitches that do not
-// divide one another come here.
+// Handles the general case by merging the sorted runs of both regions. This needs memory for every run, but
+// is reached only where the pitches do not divide one another or a digit carries.
 std::optional<ByteRange> intersect_runs(const Region& a, const Region& b) {
   const std::vector<std::int64_t> left = sorted_runs(a), right = sorted_runs(b);
   for (std::size_t i = 0, j = 0; i < left.size() && j < right.size();) {
@@ -145,7 +148,7 @@ class Search {
   Search(std::span<const Region> regions, std::size_t written)
       : regions_(regions), written_(written), known_(2 * regions.size()) {}
 
-  // Regions whose bounds overlap, by where they begin.
+  // Searches among regions whose bounds overlap, sorted by where they begin.
   void among(std::span<const std::size_t> group) {
     if (group.size() < 2) return;
     std::int64_t runs = 0;
@@ -159,7 +162,7 @@ class Search {
   std::vector<Meeting> take() { return std::move(found_); }
 
  private:
-  // So many take about 50 MB.
+  // This many runs take about 50 MB.
   static constexpr std::int64_t most_runs = 1 << 21;
 
   struct Run {
@@ -169,7 +172,7 @@ class Search {
 
   bool is_written(std::size_t region) const { return region < written_; }
 
-  // Whether it is known of `region` that it meets one that is written, or one that is not.
+  // Whether `region` is known to meet one that is written, or one that is only read.
   std::vector<bool>::reference known(std::size_t region, bool other_is_written) {
     return known_[2 * region + other_is_written];
   }
@@ -179,7 +182,7 @@ class Search {
     found_.push_back({std::min(region, other), std::max(region, other)});
   }
 
-  // Those of the group behind `place` that begin before the one at it ends.
+  // Returns the regions after `place` in the group that begin before the region at `place` ends.
   std::span<const std::size_t> behind(std::span<const std::size_t> group, std::size_t place) const {
     const std::span<const std::size_t> rest = group.subspan(place + 1);
     const auto last = std::partition_point(
@@ -204,7 +207,8 @@ class Search {
     }
   }
 
-  // What a run meets of those before it, that one meets which ends last.
+  // Sweeps over the runs in order. A run that meets any earlier run meets the one that ends last, so only
+  // that one is kept: one for the regions that are read and one for those that are written.
   void run_by_run(std::span<const std::size_t> group) {
     std::vector<Run> runs;
     for (const std::size_t i : group)
@@ -213,7 +217,7 @@ class Search {
     std::sort(runs.begin(), runs.end(), [](const Run& a, const Run& b) {
       return std::pair(a.begin, a.region) < std::pair(b.begin, b.region);
     });
-    std::array<Run, 2> last{};  // that is only read, that is written
+    std::array<Run, 2> last{};  // of the regions that are only read, and of those that are written
     for (const Run& run : runs) {
       for (const bool other_is_written : {false, true}) {
         const Run& other = last[other_is_written];

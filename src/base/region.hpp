@@ -1,4 +1,4 @@
-// The exact bytes that a put touches on one side, and whether two such sets meet.
+// A Region is the exact set of bytes that a put touches on one side. Regions can be intersected.
 #pragma once
 
 #include <cstdint>
@@ -23,24 +23,25 @@ struct Region {
   static Region read(std::int64_t offset, const Shape& shape);     // the `from` side
 
   std::int64_t end() const;   // one past the last byte
-  std::int64_t runs() const;  // how many there are
+  std::int64_t runs() const;  // the number of runs
 };
 
 struct ByteRange {
   std::int64_t begin, end;
 };
 
-// Some bytes that both regions touch, or nothing.
+// Returns some range of bytes that both regions touch, or nothing.
 std::optional<ByteRange> intersect(const Region& a, const Region& b);
 
-// Two regions that share bytes, by their indices.
+// The indices of two regions that share bytes.
 struct Meeting {
-  std::size_t first, second;  // in the order of the regions
+  std::size_t first, second;  // first < second
 };
 
-// Which of the regions meet, where the first `written` of them must meet none and the others may meet each other. Of any
-// two that do at least one is named, with one that it meets. There are at most two for each region, also where all lie in
-// one place. Takes n log n for n regions side by side, or for n runs of regions that interleave.
+// Finds regions that meet although they must not: the first `written` regions must meet no other, while the
+// rest are only read and may meet each other. Of any two regions that meet wrongly, the result names at least
+// one, together with a region that it meets. It holds at most two meetings per region, even when all regions
+// lie in one place. Takes O(n log n) time for n regions side by side, or for n runs of interleaved regions.
 std::vector<Meeting> meetings(std::span<const Region> regions, std::size_t written);
 
 }  // namespace tca::base

@@ -14,7 +14,7 @@ namespace tca::base {
 
 namespace {
 
-// One side of a pairing: its loops from the innermost, the run first, consumed piece by piece.
+// One side of a pairing: its run and then its loops from the innermost, consumed piece by piece.
 class Side {
  public:
   explicit Side(const Layout& layout) {
@@ -25,7 +25,7 @@ class Side {
   bool done() const { return at_ == loops_.size(); }
   std::int64_t remaining() const { return loops_[at_].count; }
 
-  // Takes `count` of the current loop; returns its pitch.
+  // Consumes `count` iterations of the current loop and returns its pitch.
   std::int64_t take(std::int64_t count) {
     Layout::Loop& loop = loops_[at_];
     const std::int64_t pitch = loop.pitch;
@@ -80,9 +80,10 @@ struct FixedRun {
   void operator()(std::byte* to, const std::byte* from) const { std::memcpy(to, from, Bytes); }
 };
 
-// Line after line. A call to memcpy ends a run whose length is no power of two with moves that overlap what it has stored: a store
-// that goes back to a line, or crosses into the next one, made puts of rows of 136 bytes to another core (EPYC, Zen 4) take 1.6
-// times as long.
+// Copies a run in chunks of 64 bytes, and its rest in powers of two, so that no two stores overlap. memcpy
+// ends a run whose length is not a power of two with a move that overlaps bytes it has already stored. Stores
+// that return to a line or cross into the next one made puts of rows of 136 bytes to another core (EPYC, Zen
+// 4) take 1.6 times as long.
 struct ShortRows {
   static constexpr std::size_t chunk = 64;
   std::size_t bytes;
@@ -101,7 +102,7 @@ struct ShortRows {
   }
 
  private:
-  // The powers of two that `bytes` is made of, from the largest down.
+  // Calls `run` for each power of two that `bytes` is the sum of, from the largest down.
   template <std::size_t Most, class Run>
   static void for_each_part(std::size_t bytes, Run run) {
     if ((bytes & Most) != 0) run.template operator()<Most>();
@@ -114,8 +115,8 @@ struct AnyRun {
   void operator()(std::byte* to, const std::byte* from) const { std::memcpy(to, from, bytes); }
 };
 
-// A run from memory that another core has written. Its processor's own looking ahead ends with a page, and begins anew only
-// after some lines of the next.
+// Copies a run from memory that another core has written, and prefetches the bytes that follow. The hardware
+// prefetcher stops at the end of a page and starts again only after some lines of the next page.
 struct RunAhead {
   static constexpr std::ptrdiff_t ahead = 2048, cache_line = 64;
   std::size_t bytes;
@@ -143,7 +144,8 @@ void walk(std::byte* to, const std::byte* from, const Shape& shape, const Pitche
     std::byte* to_row = to;
     const std::byte* from_row = from;
     if (count(0) == 2) {
-      // Written out, since processors foresee what an instruction loads next only where its addresses are evenly spaced.
+      // Two separate calls: a hardware prefetcher predicts the next address of a load instruction only where
+      // its addresses are evenly spaced.
       for (std::uint64_t j = count(1); j > 0; --j, to_row += pitch.to[1], from_row += pitch.from[1]) {
         move(to_row, from_row);
         move(to_row + pitch.to[0], from_row + pitch.from[0]);
@@ -162,8 +164,8 @@ void walk(std::byte* to, const std::byte* from, const Shape& shape, const Pitche
 
 enum class Dense { neither, to, from };
 
-// Short runs are single moves: a call to memcpy for each 8-byte element of a strided face would double its
-// cost.
+// Picks the copy function for the length of the runs. Short runs are copied with single moves: a call to
+// memcpy for each 8-byte element of a strided face would double its cost.
 void dispatch(std::byte* to, const std::byte* from, const Shape& shape, const Pitches& pitch, Dense dense) {
   switch (shape.run) {
     case 1:

@@ -1,7 +1,8 @@
-// How the bytes of one put are copied: runs of bytes inside up to three loops, with a pitch on each side.
+// A Shape says how the bytes of one put are copied: runs of bytes inside up to three loops, with a pitch on
+// each side.
 //
-// Every fabric moves data by copy, gather and scatter, so that a staged transfer is a gather on one side and a scatter on the
-// other of the very same shape.
+// Every fabric moves data with copy, gather and scatter. A staged transfer is a gather on one side and a
+// scatter on the other, both with the same shape.
 #pragma once
 
 #include <array>
@@ -39,32 +40,34 @@ struct Shape {
   std::uint64_t bytes() const { return run * runs(); }
 };
 
-// The common loop nest of two layouts that hold the same elements in the same order. Throws
-// Error{invalid_argument} when they hold different numbers of elements or cannot be walked by three common
+// Returns the common loop nest of two layouts that hold the same elements in the same order. Throws
+// Error{invalid_argument} when they hold different numbers of elements or cannot be walked with three common
 // loops.
 Shape pair_up(const Layout& to, const Layout& from, std::size_t element_bytes);
 
-// Two copies of `shape` as one, the second `to_shift` and `from_shift` bytes after the first, a run of each in turn. Both
-// faces across an array's rows lie in the same pages and neighbouring lines, which are then walked once. Nothing when they lie
-// further apart, when runs fill lines, or when there is no room for another loop.
+// Merges two copies of `shape` into one shape that takes a run of each in turn; the second lies `to_shift`
+// and `from_shift` bytes after the first. The two faces across an array's rows lie in the same pages and in
+// neighbouring lines, which are then walked only once. Returns nothing when the copies lie further apart than
+// a row, when runs fill a cache line, or when there is no room for another loop.
 std::optional<Shape> interleave(const Shape& shape, std::int64_t to_shift, std::int64_t from_shift);
 
-// A part of a shape, so many bytes after its beginning on each side.
+// A part of a shape.
 struct Part {
   Shape shape;
-  std::int64_t to_shift, from_shift;
+  std::int64_t to_shift, from_shift;  // bytes after the beginning of the whole, on each side
 };
 
-// `shape` in parts of at most `most` bytes, 32 or more, in the order of a walk. Where a run is cut, it is at multiples
-// of 16 bytes.
+// Splits `shape` into parts of at most `most` bytes, in the order of a walk. `most` is at least 32. Runs are
+// cut at multiples of 16 bytes only.
 std::vector<Part> split(const Shape& shape, std::uint64_t most);
 
-// The loops of a shape that has some; the dense side is contiguous.
+// These three copy a shape that has loops. The dense side is contiguous.
 void copy_loops(std::byte* to, const std::byte* from, const Shape& shape);
 void gather_loops(std::byte* dense, const std::byte* from, const Shape& shape);
 void scatter_loops(std::byte* to, const std::byte* dense, const Shape& shape);
 
-// From 8 to 16 bytes as two moves that may overlap: a call to memcpy is a good part of what sending 8 bytes costs.
+// Copies one run; 8 to 16 bytes take two moves that may overlap, since a call to memcpy is a good part of the
+// cost of sending 8 bytes.
 inline void copy_run(std::byte* to, const std::byte* from, std::size_t bytes) {
   if (bytes - 8 <= 8) {
     std::uint64_t head, tail;
@@ -81,7 +84,7 @@ inline void copy(std::byte* to, const std::byte* from, const Shape& shape) {
   shape.loop_count == 0 ? copy_run(to, from, shape.run) : copy_loops(to, from, shape);
 }
 
-// Both return the end of the dense side.
+// `gather` and `scatter` return the end of the dense side.
 inline std::byte* gather(std::byte* dense, const std::byte* from, const Shape& shape) {
   shape.loop_count == 0 ? copy_run(dense, from, shape.run) : gather_loops(dense, from, shape);
   return dense + shape.bytes();
@@ -92,12 +95,13 @@ inline const std::byte* scatter(std::byte* to, const std::byte* dense, const Sha
   return dense + shape.bytes();
 }
 
-// Shorter runs have too few whole lines.
+// Whether runs are long enough for non-temporal stores: shorter ones contain too few whole lines.
 inline bool worth_nontemporal(const Shape& shape) { return shape.run >= 256; }
 
-// `copy` past the caches (nontemporal.hpp), where that is worth it; before a signal of it comes a fence.
+// As `copy`, with non-temporal stores (nontemporal.hpp) where that is worth it. The caller issues
+// nontemporal_fence() before it signals the put.
 void copy_nontemporal(std::byte* to, const std::byte* from, const Shape& shape);
-// `gather` of a shape that is worth it.
+// As `gather`, always with non-temporal stores: the caller has checked worth_nontemporal.
 std::byte* gather_nontemporal(std::byte* dense, const std::byte* from, const Shape& shape);
 
 }  // namespace tca::base

@@ -1,11 +1,12 @@
-// Signals in a process whose threads are not all the program's.
+// Keeps the library's own threads from taking the signals of a process.
 #pragma once
 
 #include <csignal>
 
 namespace tca::base {
 
-// By a thread of the library's own, first of all: signals are for the threads of the program.
+// A thread that the library has started calls this before anything else. Signals then go to the threads of
+// the program.
 inline void leave_signals_to_others() {
   sigset_t all;
   sigfillset(&all);

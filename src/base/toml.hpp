@@ -1,5 +1,6 @@
-// toml++, to be included as this. It takes some of its own checks for granted, on damaged text wrongly, and where NDEBUG is
-// defined it promises them to the compiler, which may then do anything. Without the promise the text is refused with a place.
+// Includes toml++; nobody includes it directly. toml++ asserts conditions that do not hold on damaged text.
+// Where NDEBUG is defined it tells the compiler to assume them, so that the behaviour is then undefined.
+// Without NDEBUG, and with an empty assertion, such text is refused with an error that names the place.
 #pragma once
 
 #pragma push_macro("NDEBUG")

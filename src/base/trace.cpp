@@ -13,7 +13,8 @@ Blob Trace::encode() const {
   return writer.blob();
 }
 
-// The "JSON object format" of the Trace Event specification: complete events (ph "X"), one process a rank.
+// Writes the "JSON object format" of the Trace Event specification: complete events (ph "X"), one process per
+// rank.
 std::string Trace::chrome_json(const std::vector<Blob>& ranks) {
   nlohmann::json events = nlohmann::json::array();
   for (std::size_t rank = 0; rank < ranks.size(); ++rank) {
@@ -33,7 +34,7 @@ std::string Trace::chrome_json(const std::vector<Blob>& ranks) {
     }
   }
   return nlohmann::json{{"traceEvents", events}, {"displayTimeUnit", "ns"}}.dump(
-      1, ' ', false, nlohmann::json::error_handler_t::replace);  // a chain's name may be any bytes
+      1, ' ', false, nlohmann::json::error_handler_t::replace);  // a chain's name may contain any bytes
 }
 
 }  // namespace tca::base

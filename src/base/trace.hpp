@@ -1,4 +1,4 @@
-// What a rank did when, for a picture of it: spans in memory, written as Chrome trace events.
+// A Trace records what a rank did and when: it keeps spans in memory and writes them as Chrome trace events.
 #pragma once
 
 #include <chrono>
@@ -12,13 +12,13 @@ namespace tca::base {
 
 class Trace {
  public:
-  // Microseconds of a clock that all ranks of a host share.
+  // The time in microseconds, on a clock that all ranks of a host share.
   static double now_us() {
     return std::chrono::duration<double, std::micro>(std::chrono::steady_clock::now().time_since_epoch())
         .count();
   }
 
-  // For any thread: a rank's messages may be carried by another than its own.
+  // Any thread may call this, since a thread other than the rank's own may carry its messages.
   void span(std::string name, std::string detail, double begin_us, double end_us) {
     const std::lock_guard lock(mutex_);
     spans_.push_back({std::move(name), std::move(detail), begin_us, end_us});
@@ -26,7 +26,7 @@ class Trace {
 
   Blob encode() const;
 
-  // One JSON document with a lane for each rank, from every rank's encoded spans.
+  // Returns one JSON document with a lane for each rank, from the encoded spans of all ranks.
   static std::string chrome_json(const std::vector<Blob>& ranks);
 
  private:

@@ -1,4 +1,4 @@
-// How long something has been waited for, as whoever looks now and then adds it up.
+// Measures how long a rank has waited, from the looks that it takes now and then.
 #pragma once
 
 #include <algorithm>
@@ -7,15 +7,15 @@
 
 namespace tca::base {
 
-// Of a time in which this process was stopped (Ctrl-Z, a job that a batch system suspends) little counts: no more than
-// `most_at_once` between two looks.
+// Sums the time between looks at the clock, counting no more than `most_at_once` between two of them. So a
+// time during which the process was stopped (Ctrl-Z, a job that the batch system suspends) hardly counts.
 class Waited {
  public:
   using Clock = std::chrono::steady_clock;
 
   explicit Waited(std::chrono::nanoseconds most_at_once) : most_at_once_(most_at_once) {}
 
-  // The first one begins.
+  // The first look starts the measurement.
   void look() {
     const Clock::time_point now = Clock::now();
     if (last_ != Clock::time_point{})
@@ -31,14 +31,14 @@ class Waited {
   std::chrono::nanoseconds so_far_{0};
 };
 
-// How long a program has waited by a loop of its own around a test that never blocks. A loop that computes
-// between two tests does not wait, so that little of that time counts.
+// Measures how long a program has waited in a loop of its own around a test that never blocks. A loop that
+// computes between two tests is not waiting, so only a little of that time counts.
 class TestLoop {
  public:
   TestLoop() = default;
 
-  // A test has found step `step` unfinished. Returns whether it is time to see how those are whom it waits
-  // for; most tests do not even look at the clock.
+  // The caller calls this when a test has found step `step` unfinished. Returns whether it is time to check
+  // that the awaited ranks are still alive. Most tests do not even look at the clock.
   bool go_round(std::uint32_t step) {
     constexpr std::uint32_t tests_per_clock = 16;
     constexpr auto looks_apart = std::chrono::milliseconds(50);

@@ -1,4 +1,4 @@
-// What happens, and the order in which it does.
+// Events, the order in which they happen, and the interface of the queues that hold them.
 #pragma once
 
 #include <cstdint>
@@ -7,8 +7,8 @@
 
 namespace tca::des {
 
-// Something that happens to an object of the model: a packet's head comes to the end of a link, an agent wakes up. What
-// it means, and anything else about it, the object knows.
+// Something that happens to an object of the model: the head of a packet reaches the end of a link, an agent
+// wakes up. Only the object knows what the event means, and anything else about it.
 struct Event {
   Time time;
   std::uint32_t object;    // Simulator::add and spawn hand out the numbers
@@ -16,7 +16,8 @@ struct Event {
 };
 static_assert(sizeof(Event) == 16);
 
-// Never an address and never a count of all events: the order depends on the model alone.
+// Returns the place of an event among those of one time. It contains neither an address nor a count of all
+// events, so that the order depends on the model alone.
 constexpr std::uint64_t rank_of(const Event& event) {
   return std::uint64_t{event.object} << 32 | event.sequence;
 }
@@ -24,8 +25,8 @@ constexpr bool before(const Event& a, const Event& b) {
   return a.time != b.time ? a.time < b.time : rank_of(a) < rank_of(b);
 }
 
-// The events that are still to come. Both kinds hand them out in the same order; the heap is the plain one that the
-// wheel is held against.
+// Holds the events that are still to come. Both kinds of queue return them in the same order; the heap is the
+// simple one against which the wheel is checked.
 class Queue {
  public:
   virtual ~Queue() = default;

@@ -14,7 +14,8 @@ struct Free {
   Free* next;
 };
 
-// A pool a thread. A frame may end on another thread than it began on: it then stays in that one's pool.
+// Each thread has its own pool. A frame that ends on another thread than the one that created it goes into
+// the pool of the thread on which it ends.
 class FramePool {
  public:
   ~FramePool() {
@@ -32,7 +33,7 @@ class FramePool {
     if (list == nullptr) return ::operator new((size + 1) * step);
     Free* frame = list;
     list = frame->next;
-    __builtin_prefetch(list, 1);  // for the next one to be taken
+    __builtin_prefetch(list, 1);  // for the next call
     return frame;
   }
 

@@ -1,4 +1,5 @@
-// Memory for the frames of coroutines: a frame that ends leaves its memory to the next one of its size.
+// Allocates memory for the frames of coroutines. A frame that ends leaves its memory to the next one of its
+// size.
 #pragma once
 
 #include <cstddef>

@@ -1,4 +1,4 @@
-// A queue as a binary heap: no assumption about times, and nothing that could be wrong.
+// A queue as a binary heap. It assumes nothing about times, and is too simple to be wrong.
 #pragma once
 
 #include <queue>

@@ -1,5 +1,6 @@
-// Memory for state that is large and visited in no order: on huge pages where the system has them, since otherwise most
-// visits to a model of tens of thousands of nodes begin with a walk through the page tables.
+// Allocates memory for large state that is visited in no particular order. It uses huge pages where the
+// system has them: otherwise most accesses to a model of tens of thousands of nodes would begin with a
+// page-table walk.
 #pragma once
 
 #include <sys/mman.h>
@@ -40,7 +41,7 @@ struct LargeAllocator {
 template <class T>
 using LargeVector = std::vector<T, LargeAllocator<T>>;
 
-// Asks for memory that will be wanted soon, so that its lines come side by side.
+// Prefetches memory that will be needed soon, so that its cache lines are fetched in parallel.
 inline void prefetch(const void* memory, std::size_t bytes) {
   constexpr std::uintptr_t line = 64;
   const auto begin = reinterpret_cast<std::uintptr_t>(memory);

@@ -1,5 +1,5 @@
-// Random numbers by counting: number n of an object is a function of the seed, the object and n alone, so that one
-// object's use of chance never changes another's.
+// A counter-based generator of random numbers. Number n of an object is a function of the seed, the object
+// and n alone, so that the numbers one object draws never change those of another.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@ class Random {
 
   std::uint64_t next() { return mix(key_ + golden * ++count_); }
 
-  // Evenly from [0, below), with a bias of no more than below / 2^64.
+  // Returns a number evenly distributed in [0, below), with a bias of at most below / 2^64.
   std::uint64_t below(std::uint64_t below) {
     const std::uint64_t number = next(), low = number & UINT32_MAX, high = number >> 32;
     const std::uint64_t below_low = below & UINT32_MAX, below_high = below >> 32;
@@ -20,13 +20,14 @@ class Random {
     return high * below_high + (middle >> 32) + ((low * below_high + (middle & UINT32_MAX)) >> 32);
   }
 
-  // From [0, 1).
+  // Returns a number in [0, 1).
   double uniform() { return static_cast<double>(next() >> 11) * 0x1p-53; }
 
  private:
   static constexpr std::uint64_t golden = 0x9e3779b97f4a7c15;
 
-  // SplitMix64's output function (Steele, Lea, Flood, "Fast splittable pseudorandom number generators", 2014).
+  // The output function of SplitMix64 (Steele, Lea, Flood, "Fast splittable pseudorandom number generators",
+  // 2014).
   static constexpr std::uint64_t mix(std::uint64_t z) {
     z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9;
     z = (z ^ z >> 27) * 0x94d049bb133111eb;

@@ -14,11 +14,12 @@ namespace tca::des {
 namespace {
 
 constexpr std::size_t most_handlers = 16;
-// Far enough apart for memory to answer from one stage to the next.
+// How many events ahead each stage of Handler::prepare runs. The stages are far enough apart for memory to
+// answer from one to the next.
 constexpr std::array<std::size_t, 4> places_ahead{12, 8, 4, 2};
 constexpr std::size_t few_pending = 8192;  // the state of so few objects stays in the caches by itself
 constexpr std::size_t most_named = 20;     // agents in one message
-constexpr std::size_t frame_bytes = 256;   // of a coroutine, what most of its steps need
+constexpr std::size_t frame_bytes = 256;   // the part of a coroutine's frame that most of its steps need
 
 std::unique_ptr<Queue> make_queue(const Simulator::Options& options) {
   if (options.queue == QueueKind::heap) return std::make_unique<Heap>();
@@ -139,7 +140,8 @@ void Simulator::resume(std::uint32_t agent) {
   if (ended_) end(agent);
 }
 
-// First what is known of the agent, then the beginnings of its coroutine's frame and of those that await that.
+// Stage 0 prefetches the agent. Stage 1 prefetches the beginning of its innermost coroutine's frame, and
+// stages 2 and 3 those of the tasks that await it.
 void Simulator::prepare_agent(std::uint32_t number, unsigned stage) const {
   const Agent& agent = agents_[number];
   if (stage == 0) return prefetch(&agent, sizeof(Agent));
@@ -169,7 +171,7 @@ void Simulator::process(const Event& event) {
   handlers_[event.object >> object_bits]->handle(event);
 }
 
-// An event that comes before some that have left the queue already.
+// Inserts an event that comes before some of those already taken out of the queue.
 void Simulator::insert(const Event& event) {
   if (soon_count_ == soon_.size()) queue_->push(soon(--soon_count_));
   std::size_t place = soon_count_++;

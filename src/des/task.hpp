@@ -1,9 +1,11 @@
-// Coroutines of simulated time: a Task is a piece of an agent's program, and a task may await another one.
+// A Task is a coroutine in simulated time: a piece of an agent's program. A task may await another one.
 //
-// GCC 12 destroys some temporaries of a co_await expression twice. So a task is given a name before it is awaited,
+// GCC 12 destroys some temporaries of a co_await expression twice. So a task gets a name before it is
+// awaited:
 //   des::Task fetch = engine.fetch(descriptor);
 //   co_await fetch;
-// and neither a lambda nor ?: stands in such an expression. Awaitables without a destructor need no name.
+// For the same reason neither a lambda nor ?: appears in such an expression. Awaitables without a destructor
+// need no name.
 #pragma once
 
 #include <coroutine>
@@ -50,7 +52,8 @@ class [[nodiscard]] Task {
     if (handle_) handle_.destroy();
   }
 
-  // Awaited: runs on behalf of the same agent, and what it throws comes out of the co_await.
+  // An awaited task runs on behalf of the same agent. An exception that leaves it is thrown again by the
+  // co_await.
   bool await_ready() const noexcept { return false; }
   Handle await_suspend(Handle parent) noexcept {
     promise_type& promise = handle_.promise();

@@ -15,7 +15,7 @@ constexpr Time never = INT64_MAX;
 
 constexpr double to_us(Time time) { return static_cast<double>(time) * 1e-6; }
 
-// Rounded to whole picoseconds, so that a number of a machine file means the same on every machine.
+// These round to whole picoseconds, so that a number in a machine file means the same on every computer.
 inline Time from_us(double us) { return std::llround(us * 1e6); }
 inline Time from_ns(double ns) { return std::llround(ns * 1e3); }
 

@@ -1,5 +1,5 @@
-// What agents wait for: counters, signals, semaphores, and the ends of other agents. Each has a label, which messages
-// about deadlocks name.
+// The things that agents wait for: counters, signals, semaphores, and the ends of other agents. Each has a
+// label, which appears in messages about deadlocks.
 #pragma once
 
 #include <cstdint>
@@ -8,7 +8,8 @@
 
 namespace tca::des {
 
-// A number that only grows, and agents that wait until it has grown far enough: arrivals, sequence numbers.
+// A number that only grows, such as a count of arrivals or a sequence number. Agents wait until it has
+// reached a value.
 class Counter {
  public:
   Counter(Simulator& simulator, Label name) : simulator_(simulator), name_(name) {}
@@ -40,7 +41,8 @@ class Counter {
   WaitList list_;
 };
 
-// Raised or not. Whoever waits goes on once it is raised, and whoever comes while it stays raised does not wait.
+// A flag that is raised or lowered. Waiting agents continue once it is raised, and an agent that arrives
+// while it is raised does not wait.
 class Signal {
  public:
   Signal(Simulator& simulator, Label name) : simulator_(simulator), name_(name) {}
@@ -53,7 +55,8 @@ class Signal {
     notify();
   }
   void lower() { raised_ = false; }
-  // Wakes those who wait now, as a condition: they look for themselves at what has changed.
+  // Wakes the agents that are waiting now, as a condition variable does: they check for themselves what has
+  // changed.
   void notify() {
     if (list_.first != WaitList::nobody) simulator_.wake_up_to(list_, 0);
   }
@@ -77,7 +80,7 @@ class Signal {
   bool raised_ = false;
 };
 
-// A stock of equal things, handed out in the order in which they were asked for.
+// A stock of equal units. Requests are granted in the order in which they were made.
 class Semaphore {
  public:
   Semaphore(Simulator& simulator, Label name, std::uint64_t count)
@@ -85,14 +88,16 @@ class Semaphore {
   Semaphore(const Semaphore&) = delete;
   Semaphore& operator=(const Semaphore&) = delete;
 
-  std::uint64_t count() const { return whole_; }  // available or handed out
+  std::uint64_t count() const { return whole_; }  // units in all, available or handed out
   std::uint64_t available() const { return count_ > 0 ? static_cast<std::uint64_t>(count_) : 0; }
   void release(std::uint64_t count = 1);
-  // At once, out of turn, and even what is not there yet: the next ones wait until it has come back.
+  // Takes units at once and out of turn, even units that are not available: later requests then wait until
+  // enough have come back.
   void take(std::uint64_t count) { count_ -= static_cast<std::int64_t>(count); }
 
   auto acquire(std::uint64_t count = 1) { return Acquire{*this, count}; }
-  // Who waits for a signal, which is not raised, is the last to ask for one, and goes on once it has been handed that.
+  // Moves the first agent that waits for `waiting`, a signal that is not raised, to the end of the requests:
+  // it continues once it has been given one unit.
   void ask_for(Signal& waiting) { simulator_.move_first(waiting.list_, list_, name_, 1); }
 
  private:
@@ -107,7 +112,7 @@ class Semaphore {
     void await_suspend(Task::Handle task) const {
       semaphore.simulator_.park(task, semaphore.list_, semaphore.name_, count);
     }
-    void await_resume() const {}  // whoever released has already taken the count
+    void await_resume() const {}  // `release` has already taken the count for this agent
   };
 
   Simulator& simulator_;
@@ -117,7 +122,7 @@ class Semaphore {
   WaitList list_;
 };
 
-// Agents that an agent starts side by side, and whose ends it awaits:
+// A group of agents that one agent starts side by side and whose ends it awaits:
 //   des::Group group(simulator, {"faces"});
 //   for (...) group.spawn(send(face), {"face", i});
 //   co_await group.done();

@@ -7,9 +7,9 @@ namespace tca::des {
 
 namespace {
 
-constexpr unsigned least_count_bits = 12;  // the summary has whole words
-constexpr std::ptrdiff_t few = 32;         // up to here sorting by insertion is the quicker
-constexpr std::size_t many = 4096;         // on the wheel: their pieces are in no cache
+constexpr unsigned least_count_bits = 12;  // so that the summary consists of whole words
+constexpr std::ptrdiff_t few = 32;         // insertion sort is faster for up to this many events
+constexpr std::size_t many = 4096;         // with more events on the wheel, their pieces are in no cache
 
 }  // namespace
 
@@ -34,7 +34,7 @@ std::uint32_t Wheel::new_piece(std::uint32_t next) {
     pieces_.emplace_back();
   } else {
     free_ = pieces_[piece].next;
-    if (free_ != none) __builtin_prefetch(&pieces_[free_], 1);  // for the next one
+    if (free_ != none) __builtin_prefetch(&pieces_[free_], 1);  // for the next call
   }
   pieces_[piece].next = next;
   return piece;
@@ -52,8 +52,8 @@ void Wheel::push_bucket(std::uint64_t at, const Event& event) {
   ++on_wheel_;
 }
 
-// The first bucket after the current one that holds something. The wheel holds less than a turn, so that the first
-// one around the circle is the earliest.
+// Returns the first occupied bucket after the current one. The wheel holds less than a turn, so the first one
+// around the circle is the earliest.
 std::uint64_t Wheel::next_bucket() const {
   const std::uint64_t start = (current_ + 1) & mask_;
   std::uint64_t word = start / 64;
@@ -69,7 +69,8 @@ std::uint64_t Wheel::next_bucket() const {
   return current_ + 1 + ((slot - start) & mask_);
 }
 
-// Moves on to the next bucket that holds something, and what now lies less than a turn ahead onto the wheel.
+// Advances to the next occupied bucket and sorts its events. Events that now lie less than a turn ahead move
+// from the heap onto the wheel.
 bool Wheel::open_next() {
   if (on_wheel_ == 0 && ahead_.size() == 0) return false;
   current_ = on_wheel_ > 0 ? next_bucket() : bucket(ahead_.top());
@@ -102,7 +103,8 @@ bool Wheel::open_next() {
 
 void Wheel::sort_open() {
   if (static_cast<std::ptrdiff_t>(open_.size()) > few) {
-    std::stable_sort(  // much of it is in order already: events of one time come in that of their objects
+    std::stable_sort(  // faster than sort, since much is in order already: events of one time often come
+                       // in the order of their objects
         open_.begin(), open_.end(), [](const Event& a, const Event& b) { return before(a, b); });
     return;
   }
@@ -114,7 +116,8 @@ void Wheel::sort_open() {
   }
 }
 
-// A step along the list of the bucket to be opened next: a piece that has been asked for names the next one.
+// Prefetches one more piece of the bucket to be opened next. Only a piece that has arrived names the next
+// one.
 void Wheel::fetch_piece() {
   if (coming_ == none) return;
   coming_ = pieces_[coming_].next;

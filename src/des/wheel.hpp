@@ -1,8 +1,8 @@
-// A queue as a timing wheel: a turn of buckets of a power of two of picoseconds each, a bitmap of those that hold
-// something, and a heap for what lies more than a turn ahead.
+// A queue as a timing wheel: a circle of buckets, each a power of two of picoseconds wide, a bitmap of the
+// occupied buckets, and a heap for events that lie more than a turn ahead.
 //
-// The bucket whose turn it is is sorted once; the others are unordered lists. So an event costs a push onto a list and
-// its share of sorting a few, however many are pending.
+// A bucket is sorted once, when its turn comes; the others are unordered lists. So an event costs a push onto
+// a list and its share of sorting a few events, however many are pending.
 #pragma once
 
 #include <cstdint>
@@ -15,8 +15,8 @@ namespace tca::des {
 
 class Wheel final : public Queue {
  public:
-  // 2^bucket_bits picoseconds a bucket, 2^count_bits buckets a turn. Wide buckets make sorting dearer, narrow ones send
-  // more into the heap.
+  // A bucket spans 2^bucket_bits picoseconds and a turn has 2^count_bits buckets. Wide buckets make sorting
+  // more expensive; narrow ones send more events into the heap.
   explicit Wheel(unsigned bucket_bits = 6, unsigned count_bits = 14);
 
   void push(const Event& event) override;
@@ -27,12 +27,13 @@ class Wheel final : public Queue {
   static constexpr std::uint32_t none = UINT32_MAX;
   static constexpr std::uint32_t chunk = 15;
 
-  // A part of a bucket's list: a few events side by side, since each step of a list is a visit to memory.
+  // A part of a bucket's list. It holds several events side by side, since each step along a list is an
+  // access to memory.
   struct alignas(64) Piece {
     std::uint32_t next;
     Event events[chunk];
   };
-  // A bucket: its latest piece, which alone may have room left, and how many events are in that.
+  // A bucket names its latest piece, the only one that may have room left, and the number of events in it.
   struct Bucket {
     std::uint32_t piece = none;
     std::uint32_t count = 0;
@@ -50,20 +51,19 @@ class Wheel final : public Queue {
   void sort_open();
 
   unsigned bucket_bits_;
-  std::uint64_t mask_;  // buckets a turn - 1
-  std::uint64_t current_ =
-      0;                     // the bucket that was opened last; those up to a turn after it are on the wheel
-  std::vector<Event> open_;  // what that bucket held, in order
-  std::size_t taken_ = 0;    // of these
-  Heap late_;                // what was put into that bucket since, or into one before
+  std::uint64_t mask_;  // buckets per turn - 1
+  // The bucket that was opened last. Those less than a turn after it are on the wheel.
+  std::uint64_t current_ = 0;
+  std::vector<Event> open_;  // the events of that bucket, in order
+  std::size_t taken_ = 0;    // the number of these already popped
+  Heap late_;                // events pushed into that bucket, or an earlier one, since it was opened
   std::vector<Bucket> buckets_;
-  std::vector<std::uint64_t> occupied_;  // a bit a bucket
-  std::vector<std::uint64_t> summary_;   // a bit a word of `occupied_`
+  std::vector<std::uint64_t> occupied_;  // one bit per bucket
+  std::vector<std::uint64_t> summary_;   // one bit per word of `occupied_`
   LargeVector<Piece> pieces_;
   std::uint32_t free_ = none;
-  std::uint32_t coming_ =
-      none;  // of the pieces of the bucket to be opened next, the one that has been asked for
-  std::size_t on_wheel_ = 0;
+  std::uint32_t coming_ = none;  // the piece of the next bucket to be opened that was prefetched last
+  std::size_t on_wheel_ = 0;     // events
   Heap ahead_;
 };
 

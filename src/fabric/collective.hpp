@@ -1,5 +1,5 @@
-// What a fabric does for collectives: it runs whole ones in place of chains, and combines what chains have brought to an
-// accelerator's memory.
+// The interfaces through which a fabric takes part in collectives: a Collective is a whole one that the
+// fabric runs in place of chains, a Fold combines what chains have brought into an accelerator's memory.
 #pragma once
 
 #include <chrono>
@@ -17,7 +17,7 @@ namespace tca::fabric {
 
 enum class Pattern : std::uint8_t { barrier, broadcast, all_gather, all_reduce, reduce_scatter, all_to_all };
 
-// What is combined, and how.
+// The elements that are combined, and the operation.
 enum class Number : std::uint8_t { float32, float64, int32, int64 };
 enum class Combination : std::uint8_t { sum, min, max, product };
 struct Reduction {
@@ -25,17 +25,17 @@ struct Reduction {
   Combination combination;
 };
 
-// What every rank says alike.
+// Describes a collective; the same on every rank.
 struct CollectiveKind {
   Pattern pattern = Pattern::barrier;
   int ranks = 1, root = 0;
-  std::uint64_t block_bytes = 0;  // what one rank gives to one other, or gets
+  std::uint64_t block_bytes = 0;  // a block; broadcast, all_reduce: the whole
   std::uint64_t element_bytes = 1;
   bool in_place = false;
-  std::optional<Reduction> reduction;  // of those that combine
+  std::optional<Reduction> reduction;  // only of a collective that combines
 };
 
-// A fabric's own way of running one.
+// One way in which a fabric can run a collective.
 struct CollectiveWay {
   std::string_view name;
   double predicted_us;
@@ -44,30 +44,34 @@ struct CollectiveWay {
 struct CollectiveTask {
   CollectiveKind kind;
   std::string_view way;
-  std::string_view name;                           // in messages
+  std::string_view name;                           // for error messages
   const DeviceWindow<std::byte>* input = nullptr;  // null for a barrier, as is the output
   const DeviceWindow<std::byte>* output = nullptr;
-  std::uint64_t input_offset = 0;  // bytes: where this rank's input begins in its part
+  std::uint64_t input_offset = 0;  // bytes into this rank's part, where its input begins
   std::chrono::milliseconds time_limit{30'000};
 };
 
-// A rank's share. Steps are those of a chain: started, then waited for, by the host or on a stream, in any mixture.
+// A rank's share of a collective that the fabric runs. As with a chain, each step is started and then waited
+// for, by the host or on a stream, and steps of both kinds may follow each other.
 class Collective {
  public:
   virtual ~Collective() = default;
 
-  // By the host. `start` does not block; `test` moves the step on, without blocking, and is true once it has finished.
+  // For steps that the host starts. `start` does not block. `test` does not block either: it moves the step
+  // on and returns whether it has finished.
   virtual void start() = 0;
   virtual bool test() = 0;
 
-  // Ordered on an accelerator's stream: the host neither waits nor learns when it is done. A run is both in one.
+  // These order a step on an accelerator's stream. The host neither waits nor learns when the step is done.
+  // `run_on` is a start and a wait in one.
   virtual void start_on(Stream stream) = 0;
   virtual void wait_on(Stream stream) = 0;
   virtual void run_on(Stream stream) = 0;
 };
 
-// What a rank combines by itself behind a round of chains: into = operands[0] op operands[1] op ..., from the left, element
-// by element. `into` may be one of the operands; it overlaps none otherwise. With one operand: a copy, without a reduction.
+// What a rank combines by itself after a round of chains: into = operands[0] op operands[1] op ..., from the
+// left, element by element. `into` is one of the operands or overlaps none of them. A single operand is
+// copied, and there is no reduction.
 struct FoldTask {
   std::optional<Reduction> reduction;
   std::byte* into = nullptr;
@@ -78,7 +82,7 @@ struct FoldTask {
 class Fold {
  public:
   virtual ~Fold() = default;
-  virtual void run() = 0;  // done when it returns
+  virtual void run() = 0;  // the result is there when it returns
   virtual void run_on(Stream stream) = 0;
 };
 

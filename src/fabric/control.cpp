@@ -6,7 +6,8 @@ namespace tca::fabric {
 
 namespace {
 
-// What a call is, without the name of what it is about: names have checks of their own, which say more.
+// Returns what kind of call `what` is, without the quoted name of its object: names are checked elsewhere,
+// with messages that say more.
 std::string_view kind_of(std::string_view what) { return what.substr(0, what.find('\'')); }
 
 }  // namespace
@@ -45,7 +46,7 @@ std::vector<base::Blob> Control::make_together(std::string_view what,
   try {
     made = make();
   } catch (const Error& error) {
-    if (error.code() == Errc::rank_lost) throw;  // the others wait for that rank as well, and find out
+    if (error.code() == Errc::rank_lost) throw;  // the others also wait for that rank and find out themselves
     code = error.code();
     problem = error.what();
     if (!problem.starts_with("rank ")) problem = fmt::format("rank {}: {}", rank(), problem);
@@ -65,7 +66,7 @@ std::vector<base::Blob> Control::make_together(std::string_view what,
 }
 
 void Control::fail_lost(int rank, std::string_view how, std::string_view meanwhile) {
-  // What others are told is passed on as it is once it names the rank where it began.
+  // A reason that names the rank where the trouble began is passed on to the others as it is.
   constexpr std::string_view failed = "failed (";
   const std::string_view reason = how.starts_with(failed) ? how.substr(failed.size()) : std::string_view();
   trouble = reason.starts_with("rank ") ? std::string(reason.substr(0, reason.size() - 1))

@@ -8,7 +8,7 @@ namespace tca::net {
 
 namespace {
 
-constexpr std::uint32_t notice_bytes = 16;  // of a command and of an event
+constexpr std::uint32_t notice_bytes = 16;  // size of a command and of an event
 
 const ApeKind& ape_of(const Network& network, std::uint32_t interconnect) {
   const Description& machine = network.machine();
@@ -91,8 +91,8 @@ des::Task Ape::run(ApePut put) {
   if (put.sent != nullptr) put.sent->add();
 }
 
-// Once its data is in the card. Host memory is read by DMA engines, each with a rest after every packet; a GPU by requests,
-// as many at a time as its window has room for.
+// Sends a packet once its data is in the card. DMA engines read host memory, each with a dead time after
+// every packet. GPU memory is read with requests, as many at a time as the window has room for.
 des::Task Ape::send_packet(ApePut put, std::unique_ptr<Load> load, des::Counter& read,
                            des::Counter& written) {
   co_await load->here.reached(1);
@@ -108,7 +108,7 @@ des::Task Ape::send_packet(ApePut put, std::unique_ptr<Load> load, des::Counter&
   card(node).engines.release();
 }
 
-// The receiver's host learns of the put once the card there has written its last packet.
+// Tells the receiver's host about the put once the card there has written the last packet.
 des::Task Ape::announce(ApePut put, std::uint64_t packets, std::unique_ptr<des::Counter> written) {
   co_await written->reached(packets);
   if (put.arrived == nullptr) co_return;

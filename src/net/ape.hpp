@@ -1,5 +1,6 @@
-// APEnet+'s card: a NIC on a torus that cuts messages into packets of a few KB, reads them from host or GPU memory, and at
-// the receiver makes virtual addresses physical, on its Nios II processor or in hardware, before it writes them.
+// Models the APEnet+ card, a NIC on a torus. It cuts messages into packets of a few KB and reads them from
+// host or GPU memory. At the receiver it translates virtual addresses into physical ones, on its Nios II
+// processor or in hardware, before it writes the packets.
 #pragma once
 
 #include <memory>
@@ -9,8 +10,8 @@
 
 namespace tca::net {
 
-// `arrived` grows by one when all is in the target's memory and its host has been told, `sent` when the source may be
-// overwritten.
+// One put. `arrived` grows by one when all data is in the target's memory and its host has been told; `sent`
+// grows by one when the source may be overwritten.
 struct ApePut {
   Endpoint from, to;
   std::uint64_t bytes = 0;
@@ -20,22 +21,22 @@ struct ApePut {
 
 class Ape {
  public:
-  // The NICs of an interconnect, and the unit of each node whose processor drives them. Throws Error{invalid_argument}
-  // when those NICs are no such cards.
+  // Models the NICs of an interconnect. `host` is the unit of each node whose processor drives them. Throws
+  // Error{invalid_argument} when those NICs are not APEnet+ cards.
   Ape(Network& network, std::uint32_t interconnect, std::uint32_t host);
 
-  // The host posts it and goes on. A card takes up its puts one after the other.
+  // The host posts the put and continues. A card processes its puts one after the other.
   void put(const ApePut& put);
 
  private:
   struct Card {
     Card(des::Simulator& simulator, const ApeKind& kind, std::uint32_t node);
-    des::Semaphore turn;     // of puts
-    des::Semaphore engines;  // that read host memory
+    des::Semaphore turn;     // held by the put that the card reads
+    des::Semaphore engines;  // DMA engines, which read host memory
     des::Semaphore host_window, gpu_window;
   };
 
-  // A packet's data on its way into the card.
+  // The data of a packet on its way into the card.
   struct Load {
     Load(des::Simulator& simulator, std::uint32_t node, std::uint32_t size)
         : passage(simulator, {"a packet's data at node", node}),
@@ -56,7 +57,7 @@ class Ape {
   std::uint32_t interconnect_;
   std::uint32_t host_;
   const ApeKind& ape_;
-  std::vector<std::unique_ptr<Card>> cards_;  // of a node, from its first put on
+  std::vector<std::unique_ptr<Card>> cards_;  // by node; each is created for the node's first put
 };
 
 }  // namespace tca::net

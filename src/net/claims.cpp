@@ -9,7 +9,7 @@ void Claims::add(LinkId link, const Claim& claim) {
     claims_.emplace_back();
   } else {
     free_ = claims_[place].next;
-    if (free_ != none) des::prefetch(&claims_[free_], sizeof(Claim));  // for the next one
+    if (free_ != none) des::prefetch(&claims_[free_], sizeof(Claim));  // for the next call
   }
   claims_[place] = claim;
   claims_[place].next = first_[link];

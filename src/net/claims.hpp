@@ -1,4 +1,4 @@
-// Which trains use a link when, and how much of it.
+// Claims record which trains use a link, when, and how much of it.
 #pragma once
 
 #include <cstdint>
@@ -16,24 +16,25 @@ struct Claim {
   TrainId train;
   std::uint32_t next;
   des::Time begin, end;
-  des::Time
-      given;  // from when on all that comes to the link comes behind it; never, where that is not so simple
+  // The time after which everything that reaches the link queues behind this train; never when there is no
+  // such time.
+  des::Time given;
   std::uint64_t share;  // of the link, in parts of Claims::whole
 
   bool overlaps(const Claim& other) const { return begin < other.end && other.begin < end; }
 };
 
-// The claims of each link, the latest first. A train has no more than one on a link.
+// Holds the claims on each link, the latest first. A train has at most one claim on a link.
 class Claims {
  public:
   static constexpr std::uint64_t whole = 1 << 20;
 
   explicit Claims(LinkId links) : first_(links, none) {}
 
-  // What `on` and `remove` begin with is wanted soon.
+  // Prefetches the memory that `on` and `remove` access first.
   void expect(LinkId link) const { des::prefetch(&first_[link], sizeof(std::uint32_t)); }
   void add(LinkId link, const Claim& claim);
-  bool remove(LinkId link, TrainId train);  // whether there are any left
+  bool remove(LinkId link, TrainId train);  // returns whether any claims are left
   Claim& of(TrainId train, LinkId link) { return claims_[find(train, link)]; }
   const Claim& of(TrainId train, LinkId link) const { return claims_[find(train, link)]; }
 
@@ -67,7 +68,7 @@ class Claims {
 
   std::uint32_t find(TrainId train, LinkId link) const;
 
-  des::LargeVector<std::uint32_t> first_;  // of a link
+  des::LargeVector<std::uint32_t> first_;  // the latest claim, by link
   des::LargeVector<Claim> claims_;
   std::uint32_t free_ = none;
 };

@@ -6,7 +6,7 @@ namespace tca::net {
 
 namespace {
 
-constexpr std::uint32_t word_bytes = 8;  // of a doorbell and of a flag
+constexpr std::uint32_t word_bytes = 8;  // size of a doorbell and of a flag
 
 }  // namespace
 

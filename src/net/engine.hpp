@@ -1,5 +1,6 @@
-// GPUs that share a box: a resident engine on each takes its host's word, stores the data into the other's memory over
-// the wires of their node, and a flag behind it, which the engine there passes on to its host.
+// Models GPUs of one node with a resident engine on each. The engine waits for its host's doorbell, stores
+// the data into the memory of the other GPU over the wires of the node, and stores a flag behind it. The
+// engine there passes the flag on to its host.
 #pragma once
 
 #include <vector>
@@ -8,8 +9,8 @@
 
 namespace tca::net {
 
-// `arrived` grows by one when all is there and the target's host has been told, `sent` when the own host knows that
-// everything that was started together may be overwritten.
+// One put. `arrived` grows by one when all data is there and the target's host has been told. `sent` grows by
+// one when the sender's host knows that the sources of all puts started together may be overwritten.
 struct EnginePut {
   Endpoint from, to;  // two memories of a node
   std::vector<Rows> rows;
@@ -19,13 +20,15 @@ struct EnginePut {
 
 class Engines {
  public:
-  // `host`: the unit of each node whose processor drives them.
+  // `host` is the unit of each node whose processor drives the engines.
   Engines(Network& network, std::uint32_t host);
 
-  // The host rings the doorbell of a memory's engine and goes on. What is started together is stored side by side.
+  // The host rings the doorbell of a memory's engine and continues. Puts that are started together are stored
+  // side by side.
   void start(Endpoint memory, std::vector<EnginePut> puts);
 
-  // A few bytes that the host has the engine of a memory of its node store, for the host of another one.
+  // Sends a few bytes to the host of another memory: the host has the engine of its own memory `from` store
+  // them.
   void store(Endpoint from, Endpoint to, std::uint32_t bytes, des::Counter& arrived);
 
  private:

@@ -1,4 +1,4 @@
-// Trains as flows: they share links that they cannot all have as they want.
+// Trains as flows: they share links that cannot serve all of them at full speed.
 #include <algorithm>
 #include <unordered_set>
 
@@ -9,7 +9,7 @@ namespace tca::net {
 
 using des::Time;
 
-// Whether the flows on a link want more than all of its time.
+// Returns whether the flows on a link need more than all of its time.
 bool Trains::short_of(LinkId link) const {
   std::uint64_t sum = 0;
   for (const Claim& claim : claims_.on(link)) {
@@ -18,9 +18,10 @@ bool Trains::short_of(LinkId link) const {
   return sum > whole;
 }
 
-// A flow comes or leaves: those that share scarce links with it, those that share such links with these, and so on, go
-// on at the speeds that are fair from now on. Fair is by the time that each takes of the link that it needs most: among n
-// there is at least an n-th of it for each, however little data it moves in that.
+// Recomputes speeds when a flow starts or leaves. It concerns the flows that share scarce links with this
+// one, the flows that share scarce links with those, and so on. Fairness is measured by the time that each
+// flow takes of the link that it needs most. Among n flows each gets at least an n-th of that link, however
+// little data it moves in that time.
 void Trains::share_links(TrainId number, bool leaves) {
   bool enough = true;
   each_stage(number, [&](const Stage& stage) { enough = enough && !short_of(stage.link); });
@@ -45,7 +46,7 @@ void Trains::share_links(TrainId number, bool leaves) {
       for (const Claim& claim : claims_.on(stage.link)) {
         if (trains_[claim.train].drained()) continue;
         Flow& flow = flows[place_of(claim.train)];
-        // Its requests and its data may both take this link.
+        // The requests and the data of a flow may both take this link.
         if (flow.demands.empty() || flow.demands.back().link != links) flow.demands.push_back({links, 0});
         Demand& demand = flow.demands.back();
         demand.share += claim.share;

@@ -16,7 +16,7 @@ namespace tca::net {
 
 namespace {
 
-// A million nodes take 1 GB; more is a slip of the pen.
+// A million nodes take 1 GB. A larger number is a slip of the pen.
 constexpr std::int64_t most_nodes = 1 << 20;
 
 HostKind read_host(const MachineTable& table) {
@@ -75,7 +75,7 @@ std::vector<std::string> read_places(const MachineTable& root, const Description
   return places;
 }
 
-// What no single table tells, and is left to find: units that no wire joins.
+// Finds errors that no single table shows: units that no wire joins.
 void check_parts(const MachineTable& root, const Description& network) {
   try {
     check(network);
@@ -84,7 +84,7 @@ void check_parts(const MachineTable& root, const Description& network) {
   }
 }
 
-// A number that follows another has its value, so it must have its unit as well.
+// Checks that a number that follows another has the other's unit: it has the same value.
 void check_followers(const std::vector<MachineNumber>& numbers) {
   for (const MachineNumber& number : numbers) {
     const std::string_view key = leader_of(number);
@@ -167,7 +167,7 @@ Machine read_machine(const MachineFile& file, const Overrides& overrides) {
       root.reject("default_mpi", fmt::format("[mpi] has no `{}`", machine.default_mpi));
   }
   reading.finish();
-  // A library that others are like is read again for each of them.
+  // A library that others are `like` is read again for each of them; its numbers are listed once.
   for (const MachineNumber& number : reading.numbers())
     if (std::ranges::find(machine.numbers, number.key, &MachineNumber::key) == machine.numbers.end())
       machine.numbers.push_back(number);

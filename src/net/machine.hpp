@@ -1,4 +1,5 @@
-// A machine as its file describes it: the network, and what the network's users cost on a node.
+// A Machine is what a machine file describes: the network, and the costs of the software on a node that uses
+// it.
 #pragma once
 
 #include <cstdint>
@@ -17,24 +18,24 @@
 namespace tca::net {
 
 struct Machine {
-  std::string name;   // of its file: "ha-pacs-tca"
-  std::string title;  // for people: "HA-PACS/TCA"
-  std::string note;   // what should be known of it, such as that it was never built
+  std::string name;   // name of its file: "ha-pacs-tca"
+  std::string title;  // for display: "HA-PACS/TCA"
+  std::string note;   // what readers should know of it, such as that it was never built
 
   Description network;
   HostKind host;
   GpuKind gpu;                            // all GPUs of a machine are alike
-  Kernels kernels;                        // and so is what puts by themselves cost their kernels
+  Kernels kernels;                        // and so are the costs of puts by their kernels
   std::map<std::string, MpiLibrary> mpi;  // by name; see default_mpi
   std::string default_mpi;                // empty where there is none
-  std::vector<std::string>
-      places;  // of a node's ranks, first to last: the units they compute in, such as gpu0
-  std::vector<MachineNumber> numbers;  // all of the file's
+  // The units in which the ranks of a node compute, such as gpu0, from the node's first rank to its last.
+  std::vector<std::string> places;
+  std::vector<MachineNumber> numbers;  // all numbers of the file
 
   std::uint32_t max_ranks() const { return network.nodes * static_cast<std::uint32_t>(places.size()); }
 };
 
-// Where a rank computes. Ranks fill a node, then the next.
+// Where a rank computes. Ranks fill one node after the other.
 struct RankPlace {
   std::uint32_t node = 0;
   std::uint32_t unit = 0;  // index into NodeKind::units
@@ -42,17 +43,18 @@ struct RankPlace {
 
 RankPlace place_of_rank(const Machine& machine, std::uint32_t rank);
 
-// Throws Error{invalid_argument} when the machine has no room for so many.
+// Throws Error{invalid_argument} when the machine has no room for this many ranks.
 void check_ranks(const Machine& machine, std::uint64_t ranks);
 
-// Of the name given or, when that is empty, the machine's default; throws Error{invalid_argument} naming those there are.
+// Returns the library of this name, or the machine's default when the name is empty. Throws
+// Error{invalid_argument} that lists the existing names.
 const MpiLibrary& find_mpi(const Machine& machine, std::string_view name);
 
-// Throws Error{invalid_argument} naming those there are.
+// Throws Error{invalid_argument} that lists the existing names.
 const KernelProtocol& find_protocol(const Machine& machine, const std::string& name);
 
-// Read whole and checked: every error is Error{invalid_argument} whose message begins with FILE:LINE:COLUMN. `name` as
-// for find_machine.
+// Reads and checks a whole machine file. Every error is Error{invalid_argument}, whose message begins with
+// FILE:LINE:COLUMN. `name` is as for find_machine.
 Machine read_machine(const std::string& name, const Overrides& overrides = {});
 Machine read_machine(const MachineFile& file, const Overrides& overrides = {});
 

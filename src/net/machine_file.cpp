@@ -65,7 +65,8 @@ std::string folders_in_words() {
   return fmt::format("{}", fmt::join(names, ", "));
 }
 
-// A file may name a parent that names it again; the chain so far, of what files are called whatever led to them, ends that.
+// The files that extend one another so far, by canonical path. A file may name a parent that names it again;
+// the chain detects that.
 using Chain = std::set<fs::path>;
 
 fs::path identity(const fs::path& file) {
@@ -76,7 +77,8 @@ fs::path identity(const fs::path& file) {
 
 toml::table parse_with_parents(std::string_view text, const std::string& file, Chain chain);
 
-// Tables merge; anything else, a number's { value, unit, ... } too, replaces what the parent has.
+// Returns whether a node merges with the parent's. Only tables do. Anything else, even a number's { value,
+// unit, ... }, replaces what the parent has.
 bool merges(const toml::node& node) {
   const toml::table* table = node.as_table();
   return table != nullptr && !table->contains("value");
@@ -108,8 +110,9 @@ std::string read_text(const fs::path& path) {
   return text;
 }
 
-// A folder of machines goes on working wherever it is put: what lies beside a file comes before what has the same name
-// elsewhere. Not the file itself, which may have the name of the one that it changes.
+// Finds the file that `child` extends. A file beside `child` is preferred to one of the same name elsewhere,
+// so that a folder of machines works wherever it is put. The child itself is skipped, since it may have the
+// name of the machine that it changes.
 fs::path find_parent(const std::string& name, const fs::path& child) {
   const bool is_name = !is_file_name(name);
   const fs::path beside = child.parent_path() / (is_name ? name + ".toml" : name);

@@ -1,5 +1,5 @@
-// Machine files as they lie on disk: where they are found, how one builds on another, and where in them a thing
-// stands. docs/model.md says what they hold.
+// Machine files on disk: where they are found, how one extends another, and at which place in a file a value
+// stands. docs/model.md describes their contents.
 #pragma once
 
 #include <filesystem>
@@ -11,55 +11,57 @@
 
 namespace tca::net {
 
-// Of a value in a file; lines and columns count from 1.
+// The place of a value in a file. Lines and columns count from 1.
 struct Place {
   std::string file;
   int line = 0;
   int column = 0;
 };
 
-// "machines/quong.toml:12:7"
+// Formats a place as in "machines/quong.toml:12:7".
 std::string to_string(const Place& place);
 
-// How sure a number is.
+// How reliable a number is.
 enum class Origin { published, measured, fitted };
 
 std::string_view to_string(Origin origin);
 
-// A number of a machine file, as written there.
+// A number in a machine file, as written there.
 struct MachineNumber {
-  std::string key;  // "mpi/mvapich2/post": the tables' names and its own
+  std::string key;  // "mpi/mvapich2/post": the names of its tables and its own
   double value = 0;
   std::string unit;  // empty for a count
   Origin origin = Origin::published;
   std::string source;
-  Place place;      // of the number itself, which `tca fit` rewrites
-  int columns = 0;  // how wide it is written there
+  Place place;      // of the digits, which `tca fit` rewrites
+  int columns = 0;  // width of the digits
 };
 
-// The key of the number that this one follows, whose source is "fit: same as KEY"; empty for others.
+// Returns the key of the number that this one follows: its source is "fit: same as KEY". Empty for other
+// numbers.
 std::string_view leader_of(const MachineNumber& number);
 
-// Values that stand in for those of the file, in its own units: what a fit tries.
+// Values that replace those of the file, in the file's own units: what a fit tries.
 using Overrides = std::map<std::string, double, std::less<>>;
 
-// The machines in all folders searched, by name.
+// Returns the names of the machines in all folders searched.
 std::vector<std::string> list_machines();
 
-// The file of a machine: NAME.toml in $OPENTCA_MACHINES (folders, by colons) or where OpenTCA's own are
-// (base/data.hpp); or the path itself, when `name` ends in .toml. Throws Error{invalid_argument}.
+// Returns the file of a machine: NAME.toml in the folders of $OPENTCA_MACHINES (separated by colons) or where
+// OpenTCA's own machines are (base/data.hpp). When `name` ends in .toml, it is the path itself. Throws
+// Error{invalid_argument}.
 std::filesystem::path find_machine(const std::string& name);
 
-// The folder of the published figures, machines/published, beside one of the folders above.
+// Returns the folder of the published figures, `published` in one of the folders above.
 std::filesystem::path find_published();
 
-// A machine file and those it extends, merged; parsed, but not yet understood. What a file extends is looked for beside it
-// first, then as find_machine does.
+// A machine file merged with the files that it extends. It is parsed, but not yet interpreted. A file that is
+// extended is looked for beside the extending file first, then as find_machine does.
 class MachineFile {
  public:
-  // Throws Error{invalid_argument}, its message beginning with FILE:LINE:COLUMN.
+  // Throws Error{invalid_argument}, whose message begins with FILE:LINE:COLUMN.
   explicit MachineFile(const std::filesystem::path& path);
-  // The text itself, as if it were that of the file `name`, which need not be there.
+  // Takes `text` as the contents of the file `name`, which need not exist.
   MachineFile(std::string_view text, const std::string& name);
   ~MachineFile();
   MachineFile(MachineFile&&) noexcept;

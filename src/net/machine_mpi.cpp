@@ -1,4 +1,4 @@
-// MPI libraries.
+// Reads the MPI libraries of a machine file.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -12,7 +12,8 @@ namespace tca::net {
 
 namespace {
 
-// A library's own table, then that of the one it is like, and so on: the first that has a key counts.
+// A library's own table, then that of the library it is `like`, and so on. The first table that has a key
+// decides.
 class Layers {
  public:
   Layers(const MachineTable& all, const std::string& name) {
@@ -34,7 +35,7 @@ class Layers {
   const MachineTable& at(std::string_view key) const {
     const MachineTable* last = &layers_.front();
     bool found = false;
-    // All layers are asked, so that each knows the key.
+    // All layers are asked, so that the key counts as known in each.
     for (const MachineTable& layer : layers_) {
       if (!layer.has(key) || found) continue;
       last = &layer;

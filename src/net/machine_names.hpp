@@ -1,4 +1,4 @@
-// The names of tables and keys, in messages about machine files.
+// Formats and compares names of tables and keys for messages about machine files.
 #pragma once
 
 #include <algorithm>
@@ -8,13 +8,15 @@
 
 namespace tca::net {
 
-// "[mpi.\"mvapich2-gdr-2.2\"]" for the path mpi/mvapich2-gdr-2.2, as a file has it; "the file" for the root.
+// Returns the heading of a table as a file has it, "[mpi.\"mvapich2-gdr-2.2\"]" for the path
+// mpi/mvapich2-gdr-2.2; "the file" for the root.
 std::string heading(std::string_view path);
 
-// Levenshtein's: how many letters must be added, dropped or changed.
+// Returns the Levenshtein distance: how many letters must be added, dropped or changed.
 std::size_t distance(std::string_view a, std::string_view b);
 
-// The one of `names` that `word` was probably meant to be: two letters away, or a third of it for long words.
+// Returns the name that `word` was probably meant to be: at most two letters away or, for long words, a third
+// of their letters.
 template <class Names>
 std::optional<std::string> nearest(std::string_view word, const Names& names) {
   std::optional<std::string> best;

@@ -1,4 +1,4 @@
-// Links, wires and interconnects.
+// Reads the links, wires and interconnects of a machine file.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -22,7 +22,7 @@ std::uint32_t small_size(const MachineTable& table, std::string_view key, std::i
   return static_cast<std::uint32_t>(bytes);
 }
 
-// Either a rate, or PCIe's generation and lanes.
+// A link has either a rate, or a PCIe generation and lanes.
 double read_rate(const MachineTable& table) {
   if (!table.has("generation")) return table.rate("rate");
   if (table.has("rate"))
@@ -71,7 +71,7 @@ TopologyKind read_kind(const MachineTable& table) {
   return word == "star" ? star : fat_tree;
 }
 
-// Which of the nodes of the topology, counted from 0, has which place.
+// Returns Topology::order, in which nodes count from 0; in the file they count from 1.
 std::vector<std::uint32_t> read_order(const MachineTable& table, std::uint32_t nodes) {
   std::vector<std::uint32_t> order;
   for (const std::int64_t node : table.extents("order", nodes))
@@ -107,7 +107,7 @@ Topology read_topology(const MachineTable& table, std::uint32_t nodes) {
   return topology;
 }
 
-// Only stars and fat trees have some; on a ring what is said of them would do nothing.
+// Only stars and fat trees have switches. Other topologies refuse the key, which would have no effect there.
 RouterKind read_switches(const MachineTable& table, TopologyKind kind) {
   if (kind == TopologyKind::star || kind == TopologyKind::fat_tree) {
     const MachineTable switches = table.table("switch");
@@ -121,7 +121,7 @@ RouterKind read_switches(const MachineTable& table, TopologyKind kind) {
   return {};
 }
 
-// Around circles a packet that enters leaves one place free.
+// Around a circle, a packet that enters must leave one place free, so a link there needs two credits.
 void check_credits(const MachineTable& links, const LinkKind& link, const Interconnect& interconnect) {
   using enum TopologyKind;
   const TopologyKind kind = interconnect.topology.kind;

@@ -1,4 +1,4 @@
-// The units of a node.
+// Reads the units of a node from a machine file.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -86,7 +86,7 @@ UnitKind read_unit(const MachineTable& table, const std::string& name) {
   return unit;
 }
 
-// Wires, interconnects and ranks name units, so no two may have one name.
+// Refuses a name that another unit has already: wires, interconnects and ranks refer to units by name.
 void add_unit(const MachineTable& units, const std::string& table, const UnitKind& unit, NodeKind& node) {
   if (std::ranges::find(node.units, unit.name, &UnitKind::name) != node.units.end())
     units.reject(table,
@@ -104,7 +104,7 @@ void read_units(const MachineTable& root, Description& into) {
   const MachineTable units = root.table("units");
   for (const std::string& name : units.tables()) {
     const MachineTable unit = units.table(name);
-    // Several of a kind, such as four GPUs, are described once: NAME0, NAME1, ...
+    // Several units of a kind, such as four GPUs, are described once and named NAME0, NAME1, ...
     const std::int64_t copies = unit.has("copies") ? unit.count("copies", 1, 64) : 0;
     UnitKind kind = read_unit(unit, name);
     if (copies == 0) add_unit(units, name, kind, into.node);

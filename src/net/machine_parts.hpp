@@ -1,4 +1,4 @@
-// How the parts of a machine file become those of a description.
+// Reads the parts of a machine file into those of a description.
 #pragma once
 
 #include <map>
@@ -10,14 +10,14 @@
 
 namespace tca::net {
 
-// [links.NAME], [units.NAME], wires = [[UNIT, UNIT, LINK, LINK BACK], ...] and [interconnects.NAME], in this order: each
-// refers to those before it.
+// Read [links.NAME], [units.NAME], wires = [[UNIT, UNIT, LINK, LINK BACK], ...] and [interconnects.NAME].
+// They are called in this order, since each refers to those before it.
 void read_links(const MachineTable& root, Description& into);
 void read_units(const MachineTable& root, Description& into);
 void read_wires(const MachineTable& root, Description& into);
 void read_interconnects(const MachineTable& root, Description& into);
 
-// [mpi.NAME]; one may be like another one and say only what differs.
+// Reads [mpi.NAME]. A library may be `like` another one and give only what differs.
 std::map<std::string, MpiLibrary> read_mpi(const MachineTable& table, const Description& network);
 
 }  // namespace tca::net

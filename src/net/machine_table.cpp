@@ -48,7 +48,7 @@ Place MachineTable::place(std::string_view key) const {
 
 void MachineTable::reject(std::string_view key, std::string_view why) const { fail_at(place(key), why); }
 
-// A key that is near it, and means nothing here, is what the author meant.
+// Reports a missing key. An unknown key with a similar name is taken for a misspelling of it.
 void MachineTable::missing(std::string_view key, std::string_view what) const {
   const auto& asked = reading_->asked_[path_];
   for (const auto& [other, node] : table_at(reading_->file_.tree().root, path_))
@@ -74,7 +74,7 @@ MachineTable MachineTable::table(std::string_view key) const {
 }
 
 std::vector<std::string> MachineTable::tables() const {
-  // A toml::table is sorted by name; people count in the order in which they wrote.
+  // A toml::table is sorted by name, but authors number things in the order in which they wrote them.
   std::vector<std::pair<Place, std::string>> found;
   for (const auto& [key, node] : table_at(reading_->file_.tree().root, path_))
     if (const toml::table* table = node.as_table(); table != nullptr && !table->contains("value")) {

@@ -1,4 +1,5 @@
-// Reading a machine file table by table: numbers come out in the model's units, and what nobody asked for is an error.
+// Reads a machine file table by table. Numbers are returned in the model's units, and a key that was not
+// asked for is an error.
 #pragma once
 
 #include <cstdint>
@@ -16,18 +17,18 @@ namespace tca::net {
 
 class MachineTable;
 
-// One reading of a file: what was asked for, and the numbers found. Every error is Error{invalid_argument} whose message
-// begins with FILE:LINE:COLUMN.
+// One reading of a file. It records the keys asked for and the numbers found. Every error is
+// Error{invalid_argument}, whose message begins with FILE:LINE:COLUMN.
 class MachineReading {
  public:
   explicit MachineReading(const MachineFile& file, Overrides overrides = {});
 
   MachineTable root();
 
-  // Throws for the first key that nobody asked for, naming the nearest one that somebody did.
+  // Throws for the first key that was not asked for, and suggests the nearest one that was.
   void finish() const;
 
-  // In the order in which they were asked for.
+  // The numbers, in the order in which they were asked for.
   const std::vector<MachineNumber>& numbers() const { return numbers_; }
   const MachineFile& file() const { return file_; }
 
@@ -36,7 +37,7 @@ class MachineReading {
   const MachineFile& file_;
   Overrides overrides_;
   std::vector<MachineNumber> numbers_;
-  // By the table's path, names joined by slashes; that of the root is empty.
+  // Keys asked for, by the path of their table: names joined by slashes, empty for the root.
   std::map<std::string, std::set<std::string, std::less<>>, std::less<>> asked_;
 };
 
@@ -45,26 +46,26 @@ class MachineTable {
   bool has(std::string_view key) const;
   MachineTable table(std::string_view key) const;
 
-  // The names of this table's own tables, in their order; each counts as asked for.
+  // Returns the names of the tables within this one, in their order in the file. Each counts as asked for.
   std::vector<std::string> tables() const;
 
   std::int64_t time(std::string_view key) const;  // ps
   std::int64_t size(std::string_view key) const;  // bytes
-  double rate(std::string_view key) const;        // bytes a second, above 0
-  double operations(std::string_view key) const;  // a second, above 0
-  double fraction(std::string_view key) const;    // above 0, a count without a unit that need not be whole
+  double rate(std::string_view key) const;        // bytes per second, above 0
+  double operations(std::string_view key) const;  // per second, above 0
+  double fraction(std::string_view key) const;    // above 0; has no unit and need not be whole
   std::int64_t count(std::string_view key, std::int64_t least, std::int64_t most) const;
 
-  // A bare word or truth, which has no source.
+  // Words and truth values stand in the file as they are, without a source.
   std::string word(std::string_view key) const;
   std::string word(std::string_view key, std::initializer_list<std::string_view> choices) const;
   bool truth(std::string_view key) const;
-  std::vector<std::string> words(std::string_view key) const;                    // ["a", "b"], one at least
+  std::vector<std::string> words(std::string_view key) const;                    // ["a", "b"], at least one
   std::vector<std::vector<std::string>> word_lists(std::string_view key) const;  // [["a", "b"], ["c"]]
-  std::vector<std::int64_t> extents(std::string_view key,
-                                    std::int64_t most) const;  // { value = [4, 2, 2], ... }
+  // Reads { value = [4, 2, 2], ... }, which has a source as numbers do.
+  std::vector<std::int64_t> extents(std::string_view key, std::int64_t most) const;
 
-  // Refuses what stands at `key`, or the table itself when there is no such key.
+  // Throws an error at the place of `key`, or of the table itself when there is no such key.
   [[noreturn]] void reject(std::string_view key, std::string_view why) const;
 
   const std::string& path() const { return path_; }

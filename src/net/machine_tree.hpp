@@ -1,4 +1,4 @@
-// A machine file's parsed text; for the files that read it.
+// The parsed text of a machine file, for the sources that read it.
 #pragma once
 
 #include <string>
@@ -13,7 +13,7 @@ struct MachineFile::Tree {
   toml::table root;
 };
 
-// `path` names tables that exist, joined by slashes; the empty one is the root's.
+// Returns the table at a path: names of existing tables joined by slashes, empty for the root.
 const toml::table& table_at(const toml::table& root, std::string_view path);
 
 Place place_of(const toml::node& node);

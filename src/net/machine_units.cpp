@@ -18,7 +18,7 @@ struct Unit {
 
 using enum Quantity;
 
-// Rates in bits are of what is carried: a lane's line code is a number of its own.
+// A rate in Gbit/s counts the bits carried, without the line coding of the lanes.
 constexpr std::array units{
     Unit{time, "ps", 1},
     Unit{time, "ns", 1e3},

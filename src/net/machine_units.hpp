@@ -1,5 +1,5 @@
-// The units that machine files may use, and what they are in the model's own: picoseconds, bytes, bytes a second, operations a
-// second.
+// The units that machine files may use, and their conversion into the model's own: picoseconds, bytes, bytes
+// per second, operations per second.
 #pragma once
 
 #include <optional>
@@ -10,16 +10,17 @@ namespace tca::net {
 
 enum class Quantity { time, size, rate, operations, count };
 
-// "a time", "a size", ... as messages say it.
+// Returns "a time", "a size", ... for messages.
 std::string_view describe(Quantity quantity);
 
-// The units of a quantity, "ps, ns, us, ms, s"; "none" for a count.
+// Returns the units of a quantity, as in "ps, ns, us, ms, s"; "none" for a count.
 std::string units_of(Quantity quantity);
 
-// What one `unit` is in the model's units; nothing when it is no unit of that quantity. A count has the unit "".
+// Returns one `unit` in the model's units; nothing when it is not a unit of that quantity. The unit of a
+// count is "".
 std::optional<double> factor(Quantity quantity, std::string_view unit);
 
-// The quantity that a unit belongs to, for messages; nothing for an unknown one.
+// Returns the quantity that a unit belongs to, for messages; nothing for an unknown unit.
 std::optional<Quantity> quantity_of(std::string_view unit);
 
 }  // namespace tca::net

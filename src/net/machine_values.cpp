@@ -1,4 +1,4 @@
-// The numbers of a table, in the model's units.
+// Reads the numbers of a table and converts them into the model's units.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -15,7 +15,8 @@ namespace tca::net {
 
 namespace {
 
-// Bytes a second, so that a byte takes whole parts of a picosecond, and whole transfers no more than time can count.
+// In bytes per second. At the highest rate a byte still takes several of the parts of a picosecond in which
+// Rate (plan.hpp) counts; at the lowest the time of a whole transfer still fits des::Time.
 constexpr double least_rate = 1e6, most_rate = 1e15;
 
 constexpr std::array origins{Origin::published, Origin::measured, Origin::fitted};
@@ -49,7 +50,8 @@ MachineTable::Found MachineTable::find(std::string_view key, Quantity quantity) 
 
 namespace {
 
-// Where a number comes from: exactly one of the keys published, measured and fitted, beginning with the name of a source.
+// Returns where a number comes from: exactly one of the keys published, measured and fitted, whose text
+// begins with the name of a source.
 std::pair<Origin, std::string> source_of(const toml::table& table, const toml::table& root,
                                          std::string_view key) {
   std::optional<std::pair<Origin, std::string>> found;

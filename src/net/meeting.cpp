@@ -1,4 +1,4 @@
-// Trains that meet: they leave each other in peace or fall apart.
+// Trains that meet: they leave each other undisturbed or fall apart.
 #include <algorithm>
 
 #include "net/trains.hpp"
@@ -9,13 +9,14 @@ using des::Time;
 
 namespace {
 
-// Puts packets that were computed (timeline.hpp) where they are at some time, by their bookings on one link after the other.
+// Puts packets that were computed (timeline.hpp) where they are at a given time. It is fed the bookings of
+// one packet after the other, along the links of its way.
 class Placing {
  public:
   Placing(Traffic& traffic, std::uint32_t message, Time at) : traffic_(traffic), message_(message), at_(at) {}
 
-  // The next booking of a packet, or the first of another one, which asks for so much where it is a request. `like` is what
-  // the lane's packets are like on each of its links.
+  // Takes the next booking of a packet, or the first booking of another one. `like` gives the packets of the
+  // lane as they are on each of its links; a request asks for `asked` bytes.
   void put(const std::vector<Stage>& stages, const std::vector<Packet>& like, const Lane::Booking& booking,
            std::uint32_t asked) {
     if (booking.stage > 0 && before_.head <= at_) {
@@ -56,7 +57,7 @@ class Placing {
     traffic_.sent(link, input_of(stages, booking.stage), booking.busy, booking.busy_until);
     return link;
   }
-  // It has left the end of a link, where its place is free at a time.
+  // The packet has left the end of a link, where its place is free from `free` on.
   void leave(const std::vector<Stage>& stages, const Lane::Booking& booking, Time free) const {
     const Stage& stage = stages[booking.stage];
     if (free + stage.kind->latency > at_) {
@@ -69,13 +70,13 @@ class Placing {
   Traffic& traffic_;
   std::uint32_t message_;
   Time at_;
-  Lane::Booking before_{};  // of the same packet, on the link before
+  Lane::Booking before_{};  // of the same packet, on the previous link
   std::uint64_t arrived_ = 0;
 };
 
 }  // namespace
 
-// Whether a train and those that overlap with it on a link want more than the whole of it.
+// Returns whether a train and those that overlap with it on a link need more than the whole link.
 bool Trains::overbooked(TrainId number, LinkId link) const {
   const Claim& own = claims_.of(number, link);
   std::uint64_t sum = own.share;
@@ -91,7 +92,7 @@ bool Trains::alone(TrainId number) const {
   return !any;
 }
 
-// A train and those that overlap with it where there is not enough for all.
+// Returns a train and those that overlap with it on links that cannot serve all of them.
 std::vector<TrainId> Trains::rivals(TrainId number) const {
   std::vector<TrainId> found{number};
   each_stage(number, [&](const Stage& stage) {
@@ -105,12 +106,12 @@ std::vector<TrainId> Trains::rivals(TrainId number) const {
   return found;
 }
 
-// And with it every train that now has less than it wants of a link, or that has lent the same tags, and those that these
-// get in the way of.
+// Makes a train go by packets. With it go all trains that can then get less of a link than they need, or that
+// use the same tags, and in turn all those that these disturb.
 void Trains::go_by_packets(TrainId first) {
   const auto change = [this](TrainId number) {
     trains_[number].by_packets = true;
-    // Nobody knows for how long it will want its links.
+    // It is unknown for how long the packets will need the links.
     each_stage(number, [&](const Stage& stage) {
       Claim& claim = claims_.of(number, stage.link);
       claim.begin = std::max(claim.begin, simulator_.now());
@@ -134,8 +135,9 @@ void Trains::go_by_packets(TrainId first) {
   }
 }
 
-// What comes behind a train goes on behind it. Everything else changes when the train's packets come, and the link stays
-// claimed for as long as others have to be told so.
+// A packet that comes behind all packets of a train queues behind them. Any other packet would change the
+// times of the train's packets, so that train falls apart. The link stays claimed as long as trains are left
+// that must learn of packets on it.
 void Trains::meet(LinkId link, Time start, Time busy) {
   const auto over = [this](const Claim& claim) {
     return trains_[claim.train].by_packets || end_of(claim) <= simulator_.now();
@@ -164,7 +166,7 @@ void Trains::meet(LinkId link, Time start, Time busy) {
   }
 }
 
-// Puts the packets of a train where they would be by now.
+// Makes a train fall apart: puts its packets where they would be by now.
 void Trains::fall_apart(TrainId number) {
   ++fallen_;
   Train& train = trains_[number];
@@ -196,7 +198,7 @@ void Trains::fall_apart(TrainId number) {
   progress.requests = timeline_.next();
   progress.ready = timeline_.over() ? des::never : timeline_.ready();
   progress.bytes += placing.arrived();
-  // Once all has passed the tags may be no more.
+  // The tags may no longer exist once all data has passed.
   if (progress.requests > progress.passed) train.tags->take(progress.requests - progress.passed);
   rider_.train_fell_apart(train.message, progress);
 }

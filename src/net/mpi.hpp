@@ -1,5 +1,5 @@
-// An MPI library on InfiniBand that takes GPUs' memory, as MVAPICH2-GDR does: which of its protocols carries a message,
-// and what each costs. docs/model.md, "MPI", says where the protocols come from.
+// Describes an MPI library on InfiniBand that accepts GPU memory, such as MVAPICH2-GDR: which of its
+// protocols carries a message, and what each costs. docs/model.md, "MPI", says where the protocols come from.
 #pragma once
 
 #include <cstdint>
@@ -12,29 +12,31 @@ namespace tca::net {
 
 struct MpiLibrary {
   std::string name;
-  std::vector<std::uint32_t> rails;  // the interconnects it uses
-  std::int64_t split_from = 0;       // messages of this many bytes and more are split over the rails
+  std::vector<std::uint32_t> rails;  // the interconnects that it uses
+  std::int64_t split_from = 0;       // messages of at least this many bytes are split over the rails
 
-  des::Time send = 0;        // of the processor, for each message it sends
-  des::Time receive = 0;     // the same for each that it receives
-  des::Time gpu = 0;         // more at each end whose memory is a GPU's
-  des::Time read_start = 0;  // more for one that is not inlined and whose data is in a GPU, at the sender
-  des::Time stage = 0;       // more for a message that goes through host memory, at each end where it does
+  des::Time send = 0;     // processor time for each message sent
+  des::Time receive = 0;  // processor time for each message received
+  des::Time gpu = 0;      // in addition, at each end whose memory is a GPU's
+  // In addition, at the sender of a message from GPU memory that is not inlined.
+  des::Time read_start = 0;
+  des::Time stage = 0;            // in addition, at each end where a message goes through host memory
   std::int64_t inline_limit = 0;  // up to here the processor hands the data over with the request
-  std::int64_t eager_limit =
-      0;  // up to here it lands in a buffer, from which the receiver's processor copies it
-  std::int64_t read_direct_limit = 0;   // up to here the adapter reads the GPU's memory
-  std::int64_t write_direct_limit = 0;  // up to here the adapter writes the GPU's memory
-  std::int64_t pipeline_from = 0;       // above this, what is staged at both ends goes in blocks, overlapped
-  std::int64_t block = 0;
-  std::int64_t control_bytes = 0;  // of a request to send, a clearance, a notice
+  // Up to here the data lands in a buffer, from which the receiver's processor copies it.
+  std::int64_t eager_limit = 0;
+  std::int64_t read_direct_limit = 0;   // up to here the adapter reads GPU memory
+  std::int64_t write_direct_limit = 0;  // up to here the adapter writes GPU memory
+  std::int64_t pipeline_from = 0;       // above this, data staged at both ends goes in overlapped blocks
+  std::int64_t block = 0;               // bytes of such a block
+  std::int64_t control_bytes = 0;       // size of a request to send, a clearance or a notice
 
   std::uint32_t packet_bytes = 0;   // on the wire (MTU)
-  std::uint32_t request_bytes = 0;  // that one read request of the adapter asks for
-  std::uint32_t requests = 0;       // such requests under way, of an adapter
+  std::uint32_t request_bytes = 0;  // most data that one read request of the adapter asks for
+  std::uint32_t requests = 0;       // read requests under way for each share of a message on a rail
 
-  // Collectives. A broadcast up to eager_limit: each rank that has the data sends it to tree - 1 others a level; larger ones
-  // take a binomial tree. An allgather of so many bytes a rank goes around a ring, any other doubles recursively.
+  // Collectives. In a broadcast of up to eager_limit bytes, each rank that has the data sends it to tree - 1
+  // others per level; larger broadcasts use a binomial tree. An allgather of ring_from to ring_to bytes per
+  // rank goes around a ring; any other uses recursive doubling.
   std::uint32_t tree = 2;
   std::int64_t ring_from = 0, ring_to = 0;
 };
@@ -42,10 +44,10 @@ struct MpiLibrary {
 // How a message travels.
 enum class MpiWay {
   inlined,    // with the request
-  eager,      // into the receiver's buffer, copied from there
-  direct,     // GPU to GPU after a handshake
-  staged,     // through host memory at one end or both, whole
-  pipelined,  // through host memory at both ends, in blocks
+  eager,      // into a buffer of the receiver, and copied from there
+  direct,     // straight from memory to memory after a handshake
+  staged,     // as a whole through host memory, at one end or both
+  pipelined,  // in blocks through host memory at both ends
 };
 
 MpiWay choose_way(const MpiLibrary& library, std::int64_t bytes);

@@ -25,7 +25,7 @@ Mpi::Mpi(Network& network, const HostKind& host, const MpiLibrary& library, cons
   for (const Rank& rank : ranks) ranks_.emplace_back(network.simulator(), rank, number++);
 }
 
-// The oldest message that the other side has begun, or a new one.
+// Returns the oldest message that the other side has begun, or a new one.
 Mpi::Shared Mpi::meet(std::uint32_t from, std::uint32_t to, std::uint32_t tag, Side side) {
   std::vector<Shared>& begun = ranks_[to].begun;
   const auto meets = [&](const Shared& message) {
@@ -62,7 +62,7 @@ void Mpi::control(const Rank& from, const Rank& to, std::uint64_t bytes, des::Co
        .arrived = &arrived});
 }
 
-// Each rail carries an equal share, of a byte at least.
+// Carries data over the rails, in equal shares of at least one byte.
 des::Task Mpi::carry(Endpoint from, Endpoint to, std::uint64_t bytes, std::uint32_t first_rail,
                      des::Counter& landed) {
   const std::uint32_t rails = rails_of(bytes);
@@ -82,7 +82,7 @@ des::Task Mpi::carry(Endpoint from, Endpoint to, std::uint64_t bytes, std::uint3
   co_await group.done();
 }
 
-// By the GPU's copy engine of that direction.
+// Copies with the GPU's copy engine of that direction.
 des::Task Mpi::copy(std::uint32_t rank, std::uint64_t bytes, bool into_gpu, des::Time start) {
   des::Semaphore& engine = into_gpu ? ranks_[rank].to_gpu : ranks_[rank].from_gpu;
   const double rate = into_gpu ? host_.to_gpu_bytes_per_s : host_.from_gpu_bytes_per_s;
@@ -99,7 +99,7 @@ bool Mpi::writes_staged(std::uint32_t rank, std::uint64_t bytes) const {
   return in_gpu(rank) && bytes > static_cast<std::uint64_t>(library_.write_direct_limit);
 }
 
-// What is copied, sent and copied at a time.
+// Returns how many bytes are copied, sent and copied again at a time.
 std::uint64_t Mpi::block_of(std::uint64_t bytes) const {
   const bool whole = choose_way(library_, static_cast<std::int64_t>(bytes)) != MpiWay::pipelined;
   return whole ? bytes : static_cast<std::uint64_t>(library_.block);
@@ -141,7 +141,8 @@ des::Task Mpi::receive_staged(std::uint32_t to, std::uint64_t bytes, Message& me
   }
 }
 
-// Into the receiver's buffer; by way of an own one when the adapter may not read the GPU.
+// Sends into the receiver's buffer. The data goes through a buffer of the sender when the adapter does not
+// read the GPU.
 des::Task Mpi::send_eager(std::uint32_t from, std::uint32_t to, std::uint64_t bytes, Message& message) {
   const Rank& sender = ranks_[from].place;
   const bool staged = reads_staged(from, bytes);
@@ -162,7 +163,8 @@ des::Task Mpi::send_eager(std::uint32_t from, std::uint32_t to, std::uint64_t by
   co_await left;
 }
 
-// Out of the receiver's buffer: into a GPU by the processor's stores, or by a copy where the library has none.
+// Moves data from the receiver's buffer into a GPU: with stores of the processor or, above
+// write_direct_limit, with a copy.
 des::Task Mpi::receive_eager(std::uint32_t to, std::uint64_t bytes) {
   if (!in_gpu(to)) co_return;
   if (writes_staged(to, bytes)) {

@@ -1,4 +1,4 @@
-// Ranks that send and receive by an MPI library, in simulated time.
+// Simulates ranks that send and receive with an MPI library.
 #pragma once
 
 #include <cstdint>
@@ -16,25 +16,27 @@ namespace tca::net {
 class Mpi {
  public:
   struct Rank {
-    Endpoint memory;         // where its data is: a GPU's memory, or the host's
+    Endpoint memory;         // where its data is: the memory of a GPU or of the host
     Endpoint host;           // where its program runs and the library's buffers are
-    std::uint32_t rail = 0;  // the first that it uses of the library's: its own adapter's
+    std::uint32_t rail = 0;  // the first of the library's rails that it uses: that of its own adapter
   };
 
   Mpi(Network& network, const HostKind& host, const MpiLibrary& library, const std::vector<Rank>& ranks);
 
-  // Both to be awaited. Of a pair of ranks and a tag the n-th send meets the n-th receive, which is told the same size.
-  // send goes on when the data may be overwritten, receive when it is there and the program knows.
+  // The caller awaits both. For a pair of ranks and a tag, the n-th send meets the n-th receive, which names
+  // the same size. `send` ends when the data may be overwritten; `receive` ends when the data is there and
+  // the program knows it.
   des::Task send(std::uint32_t from, std::uint32_t to, std::uint64_t bytes, std::uint32_t tag = 0);
   des::Task receive(std::uint32_t from, std::uint32_t to, std::uint64_t bytes, std::uint32_t tag = 0);
 
-  // One-sided: MPI-3's windows between a post and a wait of the target, a start and a complete of the origin. `put` begins
-  // once the target's post is there; the data goes straight into its memory as far as the library's limits let it, and a
-  // notice follows. `put` goes on when the data may be overwritten, `expose` when it is there and the program knows.
+  // One-sided communication in an MPI-3 window: `expose` is a post and a wait of the target, `put` a start, a
+  // put and a complete of the origin. The put begins once the target's post has arrived. The data goes
+  // straight into the target's memory as far as the library's limits allow, and a notice follows. `put` ends
+  // when the data may be overwritten; `expose` ends when the data is there and the program knows it.
   des::Task put(std::uint32_t from, std::uint32_t to, std::uint64_t bytes, std::uint32_t tag = 0);
   des::Task expose(std::uint32_t from, std::uint32_t to, std::uint64_t bytes, std::uint32_t tag = 0);
 
-  // Time of a rank's processor, of which its sends and receives take their turns.
+  // Occupies a rank's processor, which the rank's sends and receives use one at a time.
   des::Task work(std::uint32_t rank, des::Time time);
 
   std::uint32_t size() const { return static_cast<std::uint32_t>(ranks_.size()); }
@@ -47,18 +49,18 @@ class Mpi {
   struct Message {
     Message(des::Simulator& simulator, std::uint32_t from, std::uint32_t to, std::uint32_t tag, Side first);
     std::uint32_t from, tag;
-    Side first;              // who began it
+    Side first;              // the side that began it
     des::Counter announced;  // the request to send, or the data itself, is at the receiver
     des::Counter cleared;    // the receiver is ready
-    des::Counter landed;     // parts of the data, a rail's share of a block each
+    des::Counter landed;     // parts of the data that have arrived: one rail's share of a block each
   };
-  using Shared = std::shared_ptr<Message>;  // of its two ends
+  using Shared = std::shared_ptr<Message>;  // shared by its two ends
 
   struct State {
     State(des::Simulator& simulator, const Rank& at, std::uint32_t rank);
     Rank place;
-    des::Semaphore processor, to_gpu, from_gpu;  // one thing at a time each
-    std::vector<Shared> begun;                   // to this rank, by one side alone, the oldest first
+    des::Semaphore processor, to_gpu, from_gpu;  // each serves one user at a time
+    std::vector<Shared> begun;  // messages to this rank that one side has begun, oldest first
   };
 
   Shared meet(std::uint32_t from, std::uint32_t to, std::uint32_t tag, Side side);

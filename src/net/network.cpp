@@ -72,7 +72,7 @@ void Network::close(std::uint32_t message) {
   free_message_ = message;
 }
 
-// A packet on its way between two units, without its size, kind and message.
+// Makes a packet between two units, without its size, kind and message.
 Packet Network::packet_from(Endpoint from, Endpoint to, std::uint32_t interconnect) const {
   check_place(from);
   check_place(to);
@@ -162,11 +162,11 @@ des::Task Network::ask(Transfer transfer, Passage& passage) {
         static_cast<std::uint32_t>(std::min<std::uint64_t>(most, rows.bytes - next % in_row * most));
     asks ? request(message, bytes, transfer.request_gap) : answer(message, bytes);
   }
-  // The window is this task's own: it stays until nobody gives places back to it.
+  // This task owns the window, so it lives until the last place in it has been given back.
   if (transfer.tags == nullptr) co_await passage.passed();
 }
 
-// Tries to send a transfer as a train; it is over at once if it goes by packets.
+// Tries to send a transfer as a train. Boarding is over at once if the transfer goes by packets.
 void Network::board(std::uint32_t number, const Transfer& transfer, Boarding& boarding) {
   traffic_.expect(transfer.from.node);
   traffic_.expect(transfer.to.node);
@@ -220,7 +220,7 @@ void Network::train_fell_apart(std::uint32_t number, const Progress& progress) {
     Boarding& boarding = *message.boarding;
     boarding.requests = progress.requests;
     boarding.ready = progress.ready;
-    // Packets would be waiting for a tag by now, before all who ask from now on.
+    // A request that is due would be waiting for a tag already, ahead of all later ones.
     boarding.has_tag = boarding.ready <= simulator_.now();
     boarding.has_tag ? message.tags->ask_for(boarding.over) : boarding.over.raise();
     message.boarding = nullptr;
@@ -232,7 +232,7 @@ void Network::train_fell_apart(std::uint32_t number, const Progress& progress) {
   message.to_arrive -= progress.bytes;
 }
 
-// First the message, then whom it wakes.
+// Stage 2 prefetches the message, stage 3 the objects that it notifies.
 void Network::prepare(std::uint32_t number, unsigned stage) const {
   const Message& message = messages_[number];
   if (stage == 2) return des::prefetch(&message, sizeof(Message));
@@ -261,7 +261,7 @@ void Network::request(std::uint32_t number, std::uint32_t bytes, Time gap) {
   traffic_.request({message.from.node, message.asker}, request_packet(number, bytes), gap);
 }
 
-// A memory sends what was asked for.
+// A memory sends the data that was requested.
 void Network::answer(std::uint32_t number, std::uint32_t bytes) {
   const Message& message = messages_[number];
   Packet packet = message.packet;
@@ -294,7 +294,7 @@ void Network::arrived(const Packet& packet, Endpoint) {
   if (message.to_arrive == 0) finish(packet.message);
 }
 
-// All has arrived.
+// Finishes a message of which all data has arrived.
 void Network::finish(std::uint32_t number) {
   des::Counter* counter = messages_[number].arrived;
   if (messages_[number].train != no_train) trains_->release(messages_[number].train);

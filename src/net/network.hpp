@@ -1,5 +1,5 @@
-// A machine's network in simulated time, as agents use it: data is moved, packets are sent, and counters tell when
-// something is there.
+// The network of a machine in simulated time, as agents use it: they move data and send packets, and counters
+// tell them when something has arrived.
 #pragma once
 
 #include <optional>
@@ -12,33 +12,35 @@
 
 namespace tca::net {
 
-// Runs of bytes; how far apart they lie does not matter to a NIC, which sends each by itself.
+// Runs of bytes. A NIC sends each run by itself, so the distance between them does not matter.
 struct Rows {
-  std::uint64_t bytes = 0;  // of one
+  std::uint64_t bytes = 0;  // of one run
   std::uint64_t count = 1;
 
   std::uint64_t total() const { return bytes * count; }
 };
 
-// Data that a NIC reads out of a memory of its node and writes into a memory anywhere.
+// A transfer of data that a NIC reads from a memory of its node and writes into a memory anywhere.
 struct Transfer {
   Endpoint from, to;
-  std::uint32_t interconnect = 0;  // its NIC in from.node does it; or `inside`, see below
+  std::uint32_t interconnect = 0;  // its NIC in from.node moves the data; or `inside`, see below
   Rows rows;
   std::uint32_t packet_bytes = 0;  // most data in a packet
-  // Most data that the NIC asks for at a time. 0: the memory's side sends unasked, packet by packet.
+  // The most data that the NIC requests at a time. 0: the memory's side sends unrequested, packet by packet.
   std::uint32_t request_bytes = 0;
   des::Time request_gap = 0;        // least time between two requests of the NIC
-  des::Time row_gap = 0;            // lost between rows
-  std::uint32_t window = 0;         // requests (or unasked packets) under way, unless `tags` are shared:
-  des::Semaphore* tags = nullptr;   // with other transfers
-  des::Counter* arrived = nullptr;  // one more when the last byte is seen at `to`
+  des::Time row_gap = 0;            // time lost between rows
+  std::uint32_t window = 0;         // requests (or unrequested packets) under way; unused when `tags` is set
+  des::Semaphore* tags = nullptr;   // a window shared with other transfers
+  des::Counter* arrived = nullptr;  // grows by one when the last byte is visible at `to`
 
-  // Without a NIC: from one memory of a node into another, over its wires; or from one into a NIC that asks for it.
+  // A transfer within a node: from one memory into another over the node's wires, without a NIC; or from a
+  // memory into a NIC that requests the data.
   static constexpr std::uint32_t inside = Packet::inside;
 };
 
-// Of a transfer: whether its data is on its way, so that its source may be overwritten. Lives until then.
+// Tells when all data of a transfer is on its way, so that its source may be overwritten. It must live until
+// then.
 class Passage {
  public:
   Passage(des::Simulator& simulator, des::Label name) : passed_(simulator, name) {}
@@ -46,16 +48,16 @@ class Passage {
 
  private:
   friend class Network;
-  std::uint64_t requests_ = 0;  // whose data has not passed
+  std::uint64_t requests_ = 0;  // requests whose data has not passed
   des::Signal passed_;
 };
 
 // One small packet: a processor's store, a flag, a doorbell.
 struct Word {
   Endpoint from, to;
-  std::uint32_t interconnect = 0;  // over which it leaves its node, or Transfer::inside
+  std::uint32_t interconnect = 0;  // the one over which it leaves its node, or Transfer::inside
   std::uint32_t bytes = 0;
-  des::Counter* arrived = nullptr;  // one more when it is seen at `to`
+  des::Counter* arrived = nullptr;  // grows by one when the packet is visible at `to`
 };
 
 struct LinkUse {
@@ -73,29 +75,32 @@ class Network final : public Sink, public Rider {
   const Description& machine() const { return plan_.machine(); }
   std::uint32_t nodes() const { return machine().nodes; }
 
-  // Throws Error{invalid_argument} for a node that there is not, or a unit, naming those that there are.
+  // Throws Error{invalid_argument} for a node or unit that does not exist; the message says which exist.
   Endpoint endpoint(std::uint32_t node, std::string_view unit) const;
   std::uint32_t interconnect(std::string_view name) const;
   Endpoint nic(std::uint32_t node, std::uint32_t interconnect) const;
   bool is_device(Endpoint at) const;
-  // Of two nodes: whether the same instance of an interconnect has both (sub-clusters), and how many hops apart they are there.
+  // Whether two nodes are in the same instance of an interconnect (a sub-cluster), and how many hops apart
+  // they are in it.
   bool joined(std::uint32_t from, std::uint32_t to, std::uint32_t interconnect) const;
   std::uint32_t distance(std::uint32_t from, std::uint32_t to, std::uint32_t interconnect) const;
-  // The wire on which what a unit sends to another one of its node leaves.
+  // Returns the wire over which data from a unit leaves for another unit of its node.
   const LinkClass& wire(Endpoint from, std::uint32_t to_unit) const;
 
-  // To be awaited: goes on when the source may be overwritten. Throws Error{invalid_argument} when no route leads there.
+  // The caller awaits it; it ends when the source may be overwritten. Throws Error{invalid_argument} when no
+  // route leads there.
   des::Task transfer(Transfer transfer);
-  // The same in two steps: goes on when all has been asked for; `passage` tells the rest.
+  // The same in two steps: the task ends when all data has been requested, and `passage` tells when the
+  // source may be overwritten.
   des::Task ask(Transfer transfer, Passage& passage);
 
-  // Posted: returns at once.
+  // Posts a packet and returns at once.
   void send(const Word& word);
 
   const Plan& plan() const { return plan_; }
   const Traffic& traffic() const { return traffic_; }
   LinkUse use(LinkId link) const;
-  std::size_t bytes() const;  // of memory that the state takes
+  std::size_t bytes() const;  // memory used by the state
 
   void passed(const Packet& packet, std::uint32_t node) override;
   void arrived(const Packet& packet, Endpoint at) override;
@@ -105,30 +110,29 @@ class Network final : public Sink, public Rider {
   void train_arrived(std::uint32_t message) override;
   void train_fell_apart(std::uint32_t message, const Progress& progress) override;
   Packet train_packet(std::uint32_t message, bool request) const override;
-  const Trains* trains() const {
-    return trains_ ? &*trains_ : nullptr;
-  }  // null when every packet is modelled
+  // Null when every packet is modelled.
+  const Trains* trains() const { return trains_ ? &*trains_ : nullptr; }
 
  private:
-  // An agent that waits for its train to have sent all requests, or for a part of them when it falls apart.
+  // An agent waits here until its train has sent all requests or, when the train falls apart, a part of them.
   struct Boarding {
     Boarding(des::Simulator& simulator, des::Label name) : over(simulator, name) {}
     des::Signal over;
-    std::uint64_t requests = 0;  // sent
-    des::Time ready = 0;         // when the next may be
-    bool has_tag = false;        // for the next
+    std::uint64_t requests = 0;  // requests sent
+    des::Time ready = 0;         // when the next request may be sent
+    bool has_tag = false;        // the next request has a tag already
   };
 
-  // What the packets of a transfer or word have in common.
+  // What all packets of a transfer or word have in common.
   struct Message {
     std::uint64_t to_arrive = 0;  // bytes
     Endpoint from, to;
-    Packet packet{};  // as they leave the source
+    Packet packet{};  // a packet as it leaves the source
     std::uint32_t packet_bytes = 0;
-    std::uint32_t asker = 0;  // the unit that asks for the data
+    std::uint32_t asker = 0;  // the unit that requests the data
     Passage* passage = nullptr;
     Boarding* boarding = nullptr;
-    TrainId train = no_train;  // that claims its links
+    TrainId train = no_train;  // the train that claims its links
     des::Semaphore* tags = nullptr;
     des::Counter* arrived = nullptr;
     std::uint32_t next_free = 0;

@@ -8,7 +8,7 @@ namespace tca::net {
 
 namespace {
 
-constexpr std::uint32_t flag_bytes = 8;  // of a doorbell and of a flag
+constexpr std::uint32_t flag_bytes = 8;  // size of a doorbell and of a flag
 
 const DmaKind& dma_of(const Network& network, std::uint32_t interconnect) {
   const Description& machine = network.machine();
@@ -94,7 +94,7 @@ des::Task Peach::run(std::uint32_t node, std::uint32_t channel, const DmaChain& 
   turn.release();
 }
 
-// The flags of a descriptor follow its last data.
+// Sends the flags of a descriptor after its last data.
 des::Task Peach::flag(std::uint32_t node, Descriptor descriptor, Passage& data) {
   co_await data.passed();
   co_await simulator_.sleep(dma_.notify);

@@ -1,4 +1,5 @@
-// PEACH2's and PEACH3's DMA controllers: chains of descriptors, started by a doorbell, walked by one of a few channels.
+// Models the DMA controllers of PEACH2 and PEACH3. A doorbell starts a chain of descriptors, which one of a
+// few DMA channels walks.
 //
 //   net::Peach peach(network, network.interconnect("tca"), network.endpoint(0, "host").unit);
 //   net::DmaChain chain{.descriptors = {{.from = a, .to = b, .rows = {.bytes = 4096}, .arrived = &arrived}}};
@@ -13,8 +14,8 @@
 
 namespace tca::net {
 
-// One put. `arrived` grows by one when the flag that follows the data is in the memory of the target node's host, `sent`
-// when the flag that says that all data has left is in the own host's.
+// One put. `arrived` grows by one when the flag that follows the data is in the memory of the target's host.
+// `sent` grows by one when the flag that says that all data has left is in the memory of the sender's host.
 struct Descriptor {
   Endpoint from, to;
   Rows rows;
@@ -22,22 +23,23 @@ struct Descriptor {
   des::Counter* sent = nullptr;
 };
 
-// In the NIC's own memory. Outlives its starts. One start at a time; a chain that is started again while it runs waits for
-// its channel.
+// A chain of descriptors in the NIC's own memory. It outlives its runs. A chain that is started again while
+// it runs waits for its channel.
 struct DmaChain {
   std::vector<Descriptor> descriptors;
 };
 
 class Peach {
  public:
-  // The NICs of an interconnect, and the unit of each node whose processor drives them. Throws Error{invalid_argument}
-  // when those NICs have no such controllers.
+  // Models the NICs of an interconnect. `host` is the unit of each node whose processor drives them. Throws
+  // Error{invalid_argument} when those NICs have no such DMA controllers.
   Peach(Network& network, std::uint32_t interconnect, std::uint32_t host);
 
-  // The host rings the doorbell and goes on. Channels of a node work side by side, what one channel is given comes in turn.
+  // The host rings the doorbell and continues. The DMA channels of a node work in parallel; each runs its
+  // chains one after the other.
   void start(std::uint32_t node, std::uint32_t channel, const DmaChain& chain);
 
-  // The host stores a few bytes into a memory anywhere, and goes on.
+  // The host stores a few bytes into a memory anywhere, and continues.
   void store(std::uint32_t node, Endpoint to, std::uint32_t bytes, des::Counter* arrived);
 
  private:
@@ -56,7 +58,7 @@ class Peach {
   std::uint32_t interconnect_;
   std::uint32_t host_;
   const DmaKind& dma_;
-  std::vector<std::unique_ptr<Engine>> engines_;  // of a node, from its first start on
+  std::vector<std::unique_ptr<Engine>> engines_;  // by node; each is created for the node's first start
 };
 
 }  // namespace tca::net

@@ -10,8 +10,8 @@ namespace tca::net {
 
 namespace {
 
-constexpr LinkId most_links = 1u << 28;    // what a simulator numbers
-constexpr std::size_t most_classes = 256;  // a link has a byte for its own
+constexpr LinkId most_links = 1u << 28;    // objects that a simulator can number
+constexpr std::size_t most_classes = 256;  // a link stores its class in one byte
 
 LinkClass make_class(const LinkKind& link) {
   LinkClass kind{.rate = Rate(link.bytes_per_s),
@@ -53,7 +53,8 @@ std::uint32_t Plan::add_class(LinkClass kind) {
   return static_cast<std::uint32_t>(classes_.size() - 1);
 }
 
-// Whichever end of a wire is named first, its links have the same numbers, and so equal times the same order.
+// The links of a wire get the same numbers whichever end the file names first, so that events of equal times
+// keep the same order.
 void Plan::add_wires() {
   for (const Wire& wire : machine_.node.wires) {
     const LocalLink there{wire.a, wire.b, wire.there, End::unit}, back{wire.b, wire.a, wire.back, End::unit};
@@ -62,7 +63,8 @@ void Plan::add_wires() {
   }
 }
 
-// Breadth first from every target, against the links' direction; wires listed first win.
+// Searches breadth first from every target, against the direction of the links. Of equal ways, the wires
+// listed first win.
 void Plan::find_ways() {
   next_.assign(std::size_t{units_} * units_, no_link);
   for (std::uint32_t target = 0; target < units_; ++target) {
@@ -117,7 +119,7 @@ void Plan::add_ports() {
   }
 }
 
-// A card writes what comes in over its first wire, at that one's pace, once it has found the addresses.
+// A card writes incoming data over its first wire, at that wire's rate, once it has translated the addresses.
 LinkClass Plan::receive_class(std::uint32_t unit, const ApeKind& card) const {
   LinkClass kind;
   for (const LocalLink& local : locals_) {

@@ -1,5 +1,6 @@
-// A machine laid out for the event loop: every one-way link has a number, and where it ends, what it costs and where a
-// packet goes from there follows from that number and a few small tables that all nodes share.
+// A Plan lays a machine out for the event loop. Every one-way link has a number. Where a link ends, what it
+// costs and where a packet goes from there follow from that number and a few small tables that all nodes
+// share.
 #pragma once
 
 #include <algorithm>
@@ -15,13 +16,13 @@ namespace tca::net {
 using LinkId = std::uint32_t;
 constexpr LinkId no_link = UINT32_MAX;
 
-// Picoseconds for bytes, in whole 1/65536 picoseconds a byte.
+// Converts bytes to picoseconds. The time per byte is a whole number of 1/65536 picoseconds.
 class Rate {
  public:
   Rate() = default;
   explicit Rate(double bytes_per_s);
   des::Time time(std::uint64_t bytes) const {
-    // Whole transfers over slow links have more parts of a picosecond than 64 bits hold.
+    // For whole transfers over slow links, the product does not fit 64 bits.
     __extension__ using Product = unsigned __int128;
     return static_cast<des::Time>((Product{bytes} * per_byte_ + half) >> 16);
   }
@@ -32,25 +33,27 @@ class Rate {
   std::uint64_t per_byte_ = 0;
 };
 
-// What a link of a kind costs. The ports of memories and NICs are links of their own: from the cells to the unit, and
-// from the unit to the cells.
+// What a link of one kind costs. The ports of memories and NICs are links too: from the memory cells to the
+// unit, and from the unit to the cells.
 struct LinkClass {
   Rate rate;
   Rate second_rate;  // for packets with any of the flags below
   std::uint8_t second_flags = 0;
-  bool whole = false;  // the packet has come once its last byte has
+  bool whole = false;  // a packet has arrived only when its last byte has
   std::uint32_t payload_bytes = UINT32_MAX;
   std::uint32_t header_bytes = 0;
   des::Time latency = 0;
-  std::uint32_t credits = 0;       // 0: no end of them
+  std::uint32_t credits = 0;       // 0: unlimited
   std::uint32_t credit_slots = 0;  // a power of two
   std::string name;
 
-  // What a card does for each packet before its head leaves: before its data comes in; or, pipelined, meanwhile.
+  // The time that a card spends on each packet before its head leaves: before the data comes in or, when
+  // `meanwhile`, pipelined with it.
   des::Time each = 0, second_each = 0;
   bool meanwhile = false;
 
-  // Of so many packets with so many bytes in all, cut up once more where the wire's packets are smaller.
+  // Returns the time of `packets` packets with `bytes` bytes in all. They are cut further where the packets
+  // on the wire are smaller.
   des::Time wire_time(std::uint64_t bytes, std::uint64_t packets, std::uint8_t flags) const {
     const std::uint64_t pieces =
         bytes <= payload_bytes ? packets : std::max(packets, (bytes + payload_bytes - 1) / payload_bytes);
@@ -60,24 +63,24 @@ struct LinkClass {
     return meanwhile ? std::max(sending, besides) : sending + besides;
   }
   des::Time wire_time(std::uint32_t bytes, std::uint8_t flags) const { return wire_time(bytes, 1, flags); }
-  // From the link's taking up a packet to the head's leaving.
+  // Returns the time from the start of a packet on the link until its head leaves.
   des::Time lead(std::uint8_t flags) const { return (flags & second_flags) != 0 ? second_each : each; }
 };
 
 enum class End : std::uint8_t { unit, cells, network_switch };
 
-// A link between units of one node, or into or out of one: the same for every node.
+// A link between two units of a node, or a port of a unit. It is the same for every node.
 struct LocalLink {
   std::uint32_t from = 0, to = 0;  // units
-  std::uint32_t kind = 0;          // class
+  std::uint32_t kind = 0;          // index of its class
   End end = End::unit;
 };
 
 // The links of one interconnect.
 struct Trunk {
   Routes routes;
-  LinkId first;        // of its cables
-  std::uint32_t kind;  // class of its cables
+  LinkId first;        // number of its first cable
+  std::uint32_t kind;  // index of the class of its cables
   std::uint32_t nic;   // unit
   des::Time switch_hop, switch_collision;
 };
@@ -93,18 +96,23 @@ class Plan {
   const std::vector<LinkClass>& classes() const { return classes_; }
   const std::vector<Trunk>& trunks() const { return trunks_; }
 
-  // The ports of a unit: `read` out of a memory's cells, `write` into them, `request` out of a NIC's reader, and `issue` out
-  // of whoever else sends from there (a processor's stores, a NIC's data and flags), who waits for no requests to come.
+  // The ports of a unit:
+  // - read: out of the cells of a memory;
+  // - write: into them;
+  // - request: out of the reader of a NIC;
+  // - issue: everything else that is sent from there (a processor's stores, a NIC's data and flags), so that
+  //   it does not wait behind requests;
+  // - receive: into a NIC that handles incoming data packet by packet.
   LinkId read_port(Endpoint at) const { return port(at, read_ports_); }
   LinkId write_port(Endpoint at) const { return port(at, write_ports_); }
   LinkId request_port(Endpoint at) const { return port(at, request_ports_); }
   LinkId issue_port(Endpoint at) const { return port(at, issue_ports_); }
-  // Of a NIC that handles what comes in packet by packet, and that has memory for what it reads.
+  // Whether a unit has a receive port, and whether it has cells to write into.
   bool has_receive_port(std::uint32_t unit) const { return receive_ports_[unit] != no_link; }
   bool has_write_port(std::uint32_t unit) const { return write_ports_[unit] != no_link; }
   LinkId receive_port(Endpoint at) const { return port(at, receive_ports_); }
 
-  // The link from one unit of a node toward another.
+  // Returns the first link on the way from one unit of a node to another.
   LinkId toward(std::uint32_t node, std::uint32_t unit, std::uint32_t target) const {
     return node * local_links() + next_[unit * units_ + target];
   }
@@ -130,7 +138,7 @@ class Plan {
   std::vector<LinkClass> classes_;
   std::vector<LocalLink> locals_;
   std::vector<LinkId> next_;  // [unit][target]: the local link to take
-  std::vector<LinkId> read_ports_, write_ports_, request_ports_, issue_ports_, receive_ports_;  // of a unit
+  std::vector<LinkId> read_ports_, write_ports_, request_ports_, issue_ports_, receive_ports_;  // by unit
   std::vector<Trunk> trunks_;
 };
 

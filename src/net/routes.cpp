@@ -6,8 +6,8 @@ namespace tca::net {
 
 namespace {
 
-// The shorter way around a circle. Opposite places are as far either way: every other place starts backwards, so that
-// both directions carry the same.
+// Returns the shorter way around a circle. Opposite places are equally far either way; there odd places go
+// backwards, so that both directions carry the same load.
 std::int16_t shorter_way(std::uint32_t from, std::uint32_t to, std::uint32_t size, bool wraps) {
   const auto distance = static_cast<std::int32_t>(to) - static_cast<std::int32_t>(from);
   const auto around = static_cast<std::int32_t>(size);
@@ -59,7 +59,8 @@ Cable Routes::direct_cable(std::uint32_t number) const {
 
   Cable cable{.from = node};
   const bool at_end = forwards ? at + 1 == size : at == 0;
-  // Two in a circle are joined by one cable either way: forwards from the first, backwards from the second.
+  // A circle of two places has one cable in each direction: forwards from the first, backwards from the
+  // second.
   if (size == 1 || (at_end && !wraps_[dimension])) return cable;
   const std::uint32_t next = forwards ? (at + 1) % size : (at + size - 1) % size;
   const std::uint32_t to = place + next * stride - at * stride;
@@ -69,7 +70,8 @@ Cable Routes::direct_cable(std::uint32_t number) const {
   return cable;
 }
 
-// In this order: up from the nodes, down to the nodes, up from the leaves, down from the spines.
+// Cables are numbered in this order: up from the nodes, down to the nodes, up from the leaves, down from the
+// spines.
 Cable Routes::tree_cable(std::uint32_t number) const {
   Cable cable{.used = true};
   if (number < 2 * nodes_) {

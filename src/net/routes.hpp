@@ -1,5 +1,5 @@
-// The ways over an interconnect: its cables, and which one a packet takes next. Computed from a few numbers in the packet,
-// so that a machine of any size needs no tables of routes.
+// Computes the routes over an interconnect: its cables, and which one a packet takes next. A few numbers in
+// the packet suffice, so that a machine of any size needs no routing tables.
 #pragma once
 
 #include <array>
@@ -10,18 +10,19 @@
 
 namespace tca::net {
 
-// What is left of a packet's way. On a torus and its kin the hops to go in each dimension, negative ones backwards, taken
-// in order of the dimensions. On a tree the way up and down: spine, leaf, node, each plus one, 0 where not needed.
+// What is left of a packet's way. On chains, rings and tori these are the hops to go in each dimension,
+// negative ones backwards, taken in order of the dimensions. On stars and fat trees it is the way up and
+// down: spine, leaf and node, each plus one, or 0 where not needed.
 using Steps = std::array<std::int16_t, 3>;
 
 constexpr bool done(const Steps& steps) { return (steps[0] | steps[1] | steps[2]) == 0; }
 
-// One way of a cable. Ends are nodes, or switches, which count on their own.
+// One direction of a cable. Its ends are nodes or switches; switches are numbered separately.
 struct Cable {
   std::uint32_t from = 0, to = 0;
   bool from_switch = false, to_switch = false;
-  bool used = false;  // the ends of a chain have cables that lead nowhere
-  std::uint8_t circle = no_circle;
+  bool used = false;                // false at the ends of a chain, where a cable leads nowhere
+  std::uint8_t circle = no_circle;  // the dimension and direction of the circle that it is part of
 
   static constexpr std::uint8_t no_circle = 0xff;
 };
@@ -34,12 +35,12 @@ class Routes {
   std::uint32_t switches() const { return switched_ ? leaves_ + spines_ : 0; }
   Cable cable(std::uint32_t number) const;
 
-  // Whether cables lead from one to the other: both are in the same instance.
+  // Whether cables lead from one node to the other: both are in the same instance.
   bool joined(std::uint32_t from, std::uint32_t to) const { return from / group_ == to / group_; }
-  // Throws Error{invalid_argument} when none do.
+  // Throws Error{invalid_argument} when no cables lead there.
   Steps steps(std::uint32_t from, std::uint32_t to) const;
 
-  // Where a packet goes next: the cable, and the step that this completes.
+  // Where a packet goes next: the cable, and the element of its steps that counts this hop.
   struct Hop {
     std::uint32_t cable;
     std::uint8_t step;
@@ -62,7 +63,7 @@ class Routes {
                                                                           : left + 1);
   }
 
-  // Hops between two nodes, for people and tests.
+  // Returns the number of hops between two nodes.
   std::uint32_t distance(std::uint32_t from, std::uint32_t to) const;
 
  private:
@@ -73,12 +74,13 @@ class Routes {
   bool switched_;
   std::uint32_t nodes_;                         // of the machine
   std::uint32_t group_;                         // nodes of one instance
-  std::array<std::uint32_t, 3> size_{1, 1, 1};  // of a torus and its kin
+  std::array<std::uint32_t, 3> size_{1, 1, 1};  // of chains, rings and tori
   std::array<bool, 3> wraps_{};
   std::uint32_t ports_ = 0;
-  std::vector<std::uint32_t> order_,
-      place_;  // place to node and back, within an instance; empty when the same
-  // Of a tree: how many there are in the machine, and in one instance or below one switch.
+  // Place to node and node to place, within an instance; empty when both are the same.
+  std::vector<std::uint32_t> order_, place_;
+  // Of stars and fat trees: nodes per leaf, leaves and spines per instance, and leaves and spines of the
+  // machine.
   std::uint32_t leaf_nodes_ = 0, group_leaves_ = 0, group_spines_ = 0, leaves_ = 0, spines_ = 0;
   std::uint32_t cable_count_ = 0;
 };

@@ -14,10 +14,11 @@ struct Taker {
   double rate, share;  // at full speed
 };
 
-// The rate at which those that want more of a link than that, together with those that want less, use up what is left of
-// it; `takers` by rate.
+// Returns the rate to which the unsettled takers of a link must be held so that, together with those that
+// want less, they use up what is left of it. Infinite when all can have what they want. `takers` is sorted by
+// rate.
 double level(double left, const std::vector<Taker>& takers, const std::vector<bool>& settled) {
-  double per_rate = 0;  // of those that are still held to the level
+  double per_rate = 0;  // sum over those that are still held to the level
   for (const Taker& taker : takers) {
     if (!settled[taker.flow]) per_rate += taker.share / taker.rate;
   }
@@ -47,7 +48,8 @@ std::vector<std::uint64_t> share_out(const std::vector<Flow>& flows, std::uint32
   std::vector<std::uint64_t> speeds(flows.size(), whole);
   std::vector<double> left(links, static_cast<double>(whole));
   std::vector<bool> settled(flows.size());
-  // The link with the lowest level settles those that it holds up; the level of the others can only rise by that.
+  // The link with the lowest level settles the flows that it limits. The levels of the other links can only
+  // rise by that.
   for (;;) {
     double lowest = no_limit;
     std::uint32_t tightest = 0;

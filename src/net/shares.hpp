@@ -1,4 +1,4 @@
-// Max-min fair sharing of links.
+// Shares links between flows with max-min fairness.
 #pragma once
 
 #include <cstdint>
@@ -6,10 +6,10 @@
 
 namespace tca::net {
 
-// What a flow takes of a link while it runs at full speed, in parts of the whole of it.
+// The share of a link that a flow takes at full speed.
 struct Demand {
-  std::uint32_t link;  // 0, 1, ... of those that matter
-  std::uint64_t share;
+  std::uint32_t link;   // 0, 1, ... among the links that matter
+  std::uint64_t share;  // in parts of `whole`, see share_out
 };
 
 struct Flow {
@@ -17,9 +17,9 @@ struct Flow {
   std::vector<Demand> demands;
 };
 
-// The speed of each flow, `whole` being full speed: the takings of a link come to no more than `whole`, and no flow could
-// have a higher rate without taking some from one whose rate is no higher (progressive filling: Bertsekas and Gallager,
-// "Data Networks", 1992, section 6.5.2).
+// Returns the speed of each flow, where `whole` is full speed. The shares taken of a link add up to no more
+// than `whole`, and no flow could have a higher rate without reducing that of a flow whose rate is no higher
+// (progressive filling: Bertsekas and Gallager, "Data Networks", 1992, section 6.5.2).
 std::vector<std::uint64_t> share_out(const std::vector<Flow>& flows, std::uint32_t links,
                                      std::uint64_t whole);
 

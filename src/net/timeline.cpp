@@ -50,7 +50,7 @@ void Timeline::begin(const Trip& trip) {
   requests_ = trip.requests();
   tags_ = trip.tags;
   lent_until_ = *std::max_element(tags_.begin(), tags_.end());
-  // A row of many requests repeats within itself, all but its last.
+  // In a row of many requests, all but the last are alike, so the period lies within the row.
   unit_ = per_row_ > 4 * tags_.size() ? 1 : per_row_;
   period_ = (tags_.size() + unit_ - 1) / unit_ * unit_;
   arrived_before_.assign(period_, 0);
@@ -79,8 +79,9 @@ std::vector<Time> Timeline::tags() const {
   return tags;
 }
 
-// The request that was sent last took the first tag. Its own is there again behind those that are so before, which need not be
-// all: other trains may still wait for data of a slower memory.
+// Returns the tag of the request that was sent last, which had taken the first one. The tag is put behind
+// those that are available earlier. These need not be all others, since other trains may still wait for data
+// from a slower memory.
 void Timeline::return_tag(Time at) {
   std::size_t place = tag_;
   tag_ = tag_ + 1 == tags_.size() ? 0 : tag_ + 1;
@@ -93,7 +94,8 @@ void Timeline::return_tag(Time at) {
   tags_[place] = at;
 }
 
-// Repeating is: one period later everything is the same span later, for a whole period.
+// Records a request and counts how many have repeated. The steps repeat when, for a whole period, everything
+// happens the same span later than one period before.
 void Timeline::remember() {
   const std::uint64_t slot = (next_ - 1) % period_;
   const Time span = arrived_ - arrived_before_[slot];
@@ -109,10 +111,10 @@ void Timeline::remember() {
 
 bool Timeline::leap(Time until) {
   if (same_ < period_ || last_span_ <= 0) return false;
-  // The last request may be shorter, and what follows a row is not yet known within it.
+  // The last request may be shorter, and within a row what follows the row is not yet known.
   const std::uint64_t end = unit_ == 1 ? next_ - next_ % per_row_ + per_row_ - 1 : requests_;
   if (next_ >= end || until <= arrived_) return false;
-  // Of the period before `until` every packet is wanted: its places may not be free again yet.
+  // The last period before `until` is computed packet by packet, since its places may not be free again yet.
   const auto over = static_cast<std::uint64_t>((until - arrived_) / last_span_);
   const std::uint64_t periods = std::min((end - next_) / period_, over - std::min<std::uint64_t>(over, 1));
   if (periods == 0) return false;

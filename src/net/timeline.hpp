@@ -1,5 +1,5 @@
-// A transfer that has its way to itself, as arithmetic: the very steps that Traffic takes for each packet, without events,
-// and whole stretches at once from the moment on when they repeat.
+// A Timeline computes a transfer that has its way to itself. It takes the very steps that Traffic takes for
+// each packet, but without events, and skips whole stretches at once as soon as the steps repeat.
 #pragma once
 
 #include <algorithm>
@@ -12,16 +12,17 @@ namespace tca::net {
 
 // A transfer: the links that its requests and its data take, and how it is cut up.
 struct Trip {
-  std::vector<Stage> asking;  // empty when data is sent unasked
+  std::vector<Stage> asking;  // empty when data is sent unrequested
   std::vector<Stage> data;
   std::uint64_t rows = 0, row_bytes = 0;
-  std::uint32_t request_bytes = 0, packet_bytes = 0;  // the same when data is sent unasked
+  std::uint32_t request_bytes = 0, packet_bytes = 0;  // equal when data is sent unrequested
   des::Time request_gap = 0, row_gap = 0, memory_gap = 0;
-  LinkId source = no_link;  // where whoever sends it also sends its flags: what goes first there comes first
-  bool own_tags = false;    // no other transfer uses them
-  bool inside = false;      // tags come back on arrival instead of in the NIC
+  // The port from which its sender also sends its flags. What is sent there first arrives first.
+  LinkId source = no_link;
+  bool own_tags = false;  // no other transfer uses its tags
+  bool inside = false;    // tags come back on arrival at the target instead of in the NIC
   des::Time begin = 0;
-  std::vector<des::Time> tags;  // when each is there, in order; no more than there are requests
+  std::vector<des::Time> tags;  // when each tag is available, in order; no more tags than requests
 
   std::uint64_t per_row() const { return (row_bytes + request_bytes - 1) / request_bytes; }
   std::uint64_t requests() const { return per_row() * rows; }
@@ -30,11 +31,14 @@ struct Trip {
   std::uint64_t packets_before(std::uint64_t request) const;
 };
 
-// The links that the packets of one kind take, and what each knows of the packets before.
+// The links that packets of one kind take, and what each link remembers of earlier packets.
 class Lane {
  public:
-  // A packet given to a link: when the link took it, which is once room for it is told of; how long it takes the link and
-  // until when, and when its head and tail come to the end. Its place at the end of the link before is free at `busy_until`.
+  // A packet on a link:
+  // - at: when the link took it, which is once it is known when there will be room;
+  // - busy: how long it occupies the link;
+  // - busy_until: the end of that, from which on its place at the end of the previous link is free;
+  // - head, tail: when these reach the end of the link.
   struct Booking {
     std::size_t stage;
     des::Time at, busy, busy_until, head, tail;
@@ -42,24 +46,24 @@ class Lane {
     bool last;  // of its request
   };
 
-  // Begins anew, keeping its memory. The stages outlive its use.
+  // Starts afresh and keeps its memory. The stages outlive its use.
   void begin(const std::vector<Stage>& stages);
 
-  // Sends a packet that is given to the first link at `at`; tells `book` of each booking. Returns when its head was in
-  // the NIC (or had arrived, if it passes none) and when it had arrived.
+  // Sends a packet that is given to the first link at `at`, and passes each booking to `book`. Returns when
+  // the head reached the NIC (or its target, if it passes no NIC) and when it reached the target.
   struct Passing {
     des::Time nic, end;
   };
   template <class Book>
   Passing send(des::Time at, std::uint32_t bytes, bool last, const Book& book);
 
-  // The first link has something else to do first.
+  // The first link is occupied with something else for `span` first.
   void delay(des::Time at, des::Time span) { busy_until_[0] = std::max(busy_until_[0], at) + span; }
 
   const std::vector<Stage>& stages() const { return *stages_; }
   des::Time busy_until(std::size_t stage) const { return busy_until_[stage]; }
   des::Time first_start(std::size_t stage) const { return first_start_[stage]; }
-  // Of the last packet: when it was given to a link, and when its place at the end of that was free again.
+  // When the last packet was given to a link, and when its place at the end of that link was free again.
   des::Time given(std::size_t stage) const { return given_[stage]; }
   des::Time freed(std::size_t stage) const { return room_[room_slot(stage, sent_ - 1)]; }
   void shift(des::Time span);
@@ -68,7 +72,7 @@ class Lane {
   std::size_t room_slot(std::size_t stage, std::uint64_t packet) const {
     return first_room_[stage] + (packet & (stages()[stage].kind->credit_slots - 1));
   }
-  // A packet's place at the end of a link will be free at a time, which is told of before.
+  // The packet's place at the end of a link is free from `free` on, which becomes known at `told`.
   void leave(std::size_t stage, des::Time free, des::Time told) {
     if (stages()[stage].kind->credits == 0) return;
     const std::size_t slot = room_slot(stage, sent_);
@@ -78,35 +82,36 @@ class Lane {
 
   const std::vector<Stage>* stages_ = nullptr;
   std::vector<des::Time> busy_until_, first_start_, given_;
-  std::vector<des::Time> room_, told_;  // of places: when each is free again, and when that was told of
+  std::vector<des::Time> room_, told_;  // by place: when it is free again, and when that became known
   std::vector<std::size_t> first_room_;
   std::uint64_t sent_ = 0;
 };
 
 class Timeline {
  public:
-  // Begins anew, keeping its memory. The trip outlives its use.
+  // Starts afresh and keeps its memory. The trip outlives its use.
   void begin(const Trip& trip);
 
-  std::uint64_t next() const { return next_; }  // request to be computed
+  std::uint64_t next() const { return next_; }  // the next request to be computed
   bool over() const { return next_ == requests_; }
 
-  // When the next request could be sent, had it a tag, and when it is.
+  // When the next request could be sent if it had a tag, and when it is sent.
   des::Time ready() const;
   des::Time next_issue() const { return std::max(ready(), tags_[tag_]); }
-  // Computes it. `book` is told of each booking on either lane.
+  // Computes the next request, and passes each booking on either lane to `book`.
   template <class Book>
   void step(const Book& book);
-  // Skips whole periods that are over at `until`; true if any were.
+  // Skips whole periods that are over at `until`. Returns whether there were any.
   bool leap(des::Time until);
 
-  des::Time issued() const { return issued_; }    // of the last request so far: when it was sent,
-  des::Time passed() const { return passed_; }    // when all of its data was in the NIC,
-  des::Time arrived() const { return arrived_; }  // and when all of it had arrived
-  // The share of so many tags that it needs, in parts of `whole`: what its first request, which waited for no other, held
-  // one for.
+  // Of the last request computed so far:
+  des::Time issued() const { return issued_; }    // when it was sent
+  des::Time passed() const { return passed_; }    // when all of its data had reached the NIC
+  des::Time arrived() const { return arrived_; }  // when all of its data had reached the target
+  // Returns the share of `tags` tags that the trip needs, in parts of `whole`. It counts for each request the
+  // time for which the first one, which waited for no other, held its tag.
   std::uint64_t tags_needed(std::uint64_t tags, std::uint64_t whole) const;
-  // When each tag is there again, the next one first.
+  // Returns when each tag is available again, the next one first.
   std::vector<des::Time> tags() const;
   const Lane& asking() const { return asking_; }
   const Lane& data() const { return data_; }
@@ -118,14 +123,14 @@ class Timeline {
   const Trip* trip_ = nullptr;
   Lane asking_, data_;
   std::uint64_t per_row_ = 0, requests_ = 0;
-  std::uint64_t unit_ = 0;       // requests after which sizes repeat
-  std::uint64_t period_ = 0;     // a multiple of it, and no fewer than there are tags
-  std::vector<des::Time> tags_;  // a circle, from `tag_` on in the order in which they are there again
+  std::uint64_t unit_ = 0;       // number of requests after which the sizes repeat
+  std::uint64_t period_ = 0;     // a multiple of unit_, and no fewer than there are tags
+  std::vector<des::Time> tags_;  // a ring: when each is available again, in order from `tag_` on
   std::size_t tag_ = 0;
-  des::Time lent_until_ = 0;  // by others
+  des::Time lent_until_ = 0;  // until then others may hold tags
   std::uint64_t next_ = 0, same_ = 0, known_ = 0;
   des::Time issued_ = 0, passed_ = 0, arrived_ = 0, held_ = 0, last_span_ = -1;
-  std::vector<des::Time> arrived_before_, passed_before_;  // of the last period's requests
+  std::vector<des::Time> arrived_before_, passed_before_;  // of the requests of the last period
 };
 
 template <class Book>

@@ -99,13 +99,13 @@ void Traffic::start(LinkId port, const Packet& packet, Time gap) {
   book(no_link, number, {port, Routes::no_step});
 }
 
-// The head of the next packet in flight has come to the end of a link.
+// The head of the next packet in flight has reached the end of a link.
 void Traffic::handle(const des::Event& event) {
   if ((event.sequence & computed) != 0) return claimant_->come(event.sequence & ~computed, event.time);
   const LinkId number = event.object - objects_;
   Link& link = links_[number];
   const PacketId packet = link.flight;
-  // Of a packet that another one has been put in front of since: it comes after that one.
+  // The event is out of date when another packet has been inserted in front since.
   if (packet == no_packet || packets_[packet].ready != event.time) return;
   link.flight = packets_[packet].next;
   if (link.flight != no_packet) expect_flight(link, event.sequence + 1);
@@ -123,7 +123,8 @@ void Traffic::handle(const des::Event& event) {
   }
 }
 
-// First the link, then the packet that comes over it, then the link it goes on to, then what that one's queue ends with.
+// The stages prefetch the link, then the packet that comes over it, then the next link of that packet, then
+// the last packet in that link's queue.
 void Traffic::prepare(const des::Event& event, unsigned stage) const {
   if ((event.sequence & computed) != 0) return claimant_->prepare(event.sequence & ~computed, stage);
   const Link& link = links_[event.object - objects_];
@@ -145,7 +146,8 @@ void Traffic::prepare(const des::Event& event, unsigned stage) const {
   }
 }
 
-// How long the place that a packet has come to needs for it, and whether it is the NIC that the packet leaves through.
+// Handles a packet's arrival at the end of a link. `hop` is the time that it takes there. Returns whether it
+// is data at the NIC through which it leaves its node.
 bool Traffic::come(const Link& link, Packet& packet, Time& hop) const {
   hop = link.end == End::network_switch ? plan_.trunks()[packet.interconnect].switch_hop
         : link.end == End::cells        ? 0
@@ -159,7 +161,7 @@ bool Traffic::come(const Link& link, Packet& packet, Time& hop) const {
   return true;
 }
 
-// Sends on what has come over a link, until a packet has to wait.
+// Forwards the packets that have come over a link, until one has to wait.
 void Traffic::serve(LinkId number) {
   Link& link = links_[number];
   while (link.first != link.flight) {
@@ -177,7 +179,7 @@ void Traffic::serve(LinkId number) {
       serving_ = number;
       meet(way.link, Packet{packets_[packet]});
       serving_ = no_link;
-      if (link.first != packet) continue;  // what a train had here is put in front
+      if (link.first != packet) continue;  // a train that fell apart has inserted a packet in front
     }
     // Taken out of this queue before it joins the next one, since both are linked through the packet.
     const PacketId next = packets_[packet].next;
@@ -206,7 +208,7 @@ Traffic::Way Traffic::way_on(const Link& link, const Packet& packet) const {
                                 : trunk->routes.at_node(link.to_node, packet.steps);
     return {trunk->first + hop.cable, hop.step};
   }
-  // Its way over the interconnect is done, even where that led back into the very NIC that it came out of.
+  // The packet has come from the interconnect, even if its way led back into the very NIC that it left.
   const bool comes_in = packet.kind == PacketKind::data && packet.nic == Packet::passed &&
                         packet.interconnect != Packet::inside;
   if (link.to_card && comes_in) {
@@ -217,14 +219,16 @@ Traffic::Way Traffic::way_on(const Link& link, const Packet& packet) const {
   return {plan_.toward(link.to_node, link.to_unit, target), Routes::no_step};
 }
 
-// Trains that fall apart put packets in here: the packet is not where it was before.
+// Tells the claimant of a packet on a claimed link. `packet` is a copy: trains that fall apart add packets,
+// which may move the originals.
 void Traffic::meet(LinkId number, const Packet& packet) {
   const Link& out = links_[number];
   const Time start = std::max({packet.ready, out.busy_until, simulator_.now()});
   claimant_->meet(number, start, classes_[out.kind].wire_time(packet.bytes_on_wire(), packet.flags));
 }
 
-// Gives a packet its time on its next link; false when it is not known yet when there will be room behind it.
+// Gives a packet its time on its next link. Returns false when it is not yet known when there will be room at
+// the end of that link.
 bool Traffic::book(LinkId in, PacketId number, const Way& way) {
   Link& out = links_[way.link];
   const LinkClass& kind = classes_[out.kind];
@@ -237,7 +241,7 @@ bool Traffic::book(LinkId in, PacketId number, const Way& way) {
       start = std::max(start, room_[out.first_slot + ((taken - kind.credits) & (kind.credit_slots - 1))]);
     }
   }
-  // Requests and flags slip in between; it is streams of data that get in each other's way.
+  // Only streams of data collide; requests and flags slip in between.
   const bool collides = in != no_link && packet.kind == PacketKind::data && links_[in].end == End::unit;
   if (collides && out.input != in && out.busy_until > packet.ready) start += collisions_[links_[in].to_unit];
   if (collides) out.input = in;
@@ -255,15 +259,16 @@ bool Traffic::book(LinkId in, PacketId number, const Way& way) {
   return true;
 }
 
-// Packets come to the end of a link in the order in which they were given to it, so that only the next one has an event.
+// Schedules the next packet in flight. Packets reach the end of a link in the order in which they were given
+// to it, so only the next one needs an event.
 void Traffic::expect_flight(const Link& link, std::uint32_t sequence) {
   const auto number = static_cast<LinkId>(&link - links_.data());
   simulator_.schedule(packets_[link.flight].ready, objects_ + number, sequence & ~computed);
 }
 
-// A packet's place at the end of a link will be free at a time, of which the other end learns later by a way back. Places are
-// all alike: the one that is free first is taken first, although that of a packet before, on its way to a slower link, may
-// have been told of already.
+// A packet's place at the end of a link is free from `free` on, which the sending end learns one latency
+// later. All places are alike: the one that is free first is taken first, although the place of an earlier
+// packet, on its way to a slower link, may have been announced before.
 void Traffic::leave(LinkId number, Time free) {
   Link& link = links_[number];
   const LinkClass& kind = classes_[link.kind];
@@ -286,8 +291,8 @@ void Traffic::wait_for(LinkId out, LinkId in) {
   last = in;
 }
 
-// Those that wait for a link get one more try each, in the order in which they came, until there is no room left. One that
-// has been served, or that cannot go yet where others can, comes in again last.
+// The links that wait for a link get one try each, in order of arrival, until there is no room left. One that
+// has been served and waits again, or still cannot go although others can, is put last.
 void Traffic::wake(LinkId out) {
   Link& link = links_[out];
   const std::uint32_t credits = classes_[link.kind].credits;
@@ -344,14 +349,15 @@ void Traffic::carried(LinkId number, LinkId input, std::uint64_t packets, Time b
   feed(links_[number], input);
 }
 
-// Between two that follow each other in the queue of a link, or at one of its ends.
+// Inserts a packet between two that follow each other in the queue of a link, or at one of its ends.
 void Traffic::insert(Link& link, PacketId packet, PacketId before, PacketId after) {
   packets_[packet].next = after;
   (before == no_packet ? link.first : packets_[before].next) = packet;
   if (after == no_packet) link.last = packet;
 }
 
-// Trains that fall apart together put their packets on a link one train after the other, but heads come in the order of time.
+// Inserts the packet in order of time, since trains that fall apart together put their packets on a link one
+// train after the other.
 void Traffic::resume(LinkId number, const Packet& packet, Time head) {
   Link& link = links_[number];
   const PacketId resumed = new_packet(packet);
@@ -369,7 +375,8 @@ void Traffic::resume(LinkId number, const Packet& packet, Time head) {
   expect_flight(link, link.sent - 1);
 }
 
-// It waits for room, behind what came before it. A link that is being served looks at its first packet again.
+// Inserts a packet that waits for room, behind those that came before it. A link that is being served will
+// look at its first packet again, so it need not wait.
 void Traffic::hold(LinkId number, const Packet& packet, Time head) {
   Link& link = links_[number];
   const bool served = serving_ == number;

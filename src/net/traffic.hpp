@@ -1,15 +1,15 @@
-// Packets on links: queues, credits and collisions. The one place where the time of a packet's hop is decided, with one
-// event a hop.
+// Traffic moves packets over links, with queues, credits and collisions. It is the one place that decides the
+// time of a packet's hop, with one event per hop.
 //
-// A link is free from `busy_until` on; a packet's head leaves then, or when it is ready, or when the other end has told of
-// room, whichever is last, and its tail holds the link. A packet that has to wait for room holds up those that came in
-// behind it. Room at the other end is told of in advance: whoever books a packet's next link knows when its place will be
-// free, and no event is spent on that. Only a packet whose place is not yet known waits in the list of the link that it
-// wants.
+// A link is free from `busy_until` on. A packet's head leaves then, or when the packet is ready, or when
+// there is room at the other end, whichever is last; its tail holds the link. A packet that waits for room
+// blocks those that came in behind it. Room is announced in advance: when a packet's next link is booked, it
+// is known when the packet's place will be free, so that credits cost no events. Only a packet for which no
+// place has been announced yet waits in the list of the link that it needs.
 //
-// Around a ring or torus packets could fill all places and block each other for good. So one that enters a circle must
-// leave a place free behind it, while those already in it need only their own (bubble flow control: Puente et al.,
-// "Adaptive bubble router", 1999).
+// Around a ring or torus, packets could fill all places and block each other for ever. So a packet that
+// enters a circle must leave a place free behind it, while those already in the circle need only their own
+// (bubble flow control: Puente et al., "Adaptive bubble router", 1999).
 #pragma once
 
 #include <vector>
@@ -20,38 +20,38 @@
 
 namespace tca::net {
 
-// A link on a packet's way.
+// One link on a packet's way.
 struct Stage {
   const LinkClass* kind;
-  des::Time hop = 0;  // from its end to the next link
-  des::Time free;     // when it has sent what it was given so far
+  des::Time hop = 0;  // from the end of the link to the next one
+  des::Time free;     // when the link has sent everything given to it so far
   LinkId link;
   std::uint8_t flags;   // of the packet on this link
-  bool enters;          // a circle, where it must leave a place free
-  bool to_nic = false;  // its end is the NIC through which the packet leaves its node
-  bool data;            // not a request or word
+  bool enters;          // the packet enters a circle here and must leave a place free
+  bool to_nic = false;  // the link ends at the NIC through which the packet leaves its node
+  bool data;            // the packet is neither a request nor a word
 };
 
-// What packets mean to those above.
+// Receives the packets: the layer above.
 class Sink {
  public:
   virtual ~Sink() = default;
-  // The head of data is in the NIC through which it leaves its node, on its way out.
+  // The head of a data packet has reached the NIC through which it leaves its node.
   virtual void passed(const Packet& packet, std::uint32_t node) = 0;
-  // Data is in its cells and seen by who polls, or a request or word is where it ends.
+  // Data is in its cells and visible to a polling reader, or a request or word has reached its destination.
   virtual void arrived(const Packet& packet, Endpoint at) = 0;
-  // One of these will come soon: stages 2 and 3 (des::Handler).
+  // Announces that one of these calls will come soon: stages 2 and 3 of des::Handler::prepare.
   virtual void prepare(std::uint32_t message, unsigned stage) const = 0;
 };
 
-// Who has claimed links for what it computes without packets.
+// Claims links for transfers that it computes without packets.
 class Claimant {
  public:
   virtual ~Claimant() = default;
-  // What `Traffic::schedule` has scheduled; and it will be soon (des::Handler).
+  // Handles what `Traffic::schedule` has scheduled; `prepare` announces it (des::Handler).
   virtual void come(std::uint32_t what, des::Time now) = 0;
   virtual void prepare(std::uint32_t what, unsigned stage) const = 0;
-  // A packet that nobody has computed is about to take a claimed link, from a time on and for so long.
+  // A packet that is not part of a claim is about to occupy a claimed link for `busy` from `start` on.
   virtual void meet(LinkId link, des::Time start, des::Time busy) = 0;
 };
 
@@ -59,8 +59,9 @@ class Traffic final : public des::Handler {
  public:
   Traffic(des::Simulator& simulator, const Plan& plan, Sink& sink);
 
-  // Sends a packet out of a unit, a NIC's request, or data out of a memory's cells; the latter two take their port `gap`
-  // besides. Its place, kind, size, flags and message are set; the rest is the traffic's.
+  // Send a packet out of a unit, a request of a NIC, or data out of the cells of a memory. The latter two
+  // occupy their port for `gap` in addition. The caller has set the packet's destination, kind, size, flags
+  // and message; Traffic sets the rest.
   void issue(Endpoint from, const Packet& packet) { start(plan_.issue_port(from), packet, 0); }
   void request(Endpoint from, const Packet& packet, des::Time gap) {
     start(plan_.request_port(from), packet, gap);
@@ -74,72 +75,77 @@ class Traffic final : public des::Handler {
   void handle(const des::Event& event) override;
   void prepare(const des::Event& event, unsigned stage) const override;
 
-  // What `way` will look at of a node is wanted soon.
+  // Prefetches what `way` will access of a node.
   void expect(std::uint32_t node) const {
     des::prefetch(&links_[node * plan_.local_links()], plan_.local_links() * sizeof(Link));
   }
-  // The same of what `carried` will look at.
+  // Prefetches what `carried` will access.
   void expect_link(LinkId link) const {
     des::prefetch(&links_[link], sizeof(Link));
     des::prefetch(&carried_[link], sizeof(std::uint32_t));
   }
   void set_claimant(Claimant& claimant) { claimant_ = &claimant; }
-  // From now on, or no longer, the claimant is told of the packets on a link.
+  // Sets whether the claimant is told of packets on a link.
   void set_claimed(LinkId link, bool claimed) { links_[link].claimed = claimed; }
-  // For the claimant: something that a packet on a link would do, in its turn among all that happens at that time.
+  // The claimant schedules an event in place of that of a packet on a link. It takes the packet's turn among
+  // the events of that time.
   void schedule(des::Time at, LinkId link, std::uint32_t what) {
     simulator_.schedule(at, objects_ + link, computed | what);
   }
-  // The links that a packet takes from a port on, and what it is like on each, where that is asked for.
+  // Finds the links that a packet takes from a port on. `packets`, if given, receives the packet as it is on
+  // each link.
   void way(LinkId port, Packet packet, std::vector<Stage>& stages,
            std::vector<Packet>* packets = nullptr) const;
 
-  // For packets that were computed elsewhere (timeline.hpp). Those that are under way: a link has sent one; its head comes to
-  // the end at a time, or has come there and waits; it leaves the end. And those whose places are free again: the links are as
-  // if they had not been.
+  // These calls insert packets that were computed elsewhere (timeline.hpp):
+  // - sent: a link has sent one that is under way;
+  // - resume: its head will reach the end of the link at `head`;
+  // - hold: its head has reached the end of the link at `head`, and it waits there;
+  // - returned: it leaves the end of the link at `free`;
+  // - carried: a link has sent packets whose places are free again; they no longer affect the link.
   void sent(LinkId link, LinkId input, des::Time busy, des::Time busy_until);
   void resume(LinkId link, const Packet& packet, des::Time head);
   void hold(LinkId link, const Packet& packet, des::Time head);
   void returned(LinkId link, des::Time free) { leave(link, free); }
   void carried(LinkId link, LinkId input, std::uint64_t packets, des::Time busy);
-  // What comes to a link goes behind what keeps it busy until then.
+  // Packets that come to a link queue behind what keeps it busy until then.
   void queue(LinkId link, des::Time busy_until) {
     links_[link].busy_until = std::max(links_[link].busy_until, busy_until);
   }
 
-  // For pictures of what the machine did.
+  // The use of a link so far, for reports.
   struct Use {
     des::Time busy;
     std::uint32_t packets;
   };
   Use use(LinkId link) const { return {links_[link].busy, links_[link].sent + carried_[link]}; }
-  std::size_t packets() const { return live_; }  // under way
+  std::size_t packets() const { return live_; }  // packets under way
   std::uint64_t hops() const { return hop_count_; }
-  std::size_t bytes() const;  // of memory that the state takes
+  std::size_t bytes() const;  // memory used by the state
 
  private:
-  static constexpr std::uint32_t computed = 1u << 31;  // in an event's sequence
+  static constexpr std::uint32_t computed = 1u << 31;  // in an event's sequence: an event of the claimant
 
-  // A link and the queue of what has come over it: 64 bytes, a cache line.
+  // A link and the queue of the packets that have come over it: 64 bytes, one cache line.
   struct Link {
     des::Time busy_until = 0;
-    des::Time busy = 0;           // time spent sending, for pictures
-    PacketId first = no_packet;   // the queue: what has come and waits,
-    PacketId flight = no_packet;  // from here on what is still on its way,
-    PacketId last = no_packet;    // up to here
-    std::uint32_t to_node = 0;    // or switch
-    std::uint32_t sent = 0;       // packets, but for those computed elsewhere
-    std::uint32_t returned = 0;   // those whose place is, or is known to become, free again
-    LinkId last_waiting =
-        no_link;  // the links whose first packet wants this one, a circle through next_waiting
+    des::Time busy = 0;           // time spent sending, for reports
+    PacketId first = no_packet;   // the queue: packets that have reached the end and wait there
+    PacketId flight = no_packet;  // the first packet in the queue that is still on its way
+    PacketId last = no_packet;    // the last packet in the queue
+    std::uint32_t to_node = 0;    // a node or a switch
+    std::uint32_t sent = 0;       // packets, except those counted in carried_
+    std::uint32_t returned = 0;   // packets sent whose place is free again, or is known to become so
+    // The last of the links whose first packet waits for this one: they form a ring through next_waiting.
+    LinkId last_waiting = no_link;
     LinkId next_waiting = no_link;
-    LinkId input = no_link;        // where its last data came from
+    LinkId input = no_link;        // the link over which its last data came
     std::uint32_t first_slot = 0;  // of its credits in room_
     std::uint8_t to_unit = 0;
     std::uint8_t kind = 0;  // class
     End end = End::unit;
     std::uint8_t circle = Cable::no_circle;
-    bool to_card = false;  // ends at a NIC that handles what comes in packet by packet
+    bool to_card = false;  // ends at a NIC that handles incoming data packet by packet
     bool claimed = false;
   };
   static_assert(sizeof(Link) <= 64);
@@ -176,18 +182,18 @@ class Traffic final : public des::Handler {
   const Plan& plan_;
   Sink& sink_;
   Claimant* claimant_ = nullptr;
-  std::uint32_t objects_;  // the number of link 0
+  std::uint32_t objects_;  // the simulator's number of link 0
   des::LargeVector<Link> links_;
-  des::LargeVector<std::uint32_t> carried_;  // packets that were computed elsewhere, of links
+  des::LargeVector<std::uint32_t> carried_;  // packets that were computed elsewhere, by link
   std::vector<LinkClass> classes_;
-  des::LargeVector<des::Time> room_;  // when the place of a packet is free again, a ring of these a link
-  std::vector<des::Time> hops_, turns_, collisions_;  // of units
+  des::LargeVector<des::Time> room_;  // when the place of a packet is free again; one ring per link
+  std::vector<des::Time> hops_, turns_, collisions_;  // by unit
   des::LargeVector<Packet> packets_;
   PacketId free_ = no_packet;
   std::size_t live_ = 0;
   std::uint64_t hop_count_ = 0;
-  LinkId serving_ = no_link;   // whose first packet meets trains
-  std::vector<LinkId> woken_;  // links with room again for those who wait
+  LinkId serving_ = no_link;   // the link whose first packet is meeting trains
+  std::vector<LinkId> woken_;  // links that packets wait for and that have room again
 };
 
 }  // namespace tca::net

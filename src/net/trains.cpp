@@ -8,12 +8,13 @@ using des::Time;
 
 namespace {
 
-// How long a link is busy with packets of so many bytes in all.
+// Returns how long a link is busy with `packets` packets of `bytes` bytes in all.
 Time busy_for(const Stage& stage, std::uint64_t bytes, std::uint64_t packets) {
   return stage.kind->wire_time(bytes, packets, stage.flags);
 }
 
-// The same of each link, with what it waits for: a packet holds a link until its tail has come over the links before.
+// Computes the same for each link, including what it waits for: a packet holds a link until its tail has come
+// over the links before.
 void hold(const std::vector<Stage>& stages, std::uint64_t bytes, std::uint64_t packets,
           std::vector<Time>& held) {
   held.clear();
@@ -24,8 +25,8 @@ void hold(const std::vector<Stage>& stages, std::uint64_t bytes, std::uint64_t p
   }
 }
 
-// How long a link is of no use to others: packets that wait at its end for a much slower link hold up what comes behind them,
-// wherever that goes.
+// Returns how long a link is unusable for others. Packets that wait at its end for a much slower link block
+// those behind them, wherever these go.
 Time blocked_for(const std::vector<Time>& held, std::size_t i) {
   Time blocked = held[i];
   for (std::size_t after = i + 1; after < held.size(); ++after) {
@@ -34,8 +35,8 @@ Time blocked_for(const std::vector<Time>& held, std::size_t i) {
   return blocked;
 }
 
-// How long a link is taken from others that is busy so long: a packet also holds a place at its end until it has left there and
-// that has become known.
+// Returns how long a link that is busy for `busy` is taken from others. A packet also holds a place at the
+// end of the link until it has left and the sending end knows that.
 Time taken_for(const std::vector<Stage>& stages, std::size_t i, std::uint64_t bytes, std::uint64_t packets,
                Time busy) {
   const LinkClass& kind = *stages[i].kind;
@@ -46,8 +47,8 @@ Time taken_for(const std::vector<Stage>& stages, std::size_t i, std::uint64_t by
   return std::max(busy, static_cast<Time>(packets) * holds / static_cast<Time>(kind.credits));
 }
 
-// Whether a train's packets take so many places at the end of a link that those of another one, before or after it, would have
-// to wait for room.
+// Returns whether a train's packets take so many places at the end of a link that the packets of another
+// train, before or after it, would have to wait for room.
 bool wants_room(const Lane& lane, std::size_t i, std::uint64_t packets) {
   const std::uint32_t credits = lane.stages()[i].kind->credits;
   if (credits == 0) return false;
@@ -65,8 +66,8 @@ bool begin_alike(const std::vector<Stage>& one, const std::vector<Stage>& other,
                     [](const Stage& a, const Stage& b) { return a.link == b.link; });
 }
 
-// Whether requests and data go over the same link, as from a memory through a NIC back into the node: they take turns there,
-// which the two lanes do not know of each other.
+// Returns whether requests and data go over the same link, as from a memory through a NIC back into the node.
+// They take turns there, but neither lane knows of the other.
 bool meets_itself(const Trip& trip) {
   return std::ranges::any_of(trip.asking, [&trip](const Stage& stage) {
     return std::ranges::find(trip.data, stage.link, &Stage::link) != trip.data.end();
@@ -127,7 +128,7 @@ TrainId Trains::start(std::uint32_t message, des::Semaphore& tags) {
   train.passed = timeline_.passed();
   train.issued = timeline_.issued();
   if (as_flows_) {
-    // What the same source sends next comes behind it, on the first link.
+    // The next transfer of the same source comes behind this one on the first link.
     const Lane& first = train.trip.asking.empty() ? timeline_.data() : timeline_.asking();
     train.issued = std::clamp(first.busy_until(0), train.issued, train.passed);
   }
@@ -146,7 +147,7 @@ TrainId Trains::start(std::uint32_t message, des::Semaphore& tags) {
   return number;
 }
 
-// What comes next, at the speed that the train has now.
+// Schedules what happens next, at the speed that the train has now.
 void Trains::schedule(TrainId number) {
   Train& train = trains_[number];
   const std::vector<Stage>& data = train.trip.data;
@@ -166,9 +167,10 @@ void Trains::schedule(TrainId number) {
   traffic_.schedule(train.due, last ? data.back().link : to_nic->link, number * Phase::phases + train.phase);
 }
 
-// The tags' times as the trains before have left them, of as many as there are requests: those that are there first. Not while
-// somebody has some for packets, nor while another train has still to take some. A transfer's own tags are all free, and may
-// be gone before its train is: nothing is kept of them.
+// Sets the times of the train's tags as earlier trains have left them: those that are available first, and no
+// more than there are requests. Returns false while a transfer by packets holds some, or while another train
+// has still to take some. A transfer's own tags are all free, and may be destroyed before its train; nothing
+// is recorded about them.
 bool Trains::lend(Train& train) const {
   std::vector<Time>& tags = train.trip.tags;
   const std::uint64_t count = train.tags->count();
@@ -182,7 +184,7 @@ bool Trains::lend(Train& train) const {
   return trains_[found->second.trains.back()].phase > Phase::issued;
 }
 
-// Keeps for the next train when its tags are there again.
+// Records for the next train when the tags are available again.
 void Trains::keep_tags(TrainId number) {
   const Train& train = trains_[number];
   Lent& lent = lent_[train.tags];
@@ -201,8 +203,9 @@ void Trains::give_back(TrainId number) {
   std::erase(lent_.find(trains_[number].tags)->second.trains, number);
 }
 
-// What comes first on a link: all that has been given to it, and trains from the same source that have sent all requests, as
-// far as these have come the same way; data of a slower memory may still come after this train's. Flows of one source share.
+// Queues a trip on each of its links behind everything that has been given to that link. It also queues
+// behind trains from the same source that have sent all requests, as far as these have come the same way:
+// data from a slower memory may still come after this train's. Flows of one source share their links instead.
 void Trains::queue_behind(Trip& trip) const {
   const auto queue = [&](std::vector<Stage>& stages, const auto& comes_the_same_way) {
     for (std::size_t i = 0; i < stages.size(); ++i) {
@@ -226,7 +229,8 @@ void Trains::queue_behind(Trip& trip) const {
 void Trains::claim(TrainId number) {
   const Trip& trip = trains_[number].trip;
   const std::uint64_t requests = trip.requests();
-  // One after the other: the order of the claims is that of all that is found through them.
+  // The lanes are claimed one after the other, since the order of the claims decides that of everything found
+  // through them.
   const std::uint64_t asking =
       claim_lane(number, timeline_.asking(), 0, requests, static_cast<Time>(requests) * trip.request_gap);
   const std::uint64_t data =
@@ -234,18 +238,19 @@ void Trains::claim(TrainId number) {
                  static_cast<Time>(requests) * trip.memory_gap);
   const std::uint64_t most = std::max(asking, data);
   if (as_flows_ && !trip.own_tags) {
-    // What passes through a NIC's first port needs its tags.
+    // Tags count as a resource of the first port, through which all requests pass.
     Claim& first = claims_.of(number, trip.asking.empty() ? trip.data[0].link : trip.asking[0].link);
     first.share = std::max(first.share, timeline_.tags_needed(trains_[number].tags->count(), whole));
   }
-  // Where no link is busy all the time, latency is what limits a long transfer, and whatever delays it anywhere costs as
-  // much in the end. It wants its links to itself.
+  // Where no link is busy all the time, latency limits a long transfer, and a delay anywhere delays its end
+  // by as much. So it claims its links for itself alone.
   if (!as_flows_ && requests > trip.tags.size() && most < whole - whole / 16) {
     each_stage(number, [&](const Stage& stage) { claims_.of(number, stage.link).share = whole; });
   }
 }
 
-// Returns the largest share. `gaps` is what the lane's first link does besides.
+// Claims the links of a lane and returns the largest share. `gaps` is the additional time that the first link
+// is occupied.
 std::uint64_t Trains::claim_lane(TrainId number, const Lane& lane, std::uint64_t bytes, std::uint64_t packets,
                                  Time gaps) {
   const Train& train = trains_[number];
@@ -254,7 +259,7 @@ std::uint64_t Trains::claim_lane(TrainId number, const Lane& lane, std::uint64_t
   for (std::size_t i = 0; i < lane.stages().size(); ++i) {
     const bool tight = !as_flows_ && packets > 0 && wants_room(lane, i, packets);
     const Time begin = lane.first_start(i), end = tight ? lane.freed(i) : lane.busy_until(i);
-    // Flows know nothing of who blocks whom.
+    // Flows ignore blocking.
     const Time busy = as_flows_ ? busy_for(lane.stages()[i], bytes, packets) : blocked_for(held_, i);
     const Time taken = taken_for(lane.stages(), i, bytes, packets, busy) + (i == 0 ? gaps : 0);
     const Time span = as_flows_ ? train.passed - train.trip.begin : end - begin;
@@ -272,7 +277,7 @@ std::uint64_t Trains::claim_lane(TrainId number, const Lane& lane, std::uint64_t
   return most;
 }
 
-// The links are done with some requests and their data.
+// Counts the requests from `from` to `to` and their data as carried by the links.
 void Trains::carried(const Trip& trip, std::uint64_t from, std::uint64_t to) {
   const std::uint64_t bytes = trip.bytes_before(to) - trip.bytes_before(from);
   const std::uint64_t packets = trip.packets_before(to) - trip.packets_before(from);
@@ -308,7 +313,8 @@ void Trains::come(std::uint32_t what, Time now) {
   rider_.train_passed(train.message);
 }
 
-// First the train, then its stages where it ends, then their links, and whom it is told to.
+// Stage 0 prefetches the train. For a train that is about to end, stage 1 prefetches its stages and stage 2
+// their links. The rider prefetches what it needs.
 void Trains::prepare(std::uint32_t what, unsigned stage) const {
   const TrainId number = what / Phase::phases;
   const Train& train = trains_[number];

@@ -12,7 +12,7 @@ namespace tca::mpi {
 
 namespace {
 
-// A time limit may be that much longer; nobody has to wake the thread for a call.
+// The thread looks at intervals, so that no call has to wake it. A time limit may last that much longer.
 constexpr std::chrono::milliseconds looks_every{20}, most_between_looks{100};
 
 }  // namespace

@@ -1,4 +1,4 @@
-// A time limit for calls of MPI's that block and that nothing can end.
+// A time limit for calls of MPI that block and that nothing can end.
 #pragma once
 
 #include <chrono>
@@ -11,14 +11,15 @@
 
 namespace tca::mpi {
 
-// A thread that watches one call at a time, so that a call costs no thread of its own.
+// An Alarm is a thread that watches one call at a time, so that a call needs no thread of its own.
 class Alarm {
  public:
   Alarm();
   Alarm(const Alarm&) = delete;
   ~Alarm();
 
-  // When it lives longer than the time limit the process ends, with Errc::timed_out for an exit code and `what` on stderr.
+  // A call under watch. If it lives longer than the time limit, the process ends with Errc::timed_out as
+  // its exit code, and with a message on stderr that begins with `what`.
   class Call {
    public:
     Call(Alarm& alarm, std::chrono::milliseconds time_limit, std::string what);

@@ -30,7 +30,8 @@ std::string_view header_name() {
 }
 
 bool gives_way_when_idle() {
-  // With the level that there is: Open MPI 4 makes the level asked for here that of the whole process.
+  // This asks for the level that MPI already has, because Open MPI 4 makes the level asked for here that of
+  // the whole process.
   int level = 0, index = 0, count = 0;
   MPI_Query_thread(&level);
   if (MPI_T_init_thread(level, &level) != MPI_SUCCESS) return false;
@@ -47,7 +48,7 @@ bool gives_way_when_idle() {
 
 namespace {
 
-std::atomic<pid_t> process = 0;  // nobody's yet
+std::atomic<pid_t> process = 0;  // 0: not claimed yet
 
 }  // namespace
 

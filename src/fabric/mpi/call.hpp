@@ -1,7 +1,7 @@
-// MPI's C interface, and its errors as ours.
+// MPI's C interface, with its errors turned into ours.
 #pragma once
 
-// The C++ bindings that some mpi.h still bring would have to be linked.
+// Some versions of mpi.h still have C++ bindings, which would have to be linked without these.
 #define OMPI_SKIP_MPICXX 1
 #define MPICH_SKIP_MPICXX 1
 #include <mpi.h>
@@ -12,12 +12,13 @@
 
 namespace tca::mpi {
 
-// Throws Error{rank_lost} with MPI's own words when a call did not succeed.
+// Throws Error{rank_lost} with MPI's own message when a call did not succeed.
 void check(int code, std::string_view doing);
 
-// Stands around what calls MPI on a rank's own thread, so that another thread can see that MPI does not come back: Open MPI's
-// way of ending a job from within may block for ever. Odd while inside. One may stand within another; none stands around a wait for
-// other ranks, in which MPI does come back.
+// An InMpi lives while a rank's own thread calls MPI, so that another thread can see that MPI does not
+// return: Open MPI may block for ever when it ends a job from within. The count is odd while the thread is
+// inside. These objects may be nested. None lives through a whole wait for other ranks, in which MPI does
+// return.
 class InMpi {
  public:
   InMpi() {
@@ -27,29 +28,33 @@ class InMpi {
   ~InMpi() {
     if (--depth_ == 0) step();
   }
-  // Of the calling thread, which is not the rank's own: as if it had been inside before.
+  // Leaves the calling thread, which is not the rank's own, out of the count.
   static void leave_uncounted() { depth_ = 1; }
   static std::uint32_t count() { return count_.load(std::memory_order_relaxed); }
 
  private:
-  // Relaxed, and no read-modify-write: one thread counts, another only looks whether it goes on.
+  // Relaxed, and no read-modify-write: one thread counts, another only looks whether the count goes on.
   static void step() { count_.store(count() + 1, std::memory_order_relaxed); }
   static inline std::atomic<std::uint32_t> count_ = 0;
   static inline thread_local int depth_ = 0;
 };
 
-// Which MPI's mpi.h this is; as include/tca/mpi.hpp says it of the program's.
+// Returns the name of the MPI whose mpi.h this library was compiled with. include/tca/mpi.hpp gives that of
+// the program in the same words.
 std::string_view header_name();
 
-// Whether MPI gives the core away when it is asked and has nothing: Open MPI does where it was told of more ranks than cores.
+// Returns whether MPI yields the core when it is called and has nothing to do. Open MPI does so where it
+// was told of more ranks than cores.
 bool gives_way_when_idle();
 
-// Whether this is the process that made the worlds it has, of which the first says so: a child forked from it has none of their
-// threads, and must not speak over their connections.
+// The first world claims its process; `is_own_process` returns whether the caller is still in that one. A
+// child that was forked from it has none of the threads of its worlds, and must not speak over their
+// connections.
 void claim_process();
 bool is_own_process();
 
-// Between MPI_Init and MPI_Finalize, in the process that has done so; handles can be given back only then.
+// Returns whether this process has called MPI_Init itself and not yet MPI_Finalize. Handles can be given
+// back only then.
 bool is_up();
 
 }  // namespace tca::mpi

@@ -14,7 +14,8 @@ namespace {
 
 constexpr std::string_view making_requests = "making a chain's requests";
 
-// The messages of a chain from one rank to another; MPI_Startall may start them in any order, so each has its own tag.
+// The kinds of message of a chain from one rank to another. Each has its own tag, since MPI_Startall may
+// start them in any order.
 enum Kind : int { with_datatype, with_packed, bare, confirmation, invitation, with_staged, kinds };
 
 using Puts = std::vector<const fabric::Put*>;
@@ -30,7 +31,8 @@ class Compiler {
  public:
   Compiler(MPI_Comm comm, int first_tag) : comm_(comm), first_tag_(first_tag) {}
 
-  // All that goes to a partner, or comes from it.
+  // Adds all that comes from a partner (Side::to) or goes to it (Side::from). `answered`: something also
+  // goes the other way.
   void add(int partner, const Puts& puts, bool answered, Side side) {
     const Puts typed = carried_by(puts, datatype), dense = carried_by(puts, packed);
     if (!typed.empty())
@@ -43,7 +45,7 @@ class Compiler {
     if (!answered) confirm(partner, side);
   }
 
-  // A message of a stage: its chunks are sent and received in their order, so that they can have one tag.
+  // Adds a message of a stage. Its chunks are sent and received in their order, so that they can share a tag.
   void add_staged(int partner, std::size_t message, const fabric::Stage::Chunks& chunks, Side side) {
     for (std::size_t chunk = 0; chunk < chunks.size(); ++chunk) {
       Operation& operation = add_message(
@@ -53,7 +55,7 @@ class Compiler {
     }
   }
 
-  // The receiver's start tells the sender.
+  // Adds the confirmations, by which the receiver's start tells the sender.
   void confirm(int partner, Side side) {
     const int tag = first_tag_ + confirmation;
     if (side == Side::to) {
@@ -111,7 +113,7 @@ class Compiler {
     return (operation.receives ? operations_.receives : operations_.sends).emplace_back(std::move(operation));
   }
 
-  // A target of one-sided puts tells their origin that they may come.
+  // Adds the invitation, by which a target of one-sided puts tells their origin that they may come.
   void invite(int partner, Side side) {
     Operation word{.partner = partner, .receives = side == Side::from, .invites = true};
     const int tag = first_tag_ + invitation;
@@ -132,8 +134,8 @@ struct Partner {
   Puts in, out;
 };
 
-// What comes from each partner, and what goes to it. Every rank begins with the one after itself, so that not all of them send
-// to the same one first.
+// Returns the puts from and to each partner. Every rank begins with the partner after itself, so that not
+// all ranks send to the same one first.
 std::vector<Partner> by_partner(const fabric::Share& share) {
   std::map<int, Partner> partners;
   for (const fabric::Put& put : share.incoming) partners[put.from].in.push_back(&put);
@@ -149,7 +151,8 @@ std::vector<Partner> by_partner(const fabric::Share& share) {
 
 }  // namespace
 
-// MPI has the limit for MPI_COMM_WORLD; of other communicators Open MPI tells it only where they are copies of that one.
+// The limit is asked of MPI_COMM_WORLD, because Open MPI tells it of other communicators only if they are
+// copies of that one.
 int first_tag(std::uint32_t number, std::string_view chain) {
   void* bound = nullptr;
   int given = 0;

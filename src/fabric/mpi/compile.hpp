@@ -1,4 +1,4 @@
-// From the puts between ranks to the requests that carry them.
+// Compiles the puts between ranks into the requests that carry them.
 #pragma once
 
 #include "fabric/fabric.hpp"
@@ -7,13 +7,14 @@
 
 namespace tca::mpi {
 
-// Of the messages of a chain, whose `number` is the same on every rank and was never used before. Throws Error{refused} when MPI
-// has no tags left.
+// Returns the first tag for the messages of a chain. `number` is the same on every rank and was never used
+// before. Throws Error{refused} when MPI has no tags left.
 int first_tag(std::uint32_t number, std::string_view chain);
 
 Operations compile(const fabric::Share& share, int first_tag, MPI_Comm comm);
 
-// The same by way of a stage, which has been made for these messages.
+// These two are for puts by way of a stage: the messages that the stage is made for, and the requests that
+// carry them.
 std::vector<fabric::StagedMessage> staged_messages(const fabric::Share& share);
 Operations compile(std::span<const fabric::StagedMessage> messages, const fabric::Stage& stage, int first_tag,
                    MPI_Comm comm);

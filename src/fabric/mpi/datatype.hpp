@@ -1,4 +1,4 @@
-// Bytes in memory as MPI describes them.
+// Describes bytes in memory to MPI.
 #pragma once
 
 #include <cstddef>
@@ -9,18 +9,18 @@
 
 namespace tca::mpi {
 
-// Freed with its object; requests made from it go on.
+// A datatype that is freed with its object; requests that were made with it go on.
 class Datatype {
  public:
   explicit Datatype(MPI_Datatype type) : type_(type) {}
-  // Bytes where none was made.
+  // Returns MPI_BYTE where no datatype was made.
   MPI_Datatype get() const { return type_ ? type_.get() : MPI_BYTE; }
 
  private:
   OwnDatatype type_;
 };
 
-// What a message is made of: `count` of `type` from `address` on.
+// The content of a message: `count` elements of `type` from `address` on.
 struct Content {
   const void* address = nullptr;
   int count = 0;
@@ -29,7 +29,7 @@ struct Content {
 
 std::uint64_t bytes_of(const Content& content);
 
-// So many bytes in a row, also more than an int can count.
+// Returns the content of `bytes` in a row, which may be more than an int can count.
 Content dense(const void* address, std::size_t bytes);
 
 // One side of a put.
@@ -39,7 +39,7 @@ struct Piece {
 };
 enum class Side { to, from };
 
-// All pieces in one message, without a copy of ours.
+// Returns the content of one message with all pieces, without a copy made by us.
 Content scattered(const std::vector<Piece>& pieces, Side side);
 
 }  // namespace tca::mpi

@@ -1,4 +1,4 @@
-// Handles of MPI's that are given back with their objects.
+// Handles of MPI that are given back with their objects.
 #pragma once
 
 #include <cstddef>
@@ -9,7 +9,7 @@
 
 namespace tca::mpi {
 
-// MPI's null handles are no constants of the language everywhere, hence `none`.
+// `none` is a function because not every MPI has null handles that are constant expressions.
 template <class T, T (*none)(), int (*give_back)(T*)>
 class Handle {
  public:
@@ -27,7 +27,7 @@ class Handle {
   explicit operator bool() const { return handle_ != none(); }
   T get() const { return handle_; }
   T release() { return std::exchange(handle_, none()); }
-  // Where a call of MPI's is to put what it makes.
+  // Returns where a call of MPI is to put the handle that it makes.
   T* out() { return &handle_; }
 
  private:
@@ -42,7 +42,8 @@ using Request = Handle<MPI_Request, no_request, MPI_Request_free>;
 using Group = Handle<MPI_Group, no_group, MPI_Group_free>;
 using OwnDatatype = Handle<MPI_Datatype, no_datatype, MPI_Type_free>;
 
-// Requests in a row, as MPI's calls for several take them; a start may put another in the place of a persistent one.
+// Requests in an array, as MPI's calls for several requests take them. An element is a persistent request,
+// or one that each start makes anew.
 class Requests {
  public:
   Requests() = default;

@@ -14,13 +14,13 @@ constexpr std::string_view passing_on = "passing on an immediate put";
 
 }  // namespace
 
-// What a world leaves under way when it ends in an error MPI may still read: it stays.
+// MPI may still read what a world leaves under way when it ends in an error, so this is left to the process.
 Immediates::~Immediates() {
   if (under_way_.empty()) return;
   try {
     if (is_up() && look()) return;
   } catch (const Error&) {
-    // MPI has failed, of which whoever ends this world has been told.
+    // MPI has failed, and whoever ends this world has been told of that.
   }
   base::leave_to_process(std::move(under_way_));
 }
@@ -45,7 +45,7 @@ void Immediates::store_arrived() {
     if (!come) return;
     Message message;
     check(MPI_Mrecv(&message, sizeof message, MPI_BYTE, &handle, &status), passing_on);
-    // A window that is gone here is not missed by anybody.
+    // A put into a window that is gone here is not missed by anybody.
     {
       const std::lock_guard lock(mutex_);
       if (const auto found = served_.find(message.window); found != served_.end())

@@ -1,7 +1,7 @@
-// Immediate puts as messages, each of which its target stores and then confirms.
+// Carries immediate puts as messages, each of which its target stores and then confirms.
 //
-// MPI says nothing of the order in which messages of different kinds arrive, so a signal that must come after an immediate put
-// is not sent before that is confirmed.
+// MPI promises nothing about the order in which messages of different kinds arrive. So a signal that must
+// come after an immediate put is not sent before that put is confirmed.
 #pragma once
 
 #include <array>
@@ -25,7 +25,7 @@ class Immediates {
   Immediates(const Immediates&) = delete;
   ~Immediates();
 
-  // Where puts into the window of that number go, while it is there.
+  // Puts into the window `number` go into `memory` from here on, until `forget`.
   void serve(std::uint32_t number, MpiMemory* memory) {
     const std::lock_guard lock(mutex_);
     served_[number] = memory;
@@ -38,10 +38,10 @@ class Immediates {
 
   void put(int rank, std::uint32_t window, std::uint64_t offset, std::span<const std::byte> value);
 
-  // Stores what others have put here. Also lets MPI go on with whatever else is under way.
+  // Stores what others have put here. This also lets MPI go on with whatever else is under way.
   void store_arrived();
 
-  // Whether everything that this rank has put is confirmed.
+  // Returns whether everything that this rank has put is confirmed.
   bool settled() { return under_way_.empty() || look(); }
   std::vector<int> unsettled() const;
 
@@ -55,16 +55,16 @@ class Immediates {
   struct UnderWay {
     Message message;
     int rank;
-    std::array<MPI_Request, 2> requests{MPI_REQUEST_NULL,
-                                        MPI_REQUEST_NULL};  // it goes, its confirmation comes
+    // The send, and the receive of its confirmation.
+    std::array<MPI_Request, 2> requests{MPI_REQUEST_NULL, MPI_REQUEST_NULL};
   };
 
   bool look();
 
   MPI_Comm comm_;
-  std::mutex mutex_;  // of what follows: windows come and go while a carrier's thread stores
+  std::mutex mutex_;  // guards `served_`: windows come and go while a carrier's thread stores
   std::map<std::uint32_t, MpiMemory*> served_;
-  std::list<UnderWay> under_way_;  // in place, since MPI reads from them
+  std::list<UnderWay> under_way_;  // a list, since MPI reads the messages in place
 };
 
 }  // namespace tca::mpi

@@ -1,4 +1,4 @@
-// A window's memory: this rank's part, and what the others have.
+// The memory of a window on mpi: this rank's part, and the sizes of the others.
 #pragma once
 
 #include <cstdlib>
@@ -20,8 +20,8 @@ class MpiMemory final : public fabric::Memory {
   };
   using Storage = std::unique_ptr<std::byte, Free>;
 
-  // `storage` is empty where the caller keeps the memory. `number` is the same on every rank. With a stager it is an
-  // accelerator's.
+  // `storage` is empty where the caller keeps the memory. `number` is the same on every rank. With a stager
+  // the memory is an accelerator's.
   MpiMemory(Immediates& immediates, std::uint32_t number, Storage storage, std::byte* data,
             fabric::Stager* stager)
       : immediates_(immediates), number_(number), storage_(std::move(storage)), data_(data), stager_(stager) {
@@ -29,7 +29,7 @@ class MpiMemory final : public fabric::Memory {
   }
   ~MpiMemory() override { immediates_.forget(number_); }
 
-  // By rank; before anybody asks for one.
+  // Takes the sizes by rank, before anybody asks for one.
   void know_sizes(std::vector<std::size_t> bytes) { bytes_ = std::move(bytes); }
 
   std::byte* data() override { return data_; }

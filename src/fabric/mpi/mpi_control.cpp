@@ -23,10 +23,11 @@ using namespace std::chrono_literals;
 
 constexpr std::string_view start_up = "start-up (World::init or World::from_mpi)";
 
-// What a rank sent before it went may still be on its way when the news of its end is here.
+// What a rank sent before it went may still be on its way when the news of its end arrives.
 constexpr auto last_words_take = 300ms;
 
-// Ranks with the same one can reach each other's memory through /proc: the same kernel, host name and PID namespace.
+// Returns what is the same on ranks that can reach each other's memory through /proc: those with the same
+// kernel, host name and PID namespace.
 std::string host_key() {
   char name[256] = {};
   gethostname(name, sizeof name - 1);
@@ -77,7 +78,7 @@ void MpiControl::make_comm(MPI_Comm program) {
   MPI_Comm_set_errhandler(comm_, MPI_ERRORS_RETURN);
 }
 
-// Who is where, on which cores, of which version; and from then on everybody is watched.
+// Exchanges the hosts, cores and versions of all ranks. From then on everybody is watched.
 void MpiControl::meet() {
   cpu_set_t cpus;
   CPU_ZERO(&cpus);
@@ -108,7 +109,8 @@ void MpiControl::meet() {
     hosts_.push_back(host);
     cards.push_back(reader.get_string());
   }
-  // The same on every rank, since what is chosen by it must be: one crowded host holds up all.
+  // This is the same on every rank, since the choices that depend on it must be. One crowded host holds up
+  // all.
   const bool crowded = std::any_of(usable.begin(), usable.end(), [](const auto& host) {
     return CPU_COUNT(&host.second.first) < host.second.second;
   });
@@ -118,7 +120,8 @@ void MpiControl::meet() {
   watch_->begin(cards);
 }
 
-// The communicator is not freed: that would be collective, and ranks leave when they like. MPI does so at its end.
+// The communicator is not freed: that would be collective, and ranks leave when they like. MPI frees it at
+// its end.
 MpiControl::~MpiControl() {
   const bool fails = has_failed_ || std::uncaught_exceptions() > 0;
   leave(fails ? std::string_view(trouble) : std::string_view());
@@ -141,8 +144,8 @@ std::vector<base::Blob> MpiControl::gather(const base::Blob& mine, std::string_v
   return parcels.take();
 }
 
-// Who has failed may only have waited too long for the same rank: of that this rank's own time limit tells better, so
-// that only those count whose bytes are missing.
+// Throws when a rank whose bytes are missing is lost. Others do not count: one that has failed may only
+// have waited too long for the same rank, about which this rank's own time limit says more.
 void MpiControl::check_partners(const Parcels& parcels, std::string_view what,
                                 std::chrono::nanoseconds waited) {
   const std::vector<int> missing = parcels.missing();
@@ -151,7 +154,7 @@ void MpiControl::check_partners(const Parcels& parcels, std::string_view what,
       fail_lost(rank, *reason, fmt::format("waiting for it in {}", what));
   }
   if (waited < time_limit) return;
-  // Where everything has come but not gone, it is not known who does not take it.
+  // When everything has come but not everything has gone, it is not known which rank does not take it.
   const std::string whom =
       missing.empty() ? "others to take what it sent" : fmt::format("rank {}", base::list_ranks(missing));
   fail_late(waited, what, whom,
@@ -171,8 +174,8 @@ std::optional<std::string> MpiControl::lost(int rank) {
   return gone->how == Presence::left ? "left the world" : "died (its process has ended)";
 }
 
-// Whom this rank has waited for in vain may never come to MPI_Finalize, of a program that catches the error as well. Where ranks
-// have left in good order everybody does.
+// A rank for which this one has waited in vain may never come to MPI_Finalize, also when the program
+// catches the error here. If the ranks that are gone left in good order, everybody comes there.
 void MpiControl::note_failure(Errc code) {
   if (ending_ || (code == Errc::rank_lost && others_are_well_)) return;
   has_failed_ = true;
@@ -185,8 +188,9 @@ bool MpiControl::is_gone(int rank) const {
   return gone && std::chrono::steady_clock::now() - gone->since >= last_words_take;
 }
 
-// The first exchange says who has come, the second that all know it: a rank that comes late finds what the others said before
-// they went. They went without MPI's windows, but do come to MPI_Finalize, where they wait for it.
+// The first exchange says who has come, the second that all know it. A rank that comes late finds what the
+// others said before they went. They went without freeing MPI's windows, but they come to MPI_Finalize and
+// wait for it there.
 bool MpiControl::ends_together(bool in_order) {
   constexpr std::string_view what = "the end of a world whose ranks have used mpi/rma";
   if (!is_up() || !here_ || has_failed_ || std::uncaught_exceptions() > 0) return false;
@@ -196,7 +200,7 @@ bool MpiControl::ends_together(bool in_order) {
     barrier(what);
     return in_order;
   } catch (...) {
-    return false;  // said when it mattered, or nobody's concern any more
+    return false;  // the error was reported when it mattered, or concerns nobody any more
   }
 }
 

@@ -1,4 +1,4 @@
-// The control plane over MPI: no memory in common is needed, so the ranks may be anywhere.
+// The control plane over MPI. It needs no memory in common, so the ranks may be anywhere.
 #pragma once
 
 #include <vector>
@@ -12,12 +12,12 @@ namespace tca::mpi {
 
 class Parcels;
 
-// What messages are about. Those of chains follow.
+// The tags of messages. Those of chains follow.
 enum Tag : int { set_up, set_up_rest, immediate, immediate_taken, never, trial, first_of_chains = 16 };
 
 class MpiControl final : public fabric::Control {
  public:
-  // Collective over the ranks of `program`, of which a communicator of its own is made.
+  // Collective over the ranks of `program`. Makes a communicator of its own from it.
   MpiControl(MPI_Comm program, std::chrono::milliseconds time_limit);
   ~MpiControl() override;
 
@@ -30,8 +30,8 @@ class MpiControl final : public fabric::Control {
 
   MPI_Comm comm() const { return comm_; }
 
-  // Collective, at the end of a world: whether every rank has come to it within the time limit, and in good order; no rank is told
-  // so where another is not.
+  // Collective, at the end of a world. Returns whether every rank has come to this call within the time
+  // limit and in good order. No rank gets true when another gets false.
   bool ends_together(bool in_order);
 
   const std::vector<int>& hosts() const { return hosts_; }
@@ -47,13 +47,13 @@ class MpiControl final : public fabric::Control {
   MPI_Comm comm_ = MPI_COMM_NULL;
   int rank_ = 0, size_ = 1;
   bool here_ = true;
-  bool others_are_well_ = true;  // those that have gone went in good order
-  bool has_failed_ = false;      // for good, also where the program goes on
+  bool others_are_well_ = true;  // all ranks that have gone went in good order
+  bool has_failed_ = false;      // stays set even where the program goes on
   bool ending_ = false;
   base::Cores cores_ = base::Cores::crowded;  // until every rank has said where it may run
   std::vector<int> hosts_;                    // by rank, counted from 0
   std::unique_ptr<Watch> watch_;
-  // Who waits for this rank does not wait for a time limit.
+  // Ranks that wait for this one are told when its process ends, so that they need not wait for a time limit.
   BeforeEnd before_end_{[this](std::string_view trouble) { leave(trouble); }};
 };
 

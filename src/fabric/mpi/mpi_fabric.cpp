@@ -26,7 +26,7 @@ namespace {
 
 constexpr std::array<std::string_view, 4> protocol_names{"datatype", "packed", "rma", "staged"};
 
-// Zeroed; empty when there is not so much.
+// Returns zeroed memory; empty when there is not enough.
 MpiMemory::Storage allocate(std::size_t bytes) {
   return MpiMemory::Storage(static_cast<std::byte*>(std::calloc(bytes, 1)));
 }
@@ -97,7 +97,7 @@ class MpiFabric final : public fabric::Fabric {
   std::vector<base::Blob> make_together(const fabric::Share& share, const std::function<base::Blob()>& make);
   std::unique_ptr<fabric::Program> compile_staged(const fabric::Share& share, int tag);
 
-  // Where another thread uses what this rank's own does.
+  // Keeps the carrier's thread, where there is one, from what the rank's own thread uses.
   [[nodiscard]] std::unique_lock<std::mutex> hold() {
     return carrier_ ? carrier_->hold() : std::unique_lock<std::mutex>();
   }
@@ -121,7 +121,8 @@ std::unique_ptr<fabric::Memory> MpiFabric::expose(std::size_t bytes, std::byte* 
   if (existing == nullptr && bytes > 0) storage = allocate(bytes);
   std::byte* data = existing != nullptr ? existing : storage.get();
   const auto mine = base::Writer().put(bytes).put(bytes > 0 && data == nullptr);
-  // Who has heard of every part first may put while this rank still waits to hear: it serves the window from here on.
+  // A rank that has heard of every part may put while this rank still waits to hear, so this rank serves
+  // the window from here on.
   auto memory = std::make_unique<MpiMemory>(runner_.immediates, windows_, std::move(storage), data, stager_);
   std::vector<std::size_t> all;
   for (const base::Blob& blob : control_.all_gather(mine.blob(), window)) {
@@ -140,7 +141,8 @@ std::unique_ptr<fabric::Memory> MpiFabric::expose(std::size_t bytes, std::byte* 
   return memory;
 }
 
-// A rank whose MPI does not make what a chain needs can go on without it.
+// Calls `make` on all ranks together. A rank whose MPI cannot make what a chain needs can go on without
+// that chain, so the error is not `rank_lost`.
 std::vector<base::Blob> MpiFabric::make_together(const fabric::Share& share,
                                                  const std::function<base::Blob()>& make) {
   return control_.make_together(fmt::format("commit of chain '{}'", share.name), [&] {
@@ -176,7 +178,7 @@ std::unique_ptr<fabric::Program> MpiFabric::compile(const fabric::Share& share) 
   if (carrier_) return compile_staged(share, tag);
   Operations operations;
   std::unique_ptr<RmaPart> part;
-  // MPI makes the windows that any rank puts into by rma on all ranks together.
+  // All ranks together have MPI make a window for each window that any rank puts into by rma.
   const std::vector<base::Blob> numbers = make_together(share, [&] {
     const InMpi inside;
     operations = mpi::compile(share, tag, control_.comm());

@@ -10,7 +10,7 @@ namespace tca::mpi {
 
 namespace {
 
-// A head says how many bytes there are and brings the first of them: most exchanges need no more.
+// A head says how many bytes there are and brings the first of them. Most exchanges need no more.
 constexpr std::size_t head_bytes = 2048, inline_bytes = head_bytes - sizeof(std::uint64_t);
 
 std::uint64_t announced(const base::Blob& head) {
@@ -74,7 +74,7 @@ void Parcels::exchange_heads(const base::Blob& mine) {
   }
 }
 
-// After an exchange that failed MPI may still read and write here: that memory stays.
+// After an exchange that failed, MPI may still read and write this memory, so it is left to the process.
 Parcels::~Parcels() {
   const InMpi inside;
   bool sends_stay = false;

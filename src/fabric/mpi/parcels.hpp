@@ -1,4 +1,5 @@
-// Every rank's bytes to every other rank, without blocking, so that whoever waits can say for whom.
+// Brings every rank's bytes to every other rank. It does not block, so that a rank that waits can say for
+// whom.
 #pragma once
 
 #include <cstdint>
@@ -10,18 +11,18 @@
 
 namespace tca::mpi {
 
-// One exchange. Those on one communicator must be made in the same order by every rank; a rank may run ahead.
+// One exchange. Every rank must make the exchanges on a communicator in the same order; a rank may run ahead.
 class Parcels {
  public:
-  // `first_tag` and the one behind it are used for nothing else.
+  // `first_tag` and the tag after it are used for nothing else.
   Parcels(MPI_Comm comm, int first_tag, const base::Blob& mine);
   Parcels(const Parcels&) = delete;
   ~Parcels();
 
-  // Moves on; true once everything has come and gone.
+  // Moves the exchange on and returns whether everything has come and gone.
   bool advance();
 
-  // The ranks whose bytes have not come.
+  // Returns the ranks whose bytes have not come.
   std::vector<int> missing() const;
   bool has_come(int rank) const { return peers_[static_cast<std::size_t>(rank)].stage == Stage::complete; }
 
@@ -31,12 +32,13 @@ class Parcels {
   enum class Stage { head, rest, complete };
   struct Peer {
     Stage stage = Stage::head;
-    base::Blob bytes;  // the head as it comes, then everything
+    base::Blob bytes;  // at first the head, then everything
     MPI_Request incoming = MPI_REQUEST_NULL;
     MPI_Request outgoing[2] = {MPI_REQUEST_NULL, MPI_REQUEST_NULL};
   };
 
-  // Only makes room, so that the destructor takes back what the rest of the set-up has begun when it fails.
+  // Only makes room. Because the other constructor delegates to this one, the destructor runs when the rest
+  // of the set-up fails, and takes back what it has begun.
   Parcels(MPI_Comm comm, int first_tag);
   void exchange_heads(const base::Blob& mine);
   bool receive(int rank, Peer& peer);
@@ -44,7 +46,7 @@ class Parcels {
   MPI_Comm comm_;
   int first_tag_;
   int rank_ = 0;
-  std::unique_ptr<base::Blob> head_, rest_;  // what this rank sends
+  std::unique_ptr<base::Blob> head_, rest_;  // the bytes that this rank sends
   std::vector<Peer> peers_;
 };
 

@@ -43,7 +43,7 @@ void MpiProgram::append(Group& group, std::vector<Operation> operations) {
   }
 }
 
-// What MPI still moves has its memory for as long as the process.
+// Memory that MPI may still move is left to the process.
 MpiProgram::~MpiProgram() {
   --runner_.programs_;
   if (end(false)) return;
@@ -56,7 +56,7 @@ MpiProgram::~MpiProgram() {
 
 void MpiProgram::abandon() { runner_.remove(*this); }
 
-// A receive that has met its message cannot be cancelled, and a send not at all.
+// Only receives are cancelled. One that has met its message goes on, as do all sends.
 bool MpiProgram::end(bool in_order) {
   if (!is_up()) return true;
   const InMpi inside;
@@ -76,7 +76,7 @@ bool MpiProgram::end(bool in_order) {
   return all;
 }
 
-// Confirmations have no bytes.
+// Confirmations do not count, since they have no bytes.
 bool MpiProgram::may_move(std::size_t index) const {
   return open_[index] && static_cast<int>(index) < confirming_.first;
 }
@@ -132,7 +132,7 @@ void MpiProgram::send_short(std::size_t index) {
         starting);
 }
 
-// MPI_Startall may start them in any order, in which chunks of one tag would be matched.
+// MPI_Startall may start requests in any order, and chunks with one tag would be matched in that order.
 void MpiProgram::start_in_order(Group& group) {
   group.open = group.count;
   for (int i = group.first; i < group.first + group.count; ++i) start_one(i);
@@ -191,7 +191,7 @@ void MpiProgram::advance() {
                      MPI_STATUSES_IGNORE),
         testing);
   for (int i = 0; i < count; ++i)
-    take(through_[static_cast<std::size_t>(i)]);  // none: MPI_UNDEFINED, below 0
+    take(through_[static_cast<std::size_t>(i)]);  // `count` may be MPI_UNDEFINED, which is below 0
   if (rma_ != nullptr) advance_rma();
   if (!sends_wait_ && !puts_wait_) runner_.remove(*this);
   runner_.looked_ = true;
@@ -200,7 +200,7 @@ void MpiProgram::advance() {
   if (!running_) count_step(-1);
 }
 
-// What comes after an immediate put must not overtake it.
+// One-sided puts must not overtake an immediate put that came before them.
 void MpiProgram::advance_rma() {
   if (!puts_wait_ || invitations_ > 0 || sends_wait_) return;
   puts_wait_ = false;
@@ -233,7 +233,7 @@ void MpiProgram::take(int index) {
   }
 }
 
-// Of the chunks of a stage's message it is the last.
+// Returns whether an operation is the last of its message, which has several chunks if it is of a stage.
 bool MpiProgram::ends_message(std::size_t index) const {
   if (stage_ == nullptr) return true;
   for (int i = 0; i < confirming_.first; ++i) {

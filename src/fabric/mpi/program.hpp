@@ -1,14 +1,18 @@
-// A rank's compiled share of a chain over MPI: persistent requests, so that a start is one MPI_Startall, but for sends of a few
-// bytes.
+// MpiProgram is a rank's compiled share of a chain over MPI. It has persistent requests, so that a start is
+// one MPI_Startall, except for sends of a few bytes.
 //
-// A message from MPI's point of view lands when its receive has been started, and the receives of step n are started by the
-// receiver's start n: that is the guard, at no cost. What one rank sends another with one protocol in a step is one message:
-//   datatype  of a derived datatype on both sides; MPI gathers and scatters
-//   packed    of bytes; the sender gathers in `start`, the receiver scatters when it has come
-//   rma       none: MPI's one-sided calls carry it, see rma.hpp
-//   staged    of bytes in host memory, for an accelerator's, in chunks of its own; see staged.hpp
-// or an empty one where there is only a signal. A rank to which nothing is sent back could run ahead without end, and what it
-// sends would pile up: its receiver confirms every eighth start, and the wait of such a step needs the confirmation before.
+// MPI lands a message only when its receive has been started, and the receives of step n are started by the
+// receiver's start n. That is the guard, at no cost. What one rank sends another with one protocol in a
+// step is one message; where there is only a signal, the message is empty:
+//   datatype  A message of a derived datatype on both sides; MPI gathers and scatters.
+//   packed    A message of bytes. The sender gathers in `start`, the receiver scatters when it has come.
+//   rma       No message: MPI's one-sided calls carry the bytes, see rma.hpp.
+//   staged    A message of the bytes in a stage, for an accelerator's memory, in chunks; see staged.hpp.
+//
+// A rank to which nothing is sent back could run ahead without end, and what it sends would pile up. So its
+// receiver confirms every eighth start, and the wait of such a step needs the confirmation of eight steps
+// before.
+//
 // docs/protocols.md argues why this is right; verify/mpi.pml proves it.
 #pragma once
 
@@ -29,7 +33,8 @@ namespace tca::mpi {
 
 enum Protocol : int { datatype, packed, rma, staged };
 
-// The one that carries a put. To itself a rank sends a message: Open MPI 4 makes no windows for one rank alone.
+// Returns whether `protocol` carries a put. Instead of rma a rank sends itself a message, because Open MPI
+// 4 makes no windows for one rank alone.
 inline bool goes_by(const fabric::Put& put, Protocol protocol) {
   const bool to_itself = put.from == put.to && put.protocol == rma;
   return put.shape != nullptr && (to_itself ? datatype : put.protocol) == protocol;
@@ -41,39 +46,41 @@ struct Packing {
   std::vector<Piece> pieces;
 };
 
-// A send of a few bytes, which MPI_Isend makes anew in every step: Open MPI puts them into its neighbour's memory at once, which it
-// does not do for a persistent request (8 bytes 0.19 and 0.30 us one way between near cores, 0.5 and 0.9 between far ones; level
-// from 512 bytes on).
+// A send of a few bytes, which MPI_Isend makes anew in every step. Open MPI then puts the bytes into the
+// partner's memory at once, which it does not do for a persistent request. 8 bytes take 0.19 us instead
+// of 0.30 one way between near cores, and 0.5 us instead of 0.9 between far ones; from 512 bytes on there
+// is no difference.
 struct ShortSend {
   const void* address = nullptr;
   int bytes = 0, tag = 0;
 };
 inline constexpr std::size_t longest_short_send = 256;
 
-// A persistent request, or a short send, and what to do when it is through.
+// A persistent request or a short send, and what to do when it is complete.
 struct Operation {
   Request request = {};
   std::optional<ShortSend> short_send = {};
   int partner = 0;
   bool receives = false;
-  bool traced = false;                 // more than a signal
-  bool is_long = false;                // MPI moves it piece by piece, while it is called
-  bool invites = false;                // a target's word that it has posted its windows (rma)
-  std::unique_ptr<Packing> packing;    // of packed messages
-  std::size_t message = 0, chunk = 0;  // of a stage's messages
+  bool traced = false;                 // it carries more than a signal
+  bool is_long = false;                // MPI may move it piece by piece, only while MPI is called
+  bool invites = false;                // a target says that it has posted its windows (rma)
+  std::unique_ptr<Packing> packing;    // only for packed messages
+  std::size_t message = 0, chunk = 0;  // only for messages of a stage
 };
 
-// From so many bytes on MPI may move a message piece by piece; none does so with fewer.
+// From this many bytes on MPI may move a message piece by piece; no MPI does so with fewer.
 inline constexpr std::size_t long_message = 1024;
 
-// Every so many steps a start is confirmed where nothing is sent back: what may wait at a receiver stays bounded, and most steps
-// send nothing for it.
+// Where nothing is sent back, one start in this many is confirmed. So what may wait at a receiver stays
+// bounded, and most steps send nothing for this.
 inline constexpr std::uint32_t confirmed_every = 8;
 
-// Everything of a step, in the order in which it is started; of each list, short sends first.
+// The operations of a step, in the order in which they are started; of each list, short sends first.
 struct Operations {
-  std::vector<Operation> receives, sends;  // with the receives: invitations to put, both ways
-  // Of steps that are confirmed: what this rank confirms, and what it is confirmed, in turn with one request and the other.
+  std::vector<Operation> receives, sends;  // the receives include invitations to put, both ways
+  // For steps that are confirmed: the confirmations that this rank sends, and those that it receives, in
+  // turn with one request and the other.
   std::vector<Operation> confirming, confirmations[2];
 };
 
@@ -82,7 +89,7 @@ class RmaPart;
 
 class MpiProgram final : public fabric::Program {
  public:
-  // `rma` may be empty; `stage`, too, whose messages the operations are otherwise.
+  // `rma` may be empty. If there is a `stage`, the operations carry its messages.
   MpiProgram(Runner& runner, Operations operations, std::unique_ptr<RmaPart> rma,
              fabric::Stage* stage = nullptr);
   ~MpiProgram() override;
@@ -103,8 +110,8 @@ class MpiProgram final : public fabric::Program {
   // A range of `requests_`, whose operations are started together.
   struct Group {
     int first = 0, count = 0;
-    int short_sends = 0;  // come first, except where chunks of a stage keep their order
-    int open = 0;         // not yet through
+    int short_sends = 0;  // these come first, except where chunks of a stage keep their order
+    int open = 0;         // not yet complete
   };
 
   void append(Group& group, std::vector<Operation> operations);
@@ -137,37 +144,38 @@ class MpiProgram final : public fabric::Program {
   double began_us_ = 0;
   Group receives_, sends_, confirming_, confirmations_[2];
   Requests requests_;
-  std::vector<Operation> operations_;  // of the same numbers; their own requests are empty
+  std::vector<Operation> operations_;  // with the same indices; `requests_` has their requests
   std::vector<char> open_;
   std::vector<int> through_;  // room for MPI_Testsome
-  int invitations_ = 0;       // that the current step still lacks
+  int invitations_ = 0;       // those that the current step still lacks
   int invitations_of_step_ = 0;
   std::unique_ptr<RmaPart> rma_;
   fabric::Stage* stage_;
-  int next_send_ = 0;  // with a stage: which is started when its bytes are there
+  int next_send_ = 0;  // with a stage: the send that is started next, when its bytes are there
 };
 
-// What the programs of a rank share: those under way that wait for something besides MPI.
+// A Runner holds what the programs of a rank share, such as the list of those under way that wait for
+// something besides MPI.
 class Runner {
  public:
   explicit Runner(MPI_Comm of) : comm(of), immediates(of), gives_way(gives_way_when_idle()) {}
   Runner(const Runner&) = delete;
   ~Runner() {
-    if (!is_own_process()) alarm_.release();  // its thread is not here to end
+    if (!is_own_process()) alarm_.release();  // a forked child does not have its thread
   }
 
   const MPI_Comm comm;
   Immediates immediates;
-  const bool gives_way;  // MPI does, when it finds nothing
+  const bool gives_way;  // MPI yields the core when it finds nothing
   base::Trace* trace = nullptr;
   int rma_parts = 0;     // of its programs
-  bool closing = false;  // the world ends, and not all ranks together or in the middle of a one-sided step
+  bool closing = false;  // the world ends without all ranks, or in the middle of a one-sided step
 
   void progress();
   void progress_while_waiting();
   bool needs_polling() const { return moving_ > 0; }
 
-  // Of one-sided calls, which block.
+  // Returns the alarm for one-sided calls, which block.
   Alarm& alarm() { return alarm_ ? *alarm_ : *(alarm_ = std::make_unique<Alarm>()); }
 
  private:
@@ -175,17 +183,18 @@ class Runner {
   void add(MpiProgram& program);
   void remove(MpiProgram& program);
 
-  // What waits only for MPI itself moves on with every look at it, so that most calls of `progress` would look twice, and where
-  // MPI gives the core away that costs a turn. Immediate puts of others can wait for so many.
+  // Programs that wait only for MPI move on with every look at it. So most calls of
+  // `progress_while_waiting` would be a second look, which costs a turn where MPI yields the core. Only one
+  // in this many such calls looks; immediate puts of others can wait as long.
   static constexpr unsigned calls_between_looks = 8;
 
   std::size_t programs_ = 0;
-  // Of the programs those that run, and of these the ones with long messages or one-sided puts.
+  // How many programs run, and how many of these have long messages or one-sided puts.
   int running_ = 0, moving_ = 0;
-  bool looked_ = false;  // at MPI, since the last call of `progress`
+  bool looked_ = false;  // a program has looked at MPI since the last `progress_while_waiting`
   unsigned spared_ = 0;
   std::unique_ptr<Alarm> alarm_;
-  std::vector<MpiProgram*> under_way_;  // has room for all, so that `add` does not allocate
+  std::vector<MpiProgram*> under_way_;  // has room for all programs, so that `add` does not allocate
 };
 
 }  // namespace tca::mpi

@@ -9,7 +9,8 @@ namespace tca::mpi {
 
 namespace {
 
-// Long enough that the thread takes a few hundredths of a core, short beside a large message.
+// Long enough for the thread to take only a few hundredths of a core, and short compared with a large
+// message.
 constexpr std::chrono::microseconds pause{50};
 
 }  // namespace

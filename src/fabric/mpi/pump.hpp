@@ -1,6 +1,7 @@
-// A thread that lets MPI go on with whatever is under way while the rank computes.
+// A Pump is a thread that lets MPI go on with whatever is under way while the rank computes.
 //
-// It touches nothing of ours: it looks for a message that nobody sends. MPI needs MPI_THREAD_MULTIPLE for that.
+// It touches nothing of this library: it only looks for a message that nobody sends. This needs
+// MPI_THREAD_MULTIPLE.
 #pragma once
 
 #include <atomic>

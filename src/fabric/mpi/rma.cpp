@@ -47,7 +47,7 @@ RmaPart::RmaPart(MPI_Comm comm, const fabric::Share& share, Runner& runner)
 
 RmaPart::~RmaPart() { --runner_.rma_parts; }
 
-// One that only some of the ranks could make cannot be freed: it stays.
+// A window that only some of the ranks could make cannot be freed, so it stays.
 void RmaPart::make_windows(MpiControl& control, const std::vector<MpiMemory*>& memories) {
   for (MpiMemory* memory : memories) {
     MPI_Win handle = MPI_WIN_NULL;
@@ -74,7 +74,8 @@ void RmaPart::make_windows(MpiControl& control, const std::vector<MpiMemory*>& m
   }
 }
 
-// A window is freed by all together, as chains are; where a rank is lost, or was in the middle of a step, it stays.
+// All ranks free a window together, as they do chains. If a rank is lost, or was in the middle of a step,
+// the window stays.
 bool RmaPart::end(bool in_order) {
   const InMpi inside;
   const Alarm::Call call(runner_.alarm(), time_limit_,

@@ -1,8 +1,9 @@
-// The part of a chain that MPI's one-sided calls carry: post and start, put, complete and wait (MPI-3, general active target).
+// An RmaPart is the part of a chain that MPI's one-sided calls carry: post and start, put, complete and
+// wait (MPI-3, general active target).
 //
-// A target posts its windows in its start n, which nobody waits for, and then says so in a message of our own, so that
-// an origin starts its puts when that cannot block. MPI_Win_complete may still block until they are through; a time
-// limit ends the process then, because nothing ends the call.
+// A target posts its windows in its start n, which does not wait, and then says so in a message of our own.
+// So an origin starts its puts when that cannot block. MPI_Win_complete may still block until the puts are
+// through. After the time limit the process then ends, because nothing else ends the call.
 #pragma once
 
 #include <chrono>
@@ -18,7 +19,7 @@
 
 namespace tca::mpi {
 
-// One window of MPI's, over one window of ours.
+// A window of MPI over a window of this library.
 struct RmaWindow {
   struct Put {
     int rank;
@@ -42,15 +43,15 @@ class RmaPart {
   RmaPart(const RmaPart&) = delete;
   ~RmaPart();
 
-  // Collective: `memories` are the windows that any rank puts into, the same on every rank. Throws, on every rank alike,
-  // Error{refused} where MPI makes no windows.
+  // Collective. `memories` are the windows that any rank puts into, the same on every rank. Throws
+  // Error{refused}, on every rank alike, where MPI makes no windows.
   void make_windows(MpiControl& control, const std::vector<MpiMemory*>& memories);
 
   bool is_origin() const { return is_origin_; }
 
   void post();
   void put();
-  // Whether everything that others put in this step is here.
+  // Returns whether everything that others put in this step is here.
   bool arrived();
   // As Program::end.
   bool end(bool in_order);
@@ -61,7 +62,7 @@ class RmaPart {
   std::chrono::milliseconds time_limit_;
   Runner& runner_;
   bool is_origin_ = false;
-  std::map<std::uint32_t, RmaWindow> windows_;  // by the number of ours
+  std::map<std::uint32_t, RmaWindow> windows_;  // by the number of this library's window
 };
 
 }  // namespace tca::mpi

@@ -11,7 +11,7 @@
 
 namespace tca::mpi {
 
-// Never destroyed, since worlds may go after all that is static here.
+// All BeforeEnd objects. The list is never destroyed, since worlds may go after all that is static here.
 class Ends {
  public:
   static Ends& all() {
@@ -26,7 +26,7 @@ class Ends {
     const std::lock_guard lock(mutex_);
     std::erase(ends_, end);
   }
-  // The last first, as if the worlds were destroyed.
+  // Calls the last one first, as if the worlds were destroyed.
   void call(std::string_view trouble) {
     const std::lock_guard lock(mutex_);
     for (auto end = ends_.rbegin(); end != ends_.rend(); ++end) (*end)->call_(trouble);
@@ -51,15 +51,15 @@ int call_ends(MPI_Comm, int, void*, void*) {
   return MPI_SUCCESS;
 }
 
-// MPI_Finalize begins with deleting what hangs at MPI_COMM_SELF.
+// Has `call_ends` called by MPI_Finalize, which begins by deleting the attributes of MPI_COMM_SELF.
 void watch_finalize() {
   int key = MPI_KEYVAL_INVALID;
   check(MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, call_ends, &key, nullptr), "starting");
   check(MPI_Comm_set_attr(MPI_COMM_SELF, key, nullptr), "starting");
 }
 
-// A rank that gives up in the middle of a world, whose others wait for it and do not come to MPI_Finalize, does not wait for them
-// in there: the launcher gets its exit code.
+// When this rank gives up in the middle of a world, the others wait for it and do not come to MPI_Finalize.
+// So it does not wait for them there, and the launcher gets its exit code.
 void end_session(int exit_code, void*) {
   if (!is_up()) return;
   if (exit_code != 0) Ends::all().call(fmt::format("it ended with exit code {}", exit_code));
@@ -73,7 +73,7 @@ struct Session {
     const Alarm::Call call(alarm, time_limit,
                            "fabric mpi: MPI_Init, which waits for every rank to call it (World::init),");
     check(MPI_Init_thread(nullptr, nullptr, threads, &given), "starting (MPI_Init_thread)");
-    // What no communicator of ours is part of (datatypes, requests) reports through these.
+    // Calls without a communicator of ours (on datatypes, requests) report their errors through these.
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
     MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
     on_exit(end_session, nullptr);
@@ -110,7 +110,7 @@ void ensure_session(Callers callers, std::chrono::milliseconds time_limit) {
   claim_process();
   [[maybe_unused]] static const bool watched = (watch_finalize(), true);
   MPI_Query_thread(&given);
-  // The main thread alone calls MPI below this level, as it does in a program that asked for nothing.
+  // Up to MPI_THREAD_FUNNELED only the main thread calls MPI, as in a program that asked for no level.
   if (threads <= MPI_THREAD_FUNNELED || given >= threads) return;
   constexpr std::string_view without_thread =
       ", or leave the thread out (WorldOptions::progress_thread, OPENTCA_PROGRESS_THREAD) and call "

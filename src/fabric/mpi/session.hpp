@@ -1,4 +1,5 @@
-// MPI in this process: initialised by whoever comes first, and finalised here only where it was initialised here.
+// Initialises MPI in this process unless the program has done so, and finalises it only if it was
+// initialised here.
 #pragma once
 
 #include <chrono>
@@ -7,18 +8,20 @@
 
 namespace tca::mpi {
 
-// Who calls MPI: the rank's own thread, its progress thread (pump.hpp) besides, or a carrier (staged.hpp).
+// Which threads call MPI: the rank's own alone, its progress thread too (pump.hpp), or a carrier too
+// (staged.hpp).
 enum class Callers { own_thread, progress_thread, carrier };
 
-// Initialises MPI unless that has been done; it is finalised when the process ends. Throws Error{incompatible} when MPI
-// does not allow the callers, or has been finalised already.
+// Initialises MPI unless that has been done; it is then finalised when the process ends. Throws
+// Error{incompatible} when MPI does not allow the callers, or has been finalised already.
 void ensure_session(Callers callers, std::chrono::milliseconds time_limit);
 
-// Throws Error{incompatible} where MPI may be called only by the thread that initialised it, and another is about to.
+// Throws Error{incompatible} where only the thread that initialised MPI may call it, and this is another one.
 void check_thread(std::string_view what);
 
-// What a part of a world that is still there does before MPI is finalised, by this library or by the program: nothing of MPI's may be
-// called from then on. `trouble` is empty, or why the process ends in the middle of it.
+// A BeforeEnd has its function called if it still exists when MPI is about to be finalised, by this library
+// or by the program. Parts of a world use this, since nothing of MPI may be called afterwards. `trouble` is
+// empty, or says why the process ends in the middle of the world.
 class BeforeEnd {
  public:
   explicit BeforeEnd(std::function<void(std::string_view trouble)> call);
@@ -30,10 +33,12 @@ class BeforeEnd {
   std::function<void(std::string_view)> call_;
 };
 
-// A rank is lost: MPI_Finalize would wait for it, so that this process ends without it.
+// Called when a rank is lost or fails, this one included. MPI_Finalize would wait for ranks that do not
+// come, so this process ends without calling it.
 void spoil_session();
 
-// Every process of the job has come together again, after worlds that failed for some.
+// Called when every process of the job has come together again after worlds that failed for some:
+// MPI_Finalize is called after all.
 void mend_session();
 
 }  // namespace tca::mpi

@@ -14,7 +14,8 @@ namespace {
 using Clock = std::chrono::steady_clock;
 using namespace std::chrono_literals;
 
-// A step may follow the last one at any moment; later ones may as well be noticed a little late.
+// While steps follow each other, the next one may begin at any moment. After a pause a step may be noticed
+// a little late.
 constexpr std::chrono::microseconds attentive = 2ms, nap = 20us;
 
 constexpr auto between_looks = 1ms;  // at what is still owed, when a world ends
@@ -106,7 +107,7 @@ bool StagedProgram::end(bool in_order) {
   return program_->end(in_order);
 }
 
-// The steps before are through, whoever began them: their kernels have said so.
+// The steps before are complete, whether the host or a stream began them: their kernels have said so.
 void StagedProgram::start() {
   if (is_empty()) return;
   step_ = stage_->begun() + 1;

@@ -1,8 +1,8 @@
-// Chains over an accelerator's memory: MPI carries what a stage gathers, and the stage scatters what has come.
+// Chains on an accelerator's memory: MPI carries what a stage gathers, and the stage scatters what has come.
 //
-// A step may begin on a stream, of which no host learns, so a thread of the rank's carries the messages: it looks for
-// steps that have begun, and drives their requests. MPI must allow that (MPI_THREAD_MULTIPLE), because the rank's own
-// thread meets the others over MPI meanwhile.
+// A step may begin on a stream, and the host does not learn of that. So a thread of the rank, the carrier,
+// carries the messages: it looks for steps that have begun and drives their requests. MPI must allow that
+// (MPI_THREAD_MULTIPLE), because the rank's own thread meets the other ranks over MPI meanwhile.
 #pragma once
 
 #include <atomic>
@@ -30,18 +30,19 @@ class Carrier {
   Carrier(const Carrier&) = delete;
   ~Carrier() { stop(); }
 
-  // Keeps the thread from all that it drives, the runner's immediate puts among it.
+  // Keeps the thread from all that it drives, including the runner's immediate puts.
   [[nodiscard]] std::unique_lock<std::mutex> hold();
 
-  // Throws what the thread has met. No lock, no system call.
+  // Throws the error that the thread has met, if any. Takes no lock and makes no system call.
   void check() {
     if (failed_.load(std::memory_order_acquire)) std::rethrow_exception(error_);
   }
 
-  // Until everything that steps have begun to send has gone, to ranks that are still there, or for so long.
+  // Ends the thread once everything that steps have begun to send to ranks that are still there has gone,
+  // and after `limit` in any case.
   void finish(const fabric::Control& control, std::chrono::milliseconds limit);
 
-  // At once.
+  // Ends the thread at once.
   void stop();
 
  private:
@@ -55,7 +56,7 @@ class Carrier {
   base::Cores cores_;
   fabric::Stager& stager_;
   std::mutex mutex_;
-  std::atomic<int> wanted_ = 0;  // by the rank's own thread
+  std::atomic<int> wanted_ = 0;  // above 0 while the rank's own thread wants the mutex
   std::atomic<bool> over_ = false;
   std::exception_ptr error_;
   std::atomic<bool> failed_ = false;
@@ -87,9 +88,10 @@ class StagedProgram final : public fabric::Program, public fabric::AcceleratorPr
     wait_on(stream);
   }
 
-  // By the carrier's thread: whether there is something to do.
+  // Called by the carrier's thread. Moves a step on that has begun; returns whether there is one.
   bool carry();
-  // With the carrier held: whom this rank still owes what a step has begun to send.
+  // Returns the ranks to which a step that has begun still has to send something. The caller holds the
+  // carrier.
   std::vector<int> creditors() const;
 
  private:
@@ -100,7 +102,7 @@ class StagedProgram final : public fabric::Program, public fabric::AcceleratorPr
   std::unique_ptr<fabric::Stage> stage_;
   std::uint32_t step_ = 0;  // the last that the host began
   bool scattering_ = false;
-  // What follows is the carrier's.
+  // The members from here on are the carrier's.
   bool carrying_ = false;
   std::optional<MpiProgram> program_;
 };

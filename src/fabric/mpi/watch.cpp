@@ -24,10 +24,11 @@ namespace tca::mpi {
 
 namespace {
 
-constexpr int connect_within_ms = 500;           // a second address may be the one that answers
-constexpr std::chrono::seconds hello_within{3};  // a rank says it with its very next call
+constexpr int connect_within_ms = 500;           // per address; the next may be the one that answers
+constexpr std::chrono::seconds hello_within{3};  // a rank sends it with its very next call
 
-// IPv4 addresses of this host in network order, the loopback last: between ranks of one host it may be all there is.
+// Returns the IPv4 addresses of this host in network order, the loopback last. Between ranks of one host
+// the loopback may be the only one.
 std::vector<std::uint32_t> own_addresses() {
   std::vector<std::uint32_t> addresses, loopback;
   ifaddrs* list = nullptr;
@@ -53,7 +54,7 @@ sockaddr_in address_of(std::uint32_t address, std::uint16_t port) {
   return full;
 }
 
-// A connected socket, or -1.
+// Returns a connected socket, or -1.
 int connect_within(std::uint32_t address, std::uint16_t port) {
   const int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
   if (fd < 0) return -1;
@@ -70,7 +71,7 @@ int connect_within(std::uint32_t address, std::uint16_t port) {
   return -1;
 }
 
-// Those that `rank` is connected to.
+// Returns the ranks that `rank` is connected to.
 std::set<int> neighbours(int rank, int size) {
   std::set<int> all;
   for (int distance = 1; distance < size; distance *= 2) {
@@ -83,7 +84,7 @@ std::set<int> neighbours(int rank, int size) {
 
 }  // namespace
 
-// What goes over a connection, in one size; the first one says who speaks.
+// A message over a connection. All have one size, and the first one says which rank speaks.
 struct Watch::Notice {
   std::int32_t rank = 0;
   Presence how = Presence::here;
@@ -104,7 +105,7 @@ Watch::Watch(int rank, int size, std::chrono::milliseconds time_limit)
   listener_ = -1;
 }
 
-// In a child of the process that made it there is no thread to end, but a way to wake that of the parent.
+// A forked child of the process that made this has no thread to end, and must not wake that of the parent.
 Watch::~Watch() {
   if (thread_.joinable() && !is_own_process()) {
     thread_.detach();
@@ -159,12 +160,13 @@ void Watch::leave(Presence how, std::string_view reason) {
   tell(notice_of(rank_, *farewell_));
 }
 
-// The one with the higher rank connects; everybody listened before the cards were dealt.
+// Of two ranks the higher one connects. Everybody listened before the cards were exchanged.
 void Watch::run() {
   base::leave_signals_to_others();
   for (const int other : neighbours(rank_, size_))
     if (other < rank_) connect_to(other);
-  // Where no descriptor was left for who connects, the listener would wake this thread at once, again and again.
+  // While no file descriptor is left for a rank that connects, the listener would wake this thread at once,
+  // again and again. So it is then left out of one poll.
   bool accepts = true;
   for (;;) {
     std::vector<pollfd> polled{{wake_, POLLIN, 0}, {accepts ? listener_ : -1, POLLIN, 0}};
@@ -180,7 +182,7 @@ void Watch::run() {
     const int patience_ms = looks_for_stuck || looks_again ? static_cast<int>(look_again.count()) : -1;
     if (poll(polled.data(), polled.size(), patience_ms) < 0) continue;
     if (polled[0].revents != 0) {
-      // Who has connected meanwhile hears why this rank has gone.
+      // Ranks that have connected meanwhile are told why this rank has gone.
       const std::lock_guard lock(mutex_);
       while (accept_one()) {
       }
@@ -203,8 +205,8 @@ void Watch::look_for_stuck() {
   if (stuck_.so_far() < time_limit_) return;
   std::fprintf(
       stderr,
-      "rank %d: another rank has died, and MPI has not returned from a call for %.1f s since, so this "
-      "process ends\n",
+      "rank %d: another rank has died or failed, and MPI has not returned from a call for %.1f s since, so "
+      "this process ends\n",
       rank_, std::chrono::duration<double>(stuck_.so_far()).count());
   std::fflush(stderr);
   _exit(static_cast<int>(Errc::rank_lost));
@@ -228,7 +230,7 @@ bool Watch::accept_one() {
   return fd >= 0;
 }
 
-// What it has missed is said again.
+// Tells a new connection again what it has missed.
 void Watch::add(Connection connection) {
   const auto say = [&](int rank, const std::optional<Gone>& gone) {
     if (!gone) return;
@@ -264,7 +266,7 @@ void Watch::listen_to(std::size_t index) {
 
 void Watch::take(Connection& from, const Notice& notice) {
   if (notice.secret != world_secret_ || notice.rank < 0 || notice.rank >= size_) {
-    from.rank = -1;  // a stranger; what becomes of it means nothing
+    from.rank = -1;  // a stranger, whose loss means nothing
     return lose(from);
   }
   if (notice.how == Presence::here)
@@ -273,7 +275,7 @@ void Watch::take(Connection& from, const Notice& notice) {
     tell(notice);
 }
 
-// Who says nothing is no rank; and what is lost keeps no place.
+// Drops connections that say nothing, which are of no rank, and takes the lost ones off the list.
 void Watch::drop_strangers() {
   for (Connection& connection : connections_) {
     if (connection.fd < 0 || connection.rank >= 0) continue;
@@ -283,7 +285,7 @@ void Watch::drop_strangers() {
   std::erase_if(connections_, [](const Connection& connection) { return connection.fd < 0; });
 }
 
-// Its place stays for now, since others behind it are still to be looked at.
+// The connection keeps its place in the list for now, since others behind it are still to be looked at.
 void Watch::lose(Connection& connection) {
   close(connection.fd);
   connection.fd = -1;
@@ -292,7 +294,7 @@ void Watch::lose(Connection& connection) {
   if (note(notice)) tell(notice);
 }
 
-// Whether it is news.
+// Notes that a rank has gone; returns whether this is news.
 bool Watch::note(const Notice& notice) {
   std::optional<Gone>& gone = gone_[static_cast<std::size_t>(notice.rank)];
   if (gone) return false;
@@ -301,7 +303,7 @@ bool Watch::note(const Notice& notice) {
   return true;
 }
 
-// So little is ever said that it fits the socket's buffer.
+// No send has to block: so little is ever said that it fits the socket's buffer.
 void Watch::tell(const Notice& notice) {
   for (const Connection& connection : connections_)
     if (connection.fd >= 0) send(connection.fd, &notice, sizeof notice, MSG_NOSIGNAL | MSG_DONTWAIT);

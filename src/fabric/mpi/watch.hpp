@@ -1,9 +1,11 @@
-// Who is still there: what MPI itself does not say.
+// A Watch knows which ranks are still there, which MPI itself does not say.
 //
-// Each rank keeps a TCP connection to the ranks 1, 2, 4, ... before and behind it and a thread that listens to them; it calls
-// nothing of MPI's. A rank that goes says so and why. The system closes the connections of one that dies. What a rank
-// learns it passes on, so everybody knows within moments. A host that falls silent closes nothing: it may come back, and only
-// time limits end the wait for it. Once a rank has died the thread also sees to it that this process does not stay inside MPI.
+// Each rank keeps a TCP connection to the ranks 1, 2, 4, ... before and behind it, and a thread that
+// listens to them and calls nothing of MPI. A rank that goes says so and why, and the system closes the
+// connections of a rank that dies. Each rank passes on what it learns, so everybody knows within moments. A
+// host that falls silent closes nothing: it may come back, and only time limits end the wait for it. Once a
+// rank has died or failed, the thread also ends this process if it stays inside a call of MPI for longer
+// than the time limit.
 #pragma once
 
 #include <chrono>
@@ -24,24 +26,24 @@ enum class Presence : std::int32_t { here, left, failed, died };
 // What is known of a rank that has gone.
 struct Gone {
   Presence how;
-  std::string reason;  // of one that failed
+  std::string reason;  // only of a rank that failed
   std::chrono::steady_clock::time_point since;
 };
 
 class Watch {
  public:
-  // Where the system has no sockets left nobody is watched, and time limits have to do.
+  // If the system has no sockets left, nobody is watched, and time limits have to do.
   Watch(int rank, int size, std::chrono::milliseconds time_limit);
   Watch(const Watch&) = delete;
   ~Watch();
 
-  // How others find this rank.
+  // Returns the data by which others find this rank.
   std::string card() const;
 
-  // From every rank's card, by rank.
+  // Begins to watch. `cards` has every rank's card, by rank.
   void begin(const std::vector<std::string>& cards);
 
-  // For any thread.
+  // Returns what is known of a rank that has gone, or nothing. Any thread may call this.
   std::optional<Gone> gone(int rank) const;
 
   // Tells the others that this rank goes.
@@ -79,14 +81,14 @@ class Watch {
 
   int rank_, size_;
   std::chrono::milliseconds time_limit_;
-  std::uint32_t calls_ = 0;                 // as last seen...
-  base::Waited stuck_{most_between_looks};  // ... and for how long
+  std::uint32_t calls_ = 0;                 // InMpi::count when last seen...
+  base::Waited stuck_{most_between_looks};  // ... and how long it has been this inside MPI
   int listener_ = -1, wake_ = -1;
-  std::uint64_t secret_ = 0;  // own part of the world's; only who has seen the cards knows their sum
+  std::uint64_t secret_ = 0;  // this rank's part of the world's, a sum that only those with all cards know
   std::vector<Card> cards_;
   std::uint64_t world_secret_ = 0;
   std::thread thread_;
-  mutable std::mutex mutex_;  // of what follows
+  mutable std::mutex mutex_;  // guards the members below
   std::vector<std::optional<Gone>> gone_;
   std::vector<Connection> connections_;
   std::optional<Gone> farewell_;  // this rank's own

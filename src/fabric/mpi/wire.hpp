@@ -1,11 +1,12 @@
-// What ranks of different builds compare before they read each other's messages.
+// The version that ranks of different builds compare before they read each other's messages.
 #pragma once
 
 #include <cstdint>
 
 namespace tca::mpi {
 
-// Changes whenever what ranks say to each other over MPI does: at start-up, at commit, in steps, or when one is lost.
+// Changes whenever something changes that ranks say to each other over MPI: at start-up, at commit, in
+// steps, or when a rank is lost.
 inline constexpr std::uint32_t wire_version = 2;
 
 }  // namespace tca::mpi

@@ -1,4 +1,5 @@
-// How much memory there is to be had: what the host could free, within the limits of this process's cgroups.
+// Finds out how much memory is available: what the host could free, within the limits of this process's
+// cgroups.
 #include <algorithm>
 #include <fstream>
 #include <string>
@@ -11,14 +12,14 @@ namespace {
 
 constexpr std::uint64_t unlimited = UINT64_MAX;
 
-// A file of one number; "max" and a file that is not there are no limit.
+// Reads a file of one number. "max" and a missing file mean no limit.
 std::uint64_t read_number(const std::string& path) {
   std::ifstream file(path);
   std::uint64_t value = 0;
   return file >> value ? value : unlimited;
 }
 
-// The sum of `first` and `second` in a file of names and numbers; 0 for a name that is not there.
+// Returns the sum of `first` and `second` in a file of names and numbers; a missing name counts as 0.
 std::uint64_t read_sum(const std::string& path, std::string_view first, std::string_view second) {
   std::ifstream file(path);
   std::uint64_t sum = 0, value = 0;
@@ -28,7 +29,7 @@ std::uint64_t read_sum(const std::string& path, std::string_view first, std::str
   return sum;
 }
 
-// Where a version of cgroups keeps its numbers.
+// The files and fields in which a version of cgroups keeps its numbers.
 struct Names {
   const char *root, *limit, *used, *active, *inactive;
 };
@@ -40,12 +41,13 @@ std::uint64_t left_in(const std::string& folder, const Names& names) {
   const std::uint64_t limit = read_number(folder + names.limit);
   const std::uint64_t used = read_number(folder + names.used);
   if (limit == unlimited || used == unlimited) return unlimited;
-  // Cached files count as used, but make way.
+  // Cached files count as used, but the kernel evicts them when memory is needed.
   const std::uint64_t cached = read_sum(folder + "/memory.stat", names.active, names.inactive);
   return limit - std::min(limit, used - std::min(used, cached));
 }
 
-// The cgroup itself and all that it lies in. A container sees its own as the root.
+// Returns the least that is left in a cgroup and in those that contain it. A container sees its own cgroup as
+// the root.
 std::uint64_t left_along(std::string path, const Names& names) {
   std::uint64_t left = left_in(names.root, names);
   for (; path.size() > 1; path.resize(path.rfind('/')))

@@ -35,7 +35,8 @@ void Board::format(int ranks) {
 
 bool Board::has_died(int rank, Look look) const {
   const Seat& s = seat(rank);
-  // Acquire: pairs with the release in `reopen`, so that the time is not that of who sat here before.
+  // Acquire: pairs with the release in `reopen`, so that `began` is not that of the process that sat here
+  // before.
   const std::int32_t pid = s.pid.load(std::memory_order_acquire);
   return pid > 0 && process_ended(pid, look == Look::quick ? 0 : s.began.load(std::memory_order_relaxed));
 }
@@ -47,10 +48,12 @@ bool Board::has_seat(int rank) const {
 
 bool Board::is_vacated(int rank) const {
   const Seat& s = seat(rank);
-  // Acquire: pairs with the release of leaving, after which the rank touches the board no more, and with that of
-  // `reopen`, so that who sees the seat emptied does not take the process that left it for its owner.
+  // Acquire: pairs with the release in ShmControl::leave, after which the rank no longer touches the board,
+  // and with that of `reopen`, so that a rank that sees the seat emptied does not take the process that left
+  // it for its owner.
   const Presence presence = s.presence.load(std::memory_order_acquire);
-  // Acquire: pairs with the release in `reopen`, so that who finds the seat free reads the header as it is now.
+  // Acquire: pairs with the release in `reopen`, so that a rank that finds the seat free reads the new
+  // header.
   const std::int32_t pid = s.pid.load(std::memory_order_acquire);
   if (pid <= 0) return pid == Seat::being_reopened;
   if (presence == Presence::left || presence == Presence::failed) return true;
@@ -78,8 +81,9 @@ void Board::reopen() const {
   h.arrived.store(0, std::memory_order_relaxed);
   h.refusal.store(Header::none, std::memory_order_relaxed);
   h.over.store(0, std::memory_order_relaxed);
-  // Release: pairs with the acquires of `is_vacated`, behind which a rank reads the header (look_for_board), and of whoever takes
-  // the seat. No rank sits down, and so looks at another's seat, before the whole board is as new.
+  // Release: pairs with the acquire in `is_vacated`, after which a rank reads the header (look_for_board),
+  // and with that of the rank that takes the seat. This comes last: no rank may sit down, and then look at
+  // other seats, before the whole board is as new.
   for (int rank = 0; rank < h.ranks; ++rank) seat(rank).pid.store(0, std::memory_order_release);
 }
 
@@ -88,7 +92,7 @@ void Board::refuse(std::string_view reason) const {
   std::uint32_t expected = Header::none;
   if (!h.refusal.compare_exchange_strong(expected, Header::being_written, std::memory_order_relaxed)) return;
   const std::size_t length = reason.copy(h.reason, sizeof h.reason - 1);
-  h.reason[length] = '\0';  // an earlier world's may have been longer
+  h.reason[length] = '\0';  // the reason of an earlier world may have been longer
   h.refusal.store(Header::written, std::memory_order_release);
 }
 

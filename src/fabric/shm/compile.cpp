@@ -11,12 +11,13 @@ namespace {
 
 using Puts = std::vector<const fabric::Put*>;
 
-// From so many bytes a step on they pay; libraries move fewer by ordinary stores in any case.
+// Long moves pay from this many bytes a step on; C libraries move fewer by ordinary stores in any case.
 constexpr std::size_t worth_long_moves = 8192;
 
-// So many bytes a step are there sooner past the caches, where anything is. Between far cores (EPYC, Zen 3) two blocks through a
-// ring, of 512 bytes each, take 0.94 us so and 0.79 from cache to cache, of 1,152 bytes 1.09 and 1.30; two in place, of 4,608 bytes
-// each, 3.4 and 2.6, of 8 KB 2.6 and 3.4.
+// From this many bytes a step on, stores past the caches are faster, where they ever are. Two blocks between
+// far cores (EPYC, Zen 3) take, past the caches and from cache to cache:
+//   - through a ring: of 512 bytes each 0.94 and 0.79 us, of 1,152 bytes each 1.09 and 1.30 us
+//   - in place: of 4,608 bytes each 3.4 and 2.6 us, of 8 KB each 2.6 and 3.4 us
 constexpr std::size_t worth_nontemporal_into_ring = 2048, worth_nontemporal_in_place = 16384;
 
 Puts carried_by(const Puts& puts, Protocol protocol) {
@@ -26,8 +27,8 @@ Puts carried_by(const Puts& puts, Protocol protocol) {
   return selected;
 }
 
-// How far `ready` may lag behind a step that is sent by these puts: 0 steps, 1 step, or -1 for no matter. Both ends
-// compute it from the same puts.
+// Returns how many steps `ready` may lag behind a step that sends these puts, 0 or 1, or -1 when they need no
+// `ready`. Both ends compute this from the same puts.
 int ready_lag(const Puts& puts, bool guarded, bool mutual) {
   if (guarded && !carried_by(puts, direct).empty()) return 0;
   return !carried_by(puts, staged).empty() && !mutual ? 1 : -1;
@@ -53,7 +54,7 @@ std::size_t nontemporal_bytes(const Puts& puts) {
   return bytes;
 }
 
-// How this rank stores these puts of its link, or which ways it is to try.
+// Decides how this rank stores the puts that it sends over a link, or which ways it will try.
 void choose_stores(Link& link, const Puts& puts, Nontemporal nontemporal, std::vector<StoreTrial>& trials) {
   link.nontemporal_in_place = nontemporal_bytes(puts) >= worth_nontemporal_in_place;
   link.nontemporal_into_ring = bytes_of(puts, staged) >= worth_nontemporal_into_ring;
@@ -83,7 +84,8 @@ std::uint32_t add_copies(std::vector<Copy>& copies, const Puts& puts, Protocol p
   return static_cast<std::uint32_t>(carried.size());
 }
 
-// Two puts between the same windows as one, which both ends come to alike.
+// Returns the shape by which two puts between the same windows are walked together, if there is one. Both
+// ends get the same result.
 std::optional<base::Shape> walk_together(const fabric::Put& first, const fabric::Put& second) {
   if (*first.shape != *second.shape || first.to_memory != second.to_memory ||
       first.from_memory != second.from_memory)
@@ -92,8 +94,9 @@ std::optional<base::Shape> walk_together(const fabric::Put& first, const fabric:
                           static_cast<std::int64_t>(second.from_offset - first.from_offset));
 }
 
-// Only these walk two faces together: with a dense side that took a third less time than one after the other, without one up
-// to twice as much, for then four walks a page apart meet in the same few sets of the caches.
+// Returns the copies of the staged puts, the only ones that walk two faces together. With one side dense,
+// as here, this took a third less time than one face after the other. Without a dense side it took up to
+// twice as much, because four walks a page apart then meet in the same few sets of the caches.
 std::vector<Copy> staged_copies(const Puts& puts, Shapes& shapes) {
   std::vector<Copy> copies;
   const Puts carried = carried_by(puts, staged);
@@ -107,7 +110,7 @@ std::vector<Copy> staged_copies(const Puts& puts, Shapes& shapes) {
   return copies;
 }
 
-// The same copies in parts that long moves have room for; blocks need none.
+// Returns the same copies in parts that fit a long move; blocks are not cut.
 std::vector<Copy> split(const std::vector<Copy>& copies, Shapes& shapes) {
   std::vector<Copy> parts;
   for (const Copy& copy : copies) {
@@ -122,9 +125,11 @@ std::vector<Copy> split(const std::vector<Copy>& copies, Shapes& shapes) {
   return parts;
 }
 
-// What goes through a ring, in its order; the same on both sides. Short runs from the end to the beginning: what the sender has
-// written last is still in the nearest cache, and what it wrote first would push that out before its turn (both columns of 64^3
-// doubles took a Xeon 43 us in the order of writing, 28 in this one; rows of a line or more take 10 % longer in it).
+// Returns the copies through a ring in their order there, which is the same on both sides. Short runs go
+// from the end to the beginning: what the sender has written last is still in the nearest cache, and to
+// begin with what it wrote first would push that out before its turn. On a Xeon both columns of 64^3
+// doubles took 43 us in the order of writing and 28 us in this one; rows of a line or more take 10 % longer
+// in it.
 std::vector<Copy> ring_order(const Puts& puts, Shapes& shapes) {
   std::vector<Copy> copies = staged_copies(puts, shapes);
   if (!is_long(puts)) return copies;

@@ -1,4 +1,4 @@
-// From the puts between two ranks to the link that carries them.
+// Compiles the puts between two ranks into the link that carries them.
 #pragma once
 
 #include <set>
@@ -14,19 +14,20 @@ struct Traffic {
   std::vector<const fabric::Put*> out, in;
 };
 
-// Of puts that are walked together or in parts; they live as long as the fabric.
+// Shapes of puts that are walked together or in parts. They live as long as the fabric.
 using Shapes = std::set<base::Shape>;
 
-// Whether stores go past the caches, where there are enough of them.
+// Whether stores go past the caches, where there are enough bytes for that.
 enum class Nontemporal { never, if_faster, always };
 
-// What the links of a program refer to.
+// The copies and trials that the links of a program refer to.
 struct Moves {
   std::vector<Copy> copies;
   std::vector<StoreTrial> trials;
 };
 
-// Everything of a link but where its signals are. Appends its moves.
+// Returns a link that is complete except for the addresses of its signals. Appends its copies and its trial
+// to `moves`.
 Link compile_link(int partner, const Traffic& traffic, bool guarded, Nontemporal nontemporal, Moves& moves,
                   Shapes& shapes);
 

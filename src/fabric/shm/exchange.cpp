@@ -8,7 +8,7 @@ namespace tca::shm {
 
 namespace {
 
-// Nobody can attach any more once this goes, whether all have or something went wrong.
+// Seals the region when it goes, whether all ranks have attached or something went wrong.
 struct Seal {
   Space& space;
   const Token& token;
@@ -22,7 +22,7 @@ Mapping attach(Space& space, const Token& token, std::size_t rank, fabric::Contr
   try {
     return space.attach(token);
   } catch (const Error&) {
-    // Its memory has gone with it.
+    // When the rank is gone, so is its memory.
     if (const std::optional<std::string> reason = control.lost(static_cast<int>(rank)))
       control.fail_lost(static_cast<int>(rank), *reason, fmt::format("mapping its memory for {}", what));
     throw;

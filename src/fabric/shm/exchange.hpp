@@ -1,4 +1,4 @@
-// Attaching to a region of every rank.
+// Collective calls by which every rank allocates a region and attaches to those of the others.
 #pragma once
 
 #include <span>
@@ -10,16 +10,17 @@
 
 namespace tca::shm {
 
-// By rank: whether this one attaches to its memory.
+// By rank: whether this rank attaches to its memory.
 using Reach = std::vector<bool>;
 
-// Collective: allocates `bytes` here, announces them and maps those of the ranks in `reach`; by rank, with an empty mapping for
-// others and for a rank that wanted none. Throws Error{out_of_memory} on every rank when one could not allocate. `what`
-// names the step in messages.
+// Collective. Allocates `bytes` here and maps what the ranks in `reach` have allocated. Returns the
+// mappings by rank; that of a rank outside `reach`, or that wanted no memory, is empty. Throws
+// Error{out_of_memory} on every rank when one could not allocate. `what` names the call in messages.
 std::vector<Mapping> allocate_all(Space& space, fabric::Control& control, std::size_t bytes, Backing backing,
                                   const Reach& reach, std::string_view what);
 
-// The same for a rank that brings memory of its own, where the space reaches such; other ranks may call the one above.
+// As `allocate_all`, for a rank that brings memory of its own, where the space reaches that. Other ranks may
+// call `allocate_all` meanwhile.
 std::vector<Mapping> adopt_all(Space& space, fabric::Control& control, std::span<std::byte> existing,
                                const Reach& reach, std::string_view what);
 

@@ -11,7 +11,7 @@ namespace tca::shm {
 
 namespace {
 
-// Address space, not memory: pages come on first use.
+// This much address space costs no memory: pages come on first use.
 constexpr std::size_t inbox_bytes = std::size_t{1} << 30;
 constexpr std::size_t lane_bytes = 4 * cache_line;
 
@@ -21,7 +21,7 @@ std::size_t round_up(std::size_t bytes, std::size_t to) { return (bytes + to - 1
 
 Ring make_ring(std::size_t buffer_bytes) {
   const bool shares_line = 2 * round_up(buffer_bytes, 8) <= cache_line - sizeof(Signal);
-  // What does not fit 32 bits does not fit an inbox either; `allocate` says so.
+  // A pitch that does not fit 32 bits does not fit an inbox either, so `allocate` throws.
   const std::size_t pitch =
       std::min<std::size_t>(round_up(buffer_bytes, shares_line ? 8 : cache_line), UINT32_MAX);
   return {static_cast<std::uint32_t>(shares_line ? sizeof(Signal) : cache_line),
@@ -37,7 +37,7 @@ Inbox::Inbox(Space& space, fabric::Control& control, const Reach& reach)
     : rank_(control.rank()),
       views_(allocate_all(space, control, inbox_bytes, Backing::sparse, reach, "start-up (inboxes)")),
       lanes_(static_cast<std::size_t>(control.size())),
-      lines_(cache_line, inbox_bytes - cache_line) {}  // the probe comes first
+      lines_(cache_line, inbox_bytes - cache_line) {}  // the first line is the probe
 
 std::optional<std::uint64_t> Room::take(std::size_t bytes) {
   const auto found = by_size_.lower_bound({bytes, 0});

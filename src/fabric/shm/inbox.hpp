@@ -1,8 +1,9 @@
-// The memory that other ranks write into to tell this one something: signals, and rings for staged puts.
+// An Inbox is the memory into which other ranks write what is meant for this one: signals, and rings for
+// staged puts.
 //
-// It lives with the waiting side. Each writer has lanes of its own, so that two writers never share a cache
-// line, and within a lane the signals of many chains are packed: a world of thousands of chains stays small,
-// and signals stored in a row cross to the reader in one line.
+// It lies with the waiting side. Each writer has lanes of its own, so that two writers never share a cache
+// line. Within a lane the signals of many chains are packed: a world of thousands of chains stays small, and
+// signals that are stored one after the other cross to the reader in one line.
 #pragma once
 
 #include <atomic>
@@ -24,7 +25,7 @@ namespace tca::shm {
 
 inline constexpr std::size_t cache_line = 64;
 
-// Step numbers that one rank stores for another, per chain. A step number wraps; see `reached`.
+// The step numbers that one rank stores for another, for each chain. Step numbers wrap; see `reached`.
 struct Signal {
   std::atomic<std::uint32_t> arrive;  // my puts of this step are in place, or ready to be fetched
   std::atomic<std::uint32_t> ready;   // I have read what arrived in the step before this one
@@ -33,27 +34,29 @@ struct Signal {
 };
 static_assert(sizeof(Signal) == 16 && std::atomic<std::uint32_t>::is_always_lock_free);
 
-// The two buffers that staged puts of odd and even steps alternate between, as offsets from the signal in front of
-// them. A few bytes share the signal's cache line and cross with it; more begin on a line of their own.
+// The two buffers of staged puts, for even and odd steps, as offsets from the signal in front of them. A few
+// bytes share the signal's cache line and cross with it; more begin on a line of their own.
 struct Ring {
   std::uint32_t offset = sizeof(Signal);
   std::uint32_t pitch = 0;
 
   std::size_t bytes() const { return 2 * std::size_t{pitch}; }
 
-  // Of the slot that the signal and the ring make up: a power of two below a line, so that none straddles two.
+  // Returns the size of the slot that the signal and the ring make up. Below a line it is a power of two, so
+  // that no slot straddles two lines.
   std::size_t slot_bytes() const;
 };
 
-// For puts of so many bytes a step, none included.
+// Returns the ring for puts of `buffer_bytes` a step, which may be 0.
 Ring make_ring(std::size_t buffer_bytes);
 
-// Room that is handed out in pieces, by offset. What is given back joins its neighbours, so that pieces of another size find room.
+// Room that is handed out in pieces, by offset. A piece that is given back is merged with free neighbours, so
+// that pieces of another size find room.
 class Room {
  public:
   Room(std::uint64_t begin, std::size_t bytes) { add(begin, bytes); }
 
-  // The smallest place that is large enough, or nothing.
+  // Takes the beginning of the smallest free place that is large enough; returns nothing when there is none.
   std::optional<std::uint64_t> take(std::size_t bytes);
   void give_back(std::uint64_t offset, std::size_t bytes);
 
@@ -65,7 +68,7 @@ class Room {
   void add(std::uint64_t offset, std::size_t bytes);
   ByOffset::iterator remove(ByOffset::iterator place);
 
-  // What is free; neighbours are one place.
+  // The free places; neighbours are merged into one.
   ByOffset by_offset_;
   std::set<std::pair<std::size_t, std::uint64_t>> by_size_;
   std::size_t taken_ = 0;
@@ -76,11 +79,12 @@ class Inbox {
   // Collective.
   Inbox(Space& space, fabric::Control& control, const Reach& reach);
 
-  // A zeroed slot for what `writer` sends; offset into this rank's inbox. Throws Error{out_of_memory}.
+  // Returns a zeroed slot for what `writer` sends, as an offset into this rank's inbox. Throws
+  // Error{out_of_memory}.
   std::uint64_t allocate(int writer, std::size_t bytes);
   void release(int writer, const Signal* slot, std::size_t bytes);
 
-  // A signal of each rank that no chain uses.
+  // Returns a signal in a rank's inbox that no chain uses.
   Signal& probe(int rank) const { return *reinterpret_cast<Signal*>(at(rank, 0)); }
 
   std::byte* at(int rank, std::uint64_t offset) const {
@@ -95,10 +99,11 @@ class Inbox {
   std::uint64_t take_of_lane(int writer, std::size_t bytes);
 
   int rank_;
-  std::vector<Mapping> views_;  // by rank, this one's own memory among them
+  std::vector<Mapping> views_;  // by rank, including this rank's own memory
   std::vector<Lane> lanes_;     // by writer
   Room lines_;
-  std::multimap<std::pair<int, std::size_t>, std::uint64_t> released_;  // of lanes, by writer and size
+  // Slots in lanes, by writer and size.
+  std::multimap<std::pair<int, std::size_t>, std::uint64_t> released_;
 };
 
 }  // namespace tca::shm

@@ -53,7 +53,7 @@ std::unique_ptr<ShmControl> join(const Seating& seating, std::chrono::millisecon
          seating.size, max_ranks);
   }
   if (seating.rank != 0) return join_others(seating, time_limit);
-  // A name goes with this object: as soon as all have mapped the segment, or when they do not come.
+  // The destructor removes a name, as soon as all ranks have mapped the segment or when they do not come.
   OwnSegment segment({seating.path, seating.named}, seating.size, time_limit);
   return std::make_unique<ShmControl>(segment.take_mapping(), 0, seating.size, time_limit);
 }

@@ -1,4 +1,4 @@
-// How a process comes into the world of those it was launched with.
+// Brings a process into the world of the ranks with which it was launched.
 #pragma once
 
 #include <memory>
@@ -9,10 +9,11 @@
 namespace tca::shm {
 
 // Opens or creates the control segment and waits for every rank. Throws Error{incompatible} for a segment
-// that is another user's, foreign, corrupted or of another version, Error{invalid_argument} for ranks on several hosts.
+// that belongs to another user or program, is corrupted or of another version, and Error{invalid_argument}
+// for ranks on several hosts.
 std::unique_ptr<ShmControl> join(const Seating& seating, std::chrono::milliseconds time_limit);
 
-// A board for `ranks` threads, or for a world of one.
+// Returns a board for `ranks` threads, or for a world of one.
 Mapping make_thread_board(int ranks);
 
 }  // namespace tca::shm

@@ -1,4 +1,4 @@
-// A window's memory: every rank's part, mapped here.
+// The memory of a window on shm: every rank's part, mapped into this process.
 #pragma once
 
 #include <cstring>
@@ -12,7 +12,7 @@ namespace tca::shm {
 
 class ShmMemory final : public fabric::Memory {
  public:
-  // `registered[r]`: the view of rank r is memory that its caller had, all of which is the window.
+  // `registered[r]`: the view of rank r is memory that its caller already had, and all of it is the window.
   ShmMemory(std::vector<Mapping> views, const std::vector<bool>& registered, int rank)
       : views_(std::move(views)), rank_(rank) {
     for (std::size_t r = 0; r < views_.size(); ++r) {
@@ -22,7 +22,7 @@ class ShmMemory final : public fabric::Memory {
     }
   }
 
-  // What to map for a window of `bytes`.
+  // Returns how many bytes to map for a window of `bytes`.
   static std::size_t mapped(std::size_t bytes) { return bytes == 0 ? 0 : bytes + lead; }
 
   std::byte* data() override { return at(rank_); }
@@ -37,15 +37,15 @@ class ShmMemory final : public fabric::Memory {
   }
 
  private:
-  // A window begins a few lines into its first page. With a power of two for a pitch, rows that begin at page
-  // boundaries fall into the same few sets of the caches as everything else that does: it cost the block-stride and
-  // strided faces of 128^3 doubles a fifth.
+  // A window begins a few lines into its first page. When the pitch is a power of two, rows that begin at
+  // page boundaries fall into the same few sets of the caches as everything else that does. This cost the
+  // block-stride and strided faces of 128^3 doubles a fifth.
   static constexpr std::size_t lead = 256;
 
   std::span<std::byte> part(int rank) const { return parts_[static_cast<std::size_t>(rank)]; }
 
   std::vector<Mapping> views_;               // by rank
-  std::vector<std::span<std::byte>> parts_;  // what of each view is the window
+  std::vector<std::span<std::byte>> parts_;  // the window's part of each view
   int rank_;
 };
 

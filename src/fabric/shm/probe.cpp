@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::uint32_t batches = 5, round_trips = 40;
 
-// False when the partner does not answer: it may have died, or be kept from its core.
+// Returns false when the partner does not answer: it may have died, or be kept from its core.
 bool await(const Signal& signal, std::uint32_t value) {
   constexpr int patience = 1 << 20;
   for (int polls = 0; polls < patience; ++polls) {
@@ -23,7 +23,7 @@ bool await(const Signal& signal, std::uint32_t value) {
   return false;
 }
 
-// The quickest batch, since anything may come between; 0 without an answer.
+// Returns the time of the quickest batch, since anything may delay the others; 0 without an answer.
 double ping_pong_ns(Signal& in, Signal& out, bool first) {
   double best = 0;
   std::uint32_t value = 0;
@@ -46,7 +46,7 @@ bool same(const std::vector<int>& place, int a, int b) {
   return place[static_cast<std::size_t>(a)] == place[static_cast<std::size_t>(b)];
 }
 
-// Each sub-cluster's ranks in pairs, in order; -1 for one that is left over.
+// Pairs the ranks of each sub-cluster in their order; returns -1 for one that is left over.
 int partner_of(int rank, const std::vector<int>& sub_cluster) {
   std::vector<int> members;
   for (int other = 0; other < static_cast<int>(sub_cluster.size()); ++other)

@@ -1,4 +1,4 @@
-// How far the ranks are from each other: the time a cache line takes from one core to another.
+// Measures how far the ranks are from each other: the time that a cache line takes from one core to another.
 #pragma once
 
 #include "fabric/control.hpp"
@@ -6,8 +6,8 @@
 
 namespace tca::shm {
 
-// Collective. Nanoseconds, the median over pairs of ranks, the same on all; 0 where there is none, and where ranks
-// share cores, so that nobody could answer at once.
+// Collective. Returns the median over pairs of ranks in nanoseconds, the same on every rank. Returns 0 where
+// there is no pair, and where ranks share cores, so that a partner could not answer at once.
 double measure_crossing_ns(const Inbox& inbox, fabric::Control& control, const fabric::Places& places);
 
 }  // namespace tca::shm

@@ -35,15 +35,15 @@ std::string read_all(const std::string& path) {
 
 std::string folder_of(pid_t pid) { return "/proc/" + std::to_string(pid); }
 
-// What it was started with; empty where that cannot be read.
+// Returns the environment that a process was started with; empty where it cannot be read.
 std::string environment_of(pid_t pid) { return read_all(folder_of(pid) + "/environ"); }
 
 bool names(const std::string& environment, const std::string& variable) {
   return ('\0' + environment).find('\0' + variable + '=') != std::string::npos;
 }
 
-// A number from /proc/<pid>/stat, counted from 1 as in proc(5); 0 where it cannot be read. The second, the process's name, may hold
-// anything.
+// Returns a numeric field of /proc/<pid>/stat, counted from 1 as in proc(5); 0 where it cannot be read.
+// Fields are counted from behind the second, the name of the process, which may hold any characters.
 std::uint64_t field_of_stat(pid_t pid, int number) {
   const std::string all = read_all(folder_of(pid) + "/stat");
   std::istringstream behind_name(all.substr(std::min(all.size(), all.rfind(')') + 1)));
@@ -64,7 +64,7 @@ pid_t nearest_without(const std::string& variable) {
   return pid;
 }
 
-// A pidfd becomes readable when its process ends, even while nobody has reaped it.
+// A pidfd becomes readable as soon as its process ends, even before it is reaped.
 bool process_ended(pid_t pid, std::uint64_t began) {
   if (pid == getpid()) return false;
   if (began != 0) {
@@ -72,7 +72,7 @@ bool process_ended(pid_t pid, std::uint64_t began) {
     if (began_now != 0 && began_now != began) return true;
   }
   const int fd = static_cast<int>(syscall(SYS_pidfd_open, pid, 0));
-  // Where pidfds are forbidden or used up, this at least sees what has been reaped.
+  // Where pidfds are forbidden or file descriptors used up, this at least notices processes that were reaped.
   if (fd < 0) return kill(pid, 0) != 0 && errno == ESRCH;
   pollfd watch{fd, POLLIN, 0};
   const bool ended = ::poll(&watch, 1, 0) > 0;
@@ -85,10 +85,11 @@ std::uint32_t own_pid_namespace() {
   return stat("/proc/self/ns/pid", &status) == 0 ? static_cast<std::uint32_t>(status.st_ino) : 0;
 }
 
-// mpirun has threads, of which the one that starts ranks stays.
+// mpirun has several threads as well, but the one that starts ranks stays.
 EndsWithStarter::EndsWithStarter(const std::string& told_by) {
   const pid_t starter = getppid();
-  // Where its environment cannot be read, it is none: what Slurm's daemon has started it also ends.
+  // A starter whose environment cannot be read is not mpirun. It may be Slurm's daemon, which ends what it
+  // has started by itself.
   const std::string environment = environment_of(starter);
   const bool is_mpirun = told_by != "OPENTCA_RANK" && !environment.empty() && !names(environment, told_by);
   int already = 0;

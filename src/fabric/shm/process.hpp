@@ -1,4 +1,5 @@
-// Whether another process is still there.
+// Looks at processes: whether one is still there, when it started and who started it. Also ends this one
+// together with its starter.
 #pragma once
 
 #include <sys/types.h>
@@ -8,28 +9,31 @@
 
 namespace tca::shm {
 
-// When a process started, in ticks since the host did; 0 where nobody says. Numbers of processes come back, but not with it.
+// Returns when a process started, in clock ticks since the host did; 0 where this cannot be read. PIDs are
+// reused, but not with the same time of start.
 std::uint64_t time_of_start(pid_t pid);
 
-// Whether the process that started then has ended (0: whichever has the number now). False for this process itself.
+// Returns whether the process that started at `began` has ended; with 0, whichever process has the PID now.
+// False for this process itself.
 bool process_ended(pid_t pid, std::uint64_t began);
 
-// The nearest process above this one that was not started with an environment variable: who has set it for what it started, be
-// it through scripts.
+// Returns the nearest ancestor of this process that was not started with an environment variable: the one
+// that has set it for what it started, directly or through scripts.
 pid_t nearest_without(const std::string& variable);
 
-// A number of the PID namespace that this process is in; 0 where nobody says.
+// Returns the number of the PID namespace that this process is in; 0 where it cannot be read.
 std::uint32_t own_pid_namespace();
 
-// While it lives, this process is killed when the one that has started it ends, a launcher or a wrapper script: mpirun sets no such
-// signal, and that of `tca run` would stop at the wrapper. The kernel sends it when the starting thread ends, not the process, so
-// that a program with threads, one of which has started this rank, is left alone.
+// While this object lives, this process is killed when the one that has started it, a launcher or a wrapper
+// script, ends. mpirun asks for no such signal, and that of `tca run` would stop at the wrapper. The kernel
+// sends it when the starting thread ends, not the process; therefore nothing is asked for when the starter
+// is a program with several threads, one of which has started this rank.
 class EndsWithStarter {
  public:
-  // `told_by`: the environment variable that tells this process its rank, and that a launcher itself does not have.
+  // `told_by`: the environment variable that tells this process its rank. A launcher itself does not have it.
   explicit EndsWithStarter(const std::string& told_by);
   EndsWithStarter(const EndsWithStarter&) = delete;
-  // Only the thread that has made it can undo it.
+  // Only the thread that has made the object can undo what it does.
   ~EndsWithStarter();
 
  private:

@@ -80,7 +80,7 @@ void ShmProgram::look_for_ready(Link& link) {
   link.ready_seen = link.in->ready.load(std::memory_order_acquire);
 }
 
-// False while the partner may still be reading what this step would overwrite.
+// Returns false while the partner may still be reading what this step would overwrite.
 bool ShmProgram::send(Link& link) {
   if (link.needs_ready && !base::reached(link.ready_seen, step_ - link.ready_lags)) {
     look_for_ready(link);
@@ -91,9 +91,10 @@ bool ShmProgram::send(Link& link) {
   } else {
     traced(link, "puts to", &ShmProgram::move_out);
   }
-  // Release: pairs with the acquire in `receive`; everything sent is visible to whoever sees the step.
+  // Release: pairs with the acquire in `receive`; everything sent is visible to a partner that sees the step.
   link.out->arrive.store(step_, std::memory_order_release);
-  // A partner that was waiting for this has said so already: its line crosses while it is busy, not in front of the next step.
+  // A partner that was waiting for this step has already stored its `ready`. To look now lets that line cross
+  // while the partner is busy, rather than at the beginning of the next step.
   if (link.ready_lags) look_for_ready(link);
   return true;
 }
@@ -142,7 +143,8 @@ void ShmProgram::gather(std::byte* dense, std::span<const Copy> copies) {
   for (const Copy& copy : copies) dense = base::gather(dense, copy.from, *copy.shape);
 }
 
-// In this core's cache, then into the ring; what is as good without that goes there at once.
+// Gathers in this core's cache first and then moves that into the ring. Copies that do not gain by this go
+// into the ring at once.
 void ShmProgram::gather_first(std::byte* dense, std::span<const Copy> copies, bool nontemporal) {
   std::byte *const scratch = runner_.scratch.data(), *const end = scratch + runner_.scratch.size();
   std::byte* filled = scratch;

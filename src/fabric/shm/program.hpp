@@ -1,12 +1,12 @@
-// A rank's compiled share of a chain over shared memory: what `start`, `test` and `wait` run.
+// ShmProgram is a rank's compiled share of a chain over shared memory: what `start`, `test` and `wait` run.
 //
-// Three protocols, all of them puts to the caller:
-//   direct  the sender stores into the final place. Guarded, it first needs the receiver's `ready`.
-//   staged  the sender gathers into a ring in the receiver's inbox, the receiver scatters from it. Partners
-//           that both send need no `ready`: a partner's `arrive` n-1 was stored after it had emptied the buffer
-//           of n-2. From a rank that only sends, step n waits for `ready` n-1, so it is never more than its two
-//           buffers ahead.
-//   pull    the receiver copies from the sender's memory and answers `done`.
+// There are three protocols, all of which look like puts to the caller:
+//   direct  The sender stores into the final place. When guarded, it first needs the receiver's `ready`.
+//   staged  The sender gathers into a ring in the receiver's inbox, the receiver scatters from it. Partners
+//           that both send need no `ready`: the partner stored its `arrive` n-1 after it had emptied the
+//           buffer of step n-2. A rank that only sends waits in step n for `ready` n-1, so that it is never
+//           more than its two buffers ahead.
+//   pull    The receiver copies from the sender's memory and answers with `done`.
 // docs/protocols.md argues why this is right; verify/ proves it.
 #pragma once
 
@@ -24,25 +24,26 @@ namespace tca::shm {
 
 enum Protocol : int { direct, pull, staged };
 
-// A ring's lines lie in its reader's cache. Stores of single runs fetch each of them from there first; on many processors a move of
-// this many bytes takes them over whole, which between far cores is two to three times as fast. No more than half of a
-// first-level cache, where what is gathered waits for its move.
+// The most bytes of a long move, which stores into a ring what was gathered before. A ring's lines lie in
+// its reader's cache. Stores of single runs fetch each line from there first, whereas on many processors a
+// move of this many bytes takes over the lines whole, which between far cores is two to three times as
+// fast. It is no more than half of a first-level cache, in which the gathered bytes wait for their move.
 inline constexpr std::size_t long_move = 16384;
 
-// One copy of a step. A staged one has its other end in a ring.
+// One copy of a step. The other end of a staged copy is in a ring.
 struct Copy {
   std::byte* to;
   const std::byte* from;
   const base::Shape* shape;
 };
 
-// Everything between this rank and one partner in one chain.
+// Everything that passes between this rank and one partner in one chain.
 struct Link {
   Signal* in = nullptr;   // what the partner stores for this rank
   Signal* out = nullptr;  // what this rank stores for the partner
   Ring in_ring, out_ring;
   std::int32_t partner = 0;
-  // The copies, in this order: to the partner direct and by gathering; from it by scattering and by pulling.
+  // The copies, in this order: to the partner, direct and gathered; from the partner, scattered and pulled.
   std::uint32_t first_copy = 0;
   std::uint32_t direct_count = 0;
   std::uint32_t gather_count = 0;
@@ -54,13 +55,13 @@ struct Link {
   bool posts_ready : 1 = false;  // the partner waits for this rank's `ready`
   bool needs_ready : 1 = false;  // this rank waits for the partner's `ready`...
   bool ready_lags : 1 = false;   // ... of the step before
-  bool is_pulled : 1 = false;    // the partner fetches, and answers `done`
-  // Enough to go past the caches, in place and into the ring.
+  bool is_pulled : 1 = false;    // the partner fetches and answers with `done`
+  // Whether there are enough bytes for stores past the caches, in place and into the ring.
   bool nontemporal_in_place : 1 = false, nontemporal_into_ring : 1 = false;
   Stores stores = Stores::ordinary;
-  std::int16_t trial = -1;       // which of the program's trials says it instead
-  std::uint32_t ready_seen = 0;  // the partner's `ready` as this rank has last looked at it
-  // Of the current step.
+  std::int16_t trial = -1;       // the index of the program's trial that chooses instead; -1: none
+  std::uint32_t ready_seen = 0;  // the partner's `ready` when this rank last looked
+  // In the current step.
   bool sent = true;
   bool received = true;
 };
@@ -81,7 +82,7 @@ class ShmProgram final : public fabric::Program {
  private:
   friend class Runner;
 
-  // Both do their part of the step once the partner's signal allows it; false until then.
+  // Both do their part of the step once the partner's signal allows it, and return false until then.
   bool send(Link& link);
   bool receive(Link& link);
   static void look_for_ready(Link& link);
@@ -93,7 +94,7 @@ class ShmProgram final : public fabric::Program {
   void traced(const Link& link, const char* what, void (ShmProgram::*move)(const Link&));
   void advance();
 
-  // The ring buffer of the current step.
+  // Returns the ring buffer of the current step.
   std::byte* buffer(Signal* signal, Ring ring) const {
     return reinterpret_cast<std::byte*>(signal) + ring.offset + (step_ % 2) * std::size_t{ring.pitch};
   }
@@ -107,21 +108,21 @@ class ShmProgram final : public fabric::Program {
   std::unique_ptr<Link[]> links_;
   std::unique_ptr<Copy[]> copies_;
   std::unique_ptr<StoreTrial[]> trials_;  // of the links that have a choice
-  // In the runner's list while started and unfinished, if `owes_`.
+  // The neighbours in the runner's list of programs that are started and unfinished and have `owes_`.
   ShmProgram* next_ = nullptr;
   ShmProgram** previous_ = nullptr;
 };
 
-// What the programs of a rank share: its inbox, and the list of started programs on which other ranks may
-// depend.
+// A Runner holds what the programs of a rank share: its inbox, and the list of started programs on which
+// other ranks may depend.
 class Runner {
  public:
   explicit Runner(Inbox& inbox) : inbox_(inbox) {}
 
   base::Trace* trace = nullptr;
-  std::size_t staged_bytes = 0;  // of the rings that this rank's programs fill
+  std::size_t staged_bytes = 0;  // of all rings that this rank's programs fill
 
-  // What is gathered on the way to a ring.
+  // Holds what is gathered on the way to a ring.
   alignas(cache_line) std::array<std::byte, long_move> scratch;
 
   void progress() {

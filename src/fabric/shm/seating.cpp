@@ -30,8 +30,8 @@ int env_number(const char* name) {
   return value;
 }
 
-// What launchers tell their ranks. `job` and `step` set one launch apart from another of the same user on the same host;
-// where there is a `step`, only ranks have it.
+// The variables in which a launcher tells its ranks about the launch. `job` and `step` tell apart launches of
+// the same user on the same host. Where a launcher has a `step`, only ranks get it.
 struct Launcher {
   const char *name, *rank, *size, *local_size, *job, *step;
   bool is_mpi;
@@ -44,7 +44,8 @@ constexpr std::array<Launcher, 4> launchers{{
     {"Slurm", "SLURM_PROCID", "SLURM_NTASKS", nullptr, "SLURM_JOB_ID", "SLURM_STEP_ID", false},
 }};
 
-// A launcher without a job name of its own has started all its ranks on this host, be it through wrapper scripts.
+// Returns a name for the launch. A launcher that has no job name has started all its ranks on this host,
+// directly or through wrapper scripts, so that its PID serves as one.
 std::string job_name(const Launcher& launcher) {
   std::string name;
   if (const char* job = env(launcher.job)) {
@@ -59,7 +60,8 @@ std::string job_name(const Launcher& launcher) {
   return name;
 }
 
-// On how many hosts Slurm has started this step. What runs by itself in its job is only told of the hosts that the job has.
+// Returns on how many hosts Slurm has started this step. A process in a Slurm job that is in no step knows
+// only the number of hosts of the job.
 int hosts_of_slurm() {
   for (const char* name : {"SLURM_STEP_NUM_NODES", "SLURM_NNODES"})
     if (env(name) != nullptr) return std::max(1, env_number(name));
@@ -68,11 +70,13 @@ int hosts_of_slurm() {
 
 bool has_started_this(const Launcher& launcher) {
   if (env(launcher.rank) == nullptr || env(launcher.size) == nullptr) return false;
-  // A batch script of Slurm's is told a rank as well, and what it runs by itself is nobody's rank; nor is a shell by srun.
+  // Slurm gives a batch script a rank too, but what the script itself runs is no rank. Nor is a shell that
+  // srun has started.
   return launcher.step == nullptr || (env(launcher.step) != nullptr && env_number(launcher.size) > 1);
 }
 
-// Where `tca` has started mpirun, ranks that are all here meet in its memory: a name would stay where all are killed at once.
+// Where `tca` has started mpirun and all ranks are on this host, they meet in the memory of `tca`. A name in
+// /dev/shm would stay if all ranks were killed at once.
 void take_memory_of_launcher(Seating& seating) {
   const char* path = env("OPENTCA_CONTROL");
   if (path == nullptr || !seating.on_one_host()) return;

@@ -40,7 +40,7 @@ struct stat status_of(const File& file) {
 
 std::size_t bytes_of(const File& file) { return static_cast<std::size_t>(status_of(file).st_size); }
 
-// A lock of `length` bytes from `begin` on; 0: of all.
+// Describes a lock of `length` bytes from `begin` on; 0 means up to the end of the file.
 struct flock lock_of(off_t begin, off_t length) {
   struct flock lock {};
   lock.l_type = F_WRLCK;
@@ -56,7 +56,7 @@ void lock(const File& file) {
     fail(Errc::incompatible, "files in /dev/shm cannot be locked here: {}", std::strerror(errno));
 }
 
-// Whether the rank 0 that has published it is still bringing its world up.
+// Returns whether the rank 0 that has published the file is still bringing its world up.
 bool is_locked(const File& file) {
   struct flock theirs = lock_of(0, 1);
   return fcntl(file.get(), F_OFD_GETLK, &theirs) == 0 && theirs.l_type != F_UNLCK;
@@ -101,7 +101,7 @@ void check_owner(const File& file, const Place& place) {
          place.named ? "; remove it" : "");
 }
 
-// Throws unless a whole board is there.
+// Throws unless the file begins like a board.
 void check_is_board(const File& file, const Place& place) {
   const std::string_view remedy =
       place.named ? "remove it" : "OPENTCA_CONTROL is to name the memory that `tca run` has made";
@@ -113,13 +113,15 @@ void check_is_board(const File& file, const Place& place) {
     fail(Errc::incompatible, "{} exists and is not an OpenTCA segment; {}", place.path, remedy);
 }
 
-// Whether the launcher's memory is as it was made, or as a rank 0 has left it that ended in `OwnSegment::set_up`.
+// Returns whether the launcher's memory is still as it was made, or was left so by a rank 0 that ended in
+// `OwnSegment::set_up`.
 bool is_not_set_up(const File& file, const Place& place) {
   return bytes_of(file) == 0 || (bytes_of(file) >= sizeof(Header) && magic_of(file, place.path) == 0);
 }
 
-// Until the file is closed nobody else removes the name that a dead rank 0 has left it. Of the second byte, by which `is_locked` does
-// not go: what is left over is so for good, and waits only for others that remove it.
+// Takes a lock with which, until the file is closed, nobody else removes the name that a dead rank 0 has
+// left. The lock is on the second byte, which `is_locked` does not look at, because a file that is left
+// over must go on looking so. This waits only for others that are removing it.
 bool lock_to_remove(const File& file) {
   struct flock mine = lock_of(1, 1);
   return fcntl(file.get(), F_OFD_SETLKW, &mine) == 0;
@@ -131,7 +133,8 @@ bool is_named(const File& file, const std::string& path) {
   return lstat(path.c_str(), &named) == 0 && named.st_dev == held.st_dev && named.st_ino == held.st_ino;
 }
 
-// Removes the name that a dead rank 0 has left; anything else stays, what another has put under the name meanwhile among it.
+// Removes the name that a dead rank 0 has left. Anything else stays, including what another process has put
+// under the name meanwhile.
 void remove_if_left_over(const std::string& path) {
   const File file = open_file({path, true});
   if (!file.ok()) return;
@@ -141,7 +144,7 @@ void remove_if_left_over(const std::string& path) {
   if (ours && !is_locked(file) && lock_to_remove(file) && is_named(file, path)) unlink(path.c_str());
 }
 
-// Boards of this user's earlier worlds whose ranks were all killed while they came up.
+// Removes boards of this user's earlier worlds whose ranks were all killed while they came up.
 void remove_left_over(const std::string& path) {
   const std::string prefix = fmt::format("opentca.{}.", geteuid());
   const std::string folder = path.substr(0, path.rfind('/'));
@@ -195,7 +198,7 @@ void OwnSegment::set_up(int ranks) {
   int error = set_length(file_.get(), bytes);
   if (error == 0) error = reserve_pages(file_.get(), bytes);
   if (error != 0) {
-    set_length(file_.get(), 0);  // a page that is not there would kill whoever looks at it
+    set_length(file_.get(), 0);  // a rank that touches a missing page would be killed
     fail(Errc::out_of_memory,
          "shared memory cannot hold the {} bytes that {} ranks meet in ({}): {}; enlarge /dev/shm (docker: "
          "--shm-size) or raise the limit on the size of files (ulimit -f)",
@@ -205,7 +208,7 @@ void OwnSegment::set_up(int ranks) {
   Board(mapping_.data()).format(ranks);
 }
 
-// A world of this launch was here before; it ends when the last rank leaves it.
+// Takes the board over from an earlier world of this launch, which ends when the last rank leaves it.
 void OwnSegment::take_over(int ranks, std::chrono::milliseconds time_limit) {
   check_is_board(file_, place_);
   check_same_build(ranks);
@@ -272,7 +275,7 @@ OwnSegment::~OwnSegment() {
   try {
     if (std::uncaught_exceptions() > 0) await_arrivals();
   } catch (const Error&) {
-    // The ranks that come late meet nobody, and say so.
+    // Ranks that come late find nobody, and their errors say so.
   }
   unlink(place_.path.c_str());
 }
@@ -282,7 +285,7 @@ void OwnSegment::await_arrivals() const {
   const Board board(mapping.data());
   const Header& header = board.header();
   base::Poll poll(base::Cores::crowded);
-  // Relaxed: only a hint that nobody is left who still has to look.
+  // Relaxed: only a hint that no rank is left that still has to look.
   while (header.arrived.load(std::memory_order_relaxed) < header.ranks - 1 &&
          poll.waited() < late_ranks_may_take) {
     poll.pause();
@@ -298,7 +301,7 @@ Mapping look_for_board(const Place& place, int rank, bool last_look) {
   check_owner(file, place);
   if (place.named) {
     check_is_board(file, place);
-    if (!is_locked(file)) return {};  // an earlier run's, which rank 0 is about to replace
+    if (!is_locked(file)) return {};  // left by an earlier run; rank 0 is about to replace it
   }
   const std::size_t bytes = bytes_of(file);
   if (bytes < sizeof(Header)) return {};
@@ -315,13 +318,15 @@ Mapping look_for_board(const Place& place, int rank, bool last_look) {
          header.ranks);
   }
   if (header.abi == abi_version && rank < header.ranks) {
-    // It is still the board of the world that this rank has left. Where the next one was refused before it began, no other comes.
+    // It is still the board of the world that this rank has left. If the next world was refused before it
+    // began, no other one comes.
     if (board.is_vacated(rank)) {
       const std::optional<std::string> reason = board.refusal();
       if (last_look && reason) throw Error(Errc::incompatible, *reason);
       return {};
     }
-    // Or of one that is over without it; where no other comes, it says why.
+    // Or it is the board of a world that is over and that this rank has not joined. If no other one comes,
+    // this board says why.
     if (!place.named && !last_look && board.is_vacated(0)) return {};
   }
   header.arrived.fetch_add(1, std::memory_order_relaxed);

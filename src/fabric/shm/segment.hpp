@@ -1,11 +1,13 @@
-// The file in which the ranks of a launch meet: memory of their launcher, or a name in /dev/shm.
+// The segment is the file in which the ranks of a launch meet: memory of their launcher, or a named file in
+// /dev/shm.
 //
-// A name appears in one piece: rank 0 sets the board up in a file without a name and then links it, holding a
-// lock that the kernel drops when rank 0 ends. So whatever lies there without that lock is left over, and
-// whatever does not begin like a board is somebody else's.
+// A name appears together with a complete board: rank 0 sets the board up in a file without a name and then
+// links it. Meanwhile it holds a lock on the file, which the kernel drops when rank 0 ends. So a board
+// without that lock is left over, and a file that does not begin like a board belongs to somebody else.
 //
-// Worlds of a launch come one after the other: in the launcher's memory they use one board, which rank 0 reopens once
-// every rank that came has left it; a name is of one world, since rank 0 removes it as soon as all are there.
+// The worlds of a launch come one after the other. In the launcher's memory they use one board, which rank
+// 0 reopens once every rank that came has left it. A name serves one world, since rank 0 removes it as soon
+// as all ranks are there.
 #pragma once
 
 #include <chrono>
@@ -16,7 +18,7 @@
 
 namespace tca::shm {
 
-// Closed with its object.
+// A file that is closed with its object.
 class File {
  public:
   explicit File(int fd) : fd_(fd) {}
@@ -35,11 +37,12 @@ struct Place {
   bool named = false;  // in /dev/shm, rather than the launcher's own memory
 };
 
-// Rank 0's way in: the board of the launcher's memory, or of a name that lives as long as this object.
+// The segment as rank 0 opens it: the board in the launcher's memory, or under a name that lives as long as
+// this object.
 class OwnSegment {
  public:
-  // Throws Error{incompatible} when another world or program has the place, Error{timed_out} when ranks stay in the
-  // world before this one.
+  // Throws Error{incompatible} when another world or program has the place, Error{timed_out} when ranks
+  // stay in the world before this one.
   OwnSegment(const Place& place, int ranks, std::chrono::milliseconds time_limit);
   OwnSegment(const OwnSegment&) = delete;
   // After a failure the name stays for a moment, so that late ranks learn why.
@@ -60,13 +63,14 @@ class OwnSegment {
   Mapping mapping_;
 };
 
-// The others' way in: looks once for the board that rank 0 sets up for this rank's next world; empty while it is not
-// there yet. `last_look`: the board of a world that ended before this rank came will do. Throws Error{incompatible} for what
-// will never become one, and at the last look why the next world was refused.
+// For ranks other than 0: looks once for the board that rank 0 sets up for this rank's next world. Returns
+// an empty mapping while it is not there yet. `last_look`: the board of a world that ended before this rank
+// came is taken as well. Throws Error{incompatible} for a file that will never become a board; at the last
+// look also when the next world was refused, with the reason.
 Mapping look_for_board(const Place& place, int rank, bool last_look);
 
-// After a failure, the others' part: rank 0 is given the time to remove the name, and when it has died this rank does.
-// A rank that ended before may have mpirun kill rank 0, and the name would stay.
+// Called by the other ranks after a failure: gives rank 0 time to remove the name, and removes it when rank 0
+// has died. If this rank ended earlier, mpirun might kill rank 0, and the name would stay.
 void await_removal(const std::string& path);
 
 }  // namespace tca::shm

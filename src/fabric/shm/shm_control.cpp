@@ -21,10 +21,11 @@ using namespace std::chrono_literals;
 
 constexpr std::uint32_t start_up = 1;  // the phase of the first all_gather that World::init waits for
 constexpr auto look_at_all_every = 50ms;
-constexpr auto rank_0_leaves_within = 2s;  // a world that is refused
+constexpr auto rank_0_leaves_within = 2s;  // when the world is refused
 
-// To ask when a process began costs twice as much as whether it is there, and its number does not come back soon: who waits and looks
-// over and over asks in some milliseconds of each second.
+// Returns how thorough the next look at a process is. To ask when it started costs twice as much as to ask
+// whether it is there, and its PID is not reused soon. A rank that looks again and again while it waits
+// therefore asks only during 20 ms of each second.
 Board::Look next_look() {
   const bool asks = std::chrono::steady_clock::now().time_since_epoch() % 1s < 20ms;
   return asks ? Board::Look::thorough : Board::Look::quick;
@@ -38,8 +39,8 @@ ShmControl::ShmControl(Mapping memory, int rank, int size)
 ShmControl::ShmControl(Mapping memory, int rank, int size, std::chrono::milliseconds limit)
     : ShmControl(std::move(memory), rank, size) {
   time_limit = limit;
-  // Before anything is refused. By its own seat this rank's next program tells that this world is no more for it, and all
-  // others do by that of rank 0.
+  // A rank takes its seat before anything is refused. By this seat its next program will tell that this
+  // world is over for it; a rank without a seat can tell only by the seat of rank 0.
   if (board_.has_seat(rank_)) take_seat();
   check_board();
   find_cores();
@@ -66,8 +67,9 @@ void ShmControl::check_board() {
   throw_if_refused();
 }
 
-// The board does not fit this rank, also where another one is just about to write why. Without a seat nothing but rank 0's going tells
-// this rank's next program that the world it finds is the refused one.
+// Throws because the board does not fit this rank, even while another rank is still writing why. A rank
+// without a seat first waits for rank 0 to leave: nothing else tells this rank's next program that the
+// world it finds is the refused one.
 void ShmControl::refuse(const std::string& reason) {
   board_.refuse(reason);
   const Error error(Errc::incompatible, board_.refusal().value_or(reason));
@@ -87,10 +89,11 @@ void ShmControl::throw_if_refused() {
 void ShmControl::take_seat() {
   Seat& seat = board_.seat(rank_);
   base::Poll poll(base::Cores::crowded);
-  // Acquire: pairs with the release in Board::reopen, so that nothing of an earlier world is seen in the seat.
+  // Acquire: pairs with the release in Board::reopen, so that nothing of an earlier world is seen in the
+  // seat.
   for (std::int32_t owner = 0; !seat.pid.compare_exchange_strong(owner, getpid(), std::memory_order_acquire);
        owner = 0) {
-    // Where the world that this rank is late for is over, rank 0 may be about to reopen the board.
+    // The world that this rank comes late for may be over, and rank 0 about to reopen the board.
     if (owner != Seat::being_reopened) fail_taken(rank_, owner);
     if (poll.waited() > time_limit) {
       base::fail(
@@ -106,7 +109,7 @@ void ShmControl::take_seat() {
   seat.presence.store(Presence::here, std::memory_order_release);
 }
 
-// Ranks are crowded when there are fewer cores than ranks in the union of what each may run on.
+// Ranks are crowded when the cores that they may run on, taken together, are fewer than the ranks.
 void ShmControl::find_cores() {
   cpu_set_t mine;
   CPU_ZERO(&mine);
@@ -119,13 +122,13 @@ void ShmControl::find_cores() {
   cores_ = usable_cores < size_ ? base::Cores::crowded : base::Cores::enough;
 }
 
-// Who has left may find the next world on the board.
+// A rank that has left may find the next world on the board.
 void ShmControl::check_call(std::string_view what) {
   if (!seated_) fail_over(what);
 }
 
-// Blobs larger than a mailbox travel in several rounds of two phases: filled (odd), read (even). Waiting for
-// "read" is put off until the mailbox is needed again.
+// A blob larger than a mailbox travels in several rounds of two phases: filled (odd), read (even). The wait
+// for "read" is put off until the mailbox is needed again.
 std::vector<base::Blob> ShmControl::gather(const base::Blob& mine, std::string_view what) {
   std::vector<base::Blob> all(static_cast<std::size_t>(size_));
   Seat& seat = board_.seat(rank_);
@@ -168,8 +171,9 @@ void ShmControl::await_phase(std::uint32_t phase, std::string_view what) {
   }
 }
 
-// Who has died with its mailbox filled keeps nobody waiting yet, but will never read the others'. Who has failed
-// may only have waited too long for the same rank: of that this rank's own time limit tells better.
+// Throws when a rank has died. One that died with its mailbox filled keeps nobody waiting yet, but will
+// never read the others' mailboxes. Ranks that have failed are not looked at: they may only have waited too
+// long for the same rank, about which this rank's own time limit says more.
 void ShmControl::look_for_dead(std::uint32_t phase, std::string_view what) {
   for (int rank = 0; rank < size_; ++rank) {
     if (board_.seat(rank).presence.load(std::memory_order_acquire) == Presence::here)
@@ -177,14 +181,14 @@ void ShmControl::look_for_dead(std::uint32_t phase, std::string_view what) {
   }
 }
 
-// Throws when a rank that is not at `phase` yet will never be.
+// Throws when a rank has not reached `phase` and never will.
 void ShmControl::check_seat(int rank, std::uint32_t phase, std::string_view what) {
   const Seat& seat = board_.seat(rank);
   if (base::reached(seat.phase.load(std::memory_order_acquire), phase)) return;
   const std::optional<std::string> reason = lost(rank);
-  // Before the loss is told: who refuses the world leaves it at once.
+  // A refusal comes before the loss, because a rank that refuses the world leaves it at once.
   if (phase == start_up) throw_if_refused();
-  // It may have answered before it went.
+  // The rank may have reached the phase before it went.
   if (!reason || base::reached(seat.phase.load(std::memory_order_acquire), phase)) return;
   fail_lost(rank, *reason, fmt::format("waiting for it in {}", what));
 }
@@ -205,8 +209,8 @@ std::vector<int> ShmControl::not_at(std::uint32_t phase) const {
 
 std::optional<std::string> ShmControl::lost(int rank) {
   const Seat& seat = board_.seat(rank);
-  // Asked before the presence is read: who fails says so before its process ends, and would seem to have just died
-  // if it did both in between.
+  // This is asked before the presence is read. A rank that fails says so before its process ends; in the
+  // other order it would seem to have died when it did both in between.
   const bool has_died = board_.has_died(rank, next_look());
   // Acquire: pairs with the release in `leave`, so that the reason is readable.
   const Presence presence = seat.presence.load(std::memory_order_acquire);

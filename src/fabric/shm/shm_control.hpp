@@ -1,4 +1,4 @@
-// The control plane over a board.
+// The control plane of ranks that meet on a board in shared memory.
 #pragma once
 
 #include <memory>
@@ -12,8 +12,8 @@ namespace tca::shm {
 
 class ShmControl final : public fabric::Control {
  public:
-  // Takes seat `rank` of the board in `memory` and waits until every rank has. Throws Error{incompatible}
-  // when the seat is taken, and on every rank when one of them is of another version.
+  // Takes seat `rank` of the board in `memory` and waits until every rank has taken its own. Throws
+  // Error{incompatible} when the seat is taken, and on every rank when one of them is of another version.
   ShmControl(Mapping memory, int rank, int size, std::chrono::milliseconds time_limit);
   ~ShmControl() override;
 
@@ -25,7 +25,8 @@ class ShmControl final : public fabric::Control {
   base::Cores cores() const override { return cores_; }
 
  private:
-  // Only takes hold of the memory, so that the destructor tells the others when the rest of start-up fails.
+  // Only stores its arguments. Because the other constructor delegates to this one, the destructor runs
+  // when the rest of start-up fails, and tells the other ranks.
   ShmControl(Mapping memory, int rank, int size);
 
   void check_call(std::string_view what) override;

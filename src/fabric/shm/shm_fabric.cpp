@@ -20,7 +20,7 @@ namespace tca::shm {
 
 namespace {
 
-// For the rings of all ranks of a host together; a forced protocol goes past it.
+// Bytes for the rings of all ranks of a host together; a forced protocol may exceed them.
 constexpr std::size_t staging_budget = std::size_t{4} << 20;
 
 constexpr std::array<std::string_view, 3> protocol_names{"direct", "pull", "staged"};
@@ -58,7 +58,7 @@ class ShmFabric final : public fabric::Fabric, public fabric::Pricing {
   const fabric::Pricing& pricing() const override { return *this; }
   double crossing_ns() const override { return crossing_ns_; }
 
-  // Rings cost memory for as long as their chain lives, which is only worth it for so many.
+  // Rings cost memory as long as their chain lives, so they get no more than the budget.
   bool accepts(int protocol, const base::Shape& shape, fabric::RoomUsed used) const override {
     const std::size_t room = staging_budget / ranks_here();
     return protocol != staged || shape.bytes() <= sizeof(std::uint64_t) ||
@@ -107,7 +107,8 @@ std::unique_ptr<fabric::Memory> ShmFabric::expose(std::size_t bytes, std::byte* 
   return std::make_unique<ShmMemory>(std::move(views), registered, control_.rank());
 }
 
-// Whether every rank can have what it asks for; which of them register memory of their own. What a host has its ranks share.
+// Throws unless every rank can have what it asks for; the ranks of a host share the memory that it has left.
+// Returns, by rank, which of them register memory of their own.
 std::vector<bool> ShmFabric::agree_on_window(std::size_t bytes, bool registers, std::string_view window) {
   struct Wish {
     double bytes, available;
@@ -163,7 +164,7 @@ std::unique_ptr<fabric::Program> ShmFabric::compile(const fabric::Share& share) 
   return std::make_unique<ShmProgram>(runner_, links, moves.copies, moves.trials);
 }
 
-// Every rank allocates the slots that its partners write into and tells them where they are.
+// Allocates the slots that this rank's partners write into, and exchanges with them where the slots are.
 void ShmFabric::exchange_slots(const fabric::Share& share, std::span<Link> links) {
   const auto take_slots = [&] {
     base::Writer slots;

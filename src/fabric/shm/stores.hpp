@@ -1,12 +1,13 @@
-// How a rank stores what crosses to another core, and how it finds out.
+// The ways in which a rank stores what crosses to another core, and the trial by which it finds the fastest.
 //
-// Which way is fastest depends on how far the other core is and on the processor, and neither has a name that says so: between near
-// cores stores past the caches take twice as long as ordinary ones, between far ones a third. An operating system may also move a
-// rank, and a hypervisor a core. So once in a while the ways that a link has take turns for a few sends, and the fastest is kept
-// until the next time.
+// Which way is fastest depends on the processor and on how far the other core is, and no name of either tells
+// which it is: between near cores stores past the caches take twice as long as ordinary ones, between far
+// cores a third. An operating system may also move a rank, and a hypervisor a core. So once in a while the
+// ways of a link take turns for a few sends, and the fastest is kept until the next trial.
 //
-// What counts is the time from one send to the next. It has the partner's reading in it, for whom the sender then waits, and the
-// application's; where that computes so long that ways make no difference, none is needed.
+// A trial takes the time from one send to the next. That includes the time in which the partner reads, for
+// which the sender then waits, and that of the application. Where the application computes so long that the
+// ways make no difference, it does not matter which is taken.
 #pragma once
 
 #include <algorithm>
@@ -19,8 +20,8 @@ namespace tca::shm {
 
 enum class Stores : std::uint8_t {
   ordinary,
-  long_moves,   // into a ring: rows, after they were gathered
-  nontemporal,  // past the caches (base/nontemporal.hpp); short runs into a ring, after they were gathered
+  long_moves,   // into a ring: rows are gathered first
+  nontemporal,  // past the caches (base/nontemporal.hpp); into a ring, short runs are gathered first
 };
 
 inline constexpr std::size_t all_stores = 3;
@@ -29,13 +30,13 @@ class StoreTrial {
  public:
   StoreTrial() = default;
 
-  // Between some of these, each once, of which the first is taken until there has been a trial.
+  // A trial between `ways`, in which each appears once. The first is taken until there has been a trial.
   explicit StoreTrial(std::span<const Stores> ways) : count_(static_cast<std::uint8_t>(ways.size())) {
     std::copy(ways.begin(), ways.end(), ways_.begin());
     forget();
   }
 
-  // How to store in the send that begins now. `now` reads a clock, in any unit; it is called in few sends.
+  // Returns how to store in the send that begins now. `now` reads a clock, in any unit; few sends call it.
   template <class Clock>
   Stores next(Clock now) {
     const auto window = static_cast<std::uint16_t>(tries * count_);
@@ -54,11 +55,13 @@ class StoreTrial {
   }
 
  private:
-  // The first two of a way find the lines of a ring's two buffers as another way has left them. Of the others the quickest
-  // counts, since anything may come between. In the long run up to five slow sends in 512 are lost on it.
+  // The first two sends of a way find the lines of a ring's two buffers as another way has left them, so
+  // they do not count. Of the others the quickest counts, since anything may delay a send. In the long run
+  // a trial costs up to five slow sends in 512.
   static constexpr std::uint16_t settling = 2, tries = 5, first_period = 32, last_period = 512, warm_up = 4;
 
-  // A way that takes twice as long as another has no more tries, unless it is the present one, which may just have been hindered.
+  // Notes how long a send took. A way that takes twice as long as another gets no more tries, unless it is
+  // the present one, which may only have been held up.
   void note(int way, int nth, std::uint64_t took) {
     const std::uint64_t shortest = *std::min_element(took_.begin(), took_.end());
     if (nth >= settling) {
@@ -69,7 +72,8 @@ class StoreTrial {
   }
   void forget() { took_.fill(std::numeric_limits<std::uint32_t>::max()); }
 
-  // What is as good as the present way is not worth a change; what has just changed may do so again.
+  // A way that is no better than the present one is not worth a change. After a change the next trial comes
+  // soon, since the conditions may change again.
   void decide() {
     std::uint8_t best = best_;
     for (std::uint8_t i = 0; i < count_; ++i)
@@ -78,8 +82,8 @@ class StoreTrial {
     best_ = best;
   }
 
-  std::uint64_t began_ = 0;                       // the send before, in a trial
-  std::array<std::uint32_t, all_stores> took_{};  // by way: the quickest send
+  std::uint64_t began_ = 0;                       // when the send before began, in a trial
+  std::array<std::uint32_t, all_stores> took_{};  // the time of the quickest send, by way
   std::uint16_t period_ = first_period, send_ = first_period - warm_up;
   std::array<Stores, all_stores> ways_{};
   std::uint8_t count_ = 0, best_ = 0;

@@ -1,4 +1,5 @@
-// APEnet+'s cards, within a torus. They put what is contiguous; what lies in runs is packed and unpacked by kernels.
+// The channel of APEnet+ cards, within a torus. The cards put contiguous data; kernels pack and unpack data
+// that lies in runs.
 #include "fabric/sim/channel.hpp"
 #include "net/ape.hpp"
 

@@ -4,7 +4,8 @@ namespace tca::sim {
 
 namespace {
 
-// GPUs read and write their memory in sectors of so many bytes (CUDA C++ Programming Guide, device memory accesses).
+// GPUs read and write their memory in sectors of this size (CUDA C++ Programming Guide, device memory
+// accesses).
 constexpr std::uint64_t sector_bytes = 32;
 
 std::uint64_t touched(const net::Rows& rows) {

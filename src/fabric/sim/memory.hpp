@@ -1,4 +1,4 @@
-// A window's memory: plain memory of the process, all ranks' parts of which everybody sees.
+// The memory of a window: ordinary memory of the process, in which every rank sees the parts of all ranks.
 #pragma once
 
 #include <cstdlib>

@@ -10,7 +10,7 @@ namespace {
 
 std::vector<Place> places_of(const net::Machine& machine, int ranks) {
   const auto each = static_cast<std::uint32_t>(machine.places.size());
-  // One processor of a node drives its NICs.
+  // One processor of each node drives its NICs.
   const std::uint32_t host = net::nearest_host(machine.network.node, net::place_of_rank(machine, 0).unit);
   std::vector<Place> places;
   for (std::uint32_t rank = 0; rank < static_cast<std::uint32_t>(ranks); ++rank) {
@@ -48,7 +48,7 @@ std::shared_ptr<Gathering> Model::gather(int rank, const base::Blob& mine) {
   if (gathering_ == nullptr) gathering_ = std::make_shared<Gathering>(ranks());
   const std::shared_ptr<Gathering> now = gathering_;
   now->blobs[static_cast<std::size_t>(rank)] = mine;
-  // A rank that gave up, told of a deadlock, may come again.
+  // A rank that gave up when it was told of a deadlock may come again.
   now->count += !now->here[static_cast<std::size_t>(rank)];
   now->here[static_cast<std::size_t>(rank)] = true;
   now->latest = std::max(now->latest, turns_.clock(rank));
@@ -105,7 +105,8 @@ des::Task send(Channel& channel, Probe& probe) {
 
 }  // namespace
 
-// On hardware of its own, so that the program's is not disturbed; it comes to rest after each probe.
+// The probe runs on hardware of its own, so that it does not disturb that of the program. This hardware comes
+// to rest after each probe.
 double Model::predict_us(std::size_t channel, int from, int to, const base::Shape& shape) {
   Channel& own = *hardware_.channels()[channel];
   const std::uint32_t distance = from == to ? 0 : own.distance(from, to);

@@ -1,4 +1,4 @@
-// The modelled machine under all ranks of a world, and what they share on it.
+// A Model is the modelled machine under all ranks of a world, with everything that they share on it.
 #pragma once
 
 #include <deque>
@@ -14,27 +14,27 @@
 
 namespace tca::sim {
 
-// What every rank says in one collective call of the control plane.
+// What every rank contributes to one collective call of the control plane.
 struct Gathering {
   explicit Gathering(int ranks)
       : blobs(static_cast<std::size_t>(ranks)), here(static_cast<std::size_t>(ranks)) {}
   std::vector<base::Blob> blobs;
   std::vector<bool> here;
   int count = 0;
-  des::Time latest = 0;  // when the last one came
+  des::Time latest = 0;  // when the last rank came
 };
 
-// Every rank's part of a window.
+// The parts of all ranks of a window.
 struct Regions {
   explicit Regions(int ranks)
       : parts(static_cast<std::size_t>(ranks)), gone(static_cast<std::size_t>(ranks)) {}
   std::vector<std::span<std::byte>> parts;
-  std::vector<bool> gone;  // those that were given back, where nothing may land any more
+  std::vector<bool> gone;  // parts that were given back, where nothing may land any more
   int refused = -1;        // a rank that could not get its memory
-  int taken = 0;
+  int taken = 0;           // ranks that have asked for this window
 };
 
-// The hardware alone.
+// The simulated hardware alone.
 class Hardware {
  public:
   Hardware(std::shared_ptr<const net::Machine> machine, int ranks, net::Fidelity fidelity);
@@ -56,8 +56,9 @@ class Hardware {
 
 class Model {
  public:
-  // `machine`: a name or a file, as net::find_machine takes it. Throws Error{invalid_argument} for an unknown machine, a
-  // broken file, one without anything between its ranks, or more ranks than the machine has room for.
+  // `machine` is a name or a file, as for net::find_machine. Throws Error{invalid_argument} for an unknown
+  // machine, a broken file, a machine on which nothing connects the ranks, or more ranks than the machine has
+  // room for.
   Model(const std::string& machine, int ranks, net::Fidelity fidelity);
 
   int ranks() const { return turns_.ranks(); }
@@ -66,20 +67,22 @@ class Model {
   des::Simulator& simulator() { return hardware_.simulator(); }
   Turns& turns() { return turns_; }
 
-  // The n-th collective call, to which a rank comes.
+  // Adds a rank to the current collective call and returns that call.
   std::shared_ptr<Gathering> gather(int rank, const base::Blob& mine);
 
-  // The n-th window of every rank; forgotten once all have asked.
+  // Returns the window with this number, which is the same on every rank. The model forgets it once all ranks
+  // have asked.
   std::shared_ptr<Regions> regions(std::uint32_t window);
 
-  // What goes between two ranks over a channel in the n-th chain of every rank: of the two that ask, the first one makes it.
+  // Returns what goes between two ranks over a channel in the chain with this number, which is the same on
+  // every rank. The first of the two ranks to ask makes it.
   using PartKey = std::tuple<std::uint32_t, int, int, std::size_t>;  // chain, from, to, channel
   std::shared_ptr<Part> part(const PartKey& key, std::span<const fabric::Put* const> puts);
 
-  // Which channel carries bare signals and immediate puts.
+  // Returns the channel that carries bare signals and immediate puts.
   std::size_t signal_channel(int from, int to) const;
 
-  // A put alone on the machine, from its start to its target's knowing.
+  // Returns the time of a put that is alone on the machine, from its start until its target knows of it.
   double predict_us(std::size_t channel, int from, int to, const base::Shape& shape);
 
   Immediates& immediates(int from, int to) { return immediates_[{from, to}]; }
@@ -88,13 +91,14 @@ class Model {
   std::shared_ptr<const net::Machine> machine_;
   net::Fidelity fidelity_;
   Hardware hardware_;
-  std::unique_ptr<Hardware> idle_;  // for predictions, from the first one on
+  std::unique_ptr<Hardware> idle_;  // for predictions; null before the first one
   Turns turns_;
   std::shared_ptr<Gathering> gathering_;
   std::map<std::uint32_t, std::shared_ptr<Regions>> regions_;
-  std::map<PartKey, std::shared_ptr<Part>> parts_;  // that one end has asked for
+  std::map<PartKey, std::shared_ptr<Part>> parts_;  // those that only one end has asked for
   std::map<std::pair<int, int>, Immediates> immediates_;
-  // By channel, the ranks' distance and their numbers within their nodes, and the put's runs.
+  // A put's channel, the distance of the ranks and their numbers within their nodes, and the bytes and number
+  // of its runs.
   using PutKey =
       std::tuple<std::size_t, std::uint32_t, std::uint32_t, std::uint32_t, std::uint64_t, std::uint64_t>;
   std::map<PutKey, double> predicted_;

@@ -1,5 +1,6 @@
-// The site's MPI library, between nodes: by its sends and receives, or one-sided by its windows. It moves what is contiguous;
-// what lies in runs is packed and unpacked by kernels.
+// The channels of the machine's MPI library, between nodes: "mpi" with its sends and receives, "rma"
+// one-sided with its windows. The library moves contiguous data; kernels pack and unpack data that lies in
+// runs.
 #include "fabric/sim/channel.hpp"
 #include "net/mpi_agent.hpp"
 
@@ -14,7 +15,7 @@ class MpiChannel final : public Channel {
 
   std::string_view name() const override { return one_sided_ ? "rma" : "mpi"; }
 
-  // What is published of windows is who wins, not by how much: no ground for a choice.
+  // Publications say that windows win, but not by how much. That is no basis for a choice.
   bool competes() const override { return !one_sided_; }
 
   bool reaches(int from, int to) const override {
@@ -46,7 +47,8 @@ class MpiChannel final : public Channel {
                          .arrived = &arrived});
   }
 
-  des::Time notice() const override { return 0; }  // counted by the library, as is what it takes to send
+  // The library's model counts these times itself.
+  des::Time notice() const override { return 0; }
   des::Time post() const override { return 0; }
 
  private:

@@ -1,4 +1,4 @@
-// GPUs that share a box, and their resident engines.
+// The channel between GPUs of one node, which have resident engines.
 #include "fabric/sim/channel.hpp"
 #include "net/engine.hpp"
 

@@ -10,7 +10,7 @@ namespace tca::sim {
 
 namespace {
 
-// Runs, whatever loops they sit in: a NIC takes each by itself.
+// Returns the runs of a shape. The loops around them do not matter, since a NIC takes each run by itself.
 net::Rows rows_of(const base::Shape& shape) { return {.bytes = shape.run, .count = shape.runs()}; }
 
 constexpr std::uint32_t signal_bytes = 8;

@@ -1,5 +1,5 @@
-// What goes from one rank to another over one channel, step by step: bytes leave with the sender's start and are there once
-// the model says so.
+// A Part is what goes from one rank to another over one channel, step by step. The bytes are taken at the
+// sender's start and land when the model says that they have arrived.
 #pragma once
 
 #include <cstdint>
@@ -16,15 +16,15 @@ namespace tca::sim {
 class SimProgram;
 struct Regions;
 
-// Small values on their way between two ranks, which signals sent after them do not overtake. Those whose target has given
-// its memory back meanwhile land nowhere.
+// Immediate puts on their way between two ranks. Signals sent after them do not overtake them. A value whose
+// target has given its memory back meanwhile is dropped.
 class Immediates {
  public:
-  // For `rank`'s part of the window, at an offset. How many were sent, with this one.
+  // Adds a value for `rank`'s part of the window. Returns how many have been sent, including this one.
   std::uint64_t add(std::shared_ptr<Regions> window, int rank, std::uint64_t offset,
                     std::span<const std::byte> value);
   std::uint64_t sent() const { return landed_ + flying_.size(); }
-  // Lands the first `count` of all that were sent.
+  // Lands the first `count` values of all that were sent, unless they have landed already.
   void land(std::uint64_t count);
 
  private:
@@ -44,10 +44,10 @@ struct Copy {
   const base::Shape* shape;
 };
 
-// Shared by both ends' programs and by what is under way.
+// Shared by the programs of both ends and by the transfers that are under way.
 class Part : public std::enable_shared_from_this<Part> {
  public:
-  // `chain`: its number among those of every rank.
+  // `chain` is the chain's number, which is the same on every rank.
   Part(des::Simulator& simulator, Channel& channel, Immediates& before, std::uint32_t chain, int from, int to,
        std::span<const fabric::Put* const> puts);
 
@@ -60,27 +60,27 @@ class Part : public std::enable_shared_from_this<Part> {
   // Whether the sender waits for the receiver's permission in a guarded chain.
   bool needs_permission() const { return !is_signal() && !is_inside() && !channel_.has_receives(); }
 
-  // The sender's start: takes the bytes as they are, and sees them land.
+  // Called by the sender's start: takes the bytes as they are, and lets them land when they have arrived.
   void depart();
-  // The receiver's start of a guarded chain; the sender's programs awaits `permitted`.
+  // Called by the receiver's start in a guarded chain. The sender's program awaits `permitted`.
   void permit();
   auto permitted(std::uint64_t step) { return permissions_.reached(step); }
-  // Of a load within a rank, or a bare signal.
+  // Sends a load within a rank, or a bare signal.
   void move();
 
-  std::uint64_t left() const { return left_; }      // steps whose sources may be overwritten
-  std::uint64_t landed() const { return landed_; }  // steps that are there
-  des::Time left_at() const { return left_at_; }    // the last of them
-  des::Time landed_at() const { return landed_at_; }
+  std::uint64_t left() const { return left_; }        // steps whose sources may be overwritten
+  std::uint64_t landed() const { return landed_; }    // steps that have landed
+  des::Time left_at() const { return left_at_; }      // when the last of `left` did so
+  des::Time landed_at() const { return landed_at_; }  // when the last of `landed` did so
 
-  SimProgram* sender = nullptr;  // null while it is not there
-  SimProgram* receiver = nullptr;
-  void close() { closed_ = true; }  // nothing more may land: an end has given its memory back
+  SimProgram* sender = nullptr;     // null before it is made and after it is destroyed
+  SimProgram* receiver = nullptr;   // likewise
+  void close() { closed_ = true; }  // nothing more may land: one end has given its memory back
 
  private:
   struct Flight {
     std::vector<std::byte> bytes;
-    std::uint64_t immediates;  // that were sent before
+    std::uint64_t immediates;  // number of immediate puts sent before
   };
 
   static des::Task see_off(std::shared_ptr<Part> part, std::uint64_t step);

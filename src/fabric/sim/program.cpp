@@ -6,13 +6,13 @@ namespace tca::sim {
 
 namespace {
 
-// Whether the receiver's start says something to the sender, or to its own library.
+// Returns whether the receiver's start tells the sender, or its own MPI library, that it is ready.
 bool is_announced(const Part& part, bool guarded) {
   if (part.is_signal() || part.is_inside()) return false;
   return guarded || part.channel().has_receives();
 }
 
-// What goes over one channel at once.
+// The loads that go over one channel at once.
 struct Together {
   Channel* channel;
   std::vector<Load*> loads;
@@ -27,7 +27,8 @@ void join(std::vector<Together>& all, Part& part) {
   }
 }
 
-// What the program has started and then waited for by itself needs no look at a flag.
+// Returns the time until the program notices an arrival. A copy within the rank needs no look at a flag,
+// since the program itself started it and waited for it.
 des::Time notice(const Part& part) { return part.is_inside() ? 0 : part.channel().notice(); }
 
 }  // namespace
@@ -48,7 +49,8 @@ SimProgram::~SimProgram() {
     for (const auto& part : *parts) part->close();
 }
 
-// The processor's stores to its partners and to its hardware, one after the other.
+// Returns the time in which the processor announces itself to its senders or its library, one store after the
+// other.
 des::Time SimProgram::announce_costs(const Crew& crew) {
   des::Time time = 0;
   for (const auto& part : crew.incoming)

@@ -1,4 +1,4 @@
-// A rank's share of a chain on the modelled machine.
+// A SimProgram is a rank's share of a chain on the modelled machine.
 #pragma once
 
 #include <memory>
@@ -19,11 +19,11 @@ class SimProgram final : public fabric::Program {
   bool test() override;
   std::vector<int> missing() const override;
 
-  // Something has left or landed.
+  // A part calls this when something has left or landed.
   void look();
 
  private:
-  // Outlives the program while a step is under way.
+  // The state that outlives the program while a step is under way.
   struct Crew {
     Model& model;
     bool guarded;

@@ -44,7 +44,8 @@ std::vector<base::Blob> SimControl::gather(const base::Blob& mine, std::string_v
 
 void SimControl::leave(std::string_view reason) { model_->turns().leave(rank_, reason); }
 
-// What it finds is also what this rank passes on when it ends because of it, so that ranks far from the lost one name it.
+// When the wait fails and this rank ends because of it, it passes the same reason on, so that ranks far from
+// the lost one name that one.
 bool SimControl::wait_turn(const fabric::Wait& wait) {
   try {
     model_->turns().wait(rank_, wait);

@@ -1,5 +1,5 @@
-// The control plane of ranks on a modelled machine. It is not part of what is modelled: a collective call takes no time but
-// that of waiting for the last rank, as if every machine had a network of its own for it.
+// The control plane of ranks on a modelled machine. It is not part of the model: a collective call takes no
+// time beyond waiting for the last rank, as if every machine had a separate network for it.
 #pragma once
 
 #include <memory>
@@ -11,7 +11,7 @@ namespace tca::sim {
 
 class SimControl final : public fabric::Control {
  public:
-  // Comes back with the rank's first turn.
+  // Returns when the rank has its first turn.
   SimControl(std::shared_ptr<Model> model, int rank);
   ~SimControl() override;
 

@@ -14,7 +14,7 @@ namespace tca::sim {
 
 namespace {
 
-// Where windows begin: at a cache line's start.
+// Windows begin at a cache line.
 constexpr std::size_t alignment = 64;
 
 class SimFabric final : public fabric::Fabric, public fabric::Pricing, public fabric::Accelerator {
@@ -47,7 +47,8 @@ class SimFabric final : public fabric::Fabric, public fabric::Pricing, public fa
                std::span<const std::byte> value) override;
   void compute(double bytes, double flops) override;
 
-  // What is started goes on by itself; a program that looks again and again lets time pass in between.
+  // Started steps advance by themselves. A program that polls in a loop must let virtual time pass between
+  // its looks.
   void progress() override {
     Turns& turns = model_->turns();
     turns.spend(rank_, std::max(model_->machine().host.poll, des::nanosecond));
@@ -70,7 +71,7 @@ class SimFabric final : public fabric::Fabric, public fabric::Pricing, public fa
   std::uint32_t windows_ = 0, chains_ = 0;
 };
 
-// Zeroed, and pages come on first use.
+// Allocates zeroed memory. calloc leaves the pages to their first use.
 Owned allocate(std::size_t bytes, std::span<std::byte>& part) {
   Owned owned(static_cast<std::byte*>(std::calloc(1, bytes + alignment)));
   if (owned == nullptr) return owned;
@@ -100,8 +101,9 @@ std::unique_ptr<fabric::Memory> SimFabric::expose(std::size_t bytes, std::byte* 
   return std::make_unique<SimMemory>(regions, std::move(owned), rank_);
 }
 
-// What goes between two ranks: the puts by channel, or a bare signal when there are none. In the order in which the chain
-// first names each, for that is the order in which a DMA controller gets them.
+// Returns the parts between pairs of ranks: the puts of each channel, or a bare signal when a pair has no
+// puts with data. They are in the order in which the chain first names each, which is the order in which a
+// DMA controller gets them.
 SimProgram::Parts SimFabric::parts_of(std::span<const fabric::Put> puts) {
   using Key = std::tuple<int, int, std::size_t>;
   std::vector<std::pair<Key, Puts>> groups;
@@ -129,7 +131,7 @@ SimProgram::Parts SimFabric::parts_of(std::span<const fabric::Put> puts) {
 std::unique_ptr<fabric::Program> SimFabric::compile(const fabric::Share& share) {
   std::vector<fabric::Put> puts(share.outgoing.begin(), share.outgoing.end());
   if (net::ports_collide(model_->machine().network)) {
-    // Every rank begins with the one after itself, so that two do not go through the same rank's port at once.
+    // Every rank begins with the rank after itself, so that two do not use the port of the same rank at once.
     std::ranges::stable_sort(puts, {},
                              [&](const fabric::Put& put) { return std::pair(put.to < rank_, put.to); });
   }
@@ -152,7 +154,8 @@ void SimFabric::put_now(fabric::Memory& memory, int rank, std::uint64_t offset,
                             {"an immediate put of rank", rank_});
 }
 
-// At the latest: a signal that was sent later may have brought it along.
+// Lands an immediate put when it arrives, at the latest: a signal that was sent later may have landed it
+// already.
 des::Task SimFabric::land(des::Simulator& simulator, Channel& channel, Immediates& immediates, int from,
                           int to, std::uint32_t bytes, des::Time begin, std::uint64_t count) {
   co_await simulator.sleep_until(begin + channel.post());
@@ -184,7 +187,7 @@ std::unique_ptr<fabric::Control> make_control(std::shared_ptr<Model> model, int 
 fabric::Places find_places(const Model& model) {
   fabric::Places places = fabric::Places::together(model.ranks());
   const Channel& first = *model.hardware().channels().front();
-  std::vector<int> heads;  // a rank of each sub-cluster
+  std::vector<int> heads;  // the first rank of each sub-cluster
   for (int rank = 0; rank < model.ranks(); ++rank) {
     const auto joined = [&](int head) { return first.reaches(head, rank); };
     const auto own = std::find_if(heads.begin(), heads.end(), joined);

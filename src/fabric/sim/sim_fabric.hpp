@@ -1,7 +1,8 @@
-// Ranks on a modelled machine: their bytes really move, and a virtual clock says how long it took.
+// The fabric of ranks on a modelled machine: their bytes really move, and a virtual clock says how long it
+// took.
 //
-// A rank is a thread that computes on one of the machine's accelerators or, where it has none, processors; exactly one
-// runs at a time. The protocols are the machine's channels.
+// A rank is a thread that computes on one of the machine's accelerators or, where it has none, processors.
+// Exactly one rank runs at a time. The protocols are the machine's channels.
 #pragma once
 
 #include <memory>
@@ -14,14 +15,16 @@ namespace tca::sim {
 
 class Model;
 
-// `fidelity`: tlp, train or flow (docs/model.md); empty: OPENTCA_FIDELITY, otherwise tlp. Throws Error{invalid_argument}
-// for an unknown one, an unknown machine, a broken machine file, or more ranks than it has room for.
+// `fidelity` is tlp, train or flow (docs/model.md). When it is empty, OPENTCA_FIDELITY decides, and tlp when
+// that is unset. Throws Error{invalid_argument} for an unknown fidelity, an unknown machine, a broken machine
+// file, or more ranks than the machine has room for.
 std::shared_ptr<Model> make_model(const std::string& machine, int ranks, const std::string& fidelity = {});
 
-// All on one host; a sub-cluster is the ranks that the machine's first channel joins.
+// Returns places that are all on one host. A sub-cluster consists of the ranks that the machine's first
+// channel joins.
 fabric::Places find_places(const Model& model);
 
-// Comes back with the rank's first turn.
+// Returns when the rank has its first turn.
 std::unique_ptr<fabric::Control> make_control(std::shared_ptr<Model> model, int rank);
 
 // Collective.

@@ -1,4 +1,4 @@
-// PEACH2's and PEACH3's DMA controllers, within a sub-cluster.
+// The channel of the DMA controllers of PEACH2 and PEACH3, within a sub-cluster.
 #include "fabric/sim/channel.hpp"
 #include "net/peach.hpp"
 
@@ -32,7 +32,7 @@ class TcaChannel final : public Channel {
     for (Load* load : loads) {
       const net::Endpoint source = site().place(from).memory, target = site().place(load->to).memory;
       for (const net::Rows& rows : load->puts) run->chain.descriptors.push_back({source, target, rows});
-      // All of a load stays in order, so the flags of its last descriptor speak for the others.
+      // A load's data stays in order, so the flags of its last descriptor cover the others.
       run->chain.descriptors.back().arrived = load->arrived;
       run->chain.descriptors.back().sent = &run->sent;
     }
@@ -56,7 +56,7 @@ class TcaChannel final : public Channel {
     return *network.node.units[network.interconnects[interconnect_].nic].dma;
   }
 
-  // Keeps the chain while the controller walks it.
+  // Keeps the chain alive while the controller walks it.
   static des::Task see_off(std::unique_ptr<Run> run, std::vector<Load*> loads) {
     std::uint64_t count = 0;
     for (Load* load : loads) {

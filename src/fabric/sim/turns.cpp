@@ -71,7 +71,7 @@ des::Time Turns::clock(int rank) const { return std::max(seat(rank).clock, simul
 
 void Turns::be_at_least(int rank, des::Time time) { seat(rank).clock = std::max(seat(rank).clock, time); }
 
-// The rank that runs next; nobody once all have gone.
+// Returns the rank that runs next; nothing once all have gone.
 std::optional<int> Turns::next() {
   while (ready_.empty()) {
     if (here_ == 0) return std::nullopt;
@@ -82,7 +82,7 @@ std::optional<int> Turns::next() {
   return rank;
 }
 
-// What goes wrong in the model ends every rank that waits.
+// Processes one event. An error in the model ends every rank that waits.
 bool Turns::step() {
   try {
     return simulator_.step();
@@ -93,8 +93,8 @@ bool Turns::step() {
   }
 }
 
-// Nothing is left to happen. Who waits for a rank that has gone is told so, which may be why others wait; if there is no
-// such rank, all wait for each other.
+// Called when nothing is left to happen. Ranks that wait for a rank that has gone are told so; this may be
+// why others wait. If there are none, all wait for each other: every waiting rank is told of the deadlock.
 void Turns::judge() {
   std::vector<int> waiting;
   bool found = false;

@@ -1,5 +1,5 @@
-// Whose turn it is: ranks are threads of which exactly one runs at a time, and simulated time passes only while none can.
-// So the model needs no locks, and a program's runs are all alike.
+// Turns decides which rank runs. Ranks are threads of which exactly one runs at a time, and simulated time
+// passes only while none can run. So the model needs no locks, and all runs of a program are alike.
 #pragma once
 
 #include <condition_variable>
@@ -19,23 +19,26 @@ class Turns {
 
   int ranks() const { return static_cast<int>(seats_.size()); }
 
-  // A rank's thread comes, and comes back with its first turn. Turns begin with rank 0's, in the order of ranks.
+  // A rank's thread calls this first; it returns when the rank has its first turn. First turns are taken in
+  // the order of ranks, from rank 0.
   void join(int rank);
 
-  // The running rank ends, for a reason when not in good order.
+  // The running rank ends. `reason` is empty when it ends in good order.
   void leave(int rank, std::string_view reason);
-  // Why a rank will do nothing more, or nothing while it may.
+  // Returns why a rank will never act again, or nothing while it may.
   std::optional<std::string> lost(int rank) const;
 
-  // The running rank waits until it is woken. Throws, when nothing is left that could wake it, Error{rank_lost} if a
-  // rank that it misses has gone, otherwise Error{timed_out} that tells what everybody waits for.
+  // The running rank waits until it is woken. When nothing is left that could wake it, throws
+  // Error{rank_lost} if a rank that it waits for has gone, otherwise Error{timed_out} that says what every
+  // rank waits for.
   void wait(int rank, const fabric::Wait& wait);
-  // The same until that time, which comes for sure.
+  // The running rank waits until a given time, which is sure to come.
   void wait_until(int rank, des::Time time);
-  // Called by the running rank or by an agent. Nothing happens to a rank that does not wait.
+  // Called by the running rank or by an agent. Does nothing to a rank that does not wait.
   void wake(int rank);
 
-  // A rank's own time: what it has spent may lie ahead of the simulation, which catches up when it waits.
+  // Returns a rank's own time. The time that it has spent may lie ahead of the simulation, which catches up
+  // when the rank waits.
   des::Time clock(int rank) const;
   void spend(int rank, des::Time span) { seat(rank).clock = clock(rank) + span; }
   void be_at_least(int rank, des::Time time);
@@ -48,8 +51,8 @@ class Turns {
     State state = State::ready;
     des::Time clock = 0;
     const fabric::Wait* wait = nullptr;
-    std::string reason;          // of one that failed
-    std::optional<Error> error;  // to be thrown by the wait
+    std::string reason;          // of a rank that failed
+    std::optional<Error> error;  // to be thrown by `wait`
   };
 
   Seat& seat(int rank) { return seats_[static_cast<std::size_t>(rank)]; }
@@ -67,7 +70,7 @@ class Turns {
   std::deque<Seat> seats_;
   std::deque<int> ready_;
   int here_;
-  std::mutex mutex_;  // of the hand-over alone
+  std::mutex mutex_;  // protects the hand-over only
   int turn_ = 0;
 };
 
