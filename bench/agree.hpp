@@ -1,4 +1,4 @@
-// What ranks find out together.
+// Agreement among ranks.
 #pragma once
 
 #include <algorithm>
@@ -8,7 +8,7 @@
 
 namespace tca::bench {
 
-// Whether all ranks say so. Collective.
+// Collective. Returns whether `mine` is true on all ranks.
 inline bool all_say(World& world, bool mine) {
   const std::vector<char> all = world.all_gather(static_cast<char>(mine));
   return std::ranges::all_of(all, [](char yes) { return yes != 0; });

@@ -1,4 +1,4 @@
-// OpenTCA itself, by its public interface.
+// OpenTCA as a contender, through its public interface.
 #include "channels.hpp"
 #include "contender.hpp"
 #include "reading.hpp"
@@ -8,7 +8,8 @@ namespace tca::bench {
 
 namespace {
 
-// By the puts of this rank: those of rank 0 are the ones that are reported.
+// Sets what is reported about the contender. The protocols are those of this rank's puts; the report is rank
+// 0's.
 void describe(Contender& contender, const Way& way, const Chain& chain) {
   contender.fabric = way.fabric;
   contender.protocol = protocols_in(chain.explain());

@@ -1,4 +1,4 @@
-// Which channels a chain has taken, of what its explain() says: a line a put.
+// The channels of a chain, read from its explain(), which has one line for each put.
 #pragma once
 
 #include <map>
@@ -6,9 +6,9 @@
 
 namespace tca::bench {
 
-// How many puts each channel carries, by its name as fabric/protocol.
+// Returns how many puts each channel carries. The keys are names such as "shm/direct".
 std::map<std::string, int> channels_in(const std::string& explain);
-// Their protocols, as "direct+staged".
+// Returns the protocols of these channels, as in "direct+staged".
 std::string protocols_in(const std::string& explain);
 
 }  // namespace tca::bench

@@ -1,4 +1,4 @@
-// OpenTCA's collectives, by the public interface.
+// OpenTCA's collectives as contenders, through the public interface.
 #include <vector>
 
 #include "coll_values.hpp"

@@ -1,4 +1,4 @@
-// What goes into a collective that is measured, and what must come out: the same for all contenders.
+// The input and the expected result of a collective under measurement, the same for all contenders.
 #pragma once
 
 #include <span>
@@ -7,7 +7,8 @@
 
 namespace tca::bench {
 
-// The buffers of a rank, in doubles where there are sums and in bytes otherwise.
+// Describes, fills and checks the buffers of a rank. Elements are doubles for collectives that add up, and
+// bytes otherwise.
 class CollValues {
  public:
   CollValues(const World& world, const CollTask& task);
@@ -18,16 +19,17 @@ class CollValues {
   std::size_t in() const;                       // elements of the input
   std::size_t out() const;
 
-  // With values that no run before has had: in every element the same, another one on every rank. Of broadcasts there are
-  // two: rank 0's of the input buffer, the last rank's of the output buffer.
+  // Fills the buffers with values that no run before has had. All elements have the same value, which differs
+  // from rank to rank. A run of "bcast" is two broadcasts: rank 0's from the input buffer and the last rank's
+  // from the output buffer.
   void fill(std::span<std::byte> input, std::span<std::byte> output);
-  // What a program does with the result.
+  // Reads the result as a program would.
   void read(std::span<const std::byte> input, std::span<const std::byte> output) const;
-  // Collective. Whether every rank has what the inputs make, as last filled; on every rank alike.
+  // Collective. Returns, alike on every rank, whether all ranks have the result of the inputs as last filled.
   bool right(World& world, std::span<const std::byte> input, std::span<const std::byte> output) const;
 
  private:
-  // What a rank has filled its input with. Bytes take what is left of it.
+  // Returns what a rank has filled its input with. In bytes it is truncated.
   std::size_t value_of(std::size_t rank) const { return 64 * fills_ + rank + 1; }
   template <class T>
   bool all_right(std::span<const std::byte> output) const;

@@ -23,7 +23,7 @@ double us_since(Clock::time_point begin) {
   return std::chrono::duration<double, std::micro>(Clock::now() - begin).count();
 }
 
-// Room for the largest of the layouts below.
+// Bytes that hold the largest of the layouts below.
 constexpr std::int64_t room = 32768;
 
 class Commits {
@@ -74,7 +74,7 @@ class Commits {
     return us_since(begin);
   }
 
-  // Of the puts as `route_us` has routed them; the partner's are the same.
+  // Compiles the puts as `route_us` has routed them. The partner's puts are the same.
   double fabric_us() {
     std::vector<fabric::Put> outgoing, incoming;
     for (const core::Descriptor& d : descriptors_) {
@@ -118,7 +118,7 @@ CommitCosts measure_commit(World& world, int descriptors, const std::string& rou
   Commits commits(world, descriptors, route);
   CommitCosts costs;
   costs.bytes = commits.bytes();
-  // What is done for the first time is no measure of the others.
+  // The first call of each does not count, since it does work that later ones find done.
   commits.commit_us();
   commits.route_us();
   commits.fabric_us();

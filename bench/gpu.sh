@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
-# Every figure that docs/performance-gpu.md gives for GPUs, on this machine, in one go (under five minutes, the build
-# included):
+# Measures every figure that docs/performance-gpu.md gives for GPUs, on this machine, in one go. It takes less
+# than five minutes, the build included:
 #   bench/gpu.sh GPUS [FILE]     default bench/results/<date>-gpu.jsonl, which must not exist yet
-# TCA names another tca than the one that it builds.
-# Needs CUDA 12 or later, a C++20 compiler, CMake 3.25, fmt, nlohmann-json, toml++ and CLI11, and a machine that does
-# nothing else meanwhile; MPI, NCCL, NVSHMEM and MSCCL++ take part where they are (CMAKE_PREFIX_PATH leads to what is not
-# among the system's packages).
+# The variable TCA names a tca to use instead of building one. Needs CUDA 12 or later, a C++20 compiler, CMake
+# 3.25, fmt, nlohmann-json, toml++ and CLI11, and a machine that does nothing else meanwhile. MPI, NCCL,
+# NVSHMEM and MSCCL++ take part where they are installed (CMAKE_PREFIX_PATH leads to what is not among the
+# system's packages).
 set -euo pipefail
 cd "$(dirname "$0")/.."
 gpus=${1:?how many GPUs? bench/gpu.sh GPUS [FILE]}
@@ -26,13 +26,13 @@ build() {
 tca=${TCA:-}
 [ -n "$tca" ] || build
 
-# All of it before anything is looked for: at its first match grep would close a pipe that ldd still writes into.
+# Reads all of ldd's output first: at its first match grep would close a pipe into which ldd still writes.
 linked=$(ldd "$tca")
 takes_part() {
   [ "$1" = copy ] || grep -q "lib$1[._]" <<< "$linked" || return 1
   [ "$1" != mpi ] || command -v mpirun > /dev/null
 }
-# Of the peers named, those that this build can be held against.
+# Prints the option for those of the named peers that this build can be compared with.
 peers() {
   local peer list=
   for peer; do
@@ -41,7 +41,7 @@ peers() {
   echo "${list:+--peer $list}"
 }
 
-# Runs tca within a number of seconds. Its lines are kept, without those that match a pattern, once all of it has succeeded:
+# Runs tca with a time limit. Once it has succeeded its lines are kept, except those that match the pattern:
 #   try SECONDS PATTERN ARGUMENTS...
 lines=$(mktemp)
 trap 'rm -f "$lines"' EXIT
@@ -54,7 +54,7 @@ try() {
 }
 all='^$' of_peers='"peer":null'
 
-# A peer that fails or hangs costs its own figures, not OpenTCA's nor the other peers'.
+# When a peer fails or hangs, only its own figures are lost, not OpenTCA's or the other peers'.
 failed=0
 fabric=cuda
 bench() {
@@ -84,7 +84,7 @@ bench "$everyone" halo --ranks "$gpus" --start kernel --layout block-stride --ex
 bench "$everyone" halo --ranks "$gpus" --start graph --layout block-stride --extent 64,128,256
 bench "$everyone" allreduce --ranks "$gpus" --start kernel --bytes 8,1024
 bench "$everyone" allreduce --ranks "$gpus" --start graph --bytes 1024
-# By one kernel each, from a few bytes to as many as fill the links.
+# Collectives of one kernel each, from a few bytes to as many as fill the links.
 blocks=8,1024,8192,65536,1048576,16777216
 with=$(peers nccl)
 bench "$with" barrier --ranks "$gpus" --start graph
@@ -113,12 +113,13 @@ himeno() {
   echo "bench/gpu.sh: that failed" >&2
   failed=1
 }
-# With halves two GPUs have as many cells each as four of the whole.
+# The halved sizes give each of two GPUs as many cells as the whole ones give each of four.
 for size in S M 32x64x128 64x128x256; do
   himeno --size "$size" --start kernel ${everyone:+--compare}
   himeno --size "$size" --start graph
 done
-# Conjugate gradients at the extents and on the numbers of GPUs that QUDA was measured at; beside NCCL on all of them.
+# Conjugate gradients at the extents and numbers of GPUs at which QUDA was measured. The runs on all GPUs are
+# compared with NCCL.
 qcd() {
   echo "tca qcd $*"
   try 40 "$all" qcd "$@" --fabric cuda --links 12 && return

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Every figure that docs/performance-hosts.md gives for shared memory, and for computing beside an exchange over MPI, on this
-# machine, in one go (about twenty-five minutes):
+# Measures every figure that docs/performance-hosts.md gives for shared memory, and for computing beside an
+# exchange over MPI, on this machine, in one go (about twenty-five minutes):
 #   bench/host.sh [FILE]     default bench/results/<date>-host.jsonl, which must not exist yet
 # Needs MPI for the comparisons, and a machine that does nothing else meanwhile.
 set -euo pipefail
@@ -12,7 +12,8 @@ tca=build/release/bin/tca
 
 "$tca" bench pingpong --bytes 8 --rounds 31 --peer mpi,hand --json "$out"
 "$tca" bench pingpong --bytes 64,512,4096,32768,262144,2097152,8388608 --peer mpi,hand --json "$out"
-# A virtual machine's cores move: the flag in front of each and behind the last tells how far they were from each other.
+# A virtual machine's cores move. The flag's time before each measurement and after the last shows how far
+# apart they were.
 distance() { "$tca" bench pingpong --bytes 8 --rounds 3 --peer hand --json "$out"; }
 for extent in 32 64 128; do
   distance

@@ -1,8 +1,10 @@
 #!/usr/bin/env bash
-# Every figure that docs/performance-hosts.md gives for two sub-clusters with MPI between them, beside MPI alone, and for collectives within one,
-# on a host with a core for each of sixteen ranks (about four minutes):
+# Measures every figure that docs/performance-hosts.md gives for two sub-clusters with MPI between them,
+# beside MPI alone, and for collectives within one sub-cluster. Needs a host with a core for each of sixteen
+# ranks, and takes about four minutes:
 #   bench/hybrid.sh [FILE]     default bench/results/<date>-hybrid.jsonl, which must not exist yet
-# TCA names another tca than the one that it builds. Needs MPI, and a machine that does nothing else meanwhile.
+# The variable TCA names a tca to use instead of building one. Needs MPI, and a machine that does nothing else
+# meanwhile.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 out=${1:-bench/results/$(date +%F)-hybrid.jsonl}

@@ -15,13 +15,14 @@ namespace {
 template <class Step>
 double time_us(World& world, int calls, Step step) {
   world.barrier();
-  step();  // finds memory as another contender has left it
+  step();  // not timed: it finds memory as another contender has left it
   const std::chrono::duration<double, std::micro> begin = world.now();
   for (int i = 0; i < calls; ++i) step();
   return (world.now() - begin).count() / calls;
 }
 
-// So many calls that a sample takes `effort.sample_us`; doubled until it does, by rank 0's clock for all.
+// Returns how many calls make a sample last `effort.sample_us`. The number is doubled until they do, by rank
+// 0's clock for all ranks.
 template <class Step>
 int calibrate(World& world, const Effort& effort, Step step) {
   for (int calls = 1;; calls *= 2) {
@@ -30,7 +31,7 @@ int calibrate(World& world, const Effort& effort, Step step) {
   }
 }
 
-// How often somebody else was let onto this thread's core.
+// Returns how often another thread was let onto this thread's core.
 long disturbances() {
   rusage usage{};
   getrusage(RUSAGE_THREAD, &usage);
@@ -74,7 +75,7 @@ double read_ghosts(const double* cube, const Face& face) {
   return sum;
 }
 
-// What an application does in a step. The value it writes tells a step from the next.
+// What an application does in a step. Each step writes a value of its own.
 class Step {
  public:
   Step(FaceExchange& contender, const Face& face)
@@ -90,7 +91,7 @@ class Step {
 
   // Collective; throws on every rank alike.
   void check(World& world) const {
-    if (contender_.protocol.empty()) return;  // exchanges nothing
+    if (contender_.protocol.empty()) return;  // there is no exchange
     const bool has_moved = sum_ == 2 * value_ * static_cast<double>(face_.elements());
     const bool is_neighbours = is_from_neighbours(world);
     if (!all_say(world, has_moved && is_neighbours))
@@ -99,14 +100,15 @@ class Step {
   }
 
  private:
-  // Whether one exchange more fills each ghost with its neighbour's edge beside it, whose values tell rank and side and are
-  // none of a step's. Collective.
+  // Collective. Does one more exchange and returns whether it fills each ghost with the neighbour's edge
+  // beside it. The values identify rank and side, and no step has written them.
   bool is_from_neighbours(World& world) const {
     const auto low_edge_of = [](int rank) { return -1.0 - 2 * rank; };
     const auto high_edge_of = [](int rank) { return -2.0 - 2 * rank; };
     const int rank = world.rank(), left = (rank + world.size() - 1) % world.size(),
               right = (rank + 1) % world.size();
-    // Without a guard this exchange could overwrite what another rank still reads of the last.
+    // Without a guard, this exchange could otherwise overwrite what another rank still reads from the last
+    // one.
     world.barrier();
     write_layer(cube_, face_, face_.low_edge(), low_edge_of(rank));
     write_layer(cube_, face_, face_.high_edge(), high_edge_of(rank));
@@ -148,7 +150,8 @@ Outcome<Contender> in_turn(World& world, const std::function<Contenders<Contende
   return outcome;
 }
 
-// Of contenders that have a step, and say afterwards whether what arrived is right.
+// Measures contenders that have step(), and checks with right() after the last round that the right values
+// have arrived.
 template <class Contender>
 Outcome<Contender> right_steps(World& world, const std::function<Contenders<Contender>()>& make,
                                const Effort& effort, const std::function<void(int)>& progress) {
@@ -163,7 +166,8 @@ Outcome<Contender> right_steps(World& world, const std::function<Contenders<Cont
   return outcome;
 }
 
-// Of contenders that `require_right` looks at when they are made, and again when all is measured.
+// Measures contenders, with a check by `require_right` when they are made and another one after the last
+// round.
 template <class Contender, class MakeStep, class RequireRight>
 Outcome<Contender> right_before_and_after(World& world, const std::function<Contenders<Contender>()>& make,
                                           const Effort& effort, MakeStep make_step,
@@ -180,7 +184,7 @@ Outcome<Contender> right_before_and_after(World& world, const std::function<Cont
   return outcome;
 }
 
-// Whether one round trip more brings what was sent. Collective; on every rank alike.
+// Collective. Does one more round trip and returns, alike on every rank, whether it brings what was sent.
 bool is_right(World& world, PingPong& contender, unsigned number) {
   const int rank = world.rank();
   bool mine = true;

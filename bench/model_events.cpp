@@ -1,5 +1,6 @@
-// How fast the model runs: events of the bare queues, hops of packets on a ring and on a large torus, and what setting up a
-// torus of 32,768 nodes takes. Google Benchmark; `items_per_second` are events or hops.
+// Measures how fast the model runs: events of the bare queues, hops of packets on a ring and on a large
+// torus, an exchange of halos, and the set-up of a torus of 32,768 nodes. Uses Google Benchmark, whose
+// `items_per_second` are events or hops.
 #include <benchmark/benchmark.h>
 
 #include "des/heap.hpp"
@@ -13,7 +14,7 @@ namespace {
 using namespace tca;
 using namespace tca::net;
 
-// The hold model: each event taken puts in another one a random span later.
+// The hold model: each event that is taken puts in another one a random span later.
 template <class Queue>
 void hold(benchmark::State& state) {
   Queue queue;
@@ -28,7 +29,7 @@ void hold(benchmark::State& state) {
   state.SetItemsProcessed(state.iterations());
 }
 
-// Nodes of a memory and a router each; numbers like PCIe's.
+// Describes nodes of a memory and a router each, with numbers like those of PCIe.
 Description routers(Topology topology) {
   using des::from_ns;
   Description machine{.name = "routers", .nodes = topology.nodes()};
@@ -54,7 +55,8 @@ Description routers(Topology topology) {
   return machine;
 }
 
-// Buckets that hold a few dozen events, so that what they need can be fetched ahead, and enough of them for a few microseconds.
+// Returns a wheel with buckets of a few dozen events, so that what they need can be fetched ahead, and with
+// enough buckets for a few microseconds.
 des::Simulator::Options wheel_for(std::uint32_t nodes) {
   if (nodes < 1000) return {};
   return {.bucket_bits = 8, .bucket_count_bits = 14};
@@ -97,7 +99,7 @@ void hops(benchmark::State& state, const Topology& topology, std::uint64_t messa
   state.counters["in_flight"] = most;
 }
 
-// One exchange of halos on a torus of 32,768 nodes: each node puts six faces of so many bytes.
+// One exchange of halos on a torus of 32,768 nodes: each node puts a face to each of its six neighbours.
 template <class Put>
 void exchange(const Put& put) {
   for (std::uint32_t node = 0; node < 32768; ++node) {
@@ -109,7 +111,7 @@ void exchange(const Put& put) {
   }
 }
 
-// By the cards of machines/torus-32k.toml.
+// The cards of machines/torus-32k.toml do the puts.
 void halo(benchmark::State& state, Fidelity fidelity) {
   const Machine machine = read_machine("torus-32k");
   for (auto _ : state) {

@@ -1,6 +1,6 @@
-// The same exchange of halos on a torus by the model and by ns-3, in turn: whether they come to the same time, and how many
-// packets over links each computes in a second. Every node is a memory and a router; a packet crosses the memory's link, a
-// cable and the other memory's link.
+// Runs the same exchange of halos on a torus by the model and by ns-3, in turn. It shows whether both compute
+// the same virtual time, and how many packets over links each computes in a second. Every node is a memory
+// and a router. A packet crosses the memory's link, a cable and the other memory's link.
 #include <fmt/format.h>
 #include <ns3/flow-id-tag.h>
 #include <ns3/network-module.h>
@@ -28,11 +28,12 @@ constexpr std::int64_t slot_ns = 100, cable_ns = 120, hop_ns = 60;
 
 struct Torus {
   std::uint32_t extent;
-  std::uint64_t face;  // bytes; a multiple of packet_bytes
+  std::uint64_t face;  // in bytes; a multiple of packet_bytes
 
   std::uint32_t nodes() const { return extent * extent * extent; }
   std::uint64_t packets() const { return std::uint64_t{nodes()} * directions * (face / packet_bytes); }
-  // Both ways of x, y and z in turn: a direction and its opposite differ in the last bit.
+  // Returns the neighbour in one of the directions +x, -x, +y, -y, +z and -z. A direction and its opposite
+  // differ in the last bit.
   std::uint32_t neighbour(std::uint32_t node, std::uint32_t direction) const {
     std::uint32_t stride = 1;
     for (std::uint32_t i = 0; i < direction / 2; ++i) stride *= extent;
@@ -43,8 +44,8 @@ struct Torus {
 };
 
 struct Outcome {
-  double virtual_us = 0;  // until the last byte is there
-  double wall_s = 0;      // of the run alone, without setting up
+  double virtual_us = 0;  // until the last byte has arrived
+  double wall_s = 0;      // of the run alone, without the set-up
   double links_per_s(const Torus& torus) const {
     return static_cast<double>(torus.packets() * links_a_packet) / wall_s;
   }
@@ -68,7 +69,7 @@ net::Description describe(const Torus& torus) {
                          .latency = from_ns(static_cast<double>(ns))};
   };
   machine.links = {link("cable", cable_ns), link("slot", slot_ns)};
-  // The memories are no limit, as in ns-3 there are none.
+  // The memories impose no limit, since ns-3 has none.
   machine.node.units = {{.name = "memory",
                          .role = net::Role::memory,
                          .memory = net::MemoryPort{.read_bytes_per_s = 1e15, .write_bytes_per_s = 1e15}},
@@ -82,9 +83,9 @@ net::Description describe(const Torus& torus) {
   return machine;
 }
 
-// A node's faces, one behind the other.
+// Sends a node's faces, one after the other.
 des::Task send(net::Network& network, const Torus& torus, std::uint32_t node, des::Counter& arrived) {
-  // As in ns-3, where queues have no end, nothing waits for an answer.
+  // The window covers all packets, so that nothing waits for an answer, as in ns-3 with its unbounded queues.
   des::Semaphore window(network.simulator(), {"the window of", node},
                         directions * (torus.face / packet_bytes));
   std::deque<net::Passage> passages;
@@ -114,8 +115,8 @@ Outcome by_model(const Torus& torus, net::Fidelity fidelity) {
   return outcome;
 }
 
-// ns-3's network: point-to-point devices whose queues have no end, and routers that pass packets on by the direction in
-// their tag.
+// The network in ns-3: point-to-point devices with unbounded queues, and routers that pass packets on by the
+// direction in their tag.
 class Ns3Torus {
  public:
   explicit Ns3Torus(const Torus& torus) : torus_(torus), slots_(torus.nodes()), cables_(torus.nodes()) {
@@ -144,7 +145,7 @@ class Ns3Torus {
     for (std::uint32_t node = 0; node < torus_.nodes(); ++node)
       for (std::uint32_t direction = 0; direction < directions; ++direction)
         for (std::uint64_t sent = 0; sent < torus_.face; sent += packet_bytes) {
-          // The device adds two bytes of PPP.
+          // The device adds a PPP header of two bytes.
           const auto packet = ns3::Create<ns3::Packet>(packet_bytes + header_bytes - 2);
           packet->AddPacketTag(ns3::FlowIdTag(direction));
           slots_[node]->Send(packet, slots_[node]->GetBroadcast(), ipv4);
@@ -182,7 +183,7 @@ class Ns3Torus {
     device->Send(packet->Copy(), device->GetBroadcast(), ipv4);
   }
   std::uint32_t router_of(const ns3::Ptr<ns3::NetDevice>& device) const {
-    return device->GetNode()->GetId() / 2;  // memories and routers take turns
+    return device->GetNode()->GetId() / 2;  // memories and routers alternate
   }
   bool leave(ns3::Ptr<ns3::NetDevice> device, ns3::Ptr<const ns3::Packet> packet, std::uint16_t,
              const ns3::Address&) {
@@ -224,7 +225,7 @@ Outcome middle(std::vector<Outcome>& outcomes) {
   return outcomes[outcomes.size() / 2];
 }
 
-// docs/results.md, "model_halo".
+// Returns a line of results; its fields are explained in docs/results.md under "model_halo".
 std::string line(const std::string& who, const Torus& torus, std::vector<Outcome>& outcomes) {
   const Outcome typical = middle(outcomes);
   const double median = typical.wall_s * 1e6;

@@ -12,7 +12,7 @@ namespace tca::bench {
 
 namespace {
 
-// Arithmetic without memory: an exchange beside it takes nothing from it but time on the core.
+// Arithmetic without memory accesses: an exchange beside it takes nothing from it but time on the core.
 class Computation {
  public:
   Computation(double us, double turn_us, int points)
@@ -27,7 +27,7 @@ class Computation {
     }
   }
 
-  // How long a turn takes when nothing disturbs it, by rank 0's clock for all. Collective.
+  // Collective. Returns how long a turn takes when nothing disturbs it, by rank 0's clock for all ranks.
   static double turn_us(World& world) {
     constexpr std::int64_t turns = 1 << 14;
     Computation computation(0, 1, 0);
@@ -42,7 +42,7 @@ class Computation {
   }
 
  private:
-  // Each turn needs the one before.
+  // Each turn depends on the one before.
   void turn(std::int64_t times) {
     double value = value_;
     for (std::int64_t i = 0; i < times; ++i) value = value * 0.75 + 0.5;
@@ -51,7 +51,8 @@ class Computation {
 
   int parts_;
   std::int64_t turns_;
-  volatile double value_ = 1;  // so that nobody leaves the arithmetic out
+  // Volatile so that the compiler does not leave the arithmetic out.
+  volatile double value_ = 1;
 };
 
 class Part final : public OverlapPart {
@@ -76,7 +77,7 @@ class Part final : public OverlapPart {
     read_all({overlap_.arrived(), overlap_.bytes});
   }
 
-  // By one step more, with values that no other rank and no step before has sent.
+  // Does one more step, with values that no other rank and no step before has sent.
   bool right(World& world) override {
     if (does_ == Does::compute) return true;
     const auto value_of = [this](int rank) {
@@ -97,7 +98,7 @@ class Part final : public OverlapPart {
   Does does_;
 };
 
-// The median of some, by rank 0's clock for all. Collective.
+// Collective. Returns the median time of some exchanges, by rank 0's clock for all ranks.
 double exchange_us(World& world, Overlap& overlap) {
   constexpr std::size_t warm_up = 5, kept = 15;
   Samples samples;

@@ -20,7 +20,7 @@ void for_each_run(const PutShape& shape, Work work) {
     for (std::size_t i = 0; i < shape.runs; ++i) work(plane * shape.plane_pitch + i * shape.pitch);
 }
 
-// What an application does with the values that it sends: it computes each anew.
+// Computes each value that is sent anew, as an application does.
 void write_runs(std::byte* at, const PutShape& shape, unsigned value) {
   const std::uint64_t word = 0x0101010101010101U * (value & 0xffU);
   for_each_run(shape, [&](std::size_t offset) {
@@ -32,14 +32,14 @@ void write_runs(std::byte* at, const PutShape& shape, unsigned value) {
   });
 }
 
-// ... and with those that it gets.
+// Reads each value that has arrived, as an application does.
 std::uint64_t sum_runs(const std::byte* at, const PutShape& shape) {
   std::uint64_t sum = 0;
   for_each_run(shape, [&](std::size_t offset) { sum += sum_of({at + offset, shape.run}); });
   return sum;
 }
 
-// What a rank does itself in a step.
+// The part of a step that a rank does itself.
 class OwnPart {
  public:
   OwnPart(PutField& field, const PutPoint& point)
@@ -74,7 +74,7 @@ class NoPut final : public PutExchange {
 
  private:
   OwnPart own_part_;
-  std::uint64_t sum_ = 0;  // keeps the reading alive
+  std::uint64_t sum_ = 0;  // keeps the compiler from dropping the reads
 };
 
 class ChainPut final : public PutExchange {
@@ -102,7 +102,7 @@ class ChainPut final : public PutExchange {
     sum_ = own_part_.sum_of(&PutField::Face::arrived);
   }
 
-  // By one step more, whose value no other channel has sent.
+  // Does one more step, whose value no other channel has sent.
   bool right(World& world) override {
     step();
     const bool mine = !takes_part_ || sum_ == own_part_.sum_of(&PutField::Face::sent);

@@ -1,4 +1,4 @@
-// Rank 0 runs the serial reference; the fields are compared by a checksum of each rank's cells, so that no
+// Rank 0 runs the serial reference. The fields are compared by a checksum of each rank's cells, so that no
 // rank needs room for the whole array.
 #include "himeno/check.hpp"
 
@@ -14,7 +14,7 @@ namespace tca::himeno {
 
 namespace {
 
-// FNV-1a over whole words: any one cell that differs changes it.
+// FNV-1a over whole words: a difference in any one cell changes it.
 template <class PressureAt>
 std::uint64_t checksum(const Share& share, const PressureAt& pressure_at) {
   std::uint64_t sum = 0xcbf29ce484222325U;
@@ -29,7 +29,8 @@ std::uint64_t checksum(const Share& share, const PressureAt& pressure_at) {
   return sum;
 }
 
-// The other ranks meet rank 0 every second or so: waiting once for all of it could pass their time limit.
+// Meets the other ranks every second or so, since a single wait for the whole reference run could exceed
+// their time limit.
 std::unique_ptr<Serial> run_serial(World& world, const Problem& problem, std::int64_t iterations,
                                    const Progress& progress) {
   using Clock = std::chrono::steady_clock;

@@ -1,4 +1,4 @@
-// The answer against the serial reference: every cell exactly, the residual to rounding.
+// Compares a solution with the serial reference: every cell exactly, the residual up to rounding.
 #pragma once
 
 #include <vector>
@@ -12,13 +12,13 @@ namespace tca::himeno {
 struct Check {
   double residual = 0;               // the reference's
   double residual_difference = 0;    // relative to it
-  std::vector<int> different_ranks;  // whose cells are not the reference's, to the bit
+  std::vector<int> different_ranks;  // ranks with a cell that differs from the reference in any bit
 
-  // The sum of the residual is taken in another order than the reference's, hence the tolerance.
+  // The tolerance is needed because the reference adds up the residual in another order.
   bool agrees() const { return different_ranks.empty() && residual_difference <= 1e-10; }
 };
 
-// Collective. Rank 0 repeats all of the solution's iterations serially; every rank gets its verdict.
+// Collective. Rank 0 repeats all of the solution's iterations serially; every rank gets the verdict.
 Check check(World& world, const Problem& problem, const Solution& solution, const Progress& progress = {});
 
 }  // namespace tca::himeno

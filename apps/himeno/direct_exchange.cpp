@@ -1,4 +1,4 @@
-// The exchange as OpenTCA does it: two halos and a reduction.
+// The exchange by OpenTCA: two halos and a reduction.
 #include <utility>
 #include <vector>
 

@@ -1,4 +1,4 @@
-// The stencil on a GPU: a thread a cell, a warp along k.
+// The stencil on a GPU: each thread updates one cell, and a warp lies along k.
 #pragma once
 
 #include "himeno/gpu_kernels.hpp"
@@ -6,13 +6,14 @@
 
 namespace tca::himeno {
 
-// What a cell's update reads: coefficients, and the pressure around it by steps along i, j and k.
+// What the update of a cell reads: its coefficients, and the pressure around it, indexed by the step (plus
+// one) along i, j and k.
 struct Cell {
   float of[coefficient_count];
   float p[3][3][3];  // without the eight corners
 };
 
-// load(n): the n-th four of them.
+// load(n) returns the n-th group of four coefficients.
 template <class Load>
 __device__ __forceinline__ void load_coefficients(Cell& cell, const Load& load) {
 #pragma unroll
@@ -23,7 +24,8 @@ __device__ __forceinline__ void load_coefficients(Cell& cell, const Load& load) 
   }
 }
 
-// Other blocks and other GPUs change the pressure, so it may not come through the read-only path.
+// Plain loads: other blocks and other GPUs change the pressure, so it must not come through the read-only
+// path.
 __device__ inline void load_pressure(Cell& cell, const float* pressure, Word at, Word plane, Word row) {
 #pragma unroll
   for (int i = -1; i <= 1; ++i) {
@@ -38,8 +40,8 @@ __device__ inline void load_pressure(Cell& cell, const float* pressure, Word at,
   }
 }
 
-// A cell's change. Operation for operation the serial code, which is why this is compiled without fused multiply-adds: the
-// answers are the same to the bit.
+// Returns the change of a cell's pressure. The operations and their order are those of the serial code, and
+// this is compiled without fused multiply-adds, so that the answers agree to the bit.
 __device__ inline float change_of(const Cell& cell) {
   const auto p = [&](int i, int j, int k) { return cell.p[i + 1][j + 1][k + 1]; };
   const auto& m = cell.of;
@@ -51,23 +53,24 @@ __device__ inline float change_of(const Cell& cell) {
   return (s0 * m[a3] - p(0, 0, 0)) * m[bnd];
 }
 
-// The calling block's share of tasks. They follow each other in memory, so that rows which several of them read come from
-// the multiprocessor's own cache.
+// Returns the calling block's share of the tasks. They are contiguous, so that rows which several of them
+// read come from the multiprocessor's own cache.
 __device__ inline Tasks share_of_block(Tasks tasks) {
   const std::uint64_t count = tasks.count();
   return {tasks.begin + static_cast<Word>(count * blockIdx.x / gridDim.x),
           tasks.begin + static_cast<Word>(count * (blockIdx.x + 1) / gridDim.x)};
 }
 
-// Writes a cell's new pressure and returns its squared change, in double because the sum of all loses its digits in single.
-// With coefficients of 0 that is 0, and a thread may do it for no cell of its own: `writes` is false then.
+// Writes a cell's new pressure and returns its squared change. The square is in double because the sum over
+// all cells loses its digits in single precision. A thread without a cell of its own passes another cell's
+// pressure with coefficients of 0 and `writes` false; its result is 0.
 __device__ inline double update(const Cell& cell, float* next, bool writes = true) {
   const float change = change_of(cell);
   if (writes) *next = cell.p[1][1][1] + omega * change;
   return static_cast<double>(change) * static_cast<double>(change);
 }
 
-// The sum of all threads' values, on thread 0. Blocks have a multiple of 32 threads.
+// Returns the sum of all threads' values on thread 0. Blocks have a multiple of 32 threads.
 __device__ inline double block_sum(double value) {
   __shared__ double of_warps[32];
   for (int distance = warpSize / 2; distance > 0; distance /= 2) {

@@ -1,4 +1,4 @@
-// The exchange on GPUs as OpenTCA does it: two halos and a sum.
+// The exchange on GPUs by OpenTCA: two halos and a sum.
 #include <optional>
 
 #include "himeno/gpu_exchange.hpp"

@@ -1,4 +1,4 @@
-// All iterations in one kernel, which exchanges ghosts and adds up the residual by itself.
+// One kernel runs all iterations. It exchanges ghosts and adds up the residual by itself.
 #include <algorithm>
 #include <cstddef>
 
@@ -10,8 +10,8 @@ namespace tca::himeno {
 
 namespace {
 
-// The ghosts of both pressures. Each chain keeps what it sends and receives in registers, so neither may be chosen by an
-// index.
+// The halos of both pressure arrays. Each chain keeps what it sends and receives in registers, which an index
+// cannot select; hence two members and not an array.
 struct Halos {
   GridChain of_0, of_1;
 
@@ -21,16 +21,17 @@ struct Halos {
   __device__ bool wait(int which) { return which == 0 ? of_0.wait() : of_1.wait(); }
 };
 
-// Returns false, to all blocks alike, when a partner has been waited for in vain. Each warp does a task of the core while
-// the grid's barrier before the sends is on its way, which takes as long; and one before, if none of the shell is left for
-// it.
+// Returns false, in all blocks alike, when a partner has not come within the time limit. While the grid's
+// barrier before the sends is on its way, each warp does one task of the core, which takes as long. A warp
+// whose last turn before the barrier has no task of the shell takes one of the core in that turn as well.
 __device__ __forceinline__ bool iterate(Turns& turns, Halos& halos, float* const (&pressure)[2], int current,
                                         double& sum) {
   const float* const p = current == 0 ? pressure[0] : pressure[1];
   float* const next = current == 0 ? pressure[1] : pressure[0];
   sum = 0;
   Word begin = 0, end = turns.of_shell();
-#pragma unroll 1  // three times the code has no room in the registers
+// Not unrolled, since three copies of the body do not fit the registers.
+#pragma unroll 1
   for (int part = 0; part < 3; ++part) {
     sum += turns.take(begin, end, p, next);
     begin = end;
@@ -41,7 +42,7 @@ __device__ __forceinline__ bool iterate(Turns& turns, Halos& halos, float* const
   return halos.wait(1 - current);
 }
 
-// By the first block, once all blocks' sums are there.
+// The first block calls this once the sums of all blocks are written.
 __device__ void add_up(const Run& run, const DeviceTeam& team) {
   __shared__ double total;
   const double all = block_sum(threadIdx.x < gridDim.x ? run.sums[threadIdx.x] : 0);
@@ -69,7 +70,7 @@ __global__ void __launch_bounds__(run_threads, 1)
   if (blockIdx.x == 0) add_up(run, partners.team);
 }
 
-// How many of a block's tasks to keep: all, or as many as there is room for.
+// Determines how many of a block's tasks keep their coefficients in shared memory: all, or as many as fit.
 cudaError_t tasks_to_keep(const Work& work, unsigned blocks, Word& kept) {
   int device = 0, bytes = 0;
   cudaFuncAttributes kernel{};
@@ -82,7 +83,8 @@ cudaError_t tasks_to_keep(const Work& work, unsigned blocks, Word& kept) {
   const std::size_t most = static_cast<std::size_t>(bytes) - kernel.sharedSizeBytes;
   kept = std::min(a_block(work.shell()) + a_block(work.core()),
                   static_cast<Word>((most - Room::bytes(0)) / sizeof(TaskCoefficients)));
-  // Not only what this rank needs: ranks that are threads share the setting, and may need more.
+  // The limit is the maximum and not what this rank needs: ranks that are threads share the setting, and
+  // another may need more.
   return cudaFuncSetAttribute(run_kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
                               static_cast<int>(most));
 }
@@ -97,7 +99,7 @@ cudaError_t blocks_at_once(unsigned ranks, unsigned& blocks) {
   if (result == cudaSuccess)
     result = cudaOccupancyMaxActiveBlocksPerMultiprocessor(&each, run_kernel, run_threads, 0);
   blocks = each > 0 ? static_cast<unsigned>(multiprocessors) / ranks : 0;
-  // Every block's sum is added by a thread of the first.
+  // Each block's sum is added by one thread of the first block.
   if (blocks > run_threads) blocks = run_threads;
   return result;
 }

@@ -1,4 +1,4 @@
-// The arrays on the GPU, and what is put on its stream.
+// The arrays on the GPU, and the work of an iteration on its stream.
 #include "himeno/gpu_solver.hpp"
 
 #include <fmt/format.h>
@@ -19,7 +19,8 @@ using namespace apps;
 
 namespace {
 
-// The stencil needs one cell. Along k a whole sector of 32 bytes is read for it, so all of its cells are computed early.
+// The stencil needs a shell of one cell. Along k a whole sector of 32 bytes is read for that cell, so all
+// cells of the sector are computed early.
 constexpr Extents gpu_shell_thickness{1, 1, 8};
 
 int multiprocessors() {
@@ -29,8 +30,8 @@ int multiprocessors() {
   return count;
 }
 
-// The ranks of a GPU share it evenly, because their kernels wait for each other. A block that would have less than a task
-// for each of eight warps only makes the barriers longer.
+// The ranks on one GPU get equal shares, because their kernels wait for each other. Blocks with less than one
+// task for each of eight warps would only make the barriers longer.
 unsigned blocks_for_run(World& world, const Work& work) {
   const auto ranks = static_cast<unsigned>(world.ranks_on_device());
   unsigned blocks = 0;
@@ -44,7 +45,7 @@ unsigned blocks_for_run(World& world, const Work& work) {
   return std::clamp(std::max(work.shell().count(), work.core().count()) / least_tasks, 1U, blocks);
 }
 
-// What is not overlapped is all shell: complete before any of it is sent.
+// Without overlap all cells belong to the shell, which is complete before any of it is sent.
 Work work_of(const Share& share, const Grid& grid, int rank, bool overlap) {
   const Extents extents = extents_of(share);
   if (cells_of(share) > std::numeric_limits<Word>::max())
@@ -87,7 +88,7 @@ struct GpuSolver::Device {
 
   void upload(const Kernel& kernel) const {
     const auto from = kernel.coefficients();
-    // Some at a time: all of them are as much as the kernel's own.
+    // Copies in parts: a buffer of all tasks would be as large as all coefficients of the Kernel.
     std::vector<TaskCoefficients> some(tasks_a_copy);
     for (Word first = 0; first < work.region.tasks; first += tasks_a_copy) {
       const Word count = std::min(tasks_a_copy, work.region.tasks - first);
@@ -102,12 +103,13 @@ struct GpuSolver::Device {
   Work work;
   DeviceArray<TaskCoefficients> coefficients;
   unsigned shell_blocks, core_blocks, run_blocks;
-  DeviceArray<double> sums;  // of squared changes, one a block
+  DeviceArray<double> sums;  // of squared changes, one per block
   DeviceArray<double> residual{1};
   PinnedArray<double> residual_here{1};
-  // These go first, so that nothing runs any more when the rest goes.
+  // The streams are destroyed first, so that nothing runs any more when the memory goes.
   OwnStream stream;
-  std::optional<SideStream> side;  // of what crosses between ranks, beside the core
+  // For the exchange between ranks, beside the core.
+  std::optional<SideStream> side;
 
  private:
   void gather(std::span<const std::span<const float>> from, Word task, TaskCoefficients& to) const {
@@ -189,8 +191,8 @@ void GpuSolver::run(const GpuExchange& exchange, std::int64_t iterations) {
 
 void GpuSolver::finish() {
   const Device& d = *device_;
-  // First, because copies share a queue: one that waits for kernels that wait for another rank keeps from running what that
-  // rank copies, if it is a thread on the same GPU.
+  // Synchronises before the copy, because copies share a queue: a copy that waits for kernels that wait for
+  // another rank holds up that rank's own copies, if it is a thread on the same GPU.
   cuda_ok(cudaStreamSynchronize(stream()), "iterating");
   cuda_ok(cudaMemcpyAsync(d.residual_here.data(), d.residual.data(), sizeof(double), cudaMemcpyDeviceToHost,
                           stream()),

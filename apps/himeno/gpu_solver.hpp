@@ -12,7 +12,7 @@
 
 namespace tca::himeno {
 
-// What a GPU has come to, copied to the host.
+// The state of a GpuSolver, copied to the host.
 class GpuSolution : public Solution {
  public:
   GpuSolution(const Share& share, std::vector<float> pressure, double residual, std::int64_t iterations)
@@ -32,25 +32,27 @@ class GpuSolution : public Solution {
 
 class GpuSolver {
  public:
-  // Collective; the world's fabric is cuda. Overlapped, the cells that neighbours need come first and travel while the rest
-  // is done. Throws Error{out_of_memory}, and Error{invalid_argument} when there are more ranks than multiprocessors.
+  // Collective; the world's fabric is cuda. With `overlap` the cells that neighbours need are computed first
+  // and travel while the rest is computed. Throws Error{out_of_memory}, and Error{invalid_argument} when a
+  // GPU has more ranks than multiprocessors.
   GpuSolver(World& world, const Problem& problem, const Grid& grid, bool overlap);
   ~GpuSolver();
 
-  // Each of these puts iterations on the stream and returns; only the last iteration before `finish` needs its residual
-  // over all ranks, as only that is ever looked at.
+  // The following calls put iterations on the stream and return. Only the last iteration before `finish`
+  // needs its residual over all ranks (`add_up`), as no other is ever looked at.
   void step(GpuExchange& exchange);
-  void step_from(int which,
-                 GpuExchange& exchange) const;  // not counted: for graphs, which take `steps_done` each time
+  // Does not count its iteration, for use in graphs: the caller calls `steps_done` after each launch.
+  void step_from(int which, GpuExchange& exchange) const;
   void steps_done(std::int64_t iterations);
   void add_up(GpuExchange& exchange);
-  // All in one kernel, the sum over all ranks included. The exchange has partners().
+  // Runs all iterations in one kernel, the sum over all ranks included. Needs an exchange with partners().
   void run(const GpuExchange& exchange, std::int64_t iterations);
 
-  // Waits for the stream and takes the residual. Throws what the world met meanwhile.
+  // Waits for the stream and fetches the residual. Throws what the world met meanwhile.
   void finish();
 
-  int current() const { return current_; }  // which of the two arrays holds the present pressure
+  // Index of the array that holds the present pressure.
+  int current() const { return current_; }
   const Share& share() const { return share_; }
   const Pressure& pressure() const { return pressure_; }
   Stream stream() const;

@@ -1,4 +1,4 @@
-// An iteration's kernels when the host, or a graph, starts them one by one.
+// The kernels of one iteration, for when the host or a graph starts them one by one.
 #include <algorithm>
 
 #include "himeno/gpu_cells.cuh"
@@ -8,7 +8,8 @@ namespace tca::himeno {
 namespace {
 
 constexpr unsigned threads = 256, warps = threads / task_cells;
-// So many leave a thread the registers to load all that a cell needs before it uses any of it.
+// With this number of blocks a thread has enough registers to load all that a cell needs before it uses any
+// of it.
 constexpr unsigned blocks_a_multiprocessor = 4;
 
 // Returns the calling thread's sum of squared changes.
@@ -21,12 +22,12 @@ __device__ double sweep_tasks(const Work& work, Tasks tasks, Direction direction
     const Word at = work.region.element(task, lane);
     if (at == Region::nowhere) continue;
     Cell cell;
-    // The coefficients never change and come through the read-only path.
+    // The coefficients never change, so they come through the read-only path.
     const TaskCoefficients& from = work.coefficients[task];
     load_coefficients(
         cell, [&](unsigned quad) { return __ldg(reinterpret_cast<const float4*>(from.of[quad][lane])); });
     load_pressure(cell, p, at, work.region.plane, work.region.row);
-    // All loads are under way before the first of them is waited for.
+    // This barrier for the compiler puts all loads under way before the first of them is waited for.
     asm volatile("" ::: "memory");
     sum += update(cell, next + at);
   }
@@ -49,7 +50,7 @@ __global__ void __launch_bounds__(threads) total_kernel(const double* sums, unsi
 
 }  // namespace
 
-// A task a warp, until the GPU is full; then more tasks a warp cost less than more blocks.
+// One task per warp until the GPU is full. Beyond that, more tasks per warp cost less than more blocks.
 unsigned blocks_for(Tasks tasks, int multiprocessors) {
   return std::min((tasks.count() + warps - 1) / warps,
                   static_cast<unsigned>(multiprocessors) * blocks_a_multiprocessor);

@@ -1,4 +1,4 @@
-// What a warp of the kernel that does all iterations does in each of them.
+// The tasks of one warp in the kernel that runs all iterations.
 #pragma once
 
 #include <cstddef>
@@ -7,28 +7,30 @@
 
 namespace tca::himeno {
 
-// One block a multiprocessor: a barrier of the grid takes less time with fewer blocks. Of so many threads that each has the
-// registers for both halos' parts of it and to load all that a cell needs before it uses any of it.
+// Threads of a block; there is one block per multiprocessor, because a barrier of the grid takes less time
+// with fewer blocks. With this number each thread has the registers for its part of both halos and to load
+// all that a cell needs before it uses any of it.
 constexpr unsigned run_threads = 384;
 constexpr Word run_warps = run_threads / task_cells;
 
-// Coefficients come from shared memory. They never change, so those of a block's first tasks stay there for all iterations.
-// Those of the others pass through it: each warp requests them a task ahead, so that they are there when it needs them and
-// take no register until then. Where the cells are is kept of every task, or of as many as have room.
+// A block's shared memory, from which it reads the coefficients. They never change, so those of its first
+// tasks stay here for all iterations. Those of the other tasks pass through: each warp requests them one task
+// ahead, so that they have arrived when it needs them and take no register until then. The positions of the
+// cells are kept for every task, or for as many as there is room for.
 struct Room {
   static constexpr Word most_rows = 1024;
 
   TaskCoefficients passing[run_warps];
   TaskRow rows[most_rows];
-  TaskCoefficients kept[1];  // and more, as many as were asked for
+  TaskCoefficients kept[1];  // and more behind it, as many as were asked for
 
   static constexpr std::size_t bytes(Word kept) {
     return offsetof(Room, kept) + kept * sizeof(TaskCoefficients);
   }
 };
 
-// From addresses in shared memory: for pointers the compiler asks again and again where the block is in its cluster, and
-// waits for the answer.
+// Loads from addresses in shared memory. With pointers the compiler asks again and again where the block is
+// in its cluster, and waits for the answer.
 __device__ inline float4 load_shared_floats(Word address) {
   float4 value;
   asm volatile("ld.shared.v4.f32 {%0, %1, %2, %3}, [%4];"
@@ -46,7 +48,8 @@ __device__ inline TaskRow load_shared_row(Word address) {
   return value;
 }
 
-// A task a turn: the calling warp's share of the block's tasks, of which those of the shell come first.
+// The calling warp's share of the block's tasks, one per turn. Tasks of the shell come before those of the
+// core.
 class Turns {
  public:
   __device__ Turns(const Work& work, Room& room, Word kept)
@@ -67,11 +70,11 @@ class Turns {
   }
   __device__ ~Turns() { wait_for_request(); }
 
-  // After so many the shell is done, whichever warp it is.
+  // Returns the number of turns after which every warp has finished its part of the shell.
   __device__ Word of_shell() const { return (shell_.count() + run_warps - 1) / run_warps; }
 
-  // From `begin` to `end`: every turn of an iteration in its order, since what is to come is found ahead. Returns the calling
-  // thread's sum of squared changes.
+  // Takes the turns from `begin` to `end`. The calls go through all turns of an iteration in order, since
+  // each turn finds the cell of the next. Returns the calling thread's sum of squared changes.
   __device__ double take(Word begin, Word end, const float* p, float* next) {
     double sum = 0;
     for (Word turn = begin; turn < min(end, count_); ++turn) {
@@ -79,7 +82,8 @@ class Turns {
       const Word at = at_;
       Cell cell;
       load_pressure(cell, p, at, work_.region.plane, work_.region.row);
-      // Its loads are under way before any of them is waited for, and the next turn's cell is found meanwhile.
+      // This barrier for the compiler puts all loads under way before any of them is waited for; the next
+      // turn's cell is found meanwhile.
       asm volatile("" ::: "memory");
       advance();
       if (passes) wait_for_request();
@@ -104,13 +108,15 @@ class Turns {
     return warp() < tasks ? (tasks - 1 - warp()) / run_warps + 1 : 0;
   }
 
-  // A task among those of the block, in the order in which they are kept.
+  // Returns the place of a turn's task among those of the block, in the order in which they are kept.
   static __device__ Word place_of(Word turn) { return warp() + turn * run_warps; }
   __device__ Word task_at(Word place) const {
     return place < shell_.count() ? shell_.begin + place : core_.begin + (place - shell_.count());
   }
-  // What a turn of this iteration takes. Every other goes backwards through what passes, so that it begins with what is still
-  // in the L2 when not all of it fits there; unless some of that is the shell's.
+  // Returns the place of the task that a turn of this iteration takes. Every other iteration goes backwards
+  // through the tasks whose coefficients pass, so that it begins with what is still in the L2 cache when not
+  // all of it fits there. It does so only when all tasks of the shell are kept, since those have to come
+  // first.
   __device__ Word place_in_order(Word turn) const {
     return place_of(backwards_ && turn >= kept_ ? kept_ + (count_ - 1 - turn) : turn);
   }
@@ -146,7 +152,8 @@ class Turns {
     }
   }
 
-  // What passes next: in the turn to come or, where what that takes is kept, in the first that does not.
+  // Requests the coefficients that pass next: those of the coming turn or, if these are kept, those of the
+  // first turn whose coefficients are not.
   __device__ void request() const {
     if (kept_ == count_) return;
     const TaskCoefficients& from = work_.coefficients[task_at(place_in_order(max(turn_, kept_)))];
@@ -167,11 +174,11 @@ class Turns {
   }
 
   const Work& work_;
-  Word room_;  // its address
+  Word room_;  // its address in shared memory
   Tasks shell_, core_;
   Word count_, kept_;
   bool backwards_ = false;
-  // To come. A lane without a cell of its own reads another's.
+  // The next turn and its cell. A lane without a cell of its own reads another's.
   Word turn_ = 0, at_ = 0;
   bool is_own_ = false;
 };

@@ -14,11 +14,11 @@ using namespace apps;
 
 namespace {
 
-// A sample is the average over at least so many iterations: beside them, the launch and the return to the host, some 50 us
-// together, are less than one iteration's noise.
+// A sample is the average over at least this many iterations, so that the launch and the return to the host
+// (some 50 us together) are less than the noise of one iteration.
 constexpr std::int64_t least_iterations_a_sample = 1000;
 constexpr std::int64_t most_samples = 20;
-// So many launches are put on the stream between two looks at whether the other ranks are still there.
+// The host puts this many launches on the stream between two checks that the other ranks are still there.
 constexpr int launches_between_checks = 128;
 
 class GpuWay : public Way {
@@ -31,7 +31,7 @@ class GpuWay : public Way {
           "one kernel for all iterations needs every rank in one sub-cluster; across sub-clusters they are "
           "started by the host or a graph");
     if (start != Start::graph) return;
-    // Two iterations, because the arrays take turns; they begin with array 0.
+    // Two iterations, because the arrays alternate; the graph begins with array 0.
     two_.emplace(world, solver.stream(), [&] {
       solver.step_from(0, exchange);
       solver.step_from(1, exchange);
@@ -91,13 +91,14 @@ class GpuWay : public Way {
 
 Start chosen_start(const Problem& problem, int ranks, bool kernels_reach_all, double memory_bytes_per_s) {
   if (!kernels_reach_all) return Start::graph;
-  constexpr double quick = 4e12;  // between an H100's 3.35 TB/s and an H200's 4.9
+  // Bytes per second; an H100 has 3.35e12, an H200 4.9e12.
+  constexpr double quick = 4e12;
   const std::int64_t most_cells_by_kernel = ranks > 1 && memory_bytes_per_s < quick ? 4'200'000 : 1'700'000;
   const Extents cells = problem.interior();
   return cells[0] * cells[1] * cells[2] / ranks <= most_cells_by_kernel ? Start::kernel : Start::graph;
 }
 
-// The clock is in kHz; data comes at both of its edges.
+// The clock is in kHz, and data comes at both of its edges.
 double slowest_memory(World& world) {
   int device = 0, clock = 0, bits = 0;
   cuda_ok(cudaGetDevice(&device), "asking for the rank's GPU");

@@ -1,4 +1,4 @@
-// The stencil as rows that the compiler vectorises.
+// The stencil as loops over rows that the compiler vectorises.
 #include "himeno/kernel.hpp"
 
 #include <algorithm>
@@ -8,7 +8,7 @@ namespace tca::himeno {
 
 namespace {
 
-// A row's coefficients, and how far its neighbour rows are.
+// A row's coefficients, and the distances to its neighbour rows.
 struct Row {
   std::array<const float*, 4> a;
   std::array<const float*, 3> b;
@@ -19,7 +19,8 @@ struct Row {
   std::ptrdiff_t j;
 };
 
-// `restrict` on what is stored is enough: nothing that is read can change during the loop.
+// `restrict` on the arrays that are stored is enough: it says that nothing that is read changes during the
+// loop.
 [[gnu::always_inline]] inline void update_row(const Row& row, const float* p, float* __restrict next,
                                               float* __restrict change, std::ptrdiff_t n) {
   const auto [a0, a1, a2, a3] = row.a;
@@ -42,8 +43,8 @@ struct Row {
   }
 }
 
-// Single precision loses the residual from size M on, so the squares are added in double: a sum a row, in
-// eight lanes that the compiler may keep in registers, whatever the decomposition.
+// Single precision loses the residual from size M on, so the squares are added in double. Each row has a sum
+// of its own, in eight lanes that the compiler may keep in registers whatever the decomposition.
 [[gnu::always_inline]] inline double sum_of_squares(std::span<const float> values) {
   constexpr std::size_t lanes = 8;
   std::array<double, lanes> sums{};
@@ -71,8 +72,9 @@ double sweep_row_anywhere(const Row& row, const float* p, float* next, std::span
   return sweep_row(row, p, next, change);
 }
 
-// Where the processor has wider registers than every x86-64 does. Without fused multiply-adds, which AVX2 does not bring along,
-// so the answers are the same to the bit. On a virtual EPYC (Zen 3) a rank's part of S takes 156 us instead of 260.
+// Used where the processor has AVX2, whose registers are wider than those of every x86-64. AVX2 does not
+// include fused multiply-adds, so the answers are the same to the bit. On a virtual EPYC (Zen 3) a rank's
+// part of S takes 156 us instead of 260.
 #ifdef __x86_64__
 [[gnu::target("avx2")]] double sweep_row_avx2(const Row& row, const float* p, float* next,
                                               std::span<float> change) {

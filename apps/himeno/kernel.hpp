@@ -1,4 +1,4 @@
-// One rank's arrays, other than the pressure, and the sweep over a box of its cells.
+// One rank's arrays other than the pressure, and the sweep over a box of its cells.
 #pragma once
 
 #include <array>
@@ -11,8 +11,8 @@
 
 namespace tca::himeno {
 
-// The coefficients are arrays, though the benchmark fills them with constants, because the traffic of reading
-// them is part of what it measures.
+// The coefficients are arrays although the benchmark fills them with constants, because the traffic of
+// reading them is part of what it measures.
 class Kernel {
  public:
   Kernel(const Problem& problem, const Share& share);
@@ -23,20 +23,21 @@ class Kernel {
     return index_in(extents_, {i, j, k});
   }
 
-  // Initial pressure for every local cell. Ghosts that are fixed boundary cells keep it.
+  // Sets the initial pressure of every local cell. Ghosts that are fixed boundary cells keep it.
   void fill(float* p) const;
 
-  // Each of the twelve coefficients for every local cell: a, b, c, bnd and wrk1.
+  // Returns the twelve coefficients (a, b, c, bnd and wrk1), each as an array over all local cells.
   std::array<std::span<const float>, 12> coefficients() const;
 
-  // Writes the box's new pressure and returns its sum of squared changes.
+  // Writes the box's new pressure and returns the sum of its squared changes.
   double sweep(const float* p, float* next, const Box& box);
 
  private:
   void fill_coefficients();
 
   Problem problem_;
-  Extents first_;  // the whole array's cell that is this rank's local cell 0
+  // Cell of the whole array that is this rank's local cell 0.
+  Extents first_;
   Extents extents_;
   std::array<std::vector<float>, 4> a_;
   std::array<std::vector<float>, 3> b_;

@@ -1,4 +1,3 @@
-// Iterations under the clock.
 #include "himeno/measure.hpp"
 
 #include <algorithm>
@@ -35,7 +34,7 @@ double median_of(const std::vector<T>& all, const Get& get) {
   return median(std::move(values));
 }
 
-// The slowest rank of each.
+// Returns the maximum over all ranks of each time.
 Turn slowest(World& world, const Turn& mine) {
   Turn all;
   for (const Turn& turn : world.all_gather(mine)) {
@@ -59,13 +58,13 @@ Phases medians(const std::vector<Phases>& all) {
           .device_us = median_of(all, [](const Phases& p) { return p.device_us; })};
 }
 
-// What a turn needs, and how far all of them have come.
+// What a turn needs, and the progress of all turns so far.
 struct Course {
   World& world;
   const Plan& plan;
   const Progress& progress;
   std::int64_t done = 0;       // iterations
-  double elapsed_seconds = 0;  // of the slowest rank in each turn so far
+  double elapsed_seconds = 0;  // of all turns so far, each on its slowest rank
 
   bool timed() const { return plan.iterations == 0; }
 };
@@ -81,7 +80,8 @@ void report(const Course& course, double seconds_of_turn) {
   }
 }
 
-// Runs `iterations` and adds this rank's times to `result`.
+// Runs `iterations`, adds them and this rank's samples to `result`, and returns the times of the slowest
+// ranks.
 Turn take_turn(Course& course, Way& way, std::int64_t iterations, Result& result) {
   const auto since = [&course](std::chrono::duration<double> begin) {
     return (course.world.now() - begin).count();
@@ -104,7 +104,7 @@ Turn take_turn(Course& course, Way& way, std::int64_t iterations, Result& result
   return turn;
 }
 
-// The rehearsal's middle iteration, in seconds, on the slowest rank.
+// Returns the median time of an iteration in a rehearsal, in seconds, on the slowest rank.
 double rehearse(World& world, Way& way) {
   const std::vector<Phases> samples = way.run(way.rehearsal());
   const std::vector<double> all =
@@ -112,7 +112,7 @@ double rehearse(World& world, Way& way) {
   return *std::max_element(all.begin(), all.end());
 }
 
-// So many iterations of `seconds` each as fill an even share of the time that is left; at least one.
+// Returns how many iterations of `seconds` each fill an even share of the time that is left; at least one.
 std::int64_t iterations_to_fill(const Course& course, std::int64_t turns_left, double seconds) {
   const double left = (course.plan.seconds - course.elapsed_seconds) / static_cast<double>(turns_left);
   return static_cast<std::int64_t>(std::clamp(std::ceil(left / std::max(seconds, 1e-9)), 1.0, 1e12));
@@ -141,14 +141,15 @@ std::int64_t turns_to_take(const Plan& plan, std::int64_t ways) {
   return ways == 1 ? 1 : ways * std::clamp<std::int64_t>(plan.iterations / ways, 1, turns_each);
 }
 
-// One of a solver's exchanges, on the host.
+// Iterations on the host with one of a solver's exchanges.
 class HostWay : public Way {
  public:
   HostWay(Solver& solver, Exchange& exchange, bool overlap)
       : solver_(solver), exchange_(exchange), overlap_(overlap) {}
 
   std::vector<Phases> run(std::int64_t iterations, const Tick& tick) override {
-    // From all of the turn, and from both arrays, which take turns.
+    // The step spreads the samples over the whole turn. It is odd so that they come from both arrays, which
+    // alternate.
     const std::int64_t odd_step = ((iterations + samples_kept - 1) / samples_kept) | 1;
     std::vector<Phases> samples;
     samples.reserve(static_cast<std::size_t>(iterations / odd_step + 1));
@@ -176,7 +177,7 @@ std::vector<Result> measure(World& world, const Problem& problem, std::span<Way*
   const std::size_t count = ways.size();
   std::vector<Result> results(count);
   std::vector<std::vector<Turn>> taken(count);
-  std::vector<double> pace(count);  // the seconds that an iteration took last time
+  std::vector<double> pace(count);  // seconds that an iteration took in the previous turn
   for (std::size_t which = 0; which < count && course.timed(); ++which) {
     pace[which] = rehearse(world, *ways[which]);
   }
@@ -204,8 +205,8 @@ std::vector<Result> measure(World& world, const Problem& problem, Solver& solver
   std::vector<HostWay> ways;
   ways.reserve(exchanges.size());
   for (Exchange* exchange : exchanges) ways.emplace_back(solver, *exchange, plan.overlap);
-  // Before the clock, since MPI connects when it first sends, and memory for messages is first touched. Ghosts are given what
-  // they hold.
+  // This runs before the measurement begins because MPI connects at the first send, and memory for messages
+  // is touched for the first time. The exchanges leave the ghosts with the values that they already have.
   for (Exchange* exchange : exchanges) {
     for (const int which : {0, 1}) {
       exchange->start(which);

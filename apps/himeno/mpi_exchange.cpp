@@ -1,4 +1,4 @@
-// The exchange as an MPI program would do it, for comparison; the only file here that knows MPI.
+// The exchange by MPI, for comparison. No other file of the solver calls MPI.
 #include "himeno/exchange.hpp"
 
 #ifdef OPENTCA_HAVE_MPI
@@ -16,7 +16,7 @@ namespace tca::himeno {
 
 namespace {
 
-// A box of a rank's array.
+// The MPI datatype of a box in a rank's array.
 class BoxType {
  public:
   BoxType(const Share& share, const Box& box) {
@@ -60,7 +60,7 @@ class MpiExchange : public Exchange {
 
   void start(int which) override {
     auto& requests = requests_[static_cast<std::size_t>(which)];
-    if (requests.empty()) return;  // of one rank, for which MPI would have to be given an array all the same
+    if (requests.empty()) return;  // one rank: MPI would need an array even then
     MPI_Startall(static_cast<int>(requests.size()), requests.data());
   }
 
@@ -82,7 +82,7 @@ class MpiExchange : public Exchange {
   }
 
  private:
-  // A message is tagged by the direction it travels in.
+  // The tag of a message is the direction in which it travels.
   void connect(int neighbour, const Grid::Coordinates& step, const Share& share, const Pressure& pressure) {
     const auto tag = [](int i, int j, int k) { return (i + 1) * 9 + (j + 1) * 3 + k + 1; };
     const MPI_Datatype sent = types_.emplace_back(share, slice(share, step, false)).type();

@@ -1,4 +1,4 @@
-// The exchange as a program of NCCL would do it, for comparison; the only file here that knows NCCL.
+// The exchange by NCCL, for comparison. No other file of the solver calls NCCL.
 #include "himeno/gpu_exchange.hpp"
 
 #ifdef OPENTCA_HAVE_NCCL
@@ -52,8 +52,8 @@ class NcclExchange : public GpuExchange {
         messages_(world, grid, share),
         outgoing_(messages_.sent.elements()),
         incoming_(messages_.received.elements()) {
-    // NCCL connects when it first sends, which had better not be while a graph is captured. Ghosts stay as they are: before
-    // the first iteration every rank has the same initial values in them.
+    // NCCL connects at the first send, which should not happen during the capture of a graph. This exchange
+    // leaves the ghosts unchanged: before the first iteration every rank has the same initial values in them.
     const OwnStream stream;
     exchange(0, stream.get());
     stream.synchronize("connecting NCCL");

@@ -1,4 +1,4 @@
-// Messages between an array and a buffer, packed and unpacked by one kernel each.
+// Packs the boxes of an array into a buffer of messages, and unpacks them, with one kernel each.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -7,11 +7,11 @@
 
 namespace tca::himeno {
 
-// One box of the array, in a piece of the buffer.
+// One box of the array and its place in the buffer.
 struct Packed {
   device::Divisor cells;   // along k
   device::Divisor width;   // rows along j
-  device::Word first = 0;  // element of the array where it begins
+  device::Word first = 0;  // element of the array at which it begins
   device::Word end = 0;    // one past its last element in the buffer
 };
 
@@ -19,7 +19,7 @@ struct Packing {
   static constexpr device::Word most = 26;  // neighbours of a box in three dimensions
   Packed boxes[most];
   device::Word count = 0;
-  device::Word plane = 0, row = 0;  // elements from a cell to the next along i and along j
+  device::Word plane = 0, row = 0;  // distance in elements to the next cell along i and along j
 
   device::Word elements() const { return count == 0 ? 0 : boxes[count - 1].end; }
 };

@@ -1,4 +1,4 @@
-// What each rank owns of the array, and which of its cells come first.
+// Which part of the array each rank owns, and which of its cells are computed first.
 #pragma once
 
 #include <array>
@@ -11,9 +11,10 @@
 
 namespace tca::himeno {
 
-using Share = std::array<Range, 3>;  // of the interior cells, per dimension
+// A rank's interior cells along each dimension.
+using Share = std::array<Range, 3>;
 
-// [begin, end) in local cells; local cell 0 is the ghost.
+// The local cells [begin, end) along each dimension; local cell 0 is a ghost.
 struct Box {
   Extents begin;
   Extents end;
@@ -21,36 +22,39 @@ struct Box {
   bool empty() const { return begin[0] >= end[0] || begin[1] >= end[1] || begin[2] >= end[2]; }
 };
 
-// Throws Error{invalid_argument} unless the grid has three dimensions, and in each a cell for every rank.
+// Throws Error{invalid_argument} unless the grid has three dimensions and every rank gets at least one cell
+// along each.
 void check_grid(const Problem& problem, const Grid& grid);
 
 Share share_of(const Problem& problem, const Grid& grid, int rank);
 
-// Ghosts included.
+// Both include the ghosts.
 Extents extents_of(const Share& share);
 std::size_t cells_of(const Share& share);
 
-// Where a local cell is in an array of `extents`, ghosts included.
+// Returns the index of a local cell in an array of `extents`, ghosts included.
 inline std::size_t index_in(const Extents& extents, const Extents& cell) {
   return static_cast<std::size_t>((cell[0] * extents[1] + cell[1]) * extents[2] + cell[2]);
 }
 
-// The steps to all 26 neighbours, across faces, edges and corners.
+// Returns the steps to all 26 neighbours, across faces, edges and corners.
 std::vector<Grid::Coordinates> directions();
 
-// The cells that the neighbour in that direction needs, or the ghosts that it fills.
+// Returns the cells that the neighbour in the direction of `step` needs, or the ghosts that it fills.
 Box slice(const Share& share, const Grid::Coordinates& step, bool ghosts);
 
-// A rank's own cells: those that its neighbours need or that read what the neighbours send, and the rest.
+// A rank's own cells in two parts. The shell holds the cells that its neighbours need and those that read
+// what the neighbours send; the core holds the rest.
 struct Division {
-  std::vector<Box> shell;  // at most six, none of them empty
+  std::vector<Box> shell;  // at most six boxes, none of them empty
   Box core;                // may be empty
 };
 
-// All of a rank's own cells.
+// Returns the box of all of a rank's own cells.
 Box whole(const Share& share);
 
-// Peels off the core a slab on each side that has a neighbour, `thickness` cells along each dimension; no two overlap.
+// Takes a slab off the core on each side that has a neighbour, `thickness` cells thick along each dimension.
+// The slabs do not overlap.
 Division divide(const Share& share, const Grid& grid, int rank, const Extents& thickness);
 
 }  // namespace tca::himeno

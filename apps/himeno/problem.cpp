@@ -12,7 +12,8 @@ namespace tca::himeno {
 
 namespace {
 
-// The benchmark's arrays are one longer in each dimension (33 x 33 x 65 for XS), which it leaves unused.
+// The benchmark's own arrays are one longer in each dimension (33 x 33 x 65 for XS) and leave the last place
+// unused.
 constexpr std::array<Size, 5> all_sizes{{
     {"XS", {32, 32, 64}},
     {"S", {64, 64, 128}},

@@ -14,9 +14,9 @@ namespace tca::himeno {
 // Cells along i (the slowest dimension), j and k (contiguous).
 using Extents = std::array<std::int64_t, 3>;
 
-inline constexpr float omega = 0.8F;  // relaxation
+inline constexpr float omega = 0.8F;  // relaxation factor
 
-// Of one cell; the names are the benchmark's. The defaults are its values.
+// The coefficients of one cell. Names and default values are the benchmark's.
 struct Coefficients {
   std::array<float, 4> a{1, 1, 1, 1.0F / 6.0F};
   std::array<float, 3> b{};
@@ -26,9 +26,9 @@ struct Coefficients {
 };
 
 struct Problem {
-  // All cells; the outermost layer keeps its initial pressure for ever.
+  // All cells, fixed boundary included: the outermost layer keeps its initial pressure.
   Extents extents;
-  // What every cell has, unless `coefficients` says otherwise for each.
+  // The coefficients of every cell, unless `coefficients` gives them cell by cell.
   Coefficients uniform = {};
   std::function<Coefficients(const Extents& cell)> coefficients = {};
 
@@ -43,14 +43,14 @@ struct Size {
   Extents extents;
 };
 
-// XS, S, M, L, XL.
+// Returns XS, S, M, L and XL.
 std::span<const Size> sizes();
 
-// In either case. Throws Error{invalid_argument}, listing the sizes, for any other name.
+// Ignores case. Throws Error{invalid_argument}, with a list of the sizes, for an unknown name.
 const Size& size_named(std::string_view name);
 
 std::string describe(const Extents& extents);  // e.g. "64x64x128"
-// The size's name where they are one's, such as "S"; otherwise described.
+// Returns the name of the size that has these extents, such as "S", or describes them when none has.
 std::string name_of(const Extents& extents);
 
 }  // namespace tca::himeno

@@ -1,4 +1,5 @@
-// Which thread of a GPU updates which cell: boxes of a rank's array, cut into tasks of a warp each. Runs on the host too.
+// Assigns cells to the threads of a GPU: boxes of a rank's array are cut into tasks of one warp each. Host
+// and device code share it.
 #pragma once
 
 #include <span>
@@ -10,33 +11,35 @@ namespace tca::himeno {
 
 using device::Word;
 
-// A box. A task is as many of its rows as fill a warp with a power of two of lanes each: one row of 32 cells, unless the
-// box is thinner than that along k.
+// One box, with its tasks. A task covers as many rows as fill a warp when each row gets a power of two of
+// lanes: a piece of one row with 32 cells, or several rows if the box is thinner than that along k.
 struct Slab {
   device::Divisor chunks;  // tasks along a row
   device::Divisor width;   // rows along j
-  Word end_task = 0;       // one past its tasks in the region's count
-  Word rows = 0;           // along i and j
+  Word end_task = 0;       // one past its last task, counted through the whole region
+  Word rows = 0;           // along i and j together
   Word cells = 0;          // along k
-  Word first = 0;          // element of the array where it begins
-  Word lane_bits = 0;      // of a row's lanes
+  Word first = 0;          // element of the array at which it begins
+  Word lane_bits = 0;      // log2 of the lanes of a row
 };
 
-// Where a task's cells are: `cells` from element `first` on, if it is one row. Otherwise `cells` is 0.
+// Where a task's cells are: `cells` of them from element `first` on. `cells` is 0 if the task covers several
+// rows.
 struct alignas(8) TaskRow {
   Word first = 0, cells = 0;
 };
 
 struct Region {
-  static constexpr Word most_slabs = 7;  // of a shell, and a core
+  // Six boxes of a shell, and a core.
+  static constexpr Word most_slabs = 7;
   static constexpr Word warp_bits = 5;
   static constexpr Word nowhere = ~Word{0};
 
   Slab slabs[most_slabs];
   Word tasks = 0;
-  Word plane = 0, row = 0;  // elements from a cell to the next along i and along j
+  Word plane = 0, row = 0;  // distance in elements to the next cell along i and along j
 
-  // The element that a lane of a task updates; nowhere where the box ends before it.
+  // Returns the element that a lane of a task updates, or `nowhere` if the box ends before it.
   TCA_DEVICE Word element(Word task, Word lane) const {
     const Place at = place(task);
     const Slab& slab = slabs[at.slab];
@@ -45,7 +48,8 @@ struct Region {
     return r >= slab.rows || k >= slab.cells ? nowhere : element(slab, r, k);
   }
 
-  // An element with all its neighbours in the array.
+  // Returns an element whose neighbours all lie in the array, for lanes that have no cell of their own to
+  // read.
   TCA_DEVICE Word any() const { return plane + row + 1; }
 
   TCA_DEVICE TaskRow row_of(Word task) const {
@@ -57,7 +61,7 @@ struct Region {
   }
 
  private:
-  // A task's first row and cell of a slab.
+  // A task's slab, with its first row and first cell along k in there.
   struct Place {
     Word slab, r, k;
   };
@@ -75,7 +79,7 @@ struct Region {
   }
 };
 
-// Of at most seven boxes in an array of `extents`, ghosts included, with fewer than 2^32 elements.
+// Takes at most seven boxes in an array of `extents`, ghosts included, with fewer than 2^32 elements.
 Region region_of(std::span<const Box> boxes, const Extents& extents);
 
 }  // namespace tca::himeno

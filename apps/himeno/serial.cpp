@@ -42,7 +42,8 @@ void Serial::sweep(const CoefficientsAt& coefficients_at) {
   residual_ = std::accumulate(squares_.begin(), squares_.end(), 0.0);
 }
 
-// The squares are added in double precision, one sum for each k: single precision loses the residual.
+// The squares are added in double precision, with one sum for each k, because single precision loses the
+// residual.
 template <class CoefficientsAt>
 void Serial::sweep_row(const CoefficientsAt& coefficients_at, std::int64_t i, std::int64_t j,
                        const float* pressure, float* __restrict next, double* __restrict squares) const {

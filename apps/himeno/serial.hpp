@@ -1,5 +1,5 @@
-// The reference: the same iterations by one rank, written without OpenTCA and without any of the solver's
-// code, so that a mistake in either shows.
+// The serial reference: the same iterations by one rank. It shares no code with OpenTCA or the solver, so
+// that a mistake in either shows.
 #pragma once
 
 #include <cstdint>

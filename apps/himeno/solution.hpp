@@ -1,4 +1,4 @@
-// What a solver has come to on one rank, wherever its arrays live.
+// A solution as one rank holds it after some iterations, wherever the solver keeps its arrays.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@ class Solution {
   virtual double residual() const = 0;  // of the last iteration, over all ranks
   virtual std::int64_t iterations() const = 0;
 
-  // The present pressure of a cell of the whole array that this rank owns.
+  // Returns the present pressure of a cell that this rank owns; `cell` counts in the whole array.
   virtual float at(const Extents& cell) const = 0;
 };
 

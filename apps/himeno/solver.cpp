@@ -1,15 +1,15 @@
-// The order of an iteration: shell, start, core, wait, residual.
+// The order of an iteration is shell, start, core, wait, residual.
 #include "himeno/solver.hpp"
 
 namespace tca::himeno {
 
 namespace {
 
-// The stencil needs one cell. Along k a whole cache line is computed early instead, because it is loaded
-// anyway and would otherwise be loaded a second time.
+// The stencil needs a shell of one cell. Along k a whole cache line is computed early instead, because it is
+// loaded anyway and would otherwise be loaded a second time.
 constexpr Extents shell_thickness{1, 1, 16};
 
-// Of a cell: twelve coefficients and the pressure are read, the new pressure is written.
+// The update of a cell reads twelve coefficients and the pressure, and writes the new pressure.
 constexpr double bytes_per_cell = 14 * sizeof(float);
 constexpr double flops_per_cell = 34;
 
@@ -34,7 +34,7 @@ Solver::Solver(World& world, const Problem& problem, const Grid& grid, bool trac
       whole_(whole(share_)),
       parts_(divide(share_, grid, world.rank(), shell_thickness)),
       traced_(traced) {
-  // No put can come before this: an exchange is committed by all ranks together, after it.
+  // No put can arrive before this: all ranks commit an exchange together, and later.
   for (const Window<float>& pressure : pressure_) kernel_.fill(pressure.data());
 }
 

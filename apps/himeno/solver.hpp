@@ -19,7 +19,8 @@ class Solver : public Solution {
   // Collective. With `traced`, every iteration's computation is a span of the world's trace.
   Solver(World& world, const Problem& problem, const Grid& grid, bool traced = false);
 
-  // One iteration. Overlapped, the cells that neighbours need come first and travel while the rest is done.
+  // Does one iteration. With `overlap` the cells that neighbours need are computed first and travel while the
+  // rest is computed.
   Phases iterate(Exchange& exchange, bool overlap);
 
   double residual() const override { return residual_; }
@@ -39,7 +40,7 @@ class Solver : public Solution {
   Pressure pressure_;
   Box whole_;
   Division parts_;
-  int current_ = 0;  // which of the two arrays holds the present pressure
+  int current_ = 0;  // index of the array that holds the present pressure
   double residual_ = 0;
   std::int64_t iterations_ = 0;
   bool traced_;

@@ -1,4 +1,4 @@
-// A way of iterating: what `measure` puts under the clock, be it OpenTCA's or a peer's, on the host or on GPUs.
+// A way of iterating, which `measure` times: with OpenTCA or a peer, on the host or on GPUs.
 #pragma once
 
 #include <cstdint>
@@ -7,13 +7,14 @@
 
 namespace tca::himeno {
 
-// Where an iteration's time went on this rank, in microseconds.
+// The time of an iteration on this rank by phases, in microseconds.
 struct Phases {
   double compute_us = 0;
   double start_us = 0;
   double wait_us = 0;
   double reduce_us = 0;
-  double device_us = 0;  // on a GPU, where the host cannot tell the others apart
+  // Whole iteration on a GPU, where the host cannot tell the phases apart.
+  double device_us = 0;
 
   double exchange_us() const { return start_us + wait_us; }
   double total_us() const { return compute_us + start_us + wait_us + reduce_us + device_us; }
@@ -25,14 +26,15 @@ class Way {
 
   virtual ~Way() = default;
 
-  // Collective. Does so many iterations and returns samples of their times, of single iterations or of averages over many.
-  // Now and then tells `tick`, when there is one, how many it has done since the last time.
+  // Collective. Does this many iterations and returns samples of their times, each of a single iteration or
+  // an average over many. Now and then it calls `tick`, if there is one, with the number done since the last
+  // call.
   virtual std::vector<Phases> run(std::int64_t iterations, const Tick& tick = {}) = 0;
 
-  // So many iterations show how long one takes.
+  // Returns how many iterations are enough to show how long one takes.
   virtual std::int64_t rehearsal() const = 0;
 
-  // This rank's puts or messages of one iteration.
+  // Returns the bytes of this rank's puts or messages in one iteration.
   virtual std::int64_t bytes() const = 0;
 };
 

@@ -19,7 +19,7 @@ void cuda_ok(cudaError_t result, std::string_view what) {
 
 namespace {
 
-// Ranks are threads, and not every one has a GPU of its own.
+// Returns whether ranks are threads of this process and have no GPU each.
 bool threads_share_a_gpu(World& world) {
   const pid_t mine = getpid();
   const std::vector<pid_t> all = world.all_gather(mine);
@@ -41,7 +41,7 @@ Graph::~Graph() {
 
 void Graph::capture() {
   cudaGraph_t graph = nullptr;
-  // Other ranks may be threads of this process, in calls of their own.
+  // Thread-local mode, because other ranks may be threads of this process with CUDA calls of their own.
   cuda_ok(cudaStreamBeginCapture(stream_, cudaStreamCaptureModeThreadLocal), "capturing an iteration");
   try {
     enqueue_();

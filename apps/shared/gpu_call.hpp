@@ -1,4 +1,4 @@
-// CUDA's things with owners, and its errors as sentences.
+// Owners of CUDA's resources, and its errors as exceptions.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -27,8 +27,9 @@ class OwnStream {
   cudaStream_t get() const { return stream_; }
   void synchronize(std::string_view what) const { cuda_ok(cudaStreamSynchronize(stream_), what); }
 
-  // As the stream's work so far has left it; done when it returns. Copies share a queue: one that waits for kernels that wait
-  // for another rank would keep from running what that rank copies, if it is a thread on the same GPU.
+  // Copies what the stream's work so far has produced, and returns when the copy is done. It synchronises the
+  // stream first because copies share a queue: a copy that waits for kernels that wait for another rank holds
+  // up that rank's own copies, if it is a thread on the same GPU.
   void copy(void* to, const void* from, std::size_t bytes, cudaMemcpyKind kind) const {
     synchronize("waiting before a copy");
     cuda_ok(cudaMemcpyAsync(to, from, bytes, kind, stream_), "copying a field");
@@ -51,17 +52,17 @@ class OwnEvent {
   cudaEvent_t event_ = nullptr;
 };
 
-// What is put on it between a fork and a join runs beside what is put on the other stream meanwhile; a graph that captures the
-// other captures both.
+// A second stream. Work that is put on it between a fork and a join runs beside what is put on the other
+// stream meanwhile. A graph that captures the other stream captures both.
 class SideStream {
  public:
-  // Work on it comes behind the other's so far.
+  // Orders the work of this stream behind the other's so far, and returns this stream.
   cudaStream_t fork(cudaStream_t other) const {
     cuda_ok(cudaEventRecord(fork_.get(), other), "starting what runs beside");
     cuda_ok(cudaStreamWaitEvent(stream_.get(), fork_.get()), "starting what runs beside");
     return stream_.get();
   }
-  // And the other's comes behind this one's.
+  // Orders the other stream's work behind that of this one.
   void join(cudaStream_t other) const {
     cuda_ok(cudaEventRecord(join_.get(), stream_.get()), "joining what ran beside");
     cuda_ok(cudaStreamWaitEvent(other, join_.get()), "joining what ran beside");
@@ -72,7 +73,7 @@ class SideStream {
   OwnStream stream_;
 };
 
-// Device memory, zero at first.
+// Device memory, zeroed unless it is made from values.
 template <class T>
 class DeviceArray {
  public:
@@ -84,7 +85,8 @@ class DeviceArray {
   }
   explicit DeviceArray(const std::vector<T>& from) : DeviceArray(from.size()) {
     cuda_ok(cudaMemcpy(data_, from.data(), size_ * sizeof(T), cudaMemcpyHostToDevice), "copying to the GPU");
-    // The call returns once the host's memory may change; other streams do not wait for the GPU's to have.
+    // The call returns once the host's memory may change. Other streams do not wait until the copy has
+    // arrived on the GPU.
     cuda_ok(cudaStreamSynchronize(nullptr), "copying to the GPU");
   }
   DeviceArray(const DeviceArray&) = delete;
@@ -108,7 +110,7 @@ class DeviceArray {
   std::size_t size_;
 };
 
-// Host memory that kernels reach.
+// Host memory that kernels can access.
 template <class T>
 class PinnedArray {
  public:
@@ -126,11 +128,13 @@ class PinnedArray {
   T* data_ = nullptr;
 };
 
-// What `enqueue` puts on the stream, to be launched as a whole. Where ranks that are threads share a GPU it is put there anew
-// each time, since what a graph holds may not stand behind a kernel that waits: see "Where ranks share a GPU" in docs/gpu.md.
+// What `enqueue` puts on a stream, launched as a whole. Where ranks that are threads share a GPU, each launch
+// calls `enqueue` anew instead, since a graph's work must not stand behind a kernel that waits: see "Where
+// ranks share a GPU" in docs/gpu.md.
 class Graph {
  public:
-  // Collective: ranks may share a GPU, on which no graph is made while another rank's kernel waits for this one.
+  // Collective, because where ranks share a GPU no graph can be made while another rank's kernel waits for
+  // this one.
   Graph(World& world, cudaStream_t stream, std::function<void()> enqueue);
   Graph(const Graph&) = delete;
   Graph& operator=(const Graph&) = delete;

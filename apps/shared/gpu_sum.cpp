@@ -21,7 +21,8 @@ GpuSum::GpuSum(World& world, const std::string& name, int most) {
   }
 }
 
-// A collective takes its own memory, and all of it: what stands behind `count` values are sums of sums that nobody reads.
+// A collective works on its own memory, and always on all of it. The values behind the first `count` are
+// stale sums that are added up again and that nobody reads.
 void GpuSum::add_up(double* values, int count, Stream stream) const {
   if (team_) return team_->allreduce_sum(values, count, stream);
   const std::size_t bytes = static_cast<std::size_t>(count) * sizeof(double);

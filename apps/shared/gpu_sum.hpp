@@ -1,4 +1,4 @@
-// Sums over all ranks of a few numbers in GPU memory.
+// Sums of a few numbers in GPU memory over all ranks.
 #pragma once
 
 #include <memory>
@@ -10,19 +10,19 @@
 
 namespace tca::apps {
 
-// Whether kernels reach every rank's memory, as those that communicate by themselves must.
+// Returns whether kernels reach every rank's memory, as kernels that communicate by themselves must.
 bool is_one_sub_cluster(const World& world);
 
-// By a team where kernels reach every rank, by a collective across sub-clusters.
+// Adds up by a team where kernels reach every rank, and otherwise by a collective across sub-clusters.
 class GpuSum {
  public:
-  // Collective. Of up to `most` values.
+  // Collective. Sums of up to `most` values.
   GpuSum(World& world, const std::string& name, int most);
 
-  // Collective: the sums over all ranks in place of `count` values, ordered on a stream.
+  // Collective; ordered on a stream. Replaces each of `count` values by its sum over all ranks.
   void add_up(double* values, int count, Stream stream) const;
 
-  // For kernels that add up by themselves; null where they do not reach every rank.
+  // Returns the team for kernels that add up by themselves, or null where kernels do not reach every rank.
   const Team* team() const { return team_.get(); }
 
  private:

@@ -29,7 +29,8 @@ MpiSession::Running::Running() {
   owned_ = !running;
 }
 
-// Ranks for which this one has waited in vain would not come to MPI_Finalize either, which knows no time limit.
+// MPI_Finalize has no time limit. Ranks for which this one has waited in vain would not reach it either, so
+// it is not called after an exception unless this rank is alone.
 MpiSession::Running::~Running() {
   int ranks = 0;
   MPI_Comm_size(MPI_COMM_WORLD, &ranks);

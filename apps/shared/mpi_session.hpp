@@ -1,4 +1,4 @@
-// MPI as a peer to compare with.
+// MPI as a peer for comparisons.
 #pragma once
 
 #include <string>
@@ -10,8 +10,8 @@ namespace tca::apps {
 std::string mpi_version();  // e.g. "Open MPI 4.1.4"; empty without MPI
 
 #ifdef OPENTCA_HAVE_MPI
-// MPI, which begins with the first of these in a process unless it runs already, and then ends with it unless an exception ends
-// that; it cannot begin again.
+// Keeps MPI running. The first session of a process initialises MPI unless it runs already, and then also
+// finalises it, except when an exception ends the session. MPI cannot be initialised again afterwards.
 class MpiSession {
  public:
   // Throws Error{invalid_argument} when MPI's ranks are not the world's.

@@ -28,7 +28,7 @@ NcclCommunicator::NcclCommunicator(World& world) {
   if (world.ranks_share_devices())
     throw Error(Errc::invalid_argument,
                 "NCCL needs a GPU for each rank, and here some share one: to compare, start fewer ranks");
-  // Multicast in the switch stays off whatever the environment says, as it is in OpenTCA.
+  // Multicast in the switch (NVLS) stays off whatever the environment says, as it is in OpenTCA.
   setenv("NCCL_NVLS_ENABLE", "0", 1);
   ncclUniqueId id{};
   if (world.rank() == 0) nccl_ok(ncclGetUniqueId(&id), "starting NCCL");

@@ -1,4 +1,4 @@
-// NCCL as a peer to compare with.
+// NCCL as a peer for comparisons.
 #pragma once
 
 #ifdef OPENTCA_HAVE_NCCL
@@ -18,10 +18,10 @@ std::string nccl_version();  // e.g. "2.28.3"; empty without NCCL
 // Throws Error{device_failed}: "<what>: NCCL says <its own words>".
 void nccl_ok(ncclResult_t result, std::string_view what);
 
-// Over the ranks of a world on fabric cuda.
+// A communicator of the ranks of a world on fabric cuda.
 class NcclCommunicator {
  public:
-  // Collective. Throws Error{invalid_argument} where ranks share a GPU, which NCCL cannot.
+  // Collective. Throws Error{invalid_argument} where ranks share a GPU, which NCCL does not support.
   explicit NcclCommunicator(World& world);
   NcclCommunicator(const NcclCommunicator&) = delete;
   NcclCommunicator& operator=(const NcclCommunicator&) = delete;

@@ -1,4 +1,4 @@
-// Who starts an application's steps on GPUs.
+// The ways to start an application's steps on GPUs.
 #pragma once
 
 #include <string_view>
@@ -6,13 +6,13 @@
 namespace tca::apps {
 
 enum class Start {
-  automatic,  // what suits the problem
-  host,       // kernel by kernel
-  graph,      // the same as a CUDA graph
-  kernel,     // one kernel for all steps
+  automatic,  // chosen by the size of the problem
+  host,       // the host launches kernel by kernel
+  graph,      // the same kernels as a CUDA graph
+  kernel,     // one kernel runs all steps
 };
 
-// "auto", "host", "graph" or "kernel". Throws Error{invalid_argument} for any other word.
+// Takes "auto", "host", "graph" or "kernel". Throws Error{invalid_argument} for any other word.
 Start start_named(std::string_view name);
 std::string_view name_of(Start start);
 

@@ -1,4 +1,5 @@
-// CUDA's runtime as the benchmarks use it: errors as exceptions, memory, streams and graphs that clean up.
+// The benchmarks' use of CUDA's runtime: errors become exceptions, and memory, streams and graphs have
+// owners.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -15,13 +16,14 @@ inline void check(cudaError_t result, const char* what) {
     throw Error(Errc::device_failed, std::string(what) + ": CUDA says: " + cudaGetErrorString(result));
 }
 
-// Done, for all streams, when it returns; cudaMemcpy itself may have got no further than a buffer of the driver's.
+// Copies, and returns when the copy is complete for all streams. cudaMemcpy alone may return once the data is
+// in a buffer of the driver's.
 inline void copy(void* to, const void* from, std::size_t bytes, const char* what) {
   if (bytes > 0) check(cudaMemcpy(to, from, bytes, cudaMemcpyDefault), what);
   check(cudaStreamSynchronize(nullptr), what);
 }
 
-// Zeroed memory of the GPU, or pinned memory of the host.
+// Zeroed memory, of the GPU or pinned on the host.
 template <class T>
 class Buffer {
  public:
@@ -59,7 +61,7 @@ class OwnStream {
 
 inline void finish(cudaStream_t stream) { check(cudaStreamSynchronize(stream), "a benchmark's steps"); }
 
-// `steps_a_graph` steps, captured once.
+// A graph of `steps_a_graph` steps, captured once.
 class Graph {
  public:
   template <class Step>

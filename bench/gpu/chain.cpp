@@ -1,4 +1,4 @@
-// OpenTCA itself, by its public interface, started in each of its ways.
+// OpenTCA as a contender, through its public interface, with each of its ways to start.
 #include "channels.hpp"
 #include "gpu/call.hpp"
 #include "gpu/chain_kernels.hpp"
@@ -9,7 +9,7 @@ namespace tca::bench::gpu {
 
 namespace {
 
-// A chain without puts signals.
+// Returns "signal" for a chain without puts.
 std::string chosen_protocols(const Chain& chain) {
   const std::string protocols = protocols_in(chain.explain());
   return protocols.empty() ? "signal" : protocols;
@@ -17,7 +17,8 @@ std::string chosen_protocols(const Chain& chain) {
 
 unsigned larger(unsigned a, unsigned b) { return a > b ? a : b; }
 
-// Of a kernel that runs the chain. Other ways do without its device view, which makes the engine look for a kernel's steps.
+// Returns the size of a kernel that runs the chain. Other ways do not ask for the chain's device view,
+// because that makes the engine look for a kernel's steps.
 Grid grid_of(const Chain& chain, const Way& way) {
   if (way.start != "kernel") return {};
   const DeviceChain& device = chain.device();

@@ -8,8 +8,8 @@ namespace tca::bench::gpu {
 
 namespace {
 
-// Each block plays with its own part of the message. The order of the calls keeps what only gives permission,
-// and tells nothing that the other side waits for, out of the way between an arrival and the answer.
+// Each block exchanges its own part of the message. The order of the calls keeps a start that only gives
+// permission, and for which the other side does not wait, out of the time between an arrival and the answer.
 template <bool serves>
 __global__ void __launch_bounds__(256, 1)
     ping_pong_kernel(const __grid_constant__ DeviceChain ping, const __grid_constant__ DeviceChain pong,

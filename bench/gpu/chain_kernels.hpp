@@ -1,4 +1,4 @@
-// The kernels that run OpenTCA's chains and teams for so many steps.
+// Kernels that run OpenTCA's chains and teams for a number of steps.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -9,11 +9,12 @@
 
 namespace tca::bench::gpu {
 
-// Rank 0 (`serves`) sends `ping` and waits for `pong`; rank 1 the other way round.
+// Rank 0 (`serves`) sends by `ping` and waits for `pong`; rank 1 does the reverse.
 void run_ping_pong(const DeviceChain& ping, const DeviceChain& pong, bool serves, int steps, Grid grid,
                    cudaStream_t stream);
 
-// A start and a wait a step; `whole_grid`: with the promises of GridChain, otherwise of BlockChain.
+// Each step is a start and a wait. The kernel uses GridChain, with its promises, if `whole_grid` is true, and
+// BlockChain otherwise.
 void run_exchanges(const DeviceChain& chain, bool whole_grid, int steps, Grid grid, cudaStream_t stream);
 
 void run_sums(const DeviceTeam& team, double* values, unsigned count, int steps, cudaStream_t stream);

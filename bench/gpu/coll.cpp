@@ -1,4 +1,4 @@
-// OpenTCA's collectives, ordered on a stream.
+// OpenTCA's collectives as contenders, ordered on a stream.
 #include "gpu/started.hpp"
 #include "tca/tca.hpp"
 

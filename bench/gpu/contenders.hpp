@@ -1,5 +1,5 @@
-// One way of doing what a benchmark of GPUs measures. All contenders run in turn in the same job, on the same
-// GPUs.
+// A Contender is one way of doing what a benchmark of GPUs measures. All contenders run in turn in the same
+// job, on the same GPUs.
 #pragma once
 
 #include <cstdint>
@@ -13,27 +13,30 @@
 
 namespace tca::bench::gpu {
 
-// What a graph captures; whoever is started by one runs a multiple of it.
+// Number of steps in a graph. A contender that is started by a graph runs a multiple of it.
 inline constexpr int steps_a_graph = 20;
 
 struct Contender : bench::Contender {
-  std::string start;  // who starts it: kernel, graph, host, engine
-  std::string scope;  // of a kernel that runs a chain: "parts" (BlockChain) or "grid" (GridChain)
-  Grid grid;          // of such a kernel
-  int granule = 1;    // steps are run by multiples of it
-  int lead = 20;  // steps before the clock starts: they bring the ranks together and hide a launch's delay
-  int steps_a_sample = 0;  // once measured
+  std::string start;  // "kernel", "graph", "host" or "engine"
+  // For a kernel that runs a chain: "parts" (BlockChain) or "grid" (GridChain).
+  std::string scope;
+  Grid grid;        // size of such a kernel
+  int granule = 1;  // steps are run in multiples of it
+  // Steps before the clock starts. They bring the ranks together and hide the delay of a launch.
+  int lead = 20;
+  int steps_a_sample = 0;  // set by the measurement
 
-  // Puts `steps` steps, each of which needs the one before, on a stream, or makes them at once.
+  // Puts `steps` steps on a stream, or runs them before it returns. Each step depends on the one before.
   virtual void run(int steps, Stream stream) = 0;
 
-  // Collective. Runs a few steps on values of this `round`, and counts what came wrong to this rank.
+  // Collective. Runs a few steps on values of this `round`, and returns how many values are wrong on this
+  // rank.
   virtual std::uint64_t wrong(World& world, Stream stream, unsigned round) = 0;
 };
 
 using Contenders = std::vector<std::unique_ptr<Contender>>;
 
-// From rank 0 to rank 1, and back when it is answered. Device memory.
+// A message in device memory from rank 0 to rank 1, and one back if it is answered.
 struct Messages : Contender {
   Messages(const Rows& layout, bool is_answered) : rows(layout), answered(is_answered) {}
   std::uint64_t wrong(World& world, Stream stream, unsigned round) override;
@@ -43,7 +46,7 @@ struct Messages : Contender {
   std::byte *out = nullptr, *in = nullptr;
 };
 
-// Both faces of this rank's cube to both neighbours of a ring.
+// In a ring of ranks, each sends both edges of its cube to its two neighbours.
 struct Faces : Contender {
   Faces(const World& world, const Face& which)
       : face(which),
@@ -57,17 +60,17 @@ struct Faces : Contender {
   double* cube = nullptr;
 };
 
-// Sums over all ranks; each step sums what the one before has given.
+// Sums over all ranks. Each step sums the results of the one before.
 struct Sums : Contender {
   explicit Sums(std::size_t values) : count(values) {}
   std::uint64_t wrong(World& world, Stream stream, unsigned round) override;
-  // Where the values are after so many steps of one run; they begin at result(0).
+  // Returns where the values are after this many steps of one run; they begin at result(0).
   virtual double* result(int steps_run) = 0;
 
   std::size_t count;
 };
 
-// A collective of all ranks, from one buffer to another; of broadcasts there are two a step, see bench::Coll.
+// A collective of all ranks from one buffer to another. A step of "bcast" is two broadcasts, see bench::Coll.
 struct Blocks : Contender {
   Blocks(const World& world, const CollTask& which) : what(which.what), values(world, which) {}
   std::uint64_t wrong(World& world, Stream stream, unsigned round) override;
@@ -77,7 +80,7 @@ struct Blocks : Contender {
   std::byte *in = nullptr, *out = nullptr;
 };
 
-// How OpenTCA itself is run.
+// How OpenTCA's own contenders run.
 struct Way {
   std::string start, scope, route;
   bool guarded = true;
@@ -85,7 +88,7 @@ struct Way {
   std::string fabric = "cuda";
 };
 
-// Collective.
+// The factories are collective.
 std::unique_ptr<Contender> chain_ping_pong(World& world, const Rows& rows, const Way& way);
 std::unique_ptr<Contender> chain_put(World& world, const Rows& rows, const Way& way);
 std::unique_ptr<Contender> chain_faces(World& world, const Face& face, const Way& way);
@@ -94,8 +97,8 @@ std::unique_ptr<Contender> coll_sums(World& world, std::size_t count, const std:
                                      const Way& way);
 std::unique_ptr<Contender> coll_blocks(World& world, const CollTask& task, const Way& way);
 
-// Somebody else's library, as its own documentation has it used for each pattern; an empty list where it has
-// no way.
+// A library of others, used for each pattern as its own documentation recommends. A list is empty for a
+// pattern that the library has no way to do.
 struct Peer {
   virtual ~Peer() = default;
   std::string name, version;
@@ -108,11 +111,11 @@ struct Peer {
   virtual Contenders blocks(const CollTask&) { return {}; }
 };
 
-// Whether this build can hold OpenTCA against a peer: "nccl", "nvshmem", "mscclpp", "mpi" or "copy".
+// Returns whether this build can compare OpenTCA with a peer: "nccl", "nvshmem", "mscclpp", "mpi" or "copy".
 bool has_peer(const std::string& name);
 
-// Collective. Throws Error{device_failed} or Error{incompatible} when the peer does not come up. The world
-// outlives it.
+// Collective. The world outlives the peer. Throws Error{device_failed} or Error{incompatible} when the peer
+// does not come up.
 std::unique_ptr<Peer> open_peer(const std::string& name, World& world);
 
 }  // namespace tca::bench::gpu

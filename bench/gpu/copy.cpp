@@ -1,5 +1,5 @@
-// The copy engine by hand: cudaMemcpyAsync into another rank's memory, which nobody is told of. What a large
-// put can reach at best.
+// The copy engine by hand: cudaMemcpyAsync into another rank's memory, without a signal to that rank. It
+// shows the best that a large put can reach.
 #include "gpu/call.hpp"
 #include "gpu/peers.hpp"
 

@@ -5,7 +5,7 @@
 namespace tca::bench::gpu {
 
 std::string count_gpus(const std::vector<std::string>& device_names) {
-  std::set<std::string> gpus;  // names with their bus, so that each GPU is there once
+  std::set<std::string> gpus;  // names with their bus, which list each GPU once
   for (const std::string& name : device_names) gpus.insert(name.substr(0, name.rfind("), GPU ")));
   std::vector<std::pair<std::string, int>> models;
   for (const std::string& gpu : gpus) {

@@ -15,7 +15,7 @@ unsigned blocks_for(std::size_t items, std::size_t most) {
 __device__ std::size_t first() { return blockIdx.x * std::size_t{blockDim.x} + threadIdx.x; }
 __device__ std::size_t all() { return std::size_t{gridDim.x} * blockDim.x; }
 
-// The finaliser of MurmurHash3 (Appleby, public domain): neighbouring numbers give unlike bytes.
+// The finaliser of MurmurHash3 (Appleby, public domain), so that neighbouring places get different bytes.
 __device__ std::uint8_t value(std::uint32_t seed, std::size_t place) {
   std::uint32_t h = seed * 0x9e3779b9u ^ static_cast<std::uint32_t>(place);
   h = (h ^ (h >> 16)) * 0x85ebca6bu;

@@ -7,7 +7,8 @@ namespace tca::bench::gpu {
 Grid grid_for(unsigned chunks, unsigned segments, Grid asked) {
   constexpr unsigned warp = 32, most_threads = 256, most_blocks = 128;
   Grid grid = asked;
-  // Few chunks go to as many multiprocessors as there are: a warp alone in its block needs no barrier of the block.
+  // Few chunks are spread over as many multiprocessors as there are, since a warp alone in its block needs no
+  // barrier of the block.
   if (grid.threads == 0) {
     const unsigned blocks = asked.blocks > 0 ? asked.blocks : most_blocks;
     const unsigned warps = (chunks + blocks - 1) / blocks;

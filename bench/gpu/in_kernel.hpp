@@ -1,4 +1,4 @@
-// Peers whose own kernel makes all steps of a run.
+// The base of contenders of peers whose own kernel does all steps of a run.
 #pragma once
 
 #include <algorithm>
@@ -8,7 +8,7 @@
 
 namespace tca::bench::gpu {
 
-// Steps are numbered over all runs. `Kind` is the kind of contender.
+// Numbers the steps over all runs, from 1 on. `Kind` is the kind of contender.
 template <class Kind>
 class InKernel : public Kind {
  public:
@@ -31,7 +31,7 @@ class InKernel : public Kind {
   std::uint64_t next_ = 1;
 };
 
-// So many blocks that each has this much of the bytes, up to 64.
+// Returns the number of blocks with which each has about `bytes_each` bytes, up to 64.
 inline unsigned parts_for(std::size_t bytes, std::size_t bytes_each) {
   return static_cast<unsigned>(std::clamp<std::size_t>(bytes / bytes_each, 1, 64));
 }

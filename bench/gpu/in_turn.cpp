@@ -8,7 +8,7 @@ namespace tca::bench::gpu {
 
 namespace {
 
-// A stream and a clock on it.
+// A stream, and a clock by events on it.
 class Clock {
  public:
   Clock() {
@@ -41,7 +41,7 @@ class Clock {
   cudaEvent_t begin_ = nullptr, end_ = nullptr;
 };
 
-// So many steps that a sample takes `effort.sample_us`, by rank 0's clock for all.
+// Returns how many steps make a sample last `effort.sample_us`, by rank 0's clock for all ranks.
 int calibrate(World& world, const Clock& clock, Contender& contender, const Effort& effort) {
   constexpr int most = 1 << 20;
   for (int steps = contender.granule;; steps *= 2) {
@@ -83,7 +83,7 @@ Outcome measure(World& world, const std::function<Contenders()>& make, const Eff
       }
       progress(placement * effort.rounds + round + 1);
     }
-    world.barrier();  // nobody frees what a partner may still use
+    world.barrier();  // no rank frees what a partner may still use
   }
   return outcome;
 }

@@ -1,4 +1,4 @@
-// Running contenders on GPUs in turn and collecting what each took.
+// Runs contenders on GPUs in turn and collects the times that each took.
 #pragma once
 
 #include <functional>
@@ -13,9 +13,9 @@ struct Outcome {
   std::vector<Samples> samples;
 };
 
-// Collective. Makes the contenders by `make`, checks each, and gives the times of a step by rank 0's GPU.
-// Throws Error{refused}, on every rank, when one brings wrong values. `progress` hears the number of rounds
-// done.
+// Collective. Makes the contenders by `make`, checks each, and returns the times of a step by rank 0's GPU.
+// `progress` is called with the number of rounds done. Throws Error{refused}, on every rank, when a contender
+// brings wrong values.
 Outcome measure(World& world, const std::function<Contenders()>& make, const Effort& effort,
                 const std::function<void(int)>& progress);
 

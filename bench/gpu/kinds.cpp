@@ -1,4 +1,4 @@
-// What every contender of a kind must do right before it is measured.
+// The check that every contender of a kind must pass before it is measured.
 #include <cmath>
 
 #include "gpu/call.hpp"
@@ -22,7 +22,7 @@ class Wrong {
   Buffer<unsigned long long> count_{1};
 };
 
-// Told apart: rank, round, and the side of a cube.
+// Returns a seed that differs between ranks, rounds and sides of a cube.
 std::uint32_t seed(int rank, unsigned round, unsigned side = 0) {
   return (round * 4096 + static_cast<unsigned>(rank)) * 2 + side;
 }
@@ -31,7 +31,8 @@ Rows rows_of(const Face& face) { return {face.rows, face.run * sizeof(double), f
 
 std::byte* bytes(double* at) { return reinterpret_cast<std::byte*>(at); }
 
-// Nobody sends before everybody has written, or writes before everybody has received.
+// The barriers ensure that no rank sends before all have written, and that none writes again before all have
+// received.
 void run_between_barriers(Contender& contender, World& world, cudaStream_t stream) {
   finish(stream);
   world.barrier();

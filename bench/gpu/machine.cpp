@@ -10,14 +10,15 @@ namespace tca::bench::gpu {
 
 namespace {
 
-// By the driver's own management library (NVML), which is there where the driver is; its header may not be.
+// Asks the driver's own management library (NVML). It is loaded at run time because it comes with the driver,
+// while its header may be missing.
 std::string driver_version() {
   void* library = dlopen("libnvidia-ml.so.1", RTLD_NOW | RTLD_LOCAL);
   if (library == nullptr) return "unknown";
   const auto init = reinterpret_cast<int (*)()>(dlsym(library, "nvmlInit_v2"));
   const auto ask = reinterpret_cast<int (*)(char*, unsigned)>(dlsym(library, "nvmlSystemGetDriverVersion"));
   const auto end = reinterpret_cast<int (*)()>(dlsym(library, "nvmlShutdown"));
-  char text[81] = "unknown";  // one more than NVML ever writes
+  char text[81] = "unknown";  // one character more than NVML ever writes
   if (init != nullptr && ask != nullptr && end != nullptr && init() == 0) {
     ask(text, sizeof text - 1);
     end();
@@ -34,9 +35,7 @@ std::string cuda_version() {
 
 }  // namespace
 
-std::string Machine::describe() const {
-  return gpus + ", driver " + driver + ", CUDA " + cuda;
-}
+std::string Machine::describe() const { return gpus + ", driver " + driver + ", CUDA " + cuda; }
 
 Machine machine(World& world) {
   std::array<char, 128> mine{};

@@ -1,5 +1,5 @@
-// MPI with data on GPUs: handed over as it is where this MPI takes it, otherwise by way of pinned memory of
-// the host.
+// MPI with data on GPUs. MPI gets the GPU's addresses where it takes them, and otherwise the addresses of
+// copies in pinned host memory.
 #include <algorithm>
 
 #include "gpu/peers.hpp"
@@ -14,7 +14,7 @@ namespace tca::bench::gpu {
 
 namespace {
 
-// What MPI sends from and receives into.
+// The memory that MPI sends from and receives into.
 class Staging {
  public:
   explicit Staging(std::size_t bytes)
@@ -24,7 +24,7 @@ class Staging {
 
   std::string name() const { return direct_ ? "CUDA-aware" : "staged through pinned memory"; }
 
-  // The bytes to send, once everything on the stream is done.
+  // Returns the bytes to send, after everything on the stream is done.
   const std::byte* to_send(const void* from, std::size_t bytes, cudaStream_t stream, std::size_t at = 0) {
     if (!direct_) copy(sent_ + at, from, bytes, stream);
     finish(stream);
@@ -85,7 +85,7 @@ class MpiMessages final : public ByMpi<Messages> {
     MPI_Send(bytes, static_cast<int>(rows.bytes()), MPI_BYTE, 1 - rank_, 0, MPI_COMM_WORLD);
   }
   void receive(cudaStream_t stream) {
-    if (!answered) finish(stream);  // MPI stores where the copy of the step before reads
+    if (!answered) finish(stream);  // MPI stores where the copy of the previous step reads
     MPI_Recv(staging.place(in), static_cast<int>(rows.bytes()), MPI_BYTE, 1 - rank_, 0, MPI_COMM_WORLD,
              MPI_STATUS_IGNORE);
     staging.arrived(in, rows.bytes(), stream);
@@ -157,7 +157,7 @@ class MpiSums final : public ByMpi<Sums> {
   Buffer<double> values_;
 };
 
-// What moves bytes alone: barrier, broadcast, allgather, all-to-all.
+// The collectives that only move bytes: barrier, broadcast, allgather, all-to-all.
 class MpiBlocks final : public ByMpi<Blocks> {
  public:
   MpiBlocks(const World& world, const CollTask& task)
@@ -176,7 +176,7 @@ class MpiBlocks final : public ByMpi<Blocks> {
   void step(cudaStream_t stream) override {
     const int count = static_cast<int>(bytes_);
     const std::size_t all = bytes_ * static_cast<std::size_t>(last_ + 1);
-    finish(stream);  // MPI stores where the copy of the step before reads
+    finish(stream);  // MPI stores where the copy of the previous step reads
     if (what == "barrier") {
       MPI_Barrier(MPI_COMM_WORLD);
     } else if (what == "bcast") {

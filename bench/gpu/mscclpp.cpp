@@ -1,5 +1,6 @@
-// MSCCL++ as its documentation has it for these patterns: packets through memory channels for what is small, puts and signals
-// for what is large, made by the kernel that waits for the partner's, over all steps.
+// MSCCL++ as a peer, used as its documentation recommends for these patterns: packets through memory channels
+// for small messages, puts and signals for large ones. One kernel does all steps of a run; it sends, and
+// waits for the partner's data.
 #include "gpu/peers.hpp"
 
 #ifdef OPENTCA_HAVE_MSCCLPP
@@ -16,18 +17,19 @@ namespace {
 
 using Communicator = mscclpp::Communicator;
 
-constexpr std::size_t packet_overhead = 2;  // bytes a byte of data
+constexpr std::size_t packet_overhead = 2;  // bytes of a packet buffer per byte of data
 
-// A rank's memory and its channels to others, in the order asked for; collective among those.
+// A rank's memory and its channels to `others`, in that order. The constructor is collective among them.
 class Channels {
  public:
-  // `packets`: bytes of buffers for them, to which the channels go instead of the others' memory; 0: to that.
+  // The channels lead to the others' packet buffers of `packets` bytes, or to their memory if that is 0.
   Channels(Communicator& communicator, std::size_t bytes, std::size_t packets, const std::vector<int>& others)
       : memory_(bytes), packets_(packets), handles_(others.size()) {
     const mscclpp::TransportFlags transport = mscclpp::Transport::CudaIpc;
     source_ = communicator.registerMemory(memory_, bytes, transport);
     target_ = packets > 0 ? communicator.registerMemory(packets_, packets, transport) : source_;
-    // All of one kind before any answer is waited for: in a ring everybody would wait for the next.
+    // Sends all requests of one kind before it waits for any answer. Otherwise, in a ring, every rank would
+    // wait for the next.
     std::vector<std::shared_future<mscclpp::Connection>> connections;
     std::vector<std::shared_future<mscclpp::RegisteredMemory>> theirs;
     for (const int other : others) {
@@ -52,14 +54,15 @@ class Channels {
 
  private:
   Buffer<std::byte> memory_, packets_;
-  mscclpp::RegisteredMemory source_, target_;  // what others have mapped, as long as they may use it
+  // Others have these mapped as long as they may use them.
+  mscclpp::RegisteredMemory source_, target_;
   std::vector<mscclpp::MemoryChannel> channels_;
   Buffer<msccl::Channel> handles_;
 };
 
 constexpr const char* peer_name = "mscclpp";
 
-// Blocks by channels of their own, or all together by packets.
+// With packets all blocks share a channel; without, each block has its own.
 class MscclPingPong final : public InKernel<Messages> {
  public:
   MscclPingPong(Communicator& communicator, int rank, const Rows& layout, bool by_packets)
@@ -167,7 +170,8 @@ class Mscclpp final : public Peer {
     name = peer_name;
     version = std::to_string(MSCCLPP_MAJOR) + "." + std::to_string(MSCCLPP_MINOR) + "." +
               std::to_string(MSCCLPP_PATCH);
-    // All ranks are on this host. Multicast in the switch stays off whatever the environment says, as it is in OpenTCA.
+    // All ranks are on this host. Multicast in the switch (NVLS) stays off whatever the environment says, as
+    // it is in OpenTCA.
     setenv("MSCCLPP_SOCKET_IFNAME", "lo", 0);
     setenv("MSCCLPP_FORCE_DISABLE_NVLS", "1", 1);
     mscclpp::UniqueId id{};

@@ -6,11 +6,11 @@ namespace tca::bench::gpu::msccl {
 
 namespace {
 
-// Packets carry 8 bytes in 16.
+// A packet carries 8 bytes of data in 16 bytes.
 constexpr std::size_t packet_bytes = sizeof(mscclpp::LL16Packet), packet_data = sizeof(double);
 
-// A thread sends and receives the same packets, so that no barrier is needed between steps, and the answer to a packet says
-// that it has been read.
+// A thread sends and receives the same packets, so no barrier is needed between steps, and the answer to a
+// packet shows that it has been read.
 __global__ void packets_kernel(Message m, int rank, std::uint32_t first, int steps) {
   Channel& channel = m.channels[0];
   const unsigned thread = blockIdx.x * blockDim.x + threadIdx.x, threads = gridDim.x * blockDim.x;
@@ -44,8 +44,8 @@ __device__ std::size_t offset(FaceRuns face, unsigned element) {
   return element / face.run * face.pitch + element % face.run;
 }
 
-// A thread packs what it sends and unpacks what it receives. Buffers alternate between steps: who sends in step n + 1 has
-// unpacked n, so whoever received that may send n + 2.
+// A thread unpacks what it receives itself and packs what it sends itself. Buffers alternate between steps: a
+// rank that sends in step n + 1 has unpacked step n, so a rank that has received that may send step n + 2.
 __global__ void packed_kernel(Exchange e, std::uint32_t first, int steps) {
   const unsigned side = blockIdx.x / e.parts, part = blockIdx.x % e.parts,
                  elements = e.face.rows * e.face.run;
@@ -57,7 +57,7 @@ __global__ void packed_kernel(Exchange e, std::uint32_t first, int steps) {
   for (std::uint32_t step = first; step < first + static_cast<std::uint32_t>(steps); ++step) {
     for (unsigned i = begin + threadIdx.x; i < end; i += blockDim.x)
       e.packed[sent + i - begin] = e.cube[e.edge[side] + offset(e.face, i)];
-    // My low edge is a neighbour's high ghost.
+    // This rank's low edge is a neighbour's high ghost.
     const std::size_t here = ((step % 2 * 2 + side) * elements + begin) * packet_bytes;
     const std::size_t there = ((step % 2 * 2 + 1 - side) * elements + begin) * packet_bytes;
     channel.putPackets(there, sent * packet_data, bytes, threadIdx.x, blockDim.x, step);
@@ -67,7 +67,7 @@ __global__ void packed_kernel(Exchange e, std::uint32_t first, int steps) {
   }
 }
 
-// Everybody sends to everybody and adds up in the order of ranks. Buffers alternate as above.
+// Every rank sends to every other and adds up in the order of ranks. Buffers alternate as above.
 __global__ void sums_kernel(Sum s, std::uint32_t first, int steps) {
   for (int i = 0; i < steps; ++i) {
     const std::uint32_t step = first + static_cast<std::uint32_t>(i);

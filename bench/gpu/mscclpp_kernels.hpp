@@ -1,4 +1,4 @@
-// MSCCL++'s own part: the kernels in which its channels are used.
+// The kernels that use MSCCL++'s channels.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -13,22 +13,23 @@ namespace tca::bench::gpu::msccl {
 
 using Channel = mscclpp::MemoryChannel::DeviceHandle;
 
-// Steps are numbered from `first` on, over all runs; packets and signals count them. `channels` are device memory.
+// Steps are numbered over all runs; `first` is the number of a run's first step. Packets and signals count
+// steps. `channels` are in device memory.
 
-// The channel's source holds what came, and `sent` bytes behind it what is sent.
+// The channel's source holds what has arrived and, from byte `sent` on, what is sent.
 struct Message {
   Channel* channels;
   std::size_t sent, bytes;
   unsigned blocks, threads;
 };
-// All blocks by one channel.
+// All blocks use one channel.
 void ping_pong_by_packets(const Message& message, int rank, std::uint32_t first, int steps,
                           cudaStream_t stream);
-// A block each by its own.
+// Each block uses its own channel.
 void ping_pong_by_puts(const Message& message, int rank, int steps, cudaStream_t stream);
 
-// `parts` blocks a side. The source of both channels holds two faces to send, then two that came; packets of two steps wait in
-// their buffers.
+// There are `parts` blocks for each side. The source of both channels holds the two faces to send, then the
+// two that have arrived. The packet buffers hold two steps.
 struct Exchange {
   Channel* channels;  // to the low and to the high neighbour
   double *cube, *packed;
@@ -38,9 +39,10 @@ struct Exchange {
 };
 void exchanges(const Exchange& exchange, std::uint32_t first, int steps, cudaStream_t stream);
 
-// Sums over all ranks from `values` to `values + count`, back, and so on; `values` is the channels' source.
+// Sums over all ranks, from `values` to `values + count`, then back, and so on. `values` is the source of the
+// channels.
 struct Sum {
-  Channel* channels;  // one a rank; its own is not used
+  Channel* channels;  // one for each rank; a rank's own is unused
   int rank, ranks;
   double* values;
   std::size_t count;

@@ -1,5 +1,5 @@
-// NCCL as its documentation has it: its collectives, and for point-to-point patterns grouped sends and receives, captured in
-// a graph, with packing where bytes do not lie together.
+// NCCL as a peer, used as its documentation recommends: its collectives, and for point-to-point patterns
+// grouped sends and receives. Steps are captured in a graph. Bytes that are not contiguous are packed.
 #ifdef OPENTCA_HAVE_NCCL
 #include <nccl.h>
 
@@ -24,7 +24,7 @@ void check(ncclResult_t result, const char* what) {
     throw Error(Errc::device_failed, std::string(what) + ": NCCL says: " + ncclGetErrorString(result));
 }
 
-// A step in a graph, after one by itself in which NCCL connects the ranks.
+// Runs the steps as a graph, after a first step without one in which NCCL connects the ranks.
 template <class Kind>
 class InGraph : public Kind {
  public:
@@ -106,7 +106,8 @@ class NcclFaces final : public InGraph<Faces> {
     unpack_faces(low_ghost, high_ghost, runs, received, stream);
   }
 
-  // Between two ranks messages match in the order of the calls: my low edge is my neighbour's high ghost.
+  // Between two ranks messages match in the order of the calls. This rank's low edge is a neighbour's high
+  // ghost.
   void exchange(double* low, double* high, double* low_ghost, double* high_ghost, cudaStream_t stream) {
     check(ncclGroupStart(), "an exchange");
     send(low, face.bytes(), left, stream);
@@ -127,7 +128,7 @@ class NcclSums final : public InGraph<Sums> {
   double* result(int) override { return values_; }
 
   std::uint64_t wrong(World& world, Stream stream, unsigned round) override {
-    run(granule, stream);  // the first run makes a step more
+    run(granule, stream);  // the first run has one step more
     finish(stream);
     return Sums::wrong(world, stream, round);
   }
@@ -140,8 +141,8 @@ class NcclSums final : public InGraph<Sums> {
   Buffer<double> values_;
 };
 
-// Each by its own call. There is none for a barrier, which its users make of the smallest allreduce; an all-to-all is grouped
-// sends and receives.
+// Each collective is its own call of NCCL, with two exceptions: a barrier is the smallest allreduce, as
+// NCCL's users do it, and an all-to-all is grouped sends and receives.
 class NcclBlocks final : public InGraph<Blocks> {
  public:
   NcclBlocks(ncclComm_t comm, World& world, const CollTask& task)
@@ -195,14 +196,15 @@ class Nccl final : public Peer {
     check(ncclGetVersion(&number), "looking up its version");
     version = std::to_string(number / 10000) + "." + std::to_string(number / 100 % 100) + "." +
               std::to_string(number % 100);
-    // All ranks are on this host. Multicast in the switch stays off whatever the environment says, as it is in OpenTCA.
+    // All ranks are on this host. Multicast in the switch (NVLS) stays off whatever the environment says, as
+    // it is in OpenTCA.
     setenv("NCCL_SOCKET_IFNAME", "lo", 0);
     setenv("NCCL_NVLS_ENABLE", "0", 1);
     ncclUniqueId id{};
     if (world.rank() == 0) check(ncclGetUniqueId(&id), "coming up");
     check(ncclCommInitRank(&comm_, world.size(), world.all_gather(id)[0], world.rank()), "coming up");
   }
-  // After an error the other ranks may not come to an orderly end.
+  // Aborts after an error, since the other ranks may not reach an orderly end.
   ~Nccl() override { std::uncaught_exceptions() == 0 ? ncclCommDestroy(comm_) : ncclCommAbort(comm_); }
 
   Contenders ping_pong(const Rows& rows) override {

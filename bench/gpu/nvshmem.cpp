@@ -1,5 +1,5 @@
-// NVSHMEM as its documentation has it for these patterns: puts with a signal, made by the kernel that waits
-// for the partner's, over all steps.
+// NVSHMEM as a peer, used as its documentation recommends for these patterns: puts with a signal. One kernel
+// does all steps of a run; it puts, and waits for the partner's signal.
 #include "gpu/peers.hpp"
 
 #ifdef OPENTCA_HAVE_NVSHMEM
@@ -13,7 +13,7 @@ namespace tca::bench::gpu {
 
 namespace {
 
-// Freeing and leaving wait for all ranks, which an error may have kept from coming.
+// Freeing memory and leaving NVSHMEM wait for all ranks, and after an error some may never come.
 bool others_come() { return std::uncaught_exceptions() == 0; }
 
 template <class T>
@@ -42,7 +42,7 @@ class ByP final : public InKernel<Messages> {
       : InKernel(peer_name, Rows::block(sizeof(std::uint64_t)), true), rank_(rank), flag_(1) {
     protocol = "p, wait_until";
   }
-  // The step's number is the message, and no step ends without it.
+  // The step's number is the message, and no step ends without it, so there are no values to check.
   std::uint64_t wrong(World& world, Stream stream, unsigned) override {
     run(granule, stream);
     finish(stream);
@@ -140,7 +140,8 @@ class Nvshmem final : public Peer {
  public:
   explicit Nvshmem(World& world) : world_(world) {
     name = peer_name;
-    // All ranks are on this host. Multicast in the switch stays off whatever the environment says, as it is in OpenTCA.
+    // All ranks are on this host. Multicast in the switch (NVLS) stays off whatever the environment says, as
+    // it is in OpenTCA.
     setenv("NVSHMEM_BOOTSTRAP_UID_SOCK_IFNAME", "lo", 0);
     setenv("NVSHMEM_REMOTE_TRANSPORT", "none", 0);
     setenv("NVSHMEM_DISABLE_NVLS", "1", 1);

@@ -1,5 +1,5 @@
-// NVSHMEM's own part: the library's calls and the kernels in which its puts are made. Only nvcc reads
-// NVSHMEM's headers.
+// The calls of NVSHMEM and the kernels that put with it, behind functions, since only nvcc can read NVSHMEM's
+// headers.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -16,41 +16,44 @@ struct Id {
   unsigned char bytes[128];
 };
 Id make_id();
-// Collective. False when NVSHMEM does not come up.
+// Collective. Returns false when NVSHMEM does not come up.
 bool join(int rank, int size, const Id& of_rank_0);
 void leave();
 std::string version();
 
-// Collective; zeroed, the same size on every rank. Null when the symmetric heap is full.
+// Collective, with the same size on every rank. Returns zeroed memory, or null when the symmetric heap is
+// full.
 void* allocate(std::size_t bytes);
 void release(void* memory);
 
-// Steps are numbered from `first` on, over all runs: signals count them.
+// In the functions below steps are numbered over all runs, and `first` is the number of a run's first step.
+// Signals count steps.
 void ping_pong_by_p(std::uint64_t* flag, int rank, std::uint64_t first, int steps, cudaStream_t stream);
 
-// `parts` blocks, each with its own part of the message and its own signal.
+// There are `parts` blocks, each with its own part of the message and its own signal.
 struct Message {
   std::byte *in, *out;
   std::size_t bytes;
-  std::uint64_t* signals;  // one a part
+  std::uint64_t* signals;  // one for each part
   unsigned parts, threads;
 };
 void ping_pong(const Message& message, int rank, std::uint64_t first, int steps, cudaStream_t stream);
 
-// `parts` blocks a side. Signals: `parts` for the low side, then for the high one.
+// There are `parts` blocks for each side. The signals are `parts` for the low side, followed by as many for
+// the high side.
 struct Exchange {
   double* cube;
   std::size_t edge[2], ghost[2];  // low and high, in elements
   FaceRuns face;
-  double*
-      packed;  // two steps x (sent, received) x two sides x elements; null for puts of whole rows into place
+  // Two steps x (sent, received) x two sides x elements; null for puts of whole rows into place.
+  double* packed;
   std::uint64_t* signals;
   int neighbour[2];
   unsigned parts, threads;
 };
 void exchanges(const Exchange& exchange, std::uint64_t first, int steps, cudaStream_t stream);
 
-// Sums from `values[0]` to `values[1]`, back, and so on.
+// Sums from `values[0]` to `values[1]`, then back, and so on.
 void sums(double* const (&values)[2], std::size_t count, int steps, cudaStream_t stream);
 
 }  // namespace tca::bench::gpu::nvshmem

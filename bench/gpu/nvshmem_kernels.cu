@@ -15,7 +15,7 @@ __device__ void await(std::uint64_t* signal, std::uint64_t step) {
   __syncthreads();
 }
 
-// The value is the message.
+// The value itself is the message.
 __global__ void p_kernel(std::uint64_t* flag, int rank, std::uint64_t first, int steps) {
   for (std::uint64_t step = first; step < first + steps; ++step) {
     if (rank == 1) nvshmem_uint64_wait_until(flag, NVSHMEM_CMP_GE, step);
@@ -25,7 +25,8 @@ __global__ void p_kernel(std::uint64_t* flag, int rank, std::uint64_t first, int
 }
 
 __global__ void ping_pong_kernel(Message m, int rank, std::uint64_t first, int steps) {
-  constexpr std::size_t line = 16;  // parts begin where 16-byte stores can
+  // Parts begin where 16-byte stores are possible.
+  constexpr std::size_t line = 16;
   const std::size_t share = (m.bytes / m.parts + line - 1) / line * line;
   const std::size_t begin = min(m.bytes, blockIdx.x * share);
   const std::size_t end = blockIdx.x + 1 == m.parts ? m.bytes : min(m.bytes, begin + share);
@@ -50,13 +51,14 @@ __device__ std::size_t offset(FaceRuns face, unsigned element) {
   return element / face.run * face.pitch + element % face.run;
 }
 
-// Buffers alternate between steps. Who sends in step n + 1 has unpacked n, so whoever received that may send
-// n + 2.
+// Buffers alternate between steps. A rank that sends in step n + 1 has unpacked step n, so a rank that has
+// received that may send step n + 2.
 __global__ void packed_kernel(Exchange e, std::uint64_t first, int steps) {
   const unsigned side = blockIdx.x / e.parts, part = blockIdx.x % e.parts,
                  elements = e.face.rows * e.face.run;
   const Share mine(elements, part, e.parts);
-  std::uint64_t* there = e.signals + (1 - side) * e.parts + part;  // my low edge is a neighbour's high ghost
+  // This rank's low edge is a neighbour's high ghost.
+  std::uint64_t* there = e.signals + (1 - side) * e.parts + part;
   for (std::uint64_t step = first; step < first + steps; ++step) {
     double* sent = e.packed + (step % 2 * 4 + side) * elements;
     double* received = e.packed + (step % 2 * 4 + 2 + side) * elements;
@@ -74,7 +76,7 @@ __global__ void packed_kernel(Exchange e, std::uint64_t first, int steps) {
   }
 }
 
-// Puts straight into the neighbour's ghost: a block as one, rows by a warp each.
+// Puts straight into the neighbour's ghost: a contiguous share by the whole block, rows by one warp each.
 __global__ void in_place_kernel(Exchange e, std::uint64_t first, int steps) {
   constexpr unsigned warp = 32;
   const unsigned side = blockIdx.x / e.parts, part = blockIdx.x % e.parts;
@@ -153,7 +155,7 @@ void exchanges(const Exchange& exchange, std::uint64_t first, int steps, cudaStr
 }
 
 void sums(double* const (&values)[2], std::size_t count, int steps, cudaStream_t stream) {
-  // As many threads as its registers leave room for.
+  // Up to 512 threads, or 128 for a single value, if the kernel's registers leave room for as many.
   int threads = count == 1 ? 128 : 512;
   cudaFuncAttributes kernel{};
   if (cudaFuncGetAttributes(&kernel, sums_kernel) == cudaSuccess)

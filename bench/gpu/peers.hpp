@@ -1,4 +1,4 @@
-// The peers one by one; those that this build lacks are not there and open as null.
+// The peers, one by one. Those that this build lacks open as null.
 #pragma once
 
 #include "gpu/contenders.hpp"

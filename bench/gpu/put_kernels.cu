@@ -9,7 +9,7 @@ namespace {
 
 constexpr unsigned threads = 256, most_blocks = 512;
 
-// Of one put, in units of a word or a byte.
+// The shape of one put, in units of a word or a byte.
 struct Units {
   std::size_t run, runs, pitch, planes, plane_pitch;
 
@@ -32,7 +32,7 @@ __device__ Unit value(unsigned step, std::size_t place) {
   return static_cast<Unit>((step + 1) * 0x9e3779b9u + static_cast<unsigned>(place) * 0x85ebca6bu);
 }
 
-// Calls `work` with the memory and the place of every unit of every put.
+// Calls `work` with the address and the number of every unit of every put.
 template <class Unit, class Work>
 __device__ void for_each(const PutMemory& memory, const Units& units, std::size_t PutField::Face::*side,
                          Work work) {
@@ -55,7 +55,7 @@ template <class Unit>
 __global__ void read(PutMemory memory, Units units) {
   unsigned sum = 0;
   for_each<Unit>(memory, units, &PutField::Face::arrived, [&](Unit* at, std::size_t) { sum += *at; });
-  // Nobody looks at the sums, but the compiler must not know.
+  // The condition never holds, which the compiler cannot know; so it does not drop the sums.
   if (__syncthreads_count(sum == 0x5bd1e995u) == static_cast<int>(threads) + 1) *memory.step = sum;
   if (blockIdx.x == 0 && threadIdx.x == 0) ++*memory.step;
 }
@@ -69,7 +69,8 @@ __global__ void compare(PutMemory memory, Units units, unsigned long long* wrong
   if (mine != 0) atomicAdd(wrong, mine);
 }
 
-// Calls `launch` with a unit of the type that all of the memory can be walked in, how many of them there are and blocks for them.
+// Calls `launch` with a value of the largest unit type that fits all places of the puts (a word or a byte),
+// the shape in these units, and the number of blocks for them.
 template <class Launch>
 void in_units(const PutMemory& memory, Launch launch) {
   const PutShape& shape = memory.shape;

@@ -1,4 +1,4 @@
-// The computing that a tuner's step has beside its exchange.
+// The computation in a tuner's step, beside its exchange.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -9,22 +9,22 @@
 
 namespace tca::bench::gpu {
 
-// Both sides of the puts of a step, in this rank's memory.
+// Both sides of a step's puts in this rank's memory.
 struct PutMemory {
   std::byte* data = nullptr;
   PutShape shape;
   PutField::Face faces[most_puts];
   int puts = 0;
-  unsigned* step = nullptr;  // how many there have been
+  unsigned* step = nullptr;  // number of steps so far
 };
 
-// Writes values, which tell step and place apart, to what is sent.
+// Writes values that depend on step and place to what is sent.
 void write_sent(const PutMemory& memory, cudaStream_t stream);
 
-// Reads what has arrived, and counts the step.
+// Reads what has arrived, and increments the number of steps.
 void read_arrived(const PutMemory& memory, cudaStream_t stream);
 
-// Adds to `*wrong` how many of the values that have arrived are not those of the last step.
+// Adds to `*wrong` the number of values that have arrived and are not those of the last step.
 void check_arrived(const PutMemory& memory, unsigned long long* wrong, cudaStream_t stream);
 
 }  // namespace tca::bench::gpu

@@ -13,10 +13,10 @@ namespace tca::bench::gpu {
 
 namespace {
 
-// What every rank counts alike, since all take the same steps.
+// The number of steps so far, in GPU memory. It is the same on every rank, since all take the same steps.
 using StepCount = std::shared_ptr<Buffer<unsigned>>;
 
-// A step whose exchange is the contender's.
+// A step of the tuner; a contender adds the exchange.
 struct Puts : Contender {
   Puts(PutField& field, const PutPoint& point, bool receives, StepCount steps)
       : takes_part(receives), count(std::move(steps)) {
@@ -87,7 +87,8 @@ class ChainPut final : public Started<Puts> {
   }
 
   Chain chain_;
-  bool paced_;  // no launch may stand behind a kernel that waits for a rank of the same GPU
+  // Waits after each step, since no launch may stand behind a kernel that waits for a rank on the same GPU.
+  bool paced_;
 };
 
 }  // namespace

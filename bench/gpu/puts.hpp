@@ -1,4 +1,4 @@
-// What the tuner measures on GPUs; see bench/put_exchange.hpp.
+// The contenders that the tuner measures on GPUs; see bench/put_exchange.hpp.
 #pragma once
 
 #include <vector>
@@ -8,9 +8,10 @@
 
 namespace tca::bench::gpu {
 
-// Collective. As bench::put_exchanges: a step without an exchange, and one over each of the channels. Kernels write what is sent
-// before the exchange and read what arrives after it. Twenty steps are a graph, but where ranks share a GPU, on which no graph
-// may wait for another rank's kernel, the host starts each. The field outlives them.
+// Collective. Returns, like bench::put_exchanges, a step without an exchange and one over each of the
+// channels. Kernels write what is sent before the exchange and read what arrives after it. Twenty steps are a
+// graph. Where ranks share a GPU, no graph may wait for another rank's kernel, so the host starts each step.
+// The field outlives the contenders.
 Contenders put_exchanges(World& world, PutField& field, const PutPoint& point,
                          const std::vector<Channel>& channels);
 

@@ -1,4 +1,4 @@
-// OpenTCA as a way says: what all its contenders have in common.
+// The base of OpenTCA's own contenders, which start their steps as a Way says.
 #pragma once
 
 #include <optional>
@@ -8,7 +8,7 @@
 
 namespace tca::bench::gpu {
 
-// Runs steps as its way says. `Kind` is the kind of contender.
+// Runs steps as its Way says. `Kind` is the kind of contender.
 template <class Kind>
 class Started : public Kind {
  public:
@@ -35,10 +35,10 @@ class Started : public Kind {
   }
 
  protected:
-  virtual bool idle() const { return false; }  // a rank without a part
+  virtual bool idle() const { return false; }  // whether this rank has no part
   virtual void in_kernel(int /*steps*/, cudaStream_t) { refuse(); }
   virtual void on_stream(cudaStream_t stream) = 0;  // one step
-  virtual void by_engine() { refuse(); }            // one step, the host waits for it
+  virtual void by_engine() { refuse(); }            // one step, for which the host waits
 
  private:
   void refuse() const { throw Error(Errc::invalid_argument, "nothing here is started by " + this->start); }

@@ -1,5 +1,5 @@
-// The hardware by hand: what a programmer gets from shared memory for exactly one case, without a library. These are
-// the limits that OpenTCA's own figures stand beside, with stores that stay in the caches.
+// The hardware by hand: what a programmer gets from shared memory for exactly one case, without a library.
+// OpenTCA's own figures are compared with these limits, which are for stores that stay in the caches.
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -19,7 +19,8 @@ namespace {
 using Flag = std::atomic<std::uint32_t>;
 constexpr std::size_t line = 64;
 
-// A piece of memory for each rank, mapped by all: rank 0's anonymous file, found through /proc.
+// A piece of memory for each rank, mapped by all ranks. It is an anonymous file of rank 0, found through
+// /proc.
 class Shared {
  public:
   Shared(World& world, std::size_t bytes_per_rank)
@@ -62,7 +63,8 @@ void await(const Flag& flag, std::uint32_t step) {
   }
 }
 
-// A flag on a line of its own; before it, where there are bytes, a memcpy into the other's memory.
+// Signals by a flag on a cache line of its own. If the message has bytes, a memcpy into the other's memory
+// precedes it.
 class HandPingPong final : public PingPong {
  public:
   HandPingPong(World& world, std::size_t bytes)
@@ -107,8 +109,8 @@ void copy_rows(double* to, std::size_t to_pitch, const double* from, std::size_t
   }
 }
 
-// Memory of a rank: four flags (arrived from the left and the right, fetched by the left and the right), the cube,
-// and two pairs of staging buffers.
+// A rank's memory holds four flags (arrived from the left and the right, fetched by the left and the right),
+// the cube, and two pairs of staging buffers.
 class HandFaces : public FaceExchange {
  public:
   HandFaces(World& world, const Face& face, const std::string& way)

@@ -1,5 +1,5 @@
-// MPI as its own documentation has it for these patterns: blocking send and receive for a ping-pong, persistent
-// requests with derived datatypes for a halo.
+// MPI as a peer, used as its own documentation recommends for these patterns: blocking send and receive for a
+// ping-pong, persistent requests with derived datatypes for a halo.
 #include "contender.hpp"
 
 #ifdef OPENTCA_HAVE_MPI
@@ -77,7 +77,8 @@ class MpiFaces final : public FaceExchange {
 }  // namespace
 
 void join_mpi(const World& world) {
-  // MPI can be initialised once in a process, and is finalised when the process ends; a world over MPI has seen to both.
+  // MPI can be initialised only once in a process, and is finalised when the process ends. A world over MPI
+  // does both itself.
   static const struct Session {
     Session() {
       int running = 0;

@@ -1,4 +1,4 @@
-// MPI's collectives, blocking, as its documentation has them.
+// MPI's blocking collectives, used as its documentation shows.
 #include "contender.hpp"
 
 #ifdef OPENTCA_HAVE_MPI

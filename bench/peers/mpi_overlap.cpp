@@ -1,4 +1,4 @@
-// MPI's persistent requests, between whose start and wait an application computes.
+// MPI's persistent requests; an application computes between their start and their wait.
 #include "contender.hpp"
 
 #ifdef OPENTCA_HAVE_MPI

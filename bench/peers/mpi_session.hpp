@@ -1,7 +1,7 @@
-// MPI in a process that OpenTCA has brought up.
+// MPI in a process in which OpenTCA runs already.
 #pragma once
 
-// The C interface only; the C++ bindings that some mpi.h still bring would have to be linked.
+// Only the C interface: the C++ bindings that some mpi.h still declare would have to be linked.
 #define OMPI_SKIP_MPICXX 1
 #define MPICH_SKIP_MPICXX 1
 #include <mpi.h>
@@ -11,7 +11,8 @@
 
 namespace tca::bench {
 
-// Initialises MPI unless that has been done. Throws Error{invalid_argument} when it counts other ranks.
+// Initialises MPI unless that has been done. Throws Error{invalid_argument} when MPI's number of ranks is not
+// the world's.
 void join_mpi(const World& world);
 
 }  // namespace tca::bench
