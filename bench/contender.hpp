@@ -120,10 +120,8 @@ struct CollTask {
   std::string route;
 };
 
-// The peers that the caller asks for by name.
-enum class Peer { mpi, hand };
-
-// The factories are collective. Those for MPI return null when this was built without MPI.
+// The factories are collective. Those for MPI need it to run (apps::MpiSession) while what they make lives,
+// and return null when this was built without it.
 std::unique_ptr<PingPong> chain_ping_pong(World& world, std::size_t bytes, const Way& way);
 std::unique_ptr<PingPong> mpi_ping_pong(World& world, std::size_t bytes);
 std::unique_ptr<PingPong> hand_ping_pong(World& world, std::size_t bytes);
@@ -142,7 +140,5 @@ std::unique_ptr<Overlap> mpi_overlap(World& world, const OverlapTask& task);
 
 std::unique_ptr<Coll> chain_coll(World& world, const CollTask& task);
 std::unique_ptr<Coll> mpi_coll(World& world, const CollTask& task);
-
-std::string mpi_version();  // empty without MPI
 
 }  // namespace tca::bench

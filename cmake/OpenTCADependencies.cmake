@@ -74,6 +74,8 @@ if(OPENTCA_WITH_MPI AND NOT CMAKE_DISABLE_FIND_PACKAGE_MPI)
 endif()
 if(TARGET MPI::MPI_C)
   set(OPENTCA_MPI ON)
+  # The C++ bindings that some versions of mpi.h still declare would have to be linked.
+  target_compile_definitions(MPI::MPI_C INTERFACE OMPI_SKIP_MPICXX MPICH_SKIP_MPICXX)
 elseif(OPENTCA_WITH_MPI STREQUAL "AUTO")
   opentca_missing("MPI" "libopenmpi-dev;openmpi-bin" "no fabric mpi, so one host only, and no comparison with MPI")
 elseif(OPENTCA_WITH_MPI)

@@ -3,8 +3,6 @@
 
 #ifdef OPENTCA_HAVE_MPI
 
-#define OMPI_SKIP_MPICXX 1
-#define MPICH_SKIP_MPICXX 1
 #include <fmt/format.h>
 #include <mpi.h>
 

@@ -1,18 +1,18 @@
 #include "shared/mpi_session.hpp"
 
-#ifdef OPENTCA_HAVE_MPI
+#include "tca/error.hpp"
 
-#define OMPI_SKIP_MPICXX 1
-#define MPICH_SKIP_MPICXX 1
+#ifdef OPENTCA_HAVE_MPI
 #include <fmt/format.h>
 #include <mpi.h>
 
 #include <array>
 #include <exception>
-
-#include "tca/error.hpp"
+#endif
 
 namespace tca::apps {
+
+#ifdef OPENTCA_HAVE_MPI
 
 std::string mpi_version() {
   std::array<char, MPI_MAX_LIBRARY_VERSION_STRING> text{};
@@ -49,14 +49,16 @@ MpiSession::MpiSession(const World& world) {
                   rank, size, world.rank(), world.size()));
 }
 
-}  // namespace tca::apps
-
 #else
-
-namespace tca::apps {
 
 std::string mpi_version() { return {}; }
 
-}  // namespace tca::apps
+MpiSession::Running::Running() : owned_(false) {}
+MpiSession::Running::~Running() = default;
+MpiSession::MpiSession(const World&) {
+  throw Error(Errc::incompatible, "this OpenTCA was built without MPI; install one and configure again");
+}
 
 #endif
+
+}  // namespace tca::apps

@@ -9,12 +9,12 @@ namespace tca::apps {
 
 std::string mpi_version();  // e.g. "Open MPI 4.1.4"; empty without MPI
 
-#ifdef OPENTCA_HAVE_MPI
 // Keeps MPI running. The first session of a process initialises MPI unless it runs already, and then also
 // finalises it, except when an exception ends the session. MPI cannot be initialised again afterwards.
 class MpiSession {
  public:
-  // Throws Error{invalid_argument} when MPI's ranks are not the world's.
+  // Throws Error{invalid_argument} when MPI's ranks are not the world's, and Error{incompatible} in a build
+  // without MPI.
   explicit MpiSession(const World& world);
   MpiSession(const MpiSession&) = delete;
   MpiSession& operator=(const MpiSession&) = delete;
@@ -32,6 +32,5 @@ class MpiSession {
   };
   Running running_;
 };
-#endif
 
 }  // namespace tca::apps

@@ -5,10 +5,12 @@
 #include "gpu/peers.hpp"
 
 #ifdef OPENTCA_HAVE_MPI
+#include <mpi.h>
+
 #include "fabric/mpi/accelerator_memory.hpp"
 #include "gpu/call.hpp"
 #include "gpu/face_kernels.hpp"
-#include "peers/mpi_session.hpp"
+#include "shared/mpi_session.hpp"
 
 namespace tca::bench::gpu {
 
@@ -212,9 +214,8 @@ class MpiBlocks final : public ByMpi<Blocks> {
 class Mpi final : public Peer {
  public:
   explicit Mpi(World& world) : world_(world) {
-    join_mpi(world);
     name = "mpi";
-    version = mpi_version();
+    version = apps::mpi_version();
   }
   Contenders ping_pong(const Rows& rows) override {
     return one(std::make_unique<MpiMessages>(world_.rank(), rows, true));

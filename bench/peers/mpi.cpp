@@ -3,9 +3,10 @@
 #include "contender.hpp"
 
 #ifdef OPENTCA_HAVE_MPI
+#include <mpi.h>
+
 #include <vector>
 
-#include "peers/mpi_session.hpp"
 #include "reading.hpp"
 #endif
 
@@ -76,49 +77,16 @@ class MpiFaces final : public FaceExchange {
 
 }  // namespace
 
-void join_mpi(const World& world) {
-  // MPI can be initialised only once in a process, and is finalised when the process ends. A world over MPI
-  // does both itself.
-  static const struct Session {
-    Session() {
-      int running = 0;
-      MPI_Initialized(&running);
-      if (!running) MPI_Init(nullptr, nullptr);
-      owned = !running;
-    }
-    ~Session() {
-      if (owned) MPI_Finalize();
-    }
-    bool owned;
-  } session;
-  int size = 0;
-  MPI_Comm_size(MPI_COMM_WORLD, &size);
-  if (size != world.size()) {
-    throw Error(Errc::invalid_argument, "MPI counts other ranks than OpenTCA; compare under mpirun");
-  }
-}
-
-std::string mpi_version() {
-  char text[MPI_MAX_LIBRARY_VERSION_STRING];
-  int length = 0;
-  MPI_Get_library_version(text, &length);
-  const std::string version(text, static_cast<std::size_t>(length));
-  return version.substr(0, version.find(','));
-}
-
-std::unique_ptr<PingPong> mpi_ping_pong(World& world, std::size_t bytes) {
-  join_mpi(world);
+std::unique_ptr<PingPong> mpi_ping_pong(World&, std::size_t bytes) {
   return std::make_unique<MpiPingPong>(bytes);
 }
 
 std::unique_ptr<FaceExchange> mpi_faces(World& world, const Face& face) {
-  join_mpi(world);
   return std::make_unique<MpiFaces>(world, face);
 }
 
 #else
 
-std::string mpi_version() { return {}; }
 std::unique_ptr<PingPong> mpi_ping_pong(World&, std::size_t) { return nullptr; }
 std::unique_ptr<FaceExchange> mpi_faces(World&, const Face&) { return nullptr; }
 

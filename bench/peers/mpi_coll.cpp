@@ -2,11 +2,12 @@
 #include "contender.hpp"
 
 #ifdef OPENTCA_HAVE_MPI
+#include <mpi.h>
+
 #include <functional>
 #include <vector>
 
 #include "coll_values.hpp"
-#include "peers/mpi_session.hpp"
 #endif
 
 namespace tca::bench {
@@ -65,7 +66,6 @@ class MpiColl final : public Coll {
 }  // namespace
 
 std::unique_ptr<Coll> mpi_coll(World& world, const CollTask& task) {
-  join_mpi(world);
   return std::make_unique<MpiColl>(world, task);
 }
 

@@ -2,9 +2,9 @@
 #include "contender.hpp"
 
 #ifdef OPENTCA_HAVE_MPI
-#include <vector>
+#include <mpi.h>
 
-#include "peers/mpi_session.hpp"
+#include <vector>
 #endif
 
 namespace tca::bench {
@@ -49,7 +49,6 @@ class MpiOverlap final : public Overlap {
 }  // namespace
 
 std::unique_ptr<Overlap> mpi_overlap(World& world, const OverlapTask& task) {
-  join_mpi(world);
   return std::make_unique<MpiOverlap>(world, task);
 }
 

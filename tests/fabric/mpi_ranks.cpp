@@ -1,9 +1,6 @@
 #include "mpi_ranks.hpp"
 
 #include <gtest/gtest.h>
-
-#define OMPI_SKIP_MPICXX 1
-#define MPICH_SKIP_MPICXX 1
 #include <mpi.h>
 
 #include <algorithm>

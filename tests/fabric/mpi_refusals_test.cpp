@@ -1,8 +1,6 @@
 // Tests commits that fail half-way because MPI refuses one rank one of the objects that a chain is made of.
 // Every rank gets the error, all objects made so far are freed, and the world stays usable. This file wraps
 // the MPI calls that make and free handles.
-#define OMPI_SKIP_MPICXX 1
-#define MPICH_SKIP_MPICXX 1
 #include <mpi.h>
 
 #include "messages.hpp"

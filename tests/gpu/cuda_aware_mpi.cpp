@@ -3,8 +3,6 @@
 // that links it finds these functions before the library's.
 #include <cuda_runtime.h>
 #include <gtest/gtest.h>
-
-#define OMPI_SKIP_MPICXX 1
 #include <mpi.h>
 
 #include <atomic>

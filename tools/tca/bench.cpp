@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <limits>
 #include <memory>
+#include <optional>
 
 #include "bench_coll.hpp"
 #include "bench_commit.hpp"
@@ -20,6 +21,7 @@
 #include "numbers.hpp"
 #include "rank_job.hpp"
 #include "refuse.hpp"
+#include "shared/mpi_session.hpp"
 #include "subcommand.hpp"
 #include "tca/tca.hpp"
 
@@ -252,6 +254,8 @@ int run_bench(const BenchOptions& options) {
     check_launched(ranks, options.ranks_given ? options.ranks : ranks, false);
   };
   return run_as_one_rank(world_options, check_ranks, [&](World& world) {
+    std::optional<apps::MpiSession> mpi;
+    if (options.against("mpi")) mpi.emplace(world);
     route::on_gpus(options.fabric) ? run_gpu_bench(world, options) : run_host(world, options);
     return 0;
   });

@@ -8,6 +8,7 @@
 
 #include "mpi_options.hpp"
 #include "route/bring_up.hpp"
+#include "shared/mpi_session.hpp"
 
 namespace tca::tool {
 namespace {
@@ -69,7 +70,7 @@ Record BenchReport::record(const bench::Contender& who) const {
   if (!who.peer.empty()) record.peer = who.peer;
   record.ranks = world_.size();
   if (options_.fabric == "sim") record.model = modelled(options_).title;
-  if (options_.against("mpi") || is_over_mpi(options_.fabric)) record.mpi_version = bench::mpi_version();
+  if (options_.against("mpi") || is_over_mpi(options_.fabric)) record.mpi_version = apps::mpi_version();
   record.extra["guarded"] = who.guarded;
   return record;
 }

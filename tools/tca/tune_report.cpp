@@ -11,6 +11,7 @@
 #include "record.hpp"
 #include "route/hardware.hpp"
 #include "route/over_mpi.hpp"
+#include "shared/mpi_session.hpp"
 #include "tune_grid.hpp"
 
 namespace tca::tool {
@@ -160,7 +161,7 @@ void append_json(const Survey& survey, const route::TuningTable& table, const st
       record.layout = route::to_string(route::classify(shape));
       record.ranks = survey.ranks;
       record.gpus = survey.gpus;
-      if (route::needs_mpi(survey.fabrics)) record.mpi_version = bench::mpi_version();
+      if (route::needs_mpi(survey.fabrics)) record.mpi_version = apps::mpi_version();
       record.n = static_cast<std::int64_t>(shape.runs());
       record.bytes = static_cast<std::int64_t>(shape.bytes()) * point.point.puts;
       record.samples_us = times.cost_us;

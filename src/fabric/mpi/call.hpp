@@ -1,9 +1,6 @@
 // MPI's C interface, with its errors turned into ours.
 #pragma once
 
-// Some versions of mpi.h still have C++ bindings, which would have to be linked without these.
-#define OMPI_SKIP_MPICXX 1
-#define MPICH_SKIP_MPICXX 1
 #include <mpi.h>
 
 #include <atomic>
