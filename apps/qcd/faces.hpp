@@ -11,7 +11,7 @@
 #include <string>
 
 #include "qcd/lattice.hpp"
-#include "qcd/peer.hpp"
+#include "qcd/peers/peer.hpp"
 #include "tca/chain.hpp"
 #include "tca/window.hpp"
 #include "tca/world.hpp"

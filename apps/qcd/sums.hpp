@@ -2,7 +2,7 @@
 #pragma once
 
 #include "qcd/field.hpp"
-#include "qcd/peer.hpp"
+#include "qcd/peers/peer.hpp"
 #include "tca/coll.hpp"
 #include "tca/world.hpp"
 

@@ -11,9 +11,9 @@
 
 #include "../unit/uneven.hpp"
 #include "himeno/check.hpp"
-#include "himeno/gpu_exchange.hpp"
-#include "himeno/gpu_solver.hpp"
-#include "himeno/gpu_way.hpp"
+#include "himeno/gpu/exchange.hpp"
+#include "himeno/gpu/solver.hpp"
+#include "himeno/gpu/way.hpp"
 #include "himeno/measure.hpp"
 #include "ranks.hpp"
 

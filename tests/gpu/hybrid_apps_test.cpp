@@ -5,9 +5,9 @@
 #include <string>
 
 #include "himeno/check.hpp"
-#include "himeno/gpu_exchange.hpp"
-#include "himeno/gpu_solver.hpp"
-#include "himeno/gpu_way.hpp"
+#include "himeno/gpu/exchange.hpp"
+#include "himeno/gpu/solver.hpp"
+#include "himeno/gpu/way.hpp"
 #include "mpi_ranks.hpp"
 #include "qcd_reference.hpp"
 

@@ -7,7 +7,7 @@
 #include <cmath>
 #include <vector>
 
-#include "qcd/gpu_inverter.hpp"
+#include "qcd/gpu/inverter.hpp"
 #include "qcd/pion.hpp"
 #include "qcd/random.hpp"
 #include "qcd/spinor.hpp"

@@ -40,14 +40,14 @@ LAYERS = [
 VENDOR_HEADERS = re.compile(
     r"^(mpi|mpi-ext|nccl|nvshmem\w*|nvml|nvrtc|cuda\w*|cooperative_groups)\.h(pp)?$|^(cub|cuda|cooperative_groups|hip|infiniband|mscclpp|thrust)/"
 )
-VENDOR_PLACES = re.compile(r"src/fabric/(mpi|cuda)/|include/tca/([^.]*\.cuh|mpi\.hpp)$|(apps/\w+|examples)/(mpi|gpu|nccl)_[^/]*$|bench/(peers|gpu)/|tools/(.*/)?peers/")
+VENDOR_PLACES = re.compile(r"src/fabric/(mpi|cuda)/|include/tca/([^.]*\.cuh|mpi\.hpp)$|(apps/\w+|examples)/(mpi|gpu|nccl)_[^/]*$|apps/\w+/(gpu|peers)/|bench/(peers|gpu)/|tools/(.*/)?peers/")
 STANDARD_HEADER = re.compile(r"[a-z_]+")
 
 SUFFIXES = {".hpp", ".h", ".cuh", ".cpp", ".c", ".cu"}
 INCLUDE = re.compile(r'^\s*#\s*include\s*[<"]([^>"]+)[>"]')
 # Where includes are checked; the tests may look at everything, but their sources must be listed as well.
 SCANNED = ("src", "include", "apps", "tools", "bench", "examples")
-SEARCHED = ("include", "src", "apps", "bench", "")
+SEARCHED = ("include", "src", "apps", "bench", "tools/tca", "")
 
 
 class Tree:

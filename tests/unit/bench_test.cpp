@@ -9,7 +9,7 @@
 #include "coll_values.hpp"
 #include "gpu/grid.hpp"
 #include "gpu/machine.hpp"
-#include "overlap.hpp"
+#include "measure_overlap.hpp"
 #include "tca/error.hpp"
 
 namespace tca::bench {

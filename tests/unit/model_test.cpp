@@ -10,10 +10,10 @@
 #include <regex>
 #include <sstream>
 
-#include "model_grid.hpp"
-#include "model_run.hpp"
+#include "model/grid.hpp"
+#include "model/run.hpp"
 #include "own_folder.hpp"
-#include "scorecard_lab.hpp"
+#include "scorecard/lab.hpp"
 #include "tca/error.hpp"
 
 namespace tca::tool {

@@ -14,7 +14,7 @@
 #include <string>
 
 #include "own_folder.hpp"
-#include "qcd/configuration.hpp"
+#include "qcd/files/configuration.hpp"
 #include "qcd/heat_bath.hpp"
 #include "qcd/random.hpp"
 #include "qcd_lab.hpp"

@@ -15,10 +15,10 @@
 #include <thread>
 
 #include "qcd/faces.hpp"
-#include "qcd/gpu_bicgstab.hpp"
-#include "qcd/gpu_solution.hpp"
-#include "qcd/gpu_start.hpp"
-#include "qcd/gpu_tables.hpp"
+#include "qcd/gpu/bicgstab.hpp"
+#include "qcd/gpu/solution.hpp"
+#include "qcd/gpu/start.hpp"
+#include "qcd/gpu/tables.hpp"
 #include "qcd/inverter.hpp"
 #include "qcd/wilson.hpp"
 #include "qcd_lab.hpp"

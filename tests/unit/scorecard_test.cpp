@@ -6,11 +6,11 @@
 #include <cmath>
 #include <map>
 
-#include "fit_solver.hpp"
 #include "net/machine_file.hpp"
-#include "scorecard_lab.hpp"
-#include "scorecard_runs.hpp"
-#include "scorecard_score.hpp"
+#include "scorecard/fit_solver.hpp"
+#include "scorecard/lab.hpp"
+#include "scorecard/runs.hpp"
+#include "scorecard/score.hpp"
 #include "tca/error.hpp"
 
 namespace tca::tool {

@@ -3,7 +3,7 @@
 #include <array>
 
 #include "messages.hpp"
-#include "model_run.hpp"
+#include "model/run.hpp"
 
 namespace tca::test {
 namespace {

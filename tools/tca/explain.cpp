@@ -8,17 +8,17 @@
 #include <vector>
 
 #include "core/world_state.hpp"
-#include "launch.hpp"
-#include "mpi_options.hpp"
-#include "numbers.hpp"
+#include "launch/launch.hpp"
+#include "launch/rank_job.hpp"
+#include "options/mpi_options.hpp"
+#include "options/numbers.hpp"
+#include "options/refuse.hpp"
 #include "put_exchange.hpp"
-#include "rank_job.hpp"
-#include "refuse.hpp"
 #include "route/choose.hpp"
 #include "subcommand.hpp"
 #include "tca/error.hpp"
 #include "tca/world.hpp"
-#include "tune_grid.hpp"
+#include "tune/grid.hpp"
 
 namespace tca::tool {
 namespace {

@@ -10,10 +10,10 @@
 #include <string>
 #include <vector>
 
-#include "build_info.hpp"
 #include "core/world_state.hpp"
-#include "launch.hpp"
+#include "launch/launch.hpp"
 #include "machine.hpp"
+#include "output/build_info.hpp"
 #include "route/bring_up.hpp"
 #include "route/choose.hpp"
 #include "route/over_mpi.hpp"

@@ -8,7 +8,7 @@
 #include <fstream>
 #include <sstream>
 
-#include "cores.hpp"
+#include "launch/cores.hpp"
 
 #ifdef OPENTCA_HAVE_HWLOC
 #include <hwloc.h>

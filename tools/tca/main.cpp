@@ -14,12 +14,12 @@
 #include <system_error>
 #include <vector>
 
-#include "build_info.hpp"
-#include "launch.hpp"
+#include "launch/launch.hpp"
+#include "launch/words.hpp"
+#include "output/build_info.hpp"
 #include "subcommand.hpp"
 #include "tca/error.hpp"
 #include "tca/version.hpp"
-#include "words.hpp"
 
 namespace tca::tool {
 namespace {

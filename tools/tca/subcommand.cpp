@@ -6,7 +6,7 @@
 #include <sstream>
 #include <utility>
 
-#include "refuse.hpp"
+#include "options/refuse.hpp"
 
 namespace tca::tool {
 

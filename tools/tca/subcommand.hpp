@@ -9,7 +9,7 @@
 //
 // The action runs after all arguments have been read, and returns the exit code of `tca`. It throws
 // tca::Error when something goes wrong; main prints `tca hello: rank 2: message` and returns the error's exit
-// code. An action that runs as several ranks starts them itself (launch.hpp):
+// code. An action that runs as several ranks starts them itself (launch/launch.hpp):
 //
 //   if (!already_a_rank())
 //     return launch({.name = "tca hello", .ranks = ranks, .argv = own_command_line(), .argv_is_tca = true});
@@ -21,7 +21,7 @@
 #include <string>
 #include <vector>
 
-#include "launch.hpp"
+#include "launch/launch.hpp"
 
 namespace tca::tool {
 

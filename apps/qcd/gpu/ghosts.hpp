@@ -1,0 +1,214 @@
+// Stores and finds the halves of spinors that cross between ranks.
+//
+// For steps that the host starts, halves are in windows. They are ordered by group, and within a group by
+// right-hand side. For a right-hand side in a group of `count` slots, unit u of slot k is unit u * count + k.
+// Where kernels reach the neighbours' memory and no two ranks share a GPU, the thread that has a half stores
+// it among the neighbour's ghosts. The hop that needs the halves is in a later kernel, so all of this rank's
+// halves have been stored when it begins. It first signals to its neighbours, and waits for their signals
+// between its interior and its boundary. Elsewhere halves are stored in the outgoing slots of faces.hpp, from
+// where chains send them.
+//
+// For a kernel that runs the whole solve, halves travel as lines: 12 bytes of data and the number of the
+// exchange in one 16-byte store. The thread that has a half stores it straight into the neighbour's memory,
+// where the thread that needs it polls. No barrier of the grid stands between the sender's arithmetic and its
+// stores, nor between arrival and use. A chain carried by the grid would need both barriers, because it does
+// not know which bytes belong to which block.
+//
+// No line is overwritten before it has been used, although nothing is acknowledged. Exchanges alternate
+// between even and odd sites, which have separate lines, and the two ends of a link between ranks send to
+// each other. Let y be the neighbour of site x across the face. Before a rank sends the half of x a second
+// time, it has used the half of y, and the neighbour has sent that only after using the first half of x. Only
+// between solves do two exchanges of the same parity follow each other, and there the last halves sent are
+// not used.
+//
+// The same holds for halves that are stored in windows, but where two exchanges of the same parity follow
+// each other the neighbour may still be reading. So an exchange of nothing comes between them
+// (GpuWilson::clear_to_send). verify/halves.pml models both cases.
+#pragma once
+
+#include "qcd/gpu/site.hpp"
+#include "tca/device/stores.hpp"
+
+namespace tca::qcd {
+
+// Where the halves of right-hand side `rhs`, out of `all`, begin in a group whose first slot is `slot`.
+TCA_DEVICE std::size_t first_real(Word slot, Word count, Word all, Word rhs) {
+  return (static_cast<std::size_t>(slot) * all + static_cast<std::size_t>(rhs) * count) * half_reals;
+}
+
+// How halves cross in windows: where they arrive, and where the outgoing ones are stored.
+template <class T>
+struct Crossing {
+  const T* ghosts = nullptr;
+  // For each direction: the neighbour's ghosts, or this rank's outgoing slots.
+  T* to[8] = {};
+  // Only where halves are stored at the neighbour. For each direction, `raised` has the number of the last
+  // exchange that has arrived here, and `raise` points to the neighbour's entry for this rank. Null for
+  // directions without a neighbour.
+  const Word* raised = nullptr;
+  Word* raise[8] = {};
+  // For each parity, even sites first: the number of the last exchange. The parities take turns. The number
+  // of an exchange under way follows from the entry of the other parity, which does not change, so a block
+  // may read it at any time.
+  Word* exchanges = nullptr;
+  device::Patience patience;
+
+  TCA_DEVICE bool there() const { return raised != nullptr; }
+};
+
+// Begins an exchange, in a kernel after those that have stored this rank's halves at the neighbours, by
+// telling the neighbours that the halves are there. Returns the number of the exchange.
+template <class T, class Block>
+TCA_DEVICE Word begin_exchange(Block& block, const Crossing<T>& crossing, bool odd) {
+  if (!crossing.there()) return 0;
+  const Word number = crossing.exchanges[!odd] + 1;
+  if (block.index() != 0) return number;
+  block.each([&](SiteThread& thread) {
+    if (thread.warp != 0) return;
+    if (thread.lane == 0) crossing.exchanges[odd] = number;
+    // Release: makes visible what the earlier kernels have stored. Pairs with the acquire in `await_halves`.
+    if (thread.lane < 8 && crossing.raise[thread.lane] != nullptr)
+      device::store_release(crossing.raise[thread.lane], number);
+  });
+  return number;
+}
+
+// Waits for a neighbour's halves. Returns false if it has given up.
+template <class T>
+TCA_DEVICE bool await_halves(const Crossing<T>& crossing, const FaceGroup& face, Word exchange) {
+  return device::await(crossing.raised + face.direction, exchange, face.neighbour, crossing.patience);
+}
+
+// One block makes an exchange of nothing.
+template <class T, class Block>
+TCA_DEVICE void meet(Block& block, const Ground<T>& ground, const Crossing<T>& crossing, bool odd) {
+  const Word exchange = begin_exchange(block, crossing, odd);
+  block.each([&](SiteThread& thread) {
+    if (thread.warp == 0 && thread.lane < 8 && crossing.raise[thread.lane] != nullptr)
+      thread.good = await_halves(crossing, ground.faces[odd][thread.lane], exchange) && thread.good;
+  });
+}
+
+template <class T>
+struct WindowGhosts {
+  const Crossing<T>& crossing;
+  Word exchange;
+
+  // Copies the half of ghost `next` into the thread's part of the room.
+  TCA_DEVICE void ask(ChunkRoom<T>& room, const Ground<T>& ground, const Stage<T>& stage, std::int32_t next,
+                      Word rhs, SiteThread& thread) const {
+    // Halves that arrive have the parity of the field that is read.
+    const FaceGroup& face = ground.faces[stage.to_odd ? 0 : 1][thread.warp];
+    // A thread has only one direction, so it waits once. If it gives up, the kernel goes on: the host hears
+    // of it (Patience::over).
+    if (crossing.there() && !thread.met) {
+      thread.met = true;
+      thread.good = await_halves(crossing, face, exchange) && thread.good;
+    }
+    const T* const group = crossing.ghosts + first_real(face.begin, face.count, ground.rhs, rhs);
+    const auto* const from =
+        reinterpret_cast<const Unit<T>*>(group) + (static_cast<Word>(~next) - face.begin);
+    auto* const into = reinterpret_cast<Unit<T>*>(part_of(room, thread)) + thread.lane;
+    TCA_UNROLL
+    for (Word u = 0; u < half_units<T>; ++u) tca::qcd::ask(into + u * chunk_sites, from + u * face.count);
+  }
+  // The half was there already when `ask` copied it.
+  TCA_DEVICE void bring(ChunkRoom<T>&, const Ground<T>&, const Stage<T>&, const SiteThread&) const {}
+};
+
+template <class T>
+struct WindowSink {
+  const Crossing<T>& crossing;
+  Word all = 1;  // right-hand sides
+
+  TCA_DEVICE void put(const FaceGroup& face, Word place, Word rhs, const Half<T>& half) const {
+    T* const group = crossing.to[face.direction] +
+                     first_real(crossing.there() ? face.to : face.begin, face.count, all, rhs);
+    TCA_UNROLL
+    for (Word a = 0; a < 3; ++a) put_four(group, face.count, place, a, half.colour[a]);
+  }
+};
+
+template <class T>
+inline constexpr Word half_lines = half_reals * sizeof(T) / (device::words_per_line * sizeof(Word));
+
+// The lines that a rank uses, its own and its neighbours', as seen on the device. A kernel that runs the
+// whole solve has one right-hand side.
+template <class T>
+struct LineRoom {
+  device::Line* own = nullptr;
+  device::Line* theirs[8] = {};  // for each direction
+  Word* exchanges = nullptr;     // number of exchanges so far; kept between kernels
+  device::Patience patience;     // for waits for lines
+
+  static constexpr std::size_t lines(std::size_t slots) { return slots * half_lines<T>; }
+};
+
+// Receives a half from lines that are `count` apart, and stores it in units that are 32 apart. Returns false,
+// without storing anything, if it has given up.
+template <class T>
+TCA_DEVICE bool receive_half(const device::Line* from, Word count, Word exchange, Word neighbour,
+                             const device::Patience& patience, Unit<T>* into) {
+  device::Line lines[half_lines<T>];
+  device::Waiting waiting(patience, exchange);
+  for (;;) {
+    // Load all lines before looking at any: one round trip to the L2.
+    TCA_UNROLL
+    for (Word l = 0; l < half_lines<T>; ++l) lines[l] = device::load_line(from + l * count);
+    bool all = true;
+    TCA_UNROLL
+    for (Word l = 0; l < half_lines<T>; ++l) all = all && device::carries(lines[l], exchange);
+    if (all) break;
+    if (!waiting.goes_on(neighbour)) return false;
+  }
+  Word words[half_lines<T>][device::words_per_line];
+  TCA_UNROLL
+  for (Word l = 0; l < half_lines<T>; ++l) {
+    TCA_UNROLL
+    for (Word k = 0; k < device::words_per_line; ++k) words[l][k] = device::word_of(lines[l], k);
+  }
+  Unit<T> units[half_units<T>];
+  static_assert(sizeof units == sizeof words);
+  std::memcpy(units, words, sizeof units);
+  TCA_UNROLL
+  for (Word u = 0; u < half_units<T>; ++u) into[u * chunk_sites] = units[u];
+  return true;
+}
+
+template <class T>
+struct LineGhosts {
+  const LineRoom<T>& lines;
+  Word exchange;
+
+  // Does nothing, since the half may still be on its way.
+  TCA_DEVICE void ask(ChunkRoom<T>&, const Ground<T>&, const Stage<T>&, std::int32_t, Word,
+                      SiteThread&) const {}
+  TCA_DEVICE void bring(ChunkRoom<T>& room, const Ground<T>& ground, const Stage<T>& stage,
+                        SiteThread& thread) const {
+    const FaceGroup& face = ground.faces[stage.to_odd ? 0 : 1][thread.warp];
+    const device::Line* const from = lines.own + static_cast<std::size_t>(face.begin) * half_lines<T> +
+                                     (static_cast<Word>(~thread.here) - face.begin);
+    auto* const into = reinterpret_cast<Unit<T>*>(part_of(room, thread)) + thread.lane;
+    thread.good =
+        thread.good && receive_half<T>(from, face.count, exchange, face.neighbour, lines.patience, into);
+  }
+};
+
+template <class T>
+struct LineSink {
+  const LineRoom<T>& room;
+  Word exchange;
+
+  TCA_DEVICE void put(const FaceGroup& face, Word place, Word, const Half<T>& half) const {
+    device::Line* const to =
+        room.theirs[face.direction] + static_cast<std::size_t>(face.to) * half_lines<T> + place;
+    Word words[half_lines<T>][device::words_per_line];
+    static_assert(sizeof words == sizeof half);
+    std::memcpy(words, &half, sizeof half);
+    TCA_UNROLL
+    for (Word l = 0; l < half_lines<T>; ++l)
+      device::store_line(to + l * face.count, device::make_line(words[l], exchange));
+  }
+};
+
+}  // namespace tca::qcd

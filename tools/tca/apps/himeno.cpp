@@ -1,0 +1,118 @@
+// `tca himeno`: the Himeno benchmark on ranks that write straight into each other's memory, checked against
+// the serial answer and, if asked, timed against MPI in the same job.
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <memory>
+#include <string>
+
+#include "apps/himeno_report.hpp"
+#include "apps/himeno_solve.hpp"
+#include "himeno/exchange.hpp"
+#include "himeno/problem.hpp"
+#include "options/extents.hpp"
+#include "options/numbers.hpp"
+#include "options/refuse.hpp"
+#include "subcommand.hpp"
+#include "tca/error.hpp"
+#include "tca/world.hpp"
+
+namespace tca::tool {
+namespace {
+
+// Throws Error{out_of_memory} when the arrays do not fit: over all ranks twelve of coefficients and two of
+// pressure, and the two of the reference. Over MPI each rank may be on a host of its own, which is taken to
+// be like this one.
+void check_memory(const himeno::Problem& problem, const HimenoOptions& options, int ranks) {
+  const auto& n = problem.extents;
+  const double cells = static_cast<double>(n[0]) * static_cast<double>(n[1]) * static_cast<double>(n[2]);
+  const double needed = cells * sizeof(float) * (options.no_check ? 14 : 16);
+  const int hosts = route::needs_mpi(options.fabric) ? ranks : 1;
+  const double present =
+      hosts * static_cast<double>(sysconf(_SC_PHYS_PAGES)) * static_cast<double>(sysconf(_SC_PAGESIZE));
+  if (needed < present) return;
+  const std::string who =
+      hosts == 1 ? "this machine has" : fmt::format("{} machines like this one have", hosts);
+  throw Error(Errc::out_of_memory, fmt::format("size {} needs {:.1f} GiB, {} {:.1f}; choose a smaller one",
+                                               options.size, needed / 0x1p30, who, present / 0x1p30));
+}
+
+// Refuses everything that can be wrong, once, before any rank begins.
+void check_job(const HimenoOptions& options, int ranks) {
+  const himeno::Problem problem{.extents = parse_himeno_size(options.size)};
+  if (std::ranges::min(problem.extents) < 3)
+    refuse("--size {}: at least 3 cells along each dimension, of which the outer ones are the boundary",
+           options.size);
+  make_himeno_grid(options, problem, ranks);
+  if (!options.trace.empty() && on_gpus(options) && !route::needs_mpi(options.fabric))
+    refuse("--trace shows what the host does, which on --fabric {} is nothing; leave it out", options.fabric);
+  if ((options.start == "graph" || options.start == "kernel") && !on_gpus(options))
+    refuse("--start {} needs --fabric cuda or cuda+mpi", options.start);
+  if (options.compare && options.iterations == 1)
+    refuse("--compare needs at least 2 iterations, one for each side");
+  check_distinct({{"--trace", options.trace}, {"--json", options.json}});
+  check_writable(options.json);
+  check_writable(options.trace);
+  check_memory(problem, options, ranks);
+}
+
+int run_rank(World& world, const HimenoOptions& options) {
+  const HimenoReport report = solve_himeno(world, options);
+  if (!options.trace.empty()) world.write_trace(options.trace);
+  if (world.rank() == 0) {
+    print(report);
+    if (options.explain) fmt::print("\n{}", report.explain);
+    if (!options.json.empty()) append_json(report, options.json);
+  }
+  return report.check && !report.check->agrees() ? 1 : 0;
+}
+
+int himeno_command(const HimenoOptions& options) {
+  return run_as_ranks(
+      "tca himeno", options,
+      {.trace = !options.trace.empty(), .fabric = options.fabric, .machine = options.machine},
+      [&](int ranks) { check_job(options, ranks); }, [&](World& world) { return run_rank(world, options); });
+}
+
+}  // namespace
+
+void add_himeno(Subcommands& tca) {
+  auto options = std::make_shared<HimenoOptions>();
+  CLI::App& app =
+      tca.add("himeno", "Solves Poisson's equation on several ranks and checks the answer (Himeno benchmark)",
+              "tca himeno --ranks 4 --size S\n"
+              "tca himeno --ranks 2 --size M --iterations 100 --compare\n"
+              "tca himeno --fabric cuda --ranks 4 --size M --compare",
+              [options] { return himeno_command(*options); });
+  add_rank_options(app, *options);
+  app.add_option("-s,--size", options->size, "XS, S, M, L, XL, or extents such as 256x128x128")
+      ->capture_default_str();
+  app.add_option(
+         "--start", options->start,
+         "On GPUs, who starts each iteration: the host, a CUDA graph, or one kernel for all of them; auto "
+         "chooses between the latter two by the size, the GPUs' memory and where the ranks are")
+      ->check(CLI::IsMember({"auto", "host", "graph", "kernel"}))
+      ->capture_default_str();
+  app.add_option("--grid", options->grid, "Ranks along each dimension, such as 2x2x1; auto chooses")
+      ->capture_default_str();
+  auto* iterations = app.add_option("--iterations", options->iterations,
+                                    "How many iterations; with --compare half of them each way");
+  iterations->check(between(std::int64_t{1}, std::int64_t{1'000'000'000}));
+  app.add_option("--seconds", options->seconds,
+                 "As many iterations as fill this time (3 unless told otherwise; on sim it is 10 iterations)")
+      ->check(between(0.001, 1e6))
+      ->excludes(iterations);
+  app.add_flag("--no-overlap", options->no_overlap, "Exchange after computing instead of meanwhile");
+  app.add_flag("--unguarded", options->unguarded,
+               "Save a signal a step; the two arrays in turn make it safe");
+  app.add_flag("--no-check", options->no_check, "Leave the serial reference out");
+  app.add_flag("--compare", options->compare, "The same over MPI (on GPUs: NCCL) as well, in the same job");
+  app.add_flag("--explain", options->explain, "Print how each put travels");
+  app.add_option("--json", options->json, "Append the measurement to this file")->type_name("FILE");
+  app.add_option("--trace", options->trace,
+                 "Write a trace for ui.perfetto.dev; 200 iterations unless told otherwise, on sim 10")
+      ->type_name("FILE");
+}
+
+}  // namespace tca::tool

@@ -1,0 +1,54 @@
+// `tca bench commit`: measures what the commit of a chain costs, and how much of it is the fabric's own work.
+#include "bench/commit.hpp"
+
+#include <fmt/format.h>
+
+#include "bench/report.hpp"
+#include "commit_costs.hpp"
+#include "options/refuse.hpp"
+
+namespace tca::tool {
+
+// The fabric's own work is compared with the whole commit, so there must be a single fabric, which carries
+// every put.
+void check_commit_bench(const BenchOptions& options) {
+  if (options.fabric != "shm")
+    refuse("commit is measured on shm, not on {}; say --fabric shm", options.fabric);
+  if (!options.peers.empty()) refuse("--peer {} knows no commit", options.peers[0]);
+}
+
+void run_commit_bench(World& world, const BenchOptions& options) {
+  const bench::CommitCosts costs = [&] {
+    Progress bar = bench_progress(world, options, fmt::format("{} descriptors", options.descriptors));
+    return bench::measure_commit(world, options.descriptors, options.route,
+                                 options.effort.rounds * options.effort.placements,
+                                 [&](int rounds) { bar.update(rounds); });
+  }();
+  if (world.rank() != 0) return;
+  const bench::Samples beyond = costs.beyond_us();
+  fmt::print("{:<44}{:>12}{:>12}\n", fmt::format("commit of {} descriptors", options.descriptors),
+             "median us", "p99 us");
+  const auto row = [](const char* what, const bench::Samples& samples) {
+    fmt::print("{:<44}{:>12.4g}{:>12.4g}\n", what, median(samples), quantile(samples, 0.99));
+  };
+  row("whole", costs.whole_us);
+  row("the fabric's own work", costs.fabric_us);
+  row("beyond it", beyond);
+  row("of which choosing the channels", costs.route_us);
+  if (options.json.empty()) return;
+  Record record;
+  record.bench = options.what;
+  record.fabric = options.fabric;
+  record.protocol = options.route.empty() ? "chosen" : options.route;
+  record.layout = "mixed";
+  record.ranks = world.size();
+  record.n = options.descriptors;
+  record.bytes = static_cast<std::int64_t>(costs.bytes);
+  record.samples_us = beyond;
+  record.extra["whole_us"] = rounded(median(costs.whole_us));
+  record.extra["fabric_us"] = rounded(median(costs.fabric_us));
+  record.extra["route_us"] = rounded(median(costs.route_us));
+  append_line(options.json, record.line());
+}
+
+}  // namespace tca::tool

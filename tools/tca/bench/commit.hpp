@@ -1,0 +1,14 @@
+// `tca bench commit`: measures what the commit of a chain costs.
+#pragma once
+
+#include "bench/options.hpp"
+#include "tca/world.hpp"
+
+namespace tca::tool {
+
+// Refuses options that do not fit; called before any rank is started.
+void check_commit_bench(const BenchOptions& options);
+
+void run_commit_bench(World& world, const BenchOptions& options);
+
+}  // namespace tca::tool

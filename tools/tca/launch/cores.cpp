@@ -1,0 +1,76 @@
+// The cores that this process may use.
+#include "launch/cores.hpp"
+
+#include <fmt/format.h>
+#include <sched.h>
+#include <sys/utsname.h>
+
+#include <algorithm>
+#include <fstream>
+#include <map>
+#include <utility>
+
+namespace tca::tool {
+namespace {
+
+std::vector<int> affinity_mask() {
+  // The kernel may know more CPUs than a cpu_set_t holds, so larger sets are tried too.
+  for (std::size_t limit = CPU_SETSIZE; limit <= (1U << 20); limit *= 2) {
+    cpu_set_t* set = CPU_ALLOC(limit);
+    const std::size_t bytes = CPU_ALLOC_SIZE(limit);
+    std::vector<int> cpus;
+    const bool known = sched_getaffinity(0, bytes, set) == 0;
+    for (std::size_t cpu = 0; known && cpu < limit; ++cpu)
+      if (CPU_ISSET_S(cpu, bytes, set)) cpus.push_back(static_cast<int>(cpu));
+    CPU_FREE(set);
+    if (known) return cpus;
+  }
+  return {0};
+}
+
+int topology_number(int cpu, const char* name, int otherwise) {
+  std::ifstream file(fmt::format("/sys/devices/system/cpu/cpu{}/topology/{}", cpu, name));
+  int value = otherwise;
+  return file >> value ? value : otherwise;
+}
+
+// Returns each CPU of the mask, with the number of its core's hardware threads that come before it.
+std::vector<std::pair<int, int>> thread_and_cpu() {
+  std::map<std::pair<int, int>, int> threads_of_core;
+  std::vector<std::pair<int, int>> list;
+  for (int cpu : affinity_mask()) {
+    const int package = topology_number(cpu, "physical_package_id", 0);
+    const int core = topology_number(cpu, "core_id", cpu);
+    list.emplace_back(threads_of_core[{package, core}]++, cpu);
+  }
+  return list;
+}
+
+}  // namespace
+
+std::vector<int> usable_cpus() {
+  auto list = thread_and_cpu();
+  std::sort(list.begin(), list.end());
+  std::vector<int> cpus;
+  for (const auto& [thread, cpu] : list) cpus.push_back(cpu);
+  return cpus;
+}
+
+int usable_cores() {
+  const auto list = thread_and_cpu();
+  return static_cast<int>(
+      std::count_if(list.begin(), list.end(), [](const auto& e) { return e.first == 0; }));
+}
+
+std::string cpu_model() {
+  std::ifstream file("/proc/cpuinfo");
+  for (std::string line; std::getline(file, line);) {
+    const auto colon = line.find(": ");
+    if (line.rfind("model name", 0) == 0 && colon != std::string::npos) return line.substr(colon + 2);
+  }
+  utsname system{};
+  uname(&system);
+  return system.machine;
+}
+
+}  // namespace tca::tool

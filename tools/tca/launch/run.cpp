@@ -1,0 +1,55 @@
+// `tca run`: runs any program as N ranks on this host.
+#include <cstdlib>
+#include <memory>
+#include <string>
+
+#include "launch/launch.hpp"
+#include "options/mpi_options.hpp"
+#include "options/refuse.hpp"
+#include "subcommand.hpp"
+
+namespace tca::tool {
+
+namespace {
+
+void check_not_modelled(const std::string& fabric) {
+  if (fabric != "sim") return;
+  const char* by_environment = std::getenv("OPENTCA_FABRIC");
+  refuse("{}: the ranks of a modelled machine are threads of one process; start the program by itself",
+         by_environment && fabric == by_environment ? "OPENTCA_FABRIC=sim" : "--fabric sim");
+}
+
+int run(LaunchOptions options, const std::string& fabric) {
+  check_not_modelled(fabric);
+  if (fabric.empty()) return launch(options);
+  options.environment.emplace_back("OPENTCA_FABRIC", fabric);
+  if (!is_over_mpi(fabric)) return launch(options);
+  if (options.tag) refuse("--tag: mpirun has its own way, mpirun --tag-output (Open MPI) or -l (MPICH)");
+  return launch_under_mpirun(options);
+}
+
+}  // namespace
+
+void add_run(Subcommands& tca) {
+  auto options = std::make_shared<LaunchOptions>();
+  auto fabric = std::make_shared<std::string>();
+  CLI::App& app = tca.add("run", "Runs a program as several ranks on this host",
+                          "tca run -n 4 -- ./heat2d 1000\n"
+                          "tca run -n 2 --tag -- sh -c 'echo I am rank $OPENTCA_RANK of $OPENTCA_SIZE'",
+                          [options, fabric] { return run(*options, *fabric); });
+  app.add_option("-n,--ranks", options->ranks, "How many ranks, 1 to 4096")->required();
+  add_bind_option(app, options->bind);
+  app.add_option(
+         "--fabric", *fabric,
+         "What carries the bytes where the program does not say; what has mpi in it is started by mpirun")
+      ->envname("OPENTCA_FABRIC")
+      ->check(any_fabric());
+  add_sub_cluster_option(app, *fabric);
+  app.add_flag("--tag", options->tag, "Begin each line of output with `[rank] `");
+  app.add_option("PROGRAM", options->argv, "The program and its arguments, after `--`")
+      ->required()
+      ->expected(1, -1);
+  app.positionals_at_end();
+}
+
+}  // namespace tca::tool

@@ -1,0 +1,111 @@
+// Puts `[rank] ` before every line that a rank prints.
+#include "launch/tag.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <utility>
+
+#include "tca/error.hpp"
+
+namespace tca::tool {
+namespace {
+
+constexpr std::size_t longest_line = 64 * 1024;  // a longer line is cut, so that it cannot fill the memory
+// A pipe that poll() reports as writable takes this much at once.
+constexpr std::size_t unblocked_write = 4096;
+
+}  // namespace
+
+TaggedOutput::Ends TaggedOutput::add_rank(int rank) {
+  Ends ends;
+  const std::string tag = fmt::format("[{}] ", rank);
+  ends.out = add_source(tag, 0);
+  ends.err = add_source(tag, 1);
+  return ends;
+}
+
+TaggedOutput::Ends TaggedOutput::add_untagged() {
+  Ends ends;
+  ends.out = add_source({}, 0);
+  return ends;
+}
+
+Fd TaggedOutput::add_source(std::string tag, std::size_t sink) {
+  int ends[2];
+  if (pipe2(ends, O_CLOEXEC) != 0)
+    throw Error(Errc::out_of_memory,
+                fmt::format("no pipe for the ranks' output: {}; start fewer ranks, leave out --tag, or raise "
+                            "`ulimit -n`",
+                            std::strerror(errno)));
+  fcntl(ends[0], F_SETFL, O_NONBLOCK);
+  sources_.push_back({Fd(ends[0]), std::move(tag), {}, sink});
+  return Fd(ends[1]);
+}
+
+void TaggedOutput::add_to(std::vector<pollfd>& polled) const {
+  for (const Sink& sink : sinks_)
+    if (!sink.pending.empty()) polled.push_back({sink.fd, POLLOUT, 0});
+  for (const Source& source : sources_)
+    if (source.pipe.is_open() && sinks_[source.sink].pending.empty())
+      polled.push_back({source.pipe.get(), POLLIN, 0});
+}
+
+bool TaggedOutput::advance() {
+  bool more = false;
+  for (Source& source : sources_) {
+    if (!source.pipe.is_open()) continue;
+    more |= sinks_[source.sink].pending.size() >= longest_line || read(source);
+  }
+  for (Sink& sink : sinks_) write(sink);
+  return more;
+}
+
+bool TaggedOutput::read(Source& source) {
+  std::array<char, 16 * 1024> buffer;
+  const ssize_t got = ::read(source.pipe.get(), buffer.data(), buffer.size());
+  if (got == 0 || (got < 0 && errno != EAGAIN && errno != EINTR)) source.pipe.close();
+  if (got <= 0) return false;
+  std::string& pending = sinks_[source.sink].pending;
+  if (source.tag.empty()) {
+    pending.append(buffer.data(), static_cast<std::size_t>(got));
+    return true;
+  }
+  source.line.append(buffer.data(), static_cast<std::size_t>(got));
+  std::size_t begin = 0;
+  for (std::size_t end; (end = source.line.find('\n', begin)) != std::string::npos; begin = end + 1)
+    pending.append(source.tag).append(source.line, begin, end + 1 - begin);
+  source.line.erase(0, begin);
+  if (source.line.size() >= longest_line) {
+    pending.append(source.tag).append(source.line).append("\n");
+    source.line.clear();
+  }
+  return true;
+}
+
+void TaggedOutput::write(Sink& sink) {
+  while (!sink.pending.empty()) {
+    pollfd polled{sink.fd, POLLOUT, 0};
+    if (poll(&polled, 1, 0) <= 0) return;
+    const ssize_t put = ::write(sink.fd, sink.pending.data(), std::min(sink.pending.size(), unblocked_write));
+    if (put < 0 && (errno == EAGAIN || errno == EINTR)) return;
+    // When nobody reads the output any more, SIGPIPE has ended this launcher by now, and the ranks with it. A
+    // launcher for which SIGPIPE is ignored drops the output here.
+    if (put < 0 && failure_ == 0) failure_ = errno;
+    sink.pending.erase(0, put < 0 ? std::string::npos : static_cast<std::size_t>(put));
+  }
+}
+
+void TaggedOutput::finish_lines() {
+  for (Source& source : sources_) {
+    if (source.line.empty()) continue;
+    sinks_[source.sink].pending.append(source.tag).append(source.line).append("\n");
+    source.line.clear();
+  }
+}
+
+}  // namespace tca::tool

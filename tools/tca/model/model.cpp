@@ -1,0 +1,257 @@
+// `tca model`: runs programs of ranks on a modelled machine, and shows where their time goes.
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <cstdint>
+#include <filesystem>
+#include <fstream>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+
+#include "launch/cores.hpp"
+#include "model/grid.hpp"
+#include "model/report.hpp"
+#include "model/run.hpp"
+#include "model/sweep.hpp"
+#include "options/numbers.hpp"
+#include "options/refuse.hpp"
+#include "output/record.hpp"
+#include "subcommand.hpp"
+
+namespace tca::tool {
+
+namespace {
+
+struct ModelCommand {
+  ModelOptions model;
+  std::vector<std::string> sweeps, overrides;
+  std::string json;
+  int jobs = 0;  // 0: as many as there are cores
+};
+
+template <class Number>
+std::optional<Number> number_in(const std::string& text) {
+  Number value{};
+  const auto [rest, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || rest != text.data() + text.size()) return std::nullopt;
+  return value;
+}
+
+// Numbers of the machine have a slash in their names: links/cable/latency.
+void set_number(ModelOptions& options, const std::string& key, const std::string& value) {
+  const std::optional<double> number = number_in<double>(value);
+  if (!number || !std::isfinite(*number)) refuse("{}={}: the value is no number", key, value);
+  options.overrides[key] = *number;
+}
+
+// An option that only some programs have.
+struct ProgramOption {
+  std::string name;
+  std::vector<std::string> programs;
+
+  bool is_known(const std::string& program) const {
+    return std::ranges::find(programs, program) != programs.end();
+  }
+};
+
+const std::vector<ProgramOption> program_options{{"size", {"himeno"}},
+                                                 {"extent", {"halo"}},
+                                                 {"layout", {"halo"}},
+                                                 {"grid", {"himeno", "halo"}},
+                                                 {"element", {"himeno", "halo"}},
+                                                 {"iterations", {"himeno", "halo", "pingpong"}},
+                                                 {"bytes", {"pingpong", "bcast", "allgather", "allreduce"}}};
+
+// Refuses an option that the program would silently ignore. `said` is how the command line gave it.
+void check_known(const ProgramOption& option, const std::string& said, const std::string& program) {
+  if (!option.is_known(program))
+    refuse("{} is for {}, not for {}", said, fmt::join(option.programs, ", "), program);
+}
+
+// Sets what a value of a sweep names: a number of the machine, or an option.
+void set_option(ModelOptions& options, const std::string& name, const std::string& value) {
+  const std::map<std::string, std::string*> words{
+      {"machine", &options.machine},   {"scheme", &options.scheme}, {"mpi", &options.library},
+      {"fidelity", &options.fidelity}, {"grid", &options.grid},     {"size", &options.size},
+      {"layout", &options.layout}};
+  const std::map<std::string, std::int64_t*> counts{
+      {"ranks", &options.ranks},     {"bytes", &options.bytes},           {"extent", &options.extent},
+      {"element", &options.element}, {"iterations", &options.iterations}, {"gpu", &options.gpu}};
+  if (name.find('/') != std::string::npos) return set_number(options, name, value);
+  for (const ProgramOption& option : program_options)
+    if (option.name == name) check_known(option, "--sweep " + name, options.program);
+  if (const auto word = words.find(name); word != words.end()) {
+    *word->second = value;
+    return;
+  }
+  const auto count = counts.find(name);
+  if (count == counts.end())
+    refuse(
+        "--sweep {}: there are bytes, ranks, extent, size, element, iterations, grid, layout, gpu, scheme, "
+        "mpi, fidelity, machine, and the numbers of the machine file, such as links/cable/latency",
+        name);
+  const std::optional<std::int64_t> number = number_in<std::int64_t>(value);
+  const std::int64_t least = name == "gpu" ? 0 : 1;
+  if (!number || *number < least)
+    refuse("--sweep {}={}: the value is no whole number from {} on", name, value, least);
+  *count->second = *number;
+}
+
+struct Point {
+  std::string name;
+  ModelOptions options;
+};
+
+// Returns every combination of the sweeps' values, those of the last sweep changing fastest.
+std::vector<Point> make_points(const ModelCommand& command) {
+  std::vector<Point> points{{"", command.model}};
+  constexpr std::size_t most = 10'000;
+  std::set<std::string> names;
+  for (const std::string& text : command.sweeps) {
+    const Sweep sweep = parse_sweep(text);
+    if (!names.insert(sweep.name).second)
+      refuse("--sweep {} is given twice; give all of its values in one", sweep.name);
+    std::vector<Point> further;
+    for (const Point& point : points)
+      for (const std::string& value : sweep.values) {
+        Point& next = further.emplace_back(point);
+        next.name += fmt::format("{}{}={}", point.name.empty() ? "" : " ", sweep.name, value);
+        set_option(next.options, sweep.name, value);
+        if (further.size() > most) refuse("the sweep has more than {} points", most);
+      }
+    points = std::move(further);
+  }
+  // When schemes are swept, --mpi is meant for those that use MPI.
+  if (names.contains("scheme") && !names.contains("mpi"))
+    for (Point& point : points)
+      if (!takes_mpi(point.options.program, point.options.scheme)) point.options.library.clear();
+  return points;
+}
+
+int run_sweep(const ModelCommand& command) {
+  if (!command.model.trace.empty() || !command.model.links.empty())
+    refuse("--trace and --links are of one run; leave them out, or the sweep");
+  const std::vector<Point> points = make_points(command);
+  const auto work = [&points](std::size_t i) {
+    return model_line(points[i].options, run_model(points[i].options), points[i].name);
+  };
+  std::vector<SweepPoint> answers;
+  const int jobs = command.jobs > 0 ? command.jobs : usable_cores();
+  if (const int interrupted = run_points(command.model.program, points.size(), jobs, work, answers)) {
+    fmt::print(stderr, "tca model: interrupted; nothing is left running\n");
+    return interrupted;
+  }
+  print_sweep_header("point");
+  int code = 0;
+  for (std::size_t i = 0; i < points.size(); ++i) {
+    if (!answers[i].error.empty()) {
+      fmt::print(stderr, "tca model: {}: {}\n", points[i].name, answers[i].error);
+      if (code == 0) code = answers[i].exit_code;
+      continue;
+    }
+    print_sweep_row(points[i].name, answers[i].answer);
+    if (!command.json.empty()) append_line(command.json, answers[i].answer);
+  }
+  return code;
+}
+
+int model(ModelCommand command) {
+  for (const std::string& text : command.overrides) {
+    const std::size_t equals = text.find('=');
+    if (equals == std::string::npos)
+      refuse("--set {}: write KEY=NUMBER, such as links/cable/latency=0.2", text);
+    set_number(command.model, text.substr(0, equals), text.substr(equals + 1));
+  }
+  check_distinct(
+      {{"--trace", command.model.trace}, {"--json", command.json}, {"--links", command.model.links}});
+  const std::string ending = std::filesystem::path(command.model.links).extension();
+  if (!ending.empty() && ending != ".svg")
+    refuse("--links {}: it is drawn as SVG; have the name end in .svg", command.model.links);
+  for (const std::string* path : {&command.json, &command.model.trace, &command.model.links})
+    check_writable(*path);
+  if (!command.sweeps.empty()) return run_sweep(command);
+  const ModelResult result = run_model(command.model);
+  print_model(command.model, result);
+  if (!command.json.empty()) append_line(command.json, model_line(command.model, result, ""));
+  return 0;
+}
+
+void add_program_options(CLI::App& app, ModelOptions& options) {
+  app.add_option("-n,--ranks", options.ranks,
+                 "How many; 2 for a ping-pong (of the first and the last), else as many as reach each other "
+                 "directly, 16 where none do")
+      ->check(between(std::int64_t{1}, std::int64_t{1} << 32));
+  app.add_option("--scheme", options.scheme,
+                 "direct, mpi, rma or hybrid; the machine's first when not given");
+  app.add_option("--mpi", options.library, "Which of the machine's MPI libraries");
+  app.add_option("--bytes", options.bytes, "Of a message; of an allgather, what each rank gives")
+      ->capture_default_str();
+  app.add_option("-s,--size", options.size, "himeno: XS, S, M, L, XL, or extents such as 256x128x128")
+      ->capture_default_str();
+  app.add_option("--extent", options.extent, "halo: of the cube that each rank has")->capture_default_str();
+  app.add_option("--grid", options.grid, "Ranks along each dimension, such as 2x8x1; auto chooses")
+      ->capture_default_str();
+  app.add_option("--layout", options.layout, "halo without a grid: which faces a ring of ranks exchanges")
+      ->check(CLI::IsMember({"block", "block-stride", "stride"}))
+      ->capture_default_str();
+  app.add_option("--gpu", options.gpu,
+                 "That ranks compute on, where a node has one rank: says what it shares a socket with")
+      ->check(between(0, 63))
+      ->capture_default_str();
+  app.add_option("--element", options.element, "Bytes of a number; 4 for himeno, 8 for halo when not given")
+      ->check(between(1, 64));
+  app.add_option("--iterations", options.iterations, "himeno, halo, pingpong: how many")
+      ->capture_default_str();
+}
+
+}  // namespace
+
+void add_model(Subcommands& tca) {
+  auto options = std::make_shared<ModelCommand>();
+  CLI::App& app =
+      tca.add("model", "Models a program of ranks on a machine that need not be there (docs/model.md)",
+              "tca model himeno --machine ha-pacs-tca --ranks 16 --scheme hybrid\n"
+              "tca model himeno --machine torus-32k --ranks 32768 --size XL\n"
+              "tca model pingpong --machine peach3 --sweep bytes=8:1048576 --json pingpong.json\n"
+              "tca model allgather --sweep scheme=direct,mpi --sweep links/cable/latency=0.1,0.2\n"
+              "tca model halo --machine dgx-h200 --trace halo.json --links halo.svg",
+              [options] { return model(*options); });
+  app.add_option("PROGRAM", options->model.program, "himeno, halo, pingpong, bcast, allgather or allreduce")
+      ->required()
+      ->check(CLI::IsMember({"himeno", "halo", "pingpong", "bcast", "allgather", "allreduce"}));
+  app.add_option("--machine", options->model.machine, "Its name, or the path of its file")
+      ->capture_default_str();
+  add_program_options(app, options->model);
+  app.add_option(
+         "--fidelity", options->model.fidelity,
+         "tlp: every packet; train: whole transfers; flow: shared rates; auto: tlp up to 64 ranks, else "
+         "train")
+      ->check(CLI::IsMember({"auto", "tlp", "train", "flow"}))
+      ->capture_default_str();
+  app.add_option("--set", options->overrides,
+                 "KEY=NUMBER of the machine file, in its unit: links/cable/latency=0.2");
+  app.add_option(
+      "--sweep", options->sweeps,
+      "NAME=VALUE,VALUE,... or NAME=FIRST:LAST (doubling) of an option or of a number of the machine file; "
+      "several make every combination");
+  app.add_option("--jobs", options->jobs, "Processes of a sweep at a time; 0: one a core")
+      ->check(between(0, 4096))
+      ->capture_default_str();
+  app.add_option("--trace", options->model.trace, "Write a timeline for ui.perfetto.dev")->type_name("FILE");
+  app.add_option("--links", options->model.links, "Draw the links and how busy they were, as SVG")
+      ->type_name("FILE");
+  app.add_option("--json", options->json, "Append a line for each result to this file")->type_name("FILE");
+  app.final_callback([&app, options] {
+    for (const ProgramOption& option : program_options)
+      if (app.count("--" + option.name) > 0) check_known(option, "--" + option.name, options->model.program);
+    check_known(app, {{"--jobs", !options->sweeps.empty(), "--sweep"}});
+  });
+}
+
+}  // namespace tca::tool

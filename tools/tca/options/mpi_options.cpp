@@ -1,0 +1,38 @@
+#include "options/mpi_options.hpp"
+
+#include <cstdlib>
+
+#include "options/numbers.hpp"
+#include "options/refuse.hpp"
+#include "route/bring_up.hpp"
+
+namespace tca::tool {
+
+void check_built_with_mpi(const std::string& asks) {
+  if (!route::built_with_mpi())
+    refuse("{}: this tca was built without MPI; install libopenmpi-dev and openmpi-bin and build again",
+           asks);
+}
+
+void check_built(const std::string& fabric) {
+  if (route::on_gpus(fabric) && !route::built_with_cuda())
+    refuse("--fabric {}: this tca was built without CUDA; install the toolkit and build again", fabric);
+  if (is_over_mpi(fabric)) check_built_with_mpi("--fabric " + fabric);
+}
+
+void add_sub_cluster_option(CLI::App& app, std::string& fabric) {
+  app.add_option_function<int>(
+         "--sub-cluster",
+         [](const int& ranks) { setenv("OPENTCA_SUBCLUSTER", std::to_string(ranks).c_str(), 1); },
+         "On shm+mpi and cuda+mpi, so many ranks of a host reach each other's memory; all of them unless "
+         "told otherwise")
+      ->check(between(1, 4096));
+  app.parse_complete_callback([&app, &fabric] {
+    if (fabric == "sim" && app.get_option("--sub-cluster")->count() > 0)
+      refuse("--sub-cluster: a modelled machine has its own; leave it out");
+    if (app.get_option("--fabric")->count() > 0 || std::getenv("OPENTCA_FABRIC") != nullptr) return;
+    if (const std::string otherwise = route::default_fabric(); otherwise != "shm") fabric = otherwise;
+  });
+}
+
+}  // namespace tca::tool

@@ -1,0 +1,112 @@
+// `tca scorecard`: compares the model with every published figure.
+#include <fmt/format.h>
+
+#include <cmath>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <set>
+
+#include "base/fail.hpp"
+#include "net/machine_file.hpp"
+#include "scorecard/score.hpp"
+#include "subcommand.hpp"
+
+namespace tca::tool {
+
+namespace {
+
+struct ScorecardOptions {
+  std::string source;
+  std::string folder;
+  bool json = false;
+};
+
+// JSON has no infinity, so a crossing that never comes is null. So is what an unusable figure does not have.
+nlohmann::ordered_json number(double value, bool there) {
+  return there && std::isfinite(value) ? nlohmann::ordered_json(value) : nlohmann::ordered_json();
+}
+
+nlohmann::ordered_json to_json(const Score& score) {
+  const bool usable = score.use != Use::unusable;
+  const bool modelled = usable || score.drawn;
+  const bool both = !score.config.empty() && !score.settings.empty();
+  nlohmann::ordered_json line{{"source", score.source},
+                              {"figure", score.figure},
+                              {"config", score.config + (both ? "; " : "") + score.settings},
+                              {"unit", score.unit},
+                              {"published", score.published},
+                              {"model", number(score.model, modelled)},
+                              {"error", number(score.error, usable)},
+                              {"use", to_string(score.use)}};
+  if (usable && score.sharp) line["published"] = score.published_value;
+  if (!score.reason.empty()) line[usable ? "note" : "reason"] = score.reason;
+  return line;
+}
+
+std::string error_text(const Score& score) {
+  if (!score.sharp && score.error == 0) return "right";
+  return std::isfinite(score.error) ? fmt::format("{:+.1f} %", score.error * 100) : std::string("never");
+}
+
+void print_table(const std::vector<Score>& scores) {
+  std::string figure;
+  for (const Score& score : scores) {
+    if (score.figure != figure) {
+      figure = score.figure;
+      fmt::print("\n{}: {} ({}{}{})\n", score.source, figure, to_string(score.use),
+                 score.unit.empty() ? "" : ", ", score.unit);
+      if (!score.reason.empty()) fmt::print("    {}\n", score.reason);
+    }
+    if (score.use == Use::unusable) continue;
+    fmt::print("    {:<14}{:>24}{:>14.4g}{:>12}\n", score.config, score.published, score.model,
+               error_text(score));
+  }
+}
+
+void print_summary(const std::vector<Score>& scores) {
+  fmt::print("\n{:<12}{:>9}{:>14}{:>12}{:>16}{:>22}\n", "", "numbers", "median error", "greatest",
+             "beyond 30 %", "ranges and bounds");
+  for (const Use use : {Use::fitted, Use::predicted}) {
+    const Summary sum = summarise(scores, use);
+    fmt::print("{:<12}{:>9}{:>12.1f} %{:>10.1f} %{:>16}{:>15} of {}\n", to_string(use), sum.numbers,
+               sum.median * 100, sum.greatest * 100, sum.beyond_30, sum.right, sum.ranges);
+  }
+  int unusable = 0;
+  std::set<std::string> drawings;  // each counts as one, however many points its curve has
+  for (const Score& score : scores)
+    if (score.use == Use::unusable && (!score.drawn || drawings.insert(score.figure).second)) ++unusable;
+  fmt::print("{:<12}{:>9}\n", "unusable", unusable);
+}
+
+int scorecard(const ScorecardOptions& options) {
+  std::vector<Figure> figures =
+      read_figures(options.folder.empty() ? net::find_published() : std::filesystem::path(options.folder));
+  if (!options.source.empty())
+    std::erase_if(figures, [&](const Figure& figure) { return figure.source != options.source; });
+  if (figures.empty())
+    base::fail(Errc::invalid_argument, "there are no figures of a source `{}`; see machines/published",
+               options.source);
+  const Machines machines = read_machines(figures);
+  const std::vector<Score> scores = score(figures, machines);
+  if (options.json) {
+    for (const Score& line : scores) fmt::print("{}\n", to_json(line).dump());
+    return 0;
+  }
+  fmt::print("{:<18}{:>24}{:>14}{:>12}\n", "", "published", "model", "error");
+  print_table(scores);
+  print_summary(scores);
+  return 0;
+}
+
+}  // namespace
+
+void add_scorecard(Subcommands& tca) {
+  auto options = std::make_shared<ScorecardOptions>();
+  CLI::App& app = tca.add("scorecard", "Holds the model against the published figures (docs/model.md)",
+                          "tca scorecard --source P2B", [options] { return scorecard(*options); });
+  app.add_option("--source", options->source, "Only those of one source: P2B, S0, S1, ...");
+  app.add_option("--figures", options->folder, "A folder with files of figures, instead of OpenTCA's");
+  app.add_flag("--json", options->json, "One JSON object a line");
+}
+
+}  // namespace tca::tool
