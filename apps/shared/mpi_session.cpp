@@ -32,9 +32,10 @@ MpiSession::Running::Running() {
 // MPI_Finalize has no time limit. Ranks for which this one has waited in vain would not reach it either, so
 // it is not called after an exception unless this rank is alone.
 MpiSession::Running::~Running() {
+  if (!owned_) return;
   int ranks = 0;
   MPI_Comm_size(MPI_COMM_WORLD, &ranks);
-  if (owned_ && (std::uncaught_exceptions() == 0 || ranks == 1)) MPI_Finalize();
+  if (std::uncaught_exceptions() == 0 || ranks == 1) MPI_Finalize();
 }
 
 MpiSession::MpiSession(const World& world) {

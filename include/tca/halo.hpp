@@ -71,7 +71,8 @@ class Halo {
 
   // Returns the offset of a cell in a field, in elements. `cell` has a number for each dimension of the grid,
   // which is not checked. The interior begins at 0. Ghosts may be named too: -1 is the one just below the
-  // interior, and the interior's extent the one just above it.
+  // interior, and the interior's extent the one just above it. In braces, numbers that are too few or too many,
+  // or an unsigned difference that has wrapped around, throw Error{invalid_argument}.
   std::int64_t index(std::span<const std::int64_t> cell) const;
   std::int64_t index(std::initializer_list<Count> cell) const;
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <functional>
+#include <limits>
 #include <numeric>
 #include <set>
 
@@ -328,11 +329,20 @@ std::int64_t Halo::index(std::span<const std::int64_t> cell) const {
 }
 
 std::int64_t Halo::index(std::initializer_list<Count> cell) const {
+  if (cell.size() != extents_.size())
+    fail(Errc::invalid_argument, "halo '{}': a cell of {} numbers in {} dimensions", chain_.name(),
+         cell.size(), extents_.size());
   std::array<std::int64_t, Grid::max_dims> values{};
-  const std::size_t dims = std::min(cell.size(), values.size());
-  std::transform(cell.begin(), cell.begin() + dims, values.begin(),
-                 [](Count count) { return count.value(); });
-  return index(std::span<const std::int64_t>(values));
+  std::size_t d = 0;
+  for (const Count count : cell) {
+    // A Count of more than 63 bits is the most negative number: a wrapped difference, such as 0u - 1.
+    if (count.value() == std::numeric_limits<std::int64_t>::min())
+      fail(Errc::invalid_argument,
+           "halo '{}': number {} of a cell has wrapped around below 0; count ghosts in signed integers",
+           chain_.name(), d);
+    values[d++] = count.value();
+  }
+  return index(std::span<const std::int64_t>(values.data(), d));
 }
 
 std::int64_t Halo::sent_elements() const {
