@@ -77,9 +77,7 @@ class MpiFaces final : public FaceExchange {
 
 }  // namespace
 
-std::unique_ptr<PingPong> mpi_ping_pong(World&, std::size_t bytes) {
-  return std::make_unique<MpiPingPong>(bytes);
-}
+std::unique_ptr<PingPong> mpi_ping_pong(std::size_t bytes) { return std::make_unique<MpiPingPong>(bytes); }
 
 std::unique_ptr<FaceExchange> mpi_faces(World& world, const Face& face) {
   return std::make_unique<MpiFaces>(world, face);
@@ -87,7 +85,7 @@ std::unique_ptr<FaceExchange> mpi_faces(World& world, const Face& face) {
 
 #else
 
-std::unique_ptr<PingPong> mpi_ping_pong(World&, std::size_t) { return nullptr; }
+std::unique_ptr<PingPong> mpi_ping_pong(std::size_t) { return nullptr; }
 std::unique_ptr<FaceExchange> mpi_faces(World&, const Face&) { return nullptr; }
 
 #endif

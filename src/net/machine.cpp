@@ -4,7 +4,6 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <optional>
 
 #include "base/fail.hpp"
 #include "net/machine_names.hpp"

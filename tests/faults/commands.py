@@ -16,6 +16,13 @@ PATIENCE = float(os.environ.get("TCA_TEST_PATIENCE", "20"))
 GONE_WITHIN = 2.0
 
 
+def process_stat(pid):
+    """The command of a process, and what /proc/PID/stat says behind it: state, parent and so on, see proc(5)."""
+    with open(f"/proc/{pid}/stat") as file:
+        before, after = file.read().rsplit(")", 1)
+    return before.split("(", 1)[1], after.split()
+
+
 def processes_with(marker):
     """Every live process that has `marker` in its environment, the test itself excepted."""
     found = []
@@ -23,8 +30,7 @@ def processes_with(marker):
         try:
             with open(f"/proc/{pid}/environ", "rb") as file:
                 marked = marker.encode() in file.read()
-            with open(f"/proc/{pid}/stat") as file:
-                state = file.read().rsplit(")", 1)[1].split()[0]
+            state = process_stat(pid)[1][0]
         except OSError:
             continue
         if marked and state != "Z" and int(pid) != os.getpid():
@@ -35,8 +41,7 @@ def processes_with(marker):
 def cpu_seconds(pid):
     """What a process has computed for so far; 0 when it has ended."""
     try:
-        with open(f"/proc/{pid}/stat") as file:
-            fields = file.read().rsplit(")", 1)[1].split()
+        fields = process_stat(pid)[1]
     except OSError:
         return 0
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")

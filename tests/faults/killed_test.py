@@ -8,7 +8,7 @@ import threading
 import time
 import unittest
 
-from commands import read_terminal
+from commands import process_stat, read_terminal
 from world import GONE_WITHIN, MPIRUN, PROGRAM, PROTOCOLS, RANK_LOST, TCA, WorldTest
 
 
@@ -169,8 +169,7 @@ class ByWayOfMpirun(WorldTest):
 
     def test_mpirun_is_killed(self):
         job, pids = self.job_of()
-        with open(f"/proc/{pids[0]}/stat") as file:
-            mpirun = int(file.read().rsplit(")", 1)[1].split()[1])
+        mpirun = int(process_stat(pids[0])[1][1])
         os.kill(mpirun, signal.SIGKILL)
         self.assert_ends(job, 137, r"tca run: mpirun was killed by signal 9 \(Killed\)")
         self.assert_nothing_left(self.MPIRUN_TAKES)

@@ -10,7 +10,7 @@ import subprocess
 import time
 import unittest
 
-from commands import GONE_WITHIN, PATIENCE, TCA, CommandTest, processes_with, read_terminal, wait_until
+from commands import GONE_WITHIN, PATIENCE, TCA, CommandTest, process_stat, processes_with, read_terminal, wait_until
 
 
 class LauncherTest(CommandTest):
@@ -367,13 +367,6 @@ class OnATerminal(RanksWithTraps):
         self.assert_nothing_left()
 
 
-def name_and_state(pid):
-    """The command of a process, and the letter by which /proc says what it does."""
-    with open(f"/proc/{pid}/stat") as file:
-        before, after = file.read().rsplit(")", 1)
-    return before.split("(", 1)[1], after.split()[0]
-
-
 class Stopping(LauncherTest):
     def test_ctrl_z_stops_the_ranks_and_fg_lets_them_go_on(self):
         # A process group of its own below one of the same session, as a shell's job has; others are never stopped.
@@ -382,7 +375,7 @@ class Stopping(LauncherTest):
         process.send_signal(signal.SIGTSTP)
         self.assertTrue(wait_until(lambda: self.states() == {"T"}))
         # The launcher stops last, and a shell lets it go on only once it has.
-        self.assertTrue(wait_until(lambda: name_and_state(process.pid)[1] == "T"))
+        self.assertTrue(wait_until(lambda: process_stat(process.pid)[1][0] == "T"))
         process.send_signal(signal.SIGCONT)
         self.assertTrue(wait_until(lambda: self.states() == {"S"}))
         process.send_signal(signal.SIGTERM)
@@ -391,7 +384,7 @@ class Stopping(LauncherTest):
 
     def states(self):
         """Of the ranks, which are all `sleep`."""
-        return {state for name, state in map(name_and_state, processes_with(self.marker)) if name == "sleep"}
+        return {fields[0] for name, fields in map(process_stat, processes_with(self.marker)) if name == "sleep"}
 
 
 class CommandLine(LauncherTest):

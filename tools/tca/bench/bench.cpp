@@ -37,7 +37,7 @@ bench::Contenders<bench::PingPong> make_ping_pongs(World& world, const BenchOpti
                                                    std::size_t bytes) {
   bench::Contenders<bench::PingPong> all;
   add(all, bench::chain_ping_pong(world, bytes, own_way(options)));
-  if (options.against("mpi")) add(all, bench::mpi_ping_pong(world, bytes));
+  if (options.against("mpi")) add(all, bench::mpi_ping_pong(bytes));
   if (options.against("hand")) {
     add(all, bench::hand_ping_pong(world, bytes));
     add(all, bench::hand_ping_pong(world, 0));
