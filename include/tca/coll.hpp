@@ -38,7 +38,7 @@
 //     operation of the program's own.
 #pragma once
 
-#include <cstring>
+#include <algorithm>
 #include <memory>
 #include <span>
 #include <utility>
@@ -152,9 +152,9 @@ class AllReduce : public CollectiveOf<T> {
     if (values.size() != count_) this->fail_size(values.size(), count_);
     this->require_startable();
     if (this->on_host()) {
-      std::memcpy(this->from().data(), values.data(), values.size_bytes());
+      std::ranges::copy(values, this->from().data());
       this->run();
-      std::memcpy(values.data(), this->to().data(), values.size_bytes());
+      std::copy_n(this->to().data(), count_, values.data());
     } else {
       this->from().write(0, values);
       this->run();

@@ -1,7 +1,6 @@
 // A memory region that every rank registers together, so that (rank, offset) names any element in it.
 #pragma once
 
-#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -87,11 +86,11 @@ class Window {
   T* data() const { return static_cast<T*>(core::window_data(*state_)); }
   // Returns the number of elements of this rank's part.
   std::size_t size() const { return core::window_bytes(*state_, core::window_rank(*state_)) / sizeof(T); }
-  // The index counts elements of this rank's part, and is not checked.
-  template <std::integral I>
-  T& operator[](I i) const {
-    return data()[i];
-  }
+  // The index is whatever indexes an array, an enum included. It counts elements of this rank's part, and is
+  // not checked.
+  template <class I>
+  requires requires(T* elements, I i) { elements[i]; }
+  T& operator[](I i) const { return data()[i]; }
   std::span<T> elements() const { return {data(), size()}; }
 
   // Returns the number that messages call this window by; it is the same on every rank.

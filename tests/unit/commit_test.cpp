@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <chrono>
 #include <optional>
+#include <vector>
 
 #include "messages.hpp"
 
@@ -312,6 +313,20 @@ TEST(Commit, AcceptsTheChainOnceItIsPutRight) {
     chain.start();
     chain.wait();
     EXPECT_EQ(window[4], 10 + other);
+  });
+}
+
+TEST(Windows, AreIndexedByWhateverIndexesAnArray) {
+  enum Side { low, high };
+  struct Cell {
+    operator int() const { return 2; }
+  };
+  World::run_threads(1, [](World& world) {
+    const Window<int> window = world.window<int>(3);
+    window[low] = 1;
+    window[high] = 2;
+    window[Cell()] = 3;
+    EXPECT_EQ(std::vector<int>(window.elements().begin(), window.elements().end()), (std::vector{1, 2, 3}));
   });
 }
 
