@@ -12,6 +12,8 @@ namespace tca::net {
 
 namespace {
 
+constexpr std::int64_t most_inlined = std::int64_t{1} << 30;
+
 // A library's own table, then that of the library it is `like`, and so on. The first table that has a key
 // decides.
 class Layers {
@@ -56,6 +58,15 @@ std::uint32_t small(const Layers& layers, std::string_view key) {
   return static_cast<std::uint32_t>(size);
 }
 
+// What goes along with a request is one packet, whose bytes are counted in 32 bits.
+std::int64_t inline_limit(const Layers& layers) {
+  const MachineTable& table = layers.at("inline_limit");
+  const std::int64_t limit = table.size("inline_limit");
+  if (limit > most_inlined)
+    table.reject("inline_limit", fmt::format("`inline_limit` is {} bytes, and can be 1 GiB at most", limit));
+  return limit;
+}
+
 std::vector<std::uint32_t> read_rails(const Layers& layers, const Description& network) {
   std::vector<std::uint32_t> rails;
   const MachineTable& table = layers.at("rails");
@@ -89,7 +100,7 @@ MpiLibrary read_library(const MachineTable& all, const std::string& name, const 
   library.gpu = time("gpu");
   library.read_start = time("read_start");
   library.stage = time("stage");
-  library.inline_limit = size("inline_limit");
+  library.inline_limit = inline_limit(layers);
   library.eager_limit = size("eager_limit");
   library.read_direct_limit = size("read_direct_limit");
   library.write_direct_limit = size("write_direct_limit");

@@ -18,6 +18,8 @@ namespace {
 // In bytes per second. At the highest rate a byte still takes several of the parts of a picosecond in which
 // Rate (plan.hpp) counts; at the lowest the time of a whole transfer still fits des::Time.
 constexpr double least_rate = 1e6, most_rate = 1e15;
+// 1000 s, in ps: of such times thousands can follow each other before des::Time overflows.
+constexpr double most_time = 1e15;
 
 constexpr std::array origins{Origin::published, Origin::measured, Origin::fitted};
 
@@ -147,7 +149,11 @@ double above_zero(double value, const Place& place, std::string_view key) {
 }  // namespace
 
 std::int64_t MachineTable::time(std::string_view key) const {
-  return whole(number(key, Quantity::time), place(key), key);
+  const double time = number(key, Quantity::time);
+  if (time > most_time)
+    reject(key, fmt::format("`{}` is {:g} s; the model has times up to {:g} s", key, time / 1e12,
+                            most_time / 1e12));
+  return std::llround(time);
 }
 std::int64_t MachineTable::size(std::string_view key) const {
   return whole(number(key, Quantity::size), place(key), key);

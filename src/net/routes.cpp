@@ -34,7 +34,8 @@ Routes::Routes(const Topology& topology, std::uint32_t nodes)
     group_spines_ = star ? 0 : topology.size[2];
     leaves_ = nodes_ / leaf_nodes_;
     spines_ = nodes_ / group_ * group_spines_;
-    cable_count_ = 2 * nodes_ + leaves_ * group_spines_ + spines_ * group_leaves_;
+    cable_count_ = 2 * std::uint64_t{nodes_} + std::uint64_t{leaves_} * group_spines_ +
+                   std::uint64_t{spines_} * group_leaves_;
     return;
   }
   for (std::size_t i = 0; i < topology.size.size(); ++i) {
@@ -42,7 +43,7 @@ Routes::Routes(const Topology& topology, std::uint32_t nodes)
     wraps_[i] = kind_ != TopologyKind::chain && size_[i] > 2;
   }
   ports_ = 2 * static_cast<std::uint32_t>(topology.size.size());
-  cable_count_ = nodes_ * ports_;
+  cable_count_ = std::uint64_t{nodes_} * ports_;
 }
 
 Cable Routes::cable(std::uint32_t number) const {

@@ -31,7 +31,7 @@ class Routes {
  public:
   Routes(const Topology& topology, std::uint32_t nodes);
 
-  std::uint32_t cables() const { return cable_count_; }
+  std::uint64_t cables() const { return cable_count_; }
   std::uint32_t switches() const { return switched_ ? leaves_ + spines_ : 0; }
   Cable cable(std::uint32_t number) const;
 
@@ -82,7 +82,7 @@ class Routes {
   // Of stars and fat trees: nodes per leaf, leaves and spines per instance, and leaves and spines of the
   // machine.
   std::uint32_t leaf_nodes_ = 0, group_leaves_ = 0, group_spines_ = 0, leaves_ = 0, spines_ = 0;
-  std::uint32_t cable_count_ = 0;
+  std::uint64_t cable_count_ = 0;
 };
 
 }  // namespace tca::net

@@ -123,6 +123,12 @@ TEST(MachineFile, NumberThatIsNotFinite) {
   }
 }
 
+TEST(MachineFile, TimesThatWouldOverflow) {
+  EXPECT_EQ(error_of_hop("hop = { value = 1001, unit = \"s\", published = \"S1\" }\n"),
+            "m.toml:2:7: `hop` is 1001 s; the model has times up to 1000 s");
+  EXPECT_EQ(error_of_hop("hop = { value = 1000, unit = \"s\", published = \"S1\" }\n"), "");
+}
+
 TEST(MachineFile, UnitOfAnotherQuantity) {
   EXPECT_EQ(error_of_hop("hop = { value = 1, unit = \"GB/s\", published = \"S1\" }\n"),
             "m.toml:2:27: `hop` is a time (ps, ns, us, ms, s), and \"GB/s\" is a rate's unit");

@@ -155,6 +155,12 @@ TEST(Machine, CirclesOfOneCredit) {
   }
 }
 
+TEST(Machine, MoreInlinedThanAPacketHolds) {
+  expect_error(error_after("ha-pacs-tca", "inline_limit = { value = 16, unit = \"B\"",
+                           "inline_limit = { value = 5, unit = \"GiB\""),
+               "`inline_limit` is 5368709120 bytes, and can be 1 GiB at most");
+}
+
 TEST(Machine, RateBesideAGeneration) {
   expect_error(error_after("ha-pacs-tca", "[links.cable]",
                            "[links.cable]\nrate = { value = 4, unit = \"GB/s\", published = \"S1\" }"),

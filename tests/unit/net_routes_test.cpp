@@ -55,6 +55,11 @@ int fewest(const Routes& routes, std::uint32_t nodes, std::uint32_t from, std::u
   return distance[to];
 }
 
+TEST(Routes, CountMoreCablesThanFitIn32Bits) {
+  const Topology topology{TopologyKind::fat_tree, {16, 1u << 16, 1u << 16}, {}};
+  EXPECT_EQ(Routes(topology, topology.nodes()).cables(), (2ull << 20) + (2ull << 32));
+}
+
 class RoutesTest : public testing::TestWithParam<std::pair<Topology, std::uint32_t>> {};
 
 TEST_P(RoutesTest, LeadToEveryNodeByTheFewestHops) {
