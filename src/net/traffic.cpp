@@ -321,6 +321,7 @@ void Traffic::way(LinkId port, Packet packet, std::vector<Stage>& stages,
                 .free = link.busy_until,
                 .link = way.link,
                 .flags = packet.flags,
+                .in_circle = link.circle != Cable::no_circle,
                 .enters = in != no_link && enters(in, link),
                 .data = packet.kind == PacketKind::data};
     if (packets != nullptr) packets->push_back(packet);

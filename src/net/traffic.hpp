@@ -27,6 +27,7 @@ struct Stage {
   des::Time free;     // when the link has sent everything given to it so far
   LinkId link;
   std::uint8_t flags;   // of the packet on this link
+  bool in_circle;       // the link is part of a circle
   bool enters;          // the packet enters a circle here and must leave a place free
   bool to_nic = false;  // the link ends at the NIC through which the packet leaves its node
   bool data;            // the packet is neither a request nor a word

@@ -35,6 +35,10 @@ Time blocked_for(const std::vector<Time>& held, std::size_t i) {
   return blocked;
 }
 
+// Returns how many of the places at the end of a link every packet can take. Whoever enters a circle leaves one
+// free.
+std::uint32_t places_for_all(const Stage& stage) { return stage.kind->credits - (stage.in_circle ? 1 : 0); }
+
 // Returns how long a link that is busy for `busy` is taken from others. A packet also holds a place at the
 // end of the link until it has left and the sending end knows that.
 Time taken_for(const std::vector<Stage>& stages, std::size_t i, std::uint64_t bytes, std::uint64_t packets,
@@ -44,20 +48,20 @@ Time taken_for(const std::vector<Stage>& stages, std::size_t i, std::uint64_t by
   const Time leaves =
       i + 1 < stages.size() ? busy_for(stages[i + 1], bytes, packets) / static_cast<Time>(packets) : 0;
   const Time holds = 2 * kind.latency + stages[i].hop + leaves;
-  return std::max(busy, static_cast<Time>(packets) * holds / static_cast<Time>(kind.credits));
+  return std::max(busy, static_cast<Time>(packets) * holds / static_cast<Time>(places_for_all(stages[i])));
 }
 
 // Returns whether a train's packets take so many places at the end of a link that the packets of another
 // train, before or after it, would have to wait for room.
 bool wants_room(const Lane& lane, std::size_t i, std::uint64_t packets) {
-  const std::uint32_t credits = lane.stages()[i].kind->credits;
-  if (credits == 0) return false;
+  const Stage& stage = lane.stages()[i];
+  if (stage.kind->credits == 0) return false;
   const Time span = lane.busy_until(i) - lane.first_start(i);
   const Time held = lane.freed(i) - lane.given(i);
   const std::uint64_t at_once =
       span <= held ? packets
                    : packets * static_cast<std::uint64_t>(held) / static_cast<std::uint64_t>(span) + 1;
-  return 2 * std::min(at_once, packets) > credits;
+  return 2 * std::min(at_once, packets) > places_for_all(stage);
 }
 
 bool begin_alike(const std::vector<Stage>& one, const std::vector<Stage>& other, std::size_t stages) {

@@ -189,12 +189,7 @@ std::vector<Place> places() {
 
 double percent(Time a, Time b) { return 100 * (static_cast<double>(a) / static_cast<double>(b) - 1); }
 
-class Fidelities : public testing::TestWithParam<std::size_t> {
- protected:
-  const Place place = places()[GetParam()];
-};
-
-TEST_P(Fidelities, TrainsAgreeWithPackets) {
+void expect_trains_agree(const Place& place) {
   for (const Case& test : patterns) {
     for (const Rows rows : {Rows{256, 1}, Rows{4096, 1}, Rows{65536, 1}, Rows{1 << 20, 1}, Rows{1000, 64}}) {
       if (rows.bytes > 65536 && place.machine.nodes > 16) continue;
@@ -213,12 +208,20 @@ TEST_P(Fidelities, TrainsAgreeWithPackets) {
           static_cast<double>(packets.events) / static_cast<double>(trains.events), trains.fallen,
           trains.trains);
       EXPECT_LT(std::abs(last), 0.1) << test.name;
-      // In one of the crowds two puts change their order, and so do those that come after them.
-      EXPECT_LT(worst, place.machine.nodes == 16 && test.name == std::string_view("walks") ? 10 : 0.1)
+      // In one of the crowds two puts change their order, and so do those that come after them. On the torus a
+      // put that falls apart among others comes 150 ns earlier or later.
+      EXPECT_LT(worst, place.machine.nodes == 16 && test.name == std::string_view("walks") ? 10 : 0.2)
           << test.name;
     }
   }
 }
+
+class Fidelities : public testing::TestWithParam<std::size_t> {
+ protected:
+  const Place place = places()[GetParam()];
+};
+
+TEST_P(Fidelities, TrainsAgreeWithPackets) { expect_trains_agree(place); }
 
 // Flows do not know which put blocks which, and in random puts that decides.
 TEST_P(Fidelities, FlowsComeNearInBulk) {
@@ -249,6 +252,13 @@ TEST(Flows, OfSmallRowsLeaveOthersTheirShare) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Topologies, Fidelities, testing::Range(std::size_t{0}, places().size()));
+
+// With two credits a packet that enters a circle waits for whatever is on the link.
+TEST(Trains, AgreeWithPacketsAroundCirclesOfTwoCredits) {
+  Place place{"two credits", peach_machine({TopologyKind::ring, {8}, {}}, 8)};
+  place.machine.links[1].credits = 2;
+  expect_trains_agree(place);
+}
 
 // A train that meets no other one costs a few events, whatever its length.
 TEST(Trains, CostAFewEvents) {
