@@ -136,11 +136,6 @@ double MachineTable::number(std::string_view key, Quantity quantity) const {
 
 namespace {
 
-std::int64_t whole(double value, const Place& place, std::string_view key) {
-  if (value > 9e18) fail_at(place, fmt::format("`{}` is more than the model can count", key));
-  return std::llround(value);
-}
-
 double above_zero(double value, const Place& place, std::string_view key) {
   if (value == 0) fail_at(place, fmt::format("`{}` is 0, and must be more", key));
   return value;
@@ -156,7 +151,9 @@ std::int64_t MachineTable::time(std::string_view key) const {
   return std::llround(time);
 }
 std::int64_t MachineTable::size(std::string_view key) const {
-  return whole(number(key, Quantity::size), place(key), key);
+  const double size = number(key, Quantity::size);
+  if (size > 9e18) reject(key, fmt::format("`{}` is more than the model can count", key));
+  return std::llround(size);
 }
 
 double MachineTable::rate(std::string_view key) const {
