@@ -119,7 +119,7 @@ int main(int argc, char** argv) try {
     const std::vector<double> expected = whole_ring(long{size} * cells, cells / 2, steps);
     std::vector<double> have(expected.size());
     result.read(0, have);
-    for (std::size_t i = 0; i < have.size(); ++i) worst = std::fmax(worst, std::fabs(have[i] - expected[i]));
+    for (std::size_t i = 0; i < have.size(); ++i) worst = tca::Max()(worst, std::fabs(have[i] - expected[i]));
   }
   const bool right_answer = worst < 1e-9 && std::fabs(heat - cells / 2 * 100.0) < 1e-6 * heat;
   if (me == 0) {

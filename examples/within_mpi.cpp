@@ -35,7 +35,7 @@ static int cool(tca::World& world, long length) {
     double change = 0;
     for (long i = 1; i <= cells; ++i) {
       next[i] = 0.5 * rod[i] + 0.25 * (rod[i - 1] + rod[i + 1]);
-      change = std::fmax(change, std::fabs(next[i] - rod[i]));
+      change = tca::Max()(change, std::fabs(next[i] - rod[i]));  // unlike std::fmax it keeps a NaN
     }
     for (long i = 1; i <= cells; ++i) rod[i] = next[i];
     if (largest.reduce(change) < 1e-6) return step;

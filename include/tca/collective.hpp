@@ -15,7 +15,10 @@
 
 namespace tca {
 
-// What a reduction does to two values. Operation takes a function of the program's own where these do not do.
+// Built-in reduction operators, the same on the host and in kernels. Pass Operation a function for anything else.
+//   - Integers wrap around where a sum or a product overflows.
+//   - min and max of floating-point numbers are those of IEEE 754-2019: if any rank's value is NaN, every rank gets
+//     NaN, and -0 is less than +0. They give the same bits by every algorithm.
 enum class Op { sum, min, max, product };
 
 namespace coll {

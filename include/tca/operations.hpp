@@ -1,33 +1,91 @@
-// The operations that kernels combine two values by: BlockTeam::allreduce takes one of them, or a function object of the
-// program's own. They are the same four as those of Op, for the host.
+// The operations that combine two values: BlockTeam::allreduce takes one of them, or a function object of the program's
+// own. They are the same four as those of Op, and give the same bits on the host and in kernels.
+//
+// Integers wrap around where a sum or a product overflows. Min and Max of floating-point numbers are `minimum` and
+// `maximum` of IEEE 754-2019: NaN if either value is, and -0 is less than +0. So the order in which many values are
+// combined never shows. A rank that combines values of its own before a reduction needs them too, because std::max and
+// std::fmax lose a NaN.
 #pragma once
+
+#include <cmath>
+#include <cstring>
+#include <type_traits>
 
 #include "tca/device/memory.hpp"
 
 namespace tca {
 
+namespace device {
+
+// Makes an integer unsigned, so that it wraps around on overflow. The unsigned type is at least as wide as
+// int, because narrower ones would be combined as int and overflow there.
+template <class T>
+TCA_DEVICE auto wrapping(T value) {
+  if constexpr (std::is_integral_v<T>)
+    return static_cast<std::make_unsigned_t<decltype(+value)>>(value);
+  else
+    return value;
+}
+
+// Takes two numbers of the same value and returns the one of them that is negative, if there is one: they
+// differ only where they are zeros of both signs. Compilers vectorise operations on bits, but not signbit.
+template <class T>
+TCA_DEVICE T negative_of(T a, T b) {
+  if constexpr (sizeof(T) > sizeof(std::uint64_t)) {
+    return std::signbit(a) ? a : b;
+  } else {
+    std::conditional_t<sizeof(T) == 4, std::uint32_t, std::uint64_t> bits, others;
+    static_assert(sizeof bits == sizeof(T));
+    memcpy(&bits, &a, sizeof(T));
+    memcpy(&others, &b, sizeof(T));
+    bits |= others;
+    memcpy(&a, &bits, sizeof(T));
+    return a;
+  }
+}
+
+// Always the same NaN, since the bits of whichever NaN came first would tell the order.
+template <class T>
+TCA_DEVICE T unless_nan(T a, T b, T result) {
+  return (a == a) & (b == b) ? result : static_cast<T>(NAN);  // && would be a branch
+}
+
+}  // namespace device
+
 struct Sum {
   template <class T>
   TCA_DEVICE T operator()(T a, T b) const {
-    return a + b;
+    return static_cast<T>(device::wrapping(a) + device::wrapping(b));
   }
 };
 struct Min {
   template <class T>
   TCA_DEVICE T operator()(T a, T b) const {
-    return b < a ? b : a;
+    const T left = b < a ? b : a;
+    if constexpr (std::is_floating_point_v<T>) {
+      const T right = a < b ? a : b;
+      return device::unless_nan(a, b, device::negative_of(left, right));
+    } else {
+      return left;
+    }
   }
 };
 struct Max {
   template <class T>
   TCA_DEVICE T operator()(T a, T b) const {
-    return a < b ? b : a;
+    const T left = a < b ? b : a;
+    if constexpr (std::is_floating_point_v<T>) {
+      const T right = b < a ? a : b;
+      return device::unless_nan(a, b, -device::negative_of(-left, -right));
+    } else {
+      return left;
+    }
   }
 };
 struct Product {
   template <class T>
   TCA_DEVICE T operator()(T a, T b) const {
-    return a * b;
+    return static_cast<T>(device::wrapping(a) * device::wrapping(b));
   }
 };
 

@@ -1,6 +1,5 @@
 // The operations that the library provides, as loops that compilers vectorise.
-#include <cstdint>
-#include <type_traits>
+#include "tca/operations.hpp"
 
 #include "base/fail.hpp"
 #include "tca/collective.hpp"
@@ -17,37 +16,11 @@ namespace {
 #define TCA_INDEPENDENT _Pragma("GCC ivdep")
 #endif
 
-template <class T, class F>
-void apply(T* into, const T* left, const T* right, std::size_t count, F f) {
+template <class T, class Combine>
+void apply(T* into, const T* left, const T* right, std::size_t count) {
   TCA_INDEPENDENT
-  for (std::size_t i = 0; i < count; ++i) into[i] = static_cast<T>(f(left[i], right[i]));
+  for (std::size_t i = 0; i < count; ++i) into[i] = Combine()(left[i], right[i]);
 }
-
-// Makes an integer unsigned, so that it wraps around on overflow. The unsigned type is at least as wide as
-// int, because narrower ones would be combined as int and overflow there.
-template <class T>
-auto wrapping(T value) {
-  if constexpr (std::is_integral_v<T>)
-    return static_cast<std::make_unsigned_t<decltype(+value)>>(value);
-  else
-    return value;
-}
-
-template <class T>
-struct Kernels {
-  static void sum(T* into, const T* left, const T* right, std::size_t count) {
-    apply(into, left, right, count, [](T a, T b) { return wrapping(a) + wrapping(b); });
-  }
-  static void min(T* into, const T* left, const T* right, std::size_t count) {
-    apply(into, left, right, count, [](T a, T b) { return b < a ? b : a; });
-  }
-  static void max(T* into, const T* left, const T* right, std::size_t count) {
-    apply(into, left, right, count, [](T a, T b) { return a < b ? b : a; });
-  }
-  static void product(T* into, const T* left, const T* right, std::size_t count) {
-    apply(into, left, right, count, [](T a, T b) { return wrapping(a) * wrapping(b); });
-  }
-};
 
 }  // namespace
 
@@ -55,13 +28,13 @@ template <class T>
 Kernel<T> kernel_of(Op op) {
   switch (op) {
     case Op::sum:
-      return Kernels<T>::sum;
+      return apply<T, Sum>;
     case Op::min:
-      return Kernels<T>::min;
+      return apply<T, Min>;
     case Op::max:
-      return Kernels<T>::max;
+      return apply<T, Max>;
     case Op::product:
-      return Kernels<T>::product;
+      return apply<T, Product>;
   }
   base::fail(Errc::invalid_argument, "operation {} is none of sum, min, max and product",
              static_cast<int>(op));

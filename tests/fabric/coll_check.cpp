@@ -2,7 +2,11 @@
 
 #include <algorithm>
 #include <bit>
+#include <cmath>
 #include <cstring>
+#include <functional>
+#include <iterator>
+#include <limits>
 #include <sstream>
 #include <thread>
 
@@ -26,15 +30,39 @@ T value(int step, int rank, std::int64_t i) {
   }
 }
 
+// Returns values of which one rank's, each in turn, is a NaN, an infinity, or a zero of another sign than the
+// other ranks' zeros.
+template <class T>
+T extreme(int ranks, int step, int rank, std::int64_t i) {
+  using Limits = std::numeric_limits<T>;
+  constexpr T tiny = static_cast<T>(1e-9);
+  constexpr T special[]{-Limits::quiet_NaN(), -T{0}, Limits::infinity(), T{0}, -Limits::infinity()};
+  constexpr T others[]{tiny, T{0}, tiny, -T{0}, tiny};
+  const std::int64_t at = i + step, turn = at / ranks % std::ssize(special);
+  if (rank == at % ranks) return special[turn];
+  return rank % 3 == 0 ? std::copysign(T{1}, others[turn]) : others[turn];
+}
+
+// `is_first` tells which of two numbers the operation takes, if they differ. Of two zeros it takes the negative one or
+// the other.
+template <class T, class IsFirst>
+T extreme_of(T a, T b, IsFirst is_first, bool takes_negative_zero) {
+  if constexpr (std::is_floating_point_v<T>) {
+    if (std::isnan(a) || std::isnan(b)) return std::numeric_limits<T>::quiet_NaN();
+    if (a == b) return std::signbit(a) == takes_negative_zero ? a : b;
+  }
+  return is_first(a, b) ? a : b;
+}
+
 template <class T>
 T apply(Op op, T a, T b) {
   switch (op) {
     case Op::sum:
       return a + b;
     case Op::min:
-      return std::min(a, b);
+      return extreme_of(a, b, std::less(), true);
     case Op::max:
-      return std::max(a, b);
+      return extreme_of(a, b, std::greater(), false);
     case Op::product:
       return a * b;
   }
@@ -153,7 +181,12 @@ class Check {
 
   // Returns element i of the rank's input. In a broadcast, the ranks other than the root begin with values
   // that must be overwritten.
-  T input(int step, int rank, std::int64_t i) const { return value<T>(step, rank, i); }
+  T input(int step, int rank, std::int64_t i) const {
+    if constexpr (std::is_floating_point_v<T>) {
+      if (test_.op == Op::min || test_.op == Op::max) return extreme<T>(ranks_, step, rank, i);
+    }
+    return value<T>(step, rank, i);
+  }
 
   std::int64_t input_first() const {
     return is(Kind::all_gather) && test_.in_place ? world_.rank() * test_.count : 0;

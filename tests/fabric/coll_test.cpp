@@ -7,6 +7,14 @@ namespace {
 
 using coll::Kind;
 
+void check(World& world, const CollCase& test) {
+  try {
+    check_collective(world, test);
+  } catch (const Mismatch& error) {
+    throw named(test, error);
+  }
+}
+
 // Returns a body that runs all algorithms of a kind in one world.
 Ranks::Body body_of(int ranks, Kind kind, std::int64_t count, int steps, const std::string& type = "double") {
   return [=](World& world) {
@@ -16,11 +24,7 @@ Ranks::Body body_of(int ranks, Kind kind, std::int64_t count, int steps, const s
         test.root = ranks - 1;
         test.in_place = in_place || kind == Kind::broadcast;
         test.steps = steps;
-        try {
-          check_collective(world, test);
-        } catch (const Mismatch& error) {
-          throw named(test, error);
-        }
+        check(world, test);
       }
     }
   };
@@ -32,6 +36,22 @@ TEST_P(FabricTest, CollectiveAllGather) { run(4, body_of(4, Kind::all_gather, 5,
 TEST_P(FabricTest, CollectiveAllReduce) { run(3, body_of(3, Kind::all_reduce, 20, steps(6))); }
 TEST_P(FabricTest, CollectiveReduceScatter) { run(3, body_of(3, Kind::reduce_scatter, 7, steps(6), "int")); }
 TEST_P(FabricTest, CollectiveAllToAll) { run(4, body_of(4, Kind::all_to_all, 3, steps(6), "long")); }
+
+// There are enough elements for each rank in turn to have the NaN, and whatever else compares unlike others.
+TEST_P(FabricTest, CollectiveMinAndMaxKeepNans) {
+  run(4, [](World& world) {
+    for (const Kind kind : {Kind::all_reduce, Kind::reduce_scatter}) {
+      for (const std::string& algorithm : coll_algorithms(kind, 4)) {
+        check(
+            world,
+            {.kind = kind, .type = "float", .algorithm = algorithm, .count = 23, .op = Op::min, .steps = 2});
+        check(
+            world,
+            {.kind = kind, .type = "double", .algorithm = algorithm, .count = 23, .op = Op::max, .steps = 2});
+      }
+    }
+  });
+}
 
 // Uses blocks that are large enough for the protocols of large messages.
 TEST_P(FabricTest, CollectiveLargeBlocks) {

@@ -2,10 +2,13 @@
 // stream and in replayed graphs. The ranks share a GPU or have one each.
 #include <gtest/gtest.h>
 
+#include <cmath>
+#include <limits>
 #include <thread>
 
 #include "coll_on_stream.hpp"
 #include "replay.hpp"
+#include "team_kernels.hpp"
 
 namespace tca::test {
 namespace {
@@ -189,6 +192,49 @@ TEST_P(GpuColl, StartedInAnyOrderAndWaitedForInOne) {
       second.wait();
       require(element(first.to(), 9) == world.size(), "the first is wrong");
       require(element(second.to(), 65535) == 2 * world.size(), "the second is wrong");
+    }
+  });
+}
+
+// Element i has what compares unlike other numbers at rank i % size(): a NaN, or a zero of another sign. Few values
+// are combined by a warp, many by the whole block.
+template <class T>
+void reduce_by_team(World& world, int count) {
+  const T nan = std::numeric_limits<T>::quiet_NaN();
+  const auto is_nan = [&](int i) { return i / world.size() % 2 == 0; };
+  const OnStream on;
+  const Team team = world.team("extremes", count);
+  const Window<T> values = world.window<T>(count);
+  const auto wrong = world.window<unsigned>(1);
+  for (const Op op : {Op::min, Op::max}) {
+    const T other = op == Op::min ? T{0} : -T{0};
+    std::vector<T> data(static_cast<std::size_t>(count));
+    for (int i = 0; i < count; ++i) {
+      const bool mine = i % world.size() == world.rank();
+      data[static_cast<std::size_t>(i)] = is_nan(i) ? mine ? -nan : T{1} : mine ? -other : other;
+    }
+    values.write(0, data);
+    world.barrier();
+    ok(run_team_reduce(team.device(), op, values.data(), static_cast<unsigned>(count), wrong.data(),
+                       on.stream()));
+    ok(cudaStreamSynchronize(on.stream()));
+    world.check();
+    const std::vector<T> have = contents(values);
+    for (int i = 0; i < count; ++i) {
+      const T one = have[static_cast<std::size_t>(i)];
+      require(is_nan(i) ? std::isnan(one) : one == 0 && std::signbit(one) == (op == Op::min),
+              "rank {}: element {} of {} is {}", world.rank(), i, count, one);
+    }
+  }
+  require(element(wrong, 0) == 0, "the team gave up");
+  world.barrier();
+}
+
+TEST_P(GpuColl, TeamsKeepNans) {
+  run([](World& world) {
+    for (const int count : {1, 7, 100}) {
+      reduce_by_team<float>(world, count);
+      reduce_by_team<double>(world, count);
     }
   });
 }

@@ -1,5 +1,6 @@
 // Tests what collectives refuse, what their errors say, and which algorithms they take.
 #include <atomic>
+#include <cmath>
 #include <cstdlib>
 #include <limits>
 #include <sstream>
@@ -10,6 +11,7 @@
 #include "core/run_threads.hpp"
 #include "messages.hpp"
 #include "route/choose.hpp"
+#include "tca/operations.hpp"
 
 namespace tca::test {
 namespace {
@@ -299,6 +301,90 @@ TEST(Coll, UnsignedNumbersWrap) {
     wraps<char16_t>(world);
     wraps<unsigned>(world);
     wraps<unsigned long>(world);
+  });
+}
+
+TEST(Coll, SignedNumbersWrap) {
+  World::run_threads(2, [](World& world) {
+    EXPECT_EQ(AllReduce<int>(world, "sum").reduce(std::numeric_limits<int>::max()), -2);
+    EXPECT_EQ(AllReduce<short>(world, "product", 1, Op::product).reduce(std::numeric_limits<short>::min()),
+              0);
+  });
+}
+
+template <class T>
+std::vector<T> special_values() {
+  using Limits = std::numeric_limits<T>;
+  return {Limits::quiet_NaN(),
+          -Limits::quiet_NaN(),
+          -Limits::infinity(),
+          Limits::lowest(),
+          T{-1},
+          -Limits::denorm_min(),
+          -T{0},
+          T{0},
+          Limits::denorm_min(),
+          T{1},
+          Limits::infinity()};
+}
+
+// What IEEE 754-2019 says, case by case.
+template <class T>
+T greater(T a, T b) {
+  if (std::isnan(a) || std::isnan(b)) return std::numeric_limits<T>::quiet_NaN();
+  if (a == b) return std::signbit(a) ? b : a;
+  return a > b ? a : b;
+}
+template <class T>
+T lesser(T a, T b) {
+  return std::isnan(a) || std::isnan(b) ? std::numeric_limits<T>::quiet_NaN() : -greater(-a, -b);
+}
+
+// A long double has bits that mean nothing.
+template <class T>
+bool same_bits(T a, T b) {
+  if (std::isnan(a)) return std::isnan(b) && std::signbit(a) == std::signbit(b);
+  return a == b && std::signbit(a) == std::signbit(b);
+}
+
+// All pairs of special values, as vectors and the rest behind them, also in place and by single values.
+template <class T>
+void keep_nans() {
+  const std::vector<T> special = special_values<T>();
+  std::vector<T> left, right;
+  for (const T a : special) {
+    for (const T b : special) {
+      left.push_back(a);
+      right.push_back(b);
+    }
+  }
+  std::vector<T> least(left.size()), greatest = right;
+  coll::kernel_of<T>(Op::min)(least.data(), left.data(), right.data(), left.size());
+  coll::kernel_of<T>(Op::max)(greatest.data(), left.data(), greatest.data(), left.size());
+  for (std::size_t i = 0; i < left.size(); ++i) {
+    const T a = left[i], b = right[i];
+    EXPECT_TRUE(same_bits(least[i], lesser(a, b))) << "min of " << a << " and " << b << " is " << least[i];
+    EXPECT_TRUE(same_bits(greatest[i], greater(a, b)))
+        << "max of " << a << " and " << b << " is " << greatest[i];
+    EXPECT_TRUE(same_bits(Min()(a, b), lesser(a, b))) << a << ", " << b;
+    EXPECT_TRUE(same_bits(Max()(a, b), greater(a, b))) << a << ", " << b;
+  }
+}
+
+TEST(Coll, MinAndMaxKeepNansAndTheOrderOfZeros) {
+  keep_nans<float>();
+  keep_nans<double>();
+  keep_nans<long double>();
+}
+
+// One rank's NaN must not let the others stop.
+TEST(Coll, NobodyConvergesWhereOneResidualIsNan) {
+  World::run_threads(4, [](World& world) {
+    for (const char* algorithm : {"one_shot", "recursive_doubling", "split", "ring"}) {
+      AllReduce<double> largest(world, "residual", 1, Op::max, {.algorithm = algorithm});
+      const double own[]{1e-9, 1e-9, std::nan(""), 1.0};
+      EXPECT_TRUE(std::isnan(largest.reduce(own[world.rank()]))) << algorithm;
+    }
   });
 }
 

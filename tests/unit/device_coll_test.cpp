@@ -2,9 +2,13 @@
 // step, while some ranks are late, and that the error names a rank that never comes.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <array>
 #include <atomic>
+#include <cmath>
 #include <cstring>
 #include <functional>
+#include <limits>
 #include <memory>
 #include <thread>
 
@@ -407,6 +411,25 @@ INSTANTIATE_TEST_SUITE_P(Patterns, DeviceColl,
                          testing::Values(Pattern::barrier, Pattern::broadcast, Pattern::all_gather,
                                          Pattern::all_reduce, Pattern::reduce_scatter, Pattern::all_to_all),
                          name_of);
+
+// Kernels combine a vector of values at once.
+TEST(DeviceReduction, KeepsNansInEveryPlaceOfAPiece) {
+  using Piece = std::array<float, 4>;
+  const float nan = std::numeric_limits<float>::quiet_NaN();
+  for (std::size_t at = 0; at < 4; ++at) {
+    Piece left{1, 2, 3, 4}, right{4, 3, 2, 1};
+    (at % 2 == 0 ? left : right)[at] = nan;
+    const Piece most = device::Reduction<float, Max>::combine(left, right);
+    const Piece least = device::Reduction<float, Min>::combine(left, right);
+    for (std::size_t i = 0; i < 4; ++i) {
+      EXPECT_EQ(std::isnan(most[i]), i == at);
+      EXPECT_EQ(std::isnan(least[i]), i == at);
+      if (i == at) continue;
+      EXPECT_EQ(most[i], std::max(left[i], right[i]));
+      EXPECT_EQ(least[i], std::min(left[i], right[i]));
+    }
+  }
+}
 
 TEST(CollPlan, TakesLinesForFewBytes) {
   const auto first = [](Pattern pattern, std::uint64_t bytes) {
