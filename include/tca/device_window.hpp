@@ -4,6 +4,8 @@
 
 #include <cstdint>
 
+#include "tca/detail/language.hpp"
+
 namespace tca {
 
 namespace device {

@@ -4,6 +4,8 @@
 #include <stdexcept>
 #include <string>
 
+#include "tca/detail/language.hpp"
+
 namespace tca {
 
 enum class Errc {

@@ -7,6 +7,8 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "tca/detail/language.hpp"
+
 namespace tca {
 
 // How a kernel is launched. Blocks of an early one may start while the kernel before it on the stream still

@@ -22,6 +22,8 @@
 #include <string>
 #include <utility>
 
+#include "tca/detail/language.hpp"
+
 namespace tca {
 
 // A number of elements, or an offset in elements, made from any integer type. A value that needs more than 63

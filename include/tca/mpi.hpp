@@ -4,8 +4,8 @@
 //   tca::World world = tca::World::from_mpi(MPI_COMM_WORLD);
 //
 // The world has a communicator of its own, so its messages never meet the program's. It calls MPI from the
-// thread that calls it (MPI_THREAD_FUNNELED is enough). Link the program with the MPI that OpenTCA was built
-// with.
+// thread that calls it (MPI_THREAD_FUNNELED is enough). Compile and link the program with the MPI that
+// OpenTCA was built with: by OpenTCA::mpi in CMake, opentca-mpi in pkg-config, or mpicxx.
 //
 // A program may have several worlds at once, on communicators that share processes. A rank that waits in one
 // world moves nothing on in the others, so every rank waits for the chains of different worlds in the same
@@ -14,6 +14,13 @@
 // A program that catches an Error ends by MPI_Abort(MPI_COMM_WORLD, error.exit_code()): MPI_Finalize waits
 // for every rank, even for one that has died or hangs.
 #pragma once
+
+#include "tca/detail/language.hpp"
+
+#if !__has_include(<mpi.h>)
+#error "tca/mpi.hpp needs mpi.h: link with OpenTCA::mpi in CMake, or compile with mpicxx"
+#include <no_header_without_mpi>  // which ends the compiler here
+#endif
 
 #include <mpi.h>
 

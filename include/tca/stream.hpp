@@ -2,6 +2,8 @@
 // Stream needs no vendor's header.
 #pragma once
 
+#include "tca/detail/language.hpp"
+
 struct CUstream_st;
 
 namespace tca {

@@ -4,6 +4,8 @@
 #include <chrono>
 #include <string>
 
+#include "tca/detail/language.hpp"
+
 namespace tca {
 
 struct WorldOptions {

@@ -8,6 +8,8 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "tca/detail/language.hpp"
+
 #ifdef __CUDACC__
 #define TCA_DEVICE __host__ __device__ __forceinline__
 #define TCA_UNROLL _Pragma("unroll")
