@@ -312,6 +312,27 @@ class Launchers(WorldTest):
             self.assert_ends(process, 0, f"rank {rank}: done")
         self.assert_nothing_left()
 
+    def test_ranks_in_user_namespaces(self):
+        """One of their own each, as containers without root make them, and one for both, which they enter."""
+        make = ["unshare", "--user", "--map-current-user"]
+        if not shutil.which("unshare") or subprocess.run([*make, "true"], capture_output=True, check=False).returncode != 0:
+            self.skipTest("no user namespace can be made here")
+        processes = list(self.ranks_of("Slurm", "0", wrapper=make))
+        ends = [(process.end(), process.text()) for process in processes]
+        self.assertIn(INCOMPATIBLE, [code for code, _ in ends])
+        self.assertRegex("".join(text for _, text in ends), r"cannot map the memory .* in one PID and one user namespace \(one container\)")
+
+        with subprocess.Popen([*make, "sleep", str(10 * PATIENCE)]) as first:
+            try:
+                own = os.readlink("/proc/self/ns/user")
+                self.assertTrue(wait_until(lambda: os.readlink(f"/proc/{first.pid}/ns/user") != own))
+                enter = ["nsenter", "--preserve-credentials", "--user", "--target", str(first.pid)]
+                for rank, process in enumerate(list(self.ranks_of("Slurm", "1", wrapper=enter))):
+                    self.assert_ends(process, 0, f"rank {rank}: done")
+            finally:
+                first.kill()
+        self.assert_nothing_left()
+
     def test_two_steps_of_a_job_at_once(self):
         processes = [process for step in ("0", "1") for process in self.ranks_of("Slurm", step)]
         for number, process in enumerate(processes):

@@ -69,8 +69,8 @@ int open_fd_of(int pid, int fd) {
   if (copy < 0) {
     base::fail(Errc::incompatible,
                "cannot take over the GPU memory that process {} exports: {}. Ranks of one host must run as "
-               "one user in one PID namespace (one container) on Linux 5.6 or later, with pidfd_getfd "
-               "allowed",
+               "one user, in one PID and one user namespace (one container), on Linux 5.6 or later, with "
+               "pidfd_getfd allowed",
                pid, std::strerror(error));
   }
   return copy;

@@ -109,8 +109,8 @@ class ProcessSpace final : public Space {
     if (fd < 0) {
       base::fail(
           Errc::incompatible,
-          "cannot map the memory of process {} through {}: {}. Ranks of one host must run as one user in one "
-          "PID namespace (one container)",
+          "cannot map the memory of process {} through {}: {}. Ranks of one host must run as one user, in one "
+          "PID and one user namespace (one container)",
           token.pid, path, std::strerror(errno));
     }
     struct stat info {};
