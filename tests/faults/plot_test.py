@@ -3,6 +3,7 @@
 Standard library only. TCA names the command line under test."""
 
 import functools
+import html
 import json
 import os
 import re
@@ -80,17 +81,38 @@ class PlotTest(CommandTest):
         for lines, panels in ((commits, 1), ([*commits, result()], 3)):
             done = self.plot(self.write(*lines), "-o", self.path("out.svg"))
             self.assertEqual((done.returncode, done.stderr), (0, ""))
-            with open(self.path("out.svg")) as drawing:
-                drawn = drawing.read()
-            self.assertEqual(len(set(re.findall(r"<!-- (\w+ \w+: [a-z]+) -->", drawn))), panels)
+            drawn = self.texts()
+            self.assertEqual(len([text for text in drawn if re.fullmatch(r"\w+ \w+: [a-z]+", text)]), panels)
             self.assertNotIn("commit mixed: bandwidth", drawn)
 
     def drawn(self, *lines):
         """What is written in the drawing."""
         done = self.plot(self.write(*lines), "-o", self.path("out.svg"))
         self.assertEqual((done.returncode, done.stderr), (0, ""))
+        return self.texts()
+
+    def texts(self):
         with open(self.path("out.svg")) as drawing:
-            return re.findall(r"<!-- (.+) -->", drawing.read())
+            return [html.unescape(text) for text in re.findall(r"<text[^>]*>([^<]+)</text>", drawing.read())]
+
+    def test_a_contender_has_one_colour_in_all_drawings(self):
+        colours = []
+        for peers in (["mpi"], ["nccl", "mpi"], ["hand-pull", "mpi", "hand-direct"]):
+            self.drawn(result(), *(result(peer=peer) for peer in peers))
+            with open(self.path("out.svg")) as drawing:
+                colours.append(set(re.findall(r"#[0-9a-f]{6}", drawing.read())))
+        self.assertLess(colours[0], colours[1])
+        self.assertLess(colours[0], colours[2])
+        self.assertEqual(len(colours[2] - colours[0]), 1)  # hands are one contender
+
+    def test_the_same_results_are_the_same_file(self):
+        drawings = []
+        for _ in range(2):
+            self.drawn(result(), result(peer="mpi"))
+            with open(self.path("out.svg"), "rb") as drawing:
+                drawings.append(drawing.read())
+        self.assertEqual(*drawings)
+        self.assertLess(len(drawings[0]), 15000)
 
     def test_what_differs_is_no_second_measurement(self):
         for name, values, words in (

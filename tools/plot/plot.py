@@ -15,6 +15,7 @@ if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
     signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 import argparse  # noqa: E402
+import collections  # noqa: E402
 import json  # noqa: E402
 import math  # noqa: E402
 import os  # noqa: E402
@@ -33,9 +34,9 @@ import pion  # noqa: E402
 import scaling  # noqa: E402
 import scorecard  # noqa: E402
 import tune  # noqa: E402
-from frame import OURS, THEIRS, frame, save  # noqa: E402
+from frame import DASHES, frame, name_and_color, save  # noqa: E402
 from jsonl import Refused  # noqa: E402
-from matplotlib.ticker import FixedLocator, FuncFormatter, LogLocator, NullFormatter, NullLocator  # noqa: E402
+from matplotlib.ticker import FixedLocator, FuncFormatter, LogLocator, NullLocator  # noqa: E402
 
 FORMATS = (".svg", ".png", ".pdf")
 NEEDED = {"bench": str, "layout": str, "bytes": (int, float), "median_us": (int, float)}
@@ -52,6 +53,7 @@ TRAITS = (
 YES_OR_NO = {"guarded": ("unguarded", "guarded"), "overlap": ("not overlapped", "overlapped")}
 COUNTED = {"ranks": "{} ranks", "points": "{} points", "row_bytes": "rows of {} B"}
 MARKERS = ("o", "s", "^", "D", "v", "P")
+STYLE = {"linewidth": 1.5, "markersize": 4}
 
 
 def check(record, where):
@@ -108,11 +110,12 @@ class Line:
         self.bandwidth = [size / time / 1e3 for size, time in zip(self.bytes, self.time)]
 
     def label(self, differing):
-        name = "OpenTCA" if self.is_ours else str(self.first["peer"])
+        peer = self.first.get("peer")
+        name, _ = name_and_color(peer)
         words = []
         for trait in differing:
             value = self.first.get(trait)
-            if trait == "peer" or value in (None, "", name):
+            if trait == "peer" or value in (None, "", peer):
                 continue
             if trait in YES_OR_NO:
                 words.append(YES_OR_NO[trait][bool(value)])
@@ -132,12 +135,13 @@ def make_lines(records):
     differing = {
         name: [t for t in names if len({str(r.get(t)) for r in group}) > 1] for name, group in by_name.items()
     }
-    theirs = 0
+    same_color = collections.Counter()
     for number, line in enumerate(lines):
         line.text = line.label(differing[str(line.first.get("peer"))])
-        line.marker = MARKERS[number % len(MARKERS)]
-        line.color = OURS if number == 0 and line.is_ours else THEIRS[theirs % len(THEIRS)]
-        theirs += line.color != OURS
+        _, line.color = name_and_color(line.first.get("peer"))
+        dashes = DASHES[same_color[line.color] % len(DASHES)]
+        line.style = {"color": line.color, "linestyle": dashes, "marker": MARKERS[number % len(MARKERS)], **STYLE}
+        same_color[line.color] += 1
     return lines
 
 
@@ -188,7 +192,6 @@ def set_up(axes, title, log_y=True):
     axes.xaxis.set_minor_locator(NullLocator())
     axes.tick_params(axis="x", labelsize=8)
     frame(axes)
-    axes.grid(True, which="minor", color="#f0f0f0", linewidth=0.5)
     if log_y:
         axes.set_yscale("log")
 
@@ -212,10 +215,13 @@ def finish(axes, log_y=True):
         axes.set_ylim(low, high)
     axes.yaxis.set_major_locator(LogLocator(base=10, subs=(1, 2, 5) if high / low < 2000 else (1,), numticks=12))
     axes.yaxis.set_major_formatter(FuncFormatter(plain_number))
-    axes.yaxis.set_minor_formatter(NullFormatter())
+    axes.yaxis.set_minor_locator(NullLocator())
 
 
 def draw_p99(axes, line):
+    """Of several lines of one contender only the first has a band: more would hide each other."""
+    if line.style["linestyle"] != DASHES[0]:
+        return
     if len(line.bytes) > 1:
         axes.fill_between(line.bytes, line.time, line.p99, color=line.color, alpha=0.15, linewidth=0)
     else:
@@ -223,25 +229,25 @@ def draw_p99(axes, line):
         axes.errorbar(line.bytes, line.time, yerr=[[0], above], color=line.color, alpha=0.4, capsize=3)
 
 
-def draw_time(axes, name, lines, style):
+def draw_time(axes, name, lines):
     set_up(axes, f"{name}: time")
     axes.set_ylabel("µs, median (band: to p99)")
     for line in lines:
         draw_p99(axes, line)
-        axes.plot(line.bytes, line.time, color=line.color, marker=line.marker, label=line.text, **style)
+        axes.plot(line.bytes, line.time, label=line.text, **line.style)
     axes.legend(fontsize=8, frameon=False)
     finish(axes)
 
 
-def draw_bandwidth(axes, name, lines, style):
+def draw_bandwidth(axes, name, lines):
     set_up(axes, f"{name}: bandwidth")
     axes.set_ylabel("GB/s (10⁹ bytes/s)")
     for line in lines:
-        axes.plot(line.bytes, line.bandwidth, color=line.color, marker=line.marker, **style)
+        axes.plot(line.bytes, line.bandwidth, **line.style)
     finish(axes)
 
 
-def draw_ratio(axes, name, all_ratios, style):
+def draw_ratio(axes, name, all_ratios):
     values = [ratio for _, _, of_line in all_ratios for ratio in of_line]
     if not values:
         axes.set_axis_off()
@@ -251,7 +257,7 @@ def draw_ratio(axes, name, all_ratios, style):
     axes.set_ylabel("ratio of times (> 1: OpenTCA is faster)")
     axes.axhline(1, color="#555555", linewidth=1, linestyle="--")
     for line, sizes, of_line in all_ratios:
-        axes.plot(sizes, of_line, color=line.color, marker=line.marker, label=line.text, **style)
+        axes.plot(sizes, of_line, label=line.text, **line.style)
     if not log_y:
         axes.set_ylim(0, max(1.2, 1.1 * max(values)))
     axes.legend(fontsize=8, frameon=False)
@@ -277,14 +283,14 @@ def draw(records, output, title):
         len(panels), columns, squeeze=False, figsize=(4.8 * columns, 3.4 * len(panels) + 0.5), layout="constrained"
     )
     for row, ((bench, layout), group) in zip(rows, panels.items()):
-        name, lines, style = f"{bench} {layout}".strip(), make_lines(group), {"linewidth": 1.5, "markersize": 4}
-        draw_time(row[0], name, lines, style)
+        name, lines = f"{bench} {layout}".strip(), make_lines(group)
+        draw_time(row[0], name, lines)
         if bench not in AT_REST:
-            draw_bandwidth(row[1], name, lines, style)
+            draw_bandwidth(row[1], name, lines)
         elif with_bandwidth:
             row[1].set_axis_off()
         if with_ratio:
-            draw_ratio(row[-1], name, list(ratios(lines)), style)
+            draw_ratio(row[-1], name, list(ratios(lines)))
     if title:
         figure.suptitle(title)
     figure.supxlabel(source(records), fontsize=8, color="#666666")

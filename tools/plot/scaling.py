@@ -5,11 +5,9 @@ import statistics
 
 import jsonl
 import matplotlib.pyplot as plt
-from frame import OURS, THEIRS, frame, save
-from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
+from frame import frame, name_and_color, save
+from matplotlib.ticker import FuncFormatter, LogLocator, NullLocator
 
-PEERS = dict(zip(("nccl", "mpi", "quda"), THEIRS))
-OTHERS = THEIRS[-1]
 NEEDED = {"bench", "n", "ranks", "start", "median_us"}
 DASHES = {"kernel": "-", "graph": "--", "host": ":"}
 
@@ -30,18 +28,15 @@ def by_ranks(records):
     return {ranks: statistics.median(times) for ranks, times in sorted(groups.items())}
 
 
-def label_of(peer, start):
-    return f"{peer.upper() or 'OpenTCA'}, by {start}"
-
-
 def draw_lattice(axes, extent, records):
     lines = sorted({(r.get("peer") or "", r["start"]) for r in records})
     for peer, start in lines:
+        name, color = name_and_color(peer)
         of_line = [r for r in records if (r.get("peer") or "", r["start"]) == (peer, start)]
         points = by_ranks(of_line)
         axes.plot(
             points.keys(), points.values(), marker="s" if peer else "o", markersize=5, linewidth=1.5,
-            color=PEERS.get(peer, OTHERS) if peer else OURS, linestyle=DASHES.get(start, "-."), label=label_of(peer, start),
+            color=color, linestyle=DASHES.get(start, "-."), label=f"{name}, by {start}",
         )  # fmt: skip
     alone = [r["median_us"] for r in records if r["ranks"] == 1 and not r.get("peer")]
     ranks = sorted({r["ranks"] for r in records})
@@ -54,7 +49,7 @@ def draw_lattice(axes, extent, records):
     axes.xaxis.set_major_formatter(FuncFormatter(lambda n, _: f"{n:g}"))
     axes.yaxis.set_major_locator(LogLocator(base=10, subs=(1, 2, 5), numticks=12))
     axes.yaxis.set_major_formatter(FuncFormatter(lambda us, _: f"{us:g}"))
-    axes.yaxis.set_minor_formatter(NullFormatter())
+    axes.yaxis.set_minor_locator(NullLocator())
     axes.set_xlabel("ranks")
     frame(axes)
 

@@ -1,0 +1,32 @@
+#!/usr/bin/env bash
+# Draws the pictures of docs/ from the records in bench/results/: bench/pictures.sh [TCA]. (docs/overview.svg is drawn by hand.)
+set -eu
+cd "$(dirname "$0")/.."
+tca=${1:-build/release/bin/tca}
+scratch=$(mktemp --suffix .jsonl)
+trap 'rm -f "$scratch"' EXIT
+
+# draw PICTURE TITLE REGEX RECORD...: the lines of the records that match
+draw() {
+  local picture=$1 title=$2 lines=$3
+  shift 3
+  (cd bench/results && cat "$@") | grep -E "$lines" > "$scratch"
+  "$tca" plot "$scratch" -o "docs/$picture.svg" --title "$title"
+}
+
+draw performance "Messages and faces between two cores of Zen 5" \
+  '"command":"tca bench (pingpong|halo --peer)' 2026-11-20-host.jsonl
+draw performance-collectives "Collectives of 2, 4 and 8 ranks on two cores of Zen 3" \
+  '"bench":"(bcast|all|reduce)' 2026-11-24-host-epyc-zen3.jsonl
+draw performance-gpu-peers "Messages, faces and sums in kernels of two H100s" \
+  '"fabric":"(cuda|nccl|nvshmem|mscclpp)".*("peer":"mscclpp"|"commit":"ef332f3f5adb","command":"tca bench (ping|halo|allr)[^"]*--start kernel)' \
+  2026-11-26-gpu-2xh100.jsonl 2026-11-24-gpu-2xh100.jsonl
+draw performance-gpu "Messages, faces and sums of four H100s" \
+  '"bench":"(pingpong|halo|allreduce)".*"command":"[^"]*--(start kernel|layout block-stride)' 2026-11-27-gpu-4xh100.jsonl
+draw performance-gpu-collectives "Collectives of four H100s, in a graph" \
+  '"bench":"(bcast|all|reduce)[^"]*","fabric":"(cuda|nccl)".*"start":"graph"' 2026-11-27-gpu-4xh100.jsonl
+draw performance-gpu-qcd "Conjugate gradients: the same lattice on more H100s" \
+  '"bench":"qcd_cg"' 2026-11-27-gpu-4xh100.jsonl
+
+"$tca" scorecard --json > "$scratch"
+"$tca" plot "$scratch" -o docs/scorecard.svg
