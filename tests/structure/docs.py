@@ -4,8 +4,9 @@
 - Every picture of docs/ is shown by a page, with a caption below it (a paragraph in italics).
 - A code block that names a file (```cpp FILE) is a part of it; one that names two (```diff OLD NEW) is a part of what
   turns one into the other.
-- Every record of bench/results/ that a page names is there, and its commits are in this repository's history, but for
-  the records that docs/results.md lists. Shallow clones, trees without git and those with another history cannot tell.
+- Every record of bench/results/ that a page names is there. The commits of records and of captions are in this
+  repository's history, but for the records that docs/results.md lists. Shallow clones, trees without git and those with
+  another history cannot tell.
 """
 
 import json
@@ -117,8 +118,13 @@ def check_records():
     outside = {}
     for record in results.glob("*.jsonl"):
         outside[record.name] = [commit for commit in commits_of(record) if git("cat-file", "-e", commit + "^{commit}") is None]
-    if all(outside.values()):
+    if all(outside.values()):  # another history
         return
+    for page in pages:
+        for caption in re.findall(r"^!\[.*\n\n(\*(?:.+\n)+)", page.read_text(), re.MULTILINE):
+            for commit in re.findall(r"\bcommit\s([0-9a-f]{7,40})\b", caption):
+                if git("cat-file", "-e", commit + "^{commit}") is None:
+                    complain(page, f"a caption names commit {commit}, which is not in this history")
     page = source / "docs/results.md"
     section = re.search(r"^## Records from outside this history$(.*?)(?=^## |\Z)", page.read_text(), re.DOTALL | re.MULTILINE)
     listed = set(re.findall(r"`([\w-]+\.jsonl)`", section[1])) if section else set()
