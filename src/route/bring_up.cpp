@@ -164,13 +164,24 @@ void check_known_to_mpi(const shm::Seating& seating, int started) {
       seating.launcher, seating.size, mpi_library());
 }
 
-Connections bring_up_process_over_mpi(const shm::Seating& seating, const WorldOptions& options) {
-  if (seating.launcher == "tca run" && seating.size > 1) {
+// Throws where ranks come from a launcher that tells no MPI of them.
+void check_not_by_itself(const shm::Seating& seating, const std::string& fabric) {
+  if (seating.known_to_mpi || seating.size <= 1) return;
+  if (seating.launcher == "tca run") {
     fail(Errc::invalid_argument,
          "fabric {}: MPI knows nothing of ranks that tca run has started by itself; start them by `tca run "
          "--fabric {}` or by mpirun",
-         options.fabric, options.fabric);
+         fabric, fabric);
   }
+  fail(
+      Errc::invalid_argument,
+      "fabric {}: MPI knows nothing of the {} ranks that {} has started, {} of them on this host; start them "
+      "by mpirun, or all of them on one host, where they need no MPI (fabric shm or cuda)",
+      fabric, seating.size, seating.launcher, seating.here);
+}
+
+Connections bring_up_process_over_mpi(const shm::Seating& seating, const WorldOptions& options) {
+  check_not_by_itself(seating, options.fabric);
   // The ranks of one host agree through shared memory first. A rank that asks for shm alone would never come
   // to MPI, and no rank there could tell why.
   std::shared_ptr<const void> ends_with_starter;
@@ -295,11 +306,11 @@ Connections bring_up_communicator(const void* comm, std::size_t bytes, std::stri
   }
   std::unique_ptr<fabric::Control> control = join_over_mpi(comm, bytes, header, options);
   const shm::Seating seating = shm::find_seating();
-  if (seating.launcher == "tca run" && seating.size > 1 && control->size() == 1) {
+  if (!seating.known_to_mpi && seating.size > 1 && control->size() == 1) {
     fail(Errc::invalid_argument,
-         "World::from_mpi: MPI knows nothing of the {} ranks that tca run has started by itself, and would "
+         "World::from_mpi: MPI knows nothing of the {} ranks that {} has started by itself, and would "
          "give each a world of its own; start the program by mpirun",
-         seating.size);
+         seating.size, seating.launcher);
   }
   check_known_to_mpi(seating, started_by_mpi());
   return bring_up_on(std::move(control), "MPI", options);

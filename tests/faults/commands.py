@@ -75,7 +75,7 @@ class CommandTest(unittest.TestCase):
     """In its environment is nothing of a launcher or of whoever runs the tests, such as a tuning table, but a mark of its own."""
 
     def setUp(self):
-        foreign = ("OPENTCA_", "OMPI_COMM_", "PMI", "SLURM_")
+        foreign = ("OPENTCA_", "OMPI_COMM_", "PMI", "SLURM_", "FLUX_", "TORCHELASTIC_", "OMP_", "GOMP_", "KMP_", "MKL_", "OPENBLAS_")
         keep = {k: v for k, v in os.environ.items() if not k.startswith(foreign)}
         name, self.mark = "TCA_TEST_MARKER", str(uuid.uuid4())
         self.marker = f"{name}={self.mark}"

@@ -2,11 +2,16 @@
 
 Standard library only. TCA names the command line under test."""
 
+import array
+import fcntl
 import os
 import pty
 import re
+import select
 import signal
 import subprocess
+import sys
+import termios
 import time
 import unittest
 
@@ -93,19 +98,6 @@ class Starting(LauncherTest):
         alone = subprocess.run(["sh", "-c", script], capture_output=True, text=True, env=self.environment)
         self.assertEqual(self.run_script(1, script).stdout, alone.stdout)
 
-    def test_each_rank_is_bound_to_a_core_when_there_are_enough(self):
-        cores = len(os.sched_getaffinity(0))
-        script = "grep Cpus_allowed_list /proc/self/status"
-        bound = self.run_script(cores, script).stdout.split("\n")[:-1]
-        self.assertEqual(len(set(bound)), cores)
-        free = self.run_script(cores, script, "--bind", "none").stdout.split("\n")[:-1]
-        self.assertEqual(len(set(free)), 1)
-        more = self.run_script(cores + 1, script).stdout.split("\n")[:-1]
-        self.assertEqual(set(more), set(free))
-        forced = self.run_script(cores + 1, script, "--bind", "core")
-        self.assertEqual(set(forced.stdout.split("\n")[:-1]), set(bound))
-        self.assertRegex(forced.stderr, rf"^tca run: --bind core: {cores + 1} ranks share \d+ cores?\n$")
-
     def test_options_after_the_program_belong_to_it(self):
         done = self.tca("run", "-n", "1", "--", "printf", "%s|", "-n", "--tag", "--", "x y")
         self.assertEqual((done.returncode, done.stdout), (0, "-n|--tag|--|x y|"))
@@ -116,14 +108,38 @@ class Input(LauncherTest):
         done = self.run_script(3, "echo $OPENTCA_RANK:$(cat)", input="text")
         self.assertEqual(sorted(done.stdout.split()), ["0:text", "1:", "2:"])
 
-    def test_a_terminal_is_nobodys_stdin(self):
+    def test_another_rank_reads_it_or_all_do_or_none(self):
+        for reader, expected in (("1", ["0:", "1:text", "2:"]), ("all", ["0:text", "1:text", "2:text"]),
+                                 ("none", ["0:", "1:", "2:"])):  # fmt: skip
+            with self.subTest(reader):
+                done = self.run_script(3, "echo $OPENTCA_RANK:$(cat)", "--stdin", reader, input="text")
+                self.assertEqual(sorted(done.stdout.split()), expected)
+
+    def test_a_long_input_comes_whole_to_all_and_not_to_those_that_do_not_read(self):
+        text = "".join(f"{line}\n" for line in range(50000))
+        done = self.run_script(3, "[ $OPENTCA_RANK = 1 ] || exec wc -l", "--stdin", "all", input=text)
+        self.assertEqual((done.returncode, done.stdout.split()), (0, ["50000", "50000"]))
+
+    def test_what_is_typed_for_the_shell_is_left_to_it(self):
+        # A rank that reads nothing takes one line at most.
         terminal, other = pty.openpty()
-        try:
-            done = self.run_script(2, "cat; readlink /proc/self/fd/0", stdin=other)
-        finally:
-            os.close(terminal)
-            os.close(other)
-        self.assertEqual(done.stdout, "/dev/null\n/dev/null\n")
+        self.addCleanup(os.close, terminal)
+        self.addCleanup(os.close, other)
+        ran = subprocess.Popen(self.command(1, "sleep 0.7"), stdin=other, env=self.environment)
+        for line in (b"first\n", b"second\n"):
+            os.write(terminal, line)
+            time.sleep(0.2)
+        self.assertEqual(ran.wait(timeout=PATIENCE), 0)
+        unread = array.array("i", [0])
+        fcntl.ioctl(other, termios.FIONREAD, unread)
+        self.assertEqual(unread[0], len("second\n"))
+
+    def test_readers_that_cannot_be(self):
+        for reader, words in (("2", "--stdin 2: the ranks are numbered from 0 to 1"), ("-1", "give a rank, none or all"),
+                              ("me", "--stdin: `me`: give a rank, none or all")):  # fmt: skip
+            done = self.run_script(2, "true", "--stdin", reader)
+            self.assertEqual(done.returncode, 2)
+            self.assertIn(words, done.stderr)
 
 
 class Output(LauncherTest):
@@ -152,6 +168,52 @@ class Output(LauncherTest):
         process.stdout.close()
         process.wait(timeout=PATIENCE)
         self.assert_nothing_left()
+
+
+    def shown(self, script, ranks=2):
+        """What comes from ranks that do not end, and whether something of it has come."""
+        process = self.start(ranks, script, "--tag")
+        text = []
+
+        def shows(expected):
+            if select.select([process.stdout], [], [], 0)[0]:
+                text.append(os.read(process.stdout.fileno(), 4096).decode())
+            return expected in "".join(text)
+
+        return shows, text
+
+    def test_a_prompt_is_shown_without_its_line_end(self):
+        shows, text = self.shown("[ $OPENTCA_RANK = 1 ] && printf 'your name? '; exec sleep 60")
+        self.assertTrue(wait_until(lambda: shows("your name? ")), text)
+        self.assertEqual("".join(text), "[1] your name? ")
+
+    def test_a_line_in_pieces_is_one_line_unless_another_rank_prints_meanwhile(self):
+        script = (
+            "cd {folder}; if [ $OPENTCA_RANK = 0 ]; then printf 'one, '; sleep 0.5; echo two; printf 'three, '; sleep 0.5; : > go\n"
+            "until [ -e gone ]; do sleep 0.05; done; echo four\n"
+            "else until [ -e go ]; do sleep 0.05; done; echo other; sleep 0.3; : > gone; fi"
+        ).format(folder=self.folder)
+        done = self.run_script(2, script, "--tag")
+        self.assertEqual(done.stdout, "[0] one, two\n[0] three, \n[1] other\n[0] four\n")
+
+    def test_a_line_that_a_full_buffer_cuts_stays_whole(self):
+        program = (
+            "import os, time; time.sleep(0.3 * int(os.environ['OPENTCA_RANK'])); text = b'a' * 4095 + b'\\n' + b'b' * 5000 + b'\\n'\n"
+            "os.write(1, text[:8192]); time.sleep(0.6); os.write(1, text[8192:])"
+        )
+        done = self.tca("run", "-n", "2", "--tag", "--", sys.executable, "-c", program)
+        lines = [line[4:] for line in done.stdout.splitlines()]
+        self.assertEqual(sorted(map(len, lines)), [4095, 4095, 5000, 5000])
+
+    def test_a_progress_bar_keeps_its_tag(self):
+        shows, text = self.shown(r"[ $OPENTCA_RANK = 1 ] && printf '\r 10 %%\r 20 %%'; exec sleep 60")
+        self.assertTrue(wait_until(lambda: shows("20")), text)
+        self.assertEqual("".join(text), "[1] \r[1]  10 %\r[1]  20 %")
+
+    def test_line_ends_with_returns_stay(self):
+        command = self.command(1, r"printf 'a\r'; sleep 0.3; printf '\nb\r\n'", "--tag")
+        done = subprocess.run(command, capture_output=True, timeout=PATIENCE, env=self.environment)
+        self.assertEqual(done.stdout, b"[0] a\r\n[0] b\r\n")
 
 
 class Failing(LauncherTest):
@@ -326,10 +388,10 @@ class Interrupted(RanksWithTraps):
 class OnATerminal(RanksWithTraps):
     """The same through a terminal's keys, in a session of its own."""
 
-    def spawn(self, ranks, script):
+    def spawn(self, ranks, script, *options):
         pid, self.terminal = pty.fork()
         if pid == 0:
-            os.execvpe(TCA, self.command(ranks, script), self.environment)
+            os.execvpe(TCA, self.command(ranks, script, *options), self.environment)
         self.addCleanup(os.close, self.terminal)
         return pid
 
@@ -354,6 +416,42 @@ class OnATerminal(RanksWithTraps):
         self.assertEqual(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]), 130)
         self.assertLess(time.monotonic() - started, 1.2)
         self.assertEqual(text.count("interrupted; 3 ranks ended"), 1, text)
+        self.assert_nothing_left()
+
+    READING = "echo $OPENTCA_RANK is ready; read line; echo $OPENTCA_RANK got $line. ; exec cat"
+
+    def test_rank_0_reads_the_terminal(self):
+        pid = self.spawn(2, self.READING)
+        text = read_terminal(self.terminal, lambda text: "0 is ready" in text)
+        os.write(self.terminal, b"hello\nand more\n\x04")
+        text += read_terminal(self.terminal)
+        self.assertEqual(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]), 0)
+        for line in ("0 got hello.", "1 got .", "and more"):
+            self.assertIn(line, text)
+
+    def test_ctrl_c_while_a_rank_reads(self):
+        pid = self.spawn(2, self.READING)
+        read_terminal(self.terminal, lambda text: "0 is ready" in text)
+        os.write(self.terminal, b"hello\n")
+        read_terminal(self.terminal, lambda text: "0 got hello" in text)
+        os.write(self.terminal, b"\x03")
+        text = read_terminal(self.terminal)
+        self.assertEqual(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]), 130)
+        self.assertIn("interrupted; 2 ranks ended", text)
+        self.assert_nothing_left()
+
+    def test_a_job_in_the_background_reads_nothing_and_is_not_stopped(self):
+        script = f"{TCA} run -n 2 -- sh -c 'read line; echo $OPENTCA_RANK got $line' & sleep 0.5; read mine; echo shell got $mine; kill %1; wait"
+        pid, self.terminal = pty.fork()
+        if pid == 0:
+            os.execvpe("bash", ["bash", "-m", "-c", script], self.environment)
+        self.addCleanup(os.close, self.terminal)
+        text = read_terminal(self.terminal, lambda text: "1 got" in text)
+        os.write(self.terminal, b"hello\n")
+        text += read_terminal(self.terminal)
+        os.waitpid(pid, 0)
+        self.assertIn("shell got hello", text)
+        self.assertNotIn("0 got", text)
         self.assert_nothing_left()
 
     def test_terminal_closed(self):
@@ -436,6 +534,40 @@ class CommandLine(LauncherTest):
                 self.assertEqual(done.stdout, "")
                 self.assertRegex(done.stderr, reason)
                 self.assertRegex(done.stderr, r"^[^\n]+\nTry `tca[^\n]* --help`\.\n$")
+
+    def test_np_is_n_and_belongs_to_a_program_behind_its_name(self):
+        done = self.tca("run", "-np", "2", "--", "sh", "-c", "echo $OPENTCA_SIZE")
+        self.assertEqual((done.returncode, done.stdout), (0, "2\n2\n"), done.stderr)
+        done = self.tca("run", "--np", "1", "--bind", "none", "printf", "%s|", "-np", "2")
+        self.assertEqual((done.returncode, done.stdout), (0, "-np|2|"), done.stderr)
+        done = self.tca("explain", "-np", "1")
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("1", done.stderr)
+
+    def test_near_misses_of_options(self):
+        for arguments, words in (
+            (["run", "--rank", "2", "--", "true"], "tca run: there is no option --rank here; did you mean `--ranks`?"),
+            (["run", "-n", "2", "--bind-to", "core", "true"], "there is no option --bind-to here; did you mean `--bind`?"),
+            (["run", "-n", "2", "--tag-output", "true"], "; did you mean `--tag`?"),
+            (["run", "--oversubscribe", "-n", "2", "true"], "there is no option --oversubscribe here; more ranks than cores"),
+            (["run", "--hostfile", "hosts", "-n", "2", "true"], "all ranks are on this host; mpirun starts them on several"),
+            (["himeno", "--thread"], "tca himeno: there is no option --thread here; did you mean `--threads`?"),
+            (["qcd", "invert", "--fabrik", "shm"], "did you mean `--fabric`?"),
+            (["model", "--machne=peach3"], "there is no option --machne=peach3 here; did you mean `--machine`?"),
+            (["himeno", "--quixotic"], "there is no option --quixotic here\n"),
+        ):
+            with self.subTest(arguments):
+                done = self.tca(*arguments)
+                self.assertEqual((done.returncode, done.stdout), (2, ""), done.stderr)
+                self.assertIn(words, done.stderr)
+
+    def test_what_ranks_of_another_launcher_say_alike_is_said_once(self):
+        done = self.tca("run", "-n", "3", "--", TCA, "himeno", "--quixotic")
+        self.assertEqual(done.returncode, 2)
+        self.assertEqual(done.stderr, "tca himeno: there is no option --quixotic here\nTry `tca himeno --help`.\n")
+        done = self.tca("run", "-n", "3", "--", TCA, "himeno", "--ranks", "2", "--size", "XS")
+        self.assertEqual(done.returncode, 2)
+        self.assertEqual(done.stderr.count("3 ranks have been started already"), 1, done.stderr)
 
     def test_numbers_of_ranks_that_cannot_be(self):
         for command in (["run", "--", "true"], ["info"], ["himeno"], ["explain"]):

@@ -232,16 +232,13 @@ class Info(Tuning):
         self.assertEqual((plan["fabric"], plan["route"], plan["sub_cluster"]), (None, "pull", None))
         self.assertIn("'foo'", plan["problem"])
 
-    # mpirun binds to cores alone.
-    def test_bound_as_who_starts_the_ranks_binds_them(self):
-        cpus = len(os.sched_getaffinity(0))
+    def test_ranks_that_would_not_be_bound_and_why(self):
+        ranks = len(os.sched_getaffinity(0)) + 1
         for fabric in ("shm", *(["mpi"] if os.environ.get("TCA_HAS_MPI") else [])):
-            for ranks in (cpus, cpus + 1):
-                process = self.start([TCA, "info", "--ranks", str(ranks), "--json"], OPENTCA_FABRIC=fabric)
-                self.assertEqual(process.end(), 0, process.text())
-                told = json.loads(process.text())
-                places = told["machine"]["cores" if fabric == "mpi" else "cpus"]
-                self.assertEqual(told["plan"]["bound"], ranks <= places, (fabric, ranks))
+            self.assertFalse(self.plan(OPENTCA_FABRIC=fabric, OMP_NUM_THREADS="2")["bound"])
+            self.assertIn("not bound: OMP_NUM_THREADS=2 asks for threads", self.info(OPENTCA_FABRIC=fabric, OMP_NUM_THREADS="2"))
+            process = self.start([TCA, "info", "--ranks", str(ranks)], OPENTCA_FABRIC=fabric)
+            self.assert_ends(process, 0, f"not bound: {ranks} ranks are more than the")
 
     def test_threads_of_a_modelled_machine(self):
         self.assertFalse(self.plan(OPENTCA_FABRIC="sim")["bound"])

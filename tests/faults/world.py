@@ -18,6 +18,9 @@ MPIRUN = os.environ.get("MPIRUN", "")
 CUDA = bool(os.environ.get("TCA_HAS_CUDA", ""))
 PROTOCOLS = ("direct", "pull", "staged")
 
+# Open MPI refuses root and more ranks than cores unless told otherwise.
+ALLOWED = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1", "OMPI_MCA_rmaps_base_oversubscribe": "1"}
+
 USAGE, TIMED_OUT, RANK_LOST, OUT_OF_MEMORY, INCOMPATIBLE, DEVICE_FAILED = 2, 4, 5, 6, 7, 8
 
 
@@ -78,10 +81,7 @@ class WorldTest(CommandTest):
         return self.start([TCA, "run", "-n", str(ranks), *options, "--", *command], **environment)
 
     def mpirun(self, size, *arguments):
-        # Open MPI refuses root and more ranks than cores unless told otherwise.
-        allowed = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
-                   "OMPI_MCA_rmaps_base_oversubscribe": "1"}  # fmt: skip
-        return self.start([MPIRUN, "-n", str(size), PROGRAM, *arguments], **allowed)
+        return self.start([MPIRUN, "-n", str(size), PROGRAM, *arguments], **ALLOWED)
 
     def launcher_memory(self):
         """In which the ranks of a launch meet: its descriptor, and its name for them (OPENTCA_CONTROL)."""

@@ -9,7 +9,11 @@ import time
 import unittest
 
 from commands import wait_until
-from world import CUDA, INCOMPATIBLE, MPIRUN, OTHER, OUT_OF_MEMORY, PROGRAM, PROTOCOLS, RANK_LOST, TCA, TIMED_OUT, USAGE, WorldTest
+from world import ALLOWED, CUDA, INCOMPATIBLE, MPIRUN, OTHER, OUT_OF_MEMORY, PROGRAM, PROTOCOLS, RANK_LOST, TCA, TIMED_OUT, USAGE, WorldTest
+
+
+FLUX = {"FLUX_JOB_ID": f"f{os.getpid()}", "FLUX_JOB_NNODES": "1"}
+TORCHRUN = {"TORCHELASTIC_RUN_ID": "none", "MASTER_ADDR": "localhost"}
 
 
 class SameBinary(WorldTest):
@@ -38,17 +42,36 @@ class SameBinary(WorldTest):
         self.assertEqual(self.done(job), sorted(2 * self.ALL_DONE))
         self.assert_nothing_left()
 
+    @unittest.skipUnless(MPIRUN, "mpirun is not on this machine")
+    def test_mpirun_inside_a_rank_is_independent(self):
+        mpirun = f"{MPIRUN} -n 3 {PROGRAM} ring --steps 30"
+        job = self.tca_run(2, "sh", "-c", mpirun, **ALLOWED)
+        self.assertEqual(self.done(job), sorted(2 * self.ALL_DONE))
+        self.assert_nothing_left()
+
+    def test_the_innermost_launcher_counts(self):
+        inner = f'PMI_RANK=0 PMI_SIZE=1 {PROGRAM} ring --steps 5; exit $?'
+        outer = {"OMPI_COMM_WORLD_RANK": "2", "OMPI_COMM_WORLD_SIZE": "4", "OMPI_COMM_WORLD_LOCAL_SIZE": "4"}
+        self.assertEqual(self.done(self.start(["sh", "-c", inner], **outer)), self.ALL_DONE[:1])
+
     def test_alone_beside_a_batch_system(self):
+        slurm = {"SLURM_PROCID": "0", "SLURM_JOB_ID": "7"}
         for what, variables in (
-            ("a batch script of two tasks", {"SLURM_NTASKS": "2"}),
-            ("a shell that srun has started", {"SLURM_NTASKS": "1", "SLURM_STEP_ID": "0"}),
-        ):
-            slurm = {"SLURM_PROCID": "0", "SLURM_JOB_ID": "7", "OPENTCA_TIME_LIMIT": "2", **variables}
+            ("a batch script of two tasks", {**slurm, "SLURM_NTASKS": "2"}),
+            ("a shell that srun has started", {**slurm, "SLURM_NTASKS": "1", "SLURM_STEP_ID": "0"}),
+            ("a shell in an allocation for four tasks",
+             {**slurm, "SLURM_NTASKS": "4", "SLURM_STEP_ID": "4294967290", "SLURM_STEP_NUM_TASKS": "1"}),
+            ("a shell that srun has given a PMI",
+             {**slurm, "SLURM_NTASKS": "4", "SLURM_STEP_ID": "0", "SLURM_STEP_NUM_TASKS": "1", "PMI_RANK": "0", "PMI_SIZE": "1"}),
+            ("a shell of Flux", {**FLUX, "FLUX_TASK_RANK": "0", "FLUX_JOB_SIZE": "1", "PMI_RANK": "0", "PMI_SIZE": "1"}),
+            ("a script that numbers its processes", {"RANK": "1", "WORLD_SIZE": "4", "LOCAL_WORLD_SIZE": "4"}),
+        ):  # fmt: skip
+            environment = {"OPENTCA_TIME_LIMIT": "2", **variables}
             with self.subTest(what):
-                process = self.start([PROGRAM, "ring", "--steps", "5"], **slurm)
+                process = self.start([PROGRAM, "ring", "--steps", "5"], **environment)
                 self.assertEqual(self.done(process), self.ALL_DONE[:1])
                 # It starts ranks of its own.
-                explained = self.start([TCA, "explain", "--ranks", "2"], **slurm)
+                explained = self.start([TCA, "explain", "--ranks", "2"], **environment)
                 self.assert_ends(explained, 0, "from rank 0 to rank 1")
 
     def test_what_a_rank_starts_is_no_rank(self):
@@ -139,6 +162,7 @@ class Environment(WorldTest):
             ("Slurm", {"SLURM_STEP_NUM_NODES": "2"}),
             ("Slurm", {"SLURM_NNODES": "2"}),
             ("PMIx", {"SLURM_STEP_NUM_NODES": "2", "SLURM_NNODES": "3", "PMIX_RANK": "0", "PMIX_SIZE": "4"}),
+            ("Flux", {**FLUX, "FLUX_JOB_NNODES": "3", "FLUX_TASK_RANK": "0", "FLUX_JOB_SIZE": "4"}),
         ):
             with self.subTest(launcher=launcher, variables=variables):
                 self.refused(
@@ -146,14 +170,31 @@ class Environment(WorldTest):
                     OPENTCA_FABRIC="shm", **job, **variables,
                 )  # fmt: skip
 
-    def test_a_step_on_one_host_of_several(self):
-        job = {"SLURM_JOB_ID": str(os.getpid()), "SLURM_STEP_ID": "0", "SLURM_NTASKS": "2", "SLURM_NNODES": "2"}
-        ranks = [
-            self.start([PROGRAM, "ring", "--steps", "5"], SLURM_PROCID=rank, SLURM_STEP_NUM_NODES="1", **job)
-            for rank in ("0", "1")
-        ]
-        for process in ranks:
-            self.assert_ends(process, 0, "done")
+    def test_torchrun_on_several_hosts(self):
+        here = {**TORCHRUN, "RANK": "2", "WORLD_SIZE": "4", "LOCAL_WORLD_SIZE": "2"}
+        self.refused("torchrun started 2 of 4 ranks on this host; the shm fabric serves one host", OPENTCA_FABRIC="shm", **here)
+        if os.environ.get("TCA_HAS_MPI"):
+            self.refused(r"fabric shm\+mpi: MPI knows nothing of the 4 ranks that torchrun has started, 2 of them on this host; start them by mpirun", **here)
+
+    def test_ranks_of_launchers_that_are_not_here(self):
+        slurm = {"SLURM_JOB_ID": str(os.getpid()), "SLURM_STEP_ID": "0"}
+        for launcher, rank, job in (
+            # a step on one host of several, and one of two tasks in an allocation for five
+            ("Slurm", "SLURM_PROCID", {**slurm, "SLURM_NTASKS": "2", "SLURM_NNODES": "2", "SLURM_STEP_NUM_NODES": "1"}),
+            ("Slurm", "SLURM_PROCID", {**slurm, "SLURM_NTASKS": "5", "SLURM_STEP_NUM_TASKS": "2"}),
+            ("Flux", "FLUX_TASK_RANK", {**FLUX, "FLUX_JOB_SIZE": "2"}),
+            ("torchrun", "RANK", {**TORCHRUN, "WORLD_SIZE": "2", "LOCAL_WORLD_SIZE": "2"}),
+        ):
+            with self.subTest(launcher):
+                for process in [self.start([PROGRAM, "ring", "--steps", "5"], **job, **{rank: number}) for number in "01"]:
+                    self.assert_ends(process, 0, "done")
+                # Only one of them comes.
+                for number, other in (("0", "for rank 1; was it started"), ("1", "for rank 0 to set up the world")):
+                    alone = self.start([PROGRAM, "ring"], OPENTCA_TIME_LIMIT="0.3", **job, **{rank: number})
+                    self.assert_ends(
+                        alone, TIMED_OUT,
+                        rf"{other}.* {launcher} says that this is rank {number} of 2, by {rank}={number} and \w+=2; what is no rank is started by `env -u {rank}`",
+                    )  # fmt: skip
         self.assert_nothing_left()
 
     def test_launched_twice_at_once(self):

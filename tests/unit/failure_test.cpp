@@ -231,6 +231,11 @@ TEST(Failure, ThousandsOfRanksAreALine) {
   EXPECT_EQ(base::list_ranks(std::vector{7}), "7");
   EXPECT_EQ(base::list_ranks(std::vector{0, 1, 3}), "0, 1, 3");
   EXPECT_EQ(base::list_ranks(std::vector{0, 2, 3, 4, 8, 9, 11, 12, 13, 14}), "0, 2 to 4, 8, 9, 11 to 14");
+  std::vector<int> odd;
+  for (int rank = 1; rank < 22; rank += 2) odd.push_back(rank);
+  EXPECT_EQ(base::list_ranks(odd), "1, 3, 5, 7, 9, 11, 13, 15, 17, 19 and 1 other");
+  for (int rank = 23; rank < 4096; ++rank) odd.push_back(rank);
+  EXPECT_EQ(base::list_ranks(odd), "1, 3, 5, 7, 9, 11, 13, 15, 17, 19 and 4074 others");
 }
 
 TEST(Failure, ExitCodes) {

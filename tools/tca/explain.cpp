@@ -33,7 +33,7 @@ struct ExplainOptions {
   std::size_t puts = 1;
   std::string fabric, machine, route;
   bench::PutShape shape{8, 1, 0};
-  Bind bind = Bind::automatic;
+  Binding bind = {};
 };
 
 void check(const ExplainOptions& options, int ranks) {

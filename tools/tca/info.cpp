@@ -170,15 +170,16 @@ Plan find_plan(const std::vector<Fabric>& tried) {
   return plan;
 }
 
-bool would_bind(const Plan& plan, int ranks) {
-  return plan.fabric != "sim" && binds(Bind::automatic, ranks, route::needs_mpi(plan.fabric));
+Placement placement_of(const Plan& plan, int ranks) {
+  if (plan.fabric == "sim") return {};
+  return route::needs_mpi(plan.fabric) ? place_under_mpirun(Bind::automatic, ranks).placement
+                                       : place(Bind::automatic, ranks, look_at_host());
 }
 
 std::string ranks_in_words(const Plan& plan, int ranks) {
   if (plan.fabric == "sim") return "threads of one process";
   return fmt::format("processes of {}, {}", route::needs_mpi(plan.fabric) ? "mpirun" : "tca run",
-                     would_bind(plan, ranks) ? "each bound to a core"
-                                             : "not bound: fewer cores than ranks, so waiting yields early");
+                     placement_of(plan, ranks).describe());
 }
 
 std::string mpi_in_words() {
@@ -265,7 +266,7 @@ void print_json(const Machine& machine, int ranks) {
                   {"problem", or_null(plan.problem)},
                   {"sub_cluster", plan.sub_cluster > 0 ? Json(plan.sub_cluster) : Json(nullptr)},
                   {"route", or_null(plan.route)},
-                  {"bound", would_bind(plan, ranks)}};
+                  {"bound", placement_of(plan, ranks).binds()}};
   for (const Variable& variable : variables) {
     const char* value = std::getenv(variable.name);
     json["environment"][variable.name] = value ? Json(value) : Json(nullptr);

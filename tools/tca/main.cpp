@@ -16,6 +16,7 @@
 
 #include "launch/launch.hpp"
 #include "launch/words.hpp"
+#include "options/arguments.hpp"
 #include "output/build_info.hpp"
 #include "subcommand.hpp"
 #include "tca/error.hpp"
@@ -42,12 +43,22 @@ std::string in_plain_words(const CLI::ConversionError& error) {
                      text.substr(at + equals.size()));
 }
 
+const CLI::App& chosen_command(const CLI::App& app) {
+  const auto chosen = app.get_subcommands();
+  return chosen.empty() ? app : chosen_command(*chosen.front());
+}
+
 std::string usage_message(const CLI::App& app, const CLI::ParseError& error) {
   if (const auto* conversion = dynamic_cast<const CLI::ConversionError*>(&error))
     return in_one_line(in_plain_words(*conversion));
+  const bool is_extra = dynamic_cast<const CLI::ExtrasError*>(&error) != nullptr;
+  // What is missing may be what a misspelt option was to give.
+  const std::vector<std::string> unexpected = app.remaining(true);
+  if (is_extra || dynamic_cast<const CLI::RequiredError*>(&error) != nullptr)
+    if (!unexpected.empty() && unexpected.front().starts_with("-"))
+      return unknown_option(chosen_command(app), unexpected.front());
   // CLI11 would list the unexpected arguments from the last to the first.
-  if (dynamic_cast<const CLI::ExtrasError*>(&error) != nullptr)
-    return in_one_line(fmt::format("{}: not expected here", fmt::join(app.remaining(true), " ")));
+  if (is_extra) return in_one_line(fmt::format("{}: not expected here", fmt::join(unexpected, " ")));
   // A subcommand may have subcommands of its own.
   if (const auto chosen = app.get_subcommands(); !chosen.empty())
     return usage_message(*chosen.front(), error);
@@ -58,7 +69,6 @@ std::string usage_message(const CLI::App& app, const CLI::ParseError& error) {
   const std::vector<std::string> unknown = app.remaining();
   const std::string list = fmt::format("{}", fmt::join(names, ", "));
   if (unknown.empty()) return fmt::format("a subcommand is missing: {}", list);
-  if (unknown.front().substr(0, 1) == "-") return fmt::format("there is no option {} here", unknown.front());
   return fmt::format("there is no subcommand `{}`; there are {}", unknown.front(), list);
 }
 
@@ -75,7 +85,7 @@ int own_rank() {
 // A refusal concerns all ranks. Where no launcher collects what the ranks say, rank 0 alone says it.
 void print_error(const std::string& name, const std::string& message, bool is_refusal) {
   const int rank = own_rank();
-  if (rank >= 0 && tell_launcher(rank, message)) return;
+  if (rank >= 0 && tell_launcher(rank, name, message)) return;
   if (is_refusal && rank > 0) return;
   const std::string who = rank < 0 ? name : fmt::format("{}: rank {}", name, rank);
   const std::string line = fmt::format("{}: {}\n", who, message);
@@ -105,7 +115,8 @@ int printed(int code) {
 // throw.
 int run_chosen(CLI::App& app, const Subcommands& subcommands, int argc, char** argv) {
   try {
-    app.parse(argc, argv);
+    std::vector<std::string> arguments = arguments_in_reverse(app, argc, argv);
+    app.parse(arguments);
     return printed(subcommands.run());
   } catch (const CLI::Success& asked) {
     return printed(app.exit(asked));
@@ -122,7 +133,8 @@ int run(CLI::App& app, const Subcommands& subcommands, int argc, char** argv) {
     return run_chosen(app, subcommands, argc, argv);
   } catch (const CLI::ParseError& error) {
     const std::string name = subcommands.chosen_name();
-    fmt::print(stderr, "{}: {}\nTry `{} --help`.\n", name, usage_message(app, error), name);
+    const std::string message = fmt::format("{}\nTry `{} --help`.", usage_message(app, error), name);
+    print_error(name, message, true);
     return usage_error;
   } catch (const Error& error) {
     print_error(subcommands.chosen_name(), error.what(), error.code() == Errc::refused);

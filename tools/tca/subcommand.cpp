@@ -40,25 +40,29 @@ std::string Subcommands::examples() const {
   return text + "\n\n`tca SUBCOMMAND --help` lists a subcommand's options.";
 }
 
-void add_bind_option(CLI::App& app, Bind& bind) {
+void add_bind_option(CLI::App& app, Binding& bind) {
   const auto read = [&bind](const std::string& word) {
     if (word == "auto")
-      bind = Bind::automatic;
+      bind.how = Bind::automatic;
     else if (word == "core")
-      bind = Bind::core;
+      bind.how = Bind::core;
     else if (word == "none")
-      bind = Bind::none;
+      bind.how = Bind::none;
     else
       throw CLI::ValidationError("--bind", fmt::format("`{}`: choose auto, core or none", word));
+    bind.is_told = true;
   };
-  app.add_option_function<std::string>("--bind", read,
-                                       "A core for each rank; auto: when there are enough cores")
+  app.add_option_function<std::string>(
+         "--bind", read,
+         "Give each rank a core. auto, unless told otherwise: free cores, but none to a "
+         "single rank, where threads are asked for (OMP_NUM_THREADS and the like) "
+         "or where too few cores are free. Given, it is said what was done")
       ->type_name("auto|core|none")
       ->default_str("auto");
 }
 
-void check_bind(Bind bind, const std::string& fabric, bool threads) {
-  if (bind == Bind::automatic || (fabric != "sim" && !threads)) return;
+void check_bind(const Binding& bind, const std::string& fabric, bool threads) {
+  if (bind.how == Bind::automatic || (fabric != "sim" && !threads)) return;
   refuse("--bind is for ranks that are processes, not for {}",
          fabric == "sim" ? "--fabric sim" : "--threads");
 }

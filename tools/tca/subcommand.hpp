@@ -58,10 +58,10 @@ class Subcommands {
 };
 
 // Adds `--bind auto|core|none`, for subcommands that launch ranks.
-void add_bind_option(CLI::App& app, Bind& bind);
+void add_bind_option(CLI::App& app, Binding& bind);
 
 // Refuses to bind ranks that are threads.
-void check_bind(Bind bind, const std::string& fabric, bool threads);
+void check_bind(const Binding& bind, const std::string& fabric, bool threads);
 
 // An option of a subcommand, whether it applies to what was asked for, and what it is for.
 struct OptionFor {

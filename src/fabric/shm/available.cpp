@@ -4,6 +4,7 @@
 #include <fstream>
 #include <string>
 
+#include "base/cgroup.hpp"
 #include "fabric/shm/space.hpp"
 
 namespace tca::shm {
@@ -31,11 +32,11 @@ std::uint64_t read_sum(const std::string& path, std::string_view first, std::str
 
 // The files and fields in which a version of cgroups keeps its numbers.
 struct Names {
-  const char *root, *limit, *used, *active, *inactive;
+  const char *limit, *used, *active, *inactive;
 };
-constexpr Names version_2{"/sys/fs/cgroup", "/memory.max", "/memory.current", "active_file", "inactive_file"};
-constexpr Names version_1{"/sys/fs/cgroup/memory", "/memory.limit_in_bytes", "/memory.usage_in_bytes",
-                          "total_active_file", "total_inactive_file"};
+constexpr Names version_2{"/memory.max", "/memory.current", "active_file", "inactive_file"};
+constexpr Names version_1{"/memory.limit_in_bytes", "/memory.usage_in_bytes", "total_active_file",
+                          "total_inactive_file"};
 
 std::uint64_t left_in(const std::string& folder, const Names& names) {
   const std::uint64_t limit = read_number(folder + names.limit);
@@ -46,27 +47,11 @@ std::uint64_t left_in(const std::string& folder, const Names& names) {
   return limit - std::min(limit, used - std::min(used, cached));
 }
 
-// Returns the least that is left in a cgroup and in those that contain it. A container sees its own cgroup as
-// the root.
-std::uint64_t left_along(std::string path, const Names& names) {
-  std::uint64_t left = left_in(names.root, names);
-  for (; path.size() > 1; path.resize(path.rfind('/')))
-    left = std::min(left, left_in(names.root + path, names));
-  return left;
-}
-
-// Lines of /proc/self/cgroup read "0::/path" in version 2 and "4:memory:/path" in version 1.
 std::uint64_t left_in_cgroups() {
-  std::ifstream file("/proc/self/cgroup");
-  std::uint64_t left = std::min(left_along("/", version_2), left_along("/", version_1));
-  for (std::string line; std::getline(file, line);) {
-    const std::size_t name = line.find(':') + 1, path = line.find(":/") + 1;
-    if (name == 0 || path == 0) continue;
-    const std::string controllers = "," + line.substr(name, path - 1 - name) + ",";
-    if (controllers == ",,") left = std::min(left, left_along(line.substr(path), version_2));
-    if (controllers.find(",memory,") != std::string::npos)
-      left = std::min(left, left_along(line.substr(path), version_1));
-  }
+  const base::Cgroups all = base::cgroups("memory");
+  std::uint64_t left = unlimited;
+  for (const std::string& folder : all.version_1) left = std::min(left, left_in(folder, version_1));
+  for (const std::string& folder : all.version_2) left = std::min(left, left_in(folder, version_2));
   return left;
 }
 

@@ -20,8 +20,9 @@ Mapping await_board(const Seating& seating, std::chrono::milliseconds time_limit
     if (last_look) {
       fail(Errc::timed_out,
            "rank {} waited {:.1f} s in start-up (World::init) for rank 0 to set up the world in {}; was rank "
-           "0 started, and does it call World::init?",
-           seating.rank, std::chrono::duration<double>(poll.waited()).count(), seating.path);
+           "0 started, and does it call World::init?{}",
+           seating.rank, std::chrono::duration<double>(poll.waited()).count(), seating.path,
+           why_ranks_are_expected(seating));
     }
   }
 }
@@ -29,7 +30,8 @@ Mapping await_board(const Seating& seating, std::chrono::milliseconds time_limit
 std::unique_ptr<ShmControl> join_others(const Seating& seating, std::chrono::milliseconds time_limit) {
   Mapping board = await_board(seating, time_limit);
   try {
-    return std::make_unique<ShmControl>(std::move(board), seating.rank, seating.size, time_limit);
+    return std::make_unique<ShmControl>(std::move(board), seating.rank, seating.size, time_limit,
+                                        why_ranks_are_expected(seating));
   } catch (...) {
     if (seating.named) await_removal(seating.path);
     throw;
@@ -55,7 +57,8 @@ std::unique_ptr<ShmControl> join(const Seating& seating, std::chrono::millisecon
   if (seating.rank != 0) return join_others(seating, time_limit);
   // The destructor removes a name, as soon as all ranks have mapped the segment or when they do not come.
   OwnSegment segment({seating.path, seating.named}, seating.size, time_limit);
-  return std::make_unique<ShmControl>(segment.take_mapping(), 0, seating.size, time_limit);
+  return std::make_unique<ShmControl>(segment.take_mapping(), 0, seating.size, time_limit,
+                                      why_ranks_are_expected(seating));
 }
 
 Mapping make_thread_board(int ranks) {

@@ -54,14 +54,24 @@ std::uint64_t field_of_stat(pid_t pid, int number) {
   return value;
 }
 
+pid_t parent_of(pid_t pid) { return static_cast<pid_t>(field_of_stat(pid, 4)); }
+
 }  // namespace
 
 std::uint64_t time_of_start(pid_t pid) { return field_of_stat(pid, 22); }
 
 pid_t nearest_without(const std::string& variable) {
   pid_t pid = getppid();
-  while (names(environment_of(pid), variable)) pid = static_cast<pid_t>(field_of_stat(pid, 4));
+  while (names(environment_of(pid), variable)) pid = parent_of(pid);
   return pid;
+}
+
+int generations_with(const std::string& variable, const std::string& value) {
+  const std::string entry = '\0' + variable + '=' + value + '\0';
+  int generations = 0;
+  for (pid_t pid = getppid(); ('\0' + environment_of(pid)).find(entry) != std::string::npos; ++generations)
+    pid = parent_of(pid);
+  return generations;
 }
 
 // A pidfd becomes readable as soon as its process ends, even before it is reaped.

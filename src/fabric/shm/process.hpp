@@ -21,6 +21,10 @@ bool process_ended(pid_t pid, std::uint64_t began);
 // that has set it for what it started, directly or through scripts.
 pid_t nearest_without(const std::string& variable);
 
+// Returns how many of its ancestors, from the parent on, were started with `variable` set to `value`, as this
+// process was. A launcher is not, unlike the ranks that it starts and what they start.
+int generations_with(const std::string& variable, const std::string& value);
+
 // Returns the number of the PID namespace that this process is in; 0 where it cannot be read.
 std::uint32_t own_pid_namespace();
 

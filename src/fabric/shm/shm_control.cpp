@@ -7,6 +7,7 @@
 #include <cstring>
 #include <exception>
 
+#include "base/cgroup.hpp"
 #include "base/counter.hpp"
 #include "base/fail.hpp"
 #include "base/ranks.hpp"
@@ -33,11 +34,16 @@ Board::Look next_look() {
 
 }  // namespace
 
-ShmControl::ShmControl(Mapping memory, int rank, int size)
-    : memory_(std::move(memory)), board_(memory_.data()), rank_(rank), size_(size) {}
+ShmControl::ShmControl(Mapping memory, int rank, int size, std::string why_expected)
+    : memory_(std::move(memory)),
+      board_(memory_.data()),
+      rank_(rank),
+      size_(size),
+      why_expected_(std::move(why_expected)) {}
 
-ShmControl::ShmControl(Mapping memory, int rank, int size, std::chrono::milliseconds limit)
-    : ShmControl(std::move(memory), rank, size) {
+ShmControl::ShmControl(Mapping memory, int rank, int size, std::chrono::milliseconds limit,
+                       std::string why_expected)
+    : ShmControl(std::move(memory), rank, size, std::move(why_expected)) {
   time_limit = limit;
   // A rank takes its seat before anything is refused. By this seat its next program will tell that this
   // world is over for it; a rank without a seat can tell only by the seat of rank 0.
@@ -109,16 +115,24 @@ void ShmControl::take_seat() {
   seat.presence.store(Presence::here, std::memory_order_release);
 }
 
-// Ranks are crowded when the cores that they may run on, taken together, are fewer than the ranks.
+// Ranks are crowded when the cores that they may run on, taken together, are fewer than the ranks, or when
+// their cgroup gives them less time than so many cores have.
 void ShmControl::find_cores() {
-  cpu_set_t mine;
-  CPU_ZERO(&mine);
-  sched_getaffinity(0, sizeof mine, &mine);
+  struct Mine {
+    cpu_set_t mask;
+    double allowed;
+  } mine;
+  CPU_ZERO(&mine.mask);
+  sched_getaffinity(0, sizeof mine.mask, &mine.mask);
+  mine.allowed = base::processors_allowed();
   cpu_set_t all;
   CPU_ZERO(&all);
-  for (const cpu_set_t& theirs : all_gather_value(mine, "start-up (World::init)"))
-    CPU_OR(&all, &all, &theirs);
-  usable_cores = CPU_COUNT(&all);
+  double allowed = mine.allowed;
+  for (const Mine& theirs : all_gather_value(mine, "start-up (World::init)")) {
+    CPU_OR(&all, &all, &theirs.mask);
+    allowed = std::min(allowed, theirs.allowed);
+  }
+  usable_cores = std::max(1, static_cast<int>(std::min<double>(CPU_COUNT(&all), allowed)));
   cores_ = usable_cores < size_ ? base::Cores::crowded : base::Cores::enough;
 }
 
@@ -195,7 +209,7 @@ void ShmControl::check_seat(int rank, std::uint32_t phase, std::string_view what
 
 void ShmControl::give_up(std::uint32_t phase, std::string_view what, std::chrono::nanoseconds waited) {
   fail_late(waited, what, fmt::format("rank {}", base::list_ranks(not_at(phase))),
-            phase == start_up ? "; was it started, and does it call World::init?"
+            phase == start_up ? "; was it started, and does it call World::init?" + why_expected_
                               : "; did it make the same call, in the same order?");
 }
 

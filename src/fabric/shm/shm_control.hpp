@@ -14,7 +14,9 @@ class ShmControl final : public fabric::Control {
  public:
   // Takes seat `rank` of the board in `memory` and waits until every rank has taken its own. Throws
   // Error{incompatible} when the seat is taken, and on every rank when one of them is of another version.
-  ShmControl(Mapping memory, int rank, int size, std::chrono::milliseconds time_limit);
+  // `why_expected` ends the message about ranks that have not come; see why_ranks_are_expected.
+  ShmControl(Mapping memory, int rank, int size, std::chrono::milliseconds time_limit,
+             std::string why_expected = {});
   ~ShmControl() override;
 
   int rank() const override { return rank_; }
@@ -27,7 +29,7 @@ class ShmControl final : public fabric::Control {
  private:
   // Only stores its arguments. Because the other constructor delegates to this one, the destructor runs
   // when the rest of start-up fails, and tells the other ranks.
-  ShmControl(Mapping memory, int rank, int size);
+  ShmControl(Mapping memory, int rank, int size, std::string why_expected);
 
   void check_call(std::string_view what) override;
   std::vector<base::Blob> gather(const base::Blob& mine, std::string_view what) override;
@@ -47,6 +49,7 @@ class ShmControl final : public fabric::Control {
   Board board_;
   int rank_;
   int size_;
+  std::string why_expected_;
   std::uint32_t phase_ = 0;
   bool seated_ = false;
   base::Cores cores_ = base::Cores::crowded;  // until every rank has said where it may run

@@ -236,12 +236,13 @@ int run_bench(const BenchOptions& options) {
     // where there are cores for both.
     const bool has_helpers = route::on_gpus(options.fabric) ||
                              (options.progresses_by("thread") && usable_cores() >= 2 * options.ranks);
-    const bool unbound = has_helpers && options.bind == Bind::automatic;
+    Binding bind = options.bind;
+    if (has_helpers && bind.how == Bind::automatic) bind.how = Bind::none;
     const LaunchOptions job{.name = "tca bench",
                             .ranks = options.ranks,
                             .argv = own_command_line(),
                             .argv_is_tca = true,
-                            .bind = unbound ? Bind::none : options.bind};
+                            .bind = bind};
     if (!options.against("mpi") && !is_over_mpi(options.fabric)) return launch(job);
     return launch_under_mpirun(job);
   }

@@ -32,7 +32,7 @@ struct BenchOptions {
   unsigned blocks = 0, threads = 0;  // of kernels that run a chain; 0: by the chain's size
   std::string json;
   bench::Effort effort;
-  Bind bind = Bind::automatic;
+  Binding bind = {};
 
   bool against(const char* peer) const { return std::find(peers.begin(), peers.end(), peer) != peers.end(); }
   bool has_layout(const char* layout) const {

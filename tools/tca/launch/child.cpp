@@ -7,6 +7,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <filesystem>
 #include <system_error>
@@ -14,11 +15,11 @@
 namespace tca::tool {
 namespace {
 
-void bind_to(int cpu) {
-  const auto count = static_cast<std::size_t>(cpu) + 1;
+void bind_to(std::span<const int> cpus) {
+  const auto count = static_cast<std::size_t>(*std::max_element(cpus.begin(), cpus.end())) + 1;
   cpu_set_t* set = CPU_ALLOC(count);
   CPU_ZERO_S(CPU_ALLOC_SIZE(count), set);
-  CPU_SET_S(static_cast<std::size_t>(cpu), CPU_ALLOC_SIZE(count), set);
+  for (const int cpu : cpus) CPU_SET_S(static_cast<std::size_t>(cpu), CPU_ALLOC_SIZE(count), set);
   // Binding is only a hint: a CPU that has gone offline must not keep the rank from running.
   sched_setaffinity(0, CPU_ALLOC_SIZE(count), set);
   CPU_FREE(set);
@@ -61,14 +62,15 @@ void become_guard(int lifeline) {
   _exit(0);
 }
 
-void become_rank(const RankStart& start, bool takes_stdin, int cpu, const TaggedOutput::Ends& output) {
+void become_rank(const RankStart& start, const Input::End& input, std::span<const int> cpus,
+                 const TaggedOutput::Ends& output) {
   setpgid(0, start.group);
   prctl(PR_SET_PDEATHSIG, start.orphaned);
   if (getppid() != start.launcher) _exit(1);  // the launcher died before the line above
-  if (!takes_stdin) dup2(start.null, STDIN_FILENO);
+  if (!input.is_own) dup2(input.pipe.is_open() ? input.pipe.get() : start.null, STDIN_FILENO);
   if (output.out.is_open()) dup2(output.out.get(), STDOUT_FILENO);
   if (output.err.is_open()) dup2(output.err.get(), STDERR_FILENO);
-  if (cpu >= 0) bind_to(cpu);
+  if (!cpus.empty()) bind_to(cpus);
   setrlimit(RLIMIT_NOFILE, &start.files);
   sigprocmask(SIG_SETMASK, &start.signals, nullptr);
   execve(start.program.c_str(), start.argv.data(), start.environment.data());

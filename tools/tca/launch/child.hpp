@@ -5,9 +5,11 @@
 #include <sys/resource.h>
 #include <sys/types.h>
 
+#include <span>
 #include <string>
 #include <vector>
 
+#include "launch/input.hpp"
 #include "launch/tag.hpp"
 
 namespace tca::tool {
@@ -42,8 +44,8 @@ struct RankStart {
   int orphaned;   // the signal that the rank gets when the launcher has died
 };
 
-// Becomes a rank; `cpu` is -1 for a rank that is not bound.
-[[noreturn]] void become_rank(const RankStart& start, bool takes_stdin, int cpu,
+// Becomes a rank, bound to `cpus` unless there are none.
+[[noreturn]] void become_rank(const RankStart& start, const Input::End& input, std::span<const int> cpus,
                               const TaggedOutput::Ends& output);
 
 }  // namespace tca::tool

@@ -12,7 +12,7 @@
 #include <optional>
 
 #include "base/ranks.hpp"
-#include "launch/cores.hpp"
+#include "launch/input.hpp"
 #include "launch/signals.hpp"
 #include "launch/team.hpp"
 #include "launch/words.hpp"
@@ -47,8 +47,8 @@ class Supervisor {
  public:
   // `words` and `output` may be null.
   Supervisor(const LaunchOptions& options, Signals& signals, Team& team, const Words* words,
-             TaggedOutput* output)
-      : options_(options), signals_(signals), team_(team), words_(words), output_(output) {}
+             TaggedOutput* output, Input& input)
+      : options_(options), signals_(signals), team_(team), words_(words), output_(output), input_(input) {}
 
   int run() {
     while (team_.alive() > 0) {
@@ -65,14 +65,19 @@ class Supervisor {
   void wait_for_news() {
     std::vector<pollfd> polled{{signals_.fd(), POLLIN, 0}};
     if (output_) output_->add_to(polled);
-    poll(polled.data(), polled.size(), milliseconds_to_deadline());
+    input_.add_to(polled);
+    poll(polled.data(), polled.size(), milliseconds_to_wait());
     if (output_) output_->advance();
+    input_.advance();
   }
 
-  int milliseconds_to_deadline() const {
-    if (!deadline_) return -1;
-    const auto left = std::chrono::ceil<milliseconds>(*deadline_ - Clock::now());
-    return static_cast<int>(std::max(left, milliseconds(0)).count());
+  int milliseconds_to_wait() const {
+    std::optional<milliseconds> wait = input_.look_again_after();
+    const auto at_most = [&](milliseconds other) { wait = std::min(wait.value_or(other), other); };
+    if (output_)
+      if (const auto soon = output_->look_again_after()) at_most(*soon);
+    if (deadline_) at_most(std::chrono::ceil<milliseconds>(*deadline_ - Clock::now()));
+    return wait ? static_cast<int>(std::max(*wait, milliseconds(0)).count()) : -1;
   }
 
   void on_signal(int number) {
@@ -165,12 +170,12 @@ class Supervisor {
   bool say_words() const {
     bool in_words = false;
     if (words_ == nullptr) return in_words;
-    for (const auto& [message, ranks] : words_->all()) {
+    for (const auto& [name, message, ranks] : words_->all()) {
       const std::string who =
           static_cast<int>(ranks.size()) == options_.ranks
               ? std::string()
               : fmt::format("{} {}: ", ranks.size() == 1 ? "rank" : "ranks", base::list_ranks(ranks));
-      say(fmt::format("{}: {}{}", options_.name, who, message));
+      say(fmt::format("{}: {}{}", name, who, message));
       in_words |=
           first_failure_ && std::find(ranks.begin(), ranks.end(), first_failure_->rank) != ranks.end();
     }
@@ -202,6 +207,7 @@ class Supervisor {
   Team& team_;
   const Words* words_;
   TaggedOutput* output_;
+  Input& input_;
   int interrupted_by_ = 0;
   Clock::time_point interrupted_at_;
   std::optional<Ended> first_failure_;
@@ -215,14 +221,6 @@ bool passes_output_on(const LaunchOptions& options) {
   return options.tag || (options.argv_is_mpirun && !isatty(STDOUT_FILENO));
 }
 
-// mpirun refuses to share cores, so no warning is needed there.
-void warn_of_shared_cores(const LaunchOptions& options) {
-  if (options.bind != Bind::core || options.argv_is_mpirun) return;
-  if (const int cores = usable_cores(); options.ranks > cores)
-    say(fmt::format("{}: --bind core: {} share {} core{}", options.name, ranks_in_words(options.ranks), cores,
-                    cores == 1 ? "" : "s"));
-}
-
 void check(const LaunchOptions& options) {
   if (options.ranks < 1)
     throw Error(Errc::invalid_argument, fmt::format("{} ranks: at least 1 is needed", options.ranks));
@@ -234,24 +232,25 @@ void check(const LaunchOptions& options) {
 
 }  // namespace
 
-bool binds(Bind bind, int ranks, bool by_mpirun) {
-  if (bind != Bind::automatic) return bind == Bind::core;
-  return ranks <= (by_mpirun ? usable_cores() : static_cast<int>(usable_cpus().size()));
+void tell_binding(const LaunchOptions& options, const std::string& what) {
+  if (options.bind.is_told) say(fmt::format("{}: --bind: {}", options.name, what));
 }
 
 int launch(const LaunchOptions& asked) {
   check(asked);
   LaunchOptions options = asked;
   std::optional<Words> words;
-  if (options.argv_is_tca) options.environment.emplace_back(Words::variable, words.emplace().path());
+  if (options.argv_is_tca || is_this_program(options.argv.front()))
+    options.environment.emplace_back(Words::variable, words.emplace().path());
   std::fflush(nullptr);
   Signals signals;
   TaggedOutput output;
   TaggedOutput* const tagged = passes_output_on(options) ? &output : nullptr;
+  Input input(options.argv_is_tca ? nobody : options.stdin_reader);
   try {
-    Team team(options, signals.before(), tagged);
-    warn_of_shared_cores(options);
-    const int code = Supervisor(options, signals, team, words ? &*words : nullptr, tagged).run();
+    Team team(options, signals.before(), {tagged, input});
+    if (!options.argv_is_mpirun) tell_binding(options, team.placement().describe());
+    const int code = Supervisor(options, signals, team, words ? &*words : nullptr, tagged, input).run();
     if (output.failure() == 0 || output.failure() == EPIPE) return code;
     say(fmt::format("{}: standard output: {}", options.name, std::strerror(output.failure())));
     return code == 0 ? Error(Errc::invalid_argument, "").exit_code() : code;

@@ -10,8 +10,10 @@
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
+#include <set>
 #include <system_error>
 
+#include "base/ranks.hpp"
 #include "launch/child.hpp"
 #include "launch/launch.hpp"
 #include "launch/team.hpp"
@@ -36,14 +38,20 @@ int open_mpi_release(const std::string& mpirun) {
   return std::strstr(text, "Open MPI") || std::strstr(text, "OpenRTE") ? oldest : 0;
 }
 
-std::vector<std::string> command_line(const std::string& mpirun, const LaunchOptions& options) {
+std::string reader_in_words(int reader) {
+  return reader == nobody ? "none" : reader == everybody ? "all" : std::to_string(reader);
+}
+
+std::vector<std::string> command_line(const std::string& mpirun, const LaunchOptions& options, bool binds) {
   std::vector<std::string> line{mpirun, "-n", std::to_string(options.ranks)};
-  const std::string bind = binds(options.bind, options.ranks, true) ? "core" : "none";
+  const std::string bind = binds ? "core" : "none", reader = reader_in_words(options.stdin_reader);
   if (const int release = open_mpi_release(mpirun); release > 0) {
     line.insert(line.end(), {"--oversubscribe", "--bind-to", bind});
+    if (options.stdin_reader != 0) line.insert(line.end(), {"--stdin", reader});
     if (options.fails_in_words && release < 5) line.emplace_back("--quiet");  // later releases do not know it
   } else {
     line.insert(line.end(), {"-bind-to", bind});
+    if (options.stdin_reader != 0) line.insert(line.end(), {"-s", reader});
   }
   line.insert(line.end(), options.argv.begin(), options.argv.end());
   return line;
@@ -88,7 +96,30 @@ void give_scratch(LaunchOptions& options) {
                                      options.scratch);
 }
 
+// mpirun binds to cores from the first one on, whatever this process itself may use.
+bool has_whole_host(const Host& host) {
+  return host.taken.empty() && static_cast<long>(host.cpus.size()) == sysconf(_SC_NPROCESSORS_ONLN);
+}
+
+std::string describe_confined(const Placement& placement) {
+  if (!placement.binds()) return placement.describe();
+  std::vector<int> cpus = placement.cpus;
+  std::sort(cpus.begin(), cpus.end());
+  return fmt::format("the ranks share processors {}", base::list_ranks(cpus));
+}
+
 }  // namespace
+
+MpirunPlacement place_under_mpirun(Bind bind, int ranks) {
+  if (bind != Bind::automatic) return {{}, bind == Bind::core};
+  Host host = look_at_host();
+  const bool begins_at_free_cores = in_an_allocation() || has_whole_host(host);
+  std::set<int> cores;  // to each of which mpirun binds one rank
+  std::erase_if(host.cpus, [&](const Cpu& cpu) { return !cores.insert(cpu.core).second; });
+  MpirunPlacement where{place(bind, ranks, host)};
+  where.by_mpirun = where.placement.binds() && begins_at_free_cores;
+  return where;
+}
 
 bool has_mpirun() { return !find_program("mpirun").empty(); }
 
@@ -112,8 +143,13 @@ int launch_under_mpirun(LaunchOptions options) {
   if (const int columns = terminal_columns(); columns > 0)
     options.environment.emplace_back(terminal_columns_variable, std::to_string(columns));
   give_scratch(options);
-  options.argv = command_line(mpirun, options);
+  const MpirunPlacement where = place_under_mpirun(options.bind.how, options.ranks);
+  tell_binding(options,
+               where.by_mpirun ? "mpirun binds each rank to a core" : describe_confined(where.placement));
+  options.argv = command_line(mpirun, options, where.by_mpirun);
+  if (!in_an_allocation()) options.mpirun_cpus = where.placement.cpus;
   options.argv_is_mpirun = true;
+  if (options.stdin_reader != nobody) options.stdin_reader = 0;
   return launch(options);
 }
 

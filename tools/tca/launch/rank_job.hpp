@@ -19,7 +19,7 @@ struct RankJob {
   bool threads = false;
   bool compare = false;               // with MPI on hosts, with NCCL on GPUs
   bool compares_gpus_to_mpi = false;  // and on GPUs with MPI as well
-  Bind bind = Bind::automatic;
+  Binding bind = {};
 };
 
 inline bool on_gpus(const RankJob& job) { return route::on_gpus(job.fabric); }

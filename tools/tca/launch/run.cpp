@@ -1,7 +1,11 @@
 // `tca run`: runs any program as N ranks on this host.
+#include <fmt/format.h>
+
+#include <charconv>
 #include <cstdlib>
 #include <memory>
 #include <string>
+#include <system_error>
 
 #include "launch/launch.hpp"
 #include "options/mpi_options.hpp"
@@ -19,8 +23,27 @@ void check_not_modelled(const std::string& fabric) {
          by_environment && fabric == by_environment ? "OPENTCA_FABRIC=sim" : "--fabric sim");
 }
 
+void add_stdin_option(CLI::App& app, int& reader) {
+  const auto read = [&reader](const std::string& word) {
+    const auto [rest, error] = std::from_chars(word.data(), word.data() + word.size(), reader);
+    const bool is_rank = error == std::errc() && rest == word.data() + word.size() && reader >= 0;
+    if (word == "none")
+      reader = nobody;
+    else if (word == "all")
+      reader = everybody;
+    else if (!is_rank)
+      throw CLI::ValidationError("--stdin", fmt::format("`{}`: give a rank, none or all", word));
+  };
+  app.add_option_function<std::string>(
+         "--stdin", read, "Which rank reads standard input, a terminal included; the others find its end")
+      ->type_name("RANK|none|all")
+      ->default_str("0");
+}
+
 int run(LaunchOptions options, const std::string& fabric) {
   check_not_modelled(fabric);
+  if (options.stdin_reader > 0 && options.stdin_reader >= options.ranks)
+    refuse("--stdin {}: the ranks are numbered from 0 to {}", options.stdin_reader, options.ranks - 1);
   if (fabric.empty()) return launch(options);
   options.environment.emplace_back("OPENTCA_FABRIC", fabric);
   if (!is_over_mpi(fabric)) return launch(options);
@@ -39,6 +62,7 @@ void add_run(Subcommands& tca) {
                           [options, fabric] { return run(*options, *fabric); });
   app.add_option("-n,--ranks", options->ranks, "How many ranks, 1 to 4096")->required();
   add_bind_option(app, options->bind);
+  add_stdin_option(app, options->stdin_reader);
   app.add_option(
          "--fabric", *fabric,
          "What carries the bytes where the program does not say; what has mpi in it is started by mpirun")

@@ -44,4 +44,9 @@ std::string find_program(const std::string& name) {
   return not_executable;
 }
 
+bool is_this_program(const std::string& name) {
+  std::error_code unknown;
+  return std::filesystem::equivalent(find_program(name), "/proc/self/exe", unknown);
+}
+
 }  // namespace tca::tool

@@ -18,8 +18,17 @@ namespace {
 constexpr std::size_t longest_line = 64 * 1024;  // a longer line is cut, so that it cannot fill the memory
 // A pipe that poll() reports as writable takes this much at once.
 constexpr std::size_t unblocked_write = 4096;
+constexpr ssize_t block = 4096;
+// After so long a line without an end is taken for a prompt. Programs that print a line in pieces are faster.
+constexpr std::chrono::milliseconds quiet{100};
 
 }  // namespace
+
+// Returns how much of a line without an end can be shown. For a return at its end, what comes next tells
+// whether it belongs to the line end.
+std::size_t TaggedOutput::showable(const Source& source) {
+  return source.ends_block ? 0 : source.line.size() - (source.line.ends_with('\r') ? 1 : 0);
+}
 
 TaggedOutput::Ends TaggedOutput::add_rank(int rank) {
   Ends ends;
@@ -43,7 +52,7 @@ Fd TaggedOutput::add_source(std::string tag, std::size_t sink) {
                             "`ulimit -n`",
                             std::strerror(errno)));
   fcntl(ends[0], F_SETFL, O_NONBLOCK);
-  sources_.push_back({Fd(ends[0]), std::move(tag), {}, sink});
+  sources_.push_back({Fd(ends[0]), std::move(tag), {}, sink, {}, false});
   return Fd(ends[1]);
 }
 
@@ -55,11 +64,24 @@ void TaggedOutput::add_to(std::vector<pollfd>& polled) const {
       polled.push_back({source.pipe.get(), POLLIN, 0});
 }
 
+std::optional<std::chrono::milliseconds> TaggedOutput::look_again_after() const {
+  std::optional<std::chrono::milliseconds> soonest;
+  for (const Source& source : sources_) {
+    if (showable(source) == 0) continue;
+    const auto left = std::chrono::ceil<std::chrono::milliseconds>(source.came + quiet - Clock::now());
+    soonest = std::max(std::chrono::milliseconds(0), std::min(left, soonest.value_or(left)));
+  }
+  return soonest;
+}
+
 bool TaggedOutput::advance() {
   bool more = false;
   for (Source& source : sources_) {
-    if (!source.pipe.is_open()) continue;
-    more |= sinks_[source.sink].pending.size() >= longest_line || read(source);
+    const bool is_held_up = sinks_[source.sink].pending.size() >= longest_line;
+    if (source.pipe.is_open() && (is_held_up || read(source)))
+      more = true;
+    else
+      show_part(source);
   }
   for (Sink& sink : sinks_) write(sink);
   return more;
@@ -76,15 +98,42 @@ bool TaggedOutput::read(Source& source) {
     return true;
   }
   source.line.append(buffer.data(), static_cast<std::size_t>(got));
+  source.came = Clock::now();
+  source.ends_block = got % block == 0;
+  take_lines(source);
+  return true;
+}
+
+void TaggedOutput::take_lines(Source& source) {
   std::size_t begin = 0;
   for (std::size_t end; (end = source.line.find('\n', begin)) != std::string::npos; begin = end + 1)
-    pending.append(source.tag).append(source.line, begin, end + 1 - begin);
+    put(source, std::string_view(source.line).substr(begin, end + 1 - begin));
   source.line.erase(0, begin);
-  if (source.line.size() >= longest_line) {
-    pending.append(source.tag).append(source.line).append("\n");
-    source.line.clear();
+  if (source.line.size() < longest_line) return;
+  put(source, source.line + "\n");
+  source.line.clear();
+}
+
+void TaggedOutput::show_part(Source& source) {
+  const std::size_t part = showable(source);
+  if (part == 0 || Clock::now() < source.came + quiet) return;
+  put(source, std::string_view(source.line).substr(0, part));
+  source.line.erase(0, part);
+}
+
+// A return takes the terminal back to the tag, which is then printed again.
+void TaggedOutput::put(Source& source, std::string_view text) {
+  Sink& sink = sinks_[source.sink];
+  if (sink.in_line != &source) {
+    if (sink.in_line != nullptr) sink.pending += '\n';
+    sink.pending += source.tag;
   }
-  return true;
+  for (std::size_t begin = 0, end; begin < text.size(); begin = end) {
+    end = std::min(text.find('\r', begin), text.size() - 1) + 1;
+    sink.pending += text.substr(begin, end - begin);
+    if (text[end - 1] == '\r' && text.substr(end) != "\n") sink.pending += source.tag;
+  }
+  sink.in_line = text.back() == '\n' ? nullptr : &source;
 }
 
 void TaggedOutput::write(Sink& sink) {
@@ -102,9 +151,12 @@ void TaggedOutput::write(Sink& sink) {
 
 void TaggedOutput::finish_lines() {
   for (Source& source : sources_) {
-    if (source.line.empty()) continue;
-    sinks_[source.sink].pending.append(source.tag).append(source.line).append("\n");
+    if (!source.line.empty()) put(source, source.line + "\n");
     source.line.clear();
+  }
+  for (Sink& sink : sinks_) {
+    if (sink.in_line != nullptr) sink.pending += '\n';
+    sink.in_line = nullptr;
   }
 }
 

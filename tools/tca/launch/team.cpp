@@ -11,9 +11,11 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <optional>
+#include <span>
 
 #include "launch/child.hpp"
-#include "launch/cores.hpp"
+#include "launch/placement.hpp"
 #include "tca/error.hpp"
 
 namespace tca::tool {
@@ -37,11 +39,13 @@ std::vector<char*> pointers(std::vector<std::string>& strings) {
   return list;
 }
 
+void remove_variable(std::vector<std::string>& environment, const std::string& name) {
+  std::erase_if(environment, [&](const std::string& entry) { return entry.starts_with(name + "="); });
+}
+
 void set_variable(std::vector<std::string>& environment, const std::string& name, const std::string& value) {
-  const std::string begin = name + "=";
-  const auto same = [&](const std::string& entry) { return entry.compare(0, begin.size(), begin) == 0; };
-  environment.erase(std::remove_if(environment.begin(), environment.end(), same), environment.end());
-  environment.push_back(begin + value);
+  remove_variable(environment, name);
+  environment.push_back(name + "=" + value);
 }
 
 std::vector<std::string> environment_for_ranks(const LaunchOptions& options, int control) {
@@ -49,15 +53,21 @@ std::vector<std::string> environment_for_ranks(const LaunchOptions& options, int
   for (char** entry = environ; *entry; ++entry) environment.emplace_back(*entry);
   for (const auto& [name, value] : options.environment) set_variable(environment, name, value);
   set_variable(environment, "OPENTCA_CONTROL", fmt::format("/proc/{}/fd/{}", getpid(), control));
-  if (options.argv_is_mpirun) return environment;
+  if (options.argv_is_mpirun) {
+    // Those of a rank that has started this launcher are not its ranks'.
+    for (const char* name : {"OPENTCA_RANK", "OPENTCA_SIZE"}) remove_variable(environment, name);
+    return environment;
+  }
   set_variable(environment, "OPENTCA_SIZE", std::to_string(options.ranks));
   set_variable(environment, "OPENTCA_RANK", "");
   return environment;
 }
 
-std::vector<int> cpus_to_bind(const LaunchOptions& options) {
-  if (options.argv_is_mpirun || !binds(options.bind, options.ranks, false)) return {};
-  return usable_cpus();
+// Returns the CPUs that process `number` of the launch is confined to.
+std::span<const int> cpus_of(int number, const LaunchOptions& options, const Placement& placement) {
+  if (options.argv_is_mpirun) return options.mpirun_cpus;
+  const std::span<const int> all = placement.cpus;
+  return all.empty() ? all : all.subspan(static_cast<std::size_t>(number), 1);
 }
 
 }  // namespace
@@ -73,7 +83,7 @@ std::string program_to_run(const std::string& name) {
   return path;
 }
 
-Team::Team(const LaunchOptions& options, const sigset_t& rank_signals, TaggedOutput* output)
+Team::Team(const LaunchOptions& options, const sigset_t& rank_signals, const Streams& streams)
     : scratch_(options.scratch) {
   control_ = Fd(memfd_create("opentca-control", MFD_CLOEXEC));
   if (!control_.is_open())
@@ -81,7 +91,7 @@ Team::Team(const LaunchOptions& options, const sigset_t& rank_signals, TaggedOut
   try {
     start_guard();
     make_scratch();
-    start_ranks(options, rank_signals, output);
+    start_ranks(options, rank_signals, streams);
     check_started(options.argv.front());
   } catch (...) {
     end();
@@ -104,7 +114,8 @@ void Team::start_guard() {
   lifeline_ = std::move(pipe.write);
 }
 
-void Team::start_ranks(const LaunchOptions& options, const sigset_t& rank_signals, TaggedOutput* output) {
+void Team::start_ranks(const LaunchOptions& options, const sigset_t& rank_signals, const Streams& streams) {
+  TaggedOutput* const output = streams.output;
   Pipe said = make_pipe();
   const Fd null(open("/dev/null", O_RDWR | O_CLOEXEC));
   std::vector<std::string> argv = options.argv;
@@ -124,16 +135,20 @@ void Team::start_ranks(const LaunchOptions& options, const sigset_t& rank_signal
   getrlimit(RLIMIT_NOFILE, &start.files);
   const rlimit raised{start.files.rlim_max, start.files.rlim_max};
   if (output) setrlimit(RLIMIT_NOFILE, &raised);
-  const std::vector<int> cpus = cpus_to_bind(options);
+  std::optional<PlacementTurn> turn;
+  if (!options.argv_is_mpirun && options.bind.how != Bind::none) {
+    turn.emplace();
+    placement_ = place(options.bind.how, options.ranks, look_at_host());
+  }
   const int processes = options.argv_is_mpirun ? 1 : options.ranks;
   for (int rank = 0; rank < processes; ++rank) {
     if (!options.argv_is_mpirun) environment.back() = fmt::format("OPENTCA_RANK={}", rank);
     start.environment = pointers(environment);
     TaggedOutput::Ends ends;
     if (output) ends = options.argv_is_mpirun ? output->add_untagged() : output->add_rank(rank);
-    const int cpu = cpus.empty() ? -1 : cpus[static_cast<std::size_t>(rank) % cpus.size()];
+    const Input::End input = streams.input.add_rank(rank);
     const pid_t pid = fork();
-    if (pid == 0) become_rank(start, rank == 0 && !isatty(STDIN_FILENO), cpu, ends);
+    if (pid == 0) become_rank(start, input, cpus_of(rank, options, placement_), ends);
     if (pid < 0)
       throw Error(Errc::out_of_memory,
                   fmt::format("only {} of {} ranks could be started: {}; start fewer, or raise "

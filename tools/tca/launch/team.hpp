@@ -32,8 +32,14 @@ struct Ended {
 
 class Team {
  public:
+  // What ranks print and read, where this process passes it on; `output` may be null.
+  struct Streams {
+    TaggedOutput* output;
+    Input& input;
+  };
+
   // Starts every rank with `rank_signals` as its signal mask. Throws CannotRun or Error{out_of_memory}.
-  Team(const LaunchOptions& options, const sigset_t& rank_signals, TaggedOutput* output);
+  Team(const LaunchOptions& options, const sigset_t& rank_signals, const Streams& streams);
 
   // Kills what is left of a team that did not end well, and reaps all of its processes.
   ~Team();
@@ -49,6 +55,8 @@ class Team {
 
   int alive() const { return alive_; }
 
+  const Placement& placement() const { return placement_; }
+
   // From this call on, the end of the team does not kill what the ranks left running on purpose.
   void ended_well() { ended_well_ = true; }
 
@@ -56,7 +64,7 @@ class Team {
   void start_guard();
   void make_scratch() const;
   void tell_guard(pid_t asked_first) const;
-  void start_ranks(const LaunchOptions& options, const sigset_t& rank_signals, TaggedOutput* output);
+  void start_ranks(const LaunchOptions& options, const sigset_t& rank_signals, const Streams& streams);
   void check_started(const std::string& program);
   void end();
 
@@ -65,6 +73,7 @@ class Team {
   Fd exec_said_;  // errors of a rank before its program ran
   std::string scratch_;
   pid_t guard_ = -1;
+  Placement placement_;
   std::vector<pid_t> ranks_;  // -1 once reaped
   int alive_ = 0;
   bool ended_well_ = false;

@@ -9,9 +9,9 @@
 
 namespace tca::tool {
 
-// Called by a rank. Returns false when no launcher listens, as on another host; the rank then prints the
+// Called by a rank, with the command's name and what it says. Returns false when no launcher listens, as on another host; the rank then prints the
 // message itself.
-bool tell_launcher(int rank, const std::string& message);
+bool tell_launcher(int rank, const std::string& name, const std::string& message);
 
 // The launcher's side: a memory file to which the ranks write.
 class Words {
@@ -23,7 +23,7 @@ class Words {
   std::string path() const;
 
   struct Saying {
-    std::string message;
+    std::string name, message;
     std::vector<int> ranks;  // in ascending order
   };
   // Returns what was said, in the order in which each message was first said.

@@ -50,7 +50,7 @@ struct TuneOptions {
   std::size_t points = 160;
   std::size_t every = 1;
   bool threads = false;
-  Bind bind = Bind::automatic;
+  Binding bind = {};
 };
 
 bool on_gpus(const TuneOptions& options) { return route::on_gpus(options.fabric); }
