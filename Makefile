@@ -4,11 +4,12 @@
 .NOTPARALLEL:
 MAKEFLAGS += --no-print-directory
 
-RANKS ?= 4
+# As many as there are processors, and no more than the size has room for.
+RANKS ?= $(shell n=$$(nproc); [ $$n -le 64 ] || n=64; [ $$n -ge 2 ] || n=2; echo $$n)
 SIZE ?= S
 
 help:
-	@echo "make run       set up, build, and solve Himeno's problem, beside MPI where one is (RANKS=4 SIZE=S)"
+	@echo "make run       set up, build, and solve Himeno's problem, beside MPI where one is (RANKS=$(RANKS) SIZE=$(SIZE))"
 	@echo "make test      set up, build, and run every test"
 	@echo "make sanitize  every test under the address and undefined-behaviour sanitizers,"
 	@echo "               those whose ranks are threads under ThreadSanitizer"
@@ -23,6 +24,12 @@ run:
 	@scripts/setup.sh build
 	@scripts/build.sh release tca
 	build/release/bin/tca himeno --ranks $(RANKS) --size $(SIZE) --compare
+	@echo
+	@echo "Next:"
+	@echo "  build/release/bin/tca bench pingpong --peer mpi    messages of every size, beside MPI"
+	@echo "  build/release/bin/tca bench halo --peer mpi        faces of a cube, beside MPI"
+	@echo "  build/release/bin/tca run -n $(RANKS) -- build/release/examples/first    a program of one page (after make build)"
+	@echo "  docs/guide.md                                      how to write your own"
 
 test:
 	@scripts/setup.sh test

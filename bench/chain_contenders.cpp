@@ -1,7 +1,6 @@
 // OpenTCA as a contender, through its public interface.
 #include "channels.hpp"
 #include "contender.hpp"
-#include "reading.hpp"
 #include "tca/tca.hpp"
 
 namespace tca::bench {
@@ -20,14 +19,15 @@ class ChainPingPong final : public PingPong {
  public:
   ChainPingPong(World& world, std::size_t bytes, const Way& way)
       : bytes_(bytes),
+        rank_(world.rank()),
         data_(world.window<std::byte>(2 * padded(bytes))),
         ping_(world.chain("ping", {.guarded = way.guarded, .channel = way.route})),
         pong_(world.chain("pong", {.guarded = way.guarded, .channel = way.route})) {
     const Layout layout = block(bytes);
-    if (world.rank() == 0) {
+    if (rank_ == 0) {
       ping_.put(data_.on(1), data_.at(padded(bytes)), layout);
       pong_.expect(1);
-    } else if (world.rank() == 1) {
+    } else if (rank_ == 1) {
       ping_.expect(0);
       pong_.put(data_.on(0), data_.at(padded(bytes)), layout);
     }
@@ -39,19 +39,23 @@ class ChainPingPong final : public PingPong {
   std::span<std::byte> sent() override { return {data_.data() + padded(bytes_), bytes_}; }
   std::span<const std::byte> arrived() const override { return {data_.data(), bytes_}; }
 
-  void round_trip(int rank) override {
-    if (rank == 0) {
+  // Rank 0's start of the answer's chain only gives permission, and rank 1's of the message's does.
+  void send() override {
+    if (rank_ == 0) {
       pong_.start();
       ping_.start();
+    } else {
+      pong_.start();
       pong_.wait();
-      read_all({data_.data(), bytes_});
+    }
+  }
+  void receive() override {
+    if (rank_ == 0) {
+      pong_.wait();
       ping_.wait();
     } else {
       ping_.start();
       ping_.wait();
-      read_all({data_.data(), bytes_});
-      pong_.start();
-      pong_.wait();
     }
   }
 
@@ -59,6 +63,7 @@ class ChainPingPong final : public PingPong {
   static std::size_t padded(std::size_t bytes) { return (bytes + 63) / 64 * 64; }
 
   std::size_t bytes_;
+  int rank_;
   Window<std::byte> data_;
   Chain ping_, pong_;
 };

@@ -35,12 +35,12 @@ class ChainColl final : public Coll {
   }
 
   void run() override {
+    values_.fill(std::as_writable_bytes(from_.elements()), std::as_writable_bytes(to_.elements()));
     for (Collective& collective : collectives_) collective.run();
     values_.read(std::as_bytes(from_.elements()), std::as_bytes(to_.elements()));
   }
 
   bool right(World& world) override {
-    values_.fill(std::as_writable_bytes(from_.elements()), std::as_writable_bytes(to_.elements()));
     run();
     return values_.right(world, std::as_bytes(from_.elements()), std::as_bytes(to_.elements()));
   }

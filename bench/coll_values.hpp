@@ -4,6 +4,7 @@
 #include <span>
 
 #include "contender.hpp"
+#include "touching.hpp"
 
 namespace tca::bench {
 
@@ -19,24 +20,32 @@ class CollValues {
   std::size_t in() const;                       // elements of the input
   std::size_t out() const;
 
-  // Fills the buffers with values that no run before has had. All elements have the same value, which differs
-  // from rank to rank. A run of "bcast" is two broadcasts: rank 0's from the input buffer and the last rank's
-  // from the output buffer.
+  // Writes what this rank gives, with values that the run before has not had. All elements have the same
+  // value, which differs from rank to rank. A run of "bcast" is two broadcasts: rank 0's from the input buffer
+  // and the last rank's from the output buffer.
   void fill(std::span<std::byte> input, std::span<std::byte> output);
-  // Reads the result as a program would.
-  void read(std::span<const std::byte> input, std::span<const std::byte> output) const;
-  // Collective. Returns, alike on every rank, whether all ranks have the result of the inputs as last filled.
+  // Says that the buffers have been filled elsewhere, `times` times so far.
+  void filled(std::uint64_t times) { fills_ = times; }
+  // Reads the whole result as a program would, and remembers whether it is that of the inputs as last filled.
+  void read(std::span<const std::byte> input, std::span<const std::byte> output);
+  // Collective. Returns, alike on every rank, whether all ranks have the result of the inputs as last filled,
+  // and have read the right one each time.
   bool right(World& world, std::span<const std::byte> input, std::span<const std::byte> output) const;
 
  private:
-  // Returns what a rank has filled its input with. In bytes it is truncated.
-  std::size_t value_of(std::size_t rank) const { return 64 * fills_ + rank + 1; }
-  template <class T>
+  // Returns what a rank has filled its input with.
+  std::byte value_of(std::size_t rank) const { return fresh_value(fills_, static_cast<int>(rank)); }
+  // Returns what a rank has filled its input with where there are sums, and the sum over all ranks.
+  double addend_of(std::size_t rank) const { return static_cast<double>(64 * fills_ + rank + 1); }
+  double sum() const;
+  // Returns the value of the block from `rank` in the output.
+  std::byte value_in_output(std::size_t rank) const { return value_of(what_ == "bcast" ? ranks_ - 1 : rank); }
   bool all_right(std::span<const std::byte> output) const;
 
   std::string what_;
   std::size_t rank_, ranks_, count_;
-  std::size_t fills_ = 0;
+  std::uint64_t fills_ = 0;
+  bool has_read_wrong_ = false;
 };
 
 }  // namespace tca::bench

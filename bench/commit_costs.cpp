@@ -6,6 +6,7 @@
 #include <string>
 #include <utility>
 
+#include "agree.hpp"
 #include "core/chain_state.hpp"
 #include "core/window_state.hpp"
 #include "core/world_state.hpp"
@@ -107,11 +108,7 @@ class Commits {
 
 }  // namespace
 
-Samples CommitCosts::beyond_us() const {
-  Samples beyond;
-  for (std::size_t i = 0; i < whole_us.size(); ++i) beyond.push_back(whole_us[i] - fabric_us[i]);
-  return beyond;
-}
+Samples CommitCosts::beyond_us() const { return bench::beyond(whole_us, fabric_us); }
 
 CommitCosts measure_commit(World& world, int descriptors, const std::string& route, int rounds,
                            const std::function<void(int)>& progress) {
@@ -128,6 +125,8 @@ CommitCosts measure_commit(World& world, int descriptors, const std::string& rou
     costs.fabric_us.push_back(commits.fabric_us());
     progress(round + 1);
   }
+  for (Samples* samples : {&costs.whole_us, &costs.route_us, &costs.fabric_us})
+    *samples = largest(world, std::move(*samples));
   return costs;
 }
 

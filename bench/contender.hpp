@@ -1,6 +1,7 @@
 // A Contender is one way of doing what a benchmark measures: OpenTCA, a peer, or the hardware by hand. All
 // contenders of a benchmark run in turn in the same job, so that a drift of the machine's speed affects them
-// alike.
+// alike. Before each send of any of them every line of its source is written, and what arrives is read in full
+// (touching.hpp); both belong to the time.
 #pragma once
 
 #include <cstddef>
@@ -24,8 +25,10 @@ struct Contender {
 
 // A message from rank 0 to rank 1 and back; other ranks take no part.
 struct PingPong : Contender {
-  // Rank 0 sends, and returns when it has read the answer. Rank 1 waits, reads and answers.
-  virtual void round_trip(int rank) = 0;
+  // Rank 0 sends and receives, then rank 1 the other way round, over and over; in between they write what they
+  // send and read what has arrived. After both calls of a turn the message may be written anew.
+  virtual void send() = 0;
+  virtual void receive() = 0;
   // The message that this rank sends, and the other's as it has arrived here.
   virtual std::span<std::byte> sent() = 0;
   virtual std::span<const std::byte> arrived() const = 0;
@@ -58,24 +61,16 @@ struct FaceExchange : Contender {
   virtual void exchange() = 0;
 };
 
-// A collective of all ranks between two buffers that nothing else touches, followed by the reading of its
-// result.
+// A collective of all ranks between two buffers.
 struct Coll : Contender {
+  // Writes what this rank gives, with values of its own for each run, and reads the whole result.
   virtual void run() = 0;
-  // Collective. Does one more run, with values that no run before has had. Returns, alike on every rank,
-  // whether every rank has the right result.
+  // Collective. Does one more run. Returns, alike on every rank, whether every rank has had the right result,
+  // each time.
   virtual bool right(World& world) = 0;
   // The number of collectives in a run. A broadcast's root could run ahead of its leaves, so a run of "bcast"
   // is one broadcast from rank 0 and one from the last rank, and each waits for the one before.
   double collectives_a_run = 1;
-};
-
-// Every rank puts once or twice to its partner, which puts back as much. Before the puts a rank writes what
-// it sends, and afterwards it reads what has arrived.
-struct PutExchange : Contender {
-  virtual void step() = 0;
-  // Collective. Returns, alike on every rank, whether what arrived last is what was sent.
-  virtual bool right(World& world) = 0;
 };
 
 // An exchange that a computation may hide: every rank puts to the next one in a ring.
@@ -91,10 +86,10 @@ struct Overlap : Contender {
   virtual const std::byte* arrived() const = 0;
 };
 
-// One of the three steps that together show how much was hidden: the exchange, the computation, or both.
-struct OverlapPart : Contender {
+// A step of any other kind: it writes what a rank sends, exchanges and reads what has arrived by itself.
+struct Stepped : Contender {
   virtual void step() = 0;
-  // Collective. Returns, alike on every rank, whether what arrived last is what was sent.
+  // Collective. Returns, alike on every rank, whether what has arrived is what was sent, each time.
   virtual bool right(World& world) = 0;
 };
 
@@ -123,7 +118,7 @@ struct CollTask {
 // The factories are collective. Those for MPI need it to run (apps::MpiSession) while what they make lives,
 // and return null when this was built without it.
 std::unique_ptr<PingPong> chain_ping_pong(World& world, std::size_t bytes, const Way& way);
-std::unique_ptr<PingPong> mpi_ping_pong(std::size_t bytes);
+std::unique_ptr<PingPong> mpi_ping_pong(const World& world, std::size_t bytes);
 std::unique_ptr<PingPong> hand_ping_pong(World& world, std::size_t bytes);
 
 std::unique_ptr<FaceExchange> chain_faces(World& world, const Face& face, const Way& way);

@@ -4,16 +4,19 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstdint>
 
 #include "agree.hpp"
 #include "tca/error.hpp"
+#include "touching.hpp"
 
 namespace tca::bench {
 
 namespace {
 
+// Returns the time of a call on this rank.
 template <class Step>
-double time_us(World& world, int calls, Step step) {
+double time_us(World& world, int calls, const Step& step) {
   world.barrier();
   step();  // not timed: it finds memory as another contender has left it
   const std::chrono::duration<double, std::micro> begin = world.now();
@@ -24,7 +27,7 @@ double time_us(World& world, int calls, Step step) {
 // Returns how many calls make a sample last `effort.sample_us`. The number is doubled until they do, by rank
 // 0's clock for all ranks.
 template <class Step>
-int calibrate(World& world, const Effort& effort, Step step) {
+int calibrate(World& world, const Effort& effort, const Step& step) {
   for (int calls = 1;; calls *= 2) {
     const double took = world.all_gather(time_us(world, calls, step) * calls)[0];
     if (took >= effort.sample_us || calls >= 1 << 20) return calls;
@@ -38,16 +41,61 @@ long disturbances() {
   return usage.ru_nivcsw;
 }
 
+// Returns the time of a call on the slowest rank.
 template <class Step>
-double sample_us(World& world, const Effort& effort, int calls, Step step) {
+double sample_us(World& world, const Effort& effort, int calls, const Step& step) {
+  struct Sample {
+    double us;
+    long disturbances;
+  };
   for (int tries = 0;; ++tries) {
     const long before = disturbances();
     const double us = time_us(world, calls, step);
-    if (tries == effort.retries) return us;
-    const std::vector<long> all = world.all_gather(disturbances() - before);
-    if (std::all_of(all.begin(), all.end(), [](long count) { return count == 0; })) return us;
+    double slowest = 0;
+    bool disturbed = false;
+    for (const Sample& of_rank : world.all_gather(Sample{us, disturbances() - before})) {
+      slowest = std::max(slowest, of_rank.us);
+      disturbed |= of_rank.disturbances > 0;
+    }
+    if (tries == effort.retries || !disturbed) return slowest;
   }
 }
+
+[[noreturn]] void refuse(const Contender& contender) {
+  throw Error(Errc::refused,
+              "what arrived over " + contender.fabric + "/" + contender.protocol + " is not what was sent");
+}
+
+// A turn of a ping-pong on this rank: what it sends is written before, and what arrives is read.
+class Turn {
+ public:
+  Turn(const World& world, PingPong& contender) : contender_(contender), rank_(world.rank()) {}
+
+  void operator()() {
+    if (rank_ > 1) return;
+    ++number_;
+    if (rank_ == 0) send();
+    contender_.receive();
+    wrong_ |= !read_all(contender_.arrived(), fresh_value(number_, 1 - rank_));
+    if (rank_ == 1) send();
+  }
+
+  // Collective; throws on every rank alike.
+  void check(World& world) const {
+    if (!all_say(world, !wrong_)) refuse(contender_);
+  }
+
+ private:
+  void send() {
+    write_all(contender_.sent(), fresh_value(number_, rank_));
+    contender_.send();
+  }
+
+  PingPong& contender_;
+  int rank_;
+  std::uint64_t number_ = 0;
+  bool wrong_ = false;
+};
 
 void write_layer(double* cube, const Face& face, std::size_t layer, double value) {
   for (std::size_t row = 0; row < face.rows; ++row) {
@@ -75,10 +123,10 @@ double read_ghosts(const double* cube, const Face& face) {
   return sum;
 }
 
-// What an application does in a step. Each step writes a value of its own.
-class Step {
+// What an application does in a step of faces. Each step writes a value of its own.
+class FaceStep {
  public:
-  Step(FaceExchange& contender, const Face& face)
+  FaceStep(FaceExchange& contender, const Face& face)
       : contender_(contender), face_(face), cube_(contender.cube()) {}
 
   void operator()() {
@@ -86,17 +134,16 @@ class Step {
     write_layer(cube_, face_, face_.low_edge(), value_);
     write_layer(cube_, face_, face_.high_edge(), value_);
     contender_.exchange();
-    sum_ = read_ghosts(cube_, face_);
+    was_right_ = read_ghosts(cube_, face_) == 2 * value_ * static_cast<double>(face_.elements());
+    // Without a guard, a neighbour may be a step ahead before this rank has read.
+    wrong_ |= contender_.guarded && !was_right_;
   }
 
   // Collective; throws on every rank alike.
   void check(World& world) const {
     if (contender_.protocol.empty()) return;  // there is no exchange
-    const bool has_moved = sum_ == 2 * value_ * static_cast<double>(face_.elements());
     const bool is_neighbours = is_from_neighbours(world);
-    if (!all_say(world, has_moved && is_neighbours))
-      throw Error(Errc::refused,
-                  "the ghosts of " + contender_.fabric + "/" + contender_.protocol + " are wrong");
+    if (!all_say(world, was_right_ && !wrong_ && is_neighbours)) refuse(contender_);
   }
 
  private:
@@ -121,12 +168,29 @@ class Step {
   const Face& face_;
   double* cube_;
   double value_ = 0;
-  double sum_ = 0;
+  bool was_right_ = true;
+  bool wrong_ = false;
 };
 
-template <class Contender, class MakeStep, class Check>
+// A step of contenders that write and read by themselves.
+template <class Contender, void (Contender::*step)()>
+class OwnStep {
+ public:
+  explicit OwnStep(Contender& contender) : contender_(contender) {}
+  void operator()() { (contender_.*step)(); }
+  void check(World& world) const {
+    if (!contender_.right(world)) refuse(contender_);
+  }
+
+ private:
+  Contender& contender_;
+};
+
+// Measures steps, which `make_step` makes of contenders, and lets each check what it has brought: before its
+// first sample and after its last one in each placement.
+template <class Contender, class MakeStep>
 Outcome<Contender> in_turn(World& world, const std::function<Contenders<Contender>()>& make,
-                           const Effort& effort, MakeStep make_step, Check check,
+                           const Effort& effort, MakeStep make_step,
                            const std::function<void(int)>& progress) {
   Outcome<Contender> outcome;
   for (int placement = 0; placement < effort.placements; ++placement) {
@@ -134,88 +198,34 @@ Outcome<Contender> in_turn(World& world, const std::function<Contenders<Contende
     outcome.contenders = make();
     outcome.samples.resize(outcome.contenders.size());
     std::vector<decltype(make_step(*outcome.contenders[0]))> steps;
+    for (const auto& contender : outcome.contenders) steps.push_back(make_step(*contender));
     std::vector<int> calls;
-    for (const auto& contender : outcome.contenders) {
-      steps.push_back(make_step(*contender));
-      calls.push_back(calibrate(world, effort, steps.back()));
+    for (auto& step : steps) {
+      calls.push_back(calibrate(world, effort, [&] { step(); }));
+      step.check(world);
     }
     for (int round = 0; round < effort.rounds; ++round) {
-      for (std::size_t i = 0; i < steps.size(); ++i) {
+      for (std::size_t i = 0; i < steps.size(); ++i)
         outcome.samples[i].push_back(sample_us(world, effort, calls[i], [&] { steps[i](); }));
-      }
       progress(placement * effort.rounds + round + 1);
     }
-    for (const auto& step : steps) check(step);
+    for (const auto& step : steps) step.check(world);
   }
   return outcome;
-}
-
-// Measures contenders that have step(), and checks with right() after the last round that the right values
-// have arrived.
-template <class Contender>
-Outcome<Contender> right_steps(World& world, const std::function<Contenders<Contender>()>& make,
-                               const Effort& effort, const std::function<void(int)>& progress) {
-  const auto make_step = [](Contender& contender) { return [&contender] { contender.step(); }; };
-  Outcome<Contender> outcome = in_turn<Contender>(
-      world, make, effort, make_step, [](const auto&) {}, progress);
-  for (const auto& contender : outcome.contenders) {
-    if (!contender->right(world))
-      throw Error(Errc::refused, "what arrived over " + contender->fabric + "/" + contender->protocol +
-                                     " is not what was sent");
-  }
-  return outcome;
-}
-
-// Measures contenders, with a check by `require_right` when they are made and another one after the last
-// round.
-template <class Contender, class MakeStep, class RequireRight>
-Outcome<Contender> right_before_and_after(World& world, const std::function<Contenders<Contender>()>& make,
-                                          const Effort& effort, MakeStep make_step,
-                                          RequireRight require_right,
-                                          const std::function<void(int)>& progress) {
-  const auto make_right = [&] {
-    Contenders<Contender> all = make();
-    for (const auto& contender : all) require_right(*contender);
-    return all;
-  };
-  Outcome<Contender> outcome = in_turn<Contender>(
-      world, make_right, effort, make_step, [](const auto&) {}, progress);
-  for (const auto& contender : outcome.contenders) require_right(*contender);
-  return outcome;
-}
-
-// Collective. Does one more round trip and returns, alike on every rank, whether it brings what was sent.
-bool is_right(World& world, PingPong& contender, unsigned number) {
-  const int rank = world.rank();
-  bool mine = true;
-  if (rank < 2) {
-    const auto value_of = [number](int of_rank) {
-      return static_cast<std::byte>(2 * number + static_cast<unsigned>(of_rank));
-    };
-    std::ranges::fill(contender.sent(), value_of(rank));
-    contender.round_trip(rank);
-    mine = std::ranges::all_of(contender.arrived(), [&](std::byte b) { return b == value_of(1 - rank); });
-  }
-  return all_say(world, mine);
 }
 
 }  // namespace
 
+Samples beyond(const Samples& step, const Samples& bare) {
+  Samples cost;
+  for (std::size_t i = 0; i < step.size(); ++i) cost.push_back(step[i] - bare[i]);
+  return cost;
+}
+
 Outcome<PingPong> measure(World& world, const std::function<Contenders<PingPong>()>& make,
                           const Effort& effort, const std::function<void(int)>& progress) {
-  const int rank = world.rank();
-  const auto make_step = [rank](PingPong& contender) {
-    return [rank, &contender] {
-      if (rank < 2) contender.round_trip(rank);
-    };
-  };
-  const auto require_right = [&world, number = 0U](PingPong& contender) mutable {
-    if (!is_right(world, contender, ++number))
-      throw Error(Errc::refused,
-                  "the message of " + contender.fabric + "/" + contender.protocol + " is not what was sent");
-  };
-  Outcome<PingPong> outcome =
-      right_before_and_after<PingPong>(world, make, effort, make_step, require_right, progress);
+  const auto make_step = [&world](PingPong& contender) { return Turn(world, contender); };
+  Outcome<PingPong> outcome = in_turn<PingPong>(world, make, effort, make_step, progress);
   for (Samples& samples : outcome.samples) {
     for (double& round_trip : samples) round_trip /= 2;
   }
@@ -225,31 +235,20 @@ Outcome<PingPong> measure(World& world, const std::function<Contenders<PingPong>
 Outcome<FaceExchange> measure(World& world, const std::function<Contenders<FaceExchange>()>& make,
                               const Face& face, const Effort& effort,
                               const std::function<void(int)>& progress) {
-  const auto make_step = [&face](FaceExchange& contender) { return Step(contender, face); };
-  return in_turn<FaceExchange>(
-      world, make, effort, make_step, [&world](const Step& step) { step.check(world); }, progress);
+  const auto make_step = [&face](FaceExchange& contender) { return FaceStep(contender, face); };
+  return in_turn<FaceExchange>(world, make, effort, make_step, progress);
 }
 
-Outcome<PutExchange> measure(World& world, const std::function<Contenders<PutExchange>()>& make,
-                             const Effort& effort) {
-  return right_steps(world, make, effort, [](int) {});
-}
-
-Outcome<OverlapPart> measure(World& world, const std::function<Contenders<OverlapPart>()>& make,
-                             const Effort& effort, const std::function<void(int)>& progress) {
-  return right_steps(world, make, effort, progress);
+Outcome<Stepped> measure(World& world, const std::function<Contenders<Stepped>()>& make, const Effort& effort,
+                         const std::function<void(int)>& progress) {
+  const auto make_step = [](Stepped& contender) { return OwnStep<Stepped, &Stepped::step>(contender); };
+  return in_turn<Stepped>(world, make, effort, make_step, progress);
 }
 
 Outcome<Coll> measure(World& world, const std::function<Contenders<Coll>()>& make, const Effort& effort,
                       const std::function<void(int)>& progress) {
-  const auto require_right = [&world](Coll& contender) {
-    if (!contender.right(world))
-      throw Error(Errc::refused,
-                  "the result of " + contender.fabric + "/" + contender.protocol + " is wrong");
-  };
-  const auto make_step = [](Coll& contender) { return [&contender] { contender.run(); }; };
-  Outcome<Coll> outcome =
-      right_before_and_after<Coll>(world, make, effort, make_step, require_right, progress);
+  const auto make_step = [](Coll& contender) { return OwnStep<Coll, &Coll::run>(contender); };
+  Outcome<Coll> outcome = in_turn<Coll>(world, make, effort, make_step, progress);
   for (std::size_t i = 0; i < outcome.contenders.size(); ++i) {
     for (double& run : outcome.samples[i]) run /= outcome.contenders[i]->collectives_a_run;
   }

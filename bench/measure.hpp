@@ -26,6 +26,9 @@ struct Effort {
 // Microseconds per call, one value for each round.
 using Samples = std::vector<double>;
 
+// Returns, round by round, how much longer a step takes than the same step without its exchange.
+Samples beyond(const Samples& step, const Samples& bare);
+
 template <class Contender>
 using Contenders = std::vector<std::unique_ptr<Contender>>;
 
@@ -36,30 +39,26 @@ struct Outcome {
   std::vector<Samples> samples;
 };
 
-// The functions below are collective. They make the contenders by `make` and return the times that rank 0
-// measured. `progress` is called with the number of rounds done.
+// The functions below are collective. They make the contenders by `make` and return, alike on every rank, the
+// time of the slowest rank for each sample. `progress` is called with the number of rounds done. In each step
+// every contender writes what it sends anew and reads what arrives; both are in the time. They throw
+// Error{refused}, on every rank, when in any step something else arrived than what was sent in it.
 
-// Measures one-way times. Throws Error{refused} when what a contender brings, before the first round or after
-// the last, is not what was sent.
+// Measures one-way times.
 Outcome<PingPong> measure(World& world, const std::function<Contenders<PingPong>()>& make,
                           const Effort& effort, const std::function<void(int)>& progress);
 
-// Measures the times of a step: rewrite both edges, exchange, read both ghosts. Throws Error{refused} when a
-// contender's ghosts are not what the neighbours wrote.
+// Measures the times of a step: rewrite both edges, exchange, read both ghosts.
 Outcome<FaceExchange> measure(World& world, const std::function<Contenders<FaceExchange>()>& make,
                               const Face& face, const Effort& effort,
                               const std::function<void(int)>& progress);
 
-// Measures the times of a step. Throws Error{refused} when what has arrived is not what was sent.
-Outcome<PutExchange> measure(World& world, const std::function<Contenders<PutExchange>()>& make,
-                             const Effort& effort);
+// Measures the times of a step.
+Outcome<Stepped> measure(
+    World& world, const std::function<Contenders<Stepped>()>& make, const Effort& effort,
+    const std::function<void(int)>& progress = [](int) {});
 
-// Measures the times of the parts. Throws Error{refused} as above.
-Outcome<OverlapPart> measure(World& world, const std::function<Contenders<OverlapPart>()>& make,
-                             const Effort& effort, const std::function<void(int)>& progress);
-
-// Measures the time of one collective. Throws Error{refused} when a contender gives a wrong result before the
-// first round or after the last.
+// Measures the time of one collective.
 Outcome<Coll> measure(World& world, const std::function<Contenders<Coll>()>& make, const Effort& effort,
                       const std::function<void(int)>& progress);
 

@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "agree.hpp"
-#include "reading.hpp"
+#include "touching.hpp"
 
 namespace tca::bench {
 
@@ -55,63 +55,70 @@ class Computation {
   volatile double value_ = 1;
 };
 
-class Part final : public OverlapPart {
+// One of the four steps that together show how much was hidden: writing and reading alone, and beside it the
+// exchange, the computation, or both at once.
+class Part final : public Stepped {
  public:
-  enum class Does { exchange, compute, both };
+  enum class Does { nothing, exchange, compute, both };
 
-  Part(Overlap& overlap, const Computation& computation, Does does)
-      : overlap_(overlap), computation_(computation), does_(does) {
+  Part(World& world, Overlap& overlap, const Computation& computation, Does does)
+      : overlap_(overlap),
+        computation_(computation),
+        does_(does),
+        rank_(world.rank()),
+        left_((rank_ + world.size() - 1) % world.size()) {
     static_cast<Contender&>(*this) = overlap;
   }
 
   void step() override {
-    if (does_ != Does::compute) overlap_.start();
-    if (does_ != Does::exchange) {
-      const bool points = does_ == Does::both && overlap_.progress == "points";
-      computation_.run([&] {
-        if (points) overlap_.point();
-      });
-    }
-    if (does_ == Does::compute) return;
-    overlap_.wait();
-    read_all({overlap_.arrived(), overlap_.bytes});
+    const bool exchanges = does_ == Does::exchange || does_ == Does::both;
+    if (does_ == Does::compute) return compute(false);
+    write_all({overlap_.sent(), overlap_.bytes}, fresh_value(++number_, rank_));
+    if (exchanges) overlap_.start();
+    if (does_ == Does::both) compute(overlap_.progress == "points");
+    if (exchanges) overlap_.wait();
+    was_right_ = read_all({overlap_.arrived(), overlap_.bytes}, fresh_value(number_, left_)) || !exchanges;
+    // Without a guard, the neighbour may be a step ahead before this rank has read.
+    wrong_ |= guarded && !was_right_;
   }
 
-  // Does one more step, with values that no other rank and no step before has sent.
-  bool right(World& world) override {
-    if (does_ == Does::compute) return true;
-    const auto value_of = [this](int rank) {
-      return static_cast<std::byte>(static_cast<int>(does_) * 64 + 1 + rank);
-    };
-    std::fill_n(overlap_.sent(), overlap_.bytes, value_of(world.rank()));
-    step();
-    const std::byte expected = value_of((world.rank() + world.size() - 1) % world.size());
-    const std::byte* arrived = overlap_.arrived();
-    const bool mine =
-        std::all_of(arrived, arrived + overlap_.bytes, [&](std::byte b) { return b == expected; });
-    return all_say(world, mine);
-  }
+  bool right(World& world) override { return all_say(world, was_right_ && !wrong_); }
 
  private:
+  void compute(bool with_points) {
+    computation_.run([&] {
+      if (with_points) overlap_.point();
+    });
+  }
+
   Overlap& overlap_;
   Computation computation_;
   Does does_;
+  int rank_, left_;
+  std::uint64_t number_ = 0;
+  bool was_right_ = true;
+  bool wrong_ = false;
 };
 
-// Collective. Returns the median time of some exchanges, by rank 0's clock for all ranks.
-double exchange_us(World& world, Overlap& overlap) {
+// Collective. Returns the median time of some steps, by rank 0's clock for all ranks.
+double step_us(World& world, Part part) {
   constexpr std::size_t warm_up = 5, kept = 15;
   Samples samples;
   for (std::size_t i = 0; i < warm_up + kept; ++i) {
     const std::chrono::duration<double, std::micro> begin = world.now();
-    overlap.start();
-    overlap.wait();
-    read_all({overlap.arrived(), overlap.bytes});
+    part.step();
     samples.push_back((world.now() - begin).count());
   }
   const auto middle = samples.begin() + warm_up + kept / 2;
   std::nth_element(samples.begin() + warm_up, middle, samples.end());
   return world.all_gather(*middle)[0];
+}
+
+// Collective. Returns how long an exchange takes beyond the writing and reading around it.
+double exchange_us(World& world, Overlap& overlap) {
+  const Computation none(0, 1, 0);
+  const double bare = step_us(world, {world, overlap, none, Part::Does::nothing});
+  return std::max(0.0, step_us(world, {world, overlap, none, Part::Does::exchange}) - bare);
 }
 
 }  // namespace
@@ -123,7 +130,8 @@ double hidden_share(double exchange_us, double compute_us, double both_us) {
 std::vector<double> OverlapSamples::hidden() const {
   std::vector<double> shares;
   for (std::size_t i = 0; i < both_us.size(); ++i)
-    shares.push_back(hidden_share(exchange_us[i], compute_us[i], both_us[i]));
+    if (exchange_us[i] > 0 && compute_us[i] > 0)
+      shares.push_back(hidden_share(exchange_us[i], compute_us[i], both_us[i]));
   return shares;
 }
 
@@ -134,17 +142,19 @@ OverlapOutcome measure_overlap(World& world, const std::function<Contenders<Over
   const auto make_parts = [&] {
     outcome.contenders.clear();
     outcome.contenders = make();
-    Contenders<OverlapPart> parts;
+    Contenders<Stepped> parts;
     for (const auto& overlap : outcome.contenders) {
       const Computation computation(exchange_us(world, *overlap), turn_us, points);
-      for (const Part::Does does : {Part::Does::exchange, Part::Does::compute, Part::Does::both})
-        parts.push_back(std::make_unique<Part>(*overlap, computation, does));
+      for (const Part::Does does :
+           {Part::Does::nothing, Part::Does::exchange, Part::Does::compute, Part::Does::both})
+        parts.push_back(std::make_unique<Part>(world, *overlap, computation, does));
     }
     return parts;
   };
   const std::vector<Samples> samples = measure(world, make_parts, effort, progress).samples;
-  for (std::size_t i = 0; i < samples.size(); i += 3)
-    outcome.samples.push_back({samples[i], samples[i + 1], samples[i + 2]});
+  for (std::size_t i = 0; i < samples.size(); i += 4)
+    outcome.samples.push_back(
+        {beyond(samples[i + 1], samples[i]), samples[i + 2], beyond(samples[i + 3], samples[i])});
   return outcome;
 }
 

@@ -12,10 +12,12 @@ namespace tca::bench {
 // longer of the two, 0 when they take as long as one after the other, below 0 when they take even longer.
 double hidden_share(double exchange_us, double compute_us, double both_us);
 
+// The times of the exchange and of both are those beyond the writing and reading around them, which no
+// computation could hide.
 struct OverlapSamples {
   Samples exchange_us, compute_us, both_us;
 
-  // Returns the shares, round by round.
+  // Returns the shares, round by round, without rounds in which there was nothing to hide.
   std::vector<double> hidden() const;
 };
 

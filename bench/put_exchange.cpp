@@ -7,8 +7,8 @@
 #include <utility>
 
 #include "agree.hpp"
-#include "reading.hpp"
 #include "tca/tca.hpp"
+#include "touching.hpp"
 
 namespace tca::bench {
 
@@ -61,7 +61,7 @@ class OwnPart {
   std::vector<PutField::Face> faces_;
 };
 
-class NoPut final : public PutExchange {
+class NoPut final : public Stepped {
  public:
   NoPut(PutField& field, const PutPoint& point) : own_part_(field, point) {}
 
@@ -77,7 +77,7 @@ class NoPut final : public PutExchange {
   std::uint64_t sum_ = 0;  // keeps the compiler from dropping the reads
 };
 
-class ChainPut final : public PutExchange {
+class ChainPut final : public Stepped {
  public:
   ChainPut(World& world, PutField& field, const PutPoint& point, const Channel& channel)
       : own_part_(field, point),
@@ -147,9 +147,9 @@ bool is_open(World& world, PutField& field, const PutPoint& point, const Channel
   }
 }
 
-std::vector<std::unique_ptr<PutExchange>> put_exchanges(World& world, PutField& field, const PutPoint& point,
-                                                        const std::vector<Channel>& channels) {
-  std::vector<std::unique_ptr<PutExchange>> all;
+std::vector<std::unique_ptr<Stepped>> put_exchanges(World& world, PutField& field, const PutPoint& point,
+                                                    const std::vector<Channel>& channels) {
+  std::vector<std::unique_ptr<Stepped>> all;
   all.push_back(std::make_unique<NoPut>(field, point));
   for (const Channel& channel : channels)
     all.push_back(std::make_unique<ChainPut>(world, field, point, channel));

@@ -100,7 +100,7 @@ bool is_open(World& world, PutField& field, const PutPoint& point, const Channel
 
 // Collective. Returns the step without an exchange, then one over each of the channels. All of them use the
 // same memory, so that its placement favours no channel. The field outlives them.
-std::vector<std::unique_ptr<PutExchange>> put_exchanges(World& world, PutField& field, const PutPoint& point,
-                                                        const std::vector<Channel>& channels);
+std::vector<std::unique_ptr<Stepped>> put_exchanges(World& world, PutField& field, const PutPoint& point,
+                                                    const std::vector<Channel>& channels);
 
 }  // namespace tca::bench

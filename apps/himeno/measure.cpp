@@ -1,22 +1,19 @@
 #include "himeno/measure.hpp"
 
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <cmath>
+#include <utility>
 
 namespace tca::himeno {
 
 namespace {
 
-constexpr std::int64_t turns_each = 5;        // of every way
-constexpr std::int64_t samples_kept = 65536;  // of a turn, at most
+constexpr std::int64_t turns_each = 9;  // of every way
 
-struct Turn {
-  double seconds = 0;
-  Phases phases;
-  double exchange_us = 0;
-  double iteration_us = 0;
-};
+// How many samples a turn keeps on the host, at most: fewer where all ranks' samples come together from many.
+std::int64_t samples_kept(int ranks) { return std::clamp<std::int64_t>(65536 / ranks, 16, 16384); }
 
 double median(std::vector<double> values) {
   if (values.empty()) return 0;
@@ -34,28 +31,57 @@ double median_of(const std::vector<T>& all, const Get& get) {
   return median(std::move(values));
 }
 
-// Returns the maximum over all ranks of each time.
-Turn slowest(World& world, const Turn& mine) {
-  Turn all;
-  for (const Turn& turn : world.all_gather(mine)) {
-    all.seconds = std::max(all.seconds, turn.seconds);
-    all.phases.compute_us = std::max(all.phases.compute_us, turn.phases.compute_us);
-    all.phases.start_us = std::max(all.phases.start_us, turn.phases.start_us);
-    all.phases.wait_us = std::max(all.phases.wait_us, turn.phases.wait_us);
-    all.phases.reduce_us = std::max(all.phases.reduce_us, turn.phases.reduce_us);
-    all.phases.device_us = std::max(all.phases.device_us, turn.phases.device_us);
-    all.exchange_us = std::max(all.exchange_us, turn.exchange_us);
-    all.iteration_us = std::max(all.iteration_us, turn.iteration_us);
+// Takes from both what is larger.
+Iteration slower(const Iteration& a, const Iteration& b) {
+  return {.phases = {.compute_us = std::max(a.phases.compute_us, b.phases.compute_us),
+                     .start_us = std::max(a.phases.start_us, b.phases.start_us),
+                     .wait_us = std::max(a.phases.wait_us, b.phases.wait_us),
+                     .reduce_us = std::max(a.phases.reduce_us, b.phases.reduce_us),
+                     .device_us = std::max(a.phases.device_us, b.phases.device_us)},
+          .total_us = std::max(a.total_us, b.total_us)};
+}
+
+// Returns each iteration as its slowest ranks have it. Some iterations are gathered together, as few as make
+// the ranks' messages short where there are many ranks.
+template <std::size_t together>
+std::vector<Iteration> slowest(World& world, const std::vector<Phases>& mine) {
+  std::vector<Iteration> all(mine.size());
+  for (std::size_t first = 0; first < mine.size(); first += together) {
+    const std::size_t count = std::min(together, mine.size() - first);
+    std::array<Phases, together> some{};
+    std::copy_n(mine.begin() + static_cast<std::ptrdiff_t>(first), count, some.begin());
+    for (const auto& of_rank : world.all_gather(some)) {
+      for (std::size_t i = 0; i < count; ++i)
+        all[first + i] = slower(all[first + i], {of_rank[i], of_rank[i].total_us()});
+    }
   }
   return all;
 }
 
-Phases medians(const std::vector<Phases>& all) {
-  return {.compute_us = median_of(all, [](const Phases& p) { return p.compute_us; }),
-          .start_us = median_of(all, [](const Phases& p) { return p.start_us; }),
-          .wait_us = median_of(all, [](const Phases& p) { return p.wait_us; }),
-          .reduce_us = median_of(all, [](const Phases& p) { return p.reduce_us; }),
-          .device_us = median_of(all, [](const Phases& p) { return p.device_us; })};
+std::vector<Iteration> slowest(World& world, const std::vector<Phases>& mine) {
+  constexpr int many_ranks = 64;
+  return world.size() < many_ranks ? slowest<64>(world, mine) : slowest<1>(world, mine);
+}
+
+double slowest_rank(World& world, double mine) {
+  const std::vector<double> all = world.all_gather(mine);
+  return *std::max_element(all.begin(), all.end());
+}
+
+Iteration medians(const std::vector<Iteration>& all) {
+  const auto of = [&](double Phases::*phase) {
+    return median_of(all, [&](const Iteration& i) { return i.phases.*phase; });
+  };
+  return {.phases = {.compute_us = of(&Phases::compute_us),
+                     .start_us = of(&Phases::start_us),
+                     .wait_us = of(&Phases::wait_us),
+                     .reduce_us = of(&Phases::reduce_us),
+                     .device_us = of(&Phases::device_us)},
+          .total_us = median_of(all, [](const Iteration& i) { return i.total_us; })};
+}
+
+double communication(const std::vector<Iteration>& all) {
+  return median_of(all, [](const Iteration& i) { return i.communication_us(); });
 }
 
 // What a turn needs, and the progress of all turns so far.
@@ -80,9 +106,14 @@ void report(const Course& course, double seconds_of_turn) {
   }
 }
 
-// Runs `iterations`, adds them and this rank's samples to `result`, and returns the times of the slowest
-// ranks.
-Turn take_turn(Course& course, Way& way, std::int64_t iterations, Result& result) {
+// What a way has done so far.
+struct Taken {
+  Result result;
+  std::vector<Iteration> iterations;  // those kept as samples
+  double pace = 0;                    // seconds that an iteration took in the previous turn
+};
+
+void take_turn(Course& course, Way& way, std::int64_t iterations, Taken& taken) {
   const auto since = [&course](std::chrono::duration<double> begin) {
     return (course.world.now() - begin).count();
   };
@@ -92,24 +123,20 @@ Turn take_turn(Course& course, Way& way, std::int64_t iterations, Result& result
     course.done += more;
     if (course.progress) report(course, since(begin));
   });
-  const double seconds = since(begin);
-  for (const Phases& phases : samples) result.samples_us.push_back(phases.total_us());
-  result.iterations += iterations;
-  const Turn turn = slowest(
-      course.world, {.seconds = seconds,
-                     .phases = medians(samples),
-                     .exchange_us = median_of(samples, [](const Phases& p) { return p.exchange_us(); }),
-                     .iteration_us = median_of(samples, [](const Phases& p) { return p.total_us(); })});
-  course.elapsed_seconds += turn.seconds;
-  return turn;
+  const double seconds = slowest_rank(course.world, since(begin));
+  const std::vector<Iteration> all = slowest(course.world, samples);
+  taken.iterations.insert(taken.iterations.end(), all.begin(), all.end());
+  taken.result.turns.push_back({medians(all).total_us, communication(all)});
+  taken.result.iterations += iterations;
+  taken.result.seconds += seconds;
+  taken.pace = seconds / static_cast<double>(iterations);
+  course.elapsed_seconds += seconds;
 }
 
 // Returns the median time of an iteration in a rehearsal, in seconds, on the slowest rank.
 double rehearse(World& world, Way& way) {
   const std::vector<Phases> samples = way.run(way.rehearsal());
-  const std::vector<double> all =
-      world.all_gather(median_of(samples, [](const Phases& p) { return p.total_us() * 1e-6; }));
-  return *std::max_element(all.begin(), all.end());
+  return slowest_rank(world, median_of(samples, [](const Phases& p) { return p.total_us() * 1e-6; }));
 }
 
 // Returns how many iterations of `seconds` each fill an even share of the time that is left; at least one.
@@ -125,15 +152,11 @@ void add_bytes(World& world, const Way& way, Result& result) {
   }
 }
 
-void summarise(const std::vector<Turn>& turns, const Problem& problem, Result& result) {
-  for (const Turn& turn : turns) result.seconds += turn.seconds;
-  result.mflops =
-      problem.flops_per_iteration() * static_cast<double>(result.iterations) / result.seconds * 1e-6;
-  std::vector<Phases> phases;
-  for (const Turn& turn : turns) phases.push_back(turn.phases);
-  result.phases = medians(phases);
-  result.exchange_us = median_of(turns, [](const Turn& turn) { return turn.exchange_us; });
-  result.iteration_us = median_of(turns, [](const Turn& turn) { return turn.iteration_us; });
+void summarise(const std::vector<Iteration>& all, const Problem& problem, Result& result) {
+  result.median = medians(all);
+  result.communication_us = communication(all);
+  result.mflops = problem.flops_per_iteration() / result.median.total_us;
+  for (const Iteration& iteration : all) result.samples_us.push_back(iteration.total_us);
 }
 
 std::int64_t turns_to_take(const Plan& plan, std::int64_t ways) {
@@ -144,13 +167,13 @@ std::int64_t turns_to_take(const Plan& plan, std::int64_t ways) {
 // Iterations on the host with one of a solver's exchanges.
 class HostWay : public Way {
  public:
-  HostWay(Solver& solver, Exchange& exchange, bool overlap)
-      : solver_(solver), exchange_(exchange), overlap_(overlap) {}
+  HostWay(Solver& solver, Exchange& exchange, bool overlap, std::int64_t samples_kept)
+      : solver_(solver), exchange_(exchange), overlap_(overlap), kept_(samples_kept) {}
 
   std::vector<Phases> run(std::int64_t iterations, const Tick& tick) override {
     // The step spreads the samples over the whole turn. It is odd so that they come from both arrays, which
     // alternate.
-    const std::int64_t odd_step = ((iterations + samples_kept - 1) / samples_kept) | 1;
+    const std::int64_t odd_step = ((iterations + kept_ - 1) / kept_) | 1;
     std::vector<Phases> samples;
     samples.reserve(static_cast<std::size_t>(iterations / odd_step + 1));
     for (std::int64_t n = 0; n < iterations; ++n) {
@@ -167,6 +190,7 @@ class HostWay : public Way {
   Solver& solver_;
   Exchange& exchange_;
   bool overlap_;
+  std::int64_t kept_;
 };
 
 }  // namespace
@@ -175,26 +199,24 @@ std::vector<Result> measure(World& world, const Problem& problem, std::span<Way*
                             const Plan& plan, const Progress& progress) {
   Course course{.world = world, .plan = plan, .progress = progress};
   const std::size_t count = ways.size();
-  std::vector<Result> results(count);
-  std::vector<std::vector<Turn>> taken(count);
-  std::vector<double> pace(count);  // seconds that an iteration took in the previous turn
-  for (std::size_t which = 0; which < count && course.timed(); ++which) {
-    pace[which] = rehearse(world, *ways[which]);
-  }
+  std::vector<Taken> taken(count);
+  for (std::size_t which = 0; which < count && course.timed(); ++which)
+    taken[which].pace = rehearse(world, *ways[which]);
   const std::int64_t turns = turns_to_take(plan, static_cast<std::int64_t>(count));
   for (std::int64_t turn = 0; turn < turns; ++turn) {
     const auto which = static_cast<std::size_t>(turn) % count;
     const std::int64_t iterations =
-        course.timed() ? iterations_to_fill(course, turns - turn, pace[which])
+        course.timed() ? iterations_to_fill(course, turns - turn, taken[which].pace)
                        : plan.iterations * (turn + 1) / turns - plan.iterations * turn / turns;
-    taken[which].push_back(take_turn(course, *ways[which], iterations, results[which]));
-    pace[which] = taken[which].back().seconds / static_cast<double>(iterations);
+    take_turn(course, *ways[which], iterations, taken[which]);
     const bool all_had_one = static_cast<std::size_t>(turn) + 1 >= count;
     if (course.timed() && all_had_one && course.elapsed_seconds >= plan.seconds) break;
   }
+  std::vector<Result> results;
   for (std::size_t which = 0; which < count; ++which) {
-    summarise(taken[which], problem, results[which]);
-    add_bytes(world, *ways[which], results[which]);
+    summarise(taken[which].iterations, problem, taken[which].result);
+    add_bytes(world, *ways[which], taken[which].result);
+    results.push_back(std::move(taken[which].result));
   }
   return results;
 }
@@ -204,7 +226,8 @@ std::vector<Result> measure(World& world, const Problem& problem, Solver& solver
                             const Progress& progress) {
   std::vector<HostWay> ways;
   ways.reserve(exchanges.size());
-  for (Exchange* exchange : exchanges) ways.emplace_back(solver, *exchange, plan.overlap);
+  for (Exchange* exchange : exchanges)
+    ways.emplace_back(solver, *exchange, plan.overlap, samples_kept(world.size()));
   // This runs before the measurement begins because MPI connects at the first send, and memory for messages
   // is touched for the first time. The exchanges leave the ghosts with the values that they already have.
   for (Exchange* exchange : exchanges) {

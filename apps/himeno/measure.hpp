@@ -21,22 +21,39 @@ struct Plan {
   bool overlap = true;          // on the host only; a way on GPUs has its own setting
 };
 
-// What one way did in its share of the iterations. Except for the samples it is the same on every rank.
+// The time of an iteration. `total_us` and the phases are each of the rank on which they take longest, so the
+// phases need not add up to the whole.
+struct Iteration {
+  Phases phases;
+  double total_us = 0;
+
+  // What the iteration takes beyond the computing of the slowest rank: the exchange and the reduction, together,
+  // since one library's reduction waits for what another's exchange has waited for. What other ranks wait for
+  // that rank meanwhile does not count, as no library could spare it.
+  double communication_us() const { return total_us - phases.compute_us; }
+};
+
+// The medians over the iterations of a turn.
+struct Turn {
+  double iteration_us = 0, communication_us = 0;
+};
+
+// What one way did in its share of the iterations; the same on every rank.
 struct Result {
   std::int64_t iterations = 0;
   double seconds = 0;  // of the slowest rank, reductions included
-  double mflops = 0;
+  double mflops = 0;   // at the median iteration
 
-  // Medians over the iterations, each on its slowest rank. The phases need not add up to the whole.
-  Phases phases;
-  double exchange_us = 0;   // start + wait
-  double iteration_us = 0;  // the whole iteration
+  // Medians over the iterations of all turns.
+  Iteration median;
+  double communication_us = 0;
+  std::vector<Turn> turns;  // in the order in which they were taken
 
   std::int64_t bytes_max = 0;    // sent in one iteration by the busiest rank
   std::int64_t bytes_total = 0;  // sent in one iteration by all ranks
 
-  // Samples of this rank. On the host a turn of more than 65,536 iterations keeps only every third, fifth or
-  // so, evenly spaced; the medians are taken over what is kept.
+  // The whole times of iterations. On the host a turn of many iterations keeps only every third, fifth or so,
+  // evenly spaced; the medians are taken over what is kept.
   std::vector<double> samples_us;
 };
 

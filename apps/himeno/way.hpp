@@ -16,7 +16,6 @@ struct Phases {
   // Whole iteration on a GPU, where the host cannot tell the phases apart.
   double device_us = 0;
 
-  double exchange_us() const { return start_us + wait_us; }
   double total_us() const { return compute_us + start_us + wait_us + reduce_us + device_us; }
 };
 
@@ -27,7 +26,7 @@ class Way {
   virtual ~Way() = default;
 
   // Collective. Does this many iterations and returns samples of their times, each of a single iteration or
-  // an average over many. Now and then it calls `tick`, if there is one, with the number done since the last
+  // an average over many, and on every rank of the same ones. Now and then it calls `tick`, if there is one, with the number done since the last
   // call.
   virtual std::vector<Phases> run(std::int64_t iterations, const Tick& tick = {}) = 0;
 

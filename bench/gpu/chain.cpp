@@ -54,19 +54,36 @@ class ChainPingPong final : public Started<Messages> {
 
  private:
   bool idle() const override { return rank_ > 1; }
-  void in_kernel(int steps, cudaStream_t stream) override {
-    run_ping_pong(ping_.device(), pong_.device(), rank_ == 0, steps, grid, stream);
+  void in_kernel(std::uint32_t first, int steps, cudaStream_t stream) override {
+    check(run_ping_pong(ping_.device(), pong_.device(), touched, rank_ == 0, first, steps, grid, stream),
+          "launching a ping-pong");
   }
   void on_stream(cudaStream_t stream) override {
+    if (rank_ == 0) write(stream);
     ping_.run(stream);
+    if (rank_ == 1) answer(stream);
     pong_.run(stream);
+    if (rank_ == 0) read(stream);
   }
-  void by_engine() override {
+  void by_engine(cudaStream_t stream) override {
+    if (rank_ == 0) {
+      write(stream);
+      finish(stream);
+    }
     ping_.start();
     if (rank_ == 0) pong_.start();
     ping_.wait();
-    if (rank_ == 1) pong_.start();
+    if (rank_ == 1) {
+      answer(stream);
+      finish(stream);
+      pong_.start();
+    }
     pong_.wait();
+    if (rank_ == 0) read(stream);
+  }
+  void answer(cudaStream_t stream) {
+    read(stream);
+    write(stream);
   }
 
   int rank_;
@@ -93,13 +110,21 @@ class ChainPut final : public Started<Messages> {
 
  private:
   bool idle() const override { return rank_ > 1; }
-  void in_kernel(int steps, cudaStream_t stream) override {
-    run_exchanges(chain_.device(), scope == "grid", steps, grid, stream);
+  void in_kernel(std::uint32_t first, int steps, cudaStream_t stream) override {
+    check(run_exchanges(chain_.device(), touched, scope == "grid", first, steps, grid, stream),
+          "launching an exchange");
   }
-  void on_stream(cudaStream_t stream) override { chain_.run(stream); }
-  void by_engine() override {
+  void on_stream(cudaStream_t stream) override {
+    write(stream);
+    chain_.run(stream);
+    read(stream);
+  }
+  void by_engine(cudaStream_t stream) override {
+    write(stream);
+    finish(stream);
     chain_.start();
     chain_.wait();
+    read(stream);
   }
 
   int rank_;
@@ -124,13 +149,21 @@ class ChainFaces final : public Started<Faces> {
   }
 
  private:
-  void in_kernel(int steps, cudaStream_t stream) override {
-    run_exchanges(chain_.device(), scope == "grid", steps, grid, stream);
+  void in_kernel(std::uint32_t first, int steps, cudaStream_t stream) override {
+    check(run_exchanges(chain_.device(), touched, scope == "grid", first, steps, grid, stream),
+          "launching an exchange");
   }
-  void on_stream(cudaStream_t stream) override { chain_.run(stream); }
-  void by_engine() override {
+  void on_stream(cudaStream_t stream) override {
+    write(stream);
+    chain_.run(stream);
+    read(stream);
+  }
+  void by_engine(cudaStream_t stream) override {
+    write(stream);
+    finish(stream);
     chain_.start();
     chain_.wait();
+    read(stream);
   }
 
   Window<double> cube_;
@@ -147,7 +180,7 @@ class TeamSums final : public Started<Sums> {
   double* result(int) override { return values_; }
 
  private:
-  void in_kernel(int steps, cudaStream_t stream) override {
+  void in_kernel(std::uint32_t, int steps, cudaStream_t stream) override {
     run_sums(team_.device(), values_, static_cast<unsigned>(count), steps, stream);
   }
   void on_stream(cudaStream_t stream) override { team_.allreduce_sum(values_, count, stream); }

@@ -47,7 +47,9 @@ class CollBlocks final : public Started<Blocks> {
  private:
   void add(Collective collective) { collectives_.push_back(std::move(collective)); }
   void on_stream(cudaStream_t stream) override {
+    write(stream);
     for (Collective& collective : collectives_) collective.run(stream);
+    read(stream);
   }
 
   Window<T> from_, to_;

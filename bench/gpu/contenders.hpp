@@ -9,6 +9,7 @@
 
 #include "coll_values.hpp"
 #include "gpu/grid.hpp"
+#include "gpu/touch.hpp"
 #include "tca/stream.hpp"
 
 namespace tca::bench::gpu {
@@ -25,9 +26,21 @@ struct Contender : bench::Contender {
   // Steps before the clock starts. They bring the ranks together and hide the delay of a launch.
   int lead = 20;
   int steps_a_sample = 0;  // set by the measurement
+  std::uint32_t steps_done = 0;
+  // How often a step writes and reads, in kernels of its own one after the other, on its way over all ranks;
+  // the time of as many calls of `touch` is no part of the exchange. 0 where the kernel that exchanges writes
+  // and reads itself.
+  int touches = 0;
 
-  // Puts `steps` steps on a stream, or runs them before it returns. Each step depends on the one before.
+  // Collective. Called once, before all others.
+  virtual void prepare(World& /*world*/) {}
+
+  // Puts `steps` steps on a stream, or runs them before it returns. Each step depends on the one before. In
+  // each all that is sent is written before and all that has arrived is read after.
   virtual void run(int steps, Stream stream) = 0;
+
+  // Writes and reads as `steps` steps do, without exchanging anything.
+  virtual void touch(int /*steps*/, Stream /*stream*/) {}
 
   // Collective. Runs a few steps on values of this `round`, and returns how many values are wrong on this
   // rank.
@@ -36,9 +49,32 @@ struct Contender : bench::Contender {
 
 using Contenders = std::vector<std::unique_ptr<Contender>>;
 
-// A message in device memory from rank 0 to rank 1, and one back if it is answered.
-struct Messages : Contender {
+class Graph;
+
+// A contender with values of their own for each step. Those ordered on streams call `write` and `read`, which
+// put kernels on the stream; `read` comes once a step, and counts it.
+struct Touching : Contender {
+  Touching();
+  ~Touching() override;
+  void touch(int steps, Stream stream) final;
+  virtual void write(cudaStream_t stream);
+  virtual void read(cudaStream_t stream);
+
+  Touched touched;
+
+ protected:
+  std::uint32_t* step() const { return step_.get(); }  // number of the step, on the GPU
+
+ private:
+  std::shared_ptr<std::uint32_t> step_;
+  std::unique_ptr<Graph> bare_;
+};
+
+// A message in device memory from rank 0 to rank 1, and one back if it is answered; the answer has the values
+// of the next step, since rank 1 has read before it writes.
+struct Messages : Touching {
   Messages(const Rows& layout, bool is_answered) : rows(layout), answered(is_answered) {}
+  void prepare(World& world) override;
   std::uint64_t wrong(World& world, Stream stream, unsigned round) override;
 
   Rows rows;
@@ -47,12 +83,13 @@ struct Messages : Contender {
 };
 
 // In a ring of ranks, each sends both edges of its cube to its two neighbours.
-struct Faces : Contender {
+struct Faces : Touching {
   Faces(const World& world, const Face& which)
       : face(which),
         rank(world.rank()),
         left((rank + world.size() - 1) % world.size()),
         right((rank + 1) % world.size()) {}
+  void prepare(World& world) override;
   std::uint64_t wrong(World& world, Stream stream, unsigned round) override;
 
   Face face;
@@ -60,7 +97,7 @@ struct Faces : Contender {
   double* cube = nullptr;
 };
 
-// Sums over all ranks. Each step sums the results of the one before.
+// Sums over all ranks. Each step sums the results of the one before, so every value is new and all are read.
 struct Sums : Contender {
   explicit Sums(std::size_t values) : count(values) {}
   std::uint64_t wrong(World& world, Stream stream, unsigned round) override;
@@ -71,11 +108,16 @@ struct Sums : Contender {
 };
 
 // A collective of all ranks from one buffer to another. A step of "bcast" is two broadcasts, see bench::Coll.
-struct Blocks : Contender {
-  Blocks(const World& world, const CollTask& which) : what(which.what), values(world, which) {}
+struct Blocks : Touching {
+  Blocks(const World& world, const CollTask& which)
+      : what(which.what), rank(world.rank()), last(world.size() - 1), values(world, which) {}
+  void prepare(World& world) override;
+  void write(cudaStream_t stream) override;
+  void read(cudaStream_t stream) override;
   std::uint64_t wrong(World& world, Stream stream, unsigned round) override;
 
   std::string what;
+  int rank, last;
   CollValues values;
   std::byte *in = nullptr, *out = nullptr;
 };

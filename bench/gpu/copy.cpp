@@ -27,11 +27,14 @@ class CopyPut final : public Messages {
   }
 
   void run(int steps, Stream stream) override {
+    steps_done += static_cast<std::uint32_t>(steps);
     for (int i = 0; i < steps && there_ != nullptr; ++i) {
+      write(stream);
       check(rows.rows == 1 ? cudaMemcpyAsync(there_, out, rows.row, cudaMemcpyDefault, stream)
                            : cudaMemcpy2DAsync(there_, rows.pitch, out, rows.pitch, rows.row, rows.rows,
                                                cudaMemcpyDefault, stream),
             "copying to another GPU");
+      read(stream);
     }
   }
 

@@ -1,20 +1,11 @@
-// Kernels that contenders share: they write the values to send, check them, and pack faces for libraries that
-// need it.
+// Kernels that pack faces for libraries that need it.
 #pragma once
 
 #include <cuda_runtime.h>
 
-#include <cstdint>
-
-#include "gpu/grid.hpp"
+#include <cstddef>
 
 namespace tca::bench::gpu {
-
-// Writes bytes that depend on the seed and the place.
-void fill_rows(std::byte* to, const Rows& rows, std::uint32_t seed, cudaStream_t stream);
-// Adds to `*wrong` the number of bytes that are not what `fill_rows` wrote with that seed.
-void check_rows(const std::byte* from, const Rows& rows, std::uint32_t seed, unsigned long long* wrong,
-                cudaStream_t stream);
 
 // A face of doubles: `rows` runs of `run` elements, `pitch` elements apart.
 struct FaceRuns {

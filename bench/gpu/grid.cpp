@@ -7,10 +7,11 @@ namespace tca::bench::gpu {
 Grid grid_for(unsigned chunks, unsigned segments, Grid asked) {
   constexpr unsigned warp = 32, most_threads = 256, most_blocks = 128;
   Grid grid = asked;
-  // Few chunks are spread over as many multiprocessors as there are, since a warp alone in its block needs no
-  // barrier of the block.
+  // Few chunks go to one block, whose own barrier is enough between what its warps exchange and what they write
+  // and read.
   if (grid.threads == 0) {
-    const unsigned blocks = asked.blocks > 0 ? asked.blocks : most_blocks;
+    const unsigned own_blocks = chunks <= most_threads / warp ? 1 : most_blocks;
+    const unsigned blocks = asked.blocks > 0 ? asked.blocks : own_blocks;
     const unsigned warps = (chunks + blocks - 1) / blocks;
     grid.threads = segments > 0 ? most_threads : std::clamp(warps * warp, warp, most_threads);
   }

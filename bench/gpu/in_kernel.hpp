@@ -8,7 +8,7 @@
 
 namespace tca::bench::gpu {
 
-// Numbers the steps over all runs, from 1 on. `Kind` is the kind of contender.
+// Numbers the steps over all runs, from 1 on; what step n sends has the values of number n - 1. `Kind` is the kind of contender.
 template <class Kind>
 class InKernel : public Kind {
  public:
@@ -20,6 +20,7 @@ class InKernel : public Kind {
 
   void run(int steps, Stream stream) final {
     run_from(next_, steps, stream);
+    this->steps_done += static_cast<std::uint32_t>(steps);
     next_ += static_cast<std::uint64_t>(steps);
     check(cudaGetLastError(), "launching a peer's kernel");
   }

@@ -22,30 +22,45 @@ class Clock {
 
   Stream stream() const { return stream_; }
 
+  // Collective. Returns the time of a step's exchange on the slowest rank: of all that the step does, less what
+  // its kernels that only write and read take by themselves.
   double time_us(World& world, Contender& contender, int steps) const {
+    const double all = whole_us(world, contender, steps);
+    if (contender.touches == 0) return all;
+    const auto touch = [&](int some) { contender.touch(some, stream_); };
+    return all - contender.touches * slowest_us(world, contender, steps, touch);
+  }
+
+  // Collective. Returns the time of a whole step on the slowest rank.
+  double whole_us(World& world, Contender& contender, int steps) const {
+    return slowest_us(world, contender, steps, [&](int some) { contender.run(some, stream_); });
+  }
+
+ private:
+  template <class Run>
+  double slowest_us(World& world, const Contender& contender, int steps, const Run& run) const {
     world.barrier();
-    const int lead = (contender.lead + contender.granule - 1) / contender.granule * contender.granule;
-    contender.run(lead, stream_);
+    run((contender.lead + contender.granule - 1) / contender.granule * contender.granule);
     check(cudaEventRecord(begin_, stream_), "reading the GPU's clock");
-    contender.run(steps, stream_);
+    run(steps);
     check(cudaEventRecord(end_, stream_), "reading the GPU's clock");
     finish(stream_);
     world.check();
     float ms = 0;
     check(cudaEventElapsedTime(&ms, begin_, end_), "reading the GPU's clock");
-    return 1e3 * static_cast<double>(ms) / steps;
+    const std::vector<double> all = world.all_gather(1e3 * static_cast<double>(ms) / steps);
+    return *std::max_element(all.begin(), all.end());
   }
 
- private:
   OwnStream stream_;
   cudaEvent_t begin_ = nullptr, end_ = nullptr;
 };
 
-// Returns how many steps make a sample last `effort.sample_us`, by rank 0's clock for all ranks.
+// Returns how many steps make a sample last `effort.sample_us`; the same on all ranks.
 int calibrate(World& world, const Clock& clock, Contender& contender, const Effort& effort) {
   constexpr int most = 1 << 20;
   for (int steps = contender.granule;; steps *= 2) {
-    const double took = world.all_gather(clock.time_us(world, contender, steps) * steps)[0];
+    const double took = clock.whole_us(world, contender, steps) * steps;
     if (took >= effort.sample_us || steps >= most) return steps;
   }
 }
@@ -58,7 +73,7 @@ void verify(World& world, const Clock& clock, Contender& contender) {
     if (wrong == 0) continue;
     throw Error(Errc::refused, contender.fabric + "/" + contender.protocol + ", started by " +
                                    contender.start + ", brings wrong values: " + std::to_string(wrong) +
-                                   " of them; nothing is measured");
+                                   " of them; its times would say nothing");
   }
 }
 
@@ -73,6 +88,7 @@ Outcome measure(World& world, const std::function<Contenders()>& make, const Eff
     outcome.contenders = make();
     outcome.samples.resize(outcome.contenders.size());
     for (const auto& contender : outcome.contenders) {
+      contender->prepare(world);
       verify(world, clock, *contender);
       contender->steps_a_sample = calibrate(world, clock, *contender, effort);
     }
@@ -83,6 +99,7 @@ Outcome measure(World& world, const std::function<Contenders()>& make, const Eff
       }
       progress(placement * effort.rounds + round + 1);
     }
+    for (const auto& contender : outcome.contenders) verify(world, clock, *contender);
     world.barrier();  // no rank frees what a partner may still use
   }
   return outcome;

@@ -13,9 +13,10 @@ struct Outcome {
   std::vector<Samples> samples;
 };
 
-// Collective. Makes the contenders by `make`, checks each, and returns the times of a step by rank 0's GPU.
-// `progress` is called with the number of rounds done. Throws Error{refused}, on every rank, when a contender
-// brings wrong values.
+// Collective. Makes the contenders by `make`, checks each before and after, and returns, alike on every rank,
+// the times of a step's exchange by the clock of the slowest rank's GPU. What a step writes and reads in kernels
+// of its own is not in them. `progress` is called with the number of rounds done. Throws Error{refused}, on every
+// rank, when a contender brings wrong values.
 Outcome measure(World& world, const std::function<Contenders()>& make, const Effort& effort,
                 const std::function<void(int)>& progress);
 

@@ -2,7 +2,6 @@
 #include <cmath>
 
 #include "gpu/call.hpp"
-#include "gpu/face_kernels.hpp"
 
 namespace tca::bench::gpu {
 
@@ -22,17 +21,14 @@ class Wrong {
   Buffer<unsigned long long> count_{1};
 };
 
-// Returns a seed that differs between ranks, rounds and sides of a cube.
-std::uint32_t seed(int rank, unsigned round, unsigned side = 0) {
-  return (round * 4096 + static_cast<unsigned>(rank)) * 2 + side;
-}
+// Returns a seed that differs between ranks and sides of a cube.
+std::uint32_t seed(int rank, unsigned side = 0) { return 2 * static_cast<unsigned>(rank) + side; }
 
 Rows rows_of(const Face& face) { return {face.rows, face.run * sizeof(double), face.pitch * sizeof(double)}; }
 
 std::byte* bytes(double* at) { return reinterpret_cast<std::byte*>(at); }
 
-// The barriers ensure that no rank sends before all have written, and that none writes again before all have
-// received.
+// The barriers ensure that none writes again before all have received.
 void run_between_barriers(Contender& contender, World& world, cudaStream_t stream) {
   finish(stream);
   world.barrier();
@@ -44,23 +40,73 @@ void run_between_barriers(Contender& contender, World& world, cudaStream_t strea
 
 }  // namespace
 
-std::uint64_t Messages::wrong(World& world, Stream stream, unsigned round) {
-  const Wrong wrong;
+Touching::Touching() {
+  std::uint32_t* step = nullptr;
+  check(cudaMalloc(reinterpret_cast<void**>(&step), sizeof *step), "memory for a benchmark");
+  step_.reset(step, [](std::uint32_t* memory) { cudaFree(memory); });
+  check(cudaMemset(step, 0, sizeof *step), "memory for a benchmark");
+  check(cudaStreamSynchronize(nullptr), "memory for a benchmark");
+}
+
+Touching::~Touching() = default;
+
+void Touching::write(cudaStream_t stream) {
+  write_sent(touched, step(), stream);
+  check(cudaGetLastError(), "writing what is sent");
+}
+
+void Touching::read(cudaStream_t stream) {
+  read_arrived(touched, step(), stream);
+  check(cudaGetLastError(), "reading what has arrived");
+}
+
+void Touching::touch(int steps, Stream stream) {
+  steps_done += static_cast<std::uint32_t>(steps);
+  if (start == "graph") {
+    if (!bare_)
+      bare_ = std::make_unique<Graph>([this](cudaStream_t capturing) {
+        write(capturing);
+        read(capturing);
+      });
+    bare_->run(steps, stream);
+    return;
+  }
+  for (int i = 0; i < steps; ++i) {
+    write(stream);
+    if (start == "engine") finish(stream);
+    read(stream);
+  }
+}
+
+void Messages::prepare(World& world) {
   const int rank = world.rank();
-  if (rank < 2) fill_rows(out, rows, seed(rank, round), stream);
+  touched.rows = rows;
+  if (rank == 0 || (rank == 1 && answered)) touched.send(out, seed(rank));
+  if (rank == 1 || (rank == 0 && answered)) touched.receive(in, seed(1 - rank));
+  if (start != "kernel") touches = answered ? 2 : 1;
+}
+
+std::uint64_t Messages::wrong(World& world, Stream stream, unsigned) {
+  const Wrong wrong;
   run_between_barriers(*this, world, stream);
-  if (rank == 1 || (rank == 0 && answered)) check_rows(in, rows, seed(1 - rank, round), wrong, stream);
+  const std::uint32_t last = steps_done - 1;
+  check_arrived(touched, answered && world.rank() == 0 ? last + 1 : last, wrong, stream);
   return wrong.count(stream);
 }
 
-std::uint64_t Faces::wrong(World& world, Stream stream, unsigned round) {
+void Faces::prepare(World&) {
+  touched.rows = rows_of(face);
+  touched.send(bytes(cube + face.low_edge()), seed(rank, 0));
+  touched.send(bytes(cube + face.high_edge()), seed(rank, 1));
+  touched.receive(bytes(cube + face.low_ghost()), seed(left, 1));
+  touched.receive(bytes(cube + face.high_ghost()), seed(right, 0));
+  if (start != "kernel") touches = 1;
+}
+
+std::uint64_t Faces::wrong(World& world, Stream stream, unsigned) {
   const Wrong wrong;
-  const Rows rows = rows_of(face);
-  fill_rows(bytes(cube + face.low_edge()), rows, seed(rank, round, 0), stream);
-  fill_rows(bytes(cube + face.high_edge()), rows, seed(rank, round, 1), stream);
   run_between_barriers(*this, world, stream);
-  check_rows(bytes(cube + face.high_ghost()), rows, seed(right, round, 0), wrong, stream);
-  check_rows(bytes(cube + face.low_ghost()), rows, seed(left, round, 1), wrong, stream);
+  check_arrived(touched, steps_done - 1, wrong, stream);
   return wrong.count(stream);
 }
 
@@ -81,16 +127,38 @@ std::uint64_t Sums::wrong(World& world, Stream stream, unsigned round) {
   return wrong;
 }
 
+void Blocks::prepare(World&) {
+  if (what == "barrier") return;
+  touches = 1;
+}
+
+void Blocks::write(cudaStream_t stream) {
+  if (what == "barrier") return;
+  const Filled given{in, values.in() * values.element_bytes(), values.sums(), static_cast<unsigned>(rank)};
+  if (what != "bcast" || rank == 0) write_buffer(given, step(), stream);
+  if (what == "bcast" && rank == last)
+    write_buffer({out, values.out(), false, static_cast<unsigned>(rank)}, step(), stream);
+  check(cudaGetLastError(), "writing what is sent");
+}
+
+void Blocks::read(cudaStream_t stream) {
+  if (what == "barrier") return;
+  Touched result;
+  result.rows = Rows::block(values.out() * values.element_bytes());
+  result.receive(out, 0);
+  if (what == "bcast") result.receive(in, 0);
+  read_arrived(result, step(), stream);
+  check(cudaGetLastError(), "reading what has arrived");
+}
+
 std::uint64_t Blocks::wrong(World& world, Stream stream, unsigned) {
   std::vector<std::byte> given(values.in() * values.element_bytes());
   std::vector<std::byte> taken(values.out() * values.element_bytes());
-  values.fill(given, taken);
   constexpr const char* blocks = "blocks of a collective";
-  copy(in, given.data(), given.size(), blocks);
-  copy(out, taken.data(), taken.size(), blocks);
   run_between_barriers(*this, world, stream);
   copy(given.data(), in, given.size(), blocks);
   copy(taken.data(), out, taken.size(), blocks);
+  values.filled(steps_done);
   return values.right(world, given, taken) ? 0 : 1;
 }
 

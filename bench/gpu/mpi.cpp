@@ -58,6 +58,7 @@ class ByMpi : public Kind {
     this->lead = 1;
   }
   void run(int steps, Stream stream) final {
+    this->steps_done += static_cast<std::uint32_t>(steps);
     for (int i = 0; i < steps; ++i) step(stream);
   }
 
@@ -78,9 +79,18 @@ class MpiMessages final : public ByMpi<Messages> {
  private:
   void step(cudaStream_t stream) override {
     if (rank_ > 1) return;
-    if (rank_ == 0) send(stream);
-    if (rank_ == 1 || answered) receive(stream);
-    if (rank_ == 1 && answered) send(stream);
+    if (rank_ == 0) {
+      write(stream);
+      send(stream);
+      if (answered) receive(stream);
+      read(stream);
+    } else {
+      receive(stream);
+      read(stream);
+      if (!answered) return;
+      write(stream);
+      send(stream);
+    }
   }
   void send(cudaStream_t stream) {
     const std::byte* bytes = staging.to_send(out, rows.bytes(), stream);
@@ -113,6 +123,7 @@ class MpiFaces final : public ByMpi<Faces> {
     double *low = cube + face.low_edge(), *high = cube + face.high_edge();
     double *low_ghost = cube + face.low_ghost(), *high_ghost = cube + face.high_ghost();
     double *sent = packed_, *received = sent + 2 * elements;
+    write(stream);
     if (packs) pack_faces(low, high, runs, sent, stream);
     const std::byte* out[] = {staging.to_send(packs ? sent : low, bytes, stream),
                               staging.to_send(packs ? sent + elements : high, bytes, stream, bytes)};
@@ -121,6 +132,7 @@ class MpiFaces final : public ByMpi<Faces> {
     staging.arrived(to[0], bytes, stream);
     staging.arrived(to[1], bytes, stream, bytes);
     if (packs) unpack_faces(low_ghost, high_ghost, runs, received, stream);
+    read(stream);
   }
 
   struct Ghosts {
@@ -176,6 +188,12 @@ class MpiBlocks final : public ByMpi<Blocks> {
 
  private:
   void step(cudaStream_t stream) override {
+    write(stream);
+    move(stream);
+    read(stream);
+  }
+
+  void move(cudaStream_t stream) {
     const int count = static_cast<int>(bytes_);
     const std::size_t all = bytes_ * static_cast<std::size_t>(last_ + 1);
     finish(stream);  // MPI stores where the copy of the previous step reads

@@ -82,11 +82,11 @@ class MscclPingPong final : public InKernel<Messages> {
     if (rank_ > 1) return;
     const auto threads = static_cast<unsigned>(
         std::clamp<std::size_t>(rows.bytes() / 8 / blocks_, 32, by_packets_ ? 128 : 1024));
-    const msccl::Message message{channels_.handles(), rows.padded(), rows.bytes(), blocks_, threads};
+    const msccl::Message message{channels_.handles(), rows.padded(), rows.bytes(), blocks_, threads, touched};
     if (by_packets_) {
       msccl::ping_pong_by_packets(message, rank_, static_cast<std::uint32_t>(first), steps, stream);
     } else {
-      msccl::ping_pong_by_puts(message, rank_, steps, stream);
+      msccl::ping_pong_by_puts(message, rank_, static_cast<std::uint32_t>(first), steps, stream);
     }
   }
 
@@ -117,7 +117,8 @@ class MscclFaces final : public InKernel<Faces> {
         {face.low_ghost(), face.high_ghost()},
         {static_cast<unsigned>(face.rows), static_cast<unsigned>(face.run), face.pitch},
         parts_for(face.bytes(), 2048),
-        256};
+        256,
+        touched};
     msccl::exchanges(exchange, static_cast<std::uint32_t>(first), steps, stream);
   }
 

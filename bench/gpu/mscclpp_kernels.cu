@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "gpu/mscclpp_kernels.hpp"
+#include "gpu/touch.cuh"
 
 namespace tca::bench::gpu::msccl {
 
@@ -9,15 +10,26 @@ namespace {
 // A packet carries 8 bytes of data in 16 bytes.
 constexpr std::size_t packet_bytes = sizeof(mscclpp::LL16Packet), packet_data = sizeof(double);
 
+// The words of a packet's data, all written and read by the thread that sends and receives the packet.
+constexpr unsigned packet_words = packet_data / sizeof(std::uint32_t);
+
 // A thread sends and receives the same packets, so no barrier is needed between steps, and the answer to a
-// packet shows that it has been read.
+// packet shows that it has been read. Rank 1 answers with the values of the next step.
 __global__ void packets_kernel(Message m, int rank, std::uint32_t first, int steps) {
   Channel& channel = m.channels[0];
   const unsigned thread = blockIdx.x * blockDim.x + threadIdx.x, threads = gridDim.x * blockDim.x;
+  const Part mine{0, m.bytes, thread, threads, packet_words};
   for (std::uint32_t step = first; step < first + static_cast<std::uint32_t>(steps); ++step) {
-    if (rank == 1) channel.unpackPackets(0, 0, m.bytes, thread, threads, step);
+    if (rank == 1) {
+      channel.unpackPackets(0, 0, m.bytes, thread, threads, step);
+      read_piece(m.touched.arrived[0], m.touched.rows, mine);
+    }
+    write_piece(m.touched.sent[0], m.touched.rows, step - (rank == 1 ? 0 : 1), mine);
     channel.putPackets(0, m.sent, m.bytes, thread, threads, step);
-    if (rank == 0) channel.unpackPackets(0, 0, m.bytes, thread, threads, step);
+    if (rank == 0) {
+      channel.unpackPackets(0, 0, m.bytes, thread, threads, step);
+      read_piece(m.touched.arrived[0], m.touched.rows, mine);
+    }
   }
 }
 
@@ -26,17 +38,26 @@ __device__ void await(Channel& channel) {
   __syncthreads();
 }
 
-__global__ void puts_kernel(Message m, int rank, int steps) {
+__global__ void puts_kernel(Message m, int rank, std::uint32_t first, int steps) {
   Channel& channel = m.channels[blockIdx.x];
   const std::size_t share = (m.bytes / gridDim.x + packet_bytes - 1) / packet_bytes * packet_bytes;
   const std::size_t begin = min(m.bytes, blockIdx.x * share);
   const std::size_t end = blockIdx.x + 1 == gridDim.x ? m.bytes : min(m.bytes, begin + share);
-  for (int i = 0; i < steps; ++i) {
-    if (rank == 1) await(channel);
+  const Part mine = Part::of_block(begin, end);
+  for (std::uint32_t step = first; step < first + static_cast<std::uint32_t>(steps); ++step) {
+    if (rank == 1) {
+      await(channel);
+      read_piece(m.touched.arrived[0], m.touched.rows, mine);
+    }
+    write_piece(m.touched.sent[0], m.touched.rows, step - (rank == 1 ? 0 : 1), mine);
+    __syncthreads();
     channel.put(begin, m.sent + begin, end - begin, threadIdx.x, blockDim.x);
     __syncthreads();
     if (threadIdx.x == 0) channel.signal();
-    if (rank == 0) await(channel);
+    if (rank == 0) {
+      await(channel);
+      read_piece(m.touched.arrived[0], m.touched.rows, mine);
+    }
   }
 }
 
@@ -53,8 +74,10 @@ __global__ void packed_kernel(Exchange e, std::uint32_t first, int steps) {
   const auto end = static_cast<unsigned>(std::uint64_t{elements} * (part + 1) / e.parts);
   const std::size_t bytes = (end - begin) * sizeof(double);
   Channel& channel = e.channels[side];
+  const Part mine{begin * sizeof(double), end * sizeof(double), threadIdx.x, blockDim.x, packet_words};
   const std::size_t sent = side * elements + begin, received = (2 + side) * elements + begin;
   for (std::uint32_t step = first; step < first + static_cast<std::uint32_t>(steps); ++step) {
+    write_piece(e.touched.sent[side], e.touched.rows, step - 1, mine);
     for (unsigned i = begin + threadIdx.x; i < end; i += blockDim.x)
       e.packed[sent + i - begin] = e.cube[e.edge[side] + offset(e.face, i)];
     // This rank's low edge is a neighbour's high ghost.
@@ -64,6 +87,7 @@ __global__ void packed_kernel(Exchange e, std::uint32_t first, int steps) {
     channel.unpackPackets(here, received * packet_data, bytes, threadIdx.x, blockDim.x, step);
     for (unsigned i = begin + threadIdx.x; i < end; i += blockDim.x)
       e.cube[e.ghost[side] + offset(e.face, i)] = e.packed[received + i - begin];
+    read_piece(e.touched.arrived[side], e.touched.rows, mine);
   }
 }
 
@@ -100,8 +124,9 @@ void ping_pong_by_packets(const Message& message, int rank, std::uint32_t first,
   packets_kernel<<<message.blocks, message.threads, 0, stream>>>(message, rank, first, steps);
 }
 
-void ping_pong_by_puts(const Message& message, int rank, int steps, cudaStream_t stream) {
-  puts_kernel<<<message.blocks, message.threads, 0, stream>>>(message, rank, steps);
+void ping_pong_by_puts(const Message& message, int rank, std::uint32_t first, int steps,
+                       cudaStream_t stream) {
+  puts_kernel<<<message.blocks, message.threads, 0, stream>>>(message, rank, first, steps);
 }
 
 void exchanges(const Exchange& exchange, std::uint32_t first, int steps, cudaStream_t stream) {

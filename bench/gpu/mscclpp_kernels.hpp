@@ -8,6 +8,7 @@
 #include <mscclpp/memory_channel.hpp>
 
 #include "gpu/face_kernels.hpp"
+#include "gpu/touch.hpp"
 
 namespace tca::bench::gpu::msccl {
 
@@ -21,12 +22,13 @@ struct Message {
   Channel* channels;
   std::size_t sent, bytes;
   unsigned blocks, threads;
+  Touched touched;  // what is sent and what arrives, written and read in each step
 };
 // All blocks use one channel.
 void ping_pong_by_packets(const Message& message, int rank, std::uint32_t first, int steps,
                           cudaStream_t stream);
 // Each block uses its own channel.
-void ping_pong_by_puts(const Message& message, int rank, int steps, cudaStream_t stream);
+void ping_pong_by_puts(const Message& message, int rank, std::uint32_t first, int steps, cudaStream_t stream);
 
 // There are `parts` blocks for each side. The source of both channels holds the two faces to send, then the
 // two that have arrived. The packet buffers hold two steps.
@@ -36,6 +38,7 @@ struct Exchange {
   std::size_t edge[2], ghost[2];  // low and high, in elements
   FaceRuns face;
   unsigned parts, threads;
+  Touched touched;  // low and high edge, low and high ghost
 };
 void exchanges(const Exchange& exchange, std::uint32_t first, int steps, cudaStream_t stream);
 

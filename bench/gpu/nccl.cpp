@@ -37,10 +37,12 @@ class InGraph : public Kind {
 
   void run(int steps, Stream stream) final {
     if (!graph_) {
+      ++this->steps_done;
       step(stream);
       finish(stream);
       graph_.emplace([this](cudaStream_t capturing) { step(capturing); });
     }
+    this->steps_done += static_cast<std::uint32_t>(steps);
     graph_->run(steps, stream);
   }
 
@@ -71,11 +73,19 @@ class NcclMessages final : public InGraph<Messages> {
 
  private:
   void step(cudaStream_t stream) override {
-    if (rank_ == 0) send(out, rows.bytes(), 1, stream);
-    if (rank_ == 1) receive(in, rows.bytes(), 0, stream);
-    if (!answered) return;
-    if (rank_ == 0) receive(in, rows.bytes(), 1, stream);
-    if (rank_ == 1) send(out, rows.bytes(), 0, stream);
+    if (rank_ > 1) return;
+    if (rank_ == 0) {
+      write(stream);
+      send(out, rows.bytes(), 1, stream);
+      if (answered) receive(in, rows.bytes(), 1, stream);
+      read(stream);
+    } else {
+      receive(in, rows.bytes(), 0, stream);
+      read(stream);
+      if (!answered) return;
+      write(stream);
+      send(out, rows.bytes(), 0, stream);
+    }
   }
 
   int rank_;
@@ -96,14 +106,17 @@ class NcclFaces final : public InGraph<Faces> {
     const FaceRuns runs{static_cast<unsigned>(face.rows), static_cast<unsigned>(face.run), face.pitch};
     double *low = cube + face.low_edge(), *high = cube + face.high_edge();
     double *low_ghost = cube + face.low_ghost(), *high_ghost = cube + face.high_ghost();
+    write(stream);
     if (face.rows == 1) {
       exchange(low, high, low_ghost, high_ghost, stream);
+      read(stream);
       return;
     }
     double *sent = packed_, *received = sent + 2 * elements;
     pack_faces(low, high, runs, sent, stream);
     exchange(sent, sent + elements, received, received + elements, stream);
     unpack_faces(low_ghost, high_ghost, runs, received, stream);
+    read(stream);
   }
 
   // Between two ranks messages match in the order of the calls. This rank's low edge is a neighbour's high
@@ -158,6 +171,12 @@ class NcclBlocks final : public InGraph<Blocks> {
 
  private:
   void step(cudaStream_t stream) override {
+    write(stream);
+    move(stream);
+    read(stream);
+  }
+
+  void move(cudaStream_t stream) {
     if (what == "barrier") {
       check(ncclAllReduce(from_, from_, 1, ncclChar, ncclSum, comm(), stream), "a barrier");
     } else if (what == "bcast") {

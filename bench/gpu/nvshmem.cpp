@@ -75,7 +75,7 @@ class ByPutSignal final : public InKernel<Messages> {
  private:
   void run_from(std::uint64_t first, int steps, cudaStream_t stream) override {
     const unsigned threads = rows.bytes() >= 16384 ? 1024 : 256;
-    const nvshmem::Message message{in, out, rows.bytes(), signals_, parts_, threads};
+    const nvshmem::Message message{in, out, rows.bytes(), signals_, parts_, threads, touched};
     if (rank_ < 2) nvshmem::ping_pong(message, rank_, first, steps, stream);
   }
 
@@ -111,7 +111,8 @@ class NvshmemFaces final : public InKernel<Faces> {
         signals_,
         {left, right},
         parts_,
-        256};
+        256,
+        touched};
     nvshmem::exchanges(exchange, first, steps, stream);
   }
 

@@ -9,6 +9,7 @@
 #include <string>
 
 #include "gpu/face_kernels.hpp"
+#include "gpu/touch.hpp"
 
 namespace tca::bench::gpu::nvshmem {
 
@@ -36,6 +37,7 @@ struct Message {
   std::size_t bytes;
   std::uint64_t* signals;  // one for each part
   unsigned parts, threads;
+  Touched touched;  // what is sent and what arrives, written and read in each step
 };
 void ping_pong(const Message& message, int rank, std::uint64_t first, int steps, cudaStream_t stream);
 
@@ -50,6 +52,7 @@ struct Exchange {
   std::uint64_t* signals;
   int neighbour[2];
   unsigned parts, threads;
+  Touched touched;  // low and high edge, low and high ghost
 };
 void exchanges(const Exchange& exchange, std::uint64_t first, int steps, cudaStream_t stream);
 

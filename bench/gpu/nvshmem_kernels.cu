@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "gpu/nvshmem_calls.hpp"
+#include "gpu/touch.cuh"
 
 namespace tca::bench::gpu::nvshmem {
 
@@ -31,11 +32,22 @@ __global__ void ping_pong_kernel(Message m, int rank, std::uint64_t first, int s
   const std::size_t begin = min(m.bytes, blockIdx.x * share);
   const std::size_t end = blockIdx.x + 1 == m.parts ? m.bytes : min(m.bytes, begin + share);
   std::uint64_t* signal = m.signals + blockIdx.x;
+  const Part mine = Part::of_block(begin, end);
+  const Rows& rows = m.touched.rows;
   for (std::uint64_t step = first; step < first + steps; ++step) {
-    if (rank == 1) await(signal, step);
+    if (rank == 1) {
+      await(signal, step);
+      read_piece(m.touched.arrived[0], rows, mine);
+    }
+    // Rank 1 answers with the values of the next step.
+    write_piece(m.touched.sent[0], rows, static_cast<std::uint32_t>(step) - (rank == 1 ? 0 : 1), mine);
+    __syncthreads();
     nvshmemx_putmem_signal_nbi_block(m.in + begin, m.out + begin, end - begin, signal, step,
                                      NVSHMEM_SIGNAL_SET, 1 - rank);
-    if (rank == 0) await(signal, step);
+    if (rank == 0) {
+      await(signal, step);
+      read_piece(m.touched.arrived[0], rows, mine);
+    }
   }
 }
 
@@ -47,6 +59,11 @@ struct Share {
         end(static_cast<unsigned>(std::uint64_t{items} * (part + 1) / parts)) {}
 };
 
+// The bytes of some elements or rows of a face, as its block shares them.
+__device__ Part bytes_of(const Share& share, std::size_t bytes_each) {
+  return Part::of_block(share.begin * bytes_each, share.end * bytes_each);
+}
+
 __device__ std::size_t offset(FaceRuns face, unsigned element) {
   return element / face.run * face.pitch + element % face.run;
 }
@@ -57,12 +74,15 @@ __global__ void packed_kernel(Exchange e, std::uint64_t first, int steps) {
   const unsigned side = blockIdx.x / e.parts, part = blockIdx.x % e.parts,
                  elements = e.face.rows * e.face.run;
   const Share mine(elements, part, e.parts);
+  const Part bytes = bytes_of(mine, sizeof(double));
   // This rank's low edge is a neighbour's high ghost.
   std::uint64_t* there = e.signals + (1 - side) * e.parts + part;
   for (std::uint64_t step = first; step < first + steps; ++step) {
     double* sent = e.packed + (step % 2 * 4 + side) * elements;
     double* received = e.packed + (step % 2 * 4 + 2 + side) * elements;
     double* received_there = e.packed + (step % 2 * 4 + 2 + 1 - side) * elements;
+    write_piece(e.touched.sent[side], e.touched.rows, static_cast<std::uint32_t>(step) - 1, bytes);
+    __syncthreads();
     for (unsigned i = mine.begin + threadIdx.x; i < mine.end; i += blockDim.x)
       sent[i] = e.cube[e.edge[side] + offset(e.face, i)];
     __syncthreads();
@@ -73,6 +93,7 @@ __global__ void packed_kernel(Exchange e, std::uint64_t first, int steps) {
     for (unsigned i = mine.begin + threadIdx.x; i < mine.end; i += blockDim.x)
       e.cube[e.ghost[side] + offset(e.face, i)] = received[i];
     __syncthreads();
+    read_piece(e.touched.arrived[side], e.touched.rows, bytes);
   }
 }
 
@@ -83,14 +104,17 @@ __global__ void in_place_kernel(Exchange e, std::uint64_t first, int steps) {
   const double* from = e.cube + e.edge[side];
   double* to = e.cube + e.ghost[1 - side];
   std::uint64_t* there = e.signals + (1 - side) * e.parts + part;
+  const bool in_a_run = e.face.rows == 1;
+  const Share mine(in_a_run ? e.face.run : e.face.rows, part, e.parts);
+  const Part bytes = bytes_of(mine, sizeof(double) * (in_a_run ? 1 : e.face.run));
   for (std::uint64_t step = first; step < first + steps; ++step) {
-    if (e.face.rows == 1) {
-      const Share mine(e.face.run, part, e.parts);
+    write_piece(e.touched.sent[side], e.touched.rows, static_cast<std::uint32_t>(step) - 1, bytes);
+    __syncthreads();
+    if (in_a_run) {
       nvshmemx_putmem_signal_nbi_block(to + mine.begin, from + mine.begin,
                                        (mine.end - mine.begin) * sizeof(double), there, step,
                                        NVSHMEM_SIGNAL_SET, e.neighbour[side]);
     } else {
-      const Share mine(e.face.rows, part, e.parts);
       for (unsigned row = mine.begin + threadIdx.x / warp; row < mine.end; row += blockDim.x / warp)
         nvshmemx_putmem_nbi_warp(to + row * e.face.pitch, from + row * e.face.pitch,
                                  e.face.run * sizeof(double), e.neighbour[side]);
@@ -101,6 +125,7 @@ __global__ void in_place_kernel(Exchange e, std::uint64_t first, int steps) {
       }
     }
     await(e.signals + side * e.parts + part, step);
+    read_piece(e.touched.arrived[side], e.touched.rows, bytes);
   }
 }
 

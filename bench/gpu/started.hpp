@@ -23,22 +23,25 @@ class Started : public Kind {
 
   void run(int steps, Stream stream) final {
     if (idle()) return;
+    const std::uint32_t first = this->steps_done;
+    this->steps_done += static_cast<std::uint32_t>(steps);
     if (this->start == "kernel") {
-      in_kernel(steps, stream);
+      in_kernel(first, steps, stream);
       check(cudaGetLastError(), "launching a kernel that runs a chain");
     } else if (this->start == "graph") {
       if (!graph_) graph_.emplace([this](cudaStream_t capturing) { on_stream(capturing); });
       graph_->run(steps, stream);
     } else {
-      for (int i = 0; i < steps; ++i) this->start == "host" ? on_stream(stream) : by_engine();
+      for (int i = 0; i < steps; ++i) this->start == "host" ? on_stream(stream) : by_engine(stream);
     }
   }
 
  protected:
   virtual bool idle() const { return false; }  // whether this rank has no part
-  virtual void in_kernel(int /*steps*/, cudaStream_t) { refuse(); }
-  virtual void on_stream(cudaStream_t stream) = 0;  // one step
-  virtual void by_engine() { refuse(); }            // one step, for which the host waits
+  // The kernel writes and reads by itself; `first` is the number of its first step.
+  virtual void in_kernel(std::uint32_t /*first*/, int /*steps*/, cudaStream_t) { refuse(); }
+  virtual void on_stream(cudaStream_t stream) = 0;               // one step
+  virtual void by_engine(cudaStream_t /*stream*/) { refuse(); }  // one step, for which the host waits
 
  private:
   void refuse() const { throw Error(Errc::invalid_argument, "nothing here is started by " + this->start); }

@@ -9,7 +9,6 @@
 #include <string>
 
 #include "contender.hpp"
-#include "reading.hpp"
 #include "tca/error.hpp"
 
 namespace tca::bench {
@@ -77,21 +76,18 @@ class HandPingPong final : public PingPong {
   std::span<std::byte> sent() override { return {shared_.of(me_) + line + bytes_, bytes_}; }
   std::span<const std::byte> arrived() const override { return {shared_.of(me_) + line, bytes_}; }
 
-  void round_trip(int rank) override {
-    std::byte *mine = shared_.of(rank), *theirs = shared_.of(1 - rank);
-    ++step_;
-    if (rank == 0) send(mine, theirs);
-    await(flag_at(mine), step_);
-    read_all({mine + line, bytes_});
-    if (rank == 1) send(mine, theirs);
-  }
-
- private:
-  void send(const std::byte* mine, std::byte* theirs) const {
+  void send() override {
+    if (me_ == 0) ++step_;
+    std::byte *mine = shared_.of(me_), *theirs = shared_.of(1 - me_);
     std::memcpy(theirs + line, mine + line + bytes_, bytes_);
     flag_at(theirs).store(step_, std::memory_order_release);
   }
+  void receive() override {
+    if (me_ == 1) ++step_;
+    await(flag_at(shared_.of(me_)), step_);
+  }
 
+ private:
   std::size_t bytes_;
   Shared shared_;
   int me_;

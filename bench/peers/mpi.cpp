@@ -6,8 +6,6 @@
 #include <mpi.h>
 
 #include <vector>
-
-#include "reading.hpp"
 #endif
 
 namespace tca::bench {
@@ -18,7 +16,8 @@ namespace {
 
 class MpiPingPong final : public PingPong {
  public:
-  explicit MpiPingPong(std::size_t bytes) : out_(bytes), in_(bytes) {
+  MpiPingPong(int rank, std::size_t bytes)
+      : count_(static_cast<int>(bytes)), other_(1 - rank), out_(bytes), in_(bytes) {
     fabric = "mpi";
     protocol = "send/recv";
     peer = "mpi";
@@ -27,15 +26,13 @@ class MpiPingPong final : public PingPong {
   std::span<std::byte> sent() override { return out_; }
   std::span<const std::byte> arrived() const override { return in_; }
 
-  void round_trip(int rank) override {
-    const int count = static_cast<int>(out_.size()), other = 1 - rank;
-    if (rank == 0) MPI_Send(out_.data(), count, MPI_BYTE, other, 0, MPI_COMM_WORLD);
-    MPI_Recv(in_.data(), count, MPI_BYTE, other, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-    read_all(in_);
-    if (rank == 1) MPI_Send(out_.data(), count, MPI_BYTE, other, 0, MPI_COMM_WORLD);
+  void send() override { MPI_Send(out_.data(), count_, MPI_BYTE, other_, 0, MPI_COMM_WORLD); }
+  void receive() override {
+    MPI_Recv(in_.data(), count_, MPI_BYTE, other_, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
   }
 
  private:
+  int count_, other_;
   std::vector<std::byte> out_, in_;
 };
 
@@ -77,7 +74,9 @@ class MpiFaces final : public FaceExchange {
 
 }  // namespace
 
-std::unique_ptr<PingPong> mpi_ping_pong(std::size_t bytes) { return std::make_unique<MpiPingPong>(bytes); }
+std::unique_ptr<PingPong> mpi_ping_pong(const World& world, std::size_t bytes) {
+  return std::make_unique<MpiPingPong>(world.rank(), bytes);
+}
 
 std::unique_ptr<FaceExchange> mpi_faces(World& world, const Face& face) {
   return std::make_unique<MpiFaces>(world, face);
@@ -85,7 +84,7 @@ std::unique_ptr<FaceExchange> mpi_faces(World& world, const Face& face) {
 
 #else
 
-std::unique_ptr<PingPong> mpi_ping_pong(std::size_t) { return nullptr; }
+std::unique_ptr<PingPong> mpi_ping_pong(const World&, std::size_t) { return nullptr; }
 std::unique_ptr<FaceExchange> mpi_faces(World&, const Face&) { return nullptr; }
 
 #endif

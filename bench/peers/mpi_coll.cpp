@@ -48,11 +48,11 @@ class MpiColl final : public Coll {
   }
 
   void run() override {
+    values_.fill(from_, to_);
     call_();
     values_.read(from_, to_);
   }
   bool right(World& world) override {
-    values_.fill(from_, to_);
     run();
     return values_.right(world, from_, to_);
   }

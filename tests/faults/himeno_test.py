@@ -33,21 +33,48 @@ class HimenoTest(CommandTest):
                       ("--ranks", "2", "--no-overlap"), ("--ranks", "2", "--unguarded")):  # fmt: skip
             with self.subTest(start=start):
                 said = self.assert_done(*start, *SHORT)
-                self.assertIn("every cell is the same to the bit", said)
-                self.assertRegex(said, r"OpenTCA +[0-9]+ +[0-9.]+ +[0-9.]+ +[0-9.]+ +[0-9.]+ +[0-9.]+\n")
+                self.assertIn("right: every cell is the serial program's to the bit", said)
+                self.assertRegex(said, r"OpenTCA +[0-9.]+ +[0-9.]+ +[0-9.]+ +[0-9]+\n")
 
     def test_any_extents(self):
         said = self.assert_done("--ranks", "2", "--size", "20x24x40", "--iterations", "20")
         self.assertIn("Himeno: 20x24x40 cells", said)
-        self.assertIn("every cell is the same to the bit", said)
+        self.assertIn("every cell is the serial program's to the bit", said)
 
     @unittest.skipUnless(MPI, "no mpirun, or built without MPI")
     def test_beside_mpi(self):
         for ranks in ("1", "2"):
             with self.subTest(ranks=ranks):
                 said = self.assert_done("--ranks", ranks, *SHORT, "--compare")
-                self.assertRegex(said, r"\nMPI +[0-9]+ ")
-                self.assertRegex(said, r"MPI / OpenTCA: exchange .* [0-9.]+, whole iteration [0-9.]+")
+                self.assertRegex(said, r"\nMPI +[0-9.]+ +[0-9.]+ +[0-9.]+ +[0-9]+\n")
+                spread = r"\([0-9.]+ to [0-9.]+\)"
+                words = rf"below the noise|the same within the spread {spread}|MPI takes [0-9.]+ times as long( {spread}|, in too few turns to tell)"
+                verdict = rf"[-0-9.e]+ us, MPI [-0-9.e]+: ({words})\n"
+                self.assertRegex(said, r"\niterating +" + verdict)
+                for line in ("communicating", "8 bytes", "the halo alone"):
+                    (self.assertRegex if ranks == "2" else self.assertNotRegex)(said, rf"\n{line} +{verdict}")
+
+    @unittest.skipUnless(MPI, "no mpirun, or built without MPI")
+    def test_json_says_what_the_table_says(self):
+        said = self.assert_done("--ranks", "2", *SHORT, "--compare", "--json", self.path("out.jsonl"))
+        with open(self.path("out.jsonl")) as file:
+            lines = [json.loads(line) for line in file]
+        rows = re.findall(r"(?m)^(?:OpenTCA|MPI) +([0-9.]+) +([0-9.]+) +([0-9.]+) +([0-9]+)$", said)
+        self.assertEqual(len(rows), 2)
+        for line, (iteration, computing, communicating, mflops) in zip(lines, rows):
+            self.assertAlmostEqual(line["median_us"] / float(iteration), 1, delta=0.01)
+            self.assertAlmostEqual(line["compute_us"] / float(computing), 1, delta=0.01)
+            self.assertAlmostEqual(line["communication_us"], float(communicating), delta=0.01 + 1e-3 * line["communication_us"])
+            self.assertAlmostEqual(line["mflops"] / float(mflops), 1, delta=0.01)
+            self.assertIsNone(line["gbps"])
+        self.assertEqual({"ratio", "communication_ratio"} & lines[0].keys(), set())
+        self.assertLessEqual(lines[1]["ratio_low"], lines[1]["ratio_high"])
+        self.assertIn("communication_ratio_low", lines[1])
+
+    def test_more_ranks_than_processors(self):
+        ranks = str(os.cpu_count() + 1)
+        said = self.assert_done("--ranks", ranks, *SHORT, "--bind", "none")
+        self.assertRegex(said, rf"{ranks} ranks share [0-9]+ processors? and mostly wait for their turn")
 
     # MPI_Finalize would wait for the one that has stopped.
     @unittest.skipUnless(MPI, "no mpirun, or built without MPI")
@@ -93,8 +120,7 @@ class HimenoTest(CommandTest):
             self.assertEqual(has, {"bench": "himeno", "fabric": "shm", "start": "host", "peer": None, "ranks": 2, "size": "XS",
                                    "iterations": 20, "agrees": True})  # fmt: skip
             self.assertGreater(line["seconds"], 0)
-            flops = 34 * 30 * 30 * 62
-            self.assertAlmostEqual(line["mflops"] * line["seconds"] / (flops * line["iterations"] / 1e6), 1, delta=0.02)
+            self.assertAlmostEqual(line["mflops"] * line["median_us"] / (34 * 30 * 30 * 62), 1, delta=0.02)
 
     def test_a_trace(self):
         self.assert_done("--ranks", "2", *SHORT, "--trace", self.path("trace.json"))
@@ -169,7 +195,7 @@ class HimenoTest(CommandTest):
     def test_ranks_that_have_been_started_already(self):
         done = self.as_ranks("--ranks", "2", *SHORT)
         self.assertEqual((done.returncode, done.stderr), (0, ""), done.stdout)
-        self.assertIn("every cell is the same to the bit", done.stdout)
+        self.assertIn("every cell is the serial program's to the bit", done.stdout)
 
     def test_sizes_that_do_not_fit(self):
         huge = ("--ranks", "2", "--size", "16777216x16777216x16")

@@ -5,6 +5,7 @@ there, TCA_HAS_CUDA whether it was built with CUDA."""
 
 import json
 import os
+import re
 import signal
 import subprocess
 import unittest
@@ -37,15 +38,16 @@ class OverlapTest(CommandTest):
         self.assertRegex(done.stdout, HEADER)
         with open(self.json) as file:
             lines = [json.loads(line) for line in file]
-        self.assertEqual(len(done.stdout.splitlines()), 1 + len(lines), done.stdout)
+        self.assertEqual(len(re.findall(r"(?m)^[0-9]+ ", done.stdout)), len(lines), done.stdout)
         for line in lines:
             self.assert_rounded(line, "hidden", "exchange_us", "exchange_p99_us", "compute_us", "compute_p99_us")
             self.assertEqual((line["bench"], line["start"], line["layout"]), ("overlap", "host", "block"))
             self.assertEqual(line["n"], line["bytes"])
             self.assertEqual("points" in line, line["progress"] == "points")
             self.assertIsInstance(line["hidden"], float)
+            self.assertIsNone(line["gbps"])
+            self.assertGreater(line["compute_us"], 0)
             for part in ("exchange", "compute"):
-                self.assertGreater(line[part + "_us"], 0)
                 self.assertGreaterEqual(line[part + "_p99_us"], line[part + "_us"])
         return lines
 
@@ -123,10 +125,30 @@ class OverlapTest(CommandTest):
         self.assertEqual(done.returncode, 0, done.stderr)
         with open(self.json) as file:
             lines = [json.loads(line) for line in file]
-        lost = [line["median_us"] < 0 for line in lines]
+        lost = [line["median_us"] <= 0 for line in lines]
         self.assertEqual([line["gbps"] is None for line in lines], lost)
-        self.assertEqual(["below the noise" in row for row in done.stdout.splitlines()[1:]], lost)
+        rows = re.findall(r"(?m)^[0-9]+ .*", done.stdout)
+        self.assertEqual(["below the noise" in row for row in rows], lost)
         self.assertNotRegex(done.stdout, r" -\d")
+        for line in lines:  # of one round each
+            if line["peer"]:
+                own = next(o for o in lines if o["peer"] is None and (o["n"], o["layout"]) == (line["n"], line["layout"]))
+                self.assertEqual(line["ratio"] is None, line["median_us"] <= 0 or own["median_us"] <= 0)
+
+    def test_the_heading_says_what_was_measured_where(self):
+        said = self.bench("pingpong", "--bytes", "8", "--peer", "hand", *SHORT).stdout
+        for line in (r"machine   .+, [0-9]+ cores?", r"ranks     2 ranks, (bound to processors|not bound)", r"versions  OpenTCA [0-9.]+ \(.+\), ",
+                     r"times     of the slowest rank; every contender writes", r"ratio     the peer's time over OpenTCA's"):  # fmt: skip
+            self.assertRegex(said, "(?m)^" + line)
+        said = self.bench("pingpong", "--bytes", "8", *SHORT).stdout
+        self.assertNotIn("ratio", said)
+        (line,) = self.lines_of("pingpong", "--bytes", "8", *SHORT)
+        self.assertRegex(line["placement"], "^2 ranks, ")
+
+    def test_a_barrier_has_no_bandwidth(self):
+        done = self.bench("barrier", *SHORT)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertNotIn("GB/s", done.stdout)
 
     def test_peers_have_a_ratio(self):
         for what in (("pingpong", "--bytes", "8"), ("halo", "--extent", "32", "--layout", "block")):
@@ -137,7 +159,8 @@ class OverlapTest(CommandTest):
                 self.assertNotIn("ratio", own)
                 self.assertTrue(peers)
                 for peer in peers:
-                    if own["median_us"] > 0 and peer["median_us"] > 0:
+                    self.assertIn("ratio", peer)
+                    if peer["ratio"] is not None:
                         self.assertAlmostEqual(peer["ratio"] * own["median_us"] / peer["median_us"], 1, delta=0.002)
 
     @unittest.skipUnless(MPI, "there is no MPI")
@@ -160,11 +183,12 @@ class OverlapTest(CommandTest):
             [TCA, "bench", "pingpong", *long], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=self.environment
         )
         self.addCleanup(bench.kill)
-        rows = [bench.stdout.readline() for _ in range(2)]
+        rows = iter(bench.stdout.readline, "")
+        row = next(row for row in rows if row.startswith("8 "))
         bench.send_signal(signal.SIGINT)
         bench.communicate(timeout=5 * PATIENCE)
         self.assertEqual(bench.returncode, 128 + signal.SIGINT)
-        self.assertRegex(rows[1], "^8 +OpenTCA shm/")
+        self.assertRegex(row, "^8 +OpenTCA shm/")
 
     def test_other_benchmarks_have_no_progress(self):
         for arguments in (("--progress", "points"), ("--points", "4")):

@@ -134,9 +134,23 @@ class PlotTest(CommandTest):
         self.assertNotIn("overlap block: peer / OpenTCA", drawn)
 
     def test_a_ratio_of_nothing(self):
-        peers = [result(peer="mpi", ratio=0), result(peer="mpi", bytes=64, ratio=1.5)]
-        self.assertIn("halo block: peer / OpenTCA", self.drawn(result(), *peers))
-        self.assertNotIn("halo block: peer / OpenTCA", self.drawn(result(bytes=64), peers[0]))
+        nothing, something = result(peer="mpi", ratio=None), result(peer="mpi", bytes=64, ratio=1.5, ratio_low=1.2, ratio_high=1.9)
+        self.assertIn("halo block: peer / OpenTCA", self.drawn(result(), nothing, something))
+        # A cost below the noise has no ratio of medians either, as lines without any are given.
+        self.assertNotIn("halo block: peer / OpenTCA", self.drawn(result(), nothing))
+        self.assertIn("halo block: peer / OpenTCA", self.drawn(result(), result(peer="mpi")))
+
+    def test_what_is_below_the_noise_is_left_out(self):
+        lost = result(bytes=64, gbps=None, placement="here")
+        done = self.plot(self.write(result(), lost), "-o", self.path("out.svg"))
+        self.assertEqual((done.returncode, done.stderr),
+                         (0, "tca plot: left out 1 results without bytes, or with a time below the noise\n"))  # fmt: skip
+
+    def test_what_computes_has_no_bandwidth(self):
+        for bench in ("himeno", "overlap", "qcd_cg"):
+            drawn = self.drawn(result(bench=bench), result(bench="pingpong"))
+            self.assertNotIn(f"{bench} block: bandwidth", drawn)
+            self.assertIn("pingpong block: bandwidth", drawn)
 
     def test_a_tuning_names_the_channels_of_all_panels(self):
         tuned = {"bench": "tune", "run_bytes": 64, "table_us": 1.0, "puts": 2}
@@ -173,7 +187,7 @@ class PlotTest(CommandTest):
 
     def test_says_what_cannot_be_drawn(self):
         done = self.plot(self.write(result(), result(bytes=0), result(median_us=-0.1)), "-o", self.path("out.svg"))
-        self.assertEqual((done.returncode, done.stderr), (0, "tca plot: left out 2 results without bytes or time\n"))
+        self.assertEqual((done.returncode, done.stderr), (0, "tca plot: left out 2 results without bytes, or with a time below the noise\n"))
 
     def test_refuses_bad_lines_by_number(self):
         out = ("-o", self.path("out.svg"))

@@ -1,16 +1,21 @@
 // Tests the arithmetic of the benchmarks, and the checks that notice when nothing has moved.
 #include <gtest/gtest.h>
 
+#include <cstdint>
 #include <memory>
+#include <string>
 #include <utility>
 #include <vector>
 
+#include "agree.hpp"
 #include "channels.hpp"
 #include "coll_values.hpp"
 #include "gpu/grid.hpp"
 #include "gpu/machine.hpp"
 #include "measure_overlap.hpp"
+#include "put_exchange.hpp"
 #include "tca/error.hpp"
+#include "touching.hpp"
 
 namespace tca::bench {
 namespace {
@@ -33,30 +38,32 @@ TEST(HiddenShare, IsReckonedRoundByRound) {
   EXPECT_EQ(samples.hidden(), (std::vector<double>{0, 1}));
 }
 
-// A ping-pong that carries the first messages and no later ones.
+// A ping-pong by hand whose receiver goes on reading what it has fetched once, as from a cache that nobody tells
+// of new values.
 class Stale final : public PingPong {
  public:
   explicit Stale(std::unique_ptr<PingPong> fresh) : fresh_(std::move(fresh)) {}
 
-  void round_trip(int rank) override {
-    if (!has_moved_) fresh_->round_trip(rank);
-    has_moved_ = true;
+  void send() override { fresh_->send(); }
+  void receive() override {
+    fresh_->receive();
+    if (fetched_.empty()) fetched_.assign(fresh_->arrived().begin(), fresh_->arrived().end());
   }
   std::span<std::byte> sent() override { return fresh_->sent(); }
-  std::span<const std::byte> arrived() const override { return fresh_->arrived(); }
+  std::span<const std::byte> arrived() const override { return fetched_; }
 
  private:
   std::unique_ptr<PingPong> fresh_;
-  bool has_moved_ = false;
+  std::vector<std::byte> fetched_;
 };
 
-TEST(PingPongs, AreRefusedWhenNothingMovesAfterTheFirst) {
+TEST(PingPongs, AreRefusedWhenWhatArrivesIsStale) {
   World::run_threads(2, [](World& world) {
     const Effort little{.placements = 1, .rounds = 1, .sample_us = 0};
     const auto measured = [&](bool is_stale) {
       const auto make = [&] {
         Contenders<PingPong> all;
-        all.push_back(chain_ping_pong(world, 100, {"shm", {}}));
+        all.push_back(hand_ping_pong(world, 100));
         if (is_stale) all.back() = std::make_unique<Stale>(std::move(all.back()));
         return all;
       };
@@ -102,6 +109,141 @@ TEST(FaceExchanges, AreRefusedWhenNothingGoesFromRankToRank) {
   });
 }
 
+// An exchange whose bytes stay those of the first step.
+class StaleOverlap final : public Overlap {
+ public:
+  StaleOverlap(std::unique_ptr<Overlap> fresh, bool stale) : fresh_(std::move(fresh)), stale_(stale) {
+    static_cast<Contender&>(*this) = *fresh_;
+    bytes = fresh_->bytes;
+    progress = fresh_->progress;
+    fetched_.resize(bytes);
+  }
+
+  void start() override { fresh_->start(); }
+  void point() override { fresh_->point(); }
+  void wait() override {
+    fresh_->wait();
+    if (!has_fetched_ || !stale_) fetched_.assign(fresh_->arrived(), fresh_->arrived() + bytes);
+    has_fetched_ = true;
+  }
+  std::byte* sent() override { return fresh_->sent(); }
+  const std::byte* arrived() const override { return fetched_.data(); }
+
+ private:
+  std::unique_ptr<Overlap> fresh_;
+  bool stale_, has_fetched_ = false;
+  std::vector<std::byte> fetched_;
+};
+
+TEST(Overlaps, AreRefusedWhenWhatArrivesIsStale) {
+  World::run_threads(2, [](World& world) {
+    const Effort little{.placements = 1, .rounds = 1, .sample_us = 0};
+    const auto measured = [&](bool is_stale) {
+      const auto make = [&] {
+        Contenders<Overlap> all;
+        all.push_back(
+            std::make_unique<StaleOverlap>(chain_overlap(world, {100, "none"}, {"shm", {}}), is_stale));
+        return all;
+      };
+      return measure_overlap(world, make, 1, little, [](int) {}).samples[0].both_us.size();
+    };
+    EXPECT_EQ(measured(false), 1u);
+    EXPECT_THROW(measured(true), Error);
+  });
+}
+
+// A collective that gives what it has given at first.
+class StaleColl final : public Coll {
+ public:
+  StaleColl(World& world, bool stale) : values_(world, {.what = "allgather", .bytes = 16}), stale_(stale) {}
+
+  void run() override {
+    values_.fill(given_, taken_);
+    if (runs_++ == 0 || !stale_) taken_ = given_;
+    values_.read(given_, taken_);
+  }
+  bool right(World& world) override {
+    run();
+    return values_.right(world, given_, taken_);
+  }
+
+ private:
+  CollValues values_;
+  bool stale_;
+  int runs_ = 0;
+  std::vector<std::byte> given_ = std::vector<std::byte>(16), taken_ = given_;
+};
+
+TEST(Colls, AreRefusedWhenWhatArrivesIsStale) {
+  World::run_threads(1, [](World& world) {
+    const Effort little{.placements = 1, .rounds = 1, .sample_us = 0};
+    const auto measured = [&](bool is_stale) {
+      const auto make = [&] {
+        Contenders<Coll> all;
+        all.push_back(std::make_unique<StaleColl>(world, is_stale));
+        return all;
+      };
+      return measure(world, make, little, [](int) {}).samples[0].size();
+    };
+    EXPECT_EQ(measured(false), 1u);
+    EXPECT_THROW(measured(true), Error);
+  });
+}
+
+TEST(Coll, ReadsInEachRunWhatWasGivenInIt) {
+  World::run_threads(1, [](World& world) {
+    for (const char* what : {"bcast", "allgather", "alltoall", "allreduce", "reduce_scatter"}) {
+      CollValues values(world, {.what = what, .bytes = 24});
+      std::vector<std::byte> input(24), output(24);
+      values.fill(input, output);
+      if (std::string(what) != "bcast") output = input;
+      values.read(input, output);
+      EXPECT_TRUE(values.right(world, input, output)) << what;
+      const auto stale_input = input, stale_output = output;
+      values.fill(input, output);
+      values.read(stale_input, stale_output);
+      if (std::string(what) != "bcast") output = input;
+      EXPECT_FALSE(values.right(world, input, output)) << what;  // what it has read before was wrong
+    }
+  });
+}
+
+TEST(TunersPuts, WriteTheirSourcesInEachStepAndArrive) {
+  World::run_threads(2, [](World& world) {
+    const PutPoint point{.shape = {.run = 200}, .across = 1, .puts = 2};
+    PutField field(world, PutField::bytes_for(point.shape));
+    for (const auto& step : put_exchanges(world, field, point, {{"shm", "direct"}, {"shm", "pull"}})) {
+      for (const PutField::Face& face : PutField::faces(point)) {
+        step->step();
+        const std::byte sent = field.data()[face.sent + 199];
+        step->step();
+        EXPECT_NE(field.data()[face.sent + 199], sent) << step->protocol;
+        if (step->protocol.empty()) continue;
+        EXPECT_EQ(field.data()[face.arrived + 199], field.data()[face.sent + 199]) << step->protocol;
+      }
+      EXPECT_TRUE(step->right(world)) << step->protocol;
+    }
+  });
+}
+
+TEST(FreshValue, DiffersFromStepToStepAndFromRankToRank) {
+  for (std::uint64_t step = 0; step < 300; ++step) {
+    EXPECT_NE(fresh_value(step, 0), fresh_value(step + 1, 0));
+    EXPECT_NE(fresh_value(step, 0), fresh_value(step, 1));
+    EXPECT_NE(fresh_value(step, 0), fresh_value(step + 1, 1));
+  }
+}
+
+TEST(ReadAll, FindsOneStaleByte) {
+  for (const std::size_t bytes : {1u, 7u, 8u, 100u}) {
+    std::vector<std::byte> memory(bytes);
+    write_all(memory, fresh_value(1, 0));
+    EXPECT_TRUE(read_all(memory, fresh_value(1, 0)));
+    memory.back() = fresh_value(0, 0);
+    EXPECT_FALSE(read_all(memory, fresh_value(1, 0))) << bytes;
+  }
+}
+
 TEST(CollValues, TellOneRunFromTheNext) {
   World::run_threads(1, [](World& world) {
     for (const char* what : {"allgather", "alltoall", "allreduce", "reduce_scatter"}) {
@@ -113,6 +255,45 @@ TEST(CollValues, TellOneRunFromTheNext) {
       values.fill(input, output);
       EXPECT_FALSE(values.right(world, input, output)) << what;
     }
+  });
+}
+
+TEST(Largest, IsThatOfAllRanksValueByValue) {
+  World::run_threads(2, [](World& world) {
+    std::vector<double> mine(100), expected(100);
+    for (std::size_t i = 0; i < mine.size(); ++i) {
+      mine[i] = (i % 2 == 0) == (world.rank() == 0) ? 7 : 3;
+      expected[i] = 7;
+    }
+    EXPECT_EQ(largest(world, mine), expected);
+    EXPECT_TRUE(largest(world, {}).empty());
+  });
+}
+
+// Steps of which rank 1 takes long and for which nobody waits.
+class Lagging final : public Stepped {
+ public:
+  explicit Lagging(World& world) : world_(world) {}
+  void step() override {
+    const auto begin = world_.now();
+    while (world_.rank() == 1 && (world_.now() - begin).count() < 200e-6) {
+    }
+  }
+  bool right(World&) override { return true; }
+
+ private:
+  World& world_;
+};
+
+TEST(Measurements, AreOfTheSlowestRankOnEveryRank) {
+  World::run_threads(2, [](World& world) {
+    const Effort little{.placements = 1, .rounds = 1, .sample_us = 0};
+    const auto make = [&] {
+      Contenders<Stepped> all;
+      all.push_back(std::make_unique<Lagging>(world));
+      return all;
+    };
+    EXPECT_GE(measure(world, make, little).samples[0][0], 200);
   });
 }
 
@@ -139,10 +320,12 @@ void expect_grid(Grid grid, unsigned blocks, unsigned threads) {
   EXPECT_EQ(grid.threads, threads);
 }
 
-TEST(GridFor, AWarpForEachChunkUpTo128Blocks) {
+TEST(GridFor, AWarpForEachChunkInOneBlockOrUpTo128) {
   expect_grid(grid_for(0, 0), 1, 32);
   expect_grid(grid_for(1, 0), 1, 32);
-  expect_grid(grid_for(3, 0), 3, 32);
+  expect_grid(grid_for(3, 0), 1, 96);
+  expect_grid(grid_for(8, 0), 1, 256);
+  expect_grid(grid_for(9, 0), 9, 32);
   expect_grid(grid_for(256, 0), 128, 64);
   expect_grid(grid_for(1024, 0), 128, 256);
   expect_grid(grid_for(1000000, 0), 128, 256);

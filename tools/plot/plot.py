@@ -40,8 +40,8 @@ from matplotlib.ticker import FixedLocator, FuncFormatter, LogLocator, NullLocat
 
 FORMATS = (".svg", ".png", ".pdf")
 NEEDED = {"bench": str, "layout": str, "bytes": (int, float), "median_us": (int, float)}
-# Benchmarks that move no bytes in the time measured, so that there is no bandwidth to draw.
-AT_REST = ("commit",)
+# Benchmarks whose time is that of moving bytes, so that there is a bandwidth to draw.
+MOVING = ("pingpong", "halo", "put", "bcast", "allgather", "allreduce", "reduce_scatter", "alltoall", "tune")
 # Benchmarks in which each contender computes for as long as its own exchange takes, so that times of steps do
 # not compare.
 INCOMPARABLE = ("overlap",)
@@ -66,11 +66,18 @@ def check(record, where):
             raise Refused(f"{where}: `{key}` is {json.dumps(record[key])}")
 
 
+def is_drawn(record):
+    """Whether there is a time to draw: a cost beyond something else may come out as nothing, or below the noise,
+    of which there is no bandwidth either."""
+    lost = record["bench"] in MOVING and "placement" in record and record.get("gbps") is None
+    return record["bytes"] > 0 and record["median_us"] > 0 and not lost
+
+
 def read(paths):
     records = jsonl.read(paths, check)
-    drawn = [record for record in records if record["bytes"] > 0 and record["median_us"] > 0]
-    if len(drawn) < len(records):  # a cost beyond something else may come out as nothing
-        print(f"tca plot: left out {len(records) - len(drawn)} results without bytes or time", file=sys.stderr)
+    drawn = [record for record in records if is_drawn(record)]
+    if len(drawn) < len(records):
+        print(f"tca plot: left out {len(records) - len(drawn)} results without bytes, or with a time below the noise", file=sys.stderr)
     if not drawn:
         raise Refused("there is nothing to draw in " + ", ".join(paths))
     return drawn
@@ -95,6 +102,17 @@ def traits_that_matter(records):
     return TRAITS + ("protocol",) if several else TRAITS
 
 
+def ratio_of(group):
+    """Returns the peer's ratio, its low and its high: medians over lines, None where a line lacks them, and NaN
+    where a line says that there is none, its cost being below the noise."""
+    if not all("ratio" in r for r in group):
+        return None
+    ratio, low, high = ([r.get(key, r["ratio"]) for r in group] for key in ("ratio", "ratio_low", "ratio_high"))
+    if None in ratio:
+        return (math.nan, math.nan, math.nan)
+    return tuple(statistics.median(values) for values in (ratio, low, high))
+
+
 class Line:
     """One contender over all sizes. A size that was measured more than once appears as its median."""
 
@@ -105,8 +123,7 @@ class Line:
         self.bytes = [size for size, _ in points]
         self.time = [statistics.median(r["median_us"] for r in group) for _, group in points]
         self.p99 = [max(r.get("p99_us") or r["median_us"] for r in group) for _, group in points]
-        measured = [[r.get("ratio") for r in group] for _, group in points]
-        self.ratio = [statistics.median(group) if all(group) else None for group in measured]
+        self.ratio = [ratio_of(group) for _, group in points]
         self.bandwidth = [size / time / 1e3 for size, time in zip(self.bytes, self.time)]
 
     def label(self, differing):
@@ -154,8 +171,8 @@ def comparable(line, lines):
 
 
 def ratios(lines):
-    """Yields for each line of a peer its time over OpenTCA's: as measured round by round, otherwise over
-    OpenTCA's fastest median."""
+    """Yields for each line of a peer its time over OpenTCA's, and how far that spreads: as measured round by
+    round, otherwise over OpenTCA's fastest median. What is below the noise has none."""
     for line in lines:
         if line.is_ours or line.first["bench"] in INCOMPARABLE:
             continue
@@ -164,10 +181,11 @@ def ratios(lines):
             for size, time in zip(ours.bytes, ours.time):
                 fastest[size] = min(time, fastest.get(size, time))
         shared = [
-            (size, time / fastest[size] if ratio is None else ratio)
+            (size, (time / fastest[size],) * 3 if ratio is None else ratio)
             for size, time, ratio in zip(line.bytes, line.time, line.ratio)
             if ratio is not None or size in fastest
         ]
+        shared = [(size, ratio) for size, ratio in shared if not math.isnan(ratio[0])]
         if shared:
             yield line, [size for size, _ in shared], [ratio for _, ratio in shared]
 
@@ -248,16 +266,23 @@ def draw_bandwidth(axes, name, lines):
 
 
 def draw_ratio(axes, name, all_ratios):
-    values = [ratio for _, _, of_line in all_ratios for ratio in of_line]
+    values = [ratio for _, _, of_line in all_ratios for ratio, _, _ in of_line]
     if not values:
         axes.set_axis_off()
         return
     log_y = max(values) / min(values) > 10
     set_up(axes, f"{name}: peer / OpenTCA", log_y)
-    axes.set_ylabel("ratio of times (> 1: OpenTCA is faster)")
+    axes.set_ylabel("ratio of times, spread\n(> 1: OpenTCA is faster)")
     axes.axhline(1, color="#555555", linewidth=1, linestyle="--")
     for line, sizes, of_line in all_ratios:
-        axes.plot(sizes, of_line, label=line.text, **line.style)
+        middle, low, high = zip(*of_line)
+        axes.plot(sizes, middle, label=line.text, **line.style)
+        color = line.style["color"]
+        if len(sizes) > 1:
+            axes.fill_between(sizes, low, high, color=color, alpha=0.15, linewidth=0)
+        else:
+            around = [[max(0, middle[0] - low[0])], [max(0, high[0] - middle[0])]]
+            axes.errorbar(sizes, middle, yerr=around, color=color, alpha=0.4, capsize=3)
     if not log_y:
         axes.set_ylim(0, max(1.2, 1.1 * max(values)))
     axes.legend(fontsize=8, frameon=False)
@@ -276,7 +301,7 @@ def source(records):
 
 def draw(records, output, title):
     panels = grouped(records, lambda r: (r["bench"], r["layout"]))
-    with_bandwidth = any(bench not in AT_REST for bench, _ in panels)
+    with_bandwidth = any(bench in MOVING for bench, _ in panels)
     with_ratio = any(list(ratios(make_lines(group))) for group in panels.values())
     columns = 1 + with_bandwidth + with_ratio
     figure, rows = plt.subplots(
@@ -285,7 +310,7 @@ def draw(records, output, title):
     for row, ((bench, layout), group) in zip(rows, panels.items()):
         name, lines = f"{bench} {layout}".strip(), make_lines(group)
         draw_time(row[0], name, lines)
-        if bench not in AT_REST:
+        if bench in MOVING:
             draw_bandwidth(row[1], name, lines)
         elif with_bandwidth:
             row[1].set_axis_off()

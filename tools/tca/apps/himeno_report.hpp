@@ -18,12 +18,20 @@ struct HimenoPeer {
   std::string version;
 };
 
+// A part of the communication alone, measured in the same job beside the peer.
+struct HimenoAlone {
+  std::string what;
+  std::vector<double> own_us, peer_us;  // one sample a round
+};
+
 struct HimenoReport {
   std::string size;
   himeno::Extents extents;
   std::string grid;
-  std::string world;                                                    // from World::describe()
-  std::string gpus{};                                                   // as Record::gpus; empty on the host
+  std::string world;        // from World::describe()
+  std::string placement{};  // from bench::placement(); empty on sim
+  int processors = 0;       // that the ranks have between them; 0 where they need none of their own
+  std::string gpus{};       // as Record::gpus; empty on the host
   nlohmann::ordered_json libraries = nlohmann::ordered_json::object();  // as Record::libraries
   std::string fabric = "shm";
   std::string model{};  // as Record::model; empty where time is real
@@ -38,6 +46,7 @@ struct HimenoReport {
   double residual = 0;
   std::int64_t iterations = 0;            // including the rehearsal
   std::vector<himeno::Result> results{};  // OpenTCA's, then the peer's
+  std::vector<HimenoAlone> alone{};
   std::optional<himeno::Check> check{};
   std::int64_t checked_iterations = 0;  // number of iterations after which the check was made
 };

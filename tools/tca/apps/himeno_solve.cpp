@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "apps/himeno_alone.hpp"
 #include "himeno/check.hpp"
 #include "himeno/exchange.hpp"
 #include "himeno/measure.hpp"
@@ -16,6 +17,7 @@
 #include "options/extents.hpp"
 #include "options/refuse.hpp"
 #include "output/progress.hpp"
+#include "placement.hpp"
 #include "route/bring_up.hpp"
 #include "shared/mpi_session.hpp"
 #include "tca/error.hpp"
@@ -94,6 +96,7 @@ void solve_on_host(const Job& job, HimenoReport& report) {
   report.results = himeno::measure(world, problem, solver, exchanges, plan_for(options), progress);
   take(report, solver);
   take_check(report, job, solver);
+  if (mpi) report.alone = measure_alone(world, solver, grid, *direct, *mpi, !options.unguarded);
 }
 
 #ifdef OPENTCA_HIMENO_ON_GPUS
@@ -167,6 +170,9 @@ HimenoReport solve_himeno(World& world, const HimenoOptions& options) {
       .extents = problem.extents,
       .grid = grid.describe(),
       .world = world.describe(),
+      .placement = options.fabric == "sim" ? "" : bench::placement(world),
+      .processors =
+          options.fabric == "sim" || on_gpus(options) ? 0 : bench::processors_of(bench::places(world)),
       .fabric = options.fabric,
       .model = options.fabric == "sim" ? net::read_machine(route::machine_name(options.machine)).title : "",
       .ranks = world.size(),

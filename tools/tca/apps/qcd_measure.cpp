@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "agree.hpp"
 #include "output/progress.hpp"
 #include "output/record.hpp"
 #include "qcd/random.hpp"
@@ -27,7 +28,7 @@ std::unique_ptr<qcd::Peer> peer_for(World& world, const QcdOptions& options) {
 
 QcdPace pace_of(World& world, const qcd::Times& times, std::vector<double> samples, double flops,
                 std::int64_t bytes) {
-  QcdPace pace{.samples_us = std::move(samples)};
+  QcdPace pace{.samples_us = bench::largest(world, std::move(samples))};
   const auto count = static_cast<double>(std::max<std::size_t>(1, pace.samples_us.size()));
   for (const qcd::Times& one : world.all_gather(times)) {
     pace.operator_us = std::max(pace.operator_us, one.operator_us / count);

@@ -160,14 +160,16 @@ void print_dslash(const QcdSetting& setting, const QcdPace& pace) {
 }
 
 void print_peer(const QcdPace& own, const QcdPace& peer, const char* unit, bool sums) {
-  const auto ratio = [](double theirs, double ours) { return ours > 0 ? theirs / ours : 0; };
   const bool mpi = peer.peer == "mpi", in_parts = mpi && peer.gpus.empty();
   fmt::print("{}:\n", mpi ? apps::mpi_version() : "NCCL " + peer.libraries.value("nccl", std::string()));
   print_pace(peer, unit, sums);
   fmt::print("{} / OpenTCA: ", mpi ? "MPI" : "NCCL");
-  if (in_parts) fmt::print("halo wait {:.2f}, ", ratio(peer.wait_us, own.wait_us));
-  if (in_parts && sums) fmt::print("sums {:.2f}, ", ratio(peer.sums_us, own.sums_us));
-  fmt::print("whole {} {:.2f}\n", unit, ratio(peer.median_us, own.median_us));
+  // Together: what one library waits for in the halo, the other may wait for in the sums.
+  const double own_us = own.wait_us + own.sums_us, peer_us = peer.wait_us + peer.sums_us;
+  if (in_parts && own_us > 0)
+    fmt::print("halo wait{} {:.2f}, ", sums ? " and sums together" : "", peer_us / own_us);
+  const auto whole = bench::ratio_by_round(peer.samples_us, own.samples_us);
+  fmt::print("whole {} {}\n", unit, whole ? bench::to_string(*whole) : "not known");
 }
 
 void print_pion(const qcd::Pion& pion) {

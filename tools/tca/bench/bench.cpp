@@ -37,7 +37,7 @@ bench::Contenders<bench::PingPong> make_ping_pongs(World& world, const BenchOpti
                                                    std::size_t bytes) {
   bench::Contenders<bench::PingPong> all;
   add(all, bench::chain_ping_pong(world, bytes, own_way(options)));
-  if (options.against("mpi")) add(all, bench::mpi_ping_pong(bytes));
+  if (options.against("mpi")) add(all, bench::mpi_ping_pong(world, bytes));
   if (options.against("hand")) {
     add(all, bench::hand_ping_pong(world, bytes));
     add(all, bench::hand_ping_pong(world, 0));
@@ -71,13 +71,6 @@ void ping_pong(World& world, const BenchOptions& options) {
   }
 }
 
-// Returns, round by round, how much longer a step takes than the same step without the exchange.
-bench::Samples beyond(const bench::Samples& step, const bench::Samples& bare) {
-  bench::Samples cost;
-  for (std::size_t i = 0; i < step.size(); ++i) cost.push_back(step[i] - bare[i]);
-  return cost;
-}
-
 // The bare step comes first.
 bench::Contenders<bench::FaceExchange> make_exchanges(World& world, const BenchOptions& options,
                                                       const bench::Face& face) {
@@ -91,7 +84,7 @@ bench::Contenders<bench::FaceExchange> make_exchanges(World& world, const BenchO
   return all;
 }
 
-void halo_of(World& world, const BenchOptions& options, const bench::Face& face) {
+void halo_of(World& world, const BenchOptions& options, const BenchReport& report, const bench::Face& face) {
   const auto outcome = [&] {
     Progress bar = bench_progress(world, options, fmt::format("{} {}", face.n, face.layout));
     return bench::measure(
@@ -99,7 +92,6 @@ void halo_of(World& world, const BenchOptions& options, const bench::Face& face)
         [&](int rounds) { bar.update(rounds); });
   }();
   if (world.rank() != 0) return;
-  const BenchReport report(options, world);
   const bench::Samples& bare = outcome.samples[0];
   std::vector<BenchReport::Row> rows;
   for (std::size_t i = 1; i < outcome.contenders.size(); ++i) {
@@ -108,7 +100,7 @@ void halo_of(World& world, const BenchOptions& options, const bench::Face& face)
     record.layout = face.layout;
     record.n = static_cast<std::int64_t>(face.n);
     record.bytes = static_cast<std::int64_t>(2 * face.bytes());
-    record.samples_us = beyond(outcome.samples[i], bare);
+    record.samples_us = bench::beyond(outcome.samples[i], bare);
     record.extra["step_us"] = rounded(median(outcome.samples[i]));
     rows.push_back({name_of(who), record});
   }
@@ -116,9 +108,11 @@ void halo_of(World& world, const BenchOptions& options, const bench::Face& face)
 }
 
 void halo(World& world, const BenchOptions& options) {
-  BenchReport(options, world).header("n, layout, bytes a face");
+  const BenchReport report(options, world);
+  report.header("n, layout, bytes a face");
   for (const std::size_t n : options.extents) {
-    for (const std::string& layout : options.layouts) halo_of(world, options, bench::Face::make(layout, n));
+    for (const std::string& layout : options.layouts)
+      halo_of(world, options, report, bench::Face::make(layout, n));
   }
 }
 
@@ -296,9 +290,11 @@ void add_bench(Subcommands& tca) {
       "tca bench put --fabric cuda --layout block-stride --rows 256,4096 --bytes 268435456 --peer copy\n"
       "tca bench pingpong --fabric sim --machine peach3 --json peach3.json",
       [options] { return run_bench(*options); });
-  app.add_option("WHAT", options->what,
-                 "pingpong, halo, barrier, bcast, allgather, allreduce, reduce_scatter, alltoall; on shm "
-                 "also commit, on shm and over MPI overlap, on cuda put")
+  app.add_option(
+         "WHAT", options->what,
+         "pingpong, halo, barrier, bcast, allgather, allreduce, reduce_scatter, alltoall; on shm "
+         "also commit, on shm and over MPI overlap, on cuda put. In every step each contender writes all "
+         "that it sends and reads all that arrives; the time is the slowest rank's (docs/results.md)")
       ->required()
       ->check(CLI::IsMember({"pingpong", "halo", "put", "commit", "overlap", "barrier", "bcast", "allgather",
                              "allreduce", "reduce_scatter", "alltoall"}));

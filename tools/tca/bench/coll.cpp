@@ -19,7 +19,7 @@ std::vector<std::size_t> own_sizes(const std::string& what) {
   return sizes;
 }
 
-void measure_size(World& world, const BenchOptions& options, std::size_t bytes) {
+void measure_size(World& world, const BenchOptions& options, const BenchReport& report, std::size_t bytes) {
   bench::CollTask task{options.what, bytes, options.fabric, {}, options.route};
   const auto make = [&] {
     bench::Contenders<bench::Coll> all;
@@ -36,7 +36,6 @@ void measure_size(World& world, const BenchOptions& options, std::size_t bytes) 
     return bench::measure(world, make, options.effort, [&](int rounds) { bar.update(rounds); });
   }();
   if (world.rank() != 0) return;
-  const BenchReport report(options, world);
   std::vector<BenchReport::Row> rows;
   for (std::size_t i = 0; i < outcome.contenders.size(); ++i) {
     const bench::Coll& who = *outcome.contenders[i];
@@ -75,9 +74,10 @@ void check_coll_bench(const BenchOptions& options) {
 }
 
 void run_coll_bench(World& world, const BenchOptions& options) {
-  BenchReport(options, world).header("bytes, a block");
+  const BenchReport report(options, world);
+  report.header("bytes, a block");
   for (const std::size_t bytes : options.sizes.empty() ? own_sizes(options.what) : options.sizes)
-    measure_size(world, options, bytes);
+    measure_size(world, options, report, bytes);
 }
 
 }  // namespace tca::tool

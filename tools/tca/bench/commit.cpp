@@ -24,6 +24,8 @@ void run_commit_bench(World& world, const BenchOptions& options) {
                                  options.effort.rounds * options.effort.placements,
                                  [&](int rounds) { bar.update(rounds); });
   }();
+  const BenchReport report(options, world);
+  report.heading();
   if (world.rank() != 0) return;
   const bench::Samples beyond = costs.beyond_us();
   fmt::print("{:<44}{:>12}{:>12}\n", fmt::format("commit of {} descriptors", options.descriptors),

@@ -92,7 +92,7 @@ std::vector<gpu::Way> GpuBench::ways(bool with_scopes) const {
 }
 
 void GpuBench::ping_pong() {
-  report_.header("bytes, one way");
+  report_.header("bytes, one way", machine_.describe());
   for (const std::size_t bytes : sizes({8, 4096, 65536, 1048576})) {
     const gpu::Rows rows = gpu::Rows::block(bytes);
     const auto make = [&, rows] {
@@ -110,7 +110,7 @@ void GpuBench::ping_pong() {
 }
 
 void GpuBench::halo() {
-  report_.header("n, layout, bytes a face");
+  report_.header("n, layout, bytes a face", machine_.describe());
   for (const std::size_t n : options_.extents) {
     for (const std::string& layout : options_.layouts) {
       const bench::Face face = bench::Face::make(layout, n);
@@ -132,7 +132,7 @@ void GpuBench::halo() {
 // when a kernel start has been asked for and the sum is small enough for a team.
 void GpuBench::allreduce() {
   constexpr std::size_t most_by_team = 65536;
-  report_.header("bytes");
+  report_.header("bytes", machine_.describe());
   for (const std::size_t bytes : sizes({8, 1024, 8192, 65536, 1048576, 16777216, 67108864})) {
     const std::size_t count = bytes / sizeof(double);
     const auto make = [&, count, bytes] {
@@ -160,7 +160,7 @@ void GpuBench::collective() {
   std::vector<std::size_t> own{8, 1024, 8192, 65536, 1048576, 16777216};
   if (what == "bcast") own.push_back(67108864);
   if (what == "barrier") own = {0};
-  report_.header("bytes, a block");
+  report_.header("bytes, a block", machine_.describe());
   std::vector<gpu::Way> by_host;
   for (const gpu::Way& way : ways(false))
     if (way.start == "graph" || way.start == "host") by_host.push_back(way);
@@ -189,7 +189,7 @@ void GpuBench::collective() {
 }
 
 void GpuBench::put() {
-  report_.header("bytes, layout");
+  report_.header("bytes, layout", machine_.describe());
   const auto measure_rows = [&](const gpu::Rows& rows, const std::string& layout) {
     std::vector<gpu::Way> own = ways(false);
     for (gpu::Way way : ways(false)) {

@@ -36,7 +36,7 @@ bench::Contenders<bench::Overlap> make_overlaps(World& world, const BenchOptions
   return all;
 }
 
-void measure_bytes(World& world, const BenchOptions& options, std::size_t bytes) {
+void measure_bytes(World& world, const BenchOptions& options, const BenchReport& report, std::size_t bytes) {
   const int points = options.points > 0 ? options.points : own_points;
   const bench::OverlapOutcome outcome = [&] {
     Progress bar = bench_progress(world, options, fmt::format("{} bytes", bytes));
@@ -45,7 +45,6 @@ void measure_bytes(World& world, const BenchOptions& options, std::size_t bytes)
         [&](int rounds) { bar.update(rounds); });
   }();
   if (world.rank() != 0) return;
-  const BenchReport report(options, world);
   for (std::size_t i = 0; i < outcome.contenders.size(); ++i) {
     const bench::Overlap& who = *outcome.contenders[i];
     const bench::OverlapSamples& took = outcome.samples[i];
@@ -91,12 +90,14 @@ void check_overlap_bench(const BenchOptions& options) {
 }
 
 void run_overlap_bench(World& world, const BenchOptions& options) {
+  const BenchReport report(options, world);
+  report.heading();
   if (world.rank() == 0)
     fmt::print("{:<12}{:<40}{:<10}{:>13}{:>12}{:>12}{:>12}{:>10}\n", "bytes", "who", "progress",
                "exchange us", "compute us", "both us", "both p99", "hidden %");
   static const std::vector<std::size_t> own_sizes{4096, 16384, 65536, 262144, 1048576, 4194304};
   for (const std::size_t bytes : options.sizes.empty() ? own_sizes : options.sizes)
-    measure_bytes(world, options, bytes);
+    measure_bytes(world, options, report, bytes);
 }
 
 }  // namespace tca::tool

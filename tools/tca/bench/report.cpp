@@ -7,8 +7,10 @@
 #include <utility>
 
 #include "options/mpi_options.hpp"
+#include "placement.hpp"
 #include "route/bring_up.hpp"
 #include "shared/mpi_session.hpp"
+#include "verdict.hpp"
 
 namespace tca::tool {
 namespace {
@@ -34,29 +36,74 @@ const Record* own_beside(const Record& peer, const std::vector<Row>& all) {
   return best;
 }
 
+std::string times_in_words(bool on_gpus) {
+  const std::string words =
+      "times     of the slowest rank; every contender writes all that it sends before each send, and\n"
+      "          reads all that arrives\n";
+  if (!on_gpus) return words;
+  return words +
+         "          (in its own kernel, or in kernels beside a graph or the host, whose time is taken off)\n";
+}
+
+constexpr const char* ratio_in_words =
+    "ratio     the peer's time over OpenTCA's, round by round: above 1 OpenTCA is faster; in brackets the\n"
+    "          middle half of the rounds\n";
+
+// Returns the columns of a row: its times, and its bandwidth where the benchmark has one. The cost beyond a
+// bare step is a difference, of which nothing may be left.
+std::string figures(const Record& record) {
+  const bool has_column = bench::has_bandwidth(record.bench);
+  if (bench::is_below_noise(record.samples_us))
+    return fmt::format("{:>24}{:>{}}", "below the noise", "", has_column ? 10 : 0);
+  const double median = base::median(record.samples_us);
+  const std::string times = fmt::format("{:>12.4g}{:>12.4g}", median, quantile(record.samples_us, 0.99));
+  if (!has_column) return times;
+  if (record.bytes == 0) return fmt::format("{}{:>10}", times, "");
+  return fmt::format("{}{:>10.4g}", times, static_cast<double>(record.bytes) / median * 1e-3);
+}
+
 }  // namespace
 
-void BenchReport::header(const char* first) const {
+BenchReport::BenchReport(const BenchOptions& options, World& world)
+    : options_(options), world_(world), placement_(options.fabric == "sim" ? "" : bench::placement(world)) {}
+
+std::string BenchReport::mpi_version() const {
+  return options_.against("mpi") || is_over_mpi(options_.fabric) ? apps::mpi_version() : "";
+}
+
+void BenchReport::heading(const std::string& gpus) const {
   if (world_.rank() != 0) return;
-  fmt::print("{:<24}{:<44}{:>12}{:>12}{:>10}{:>9}\n", first, "who", "median us", "p99 us", "GB/s", "ratio");
+  if (options_.fabric == "sim") {
+    fmt::print("machine   a model of {}, in its own time\n", modelled(options_).title);
+  } else {
+    fmt::print("machine   {}{}\n", gpus.empty() ? "" : gpus + "; ", hardware());
+    fmt::print("ranks     {}\n", placement_);
+  }
+  fmt::print("versions  {}\n", versions_in_words(mpi_version()));
+  if (options_.what != "commit") fmt::print("{}", times_in_words(!gpus.empty()));
+  if (!options_.peers.empty() && options_.what != "overlap") fmt::print("{}", ratio_in_words);
+  fmt::print("\n");
+}
+
+void BenchReport::header(const char* first, const std::string& gpus) const {
+  heading(gpus);
+  if (world_.rank() != 0) return;
+  fmt::print("{:<24}{:<44}{:>12}{:>12}", first, "who", "median us", "p99 us");
+  if (bench::has_bandwidth(options_.what)) fmt::print("{:>10}", "GB/s");
+  fmt::print("{}\n", options_.peers.empty() ? "" : "  ratio");
   show_printed();
 }
 
 void BenchReport::rows(const std::string& first, std::vector<Row> all) const {
   for (Row& row : all) {
     Record& record = row.record;
-    const double median = base::median(record.samples_us);
-    double ratio = 0;
-    if (const Record* own = record.peer ? own_beside(record, all) : nullptr)
-      ratio = ratio_by_round(record.samples_us, own->samples_us);
-    if (ratio > 0) record.extra["ratio"] = rounded(ratio);
-    // The cost beyond a bare step is a difference, which a few disturbed samples can make negative.
-    const std::string figures =
-        median < 0 ? fmt::format("{:>24}{:>10}", "below the noise", "")
-                   : fmt::format("{:>12.4g}{:>12.4g}{:>10.4g}", median, quantile(record.samples_us, 0.99),
-                                 static_cast<double>(record.bytes) / median * 1e-3);
-    fmt::print("{:<24}{:<44}{}{:>9}\n", first, row.name, figures,
-               ratio > 0 ? fmt::format("{:.2f}", ratio) : "");
+    std::string ratio;
+    if (const Record* own = record.peer ? own_beside(record, all) : nullptr) {
+      const auto spread = bench::ratio_by_round(record.samples_us, own->samples_us);
+      add_ratio("ratio", spread, record);
+      if (spread) ratio = "  " + bench::to_string(*spread);
+    }
+    fmt::print("{:<24}{:<44}{}{}\n", first, row.name, figures(record), ratio);
     if (!options_.json.empty()) append_line(options_.json, record.line());
   }
   show_printed();
@@ -70,8 +117,9 @@ Record BenchReport::record(const bench::Contender& who) const {
   if (!who.peer.empty()) record.peer = who.peer;
   record.ranks = world_.size();
   if (options_.fabric == "sim") record.model = modelled(options_).title;
-  if (options_.against("mpi") || is_over_mpi(options_.fabric)) record.mpi_version = apps::mpi_version();
+  record.mpi_version = mpi_version();
   record.extra["guarded"] = who.guarded;
+  if (!placement_.empty()) record.extra["placement"] = placement_;
   return record;
 }
 

@@ -14,10 +14,14 @@ namespace tca::tool {
 
 class BenchReport {
  public:
-  BenchReport(const BenchOptions& options, const World& world) : options_(options), world_(world) {}
+  // Collective.
+  BenchReport(const BenchOptions& options, World& world);
 
-  // Prints the head of the table; `first` heads the column that says what was measured.
-  void header(const char* first) const;
+  // Prints on which machine and where on it the ranks run, the versions, what the times are and what a ratio
+  // is. `gpus` is as Record::gpus.
+  void heading(const std::string& gpus = {}) const;
+  // Prints the heading and the head of the table; `first` heads the column that says what was measured.
+  void header(const char* first, const std::string& gpus = {}) const;
 
   // One contender of a turn, and its result.
   struct Row {
@@ -33,8 +37,11 @@ class BenchReport {
   Record record(const bench::Contender& who) const;
 
  private:
+  std::string mpi_version() const;  // empty where none takes part
+
   const BenchOptions& options_;
-  const World& world_;
+  World& world_;
+  std::string placement_;
 };
 
 // Passes on what has been printed so far, since what follows may be interrupted. Throws as printing does.

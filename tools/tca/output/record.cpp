@@ -52,13 +52,6 @@ Json versions(const std::string& mpi_version, const Json& libraries) {
 
 }  // namespace
 
-double ratio_by_round(const std::vector<double>& one, const std::vector<double>& other) {
-  std::vector<double> ratios;
-  for (std::size_t round = 0; round < std::min(one.size(), other.size()); ++round)
-    if (one[round] > 0 && other[round] > 0) ratios.push_back(one[round] / other[round]);
-  return median(std::move(ratios));
-}
-
 std::string Record::line() const {
   const double median = base::median(samples_us);
   Json json{{"bench", bench}, {"fabric", fabric}, {"protocol", protocol}, {"start", start}};
@@ -69,9 +62,9 @@ std::string Record::line() const {
   json["bytes"] = bytes;
   json["median_us"] = rounded(median);
   json["p99_us"] = rounded(quantile(samples_us, 0.99));
-  json["gbps"] = median > 0   ? Json(rounded(static_cast<double>(bytes) / median / 1000))
-                 : median < 0 ? Json(nullptr)
-                              : Json(0.0);
+  const bool has_bandwidth =
+      tca::bench::has_bandwidth(bench) && bytes > 0 && !tca::bench::is_below_noise(samples_us);
+  json["gbps"] = has_bandwidth ? Json(rounded(static_cast<double>(bytes) / median / 1000)) : Json(nullptr);
   json.update(extra);
   json["hardware"] = !model.empty() ? "model of " + model
                      : gpus.empty() ? hardware()
@@ -80,6 +73,15 @@ std::string Record::line() const {
   json["commit"] = build_commit();
   json["command"] = command();
   return json.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+void add_ratio(const std::string& name, const std::optional<bench::Spread>& ratio, Record& record) {
+  const auto add = [&](const std::string& key, double bench::Spread::*value) {
+    record.extra[key] = ratio ? Json(rounded((*ratio).*value)) : Json(nullptr);
+  };
+  add(name, &bench::Spread::median);
+  add(name + "_low", &bench::Spread::low);
+  add(name + "_high", &bench::Spread::high);
 }
 
 void append_line(const std::string& path, const std::string& line) {
@@ -92,6 +94,13 @@ void append_line(const std::string& path, const std::string& line) {
 double rounded(double value) {
   if (value == 0 || !std::isfinite(value)) return 0;
   return std::stod(fmt::format("{:.4g}", value));
+}
+
+std::string versions_in_words(const std::string& mpi_version) {
+  std::string text = fmt::format("OpenTCA {} ({}), {}", library_version(), build_commit(), build_compiler());
+  if (*build_type()) text += fmt::format(", {}", build_type());
+  if (!mpi_version.empty()) text += ", " + mpi_version;
+  return text;
 }
 
 std::string hardware() {

@@ -9,6 +9,7 @@
 
 #include "base/quantile.hpp"
 #include "channels.hpp"
+#include "verdict.hpp"
 
 namespace tca::tool {
 
@@ -16,12 +17,6 @@ using base::median;
 using base::quantile;
 using bench::channels_in;
 using bench::protocols_in;
-
-// Returns how many times as long `one` takes as `other`: the median of the ratios over rounds, in each of
-// which both were measured one right after the other. Changes between rounds, such as of the distance between
-// virtual cores, shift both medians, perhaps not alike, but not this ratio. Only rounds in which both took
-// some time count; 0 where there are none.
-double ratio_by_round(const std::vector<double>& one, const std::vector<double>& other);
 
 struct Record {
   std::string bench;                // "pingpong", "halo", "himeno", ...
@@ -31,12 +26,13 @@ struct Record {
   std::optional<std::string> peer;  // "mpi", "memcpy", ... when not OpenTCA was measured
   std::string layout;               // "block", "block-stride", "stride", or a word of the benchmark
   int ranks = 1;
-  std::int64_t n = 0;              // extent of the array
-  std::int64_t bytes = 0;          // moved in one sample
-  std::vector<double> samples_us;  // as measured; gives median_us, p99_us and gbps
-  std::string mpi_version;         // of the MPI library, when one took part
-  std::string gpus;                // "4 x NVIDIA H200, driver ...", where GPUs took part
-  std::string model;               // title of the machine, when time was modelled
+  std::int64_t n = 0;      // extent of the array
+  std::int64_t bytes = 0;  // moved in one sample
+  // Each of the slowest rank: give median_us, p99_us and, where has_bandwidth(bench), gbps.
+  std::vector<double> samples_us;
+  std::string mpi_version;  // of the MPI library, when one took part
+  std::string gpus;         // "4 x NVIDIA H200, driver ...", where GPUs took part
+  std::string model;        // title of the machine, when time was modelled
   nlohmann::ordered_json libraries = nlohmann::ordered_json::object();  // further names and versions
   nlohmann::ordered_json extra = nlohmann::ordered_json::object();  // keys of one benchmark, such as step_us
 
@@ -44,12 +40,19 @@ struct Record {
   std::string line() const;
 };
 
+// Adds a ratio of this benchmark's times and how far it spreads to a record, as `name`, `name`_low and
+// `name`_high; null where there is none.
+void add_ratio(const std::string& name, const std::optional<bench::Spread>& ratio, Record& record);
+
 // Appends one line to a file, which is created if necessary. Throws Error{invalid_argument} when it cannot be
 // written.
 void append_line(const std::string& path, const std::string& line);
 
 // Rounds to four significant digits: more would be noise.
 double rounded(double value);
+
+// Returns what was built, and of what: "OpenTCA 0.1.0 (0123456789ab), GCC 12.2.0, Release, Open MPI v4.1.4".
+std::string versions_in_words(const std::string& mpi_version);
 
 // Describes this host: "Intel(R) Xeon(R) ..., 2 cores".
 std::string hardware();

@@ -163,8 +163,7 @@ PointTimes measure_point(World& world, bench::PutField& field, const bench::PutP
   times.bare_us = steps[0];
   for (std::size_t i = 0; i < channels.size(); ++i) {
     times.channels[i].step_us = steps[i + 1];
-    for (std::size_t k = 0; k < times.bare_us.size(); ++k)
-      times.channels[i].cost_us.push_back(steps[i + 1][k] - times.bare_us[k]);
+    times.channels[i].cost_us = bench::beyond(steps[i + 1], times.bare_us);
   }
   return times;
 }
