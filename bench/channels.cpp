@@ -12,7 +12,8 @@ namespace tca::bench {
 std::map<std::string, int> channels_in(const std::string& explain) {
   static const std::regex channel("[a-z]+/[a-z_]+");
   std::map<std::string, int> channels;
-  std::istringstream lines(explain);
+  static const std::regex quoted("'[^']*'");  // names of the program, which may hold anything
+  std::istringstream lines(std::regex_replace(explain, quoted, ""));
   for (std::string line; std::getline(lines, line);) {
     std::smatch found;
     if (std::regex_search(line, found, channel)) ++channels[found.str()];

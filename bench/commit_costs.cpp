@@ -34,7 +34,7 @@ class Commits {
         state_(core::WorldState::of(world).shared_from_this()),
         route_(route),
         partner_((world.rank() ^ 1) < world.size() ? world.rank() ^ 1 : world.rank()),
-        window_(state_->make_window(static_cast<std::size_t>(2 * room * descriptors), nullptr)) {
+        window_(state_->make_window({.elements = 2 * room * descriptors})) {
     const std::array layouts{block(4096), block_stride(16, 256, 2048), stride(64, 64)};
     for (int i = 0; i < descriptors; ++i) {
       const Layout& layout = layouts[static_cast<std::size_t>(i) % layouts.size()];

@@ -30,7 +30,8 @@ Solver::Solver(World& world, const Problem& problem, const Grid& grid, bool trac
     : world_(world),
       share_(share_of(problem, grid, world.rank())),
       kernel_(problem, share_),
-      pressure_{world.window<float>(kernel_.cells()), world.window<float>(kernel_.cells())},
+      pressure_{world.window<float>(kernel_.cells(), "pressure 0"),
+                world.window<float>(kernel_.cells(), "pressure 1")},
       whole_(whole(share_)),
       parts_(divide(share_, grid, world.rank(), shell_thickness)),
       traced_(traced) {

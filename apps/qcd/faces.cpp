@@ -18,7 +18,10 @@ Range slots_of(const Face& face, Sites sites) {
 template <class T>
 Faces<T>::Faces(World& world, const Lattice& lattice, const std::string& name, int reals, bool by_parity,
                 const Peer* peer)
-    : lattice_(lattice), reals_(reals), window_(world.window<T>(2 * lattice.slots() * reals)), peer_(peer) {
+    : lattice_(lattice),
+      reals_(reals),
+      window_(world.window<T>(2 * lattice.slots() * reals, "half spinors")),
+      peer_(peer) {
   if (by_parity) lattice.require_even();
   if (lattice.faces().empty()) return;
   if (by_parity) {

@@ -41,7 +41,7 @@ Gauge::Gauge(World& world, const Lattice& lattice)
     : world_(world),
       lattice_(lattice),
       elements_(elements_with_ghosts(lattice)),
-      window_(world.window<Link>(dims * elements_)),
+      window_(world.window<Link>(dims * elements_, "links")),
       here_(world.device_name().empty() ? 0 : window_.size()),
       links_(here_.empty() ? window_.data() : here_.data()),
       sum_(world, "gauge sums", 2) {

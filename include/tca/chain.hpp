@@ -52,7 +52,8 @@ class Chain {
   // Adds a put with the same layout on both sides; layouts count elements. Both windows may be the same one,
   // and `to` may be on this very rank, which then expects itself. Throws Error{invalid_argument} when the put
   // leaves this rank's part of the source window, and after `commit`; whether the target's part is large
-  // enough, `commit` checks. From `commit` on the chain keeps both windows alive, on both ranks.
+  // enough, `commit` checks. From `commit` on the chain keeps both windows alive, on both ranks. A put of an
+  // empty layout moves nothing, and tells `to`'s rank what `signal` does.
   template <Element T>
   Chain& put(const Remote<T>& to, const std::type_identity_t<Local<T>>& from, const Layout& layout) {
     return put(to, layout, from, layout);
@@ -120,10 +121,11 @@ class Chain {
   // 255 chains already.
   const DeviceBell& bell() const;
 
-  // Returns a line for every put and signal, which are counted from 0 in the order in which they were added.
-  // A line has the number of bytes, the layout, both windows by their numbers with the byte where the put
-  // begins, the channel, the predicted time of the put in microseconds, and the reason for the choice. Errors
-  // of `commit` count puts, and name windows and bytes, in the same way.
+  // Returns a table with a line for every put and signal, which are counted from 0 in the order in which they
+  // were added: the channel, the predicted time in microseconds, the number of bytes, the layout, both
+  // windows with the element where the put begins, and the reason for the choice. Below it stand the signals
+  // of a step: whom this rank tells and by which fabric, whom it expects, and what the guard adds. Errors of
+  // `commit` count puts, and name windows and elements, in the same way.
   std::string explain() const;
 
   const std::string& name() const;

@@ -44,6 +44,7 @@
 #include <algorithm>
 #include <memory>
 #include <span>
+#include <string>
 #include <utility>
 
 #include "tca/collective.hpp"
@@ -72,8 +73,11 @@ class CollectiveOf : public Collective {
         from_(std::move(from)),
         to_(std::move(to)) {}
 
-  static Window<T> own(World& world, Count count, int blocks) {
-    return world.window<T>(coll::elements_of(count, blocks, sizeof(T)));
+  // Makes memory of its own, which messages call by the collective's name.
+  static Window<T> own(World& world, Count count, int blocks, const char* part, coll::Kind kind,
+                       const std::string& name) {
+    return coll::Memory::make<T>(world, coll::elements_of(count, blocks, sizeof(T)),
+                                 coll::title_of(part, kind, name));
   }
 
  private:
@@ -86,7 +90,8 @@ template <Element T>
 class Broadcast : public CollectiveOf<T> {
  public:
   Broadcast(World& world, std::string name, Count count, int root = 0, CollOptions options = {})
-      : Broadcast(world, std::move(name), Broadcast::own(world, count, 1), count, root, std::move(options)) {}
+      : Broadcast(world, name, Broadcast::own(world, count, 1, "memory", coll::Kind::broadcast, name), count,
+                  root, std::move(options)) {}
 
   Broadcast(World& world, std::string name, Window<T> window, Count count, int root = 0,
             CollOptions options = {})
@@ -102,7 +107,8 @@ template <Element T>
 class AllGather : public CollectiveOf<T> {
  public:
   AllGather(World& world, std::string name, Count count, CollOptions options = {})
-      : AllGather(world, std::move(name), AllGather::own(world, count, world.size()), count,
+      : AllGather(world, name,
+                  AllGather::own(world, count, world.size(), "memory", coll::Kind::all_gather, name), count,
                   std::move(options)) {}
 
   AllGather(World& world, std::string name, Window<T> window, Count count, CollOptions options = {})
@@ -127,8 +133,8 @@ class AllReduce : public CollectiveOf<T> {
  public:
   AllReduce(World& world, std::string name, Count count = 1, Operation<T> operation = Op::sum,
             CollOptions options = {})
-      : AllReduce(world, std::move(name), AllReduce::own(world, count, 1), count, std::move(operation),
-                  std::move(options)) {}
+      : AllReduce(world, name, AllReduce::own(world, count, 1, "memory", coll::Kind::all_reduce, name), count,
+                  std::move(operation), std::move(options)) {}
 
   AllReduce(World& world, std::string name, Window<T> window, Count count, Operation<T> operation = Op::sum,
             CollOptions options = {})
@@ -182,8 +188,9 @@ class ReduceScatter : public CollectiveOf<T> {
  public:
   ReduceScatter(World& world, std::string name, Count count, Operation<T> operation = Op::sum,
                 CollOptions options = {})
-      : ReduceScatter(world, std::move(name), ReduceScatter::own(world, count, world.size()),
-                      ReduceScatter::own(world, count, 1), count, std::move(operation), std::move(options)) {}
+      : ReduceScatter(world, name, ReduceScatter::part(world, count, world.size(), "input", name),
+                      ReduceScatter::part(world, count, 1, "output", name), count, std::move(operation),
+                      std::move(options)) {}
 
   ReduceScatter(World& world, std::string name, Window<T> window, Count count,
                 Operation<T> operation = Op::sum, CollOptions options = {})
@@ -196,6 +203,9 @@ class ReduceScatter : public CollectiveOf<T> {
                         std::move(to), 0, std::move(operation)) {}
 
  private:
+  static Window<T> part(World& world, Count count, int blocks, const char* which, const std::string& name) {
+    return ReduceScatter::own(world, count, blocks, which, coll::Kind::reduce_scatter, name);
+  }
   static coll::Request request(std::string name, Count count, bool in_place, CollOptions options) {
     return {coll::Kind::reduce_scatter, std::move(name), count.value(), 0, in_place, std::move(options)};
   }
@@ -207,8 +217,8 @@ template <Element T>
 class AllToAll : public CollectiveOf<T> {
  public:
   AllToAll(World& world, std::string name, Count count, CollOptions options = {})
-      : AllToAll(world, std::move(name), AllToAll::own(world, count, world.size()),
-                 AllToAll::own(world, count, world.size()), count, std::move(options)) {}
+      : AllToAll(world, name, AllToAll::part(world, count, "input", name),
+                 AllToAll::part(world, count, "output", name), count, std::move(options)) {}
 
   AllToAll(World& world, std::string name, Window<T> window, Count count, CollOptions options = {})
       : CollectiveOf<T>(world, request(std::move(name), count, true, std::move(options)), window, window) {}
@@ -219,6 +229,9 @@ class AllToAll : public CollectiveOf<T> {
                         std::move(to)) {}
 
  private:
+  static Window<T> part(World& world, Count count, const char* which, const std::string& name) {
+    return AllToAll::own(world, count, world.size(), which, coll::Kind::all_to_all, name);
+  }
   static coll::Request request(std::string name, Count count, bool in_place, CollOptions options) {
     return {coll::Kind::all_to_all, std::move(name), count.value(), 0, in_place, std::move(options)};
   }

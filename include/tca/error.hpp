@@ -9,8 +9,8 @@
 namespace tca {
 
 enum class Errc {
-  // A call or the environment asks for what cannot be, as one rank can tell by itself. That rank sees the
-  // error; the others see it where the call says so.
+  // A call or the environment asks for what cannot be, as one rank can tell by itself. Where the call is
+  // collective every rank sees the error, with the same message; otherwise that rank alone does.
   invalid_argument = 2,
   // A chain, a halo or a collective cannot be as the ranks have declared it: they differ, or all ask for the
   // same impossible thing. Every rank sees the same message.

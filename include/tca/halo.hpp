@@ -53,11 +53,12 @@ struct HaloOptions {
 // A halo that was moved from may only be destroyed or assigned to.
 class Halo {
  public:
-  // Collective, with the same grid and corners on every rank. `interior` is the number of elements of each
-  // dimension that this rank owns, without ghosts. Neighbours must have the same extents along the face that
-  // they share; the widths of their ghosts may differ. Throws Error{invalid_argument} for extents or widths
-  // that do not fit the grid, and Error{refused}, on every rank, when ranks disagree or a ghost is wider than
-  // the interior of the neighbour that it comes from.
+  // Collective, with the same grid and corners on every rank. `interior` is the number of cells of each
+  // dimension that this rank owns, without ghosts, and at least 1. Neighbours must have the same extents
+  // along the face that they share; the widths of their ghosts may differ. Throws on every rank alike:
+  //   - Error{invalid_argument} where a rank gives extents or widths that do not fit the grid.
+  //   - Error{refused} when ranks disagree, a rank owns no cells, or a ghost is wider than the interior of
+  //     the neighbour that it comes from.
   Halo(World& world, std::string name, const Grid& grid, std::vector<std::int64_t> interior,
        HaloOptions options = {});
   Halo(World& world, std::string name, const Grid& grid, std::initializer_list<Count> interior,
@@ -71,8 +72,8 @@ class Halo {
 
   // Returns the offset of a cell in a field, in elements. `cell` has a number for each dimension of the grid,
   // which is not checked. The interior begins at 0. Ghosts may be named too: -1 is the one just below the
-  // interior, and the interior's extent the one just above it. In braces, numbers that are too few or too many,
-  // or an unsigned difference that has wrapped around, throw Error{invalid_argument}.
+  // interior, and the interior's extent the one just above it. In braces, numbers that are too few or too
+  // many, or an unsigned difference that has wrapped around, throw Error{invalid_argument}.
   std::int64_t index(std::span<const std::int64_t> cell) const;
   std::int64_t index(std::initializer_list<Count> cell) const;
 
@@ -123,6 +124,11 @@ class Halo {
     std::size_t element_bytes;
     std::function<void(Chain&, const Face&, Count mine, Count theirs)> put;
   };
+
+  // Every rank's array, as all have told each other.
+  struct Arrays;
+  Halo(World& world, const std::string& name, const Grid& grid, const Arrays& arrays,
+       const HaloOptions& options);
 
   void require_uncommitted(const char* call) const;
   void add_field(Field field, std::int64_t window_elements);

@@ -1,7 +1,6 @@
 // A layout says which elements a put moves, counted from the element that the put names. The caller packs
 // none of them.
 //
-//
 //   block(n)                     n elements in a row
 //   block_stride(rows, n, pitch) `rows` rows of n elements, `pitch` elements from one row's start to the next
 //   stride(n, pitch)             n single elements, `pitch` apart
@@ -9,8 +8,8 @@
 //                                the h x w box at (y0, x0) of an ny x nx array; 1 to 4 dimensions, of which
 //                                the last one is contiguous
 //
-// Each throws Error{invalid_argument} for wrong counts: zero, negative ones, rows that overlap because pitch
-// < n, a box outside its array, and extents that overflow 63 bits.
+// A count of zero makes an empty layout. Each throws Error{invalid_argument} for wrong counts: negative ones,
+// rows that overlap because pitch < n, a box outside its array, and extents that overflow 63 bits.
 #pragma once
 
 #include <array>
@@ -54,7 +53,7 @@ class Layout {
   };
   static constexpr int max_loops = 3;
 
-  std::int64_t elements() const;  // that are moved, in all
+  std::int64_t elements() const;  // that are moved, in all; 0 for an empty layout, which is a run of none
   std::int64_t first() const { return first_; }
   std::int64_t end() const;  // one past the last element that is moved
   std::int64_t run() const { return run_; }

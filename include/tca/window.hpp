@@ -75,10 +75,10 @@ class Local {
 // `elements` give host memory. On cuda and cuda+mpi they give device memory, which only kernels and CUDA
 // calls may touch. `read` and `write` work on every fabric.
 //
-// Messages and Chain::explain call windows by number. A world counts from 0 on, in the order in which they
-// are made, all windows, committed chains and teams, including those that a halo or a collective makes for
-// itself. In a program that begins by making windows the first one is window 0 and the second one is window
-// 1.
+// Messages and Chain::explain call a window by the name that World::window was given, otherwise by number. A
+// world counts from 0 on, in the order in which they are made, all windows, committed chains and teams,
+// including those that a collective makes for itself. In a program that begins by making windows the first
+// one is window 0 and the second one is window 1.
 template <Element T>
 class Window {
  public:
@@ -93,7 +93,7 @@ class Window {
   T& operator[](I i) const { return data()[i]; }
   std::span<T> elements() const { return {data(), size()}; }
 
-  // Returns the number that messages call this window by; it is the same on every rank.
+  // Returns the number that messages call this window by if it has no name; it is the same on every rank.
   std::uint32_t number() const { return core::window_id(*state_); }
 
   // Copy between host memory and as many elements of this rank's part, from element `offset` on. The copy is

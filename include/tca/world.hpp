@@ -6,6 +6,7 @@
 #include <memory>
 #include <string>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "tca/chain.hpp"
@@ -17,6 +18,9 @@ namespace tca {
 
 namespace core {
 class WorldState;
+}
+namespace coll {
+struct Memory;
 }
 
 // A rank's view of the world. Every rank makes the calls that are marked collective, in the same order.
@@ -35,8 +39,8 @@ class World {
 
   // Runs `body` in `ranks` threads of this process, each with a World of its own. There may be 1 to 4096 of
   // them on shm and cuda, and as many as the machine holds on sim. The error of the rank that failed first
-  // is thrown here once every thread has ended; the others see it as Error{rank_lost}. Throws Error{invalid_argument}
-  // for other numbers of ranks, and for fabrics over MPI, whose ranks are processes.
+  // is thrown here once every thread has ended; the others see it as Error{rank_lost}. Throws
+  // Error{invalid_argument} for other numbers of ranks, and for fabrics over MPI, whose ranks are processes.
   static void run_threads(int ranks, const std::function<void(World&)>& body,
                           const WorldOptions& options = {});
 
@@ -53,11 +57,15 @@ class World {
   std::vector<int> sub_cluster_of_ranks() const;
 
   // Collective. Makes a window with zeroed memory for `elements` elements on this rank. Ranks may ask for
-  // different numbers, zero included. Throws Error{invalid_argument} for a number that is negative or whose
-  // bytes overflow 63 bits. Throws Error{out_of_memory}, whose message says how much there is.
+  // different numbers, zero included. Messages and Chain::explain call the window by its name, which is the
+  // same on every rank, or without one by its number; the world keeps all names as long as it lives. Throws
+  // on every rank alike:
+  //   - Error{invalid_argument} for a number that is negative or whose bytes overflow 63 bits.
+  //   - Error{refused} where ranks give different names or elements of different sizes.
+  //   - Error{out_of_memory}, whose message says how much there is.
   template <Element T>
-  Window<T> window(Count elements) {
-    return Window<T>(make_window(elements, sizeof(T)));
+  Window<T> window(Count elements, std::string name = {}) {
+    return Window<T>(make_window(elements, sizeof(T), std::move(name)));
   }
 
   // Collective. Makes a window of memory that the program has: `elements` elements from `memory` on.
@@ -69,8 +77,8 @@ class World {
   //   - Throws Error{invalid_argument}, on every rank alike, for memory that the others cannot reach: on shm
   //     between processes, on cuda host and managed memory, and between processes also that of a pool.
   template <Element T>
-  Window<T> window(T* memory, Count elements) {
-    return Window<T>(register_window(memory, elements, sizeof(T)));
+  Window<T> window(T* memory, Count elements, std::string name = {}) {
+    return Window<T>(register_window(memory, elements, sizeof(T), std::move(name)));
   }
 
   // Makes an empty chain, which concerns no other rank before it is committed. The name appears in messages
@@ -78,8 +86,9 @@ class World {
   // lives, so a long program uses names again rather than counting them up.
   Chain chain(std::string name, ChainOptions options = {});
 
-  // Collective. Makes a team whose calls combine up to `max_values` values. Throws Error{invalid_argument} on
-  // a fabric without kernels, where the collectives of tca/coll.hpp do instead.
+  // Collective. Makes a team whose calls combine up to `max_values` values. Throws Error{invalid_argument},
+  // on every rank alike, for fewer than one value, and on a fabric without kernels, where the collectives of
+  // tca/coll.hpp do instead.
   Team team(std::string name, Count max_values);
 
   // These two are collective, block, and are meant for setting up, not for inner loops, for which
@@ -104,8 +113,8 @@ class World {
   std::chrono::duration<double> now() const;
 
   // Collective. Rank 0 writes every rank's events to the file `path`, as Chrome trace JSON, which
-  // ui.perfetto.dev opens. Throws Error{invalid_argument} on a rank whose world was made without
-  // WorldOptions::trace, and on rank 0 where it cannot write the file.
+  // ui.perfetto.dev opens. Throws Error{invalid_argument}, on every rank alike, where a rank's world was made
+  // without WorldOptions::trace, and where rank 0 cannot write the file.
   void write_trace(const std::string& path);
 
   // Adds a span of the program's own to this rank's lane of the trace, from one value of `now()` to another.
@@ -145,12 +154,20 @@ class World {
 
  private:
   friend class core::WorldState;
+  friend struct coll::Memory;
   static World from_mpi_handle(const void* comm, std::size_t bytes, const char* header,
                                const WorldOptions& options);
   explicit World(std::shared_ptr<core::WorldState> state);
-  std::shared_ptr<core::WindowState> make_window(Count elements, std::size_t element_bytes);
+  std::shared_ptr<core::WindowState> make_window(Count elements, std::size_t element_bytes, std::string name);
   std::shared_ptr<core::WindowState> register_window(void* existing, Count elements,
-                                                     std::size_t element_bytes);
+                                                     std::size_t element_bytes, std::string name);
+  template <Element T>
+  static Window<T> handle(std::shared_ptr<core::WindowState> window) {
+    return Window<T>(std::move(window));
+  }
+  // Makes a window that the library needs for itself. Messages call it by `title` as it stands.
+  std::shared_ptr<core::WindowState> make_own_window(Count elements, std::size_t element_bytes,
+                                                     std::string title);
   void gather_bytes(const void* mine, void* all, std::size_t bytes);
 
   std::shared_ptr<core::WorldState> state_;

@@ -1,7 +1,10 @@
 // Makes the four layouts: checks their arguments, and reduces each to nested loops around contiguous runs.
 #include "tca/layout.hpp"
 
+#include <algorithm>
+
 #include "base/fail.hpp"
+#include "base/shape.hpp"
 
 namespace tca {
 
@@ -25,9 +28,9 @@ std::int64_t sum(std::int64_t a, std::int64_t b) {
   return result;
 }
 
-void require_positive(const char* layout, const char* what, Count count) {
-  if (count.value() < 1) {
-    fail(Errc::invalid_argument, "{}: {} must be at least 1 and fit 63 bits, not {}", layout, what,
+void require_at_least(std::int64_t least, const char* layout, const char* what, Count count) {
+  if (count.value() < least) {
+    fail(Errc::invalid_argument, "{}: {} must be at least {} and fit 63 bits, not {}", layout, what, least,
          count.value());
   }
 }
@@ -46,17 +49,7 @@ std::int64_t Layout::end() const {
   return last;
 }
 
-std::string Layout::describe() const {
-  if (loop_count_ == 0) return fmt::format("block of {}", run_);
-  const Loop& inner = loops_[0];
-  if (loop_count_ == 1 && run_ == 1) return fmt::format("stride of {}, pitch {}", inner.count, inner.pitch);
-  if (loop_count_ == 1)
-    return fmt::format("block-stride of {} rows of {}, pitch {}", inner.count, run_, inner.pitch);
-  std::string shape;
-  for (int i = loop_count_ - 1; i >= 0; --i)
-    shape += fmt::format("{} x ", loops_[static_cast<std::size_t>(i)].count);
-  return fmt::format("sub-array of {}{}", shape, run_);
-}
+std::string Layout::describe() const { return base::in_words(run_, loops()); }
 
 // Merges a loop that continues the one below into it, and drops a loop with a count of one. A box as wide as
 // its array thus becomes fewer, longer runs. Since the extent is checked here, every later sum fits 63 bits.
@@ -78,14 +71,15 @@ void Layout::add_loop(std::int64_t count, std::int64_t pitch) {
 }
 
 Layout block(Count count) {
-  require_positive("block", "the count", count);
+  require_at_least(0, "block", "the count", count);
   return Layout(0, count.value());
 }
 
 Layout block_stride(Count rows, Count block, Count pitch) {
-  require_positive("block_stride", "the number of rows", rows);
-  require_positive("block_stride", "the block", block);
-  require_positive("block_stride", "the pitch", pitch);
+  require_at_least(0, "block_stride", "the number of rows", rows);
+  require_at_least(0, "block_stride", "the block", block);
+  if (rows.value() == 0 || block.value() == 0) return Layout(0, 0);
+  require_at_least(1, "block_stride", "the pitch", pitch);
   if (pitch.value() < block.value()) {
     fail(Errc::invalid_argument,
          "block_stride: rows of {} elements overlap when they start {} apart; pitch must be >= block",
@@ -97,8 +91,9 @@ Layout block_stride(Count rows, Count block, Count pitch) {
 }
 
 Layout stride(Count count, Count pitch) {
-  require_positive("stride", "the count", count);
-  require_positive("stride", "the pitch", pitch);
+  require_at_least(0, "stride", "the count", count);
+  if (count.value() == 0) return Layout(0, 0);
+  require_at_least(1, "stride", "the pitch", pitch);
   Layout layout(0, 1);
   layout.add_loop(count.value(), pitch.value());
   return layout;
@@ -112,13 +107,14 @@ Layout subarray(std::span<const Count> extents, std::span<const Count> start, st
          extents.size(), start.size(), shape.size());
   }
   for (std::size_t d = 0; d < dims; ++d) {
-    require_positive("subarray", "every extent", extents[d]);
-    require_positive("subarray", "every side of the shape", shape[d]);
+    require_at_least(0, "subarray", "every extent", extents[d]);
+    require_at_least(0, "subarray", "every side of the shape", shape[d]);
     if (start[d].value() < 0 || start[d].value() > extents[d].value() - shape[d].value()) {
       fail(Errc::invalid_argument, "subarray: {} elements from {} do not fit extent {} of dimension {}",
            shape[d].value(), start[d].value(), extents[d].value(), d);
     }
   }
+  if (std::ranges::any_of(shape, [](Count side) { return side.value() == 0; })) return Layout(0, 0);
   Layout layout(0, shape[dims - 1].value());
   std::int64_t first = start[dims - 1].value();
   std::int64_t pitch = extents[dims - 1].value();

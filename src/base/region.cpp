@@ -128,6 +128,23 @@ std::int64_t Region::runs() const {
   return count;
 }
 
+std::string Region::describe(std::size_t element_bytes) const {
+  const auto size = static_cast<std::int64_t>(element_bytes);
+  std::int64_t row = run / size;
+  std::vector<Layout::Loop> around;
+  for (std::size_t i = 0; i < loop_count; ++i) {
+    const Layout::Loop loop{loops[i].count, loops[i].pitch / size};
+    // A dense side may have loops that only its partner needs.
+    if (around.empty() && loop.pitch == row)
+      row *= loop.count;
+    else if (!around.empty() && loop.pitch == around.back().count * around.back().pitch)
+      around.back().count *= loop.count;
+    else
+      around.push_back(loop);
+  }
+  return in_words(row, around);
+}
+
 std::optional<ByteRange> intersect(const Region& a, const Region& b) {
   const std::int64_t begin = std::max(a.offset, b.offset);
   const std::int64_t end = std::min(a.end(), b.end());

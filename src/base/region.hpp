@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "base/shape.hpp"
@@ -24,6 +25,9 @@ struct Region {
 
   std::int64_t end() const;   // one past the last byte
   std::int64_t runs() const;  // the number of runs
+
+  // Returns its layout in the words of Layout::describe, in elements of `element_bytes`.
+  std::string describe(std::size_t element_bytes) const;
 };
 
 struct ByteRange {

@@ -235,11 +235,23 @@ void split_into(std::vector<Part>& parts, Part part, std::uint64_t most) {
 
 }  // namespace
 
+std::string in_words(std::int64_t run, std::span<const Layout::Loop> loops) {
+  if (loops.empty()) return fmt::format("block of {}", run);
+  const Layout::Loop& inner = loops.front();
+  if (loops.size() == 1 && run == 1) return fmt::format("stride of {}, pitch {}", inner.count, inner.pitch);
+  if (loops.size() == 1)
+    return fmt::format("block-stride of {} rows of {}, pitch {}", inner.count, run, inner.pitch);
+  std::string shape;
+  for (std::size_t i = loops.size(); i-- > 0;) shape += fmt::format("{} x ", loops[i].count);
+  return fmt::format("sub-array of {}{}", shape, run);
+}
+
 Shape pair_up(const Layout& to, const Layout& from, std::size_t element_bytes) {
   if (to.elements() != from.elements()) {
     fail(Errc::invalid_argument, "{} elements cannot fill {}; both layouts must hold the same number",
          from.elements(), to.elements());
   }
+  if (to.elements() == 0) return {};
   std::vector<Level> levels = common_levels(to, from);
   Shape shape;
   shape.run =

@@ -12,6 +12,7 @@
 #include <cstring>
 #include <optional>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "tca/layout.hpp"
@@ -40,7 +41,11 @@ struct Shape {
   std::uint64_t bytes() const { return run * runs(); }
 };
 
-// Returns the common loop nest of two layouts that hold the same elements in the same order. Throws
+// Returns the words of Layout::describe for runs of `run` elements in loops, innermost first.
+std::string in_words(std::int64_t run, std::span<const Layout::Loop> loops);
+
+// Returns the common loop nest of two layouts that hold the same elements in the same order; a run of no
+// bytes where they hold none. Throws
 // Error{invalid_argument} when they hold different numbers of elements or cannot be walked with three common
 // loops.
 Shape pair_up(const Layout& to, const Layout& from, std::size_t element_bytes);

@@ -2,8 +2,12 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <span>
+#include <utility>
 
 #include "base/fail.hpp"
+#include "base/ranks.hpp"
+#include "core/words.hpp"
 #include "core/world_state.hpp"
 
 namespace tca::coll {
@@ -99,7 +103,8 @@ std::string problem_of(const World& world, const Request& request, const Element
   for (const Buffer buffer : {Buffer::output, Buffer::input}) {
     const int need = blocks(request, buffer, ranks);
     if (need > 0 && elements.available(buffer) < need * request.count) {
-      return fmt::format("the {} window has {} elements, {} are needed",
+      return fmt::format("{}, its {}, has {} elements, {} are needed",
+                         core::WorldState::of(world).window_title(elements.window_number(buffer)),
                          buffer == Buffer::input ? "input" : "output", elements.available(buffer),
                          need * request.count);
     }
@@ -107,9 +112,9 @@ std::string problem_of(const World& world, const Request& request, const Element
   if (request.in_place || may_be_same(request, elements)) return {};
   if (const std::size_t common = common_bytes(request, elements, ranks); common > 0) {
     return fmt::format(
-        "{} bytes are input and output; give the window once, to have it in place, or two that do not "
+        "{} ({} bytes) are input and output; give the window once, to have it in place, or two that do not "
         "overlap",
-        common);
+        core::count_in_words(static_cast<std::int64_t>(common / elements.bytes())), common);
   }
   return {};
 }
@@ -179,7 +184,9 @@ std::string_view type_name(ElementType type) {
 }
 
 // Returns the first difference of the two, as two phrases; both are empty when there is none.
-std::pair<std::string, std::string> difference(const Declaration& a, const Declaration& b) {
+std::pair<std::string, std::string> difference(const World& world, const Declaration& a,
+                                               const Declaration& b) {
+  const auto title = [&](std::uint32_t window) { return core::WorldState::of(world).window_title(window); };
   const auto both = [&](auto phrase) { return std::pair<std::string, std::string>(phrase(a), phrase(b)); };
   if (a.kind != b.kind) return both([](const Declaration& d) { return std::string(to_string(d.kind)); });
   if (a.name != b.name)
@@ -196,14 +203,51 @@ std::pair<std::string, std::string> difference(const Declaration& a, const Decla
     return both([](const Declaration& d) { return std::string(d.in_place ? "one buffer" : "two buffers"); });
   if (a.algorithm != b.algorithm)
     return both([](const Declaration& d) { return fmt::format("algorithm '{}'", d.algorithm); });
-  if (a.input != b.input)
-    return both([](const Declaration& d) { return fmt::format("window {} as input", d.input); });
-  if (a.output != b.output)
-    return both([](const Declaration& d) { return fmt::format("window {} as output", d.output); });
+  if (a.input != b.input) return both([&](const Declaration& d) { return title(d.input) + " as input"; });
+  if (a.output != b.output) return both([&](const Declaration& d) { return title(d.output) + " as output"; });
   // The route makes this choice, and it is not compared itself.
   if (a.chosen != b.chosen)
     return both([](const Declaration& d) { return fmt::format("chosen '{}'", d.chosen); });
   return {};
+}
+
+// Says once what several ranks have in common.
+class Lines {
+ public:
+  // Adds a line about a rank, whose number stands between the two texts.
+  void add(std::size_t rank, std::string before, std::string after) {
+    const auto same = std::ranges::find_if(
+        lines_, [&](const Line& line) { return line.before == before && line.after == after; });
+    Line& line =
+        same != lines_.end() ? *same : lines_.emplace_back(Line{std::move(before), std::move(after), {}});
+    line.ranks.push_back(static_cast<int>(rank));
+  }
+
+  std::vector<std::string> take() const {
+    std::vector<std::string> all;
+    for (const Line& line : lines_)
+      all.push_back(fmt::format("{}rank {}{}", line.before, base::list_ranks(line.ranks), line.after));
+    return all;
+  }
+
+ private:
+  struct Line {
+    std::string before, after;  // the ranks
+    std::vector<int> ranks;
+  };
+
+  std::vector<Line> lines_;
+};
+
+std::vector<std::string> problems_of(const World& world, const std::vector<Declaration>& all) {
+  Lines lines;
+  for (std::size_t rank = 0; rank < all.size(); ++rank)
+    if (!all[rank].problem.empty()) lines.add(rank, {}, ": " + all[rank].problem);
+  for (std::size_t rank = 1; rank < all.size(); ++rank) {
+    const auto [first, other] = difference(world, all[0], all[rank]);
+    if (!first.empty()) lines.add(rank, fmt::format("rank 0 has {}, ", first), " " + other);
+  }
+  return lines.take();
 }
 
 }  // namespace
@@ -238,23 +282,15 @@ void agree(World& world, const Request& request, const Elements& elements, const
   std::vector<Declaration> all;
   for (const base::Blob& blob : core::WorldState::of(world).control().all_gather(
            encode(declare(world, request, elements, problem, chosen)),
-           fmt::format("making collective '{}'", request.name)))
+           fmt::format("creation of a collective '{}'", request.name)))
     all.push_back(decode(blob));
-  std::vector<std::string> problems;
-  for (std::size_t rank = 0; rank < all.size(); ++rank) {
-    if (!all[rank].problem.empty()) problems.push_back(fmt::format("rank {}: {}", rank, all[rank].problem));
-  }
-  for (std::size_t rank = 1; rank < all.size(); ++rank) {
-    const auto [first, other] = difference(all[0], all[rank]);
-    if (!first.empty()) problems.push_back(fmt::format("rank 0 has {}, rank {} {}", first, rank, other));
-  }
+  const std::vector<std::string> problems = problems_of(world, all);
   if (problems.empty()) return;
   constexpr std::size_t shown = 8;
-  const std::size_t total = problems.size();
-  problems.resize(std::min(total, shown));
+  const std::span first = std::span(problems).first(std::min(problems.size(), shown));
   base::fail(Errc::refused, "{} '{}' refused, every rank must ask for the same and for what can be:\n  {}{}",
-             to_string(all[0].kind), all[0].name, fmt::join(problems, "\n  "),
-             total > shown ? "\n  ..." : "");
+             to_string(all[0].kind), all[0].name, fmt::join(first, "\n  "),
+             problems.size() > shown ? "\n  ..." : "");
 }
 
 }  // namespace tca::coll

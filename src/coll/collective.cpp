@@ -1,6 +1,7 @@
 #include <limits>
 
 #include "base/fail.hpp"
+#include "coll/agree.hpp"
 #include "coll/state.hpp"
 #include "tca/coll.hpp"
 
@@ -14,6 +15,20 @@ std::int64_t elements_of(Count count, int blocks, std::size_t element_bytes) {
   if (count.value() < 0 || __builtin_mul_overflow(count.value(), blocks, &all) || all > most) return 0;
   return all;
 }
+
+std::string title_of(const char* part, Kind kind, const std::string& name) {
+  return fmt::format("the {} of {} '{}'", part, to_string(kind), name);
+}
+
+namespace {
+
+// The buffers of a barrier, which have no elements.
+std::unique_ptr<Elements> nothing(World& world, const std::string& name) {
+  const auto window = Memory::make<std::byte>(world, 0, title_of("memory", Kind::barrier, name));
+  return std::make_unique<ElementsOf<std::byte>>(window, window);
+}
+
+}  // namespace
 
 }  // namespace coll
 
@@ -40,8 +55,7 @@ void Collective::fail_size(std::size_t have, std::size_t want) const {
 }
 
 Barrier::Barrier(World& world, std::string name, CollOptions options)
-    : Collective(world, {coll::Kind::barrier, std::move(name), 0, 0, true, std::move(options)},
-                 std::make_unique<coll::ElementsOf<std::byte>>(world.window<std::byte>(0),
-                                                               world.window<std::byte>(0))) {}
+    : Collective(world, {coll::Kind::barrier, name, 0, 0, true, std::move(options)},
+                 coll::nothing(world, name)) {}
 
 }  // namespace tca

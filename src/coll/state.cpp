@@ -132,7 +132,9 @@ Round State::as_chain(const Round& round) const {
 
 // Commits a chain for every round, on every rank, also where a rank has no part in it.
 void State::commit(World& world, const Schedule& schedule) {
-  if (schedule.scratch > 0) elements_->make_scratch(world, schedule.scratch);
+  if (schedule.scratch > 0) {
+    elements_->make_scratch(world, schedule.scratch, title_of("scratch", request_.kind, request_.name));
+  }
   std::vector<Round> rounds;
   for (const Round& laid_down : schedule.rounds) rounds.push_back(as_chain(laid_down));
   chains_.reserve(rounds.size());

@@ -2,6 +2,7 @@
 
 #include "base/fail.hpp"
 #include "core/chain_state.hpp"
+#include "core/words.hpp"
 
 namespace tca {
 
@@ -15,8 +16,8 @@ std::int64_t byte_offset(const char* side, const core::WindowState& window, std:
   if (offset < 0 || __builtin_add_overflow(offset, layout.first(), &elements) ||
       __builtin_mul_overflow(elements, size, &bytes) || __builtin_add_overflow(offset, layout.end(), &end) ||
       __builtin_mul_overflow(end, size, &end)) {
-    base::fail(Errc::invalid_argument, "a {} at element {} of the {}, window {}, is negative or overflows",
-               layout.describe(), offset, side, window.id());
+    base::fail(Errc::invalid_argument, "a {} at element {} of the {}, {}, is negative or overflows",
+               layout.describe(), offset, side, window.title());
   }
   return bytes;
 }
@@ -27,8 +28,8 @@ void check_end(const core::WindowState& window, std::int64_t offset, const Layou
   const auto have = static_cast<std::int64_t>(window.bytes(window.world().rank()) / element_bytes);
   if (end > have) {
     base::fail(Errc::invalid_argument,
-               "the source, a {} at element {}, ends at element {} of window {}, which has {} here",
-               layout.describe(), offset, end, window.id(), have);
+               "the source, a {} at element {}, ends behind element {} of {}, which has {} here",
+               layout.describe(), offset, end - 1, window.title(), core::count_in_words(have));
   }
 }
 
@@ -47,7 +48,8 @@ void Chain::add_put(core::WindowState& to, int rank, std::int64_t to_offset, con
   try {
     for (const core::WindowState* window : {&to, from.get()}) {
       if (&window->world() != &state_->world())
-        base::fail(Errc::invalid_argument, "the {} is a window of another world",
+        base::fail(Errc::invalid_argument,
+                   "the {} is a window of another world; put between windows of the chain's own",
                    window == &to ? "target" : "source");
     }
     put.to = rank;
@@ -55,7 +57,8 @@ void Chain::add_put(core::WindowState& to, int rank, std::int64_t to_offset, con
     put.from_window = from->id();
     put.to_offset = byte_offset("target", to, to_offset, to_layout, element_bytes);
     put.from_offset = byte_offset("source", *from, from_offset, from_layout, element_bytes);
-    put.shape = state_->world().intern(base::pair_up(to_layout, from_layout, element_bytes));
+    const bool is_empty = to_layout.elements() == 0 && from_layout.elements() == 0;
+    if (!is_empty) put.shape = state_->world().intern(base::pair_up(to_layout, from_layout, element_bytes));
     check_end(*from, from_offset, from_layout, element_bytes);
   } catch (const Error& error) {
     base::fail(error.code(), "put of chain '{}' to rank {}: {}", state_->name(), rank, error.what());

@@ -7,6 +7,7 @@
 #include "base/fail.hpp"
 #include "base/ranks.hpp"
 #include "core/commit.hpp"
+#include "core/explain.hpp"
 #include "fabric/accelerator.hpp"
 #include "route/choose.hpp"
 
@@ -14,33 +15,6 @@ namespace tca::core {
 
 using base::fail;
 using namespace std::chrono_literals;
-
-namespace {
-
-// Packs a descriptor into the few bytes that its numbers need. It stays within the process, so that the shape
-// can remain a pointer.
-void pack(base::Writer& writer, const Descriptor& d) {
-  writer.put_number(static_cast<std::uint64_t>(d.to)).put_number(d.to_window).put_number(d.from_window);
-  writer.put_number(d.fabric).put_number(d.protocol);
-  writer.put_number(static_cast<std::uint64_t>(d.to_offset))
-      .put_number(static_cast<std::uint64_t>(d.from_offset));
-  writer.put_number(reinterpret_cast<std::uintptr_t>(d.shape));
-}
-
-Descriptor unpack(base::Reader& reader) {
-  Descriptor d;
-  d.to = static_cast<std::int32_t>(reader.get_number());
-  d.to_window = static_cast<std::uint32_t>(reader.get_number());
-  d.from_window = static_cast<std::uint32_t>(reader.get_number());
-  d.fabric = static_cast<std::uint16_t>(reader.get_number());
-  d.protocol = static_cast<std::uint16_t>(reader.get_number());
-  d.to_offset = static_cast<std::int64_t>(reader.get_number());
-  d.from_offset = static_cast<std::int64_t>(reader.get_number());
-  d.shape = reinterpret_cast<const base::Shape*>(reader.get_number());
-  return d;
-}
-
-}  // namespace
 
 ChainState::ChainState(std::shared_ptr<WorldState> world, std::string name, ChainOptions options)
     : world_(std::move(world)),
@@ -96,9 +70,7 @@ void ChainState::commit() {
   require_uncommitted("commit");
   const TimeLimit limit(world_->control(), time_limit_);
   Commit(*this).run();
-  base::Writer record;
-  for (const Descriptor& descriptor : draft_->descriptors) pack(record, descriptor);
-  record_ = record.blob();
+  record_ = record_of(*draft_);
   draft_.reset();
   committed_ = true;
 }
@@ -332,31 +304,6 @@ std::vector<std::size_t> count_puts(std::span<const Descriptor> descriptors, int
   for (const Descriptor& d : descriptors)
     if (d.shape != nullptr) ++to[static_cast<std::size_t>(d.to)];
   return to;
-}
-
-std::string ChainState::explain() const {
-  std::string text = fmt::format("chain '{}' on rank {}, {}, by {}:\n", name_, world_->rank(),
-                                 guarded_ ? "guarded" : "unguarded", world_->costs().origin());
-  if (!committed_) return text + "  not committed yet\n";
-  std::vector<Descriptor> descriptors;
-  for (base::Reader reader(record_); !reader.done();) descriptors.push_back(unpack(reader));
-  const std::vector<std::size_t> puts_to = count_puts(descriptors, world_->size());
-  for (std::size_t i = 0; i < descriptors.size(); ++i) {
-    const Descriptor& d = descriptors[i];
-    if (d.shape == nullptr) {
-      text += fmt::format("  {}: signal to rank {}\n", i, d.to);
-      continue;
-    }
-    // As at commit, fabrics that do not reach the memory have no part in the choice.
-    const std::size_t first = world_->first_fabric(d.to_window, d.from_window);
-    const route::Choice chosen{d.fabric - static_cast<int>(first), d.protocol};
-    text += fmt::format(
-        "  {}: {} bytes, {}, window {} +{} -> rank {} window {} +{}: {}\n", i, d.shape->bytes(),
-        route::describe(*d.shape), d.from_window, d.from_offset, d.to, d.to_window, d.to_offset,
-        route::explain(std::span(world_->fabrics()).subspan(first), world_->costs(),
-                       {d.to, *d.shape, puts_to[static_cast<std::size_t>(d.to)]}, chosen, route_));
-  }
-  return text;
 }
 
 }  // namespace tca::core

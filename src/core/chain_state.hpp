@@ -97,6 +97,7 @@ class ChainState {
   void wait_patiently();
   void check_partners(std::chrono::nanoseconds waited);
   bool finishes_within(std::chrono::milliseconds patience);
+  std::string explain_signals(const Draft& draft) const;
 
   std::shared_ptr<WorldState> world_;
   const std::string& name_;
@@ -111,7 +112,7 @@ class ChainState {
   bool held_ = false;             // that step has not begun yet
   bool on_stream_ = false;        // the last step was ordered on a stream
   std::unique_ptr<Draft> draft_;  // null after the commit
-  base::Blob record_;             // after the commit: the descriptors, packed, for `explain`
+  base::Blob record_;             // after the commit: what was declared, packed, for `explain`
   std::vector<std::shared_ptr<WindowState>> windows_;
   std::vector<std::unique_ptr<fabric::Program>> programs_;
 };

@@ -7,6 +7,7 @@
 
 #include "base/fail.hpp"
 #include "base/region.hpp"
+#include "core/words.hpp"
 #include "route/choose.hpp"
 
 namespace tca::core {
@@ -30,8 +31,6 @@ Descriptor read(base::Reader& reader, WorldState& world) {
 struct Numbered {
   int rank;
   std::size_t index;
-
-  std::string name() const { return fmt::format("put {} of rank {}", index, rank); }
 };
 
 // The accesses of a step to this rank's part of a window: the regions that are written, followed by those
@@ -47,21 +46,36 @@ struct Uses {
   }
 };
 
-std::string what_comes(const Descriptor& d, std::size_t number, int from) {
-  if (d.shape == nullptr) return fmt::format("rank {} signals rank {}", from, d.to);
-  const Region region = Region::written(d.to_offset, *d.shape);
-  return fmt::format("put {} of rank {} writes bytes {} to {} of window {} on rank {}", number, from,
-                     region.offset, region.end(), d.to_window, d.to);
-}
-
 }  // namespace
 
 void Commit::run() {
   choose_channels();
   exchange();
   agree(problems());
-  world_.reclaimer().free_released();
+  world_.free_released();
   compile();
+}
+
+// Names a put, and says its layout on the side of `region`: "put 2 of rank 0 (block of 64)".
+std::string Commit::name_of(int rank, std::size_t index, const base::Region& region,
+                            std::uint32_t window) const {
+  const std::shared_ptr<WindowState> found = world_.find_window(window);
+  const std::string layout =
+      found == nullptr ? std::string() : fmt::format(" ({})", region.describe(found->element_bytes()));
+  return fmt::format("put {} of rank {}{}", index, rank, layout);
+}
+
+std::string Commit::in_words(base::ByteRange bytes, std::uint32_t window, int rank) const {
+  const std::shared_ptr<WindowState> found = world_.find_window(window);
+  return core::in_words(bytes, found == nullptr ? 1 : found->element_bytes(), world_.window_title(window),
+                        rank);
+}
+
+std::string Commit::what_comes(const Descriptor& d, std::size_t number, int from) const {
+  if (d.shape == nullptr) return fmt::format("rank {} signals rank {}", from, d.to);
+  const Region region = Region::written(d.to_offset, *d.shape);
+  return fmt::format("{} writes {}", name_of(from, number, region, d.to_window),
+                     in_words({region.offset, region.end()}, d.to_window, d.to));
 }
 
 void Commit::choose_channels() {
@@ -153,8 +167,10 @@ void Commit::check_windows(Problems& problems) const {
       for (const std::uint32_t id : std::set{d.to_window, d.from_window}) {
         if (world_.find_window(id) != nullptr) continue;
         problems.add([&] {
-          return fmt::format("put {} of rank {} uses window {}, which rank {} has destroyed", i, rank, id,
-                             me);
+          return fmt::format(
+              "put {} of rank {} uses {}, which rank {} has destroyed; keep a handle of it until "
+              "the commit",
+              i, rank, world_.window_title(id), me);
         });
       }
     }
@@ -171,7 +187,10 @@ void Commit::check_bounds(Problems& problems) const {
     const auto have = static_cast<std::int64_t>(window->bytes(d.to));
     const Region region = Region::written(d.to_offset, *d.shape);
     if (region.end() > have) {
-      problems.add([&] { return fmt::format("{}, which has {}", what_comes(d, i, world_.rank()), have); });
+      problems.add([&] {
+        return fmt::format("{}, which has {}", what_comes(d, i, world_.rank()),
+                           count_in_words(have / static_cast<std::int64_t>(window->element_bytes())));
+      });
     }
   }
 }
@@ -193,7 +212,10 @@ void Commit::check_expectations(Problems& problems) const {
   for (const int rank : expected) {
     if (!senders.contains(rank)) {
       problems.add([&] {
-        return fmt::format("rank {} expects rank {}, which puts and signals nothing to it", me, rank);
+        return fmt::format(
+            "rank {0} expects rank {1}, which puts and signals nothing to it; have rank {1} put or "
+            "signal({0}), or leave out expect({1})",
+            me, rank);
       });
     }
   }
@@ -222,9 +244,11 @@ void Commit::check_overlaps(Problems& problems) const {
     for (const base::Meeting& meeting : base::meetings(uses.regions, uses.written)) {
       problems.add([&, window = id] {
         const auto bytes = base::intersect(uses.regions[meeting.first], uses.regions[meeting.second]);
-        return fmt::format("{} writes bytes {} to {} of window {} on rank {}, which {} {}",
-                           uses.puts[meeting.first].name(), bytes->begin, bytes->end, window, me,
-                           uses.puts[meeting.second].name(),
+        const auto name = [&](std::size_t use) {
+          return name_of(uses.puts[use].rank, uses.puts[use].index, uses.regions[use], window);
+        };
+        return fmt::format("{} writes {}, which {} {}", name(meeting.first), in_words(*bytes, window, me),
+                           name(meeting.second),
                            meeting.second < uses.written ? "writes too" : "reads in the same step");
       });
     }

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "base/region.hpp"
 #include "core/chain_state.hpp"
 
 namespace tca::core {
@@ -54,6 +55,11 @@ class Commit {
   void check_bounds(Problems& problems) const;
   void check_expectations(Problems& problems) const;
   void check_overlaps(Problems& problems) const;
+
+  // The words of messages; see words.hpp.
+  std::string name_of(int rank, std::size_t index, const base::Region& region, std::uint32_t window) const;
+  std::string in_words(base::ByteRange bytes, std::uint32_t window, int rank) const;
+  std::string what_comes(const Descriptor& put, std::size_t number, int from) const;
 
   std::shared_ptr<WindowState> keep(std::uint32_t window);
 

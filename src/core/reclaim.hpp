@@ -93,6 +93,9 @@ class Reclaimer {
   // Whatever all ranks have announced by then is released.
   std::vector<base::Blob> gather_and_announce(const base::Blob& mine, std::string_view what);
 
+  // Returns whether some rank has announced or retired this object, and not all ranks have announced it.
+  bool remembers(std::uint32_t id) const { return leaving_.contains(id); }
+
   // Returns whether anything has been released since `free_released`. The answer is the same on every rank,
   // although a rank may keep no memory of it.
   bool has_released() const { return has_released_; }

@@ -4,6 +4,7 @@
 
 #include "base/fail.hpp"
 #include "core/window_state.hpp"
+#include "core/words.hpp"
 
 namespace tca::core {
 
@@ -18,9 +19,8 @@ std::uint64_t first_byte(const WindowState& window, const char* what, std::int64
   const auto count = static_cast<std::int64_t>(bytes) / size;
   const auto have = static_cast<std::int64_t>(window.bytes(rank)) / size;
   if (offset < 0 || offset > have - count) {
-    base::fail(Errc::invalid_argument,
-               "{} of {} elements from element {} on: window {} has {} elements on rank {}", what, count,
-               offset, window.id(), have, rank);
+    base::fail(Errc::invalid_argument, "{} of {} from element {} on: {} has {} on rank {}", what,
+               count_in_words(count), offset, window.title(), count_in_words(have), rank);
   }
   return static_cast<std::uint64_t>(offset * size);
 }
@@ -46,7 +46,7 @@ void window_write(const WindowState& window, std::int64_t offset, std::span<cons
 
 void check_rank(const WindowState& window, int rank) {
   if (rank < 0 || rank >= window.world().size()) {
-    base::fail(Errc::invalid_argument, "window {}: there is no rank {} in a world of {}", window.id(), rank,
+    base::fail(Errc::invalid_argument, "{}: there is no rank {} in a world of {}", window.title(), rank,
                window.world().size());
   }
 }
@@ -54,14 +54,14 @@ void check_rank(const WindowState& window, int rank) {
 std::int64_t moved(const WindowState& window, std::int64_t offset, Count by) {
   if (by.value() == std::numeric_limits<std::int64_t>::min()) {
     base::fail(Errc::invalid_argument,
-               "at in window {}: an offset of {} and a number of elements beyond 63 bits, as an unsigned "
-               "difference below zero is",
-               window.id(), offset);
+               "at in {}: an offset of {} and a number of elements beyond 63 bits, as an unsigned difference "
+               "below zero is",
+               window.title(), offset);
   }
   std::int64_t sum = 0;
   if (__builtin_add_overflow(offset, by.value(), &sum)) {
-    base::fail(Errc::invalid_argument, "at in window {}: an offset of {} and {} elements overflows 63 bits",
-               window.id(), offset, by.value());
+    base::fail(Errc::invalid_argument, "at in {}: an offset of {} and {} elements overflows 63 bits",
+               window.title(), offset, by.value());
   }
   return sum;
 }
@@ -70,9 +70,8 @@ void put_now(WindowState& window, int rank, std::int64_t offset, const void* val
              std::size_t element_bytes) {
   const auto have = static_cast<std::int64_t>(window.bytes(rank) / element_bytes);
   if (offset < 0 || offset >= have) {
-    base::fail(Errc::invalid_argument,
-               "immediate put: element {} lies outside the {} elements of window {} on rank {}", offset, have,
-               window.id(), rank);
+    base::fail(Errc::invalid_argument, "immediate put: there is no element {} of {} on rank {}, which has {}",
+               offset, window.title(), rank, count_in_words(have));
   }
   WorldState& world = window.world();
   const std::size_t fabric = world.fabric_to(rank, window.first_fabric());
@@ -85,16 +84,14 @@ void put_now(WindowState& window, int rank, std::int64_t offset, const void* val
 const DeviceWindow<std::byte>& window_device(const WindowState& window) {
   const WorldState& world = window.world();
   if (world.size() > static_cast<int>(DeviceWindow<std::byte>::max_ranks)) {
-    base::fail(Errc::invalid_argument,
-               "device() of window {}: a kernel sees at most {} ranks, this world has {}", window.id(),
-               DeviceWindow<std::byte>::max_ranks, world.size());
+    base::fail(Errc::invalid_argument, "device() of {}: a kernel sees at most {} ranks, this world has {}",
+               window.title(), DeviceWindow<std::byte>::max_ranks, world.size());
   }
   if (const DeviceWindow<std::byte>* device = window.memory().device_window()) return *device;
-  base::fail(
-      Errc::invalid_argument,
-      "device() of window {}: no kernel can put into a window of the fabric {}; choose the fabric cuda "
-      "(WorldOptions::fabric or OPENTCA_FABRIC)",
-      window.id(), world.fabrics().front()->name());
+  base::fail(Errc::invalid_argument,
+             "device() of {}: no kernel can put into a window of the fabric {}; choose the fabric cuda "
+             "(WorldOptions::fabric or OPENTCA_FABRIC)",
+             window.title(), world.fabrics().front()->name());
 }
 
 }  // namespace tca::core

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -12,8 +13,9 @@ namespace tca::core {
 
 class WindowState {
  public:
-  WindowState(std::shared_ptr<WorldState> world, std::uint32_t id, std::shared_ptr<Memories> memories)
-      : world_(std::move(world)), id_(id), memories_(std::move(memories)) {
+  WindowState(std::shared_ptr<WorldState> world, std::uint32_t id, std::shared_ptr<Memories> memories,
+              std::size_t element_bytes)
+      : world_(std::move(world)), id_(id), element_bytes_(element_bytes), memories_(std::move(memories)) {
     while (memories_->of(first_) == nullptr) ++first_;
   }
   WindowState(const WindowState&) = delete;
@@ -21,6 +23,9 @@ class WindowState {
 
   WorldState& world() const { return *world_; }
   std::uint32_t id() const { return id_; }
+  // What messages call it.
+  std::string title() const { return world_->window_title(id_); }
+  std::size_t element_bytes() const { return element_bytes_; }
   fabric::Memory& memory() const { return *memories_->of(first_); }
   fabric::Memory* memory_of(std::size_t fabric) const { return memories_->of(fabric); }
   const std::shared_ptr<Memories>& memories() const { return memories_; }
@@ -31,6 +36,7 @@ class WindowState {
  private:
   std::shared_ptr<WorldState> world_;
   std::uint32_t id_;
+  std::size_t element_bytes_;
   std::shared_ptr<Memories> memories_;
   std::size_t first_ = 0;  // the first fabric that reaches it
 };

@@ -32,14 +32,18 @@ WorldOptions with_environment(WorldOptions options, std::string_view default_fab
   return options;
 }
 
-std::size_t bytes_of(const core::WorldState& world, Count elements, std::size_t element_bytes) {
-  std::int64_t bytes;
-  if (elements.value() < 0 ||
-      __builtin_mul_overflow(elements.value(), static_cast<std::int64_t>(element_bytes), &bytes)) {
-    base::fail(Errc::invalid_argument, "{} on rank {}: {} elements of {} bytes cannot be registered",
-               world.next_window(), world.rank(), elements.value(), element_bytes);
+// Where a rank asks for what cannot be, it comes up as far as the others, who then hear of it.
+route::Asked asked(const WorldOptions& options, const std::string& default_fabric) {
+  try {
+    return {with_environment(options, default_fabric), {}};
+  } catch (const Error& error) {
+    return {{.fabric = default_fabric}, error};
   }
-  return static_cast<std::size_t>(bytes);
+}
+
+// What messages call a window of this name; empty without one.
+std::string title_of(const std::string& name) {
+  return name.empty() ? std::string() : fmt::format("window '{}'", name);
 }
 
 }  // namespace
@@ -53,15 +57,15 @@ World::~World() {
 }
 
 World World::init(const WorldOptions& options) {
-  const WorldOptions effective = with_environment(options, route::default_fabric());
-  return World(std::make_shared<core::WorldState>(route::bring_up_process(effective), effective));
+  const route::Asked effective = asked(options, route::default_fabric());
+  return World(std::make_shared<core::WorldState>(route::bring_up_process(effective), effective.options));
 }
 
 World World::from_mpi_handle(const void* comm, std::size_t bytes, const char* header,
                              const WorldOptions& options) {
-  const WorldOptions effective = with_environment(options, "shm+mpi");
+  const route::Asked effective = asked(options, "shm+mpi");
   return World(std::make_shared<core::WorldState>(
-      route::bring_up_communicator(comm, bytes, header, effective), effective));
+      route::bring_up_communicator(comm, bytes, header, effective), effective.options));
 }
 
 void World::run_threads(int ranks, const std::function<void(World&)>& body, const WorldOptions& options) {
@@ -84,9 +88,11 @@ Chain World::chain(std::string name, ChainOptions options) {
 }
 
 Team World::team(std::string name, Count max_values) {
-  if (max_values.value() < 1)
-    base::fail(Errc::invalid_argument, "team '{}': {} values; a team needs at least one", name,
-               max_values.value());
+  state_->control().do_together(fmt::format("creation of team '{}'", name), [&] {
+    if (max_values.value() < 1)
+      base::fail(Errc::invalid_argument, "team '{}': {} values; a team needs at least one", name,
+                 max_values.value());
+  });
   return Team(std::make_unique<core::TeamState>(state_, std::move(name),
                                                 static_cast<std::size_t>(max_values.value())));
 }
@@ -111,26 +117,25 @@ void World::gather_bytes(const void* mine, void* all, std::size_t bytes) {
   }
 }
 
-std::shared_ptr<core::WindowState> World::make_window(Count elements, std::size_t element_bytes) {
-  return state_->make_window(bytes_of(*state_, elements, element_bytes), nullptr);
+std::shared_ptr<core::WindowState> World::make_window(Count elements, std::size_t element_bytes,
+                                                      std::string name) {
+  return make_own_window(elements, element_bytes, title_of(name));
+}
+
+std::shared_ptr<core::WindowState> World::make_own_window(Count elements, std::size_t element_bytes,
+                                                          std::string title) {
+  return state_->make_window({elements.value(), element_bytes, std::move(title)});
 }
 
 std::shared_ptr<core::WindowState> World::register_window(void* existing, Count elements,
-                                                          std::size_t element_bytes) {
-  if (existing == nullptr && elements.value() > 0) {
-    base::fail(
-        Errc::invalid_argument,
-        "{} on rank {}: no memory is given for {} elements of {} bytes; leave the pointer out to have it "
-        "allocated",
-        state_->next_window(), rank(), elements.value(), element_bytes);
-  }
-  const std::size_t bytes = bytes_of(*state_, elements, element_bytes);
-  return state_->make_window(bytes, bytes == 0 ? nullptr : static_cast<std::byte*>(existing));
+                                                          std::size_t element_bytes, std::string name) {
+  return state_->make_window({elements.value(), element_bytes, title_of(name), existing, true});
 }
 
 void World::compute(double bytes, double flops) {
   if (!(bytes >= 0) || !(flops >= 0))
-    base::fail(Errc::invalid_argument, "World::compute: {} bytes and {} operations cannot be", bytes, flops);
+    base::fail(Errc::invalid_argument, "World::compute: {} bytes and {} operations; both must be 0 or more",
+               bytes, flops);
   if (fabric::Accelerator* device = state_->accelerator()) device->compute(bytes, flops);
 }
 
@@ -141,20 +146,21 @@ void World::progress() { state_->progress(); }
 void World::check() { state_->check(); }
 
 void World::write_trace(const std::string& path) {
-  const base::Trace nothing;
-  const base::Trace* mine = state_->trace();
-  const std::vector<base::Blob> all =
-      state_->control().all_gather((mine != nullptr ? mine : &nothing)->encode(), "World::write_trace");
-  if (mine == nullptr) {  // only now, since the others wait for its part
+  fabric::Control& control = state_->control();
+  const std::vector<base::Blob> all = control.make_together("World::write_trace", [&] {
+    if (const base::Trace* mine = state_->trace()) return mine->encode();
     base::fail(Errc::invalid_argument,
-               "World::write_trace on rank {}: nothing was recorded; make the world with WorldOptions::trace",
-               rank());
-  }
-  if (rank() != 0) return;
-  std::ofstream file(path);
-  file << base::Trace::chrome_json(all);
-  if (!file.flush())
-    base::fail(Errc::invalid_argument, "cannot write the trace to '{}': {}", path, std::strerror(errno));
+               "World::write_trace: nothing was recorded; make the world with WorldOptions::trace");
+  });
+  control.do_together("World::write_trace", [&] {
+    if (rank() != 0) return;
+    std::ofstream file(path);
+    file << base::Trace::chrome_json(all);
+    if (!file.flush()) {
+      base::fail(Errc::invalid_argument, "World::write_trace: '{}' cannot be written: {}", path,
+                 std::strerror(errno));
+    }
+  });
 }
 
 void World::trace_span(std::string name, std::chrono::duration<double> begin,

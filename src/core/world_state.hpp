@@ -23,6 +23,15 @@
 
 namespace tca::core {
 
+// What a rank asks for when a window is made.
+struct WindowRequest {
+  std::int64_t elements = 0;
+  std::size_t element_bytes = 1;
+  std::string title = {};    // in messages; empty: by its number
+  void* existing = nullptr;  // the program's memory; without it, a fabric allocates
+  bool registers = false;    // the program means to give its own
+};
+
 class WorldState : public std::enable_shared_from_this<WorldState> {
  public:
   WorldState(route::Connections connections, const WorldOptions& options);
@@ -86,11 +95,12 @@ class WorldState : public std::enable_shared_from_this<WorldState> {
       (*fabric)->rest(in_order);
   }
 
-  // Returns the name in messages of the next window to be made.
-  std::string next_window() const { return fmt::format("window {}", next_id_); }
+  // Makes a window. Collective.
+  std::shared_ptr<WindowState> make_window(const WindowRequest& request);
 
-  // Makes a window. Collective. Where `existing` is null, a fabric allocates the memory.
-  std::shared_ptr<WindowState> make_window(std::size_t bytes, std::byte* existing);
+  // Returns what messages call a window of this number, whose handles on this rank may be gone: "window 'u'",
+  // "window 3", "the scratch of allreduce 'sum'".
+  std::string window_title(std::uint32_t id) const;
 
   // Returns a window by its number; null once the last handle of this rank is gone.
   std::shared_ptr<WindowState> find_window(std::uint32_t id) const;
@@ -108,15 +118,23 @@ class WorldState : public std::enable_shared_from_this<WorldState> {
   // is taken once all ranks have agreed to make the object; a call that is refused takes none.
   std::uint32_t next_id() { return next_id_++; }
 
+  // Does Reclaimer::free_released, and forgets the windows that no rank has a handle of any more.
+  void free_released();
+
   // Notes that this rank's last handle of an object is gone.
-  void retire(std::uint32_t id, Retired object) {
-    reclaimer_.retire(id, std::move(object));
-    windows_.erase(id);
-  }
+  void retire(std::uint32_t id, Retired object) { reclaimer_.retire(id, std::move(object)); }
 
  private:
+  // A window as far as this rank remembers it. One without a title is called by its number.
+  struct Known {
+    std::weak_ptr<WindowState> window;
+    const std::string* title = nullptr;
+  };
+
+  std::string titled(const WindowRequest& request) const;
+  bool agree_on_window(const WindowRequest& request, const std::string& title);
   std::vector<std::unique_ptr<fabric::Memory>> expose(std::size_t bytes, std::byte* existing, bool registered,
-                                                      const std::string& what);
+                                                      const std::string& title);
 
   route::Connections connections_;
   route::Costs costs_;
@@ -125,7 +143,7 @@ class WorldState : public std::enable_shared_from_this<WorldState> {
   std::set<base::Shape> shapes_;
   std::set<std::string> texts_;
   std::uint32_t next_id_ = 0;
-  std::map<std::uint32_t, std::weak_ptr<WindowState>> windows_;
+  std::map<std::uint32_t, Known> windows_;  // those that some rank may still have a handle of
   Reclaimer reclaimer_{*connections_.control};
 };
 

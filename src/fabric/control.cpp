@@ -1,6 +1,7 @@
 #include "fabric/control.hpp"
 
 #include "base/fail.hpp"
+#include "base/ranks.hpp"
 
 namespace tca::fabric {
 
@@ -38,8 +39,7 @@ std::vector<base::Blob> Control::all_gather(const base::Blob& mine, std::string_
   return all;
 }
 
-std::vector<base::Blob> Control::make_together(std::string_view what,
-                                               const std::function<base::Blob()>& make) {
+base::Blob Control::attempt(std::string_view what, const std::function<base::Blob()>& make) const {
   Errc code{};
   std::string problem;
   base::Blob made;
@@ -49,19 +49,36 @@ std::vector<base::Blob> Control::make_together(std::string_view what,
     if (error.code() == Errc::rank_lost) throw;  // the others also wait for that rank and find out themselves
     code = error.code();
     problem = error.what();
-    if (!problem.starts_with("rank ")) problem = fmt::format("rank {}: {}", rank(), problem);
   } catch (const std::bad_alloc&) {
     code = Errc::out_of_memory;
     problem = fmt::format("rank {} has no memory left in {}", rank(), what);
   }
-  std::vector<base::Blob> all =
-      all_gather(base::Writer().put(code).put_string(problem).put_blob(made).blob(), what);
-  for (base::Blob& blob : all) {
-    base::Reader reader(blob);
+  return base::Writer().put(code).put_string(problem).put_blob(made).blob();
+}
+
+void Control::require_all(std::vector<base::Blob>& all) {
+  Errc code{};
+  std::string problem;
+  std::vector<int> ranks;  // that met this problem
+  for (std::size_t rank = 0; rank < all.size(); ++rank) {
+    base::Reader reader(all[rank]);
     const Errc theirs = reader.get<Errc>();
-    if (const std::string text = reader.get_string(); !text.empty()) throw Error(theirs, text);
-    blob = reader.rest();
+    std::string text = reader.get_string();
+    all[rank] = reader.rest();
+    if (text.empty() || (!problem.empty() && text != problem)) continue;
+    code = theirs;
+    problem = std::move(text);
+    ranks.push_back(static_cast<int>(rank));
   }
+  if (problem.empty()) return;
+  const bool names_ranks = problem.starts_with("rank ") || ranks.size() == all.size();
+  throw Error(code, names_ranks ? problem : fmt::format("rank {}: {}", base::list_ranks(ranks), problem));
+}
+
+std::vector<base::Blob> Control::make_together(std::string_view what,
+                                               const std::function<base::Blob()>& make) {
+  std::vector<base::Blob> all = all_gather(attempt(what, make), what);
+  require_all(all);
   return all;
 }
 

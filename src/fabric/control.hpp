@@ -124,8 +124,16 @@ class Control {
   void barrier(std::string_view what) { all_gather({}, what); }
 
   // Collective. Calls `make` and returns what it has returned on each rank, by rank. If it throws an Error or
-  // std::bad_alloc on some ranks, every rank throws the error of the lowest of them, which names that rank.
+  // std::bad_alloc on some ranks, every rank throws the error of the lowest of them, which names all ranks
+  // that met the same one. So a rank that cannot go on, also for the arguments it was called with, leaves no
+  // other waiting for it.
   std::vector<base::Blob> make_together(std::string_view what, const std::function<base::Blob()>& make);
+
+  // The two halves of make_together, for calls that gather in their own way. `attempt` returns what this rank
+  // brings: what `make` returns, or its error. `require_all` takes what `attempt` has returned on all ranks,
+  // and leaves what `make` did.
+  base::Blob attempt(std::string_view what, const std::function<base::Blob()>& make) const;
+  static void require_all(std::vector<base::Blob>& all);
 
   // As make_together, for a function that returns nothing.
   void do_together(std::string_view what, const std::function<void()>& act) {

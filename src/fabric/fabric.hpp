@@ -24,6 +24,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string_view>
 #include <vector>
@@ -80,6 +81,13 @@ struct Share {
   std::chrono::milliseconds time_limit{30'000};
 };
 
+// The signals that guard the steps of a rank, and why there are none with the other partners.
+struct Guard {
+  std::vector<int> awaited;  // ranks whose signal it needs before it stores
+  std::vector<int> told;     // ranks that its start signals
+  std::string_view otherwise;
+};
+
 // A rank's compiled share of a chain. `start` and `test` keep the promises of tca/chain.hpp.
 class Program {
  public:
@@ -95,6 +103,10 @@ class Program {
 
   // Returns the ranks whose signals the current step still lacks.
   virtual std::vector<int> missing() const = 0;
+
+  // Returns what the guard adds to each step of this rank, for Chain::explain; nothing where the fabric
+  // cannot say.
+  virtual std::optional<Guard> guard() const { return {}; }
 
   // A fabric overrides these two where a step may still move bytes after its chain is destroyed.
 

@@ -56,6 +56,39 @@ bool fits(const std::vector<int>& shape, std::span<const std::int64_t> extents) 
   return true;
 }
 
+std::vector<std::vector<int>> grids(int ranks, const std::vector<int>& given,
+                                    std::span<const std::int64_t> extents) {
+  std::vector<std::vector<int>> all;
+  std::vector<int> scratch(given.size());
+  factorise(ranks, scratch, 0, given, all);
+  std::erase_if(all, [&](const auto& candidate) { return !fits(candidate, extents); });
+  return all;
+}
+
+// Says why no grid gives each of the ranks a part of the array, and what would.
+[[noreturn]] void fail_to_fit(int ranks, const std::vector<int>& shape,
+                              std::span<const std::int64_t> extents) {
+  for (std::size_t d = 0; d < shape.size(); ++d) {
+    if (extents[d] >= shape[d]) continue;
+    fail(Errc::invalid_argument,
+         "grid {}: dimension {} has {} cell{} for {} ranks; use a grid of at most {} rank{} there (0 leaves "
+         "the "
+         "side to be chosen), or a larger array",
+         fmt::join(shape, "x"), d, extents[d], extents[d] == 1 ? "" : "s", shape[d], extents[d],
+         extents[d] == 1 ? "" : "s");
+  }
+  int most = ranks - 1;
+  while (most > 0 && grids(most, shape, extents).empty()) --most;
+  fail(Errc::invalid_argument,
+       "grid{}: an array of {} cells cannot be dealt out over {} ranks so that each has "
+       "some; {}",
+       std::ranges::all_of(shape, [](int n) { return n == 0; }) ? ""
+                                                                : fmt::format(" {}", fmt::join(shape, "x")),
+       fmt::join(extents, "x"), ranks,
+       most > 0 ? fmt::format("use {} rank{}, or a larger array", most, most == 1 ? "" : "s")
+                : "use another shape");
+}
+
 }  // namespace
 
 Grid::Grid(int ranks, std::vector<int> shape, std::vector<bool> periodic,
@@ -63,7 +96,7 @@ Grid::Grid(int ranks, std::vector<int> shape, std::vector<bool> periodic,
     : periodic_(std::move(periodic)) {
   const std::size_t dims = shape.size();
   if (dims < 1 || dims > max_dims)
-    fail(Errc::invalid_argument, "grid: 1 to {} dimensions, not {}", max_dims, dims);
+    fail(Errc::invalid_argument, "grid: it has 1 to {} dimensions, not {}", max_dims, dims);
   if (periodic_.empty()) periodic_.assign(dims, false);
   const auto require_dims = [&](const char* what, std::size_t has) {
     if (has != dims)
@@ -73,31 +106,26 @@ Grid::Grid(int ranks, std::vector<int> shape, std::vector<bool> periodic,
   require_dims("periodic", periodic_.size());
   if (!extents.empty()) require_dims("extents", extents.size());
   if (ranks < 1 || std::any_of(shape.begin(), shape.end(), [](int n) { return n < 0; })) {
-    fail(Errc::invalid_argument, "grid {} for {} ranks: counts must be positive (0 for a side to be chosen)",
+    fail(Errc::invalid_argument,
+         "grid {} for {} ranks: there must be at least 1 rank, and no side may be negative (0 is a side to "
+         "be chosen)",
          fmt::join(shape, "x"), ranks);
   }
   if (std::any_of(extents.begin(), extents.end(), [](std::int64_t n) { return n < 1; })) {
-    fail(Errc::invalid_argument, "grid: extents must be positive, not {}", fmt::join(extents, "x"));
+    fail(Errc::invalid_argument,
+         "grid: an array of {} has no cells to deal out; every extent must be at least 1",
+         fmt::join(extents, "x"));
   }
   const std::vector<std::int64_t> equal(dims, std::numeric_limits<std::int32_t>::max());
-  if (extents.empty()) extents = equal;
-  std::vector<std::vector<int>> all;
-  std::vector<int> scratch(dims);
-  factorise(ranks, scratch, 0, shape, all);
-  std::erase_if(all, [&](const auto& candidate) { return !fits(candidate, extents); });
-  if (all.empty()) {
-    const bool knows_extents = extents.data() != equal.data();
-    if (knows_extents && std::all_of(shape.begin(), shape.end(), [](int n) { return n == 0; })) {
-      fail(
-          Errc::invalid_argument,
-          "grid: an array of {} elements cannot be dealt out over {} ranks so that each has some; take fewer",
-          fmt::join(extents, "x"), ranks);
-    }
-    const std::string elements =
-        knows_extents ? fmt::format(" for {} elements", fmt::join(extents, "x")) : std::string();
-    fail(Errc::invalid_argument, "no grid {} holds {} ranks{} (0 is a side to be chosen)",
-         fmt::join(shape, "x"), ranks, elements);
+  if (grids(ranks, shape, equal).empty()) {
+    fail(
+        Errc::invalid_argument,
+        "grid {}: no such grid holds {} ranks; its sides multiply to their number (0 is a side to be chosen)",
+        fmt::join(shape, "x"), ranks);
   }
+  if (extents.empty()) extents = equal;
+  const std::vector<std::vector<int>> all = grids(ranks, shape, extents);
+  if (all.empty()) fail_to_fit(ranks, shape, extents);
   // Among equals, outer dimensions are divided first: their faces are contiguous in memory.
   shape_ = *std::min_element(all.begin(), all.end(), [&](const auto& a, const auto& b) {
     const double left = busiest_faces(a, periodic_, extents), right = busiest_faces(b, periodic_, extents);
@@ -159,7 +187,8 @@ Range Grid::part(int rank, int dim, std::int64_t whole) const {
   if (dim < 0 || dim >= dims())
     fail(Errc::invalid_argument, "part: there is no dimension {} in a grid of {}", dim, describe());
   if (whole < 0)
-    fail(Errc::invalid_argument, "part: {} elements of dimension {} cannot be dealt out", whole, dim);
+    fail(Errc::invalid_argument, "part: {} cells of dimension {} cannot be dealt out; there are none or more",
+         whole, dim);
   const std::int64_t parts = extent(dim), index = coordinates(rank)[at(dim)];
   const std::int64_t each = whole / parts, larger = whole % parts;
   return {index * each + std::min(index, larger), each + (index < larger ? 1 : 0)};

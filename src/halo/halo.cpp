@@ -107,8 +107,8 @@ void check_total(const std::string& name, const Shape& shape, std::size_t dims) 
         __builtin_add_overflow(extent, shape.width[d].high, &extent) ||
         __builtin_mul_overflow(all, extent, &all)) {
       fail(Errc::invalid_argument,
-           "halo '{}': dimension {} has {} elements and ghosts {} and {} wide; that overflows 63 bits", name,
-           d, shape.interior[d], shape.width[d].low, shape.width[d].high);
+           "halo '{}': dimension {} has {} cells and ghosts {} and {} wide; that overflows 63 bits", name, d,
+           shape.interior[d], shape.width[d].low, shape.width[d].high);
     }
   }
 }
@@ -117,7 +117,8 @@ Shape check_shape(const std::string& name, const Grid& grid, const std::vector<s
                   const std::vector<GhostWidth>& width) {
   const auto dims = static_cast<std::size_t>(grid.dims());
   if (interior.size() != dims || (!width.empty() && width.size() != dims)) {
-    fail(Errc::invalid_argument, "halo '{}': the grid has {} dimension{}, the interior {}{}", name, dims,
+    fail(Errc::invalid_argument,
+         "halo '{}': the grid has {} dimension{}, the interior {}{}; give a number for each", name, dims,
          dims == 1 ? "" : "s", interior.size(),
          width.empty() ? std::string() : fmt::format(" and the widths {}", width.size()));
   }
@@ -125,10 +126,10 @@ Shape check_shape(const std::string& name, const Grid& grid, const std::vector<s
   for (std::size_t d = 0; d < dims; ++d) {
     shape.interior[d] = interior[d];
     shape.width[d] = width.empty() ? GhostWidth{} : width[d];
-    if (interior[d] < 1 || shape.width[d].low < 0 || shape.width[d].high < 0) {
+    if (interior[d] < 0 || shape.width[d].low < 0 || shape.width[d].high < 0) {
       fail(Errc::invalid_argument,
-           "halo '{}': dimension {} has {} elements and ghosts {} and {} wide; that cannot be", name, d,
-           interior[d], shape.width[d].low, shape.width[d].high);
+           "halo '{}': dimension {} has {} cells and ghosts {} and {} wide; none of them can be negative",
+           name, d, interior[d], shape.width[d].low, shape.width[d].high);
     }
   }
   check_total(name, shape, dims);
@@ -145,23 +146,34 @@ std::string describe(const Grid& grid, bool corners) {
                      corners ? "with" : "without");
 }
 
-// Returns every rank's array. Compares what all ranks have, so that each finds the same problem.
-std::vector<Shape> gather_shapes(fabric::Control& control, const std::string& name, const std::string& own,
-                                 const Shape& mine) {
-  std::vector<Shape> shapes;
-  std::string first;
-  for (const base::Blob& blob : control.all_gather(base::Writer().put_string(own).put(mine).blob(),
-                                                   fmt::format("making halo '{}'", name))) {
-    base::Reader reader(blob);
-    const std::string theirs = reader.get_string();
-    if (shapes.empty()) first = theirs;
-    if (theirs != first) {
-      fail(Errc::refused, "halo '{}': rank 0 has {}; rank {} has {}; give every rank the same", name, first,
-           shapes.size(), theirs);
+// Returns the cells of dimension `dim` along the line of ranks that `rank` lies on.
+std::int64_t cells_along(const Grid& grid, const std::vector<Shape>& shapes, int rank, int dim) {
+  const auto d = static_cast<std::size_t>(dim);
+  Grid::Coordinates place = grid.coordinates(rank);
+  std::int64_t cells = 0;
+  for (place[d] = 0; place[d] < grid.extent(dim); ++place[d])
+    cells += shapes[static_cast<std::size_t>(grid.rank_at(place))].interior[d];
+  return cells;
+}
+
+// A rank without cells would have none for its neighbours' ghosts.
+void check_cells(const std::string& name, const Grid& grid, const std::vector<Shape>& shapes) {
+  for (int rank = 0; rank < grid.ranks(); ++rank) {
+    for (int d = 0; d < grid.dims(); ++d) {
+      if (shapes[static_cast<std::size_t>(rank)].interior[static_cast<std::size_t>(d)] > 0) continue;
+      const std::int64_t cells = cells_along(grid, shapes, rank, d);
+      const int ranks = grid.extent(d);
+      const std::string remedy =
+          cells == 0      ? "give every rank some"
+          : cells < ranks ? fmt::format(
+                                "use a grid of at most {} rank{} there (Grid::choose finds one that "
+                                "fits), or fewer ranks",
+                                cells, cells == 1 ? "" : "s")
+                          : "give every rank some, as Grid::part does";
+      fail(Errc::refused, "halo '{}': rank {} has no cells: dimension {} has {} cell{} for {} rank{}; {}",
+           name, rank, d, cells, cells == 1 ? "" : "s", ranks, ranks == 1 ? "" : "s", remedy);
     }
-    shapes.push_back(reader.get<Shape>());
   }
-  return shapes;
 }
 
 // Checks every pair of neighbours, so that every rank finds the same problem.
@@ -180,13 +192,13 @@ void check_neighbours(const std::string& name, const Grid& grid, const std::vect
                                                 : 0;
         if (step[d] == 0 && receiver.interior[d] != sender.interior[d]) {
           fail(Errc::refused,
-               "halo '{}': ranks {} and {} are neighbours but have {} and {} elements in dimension {}", name,
+               "halo '{}': ranks {} and {} are neighbours but have {} and {} cells in dimension {}", name,
                rank, *other, receiver.interior[d], sender.interior[d], d);
         }
         if (wide > sender.interior[d]) {
           fail(Errc::refused,
-               "halo '{}': the ghosts of rank {} in dimension {} are {} wide, but rank {} has only {} "
-               "elements there",
+               "halo '{}': the ghosts of rank {} in dimension {} are {} wide, but rank {}, whose cells they "
+               "hold, has only {} there; use fewer ranks along it, or narrower ghosts",
                name, rank, d, wide, *other, sender.interior[d]);
         }
       }
@@ -197,12 +209,8 @@ void check_neighbours(const std::string& name, const Grid& grid, const std::vect
 // A field that a rank has added, as the other ranks learn of it. Its offset in the window may differ from
 // rank to rank.
 struct Added {
-  std::uint64_t window, element_bytes;
+  std::uint64_t window;
   std::int64_t offset;
-
-  bool is_same_field(const Added& other) const {
-    return window == other.window && element_bytes == other.element_bytes;
-  }
 };
 
 std::vector<Added> read_added(const base::Blob& blob) {
@@ -211,44 +219,82 @@ std::vector<Added> read_added(const base::Blob& blob) {
   return fields;
 }
 
-std::string describe(const std::vector<Added>& fields) {
+std::string describe(const core::WorldState& world, const std::vector<Added>& fields) {
   if (fields.empty()) return "nothing";
   std::vector<std::string> words;
   for (const Added& field : fields)
-    words.push_back(fmt::format("window {} (elements of {} bytes)", field.window, field.element_bytes));
+    words.push_back(world.window_title(static_cast<std::uint32_t>(field.window)));
   return fmt::format("{}", fmt::join(words, ", "));
 }
 
-void check_fields(const std::string& name, const std::vector<std::vector<Added>>& by_rank) {
+void check_fields(const core::WorldState& world, const std::string& name,
+                  const std::vector<std::vector<Added>>& by_rank) {
   const std::vector<Added>& first = by_rank.front();
   for (std::size_t rank = 1; rank < by_rank.size(); ++rank) {
-    if (std::ranges::equal(by_rank[rank], first, &Added::is_same_field)) continue;
+    if (std::ranges::equal(by_rank[rank], first, {}, &Added::window, &Added::window)) continue;
     fail(Errc::refused,
          "halo '{}': rank 0 has added {}; rank {} has added {}; every rank adds the same windows in the same "
          "order",
-         name, describe(first), rank, describe(by_rank[rank]));
+         name, describe(world, first), rank, describe(world, by_rank[rank]));
   }
   if (first.empty()) fail(Errc::refused, "halo '{}' has no field: add a window before its commit", name);
 }
 
 }  // namespace
 
+struct Halo::Arrays {
+  std::vector<Shape> shapes;  // by rank
+
+  // Collective. Throws on every rank alike.
+  static Arrays agreed(World& world, const std::string& name, const Grid& grid,
+                       const std::vector<std::int64_t>& interior, const HaloOptions& options);
+};
+
+Halo::Arrays Halo::Arrays::agreed(World& world, const std::string& name, const Grid& grid,
+                                  const std::vector<std::int64_t>& interior, const HaloOptions& options) {
+  fabric::Control& control = core::WorldState::of(world).control();
+  const auto describe_mine = [&] {
+    core::checked_limit(options.chain.time_limit.value_or(control.time_limit),
+                        fmt::format("halo '{}'", name));
+    if (grid.ranks() != world.size()) {
+      fail(Errc::invalid_argument, "halo '{}': a grid of {} is one of {} ranks, and the world has {}", name,
+           grid.describe(), grid.ranks(), world.size());
+    }
+    const Shape mine = check_shape(name, grid, interior, options.width);
+    return base::Writer().put_string(describe(grid, options.corners)).put(mine).blob();
+  };
+  Arrays arrays;
+  std::string first;
+  for (const base::Blob& blob :
+       control.make_together(fmt::format("creation of halo '{}'", name), describe_mine)) {
+    base::Reader reader(blob);
+    const std::string theirs = reader.get_string();
+    if (arrays.shapes.empty()) first = theirs;
+    if (theirs != first) {
+      fail(Errc::refused, "halo '{}': rank 0 has {}; rank {} has {}; give every rank the same", name, first,
+           arrays.shapes.size(), theirs);
+    }
+    arrays.shapes.push_back(reader.get<Shape>());
+  }
+  check_cells(name, grid, arrays.shapes);
+  check_neighbours(name, grid, arrays.shapes, directions(grid.dims(), options.corners));
+  return arrays;
+}
+
 Halo::Halo(World& world, std::string name, const Grid& grid, std::vector<std::int64_t> interior,
            HaloOptions options)
+    : Halo(world, name, grid, Arrays::agreed(world, name, grid, interior, options), options) {}
+
+Halo::Halo(World& world, const std::string& name, const Grid& grid, const Arrays& arrays,
+           const HaloOptions& options)
     : world_(core::WorldState::of(world).shared_from_this()),
       chain_(world.chain(name, options.chain)),
       time_limit_(core::checked_limit(options.chain.time_limit.value_or(world_->control().time_limit),
                                       fmt::format("halo '{}'", name))) {
-  if (grid.ranks() != world.size()) {
-    fail(Errc::invalid_argument, "halo '{}': the grid {} does not hold the world's {} ranks", name,
-         grid.describe(), world.size());
-  }
   const int dims = grid.dims(), me = world.rank();
-  const Shape mine = check_shape(name, grid, interior, options.width);
-  const std::vector<Shape> shapes =
-      gather_shapes(world_->control(), name, describe(grid, options.corners), mine);
+  const std::vector<Shape>& shapes = arrays.shapes;
+  const Shape& mine = shapes[static_cast<std::size_t>(me)];
   const std::vector<Grid::Coordinates> steps = directions(dims, options.corners);
-  check_neighbours(name, grid, shapes, steps);
 
   const auto extents = with_ghosts(mine, dims);
   extents_.assign(extents.begin(), extents.begin() + dims);
@@ -283,17 +329,17 @@ void Halo::add_field(Field field, std::int64_t window_elements) {
   require_uncommitted("add");
   if (field.offset < 0 || field.offset > window_elements || elements() > window_elements - field.offset) {
     fail(Errc::invalid_argument,
-         "halo '{}': a field of {} elements, ghosts included, does not fit at element {} of a window that "
-         "has {} here",
-         chain_.name(), elements(), field.offset, window_elements);
+         "halo '{}': a field of {} elements, ghosts included, does not fit at element {} of {}, which has "
+         "{} here",
+         chain_.name(), elements(), field.offset, world_->window_title(field.window), window_elements);
   }
   for (std::size_t i = 0; i < fields_.size(); ++i) {
     const Field& other = fields_[i];
     if (other.window != field.window || std::abs(other.offset - field.offset) >= elements()) continue;
     fail(Errc::invalid_argument,
-         "halo '{}': fields {} and {}, of {} elements from {} and {} on, overlap in window {}; add each "
-         "field once",
-         chain_.name(), i, fields_.size(), elements(), other.offset, field.offset, field.window);
+         "halo '{}': fields {} and {}, of {} elements from {} and {} on, overlap in {}; add each field once",
+         chain_.name(), i, fields_.size(), elements(), other.offset, field.offset,
+         world_->window_title(field.window));
   }
   bytes_ += sent_elements() * static_cast<std::int64_t>(field.element_bytes);
   fields_.push_back(std::move(field));
@@ -303,12 +349,12 @@ void Halo::commit() {
   require_uncommitted("commit");
   const core::TimeLimit limit(world_->control(), time_limit_);
   base::Writer writer;
-  for (const Field& field : fields_) writer.put(Added{field.window, field.element_bytes, field.offset});
+  for (const Field& field : fields_) writer.put(Added{field.window, field.offset});
   std::vector<std::vector<Added>> added;  // by rank
   for (const base::Blob& blob :
        world_->control().all_gather(writer.blob(), fmt::format("commit of halo '{}'", chain_.name())))
     added.push_back(read_added(blob));
-  check_fields(chain_.name(), added);
+  check_fields(*world_, chain_.name(), added);
   for (std::size_t i = 0; i < fields_.size(); ++i)
     for (const Face& face : faces_)
       fields_[i].put(chain_, face, fields_[i].offset,

@@ -69,13 +69,16 @@ void make_fabrics(Connections& connections, const WorldOptions& options, Ranks r
   throw;
 }
 
-// Makes sure that all ranks ask for the same fabric: ranks of different fabrics would wait for each other in
-// different calls.
-void agree_on_fabric(fabric::Control& control, const WorldOptions& options) {
-  const auto mine = base::Writer().put_string(options.fabric).blob();
+// Makes sure that all ranks ask for what can be, and for the same fabric: ranks of different fabrics would
+// wait for each other in different calls.
+void agree_on_fabric(fabric::Control& control, const Asked& asked) {
+  const auto mine = [&] {
+    if (asked.refusal) throw Error(*asked.refusal);
+    return base::Writer().put_string(asked.options.fabric).blob();
+  };
   std::string first;
   int rank = 0;
-  for (const base::Blob& blob : control.all_gather(mine, "start-up (World::init)")) {
+  for (const base::Blob& blob : control.make_together("start-up (World::init)", mine)) {
     const std::string theirs = base::Reader(blob).get_string();
     if (rank == 0) first = theirs;
     if (theirs != first) {
@@ -104,7 +107,10 @@ Connections bring_up_alone_on_model(const shm::Seating& seating, const WorldOpti
 // Divides the ranks of each host, in order, into sub-clusters of the size that OPENTCA_SUBCLUSTER asks for.
 // Throws, on every rank alike, when ranks ask for different sizes.
 fabric::Places find_places(fabric::Control& control, std::vector<int> hosts) {
-  const std::vector<int> all = control.all_gather_value(asked_sub_cluster(), "start-up (sub-clusters)");
+  std::vector<int> all;
+  for (const base::Blob& blob : control.make_together(
+           "start-up (sub-clusters)", [] { return base::Writer().put(asked_sub_cluster()).blob(); }))
+    all.push_back(base::Reader(blob).get<int>());
   fabric::Places places{std::move(hosts), {}};
   std::map<std::pair<int, int>, int> numbers;
   std::map<int, int> seen;  // ranks of each host so far
@@ -140,15 +146,14 @@ void check_reach(const fabric::Places& places, const std::string& fabric) {
 
 // Makes the fabrics on a control plane over MPI. Every fabric works on one, so that a program's communicator
 // can bring up any.
-Connections bring_up_on(std::unique_ptr<fabric::Control> control, std::string launcher,
-                        const WorldOptions& options) {
+Connections bring_up_on(std::unique_ptr<fabric::Control> control, std::string launcher, const Asked& asked) {
   Connections connections;
   connections.control = std::move(control);
   connections.launcher = std::move(launcher);
-  agree_on_fabric(*connections.control, options);
+  agree_on_fabric(*connections.control, asked);
   connections.places = find_places(*connections.control, hosts_over_mpi(*connections.control));
-  check_reach(connections.places, options.fabric);
-  make_fabrics(connections, options, Ranks::processes);
+  check_reach(connections.places, asked.options.fabric);
+  make_fabrics(connections, asked.options, Ranks::processes);
   return connections;
 }
 
@@ -180,19 +185,20 @@ void check_not_by_itself(const shm::Seating& seating, const std::string& fabric)
       fabric, seating.size, seating.launcher, seating.here);
 }
 
-Connections bring_up_process_over_mpi(const shm::Seating& seating, const WorldOptions& options) {
+Connections bring_up_process_over_mpi(const shm::Seating& seating, const Asked& asked) {
+  const WorldOptions& options = asked.options;
   check_not_by_itself(seating, options.fabric);
   // The ranks of one host agree through shared memory first. A rank that asks for shm alone would never come
   // to MPI, and no rank there could tell why.
   std::shared_ptr<const void> ends_with_starter;
   if (seating.size > 1 && seating.on_one_host()) {
     ends_with_starter = std::make_shared<shm::EndsWithStarter>(seating.told_by);
-    agree_on_fabric(*shm::join(seating, options.time_limit), options);
+    agree_on_fabric(*shm::join(seating, options.time_limit), asked);
   }
   std::unique_ptr<fabric::Control> control = join_over_mpi(options);
   check_known_to_mpi(seating, control->size());
   Connections connections =
-      bring_up_on(std::move(control), seating.launcher.empty() ? "alone" : seating.launcher, options);
+      bring_up_on(std::move(control), seating.launcher.empty() ? "alone" : seating.launcher, asked);
   connections.ends_with_starter = std::move(ends_with_starter);
   return connections;
 }
@@ -274,21 +280,23 @@ std::string machine_name(const std::string& asked) {
   return set != nullptr ? set : "ha-pacs-tca";
 }
 
-Connections bring_up_process(const WorldOptions& options) {
+Connections bring_up_process(const Asked& asked) {
   const shm::Seating seating = shm::find_seating();
+  const WorldOptions& options = asked.options;
   if (options.fabric == "sim") return bring_up_alone_on_model(seating, options);
-  if (needs_mpi(options.fabric)) return bring_up_process_over_mpi(seating, options);
+  if (needs_mpi(options.fabric)) return bring_up_process_over_mpi(seating, asked);
   Connections connections;
   connections.launcher = seating.launcher;
   const Ranks ranks = seating.path.empty() ? Ranks::threads : Ranks::processes;
   if (ranks == Ranks::threads) {
+    if (asked.refusal) throw Error(*asked.refusal);
     connections.control =
         std::make_unique<shm::ShmControl>(shm::make_thread_board(1), 0, 1, options.time_limit);
     if (connections.launcher.empty()) connections.launcher = "alone";
   } else {
     connections.ends_with_starter = std::make_shared<shm::EndsWithStarter>(seating.told_by);
     connections.control = shm::join(seating, options.time_limit);
-    agree_on_fabric(*connections.control, options);
+    agree_on_fabric(*connections.control, asked);
   }
   connections.places = find_places(*connections.control,
                                    std::vector<int>(static_cast<std::size_t>(connections.control->size())));
@@ -298,13 +306,8 @@ Connections bring_up_process(const WorldOptions& options) {
 }
 
 Connections bring_up_communicator(const void* comm, std::size_t bytes, std::string_view header,
-                                  const WorldOptions& options) {
-  if (options.fabric == "sim") {
-    fail(Errc::invalid_argument,
-         "fabric sim: its ranks are threads of one process; run them by World::run_threads instead of "
-         "World::from_mpi");
-  }
-  std::unique_ptr<fabric::Control> control = join_over_mpi(comm, bytes, header, options);
+                                  const Asked& asked) {
+  std::unique_ptr<fabric::Control> control = join_over_mpi(comm, bytes, header, asked.options);
   const shm::Seating seating = shm::find_seating();
   if (!seating.known_to_mpi && seating.size > 1 && control->size() == 1) {
     fail(Errc::invalid_argument,
@@ -313,7 +316,13 @@ Connections bring_up_communicator(const void* comm, std::size_t bytes, std::stri
          seating.size, seating.launcher);
   }
   check_known_to_mpi(seating, started_by_mpi());
-  return bring_up_on(std::move(control), "MPI", options);
+  if (asked.options.fabric == "sim") {
+    return bring_up_on(std::move(control), "MPI",
+                       {asked.options, Error(Errc::invalid_argument,
+                                             "fabric sim: its ranks are threads of one process; run them by "
+                                             "World::run_threads instead of World::from_mpi")});
+  }
+  return bring_up_on(std::move(control), "MPI", asked);
 }
 
 struct ThreadConnections::Shared {

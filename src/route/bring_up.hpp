@@ -58,13 +58,20 @@ std::string machine_name(const std::string& asked);
 // All functions below take the options in effect: the environment has been read, and `fabric` is what
 // `fabric_name` returned.
 
+// The options in effect and, where a rank asks for what cannot be, the error that it brings to the others;
+// the options are then such that it meets them.
+struct Asked {
+  WorldOptions options;
+  std::optional<Error> refusal = {};
+};
+
 // Connects this process to those that were launched together with it. Collective over them. Throws, on every
-// rank alike, Error{incompatible} when they ask for different fabrics.
-Connections bring_up_process(const WorldOptions& options);
+// rank alike, the refusal of a rank, and Error{incompatible} when they ask for different fabrics.
+Connections bring_up_process(const Asked& asked);
 
 // Connects the ranks of a communicator of the program's own. Collective over them; see mpi::join.
 Connections bring_up_communicator(const void* comm, std::size_t bytes, std::string_view header,
-                                  const WorldOptions& options);
+                                  const Asked& asked);
 
 // Holds what `ranks` threads have in common and gives each thread its connections through it. The fabric is
 // shm where the options name none.

@@ -97,26 +97,27 @@ std::string describe(const base::Shape& shape) {
   return fmt::format("{} runs of {} bytes", counts, shape.run);
 }
 
-std::string explain(Fabrics fabrics, const Costs& costs, const Put& put, Choice chosen,
-                    const std::string& override_name) {
-  std::string channel, predicted = "no prediction", next;
+Explained explain(Fabrics fabrics, const Costs& costs, const Put& put, Choice chosen,
+                  const std::string& override_name) {
+  Explained why{.channel = {}, .predicted = "not known", .reason = {}};
+  std::string next;
   double chosen_us = 0, next_us = std::numeric_limits<double>::max();
   for (const Candidate& c : candidates(fabrics, costs, put, {})) {
     if (c.choice.fabric == chosen.fabric && c.choice.protocol == chosen.protocol) {
-      channel = c.channel;
+      why.channel = c.channel;
       chosen_us = c.predicted_us.value_or(0);
-      if (c.predicted_us) predicted = fmt::format("predicted {:.2f} us", chosen_us);
+      if (c.predicted_us) why.predicted = fmt::format("{:.2f} us", chosen_us);
     } else if (c.predicted_us && *c.predicted_us < next_us) {
       next_us = *c.predicted_us;
       next = fmt::format("{} {:.2f} us", c.channel, next_us);
     }
   }
-  std::string reason = "next best " + next;
+  why.reason = "next best " + next;
   if (next_us < chosen_us)
-    reason = (chosen_us <= as_good_as_equal(costs) * next_us ? "as good as " : "no room for ") + next;
-  if (next.empty()) reason = "the only channel";
-  if (!override_name.empty()) reason = fmt::format("forced by route '{}'", override_name);
-  return fmt::format("{}, {} ({})", channel, predicted, reason);
+    why.reason = (chosen_us <= as_good_as_equal(costs) * next_us ? "as good as " : "no room for ") + next;
+  if (next.empty()) why.reason = "the only channel";
+  if (!override_name.empty()) why.reason = fmt::format("forced by route '{}'", override_name);
+  return why;
 }
 
 }  // namespace tca::route

@@ -78,8 +78,14 @@ std::vector<Candidate> candidates(std::span<const std::unique_ptr<fabric::Fabric
 // bytes".
 std::string describe(const base::Shape& shape);
 
-// Says why a channel was chosen: its name, its predicted time and those of the next best one.
-std::string explain(std::span<const std::unique_ptr<fabric::Fabric>> fabrics, const Costs& costs,
-                    const Put& put, Choice chosen, const std::string& override_name);
+// Why a channel was chosen, in words.
+struct Explained {
+  std::string channel;    // "shm/direct"
+  std::string predicted;  // "0.12 us", "not known"
+  std::string reason;     // "next best shm/staged 0.20 us"
+};
+
+Explained explain(std::span<const std::unique_ptr<fabric::Fabric>> fabrics, const Costs& costs,
+                  const Put& put, Choice chosen, const std::string& override_name);
 
 }  // namespace tca::route

@@ -52,7 +52,7 @@ class NeverStarts(WorldTest):
         # The rank is up but makes no window.
         ranks = self.ranks(3, "ring", "--who", "1", "--how", "sleep_after_init", OPENTCA_TIME_LIMIT="0.5")
         for rank in (0, 2):
-            self.assert_ends(ranks[rank], TIMED_OUT, rf"rank {rank} waited .* in window 0 for rank 1; did it make the")
+            self.assert_ends(ranks[rank], TIMED_OUT, rf"rank {rank} waited .* in creation of window 0 for rank 1; did it make the")
         ranks[1].close()
 
 

@@ -140,7 +140,7 @@ class MpiTest(WorldTest):
 
     def test_a_rank_that_sleeps_between_start_up_and_the_first_window(self):
         job = self.in_vain("ring", "--who", "2", "--how", "sleep_after_init")
-        self.ends_in_words(job, r"waited .* in window 0 for rank 2; did it make the same call", within=SOON + TIME_LIMIT)
+        self.ends_in_words(job, r"waited .* in creation of window 0 for rank 2; did it make the same call", within=SOON + TIME_LIMIT)
 
     def test_a_rank_that_never_comes(self):
         job = self.in_vain("before_init", "--who", "1", "--how", "sleep")
@@ -184,6 +184,21 @@ class MpiTest(WorldTest):
                 job = self.world(3, fabric=fabric, programs=["sh", "-c", script])
                 self.assertEqual(job.end(SOON), INCOMPATIBLE, job.text())
                 self.assertRegex(job.text(), words)
+
+    def test_a_rank_that_asks_for_what_cannot_be(self):
+        rank = "${OMPI_COMM_WORLD_RANK:-$PMI_RANK}"
+        for fabric, setting, words in (
+            ("", "OPENTCA_TIME_LIMIT=x", "rank 1: OPENTCA_TIME_LIMIT=x is not a number of seconds"),
+            ("mpi", "OPENTCA_PROGRESS_THREAD=2", "rank 1: OPENTCA_PROGRESS_THREAD=2 is neither 0 nor 1"),
+            ("mpi", "OPENTCA_FABRIC=peach", "rank 1: OPENTCA_FABRIC is 'peach', and there is no such fabric"),
+            ("mpi", "OPENTCA_SUBCLUSTER=x", "rank 1: OPENTCA_SUBCLUSTER=x is not a number of ranks"),
+        ):
+            with self.subTest(fabric=fabric, setting=setting):
+                script = f'[ "{rank}" = 1 ] && export {setting}; exec {PROGRAM} ring'
+                job = self.world(3, fabric=fabric, programs=["sh", "-c", script])
+                self.assertEqual(job.end(SOON), USAGE, job.text())
+                self.assertIn(words, job.text())
+                self.assertNotIn("was lost", job.text())
 
     @unittest.skipUnless(OTHER, "needs a static library, to build a program with another version of it")
     def test_ranks_of_different_builds(self):

@@ -379,7 +379,7 @@ class Memory(WorldTest):
         self.assert_nothing_left()
 
     def test_size_that_overflows(self):
-        self.assert_ends(self.start([PROGRAM, "window", "--mib", "-5"]), USAGE, "cannot be registered")
+        self.assert_ends(self.start([PROGRAM, "window", "--mib", "-5"]), USAGE, "elements cannot be; a window has none or more")
 
     def make_cgroup(self, mebibytes):
         for parent, limit in (

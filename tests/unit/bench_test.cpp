@@ -299,12 +299,13 @@ TEST(Measurements, AreOfTheSlowestRankOnEveryRank) {
 
 TEST(Channels, AreThoseOfAllPuts) {
   const char* chain =
-      "chain 'faces' on rank 0, guarded, by the built-in table:\n"
-      "  0: 64 bytes, block, window 0 +0 -> rank 3 window 0 +64: mpi/packed, predicted 1.00 us (next best "
-      "mpi/rma 2.00 us)\n"
-      "  1: 64 bytes, block, window 0 +0 -> rank 1 window 0 +64: shm/direct, predicted 0.10 us (next best "
-      "shm/pull 0.20 us)\n"
-      "  2: signal to rank 1\n";
+      "chain 'faces/all' on rank 0 of 4, guarded; costs by the built-in table:\n"
+      "  put  to      by          predicted  bytes  layout      from             into             why\n"
+      "  0    rank 3  mpi/packed  1.00 us    64     block of 8  window 'a/b' at 0  window 0 at 8  next best "
+      "mpi/rma 2.00 us\n"
+      "  1    rank 1  shm/direct  0.10 us    64     block of 8  window 'a/b' at 0  window 0 at 8  next best "
+      "shm/pull 0.20 us\n"
+      "  2    rank 1  a signal over shm\n";
   EXPECT_EQ(channels_in(chain), (std::map<std::string, int>{{"mpi/packed", 1}, {"shm/direct", 1}}));
   EXPECT_EQ(protocols_in(chain), "direct+packed");
 }

@@ -52,25 +52,40 @@ TEST(Coll, RefusesAnotherOperation) {
 }
 
 TEST(Coll, RefusesAnotherName) {
-  EXPECT_TRUE(all_refused(2, {"allreduce 'y' refused", "rank 0 has the name 'y', rank 1 the name 'x'"},
+  EXPECT_TRUE(all_refused(2, {"rank 0 makes the memory of allreduce 'y', rank 1 the memory of allreduce 'x'"},
                           [](World& world) { AllReduce<int>(world, world.rank() == 0 ? "y" : "x"); }));
+  EXPECT_TRUE(all_refused(2, {"allreduce 'y' refused", "rank 0 has the name 'y', rank 1 the name 'x'"},
+                          [](World& world) {
+                            const auto sum = world.window<int>(1);
+                            AllReduce<int>(world, world.rank() == 0 ? "y" : "x", sum, 1);
+                          }));
 }
 
 TEST(Coll, RefusesAnotherKind) {
-  EXPECT_TRUE(all_refused(2, {"rank 0 has barrier, rank 1 allgather"}, [](World& world) {
-    if (world.rank() == 0) {
-      Barrier barrier(world, "x");
-      world.barrier();
-    } else {
-      world.window<double>(0);  // a barrier makes as many windows
-      AllGather<double> gather(world, "x", 1);
-    }
+  EXPECT_TRUE(all_refused(2,
+                          {"rank 0 is in creation of the memory of barrier 'x', rank 1 in creation of the "
+                           "memory of allgather 'x'; every rank must make the same collective calls"},
+                          [](World& world) {
+                            if (world.rank() == 0)
+                              Barrier(world, "x");
+                            else
+                              AllGather<double>(world, "x", 1);
+                          }));
+  EXPECT_TRUE(all_refused(3, {"rank 0 has broadcast, rank 1, 2 allgather"}, [](World& world) {
+    const auto window = world.window<double>(3);
+    if (world.rank() == 0)
+      Broadcast<double>(world, "x", window, 1);
+    else
+      AllGather<double>(world, "x", window, 1);
   }));
 }
 
 TEST(Coll, RefusesOtherElementsAndBuffers) {
-  EXPECT_TRUE(
-      all_refused(2, {"rank 0 has elements of 4 bytes, rank 1 elements of 8 bytes"}, [](World& world) {
+  EXPECT_TRUE(all_refused(
+      2,
+      {"rank 0 makes the memory of broadcast 'w' of 4-byte elements, rank 1 the memory of "
+       "broadcast 'w' of 8-byte elements"},
+      [](World& world) {
         world.rank() == 0 ? void(Broadcast<float>(world, "w", 3)) : void(Broadcast<double>(world, "w", 3));
       }));
   EXPECT_TRUE(all_refused(2, {"rank 0 has one buffer, rank 1 two buffers"}, [](World& world) {
@@ -82,12 +97,13 @@ TEST(Coll, RefusesOtherElementsAndBuffers) {
 TEST(Coll, RefusesWhatCannotBe) {
   EXPECT_TRUE(all_refused(2, {"rank 1: a block of -1 elements is negative"},
                           [](World& world) { AllGather<int>(world, "g", world.rank() == 1 ? -1 : 2); }));
-  EXPECT_TRUE(all_refused(2, {"rank 0: there is no root 2 in a world of 2"},
+  EXPECT_TRUE(all_refused(2, {"rank 0, 1: there is no root 2 in a world of 2"},
                           [](World& world) { Broadcast<int>(world, "w", 1, 2); }));
-  EXPECT_TRUE(all_refused(2, {"rank 1: the output window has 7 elements, 8 are needed"}, [](World& world) {
-    const auto window = world.window<int>(world.rank() == 1 ? 7 : 8);
-    AllGather<int>(world, "g", window, 4);
-  }));
+  EXPECT_TRUE(
+      all_refused(2, {"rank 1: window 0, its output, has 7 elements, 8 are needed"}, [](World& world) {
+        const auto window = world.window<int>(world.rank() == 1 ? 7 : 8);
+        AllGather<int>(world, "g", window, 4);
+      }));
 }
 
 // The types have the same size.
@@ -136,7 +152,7 @@ TEST(Coll, RefusesAFunctionThatIsNone) {
 
 // One rank alone refuses its arguments, before it has allocated any memory.
 TEST(Coll, RefusesForAllWhatOneCannotCount) {
-  EXPECT_TRUE(all_refused(3, {"rank 0: a block of", "overflows"}, [](World& world) {
+  EXPECT_TRUE(all_refused(3, {"rank 0 to 2: a block of", "overflows"}, [](World& world) {
     const auto window = world.window<double>(4);
     AllReduce<double>(world, "r", window, std::numeric_limits<std::int64_t>::max() / 2);
   }));
@@ -150,18 +166,17 @@ TEST(Coll, RefusesForAllWhatOneCannotCount) {
 
 // The buffers are one window, or two windows whose memory overlaps on one rank alone.
 TEST(Coll, RefusesOverlappingBuffers) {
-  EXPECT_TRUE(all_refused(2,
-                          {"rank 0: 8 bytes are input and output", "give the window once", "rank 1: 8 bytes"},
+  EXPECT_TRUE(all_refused(2, {"rank 0, 1: 2 elements (8 bytes) are input and output", "give the window once"},
                           [](World& world) {
                             const auto window = world.window<int>(4);
                             AllGather<int>(world, "g", window, window, 2);
                           }));
-  EXPECT_TRUE(all_refused(2, {"rank 0: 12 bytes are input and output"}, [](World& world) {
+  EXPECT_TRUE(all_refused(2, {"3 elements (12 bytes) are input and output"}, [](World& world) {
     const auto window = world.window<int>(6);
     ReduceScatter<int>(world, "s", window, window, 3);
   }));
   for (const bool all_reduce : {false, true}) {
-    EXPECT_TRUE(all_refused(2, {"\n  rank 1: 4 bytes are input and output"}, [&](World& world) {
+    EXPECT_TRUE(all_refused(2, {"\n  rank 1: 1 element (4 bytes) are input and output"}, [&](World& world) {
       std::vector<int> memory(8);
       const auto from = world.window(memory.data(), 4);
       const auto to = world.window(memory.data() + (world.rank() == 0 ? 4 : 3), 4);

@@ -4,6 +4,7 @@
 #include <optional>
 #include <vector>
 
+#include "core/words.hpp"
 #include "messages.hpp"
 
 namespace tca::test {
@@ -25,6 +26,21 @@ std::string refusal(int ranks, const std::function<void(World&)>& declare_and_co
   return all[0].message;
 }
 
+// Elements are counted to the last one, bytes to the one behind it.
+TEST(Words, CountElementsAndBytes) {
+  EXPECT_EQ(core::in_words({0, 512}, 8, "window 'u'", 1),
+            "elements 0 to 63 (bytes 0 to 512) of window 'u' on rank 1");
+  EXPECT_EQ(core::in_words({40, 48}, 8, "window 3", 0), "element 5 (bytes 40 to 48) of window 3 on rank 0");
+  EXPECT_EQ(core::in_words({7, 9}, 8, "window 3", 0), "elements 0 to 1 (bytes 7 to 9) of window 3 on rank 0");
+  EXPECT_EQ(core::count_in_words(1), "1 element");
+  EXPECT_EQ(core::count_in_words(0), "0 elements");
+}
+
+TEST(Words, ColumnsBeginBelowEachOther) {
+  EXPECT_EQ(core::in_columns({{"put", "to"}, {"0", "rank 10", "shm"}, {"1"}}),
+            "  put  to\n  0    rank 10  shm\n  1\n");
+}
+
 TEST(Commit, RefusesAPutOutOfTheTargetsBounds) {
   const std::string message = refusal(2, [](World& world) {
     const Window<int> window = world.window<int>(world.rank() == 0 ? 32 : 8);
@@ -33,8 +49,10 @@ TEST(Commit, RefusesAPutOutOfTheTargetsBounds) {
     if (world.rank() == 1) chain.expect(0);
     chain.commit();
   });
-  EXPECT_TRUE(says(message, {"chain 'faces' refused, 1 problem:",
-                             "put 0 of rank 0 writes bytes 16 to 36 of window 0 on rank 1, which has 32"}));
+  EXPECT_TRUE(
+      says(message, {"chain 'faces' refused, 1 problem:",
+                     "put 0 of rank 0 (block of 5) writes elements 4 to 8 (bytes 16 to 36) of window 0 on "
+                     "rank 1, which has 8 elements"}));
 }
 
 TEST(Commit, RefusesTheLastStridedElementOutOfBounds) {
@@ -45,7 +63,9 @@ TEST(Commit, RefusesTheLastStridedElementOutOfBounds) {
     if (world.rank() == 0) chain.expect(1);
     chain.commit();
   });
-  EXPECT_TRUE(says(message, {"put 0 of rank 1 writes bytes 8 to 176 of window 1 on rank 0, which has 160"}));
+  EXPECT_TRUE(says(
+      message, {"put 0 of rank 1 (stride of 5, pitch 5) writes elements 1 to 21 (bytes 8 to 176) of window "
+                "1 on rank 0, which has 20 elements"}));
 }
 
 TEST(Commit, RefusesAPutToARankWithoutMemory) {
@@ -57,7 +77,7 @@ TEST(Commit, RefusesAPutToARankWithoutMemory) {
                              if (world.rank() == 1) chain.expect(0);
                              chain.commit();
                            }),
-                   {"bytes 0 to 1 of window 0 on rank 1, which has 0"}));
+                   {"element 0 (bytes 0 to 1) of window 0 on rank 1, which has 0 elements"}));
 }
 
 TEST(Commit, RefusesAPutToARankThatDoesNotExpectIt) {
@@ -67,10 +87,11 @@ TEST(Commit, RefusesAPutToARankThatDoesNotExpectIt) {
     if (world.rank() == 2) chain.put(window.on(0).at(0), window.at(4), block(2));
     chain.commit();
   });
-  EXPECT_TRUE(
-      says(message, {"chain 'one sided'",
-                     "put 0 of rank 2 writes bytes 0 to 8 of window 0 on rank 0, which does not expect it; "
-                     "add expect(2) on rank 0"}));
+  EXPECT_TRUE(says(
+      message, {"chain 'one sided'",
+                "put 0 of rank 2 (block of 2) writes elements 0 to 1 (bytes 0 to 8) of window 0 on rank 0, "
+                "which does not expect it; "
+                "add expect(2) on rank 0"}));
 }
 
 TEST(Commit, RefusesARouteOfOneRankThatIsNone) {
@@ -95,13 +116,15 @@ TEST(Commit, RefusesASignalToARankThatDoesNotExpectIt) {
 }
 
 TEST(Commit, RefusesAnExpectedRankThatSendsNothing) {
-  EXPECT_TRUE(says(refusal(2,
-                           [](World& world) {
-                             Chain chain = world.chain("vain");
-                             if (world.rank() == 1) chain.expect(0);
-                             chain.commit();
-                           }),
-                   {"chain 'vain'", "rank 1 expects rank 0, which puts and signals nothing to it"}));
+  EXPECT_TRUE(
+      says(refusal(2,
+                   [](World& world) {
+                     Chain chain = world.chain("vain");
+                     if (world.rank() == 1) chain.expect(0);
+                     chain.commit();
+                   }),
+           {"chain 'vain'",
+            "rank 1 expects rank 0, which puts and signals nothing to it; have rank 0 put or signal(1)"}));
 }
 
 TEST(Commit, RefusesTwoPutsOfOneRankIntoTheSameBytes) {
@@ -114,9 +137,10 @@ TEST(Commit, RefusesTwoPutsOfOneRankIntoTheSameBytes) {
     if (world.rank() == 1) chain.expect(0);
     chain.commit();
   });
-  EXPECT_TRUE(says(message, {"chain 'twice'",
-                             "put 0 of rank 0 writes bytes 12 to 16 of window 1 on rank 1, which "
-                             "put 1 of rank 0 writes too"}));
+  EXPECT_TRUE(
+      says(message, {"chain 'twice'",
+                     "put 0 of rank 0 (block of 4) writes element 3 (bytes 12 to 16) of window 1 on rank 1, "
+                     "which put 1 of rank 0 (block of 4) writes too"}));
 }
 
 TEST(Commit, RefusesPutsOfTwoRanksIntoTheSameBytes) {
@@ -129,8 +153,8 @@ TEST(Commit, RefusesPutsOfTwoRanksIntoTheSameBytes) {
     chain.commit();
   });
   EXPECT_TRUE(
-      says(message, {"put 0 of rank 0 writes bytes 4 to 8 of window 1 on rank 2, which put 0 of rank 1 "
-                     "writes too"}));
+      says(message, {"put 0 of rank 0 (stride of 10, pitch 3) writes element 1 (bytes 4 to 8) of window 1 on "
+                     "rank 2, which put 0 of rank 1 (block-stride of 3 rows of 2, pitch 8) writes too"}));
 }
 
 TEST(Commit, AllowsPutsThatInterleave) {
@@ -153,11 +177,12 @@ TEST(Commit, RefusesAPutIntoBytesThatTheTargetSends) {
     chain.put(window.on(1 - world.rank()).at(2), window.at(0), block(4)).expect(1 - world.rank());
     chain.commit();
   });
-  EXPECT_TRUE(says(message,
-                   {"chain 'swap' refused, 2 problems:",
-                    "put 0 of rank 1 writes bytes 8 to 16 of window 0 on rank 0, which put 0 of rank 0 reads "
-                    "in the same step",
-                    "put 0 of rank 0 writes bytes 8 to 16 of window 0 on rank 1"}));
+  EXPECT_TRUE(
+      says(message,
+           {"chain 'swap' refused, 2 problems:",
+            "put 0 of rank 1 (block of 4) writes elements 2 to 3 (bytes 8 to 16) of window 0 on rank 0, "
+            "which put 0 of rank 0 (block of 4) reads in the same step",
+            "put 0 of rank 0 (block of 4) writes elements 2 to 3 (bytes 8 to 16) of window 0 on rank 1"}));
 }
 
 TEST(Commit, RefusesAPutOntoItsOwnSource) {
@@ -168,7 +193,8 @@ TEST(Commit, RefusesAPutOntoItsOwnSource) {
                      Chain chain = world.chain("shift");
                      chain.put(window.on(0).at(1), window.at(0), block(4)).expect(0).commit();
                    }),
-           {"put 0 of rank 0 writes bytes 4 to 16 of window 0 on rank 0, which put 0 of rank 0 reads"}));
+           {"put 0 of rank 0 (block of 4) writes elements 1 to 3 (bytes 4 to 16) of window 0 on rank 0, "
+            "which put 0 of rank 0 (block of 4) reads"}));
 }
 
 TEST(Commit, RefusesDifferentChains) {
@@ -202,7 +228,8 @@ TEST(Commit, RefusesAWindowThatTheTargetHasDestroyed) {
     }
     chain.commit();
   });
-  EXPECT_TRUE(says(message, {"chain 'stale'", "put 0 of rank 0 uses window 0, which rank 1 has destroyed"}));
+  EXPECT_TRUE(says(message, {"chain 'stale'",
+                             "put 0 of rank 0 uses window 0, which rank 1 has destroyed; keep a handle"}));
 }
 
 TEST(Commit, RefusesAWindowThatTheSenderHasDestroyed) {
@@ -256,11 +283,11 @@ TEST(Commit, ManyPutsIntoOnePlaceAreAProblemEach) {
     if (world.rank() == 1) chain.expect(0);
     chain.commit();
   });
-  EXPECT_TRUE(
-      says(message, {"chain 'same' refused, 19999 problems:",
-                     "put 0 of rank 0 writes bytes 0 to 4 of window 1 on rank 1, which put 1 of rank 0 "
-                     "writes too",
-                     "\n  ..."}));
+  EXPECT_TRUE(says(
+      message, {"chain 'same' refused, 19999 problems:",
+                "put 0 of rank 0 (block of 1) writes element 0 (bytes 0 to 4) of window 1 on rank 1, which "
+                "put 1 of rank 0 (block of 1) writes too",
+                "\n  ..."}));
   EXPECT_EQ(std::count(message.begin(), message.end(), '\n'), 9);
 }
 

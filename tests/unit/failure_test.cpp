@@ -393,7 +393,7 @@ TEST(Failure, WhatOneRankCannotMakeIsThrownByAll) {
       });
     });
     EXPECT_EQ(unmade.code, Errc::device_failed);
-    EXPECT_EQ(unmade.message, "rank 1: it is broken");
+    EXPECT_EQ(unmade.message, "rank 1, 2: it is broken");
     const Caught without_memory = caught([&] {
       make([&] {
         if (world.rank() == 2) throw std::bad_alloc();
@@ -457,8 +457,9 @@ TEST(Failure, DifferentCollectiveCallsAreNamed) {
   });
   for (const Caught& error : all) {
     EXPECT_EQ(error.code, Errc::refused);
-    EXPECT_TRUE(says(error.message,
-                     {"rank 0 is in window 0, rank 2 in commit of chain 'lonely'; every rank must make"}));
+    EXPECT_TRUE(says(
+        error.message,
+        {"rank 0 is in creation of window 0, rank 2 in commit of chain 'lonely'; every rank must make"}));
   }
 }
 

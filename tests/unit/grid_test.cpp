@@ -66,18 +66,25 @@ TEST(Grid, RefusesWhatCannotBe) {
     return refuses(Errc::invalid_argument, parts, make);
   };
   const std::vector<std::int64_t> small{2, 2};
-  EXPECT_TRUE(refused({"no grid 3x0 holds 8 ranks"}, [] { Grid(8, {3, 0}); }));
-  EXPECT_TRUE(refused({"no grid 2x2 holds 5 ranks"}, [] { Grid(5, {2, 2}); }));
-  EXPECT_TRUE(refused({"an array of 2x2 elements cannot be dealt out over 5 ranks", "take fewer"},
+  EXPECT_TRUE(refused({"grid 3x0: no such grid holds 8 ranks"}, [] { Grid(8, {3, 0}); }));
+  EXPECT_TRUE(refused({"grid 2x2: no such grid holds 5 ranks"}, [] { Grid(5, {2, 2}); }));
+  EXPECT_TRUE(refused({"grid: an array of 2x2 cells cannot be dealt out over 5 ranks", "use 4 ranks"},
                       [&] { Grid::choose(5, small); }));
-  EXPECT_TRUE(refused({"no grid 3x0 holds 6 ranks for 2x2 elements"}, [&] { Grid(6, {3, 0}, {}, small); }));
+  EXPECT_TRUE(
+      refused({"grid 3x0: dimension 0 has 2 cells for 3 ranks; use a grid of at most 2 ranks there"}, [&] {
+        Grid(6, {3, 0}, {}, small);
+      }));
+  EXPECT_TRUE(
+      refused({"grid 2x0: an array of 2x2 cells cannot be dealt out over 6 ranks", "use 4 ranks"}, [&] {
+        Grid(6, {2, 0}, {}, small);
+      }));
   EXPECT_TRUE(refused({"1 to 4 dimensions, not 0"}, [] { Grid(1, {}); }));
   EXPECT_TRUE(refused({"1 to 4 dimensions, not 5"}, [] { Grid(1, {1, 1, 1, 1, 1}); }));
-  EXPECT_TRUE(refused({"counts must be positive"}, [] { Grid(4, {-2, -2}); }));
-  EXPECT_TRUE(refused({"counts must be positive"}, [] { Grid(0, {0, 0}); }));
+  EXPECT_TRUE(refused({"no side may be negative"}, [] { Grid(4, {-2, -2}); }));
+  EXPECT_TRUE(refused({"at least 1 rank"}, [] { Grid(0, {0, 0}); }));
   EXPECT_TRUE(refused({"grid 2x2: periodic has 1 dimension, not 2"}, [] { Grid(4, {2, 2}, {true}); }));
   EXPECT_TRUE(refused({"grid 4: extents has 2 dimensions, not 1"}, [&] { Grid(4, {4}, {}, small); }));
-  EXPECT_TRUE(refused({"extents must be positive, not 0x100"}, [] { chosen(4, {0, 100}); }));
+  EXPECT_TRUE(refused({"grid: an array of 0x100 has no cells"}, [] { chosen(4, {0, 100}); }));
 }
 
 TEST(Grid, RanksAreRowMajor) {
@@ -140,7 +147,7 @@ TEST(Grid, AnswersOnlyForWhatIsInIt) {
   EXPECT_TRUE(refused({"part: there is no dimension 3 in a grid of 4"}, [&] { line.part(0, 3, 10); }));
   EXPECT_TRUE(refused({"part: there is no dimension -1"}, [&] { line.part(0, -1, 10); }));
   EXPECT_TRUE(refused({"part: there is no rank 7 in a grid of 4"}, [&] { line.part(7, 0, 10); }));
-  EXPECT_TRUE(refused({"part: -10 elements of dimension 0"}, [&] { line.part(0, 0, -10); }));
+  EXPECT_TRUE(refused({"part: -10 cells of dimension 0"}, [&] { line.part(0, 0, -10); }));
   EXPECT_TRUE(
       refused({"coordinates: there is no rank 99 in a grid of 2x2"}, [&] { square.coordinates(99); }));
   EXPECT_TRUE(refused({"neighbour: there is no rank -1"}, [&] { square.neighbour(-1, {1}); }));

@@ -120,7 +120,7 @@ testing::AssertionResult all_refused(int ranks, Errc code, std::initializer_list
 
 TEST(Halo, RefusesNeighboursThatDisagree) {
   EXPECT_TRUE(all_refused(2, Errc::refused,
-                          {"halo 'u': ranks 0 and 1 are neighbours but have 5 and 6 elements in dimension 1"},
+                          {"halo 'u': ranks 0 and 1 are neighbours but have 5 and 6 cells in dimension 1"},
                           [](World& world) {
                             Halo(world, "u", Grid(2, {2, 1}), {4, 5 + world.rank()});
                           }));
@@ -164,13 +164,14 @@ TEST(Halo, RefusesRanksWithOtherGridsOrCorners) {
 }
 
 TEST(Halo, RefusesGhostsWiderThanTheNeighbour) {
-  EXPECT_TRUE(all_refused(2, Errc::refused,
-                          {"the ghosts of rank 1 in dimension 0 are 3 wide, but rank 0 has only 2"},
-                          [](World& world) {
-                            const std::int64_t wide = world.rank() == 1 ? 3 : 1;
-                            Halo(world, "u", Grid(2, {2}), {world.rank() == 0 ? 2 : 5},
-                                 {.width = {{wide, 1}}, .corners = false, .chain = {}});
-                          }));
+  EXPECT_TRUE(all_refused(
+      2, Errc::refused,
+      {"the ghosts of rank 1 in dimension 0 are 3 wide, but rank 0, whose cells they hold, has only 2"},
+      [](World& world) {
+        const std::int64_t wide = world.rank() == 1 ? 3 : 1;
+        Halo(world, "u", Grid(2, {2}), {world.rank() == 0 ? 2 : 5},
+             {.width = {{wide, 1}}, .corners = false, .chain = {}});
+      }));
 }
 
 TEST(Halo, RefusesWhatDoesNotFitTheGrid) {
@@ -178,24 +179,24 @@ TEST(Halo, RefusesWhatDoesNotFitTheGrid) {
                         const std::function<void(World&)>& body) {
     return all_refused(1, Errc::invalid_argument, parts, body);
   };
-  EXPECT_TRUE(wrong({"the grid 2x1 does not hold the world's 1 ranks"}, [](World& world) {
+  EXPECT_TRUE(wrong({"halo 'u': a grid of 2x1 is one of 2 ranks, and the world has 1"}, [](World& world) {
     Halo(world, "u", Grid(2, {2, 1}), {4, 4});
   }));
   // The message does not mention widths that were not given.
   const Caught error = caught_by_ranks(1, [](World& world) {
                          Halo(world, "u", Grid(1, {1, 1}), {4});
                        }).front();
-  EXPECT_EQ(error.message, "halo 'u': the grid has 2 dimensions, the interior 1");
+  EXPECT_EQ(error.message, "halo 'u': the grid has 2 dimensions, the interior 1; give a number for each");
   EXPECT_TRUE(wrong({"the grid has 2 dimensions, the interior 2 and the widths 1"}, [](World& world) {
     Halo(world, "u", Grid(1, {1, 1}), {4, 4}, {.width = {{1, 1}}, .corners = false, .chain = {}});
   }));
   EXPECT_TRUE(
-      wrong({"dimension 0 has 0 elements"}, [](World& world) { Halo(world, "u", Grid(1, {1}), {0}); }));
+      wrong({"dimension 0 has -1 cells"}, [](World& world) { Halo(world, "u", Grid(1, {1}), {-1}); }));
   EXPECT_TRUE(wrong({"ghosts -1 and 1 wide"}, [](World& world) {
     Halo(world, "u", Grid(1, {1}), {4}, {.width = {{-1, 1}}, .corners = false, .chain = {}});
   }));
   constexpr std::int64_t large = std::int64_t{1} << 32;
-  EXPECT_TRUE(wrong({"dimension 1 has 4294967296 elements", "overflows 63 bits"}, [](World& world) {
+  EXPECT_TRUE(wrong({"dimension 1 has 4294967296 cells", "overflows 63 bits"}, [](World& world) {
     Halo(world, "u", Grid(1, {1, 1}), {large, large});
   }));
   EXPECT_TRUE(
@@ -203,6 +204,35 @@ TEST(Halo, RefusesWhatDoesNotFitTheGrid) {
         const GhostWidth wide{large << 30, large << 30};
         Halo(world, "u", Grid(1, {1}), {4}, {.width = {wide}, .corners = false, .chain = {}});
       }));
+}
+
+// What one rank alone can tell is heard by all, as is what all of them share.
+TEST(Halo, RefusesAMistakeOfOneRankOnEveryRank) {
+  EXPECT_TRUE(
+      all_refused(3, Errc::invalid_argument, {"rank 2: halo 'u': dimension 0 has -4 cells"},
+                  [](World& world) { Halo(world, "u", Grid(3, {3}), {world.rank() == 2 ? -4 : 4}); }));
+  EXPECT_TRUE(
+      all_refused(3, Errc::invalid_argument, {"rank 0, 1: halo 'u': a time limit of 0 ms"}, [](World& world) {
+        ChainOptions options;
+        if (world.rank() < 2) options.time_limit = std::chrono::milliseconds(0);
+        Halo(world, "u", Grid(3, {3}), {4}, {.chain = options});
+      }));
+}
+
+TEST(Halo, RefusesRanksWithoutCells) {
+  const auto refused = [](std::initializer_list<std::string_view> parts, std::vector<std::int64_t> cells) {
+    return all_refused(static_cast<int>(cells.size()), Errc::refused, parts, [&](World& world) {
+      const auto ranks = static_cast<int>(cells.size());
+      Halo(world, "u", Grid(ranks, {ranks}), {cells[static_cast<std::size_t>(world.rank())]});
+    });
+  };
+  EXPECT_TRUE(refused({"halo 'u': rank 3 has no cells: dimension 0 has 3 cells for 4 ranks; use a grid of at "
+                       "most 3 ranks there"},
+                      {1, 1, 1, 0}));
+  EXPECT_TRUE(
+      refused({"rank 1 has no cells: dimension 0 has 9 cells for 2 ranks; give every rank some"}, {9, 0}));
+  EXPECT_TRUE(
+      refused({"rank 0 has no cells: dimension 0 has 0 cells for 2 ranks; give every rank some"}, {0, 0}));
 }
 
 TEST(Halo, RefusesAFieldThatDoesNotFit) {
@@ -274,18 +304,18 @@ TEST(Halo, RefusesToExchangeNothing) {
 }
 
 TEST(Halo, RefusesRanksThatAddOtherFields) {
-  EXPECT_TRUE(all_refused(2, Errc::refused,
-                          {"halo 'u': rank 0 has added window", "(elements of 8 bytes), window",
-                           "(elements of 4 bytes); rank 1 has added window",
-                           "(elements of 8 bytes); every rank adds the same windows in the same order"},
-                          [](World& world) {
-                            Halo halo(world, "u", Grid(2, {2}, {true}), {4});
-                            const auto u = world.window<double>(halo.elements());
-                            const auto v = world.window<float>(halo.elements());
-                            halo.add(u);
-                            if (world.rank() == 0) halo.add(v);
-                            halo.commit();
-                          }));
+  EXPECT_TRUE(
+      all_refused(2, Errc::refused,
+                  {"halo 'u': rank 0 has added window 0, window 'v'; rank 1 has added window 0; every "
+                   "rank adds the same windows in the same order"},
+                  [](World& world) {
+                    Halo halo(world, "u", Grid(2, {2}, {true}), {4});
+                    const auto u = world.window<double>(halo.elements());
+                    const auto v = world.window<float>(halo.elements(), "v");
+                    halo.add(u);
+                    if (world.rank() == 0) halo.add(v);
+                    halo.commit();
+                  }));
 }
 
 // Otherwise each rank would put into a window that its neighbour has not added.

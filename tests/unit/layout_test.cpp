@@ -79,19 +79,29 @@ TEST(Layout, SidesOfOneDisappear) {
   EXPECT_EQ(loops(subarray({9, 9, 9}, {1, 1, 1}, {1, 1, 1})), Loops{});
 }
 
-TEST(Layout, RefusesCountsThatAreNotPositive) {
+TEST(Layout, MayBeEmpty) {
+  for (const Layout& layout : {block(0), block_stride(0, 4, 0), block_stride(3, 0, 4), stride(0, 0),
+                               subarray({0}, {0}, {0}), subarray({4, 4}, {0, 4}, {4, 0})}) {
+    EXPECT_EQ(layout.elements(), 0);
+    EXPECT_EQ(layout.first(), 0);
+    EXPECT_EQ(layout.end(), 0);
+    EXPECT_EQ(layout.describe(), "block of 0");
+  }
+}
+
+TEST(Layout, RefusesNegativeCounts) {
   const auto refused = [](const std::function<void()>& make) {
-    return refuses(Errc::invalid_argument, {"must be at least 1"}, make);
+    return refuses(Errc::invalid_argument, {"must be at least"}, make);
   };
-  EXPECT_TRUE(refused([] { block(0); }));
   EXPECT_TRUE(refused([] { block(-3); }));
-  EXPECT_TRUE(refused([] { block_stride(0, 1, 1); }));
-  EXPECT_TRUE(refused([] { block_stride(1, 0, 1); }));
+  EXPECT_TRUE(refused([] { block_stride(-1, 1, 1); }));
+  EXPECT_TRUE(refused([] { block_stride(1, -1, 1); }));
   EXPECT_TRUE(refused([] { block_stride(1, 1, 0); }));
-  EXPECT_TRUE(refused([] { stride(0, 1); }));
+  EXPECT_TRUE(refused([] { stride(-1, 1); }));
   EXPECT_TRUE(refused([] { stride(1, -1); }));
-  EXPECT_TRUE(refused([] { subarray({0}, {0}, {1}); }));
-  EXPECT_TRUE(refused([] { subarray({4, 4}, {0, 0}, {1, 0}); }));
+  EXPECT_TRUE(refused([] { subarray({-1}, {0}, {0}); }));
+  EXPECT_TRUE(refused([] { subarray({4, 4}, {0, 0}, {1, -1}); }));
+  EXPECT_TRUE(refuses(Errc::invalid_argument, {"do not fit extent 0"}, [] { subarray({0}, {0}, {1}); }));
 }
 
 TEST(Layout, RefusesMinusOneInAnUnsignedVariable) {

@@ -53,6 +53,10 @@ class RouteTest : public testing::Test {
         std::make_unique<NamedFabric>("shm", std::vector<std::string_view>{"direct", "pull", "staged"}, 7));
     fabrics.push_back(std::make_unique<NamedFabric>("odd", std::vector<std::string_view>{"first", "second"}));
   }
+  std::string explained(const route::Put& put, route::Choice choice, const std::string& forced) const {
+    const route::Explained why = route::explain(fabrics, costs, put, choice, forced);
+    return fmt::format("{}, {} ({})", why.channel, why.predicted, why.reason);
+  }
   std::string chosen(int target, const Shape& shape, const std::string& asked = {},
                      std::size_t puts = 1) const {
     const route::Choice choice = route::choose(fabrics, costs, {target, shape, puts}, asked);
@@ -178,8 +182,7 @@ TEST_F(RouteTest, OfChannelsThatATableSaysAreAsGoodTheFirstIsTaken) {
   };
   with(1.04);
   EXPECT_EQ(chosen(0, word), "shm/direct");
-  EXPECT_TRUE(
-      says(route::explain(fabrics, costs, {0, word}, {0, 0}, {}), {"1.04 us", "as good as shm/staged 1.00"}));
+  EXPECT_TRUE(says(explained({0, word}, {0, 0}, {}), {"1.04 us", "as good as shm/staged 1.00"}));
   with(1.06);
   EXPECT_EQ(chosen(0, word), "shm/staged");
 }
@@ -374,12 +377,9 @@ TEST(Environment, WhatIsSetToNothingIsNotSet) {
 }
 
 TEST_F(RouteTest, ExplainsItsChoice) {
-  EXPECT_TRUE(says(route::explain(fabrics, costs, {0, word}, {0, 2}, {}),
-                   {"shm/staged, predicted 0.", " us", "next best shm/"}));
-  EXPECT_TRUE(says(route::explain(fabrics, costs, {0, word}, {0, 1}, "pull"),
-                   {"shm/pull", "forced by route 'pull'"}));
-  EXPECT_TRUE(says(route::explain(fabrics, costs, {7, word}, {1, 0}, {}),
-                   {"odd/first, no prediction", "the only channel"}));
+  EXPECT_TRUE(says(explained({0, word}, {0, 2}, {}), {"shm/staged, 0.", " us", "next best shm/"}));
+  EXPECT_TRUE(says(explained({0, word}, {0, 1}, "pull"), {"shm/pull", "forced by route 'pull'"}));
+  EXPECT_TRUE(says(explained({7, word}, {1, 0}, {}), {"odd/first, not known", "the only channel"}));
   EXPECT_EQ(route::describe(word), "block");
   EXPECT_EQ(route::describe(base::pair_up(stride(10, 2), stride(10, 2), 4)), "10 runs of 4 bytes");
   const Layout box = subarray({5, 6, 7}, {0, 0, 0}, {2, 3, 4});

@@ -202,6 +202,17 @@ TEST(Region, ColumnsSideBySideDoNotMeet) {
   EXPECT_EQ(meet->end, 16 + 8'000'000);
 }
 
+// A put's sides share their loops, of which a dense side shows nothing.
+TEST(Region, SaysItsLayoutInElements) {
+  const Shape gather = base::pair_up(block(12), block_stride(3, 4, 10), 8);
+  EXPECT_EQ(Region::written(16, gather).describe(8), "block of 12");
+  EXPECT_EQ(Region::read(0, gather).describe(8), "block-stride of 3 rows of 4, pitch 10");
+  const Shape column = base::pair_up(stride(5, 6), stride(5, 6), 4);
+  EXPECT_EQ(Region::written(0, column).describe(4), "stride of 5, pitch 6");
+  const Layout box = subarray({5, 6, 7, 8}, {1, 2, 3, 4}, {2, 3, 2, 3});
+  EXPECT_EQ(Region::written(0, base::pair_up(box, box, 2)).describe(2), "sub-array of 2 x 3 x 2 x 3");
+}
+
 TEST(Region, NamesTheBytesThatBothTouch) {
   const Shape ten = base::pair_up(block(10), block(10), 1);
   const auto meet = base::intersect(Region::written(5, ten), Region::read(12, ten));

@@ -130,7 +130,7 @@ TEST(StartUp, ASeatThatStaysClearedIsNobodys) {
   shm::Mapping memory = shm::make_thread_board(2);
   Board(memory.data()).seat(1).pid = Seat::being_reopened;
   EXPECT_TRUE(refuses(Errc::timed_out,
-                      {"rank 1 waited 0.", "for rank 0 to open the board for the next world"},
+                      {"rank 1 waited 0.", "for rank 0 to set up the next world"},
                       [&] { ShmControl(std::move(memory), 1, 2, 50ms); }));
 }
 

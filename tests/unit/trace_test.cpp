@@ -87,14 +87,14 @@ TEST(Trace, IsNotWrittenWhenNotAskedFor) {
   const std::vector<Caught> all = caught_by_ranks(2, [&](World& world) { world.write_trace(file.path()); });
   for (const Caught& error : all) {
     EXPECT_EQ(error.code, Errc::invalid_argument);
-    EXPECT_TRUE(says(error.message, {"World::write_trace on rank", "WorldOptions::trace"}));
+    EXPECT_TRUE(says(error.message, {"World::write_trace: nothing was recorded", "WorldOptions::trace"}));
   }
   EXPECT_FALSE(std::ifstream(file.path()).is_open());
 }
 
 TEST(Trace, SaysWhereItCannotWrite) {
   EXPECT_TRUE(refuses(Errc::invalid_argument,
-                      {"cannot write the trace to '/nowhere/trace.json'", "No such file"}, [] {
+                      {"World::write_trace: '/nowhere/trace.json' cannot be written", "No such file"}, [] {
                         World::run_threads(1, [](World& world) { world.write_trace("/nowhere/trace.json"); },
                                            {.trace = true});
                       }));

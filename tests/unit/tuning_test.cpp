@@ -83,7 +83,7 @@ class TuningTest : public testing::Test {
       chain.commit();
       const std::string text = chain.explain();
       if (world.rank() == 0)
-        channel = text.substr(text.find("shm/"), text.find(',', text.find("shm/")) - text.find("shm/"));
+        channel = text.substr(text.find("shm/"), text.find(' ', text.find("shm/")) - text.find("shm/"));
     });
     said_ = testing::internal::GetCapturedStderr();
     return channel;

@@ -76,7 +76,8 @@ std::string why_chosen(const route::Candidate& chosen, const std::vector<route::
   return beaten ? "chosen: the cheapest, or as good" : "chosen: the cheapest";
 }
 
-void print(const World& world, const ExplainOptions& options) {
+// Returns the channel that the put takes.
+std::string print(const World& world, const ExplainOptions& options) {
   const core::WorldState& state = core::WorldState::of(world);
   const route::Put put{options.to, shape_of(options.shape), options.puts};
   const base::Shape& shape = put.shape;
@@ -97,14 +98,29 @@ void print(const World& world, const ExplainOptions& options) {
                : c.has_room ? ""
                             : "no room for one more");
   }
-  fmt::print("rank 0 takes {}\n", route::explain(state.fabrics(), state.costs(), put, chosen, route));
+  const route::Explained why = route::explain(state.fabrics(), state.costs(), put, chosen, route);
+  fmt::print("rank 0 takes {}, predicted {} ({})\n", why.channel, why.predicted, why.reason);
+  return why.channel;
+}
+
+// Prints the signals of a chain that puts over a channel, whatever the size. Collective.
+void print_signals(World& world, int to, const std::string& channel) {
+  const auto window = world.window<std::byte>(16, "tca explain");
+  Chain chain = world.chain("tca explain", {.channel = channel});
+  if (world.rank() == 0) chain.put(window.on(to).at(8), window.at(0), block(8));
+  if (world.rank() == to) chain.expect(0);
+  chain.commit();
+  if (world.rank() != 0) return;
+  const std::string all = chain.explain();
+  fmt::print("a chain of such puts\n{}", all.substr(all.find("  tells ")));
 }
 
 // Rank 0's errors, such as a route that does not exist, are thrown on all ranks and reported once.
 void print_or_refuse(World& world, const ExplainOptions& options) {
-  core::WorldState::of(world).control().do_together("tca explain", [&] {
-    if (world.rank() == 0) print(world, options);
+  const auto taken = core::WorldState::of(world).control().make_together("tca explain", [&] {
+    return base::Writer().put_string(world.rank() == 0 ? print(world, options) : "").blob();
   });
+  print_signals(world, options.to, base::Reader(taken.front()).get_string());
 }
 
 int explain(const ExplainOptions& options) {

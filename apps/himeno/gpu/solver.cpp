@@ -124,7 +124,8 @@ struct GpuSolver::Device {
 GpuSolver::GpuSolver(World& world, const Problem& problem, const Grid& grid, bool overlap)
     : world_(world),
       share_(share_of(problem, grid, world.rank())),
-      pressure_{world.window<float>(cells_of(share_)), world.window<float>(cells_of(share_))},
+      pressure_{world.window<float>(cells_of(share_), "pressure 0"),
+                world.window<float>(cells_of(share_), "pressure 1")},
       overlap_(overlap) {
   device_ = std::make_unique<Device>(world, work_of(share_, grid, world.rank(), overlap));
   const Kernel kernel(problem, share_);

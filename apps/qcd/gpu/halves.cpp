@@ -8,8 +8,8 @@ namespace tca::qcd {
 template <class T>
 StoredHalves<T>::StoredHalves(World& world, const Lattice& lattice, int reals, const std::string& name)
     : waiting_(world.team(name, 1)),
-      ghosts_(world.window<T>(lattice.slots() * reals)),
-      signals_(world.window<device::Word>(directions)),
+      ghosts_(world.window<T>(lattice.slots() * reals, "half spinors")),
+      signals_(world.window<device::Word>(directions, "signals of half spinors")),
       exchanges_(2) {
   const DeviceWindow<T> ghosts = ghosts_.device();
   const DeviceWindow<device::Word> signals = signals_.device();

@@ -84,7 +84,8 @@ void GpuWilson<T>::connect_lines(World& world, const std::string& name) {
   const auto slots = static_cast<std::size_t>(lattice_.slots());
   // Windows are initially zero, which is not the number of any of the first 2^32 - 1 exchanges.
   lines_waiting_.emplace(world.team(name, 1));
-  lines_.emplace(world.window<device::Line>(static_cast<std::int64_t>(LineRoom<T>::lines(slots))));
+  lines_.emplace(world.window<device::Line>(static_cast<std::int64_t>(LineRoom<T>::lines(slots)),
+                                            "half spinors in lines"));
   solve_.lines.own = lines_->data();
   solve_.lines.exchanges = exchanges_.data();
   solve_.lines.patience = lines_waiting_->device().patience;

@@ -79,6 +79,18 @@ struct Request {
   CollOptions options;
 };
 
+// Returns what messages call a window that a collective makes for itself: `part` is "memory", "input",
+// "output" or "scratch", as in "the scratch of allreduce 'residual'".
+std::string title_of(const char* part, Kind kind, const std::string& name);
+
+// Makes such a window. Collective.
+struct Memory {
+  template <Element T>
+  static Window<T> make(World& world, Count elements, std::string title) {
+    return World::handle<T>(world.make_own_window(elements, sizeof(T), std::move(title)));
+  }
+};
+
 // Which operation combines elements.
 struct Reducer {
   std::optional<Op> op;         // nothing: a function of the program's own
@@ -91,7 +103,7 @@ class Elements {
   virtual ~Elements() = default;
   virtual std::size_t bytes() const = 0;                    // of an element
   virtual std::int64_t available(Buffer buffer) const = 0;  // elements from its beginning on
-  virtual void make_scratch(World& world, std::int64_t elements) = 0;
+  virtual void make_scratch(World& world, std::int64_t elements, std::string title) = 0;
   virtual void put(Chain& chain, const Put& put) const = 0;
   virtual std::byte* data(Buffer buffer) const = 0;
   virtual std::uint32_t window_number(Buffer buffer) const = 0;
@@ -130,7 +142,9 @@ class ElementsOf final : public Elements {
   std::int64_t available(Buffer buffer) const override {
     return static_cast<std::int64_t>(window(buffer).size()) - first(buffer);
   }
-  void make_scratch(World& world, std::int64_t elements) override { scratch_ = world.window<T>(elements); }
+  void make_scratch(World& world, std::int64_t elements, std::string title) override {
+    scratch_ = Memory::make<T>(world, elements, std::move(title));
+  }
   void put(Chain& chain, const Put& put) const override {
     chain.put(window(put.to_buffer).on(put.to).at(put.to_first),
               window(put.from_buffer).at(first(put.from_buffer) + put.from_first), block(put.count));

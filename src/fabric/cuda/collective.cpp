@@ -57,7 +57,7 @@ CudaCollective::~CudaCollective() { runner_.collectives.erase(patience_.chain); 
 // Lets every rank take as many bytes of its inbox, and returns where they begin, by rank. The bytes are
 // cleared by then.
 std::vector<std::uint64_t> CudaCollective::exchange_room(fabric::Control& control, std::size_t bytes) {
-  const auto offers = control.make_together(fmt::format("making {}", name_), [&] {
+  const auto offers = control.make_together(fmt::format("creation of {}", name_), [&] {
     patience_.waiting = room_.take_words(ranks_);
     done_ = room_.take_words(1);
     started_.emplace();

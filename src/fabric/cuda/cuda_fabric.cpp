@@ -44,7 +44,7 @@ class CudaFabric final : public fabric::Fabric, public fabric::Pricing, public f
   CudaFabric(fabric::Control& control, fabric::Places places, const Settings& settings)
       : control_(control),
         places_(std::move(places)),
-        device_(choose_device(settings.device, control.rank(), places_)),
+        device_(choose_device(control, settings.device, places_)),
         exported_(!settings.threads),
         devices_(meet(control, places_, device_)),
         inbox_(control, places_, device_.number, exported_, setup_.stream),
@@ -278,7 +278,7 @@ std::string CudaFabric::describe_target(const device::Refusal& put) const {
   if (put.rank >= static_cast<Word>(control_.size()))
     return fmt::format("and there are only {} ranks", control_.size());
   if (!reaches(static_cast<int>(put.rank))) return "whose sub-cluster kernels do not reach";
-  return fmt::format("which has {}", put.held);
+  return fmt::format("which has {} elements", put.held);
 }
 
 }  // namespace

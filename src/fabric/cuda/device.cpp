@@ -36,7 +36,9 @@ bool unreachable(const DeviceInfo& mine, const DeviceInfo& other) {
 
 }  // namespace
 
-DeviceInfo choose_device(int wanted, int rank, const fabric::Places& places) {
+namespace {
+
+DeviceInfo open_device(int wanted, int rank, const fabric::Places& places) {
   const int count = count_devices();
   if (wanted >= count) {
     base::fail(Errc::invalid_argument,
@@ -52,6 +54,15 @@ DeviceInfo choose_device(int wanted, int rank, const fabric::Places& places) {
   std::string_view(properties.name).copy(info.name, sizeof info.name - 1);
   check(cudaDeviceGetPCIBusId(info.bus_id, sizeof info.bus_id, info.number), "reading the GPU's bus number");
   return info;
+}
+
+}  // namespace
+
+DeviceInfo choose_device(fabric::Control& control, int wanted, const fabric::Places& places) {
+  DeviceInfo mine;
+  control.do_together("bringing up the cuda fabric",
+                      [&] { mine = open_device(wanted, control.rank(), places); });
+  return mine;
 }
 
 std::vector<DeviceInfo> meet(fabric::Control& control, const fabric::Places& places, const DeviceInfo& mine) {

@@ -43,14 +43,14 @@ std::unique_ptr<CudaTeam> make_team(Teams& teams, std::string name, std::size_t 
     base::fail(Errc::invalid_argument, "team '{}': a team has at most {} ranks, this world has {}", name,
                DeviceTeam::max_ranks, size);
   }
-  if (max_values > std::numeric_limits<Word>::max()) {
-    base::fail(Errc::invalid_argument, "team '{}': {} values; a team sums at most {}", name, max_values,
-               std::numeric_limits<Word>::max());
-  }
   auto team = std::make_unique<CudaTeam>(teams, inbox, name, pace);
   Place mine;
   Word* waiting = nullptr;
-  const auto places = control.make_together(fmt::format("making team '{}'", name), [&] {
+  const auto places = control.make_together(fmt::format("creation of team '{}'", name), [&] {
+    if (max_values > std::numeric_limits<Word>::max()) {
+      base::fail(Errc::invalid_argument, "team '{}': {} values; a team sums at most {}", name, max_values,
+                 std::numeric_limits<Word>::max());
+    }
     waiting = team->room.take_words(size + 1);
     mine.lines = team->room.take(2 * size * max_values * sizeof(device::Line));
     mine.raised = team->room.take((3 * size + 1) * sizeof(Word));

@@ -42,7 +42,10 @@ Parcels::Parcels(MPI_Comm comm, int first_tag)
 
 Parcels::Parcels(MPI_Comm comm, int first_tag, const base::Blob& mine) : Parcels(comm, first_tag) {
   if (mine.size() > INT_MAX)
-    base::fail(Errc::refused, "set-up data of {} bytes are too long for MPI", mine.size());
+    base::fail(
+        Errc::refused,
+        "a rank brings {} bytes to a collective call, and MPI takes 2 GiB; commit chains of fewer puts",
+        mine.size());
   exchange_heads(mine);
 }
 

@@ -74,6 +74,7 @@ class StagedProgram final : public fabric::Program, public fabric::AcceleratorPr
   void start() override;
   bool test() override;
   std::vector<int> missing() const override;
+  std::optional<fabric::Guard> guard() const override { return fabric::Guard{{}, {}, free_guard}; }
   bool is_empty() const override { return stage_ == nullptr; }
   bool end(bool in_order) override;
   fabric::AcceleratorProgram* on_accelerator() override { return this; }

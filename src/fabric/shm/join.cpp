@@ -68,7 +68,9 @@ Mapping make_thread_board(int ranks) {
   }
   Token token;
   Mapping mapping = Space::of_threads()->allocate(Board::bytes(ranks), Backing::committed, token);
-  if (mapping.data() == nullptr) fail(Errc::out_of_memory, "no memory for a board of {} ranks", ranks);
+  if (mapping.data() == nullptr)
+    fail(Errc::out_of_memory,
+         "there is no memory for what {} ranks meet in; run fewer, or raise the limit (ulimit -v)", ranks);
   Board(mapping.data()).format(ranks);
   return mapping;
 }

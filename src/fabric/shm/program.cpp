@@ -59,6 +59,16 @@ bool ShmProgram::test() {
   return open_ == 0;
 }
 
+std::optional<fabric::Guard> ShmProgram::guard() const {
+  fabric::Guard guard{.otherwise =
+                          "rings between ranks that both send need none, nor does what a receiver fetches"};
+  for (const Link& link : std::span(links_.get(), link_count_)) {
+    if (link.needs_ready) guard.awaited.push_back(link.partner);
+    if (link.posts_ready) guard.told.push_back(link.partner);
+  }
+  return guard;
+}
+
 void ShmProgram::abandon() { runner_.remove(*this); }
 
 void ShmProgram::advance() {

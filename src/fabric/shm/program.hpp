@@ -78,6 +78,7 @@ class ShmProgram final : public fabric::Program {
   bool test() override;
   std::vector<int> missing() const override;
   void abandon() override;
+  std::optional<fabric::Guard> guard() const override;
 
  private:
   friend class Runner;

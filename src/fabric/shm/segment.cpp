@@ -28,7 +28,9 @@ constexpr std::chrono::milliseconds late_ranks_may_take{1000}, rank_0_may_take{2
 Mapping map(int fd, std::size_t bytes, const std::string& path) {
   void* data = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
   if (data == MAP_FAILED)
-    fail(Errc::out_of_memory, "cannot map {} bytes of {}: {}", bytes, path, std::strerror(errno));
+    fail(Errc::out_of_memory,
+         "cannot map the {} bytes of {}: {}; this rank may have no more address space (see `ulimit -v`)",
+         bytes, path, std::strerror(errno));
   return {static_cast<std::byte*>(data), bytes, true};
 }
 
@@ -53,7 +55,8 @@ struct flock lock_of(off_t begin, off_t length) {
 void lock(const File& file) {
   struct flock mine = lock_of(0, 0);
   if (fcntl(file.get(), F_OFD_SETLK, &mine) != 0)
-    fail(Errc::incompatible, "files in /dev/shm cannot be locked here: {}", std::strerror(errno));
+    fail(Errc::incompatible, "files in /dev/shm cannot be locked here: {}; mount a tmpfs there",
+         std::strerror(errno));
 }
 
 // Returns whether the rank 0 that has published the file is still bringing its world up.
@@ -187,7 +190,10 @@ OwnSegment::OwnSegment(const Place& place, int ranks, std::chrono::milliseconds 
     }
     return;
   }
-  if (!file_.ok()) fail(Errc::out_of_memory, "cannot create a segment in /dev/shm: {}", std::strerror(errno));
+  if (!file_.ok())
+    fail(Errc::out_of_memory,
+         "cannot create the memory in which the ranks meet: {}; raise the limit on open files (ulimit -n)",
+         std::strerror(errno));
   fchmod(file_.get(), 0600);  // whatever the umask
   set_up(ranks);
   publish();

@@ -102,11 +102,11 @@ void ShmControl::take_seat() {
     // The world that this rank comes late for may be over, and rank 0 about to reopen the board.
     if (owner != Seat::being_reopened) fail_taken(rank_, owner);
     if (poll.waited() > time_limit) {
-      base::fail(
-          Errc::timed_out,
-          "rank {} waited {:.1f} s in start-up (World::init) for rank 0 to open the board for the next "
-          "world, which waits for others to leave the world before",
-          rank_, std::chrono::duration<double>(poll.waited()).count());
+      base::fail(Errc::timed_out,
+                 "rank {} waited {:.1f} s in start-up (World::init) for rank 0 to set up the next world, "
+                 "which waits "
+                 "for others to leave the world before; are their World, windows and chains gone?",
+                 rank_, std::chrono::duration<double>(poll.waited()).count());
     }
     poll.pause();
   }

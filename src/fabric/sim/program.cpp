@@ -1,6 +1,7 @@
 #include "fabric/sim/program.hpp"
 
 #include <algorithm>
+#include <set>
 
 namespace tca::sim {
 
@@ -117,6 +118,18 @@ bool SimProgram::test() {
     model_->turns().be_at_least(rank_, known);
   }
   return !running_;
+}
+
+std::optional<fabric::Guard> SimProgram::guard() const {
+  const auto guards = [&](const auto& part) { return crew_->guarded && part->needs_permission(); };
+  std::set<int> awaited, told;
+  for (const auto& part : crew_->outgoing)
+    if (guards(part)) awaited.insert(part->to());
+  for (const auto& part : crew_->incoming)
+    if (guards(part)) told.insert(part->from());
+  return fabric::Guard{{awaited.begin(), awaited.end()},
+                       {told.begin(), told.end()},
+                       "MPI delivers only into receives that have been started"};
 }
 
 std::vector<int> SimProgram::missing() const {

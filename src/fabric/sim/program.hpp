@@ -18,6 +18,7 @@ class SimProgram final : public fabric::Program {
   void start() override;
   bool test() override;
   std::vector<int> missing() const override;
+  std::optional<fabric::Guard> guard() const override;
 
   // A part calls this when something has left or landed.
   void look();

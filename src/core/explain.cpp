@@ -1,0 +1,148 @@
+#include "core/explain.hpp"
+
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "base/ranks.hpp"
+#include "base/region.hpp"
+#include "core/words.hpp"
+#include "route/choose.hpp"
+
+namespace tca::core {
+
+namespace {
+
+// It stays within the process, so that the shape can remain a pointer.
+void pack(base::Writer& writer, const Descriptor& d) {
+  writer.put_number(static_cast<std::uint64_t>(d.to)).put_number(d.to_window).put_number(d.from_window);
+  writer.put_number(d.fabric).put_number(d.protocol);
+  writer.put_number(static_cast<std::uint64_t>(d.to_offset))
+      .put_number(static_cast<std::uint64_t>(d.from_offset));
+  writer.put_number(reinterpret_cast<std::uintptr_t>(d.shape));
+}
+
+Descriptor unpack(base::Reader& reader) {
+  Descriptor d;
+  d.to = static_cast<std::int32_t>(reader.get_number());
+  d.to_window = static_cast<std::uint32_t>(reader.get_number());
+  d.from_window = static_cast<std::uint32_t>(reader.get_number());
+  d.fabric = static_cast<std::uint16_t>(reader.get_number());
+  d.protocol = static_cast<std::uint16_t>(reader.get_number());
+  d.to_offset = static_cast<std::int64_t>(reader.get_number());
+  d.from_offset = static_cast<std::int64_t>(reader.get_number());
+  d.shape = reinterpret_cast<const base::Shape*>(reader.get_number());
+  return d;
+}
+
+Draft read_record(const base::Blob& record) {
+  base::Reader reader(record);
+  Draft draft;
+  for (auto n = reader.get_number(); n > 0; --n)
+    draft.expected.push_back(static_cast<int>(reader.get_number()));
+  while (!reader.done()) draft.descriptors.push_back(unpack(reader));
+  return draft;
+}
+
+std::string place(const WorldState& world, std::uint32_t window, std::int64_t offset) {
+  const std::shared_ptr<WindowState> found = world.find_window(window);
+  const auto size = static_cast<std::int64_t>(found->element_bytes());
+  return fmt::format("{} at {}", found->title(), offset / size);
+}
+
+std::string layout(const WorldState& world, const Descriptor& d) {
+  const std::size_t size = world.find_window(d.to_window)->element_bytes();
+  const std::string from = base::Region::read(d.from_offset, *d.shape).describe(size);
+  const std::string to = base::Region::written(d.to_offset, *d.shape).describe(size);
+  return from == to ? from : fmt::format("{} to {}", from, to);
+}
+
+using Row = std::vector<std::string>;
+
+Row row_of(const WorldState& world, const std::string& forced, std::size_t number, const Descriptor& d,
+           std::size_t puts) {
+  Row row{fmt::format("{}", number), fmt::format("rank {}", d.to)};
+  if (d.shape == nullptr) {
+    row.push_back(fmt::format("a signal over {}", world.fabrics()[d.fabric]->name()));
+    return row;
+  }
+  // As at commit, fabrics that do not reach the memory have no part in the choice.
+  const std::size_t first = world.first_fabric(d.to_window, d.from_window);
+  const route::Explained why =
+      route::explain(std::span(world.fabrics()).subspan(first), world.costs(), {d.to, *d.shape, puts},
+                     {d.fabric - static_cast<int>(first), d.protocol}, forced);
+  row.insert(row.end(), {why.channel, why.predicted, fmt::format("{}", d.shape->bytes()), layout(world, d),
+                         place(world, d.from_window, d.from_offset), place(world, d.to_window, d.to_offset),
+                         why.reason});
+  return row;
+}
+
+std::string guard_in_words(const fabric::Guard& guard, const fabric::Fabric& fabric) {
+  std::vector<std::string> words;
+  if (!guard.awaited.empty())
+    words.push_back(
+        fmt::format("waits for a signal of rank {} before it stores", base::list_ranks(guard.awaited)));
+  if (!guard.told.empty())
+    words.push_back(fmt::format("its start signals rank {}", base::list_ranks(guard.told)));
+  if (words.empty()) return fmt::format("  guard over {}: no signal; {}\n", fabric.name(), guard.otherwise);
+  const double ns = fabric.pricing().crossing_ns();
+  return fmt::format("  guard over {}: {}{}\n", fabric.name(), fmt::join(words, ", "),
+                     ns > 0 ? fmt::format("; a signal crosses in {:.0f} ns", ns) : "");
+}
+
+}  // namespace
+
+base::Blob record_of(const Draft& draft) {
+  const std::set<int> expected(draft.expected.begin(), draft.expected.end());
+  base::Writer record;
+  record.put_number(expected.size());
+  for (const int rank : expected) record.put_number(static_cast<std::uint64_t>(rank));
+  for (const Descriptor& descriptor : draft.descriptors) pack(record, descriptor);
+  return record.blob();
+}
+
+// Says whom the partners of a step hear from, and what the guard adds to that.
+std::string ChainState::explain_signals(const Draft& draft) const {
+  std::string text;
+  std::map<std::size_t, std::set<int>> told;  // by fabric
+  for (const Descriptor& d : draft.descriptors) told[d.fabric].insert(d.to);
+  for (const auto& [fabric, ranks] : told) {
+    const std::vector<int> list(ranks.begin(), ranks.end());
+    text += fmt::format("  tells rank {} over {}, once a step, that all puts have come\n",
+                        base::list_ranks(list), world_->fabrics()[fabric]->name());
+  }
+  if (!draft.expected.empty())
+    text += fmt::format("  expects rank {}, and waits for {}\n", base::list_ranks(draft.expected),
+                        draft.expected.size() == 1 ? "its signal" : "a signal of each");
+  if (!guarded_)
+    text += "  has no guard; the program vouches that nobody still reads what a step overwrites\n";
+  for (std::size_t f = 0; f < programs_.size(); ++f) {
+    const std::optional<fabric::Guard> guard = programs_[f]->guard();
+    if (guard && !programs_[f]->is_empty()) text += guard_in_words(*guard, *world_->fabrics()[f]);
+  }
+  return text;
+}
+
+std::string ChainState::explain() const {
+  std::string text =
+      fmt::format("chain '{}' on rank {} of {}, {}; costs by {}:\n", name_, world_->rank(), world_->size(),
+                  guarded_ ? "guarded" : "unguarded", world_->costs().origin());
+  if (!committed_) return text + "  not committed yet\n";
+  const Draft draft = read_record(record_);
+  if (draft.descriptors.empty()) {
+    text += "  puts nothing\n";
+  } else {
+    const std::vector<std::size_t> puts_to = count_puts(draft.descriptors, world_->size());
+    std::vector<Row> rows{{"put", "to", "by", "predicted", "bytes", "layout", "from", "into", "why"}};
+    for (std::size_t i = 0; i < draft.descriptors.size(); ++i) {
+      const Descriptor& d = draft.descriptors[i];
+      rows.push_back(row_of(*world_, route_, i, d, puts_to[static_cast<std::size_t>(d.to)]));
+    }
+    text += in_columns(rows);
+  }
+  return text + explain_signals(draft);
+}
+
+}  // namespace tca::core

@@ -1,0 +1,11 @@
+// Chain::explain, and what a chain keeps for it.
+#pragma once
+
+#include "core/chain_state.hpp"
+
+namespace tca::core {
+
+// Packs what a rank has declared into few bytes, since there may be thousands of chains.
+base::Blob record_of(const Draft& draft);
+
+}  // namespace tca::core
