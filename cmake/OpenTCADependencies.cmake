@@ -92,6 +92,11 @@ if(OPENTCA_BUILD_TOOLS)
   if(NOT TARGET PkgConfig::HWLOC)
     opentca_missing("hwloc" "libhwloc-dev;pkg-config" "tca info does not show the topology")
   endif()
+
+  find_package(pugixml CONFIG QUIET)
+  if(NOT TARGET pugixml::pugixml)
+    opentca_missing("pugixml" "libpugixml-dev" "tca qcd reads no ILDG configurations, only NERSC's")
+  endif()
 endif()
 
 if(OPENTCA_BUILD_TESTS)

@@ -3,5 +3,6 @@
 # of that name that finds the header will.
 build_packages="g++=g++ cmake=cmake make=make libfmt-dev libcli11-dev nlohmann-json3-dev libtomlplusplus-dev zlib1g-dev"
 test_packages="python3=python3 gcc=gcc spin=spin strace=strace libgtest-dev librapidcheck-dev"
+ildg_packages="libpugixml-dev"
 mpi_packages="mpirun=openmpi-bin mpicc:mpi.h=libopenmpi-dev"
 optional_packages="pkg-config=pkg-config ip=iproute2 libhwloc-dev libbenchmark-dev python3-matplotlib"

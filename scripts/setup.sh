@@ -83,10 +83,12 @@ fi
 case ${1:-} in
   build)
     require $build_packages
+    attempt ildg $ildg_packages
     attempt mpi $mpi_packages
     ;;
   test)
     require $build_packages $test_packages
+    attempt ildg $ildg_packages
     attempt mpi $mpi_packages
     attempt optional $optional_packages
     ;;

@@ -145,6 +145,16 @@ void Gauge::require_unitary(double tolerance, const std::string& path) {
                           worst.site[3], "xyzt"[worst.mu], why));
 }
 
+std::int64_t Gauge::links_off_su3(double tolerance) const {
+  std::int64_t off = 0;
+  for (std::int64_t s = 0; s < lattice_.volume(); ++s)
+    for (int mu = 0; mu < dims; ++mu)
+      if (distance_from_su3(links(mu)[index(lattice_.coordinates(s))]) > tolerance * tolerance) ++off;
+  std::int64_t sum = 0;
+  for (const std::int64_t one : world_.all_gather(off)) sum += one;
+  return sum;
+}
+
 void Gauge::reunitarise() {
   for (std::int64_t s = 0; s < lattice_.volume(); ++s) {
     const std::int64_t i = index(lattice_.coordinates(s));

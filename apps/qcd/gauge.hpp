@@ -55,6 +55,9 @@ class Gauge {
   // message begins with `path`, the file that the links come from, if one is given.
   void require_unitary(double tolerance, const std::string& path = {});
 
+  // Collective. Returns how many of all ranks' links are further than `tolerance` from SU(3).
+  std::int64_t links_off_su3(double tolerance) const;
+
   // Collective. Replaces every link by the special unitary matrix that Gram and Schmidt's method makes of it,
   // and updates the ghosts.
   void reunitarise();

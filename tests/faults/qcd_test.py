@@ -1,12 +1,13 @@
 """`tca qcd` as its users see it: refusals, configuration files and damaged ones, lines of JSON, Ctrl-C.
 
 Standard library only. TCA names the command line under test, TCA_TEST_MPI whether it was built with MPI and mpirun is there,
-TCA_HAS_CUDA whether it was built with CUDA."""
+TCA_HAS_CUDA and TCA_HAS_PUGIXML whether it was built with CUDA and with pugixml."""
 
 import json
 import os
 import re
 import signal
+import struct
 import subprocess
 import unittest
 
@@ -14,6 +15,8 @@ from commands import PATIENCE, TCA, CommandTest, cpu_seconds, processes_with, wa
 
 MPI = bool(os.environ.get("TCA_TEST_MPI", ""))
 CUDA = bool(os.environ.get("TCA_HAS_CUDA", ""))
+# Without pugixml ILDG's files are written, but not read.
+FORMATS = ("nersc", "ildg") if os.environ.get("TCA_HAS_PUGIXML") else ("nersc",)
 REFUSED = 3
 SMALL = ("--lattice", "4", "--ranks", "2")
 
@@ -22,6 +25,16 @@ def flip_in_the_middle(whole):
     """A bit of some link: far from the headers in front and behind."""
     at = len(whole) // 2
     return whole[:at] + bytes([whole[at] ^ 1]) + whole[at + 1 :]
+
+
+def in_single_precision(whole):
+    """A NERSC file whose links are rounded to single precision, in 64 bits as before, with the checksum of those."""
+    begin = whole.index(b"END_HEADER\n") + len(b"END_HEADER\n")
+    reals = struct.unpack(f">{(len(whole) - begin) // 8}d", whole[begin:])
+    rounded = struct.unpack(f"{len(reals)}f", struct.pack(f"{len(reals)}f", *reals))
+    words = struct.unpack(f"{2 * len(reals)}I", struct.pack(f"{len(reals)}d", *rounded))
+    checksum = f"CHECKSUM = {sum(words) % 2**32:x}".encode()
+    return re.sub(rb"CHECKSUM = [0-9a-f]+", checksum, whole[:begin]) + struct.pack(f">{len(reals)}d", *rounded)
 
 
 class QcdTest(CommandTest):
@@ -169,7 +182,7 @@ class Arguments(QcdTest):
 
 class Files(QcdTest):
     def test_go_round_in_both_formats(self):
-        for form in ("nersc", "ildg"):
+        for form in FORMATS:
             plaquette = self.generate("--format", form)
             said = self.assert_done("plaquette", "--config", self.path("links"), "--ranks", "2", "--grid", "1x2x1x1")
             self.assertIn(f"plaquette {plaquette}", said)
@@ -177,7 +190,7 @@ class Files(QcdTest):
             os.remove(self.path("links"))
 
     def test_cut_off(self):
-        for form in ("nersc", "ildg"):
+        for form in FORMATS:
             self.generate("--format", form)
             self.damage(lambda whole: whole[: len(whole) * 2 // 3])
             self.assert_refused(r"links: cut off( or damaged)?: .*\d+ ", "invert", "--config", self.path("links"))
@@ -236,7 +249,7 @@ class Files(QcdTest):
             self.assert_refused(reason, "invert", "--config", self.path("links"), "--json", self.path(other))
 
     def test_wrong_checksum(self):
-        for form in ("nersc", "ildg"):
+        for form in FORMATS:
             self.generate("--format", form)
             self.damage(flip_in_the_middle)
             done = self.qcd("plaquette", "--config", self.path("links"), "--ranks", "2")
@@ -251,6 +264,18 @@ class Files(QcdTest):
         done = self.qcd("plaquette", "--config", self.path("links"), "--ranks", "2")
         self.assertEqual(done.returncode, REFUSED)
         self.assertRegex(done.stderr, "its plaquette is")
+
+    def test_an_ildg_file_where_its_headers_cannot_be_read(self):
+        if "ildg" in FORMATS:
+            self.skipTest("pugixml is here")
+        self.generate("--format", "ildg")
+        self.assert_refused("ildg-format.* is XML, .*libpugixml-dev", "invert", "--config", self.path("links"))
+
+    def test_links_of_single_precision_in_64_bits(self):
+        self.generate()
+        self.damage(in_single_precision)
+        said = self.assert_done("plaquette", "--config", self.path("links"))
+        self.assertIn("its links are of single precision and were made unitary to double", said)
 
     def test_nothing_known(self):
         with open(self.path("links"), "w") as file:

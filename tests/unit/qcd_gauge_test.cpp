@@ -12,6 +12,8 @@
 #include <iterator>
 #include <limits>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "own_folder.hpp"
 #include "qcd/files/configuration.hpp"
@@ -25,6 +27,7 @@ namespace {
 
 namespace fs = std::filesystem;
 using test::on_grid;
+using test::reals_of;
 using test::Shape4;
 
 constexpr Extents small{4, 4, 4, 4};
@@ -54,20 +57,6 @@ TEST(QcdRandom, HasTheMomentsItShould) {
   EXPECT_NEAR(mean, 0, 0.02);
   EXPECT_NEAR(square, 1, 0.03);
   EXPECT_NEAR(uniform, 0.5, 0.005);
-}
-
-// Returns the reals of all links by global site, for comparison to the bit.
-Field<double> reals_of(const Gauge& gauge) {
-  Field<double> all;
-  const Lattice& lattice = gauge.lattice();
-  for (std::int64_t s = 0; s < lattice.volume(); ++s) {
-    for (int mu = 0; mu < dims; ++mu) {
-      const auto* const reals =
-          reinterpret_cast<const double*>(&gauge.links(mu)[gauge.index(lattice.coordinates(s))]);
-      all.insert(all.end(), reals, reals + 18);
-    }
-  }
-  return all;
 }
 
 std::vector<double> swept(const Shape4& shape, const Extents& global, double beta, int sweeps,
@@ -124,6 +113,15 @@ TEST(QcdHeatBath, RefusesOddExtents) {
           [](World&, const Lattice&, Gauge& gauge) { EXPECT_THROW(HeatBath(gauge, 6, 1), Error); });
 }
 
+// Without pugixml ILDG's files are written, but not read.
+std::vector<Format> readable_formats() {
+#ifdef OPENTCA_PUGIXML
+  return {Format::nersc, Format::ildg};
+#else
+  return {Format::nersc};
+#endif
+}
+
 class QcdFile : public testing::Test {
  protected:
   void write(Format format, int bits, const Shape4& shape = {1, 1, 1, 1}) {
@@ -163,7 +161,7 @@ class QcdFile : public testing::Test {
 };
 
 TEST_F(QcdFile, GoesRoundOnAnyGrid) {
-  for (const Format format : {Format::nersc, Format::ildg}) {
+  for (const Format format : readable_formats()) {
     for (const int bits : {64, 32}) {
       write(format, bits, {1, 2, 1, 1});
       const std::string several = contents();
@@ -179,7 +177,7 @@ TEST_F(QcdFile, GoesRoundOnAnyGrid) {
 }
 
 TEST_F(QcdFile, DamagedIsRefused) {
-  for (const Format format : {Format::nersc, Format::ildg}) {
+  for (const Format format : readable_formats()) {
     write(format, 64);
     std::string bytes = contents();
     bytes[bytes.size() / 2] = static_cast<char>(bytes[bytes.size() / 2] ^ 1);
@@ -189,11 +187,11 @@ TEST_F(QcdFile, DamagedIsRefused) {
 }
 
 TEST_F(QcdFile, CutOffIsRefused) {
-  for (const Format format : {Format::nersc, Format::ildg}) {
+  for (const Format format : readable_formats()) {
     write(format, 32);
     const std::string whole = contents();
     for (const std::size_t size :
-         {whole.size() - 1, whole.size() / 2, std::size_t{150}, std::size_t{20}, std::size_t{0}}) {
+         {whole.size() - 8, whole.size() / 2, std::size_t{150}, std::size_t{20}, std::size_t{0}}) {
       replace(whole.substr(0, size));
       EXPECT_NE(refusal(), "") << size;
     }
@@ -217,7 +215,7 @@ TEST_F(QcdFile, NonUnitaryLinksAreRefused) {
     on_grid({1, 1, 2, 1}, small, [&](World& world, const Lattice& lattice, Gauge& gauge) {
       if (lattice.origin()[2] == 2) gauge.links(1)[gauge.index({3, 0, 1, 2})].m[0][0].re += 0.01;
       gauge.exchange();
-      write_configuration(world, gauge, path_, Format::ildg, 64);
+      write_configuration(world, gauge, path_, readable_formats().back(), 64);
       read_configuration(world, gauge, path_, inspect_configuration(path_));
     });
     FAIL() << "accepted";
@@ -358,7 +356,7 @@ TEST_F(QcdHeader, MayEndItsLinesEitherWay) {
 }
 
 TEST_F(QcdHeader, NumbersThatAreNoneAreRefused) {
-  expect_refused("DIMENSION_1", "4x", "its header says 4x for DIMENSION_1, which is no whole number");
+  expect_refused("DIMENSION_1", "4x", "its NERSC header says 4x for DIMENSION_1, which is no whole number");
   expect_refused("DIMENSION_4", "4.0", "says 4.0 for DIMENSION_4, which is no whole number");
   expect_refused("DIMENSION_2", "", "for DIMENSION_2, which is no whole number");
   expect_refused("PLAQUETTE", said_of("PLAQUETTE") + "D+00", "D+00 for PLAQUETTE, which is no number");
@@ -412,6 +410,9 @@ TEST_F(QcdHeader, OfWholeLinksIsSpelledEitherWay) {
 class QcdRecords : public QcdFile {
  protected:
   void SetUp() override {
+#ifndef OPENTCA_PUGIXML
+    GTEST_SKIP() << "without pugixml no ILDG file is read";
+#endif
     QcdFile::SetUp();
     write(Format::ildg, 64);
     whole_ = contents();
@@ -448,23 +449,25 @@ TEST_F(QcdRecords, OfAKindThatThereIsOneOf) {
 TEST_F(QcdRecords, LongerThanANumberHoldsAreRefused) {
   std::string bytes = whole_;
   bytes.replace(record("scidac-checksum") + 8, 8, std::string(7, '\xff') + '\xf8');
-  expect_refused(bytes, "its record scidac-checksum has 18446744073709551608 bytes, ");
+  expect_refused(bytes, "its record 4 (scidac-checksum) has 18446744073709551608 bytes, ");
 }
 
 TEST_F(QcdRecords, OfTextsThatAreFarTooLongAreRefused) {
-  for (const char* type : {"ildg-format", "scidac-checksum"}) {
-    // The text is padded with blanks to 1 MiB more than it needs.
+  for (const auto& [number, type] : {std::pair(1, "ildg-format"), std::pair(4, "scidac-checksum")}) {
+    // The text ends in 1 MiB of blanks.
     std::string bytes = whole_;
     const std::size_t begin = record(type), text = begin + 144, end = bytes.find('\0', text);
-    bytes.insert(end, std::string((8 - (end - text) % 8) % 8 + (std::size_t{1} << 20), ' '));
+    bytes.insert(end, std::string(std::size_t{1} << 20, ' '));
     bytes[begin + 13] = static_cast<char>(bytes[begin + 13] | 0x10);
-    expect_refused(bytes, fmt::format("its record {} has 10", type));
+    expect_refused(bytes, fmt::format("its record {} ({}) has 10", number, type));
   }
 }
 
 TEST_F(QcdRecords, WithHeadersOfSomethingElseAreRefused) {
-  expect_refused(with("<field>su3gauge", "<field>su2gauge"), "its ILDG header says field su2gauge");
-  expect_refused(with("<lx>4<", "<lx>x<"), "its header says x for lx, which is no whole number");
+  expect_refused(with("<field>su3gauge", "<field>su2gauge"),
+                 "its record 1 (ildg-format) says field su2gauge");
+  expect_refused(with("<lx>4<", "<lx>x<"),
+                 "its record 1 (ildg-format) says x for lx, which is no whole number");
   const std::size_t end = whole_.find("</suma>");
   std::string bytes = whole_;
   bytes[end - 1] = 'g';

@@ -36,6 +36,19 @@ void on_grid(const Shape4& shape, const Extents& global,
   });
 }
 
+Field<double> reals_of(const Gauge& gauge) {
+  Field<double> all;
+  const Lattice& lattice = gauge.lattice();
+  for (std::int64_t s = 0; s < lattice.volume(); ++s) {
+    for (int mu = 0; mu < dims; ++mu) {
+      const auto* const reals =
+          reinterpret_cast<const double*>(&gauge.links(mu)[gauge.index(lattice.coordinates(s))]);
+      all.insert(all.end(), reals, reals + 18);
+    }
+  }
+  return all;
+}
+
 template <class T>
 Field<T> random_field(const Lattice& lattice, Sites sites, int rhs, int reals, std::uint64_t seed) {
   Field<T> field;

@@ -27,6 +27,9 @@ std::vector<Shape4> all_shapes(int most, const Extents& global, bool even);
 void on_grid(const Shape4& shape, const Extents& global,
              const std::function<void(World&, const Lattice&, Gauge&)>& body);
 
+// Returns the reals of all links by local site, for comparison to the bit.
+Field<double> reals_of(const Gauge& gauge);
+
 // Returns Gaussian numbers for each site of the set.
 template <class T>
 Field<T> random_field(const Lattice& lattice, Sites sites, int rhs, int reals, std::uint64_t seed = 7);

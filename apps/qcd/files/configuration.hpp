@@ -32,6 +32,7 @@ struct Contents {
   std::int64_t offset = 0;  // of the links, in bytes
   int bits = 64;            // of a real
   bool big_endian = true;
+  bool order_is_said = true;  // by the header; if it is not, the checksum tells
   int link_reals = 12;
   std::optional<std::uint32_t> sum = {};              // NERSC: sum of all 32-bit words
   std::optional<std::uint32_t> suma = {}, sumb = {};  // SciDAC: of the CRC-32 of the sites
@@ -46,11 +47,17 @@ std::string describe(const Contents& contents);  // e.g. "NERSC, 8x8x8x8, 64 bit
 // does not have the length that its header implies.
 Contents inspect_configuration(const std::string& path);
 
+struct Reading {
+  Averages averages;                 // of the links as they are in the file
+  bool of_single_precision = false;  // 64 bits of a real hold no more than 32 would
+};
+
 // Collective. Reads the links and updates their ghosts. Checks the file's checksums and, where the header
-// gives them, plaquette and link trace, to the digits that it gives. Also checks that the links are in SU(3).
-// Links of 32 bits are then made unitary to double precision. Throws Error{refused} on every rank if a check
-// fails, and Error{invalid_argument} if the file is of another lattice.
-Averages read_configuration(World& world, Gauge& gauge, const std::string& path, const Contents& contents);
+// gives them, plaquette and link trace, to the digits that it gives. Also checks that the links are in SU(3),
+// in single or double precision, whichever they are of. Links of single precision are then made unitary to
+// double precision. Throws Error{refused} on every rank if a check fails, and Error{invalid_argument} if the
+// file is of another lattice.
+Reading read_configuration(World& world, Gauge& gauge, const std::string& path, const Contents& contents);
 
 // The suffix of a file's name while it is incomplete. `number` distinguishes it from other unfinished files.
 std::string unfinished(std::uint32_t number);

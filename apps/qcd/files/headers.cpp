@@ -40,7 +40,15 @@ double rounding_of(std::string_view text) {
 }
 
 [[noreturn]] void refuse_number(const HeaderValue& value, const char* what, const std::string& path) {
-  refuse(path, fmt::format("its header says {} for {}, which is no {}", value.text, value.name, what));
+  refuse(path,
+         fmt::format("its {} says {} for {}, which is no {}", value.header, value.text, value.name, what));
+}
+
+// Numbers in hexadecimal may begin so.
+std::string_view without_base(std::string_view text) {
+  for (const std::string_view base : {"0x", "0X"})
+    if (text.starts_with(base)) return text.substr(base.size());
+  return text;
 }
 
 }  // namespace
@@ -62,9 +70,26 @@ Written real_number(const HeaderValue& value, const std::string& path) {
 }
 
 std::uint32_t checksum_number(const HeaderValue& value, const std::string& path) {
-  const auto number = parsed<std::uint32_t>(without("0x", value.text), 16);
+  const auto number = parsed<std::uint32_t>(without_base(value.text), 16);
   if (!number) refuse_number(value, "hexadecimal number of 32 bits", path);
   return *number;
+}
+
+std::string trimmed(const std::string& text) {
+  constexpr const char* white = " \t\r\n";
+  const std::size_t first = text.find_first_not_of(white), last = text.find_last_not_of(white);
+  return first == std::string::npos ? "" : text.substr(first, last - first + 1);
+}
+
+HeaderValue Header::value(const std::string& entry, const std::string& path) const {
+  const auto found = entries.find(entry);
+  if (found == entries.end()) refuse(path, fmt::format("its {} has no {}", name, entry));
+  if (entries.count(entry) > 1) {
+    refuse(path, fmt::format(
+                     "its {} has a second {}, and nothing says which of the two holds; take one of them out",
+                     name, entry));
+  }
+  return {name, entry, found->second};
 }
 
 void check_extents(const Contents& contents, const std::string& path) {

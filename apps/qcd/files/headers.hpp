@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 
@@ -20,9 +21,26 @@ std::optional<Contents> inspect_ildg(const File& file, const std::string& path);
 
 // A header's entry, without surrounding white space.
 struct HeaderValue {
+  std::string header;  // its name
   std::string name;
   std::string text;
 };
+
+// What a header says. Other programs may write any entries, any number of times.
+struct Header {
+  std::string name;  // for messages, e.g. "NERSC header"
+  std::multimap<std::string, std::string> entries;
+
+  bool has(const std::string& entry) const { return entries.contains(entry); }
+  // Throws Error{invalid_argument} unless the entry occurs exactly once.
+  HeaderValue value(const std::string& entry, const std::string& path) const;
+};
+
+std::string trimmed(const std::string& text);  // without white space around it
+
+// The text of each element of an XML document, by its name without a prefix. The document may end with zeros,
+// which some programs write behind it. Throws Error{invalid_argument} if it is no XML.
+Header xml_header(const std::string& name, const std::string& text, const std::string& path);
 
 // Parse the whole text as a number. They throw Error{invalid_argument} if it is not one.
 std::int64_t whole_number(const HeaderValue& value, const std::string& path);

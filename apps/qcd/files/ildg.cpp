@@ -3,9 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <iterator>
-#include <set>
 #include <string_view>
+#include <vector>
 
 #include "qcd/files/headers.hpp"
 #include "tca/error.hpp"
@@ -34,9 +33,12 @@ std::string as_big_endian(std::uint64_t value, int count) {
 std::int64_t padded(std::int64_t bytes) { return (bytes + 7) / 8 * 8; }
 
 struct Record {
+  int number;  // from 1 on
   std::string type;
   std::int64_t data;   // where its data begin
   std::int64_t bytes;  // without padding
+
+  std::string name() const { return fmt::format("record {} ({})", number, type); }
 };
 
 std::string read_text(const File& file, std::int64_t at, std::int64_t bytes) {
@@ -45,71 +47,106 @@ std::string read_text(const File& file, std::int64_t at, std::int64_t bytes) {
   return text;
 }
 
-Record read_record(const File& file, std::int64_t at, const std::string& path) {
+Record read_record(const File& file, std::int64_t at, int number, const std::string& path) {
   if (file.size() - at < header_bytes)
-    refuse(path, fmt::format("cut off: the LIME record at byte {} is incomplete", at));
+    refuse(path, fmt::format("cut off: the header of its record {}, at byte {}, is incomplete", number, at));
   const std::string header = read_text(file, at, header_bytes);
-  if (big_endian(header, 0, 4) != magic) refuse(path, fmt::format("damaged: no LIME record at byte {}", at));
+  if (big_endian(header, 0, 4) != magic)
+    refuse(path,
+           fmt::format("damaged: its record {} should be at byte {}, where no LIME record is", number, at));
   const std::uint64_t bytes = big_endian(header, 8, 8);
-  Record record{header.substr(16).c_str(), at + header_bytes, static_cast<std::int64_t>(bytes)};
+  Record record{number, header.substr(16).c_str(), at + header_bytes, static_cast<std::int64_t>(bytes)};
   const std::int64_t left = file.size() - record.data;
-  if (bytes > static_cast<std::uint64_t>(left) || padded(record.bytes) > left) {
-    refuse(path, fmt::format("cut off or damaged: its record {} has {} bytes, {} are left of the file",
-                             record.type, bytes, left));
+  if (bytes > static_cast<std::uint64_t>(left)) {
+    refuse(path, fmt::format("cut off or damaged: its {} has {} bytes, {} are left of the file",
+                             record.name(), bytes, left));
   }
   return record;
 }
 
-HeaderValue element(const std::string& xml, const std::string& name, const std::string& path) {
-  const std::string opening = "<" + name + ">";
-  const std::size_t begin = xml.find(opening), end = xml.find("</" + name + ">");
-  if (begin == std::string::npos || end == std::string::npos || end < begin)
-    refuse(path, "its ILDG header has no " + name);
-  const std::string text = xml.substr(begin + opening.size(), end - begin - opening.size());
-  const std::size_t first = text.find_first_not_of(" \t\r\n"), last = text.find_last_not_of(" \t\r\n");
-  return {name, first == std::string::npos ? "" : text.substr(first, last - first + 1)};
+// As programs that use c-lime do, this goes from record to record by their lengths: it ignores which are said
+// to be the first and the last of a message, and the last one need not be padded.
+std::vector<Record> read_records(const File& file, const std::string& path) {
+  std::vector<Record> records;
+  for (std::int64_t at = 0; at < file.size();) {
+    const Record& record =
+        records.emplace_back(read_record(file, at, static_cast<int>(records.size()) + 1, path));
+    at = record.data + padded(record.bytes);
+  }
+  return records;
 }
 
-void read_format(const std::string& xml, const std::string& path, Contents& contents) {
+[[noreturn]] void refuse_second(const Record& record, const std::string& path) {
+  refuse(path, fmt::format(
+                   "its record {} is a second {}, and nothing says which of the two holds; take one of them "
+                   "out",
+                   record.number, record.type));
+}
+
+// Returns null if there is no record of the type. Other programs may add records of types that are not looked
+// for here, any number of times.
+const Record* find_only(const std::vector<Record>& records, const std::string& type,
+                        const std::string& path) {
+  const Record* found = nullptr;
+  for (const Record& record : records) {
+    if (record.type != type) continue;
+    if (found != nullptr) refuse_second(record, path);
+    found = &record;
+  }
+  return found;
+}
+
+const Record& find_needed(const std::vector<Record>& records, const std::string& type,
+                          const std::string& path) {
+  if (const Record* const found = find_only(records, type, path)) return *found;
+  constexpr std::size_t most = 8;
+  std::vector<std::string> names;
+  for (const Record& record : records) {
+    if (names.size() == most) {
+      names.push_back(fmt::format("{} more", records.size() - most));
+      break;
+    }
+    names.push_back(record.name());
+  }
+  refuse(path, fmt::format("a LIME file without a record {}; it has {}", type, fmt::join(names, ", ")));
+}
+
+// A file may hold more than links, with checksums of their own. That of the links follows them, before other
+// data; only if it is the only one may it be elsewhere.
+const Record* find_checksum(const std::vector<Record>& records, const Record& links,
+                            const std::string& path) {
+  constexpr const char* type = "scidac-checksum";
+  const auto is_one = [&](const Record& record) { return record.type == type; };
+  if (std::ranges::count_if(records, is_one) < 2) return find_only(records, type, path);
+  const auto first = records.begin() + links.number;
+  const auto end = std::find_if(first, records.end(),
+                                [](const Record& record) { return record.type.ends_with("-binary-data"); });
+  const auto found = std::find_if(first, end, is_one);
+  if (found == end) return nullptr;
+  if (const auto second = std::find_if(found + 1, end, is_one); second != end) refuse_second(*second, path);
+  return &*found;
+}
+
+Header read_xml(const Record& record, const File& file, const std::string& path) {
+  if (record.bytes > longest_text) {
+    refuse(path, fmt::format("its {} has {} bytes, far more than such a record needs", record.name(),
+                             record.bytes));
+  }
+  return xml_header(record.name(), read_text(file, record.data, record.bytes), path);
+}
+
+void read_format(const Header& header, const std::string& path, Contents& contents) {
   const char* const names[] = {"lx", "ly", "lz", "lt"};
   for (std::size_t mu = 0; mu < dims; ++mu)
-    contents.extents[mu] = whole_number(element(xml, names[mu], path), path);
-  const std::string field = element(xml, "field", path).text;
-  if (field != "su3gauge") refuse(path, "its ILDG header says field " + field + ", not su3gauge");
-  const std::string precision = element(xml, "precision", path).text;
+    contents.extents[mu] = whole_number(header.value(names[mu], path), path);
+  const std::string field = header.value("field", path).text;
+  if (field != "su3gauge")
+    refuse(path, fmt::format("its {} says field {}, not su3gauge", header.name, field));
+  const std::string precision = header.value("precision", path).text;
   if (precision != "32" && precision != "64")
-    refuse(path, "its ILDG header says precision " + precision + ", not 32 or 64");
+    refuse(path, fmt::format("its {} says precision {}, not 32 or 64", header.name, precision));
   contents.bits = precision == "32" ? 32 : 64;
   check_extents(contents, path);
-}
-
-// The types of the records that are read here. Each may occur only once, because nothing says which of two is
-// valid. Other programs may add records of other types, any number of times.
-bool is_taken(const std::string& type) {
-  constexpr std::string_view taken[] = {"ildg-format", "ildg-binary-data", "scidac-checksum",
-                                        "opentca-averages"};
-  return std::find(std::begin(taken), std::end(taken), type) != std::end(taken);
-}
-
-void take(const Record& record, const File& file, const std::string& path, Contents& contents) {
-  if (record.type == "ildg-binary-data") {
-    contents.offset = record.data;
-    return;
-  }
-  if (!is_taken(record.type)) return;
-  if (record.bytes > longest_text)
-    refuse(path, fmt::format("its record {} has {} bytes, far more than such a record needs", record.type,
-                             record.bytes));
-  const std::string text = read_text(file, record.data, record.bytes);
-  if (record.type == "ildg-format") {
-    read_format(text, path, contents);
-  } else if (record.type == "scidac-checksum") {
-    contents.suma = checksum_number(element(text, "suma", path), path);
-    contents.sumb = checksum_number(element(text, "sumb", path), path);
-  } else if (record.type == "opentca-averages") {
-    contents.plaquette = real_number(element(text, "plaquette", path), path);
-    contents.link_trace = real_number(element(text, "linkTrace", path), path);
-  }
 }
 
 std::string record_header(const std::string& type, std::int64_t bytes, std::uint64_t flags) {
@@ -137,25 +174,23 @@ constexpr const char* xml = R"(<?xml version="1.0" encoding="UTF-8"?>)";
 std::optional<Contents> inspect_ildg(const File& file, const std::string& path) {
   if (file.size() < header_bytes || big_endian(read_text(file, 0, 4), 0, 4) != magic) return std::nullopt;
   Contents contents{.format = Format::ildg, .link_reals = 18};
-  std::int64_t links = -1;
-  std::set<std::string> seen;
-  int number = 1;
-  for (std::int64_t at = 0; at < file.size(); ++number) {
-    const Record record = read_record(file, at, path);
-    if (is_taken(record.type) && !seen.insert(record.type).second) {
-      refuse(path, fmt::format("its record {} is a second {}, and nothing says which of the two holds; take "
-                               "one of them out",
-                               number, record.type));
-    }
-    take(record, file, path, contents);
-    if (record.type == "ildg-binary-data") links = record.bytes;
-    at = record.data + padded(record.bytes);
+  const std::vector<Record> records = read_records(file, path);
+  const Record& links = find_needed(records, "ildg-binary-data", path);
+  contents.offset = links.data;
+  read_format(read_xml(find_needed(records, "ildg-format", path), file, path), path, contents);
+  if (links.bytes != data_bytes(contents)) {
+    refuse(path, fmt::format("its {} has {} bytes of links, but {} in {} bits has {}", links.name(),
+                             links.bytes, describe(contents.extents), contents.bits, data_bytes(contents)));
   }
-  if (contents.extents[0] == 0) refuse(path, "a LIME file without a record ildg-format");
-  if (links < 0) refuse(path, "a LIME file without a record ildg-binary-data");
-  if (links != data_bytes(contents)) {
-    refuse(path, fmt::format("its links have {} bytes, but {} in {} bits has {}", links,
-                             describe(contents.extents), contents.bits, data_bytes(contents)));
+  if (const Record* const record = find_checksum(records, links, path)) {
+    const Header sums = read_xml(*record, file, path);
+    contents.suma = checksum_number(sums.value("suma", path), path);
+    contents.sumb = checksum_number(sums.value("sumb", path), path);
+  }
+  if (const Record* const record = find_only(records, "opentca-averages", path)) {
+    const Header averages = read_xml(*record, file, path);
+    contents.plaquette = real_number(averages.value("plaquette", path), path);
+    contents.link_trace = real_number(averages.value("linkTrace", path), path);
   }
   return contents;
 }

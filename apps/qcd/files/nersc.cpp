@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <iterator>
-#include <map>
 #include <sstream>
 #include <string_view>
 
@@ -13,33 +12,15 @@
 namespace tca::qcd {
 namespace {
 
-using Keys = std::multimap<std::string, std::string>;
-
-// Other programs may write any entries, any number of times. An entry that is needed here must occur exactly
-// once.
-HeaderValue value(const Keys& keys, const std::string& key, const std::string& path) {
-  const auto found = keys.find(key);
-  if (found == keys.end()) refuse(path, "its NERSC header has no " + key);
-  if (keys.count(key) > 1)
-    refuse(path, "its NERSC header has a second " + key +
-                     ", and nothing says which of the two holds; take one of them out");
-  return {key, found->second};
-}
-
-std::string trimmed(const std::string& text) {
-  const std::size_t first = text.find_first_not_of(" \t\r"), last = text.find_last_not_of(" \t\r");
-  return first == std::string::npos ? "" : text.substr(first, last - first + 1);
-}
-
-Keys parse(const std::string& header) {
-  Keys keys;
-  std::istringstream lines(header);
+Header parse(const std::string& text) {
+  Header header{"NERSC header", {}};
+  std::istringstream lines(text);
   for (std::string line; std::getline(lines, line);) {
     const std::size_t equals = line.find('=');
     if (equals != std::string::npos)
-      keys.emplace(trimmed(line.substr(0, equals)), trimmed(line.substr(equals + 1)));
+      header.entries.emplace(trimmed(line.substr(0, equals)), trimmed(line.substr(equals + 1)));
   }
-  return keys;
+  return header;
 }
 
 struct Reals {
@@ -47,32 +28,33 @@ struct Reals {
   int bits;
   bool big_endian;
 };
-// By NERSC's custom, reals are big endian if the name does not say.
-constexpr Reals known_reals[] = {{"IEEE32", 32, true}, {"IEEE32BIG", 32, true}, {"IEEE32LITTLE", 32, false},
-                                 {"IEEE64", 64, true}, {"IEEE64BIG", 64, true}, {"IEEE64LITTLE", 64, false}};
+// By NERSC's custom reals are big endian if the name does not say, but some programs mean their own machine's.
+constexpr Reals known_reals[] = {
+    {"IEEE32", 32, true}, {"IEEE32BIG", 32, true}, {"IEEE32LITTLE", 32, false}, {"IEEE32SMALL", 32, false},
+    {"IEEE64", 64, true}, {"IEEE64BIG", 64, true}, {"IEEE64LITTLE", 64, false}, {"IEEE64SMALL", 64, false}};
 
-void read_kind(const Keys& keys, const std::string& path, Contents& contents) {
-  const std::string reals = value(keys, "FLOATING_POINT", path).text;
+void read_kind(const Header& header, const std::string& path, Contents& contents) {
+  const std::string reals = header.value("FLOATING_POINT", path).text;
   const auto* const found = std::find_if(std::begin(known_reals), std::end(known_reals),
                                          [&](const Reals& one) { return one.name == reals; });
   if (found == std::end(known_reals))
     refuse(path, "FLOATING_POINT is " + reals + "; IEEE32 and IEEE64 are known, and both with BIG or LITTLE");
   contents.bits = found->bits;
   contents.big_endian = found->big_endian;
-  const std::string kind = value(keys, "DATATYPE", path).text;
+  contents.order_is_said = !reals.ends_with(fmt::format("{}", found->bits));
+  const std::string kind = header.value("DATATYPE", path).text;
   const bool whole = kind == "4D_SU3_GAUGE_3x3" || kind == "4D_SU3_GAUGE_3X3";
   contents.link_reals = whole ? 18 : 12;
   if (!whole && kind != "4D_SU3_GAUGE")
     refuse(path, "DATATYPE is " + kind + ", not 4D_SU3_GAUGE or 4D_SU3_GAUGE_3x3");
 }
 
-// Returns where the links begin: after the line END_HEADER, with either kind of line end.
+// Returns where the links begin: after the line END_HEADER, whatever white space ends it.
 std::size_t end_of_header(const std::string& text, const std::string& path) {
   constexpr std::string_view last = "\nEND_HEADER";
   for (std::size_t at = text.find(last); at != std::string::npos; at = text.find(last, at + 1)) {
-    const std::string_view behind = std::string_view(text).substr(at + last.size());
-    for (const std::string_view line_end : {"\n", "\r\n"})
-      if (behind.starts_with(line_end)) return at + last.size() + line_end.size();
+    const std::size_t line_end = text.find_first_not_of(" \t\r", at + last.size());
+    if (line_end != std::string::npos && text[line_end] == '\n') return line_end + 1;
   }
   refuse(path, "its NERSC header has no END_HEADER");
 }
@@ -85,14 +67,14 @@ std::optional<Contents> inspect_nersc(const File& file, const std::string& path)
   file.read(0, std::as_writable_bytes(std::span(text)));
   if (!text.starts_with("BEGIN_HEADER")) return std::nullopt;
   const std::size_t end = end_of_header(text, path);
-  const Keys keys = parse(text.substr(0, end));
+  const Header header = parse(text.substr(0, end));
   Contents contents{.format = Format::nersc, .offset = static_cast<std::int64_t>(end)};
   for (std::size_t mu = 0; mu < dims; ++mu)
-    contents.extents[mu] = whole_number(value(keys, fmt::format("DIMENSION_{}", mu + 1), path), path);
-  contents.sum = checksum_number(value(keys, "CHECKSUM", path), path);
-  contents.plaquette = real_number(value(keys, "PLAQUETTE", path), path);
-  contents.link_trace = real_number(value(keys, "LINK_TRACE", path), path);
-  read_kind(keys, path, contents);
+    contents.extents[mu] = whole_number(header.value(fmt::format("DIMENSION_{}", mu + 1), path), path);
+  if (header.has("CHECKSUM")) contents.sum = checksum_number(header.value("CHECKSUM", path), path);
+  if (header.has("PLAQUETTE")) contents.plaquette = real_number(header.value("PLAQUETTE", path), path);
+  if (header.has("LINK_TRACE")) contents.link_trace = real_number(header.value("LINK_TRACE", path), path);
+  read_kind(header, path, contents);
   check_extents(contents, path);
   return contents;
 }

@@ -65,9 +65,13 @@ class QcdJob {
     if (!options_.config.empty()) {
       const qcd::Contents contents = qcd::inspect_configuration(options_.config);
       const auto begin = Clock::now();
-      averages_ = qcd::read_configuration(world_, gauge_, options_.config, contents);
+      const qcd::Reading reading = qcd::read_configuration(world_, gauge_, options_.config, contents);
+      averages_ = reading.averages;
       averages_us_ = microseconds_since(begin);
-      return fmt::format("{} ({})", options_.config, qcd::describe(contents));
+      return fmt::format("{} ({}{})", options_.config, qcd::describe(contents),
+                         reading.of_single_precision
+                             ? "; its links are of single precision and were made unitary to double"
+                             : "");
     }
     if (options_.start == "hot") gauge_.randomise(options_.seed);
     if (options_.start == "cold") gauge_.exchange();
