@@ -30,13 +30,14 @@
 
 namespace tca {
 
-// Collective over `comm`, and the world has the same ranks. The fabric is "shm+mpi" unless `options` or
-// OPENTCA_FABRIC name another one. Destroy every World, window and chain before MPI_Finalize, in which this
-// rank leaves the worlds that are still there; those may then be destroyed, but not used.
+// Collective over `comm`. The world has the same ranks, whatever topology `comm` has, and leaves its error
+// handler as it is. The fabric is "shm+mpi" unless `options` or OPENTCA_FABRIC name another one. Destroy every
+// World, window and chain before MPI_Finalize, in which this rank leaves the worlds that are still there; those
+// may then be destroyed, but not used.
 //
 // Throws Error{incompatible} when the program was compiled with another MPI than OpenTCA, or when MPI lacks
-// the thread level that the options need. Throws Error{invalid_argument} before MPI_Init and after
-// MPI_Finalize, and what World::init throws.
+// the thread level that the options need. Throws Error{invalid_argument} for an inter-communicator, for one
+// that is null or freed, before MPI_Init and after MPI_Finalize, and what World::init throws.
 template <class Comm>
 World World::from_mpi(Comm comm, const WorldOptions& options) {
   static_assert(std::is_same_v<Comm, MPI_Comm>, "World::from_mpi takes an MPI_Comm");

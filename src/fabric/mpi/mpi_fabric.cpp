@@ -205,6 +205,53 @@ Callers callers(const Settings& settings) {
   return settings.progress_thread ? Callers::progress_thread : Callers::own_thread;
 }
 
+// Has the errors of calls on a communicator returned for a while, whatever handler the program has set.
+class ErrorsReturned {
+ public:
+  explicit ErrorsReturned(MPI_Comm comm) : comm_(comm) {
+    MPI_Comm_get_errhandler(comm_, &before_);
+    MPI_Comm_set_errhandler(comm_, MPI_ERRORS_RETURN);
+  }
+  ErrorsReturned(const ErrorsReturned&) = delete;
+  ~ErrorsReturned() {
+    MPI_Comm_set_errhandler(comm_, before_);
+    MPI_Errhandler_free(&before_);
+  }
+
+ private:
+  MPI_Comm comm_;
+  MPI_Errhandler before_ = MPI_ERRHANDLER_NULL;
+};
+
+// An inter-communicator has two groups, with ranks from 0 in each: two worlds would come up that are not what
+// anybody means.
+void require_one_group(MPI_Comm program) {
+  if (program == MPI_COMM_NULL) {
+    base::fail(
+        Errc::invalid_argument,
+        "World::from_mpi of MPI_COMM_NULL, which a rank has that MPI_Comm_split or MPI_Comm_create has left "
+        "out, or whose communicator is freed");
+  }
+  // The error of a communicator that is none goes to one of these, by the version of MPI.
+  const ErrorsReturned of_world(MPI_COMM_WORLD), of_self(MPI_COMM_SELF);
+  // Open MPI's communicators are pointers, which it does not check. Their numbers lead back to those that it
+  // still knows.
+  int joins_two = 0;
+  if (MPI_Comm_test_inter(program, &joins_two) != MPI_SUCCESS ||
+      MPI_Comm_f2c(MPI_Comm_c2f(program)) != program) {
+    base::fail(Errc::invalid_argument,
+               "World::from_mpi of a communicator that is freed, by MPI_Comm_free of a copy of it, or that "
+               "never was "
+               "one");
+  }
+  if (joins_two != 0) {
+    base::fail(
+        Errc::invalid_argument,
+        "World::from_mpi of an inter-communicator, whose two groups are no world; make one communicator of "
+        "both by MPI_Intercomm_merge, and the world of that");
+  }
+}
+
 }  // namespace
 
 std::unique_ptr<fabric::Control> join(const Settings& settings) {
@@ -225,10 +272,10 @@ std::unique_ptr<fabric::Control> join(const void* comm, std::size_t bytes, std::
         Errc::invalid_argument,
         "World::from_mpi outside MPI_Init and MPI_Finalize; call MPI_Init first, or World::init instead");
   }
-  ensure_session(callers(settings), settings.time_limit);
   MPI_Comm program;
   std::memcpy(&program, comm, sizeof program);
-  if (program == MPI_COMM_NULL) base::fail(Errc::invalid_argument, "World::from_mpi of MPI_COMM_NULL");
+  require_one_group(program);
+  ensure_session(callers(settings), settings.time_limit);
   return std::make_unique<MpiControl>(program, settings.time_limit);
 }
 
