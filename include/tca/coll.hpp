@@ -37,8 +37,8 @@
 //   - ring goes round once, from the rank after the one that owns the block. It is never chosen for an
 //     operation of the program's own.
 //
-// A NaN of any rank reaches every rank, through sums and products as well as through minima and maxima (see Op). So a
-// loop that goes on `while (residual > tolerance)` ends at a NaN: tell it apart by std::isfinite.
+// A NaN of any rank reaches every rank, through sums and products as well as through minima and maxima (see
+// Op). So a loop that goes on `while (residual > tolerance)` ends at a NaN: tell it apart by std::isfinite.
 #pragma once
 
 #include <algorithm>

@@ -15,10 +15,11 @@
 
 namespace tca {
 
-// Built-in reduction operators, the same on the host and in kernels. Pass Operation a function for anything else.
+// Built-in reduction operators, the same on the host and in kernels. Pass Operation a function for anything
+// else.
 //   - Integers wrap around where a sum or a product overflows.
-//   - min and max of floating-point numbers are those of IEEE 754-2019: if any rank's value is NaN, every rank gets
-//     NaN, and -0 is less than +0. They give the same bits by every algorithm.
+//   - min and max of floating-point numbers are those of IEEE 754-2019: if any rank's value is NaN, every
+//     rank gets NaN, and -0 is less than +0. They give the same bits by every algorithm.
 enum class Op { sum, min, max, product };
 
 namespace coll {

@@ -27,8 +27,8 @@ class BlockTeam {
   __device__ device::Word size() const { return team_.size; }
 
   // Replaces `values` by the values of all ranks, combined in the order of the ranks, so that all get the
-  // same bits. `op` is one of those of tca/operations.hpp, or another function. There are at most as many as the team was made for, of 4 or 8 bytes each, in shared or global
-  // memory.
+  // same bits. `op` is one of those of tca/operations.hpp, or another function. There are at most as many as
+  // the team was made for, of 4 or 8 bytes each, in shared or global memory.
   template <class T, class Op>
   __device__ bool allreduce(T* values, device::Word count, Op op) {
     if (count == 0) return agree();  // without a line nobody would hear of the step

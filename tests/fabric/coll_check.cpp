@@ -43,8 +43,8 @@ T extreme(int ranks, int step, int rank, std::int64_t i) {
   return rank % 3 == 0 ? std::copysign(T{1}, others[turn]) : others[turn];
 }
 
-// `is_first` tells which of two numbers the operation takes, if they differ. Of two zeros it takes the negative one or
-// the other.
+// `is_first` tells which of two numbers the operation takes, if they differ. Of two zeros it takes the
+// negative one or the other.
 template <class T, class IsFirst>
 T extreme_of(T a, T b, IsFirst is_first, bool takes_negative_zero) {
   if constexpr (std::is_floating_point_v<T>) {

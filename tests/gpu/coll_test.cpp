@@ -196,8 +196,8 @@ TEST_P(GpuColl, StartedInAnyOrderAndWaitedForInOne) {
   });
 }
 
-// Element i has what compares unlike other numbers at rank i % size(): a NaN, or a zero of another sign. Few values
-// are combined by a warp, many by the whole block.
+// Element i has what compares unlike other numbers at rank i % size(): a NaN, or a zero of another sign. Few
+// values are combined by a warp, many by the whole block.
 template <class T>
 void reduce_by_team(World& world, int count) {
   const T nan = std::numeric_limits<T>::quiet_NaN();
