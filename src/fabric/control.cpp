@@ -11,6 +11,10 @@ namespace {
 // with messages that say more.
 std::string_view kind_of(std::string_view what) { return what.substr(0, what.find('\'')); }
 
+bool starts_with(const base::Blob& blob, const base::Blob& begin) {
+  return blob.size() >= begin.size() && std::equal(begin.begin(), begin.end(), blob.begin());
+}
+
 }  // namespace
 
 std::vector<base::Blob> Control::all_gather(const base::Blob& mine, std::string_view what) {
@@ -23,11 +27,15 @@ std::vector<base::Blob> Control::all_gather(const base::Blob& mine, std::string_
     broken_ = std::current_exception();
     throw;
   }
-  std::string first;
+  const base::Blob same = base::Writer().put_string(what).blob();
+  const std::string first = base::Reader(all[0]).get_string();
   for (std::size_t rank = 0; rank < all.size(); ++rank) {
+    if (first == what && starts_with(all[rank], same)) {
+      all[rank].erase(all[rank].begin(), all[rank].begin() + static_cast<std::ptrdiff_t>(same.size()));
+      continue;
+    }
     base::Reader reader(all[rank]);
     const std::string theirs = reader.get_string();
-    if (rank == 0) first = theirs;
     if (kind_of(theirs) != kind_of(first)) {
       base::fail(
           Errc::refused,

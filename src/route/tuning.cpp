@@ -17,6 +17,7 @@
 
 #include "base/environment.hpp"
 #include "base/fail.hpp"
+#include "base/ranks.hpp"
 
 namespace tca::route {
 
@@ -96,6 +97,7 @@ std::string own_table(const std::string& setting, const TuningNeeds& needs, fs::
 // between versions.
 struct Voice {
   std::string version, setting, hardware, table, path;
+  std::vector<int> ranks = {};  // that say the same, in ascending order
 };
 
 base::Blob encode(const Voice& voice) {
@@ -105,12 +107,36 @@ base::Blob encode(const Voice& voice) {
   return writer.blob();
 }
 
-// Returns the first rank whose text differs from rank 0's, or 0.
+// Returns what the ranks say, in the order of the first rank that says it.
+std::vector<Voice> voices_in(const std::vector<base::Blob>& all, const std::string& version) {
+  std::vector<Voice> voices;
+  std::vector<const base::Blob*> said;
+  for (std::size_t rank = 0; rank < all.size(); ++rank) {
+    const auto same =
+        std::find_if(said.begin(), said.end(), [&](const auto* blob) { return *blob == all[rank]; });
+    const auto number = static_cast<std::size_t>(same - said.begin());
+    if (same == said.end()) {
+      base::Reader reader(all[rank]);
+      Voice voice;
+      voice.version = reader.get_string();
+      if (voice.version == version) {
+        for (std::string* text : {&voice.setting, &voice.hardware, &voice.table, &voice.path})
+          *text = reader.get_string();
+      }
+      voices.push_back(std::move(voice));
+      said.push_back(&all[rank]);
+    }
+    voices[number].ranks.push_back(static_cast<int>(rank));
+  }
+  return voices;
+}
+
+// Returns the first voice whose text differs from rank 0's, or null.
 template <class Member>
-std::size_t dissenter(const std::vector<Voice>& voices, Member member) {
-  for (std::size_t rank = 1; rank < voices.size(); ++rank)
-    if (voices[rank].*member != voices[0].*member) return rank;
-  return 0;
+const Voice* dissenter(const std::vector<Voice>& voices, Member member) {
+  for (const Voice& voice : voices)
+    if (voice.*member != voices[0].*member) return &voice;
+  return nullptr;
 }
 
 std::string in_words(const std::string& setting) {
@@ -118,27 +144,27 @@ std::string in_words(const std::string& setting) {
 }
 
 void refuse_differences(const std::vector<Voice>& voices) {
-  if (const std::size_t rank = dissenter(voices, &Voice::version); rank > 0)
+  if (const Voice* other = dissenter(voices, &Voice::version))
     fail(Errc::incompatible, "rank {} runs OpenTCA {}, rank 0 {}; start every rank with the same version",
-         rank, voices[rank].version, voices[0].version);
-  if (const std::size_t rank = dissenter(voices, &Voice::setting); rank > 0)
+         other->ranks[0], other->version, voices[0].version);
+  if (const Voice* other = dissenter(voices, &Voice::setting))
     fail(Errc::incompatible,
          "OPENTCA_TUNING {} on rank {}, and {} on rank 0; give every rank the same tuning table",
-         in_words(voices[rank].setting), rank, in_words(voices[0].setting));
+         in_words(other->setting), other->ranks[0], in_words(voices[0].setting));
 }
 
 void tell_of_other_hardware(const std::vector<Voice>& voices) {
-  std::vector<std::size_t> others;
-  for (std::size_t rank = 1; rank < voices.size(); ++rank)
-    if (voices[rank].hardware != voices[0].hardware) others.push_back(rank);
+  std::vector<int> others;
+  for (const Voice& voice : voices)
+    if (voice.hardware != voices[0].hardware)
+      others.insert(others.end(), voice.ranks.begin(), voice.ranks.end());
   if (others.empty()) return;
-  const std::size_t first = others.front(), count = others.size();
-  others.resize(std::min<std::size_t>(count, 8));
+  std::sort(others.begin(), others.end());
   say_once(
-      fmt::format("rank{} {}{} run on other hardware ({}) than the tuning table {} of rank 0 was measured on "
+      fmt::format("rank{} {} run on other hardware ({}) than the tuning table {} of rank 0 was measured on "
                   "({}); all ranks use it (OPENTCA_TUNING=off leaves it out)",
-                  count == 1 ? "" : "s", fmt::join(others, ", "), count > others.size() ? ", ..." : "",
-                  voices[first].hardware, voices[0].path, voices[0].hardware));
+                  others.size() == 1 ? "" : "s", base::list_ranks(others),
+                  dissenter(voices, &Voice::hardware)->hardware, voices[0].path, voices[0].hardware));
 }
 
 bool know_their_own_costs(std::span<const std::unique_ptr<fabric::Fabric>> fabrics, int rank) {
@@ -239,17 +265,8 @@ Costs agree_on_costs(fabric::Control& control, std::span<const std::unique_ptr<f
     mine.table = own_table(mine.setting, needs, path);
     mine.path = path.string();
   }
-  std::vector<Voice> voices;
-  for (const base::Blob& blob : control.all_gather(encode(mine), "start-up (costs)")) {
-    base::Reader reader(blob);
-    Voice voice;
-    voice.version = reader.get_string();
-    if (voice.version == mine.version) {
-      for (std::string* text : {&voice.setting, &voice.hardware, &voice.table, &voice.path})
-        *text = reader.get_string();
-    }
-    voices.push_back(std::move(voice));
-  }
+  const std::vector<Voice> voices =
+      voices_in(control.all_gather(encode(mine), "start-up (costs)"), mine.version);
   refuse_differences(voices);
   costs.assume(processor_of(voices[0].hardware));
   if (voices[0].table.empty()) return costs;

@@ -7,6 +7,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <array>
 #include <utility>
 #include <vector>
 
@@ -15,6 +17,7 @@
 #include "fabric/shm/process.hpp"
 #include "fabric/shm/segment.hpp"
 #include "messages.hpp"
+#include "tca/world.hpp"
 
 namespace tca::test {
 namespace {
@@ -132,6 +135,30 @@ TEST(StartUp, ASeatThatStaysClearedIsNobodys) {
   EXPECT_TRUE(refuses(Errc::timed_out,
                       {"rank 1 waited 0.", "for rank 0 to set up the next world"},
                       [&] { ShmControl(std::move(memory), 1, 2, 50ms); }));
+}
+
+// What each rank gives fits a seat, a mailbox, or neither.
+template <std::size_t bytes>
+void gather_numbers(World& world) {
+  struct Letter {
+    std::array<int, bytes / sizeof(int)> numbers;
+  } mine;
+  mine.numbers.fill(world.rank());
+  int rank = 0;
+  for (const Letter& letter : world.all_gather(mine)) {
+    EXPECT_EQ(std::ranges::count(letter.numbers, rank), std::ssize(letter.numbers)) << rank;
+    ++rank;
+  }
+}
+
+TEST(Meeting, GathersWhatEachOfAHundredRanksGives) {
+  World::run_threads(100, [](World& world) {
+    for (int round = 0; round < 3; ++round) {
+      gather_numbers<sizeof(int)>(world);
+      gather_numbers<600>(world);
+    }
+    gather_numbers<2 * shm::mailbox_bytes + 400>(world);
+  });
 }
 
 // Memory as a launcher makes it.

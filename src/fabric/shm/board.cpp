@@ -1,9 +1,14 @@
 #include "fabric/shm/board.hpp"
 
+#include <linux/futex.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
+#include <climits>
 #include <cstring>
+#include <ctime>
 
+#include "base/counter.hpp"
 #include "base/fail.hpp"
 #include "fabric/shm/process.hpp"
 #include "tca/version.hpp"
@@ -11,16 +16,46 @@
 namespace tca::shm {
 
 std::size_t Board::bytes(int ranks) {
-  return sizeof(Header) + static_cast<std::size_t>(ranks) * (sizeof(Seat) + mailbox_bytes);
+  return sizeof(Header) + static_cast<std::size_t>(ranks) * (sizeof(Seat) + mailbox_bytes) + sizeof(Meeting);
 }
 
 Seat& Board::seat(int rank) const {
   return *reinterpret_cast<Seat*>(memory_ + sizeof(Header) + static_cast<std::size_t>(rank) * sizeof(Seat));
 }
 
-std::byte* Board::mailbox(int rank) const {
+Meeting& Board::meeting() const {
   const auto seats = static_cast<std::size_t>(header().ranks) * sizeof(Seat);
-  return memory_ + sizeof(Header) + seats + static_cast<std::size_t>(rank) * mailbox_bytes;
+  return *reinterpret_cast<Meeting*>(memory_ + sizeof(Header) + seats);
+}
+
+std::byte* Board::mailbox(int rank) const {
+  return reinterpret_cast<std::byte*>(&meeting() + 1) + static_cast<std::size_t>(rank) * mailbox_bytes;
+}
+
+void Board::arrive(int rank, std::uint32_t phase) const {
+  seat(rank).phase.store(phase, std::memory_order_release);
+  Meeting& m = meeting();
+  // Acquire and release: the last to arrive passes on what all others have written before they did. Nobody
+  // arrives at a phase before all have reached the one before it, so the number wraps in step.
+  const std::uint32_t arrived = m.arrivals.fetch_add(1, std::memory_order_acq_rel) + 1;
+  if (arrived != static_cast<std::uint32_t>(header().ranks) * phase) return;
+  // Sequentially consistent, as in `sleep`: either this rank sees the sleeper or the sleeper the new phase.
+  m.phase.store(phase, std::memory_order_seq_cst);
+  if (m.sleepers.load(std::memory_order_seq_cst) > 0)
+    syscall(SYS_futex, &m.phase, FUTEX_WAKE, INT_MAX, nullptr, nullptr, 0);
+}
+
+bool Board::have_all_reached(std::uint32_t phase) const {
+  return base::reached(meeting().phase.load(std::memory_order_acquire), phase);
+}
+
+void Board::sleep(std::uint32_t until, std::chrono::nanoseconds at_most) const {
+  Meeting& m = meeting();
+  const timespec limit{at_most.count() / 1'000'000'000, at_most.count() % 1'000'000'000};
+  m.sleepers.fetch_add(1, std::memory_order_seq_cst);
+  if (const std::uint32_t now = m.phase.load(std::memory_order_seq_cst); !base::reached(now, until))
+    syscall(SYS_futex, &m.phase, FUTEX_WAIT, now, &limit, nullptr, 0);
+  m.sleepers.fetch_sub(1, std::memory_order_relaxed);
 }
 
 void Board::format(int ranks) {
@@ -81,6 +116,8 @@ void Board::reopen() const {
   h.arrived.store(0, std::memory_order_relaxed);
   h.refusal.store(Header::none, std::memory_order_relaxed);
   h.over.store(0, std::memory_order_relaxed);
+  for (std::atomic<std::uint32_t>* count : {&meeting().arrivals, &meeting().phase, &meeting().sleepers})
+    count->store(0, std::memory_order_relaxed);
   // Release: pairs with the acquire in `is_vacated`, after which a rank reads the header (look_for_board),
   // and with that of the rank that takes the seat. This comes last: no rank may sit down, and then look at
   // other seats, before the whole board is as new.

@@ -1,11 +1,13 @@
 // A Board is the memory in which the ranks of a host meet: a seat for each, which says whether it is here,
 // and a mailbox for each, for set-up data.
 //
-// Layout of the segment: Header, then a Seat for each rank, then a mailbox for each rank. Every field of a
-// seat is written by its rank alone, until rank 0 clears them all when it opens the board for the next world.
+// Layout of the segment: Header, then a Seat for each rank, then the Meeting, then a mailbox for each rank. Every
+// field of a seat is written by its rank alone, until rank 0 clears them all when it opens the board for the
+// next world.
 #pragma once
 
 #include <atomic>
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -40,6 +42,8 @@ static_assert(sizeof(Header) == 256);
 
 enum class Presence : std::uint32_t { absent, here, left, failed };
 
+inline constexpr std::size_t small_blob = 192;
+
 struct alignas(64) Seat {
   static constexpr std::int32_t being_reopened = -1;  // a `pid`: the seat is empty, but cannot be taken yet
 
@@ -50,7 +54,16 @@ struct alignas(64) Seat {
   std::atomic<std::uint32_t> phase;
   std::atomic<std::uint64_t> began;  // when the process started, see `time_of_start`; 0: not known
   std::uint64_t total;               // bytes of this rank's blob in the current all_gather
-  char reason[216];                  // why the rank failed; valid once presence is `failed`
+  std::byte small[small_blob];  // the blob, if it fits: the seats of thousands of ranks stay in the caches
+  char reason[216];             // why the rank failed; valid once presence is `failed`
+};
+
+// How far the ranks have come, taken together, so that nobody who waits looks at every seat.
+struct alignas(64) Meeting {
+  std::atomic<std::uint32_t> arrivals;  // of all ranks in all phases so far
+  // The last phase that every rank has reached. Release: pairs with the acquire of the ranks that wait for it.
+  std::atomic<std::uint32_t> phase;
+  std::atomic<std::uint32_t> sleepers;  // ranks that sleep until the phase changes
 };
 
 inline constexpr std::size_t mailbox_bytes = 16 * 1024;
@@ -58,7 +71,7 @@ inline constexpr std::size_t mailbox_bytes = 16 * 1024;
 // Changes whenever anything that two ranks share in memory changes, so that ranks of different builds refuse
 // each other instead of misreading each other.
 inline constexpr std::uint32_t abi_version =
-    7u << 16 | static_cast<std::uint32_t>(sizeof(Header) + sizeof(Seat) + sizeof(std::size_t));
+    8u << 16 | static_cast<std::uint32_t>(sizeof(Header) + sizeof(Seat) + sizeof(std::size_t));
 
 class Board {
  public:
@@ -69,6 +82,13 @@ class Board {
   Header& header() const { return *reinterpret_cast<Header*>(memory_); }
   Seat& seat(int rank) const;
   std::byte* mailbox(int rank) const;
+  Meeting& meeting() const;
+
+  // Called by a rank that has reached `phase`.
+  void arrive(int rank, std::uint32_t phase) const;
+  bool have_all_reached(std::uint32_t phase) const;
+  // Returns when the phase that all have reached has changed, or after that time.
+  void sleep(std::uint32_t until, std::chrono::nanoseconds at_most) const;
 
   // Turns zeroed memory into a board. One rank does this, before or while the others wait for the magic.
   void format(int ranks);

@@ -11,6 +11,7 @@
 #include "base/counter.hpp"
 #include "base/fail.hpp"
 #include "base/ranks.hpp"
+#include "base/waited.hpp"
 #include "fabric/shm/process.hpp"
 #include "tca/version.hpp"
 
@@ -20,8 +21,8 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr std::uint32_t start_up = 1;  // the phase of the first all_gather that World::init waits for
-constexpr auto look_at_all_every = 50ms;
+constexpr std::uint32_t start_up = 1;      // the phase of the first all_gather that World::init waits for
+constexpr int many = 512;                  // ranks whose set-up may take long for no other reason
 constexpr auto rank_0_leaves_within = 2s;  // when the world is refused
 
 // Returns how thorough the next look at a process is. To ask when it started costs twice as much as to ask
@@ -39,7 +40,8 @@ ShmControl::ShmControl(Mapping memory, int rank, int size, std::string why_expec
       board_(memory_.data()),
       rank_(rank),
       size_(size),
-      why_expected_(std::move(why_expected)) {}
+      why_expected_(std::move(why_expected)),
+      ranks_per_core_(size) {}
 
 ShmControl::ShmControl(Mapping memory, int rank, int size, std::chrono::milliseconds limit,
                        std::string why_expected)
@@ -134,6 +136,7 @@ void ShmControl::find_cores() {
   }
   usable_cores = std::max(1, static_cast<int>(std::min<double>(CPU_COUNT(&all), allowed)));
   cores_ = usable_cores < size_ ? base::Cores::crowded : base::Cores::enough;
+  ranks_per_core_ = size_ / usable_cores;
 }
 
 // A rank that has left may find the next world on the board.
@@ -150,39 +153,69 @@ std::vector<base::Blob> ShmControl::gather(const base::Blob& mine, std::string_v
   for (std::size_t at = 0; at == 0 || at < longest; at += mailbox_bytes) {
     await_phase(phase_, what);
     seat.total = mine.size();
-    if (at < mine.size()) {
-      std::memcpy(board_.mailbox(rank_), mine.data() + at, std::min(mailbox_bytes, mine.size() - at));
-    }
-    seat.phase.store(++phase_, std::memory_order_release);
+    if (at < mine.size())
+      std::memcpy(letter_of(rank_), mine.data() + at, std::min(mailbox_bytes, mine.size() - at));
+    board_.arrive(rank_, ++phase_);
     await_phase(phase_, what);
     for (int r = 0; r < size_; ++r) {
       base::Blob& blob = all[static_cast<std::size_t>(r)];
       const std::size_t total = board_.seat(r).total;
       longest = std::max(longest, total);
       const std::size_t chunk = at < total ? std::min(mailbox_bytes, total - at) : 0;
-      blob.insert(blob.end(), board_.mailbox(r), board_.mailbox(r) + chunk);
+      blob.insert(blob.end(), letter_of(r), letter_of(r) + chunk);
     }
-    seat.phase.store(++phase_, std::memory_order_release);
+    board_.arrive(rank_, ++phase_);
   }
   return all;
 }
 
+// Returns where a rank's blob, or what is next of it, lies.
+std::byte* ShmControl::letter_of(int rank) const {
+  Seat& seat = board_.seat(rank);
+  return seat.total <= small_blob ? seat.small : board_.mailbox(rank);
+}
+
 void ShmControl::await_phase(std::uint32_t phase, std::string_view what) {
+  constexpr auto yield_for = 2ms;
+  const std::chrono::nanoseconds look_every = std::clamp<std::chrono::nanoseconds>(size_ * 250us, 2ms, 1s);
   base::Poll poll(cores_);
-  std::chrono::nanoseconds next_look_at_all{0};
-  for (int r = 0; r < size_; ++r) {
-    while (!base::reached(board_.seat(r).phase.load(std::memory_order_acquire), phase)) {
-      const bool waited_long = poll.pause();
-      if (poll.gave_way()) while_waiting();
-      if (!waited_long) continue;
-      check_seat(r, phase, what);
-      if (poll.waited() >= next_look_at_all) {
-        look_for_dead(phase + phase % 2, what);
-        next_look_at_all = poll.waited() + look_at_all_every;
-      }
-      if (poll.waited() >= time_limit) give_up(phase, what, poll.waited());
+  base::Waited asleep(1s);
+  std::chrono::nanoseconds next_look{0};
+  while (!board_.have_all_reached(phase)) {
+    bool waited_long = true;
+    if (poll.waited() < yield_for) {
+      waited_long = poll.pause();
+    } else {
+      asleep.look();
+      board_.sleep(phase, nap_after(asleep.so_far()));
+      asleep.look();
     }
+    if (poll.gave_way()) while_waiting();
+    if (!waited_long) continue;
+    const std::chrono::nanoseconds waited = poll.waited() + asleep.so_far();
+    const bool is_over = waited >= time_limit;
+    if (!is_over && waited < next_look) continue;
+    look_around(phase, what);
+    next_look = waited + look_every;
+    if (is_over && !board_.have_all_reached(phase)) give_up(phase, what, waited);
   }
+}
+
+// A rank that sleeps is woken when all have come. Until then it wakes now and then to see to its chains and to
+// whether the others are alive. Thousands of ranks that often wake on few cores would keep each other from
+// anything else.
+std::chrono::nanoseconds ShmControl::nap_after(std::chrono::nanoseconds waited) const {
+  return std::clamp<std::chrono::nanoseconds>(waited / 16, 50us, 2ms) * std::max(1, ranks_per_core_ / 16);
+}
+
+// Throws when one of the ranks that this one waits for never comes.
+void ShmControl::look_around(std::uint32_t phase, std::string_view what) {
+  for (int rank = 0; rank < size_; ++rank) {
+    if (base::reached(board_.seat(rank).phase.load(std::memory_order_acquire), phase)) continue;
+    check_seat(rank, phase, what);
+    break;
+  }
+  look_for_dead(phase + phase % 2, what);
 }
 
 // Throws when a rank has died. One that died with its mailbox filled keeps nobody waiting yet, but will
@@ -208,9 +241,15 @@ void ShmControl::check_seat(int rank, std::uint32_t phase, std::string_view what
 }
 
 void ShmControl::give_up(std::uint32_t phase, std::string_view what, std::chrono::nanoseconds waited) {
-  fail_late(waited, what, fmt::format("rank {}", base::list_ranks(not_at(phase))),
-            phase == start_up ? "; was it started, and does it call World::init?" + why_expected_
-                              : "; did it make the same call, in the same order?");
+  std::string what_to_do = phase == start_up
+                               ? "; was it started, and does it call World::init?" + why_expected_
+                               : "; did it make the same call, in the same order?";
+  if (size_ >= many && cores_ == base::Cores::crowded)
+    what_to_do += fmt::format(
+        " What {} ranks set up grows with the square of their number, which takes its time on few cores; run "
+        "fewer, or give them longer (OPENTCA_TIME_LIMIT)",
+        size_);
+  fail_late(waited, what, fmt::format("rank {}", base::list_ranks(not_at(phase))), what_to_do);
 }
 
 std::vector<int> ShmControl::not_at(std::uint32_t phase) const {

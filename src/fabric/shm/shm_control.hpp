@@ -33,6 +33,7 @@ class ShmControl final : public fabric::Control {
 
   void check_call(std::string_view what) override;
   std::vector<base::Blob> gather(const base::Blob& mine, std::string_view what) override;
+  std::byte* letter_of(int rank) const;
   void check_board();
   [[noreturn]] void refuse(const std::string& reason);
   void throw_if_refused();
@@ -41,6 +42,8 @@ class ShmControl final : public fabric::Control {
   // Waits until every seat has reached `phase`.
   void await_phase(std::uint32_t phase, std::string_view what);
   std::vector<int> not_at(std::uint32_t phase) const;
+  std::chrono::nanoseconds nap_after(std::chrono::nanoseconds waited) const;
+  void look_around(std::uint32_t phase, std::string_view what);
   void look_for_dead(std::uint32_t phase, std::string_view what);
   void check_seat(int rank, std::uint32_t phase, std::string_view what);
   [[noreturn]] void give_up(std::uint32_t phase, std::string_view what, std::chrono::nanoseconds waited);
@@ -53,6 +56,7 @@ class ShmControl final : public fabric::Control {
   std::uint32_t phase_ = 0;
   bool seated_ = false;
   base::Cores cores_ = base::Cores::crowded;  // until every rank has said where it may run
+  int ranks_per_core_;
 };
 
 }  // namespace tca::shm
