@@ -14,10 +14,6 @@ draw() {
   "$tca" plot "$scratch" -o "docs/$picture.svg" --title "$title"
 }
 
-draw performance "Messages and faces between two cores of Zen 5" \
-  '"command":"tca bench (pingpong|halo --peer)' 2026-11-20-host.jsonl
-draw performance-collectives "Collectives of 2, 4 and 8 ranks on two cores of Zen 3" \
-  '"bench":"(bcast|all|reduce)' 2026-11-24-host-epyc-zen3.jsonl
 draw performance-gpu-peers "Messages, faces and sums in kernels of two H100s" \
   '"fabric":"(cuda|nccl|nvshmem|mscclpp)".*("peer":"mscclpp"|"commit":"ef332f3f5adb","command":"tca bench (ping|halo|allr)[^"]*--start kernel)' \
   2026-11-26-gpu-2xh100.jsonl 2026-11-24-gpu-2xh100.jsonl
