@@ -26,8 +26,8 @@ struct Memory;
 // A rank's view of the world. Every rank makes the calls that are marked collective, in the same order.
 class World {
  public:
-  // Collective. Comes up as one rank of `tca run`, of mpirun or of srun, or alone as a world of one. Over MPI
-  // it initialises MPI unless the program has done so, and then finalises it when the process ends.
+  // Collective. Comes up as one rank of `tca run`, mpirun, srun, flux or torchrun, or alone as a world of one.
+  // Over MPI it initialises MPI unless the program has done so, and finalises it when the process ends.
   //
   // A process may come up in another world once the last World, window and chain of the one before are gone
   // on every rank. A rank of a launch on shm or cuda is in one world at a time: while one lives, another
@@ -37,10 +37,10 @@ class World {
   // {device_failed}.
   static World init(const WorldOptions& options = {});
 
-  // Runs `body` in `ranks` threads of this process, each with a World of its own. There may be 1 to 4096 of
-  // them on shm and cuda, and as many as the machine holds on sim. The error of the rank that failed first
-  // is thrown here once every thread has ended; the others see it as Error{rank_lost}. Throws
-  // Error{invalid_argument} for other numbers of ranks, and for fabrics over MPI, whose ranks are processes.
+  // Runs `body` in `ranks` threads of this process, each with a World: 1 to 4096 on shm and cuda, where the
+  // time to come up grows with their square, and as many as the machine holds on sim. Once all have ended,
+  // throws the error of the rank that failed first; the others see it as Error{rank_lost}. Also throws
+  // Error{invalid_argument}: for other numbers, and for fabrics over MPI, whose ranks are processes.
   static void run_threads(int ranks, const std::function<void(World&)>& body,
                           const WorldOptions& options = {});
 
