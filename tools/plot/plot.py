@@ -284,7 +284,8 @@ def draw_ratio(axes, name, all_ratios):
             around = [[max(0, middle[0] - low[0])], [max(0, high[0] - middle[0])]]
             axes.errorbar(sizes, middle, yerr=around, color=color, alpha=0.4, capsize=3)
     if not log_y:
-        axes.set_ylim(0, max(1.2, 1.1 * max(values)))
+        highest = max(high for _, _, of_line in all_ratios for _, _, high in of_line)
+        axes.set_ylim(0, max(1.2, 1.1 * min(highest, 2 * max(values))))
     axes.legend(fontsize=8, frameon=False)
     finish(axes, log_y)
 
