@@ -131,6 +131,7 @@ class HimenoTest(CommandTest):
             self.assertLessEqual({"start pressure 0", "wait pressure 0", "core"}, spans)
 
     def test_a_bar_on_a_terminal_alone(self):
+        self.environment["TERM"] = "xterm"
         command = [TCA, "himeno", "--ranks", "2", "--size", "XS", "--seconds", "0.3"]
         done = subprocess.run(command, capture_output=True, text=True, timeout=3 * PATIENCE, env=self.environment)
         self.assertNotIn("[#", done.stdout + done.stderr)
@@ -151,7 +152,7 @@ class HimenoTest(CommandTest):
         for reason, arguments in (
             ("--grid 2x2: give three numbers of ranks", ("--ranks", "4", "--grid", "2x2")),
             ("--grid 2x2x2 holds 8 ranks, not 4", ("--ranks", "4", "--grid", "2x2x2")),
-            ("--ranks 0: 1 to 4096 are possible", ("--ranks", "0")),
+            ("--ranks: 0 is no whole number from 1 to 4096", ("--ranks", "0")),
             ("/nonexistent/out: cannot be written: No such file", ("--json", "/nonexistent/out")),
             ("--bind is for ranks that are processes, not for --threads", ("--threads", "--bind", "core")),
             ("--bind is for ranks that are processes, not for --fabric sim", ("--fabric", "sim", "--bind", "none")),

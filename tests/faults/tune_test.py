@@ -38,8 +38,14 @@ class Tuning(WorldTest):
 
 class Kept(Tuning):
     def test_is_used_until_it_is_damaged_or_left_out(self):
-        self.assert_ends(self.tune("--json", self.path("all.jsonl")), 0, r"holds \d+ pieces")
+        tuned = self.tune("--json", self.path("all.jsonl"))
+        self.assert_ends(tuned, 0)
         (table,) = self.tables()
+        self.assertRegex(
+            tuned.text(),
+            r"^measured  \d+ puts; .*\naccuracy  within [\d.]+ % .*\ngain      (none: .*|\d+ of \d+ steps .*)\n"
+            rf"table     {re.escape(table)} holds \d+ pieces; .*\nnext      .*\n$",
+        )
         with open(self.path("all.jsonl")) as file:
             lines = [json.loads(line) for line in file]
         self.assertEqual({line["protocol"] for line in lines}, {"direct", "pull", "staged"})
@@ -156,7 +162,7 @@ class Measured(Tuning):
         if "Open MPI" not in subprocess.run([MPIRUN, "--version"], capture_output=True, text=True).stdout:
             self.skipTest("only Open MPI can be told to make no windows")
         # With this component alone it makes none of memory that is there already.
-        process = self.tune("--fabric", "shm+mpi", "--json", self.path("t.jsonl"), OMPI_MCA_osc="sm")
+        process = self.tune("--fabric", "shm+mpi", "--verbose", "--json", self.path("t.jsonl"), OMPI_MCA_osc="sm")
         self.assert_ends(process, 0, "ranks of shm\\+mpi", "holds .* pieces")
         with open(self.path("t.jsonl")) as file:
             lines = [json.loads(line) for line in file]
@@ -202,7 +208,7 @@ class Explain(Tuning):
 
     def test_what_cannot_be(self):
         self.assert_ends(self.explain("--to", "5"), USAGE, "--to 5: there are the ranks 0 to 1")
-        self.assert_ends(self.explain("--run", "0"), USAGE, "--run: 0 is no whole number from 1 to ")
+        self.assert_ends(self.explain("--run", "0"), USAGE, "--run: 0 is no size from 1 to ")
         split = self.explain("--fabric", "sim", "--sub-cluster", "2")
         self.assert_ends(split, USAGE, "^tca explain: --sub-cluster: a modelled machine has its own")
         bound = self.explain("--fabric", "sim", "--bind", "core")
@@ -372,7 +378,7 @@ class SaidOnce(Tuning):
         ):
             process = self.explain(option, value)
             self.assertEqual(process.end(), USAGE, process.text())
-            self.assertRegex(process.text(), f"^tca explain: {option}: {value} is no whole number from ")
+            self.assertRegex(process.text(), f"^tca explain: {option}: {value} is no (whole number|size) from ")
         process = self.start([TCA, "bench", "halo", "--extent", "32,-1"])
         self.assert_ends(process, USAGE, "^tca bench: --extent: -1 is no whole number from ")
 

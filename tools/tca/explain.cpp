@@ -10,6 +10,7 @@
 #include "core/world_state.hpp"
 #include "launch/launch.hpp"
 #include "launch/rank_job.hpp"
+#include "options/bytes.hpp"
 #include "options/mpi_options.hpp"
 #include "options/numbers.hpp"
 #include "options/refuse.hpp"
@@ -37,7 +38,6 @@ struct ExplainOptions {
 };
 
 void check(const ExplainOptions& options, int ranks) {
-  if (ranks < 1 || ranks > max_ranks) refuse("--ranks {}: 1 to {} are possible", ranks, max_ranks);
   if (options.to < 0 || options.to >= ranks)
     refuse("--to {}: there are the ranks 0 to {}", options.to, ranks - 1);
   check_machine(options.fabric, options.machine);
@@ -154,30 +154,34 @@ int explain(const ExplainOptions& options) {
 void add_explain(Subcommands& tca) {
   auto options = std::make_shared<ExplainOptions>();
   CLI::App& app = tca.add("explain", "Says which channel a put would take here, and what each would cost",
-                          "tca explain --run 65536\n"
+                          "tca explain --run 64K\n"
                           "tca explain --run 8 --runs 4096 --pitch 512\n"
                           "tca explain --run 512 --runs 64 --pitch 2048 --ranks 4 --to 3\n"
-                          "tca explain --run 65536 --ranks 4 --sub-cluster 2 --to 3",
+                          "tca explain --run 64K --ranks 4 --sub-cluster 2 --to 3",
                           [options] { return explain(*options); });
-  app.add_option("--run", options->shape.run, "Bytes in a row; of a block all of them")
+  takes_bytes(
+      app.add_option("--run", options->shape.run, "Contiguous bytes in each row; of a block all of them"), 1,
+      most_bytes)
+      ->capture_default_str();
+  app.add_option("--runs", options->shape.runs, "Number of rows")
       ->check(between(std::int64_t{1}, most_bytes))
       ->capture_default_str();
-  app.add_option("--runs", options->shape.runs, "How many such rows")
-      ->check(between(std::int64_t{1}, most_bytes))
-      ->capture_default_str();
-  app.add_option("--pitch", options->shape.pitch, "Bytes from one row to the next")
-      ->check(between(std::int64_t{0}, most_bytes));
-  add_ranks_option(app, "How many ranks the world has", options->ranks, options->ranks_given);
-  app.add_option("--to", options->to, "Whom rank 0 puts to")->capture_default_str();
-  app.add_option("--puts", options->puts, "How many puts its chain has to that rank")
+  takes_bytes(
+      app.add_option("--pitch", options->shape.pitch, "Distance from the start of one row to the next"), 0,
+      most_bytes);
+  add_ranks_option(app, "Number of ranks in the world", options->ranks, options->ranks_given);
+  app.add_option("--to", options->to, "Rank that rank 0 puts to")->capture_default_str();
+  app.add_option("--puts", options->puts, "Number of puts to that rank in the chain")
       ->check(between(1, 65536))
       ->capture_default_str();
-  app.add_option("--route", options->route, "Force a channel, as a chain may");
-  app.add_option("--fabric", options->fabric, "What carries the bytes: shm, or what this build has besides")
+  app.add_option("--route", options->route, "Channel to force, such as staged or mpi/packed, as a chain may");
+  app.add_option("--fabric", options->fabric, "What carries the bytes; shm when not given")
       ->envname("OPENTCA_FABRIC")
       ->check(any_fabric());
   add_sub_cluster_option(app, options->fabric);
-  app.add_option("--machine", options->machine, "The machine to model, on sim")->envname("OPENTCA_MACHINE");
+  app.add_option("--machine", options->machine,
+                 "Machine to model on sim: the name or the path of a machine file")
+      ->envname("OPENTCA_MACHINE");
   add_bind_option(app, options->bind);
 }
 

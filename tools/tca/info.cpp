@@ -1,22 +1,29 @@
 // `tca info`: shows what this host offers and what OpenTCA would use.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
 #include <cstdlib>
-#include <functional>
+#include <filesystem>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "core/world_state.hpp"
+#include "gpus.hpp"
 #include "launch/launch.hpp"
 #include "machine.hpp"
+#include "options/numbers.hpp"
 #include "output/build_info.hpp"
+#include "output/variables.hpp"
 #include "route/bring_up.hpp"
 #include "route/choose.hpp"
+#include "route/hardware.hpp"
 #include "route/over_mpi.hpp"
+#include "route/tuning.hpp"
 #include "subcommand.hpp"
 #include "tca/tca.hpp"
 
@@ -30,63 +37,45 @@ struct InfoOptions {
   bool json = false;
 };
 
-struct Variable {
-  const char* name;
-  const char* meaning;
-};
-
-constexpr std::array variables{
-    Variable{"OPENTCA_TIME_LIMIT", "seconds a blocking call may take (30)"},
-    Variable{"OPENTCA_FABRIC",
-             "shm, cuda, mpi, shm+mpi, cuda+mpi or sim, where a program does not say (shm)"},
-    Variable{"OPENTCA_SUBCLUSTER", "ranks to a sub-cluster, on shm+mpi and cuda+mpi (all of a host)"},
-    Variable{"OPENTCA_PROGRESS_THREAD", "1: a thread moves messages on while a rank computes, on mpi"},
-    Variable{"OPENTCA_CUDA_AWARE", "on or off: whether MPI is given GPU memory, on cuda+mpi (MPI is asked)"},
-    Variable{"OPENTCA_MACHINE", "the modelled machine, on sim, where a program does not say (ha-pacs-tca)"},
-    Variable{"OPENTCA_FIDELITY", "tlp, train or flow, on sim, where a program does not say (tlp)"},
-    Variable{"OPENTCA_MACHINES", "folders with more machine files, a colon between them"},
-    Variable{"OPENTCA_NONTEMPORAL",
-             "on or off: whether larger stores on shm go past the caches (both are tried)"},
-    Variable{"OPENTCA_ROUTE", "overrides the choice of channels"},
-    Variable{"OPENTCA_TUNING", "the tuning table: a file, or off (the one of tca tune)"},
-    Variable{"OPENTCA_RANK", "set by tca run: this process's rank"},
-    Variable{"OPENTCA_SIZE", "set by tca run: how many ranks"},
-    Variable{"OPENTCA_CONTROL", "set by tca run: where the ranks meet"},
-};
-
 struct Fabric {
   std::string name;
   bool usable;
-  std::string says;
+  std::string says;  // what it is and how to start it, or why it cannot be used
 };
 
-// Brings up a world of one thread on the fabric, without a launcher, and reports what the fabric says. That
-// includes values in the environment which the fabric does not accept.
-Fabric try_fabric(const char* name, const std::function<std::string(World&)>& what_is_ready) {
-  Fabric fabric{name, false, {}};
+// Brings up a world of one thread on the fabric, without a launcher. What the fabric does not accept of the
+// environment counts as a reason against it.
+Fabric try_fabric(const char* name, const std::string& what_is_ready) {
   try {
-    World::run_threads(1, [&](World& world) { fabric.says = "ready: " + what_is_ready(world); },
-                       {.fabric = name});
-    fabric.usable = true;
+    World::run_threads(1, [](World&) {}, {.fabric = name});
+    return {name, true, what_is_ready};
   } catch (const Error& error) {
-    fabric.says = error.what();
+    return {name, false, error.what()};
   }
-  return fabric;
+}
+
+Fabric find_cuda(const Gpus& gpus) {
+  if (!route::built_with_cuda())
+    return {"cuda", false,
+            gpus.names.empty()
+                ? "there is no GPU, and this tca was built without CUDA"
+                : "this tca was built without CUDA; with NVIDIA's toolkit: make build CUDA=ON"};
+  if (gpus.names.empty()) return {"cuda", false, "there is no GPU: " + gpus.why_none};
+  return try_fabric("cuda", "a rank for each GPU; tca run --fabric cuda -n N -- PROGRAM");
 }
 
 // MPI itself is not started for this, since mpirun does that.
 Fabric find_mpi() {
   if (!route::built_with_mpi())
-    return {"mpi", false, "not in this build (packages libopenmpi-dev and openmpi-bin)"};
-  return {
-      "mpi", true,
-      fmt::format("ready: {}, under mpirun; shm+mpi shares memory within each host", route::mpi_library())};
+    return {"mpi", false,
+            "this tca was built without MPI; install libopenmpi-dev and openmpi-bin and build again"};
+  return {"mpi", true,
+          "ranks of one or several hosts; mpirun -n N PROGRAM (with shared memory within each: shm+mpi)"};
 }
 
-std::vector<Fabric> find_fabrics() {
-  return {try_fabric("shm", [](World&) { return "processes and threads of this host"; }),
-          try_fabric("cuda", [](World& world) { return world.device_name(); }), find_mpi(),
-          try_fabric("sim", [](World&) { return "modelled machines, whose ranks are threads"; })};
+std::vector<Fabric> find_fabrics(const Gpus& gpus) {
+  return {try_fabric("shm", "ranks of this host; tca run -n N -- PROGRAM"), find_cuda(gpus), find_mpi(),
+          try_fabric("sim", "modelled machines; tca model, tca bench --fabric sim, World::run_threads")};
 }
 
 std::string size_in_words(std::int64_t bytes) {
@@ -183,11 +172,40 @@ std::string ranks_in_words(const Plan& plan, int ranks) {
 }
 
 std::string mpi_in_words() {
-  const std::string mpirun = find_program("mpirun");
-  return fmt::format("{}; {}", mpirun.empty() ? "no mpirun (package openmpi-bin)" : mpirun,
-                     route::built_with_mpi()
-                         ? "compiled in, for the fabrics mpi and shm+mpi and for comparisons"
-                         : "not compiled in");
+  return route::built_with_mpi() ? fmt::format("{}, which this tca was built with", route::mpi_library())
+                                 : "not built in";
+}
+
+std::string launchers_in_words() {
+  std::vector<std::string> there{"tca run"}, missing;
+  for (const char* name : {"mpirun", "srun"}) {
+    const std::string path = find_program(name);
+    if (path.empty())
+      missing.emplace_back(name);
+    else
+      there.push_back(fmt::format("{} ({})", name, path));
+  }
+  std::string text = fmt::format("{}", fmt::join(there, ", "));
+  return missing.empty() ? text : fmt::format("{}; no {}", text, fmt::join(missing, ", no "));
+}
+
+// Equal GPUs are counted.
+std::string gpus_in_words(const Gpus& gpus) {
+  if (gpus.names.empty()) return "none: " + gpus.why_none;
+  std::map<std::string, int> counts;
+  for (const std::string& name : gpus.names) ++counts[name];
+  std::vector<std::string> parts;
+  for (const auto& [name, count] : counts) parts.push_back(fmt::format("{} x {}", count, name));
+  return fmt::format("{}", fmt::join(parts, ", "));
+}
+
+// The table by which a world on `fabric` would choose, as far as its file tells.
+std::string table_in_words(const std::string& fabric) {
+  if (const char* said = std::getenv("OPENTCA_TUNING")) return fmt::format("OPENTCA_TUNING={}", said);
+  const std::filesystem::path path = route::tuning_path(route::hardware(), fabric);
+  std::error_code unreadable;
+  if (!path.empty() && std::filesystem::exists(path, unreadable)) return path.string();
+  return "built-in costs; tca tune measures this machine in half a minute";
 }
 
 void row(const char* label, const std::string& text) { fmt::print("  {:<15} {}\n", label, text); }
@@ -200,10 +218,8 @@ void print_variables() {
   }
 }
 
-void print_text(const Machine& machine, int ranks) {
-  fmt::print("OpenTCA {}, commit {}, {} {}\n", library_version(), build_commit(), build_compiler(),
-             build_type());
-  fmt::print("\nThis host\n");
+void print_machine(const Machine& machine, const Gpus& gpus) {
+  fmt::print("\nThis machine\n");
   row("processor", machine.cpu);
   row("", cores_in_words(machine));
   row("caches", caches_in_words(machine));
@@ -211,13 +227,14 @@ void print_text(const Machine& machine, int ranks) {
   row("shared memory",
       fmt::format("as far as memory goes under tca run; under mpirun {} of {} in /dev/shm",
                   size_in_words(machine.named_shared_available), size_in_words(machine.named_shared)));
+  row("GPUs", gpus_in_words(gpus));
   row("MPI", mpi_in_words());
+  row("launchers", launchers_in_words());
   if (!built_with_hwloc()) row("topology", "hwloc is not in this build (package libhwloc-dev)");
-  fmt::print("\nFabrics\n");
-  const std::vector<Fabric> fabrics = find_fabrics();
-  for (const Fabric& fabric : fabrics) row(fabric.name.c_str(), fabric.says);
+}
+
+void print_plan(const Plan& plan, int ranks) {
   fmt::print("\nWith {} here\n", count_of(ranks, "rank", "ranks"));
-  const Plan plan = find_plan(fabrics);
   row("fabric", plan.fabric.empty() ? plan.problem : plan.fabric);
   if (plan.sub_cluster > 0)
     row("sub-clusters", fmt::format("of {}", count_of(plan.sub_cluster, "rank", "ranks")));
@@ -227,6 +244,18 @@ void print_text(const Machine& machine, int ranks) {
     row("ranks", ranks_in_words(plan, ranks));
   else if (!plan.fabric.empty())
     row("problem", plan.problem);
+  if (plan.problem.empty() && plan.fabric != "sim") row("costs", table_in_words(plan.fabric));
+}
+
+void print_text(const Machine& machine, const Gpus& gpus, int ranks) {
+  fmt::print("OpenTCA {}, commit {}, {} {}\n", library_version(), build_commit(), build_compiler(),
+             build_type());
+  print_machine(machine, gpus);
+  fmt::print("\nFabrics that can be used here\n");
+  const std::vector<Fabric> fabrics = find_fabrics(gpus);
+  for (const Fabric& fabric : fabrics)
+    row(fabric.name.c_str(), fmt::format("{}  {}", fabric.usable ? "yes" : "no ", fabric.says));
+  print_plan(find_plan(fabrics), ranks);
   print_variables();
 }
 
@@ -248,17 +277,19 @@ Json machine_json(const Machine& machine) {
           {"dev_shm_available_bytes", machine.named_shared_available}};
 }
 
-void print_json(const Machine& machine, int ranks) {
+void print_json(const Machine& machine, const Gpus& gpus, int ranks) {
   Json json{{"version", library_version()},
             {"commit", build_commit()},
             {"compiler", build_compiler()},
             {"build", build_type()},
             {"hwloc", built_with_hwloc()}};
   json["machine"] = machine_json(machine);
-  const std::vector<Fabric> fabrics = find_fabrics();
+  json["gpus"] = {{"names", gpus.names}, {"why_none", gpus.why_none}};
+  const std::vector<Fabric> fabrics = find_fabrics(gpus);
   for (const Fabric& fabric : fabrics)
     json["fabrics"][fabric.name] = {{"usable", fabric.usable}, {"says", fabric.says}};
-  json["mpi"] = {{"built", route::built_with_mpi()}, {"mpirun", find_program("mpirun")}};
+  json["mpi"] = {
+      {"built", route::built_with_mpi()}, {"mpirun", find_program("mpirun")}, {"srun", find_program("srun")}};
   const Plan plan = find_plan(fabrics);
   const auto or_null = [](const std::string& text) { return text.empty() ? Json(nullptr) : Json(text); };
   json["plan"] = {{"ranks", ranks},
@@ -275,15 +306,13 @@ void print_json(const Machine& machine, int ranks) {
 }
 
 int info(const InfoOptions& options) {
-  if (options.ranks && (*options.ranks < 1 || *options.ranks > max_ranks))
-    throw Error(Errc::invalid_argument,
-                fmt::format("{} ranks: 1 to {} are possible", *options.ranks, max_ranks));
   const Machine machine = this_machine();
   const int ranks = options.ranks.value_or(machine.cores);
+  const Gpus gpus = find_gpus();
   if (options.json)
-    print_json(machine, ranks);
+    print_json(machine, gpus, ranks);
   else
-    print_text(machine, ranks);
+    print_text(machine, gpus, ranks);
   return 0;
 }
 
@@ -293,8 +322,10 @@ void add_info(Subcommands& tca) {
   auto options = std::make_shared<InfoOptions>();
   CLI::App& app = tca.add("info", "Says what this machine offers and what OpenTCA would use",
                           "tca info --ranks 16", [options] { return info(*options); });
-  app.add_option("-n,--ranks", options->ranks, "What would be used with so many ranks (default: one a core)");
-  app.add_flag("--json", options->json, "As one JSON object");
+  app.add_option("-n,--ranks", options->ranks,
+                 "Number of ranks to say for what would be used; one per core when not given")
+      ->check(between(1, max_ranks));
+  app.add_flag("--json", options->json, "Print one JSON object");
 }
 
 }  // namespace tca::tool

@@ -21,6 +21,13 @@ CLI::App& Subcommands::add(const std::string& name, const std::string& summary, 
   return *app;
 }
 
+CLI::App& Subcommands::add_hidden(const std::string& name, const std::string& summary, Action action) {
+  CLI::App* app = root_.add_subcommand(name, summary);
+  app->group("");
+  entries_.push_back({app, {}, std::move(action)});
+  return *app;
+}
+
 const Subcommands::Entry* Subcommands::chosen() const {
   for (const Entry& entry : entries_)
     if (entry.app->parsed()) return &entry;
@@ -36,7 +43,8 @@ std::string Subcommands::chosen_name() const {
 
 std::string Subcommands::examples() const {
   std::string text = "Examples:";
-  for (const Entry& entry : entries_) text += "\n  " + entry.example.substr(0, entry.example.find('\n'));
+  for (const Entry& entry : entries_)
+    if (!entry.example.empty()) text += "\n  " + entry.example.substr(0, entry.example.find('\n'));
   return text + "\n\n`tca SUBCOMMAND --help` lists a subcommand's options.";
 }
 
@@ -54,9 +62,9 @@ void add_bind_option(CLI::App& app, Binding& bind) {
   };
   app.add_option_function<std::string>(
          "--bind", read,
-         "Give each rank a core. auto, unless told otherwise: free cores, but none to a "
-         "single rank, where threads are asked for (OMP_NUM_THREADS and the like) "
-         "or where too few cores are free. Given, it is said what was done")
+         "Bind each rank to a core of its own; auto binds to free cores, but not a single rank, nor where "
+         "threads are asked for (OMP_NUM_THREADS and the like) or too few cores are free; when given, what was "
+         "done is said")
       ->type_name("auto|core|none")
       ->default_str("auto");
 }

@@ -8,7 +8,7 @@
 //   }
 //
 // The action runs after all arguments have been read, and returns the exit code of `tca`. It throws
-// tca::Error when something goes wrong; main prints `tca hello: rank 2: message` and returns the error's exit
+// tca::Error when something goes wrong; command_line() prints `tca hello: rank 2: message` and returns the error's exit
 // code. An action that runs as several ranks starts them itself (launch/launch.hpp):
 //
 //   if (!already_a_rank())
@@ -36,6 +36,11 @@ class Subcommands {
   CLI::App& add(const std::string& name, const std::string& summary, const std::string& example,
                 Action action);
 
+  // Adds a subcommand that no help shows.
+  CLI::App& add_hidden(const std::string& name, const std::string& summary, Action action);
+
+  const CLI::App& root() const { return root_; }
+
   // Runs the subcommand that was chosen on the command line.
   int run() const;
 
@@ -56,6 +61,9 @@ class Subcommands {
   CLI::App& root_;
   std::vector<Entry> entries_;
 };
+
+// The whole of main(): returns the exit code of `tca`, whose subcommands `add_all` adds.
+int command_line(int argc, char** argv, void (*add_all)(Subcommands&));
 
 // Adds `--bind auto|core|none`, for subcommands that launch ranks.
 void add_bind_option(CLI::App& app, Binding& bind);
@@ -84,5 +92,6 @@ void add_plot(Subcommands& tca);
 void add_model(Subcommands& tca);
 void add_scorecard(Subcommands& tca);
 void add_fit(Subcommands& tca);
+void add_pages(Subcommands& tca);
 
 }  // namespace tca::tool

@@ -13,6 +13,7 @@
 #include "himeno/problem.hpp"
 #include "options/extents.hpp"
 #include "options/numbers.hpp"
+#include "options/one_of.hpp"
 #include "options/refuse.hpp"
 #include "subcommand.hpp"
 #include "tca/error.hpp"
@@ -86,32 +87,35 @@ void add_himeno(Subcommands& tca) {
               "tca himeno --fabric cuda --ranks 4 --size M --compare",
               [options] { return himeno_command(*options); });
   add_rank_options(app, *options);
-  app.add_option("-s,--size", options->size, "XS, S, M, L, XL, or extents such as 256x128x128")
+  app.add_option("-s,--size", options->size, "Problem size: XS, S, M, L, XL, or extents such as 256x128x128")
       ->capture_default_str();
   app.add_option(
          "--start", options->start,
-         "On GPUs, who starts each iteration: the host, a CUDA graph, or one kernel for all of them; auto "
+         "What starts each iteration on GPUs: the host, a CUDA graph, or one kernel for all of them; auto "
          "chooses between the latter two by the size, the GPUs' memory and where the ranks are")
-      ->check(CLI::IsMember({"auto", "host", "graph", "kernel"}))
+      ->check(one_of({"auto", "host", "graph", "kernel"}))
       ->capture_default_str();
-  app.add_option("--grid", options->grid, "Ranks along each dimension, such as 2x2x1; auto chooses")
+  app.add_option("--grid", options->grid, "Number of ranks along each dimension, such as 2x2x1; auto chooses")
       ->capture_default_str();
   auto* iterations = app.add_option("--iterations", options->iterations,
-                                    "How many iterations; with --compare half of them each way");
+                                    "Number of iterations; with --compare half of them for each side");
   iterations->check(between(std::int64_t{1}, std::int64_t{1'000'000'000}));
   app.add_option("--seconds", options->seconds,
-                 "As many iterations as fill this time (3 unless told otherwise; on sim it is 10 iterations)")
+                 "Iterate for about this many seconds; 3 when not given, on sim 10 iterations")
       ->check(between(0.001, 1e6))
       ->excludes(iterations);
-  app.add_flag("--no-overlap", options->no_overlap, "Exchange after computing instead of meanwhile");
+  app.add_flag("--no-overlap", options->no_overlap, "Exchange after computing instead of at the same time");
   app.add_flag("--unguarded", options->unguarded,
-               "Save a signal a step; the two arrays in turn make it safe");
-  app.add_flag("--no-check", options->no_check, "Leave the serial reference out");
-  app.add_flag("--compare", options->compare, "The same over MPI (on GPUs: NCCL) as well, in the same job");
-  app.add_flag("--explain", options->explain, "Print how each put travels");
-  app.add_option("--json", options->json, "Append the measurement to this file")->type_name("FILE");
-  app.add_option("--trace", options->trace,
-                 "Write a trace for ui.perfetto.dev; 200 iterations unless told otherwise, on sim 10")
+               "Leave the guard out, which saves a signal per step; safe because two arrays take turns");
+  app.add_flag("--no-check", options->no_check, "Skip the check against the serial code");
+  app.add_flag("--compare", options->compare,
+               "Measure the same over MPI (on GPUs over NCCL) too, in the same job");
+  app.add_flag("--explain", options->explain, "Print the channel that each put takes, and why");
+  app.add_option("--json", options->json, "Append the result, as one line of JSON, to this file")
+      ->type_name("FILE");
+  app.add_option(
+         "--trace", options->trace,
+         "Write a timeline for ui.perfetto.dev to this file; of 200 iterations when not given, on sim of 10")
       ->type_name("FILE");
 }
 

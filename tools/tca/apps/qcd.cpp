@@ -8,6 +8,7 @@
 
 #include "apps/qcd_run.hpp"
 #include "options/numbers.hpp"
+#include "options/one_of.hpp"
 #include "options/refuse.hpp"
 #include "qcd/files/configuration.hpp"
 #include "qcd/gpu/start.hpp"
@@ -75,90 +76,101 @@ int qcd_command(const QcdOptions& options) {
 
 void add_common(CLI::App& app, QcdOptions& options) {
   add_rank_options(app, options);
-  auto* lattice =
-      app.add_option("-l,--lattice", options.lattice, "Sites along x, y, z and t, such as 8x8x8x16")
-          ->capture_default_str();
-  auto* small = app.add_flag("--small", options.small, "The lattice 8x8x8x8")->excludes(lattice);
-  auto* large =
-      app.add_flag("--large", options.large, "The lattice 16x16x16x16")->excludes(lattice)->excludes(small);
-  app.add_option("--grid", options.grid, "Ranks along x, y, z and t, such as 1x1x2x2; auto chooses")
+  auto* lattice = app.add_option("-l,--lattice", options.lattice,
+                                 "Number of sites along x, y, z and t, such as 8x8x8x16; one number for all")
+                      ->capture_default_str();
+  auto* small = app.add_flag("--small", options.small, "Take a lattice of 8x8x8x8 sites")->excludes(lattice);
+  auto* large = app.add_flag("--large", options.large, "Take a lattice of 16x16x16x16 sites")
+                    ->excludes(lattice)
+                    ->excludes(small);
+  app.add_option("--grid", options.grid, "Number of ranks along x, y, z and t, such as 1x1x2x2; auto chooses")
       ->capture_default_str();
   auto* config = app.add_option("--config", options.config,
-                                "Links from this file, NERSC or ILDG; it gives the lattice too")
+                                "Read the links from this file, NERSC or ILDG, which gives the lattice too")
                      ->type_name("FILE")
                      ->excludes(lattice)
                      ->excludes(small)
                      ->excludes(large);
-  app.add_option("--start", options.start, "Links without a file: hot (random) or cold (all one)")
-      ->check(CLI::IsMember({"hot", "cold"}))
+  app.add_option("--start", options.start,
+                 "First links when there is no file: hot (random) or cold (all one)")
+      ->check(one_of({"hot", "cold"}))
       ->excludes(config)
       ->capture_default_str();
-  app.add_option("--seed", options.seed, "Of all random numbers")
+  app.add_option("--seed", options.seed, "Seed of all random numbers")
       ->check(between(std::uint64_t{0}, std::numeric_limits<std::uint64_t>::max()))
       ->capture_default_str();
-  app.add_option("--json", options.json, "Append the measurement to this file")->type_name("FILE");
+  app.add_option("--json", options.json, "Append the result, as one line of JSON, to this file")
+      ->type_name("FILE");
 }
 
 void add_operator(CLI::App& app, QcdOptions& options) {
-  app.add_option("--kappa", options.kappa, "Wilson's hopping parameter")
+  app.add_option("--kappa", options.kappa, "Hopping parameter of the Wilson operator")
       ->check(between(0.0, 1.0))
       ->each([&options](const std::string&) { options.kappa_given = true; })
       ->capture_default_str();
-  app.add_option("--precision", options.precision, "single, double, or mixed (reliable updates)")
-      ->check(CLI::IsMember({"single", "double", "mixed"}))
+  app.add_option("--precision", options.precision,
+                 "Floating-point precision; mixed corrects single by reliable updates in double")
+      ->check(one_of({"single", "double", "mixed"}))
       ->capture_default_str();
-  app.add_option("--links", options.links, "Reals a link is stored in")
-      ->check(CLI::IsMember({12, 18}))
+  app.add_option("--links", options.links, "Real numbers that a link is stored in")
+      ->check(one_of({"12", "18"}))
       ->capture_default_str();
-  app.add_option("--time", options.time, "Boundary in time")
-      ->check(CLI::IsMember({"periodic", "antiperiodic"}))
+  app.add_option("--time", options.time, "Boundary condition in time")
+      ->check(one_of({"periodic", "antiperiodic"}))
       ->capture_default_str();
-  app.add_flag("--no-even-odd", options.no_even_odd, "Without even-odd preconditioning of Wilson's operator");
-  app.add_option("--rhs", options.rhs, "How many right-hand sides")
+  app.add_flag("--no-even-odd", options.no_even_odd,
+               "Leave out even-odd preconditioning of the Wilson operator");
+  app.add_option("--rhs", options.rhs, "Number of right-hand sides")
       ->check(between(1, 64))
       ->capture_default_str();
 }
 
 void add_choice_of_operator(CLI::App& app, QcdOptions& options) {
   app.add_option("--operator", options.discretisation,
-                 "wilson, or staggered (naive, on the host, solved by CG)")
-      ->check(CLI::IsMember({"wilson", "staggered"}))
+                 "Dirac operator: wilson, or staggered (naive, on the host, solved by CG)")
+      ->check(one_of({"wilson", "staggered"}))
       ->capture_default_str();
-  app.add_option("--mass", options.mass, "Of the staggered operator")
+  app.add_option("--mass", options.mass, "Quark mass in the staggered operator")
       ->check(above_zero())
       ->each([&options](const std::string&) { options.mass_given = true; })
       ->capture_default_str();
 }
 
 void add_solver(CLI::App& app, QcdOptions& options) {
-  app.add_option("--solver", options.solver, "cg (on the normal equations) or bicgstab")
-      ->check(CLI::IsMember({"cg", "bicgstab"}))
+  app.add_option("--solver", options.solver, "Solver: cg (on the normal equations) or bicgstab")
+      ->check(one_of({"cg", "bicgstab"}))
       ->capture_default_str();
-  app.add_option("--tolerance", options.tolerance, "|b - D x| / |b|")
+  app.add_option("--tolerance", options.tolerance,
+                 "Relative residual, |b - D x| / |b|, at which a solve ends")
       ->check(between(1e-15, 0.99))
       ->capture_default_str();
-  app.add_option("--max-iterations", options.max_iterations, "When to give up")
+  app.add_option("--max-iterations", options.max_iterations,
+                 "Number of iterations after which a solve gives up")
       ->check(between(1, 1000000))
       ->capture_default_str();
 }
 
 void add_generate(CLI::App& app, QcdOptions& options) {
-  app.add_option("--beta", options.beta, "Inverse coupling, 6 / g^2")
+  app.add_option("--beta", options.beta, "Inverse gauge coupling, 6 / g^2")
       ->check(between(0.0, 1000.0))
       ->capture_default_str();
-  app.add_option("--sweeps", options.sweeps, "How many")->check(between(0, 100000000))->capture_default_str();
-  app.add_option("--over-relax", options.over_relax, "Over-relaxations after each heat bath")
+  app.add_option("--sweeps", options.sweeps, "Number of sweeps over the lattice")
+      ->check(between(0, 100000000))
+      ->capture_default_str();
+  app.add_option("--over-relax", options.over_relax,
+                 "Number of over-relaxation sweeps after each heat-bath sweep")
       ->check(between(0, 100))
       ->capture_default_str();
   app.add_option("--skip", options.skip,
-                 "Sweeps before averages are taken; half of them unless told otherwise")
+                 "Number of sweeps before averages are taken; half of all when not given")
       ->check(between(0, 100000000));
-  app.add_option("-o,--output", options.output, "Write the last configuration here")->type_name("FILE");
-  app.add_option("--format", options.format, "nersc or ildg")
-      ->check(CLI::IsMember({"nersc", "ildg"}))
+  app.add_option("-o,--output", options.output, "Write the last configuration to this file")
+      ->type_name("FILE");
+  app.add_option("--format", options.format, "File format of the configuration")
+      ->check(one_of({"nersc", "ildg"}))
       ->capture_default_str();
-  app.add_option("--bits", options.bits, "Of a real in the file")
-      ->check(CLI::IsMember({32, 64}))
+  app.add_option("--bits", options.bits, "Bits per real number in the file")
+      ->check(one_of({"32", "64"}))
       ->capture_default_str();
 }
 
@@ -180,34 +192,35 @@ void add_qcd(Subcommands& tca) {
     add_common(one, *options);
     return one;
   };
-  add_generate(add("generate", "Quenched links by heat bath and over-relaxation"), *options);
-  CLI::App& invert = add("invert", "Solves D x = b for random b, under the clock");
+  add_generate(add("generate", "Generates quenched gauge fields by heat bath and over-relaxation"), *options);
+  CLI::App& invert = add("invert", "Solves D x = b for a random b, and times it");
   add_choice_of_operator(invert, *options);
   add_operator(invert, *options);
   add_solver(invert, *options);
-  invert.add_flag("--together", options->together, "All right-hand sides in step, not one after another");
-  CLI::App& dslash = add("dslash", "Applies the operator, under the clock");
+  invert.add_flag("--together", options->together,
+                  "Solve all right-hand sides together, not one after another");
+  CLI::App& dslash = add("dslash", "Applies the Dirac operator, and times it");
   add_choice_of_operator(dslash, *options);
   add_operator(dslash, *options);
-  dslash.add_option("--seconds", options->seconds, "For about how long")
+  dslash.add_option("--seconds", options->seconds, "Seconds to measure for, about")
       ->check(between(0.001, 1e6))
       ->capture_default_str();
   for (CLI::App* one : {&invert, &dslash}) {
-    one->add_flag("--explain", options->explain, "Print how each put travels");
+    one->add_flag("--explain", options->explain, "Print the channel that each put takes, and why");
     one->add_flag(
         "--compare", options->compare,
-        "The same over MPI as well, in the same job (on GPUs: over NCCL, and over MPI by way of the "
+        "Measure the same over MPI too, in the same job (on GPUs over NCCL, and over MPI by way of the "
         "host, also where MPI would take GPU memory)");
   }
-  add("plaquette", "Reads links, checks them and prints their plaquette");
-  CLI::App& pion = add("pion", "The pion's correlator and effective mass, from a point source");
+  add("plaquette", "Reads a configuration, checks it and prints its plaquette");
+  CLI::App& pion = add("pion", "Measures the pion's correlator and effective mass from a point source");
   add_operator(pion, *options);
   add_solver(pion, *options);
   for (CLI::App* one : {&invert, &dslash, &pion}) {
     one->add_option(
            "--started-by", options->started_by,
-           "On GPUs, who starts the iterations: the host, a CUDA graph, or one kernel for all; auto chooses")
-        ->check(CLI::IsMember({"auto", "host", "graph", "kernel"}))
+           "What starts the iterations on GPUs: the host, a CUDA graph, or one kernel for all; auto chooses")
+        ->check(one_of({"auto", "host", "graph", "kernel"}))
         ->capture_default_str();
   }
 }

@@ -18,8 +18,10 @@
 #include "launch/launch.hpp"
 #include "launch/rank_job.hpp"
 #include "measure.hpp"
+#include "options/bytes.hpp"
 #include "options/mpi_options.hpp"
 #include "options/numbers.hpp"
+#include "options/one_of.hpp"
 #include "options/refuse.hpp"
 #include "shared/mpi_session.hpp"
 #include "subcommand.hpp"
@@ -181,19 +183,12 @@ void check_against_mpi(const BenchOptions& options) {
 void check(const BenchOptions& options) {
   if ((options.what == "pingpong" || options.what == "put") && options.ranks < 2)
     refuse("a {} needs 2 ranks", options.what == "put" ? "put" : "ping-pong");
-  for (const std::size_t n : options.extents) {
-    if (n < 3) refuse("a cube of {} has no interior; --extent must be at least 3", n);
-  }
   check_writable(options.json);
   check_machine(options.fabric, options.machine);
   check_built(options.fabric);
   check_bind(options.bind, options.fabric, false);
   if (options.against("mpi")) check_against_mpi(options);
   check_for_model("--fidelity", "OPENTCA_FIDELITY", options.fidelity, options.fabric);
-  if (options.effort.rounds < 1 || options.effort.placements < 1)
-    refuse("--rounds and --placements must be at least 1");
-  if (options.descriptors < 1 || options.descriptors > 65536)
-    refuse("--descriptors: 1 to 65536 are possible");
   const bool on_gpus = route::on_gpus(options.fabric);
   if (options.what == "commit") check_commit_bench(options);
   if (options.what == "overlap") return check_overlap_bench(options);
@@ -257,20 +252,22 @@ int run_bench(const BenchOptions& options) {
 }
 
 void add_sizes(CLI::App& app, BenchOptions& options) {
-  add_ranks_option(app, "How many ranks", options.ranks, options.ranks_given);
-  app.add_option("--bytes", options.sizes, "Sizes of messages and sums; the benchmark's own when not given")
-      ->check(between(std::int64_t{1}, std::int64_t{1} << 40))
+  add_ranks_option(app, "Number of ranks", options.ranks, options.ranks_given);
+  takes_bytes(app.add_option("--bytes", options.sizes,
+                             "Sizes of messages, or of arrays to sum; the benchmark's own when not given"),
+              1, std::int64_t{1} << 40)
       ->delimiter(',');
-  app.add_option("--extent", options.extents, "Extents of the cube of doubles")
-      ->check(between(1, 65536))
+  app.add_option("--extent", options.extents,
+                 "Edge lengths, in cells, of the cube of doubles whose faces are exchanged")
+      ->check(between(3, 65536))
       ->delimiter(',')
       ->capture_default_str();
-  app.add_option("--layout", options.layouts, "Faces: block, block-stride, stride; puts: block, block-stride")
+  app.add_option("--layout", options.layouts,
+                 "Layouts of the faces that are exchanged; of a put block and block-stride")
       ->delimiter(',')
-      ->check(CLI::IsMember({"block", "block-stride", "stride"}))
+      ->check(one_of({"block", "block-stride", "stride"}))
       ->capture_default_str();
-  app.add_option("--rows", options.rows, "Bytes a row of a block-stride put")
-      ->check(between(1, 1 << 30))
+  takes_bytes(app.add_option("--rows", options.rows, "Lengths of a row of a block-stride put"), 1, 1 << 30)
       ->delimiter(',')
       ->capture_default_str();
 }
@@ -282,74 +279,85 @@ void add_bench(Subcommands& tca) {
   CLI::App& app = tca.add(
       "bench", "Measures puts, exchanges of faces and collectives, beside peers if asked",
       "tca bench pingpong --peer mpi,hand\n"
-      "tca bench allreduce --ranks 4 --bytes 8,4096 --peer mpi --json allreduce.json\n"
+      "tca bench allreduce --ranks 4 --bytes 8,4K --peer mpi --json allreduce.json\n"
       "tca bench bcast --fabric shm+mpi --sub-cluster 4 --ranks 8 --peer mpi\n"
-      "tca bench overlap --fabric mpi --bytes 65536,1048576 --progress none,points --peer mpi\n"
+      "tca bench overlap --fabric mpi --bytes 64K,1M --progress none,points --peer mpi\n"
       "tca bench halo --ranks 2 --extent 64 --layout stride --peer mpi --json halo.json\n"
       "tca bench pingpong --fabric cuda --start kernel,graph --peer nccl,nvshmem --json pingpong.json\n"
-      "tca bench put --fabric cuda --layout block-stride --rows 256,4096 --bytes 268435456 --peer copy\n"
+      "tca bench put --fabric cuda --layout block-stride --rows 256,4K --bytes 256M --peer copy\n"
       "tca bench pingpong --fabric sim --machine peach3 --json peach3.json",
       [options] { return run_bench(*options); });
   app.add_option(
          "WHAT", options->what,
-         "pingpong, halo, barrier, bcast, allgather, allreduce, reduce_scatter, alltoall; on shm "
-         "also commit, on shm and over MPI overlap, on cuda put. In every step each contender writes all "
-         "that it sends and reads all that arrives; the time is the slowest rank's (docs/results.md)")
+         "What to measure; commit is measured on shm, overlap on shm and over MPI, put on cuda, the rest "
+         "everywhere. In every step each contender writes all that it sends and reads all that arrives; the "
+         "time is the slowest rank's (docs/results.md)")
       ->required()
-      ->check(CLI::IsMember({"pingpong", "halo", "put", "commit", "overlap", "barrier", "bcast", "allgather",
-                             "allreduce", "reduce_scatter", "alltoall"}));
-  app.add_option("--fabric", options->fabric,
-                 "shm: memory of this host; mpi; shm+mpi: shm within sub-clusters, mpi across; cuda: GPUs, a "
-                 "process each; cuda+mpi: GPUs within sub-clusters, mpi across; sim: a modelled machine, in "
-                 "its own time")
+      ->check(one_of({"pingpong", "halo", "put", "commit", "overlap", "barrier", "bcast", "allgather",
+                      "allreduce", "reduce_scatter", "alltoall"}));
+  app.add_option(
+         "--fabric", options->fabric,
+         "What carries the bytes: shm (this host's memory), mpi, shm+mpi (shm within sub-clusters, mpi "
+         "across), cuda (GPUs, a process each), cuda+mpi (GPUs within sub-clusters, mpi across) or sim (a "
+         "modelled machine, in its own time)")
       ->envname("OPENTCA_FABRIC")
       ->check(any_fabric())
       ->capture_default_str();
-  app.add_option("--machine", options->machine, "The machine to model, on sim: a machine file's name or path")
+  app.add_option("--machine", options->machine,
+                 "Machine to model on sim: the name or the path of a machine file")
       ->envname("OPENTCA_MACHINE");
-  app.add_option("--fidelity", options->fidelity, "How closely, on sim")
+  app.add_option("--fidelity", options->fidelity,
+                 "Level of detail on sim: tlp models every packet, train whole transfers, flow shared rates")
       ->envname("OPENTCA_FIDELITY")
-      ->check(CLI::IsMember({"tlp", "train", "flow"}));
+      ->check(one_of({"tlp", "train", "flow"}));
   add_sub_cluster_option(app, options->fabric);
   add_sizes(app, *options);
-  app.add_option(
-         "--peer", options->peers,
-         "In the same job. shm: mpi, and hand for hand-written shared memory; cuda: nccl, nvshmem, mscclpp, "
-         "mpi, copy for cudaMemcpyAsync")
+  app.add_option("--peer", options->peers,
+                 "Peers to measure beside OpenTCA in the same job: on hosts mpi, and hand for hand-written "
+                 "shared memory; "
+                 "on cuda nccl, nvshmem, mscclpp, mpi, and copy for cudaMemcpyAsync")
       ->delimiter(',')
-      ->check(CLI::IsMember({"mpi", "hand", "nccl", "nvshmem", "mscclpp", "copy"}));
-  app.add_option(
-         "--start", options->asked_starts,
-         "Who starts chains on cuda: kernel, graph, host, engine; the first three unless told otherwise")
+      ->check(one_of({"mpi", "hand", "nccl", "nvshmem", "mscclpp", "copy"}));
+  app.add_option("--start", options->asked_starts,
+                 "What starts chains on cuda; kernel, graph and host when not given")
       ->delimiter(',')
-      ->check(CLI::IsMember({"kernel", "graph", "host", "engine"}));
+      ->check(one_of({"kernel", "graph", "host", "engine"}));
   app.add_option(
       "--route", options->route,
-      "Force a channel: direct, pull or staged; on mpi datatype, packed or rma; on cuda ll, direct or "
+      "Channel to force: direct, pull or staged; on mpi datatype, packed or rma; on cuda ll, direct or "
       "copy_engine");
   app.add_option("--algorithm", options->algorithms,
-                 "Force a collective's algorithm, such as ring or one_shot, on cuda kernel_ll or "
-                 "kernel_direct; several are measured in turn")
+                 "Algorithms of a collective to force, measured in turn, such as ring or one_shot, on cuda "
+                 "kernel_ll or kernel_direct")
       ->delimiter(',');
-  app.add_option("--descriptors", options->descriptors, "Of the chain whose commit is measured")
+  app.add_option("--descriptors", options->descriptors,
+                 "Number of descriptors in the chain whose commit is measured")
+      ->check(between(1, 65536))
       ->capture_default_str();
-  app.add_option(
-         "--progress", options->progress,
-         "What moves an exchange on while the application computes: none, points (stated ones, where it "
-         "calls World::progress), thread (over MPI, alone); none and points unless told otherwise")
+  app.add_option("--progress", options->progress,
+                 "What moves an exchange on while the application computes: none, points (where it calls "
+                 "World::progress), thread (over MPI, alone); none and points when not given")
       ->delimiter(',')
-      ->check(CLI::IsMember({"none", "points", "thread"}));
+      ->check(one_of({"none", "points", "thread"}));
   app.add_option("--points", options->points,
-                 "Stated points of the computation beside an exchange; 9 unless told otherwise")
+                 "Number of points in the computation where World::progress is called; 9 when not given")
       ->check(between(1, 1000000));
-  app.add_flag("--unguarded", options->unguarded, "Chains without the guard");
-  app.add_option("--blocks", options->blocks, "Of kernels that run a chain; 0: by its size");
-  app.add_option("--threads", options->threads, "In each of these blocks; 0: by its size");
-  app.add_option("--rounds", options->effort.rounds, "Samples of each for a placement in memory")
+  app.add_flag("--unguarded", options->unguarded, "Measure chains without the guard");
+  app.add_option("--blocks", options->blocks,
+                 "CUDA blocks per kernel that runs a chain; 0: chosen by message size")
+      ->check(between(0, 1024));
+  app.add_option("--threads", options->threads, "CUDA threads per block; 0: chosen by message size")
+      ->check(between(0, 256));
+  app.add_option("--rounds", options->effort.rounds,
+                 "Number of samples of each contender for each placement in memory")
+      ->check(between(1, 1000000))
       ->capture_default_str();
-  app.add_option("--placements", options->effort.placements, "How often each gets new memory")
+  app.add_option("--placements", options->effort.placements,
+                 "Number of placements in memory, each of new allocations")
+      ->check(between(1, 1000000))
       ->capture_default_str();
-  app.add_option("--json", options->json, "Append a line for each result to this file");
+  app.add_option("--json", options->json, "Append a line of JSON for each result to this file")
+      ->type_name("FILE");
   add_bind_option(app, options->bind);
   app.final_callback([&app, options] { check_options(app, *options); });
 }

@@ -16,6 +16,7 @@
 #include "launch/signals.hpp"
 #include "launch/team.hpp"
 #include "launch/words.hpp"
+#include "output/progress.hpp"
 #include "tca/error.hpp"
 
 namespace tca::tool {
@@ -37,7 +38,7 @@ constexpr milliseconds same_press{100};
 
 void say(const std::string& line) {
   // The ranks may have left a progress bar on this line.
-  const std::string text = (isatty(STDERR_FILENO) ? "\r\033[K" : "") + line + "\n";
+  const std::string text = (terminal_columns() > 0 ? "\r\033[K" : "") + line + "\n";
   std::fwrite(text.data(), 1, text.size(), stderr);
 }
 
@@ -147,7 +148,17 @@ class Supervisor {
     return interrupted_by_ != 0;
   }
 
+  // Whether a rank was ended by writing to a pipe that nobody reads any more, as in `tca bench ... | head -1`.
+  bool lost_its_reader() const {
+    if (!first_failure_ || !WIFSIGNALED(first_failure_->status) ||
+        WTERMSIG(first_failure_->status) != SIGPIPE)
+      return false;
+    pollfd output{STDOUT_FILENO, 0, 0};
+    return poll(&output, 1, 0) > 0 && (output.revents & POLLERR) != 0;
+  }
+
   int report() {
+    if (lost_its_reader()) return 128 + SIGPIPE;
     const bool in_words = say_words();
     if (interrupted_by_ != 0) {
       say(fmt::format("{}: interrupted{}; {} ended", options_.name,

@@ -8,6 +8,7 @@
 
 #include "launch/cores.hpp"
 #include "options/mpi_options.hpp"
+#include "options/numbers.hpp"
 #include "options/refuse.hpp"
 #include "subcommand.hpp"
 #include "tca/error.hpp"
@@ -77,23 +78,25 @@ void check_all(const std::string& name, const RankJob& job, const CheckOfRanks& 
 
 void add_ranks_option(CLI::App& app, const std::string& what, int& ranks, bool& given) {
   app.add_option("-n,--ranks", ranks, what)
+      ->check(between(1, max_ranks))
       ->each([&given](const std::string&) { given = true; })
       ->capture_default_str();
 }
 
 void add_rank_options(CLI::App& app, RankJob& job) {
   job.ranks = std::min(4, usable_cores());
-  add_ranks_option(app, "How many ranks", job.ranks, job.ranks_given);
-  app.add_option("--fabric", job.fabric,
-                 "shm (this host's memory), mpi, shm+mpi (shm within sub-clusters, mpi across), cuda (GPUs), "
-                 "cuda+mpi (GPUs within sub-clusters, mpi across) or sim (a modelled machine)")
+  add_ranks_option(app, "Number of ranks", job.ranks, job.ranks_given);
+  app.add_option(
+         "--fabric", job.fabric,
+         "What carries the bytes: shm (this host's memory), mpi, shm+mpi (shm within sub-clusters, mpi "
+         "across), cuda (GPUs), cuda+mpi (GPUs within sub-clusters, mpi across) or sim (a modelled machine)")
       ->envname("OPENTCA_FABRIC")
       ->check(any_fabric())
       ->capture_default_str();
   add_sub_cluster_option(app, job.fabric);
-  app.add_option("--machine", job.machine, "The machine to model, on sim: a machine file's name or path")
+  app.add_option("--machine", job.machine, "Machine to model on sim: the name or the path of a machine file")
       ->envname("OPENTCA_MACHINE");
-  app.add_flag("--threads", job.threads, "Ranks as threads of one process");
+  app.add_flag("--threads", job.threads, "Run the ranks as threads of one process");
   add_bind_option(app, job.bind);
 }
 
@@ -106,8 +109,6 @@ int run_as_ranks(const std::string& name, const RankJob& job, const WorldOptions
     };
     return run_as_one_rank(options, check_started, rank);
   }
-  if (job.ranks < 1 || job.ranks > max_ranks)
-    refuse("--ranks {}: 1 to {} are possible", job.ranks, max_ranks);
   check_all(name, job, check, job.ranks);
   return job.threads || job.fabric == "sim" ? run_threads(job, options, rank) : launch_ranks(name, job);
 }

@@ -9,6 +9,7 @@
 
 #include "launch/launch.hpp"
 #include "options/mpi_options.hpp"
+#include "options/numbers.hpp"
 #include "options/refuse.hpp"
 #include "subcommand.hpp"
 
@@ -35,7 +36,7 @@ void add_stdin_option(CLI::App& app, int& reader) {
       throw CLI::ValidationError("--stdin", fmt::format("`{}`: give a rank, none or all", word));
   };
   app.add_option_function<std::string>(
-         "--stdin", read, "Which rank reads standard input, a terminal included; the others find its end")
+         "--stdin", read, "Rank that reads standard input, a terminal included; the others find its end")
       ->type_name("RANK|none|all")
       ->default_str("0");
 }
@@ -60,12 +61,12 @@ void add_run(Subcommands& tca) {
                           "tca run -n 4 -- ./heat2d 1000\n"
                           "tca run -n 2 --tag -- sh -c 'echo I am rank $OPENTCA_RANK of $OPENTCA_SIZE'",
                           [options, fabric] { return run(*options, *fabric); });
-  app.add_option("-n,--ranks", options->ranks, "How many ranks, 1 to 4096")->required();
+  app.add_option("-n,--ranks", options->ranks, "Number of ranks")->check(between(1, max_ranks))->required();
   add_bind_option(app, options->bind);
   add_stdin_option(app, options->stdin_reader);
-  app.add_option(
-         "--fabric", *fabric,
-         "What carries the bytes where the program does not say; what has mpi in it is started by mpirun")
+  app.add_option("--fabric", *fabric,
+                 "What carries the bytes where the program does not say; ranks on mpi, shm+mpi and cuda+mpi "
+                 "are started by mpirun")
       ->envname("OPENTCA_FABRIC")
       ->check(any_fabric());
   add_sub_cluster_option(app, *fabric);

@@ -19,7 +19,9 @@
 #include "model/report.hpp"
 #include "model/run.hpp"
 #include "model/sweep.hpp"
+#include "options/bytes.hpp"
 #include "options/numbers.hpp"
+#include "options/one_of.hpp"
 #include "options/refuse.hpp"
 #include "output/record.hpp"
 #include "subcommand.hpp"
@@ -35,9 +37,8 @@ struct ModelCommand {
   int jobs = 0;  // 0: as many as there are cores
 };
 
-template <class Number>
-std::optional<Number> number_in(const std::string& text) {
-  Number value{};
+std::optional<double> number_in(const std::string& text) {
+  double value{};
   const auto [rest, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (error != std::errc() || rest != text.data() + text.size()) return std::nullopt;
   return value;
@@ -45,7 +46,7 @@ std::optional<Number> number_in(const std::string& text) {
 
 // Numbers of the machine have a slash in their names: links/cable/latency.
 void set_number(ModelOptions& options, const std::string& key, const std::string& value) {
-  const std::optional<double> number = number_in<double>(value);
+  const std::optional<double> number = number_in(value);
   if (!number || !std::isfinite(*number)) refuse("{}={}: the value is no number", key, value);
   options.overrides[key] = *number;
 }
@@ -96,7 +97,7 @@ void set_option(ModelOptions& options, const std::string& name, const std::strin
         "--sweep {}: there are bytes, ranks, extent, size, element, iterations, grid, layout, gpu, scheme, "
         "mpi, fidelity, machine, and the numbers of the machine file, such as links/cable/latency",
         name);
-  const std::optional<std::int64_t> number = number_in<std::int64_t>(value);
+  const std::optional<std::int64_t> number = parse_bytes(value);
   const std::int64_t least = name == "gpu" ? 0 : 1;
   if (!number || *number < least)
     refuse("--sweep {}={}: the value is no whole number from {} on", name, value, least);
@@ -183,30 +184,39 @@ int model(ModelCommand command) {
 }
 
 void add_program_options(CLI::App& app, ModelOptions& options) {
-  app.add_option("-n,--ranks", options.ranks,
-                 "How many; 2 for a ping-pong (of the first and the last), else as many as reach each other "
-                 "directly, 16 where none do")
+  app.add_option(
+         "-n,--ranks", options.ranks,
+         "Number of ranks; when not given 2 for a ping-pong (the first and the last), else as many as "
+         "reach each other directly, 16 where none do")
       ->check(between(std::int64_t{1}, std::int64_t{1} << 32));
   app.add_option("--scheme", options.scheme,
-                 "direct, mpi, rma or hybrid; the machine's first when not given");
-  app.add_option("--mpi", options.library, "Which of the machine's MPI libraries");
-  app.add_option("--bytes", options.bytes, "Of a message; of an allgather, what each rank gives")
+                 "Scheme of communication: direct, mpi, rma or hybrid; the machine's first when not given");
+  app.add_option("--mpi", options.library,
+                 "Name of one of the machine's MPI libraries; its first when not given");
+  takes_bytes(app.add_option("--bytes", options.bytes,
+                             "Size of a message; in an allgather, of what each rank contributes"),
+              1, std::int64_t{1} << 40)
       ->capture_default_str();
-  app.add_option("-s,--size", options.size, "himeno: XS, S, M, L, XL, or extents such as 256x128x128")
+  app.add_option("-s,--size", options.size,
+                 "Problem size of himeno: XS, S, M, L, XL, or extents such as 256x128x128")
       ->capture_default_str();
-  app.add_option("--extent", options.extent, "halo: of the cube that each rank has")->capture_default_str();
-  app.add_option("--grid", options.grid, "Ranks along each dimension, such as 2x8x1; auto chooses")
+  app.add_option("--extent", options.extent, "Edge length, in cells, of the cube that each rank has in halo")
       ->capture_default_str();
-  app.add_option("--layout", options.layout, "halo without a grid: which faces a ring of ranks exchanges")
-      ->check(CLI::IsMember({"block", "block-stride", "stride"}))
+  app.add_option("--grid", options.grid, "Number of ranks along each dimension, such as 2x8x1; auto chooses")
       ->capture_default_str();
-  app.add_option("--gpu", options.gpu,
-                 "That ranks compute on, where a node has one rank: says what it shares a socket with")
+  app.add_option("--layout", options.layout,
+                 "Layout of the faces that a ring of ranks exchanges, in halo without a grid")
+      ->check(one_of({"block", "block-stride", "stride"}))
+      ->capture_default_str();
+  app.add_option(
+         "--gpu", options.gpu,
+         "GPU that a rank computes on, where a node has one rank; decides what it shares a socket with")
       ->check(between(0, 63))
       ->capture_default_str();
-  app.add_option("--element", options.element, "Bytes of a number; 4 for himeno, 8 for halo when not given")
+  app.add_option("--element", options.element,
+                 "Bytes per array element; 4 for himeno and 8 for halo when not given")
       ->check(between(1, 64));
-  app.add_option("--iterations", options.iterations, "himeno, halo, pingpong: how many")
+  app.add_option("--iterations", options.iterations, "Number of iterations of himeno, halo or pingpong")
       ->capture_default_str();
 }
 
@@ -218,35 +228,38 @@ void add_model(Subcommands& tca) {
       tca.add("model", "Models a program of ranks on a machine that need not be there (docs/model.md)",
               "tca model himeno --machine ha-pacs-tca --ranks 16 --scheme hybrid\n"
               "tca model himeno --machine torus-32k --ranks 32768 --size XL\n"
-              "tca model pingpong --machine peach3 --sweep bytes=8:1048576 --json pingpong.json\n"
+              "tca model pingpong --machine peach3 --sweep bytes=8:1M --json pingpong.json\n"
               "tca model allgather --sweep scheme=direct,mpi --sweep links/cable/latency=0.1,0.2\n"
               "tca model halo --machine dgx-h200 --trace halo.json --links halo.svg",
               [options] { return model(*options); });
-  app.add_option("PROGRAM", options->model.program, "himeno, halo, pingpong, bcast, allgather or allreduce")
+  app.add_option("PROGRAM", options->model.program, "Program to model")
       ->required()
-      ->check(CLI::IsMember({"himeno", "halo", "pingpong", "bcast", "allgather", "allreduce"}));
-  app.add_option("--machine", options->model.machine, "Its name, or the path of its file")
+      ->check(one_of({"himeno", "halo", "pingpong", "bcast", "allgather", "allreduce"}));
+  app.add_option("--machine", options->model.machine,
+                 "Machine to model: the name or the path of a machine file")
       ->capture_default_str();
   add_program_options(app, options->model);
-  app.add_option(
-         "--fidelity", options->model.fidelity,
-         "tlp: every packet; train: whole transfers; flow: shared rates; auto: tlp up to 64 ranks, else "
-         "train")
-      ->check(CLI::IsMember({"auto", "tlp", "train", "flow"}))
+  app.add_option("--fidelity", options->model.fidelity,
+                 "Level of detail: tlp models every packet, train whole transfers, flow shared rates; auto "
+                 "is tlp up to "
+                 "64 ranks, else train")
+      ->check(one_of({"auto", "tlp", "train", "flow"}))
       ->capture_default_str();
-  app.add_option("--set", options->overrides,
-                 "KEY=NUMBER of the machine file, in its unit: links/cable/latency=0.2");
+  app.add_option(
+      "--set", options->overrides,
+      "Replace a number of the machine file, in its unit: KEY=NUMBER, such as links/cable/latency=0.2");
   app.add_option(
       "--sweep", options->sweeps,
-      "NAME=VALUE,VALUE,... or NAME=FIRST:LAST (doubling) of an option or of a number of the machine file; "
-      "several make every combination");
-  app.add_option("--jobs", options->jobs, "Processes of a sweep at a time; 0: one a core")
+      "Run once for each value of an option, or of a number of the machine file: NAME=VALUE,VALUE,... or "
+      "NAME=FIRST:LAST (doubling); several sweeps make every combination");
+  app.add_option("--jobs", options->jobs, "Number of processes that a sweep runs at a time; 0: one per core")
       ->check(between(0, 4096))
       ->capture_default_str();
-  app.add_option("--trace", options->model.trace, "Write a timeline for ui.perfetto.dev")->type_name("FILE");
-  app.add_option("--links", options->model.links, "Draw the links and how busy they were, as SVG")
+  app.add_option("--trace", options->model.trace, "Write a timeline for ui.perfetto.dev to this file")
       ->type_name("FILE");
-  app.add_option("--json", options->json, "Append a line for each result to this file")->type_name("FILE");
+  app.add_option("--links", options->model.links, "Draw the links and how busy they were into this SVG file")
+      ->type_name("FILE");
+  app.add_option("--json", options->json, "Append a line of JSON for each result to this file")->type_name("FILE");
   app.final_callback([&app, options] {
     for (const ProgramOption& option : program_options)
       if (app.count("--" + option.name) > 0) check_known(option, "--" + option.name, options->model.program);

@@ -6,13 +6,13 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <charconv>
 #include <cstdio>
 #include <sstream>
 
 #include "base/fail.hpp"
 #include "launch/fd.hpp"
 #include "launch/signals.hpp"
+#include "options/bytes.hpp"
 #include "options/refuse.hpp"
 #include "output/progress.hpp"
 
@@ -27,10 +27,9 @@ constexpr std::size_t most_points = 1000;
 }
 
 std::int64_t whole(const std::string& text, const std::string& sweep) {
-  std::int64_t value = 0;
-  const auto [rest, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc() || rest != text.data() + text.size() || value < 1) refuse_sweep(sweep);
-  return value;
+  const std::optional<std::int64_t> value = parse_bytes(text);
+  if (!value || *value < 1) refuse_sweep(sweep);
+  return *value;
 }
 
 // Returns the message of a point's process. Its first byte says whether an answer or an error follows; the

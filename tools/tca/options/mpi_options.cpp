@@ -24,8 +24,8 @@ void add_sub_cluster_option(CLI::App& app, std::string& fabric) {
   app.add_option_function<int>(
          "--sub-cluster",
          [](const int& ranks) { setenv("OPENTCA_SUBCLUSTER", std::to_string(ranks).c_str(), 1); },
-         "On shm+mpi and cuda+mpi, so many ranks of a host reach each other's memory; all of them unless "
-         "told otherwise")
+         "Number of ranks in a sub-cluster, which reach each other's memory, on shm+mpi and cuda+mpi; all "
+         "ranks of a host when not given")
       ->check(between(1, 4096));
   app.parse_complete_callback([&app, &fabric] {
     if (fabric == "sim" && app.get_option("--sub-cluster")->count() > 0)

@@ -4,6 +4,7 @@
 #include <CLI/CLI.hpp>
 #include <string>
 
+#include "options/one_of.hpp"
 #include "route/over_mpi.hpp"
 
 namespace tca::tool {
@@ -17,9 +18,7 @@ void check_built(const std::string& fabric);
 void check_built_with_mpi(const std::string& asks);
 
 // Checks --fabric of subcommands that accept every fabric.
-inline CLI::IsMember any_fabric() {
-  return CLI::IsMember({"shm", "mpi", "shm+mpi", "cuda", "cuda+mpi", "sim"});
-}
+inline CLI::Validator any_fabric() { return one_of({"shm", "mpi", "shm+mpi", "cuda", "cuda+mpi", "sim"}); }
 
 // Adds --sub-cluster N, which is passed on to this process's world, or to the worlds of the ranks that it
 // starts. To be called after --fabric has been added. When the user has chosen no fabric, this changes the

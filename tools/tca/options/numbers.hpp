@@ -6,6 +6,7 @@
 #include <CLI/CLI.hpp>
 #include <charconv>
 #include <concepts>
+#include <limits>
 #include <string>
 
 namespace tca::tool {
@@ -21,7 +22,8 @@ CLI::Validator between(Number least, Number most) {
     return fmt::format("{} is no {} from {} to {}", text, std::integral<Number> ? "whole number" : "number",
                        least, most);
   };
-  return {check, fmt::format("{} in [{} - {}]", CLI::detail::type_name<Number>(), least, most)};
+  const bool is_limited = most < std::numeric_limits<Number>::max();
+  return {check, is_limited ? fmt::format("{} to {}", least, most) : std::string()};
 }
 
 // A check for numbers above 0.
@@ -32,7 +34,7 @@ inline CLI::Validator above_zero() {
     const bool is_read = error == std::errc() && rest == text.data() + text.size();
     return is_read && value > 0 ? std::string() : fmt::format("{} is no number above 0", text);
   };
-  return {check, "POSITIVE"};
+  return {check, "above 0"};
 }
 
 }  // namespace tca::tool

@@ -189,11 +189,14 @@ void add_plot(Subcommands& tca) {
                               check_distinct({{"FILE", file}, {"--output", options->output}});
                             return draw(options->files, options->output, options->title);
                           });
-  app.add_option("FILE", options->files, "Files with one result a line (docs/results.md)")
+  app.add_option("FILE", options->files,
+                 "Files of results, one per line, as --json writes them (docs/results.md)")
       ->required()
       ->expected(1, -1);
-  app.add_option("-o,--output", options->output, "What to draw: .svg, .png or .pdf")->capture_default_str();
-  app.add_option("--title", options->title, "Above the drawing");
+  app.add_option("-o,--output", options->output, "File to draw into: .svg, .png or .pdf")
+      ->type_name("FILE")
+      ->capture_default_str();
+  app.add_option("--title", options->title, "Title above the drawing");
 }
 
 }  // namespace tca::tool

@@ -1,4 +1,4 @@
-// A progress bar on a terminal; silent when stderr is anything else.
+// A progress bar on a terminal.
 #include "output/progress.hpp"
 
 #include <fmt/format.h>
@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <thread>
 #include <utility>
 
@@ -20,6 +21,13 @@ constexpr auto interval = std::chrono::milliseconds(100);
 // two pipes, it keeps no order between them.
 constexpr auto passed_on_within = std::chrono::milliseconds(50);
 
+// Where TERM is not set, nothing is known of the terminal. NO_COLOR counts when it is not empty (no-color.org).
+bool takes_escape_sequences() {
+  const char *terminal = std::getenv("TERM"), *plain = std::getenv("NO_COLOR");
+  return terminal != nullptr && *terminal != '\0' && std::strcmp(terminal, "dumb") != 0 &&
+         (plain == nullptr || *plain == '\0');
+}
+
 void write_stderr(const std::string& text) {
   std::fwrite(text.data(), 1, text.size(), stderr);
   std::fflush(stderr);
@@ -28,6 +36,7 @@ void write_stderr(const std::string& text) {
 }  // namespace
 
 int terminal_columns() {
+  if (!takes_escape_sequences()) return 0;
   if (const char* said = std::getenv(terminal_columns_variable)) return std::atoi(said);
   if (!isatty(STDERR_FILENO)) return 0;
   winsize size{};

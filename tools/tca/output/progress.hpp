@@ -1,4 +1,5 @@
-// A progress bar on a terminal; silent when stderr is anything else.
+// A progress bar on a terminal; silent when stderr is anything else, when the terminal knows no escape sequences
+// (TERM=dumb), and when NO_COLOR asks for none.
 #pragma once
 
 #include <chrono>
@@ -8,7 +9,7 @@
 namespace tca::tool {
 
 // Returns the width of the terminal that stderr is or, according to a launcher in between, leads to. 0 when
-// there is none.
+// there is none that may be drawn on.
 int terminal_columns();
 inline constexpr const char* terminal_columns_variable = "OPENTCA_TERMINAL_COLUMNS";
 

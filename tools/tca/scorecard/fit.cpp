@@ -239,11 +239,16 @@ void add_fit(Subcommands& tca) {
   CLI::App& app =
       tca.add("fit", "Fits a machine's unknown numbers to the published point-to-point rows (docs/model.md)",
               "tca fit ha-pacs-tca --write", [options] { return Fit(*options).run(); });
-  app.add_option("MACHINE", options->machine, "Its name, or the path of its file")->capture_default_str();
-  app.add_option("--only", options->only, "Only numbers whose key has this in it, such as mpi/");
-  app.add_option("--rounds", options->rounds, "At most")->capture_default_str()->check(between(1, 1000));
-  app.add_option("--figures", options->figures, "A folder with files of figures, instead of OpenTCA's");
-  app.add_flag("--write", options->write, "Put the values into the machine file");
+  app.add_option("MACHINE", options->machine, "Machine to fit: the name or the path of a machine file")
+      ->capture_default_str();
+  app.add_option("--only", options->only, "Fit only numbers whose key contains this text, such as mpi/");
+  app.add_option("--rounds", options->rounds, "Greatest number of rounds")
+      ->capture_default_str()
+      ->check(between(1, 1000));
+  app.add_option("--figures", options->figures,
+                 "Folder with files of published figures, instead of OpenTCA's own")
+      ->type_name("FOLDER");
+  app.add_flag("--write", options->write, "Write the fitted values into the machine file");
 }
 
 }  // namespace tca::tool

@@ -104,9 +104,11 @@ void add_scorecard(Subcommands& tca) {
   auto options = std::make_shared<ScorecardOptions>();
   CLI::App& app = tca.add("scorecard", "Holds the model against the published figures (docs/model.md)",
                           "tca scorecard --source P2B", [options] { return scorecard(*options); });
-  app.add_option("--source", options->source, "Only those of one source: P2B, S0, S1, ...");
-  app.add_option("--figures", options->folder, "A folder with files of figures, instead of OpenTCA's");
-  app.add_flag("--json", options->json, "One JSON object a line");
+  app.add_option("--source", options->source, "Show only the figures of one source: such as P2B or S1");
+  app.add_option("--figures", options->folder,
+                 "Folder with files of published figures, instead of OpenTCA's own")
+      ->type_name("FOLDER");
+  app.add_flag("--json", options->json, "Print one JSON object per line");
 }
 
 }  // namespace tca::tool

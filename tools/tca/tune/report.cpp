@@ -111,6 +111,50 @@ FitQuality quality_of(const Survey& survey, const route::TuningTable& table) {
   return {median(errors), quantile(errors, 0.9)};
 }
 
+Gain gain_of(const Survey& survey, const route::TuningTable& table) {
+  Gain gain;
+  for (const PointTimes& point : survey.points) {
+    for (const auto& [distance, old_name] : point.chosen) {
+      const ChannelTimes *old_times = nullptr, *best = nullptr;
+      for (const ChannelTimes& times : point.channels) {
+        if (times.distance != distance) continue;
+        if (times.channel.name() == old_name) old_times = &times;
+        if (best == nullptr || table_us(table, times, point.point) < table_us(table, *best, point.point))
+          best = &times;
+      }
+      if (old_times == nullptr || best == nullptr) continue;
+      ++gain.points;
+      if (best == old_times) continue;
+      const double times_as_fast = median(old_times->step_us) / median(best->step_us);
+      gain.faster.push_back(times_as_fast);
+      if (times_as_fast <= gain.most) continue;
+      gain.most = times_as_fast;
+      gain.most_put = to_string(point.point);
+      gain.most_old = old_name;
+      gain.most_new = best->channel.name();
+    }
+  }
+  return gain;
+}
+
+void print_outcome(const Survey& survey, const route::TuningTable& table) {
+  const FitQuality quality = quality_of(survey, table);
+  const Gain gain = gain_of(survey, table);
+  fmt::print("measured  {} puts; {}\n", survey.points.size(), survey.describe());
+  fmt::print("accuracy  within {:.1f} % of half of all medians, within {:.1f} % of nine in ten\n",
+             100 * quality.median, 100 * quality.worst_of_ten);
+  if (gain.faster.empty())
+    fmt::print("gain      none: every put takes the channel that it takes by {}\n", survey.costs);
+  else
+    fmt::print(
+        "gain      {} of {} steps take another channel than by {}, and {:.2f} times as fast in the "
+        "median{}\n",
+        gain.faster.size(), gain.points, survey.costs, median(gain.faster),
+        gain.most_put.empty() ? ""
+                              : fmt::format("; most: {} {:.2f} times, by {} instead of {}", gain.most_put,
+                                            gain.most, gain.most_new, gain.most_old));
+}
+
 void print_trace(const Survey& survey, const route::TuningTable& table) {
   fmt::print("{:<30}{:<6}{:>11}  {}\n", "put (bytes, or runs x bytes / pitch)", "to", "bare us",
              "each channel: median us beyond the bare step (quartiles; the table's)");

@@ -23,6 +23,18 @@ struct FitQuality {
 };
 FitQuality quality_of(const Survey& survey, const route::TuningTable& table);
 
+// What a table gains over the costs that chose in the worlds it was measured in, by whole steps.
+struct Gain {
+  std::size_t points = 0;                    // a put at each distance
+  std::vector<double> faster;                // how many times as fast, of those that take another channel
+  double most = 1;                           // the greatest of these
+  std::string most_put, most_old, most_new;  // which put that was, and its channels
+};
+Gain gain_of(const Survey& survey, const route::TuningTable& table);
+
+// Prints in a few lines what was measured, how well the table describes it, and what it gains.
+void print_outcome(const Survey& survey, const route::TuningTable& table);
+
 // Prints everything measured, a line for each point.
 void print_trace(const Survey& survey, const route::TuningTable& table);
 

@@ -22,6 +22,7 @@
 #include "launch/rank_job.hpp"
 #include "options/mpi_options.hpp"
 #include "options/numbers.hpp"
+#include "options/one_of.hpp"
 #include "options/refuse.hpp"
 #include "output/plot.hpp"
 #include "output/progress.hpp"
@@ -45,7 +46,7 @@ struct TuneOptions {
   double seconds = 30;
   std::string output;  // empty: the file in the user's cache
   std::string plot, json;
-  bool trace = false, dry_run = false, verify = false;
+  bool trace = false, verbose = false, dry_run = false, verify = false;
   std::uint64_t seed = 1;
   std::size_t points = 160;
   std::size_t every = 1;
@@ -269,7 +270,8 @@ void store(route::TuningTable& table, const TuneOptions& options) {
     const Uninterrupted meanwhile;
     route::write_table(replaced_file(path), table.text());
   }
-  fmt::print("{} holds {} pieces\n", path.string(), table.all().size());
+  fmt::print("table     {} holds {} pieces; every later commit on this hardware chooses by it\n",
+             path.string(), table.all().size());
 }
 
 void draw_survey(const Survey& survey, const route::TuningTable& table, const std::string& output) {
@@ -289,14 +291,17 @@ int tune_rank(const Place& place, const TuneOptions& options) {
         "the ranks moved nearer or further in every pass, so nothing was measured; bind them to cores "
         "(--bind core), or try again when the machine is quieter");
   route::TuningTable table = table_of(found);
-  const FitQuality quality = quality_of(found, table);
-  fmt::print("{} puts; {}\n", found.points.size(), found.describe());
-  fmt::print("the table is within {:.1f} % of half of all medians, within {:.1f} % of nine in ten\n",
-             100 * quality.median, 100 * quality.worst_of_ten);
   if (options.trace) print_trace(found, table);
-  print_summary(found, table);
+  if (options.verbose) print_summary(found, table);
   if (!options.json.empty()) append_json(found, table, options.json);
-  if (!options.dry_run) store(table, options);
+  print_outcome(found, table);
+  if (options.dry_run)
+    fmt::print("table     none is kept, because of --dry-run\n");
+  else
+    store(table, options);
+  fmt::print(
+      "next      tca tune --verify checks it by other puts; --verbose prints which channel is the cheapest "
+      "when\n");
   if (!options.plot.empty()) draw_survey(found, table, options.plot);
   return 0;
 }
@@ -359,36 +364,43 @@ void add_tune(Subcommands& tca) {
                           "tca tune --verify\n"
                           "tca tune --fabric cuda --ranks 4",
                           [options] { return tune_command(*options); });
-  add_ranks_option(app, "How many ranks, which put in pairs", options->ranks, options->ranks_given);
-  app.add_option(
-         "--fabric", options->fabric,
-         "What carries the bytes: shm, mpi, shm+mpi, cuda or cuda+mpi, each of which has a table of its own")
+  add_ranks_option(app, "Number of ranks, which put in pairs", options->ranks, options->ranks_given);
+  app.add_option("--fabric", options->fabric,
+                 "Fabric to tune, each of which has a table of its own; shm when not given")
       ->envname("OPENTCA_FABRIC")
       ->check([](const std::string& fabric) {
         return fabric == "sim" ? std::string("a modelled machine is not tuned") : std::string();
       })
-      ->check(CLI::IsMember({"shm", "mpi", "shm+mpi", "cuda", "cuda+mpi"}));
+      ->check(one_of({"shm", "mpi", "shm+mpi", "cuda", "cuda+mpi"}));
   add_sub_cluster_option(app, options->fabric);
   app.add_option("--seconds", options->seconds,
-                 "How long to measure, once every put has been measured three times")
+                 "Seconds to go on measuring once every put has been measured three times")
       ->check(between(0.0, 3600.0))
       ->capture_default_str();
-  app.add_option("--every", options->every, "Only every Nth put, for a coarse table in a moment")
+  app.add_option("--every", options->every, "Measure only every Nth put, for a coarse table in a moment")
       ->check(between(1, 100))
       ->capture_default_str();
   app.add_option("-o,--output", options->output,
-                 "Where to keep the table (the user's cache unless told otherwise)");
-  app.add_flag("--dry-run", options->dry_run, "Keep no table");
-  app.add_flag("--trace", options->trace, "Print everything that was measured");
-  app.add_option("--plot", options->plot, "Draw curves and crossovers: .svg, .png or .pdf");
-  app.add_option("--json", options->json, "Append a line for each put and channel to this file");
+                 "File to keep the table in; in the user's cache when not given")
+      ->type_name("FILE");
+  app.add_flag("--dry-run", options->dry_run, "Measure, but keep no table");
+  app.add_flag("--verbose", options->verbose,
+               "Print for each kind of put which channel is the cheapest from which size");
+  app.add_flag("--trace", options->trace, "Print every measurement");
+  app.add_option("--plot", options->plot, "Draw curves and crossovers into this file: .svg, .png or .pdf")
+      ->type_name("FILE");
+  app.add_option("--json", options->json, "Append a line of JSON for each put and channel to this file")
+      ->type_name("FILE");
   app.add_flag("--verify", options->verify,
-               "Measure other puts instead, and say how many take a channel within 10 % of the best one");
-  app.add_option("--seed", options->seed, "Which puts --verify takes")
+               "Check the kept table: measure other puts, and print how many take a channel within 10 % of "
+               "the best one");
+  app.add_option("--seed", options->seed, "Seed of the random puts that --verify measures")
       ->check(between(std::uint64_t{0}, std::numeric_limits<std::uint64_t>::max()))
       ->capture_default_str();
-  app.add_option("--points", options->points, "How many")->check(between(1, 100000))->capture_default_str();
-  app.add_flag("--threads", options->threads, "Ranks as threads of one process, on cuda");
+  app.add_option("--points", options->points, "Number of puts that --verify measures")
+      ->check(between(1, 100000))
+      ->capture_default_str();
+  app.add_flag("--threads", options->threads, "Run the ranks as threads of one process, on cuda");
   add_bind_option(app, options->bind);
   app.final_callback([&app, options] {
     check_known(app, {{"--points", options->verify, "--verify"},

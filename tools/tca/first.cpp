@@ -1,0 +1,16 @@
+// A command line of the few subcommands that a first look takes, which is built in half the time.
+#include "subcommand.hpp"
+
+namespace tca::tool {
+namespace {
+
+void add_first(Subcommands& tca) {
+  add_himeno(tca);
+  add_run(tca);
+  add_info(tca);
+}
+
+}  // namespace
+}  // namespace tca::tool
+
+int main(int argc, char** argv) { return tca::tool::command_line(argc, argv, tca::tool::add_first); }

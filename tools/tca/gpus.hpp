@@ -1,0 +1,16 @@
+// The NVIDIA GPUs of this host, as its driver tells, also in a build without CUDA.
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace tca::tool {
+
+struct Gpus {
+  std::vector<std::string> names;
+  std::string why_none;  // empty when there are some
+};
+
+Gpus find_gpus();
+
+}  // namespace tca::tool

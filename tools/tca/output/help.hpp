@@ -1,0 +1,32 @@
+// Lays out help: what an option is called and takes on the left, and on the right what it means, with its limits, its
+// default and what else there is to know of it in brackets.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <string>
+#include <vector>
+
+namespace tca::tool {
+
+// An option or positional argument as every kind of help shows it: --help, manual pages, completion.
+struct OptionHelp {
+  std::vector<std::string> names;  // -n, --ranks; or of a positional argument its name alone
+  std::string value;               // N, FILE, auto|core|none; empty for a flag
+  std::string meaning;             // ends in the brackets
+
+  std::string heading() const;  // -n, --ranks N
+  // The words that the value may be; empty when it may be something else.
+  std::vector<std::string> words() const;
+};
+
+OptionHelp help_of(const CLI::Option& option);
+
+class HelpFormatter : public CLI::Formatter {
+ public:
+  HelpFormatter();
+
+  std::string make_option(const CLI::Option* option, bool is_positional) const override;
+  std::string make_subcommand(const CLI::App* subcommand) const override;
+};
+
+}  // namespace tca::tool
