@@ -1,12 +1,24 @@
-# Headers, library, CMake package, machines, licence, command line and plot script.
+# Headers, library, CMake package, pkg-config files, machines, documentation, examples, command line with its manual and
+# completion, and plot script.
 include(CMakePackageConfigHelpers)
 set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/OpenTCA)
 
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/tca DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 # Also for programs that model a machine: the library finds them here.
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/machines DESTINATION ${CMAKE_INSTALL_DATADIR}/opentca)
-install(FILES ${PROJECT_SOURCE_DIR}/LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
+# As in the sources, so that links lead on.
+install(FILES ${PROJECT_SOURCE_DIR}/LICENSE ${PROJECT_SOURCE_DIR}/README.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/docs DESTINATION ${CMAKE_INSTALL_DOCDIR})
+install(
+  DIRECTORY ${PROJECT_SOURCE_DIR}/examples
+  DESTINATION ${CMAKE_INSTALL_DOCDIR}
+  PATTERN "CMakeLists.txt" EXCLUDE)
+install(FILES ${PROJECT_SOURCE_DIR}/cmake/examples.cmake DESTINATION ${CMAKE_INSTALL_DOCDIR}/examples
+        RENAME CMakeLists.txt)
 install(TARGETS opentca EXPORT OpenTCATargets)
+if(TARGET opentca_with_mpi)
+  install(TARGETS opentca_with_mpi EXPORT OpenTCATargets)
+endif()
 install(EXPORT OpenTCATargets NAMESPACE OpenTCA:: DESTINATION ${package_dir})
 configure_package_config_file(${PROJECT_SOURCE_DIR}/cmake/OpenTCAConfig.cmake.in
                               ${PROJECT_BINARY_DIR}/generated/OpenTCAConfig.cmake INSTALL_DESTINATION ${package_dir})
@@ -14,10 +26,13 @@ write_basic_package_version_file(${PROJECT_BINARY_DIR}/generated/OpenTCAConfigVe
                                  COMPATIBILITY SameMinorVersion)
 install(FILES ${PROJECT_BINARY_DIR}/generated/OpenTCAConfig.cmake
               ${PROJECT_BINARY_DIR}/generated/OpenTCAConfigVersion.cmake DESTINATION ${package_dir})
+include(${CMAKE_CURRENT_LIST_DIR}/OpenTCAPkgConfig.cmake)
 if(OPENTCA_BUILD_TOOLS)
   file(RELATIVE_PATH libraries ${CMAKE_INSTALL_FULL_BINDIR} ${CMAKE_INSTALL_FULL_LIBDIR})
   set_target_properties(tca PROPERTIES INSTALL_RPATH $ORIGIN/${libraries})
   install(TARGETS tca)
+  install(DIRECTORY ${PROJECT_BINARY_DIR}/pages/man1 DESTINATION ${CMAKE_INSTALL_MANDIR} OPTIONAL)
+  install(FILES ${PROJECT_BINARY_DIR}/pages/bash/tca DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions OPTIONAL)
   install(PROGRAMS ${PROJECT_SOURCE_DIR}/tools/plot/plot.py DESTINATION ${CMAKE_INSTALL_DATADIR}/opentca)
   install(
     DIRECTORY ${PROJECT_SOURCE_DIR}/tools/plot/

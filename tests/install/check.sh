@@ -15,10 +15,14 @@ for package in CLI11 GTest rapidcheck MPI PkgConfig; do
 done
 if [ "$way" = find_package ]; then
   cmake --install "$build" --prefix "$work/prefix" > "$work/install.log"
-  for file in include/tca/tca.hpp bin/tca share/doc/OpenTCA/LICENSE share/opentca/plot.py \
-      share/opentca/machines/ha-pacs-tca.toml share/opentca/machines/published/p2b.toml; do
+  for file in include/tca/tca.hpp bin/tca share/opentca/plot.py share/opentca/machines/ha-pacs-tca.toml \
+      share/opentca/machines/published/p2b.toml share/doc/OpenTCA/{LICENSE,README.md,docs/guide.md} \
+      share/doc/OpenTCA/examples/{CMakeLists.txt,first.cpp} share/man/man1/{tca,tca-run,tca-qcd}.1 \
+      share/bash-completion/completions/tca; do
     [ -e "$work/prefix/$file" ] || { echo "$file is not installed"; cat "$work/install.log"; exit 1; }
   done
+  "$source/check_pages.sh" "$work/prefix"
+  "$source/check_pkg_config.sh" "$work/prefix" "$@"
   "$work/prefix/bin/tca" --version
   # Its own data first, those of the sources last.
   told=$("$work/prefix/bin/tca" model pingpong --machine nowhere 2>&1 || true)

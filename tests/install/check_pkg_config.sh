@@ -1,0 +1,27 @@
+#!/usr/bin/env bash
+# Programs build by what pkg-config says: check_pkg_config.sh PREFIX [CMAKE OPTIONS...]
+set -eu
+prefix=$1
+shift
+source=$(cd "$(dirname "$0")" && pwd -P)
+command -v pkg-config > /dev/null || exit 0
+compiler=c++ flags=
+for option; do
+  case $option in
+    -DCMAKE_CXX_COMPILER=*) compiler=${option#*=} ;;
+    -DCMAKE_CXX_FLAGS=*) flags=${option#*=} ;;
+  esac
+done
+files=("$prefix"/lib*/pkgconfig "$prefix"/lib/*/pkgconfig)
+export PKG_CONFIG_PATH=${files[0]}:${files[1]}${PKG_CONFIG_PATH:+:$PKG_CONFIG_PATH}
+
+# Without --static as well as with it.
+# shellcheck disable=SC2046,SC2086
+"$compiler" -std=c++20 $flags "$source/consumer.cpp" $(pkg-config --cflags --libs opentca) -o "$prefix/consumer"
+"$prefix/consumer"
+pkg-config --static --libs opentca > /dev/null
+if pkg-config --exists opentca-mpi; then
+  # shellcheck disable=SC2046,SC2086
+  "$compiler" -std=c++20 $flags "$source/../../examples/within_mpi.cpp" $(pkg-config --cflags --libs opentca-mpi) \
+    -o "$prefix/within_mpi"
+fi
