@@ -9,31 +9,33 @@ RANKS ?= $(shell n=$$(nproc); [ $$n -le 64 ] || n=64; [ $$n -ge 2 ] || n=2; echo
 SIZE ?= S
 
 help:
-	@echo "make run       set up, build, and solve Himeno's problem, beside MPI where one is (RANKS=$(RANKS) SIZE=$(SIZE))"
+	@echo "make run       set up, build what it takes, and solve Himeno's problem, beside MPI where one is"
+	@echo "               (RANKS=$(RANKS) SIZE=$(SIZE); GPU code where a GPU is, or with CUDA=ON)"
+	@echo "make build     set up and build everything: build/release/bin/tca (CUDA=OFF leaves GPU code out)"
 	@echo "make test      set up, build, and run every test"
 	@echo "make sanitize  every test under the address and undefined-behaviour sanitizers,"
 	@echo "               those whose ranks are threads under ThreadSanitizer"
-	@echo "make build     set up and build only: build/release/bin/tca"
 	@echo "make clean     remove what was built"
 
 build:
 	@scripts/setup.sh build
-	@scripts/build.sh release
+	@scripts/build.sh --cuda AUTO release
 
 run:
 	@scripts/setup.sh build
-	@scripts/build.sh release tca
-	build/release/bin/tca himeno --ranks $(RANKS) --size $(SIZE) --compare
+	@scripts/build.sh --cuda GPU release tca_first
+	build/release/first/tca himeno --ranks $(RANKS) --size $(SIZE) --compare
 	@echo
 	@echo "Next:"
+	@echo "  make build                                         the rest of tca, and the examples"
 	@echo "  build/release/bin/tca bench pingpong --peer mpi    messages of every size, beside MPI"
 	@echo "  build/release/bin/tca bench halo --peer mpi        faces of a cube, beside MPI"
-	@echo "  build/release/bin/tca run -n $(RANKS) -- build/release/examples/first    a program of one page (after make build)"
+	@echo "  build/release/bin/tca run -n $(RANKS) -- build/release/examples/first    a program of one page"
 	@echo "  docs/guide.md                                      how to write your own"
 
 test:
 	@scripts/setup.sh test
-	@scripts/build.sh release
+	@scripts/build.sh --cuda CHECK release
 	@scripts/test.sh release
 
 sanitize:
