@@ -141,10 +141,12 @@ class Readers(CommandLineTest):
             ("model", "pingpong"),
         ):
             with self.subTest(arguments):
+                reader, writer = os.pipe()
+                os.close(reader)
                 process = subprocess.Popen(
-                    [TCA, *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=self.environment
+                    [TCA, *arguments], stdout=writer, stderr=subprocess.PIPE, text=True, env=self.environment
                 )
-                process.stdout.close()  # before anything is written
+                os.close(writer)
                 self.assertEqual(process.stderr.read(), "")
                 process.stderr.close()
                 self.assertIn(process.wait(3 * PATIENCE), (-13, 141))

@@ -40,7 +40,7 @@ LAYERS = [
 VENDOR_HEADERS = re.compile(
     r"^(mpi|mpi-ext|nccl|nvshmem\w*|nvml|nvrtc|cuda\w*|cooperative_groups)\.h(pp)?$|^(cub|cuda|cooperative_groups|hip|infiniband|mscclpp|thrust)/"
 )
-VENDOR_PLACES = re.compile(r"src/fabric/(mpi|cuda)/|include/tca/([^.]*\.cuh|mpi\.hpp)$|(apps/\w+|examples)/(mpi|gpu|nccl)_[^/]*$|apps/\w+/(gpu|peers)/|bench/(peers|gpu)/|tools/(.*/)?peers/")
+VENDOR_PLACES = re.compile(r"src/fabric/(mpi|cuda)/|include/tca/([^.]*\.cuh|mpi\.hpp)$|(apps/\w+|examples)/(mpi|gpu|nccl)_[^/]*$|examples/tutorial/1_mpi\.cpp$|apps/\w+/(gpu|peers)/|bench/(peers|gpu)/|tools/(.*/)?peers/")
 STANDARD_HEADER = re.compile(r"[a-z_]+")
 
 SUFFIXES = {".hpp", ".h", ".cuh", ".cpp", ".c", ".cu"}
