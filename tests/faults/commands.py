@@ -11,6 +11,8 @@ import unittest
 import uuid
 
 TCA = os.environ.get("TCA", "tca")
+# Beside the command, so that matplotlib lists the machine's fonts once and not for each drawing.
+FONTS = os.path.join(os.path.dirname(os.path.abspath(TCA)), os.pardir, "matplotlib")
 # Sanitizers and a busy machine slow everything but the launcher's own clock.
 PATIENCE = float(os.environ.get("TCA_TEST_PATIENCE", "20"))
 GONE_WITHIN = 2.0
@@ -79,7 +81,7 @@ class CommandTest(unittest.TestCase):
         keep = {k: v for k, v in os.environ.items() if not k.startswith(foreign)}
         name, self.mark = "TCA_TEST_MARKER", str(uuid.uuid4())
         self.marker = f"{name}={self.mark}"
-        self.environment = {**keep, name: self.mark, "XDG_CACHE_HOME": "/nonexistent"}
+        self.environment = {**keep, name: self.mark, "XDG_CACHE_HOME": "/nonexistent", "MPLCONFIGDIR": FONTS}
         folder = tempfile.TemporaryDirectory()
         self.addCleanup(folder.cleanup)
         self.folder = folder.name

@@ -73,7 +73,7 @@ class HimenoTest(CommandTest):
 
     def test_more_ranks_than_processors(self):
         ranks = str(os.cpu_count() + 1)
-        said = self.assert_done("--ranks", ranks, *SHORT, "--bind", "none")
+        said = self.assert_done("--ranks", ranks, *SHORT)
         self.assertRegex(said, rf"{ranks} ranks share [0-9]+ processors? and mostly wait for their turn")
 
     # MPI_Finalize would wait for the one that has stopped.

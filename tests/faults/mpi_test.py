@@ -216,7 +216,7 @@ class MpiTest(WorldTest):
         barrier = ("bench", "barrier", "-n", "3", "--rounds", "1", "--placements", "1")
         for split, options in (({}, ("--sub-cluster", "2")), ({"OPENTCA_SUBCLUSTER": "2"}, ())):
             for command, words in (
-                (("explain", "-n", "3", "--to", "2"), r"to rank 2 \(far\)(.|\n)*rank 0 takes mpi/"),
+                (("explain", "-n", "3", "--to", "2"), r"to rank 2 \(far\b(.|\n)*rank 0 takes mpi/"),
                 (barrier, r"OpenTCA shm\+mpi/"),
                 (("run", "-n", "3", *options, "--", "sh", "-c", "echo $OPENTCA_FABRIC"), r"(shm\+mpi\s*){3}"),
             ):

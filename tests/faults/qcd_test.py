@@ -319,7 +319,7 @@ class Measurements(QcdTest):
         self.assertEqual((line["bench"], line["rhs"], line["even_odd"]), ("qcd_staggered_dslash", 3, False))
 
     def test_links_as_json(self):
-        _, (line,) = self.json("generate", "--lattice", "4", "--sweeps", "3", "--skip", "1", "--beta", "5.7", "-o", self.path("links"))
+        _, (line,) = self.json("generate", "--ranks", "2", "--lattice", "4", "--sweeps", "3", "--skip", "1", "--beta", "5.7", "-o", self.path("links"))
         has = {key: line[key] for key in ("bench", "fabric", "ranks", "n", "beta", "sweeps", "mean_of", "links")}
         self.assertEqual(has, {"bench": "qcd_generate", "fabric": "shm", "ranks": 2, "n": 4, "beta": 5.7, "sweeps": 3, "mean_of": 2,
                                "links": "random, seed 1"})  # fmt: skip

@@ -123,7 +123,7 @@ TEST(SimWorld, RowsGoDirectAndLargeBlocksOverTheNetwork) {
         chain.put(window.on(1).at(0), window.at(0), block_stride(256, 512, 4096));
         chain.put(window.on(1).at(2 * mebibyte), window.at(2 * mebibyte), block(mebibyte));
       });
-  EXPECT_TRUE(says(rows, {"256 runs of 512 bytes", "sim/tca ", "next best sim/mpi"}));
+  EXPECT_TRUE(says(rows, {"block-stride of 256 rows of 512", "sim/tca ", "next best sim/mpi"}));
   EXPECT_TRUE(says(large, {"block", "sim/mpi ", "next best sim/tca"}));
 }
 

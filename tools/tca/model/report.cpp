@@ -97,8 +97,9 @@ void print_sweep_header(const std::string& names) {
 
 void print_sweep_row(const std::string& point, const std::string& text) {
   const Json line = Json::parse(text);
-  fmt::print("{:<32}{:>10.4g}{:>12.4g}", point, line.at("mean_us").get<double>(),
-             line.at("gbps").get<double>());
+  const Json& gbps = line.at("gbps");  // null where no bandwidth is meant
+  fmt::print("{:<32}{:>10.4g}{:>12}", point, line.at("mean_us").get<double>(),
+             gbps.is_null() ? "" : fmt::format("{:.4g}", gbps.get<double>()));
   for (const char* key : keys) fmt::print("{:>11.4g}", line.at(key).get<double>());
   fmt::print("\n");
 }
