@@ -4,11 +4,11 @@
 #include <fmt/ranges.h>
 
 #include <cstdio>
-#include <cstdlib>
 #include <set>
 #include <sstream>
 
 #include "base/data.hpp"
+#include "base/environment.hpp"
 #include "base/fail.hpp"
 #include "net/machine_tree.hpp"
 
@@ -50,7 +50,8 @@ bool is_file_name(const std::string& name) { return fs::path(name).extension() =
 
 std::vector<fs::path> folders() {
   std::vector<fs::path> found;
-  if (const char* asked = std::getenv("OPENTCA_MACHINES"); asked != nullptr) {
+  base::warn_of_unknown_variables();  // of a program that has no world, as tca model
+  if (const char* asked = base::set_variable("OPENTCA_MACHINES"); asked != nullptr) {
     std::istringstream list(asked);
     for (std::string folder; std::getline(list, folder, ':');)
       if (!folder.empty()) found.emplace_back(folder);

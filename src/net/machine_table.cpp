@@ -52,7 +52,7 @@ void MachineTable::reject(std::string_view key, std::string_view why) const { fa
 void MachineTable::missing(std::string_view key, std::string_view what) const {
   const auto& asked = reading_->asked_[path_];
   for (const auto& [other, node] : table_at(reading_->file_.tree().root, path_))
-    if (!asked.contains(other.str()) && nearest(other.str(), std::array{key}))
+    if (!asked.contains(other.str()) && base::nearest(other.str(), std::array{key}))
       fail_at(place_of(other), fmt::format("`{}` means nothing in {}; did you mean `{}`, which is missing?",
                                            other.str(), heading(path_), key));
   reject("", fmt::format("{} lacks `{}`, {}", heading(path_), key, what));
@@ -107,7 +107,7 @@ std::string MachineTable::word(std::string_view key, std::initializer_list<std::
     missing(key, fmt::format("one of {}", list));
   std::string chosen = word(key);
   if (std::ranges::find(choices, chosen) == choices.end()) {
-    const std::optional<std::string> meant = nearest(chosen, choices);
+    const std::optional<std::string> meant = base::nearest(chosen, choices);
     reject(key, fmt::format("`{}` is one of {}, not \"{}\"{}", key, list, chosen,
                             meant ? fmt::format("; did you mean \"{}\"?", *meant) : std::string{}));
   }

@@ -259,12 +259,8 @@ Environment read_environment() {
     }
     environment.time_limit = std::chrono::milliseconds(static_cast<std::int64_t>(seconds * 1e3));
   }
-  if (const char* text = base::set_variable("OPENTCA_PROGRESS_THREAD")) {
-    const std::string_view set = text;
-    if (set != "0" && set != "1")
-      fail(Errc::invalid_argument, "OPENTCA_PROGRESS_THREAD={} is neither 0 nor 1", set);
-    environment.progress_thread = set == "1";
-  }
+  environment.progress_thread = base::one_or_zero("OPENTCA_PROGRESS_THREAD");
+  environment.check_steps = base::one_or_zero("OPENTCA_CHECK");
   return environment;
 }
 
@@ -272,6 +268,10 @@ void check_environment(std::string_view fabric) {
   read_environment();
   asked_sub_cluster();
   if (fabric == "cuda+mpi") base::on_or_off("OPENTCA_CUDA_AWARE", "whether MPI is given GPU memory");
+}
+
+void warn_of_environment(int rank) {
+  if (rank == 0 && shm::find_seating().rank == 0) base::warn_of_unknown_variables();
 }
 
 std::string machine_name(const std::string& asked) {

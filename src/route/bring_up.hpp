@@ -44,6 +44,7 @@ int asked_sub_cluster();
 struct Environment {
   std::optional<std::chrono::milliseconds> time_limit;  // OPENTCA_TIME_LIMIT
   std::optional<bool> progress_thread;                  // OPENTCA_PROGRESS_THREAD
+  std::optional<bool> check_steps;                      // OPENTCA_CHECK
 };
 // Throws Error{invalid_argument} for impossible values.
 Environment read_environment();
@@ -51,6 +52,10 @@ Environment read_environment();
 // Throws what a world that comes up on that fabric would throw for values in the environment, MPI's part
 // included. Needs no world.
 void check_environment(std::string_view fabric);
+
+// Says on stderr, once in a job, which variables in the environment look like OpenTCA's and are none. `rank`
+// is this rank's in its world, which may be one of several in the job.
+void warn_of_environment(int rank);
 
 // Returns the machine to model: the one asked for, otherwise that of OPENTCA_MACHINE, otherwise HA-PACS/TCA.
 std::string machine_name(const std::string& asked);

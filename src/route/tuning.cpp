@@ -9,9 +9,8 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
-#include <mutex>
-#include <set>
 #include <system_error>
 #include <vector>
 
@@ -30,10 +29,7 @@ using base::fail;
 constexpr off_t largest_table = 1 << 20;
 constexpr std::int64_t day = 24 * 60 * 60;
 
-std::string variable(const char* name) {
-  const char* const value = base::set_variable(name);
-  return value != nullptr ? value : "";
-}
+std::string text_of(const char* value) { return value != nullptr ? value : ""; }
 
 // Returns a part of a file name for a description of hardware: its first words in lower case, and a hash of
 // all of it.
@@ -64,16 +60,6 @@ class File {
   int fd_;
 };
 
-// Writes a line to stderr, once per process, however many worlds come up in it.
-void say_once(const std::string& line) {
-  static std::mutex mutex;
-  static std::set<std::string> said;
-  const std::lock_guard lock(mutex);
-  if (!said.insert(line).second) return;
-  const std::string text = "opentca: " + line + "\n";
-  std::fwrite(text.data(), 1, text.size(), stderr);
-}
-
 // Returns the text of rank 0's table if it can serve; empty for the built-in one.
 std::string own_table(const std::string& setting, const TuningNeeds& needs, fs::path& path) {
   if (setting == "off") return {};
@@ -85,7 +71,7 @@ std::string own_table(const std::string& setting, const TuningNeeds& needs, fs::
     usable_table(text, needs);
     return text;
   } catch (const Error& problem) {
-    say_once(
+    base::say_once(
         fmt::format("the tuning table {} is not used: {}; the built-in costs serve until `tca tune` measures "
                     "this machine (OPENTCA_TUNING=off leaves tables out)",
                     path.string(), problem.what()));
@@ -160,7 +146,7 @@ void tell_of_other_hardware(const std::vector<Voice>& voices) {
       others.insert(others.end(), voice.ranks.begin(), voice.ranks.end());
   if (others.empty()) return;
   std::sort(others.begin(), others.end());
-  say_once(
+  base::say_once(
       fmt::format("rank{} {} run on other hardware ({}) than the tuning table {} of rank 0 was measured on "
                   "({}); all ranks use it (OPENTCA_TUNING=off leaves it out)",
                   others.size() == 1 ? "" : "s", base::list_ranks(others),
@@ -178,9 +164,9 @@ bool know_their_own_costs(std::span<const std::unique_ptr<fabric::Fabric>> fabri
 }  // namespace
 
 fs::path tuning_path(const std::string& hardware, const std::string& fabrics) {
-  fs::path folder = variable("XDG_CACHE_HOME");
+  fs::path folder = text_of(base::set_variable("XDG_CACHE_HOME"));
   if (!folder.is_absolute()) {
-    const std::string home = variable("HOME");
+    const std::string home = text_of(std::getenv("HOME"));
     if (home.empty()) return {};
     folder = fs::path(home) / ".cache";
   }
@@ -259,7 +245,7 @@ Costs agree_on_costs(fabric::Control& control, std::span<const std::unique_ptr<f
   }
   const std::string set = fabric_set(fabrics);
   const TuningNeeds needs{hardware_of(fabrics), set, software(set)};
-  Voice mine{needs.version, variable("OPENTCA_TUNING"), needs.hardware, {}, {}};
+  Voice mine{needs.version, text_of(base::set_variable("OPENTCA_TUNING")), needs.hardware, {}, {}};
   if (control.rank() == 0) {
     fs::path path;
     mine.table = own_table(mine.setting, needs, path);

@@ -1,6 +1,7 @@
 // Tests the route: cost tables, the choice of a channel, how to override it, and how it is explained.
 #include <cstdlib>
 
+#include "base/environment.hpp"
 #include "base/fail.hpp"
 #include "messages.hpp"
 #include "route/bring_up.hpp"
@@ -374,6 +375,17 @@ TEST(Environment, WhatIsSetToNothingIsNotSet) {
   const route::Environment environment = route::read_environment();
   EXPECT_FALSE(environment.time_limit || environment.progress_thread);
   for (const char* variable : {"OPENTCA_TIME_LIMIT", "OPENTCA_PROGRESS_THREAD"}) unsetenv(variable);
+}
+
+TEST(Environment, UnknownVariablesAreNamed) {
+  const char* const settings[] = {
+      "OPENTCA_ROUT=pull", "OPENTCA_ROUTE=pull",  "OPENTCA_TIMELIMIT=5", "OPENTCA_BANANA=1",
+      "OPENTCA_ROOT=/opt", "OPENTCA_TEST_LARGE=", "MPI_OPENTCA_=1",      nullptr};
+  EXPECT_EQ(base::unknown_variables(settings),
+            (std::vector<std::string>{
+                "OPENTCA_ROUT is not a variable of OpenTCA; did you mean OPENTCA_ROUTE?",
+                "OPENTCA_TIMELIMIT is not a variable of OpenTCA; did you mean OPENTCA_TIME_LIMIT?",
+                "OPENTCA_BANANA is not a variable of OpenTCA; tca info lists those that there are"}));
 }
 
 TEST_F(RouteTest, ExplainsItsChoice) {

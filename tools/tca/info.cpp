@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "base/environment.hpp"
 #include "core/world_state.hpp"
 #include "gpus.hpp"
 #include "launch/launch.hpp"
@@ -210,11 +211,16 @@ std::string table_in_words(const std::string& fabric) {
 
 void row(const char* label, const std::string& text) { fmt::print("  {:<15} {}\n", label, text); }
 
+std::string meaning_of(const base::Variable& variable) {
+  if (variable.preset.empty()) return std::string(variable.meaning);
+  return fmt::format("{} ({})", variable.meaning, variable.preset);
+}
+
 void print_variables() {
   fmt::print("\nEnvironment\n");
-  for (const Variable& variable : variables) {
-    const char* value = std::getenv(variable.name);
-    fmt::print("  {:<23} {:<9} {}\n", variable.name, value ? value : "-", variable.meaning);
+  for (const base::Variable& variable : base::variables) {
+    const char* value = std::getenv(variable.name.data());
+    fmt::print("  {:<24} {:<9} {}\n", variable.name, value ? value : "-", meaning_of(variable));
   }
 }
 
@@ -298,9 +304,9 @@ void print_json(const Machine& machine, const Gpus& gpus, int ranks) {
                   {"sub_cluster", plan.sub_cluster > 0 ? Json(plan.sub_cluster) : Json(nullptr)},
                   {"route", or_null(plan.route)},
                   {"bound", placement_of(plan, ranks).binds()}};
-  for (const Variable& variable : variables) {
-    const char* value = std::getenv(variable.name);
-    json["environment"][variable.name] = value ? Json(value) : Json(nullptr);
+  for (const base::Variable& variable : base::variables) {
+    const char* value = std::getenv(variable.name.data());
+    json["environment"][std::string(variable.name)] = value ? Json(value) : Json(nullptr);
   }
   fmt::print("{}\n", json.dump(2, ' ', false, Json::error_handler_t::replace));
 }

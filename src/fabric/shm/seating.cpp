@@ -8,6 +8,7 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "base/environment.hpp"
 #include "base/fail.hpp"
 #include "fabric/shm/process.hpp"
 
@@ -111,10 +112,10 @@ const Launcher* innermost_launcher() {
 
 // Returns whether `tca run` has started this process rather than a launcher that it has itself started.
 bool is_by_tca_run(const Launcher* other) {
-  if (env("OPENTCA_RANK") == nullptr) return false;
+  if (base::variable("OPENTCA_RANK") == nullptr) return false;
   if (other == nullptr) return true;
   // The path tells one `tca run` within another from it, which a rank does not.
-  const char* const mark = env("OPENTCA_CONTROL") != nullptr ? "OPENTCA_CONTROL" : "OPENTCA_RANK";
+  const char* const mark = base::variable("OPENTCA_CONTROL") != nullptr ? "OPENTCA_CONTROL" : "OPENTCA_RANK";
   return generations_with(mark, env(mark)) <= generations_with(other->rank, env(other->rank));
 }
 
@@ -127,8 +128,8 @@ std::string told_in(const char* rank, const char* size) {
 // /dev/shm would stay if all ranks were killed at once. A rank of `tca run` that has itself started mpirun
 // keeps its memory for its own world.
 void take_memory_of_launcher(Seating& seating) {
-  const char* path = env("OPENTCA_CONTROL");
-  if (path == nullptr || env("OPENTCA_RANK") != nullptr || !seating.on_one_host()) return;
+  const char* path = base::variable("OPENTCA_CONTROL");
+  if (path == nullptr || base::variable("OPENTCA_RANK") != nullptr || !seating.on_one_host()) return;
   seating.path = path;
   seating.named = false;
 }
@@ -142,7 +143,7 @@ Seating seating_by_tca_run() {
                   .says_where = true,
                   .known_to_mpi = false};
   seating.here = seating.size;
-  if (const char* path = env("OPENTCA_CONTROL")) seating.path = path;
+  if (const char* path = base::variable("OPENTCA_CONTROL")) seating.path = path;
   if (seating.path.empty() && seating.size > 1) {
     fail(Errc::invalid_argument, "OPENTCA_RANK is set without OPENTCA_CONTROL; start through `tca run`");
   }

@@ -252,7 +252,7 @@ int launch(const LaunchOptions& asked) {
   LaunchOptions options = asked;
   std::optional<Words> words;
   if (options.argv_is_tca || is_this_program(options.argv.front()))
-    options.environment.emplace_back(Words::variable, words.emplace().path());
+    options.environment.emplace_back(Words::variable.text(), words.emplace().path());
   std::fflush(nullptr);
   Signals signals;
   TaggedOutput output;

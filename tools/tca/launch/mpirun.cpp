@@ -141,7 +141,7 @@ int launch_under_mpirun(LaunchOptions options) {
   }
   // mpirun's ranks write into a pipe, but their output ends up on this terminal.
   if (const int columns = terminal_columns(); columns > 0)
-    options.environment.emplace_back(terminal_columns_variable, std::to_string(columns));
+    options.environment.emplace_back(terminal_columns_variable.text(), std::to_string(columns));
   give_scratch(options);
   const MpirunPlacement where = place_under_mpirun(options.bind.how, options.ranks);
   tell_binding(options,

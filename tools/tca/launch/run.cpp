@@ -2,11 +2,11 @@
 #include <fmt/format.h>
 
 #include <charconv>
-#include <cstdlib>
 #include <memory>
 #include <string>
 #include <system_error>
 
+#include "base/environment.hpp"
 #include "launch/launch.hpp"
 #include "options/mpi_options.hpp"
 #include "options/numbers.hpp"
@@ -19,7 +19,7 @@ namespace {
 
 void check_not_modelled(const std::string& fabric) {
   if (fabric != "sim") return;
-  const char* by_environment = std::getenv("OPENTCA_FABRIC");
+  const char* by_environment = base::variable("OPENTCA_FABRIC");
   refuse("{}: the ranks of a modelled machine are threads of one process; start the program by itself",
          by_environment && fabric == by_environment ? "OPENTCA_FABRIC=sim" : "--fabric sim");
 }

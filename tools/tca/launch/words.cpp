@@ -8,7 +8,6 @@
 #include <array>
 #include <cerrno>
 #include <charconv>
-#include <cstdlib>
 #include <cstring>
 #include <string_view>
 
@@ -30,7 +29,7 @@ bool leads_to_words(const char* path) {
 }  // namespace
 
 bool tell_launcher(int rank, const std::string& name, const std::string& message) {
-  const char* path = std::getenv(Words::variable);
+  const char* path = base::variable(Words::variable);
   if (path == nullptr || !leads_to_words(path)) return false;
   const Fd file(open(path, O_WRONLY | O_APPEND | O_CLOEXEC));
   // Written in one piece, with the zero at its end, since ranks write at the same time.

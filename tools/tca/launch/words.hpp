@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "base/environment.hpp"
 #include "launch/fd.hpp"
 
 namespace tca::tool {
@@ -16,7 +17,7 @@ bool tell_launcher(int rank, const std::string& name, const std::string& message
 // The launcher's side: a memory file to which the ranks write.
 class Words {
  public:
-  static constexpr const char* variable = "OPENTCA_WORDS";  // tells the ranks where the file is
+  static constexpr base::VariableName variable = "OPENTCA_WORDS";  // tells the ranks where the file is
 
   // Throws Error{out_of_memory} when there is no memory for the file.
   Words();

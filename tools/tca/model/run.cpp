@@ -7,9 +7,9 @@
 #include <chrono>
 
 #include "base/fail.hpp"
+#include "base/spelling.hpp"
 #include "model/grid.hpp"
 #include "model/picture.hpp"
-#include "net/machine_names.hpp"
 #include "options/extents.hpp"
 
 namespace tca::tool {
@@ -122,7 +122,7 @@ std::vector<std::string> nearest_keys(const std::string& key, std::vector<std::s
   const std::string table = key.substr(0, key.find('/') + 1);
   const auto elsewhere = [&](const std::string& other) { return !other.starts_with(table); };
   if (!std::ranges::all_of(keys, elsewhere)) std::erase_if(keys, elsewhere);
-  std::ranges::stable_sort(keys, {}, [&](const std::string& other) { return net::distance(key, other); });
+  std::ranges::stable_sort(keys, {}, [&](const std::string& other) { return base::distance(key, other); });
   keys.resize(std::min<std::size_t>(keys.size(), 3));
   return keys;
 }
@@ -135,7 +135,7 @@ net::Machine read_model_machine(const ModelOptions& options) {
   for (const net::MachineNumber& number : machine.numbers) keys.push_back(number.key);
   for (const auto& [key, value] : options.overrides) {
     if (std::ranges::find(keys, key) != keys.end()) continue;
-    const auto near = net::nearest(key, keys);
+    const auto near = base::nearest(key, keys);
     base::fail(Errc::invalid_argument, "{} has no number `{}`; {}", machine.name, key,
                near ? fmt::format("did you mean `{}`?", *near)
                     : fmt::format("the nearest are {}", fmt::join(nearest_keys(key, keys), ", ")));

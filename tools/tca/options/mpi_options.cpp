@@ -30,7 +30,7 @@ void add_sub_cluster_option(CLI::App& app, std::string& fabric) {
   app.parse_complete_callback([&app, &fabric] {
     if (fabric == "sim" && app.get_option("--sub-cluster")->count() > 0)
       refuse("--sub-cluster: a modelled machine has its own; leave it out");
-    if (app.get_option("--fabric")->count() > 0 || std::getenv("OPENTCA_FABRIC") != nullptr) return;
+    if (app.get_option("--fabric")->count() > 0 || base::variable("OPENTCA_FABRIC") != nullptr) return;
     if (const std::string otherwise = route::default_fabric(); otherwise != "shm") fabric = otherwise;
   });
 }

@@ -1,11 +1,11 @@
 // Checks the arguments of subcommands before anything has run.
 #pragma once
 
-#include <cstdlib>
 #include <initializer_list>
 #include <string>
 #include <utility>
 
+#include "base/environment.hpp"
 #include "base/fail.hpp"
 
 namespace tca::tool {
@@ -39,9 +39,9 @@ void check_replaceable(const std::string& path, const std::string& suffix);
 
 // Refuses a setting of a modelled machine where none is modelled, if it was given by `option` rather than by
 // its environment variable.
-inline void check_for_model(const char* option, const char* variable, const std::string& value,
+inline void check_for_model(const char* option, base::VariableName variable, const std::string& value,
                             const std::string& fabric) {
-  const char* by_environment = std::getenv(variable);
+  const char* by_environment = base::variable(variable);
   if (fabric == "sim" || value.empty() || (by_environment && value == by_environment)) return;
   refuse("{} {} is for --fabric sim; {} is not modelled", option, value,
          fabric.empty() ? "this host" : fabric);

@@ -37,7 +37,7 @@ void write_stderr(const std::string& text) {
 
 int terminal_columns() {
   if (!takes_escape_sequences()) return 0;
-  if (const char* said = std::getenv(terminal_columns_variable)) return std::atoi(said);
+  if (const char* said = base::variable(terminal_columns_variable)) return std::atoi(said);
   if (!isatty(STDERR_FILENO)) return 0;
   winsize size{};
   if (ioctl(STDERR_FILENO, TIOCGWINSZ, &size) != 0 || size.ws_col == 0) return 80;

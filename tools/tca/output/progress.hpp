@@ -6,12 +6,14 @@
 #include <cstdint>
 #include <string>
 
+#include "base/environment.hpp"
+
 namespace tca::tool {
 
 // Returns the width of the terminal that stderr is or, according to a launcher in between, leads to. 0 when
 // there is none that may be drawn on.
 int terminal_columns();
-inline constexpr const char* terminal_columns_variable = "OPENTCA_TERMINAL_COLUMNS";
+inline constexpr base::VariableName terminal_columns_variable = "OPENTCA_TERMINAL_COLUMNS";
 
 // A progress bar of one rank. `update` is cheap enough for a loop whose iterations take microseconds.
 class Progress {
