@@ -65,7 +65,7 @@ class Chain {
   template <Element T>
   Chain& put(const Remote<T>& to, const Layout& to_layout, const std::type_identity_t<Local<T>>& from,
              const Layout& from_layout) {
-    add_put(*to.window_, to.rank_, to.offset_, to_layout, from.window_, from.offset_, from_layout, sizeof(T));
+    add_put(to.window_, to.rank_, to.offset_, to_layout, from.window_, from.offset_, from_layout, sizeof(T));
     return *this;
   }
 
@@ -90,12 +90,17 @@ class Chain {
 
   // Returns whether the step has finished, without blocking; true as well when none is under way. Throws as
   // `wait` does.
-  bool test();
+  [[nodiscard]] bool test();
 
   // Finishes the step. Throws Error{timed_out} or Error{rank_lost}; the message names the chain, the step and
-  // each rank that is missing. Throws Error{invalid_argument} before `commit`, and where the last step was
-  // ordered on a stream. Returns at once when the host has started no step since its last `wait`: it knows
-  // nothing of steps that kernels start.
+  // each rank that is missing. After Error{timed_out} another `wait` goes on with the step, except on GPUs,
+  // which give up. Throws Error{invalid_argument} before `commit`, and where the last step was ordered on a
+  // stream.
+  //
+  // Returns at once when the host has started no step since its last `wait`: it knows nothing of steps that
+  // kernels start. Where that is because a `start` was forgotten, ghosts are a step old and nothing says so.
+  // WorldOptions::check_steps (OPENTCA_CHECK=1) makes it an Error{invalid_argument}, of `test` and
+  // `wait(stream)` as well; streams are checked in the order in which the host makes the calls.
   void wait();
 
   // A `start` and a `wait`.
@@ -113,24 +118,25 @@ class Chain {
 
   // Returns what a kernel needs to start and wait by itself; see tca/chain.cuh. It is valid as long as the
   // chain. Throws Error{invalid_argument} before `commit`, and where the fabric has no kernels.
-  const DeviceChain& device() const;
+  [[nodiscard]] const DeviceChain& device() const;
 
   // Returns what a kernel needs to have the resident engine start and finish steps; see tca/engine.cuh. It is
   // valid as long as the chain. Throws Error{invalid_argument} before `commit`, and where the engine cannot
   // run the chain: on other fabrics than cuda, without WorldOptions::engine_blocks, or when the engine serves
   // 255 chains already.
-  const DeviceBell& bell() const;
+  [[nodiscard]] const DeviceBell& bell() const;
 
   // Returns a table with a line for every put and signal, which are counted from 0 in the order in which they
   // were added: the channel, the predicted time in microseconds, the number of bytes, the layout, both
   // windows with the element where the put begins, and the reason for the choice. Below it stand the signals
   // of a step: whom this rank tells and by which fabric, whom it expects, and what the guard adds. Errors of
   // `commit` count puts, and name windows and elements, in the same way.
-  std::string explain() const;
+  [[nodiscard]] std::string explain() const;
 
   const std::string& name() const;
 
-  // A chain that was moved from may only be destroyed or assigned to.
+  // A chain that was moved from may only be destroyed or assigned to; all other calls throw
+  // Error{invalid_argument}.
   Chain(Chain&&) noexcept;
   Chain& operator=(Chain&&) noexcept;
   // Waits for nobody. Synchronise first with all that is still to run on streams: `start(stream)`,
@@ -146,9 +152,10 @@ class Chain {
  private:
   friend class World;
   explicit Chain(std::unique_ptr<core::ChainState> state);
-  void add_put(core::WindowState& to, int rank, std::int64_t to_offset, const Layout& to_layout,
-               const std::shared_ptr<core::WindowState>& from, std::int64_t from_offset,
-               const Layout& from_layout, std::size_t element_bytes);
+  core::ChainState& state() const { return core::present(state_, "chain"); }
+  void add_put(const std::shared_ptr<core::WindowState>& to, int rank, std::int64_t to_offset,
+               const Layout& to_layout, const std::shared_ptr<core::WindowState>& from,
+               std::int64_t from_offset, const Layout& from_layout, std::size_t element_bytes);
 
   std::unique_ptr<core::ChainState> state_;
 };

@@ -150,7 +150,7 @@ class AllReduce : public CollectiveOf<T> {
 
   // Returns the combination of every rank's `mine`. It is a whole run, and so blocks and throws as `run`
   // does; besides, Error{invalid_argument} unless the collective was made for one element.
-  T reduce(T mine) {
+  [[nodiscard]] T reduce(T mine) {
     reduce_in_place(std::span<T>(&mine, 1));
     return mine;
   }

@@ -90,10 +90,12 @@ class Collective {
 
   // Returns whether the run has finished, without blocking; true as well when none is under way. Throws as
   // `wait` does.
-  bool test();
+  [[nodiscard]] bool test();
 
   // Throws Error{timed_out} or Error{rank_lost}; the message names the collective, its round, the step and
-  // the ranks that are missing. Throws Error{invalid_argument} where the last run was ordered on a stream.
+  // the ranks that are missing. After Error{timed_out} another `wait` goes on, as with a chain. Throws
+  // Error{invalid_argument} where the last run was ordered on a stream. Returns at once where no run has been
+  // started since the last `wait`, unless WorldOptions::check_steps makes that an error.
   void wait();
 
   // A `start` and a `wait`.
@@ -116,13 +118,14 @@ class Collective {
   void run(Stream stream);
 
   // The name of the algorithm that was chosen, e.g. "recursive_doubling".
-  const std::string& algorithm() const;
+  [[nodiscard]] const std::string& algorithm() const;
 
   // Lists the algorithms that there are for this collective, with predicted times in microseconds, and the
   // chains of the chosen one (see Chain::explain). The names of these chains begin with the collective's.
-  std::string explain() const;
+  [[nodiscard]] std::string explain() const;
 
-  // A collective that was moved from may only be destroyed or assigned to.
+  // A collective that was moved from may only be destroyed or assigned to; all other calls throw
+  // Error{invalid_argument}.
   Collective(Collective&&) noexcept;
   Collective& operator=(Collective&&) noexcept;
   ~Collective();
@@ -140,6 +143,8 @@ class Collective {
   [[noreturn]] void fail_size(std::size_t have, std::size_t want) const;
 
  private:
+  coll::State& state() const { return core::present(state_, "collective"); }
+
   std::unique_ptr<coll::State> state_;
 };
 

@@ -39,8 +39,10 @@ class Grid {
   // Returns the grid whose busiest rank sends the least for the faces of an array of `extents` elements.
   // Strided faces are weighed by the cache lines that they touch. Among equals it cuts the outer dimensions,
   // whose faces are contiguous. Throws Error{invalid_argument} when there are fewer elements than ranks.
-  static Grid choose(int ranks, std::span<const std::int64_t> extents, std::vector<bool> periodic = {});
-  static Grid choose(int ranks, std::initializer_list<Count> extents, std::vector<bool> periodic = {}) {
+  [[nodiscard]] static Grid choose(int ranks, std::span<const std::int64_t> extents,
+                                   std::vector<bool> periodic = {});
+  [[nodiscard]] static Grid choose(int ranks, std::initializer_list<Count> extents,
+                                   std::vector<bool> periodic = {}) {
     return choose(ranks, detail::values_of(extents), std::move(periodic));
   }
 
@@ -53,22 +55,22 @@ class Grid {
 
   // These and all that follow throw Error{invalid_argument} for a rank, a dimension or coordinates that are
   // not in the grid. Only the first `dims()` numbers of coordinates and steps count.
-  Coordinates coordinates(int rank) const;
+  [[nodiscard]] Coordinates coordinates(int rank) const;
 
   // Returns the rank at coordinates inside the grid. They do not wrap around in periodic dimensions, as
   // `neighbour` does.
-  int rank_at(const Coordinates& coordinates) const;
+  [[nodiscard]] int rank_at(const Coordinates& coordinates) const;
 
   // Returns the rank that is step[d] ranks away along each dimension d, or nothing past an end that is not
   // periodic.
-  std::optional<int> neighbour(int rank, const Coordinates& step) const;
+  [[nodiscard]] std::optional<int> neighbour(int rank, const Coordinates& step) const;
 
   // Returns the share of `rank` when the `whole` elements of dimension `dim` are dealt out evenly. Where they
   // do not divide, the first ranks along the dimension get one element more; where there are fewer elements
   // than ranks, the last ones get none. Throws Error{invalid_argument} for a negative number of elements.
-  Range part(int rank, int dim, std::int64_t whole) const;
+  [[nodiscard]] Range part(int rank, int dim, std::int64_t whole) const;
 
-  std::string describe() const;  // e.g. "2x2x1"
+  [[nodiscard]] std::string describe() const;  // e.g. "2x2x1"
 
  private:
   void check_rank(const char* call, int rank) const;

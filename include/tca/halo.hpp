@@ -18,10 +18,13 @@
 // A halo is a chain of the same name, and errors of its puts and steps name that chain.
 #pragma once
 
+#include <algorithm>
+#include <array>
 #include <chrono>
 #include <cstdint>
 #include <functional>
 #include <initializer_list>
+#include <limits>
 #include <memory>
 #include <span>
 #include <string>
@@ -50,7 +53,8 @@ struct HaloOptions {
   ChainOptions chain = {};
 };
 
-// A halo that was moved from may only be destroyed or assigned to.
+// A halo that was moved from may only be destroyed or assigned to; `add`, `commit` and the calls of the chain
+// throw Error{invalid_argument}.
 class Halo {
  public:
   // Collective, with the same grid and corners on every rank. `interior` is the number of cells of each
@@ -65,24 +69,42 @@ class Halo {
        HaloOptions options = {})
       : Halo(world, std::move(name), grid, detail::values_of(interior), std::move(options)) {}
 
-  // Returns the elements of each dimension of a field, ghosts included.
-  std::span<const std::int64_t> extents() const { return extents_; }
+  // Returns the elements of each dimension of a field, ghosts included. They lie in the halo itself.
+  std::span<const std::int64_t> extents() const { return {extents_.data(), dims_}; }
   // Returns the elements of a field, ghosts included.
-  std::int64_t elements() const;
+  std::int64_t elements() const { return elements_; }
 
-  // Returns the offset of a cell in a field, in elements. `cell` has a number for each dimension of the grid,
+  // Return the offset of a cell in a field, in elements. `cell` has a number for each dimension of the grid,
   // which is not checked. The interior begins at 0. Ghosts may be named too: -1 is the one just below the
   // interior, and the interior's extent the one just above it. In braces, numbers that are too few or too
   // many, or an unsigned difference that has wrapped around, throw Error{invalid_argument}.
-  std::int64_t index(std::span<const std::int64_t> cell) const;
-  std::int64_t index(std::initializer_list<Count> cell) const;
+  [[nodiscard]] std::int64_t index(std::span<const std::int64_t> cell) const {
+    std::int64_t row = origin_;
+    for (std::size_t d = 0; d + 1 < cell.size(); ++d) row += cell[d] * pitch_[d];
+    return row + cell.back();  // the last dimension is contiguous
+  }
+  template <std::size_t Dims>
+  [[nodiscard]] std::int64_t index(const Count (&cell)[Dims]) const {
+    static_assert(Dims <= Grid::max_dims, "a halo has up to four dimensions");
+    std::array<std::int64_t, Dims> numbers{};
+    for (std::size_t d = 0; d < Dims; ++d) {
+      numbers[d] = cell[d].value();
+      if (numbers[d] == std::numeric_limits<std::int64_t>::min()) [[unlikely]]
+        fail_wrapped(d);
+    }
+    // The check comes last, so that a compiler may move what it reads of the halo out of a loop.
+    const std::int64_t at = index(std::span<const std::int64_t>(numbers));
+    if (Dims != dims_) [[unlikely]]
+      fail_dims(Dims);
+    return at;
+  }
 
   // Adds a field that begins at element `offset` of this rank's part of a window. A halo has any number of
   // fields, of any types, and exchanges them in one chain. Throws Error{invalid_argument} when the window is
   // too small, for a field that overlaps another one, and after `commit`.
   template <Element T>
   Halo& add(const Window<T>& field, Count offset = 0) {
-    add_field({core::window_id(*field.state_), offset.value(), sizeof(T),
+    add_field({field.number(), offset.value(), sizeof(T),
                [field](Chain& chain, const Face& face, Count mine, Count theirs) {
                  chain.put(field.on(face.neighbour).at(theirs), face.to, field.at(mine), face.from);
                }},
@@ -96,16 +118,16 @@ class Halo {
 
   // The calls of the chain; see Chain. `run` is a start and a wait.
   void start() { chain_.start(); }
-  bool test() { return chain_.test(); }
+  [[nodiscard]] bool test() { return chain_.test(); }
   void wait() { chain_.wait(); }
   void run() { chain_.run(); }
   void start(Stream stream) { chain_.start(stream); }
   void wait(Stream stream) { chain_.wait(stream); }
   void run(Stream stream) { chain_.run(stream); }
-  const DeviceChain& device() const { return chain_.device(); }
-  const DeviceBell& bell() const { return chain_.bell(); }
+  [[nodiscard]] const DeviceChain& device() const { return chain_.device(); }
+  [[nodiscard]] const DeviceBell& bell() const { return chain_.bell(); }
 
-  std::string explain() const { return chain_.explain(); }
+  [[nodiscard]] std::string explain() const { return chain_.explain(); }
 
   // Returns the bytes of all fields that this rank sends in a step.
   std::int64_t bytes() const { return bytes_; }
@@ -130,13 +152,19 @@ class Halo {
   Halo(World& world, const std::string& name, const Grid& grid, const Arrays& arrays,
        const HaloOptions& options);
 
+  [[noreturn]] void fail_dims(std::size_t numbers) const;
+  [[noreturn]] void fail_wrapped(std::size_t number) const;
+  core::WorldState& world() const { return core::present(world_, "halo"); }
   void require_uncommitted(const char* call) const;
   void add_field(Field field, std::int64_t window_elements);
   std::int64_t sent_elements() const;
 
   std::shared_ptr<core::WorldState> world_;
-  std::vector<std::int64_t> extents_;
-  std::vector<GhostWidth> width_;
+  // What `index` needs lies in the object, for inner loops. Pitches beyond the dimensions are 0.
+  std::array<std::int64_t, Grid::max_dims> extents_{}, pitch_{};
+  std::size_t dims_ = 0;
+  std::int64_t origin_ = 0;  // the offset of cell 0, 0, ...
+  std::int64_t elements_ = 1;
   std::vector<Face> faces_;
   std::vector<Field> fields_;  // until commit
   bool committed_ = false;

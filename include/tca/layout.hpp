@@ -60,7 +60,7 @@ class Layout {
   std::span<const Loop> loops() const { return {loops_.data(), static_cast<std::size_t>(loop_count_)}; }
 
   // Returns the layout in words, e.g. "block-stride of 64 rows of 64, pitch 4096".
-  std::string describe() const;
+  [[nodiscard]] std::string describe() const;
 
   friend Layout block(Count count);
   friend Layout block_stride(Count rows, Count block, Count pitch);
@@ -78,13 +78,14 @@ class Layout {
   int loop_count_ = 0;
 };
 
-Layout block(Count count);
-Layout block_stride(Count rows, Count block, Count pitch);
-Layout stride(Count count, Count pitch);
-Layout subarray(std::span<const Count> extents, std::span<const Count> start, std::span<const Count> shape);
+[[nodiscard]] Layout block(Count count);
+[[nodiscard]] Layout block_stride(Count rows, Count block, Count pitch);
+[[nodiscard]] Layout stride(Count count, Count pitch);
+[[nodiscard]] Layout subarray(std::span<const Count> extents, std::span<const Count> start,
+                              std::span<const Count> shape);
 
-inline Layout subarray(std::initializer_list<Count> extents, std::initializer_list<Count> start,
-                       std::initializer_list<Count> shape) {
+[[nodiscard]] inline Layout subarray(std::initializer_list<Count> extents, std::initializer_list<Count> start,
+                                     std::initializer_list<Count> shape) {
   return subarray(std::span(extents.begin(), extents.size()), std::span(start.begin(), start.size()),
                   std::span(shape.begin(), shape.size()));
 }

@@ -20,14 +20,15 @@ class TeamState;
 class Team {
  public:
   // Returns what a kernel needs to use the team. It is valid as long as the team.
-  const DeviceTeam& device() const;
+  [[nodiscard]] const DeviceTeam& device() const;
 
   // Replaces `count` values in device memory by their sums over all ranks, in one kernel that is ordered on a
   // stream. Every rank gets the same bits. Throws Error{invalid_argument} for more values than the team was
   // made for.
   void allreduce_sum(double* values, Count count, Stream stream) const;
 
-  // A team that was moved from may only be destroyed or assigned to.
+  // A team that was moved from may only be destroyed or assigned to; all other calls throw
+  // Error{invalid_argument}.
   Team(Team&&) noexcept;
   Team& operator=(Team&&) noexcept;
   ~Team();

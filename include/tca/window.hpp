@@ -7,7 +7,9 @@
 #include <memory>
 #include <span>
 #include <type_traits>
+#include <utility>
 
+#include "tca/detail/moved.hpp"
 #include "tca/detail/window.hpp"
 #include "tca/device_window.hpp"
 #include "tca/layout.hpp"
@@ -29,7 +31,11 @@ class Remote {
  public:
   // Returns the element `offset` elements further on. Whether the target has it is checked later, by `put`
   // below and Chain::commit. Throws Error{invalid_argument} where the sum overflows 63 bits.
-  Remote at(Count offset) const { return Remote(window_, rank_, core::moved(*window_, offset_, offset)); }
+  [[nodiscard]] Remote at(Count offset) const& { return Remote(*this).at(offset); }
+  [[nodiscard]] Remote at(Count offset) && {
+    offset_ = core::advanced(window_.get(), offset_, offset);
+    return std::move(*this);
+  }
   int rank() const { return rank_; }
 
   // Puts `value` at once, outside of any chain. The target sees it no later than the next signal that this
@@ -55,7 +61,11 @@ class Local {
  public:
   // Returns the element `offset` elements further on. Whether this rank has it is checked later, by
   // Chain::put. Throws Error{invalid_argument} where the sum overflows 63 bits.
-  Local at(Count offset) const { return Local(window_, core::moved(*window_, offset_, offset)); }
+  [[nodiscard]] Local at(Count offset) const& { return Local(*this).at(offset); }
+  [[nodiscard]] Local at(Count offset) && {
+    offset_ = core::advanced(window_.get(), offset_, offset);
+    return std::move(*this);
+  }
 
  private:
   template <Element>
@@ -69,11 +79,16 @@ class Local {
 };
 
 // A Window is a handle: copies name the same window, which lives as long as its last handle and the last
-// chain that uses it. Synchronise first with all that is still to run with it on streams.
+// chain that uses it. Synchronise first with all that is still to run with it on streams. A window that was
+// moved from has no elements; its other calls throw Error{invalid_argument}.
 //
-// The memory lives where the world's fabric computes. On shm, mpi, shm+mpi and sim `data`, `operator[]` and
-// `elements` give host memory. On cuda and cuda+mpi they give device memory, which only kernels and CUDA
-// calls may touch. `read` and `write` work on every fabric.
+// The memory lives where the world's fabric computes. On shm, mpi, shm+mpi and sim `data`, `operator[]`,
+// `elements` and the iterators give host memory. On cuda and cuda+mpi they give device memory, which only
+// kernels and CUDA calls may touch. `read` and `write` work on every fabric.
+//
+// The handle itself holds where this rank's part is, so a loop over u[i] costs what one over a pointer does.
+// Only stores of single bytes (char, std::byte) may, as far as a compiler knows, change the handle too: loop
+// over elements() there.
 //
 // Messages and Chain::explain call a window by the name that World::window was given, otherwise by number. A
 // world counts from 0 on, in the order in which they are made, all windows, committed chains and teams,
@@ -83,60 +98,83 @@ template <Element T>
 class Window {
  public:
   // Returns the first element of this rank's part; null where this rank has no elements.
-  T* data() const { return static_cast<T*>(core::window_data(*state_)); }
+  T* data() const { return first_; }
   // Returns the number of elements of this rank's part.
-  std::size_t size() const { return core::window_bytes(*state_, core::window_rank(*state_)) / sizeof(T); }
+  std::size_t size() const { return static_cast<std::size_t>(last_ - first_); }
   // The index is whatever indexes an array, an enum included. It counts elements of this rank's part, and is
   // not checked.
   template <class I>
   requires requires(T* elements, I i) { elements[i]; }
-  T& operator[](I i) const { return data()[i]; }
-  std::span<T> elements() const { return {data(), size()}; }
+  T& operator[](I i) const { return first_[i]; }
+  [[nodiscard]] std::span<T> elements() const { return {first_, last_}; }
+  T* begin() const { return first_; }
+  T* end() const { return last_; }
 
   // Returns the number that messages call this window by if it has no name; it is the same on every rank.
-  std::uint32_t number() const { return core::window_id(*state_); }
+  std::uint32_t number() const { return core::window_id(state()); }
 
   // Copy between host memory and as many elements of this rank's part, from element `offset` on. The copy is
   // done when they return. A chain's step does not order them: read after its `wait`, and write before its
   // `start`. They throw Error{invalid_argument} outside this rank's part.
   void read(Count offset, std::span<T> into) const {
-    core::window_read(*state_, offset.value(), std::as_writable_bytes(into), sizeof(T));
+    core::window_read(state(), offset.value(), std::as_writable_bytes(into), sizeof(T));
   }
   void write(Count offset, std::span<const T> from) const {
-    core::window_write(*state_, offset.value(), std::as_bytes(from), sizeof(T));
+    core::window_write(state(), offset.value(), std::as_bytes(from), sizeof(T));
   }
 
   // Returns what a kernel needs to put by itself; see tca/window.cuh. It is valid as long as the window.
   // Throws Error{invalid_argument} where the fabric has no kernels, and in worlds of more than
   // DeviceWindow::max_ranks ranks.
-  DeviceWindow<T> device() const;
+  [[nodiscard]] DeviceWindow<T> device() const;
 
   // Returns the number of elements of a rank's part; ranks may differ. Throws Error{invalid_argument} for a
   // rank outside the world.
   std::size_t size_on(int rank) const {
-    core::check_rank(*state_, rank);
-    return core::window_bytes(*state_, rank) / sizeof(T);
+    core::check_rank(state(), rank);
+    return core::window_bytes(state(), rank) / sizeof(T);
   }
 
   // Returns the first element of a rank's part. Throws Error{invalid_argument} for a rank outside the world.
-  Remote<T> on(int rank) const {
-    core::check_rank(*state_, rank);
+  [[nodiscard]] Remote<T> on(int rank) const {
+    core::check_rank(state(), rank);
     return Remote<T>(state_, rank, 0);
   }
   // Returns element `offset` of this rank's part. Whether it is there is checked later, by Chain::put.
-  Local<T> at(Count offset) const { return Local<T>(state_, offset.value()); }
+  [[nodiscard]] Local<T> at(Count offset) const { return Local<T>(state_, offset.value()); }
+
+  Window(const Window&) = default;
+  Window& operator=(const Window&) = default;
+  Window(Window&& other) noexcept { swap(other); }
+  Window& operator=(Window&& other) noexcept {
+    Window(std::move(other)).swap(*this);
+    return *this;
+  }
+  ~Window() = default;
 
  private:
-  friend class Halo;
   friend class World;
-  explicit Window(std::shared_ptr<core::WindowState> state) : state_(std::move(state)) {}
+  explicit Window(std::shared_ptr<core::WindowState> state)
+      : state_(std::move(state)),
+        first_(static_cast<T*>(core::window_data(*state_))),
+        last_(first_ + core::window_bytes(*state_, core::window_rank(*state_)) / sizeof(T)) {}
+
+  core::WindowState& state() const { return core::present(state_, "window"); }
+  void swap(Window& other) noexcept {
+    std::swap(state_, other.state_);
+    std::swap(first_, other.first_);
+    std::swap(last_, other.last_);
+  }
 
   std::shared_ptr<core::WindowState> state_;
+  // This rank's part. Two pointers, as a store to an element of type std::size_t might change a size.
+  T* first_ = nullptr;
+  T* last_ = nullptr;
 };
 
 template <Element T>
 DeviceWindow<T> Window<T>::device() const {
-  const DeviceWindow<std::byte>& bytes = core::window_device(*state_);
+  const DeviceWindow<std::byte>& bytes = core::window_device(state());
   DeviceWindow<T> view;
   view.rank = bytes.rank;
   view.size = bytes.size;
@@ -152,7 +190,7 @@ DeviceWindow<T> Window<T>::device() const {
 
 template <Element T>
 void Remote<T>::put(const T& value) const requires(sizeof(T) <= max_immediate_bytes) {
-  core::put_now(*window_, rank_, offset_, &value, sizeof(T));
+  core::put_now(core::present(window_, "element of a window"), rank_, offset_, &value, sizeof(T));
 }
 
 }  // namespace tca

@@ -35,7 +35,7 @@ class World {
   //
   // Throws Error{incompatible}, {rank_lost}, {timed_out}, {invalid_argument}, {out_of_memory} or
   // {device_failed}.
-  static World init(const WorldOptions& options = {});
+  [[nodiscard]] static World init(const WorldOptions& options = {});
 
   // Runs `body` in `ranks` threads of this process, each with a World: 1 to 4096 on shm and cuda, where the
   // time to come up grows with their square, and as many as the machine holds on sim. Once all have ended,
@@ -46,15 +46,21 @@ class World {
 
   // Makes a world of a communicator, in a program that uses MPI itself. tca/mpi.hpp defines it and says more.
   template <class Comm>
-  static World from_mpi(Comm comm, const WorldOptions& options = {});
+  [[nodiscard]] static World from_mpi(Comm comm, const WorldOptions& options = {});
 
-  int rank() const;
-  int size() const;
+  int rank() const {
+    state();  // throws where the world was moved from
+    return rank_;
+  }
+  int size() const {
+    state();
+    return size_;
+  }
 
   // Returns, for each rank, the number of the sub-cluster that it is in. Sub-clusters are numbered from 0 on.
   // Ranks of one reach each other's memory directly, except on the fabric mpi, where they are the ranks of a
   // host.
-  std::vector<int> sub_cluster_of_ranks() const;
+  [[nodiscard]] std::vector<int> sub_cluster_of_ranks() const;
 
   // Collective. Makes a window with zeroed memory for `elements` elements on this rank. Ranks may ask for
   // different numbers, zero included. Messages and Chain::explain call the window by its name, which is the
@@ -64,7 +70,7 @@ class World {
   //   - Error{refused} where ranks give different names or elements of different sizes.
   //   - Error{out_of_memory}, whose message says how much there is.
   template <Element T>
-  Window<T> window(Count elements, std::string name = {}) {
+  [[nodiscard]] Window<T> window(Count elements, std::string name = {}) {
     return Window<T>(make_window(elements, sizeof(T), std::move(name)));
   }
 
@@ -77,26 +83,26 @@ class World {
   //   - Throws Error{invalid_argument}, on every rank alike, for memory that the others cannot reach: on shm
   //     between processes, on cuda host and managed memory, and between processes also that of a pool.
   template <Element T>
-  Window<T> window(T* memory, Count elements, std::string name = {}) {
+  [[nodiscard]] Window<T> window(T* memory, Count elements, std::string name = {}) {
     return Window<T>(register_window(memory, elements, sizeof(T), std::move(name)));
   }
 
   // Makes an empty chain, which concerns no other rank before it is committed. The name appears in messages
   // and traces, and is the same on every rank. The world keeps all names and layouts of puts as long as it
   // lives, so a long program uses names again rather than counting them up.
-  Chain chain(std::string name, ChainOptions options = {});
+  [[nodiscard]] Chain chain(std::string name, ChainOptions options = {});
 
   // Collective. Makes a team whose calls combine up to `max_values` values. Throws Error{invalid_argument},
   // on every rank alike, for fewer than one value, and on a fabric without kernels, where the collectives of
   // tca/coll.hpp do instead.
-  Team team(std::string name, Count max_values);
+  [[nodiscard]] Team team(std::string name, Count max_values);
 
   // These two are collective, block, and are meant for setting up, not for inner loops, for which
   // tca/coll.hpp is. `barrier` returns when every rank has come to it; `all_gather` returns the values of all
   // ranks, by rank. They throw Error{timed_out} or Error{rank_lost}.
   void barrier();
   template <Element T>
-  std::vector<T> all_gather(const T& mine) {
+  [[nodiscard]] std::vector<T> all_gather(const T& mine) {
     static_assert(!std::is_same_v<T, bool>, "a std::vector<bool> has no bytes of its own; gather a char");
     std::vector<T> all(static_cast<std::size_t>(size()));
     gather_bytes(&mine, all.data(), sizeof(T));
@@ -110,7 +116,7 @@ class World {
 
   // Returns the time since some fixed moment by this rank's clock: a virtual one on sim,
   // `std::chrono::steady_clock` elsewhere.
-  std::chrono::duration<double> now() const;
+  [[nodiscard]] std::chrono::duration<double> now() const;
 
   // Collective. Rank 0 writes every rank's events to the file `path`, as Chrome trace JSON, which
   // ui.perfetto.dev opens. Throws Error{invalid_argument}, on every rank alike, where a rank's world was made
@@ -131,22 +137,23 @@ class World {
   void check();
 
   // Returns one line that says which fabrics this world runs on and how it came up.
-  std::string describe() const;
+  [[nodiscard]] std::string describe() const;
 
   // Returns the name of the GPU that this rank drives, to be shown to people; empty where the fabric has
   // none.
-  std::string device_name() const;
+  [[nodiscard]] std::string device_name() const;
 
   // Returns how many ranks drive that GPU, this one included; 0 where the fabric has none. Ranks that share a
   // GPU get a part of its multiprocessors each, and take turns on it if they are processes (docs/gpu.md,
   // "Where ranks share a GPU").
-  int ranks_on_device() const;
+  [[nodiscard]] int ranks_on_device() const;
 
   // Collective. Returns whether any two ranks drive the same GPU. If so, a kernel that waits for another rank
   // must not run beside others: kernels of one stream may keep those of another from running.
-  bool ranks_share_devices();
+  [[nodiscard]] bool ranks_share_devices();
 
-  // A World that was moved from may only be destroyed or assigned to.
+  // A World that was moved from may only be destroyed or assigned to; all other calls throw
+  // Error{invalid_argument}.
   World(World&&) noexcept;
   World& operator=(World&&) noexcept;
   // Synchronise first with all that is still to run with the world on streams.
@@ -158,6 +165,7 @@ class World {
   static World from_mpi_handle(const void* comm, std::size_t bytes, const char* header,
                                const WorldOptions& options);
   explicit World(std::shared_ptr<core::WorldState> state);
+  core::WorldState& state() const { return core::present(state_, "world"); }
   std::shared_ptr<core::WindowState> make_window(Count elements, std::size_t element_bytes, std::string name);
   std::shared_ptr<core::WindowState> register_window(void* existing, Count elements,
                                                      std::size_t element_bytes, std::string name);
@@ -171,6 +179,7 @@ class World {
   void gather_bytes(const void* mine, void* all, std::size_t bytes);
 
   std::shared_ptr<core::WorldState> state_;
+  int rank_, size_;
 };
 
 }  // namespace tca

@@ -37,6 +37,9 @@ struct WorldOptions {
   // A thread of each rank that moves messages on while the rank computes, on mpi and shm+mpi; MPI must give
   // MPI_THREAD_MULTIPLE. OPENTCA_PROGRESS_THREAD (0 or 1) overrides it. See also World::progress.
   bool progress_thread = false;
+  // Makes a `wait` or `test` of a chain, halo or collective an Error{invalid_argument} where no `start` has
+  // come since the last `wait`. OPENTCA_CHECK (0 or 1) overrides it.
+  bool check_steps = false;
 };
 
 }  // namespace tca

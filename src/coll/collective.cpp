@@ -38,19 +38,19 @@ Collective::Collective(Collective&&) noexcept = default;
 Collective& Collective::operator=(Collective&&) noexcept = default;
 Collective::~Collective() = default;
 
-void Collective::require_startable() const { state_->require_startable(); }
-void Collective::start() { state_->start(); }
-bool Collective::test() { return state_->test(); }
-void Collective::wait() { state_->wait(); }
-void Collective::start(Stream stream) { state_->start_on(stream); }
-void Collective::wait(Stream stream) { state_->wait_on(stream); }
-void Collective::run(Stream stream) { state_->run_on(stream); }
-const std::string& Collective::algorithm() const { return state_->algorithm(); }
-std::string Collective::explain() const { return state_->explain(); }
-bool Collective::on_host() const { return state_->on_host(); }
+void Collective::require_startable() const { state().require_startable(); }
+void Collective::start() { state().start(); }
+bool Collective::test() { return state().test(); }
+void Collective::wait() { state().wait(); }
+void Collective::start(Stream stream) { state().start_on(stream); }
+void Collective::wait(Stream stream) { state().wait_on(stream); }
+void Collective::run(Stream stream) { state().run_on(stream); }
+const std::string& Collective::algorithm() const { return state().algorithm(); }
+std::string Collective::explain() const { return state().explain(); }
+bool Collective::on_host() const { return state().on_host(); }
 
 void Collective::fail_size(std::size_t have, std::size_t want) const {
-  base::fail(Errc::invalid_argument, "{} was made for {} values and is given {}", state_->title(), want,
+  base::fail(Errc::invalid_argument, "{} was made for {} values and is given {}", state().title(), want,
              have);
 }
 

@@ -27,7 +27,8 @@ State::State(World& world, Request request, std::unique_ptr<Elements> elements)
                is_own_operation(elements_->reducer()),
                core::WorldState::of(world).sub_cluster_of_ranks()},
       candidates_(find_candidates(world)),
-      on_host_(!core::WorldState::of(world).fabrics().front()->has_streams()) {
+      on_host_(!core::WorldState::of(world).fabrics().front()->has_streams()),
+      checks_steps_(core::WorldState::of(world).checks_steps()) {
   const Candidate* const chosen = choose();
   agree_on(world, chosen);
   algorithm_ = chosen->name;
@@ -200,7 +201,7 @@ void State::require_startable() const {
 void State::start() {
   require_startable();
   running_ = true;
-  on_stream_ = false;
+  on_stream_ = awaited_ = false;
   if (kernels_) return kernels_->share().start();
   at_ = 0;
   if (!steps_.empty()) begin_round();
@@ -244,6 +245,7 @@ void State::fold_on(const Step& step, Stream stream) {
 void State::start_on(Stream stream) {
   require_streams("start");
   on_stream_ = true;
+  awaited_ = false;
   if (kernels_) return kernels_->share().start_on(stream);
   for (const Step& step : steps_) {
     if (&step != &steps_.back())
@@ -255,6 +257,8 @@ void State::start_on(Stream stream) {
 
 void State::wait_on(Stream stream) {
   require_streams("wait");
+  require_started("wait");
+  awaited_ = true;
   if (kernels_) return kernels_->share().wait_on(stream);
   if (steps_.empty()) return;
   const Step& last = steps_.back();
@@ -264,7 +268,7 @@ void State::wait_on(Stream stream) {
 
 void State::run_on(Stream stream) {
   require_streams("run");
-  on_stream_ = true;
+  on_stream_ = awaited_ = true;
   if (kernels_) return kernels_->share().run_on(stream);
   for (const Step& step : steps_) run_on(step, stream);
 }
@@ -283,10 +287,22 @@ void State::require_whole() const {
 // Throws, as a chain does, for a run on a stream: a return at once would look like an arrival.
 void State::require_waitable(const char* call) const {
   require_whole();
-  if (running_ || !on_stream_) return;
+  if (running_) return;
+  if (on_stream_) {
+    base::fail(Errc::invalid_argument,
+               "{} of the {}, whose last run was ordered on a stream: order the wait on that stream as well "
+               "(wait(stream)), and synchronise with it where the host needs the output",
+               call, title());
+  }
+  require_started(call);
+}
+
+// Where steps are checked, throws unless a run was started that nobody has waited for yet.
+void State::require_started(const char* call) const {
+  if (!awaited_ || !checks_steps_) return;
   base::fail(Errc::invalid_argument,
-             "{} of the {}, whose last run was ordered on a stream: order the wait on that stream as well "
-             "(wait(stream)), and synchronise with it where the host needs the output",
+             "{} of the {} without a start: no run of it was started since the last wait; call start first "
+             "(steps are checked: OPENTCA_CHECK or WorldOptions::check_steps)",
              call, title());
 }
 
@@ -320,6 +336,7 @@ bool State::test() {
 
 void State::wait() {
   require_waitable("wait");
+  awaited_ = true;
   if (!running_) return;
   if (kernels_) kernels_->wait();
   for (; at_ < steps_.size(); end_round()) {

@@ -49,6 +49,7 @@ class State {
   void require_streams(const char* call);
   void require_whole() const;
   void require_waitable(const char* call) const;
+  void require_started(const char* call) const;
   Round as_chain(const Round& round) const;
   void commit(World& world, const Schedule& schedule);
   void add_step(const World& world, const Round& round, Chain& chain);
@@ -76,7 +77,7 @@ class State {
   Problem problem_;
   std::vector<Candidate> candidates_;  // the one to take first
   std::string algorithm_;
-  bool on_host_;
+  bool on_host_, checks_steps_;
   std::optional<InKernels> kernels_;  // if set, the members below are unused
   std::vector<Chain> chains_;
   std::vector<Step> steps_;
@@ -85,6 +86,7 @@ class State {
   bool begun_ = false;  // whether that step is under way
   bool running_ = false;
   bool on_stream_ = false;        // the last run was ordered on a stream
+  bool awaited_ = true;           // no run was started since the last wait
   bool partly_combined_ = false;  // set for good once a combination or a copy has failed
 };
 

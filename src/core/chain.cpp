@@ -40,13 +40,14 @@ Chain::Chain(Chain&&) noexcept = default;
 Chain& Chain::operator=(Chain&&) noexcept = default;
 Chain::~Chain() = default;
 
-void Chain::add_put(core::WindowState& to, int rank, std::int64_t to_offset, const Layout& to_layout,
-                    const std::shared_ptr<core::WindowState>& from, std::int64_t from_offset,
-                    const Layout& from_layout, std::size_t element_bytes) {
-  state_->require_uncommitted("put");
+void Chain::add_put(const std::shared_ptr<core::WindowState>& target, int rank, std::int64_t to_offset,
+                    const Layout& to_layout, const std::shared_ptr<core::WindowState>& from,
+                    std::int64_t from_offset, const Layout& from_layout, std::size_t element_bytes) {
+  state().require_uncommitted("put");
   core::Descriptor put;
   try {
-    for (const core::WindowState* window : {&to, from.get()}) {
+    const core::WindowState &to = core::present(target, "target"), &source = core::present(from, "source");
+    for (const core::WindowState* window : {&to, &source}) {
       if (&window->world() != &state_->world())
         base::fail(Errc::invalid_argument,
                    "the {} is a window of another world; put between windows of the chain's own",
@@ -54,7 +55,7 @@ void Chain::add_put(core::WindowState& to, int rank, std::int64_t to_offset, con
     }
     put.to = rank;
     put.to_window = to.id();
-    put.from_window = from->id();
+    put.from_window = source.id();
     put.to_offset = byte_offset("target", to, to_offset, to_layout, element_bytes);
     put.from_offset = byte_offset("source", *from, from_offset, from_layout, element_bytes);
     const bool is_empty = to_layout.elements() == 0 && from_layout.elements() == 0;
@@ -67,25 +68,25 @@ void Chain::add_put(core::WindowState& to, int rank, std::int64_t to_offset, con
 }
 
 Chain& Chain::signal(int rank) {
-  state_->signal(rank);
+  state().signal(rank);
   return *this;
 }
 
 Chain& Chain::expect(int rank) {
-  state_->expect(rank);
+  state().expect(rank);
   return *this;
 }
 
-void Chain::commit() { state_->commit(); }
-void Chain::start() { state_->start(); }
-bool Chain::test() { return state_->test(); }
-void Chain::wait() { state_->wait(); }
-void Chain::start(Stream stream) { state_->start_on(stream); }
-void Chain::wait(Stream stream) { state_->wait_on(stream); }
-void Chain::run(Stream stream) { state_->run_on(stream); }
-const DeviceChain& Chain::device() const { return state_->device(); }
-const DeviceBell& Chain::bell() const { return state_->bell(); }
-std::string Chain::explain() const { return state_->explain(); }
-const std::string& Chain::name() const { return state_->name(); }
+void Chain::commit() { state().commit(); }
+void Chain::start() { state().start(); }
+bool Chain::test() { return state().test(); }
+void Chain::wait() { state().wait(); }
+void Chain::start(Stream stream) { state().start_on(stream); }
+void Chain::wait(Stream stream) { state().wait_on(stream); }
+void Chain::run(Stream stream) { state().run_on(stream); }
+const DeviceChain& Chain::device() const { return state().device(); }
+const DeviceBell& Chain::bell() const { return state().bell(); }
+std::string Chain::explain() const { return state().explain(); }
+const std::string& Chain::name() const { return state().name(); }
 
 }  // namespace tca

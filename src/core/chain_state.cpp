@@ -92,6 +92,15 @@ void ChainState::fail_on_stream(const char* call) const {
        call, name_, step_);
 }
 
+void ChainState::fail_not_started(const char* call) const {
+  fail(Errc::invalid_argument,
+       "{} of chain '{}' without a start: {}; call start first (steps are checked: OPENTCA_CHECK or "
+       "WorldOptions::check_steps)",
+       call, name_,
+       step_ == 0 ? "no step of it was started yet"
+                  : fmt::format("its step {} was waited for, and step {} not started", step_, step_ + 1));
+}
+
 // Checks the fabrics of all programs before the first program is started.
 void ChainState::require_streams(const char* call) const {
   require_startable(call);
@@ -116,7 +125,7 @@ void ChainState::start() {
 void ChainState::begin_step() {
   ++step_;
   running_ = true;
-  on_stream_ = false;
+  on_stream_ = awaited_ = false;
   if (world_->held_steps().holds_back()) {
     held_ = true;
     return world_->held_steps().hold(*this);
@@ -135,12 +144,15 @@ void ChainState::start_on(Stream stream) {
   world_->check();
   ++step_;
   on_stream_ = true;
+  awaited_ = false;
   for (const auto& program : programs_) program->on_accelerator()->start_on(stream);
 }
 
 void ChainState::wait_on(Stream stream) {
   require_streams("wait");
+  require_started("wait");
   world_->check();
+  awaited_ = true;
   for (const auto& program : programs_) program->on_accelerator()->wait_on(stream);
 }
 
@@ -148,7 +160,7 @@ void ChainState::run_on(Stream stream) {
   require_streams("run");
   world_->check();
   ++step_;
-  on_stream_ = true;
+  on_stream_ = awaited_ = true;
   for (const auto& program : programs_) program->on_accelerator()->run_on(stream);
 }
 
@@ -213,6 +225,7 @@ void ChainState::wait() {
   } else {
     traced("wait", &ChainState::finish_step);
   }
+  awaited_ = true;
 }
 
 void ChainState::finish_step() {

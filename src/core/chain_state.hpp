@@ -84,11 +84,17 @@ class ChainState {
     if (running_) return;
     require_committed(call);
     if (on_stream_) fail_on_stream(call);
+    require_started(call);
+  }
+  // Where steps are checked, throws unless one was started that nobody has waited for yet.
+  void require_started(const char* call) const {
+    if (awaited_ && world_->checks_steps()) fail_not_started(call);
   }
   void require_streams(const char* call) const;
   [[noreturn]] void fail_uncommitted(const char* call) const;
   [[noreturn]] void fail_running(const char* call) const;
   [[noreturn]] void fail_on_stream(const char* call) const;
+  [[noreturn]] void fail_not_started(const char* call) const;
   void begin_step();
   void finish_step();
   void traced(const char* what, void (ChainState::*call)());
@@ -111,6 +117,7 @@ class ChainState {
   bool running_ = false;          // the host has started a step
   bool held_ = false;             // that step has not begun yet
   bool on_stream_ = false;        // the last step was ordered on a stream
+  bool awaited_ = true;           // no step was started since the last wait
   std::unique_ptr<Draft> draft_;  // null after the commit
   base::Blob record_;             // after the commit: what was declared, packed, for `explain`
   std::vector<std::shared_ptr<WindowState>> windows_;

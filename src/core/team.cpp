@@ -51,10 +51,10 @@ Team::Team(Team&&) noexcept = default;
 Team& Team::operator=(Team&&) noexcept = default;
 Team::~Team() = default;
 
-const DeviceTeam& Team::device() const { return state_->device(); }
+const DeviceTeam& Team::device() const { return core::present(state_, "team").device(); }
 
 void Team::allreduce_sum(double* values, Count count, Stream stream) const {
-  state_->allreduce_sum_on(values, count.value(), stream);
+  core::present(state_, "team").allreduce_sum_on(values, count.value(), stream);
 }
 
 }  // namespace tca

@@ -51,19 +51,20 @@ void check_rank(const WindowState& window, int rank) {
   }
 }
 
-std::int64_t moved(const WindowState& window, std::int64_t offset, Count by) {
+void fail_moved_from(const char* what) {
+  base::fail(Errc::invalid_argument, "this {} was moved from; use the one that it was moved to", what);
+}
+
+void fail_offset(const WindowState* window, std::int64_t offset, Count by) {
+  const std::string title = present(window, "element of a window").title();
   if (by.value() == std::numeric_limits<std::int64_t>::min()) {
     base::fail(Errc::invalid_argument,
                "at in {}: an offset of {} and a number of elements beyond 63 bits, as an unsigned difference "
                "below zero is",
-               window.title(), offset);
+               title, offset);
   }
-  std::int64_t sum = 0;
-  if (__builtin_add_overflow(offset, by.value(), &sum)) {
-    base::fail(Errc::invalid_argument, "at in {}: an offset of {} and {} elements overflows 63 bits",
-               window.title(), offset, by.value());
-  }
-  return sum;
+  base::fail(Errc::invalid_argument, "at in {}: an offset of {} and {} elements overflows 63 bits", title,
+             offset, by.value());
 }
 
 void put_now(WindowState& window, int rank, std::int64_t offset, const void* value,

@@ -5,6 +5,7 @@
 #include <exception>
 #include <fstream>
 
+#include "base/environment.hpp"
 #include "base/fail.hpp"
 #include "core/chain_state.hpp"
 #include "core/run_threads.hpp"
@@ -22,6 +23,7 @@ WorldOptions with_environment(WorldOptions options, std::string_view default_fab
   options.time_limit =
       core::checked_limit(environment.time_limit.value_or(options.time_limit), "WorldOptions");
   options.progress_thread = environment.progress_thread.value_or(options.progress_thread);
+  options.check_steps = environment.check_steps.value_or(options.check_steps);
   options.fabric = route::fabric_name(options.fabric, default_fabric);
   if (options.device < -1 || options.engine_blocks < 0) {
     base::fail(Errc::invalid_argument,
@@ -48,7 +50,8 @@ std::string title_of(const std::string& name) {
 
 }  // namespace
 
-World::World(std::shared_ptr<core::WorldState> state) : state_(std::move(state)) {}
+World::World(std::shared_ptr<core::WorldState> state)
+    : state_(std::move(state)), rank_(state_->rank()), size_(state_->size()) {}
 World::World(World&&) noexcept = default;
 World& World::operator=(World&&) noexcept = default;
 
@@ -58,37 +61,40 @@ World::~World() {
 
 World World::init(const WorldOptions& options) {
   const route::Asked effective = asked(options, route::default_fabric());
-  return World(std::make_shared<core::WorldState>(route::bring_up_process(effective), effective.options));
+  World world(std::make_shared<core::WorldState>(route::bring_up_process(effective), effective.options));
+  route::warn_of_environment(world.rank());
+  return world;
 }
 
 World World::from_mpi_handle(const void* comm, std::size_t bytes, const char* header,
                              const WorldOptions& options) {
   const route::Asked effective = asked(options, "shm+mpi");
-  return World(std::make_shared<core::WorldState>(
-      route::bring_up_communicator(comm, bytes, header, effective), effective.options));
+  World world(std::make_shared<core::WorldState>(route::bring_up_communicator(comm, bytes, header, effective),
+                                                 effective.options));
+  route::warn_of_environment(world.rank());
+  return world;
 }
 
 void World::run_threads(int ranks, const std::function<void(World&)>& body, const WorldOptions& options) {
   const WorldOptions effective = with_environment(options, "shm");
+  base::warn_of_unknown_variables();
   const route::ThreadConnections threads(ranks, effective);
   core::run_threads(
       ranks, [&](int rank) { return threads.bring_up(rank, effective); }, body, effective);
 }
 
-int World::rank() const { return state_->rank(); }
-int World::size() const { return state_->size(); }
-
 std::vector<int> World::sub_cluster_of_ranks() const {
-  const std::span<const int> all = state_->sub_cluster_of_ranks();
+  const std::span<const int> all = state().sub_cluster_of_ranks();
   return {all.begin(), all.end()};
 }
 
 Chain World::chain(std::string name, ChainOptions options) {
-  return Chain(std::make_unique<core::ChainState>(state_, std::move(name), std::move(options)));
+  return Chain(
+      std::make_unique<core::ChainState>(state().shared_from_this(), std::move(name), std::move(options)));
 }
 
 Team World::team(std::string name, Count max_values) {
-  state_->control().do_together(fmt::format("creation of team '{}'", name), [&] {
+  state().control().do_together(fmt::format("creation of team '{}'", name), [&] {
     if (max_values.value() < 1)
       base::fail(Errc::invalid_argument, "team '{}': {} values; a team needs at least one", name,
                  max_values.value());
@@ -97,13 +103,13 @@ Team World::team(std::string name, Count max_values) {
                                                 static_cast<std::size_t>(max_values.value())));
 }
 
-void World::barrier() { state_->control().barrier("World::barrier"); }
+void World::barrier() { state().control().barrier("World::barrier"); }
 
 void World::gather_bytes(const void* mine, void* all, std::size_t bytes) {
   const auto* first = static_cast<const std::byte*>(mine);
   auto* next = static_cast<std::byte*>(all);
   const std::vector<base::Blob> blobs =
-      state_->control().all_gather({first, first + bytes}, "World::all_gather");
+      state().control().all_gather({first, first + bytes}, "World::all_gather");
   for (std::size_t rank = 1; rank < blobs.size(); ++rank) {
     if (blobs[rank].size() == blobs[0].size()) continue;
     base::fail(
@@ -124,31 +130,31 @@ std::shared_ptr<core::WindowState> World::make_window(Count elements, std::size_
 
 std::shared_ptr<core::WindowState> World::make_own_window(Count elements, std::size_t element_bytes,
                                                           std::string title) {
-  return state_->make_window({elements.value(), element_bytes, std::move(title)});
+  return state().make_window({elements.value(), element_bytes, std::move(title)});
 }
 
 std::shared_ptr<core::WindowState> World::register_window(void* existing, Count elements,
                                                           std::size_t element_bytes, std::string name) {
-  return state_->make_window({elements.value(), element_bytes, title_of(name), existing, true});
+  return state().make_window({elements.value(), element_bytes, title_of(name), existing, true});
 }
 
 void World::compute(double bytes, double flops) {
   if (!(bytes >= 0) || !(flops >= 0))
     base::fail(Errc::invalid_argument, "World::compute: {} bytes and {} operations; both must be 0 or more",
                bytes, flops);
-  if (fabric::Accelerator* device = state_->accelerator()) device->compute(bytes, flops);
+  if (fabric::Accelerator* device = state().accelerator()) device->compute(bytes, flops);
 }
 
-std::chrono::duration<double> World::now() const { return state_->control().now(); }
+std::chrono::duration<double> World::now() const { return state().control().now(); }
 
-void World::progress() { state_->progress(); }
+void World::progress() { state().progress(); }
 
-void World::check() { state_->check(); }
+void World::check() { state().check(); }
 
 void World::write_trace(const std::string& path) {
-  fabric::Control& control = state_->control();
+  fabric::Control& control = state().control();
   const std::vector<base::Blob> all = control.make_together("World::write_trace", [&] {
-    if (const base::Trace* mine = state_->trace()) return mine->encode();
+    if (const base::Trace* mine = state().trace()) return mine->encode();
     base::fail(Errc::invalid_argument,
                "World::write_trace: nothing was recorded; make the world with WorldOptions::trace");
   });
@@ -166,21 +172,21 @@ void World::write_trace(const std::string& path) {
 void World::trace_span(std::string name, std::chrono::duration<double> begin,
                        std::chrono::duration<double> end) {
   using Microseconds = std::chrono::duration<double, std::micro>;
-  if (base::Trace* trace = state_->trace())
+  if (base::Trace* trace = state().trace())
     trace->span(std::move(name), {}, Microseconds(begin).count(), Microseconds(end).count());
 }
 
 std::string World::describe() const {
   std::string fabrics;
-  for (const auto& fabric : state_->fabrics())
+  for (const auto& fabric : state().fabrics())
     fabrics += (fabrics.empty() ? "" : ", ") + std::string(fabric->name());
   if (const std::string device = device_name(); !device.empty()) fabrics += " on " + device;
   return fmt::format("OpenTCA {}: rank {} of {} ({}), fabric {}", library_version(), rank(), size(),
-                     state_->launcher(), fabrics);
+                     state().launcher(), fabrics);
 }
 
 std::string World::device_name() const {
-  const fabric::Accelerator* device = state_->accelerator();
+  const fabric::Accelerator* device = state().accelerator();
   return device != nullptr ? device->device_name() : std::string();
 }
 
@@ -190,7 +196,7 @@ bool World::ranks_share_devices() {
 }
 
 int World::ranks_on_device() const {
-  const fabric::Accelerator* device = state_->accelerator();
+  const fabric::Accelerator* device = state().accelerator();
   return device != nullptr ? device->ranks_on_device() : 0;
 }
 

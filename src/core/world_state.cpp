@@ -10,7 +10,8 @@ namespace tca::core {
 
 WorldState::WorldState(route::Connections connections, const WorldOptions& options)
     : connections_(std::move(connections)),
-      costs_(route::agree_on_costs(control(), fabrics(), connections_.places)) {
+      costs_(route::agree_on_costs(control(), fabrics(), connections_.places)),
+      checks_steps_(options.check_steps) {
   control().while_waiting = [this] {
     progress_while_waiting();
     return needs_polling();

@@ -39,7 +39,7 @@ class WorldState : public std::enable_shared_from_this<WorldState> {
   ~WorldState() { rest(); }
 
   static World make_world(std::shared_ptr<WorldState> state) { return World(std::move(state)); }
-  static WorldState& of(const World& world) { return *world.state_; }
+  static WorldState& of(const World& world) { return world.state(); }
 
   int rank() const { return connections_.control->rank(); }
   int size() const { return connections_.control->size(); }
@@ -59,6 +59,9 @@ class WorldState : public std::enable_shared_from_this<WorldState> {
   std::size_t fabric_to(int rank, std::size_t from = 0) const;
 
   base::Trace* trace() { return trace_ ? &*trace_ : nullptr; }
+
+  // See WorldOptions::check_steps.
+  bool checks_steps() const { return checks_steps_; }
 
   HeldSteps& held_steps() { return held_steps_; }
   Reclaimer& reclaimer() { return reclaimer_; }
@@ -140,6 +143,7 @@ class WorldState : public std::enable_shared_from_this<WorldState> {
   route::Costs costs_;
   HeldSteps held_steps_{connections_.fabrics};
   std::optional<base::Trace> trace_;
+  bool checks_steps_;
   std::set<base::Shape> shapes_;
   std::set<std::string> texts_;
   std::uint32_t next_id_ = 0;

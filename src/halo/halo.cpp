@@ -296,9 +296,12 @@ Halo::Halo(World& world, const std::string& name, const Grid& grid, const Arrays
   const Shape& mine = shapes[static_cast<std::size_t>(me)];
   const std::vector<Grid::Coordinates> steps = directions(dims, options.corners);
 
-  const auto extents = with_ghosts(mine, dims);
-  extents_.assign(extents.begin(), extents.begin() + dims);
-  width_.assign(mine.width.begin(), mine.width.begin() + dims);
+  dims_ = static_cast<std::size_t>(dims);
+  extents_ = with_ghosts(mine, dims);
+  for (std::size_t d = dims_; d-- > 0; elements_ *= extents_[d]) {
+    pitch_[d] = elements_;
+    origin_ += mine.width[d].low * elements_;
+  }
   std::set<int> senders;
   for (const Grid::Coordinates& step : steps) {
     // This rank as a receiver: the neighbour on side `step` fills the ghosts there.
@@ -326,6 +329,7 @@ void Halo::require_uncommitted(const char* call) const {
 }
 
 void Halo::add_field(Field field, std::int64_t window_elements) {
+  world();  // throws where the halo was moved from
   require_uncommitted("add");
   if (field.offset < 0 || field.offset > window_elements || elements() > window_elements - field.offset) {
     fail(Errc::invalid_argument,
@@ -346,13 +350,14 @@ void Halo::add_field(Field field, std::int64_t window_elements) {
 }
 
 void Halo::commit() {
+  fabric::Control& control = world().control();
   require_uncommitted("commit");
-  const core::TimeLimit limit(world_->control(), time_limit_);
+  const core::TimeLimit limit(control, time_limit_);
   base::Writer writer;
   for (const Field& field : fields_) writer.put(Added{field.window, field.offset});
   std::vector<std::vector<Added>> added;  // by rank
   for (const base::Blob& blob :
-       world_->control().all_gather(writer.blob(), fmt::format("commit of halo '{}'", chain_.name())))
+       control.all_gather(writer.blob(), fmt::format("commit of halo '{}'", chain_.name())))
     added.push_back(read_added(blob));
   check_fields(*world_, chain_.name(), added);
   for (std::size_t i = 0; i < fields_.size(); ++i)
@@ -364,31 +369,16 @@ void Halo::commit() {
   chain_.commit();
 }
 
-std::int64_t Halo::elements() const {
-  return std::accumulate(extents_.begin(), extents_.end(), std::int64_t{1}, std::multiplies<>());
+void Halo::fail_dims(std::size_t numbers) const {
+  fail(Errc::invalid_argument, "halo '{}': a cell of {} numbers in {} dimensions", chain_.name(), numbers,
+       dims_);
 }
 
-std::int64_t Halo::index(std::span<const std::int64_t> cell) const {
-  std::int64_t offset = 0;
-  for (std::size_t d = 0; d < extents_.size(); ++d) offset = offset * extents_[d] + width_[d].low + cell[d];
-  return offset;
-}
-
-std::int64_t Halo::index(std::initializer_list<Count> cell) const {
-  if (cell.size() != extents_.size())
-    fail(Errc::invalid_argument, "halo '{}': a cell of {} numbers in {} dimensions", chain_.name(),
-         cell.size(), extents_.size());
-  std::array<std::int64_t, Grid::max_dims> values{};
-  std::size_t d = 0;
-  for (const Count count : cell) {
-    // A Count of more than 63 bits is the most negative number: a wrapped difference, such as 0u - 1.
-    if (count.value() == std::numeric_limits<std::int64_t>::min())
-      fail(Errc::invalid_argument,
-           "halo '{}': number {} of a cell has wrapped around below 0; count ghosts in signed integers",
-           chain_.name(), d);
-    values[d++] = count.value();
-  }
-  return index(std::span<const std::int64_t>(values.data(), d));
+// A Count of more than 63 bits is the most negative number: a wrapped difference, such as 0u - 1.
+void Halo::fail_wrapped(std::size_t number) const {
+  fail(Errc::invalid_argument,
+       "halo '{}': number {} of a cell has wrapped around below 0; count ghosts in signed integers",
+       chain_.name(), number);
 }
 
 std::int64_t Halo::sent_elements() const {

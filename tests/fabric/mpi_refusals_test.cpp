@@ -104,7 +104,7 @@ class Refusals : public testing::TestWithParam<std::string> {};
 TEST_P(Refusals, GiveBackWhatWasMade) {
   const auto body = [](World& world) {
     const std::vector<Window<int>> windows{world.window<int>(300), world.window<int>(300)};
-    const auto collect = [&] { world.window<int>(1); };
+    const auto collect = [&] { return world.window<int>(1); };
     for (int call = 1;; ++call) {
       require(call < 100, "every commit is refused");
       const Made before = live;

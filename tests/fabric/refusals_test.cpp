@@ -48,17 +48,17 @@ TEST_P(FabricTest, WindowsHaveOneNameOnEveryRank) {
         world, Errc::refused,
         "rank 0 makes window 'u', rank 2 window 'v'; every rank must make the same windows and collectives "
         "in the same order, under the same names",
-        [&] { world.window<int>(4, last ? "v" : "u"); });
+        [&] { return world.window<int>(4, last ? "v" : "u"); });
     require_refused(world, Errc::refused,
                     "rank 0 makes window 'u' of 4-byte elements, rank 2 window 'u' of 8-byte elements", [&] {
                       if (last)
-                        world.window<double>(4, "u");
+                        static_cast<void>(world.window<double>(4, "u"));
                       else
-                        world.window<int>(4, "u");
+                        static_cast<void>(world.window<int>(4, "u"));
                     });
     require_refused(world, Errc::refused,
                     "rank 0 is in creation of window 0, rank 2 in creation of window 'u'",
-                    [&] { world.window<int>(4, last ? "u" : ""); });
+                    [&] { return world.window<int>(4, last ? "u" : ""); });
     const auto u = world.window<int>(4, "u");
     require(u.number() == 0, "it is number {}", u.number());
   });
@@ -68,18 +68,18 @@ TEST_P(FabricTest, AMistakeOfOneRankIsHeardByAll) {
   run(3, [](World& world) {
     const bool wrong = world.rank() == 1;
     require_refused(world, Errc::invalid_argument, "rank 1: window 'u': -4 elements cannot be",
-                    [&] { world.window<int>(wrong ? -4 : 4, "u"); });
+                    [&] { return world.window<int>(wrong ? -4 : 4, "u"); });
     require_refused(world, Errc::invalid_argument, "rank 0, 2: window 'u': -4 elements cannot be",
-                    [&] { world.window<int>(wrong ? 4 : -4, "u"); });
-    const Caught alike = caught([&] { world.window<int>(-4, "u"); });
+                    [&] { return world.window<int>(wrong ? 4 : -4, "u"); });
+    const Caught alike = caught([&] { return world.window<int>(-4, "u"); });
     require(alike.message.starts_with("window 'u': -4 elements"), "\"{}\" names ranks", alike.message);
     require_refused(world, Errc::invalid_argument, "rank 1: window 'u': no memory is given for 4 elements",
                     [&] {
                       int* const none = nullptr;
                       if (wrong)
-                        world.window(none, 4, "u");
+                        static_cast<void>(world.window(none, 4, "u"));
                       else
-                        world.window<int>(4, "u");
+                        static_cast<void>(world.window<int>(4, "u"));
                     });
     require_refused(world, Errc::invalid_argument, "rank 1: team 't': 0 values",
                     [&] { (void)world.team("t", wrong ? 0 : 2); });

@@ -41,9 +41,9 @@ TEST(RegisteredWindows, AreRefusedBetweenProcesses) {
                              std::array<int, 4> mine{};
                              const Caught error = caught([&] {
                                if (world.rank() == 1) {
-                                 world.window<int>(4);
+                                 static_cast<void>(world.window<int>(4));
                                } else {
-                                 world.window(mine.data(), 4);
+                                 static_cast<void>(world.window(mine.data(), 4));
                                }
                              });
                              require(error.code == Errc::invalid_argument, "{}", error.message);

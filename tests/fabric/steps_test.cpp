@@ -5,10 +5,13 @@
 #include <random>
 #include <thread>
 
+#include "messages.hpp"
 #include "suite.hpp"
 
 namespace tca::test {
 namespace {
+
+using namespace std::chrono_literals;
 
 // Returns a value that tells writer, chain and step apart.
 std::int64_t value(int rank, std::int64_t chain, std::int64_t step) {
@@ -299,6 +302,62 @@ TEST_P(FabricTest, ASenderNeverOverrunsAReceiver) {
       }
     });
   }
+}
+
+// A partner may be late and still come: the step is not lost with the error, nor is the world.
+TEST_P(FabricTest, AStepGoesOnAfterItsTimeLimit) {
+  if (GetParam().name.starts_with("cuda")) GTEST_SKIP() << "GPUs give up for good";
+  run(2, [](World& world) {
+    Chain told = world.chain("told");
+    if (world.rank() == 0) told.signal(1);
+    if (world.rank() == 1) told.expect(0);
+    told.commit();
+    Pipe late(world, "late", 1 - world.rank(), 1 - world.rank(), 3, {.time_limit = 400ms});
+    if (world.rank() == 0) {
+      late.start(0, 1);
+      const Caught error = caught([&] { late.wait(); });
+      require(error.code == Errc::timed_out && says(error.message, {"step 1 of chain 'late'"}), "{}",
+              error.message);
+      told.run();
+    } else {
+      told.start();
+      // A modelled machine has no clock for this: it tells both ranks that they wait for each other.
+      while (caught([&] { told.wait(); }).code == Errc::timed_out) continue;
+      late.start(0, 1);
+    }
+    late.wait();
+    late.check();
+    world.barrier();
+    Pipe next(world, "next", 1 - world.rank(), 1 - world.rank(), 3);
+    next.start(1, 1);
+    next.wait();
+    next.check();
+  });
+}
+
+// Where steps are checked, that a forgotten start leaves old ghosts is an error.
+TEST_P(FabricTest, AForgottenStartIsAnErrorWhereStepsAreChecked) {
+  const auto body = [](World& world) {
+    const auto refused = [](const char* what, const std::function<void()>& call) {
+      const Caught error = caught(call);
+      require(error.code == Errc::invalid_argument && says(error.message, {what, "call start first"}), "{}",
+              error.message);
+    };
+    Halo halo(world, "ghosts", Grid(world.size(), {0}, {true}), {4});
+    halo.add(world.window<int>(halo.elements())).commit();
+    refused("wait of chain 'ghosts' without a start: no step", [&] { halo.wait(); });
+    halo.start();
+    while (!halo.test()) continue;
+    halo.wait();
+    refused("wait of chain 'ghosts' without a start: its step 1 was waited for", [&] { halo.wait(); });
+    refused("test of chain 'ghosts' without a start", [&] { return halo.test(); });
+    AllReduce<double> sum(world, "sum");
+    refused("test of the allreduce 'sum' without a start", [&] { return sum.test(); });
+    require(sum.reduce(1) == world.size(), "the sum is wrong");
+    refused("wait of the allreduce 'sum' without a start", [&] { sum.wait(); });
+    halo.run();
+  };
+  EXPECT_EQ(GetParam().make()->run(2, body, {.time_limit = 25s, .check_steps = true}), "");
 }
 
 }  // namespace

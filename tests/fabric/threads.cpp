@@ -26,7 +26,7 @@ TEST(Threads, AChainAndItsWindowGoInTheMiddleOfAStep) {
                                   [&](World& world) {
                                     for (int i = 0; i < 10; ++i) {
                                       give_up(world);
-                                      world.window<int>(1);
+                                      static_cast<void>(world.window<int>(1));
                                     }
                                   }),
               "")

@@ -80,8 +80,8 @@ class WorldTest(CommandTest):
     def tca_run(self, ranks, *command, options=(), **environment):
         return self.start([TCA, "run", "-n", str(ranks), *options, "--", *command], **environment)
 
-    def mpirun(self, size, *arguments):
-        return self.start([MPIRUN, "-n", str(size), PROGRAM, *arguments], **ALLOWED)
+    def mpirun(self, size, *arguments, **environment):
+        return self.start([MPIRUN, "-n", str(size), PROGRAM, *arguments], **ALLOWED, **environment)
 
     def launcher_memory(self):
         """In which the ranks of a launch meet: its descriptor, and its name for them (OPENTCA_CONTROL)."""

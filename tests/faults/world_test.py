@@ -54,6 +54,23 @@ class SameBinary(WorldTest):
         outer = {"OMPI_COMM_WORLD_RANK": "2", "OMPI_COMM_WORLD_SIZE": "4", "OMPI_COMM_WORLD_LOCAL_SIZE": "4"}
         self.assertEqual(self.done(self.start(["sh", "-c", inner], **outer)), self.ALL_DONE[:1])
 
+    def test_a_misspelt_variable_is_named_once(self):
+        misspelt = {"OPENTCA_ROUT": "pull", "OPENTCA_TEST_ANYTHING": "1", "OPENTCA_ROOT": "/opt/opentca"}
+        jobs = [
+            lambda: self.start([PROGRAM, "ring", "--steps", "1"], **misspelt),
+            lambda: self.tca_run(3, PROGRAM, "ring", "--steps", "1", **misspelt),
+            lambda: self.start([TCA, "info"], **misspelt),  # brings up several worlds
+            lambda: self.start([TCA, "himeno", "--size", "XS", "--iterations", "1", "--ranks", "2"], **misspelt),
+            lambda: self.start([TCA, "model", "pingpong", "--machine", "peach3", "--bytes", "8"], **misspelt),
+        ]
+        if MPIRUN:
+            jobs.append(lambda: self.mpirun(3, "ring", "--steps", "1", **misspelt))
+        for start in jobs:
+            process = start()
+            self.assertEqual(process.end(), 0, process.text())
+            said = [line for line in process.lines if "is not a variable" in line]
+            self.assertEqual(said, ["opentca: OPENTCA_ROUT is not a variable of OpenTCA; did you mean OPENTCA_ROUTE?"])
+
     def test_alone_beside_a_batch_system(self):
         slurm = {"SLURM_PROCID": "0", "SLURM_JOB_ID": "7"}
         for what, variables in (

@@ -183,10 +183,10 @@ TEST(HybridRefusals, KernelsStayInTheirSubCluster) {
     chain.put(window.on(to).at(0), window.at(1), block(1)).expect(to).commit();
     return chain;
   };
-  EXPECT_EQ(run_hybrid(4, [&](World& world) { chain_to(world, 1).device(); }), "");
-  expect_refusal([&](World& world) { chain_to(world, 2).device(); },
+  EXPECT_EQ(run_hybrid(4, [&](World& world) { return chain_to(world, 1).device(); }), "");
+  expect_refusal([&](World& world) { return chain_to(world, 2).device(); },
                  "no kernel can drive what goes over the fabric mpi");
-  expect_refusal([](World& world) { world.team("all", 1); }, "do not reach rank");
+  expect_refusal([](World& world) { return world.team("all", 1); }, "do not reach rank");
 }
 
 }  // namespace

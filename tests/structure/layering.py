@@ -25,7 +25,7 @@ LAYERS = [
     ["src/fabric"],
     ["src/fabric/shm", "src/fabric/cuda", "src/fabric/mpi", "src/fabric/sim"],
     ["src/route"],
-    ["src/core include/tca/window.hpp include/tca/detail/window.hpp include/tca/chain.hpp include/tca/team.hpp include/tca/world.hpp"],
+    ["src/core include/tca/window.hpp include/tca/detail/window.hpp include/tca/detail/moved.hpp include/tca/chain.hpp include/tca/team.hpp include/tca/world.hpp"],
     [
         "src/halo include/tca/grid.hpp include/tca/halo.hpp",
         "src/coll include/tca/coll.hpp include/tca/collective.hpp include/tca/detail/collective.hpp",

@@ -26,7 +26,7 @@ TEST(Chain, StartsOnlyOnceCommitted) {
     Chain chain = world.chain("early");
     EXPECT_TRUE(is_wrong({"start of chain 'early' before its commit"}, [&] { chain.start(); }));
     EXPECT_TRUE(is_wrong({"wait of chain 'early' before its commit"}, [&] { chain.wait(); }));
-    EXPECT_TRUE(is_wrong({"test of chain 'early' before its commit"}, [&] { chain.test(); }));
+    EXPECT_TRUE(is_wrong({"test of chain 'early' before its commit"}, [&] { return chain.test(); }));
   });
 }
 
@@ -43,6 +43,58 @@ TEST(Chain, StartsOnlyOnceAStep) {
     world.barrier();
     if (world.rank() == 1) chain.start();
     chain.wait();
+  });
+}
+
+// What was moved from says so, and a window that was has no elements.
+TEST(World, HandlesThatWereMovedFromSaySo) {
+  alone([](World& world) {
+    Window<int> window = world.window<int>(4);
+    const Window<int> kept = window, moved = std::move(window);
+    EXPECT_EQ(moved.data(), kept.data());
+    EXPECT_EQ(window.data(), nullptr);  // NOLINT: used after the move on purpose, as all below
+    EXPECT_EQ(window.size(), 0u);
+    EXPECT_EQ(window.begin(), window.end());
+    Chain chain = world.chain("here");
+    const auto gone = [](const char* what, const std::function<void()>& call) {
+      return is_wrong({std::string("this ") + what + " was moved from"}, call);
+    };
+    int value = 0;
+    EXPECT_TRUE(gone("window", [&] { return window.on(0); }));
+    EXPECT_TRUE(gone("window", [&] { return window.size_on(0); }));
+    EXPECT_TRUE(gone("window", [&] { return window.number(); }));
+    EXPECT_TRUE(gone("window", [&] { return window.device(); }));
+    EXPECT_TRUE(gone("window", [&] { window.read(0, {&value, 1}); }));
+    EXPECT_TRUE(gone("window", [&] { window.write(0, {&value, 1}); }));
+    EXPECT_TRUE(gone("source", [&] { chain.put(kept.on(0), window.at(0), block(1)); }));
+    Remote<int> remote = kept.on(0);
+    const Remote<int> next = std::move(remote).at(1);
+    EXPECT_TRUE(gone("element of a window", [&] { remote.put(1); }));
+    EXPECT_TRUE(gone("target", [&] { chain.put(remote, kept.at(0), block(1)); }));
+    next.put(7);
+
+    Halo halo(world, "ghosts", Grid(1, {1}), {2});
+    const Halo other_halo = std::move(halo);
+    EXPECT_TRUE(gone("halo", [&] { halo.add(kept); }));
+    EXPECT_TRUE(gone("halo", [&] { halo.commit(); }));
+    EXPECT_TRUE(gone("chain", [&] { halo.start(); }));
+    AllReduce<int> sum(world, "sum");
+    const AllReduce<int> other_sum = std::move(sum);
+    EXPECT_TRUE(gone("collective", [&] { return sum.reduce(1); }));
+    EXPECT_TRUE(gone("collective", [&] { sum.wait(); }));
+    EXPECT_TRUE(gone("collective", [&] { return sum.explain(); }));
+    const Chain other_chain = std::move(chain);
+    EXPECT_TRUE(gone("chain", [&] { chain.expect(0); }));
+    EXPECT_TRUE(gone("chain", [&] { chain.start(); }));
+    EXPECT_TRUE(gone("chain", [&] { return chain.name(); }));
+    World other_world = std::move(world);
+    EXPECT_TRUE(gone("world", [&] { return world.rank(); }));
+    EXPECT_TRUE(gone("world", [&] { return world.window<int>(1); }));
+    EXPECT_TRUE(gone("world", [&] { return world.chain("late"); }));
+    EXPECT_TRUE(gone("world", [&] { Barrier(world, "late"); }));
+    EXPECT_TRUE(gone("world", [&] { world.barrier(); }));
+    world = std::move(other_world);
+    EXPECT_EQ(world.size(), 1);
   });
 }
 
@@ -79,7 +131,7 @@ TEST(Chain, KnowsTheRanks) {
     EXPECT_TRUE(
         is_wrong({"signal of chain 'far': there is no rank 1 in a world of 1"}, [&] { chain.signal(1); }));
     EXPECT_TRUE(is_wrong({"expect of chain 'far': there is no rank -1"}, [&] { chain.expect(-1); }));
-    EXPECT_TRUE(is_wrong({"window 0: there is no rank 1 in a world of 1"}, [&] { window.on(1); }));
+    EXPECT_TRUE(is_wrong({"window 0: there is no rank 1 in a world of 1"}, [&] { return window.on(1); }));
     EXPECT_TRUE(is_wrong({"there is no rank -2"}, [&] { (void)window.size_on(-2); }));
   });
 }
@@ -142,12 +194,12 @@ TEST(Chain, ExplainsEveryDescriptor) {
 
 TEST(Window, RefusesImpossibleSizes) {
   alone([](World& world) {
-    world.window<char>(1);
-    EXPECT_TRUE(is_wrong({"window 1: -1 elements cannot be"}, [&] { world.window<double>(-1); }));
+    static_cast<void>(world.window<char>(1));
+    EXPECT_TRUE(is_wrong({"window 1: -1 elements cannot be"}, [&] { return world.window<double>(-1); }));
     EXPECT_TRUE(is_wrong({"window 1: the bytes of 9223372036854775807 elements of 8 overflow 63 bits"},
-                         [&] { world.window<double>(std::numeric_limits<std::int64_t>::max()); }));
+                         [&] { return world.window<double>(std::numeric_limits<std::int64_t>::max()); }));
     EXPECT_TRUE(is_wrong({"window 1: -9223372036854775808 elements cannot be"},
-                         [&] { world.window<char>(std::numeric_limits<std::size_t>::max()); }));
+                         [&] { return world.window<char>(std::numeric_limits<std::size_t>::max()); }));
   });
 }
 
@@ -155,7 +207,7 @@ TEST(Window, TooLargeSaysHowMuchThereIs) {
   struct sysinfo host {};
   ASSERT_EQ(sysinfo(&host), 0);
   const auto ram = static_cast<std::int64_t>(host.totalram) * host.mem_unit;
-  for (const Caught& error : caught_by_ranks(2, [&](World& world) { world.window<char>(ram); })) {
+  for (const Caught& error : caught_by_ranks(2, [&](World& world) { return world.window<char>(ram); })) {
     EXPECT_EQ(error.code, Errc::out_of_memory);
     EXPECT_TRUE(says(error.message, {"window 0 needs", "MiB on all 2 ranks together", "MiB of memory left",
                                      "ask for less"}));
@@ -183,8 +235,9 @@ TEST(Window, ImmediatePutsStayInside) {
     EXPECT_TRUE(is_wrong({"there is no element 4611686018427387904 of"},
                          [&] { window.on(0).at(std::int64_t{1} << 62).put(1); }));
     constexpr std::int64_t most = std::numeric_limits<std::int64_t>::max();
-    EXPECT_TRUE(is_wrong({"at in window 0: ", "overflows 63 bits"}, [&] { window.on(0).at(most).at(1); }));
-    EXPECT_TRUE(is_wrong({"at in window 0: ", "overflows 63 bits"}, [&] { window.at(most).at(1); }));
+    EXPECT_TRUE(
+        is_wrong({"at in window 0: ", "overflows 63 bits"}, [&] { return window.on(0).at(most).at(1); }));
+    EXPECT_TRUE(is_wrong({"at in window 0: ", "overflows 63 bits"}, [&] { return window.at(most).at(1); }));
     const std::size_t none = 0;
     EXPECT_TRUE(is_wrong({"at in window 0: an offset of 2", "beyond 63 bits"},
                          [&] { window.on(0).at(2).at(none - 1).put(1); }));
@@ -210,7 +263,7 @@ TEST(Window, CopiesToAndFromHostMemory) {
 
 TEST(Window, CopiesStayInside) {
   alone([](World& world) {
-    world.window<char>(1);
+    static_cast<void>(world.window<char>(1));
     const Window<double> window = world.window<double>(10);
     std::vector<double> six(6);
     EXPECT_TRUE(is_wrong({"read of 6 elements from element 5 on: window 1 has 10 elements on rank 0"},
@@ -252,8 +305,8 @@ TEST(Window, RefusesMemoryThatIsNotThere) {
   alone([](World& world) {
     int* const nothing = nullptr;
     EXPECT_TRUE(is_wrong({"window 0: no memory is given for 3 elements; leave the pointer out"},
-                         [&] { world.window(nothing, 3); }));
-    EXPECT_TRUE(is_wrong({"-1 elements"}, [&] { world.window(nothing, -1); }));
+                         [&] { return world.window(nothing, 3); }));
+    EXPECT_TRUE(is_wrong({"-1 elements"}, [&] { return world.window(nothing, -1); }));
     EXPECT_EQ(world.window(nothing, 0).size(), 0u);
   });
 }
@@ -313,7 +366,7 @@ TEST(World, SaysThatItWasBuiltWithoutCuda) {
   EXPECT_TRUE(
       is_wrong({"fabric cuda (OPENTCA_FABRIC): this OpenTCA was built without CUDA; install the toolkit"},
                [] { World::run_threads(1, [](World&) {}); }));
-  EXPECT_TRUE(is_wrong({"built without CUDA"}, [] { World::init(); }));
+  EXPECT_TRUE(is_wrong({"built without CUDA"}, [] { return World::init(); }));
   unsetenv("OPENTCA_FABRIC");
 }
 
@@ -330,8 +383,9 @@ TEST(World, RefusesImpossibleNumbers) {
     World::run_threads(1, [](World&) {}, {.time_limit = std::chrono::milliseconds(0)});
   }));
   alone([](World& world) {
-    EXPECT_TRUE(is_wrong({"chain 'hasty': a time limit of -5 ms cannot be met"},
-                         [&] { world.chain("hasty", {.time_limit = std::chrono::milliseconds(-5)}); }));
+    EXPECT_TRUE(is_wrong({"chain 'hasty': a time limit of -5 ms cannot be met"}, [&] {
+      return world.chain("hasty", {.time_limit = std::chrono::milliseconds(-5)});
+    }));
   });
   setenv("OPENTCA_TIME_LIMIT", "soon", 1);
   EXPECT_TRUE(is_wrong({"OPENTCA_TIME_LIMIT=soon is not a number of seconds"},
@@ -340,6 +394,22 @@ TEST(World, RefusesImpossibleNumbers) {
   EXPECT_TRUE(is_wrong({"OPENTCA_TIME_LIMIT=0.0001 is not a number of seconds from 0.001"},
                        [] { World::run_threads(1, [](World&) {}); }));
   unsetenv("OPENTCA_TIME_LIMIT");
+}
+
+TEST(World, ChecksStepsWhereTheEnvironmentSaysSo) {
+  const auto waits = [](World& world) {
+    Chain chain = world.chain("idle");
+    chain.signal(0).expect(0).commit();
+    chain.run();
+    chain.wait();
+  };
+  EXPECT_NO_THROW(alone(waits));
+  setenv("OPENTCA_CHECK", "1", 1);
+  EXPECT_TRUE(
+      is_wrong({"wait of chain 'idle' without a start", "step 1", "OPENTCA_CHECK"}, [&] { alone(waits); }));
+  setenv("OPENTCA_CHECK", "yes", 1);
+  EXPECT_TRUE(is_wrong({"OPENTCA_CHECK=yes is neither 0 nor 1"}, [&] { alone(waits); }));
+  unsetenv("OPENTCA_CHECK");
 }
 
 TEST(World, SettingsAreCheckedWithoutOne) {

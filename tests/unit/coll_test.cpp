@@ -418,7 +418,7 @@ TEST(Coll, IsOverOnceItsOperationHasThrown) {
           {"allreduce 'sum' cannot go on: copying or combining its values has failed", "another"}, call));
     };
     over([&] { sum.wait(); });
-    over([&] { sum.test(); });
+    over([&] { return sum.test(); });
     over([&] { sum.start(); });
     AllReduce<int> again(world, "sum", 3, Op::sum);
     std::array<int, 3> values{1, 2, 3};
@@ -441,7 +441,7 @@ TEST(Coll, ChecksItsCalls) {
   World::run_threads(1, [](World& world) {
     AllReduce<double> sum(world, "sum", 2);
     EXPECT_TRUE(refuses(Errc::invalid_argument, {"allreduce 'sum' was made for 2 values and is given 1"},
-                        [&] { sum.reduce(1.0); }));
+                        [&] { return sum.reduce(1.0); }));
     sum.start();
     EXPECT_TRUE(refuses(Errc::invalid_argument,
                         {"start of the allreduce 'sum' while a run of it is under way"},
@@ -456,7 +456,8 @@ TEST(Coll, RefusesValuesWhileARunIsUnderWay) {
     AllReduce<float> sum(world, "sum");
     sum.from()[0] = 1;
     sum.start();
-    EXPECT_TRUE(refuses(Errc::invalid_argument, {"a run of it is under way"}, [&] { sum.reduce(100.0f); }));
+    EXPECT_TRUE(
+        refuses(Errc::invalid_argument, {"a run of it is under way"}, [&] { return sum.reduce(100.0f); }));
     sum.wait();
     EXPECT_EQ(sum.to()[0], 2);
   });

@@ -135,7 +135,7 @@ TEST(Failure, CallsBesideACollectiveAreToldTheSame) {
     if (world.rank() == 0)
       AllReduce<double>(world, "residual", window, 1);
     else
-      world.all_gather(world.rank());
+      static_cast<void>(world.all_gather(world.rank()));
   });
   const std::vector<Caught> gathers = caught_by_ranks(
       3, [](World& world) { world.rank() == 2 ? void(world.all_gather(2.5)) : void(world.all_gather(1)); });
@@ -336,7 +336,7 @@ TEST(Failure, CollectiveCallsAreOverOnceOneHasFailed) {
                     }
                     const Caught first = caught([&] { world.barrier(); });
                     EXPECT_EQ(first.code, Errc::timed_out);
-                    const Caught next = caught([&] { world.window<int>(4); });
+                    const Caught next = caught([&] { return world.window<int>(4); });
                     EXPECT_EQ(next.message, first.message);
                     told = true;
                   },
@@ -357,8 +357,8 @@ TEST(Failure, CollectiveCallsAreOverOnceOneHasFailedInTheMiddle) {
         control.while_waiting, []() -> bool { throw Error(Errc::device_failed, "a kernel has failed"); });
     EXPECT_EQ(caught([&] { world.barrier(); }).code, Errc::device_failed);
     control.while_waiting = before;
-    EXPECT_TRUE(
-        refuses(Errc::device_failed, {"a kernel has failed"}, [&] { world.all_gather(world.rank()); }));
+    EXPECT_TRUE(refuses(Errc::device_failed, {"a kernel has failed"},
+                        [&] { return world.all_gather(world.rank()); }));
     told = true;
   };
   caught_by_ranks(2, body, {.time_limit = short_limit});
@@ -428,9 +428,9 @@ TEST(Failure, RanksGoOnAfterDifferentCollectiveCalls) {
       const Caught error = caught([&] { world.rank() == 0 ? call() : world.barrier(); });
       EXPECT_EQ(error.code, Errc::refused) << error.message;
     };
-    differ([&] { world.window<int>(1); });
+    differ([&] { return world.window<int>(1); });
     differ([&] { world.chain("lonely").commit(); });
-    EXPECT_TRUE(refuses(Errc::invalid_argument, {"team 'sums'"}, [&] { world.team("sums", 1); }));
+    EXPECT_TRUE(refuses(Errc::invalid_argument, {"team 'sums'"}, [&] { return world.team("sums", 1); }));
     EXPECT_TRUE(is_mapped(middle));
     const auto window = world.window<int>(2);
     EXPECT_FALSE(is_mapped(middle));
@@ -452,7 +452,7 @@ TEST(Failure, DifferentCollectiveCallsAreNamed) {
     if (world.rank() == 2) {
       world.chain("lonely").commit();
     } else {
-      world.window<int>(4);
+      static_cast<void>(world.window<int>(4));
     }
   });
   for (const Caught& error : all) {

@@ -69,7 +69,7 @@ TEST(Grid, RefusesWhatCannotBe) {
   EXPECT_TRUE(refused({"grid 3x0: no such grid holds 8 ranks"}, [] { Grid(8, {3, 0}); }));
   EXPECT_TRUE(refused({"grid 2x2: no such grid holds 5 ranks"}, [] { Grid(5, {2, 2}); }));
   EXPECT_TRUE(refused({"grid: an array of 2x2 cells cannot be dealt out over 5 ranks", "use 4 ranks"},
-                      [&] { Grid::choose(5, small); }));
+                      [&] { return Grid::choose(5, small); }));
   EXPECT_TRUE(
       refused({"grid 3x0: dimension 0 has 2 cells for 3 ranks; use a grid of at most 2 ranks there"}, [&] {
         Grid(6, {3, 0}, {}, small);
@@ -144,12 +144,12 @@ TEST(Grid, AnswersOnlyForWhatIsInIt) {
     return refuses(Errc::invalid_argument, parts, ask);
   };
   const Grid line(4, {4}, {true}), square(4, {2, 2});
-  EXPECT_TRUE(refused({"part: there is no dimension 3 in a grid of 4"}, [&] { line.part(0, 3, 10); }));
-  EXPECT_TRUE(refused({"part: there is no dimension -1"}, [&] { line.part(0, -1, 10); }));
-  EXPECT_TRUE(refused({"part: there is no rank 7 in a grid of 4"}, [&] { line.part(7, 0, 10); }));
-  EXPECT_TRUE(refused({"part: -10 cells of dimension 0"}, [&] { line.part(0, 0, -10); }));
+  EXPECT_TRUE(refused({"part: there is no dimension 3 in a grid of 4"}, [&] { return line.part(0, 3, 10); }));
+  EXPECT_TRUE(refused({"part: there is no dimension -1"}, [&] { return line.part(0, -1, 10); }));
+  EXPECT_TRUE(refused({"part: there is no rank 7 in a grid of 4"}, [&] { return line.part(7, 0, 10); }));
+  EXPECT_TRUE(refused({"part: -10 cells of dimension 0"}, [&] { return line.part(0, 0, -10); }));
   EXPECT_TRUE(
-      refused({"coordinates: there is no rank 99 in a grid of 2x2"}, [&] { square.coordinates(99); }));
+      refused({"coordinates: there is no rank 99 in a grid of 2x2"}, [&] { return square.coordinates(99); }));
   EXPECT_TRUE(refused({"neighbour: there is no rank -1"}, [&] { square.neighbour(-1, {1}); }));
   EXPECT_TRUE(refused({"rank_at: a place of 7 in dimension 1 lies outside a grid of 2x2"}, [&] {
     square.rank_at({1, 7});

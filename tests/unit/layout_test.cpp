@@ -93,12 +93,12 @@ TEST(Layout, RefusesNegativeCounts) {
   const auto refused = [](const std::function<void()>& make) {
     return refuses(Errc::invalid_argument, {"must be at least"}, make);
   };
-  EXPECT_TRUE(refused([] { block(-3); }));
-  EXPECT_TRUE(refused([] { block_stride(-1, 1, 1); }));
-  EXPECT_TRUE(refused([] { block_stride(1, -1, 1); }));
-  EXPECT_TRUE(refused([] { block_stride(1, 1, 0); }));
-  EXPECT_TRUE(refused([] { stride(-1, 1); }));
-  EXPECT_TRUE(refused([] { stride(1, -1); }));
+  EXPECT_TRUE(refused([] { return block(-3); }));
+  EXPECT_TRUE(refused([] { return block_stride(-1, 1, 1); }));
+  EXPECT_TRUE(refused([] { return block_stride(1, -1, 1); }));
+  EXPECT_TRUE(refused([] { return block_stride(1, 1, 0); }));
+  EXPECT_TRUE(refused([] { return stride(-1, 1); }));
+  EXPECT_TRUE(refused([] { return stride(1, -1); }));
   EXPECT_TRUE(refused([] { subarray({-1}, {0}, {0}); }));
   EXPECT_TRUE(refused([] { subarray({4, 4}, {0, 0}, {1, -1}); }));
   EXPECT_TRUE(refuses(Errc::invalid_argument, {"do not fit extent 0"}, [] { subarray({0}, {0}, {1}); }));
@@ -106,7 +106,7 @@ TEST(Layout, RefusesNegativeCounts) {
 
 TEST(Layout, RefusesMinusOneInAnUnsignedVariable) {
   EXPECT_TRUE(refuses(Errc::invalid_argument, {"block: the count", "fit 63 bits, not -"},
-                      [] { block(std::size_t(-1)); }));
+                      [] { return block(std::size_t(-1)); }));
   EXPECT_TRUE(refuses(Errc::invalid_argument, {"do not fit"},
                       [] { subarray({4}, {static_cast<unsigned long>(-1)}, {1}); }));
   EXPECT_EQ(Count(4'000'000'000u).value(), 4'000'000'000);
@@ -118,7 +118,7 @@ TEST(Layout, RefusesRowsThatOverlap) {
   EXPECT_TRUE(
       refuses(Errc::invalid_argument,
               {"block_stride: rows of 5 elements overlap when they start 4 apart", "pitch must be >= block"},
-              [] { block_stride(3, 5, 4); }));
+              [] { return block_stride(3, 5, 4); }));
 }
 
 TEST(Layout, RefusesABoxOutsideItsArray) {
@@ -144,9 +144,9 @@ TEST(Layout, RefusesExtentsBeyond63Bits) {
   const auto refused = [](const std::function<void()>& make) {
     return refuses(Errc::invalid_argument, {"overflow 63 bits"}, make);
   };
-  EXPECT_TRUE(refused([] { block_stride(4, 1, largest / 2); }));
-  EXPECT_TRUE(refused([] { stride(largest, 2); }));
-  EXPECT_TRUE(refused([] { block_stride(2, largest, largest); }));
+  EXPECT_TRUE(refused([] { return block_stride(4, 1, largest / 2); }));
+  EXPECT_TRUE(refused([] { return stride(largest, 2); }));
+  EXPECT_TRUE(refused([] { return block_stride(2, largest, largest); }));
   EXPECT_TRUE(refused([] { subarray({largest, 3}, {0, 0}, {1, 1}); }));
   EXPECT_TRUE(refused([] { subarray({2, largest / 2, 3}, {0, 0, 0}, {1, 1, 1}); }));
   EXPECT_EQ(block(largest).elements(), largest);

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <span>
 
 #include "tca/device_window.hpp"
@@ -12,10 +13,19 @@ namespace tca::core {
 
 class WindowState;
 
-// `offset` + `by`, in elements. Throws Error{invalid_argument}, which names the window, where the sum
-// overflows.
-std::int64_t moved(const WindowState& window, std::int64_t offset, Count by);
+// Throws Error{invalid_argument}, which names the window: `offset` + `by` overflows.
+[[noreturn]] void fail_offset(const WindowState* window, std::int64_t offset, Count by);
 
+// `offset` + `by`, in elements. Throws as `fail_offset` does.
+inline std::int64_t advanced(const WindowState* window, std::int64_t offset, Count by) {
+  std::int64_t sum = 0;
+  const bool wrapped = by.value() == std::numeric_limits<std::int64_t>::min();
+  if (wrapped || __builtin_add_overflow(offset, by.value(), &sum)) [[unlikely]]
+    fail_offset(window, offset, by);
+  return sum;
+}
+
+// This rank's part, and how many bytes a rank's part has. Neither changes as long as the window lives.
 void* window_data(const WindowState& window);
 std::size_t window_bytes(const WindowState& window, int rank);
 int window_rank(const WindowState& window);

@@ -1,0 +1,17 @@
+// What a handle does whose state was moved to another one; programs name none of it.
+#pragma once
+
+namespace tca::core {
+
+// Throws Error{invalid_argument}: the handle, a `what`, was moved from.
+[[noreturn]] void fail_moved_from(const char* what);
+
+// Returns the state that a handle points to. Throws Error{invalid_argument} where the handle was moved from.
+template <class Pointer>
+auto& present(const Pointer& state, const char* what) {
+  if (state == nullptr) [[unlikely]]
+    fail_moved_from(what);
+  return *state;
+}
+
+}  // namespace tca::core
