@@ -59,6 +59,24 @@ std::string layout(const WorldState& world, const Descriptor& d) {
   return from == to ? from : fmt::format("{} to {}", from, to);
 }
 
+// Says why a put to `to` does not take the first fabric, where the program could change that; `first` is the
+// first that reaches both windows.
+std::string reason_of_detour(const WorldState& world, int to, std::size_t first) {
+  const std::size_t direct = world.fabric_to(to);
+  if (direct < first) {
+    return fmt::format(
+        "; {} does not reach memory that the program already had: let the array be a window, "
+        "world.window<T>(n)",
+        world.fabrics()[direct]->name());
+  }
+  const fabric::Places& places = world.places();
+  const std::vector<int>& host = places.host;
+  if (host[static_cast<std::size_t>(to)] != host[static_cast<std::size_t>(world.rank())] ||
+      places.same_sub_cluster(world.rank(), to) || places.obstacle.empty())
+    return {};
+  return "; " + places.obstacle;
+}
+
 using Row = std::vector<std::string>;
 
 Row row_of(const WorldState& world, const std::string& forced, std::size_t number, const Descriptor& d,
@@ -75,7 +93,7 @@ Row row_of(const WorldState& world, const std::string& forced, std::size_t numbe
                      {d.fabric - static_cast<int>(first), d.protocol}, forced);
   row.insert(row.end(), {why.channel, why.predicted, fmt::format("{}", d.shape->bytes()), layout(world, d),
                          place(world, d.from_window, d.from_offset), place(world, d.to_window, d.to_offset),
-                         why.reason});
+                         why.reason + reason_of_detour(world, d.to, first)});
   return row;
 }
 

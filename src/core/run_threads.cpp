@@ -8,6 +8,7 @@
 #include <thread>
 
 #include "base/fail.hpp"
+#include "base/limits.hpp"
 
 namespace tca::core {
 
@@ -27,17 +28,16 @@ void run_side_by_side(std::size_t ranks, const std::function<void(std::size_t)>&
       });
     }
   } catch (const std::system_error& error) {
-    problem = error.what();
+    problem = base::thread_limit_met(error.code().value());
   }
   complete.set_value(problem.empty());
   if (problem.empty()) run(0);
   for (std::thread& thread : others) thread.join();
   if (problem.empty()) return;
-  base::fail(
-      Errc::out_of_memory,
-      "{} ranks as threads: after {} of them the system gave no more ({}); run fewer, or raise the limit of "
-      "processes (ulimit -u, the container's pids limit)",
-      ranks, others.size() + 1, problem);
+  base::fail(Errc::out_of_memory,
+             "{} ranks as threads: after {} of them the system gave no more: {}. Run fewer, where no limit "
+             "can be raised",
+             ranks, others.size() + 1, problem);
 }
 
 }  // namespace

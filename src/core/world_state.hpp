@@ -55,6 +55,8 @@ class WorldState : public std::enable_shared_from_this<WorldState> {
   int sub_cluster(int rank) const { return connections_.places.sub_cluster[static_cast<std::size_t>(rank)]; }
   int sub_cluster_count() const;
 
+  const fabric::Places& places() const { return connections_.places; }
+
   // Returns the first fabric, from number `from` on, that reaches a rank.
   std::size_t fabric_to(int rank, std::size_t from = 0) const;
 

@@ -1,6 +1,9 @@
 #include "fabric/control.hpp"
 
+#include <cerrno>
+
 #include "base/fail.hpp"
+#include "base/limits.hpp"
 #include "base/ranks.hpp"
 
 namespace tca::fabric {
@@ -59,7 +62,7 @@ base::Blob Control::attempt(std::string_view what, const std::function<base::Blo
     problem = error.what();
   } catch (const std::bad_alloc&) {
     code = Errc::out_of_memory;
-    problem = fmt::format("rank {} has no memory left in {}", rank(), what);
+    problem = fmt::format("rank {} has no memory left in {}: {}", rank(), what, base::limit_met(ENOMEM));
   }
   return base::Writer().put(code).put_string(problem).put_blob(made).blob();
 }

@@ -21,6 +21,8 @@ namespace tca::fabric {
 // sub-cluster reach each other's memory directly; it lies within a host.
 struct Places {
   std::vector<int> host, sub_cluster;
+  // Why ranks of a host that were not to be divided are in several sub-clusters; empty where none are.
+  std::string obstacle = {};
 
   bool same_sub_cluster(int rank, int other) const {
     return sub_cluster[static_cast<std::size_t>(rank)] == sub_cluster[static_cast<std::size_t>(other)];

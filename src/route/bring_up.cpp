@@ -4,7 +4,6 @@
 #include <array>
 #include <charconv>
 #include <cstring>
-#include <map>
 #include <utility>
 
 #include "base/environment.hpp"
@@ -12,6 +11,7 @@
 #include "fabric/accelerator.hpp"
 #include "fabric/shm/join.hpp"
 #include "fabric/shm/process.hpp"
+#include "fabric/shm/reach.hpp"
 #include "fabric/shm/shm_fabric.hpp"
 #include "fabric/sim/sim_fabric.hpp"
 #include "route/over_mpi.hpp"
@@ -43,19 +43,17 @@ std::unique_ptr<fabric::Fabric> make_cuda(fabric::Control&, const WorldOptions&,
 }
 #endif
 
-std::unique_ptr<fabric::Fabric> make_shm(fabric::Control& control, Ranks ranks,
-                                         const fabric::Places& places) {
-  auto space = ranks == Ranks::threads ? shm::Space::of_threads() : shm::Space::of_processes();
-  return shm::make_fabric(control, std::move(space), places);
-}
+bool uses_shm(const std::string& fabric) { return fabric == "shm" || fabric == "shm+mpi"; }
 
-void make_fabrics(Connections& connections, const WorldOptions& options, Ranks ranks) try {
+// `space` is needed where the fabric `uses_shm`.
+void make_fabrics(Connections& connections, const WorldOptions& options, Ranks ranks,
+                  std::unique_ptr<shm::Space> space) try {
   fabric::Control& control = *connections.control;
   std::vector<std::unique_ptr<fabric::Fabric>>& fabrics = connections.fabrics;
   if (on_gpus(options.fabric))
     fabrics.push_back(make_cuda(control, options, ranks, connections.places));
-  else if (options.fabric != "mpi")
-    fabrics.push_back(make_shm(control, ranks, connections.places));
+  else if (uses_shm(options.fabric))
+    fabrics.push_back(shm::make_fabric(control, std::move(space), connections.places));
   if (needs_mpi(options.fabric)) {
     fabric::Accelerator* const accelerator = fabrics.empty() ? nullptr : fabrics.front()->accelerator();
     fabric::Stager* const stager = accelerator != nullptr ? accelerator->stager() : nullptr;
@@ -104,27 +102,22 @@ Connections bring_up_alone_on_model(const shm::Seating& seating, const WorldOpti
   return connections;
 }
 
-// Divides the ranks of each host, in order, into sub-clusters of the size that OPENTCA_SUBCLUSTER asks for.
+// Finds the sub-clusters: of the size that OPENTCA_SUBCLUSTER asks for, and of ranks that reach one another.
 // Throws, on every rank alike, when ranks ask for different sizes.
-fabric::Places find_places(fabric::Control& control, std::vector<int> hosts) {
+fabric::Places find_places(fabric::Control& control, std::vector<int> hosts, const shm::Found& found) {
   std::vector<int> all;
   for (const base::Blob& blob : control.make_together(
            "start-up (sub-clusters)", [] { return base::Writer().put(asked_sub_cluster()).blob(); }))
     all.push_back(base::Reader(blob).get<int>());
-  fabric::Places places{std::move(hosts), {}};
-  std::map<std::pair<int, int>, int> numbers;
-  std::map<int, int> seen;  // ranks of each host so far
   for (std::size_t rank = 0; rank < all.size(); ++rank) {
     if (all[rank] != all[0]) {
       fail(Errc::incompatible,
            "rank {} has OPENTCA_SUBCLUSTER={}, rank 0 {} (0: not set); give every rank the same", rank,
            all[rank], all[0]);
     }
-    const int host = places.host[rank], of_host = seen[host]++;
-    const auto key = std::pair(host, all[0] > 0 ? of_host / all[0] : 0);
-    places.sub_cluster.push_back(numbers.try_emplace(key, static_cast<int>(numbers.size())).first->second);
   }
-  return places;
+  std::vector<int> sub_clusters = shm::divide(hosts, all[0], found);
+  return {std::move(hosts), std::move(sub_clusters), found.obstacle};
 }
 
 // Throws where the ranks do not all belong to one sub-cluster and the fabric lacks MPI, so that it would
@@ -133,6 +126,11 @@ void check_reach(const fabric::Places& places, const std::string& fabric) {
   if (needs_mpi(fabric)) return;
   for (std::size_t rank = 0; rank < places.host.size(); ++rank) {
     if (places.host[rank] == 0 && places.sub_cluster[rank] == 0) continue;
+    if (!places.obstacle.empty()) {
+      fail(Errc::incompatible,
+           "fabric {}: {}. Or choose {}+mpi or mpi (WorldOptions::fabric or OPENTCA_FABRIC)", fabric,
+           places.obstacle, fabric);
+    }
     const std::string where =
         places.host[rank] != 0
             ? "on another host than rank 0, and it serves one host"
@@ -144,6 +142,16 @@ void check_reach(const fabric::Places& places, const std::string& fabric) {
   }
 }
 
+// Brings up the fabrics of processes that have met. `hosts` has the number of each rank's host.
+void connect(Connections& connections, const WorldOptions& options, std::vector<int> hosts) {
+  fabric::Control& control = *connections.control;
+  shm::Found found;
+  if (uses_shm(options.fabric)) found = shm::find_reach(control, hosts);
+  connections.places = find_places(control, std::move(hosts), found);
+  check_reach(connections.places, options.fabric);
+  make_fabrics(connections, options, Ranks::processes, std::move(found.space));
+}
+
 // Makes the fabrics on a control plane over MPI. Every fabric works on one, so that a program's communicator
 // can bring up any.
 Connections bring_up_on(std::unique_ptr<fabric::Control> control, std::string launcher, const Asked& asked) {
@@ -151,9 +159,7 @@ Connections bring_up_on(std::unique_ptr<fabric::Control> control, std::string la
   connections.control = std::move(control);
   connections.launcher = std::move(launcher);
   agree_on_fabric(*connections.control, asked);
-  connections.places = find_places(*connections.control, hosts_over_mpi(*connections.control));
-  check_reach(connections.places, asked.options.fabric);
-  make_fabrics(connections, asked.options, Ranks::processes);
+  connect(connections, asked.options, hosts_over_mpi(*connections.control));
   return connections;
 }
 
@@ -193,7 +199,11 @@ Connections bring_up_process_over_mpi(const shm::Seating& seating, const Asked& 
   std::shared_ptr<const void> ends_with_starter;
   if (seating.size > 1 && seating.on_one_host()) {
     ends_with_starter = std::make_shared<shm::EndsWithStarter>(seating.told_by);
-    agree_on_fabric(*shm::join(seating, options.time_limit), asked);
+    try {
+      agree_on_fabric(*shm::join(seating, options.time_limit), asked);
+    } catch (const shm::Apart&) {
+      // They agree over MPI, which connects them.
+    }
   }
   std::unique_ptr<fabric::Control> control = join_over_mpi(options);
   check_known_to_mpi(seating, control->size());
@@ -287,21 +297,19 @@ Connections bring_up_process(const Asked& asked) {
   if (needs_mpi(options.fabric)) return bring_up_process_over_mpi(seating, asked);
   Connections connections;
   connections.launcher = seating.launcher;
-  const Ranks ranks = seating.path.empty() ? Ranks::threads : Ranks::processes;
-  if (ranks == Ranks::threads) {
+  if (seating.path.empty()) {
     if (asked.refusal) throw Error(*asked.refusal);
     connections.control =
         std::make_unique<shm::ShmControl>(shm::make_thread_board(1), 0, 1, options.time_limit);
     if (connections.launcher.empty()) connections.launcher = "alone";
-  } else {
-    connections.ends_with_starter = std::make_shared<shm::EndsWithStarter>(seating.told_by);
-    connections.control = shm::join(seating, options.time_limit);
-    agree_on_fabric(*connections.control, asked);
+    connections.places = find_places(*connections.control, {0}, {});
+    make_fabrics(connections, options, Ranks::threads, shm::Space::of_threads());
+    return connections;
   }
-  connections.places = find_places(*connections.control,
-                                   std::vector<int>(static_cast<std::size_t>(connections.control->size())));
-  check_reach(connections.places, options.fabric);
-  make_fabrics(connections, options, ranks);
+  connections.ends_with_starter = std::make_shared<shm::EndsWithStarter>(seating.told_by);
+  connections.control = shm::join(seating, options.time_limit);
+  agree_on_fabric(*connections.control, asked);
+  connect(connections, options, std::vector<int>(static_cast<std::size_t>(connections.control->size())));
   return connections;
 }
 
@@ -363,7 +371,7 @@ Connections ThreadConnections::bring_up(int rank, const WorldOptions& options) c
   if (shared_->model != nullptr)
     connections.fabrics.push_back(sim::make_fabric(shared_->model, *connections.control));
   else
-    make_fabrics(connections, options, Ranks::threads);
+    make_fabrics(connections, options, Ranks::threads, shm::Space::of_threads());
   return connections;
 }
 

@@ -114,7 +114,7 @@ TEST(Mpi, EveryRankBeginsWithTheNext) {
 // serve the world.
 TEST(Mpi, MemoryThatRanksHave) {
   for (const std::string fabric : {"mpi", "shm+mpi"}) {
-    const auto body = [](World& world) {
+    const auto body = [&](World& world) {
       const int me = world.rank(), next = (me + 1) % world.size(),
                 last = (me + world.size() - 1) % world.size();
       std::vector<double> mine(me == 1 ? 0 : 100);
@@ -124,6 +124,11 @@ TEST(Mpi, MemoryThatRanksHave) {
       if (next != 1) chain.put(there.on(next).at(50), here.at(0), block(10));
       if (me != 1) chain.expect(last);
       chain.commit();
+      // Rank 2 would reach rank 3 through shared memory.
+      const std::string text = chain.explain();
+      const bool is_explained =
+          text.find("shm does not reach memory that the program already had") != std::string::npos;
+      require(is_explained == (fabric == "shm+mpi" && me == 2), "{}", text);
       for (int step = 1; step <= 3; ++step) {
         fill(here, 0, 10, me + step);
         chain.start();

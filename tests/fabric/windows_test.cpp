@@ -16,6 +16,24 @@ TEST_P(FabricTest, WindowsBeginZeroed) {
   });
 }
 
+// The memory of windows that are gone is used again, in whole or in part.
+TEST_P(FabricTest, WindowsInMemoryThatWasUsedBeginZeroed) {
+  run(2, [](World& world) {
+    for (int round = 0; round < 12; ++round) {
+      std::vector<Window<std::uint8_t>> windows;
+      for (const std::int64_t count : {8000 - 500 * round, 64, 100 * round, 65'536, 3})
+        windows.push_back(world.window<std::uint8_t>(count));
+      for (const Window<std::uint8_t>& window : windows) {
+        for (const std::uint8_t value : contents(window))
+          require(value == 0, "round {}: {} is left", round, value);
+        fill(window, 0, static_cast<std::int64_t>(window.size()), 0xA5);
+      }
+      for (const Window<std::uint8_t>& window : windows)
+        for (const std::uint8_t value : contents(window)) require(value == 0xA5, "two windows overlap");
+    }
+  });
+}
+
 // Reads and writes parts of a window at odd offsets, from the whole window down to none of it.
 TEST_P(FabricTest, WhatIsWrittenIsRead) {
   run(2, [](World& world) {

@@ -79,12 +79,15 @@ class Starting(LauncherTest):
         self.assertRegex(done.stdout, r"^(/memfd:\S+ \(deleted\)\n){3}$")
 
     def test_ranks_get_no_descriptors_of_the_launcher(self):
-        script = "exec ls /proc/self/fd"
+        """Except for the memory in which they meet."""
+        script = "exec ls -l /proc/self/fd"
         alone = subprocess.run(["sh", "-c", script], capture_output=True, text=True, env=self.environment)
         for options in ([], ["--tag"]):
             done = self.run_script(2, script, *options)
-            numbers = [line.split()[-1] for line in done.stdout.splitlines()]
-            self.assertEqual(sorted(numbers), sorted(2 * alone.stdout.split()))
+            links = re.findall(r"(\d+) -> (.*)", done.stdout)
+            self.assertEqual(sum(target == "/memfd:opentca-control (deleted)" for _, target in links), 2, links)
+            numbers = [number for number, target in links if "opentca-control" not in target]
+            self.assertEqual(sorted(numbers), sorted(2 * re.findall(r"(\d+) -> ", alone.stdout)))
 
     def test_closed_standard_descriptors_do_no_harm(self):
         done = subprocess.run(

@@ -98,6 +98,12 @@ void before_init(const Options& options) {
   one_ring(options);
 }
 
+// Nobody but this process may look into it.
+void undumpable(const Options& options) {
+  prctl(PR_SET_DUMPABLE, 0);
+  one_ring(options);
+}
+
 void hold() {
   tca::World world = tca::World::init();
   say(world.rank(), "is up in process " + std::to_string(getpid()));
@@ -262,6 +268,7 @@ int run(int argc, char** argv) {
   app.require_subcommand(1);
   app.add_subcommand("ring")->callback([&] { one_ring(options); });
   app.add_subcommand("before_init")->callback([&] { before_init(options); });
+  app.add_subcommand("undumpable")->callback([&] { undumpable(options); });
   app.add_subcommand("hold")->callback(hold);
   app.add_subcommand("window")->callback([&] { big_window(options); });
   app.add_subcommand("children")->callback([&] { with_children(options); });

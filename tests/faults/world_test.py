@@ -374,21 +374,21 @@ class Memory(WorldTest):
     @unittest.skipIf("UBSAN_OPTIONS" in os.environ, "a sanitizer needs terabytes of addresses")
     def test_a_limit_of_one_rank(self):
         job = self.tca_run(2, "sh", "-c", '[ $OPENTCA_RANK = 1 ] && ulimit -v 100000; exec "$0" "$@"', PROGRAM, "ring")
-        self.assert_ends(job, OUT_OF_MEMORY, r"rank 1 could not get its memory for start-up \(inboxes\): .*; ask for less")
+        self.assert_ends(job, OUT_OF_MEMORY, r"rank 1 could not get its memory for start-up \(inboxes\): Cannot .*: this process has \d+ MiB of address space, and `ulimit -v` allows 97 MiB; raise it")
         self.assertEqual(job.text().count("could not get"), 2, job.text())
         self.assert_nothing_left()
 
     # It has memory for its own part, and none to map the other's.
     @unittest.skipIf("UBSAN_OPTIONS" in os.environ, "a sanitizer needs terabytes of addresses")
     def test_a_limit_that_only_keeps_one_rank_from_mapping(self):
-        job = self.tca_run(2, "sh", "-c", 'if [ $OPENTCA_RANK = 1 ]; then ulimit -v 1500000; mib=1; else mib=2000; fi; exec "$0" window --mib $mib', PROGRAM)
+        job = self.tca_run(2, "sh", "-c", 'if [ $OPENTCA_RANK = 1 ]; then ulimit -v 2000000; mib=1; else mib=2000; fi; exec "$0" window --mib $mib', PROGRAM)
         self.assert_ends(job, OUT_OF_MEMORY, r"rank 1: cannot map the \d+ bytes of process \d+: .*`ulimit -v`")
         self.assertEqual(job.text().count("cannot map"), 2, job.text())
         self.assert_nothing_left()
 
     def test_a_limit_on_the_size_of_files(self):
         # In a shell's blocks of 512 or 1024 bytes: a file of 50 or 100 MB, and one too small for the ranks to meet in.
-        for blocks, words in (("100000", r"rank 0 could not get its memory for start-up \(inboxes\): File too large; .*ulimit -f"),
+        for blocks, words in (("100000", r"rank 0 could not get its memory for start-up \(inboxes\): File too large: files may have \d+ KiB here .*ulimit -f"),
                               ("1", r"shared memory cannot hold the \d+ bytes that 2 ranks meet in .*ulimit -f")):  # fmt: skip
             with self.subTest(blocks):
                 job = self.tca_run(2, "sh", "-c", f'ulimit -f {blocks}; exec "$0" "$@"', PROGRAM, "ring")

@@ -400,7 +400,7 @@ TEST(Failure, WhatOneRankCannotMakeIsThrownByAll) {
       });
     });
     EXPECT_EQ(without_memory.code, Errc::out_of_memory);
-    EXPECT_EQ(without_memory.message, "rank 2 has no memory left in a test");
+    EXPECT_EQ(without_memory.message, "rank 2 has no memory left in a test: Cannot allocate memory");
     const std::vector<base::Blob> all = make([] {});
     for (int rank = 0; rank < 3; ++rank)
       EXPECT_EQ(base::Reader(all[static_cast<std::size_t>(rank)]).get<int>(), rank);

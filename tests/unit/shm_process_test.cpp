@@ -104,10 +104,10 @@ TEST_F(BoardTest, ASeatThatNobodyTookIsCleared) {
 }
 
 TEST_F(BoardTest, ARefusalDoesNotEndAsALongerOneBefore) {
-  board_.refuse("a long story, of which nothing is to remain");
+  board_.refuse("a long story, of which nothing is to remain", Header::written);
   board_.reopen();
   EXPECT_EQ(board_.refusal(), std::nullopt);
-  board_.refuse("no");
+  board_.refuse("no", Header::apart);
   EXPECT_EQ(board_.refusal(), "no");
 }
 
@@ -186,7 +186,7 @@ TEST_F(LaunchersMemory, SaysWhyTheNextWorldWasRefusedToWhomItDoesNotCome) {
   board.seat(1).pid = getpid();
   board.seat(1).presence = Presence::left;
   EXPECT_EQ(shm::look_for_board(place_, 1, true).data(), nullptr);
-  board.refuse("rank 0 is of another make");
+  board.refuse("rank 0 is of another make", Header::written);
   EXPECT_EQ(shm::look_for_board(place_, 1, false).data(), nullptr);
   EXPECT_TRUE(refuses(Errc::incompatible, {"rank 0 is of another make"},
                       [&] { shm::look_for_board(place_, 1, true); }));

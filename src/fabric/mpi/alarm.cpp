@@ -5,8 +5,9 @@
 #include <cstdio>
 #include <utility>
 
-#include "base/fail.hpp"
+#include "base/limits.hpp"
 #include "base/signals.hpp"
+#include "tca/error.hpp"
 
 namespace tca::mpi {
 
@@ -17,7 +18,7 @@ constexpr std::chrono::milliseconds looks_every{20}, most_between_looks{100};
 
 }  // namespace
 
-Alarm::Alarm() : thread_([this] { watch(); }) {}
+Alarm::Alarm() : thread_(base::start_thread("the time limit of calls of MPI", [this] { watch(); })) {}
 
 Alarm::~Alarm() {
   {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cerrno>
 #include <cstring>
 #include <functional>
 #include <mutex>
@@ -9,6 +10,7 @@
 #include <set>
 
 #include "base/fail.hpp"
+#include "base/limits.hpp"
 #include "fabric/mpi/accelerator_memory.hpp"
 #include "fabric/mpi/compile.hpp"
 #include "fabric/mpi/immediates.hpp"
@@ -120,7 +122,9 @@ std::unique_ptr<fabric::Memory> MpiFabric::expose(std::size_t bytes, std::byte* 
   MpiMemory::Storage storage;
   if (existing == nullptr && bytes > 0) storage = allocate(bytes);
   std::byte* data = existing != nullptr ? existing : storage.get();
-  const auto mine = base::Writer().put(bytes).put(bytes > 0 && data == nullptr);
+  const bool is_refused = bytes > 0 && data == nullptr;
+  const auto mine =
+      base::Writer().put(bytes).put_string(is_refused ? base::limit_met(ENOMEM, bytes) : std::string());
   // A rank that has heard of every part may put while this rank still waits to hear, so this rank serves
   // the window from here on.
   auto memory = std::make_unique<MpiMemory>(runner_.immediates, windows_, std::move(storage), data, stager_);
@@ -128,13 +132,14 @@ std::unique_ptr<fabric::Memory> MpiFabric::expose(std::size_t bytes, std::byte* 
   for (const base::Blob& blob : control_.all_gather(mine.blob(), window)) {
     base::Reader reader(blob);
     all.push_back(reader.get<std::size_t>());
-    if (!reader.get<bool>()) continue;
+    const std::string reason = reader.get_string();
+    if (reason.empty()) continue;
     constexpr double mebibyte = 1 << 20;
     base::fail(
         Errc::out_of_memory,
-        "rank {} could not get its {:.0f} MiB for {}; ask for less, use fewer ranks a host, or raise its "
-        "limits (ulimit -v, the container's memory)",
-        all.size() - 1, static_cast<double>(all.back()) / mebibyte, window);
+        "rank {} could not get its {:.0f} MiB for {}: {}. Ask for less, or use fewer ranks a host, where "
+        "no limit can be raised",
+        all.size() - 1, static_cast<double>(all.back()) / mebibyte, window, reason);
   }
   ++windows_;
   memory->know_sizes(std::move(all));
@@ -151,8 +156,9 @@ std::vector<base::Blob> MpiFabric::make_together(const fabric::Share& share,
     } catch (const Error& error) {
       throw Error(error.code() == Errc::out_of_memory ? Errc::out_of_memory : Errc::refused, error.what());
     } catch (const std::bad_alloc&) {
-      base::fail(Errc::out_of_memory, "rank {} has no memory for what it packs; see the route mpi/datatype",
-                 control_.rank());
+      base::fail(Errc::out_of_memory,
+                 "rank {} has no memory for what it packs ({}); see the route mpi/datatype", control_.rank(),
+                 base::limit_met(ENOMEM));
     }
   });
 }

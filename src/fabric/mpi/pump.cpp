@@ -2,6 +2,7 @@
 
 #include <chrono>
 
+#include "base/limits.hpp"
 #include "base/signals.hpp"
 #include "fabric/mpi/mpi_control.hpp"
 
@@ -16,7 +17,7 @@ constexpr std::chrono::microseconds pause{50};
 }  // namespace
 
 Pump::Pump(MPI_Comm comm)
-    : thread_([this, comm] {
+    : thread_(base::start_thread("MPI's progress", [this, comm] {
         base::leave_signals_to_others();
         // Relaxed: nothing else is handed over.
         while (!over_.load(std::memory_order_relaxed)) {
@@ -24,7 +25,7 @@ Pump::Pump(MPI_Comm comm)
           if (MPI_Iprobe(MPI_ANY_SOURCE, Tag::never, comm, &come, MPI_STATUS_IGNORE) != MPI_SUCCESS) return;
           std::this_thread::sleep_for(pause);
         }
-      }) {}
+      })) {}
 
 Pump::~Pump() {
   over_.store(true, std::memory_order_relaxed);

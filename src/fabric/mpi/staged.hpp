@@ -14,6 +14,7 @@
 #include <thread>
 #include <vector>
 
+#include "base/limits.hpp"
 #include "fabric/accelerator.hpp"
 #include "fabric/control.hpp"
 #include "fabric/mpi/program.hpp"
@@ -26,7 +27,10 @@ class StagedProgram;
 class Carrier {
  public:
   Carrier(Runner& runner, base::Cores cores, fabric::Stager& stager)
-      : runner_(runner), cores_(cores), stager_(stager), thread_([this] { run(); }) {}
+      : runner_(runner),
+        cores_(cores),
+        stager_(stager),
+        thread_(base::start_thread("carrying GPU memory over MPI", [this] { run(); })) {}
   Carrier(const Carrier&) = delete;
   ~Carrier() { stop(); }
 

@@ -17,6 +17,7 @@
 #include <set>
 
 #include "base/codec.hpp"
+#include "base/limits.hpp"
 #include "base/signals.hpp"
 #include "fabric/mpi/call.hpp"
 
@@ -145,7 +146,7 @@ void Watch::begin(const std::vector<std::string>& cards) {
       card.addresses.push_back(reader.get<std::uint32_t>());
     world_secret_ += card.secret;
   }
-  if (listener_ >= 0) thread_ = std::thread([this] { run(); });
+  if (listener_ >= 0) thread_ = base::start_thread("watching the other ranks", [this] { run(); });
 }
 
 std::optional<Gone> Watch::gone(int rank) const {

@@ -124,20 +124,22 @@ void Board::reopen() const {
   for (int rank = 0; rank < h.ranks; ++rank) seat(rank).pid.store(0, std::memory_order_release);
 }
 
-void Board::refuse(std::string_view reason) const {
+void Board::refuse(std::string_view reason, Header::Refusal how) const {
   Header& h = header();
   std::uint32_t expected = Header::none;
   if (!h.refusal.compare_exchange_strong(expected, Header::being_written, std::memory_order_relaxed)) return;
   const std::size_t length = reason.copy(h.reason, sizeof h.reason - 1);
   h.reason[length] = '\0';  // the reason of an earlier world may have been longer
-  h.refusal.store(Header::written, std::memory_order_release);
+  h.refusal.store(how, std::memory_order_release);
 }
 
 std::optional<std::string> Board::refusal() const {
   const Header& h = header();
-  if (h.refusal.load(std::memory_order_acquire) != Header::written) return std::nullopt;
+  if (h.refusal.load(std::memory_order_acquire) < Header::written) return std::nullopt;
   return std::string(h.reason, strnlen(h.reason, sizeof h.reason));
 }
+
+bool Board::is_apart() const { return header().refusal.load(std::memory_order_acquire) == Header::apart; }
 
 void fail_taken(int rank, std::int32_t owner) {
   if (owner == getpid()) {

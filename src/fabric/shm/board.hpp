@@ -29,9 +29,10 @@ struct Header {
   std::uint32_t pid_namespace;  // of the creator and of all PIDs here
   char version[20];
   std::atomic<std::int32_t> arrived;  // number of ranks that have seen this header, without rank 0
-  // `reason`, which says why the world cannot come up, is valid once this is `written`. Release: pairs with
-  // the acquire of the ranks that still wait for start-up to end.
-  enum Refusal : std::uint32_t { none, being_written, written };
+  // `reason`, which says why the world cannot come up, is valid once this is `written` or `apart`: the ranks
+  // cannot share memory, and could be a world all the same over MPI. Release: pairs with the acquire of the
+  // ranks that still wait for start-up to end.
+  enum Refusal : std::uint32_t { none, being_written, written, apart };
   std::atomic<std::uint32_t> refusal;
   char reason[200];
   // Not 0 once rank 0 has left the world. By this, ranks without a seat tell that the world is over. Release:
@@ -114,9 +115,11 @@ class Board {
   // Empties all seats for the next world of the launch; rank 0 does this once every seat is vacated.
   void reopen() const;
 
-  // Tells every rank that is still starting up why the world cannot come up. The first reason given stays.
-  void refuse(std::string_view reason) const;
+  // Tells every rank that is still starting up why the world cannot come up, as `written` or `apart`. The first
+  // reason given stays.
+  void refuse(std::string_view reason, Header::Refusal how) const;
   std::optional<std::string> refusal() const;
+  bool is_apart() const;
 
  private:
   std::byte* memory_;

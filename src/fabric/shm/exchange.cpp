@@ -1,26 +1,18 @@
 #include "fabric/shm/exchange.hpp"
 
-#include <cstring>
+#include <algorithm>
 
 #include "base/fail.hpp"
+#include "base/limits.hpp"
 
 namespace tca::shm {
 
 namespace {
 
-// Seals the region when it goes, whether all ranks have attached or something went wrong.
-struct Seal {
-  Space& space;
-  const Token& token;
-  ~Seal() {
-    if (token.handle >= 0) space.seal(token);
-  }
-};
-
-Mapping attach(Space& space, const Token& token, std::size_t rank, fabric::Control& control,
+Mapping attach(Space& space, const Token& token, File passed, std::size_t rank, fabric::Control& control,
                std::string_view what) {
   try {
-    return space.attach(token);
+    return space.attach(token, std::move(passed));
   } catch (const Error&) {
     // When the rank is gone, so is its memory.
     if (const std::optional<std::string> reason = control.lost(static_cast<int>(rank)))
@@ -29,47 +21,49 @@ Mapping attach(Space& space, const Token& token, std::size_t rank, fabric::Contr
   }
 }
 
-// `mine` is the memory of this rank that `token` stands for.
-std::vector<Mapping> attach_all(Space& space, fabric::Control& control, Mapping mine, const Token& token,
-                                const Reach& reach, std::string_view what) {
-  const Seal seal{space, token};
-  const std::vector<base::Blob> tokens = control.make_together(what, [&] {
+}  // namespace
+
+std::vector<Token> gather_tokens(fabric::Control& control, const Token& token, std::string_view what) {
+  const std::vector<base::Blob> blobs = control.make_together(what, [&] {
     if (token.error != 0) {
-      base::fail(Errc::out_of_memory,
-                 "rank {} could not get its memory for {}: {}; ask for less, use fewer ranks a host, or "
-                 "raise its limits (ulimit -v, ulimit -f, ulimit -n, the container's memory)",
-                 control.rank(), what, std::strerror(token.error));
+      base::fail(
+          Errc::out_of_memory,
+          "rank {} could not get its memory for {}: {}. Ask for less, or use fewer ranks a host, where "
+          "no limit can be raised",
+          control.rank(), what, base::limit_met(token.error, token.bytes));
     }
     return base::Writer().put(token).blob();
   });
-  std::vector<Mapping> mappings(tokens.size());
-  control.do_together(what, [&] {
-    for (std::size_t rank = 0; rank < tokens.size(); ++rank) {
-      const bool own = static_cast<int>(rank) == control.rank();
-      const auto theirs = base::Reader(tokens[rank]).get<Token>();
-      if (!own && reach[rank] && theirs.handle >= 0)
-        mappings[rank] = attach(space, theirs, rank, control, what);
-    }
-  });
-  mappings[static_cast<std::size_t>(control.rank())] = std::move(mine);
-  return mappings;
+  std::vector<Token> tokens;
+  for (const base::Blob& blob : blobs) tokens.push_back(base::Reader(blob).get<Token>());
+  return tokens;
 }
 
-}  // namespace
+Shared share_all(Space& space, fabric::Control& control, Mapping mine, const Token& token, const Reach& reach,
+                 std::string_view what) {
+  const Seal seal{space, token};
+  Shared all{gather_tokens(control, token, what), std::vector<Mapping>(reach.size())};
+  // Small windows are in inboxes, which everybody has mapped.
+  if (std::ranges::any_of(all.tokens, &Token::is_region)) {
+    std::vector<File> passed = space.pass(control, token, reach, what);
+    control.do_together(what, [&] {
+      for (std::size_t rank = 0; rank < reach.size(); ++rank) {
+        const bool own = static_cast<int>(rank) == control.rank();
+        if (!own && reach[rank] && all.tokens[rank].is_region())
+          all.mappings[rank] = attach(space, all.tokens[rank], std::move(passed[rank]), rank, control, what);
+      }
+    });
+  }
+  all.mappings[static_cast<std::size_t>(control.rank())] = std::move(mine);
+  return all;
+}
 
 std::vector<Mapping> allocate_all(Space& space, fabric::Control& control, std::size_t bytes, Backing backing,
                                   const Reach& reach, std::string_view what) {
   Token token;
   Mapping mine;
   if (bytes > 0) mine = space.allocate(bytes, backing, token);
-  return attach_all(space, control, std::move(mine), token, reach, what);
-}
-
-std::vector<Mapping> adopt_all(Space& space, fabric::Control& control, std::span<std::byte> existing,
-                               const Reach& reach, std::string_view what) {
-  Token token;
-  Mapping mine = space.adopt(existing.data(), existing.size(), token);
-  return attach_all(space, control, std::move(mine), token, reach, what);
+  return share_all(space, control, std::move(mine), token, reach, what).mappings;
 }
 
 }  // namespace tca::shm

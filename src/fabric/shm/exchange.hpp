@@ -1,7 +1,6 @@
 // Collective calls by which every rank allocates a region and attaches to those of the others.
 #pragma once
 
-#include <span>
 #include <string_view>
 #include <vector>
 
@@ -10,18 +9,33 @@
 
 namespace tca::shm {
 
-// By rank: whether this rank attaches to its memory.
-using Reach = std::vector<bool>;
+// By rank: what each has to share, and this rank's mapping of it. The mapping is empty for a rank outside
+// the reach, one that shares nothing, and one whose memory is in its inbox.
+struct Shared {
+  std::vector<Token> tokens;
+  std::vector<Mapping> mappings;
+};
 
-// Collective. Allocates `bytes` here and maps what the ranks in `reach` have allocated. Returns the
-// mappings by rank; that of a rank outside `reach`, or that wanted no memory, is empty. Throws
-// Error{out_of_memory} on every rank when one could not allocate. `what` names the call in messages.
+// Seals the region when it goes, whether all ranks have attached or something went wrong.
+struct Seal {
+  Space& space;
+  const Token& token;
+  ~Seal() {
+    if (token.is_region()) space.seal(token);
+  }
+};
+
+// Collective. Returns the tokens of all ranks. Throws Error{out_of_memory} on every rank when that of one has an
+// error. `what` names the call in messages.
+std::vector<Token> gather_tokens(fabric::Control& control, const Token& token, std::string_view what);
+
+// Collective. Shares the memory `mine`, for which `token` stands, and maps what the ranks in `reach` share.
+// Throws as `gather_tokens`, and on every rank what Space::attach throws on one.
+Shared share_all(Space& space, fabric::Control& control, Mapping mine, const Token& token, const Reach& reach,
+                 std::string_view what);
+
+// As `share_all` for `bytes` that each rank allocates. Returns the mappings by rank.
 std::vector<Mapping> allocate_all(Space& space, fabric::Control& control, std::size_t bytes, Backing backing,
                                   const Reach& reach, std::string_view what);
-
-// As `allocate_all`, for a rank that brings memory of its own, where the space reaches that. Other ranks may
-// call `allocate_all` meanwhile.
-std::vector<Mapping> adopt_all(Space& space, fabric::Control& control, std::span<std::byte> existing,
-                               const Reach& reach, std::string_view what);
 
 }  // namespace tca::shm

@@ -11,8 +11,9 @@ namespace tca::shm {
 
 namespace {
 
-// This much address space costs no memory: pages come on first use.
-constexpr std::size_t inbox_bytes = std::size_t{1} << 30;
+// This much address space costs no memory: pages come on first use. Windows are apart from signals and rings,
+// so that a program that writes past the end of one does not at once hit the signals of its chains.
+constexpr std::size_t inbox_bytes = std::size_t{1} << 30, window_bytes = std::size_t{512} << 20;
 constexpr std::size_t lane_bytes = 4 * cache_line;
 
 std::size_t round_up(std::size_t bytes, std::size_t to) { return (bytes + to - 1) / to * to; }
@@ -35,9 +36,11 @@ std::size_t Ring::slot_bytes() const {
 
 Inbox::Inbox(Space& space, fabric::Control& control, const Reach& reach)
     : rank_(control.rank()),
-      views_(allocate_all(space, control, inbox_bytes, Backing::sparse, reach, "start-up (inboxes)")),
+      views_(std::make_shared<Views>(allocate_all(space, control, inbox_bytes + window_bytes, Backing::sparse,
+                                                  reach, "start-up (inboxes)"))),
       lanes_(static_cast<std::size_t>(control.size())),
-      lines_(cache_line, inbox_bytes - cache_line) {}  // the first line is the probe
+      lines_(cache_line, inbox_bytes - cache_line),  // the first line is the probe
+      windows_(inbox_bytes, window_bytes) {}
 
 std::optional<std::uint64_t> Room::take(std::size_t bytes) {
   const auto found = by_size_.lower_bound({bytes, 0});
@@ -90,6 +93,20 @@ std::uint64_t Inbox::allocate(int writer, std::size_t bytes) {
   const std::uint64_t offset = bytes < cache_line ? take_of_lane(writer, bytes) : take_lines(bytes);
   std::memset(at(rank_, offset), 0, bytes);
   return offset;
+}
+
+std::optional<std::uint64_t> Inbox::allocate_window(std::size_t bytes) {
+  const std::size_t lines = round_up(bytes, cache_line);
+  const std::optional<std::uint64_t> offset = windows_.take(lines);
+  if (!offset || make_pages(at(rank_, *offset), lines) == 0) return offset;
+  windows_.give_back(*offset, lines);
+  return std::nullopt;
+}
+
+void Inbox::release_window(std::uint64_t offset, std::size_t bytes) {
+  const std::size_t lines = round_up(bytes, cache_line);
+  drop_pages(at(rank_, offset), lines);
+  windows_.give_back(offset, lines);
 }
 
 std::uint64_t Inbox::take_of_lane(int writer, std::size_t bytes) {

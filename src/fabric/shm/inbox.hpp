@@ -1,5 +1,8 @@
-// An Inbox is the memory into which other ranks write what is meant for this one: signals, and rings for
-// staged puts.
+// An Inbox is the memory into which other ranks write what is meant for this one: signals, rings for staged
+// puts, and small windows.
+//
+// Everybody maps it once, at start-up. A window that lies in it costs no mapping, of which a process may have
+// only so many: 16 ranks with a mapping for each part of each window would have 4,000 windows.
 //
 // It lies with the waiting side. Each writer has lanes of its own, so that two writers never share a cache
 // line. Within a lane the signals of many chains are packed: a world of thousands of chains stays small, and
@@ -10,6 +13,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <optional>
 #include <set>
 #include <string_view>
@@ -76,6 +80,13 @@ class Room {
 
 class Inbox {
  public:
+  // Windows of up to so many bytes on a rank are small. Larger ones are worth their mapping, and give their
+  // memory back when they go.
+  static constexpr std::size_t small_window = std::size_t{64} << 10;
+
+  // By rank.
+  using Views = std::vector<Mapping>;
+
   // Collective.
   Inbox(Space& space, fabric::Control& control, const Reach& reach);
 
@@ -84,11 +95,19 @@ class Inbox {
   std::uint64_t allocate(int writer, std::size_t bytes);
   void release(int writer, const Signal* slot, std::size_t bytes);
 
+  // Returns zeroed memory for this rank's part of a small window, as an offset; nothing when the room for
+  // windows or the memory of the system is used up.
+  std::optional<std::uint64_t> allocate_window(std::size_t bytes);
+  void release_window(std::uint64_t offset, std::size_t bytes);
+
+  // Returns what keeps all inboxes mapped.
+  std::shared_ptr<const Views> views() const { return views_; }
+
   // Returns a signal in a rank's inbox that no chain uses.
   Signal& probe(int rank) const { return *reinterpret_cast<Signal*>(at(rank, 0)); }
 
   std::byte* at(int rank, std::uint64_t offset) const {
-    return views_[static_cast<std::size_t>(rank)].data() + offset;
+    return (*views_)[static_cast<std::size_t>(rank)].data() + offset;
   }
 
  private:
@@ -99,9 +118,9 @@ class Inbox {
   std::uint64_t take_of_lane(int writer, std::size_t bytes);
 
   int rank_;
-  std::vector<Mapping> views_;  // by rank, including this rank's own memory
-  std::vector<Lane> lanes_;     // by writer
-  Room lines_;
+  std::shared_ptr<const Views> views_;  // this rank's own memory included
+  std::vector<Lane> lanes_;             // by writer
+  Room lines_, windows_;
   // Slots in lanes, by writer and size.
   std::multimap<std::pair<int, std::size_t>, std::uint64_t> released_;
 };

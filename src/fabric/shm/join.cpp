@@ -1,6 +1,7 @@
 #include "fabric/shm/join.hpp"
 
 #include "base/fail.hpp"
+#include "base/limits.hpp"
 #include "base/poll.hpp"
 #include "fabric/shm/segment.hpp"
 
@@ -68,9 +69,10 @@ Mapping make_thread_board(int ranks) {
   }
   Token token;
   Mapping mapping = Space::of_threads()->allocate(Board::bytes(ranks), Backing::committed, token);
-  if (mapping.data() == nullptr)
-    fail(Errc::out_of_memory,
-         "there is no memory for what {} ranks meet in; run fewer, or raise the limit (ulimit -v)", ranks);
+  if (mapping.data() == nullptr) {
+    fail(Errc::out_of_memory, "there is no memory for what {} ranks meet in: {}", ranks,
+         base::limit_met(token.error, token.bytes));
+  }
   Board(mapping.data()).format(ranks);
   return mapping;
 }

@@ -2,28 +2,68 @@
 #pragma once
 
 #include <cstring>
+#include <memory>
 #include <utility>
 #include <vector>
 
 #include "fabric/fabric.hpp"
-#include "fabric/shm/space.hpp"
+#include "fabric/shm/exchange.hpp"
+#include "fabric/shm/inbox.hpp"
 
 namespace tca::shm {
 
-class ShmMemory final : public fabric::Memory {
+// This rank's part of a window before the others know of it.
+class OwnPart {
  public:
-  // `registered[r]`: the view of rank r is memory that its caller already had, and all of it is the window.
-  ShmMemory(std::vector<Mapping> views, const std::vector<bool>& registered, int rank)
-      : views_(std::move(views)), rank_(rank) {
-    for (std::size_t r = 0; r < views_.size(); ++r) {
-      const Mapping& view = views_[r];
-      const std::size_t skipped = registered[r] || view.bytes() == 0 ? 0 : lead;
-      parts_.emplace_back(view.data() + skipped, view.bytes() - skipped);
+  // Takes zeroed memory, or what is `existing`. Where there is too little, the token has the error.
+  OwnPart(Space& space, Inbox& inbox, std::size_t bytes, std::byte* existing) : inbox_(inbox) {
+    if (existing != nullptr) {
+      mapping_ = space.adopt(existing, bytes, token_);
+    } else if (bytes > Inbox::small_window || (bytes > 0 && !take_of_inbox(bytes))) {
+      mapping_ = space.allocate(bytes + lead, Backing::committed, token_);
+      token_.begin = lead;
     }
   }
+  OwnPart(const OwnPart&) = delete;
+  ~OwnPart() {
+    if (token_.handle == Token::in_inbox) inbox_.release_window(token_.begin, token_.bytes);
+  }
 
-  // Returns how many bytes to map for a window of `bytes`.
-  static std::size_t mapped(std::size_t bytes) { return bytes == 0 ? 0 : bytes + lead; }
+  const Token& token() const { return token_; }
+  Mapping take_mapping() { return std::move(mapping_); }
+
+ private:
+  // A window begins a few lines into its first page. When the pitch is a power of two, rows that begin at
+  // page boundaries fall into the same few sets of the caches as everything else that does. This cost the
+  // block-stride and strided faces of 128^3 doubles a fifth.
+  static constexpr std::size_t lead = 256;
+
+  bool take_of_inbox(std::size_t bytes) {
+    const std::optional<std::uint64_t> offset = inbox_.allocate_window(bytes);
+    if (offset) token_ = {.handle = Token::in_inbox, .bytes = bytes, .begin = *offset};
+    return offset.has_value();
+  }
+
+  Inbox& inbox_;
+  Token token_;
+  Mapping mapping_;
+};
+
+class ShmMemory final : public fabric::Memory {
+ public:
+  ShmMemory(std::unique_ptr<OwnPart> own, Shared shared, const Inbox& inbox, const Reach& reach, int rank)
+      : inboxes_(inbox.views()), own_(std::move(own)), mappings_(std::move(shared.mappings)), rank_(rank) {
+    for (std::size_t r = 0; r < mappings_.size(); ++r) {
+      const Token& token = shared.tokens[r];
+      const Mapping& mapping = mappings_[r];
+      if (token.handle == Token::in_inbox && reach[r])
+        parts_.emplace_back(inbox.at(static_cast<int>(r), token.begin), token.bytes);
+      else if (mapping.bytes() > 0)
+        parts_.emplace_back(mapping.data() + token.begin, mapping.bytes() - token.begin);
+      else
+        parts_.emplace_back();
+    }
+  }
 
   std::byte* data() override { return at(rank_); }
   std::size_t bytes(int rank) const override { return part(rank).size(); }
@@ -37,15 +77,13 @@ class ShmMemory final : public fabric::Memory {
   }
 
  private:
-  // A window begins a few lines into its first page. When the pitch is a power of two, rows that begin at
-  // page boundaries fall into the same few sets of the caches as everything else that does. This cost the
-  // block-stride and strided faces of 128^3 doubles a fifth.
-  static constexpr std::size_t lead = 256;
-
   std::span<std::byte> part(int rank) const { return parts_[static_cast<std::size_t>(rank)]; }
 
-  std::vector<Mapping> views_;               // by rank
-  std::vector<std::span<std::byte>> parts_;  // the window's part of each view
+  // Memory that is left to the process must outlive the fabric's inboxes.
+  std::shared_ptr<const Inbox::Views> inboxes_;
+  std::unique_ptr<OwnPart> own_;
+  std::vector<Mapping> mappings_;            // by rank
+  std::vector<std::span<std::byte>> parts_;  // by rank; the window's part of its mapping or inbox
   int rank_;
 };
 

@@ -124,12 +124,14 @@ std::string told_in(const char* rank, const char* size) {
   return fmt::format("{} and {}", entry(rank), entry(size));
 }
 
-// Where `tca` has started mpirun and all ranks are on this host, they meet in the memory of `tca`. A name in
-// /dev/shm would stay if all ranks were killed at once. A rank of `tca run` that has itself started mpirun
-// keeps its memory for its own world.
+// Where `tca` has started mpirun and all ranks are on this host, they meet in the memory of `tca`, if their
+// namespaces let them open it. A name in /dev/shm would stay if all ranks were killed at once. A rank of
+// `tca run` that has itself started mpirun keeps its memory for its own world.
 void take_memory_of_launcher(Seating& seating) {
   const char* path = base::variable("OPENTCA_CONTROL");
-  if (path == nullptr || base::variable("OPENTCA_RANK") != nullptr || !seating.on_one_host()) return;
+  if (path == nullptr || base::variable("OPENTCA_RANK") != nullptr || !seating.on_one_host() ||
+      access(path, R_OK | W_OK) != 0)
+    return;
   seating.path = path;
   seating.named = false;
 }

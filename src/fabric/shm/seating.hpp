@@ -23,6 +23,9 @@ struct Seating {
   bool on_one_host() const { return says_where && !spans_hosts(); }
 };
 
+// The name that `tca run` gives the memory in which its ranks meet, as memfd_create takes it.
+inline constexpr const char* launcher_memory = "opentca-control";
+
 // Returns the seating of this process. Where launchers were started within one another, the innermost counts.
 // Throws Error{invalid_argument} for an environment that contradicts itself.
 Seating find_seating();

@@ -8,14 +8,17 @@
 
 #include <cerrno>
 #include <chrono>
+#include <cstdlib>
 #include <cstring>
 #include <exception>
 #include <utility>
 #include <vector>
 
 #include "base/fail.hpp"
+#include "base/limits.hpp"
 #include "base/poll.hpp"
 #include "base/ranks.hpp"
+#include "fabric/shm/seating.hpp"
 
 namespace tca::shm {
 
@@ -28,9 +31,8 @@ constexpr std::chrono::milliseconds late_ranks_may_take{1000}, rank_0_may_take{2
 Mapping map(int fd, std::size_t bytes, const std::string& path) {
   void* data = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
   if (data == MAP_FAILED)
-    fail(Errc::out_of_memory,
-         "cannot map the {} bytes of {}: {}; this rank may have no more address space (see `ulimit -v`)",
-         bytes, path, std::strerror(errno));
+    fail(Errc::out_of_memory, "cannot map the {} bytes of {}: {}", bytes, path,
+         base::limit_met(errno, bytes));
   return {static_cast<std::byte*>(data), bytes, true};
 }
 
@@ -76,11 +78,30 @@ std::int32_t creator_of(const File& file, const std::string& path) {
   return Board(mapping.data()).header().creator;
 }
 
+// Returns the memory of the launcher where this rank has inherited it: in a namespace of its own it cannot open
+// it by its name, /proc/<launcher>/fd/<number>.
+File inherited(const std::string& path) {
+  const std::string number = path.substr(path.rfind('/') + 1);
+  char target[64] = {};
+  if (readlink(("/proc/self/fd/" + number).c_str(), target, sizeof target - 1) < 0 ||
+      std::string_view(target) != fmt::format("/memfd:{} (deleted)", launcher_memory))
+    return File();
+  return File(fcntl(std::atoi(number.c_str()), F_DUPFD_CLOEXEC, 0));
+}
+
+// Leaves the errno where it fails.
 File open_file(const Place& place) {
-  return File(open(place.path.c_str(), O_RDWR | O_CLOEXEC | O_NONBLOCK | (place.named ? O_NOFOLLOW : 0)));
+  File file(open(place.path.c_str(), O_RDWR | O_CLOEXEC | O_NONBLOCK | (place.named ? O_NOFOLLOW : 0)));
+  if (file.ok() || place.named) return file;
+  const int error = errno;
+  file = inherited(place.path);
+  errno = error;
+  return file;
 }
 
 [[noreturn]] void explain_open_failure(const Place& place, int error) {
+  if (base::is_of_limit(error))
+    fail(Errc::out_of_memory, "cannot open {}: {}", place.path, base::limit_met(error));
   if (!place.named) {
     fail(Errc::incompatible,
          "cannot open {}, the memory in which the ranks meet (OPENTCA_CONTROL): {}; is the launcher still "
@@ -162,12 +183,6 @@ void remove_left_over(const std::string& path) {
 
 }  // namespace
 
-File::File(File&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
-
-File::~File() {
-  if (fd_ >= 0) close(fd_);
-}
-
 void await_removal(const std::string& path) {
   base::Poll poll(base::Cores::crowded);
   remove_if_left_over(path);
@@ -191,9 +206,7 @@ OwnSegment::OwnSegment(const Place& place, int ranks, std::chrono::milliseconds 
     return;
   }
   if (!file_.ok())
-    fail(Errc::out_of_memory,
-         "cannot create the memory in which the ranks meet: {}; raise the limit on open files (ulimit -n)",
-         std::strerror(errno));
+    fail(Errc::out_of_memory, "cannot create the memory in which the ranks meet: {}", base::limit_met(errno));
   fchmod(file_.get(), 0600);  // whatever the umask
   set_up(ranks);
   publish();
@@ -205,10 +218,9 @@ void OwnSegment::set_up(int ranks) {
   if (error == 0) error = reserve_pages(file_.get(), bytes);
   if (error != 0) {
     set_length(file_.get(), 0);  // a rank that touches a missing page would be killed
-    fail(Errc::out_of_memory,
-         "shared memory cannot hold the {} bytes that {} ranks meet in ({}): {}; enlarge /dev/shm (docker: "
-         "--shm-size) or raise the limit on the size of files (ulimit -f)",
-         bytes, ranks, place_.path, std::strerror(error));
+    fail(Errc::out_of_memory, "shared memory cannot hold the {} bytes that {} ranks meet in ({}): {}{}",
+         bytes, ranks, place_.path, base::limit_met(error, bytes),
+         error == ENOSPC && place_.named ? "; enlarge /dev/shm (docker: --shm-size)" : "");
   }
   mapping_ = map(file_.get(), bytes, place_.path);
   Board(mapping_.data()).format(ranks);
@@ -264,7 +276,7 @@ void OwnSegment::publish() {
   remove_left_over(place_.path);
   const std::string nameless = fmt::format("/proc/self/fd/{}", file_.get());
   if (linkat(AT_FDCWD, nameless.c_str(), AT_FDCWD, place_.path.c_str(), AT_SYMLINK_FOLLOW) == 0) return;
-  if (errno != EEXIST) fail(Errc::out_of_memory, "cannot create {}: {}", place_.path, std::strerror(errno));
+  if (errno != EEXIST) fail(Errc::out_of_memory, "cannot create {}: {}", place_.path, base::limit_met(errno));
   const File theirs = open_file(place_);
   if (!theirs.ok()) explain_open_failure(place_, errno);
   check_owner(theirs, place_);

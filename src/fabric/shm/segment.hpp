@@ -14,23 +14,10 @@
 #include <string>
 
 #include "fabric/shm/board.hpp"
+#include "fabric/shm/file.hpp"
 #include "fabric/shm/space.hpp"
 
 namespace tca::shm {
-
-// A file that is closed with its object.
-class File {
- public:
-  explicit File(int fd) : fd_(fd) {}
-  File(File&& other) noexcept;
-  File& operator=(const File&) = delete;
-  ~File();
-  int get() const { return fd_; }
-  bool ok() const { return fd_ >= 0; }
-
- private:
-  int fd_;
-};
 
 struct Place {
   std::string path;

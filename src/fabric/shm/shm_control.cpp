@@ -61,16 +61,19 @@ ShmControl::~ShmControl() {
 void ShmControl::check_board() {
   const Header& header = board_.header();
   if (header.abi != abi_version || header.ranks != size_) {
-    refuse(fmt::format(
-        "rank {} runs OpenTCA {} (interface {:#x}) in a world of {}, but rank 0 set it up with OpenTCA {} "
-        "(interface {:#x}) for {}; start every rank from the same build",
-        rank_, library_version(), abi_version, size_, header.version, header.abi, header.ranks));
+    refuse(
+        fmt::format("rank {} runs OpenTCA {} (interface {:#x}) in a world of {}, but rank 0 set it up with "
+                    "OpenTCA {} "
+                    "(interface {:#x}) for {}; start every rank from the same build",
+                    rank_, library_version(), abi_version, size_, header.version, header.abi, header.ranks),
+        Header::written);
   }
   if (header.pid_namespace != own_pid_namespace()) {
     refuse(
         fmt::format("rank {} is in another PID namespace than who set the world up; ranks of one host must "
-                    "run in one PID namespace (one container)",
-                    rank_));
+                    "run in one PID namespace (one container), or choose shm+mpi or mpi",
+                    rank_),
+        Header::apart);
   }
   throw_if_refused();
 }
@@ -78,20 +81,25 @@ void ShmControl::check_board() {
 // Throws because the board does not fit this rank, even while another rank is still writing why. A rank
 // without a seat first waits for rank 0 to leave: nothing else tells this rank's next program that the
 // world it finds is the refused one.
-void ShmControl::refuse(const std::string& reason) {
-  board_.refuse(reason);
-  const Error error(Errc::incompatible, board_.refusal().value_or(reason));
+void ShmControl::refuse(const std::string& reason, Header::Refusal how) {
+  board_.refuse(reason, how);
+  const std::string first = board_.refusal().value_or(reason);
   base::Poll poll(base::Cores::crowded);
   // Acquire: pairs with the release in `leave`.
   while (!seated_ && board_.header().over.load(std::memory_order_acquire) == 0 &&
          poll.waited() < rank_0_leaves_within)
     poll.pause();
-  throw error;
+  throw_refused(first);
+}
+
+void ShmControl::throw_refused(const std::string& reason) const {
+  if (board_.is_apart()) throw Apart(reason);
+  throw Error(Errc::incompatible, reason);
 }
 
 void ShmControl::throw_if_refused() {
   const std::optional<std::string> reason = board_.refusal();
-  if (reason) throw Error(Errc::incompatible, *reason);
+  if (reason) throw_refused(*reason);
 }
 
 void ShmControl::take_seat() {

@@ -10,6 +10,12 @@
 
 namespace tca::shm {
 
+// Thrown by start-up where ranks cannot share memory, but may be a world over MPI.
+class Apart : public Error {
+ public:
+  explicit Apart(const std::string& message) : Error(Errc::incompatible, message) {}
+};
+
 class ShmControl final : public fabric::Control {
  public:
   // Takes seat `rank` of the board in `memory` and waits until every rank has taken its own. Throws
@@ -35,7 +41,8 @@ class ShmControl final : public fabric::Control {
   std::vector<base::Blob> gather(const base::Blob& mine, std::string_view what) override;
   std::byte* letter_of(int rank) const;
   void check_board();
-  [[noreturn]] void refuse(const std::string& reason);
+  [[noreturn]] void refuse(const std::string& reason, Header::Refusal how);
+  [[noreturn]] void throw_refused(const std::string& reason) const;
   void throw_if_refused();
   void take_seat();
   void find_cores();

@@ -78,7 +78,7 @@ class ShmFabric final : public fabric::Fabric, public fabric::Pricing {
   void progress() override { runner_.progress(); }
 
  private:
-  std::vector<bool> agree_on_window(std::size_t bytes, bool registers, std::string_view window);
+  void agree_on_window(std::size_t bytes, bool registers, std::string_view window);
   void exchange_slots(const fabric::Share& share, std::span<Link> links);
 
   int own_host() const { return host_[static_cast<std::size_t>(control_.rank())]; }
@@ -99,37 +99,36 @@ class ShmFabric final : public fabric::Fabric, public fabric::Pricing {
 
 std::unique_ptr<fabric::Memory> ShmFabric::expose(std::size_t bytes, std::byte* existing,
                                                   std::string_view window) {
-  const std::vector<bool> registered = agree_on_window(bytes, existing != nullptr, window);
-  std::vector<Mapping> views =
-      existing == nullptr
-          ? allocate_all(*space_, control_, ShmMemory::mapped(bytes), Backing::committed, reach_, window)
-          : adopt_all(*space_, control_, {existing, bytes}, reach_, window);
-  return std::make_unique<ShmMemory>(std::move(views), registered, control_.rank());
+  agree_on_window(bytes, existing != nullptr, window);
+  auto own = std::make_unique<OwnPart>(*space_, inbox_, bytes, existing);
+  Shared all = share_all(*space_, control_, own->take_mapping(), own->token(), reach_, window);
+  return std::make_unique<ShmMemory>(std::move(own), std::move(all), inbox_, reach_, control_.rank());
 }
 
 // Throws unless every rank can have what it asks for; the ranks of a host share the memory that it has left.
-// Returns, by rank, which of them register memory of their own.
-std::vector<bool> ShmFabric::agree_on_window(std::size_t bytes, bool registers, std::string_view window) {
+// That takes longer to find out than a small window takes to be made, and is not asked for one.
+void ShmFabric::agree_on_window(std::size_t bytes, bool registers, std::string_view window) {
+  constexpr double plenty = std::numeric_limits<double>::max();
   struct Wish {
     double bytes, available;
     bool registers;
   };
   struct Host {
-    double bytes = 0, available = std::numeric_limits<double>::max();
+    double bytes = 0, available = plenty;
     int ranks = 0;
   };
-  const Wish mine{registers ? 0 : static_cast<double>(bytes), static_cast<double>(available_memory()),
-                  registers};
+  const Wish mine{registers ? 0 : static_cast<double>(bytes),
+                  bytes > Inbox::small_window ? static_cast<double>(available_memory()) : plenty, registers};
   std::map<int, Host> hosts;
-  std::vector<bool> registered;
+  std::size_t rank = 0;
+  bool any_registers = false;
   for (const Wish& wish : control_.all_gather_value(mine, window)) {
-    Host& host = hosts[host_[registered.size()]];
+    Host& host = hosts[host_[rank++]];
     host.bytes += wish.bytes;
     host.available = std::min(host.available, wish.available);
     ++host.ranks;
-    registered.push_back(wish.registers);
+    any_registers |= wish.registers;
   }
-  const bool any_registers = std::find(registered.begin(), registered.end(), true) != registered.end();
   if (any_registers && !space_->reaches_existing()) {
     base::fail(Errc::invalid_argument,
                "{} cannot be made of memory that a rank already has: on shm, a process cannot reach into "
@@ -147,7 +146,6 @@ std::vector<bool> ShmFabric::agree_on_window(std::size_t bytes, bool registers, 
                "ranks a host, or raise the limit",
                window, host.bytes / mebibyte, host.ranks, which, host.available / mebibyte);
   }
-  return registered;
 }
 
 std::unique_ptr<fabric::Program> ShmFabric::compile(const fabric::Share& share) {

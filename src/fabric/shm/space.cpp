@@ -10,10 +10,13 @@
 #include <cerrno>
 #include <cstring>
 #include <ctime>
+#include <optional>
 #include <string>
 #include <utility>
 
 #include "base/fail.hpp"
+#include "base/limits.hpp"
+#include "fabric/shm/passing.hpp"
 
 namespace tca::shm {
 
@@ -54,7 +57,7 @@ Mapping map_file(int fd, std::size_t bytes) {
 class ThreadSpace final : public Space {
  public:
   Mapping allocate(std::size_t bytes, Backing backing, Token& token) override {
-    token = {};
+    token = {.bytes = bytes};
     const int reserve = backing == Backing::committed ? 0 : MAP_NORESERVE;
     void* data = mmap(nullptr, bytes, read_write, MAP_PRIVATE | MAP_ANONYMOUS | reserve, -1, 0);
     if (data == MAP_FAILED) {
@@ -62,11 +65,10 @@ class ThreadSpace final : public Space {
       return {};
     }
     token.handle = reinterpret_cast<std::int64_t>(data);
-    token.bytes = bytes;
     return {static_cast<std::byte*>(data), bytes, true};
   }
 
-  Mapping attach(const Token& token) override {
+  Mapping attach(const Token& token, File) override {
     return {reinterpret_cast<std::byte*>(token.handle), token.bytes, false};
   }
 
@@ -81,9 +83,10 @@ class ThreadSpace final : public Space {
 
 class ProcessSpace final : public Space {
  public:
+  explicit ProcessSpace(std::optional<Passing> passing) : passing_(std::move(passing)) {}
+
   Mapping allocate(std::size_t bytes, Backing backing, Token& token) override {
-    token = {};
-    token.pid = getpid();
+    token = {.owner = own_identity(), .bytes = bytes};
     const int fd = memfd_create("opentca", MFD_CLOEXEC);
     if (fd < 0) {
       token.error = errno;
@@ -99,45 +102,65 @@ class ProcessSpace final : public Space {
       return {};
     }
     token.handle = fd;
-    token.bytes = bytes;
     return mapping;
   }
 
-  Mapping attach(const Token& token) override {
-    const std::string path = fmt::format("/proc/{}/fd/{}", token.pid, token.handle);
-    const int fd = open(path.c_str(), O_RDWR | O_CLOEXEC);
-    if (fd < 0) {
-      base::fail(
-          Errc::incompatible,
-          "cannot map the memory of process {} through {}: {}. Ranks of one host must run as one user, in one "
-          "PID and one user namespace (one container)",
-          token.pid, path, std::strerror(errno));
-    }
-    struct stat info {};
-    fstat(fd, &info);
-    const bool is_theirs =
-        info.st_uid == geteuid() && static_cast<std::uint64_t>(info.st_size) >= token.bytes;
-    Mapping mapping;
-    if (is_theirs) mapping = map_file(fd, token.bytes);
-    const int error = errno;
-    close(fd);
-    if (!is_theirs) {
-      base::fail(Errc::incompatible, "{} is not the {} bytes of this user's memory that process {} announced",
-                 path, token.bytes, token.pid);
-    }
+  Mapping attach(const Token& token, File passed) override {
+    const File file = passing_ ? checked(std::move(passed), token) : open_through_proc(token);
+    Mapping mapping = map_file(file.get(), token.bytes);
     if (mapping.data() == nullptr) {
-      base::fail(Errc::out_of_memory,
-                 "cannot map the {} bytes of process {}: {}; this rank may have no more address space (see "
-                 "`ulimit -v`)",
-                 token.bytes, token.pid, std::strerror(error));
+      base::fail(Errc::out_of_memory, "cannot map the {} bytes of process {}: {}", token.bytes,
+                 token.owner.pid, base::limit_met(errno, token.bytes));
     }
     return mapping;
+  }
+
+  std::vector<File> pass(fabric::Control& control, const Token& own, const Reach& reach,
+                         std::string_view what) override {
+    if (!passing_) return Space::pass(control, own, reach, what);
+    return passing_->pass(control, static_cast<int>(own.handle), reach, what);
   }
 
   bool reaches_existing() const override { return false; }
   Mapping adopt(std::byte*, std::size_t, Token&) const override { return {}; }
 
   void seal(const Token& token) override { close(static_cast<int>(token.handle)); }
+
+ private:
+  static File open_through_proc(const Token& token) {
+    const std::string path = fmt::format("/proc/{}/fd/{}", token.owner.pid, token.handle);
+    File file(open(path.c_str(), O_RDWR | O_CLOEXEC));
+    if (!file.ok()) {
+      const int error = errno;
+      base::fail(base::is_of_limit(error) ? Errc::out_of_memory : Errc::incompatible,
+                 "cannot map the memory of process {} through {}: {}", token.owner.pid, path,
+                 why_no_access(token.owner, error));
+    }
+    struct stat info {};
+    fstat(file.get(), &info);
+    if (info.st_uid != geteuid() || static_cast<std::uint64_t>(info.st_size) < token.bytes) {
+      base::fail(Errc::incompatible, "{} is not the {} bytes of this user's memory that process {} announced",
+                 path, token.bytes, token.owner.pid);
+    }
+    return file;
+  }
+
+  File checked(File passed, const Token& token) const {
+    if (!passed.ok()) {
+      base::fail(Errc::incompatible, "nothing has come from process {} over a socket{}{}", token.owner.pid,
+                 passing_->problem().empty() ? "" : ": ", passing_->problem());
+    }
+    struct stat info {};
+    fstat(passed.get(), &info);
+    if (static_cast<std::uint64_t>(info.st_size) < token.bytes) {
+      base::fail(Errc::incompatible,
+                 "what has come from process {} over a socket is not the {} bytes that it announced",
+                 token.owner.pid, token.bytes);
+    }
+    return passed;
+  }
+
+  std::optional<Passing> passing_;  // none: through /proc
 };
 
 }  // namespace
@@ -164,6 +187,26 @@ int reserve_pages(int fd, std::size_t bytes) {
   return 0;
 }
 
+int make_pages(std::byte* data, std::size_t bytes) {
+#ifdef MADV_POPULATE_WRITE
+  const auto page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
+  const std::size_t before = reinterpret_cast<std::uintptr_t>(data) % page;
+  if (madvise(data - before, before + bytes, MADV_POPULATE_WRITE) != 0 && errno != EINVAL) return errno;
+#endif
+  std::memset(data, 0, bytes);
+  return 0;
+}
+
+void drop_pages(std::byte* data, std::size_t bytes) {
+  const auto page = static_cast<std::uintptr_t>(sysconf(_SC_PAGESIZE));
+  const auto begin = reinterpret_cast<std::uintptr_t>(data);
+  const std::uintptr_t first = (begin + page - 1) / page * page, end = (begin + bytes) / page * page;
+  if (first >= end) return;
+  // The first is for memory that processes share, the second for that of threads.
+  std::byte* const pages = data + (first - begin);
+  if (madvise(pages, end - first, MADV_REMOVE) != 0) madvise(pages, end - first, MADV_DONTNEED);
+}
+
 Mapping& Mapping::operator=(Mapping&& other) noexcept {
   std::swap(data_, other.data_);
   std::swap(bytes_, other.bytes_);
@@ -176,6 +219,13 @@ Mapping::~Mapping() {
 }
 
 std::unique_ptr<Space> Space::of_threads() { return std::make_unique<ThreadSpace>(); }
-std::unique_ptr<Space> Space::of_processes() { return std::make_unique<ProcessSpace>(); }
+std::unique_ptr<Space> Space::of_processes() { return std::make_unique<ProcessSpace>(std::nullopt); }
+std::unique_ptr<Space> Space::of_processes(fabric::Control& control) {
+  return std::make_unique<ProcessSpace>(Passing(control));
+}
+
+std::vector<File> Space::pass(fabric::Control& control, const Token&, const Reach&, std::string_view) {
+  return std::vector<File>(static_cast<std::size_t>(control.size()));
+}
 
 }  // namespace tca::shm

@@ -1,6 +1,7 @@
 // The launcher's child processes, from the fork on.
 #include "launch/child.hpp"
 
+#include <fcntl.h>
 #include <poll.h>
 #include <sched.h>
 #include <sys/prctl.h>
@@ -72,6 +73,7 @@ void become_rank(const RankStart& start, const Input::End& input, std::span<cons
   if (output.err.is_open()) dup2(output.err.get(), STDERR_FILENO);
   if (!cpus.empty()) bind_to(cpus);
   setrlimit(RLIMIT_NOFILE, &start.files);
+  fcntl(start.control, F_SETFD, 0);
   sigprocmask(SIG_SETMASK, &start.signals, nullptr);
   execve(start.program.c_str(), start.argv.data(), start.environment.data());
   const int error = errno;

@@ -39,6 +39,7 @@ struct RankStart {
   pid_t group;
   sigset_t signals;  // the signal mask
   rlimit files;
+  int control;    // where the ranks meet; one in namespaces of its own cannot open it by its name
   int null;       // /dev/null
   int exec_said;  // receives errno when the program cannot be run
   int orphaned;   // the signal that the rank gets when the launcher has died

@@ -7,9 +7,9 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <cstring>
 #include <utility>
 
+#include "base/limits.hpp"
 #include "tca/error.hpp"
 
 namespace tca::tool {
@@ -48,9 +48,8 @@ Fd TaggedOutput::add_source(std::string tag, std::size_t sink) {
   int ends[2];
   if (pipe2(ends, O_CLOEXEC) != 0)
     throw Error(Errc::out_of_memory,
-                fmt::format("no pipe for the ranks' output: {}; start fewer ranks, leave out --tag, or raise "
-                            "`ulimit -n`",
-                            std::strerror(errno)));
+                fmt::format("no pipe for the ranks' output: {}; or start fewer ranks, or leave out --tag",
+                            base::limit_met(errno)));
   fcntl(ends[0], F_SETFL, O_NONBLOCK);
   sources_.push_back({Fd(ends[0]), std::move(tag), {}, sink, {}, false});
   return Fd(ends[1]);

@@ -14,6 +14,8 @@
 #include <optional>
 #include <span>
 
+#include "base/limits.hpp"
+#include "fabric/shm/seating.hpp"
 #include "launch/child.hpp"
 #include "launch/placement.hpp"
 #include "tca/error.hpp"
@@ -28,7 +30,7 @@ struct Pipe {
 Pipe make_pipe() {
   int ends[2];
   if (pipe2(ends, O_CLOEXEC) != 0)
-    throw Error(Errc::out_of_memory, fmt::format("no pipe: {}; raise `ulimit -n`", std::strerror(errno)));
+    throw Error(Errc::out_of_memory, fmt::format("no pipe: {}", base::limit_met(errno)));
   return {Fd(ends[0]), Fd(ends[1])};
 }
 
@@ -85,9 +87,9 @@ std::string program_to_run(const std::string& name) {
 
 Team::Team(const LaunchOptions& options, const sigset_t& rank_signals, const Streams& streams)
     : scratch_(options.scratch) {
-  control_ = Fd(memfd_create("opentca-control", MFD_CLOEXEC));
+  control_ = Fd(memfd_create(shm::launcher_memory, MFD_CLOEXEC));
   if (!control_.is_open())
-    throw Error(Errc::out_of_memory, fmt::format("no memory file for the ranks: {}", std::strerror(errno)));
+    throw Error(Errc::out_of_memory, fmt::format("no memory file for the ranks: {}", base::limit_met(errno)));
   try {
     start_guard();
     make_scratch();
@@ -109,7 +111,7 @@ void Team::start_guard() {
     become_guard(pipe.read.get());
   }
   if (guard_ < 0)
-    throw Error(Errc::out_of_memory, fmt::format("no process can be started: {}", std::strerror(errno)));
+    throw Error(Errc::out_of_memory, fmt::format("no process can be started: {}", base::limit_met(errno)));
   setpgid(guard_, guard_);
   lifeline_ = std::move(pipe.write);
 }
@@ -127,6 +129,7 @@ void Team::start_ranks(const LaunchOptions& options, const sigset_t& rank_signal
                   guard_,
                   rank_signals,
                   {},
+                  control_.get(),
                   null.get(),
                   said.write.get(),
                   options.argv_is_mpirun ? SIGTERM : SIGKILL};
@@ -150,10 +153,10 @@ void Team::start_ranks(const LaunchOptions& options, const sigset_t& rank_signal
     const pid_t pid = fork();
     if (pid == 0) become_rank(start, input, cpus_of(rank, options, placement_), ends);
     if (pid < 0)
-      throw Error(Errc::out_of_memory,
-                  fmt::format("only {} of {} ranks could be started: {}; start fewer, or raise "
-                              "`ulimit -u` or the container's limit of processes",
-                              rank, processes, std::strerror(errno)));
+      throw Error(
+          Errc::out_of_memory,
+          fmt::format("only {} of {} ranks could be started: {}. Start fewer, where no limit can be raised",
+                      rank, processes, base::limit_met(errno)));
     setpgid(pid, guard_);
     if (options.argv_is_mpirun) tell_guard(pid);
     ranks_.push_back(pid);

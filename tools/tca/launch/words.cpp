@@ -8,9 +8,9 @@
 #include <array>
 #include <cerrno>
 #include <charconv>
-#include <cstring>
 #include <string_view>
 
+#include "base/limits.hpp"
 #include "tca/error.hpp"
 
 namespace tca::tool {
@@ -40,7 +40,7 @@ bool tell_launcher(int rank, const std::string& name, const std::string& message
 
 Words::Words() : file_(memfd_create(file_name, MFD_CLOEXEC)) {
   if (!file_.is_open())
-    throw Error(Errc::out_of_memory, fmt::format("no memory file for the ranks: {}", std::strerror(errno)));
+    throw Error(Errc::out_of_memory, fmt::format("no memory file for the ranks: {}", base::limit_met(errno)));
 }
 
 std::string Words::path() const { return fmt::format("/proc/{}/fd/{}", getpid(), file_.get()); }

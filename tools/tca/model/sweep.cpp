@@ -6,10 +6,12 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <cstdio>
 #include <sstream>
 
 #include "base/fail.hpp"
+#include "base/limits.hpp"
 #include "launch/fd.hpp"
 #include "launch/signals.hpp"
 #include "options/bytes.hpp"
@@ -92,12 +94,14 @@ class Points {
 
   void start(std::size_t point) {
     int ends[2];
-    if (pipe2(ends, O_CLOEXEC) != 0) base::fail(Errc::out_of_memory, "no pipe for a further process");
+    if (pipe2(ends, O_CLOEXEC) != 0)
+      base::fail(Errc::out_of_memory, "no pipe for a further process: {}", base::limit_met(errno));
     Fd out(ends[0]), in(ends[1]);
     std::fflush(nullptr);
     const pid_t parent = getpid();
     const pid_t process = fork();
-    if (process < 0) base::fail(Errc::out_of_memory, "the system refuses to start a further process");
+    if (process < 0)
+      base::fail(Errc::out_of_memory, "no further process can be started: {}", base::limit_met(errno));
     if (process == 0) become_point(point, work_, signals_, parent, in.get());
     running_.push_back({process, point, std::move(out), {}});
   }

@@ -8,6 +8,7 @@
 #include <exception>
 #include <functional>
 #include <limits>
+#include <system_error>
 #include <thread>
 #include <utility>
 
@@ -181,7 +182,8 @@ void add_value(const Figure& figure, const Machines& machines, std::vector<Job>&
   jobs.push_back(std::move(job));
 }
 
-// Runs the jobs, one at a time on each core. Throws the first failure once all cores have stopped.
+// Runs the jobs, one at a time on each core, or on as many as the system gives threads for. Throws the first
+// failure once all cores have stopped.
 void run_all(std::vector<Job>& jobs) {
   std::atomic<std::size_t> next = 0;
   std::atomic<bool> failed = false;
@@ -194,7 +196,10 @@ void run_all(std::vector<Job>& jobs) {
       }
   };
   std::vector<std::thread> others;
-  for (int core = 1; core < usable_cores(); ++core) others.emplace_back(work);
+  try {
+    for (int core = 1; core < usable_cores(); ++core) others.emplace_back(work);
+  } catch (const std::system_error&) {
+  }
   work();
   for (std::thread& other : others) other.join();
   if (error) std::rethrow_exception(error);

@@ -1,0 +1,27 @@
+// Says which of the system's limits a failed call has met, since an errno does not: ENOMEM is the error of
+// six limits, EAGAIN of five.
+#pragma once
+
+#include <cerrno>
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <thread>
+
+namespace tca::base {
+
+// Returns what `error` means, for the end of a sentence, and where a limit is the reason, which one, how high
+// it is and how to raise it. `bytes`: how much memory the call was to get. To be called at once, while the
+// process still has what it had when the call failed.
+std::string limit_met(int error, std::uint64_t bytes = 0);
+
+// Returns whether an open failed for want of something, rather than for what it was to open.
+inline bool is_of_limit(int error) { return error == EMFILE || error == ENFILE || error == ENOMEM; }
+
+// The same for a thread that could not be started.
+std::string thread_limit_met(int error);
+
+// Starts a thread. Throws Error{out_of_memory}, which says what the thread is for, where the system gives none.
+std::thread start_thread(const char* what_for, std::function<void()> run);
+
+}  // namespace tca::base

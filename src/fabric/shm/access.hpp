@@ -1,0 +1,25 @@
+// What decides whether one process may open the files of another through /proc, and which of it stood in the
+// way: the system says EACCES for all.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+namespace tca::shm {
+
+// The kernel compares these of the two processes (ptrace(2), "Ptrace access mode checking").
+struct Identity {
+  std::int32_t pid = 0;
+  std::uint32_t user = 0, group = 0;  // effective
+  std::uint32_t user_namespace = 0;
+  std::uint32_t is_dumpable = 1;
+  std::uint64_t capabilities = 0;  // permitted
+};
+
+Identity own_identity();
+
+// Says why this process could not open a file of another through /proc, with the errno that it got, and what to
+// do about it.
+std::string why_no_access(const Identity& other, int error);
+
+}  // namespace tca::shm

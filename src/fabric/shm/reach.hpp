@@ -1,0 +1,34 @@
+// Finds out which ranks of a host reach each other's memory, by trying it. Namespaces, users, mount options
+// and filters decide that between them, and no list of them would be complete.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "fabric/control.hpp"
+#include "fabric/shm/space.hpp"
+
+namespace tca::shm {
+
+struct Found {
+  std::unique_ptr<Space> space;  // through which they do
+  std::vector<Reach> attaches;   // by rank; empty where all do
+  // Of the first rank that cannot attach to another of its host: whose memory, why and what to do. Empty where
+  // all can.
+  std::string obstacle;
+
+  bool both_ways(int rank, int other) const {
+    const auto a = static_cast<std::size_t>(rank), b = static_cast<std::size_t>(other);
+    return attaches[a][b] && attaches[b][a];
+  }
+};
+
+// Collective. `host` has the number of each rank's host. Throws Error{out_of_memory}.
+Found find_reach(fabric::Control& control, const std::vector<int>& host);
+
+// Returns the number of each rank's sub-cluster. The ranks of a host, in order, make up sub-clusters of
+// `at_most` ranks, or one with 0, and these are divided further until all ranks of each reach one another.
+std::vector<int> divide(const std::vector<int>& host, int at_most, const Found& found);
+
+}  // namespace tca::shm
