@@ -9,14 +9,17 @@ import re
 import sys
 
 TABLE = "src/base/environment.hpp"
-# Of what these read, nothing is OpenTCA's: where a launcher has put a rank, where programs and homes are, what a job is.
+# Of what these read, nothing is OpenTCA's: where a launcher has put a rank, where programs and homes are, what a job is,
+# which GPUs are hidden, what the terminal can do.
 FOREIGN = {
     "src/base/environment.cpp",  # reads for all others
     "src/fabric/shm/seating.cpp",
     "src/route/tuning.cpp",
+    "tools/tca/gpus.cpp",
     "tools/tca/info.cpp",  # prints the table
     "tools/tca/launch/mpirun.cpp",
     "tools/tca/launch/started.cpp",
+    "tools/tca/output/progress.cpp",
 }
 
 

@@ -132,8 +132,7 @@ TEST(StartUp, ABoardOfAnotherSizeIsRefusedAlsoWhileAnotherRankWritesWhy) {
 TEST(StartUp, ASeatThatStaysClearedIsNobodys) {
   shm::Mapping memory = shm::make_thread_board(2);
   Board(memory.data()).seat(1).pid = Seat::being_reopened;
-  EXPECT_TRUE(refuses(Errc::timed_out,
-                      {"rank 1 waited 0.", "for rank 0 to set up the next world"},
+  EXPECT_TRUE(refuses(Errc::timed_out, {"rank 1 waited 0.", "for rank 0 to set up the next world"},
                       [&] { ShmControl(std::move(memory), 1, 2, 50ms); }));
 }
 

@@ -124,14 +124,8 @@ class Links {
   std::size_t trials() const { return moves_.trials.size(); }
 
  private:
-  static std::vector<shm::Mapping> views(std::array<std::byte, 2>& bytes) {
-    std::vector<shm::Mapping> all;
-    for (std::byte& byte : bytes) all.emplace_back(&byte, 1, false);
-    return all;
-  }
-
   std::array<std::byte, 2> bytes_{};
-  shm::ShmMemory memory_{views(bytes_), {true, true}, 0};
+  shm::ShmMemory memory_{{{&bytes_[0], 1}, {&bytes_[1], 1}}, 0, {}};
   std::vector<base::Shape> shapes_;
   std::vector<fabric::Put> puts_;
   shm::Moves moves_;

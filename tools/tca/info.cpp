@@ -202,7 +202,7 @@ std::string gpus_in_words(const Gpus& gpus) {
 
 // The table by which a world on `fabric` would choose, as far as its file tells.
 std::string table_in_words(const std::string& fabric) {
-  if (const char* said = std::getenv("OPENTCA_TUNING")) return fmt::format("OPENTCA_TUNING={}", said);
+  if (const char* said = base::variable("OPENTCA_TUNING")) return fmt::format("OPENTCA_TUNING={}", said);
   const std::filesystem::path path = route::tuning_path(route::hardware(), fabric);
   std::error_code unreadable;
   if (!path.empty() && std::filesystem::exists(path, unreadable)) return path.string();

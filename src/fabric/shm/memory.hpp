@@ -49,21 +49,18 @@ class OwnPart {
   Mapping mapping_;
 };
 
+// What keeps the parts of a window mapped. Memory that is left to the process must outlive the fabric's inboxes.
+struct Mapped {
+  std::shared_ptr<const Inbox::Views> inboxes = {};
+  std::unique_ptr<OwnPart> own = {};
+  std::vector<Mapping> mappings = {};  // by rank
+};
+
 class ShmMemory final : public fabric::Memory {
  public:
-  ShmMemory(std::unique_ptr<OwnPart> own, Shared shared, const Inbox& inbox, const Reach& reach, int rank)
-      : inboxes_(inbox.views()), own_(std::move(own)), mappings_(std::move(shared.mappings)), rank_(rank) {
-    for (std::size_t r = 0; r < mappings_.size(); ++r) {
-      const Token& token = shared.tokens[r];
-      const Mapping& mapping = mappings_[r];
-      if (token.handle == Token::in_inbox && reach[r])
-        parts_.emplace_back(inbox.at(static_cast<int>(r), token.begin), token.bytes);
-      else if (mapping.bytes() > 0)
-        parts_.emplace_back(mapping.data() + token.begin, mapping.bytes() - token.begin);
-      else
-        parts_.emplace_back();
-    }
-  }
+  // `parts`: by rank; empty where this rank does not reach it.
+  ShmMemory(std::vector<std::span<std::byte>> parts, int rank, Mapped mapped)
+      : mapped_(std::move(mapped)), parts_(std::move(parts)), rank_(rank) {}
 
   std::byte* data() override { return at(rank_); }
   std::size_t bytes(int rank) const override { return part(rank).size(); }
@@ -79,11 +76,8 @@ class ShmMemory final : public fabric::Memory {
  private:
   std::span<std::byte> part(int rank) const { return parts_[static_cast<std::size_t>(rank)]; }
 
-  // Memory that is left to the process must outlive the fabric's inboxes.
-  std::shared_ptr<const Inbox::Views> inboxes_;
-  std::unique_ptr<OwnPart> own_;
-  std::vector<Mapping> mappings_;            // by rank
-  std::vector<std::span<std::byte>> parts_;  // by rank; the window's part of its mapping or inbox
+  Mapped mapped_;
+  std::vector<std::span<std::byte>> parts_;
   int rank_;
 };
 

@@ -97,12 +97,30 @@ class ShmFabric final : public fabric::Fabric, public fabric::Pricing {
   double crossing_ns_;
 };
 
+// Returns where the ranks' parts of a window lie in this process, by rank; empty where it does not reach them.
+std::vector<std::span<std::byte>> parts_of(const Shared& all, const Inbox& inbox, const Reach& reach) {
+  std::vector<std::span<std::byte>> parts;
+  for (std::size_t rank = 0; rank < all.mappings.size(); ++rank) {
+    const Token& token = all.tokens[rank];
+    const Mapping& mapping = all.mappings[rank];
+    if (token.handle == Token::in_inbox && reach[rank])
+      parts.emplace_back(inbox.at(static_cast<int>(rank), token.begin), token.bytes);
+    else if (mapping.bytes() > 0)
+      parts.emplace_back(mapping.data() + token.begin, mapping.bytes() - token.begin);
+    else
+      parts.emplace_back();
+  }
+  return parts;
+}
+
 std::unique_ptr<fabric::Memory> ShmFabric::expose(std::size_t bytes, std::byte* existing,
                                                   std::string_view window) {
   agree_on_window(bytes, existing != nullptr, window);
   auto own = std::make_unique<OwnPart>(*space_, inbox_, bytes, existing);
   Shared all = share_all(*space_, control_, own->take_mapping(), own->token(), reach_, window);
-  return std::make_unique<ShmMemory>(std::move(own), std::move(all), inbox_, reach_, control_.rank());
+  std::vector<std::span<std::byte>> parts = parts_of(all, inbox_, reach_);
+  return std::make_unique<ShmMemory>(std::move(parts), control_.rank(),
+                                     Mapped{inbox_.views(), std::move(own), std::move(all.mappings)});
 }
 
 // Throws unless every rank can have what it asks for; the ranks of a host share the memory that it has left.

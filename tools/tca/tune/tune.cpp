@@ -336,6 +336,7 @@ int tune_threads(const TuneOptions& options) {
 }
 
 int tune_command(const TuneOptions& options) {
+  if (options.fabric == "sim") refuse("--fabric sim: a modelled machine is not tuned");
   // An existing table must not influence the new measurements.
   if (!options.verify) setenv("OPENTCA_TUNING", "off", 1);
   if (already_a_rank()) {
@@ -368,10 +369,7 @@ void add_tune(Subcommands& tca) {
   app.add_option("--fabric", options->fabric,
                  "Fabric to tune, each of which has a table of its own; shm when not given")
       ->envname("OPENTCA_FABRIC")
-      ->check([](const std::string& fabric) {
-        return fabric == "sim" ? std::string("a modelled machine is not tuned") : std::string();
-      })
-      ->check(one_of({"shm", "mpi", "shm+mpi", "cuda", "cuda+mpi"}));
+      ->check(any_fabric());
   add_sub_cluster_option(app, options->fabric);
   app.add_option("--seconds", options->seconds,
                  "Seconds to go on measuring once every put has been measured three times")
