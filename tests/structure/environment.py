@@ -18,6 +18,7 @@ FOREIGN = {
     "tools/tca/gpus.cpp",
     "tools/tca/info.cpp",  # prints the table
     "tools/tca/launch/mpirun.cpp",
+    "tools/tca/launch/placement.cpp",
     "tools/tca/launch/started.cpp",
     "tools/tca/output/progress.cpp",
 }

@@ -128,12 +128,13 @@ template <Element T>
 class ElementsOf final : public Elements {
  public:
   // The input begins at element `input_first` of its window, the output at the first one.
-  ElementsOf(Window<T> input, Window<T> output, std::int64_t input_first = 0,
-             std::optional<Operation<T>> operation = {})
+  ElementsOf(Window<T> input, Window<T> output, std::int64_t input_first,
+             std::optional<Operation<T>> operation)
       : input_(std::move(input)),
         output_(std::move(output)),
         input_first_(input_first),
         operation_(std::move(operation)) {}
+  ElementsOf(Window<T> input, Window<T> output) : input_(std::move(input)), output_(std::move(output)) {}
 
   const Window<T>& input() const { return input_; }
   const Window<T>& output() const { return output_; }
@@ -192,7 +193,7 @@ class ElementsOf final : public Elements {
   std::int64_t first(Buffer buffer) const { return buffer == Buffer::input ? input_first_ : 0; }
 
   Window<T> input_, output_;
-  std::int64_t input_first_;
+  std::int64_t input_first_ = 0;
   std::optional<Operation<T>> operation_;
   std::optional<Window<T>> scratch_;
 };

@@ -18,7 +18,6 @@
 #include <thread>
 
 #include "base/cgroup.hpp"
-#include "base/environment.hpp"
 #include "base/ranks.hpp"
 
 namespace tca::tool {
@@ -72,13 +71,19 @@ bool is_number_above_1(std::string_view text) {
   return number > 1;
 }
 
+// A variable of somebody else's, or null where it is unset or empty.
+const char* foreign(const char* name) {
+  const char* const set = std::getenv(name);
+  return set != nullptr && *set != '\0' ? set : nullptr;
+}
+
 std::string asked_threads() {
   // OMP_NUM_THREADS may be a list, one number for each level.
   for (const char* name : {"OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS"})
-    if (const char* set = base::set_variable(name))
+    if (const char* set = foreign(name))
       if (is_number_above_1(set) || std::strchr(set, ',') != nullptr) return fmt::format("{}={}", name, set);
   for (const char* name : {"OMP_PLACES", "OMP_PROC_BIND", "GOMP_CPU_AFFINITY", "KMP_AFFINITY"})
-    if (const char* set = base::set_variable(name))
+    if (const char* set = foreign(name))
       if (std::string_view(set) != "false") return fmt::format("{}={}", name, set);
   return {};
 }

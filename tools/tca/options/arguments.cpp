@@ -7,7 +7,7 @@
 #include <string_view>
 #include <utility>
 
-#include "net/machine_names.hpp"
+#include "base/spelling.hpp"
 
 namespace tca::tool {
 namespace {
@@ -61,7 +61,7 @@ std::string suggestion(const CLI::App& command, const std::string& name) {
   std::vector<std::string> names;
   for (const CLI::Option* option : command.get_options())
     names.insert(names.end(), option->get_lnames().begin(), option->get_lnames().end());
-  const auto meant = net::nearest(name, names);
+  const auto meant = base::nearest(name, names);
   return meant ? fmt::format("; did you mean `--{}`?", *meant) : std::string();
 }
 
