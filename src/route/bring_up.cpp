@@ -43,7 +43,7 @@ std::unique_ptr<fabric::Fabric> make_cuda(fabric::Control&, const WorldOptions&,
 }
 #endif
 
-bool uses_shm(const std::string& fabric) { return fabric == "shm" || fabric == "shm+mpi"; }
+bool uses_shm(const std::string& fabric) { return !on_gpus(fabric) && fabric != "mpi"; }
 
 // `space` is needed where the fabric `uses_shm`.
 void make_fabrics(Connections& connections, const WorldOptions& options, Ranks ranks,

@@ -60,7 +60,7 @@ MPI_Comm between_even_and_odd(MPI_Comm comm) {
 TEST(MpiCommunicators, OfTwoGroupsAreRefusedOnAllTheirRanks) {
   const auto body = [](MPI_Comm comm, const WorldOptions& options) {
     MPI_Comm both = between_even_and_odd(comm), merged;
-    const Caught error = caught([&] { World::from_mpi(both, options); });
+    const Caught error = caught([&] { return World::from_mpi(both, options); });
     require(error.code == Errc::invalid_argument, "{}", error.message);
     require(says(error.message, {"inter-communicator", "MPI_Intercomm_merge"}), "{}", error.message);
     // What the message says to do.
@@ -79,7 +79,7 @@ TEST(MpiCommunicators, ThatAreFreedAreRefused) {
     const MPI_Comm copy = freed;
     MPI_Comm_free(&freed);
     const auto expect_refused = [&](MPI_Comm of, std::initializer_list<std::string_view> parts) {
-      const Caught error = caught([&] { World::from_mpi(of, options); });
+      const Caught error = caught([&] { return World::from_mpi(of, options); });
       require(error.code == Errc::invalid_argument && says(error.message, parts), "{}", error.message);
     };
     expect_refused(freed, {"MPI_COMM_NULL", "freed"});
@@ -123,7 +123,8 @@ TEST(MpiCommunicators, MayHaveAnyErrorHandlerWhichIsLeftAlone) {
       expect_works(comm, options);
       MPI_Comm both = between_even_and_odd(comm);
       MPI_Comm_set_errhandler(both, handler);
-      require(caught([&] { World::from_mpi(both, options); }).code == Errc::invalid_argument, "no error");
+      require(caught([&] { return World::from_mpi(both, options); }).code == Errc::invalid_argument,
+              "no error");
       MPI_Comm_free(&both);
       MPI_Errhandler after = handler_of(comm), world_after = handler_of(MPI_COMM_WORLD);
       require(after == handler && world_after == of_world, "another error handler is set");

@@ -153,7 +153,7 @@ class HimenoTest(CommandTest):
             ("--grid 2x2: give three numbers of ranks", ("--ranks", "4", "--grid", "2x2")),
             ("--grid 2x2x2 holds 8 ranks, not 4", ("--ranks", "4", "--grid", "2x2x2")),
             ("--ranks: 0 is no whole number from 1 to 4096", ("--ranks", "0")),
-            ("/nonexistent/out: cannot be written: No such file", ("--json", "/nonexistent/out")),
+            ("/proc/nowhere/out: cannot be written: No such file", ("--json", "/proc/nowhere/out")),
             ("--bind is for ranks that are processes, not for --threads", ("--threads", "--bind", "core")),
             ("--bind is for ranks that are processes, not for --fabric sim", ("--fabric", "sim", "--bind", "none")),
             ('there is no size "XXL"', ("--size", "XXL")),
@@ -184,7 +184,7 @@ class HimenoTest(CommandTest):
             ("--threads: the ranks have been started already, as processes", ("--threads",)),
             ("--start kernel needs --fabric cuda", ("--start", "kernel")),
             ("--compare needs at least 2 iterations", ("--compare", "--iterations", "1")),
-            ("cannot be written", ("--json", "/nonexistent/out")),
+            ("cannot be written", ("--json", "/proc/nowhere/out")),
             ("--grid 2x2x1 holds 4 ranks, not 2", ("--grid", "2x2x1")),
         ):
             with self.subTest(arguments=arguments):
@@ -211,8 +211,8 @@ class HimenoTest(CommandTest):
 
     def test_help_says_what_is_taken_on_sim(self):
         said = " ".join(self.assert_done("--help").split())
-        self.assertIn("3 unless told otherwise; on sim it is 10 iterations", said)
-        self.assertIn("200 iterations unless told otherwise, on sim 10", said)
+        self.assertIn("3 when not given, on sim 10", said)
+        self.assertIn("of 200 iterations when not given, on sim of 10", said)
         self.assertIn("the GPUs' memory and where the ranks are", said)
 
 

@@ -205,7 +205,7 @@ class MpiTest(WorldTest):
         script = f'[ "${{OMPI_COMM_WORLD_RANK:-$PMI_RANK}}" = 1 ] && exec {OTHER} ring; exec {PROGRAM} ring'
         for where, words in (
             ([], r"rank 1 runs OpenTCA \S+ \(interface 0x9"),  # on one host memory tells first
-            (["env", "-u", "OMPI_COMM_WORLD_LOCAL_SIZE", "-u", "MPI_LOCALNRANKS"], r"OpenTCA \S+ \(messages 9\), rank 0 \S+ \(messages 2\)"),
+            (["env", "-u", "OMPI_COMM_WORLD_LOCAL_SIZE", "-u", "MPI_LOCALNRANKS"], r"OpenTCA \S+ \(messages 9\), rank 0 \S+ \(messages 3\)"),
         ):
             with self.subTest(where=where):
                 job = self.world(3, fabric="mpi", programs=[*where, "sh", "-c", script])

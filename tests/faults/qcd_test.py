@@ -233,7 +233,7 @@ class Files(QcdTest):
         )
         self.addCleanup(running.kill)
         # Computing for a while: whether the file can be written has been looked at before.
-        self.assertTrue(wait_until(lambda: sum(cpu_seconds(pid) > 0.1 for pid in processes_with(self.marker)) >= 2))
+        self.assertTrue(wait_until(lambda: sum(cpu_seconds(pid) > PATIENCE / 200 for pid in processes_with(self.marker)) >= 2))
         os.rmdir(self.path("gone"))
         _, said = running.communicate(timeout=3 * PATIENCE)
         self.assertEqual(running.returncode, REFUSED, said)

@@ -150,11 +150,11 @@ TEST(Grid, AnswersOnlyForWhatIsInIt) {
   EXPECT_TRUE(refused({"part: -10 cells of dimension 0"}, [&] { return line.part(0, 0, -10); }));
   EXPECT_TRUE(
       refused({"coordinates: there is no rank 99 in a grid of 2x2"}, [&] { return square.coordinates(99); }));
-  EXPECT_TRUE(refused({"neighbour: there is no rank -1"}, [&] { square.neighbour(-1, {1}); }));
+  EXPECT_TRUE(refused({"neighbour: there is no rank -1"}, [&] { return square.neighbour(-1, {1}); }));
   EXPECT_TRUE(refused({"rank_at: a place of 7 in dimension 1 lies outside a grid of 2x2"}, [&] {
-    square.rank_at({1, 7});
+    return square.rank_at({1, 7});
   }));
-  EXPECT_TRUE(refused({"rank_at: a place of -1 in dimension 0"}, [&] { line.rank_at({-1}); }));
+  EXPECT_TRUE(refused({"rank_at: a place of -1 in dimension 0"}, [&] { return line.rank_at({-1}); }));
   EXPECT_EQ(line.neighbour(3, {std::numeric_limits<int>::max()}), 2);
 }
 

@@ -99,16 +99,17 @@ TEST(Layout, RefusesNegativeCounts) {
   EXPECT_TRUE(refused([] { return block_stride(1, 1, 0); }));
   EXPECT_TRUE(refused([] { return stride(-1, 1); }));
   EXPECT_TRUE(refused([] { return stride(1, -1); }));
-  EXPECT_TRUE(refused([] { subarray({-1}, {0}, {0}); }));
-  EXPECT_TRUE(refused([] { subarray({4, 4}, {0, 0}, {1, -1}); }));
-  EXPECT_TRUE(refuses(Errc::invalid_argument, {"do not fit extent 0"}, [] { subarray({0}, {0}, {1}); }));
+  EXPECT_TRUE(refused([] { return subarray({-1}, {0}, {0}); }));
+  EXPECT_TRUE(refused([] { return subarray({4, 4}, {0, 0}, {1, -1}); }));
+  EXPECT_TRUE(
+      refuses(Errc::invalid_argument, {"do not fit extent 0"}, [] { return subarray({0}, {0}, {1}); }));
 }
 
 TEST(Layout, RefusesMinusOneInAnUnsignedVariable) {
   EXPECT_TRUE(refuses(Errc::invalid_argument, {"block: the count", "fit 63 bits, not -"},
                       [] { return block(std::size_t(-1)); }));
   EXPECT_TRUE(refuses(Errc::invalid_argument, {"do not fit"},
-                      [] { subarray({4}, {static_cast<unsigned long>(-1)}, {1}); }));
+                      [] { return subarray({4}, {static_cast<unsigned long>(-1)}, {1}); }));
   EXPECT_EQ(Count(4'000'000'000u).value(), 4'000'000'000);
   // No offset may turn such a count into a valid one.
   EXPECT_LT(Count(std::size_t{0} - 5).value() + largest, 0);
@@ -124,20 +125,20 @@ TEST(Layout, RefusesRowsThatOverlap) {
 TEST(Layout, RefusesABoxOutsideItsArray) {
   EXPECT_TRUE(
       refuses(Errc::invalid_argument, {"subarray: 3 elements from 2 do not fit extent 4 of dimension 1"}, [] {
-        subarray({9, 4}, {0, 2}, {1, 3});
+        return subarray({9, 4}, {0, 2}, {1, 3});
       }));
-  EXPECT_TRUE(refuses(Errc::invalid_argument, {"dimension 0"}, [] { subarray({4}, {-1}, {2}); }));
-  EXPECT_TRUE(refuses(Errc::invalid_argument, {"dimension 0"}, [] { subarray({4}, {0}, {5}); }));
+  EXPECT_TRUE(refuses(Errc::invalid_argument, {"dimension 0"}, [] { return subarray({4}, {-1}, {2}); }));
+  EXPECT_TRUE(refuses(Errc::invalid_argument, {"dimension 0"}, [] { return subarray({4}, {0}, {5}); }));
 }
 
 TEST(Layout, RefusesDimensionsThatDisagree) {
   const auto refused = [](const std::function<void()>& make) {
     return refuses(Errc::invalid_argument, {"same 1 to 4 dimensions"}, make);
   };
-  EXPECT_TRUE(refused([] { subarray({4, 4}, {0}, {1, 1}); }));
-  EXPECT_TRUE(refused([] { subarray({4}, {0}, {1, 1}); }));
-  EXPECT_TRUE(refused([] { subarray({1, 1, 1, 1, 1}, {0, 0, 0, 0, 0}, {1, 1, 1, 1, 1}); }));
-  EXPECT_TRUE(refused([] { subarray(std::initializer_list<Count>{}, {}, {}); }));
+  EXPECT_TRUE(refused([] { return subarray({4, 4}, {0}, {1, 1}); }));
+  EXPECT_TRUE(refused([] { return subarray({4}, {0}, {1, 1}); }));
+  EXPECT_TRUE(refused([] { return subarray({1, 1, 1, 1, 1}, {0, 0, 0, 0, 0}, {1, 1, 1, 1, 1}); }));
+  EXPECT_TRUE(refused([] { return subarray(std::initializer_list<Count>{}, {}, {}); }));
 }
 
 TEST(Layout, RefusesExtentsBeyond63Bits) {
@@ -147,8 +148,8 @@ TEST(Layout, RefusesExtentsBeyond63Bits) {
   EXPECT_TRUE(refused([] { return block_stride(4, 1, largest / 2); }));
   EXPECT_TRUE(refused([] { return stride(largest, 2); }));
   EXPECT_TRUE(refused([] { return block_stride(2, largest, largest); }));
-  EXPECT_TRUE(refused([] { subarray({largest, 3}, {0, 0}, {1, 1}); }));
-  EXPECT_TRUE(refused([] { subarray({2, largest / 2, 3}, {0, 0, 0}, {1, 1, 1}); }));
+  EXPECT_TRUE(refused([] { return subarray({largest, 3}, {0, 0}, {1, 1}); }));
+  EXPECT_TRUE(refused([] { return subarray({2, largest / 2, 3}, {0, 0, 0}, {1, 1, 1}); }));
   EXPECT_EQ(block(largest).elements(), largest);
   EXPECT_EQ(stride(largest / 2, 2).end(), largest - 2);
 }

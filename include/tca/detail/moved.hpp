@@ -1,6 +1,8 @@
 // What a handle does whose state was moved to another one; programs name none of it.
 #pragma once
 
+#include "tca/detail/language.hpp"
+
 namespace tca::core {
 
 // Throws Error{invalid_argument}: the handle, a `what`, was moved from.
