@@ -44,7 +44,7 @@ class Kept(Tuning):
         self.assertRegex(
             tuned.text(),
             r"^measured  \d+ puts; .*\naccuracy  within [\d.]+ % .*\ngain      (none: .*|\d+ of \d+ steps .*)\n"
-            rf"table     {re.escape(table)} holds \d+ pieces; .*\nnext      .*\n$",
+            rf"table     {re.escape(table)} holds \d+ pieces; .*\nnext      .*$",
         )
         with open(self.path("all.jsonl")) as file:
             lines = [json.loads(line) for line in file]

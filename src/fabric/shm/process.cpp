@@ -30,7 +30,9 @@ bool has_one_thread(const std::string& process) {
 
 std::string read_all(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+  std::ostringstream all;
+  all << file.rdbuf();  // an iterator would throw where the process ends meanwhile
+  return all.str();
 }
 
 std::string folder_of(pid_t pid) { return "/proc/" + std::to_string(pid); }

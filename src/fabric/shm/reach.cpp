@@ -11,7 +11,7 @@ namespace tca::shm {
 
 namespace {
 
-constexpr std::string_view start_up = "start-up (reach)";
+constexpr std::string_view meeting = "start-up (reach)";
 
 // Tells all ranks to which others this one can attach. `obstacle` is about the first to which it cannot.
 Found tell_all(fabric::Control& control, const Reach& mine, const std::string& obstacle) {
@@ -19,7 +19,7 @@ Found tell_all(fabric::Control& control, const Reach& mine, const std::string& o
   writer.put_string(obstacle);
   for (const bool can : mine) writer.put(can);
   Found found;
-  for (const base::Blob& blob : control.all_gather(writer.blob(), start_up)) {
+  for (const base::Blob& blob : control.all_gather(writer.blob(), meeting)) {
     base::Reader reader(blob);
     const std::string theirs = reader.get_string();
     if (found.obstacle.empty()) found.obstacle = theirs;
@@ -35,8 +35,8 @@ Found try_all(Space& space, fabric::Control& control, const Reach& wanted) {
   Token token;
   const Mapping region = space.allocate(bytes, Backing::committed, token);
   const Seal seal{space, token};
-  const std::vector<Token> tokens = gather_tokens(control, token, start_up);
-  std::vector<File> passed = space.pass(control, token, wanted, start_up);
+  const std::vector<Token> tokens = gather_tokens(control, token, meeting);
+  std::vector<File> passed = space.pass(control, token, wanted, meeting);
   Reach mine(wanted.size());
   std::string obstacle;
   for (std::size_t rank = 0; rank < wanted.size(); ++rank) {

@@ -32,7 +32,8 @@ constexpr unsigned long is_io_worker = 0x10, is_kernel_thread = 0x200000;
 // Whether a thread belongs to a program that is running. The kernel's own threads are bound to each processor.
 bool is_of_a_program(const fs::path& thread) {
   std::ifstream file(thread / "stat");
-  std::string all{std::istreambuf_iterator<char>(file), {}};
+  std::string all;
+  std::getline(file, all, '\0');  // an iterator would throw where the thread ends meanwhile
   char state = 0;
   unsigned long flags = 0;
   // Behind the name, which may hold any characters: state, five numbers, flags.
