@@ -1,4 +1,7 @@
 // OpenTCA as a contender, through its public interface, with each of its ways to start.
+#include <string>
+#include <utility>
+
 #include "channels.hpp"
 #include "gpu/call.hpp"
 #include "gpu/chain_kernels.hpp"
@@ -91,13 +94,44 @@ class ChainPingPong final : public Started<Messages> {
   Chain ping_, pong_;
 };
 
-class ChainPut final : public Started<Messages> {
+// A contender whose step is one step of a chain.
+template <class Kind>
+class OneChain : public Started<Kind> {
+ public:
+  template <class... Args>
+  OneChain(World& world, const std::string& name, const Way& way, Args&&... args)
+      : Started<Kind>(way, std::forward<Args>(args)...),
+        chain_(world.chain(name, {.guarded = way.guarded, .channel = way.route})) {}
+
+ protected:
+  Chain chain_;
+
+ private:
+  void in_kernel(std::uint32_t first, int steps, cudaStream_t stream) final {
+    check(run_exchanges(chain_.device(), this->touched, this->scope == "grid", first, steps, this->grid,
+                        stream),
+          "launching an exchange");
+  }
+  void on_stream(cudaStream_t stream) final {
+    this->write(stream);
+    chain_.run(stream);
+    this->read(stream);
+  }
+  void by_engine(cudaStream_t stream) final {
+    this->write(stream);
+    finish(stream);
+    chain_.start();
+    chain_.wait();
+    this->read(stream);
+  }
+};
+
+class ChainPut final : public OneChain<Messages> {
  public:
   ChainPut(World& world, const Rows& layout, const Way& way)
-      : Started(way, layout, false),
+      : OneChain(world, "put", way, layout, false),
         rank_(world.rank()),
-        data_(world.window<std::byte>(layout.padded())),
-        chain_(world.chain("put", {.guarded = way.guarded, .channel = way.route})) {
+        data_(world.window<std::byte>(layout.padded())) {
     const Layout bytes =
         layout.rows == 1 ? block(layout.row) : block_stride(layout.rows, layout.row, layout.pitch);
     if (rank_ == 0) chain_.put(data_.on(1).at(0), data_.at(0), bytes);
@@ -110,34 +144,15 @@ class ChainPut final : public Started<Messages> {
 
  private:
   bool idle() const override { return rank_ > 1; }
-  void in_kernel(std::uint32_t first, int steps, cudaStream_t stream) override {
-    check(run_exchanges(chain_.device(), touched, scope == "grid", first, steps, grid, stream),
-          "launching an exchange");
-  }
-  void on_stream(cudaStream_t stream) override {
-    write(stream);
-    chain_.run(stream);
-    read(stream);
-  }
-  void by_engine(cudaStream_t stream) override {
-    write(stream);
-    finish(stream);
-    chain_.start();
-    chain_.wait();
-    read(stream);
-  }
 
   int rank_;
   Window<std::byte> data_;
-  Chain chain_;
 };
 
-class ChainFaces final : public Started<Faces> {
+class ChainFaces final : public OneChain<Faces> {
  public:
   ChainFaces(World& world, const Face& which, const Way& way)
-      : Started(way, world, which),
-        cube_(world.window<double>(which.cube())),
-        chain_(world.chain(which.layout, {.guarded = way.guarded, .channel = way.route})) {
+      : OneChain(world, which.layout, way, world, which), cube_(world.window<double>(which.cube())) {
     const Layout layout = layout_of(face);
     chain_.put(cube_.on(left).at(face.high_ghost()), cube_.at(face.low_edge()), layout);
     chain_.put(cube_.on(right).at(face.low_ghost()), cube_.at(face.high_edge()), layout);
@@ -149,25 +164,7 @@ class ChainFaces final : public Started<Faces> {
   }
 
  private:
-  void in_kernel(std::uint32_t first, int steps, cudaStream_t stream) override {
-    check(run_exchanges(chain_.device(), touched, scope == "grid", first, steps, grid, stream),
-          "launching an exchange");
-  }
-  void on_stream(cudaStream_t stream) override {
-    write(stream);
-    chain_.run(stream);
-    read(stream);
-  }
-  void by_engine(cudaStream_t stream) override {
-    write(stream);
-    finish(stream);
-    chain_.start();
-    chain_.wait();
-    read(stream);
-  }
-
   Window<double> cube_;
-  Chain chain_;
 };
 
 class TeamSums final : public Started<Sums> {
