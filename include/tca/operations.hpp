@@ -47,7 +47,7 @@ TCA_DEVICE T negative_of(T a, T b) {
 // Always the same NaN, since the bits of whichever NaN came first would tell the order.
 template <class T>
 TCA_DEVICE T unless_nan(T a, T b, T result) {
-  return (a == a) & (b == b) ? result : static_cast<T>(NAN);  // && would be a branch
+  return ((a == a) & (b == b)) ? result : static_cast<T>(NAN);  // && would be a branch
 }
 
 }  // namespace device

@@ -85,7 +85,7 @@ std::vector<Record> read_records(const File& file, const std::string& path) {
 
 // Returns null if there is no record of the type. Other programs may add records of types that are not looked
 // for here, any number of times.
-const Record* find_only(const std::vector<Record>& records, const std::string& type,
+const Record* find_only(const std::vector<Record>& records, std::string_view type,
                         const std::string& path) {
   const Record* found = nullptr;
   for (const Record& record : records) {
@@ -96,7 +96,7 @@ const Record* find_only(const std::vector<Record>& records, const std::string& t
   return found;
 }
 
-const Record& find_needed(const std::vector<Record>& records, const std::string& type,
+const Record& find_needed(const std::vector<Record>& records, std::string_view type,
                           const std::string& path) {
   if (const Record* const found = find_only(records, type, path)) return *found;
   constexpr std::size_t most = 8;

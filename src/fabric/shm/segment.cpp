@@ -241,7 +241,8 @@ void OwnSegment::take_over(int ranks, std::chrono::milliseconds time_limit) {
 
 void OwnSegment::check_same_build(int ranks) const {
   const Mapping mapping = map(file_.get(), sizeof(Header), place_.path);
-  const Header& header = Board(mapping.data()).header();
+  const Board board(mapping.data());
+  const Header& header = board.header();
   if (header.abi == abi_version && header.ranks == ranks && bytes_of(file_) >= Board::bytes(ranks)) return;
   fail(Errc::incompatible,
        "{}, the memory in which the ranks meet, is of an earlier program of this launch, of OpenTCA {} "

@@ -220,7 +220,7 @@ std::chrono::nanoseconds ShmControl::nap_after(std::chrono::nanoseconds waited) 
 void ShmControl::look_around(std::uint32_t phase, std::string_view what) {
   for (int rank = 0; rank < size_; ++rank) {
     if (base::reached(board_.seat(rank).phase.load(std::memory_order_acquire), phase)) continue;
-    check_seat(rank, phase, what);
+    fail_if_lost(rank, phase, lost(rank), what);
     break;
   }
   look_for_dead(phase + phase % 2, what);
@@ -231,20 +231,21 @@ void ShmControl::look_around(std::uint32_t phase, std::string_view what) {
 // long for the same rank, about which this rank's own time limit says more.
 void ShmControl::look_for_dead(std::uint32_t phase, std::string_view what) {
   for (int rank = 0; rank < size_; ++rank) {
-    if (board_.seat(rank).presence.load(std::memory_order_acquire) == Presence::here)
-      check_seat(rank, phase, what);
+    if (base::reached(board_.seat(rank).phase.load(std::memory_order_acquire), phase)) continue;
+    // Asked in this order, as in `lost`.
+    const bool has_died = board_.has_died(rank, next_look());
+    if (has_died && board_.seat(rank).presence.load(std::memory_order_acquire) == Presence::here)
+      fail_if_lost(rank, phase, died(rank), what);
   }
 }
 
-// Throws when a rank has not reached `phase` and never will.
-void ShmControl::check_seat(int rank, std::uint32_t phase, std::string_view what) {
-  const Seat& seat = board_.seat(rank);
-  if (base::reached(seat.phase.load(std::memory_order_acquire), phase)) return;
-  const std::optional<std::string> reason = lost(rank);
+// Throws when a rank has not reached `phase` and, for the reason given, never will.
+void ShmControl::fail_if_lost(int rank, std::uint32_t phase, const std::optional<std::string>& reason,
+                              std::string_view what) {
   // A refusal comes before the loss, because a rank that refuses the world leaves it at once.
   if (phase == start_up) throw_if_refused();
   // The rank may have reached the phase before it went.
-  if (!reason || base::reached(seat.phase.load(std::memory_order_acquire), phase)) return;
+  if (!reason || base::reached(board_.seat(rank).phase.load(std::memory_order_acquire), phase)) return;
   fail_lost(rank, *reason, fmt::format("waiting for it in {}", what));
 }
 
@@ -278,7 +279,12 @@ std::optional<std::string> ShmControl::lost(int rank) {
   if (presence == Presence::failed) return fmt::format("failed ({})", seat.reason);
   if (presence == Presence::left) return "left the world";
   if (!has_died) return std::nullopt;
-  return fmt::format("died (process {} has ended)", seat.pid.load(std::memory_order_relaxed));
+  return died(rank);
+}
+
+std::string ShmControl::died(int rank) const {
+  return fmt::format("died (process {} has ended)",
+                     board_.seat(rank).pid.load(std::memory_order_relaxed));
 }
 
 bool ShmControl::is_gone(int rank) const {

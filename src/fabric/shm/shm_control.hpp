@@ -52,7 +52,9 @@ class ShmControl final : public fabric::Control {
   std::chrono::nanoseconds nap_after(std::chrono::nanoseconds waited) const;
   void look_around(std::uint32_t phase, std::string_view what);
   void look_for_dead(std::uint32_t phase, std::string_view what);
-  void check_seat(int rank, std::uint32_t phase, std::string_view what);
+  void fail_if_lost(int rank, std::uint32_t phase, const std::optional<std::string>& reason,
+                    std::string_view what);
+  std::string died(int rank) const;
   [[noreturn]] void give_up(std::uint32_t phase, std::string_view what, std::chrono::nanoseconds waited);
 
   Mapping memory_;
