@@ -15,7 +15,7 @@ draw() {
 }
 
 draw performance "Messages, faces and sums between two cores of an EPYC" \
-  '"bench":"(pingpong|halo|allreduce)","fabric":"(shm|mpi)".*"ranks":2.*"guarded":true.*"command":"[^"]*--peer mpi' \
+  '"fabric":"(shm|mpi)".*"ranks":2.*"command":"tca bench (pingpong|halo --extent|allreduce) [^"]*--peer mpi' \
   2026-11-27-host-epyc.jsonl
 draw performance-gpu-peers "Messages, faces and sums in kernels of two H100s" \
   '"fabric":"(cuda|nccl|nvshmem|mscclpp)".*("peer":"mscclpp"|"commit":"ef332f3f5adb","command":"tca bench (ping|halo|allr)[^"]*--start kernel)' \
