@@ -3,11 +3,11 @@
 // `items_per_second` are events or hops.
 #include <benchmark/benchmark.h>
 
-#include "des/heap.hpp"
-#include "des/random.hpp"
-#include "des/wheel.hpp"
-#include "net/ape.hpp"
-#include "net/machine.hpp"
+#include "model/des/heap.hpp"
+#include "model/des/random.hpp"
+#include "model/des/wheel.hpp"
+#include "model/machine/machine.hpp"
+#include "model/nic/ape.hpp"
 
 namespace {
 

@@ -13,7 +13,7 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
-#include "net/network.hpp"
+#include "model/net/network.hpp"
 #include "opentca_commit.hpp"
 #include "route/hardware.hpp"
 #include "tca/version.hpp"

@@ -1,6 +1,6 @@
 #include "gpu/peers.hpp"
 
-#include "route/over_mpi.hpp"
+#include "boot/over_mpi.hpp"
 #include "tca/error.hpp"
 
 namespace tca::bench::gpu {
@@ -9,7 +9,7 @@ bool has_peer(const std::string& name) {
   if (name == "nccl") return has_nccl();
   if (name == "nvshmem") return has_nvshmem();
   if (name == "mscclpp") return has_mscclpp();
-  if (name == "mpi") return route::built_with_mpi();
+  if (name == "mpi") return boot::built_with_mpi();
   return name == "copy";
 }
 

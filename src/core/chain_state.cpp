@@ -240,7 +240,7 @@ void ChainState::traced(const char* what, void (ChainState::*call)()) {
 }
 
 // Tells the control plane what a step that is under way waits for.
-class ChainState::StepWait final : public fabric::Wait {
+class ChainState::StepWait final : public control::Wait {
  public:
   explicit StepWait(const ChainState& chain) : chain_(chain) {}
   std::string what() const override {

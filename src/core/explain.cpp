@@ -69,7 +69,7 @@ std::string reason_of_detour(const WorldState& world, int to, std::size_t first)
         "world.window<T>(n)",
         world.fabrics()[direct]->name());
   }
-  const fabric::Places& places = world.places();
+  const control::Places& places = world.places();
   const std::vector<int>& host = places.host;
   if (host[static_cast<std::size_t>(to)] != host[static_cast<std::size_t>(world.rank())] ||
       places.same_sub_cluster(world.rank(), to) || places.obstacle.empty())

@@ -33,10 +33,10 @@
 #include <vector>
 
 #include "base/codec.hpp"
-#include "base/leave_to_process.hpp"
+#include "base/system/leave_to_process.hpp"
+#include "control/control.hpp"
 #include "core/memories.hpp"
 #include "fabric/accelerator.hpp"
-#include "fabric/control.hpp"
 #include "fabric/fabric.hpp"
 
 namespace tca::core {
@@ -83,7 +83,7 @@ using Retired = std::variant<std::shared_ptr<Memories>, RetiredChain, std::uniqu
 // every rank.
 class Reclaimer {
  public:
-  explicit Reclaimer(fabric::Control& control) : control_(control) {}
+  explicit Reclaimer(control::Control& control) : control_(control) {}
   Reclaimer(const Reclaimer&) = delete;
 
   // Neither blocks nor communicates.
@@ -118,7 +118,7 @@ class Reclaimer {
   void read_announcements(base::Reader& theirs);
   void release(Retired& object, bool in_order);
 
-  fabric::Control& control_;
+  control::Control& control_;
   std::map<std::uint32_t, Leaving> leaving_;
   std::vector<std::uint32_t> unannounced_;  // those of them that this rank has retired and not announced
   std::vector<RetiredChain> ending_;

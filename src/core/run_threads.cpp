@@ -8,7 +8,7 @@
 #include <thread>
 
 #include "base/fail.hpp"
-#include "base/limits.hpp"
+#include "base/system/limits.hpp"
 
 namespace tca::core {
 
@@ -44,7 +44,7 @@ void run_side_by_side(std::size_t ranks, const std::function<void(std::size_t)>&
 
 // The states outlive all threads: a rank that fails early leaves memory into which the others are still
 // writing.
-void run_threads(int ranks, const std::function<route::Connections(int rank)>& connect,
+void run_threads(int ranks, const std::function<boot::Connections(int rank)>& connect,
                  const std::function<void(World&)>& body, const WorldOptions& options) {
   const auto size = static_cast<std::size_t>(ranks);
   std::vector<std::shared_ptr<WorldState>> states(size);

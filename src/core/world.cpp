@@ -5,8 +5,8 @@
 #include <exception>
 #include <fstream>
 
-#include "base/environment.hpp"
 #include "base/fail.hpp"
+#include "base/system/environment.hpp"
 #include "core/chain_state.hpp"
 #include "core/run_threads.hpp"
 #include "core/team_state.hpp"
@@ -19,12 +19,12 @@ namespace tca {
 namespace {
 
 WorldOptions with_environment(WorldOptions options, std::string_view default_fabric) {
-  const route::Environment environment = route::read_environment();
+  const boot::Environment environment = boot::read_environment();
   options.time_limit =
       core::checked_limit(environment.time_limit.value_or(options.time_limit), "WorldOptions");
   options.progress_thread = environment.progress_thread.value_or(options.progress_thread);
   options.check_steps = environment.check_steps.value_or(options.check_steps);
-  options.fabric = route::fabric_name(options.fabric, default_fabric);
+  options.fabric = boot::fabric_name(options.fabric, default_fabric);
   if (options.device < -1 || options.engine_blocks < 0) {
     base::fail(Errc::invalid_argument,
                "WorldOptions: device {} and {} engine blocks cannot be; -1 leaves the device to the library, "
@@ -35,7 +35,7 @@ WorldOptions with_environment(WorldOptions options, std::string_view default_fab
 }
 
 // Where a rank asks for what cannot be, it comes up as far as the others, who then hear of it.
-route::Asked asked(const WorldOptions& options, const std::string& default_fabric) {
+boot::Asked asked(const WorldOptions& options, const std::string& default_fabric) {
   try {
     return {with_environment(options, default_fabric), {}};
   } catch (const Error& error) {
@@ -60,25 +60,25 @@ World::~World() {
 }
 
 World World::init(const WorldOptions& options) {
-  const route::Asked effective = asked(options, route::default_fabric());
-  World world(std::make_shared<core::WorldState>(route::bring_up_process(effective), effective.options));
-  route::warn_of_environment(world.rank());
+  const boot::Asked effective = asked(options, boot::default_fabric());
+  World world(std::make_shared<core::WorldState>(boot::bring_up_process(effective), effective.options));
+  boot::warn_of_environment(world.rank());
   return world;
 }
 
 World World::from_mpi_handle(const void* comm, std::size_t bytes, const char* header,
                              const WorldOptions& options) {
-  const route::Asked effective = asked(options, "shm+mpi");
-  World world(std::make_shared<core::WorldState>(route::bring_up_communicator(comm, bytes, header, effective),
+  const boot::Asked effective = asked(options, "shm+mpi");
+  World world(std::make_shared<core::WorldState>(boot::bring_up_communicator(comm, bytes, header, effective),
                                                  effective.options));
-  route::warn_of_environment(world.rank());
+  boot::warn_of_environment(world.rank());
   return world;
 }
 
 void World::run_threads(int ranks, const std::function<void(World&)>& body, const WorldOptions& options) {
   const WorldOptions effective = with_environment(options, "shm");
   base::warn_of_unknown_variables();
-  const route::ThreadConnections threads(ranks, effective);
+  const boot::ThreadConnections threads(ranks, effective);
   core::run_threads(
       ranks, [&](int rank) { return threads.bring_up(rank, effective); }, body, effective);
 }
@@ -152,7 +152,7 @@ void World::progress() { state().progress(); }
 void World::check() { state().check(); }
 
 void World::write_trace(const std::string& path) {
-  fabric::Control& control = state().control();
+  control::Control& control = state().control();
   const std::vector<base::Blob> all = control.make_together("World::write_trace", [&] {
     if (const base::Trace* mine = state().trace()) return mine->encode();
     base::fail(Errc::invalid_argument,

@@ -3,20 +3,23 @@
 #include <algorithm>
 
 #include "base/fail.hpp"
+#include "boot/over_mpi.hpp"
 #include "core/window_state.hpp"
+#include "route/hardware.hpp"
 #include "route/tuning.hpp"
 
 namespace tca::core {
 
-WorldState::WorldState(route::Connections connections, const WorldOptions& options)
+WorldState::WorldState(boot::Connections connections, const WorldOptions& options)
     : connections_(std::move(connections)),
-      costs_(route::agree_on_costs(control(), fabrics(), connections_.places)),
+      costs_(route::agree_on_costs(control(), fabrics(), connections_.places,
+                                   boot::mpi_of(route::fabric_set(fabrics())))),
       checks_steps_(options.check_steps) {
   control().while_waiting = [this] {
     progress_while_waiting();
     return needs_polling();
   };
-  if (connections_.places.sub_cluster.empty()) connections_.places = fabric::Places::together(size());
+  if (connections_.places.sub_cluster.empty()) connections_.places = control::Places::together(size());
   if (options.trace) {
     trace_.emplace();
     for (const auto& fabric : connections_.fabrics) fabric->trace_to(&*trace_);
@@ -57,7 +60,7 @@ bool WorldState::agree_on_window(const WindowRequest& request, const std::string
     return base::Writer().put(registers).put(request.element_bytes).put_string(title).blob();
   };
   std::vector<base::Blob> all = reclaimer_.gather_and_announce(control().attempt(what, mine), what);
-  fabric::Control::require_all(all);
+  control::Control::require_all(all);
   bool registered = false;
   std::size_t first_bytes = 0;
   std::string first_title;

@@ -14,10 +14,10 @@
 
 #include "base/shape.hpp"
 #include "base/trace.hpp"
+#include "boot/bring_up.hpp"
 #include "core/held_steps.hpp"
 #include "core/reclaim.hpp"
 #include "fabric/accelerator.hpp"
-#include "route/bring_up.hpp"
 #include "route/costs.hpp"
 #include "tca/world.hpp"
 
@@ -34,7 +34,7 @@ struct WindowRequest {
 
 class WorldState : public std::enable_shared_from_this<WorldState> {
  public:
-  WorldState(route::Connections connections, const WorldOptions& options);
+  WorldState(boot::Connections connections, const WorldOptions& options);
   WorldState(const WorldState&) = delete;
   ~WorldState() { rest(); }
 
@@ -43,7 +43,7 @@ class WorldState : public std::enable_shared_from_this<WorldState> {
 
   int rank() const { return connections_.control->rank(); }
   int size() const { return connections_.control->size(); }
-  fabric::Control& control() const { return *connections_.control; }
+  control::Control& control() const { return *connections_.control; }
   const std::vector<std::unique_ptr<fabric::Fabric>>& fabrics() const { return connections_.fabrics; }
   // The accelerator that this rank drives through its first fabric; null without one.
   fabric::Accelerator* accelerator() const { return fabrics().front()->accelerator(); }
@@ -55,7 +55,7 @@ class WorldState : public std::enable_shared_from_this<WorldState> {
   int sub_cluster(int rank) const { return connections_.places.sub_cluster[static_cast<std::size_t>(rank)]; }
   int sub_cluster_count() const;
 
-  const fabric::Places& places() const { return connections_.places; }
+  const control::Places& places() const { return connections_.places; }
 
   // Returns the first fabric, from number `from` on, that reaches a rank.
   std::size_t fabric_to(int rank, std::size_t from = 0) const;
@@ -141,7 +141,7 @@ class WorldState : public std::enable_shared_from_this<WorldState> {
   std::vector<std::unique_ptr<fabric::Memory>> expose(std::size_t bytes, std::byte* existing, bool registered,
                                                       const std::string& title);
 
-  route::Connections connections_;
+  boot::Connections connections_;
   route::Costs costs_;
   HeldSteps held_steps_{connections_.fabrics};
   std::optional<base::Trace> trace_;
@@ -161,13 +161,13 @@ std::chrono::milliseconds checked_limit(std::chrono::milliseconds asked, std::st
 // limit, and its destructor restores the previous one.
 class TimeLimit {
  public:
-  TimeLimit(fabric::Control& control, std::chrono::milliseconds limit)
+  TimeLimit(control::Control& control, std::chrono::milliseconds limit)
       : control_(control), before_(std::exchange(control.time_limit, limit)) {}
   TimeLimit(const TimeLimit&) = delete;
   ~TimeLimit() { control_.time_limit = before_; }
 
  private:
-  fabric::Control& control_;
+  control::Control& control_;
   std::chrono::milliseconds before_;
 };
 

@@ -252,7 +252,7 @@ struct Halo::Arrays {
 
 Halo::Arrays Halo::Arrays::agreed(World& world, const std::string& name, const Grid& grid,
                                   const std::vector<std::int64_t>& interior, const HaloOptions& options) {
-  fabric::Control& control = core::WorldState::of(world).control();
+  control::Control& control = core::WorldState::of(world).control();
   const auto describe_mine = [&] {
     core::checked_limit(options.chain.time_limit.value_or(control.time_limit),
                         fmt::format("halo '{}'", name));
@@ -350,7 +350,7 @@ void Halo::add_field(Field field, std::int64_t window_elements) {
 }
 
 void Halo::commit() {
-  fabric::Control& control = world().control();
+  control::Control& control = world().control();
   require_uncommitted("commit");
   const core::TimeLimit limit(control, time_limit_);
   base::Writer writer;

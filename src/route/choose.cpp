@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <limits>
 
-#include "base/environment.hpp"
 #include "base/fail.hpp"
+#include "base/system/environment.hpp"
 
 namespace tca::route {
 

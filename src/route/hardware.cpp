@@ -9,7 +9,6 @@
 #include <map>
 
 #include "fabric/accelerator.hpp"
-#include "route/over_mpi.hpp"
 #include "tca/version.hpp"
 
 namespace tca::route {
@@ -88,10 +87,8 @@ std::string fabric_set(std::span<const std::unique_ptr<fabric::Fabric>> fabrics)
   return set;
 }
 
-std::string software(std::string_view fabrics) {
-  std::string names = library_version();
-  if (needs_mpi(fabrics)) names += " and " + mpi_library();
-  return names;
+std::string software(std::string_view mpi) {
+  return mpi.empty() ? library_version() : fmt::format("{} and {}", library_version(), mpi);
 }
 
 }  // namespace tca::route

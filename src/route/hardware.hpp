@@ -21,8 +21,8 @@ std::string hardware_of(std::span<const std::unique_ptr<fabric::Fabric>> fabrics
 // Returns the fabrics' names joined by "+".
 std::string fabric_set(std::span<const std::unique_ptr<fabric::Fabric>> fabrics);
 
-// Returns the software whose costs are measured: "0.1.0", followed by "and Open MPI v4.1.4" for a set of
-// fabrics with mpi.
-std::string software(std::string_view fabrics);
+// Returns the software whose costs are measured: "0.1.0", or "0.1.0 and Open MPI v4.1.4" where that MPI takes
+// part, and `mpi` is not empty.
+std::string software(std::string_view mpi);
 
 }  // namespace tca::route

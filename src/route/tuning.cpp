@@ -14,9 +14,9 @@
 #include <system_error>
 #include <vector>
 
-#include "base/environment.hpp"
 #include "base/fail.hpp"
 #include "base/ranks.hpp"
+#include "base/system/environment.hpp"
 
 namespace tca::route {
 
@@ -236,15 +236,15 @@ void write_table(const fs::path& path, const std::string& text) {
   if (rename(draft.c_str(), path.c_str()) != 0) refuse("replaced");
 }
 
-Costs agree_on_costs(fabric::Control& control, std::span<const std::unique_ptr<fabric::Fabric>> fabrics,
-                     const fabric::Places& places) {
+Costs agree_on_costs(control::Control& control, std::span<const std::unique_ptr<fabric::Fabric>> fabrics,
+                     const control::Places& places, std::string_view mpi) {
   Costs costs(control.rank(), places.sub_cluster);
   if (know_their_own_costs(fabrics, control.rank())) {
     costs.leave_to_fabrics();
     return costs;
   }
   const std::string set = fabric_set(fabrics);
-  const TuningNeeds needs{hardware_of(fabrics), set, software(set)};
+  const TuningNeeds needs{hardware_of(fabrics), set, software(mpi)};
   Voice mine{needs.version, text_of(base::set_variable("OPENTCA_TUNING")), needs.hardware, {}, {}};
   if (control.rank() == 0) {
     fs::path path;

@@ -43,9 +43,9 @@ class MixedRanks final : public Ranks {
 
   std::string run(int ranks, const Body& body, const WorldOptions& options) override {
     return message_of([&] {
-      const route::ThreadConnections threads(ranks);
+      const boot::ThreadConnections threads(ranks);
       const auto make = [&](int rank) {
-        route::Connections connections = threads.bring_up(rank, {.time_limit = options.time_limit});
+        boot::Connections connections = threads.bring_up(rank, {.time_limit = options.time_limit});
         connections.fabrics.front() = mix_protocols(std::move(connections.fabrics.front()), seed_);
         return connections;
       };
@@ -58,8 +58,8 @@ class MixedRanks final : public Ranks {
 };
 
 // Places all ranks on one host, `sub_cluster` of them to a sub-cluster.
-fabric::Places cut(int ranks, int sub_cluster) {
-  fabric::Places places = fabric::Places::together(ranks);
+control::Places cut(int ranks, int sub_cluster) {
+  control::Places places = control::Places::together(ranks);
   for (int rank = 0; rank < ranks; ++rank)
     places.sub_cluster[static_cast<std::size_t>(rank)] = rank / sub_cluster;
   return places;
@@ -77,9 +77,9 @@ class ShuffleRanks final : public Ranks {
       require(shuffle.drain(world.rank()), "what rank {} sent never arrives", world.rank());
     };
     std::string message = message_of([&] {
-      const route::ThreadConnections threads(ranks);
+      const boot::ThreadConnections threads(ranks);
       const auto make = [&](int rank) {
-        route::Connections connections;
+        boot::Connections connections;
         connections.control = threads.control(rank, options.time_limit);
         if (sub_cluster_ > 0) {
           connections.places = cut(ranks, sub_cluster_);

@@ -147,7 +147,7 @@ class ShuffleProgram final : public fabric::Program {
 
 class ShuffleFabric final : public fabric::Fabric {
  public:
-  ShuffleFabric(ShuffleHub& hub, fabric::Control& control) : hub_(hub), control_(control) {}
+  ShuffleFabric(ShuffleHub& hub, control::Control& control) : hub_(hub), control_(control) {}
 
   std::string_view name() const override { return "shuffle"; }
   std::span<const std::string_view> protocols() const override { return protocol_names; }
@@ -183,7 +183,7 @@ class ShuffleFabric final : public fabric::Fabric {
 
  private:
   ShuffleHub& hub_;
-  fabric::Control& control_;
+  control::Control& control_;
   std::size_t windows_ = 0;
   std::size_t chains_ = 0;
 };
@@ -193,7 +193,7 @@ class ShuffleFabric final : public fabric::Fabric {
 Shuffle::Shuffle(int ranks, std::uint64_t seed) : hub_(std::make_unique<ShuffleHub>(ranks, seed)) {}
 Shuffle::~Shuffle() = default;
 
-std::unique_ptr<fabric::Fabric> Shuffle::fabric(fabric::Control& control) {
+std::unique_ptr<fabric::Fabric> Shuffle::fabric(control::Control& control) {
   return std::make_unique<ShuffleFabric>(*hub_, control);
 }
 

@@ -16,7 +16,7 @@
 #include <memory>
 #include <string>
 
-#include "fabric/control.hpp"
+#include "control/control.hpp"
 #include "fabric/fabric.hpp"
 
 namespace tca::test {
@@ -30,7 +30,7 @@ class Shuffle {
   ~Shuffle();
 
   // Returns the fabric of rank `control.rank()`.
-  std::unique_ptr<fabric::Fabric> fabric(fabric::Control& control);
+  std::unique_ptr<fabric::Fabric> fabric(control::Control& control);
 
   // Returns true once everything that `rank` has sent has arrived, or false when that takes too long. A rank
   // calls this before it leaves the world, as a rank behind a network would.

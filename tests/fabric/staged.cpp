@@ -8,8 +8,8 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "control/mpi/call.hpp"
 #include "core/world_state.hpp"
-#include "fabric/mpi/call.hpp"
 #include "fabric/mpi/mpi_fabric.hpp"
 #include "mpi_ranks.hpp"
 #include "staging_double.hpp"
@@ -27,7 +27,7 @@ void run_on_double(const void* comm, const BodyOnDouble& body, const WorldOption
   StagingDouble stager(static_cast<unsigned>(rank) + 1);
   stager.loses_bytes = loses_bytes;
   const mpi::Settings settings{.time_limit = std::chrono::seconds(25), .staged = true, .stager = &stager};
-  route::Connections connections;
+  boot::Connections connections;
   connections.control = mpi::join(comm, sizeof(MPI_Comm), mpi::header_name(), settings);
   connections.fabrics.push_back(mpi::make_fabric(*connections.control, settings));
   connections.launcher = "MPI";

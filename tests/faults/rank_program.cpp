@@ -14,7 +14,7 @@
 #include <string>
 #include <thread>
 
-#include "fabric/shm/board.hpp"
+#include "control/shm/board.hpp"
 #include "tca/tca.hpp"
 
 namespace {

@@ -8,7 +8,7 @@
 #include <string>
 #include <string_view>
 
-#include "net/machine.hpp"
+#include "model/machine/machine.hpp"
 #include "tca/error.hpp"
 
 namespace tca::net {

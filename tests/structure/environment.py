@@ -1,6 +1,6 @@
 """The variables of the environment: environment.py SOURCE_DIR
 
-The table in src/base/environment.hpp and the one in docs/guide.md name the same ones; nothing in the sources names another, and
+The table in src/base/system/environment.hpp and the one in docs/guide.md name the same ones; nothing in the sources names another, and
 nothing reads the environment past the table but what asks for variables that are not OpenTCA's.
 """
 
@@ -8,12 +8,12 @@ import pathlib
 import re
 import sys
 
-TABLE = "src/base/environment.hpp"
+TABLE = "src/base/system/environment.hpp"
 # Of what these read, nothing is OpenTCA's: where a launcher has put a rank, where programs and homes are, what a job is,
 # which GPUs are hidden, what the terminal can do.
 FOREIGN = {
-    "src/base/environment.cpp",  # reads for all others
-    "src/fabric/shm/seating.cpp",
+    "src/base/system/environment.cpp",  # reads for all others
+    "src/boot/seating.cpp",
     "src/route/tuning.cpp",
     "tools/tca/gpus.cpp",
     "tools/tca/info.cpp",  # prints the table

@@ -20,11 +20,15 @@ LAYERS = [
         " include/tca/chain.cuh include/tca/engine.cuh include/tca/launch.cuh include/tca/team.cuh include/tca/window.cuh"
     ],
     ["src/base"],
-    ["src/des"],
-    ["src/net"],
+    ["src/control"],
+    ["src/control/shm", "src/control/mpi"],
+    ["src/model/des"],
+    ["src/model/machine"],
+    ["src/model/net"],
+    ["src/model/nic", "src/model/mpi"],
     ["src/fabric"],
     ["src/fabric/shm", "src/fabric/cuda", "src/fabric/mpi", "src/fabric/sim"],
-    ["src/route"],
+    ["src/route", "src/boot"],
     ["src/core include/tca/window.hpp include/tca/detail/window.hpp include/tca/detail/moved.hpp include/tca/chain.hpp include/tca/team.hpp include/tca/world.hpp"],
     [
         "src/halo include/tca/grid.hpp include/tca/halo.hpp",
@@ -40,7 +44,7 @@ LAYERS = [
 VENDOR_HEADERS = re.compile(
     r"^(mpi|mpi-ext|nccl|nvshmem\w*|nvml|nvrtc|cuda\w*|cooperative_groups)\.h(pp)?$|^(cub|cuda|cooperative_groups|hip|infiniband|mscclpp|thrust)/"
 )
-VENDOR_PLACES = re.compile(r"src/fabric/(mpi|cuda)/|include/tca/([^.]*\.cuh|mpi\.hpp)$|(apps/\w+|examples)/(mpi|gpu|nccl)_[^/]*$|examples/tutorial/1_mpi\.cpp$|apps/\w+/(gpu|peers)/|bench/(peers|gpu)/|tools/(.*/)?peers/")
+VENDOR_PLACES = re.compile(r"src/(control/mpi|fabric/(mpi|cuda))/|include/tca/([^.]*\.cuh|mpi\.hpp)$|(apps/\w+|examples)/(mpi|gpu|nccl)_[^/]*$|examples/tutorial/1_mpi\.cpp$|apps/\w+/(gpu|peers)/|bench/(peers|gpu)/|tools/(.*/)?peers/")
 STANDARD_HEADER = re.compile(r"[a-z_]+")
 
 SUFFIXES = {".hpp", ".h", ".cuh", ".cpp", ".c", ".cu"}

@@ -1,6 +1,6 @@
 // Tests that an MPI call which does not return ends its process, unless the process was merely stopped
 // meanwhile.
-#include "fabric/mpi/alarm.hpp"
+#include "control/mpi/alarm.hpp"
 
 #include <gtest/gtest.h>
 #include <sys/wait.h>

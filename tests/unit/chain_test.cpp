@@ -7,8 +7,8 @@
 #include <array>
 #include <limits>
 
+#include "boot/bring_up.hpp"
 #include "messages.hpp"
-#include "route/bring_up.hpp"
 
 namespace tca::test {
 namespace {
@@ -361,7 +361,7 @@ TEST(World, TakesItsFabricFromOptionsThenFromTheEnvironment) {
 }
 
 TEST(World, SaysThatItWasBuiltWithoutCuda) {
-  if (route::built_with_cuda()) GTEST_SKIP() << "it was built with CUDA";
+  if (boot::built_with_cuda()) GTEST_SKIP() << "it was built with CUDA";
   setenv("OPENTCA_FABRIC", "cuda", 1);
   EXPECT_TRUE(
       is_wrong({"fabric cuda (OPENTCA_FABRIC): this OpenTCA was built without CUDA; install the toolkit"},
@@ -414,12 +414,12 @@ TEST(World, ChecksStepsWhereTheEnvironmentSaysSo) {
 
 TEST(World, SettingsAreCheckedWithoutOne) {
   setenv("OPENTCA_CUDA_AWARE", "perhaps", 1);
-  EXPECT_TRUE(is_wrong({"OPENTCA_CUDA_AWARE=perhaps"}, [] { tca::route::check_environment("cuda+mpi"); }));
-  EXPECT_NO_THROW(tca::route::check_environment("mpi"));
+  EXPECT_TRUE(is_wrong({"OPENTCA_CUDA_AWARE=perhaps"}, [] { tca::boot::check_environment("cuda+mpi"); }));
+  EXPECT_NO_THROW(tca::boot::check_environment("mpi"));
   unsetenv("OPENTCA_CUDA_AWARE");
   setenv("OPENTCA_PROGRESS_THREAD", "2", 1);
   EXPECT_TRUE(
-      is_wrong({"OPENTCA_PROGRESS_THREAD=2 is neither"}, [] { tca::route::check_environment("mpi"); }));
+      is_wrong({"OPENTCA_PROGRESS_THREAD=2 is neither"}, [] { tca::boot::check_environment("mpi"); }));
   unsetenv("OPENTCA_PROGRESS_THREAD");
 }
 

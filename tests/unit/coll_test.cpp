@@ -517,9 +517,9 @@ struct OtherShm final : public fabric::Fabric, public fabric::Accelerator {
 // changed.
 void run_on_other_shm(int ranks, int to_a_sub_cluster, const std::function<void(OtherShm&)>& change,
                       const std::function<void(World&)>& body) {
-  const route::ThreadConnections threads(ranks);
+  const boot::ThreadConnections threads(ranks);
   const auto connect = [&](int rank) {
-    route::Connections made = threads.bring_up(rank, {});
+    boot::Connections made = threads.bring_up(rank, {});
     auto fabric = std::make_unique<OtherShm>(std::move(made.fabrics.front()));
     change(*fabric);
     made.fabrics.front() = std::move(fabric);

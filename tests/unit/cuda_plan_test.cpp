@@ -5,7 +5,7 @@
 #include <optional>
 #include <random>
 
-#include "fabric/cuda/arena.hpp"
+#include "fabric/cuda/memory/arena.hpp"
 #include "fabric/cuda/plan.hpp"
 #include "seed.hpp"
 

@@ -3,8 +3,8 @@
 
 #include <algorithm>
 
-#include "des/heap.hpp"
-#include "des/wheel.hpp"
+#include "model/des/heap.hpp"
+#include "model/des/wheel.hpp"
 #include "seed.hpp"
 
 namespace tca::test {

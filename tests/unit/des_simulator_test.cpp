@@ -5,10 +5,10 @@
 
 #include <vector>
 
-#include "des/random.hpp"
-#include "des/simulator.hpp"
-#include "des/wait.hpp"
 #include "messages.hpp"
+#include "model/des/random.hpp"
+#include "model/des/simulator.hpp"
+#include "model/des/wait.hpp"
 
 namespace tca::test {
 namespace {

@@ -13,7 +13,7 @@
 #include <thread>
 
 #include "device_ranks.hpp"
-#include "fabric/cuda/collective_plan.hpp"
+#include "fabric/cuda/collective/collective_plan.hpp"
 #include "seed.hpp"
 
 namespace tca::test {

@@ -352,7 +352,7 @@ TEST(Failure, CollectiveCallsAreOverOnceOneHasFailedInTheMiddle) {
       while (!told) std::this_thread::sleep_for(milliseconds(5));
       return;
     }
-    fabric::Control& control = core::WorldState::of(world).control();
+    control::Control& control = core::WorldState::of(world).control();
     const auto before = std::exchange(
         control.while_waiting, []() -> bool { throw Error(Errc::device_failed, "a kernel has failed"); });
     EXPECT_EQ(caught([&] { world.barrier(); }).code, Errc::device_failed);
@@ -380,7 +380,7 @@ TEST(Failure, AWorldThatEndedInAnErrorIsOverForItsChains) {
 
 TEST(Failure, WhatOneRankCannotMakeIsThrownByAll) {
   World::run_threads(3, [](World& world) {
-    fabric::Control& control = core::WorldState::of(world).control();
+    control::Control& control = core::WorldState::of(world).control();
     const auto make = [&](const std::function<void()>& make_mine) {
       return control.make_together("a test", [&] {
         make_mine();

@@ -2,8 +2,8 @@
 // the right relation.
 #include <gtest/gtest.h>
 
-#include "net/machine.hpp"
-#include "net/mpi_agent.hpp"
+#include "model/machine/machine.hpp"
+#include "model/mpi/mpi_agent.hpp"
 #include "tca/error.hpp"
 
 namespace tca::net {

@@ -1,6 +1,6 @@
 // Tests that a message says which limit of the system was met. Each test lowers a limit in a child process, and
 // there makes a call that meets it.
-#include "base/limits.hpp"
+#include "base/system/limits.hpp"
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
@@ -15,7 +15,7 @@
 #include <functional>
 #include <regex>
 
-#include "base/proc.hpp"
+#include "base/system/proc.hpp"
 #include "tca/error.hpp"
 
 namespace tca::test {

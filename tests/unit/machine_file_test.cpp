@@ -1,5 +1,5 @@
 // Tests machine files: what is read, and the error for each mistake.
-#include "net/machine_file.hpp"
+#include "model/machine/machine_file.hpp"
 
 #include <gtest/gtest.h>
 
@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "base/data.hpp"
-#include "net/machine_table.hpp"
+#include "model/machine/machine_table.hpp"
 #include "own_folder.hpp"
 #include "tca/error.hpp"
 

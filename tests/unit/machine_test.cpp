@@ -1,5 +1,5 @@
 // Tests the machines that come with OpenTCA, and the errors for machines whose parts do not fit together.
-#include "net/machine.hpp"
+#include "model/machine/machine.hpp"
 
 #include <gtest/gtest.h>
 

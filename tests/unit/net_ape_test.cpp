@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "messages.hpp"
-#include "net/ape.hpp"
+#include "model/nic/ape.hpp"
 #include "net_machines.hpp"
 
 namespace tca::test {

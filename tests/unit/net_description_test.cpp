@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "messages.hpp"
-#include "net/plan.hpp"
+#include "model/net/plan.hpp"
 #include "net_machines.hpp"
 
 namespace tca::test {

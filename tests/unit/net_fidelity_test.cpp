@@ -8,8 +8,8 @@
 #include <deque>
 #include <memory>
 
-#include "des/random.hpp"
-#include "net/network.hpp"
+#include "model/des/random.hpp"
+#include "model/net/network.hpp"
 #include "net_machines.hpp"
 
 namespace tca::test {

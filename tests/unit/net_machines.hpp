@@ -1,7 +1,7 @@
 // Small machines for tests of the network's parts. Their numbers are round and not those of any real machine.
 #pragma once
 
-#include "net/description.hpp"
+#include "model/machine/description.hpp"
 
 namespace tca::test {
 

@@ -2,9 +2,9 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include "des/random.hpp"
 #include "messages.hpp"
-#include "net/network.hpp"
+#include "model/des/random.hpp"
+#include "model/net/network.hpp"
 #include "net_machines.hpp"
 
 namespace tca::test {

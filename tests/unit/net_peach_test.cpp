@@ -6,7 +6,7 @@
 #include <deque>
 
 #include "messages.hpp"
-#include "net/peach.hpp"
+#include "model/nic/peach.hpp"
 #include "net_machines.hpp"
 #include "seed.hpp"
 

@@ -4,7 +4,7 @@
 #include <queue>
 
 #include "messages.hpp"
-#include "net/routes.hpp"
+#include "model/net/routes.hpp"
 #include "net_machines.hpp"
 
 namespace tca::test {

@@ -1,7 +1,7 @@
 // Tests max-min fair shares.
 #include <gtest/gtest.h>
 
-#include "net/shares.hpp"
+#include "model/net/shares.hpp"
 #include "seed.hpp"
 
 namespace tca::test {

@@ -11,7 +11,7 @@ using core::Reclaimer;
 using core::RetiredChain;
 
 // The control plane of rank 0 of two. The other rank announces what the test has set.
-class Announcing final : public fabric::Control {
+class Announcing final : public control::Control {
  public:
   int rank() const override { return 0; }
   int size() const override { return 2; }

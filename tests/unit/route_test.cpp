@@ -1,10 +1,10 @@
 // Tests the route: cost tables, the choice of a channel, how to override it, and how it is explained.
 #include <cstdlib>
 
-#include "base/environment.hpp"
 #include "base/fail.hpp"
+#include "base/system/environment.hpp"
+#include "boot/bring_up.hpp"
 #include "messages.hpp"
-#include "route/bring_up.hpp"
 #include "route/choose.hpp"
 #include "route/cost_table.hpp"
 
@@ -370,9 +370,9 @@ TEST_F(RouteTest, TheEnvironmentWins) {
 
 TEST(Environment, WhatIsSetToNothingIsNotSet) {
   setenv("OPENTCA_TIME_LIMIT", "2.5", 1);
-  EXPECT_EQ(route::read_environment().time_limit, std::chrono::milliseconds(2500));
+  EXPECT_EQ(boot::read_environment().time_limit, std::chrono::milliseconds(2500));
   for (const char* variable : {"OPENTCA_TIME_LIMIT", "OPENTCA_PROGRESS_THREAD"}) setenv(variable, "", 1);
-  const route::Environment environment = route::read_environment();
+  const boot::Environment environment = boot::read_environment();
   EXPECT_FALSE(environment.time_limit || environment.progress_thread);
   for (const char* variable : {"OPENTCA_TIME_LIMIT", "OPENTCA_PROGRESS_THREAD"}) unsetenv(variable);
 }

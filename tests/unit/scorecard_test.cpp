@@ -6,7 +6,7 @@
 #include <cmath>
 #include <map>
 
-#include "net/machine_file.hpp"
+#include "model/machine/machine_file.hpp"
 #include "scorecard/fit_solver.hpp"
 #include "scorecard/lab.hpp"
 #include "scorecard/runs.hpp"

@@ -12,10 +12,10 @@
 #include <utility>
 #include <vector>
 
-#include "fabric/shm/board.hpp"
-#include "fabric/shm/join.hpp"
-#include "fabric/shm/process.hpp"
-#include "fabric/shm/segment.hpp"
+#include "boot/join.hpp"
+#include "control/shm/board.hpp"
+#include "control/shm/process.hpp"
+#include "control/shm/segment.hpp"
 #include "messages.hpp"
 #include "tca/world.hpp"
 
@@ -123,14 +123,14 @@ TEST_F(BoardTest, NobodyKnowsWhoHasDiedInAnotherPidNamespace) {
 }
 
 TEST(StartUp, ABoardOfAnotherSizeIsRefusedAlsoWhileAnotherRankWritesWhy) {
-  shm::Mapping memory = shm::make_thread_board(2);
+  shm::Mapping memory = boot::make_thread_board(2);
   Board(memory.data()).header().refusal = Header::being_written;
   EXPECT_TRUE(refuses(Errc::incompatible, {"rank 1 runs OpenTCA", "in a world of 3", "for 2"},
                       [&] { ShmControl(std::move(memory), 1, 3, 200ms); }));
 }
 
 TEST(StartUp, ASeatThatStaysClearedIsNobodys) {
-  shm::Mapping memory = shm::make_thread_board(2);
+  shm::Mapping memory = boot::make_thread_board(2);
   Board(memory.data()).seat(1).pid = Seat::being_reopened;
   EXPECT_TRUE(refuses(Errc::timed_out, {"rank 1 waited 0.", "for rank 0 to set up the next world"},
                       [&] { ShmControl(std::move(memory), 1, 2, 50ms); }));

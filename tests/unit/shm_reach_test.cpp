@@ -4,7 +4,7 @@
 
 #include <cerrno>
 
-#include "fabric/shm/access.hpp"
+#include "control/shm/access.hpp"
 #include "fabric/shm/reach.hpp"
 
 namespace tca::test {

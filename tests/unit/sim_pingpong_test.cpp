@@ -2,8 +2,8 @@
 // hardware needs.
 #include <gtest/gtest.h>
 
-#include "net/machine.hpp"
-#include "net/peach.hpp"
+#include "model/machine/machine.hpp"
+#include "model/nic/peach.hpp"
 #include "tca/tca.hpp"
 
 namespace tca {

@@ -26,7 +26,7 @@ Outcome run_on(const std::string& machine, int ranks, const std::function<void(W
   Outcome run{std::vector<double>(static_cast<std::size_t>(ranks))};
   const std::shared_ptr<sim::Model> model = sim::make_model(machine, ranks);
   const auto connect = [&](int rank) {
-    route::Connections made;
+    boot::Connections made;
     made.control = sim::make_control(model, rank);
     made.fabrics.push_back(sim::make_fabric(model, *made.control));
     made.places = sim::find_places(*model);

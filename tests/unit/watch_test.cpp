@@ -1,6 +1,6 @@
 // Tests how ranks learn that another one has gone, and why: three ranks watch each other without MPI, and the
 // last one goes.
-#include "fabric/mpi/watch.hpp"
+#include "control/mpi/watch.hpp"
 
 #include <gtest/gtest.h>
 #include <netinet/in.h>

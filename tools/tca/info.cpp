@@ -12,7 +12,9 @@
 #include <string>
 #include <vector>
 
-#include "base/environment.hpp"
+#include "base/system/environment.hpp"
+#include "boot/bring_up.hpp"
+#include "boot/over_mpi.hpp"
 #include "core/world_state.hpp"
 #include "gpus.hpp"
 #include "launch/launch.hpp"
@@ -20,10 +22,8 @@
 #include "options/numbers.hpp"
 #include "output/build_info.hpp"
 #include "output/variables.hpp"
-#include "route/bring_up.hpp"
 #include "route/choose.hpp"
 #include "route/hardware.hpp"
-#include "route/over_mpi.hpp"
 #include "route/tuning.hpp"
 #include "subcommand.hpp"
 #include "tca/tca.hpp"
@@ -56,7 +56,7 @@ Fabric try_fabric(const char* name, const std::string& what_is_ready) {
 }
 
 Fabric find_cuda(const Gpus& gpus) {
-  if (!route::built_with_cuda())
+  if (!boot::built_with_cuda())
     return {"cuda", false,
             gpus.names.empty()
                 ? "there is no GPU, and this tca was built without CUDA"
@@ -67,7 +67,7 @@ Fabric find_cuda(const Gpus& gpus) {
 
 // MPI itself is not started for this, since mpirun does that.
 Fabric find_mpi() {
-  if (!route::built_with_mpi())
+  if (!boot::built_with_mpi())
     return {"mpi", false,
             "this tca was built without MPI; install libopenmpi-dev and openmpi-bin and build again"};
   return {"mpi", true,
@@ -133,7 +133,7 @@ std::string problem_of(const std::string& fabric, const std::vector<Fabric>& tri
 
 // Refuses what a commit would refuse, as far as this is known without starting MPI.
 void check_route(const Plan& plan) {
-  if (plan.route.empty() || route::needs_mpi(plan.fabric)) return;
+  if (plan.route.empty() || boot::needs_mpi(plan.fabric)) return;
   base::Shape byte;
   byte.run = 1;
   World::run_threads(1,
@@ -149,10 +149,10 @@ Plan find_plan(const std::vector<Fabric>& tried) {
   Plan plan;
   try {
     plan.route = route::effective_override({});
-    plan.sub_cluster = route::asked_sub_cluster();
-    plan.fabric = route::fabric_name({}, route::default_fabric());
+    plan.sub_cluster = boot::asked_sub_cluster();
+    plan.fabric = boot::fabric_name({}, boot::default_fabric());
     plan.problem = problem_of(plan.fabric, tried);
-    if (plan.problem.empty()) route::check_environment(plan.fabric);
+    if (plan.problem.empty()) boot::check_environment(plan.fabric);
     if (plan.problem.empty()) check_route(plan);
   } catch (const Error& error) {
     plan.problem = error.what();
@@ -162,19 +162,19 @@ Plan find_plan(const std::vector<Fabric>& tried) {
 
 Placement placement_of(const Plan& plan, int ranks) {
   if (plan.fabric == "sim") return {};
-  return route::needs_mpi(plan.fabric) ? place_under_mpirun(Bind::automatic, ranks).placement
-                                       : place(Bind::automatic, ranks, look_at_host());
+  return boot::needs_mpi(plan.fabric) ? place_under_mpirun(Bind::automatic, ranks).placement
+                                      : place(Bind::automatic, ranks, look_at_host());
 }
 
 std::string ranks_in_words(const Plan& plan, int ranks) {
   if (plan.fabric == "sim") return "threads of one process";
-  return fmt::format("processes of {}, {}", route::needs_mpi(plan.fabric) ? "mpirun" : "tca run",
+  return fmt::format("processes of {}, {}", boot::needs_mpi(plan.fabric) ? "mpirun" : "tca run",
                      placement_of(plan, ranks).describe());
 }
 
 std::string mpi_in_words() {
-  return route::built_with_mpi() ? fmt::format("{}, which this tca was built with", route::mpi_library())
-                                 : "not built in";
+  return boot::built_with_mpi() ? fmt::format("{}, which this tca was built with", boot::mpi_library())
+                                : "not built in";
 }
 
 std::string launchers_in_words() {
@@ -295,7 +295,7 @@ void print_json(const Machine& machine, const Gpus& gpus, int ranks) {
   for (const Fabric& fabric : fabrics)
     json["fabrics"][fabric.name] = {{"usable", fabric.usable}, {"says", fabric.says}};
   json["mpi"] = {
-      {"built", route::built_with_mpi()}, {"mpirun", find_program("mpirun")}, {"srun", find_program("srun")}};
+      {"built", boot::built_with_mpi()}, {"mpirun", find_program("mpirun")}, {"srun", find_program("srun")}};
   const Plan plan = find_plan(fabrics);
   const auto or_null = [](const std::string& text) { return text.empty() ? Json(nullptr) : Json(text); };
   json["plan"] = {{"ranks", ranks},

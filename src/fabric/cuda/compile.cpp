@@ -4,7 +4,7 @@
 #include <map>
 
 #include "base/fail.hpp"
-#include "fabric/cuda/memory.hpp"
+#include "fabric/cuda/memory/memory.hpp"
 #include "fabric/cuda/plan.hpp"
 #include "fabric/cuda/tables.hpp"
 
@@ -45,7 +45,7 @@ Word segments(const Piece& piece) { return segments_of(piece.shape.bytes()); }
 
 class Compiler {
  public:
-  Compiler(const fabric::Share& share, Word id, fabric::Control& control, Inbox& inbox, cudaStream_t stream,
+  Compiler(const fabric::Share& share, Word id, control::Control& control, Inbox& inbox, cudaStream_t stream,
            HostCopier& copier)
       : share_(share),
         control_(control),
@@ -267,7 +267,7 @@ class Compiler {
   }
 
   const fabric::Share& share_;
-  fabric::Control& control_;
+  control::Control& control_;
   Inbox& inbox_;
   cudaStream_t stream_;
   HostCopier& copier_;
@@ -295,8 +295,9 @@ bool fits_copy_engine(const base::Shape& shape) {
          (shape.loop_count == 0 || (pitched(rows.to_pitch) && pitched(rows.from_pitch)));
 }
 
-void compile(const fabric::Share& share, Word id, fabric::Control& control, Inbox& inbox, cudaStream_t stream,
-             HostCopier& copier, const std::function<void(std::unique_ptr<Compiled>)>& finish) {
+void compile(const fabric::Share& share, Word id, control::Control& control, Inbox& inbox,
+             cudaStream_t stream, HostCopier& copier,
+             const std::function<void(std::unique_ptr<Compiled>)>& finish) {
   Compiler(share, id, control, inbox, stream, copier).run(finish);
 }
 

@@ -5,9 +5,9 @@
 #include <memory>
 #include <vector>
 
-#include "fabric/cuda/host_copier.hpp"
-#include "fabric/cuda/inbox.hpp"
 #include "fabric/cuda/kernels.hpp"
+#include "fabric/cuda/memory/host_copier.hpp"
+#include "fabric/cuda/memory/inbox.hpp"
 #include "fabric/fabric.hpp"
 
 namespace tca::cuda {
@@ -41,8 +41,9 @@ struct Compiled {
 
 // Collective over the ranks that share the chain. `id` is not 0. `finish` makes the program that the rank
 // will start; where it fails on one rank, no rank goes on.
-void compile(const fabric::Share& share, Word id, fabric::Control& control, Inbox& inbox, cudaStream_t stream,
-             HostCopier& copier, const std::function<void(std::unique_ptr<Compiled>)>& finish);
+void compile(const fabric::Share& share, Word id, control::Control& control, Inbox& inbox,
+             cudaStream_t stream, HostCopier& copier,
+             const std::function<void(std::unique_ptr<Compiled>)>& finish);
 
 // Gives a chain as many blocks as there is work for, at most `limit`: a warp for each chunk of lines, a block
 // for each segment of stores.

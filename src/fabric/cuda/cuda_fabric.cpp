@@ -10,16 +10,16 @@
 
 #include "base/fail.hpp"
 #include "fabric/accelerator.hpp"
-#include "fabric/cuda/collective.hpp"
-#include "fabric/cuda/collective_plan.hpp"
+#include "fabric/cuda/collective/collective.hpp"
+#include "fabric/cuda/collective/collective_plan.hpp"
+#include "fabric/cuda/collective/fold.hpp"
+#include "fabric/cuda/collective/team.hpp"
 #include "fabric/cuda/device.hpp"
-#include "fabric/cuda/fold.hpp"
-#include "fabric/cuda/memory.hpp"
+#include "fabric/cuda/memory/memory.hpp"
+#include "fabric/cuda/memory/stager.hpp"
 #include "fabric/cuda/own_stream.hpp"
 #include "fabric/cuda/plan.hpp"
 #include "fabric/cuda/program.hpp"
-#include "fabric/cuda/stager.hpp"
-#include "fabric/cuda/team.hpp"
 #include "fabric/cuda/watch.hpp"
 
 namespace tca::cuda {
@@ -41,7 +41,7 @@ void prepare_environment(bool threads) {
 
 class CudaFabric final : public fabric::Fabric, public fabric::Pricing, public fabric::Accelerator {
  public:
-  CudaFabric(fabric::Control& control, fabric::Places places, const Settings& settings)
+  CudaFabric(control::Control& control, control::Places places, const Settings& settings)
       : control_(control),
         places_(std::move(places)),
         device_(choose_device(control, settings.device, places_)),
@@ -149,8 +149,8 @@ class CudaFabric final : public fabric::Fabric, public fabric::Pricing, public f
     return least;
   }
 
-  fabric::Control& control_;
-  fabric::Places places_;
+  control::Control& control_;
+  control::Places places_;
   DeviceInfo device_;
   bool exported_;
   std::vector<DeviceInfo> devices_;  // by rank
@@ -283,7 +283,7 @@ std::string CudaFabric::describe_target(const device::Refusal& put) const {
 
 }  // namespace
 
-std::unique_ptr<fabric::Fabric> make_fabric(fabric::Control& control, fabric::Places places,
+std::unique_ptr<fabric::Fabric> make_fabric(control::Control& control, control::Places places,
                                             const Settings& settings) {
   prepare_environment(settings.threads);
   return std::make_unique<CudaFabric>(control, std::move(places), settings);

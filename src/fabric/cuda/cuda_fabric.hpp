@@ -3,7 +3,7 @@
 
 #include <memory>
 
-#include "fabric/control.hpp"
+#include "control/control.hpp"
 #include "fabric/fabric.hpp"
 
 namespace tca::cuda {
@@ -15,7 +15,7 @@ struct Settings {
 };
 
 // Collective. Throws Error{device_failed}, {incompatible}, {invalid_argument} or {out_of_memory}.
-std::unique_ptr<fabric::Fabric> make_fabric(fabric::Control& control, fabric::Places places,
+std::unique_ptr<fabric::Fabric> make_fabric(control::Control& control, control::Places places,
                                             const Settings& settings);
 
 }  // namespace tca::cuda

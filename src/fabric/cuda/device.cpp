@@ -38,7 +38,7 @@ bool unreachable(const DeviceInfo& mine, const DeviceInfo& other) {
 
 namespace {
 
-DeviceInfo open_device(int wanted, int rank, const fabric::Places& places) {
+DeviceInfo open_device(int wanted, int rank, const control::Places& places) {
   const int count = count_devices();
   if (wanted >= count) {
     base::fail(Errc::invalid_argument,
@@ -58,14 +58,15 @@ DeviceInfo open_device(int wanted, int rank, const fabric::Places& places) {
 
 }  // namespace
 
-DeviceInfo choose_device(fabric::Control& control, int wanted, const fabric::Places& places) {
+DeviceInfo choose_device(control::Control& control, int wanted, const control::Places& places) {
   DeviceInfo mine;
   control.do_together("bringing up the cuda fabric",
                       [&] { mine = open_device(wanted, control.rank(), places); });
   return mine;
 }
 
-std::vector<DeviceInfo> meet(fabric::Control& control, const fabric::Places& places, const DeviceInfo& mine) {
+std::vector<DeviceInfo> meet(control::Control& control, const control::Places& places,
+                             const DeviceInfo& mine) {
   const std::string what = "bringing up the cuda fabric";
   std::vector<DeviceInfo> all = control.all_gather_value(mine, what);
   control.do_together(what, [&] {

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "fabric/control.hpp"
+#include "control/control.hpp"
 
 namespace tca::cuda {
 
@@ -18,10 +18,11 @@ struct DeviceInfo {
 // Chooses GPU `wanted`, or for -1 the one whose number is the rank's seat on its host modulo the number of
 // GPUs here, and makes it the calling thread's current device. Throws Error{device_failed} when there is no
 // GPU, and Error{invalid_argument} when there is none of that number.
-DeviceInfo choose_device(fabric::Control& control, int wanted, const fabric::Places& places);
+DeviceInfo choose_device(control::Control& control, int wanted, const control::Places& places);
 
 // Collective. Returns every rank's GPU. Throws Error{incompatible}, on every rank alike, naming two GPUs of a
 // sub-cluster that do not reach each other.
-std::vector<DeviceInfo> meet(fabric::Control& control, const fabric::Places& places, const DeviceInfo& mine);
+std::vector<DeviceInfo> meet(control::Control& control, const control::Places& places,
+                             const DeviceInfo& mine);
 
 }  // namespace tca::cuda

@@ -6,7 +6,7 @@
 #include <mutex>
 #include <stop_token>
 
-#include "base/signals.hpp"
+#include "base/system/signals.hpp"
 
 namespace tca::cuda {
 

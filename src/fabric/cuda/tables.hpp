@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "base/shape.hpp"
-#include "fabric/cuda/host_copier.hpp"
-#include "fabric/cuda/inbox.hpp"
+#include "fabric/cuda/memory/host_copier.hpp"
+#include "fabric/cuda/memory/inbox.hpp"
 #include "tca/device_chain.hpp"
 
 namespace tca::cuda {

@@ -4,7 +4,7 @@
 
 #include <thread>
 
-#include "fabric/control.hpp"
+#include "control/control.hpp"
 #include "tca/device/memory.hpp"
 
 namespace tca::cuda {
@@ -12,7 +12,7 @@ namespace tca::cuda {
 class Watch {
  public:
   // `gone` has one word for each rank, which becomes 1 once that rank is gone.
-  Watch(const fabric::Control& control, device::Word* gone);
+  Watch(const control::Control& control, device::Word* gone);
 
  private:
   std::jthread thread_;  // not running in a world of one

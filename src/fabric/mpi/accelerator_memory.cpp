@@ -2,8 +2,8 @@
 
 #include <optional>
 
-#include "base/environment.hpp"
-#include "fabric/mpi/mpi_control.hpp"
+#include "base/system/environment.hpp"
+#include "control/mpi/mpi_control.hpp"
 #if __has_include(<mpi-ext.h>)
 #include <mpi-ext.h>
 #endif

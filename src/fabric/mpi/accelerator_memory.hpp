@@ -1,7 +1,7 @@
 // Finds out whether MPI sends messages between memory of accelerators.
 #pragma once
 
-#include "fabric/mpi/call.hpp"
+#include "control/mpi/call.hpp"
 #include "fabric/staging.hpp"
 
 namespace tca::mpi {

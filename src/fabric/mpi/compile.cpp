@@ -5,8 +5,8 @@
 #include <map>
 
 #include "base/fail.hpp"
+#include "control/mpi/mpi_control.hpp"
 #include "fabric/mpi/memory.hpp"
-#include "fabric/mpi/mpi_control.hpp"
 
 namespace tca::mpi {
 

@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-#include "fabric/mpi/call.hpp"
+#include "control/mpi/call.hpp"
 
 namespace tca::mpi {
 

@@ -2,9 +2,9 @@
 
 #include <cstring>
 
-#include "base/leave_to_process.hpp"
+#include "base/system/leave_to_process.hpp"
+#include "control/mpi/mpi_control.hpp"
 #include "fabric/mpi/memory.hpp"
-#include "fabric/mpi/mpi_control.hpp"
 
 namespace tca::mpi {
 

@@ -13,7 +13,7 @@
 #include <span>
 #include <vector>
 
-#include "fabric/mpi/call.hpp"
+#include "control/mpi/call.hpp"
 
 namespace tca::mpi {
 

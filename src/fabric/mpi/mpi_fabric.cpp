@@ -10,16 +10,16 @@
 #include <set>
 
 #include "base/fail.hpp"
-#include "base/limits.hpp"
+#include "base/system/limits.hpp"
+#include "control/mpi/mpi_control.hpp"
+#include "control/mpi/session.hpp"
 #include "fabric/mpi/accelerator_memory.hpp"
 #include "fabric/mpi/compile.hpp"
 #include "fabric/mpi/immediates.hpp"
 #include "fabric/mpi/memory.hpp"
-#include "fabric/mpi/mpi_control.hpp"
 #include "fabric/mpi/program.hpp"
 #include "fabric/mpi/pump.hpp"
 #include "fabric/mpi/rma.hpp"
-#include "fabric/mpi/session.hpp"
 #include "fabric/mpi/staged.hpp"
 
 namespace tca::mpi {
@@ -260,13 +260,13 @@ void require_one_group(MPI_Comm program) {
 
 }  // namespace
 
-std::unique_ptr<fabric::Control> join(const Settings& settings) {
+std::unique_ptr<control::Control> join(const Settings& settings) {
   ensure_session(callers(settings), settings.time_limit);
   return std::make_unique<MpiControl>(MPI_COMM_WORLD, settings.time_limit);
 }
 
-std::unique_ptr<fabric::Control> join(const void* comm, std::size_t bytes, std::string_view header,
-                                      const Settings& settings) {
+std::unique_ptr<control::Control> join(const void* comm, std::size_t bytes, std::string_view header,
+                                       const Settings& settings) {
   if (header != header_name() || bytes != sizeof(MPI_Comm)) {
     base::fail(
         Errc::incompatible,
@@ -285,11 +285,11 @@ std::unique_ptr<fabric::Control> join(const void* comm, std::size_t bytes, std::
   return std::make_unique<MpiControl>(program, settings.time_limit);
 }
 
-const std::vector<int>& hosts(const fabric::Control& control) {
+const std::vector<int>& hosts(const control::Control& control) {
   return static_cast<const MpiControl&>(control).hosts();
 }
 
-std::unique_ptr<fabric::Fabric> make_fabric(fabric::Control& control, const Settings& settings) {
+std::unique_ptr<fabric::Fabric> make_fabric(control::Control& control, const Settings& settings) {
   return std::make_unique<MpiFabric>(static_cast<MpiControl&>(control), settings);
 }
 

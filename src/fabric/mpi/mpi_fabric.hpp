@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "fabric/control.hpp"
+#include "control/control.hpp"
 #include "fabric/fabric.hpp"
 #include "fabric/staging.hpp"
 
@@ -22,21 +22,21 @@ struct Settings {
 
 // Returns the control plane of all processes that were started together (MPI_COMM_WORLD). Initialises MPI
 // if necessary. Throws Error{incompatible}, {timed_out} or {rank_lost}.
-std::unique_ptr<fabric::Control> join(const Settings& settings);
+std::unique_ptr<control::Control> join(const Settings& settings);
 
 // As above, for a communicator of the program. `comm` is the address of an MPI_Comm, `bytes` its size and
 // `header` the name of the MPI whose mpi.h the caller was compiled with.
-std::unique_ptr<fabric::Control> join(const void* comm, std::size_t bytes, std::string_view header,
-                                      const Settings& settings);
+std::unique_ptr<control::Control> join(const void* comm, std::size_t bytes, std::string_view header,
+                                       const Settings& settings);
 
 // Returns how many processes were started together (MPI_COMM_WORLD), once MPI is initialised.
 int started();
 
 // Returns, by rank, on which host it is, counted from 0. `control` was made by `join`.
-const std::vector<int>& hosts(const fabric::Control& control);
+const std::vector<int>& hosts(const control::Control& control);
 
 // Makes the fabric for the ranks of a control that `join` has made with the same settings.
-std::unique_ptr<fabric::Fabric> make_fabric(fabric::Control& control, const Settings& settings);
+std::unique_ptr<fabric::Fabric> make_fabric(control::Control& control, const Settings& settings);
 
 // Returns how the MPI that this library was built with calls itself, e.g. "Open MPI v4.1.4".
 std::string library_name();

@@ -22,8 +22,8 @@
 #include <span>
 #include <vector>
 
+#include "control/mpi/alarm.hpp"
 #include "fabric/fabric.hpp"
-#include "fabric/mpi/alarm.hpp"
 #include "fabric/mpi/datatype.hpp"
 #include "fabric/mpi/handle.hpp"
 #include "fabric/mpi/immediates.hpp"

@@ -2,9 +2,9 @@
 
 #include <chrono>
 
-#include "base/limits.hpp"
-#include "base/signals.hpp"
-#include "fabric/mpi/mpi_control.hpp"
+#include "base/system/limits.hpp"
+#include "base/system/signals.hpp"
+#include "control/mpi/mpi_control.hpp"
 
 namespace tca::mpi {
 

@@ -7,7 +7,7 @@
 #include <atomic>
 #include <thread>
 
-#include "fabric/mpi/call.hpp"
+#include "control/mpi/call.hpp"
 
 namespace tca::mpi {
 

@@ -3,7 +3,7 @@
 #include <set>
 
 #include "base/fail.hpp"
-#include "fabric/mpi/mpi_control.hpp"
+#include "control/mpi/mpi_control.hpp"
 #include "fabric/mpi/program.hpp"
 
 namespace tca::mpi {

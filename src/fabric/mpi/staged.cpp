@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "base/counter.hpp"
-#include "base/signals.hpp"
+#include "base/system/signals.hpp"
 #include "fabric/mpi/rma.hpp"
 
 namespace tca::mpi {
@@ -60,7 +60,7 @@ bool Carrier::carry() {
   return busy;
 }
 
-bool Carrier::is_owed(const fabric::Control& control) {
+bool Carrier::is_owed(const control::Control& control) {
   const auto held = hold();
   for (const StagedProgram* program : programs_)
     for (const int rank : program->creditors())
@@ -68,7 +68,7 @@ bool Carrier::is_owed(const fabric::Control& control) {
   return false;
 }
 
-void Carrier::finish(const fabric::Control& control, std::chrono::milliseconds limit) {
+void Carrier::finish(const control::Control& control, std::chrono::milliseconds limit) {
   if (!is_own_process()) return stop();
   const auto until = Clock::now() + limit;
   while (thread_.joinable() && !failed_.load(std::memory_order_acquire) && Clock::now() < until &&

@@ -14,9 +14,9 @@
 #include <thread>
 #include <vector>
 
-#include "base/limits.hpp"
+#include "base/system/limits.hpp"
+#include "control/control.hpp"
 #include "fabric/accelerator.hpp"
-#include "fabric/control.hpp"
 #include "fabric/mpi/program.hpp"
 #include "fabric/staging.hpp"
 
@@ -44,7 +44,7 @@ class Carrier {
 
   // Ends the thread once everything that steps have begun to send to ranks that are still there has gone,
   // and after `limit` in any case.
-  void finish(const fabric::Control& control, std::chrono::milliseconds limit);
+  void finish(const control::Control& control, std::chrono::milliseconds limit);
 
   // Ends the thread at once.
   void stop();
@@ -54,7 +54,7 @@ class Carrier {
   friend class StagedProgram;
 
   bool carry();
-  bool is_owed(const fabric::Control& control);
+  bool is_owed(const control::Control& control);
 
   Runner& runner_;
   base::Cores cores_;

@@ -3,13 +3,13 @@
 #include <algorithm>
 
 #include "base/fail.hpp"
-#include "base/limits.hpp"
+#include "base/system/limits.hpp"
 
 namespace tca::shm {
 
 namespace {
 
-Mapping attach(Space& space, const Token& token, File passed, std::size_t rank, fabric::Control& control,
+Mapping attach(Space& space, const Token& token, File passed, std::size_t rank, control::Control& control,
                std::string_view what) {
   try {
     return space.attach(token, std::move(passed));
@@ -23,7 +23,7 @@ Mapping attach(Space& space, const Token& token, File passed, std::size_t rank, 
 
 }  // namespace
 
-std::vector<Token> gather_tokens(fabric::Control& control, const Token& token, std::string_view what) {
+std::vector<Token> gather_tokens(control::Control& control, const Token& token, std::string_view what) {
   const std::vector<base::Blob> blobs = control.make_together(what, [&] {
     if (token.error != 0) {
       base::fail(
@@ -39,8 +39,8 @@ std::vector<Token> gather_tokens(fabric::Control& control, const Token& token, s
   return tokens;
 }
 
-Shared share_all(Space& space, fabric::Control& control, Mapping mine, const Token& token, const Reach& reach,
-                 std::string_view what) {
+Shared share_all(Space& space, control::Control& control, Mapping mine, const Token& token,
+                 const Reach& reach, std::string_view what) {
   const Seal seal{space, token};
   Shared all{gather_tokens(control, token, what), std::vector<Mapping>(reach.size())};
   // Small windows are in inboxes, which everybody has mapped.
@@ -58,7 +58,7 @@ Shared share_all(Space& space, fabric::Control& control, Mapping mine, const Tok
   return all;
 }
 
-std::vector<Mapping> allocate_all(Space& space, fabric::Control& control, std::size_t bytes, Backing backing,
+std::vector<Mapping> allocate_all(Space& space, control::Control& control, std::size_t bytes, Backing backing,
                                   const Reach& reach, std::string_view what) {
   Token token;
   Mapping mine;

@@ -4,8 +4,8 @@
 #include <string_view>
 #include <vector>
 
-#include "fabric/control.hpp"
-#include "fabric/shm/space.hpp"
+#include "control/control.hpp"
+#include "control/shm/space.hpp"
 
 namespace tca::shm {
 
@@ -27,15 +27,15 @@ struct Seal {
 
 // Collective. Returns the tokens of all ranks. Throws Error{out_of_memory} on every rank when that of one has an
 // error. `what` names the call in messages.
-std::vector<Token> gather_tokens(fabric::Control& control, const Token& token, std::string_view what);
+std::vector<Token> gather_tokens(control::Control& control, const Token& token, std::string_view what);
 
 // Collective. Shares the memory `mine`, for which `token` stands, and maps what the ranks in `reach` share.
 // Throws as `gather_tokens`, and on every rank what Space::attach throws on one.
-Shared share_all(Space& space, fabric::Control& control, Mapping mine, const Token& token, const Reach& reach,
-                 std::string_view what);
+Shared share_all(Space& space, control::Control& control, Mapping mine, const Token& token,
+                 const Reach& reach, std::string_view what);
 
 // As `share_all` for `bytes` that each rank allocates. Returns the mappings by rank.
-std::vector<Mapping> allocate_all(Space& space, fabric::Control& control, std::size_t bytes, Backing backing,
+std::vector<Mapping> allocate_all(Space& space, control::Control& control, std::size_t bytes, Backing backing,
                                   const Reach& reach, std::string_view what);
 
 }  // namespace tca::shm

@@ -34,7 +34,7 @@ std::size_t Ring::slot_bytes() const {
   return all <= 16 ? 16 : all <= 32 ? 32 : round_up(all, cache_line);
 }
 
-Inbox::Inbox(Space& space, fabric::Control& control, const Reach& reach)
+Inbox::Inbox(Space& space, control::Control& control, const Reach& reach)
     : rank_(control.rank()),
       views_(std::make_shared<Views>(allocate_all(space, control, inbox_bytes + window_bytes, Backing::sparse,
                                                   reach, "start-up (inboxes)"))),

@@ -21,9 +21,9 @@
 #include <vector>
 
 #include "base/counter.hpp"
-#include "fabric/control.hpp"
+#include "control/control.hpp"
+#include "control/shm/space.hpp"
 #include "fabric/shm/exchange.hpp"
-#include "fabric/shm/space.hpp"
 
 namespace tca::shm {
 
@@ -88,7 +88,7 @@ class Inbox {
   using Views = std::vector<Mapping>;
 
   // Collective.
-  Inbox(Space& space, fabric::Control& control, const Reach& reach);
+  Inbox(Space& space, control::Control& control, const Reach& reach);
 
   // Returns a zeroed slot for what `writer` sends, as an offset into this rank's inbox. Throws
   // Error{out_of_memory}.

@@ -57,7 +57,7 @@ int partner_of(int rank, const std::vector<int>& sub_cluster) {
 
 }  // namespace
 
-double measure_crossing_ns(const Inbox& inbox, fabric::Control& control, const fabric::Places& places) {
+double measure_crossing_ns(const Inbox& inbox, control::Control& control, const control::Places& places) {
   const int rank = control.rank(), partner = partner_of(rank, places.sub_cluster);
   double mine = 0;
   if (partner >= 0 && control.cores() == base::Cores::enough)

@@ -1,13 +1,13 @@
 // Measures how far the ranks are from each other: the time that a cache line takes from one core to another.
 #pragma once
 
-#include "fabric/control.hpp"
+#include "control/control.hpp"
 #include "fabric/shm/inbox.hpp"
 
 namespace tca::shm {
 
 // Collective. Returns the median over pairs of ranks in nanoseconds, the same on every rank. Returns 0 where
 // there is no pair, and where ranks share cores, so that a partner could not answer at once.
-double measure_crossing_ns(const Inbox& inbox, fabric::Control& control, const fabric::Places& places);
+double measure_crossing_ns(const Inbox& inbox, control::Control& control, const control::Places& places);
 
 }  // namespace tca::shm

@@ -14,7 +14,7 @@ namespace {
 constexpr std::string_view meeting = "start-up (reach)";
 
 // Tells all ranks to which others this one can attach. `obstacle` is about the first to which it cannot.
-Found tell_all(fabric::Control& control, const Reach& mine, const std::string& obstacle) {
+Found tell_all(control::Control& control, const Reach& mine, const std::string& obstacle) {
   base::Writer writer;
   writer.put_string(obstacle);
   for (const bool can : mine) writer.put(can);
@@ -30,7 +30,7 @@ Found tell_all(fabric::Control& control, const Reach& mine, const std::string& o
 }
 
 // Tries to attach to a region of each other rank in `wanted`.
-Found try_all(Space& space, fabric::Control& control, const Reach& wanted) {
+Found try_all(Space& space, control::Control& control, const Reach& wanted) {
   constexpr std::size_t bytes = 64;
   Token token;
   const Mapping region = space.allocate(bytes, Backing::committed, token);
@@ -53,7 +53,7 @@ Found try_all(Space& space, fabric::Control& control, const Reach& wanted) {
   return tell_all(control, mine, obstacle);
 }
 
-Found try_all(std::unique_ptr<Space> space, fabric::Control& control, const Reach& wanted) {
+Found try_all(std::unique_ptr<Space> space, control::Control& control, const Reach& wanted) {
   Found found = try_all(*space, control, wanted);
   found.space = std::move(space);
   return found;
@@ -67,7 +67,7 @@ std::size_t pairs(const Found& found) {
 
 }  // namespace
 
-Found find_reach(fabric::Control& control, const std::vector<int>& host) {
+Found find_reach(control::Control& control, const std::vector<int>& host) {
   Reach same_host;
   for (const int theirs : host) same_host.push_back(theirs == host[static_cast<std::size_t>(control.rank())]);
   Found through_proc = try_all(Space::of_processes(), control, same_host);

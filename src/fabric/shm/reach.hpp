@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "fabric/control.hpp"
-#include "fabric/shm/space.hpp"
+#include "control/control.hpp"
+#include "control/shm/space.hpp"
 
 namespace tca::shm {
 
@@ -25,7 +25,7 @@ struct Found {
 };
 
 // Collective. `host` has the number of each rank's host. Throws Error{out_of_memory}.
-Found find_reach(fabric::Control& control, const std::vector<int>& host);
+Found find_reach(control::Control& control, const std::vector<int>& host);
 
 // Returns the number of each rank's sub-cluster. The ranks of a host, in order, make up sub-clusters of
 // `at_most` ranks, or one with 0, and these are divided further until all ranks of each reach one another.

@@ -7,9 +7,9 @@
 #include <map>
 #include <optional>
 
-#include "base/environment.hpp"
 #include "base/fail.hpp"
 #include "base/nontemporal.hpp"
+#include "base/system/environment.hpp"
 #include "fabric/shm/compile.hpp"
 #include "fabric/shm/exchange.hpp"
 #include "fabric/shm/memory.hpp"
@@ -25,7 +25,7 @@ constexpr std::size_t staging_budget = std::size_t{4} << 20;
 
 constexpr std::array<std::string_view, 3> protocol_names{"direct", "pull", "staged"};
 
-Reach reached_from(int rank, const fabric::Places& places) {
+Reach reached_from(int rank, const control::Places& places) {
   const std::vector<int>& all = places.sub_cluster;
   Reach reach;
   for (const int sub_cluster : all) reach.push_back(sub_cluster == all[static_cast<std::size_t>(rank)]);
@@ -41,7 +41,7 @@ Nontemporal asked_for() {
 
 class ShmFabric final : public fabric::Fabric, public fabric::Pricing {
  public:
-  ShmFabric(fabric::Control& control, std::unique_ptr<Space> space, const fabric::Places& places)
+  ShmFabric(control::Control& control, std::unique_ptr<Space> space, const control::Places& places)
       : control_(control),
         space_(std::move(space)),
         host_(places.host),
@@ -86,7 +86,7 @@ class ShmFabric final : public fabric::Fabric, public fabric::Pricing {
     return static_cast<std::size_t>(std::count(host_.begin(), host_.end(), own_host()));
   }
 
-  fabric::Control& control_;
+  control::Control& control_;
   std::unique_ptr<Space> space_;
   std::vector<int> host_;
   const Nontemporal nontemporal_;
@@ -215,8 +215,8 @@ void ShmFabric::exchange_slots(const fabric::Share& share, std::span<Link> links
 
 }  // namespace
 
-std::unique_ptr<fabric::Fabric> make_fabric(fabric::Control& control, std::unique_ptr<Space> space,
-                                            const fabric::Places& places) {
+std::unique_ptr<fabric::Fabric> make_fabric(control::Control& control, std::unique_ptr<Space> space,
+                                            const control::Places& places) {
   return std::make_unique<ShmFabric>(control, std::move(space), places);
 }
 

@@ -3,15 +3,15 @@
 
 #include <memory>
 
-#include "fabric/control.hpp"
+#include "control/control.hpp"
+#include "control/shm/space.hpp"
 #include "fabric/fabric.hpp"
-#include "fabric/shm/space.hpp"
 
 namespace tca::shm {
 
 // Collective over the ranks of `control`, which must outlive the fabric and everything made from it. Each
 // rank reaches those of its own sub-cluster, which lie on one host.
-std::unique_ptr<fabric::Fabric> make_fabric(fabric::Control& control, std::unique_ptr<Space> space,
-                                            const fabric::Places& places);
+std::unique_ptr<fabric::Fabric> make_fabric(control::Control& control, std::unique_ptr<Space> space,
+                                            const control::Places& places);
 
 }  // namespace tca::shm

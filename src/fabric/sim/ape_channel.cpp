@@ -1,7 +1,7 @@
 // The channel of APEnet+ cards, within a torus. The cards put contiguous data; kernels pack and unpack data
 // that lies in runs.
 #include "fabric/sim/channel.hpp"
-#include "net/ape.hpp"
+#include "model/nic/ape.hpp"
 
 namespace tca::sim {
 

@@ -8,9 +8,9 @@
 #include <vector>
 
 #include "base/shape.hpp"
-#include "des/wait.hpp"
-#include "net/machine.hpp"
-#include "net/network.hpp"
+#include "model/des/wait.hpp"
+#include "model/machine/machine.hpp"
+#include "model/net/network.hpp"
 
 namespace tca::sim {
 

@@ -2,7 +2,7 @@
 // one-sided with its windows. The library moves contiguous data; kernels pack and unpack data that lies in
 // runs.
 #include "fabric/sim/channel.hpp"
-#include "net/mpi_agent.hpp"
+#include "model/mpi/mpi_agent.hpp"
 
 namespace tca::sim {
 

@@ -1,6 +1,6 @@
 // The channel between GPUs of one node, which have resident engines.
 #include "fabric/sim/channel.hpp"
-#include "net/engine.hpp"
+#include "model/nic/engine.hpp"
 
 namespace tca::sim {
 

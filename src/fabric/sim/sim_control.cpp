@@ -8,7 +8,7 @@ namespace tca::sim {
 
 namespace {
 
-class Meeting final : public fabric::Wait {
+class Meeting final : public control::Wait {
  public:
   Meeting(const Gathering& gathering, std::string_view what) : gathering_(gathering), what_(what) {}
   std::string what() const override { return std::string(what_); }
@@ -46,7 +46,7 @@ void SimControl::leave(std::string_view reason) { model_->turns().leave(rank_, r
 
 // When the wait fails and this rank ends because of it, it passes the same reason on, so that ranks far from
 // the lost one name that one.
-bool SimControl::wait_turn(const fabric::Wait& wait) {
+bool SimControl::wait_turn(const control::Wait& wait) {
   try {
     model_->turns().wait(rank_, wait);
   } catch (const Error& error) {

@@ -4,12 +4,12 @@
 
 #include <memory>
 
-#include "fabric/control.hpp"
+#include "control/control.hpp"
 #include "fabric/sim/model.hpp"
 
 namespace tca::sim {
 
-class SimControl final : public fabric::Control {
+class SimControl final : public control::Control {
  public:
   // Returns when the rank has its first turn.
   SimControl(std::shared_ptr<Model> model, int rank);
@@ -21,7 +21,7 @@ class SimControl final : public fabric::Control {
   void leave(std::string_view reason) override;
   base::Cores cores() const override { return base::Cores::crowded; }
   bool crowded() const override { return false; }
-  bool wait_turn(const fabric::Wait& wait) override;
+  bool wait_turn(const control::Wait& wait) override;
   std::chrono::duration<double> now() const override;
 
  private:

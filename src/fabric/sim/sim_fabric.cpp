@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <map>
 
-#include "base/environment.hpp"
 #include "base/fail.hpp"
+#include "base/system/environment.hpp"
 #include "fabric/accelerator.hpp"
 #include "fabric/sim/memory.hpp"
 #include "fabric/sim/program.hpp"
@@ -19,7 +19,7 @@ constexpr std::size_t alignment = 64;
 
 class SimFabric final : public fabric::Fabric, public fabric::Pricing, public fabric::Accelerator {
  public:
-  SimFabric(std::shared_ptr<Model> model, fabric::Control& control)
+  SimFabric(std::shared_ptr<Model> model, control::Control& control)
       : model_(std::move(model)), control_(control), rank_(control.rank()) {}
 
   std::string_view name() const override { return "sim"; }
@@ -66,7 +66,7 @@ class SimFabric final : public fabric::Fabric, public fabric::Pricing, public fa
                         std::uint32_t bytes, des::Time begin, std::uint64_t count);
 
   std::shared_ptr<Model> model_;
-  fabric::Control& control_;
+  control::Control& control_;
   int rank_;
   std::uint32_t windows_ = 0, chains_ = 0;
 };
@@ -180,12 +180,12 @@ std::shared_ptr<Model> make_model(const std::string& machine, int ranks, const s
                                                   : net::find_fidelity(fidelity, "WorldOptions::fidelity"));
 }
 
-std::unique_ptr<fabric::Control> make_control(std::shared_ptr<Model> model, int rank) {
+std::unique_ptr<control::Control> make_control(std::shared_ptr<Model> model, int rank) {
   return std::make_unique<SimControl>(std::move(model), rank);
 }
 
-fabric::Places find_places(const Model& model) {
-  fabric::Places places = fabric::Places::together(model.ranks());
+control::Places find_places(const Model& model) {
+  control::Places places = control::Places::together(model.ranks());
   const Channel& first = *model.hardware().channels().front();
   std::vector<int> heads;  // the first rank of each sub-cluster
   for (int rank = 0; rank < model.ranks(); ++rank) {
@@ -197,7 +197,7 @@ fabric::Places find_places(const Model& model) {
   return places;
 }
 
-std::unique_ptr<fabric::Fabric> make_fabric(std::shared_ptr<Model> model, fabric::Control& control) {
+std::unique_ptr<fabric::Fabric> make_fabric(std::shared_ptr<Model> model, control::Control& control) {
   return std::make_unique<SimFabric>(std::move(model), control);
 }
 

@@ -8,7 +8,7 @@
 #include <memory>
 #include <string>
 
-#include "fabric/control.hpp"
+#include "control/control.hpp"
 #include "fabric/fabric.hpp"
 
 namespace tca::sim {
@@ -22,12 +22,12 @@ std::shared_ptr<Model> make_model(const std::string& machine, int ranks, const s
 
 // Returns places that are all on one host. A sub-cluster consists of the ranks that the machine's first
 // channel joins.
-fabric::Places find_places(const Model& model);
+control::Places find_places(const Model& model);
 
 // Returns when the rank has its first turn.
-std::unique_ptr<fabric::Control> make_control(std::shared_ptr<Model> model, int rank);
+std::unique_ptr<control::Control> make_control(std::shared_ptr<Model> model, int rank);
 
 // Collective.
-std::unique_ptr<fabric::Fabric> make_fabric(std::shared_ptr<Model> model, fabric::Control& control);
+std::unique_ptr<fabric::Fabric> make_fabric(std::shared_ptr<Model> model, control::Control& control);
 
 }  // namespace tca::sim

@@ -1,6 +1,6 @@
 // The channel of the DMA controllers of PEACH2 and PEACH3, within a sub-cluster.
 #include "fabric/sim/channel.hpp"
-#include "net/peach.hpp"
+#include "model/nic/peach.hpp"
 
 namespace tca::sim {
 

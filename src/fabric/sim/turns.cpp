@@ -33,7 +33,7 @@ std::optional<std::string> Turns::lost(int rank) const {
   return std::nullopt;
 }
 
-void Turns::wait(int rank, const fabric::Wait& wait) {
+void Turns::wait(int rank, const control::Wait& wait) {
   Seat& own = seat(rank);
   own.state = State::waiting;
   own.wait = &wait;
@@ -48,7 +48,7 @@ void Turns::wait(int rank, const fabric::Wait& wait) {
 }
 
 void Turns::wait_until(int rank, des::Time time) {
-  class Pause final : public fabric::Wait {
+  class Pause final : public control::Wait {
     std::string what() const override { return "a pause"; }
     std::vector<int> missing() const override { return {}; }
   };

@@ -8,8 +8,8 @@
 #include <optional>
 #include <string>
 
-#include "des/simulator.hpp"
-#include "fabric/control.hpp"
+#include "control/control.hpp"
+#include "model/des/simulator.hpp"
 
 namespace tca::sim {
 
@@ -31,7 +31,7 @@ class Turns {
   // The running rank waits until it is woken. When nothing is left that could wake it, throws
   // Error{rank_lost} if a rank that it waits for has gone, otherwise Error{timed_out} that says what every
   // rank waits for.
-  void wait(int rank, const fabric::Wait& wait);
+  void wait(int rank, const control::Wait& wait);
   // The running rank waits until a given time, which is sure to come.
   void wait_until(int rank, des::Time time);
   // Called by the running rank or by an agent. Does nothing to a rank that does not wait.
@@ -50,7 +50,7 @@ class Turns {
     std::condition_variable turn;
     State state = State::ready;
     des::Time clock = 0;
-    const fabric::Wait* wait = nullptr;
+    const control::Wait* wait = nullptr;
     std::string reason;          // of a rank that failed
     std::optional<Error> error;  // to be thrown by `wait`
   };

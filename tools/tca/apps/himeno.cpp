@@ -29,7 +29,7 @@ void check_memory(const himeno::Problem& problem, const HimenoOptions& options, 
   const auto& n = problem.extents;
   const double cells = static_cast<double>(n[0]) * static_cast<double>(n[1]) * static_cast<double>(n[2]);
   const double needed = cells * sizeof(float) * (options.no_check ? 14 : 16);
-  const int hosts = route::needs_mpi(options.fabric) ? ranks : 1;
+  const int hosts = boot::needs_mpi(options.fabric) ? ranks : 1;
   const double present =
       hosts * static_cast<double>(sysconf(_SC_PHYS_PAGES)) * static_cast<double>(sysconf(_SC_PAGESIZE));
   if (needed < present) return;
@@ -46,7 +46,7 @@ void check_job(const HimenoOptions& options, int ranks) {
     refuse("--size {}: at least 3 cells along each dimension, of which the outer ones are the boundary",
            options.size);
   make_himeno_grid(options, problem, ranks);
-  if (!options.trace.empty() && on_gpus(options) && !route::needs_mpi(options.fabric))
+  if (!options.trace.empty() && on_gpus(options) && !boot::needs_mpi(options.fabric))
     refuse("--trace shows what the host does, which on --fabric {} is nothing; leave it out", options.fabric);
   if ((options.start == "graph" || options.start == "kernel") && !on_gpus(options))
     refuse("--start {} needs --fabric cuda or cuda+mpi", options.start);

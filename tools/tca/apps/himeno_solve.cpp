@@ -9,16 +9,16 @@
 #include <vector>
 
 #include "apps/himeno_alone.hpp"
+#include "boot/bring_up.hpp"
 #include "himeno/check.hpp"
 #include "himeno/exchange.hpp"
 #include "himeno/measure.hpp"
 #include "himeno/solver.hpp"
-#include "net/machine.hpp"
+#include "model/machine/machine.hpp"
 #include "options/extents.hpp"
 #include "options/refuse.hpp"
 #include "output/progress.hpp"
 #include "placement.hpp"
-#include "route/bring_up.hpp"
 #include "shared/mpi_session.hpp"
 #include "tca/error.hpp"
 #ifdef OPENTCA_HIMENO_ON_GPUS
@@ -174,7 +174,7 @@ HimenoReport solve_himeno(World& world, const HimenoOptions& options) {
       .processors =
           options.fabric == "sim" || on_gpus(options) ? 0 : bench::processors_of(bench::places(world)),
       .fabric = options.fabric,
-      .model = options.fabric == "sim" ? net::read_machine(route::machine_name(options.machine)).title : "",
+      .model = options.fabric == "sim" ? net::read_machine(boot::machine_name(options.machine)).title : "",
       .ranks = world.size(),
       .overlap = !options.no_overlap,
       .guarded = !options.unguarded};

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "apps/qcd_measure.hpp"
-#include "fabric/shm/seating.hpp"
+#include "boot/seating.hpp"
 #include "gpu/machine.hpp"
 #include "output/record.hpp"
 #include "qcd/gpu/inverter.hpp"
@@ -50,7 +50,7 @@ struct GpuSides {
     };
     add("nccl", qcd::Start::graph, qcd::nccl_peer);
     add("mpi", qcd::Start::host, [&](World& of) {
-      if (options.threads || !shm::is_rank_of_mpi())
+      if (options.threads || !boot::is_rank_of_mpi())
         throw Error(Errc::invalid_argument,
                     "the ranks are not mpirun's, which starts them where it is there");
       return qcd::staged_mpi_peer(of);

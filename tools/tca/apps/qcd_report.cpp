@@ -6,9 +6,9 @@
 #include <algorithm>
 #include <cmath>
 
-#include "net/machine.hpp"
+#include "boot/bring_up.hpp"
+#include "model/machine/machine.hpp"
 #include "qcd/wilson.hpp"
-#include "route/bring_up.hpp"
 #include "shared/mpi_session.hpp"
 
 namespace tca::tool {
@@ -54,7 +54,7 @@ Record record(const QcdSetting& setting, const QcdPace& pace, const std::string&
                 .mpi_version = pace.peer == "mpi" ? apps::mpi_version() : std::string(),
                 .gpus = pace.gpus,
                 .libraries = pace.libraries};
-  if (options.fabric == "sim") record.model = net::read_machine(route::machine_name(options.machine)).title;
+  if (options.fabric == "sim") record.model = net::read_machine(boot::machine_name(options.machine)).title;
   const bool staggered = is_staggered(options);
   record.extra = {{"extents", setting.extents},
                   {staggered ? "mass" : "kappa", staggered ? options.mass : options.kappa},
@@ -210,7 +210,7 @@ void append_links(const QcdSetting& setting, const LinksMeasured& measured) {
               .ranks = setting.ranks,
               .n = setting.extents[0],
               .samples_us = measured.samples_us};
-  if (options.fabric == "sim") line.model = net::read_machine(route::machine_name(options.machine)).title;
+  if (options.fabric == "sim") line.model = net::read_machine(boot::machine_name(options.machine)).title;
   line.extra = {{"extents", setting.extents},
                 {"links", setting.links},
                 {"plaquette", measured.averages.plaquette},

@@ -189,7 +189,7 @@ void check(const BenchOptions& options) {
   check_bind(options.bind, options.fabric, false);
   if (options.against("mpi")) check_against_mpi(options);
   check_for_model("--fidelity", "OPENTCA_FIDELITY", options.fidelity, options.fabric);
-  const bool on_gpus = route::on_gpus(options.fabric);
+  const bool on_gpus = boot::on_gpus(options.fabric);
   if (options.what == "commit") check_commit_bench(options);
   if (options.what == "overlap") return check_overlap_bench(options);
   on_gpus ? check_gpu_bench(options) : check_host(options);
@@ -197,7 +197,7 @@ void check(const BenchOptions& options) {
 
 void check_options(const CLI::App& app, const BenchOptions& options) {
   const auto measures = [&](const char* what) { return options.what == what; };
-  const bool on_gpus = route::on_gpus(options.fabric), is_halo = measures("halo"), is_put = measures("put"),
+  const bool on_gpus = boot::on_gpus(options.fabric), is_halo = measures("halo"), is_put = measures("put"),
              is_commit = measures("commit"), is_modelled = options.fabric == "sim";
   check_known(app, {{"--algorithm", is_coll(options.what), "collectives"},
                     {"--progress", measures("overlap"), "overlap"},
@@ -223,7 +223,7 @@ int run_bench(const BenchOptions& options) {
     // A library's helper threads would share the one core with the rank that waits for its GPU, and so would
     // the progress thread with the rank that computes. Ranks with a progress thread are left unbound only
     // where there are cores for both.
-    const bool has_helpers = route::on_gpus(options.fabric) ||
+    const bool has_helpers = boot::on_gpus(options.fabric) ||
                              (options.progresses_by("thread") && usable_cores() >= 2 * options.ranks);
     Binding bind = options.bind;
     if (has_helpers && bind.how == Bind::automatic) bind.how = Bind::none;
@@ -246,7 +246,7 @@ int run_bench(const BenchOptions& options) {
   return run_as_one_rank(world_options, check_ranks, [&](World& world) {
     std::optional<apps::MpiSession> mpi;
     if (options.against("mpi")) mpi.emplace(world);
-    route::on_gpus(options.fabric) ? run_gpu_bench(world, options) : run_host(world, options);
+    boot::on_gpus(options.fabric) ? run_gpu_bench(world, options) : run_host(world, options);
     return 0;
   });
 }

@@ -73,7 +73,7 @@ void measure_bytes(World& world, const BenchOptions& options, const BenchReport&
 }  // namespace
 
 void check_overlap_bench(const BenchOptions& options) {
-  if (route::on_gpus(options.fabric) || options.fabric == "sim")
+  if (boot::on_gpus(options.fabric) || options.fabric == "sim")
     refuse("an overlap is measured on shm, mpi and shm+mpi, not on {}", options.fabric);
   if (options.ranks < 2) refuse("an overlap needs 2 ranks");
   for (const std::string& peer : options.peers) {

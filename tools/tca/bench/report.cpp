@@ -6,9 +6,9 @@
 #include <cstdio>
 #include <utility>
 
+#include "boot/bring_up.hpp"
 #include "options/mpi_options.hpp"
 #include "placement.hpp"
-#include "route/bring_up.hpp"
 #include "shared/mpi_session.hpp"
 #include "verdict.hpp"
 
@@ -128,7 +128,7 @@ void show_printed() {
 }
 
 net::Machine modelled(const BenchOptions& options) {
-  return net::read_machine(route::machine_name(options.machine));
+  return net::read_machine(boot::machine_name(options.machine));
 }
 
 bench::Way own_way(const BenchOptions& options) {

@@ -6,7 +6,7 @@
 
 #include "bench/options.hpp"
 #include "contender.hpp"
-#include "net/machine.hpp"
+#include "model/machine/machine.hpp"
 #include "output/progress.hpp"
 #include "output/record.hpp"
 

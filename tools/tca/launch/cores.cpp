@@ -11,7 +11,7 @@
 #include <map>
 #include <utility>
 
-#include "base/cgroup.hpp"
+#include "base/system/cgroup.hpp"
 
 namespace tca::tool {
 namespace {

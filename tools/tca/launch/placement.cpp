@@ -17,8 +17,8 @@
 #include <set>
 #include <thread>
 
-#include "base/cgroup.hpp"
 #include "base/ranks.hpp"
+#include "base/system/cgroup.hpp"
 
 namespace tca::tool {
 namespace {

@@ -31,7 +31,7 @@ int run_threads(const RankJob& job, const WorldOptions& options, const std::func
 // Returns what prevents a comparison with MPI; empty if nothing does. Ranks that have been started already
 // need no mpirun.
 std::string lacks_mpi() {
-  if (!route::built_with_mpi()) return "built without MPI";
+  if (!boot::built_with_mpi()) return "built without MPI";
   return already_a_rank() || has_mpirun() ? "" : "mpirun is not there (package openmpi-bin)";
 }
 

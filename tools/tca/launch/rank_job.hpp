@@ -5,8 +5,8 @@
 #include <functional>
 #include <string>
 
+#include "boot/over_mpi.hpp"
 #include "launch/launch.hpp"
-#include "route/over_mpi.hpp"
 #include "tca/world.hpp"
 
 namespace tca::tool {
@@ -22,7 +22,7 @@ struct RankJob {
   Binding bind = {};
 };
 
-inline bool on_gpus(const RankJob& job) { return route::on_gpus(job.fabric); }
+inline bool on_gpus(const RankJob& job) { return boot::on_gpus(job.fabric); }
 
 // Adds -n, --ranks. `given` is set when the command line has it.
 void add_ranks_option(CLI::App& app, const std::string& what, int& ranks, bool& given);

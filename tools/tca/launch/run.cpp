@@ -6,7 +6,7 @@
 #include <string>
 #include <system_error>
 
-#include "base/environment.hpp"
+#include "base/system/environment.hpp"
 #include "launch/launch.hpp"
 #include "options/mpi_options.hpp"
 #include "options/numbers.hpp"

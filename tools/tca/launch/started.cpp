@@ -8,14 +8,14 @@
 #include <sstream>
 #include <system_error>
 
-#include "fabric/shm/seating.hpp"
+#include "boot/seating.hpp"
 #include "launch/launch.hpp"
 
 namespace tca::tool {
 bool already_a_rank() { return launched_rank() >= 0; }
 
 int launched_rank() {
-  const shm::Seating seating = shm::find_seating();
+  const boot::Seating seating = boot::find_seating();
   return seating.launcher.empty() ? -1 : seating.rank;
 }
 

@@ -9,7 +9,7 @@
 #include <cerrno>
 #include <utility>
 
-#include "base/limits.hpp"
+#include "base/system/limits.hpp"
 #include "tca/error.hpp"
 
 namespace tca::tool {

@@ -14,8 +14,8 @@
 #include <optional>
 #include <span>
 
-#include "base/limits.hpp"
-#include "fabric/shm/seating.hpp"
+#include "base/system/limits.hpp"
+#include "boot/seating.hpp"
 #include "launch/child.hpp"
 #include "launch/placement.hpp"
 #include "tca/error.hpp"

@@ -10,7 +10,7 @@
 #include <charconv>
 #include <string_view>
 
-#include "base/limits.hpp"
+#include "base/system/limits.hpp"
 #include "tca/error.hpp"
 
 namespace tca::tool {

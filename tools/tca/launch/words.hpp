@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "base/environment.hpp"
+#include "base/system/environment.hpp"
 #include "launch/fd.hpp"
 
 namespace tca::tool {

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "des/time.hpp"
+#include "model/des/time.hpp"
 
 namespace tca::tool {
 

@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "net/network.hpp"
+#include "model/net/network.hpp"
 
 namespace tca::tool {
 

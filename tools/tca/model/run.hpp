@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "model/ledger.hpp"
-#include "net/machine.hpp"
+#include "model/machine/machine.hpp"
 
 namespace tca::tool {
 

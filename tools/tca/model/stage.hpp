@@ -7,11 +7,11 @@
 #include <vector>
 
 #include "model/ledger.hpp"
-#include "net/ape.hpp"
-#include "net/engine.hpp"
-#include "net/machine.hpp"
-#include "net/mpi_agent.hpp"
-#include "net/peach.hpp"
+#include "model/machine/machine.hpp"
+#include "model/mpi/mpi_agent.hpp"
+#include "model/nic/ape.hpp"
+#include "model/nic/engine.hpp"
+#include "model/nic/peach.hpp"
 
 namespace tca::tool {
 

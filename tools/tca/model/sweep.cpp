@@ -11,7 +11,7 @@
 #include <sstream>
 
 #include "base/fail.hpp"
-#include "base/limits.hpp"
+#include "base/system/limits.hpp"
 #include "launch/fd.hpp"
 #include "launch/signals.hpp"
 #include "options/bytes.hpp"

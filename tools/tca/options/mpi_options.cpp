@@ -2,20 +2,20 @@
 
 #include <cstdlib>
 
+#include "boot/bring_up.hpp"
 #include "options/numbers.hpp"
 #include "options/refuse.hpp"
-#include "route/bring_up.hpp"
 
 namespace tca::tool {
 
 void check_built_with_mpi(const std::string& asks) {
-  if (!route::built_with_mpi())
+  if (!boot::built_with_mpi())
     refuse("{}: this tca was built without MPI; install libopenmpi-dev and openmpi-bin and build again",
            asks);
 }
 
 void check_built(const std::string& fabric) {
-  if (route::on_gpus(fabric) && !route::built_with_cuda())
+  if (boot::on_gpus(fabric) && !boot::built_with_cuda())
     refuse("--fabric {}: this tca was built without CUDA; install the toolkit and build again", fabric);
   if (is_over_mpi(fabric)) check_built_with_mpi("--fabric " + fabric);
 }
@@ -31,7 +31,7 @@ void add_sub_cluster_option(CLI::App& app, std::string& fabric) {
     if (fabric == "sim" && app.get_option("--sub-cluster")->count() > 0)
       refuse("--sub-cluster: a modelled machine has its own; leave it out");
     if (app.get_option("--fabric")->count() > 0 || base::variable("OPENTCA_FABRIC") != nullptr) return;
-    if (const std::string otherwise = route::default_fabric(); otherwise != "shm") fabric = otherwise;
+    if (const std::string otherwise = boot::default_fabric(); otherwise != "shm") fabric = otherwise;
   });
 }
 

@@ -4,13 +4,13 @@
 #include <CLI/CLI.hpp>
 #include <string>
 
+#include "boot/over_mpi.hpp"
 #include "options/one_of.hpp"
-#include "route/over_mpi.hpp"
 
 namespace tca::tool {
 
 // Whether the ranks of a fabric must be started by mpirun.
-inline bool is_over_mpi(const std::string& fabric) { return route::needs_mpi(fabric); }
+inline bool is_over_mpi(const std::string& fabric) { return boot::needs_mpi(fabric); }
 
 // Refuse what this tca was built without: the libraries of a fabric, or the MPI that `asks` needs, such as
 // "--peer mpi".

@@ -5,8 +5,8 @@
 #include <string>
 #include <utility>
 
-#include "base/environment.hpp"
 #include "base/fail.hpp"
+#include "base/system/environment.hpp"
 
 namespace tca::tool {
 

@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <string>
 
-#include "base/environment.hpp"
+#include "base/system/environment.hpp"
 
 namespace tca::tool {
 

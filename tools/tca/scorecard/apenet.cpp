@@ -2,7 +2,7 @@
 #include <algorithm>
 
 #include "base/fail.hpp"
-#include "net/ape.hpp"
+#include "model/nic/ape.hpp"
 #include "scorecard/lab.hpp"
 
 namespace tca::tool {

@@ -16,7 +16,7 @@
 
 #include "base/fail.hpp"
 #include "base/toml.hpp"
-#include "net/machine_names.hpp"
+#include "model/machine/machine_names.hpp"
 #include "scorecard/runs.hpp"
 
 namespace tca::tool {

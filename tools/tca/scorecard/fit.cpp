@@ -18,8 +18,8 @@
 #include <utility>
 
 #include "base/fail.hpp"
-#include "net/machine_file.hpp"
-#include "net/machine_units.hpp"
+#include "model/machine/machine_file.hpp"
+#include "model/machine/machine_units.hpp"
 #include "options/numbers.hpp"
 #include "options/refuse.hpp"
 #include "scorecard/fit_solver.hpp"

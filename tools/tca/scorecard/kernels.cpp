@@ -4,7 +4,7 @@
 #include <deque>
 
 #include "base/fail.hpp"
-#include "net/host.hpp"
+#include "model/machine/host.hpp"
 #include "scorecard/lab.hpp"
 
 namespace tca::tool {

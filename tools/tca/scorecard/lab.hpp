@@ -8,9 +8,9 @@
 #include <string>
 #include <vector>
 
-#include "net/machine.hpp"
-#include "net/mpi_agent.hpp"
-#include "net/peach.hpp"
+#include "model/machine/machine.hpp"
+#include "model/mpi/mpi_agent.hpp"
+#include "model/nic/peach.hpp"
 #include "scorecard/figures.hpp"
 
 namespace tca::tool {

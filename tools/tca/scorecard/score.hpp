@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "net/machine.hpp"
+#include "model/machine/machine.hpp"
 #include "scorecard/figures.hpp"
 
 namespace tca::tool {

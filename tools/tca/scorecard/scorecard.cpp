@@ -7,7 +7,7 @@
 #include <set>
 
 #include "base/fail.hpp"
-#include "net/machine_file.hpp"
+#include "model/machine/machine_file.hpp"
 #include "scorecard/score.hpp"
 #include "subcommand.hpp"
 

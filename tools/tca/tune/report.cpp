@@ -8,9 +8,9 @@
 #include <set>
 #include <tuple>
 
+#include "boot/over_mpi.hpp"
 #include "output/record.hpp"
 #include "route/hardware.hpp"
-#include "route/over_mpi.hpp"
 #include "shared/mpi_session.hpp"
 #include "tune/grid.hpp"
 
@@ -93,8 +93,8 @@ std::vector<route::Sample> samples_of(const Survey& survey) {
 
 route::TuningTable table_of(const Survey& survey) {
   route::TuningTable table;
-  table.origin = {route::software(survey.fabrics), survey.hardware, survey.fabrics, survey.ranks,
-                  std::time(nullptr)};
+  table.origin = {route::software(boot::mpi_of(survey.fabrics)), survey.hardware, survey.fabrics,
+                  survey.ranks, std::time(nullptr)};
   route::fit(
       samples_of(survey), [&](Distance distance) { return survey.crossing_us(distance); }, table);
   return table;
@@ -205,7 +205,7 @@ void append_json(const Survey& survey, const route::TuningTable& table, const st
       record.layout = route::to_string(route::classify(shape));
       record.ranks = survey.ranks;
       record.gpus = survey.gpus;
-      if (route::needs_mpi(survey.fabrics)) record.mpi_version = apps::mpi_version();
+      if (boot::needs_mpi(survey.fabrics)) record.mpi_version = apps::mpi_version();
       record.n = static_cast<std::int64_t>(shape.runs());
       record.bytes = static_cast<std::int64_t>(shape.bytes()) * point.point.puts;
       record.samples_us = times.cost_us;

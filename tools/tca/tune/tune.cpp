@@ -54,7 +54,7 @@ struct TuneOptions {
   Binding bind = {};
 };
 
-bool on_gpus(const TuneOptions& options) { return route::on_gpus(options.fabric); }
+bool on_gpus(const TuneOptions& options) { return boot::on_gpus(options.fabric); }
 
 // Makes the table's folder. Errors are ignored here, since the write that follows reports them.
 void make_cache(const fs::path& table) {

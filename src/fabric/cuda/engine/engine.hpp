@@ -18,8 +18,8 @@
 #include <thread>
 
 #include "fabric/cuda/engine/view.hpp"
-#include "fabric/cuda/host_copier.hpp"
-#include "fabric/cuda/inbox.hpp"
+#include "fabric/cuda/memory/host_copier.hpp"
+#include "fabric/cuda/memory/inbox.hpp"
 #include "tca/error.hpp"
 
 namespace tca::cuda {

@@ -1,0 +1,87 @@
+// The variables of the environment that OpenTCA reads, in one table, and how they are read.
+#pragma once
+
+#include <array>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace tca::base {
+
+struct Variable {
+  std::string_view name;
+  std::string_view preset;  // what holds where it is not set; empty where there is nothing to say
+  std::string_view meaning;
+  std::string_view reader;
+};
+
+// docs/guide.md has the same variables in a table of its own, with more words.
+inline constexpr std::array variables{
+    Variable{"OPENTCA_TIME_LIMIT", "30", "seconds a blocking call may take", "a world"},
+    Variable{"OPENTCA_CHECK", "0", "1: a wait without a start is an error", "a world"},
+    Variable{"OPENTCA_FABRIC", "shm",
+             "shm, cuda, mpi, shm+mpi, cuda+mpi or sim, where a program does not say", "a world"},
+    Variable{"OPENTCA_SUBCLUSTER", "all of a host", "ranks to a sub-cluster, on shm+mpi and cuda+mpi",
+             "a world"},
+    Variable{"OPENTCA_PROGRESS_THREAD", "0", "1: a thread moves messages on while a rank computes, on mpi",
+             "a world"},
+    Variable{"OPENTCA_CUDA_AWARE", "MPI is asked", "on or off: whether MPI is given GPU memory, on cuda+mpi",
+             "a world"},
+    Variable{"OPENTCA_MACHINE", "ha-pacs-tca", "the modelled machine, on sim, where a program does not say",
+             "a world"},
+    Variable{"OPENTCA_FIDELITY", "tlp", "tlp, train or flow, on sim, where a program does not say",
+             "a world"},
+    Variable{"OPENTCA_MACHINES", "", "folders with more machine files, a colon between them", "the model"},
+    Variable{"OPENTCA_NONTEMPORAL", "both are tried",
+             "on or off: whether larger stores on shm go past the caches", "a world"},
+    Variable{"OPENTCA_ROUTE", "", "overrides the choice of channels", "a chain"},
+    Variable{"OPENTCA_TUNING", "the one of tca tune", "the tuning table: a file, or off", "a world"},
+    Variable{"OPENTCA_RANK", "", "set by tca run: this process's rank", "a rank"},
+    Variable{"OPENTCA_SIZE", "", "set by tca run: how many ranks", "a rank"},
+    Variable{"OPENTCA_CONTROL", "", "set by tca run: where the ranks meet", "a rank"},
+    Variable{"OPENTCA_WORDS", "", "set by tca: where its ranks leave their errors", "a rank of tca"},
+    Variable{"OPENTCA_TERMINAL_COLUMNS", "", "set by tca: how wide the terminal is", "a rank of tca"},
+    Variable{"OPENTCA_SKIP_SETUP", "0", "1: make installs no packages", "make"},
+    Variable{"XDG_CACHE_HOME", "~/.cache", "where tca tune keeps its tables", "tca tune, a world"},
+};
+
+// The name of one of them. Any other does not compile.
+class VariableName {
+ public:
+  template <std::size_t Length>
+  consteval VariableName(const char (&name)[Length]) : name_(name) {  // NOLINT: implicit
+    for (const Variable& variable : variables)
+      if (variable.name == name) return;
+    throw "src/base/system/environment.hpp has no such variable";
+  }
+  const char* text() const { return name_; }
+
+ private:
+  const char* name_;
+};
+
+// Returns the value of a variable, or null when it is unset.
+const char* variable(VariableName name);
+
+// Returns the value of a variable, or null when it is unset or empty: a script may have set it to nothing.
+const char* set_variable(VariableName name);
+
+// Return whether a variable is on or off, or 1 or 0; nothing when it is not set. They throw
+// Error{invalid_argument} for any other value; the message names the `question` that the variable answers
+// ("whether ...").
+std::optional<bool> on_or_off(VariableName name, std::string_view question);
+std::optional<bool> one_or_zero(VariableName name);
+
+// Returns a line for each of these settings ("NAME=value", as `environ` has them) that looks like a variable
+// of OpenTCA and is none. It names the variable that was probably meant. Left alone are names that begin with
+// OPENTCA_TEST_, and those by which sites say where software is installed, such as OPENTCA_ROOT.
+std::vector<std::string> unknown_variables(const char* const* settings);
+
+// Writes these lines of this process's environment to stderr, once per process.
+void warn_of_unknown_variables();
+
+// Writes a line to stderr, once per process.
+void say_once(const std::string& line);
+
+}  // namespace tca::base

@@ -1,0 +1,160 @@
+// The control plane: how ranks meet and agree outside the hot path. It is implemented by whatever brings the
+// ranks up.
+#pragma once
+
+#include <algorithm>
+#include <chrono>
+#include <exception>
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/codec.hpp"
+#include "base/poll.hpp"
+#include "tca/error.hpp"
+
+namespace tca::control {
+
+// Where the ranks are: for each rank, the number of its host and that of its sub-cluster. The ranks of a
+// sub-cluster reach each other's memory directly; it lies within a host.
+struct Places {
+  std::vector<int> host, sub_cluster;
+  // Why ranks of a host that were not to be divided are in several sub-clusters; empty where none are.
+  std::string obstacle = {};
+
+  bool same_sub_cluster(int rank, int other) const {
+    return sub_cluster[static_cast<std::size_t>(rank)] == sub_cluster[static_cast<std::size_t>(other)];
+  }
+  // Returns how many lower ranks are on the same host.
+  int seat(int rank) const {
+    const auto end = host.begin() + rank;
+    return static_cast<int>(std::count(host.begin(), end, *end));
+  }
+
+  // Returns the places of a world that is one sub-cluster.
+  static Places together(int ranks) {
+    const std::vector<int> same(static_cast<std::size_t>(ranks), 0);
+    return {same, same};
+  }
+};
+
+// Describes what a rank waits for. It is asked only when an error message needs it.
+class Wait {
+ public:
+  virtual ~Wait() = default;
+  virtual std::string what() const = 0;  // completes the sentence "waits in ..."
+  virtual std::vector<int> missing() const = 0;
+};
+
+class Control {
+ public:
+  virtual ~Control() = default;
+
+  virtual int rank() const = 0;
+  virtual int size() const = 0;
+
+  // Collective. Returns every rank's bytes, by rank. `what` names the call in errors ("... while waiting for
+  // it in <what>"). Throws:
+  //   - Error{timed_out} or Error{rank_lost}, which names the ranks that have not come, and whatever
+  //     `while_waiting` throws. The ranks are then at different calls, so every further call throws the same.
+  //   - Error{refused}, on every rank alike, when the ranks' `what` shows that they are in different calls.
+  std::vector<base::Blob> all_gather(const base::Blob& mine, std::string_view what);
+
+  // The same for a value whose bytes mean the same on every rank.
+  template <class T>
+  std::vector<T> all_gather_value(const T& mine, std::string_view what) {
+    std::vector<T> all;
+    for (const base::Blob& blob : all_gather(base::Writer().put(mine).blob(), what))
+      all.push_back(base::Reader(blob).get<T>());
+    return all;
+  }
+
+  // Returns why `rank` will never answer again ("left the world", "failed (...)", ...), or nothing while it
+  // may still answer.
+  virtual std::optional<std::string> lost(int rank) = 0;
+
+  // Throws Error{rank_lost}: `rank` was lost while this one was `meanwhile`; `how` is what `lost` returned.
+  // `trouble` then says so to the others.
+  [[noreturn]] void fail_lost(int rank, std::string_view how, std::string_view meanwhile);
+
+  // Throws Error{invalid_argument}: this rank has left its world, and `what` needs the others.
+  [[noreturn]] void fail_over(std::string_view what) const;
+
+  // Throws Error{timed_out}: `whom` ("rank 2 and 3") has not come in time. `trouble` then says so to the
+  // others.
+  [[noreturn]] void fail_late(std::chrono::nanoseconds waited, std::string_view where, std::string_view whom,
+                              std::string_view what_to_do);
+
+  // Returns whether `rank` is lost. Any thread may call this, unlike `lost`.
+  virtual bool is_gone(int /*rank*/) const { return false; }
+
+  // Tells the others that this rank leaves. `reason` is empty when it leaves in good order.
+  virtual void leave(std::string_view reason) = 0;
+
+  virtual base::Cores cores() const = 0;
+
+  // Returns whether ranks wait for one another's cores. This is not so where they take turns (sim), because
+  // the clock stands still meanwhile.
+  virtual bool crowded() const { return cores() == base::Cores::crowded; }
+
+  // Where ranks take turns (sim): lets the others run until something has happened to this rank, then returns
+  // true. Throws Error{rank_lost} or Error{timed_out} when nothing ever will. Where ranks run by themselves,
+  // returns false at once.
+  virtual bool wait_turn(const Wait&) { return false; }
+
+  // Returns the time on the clock of the ranks, which may be a modelled one.
+  virtual std::chrono::duration<double> now() const {
+    return std::chrono::steady_clock::now().time_since_epoch();
+  }
+
+  std::chrono::milliseconds time_limit{30'000};
+
+  // Cores that ranks may run on, over all hosts; the same on every rank.
+  int usable_cores = 1;
+
+  // What the others are told when an error ends this rank. Once it has lost a rank or waited for one in vain,
+  // this names that rank.
+  std::string trouble = "it ended with an error";
+
+  // Called now and then while a collective call waits, since a partner may need this rank's share of a chain
+  // that it has started before it can come to the same call. Returns whether messages of such chains move
+  // only while this rank polls.
+  std::function<bool()> while_waiting = [] { return false; };
+
+  void barrier(std::string_view what) { all_gather({}, what); }
+
+  // Collective. Calls `make` and returns what it has returned on each rank, by rank. If it throws an Error or
+  // std::bad_alloc on some ranks, every rank throws the error of the lowest of them, which names all ranks
+  // that met the same one. So a rank that cannot go on, also for the arguments it was called with, leaves no
+  // other waiting for it.
+  std::vector<base::Blob> make_together(std::string_view what, const std::function<base::Blob()>& make);
+
+  // The two halves of make_together, for calls that gather in their own way. `attempt` returns what this rank
+  // brings: what `make` returns, or its error. `require_all` takes what `attempt` has returned on all ranks,
+  // and leaves what `make` did.
+  base::Blob attempt(std::string_view what, const std::function<base::Blob()>& make) const;
+  static void require_all(std::vector<base::Blob>& all);
+
+  // As make_together, for a function that returns nothing.
+  void do_together(std::string_view what, const std::function<void()>& act) {
+    make_together(what, [&] {
+      act();
+      return base::Blob{};
+    });
+  }
+
+ private:
+  // Throws where this rank may not make a collective call. It is called before anything is sent.
+  virtual void check_call(std::string_view /*what*/) {}
+
+  virtual std::vector<base::Blob> gather(const base::Blob& mine, std::string_view what) = 0;
+
+  // Called when this rank is about to give up waiting, with Errc::timed_out or Errc::rank_lost.
+  virtual void note_failure(Errc) {}
+
+  std::exception_ptr broken_;  // the error that has ended a gather in the middle
+};
+
+}  // namespace tca::control

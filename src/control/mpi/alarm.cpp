@@ -1,0 +1,57 @@
+#include "control/mpi/alarm.hpp"
+
+#include <unistd.h>
+
+#include <cstdio>
+#include <utility>
+
+#include "base/system/limits.hpp"
+#include "base/system/signals.hpp"
+#include "tca/error.hpp"
+
+namespace tca::mpi {
+
+namespace {
+
+// The thread looks at intervals, so that no call has to wake it. A time limit may last that much longer.
+constexpr std::chrono::milliseconds looks_every{20}, most_between_looks{100};
+
+}  // namespace
+
+Alarm::Alarm() : thread_(base::start_thread("the time limit of calls of MPI", [this] { watch(); })) {}
+
+Alarm::~Alarm() {
+  {
+    const std::lock_guard lock(mutex_);
+    is_over_ = true;
+  }
+  over_.notify_one();
+  thread_.join();
+}
+
+void Alarm::watch() {
+  base::leave_signals_to_others();
+  std::unique_lock lock(mutex_);
+  while (!over_.wait_for(lock, looks_every, [this] { return is_over_; })) {
+    if (call_ == nullptr) continue;
+    call_->waited_.look();
+    if (call_->waited_.so_far() < call_->time_limit_) continue;
+    std::fprintf(stderr, "%s did not return within %.1f s, and cannot be left, so this process ends\n",
+                 call_->what_.c_str(), std::chrono::duration<double>(call_->time_limit_).count());
+    std::fflush(stderr);
+    _exit(static_cast<int>(Errc::timed_out));
+  }
+}
+
+Alarm::Call::Call(Alarm& alarm, std::chrono::milliseconds time_limit, std::string what)
+    : alarm_(alarm), time_limit_(time_limit), what_(std::move(what)), waited_(most_between_looks) {
+  const std::lock_guard lock(alarm_.mutex_);
+  alarm_.call_ = this;
+}
+
+Alarm::Call::~Call() {
+  const std::lock_guard lock(alarm_.mutex_);
+  alarm_.call_ = nullptr;
+}
+
+}  // namespace tca::mpi

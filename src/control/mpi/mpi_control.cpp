@@ -1,0 +1,215 @@
+#include "control/mpi/mpi_control.hpp"
+
+#include <sched.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <exception>
+#include <fstream>
+#include <map>
+
+#include "base/fail.hpp"
+#include "base/ranks.hpp"
+#include "control/mpi/parcels.hpp"
+#include "control/mpi/wire.hpp"
+#include "tca/version.hpp"
+
+namespace tca::mpi {
+
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr std::string_view start_up = "start-up (World::init or World::from_mpi)";
+
+// What a rank sent before it went may still be on its way when the news of its end arrives.
+constexpr auto last_words_take = 300ms;
+
+// Returns what is the same on ranks that can reach each other's memory through /proc: those with the same
+// kernel, host name and PID namespace.
+std::string host_key() {
+  char name[256] = {};
+  gethostname(name, sizeof name - 1);
+  std::string boot;
+  std::ifstream("/proc/sys/kernel/random/boot_id") >> boot;
+  struct stat processes {};
+  stat("/proc/self/ns/pid", &processes);
+  return fmt::format("{} {} {}", name, boot, processes.st_ino);
+}
+
+}  // namespace
+
+MpiControl::MpiControl(MPI_Comm program, std::chrono::milliseconds limit) {
+  time_limit = limit;
+  make_comm(program);
+  MPI_Comm_rank(comm_, &rank_);
+  MPI_Comm_size(comm_, &size_);
+  watch_ = std::make_unique<Watch>(rank_, size_, limit);
+  meet();
+  int all = 0;
+  MPI_Comm_size(MPI_COMM_WORLD, &all);
+  if (size_ == all) mend_session();
+}
+
+void MpiControl::make_comm(MPI_Comm program) {
+  MPI_Request request = MPI_REQUEST_NULL;
+  const auto begin = [&] {
+    const InMpi inside;
+    check(MPI_Comm_idup(program, &comm_, &request), start_up);
+  };
+  const auto is_made = [&] {
+    const InMpi inside;
+    int done = 0;
+    check(MPI_Test(&request, &done, MPI_STATUS_IGNORE), start_up);
+    return done != 0;
+  };
+  begin();
+  base::Poll poll(base::Cores::crowded);
+  while (!is_made()) {
+    poll.pause();
+    if (poll.waited() < time_limit) continue;
+    spoil_session();
+    base::fail(
+        Errc::timed_out,
+        "a rank waited {:.1f} s in {} for others of its communicator; does every one of them make this call?",
+        std::chrono::duration<double>(poll.waited()).count(), start_up);
+  }
+  MPI_Comm_set_errhandler(comm_, MPI_ERRORS_RETURN);
+}
+
+// Exchanges the hosts, cores and versions of all ranks. From then on everybody is watched.
+void MpiControl::meet() {
+  cpu_set_t cpus;
+  CPU_ZERO(&cpus);
+  sched_getaffinity(0, sizeof cpus, &cpus);
+  const auto mine = base::Writer()
+                        .put_string(fmt::format("{} (messages {})", library_version(), wire_version))
+                        .put_string(host_key())
+                        .put(cpus)
+                        .put_string(watch_->card());
+  std::map<std::string, int> numbers;
+  std::map<int, std::pair<cpu_set_t, int>> usable;  // by host, with the number of ranks there
+  std::vector<std::string> cards;
+  std::string first_version;
+  for (const base::Blob& blob : all_gather(mine.blob(), start_up)) {
+    base::Reader reader(blob);
+    const std::string version = reader.get_string();
+    if (hosts_.empty()) first_version = version;
+    if (version != first_version) {
+      base::fail(Errc::incompatible,
+                 "rank {} runs OpenTCA {}, rank 0 {}; start every rank from the same build", hosts_.size(),
+                 version, first_version);
+    }
+    const int host = numbers.try_emplace(reader.get_string(), static_cast<int>(numbers.size())).first->second;
+    const auto theirs = reader.get<cpu_set_t>();
+    auto& [all, ranks] = usable[host];  // zeroed when it is new
+    CPU_OR(&all, &all, &theirs);
+    ++ranks;
+    hosts_.push_back(host);
+    cards.push_back(reader.get_string());
+  }
+  // This is the same on every rank, since the choices that depend on it must be. One crowded host holds up
+  // all.
+  const bool crowded = std::any_of(usable.begin(), usable.end(), [](const auto& host) {
+    return CPU_COUNT(&host.second.first) < host.second.second;
+  });
+  usable_cores = 0;
+  for (const auto& [host, of_host] : usable) usable_cores += CPU_COUNT(&of_host.first);
+  cores_ = crowded ? base::Cores::crowded : base::Cores::enough;
+  watch_->begin(cards);
+}
+
+// The communicator is not freed: that would be collective, and ranks leave when they like. MPI frees it at
+// its end.
+MpiControl::~MpiControl() {
+  const bool fails = has_failed_ || std::uncaught_exceptions() > 0;
+  leave(fails ? std::string_view(trouble) : std::string_view());
+}
+
+void MpiControl::check_call(std::string_view what) {
+  if (!here_) fail_over(what);
+  check_thread(what);
+}
+
+std::vector<base::Blob> MpiControl::gather(const base::Blob& mine, std::string_view what) {
+  Parcels parcels(comm_, Tag::set_up, mine);
+  base::Poll poll(cores_);
+  base::Poll::Look look;
+  while (!parcels.advance()) {
+    const bool waited_long = poll.pause(look);
+    if (poll.gave_way()) look.moves = while_waiting();
+    if (waited_long) check_partners(parcels, what, poll.waited());
+  }
+  return parcels.take();
+}
+
+// Throws when a rank whose bytes are missing is lost. Others do not count: one that has failed may only
+// have waited too long for the same rank, about which this rank's own time limit says more.
+void MpiControl::check_partners(const Parcels& parcels, std::string_view what,
+                                std::chrono::nanoseconds waited) {
+  const std::vector<int> missing = parcels.missing();
+  for (const int rank : missing) {
+    if (const std::optional<std::string> reason = lost(rank))
+      fail_lost(rank, *reason, fmt::format("waiting for it in {}", what));
+  }
+  if (waited < time_limit) return;
+  // When everything has come but not everything has gone, it is not known which rank does not take it.
+  const std::string whom =
+      missing.empty() ? "others to take what it sent" : fmt::format("rank {}", base::list_ranks(missing));
+  fail_late(waited, what, whom,
+            what == start_up ? "; was it started, and does it call World::init?"
+                             : "; did it make the same call, in the same order?");
+}
+
+std::optional<std::string> MpiControl::lost(int rank) {
+  if (watch_ == nullptr) return std::nullopt;
+  const std::optional<Gone> gone = watch_->gone(rank);
+  if (!gone || std::chrono::steady_clock::now() - gone->since < last_words_take) return std::nullopt;
+  if (gone->how != Presence::left) {
+    others_are_well_ = false;
+    spoil_session();
+  }
+  if (gone->how == Presence::failed) return fmt::format("failed ({})", gone->reason);
+  return gone->how == Presence::left ? "left the world" : "died (its process has ended)";
+}
+
+// A rank for which this one has waited in vain may never come to MPI_Finalize, also when the program
+// catches the error here. If the ranks that are gone left in good order, everybody comes there.
+void MpiControl::note_failure(Errc code) {
+  if (ending_ || (code == Errc::rank_lost && others_are_well_)) return;
+  has_failed_ = true;
+  spoil_session();
+}
+
+bool MpiControl::is_gone(int rank) const {
+  if (watch_ == nullptr) return false;
+  const std::optional<Gone> gone = watch_->gone(rank);
+  return gone && std::chrono::steady_clock::now() - gone->since >= last_words_take;
+}
+
+// The first exchange says who has come, the second that all know it. A rank that comes late finds what the
+// others said before they went. They went without freeing MPI's windows, but they come to MPI_Finalize and
+// wait for it there.
+bool MpiControl::ends_together(bool in_order) {
+  constexpr std::string_view what = "the end of a world whose ranks have used mpi/rma";
+  if (!is_up() || !here_ || has_failed_ || std::uncaught_exceptions() > 0) return false;
+  ending_ = true;
+  try {
+    for (const bool theirs : all_gather_value(in_order, what)) in_order &= theirs;
+    barrier(what);
+    return in_order;
+  } catch (...) {
+    return false;  // the error was reported when it mattered, or concerns nobody any more
+  }
+}
+
+void MpiControl::leave(std::string_view reason) {
+  // A child that was forked from this rank does not speak for it.
+  if (!here_ || watch_ == nullptr || !is_own_process()) return;
+  here_ = false;
+  if (!reason.empty()) spoil_session();
+  watch_->leave(reason.empty() ? Presence::left : Presence::failed, reason);
+}
+
+}  // namespace tca::mpi

@@ -1,0 +1,60 @@
+// The control plane over MPI. It needs no memory in common, so the ranks may be anywhere.
+#pragma once
+
+#include <vector>
+
+#include "control/control.hpp"
+#include "control/mpi/call.hpp"
+#include "control/mpi/session.hpp"
+#include "control/mpi/watch.hpp"
+
+namespace tca::mpi {
+
+class Parcels;
+
+// The tags of messages. Those of chains follow.
+enum Tag : int { set_up, set_up_rest, immediate, immediate_taken, never, trial, first_of_chains = 16 };
+
+class MpiControl final : public control::Control {
+ public:
+  // Collective over the ranks of `program`. Makes a communicator of its own from it.
+  MpiControl(MPI_Comm program, std::chrono::milliseconds time_limit);
+  ~MpiControl() override;
+
+  int rank() const override { return rank_; }
+  int size() const override { return size_; }
+  std::optional<std::string> lost(int rank) override;
+  bool is_gone(int rank) const override;
+  void leave(std::string_view reason) override;
+  base::Cores cores() const override { return cores_; }
+
+  MPI_Comm comm() const { return comm_; }
+
+  // Collective, at the end of a world. Returns whether every rank has come to this call within the time
+  // limit and in good order. No rank gets true when another gets false.
+  bool ends_together(bool in_order);
+
+  const std::vector<int>& hosts() const { return hosts_; }
+
+ private:
+  void check_call(std::string_view what) override;
+  std::vector<base::Blob> gather(const base::Blob& mine, std::string_view what) override;
+  void note_failure(Errc code) override;
+  void make_comm(MPI_Comm program);
+  void meet();
+  void check_partners(const Parcels& parcels, std::string_view what, std::chrono::nanoseconds waited);
+
+  MPI_Comm comm_ = MPI_COMM_NULL;
+  int rank_ = 0, size_ = 1;
+  bool here_ = true;
+  bool others_are_well_ = true;  // all ranks that have gone went in good order
+  bool has_failed_ = false;      // stays set even where the program goes on
+  bool ending_ = false;
+  base::Cores cores_ = base::Cores::crowded;  // until every rank has said where it may run
+  std::vector<int> hosts_;                    // by rank, counted from 0
+  std::unique_ptr<Watch> watch_;
+  // Ranks that wait for this one are told when its process ends, so that they need not wait for a time limit.
+  BeforeEnd before_end_{[this](std::string_view trouble) { leave(trouble); }};
+};
+
+}  // namespace tca::mpi

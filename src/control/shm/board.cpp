@@ -1,0 +1,157 @@
+#include "control/shm/board.hpp"
+
+#include <linux/futex.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <climits>
+#include <cstring>
+#include <ctime>
+
+#include "base/counter.hpp"
+#include "base/fail.hpp"
+#include "control/shm/process.hpp"
+#include "tca/version.hpp"
+
+namespace tca::shm {
+
+std::size_t Board::bytes(int ranks) {
+  return sizeof(Header) + static_cast<std::size_t>(ranks) * (sizeof(Seat) + mailbox_bytes) + sizeof(Meeting);
+}
+
+Seat& Board::seat(int rank) const {
+  return *reinterpret_cast<Seat*>(memory_ + sizeof(Header) + static_cast<std::size_t>(rank) * sizeof(Seat));
+}
+
+Meeting& Board::meeting() const {
+  const auto seats = static_cast<std::size_t>(header().ranks) * sizeof(Seat);
+  return *reinterpret_cast<Meeting*>(memory_ + sizeof(Header) + seats);
+}
+
+std::byte* Board::mailbox(int rank) const {
+  return reinterpret_cast<std::byte*>(&meeting() + 1) + static_cast<std::size_t>(rank) * mailbox_bytes;
+}
+
+void Board::arrive(int rank, std::uint32_t phase) const {
+  seat(rank).phase.store(phase, std::memory_order_release);
+  Meeting& m = meeting();
+  // Acquire and release: the last to arrive passes on what all others have written before they did. Nobody
+  // arrives at a phase before all have reached the one before it, so the number wraps in step.
+  const std::uint32_t arrived = m.arrivals.fetch_add(1, std::memory_order_acq_rel) + 1;
+  if (arrived != static_cast<std::uint32_t>(header().ranks) * phase) return;
+  // Sequentially consistent, as in `sleep`: either this rank sees the sleeper or the sleeper the new phase.
+  m.phase.store(phase, std::memory_order_seq_cst);
+  if (m.sleepers.load(std::memory_order_seq_cst) > 0)
+    syscall(SYS_futex, &m.phase, FUTEX_WAKE, INT_MAX, nullptr, nullptr, 0);
+}
+
+bool Board::have_all_reached(std::uint32_t phase) const {
+  return base::reached(meeting().phase.load(std::memory_order_acquire), phase);
+}
+
+void Board::sleep(std::uint32_t until, std::chrono::nanoseconds at_most) const {
+  Meeting& m = meeting();
+  const timespec limit{at_most.count() / 1'000'000'000, at_most.count() % 1'000'000'000};
+  m.sleepers.fetch_add(1, std::memory_order_seq_cst);
+  if (const std::uint32_t now = m.phase.load(std::memory_order_seq_cst); !base::reached(now, until))
+    syscall(SYS_futex, &m.phase, FUTEX_WAIT, now, &limit, nullptr, 0);
+  m.sleepers.fetch_sub(1, std::memory_order_relaxed);
+}
+
+void Board::format(int ranks) {
+  Header& h = header();
+  h.abi = abi_version;
+  h.ranks = ranks;
+  h.creator = getpid();
+  h.pid_namespace = own_pid_namespace();
+  std::strncpy(h.version, library_version(), sizeof h.version - 1);
+  h.magic.store(Header::magic_value, std::memory_order_release);
+}
+
+bool Board::has_died(int rank, Look look) const {
+  const Seat& s = seat(rank);
+  // Acquire: pairs with the release in `reopen`, so that `began` is not that of the process that sat here
+  // before.
+  const std::int32_t pid = s.pid.load(std::memory_order_acquire);
+  return pid > 0 && process_ended(pid, look == Look::quick ? 0 : s.began.load(std::memory_order_relaxed));
+}
+
+bool Board::has_seat(int rank) const {
+  const Header& h = header();
+  return h.abi == abi_version && rank < h.ranks && h.pid_namespace == own_pid_namespace();
+}
+
+bool Board::is_vacated(int rank) const {
+  const Seat& s = seat(rank);
+  // Acquire: pairs with the release in ShmControl::leave, after which the rank no longer touches the board,
+  // and with that of `reopen`, so that a rank that sees the seat emptied does not take the process that left
+  // it for its owner.
+  const Presence presence = s.presence.load(std::memory_order_acquire);
+  // Acquire: pairs with the release in `reopen`, so that a rank that finds the seat free reads the new
+  // header.
+  const std::int32_t pid = s.pid.load(std::memory_order_acquire);
+  if (pid <= 0) return pid == Seat::being_reopened;
+  if (presence == Presence::left || presence == Presence::failed) return true;
+  return header().pid_namespace == own_pid_namespace() && has_died(rank, Look::thorough);
+}
+
+bool Board::clear(int rank) const {
+  std::int32_t nobody = 0;
+  return seat(rank).pid.compare_exchange_strong(nobody, Seat::being_reopened, std::memory_order_relaxed) ||
+         is_vacated(rank);
+}
+
+void Board::reopen() const {
+  Header& h = header();
+  for (int rank = 0; rank < h.ranks; ++rank) {
+    Seat& s = seat(rank);
+    s.pid.store(Seat::being_reopened, std::memory_order_relaxed);
+    s.presence.store(Presence::absent, std::memory_order_release);
+    s.phase.store(0, std::memory_order_relaxed);
+    s.began.store(0, std::memory_order_relaxed);
+    s.reason[0] = '\0';
+  }
+  h.creator = getpid();
+  h.pid_namespace = own_pid_namespace();
+  h.arrived.store(0, std::memory_order_relaxed);
+  h.refusal.store(Header::none, std::memory_order_relaxed);
+  h.over.store(0, std::memory_order_relaxed);
+  for (std::atomic<std::uint32_t>* count : {&meeting().arrivals, &meeting().phase, &meeting().sleepers})
+    count->store(0, std::memory_order_relaxed);
+  // Release: pairs with the acquire in `is_vacated`, after which a rank reads the header (look_for_board),
+  // and with that of the rank that takes the seat. This comes last: no rank may sit down, and then look at
+  // other seats, before the whole board is as new.
+  for (int rank = 0; rank < h.ranks; ++rank) seat(rank).pid.store(0, std::memory_order_release);
+}
+
+void Board::refuse(std::string_view reason, Header::Refusal how) const {
+  Header& h = header();
+  std::uint32_t expected = Header::none;
+  if (!h.refusal.compare_exchange_strong(expected, Header::being_written, std::memory_order_relaxed)) return;
+  const std::size_t length = reason.copy(h.reason, sizeof h.reason - 1);
+  h.reason[length] = '\0';  // the reason of an earlier world may have been longer
+  h.refusal.store(how, std::memory_order_release);
+}
+
+std::optional<std::string> Board::refusal() const {
+  const Header& h = header();
+  if (h.refusal.load(std::memory_order_acquire) < Header::written) return std::nullopt;
+  return std::string(h.reason, strnlen(h.reason, sizeof h.reason));
+}
+
+bool Board::is_apart() const { return header().refusal.load(std::memory_order_acquire) == Header::apart; }
+
+void fail_taken(int rank, std::int32_t owner) {
+  if (owner == getpid()) {
+    base::fail(Errc::invalid_argument,
+               "rank {} of this launch is already taken by this very process; the next World::init works "
+               "once the World before it and all its windows and chains are gone",
+               rank);
+  }
+  base::fail(Errc::incompatible,
+             "rank {} of this launch is already taken by process {}; a launch serves one program at a time, "
+             "each rank of it started once",
+             rank, owner);
+}
+
+}  // namespace tca::shm

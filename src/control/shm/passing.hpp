@@ -1,0 +1,47 @@
+// Passes file descriptors between the ranks of a host over sockets. It takes no access to other processes, so
+// it works where /proc gives none: in user namespaces, for programs that are not dumpable, where /proc hides
+// processes or is not there. The ranks have to be in one network namespace.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "control/control.hpp"
+#include "control/shm/space.hpp"
+
+namespace tca::shm {
+
+class Passing {
+ public:
+  // Collective.
+  explicit Passing(control::Control& control);
+
+  // Collective. Passes `descriptor`, unless it is -1, to the ranks in `reach`, in which each rank of the host
+  // has those of the same group. Returns what has come from each of them; a file that has not come is not ok,
+  // and `problem` may then say why. `what` names the call in messages.
+  std::vector<File> pass(control::Control& control, int descriptor, const Reach& reach,
+                         std::string_view what);
+
+  // Says what the last sending met, of any of this rank's partners; empty where all went well.
+  const std::string& problem() const { return problem_; }
+
+ private:
+  struct Address {
+    std::uint64_t secret = 0;  // so that nobody else can pass this rank a file
+    std::uint32_t length = 0;  // 0: it has no socket
+    char name[16] = {};        // in the abstract namespace, of the system's choice
+  };
+
+  void open();
+  void send(int to, int descriptor);
+  void receive(std::vector<File>& files);
+
+  int rank_;
+  File socket_;
+  Address own_;
+  std::vector<Address> addresses_;  // by rank
+  std::string problem_;
+};
+
+}  // namespace tca::shm

@@ -1,0 +1,307 @@
+#include "control/shm/shm_control.hpp"
+
+#include <sched.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstring>
+#include <exception>
+
+#include "base/counter.hpp"
+#include "base/fail.hpp"
+#include "base/ranks.hpp"
+#include "base/system/cgroup.hpp"
+#include "base/waited.hpp"
+#include "control/shm/process.hpp"
+#include "tca/version.hpp"
+
+namespace tca::shm {
+
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr std::uint32_t start_up = 1;      // the phase of the first all_gather that World::init waits for
+constexpr int many = 512;                  // ranks whose set-up may take long for no other reason
+constexpr auto rank_0_leaves_within = 2s;  // when the world is refused
+
+// Returns how thorough the next look at a process is. To ask when it started costs twice as much as to ask
+// whether it is there, and its PID is not reused soon. A rank that looks again and again while it waits
+// therefore asks only during 20 ms of each second.
+Board::Look next_look() {
+  const bool asks = std::chrono::steady_clock::now().time_since_epoch() % 1s < 20ms;
+  return asks ? Board::Look::thorough : Board::Look::quick;
+}
+
+}  // namespace
+
+ShmControl::ShmControl(Mapping memory, int rank, int size, std::string why_expected)
+    : memory_(std::move(memory)),
+      board_(memory_.data()),
+      rank_(rank),
+      size_(size),
+      why_expected_(std::move(why_expected)),
+      ranks_per_core_(size) {}
+
+ShmControl::ShmControl(Mapping memory, int rank, int size, std::chrono::milliseconds limit,
+                       std::string why_expected)
+    : ShmControl(std::move(memory), rank, size, std::move(why_expected)) {
+  time_limit = limit;
+  // A rank takes its seat before anything is refused. By this seat its next program will tell that this
+  // world is over for it; a rank without a seat can tell only by the seat of rank 0.
+  if (board_.has_seat(rank_)) take_seat();
+  check_board();
+  find_cores();
+}
+
+ShmControl::~ShmControl() {
+  leave(std::uncaught_exceptions() > 0 ? std::string_view(trouble) : std::string_view());
+}
+
+void ShmControl::check_board() {
+  const Header& header = board_.header();
+  if (header.abi != abi_version || header.ranks != size_) {
+    refuse(
+        fmt::format("rank {} runs OpenTCA {} (interface {:#x}) in a world of {}, but rank 0 set it up with "
+                    "OpenTCA {} "
+                    "(interface {:#x}) for {}; start every rank from the same build",
+                    rank_, library_version(), abi_version, size_, header.version, header.abi, header.ranks),
+        Header::written);
+  }
+  if (header.pid_namespace != own_pid_namespace()) {
+    refuse(
+        fmt::format("rank {} is in another PID namespace than who set the world up; ranks of one host must "
+                    "run in one PID namespace (one container), or choose shm+mpi or mpi",
+                    rank_),
+        Header::apart);
+  }
+  throw_if_refused();
+}
+
+// Throws because the board does not fit this rank, even while another rank is still writing why. A rank
+// without a seat first waits for rank 0 to leave: nothing else tells this rank's next program that the
+// world it finds is the refused one.
+void ShmControl::refuse(const std::string& reason, Header::Refusal how) {
+  board_.refuse(reason, how);
+  const std::string first = board_.refusal().value_or(reason);
+  base::Poll poll(base::Cores::crowded);
+  // Acquire: pairs with the release in `leave`.
+  while (!seated_ && board_.header().over.load(std::memory_order_acquire) == 0 &&
+         poll.waited() < rank_0_leaves_within)
+    poll.pause();
+  throw_refused(first);
+}
+
+void ShmControl::throw_refused(const std::string& reason) const {
+  if (board_.is_apart()) throw Apart(reason);
+  throw Error(Errc::incompatible, reason);
+}
+
+void ShmControl::throw_if_refused() {
+  const std::optional<std::string> reason = board_.refusal();
+  if (reason) throw_refused(*reason);
+}
+
+void ShmControl::take_seat() {
+  Seat& seat = board_.seat(rank_);
+  base::Poll poll(base::Cores::crowded);
+  // Acquire: pairs with the release in Board::reopen, so that nothing of an earlier world is seen in the
+  // seat.
+  for (std::int32_t owner = 0; !seat.pid.compare_exchange_strong(owner, getpid(), std::memory_order_acquire);
+       owner = 0) {
+    // The world that this rank comes late for may be over, and rank 0 about to reopen the board.
+    if (owner != Seat::being_reopened) fail_taken(rank_, owner);
+    if (poll.waited() > time_limit) {
+      base::fail(Errc::timed_out,
+                 "rank {} waited {:.1f} s in start-up (World::init) for rank 0 to set up the next world, "
+                 "which waits "
+                 "for others to leave the world before; are their World, windows and chains gone?",
+                 rank_, std::chrono::duration<double>(poll.waited()).count());
+    }
+    poll.pause();
+  }
+  seated_ = true;
+  seat.began.store(time_of_start(getpid()), std::memory_order_relaxed);
+  seat.presence.store(Presence::here, std::memory_order_release);
+}
+
+// Ranks are crowded when the cores that they may run on, taken together, are fewer than the ranks, or when
+// their cgroup gives them less time than so many cores have.
+void ShmControl::find_cores() {
+  struct Mine {
+    cpu_set_t mask;
+    double allowed;
+  } mine;
+  CPU_ZERO(&mine.mask);
+  sched_getaffinity(0, sizeof mine.mask, &mine.mask);
+  mine.allowed = base::processors_allowed();
+  cpu_set_t all;
+  CPU_ZERO(&all);
+  double allowed = mine.allowed;
+  for (const Mine& theirs : all_gather_value(mine, "start-up (World::init)")) {
+    CPU_OR(&all, &all, &theirs.mask);
+    allowed = std::min(allowed, theirs.allowed);
+  }
+  usable_cores = std::max(1, static_cast<int>(std::min<double>(CPU_COUNT(&all), allowed)));
+  cores_ = usable_cores < size_ ? base::Cores::crowded : base::Cores::enough;
+  ranks_per_core_ = size_ / usable_cores;
+}
+
+// A rank that has left may find the next world on the board.
+void ShmControl::check_call(std::string_view what) {
+  if (!seated_) fail_over(what);
+}
+
+// A blob larger than a mailbox travels in several rounds of two phases: filled (odd), read (even). The wait
+// for "read" is put off until the mailbox is needed again.
+std::vector<base::Blob> ShmControl::gather(const base::Blob& mine, std::string_view what) {
+  std::vector<base::Blob> all(static_cast<std::size_t>(size_));
+  Seat& seat = board_.seat(rank_);
+  std::size_t longest = mine.size();
+  for (std::size_t at = 0; at == 0 || at < longest; at += mailbox_bytes) {
+    await_phase(phase_, what);
+    seat.total = mine.size();
+    if (at < mine.size())
+      std::memcpy(letter_of(rank_), mine.data() + at, std::min(mailbox_bytes, mine.size() - at));
+    board_.arrive(rank_, ++phase_);
+    await_phase(phase_, what);
+    for (int r = 0; r < size_; ++r) {
+      base::Blob& blob = all[static_cast<std::size_t>(r)];
+      const std::size_t total = board_.seat(r).total;
+      longest = std::max(longest, total);
+      const std::size_t chunk = at < total ? std::min(mailbox_bytes, total - at) : 0;
+      blob.insert(blob.end(), letter_of(r), letter_of(r) + chunk);
+    }
+    board_.arrive(rank_, ++phase_);
+  }
+  return all;
+}
+
+// Returns where a rank's blob, or what is next of it, lies.
+std::byte* ShmControl::letter_of(int rank) const {
+  Seat& seat = board_.seat(rank);
+  return seat.total <= small_blob ? seat.small : board_.mailbox(rank);
+}
+
+void ShmControl::await_phase(std::uint32_t phase, std::string_view what) {
+  constexpr auto yield_for = 2ms;
+  const std::chrono::nanoseconds look_every = std::clamp<std::chrono::nanoseconds>(size_ * 250us, 2ms, 1s);
+  base::Poll poll(cores_);
+  base::Waited asleep(1s);
+  std::chrono::nanoseconds next_look{0};
+  while (!board_.have_all_reached(phase)) {
+    bool waited_long = true;
+    if (poll.waited() < yield_for) {
+      waited_long = poll.pause();
+    } else {
+      asleep.look();
+      board_.sleep(phase, nap_after(asleep.so_far()));
+      asleep.look();
+    }
+    if (poll.gave_way()) while_waiting();
+    if (!waited_long) continue;
+    const std::chrono::nanoseconds waited = poll.waited() + asleep.so_far();
+    const bool is_over = waited >= time_limit;
+    if (!is_over && waited < next_look) continue;
+    look_around(phase, what);
+    next_look = waited + look_every;
+    if (is_over && !board_.have_all_reached(phase)) give_up(phase, what, waited);
+  }
+}
+
+// A rank that sleeps is woken when all have come. Until then it wakes now and then to see to its chains and to
+// whether the others are alive. Thousands of ranks that often wake on few cores would keep each other from
+// anything else.
+std::chrono::nanoseconds ShmControl::nap_after(std::chrono::nanoseconds waited) const {
+  return std::clamp<std::chrono::nanoseconds>(waited / 16, 50us, 2ms) * std::max(1, ranks_per_core_ / 16);
+}
+
+// Throws when one of the ranks that this one waits for never comes.
+void ShmControl::look_around(std::uint32_t phase, std::string_view what) {
+  for (int rank = 0; rank < size_; ++rank) {
+    if (base::reached(board_.seat(rank).phase.load(std::memory_order_acquire), phase)) continue;
+    fail_if_lost(rank, phase, lost(rank), what);
+    break;
+  }
+  look_for_dead(phase + phase % 2, what);
+}
+
+// Throws when a rank has died. One that died with its mailbox filled keeps nobody waiting yet, but will
+// never read the others' mailboxes. Ranks that have failed are not looked at: they may only have waited too
+// long for the same rank, about which this rank's own time limit says more.
+void ShmControl::look_for_dead(std::uint32_t phase, std::string_view what) {
+  for (int rank = 0; rank < size_; ++rank) {
+    if (base::reached(board_.seat(rank).phase.load(std::memory_order_acquire), phase)) continue;
+    // Asked in this order, as in `lost`.
+    const bool has_died = board_.has_died(rank, next_look());
+    if (has_died && board_.seat(rank).presence.load(std::memory_order_acquire) == Presence::here)
+      fail_if_lost(rank, phase, died(rank), what);
+  }
+}
+
+// Throws when a rank has not reached `phase` and, for the reason given, never will.
+void ShmControl::fail_if_lost(int rank, std::uint32_t phase, const std::optional<std::string>& reason,
+                              std::string_view what) {
+  // A refusal comes before the loss, because a rank that refuses the world leaves it at once.
+  if (phase == start_up) throw_if_refused();
+  // The rank may have reached the phase before it went.
+  if (!reason || base::reached(board_.seat(rank).phase.load(std::memory_order_acquire), phase)) return;
+  fail_lost(rank, *reason, fmt::format("waiting for it in {}", what));
+}
+
+void ShmControl::give_up(std::uint32_t phase, std::string_view what, std::chrono::nanoseconds waited) {
+  std::string what_to_do = phase == start_up
+                               ? "; was it started, and does it call World::init?" + why_expected_
+                               : "; did it make the same call, in the same order?";
+  if (size_ >= many && cores_ == base::Cores::crowded)
+    what_to_do += fmt::format(
+        " What {} ranks set up grows with the square of their number, which takes its time on few cores; run "
+        "fewer, or give them longer (OPENTCA_TIME_LIMIT)",
+        size_);
+  fail_late(waited, what, fmt::format("rank {}", base::list_ranks(not_at(phase))), what_to_do);
+}
+
+std::vector<int> ShmControl::not_at(std::uint32_t phase) const {
+  std::vector<int> ranks;
+  for (int r = 0; r < size_; ++r) {
+    if (!base::reached(board_.seat(r).phase.load(std::memory_order_acquire), phase)) ranks.push_back(r);
+  }
+  return ranks;
+}
+
+std::optional<std::string> ShmControl::lost(int rank) {
+  const Seat& seat = board_.seat(rank);
+  // This is asked before the presence is read. A rank that fails says so before its process ends; in the
+  // other order it would seem to have died when it did both in between.
+  const bool has_died = board_.has_died(rank, next_look());
+  // Acquire: pairs with the release in `leave`, so that the reason is readable.
+  const Presence presence = seat.presence.load(std::memory_order_acquire);
+  if (presence == Presence::failed) return fmt::format("failed ({})", seat.reason);
+  if (presence == Presence::left) return "left the world";
+  if (!has_died) return std::nullopt;
+  return died(rank);
+}
+
+std::string ShmControl::died(int rank) const {
+  return fmt::format("died (process {} has ended)", board_.seat(rank).pid.load(std::memory_order_relaxed));
+}
+
+bool ShmControl::is_gone(int rank) const {
+  const Presence presence = board_.seat(rank).presence.load(std::memory_order_acquire);
+  return presence == Presence::failed || presence == Presence::left ||
+         board_.has_died(rank, Board::Look::thorough);
+}
+
+void ShmControl::leave(std::string_view reason) {
+  if (!seated_) return;
+  Seat& seat = board_.seat(rank_);
+  // A child that was forked from this rank does not speak for it.
+  if (seat.pid.load(std::memory_order_relaxed) != getpid()) return;
+  seated_ = false;
+  const std::size_t length = reason.copy(seat.reason, sizeof seat.reason - 1);
+  seat.reason[length] = '\0';
+  seat.presence.store(reason.empty() ? Presence::left : Presence::failed, std::memory_order_release);
+  if (rank_ == 0) board_.header().over.store(1, std::memory_order_release);
+}
+
+}  // namespace tca::shm

@@ -1,0 +1,71 @@
+// The control plane of ranks that meet on a board in shared memory.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "control/control.hpp"
+#include "control/shm/board.hpp"
+#include "control/shm/space.hpp"
+
+namespace tca::shm {
+
+// Thrown by start-up where ranks cannot share memory, but may be a world over MPI.
+class Apart : public Error {
+ public:
+  explicit Apart(const std::string& message) : Error(Errc::incompatible, message) {}
+};
+
+class ShmControl final : public control::Control {
+ public:
+  // Takes seat `rank` of the board in `memory` and waits until every rank has taken its own. Throws
+  // Error{incompatible} when the seat is taken, and on every rank when one of them is of another version.
+  // `why_expected` ends the message about ranks that have not come; see why_ranks_are_expected.
+  ShmControl(Mapping memory, int rank, int size, std::chrono::milliseconds time_limit,
+             std::string why_expected = {});
+  ~ShmControl() override;
+
+  int rank() const override { return rank_; }
+  int size() const override { return size_; }
+  std::optional<std::string> lost(int rank) override;
+  bool is_gone(int rank) const override;
+  void leave(std::string_view reason) override;
+  base::Cores cores() const override { return cores_; }
+
+ private:
+  // Only stores its arguments. Because the other constructor delegates to this one, the destructor runs
+  // when the rest of start-up fails, and tells the other ranks.
+  ShmControl(Mapping memory, int rank, int size, std::string why_expected);
+
+  void check_call(std::string_view what) override;
+  std::vector<base::Blob> gather(const base::Blob& mine, std::string_view what) override;
+  std::byte* letter_of(int rank) const;
+  void check_board();
+  [[noreturn]] void refuse(const std::string& reason, Header::Refusal how);
+  [[noreturn]] void throw_refused(const std::string& reason) const;
+  void throw_if_refused();
+  void take_seat();
+  void find_cores();
+  // Waits until every seat has reached `phase`.
+  void await_phase(std::uint32_t phase, std::string_view what);
+  std::vector<int> not_at(std::uint32_t phase) const;
+  std::chrono::nanoseconds nap_after(std::chrono::nanoseconds waited) const;
+  void look_around(std::uint32_t phase, std::string_view what);
+  void look_for_dead(std::uint32_t phase, std::string_view what);
+  void fail_if_lost(int rank, std::uint32_t phase, const std::optional<std::string>& reason,
+                    std::string_view what);
+  std::string died(int rank) const;
+  [[noreturn]] void give_up(std::uint32_t phase, std::string_view what, std::chrono::nanoseconds waited);
+
+  Mapping memory_;
+  Board board_;
+  int rank_;
+  int size_;
+  std::string why_expected_;
+  std::uint32_t phase_ = 0;
+  bool seated_ = false;
+  base::Cores cores_ = base::Cores::crowded;  // until every rank has said where it may run
+  int ranks_per_core_;
+};
+
+}  // namespace tca::shm

@@ -1,0 +1,148 @@
+#include "fabric/cuda/collective/collective.hpp"
+
+#include "base/fail.hpp"
+#include "fabric/cuda/collective/collective_plan.hpp"
+
+namespace tca::cuda {
+
+namespace {
+
+CollectivePlace place_of(const fabric::CollectiveTask& task, int rank) {
+  CollectivePlace place;
+  place.rank = rank;
+  if (task.input == nullptr) return place;
+  place.input = task.input->parts[rank] + task.input_offset;
+  for (int r = 0; r < task.kind.ranks; ++r) {
+    place.inputs.push_back(task.input->parts[r]);
+    place.outputs.push_back(task.output->parts[r]);
+  }
+  return place;
+}
+
+constexpr int nobody = -1;
+
+Grid grid_of(CollectiveGrid grid) { return {grid.blocks, grid.threads}; }
+
+}  // namespace
+
+CudaCollective::CudaCollective(CollectiveRunner& runner, const fabric::CollectiveTask& task, Word id,
+                               control::Control& control)
+    : runner_(runner),
+      name_(task.name),
+      ranks_(static_cast<Word>(control.size())),
+      reduction_(task.kind.reduction),
+      room_(runner.inbox),
+      patience_{&runner.inbox.abort(),
+                &runner.inbox.gave_up(),
+                nullptr,
+                static_cast<std::uint64_t>(std::chrono::nanoseconds(task.time_limit).count()),
+                id,
+                runner.inbox.gone(),
+                nullptr,
+                runner.inbox.over()} {
+  const CollectivePlace place = place_of(task, control.rank());
+  if (task.way == kernel_ll) {
+    grid_ = grid_of(lines_grid(task.kind, runner.block_limit));
+    const bool broadcasts = task.kind.pattern == fabric::Pattern::broadcast;
+    set_up(plan_lines(task.kind, place), broadcasts ? task.kind.root : nobody, control);
+  } else {
+    grid_ = grid_of(moves_grid(task.kind, runner.block_limit));
+    set_up(plan_moves(task.kind, place), control);
+  }
+  runner_.collectives[id] = this;
+}
+
+CudaCollective::~CudaCollective() { runner_.collectives.erase(patience_.chain); }
+
+// Lets every rank take as many bytes of its inbox, and returns where they begin, by rank. The bytes are
+// cleared by then.
+std::vector<std::uint64_t> CudaCollective::exchange_room(control::Control& control, std::size_t bytes) {
+  const auto offers = control.make_together(fmt::format("creation of {}", name_), [&] {
+    patience_.waiting = room_.take_words(ranks_);
+    done_ = room_.take_words(1);
+    started_.emplace();
+    const std::uint64_t mine = room_.take(bytes);
+    check(cudaStreamSynchronize(runner_.setup), "clearing signals");
+    return base::Writer().put(mine).blob();
+  });
+  std::vector<std::uint64_t> all;
+  for (const base::Blob& offer : offers) all.push_back(base::Reader(offer).get<std::uint64_t>());
+  return all;
+}
+
+// The room holds two sets of lines from each rank, a broadcast's acknowledgements by block and rank, and this
+// rank's counts.
+void CudaCollective::set_up(device::CollectiveLines lines, int root, control::Control& control) {
+  const std::size_t pitch = device::buffer_pitch(lines.lines());
+  const std::size_t line_bytes = 2 * lines.size * pitch * sizeof(device::Line);
+  const std::size_t ack_bytes = std::size_t{grid_.blocks} * lines.size * sizeof(Word);
+  const std::vector<std::uint64_t> at =
+      exchange_room(control, line_bytes + ack_bytes + (grid_.blocks + 1) * sizeof(Word));
+  for (std::size_t rank = 0; rank < at.size(); ++rank)
+    lines.theirs[rank] =
+        runner_.inbox.at<device::Line>(static_cast<int>(rank), at[rank]) + 2 * pitch * lines.rank;
+  const std::uint64_t mine = at[lines.rank];
+  lines.mine = runner_.inbox.own<device::Line>(mine);
+  if (root != nobody)
+    lines.acks = runner_.inbox.at<Word>(root, at[static_cast<std::size_t>(root)] + line_bytes);
+  lines.steps = runner_.inbox.own<Word>(mine + line_bytes + ack_bytes);
+  lines.count = lines.steps + grid_.blocks;
+  lines.patience = patience_;
+  view_ = lines;
+}
+
+// The room holds the flags "ready" and the flags "done" by block, each by sender, and this rank's counts.
+void CudaCollective::set_up(device::CollectiveMoves moves, control::Control& control) {
+  const std::size_t flag_bytes = std::size_t{1 + grid_.blocks} * moves.size * sizeof(Word);
+  const std::vector<std::uint64_t> at =
+      exchange_room(control, flag_bytes + (grid_.blocks + 1) * sizeof(Word));
+  for (std::size_t rank = 0; rank < at.size(); ++rank)
+    moves.theirs[rank] = runner_.inbox.at<Word>(static_cast<int>(rank), at[rank]) + moves.rank;
+  moves.mine = runner_.inbox.own<Word>(at[moves.rank]);
+  moves.steps = runner_.inbox.own<Word>(at[moves.rank] + flag_bytes);
+  moves.count = moves.steps + grid_.blocks;
+  moves.patience = patience_;
+  view_ = moves;
+}
+
+void CudaCollective::launch(Phase phase, Done done, cudaStream_t stream) const {
+  if (const auto* lines = std::get_if<device::CollectiveLines>(&view_)) {
+    launch_lines(*lines, reduction_, phase, grid_, done, stream);
+  } else {
+    launch_moves(std::get<device::CollectiveMoves>(view_), reduction_, phase, grid_, done, stream);
+  }
+}
+
+void CudaCollective::launch_on(Phase phase, cudaStream_t stream) const {
+  launch(phase, {}, stream);
+  runner_.pace.keep(stream);
+}
+
+void CudaCollective::start() {
+  ++ticket_;
+  waits_ = false;
+  launch(Phase::start, {}, runner_.starts);
+  check(cudaEventRecord(started_->event, runner_.starts), "starting a collective");
+}
+
+// The kernel that waits is launched only here. So these kernels follow each other in the order in which the
+// ranks wait, and never block another collective's start.
+bool CudaCollective::test() {
+  if (!waits_) {
+    check(cudaStreamWaitEvent(runner_.waits, started_->event), "waiting for a collective");
+    launch(Phase::wait, {done_, ticket_}, runner_.waits);
+    waits_ = true;
+  }
+  // Acquire: pairs with the release of the step's last block.
+  if (device::load_acquire(done_) == ticket_) return true;
+  constexpr unsigned polls_between_checks = 4096;  // asking the driver takes a microsecond
+  if (++polls_ % polls_between_checks == 0) runner_.check();
+  return false;
+}
+
+Late CudaCollective::late() const {
+  const LatestWait latest = latest_wait(patience_.waiting, ranks_);
+  return {describe_step(latest.step, name_), latest.ranks};
+}
+
+}  // namespace tca::cuda

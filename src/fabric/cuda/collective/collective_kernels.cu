@@ -1,0 +1,145 @@
+#include <vector>
+
+#include "fabric/cuda/collective/collective_kernels.hpp"
+#include "fabric/cuda/launch.hpp"
+#include "tca/chain.cuh"
+
+namespace tca::cuda {
+
+namespace {
+
+using device::CollectiveLines;
+using device::CollectiveMoves;
+
+// Called once the block has done its part of a step; `good` says that all of it is in place.
+template <class Collective>
+__device__ void end_step(const Collective& all, Word step, bool good, Done done, const device::Block& block) {
+  block.sync();
+  if (block.lane() != 0) return;
+  all.steps[block.part()] = step;
+  if (done.word == nullptr || !good) return;
+  const Word last = block.parts() - 1;
+  // Release: the host that sees the ticket finds everything in place.
+  if (device::count_up(all.count, last) == last) device::store_release(done.word, done.ticket);
+}
+
+template <class Kind>
+__global__ void __launch_bounds__(256, 1)
+    lines_kernel(const __grid_constant__ CollectiveLines all, Phase phase, Done done) {
+  const device::Block block = device::Block::of_grid();
+  come_behind();
+  const Word step = all.steps[block.part()] + 1;
+  const bool sent = phase == Phase::wait || send_collective_lines(all, step, block);
+  if (phase == Phase::start) return;
+  const bool good = device::receive_collective_lines<Kind>(all, step, block, sent);
+  end_step(all, step, good, done, block);
+}
+
+template <class Kind>
+__global__ void __launch_bounds__(512, 1)
+    moves_kernel(const __grid_constant__ CollectiveMoves all, Phase phase, Done done) {
+  const device::Block block = device::Block::of_grid();
+  come_behind();
+  const Word step = all.steps[block.part()] + 1;
+  if (phase != Phase::wait) device::begin_moves(all, step, block);
+  if (phase == Phase::start) return;
+  const bool good = device::finish_moves<Kind>(all, step, block);
+  end_step(all, step, good, done, block);
+}
+
+// Combines operands that are local and complete, so no thread waits for another.
+template <class Kind, class Piece>
+__global__ void __launch_bounds__(256) fold_kernel(const __grid_constant__ FoldView fold) {
+  come_behind();
+  const std::uint64_t threads = std::uint64_t{gridDim.x} * blockDim.x, pieces = fold.bytes / sizeof(Piece);
+  for (std::uint64_t i = std::uint64_t{blockIdx.x} * blockDim.x + threadIdx.x; i < pieces; i += threads) {
+    Piece all = reinterpret_cast<const Piece*>(fold.operands[0])[i];
+    for (Word k = 1; k < fold.operands.count; ++k)
+      all = Kind::combine(all, reinterpret_cast<const Piece*>(fold.operands[k])[i]);
+    reinterpret_cast<Piece*>(fold.into)[i] = all;
+  }
+}
+
+struct Kernels {
+  void (*lines)(CollectiveLines, Phase, Done);
+  void (*moves)(CollectiveMoves, Phase, Done);
+  void (*fold_aligned)(FoldView) = nullptr;
+  void (*fold)(FoldView) = nullptr;
+};
+
+template <class Kind>
+constexpr Kernels kernels{lines_kernel<Kind>, moves_kernel<Kind>, fold_kernel<Kind, uint4>,
+                          fold_kernel<Kind, typename Kind::Element>};
+template <>
+constexpr Kernels kernels<device::Copying>{lines_kernel<device::Copying>, moves_kernel<device::Copying>};
+
+template <class T>
+Kernels kernels_of(fabric::Combination combination) {
+  switch (combination) {
+    case fabric::Combination::sum:
+      return kernels<device::Reduction<T, Sum>>;
+    case fabric::Combination::min:
+      return kernels<device::Reduction<T, Min>>;
+    case fabric::Combination::max:
+      return kernels<device::Reduction<T, Max>>;
+    case fabric::Combination::product:
+      break;
+  }
+  return kernels<device::Reduction<T, Product>>;
+}
+
+Kernels kernels_of(MaybeReduction reduction) {
+  if (!reduction) return kernels<device::Copying>;
+  switch (reduction->number) {
+    case fabric::Number::float32:
+      return kernels_of<float>(reduction->combination);
+    case fabric::Number::float64:
+      return kernels_of<double>(reduction->combination);
+    case fabric::Number::int32:
+      return kernels_of<std::int32_t>(reduction->combination);
+    case fabric::Number::int64:
+      break;
+  }
+  return kernels_of<std::int64_t>(reduction->combination);
+}
+
+}  // namespace
+
+void launch_lines(const CollectiveLines& lines, MaybeReduction reduction, Phase phase, Grid grid, Done done,
+                  cudaStream_t stream) {
+  launch("running a collective", kernels_of(reduction).lines, grid, stream, lines, phase, done);
+}
+
+void launch_moves(const CollectiveMoves& moves, MaybeReduction reduction, Phase phase, Grid grid, Done done,
+                  cudaStream_t stream) {
+  if (phase == Phase::start) grid = {1, 32};
+  launch("running a collective", kernels_of(reduction).moves, grid, stream, moves, phase, done);
+}
+
+void launch_fold(const FoldView& fold, fabric::Reduction reduction, Grid grid, cudaStream_t stream) {
+  const Kernels all = kernels_of(reduction);
+  launch("combining what a collective has brought", fold.aligned ? all.fold_aligned : all.fold, grid, stream,
+         fold);
+}
+
+void load_collective_kernels() {
+  std::vector<MaybeReduction> all{std::nullopt};
+  for (const auto number :
+       {fabric::Number::float32, fabric::Number::float64, fabric::Number::int32, fabric::Number::int64}) {
+    for (const auto combination : {fabric::Combination::sum, fabric::Combination::min,
+                                   fabric::Combination::max, fabric::Combination::product})
+      all.push_back(fabric::Reduction{number, combination});
+  }
+  cudaFuncAttributes attributes{};
+  for (const MaybeReduction& reduction : all) {
+    const Kernels of_kind = kernels_of(reduction);
+    for (const void* kernel :
+         {reinterpret_cast<const void*>(of_kind.lines), reinterpret_cast<const void*>(of_kind.moves),
+          reinterpret_cast<const void*>(of_kind.fold_aligned), reinterpret_cast<const void*>(of_kind.fold)}) {
+      if (kernel != nullptr)
+        check(cudaFuncGetAttributes(&attributes, kernel), "loading the kernels of OpenTCA's collectives");
+    }
+  }
+}
+
+}  // namespace tca::cuda

@@ -1,0 +1,227 @@
+#include "fabric/cuda/collective/collective_plan.hpp"
+
+#include <algorithm>
+
+namespace tca::cuda {
+
+namespace {
+
+using device::CollectiveMoves;
+using fabric::CollectiveKind;
+using fabric::Pattern;
+
+// The most data that all ranks together send as lines. Lines need room for four times their data from every
+// rank as long as the collective lives.
+constexpr std::uint64_t most_line_bytes = std::uint64_t{2} << 20;
+
+// The time of a kernel in a graph, with one trip for lines or three for flags, loads and stores, and the rate
+// at which a GPU sends. Lines are half data and are stored one by one, and the more ranks send them, the
+// longer it takes to look for each. The figures are those of two H100s
+// (bench/results/2026-11-26-gpu-2xh100.jsonl) and four H200s (2026-11-22-gpu-4xh200.jsonl).
+constexpr double lines_us = 2.4, moves_us = 7.8;
+constexpr double lines_bytes_per_us = 270e3, moves_bytes_per_us = 377e3;
+
+constexpr std::uint64_t wide = 16;  // bytes that a thread moves at a time
+
+Word to_word(std::uint64_t value) { return static_cast<Word>(value); }
+
+// The part of one rank when bytes are divided among several. Parts begin at multiples of 16 bytes.
+struct Slice {
+  std::uint64_t begin, bytes;
+};
+Slice slice_of(std::uint64_t bytes, int part, int parts) {
+  const auto begin_of = [&](int i) {
+    return i == parts
+               ? bytes
+               : bytes / wide * static_cast<std::uint64_t>(i) / static_cast<std::uint64_t>(parts) * wide;
+  };
+  return {begin_of(part), begin_of(part + 1) - begin_of(part)};
+}
+
+// Returns the number of bytes that a rank processes in a fan or a pair.
+std::uint64_t bytes_of_move(const CollectiveKind& kind) {
+  const auto ranks = static_cast<std::uint64_t>(kind.ranks);
+  if (kind.pattern == Pattern::all_reduce) return kind.block_bytes / ranks + wide;
+  if (kind.pattern == Pattern::broadcast)
+    return kind.block_bytes / std::max<std::uint64_t>(ranks - 1, 1) + wide;
+  return kind.block_bytes;
+}
+
+double bytes_sent(const CollectiveKind& kind) {
+  const double ranks = kind.ranks, bytes = static_cast<double>(kind.block_bytes);
+  if (kind.pattern == Pattern::broadcast) return bytes;
+  if (kind.pattern == Pattern::all_reduce) return 2 * bytes * (ranks - 1) / ranks;
+  return bytes * (ranks - 1);
+}
+
+// Returns the largest power of two, up to `most`, that divides all values.
+Word common_atom(Word most, std::initializer_list<std::uint64_t> values) {
+  std::uint64_t all = most;
+  for (const std::uint64_t value : values) all |= value;
+  return to_word(all & (~all + 1));
+}
+
+std::uint64_t number(const std::byte* address) { return reinterpret_cast<std::uintptr_t>(address); }
+
+class MovesPlan {
+ public:
+  MovesPlan(const CollectiveKind& kind, const CollectivePlace& place)
+      : kind_(kind), place_(place), me_(static_cast<std::uint64_t>(place.rank)) {
+    moves_.rank = to_word(me_);
+    moves_.size = static_cast<Word>(kind.ranks);
+    moves_.moves_data = kind.pattern != Pattern::barrier;
+  }
+
+  CollectiveMoves run() {
+    const std::uint64_t block = kind_.block_bytes;
+    switch (kind_.pattern) {
+      case Pattern::barrier:
+        break;
+      case Pattern::broadcast:
+        broadcast();
+        break;
+      case Pattern::all_gather:
+        fan(block);
+        add_source(place_.input);
+        add_targets(me_ * block, kind_.in_place ? place_.rank : -1);
+        break;
+      case Pattern::all_reduce: {
+        const Slice slice = slice_of(block, place_.rank, kind_.ranks);
+        fan(slice.bytes);
+        for (std::byte* input : place_.inputs) add_source(input + slice.begin);
+        add_targets(slice.begin, -1);
+        break;
+      }
+      case Pattern::reduce_scatter:
+        fan(block);
+        for (std::byte* input : place_.inputs) add_source(input + me_ * block);
+        add_target(place_.outputs[me_] + (kind_.in_place ? me_ * block : 0));
+        break;
+      case Pattern::all_to_all:
+        all_to_all();
+        break;
+    }
+    set_atom();
+    return moves_;
+  }
+
+ private:
+  int next(int i) const { return (place_.rank + i) % kind_.ranks; }
+  std::byte* output(int rank, std::uint64_t at) const {
+    return place_.outputs[static_cast<std::size_t>(rank)] + at;
+  }
+
+  void fan(std::uint64_t bytes) {
+    moves_.way = CollectiveMoves::Way::fan;
+    moves_.bytes[0] = bytes;
+  }
+  void add_source(std::byte* from) { moves_.from[moves_.sources++] = from; }
+  void add_target(std::byte* to) { moves_.to[moves_.targets++] = to; }
+  // Begins with the next rank, so that no target is the first of all ranks.
+  void add_targets(std::uint64_t at, int but) {
+    for (int i = 1; i <= kind_.ranks; ++i)
+      if (next(i) != but) add_target(output(next(i), at));
+  }
+  void add_pair(std::byte* from, std::byte* to, std::uint64_t bytes) {
+    moves_.bytes[moves_.targets] = bytes;
+    add_source(from);
+    add_target(to);
+  }
+
+  void broadcast() {
+    if (place_.rank == kind_.root) return;
+    const int relay = (place_.rank - kind_.root - 1 + kind_.ranks) % kind_.ranks;
+    const Slice slice = slice_of(kind_.block_bytes, relay, kind_.ranks - 1);
+    fan(slice.bytes);
+    add_source(place_.inputs[static_cast<std::size_t>(kind_.root)] + slice.begin);
+    add_targets(slice.begin, kind_.root);
+  }
+
+  // Where input and output are the same memory, two blocks are swapped: one of the two ranks moves the first
+  // half, the other the second.
+  void all_to_all() {
+    const std::uint64_t block = kind_.block_bytes, half = block / (2 * wide) * wide;
+    moves_.way = kind_.in_place ? CollectiveMoves::Way::swaps : CollectiveMoves::Way::pairs;
+    for (int i = 1; i < kind_.ranks; ++i) {
+      const int other = next(i);
+      const std::uint64_t begin = kind_.in_place && place_.rank > other ? half : 0;
+      const std::uint64_t end = kind_.in_place && place_.rank < other ? half : block;
+      add_pair(place_.input + static_cast<std::uint64_t>(other) * block + begin,
+               output(other, me_ * block + begin), end - begin);
+    }
+    if (!kind_.in_place) add_pair(place_.input + me_ * block, output(place_.rank, me_ * block), block);
+  }
+
+  void set_atom() {
+    moves_.atom_bytes = to_word(wide);
+    for (Word i = 0; i < moves_.sources; ++i)
+      moves_.atom_bytes = common_atom(moves_.atom_bytes, {number(moves_.from[i])});
+    for (Word i = 0; i < moves_.targets; ++i)
+      moves_.atom_bytes = common_atom(moves_.atom_bytes, {number(moves_.to[i])});
+  }
+
+  const CollectiveKind& kind_;
+  const CollectivePlace& place_;
+  std::uint64_t me_;
+  CollectiveMoves moves_;
+};
+
+}  // namespace
+
+std::vector<fabric::CollectiveWay> collective_ways(const CollectiveKind& kind) {
+  if (kind.ranks > static_cast<int>(device::max_ranks)) return {};
+  std::vector<fabric::CollectiveWay> ways;
+  const double by_moves = moves_us + bytes_sent(kind) / moves_bytes_per_us;
+  ways.push_back({kernel_direct, kind.pattern == Pattern::barrier ? lines_us : by_moves});
+  if (kind.pattern == Pattern::barrier ||
+      kind.block_bytes * static_cast<std::uint64_t>(kind.ranks) > most_line_bytes)
+    return ways;
+  const double by_lines =
+      lines_us + static_cast<double>(kind.block_bytes) * (kind.ranks - 1) * kind.ranks / lines_bytes_per_us;
+  ways.insert(by_lines < by_moves ? ways.begin() : ways.end(), {kernel_ll, by_lines});
+  return ways;
+}
+
+CollectiveGrid lines_grid(const CollectiveKind& kind, unsigned limit) {
+  constexpr unsigned warp = 32, most_threads = 256;
+  const auto lines =
+      static_cast<unsigned>((kind.block_bytes + device::bytes_per_line - 1) / device::bytes_per_line);
+  const unsigned threads = std::clamp((lines + warp - 1) / warp * warp, warp, most_threads);
+  return {std::clamp((lines + threads - 1) / threads, 1u, limit), threads};
+}
+
+CollectiveGrid moves_grid(const CollectiveKind& kind, unsigned limit) {
+  if (kind.pattern == Pattern::barrier) return {};
+  constexpr unsigned threads = 512;
+  const std::uint64_t bytes_a_block = threads * wide;
+  const std::uint64_t blocks = (bytes_of_move(kind) + bytes_a_block - 1) / bytes_a_block;
+  return {static_cast<unsigned>(std::clamp<std::uint64_t>(blocks, 1, limit)), threads};
+}
+
+device::CollectiveLines plan_lines(const CollectiveKind& kind, const CollectivePlace& place) {
+  const auto me = static_cast<std::uint64_t>(place.rank);
+  const std::uint64_t block = kind.block_bytes;
+  const bool broadcasts = kind.pattern == Pattern::broadcast;
+  const bool gathers = kind.pattern == Pattern::all_gather || kind.pattern == Pattern::all_to_all;
+  const bool scatters = kind.pattern == Pattern::reduce_scatter || kind.pattern == Pattern::all_to_all;
+  device::CollectiveLines lines;
+  lines.rank = to_word(me);
+  lines.size = static_cast<Word>(kind.ranks);
+  lines.first_sender = broadcasts ? static_cast<Word>(kind.root) : 0;
+  lines.end_sender = broadcasts ? lines.first_sender + 1 : lines.size;
+  lines.bytes = to_word(block);
+  lines.keeps_own = kind.in_place;
+  lines.input = place.input;
+  lines.output = place.outputs[me];
+  if (kind.pattern == Pattern::reduce_scatter && kind.in_place) lines.output += me * block;
+  if (scatters) lines.input_pitch = block;
+  if (gathers) lines.output_pitch = block;
+  lines.atom_bytes = common_atom(8, {block, number(lines.input), number(lines.output)});
+  return lines;
+}
+
+device::CollectiveMoves plan_moves(const CollectiveKind& kind, const CollectivePlace& place) {
+  return MovesPlan(kind, place).run();
+}
+
+}  // namespace tca::cuda

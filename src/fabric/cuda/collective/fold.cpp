@@ -1,0 +1,51 @@
+#include "fabric/cuda/collective/fold.hpp"
+
+#include <algorithm>
+#include <string_view>
+#include <vector>
+
+#include "fabric/cuda/tables.hpp"
+
+namespace tca::cuda {
+
+namespace {
+
+constexpr std::string_view failing = "combining what a collective has brought";
+constexpr unsigned threads = 256;
+constexpr std::size_t vector_bytes = 16;
+
+bool is_aligned(const fabric::FoldTask& task) {
+  std::uintptr_t bits = reinterpret_cast<std::uintptr_t>(task.into) | task.bytes;
+  for (const std::byte* operand : task.operands) bits |= reinterpret_cast<std::uintptr_t>(operand);
+  return bits % vector_bytes == 0;
+}
+
+Grid grid_for(std::uint64_t bytes, const FoldRunner& runner) {
+  constexpr std::uint64_t bytes_a_block = threads * vector_bytes;
+  const std::uint64_t blocks = (bytes + bytes_a_block - 1) / bytes_a_block;
+  return {static_cast<unsigned>(std::clamp<std::uint64_t>(blocks, 1, runner.block_limit)), threads};
+}
+
+}  // namespace
+
+CudaFold::CudaFold(FoldRunner& runner, const fabric::FoldTask& task)
+    : runner_(runner), reduction_(task.reduction), room_(runner.inbox), grid_(grid_for(task.bytes, runner)) {
+  view_.into = task.into;
+  view_.bytes = task.bytes;
+  view_.aligned = is_aligned(task);
+  const std::vector<const std::byte*> operands(task.operands.begin(), task.operands.end());
+  fill_table(view_.operands, operands, runner.inbox, room_, runner.copier);
+}
+
+void CudaFold::run() {
+  run_on(runner_.stream);
+  check(cudaStreamSynchronize(runner_.stream), failing);
+}
+
+void CudaFold::run_on(Stream stream) {
+  if (reduction_) return launch_fold(view_, *reduction_, grid_, stream);
+  check(cudaMemcpyAsync(view_.into, view_.operands[0], view_.bytes, cudaMemcpyDeviceToDevice, stream),
+        failing);
+}
+
+}  // namespace tca::cuda

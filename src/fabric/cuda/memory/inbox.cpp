@@ -1,0 +1,108 @@
+#include "fabric/cuda/memory/inbox.hpp"
+
+#include <cstring>
+
+#include "base/fail.hpp"
+
+namespace tca::cuda {
+
+namespace {
+
+// Adds the rank and `what` to the message of any error that `make` throws.
+template <class Make>
+std::vector<base::Blob> make_together(control::Control& control, std::string_view what, const Make& make) {
+  return control.make_together(what, [&] {
+    try {
+      return make();
+    } catch (const Error& error) {
+      throw Error(error.code(), fmt::format("rank {}, {}: {}", control.rank(), what, error.what()));
+    }
+  });
+}
+
+}  // namespace
+
+std::vector<Region> share_regions(control::Control& control, const control::Places& places, int device,
+                                  std::string_view what, const std::function<Region(Token&)>& make) {
+  const auto me = static_cast<std::size_t>(control.rank());
+  Token token;
+  // The token is sealed in any case: an exported handle that stays open keeps the memory allocated.
+  const struct Sealed {
+    const Token& token;
+    ~Sealed() { seal(token); }
+  } sealed{token};
+  std::vector<Region> regions(static_cast<std::size_t>(control.size()));
+  const std::vector<base::Blob> tokens = make_together(control, what, [&] {
+    regions[me] = make(token);
+    return base::Writer().put(token).blob();
+  });
+  make_together(control, what, [&] {
+    for (std::size_t rank = 0; rank < tokens.size(); ++rank) {
+      const auto theirs = base::Reader(tokens[rank]).get<Token>();
+      const bool reached = rank != me && places.same_sub_cluster(control.rank(), static_cast<int>(rank));
+      if (reached && theirs.kind != Token::Kind::none) regions[rank] = attach(device, theirs);
+    }
+    return base::Blob{};
+  });
+  return regions;
+}
+
+Inbox::Inbox(control::Control& control, const control::Places& places, int device, bool exported,
+             cudaStream_t stream)
+    : parts_(
+          share_regions(control, places, device, "bringing up the cuda fabric",
+                        [&](Token& token) { return allocate(device, capacity, exported, stream, token); })),
+      rank_(control.rank()),
+      device_(device),
+      stream_(stream) {
+  host_room_.take(2 * sizeof(Word) + sizeof(device::Refusal));
+  gone_ = take_words(parts_.size());
+  // Room for refused() and over(). It begins at offset 0, which elsewhere stands for nothing.
+  device_room_.take(2 * sizeof(Word));
+}
+
+std::uint64_t Inbox::take(std::size_t bytes) {
+  const std::optional<std::uint64_t> offset = device_room_.take(bytes);
+  if (!offset) {
+    base::fail(Errc::out_of_memory,
+               "rank {} has no {} bytes left for signals and lines in its {} MiB on GPU {}; destroy chains "
+               "that are not needed any more, or route fewer puts over ll",
+               rank_, bytes, capacity >> 20, device_);
+  }
+  check(cudaMemsetAsync(at<std::byte>(rank_, *offset), 0, bytes, stream_), "clearing signals");
+  return *offset;
+}
+
+Word* Inbox::take_words(std::size_t count) {
+  const std::optional<std::uint64_t> offset = host_room_.take(count * sizeof(Word));
+  if (!offset) {
+    base::fail(Errc::out_of_memory,
+               "rank {} has no room left in its {} MiB of pinned memory; destroy chains that are not needed "
+               "any more",
+               rank_, host_bytes >> 20);
+  }
+  Word* words = host_words_ + *offset / sizeof(Word);
+  std::memset(words, 0, count * sizeof(Word));
+  return words;
+}
+
+void Inbox::give_back_words(Word* words, std::size_t count) {
+  host_room_.give_back(static_cast<std::uint64_t>(words - host_words_) * sizeof(Word), count * sizeof(Word));
+}
+
+Room::~Room() {
+  for (const auto& [offset, bytes] : pieces_) inbox_.give_back(offset, bytes);
+  for (const auto& [words, count] : words_) inbox_.give_back_words(words, count);
+}
+
+std::uint64_t Room::take(std::size_t bytes) {
+  pieces_.emplace_back(inbox_.take(bytes), bytes);
+  return pieces_.back().first;
+}
+
+Word* Room::take_words(std::size_t count) {
+  words_.emplace_back(inbox_.take_words(count), count);
+  return words_.back().first;
+}
+
+}  // namespace tca::cuda

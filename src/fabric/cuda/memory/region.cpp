@@ -1,0 +1,179 @@
+#include "fabric/cuda/memory/region.hpp"
+
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <span>
+#include <vector>
+
+#include "base/fail.hpp"
+
+namespace tca::cuda {
+
+namespace {
+
+CUmemAllocationProp properties(int device, bool exported) {
+  CUmemAllocationProp prop{};
+  prop.type = CU_MEM_ALLOCATION_TYPE_PINNED;
+  prop.location = {CU_MEM_LOCATION_TYPE_DEVICE, {device}};
+  prop.requestedHandleTypes = exported ? CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR : CU_MEM_HANDLE_TYPE_NONE;
+  return prop;
+}
+
+// Maps physical memory so that all of `devices` reach it. Takes over the handle.
+Region map(CUmemGenericAllocationHandle handle, std::size_t bytes, std::size_t mapped,
+           std::span<const int> devices) {
+  const Driver& d = driver();
+  CUdeviceptr address = 0;
+  if (const CUresult result = d.reserve(&address, mapped, 0, 0, 0); result != CUDA_SUCCESS) {
+    d.release(handle);
+    check(result, "reserving addresses for device memory");
+  }
+  Region region(reinterpret_cast<std::byte*>(address), bytes, [&d, address, mapped, handle] {
+    d.unmap(address, mapped);
+    d.free_address(address, mapped);
+    d.release(handle);
+  });
+  check(d.map(address, mapped, 0, handle, 0), "mapping device memory");
+  std::vector<CUmemAccessDesc> access;
+  for (const int device : devices) {
+    access.push_back({{CU_MEM_LOCATION_TYPE_DEVICE, {device}}, CU_MEM_ACCESS_FLAGS_PROT_READWRITE});
+  }
+  check(d.set_access(address, mapped, access.data(), access.size()),
+        "opening device memory to this process's GPUs");
+  return region;
+}
+
+// Returns the GPUs of this process that can reach memory of `owner`.
+std::vector<int> with_access_to(int owner) {
+  int count = 0;
+  check(cudaGetDeviceCount(&count), "counting GPUs");
+  std::vector<int> devices{owner};
+  for (int device = 0; device < count; ++device) {
+    int can = 0;
+    if (device != owner && cudaDeviceCanAccessPeer(&can, device, owner) == cudaSuccess && can != 0)
+      devices.push_back(device);
+  }
+  return devices;
+}
+
+int open_fd_of(int pid, int fd) {
+  const int process = static_cast<int>(syscall(SYS_pidfd_open, pid, 0));
+  const int copy = process < 0 ? -1 : static_cast<int>(syscall(SYS_pidfd_getfd, process, fd, 0));
+  const int error = errno;
+  if (process >= 0) close(process);
+  if (copy < 0) {
+    base::fail(Errc::incompatible,
+               "cannot take over the GPU memory that process {} exports: {}. Ranks of one host must run as "
+               "one user, in one PID and one user namespace (one container), on Linux 5.6 or later, with "
+               "pidfd_getfd allowed",
+               pid, std::strerror(error));
+  }
+  return copy;
+}
+
+}  // namespace
+
+Region allocate(int device, std::size_t bytes, bool exported, cudaStream_t stream, Token& token) {
+  const Driver& d = driver();
+  const CUmemAllocationProp prop = properties(device, exported);
+  std::size_t granularity = 0;
+  check(d.get_granularity(&granularity, &prop, CU_MEM_ALLOC_GRANULARITY_RECOMMENDED),
+        "asking for the page size");
+  const std::size_t mapped = (bytes + granularity - 1) / granularity * granularity;
+  CUmemGenericAllocationHandle handle = 0;
+  check(d.create(&handle, mapped, &prop, 0), fmt::format("allocating {} bytes on GPU {}", mapped, device));
+  Region region = map(handle, bytes, mapped, exported ? std::vector<int>{device} : with_access_to(device));
+  token = {.kind = Token::Kind::exported,
+           .pid = getpid(),
+           .device = device,
+           .address = reinterpret_cast<std::uint64_t>(region.data()),
+           .bytes = bytes,
+           .mapped = mapped};
+  if (exported) {
+    // With Yama's ptrace_scope 1 a process may look only into its own children. This call lets partners fetch
+    // the handle nevertheless.
+    prctl(PR_SET_PTRACER, PR_SET_PTRACER_ANY);
+    check(d.export_handle(&token.fd, handle, CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR, 0),
+          "exporting device memory");
+  }
+  check(cudaMemsetAsync(region.data(), 0, mapped, stream), "clearing device memory");
+  check(cudaStreamSynchronize(stream), "clearing device memory");
+  return region;
+}
+
+Region adopt(int device, std::byte* data, std::size_t bytes, bool exported, Token& token) {
+  cudaPointerAttributes attributes{};
+  check(cudaPointerGetAttributes(&attributes, data), "looking at the memory to register");
+  if (attributes.type != cudaMemoryTypeDevice) {
+    base::fail(Errc::invalid_argument,
+               "{} is {} memory; register what cudaMalloc gave, or let World::window allocate",
+               fmt::ptr(data), attributes.type == cudaMemoryTypeManaged ? "managed" : "host");
+  }
+  if (attributes.device != device) {
+    base::fail(Errc::invalid_argument, "{} is memory of GPU {}, but this rank drives GPU {}", fmt::ptr(data),
+               attributes.device, device);
+  }
+  CUdeviceptr base = 0;
+  std::size_t size = 0;
+  const auto address = reinterpret_cast<std::uint64_t>(data);
+  check(driver().get_address_range(&base, &size, address), "finding the allocation to register");
+  if (address + bytes > base + size) {
+    base::fail(Errc::invalid_argument, "{} bytes from {} reach past the end of their allocation of {} bytes",
+               bytes, fmt::ptr(data), size);
+  }
+  token = {.kind = Token::Kind::legacy,
+           .pid = getpid(),
+           .device = device,
+           .address = address,
+           .bytes = bytes,
+           .offset = address - base};
+  if (exported && cudaIpcGetMemHandle(&token.ipc, data) != cudaSuccess) {
+    cudaGetLastError();
+    base::fail(
+        Errc::invalid_argument,
+        "{} cannot be shared with other processes: CUDA shares what cudaMalloc gave, not memory of a pool "
+        "(cudaMallocAsync) or of the driver's virtual-memory calls; let World::window allocate it",
+        fmt::ptr(data));
+  }
+  return Region(data, bytes, {});
+}
+
+Region attach(int device, const Token& token) {
+  if (token.pid == getpid()) {
+    if (token.device != device && token.kind == Token::Kind::legacy) {
+      const cudaError_t result = cudaDeviceEnablePeerAccess(token.device, 0);
+      if (result == cudaErrorPeerAccessAlreadyEnabled) {
+        cudaGetLastError();
+      } else {
+        check(result, "opening another GPU's memory");
+      }
+    }
+    return Region(reinterpret_cast<std::byte*>(token.address), token.bytes, {});
+  }
+  if (token.kind == Token::Kind::legacy) {
+    void* base = nullptr;
+    check(cudaIpcOpenMemHandle(&base, token.ipc, cudaIpcMemLazyEnablePeerAccess),
+          "mapping another process's memory");
+    return Region(static_cast<std::byte*>(base) + token.offset, token.bytes,
+                  [base] { cudaIpcCloseMemHandle(base); });
+  }
+  const int fd = open_fd_of(token.pid, token.fd);
+  CUmemGenericAllocationHandle handle = 0;
+  const CUresult result =
+      driver().import_handle(&handle, reinterpret_cast<void*>(static_cast<std::uintptr_t>(fd)),
+                             CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR);
+  close(fd);
+  check(result, "importing another process's device memory");
+  return map(handle, token.bytes, token.mapped, std::array{device});
+}
+
+void seal(const Token& token) {
+  if (token.fd >= 0) close(token.fd);
+}
+
+}  // namespace tca::cuda

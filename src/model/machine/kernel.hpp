@@ -1,0 +1,43 @@
+// Models how long a kernel runs on a GPU (a roofline), and what puts cost that kernels issue themselves.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+
+#include "model/des/time.hpp"
+
+namespace tca::net {
+
+struct GpuKind {
+  std::string name;               // "K20X"
+  double memory_bytes_per_s = 0;  // of its memory, as its data sheet gives it
+  double memory_share = 0;        // the share of that rate which stencils reach
+  double flops_per_s = 0;         // in the precision that the machine's programs use
+  des::Time launch = 0;           // from the host's call to the start of the kernel
+  des::Time synchronise = 0;      // from the end of the kernel until the host knows of it
+};
+
+// Returns the time of the kernel alone, without launch and synchronisation: that of its bytes or of its
+// operations, whichever is longer.
+des::Time kernel_time(const GpuKind& gpu, double bytes, double flops);
+
+// A protocol with which kernels put, on GPUs that map each other's memory; see docs/protocols.md.
+struct KernelProtocol {
+  std::int64_t expansion = 1;  // bytes on the wire per byte of data: above 1 where flags lie among the data
+  // What a step takes, in sum, from its beginning to the first store and from the last arrival until the
+  // kernel continues.
+  des::Time start = 0;
+  double bytes_per_s = 0;  // of data that all warps together gather and store, or scatter
+  bool staged = false;     // data lands in a buffer, from which the receiver's warps scatter it
+  bool flagged = false;    // a flag follows the data once the data has been acknowledged
+};
+
+// What puts by kernels cost, on all GPUs of a machine.
+struct Kernels {
+  des::Time node = 0;  // in a CUDA graph: from the end of one kernel to the beginning of the next
+  des::Time load = 0;  // of a load from memory that no cache of the multiprocessor holds
+  std::map<std::string, KernelProtocol> protocols;  // by name; empty where kernels do not put
+};
+
+}  // namespace tca::net

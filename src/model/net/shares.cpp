@@ -1,0 +1,76 @@
+#include "model/net/shares.hpp"
+
+#include <algorithm>
+#include <limits>
+
+namespace tca::net {
+
+namespace {
+
+constexpr double no_limit = std::numeric_limits<double>::infinity();
+
+struct Taker {
+  std::uint32_t flow;
+  double rate, share;  // at full speed
+};
+
+// Returns the rate to which the unsettled takers of a link must be held so that, together with those that
+// want less, they use up what is left of it. Infinite when all can have what they want. `takers` is sorted by
+// rate.
+double level(double left, const std::vector<Taker>& takers, const std::vector<bool>& settled) {
+  double per_rate = 0;  // sum over those that are still held to the level
+  for (const Taker& taker : takers) {
+    if (!settled[taker.flow]) per_rate += taker.share / taker.rate;
+  }
+  for (const Taker& taker : takers) {
+    if (settled[taker.flow]) continue;
+    const double even = left / per_rate;
+    if (even < taker.rate) return even;
+    left -= taker.share;
+    per_rate -= taker.share / taker.rate;
+  }
+  return no_limit;
+}
+
+}  // namespace
+
+std::vector<std::uint64_t> share_out(const std::vector<Flow>& flows, std::uint32_t links,
+                                     std::uint64_t whole) {
+  std::vector<std::vector<Taker>> takers(links);
+  for (std::uint32_t flow = 0; flow < flows.size(); ++flow) {
+    for (const Demand& demand : flows[flow].demands) {
+      takers[demand.link].push_back({flow, flows[flow].rate, static_cast<double>(demand.share)});
+    }
+  }
+  const auto slower = [](const Taker& a, const Taker& b) { return a.rate < b.rate; };
+  for (auto& of_link : takers) std::stable_sort(of_link.begin(), of_link.end(), slower);
+
+  std::vector<std::uint64_t> speeds(flows.size(), whole);
+  std::vector<double> left(links, static_cast<double>(whole));
+  std::vector<bool> settled(flows.size());
+  // The link with the lowest level settles the flows that it limits. The levels of the other links can only
+  // rise by that.
+  for (;;) {
+    double lowest = no_limit;
+    std::uint32_t tightest = 0;
+    for (std::uint32_t link = 0; link < links; ++link) {
+      const double here = level(left[link], takers[link], settled);
+      if (here >= lowest) continue;
+      lowest = here;
+      tightest = link;
+    }
+    if (lowest == no_limit) return speeds;
+    for (const Taker& taker : takers[tightest]) {
+      if (settled[taker.flow] || taker.rate <= lowest) continue;
+      settled[taker.flow] = true;
+      const double speed = lowest / taker.rate;
+      speeds[taker.flow] =
+          std::max<std::uint64_t>(static_cast<std::uint64_t>(speed * static_cast<double>(whole)), 1);
+      for (const Demand& demand : flows[taker.flow].demands) {
+        left[demand.link] -= static_cast<double>(demand.share) * speed;
+      }
+    }
+  }
+}
+
+}  // namespace tca::net

@@ -1,0 +1,64 @@
+// Models the DMA controllers of PEACH2 and PEACH3. A doorbell starts a chain of descriptors, which one of a
+// few DMA channels walks.
+//
+//   net::Peach peach(network, network.interconnect("tca"), network.endpoint(0, "host").unit);
+//   net::DmaChain chain{.descriptors = {{.from = a, .to = b, .rows = {.bytes = 4096}, .arrived = &arrived}}};
+//   peach.start(a.node, 0, chain);
+//   co_await arrived.reached(1);
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "model/net/network.hpp"
+
+namespace tca::net {
+
+// One put. `arrived` grows by one when the flag that follows the data is in the memory of the target's host.
+// `sent` grows by one when the flag that says that all data has left is in the memory of the sender's host.
+struct Descriptor {
+  Endpoint from, to;
+  Rows rows;
+  des::Counter* arrived = nullptr;
+  des::Counter* sent = nullptr;
+};
+
+// A chain of descriptors in the NIC's own memory. It outlives its runs. A chain that is started again while
+// it runs waits for its channel.
+struct DmaChain {
+  std::vector<Descriptor> descriptors;
+};
+
+class Peach {
+ public:
+  // Models the NICs of an interconnect. `host` is the unit of each node whose processor drives them. Throws
+  // Error{invalid_argument} when those NICs have no such DMA controllers.
+  Peach(Network& network, std::uint32_t interconnect, std::uint32_t host);
+
+  // The host rings the doorbell and continues. The DMA channels of a node work in parallel; each runs its
+  // chains one after the other.
+  void start(std::uint32_t node, std::uint32_t channel, const DmaChain& chain);
+
+  // The host stores a few bytes into a memory anywhere, and continues.
+  void store(std::uint32_t node, Endpoint to, std::uint32_t bytes, des::Counter* arrived);
+
+ private:
+  struct Engine {
+    Engine(des::Simulator& simulator, const DmaKind& kind, std::uint32_t node);
+    std::vector<std::unique_ptr<des::Semaphore>> channels;
+    des::Semaphore tags;
+  };
+
+  Engine& engine(std::uint32_t node);
+  des::Task run(std::uint32_t node, std::uint32_t channel, const DmaChain& chain);
+  des::Task flag(std::uint32_t node, Descriptor descriptor, Passage& data);
+
+  Network& network_;
+  des::Simulator& simulator_;
+  std::uint32_t interconnect_;
+  std::uint32_t host_;
+  const DmaKind& dma_;
+  std::vector<std::unique_ptr<Engine>> engines_;  // by node; each is created for the node's first start
+};
+
+}  // namespace tca::net
