@@ -46,10 +46,10 @@ function(opentca_compile_briefly target)
   target_compile_options(${target} PRIVATE $<$<COMPILE_LANGUAGE:CXX>:-Og>)
 endfunction()
 
-# Puts links to the headers of the current folder under OUTPUT, where they have the names that includes give them. Folders
-# below it that are layers of their own are left out.
-function(opentca_link_headers output)
-  file(RELATIVE_PATH folder ${PROJECT_SOURCE_DIR}/src ${CMAKE_CURRENT_SOURCE_DIR})
+# Puts links to the headers of the current folder under OUTPUT, where they have the names that includes give them: their
+# paths from ROOT. Folders below it that are layers of their own are left out.
+function(opentca_link_headers root output)
+  file(RELATIVE_PATH folder ${root} ${CMAKE_CURRENT_SOURCE_DIR})
   file(GLOB layers ${CMAKE_CURRENT_SOURCE_DIR}/*/CMakeLists.txt)
   if(layers)
     file(GLOB headers CONFIGURE_DEPENDS RELATIVE ${CMAKE_CURRENT_SOURCE_DIR} *.hpp)
@@ -76,7 +76,7 @@ function(opentca_add_layer name)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "SOURCES;NEEDS;LIBS")
   set(target opentca_${name})
   set(headers ${PROJECT_BINARY_DIR}/layers/${name})
-  opentca_link_headers(${headers})
+  opentca_link_headers(${PROJECT_SOURCE_DIR}/src ${headers})
   list(TRANSFORM arg_NEEDS PREPEND opentca_)
   if(arg_SOURCES)
     add_library(${target} OBJECT ${arg_SOURCES})

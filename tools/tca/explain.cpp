@@ -7,16 +7,16 @@
 #include <string>
 #include <vector>
 
+#include "cli/launch/launch.hpp"
+#include "cli/launch/rank_job.hpp"
+#include "cli/options/bytes.hpp"
+#include "cli/options/mpi_options.hpp"
+#include "cli/options/numbers.hpp"
+#include "cli/options/refuse.hpp"
+#include "cli/subcommand.hpp"
 #include "core/world_state.hpp"
-#include "launch/launch.hpp"
-#include "launch/rank_job.hpp"
-#include "options/bytes.hpp"
-#include "options/mpi_options.hpp"
-#include "options/numbers.hpp"
-#include "options/refuse.hpp"
 #include "put_exchange.hpp"
 #include "route/choose.hpp"
-#include "subcommand.hpp"
 #include "tca/error.hpp"
 #include "tca/world.hpp"
 #include "tune/grid.hpp"

@@ -1,5 +1,5 @@
 // A command line of the few subcommands that a first look takes, which is built in half the time.
-#include "subcommand.hpp"
+#include "cli/subcommand.hpp"
 
 namespace tca::tool {
 namespace {

@@ -1,5 +1,5 @@
 // The command line `tca` with all of its subcommands.
-#include "subcommand.hpp"
+#include "cli/subcommand.hpp"
 
 namespace tca::tool {
 namespace {

@@ -3,8 +3,8 @@
 #include <fmt/format.h>
 
 #include "bench/report.hpp"
+#include "cli/options/refuse.hpp"
 #include "measure.hpp"
-#include "options/refuse.hpp"
 #include "tca/error.hpp"
 
 namespace tca::tool {

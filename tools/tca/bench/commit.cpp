@@ -4,8 +4,8 @@
 #include <fmt/format.h>
 
 #include "bench/report.hpp"
+#include "cli/options/refuse.hpp"
 #include "commit_costs.hpp"
-#include "options/refuse.hpp"
 
 namespace tca::tool {
 

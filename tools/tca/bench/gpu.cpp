@@ -6,10 +6,10 @@
 
 #include "bench/coll.hpp"
 #include "bench/report.hpp"
+#include "cli/options/mpi_options.hpp"
+#include "cli/options/refuse.hpp"
 #include "gpu/in_turn.hpp"
 #include "gpu/machine.hpp"
-#include "options/mpi_options.hpp"
-#include "options/refuse.hpp"
 #include "tca/tca.hpp"
 
 namespace tca::tool {

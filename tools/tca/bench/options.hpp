@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "launch/launch.hpp"
+#include "cli/launch/launch.hpp"
 #include "measure.hpp"
 
 namespace tca::tool {

@@ -3,9 +3,9 @@
 #include <fmt/format.h>
 
 #include "bench/report.hpp"
+#include "cli/options/mpi_options.hpp"
+#include "cli/options/refuse.hpp"
 #include "measure_overlap.hpp"
-#include "options/mpi_options.hpp"
-#include "options/refuse.hpp"
 
 namespace tca::tool {
 namespace {

@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "boot/bring_up.hpp"
-#include "options/mpi_options.hpp"
+#include "cli/options/mpi_options.hpp"
 #include "placement.hpp"
 #include "shared/mpi_session.hpp"
 #include "verdict.hpp"

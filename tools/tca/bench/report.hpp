@@ -5,10 +5,10 @@
 #include <vector>
 
 #include "bench/options.hpp"
+#include "cli/output/progress.hpp"
+#include "cli/output/record.hpp"
 #include "contender.hpp"
 #include "model/machine/machine.hpp"
-#include "output/progress.hpp"
-#include "output/record.hpp"
 
 namespace tca::tool {
 

@@ -6,7 +6,8 @@
 #include <vector>
 
 #include "base/fail.hpp"
-#include "options/extents.hpp"
+#include "cli/options/extents.hpp"
+#include "himeno/cli/size.hpp"
 #include "tca/grid.hpp"
 
 namespace tca::tool {

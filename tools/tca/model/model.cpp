@@ -14,17 +14,17 @@
 #include <optional>
 #include <set>
 
-#include "launch/cores.hpp"
+#include "cli/launch/cores.hpp"
+#include "cli/options/bytes.hpp"
+#include "cli/options/numbers.hpp"
+#include "cli/options/one_of.hpp"
+#include "cli/options/refuse.hpp"
+#include "cli/output/record.hpp"
+#include "cli/subcommand.hpp"
 #include "model/grid.hpp"
 #include "model/report.hpp"
 #include "model/run.hpp"
 #include "model/sweep.hpp"
-#include "options/bytes.hpp"
-#include "options/numbers.hpp"
-#include "options/one_of.hpp"
-#include "options/refuse.hpp"
-#include "output/record.hpp"
-#include "subcommand.hpp"
 
 namespace tca::tool {
 
@@ -259,7 +259,8 @@ void add_model(Subcommands& tca) {
       ->type_name("FILE");
   app.add_option("--links", options->model.links, "Draw the links and how busy they were into this SVG file")
       ->type_name("FILE");
-  app.add_option("--json", options->json, "Append a line of JSON for each result to this file")->type_name("FILE");
+  app.add_option("--json", options->json, "Append a line of JSON for each result to this file")
+      ->type_name("FILE");
   app.final_callback([&app, options] {
     for (const ProgramOption& option : program_options)
       if (app.count("--" + option.name) > 0) check_known(option, "--" + option.name, options->model.program);

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
-#include "output/record.hpp"
+#include "cli/output/record.hpp"
 
 namespace tca::tool {
 

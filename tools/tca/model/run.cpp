@@ -8,9 +8,9 @@
 
 #include "base/fail.hpp"
 #include "base/spelling.hpp"
+#include "himeno/cli/size.hpp"
 #include "model/grid.hpp"
 #include "model/picture.hpp"
-#include "options/extents.hpp"
 
 namespace tca::tool {
 

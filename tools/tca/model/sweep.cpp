@@ -12,11 +12,11 @@
 
 #include "base/fail.hpp"
 #include "base/system/limits.hpp"
-#include "launch/fd.hpp"
-#include "launch/signals.hpp"
-#include "options/bytes.hpp"
-#include "options/refuse.hpp"
-#include "output/progress.hpp"
+#include "cli/launch/fd.hpp"
+#include "cli/launch/signals.hpp"
+#include "cli/options/bytes.hpp"
+#include "cli/options/refuse.hpp"
+#include "cli/output/progress.hpp"
 
 namespace tca::tool {
 

@@ -18,13 +18,13 @@
 #include <utility>
 
 #include "base/fail.hpp"
+#include "cli/options/numbers.hpp"
+#include "cli/options/refuse.hpp"
+#include "cli/subcommand.hpp"
 #include "model/machine/machine_file.hpp"
 #include "model/machine/machine_units.hpp"
-#include "options/numbers.hpp"
-#include "options/refuse.hpp"
 #include "scorecard/fit_solver.hpp"
 #include "scorecard/score.hpp"
-#include "subcommand.hpp"
 
 namespace tca::tool {
 

@@ -13,7 +13,7 @@
 #include <utility>
 
 #include "base/fail.hpp"
-#include "launch/cores.hpp"
+#include "cli/launch/cores.hpp"
 #include "scorecard/runs.hpp"
 
 namespace tca::tool {

@@ -7,9 +7,9 @@
 #include <set>
 
 #include "base/fail.hpp"
+#include "cli/subcommand.hpp"
 #include "model/machine/machine_file.hpp"
 #include "scorecard/score.hpp"
-#include "subcommand.hpp"
 
 namespace tca::tool {
 

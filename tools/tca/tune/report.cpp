@@ -9,7 +9,7 @@
 #include <tuple>
 
 #include "boot/over_mpi.hpp"
-#include "output/record.hpp"
+#include "cli/output/record.hpp"
 #include "route/hardware.hpp"
 #include "shared/mpi_session.hpp"
 #include "tune/grid.hpp"

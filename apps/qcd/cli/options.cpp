@@ -1,0 +1,68 @@
+#include "qcd/cli/options.hpp"
+
+#include <fmt/format.h>
+
+#include <optional>
+#include <vector>
+
+#include "cli/options/extents.hpp"
+#include "cli/options/refuse.hpp"
+#include "qcd/files/configuration.hpp"
+#include "tca/error.hpp"
+
+namespace tca::tool {
+namespace {
+
+// Reads "8x8x8x16", or one extent for all dimensions. Returns nothing for anything else.
+std::optional<std::vector<std::int64_t>> parse_lattice(const std::string& text) {
+  auto extents = parse_extents("--lattice", text);
+  if (extents && extents->size() == 1) extents->assign(qcd::dims, extents->front());
+  return extents && extents->size() == qcd::dims ? extents : std::nullopt;
+}
+
+}  // namespace
+
+qcd::Extents qcd_extents(const QcdOptions& options) {
+  if (!options.config.empty()) return qcd::inspect_configuration(options.config).extents;
+  const auto extents = parse_lattice(options.small ? "8" : options.large ? "16" : options.lattice);
+  if (!extents) refuse("--lattice {}: give one extent, or four such as 8x8x8x16", options.lattice);
+  return {(*extents)[0], (*extents)[1], (*extents)[2], (*extents)[3]};
+}
+
+Grid make_qcd_grid(const QcdOptions& options, const qcd::Extents& extents, int ranks) {
+  const Grid grid = options.grid == "auto" ? qcd::choose_grid(ranks, extents)
+                                           : Grid(ranks, parse_grid(options.grid, qcd::dims, ranks),
+                                                  std::vector<bool>(qcd::dims, true));
+  const qcd::Lattice lattice(grid, extents, 0);
+  const bool solves = options.action != "generate" && options.action != "plaquette";
+  if (is_staggered(options)) {
+    qcd::require_even_extents(extents);
+  } else if (solves && !options.no_even_odd) {
+    lattice.require_even();
+  }
+  return grid;
+}
+
+qcd::InverterOptions inverter_options(const QcdOptions& options) {
+  qcd::InverterOptions how;
+  how.wilson = {.kappa = options.kappa,
+                .antiperiodic = options.time == "antiperiodic",
+                .storage = options.links == 18 ? qcd::Storage::full : qcd::Storage::two_rows,
+                .rhs = options.together || options.action != "invert" ? options.rhs : 1,
+                .even_odd = !options.no_even_odd};
+  if (is_staggered(options)) {
+    how.staggered = {.mass = options.mass,
+                     .antiperiodic = how.wilson.antiperiodic,
+                     .storage = how.wilson.storage,
+                     .rhs = how.wilson.rhs};
+  }
+  how.method = options.solver == "bicgstab" ? qcd::Method::bicgstab : qcd::Method::cg;
+  how.precision = options.precision == "single"  ? qcd::Precision::single_only
+                  : options.precision == "mixed" ? qcd::Precision::mixed
+                                                 : qcd::Precision::double_only;
+  how.solve = {.tolerance = options.tolerance, .max_iterations = options.max_iterations};
+  if (options.action == "dslash") how.solve.tolerance = 1;  // nothing is solved
+  return how;
+}
+
+}  // namespace tca::tool

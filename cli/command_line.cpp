@@ -1,0 +1,175 @@
+// Reads the arguments, runs one subcommand, and turns an error into one line and an exit code.
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <exception>
+#include <memory>
+#include <string>
+#include <system_error>
+#include <vector>
+
+#include "cli/launch/launch.hpp"
+#include "cli/launch/words.hpp"
+#include "cli/options/arguments.hpp"
+#include "cli/output/build_info.hpp"
+#include "cli/output/help.hpp"
+#include "cli/subcommand.hpp"
+#include "tca/error.hpp"
+#include "tca/version.hpp"
+
+namespace tca::tool {
+namespace {
+
+constexpr int usage_error = 2;
+
+std::string in_one_line(std::string text) {
+  for (char& c : text)
+    if (c == '\n') c = ' ';
+  while (!text.empty() && (text.back() == ' ' || text.back() == '.')) text.pop_back();
+  return text;
+}
+
+// Rewords CLI11's "Could not convert: --ranks = x".
+std::string in_plain_words(const CLI::ConversionError& error) {
+  const std::string text = error.what(), begin = "Could not convert: ", equals = " = ";
+  const std::size_t at = text.find(equals);
+  if (!text.starts_with(begin) || at == std::string::npos) return text;
+  return fmt::format("{}: {} is no value for this option", text.substr(begin.size(), at - begin.size()),
+                     text.substr(at + equals.size()));
+}
+
+const CLI::App& chosen_command(const CLI::App& app) {
+  const auto chosen = app.get_subcommands();
+  return chosen.empty() ? app : chosen_command(*chosen.front());
+}
+
+std::string usage_message(const CLI::App& app, const CLI::ParseError& error) {
+  if (const auto* conversion = dynamic_cast<const CLI::ConversionError*>(&error))
+    return in_one_line(in_plain_words(*conversion));
+  // CLI11's would be "--ranks: 1 required INT missing".
+  if (const std::string text = error.what(); dynamic_cast<const CLI::ArgumentMismatch*>(&error) != nullptr)
+    if (const std::size_t at = text.find(": 1 required ");
+        at != std::string::npos && text.ends_with(" missing"))
+      return text.substr(0, at) + ": a value is missing";
+  const bool is_extra = dynamic_cast<const CLI::ExtrasError*>(&error) != nullptr;
+  // What is missing may be what a misspelt option was to give.
+  const std::vector<std::string> unexpected = app.remaining(true);
+  if (is_extra || dynamic_cast<const CLI::RequiredError*>(&error) != nullptr)
+    if (!unexpected.empty() && unexpected.front().starts_with("-"))
+      return unknown_option(chosen_command(app), unexpected.front());
+  // CLI11 would list the unexpected arguments from the last to the first.
+  if (is_extra) return in_one_line(fmt::format("{}: not expected here", fmt::join(unexpected, " ")));
+  // A subcommand may have subcommands of its own.
+  if (const auto chosen = app.get_subcommands(); !chosen.empty())
+    return usage_message(*chosen.front(), error);
+  std::vector<std::string> names;
+  for (const CLI::App* subcommand : app.get_subcommands({}))
+    if (!subcommand->get_group().empty()) names.push_back(subcommand->get_name());
+  if (names.empty() || dynamic_cast<const CLI::RequiredError*>(&error) == nullptr)
+    return in_one_line(error.what());
+  const std::vector<std::string> unknown = app.remaining();
+  const std::string list = fmt::format("{}", fmt::join(names, ", "));
+  if (unknown.empty()) return fmt::format("a subcommand is missing: {}", list);
+  return fmt::format("there is no subcommand `{}`; there are {}", unknown.front(), list);
+}
+
+// Returns this process's rank, or -1 when it is not a rank. Also returns -1 when the launcher's description
+// of the rank is invalid: then that is the error being reported.
+int own_rank() {
+  try {
+    return launched_rank();
+  } catch (const Error&) {
+    return -1;
+  }
+}
+
+// A refusal concerns all ranks. Where no launcher collects what the ranks say, rank 0 alone says it.
+void print_error(const std::string& name, const std::string& message, bool is_refusal) {
+  const int rank = own_rank();
+  if (rank >= 0 && tell_launcher(rank, name, message)) return;
+  if (is_refusal && rank > 0) return;
+  const std::string who = rank < 0 ? name : fmt::format("{}: rank {}", name, rank);
+  const std::string line = fmt::format("{}: {}\n", who, message);
+  std::fwrite(line.data(), 1, line.size(), stderr);
+}
+
+[[noreturn]] void fail_output() {
+  throw Error(Errc::invalid_argument, fmt::format("standard output: {}", std::strerror(errno)));
+}
+
+// Opens /dev/null for closed standard descriptors, so that no descriptor opened later becomes stdin, stdout
+// or stderr, of this process or of a rank. A closed stdout is opened for reading only: writing to it still
+// fails, so that lost output is reported.
+void open_standard_descriptors() {
+  for (const int fd : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO})
+    if (fcntl(fd, F_GETFD) < 0) open("/dev/null", fd == STDOUT_FILENO ? O_RDONLY : O_RDWR);
+}
+
+// Flushes stdout, since what has been printed may still be buffered, and lost when there is no room for it.
+// Returns `code`.
+int printed(int code) {
+  if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0) fail_output();
+  return code;
+}
+
+// Options are checked against each other once all have been read, so parsing may throw whatever running may
+// throw.
+int run_chosen(CLI::App& app, const Subcommands& subcommands, int argc, char** argv) {
+  try {
+    std::vector<std::string> arguments = arguments_in_reverse(app, argc, argv);
+    app.parse(arguments);
+    return printed(subcommands.run());
+  } catch (const CLI::Success& asked) {
+    return printed(app.exit(asked));
+  } catch (const std::system_error& error) {
+    // Printing throws such errors, and then stdout's error flag is set. Other ones are passed on.
+    if (std::ferror(stdout) == 0) throw;
+    errno = error.code().value();
+    fail_output();
+  }
+}
+
+int run(CLI::App& app, const Subcommands& subcommands, int argc, char** argv) {
+  try {
+    return run_chosen(app, subcommands, argc, argv);
+  } catch (const CLI::ParseError& error) {
+    const std::string name = subcommands.chosen_name();
+    const std::string message = fmt::format("{}\nTry `{} --help`.", usage_message(app, error), name);
+    print_error(name, message, true);
+    return usage_error;
+  } catch (const Error& error) {
+    print_error(subcommands.chosen_name(), error.what(), error.code() == Errc::refused);
+    return error.exit_code();
+  } catch (const std::exception& error) {
+    print_error(subcommands.chosen_name(), error.what(), false);
+    return 1;
+  }
+}
+
+}  // namespace
+
+int command_line(int argc, char** argv, void (*add_all)(Subcommands&)) {
+  open_standard_descriptors();
+  CLI::App app("OpenTCA: accelerators that write straight into each other's memory", "tca");
+  app.set_version_flag("--version", fmt::format("tca {} ({})", library_version(), build_commit()));
+  app.require_subcommand(1);
+  app.formatter(std::make_shared<HelpFormatter>());  // subcommands take it over
+  app.get_help_ptr()->description("Print this help");
+  app.get_version_ptr()->description("Print the version and the commit");
+  Subcommands subcommands(app);
+  add_all(subcommands);
+  app.footer(subcommands.examples());
+  if (argc == 1) {
+    fmt::print("{}", app.help());
+    return usage_error;
+  }
+  return run(app, subcommands, argc, argv);
+}
+
+}  // namespace tca::tool

@@ -1,0 +1,84 @@
+// The list of subcommands, with their help, and the choice of one.
+#include "cli/subcommand.hpp"
+
+#include <fmt/format.h>
+
+#include <sstream>
+#include <utility>
+
+#include "cli/options/refuse.hpp"
+
+namespace tca::tool {
+
+CLI::App& Subcommands::add(const std::string& name, const std::string& summary, const std::string& example,
+                           Action action) {
+  CLI::App* app = root_.add_subcommand(name, summary);
+  std::istringstream lines(example);
+  std::string footer = "Example:";
+  for (std::string line; std::getline(lines, line);) footer += "\n  " + line;
+  app->footer(footer);
+  entries_.push_back({app, example, std::move(action)});
+  return *app;
+}
+
+CLI::App& Subcommands::add_hidden(const std::string& name, const std::string& summary, Action action) {
+  CLI::App* app = root_.add_subcommand(name, summary);
+  app->group("");
+  entries_.push_back({app, {}, std::move(action)});
+  return *app;
+}
+
+const Subcommands::Entry* Subcommands::chosen() const {
+  for (const Entry& entry : entries_)
+    if (entry.app->parsed()) return &entry;
+  return nullptr;
+}
+
+int Subcommands::run() const { return chosen()->action(); }
+
+std::string Subcommands::chosen_name() const {
+  const Entry* entry = chosen();
+  return entry ? "tca " + entry->app->get_name() : "tca";
+}
+
+std::string Subcommands::examples() const {
+  std::string text = "Examples:";
+  for (const Entry& entry : entries_)
+    if (!entry.example.empty()) text += "\n  " + entry.example.substr(0, entry.example.find('\n'));
+  return text + "\n\n`tca SUBCOMMAND --help` lists a subcommand's options.";
+}
+
+void add_bind_option(CLI::App& app, Binding& bind) {
+  const auto read = [&bind](const std::string& word) {
+    if (word == "auto")
+      bind.how = Bind::automatic;
+    else if (word == "core")
+      bind.how = Bind::core;
+    else if (word == "none")
+      bind.how = Bind::none;
+    else
+      throw CLI::ValidationError("--bind", fmt::format("`{}`: choose auto, core or none", word));
+    bind.is_told = true;
+  };
+  app.add_option_function<std::string>(
+         "--bind", read,
+         "Bind each rank to a core of its own; auto binds to free cores, but not a single rank, nor where "
+         "threads are asked for (OMP_NUM_THREADS and the like) or too few cores are free; when given, what "
+         "was "
+         "done is said")
+      ->type_name("auto|core|none")
+      ->default_str("auto");
+}
+
+void check_bind(const Binding& bind, const std::string& fabric, bool threads) {
+  if (bind.how == Bind::automatic || (fabric != "sim" && !threads)) return;
+  refuse("--bind is for ranks that are processes, not for {}",
+         fabric == "sim" ? "--fabric sim" : "--threads");
+}
+
+void check_known(const CLI::App& app, std::initializer_list<OptionFor> options) {
+  for (const auto& [option, is_known, whom] : options)
+    if (!is_known && app.count(option) > 0) refuse("{} is for {}", option, whom);
+}
+
+}  // namespace tca::tool
