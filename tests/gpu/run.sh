@@ -100,7 +100,7 @@ stage "tca qcd, kernel, 2 ranks" 20 "$tree/bin/tca" qcd invert --fabric cuda --s
 stage "tca tune, 2 ranks" 30 "$tree/bin/tca" tune --fabric cuda --threads --dry-run --every 40 --seconds 2
 stage "ranks killed and missing" 100 env "TCA=$tree/bin/tca" "RANK_PROGRAM=$tree/tests/faults/rank_program" \
   "FAILING_KERNEL=$tests/failing_kernel" \
-  PYTHONPATH=tests/faults python3 -B tests/gpu/fault_test.py -v
+  PYTHONPATH=tests/faults:tests/cli python3 -B tests/gpu/fault_test.py -v
 stage "gpu_ring, 2 ranks" 20 "$tree/bin/tca" run -n 2 -- "$ring"
 
 sanitizer=
