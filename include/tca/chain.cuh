@@ -1,31 +1,32 @@
-// Starting and waiting for a committed chain from inside a kernel.
-//
-//   __global__ void solve(const __grid_constant__ tca::DeviceChain chain, ...) {
-//     tca::GridChain halo(chain);                 // every thread of every block
-//     for (int step = 0; step < steps && halo.good(); ++step) {
-//       boundary(...);
-//       halo.start();                             // what any block stored before it is sent
-//       interior(...);
-//       halo.wait();                              // what arrived can be read by every block
-//     }
-//   }
-//   solve<<<blocks, threads>>>(halo_chain.device(), ...);      // a cooperative launch for GridChain
-//
-// A grid is fastest with a warp for each chunk of the chain's lines (DeviceChain::chunks_out, 384 bytes
-// each), in up to 128 blocks: faces of 128 KB take 1.6 us.
-//
-// The state of a small message stays in registers from step to step where there are enough:
-// __launch_bounds__(threads, 1) on the kernel lets the compiler take them. In memory it costs about 0.1 us a
-// step.
-//
-// The number of the step lives in device memory between kernels, so these kernels mix freely with starts by
-// the host and by CUDA graphs, one after the other. While one of them runs nothing else may start the same
-// chain.
-//
-// `wait` returns false, on every thread that calls it, once a partner has not signalled within the chain's
-// time limit or the world has met an error; from then on every call returns false at once. The host then
-// reports who is missing. A GridChain's `good` is what its last `wait` or `barrier` returned, the same on
-// every block; a BlockChain's is the block's own.
+/// @file
+/// Starting and waiting for a committed chain from inside a kernel.
+///
+///     __global__ void solve(const __grid_constant__ tca::DeviceChain chain, ...) {
+///       tca::GridChain halo(chain);                 // every thread of every block
+///       for (int step = 0; step < steps && halo.good(); ++step) {
+///         boundary(...);
+///         halo.start();                             // what any block stored before it is sent
+///         interior(...);
+///         halo.wait();                              // what arrived can be read by every block
+///       }
+///     }
+///     solve<<<blocks, threads>>>(halo_chain.device(), ...);      // a cooperative launch for GridChain
+///
+/// A grid is fastest with a warp for each chunk of the chain's lines (DeviceChain::chunks_out, 384 bytes
+/// each), in up to 128 blocks: faces of 128 KB take 1.6 us.
+///
+/// The state of a small message stays in registers from step to step where there are enough:
+/// __launch_bounds__(threads, 1) on the kernel lets the compiler take them. In memory it costs about 0.1 us a
+/// step.
+///
+/// The number of the step lives in device memory between kernels, so these kernels mix freely with starts by
+/// the host and by CUDA graphs, one after the other. While one of them runs nothing else may start the same
+/// chain.
+///
+/// `wait` returns false, on every thread that calls it, once a partner has not signalled within the chain's
+/// time limit or the world has met an error; from then on every call returns false at once. The host then
+/// reports who is missing. A GridChain's `good` is what its last `wait` or `barrier` returned, the same on
+/// every block; a BlockChain's is the block's own.
 #pragma once
 
 #include "tca/device/lines.hpp"
@@ -229,11 +230,11 @@ class ChainPart {
 
 }  // namespace device
 
-// A part of a chain, carried by the calling block; all blocks of the grid together carry the whole. It is for
-// kernels in which a block sends only what it has computed itself and reads only what it has received itself,
-// and for kernels with barriers of their own; a kernel cannot ask which bytes belong to which part. Every
-// thread of the block makes every call; blocks have a multiple of 32 threads, and the first 256 blocks of a
-// grid take part.
+/// A part of a chain, carried by the calling block; all blocks of the grid together carry the whole. It is
+/// for kernels in which a block sends only what it has computed itself and reads only what it has received
+/// itself, and for kernels with barriers of their own; a kernel cannot ask which bytes belong to which part.
+/// Every thread of the block makes every call; blocks have a multiple of 32 threads, and the first 256 blocks
+/// of a grid take part.
 class BlockChain : public device::ChainPart<device::Block> {
  public:
   __device__ explicit BlockChain(const DeviceChain& chain) : BlockChain(chain, false) {}
@@ -246,21 +247,21 @@ class BlockChain : public device::ChainPart<device::Block> {
   }
 };
 
-// A chain carried by a cooperative grid, with all the promises of a start and a wait on the host. Each start
-// and each wait is a barrier of the grid.
+/// A chain carried by a cooperative grid, with all the promises of a start and a wait on the host. Each start
+/// and each wait is a barrier of the grid.
 class GridChain : BlockChain {
  public:
   __device__ explicit GridChain(const DeviceChain& chain) : BlockChain(chain, true) {}
 
-  // Says that this block has stored what it has to send and is done reading what arrived. Between this call
-  // and `start` it may do work that does neither, while the others come here.
+  /// Says that this block has stored what it has to send and is done reading what arrived. Between this call
+  /// and `start` it may do work that does neither, while the others come here.
   __device__ void arrive() {
     before_ = device::grid_arrive(chain_.barrier, good_);
     arrived_ = true;
   }
 
-  // Sends what any block has stored before this call (or before `arrive`), and tells the partners that all
-  // blocks are done reading what arrived.
+  /// Sends what any block has stored before this call (or before `arrive`), and tells the partners that all
+  /// blocks are done reading what arrived.
   __device__ void start() {
     if (!arrived_) arrive();
     arrived_ = false;
@@ -268,18 +269,18 @@ class GridChain : BlockChain {
     BlockChain::start();
   }
 
-  // Waits for what the partners send, which every block can read then. Returns the same to all of them.
+  /// Waits for what the partners send, which every block can read then. Returns the same to all of them.
   __device__ bool wait() {
     BlockChain::wait();
     return barrier();
   }
 
-  // What any block has stored before the barrier can be read by every block after it. The barrier also tells
-  // all blocks whether one has given up, so that none is left behind in the next.
+  /// What any block has stored before the barrier can be read by every block after it. The barrier also tells
+  /// all blocks whether one has given up, so that none is left behind in the next.
   __device__ bool barrier() { return agreed_ = good_ = device::grid_barrier(chain_.barrier, good_); }
 
-  // Returns what the last `wait` or `barrier` did, which is the same on all blocks: if they leave on it, they
-  // leave together. A block keeps to itself what it finds out in between, until the next of them.
+  /// Returns what the last `wait` or `barrier` did, which is the same on all blocks: if they leave on it,
+  /// they leave together. A block keeps to itself what it finds out in between, until the next of them.
   __device__ bool good() const { return agreed_; }
 
   using BlockChain::step;

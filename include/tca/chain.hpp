@@ -1,21 +1,23 @@
-// An ordered list of puts, declared once, committed by every rank together, then started as often as needed.
-//
-// What `start` and `wait` promise:
-//   - `start` n sends the source bytes as they are after everything before it in program order.
-//   - `wait` n returns when every source of this rank's puts may be overwritten and everything that the
-//     expected ranks sent with their `start` n is here.
-//   - Guarded (the default): `start` n+1 also says "I am done reading what arrived in n"; nobody's put n+1
-//     lands before that. Unguarded saves one signal a step where the caller vouches for it; see ChainOptions.
-//   - Different chains are independent. Between its own `start` and `wait` a chain cannot be started again.
-//
-// `start` never blocks. On shm it makes no system call, allocates nothing and takes no lock. On other fabrics
-// it takes as long as the calls of MPI or CUDA that it makes.
-//
-// On cuda and cuda+mpi a step may also be ordered on a stream: `start(stream)` n sends the bytes as they are
-// after everything before it on the stream, and work behind `wait(stream)` n sees what arrived. The host
-// waits for neither, except where ranks that are threads share a GPU (docs/gpu.md). A step that was
-// started on a stream is waited for on one, and a step that the host started is waited for by the host; the
-// next step may be of the other kind.
+/// @file
+/// An ordered list of puts, declared once, committed by every rank together, then started as often as needed.
+///
+/// What `start` and `wait` promise:
+///   - `start` n sends the source bytes as they are after everything before it in program order.
+///   - `wait` n returns when every source of this rank's puts may be overwritten and everything that the
+///     expected ranks sent with their `start` n is here.
+///   - Guarded (the default): `start` n+1 also says "I am done reading what arrived in n"; nobody's put n+1
+///     lands before that. Unguarded saves one signal a step where the caller vouches for it; see
+///     ChainOptions.
+///   - Different chains are independent. Between its own `start` and `wait` a chain cannot be started again.
+///
+/// `start` never blocks. On shm it makes no system call, allocates nothing and takes no lock. On other
+/// fabrics it takes as long as the calls of MPI or CUDA that it makes.
+///
+/// On cuda and cuda+mpi a step may also be ordered on a stream: `start(stream)` n sends the bytes as they are
+/// after everything before it on the stream, and work behind `wait(stream)` n sees what arrived. The host
+/// waits for neither, except where ranks that are threads share a GPU (docs/gpu.md). A step that was
+/// started on a stream is waited for on one, and a step that the host started is waited for by the host; the
+/// next step may be of the other kind.
 #pragma once
 
 #include <chrono>
@@ -36,32 +38,32 @@ struct DeviceBell;
 struct DeviceChain;
 
 struct ChainOptions {
-  // May be false only if all of this holds: two chains with target arrays of their own take turns, every two
-  // partners send to each other in both, and what came with one is read before the next start of either. A
-  // rank that only receives is not safe without the guard.
+  /// May be false only if all of this holds: two chains with target arrays of their own take turns, every two
+  /// partners send to each other in both, and what came with one is read before the next start of either. A
+  /// rank that only receives is not safe without the guard.
   bool guarded = true;
-  // How long `wait` and `commit` may block. The world's limit holds when this is not given.
+  /// How long `wait` and `commit` may block. The world's limit holds when this is not given.
   std::optional<std::chrono::milliseconds> time_limit = {};
-  // Forces a channel for every put, e.g. "shm/staged", or "staged" for this protocol on any fabric. When
-  // empty, the library chooses for each put. OPENTCA_ROUTE overrides both.
+  /// Forces a channel for every put, e.g. "shm/staged", or "staged" for this protocol on any fabric. When
+  /// empty, the library chooses for each put. OPENTCA_ROUTE overrides both.
   std::string channel = {};
 };
 
 class Chain {
  public:
-  // Adds a put with the same layout on both sides; layouts count elements. Both windows may be the same one,
-  // and `to` may be on this very rank, which then expects itself. Throws Error{invalid_argument} when the put
-  // leaves this rank's part of the source window, and after `commit`; whether the target's part is large
-  // enough, `commit` checks. From `commit` on the chain keeps both windows alive, on both ranks. A put of an
-  // empty layout moves nothing, and tells `to`'s rank what `signal` does.
+  /// Adds a put with the same layout on both sides; layouts count elements. Both windows may be the same one,
+  /// and `to` may be on this very rank, which then expects itself. Throws Error{invalid_argument} when the
+  /// put leaves this rank's part of the source window, and after `commit`; whether the target's part is large
+  /// enough, `commit` checks. From `commit` on the chain keeps both windows alive, on both ranks. A put of an
+  /// empty layout moves nothing, and tells `to`'s rank what `signal` does.
   template <Element T>
   Chain& put(const Remote<T>& to, const std::type_identity_t<Local<T>>& from, const Layout& layout) {
     return put(to, layout, from, layout);
   }
 
-  // Adds a put with a layout for each side. Both have one shape (a box goes into an array of another pitch),
-  // or one of them is a single block (gather or scatter). Throws Error{invalid_argument} for layouts that do
-  // not pair up.
+  /// Adds a put with a layout for each side. Both have one shape (a box goes into an array of another pitch),
+  /// or one of them is a single block (gather or scatter). Throws Error{invalid_argument} for layouts that do
+  /// not pair up.
   template <Element T>
   Chain& put(const Remote<T>& to, const Layout& to_layout, const std::type_identity_t<Local<T>>& from,
              const Layout& from_layout) {
@@ -69,84 +71,85 @@ class Chain {
     return *this;
   }
 
-  // Adds a put of no bytes, which only tells `rank` that this rank has started.
+  /// Adds a put of no bytes, which only tells `rank` that this rank has started.
   Chain& signal(int rank);
 
-  // Declares that `rank` puts or signals to this rank. Every rank that does must be expected.
+  /// Declares that `rank` puts or signals to this rank. Every rank that does must be expected.
   Chain& expect(int rank);
 
-  // Collective. Checks the puts of all ranks, chooses their channels and compiles them. Throws on every rank:
-  //   - Error{refused}, with the same message, for a put outside the target's window, a put to a rank that
-  //     does not expect it, an expected rank that sends nothing, two puts of the chain into the same bytes,
-  //     or a put into bytes that the target itself sends in the same chain. Every rank may then add to the
-  //     chain and commit it again.
-  //   - Error{out_of_memory} when there is no room for what is staged.
-  //   - Error{timed_out} or Error{rank_lost} when a rank does not come to its commit.
+  /// Collective. Checks the puts of all ranks, chooses their channels and compiles them. Throws on every
+  /// rank:
+  ///   - Error{refused}, with the same message, for a put outside the target's window, a put to a rank that
+  ///     does not expect it, an expected rank that sends nothing, two puts of the chain into the same bytes,
+  ///     or a put into bytes that the target itself sends in the same chain. Every rank may then add to the
+  ///     chain and commit it again.
+  ///   - Error{out_of_memory} when there is no room for what is staged.
+  ///   - Error{timed_out} or Error{rank_lost} when a rank does not come to its commit.
   void commit();
 
-  // Starts a step, and never blocks. Throws Error{invalid_argument} before `commit` and while a step is under
-  // way.
+  /// Starts a step, and never blocks. Throws Error{invalid_argument} before `commit` and while a step is
+  /// under way.
   void start();
 
-  // Returns whether the step has finished, without blocking; true as well when none is under way. Throws as
-  // `wait` does.
+  /// Returns whether the step has finished, without blocking; true as well when none is under way. Throws as
+  /// `wait` does.
   [[nodiscard]] bool test();
 
-  // Finishes the step. Throws Error{timed_out} or Error{rank_lost}; the message names the chain, the step and
-  // each rank that is missing. After Error{timed_out} another `wait` goes on with the step, except on GPUs,
-  // which give up. Throws Error{invalid_argument} before `commit`, and where the last step was ordered on a
-  // stream.
-  //
-  // Returns at once when the host has started no step since its last `wait`: it knows nothing of steps that
-  // kernels start. Where that is because a `start` was forgotten, ghosts are a step old and nothing says so.
-  // WorldOptions::check_steps (OPENTCA_CHECK=1) makes it an Error{invalid_argument}, of `test` and
-  // `wait(stream)` as well; streams are checked in the order in which the host makes the calls.
+  /// Finishes the step. Throws Error{timed_out} or Error{rank_lost}; the message names the chain, the step
+  /// and each rank that is missing. After Error{timed_out} another `wait` goes on with the step, except on
+  /// GPUs, which give up. Throws Error{invalid_argument} before `commit`, and where the last step was ordered
+  /// on a stream.
+  ///
+  /// Returns at once when the host has started no step since its last `wait`: it knows nothing of steps that
+  /// kernels start. Where that is because a `start` was forgotten, ghosts are a step old and nothing says so.
+  /// WorldOptions::check_steps (OPENTCA_CHECK=1) makes it an Error{invalid_argument}, of `test` and
+  /// `wait(stream)` as well; streams are checked in the order in which the host makes the calls.
   void wait();
 
-  // A `start` and a `wait`.
+  /// A `start` and a `wait`.
   void run() {
     start();
     wait();
   }
 
-  // The same three, ordered on a stream. Errors of such a step (a time limit, a lost rank) are thrown by the
-  // next of these calls, or by World::check. They throw Error{invalid_argument} before `commit`, while a step
-  // that the host started is under way, and where the fabric has no streams.
+  /// The same three, ordered on a stream. Errors of such a step (a time limit, a lost rank) are thrown by the
+  /// next of these calls, or by World::check. They throw Error{invalid_argument} before `commit`, while a
+  /// step that the host started is under way, and where the fabric has no streams.
   void start(Stream stream);
   void wait(Stream stream);
   void run(Stream stream);
 
-  // Returns what a kernel needs to start and wait by itself; see tca/chain.cuh. It is valid as long as the
-  // chain. Throws Error{invalid_argument} before `commit`, and where the fabric has no kernels.
+  /// Returns what a kernel needs to start and wait by itself; see tca/chain.cuh. It is valid as long as the
+  /// chain. Throws Error{invalid_argument} before `commit`, and where the fabric has no kernels.
   [[nodiscard]] const DeviceChain& device() const;
 
-  // Returns what a kernel needs to have the resident engine start and finish steps; see tca/engine.cuh. It is
-  // valid as long as the chain. Throws Error{invalid_argument} before `commit`, and where the engine cannot
-  // run the chain: on other fabrics than cuda, without WorldOptions::engine_blocks, or when the engine serves
-  // 255 chains already.
+  /// Returns what a kernel needs to have the resident engine start and finish steps; see tca/engine.cuh. It
+  /// is valid as long as the chain. Throws Error{invalid_argument} before `commit`, and where the engine
+  /// cannot run the chain: on other fabrics than cuda, without WorldOptions::engine_blocks, or when the
+  /// engine serves 255 chains already.
   [[nodiscard]] const DeviceBell& bell() const;
 
-  // Returns a table with a line for every put and signal, which are counted from 0 in the order in which they
-  // were added: the channel, the predicted time in microseconds, the number of bytes, the layout, both
-  // windows with the element where the put begins, and the reason for the choice. Below it stand the signals
-  // of a step: whom this rank tells and by which fabric, whom it expects, and what the guard adds. Errors of
-  // `commit` count puts, and name windows and elements, in the same way.
+  /// Returns a table with a line for every put and signal, which are counted from 0 in the order in which
+  /// they were added: the channel, the predicted time in microseconds, the number of bytes, the layout, both
+  /// windows with the element where the put begins, and the reason for the choice. Below it stand the signals
+  /// of a step: whom this rank tells and by which fabric, whom it expects, and what the guard adds. Errors of
+  /// `commit` count puts, and name windows and elements, in the same way.
   [[nodiscard]] std::string explain() const;
 
   const std::string& name() const;
 
-  // A chain that was moved from may only be destroyed or assigned to; all other calls throw
-  // Error{invalid_argument}.
+  /// A chain that was moved from may only be destroyed or assigned to; all other calls throw
+  /// Error{invalid_argument}.
   Chain(Chain&&) noexcept;
   Chain& operator=(Chain&&) noexcept;
-  // Waits for nobody. Synchronise first with all that is still to run on streams: `start(stream)`,
-  // `run(stream)`, graphs, and kernels with `device()` or `bell()`.
-  //
-  // If a step is under way that the host has started, this rank sends and fetches nothing more of it. A
-  // partner that needs it waits until its time limit, and is then told that this rank has not signalled.
-  // Bytes that somebody else carries already (MPI, a GPU, with shm/pull the partner) go on moving: sources
-  // may be read and targets written until every rank has destroyed the chain and then made another window or
-  // commit.
+  /// Waits for nobody. Synchronise first with all that is still to run on streams: `start(stream)`,
+  /// `run(stream)`, graphs, and kernels with `device()` or `bell()`.
+  ///
+  /// If a step is under way that the host has started, this rank sends and fetches nothing more of it. A
+  /// partner that needs it waits until its time limit, and is then told that this rank has not signalled.
+  /// Bytes that somebody else carries already (MPI, a GPU, with shm/pull the partner) go on moving: sources
+  /// may be read and targets written until every rank has destroyed the chain and then made another window or
+  /// commit.
   ~Chain();
 
  private:

@@ -1,44 +1,45 @@
-// Collectives among all ranks, set up once and run as often as needed:
-//
-//   tca::Broadcast<double> weights(world, "weights", n, root);   // in memory of its own: weights.to().data()
-//   tca::AllReduce<double> residual(world, "residual");
-//   tca::AllGather<float> gather(world, "rows", rows, n);        // in the program's window `rows`
-//   weights.start();
-//   ...                                                          // overlaps
-//   weights.wait();
-//   gather.run();                                                // a start and a wait
-//   double sum = residual.reduce(mine);                          // the same for a value
-//
-// All constructors are collective: every rank calls them in the same order. A count is the number of elements
-// of a block, which is what one rank gives to one other. Buffers begin at the first element of their windows,
-// and a window may be longer than its buffer.
-//
-// A class has up to three constructors:
-//   - without a window: the collective has memory of its own, which from() and to() name. That of Broadcast,
-//     AllGather and AllReduce is one window, that of ReduceScatter and AllToAll is two.
-//   - with one window: the collective works in place.
-//   - with two windows: it goes from the first to the second. They do not overlap, but AllReduce may be given
-//     one window twice.
-//
-// Constructors throw Error{refused}, with the same message on every rank, when a rank asks for what cannot
-// be, or when ranks disagree on the kind, name, count, root, operation, algorithm, windows or type of the
-// elements. Of types that are not arithmetic ones only the sizes are compared.
-//
-// docs/design.md tells of the algorithms that CollOptions::algorithm names; Collective::explain lists those
-// that a collective has.
-//
-// Every rank gets the same bits from a reduction, and so does another run with the same values. The value of
-// the lower rank is on the left of the operation, except in "ring". How values are combined depends on the
-// algorithm:
-//   - one_shot, split, all_to_leaders and the kernels begin with rank 0 and add one rank after the other.
-//   - leaders, two_shots and counterparts add up each sub-cluster in this way, and then one sub-cluster after
-//     the other.
-//   - recursive_doubling combines neighbours, then neighbouring pairs, and so on, as a balanced tree.
-//   - ring goes round once, from the rank after the one that owns the block. It is never chosen for an
-//     operation of the program's own.
-//
-// A NaN of any rank reaches every rank, through sums and products as well as through minima and maxima (see
-// Op). So a loop that goes on `while (residual > tolerance)` ends at a NaN: tell it apart by std::isfinite.
+/// @file
+/// Collectives among all ranks, set up once and run as often as needed:
+///
+///     tca::Broadcast<double> weights(world, "weights", n, root);   // in its own memory, weights.to().data()
+///     tca::AllReduce<double> residual(world, "residual");
+///     tca::AllGather<float> gather(world, "rows", rows, n);        // in the program's window `rows`
+///     weights.start();
+///     ...                                                          // overlaps
+///     weights.wait();
+///     gather.run();                                                // a start and a wait
+///     double sum = residual.reduce(mine);                          // the same for a value
+///
+/// All constructors are collective: every rank calls them in the same order. A count is the number of
+/// elements of a block, which is what one rank gives to one other. Buffers begin at the first element of
+/// their windows, and a window may be longer than its buffer.
+///
+/// A class has up to three constructors:
+///   - without a window: the collective has memory of its own, which from() and to() name. That of Broadcast,
+///     AllGather and AllReduce is one window, that of ReduceScatter and AllToAll is two.
+///   - with one window: the collective works in place.
+///   - with two windows: it goes from the first to the second. They do not overlap, but AllReduce may be
+///     given one window twice.
+///
+/// Constructors throw Error{refused}, with the same message on every rank, when a rank asks for what cannot
+/// be, or when ranks disagree on the kind, name, count, root, operation, algorithm, windows or type of the
+/// elements. Of types that are not arithmetic ones only the sizes are compared.
+///
+/// docs/design.md tells of the algorithms that CollOptions::algorithm names; Collective::explain lists those
+/// that a collective has.
+///
+/// Every rank gets the same bits from a reduction, and so does another run with the same values. The value of
+/// the lower rank is on the left of the operation, except in "ring". How values are combined depends on the
+/// algorithm:
+///   - one_shot, split, all_to_leaders and the kernels begin with rank 0 and add one rank after the other.
+///   - leaders, two_shots and counterparts add up each sub-cluster in this way, and then one sub-cluster
+///     after the other.
+///   - recursive_doubling combines neighbours, then neighbouring pairs, and so on, as a balanced tree.
+///   - ring goes round once, from the rank after the one that owns the block. It is never chosen for an
+///     operation of the program's own.
+///
+/// A NaN of any rank reaches every rank, through sums and products as well as through minima and maxima (see
+/// Op). So a loop that goes on `while (residual > tolerance)` ends at a NaN: tell it apart by std::isfinite.
 #pragma once
 
 #include <algorithm>
@@ -52,13 +53,13 @@
 
 namespace tca {
 
-// `wait` returns when every rank has come to `start`.
+/// `wait` returns when every rank has come to `start`.
 class Barrier : public Collective {
  public:
   explicit Barrier(World& world, std::string name = "barrier", CollOptions options = {});
 };
 
-// The part that all others share: the windows that they take from and put to.
+/// The part that all others share: the windows that they take from and put to.
 template <Element T>
 class CollectiveOf : public Collective {
  public:
@@ -73,7 +74,7 @@ class CollectiveOf : public Collective {
         from_(std::move(from)),
         to_(std::move(to)) {}
 
-  // Makes memory of its own, which messages call by the collective's name.
+  /// Makes memory of its own, which messages call by the collective's name.
   static Window<T> own(World& world, Count count, int blocks, const char* part, coll::Kind kind,
                        const std::string& name) {
     return coll::Memory::make<T>(world, coll::elements_of(count, blocks, sizeof(T)),
@@ -84,8 +85,8 @@ class CollectiveOf : public Collective {
   Window<T> from_, to_;
 };
 
-// Gives the root's `count` elements to every rank. from() and to() are always one window, of `count`
-// elements.
+/// Gives the root's `count` elements to every rank. from() and to() are always one window, of `count`
+/// elements.
 template <Element T>
 class Broadcast : public CollectiveOf<T> {
  public:
@@ -100,9 +101,9 @@ class Broadcast : public CollectiveOf<T> {
             window, window) {}
 };
 
-// Gives a block of every rank to every rank: block r of the output is rank r's. From one window to another,
-// `from` has `count` elements and `to` has size() * count. In place, and with memory of its own, the window
-// has size() * count elements, and rank r writes its block where it comes out, at element r * count.
+/// Gives a block of every rank to every rank: block r of the output is rank r's. From one window to another,
+/// `from` has `count` elements and `to` has size() * count. In place, and with memory of its own, the window
+/// has size() * count elements, and rank r writes its block where it comes out, at element r * count.
 template <Element T>
 class AllGather : public CollectiveOf<T> {
  public:
@@ -126,8 +127,8 @@ class AllGather : public CollectiveOf<T> {
   }
 };
 
-// Combines the `count` elements of all ranks, element by element, and gives the result to every rank. `from`
-// and `to` have `count` elements each; in place, and with memory of its own, they are one window.
+/// Combines the `count` elements of all ranks, element by element, and gives the result to every rank. `from`
+/// and `to` have `count` elements each; in place, and with memory of its own, they are one window.
 template <Element T>
 class AllReduce : public CollectiveOf<T> {
  public:
@@ -148,15 +149,15 @@ class AllReduce : public CollectiveOf<T> {
                         std::move(to), 0, std::move(operation)),
         count_(static_cast<std::size_t>(count.value())) {}
 
-  // Returns the combination of every rank's `mine`. It is a whole run, and so blocks and throws as `run`
-  // does; besides, Error{invalid_argument} unless the collective was made for one element.
+  /// Returns the combination of every rank's `mine`. It is a whole run, and so blocks and throws as `run`
+  /// does; besides, Error{invalid_argument} unless the collective was made for one element.
   [[nodiscard]] T reduce(T mine) {
     reduce_in_place(std::span<T>(&mine, 1));
     return mine;
   }
 
-  // Replaces `values`, as many as the collective was made for, by their combination over all ranks. Blocks
-  // and throws as `reduce` does.
+  /// Replaces `values`, as many as the collective was made for, by their combination over all ranks. Blocks
+  /// and throws as `reduce` does.
   void reduce_in_place(std::span<T> values) {
     if (values.size() != count_) this->fail_size(values.size(), count_);
     this->require_startable();
@@ -179,10 +180,10 @@ class AllReduce : public CollectiveOf<T> {
   std::size_t count_;
 };
 
-// Combines blocks: every rank has one for each rank, and rank r gets the combination of all blocks r. From
-// one window to another, and with memory of its own, `from` has size() * count elements and `to` has `count`.
-// In place the window has size() * count elements, and the result of rank r replaces its own block, at
-// element r * count.
+/// Combines blocks: every rank has one for each rank, and rank r gets the combination of all blocks r. From
+/// one window to another, and with memory of its own, `from` has size() * count elements and `to` has
+/// `count`. In place the window has size() * count elements, and the result of rank r replaces its own block,
+/// at element r * count.
 template <Element T>
 class ReduceScatter : public CollectiveOf<T> {
  public:
@@ -211,8 +212,8 @@ class ReduceScatter : public CollectiveOf<T> {
   }
 };
 
-// Exchanges blocks: block s of rank r becomes block r of rank s. `from` and `to` have size() * count elements
-// each. With memory of its own they are two windows, since working in place costs one more copy.
+/// Exchanges blocks: block s of rank r becomes block r of rank s. `from` and `to` have size() * count
+/// elements each. With memory of its own they are two windows, since working in place costs one more copy.
 template <Element T>
 class AllToAll : public CollectiveOf<T> {
  public:

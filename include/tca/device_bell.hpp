@@ -1,5 +1,6 @@
-// A DeviceBell lets a kernel have the resident engine run a chain (tca/engine.cuh). It is plain numbers and
-// device pointers, and is passed to kernels by value.
+/// @file
+/// A DeviceBell lets a kernel have the resident engine run a chain (tca/engine.cuh). It is plain numbers and
+/// device pointers, and is passed to kernels by value.
 #pragma once
 
 #include "tca/device_chain.hpp"
@@ -39,14 +40,14 @@ struct Bell {
 }  // namespace device
 
 struct DeviceBell {
-  // These are in this GPU's memory.
+  /// These are in this GPU's memory.
   device::Bell* ring = nullptr;
-  device::Word* rung = nullptr;            // the last position that a kernel has taken
-  const device::Word* awake = nullptr;     // 0: the engine is not there, or about to leave
-  const device::Word* finished = nullptr;  // how many steps of this chain the engine has finished for kernels
-  // This is in pinned host memory: a kernel stores 1 to have the host bring the engine back.
+  device::Word* rung = nullptr;            ///< the last position that a kernel has taken
+  const device::Word* awake = nullptr;     ///< 0: the engine is not there, or about to leave
+  const device::Word* finished = nullptr;  ///< how many steps the engine has finished for kernels
+  /// This is in pinned host memory: a kernel stores 1 to have the host bring the engine back.
   device::Word* call = nullptr;
-  device::Word chain = 0;  // its handle
+  device::Word chain = 0;  ///< its handle
   device::Patience patience;
 };
 

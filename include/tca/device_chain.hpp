@@ -1,10 +1,11 @@
-// A DeviceChain is a committed chain as an accelerator sees it: plain numbers and device pointers, passed to
-// kernels by value.
-//
-// A chain's work is cut into units small enough to spread over a grid: chunks of 32 lines or 384 bytes (ll),
-// which one warp carries, and segments (direct), which one block carries. Unit u belongs to part u mod
-// `parts` of whoever runs the chain, so a kernel of any size can run it, and the two ends need not agree on
-// how many parts they have: all signals and acknowledgements belong to units.
+/// @file
+/// A DeviceChain is a committed chain as an accelerator sees it: plain numbers and device pointers, passed to
+/// kernels by value.
+///
+/// A chain's work is cut into units small enough to spread over a grid: chunks of 32 lines or 384 bytes (ll),
+/// which one warp carries, and segments (direct), which one block carries. Unit u belongs to part u mod
+/// `parts` of whoever runs the chain, so a kernel of any size can run it, and the two ends need not agree on
+/// how many parts they have: all signals and acknowledgements belong to units.
 #pragma once
 
 #include "tca/device/walk.hpp"
@@ -112,12 +113,13 @@ struct DeviceChain {
   device::Table<device::Arrivals> arrivals;
   device::Table<device::Ready> readies;
   device::Word chunks_out = 0, chunks_in = 0, segments_out = 0, segments_in = 0;
-  // The number of finished steps, in `max_parts` entries: in a kernel of P parts, part p keeps the entries p,
-  // p + P and so on. Kernels of one chain follow each other, and each leaves the same number in all entries.
+  /// The number of finished steps, in `max_parts` entries: in a kernel of P parts, part p keeps the entries
+  /// p, p + P and so on. Kernels of one chain follow each other, and each leaves the same number in all
+  /// entries.
   device::Word* steps = nullptr;
-  device::Word* count = nullptr;     // counts the parts that have come to `start`
-  std::uint64_t* barrier = nullptr;  // see device::grid_arrive
-  device::Word* posted = nullptr;    // the last step to whose `start` all parts have come
+  device::Word* count = nullptr;     ///< counts the parts that have come to `start`
+  std::uint64_t* barrier = nullptr;  ///< see device::grid_arrive
+  device::Word* posted = nullptr;    ///< the last step to whose `start` all parts have come
   device::Patience patience;
 };
 

@@ -1,5 +1,6 @@
-// A window as an accelerator sees it: every rank's part of it. Passed to kernels by value; see
-// tca/window.cuh.
+/// @file
+/// A window as an accelerator sees it: every rank's part of it. Passed to kernels by value; see
+/// tca/window.cuh.
 #pragma once
 
 #include <cstdint>
@@ -28,14 +29,14 @@ struct DeviceWindow {
   static constexpr std::uint32_t max_ranks = device::max_ranks;
 
   std::uint32_t rank = 0, size = 1;
-  // The parts of all ranks, and their numbers of elements. Kernels read only this rank's part; they put into
-  // the others'.
+  /// The parts of all ranks, and their numbers of elements. Kernels read only this rank's part; they put into
+  /// the others'.
   T* parts[max_ranks] = {};
   std::uint64_t elements[max_ranks] = {};
 
   std::uint32_t number = 0;
-  std::uint32_t* refused = nullptr;    // counts the puts that were refused; in device memory
-  device::Refusal* refusal = nullptr;  // tells of the first one; in pinned host memory
+  std::uint32_t* refused = nullptr;    ///< counts the puts that were refused; in device memory
+  device::Refusal* refusal = nullptr;  ///< tells of the first one; in pinned host memory
 };
 
 }  // namespace tca

@@ -1,19 +1,20 @@
-// An EngineChain lets a kernel that is too small, or too busy, to carry a committed chain have the resident
-// engine run it (WorldOptions::engine_blocks).
-//
-//   __global__ void solve(const __grid_constant__ tca::DeviceBell bell, ...) {
-//     tca::EngineChain halo(bell);            // one thread of the grid
-//     ...                                     // a barrier behind what other threads have stored to be sent
-//     halo.start();
-//     ...                                     // any work beside it
-//     if (halo.wait()) ...                    // another barrier before other threads read what arrived
-//   }
-//   solve<<<blocks, threads>>>(chain.bell(), ...);
-//
-// Such starts mix with all others of the chain, one after the other. The engine runs two such chains of a
-// rank at a time, in the order in which they were rung, and further ones when it is through with one of
-// those; ranks that ring more than two at once ring them in the same order. Where the engine has left the GPU
-// for want of work the host brings it back, which takes up to a millisecond.
+/// @file
+/// An EngineChain lets a kernel that is too small, or too busy, to carry a committed chain have the resident
+/// engine run it (WorldOptions::engine_blocks).
+///
+///     __global__ void solve(const __grid_constant__ tca::DeviceBell bell, ...) {
+///       tca::EngineChain halo(bell);            // one thread of the grid
+///       ...                                     // a barrier behind what other threads stored to be sent
+///       halo.start();
+///       ...                                     // any work beside it
+///       if (halo.wait()) ...                    // another barrier before other threads read what arrived
+///     }
+///     solve<<<blocks, threads>>>(chain.bell(), ...);
+///
+/// Such starts mix with all others of the chain, one after the other. The engine runs two such chains of a
+/// rank at a time, in the order in which they were rung, and further ones when it is through with one of
+/// those; ranks that ring more than two at once ring them in the same order. Where the engine has left the
+/// GPU for want of work the host brings it back, which takes up to a millisecond.
 #pragma once
 
 #include "tca/device/patience.hpp"
@@ -21,13 +22,13 @@
 
 namespace tca {
 
-// One thread makes all calls.
+/// One thread makes all calls.
 class EngineChain {
  public:
   __device__ explicit EngineChain(const DeviceBell& bell)
       : bell_(bell), steps_(device::load_relaxed(bell.finished)) {}
 
-  // Sends what this thread has stored or seen stored.
+  /// Sends what this thread has stored or seen stored.
   __device__ void start() {
     ++steps_;
     const device::Word position = atomicAdd(bell_.rung, 1u) + 1;
@@ -43,12 +44,12 @@ class EngineChain {
     if (device::load_acquire(bell_.awake) == 0) device::store_release(bell_.call, 1);
   }
 
-  // Returns whether the step has finished, without waiting. Acquire: pairs with the engine's release.
+  /// Returns whether the step has finished, without waiting. Acquire: pairs with the engine's release.
   __device__ bool test() const { return device::reached(device::load_acquire(bell_.finished), steps_); }
 
-  // Waits until the step has finished. False when a partner has not signalled within the chain's time limit
-  // or the world has met an error; every later call then returns false at once, and the host reports who is
-  // missing.
+  /// Waits until the step has finished. False when a partner has not signalled within the chain's time limit
+  /// or the world has met an error; every later call then returns false at once, and the host reports who is
+  /// missing.
   __device__ bool wait() {
     device::Waiting waiting(bell_.patience, steps_);
     while (good_ && !test()) good_ = waiting.goes_on(device::no_link);

@@ -1,21 +1,22 @@
-// The ghost cells of an N-dimensional array and their exchange, overlapped by construction:
-//
-//   tca::Grid grid = tca::Grid::choose(world.size(), {global_ny, global_nx});
-//   tca::Halo halo(world, "u", grid, {ny, nx}, {.width = {{1, 1}, {1, 1}}});
-//   auto u = world.window<double>(halo.elements());
-//   halo.add(u);
-//   halo.commit();
-//   for (...) {
-//     boundary(u);                  // the cells whose values the neighbours need
-//     halo.start();
-//     interior(u);                  // overlaps
-//     halo.wait();
-//   }
-//
-// A field is a row-major array of `extents()` elements, ghosts included: dimension d has width[d].low ghosts,
-// then the interior, then width[d].high ghosts. The last dimension is contiguous.
-//
-// A halo is a chain of the same name, and errors of its puts and steps name that chain.
+/// @file
+/// The ghost cells of an N-dimensional array and their exchange, overlapped by construction:
+///
+///     tca::Grid grid = tca::Grid::choose(world.size(), {global_ny, global_nx});
+///     tca::Halo halo(world, "u", grid, {ny, nx}, {.width = {{1, 1}, {1, 1}}});
+///     auto u = world.window<double>(halo.elements());
+///     halo.add(u);
+///     halo.commit();
+///     for (...) {
+///       boundary(u);                  // the cells whose values the neighbours need
+///       halo.start();
+///       interior(u);                  // overlaps
+///       halo.wait();
+///     }
+///
+/// A field is a row-major array of `extents()` elements, ghosts included: dimension d has width[d].low
+/// ghosts, then the interior, then width[d].high ghosts. The last dimension is contiguous.
+///
+/// A halo is a chain of the same name, and errors of its puts and steps name that chain.
 #pragma once
 
 #include <algorithm>
@@ -37,47 +38,47 @@
 
 namespace tca {
 
-// How many ghosts a dimension has below and above its interior, in elements.
+/// How many ghosts a dimension has below and above its interior, in elements.
 struct GhostWidth {
   std::int64_t low = 1;
   std::int64_t high = 1;
 };
 
 struct HaloOptions {
-  // The widths of all dimensions, the outermost first as in the grid. Each has one ghost on each side when
-  // this is empty.
+  /// The widths of all dimensions, the outermost first as in the grid. Each has one ghost on each side when
+  /// this is empty.
   std::vector<GhostWidth> width = {};
-  // Fills edges and corners as well, for stencils that reach diagonally. Otherwise these ghosts stay as they
-  // are.
+  /// Fills edges and corners as well, for stencils that reach diagonally. Otherwise these ghosts stay as they
+  /// are.
   bool corners = false;
   ChainOptions chain = {};
 };
 
-// A halo that was moved from may only be destroyed or assigned to; `add`, `commit` and the calls of the chain
-// throw Error{invalid_argument}.
+/// A halo that was moved from may only be destroyed or assigned to; `add`, `commit` and the calls of the
+/// chain throw Error{invalid_argument}.
 class Halo {
  public:
-  // Collective, with the same grid and corners on every rank. `interior` is the number of cells of each
-  // dimension that this rank owns, without ghosts, and at least 1. Neighbours must have the same extents
-  // along the face that they share; the widths of their ghosts may differ. Throws on every rank alike:
-  //   - Error{invalid_argument} where a rank gives extents or widths that do not fit the grid.
-  //   - Error{refused} when ranks disagree, a rank owns no cells, or a ghost is wider than the interior of
-  //     the neighbour that it comes from.
+  /// Collective, with the same grid and corners on every rank. `interior` is the number of cells of each
+  /// dimension that this rank owns, without ghosts, and at least 1. Neighbours must have the same extents
+  /// along the face that they share; the widths of their ghosts may differ. Throws on every rank alike:
+  ///   - Error{invalid_argument} where a rank gives extents or widths that do not fit the grid.
+  ///   - Error{refused} when ranks disagree, a rank owns no cells, or a ghost is wider than the interior of
+  ///     the neighbour that it comes from.
   Halo(World& world, std::string name, const Grid& grid, std::vector<std::int64_t> interior,
        HaloOptions options = {});
   Halo(World& world, std::string name, const Grid& grid, std::initializer_list<Count> interior,
        HaloOptions options = {})
       : Halo(world, std::move(name), grid, detail::values_of(interior), std::move(options)) {}
 
-  // Returns the elements of each dimension of a field, ghosts included. They lie in the halo itself.
+  /// Returns the elements of each dimension of a field, ghosts included. They lie in the halo itself.
   std::span<const std::int64_t> extents() const { return {extents_.data(), dims_}; }
-  // Returns the elements of a field, ghosts included.
+  /// Returns the elements of a field, ghosts included.
   std::int64_t elements() const { return elements_; }
 
-  // Return the offset of a cell in a field, in elements. `cell` has a number for each dimension of the grid,
-  // which is not checked. The interior begins at 0. Ghosts may be named too: -1 is the one just below the
-  // interior, and the interior's extent the one just above it. In braces, numbers that are too few or too
-  // many, or an unsigned difference that has wrapped around, throw Error{invalid_argument}.
+  /// Return the offset of a cell in a field, in elements. `cell` has a number for each dimension of the grid,
+  /// which is not checked. The interior begins at 0. Ghosts may be named too: -1 is the one just below the
+  /// interior, and the interior's extent the one just above it. In braces, numbers that are too few or too
+  /// many, or an unsigned difference that has wrapped around, throw Error{invalid_argument}.
   [[nodiscard]] std::int64_t index(std::span<const std::int64_t> cell) const {
     std::int64_t row = origin_;
     for (std::size_t d = 0; d + 1 < cell.size(); ++d) row += cell[d] * pitch_[d];
@@ -99,9 +100,9 @@ class Halo {
     return at;
   }
 
-  // Adds a field that begins at element `offset` of this rank's part of a window. A halo has any number of
-  // fields, of any types, and exchanges them in one chain. Throws Error{invalid_argument} when the window is
-  // too small, for a field that overlaps another one, and after `commit`.
+  /// Adds a field that begins at element `offset` of this rank's part of a window. A halo has any number of
+  /// fields, of any types, and exchanges them in one chain. Throws Error{invalid_argument} when the window is
+  /// too small, for a field that overlaps another one, and after `commit`.
   template <Element T>
   Halo& add(const Window<T>& field, Count offset = 0) {
     add_field({field.number(), offset.value(), sizeof(T),
@@ -112,11 +113,11 @@ class Halo {
     return *this;
   }
 
-  // Collective. Throws Error{refused}, with the same message on every rank, when ranks have added no window,
-  // different ones, or the same in another order. Throws what Chain::commit does as well.
+  /// Collective. Throws Error{refused}, with the same message on every rank, when ranks have added no window,
+  /// different ones, or the same in another order. Throws what Chain::commit does as well.
   void commit();
 
-  // The calls of the chain; see Chain. `run` is a start and a wait.
+  /// The calls of the chain; see Chain. `run` is a start and a wait.
   void start() { chain_.start(); }
   [[nodiscard]] bool test() { return chain_.test(); }
   void wait() { chain_.wait(); }
@@ -129,7 +130,7 @@ class Halo {
 
   [[nodiscard]] std::string explain() const { return chain_.explain(); }
 
-  // Returns the bytes of all fields that this rank sends in a step.
+  /// Returns the bytes of all fields that this rank sends in a step.
   std::int64_t bytes() const { return bytes_; }
 
  private:

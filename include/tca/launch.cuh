@@ -1,5 +1,6 @@
-// Kernels in a row on a stream may each be set up while the one before it ends (programmatic dependent
-// launch). OpenTCA's kernels are launched in this way, and a program's own may be.
+/// @file
+/// Kernels in a row on a stream may each be set up while the one before it ends (programmatic dependent
+/// launch). OpenTCA's kernels are launched in this way, and a program's own may be.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -11,19 +12,19 @@
 
 namespace tca {
 
-// How a kernel is launched. Blocks of an early one may start while the kernel before it on the stream still
-// runs, where they find room, if the GPU has compute capability 9 and the kernel was compiled for it.
-//
-// Every thread of an early kernel calls `come_behind`, before it loads what an earlier kernel stores and
-// before it stores what an earlier one loads. All threads do, because the kernel behind waits for this one
-// alone, and so for those in front only if this one has waited for them.
-//
-// A block that has started keeps its place while it waits. So no kernel may be early where the kernel before
-// it waits for another rank's on the same GPU, which may need that place.
+/// How a kernel is launched. Blocks of an early one may start while the kernel before it on the stream still
+/// runs, where they find room, if the GPU has compute capability 9 and the kernel was compiled for it.
+///
+/// Every thread of an early kernel calls `come_behind`, before it loads what an earlier kernel stores and
+/// before it stores what an earlier one loads. All threads do, because the kernel behind waits for this one
+/// alone, and so for those in front only if this one has waited for them.
+///
+/// A block that has started keeps its place while it waits. So no kernel may be early where the kernel before
+/// it waits for another rank's on the same GPU, which may need that place.
 struct KernelGrid {
   dim3 blocks;
   dim3 threads;
-  std::size_t shared_bytes = 0;  // dynamic shared memory of a block
+  std::size_t shared_bytes = 0;  ///< dynamic shared memory of a block
   bool early = true;
 };
 
@@ -53,7 +54,7 @@ inline bool comes_behind(const void* kernel) {
 
 }  // namespace device
 
-// Launches the kernel on a stream, and returns what CUDA says.
+/// Launches the kernel on a stream, and returns what CUDA says.
 template <class... Parameters, class... Arguments>
 cudaError_t launch_kernel(void (*kernel)(Parameters...), const KernelGrid& grid, cudaStream_t stream,
                           const Arguments&... arguments) {
@@ -70,7 +71,7 @@ cudaError_t launch_kernel(void (*kernel)(Parameters...), const KernelGrid& grid,
   return cudaLaunchKernelEx(&config, kernel, arguments...);
 }
 
-// Waits until what the kernels before this one have stored is there, and lets the one behind it start.
+/// Waits until what the kernels before this one have stored is there, and lets the one behind it start.
 __device__ inline void come_behind() {
 #if __CUDA_ARCH__ >= 900
   cudaGridDependencySynchronize();

@@ -1,15 +1,16 @@
-// A layout says which elements a put moves, counted from the element that the put names. The caller packs
-// none of them.
-//
-//   block(n)                     n elements in a row
-//   block_stride(rows, n, pitch) `rows` rows of n elements, `pitch` elements from one row's start to the next
-//   stride(n, pitch)             n single elements, `pitch` apart
-//   subarray({ny, nx}, {y0, x0}, {h, w})
-//                                the h x w box at (y0, x0) of an ny x nx array; 1 to 4 dimensions, of which
-//                                the last one is contiguous
-//
-// A count of zero makes an empty layout. Each throws Error{invalid_argument} for wrong counts: negative ones,
-// rows that overlap because pitch < n, a box outside its array, and extents that overflow 63 bits.
+/// @file
+/// A layout says which elements a put moves, counted from the element that the put names. The caller packs
+/// none of them.
+///
+///     block(n)                     n elements in a row
+///     block_stride(rows, n, pitch) `rows` rows of n elements, `pitch` elements from one start to the next
+///     stride(n, pitch)             n single elements, `pitch` apart
+///     subarray({ny, nx}, {y0, x0}, {h, w})
+///                                  the h x w box at (y0, x0) of an ny x nx array; 1 to 4 dimensions, the
+///                                  last one contiguous
+///
+/// A count of zero makes an empty layout. Each throws Error{invalid_argument} for wrong counts: negative
+/// ones, rows that overlap because pitch < n, a box outside its array, and extents that overflow 63 bits.
 #pragma once
 
 #include <array>
@@ -25,9 +26,9 @@
 
 namespace tca {
 
-// A number of elements, or an offset in elements, made from any integer type. A value that needs more than 63
-// bits, such as an unsigned difference that wrapped around, becomes the most negative number. So it is
-// refused as every other negative count is, whatever offset is added to it.
+/// A number of elements, or an offset in elements, made from any integer type. A value that needs more than
+/// 63 bits, such as an unsigned difference that wrapped around, becomes the most negative number. So it is
+/// refused as every other negative count is, whatever offset is added to it.
 class Count {
  public:
   template <std::integral I>
@@ -41,11 +42,11 @@ class Count {
   std::int64_t value_;
 };
 
-// The elements that one of the four functions below describes: runs of contiguous elements in up to three
-// loops.
+/// The elements that one of the four functions below describes: runs of contiguous elements in up to three
+/// loops.
 class Layout {
  public:
-  // A loop around the runs: `count` repetitions, `pitch` elements apart.
+  /// A loop around the runs: `count` repetitions, `pitch` elements apart.
   struct Loop {
     std::int64_t count;
     std::int64_t pitch;
@@ -53,13 +54,13 @@ class Layout {
   };
   static constexpr int max_loops = 3;
 
-  std::int64_t elements() const;  // that are moved, in all; 0 for an empty layout, which is a run of none
+  std::int64_t elements() const;  ///< that are moved, in all; 0 for an empty layout, which is a run of none
   std::int64_t first() const { return first_; }
-  std::int64_t end() const;  // one past the last element that is moved
+  std::int64_t end() const;  ///< one past the last element that is moved
   std::int64_t run() const { return run_; }
   std::span<const Loop> loops() const { return {loops_.data(), static_cast<std::size_t>(loop_count_)}; }
 
-  // Returns the layout in words, e.g. "block-stride of 64 rows of 64, pitch 4096".
+  /// Returns the layout in words, e.g. "block-stride of 64 rows of 64, pitch 4096".
   [[nodiscard]] std::string describe() const;
 
   friend Layout block(Count count);

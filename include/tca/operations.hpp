@@ -1,10 +1,12 @@
-// The operations that combine two values: BlockTeam::allreduce takes one of them, or a function object of the
-// program's own. They are the same four as those of Op, and give the same bits on the host and in kernels.
-//
-// Integers wrap around where a sum or a product overflows. Min and Max of floating-point numbers are
-// `minimum` and `maximum` of IEEE 754-2019: NaN if either value is, and -0 is less than +0. So the order in
-// which many values are combined never shows. A rank that combines values of its own before a reduction needs
-// them too, because std::max and std::fmax lose a NaN.
+/// @file
+/// The operations that combine two values: BlockTeam::allreduce takes one of them, or a function object of
+/// the program's own. They are the same four as those of Op, and give the same bits on the host and in
+/// kernels.
+///
+/// Integers wrap around where a sum or a product overflows. Min and Max of floating-point numbers are
+/// `minimum` and `maximum` of IEEE 754-2019: NaN if either value is, and -0 is less than +0. So the order in
+/// which many values are combined never shows. A rank that combines values of its own before a reduction
+/// needs them too, because std::max and std::fmax lose a NaN.
 #pragma once
 
 #include <cmath>

@@ -1,5 +1,6 @@
-// A queue of work on an accelerator, in which steps may be ordered. A `cudaStream_t` is one, but naming a
-// Stream needs no vendor's header.
+/// @file
+/// A queue of work on an accelerator, in which steps may be ordered. A `cudaStream_t` is one, but naming a
+/// Stream needs no vendor's header.
 #pragma once
 
 #include "tca/detail/language.hpp"

@@ -1,4 +1,5 @@
-// Everything a host program names.
+/// @file
+/// Everything a host program names.
 #pragma once
 
 #include "tca/chain.hpp"

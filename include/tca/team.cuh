@@ -1,5 +1,6 @@
-// A BlockTeam lets one block of a kernel make sums, barriers and single signals together with one block on
-// every other rank.
+/// @file
+/// A BlockTeam lets one block of a kernel make sums, barriers and single signals together with one block on
+/// every other rank.
 #pragma once
 
 #include "tca/chain.cuh"
@@ -8,8 +9,8 @@
 
 namespace tca {
 
-// Every thread of the block makes every call. Calls that wait return false, on every thread, once a rank has
-// not come within the time limit or the world has met an error; see tca/chain.cuh.
+/// Every thread of the block makes every call. Calls that wait return false, on every thread, once a rank has
+/// not come within the time limit or the world has met an error; see tca/chain.cuh.
 class BlockTeam {
  public:
   __device__ explicit BlockTeam(const DeviceTeam& team)
@@ -26,9 +27,9 @@ class BlockTeam {
   __device__ device::Word rank() const { return team_.rank; }
   __device__ device::Word size() const { return team_.size; }
 
-  // Replaces `values` by the values of all ranks, combined in the order of the ranks, so that all get the
-  // same bits. `op` is one of those of tca/operations.hpp, or another function. There are at most as many as
-  // the team was made for, of 4 or 8 bytes each, in shared or global memory.
+  /// Replaces `values` by the values of all ranks, combined in the order of the ranks, so that all get the
+  /// same bits. `op` is one of those of tca/operations.hpp, or another function. There are at most as many as
+  /// the team was made for, of 4 or 8 bytes each, in shared or global memory.
   template <class T, class Op>
   __device__ bool allreduce(T* values, device::Word count, Op op) {
     if (count == 0) return agree();  // without a line nobody would hear of the step
@@ -49,8 +50,8 @@ class BlockTeam {
     return allreduce(values, count, Sum());
   }
 
-  // Waits for every rank's block. What any of them has stored before the barrier, on any rank, the others can
-  // read after it.
+  /// Waits for every rank's block. What any of them has stored before the barrier, on any rank, the others
+  /// can read after it.
   __device__ bool barrier() {
     __syncthreads();
     ++step_;
@@ -66,13 +67,13 @@ class BlockTeam {
     return agree();
   }
 
-  // Raises a signal at a rank: whatever this block has stored before it, also by puts (tca/window.cuh), is
-  // there by then.
+  /// Raises a signal at a rank: whatever this block has stored before it, also by puts (tca/window.cuh), is
+  /// there by then.
   __device__ void signal(device::Word to) {
     __syncthreads();
     if (lane_ == 0) device::store_release(team_.raise[to], ++team_.sent[to]);
   }
-  // Waits for the next signal from a rank.
+  /// Waits for the next signal from a rank.
   __device__ bool wait_signal(device::Word from) {
     if (lane_ == 0) {
       const device::Word next = team_.seen[from] + 1;

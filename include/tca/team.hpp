@@ -1,5 +1,6 @@
-// A team lets kernels make small collectives and single signals among all ranks by themselves; see
-// tca/team.cuh.
+/// @file
+/// A team lets kernels make small collectives and single signals among all ranks by themselves; see
+/// tca/team.cuh.
 #pragma once
 
 #include <memory>
@@ -15,20 +16,20 @@ namespace core {
 class TeamState;
 }
 
-// Teams are independent of each other: each has its own signals. Every rank makes the same calls of a team in
-// the same order, from one kernel at a time.
+/// Teams are independent of each other: each has its own signals. Every rank makes the same calls of a team
+/// in the same order, from one kernel at a time.
 class Team {
  public:
-  // Returns what a kernel needs to use the team. It is valid as long as the team.
+  /// Returns what a kernel needs to use the team. It is valid as long as the team.
   [[nodiscard]] const DeviceTeam& device() const;
 
-  // Replaces `count` values in device memory by their sums over all ranks, in one kernel that is ordered on a
-  // stream. Every rank gets the same bits. Throws Error{invalid_argument} for more values than the team was
-  // made for.
+  /// Replaces `count` values in device memory by their sums over all ranks, in one kernel that is ordered on
+  /// a stream. Every rank gets the same bits. Throws Error{invalid_argument} for more values than the team
+  /// was made for.
   void allreduce_sum(double* values, Count count, Stream stream) const;
 
-  // A team that was moved from may only be destroyed or assigned to; all other calls throw
-  // Error{invalid_argument}.
+  /// A team that was moved from may only be destroyed or assigned to; all other calls throw
+  /// Error{invalid_argument}.
   Team(Team&&) noexcept;
   Team& operator=(Team&&) noexcept;
   ~Team();

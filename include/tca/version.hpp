@@ -1,4 +1,5 @@
-// The version of the headers, and that of the library that the program is linked with (`library_version`).
+/// @file
+/// The version of the headers, and that of the library that the program is linked with (`library_version`).
 #pragma once
 
 #include "tca/detail/language.hpp"
@@ -9,6 +10,6 @@
 
 namespace tca {
 
-const char* library_version();  // "0.1.0"
+const char* library_version();  ///< "0.1.0"
 
 }  // namespace tca

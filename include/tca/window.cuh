@@ -1,29 +1,30 @@
-// A kernel may put into a window on another rank by itself, at any time and without a chain.
-//
-//   __global__ void push(const __grid_constant__ tca::DeviceWindow<double> u,
-//                        const __grid_constant__ tca::DeviceTeam t) {
-//     tca::BlockWindow window(u);                       // every thread of a block
-//     tca::BlockTeam team(t);                           // tca/team.cuh
-//     edge(window.data());
-//     window.put(right, ghost, window.data() + inner, n);
-//     team.signal(right);                               // the elements are there before the signal is
-//     if (team.wait_signal(left)) use(window.data() + ghost);
-//   }
-//   push<<<1, 256>>>(u.device(), team.device());
-//
-// A put waits for nobody: it returns when its stores are on their way. They are in the target's memory no
-// later than the next signal that the same block raises there with `BlockTeam::signal`, and so for whoever
-// has waited for that signal. The signal's store is a release of system scope (st.release.sys) behind a
-// barrier of the block: it becomes visible only after everything that any thread of the block has stored
-// before the barrier. `BlockTeam::barrier` does the same for all ranks. Stores of other blocks are covered
-// when a barrier of the grid (GridChain::barrier) stands between them and the signal. Chains' steps and
-// allreduce order no puts: their lines carry no fence.
-//
-// Nothing guards a put. The caller knows that the target is not reading there, for example because it has
-// signalled back.
-//
-// A put outside the target's part stores nothing and returns false, on every thread that makes it;
-// World::check then throws Error{invalid_argument} with what the first such put wanted.
+/// @file
+/// A kernel may put into a window on another rank by itself, at any time and without a chain.
+///
+///     __global__ void push(const __grid_constant__ tca::DeviceWindow<double> u,
+///                          const __grid_constant__ tca::DeviceTeam t) {
+///       tca::BlockWindow window(u);                       // every thread of a block
+///       tca::BlockTeam team(t);                           // tca/team.cuh
+///       edge(window.data());
+///       window.put(right, ghost, window.data() + inner, n);
+///       team.signal(right);                               // the elements are there before the signal is
+///       if (team.wait_signal(left)) use(window.data() + ghost);
+///     }
+///     push<<<1, 256>>>(u.device(), team.device());
+///
+/// A put waits for nobody: it returns when its stores are on their way. They are in the target's memory no
+/// later than the next signal that the same block raises there with `BlockTeam::signal`, and so for whoever
+/// has waited for that signal. The signal's store is a release of system scope (st.release.sys) behind a
+/// barrier of the block: it becomes visible only after everything that any thread of the block has stored
+/// before the barrier. `BlockTeam::barrier` does the same for all ranks. Stores of other blocks are covered
+/// when a barrier of the grid (GridChain::barrier) stands between them and the signal. Chains' steps and
+/// allreduce order no puts: their lines carry no fence.
+///
+/// Nothing guards a put. The caller knows that the target is not reading there, for example because it has
+/// signalled back.
+///
+/// A put outside the target's part stores nothing and returns false, on every thread that makes it;
+/// World::check then throws Error{invalid_argument} with what the first such put wanted.
 #pragma once
 
 #include "tca/chain.cuh"
@@ -61,8 +62,8 @@ class WindowParts {
 
 }  // namespace device
 
-// Puts by a thread, which the others need not join. They suit single elements: a thread alone has few stores
-// in flight.
+/// Puts by a thread, which the others need not join. They suit single elements: a thread alone has few stores
+/// in flight.
 template <class T>
 class ThreadWindow : public device::WindowParts<T> {
  public:
@@ -72,27 +73,27 @@ class ThreadWindow : public device::WindowParts<T> {
     return put_value(this->window_, rank, offset, value, device::Thread());
   }
 
-  // Puts `count` elements that this thread sees. They do not overlap the target, and may be overwritten when
-  // the call returns.
+  /// Puts `count` elements that this thread sees. They do not overlap the target, and may be overwritten when
+  /// the call returns.
   __device__ bool put(device::Word rank, std::uint64_t offset, const T* from, std::uint64_t count) const {
     return put_elements(this->window_, rank, offset, from, count, device::Thread());
   }
 };
 
-// Puts by a block. Every thread of the block makes every call, with the same arguments.
+/// Puts by a block. Every thread of the block makes every call, with the same arguments.
 template <class T>
 class BlockWindow : public device::WindowParts<T> {
  public:
   using device::WindowParts<T>::WindowParts;
 
-  // Puts the first thread's value, without a barrier.
+  /// Puts the first thread's value, without a barrier.
   __device__ bool put(device::Word rank, std::uint64_t offset, const T& value) const {
     return put_value(this->window_, rank, offset, value, device::Block(0, 1));
   }
 
-  // Puts `count` elements of shared or global memory as any thread of the block has left them. They do not
-  // overlap the target, and any thread may overwrite them when the call returns. An access moves 16 bytes
-  // where both addresses have the same remainder modulo 16, and otherwise as many as their distance allows.
+  /// Puts `count` elements of shared or global memory as any thread of the block has left them. They do not
+  /// overlap the target, and any thread may overwrite them when the call returns. An access moves 16 bytes
+  /// where both addresses have the same remainder modulo 16, and otherwise as many as their distance allows.
   __device__ bool put(device::Word rank, std::uint64_t offset, const T* from, std::uint64_t count) const {
     return put_elements(this->window_, rank, offset, from, count, device::Block(0, 1));
   }

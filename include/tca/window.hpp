@@ -1,4 +1,5 @@
-// A memory region that every rank registers together, so that (rank, offset) names any element in it.
+/// @file
+/// A memory region that every rank registers together, so that (rank, offset) names any element in it.
 #pragma once
 
 #include <cstddef>
@@ -16,21 +17,21 @@
 
 namespace tca {
 
-// A type that a window may hold: its bytes mean the same in another rank's memory, and a window, which begins
-// at a cache line, aligns it.
+/// A type that a window may hold: its bytes mean the same in another rank's memory, and a window, which
+/// begins at a cache line, aligns it.
 template <class T>
 concept Element =
     std::is_trivially_copyable_v<T> && !std::is_pointer_v<T> && !std::is_const_v<T> && alignof(T) <= 64;
 
-// The largest value that an immediate put carries, in bytes: one cache line.
+/// The largest value that an immediate put carries, in bytes: one cache line.
 inline constexpr std::size_t max_immediate_bytes = 64;
 
-// An element of a window on some rank, which a put writes to.
+/// An element of a window on some rank, which a put writes to.
 template <Element T>
 class Remote {
  public:
-  // Returns the element `offset` elements further on. Whether the target has it is checked later, by `put`
-  // below and Chain::commit. Throws Error{invalid_argument} where the sum overflows 63 bits.
+  /// Returns the element `offset` elements further on. Whether the target has it is checked later, by `put`
+  /// below and Chain::commit. Throws Error{invalid_argument} where the sum overflows 63 bits.
   [[nodiscard]] Remote at(Count offset) const& { return Remote(*this).at(offset); }
   [[nodiscard]] Remote at(Count offset) && {
     offset_ = core::advanced(window_.get(), offset_, offset);
@@ -38,9 +39,9 @@ class Remote {
   }
   int rank() const { return rank_; }
 
-  // Puts `value` at once, outside of any chain. The target sees it no later than the next signal that this
-  // rank sends it, as a chain's `wait` there does. Nothing guards the put: the caller makes sure that the
-  // target is not reading. Throws Error{invalid_argument} outside the target's part of the window.
+  /// Puts `value` at once, outside of any chain. The target sees it no later than the next signal that this
+  /// rank sends it, as a chain's `wait` there does. Nothing guards the put: the caller makes sure that the
+  /// target is not reading. Throws Error{invalid_argument} outside the target's part of the window.
   void put(const T& value) const requires(sizeof(T) <= max_immediate_bytes);
 
  private:
@@ -55,12 +56,12 @@ class Remote {
   std::int64_t offset_;  // elements
 };
 
-// An element of this rank's own part of a window, which a put reads from.
+/// An element of this rank's own part of a window, which a put reads from.
 template <Element T>
 class Local {
  public:
-  // Returns the element `offset` elements further on. Whether this rank has it is checked later, by
-  // Chain::put. Throws Error{invalid_argument} where the sum overflows 63 bits.
+  /// Returns the element `offset` elements further on. Whether this rank has it is checked later, by
+  /// Chain::put. Throws Error{invalid_argument} where the sum overflows 63 bits.
   [[nodiscard]] Local at(Count offset) const& { return Local(*this).at(offset); }
   [[nodiscard]] Local at(Count offset) && {
     offset_ = core::advanced(window_.get(), offset_, offset);
@@ -78,31 +79,31 @@ class Local {
   std::int64_t offset_;  // elements
 };
 
-// A Window is a handle: copies name the same window, which lives as long as its last handle and the last
-// chain that uses it. Synchronise first with all that is still to run with it on streams. A window that was
-// moved from has no elements; its other calls throw Error{invalid_argument}.
-//
-// The memory lives where the world's fabric computes. On shm, mpi, shm+mpi and sim `data`, `operator[]`,
-// `elements` and the iterators give host memory. On cuda and cuda+mpi they give device memory, which only
-// kernels and CUDA calls may touch. `read` and `write` work on every fabric.
-//
-// The handle itself holds where this rank's part is, so a loop over u[i] costs what one over a pointer does.
-// Only stores of single bytes (char, std::byte) may, as far as a compiler knows, change the handle too: loop
-// over elements() there.
-//
-// Messages and Chain::explain call a window by the name that World::window was given, otherwise by number. A
-// world counts from 0 on, in the order in which they are made, all windows, committed chains and teams,
-// including those that a collective makes for itself. In a program that begins by making windows the first
-// one is window 0 and the second one is window 1.
+/// A Window is a handle: copies name the same window, which lives as long as its last handle and the last
+/// chain that uses it. Synchronise first with all that is still to run with it on streams. A window that was
+/// moved from has no elements; its other calls throw Error{invalid_argument}.
+///
+/// The memory lives where the world's fabric computes. On shm, mpi, shm+mpi and sim `data`, `operator[]`,
+/// `elements` and the iterators give host memory. On cuda and cuda+mpi they give device memory, which only
+/// kernels and CUDA calls may touch. `read` and `write` work on every fabric.
+///
+/// The handle itself holds where this rank's part is, so a loop over u[i] costs what one over a pointer does.
+/// Only stores of single bytes (char, std::byte) may, as far as a compiler knows, change the handle too: loop
+/// over elements() there.
+///
+/// Messages and Chain::explain call a window by the name that World::window was given, otherwise by number. A
+/// world counts from 0 on, in the order in which they are made, all windows, committed chains and teams,
+/// including those that a collective makes for itself. In a program that begins by making windows the first
+/// one is window 0 and the second one is window 1.
 template <Element T>
 class Window {
  public:
-  // Returns the first element of this rank's part; null where this rank has no elements.
+  /// Returns the first element of this rank's part; null where this rank has no elements.
   T* data() const { return first_; }
-  // Returns the number of elements of this rank's part.
+  /// Returns the number of elements of this rank's part.
   std::size_t size() const { return static_cast<std::size_t>(last_ - first_); }
-  // The index is whatever indexes an array, an enum included. It counts elements of this rank's part, and is
-  // not checked.
+  /// The index is whatever indexes an array, an enum included. It counts elements of this rank's part, and is
+  /// not checked.
   template <class I>
   requires requires(T* elements, I i) { elements[i]; }
   T& operator[](I i) const { return first_[i]; }
@@ -110,12 +111,12 @@ class Window {
   T* begin() const { return first_; }
   T* end() const { return last_; }
 
-  // Returns the number that messages call this window by if it has no name; it is the same on every rank.
+  /// Returns the number that messages call this window by if it has no name; it is the same on every rank.
   std::uint32_t number() const { return core::window_id(state()); }
 
-  // Copy between host memory and as many elements of this rank's part, from element `offset` on. The copy is
-  // done when they return. A chain's step does not order them: read after its `wait`, and write before its
-  // `start`. They throw Error{invalid_argument} outside this rank's part.
+  /// Copy between host memory and as many elements of this rank's part, from element `offset` on. The copy is
+  /// done when they return. A chain's step does not order them: read after its `wait`, and write before its
+  /// `start`. They throw Error{invalid_argument} outside this rank's part.
   void read(Count offset, std::span<T> into) const {
     core::window_read(state(), offset.value(), std::as_writable_bytes(into), sizeof(T));
   }
@@ -123,24 +124,24 @@ class Window {
     core::window_write(state(), offset.value(), std::as_bytes(from), sizeof(T));
   }
 
-  // Returns what a kernel needs to put by itself; see tca/window.cuh. It is valid as long as the window.
-  // Throws Error{invalid_argument} where the fabric has no kernels, and in worlds of more than
-  // DeviceWindow::max_ranks ranks.
+  /// Returns what a kernel needs to put by itself; see tca/window.cuh. It is valid as long as the window.
+  /// Throws Error{invalid_argument} where the fabric has no kernels, and in worlds of more than
+  /// DeviceWindow::max_ranks ranks.
   [[nodiscard]] DeviceWindow<T> device() const;
 
-  // Returns the number of elements of a rank's part; ranks may differ. Throws Error{invalid_argument} for a
-  // rank outside the world.
+  /// Returns the number of elements of a rank's part; ranks may differ. Throws Error{invalid_argument} for a
+  /// rank outside the world.
   std::size_t size_on(int rank) const {
     core::check_rank(state(), rank);
     return core::window_bytes(state(), rank) / sizeof(T);
   }
 
-  // Returns the first element of a rank's part. Throws Error{invalid_argument} for a rank outside the world.
+  /// Returns the first element of a rank's part. Throws Error{invalid_argument} for a rank outside the world.
   [[nodiscard]] Remote<T> on(int rank) const {
     core::check_rank(state(), rank);
     return Remote<T>(state_, rank, 0);
   }
-  // Returns element `offset` of this rank's part. Whether it is there is checked later, by Chain::put.
+  /// Returns element `offset` of this rank's part. Whether it is there is checked later, by Chain::put.
   [[nodiscard]] Local<T> at(Count offset) const { return Local<T>(state_, offset.value()); }
 
   Window(const Window&) = default;

@@ -1,4 +1,5 @@
-// All the ranks of a program, and the place where windows and chains come from.
+/// @file
+/// All the ranks of a program, and the place where windows and chains come from.
 #pragma once
 
 #include <chrono>
@@ -23,28 +24,29 @@ namespace coll {
 struct Memory;
 }
 
-// A rank's view of the world. Every rank makes the calls that are marked collective, in the same order.
+/// A rank's view of the world. Every rank makes the calls that are marked collective, in the same order.
 class World {
  public:
-  // Collective. Comes up as one rank of `tca run`, mpirun, srun, flux or torchrun, or alone as a world of one.
-  // Over MPI it initialises MPI unless the program has done so, and finalises it when the process ends.
-  //
-  // A process may come up in another world once the last World, window and chain of the one before are gone
-  // on every rank. A rank of a launch on shm or cuda is in one world at a time: while one lives, another
-  // throws Error{invalid_argument}.
-  //
-  // Throws Error{incompatible}, {rank_lost}, {timed_out}, {invalid_argument}, {out_of_memory} or
-  // {device_failed}.
+  /// Collective. Comes up as one rank of `tca run`, mpirun, srun, flux or torchrun, or alone as a world of
+  /// one. Over MPI it initialises MPI unless the program has done so, and finalises it when the process ends.
+  ///
+  /// A process may come up in another world once the last World, window and chain of the one before are gone
+  /// on every rank. A rank of a launch on shm or cuda is in one world at a time: while one lives, another
+  /// throws Error{invalid_argument}.
+  ///
+  /// Throws Error{incompatible}, {rank_lost}, {timed_out}, {invalid_argument}, {out_of_memory} or
+  /// {device_failed}.
   [[nodiscard]] static World init(const WorldOptions& options = {});
 
-  // Runs `body` in `ranks` threads of this process, each with a World: 1 to 4096 on shm and cuda, where the
-  // time to come up grows with their square, and as many as the machine holds on sim. Once all have ended,
-  // throws the error of the rank that failed first; the others see it as Error{rank_lost}. Also throws
-  // Error{invalid_argument}: for other numbers, and for fabrics over MPI, whose ranks are processes.
+  /// Runs `body` in `ranks` threads of this process, each with a World: 1 to 4096 on shm and cuda, where the
+  /// time to come up grows with their square, and as many as the machine holds on sim. Once all have ended,
+  /// throws the error of the rank that failed first; the others see it as Error{rank_lost}. Also throws
+  /// Error{invalid_argument}: for other numbers, and for fabrics over MPI, whose ranks are processes.
   static void run_threads(int ranks, const std::function<void(World&)>& body,
                           const WorldOptions& options = {});
 
-  // Makes a world of a communicator, in a program that uses MPI itself. tca/mpi.hpp defines it and says more.
+  /// Makes a world of a communicator, in a program that uses MPI itself. tca/mpi.hpp defines it and says
+  /// more.
   template <class Comm>
   [[nodiscard]] static World from_mpi(Comm comm, const WorldOptions& options = {});
 
@@ -57,49 +59,49 @@ class World {
     return size_;
   }
 
-  // Returns, for each rank, the number of the sub-cluster that it is in. Sub-clusters are numbered from 0 on.
-  // Ranks of one reach each other's memory directly, except on the fabric mpi, where they are the ranks of a
-  // host.
+  /// Returns, for each rank, the number of the sub-cluster that it is in. Sub-clusters are numbered from 0
+  /// on. Ranks of one reach each other's memory directly, except on the fabric mpi, where they are the ranks
+  /// of a host.
   [[nodiscard]] std::vector<int> sub_cluster_of_ranks() const;
 
-  // Collective. Makes a window with zeroed memory for `elements` elements on this rank. Ranks may ask for
-  // different numbers, zero included. Messages and Chain::explain call the window by its name, which is the
-  // same on every rank, or without one by its number; the world keeps all names as long as it lives. Throws
-  // on every rank alike:
-  //   - Error{invalid_argument} for a number that is negative or whose bytes overflow 63 bits.
-  //   - Error{refused} where ranks give different names or elements of different sizes.
-  //   - Error{out_of_memory}, whose message says how much there is.
+  /// Collective. Makes a window with zeroed memory for `elements` elements on this rank. Ranks may ask for
+  /// different numbers, zero included. Messages and Chain::explain call the window by its name, which is the
+  /// same on every rank, or without one by its number; the world keeps all names as long as it lives. Throws
+  /// on every rank alike:
+  ///   - Error{invalid_argument} for a number that is negative or whose bytes overflow 63 bits.
+  ///   - Error{refused} where ranks give different names or elements of different sizes.
+  ///   - Error{out_of_memory}, whose message says how much there is.
   template <Element T>
   [[nodiscard]] Window<T> window(Count elements, std::string name = {}) {
     return Window<T>(make_window(elements, sizeof(T), std::move(name)));
   }
 
-  // Collective. Makes a window of memory that the program has: `elements` elements from `memory` on.
-  //   - On shm the ranks must be threads of one process. On cuda the memory comes from cudaMalloc on this
-  //     rank's GPU.
-  //   - The program keeps the memory alive until every rank has dropped the window and its chains, and has
-  //     made another window since. Over MPI it keeps the memory to the end of the process if such a chain is
-  //     dropped during a step.
-  //   - Throws Error{invalid_argument}, on every rank alike, for memory that the others cannot reach: on shm
-  //     between processes, on cuda host and managed memory, and between processes also that of a pool.
+  /// Collective. Makes a window of memory that the program has: `elements` elements from `memory` on.
+  ///   - On shm the ranks must be threads of one process. On cuda the memory comes from cudaMalloc on this
+  ///     rank's GPU.
+  ///   - The program keeps the memory alive until every rank has dropped the window and its chains, and has
+  ///     made another window since. Over MPI it keeps the memory to the end of the process if such a chain is
+  ///     dropped during a step.
+  ///   - Throws Error{invalid_argument}, on every rank alike, for memory that the others cannot reach: on shm
+  ///     between processes, on cuda host and managed memory, and between processes also that of a pool.
   template <Element T>
   [[nodiscard]] Window<T> window(T* memory, Count elements, std::string name = {}) {
     return Window<T>(register_window(memory, elements, sizeof(T), std::move(name)));
   }
 
-  // Makes an empty chain, which concerns no other rank before it is committed. The name appears in messages
-  // and traces, and is the same on every rank. The world keeps all names and layouts of puts as long as it
-  // lives, so a long program uses names again rather than counting them up.
+  /// Makes an empty chain, which concerns no other rank before it is committed. The name appears in messages
+  /// and traces, and is the same on every rank. The world keeps all names and layouts of puts as long as it
+  /// lives, so a long program uses names again rather than counting them up.
   [[nodiscard]] Chain chain(std::string name, ChainOptions options = {});
 
-  // Collective. Makes a team whose calls combine up to `max_values` values. Throws Error{invalid_argument},
-  // on every rank alike, for fewer than one value, and on a fabric without kernels, where the collectives of
-  // tca/coll.hpp do instead.
+  /// Collective. Makes a team whose calls combine up to `max_values` values. Throws Error{invalid_argument},
+  /// on every rank alike, for fewer than one value, and on a fabric without kernels, where the collectives of
+  /// tca/coll.hpp do instead.
   [[nodiscard]] Team team(std::string name, Count max_values);
 
-  // These two are collective, block, and are meant for setting up, not for inner loops, for which
-  // tca/coll.hpp is. `barrier` returns when every rank has come to it; `all_gather` returns the values of all
-  // ranks, by rank. They throw Error{timed_out} or Error{rank_lost}.
+  /// These two are collective, block, and are meant for setting up, not for inner loops, for which
+  /// tca/coll.hpp is. `barrier` returns when every rank has come to it; `all_gather` returns the values of
+  /// all ranks, by rank. They throw Error{timed_out} or Error{rank_lost}.
   void barrier();
   template <Element T>
   [[nodiscard]] std::vector<T> all_gather(const T& mine) {
@@ -109,54 +111,54 @@ class World {
     return all;
   }
 
-  // Tells sim that this rank runs a kernel which moves `bytes` bytes of its memory and does `flops`
-  // floating-point operations: the virtual clock goes on by what the machine would need, the launch included.
-  // Does nothing on other fabrics.
+  /// Tells sim that this rank runs a kernel which moves `bytes` bytes of its memory and does `flops`
+  /// floating-point operations: the virtual clock goes on by what the machine would need, the launch
+  /// included. Does nothing on other fabrics.
   void compute(double bytes, double flops);
 
-  // Returns the time since some fixed moment by this rank's clock: a virtual one on sim,
-  // `std::chrono::steady_clock` elsewhere.
+  /// Returns the time since some fixed moment by this rank's clock: a virtual one on sim,
+  /// `std::chrono::steady_clock` elsewhere.
   [[nodiscard]] std::chrono::duration<double> now() const;
 
-  // Collective. Rank 0 writes every rank's events to the file `path`, as Chrome trace JSON, which
-  // ui.perfetto.dev opens. Throws Error{invalid_argument}, on every rank alike, where a rank's world was made
-  // without WorldOptions::trace, and where rank 0 cannot write the file.
+  /// Collective. Rank 0 writes every rank's events to the file `path`, as Chrome trace JSON, which
+  /// ui.perfetto.dev opens. Throws Error{invalid_argument}, on every rank alike, where a rank's world was
+  /// made without WorldOptions::trace, and where rank 0 cannot write the file.
   void write_trace(const std::string& path);
 
-  // Adds a span of the program's own to this rank's lane of the trace, from one value of `now()` to another.
-  // Does nothing without WorldOptions::trace.
+  /// Adds a span of the program's own to this rank's lane of the trace, from one value of `now()` to another.
+  /// Does nothing without WorldOptions::trace.
   void trace_span(std::string name, std::chrono::duration<double> begin, std::chrono::duration<double> end);
 
-  // Moves the steps of this rank's chains on as far as possible without blocking. Other ranks may wait for
-  // this one's part in a step (guarded puts, large messages over MPI); a call now and then while this rank
-  // computes keeps that short. It does not find out whether a partner is lost or late, as `wait` and `test`
-  // of a chain do. Throws Error{rank_lost} where MPI fails, and on cuda+mpi what `check` does.
+  /// Moves the steps of this rank's chains on as far as possible without blocking. Other ranks may wait for
+  /// this one's part in a step (guarded puts, large messages over MPI); a call now and then while this rank
+  /// computes keeps that short. It does not find out whether a partner is lost or late, as `wait` and `test`
+  /// of a chain do. Throws Error{rank_lost} where MPI fails, and on cuda+mpi what `check` does.
   void progress();
 
-  // Throws the error of a step that was ordered on a stream, or of a put from a kernel, if there was one.
+  /// Throws the error of a step that was ordered on a stream, or of a put from a kernel, if there was one.
   void check();
 
-  // Returns one line that says which fabrics this world runs on and how it came up.
+  /// Returns one line that says which fabrics this world runs on and how it came up.
   [[nodiscard]] std::string describe() const;
 
-  // Returns the name of the GPU that this rank drives, to be shown to people; empty where the fabric has
-  // none.
+  /// Returns the name of the GPU that this rank drives, to be shown to people; empty where the fabric has
+  /// none.
   [[nodiscard]] std::string device_name() const;
 
-  // Returns how many ranks drive that GPU, this one included; 0 where the fabric has none. Ranks that share a
-  // GPU get a part of its multiprocessors each, and take turns on it if they are processes (docs/gpu.md,
-  // "Where ranks share a GPU").
+  /// Returns how many ranks drive that GPU, this one included; 0 where the fabric has none. Ranks that share
+  /// a GPU get a part of its multiprocessors each, and take turns on it if they are processes (docs/gpu.md,
+  /// "Where ranks share a GPU").
   [[nodiscard]] int ranks_on_device() const;
 
-  // Collective. Returns whether any two ranks drive the same GPU. If so, a kernel that waits for another rank
-  // must not run beside others: kernels of one stream may keep those of another from running.
+  /// Collective. Returns whether any two ranks drive the same GPU. If so, a kernel that waits for another
+  /// rank must not run beside others: kernels of one stream may keep those of another from running.
   [[nodiscard]] bool ranks_share_devices();
 
-  // A World that was moved from may only be destroyed or assigned to; all other calls throw
-  // Error{invalid_argument}.
+  /// A World that was moved from may only be destroyed or assigned to; all other calls throw
+  /// Error{invalid_argument}.
   World(World&&) noexcept;
   World& operator=(World&&) noexcept;
-  // Synchronise first with all that is still to run with the world on streams.
+  /// Synchronise first with all that is still to run with the world on streams.
   ~World();
 
  private:

@@ -1,4 +1,5 @@
-// What a program may ask of its world.
+/// @file
+/// What a program may ask of its world.
 #pragma once
 
 #include <chrono>
@@ -9,36 +10,36 @@
 namespace tca {
 
 struct WorldOptions {
-  // How long any blocking call may take. OPENTCA_TIME_LIMIT (seconds) overrides it.
+  /// How long any blocking call may take. OPENTCA_TIME_LIMIT (seconds) overrides it.
   std::chrono::milliseconds time_limit{30'000};
-  // Records every chain's start, puts and wait for `write_trace`.
+  /// Records every chain's start, puts and wait for `write_trace`.
   bool trace = false;
-  // What carries the bytes, and where windows live: "shm" (host memory of one host), "cuda" (the memory of GPUs that
-  // reach each other), "mpi" (host memory, over the MPI that the site has), "shm+mpi" (the ranks of a host through shared
-  // memory, others over MPI), "cuda+mpi" (the same of GPUs; MPI must give MPI_THREAD_MULTIPLE) or "sim" (a modelled machine,
-  // whose ranks are threads: bytes really move, and a virtual clock says what it cost). Empty: OPENTCA_FABRIC, otherwise
-  // "shm", and "shm+mpi" where the ranks are on several hosts or OPENTCA_SUBCLUSTER (ranks to a sub-cluster) splits one. The
-  // same on every rank.
+  /// What carries the bytes, and where windows live: "shm" (host memory of one host), "cuda" (the memory of
+  /// GPUs that reach each other), "mpi" (host memory, over the MPI that the site has), "shm+mpi" (the ranks
+  /// of a host through shared memory, others over MPI), "cuda+mpi" (the same of GPUs; MPI must give
+  /// MPI_THREAD_MULTIPLE) or "sim" (a modelled machine, whose ranks are threads: bytes really move, and a
+  /// virtual clock says what it cost). Empty: OPENTCA_FABRIC, otherwise "shm", and "shm+mpi" where the ranks
+  /// are on several hosts or OPENTCA_SUBCLUSTER (ranks to a sub-cluster) splits one. The same on every rank.
   std::string fabric = {};
-  // Which of the GPUs here this rank drives, on cuda and cuda+mpi; -1: how many ranks of this host come before it, modulo the
-  // number of GPUs.
+  /// Which of the GPUs here this rank drives, on cuda and cuda+mpi; -1: how many ranks of this host come
+  /// before it, modulo the number of GPUs.
   int device = -1;
-  // Multiprocessors of the GPU that are kept for a resident engine, on cuda; 0: none. Per multiprocessor it carries
-  // chains that the host starts of up to about 4 KB as lines, or 64 KB stored in place; a launch is faster for larger
-  // ones. What kernels ring for it always carries.
+  /// Multiprocessors of the GPU that are kept for a resident engine, on cuda; 0: none. Per multiprocessor it
+  /// carries chains that the host starts of up to about 4 KB as lines, or 64 KB stored in place; a launch is
+  /// faster for larger ones. What kernels ring for it always carries.
   int engine_blocks = 0;
-  // The machine that is modelled, on sim: the name of a machine file, such as "quong", or its path. Empty:
-  // OPENTCA_MACHINE, otherwise "ha-pacs-tca".
+  /// The machine that is modelled, on sim: the name of a machine file, such as "quong", or its path. Empty:
+  /// OPENTCA_MACHINE, otherwise "ha-pacs-tca".
   std::string machine = {};
-  // How closely it is modelled, on sim: "tlp" (every packet), "train" (packets of a transfer together, until others
-  // meet them: the same times but for a few percent where much meets, sooner) or "flow" (bandwidth alone, for large
-  // transfers). Empty: OPENTCA_FIDELITY, otherwise "tlp".
+  /// How closely it is modelled, on sim: "tlp" (every packet), "train" (packets of a transfer together, until
+  /// others meet them: the same times but for a few percent where much meets, sooner) or "flow" (bandwidth
+  /// alone, for large transfers). Empty: OPENTCA_FIDELITY, otherwise "tlp".
   std::string fidelity = {};
-  // A thread of each rank that moves messages on while the rank computes, on mpi and shm+mpi; MPI must give
-  // MPI_THREAD_MULTIPLE. OPENTCA_PROGRESS_THREAD (0 or 1) overrides it. See also World::progress.
+  /// A thread of each rank that moves messages on while the rank computes, on mpi and shm+mpi; MPI must give
+  /// MPI_THREAD_MULTIPLE. OPENTCA_PROGRESS_THREAD (0 or 1) overrides it. See also World::progress.
   bool progress_thread = false;
-  // Makes a `wait` or `test` of a chain, halo or collective an Error{invalid_argument} where no `start` has
-  // come since the last `wait`. OPENTCA_CHECK (0 or 1) overrides it.
+  /// Makes a `wait` or `test` of a chain, halo or collective an Error{invalid_argument} where no `start` has
+  /// come since the last `wait`. OPENTCA_CHECK (0 or 1) overrides it.
   bool check_steps = false;
 };
 
