@@ -1,4 +1,4 @@
-"""What README.md and docs/ show is there: docs.py SOURCE_DIR
+"""What the pages show is there, README.md, docs/ and the rooms' own: docs.py SOURCE_DIR
 
 - Every link within the repository leads to a file, and to a heading of it where one is named.
 - Every picture of docs/ is shown by a page, with a caption below it (a paragraph in italics).
@@ -18,7 +18,8 @@ import textwrap
 import urllib.parse
 
 source = pathlib.Path(sys.argv[1])
-pages = [source / "README.md", *sorted((source / "docs").glob("*.md"))]
+rooms = [page for folder in ("src", "apps", "cli", "tools", "bench", "tests", "examples", "verify") for page in (source / folder).rglob("*.md")]
+pages = sorted([*source.glob("*.md"), *(source / "docs").glob("*.md"), *rooms])
 errors = []
 
 
