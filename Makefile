@@ -1,6 +1,6 @@
 # One command each for what people do here; CMakeLists.txt and CMakePresets.json do the building.
 .DEFAULT_GOAL := help
-.PHONY: help build run test sanitize clean
+.PHONY: help build run test sanitize docs clean
 .NOTPARALLEL:
 MAKEFLAGS += --no-print-directory
 
@@ -15,6 +15,7 @@ help:
 	@echo "make test      set up, build, and run every test"
 	@echo "make sanitize  every test under the address and undefined-behaviour sanitizers,"
 	@echo "               those whose ranks are threads under ThreadSanitizer"
+	@echo "make docs      the pages and a reference of the headers as a site: build/docs/html"
 	@echo "make clean     remove what was built"
 
 build:
@@ -44,6 +45,10 @@ sanitize:
 	@scripts/test.sh asan
 	@scripts/build.sh tsan opentca_thread_tests
 	@scripts/test.sh tsan
+
+docs:
+	@scripts/setup.sh docs
+	@scripts/docs.sh
 
 clean:
 	rm -rf build

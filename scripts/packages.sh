@@ -6,3 +6,4 @@ test_packages="python3=python3 gcc=gcc spin=spin strace=strace libgtest-dev libr
 ildg_packages="libpugixml-dev"
 mpi_packages="mpirun=openmpi-bin mpicc:mpi.h=libopenmpi-dev"
 optional_packages="pkg-config=pkg-config ip=iproute2 libhwloc-dev libbenchmark-dev python3-matplotlib"
+docs_packages="python3=python3 doxygen=doxygen python3-sphinx python3-myst-parser python3-breathe furo"

@@ -2,6 +2,7 @@
 # Installs what is missing on Debian or Ubuntu, or says what to type.
 #   setup.sh build   what `make run` needs, and a try at an MPI
 #   setup.sh test    what `make test` needs as well, and a try at what else is optional
+#   setup.sh docs    what `make docs` needs
 set -u
 here=$(cd "$(dirname "$0")" && pwd)
 . "$here/packages.sh"
@@ -92,8 +93,11 @@ case ${1:-} in
     attempt mpi $mpi_packages
     attempt optional $optional_packages
     ;;
+  docs)
+    require $docs_packages
+    ;;
   *)
-    echo "usage: setup.sh build|test" >&2
+    echo "usage: setup.sh build|test|docs" >&2
     exit 2
     ;;
 esac
