@@ -15,12 +15,12 @@ FOREIGN = {
     "src/base/system/environment.cpp",  # reads for all others
     "src/boot/seating.cpp",
     "src/route/tuning.cpp",
-    "tools/tca/gpus.cpp",
+    "cli/gpus.cpp",
     "tools/tca/info.cpp",  # prints the table
-    "tools/tca/launch/mpirun.cpp",
-    "tools/tca/launch/placement.cpp",
-    "tools/tca/launch/started.cpp",
-    "tools/tca/output/progress.cpp",
+    "cli/launch/mpirun.cpp",
+    "cli/launch/placement.cpp",
+    "cli/launch/started.cpp",
+    "cli/output/progress.cpp",
 }
 
 
