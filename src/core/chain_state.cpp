@@ -33,7 +33,7 @@ ChainState::~ChainState() {
   world_->held_steps().count_chain(-1);
   std::vector<std::shared_ptr<Memories>> memories;
   for (const auto& window : windows_) memories.push_back(window->memories());
-  world_->retire(id_, RetiredChain(std::move(programs_), std::move(memories), !running_));
+  world_->retire(id_, RetiredChain(std::move(programs_), std::move(memories)));
 }
 
 void ChainState::require_uncommitted(const char* call) const {

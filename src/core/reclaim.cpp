@@ -5,20 +5,9 @@
 
 namespace tca::core {
 
-namespace {
-
-// Only a chain can be destroyed in the middle of a step.
-bool is_in_order(const Retired& object) {
-  const auto* chain = std::get_if<RetiredChain>(&object);
-  return chain == nullptr || chain->in_order();
-}
-
-}  // namespace
-
-bool RetiredChain::end(bool in_order) {
-  in_order_ &= in_order;
+bool RetiredChain::end() {
   bool all = true;
-  for (const auto& program : programs_) all &= program->end(in_order_);
+  for (const auto& program : programs_) all &= program->end();
   return all;
 }
 
@@ -28,10 +17,10 @@ void Reclaimer::retire(std::uint32_t id, Retired object) {
 }
 
 std::vector<base::Blob> Reclaimer::gather_and_announce(const base::Blob& mine, std::string_view what) {
-  std::erase_if(ending_, [](RetiredChain& chain) { return chain.end(true); });
+  std::erase_if(ending_, [](RetiredChain& chain) { return chain.end(); });
   base::Writer writer;
   writer.put(unannounced_.size());
-  for (const std::uint32_t id : unannounced_) writer.put(id).put(is_in_order(*leaving_[id].object));
+  for (const std::uint32_t id : unannounced_) writer.put(id);
   std::vector<base::Blob> all = control_.all_gather(writer.put_blob(mine).blob(), what);
   unannounced_.clear();
   for (base::Blob& blob : all) {
@@ -46,19 +35,18 @@ void Reclaimer::read_announcements(base::Reader& theirs) {
   for (auto count = theirs.get<std::size_t>(); count > 0; --count) {
     const auto id = theirs.get<std::uint32_t>();
     Leaving& leaving = leaving_[id];
-    leaving.in_order &= theirs.get<bool>();
     if (++leaving.announced_by < control_.size()) continue;
     const auto released = leaving_.extract(id);
-    release(*released.mapped().object, released.mapped().in_order);
+    release(*released.mapped().object);
   }
 }
 
-void Reclaimer::release(Retired& object, bool in_order) {
+void Reclaimer::release(Retired& object) {
   has_released_ = true;
   if (auto* window = std::get_if<std::shared_ptr<Memories>>(&object)) released_.push_back(std::move(*window));
   auto* const chain = std::get_if<RetiredChain>(&object);
   if (chain == nullptr) return;
-  if (chain->end(in_order)) {
+  if (chain->end()) {
     std::ranges::move(chain->take_windows(), std::back_inserter(released_));
   } else {
     ending_.push_back(std::move(*chain));
@@ -68,13 +56,6 @@ void Reclaimer::release(Retired& object, bool in_order) {
 void Reclaimer::free_released() {
   released_.clear();
   has_released_ = false;
-}
-
-bool Reclaimer::all_in_order() const {
-  return std::ranges::all_of(leaving_, [](const auto& entry) {
-    const std::optional<Retired>& object = entry.second.object;
-    return !object || is_in_order(*object);
-  });
 }
 
 }  // namespace tca::core

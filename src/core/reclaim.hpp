@@ -44,35 +44,30 @@ namespace tca::core {
 // A committed chain whose last handle is gone, and the memory that its programs move.
 class RetiredChain {
  public:
-  // `in_order`: it was destroyed between two steps.
   RetiredChain(std::vector<std::unique_ptr<fabric::Program>> programs,
-               std::vector<std::shared_ptr<Memories>> windows, bool in_order)
-      : windows_(std::move(windows)), programs_(std::move(programs)), in_order_(in_order) {}
+               std::vector<std::shared_ptr<Memories>> windows)
+      : windows_(std::move(windows)), programs_(std::move(programs)) {}
   RetiredChain(RetiredChain&&) = default;
   RetiredChain& operator=(RetiredChain&& other) noexcept {
     programs_ = std::move(other.programs_);  // before the memory that they move
     windows_ = std::move(other.windows_);
-    in_order_ = other.in_order_;
     return *this;
   }
   // A chain that still has programs is destroyed with its world: nobody will ask the fabrics again whether
   // its memory is free.
   ~RetiredChain() {
-    if (!end(in_order_)) base::leave_to_process(std::move(windows_));
+    if (!end()) base::leave_to_process(std::move(windows_));
   }
 
   // Does Program::end for all of them.
-  bool end(bool in_order);
+  bool end();
 
   // Hands over the memory to whatever keeps it after the programs.
   std::vector<std::shared_ptr<Memories>> take_windows() { return std::move(windows_); }
 
-  bool in_order() const { return in_order_; }
-
  private:
   std::vector<std::shared_ptr<Memories>> windows_;
   std::vector<std::unique_ptr<fabric::Program>> programs_;
-  bool in_order_;
 };
 
 // An object into which other ranks may still write.
@@ -103,20 +98,15 @@ class Reclaimer {
   // Frees what has been released. To be called after a further collective call.
   void free_released();
 
-  // Returns whether no chain was destroyed in the middle of a step, of those that this rank has retired and
-  // that are not released yet.
-  bool all_in_order() const;
-
  private:
   // An object from its first mention on this rank until it is released.
   struct Leaving {
     std::optional<Retired> object;  // none as long as only other ranks have announced it
     int announced_by = 0;           // ranks
-    bool in_order = true;           // on all of these
   };
 
   void read_announcements(base::Reader& theirs);
-  void release(Retired& object, bool in_order);
+  void release(Retired& object);
 
   control::Control& control_;
   std::map<std::uint32_t, Leaving> leaving_;

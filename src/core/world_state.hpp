@@ -95,9 +95,8 @@ class WorldState : public std::enable_shared_from_this<WorldState> {
   // Ends all activity of this rank, which starts nothing more; see Fabric::rest. The last fabric comes first,
   // because it may still carry what those before it have gathered.
   void rest() {
-    const bool in_order = reclaimer_.all_in_order();
     for (auto fabric = connections_.fabrics.rbegin(); fabric != connections_.fabrics.rend(); ++fabric)
-      (*fabric)->rest(in_order);
+      (*fabric)->rest();
   }
 
   // Makes a window. Collective.

@@ -115,10 +115,9 @@ class Program {
   // already carries goes on until `end`. Does not throw.
   virtual void abandon() {}
 
-  // Ends the program, which is not started again and gives up what has not come. `in_order`: no rank is known
-  // to have dropped the chain in the middle of a step. Returns whether the fabric is through with this rank's
-  // memory, which stays until then; after false the call is repeated. Does not throw.
-  virtual bool end(bool /*in_order*/) { return true; }
+  // Ends the program, which is not started again and gives up what has not come. Returns whether the fabric is
+  // through with this rank's memory, which stays until then; after false the call is repeated. Does not throw.
+  virtual bool end() { return true; }
 
   // A fabric overrides these where the library below it yields the core, or where it serves a world together
   // with another fabric.
@@ -186,8 +185,8 @@ class Fabric {
   // A fabric overrides this where something goes on outside the calls of this rank, in threads or on an
   // accelerator. Ends all of that; this rank starts nothing more. Ranks that are threads of one process all
   // make this call before any of them frees memory, because freeing waits for accelerators to come to rest.
-  // `in_order`: none of this rank's chains was dropped in the middle of a step. The call may be repeated.
-  virtual void rest(bool /*in_order*/) {}
+  // The call may be repeated.
+  virtual void rest() {}
 
   // A fabric of messages overrides these: its messages move when the rank polls, and immediate puts may
   // arrive late.

@@ -103,7 +103,7 @@ class CudaFabric final : public fabric::Fabric, public fabric::Pricing, public f
     for (CudaProgram* program : runner_.attempting) program->attempt();
   }
   void check() override;
-  void rest(bool in_order) override;
+  void rest() override;
 
  private:
   Late who_is_late(Word id) const;
@@ -173,11 +173,11 @@ class CudaFabric final : public fabric::Fabric, public fabric::Pricing, public f
   Word last_id_ = 0;                     // of a chain, a team, a collective, a stage or a window
 };
 
-CudaFabric::~CudaFabric() { rest(true); }
+CudaFabric::~CudaFabric() { rest(); }
 
 // Makes whatever still waits give up within milliseconds. Then nothing of the fabric's own touches the memory
 // that is freed next.
-void CudaFabric::rest(bool /*in_order*/) {
+void CudaFabric::rest() {
   const OnDevice here(device_.number);
   device::store_relaxed(&inbox_.abort(), 1);
   engine_.stop();

@@ -89,10 +89,10 @@ class MpiFabric final : public fabric::Fabric {
     if (carrier_) return carrier_->check();
     runner_.progress_while_waiting();
   }
-  void rest(bool in_order) override {
+  void rest() override {
     pump_.reset();
     if (carrier_) carrier_->finish(control_, control_.time_limit);
-    if (!runner_.closing && runner_.rma_parts > 0) runner_.closing = !control_.ends_together(in_order);
+    free_windows(control_, runner_);
   }
 
  private:

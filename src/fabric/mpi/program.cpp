@@ -57,7 +57,7 @@ MpiProgram::~MpiProgram() {
 void MpiProgram::abandon() { runner_.remove(*this); }
 
 // Only receives are cancelled. One that has met its message goes on, as do all sends.
-bool MpiProgram::end(bool in_order) {
+bool MpiProgram::end() {
   if (!is_up()) return true;
   const InMpi inside;
   if (!std::exchange(ended_, true)) {
@@ -71,7 +71,7 @@ bool MpiProgram::end(bool in_order) {
   MPI_Testsome(static_cast<int>(requests_.size()), requests_.data(), &count, through_.data(),
                MPI_STATUSES_IGNORE);
   for (int i = 0; i < count; ++i) open_[static_cast<std::size_t>(through_[static_cast<std::size_t>(i)])] = 0;
-  bool all = rma_ == nullptr || rma_->end(in_order);
+  bool all = rma_ == nullptr || rma_->is_freed();
   for (std::size_t i = 0; i < requests_.size(); ++i) all &= !may_move(i);
   return all;
 }

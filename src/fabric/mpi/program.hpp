@@ -104,7 +104,7 @@ class MpiProgram final : public fabric::Program {
   std::optional<fabric::Guard> guard() const override { return fabric::Guard{{}, {}, free_guard}; }
   bool is_empty() const override { return requests_.empty() && rma_ == nullptr; }
   void abandon() override;
-  bool end(bool in_order) override;
+  bool end() override;
   std::uint32_t step() const { return step_; }
   bool has_unsent() const { return sends_wait_ || sends_.open > 0; }
 
@@ -172,8 +172,7 @@ class Runner {
   Immediates immediates;
   const bool gives_way;  // MPI yields the core when it finds nothing
   base::Trace* trace = nullptr;
-  int rma_parts = 0;     // of its programs
-  bool closing = false;  // the world ends without all ranks, or in the middle of a one-sided step
+  std::vector<std::shared_ptr<struct RmaHandle>> rma_windows;  // of all chains, in the same order on every rank
 
   void progress();
   void progress_while_waiting();

@@ -1,5 +1,6 @@
 #include "fabric/mpi/rma.hpp"
 
+#include <algorithm>
 #include <set>
 
 #include "base/fail.hpp"
@@ -42,57 +43,43 @@ RmaPart::RmaPart(MPI_Comm comm, const fabric::Share& share, Runner& runner)
     windows_[number].origins = group_of(comm, ranks);
     windows_[number].origin_ranks.assign(ranks.begin(), ranks.end());
   }
-  ++runner_.rma_parts;
 }
-
-RmaPart::~RmaPart() { --runner_.rma_parts; }
 
 // A window that only some of the ranks could make cannot be freed, so it stays.
 void RmaPart::make_windows(MpiControl& control, const std::vector<MpiMemory*>& memories) {
   for (MpiMemory* memory : memories) {
     MPI_Win handle = MPI_WIN_NULL;
-    try {
-      control.do_together(fmt::format("commit of chain '{}'", chain_), [&] {
-        const Alarm::Call call(
-            runner_.alarm(), time_limit_,
-            fmt::format("rank {}: commit of chain '{}' (mpi/rma): MPI_Win_create", control.rank(), chain_));
-        const InMpi inside;
-        const auto bytes = static_cast<MPI_Aint>(memory->bytes(control.rank()));
-        if (MPI_Win_create(memory->data(), bytes, 1, MPI_INFO_NULL, control.comm(), &handle) != MPI_SUCCESS) {
-          base::fail(Errc::refused,
-                     "chain '{}': this MPI makes no windows for the route mpi/rma between these ranks; take "
-                     "mpi/datatype or mpi/packed, or, with Open MPI 4 over TCP, set OMPI_MCA_osc=pt2pt",
-                     chain_);
-        }
-      });
-    } catch (const Error& error) {
-      if (error.code() == Errc::refused) end(true);
-      throw;
-    }
+    control.do_together(fmt::format("commit of chain '{}'", chain_), [&] {
+      const Alarm::Call call(
+          runner_.alarm(), time_limit_,
+          fmt::format("rank {}: commit of chain '{}' (mpi/rma): MPI_Win_create", control.rank(), chain_));
+      const InMpi inside;
+      const auto bytes = static_cast<MPI_Aint>(memory->bytes(control.rank()));
+      if (MPI_Win_create(memory->data(), bytes, 1, MPI_INFO_NULL, control.comm(), &handle) != MPI_SUCCESS) {
+        base::fail(Errc::refused,
+                   "chain '{}': this MPI makes no windows for the route mpi/rma between these ranks; take "
+                   "mpi/datatype or mpi/packed, or, with Open MPI 4 over TCP, set OMPI_MCA_osc=pt2pt",
+                   chain_);
+      }
+    });
     MPI_Win_set_errhandler(handle, MPI_ERRORS_RETURN);
-    windows_[memory->number()].handle = handle;
+    auto& kept = runner_.rma_windows.emplace_back(std::make_shared<RmaHandle>(RmaHandle{.win = handle}));
+    windows_[memory->number()].handle = kept;
   }
 }
 
-// All ranks free a window together, as they do chains. If a rank is lost, or was in the middle of a step,
-// the window stays.
-bool RmaPart::end(bool in_order) {
-  const InMpi inside;
-  const Alarm::Call call(runner_.alarm(), time_limit_,
-                         fmt::format("chain '{}' (mpi/rma): MPI_Win_free", chain_));
-  bool all = true;
-  for (auto& [number, window] : windows_) {
-    if (in_order && !runner_.closing && window.handle != MPI_WIN_NULL) MPI_Win_free(&window.handle);
-    all &= window.handle == MPI_WIN_NULL;
-  }
-  return all;
+bool RmaPart::is_freed() const {
+  return std::ranges::all_of(windows_, [](const auto& entry) {
+    const std::shared_ptr<RmaHandle>& handle = entry.second.handle;
+    return handle == nullptr || handle->win == MPI_WIN_NULL;
+  });
 }
 
 void RmaPart::post() {
   for (auto& [number, window] : windows_) {
     if (!window.origins) continue;
-    check(MPI_Win_post(window.origins.get(), 0, window.handle), putting);
-    window.posted = true;
+    check(MPI_Win_post(window.origins.get(), 0, window.handle->win), putting);
+    window.handle->posted = true;
   }
 }
 
@@ -101,22 +88,23 @@ void RmaPart::put() {
                          fmt::format("a step of chain '{}' (mpi/rma): MPI_Win_complete", chain_));
   for (auto& [number, window] : windows_) {
     if (window.puts.empty()) continue;
-    check(MPI_Win_start(window.targets.get(), 0, window.handle), putting);
+    check(MPI_Win_start(window.targets.get(), 0, window.handle->win), putting);
     for (const RmaWindow::Put& put : window.puts) {
       check(MPI_Put(put.from.address, put.from.count, put.from.type.get(), put.rank, put.to_offset,
-                    put.to.count, put.to.type.get(), window.handle),
+                    put.to.count, put.to.type.get(), window.handle->win),
             putting);
     }
-    check(MPI_Win_complete(window.handle), putting);
+    check(MPI_Win_complete(window.handle->win), putting);
   }
 }
 
 bool RmaPart::arrived() {
   bool all = true;
   for (auto& [number, window] : windows_) {
-    int complete = 1;
-    if (window.posted) check(MPI_Win_test(window.handle, &complete), putting);
-    window.posted &= !complete;
+    if (window.handle == nullptr || !window.handle->posted) continue;
+    int complete = 0;
+    check(MPI_Win_test(window.handle->win, &complete), putting);
+    window.handle->posted = complete == 0;
     all &= complete != 0;
   }
   return all;
@@ -125,8 +113,23 @@ bool RmaPart::arrived() {
 std::vector<int> RmaPart::missing() const {
   std::vector<int> ranks;
   for (const auto& [number, window] : windows_)
-    if (window.posted) ranks.insert(ranks.end(), window.origin_ranks.begin(), window.origin_ranks.end());
+    if (window.handle != nullptr && window.handle->posted)
+      ranks.insert(ranks.end(), window.origin_ranks.begin(), window.origin_ranks.end());
   return ranks;
+}
+
+void free_windows(MpiControl& control, Runner& runner) {
+  std::vector<std::shared_ptr<RmaHandle>>& windows = runner.rma_windows;
+  if (windows.empty()) return;
+  const bool in_order = std::ranges::none_of(windows, [](const auto& window) { return window->posted; });
+  if (control.ends_together(in_order)) {
+    const InMpi inside;
+    const Alarm::Call call(
+        runner.alarm(), control.time_limit,
+        fmt::format("rank {}: the end of the world (mpi/rma): MPI_Win_free", control.rank()));
+    for (const auto& window : windows) MPI_Win_free(&window->win);
+  }
+  windows.clear();
 }
 
 }  // namespace tca::mpi

@@ -9,6 +9,7 @@
 #include <chrono>
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -19,7 +20,13 @@
 
 namespace tca::mpi {
 
-// A window of MPI over a window of this library.
+// A window of MPI. All ranks free it together, which a chain does not do, so it stays until the world ends.
+struct RmaHandle {
+  MPI_Win win = MPI_WIN_NULL;
+  bool posted = false;  // and not yet complete
+};
+
+// What a chain does with one of MPI's windows, which lies over one of this library.
 struct RmaWindow {
   struct Put {
     int rank;
@@ -27,11 +34,10 @@ struct RmaWindow {
     MPI_Aint to_offset;
   };
 
-  MPI_Win handle = MPI_WIN_NULL;
+  std::shared_ptr<RmaHandle> handle;
   Group origins, targets;  // null: none
   std::vector<Put> puts;
   std::vector<int> origin_ranks;
-  bool posted = false;  // and not yet complete
 };
 
 class MpiControl;
@@ -41,7 +47,6 @@ class RmaPart {
  public:
   RmaPart(MPI_Comm comm, const fabric::Share& share, Runner& runner);
   RmaPart(const RmaPart&) = delete;
-  ~RmaPart();
 
   // Collective. `memories` are the windows that any rank puts into, the same on every rank. Throws
   // Error{refused}, on every rank alike, where MPI makes no windows.
@@ -53,8 +58,8 @@ class RmaPart {
   void put();
   // Returns whether everything that others put in this step is here.
   bool arrived();
-  // As Program::end.
-  bool end(bool in_order);
+  // Returns whether MPI no longer knows this library's windows.
+  bool is_freed() const;
   std::vector<int> missing() const;
 
  private:
@@ -64,5 +69,9 @@ class RmaPart {
   bool is_origin_ = false;
   std::map<std::uint32_t, RmaWindow> windows_;  // by the number of this library's window
 };
+
+// Frees all windows of a world that ends, on all ranks together. They stay if a rank is lost, or if any is in
+// the middle of a step.
+void free_windows(MpiControl& control, Runner& runner);
 
 }  // namespace tca::mpi

@@ -100,11 +100,11 @@ StagedProgram::~StagedProgram() {
   program_.reset();
 }
 
-bool StagedProgram::end(bool in_order) {
+bool StagedProgram::end() {
   if (is_empty() || !is_own_process()) return true;
   const auto held = carrier_.hold();
   std::erase(carrier_.programs_, this);
-  return program_->end(in_order);
+  return program_->end();
 }
 
 // The steps before are complete, whether the host or a stream began them: their kernels have said so.

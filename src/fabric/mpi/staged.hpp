@@ -80,7 +80,7 @@ class StagedProgram final : public fabric::Program, public fabric::AcceleratorPr
   std::vector<int> missing() const override;
   std::optional<fabric::Guard> guard() const override { return fabric::Guard{{}, {}, free_guard}; }
   bool is_empty() const override { return stage_ == nullptr; }
-  bool end(bool in_order) override;
+  bool end() override;
   fabric::AcceleratorProgram* on_accelerator() override { return this; }
   void start_on(Stream stream) override {
     if (!is_empty()) stage_->gather_on(stream);
