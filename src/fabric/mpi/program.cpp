@@ -46,7 +46,7 @@ void MpiProgram::append(Group& group, std::vector<Operation> operations) {
 // Memory that MPI may still move is left to the process.
 MpiProgram::~MpiProgram() {
   --runner_.programs_;
-  if (end(false)) return;
+  if (end()) return;
   for (std::size_t i = 0; i < requests_.size(); ++i) {
     if (!may_move(i)) continue;
     operations_[i].packing.release();

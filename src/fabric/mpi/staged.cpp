@@ -94,7 +94,7 @@ StagedProgram::StagedProgram(Carrier& carrier, Runner& runner, std::vector<fabri
 }
 
 StagedProgram::~StagedProgram() {
-  end(false);
+  end();
   if (!is_own_process()) return;
   const auto held = carrier_.hold();
   program_.reset();
