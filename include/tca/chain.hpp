@@ -25,6 +25,7 @@
 #include <optional>
 #include <string>
 
+#include "tca/detail/api.hpp"
 #include "tca/stream.hpp"
 #include "tca/window.hpp"
 
@@ -49,7 +50,7 @@ struct ChainOptions {
   std::string channel = {};
 };
 
-class Chain {
+class TCA_API Chain {
  public:
   /// Adds a put with the same layout on both sides; layouts count elements. Both windows may be the same one,
   /// and `to` may be on this very rank, which then expects itself. Throws Error{invalid_argument} when the

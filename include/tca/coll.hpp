@@ -49,12 +49,13 @@
 #include <utility>
 
 #include "tca/collective.hpp"
+#include "tca/detail/api.hpp"
 #include "tca/detail/collective.hpp"
 
 namespace tca {
 
 /// `wait` returns when every rank has come to `start`.
-class Barrier : public Collective {
+class TCA_API Barrier : public Collective {
  public:
   explicit Barrier(World& world, std::string name = "barrier", CollOptions options = {});
 };

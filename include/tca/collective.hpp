@@ -11,6 +11,7 @@
 #include <type_traits>
 #include <utility>
 
+#include "tca/detail/api.hpp"
 #include "tca/stream.hpp"
 #include "tca/world.hpp"
 
@@ -34,7 +35,7 @@ using Kernel = void (*)(T* into, const T* left, const T* right, std::size_t coun
 
 // The library has them for the arithmetic types except bool.
 template <class T>
-Kernel<T> kernel_of(Op op);
+TCA_API Kernel<T> kernel_of(Op op);
 
 }  // namespace coll
 
@@ -84,7 +85,7 @@ class Operation {
 ///
 /// Only a collective's own `wait` and `test` drive its rounds after the first. So ranks that have several
 /// collectives under way wait for them in the same order.
-class Collective {
+class TCA_API Collective {
  public:
   /// Never blocks. Throws Error{invalid_argument} while a run is under way.
   void start();

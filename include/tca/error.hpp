@@ -5,6 +5,7 @@
 #include <stdexcept>
 #include <string>
 
+#include "tca/detail/api.hpp"
 #include "tca/detail/language.hpp"
 
 namespace tca {
@@ -25,7 +26,7 @@ enum class Errc {
 
 /// OpenTCA throws no other type. The message says what happened and what to do. It names the rank, the chain,
 /// the window and the step, as far as the call that failed has to do with them.
-class Error : public std::runtime_error {
+class TCA_API Error : public std::runtime_error {
  public:
   Error(Errc code, const std::string& message) : std::runtime_error(message), code_(code) {}
 

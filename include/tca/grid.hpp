@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "tca/detail/api.hpp"
 #include "tca/detail/counts.hpp"
 #include "tca/layout.hpp"
 
@@ -23,7 +24,7 @@ struct Range {
 };
 
 /// Ranks in row-major order: the last dimension varies fastest, as in the arrays they hold.
-class Grid {
+class TCA_API Grid {
  public:
   static constexpr int max_dims = 4;
   using Coordinates = std::array<int, max_dims>;

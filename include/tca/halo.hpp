@@ -32,6 +32,7 @@
 #include <utility>
 #include <vector>
 
+#include "tca/detail/api.hpp"
 #include "tca/detail/counts.hpp"
 #include "tca/grid.hpp"
 #include "tca/world.hpp"
@@ -56,7 +57,7 @@ struct HaloOptions {
 
 /// A halo that was moved from may only be destroyed or assigned to; `add`, `commit` and the calls of the
 /// chain throw Error{invalid_argument}.
-class Halo {
+class TCA_API Halo {
  public:
   /// Collective, with the same grid and corners on every rank. `interior` is the number of cells of each
   /// dimension that this rank owns, without ghosts, and at least 1. Neighbours must have the same extents

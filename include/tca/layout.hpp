@@ -22,6 +22,7 @@
 #include <string>
 #include <utility>
 
+#include "tca/detail/api.hpp"
 #include "tca/detail/language.hpp"
 
 namespace tca {
@@ -44,7 +45,7 @@ class Count {
 
 /// The elements that one of the four functions below describes: runs of contiguous elements in up to three
 /// loops.
-class Layout {
+class TCA_API Layout {
  public:
   /// A loop around the runs: `count` repetitions, `pitch` elements apart.
   struct Loop {
@@ -79,11 +80,11 @@ class Layout {
   int loop_count_ = 0;
 };
 
-[[nodiscard]] Layout block(Count count);
-[[nodiscard]] Layout block_stride(Count rows, Count block, Count pitch);
-[[nodiscard]] Layout stride(Count count, Count pitch);
-[[nodiscard]] Layout subarray(std::span<const Count> extents, std::span<const Count> start,
-                              std::span<const Count> shape);
+[[nodiscard]] TCA_API Layout block(Count count);
+[[nodiscard]] TCA_API Layout block_stride(Count rows, Count block, Count pitch);
+[[nodiscard]] TCA_API Layout stride(Count count, Count pitch);
+[[nodiscard]] TCA_API Layout subarray(std::span<const Count> extents, std::span<const Count> start,
+                                      std::span<const Count> shape);
 
 [[nodiscard]] inline Layout subarray(std::initializer_list<Count> extents, std::initializer_list<Count> start,
                                      std::initializer_list<Count> shape) {

@@ -5,6 +5,7 @@
 
 #include <memory>
 
+#include "tca/detail/api.hpp"
 #include "tca/layout.hpp"
 #include "tca/stream.hpp"
 
@@ -18,7 +19,7 @@ class TeamState;
 
 /// Teams are independent of each other: each has its own signals. Every rank makes the same calls of a team
 /// in the same order, from one kernel at a time.
-class Team {
+class TCA_API Team {
  public:
   /// Returns what a kernel needs to use the team. It is valid as long as the team.
   [[nodiscard]] const DeviceTeam& device() const;

@@ -2,6 +2,7 @@
 /// The version of the headers, and that of the library that the program is linked with (`library_version`).
 #pragma once
 
+#include "tca/detail/api.hpp"
 #include "tca/detail/language.hpp"
 
 #define TCA_VERSION_MAJOR 0
@@ -10,6 +11,6 @@
 
 namespace tca {
 
-const char* library_version();  ///< "0.1.0"
+TCA_API const char* library_version();  ///< "0.1.0"
 
 }  // namespace tca

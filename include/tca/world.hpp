@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "tca/chain.hpp"
+#include "tca/detail/api.hpp"
 #include "tca/team.hpp"
 #include "tca/window.hpp"
 #include "tca/world_options.hpp"
@@ -25,7 +26,7 @@ struct Memory;
 }
 
 /// A rank's view of the world. Every rank makes the calls that are marked collective, in the same order.
-class World {
+class TCA_API World {
  public:
   /// Collective. Comes up as one rank of `tca run`, mpirun, srun, flux or torchrun, or alone as a world of
   /// one. Over MPI it initialises MPI unless the program has done so, and finalises it when the process ends.

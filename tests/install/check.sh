@@ -34,3 +34,7 @@ fi
 cmake -S "$source/$way" -B "$work/build" --no-warn-unused-cli "${options[@]}"
 cmake --build "$work/build" --parallel "$("$source/../../scripts/jobs.sh")"
 "$work/build/consumer"
+if [ "$way" = add_subdirectory ] && command -v python3 > /dev/null; then
+  compiler=$(sed -n 's/^CMAKE_CXX_COMPILER:[A-Z]*=//p' "$work/build/CMakeCache.txt")
+  python3 "$source/check_symbols.py" "$work/build/opentca/src/libopentca.so" "$source/../../include/tca" "$compiler"
+fi

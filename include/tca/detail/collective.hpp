@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "tca/collective.hpp"
+#include "tca/detail/api.hpp"
 #include "tca/device_window.hpp"
 #include "tca/world.hpp"
 
@@ -81,7 +82,7 @@ struct Request {
 
 // Returns what messages call a window that a collective makes for itself: `part` is "memory", "input",
 // "output" or "scratch", as in "the scratch of allreduce 'residual'".
-std::string title_of(const char* part, Kind kind, const std::string& name);
+TCA_API std::string title_of(const char* part, Kind kind, const std::string& name);
 
 // Makes such a window. Collective.
 struct Memory {
@@ -98,7 +99,7 @@ struct Reducer {
 };
 
 // The windows of a collective, and what is done to their elements.
-class Elements {
+class TCA_API Elements {
  public:
   virtual ~Elements() = default;
   virtual std::size_t bytes() const = 0;                    // of an element
@@ -122,7 +123,7 @@ class Elements {
 };
 
 // The elements of so many blocks; 0 for counts that the constructor goes on to refuse on every rank.
-std::int64_t elements_of(Count count, int blocks, std::size_t element_bytes);
+TCA_API std::int64_t elements_of(Count count, int blocks, std::size_t element_bytes);
 
 template <Element T>
 class ElementsOf final : public Elements {

@@ -1,12 +1,13 @@
 // What a handle does whose state was moved to another one; programs name none of it.
 #pragma once
 
+#include "tca/detail/api.hpp"
 #include "tca/detail/language.hpp"
 
 namespace tca::core {
 
 // Throws Error{invalid_argument}: the handle, a `what`, was moved from.
-[[noreturn]] void fail_moved_from(const char* what);
+[[noreturn]] TCA_API void fail_moved_from(const char* what);
 
 // Returns the state that a handle points to. Throws Error{invalid_argument} where the handle was moved from.
 template <class Pointer>

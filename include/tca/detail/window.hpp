@@ -6,6 +6,7 @@
 #include <limits>
 #include <span>
 
+#include "tca/detail/api.hpp"
 #include "tca/device_window.hpp"
 #include "tca/layout.hpp"
 
@@ -14,7 +15,7 @@ namespace tca::core {
 class WindowState;
 
 // Throws Error{invalid_argument}, which names the window: `offset` + `by` overflows.
-[[noreturn]] void fail_offset(const WindowState* window, std::int64_t offset, Count by);
+[[noreturn]] TCA_API void fail_offset(const WindowState* window, std::int64_t offset, Count by);
 
 // `offset` + `by`, in elements. Throws as `fail_offset` does.
 inline std::int64_t advanced(const WindowState* window, std::int64_t offset, Count by) {
@@ -26,22 +27,22 @@ inline std::int64_t advanced(const WindowState* window, std::int64_t offset, Cou
 }
 
 // This rank's part, and how many bytes a rank's part has. Neither changes as long as the window lives.
-void* window_data(const WindowState& window);
-std::size_t window_bytes(const WindowState& window, int rank);
-int window_rank(const WindowState& window);
-std::uint32_t window_id(const WindowState& window);
-const DeviceWindow<std::byte>& window_device(const WindowState& window);
+TCA_API void* window_data(const WindowState& window);
+TCA_API std::size_t window_bytes(const WindowState& window, int rank);
+TCA_API int window_rank(const WindowState& window);
+TCA_API std::uint32_t window_id(const WindowState& window);
+TCA_API const DeviceWindow<std::byte>& window_device(const WindowState& window);
 
 // Copy between this rank's part, from element `offset` on, and host memory.
-void window_read(const WindowState& window, std::int64_t offset, std::span<std::byte> into,
-                 std::size_t element_bytes);
-void window_write(const WindowState& window, std::int64_t offset, std::span<const std::byte> from,
-                  std::size_t element_bytes);
+TCA_API void window_read(const WindowState& window, std::int64_t offset, std::span<std::byte> into,
+                         std::size_t element_bytes);
+TCA_API void window_write(const WindowState& window, std::int64_t offset, std::span<const std::byte> from,
+                          std::size_t element_bytes);
 
 // Throws Error{invalid_argument} for a rank outside the window's world.
-void check_rank(const WindowState& window, int rank);
+TCA_API void check_rank(const WindowState& window, int rank);
 
-void put_now(WindowState& window, int rank, std::int64_t offset, const void* value,
-             std::size_t element_bytes);
+TCA_API void put_now(WindowState& window, int rank, std::int64_t offset, const void* value,
+                     std::size_t element_bytes);
 
 }  // namespace tca::core
