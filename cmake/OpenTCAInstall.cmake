@@ -25,6 +25,12 @@ if(TARGET opentca_with_mpi)
   install(TARGETS opentca_with_mpi EXPORT OpenTCATargets)
 endif()
 install(EXPORT OpenTCATargets NAMESPACE OpenTCA:: DESTINATION ${package_dir})
+# What GDB shows. It looks for a script of this name beside a shared library.
+install(FILES ${PROJECT_SOURCE_DIR}/tools/gdb/opentca.py DESTINATION ${CMAKE_INSTALL_DATADIR}/opentca/gdb)
+if(BUILD_SHARED_LIBS)
+  install(FILES ${PROJECT_SOURCE_DIR}/tools/gdb/opentca.py DESTINATION ${CMAKE_INSTALL_LIBDIR}
+          RENAME libopentca.so.${PROJECT_VERSION}-gdb.py)
+endif()
 configure_package_config_file(${PROJECT_SOURCE_DIR}/cmake/OpenTCAConfig.cmake.in
                               ${PROJECT_BINARY_DIR}/generated/OpenTCAConfig.cmake INSTALL_DESTINATION ${package_dir})
 write_basic_package_version_file(${PROJECT_BINARY_DIR}/generated/OpenTCAConfigVersion.cmake

@@ -15,7 +15,7 @@ for package in CLI11 GTest rapidcheck MPI PkgConfig; do
 done
 if [ "$way" = find_package ]; then
   cmake --install "$build" --prefix "$work/prefix" > "$work/install.log"
-  for file in include/tca/tca.hpp bin/tca share/opentca/plot.py share/opentca/machines/ha-pacs-tca.toml \
+  for file in include/tca/tca.hpp bin/tca share/opentca/{plot.py,gdb/opentca.py} share/opentca/machines/ha-pacs-tca.toml \
       share/opentca/machines/published/p2b.toml share/doc/OpenTCA/{LICENSE,README.md,docs/guide.md} \
       share/doc/OpenTCA/examples/{CMakeLists.txt,first.cpp} share/man/man1/{tca,tca-run,tca-qcd}.1 \
       share/bash-completion/completions/tca; do
