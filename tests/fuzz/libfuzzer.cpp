@@ -1,10 +1,10 @@
-// The libFuzzer target for machine files. Usage: machine_fuzz [options] machines/
+// The libFuzzer target of one parser: FUZZ_HEADER has FUZZ_TRY. Usage: NAME_fuzz [options] CORPUS_FOLDER...
 #include <cstddef>
 #include <cstdint>
 
-#include "machine_text.hpp"
+#include FUZZ_HEADER
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  tca::net::try_machine({reinterpret_cast<const char*>(data), size});
+  tca::fuzz::FUZZ_TRY({reinterpret_cast<const char*>(data), size});
   return 0;
 }
