@@ -3,6 +3,7 @@
 #   setup.sh build   what `make run` needs, and a try at an MPI
 #   setup.sh test    what `make test` needs as well, and a try at what else is optional
 #   setup.sh docs    what `make docs` needs
+#   setup.sh lint    what scripts/lint.sh needs
 set -u
 here=$(cd "$(dirname "$0")" && pwd)
 . "$here/packages.sh"
@@ -96,8 +97,11 @@ case ${1:-} in
   docs)
     require $docs_packages
     ;;
+  lint)
+    require $lint_packages
+    ;;
   *)
-    echo "usage: setup.sh build|test|docs" >&2
+    echo "usage: setup.sh build|test|docs|lint" >&2
     exit 2
     ;;
 esac

@@ -1,8 +1,7 @@
 // A small program: a world of one rank that writes to itself, sums, and is refused.
-#include <tca/tca.hpp>
-
 #include <stdexcept>
 #include <string>
+#include <tca/tca.hpp>
 
 namespace {
 

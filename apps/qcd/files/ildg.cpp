@@ -85,8 +85,7 @@ std::vector<Record> read_records(const File& file, const std::string& path) {
 
 // Returns null if there is no record of the type. Other programs may add records of types that are not looked
 // for here, any number of times.
-const Record* find_only(const std::vector<Record>& records, std::string_view type,
-                        const std::string& path) {
+const Record* find_only(const std::vector<Record>& records, std::string_view type, const std::string& path) {
   const Record* found = nullptr;
   for (const Record& record : records) {
     if (record.type != type) continue;

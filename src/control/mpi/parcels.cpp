@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "base/fail.hpp"
+#include "base/system/leave_to_process.hpp"
 
 namespace tca::mpi {
 
@@ -86,12 +87,12 @@ Parcels::~Parcels() {
     bool stays = false;
     if (peer.incoming != MPI_REQUEST_NULL) MPI_Cancel(&peer.incoming);
     give_up(peer.incoming, stays);
-    if (stays) new base::Blob(std::move(peer.bytes));
+    if (stays) base::leave_to_process(std::move(peer.bytes));
     for (MPI_Request& request : peer.outgoing) give_up(request, sends_stay);
   }
   if (!sends_stay) return;
-  head_.release();
-  rest_.release();
+  base::leave_to_process(std::move(head_));
+  base::leave_to_process(std::move(rest_));
 }
 
 bool Parcels::advance() {

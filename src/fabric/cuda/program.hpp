@@ -60,9 +60,7 @@ class CudaProgram final : public fabric::Program, public fabric::AcceleratorProg
   const DeviceBell* bell() override;
 
   // A kernel that still waits gives up by itself at the chain's time limit.
-  bool end() override {
-    return finished() || device::load_relaxed(&runner_.inbox.abort()) != 0;
-  }
+  bool end() override { return finished() || device::load_relaxed(&runner_.inbox.abort()) != 0; }
 
   bool is_empty() const override { return compiled_->partners.empty(); }
 

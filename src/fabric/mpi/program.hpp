@@ -172,7 +172,8 @@ class Runner {
   Immediates immediates;
   const bool gives_way;  // MPI yields the core when it finds nothing
   base::Trace* trace = nullptr;
-  std::vector<std::shared_ptr<struct RmaHandle>> rma_windows;  // of all chains, in the same order on every rank
+  std::vector<std::shared_ptr<struct RmaHandle>>
+      rma_windows;  // of all chains, in the same order on every rank
 
   void progress();
   void progress_while_waiting();

@@ -38,7 +38,8 @@ SimProgram::SimProgram(std::shared_ptr<Model> model, int rank, bool guarded, std
                        Parts outgoing, Parts incoming)
     : model_(std::move(model)),
       rank_(rank),
-      crew_(std::make_shared<Crew>(*model_, guarded, number, std::move(outgoing), std::move(incoming))) {
+      crew_(
+          std::make_shared<Crew>(Crew{*model_, guarded, number, std::move(outgoing), std::move(incoming)})) {
   for (const auto& part : crew_->outgoing) part->sender = this;
   for (const auto& part : crew_->incoming) part->receiver = this;
 }
@@ -139,7 +140,7 @@ std::vector<int> SimProgram::missing() const {
   for (const auto& part : crew_->incoming)
     if (part->landed() < step_) ranks.push_back(part->from());
   std::ranges::sort(ranks);
-  ranks.erase(std::ranges::unique(ranks).begin(), ranks.end());
+  ranks.erase(std::unique(ranks.begin(), ranks.end()), ranks.end());
   return ranks;
 }
 
