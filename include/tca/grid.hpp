@@ -73,7 +73,8 @@ class TCA_API Grid {
   /// elements.
   [[nodiscard]] Range part(int rank, int dim, std::int64_t whole) const;
 
-  [[nodiscard]] std::string describe() const;  ///< e.g. "2x2x1"
+  /// Returns the shape in words, e.g. "2x2x1".
+  [[nodiscard]] std::string describe() const;
 
  private:
   void check_rank(const char* call, int rank) const;

@@ -55,10 +55,13 @@ class TCA_API Layout {
   };
   static constexpr int max_loops = 3;
 
-  std::int64_t elements() const;  ///< that are moved, in all; 0 for an empty layout, which is a run of none
+  /// Returns how many elements are moved in all; 0 for an empty layout, which is a run of none.
+  std::int64_t elements() const;
+  /// Returns the first element that is moved, and how many lie in a row.
   std::int64_t first() const { return first_; }
-  std::int64_t end() const;  ///< one past the last element that is moved
   std::int64_t run() const { return run_; }
+  /// Returns one past the last element that is moved.
+  std::int64_t end() const;
   std::span<const Loop> loops() const { return {loops_.data(), static_cast<std::size_t>(loop_count_)}; }
 
   /// Returns the layout in words, e.g. "block-stride of 64 rows of 64, pitch 4096".

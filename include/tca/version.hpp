@@ -11,6 +11,7 @@
 
 namespace tca {
 
-TCA_API const char* library_version();  ///< "0.1.0"
+/// Returns for example "0.1.0".
+TCA_API const char* library_version();
 
 }  // namespace tca

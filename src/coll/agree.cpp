@@ -273,8 +273,8 @@ std::string_view to_string(Kind kind) {
 // The factor 4 leaves room for an algorithm's scratch, which may be three times all blocks.
 bool is_countable(std::int64_t count, int ranks, std::size_t element_bytes) {
   std::int64_t bytes;
-  return count >= 0 &&
-         !__builtin_mul_overflow(count, 4 * ranks * static_cast<std::int64_t>(element_bytes), &bytes);
+  return count >= 0 && !__builtin_mul_overflow(
+                           count, std::int64_t{4} * ranks * static_cast<std::int64_t>(element_bytes), &bytes);
 }
 
 void agree(World& world, const Request& request, const Elements& elements, const std::string& problem,

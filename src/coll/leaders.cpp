@@ -29,7 +29,7 @@ class Leaders {
       }
     }
     const int last = rounds();
-    schedule_.rounds.resize(static_cast<std::size_t>(last + levels(tree)));
+    schedule_.rounds.resize(static_cast<std::size_t>(last) + static_cast<std::size_t>(levels(tree)));
     if (tree) {
       down_a_tree(hands_on);
     } else {

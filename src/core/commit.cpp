@@ -242,7 +242,7 @@ void Commit::check_overlaps(Problems& problems) const {
   }
   for (const auto& [id, uses] : windows) {
     for (const base::Meeting& meeting : base::meetings(uses.regions, uses.written)) {
-      problems.add([&, window = id] {
+      problems.add([&, window = id, &uses = uses] {
         const auto bytes = base::intersect(uses.regions[meeting.first], uses.regions[meeting.second]);
         const auto name = [&](std::size_t use) {
           return name_of(uses.puts[use].rank, uses.puts[use].index, uses.regions[use], window);

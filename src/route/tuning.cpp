@@ -27,7 +27,7 @@ namespace {
 using base::fail;
 
 constexpr off_t largest_table = 1 << 20;
-constexpr std::int64_t day = 24 * 60 * 60;
+constexpr std::int64_t day = std::int64_t{24} * 60 * 60;
 
 std::string text_of(const char* value) { return value != nullptr ? value : ""; }
 

@@ -54,7 +54,7 @@ class MpiControl final : public control::Control {
   std::vector<int> hosts_;                    // by rank, counted from 0
   std::unique_ptr<Watch> watch_;
   // Ranks that wait for this one are told when its process ends, so that they need not wait for a time limit.
-  BeforeEnd before_end_{[this](std::string_view trouble) { leave(trouble); }};
+  BeforeEnd before_end_{[this](std::string_view why) { leave(why); }};
 };
 
 }  // namespace tca::mpi

@@ -145,7 +145,7 @@ std::vector<Partner> by_partner(const fabric::Share& share) {
     in_turn.push_back({rank, std::move(partner.in), std::move(partner.out)});
   if (partners.empty()) return in_turn;
   const int own = share.outgoing.empty() ? share.incoming.front().to : share.outgoing.front().from;
-  std::ranges::rotate(in_turn, std::ranges::upper_bound(in_turn, own, {}, &Partner::rank));
+  std::rotate(in_turn.begin(), std::ranges::upper_bound(in_turn, own, {}, &Partner::rank), in_turn.end());
   return in_turn;
 }
 

@@ -279,7 +279,7 @@ std::unique_ptr<control::Control> join(const void* comm, std::size_t bytes, std:
         "World::from_mpi outside MPI_Init and MPI_Finalize; call MPI_Init first, or World::init instead");
   }
   MPI_Comm program;
-  std::memcpy(&program, comm, sizeof program);
+  std::memcpy(&program, comm, sizeof program);  // NOLINT(bugprone-sizeof-expression): a handle, or a pointer
   require_one_group(program);
   ensure_session(callers(settings), settings.time_limit);
   return std::make_unique<MpiControl>(program, settings.time_limit);

@@ -4,6 +4,7 @@
 #include <iterator>
 #include <utility>
 
+#include "base/system/leave_to_process.hpp"
 #include "fabric/mpi/rma.hpp"
 
 namespace tca::mpi {
@@ -49,7 +50,7 @@ MpiProgram::~MpiProgram() {
   if (end()) return;
   for (std::size_t i = 0; i < requests_.size(); ++i) {
     if (!may_move(i)) continue;
-    operations_[i].packing.release();
+    base::leave_to_process(std::move(operations_[i].packing));
     if (stage_ != nullptr) stage_->keep_memory();
   }
 }

@@ -165,7 +165,7 @@ class Runner {
   explicit Runner(MPI_Comm of) : comm(of), immediates(of), gives_way(gives_way_when_idle()) {}
   Runner(const Runner&) = delete;
   ~Runner() {
-    if (!is_own_process()) alarm_.release();  // a forked child does not have its thread
+    if (!is_own_process()) static_cast<void>(alarm_.release());  // a forked child does not have its thread
   }
 
   const MPI_Comm comm;

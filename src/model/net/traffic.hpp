@@ -78,7 +78,7 @@ class Traffic final : public des::Handler {
 
   // Prefetches what `way` will access of a node.
   void expect(std::uint32_t node) const {
-    des::prefetch(&links_[node * plan_.local_links()], plan_.local_links() * sizeof(Link));
+    des::prefetch(&links_[std::size_t{node} * plan_.local_links()], plan_.local_links() * sizeof(Link));
   }
   // Prefetches what `carried` will access.
   void expect_link(LinkId link) const {
