@@ -11,7 +11,7 @@ using tca::core::ChainState;
 int main() {
   const tca::Layout row = tca::block(64);
   const tca::Layout rows = tca::block_stride(8, 16, 128);
-  const tca::Layout column = tca::stride(10, 32);
+  [[maybe_unused]] const tca::Layout column = tca::stride(10, 32);
   const tca::Layout box = tca::subarray({8, 8, 8}, {1, 2, 3}, {4, 4, 4});
   tca::base::Shape shape{.run = 4, .loop_count = 1};
   shape.loops[0] = {.count = 10, .to_pitch = 128, .from_pitch = 4};
