@@ -198,7 +198,7 @@ class PlotTest(CommandTest):
         self.assertFalse(os.path.exists(self.path("out.svg")))
 
     def test_draws_the_scorecard(self):
-        line = {"source": "P2B", "figure": "ping-pong GPU-GPU, TCA", "unit": "us", "use": "fitted"}
+        line = {"source": "nakao-peach2", "figure": "ping-pong GPU-GPU, TCA", "unit": "us", "use": "fitted"}
         lines = [json.dumps(line | {"config": f"{size} B; direct", "published": 2.0, "model": 2.1}) for size in (8, 64)]
         lines.append(json.dumps(line | {"config": "", "use": "unusable", "published": "", "model": None}))
         done = self.plot(self.write(*lines), "-o", self.path("out.svg"))

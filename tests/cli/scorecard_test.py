@@ -40,7 +40,7 @@ class ScorecardTest(CommandTest):
             file.write(text)
 
     def test_json_has_every_key_in_every_line(self):
-        done = self.tca("scorecard", "--source", "PP", "--json")
+        done = self.tca("scorecard", "--source", "nakao-pingpong", "--json")
         self.assertEqual((done.returncode, done.stderr), (0, ""))
         lines = [json.loads(line) for line in done.stdout.splitlines()]
         self.assertEqual(len(lines), 3)
@@ -48,15 +48,21 @@ class ScorecardTest(CommandTest):
             self.assertEqual(list(line)[: len(KEYS)], KEYS)
             self.assertIn("reason" if line["use"] == "unusable" else "model", line)
 
+    # P2B and the like are what sources were called at first.
+    def test_a_source_by_its_former_name(self):
+        former, now = (self.tca("scorecard", "--source", name).stdout for name in ("PP", "nakao-pingpong"))
+        self.assertIn("nakao-pingpong: ", now)
+        self.assertEqual(former, now)
+
     def test_table_ends_with_what_it_comes_to(self):
-        done = self.tca("scorecard", "--source", "PP")
+        done = self.tca("scorecard", "--source", "nakao-pingpong")
         self.assertEqual((done.returncode, done.stderr), (0, ""))
         self.assertRegex(done.stdout, r"fitted +1 .*\npredicted +1 .*\nunusable +1\n$")
 
     def test_refusals_are_one_line(self):
-        self.write("published/pp.toml", self.read("published/pp.toml").replace('use = "fitted"', 'use = "fited"'))
+        self.write("published/nakao-pingpong.toml", self.read("published/nakao-pingpong.toml").replace('use = "fitted"', 'use = "fited"'))
         for arguments, words in (
-            (("scorecard",), r"pp\.toml:\d+:\d+: `use` is fitted, predicted or unusable"),
+            (("scorecard",), r"nakao-pingpong\.toml:\d+:\d+: `use` is fitted, predicted or unusable"),
             (("scorecard", "--source", "XX", "--figures", MACHINES + "/published"), "no figures of a source `XX`"),
             (("fit", "nowhere"), "there is no machine `nowhere`"),
             (("scorecard", "--figures", "/nope"), "^tca scorecard: /nope: cannot be read as a folder of figures: No such file"),
@@ -80,7 +86,7 @@ class ScorecardTest(CommandTest):
         self.assertEqual(results[0], results[1])
         changed = [line for line in difflib.ndiff(moved.splitlines(), results[0].splitlines()) if line[0] in "+-"]
         self.assertEqual(len(changed), 2, changed)
-        self.assertRegex(changed[1], r'^\+ start = \{ value = [\d.]+, unit = "us", fitted = "fit: S4')
+        self.assertRegex(changed[1], r'^\+ start = \{ value = [\d.]+, unit = "us", fitted = "fit: vicini13')
         self.assertNotIn("2.2,", changed[1])
 
     def test_fit_takes_the_file_that_it_is_given(self):
@@ -97,20 +103,20 @@ class ScorecardTest(CommandTest):
 
     # Letters of more than one byte stand before the number, in its own line.
     def test_fit_writes_beside_any_letters(self):
-        line = 'start = { fitted = "fit: S4, 8.5 µs — größer", unit = "us", value = 2.2 }'
+        line = 'start = { fitted = "fit: vicini13, 8.5 µs — größer", unit = "us", value = 2.2 }'
         moved = re.sub(r"^start = \{ value = .*", line, self.read("quong.toml"), flags=re.M)
         self.write("quong.toml", moved)
         done = self.tca("fit", "quong", "--only", "ape/start", "--rounds", "3", "--write")
         self.assertEqual(done.returncode, 0, done.stderr)
         changed = [line for line in difflib.ndiff(moved.splitlines(), self.read("quong.toml").splitlines()) if line[0] in "+-"]
         self.assertEqual(len(changed), 2, changed)
-        self.assertRegex(changed[1], r'^\+ start = \{ fitted = "fit: S4, 8.5 µs — größer", unit = "us", value = \d\.[\d]+ \}$')
+        self.assertRegex(changed[1], r'^\+ start = \{ fitted = "fit: vicini13, 8.5 µs — größer", unit = "us", value = \d\.[\d]+ \}$')
 
     # A number of the parent follows one of the file that is fitted; the parent is not written.
     def test_what_fit_wrote_scores_as_fit_said(self):
         os.rename(os.path.join(self.machines, "ha-pacs-tca.toml"), os.path.join(self.machines, "base.toml"))
         before = self.read("base.toml")
-        launch = 'launch = { value = 7.9, unit = "us", fitted = "fit: P2B block-stride by MPI" }'
+        launch = 'launch = { value = 7.9, unit = "us", fitted = "fit: nakao-peach2 block-stride by MPI" }'
         self.write("ha-pacs-tca.toml", f'extends = "base"\n[gpu]\n{launch}\n')
         figures = ("--figures", self.empty)
         with open(os.path.join(self.empty, "x.toml"), "w") as file:

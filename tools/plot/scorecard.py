@@ -13,12 +13,12 @@ COLORS = (OURS, *THEIRS)
 
 # The panels: title, how the names of their figures begin, and axes. `rate` turns times into bandwidth.
 PANELS = (
-    {"title": "Ping-pong GPU-GPU, small messages (S1, figure 2a)", "begins": "ping-pong GPU-GPU", "most": 8192},
-    {"title": "Ping-pong GPU-GPU, bandwidth (S3, figure 4)", "begins": "ping-pong GPU-GPU", "rate": True},
-    {"title": "Faces of N³ doubles, block-stride, bandwidth (P2B)", "begins": "block-stride", "rate": True},
-    {"title": "Faces of N³ doubles, three planes (S3, figure 6)", "begins": "faces, ", "rate": True},
-    {"title": "Broadcast, 16 ranks (S3, figure 13)", "begins": "broadcast", "log": True},
-    {"title": "Allgather, 16 ranks (S3, figure 15)", "begins": "allgather", "log": True},
+    {"title": "Ping-pong GPU-GPU, small messages (poster of 2014, figure 2a)", "begins": "ping-pong GPU-GPU", "most": 8192},
+    {"title": "Ping-pong GPU-GPU, bandwidth (Odajima et al., figure 4)", "begins": "ping-pong GPU-GPU", "rate": True},
+    {"title": "Faces of N³ doubles, block-stride, bandwidth (Nakao)", "begins": "block-stride", "rate": True},
+    {"title": "Faces of N³ doubles, three planes (Odajima et al., figure 6)", "begins": "faces, ", "rate": True},
+    {"title": "Broadcast, 16 ranks (Odajima et al., figure 13)", "begins": "broadcast", "log": True},
+    {"title": "Allgather, 16 ranks (Odajima et al., figure 15)", "begins": "allgather", "log": True},
 )
 COLLECTIVES = ("broadcast", "allgather")
 

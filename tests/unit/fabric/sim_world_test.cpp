@@ -435,8 +435,8 @@ TEST(SimWorld, CardsReachAsFarAsTheirTorus) {
   const OwnFolder folder;
   const std::string two =
       changed(folder, "quong",
-              "nodes = { value = 32, published = \"S4: a test\" }\n"
-              "[interconnects.ib0]\nsize = { value = [32], published = \"S4: a test\" }\n");
+              "nodes = { value = 32, published = \"vicini13: a test\" }\n"
+              "[interconnects.ib0]\nsize = { value = [32], published = \"vicini13: a test\" }\n");
   const std::shared_ptr<sim::Model> model = sim::make_model(two, 32);
   EXPECT_EQ(sim::find_places(*model).sub_cluster[15], 0);
   EXPECT_EQ(sim::find_places(*model).sub_cluster[16], 1);

@@ -59,7 +59,7 @@ TEST(Ape, ASecondEngineHidesTheRest) {
   EXPECT_GT(two, 1.4 * one);
 }
 
-// The three versions of source S4: one request at a time, a window, and as much as the GPU delivers.
+// The three versions of the card (vicini13): one request at a time, a window, and as much as the GPU delivers.
 TEST(Ape, AGpusWindowBoundsItsRate) {
   const auto alone = [](ApeKind& card) {
     card.translate = card.translate_gpu = des::from_ns(100);

@@ -51,7 +51,7 @@ enum class Use { fitted, predicted, unusable };
 std::string_view to_string(Use use);
 
 struct Figure {
-  std::string source;  // such as "P2B"
+  std::string source;  // such as "nakao-peach2"
   std::string name;
   std::string run;  // such as "pingpong"; empty when unusable
   RunSettings with;

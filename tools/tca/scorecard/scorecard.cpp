@@ -2,9 +2,11 @@
 #include <fmt/format.h>
 
 #include <cmath>
+#include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <set>
+#include <string_view>
 
 #include "base/fail.hpp"
 #include "cli/subcommand.hpp"
@@ -78,11 +80,22 @@ void print_summary(const std::vector<Score>& scores) {
   fmt::print("{:<12}{:>9}\n", "unusable", unusable);
 }
 
+// The short names that the sources had at first.
+std::string source_named(const std::string& name) {
+  static const std::map<std::string_view, std::string_view> former{
+      {"S0", "fujita14"}, {"S1", "tca-poster14"},  {"S2", "kaneda17"},      {"S3", "odajima-hybrid"},
+      {"S4", "vicini13"}, {"P2B", "nakao-peach2"}, {"PP", "nakao-pingpong"}};
+  const auto found = former.find(name);
+  return std::string(found == former.end() ? name : found->second);
+}
+
 int scorecard(const ScorecardOptions& options) {
   std::vector<Figure> figures =
       read_figures(options.folder.empty() ? net::find_published() : std::filesystem::path(options.folder));
   if (!options.source.empty())
-    std::erase_if(figures, [&](const Figure& figure) { return figure.source != options.source; });
+    std::erase_if(figures, [&](const Figure& figure) {
+      return figure.source != options.source && figure.source != source_named(options.source);
+    });
   if (figures.empty())
     base::fail(Errc::invalid_argument, "there are no figures of a source `{}`; see machines/published",
                options.source);
@@ -103,8 +116,9 @@ int scorecard(const ScorecardOptions& options) {
 void add_scorecard(Subcommands& tca) {
   auto options = std::make_shared<ScorecardOptions>();
   CLI::App& app = tca.add("scorecard", "Holds the model against the published figures (docs/model.md)",
-                          "tca scorecard --source P2B", [options] { return scorecard(*options); });
-  app.add_option("--source", options->source, "Show only the figures of one source: such as P2B or S1");
+                          "tca scorecard --source nakao-peach2", [options] { return scorecard(*options); });
+  app.add_option("--source", options->source,
+                 "Show only the figures of one source, such as nakao-peach2 or kaneda17");
   app.add_option("--figures", options->folder,
                  "Folder with files of published figures, instead of OpenTCA's own")
       ->type_name("FOLDER");
