@@ -33,7 +33,7 @@ constexpr double combine_ns_per_byte = 0.05;
 
 // With more ranks than cores a round takes as long as the scheduler needs to run every rank. Four ranks on
 // two cores pass a barrier in 3 to 5 us, and a core switches from one rank to the next in about 1 us.
-constexpr double crowded_us = 4, turn_us = 1, unknown_us = 0.1;
+constexpr double crowded_us = 4, turn_us = 1;
 
 // Beyond so many bytes, what a single leader puts to all others outgrows the caches on which the table's
 // costs are based. With 4 KB from each of eight ranks an allgather by `all_to_leaders` took 1.4 times as long
@@ -51,29 +51,30 @@ constexpr int all_ranks_up_to = 64;
 
 }  // namespace
 
-Costs::Costs(const core::WorldState& of, std::size_t bytes)
-    : world(of), element_bytes(bytes), sub_cluster(of.sub_cluster_of_ranks()) {
+WorldCosts::WorldCosts(const core::WorldState& world, std::size_t bytes)
+    : Costs(bytes, world.sub_cluster_of_ranks()), world_(world) {
   const double line_us = 1e-3 * world.fabrics().front()->pricing().crossing_ns();
-  const bool crowded = world.control().crowded();
-  if (crowded) cores = world.control().usable_cores;
-  latency_us = crowded       ? std::max(crowded_us, turn_us * world.size() / cores)
-               : line_us > 0 ? line_us
-                             : unknown_us;
+  if (world.control().crowded()) {
+    cores = world.control().usable_cores;
+    latency_us = std::max(crowded_us, turn_us * world.size() / cores);
+  } else if (line_us > 0) {
+    latency_us = line_us;
+  }
 }
 
 // Returns the time of the fastest channel. Where there are several fabrics, the first one carries puts within
 // a sub-cluster only.
-double Costs::put_us(int from, const Put& put) const {
+double WorldCosts::put_us(int from, const Put& put) const {
   base::Shape shape;
   shape.run = static_cast<std::uint64_t>(put.count) * element_bytes;
   double best = std::numeric_limits<double>::max();
-  for (const auto& fabric : world.fabrics()) {
-    if (crosses(from, put.to) && fabric == world.fabrics().front() && world.fabrics().size() > 1) continue;
+  for (const auto& fabric : world_.fabrics()) {
+    if (crosses(from, put.to) && fabric == world_.fabrics().front() && world_.fabrics().size() > 1) continue;
     for (std::size_t p = 0; p < fabric->protocols().size(); ++p) {
       const auto protocol = static_cast<int>(p);
       std::optional<double> us = fabric->pricing().predict_us(protocol, from, put.to, shape);
       if (!us && fabric->carries(protocol, put.to))
-        us = world.costs().predict_us(*fabric, p, from, put.to, shape, 1);
+        us = world_.costs().predict_us(*fabric, p, from, put.to, shape, 1);
       best = std::min(best, us.value_or(best));
     }
   }
@@ -156,10 +157,15 @@ double predict_us(Algorithm make, Problem problem, const Costs& costs) {
       rounds[i].waiting += !schedule.rounds[i].expected.empty();
     }
   }
-  double us = 0;
+  double us = 0, busiest = 0;
+  for (const Load& round : rounds) busiest = std::max(busiest, round.most);
   bool first = true;
   for (const Load& round : rounds) {
-    if (round.idle) continue;
+    if (round.idle) {
+      // It is the round of ranks that were not examined, as most rounds of a ring are.
+      if (problem.ranks > all_ranks_up_to) us += costs.latency_us + busiest;
+      continue;
+    }
     const auto sampled = static_cast<double>(ranks.size());
     if (costs.cores == 0) {
       us += costs.latency_us + round.most;

@@ -19,12 +19,14 @@ struct Candidate {
   bool for_fewer_bytes = false;  // meant for fewer bytes, so taken only when it is forced
 };
 
-// The costs of an algorithm's rounds in this world. The cost of a put is that of the route's table; a large
-// block that is sent in pieces has the cost of a single put.
+// What the rounds of an algorithm cost. A large block that is sent in pieces has the cost of a single put.
 struct Costs {
-  Costs(const core::WorldState& world, std::size_t element_bytes);
+  Costs(std::size_t bytes, std::span<const int> sub_clusters)
+      : element_bytes(bytes), sub_cluster(sub_clusters) {}
+  virtual ~Costs() = default;
 
-  double put_us(int from, const Put& put) const;
+  virtual double put_us(int from, const Put& put) const = 0;
+
   double work_us(int rank, const Round& round) const;      // without the latency
   double crossing_us(int rank, const Round& round) const;  // the part of it that goes to other sub-clusters
 
@@ -33,11 +35,20 @@ struct Costs {
     return sub_cluster[static_cast<std::size_t>(from)] != sub_cluster[static_cast<std::size_t>(to)];
   }
 
-  const core::WorldState& world;
   std::size_t element_bytes;
   std::span<const int> sub_cluster;  // by rank
-  double latency_us;                 // of a round in which all ranks wait, whatever it carries
+  double latency_us = 0.1;           // of a round in which all ranks wait, whatever it carries
   int cores = 0;                     // that the ranks share; 0 where each has a core of its own
+};
+
+// The costs in a world: those of the route's table.
+class WorldCosts final : public Costs {
+ public:
+  WorldCosts(const core::WorldState& world, std::size_t element_bytes);
+  double put_us(int from, const Put& put) const override;
+
+ private:
+  const core::WorldState& world_;
 };
 
 // Returns every algorithm for this problem, the one to take first; the same on every rank.

@@ -47,7 +47,7 @@ std::vector<Candidate> State::find_candidates(const World& world) const {
   std::vector<Candidate> all;
   for (const fabric::CollectiveWay& way : kernel_ways(state, request_, *elements_))
     all.push_back({way.name, nullptr, way.predicted_us});
-  const std::vector<Candidate> chains = candidates(valid, Costs(state, elements_->bytes()));
+  const std::vector<Candidate> chains = candidates(valid, WorldCosts(state, elements_->bytes()));
   all.insert(all.end(), chains.begin(), chains.end());
   return all;
 }

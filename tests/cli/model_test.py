@@ -72,6 +72,13 @@ class ModelTest(CommandTest):
         self.assertGreater(far, near)
         self.assert_refused("--sweep gpu=-1: the value is no whole number from 0 on", "pingpong", "--sweep", "gpu=-1")
 
+    def test_a_sweep_over_algorithms(self):
+        done = self.model("bcast", "-n", "6", "--sweep", "algorithm=ring,binomial", "--json", self.path("out.jsonl"))
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        self.assertEqual([line["algorithm"] for line in self.lines()], ["ring", "binomial"])
+        self.assertIn("algorithm binomial", self.model("bcast", "-n", "6", "--algorithm", "binomial").stdout)
+        self.assert_refused("--algorithm bruck: for 6 ranks there are ", "bcast", "-n", "6", "--algorithm", "bruck")
+
     def test_a_sweep_up_to_the_largest_number_ends(self):
         done = self.model("pingpong", "--sweep", "ranks=4611686018427387904:9223372036854775807")
         self.assertEqual(done.returncode, 2)
@@ -128,6 +135,7 @@ class ModelTest(CommandTest):
             ("bcast", "grid", "2x1x1"),
             ("bcast", "layout", "stride"),
             ("allreduce", "iterations", "7"),
+            ("halo", "algorithm", "ring"),
         ):
             self.assert_refused(f"--{option} is for .*, not for {program}", program, f"--{option}", value)
             self.assert_refused(f"--sweep {option} is for .*, not for {program}", program, "--sweep", f"{option}={value}")

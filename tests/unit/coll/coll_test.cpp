@@ -572,7 +572,7 @@ TEST(Coll, CostsAreThoseOfTheRoute) {
       2, 1, [](OtherShm&) {},
       [](World& world) {
         const core::WorldState& state = core::WorldState::of(world);
-        const coll::Costs costs(state, 8);
+        const coll::WorldCosts costs(state, 8);
         const int me = world.rank(), other = 1 - me;
         for (const std::int64_t count : {1, 1000, 100000}) {
           const Layout layout = block(count);
@@ -584,6 +584,26 @@ TEST(Coll, CostsAreThoseOfTheRoute) {
         }
         EXPECT_EQ(state.costs().distance_to(*state.fabrics().front(), other), route::Distance::far);
       });
+}
+
+// Of many ranks only a few are examined, which have no part in most rounds of a ring.
+TEST(Coll, ARingOfManyRanksIsNotTakenForFree) {
+  struct Flat final : coll::Costs {
+    using Costs::Costs;
+    double put_us(int, const coll::Put& put) const override {
+      return 1 + 1e-3 * static_cast<double>(put.count);
+    }
+  };
+  const std::vector<int> together(1000);
+  const Flat costs(8, together);
+  for (const coll::Kind kind : {coll::Kind::broadcast, coll::Kind::all_reduce}) {
+    const std::vector<coll::Candidate> all =
+        coll::candidates({kind, 0, 1000, 0, 1, true, false, together}, costs);
+    const auto ring = std::ranges::find(all, "ring", &coll::Candidate::name);
+    ASSERT_NE(ring, all.end());
+    EXPECT_GT(ring->predicted_us, 999 * costs.latency_us);
+    EXPECT_NE(all.front().name, "ring");
+  }
 }
 
 TEST(Coll, ATimeLimitNamesCollectiveRoundAndRank) {

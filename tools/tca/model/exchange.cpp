@@ -1,9 +1,11 @@
 // Exchanges of faces: those of the Himeno benchmark, with its kernels, and bare ones in any grid of one to
 // three dimensions.
 #include <algorithm>
-#include <deque>
 
+#include "coll/algorithms.hpp"
 #include "model/program.hpp"
+#include "model/walk.hpp"
+#include "tca/grid.hpp"
 
 namespace tca::tool {
 
@@ -20,40 +22,36 @@ constexpr double sector_bytes = 32;
 // One of a rank's faces. A plane of constant i is contiguous, one of constant j consists of rows of k, and
 // one of constant k of single elements.
 struct Face {
-  std::uint32_t to = 0;  // rank
-  int dimension = 0, side = 0;
+  std::uint32_t to;  // rank
+  std::size_t dimension, side;
   net::Rows rows;
 };
 
-struct Grid3 {
-  std::array<std::uint32_t, 3> shape{1, 1, 1};
-  bool periodic = false;
+Grid grid_of(const Exchange& exchange) {
+  std::vector<int> shape(exchange.grid.begin(), exchange.grid.end());
+  int ranks = 1;
+  for (const int extent : shape) ranks *= extent;
+  return {ranks, shape, std::vector<bool>(shape.size(), exchange.periodic)};
+}
 
-  std::uint32_t stride(int dimension) const {
-    return dimension == 0 ? shape[1] * shape[2] : dimension == 1 ? shape[2] : 1;
+// Calls take(rank, face) for all faces along the divided dimensions, first those that ranks exchange first.
+// Ranks at even places begin with the lower neighbour and those at odd places with the upper one, so that no
+// two send to the same rank at a time.
+template <class Take>
+void for_each_face(const Exchange& exchange, Take take) {
+  const Grid grid = grid_of(exchange);
+  for (std::size_t d = 0; d < exchange.grid.size(); ++d) {
+    for (const std::size_t turn : {0U, 1U}) {
+      for (int rank = 0; rank < grid.ranks() && exchange.grid[d] > 1; ++rank) {
+        const std::size_t side = grid.coordinates(rank)[d] % 2 == 0 ? turn : 1 - turn;
+        Grid::Coordinates step{};
+        step[d] = side == 0 ? -1 : 1;
+        if (const std::optional<int> to = grid.neighbour(rank, step))
+          take(static_cast<std::uint32_t>(rank),
+               Face{static_cast<std::uint32_t>(*to), d, side, exchange.faces[d]});
+      }
+    }
   }
-
-  // Returns the faces along a dimension. Ranks at even places send to the lower neighbour first and those at
-  // odd places to the upper one, so that no two send to the same rank at a time.
-  std::vector<Face> faces(std::uint32_t rank, int dimension) const {
-    const std::uint32_t extent = shape[static_cast<std::size_t>(dimension)];
-    const std::uint32_t step = stride(dimension);
-    const std::uint32_t at = rank / step % extent;
-    std::vector<Face> found;
-    if (extent == 1) return found;
-    if (at > 0 || periodic)
-      found.push_back({at > 0 ? rank - step : rank + step * (extent - 1), dimension, 0, {}});
-    if (at + 1 < extent || periodic)
-      found.push_back({at + 1 < extent ? rank + step : rank - step * (extent - 1), dimension, 1, {}});
-    if (at % 2 == 1) std::ranges::reverse(found);
-    return found;
-  }
-};
-
-Grid3 grid_of(const Exchange& exchange) {
-  Grid3 grid{.periodic = exchange.periodic};
-  std::ranges::copy(exchange.grid, grid.shape.begin());
-  return grid;
 }
 
 // Returns the bytes that the kernel which packs a face moves; each single element costs a sector.
@@ -63,29 +61,12 @@ double packing_bytes(const Face& face) {
   return total + total / static_cast<double>(face.rows.bytes) * sector_bytes;
 }
 
-// A rank's share of the exchange.
-struct Share {
-  Share(Stage& stage, std::uint32_t rank) : chain(stage.simulator(), rank) {
-    for (int i = 0; i < 6; ++i) arrived.emplace_back(stage.simulator(), des::Label{"a face for rank", rank});
-  }
-  std::deque<des::Counter> arrived;  // by dimension and side
-  std::vector<des::Counter*> expected;
-  std::vector<Face> messages;
-  Chain chain;
-  // Bytes moved by each kernel that packs before the exchange, and again by the one that unpacks after it.
-  std::vector<double> packings;
-};
-
 class Exchanger {
  public:
-  Exchanger(Stage& stage, const Exchange& exchange) : stage_(stage), exchange_(exchange) {
-    for (std::uint32_t rank = 0; rank < stage.ranks(); ++rank) shares_.emplace_back(stage, rank);
-    const Grid3 grid = grid_of(exchange);
-    for (std::uint32_t rank = 0; rank < stage.ranks(); ++rank)
-      for (const int dimension : {0, 1, 2})
-        for (Face& face : grid.faces(rank, dimension)) add(rank, face);
-    for (Share& share : shares_)
-      if (!share.chain.puts.empty()) share.chain.puts.back().notifies = true;
+  Exchanger(Stage& stage, const Exchange& exchange)
+      : stage_(stage), exchange_(exchange), steps_(stage), packings_(stage.ranks()) {
+    for_each_face(exchange, [this](std::uint32_t rank, const Face& face) { add(rank, face); });
+    if (exchange.computes) add_residual();
   }
 
   des::Task iterate(std::uint32_t rank) {
@@ -94,10 +75,10 @@ class Exchanger {
         des::Task computed = compute(rank);
         co_await computed;
       }
-      des::Task exchanged = exchange(rank, step);
+      des::Task exchanged = exchange(rank, step + 1);
       co_await exchanged;
       if (exchange_.computes) {
-        des::Task reduced = reduce(rank, step);
+        des::Task reduced = reduce(rank, step + 1);
         co_await reduced;
       }
       stage_.end_iteration(step);
@@ -105,7 +86,7 @@ class Exchanger {
   }
 
  private:
-  // The hybrid scheme sends blocks by MPI and everything else by chains, as S3 does. In boxes, whose GPUs
+  // The hybrid scheme sends blocks by MPI and everything else by chains, as Odajima et al. do. In boxes, whose GPUs
   // store into each other, MPI carries only what has no other way.
   bool by_mpi(std::uint32_t rank, const Face& face) const {
     if (exchange_.scheme != Scheme::hybrid) return exchange_.scheme != Scheme::direct;
@@ -113,21 +94,31 @@ class Exchanger {
     return find_way(stage_.machine()).way != Way::stores && face.dimension == 0;
   }
 
-  void add(std::uint32_t rank, Face& face) {
-    face.rows = exchange_.faces[static_cast<std::size_t>(face.dimension)];
+  void add(std::uint32_t rank, const Face& face) {
     const bool message = by_mpi(rank, face);
     const bool packed = face.rows.count > 1 && (face.dimension == 2 || message || !stage_.puts_rows());
-    Share& share = shares_[rank];
-    if (packed) share.packings.push_back(packing_bytes(face));
-    if (message) {
-      share.messages.push_back(face);
-      return;
-    }
-    des::Counter& there =
-        shares_[face.to].arrived[static_cast<std::size_t>(2 * face.dimension + (1 - face.side))];
+    if (packed) packings_[rank].push_back(packing_bytes(face));
+    const Carrier carrier = !message                          ? Carrier::chain
+                            : exchange_.scheme == Scheme::rma ? Carrier::rma
+                                                              : Carrier::mpi;
     const net::Rows rows = packed ? net::Rows{.bytes = face.rows.total()} : face.rows;
-    share.chain.puts.push_back({.to = face.to, .rows = rows, .arrived = &there});
-    shares_[face.to].expected.push_back(&there);
+    // The face through which a message leaves tells the messages of a pair of ranks apart.
+    steps_.put({rank, 0}, {face.to, 0}, rows, carrier,
+               static_cast<std::uint32_t>(2 * face.dimension + face.side));
+  }
+
+  // The processors add up the residual by MPI or, without it, by stores.
+  void add_residual() {
+    const Carrier carrier = stage_.has_mpi() ? Carrier::host_mpi : Carrier::store;
+    const coll::Problem sum{.kind = coll::Kind::all_reduce,
+                            .rank = 0,
+                            .ranks = static_cast<int>(stage_.ranks()),
+                            .root = 0,
+                            .count = 1,
+                            .in_place = true,
+                            .own_operation = false};
+    residual_.emplace(stage_, coll::recursive_doubling, sum, sizeof(double),
+                      [=](auto...) { return carrier; });
   }
 
   des::Task compute(std::uint32_t rank) {
@@ -142,82 +133,35 @@ class Exchanger {
   }
 
   des::Task pack(std::uint32_t rank, std::string_view what) {
-    for (const double bytes : shares_[rank].packings) {
+    for (const double bytes : packings_[rank]) {
       des::Task kernel = stage_.kernel(rank, what, bytes, 0);
       co_await kernel;
     }
   }
 
-  // MPI's messages and the chain are under way at the same time.
-  des::Task exchange(std::uint32_t rank, std::uint64_t step) {
-    Share& own = shares_[rank];
+  des::Task exchange(std::uint32_t rank, std::uint64_t time) {
     des::Task packed = pack(rank, "pack");
     co_await packed;
-    des::Group messages(stage_.simulator(), {"the messages of rank", rank});
-    for (const Face& face : own.messages) add_messages(rank, face, messages);
-    if (!own.chain.puts.empty()) {
-      des::Task started = stage_.start(rank, 0, own.chain);
-      co_await started;
-    }
-    des::Task came = stage_.watch(rank, own.expected, step + 1);
-    co_await came;
-    if (!own.chain.puts.empty()) {
-      des::Task left = stage_.watch(rank, own.chain.sent, step + 1);
-      co_await left;
-    }
-    des::Task finished = stage_.finish(rank, messages);
-    co_await finished;
+    des::Task exchanged = steps_.run({rank, 0}, time);
+    co_await exchanged;
     des::Task unpacked = pack(rank, "unpack");
     co_await unpacked;
   }
 
-  // Adds the message that leaves through a face and the one that arrives through it. The face through which a
-  // message leaves tells the messages of a pair of ranks apart.
-  void add_messages(std::uint32_t rank, const Face& face, des::Group& messages) {
-    net::Mpi& mpi = stage_.mpi();
-    const std::uint64_t bytes = face.rows.total();
-    const auto out = static_cast<std::uint32_t>(2 * face.dimension + face.side);
-    const auto in = static_cast<std::uint32_t>(2 * face.dimension + 1 - face.side);
-    const bool one_sided = exchange_.scheme == Scheme::rma;
-    messages.spawn(one_sided ? mpi.expose(face.to, rank, bytes, in) : mpi.receive(face.to, rank, bytes, in),
-                   {"receive of rank", rank});
-    messages.spawn(one_sided ? mpi.put(rank, face.to, bytes, out) : mpi.send(rank, face.to, bytes, out),
-                   {"send of rank", rank});
-  }
-
-  // The residual is copied out of the GPU and added up by the processors, rank with rank ^ 1, ^ 2, ..., by
-  // MPI or, without it, by stores.
-  des::Task reduce(std::uint32_t rank, std::uint64_t step) {
-    constexpr std::uint32_t bytes = 8;
+  // The residual is copied out of the GPU first. The processors' additions cost nothing.
+  des::Task reduce(std::uint32_t rank, std::uint64_t time) {
     des::Task out = stage_.spend(rank, "copy", stage_.machine().host.copy_start);
     co_await out;
-    std::size_t place = 0;
-    for (std::uint32_t mask = 1; mask < stage_.ranks(); mask *= 2, ++place) {
-      const std::uint32_t other = rank ^ mask;
-      if (other >= stage_.ranks()) continue;
-      if (stage_.has_mpi()) {
-        des::Task swapped = stage_.swap(rank, stage_.host_mpi(), other, other, bytes);
-        co_await swapped;
-        continue;
-      }
-      des::Task stored = stage_.store(rank, other, bytes, residual(other, place));
-      co_await stored;
-      des::Task came = stage_.watch(rank, residual(rank, place), step + 1);
-      co_await came;
-    }
-  }
-
-  des::Counter& residual(std::uint32_t rank, std::size_t place) {
-    if (residuals_.empty())
-      for (std::uint32_t i = 0; i < stage_.ranks() * 32; ++i)
-        residuals_.emplace_back(stage_.simulator(), des::Label{"a residual for rank", i / 32});
-    return residuals_[rank * 32 + place];
+    des::Task summed = residual_->play(rank, time, false);
+    co_await summed;
   }
 
   Stage& stage_;
   Exchange exchange_;
-  std::deque<Share> shares_;
-  std::deque<des::Counter> residuals_;
+  Steps steps_;
+  // Bytes moved by each kernel that packs before the exchange, and again by the one that unpacks after it.
+  std::vector<std::vector<double>> packings_;  // by rank
+  std::optional<Walk> residual_;
 };
 
 }  // namespace
@@ -236,12 +180,8 @@ void run_exchange(Stage& stage, const Exchange& exchange) {
 }
 
 std::uint64_t bytes_of(const Exchange& exchange) {
-  const Grid3 grid = grid_of(exchange);
   std::uint64_t bytes = 0;
-  for (std::uint32_t rank = 0; rank < grid.shape[0] * grid.shape[1] * grid.shape[2]; ++rank)
-    for (const int dimension : {0, 1, 2})
-      bytes +=
-          grid.faces(rank, dimension).size() * exchange.faces[static_cast<std::size_t>(dimension)].total();
+  for_each_face(exchange, [&bytes](std::uint32_t, const Face& face) { bytes += face.rows.total(); });
   return bytes;
 }
 

@@ -67,7 +67,8 @@ const std::vector<ProgramOption> program_options{{"size", {"himeno"}},
                                                  {"grid", {"himeno", "halo"}},
                                                  {"element", {"himeno", "halo"}},
                                                  {"iterations", {"himeno", "halo", "pingpong"}},
-                                                 {"bytes", {"pingpong", "bcast", "allgather", "allreduce"}}};
+                                                 {"bytes", {"pingpong", "bcast", "allgather", "allreduce"}},
+                                                 {"algorithm", {"bcast", "allgather", "allreduce"}}};
 
 // Refuses an option that the program would silently ignore. `said` is how the command line gave it.
 void check_known(const ProgramOption& option, const std::string& said, const std::string& program) {
@@ -78,9 +79,9 @@ void check_known(const ProgramOption& option, const std::string& said, const std
 // Sets what a value of a sweep names: a number of the machine, or an option.
 void set_option(ModelOptions& options, const std::string& name, const std::string& value) {
   const std::map<std::string, std::string*> words{
-      {"machine", &options.machine},   {"scheme", &options.scheme}, {"mpi", &options.library},
-      {"fidelity", &options.fidelity}, {"grid", &options.grid},     {"size", &options.size},
-      {"layout", &options.layout}};
+      {"machine", &options.machine},   {"scheme", &options.scheme},      {"mpi", &options.library},
+      {"fidelity", &options.fidelity}, {"grid", &options.grid},          {"size", &options.size},
+      {"layout", &options.layout},     {"algorithm", &options.algorithm}};
   const std::map<std::string, std::int64_t*> counts{
       {"ranks", &options.ranks},     {"bytes", &options.bytes},           {"extent", &options.extent},
       {"element", &options.element}, {"iterations", &options.iterations}, {"gpu", &options.gpu}};
@@ -95,7 +96,7 @@ void set_option(ModelOptions& options, const std::string& name, const std::strin
   if (count == counts.end())
     refuse(
         "--sweep {}: there are bytes, ranks, extent, size, element, iterations, grid, layout, gpu, scheme, "
-        "mpi, fidelity, machine, and the numbers of the machine file, such as links/cable/latency",
+        "algorithm, mpi, fidelity, machine, and the numbers of the machine file, such as links/cable/latency",
         name);
   const std::optional<std::int64_t> number = parse_bytes(value);
   const std::int64_t least = name == "gpu" ? 0 : 1;
@@ -191,6 +192,8 @@ void add_program_options(CLI::App& app, ModelOptions& options) {
       ->check(between(std::int64_t{1}, std::int64_t{1} << 32));
   app.add_option("--scheme", options.scheme,
                  "Scheme of communication: direct, mpi, rma or hybrid; the machine's first when not given");
+  app.add_option("--algorithm", options.algorithm,
+                 "Algorithm of a collective, such as ring; what the library would choose when not given");
   app.add_option("--mpi", options.library,
                  "Name of one of the machine's MPI libraries; its first when not given");
   takes_bytes(app.add_option("--bytes", options.bytes,

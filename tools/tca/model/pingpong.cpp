@@ -1,70 +1,31 @@
-// A ping-pong between two ranks.
+// A ping-pong between the first and the last rank.
 #include "model/program.hpp"
+#include "model/steps.hpp"
 
 namespace tca::tool {
 
 namespace {
 
-// One side of a ping-pong.
-struct Side {
-  Side(Stage& stage, std::uint32_t number, std::uint32_t partner)
-      : rank(number),
-        other(partner),
-        chain(stage.simulator(), rank),
-        arrived(stage.simulator(), {"a message for rank", rank}) {}
-  std::uint32_t rank, other;
-  Chain chain;
-  des::Counter arrived;
-};
-
-des::Task play(Stage& stage, Side& own, bool begins, std::uint64_t rounds) {
+des::Task play(Stage& stage, Steps& steps, std::uint32_t rank, std::uint64_t rounds) {
   for (std::uint64_t round = 0; round < rounds; ++round) {
-    for (const bool sends : {begins, !begins}) {
-      if (sends) {
-        des::Task started = stage.start(own.rank, 0, own.chain);
-        co_await started;
-      } else {
-        des::Task came = stage.watch(own.rank, own.arrived, round + 1);
-        co_await came;
-      }
+    for (const std::size_t way : {0U, 1U}) {
+      des::Task step = steps.run({rank, way}, round + 1);
+      co_await step;
     }
-    if (begins) stage.end_iteration(round);
-  }
-}
-
-des::Task play_mpi(Stage& stage, Side& own, bool begins, std::uint64_t bytes, std::uint64_t rounds) {
-  for (std::uint64_t round = 0; round < rounds; ++round) {
-    for (const bool sends : {begins, !begins}) {
-      des::Group message(stage.simulator(), {"a message of rank", own.rank});
-      if (sends)
-        message.spawn(stage.mpi().send(own.rank, own.other, bytes), {"send of rank", own.rank});
-      else
-        message.spawn(stage.mpi().receive(own.other, own.rank, bytes), {"receive of rank", own.rank});
-      des::Task done = stage.finish(own.rank, message);
-      co_await done;
-    }
-    if (begins) stage.end_iteration(round);
+    if (rank == 0) stage.end_iteration(round);
   }
 }
 
 }  // namespace
 
-void run_pingpong(Stage& stage, const Messages& messages) {
+void run_pingpong(Stage& stage, Scheme scheme, std::uint64_t bytes, std::uint64_t iterations) {
   const std::uint32_t last = stage.ranks() - 1;
-  Side here(stage, 0, last), there(stage, last, 0);
-  const net::Rows rows{.bytes = messages.bytes};
-  here.chain.puts = {{.to = last, .rows = rows, .arrived = &there.arrived}};
-  there.chain.puts = {{.to = 0, .rows = rows, .arrived = &here.arrived}};
-  const bool mpi =
-      messages.scheme == Scheme::mpi || (messages.scheme == Scheme::hybrid && !stage.reaches(0, last));
-  for (Side* side : {&here, &there}) {
-    const bool begins = side == &here;
-    if (mpi)
-      stage.simulator().spawn(play_mpi(stage, *side, begins, messages.bytes, messages.iterations),
-                              {"rank", side->rank});
-    else
-      stage.simulator().spawn(play(stage, *side, begins, messages.iterations), {"rank", side->rank});
-  }
+  const bool mpi = scheme == Scheme::mpi || (scheme == Scheme::hybrid && !stage.reaches(0, last));
+  Steps steps(stage);
+  steps.put({0, 0}, {last, 0}, {.bytes = bytes}, mpi ? Carrier::mpi : Carrier::chain);
+  steps.put({last, 1}, {0, 1}, {.bytes = bytes}, mpi ? Carrier::mpi : Carrier::chain);
+  for (const std::uint32_t rank : {0U, last})
+    stage.simulator().spawn(play(stage, steps, rank, iterations), {"rank", rank});
   stage.simulator().run();
 }
 

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "coll/schedule.hpp"
 #include "model/stage.hpp"
 
 namespace tca::tool {
@@ -34,17 +35,18 @@ std::array<net::Rows, 3> faces_of(const std::array<std::uint64_t, 3>& cells, std
 // This and the following programs run until nothing is left to do.
 void run_exchange(Stage& stage, const Exchange& exchange);
 
-// What all programs of messages take.
-struct Messages {
-  Scheme scheme = Scheme::direct;
-  std::uint64_t bytes = 0;
-  std::uint64_t iterations = 3;  // of the ping-pong, each there and back
-};
+// Between the first and the last rank, each iteration there and back.
+void run_pingpong(Stage& stage, Scheme scheme, std::uint64_t bytes, std::uint64_t iterations);
 
-void run_pingpong(Stage& stage, const Messages& messages);   // between the first and the last rank
-void run_bcast(Stage& stage, const Messages& messages);      // from rank 0
-void run_allgather(Stage& stage, const Messages& messages);  // of `bytes` from each rank
-void run_allreduce(Stage& stage, const Messages& messages);  // of `bytes` on each rank
+// A broadcast from rank 0, an allgather or an allreduce, once and in place.
+struct Collective {
+  Scheme scheme = Scheme::direct;
+  coll::Kind kind = coll::Kind::all_reduce;
+  std::uint64_t bytes = 0;  // of an allgather: from each rank
+  std::string algorithm;    // empty: what the library would choose
+};
+// Returns the algorithm. Throws Error{invalid_argument} where there is none of that name for so many ranks.
+std::string run_collective(Stage& stage, const Collective& collective);
 
 // Returns the bytes that all ranks together send in an iteration.
 std::uint64_t bytes_of(const Exchange& exchange);

@@ -52,9 +52,9 @@ void print_wires(const ModelResult& result) {
 }  // namespace
 
 void print_model(const ModelOptions& options, const ModelResult& result) {
-  fmt::print("{} on {}: {} rank{}{}, {}, fidelity {}\n", options.program, result.title, result.ranks,
+  fmt::print("{} on {}: {} rank{}{}, {}{}, fidelity {}\n", options.program, result.title, result.ranks,
              result.ranks == 1 ? "" : "s", result.grid.empty() ? "" : ", grid " + result.grid, result.scheme,
-             result.fidelity);
+             result.algorithm.empty() ? "" : ", algorithm " + result.algorithm, result.fidelity);
   fmt::print("  {}: {:.4g} us", what_is_timed(options.program), result.mean_us);
   constexpr std::size_t most_samples = 5;
   if (result.samples_us.size() > 1 && result.samples_us.size() <= most_samples)
@@ -77,6 +77,7 @@ std::string model_line(const ModelOptions& options, const ModelResult& result, c
   record.samples_us = result.samples_us;
   record.extra["machine"] = options.machine;
   record.extra["fidelity"] = result.fidelity;
+  if (!result.algorithm.empty()) record.extra["algorithm"] = result.algorithm;
   record.extra["mean_us"] = result.mean_us;
   for (std::size_t i = 0; i < costs; ++i) record.extra[keys[i]] = result.spent[i].mean_us;
   record.extra["dma_us"] = result.moving_us;

@@ -5,6 +5,8 @@
 
 #include <algorithm>
 #include <chrono>
+#include <map>
+#include <string_view>
 
 #include "base/fail.hpp"
 #include "base/spelling.hpp"
@@ -43,16 +45,21 @@ void check_numbers(const ModelOptions& options, std::uint32_t ranks) {
                most_drawn);
 }
 
-void run_messages(Stage& stage, const ModelOptions& options, Scheme scheme) {
-  const Messages messages{scheme, static_cast<std::uint64_t>(options.bytes),
-                          static_cast<std::uint64_t>(options.iterations)};
-  if (options.program == "pingpong") return run_pingpong(stage, messages);
-  if (options.program == "bcast") return run_bcast(stage, messages);
-  if (options.program == "allgather") return run_allgather(stage, messages);
-  if (options.program == "allreduce") return run_allreduce(stage, messages);
-  base::fail(Errc::invalid_argument,
-             "there is no program `{}`; there are himeno, halo, pingpong, bcast, allgather, allreduce",
-             options.program);
+// Returns the algorithm of a collective.
+std::string run_messages(Stage& stage, const ModelOptions& options, Scheme scheme) {
+  const auto bytes = static_cast<std::uint64_t>(options.bytes);
+  const std::map<std::string_view, coll::Kind> collectives{{"bcast", coll::Kind::broadcast},
+                                                           {"allgather", coll::Kind::all_gather},
+                                                           {"allreduce", coll::Kind::all_reduce}};
+  const auto kind = collectives.find(options.program);
+  if (kind != collectives.end())
+    return run_collective(stage, {scheme, kind->second, bytes, options.algorithm});
+  if (options.program != "pingpong")
+    base::fail(Errc::invalid_argument,
+               "there is no program `{}`; there are himeno, halo, pingpong, bcast, allgather, allreduce",
+               options.program);
+  run_pingpong(stage, scheme, bytes, static_cast<std::uint64_t>(options.iterations));
+  return {};
 }
 
 // `part` is 0.5 for a ping-pong, in which a message goes one way in half an iteration.
@@ -177,7 +184,7 @@ ModelResult run_model(const ModelOptions& options) {
   if (faces)
     run_exchange(stage, exchange);
   else
-    run_messages(stage, options, scheme);
+    result.algorithm = run_messages(stage, options, scheme);
 
   const Ledger& ledger = stage.ledger();
   add_times(ledger.iterations(), options.program == "pingpong" ? 0.5 : 1, result);

@@ -15,8 +15,9 @@ namespace tca::tool {
 struct ModelOptions {
   std::string program = "himeno";
   std::string machine = "ha-pacs-tca";
-  std::string scheme;   // empty: the machine's first one
-  std::string library;  // one of the machine's MPI libraries; empty: its default
+  std::string scheme;     // empty: the machine's first one
+  std::string algorithm;  // of a collective; empty: the library's choice
+  std::string library;    // one of the machine's MPI libraries; empty: its default
   std::string fidelity = "auto";
   std::string grid = "auto";
   std::string size = "M";        // of Himeno
@@ -46,7 +47,7 @@ struct CostUse {
 };
 
 struct ModelResult {
-  std::string title, scheme, fidelity, grid;  // grid: empty where there is none
+  std::string title, scheme, fidelity, grid, algorithm;  // the last two: empty where there is none
   std::uint32_t ranks = 0;
   std::int64_t n = 0;
   std::uint64_t bytes = 0;         // as docs/results.md defines it

@@ -86,14 +86,22 @@ std::uint32_t Stage::channels() const {
   return network.node.units[network.interconnects[way_.interconnect].nic].dma->channels;
 }
 
-// The limit is the payload of a packet on the link from the host to the NIC or, in a box, to the first memory
-// with an engine.
-std::uint64_t Stage::store_limit() const {
-  if (way_.way != Way::stores)
-    return network_.wire(host(0), network_.nic(0, way_.interconnect).unit).payload_bytes;
-  const std::string& host_name = machine_.network.node.units[host_unit_].name;
-  const std::string& first = machine_.places[machine_.places.front() == host_name ? 1 : 0];
-  return network_.wire(host(0), net::find_unit(machine_.network.node, first)).payload_bytes;
+int Stage::sub_cluster(std::uint32_t rank) const {
+  return way_.way == Way::none ? 0 : static_cast<int>(memory(rank).node / way_.nodes);
+}
+
+std::uint32_t Stage::distance(std::uint32_t from, std::uint32_t to) const {
+  const std::uint32_t here = memory(from).node, there = memory(to).node;
+  if (here == there) return 0;
+  if (!reaches(from, to)) return network_.nodes();
+  return network_.distance(here, there, way_.interconnect);
+}
+
+std::unique_ptr<Stage> Stage::idle() const {
+  Setup setup = setup_;
+  setup.fidelity = net::Fidelity::train;  // packets of a put that is alone come at the same times
+  setup.keeps_spans = false;
+  return std::make_unique<Stage>(machine_, std::move(setup));
 }
 
 des::Task Stage::kernel(std::uint32_t rank, std::string_view what, double bytes, double flops) {
@@ -109,12 +117,6 @@ des::Task Stage::kernel(std::uint32_t rank, std::string_view what, double bytes,
 des::Task Stage::spend(std::uint32_t rank, std::string_view what, des::Time time) {
   ledger_.spend(rank, Cost::host, what, simulator_.now(), simulator_.now() + time);
   co_await simulator_.sleep(time);
-}
-
-des::Task Stage::copy(std::uint32_t rank, std::uint64_t bytes, bool into_gpu) {
-  const net::HostKind& host = machine_.host;
-  const double rate = into_gpu ? host.to_gpu_bytes_per_s : host.from_gpu_bytes_per_s;
-  return spend(rank, "copy", host.copy_start + net::copy_time(bytes, rate));
 }
 
 des::Task Stage::start(std::uint32_t rank, std::uint32_t channel, Chain& chain) {
@@ -199,15 +201,6 @@ des::Task Stage::finish(std::uint32_t rank, des::Group& messages) {
   const des::Time begin = simulator_.now();
   co_await messages.done();
   ledger_.spend(rank, Cost::messages, "MPI", begin, simulator_.now());
-}
-
-des::Task Stage::swap(std::uint32_t rank, net::Mpi& mpi, std::uint32_t to, std::uint32_t from,
-                      std::uint64_t bytes) {
-  des::Group both(simulator_, {"the messages of rank", rank});
-  both.spawn(mpi.send(rank, to, bytes), {"send of rank", rank});
-  both.spawn(mpi.receive(from, rank, bytes), {"receive of rank", rank});
-  des::Task done = finish(rank, both);
-  co_await done;
 }
 
 }  // namespace tca::tool

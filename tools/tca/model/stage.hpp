@@ -75,21 +75,22 @@ class Stage {
   // Whether data gets from one rank to the other without MPI, and whether puts of several rows do.
   bool reaches(std::uint32_t from, std::uint32_t to) const;
   bool puts_rows() const { return way_.way != Way::cards; }
-  std::uint32_t channels() const;     // on which a rank may start chains at the same time
-  std::uint64_t store_limit() const;  // bytes that a processor can store at a time: a packet of its bus
+  std::uint32_t channels() const;  // on which a rank may start chains at the same time
+  // Which ranks reach each other like that: they have the same number.
+  int sub_cluster(std::uint32_t rank) const;
+  // How far apart two ranks are for a put; the same for all that do not reach each other.
+  std::uint32_t distance(std::uint32_t from, std::uint32_t to) const;
+  // Returns another stage like this one, on which nothing has happened.
+  std::unique_ptr<Stage> idle() const;
 
   // Pieces of a rank's program, to be awaited. Each charges its time to the rank.
   des::Task kernel(std::uint32_t rank, std::string_view what, double bytes, double flops);
-  des::Task copy(std::uint32_t rank, std::uint64_t bytes, bool into_gpu);
   des::Task spend(std::uint32_t rank, std::string_view what, des::Time time);
   des::Task start(std::uint32_t rank, std::uint32_t channel, Chain& chain);
   des::Task store(std::uint32_t rank, std::uint32_t to, std::uint32_t bytes, des::Counter& arrived);
   des::Task watch(std::uint32_t rank, const std::vector<des::Counter*>& counters, std::uint64_t value);
   des::Task watch(std::uint32_t rank, des::Counter& counter, std::uint64_t value);
   des::Task finish(std::uint32_t rank, des::Group& messages);
-  // Sends to one rank and receives from another at the same time.
-  des::Task swap(std::uint32_t rank, net::Mpi& mpi, std::uint32_t to, std::uint32_t from,
-                 std::uint64_t bytes);
 
   void end_iteration(std::size_t iteration) { ledger_.end_iteration(iteration, simulator_.now()); }
 

@@ -71,8 +71,8 @@ std::string in_words(const Kind& kind) {
 
 }  // namespace
 
-std::vector<route::Sample> samples_of(const Survey& survey) {
-  std::vector<route::Sample> samples;
+std::vector<Sample> samples_of(const Survey& survey) {
+  std::vector<Sample> samples;
   for (const PointTimes& point : survey.points) {
     const base::Shape shape = shape_of(point.point.shape);
     for (const ChannelTimes& times : point.channels) {
@@ -95,7 +95,7 @@ route::TuningTable table_of(const Survey& survey) {
   route::TuningTable table;
   table.origin = {route::software(boot::mpi_of(survey.fabrics)), survey.hardware, survey.fabrics,
                   survey.ranks, std::time(nullptr)};
-  route::fit(
+  fit(
       samples_of(survey), [&](Distance distance) { return survey.crossing_us(distance); }, table);
   return table;
 }

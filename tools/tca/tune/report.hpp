@@ -6,13 +6,13 @@
 #include <utility>
 #include <vector>
 
-#include "route/fit.hpp"
+#include "tune/fit.hpp"
 #include "tune/survey.hpp"
 
 namespace tca::tool {
 
 // Returns the medians as samples for the fit.
-std::vector<route::Sample> samples_of(const Survey& survey);
+std::vector<Sample> samples_of(const Survey& survey);
 
 // Returns the table that describes a survey.
 route::TuningTable table_of(const Survey& survey);

@@ -1,4 +1,4 @@
-#include "route/fit.hpp"
+#include "tune/fit.hpp"
 
 #include <algorithm>
 #include <array>
@@ -9,10 +9,15 @@
 #include <tuple>
 #include <vector>
 
-namespace tca::route {
+namespace tca::tool {
 
 namespace {
 
+using route::Cost;
+using route::Distance;
+using route::LayoutClass;
+using route::Spacing;
+using route::TuningTable;
 using Samples = std::vector<Sample>;
 
 // A smaller difference is within the noise of the clock and says nothing.
@@ -253,4 +258,4 @@ void fit(std::span<const Sample> samples, const std::function<double(Distance)>&
   }
 }
 
-}  // namespace tca::route
+}  // namespace tca::tool

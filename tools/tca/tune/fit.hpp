@@ -8,14 +8,14 @@
 
 #include "route/tuning_table.hpp"
 
-namespace tca::route {
+namespace tca::tool {
 
 // The time that each of `puts` puts to a rank added to a step, by the clock of one rank: the median of many.
 struct Sample {
   std::string fabric, protocol;
-  Distance distance = Distance::near;
-  LayoutClass layout = LayoutClass::block;
-  Spacing spacing = Spacing::dense;
+  route::Distance distance = route::Distance::near;
+  route::LayoutClass layout = route::LayoutClass::block;
+  route::Spacing spacing = route::Spacing::dense;
   // `runs` runs of `run` bytes each
   std::uint64_t run = 0, runs = 1;
   double us = 0;
@@ -37,7 +37,7 @@ struct Sample {
 //
 // `crossing_us` gives the time of a signal at a distance. It is left out of all setups, because a step of
 // several puts pays it once.
-void fit(std::span<const Sample> samples, const std::function<double(Distance)>& crossing_us,
-         TuningTable& table);
+void fit(std::span<const Sample> samples, const std::function<double(route::Distance)>& crossing_us,
+         route::TuningTable& table);
 
-}  // namespace tca::route
+}  // namespace tca::tool

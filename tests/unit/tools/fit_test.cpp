@@ -1,5 +1,5 @@
 // Tests the fit of measured samples by linear pieces.
-#include "route/fit.hpp"
+#include "tune/fit.hpp"
 
 #include <gtest/gtest.h>
 
@@ -7,13 +7,12 @@
 
 #include "seed.hpp"
 
-namespace tca::test {
+namespace tca::tool {
 namespace {
 
 using route::Cost;
 using route::Distance;
 using route::LayoutClass;
-using route::Sample;
 using route::Spacing;
 using route::TuningTable;
 
@@ -39,7 +38,7 @@ double cost(const TuningTable& table, const Sample& s, std::size_t puts = 1) {
 }
 
 void fit(const std::vector<Sample>& samples, TuningTable& table) {
-  route::fit(
+  tool::fit(
       samples, [](Distance) { return 0.0; }, table);
 }
 
@@ -70,7 +69,7 @@ TEST(Fit, ABendMakesTwo) {
 
 // For any measurements, the table passes close to each of them.
 TEST(Fit, PassesThroughAnyMonotonousBlocks) {
-  Seed seed;
+  test::Seed seed;
   SCOPED_TRACE(seed.how_to_repeat());
   std::mt19937_64 engine(seed.value());
   std::uniform_real_distribution<double> growth(1.0, 2.5);
@@ -117,7 +116,7 @@ TEST(Fit, NothingGetsCheaperByBeingLarger) {
 
 TEST(Fit, TheSignalIsLeftOutButNeverAllThereIs) {
   TuningTable table;
-  route::fit(
+  tool::fit(
       std::vector{sample(LayoutClass::block, 8, 1, 0.15),
                   sample(LayoutClass::block, 8, 1, 0.05, Distance::far)},
       [](Distance) { return 0.1; }, table);
@@ -164,7 +163,7 @@ TEST(Fit, BlocksCostOtherwiseAloneThanInPairs) {
     }
   }
   TuningTable table;
-  route::fit(
+  tool::fit(
       samples, [](Distance) { return 0.0; }, table);
   const TuningTable read = TuningTable::parse(table.text());
   for (const TuningTable* one : std::initializer_list<const TuningTable*>{&table, &read}) {
@@ -175,4 +174,4 @@ TEST(Fit, BlocksCostOtherwiseAloneThanInPairs) {
 }
 
 }  // namespace
-}  // namespace tca::test
+}  // namespace tca::tool
