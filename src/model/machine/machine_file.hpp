@@ -33,7 +33,7 @@ struct MachineNumber {
   std::string unit;  // empty for a count
   Origin origin = Origin::published;
   std::string source;
-  Place place;      // of the digits, which `tca fit` rewrites
+  Place place;      // of its digits
   int columns = 0;  // width of the digits
 };
 

@@ -7,7 +7,6 @@
 #include <map>
 
 #include "model/machine/machine_file.hpp"
-#include "scorecard/fit_solver.hpp"
 #include "scorecard/lab.hpp"
 #include "scorecard/runs.hpp"
 #include "scorecard/score.hpp"
@@ -207,18 +206,6 @@ TEST(Scorecard, SummaryOfNumbersAndRanges) {
   EXPECT_EQ(sum.beyond_30, 1);
   EXPECT_EQ(sum.ranges, 2);
   EXPECT_EQ(sum.right, 1);
-}
-
-TEST(Scorecard, SolverFindsTheNumbersThatMadeTheErrors) {
-  FitProblem problem;
-  problem.start = {1, 1};
-  problem.errors = [](const std::vector<double>& at) {
-    return std::vector<double>{at[0] / 2 - 1, at[1] / 0.5 - 1, at[0] * at[1] - 1};
-  };
-  problem.rounds = 30;
-  const std::vector<double> found = solve(problem);
-  EXPECT_NEAR(found[0], 2, 1e-3);
-  EXPECT_NEAR(found[1], 0.5, 1e-3);
 }
 
 // These are the bounds that docs/model.md states.

@@ -220,8 +220,8 @@ std::vector<std::int64_t> sweep(const std::string& x, const std::string& run) {
   return sizes;
 }
 
-Machines read_machines(const std::vector<Figure>& figures, Machines known) {
-  Machines machines = std::move(known);
+Machines read_machines(const std::vector<Figure>& figures) {
+  Machines machines;
   const auto add = [&](const Figure& figure, const std::string& name) {
     if (machines.contains(name)) return;
     const auto file = told_of(figure, [&] { return net::find_machine(name); });

@@ -28,9 +28,8 @@ struct Score {
   std::string reason;          // why it is unusable, or a note on it
 };
 
-// Returns every machine that the figures name. Those in `known`, by their names in the figures, stay as they
-// are.
-Machines read_machines(const std::vector<Figure>& figures, Machines known = {});
+// Returns every machine that the figures name.
+Machines read_machines(const std::vector<Figure>& figures);
 
 // Returns the scores in the order of the figures and their points. Runs are spread over the available cores.
 std::vector<Score> score(const std::vector<Figure>& figures, const Machines& machines);

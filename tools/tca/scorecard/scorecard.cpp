@@ -9,6 +9,8 @@
 #include <string_view>
 
 #include "base/fail.hpp"
+#include "cli/options/one_of.hpp"
+#include "cli/options/refuse.hpp"
 #include "cli/subcommand.hpp"
 #include "model/machine/machine_file.hpp"
 #include "scorecard/score.hpp"
@@ -18,7 +20,7 @@ namespace tca::tool {
 namespace {
 
 struct ScorecardOptions {
-  std::string source;
+  std::string source, use, machine;  // empty: all
   std::string folder;
   bool json = false;
 };
@@ -99,6 +101,11 @@ int scorecard(const ScorecardOptions& options) {
   if (figures.empty())
     base::fail(Errc::invalid_argument, "there are no figures of a source `{}`; see machines/published",
                options.source);
+  std::erase_if(figures, [&](const Figure& figure) {
+    const bool of_machine = options.machine.empty() || figure.with.machine == options.machine ||
+                            (figure.over && figure.over->machine == options.machine);
+    return !of_machine || (!options.use.empty() && to_string(figure.use) != options.use);
+  });
   const Machines machines = read_machines(figures);
   const std::vector<Score> scores = score(figures, machines);
   if (options.json) {
@@ -119,10 +126,23 @@ void add_scorecard(Subcommands& tca) {
                           "tca scorecard --source nakao-peach2", [options] { return scorecard(*options); });
   app.add_option("--source", options->source,
                  "Show only the figures of one source, such as nakao-peach2 or kaneda17");
+  app.add_option("--use", options->use, "Show only figures of this use")
+      ->check(one_of({"fitted", "predicted", "unusable"}));
+  app.add_option("--of", options->machine, "Show only the figures of one machine, such as quong");
   app.add_option("--figures", options->folder,
                  "Folder with files of published figures, instead of OpenTCA's own")
       ->type_name("FOLDER");
   app.add_flag("--json", options->json, "Print one JSON object per line");
+}
+
+void add_fit(Subcommands& tca) {
+  CLI::App& app = tca.add("fit", "Says how numbers of a machine file are fitted: by tools/fit/fit.py",
+                          "tools/fit/fit.py ha-pacs-tca --write", []() -> int {
+                            refuse(
+                                "numbers are fitted by tools/fit/fit.py in OpenTCA's sources, with SciPy; "
+                                "it takes the same arguments (docs/model.md)");
+                          });
+  app.allow_extras();
 }
 
 }  // namespace tca::tool
