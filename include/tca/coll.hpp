@@ -31,8 +31,9 @@
 /// Every rank gets the same bits from a reduction, and so does another run with the same values. The value of
 /// the lower rank is on the left of the operation, except in "ring". How values are combined depends on the
 /// algorithm:
-///   - one_shot, split, all_to_leaders and the kernels begin with rank 0 and add one rank after the other.
-///   - leaders, two_shots and counterparts add up each sub-cluster in this way, and then one sub-cluster
+///   - flat, reduce_scatter_allgather, flat_to_leaders and the kernels begin with rank 0 and add one rank
+///     after the other.
+///   - hierarchical, two_level and multi_lane add up each sub-cluster in this way, and then one sub-cluster
 ///     after the other.
 ///   - recursive_doubling combines neighbours, then neighbouring pairs, and so on, as a balanced tree.
 ///   - ring goes round once, from the rank after the one that owns the block. It is never chosen for an

@@ -1,3 +1,8 @@
+// Binomial tree: the number of ranks that have the data doubles in each round. Broadcast.
+//
+//   round 1   0 -> 1
+//   round 2   0 -> 2   1 -> 3
+//   round 3   0 -> 4   1 -> 5   2 -> 6   3 -> 7
 #include "coll/algorithms.hpp"
 
 namespace tca::coll {

@@ -1,5 +1,6 @@
 #include "coll/choose.hpp"
 
+#include <algorithm>
 #include <array>
 #include <limits>
 #include <map>
@@ -13,19 +14,32 @@ namespace tca::coll {
 
 namespace {
 
-constexpr std::array<std::pair<std::string_view, Algorithm>, 12> algorithms{{
-    {"one_shot", one_shot},
+constexpr std::array<std::pair<std::string_view, Algorithm>, 13> algorithms{{
+    {"flat", flat},
     {"recursive_doubling", recursive_doubling},
     {"dissemination", dissemination},
     {"binomial", binomial},
-    {"split", split},
+    {"scatter_allgather", scatter_allgather},
+    {"reduce_scatter_allgather", reduce_scatter_allgather},
     {"pairwise", pairwise},
     {"ring", ring},
-    {"leaders", leaders},
-    {"leaders_and_trees", leaders_and_trees},
-    {"counterparts", counterparts},
-    {"two_shots", two_shots},
-    {"all_to_leaders", all_to_leaders},
+    {"hierarchical", hierarchical},
+    {"hierarchical_binomial", hierarchical_binomial},
+    {"multi_lane", multi_lane},
+    {"two_level", two_level},
+    {"flat_to_leaders", flat_to_leaders},
+}};
+
+// Names of before 0.2, by what they are called now. They are accepted until 1.0.
+constexpr std::array<std::pair<std::string_view, std::string_view>, 8> old_names{{
+    {"one_shot", "flat"},
+    {"split", "scatter_allgather"},
+    {"split", "reduce_scatter_allgather"},
+    {"leaders", "hierarchical"},
+    {"leaders_and_trees", "hierarchical_binomial"},
+    {"counterparts", "multi_lane"},
+    {"two_shots", "two_level"},
+    {"all_to_leaders", "flat_to_leaders"},
 }};
 
 // The cost of combining: two streams in and one out, in a core's own caches.
@@ -36,8 +50,8 @@ constexpr double combine_ns_per_byte = 0.05;
 constexpr double crowded_us = 4, turn_us = 1;
 
 // Beyond so many bytes, what a single leader puts to all others outgrows the caches on which the table's
-// costs are based. With 4 KB from each of eight ranks an allgather by `all_to_leaders` took 1.4 times as long
-// as by `leaders`.
+// costs are based. With 4 KB from each of eight ranks an allgather by `flat_to_leaders` took 1.4 times as
+// long as by `hierarchical`.
 constexpr double few_bytes = 8192;
 
 // The part of their time that messages of one sub-cluster wait for each other: all that leaves it goes
@@ -50,6 +64,11 @@ constexpr double queued_part = 0.25;
 constexpr int all_ranks_up_to = 64;
 
 }  // namespace
+
+bool is_called(std::string_view algorithm, std::string_view name) {
+  return algorithm == name ||
+         std::find(old_names.begin(), old_names.end(), std::pair(name, algorithm)) != old_names.end();
+}
 
 WorldCosts::WorldCosts(const core::WorldState& world, std::size_t bytes)
     : Costs(bytes, world.sub_cluster_of_ranks()), world_(world) {
@@ -182,7 +201,7 @@ double predict_us(Algorithm make, Problem problem, const Costs& costs) {
 
 bool is_for_fewer_bytes(Algorithm make, const Problem& problem, const Costs& costs) {
   const double blocks = problem.kind == Kind::all_gather ? problem.ranks : 2;
-  return make == all_to_leaders &&
+  return make == flat_to_leaders &&
          blocks * static_cast<double>(problem.count) * static_cast<double>(costs.element_bytes) > few_bytes;
 }
 
@@ -191,7 +210,7 @@ bool is_for_fewer_bytes(Algorithm make, const Problem& problem, const Costs& cos
 std::vector<Candidate> candidates(const Problem& problem, const Costs& costs) {
   std::vector<Candidate> all;
   for (const auto& [name, make] : algorithms) {
-    if (problem.ranks == 1 && make != one_shot) continue;  // there is nothing to send
+    if (problem.ranks == 1 && make != flat) continue;  // there is nothing to send
     if (make(problem))
       all.push_back({name, make, predict_us(make, problem, costs), is_for_fewer_bytes(make, problem, costs)});
   }

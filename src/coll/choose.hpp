@@ -51,6 +51,9 @@ class WorldCosts final : public Costs {
   const core::WorldState& world_;
 };
 
+// Returns whether an algorithm is meant by a name, its own or one that it used to have.
+bool is_called(std::string_view algorithm, std::string_view name);
+
 // Returns every algorithm for this problem, the one to take first; the same on every rank.
 std::vector<Candidate> candidates(const Problem& problem, const Costs& costs);
 

@@ -1,3 +1,12 @@
+// Dissemination: log2 p rounds for any number of ranks. In round k a rank passes what it has to the one 2^k
+// before it (Hensgen, Finkel, Manber 1988; as an allgather Bruck et al. 1997, without the rotation). Barrier,
+// allgather.
+//
+//   rank              0      1      2      3      4
+//   has               0      1      2      3      4
+//   round 1, to r-1   01     12     23     34     40
+//   round 2, to r-2   0123   1234   2340   3401   4012
+//   round 3, to r-4   01234  12340  23401  34012  40123
 #include "coll/algorithms.hpp"
 
 namespace tca::coll {

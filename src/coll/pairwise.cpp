@@ -1,3 +1,8 @@
+// Pairwise exchange: in each round a rank sends to one other and receives from one. All-to-all.
+//
+//   round 1   0 -> 1   1 -> 2   2 -> 3   3 -> 0
+//   round 2   0 -> 2   1 -> 3   2 -> 0   3 -> 1
+//   round 3   0 -> 3   1 -> 0   2 -> 1   3 -> 2
 #include "coll/algorithms.hpp"
 
 namespace tca::coll {

@@ -1,3 +1,11 @@
+// Recursive doubling: partners differ in one bit of their numbers, and what each knows doubles in each round.
+// Allgather of 2^k ranks, allreduce of any number.
+//
+//   round 1   0 <-> 1   2 <-> 3   4 <-> 5   6 <-> 7
+//   round 2   0 <-> 2   1 <-> 3   4 <-> 6   5 <-> 7
+//   round 3   0 <-> 4   1 <-> 5   2 <-> 6   3 <-> 7
+//
+// Six ranks: 1 -> 0 and 3 -> 2 first; then 0 2 4 5 exchange as four ranks; then 0 -> 1 and 2 -> 3.
 #include <bit>
 
 #include "coll/algorithms.hpp"

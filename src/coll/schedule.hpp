@@ -77,7 +77,13 @@ struct Problem {
   int modulo(int rank_of) const { return (rank_of % ranks + ranks) % ranks; }
 };
 
-// An algorithm returns nothing for a problem that it does not solve. Only one_shot is asked for a single
+// Puts a rank's part of the output to the same place of another rank, unless it is empty.
+inline void put_part(const Problem& problem, Round& round, int part, int to) {
+  const std::int64_t first = problem.part_first(part), count = problem.part_count(part);
+  if (count > 0) round.puts.push_back({to, Buffer::output, first, Buffer::output, first, count});
+}
+
+// An algorithm returns nothing for a problem that it does not solve. Only `flat` is asked for a single
 // rank.
 using Algorithm = std::optional<Schedule> (*)(const Problem&);
 

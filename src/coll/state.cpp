@@ -56,7 +56,7 @@ std::vector<Candidate> State::find_candidates(const World& world) const {
 const Candidate* State::choose() const {
   const std::string& forced = request_.options.algorithm;
   const auto chosen = std::find_if(candidates_.begin(), candidates_.end(), [&](const Candidate& candidate) {
-    return forced.empty() || candidate.name == forced;
+    return forced.empty() || is_called(candidate.name, forced);
   });
   return chosen == candidates_.end() ? nullptr : &*chosen;
 }

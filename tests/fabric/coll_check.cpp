@@ -77,7 +77,7 @@ T apply(Op op, T a, T b) {
 enum class Order { from_the_left, by_sub_cluster, tree, ring };
 
 Order order_of(const std::string& algorithm) {
-  if (algorithm == "leaders" || algorithm == "two_shots" || algorithm == "counterparts")
+  if (algorithm == "hierarchical" || algorithm == "two_level" || algorithm == "multi_lane")
     return Order::by_sub_cluster;
   if (algorithm == "recursive_doubling") return Order::tree;
   return algorithm == "ring" ? Order::ring : Order::from_the_left;
@@ -284,7 +284,7 @@ std::ostream& operator<<(std::ostream& out, const CollCase& test) {
 }
 
 std::vector<std::string> coll_algorithms(Kind kind, int ranks, bool own_operation) {
-  std::vector<std::string> all{"", "one_shot"};
+  std::vector<std::string> all{"", "flat"};
   if (ranks == 1) return all;
   const bool even = std::has_single_bit(static_cast<unsigned>(ranks));
   const auto add = [&](std::initializer_list<std::string> names) { all.insert(all.end(), names); };
@@ -293,14 +293,14 @@ std::vector<std::string> coll_algorithms(Kind kind, int ranks, bool own_operatio
       add({"dissemination"});
       break;
     case Kind::broadcast:
-      add({"binomial", "split", "ring"});
+      add({"binomial", "scatter_allgather", "ring"});
       break;
     case Kind::all_gather:
       add({"dissemination", "ring"});
       if (even) add({"recursive_doubling"});
       break;
     case Kind::all_reduce:
-      add({"recursive_doubling", "split"});
+      add({"recursive_doubling", "reduce_scatter_allgather"});
       if (!own_operation) add({"ring"});
       break;
     case Kind::reduce_scatter:

@@ -311,11 +311,11 @@ TEST(Mpi, CollectivesAcrossSubClusters) {
     bool any_sizes;
   };
   const std::vector<Named> all{
-      {"leaders", {Kind::barrier, Kind::broadcast, Kind::all_gather, Kind::all_reduce}, true},
-      {"leaders_and_trees", {Kind::broadcast}, true},
-      {"counterparts", {Kind::all_gather, Kind::all_reduce, Kind::reduce_scatter, Kind::all_to_all}, false},
-      {"two_shots", {Kind::barrier, Kind::all_gather, Kind::all_reduce}, true},
-      {"all_to_leaders", {Kind::barrier, Kind::all_gather, Kind::all_reduce}, true}};
+      {"hierarchical", {Kind::barrier, Kind::broadcast, Kind::all_gather, Kind::all_reduce}, true},
+      {"hierarchical_binomial", {Kind::broadcast}, true},
+      {"multi_lane", {Kind::all_gather, Kind::all_reduce, Kind::reduce_scatter, Kind::all_to_all}, false},
+      {"two_level", {Kind::barrier, Kind::all_gather, Kind::all_reduce}, true},
+      {"flat_to_leaders", {Kind::barrier, Kind::all_gather, Kind::all_reduce}, true}};
   const auto body = [&](World& world) {
     for (const Named& named : all) {
       if (!named.any_sizes && world.size() % 2 != 0) continue;

@@ -159,7 +159,7 @@ std::string plain_sum(const Case& test, std::int64_t i) {
 
 void expect_all_right(const Case& test) {
   const auto all = [&](Kind kind, const Expected& expected) {
-    for (const Algorithm algorithm : {leaders, leaders_and_trees, counterparts, two_shots}) {
+    for (const Algorithm algorithm : {hierarchical, hierarchical_binomial, multi_lane, two_level}) {
       if (algorithm(test.problem(kind))) expect_everywhere(test, kind, algorithm, expected);
     }
   };
@@ -174,9 +174,9 @@ void expect_all_right(const Case& test) {
   all(Kind::all_to_all, [&](int rank, std::int64_t i) {
     return term(static_cast<int>(i / test.count), rank * test.count + i % test.count);
   });
-  if (!all_to_leaders(test.problem(Kind::all_reduce))) return;  // there is only one sub-cluster
-  expect_everywhere(test, Kind::all_gather, all_to_leaders, gathered);
-  expect_everywhere(test, Kind::all_reduce, all_to_leaders,
+  if (!flat_to_leaders(test.problem(Kind::all_reduce))) return;  // there is only one sub-cluster
+  expect_everywhere(test, Kind::all_gather, flat_to_leaders, gathered);
+  expect_everywhere(test, Kind::all_reduce, flat_to_leaders,
                     [&](int, std::int64_t i) { return plain_sum(test, i); });
 }
 
@@ -218,7 +218,8 @@ void expect_all_heard(const Case& test, Algorithm algorithm) {
 
 TEST(CollGroups, NobodyPassesABarrierBeforeAllHaveCome) {
   const Case test{{0, 0, 0, 1, 1, 2}, 0, true, 0};
-  for (const Algorithm algorithm : {leaders, two_shots, all_to_leaders}) expect_all_heard(test, algorithm);
+  for (const Algorithm algorithm : {hierarchical, two_level, flat_to_leaders})
+    expect_all_heard(test, algorithm);
 }
 
 // Each sub-cluster exchanges one message each way with the other one, however many ranks it has.
@@ -228,7 +229,7 @@ TEST(CollGroups, LeadersAloneSpeakAcross) {
     int across = 0;
     Problem problem = test.problem(kind);
     for (problem.rank = 0; problem.rank < problem.ranks; ++problem.rank) {
-      const Schedule schedule = *leaders(problem);
+      const Schedule schedule = *hierarchical(problem);
       for (const Round& round : schedule.rounds) {
         for (const Put& put : round.puts)
           across += test.sub_cluster[static_cast<std::size_t>(put.to)] !=
@@ -242,17 +243,18 @@ TEST(CollGroups, LeadersAloneSpeakAcross) {
 // When the ranks of the sub-clusters alternate, the order of the terms would not be that of the ranks.
 TEST(CollGroups, AnOperationThatMayNotCommuteNeedsRanksInOrder) {
   const std::vector<int> turns{0, 1, 0, 1}, rows{0, 0, 1, 1};
-  for (const Algorithm algorithm : {leaders, counterparts, two_shots}) {
+  for (const Algorithm algorithm : {hierarchical, multi_lane, two_level}) {
     EXPECT_FALSE(algorithm({Kind::all_reduce, 0, 4, 0, 1, false, true, turns}));
     EXPECT_TRUE(algorithm({Kind::all_reduce, 0, 4, 0, 1, false, true, rows}));
   }
-  EXPECT_FALSE(counterparts({Kind::reduce_scatter, 0, 4, 0, 1, false, true, turns}));
-  EXPECT_TRUE(counterparts({Kind::reduce_scatter, 0, 4, 0, 1, false, true, rows}));
-  EXPECT_TRUE(all_to_leaders({Kind::all_reduce, 0, 4, 0, 1, false, true, turns}));
+  EXPECT_FALSE(multi_lane({Kind::reduce_scatter, 0, 4, 0, 1, false, true, turns}));
+  EXPECT_TRUE(multi_lane({Kind::reduce_scatter, 0, 4, 0, 1, false, true, rows}));
+  EXPECT_TRUE(flat_to_leaders({Kind::all_reduce, 0, 4, 0, 1, false, true, turns}));
 }
 
 TEST(CollGroups, OneSubClusterHasOtherWays) {
-  for (const Algorithm algorithm : {leaders, leaders_and_trees, counterparts, two_shots, all_to_leaders})
+  for (const Algorithm algorithm :
+       {hierarchical, hierarchical_binomial, multi_lane, two_level, flat_to_leaders})
     EXPECT_FALSE(algorithm({Kind::all_gather, 0, 4, 0, 1, false, false, {}}));
 }
 

@@ -196,7 +196,7 @@ TEST(Coll, RefusesOverlappingBuffers) {
 TEST(Coll, RefusesAnAlgorithmThatIsNotThere) {
   EXPECT_TRUE(all_refused(2,
                           {"rank 1: broadcast of 2 ranks has no algorithm 'tree'; there are", "binomial",
-                           "one_shot", "split", "ring"},
+                           "flat", "scatter_allgather", "ring"},
                           [](World& world) {
                             Broadcast<int>(world, "w", 1, 0, {.algorithm = world.rank() == 1 ? "tree" : ""});
                           }));
@@ -205,6 +205,15 @@ TEST(Coll, RefusesAnAlgorithmThatIsNotThere) {
   EXPECT_TRUE(all_refused(2, {"has no algorithm 'ring'"}, [](World& world) {
     AllReduce<int>(world, "r", 1, [](int a, int) { return a; }, {.algorithm = "ring"});
   }));
+}
+
+TEST(Coll, TakesAlgorithmsByTheirFormerNames) {
+  World::run_threads(4, [](World& world) {
+    EXPECT_EQ(Barrier(world, "b", {.algorithm = "one_shot"}).algorithm(), "flat");
+    EXPECT_EQ(Broadcast<int>(world, "w", 8, 0, {.algorithm = "split"}).algorithm(), "scatter_allgather");
+    EXPECT_EQ(AllReduce<int>(world, "r", 8, Op::sum, {.algorithm = "split"}).algorithm(),
+              "reduce_scatter_allgather");
+  });
 }
 
 // Collectives that allocate their own memory: checks where each has its input and its result.
@@ -253,7 +262,7 @@ TEST(Coll, MemoryOfItsOwn) {
 }
 
 TEST(Coll, OperationsKeepTheOrderOfRanks) {
-  for (const char* algorithm : {"one_shot", "recursive_doubling", "split"}) {
+  for (const char* algorithm : {"flat", "recursive_doubling", "reduce_scatter_allgather"}) {
     World::run_threads(7, [&](World& world) {
       AllReduce<std::int64_t> digits(world, "digits", 9,
                                      [](std::int64_t a, std::int64_t b) {
@@ -395,7 +404,7 @@ TEST(Coll, MinAndMaxKeepNansAndTheOrderOfZeros) {
 // One rank's NaN must not let the others stop.
 TEST(Coll, NobodyConvergesWhereOneResidualIsNan) {
   World::run_threads(4, [](World& world) {
-    for (const char* algorithm : {"one_shot", "recursive_doubling", "split", "ring"}) {
+    for (const char* algorithm : {"flat", "recursive_doubling", "reduce_scatter_allgather", "ring"}) {
       AllReduce<double> largest(world, "residual", 1, Op::max, {.algorithm = algorithm});
       const double own[]{1e-9, 1e-9, std::nan(""), 1.0};
       EXPECT_TRUE(std::isnan(largest.reduce(own[world.rank()]))) << algorithm;
@@ -629,14 +638,14 @@ TEST(Coll, ALostRankIsNamed) {
     if (world.rank() == 0) barrier.run();
   });
   EXPECT_EQ(all[0].code, Errc::rank_lost);
-  EXPECT_TRUE(says(all[0].message, {"rank 1", "chain 'end of step: barrier by one_shot, round 1 of 1'"}));
+  EXPECT_TRUE(says(all[0].message, {"rank 1", "chain 'end of step: barrier by flat, round 1 of 1'"}));
 }
 
 TEST(Coll, TakesOneRoundForFewBytesAndSharesOutMany) {
   World::run_threads(4, [](World& world) {
-    EXPECT_EQ(AllReduce<double>(world, "few", 1).algorithm(), "one_shot");
-    EXPECT_EQ(AllReduce<double>(world, "many", 1 << 20).algorithm(), "split");
-    EXPECT_NE(Broadcast<double>(world, "wide", 1 << 20).algorithm(), "one_shot");
+    EXPECT_EQ(AllReduce<double>(world, "few", 1).algorithm(), "flat");
+    EXPECT_EQ(AllReduce<double>(world, "many", 1 << 20).algorithm(), "reduce_scatter_allgather");
+    EXPECT_NE(Broadcast<double>(world, "wide", 1 << 20).algorithm(), "flat");
   });
 }
 
@@ -644,7 +653,7 @@ TEST(Coll, ExplainsItsChoice) {
   World::run_threads(2, [](World& world) {
     const std::string text = Broadcast<double>(world, "w", 10).explain();
     EXPECT_TRUE(says(text, {"broadcast 'w', 10 elements of 8 bytes", "(taken): predicted", "binomial",
-                            "split", "ring", "chain 'w: broadcast by"}));
+                            "scatter_allgather", "ring", "chain 'w: broadcast by"}));
   });
 }
 
@@ -662,7 +671,7 @@ TEST(Coll, ExplainsWhyTheLeastIsNotTaken) {
           if (at == std::string::npos) continue;
           const double us = std::stod(line.substr(at + predicted.size()));
           if (line.find("(taken)") != std::string::npos) taken_us = us;
-          remarked |= line.find("all_to_leaders: ") != std::string::npos &&
+          remarked |= line.find("flat_to_leaders: ") != std::string::npos &&
                       line.find("us, meant for fewer bytes") != std::string::npos;
           if (line.find("meant for") == std::string::npos) {
             EXPECT_GE(us, taken_us) << line;
@@ -676,7 +685,7 @@ TEST(Coll, ExplainsWhyTheLeastIsNotTaken) {
 // Between `start` and `wait` the buffers belong to the collective, after `wait` to the program until the next
 // start.
 TEST(Coll, LeavesTheOutputAloneUntilTheNextStart) {
-  for (const char* algorithm : {"one_shot", "dissemination", "ring"}) {
+  for (const char* algorithm : {"flat", "dissemination", "ring"}) {
     World::run_threads(3, [&](World& world) {
       AllGather<int> gather(world, "g", 2, {.algorithm = algorithm});
       const auto mine = static_cast<std::size_t>(2 * world.rank());

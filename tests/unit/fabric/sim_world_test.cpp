@@ -336,8 +336,8 @@ TEST(SimWorld, CollectivesAreChosenByTheModel) {
     return *std::max_element(run.seconds.begin(), run.seconds.end());
   };
   const double chosen = seconds("");
-  for (const char* algorithm :
-       {"one_shot", "split", "recursive_doubling", "ring", "leaders", "all_to_leaders", "two_shots"})
+  for (const char* algorithm : {"flat", "reduce_scatter_allgather", "recursive_doubling", "ring",
+                                "hierarchical", "flat_to_leaders", "two_level"})
     EXPECT_LE(chosen, 2 * seconds(algorithm)) << algorithm;
 }
 

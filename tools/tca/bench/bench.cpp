@@ -327,7 +327,7 @@ void add_bench(Subcommands& tca) {
       "Channel to force: direct, pull or staged; on mpi datatype, packed or rma; on cuda ll, direct or "
       "copy_engine");
   app.add_option("--algorithm", options->algorithms,
-                 "Algorithms of a collective to force, measured in turn, such as ring or one_shot, on cuda "
+                 "Algorithms of a collective to force, measured in turn, such as ring or flat, on cuda "
                  "kernel_ll or kernel_direct")
       ->delimiter(',');
   app.add_option("--descriptors", options->descriptors,

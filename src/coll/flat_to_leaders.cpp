@@ -1,3 +1,10 @@
+// Flat to leaders: every rank puts to one rank of every sub-cluster, which combines what arrives and passes
+// the result on to its members. More messages cross than between leaders alone, but a rank waits for another
+// sub-cluster only once. That pays where ranks share cores, since there each wait takes a turn of all ranks.
+// Barrier, allgather, allreduce over {0 1 2 3} and {4 5 6 7}:
+//
+//   round 1   1 2 3 4 5 6 7 -> 0      0 1 2 3 5 6 7 -> 4
+//   round 2   0 -> 1 2 3              4 -> 5 6 7
 #include "coll/algorithms.hpp"
 #include "coll/groups.hpp"
 
@@ -5,12 +12,9 @@ namespace tca::coll {
 
 namespace {
 
-// Every rank puts to one rank of every sub-cluster, which combines what arrives and passes the result on to
-// its members. More messages cross than between leaders alone, but a rank waits for another sub-cluster only
-// once. That pays where ranks share cores, since there each wait takes a turn of all ranks.
-class AllToLeaders {
+class FlatToLeaders {
  public:
-  explicit AllToLeaders(const Problem& problem) : p_(problem), groups_(p_), schedule_{{{}, {}}, 0} {}
+  explicit FlatToLeaders(const Problem& problem) : p_(problem), groups_(p_), schedule_{{{}, {}}, 0} {}
 
   Schedule barrier() {
     up(Buffer::output, 0, 0);
@@ -66,15 +70,15 @@ class AllToLeaders {
 
 }  // namespace
 
-std::optional<Schedule> all_to_leaders(const Problem& p) {
+std::optional<Schedule> flat_to_leaders(const Problem& p) {
   if (Groups(p).count() == 1) return std::nullopt;
   switch (p.kind) {
     case Kind::barrier:
-      return AllToLeaders(p).barrier();
+      return FlatToLeaders(p).barrier();
     case Kind::all_gather:
-      return AllToLeaders(p).all_gather();
+      return FlatToLeaders(p).all_gather();
     case Kind::all_reduce:
-      return AllToLeaders(p).all_reduce();
+      return FlatToLeaders(p).all_reduce();
     default:
       return std::nullopt;
   }

@@ -1,3 +1,16 @@
+// Hierarchical (single leader): one rank of each sub-cluster communicates with the other sub-clusters on
+// behalf of all. Barrier, allgather, allreduce over {0 1 2 3} and {4 5 6 7}:
+//
+//   round 1   1 2 3 -> 0              5 6 7 -> 4      (allgather: everyone to everyone of the sub-cluster)
+//   round 2              0 <-> 4
+//   round 3   0 -> 1 2 3              4 -> 5 6 7
+//
+// Broadcast over {0 1}, {2 3}, {4 5}, {6 7}: a binomial tree of leaders, each of which passes the data on to
+// its members as soon as it has them, at once or (hierarchical_binomial) down a binomial tree as well.
+//
+//   round 1   0 -> 2   0 -> 1
+//   round 2   0 -> 4   2 -> 6   2 -> 3
+//   round 3   4 -> 5   6 -> 7
 #include <bit>
 
 #include "coll/algorithms.hpp"
@@ -7,11 +20,10 @@ namespace tca::coll {
 
 namespace {
 
-// Runs a collective in which one rank of each sub-cluster alone communicates with the others: the root in its
-// own sub-cluster, elsewhere the lowest rank.
-class Leaders {
+// The leader is the root in its own sub-cluster, elsewhere the lowest rank.
+class Hierarchical {
  public:
-  explicit Leaders(const Problem& problem)
+  explicit Hierarchical(const Problem& problem)
       : p_(problem), groups_(p_), root_group_(p_.kind == Kind::broadcast ? groups_.of(p_.root) : 0) {}
 
   // Broadcasts down a binomial tree of leaders. Each passes the data on to its members as soon as it has them
@@ -162,27 +174,27 @@ class Leaders {
 
 }  // namespace
 
-std::optional<Schedule> leaders(const Problem& p) {
+std::optional<Schedule> hierarchical(const Problem& p) {
   const Groups groups(p);
   if (groups.count() == 1) return std::nullopt;
   switch (p.kind) {
     case Kind::barrier:
-      return Leaders(p).barrier();
+      return Hierarchical(p).barrier();
     case Kind::broadcast:
-      return Leaders(p).broadcast(false);
+      return Hierarchical(p).broadcast(false);
     case Kind::all_gather:
-      return Leaders(p).all_gather();
+      return Hierarchical(p).all_gather();
     case Kind::all_reduce:
       if (p.own_operation && !groups.consecutive()) return std::nullopt;
-      return Leaders(p).all_reduce();
+      return Hierarchical(p).all_reduce();
     default:
       return std::nullopt;
   }
 }
 
-std::optional<Schedule> leaders_and_trees(const Problem& p) {
+std::optional<Schedule> hierarchical_binomial(const Problem& p) {
   if (p.kind != Kind::broadcast || Groups(p).count() == 1) return std::nullopt;
-  return Leaders(p).broadcast(true);
+  return Hierarchical(p).broadcast(true);
 }
 
 }  // namespace tca::coll

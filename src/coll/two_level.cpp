@@ -1,3 +1,10 @@
+// Two levels: every rank puts to every other in its sub-cluster, and then the result crosses to the ranks at
+// the same place in the other sub-clusters. Barrier, allgather, allreduce over {0 1 2 3} and {4 5 6 7}:
+//
+//   round 1   0 -> 1 2 3   1 -> 2 3 0   2 -> 3 0 1   3 -> 0 1 2   and so 4 5 6 7
+//   round 2   0 <-> 4      1 <-> 5      2 <-> 6      3 <-> 7
+//
+// If another sub-cluster is larger, some ranks serve several places of it.
 #include "coll/algorithms.hpp"
 #include "coll/groups.hpp"
 
@@ -5,11 +12,9 @@ namespace tca::coll {
 
 namespace {
 
-// Every rank puts to every other in its sub-cluster. Then each sends the result to the ranks at its own place
-// in the other sub-clusters. If another sub-cluster is larger, some ranks serve several places of it.
-class TwoShots {
+class TwoLevel {
  public:
-  explicit TwoShots(const Problem& problem)
+  explicit TwoLevel(const Problem& problem)
       : p_(problem), groups_(p_), size_(static_cast<int>(groups_.own_members().size())) {}
 
   Schedule barrier() {
@@ -82,13 +87,13 @@ class TwoShots {
 
 }  // namespace
 
-std::optional<Schedule> two_shots(const Problem& p) {
+std::optional<Schedule> two_level(const Problem& p) {
   const Groups groups(p);
   if (groups.count() == 1) return std::nullopt;
-  if (p.kind == Kind::barrier) return TwoShots(p).barrier();
-  if (p.kind == Kind::all_gather) return TwoShots(p).all_gather();
+  if (p.kind == Kind::barrier) return TwoLevel(p).barrier();
+  if (p.kind == Kind::all_gather) return TwoLevel(p).all_gather();
   if (p.kind == Kind::all_reduce && (!p.own_operation || groups.consecutive()))
-    return TwoShots(p).all_reduce();
+    return TwoLevel(p).all_reduce();
   return std::nullopt;
 }
 

@@ -1,3 +1,9 @@
+// Flat: every rank puts to every other at once, in one round. It solves every collective and suits few bytes.
+//
+//   0 -> 1 2 3      A broadcast is the root's row alone. In a reduction each rank then combines the values
+//   1 -> 2 3 0      of ranks 0 1 2 3 in that order.
+//   2 -> 3 0 1
+//   3 -> 0 1 2
 #include "coll/algorithms.hpp"
 
 namespace tca::coll {
@@ -44,7 +50,7 @@ void all_to_all(const Problem& p, Round& round) {
 
 }  // namespace
 
-std::optional<Schedule> one_shot(const Problem& p) {
+std::optional<Schedule> flat(const Problem& p) {
   Schedule schedule;
   Round& round = schedule.rounds.emplace_back();
   const std::int64_t mine = p.rank * p.count;

@@ -1,3 +1,14 @@
+// Multi-lane (Traeff and Hunold 2020): every rank communicates with the ranks at its own place in the other
+// sub-clusters, which must be of one size. As many messages cross at once as a sub-cluster has ranks, each
+// with its part of the bytes. Over {0 1 2 3} and {4 5 6 7}:
+//
+//   allreduce   round 1   reduce-scatter within {0 1 2 3} and within {4 5 6 7}: rank r has quarter r mod 4
+//               round 2   0 <-> 4   1 <-> 5   2 <-> 6   3 <-> 7     quarters
+//               round 3   allgather within each
+//   allgather   round 1   0 -> 1 2 3 4   1 -> 2 3 0 5   ...         its own block
+//               round 2   0 -> 1 2 3     1 -> 2 3 0     ...         the block of 4, of 5, ...
+//   reduce-scatter, all-to-all
+//               round 1   within each, sorted by place; round 2 as 0 <-> 4, ...
 #include "coll/algorithms.hpp"
 #include "coll/groups.hpp"
 
@@ -5,12 +16,9 @@ namespace tca::coll {
 
 namespace {
 
-// Runs a collective across sub-clusters of one size, in which every rank communicates with the ranks at its
-// own place in the others. So as many messages cross at once as a sub-cluster has ranks, each with its part
-// of the bytes.
-class Counterparts {
+class MultiLane {
  public:
-  explicit Counterparts(const Problem& problem)
+  explicit MultiLane(const Problem& problem)
       : p_(problem), groups_(p_), size_(static_cast<int>(groups_.own_members().size())) {}
 
   Schedule all_gather() {
@@ -169,19 +177,19 @@ class Counterparts {
 
 }  // namespace
 
-std::optional<Schedule> counterparts(const Problem& p) {
+std::optional<Schedule> multi_lane(const Problem& p) {
   const Groups groups(p);
   if (groups.count() == 1 || !groups.equal_sizes()) return std::nullopt;
   const bool keeps_order = !p.own_operation || groups.consecutive();
   switch (p.kind) {
     case Kind::all_gather:
-      return Counterparts(p).all_gather();
+      return MultiLane(p).all_gather();
     case Kind::all_to_all:
-      return Counterparts(p).all_to_all();
+      return MultiLane(p).all_to_all();
     case Kind::all_reduce:
-      return keeps_order ? std::optional(Counterparts(p).all_reduce()) : std::nullopt;
+      return keeps_order ? std::optional(MultiLane(p).all_reduce()) : std::nullopt;
     case Kind::reduce_scatter:
-      return keeps_order ? std::optional(Counterparts(p).reduce_scatter()) : std::nullopt;
+      return keeps_order ? std::optional(MultiLane(p).reduce_scatter()) : std::nullopt;
     default:
       return std::nullopt;
   }
