@@ -21,8 +21,8 @@ class ChainPingPong final : public PingPong {
       : bytes_(bytes),
         rank_(world.rank()),
         data_(world.window<std::byte>(2 * padded(bytes))),
-        ping_(world.chain("ping", {.guarded = way.guarded, .channel = way.route})),
-        pong_(world.chain("pong", {.guarded = way.guarded, .channel = way.route})) {
+        ping_(world.chain("ping", {.guarded = way.guarded, .channel = way.channel})),
+        pong_(world.chain("pong", {.guarded = way.guarded, .channel = way.channel})) {
     const Layout layout = block(bytes);
     if (rank_ == 0) {
       ping_.put(data_.on(1), data_.at(padded(bytes)), layout);
@@ -72,7 +72,7 @@ class ChainFaces final : public FaceExchange {
  public:
   ChainFaces(World& world, const Face& face, const Way& way)
       : cube_(world.window<double>(face.cube())),
-        chain_(world.chain(face.layout, {.guarded = way.guarded, .channel = way.route})) {
+        chain_(world.chain(face.layout, {.guarded = way.guarded, .channel = way.channel})) {
     const int left = (world.rank() + world.size() - 1) % world.size(),
               right = (world.rank() + 1) % world.size();
     const Layout layout = layout_of(face);
@@ -111,7 +111,7 @@ class ChainOverlap final : public Overlap {
       : world_(world),
         sent_(world.window<std::byte>(task.bytes)),
         arrived_(world.window<std::byte>(task.bytes)),
-        chain_(world.chain("overlap", {.guarded = way.guarded, .channel = way.route})) {
+        chain_(world.chain("overlap", {.guarded = way.guarded, .channel = way.channel})) {
     const int left = (world.rank() + world.size() - 1) % world.size(),
               right = (world.rank() + 1) % world.size();
     chain_.put(arrived_.on(right), sent_.at(0), block(task.bytes));

@@ -13,7 +13,7 @@ class ChainColl final : public Coll {
  public:
   ChainColl(World& world, const CollTask& task)
       : values_(world, task), from_(world.window<T>(values_.in())), to_(world.window<T>(values_.out())) {
-    const CollOptions options{.algorithm = task.algorithm, .channel = task.route};
+    const CollOptions options{.algorithm = task.algorithm, .channel = task.channel};
     const std::size_t count = values_.count();
     if (task.what == "barrier") {
       add(Barrier(world, task.what, options));

@@ -29,10 +29,10 @@ constexpr std::int64_t room = 32768;
 
 class Commits {
  public:
-  Commits(World& world, int descriptors, const std::string& route)
+  Commits(World& world, int descriptors, const std::string& channel)
       : world_(world),
         state_(core::WorldState::of(world).shared_from_this()),
-        route_(route),
+        channel_(channel),
         partner_((world.rank() ^ 1) < world.size() ? world.rank() ^ 1 : world.rank()),
         window_(state_->make_window({.elements = 2 * room * descriptors})) {
     const std::array layouts{block(4096), block_stride(16, 256, 2048), stride(64, 64)};
@@ -56,7 +56,7 @@ class Commits {
   }
 
   double commit_us() {
-    core::ChainState chain(state_, "commit", {.channel = route_});
+    core::ChainState chain(state_, "commit", {.channel = channel_});
     for (const core::Descriptor& d : descriptors_) chain.add(d, window_);
     chain.expect(partner_);
     world_.barrier();
@@ -100,7 +100,7 @@ class Commits {
  private:
   World& world_;
   std::shared_ptr<core::WorldState> state_;
-  std::string route_;
+  std::string channel_;
   int partner_;
   std::shared_ptr<core::WindowState> window_;
   std::vector<core::Descriptor> descriptors_;
@@ -110,9 +110,9 @@ class Commits {
 
 Samples CommitCosts::beyond_us() const { return bench::beyond(whole_us, fabric_us); }
 
-CommitCosts measure_commit(World& world, int descriptors, const std::string& route, int rounds,
+CommitCosts measure_commit(World& world, int descriptors, const std::string& channel, int rounds,
                            const std::function<void(int)>& progress) {
-  Commits commits(world, descriptors, route);
+  Commits commits(world, descriptors, channel);
   CommitCosts costs;
   costs.bytes = commits.bytes();
   // The first call of each does not count, since it does work that later ones find done.

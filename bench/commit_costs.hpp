@@ -22,7 +22,7 @@ struct CommitCosts {
 // Collective, in a world of one fabric. Every rank puts `descriptors` blocks, faces and columns in turn to
 // its partner, rank ^ 1; with an odd number of ranks the last one puts to itself. The times are rank 0's,
 // without the first call of each.
-CommitCosts measure_commit(World& world, int descriptors, const std::string& route, int rounds,
+CommitCosts measure_commit(World& world, int descriptors, const std::string& channel, int rounds,
                            const std::function<void(int)>& progress);
 
 }  // namespace tca::bench

@@ -96,7 +96,7 @@ struct Stepped : Contender {
 // The channel of OpenTCA's own chains.
 struct Way {
   std::string fabric;
-  std::string route;  // forced protocol, or empty
+  std::string channel;  // forced protocol, or empty
   bool guarded = true;
 };
 
@@ -112,7 +112,7 @@ struct CollTask {
   std::size_t bytes = 0;
   std::string fabric;
   std::string algorithm;  // forced, or empty
-  std::string route;
+  std::string channel;
 };
 
 // The factories are collective. Those for MPI need it to run (apps::MpiSession) while what they make lives,

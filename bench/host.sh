@@ -21,8 +21,8 @@ for extent in 32 64 128; do
 done
 distance
 "$tca" bench halo --unguarded --peer mpi,hand --json "$out"
-for route in direct pull staged; do
-  "$tca" bench halo --route "$route" --peer hand --json "$out"
+for channel in direct pull staged; do
+  "$tca" bench halo --channel "$channel" --peer hand --json "$out"
 done
 "$tca" bench halo --ranks 16 --extent 32,64 --peer mpi --json "$out"
 for ranks in 2 4 8; do

@@ -164,6 +164,7 @@ int command_line(int argc, char** argv, void (*add_all)(Subcommands&)) {
   app.get_version_ptr()->description("Print the version and the commit");
   Subcommands subcommands(app);
   add_all(subcommands);
+  subcommands.accept_former_names();
   app.footer(subcommands.examples());
   if (argc == 1) {
     fmt::print("{}", app.help());

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <array>
 #include <sstream>
 #include <utility>
 
@@ -26,6 +27,38 @@ CLI::App& Subcommands::add_hidden(const std::string& name, const std::string& su
   app->group("");
   entries_.push_back({app, {}, std::move(action)});
   return *app;
+}
+
+namespace {
+
+// Names that options had before, accepted in silence until 1.0.
+struct FormerOption {
+  std::string former, name;
+};
+const std::array former_options{FormerOption{"--route", "--channel"}};
+
+// Adds an option that passes its value on. It is read behind the option itself.
+void accept_former_name(CLI::App& app, CLI::Option& option, const FormerOption& names) {
+  const auto pass_on = [&option, names](const std::string& value) {
+    if (option.count() == 0) {
+      option.add_result(value);
+      option.run_callback();
+    } else if (option.as<std::string>() != value) {
+      throw CLI::ValidationError(
+          names.former, fmt::format("{} contradicts {} {}; {} is its former name, leave it out", value,
+                                    names.name, option.as<std::string>(), names.former));
+    }
+  };
+  app.add_option_function<std::string>(names.former, pass_on)->group("");
+}
+
+}  // namespace
+
+void Subcommands::accept_former_names() {
+  for (const Entry& entry : entries_)
+    for (const FormerOption& names : former_options)
+      if (CLI::Option* const option = entry.app->get_option_no_throw(names.name))
+        accept_former_name(*entry.app, *option, names);
 }
 
 const Subcommands::Entry* Subcommands::chosen() const {

@@ -41,6 +41,9 @@ class Subcommands {
 
   const CLI::App& root() const { return root_; }
 
+  // Lets every option be given by its former name too, which no help shows.
+  void accept_former_names();
+
   // Runs the subcommand that was chosen on the command line.
   int run() const;
 

@@ -35,8 +35,8 @@ class ChainPingPong final : public Started<Messages> {
       : Started(way, layout, true),
         rank_(world.rank()),
         data_(world.window<std::byte>(2 * layout.padded())),
-        ping_(world.chain("ping", {.guarded = way.guarded, .channel = way.route})),
-        pong_(world.chain("pong", {.guarded = way.guarded, .channel = way.route})) {
+        ping_(world.chain("ping", {.guarded = way.guarded, .channel = way.channel})),
+        pong_(world.chain("pong", {.guarded = way.guarded, .channel = way.channel})) {
     const Layout bytes = block(layout.bytes());
     const std::size_t sent = layout.padded();
     if (rank_ == 0) {
@@ -101,7 +101,7 @@ class OneChain : public Started<Kind> {
   template <class... Args>
   OneChain(World& world, const std::string& name, const Way& way, Args&&... args)
       : Started<Kind>(way, std::forward<Args>(args)...),
-        chain_(world.chain(name, {.guarded = way.guarded, .channel = way.route})) {}
+        chain_(world.chain(name, {.guarded = way.guarded, .channel = way.channel})) {}
 
  protected:
   Chain chain_;

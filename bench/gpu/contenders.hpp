@@ -124,7 +124,7 @@ struct Blocks : Touching {
 
 // How OpenTCA's own contenders run.
 struct Way {
-  std::string start, scope, route;
+  std::string start, scope, channel;
   bool guarded = true;
   Grid grid;
   std::string fabric = "cuda";

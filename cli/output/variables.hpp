@@ -22,7 +22,7 @@ inline constexpr std::array variables{
     Variable{"OPENTCA_MACHINES", "folders with more machine files, a colon between them"},
     Variable{"OPENTCA_NONTEMPORAL",
              "on or off: whether larger stores on shm go past the caches (both are tried)"},
-    Variable{"OPENTCA_ROUTE", "the channel that every put takes (chosen for each)"},
+    Variable{"OPENTCA_CHANNEL", "the channel that every put takes (chosen for each)"},
     Variable{"OPENTCA_TUNING", "the tuning table: a file, or off (the one of tca tune)"},
     Variable{"OPENTCA_RANK", "this process's rank; set by tca run"},
     Variable{"OPENTCA_SIZE", "the number of ranks; set by tca run"},

@@ -46,7 +46,7 @@ struct ChainOptions {
   /// How long `wait` and `commit` may block. The world's limit holds when this is not given.
   std::optional<std::chrono::milliseconds> time_limit = {};
   /// Forces a channel for every put, e.g. "shm/staged", or "staged" for this protocol on any fabric. When
-  /// empty, the library chooses for each put. OPENTCA_ROUTE overrides both.
+  /// empty, the library chooses for each put. OPENTCA_CHANNEL overrides both.
   std::string channel = {};
 };
 

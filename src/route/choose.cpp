@@ -28,15 +28,16 @@ double rank_by(const Candidate& candidate) {
 double as_good_as_equal(const Costs& costs) { return costs.path().empty() ? 1 : 1.05; }
 
 std::string_view forced_by_environment() {
-  const char* const forced = base::set_variable("OPENTCA_ROUTE");
+  const char* const forced = base::set_variable("OPENTCA_CHANNEL");
   return forced != nullptr ? forced : "";
 }
 
 // Names an override together with its origin: what a job script has left in the environment is found in no
 // program.
 std::string name_of(const std::string& override_name) {
-  if (override_name == forced_by_environment()) return "OPENTCA_ROUTE=" + override_name;
-  return fmt::format("route '{}'", override_name);
+  if (override_name == forced_by_environment())
+    return fmt::format("{}={}", base::name_set("OPENTCA_CHANNEL"), override_name);
+  return fmt::format("channel '{}'", override_name);
 }
 
 }  // namespace
@@ -73,7 +74,7 @@ Choice choose(Fabrics fabrics, const Costs& costs, const Put& put, const std::st
     std::string known;
     for (const Candidate& c : candidates(fabrics, costs, put, {}))
       known += (known.empty() ? "" : ", ") + c.channel;
-    base::fail(Errc::invalid_argument, "{} names no channel that reaches rank {}; there are {}",
+    base::fail(Errc::invalid_argument, "{} is none of the channels that reach rank {}, which are {}",
                name_of(override_name), put.target, known);
   }
   const auto eligible = [&](const Candidate& candidate) {
@@ -116,7 +117,7 @@ Explained explain(Fabrics fabrics, const Costs& costs, const Put& put, Choice ch
   if (next_us < chosen_us)
     why.reason = (chosen_us <= as_good_as_equal(costs) * next_us ? "as good as " : "no room for ") + next;
   if (next.empty()) why.reason = "the only channel";
-  if (!override_name.empty()) why.reason = fmt::format("forced by route '{}'", override_name);
+  if (!override_name.empty()) why.reason = fmt::format("forced to channel '{}'", override_name);
   return why;
 }
 

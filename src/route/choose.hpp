@@ -23,7 +23,7 @@ struct Choice {
 };
 
 // Returns the name that forces a channel, "fabric/protocol", "fabric" or "protocol"; empty leaves the choice
-// to the cost table. OPENTCA_ROUTE, when set, wins over what the chain asks for.
+// to the cost table. OPENTCA_CHANNEL, when set, wins over what the chain asks for.
 std::string effective_override(const std::string& asked);
 
 // The room that a chain's puts have taken of their channels, as far as these are chosen.

@@ -203,8 +203,8 @@ class Explain(Tuning):
     def test_every_channel_and_why(self):
         process = self.explain("--run", "65536", OPENTCA_TUNING="off")
         self.assert_ends(process, 0, r"65536 bytes, block, from rank 0 to rank 1 \((near|far)", r"shm/direct +\d", "chosen")
-        forced = self.explain("--run", "65536", OPENTCA_ROUTE="pull")
-        self.assert_ends(forced, 0, r"shm/pull .*chosen: forced by route 'pull'")
+        forced = self.explain("--run", "65536", OPENTCA_CHANNEL="pull")
+        self.assert_ends(forced, 0, r"shm/pull .*chosen: forced to channel 'pull'")
 
     def test_what_cannot_be(self):
         self.assert_ends(self.explain("--to", "5"), USAGE, "--to 5: there are the ranks 0 to 1")
@@ -215,7 +215,18 @@ class Explain(Tuning):
         self.assert_ends(bound, USAGE, "^tca explain: --bind is for ranks that are processes, not for --fabric sim$")
         self.assert_ends(self.explain("--run", "64", "--runs", "2", "--pitch", "8"), USAGE, "--pitch 8: runs of 64")
         self.assert_ends(self.explain("--run", "64", "--pitch", "128"), USAGE, "--pitch 128: there is a single row")
-        self.assert_ends(self.explain("--route", "teleport"), USAGE, "names no channel that reaches rank 1")
+        self.assert_ends(self.explain("--channel", "teleport"), USAGE, "is none of the channels that reach rank 1")
+
+    def test_former_names(self):
+        pull = r"shm/pull .*chosen: forced to channel 'pull'"
+        self.assert_ends(self.explain("--route", "pull"), 0, pull)
+        self.assert_ends(self.explain("--route", "pull", "--channel", "pull"), 0, pull)
+        self.assert_ends(self.explain(OPENTCA_ROUTE="pull"), 0, pull)
+        twice = self.explain("--route", "pull", "--channel", "staged")
+        self.assert_ends(twice, USAGE, "^tca explain: --route: pull contradicts --channel staged")
+        both = self.explain(OPENTCA_ROUTE="pull", OPENTCA_CHANNEL="staged")
+        self.assert_ends(both, USAGE, "OPENTCA_ROUTE=pull contradicts OPENTCA_CHANNEL=staged")
+        self.assertNotIn("--route", self.explain("--help").text())
 
 
 class Info(Tuning):
@@ -231,11 +242,11 @@ class Info(Tuning):
 
     def test_what_would_be_used(self):
         self.assertRegex(self.info(), r"fabric +shm\n +channels +chosen for each put at commit; .*\n +ranks +processes of tca run")
-        self.assertRegex(self.info(OPENTCA_FABRIC="sim", OPENTCA_ROUTE="tca"), r"fabric +sim\n +channels +tca for every put\n +ranks +threads")
+        self.assertRegex(self.info(OPENTCA_FABRIC="sim", OPENTCA_CHANNEL="tca"), r"fabric +sim\n +channels +tca for every put\n +ranks +threads")
         self.assertRegex(self.info(OPENTCA_FABRIC="foo"), "fabric +OPENTCA_FABRIC is 'foo', and there is no such fabric")
         self.assertRegex(self.info(OPENTCA_SUBCLUSTER="x"), "fabric +OPENTCA_SUBCLUSTER=x is not a number of ranks")
-        plan = self.plan(OPENTCA_FABRIC="foo", OPENTCA_ROUTE="pull")
-        self.assertEqual((plan["fabric"], plan["route"], plan["sub_cluster"]), (None, "pull", None))
+        plan = self.plan(OPENTCA_FABRIC="foo", OPENTCA_CHANNEL="pull")
+        self.assertEqual((plan["fabric"], plan["channel"], plan["sub_cluster"]), (None, "pull", None))
         self.assertIn("'foo'", plan["problem"])
 
     def test_ranks_that_would_not_be_bound_and_why(self):
@@ -257,8 +268,8 @@ class Info(Tuning):
             ("OPENTCA_TIME_LIMIT", "x", "shm", "OPENTCA_TIME_LIMIT=x is not a number of seconds"),
             ("OPENTCA_PROGRESS_THREAD", "2", "shm", "OPENTCA_PROGRESS_THREAD=2 is neither 0 nor 1"),
             ("OPENTCA_NONTEMPORAL", "perhaps", "shm", "OPENTCA_NONTEMPORAL=perhaps .*: say on or off"),
-            ("OPENTCA_ROUTE", "teleport", "shm", "OPENTCA_ROUTE=teleport names no channel that reaches rank 0; there are shm/"),
-            ("OPENTCA_ROUTE", "pull", "sim", "OPENTCA_ROUTE=pull names no channel that reaches rank 0; there are sim/"),
+            ("OPENTCA_CHANNEL", "teleport", "shm", "OPENTCA_CHANNEL=teleport is none of the channels that reach rank 0, which are shm/"),
+            ("OPENTCA_CHANNEL", "pull", "sim", "OPENTCA_CHANNEL=pull is none of the channels that reach rank 0, which are sim/"),
             ("OPENTCA_MACHINE", "atlantis", "sim", "there is no machine `atlantis`"),
             ("OPENTCA_FIDELITY", "none", "sim", "OPENTCA_FIDELITY.*none"),
         ):
@@ -346,9 +357,9 @@ class SaidOnce(Tuning):
         self.assertEqual(process.text(), "tca explain: rank 0: standard output: No space left on device")
 
     def test_what_rank_0_finds_for_all(self):
-        process = self.explain("--ranks", "3", "--route", "teleport")
+        process = self.explain("--ranks", "3", "--channel", "teleport")
         self.assertEqual(process.end(), USAGE, process.text())
-        self.assertRegex(process.text(), "^tca explain: rank 0: route 'teleport' names no channel [^\n]*$")
+        self.assertRegex(process.text(), "^tca explain: rank 0: channel 'teleport' is none of the channels [^\n]*$")
 
     def test_ranks_that_have_been_started_already(self):
         for reason, arguments in (

@@ -19,7 +19,7 @@ struct HaloCase {
   bool corners = false;
   int steps = 3;
   int fields = 1;
-  std::string route = {};
+  std::string channel = {};
 };
 
 // A cell of a rank, ghosts included. Cells are listed in the order in which a field stores them.
@@ -70,7 +70,7 @@ void check_halo(World& world, const HaloCase& test) {
   Halo halo(world, "halo", grid, halo_interior(grid, world.rank(), test),
             {.width = halo_width(world.rank(), test),
              .corners = test.corners,
-             .chain = {.guarded = true, .time_limit = {}, .channel = test.route}});
+             .chain = {.guarded = true, .time_limit = {}, .channel = test.channel}});
   require(halo.elements() == std::ssize(cells), "{} elements, not {}", halo.elements(), cells.size());
 
   std::vector<HaloField<T>> fields;

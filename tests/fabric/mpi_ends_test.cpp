@@ -21,9 +21,9 @@ std::size_t bytes_of_heap() {
   return info.uordblks + info.hblkhd;
 }
 
-// The fabric and the route of a chain, and the ranks that start the step for which nobody waits.
+// The fabric and the channel of a chain, and the ranks that start the step for which nobody waits.
 struct Case {
-  std::string fabric, route;
+  std::string fabric, channel;
   std::vector<int> beginners;
 
   bool begins(int rank) const {
@@ -41,7 +41,7 @@ class Ends : public testing::TestWithParam<Case> {
   // Returns a chain between ranks 0 and 1 with a step under way. Each rank that has started the step has
   // tested it once, so MPI has had the occasion to move some of it.
   static Chain begun(World& world, const Window<std::byte>& window) {
-    Chain chain = world.chain("given up", {.channel = GetParam().route});
+    Chain chain = world.chain("given up", {.channel = GetParam().channel});
     const bool takes_part = world.rank() < 2, begins = GetParam().begins(world.rank());
     const int partner = 1 - world.rank();
     if (takes_part) chain.put(window.on(partner).at(0), window.at(large), block(large)).expect(partner);
@@ -68,7 +68,7 @@ TEST_P(Ends, AChainAndItsWindow) {
       return std::count(all.begin(), all.end(), 1) == world.size();
     };
     // When only one rank has started the step, its memory stays with MPI.
-    const bool comes_back = GetParam().beginners.size() == 2 && GetParam().route != "mpi/rma";
+    const bool comes_back = GetParam().beginners.size() == 2 && GetParam().channel != "mpi/rma";
     for (int i = 0; i < 3 || (comes_back && !is_back(bytes_of_heap() < before + large / 2)); ++i) {
       require(i < 2000, "{} bytes became {}", before, bytes_of_heap());
       static_cast<void>(world.window<int>(1));
@@ -99,7 +99,7 @@ TEST_P(Ends, AWindowBeforeItsChain) {
 TEST_P(Ends, AWorldWhoseSenderDoesNotWait) {
   run(2, [](World& world) {
     const Window<std::byte> window = world.window<std::byte>(2 * large);
-    Chain chain = world.chain("one way", {.channel = GetParam().route});
+    Chain chain = world.chain("one way", {.channel = GetParam().channel});
     if (world.rank() == 0) chain.put(window.on(1).at(0), window.at(large), block(4096));
     if (world.rank() == 1) chain.expect(0);
     chain.commit();
@@ -112,14 +112,14 @@ TEST_P(Ends, AWorldWhoseSenderDoesNotWait) {
 std::vector<Case> cases() {
   std::vector<Case> all;
   for (const char* fabric : {"mpi", "shm+mpi"})
-    for (const char* route : {"mpi/datatype", "mpi/packed", "mpi/rma"})
+    for (const char* channel : {"mpi/datatype", "mpi/packed", "mpi/rma"})
       for (const std::vector<int>& beginners : {std::vector{0, 1}, {0}, {1}})
-        all.push_back({fabric, route, beginners});
+        all.push_back({fabric, channel, beginners});
   return all;
 }
 
 INSTANTIATE_TEST_SUITE_P(Mpi, Ends, testing::ValuesIn(cases()), [](const auto& test) {
-  std::string name = fmt::format("{}_{}_begun_by_{}", test.param.fabric, test.param.route,
+  std::string name = fmt::format("{}_{}_begun_by_{}", test.param.fabric, test.param.channel,
                                  fmt::join(test.param.beginners, "_"));
   std::replace_if(
       name.begin(), name.end(), [](char c) { return c == '+' || c == '/'; }, '_');

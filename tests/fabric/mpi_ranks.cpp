@@ -79,11 +79,11 @@ class MpiRanks final : public Ranks {
 
 }  // namespace
 
-Backend mpi_backend(std::string name, InWorld in_world, std::vector<std::string> routes) {
-  return {std::move(name), [=] { return std::make_unique<MpiRanks>(in_world); }, std::move(routes), 10, 5};
+Backend mpi_backend(std::string name, InWorld in_world, std::vector<std::string> channels) {
+  return {std::move(name), [=] { return std::make_unique<MpiRanks>(in_world); }, std::move(channels), 10, 5};
 }
 
-Backend mpi_backend(const std::string& fabric, int sub_cluster, std::vector<std::string> routes) {
+Backend mpi_backend(const std::string& fabric, int sub_cluster, std::vector<std::string> channels) {
   std::string name = sub_cluster > 0 ? fmt::format("{}_by_{}", fabric, sub_cluster) : fabric;
   std::replace(name.begin(), name.end(), '+', '_');
   const auto in_world = [=](const void* comm, const Ranks::Body& body, const WorldOptions& given) {
@@ -95,7 +95,7 @@ Backend mpi_backend(const std::string& fabric, int sub_cluster, std::vector<std:
     body(world);
     world.barrier();  // MPI moves what this rank has sent only while the rank calls it
   };
-  return mpi_backend(std::move(name), in_world, std::move(routes));
+  return mpi_backend(std::move(name), in_world, std::move(channels));
 }
 
 int run_tests_over_mpi(int argc, char** argv, bool by_threads) {

@@ -12,9 +12,9 @@ int run_tests_over_mpi(int argc, char** argv, bool by_threads = false);
 
 // Runs `body` in a world. `comm` is the address of an MPI_Comm of the world's ranks.
 using InWorld = std::function<void(const void* comm, const Ranks::Body& body, const WorldOptions& options)>;
-Backend mpi_backend(std::string name, InWorld in_world, std::vector<std::string> routes);
+Backend mpi_backend(std::string name, InWorld in_world, std::vector<std::string> channels);
 
 // `sub_cluster`: ranks per sub-cluster; 0 makes each host one sub-cluster.
-Backend mpi_backend(const std::string& fabric, int sub_cluster, std::vector<std::string> routes);
+Backend mpi_backend(const std::string& fabric, int sub_cluster, std::vector<std::string> channels);
 
 }  // namespace tca::test

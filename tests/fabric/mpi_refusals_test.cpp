@@ -88,9 +88,9 @@ int MPI_Win_free(MPI_Win* window) {
 namespace tca::test {
 namespace {
 
-// Commits a chain with puts in both directions over this route, strided and in two windows, and runs a step.
-void commit(World& world, const std::vector<Window<int>>& windows, const std::string& route) {
-  Chain chain = world.chain("refused", {.channel = route});
+// Commits a chain with puts in both directions over this channel, strided and in two windows, and runs a step.
+void commit(World& world, const std::vector<Window<int>>& windows, const std::string& channel) {
+  Chain chain = world.chain("refused", {.channel = channel});
   const int partner = 1 - world.rank();
   for (const Window<int>& window : windows)
     chain.put(window.on(partner).at(0), stride(100, 2), window.at(200), block(100));

@@ -346,14 +346,14 @@ TEST(Mpi, DescribesMoreThanTwoGibibytes) {
 TEST(Mpi, MovesMoreThanTwoGibibytes) {
   if (std::getenv("OPENTCA_TEST_LARGE") == nullptr) GTEST_SKIP() << "OPENTCA_TEST_LARGE is not set";
   constexpr std::int64_t count = (std::int64_t{1} << 31) + 4099;
-  for (const std::string route : {"mpi/datatype", "mpi/packed"}) {
+  for (const std::string channel : {"mpi/datatype", "mpi/packed"}) {
     const auto body = [&](World& world) {
       const Window<std::uint8_t> window = world.window<std::uint8_t>(count);
       const std::span<std::uint8_t> bytes = window.elements();
       const auto value = [](std::size_t i) { return static_cast<std::uint8_t>(i * 31 + (i >> 20)); };
       if (world.rank() == 0)
         for (std::size_t i = 0; i < bytes.size(); ++i) bytes[i] = value(i);
-      Chain chain = world.chain("large", {.guarded = true, .time_limit = {}, .channel = route});
+      Chain chain = world.chain("large", {.guarded = true, .time_limit = {}, .channel = channel});
       if (world.rank() == 0) chain.put(window.on(1).at(0), window.at(0), block(count));
       if (world.rank() == 1) chain.expect(0);
       chain.commit();

@@ -89,7 +89,7 @@ class Run {
 
   Chain make_chain(int buffer) {
     Chain chain = world_.chain(plan_.guarded ? "plan" : fmt::format("plan, buffer {}", buffer),
-                               {.guarded = plan_.guarded, .time_limit = {}, .channel = plan_.route});
+                               {.guarded = plan_.guarded, .time_limit = {}, .channel = plan_.channel});
     for (const PlannedPut& put : plan_.puts) {
       if (put.from != me_) continue;
       const std::int64_t to = target_base(put.to, buffer) + put.target_offset;
@@ -215,8 +215,8 @@ void Plan::fit(std::int64_t spare) {
 }
 
 std::ostream& operator<<(std::ostream& out, const Plan& plan) {
-  out << fmt::format("{} ranks, elements of {} bytes, {}, route '{}', {} steps{}", plan.ranks,
-                     plan.element_bytes, plan.guarded ? "guarded" : "unguarded", plan.route, plan.steps,
+  out << fmt::format("{} ranks, elements of {} bytes, {}, channel '{}', {} steps{}", plan.ranks,
+                     plan.element_bytes, plan.guarded ? "guarded" : "unguarded", plan.channel, plan.steps,
                      plan.one_window ? ", one window" : "");
   for (const PlannedPut& put : plan.puts) {
     out << fmt::format("\n  {} -> {}: {} at {} into {} at {}", put.from, put.to, put.source.layout.describe(),

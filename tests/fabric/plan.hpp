@@ -39,7 +39,7 @@ struct Plan {
   bool one_window = false;                                     // targets lie behind the sources in one window
   std::vector<PlannedPut> puts;
   bool guarded = true;  // otherwise the targets are double-buffered and every partner answers
-  std::string route;
+  std::string channel;
   int steps = 3;
 
   // Enlarges both windows to hold the puts and `spare` more elements.

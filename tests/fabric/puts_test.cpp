@@ -41,13 +41,13 @@ Plan exchange(const Pairing& pairing) {
   return plan;
 }
 
-std::vector<Plan> over_routes(const std::vector<std::string>& routes, const std::vector<Plan>& plans) {
+std::vector<Plan> over_routes(const std::vector<std::string>& channels, const std::vector<Plan>& plans) {
   std::vector<Plan> all;
   for (const Plan& plan : plans) {
-    for (const std::string& route : routes) {
+    for (const std::string& channel : channels) {
       for (const bool guarded : {true, false}) {
         all.push_back(plan);
-        all.back().route = route;
+        all.back().channel = channel;
         all.back().guarded = guarded;
       }
     }
@@ -58,7 +58,7 @@ std::vector<Plan> over_routes(const std::vector<std::string>& routes, const std:
 TEST_P(FabricTest, EveryLayoutOnEverySide) {
   std::vector<Plan> plans;
   for (const Pairing& pairing : pairings()) plans.push_back(exchange(pairing));
-  run_plans(2, over_routes(routes(), plans));
+  run_plans(2, over_routes(channels(), plans));
 }
 
 TEST_P(FabricTest, EveryElementSize) {
@@ -69,7 +69,7 @@ TEST_P(FabricTest, EveryElementSize) {
       plans.back().element_bytes = bytes;
     }
   }
-  run_plans(2, over_routes(routes(), plans));
+  run_plans(2, over_routes(channels(), plans));
 }
 
 TEST_P(FabricTest, OneByteToMebibytes) {
@@ -81,7 +81,7 @@ TEST_P(FabricTest, OneByteToMebibytes) {
   plans.push_back(exchange({block_cells(3 << 15), block_cells(3 << 15)}));
   plans.back().element_bytes = 32;
   plans.back().steps = 2;
-  run_plans(2, over_routes(routes(), plans));
+  run_plans(2, over_routes(channels(), plans));
 }
 
 // Tests rows and single elements that add up to tens of thousands of bytes (not round numbers), a row that is
@@ -103,7 +103,7 @@ TEST_P(FabricTest, LayoutsOfManyBytes) {
   }
   several.fit(7);
   plans.push_back(several);
-  run_plans(2, over_routes(routes(), plans));
+  run_plans(2, over_routes(channels(), plans));
 }
 
 // Sizes on both sides of the largest message that shares the signal's cache line, and of its rounding.
@@ -114,7 +114,7 @@ TEST_P(FabricTest, EveryShortMessage) {
     plans.back().element_bytes = 1;
     plans.back().steps = 4;
   }
-  run_plans(2, over_routes({routes().back()}, plans));
+  run_plans(2, over_routes({channels().back()}, plans));
 }
 
 TEST_P(FabricTest, PutsToItself) {
@@ -126,14 +126,14 @@ TEST_P(FabricTest, PutsToItself) {
   plan.fit(3);
   Plan shared = plan;
   shared.one_window = true;
-  run_plans(2, over_routes(routes(), {plan, shared}));
+  run_plans(2, over_routes(channels(), {plan, shared}));
 }
 
 TEST_P(FabricTest, AWorldOfOne) {
   Plan plan{.ranks = 1, .element_bytes = 16};
   plan.puts = {{0, 0, block_cells(100), stride_cells(100, 2), 0, 0}};
   plan.fit(1);
-  run_plans(1, over_routes(routes(), {plan}));
+  run_plans(1, over_routes(channels(), {plan}));
 }
 
 // Returns a plan with one put per edge (from, to). Each target keeps the puts that it gets in separate rows.
@@ -147,21 +147,21 @@ Plan pattern(int ranks, const std::vector<std::pair<int, int>>& edges) {
   return plan;
 }
 
-TEST_P(FabricTest, OneWay) { run_plans(2, over_routes(routes(), {pattern(2, {{0, 1}})})); }
+TEST_P(FabricTest, OneWay) { run_plans(2, over_routes(channels(), {pattern(2, {{0, 1}})})); }
 TEST_P(FabricTest, FanInAndOut) {
-  run_plans(4,
-            over_routes(routes(), {pattern(4, {{0, 1}, {0, 2}, {0, 3}}), pattern(4, {{1, 0}, {2, 0}, {3, 0}}),
-                                   pattern(4, {{0, 1}, {1, 2}, {2, 3}})}));
+  run_plans(
+      4, over_routes(channels(), {pattern(4, {{0, 1}, {0, 2}, {0, 3}}), pattern(4, {{1, 0}, {2, 0}, {3, 0}}),
+                                  pattern(4, {{0, 1}, {1, 2}, {2, 3}})}));
 }
 TEST_P(FabricTest, Ring) {
-  run_plans(5, over_routes(routes(), {pattern(5, {{0, 1}, {1, 2}, {2, 3}, {3, 4}, {4, 0}})}));
+  run_plans(5, over_routes(channels(), {pattern(5, {{0, 1}, {1, 2}, {2, 3}, {3, 4}, {4, 0}})}));
 }
 TEST_P(FabricTest, AllToAll) {
   std::vector<std::pair<int, int>> edges;
   for (int from = 0; from < 4; ++from) {
     for (int to = 0; to < 4; ++to) edges.emplace_back(from, to);
   }
-  run_plans(4, over_routes(routes(), {pattern(4, edges)}));
+  run_plans(4, over_routes(channels(), {pattern(4, edges)}));
 }
 
 // Puts small and large messages to one partner, some of them strided. Each takes the protocol that suits its
@@ -178,7 +178,7 @@ TEST_P(FabricTest, SeveralPutsToOnePartner) {
     place += cells.end();
   }
   plan.fit(5);
-  run_plans(2, over_routes(routes(), {plan}));
+  run_plans(2, over_routes(channels(), {plan}));
 }
 
 TEST_P(FabricTest, ZeroSizedWindows) {
@@ -186,7 +186,7 @@ TEST_P(FabricTest, ZeroSizedWindows) {
   plan.source_elements[1] = plan.target_elements[1] = 0;
   plan.target_elements[0] = 0;
   plan.source_elements[2] = 0;
-  run_plans(3, over_routes(routes(), {plan}));
+  run_plans(3, over_routes(channels(), {plan}));
 }
 
 }  // namespace

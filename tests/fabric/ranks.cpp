@@ -131,10 +131,10 @@ Backend hybrid_backend(unsigned seed, int sub_cluster) {
 
 // A modelled rank takes longer to hand its turn over than a store takes to cross, so these tests run fewer
 // steps.
-Backend sim_backend(const std::string& machine, std::vector<std::string> routes, int most_ranks) {
+Backend sim_backend(const std::string& machine, std::vector<std::string> channels, int most_ranks) {
   std::string name = "sim_" + machine;
   std::ranges::replace(name, '-', '_');
-  return {name, [machine] { return thread_ranks("sim", machine); }, std::move(routes), 20, most_ranks};
+  return {name, [machine] { return thread_ranks("sim", machine); }, std::move(channels), 20, most_ranks};
 }
 
 std::ostream& operator<<(std::ostream& out, const Backend& backend) { return out << backend.name; }

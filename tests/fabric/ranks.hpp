@@ -62,9 +62,10 @@ class Ranks {
 struct Backend {
   std::string name;
   std::function<std::unique_ptr<Ranks>()> make;
-  std::vector<std::string> routes;  // every protocol that can be forced; "" leaves the choice to the library
-  int effort;                       // divides the number of steps
-  int most_ranks = 1 << 20;         // the largest world that it can run
+  std::vector<std::string>
+      channels;              // every protocol that can be forced; "" leaves the choice to the library
+  int effort;                // divides the number of steps
+  int most_ranks = 1 << 20;  // the largest world that it can run
 };
 
 // Runs ranks as threads over the named fabric.
@@ -86,7 +87,7 @@ Backend shuffle_backend(unsigned seed);
 
 // Runs threads with shared memory inside sub-clusters and the test double between them.
 Backend hybrid_backend(unsigned seed, int sub_cluster);
-Backend sim_backend(const std::string& machine, std::vector<std::string> routes, int most_ranks = 1 << 20);
+Backend sim_backend(const std::string& machine, std::vector<std::string> channels, int most_ranks = 1 << 20);
 
 std::ostream& operator<<(std::ostream& out, const Backend& backend);
 

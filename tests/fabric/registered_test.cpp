@@ -9,14 +9,14 @@ namespace {
 
 TEST(RegisteredWindows, CarryPutsOverEveryRoute) {
   const Backend threads = thread_backend();
-  for (const std::string& route : threads.routes) {
+  for (const std::string& channel : threads.channels) {
     const auto body = [&](World& world) {
       constexpr std::int64_t count = 1000;
       const int other = 1 - world.rank();
       std::vector<int> held(3 * count, -1);  // the window is its middle and its end
       const Window<int> window = world.window(held.data() + count, 2 * count);
       require(window.data() == held.data() + count, "the window is elsewhere");
-      Chain chain = world.chain("registered", {.guarded = true, .time_limit = {}, .channel = route});
+      Chain chain = world.chain("registered", {.guarded = true, .time_limit = {}, .channel = channel});
       chain.put(window.on(other).at(count), window.at(0), stride(count / 2, 2)).expect(other).commit();
       for (int step = 1; step <= 3; ++step) {
         std::fill_n(held.begin() + count, count, 10 * step + world.rank());
@@ -29,7 +29,7 @@ TEST(RegisteredWindows, CarryPutsOverEveryRoute) {
       }
       world.barrier();  // the partner may still write into the memory that this rank is about to free
     };
-    EXPECT_EQ(threads.make()->run(2, body), "") << route;
+    EXPECT_EQ(threads.make()->run(2, body), "") << channel;
   }
 }
 

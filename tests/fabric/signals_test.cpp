@@ -111,14 +111,14 @@ TEST_P(FabricTest, HaloWithCorners) {
 }
 
 TEST_P(FabricTest, HaloOfSeveralFieldsOverEveryRoute) {
-  for (const std::string& route : routes()) {
+  for (const std::string& channel : channels()) {
     run(4, [&](World& world) {
       check_halo<float>(world, {.shape = {2, 1, 2},
                                 .periodic = {true, true, false},
                                 .extents = {5, 4, 6},
                                 .steps = 4,
                                 .fields = 3,
-                                .route = route});
+                                .channel = channel});
     });
   }
 }

@@ -85,7 +85,7 @@ TEST_F(StartCosts, TheCountersCount) {
 }
 
 TEST_P(StartCosts, NothingAllocatedAndNoLockTaken) {
-  const auto [route, guarded] = GetParam();
+  const auto [channel, guarded] = GetParam();
   constexpr int starts = 10'000;
   const std::string problem = thread_ranks()->run(2, [&](World& world) {
     const int other = 1 - world.rank();
@@ -93,7 +93,7 @@ TEST_P(StartCosts, NothingAllocatedAndNoLockTaken) {
     std::vector<Chain> chains;
     for (int b = 0; b < 2; ++b) {
       windows.push_back(world.window<double>(5200));
-      chains.push_back(world.chain("counted", {.guarded = guarded, .time_limit = {}, .channel = route}));
+      chains.push_back(world.chain("counted", {.guarded = guarded, .time_limit = {}, .channel = channel}));
       chains.back().put(windows.back().on(other).at(2600), windows.back().at(0), stride(10, 3));
       chains.back().put(windows.back().on(other).at(2700), windows.back().at(40), block(2400));
       chains.back().expect(other).commit();

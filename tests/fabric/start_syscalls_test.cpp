@@ -46,14 +46,15 @@ class StartSyscalls : public testing::TestWithParam<std::tuple<std::string, bool
       GTEST_SKIP() << "this kernel or container does not let a process filter its system calls";
   }
 
-  static std::string run(const std::string& route, bool guarded, const std::function<void(int step)>& also) {
+  static std::string run(const std::string& channel, bool guarded,
+                         const std::function<void(int step)>& also) {
     return process_ranks()->run(2, [&](World& world) {
       const int other = 1 - world.rank();
       std::vector<Window<double>> windows;
       std::vector<Chain> chains;
       for (int b = 0; b < 2; ++b) {
         windows.push_back(world.window<double>(5200));
-        chains.push_back(world.chain("filtered", {.guarded = guarded, .time_limit = {}, .channel = route}));
+        chains.push_back(world.chain("filtered", {.guarded = guarded, .time_limit = {}, .channel = channel}));
         chains.back().put(windows.back().on(other).at(2600), windows.back().at(0), stride(10, 3));
         chains.back().put(windows.back().on(other).at(2700), windows.back().at(40), block(2400));
         chains.back().expect(other).commit();
@@ -72,8 +73,8 @@ class StartSyscalls : public testing::TestWithParam<std::tuple<std::string, bool
 };
 
 TEST_P(StartSyscalls, None) {
-  const auto [route, guarded] = GetParam();
-  EXPECT_EQ(run(route, guarded, [](int) {}), "");
+  const auto [channel, guarded] = GetParam();
+  EXPECT_EQ(run(channel, guarded, [](int) {}), "");
 }
 
 INSTANTIATE_TEST_SUITE_P(Routes, StartSyscalls,

@@ -61,9 +61,9 @@ int right(const World& world) { return (world.rank() + 1) % world.size(); }
 
 TEST_P(FabricTest, ThousandsOfRestarts) {
   std::vector<Plan> plans;
-  for (const std::string& route : routes()) {
+  for (const std::string& channel : channels()) {
     for (const bool guarded : {true, false}) {
-      Plan plan{.ranks = 2, .element_bytes = 8, .guarded = guarded, .route = route, .steps = steps(4000)};
+      Plan plan{.ranks = 2, .element_bytes = 8, .guarded = guarded, .channel = channel, .steps = steps(4000)};
       plan.puts = {{0, 1, stride_cells(3, 2), block_cells(3), 0, 1},
                    {1, 0, block_cells(2), block_cells(2), 0, 0}};
       plan.fit(2);
@@ -76,8 +76,8 @@ TEST_P(FabricTest, ThousandsOfRestarts) {
 // A fabric may try several ways of moving large puts. The steps suffice for it to try them all.
 TEST_P(FabricTest, LargePutsOverAndOver) {
   std::vector<Plan> plans;
-  for (const std::string& route : routes()) {
-    Plan plan{.ranks = 2, .element_bytes = 8, .route = route, .steps = steps(100)};
+  for (const std::string& channel : channels()) {
+    Plan plan{.ranks = 2, .element_bytes = 8, .channel = channel, .steps = steps(100)};
     plan.puts = {{0, 1, block_stride_cells(40, 33, 70), block_stride_cells(40, 33, 71), 3, 1},
                  {0, 1, block_cells(2500), block_cells(2500), 2900, 2900},
                  {0, 1, stride_cells(100, 3), stride_cells(100, 2), 5500, 5500},
@@ -90,15 +90,15 @@ TEST_P(FabricTest, LargePutsOverAndOver) {
 
 TEST_P(FabricTest, ManyChainsInAnyOrder) {
   constexpr std::size_t chains = 24;
-  for (const std::string& route : routes()) {
-    SCOPED_TRACE("route " + route);
+  for (const std::string& channel : channels()) {
+    SCOPED_TRACE("channel " + channel);
     run(3, [&](World& world) {
       std::vector<Pipe> pipes;
       for (std::size_t i = 0; i < chains; ++i) {
         const bool clockwise = i % 2 == 0;
         pipes.emplace_back(world, fmt::format("pipe {}", i), clockwise ? left(world) : right(world),
                            clockwise ? right(world) : left(world), static_cast<std::int64_t>(1 + i * i),
-                           ChainOptions{.guarded = true, .time_limit = {}, .channel = route});
+                           ChainOptions{.guarded = true, .time_limit = {}, .channel = channel});
       }
       std::mt19937 random(static_cast<unsigned>(world.rank()));
       std::vector<std::size_t> order(chains);
@@ -118,10 +118,10 @@ TEST_P(FabricTest, ManyChainsInAnyOrder) {
 
 // Each rank polls only the chain by which it receives. The chain by which it sends still has work to do.
 TEST_P(FabricTest, PollingOneChainDrivesTheOthers) {
-  for (const std::string& route : routes()) {
+  for (const std::string& channel : channels()) {
     run(2, [&](World& world) {
       const int me = world.rank();
-      const ChainOptions options{.guarded = true, .time_limit = {}, .channel = route};
+      const ChainOptions options{.guarded = true, .time_limit = {}, .channel = channel};
       std::vector<Pipe> pipes;
       for (int from = 0; from < 2; ++from) {
         pipes.emplace_back(world, fmt::format("from {}", from), me == from ? -1 : from,
@@ -146,10 +146,10 @@ TEST_P(FabricTest, PollingOneChainDrivesTheOthers) {
 
 // A rank that calls a collective between start and wait still does its part of the step.
 TEST_P(FabricTest, ACollectiveBetweenStartAndWait) {
-  for (const std::string& route : routes()) {
+  for (const std::string& channel : channels()) {
     run(2, [&](World& world) {
       Pipe pipe(world, "pipe", left(world), right(world), 500,
-                {.guarded = true, .time_limit = {}, .channel = route});
+                {.guarded = true, .time_limit = {}, .channel = channel});
       for (int step = 1; step <= 4; ++step) {
         const bool first = world.rank() == step % 2;
         if (!first) std::this_thread::sleep_for(std::chrono::milliseconds(3));
@@ -164,10 +164,10 @@ TEST_P(FabricTest, ACollectiveBetweenStartAndWait) {
 }
 
 TEST_P(FabricTest, TestInsteadOfWait) {
-  for (const std::string& route : routes()) {
+  for (const std::string& channel : channels()) {
     run(3, [&](World& world) {
       Pipe pipe(world, "ring", left(world), right(world), 40,
-                {.guarded = true, .time_limit = {}, .channel = route});
+                {.guarded = true, .time_limit = {}, .channel = channel});
       for (int step = 1; step <= steps(300); ++step) {
         pipe.start(0, step);
         while (!pipe.test()) std::this_thread::yield();
@@ -180,14 +180,14 @@ TEST_P(FabricTest, TestInsteadOfWait) {
 
 // Slots and rings of destroyed chains are reused. The sizes alternate, so that they are reused for others.
 TEST_P(FabricTest, ChainsRecreatedHundredsOfTimes) {
-  for (const std::string& route : routes()) {
+  for (const std::string& channel : channels()) {
     run(3, [&](World& world) {
       const Window<std::int64_t> source = world.window<std::int64_t>(300),
                                  target = world.window<std::int64_t>(300);
       for (int round = 1; round <= steps(250); ++round) {
         const std::int64_t count = round % 3 == 0 ? 300 : round % 3;
         Chain chain =
-            world.chain("recreated", {.guarded = round % 5 != 0, .time_limit = {}, .channel = route});
+            world.chain("recreated", {.guarded = round % 5 != 0, .time_limit = {}, .channel = channel});
         chain.put(target.on(right(world)).at(0), source.at(0), block(count)).expect(left(world)).commit();
         for (int step = 0; step < 1 + round % 3; ++step) {
           std::vector<std::int64_t> values;
@@ -251,16 +251,16 @@ TEST_P(FabricTest, AChainKeepsItsWindows) {
 TEST_P(FabricTest, AReceiverMayLagBehindADestroyedChain) {
   const int count = steps(40);
   std::vector<std::string> that_run_ahead;
-  for (const std::string& route : routes())
-    if (route.ends_with("staged") || route == "mpi/datatype" || route == "mpi/packed")
-      that_run_ahead.push_back(route);
-  if (that_run_ahead.empty()) GTEST_SKIP() << "no route here takes bytes before their receiver starts";
-  for (const std::string& route : that_run_ahead) {
+  for (const std::string& channel : channels())
+    if (channel.ends_with("staged") || channel == "mpi/datatype" || channel == "mpi/packed")
+      that_run_ahead.push_back(channel);
+  if (that_run_ahead.empty()) GTEST_SKIP() << "no channel here takes bytes before their receiver starts";
+  for (const std::string& channel : that_run_ahead) {
     run(2, [&](World& world) {
       const bool sends = world.rank() == 0;
       const auto make_pipe = [&](const char* name) {
         return Pipe(world, name, sends ? -1 : 0, sends ? 1 : -1, 3,
-                    {.guarded = true, .time_limit = {}, .channel = route});
+                    {.guarded = true, .time_limit = {}, .channel = channel});
       };
       const auto step = [](Pipe& pipe, int number, int n) {
         pipe.start(number, n);
@@ -285,11 +285,11 @@ TEST_P(FabricTest, AReceiverMayLagBehindADestroyedChain) {
 
 // The receiver lags. What it reads after step n must still be step n's data, whatever the protocol.
 TEST_P(FabricTest, ASenderNeverOverrunsAReceiver) {
-  for (const std::string& route : routes()) {
+  for (const std::string& channel : channels()) {
     run(2, [&](World& world) {
       const bool sends = world.rank() == 0;
       Pipe pipe(world, "one way", sends ? -1 : 0, sends ? 1 : -1, 33,
-                {.guarded = true, .time_limit = {}, .channel = route});
+                {.guarded = true, .time_limit = {}, .channel = channel});
       std::mt19937 random(7);
       for (int step = 1; step <= steps(400); ++step) {
         if (!sends && random() % 8 == 0)

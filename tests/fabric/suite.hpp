@@ -32,7 +32,7 @@ class FabricTest : public testing::TestWithParam<Backend> {
     });
   }
 
-  const std::vector<std::string>& routes() const { return GetParam().routes; }
+  const std::vector<std::string>& channels() const { return GetParam().channels; }
   int steps(int steps) const { return std::max(2, steps / GetParam().effort); }
 };
 

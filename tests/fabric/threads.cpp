@@ -10,11 +10,11 @@ namespace {
 // may be on their way while rank 0 already makes its next window.
 TEST(Threads, AChainAndItsWindowGoInTheMiddleOfAStep) {
   constexpr std::int64_t count = std::int64_t{1} << 20;
-  for (const std::string& route : thread_backend().routes) {
+  for (const std::string& channel : thread_backend().channels) {
     const auto give_up = [&](World& world) {
       const Window<std::byte> window = world.window<std::byte>(2 * count);
       const int other = 1 - world.rank();
-      Chain chain = world.chain("given up", {.channel = route});
+      Chain chain = world.chain("given up", {.channel = channel});
       chain.put(window.on(other).at(0), window.at(count), block(count)).expect(other).commit();
       chain.start();
       chain.wait();
@@ -30,7 +30,7 @@ TEST(Threads, AChainAndItsWindowGoInTheMiddleOfAStep) {
                                     }
                                   }),
               "")
-        << route;
+        << channel;
   }
 }
 

@@ -14,7 +14,7 @@ class NeverStarts(WorldTest):
             with self.subTest(protocol):
                 ranks = self.ranks(
                     3, "ring", "--who", "1", "--how", "sleep", "--step", "7",
-                    OPENTCA_TIME_LIMIT="0.5", OPENTCA_ROUTE=protocol,
+                    OPENTCA_TIME_LIMIT="0.5", OPENTCA_CHANNEL=protocol,
                 )  # fmt: skip
                 started = time.monotonic()
                 for rank in (0, 2):

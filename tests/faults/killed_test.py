@@ -33,7 +33,7 @@ class Killed(WorldTest):
     def kill_one_of(self, size, victim):
         for protocol in PROTOCOLS:
             with self.subTest(protocol):
-                self.kill_one(self.ranks(size, "ring", OPENTCA_ROUTE=protocol), victim)
+                self.kill_one(self.ranks(size, "ring", OPENTCA_CHANNEL=protocol), victim)
 
     def test_one_of_two(self):
         self.kill_one_of(2, 1)
@@ -47,7 +47,7 @@ class Killed(WorldTest):
     def test_large_puts(self):
         for protocol in PROTOCOLS:
             with self.subTest(protocol):
-                self.kill_one(self.ranks(2, "ring", "--doubles", "1000000", OPENTCA_ROUTE=protocol), 0)
+                self.kill_one(self.ranks(2, "ring", "--doubles", "1000000", OPENTCA_CHANNEL=protocol), 0)
 
     def test_under_the_launcher(self):
         for size in (2, 4, 6):

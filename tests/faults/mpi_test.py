@@ -59,7 +59,7 @@ class MpiTest(WorldTest):
         self.assert_nothing_left()
 
     def test_a_world_that_outlives_mpi(self):
-        for setting in ({"OPENTCA_PROGRESS_THREAD": "1"}, {"OPENTCA_ROUTE": "mpi/rma"}):
+        for setting in ({"OPENTCA_PROGRESS_THREAD": "1"}, {"OPENTCA_CHANNEL": "mpi/rma"}):
             with self.subTest(setting=setting):
                 job = self.world(3, "outlives", "--steps", "200", **setting)
                 self.assertEqual(job.end(SOON), 0, job.text())
@@ -68,7 +68,7 @@ class MpiTest(WorldTest):
 
     def test_a_forked_child_does_not_speak_for_its_rank(self):
         for fabric in FABRICS:
-            for setting in ({"OPENTCA_PROGRESS_THREAD": "1"}, {"OPENTCA_ROUTE": "mpi/rma"}):
+            for setting in ({"OPENTCA_PROGRESS_THREAD": "1"}, {"OPENTCA_CHANNEL": "mpi/rma"}):
                 with self.subTest(fabric=fabric, setting=setting):
                     setting = {"OPENTCA_SUBCLUSTER": "1", **setting}
                     job = self.world(3, "forks", "--steps", "30", fabric=fabric, **setting)
@@ -131,9 +131,9 @@ class MpiTest(WorldTest):
 
     # The others have come to the end of the world, and do not end it.
     def test_a_rank_that_still_writes_its_results(self):
-        for route in ("mpi/datatype", "mpi/rma"):
-            with self.subTest(route=route):
-                job = self.world(3, "writes", "--who", "1", "--steps", "30", OPENTCA_TIME_LIMIT="1", OPENTCA_ROUTE=route)
+        for channel in ("mpi/datatype", "mpi/rma"):
+            with self.subTest(channel=channel):
+                job = self.world(3, "writes", "--who", "1", "--steps", "30", OPENTCA_TIME_LIMIT="1", OPENTCA_CHANNEL=channel)
                 self.assertEqual(job.end(SOON), 0, job.text())
                 self.assertIn("rank 1: has written", job.text())
         self.assert_nothing_left()

@@ -28,7 +28,7 @@ class SameBinary(WorldTest):
 
     def test_under_the_launcher(self):
         for protocol in PROTOCOLS:
-            job = self.tca_run(3, PROGRAM, "ring", "--steps", "30", OPENTCA_ROUTE=protocol)
+            job = self.tca_run(3, PROGRAM, "ring", "--steps", "30", OPENTCA_CHANNEL=protocol)
             self.assertEqual(self.done(job), self.ALL_DONE)
         self.assert_nothing_left()
 
@@ -55,7 +55,7 @@ class SameBinary(WorldTest):
         self.assertEqual(self.done(self.start(["sh", "-c", inner], **outer)), self.ALL_DONE[:1])
 
     def test_a_misspelt_variable_is_named_once(self):
-        misspelt = {"OPENTCA_ROUT": "pull", "OPENTCA_TEST_ANYTHING": "1", "OPENTCA_ROOT": "/opt/opentca"}
+        misspelt = {"OPENTCA_CHANEL": "pull", "OPENTCA_TEST_ANYTHING": "1", "OPENTCA_ROOT": "/opt/opentca"}
         jobs = [
             lambda: self.start([PROGRAM, "ring", "--steps", "1"], **misspelt),
             lambda: self.tca_run(3, PROGRAM, "ring", "--steps", "1", **misspelt),
@@ -69,7 +69,7 @@ class SameBinary(WorldTest):
             process = start()
             self.assertEqual(process.end(), 0, process.text())
             said = [line for line in process.lines if "is not a variable" in line]
-            self.assertEqual(said, ["opentca: OPENTCA_ROUT is not a variable of OpenTCA; did you mean OPENTCA_ROUTE?"])
+            self.assertEqual(said, ["opentca: OPENTCA_CHANEL is not a variable of OpenTCA; did you mean OPENTCA_CHANNEL?"])
 
     def test_alone_beside_a_batch_system(self):
         slurm = {"SLURM_PROCID": "0", "SLURM_JOB_ID": "7"}

@@ -13,7 +13,7 @@ from world import RANK_LOST, TIMED_OUT, WorldTest
 
 FAILING = os.environ.get("FAILING_KERNEL", "failing_kernel")
 DEVICE_FAILED = 8
-ROUTES = ("ll", "direct", "copy_engine")
+CHANNELS = ("ll", "direct", "copy_engine")
 # Iterations that nobody waits for the end of.
 HIMENO = ("himeno", "--ranks", "2", "--size", "S", "--no-check", "--iterations", "100000000", "--start")
 DSLASH = ("qcd", "dslash", "--ranks", "2", "--small", "--seconds", "1000", "--started-by")
@@ -32,9 +32,9 @@ class OnGpus(WorldTest):
 
 class Killed(OnGpus):
     def test_when_the_host_starts(self):
-        for route in ROUTES:
-            with self.subTest(route):
-                ranks = self.ranks(2, "ring", OPENTCA_ROUTE=route)
+        for channel in CHANNELS:
+            with self.subTest(channel):
+                ranks = self.ranks(2, "ring", OPENTCA_CHANNEL=channel)
                 for process in ranks:
                     process.says("runs in process")
                 ranks[1].popen.kill()
@@ -82,10 +82,10 @@ class Failing(OnGpus):
 
 class Missing(OnGpus):
     def test_a_rank_that_never_starts_its_chain(self):
-        for route in ROUTES:
-            with self.subTest(route):
+        for channel in CHANNELS:
+            with self.subTest(channel):
                 ranks = self.ranks(
-                    2, "ring", "--who", "1", "--how", "sleep", "--step", "7", OPENTCA_TIME_LIMIT="0.5", OPENTCA_ROUTE=route
+                    2, "ring", "--who", "1", "--how", "sleep", "--step", "7", OPENTCA_TIME_LIMIT="0.5", OPENTCA_CHANNEL=channel
                 )
                 self.assertEqual(ranks[0].end(), TIMED_OUT, ranks[0].text())
                 self.assertRegex(ranks[0].text(), r"rank 1\b")

@@ -7,8 +7,8 @@ namespace tca::test {
 namespace {
 
 // Processes that share a GPU take turns of a few milliseconds each, so these tests run fewer steps.
-Backend hybrid(int sub_cluster, std::vector<std::string> routes) {
-  Backend backend = mpi_backend("cuda+mpi", sub_cluster, std::move(routes));
+Backend hybrid(int sub_cluster, std::vector<std::string> channels) {
+  Backend backend = mpi_backend("cuda+mpi", sub_cluster, std::move(channels));
   backend.effort = 100;
   return backend;
 }

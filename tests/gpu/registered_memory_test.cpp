@@ -51,11 +51,11 @@ std::vector<Ends> every_layout() {
 }
 
 // Exchanges over one chain, and compares all of the program's memory, also that around the windows.
-void exchange(World& world, const std::string& route, const Ends& ends,
+void exchange(World& world, const std::string& channel, const Ends& ends,
               const std::array<Window<int>, 2>& windows, const std::array<DeviceArray*, 2>& arrays) {
   constexpr std::int64_t from = 3, to = 11;
   const int other = 1 - world.rank();
-  Chain chain = world.chain("registered", {.guarded = true, .time_limit = {}, .channel = route});
+  Chain chain = world.chain("registered", {.guarded = true, .time_limit = {}, .channel = channel});
   chain.put(windows[1].on(other).at(to), ends.target.layout, windows[0].at(from), ends.source.layout);
   chain.expect(other).commit();
   std::vector<int> sent(room + 2 * margin), expected(sent.size());
@@ -74,7 +74,7 @@ void exchange(World& world, const std::string& route, const Ends& ends,
           value(other, margin + from + ends.source.at[i]);
     }
     require(arrays[1]->read() == expected, "{} into {} over '{}', step {}: not what was sent, or not where",
-            ends.source.layout.describe(), ends.target.layout.describe(), route, step);
+            ends.source.layout.describe(), ends.target.layout.describe(), channel, step);
     require(arrays[0]->read() == sent, "the source has changed");
   }
 }
@@ -85,8 +85,8 @@ TEST_P(FabricTest, RegisteredMemoryCarriesEveryLayout) {
     {
       const std::array windows{world.window(source.window(), room), world.window(target.window(), room)};
       require(windows[1].data() == target.window(), "the window is elsewhere");
-      for (const std::string& route : routes()) {
-        for (const Ends& ends : every_layout()) exchange(world, route, ends, windows, {&source, &target});
+      for (const std::string& channel : channels()) {
+        for (const Ends& ends : every_layout()) exchange(world, channel, ends, windows, {&source, &target});
       }
       require(element(windows[1], 0) == target.read()[margin],
               "a window reads something else than its memory");

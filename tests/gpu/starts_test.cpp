@@ -20,7 +20,7 @@ namespace {
 struct Way {
   int ranks;
   bool guarded;
-  const char* route;
+  const char* channel;
   int engine_blocks = 0;
 };
 class Starts : public testing::TestWithParam<Way> {
@@ -30,7 +30,7 @@ class Starts : public testing::TestWithParam<Way> {
     const std::string failure =
         thread_ranks("cuda")->run(way.ranks,
                                   [&](World& world) {
-                                    Ring ring(world, {.guarded = way.guarded, .channel = way.route});
+                                    Ring ring(world, {.guarded = way.guarded, .channel = way.channel});
                                     body(world, ring);
                                     ring.finish();
                                     world.barrier();

@@ -9,7 +9,7 @@ namespace tca::test {
 namespace {
 
 void matches_the_copy(const Backend& backend, int ranks) {
-  const Plan plan = *random_plan(ranks, backend.routes, 6);
+  const Plan plan = *random_plan(ranks, backend.channels, 6);
   const std::string failure = backend.make()->run(plan.ranks, [&](World& world) { run_plan(world, plan); });
   RC_CLASSIFY(plan.guarded, "guarded");
   RC_CLASSIFY(plan.one_window, "one window");

@@ -84,14 +84,14 @@ void add_columns(Plan& plan, int to, std::size_t count) {
 
 }  // namespace
 
-rc::Gen<Plan> random_plan(int ranks, std::vector<std::string> routes, int steps) {
+rc::Gen<Plan> random_plan(int ranks, std::vector<std::string> channels, int steps) {
   return rc::gen::exec([=] {
     Plan plan;
     plan.ranks = static_cast<int>(between(1, ranks));
     plan.element_bytes = *rc::gen::elementOf(plan_element_sizes());
     plan.one_window = *rc::gen::arbitrary<bool>();
     plan.guarded = *rc::gen::arbitrary<bool>();
-    plan.route = *rc::gen::elementOf(routes);
+    plan.channel = *rc::gen::elementOf(channels);
     plan.steps = static_cast<int>(between(1, steps));
     for (int to = 0; to < plan.ranks; ++to) {
       const auto count = static_cast<std::size_t>(between(0, 4));

@@ -8,7 +8,7 @@
 
 namespace tca::test {
 
-// Returns a generator of plans of at most `ranks` ranks and `steps` steps, over one of `routes`.
-rc::Gen<Plan> random_plan(int ranks, std::vector<std::string> routes, int steps);
+// Returns a generator of plans of at most `ranks` ranks and `steps` steps, over one of `channels`.
+rc::Gen<Plan> random_plan(int ranks, std::vector<std::string> channels, int steps);
 
 }  // namespace tca::test

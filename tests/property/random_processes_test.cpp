@@ -9,7 +9,7 @@ namespace tca::test {
 namespace {
 
 RC_GTEST_PROP(RandomChains, MatchACopyBetweenProcesses, ()) {
-  const Plan plan = *random_plan(4, process_backend().routes, 6);
+  const Plan plan = *random_plan(4, process_backend().channels, 6);
   const std::string failure = process_ranks()->run(plan.ranks, [&](World& world) { run_plan(world, plan); });
   if (!failure.empty()) RC_FAIL(failure);
 }

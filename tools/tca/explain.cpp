@@ -32,7 +32,7 @@ struct ExplainOptions {
   bool ranks_given = false;
   int to = 1;
   std::size_t puts = 1;
-  std::string fabric, machine, route;
+  std::string fabric, machine, channel;
   bench::PutShape shape{8, 1, 0};
   Binding bind = {};
 };
@@ -68,8 +68,8 @@ std::string where(const World& world, const ExplainOptions& options) {
 }
 
 std::string why_chosen(const route::Candidate& chosen, const std::vector<route::Candidate>& all,
-                       const std::string& route) {
-  if (!route.empty()) return fmt::format("chosen: forced by route '{}'", route);
+                       const std::string& channel) {
+  if (!channel.empty()) return fmt::format("chosen: forced to channel '{}'", channel);
   const bool beaten = std::any_of(all.begin(), all.end(), [&](const route::Candidate& other) {
     return other.has_room && other.predicted_us && other.predicted_us < chosen.predicted_us;
   });
@@ -94,7 +94,7 @@ std::string print(const World& world, const ExplainOptions& options) {
     const bool taken = c.choice.fabric == chosen.fabric && c.choice.protocol == chosen.protocol;
     fmt::print("  {:<18}{:>14}   {}\n", c.channel,
                c.predicted_us ? fmt::format("{:.3f} us", *c.predicted_us) : "not known",
-               taken        ? why_chosen(c, all, route)
+               taken        ? why_chosen(c, all, channel)
                : c.has_room ? ""
                             : "no room for one more");
   }
@@ -115,7 +115,7 @@ void print_signals(World& world, int to, const std::string& channel) {
   fmt::print("a chain of such puts\n{}", all.substr(all.find("  tells ")));
 }
 
-// Rank 0's errors, such as a route that does not exist, are thrown on all ranks and reported once.
+// Rank 0's errors, such as a channel that does not exist, are thrown on all ranks and reported once.
 void print_or_refuse(World& world, const ExplainOptions& options) {
   const auto taken = core::WorldState::of(world).control().make_together("tca explain", [&] {
     return base::Writer().put_string(world.rank() == 0 ? print(world, options) : "").blob();
@@ -174,7 +174,7 @@ void add_explain(Subcommands& tca) {
   app.add_option("--puts", options->puts, "Number of puts to that rank in the chain")
       ->check(between(1, 65536))
       ->capture_default_str();
-  app.add_option("--route", options->route, "Channel to force, such as staged or mpi/packed, as a chain may");
+  app.add_option("--channel", options->channel, "Channel to force, such as staged or mpi/packed");
   app.add_option("--fabric", options->fabric, "What carries the bytes; shm when not given")
       ->envname("OPENTCA_FABRIC")
       ->check(any_fabric());

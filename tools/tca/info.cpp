@@ -121,7 +121,7 @@ struct Plan {
   std::string fabric;   // empty when the environment asks for a fabric that does not exist
   std::string problem;  // why no world would come up
   int sub_cluster = 0;  // ranks; 0: all of a host
-  std::string route;    // forced for every put; empty: chosen for each
+  std::string channel;  // forced for every put; empty: chosen for each
 };
 
 // Returns what keeps a world from coming up on this fabric or, for a combination, on the fabric within
@@ -132,15 +132,15 @@ std::string problem_of(const std::string& fabric, const std::vector<Fabric>& tri
 }
 
 // Refuses what a commit would refuse, as far as this is known without starting MPI.
-void check_route(const Plan& plan) {
-  if (plan.route.empty() || boot::needs_mpi(plan.fabric)) return;
+void check_channel(const Plan& plan) {
+  if (plan.channel.empty() || boot::needs_mpi(plan.fabric)) return;
   base::Shape byte;
   byte.run = 1;
   World::run_threads(1,
                      [&](World& world) {
                        const core::WorldState& state = core::WorldState::of(world);
                        route::choose(state.fabrics(), state.costs(), {.target = 0, .shape = byte},
-                                     plan.route);
+                                     plan.channel);
                      },
                      {.fabric = plan.fabric});
 }
@@ -148,12 +148,12 @@ void check_route(const Plan& plan) {
 Plan find_plan(const std::vector<Fabric>& tried) {
   Plan plan;
   try {
-    plan.route = route::effective_override({});
+    plan.channel = route::effective_override({});
     plan.sub_cluster = boot::asked_sub_cluster();
     plan.fabric = boot::fabric_name({}, boot::default_fabric());
     plan.problem = problem_of(plan.fabric, tried);
     if (plan.problem.empty()) boot::check_environment(plan.fabric);
-    if (plan.problem.empty()) check_route(plan);
+    if (plan.problem.empty()) check_channel(plan);
   } catch (const Error& error) {
     plan.problem = error.what();
   }
@@ -244,8 +244,8 @@ void print_plan(const Plan& plan, int ranks) {
   row("fabric", plan.fabric.empty() ? plan.problem : plan.fabric);
   if (plan.sub_cluster > 0)
     row("sub-clusters", fmt::format("of {}", count_of(plan.sub_cluster, "rank", "ranks")));
-  row("channels", plan.route.empty() ? "chosen for each put at commit; see tca explain"
-                                     : fmt::format("{} for every put", plan.route));
+  row("channels", plan.channel.empty() ? "chosen for each put at commit; see tca explain"
+                                       : fmt::format("{} for every put", plan.channel));
   if (plan.problem.empty())
     row("ranks", ranks_in_words(plan, ranks));
   else if (!plan.fabric.empty())
@@ -302,7 +302,7 @@ void print_json(const Machine& machine, const Gpus& gpus, int ranks) {
                   {"fabric", or_null(plan.fabric)},
                   {"problem", or_null(plan.problem)},
                   {"sub_cluster", plan.sub_cluster > 0 ? Json(plan.sub_cluster) : Json(nullptr)},
-                  {"route", or_null(plan.route)},
+                  {"channel", or_null(plan.channel)},
                   {"bound", placement_of(plan, ranks).binds()}};
   for (const base::Variable& variable : base::variables) {
     const char* value = std::getenv(variable.name.data());

@@ -24,16 +24,41 @@ constexpr std::array site_names{"ROOT",    "DIR", "HOME", "BASE",    "PREFIX", "
 bool is_known(std::string_view name) {
   const std::string_view rest = name.substr(prefix.size());
   return rest.starts_with("TEST_") || std::ranges::find(site_names, rest) != site_names.end() ||
-         std::ranges::find(variables, name, &Variable::name) != variables.end();
+         std::ranges::find(variables, name, &Variable::name) != variables.end() ||
+         std::ranges::find(former_names, name, &FormerName::former) != former_names.end();
+}
+
+bool is_filled(const char* text) { return text != nullptr && *text != '\0'; }
+
+// Returns the former name by which a variable is set, or null.
+const char* former_name_set(VariableName name) {
+  for (const FormerName& former : former_names)
+    if (former.name == name.text() && is_filled(std::getenv(former.former.data())))
+      return former.former.data();
+  return nullptr;
 }
 
 }  // namespace
 
-const char* variable(VariableName name) { return std::getenv(name.text()); }
+const char* variable(VariableName name) {
+  const char* const text = std::getenv(name.text());
+  const char* const former = former_name_set(name);
+  if (former == nullptr) return text;
+  const char* const by_former = std::getenv(former);
+  if (is_filled(text) && std::string_view(text) != by_former)
+    fail(Errc::invalid_argument, "{}={} contradicts {}={}: {} is a former name of {}; leave it out", former,
+         by_former, name.text(), text, former, name.text());
+  return by_former;
+}
+
+std::string_view name_set(VariableName name) {
+  const char* const former = former_name_set(name);
+  return former != nullptr && !is_filled(std::getenv(name.text())) ? former : name.text();
+}
 
 const char* set_variable(VariableName name) {
   const char* const text = variable(name);
-  return text != nullptr && *text != '\0' ? text : nullptr;
+  return is_filled(text) ? text : nullptr;
 }
 
 std::optional<bool> on_or_off(VariableName name, std::string_view question) {

@@ -35,7 +35,7 @@ inline constexpr std::array variables{
     Variable{"OPENTCA_MACHINES", "", "folders with more machine files, a colon between them", "the model"},
     Variable{"OPENTCA_NONTEMPORAL", "both are tried",
              "on or off: whether larger stores on shm go past the caches", "a world"},
-    Variable{"OPENTCA_ROUTE", "", "overrides the choice of channels", "a chain"},
+    Variable{"OPENTCA_CHANNEL", "", "the channel that every put takes, in place of a choice", "a chain"},
     Variable{"OPENTCA_TUNING", "the one of tca tune", "the tuning table: a file, or off", "a world"},
     Variable{"OPENTCA_RANK", "", "set by tca run: this process's rank", "a rank"},
     Variable{"OPENTCA_SIZE", "", "set by tca run: how many ranks", "a rank"},
@@ -45,6 +45,12 @@ inline constexpr std::array variables{
     Variable{"OPENTCA_SKIP_SETUP", "0", "1: make installs no packages", "make"},
     Variable{"XDG_CACHE_HOME", "~/.cache", "where tca tune keeps its tables", "tca tune, a world"},
 };
+
+// Names that variables had before, accepted in silence until 1.0.
+struct FormerName {
+  std::string_view former, name;
+};
+inline constexpr std::array former_names{FormerName{"OPENTCA_ROUTE", "OPENTCA_CHANNEL"}};
 
 // The name of one of them. Any other does not compile.
 class VariableName {
@@ -61,11 +67,15 @@ class VariableName {
   const char* name_;
 };
 
-// Returns the value of a variable, or null when it is unset.
+// Returns the value of a variable, or null when it is unset. Throws Error{invalid_argument}, which names both,
+// when a former name of it has another value.
 const char* variable(VariableName name);
 
 // Returns the value of a variable, or null when it is unset or empty: a script may have set it to nothing.
 const char* set_variable(VariableName name);
+
+// Returns the name by which a variable is set, which may be a former one; its own when it is not set.
+std::string_view name_set(VariableName name);
 
 // Return whether a variable is on or off, or 1 or 0; nothing when it is not set. They throw
 // Error{invalid_argument} for any other value; the message names the `question` that the variable answers

@@ -569,9 +569,9 @@ TEST(Coll, AForcedRouteLeavesNoKernels) {
     };
     EXPECT_EQ(ways(""), 1u);
     EXPECT_EQ(ways("staged"), 0u);
-    setenv("OPENTCA_ROUTE", "staged", 1);
+    setenv("OPENTCA_CHANNEL", "staged", 1);
     EXPECT_EQ(ways(""), 0u);
-    unsetenv("OPENTCA_ROUTE");
+    unsetenv("OPENTCA_CHANNEL");
   });
 }
 

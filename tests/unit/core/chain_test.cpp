@@ -165,7 +165,7 @@ TEST(Chain, RefusesAnUnknownRoute) {
     const Window<int> window = world.window<int>(4);
     Chain chain = world.chain("routed", {.guarded = true, .time_limit = {}, .channel = "teleport"});
     chain.put(window.on(0).at(0), window.at(2), block(1)).expect(0);
-    EXPECT_TRUE(refuses(Errc::refused, {"route 'teleport'", "shm/direct, shm/pull, shm/staged"},
+    EXPECT_TRUE(refuses(Errc::refused, {"channel 'teleport'", "shm/direct, shm/pull, shm/staged"},
                         [&] { chain.commit(); }));
   });
 }

@@ -101,8 +101,8 @@ TEST(Commit, RefusesARouteOfOneRankThatIsNone) {
     chain.put(window.on((world.rank() + 1) % 3).at(0), window.at(4), block(2)).expect((world.rank() + 2) % 3);
     chain.commit();
   });
-  EXPECT_TRUE(says(
-      message, {"chain 'lost' refused, 1 problem", "put 0 of rank 1: route 'teleport' names no channel"}));
+  EXPECT_TRUE(says(message, {"chain 'lost' refused, 1 problem",
+                             "put 0 of rank 1: channel 'teleport' is none of the channels"}));
 }
 
 TEST(Commit, RefusesASignalToARankThatDoesNotExpectIt) {

@@ -79,12 +79,12 @@ TEST(SimRma, IsTakenWhereItIsAskedFor) {
                        {.fabric = "sim", .machine = machine});
   };
   between("h200-cluster", 8, "rma");
-  EXPECT_TRUE(says(explained, {"sim/rma", "forced by route 'rma'"}));
+  EXPECT_TRUE(says(explained, {"sim/rma", "forced to channel 'rma'"}));
   between("h200-cluster", 8, "");
   EXPECT_TRUE(says(explained, {"sim/mpi "}));
   for (const std::string machine : {"dgx-h200", "h200-cluster"})
     EXPECT_TRUE(refuses(Errc::refused,
-                        {"route 'rma' names no channel that reaches rank 1", "there are sim/nvlink"},
+                        {"channel 'rma' is none of the channels that reach rank 1", "which are sim/nvlink"},
                         [&] { between(machine, 1, "rma"); }));
 }
 

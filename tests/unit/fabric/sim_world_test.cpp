@@ -179,7 +179,8 @@ TEST(SimWorld, ARouteIsForced) {
   EXPECT_LT(us["tca"], us["mpi"]);
   EXPECT_NE(us["rma"], us["mpi"]);
   EXPECT_TRUE(refuses(
-      Errc::refused, {"put 0 of rank 0: route 'tca' names no channel that reaches rank 16", "sim/mpi"}, [] {
+      Errc::refused, {"put 0 of rank 0: channel 'tca' is none of the channels that reach rank 16", "sim/mpi"},
+      [] {
         World::run_threads(
             17,
             [](World& world) {

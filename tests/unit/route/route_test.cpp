@@ -348,24 +348,25 @@ TEST_F(RouteTest, AnOverrideNamesFabricProtocolOrBoth) {
 
 TEST_F(RouteTest, AnUnknownOverrideIsToldTheKnownOnes) {
   EXPECT_TRUE(refuses(Errc::invalid_argument,
-                      {"route 'stagged' names no channel that reaches rank 3", "shm/direct", "shm/pull",
-                       "shm/staged", "odd/first", "odd/second"},
+                      {"channel 'stagged' is none of the channels that reach rank 3", "shm/direct",
+                       "shm/pull", "shm/staged", "odd/first", "odd/second"},
                       [&] { chosen(3, word, "stagged"); }));
-  setenv("OPENTCA_ROUTE", "stagged", 1);
-  EXPECT_TRUE(refuses(Errc::invalid_argument, {"OPENTCA_ROUTE=stagged names no channel that reaches rank 3"},
+  setenv("OPENTCA_CHANNEL", "stagged", 1);
+  EXPECT_TRUE(refuses(Errc::invalid_argument,
+                      {"OPENTCA_CHANNEL=stagged is none of the channels that reach rank 3"},
                       [&] { chosen(3, word, route::effective_override("direct")); }));
-  unsetenv("OPENTCA_ROUTE");
-  EXPECT_TRUE(refuses(Errc::invalid_argument, {"reaches rank 7; there are odd/first, odd/second"},
+  unsetenv("OPENTCA_CHANNEL");
+  EXPECT_TRUE(refuses(Errc::invalid_argument, {"reach rank 7, which are odd/first, odd/second"},
                       [&] { chosen(7, word, "shm/direct"); }));
 }
 
 TEST_F(RouteTest, TheEnvironmentWins) {
   EXPECT_EQ(route::effective_override("pull"), "pull");
-  setenv("OPENTCA_ROUTE", "shm/staged", 1);
+  setenv("OPENTCA_CHANNEL", "shm/staged", 1);
   EXPECT_EQ(route::effective_override("pull"), "shm/staged");
-  setenv("OPENTCA_ROUTE", "", 1);
+  setenv("OPENTCA_CHANNEL", "", 1);
   EXPECT_EQ(route::effective_override("pull"), "pull");
-  unsetenv("OPENTCA_ROUTE");
+  unsetenv("OPENTCA_CHANNEL");
 }
 
 TEST(Environment, WhatIsSetToNothingIsNotSet) {
@@ -377,20 +378,35 @@ TEST(Environment, WhatIsSetToNothingIsNotSet) {
   for (const char* variable : {"OPENTCA_TIME_LIMIT", "OPENTCA_PROGRESS_THREAD"}) unsetenv(variable);
 }
 
+TEST(Environment, FormerNamesAreReadUnlessTheyContradict) {
+  const char* const former = "OPENTCA_ROUTE";
+  setenv(former, "pull", 1);
+  EXPECT_STREQ(base::set_variable("OPENTCA_CHANNEL"), "pull");
+  EXPECT_EQ(base::name_set("OPENTCA_CHANNEL"), former);
+  const char* const settings[] = {"OPENTCA_ROUTE=pull", nullptr};
+  EXPECT_TRUE(base::unknown_variables(settings).empty());
+  setenv("OPENTCA_CHANNEL", "pull", 1);
+  EXPECT_STREQ(base::set_variable("OPENTCA_CHANNEL"), "pull");
+  setenv("OPENTCA_CHANNEL", "staged", 1);
+  EXPECT_TRUE(refuses(Errc::invalid_argument, {"OPENTCA_ROUTE=pull contradicts OPENTCA_CHANNEL=staged"},
+                      [] { static_cast<void>(base::set_variable("OPENTCA_CHANNEL")); }));
+  for (const char* const name : {former, "OPENTCA_CHANNEL"}) unsetenv(name);
+}
+
 TEST(Environment, UnknownVariablesAreNamed) {
   const char* const settings[] = {
-      "OPENTCA_ROUT=pull", "OPENTCA_ROUTE=pull",  "OPENTCA_TIMELIMIT=5", "OPENTCA_BANANA=1",
-      "OPENTCA_ROOT=/opt", "OPENTCA_TEST_LARGE=", "MPI_OPENTCA_=1",      nullptr};
+      "OPENTCA_CHANEL=pull", "OPENTCA_CHANNEL=pull", "OPENTCA_TIMELIMIT=5", "OPENTCA_BANANA=1",
+      "OPENTCA_ROOT=/opt",   "OPENTCA_TEST_LARGE=",  "MPI_OPENTCA_=1",      nullptr};
   EXPECT_EQ(base::unknown_variables(settings),
             (std::vector<std::string>{
-                "OPENTCA_ROUT is not a variable of OpenTCA; did you mean OPENTCA_ROUTE?",
+                "OPENTCA_CHANEL is not a variable of OpenTCA; did you mean OPENTCA_CHANNEL?",
                 "OPENTCA_TIMELIMIT is not a variable of OpenTCA; did you mean OPENTCA_TIME_LIMIT?",
                 "OPENTCA_BANANA is not a variable of OpenTCA; tca info lists those that there are"}));
 }
 
 TEST_F(RouteTest, ExplainsItsChoice) {
   EXPECT_TRUE(says(explained({0, word}, {0, 2}, {}), {"shm/staged, 0.", " us", "next best shm/"}));
-  EXPECT_TRUE(says(explained({0, word}, {0, 1}, "pull"), {"shm/pull", "forced by route 'pull'"}));
+  EXPECT_TRUE(says(explained({0, word}, {0, 1}, "pull"), {"shm/pull", "forced to channel 'pull'"}));
   EXPECT_TRUE(says(explained({7, word}, {1, 0}, {}), {"odd/first, not known", "the only channel"}));
   EXPECT_EQ(route::describe(word), "block");
   EXPECT_EQ(route::describe(base::pair_up(stride(10, 2), stride(10, 2), 4)), "10 runs of 4 bytes");

@@ -323,7 +323,7 @@ void add_bench(Subcommands& tca) {
       ->delimiter(',')
       ->check(one_of({"kernel", "graph", "host", "engine"}));
   app.add_option(
-      "--route", options->route,
+      "--channel", options->channel,
       "Channel to force: direct, pull or staged; on mpi datatype, packed or rma; on cuda ll, direct or "
       "copy_engine");
   app.add_option("--algorithm", options->algorithms,

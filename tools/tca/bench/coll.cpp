@@ -20,7 +20,7 @@ std::vector<std::size_t> own_sizes(const std::string& what) {
 }
 
 void measure_size(World& world, const BenchOptions& options, const BenchReport& report, std::size_t bytes) {
-  bench::CollTask task{options.what, bytes, options.fabric, {}, options.route};
+  bench::CollTask task{options.what, bytes, options.fabric, {}, options.channel};
   const auto make = [&] {
     bench::Contenders<bench::Coll> all;
     for (const std::string& algorithm : options.algorithms) {

@@ -20,7 +20,7 @@ void check_commit_bench(const BenchOptions& options) {
 void run_commit_bench(World& world, const BenchOptions& options) {
   const bench::CommitCosts costs = [&] {
     Progress bar = bench_progress(world, options, fmt::format("{} descriptors", options.descriptors));
-    return bench::measure_commit(world, options.descriptors, options.route,
+    return bench::measure_commit(world, options.descriptors, options.channel,
                                  options.effort.rounds * options.effort.placements,
                                  [&](int rounds) { bar.update(rounds); });
   }();
@@ -41,7 +41,7 @@ void run_commit_bench(World& world, const BenchOptions& options) {
   Record record;
   record.bench = options.what;
   record.fabric = options.fabric;
-  record.protocol = options.route.empty() ? "chosen" : options.route;
+  record.protocol = options.channel.empty() ? "chosen" : options.channel;
   record.layout = "mixed";
   record.ranks = world.size();
   record.n = options.descriptors;

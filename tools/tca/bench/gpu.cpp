@@ -81,7 +81,7 @@ std::vector<gpu::Way> GpuBench::ways(bool with_scopes) const {
   std::vector<gpu::Way> all;
   for (const std::string& start : options_.starts()) {
     gpu::Way way{
-        start,          "parts", options_.route, !options_.unguarded, {options_.blocks, options_.threads},
+        start,          "parts", options_.channel, !options_.unguarded, {options_.blocks, options_.threads},
         options_.fabric};
     all.push_back(way);
     if (start != "kernel" || !with_scopes) continue;
@@ -284,7 +284,7 @@ void check_collective(const BenchOptions& options) {
     refuse("{} is started by graph or host, not by a kernel; see --start", options.what);
   if (options.what == "barrier" && !options.sizes.empty())
     refuse("a barrier moves no bytes; leave --bytes out");
-  if (!options.route.empty()) refuse("--route is for chains; --algorithm forces a collective's");
+  if (!options.channel.empty()) refuse("--channel is for chains; --algorithm forces a collective's");
   for (const std::size_t bytes : options.sizes) {
     if (is_sum(options.what) && bytes % sizeof(double) != 0)
       refuse("--bytes {} is no number of doubles; {} needs multiples of 8", bytes, options.what);

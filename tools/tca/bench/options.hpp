@@ -22,7 +22,7 @@ struct BenchOptions {
   std::vector<std::string> layouts{"block", "block-stride", "stride"};
   std::vector<std::string> asked_starts;
   std::vector<std::string> peers;
-  std::string route;
+  std::string channel;
   // A collective's algorithms to force; when empty it takes one by itself.
   std::vector<std::string> algorithms;
   int descriptors = 64;               // of the chain whose commit is measured

@@ -132,7 +132,7 @@ net::Machine modelled(const BenchOptions& options) {
 }
 
 bench::Way own_way(const BenchOptions& options) {
-  return {options.fabric, options.route, !options.unguarded};
+  return {options.fabric, options.channel, !options.unguarded};
 }
 
 std::string name_of(const bench::Contender& who) {
