@@ -149,7 +149,7 @@ class ChainPart {
   // What arrived can be read by every lane of the carrier.
   __device__ bool wait() {
     if (!takes_part()) return good_;
-    good_ = good_ && in_.receive(chain_.patience, step_, Warp(carrier_));
+    good_ = good_ && in_.receive(chain_.limits, step_, Warp(carrier_));
     if (receives_own_line_ == 0) receive_others();
     return good_;
   }
@@ -202,7 +202,7 @@ class ChainPart {
   }
 
   __device__ void send() {
-    good_ = good_ && out_.send(chain_.patience, step_, Warp(carrier_));
+    good_ = good_ && out_.send(chain_.limits, step_, Warp(carrier_));
     if (sends_own_line_ == 0) send_others();
   }
   __device__ void send_others() {

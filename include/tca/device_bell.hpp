@@ -48,7 +48,7 @@ struct DeviceBell {
   /// This is in pinned host memory: a kernel stores 1 to have the host bring the engine back.
   device::Word* call = nullptr;
   device::Word chain = 0;  ///< its handle
-  device::Patience patience;
+  device::WaitLimits limits;
 };
 
 }  // namespace tca

@@ -79,7 +79,7 @@ struct Ready {
 
 // How long waits may take, and where they tell the host about it. All but the last pointer are to pinned host
 // memory.
-struct Patience {
+struct WaitLimits {
   const Word* abort = nullptr;  // not 0 once the world has met an error: waits give up
   Word* gave_up = nullptr;      // gets `chain` when a wait has ended in vain
   Word* waiting = nullptr;      // one a link: the last step in which a wait for it has been long
@@ -120,7 +120,7 @@ struct DeviceChain {
   device::Word* count = nullptr;     ///< counts the parts that have come to `start`
   std::uint64_t* barrier = nullptr;  ///< see device::grid_arrive
   device::Word* posted = nullptr;    ///< the last step to whose `start` all parts have come
-  device::Patience patience;
+  device::WaitLimits limits;
 };
 
 }  // namespace tca

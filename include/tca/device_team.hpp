@@ -24,7 +24,7 @@ struct DeviceTeam {
   device::Word* sent = nullptr;         ///< by rank: how many signals this one has raised there
   device::Word* seen = nullptr;         ///< by rank: how many of its signals this one has waited for
   /// Its `waiting` has one word more, at the end: the rank whose signal did not come, counted from 1.
-  device::Patience patience;
+  device::WaitLimits limits;
 };
 
 }  // namespace tca

@@ -17,7 +17,7 @@
 /// GPU for want of work the host brings it back, which takes up to a millisecond.
 #pragma once
 
-#include "tca/device/patience.hpp"
+#include "tca/device/limits.hpp"
 #include "tca/device_bell.hpp"
 
 namespace tca {
@@ -51,8 +51,8 @@ class EngineChain {
   /// or the world has met an error; every later call then returns false at once, and the host reports who is
   /// missing.
   __device__ bool wait() {
-    device::Waiting waiting(bell_.patience, steps_);
-    while (good_ && !test()) good_ = waiting.goes_on(device::no_link);
+    device::BoundedWait waiting(bell_.limits, steps_);
+    while (good_ && !test()) good_ = waiting.keep_polling(device::no_link);
     return good_;
   }
 

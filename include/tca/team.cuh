@@ -77,9 +77,9 @@ class BlockTeam {
   __device__ bool wait_signal(device::Word from) {
     if (lane_ == 0) {
       const device::Word next = team_.seen[from] + 1;
-      if (good_ && !device::await(team_.raised + from, next, from, team_.patience)) {
+      if (good_ && !device::await(team_.raised + from, next, from, team_.limits)) {
         good_ = false;
-        device::store_relaxed(team_.patience.waiting + size(), from + 1);
+        device::store_relaxed(team_.limits.waiting + size(), from + 1);
       }
       team_.seen[from] = next;
     }
@@ -131,10 +131,10 @@ class BlockTeam {
     return team_.mine + (from * 2 + step_ % 2) * team_.max_values + number;
   }
   __device__ bool receive(device::Word from, device::Word number, std::uint64_t& raw) const {
-    device::Waiting waiting(team_.patience, step_);
+    device::BoundedWait waiting(team_.limits, step_);
     device::Line line = load_line(box(from, number));
     while (!carries(line, step_)) {
-      if (!waiting.goes_on(from)) return false;
+      if (!waiting.keep_polling(from)) return false;
       line = load_line(box(from, number));
     }
     raw = data_of(line);
@@ -197,12 +197,12 @@ class BlockTeam {
     const device::Word set = step_ % 2 * team_.max_values;
     if (has_partner) store_line(to_ + set, device::make_line(raw, step_));
     const device::Line* const from = from_ + set;
-    device::Waiting waiting(team_.patience, step_);
+    device::BoundedWait waiting(team_.limits, step_);
     device::Line line = load_line(from);
     while (!Warp().all(!has_partner || carries(line, step_))) {
       // Only lanes that still wait tell for whom.
       const bool waits = has_partner && !carries(line, step_);
-      if (!waiting.goes_on(waits ? link_ : device::no_link, Warp())) {
+      if (!waiting.keep_polling(waits ? link_ : device::no_link, Warp())) {
         good_ = false;
         return;
       }

@@ -51,7 +51,7 @@ struct Crossing {
   // of an exchange under way follows from the entry of the other parity, which does not change, so a block
   // may read it at any time.
   Word* exchanges = nullptr;
-  device::Patience patience;
+  device::WaitLimits limits;
 
   TCA_DEVICE bool there() const { return raised != nullptr; }
 };
@@ -76,7 +76,7 @@ TCA_DEVICE Word begin_exchange(Block& block, const Crossing<T>& crossing, bool o
 // Waits for a neighbour's halves. Returns false if it has given up.
 template <class T>
 TCA_DEVICE bool await_halves(const Crossing<T>& crossing, const FaceGroup& face, Word exchange) {
-  return device::await(crossing.raised + face.direction, exchange, face.neighbour, crossing.patience);
+  return device::await(crossing.raised + face.direction, exchange, face.neighbour, crossing.limits);
 }
 
 // One block makes an exchange of nothing.
@@ -100,7 +100,7 @@ struct WindowGhosts {
     // Halves that arrive have the parity of the field that is read.
     const FaceGroup& face = ground.faces[stage.to_odd ? 0 : 1][thread.warp];
     // A thread has only one direction, so it waits once. If it gives up, the kernel goes on: the host hears
-    // of it (Patience::over).
+    // of it (WaitLimits::over).
     if (crossing.there() && !thread.met) {
       thread.met = true;
       thread.good = await_halves(crossing, face, exchange) && thread.good;
@@ -139,7 +139,7 @@ struct LineRoom {
   device::Line* own = nullptr;
   device::Line* theirs[8] = {};  // for each direction
   Word* exchanges = nullptr;     // number of exchanges so far; kept between kernels
-  device::Patience patience;     // for waits for lines
+  device::WaitLimits limits;     // for waits for lines
 
   static constexpr std::size_t lines(std::size_t slots) { return slots * half_lines<T>; }
 };
@@ -148,9 +148,9 @@ struct LineRoom {
 // without storing anything, if it has given up.
 template <class T>
 TCA_DEVICE bool receive_half(const device::Line* from, Word count, Word exchange, Word neighbour,
-                             const device::Patience& patience, Unit<T>* into) {
+                             const device::WaitLimits& limits, Unit<T>* into) {
   device::Line lines[half_lines<T>];
-  device::Waiting waiting(patience, exchange);
+  device::BoundedWait waiting(limits, exchange);
   for (;;) {
     // Load all lines before looking at any: one round trip to the L2.
     TCA_UNROLL
@@ -159,7 +159,7 @@ TCA_DEVICE bool receive_half(const device::Line* from, Word count, Word exchange
     TCA_UNROLL
     for (Word l = 0; l < half_lines<T>; ++l) all = all && device::carries(lines[l], exchange);
     if (all) break;
-    if (!waiting.goes_on(neighbour)) return false;
+    if (!waiting.keep_polling(neighbour)) return false;
   }
   Word words[half_lines<T>][device::words_per_line];
   TCA_UNROLL
@@ -190,7 +190,7 @@ struct LineGhosts {
                                      (static_cast<Word>(~thread.here) - face.begin);
     auto* const into = reinterpret_cast<Unit<T>*>(part_of(room, thread)) + thread.lane;
     thread.good =
-        thread.good && receive_half<T>(from, face.count, exchange, face.neighbour, lines.patience, into);
+        thread.good && receive_half<T>(from, face.count, exchange, face.neighbour, lines.limits, into);
   }
 };
 

@@ -16,7 +16,7 @@ StoredHalves<T>::StoredHalves(World& world, const Lattice& lattice, int reals, c
   crossing_.ghosts = ghosts_.data();
   crossing_.raised = signals_.data();
   crossing_.exchanges = exchanges_.data();
-  crossing_.patience = waiting_.device().patience;
+  crossing_.limits = waiting_.device().limits;
   for (const Face& face : lattice.faces()) {
     crossing_.to[face.direction] = ghosts.parts[face.neighbour];
     // Raised where the neighbour looks for this rank, in the opposite direction.

@@ -88,7 +88,7 @@ void GpuWilson<T>::connect_lines(World& world, const std::string& name) {
                                             "half spinors in lines"));
   solve_.lines.own = lines_->data();
   solve_.lines.exchanges = exchanges_.data();
-  solve_.lines.patience = lines_waiting_->device().patience;
+  solve_.lines.limits = lines_waiting_->device().limits;
   if (lattice_.faces().empty()) return;
   const DeviceWindow<device::Line> view = lines_->device();
   for (const Face& face : lattice_.faces()) solve_.lines.theirs[face.direction] = view.parts[face.neighbour];

@@ -14,7 +14,7 @@
 // `Carrier` carries a part of the lines: a block on a GPU, a thread on the host; see stores.hpp.
 #pragma once
 
-#include "tca/device/patience.hpp"
+#include "tca/device/limits.hpp"
 #include "tca/device/reduction.hpp"
 #include "tca/device_window.hpp"
 
@@ -40,7 +40,7 @@ struct CollectiveLines {
   Word* acks = nullptr;   // at a broadcast's root, by block, then by rank: the last step that it has read
   Word* steps = nullptr;  // by block: the last finished step
   Word* count = nullptr;  // counts the blocks that are through with a step
-  Patience patience;
+  WaitLimits limits;
 
   TCA_DEVICE Word lines() const { return (bytes + bytes_per_line - 1) / bytes_per_line; }
   TCA_DEVICE Word set_of(Word step) const { return (step % 2) * buffer_pitch(lines()); }
@@ -99,9 +99,9 @@ inline constexpr Word senders_at_once = 4;
 
 // Waits, at the root, until a receiver's block has read what the set held before.
 TCA_DEVICE bool await_ack(const CollectiveLines& all, Word step, Word part, Word to, Word acked) {
-  Waiting waiting(all.patience, step);
+  BoundedWait waiting(all.limits, step);
   while (!reached(acked, step - 2)) {
-    if (!waiting.goes_on(to)) return false;
+    if (!waiting.keep_polling(to)) return false;
     acked = load_relaxed(all.acks + part * all.size + to);
   }
   return true;
@@ -165,9 +165,9 @@ TCA_DEVICE bool receive_piece(const CollectiveLines& all, Word step, Word line) 
       if (from >= all.end_sender) break;
       std::uint64_t piece = own;
       if (from != all.rank) {
-        Waiting waiting(all.patience, step);
+        BoundedWait waiting(all.limits, step);
         while (!carries(got[k], step)) {
-          if (!waiting.goes_on(from)) return false;
+          if (!waiting.keep_polling(from)) return false;
           got[k] = load_line(lines + from * pitch);
         }
         piece = data_of(got[k]);

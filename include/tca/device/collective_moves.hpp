@@ -39,7 +39,7 @@ struct CollectiveMoves {
   const Word* mine = nullptr;
   Word* steps = nullptr;  // by block: the last finished step
   Word* count = nullptr;  // counts the blocks that are through with a step
-  Patience patience;
+  WaitLimits limits;
 };
 
 // Sets flag `number` of this rank's at every other rank to `step`, one lane for each rank. It comes after
@@ -56,7 +56,7 @@ template <class Carrier>
 TCA_DEVICE bool await_flags(const CollectiveMoves& all, Word number, Word step, const Carrier& carrier) {
   bool good = true;
   for (Word from = carrier.lane(); good && from < all.size; from += carrier.lanes())
-    good = from == all.rank || await(all.mine + number * all.size + from, step, from, all.patience);
+    good = from == all.rank || await(all.mine + number * all.size + from, step, from, all.limits);
   return carrier.all(good);
 }
 

@@ -11,7 +11,7 @@
 // which is true on every lane when b is true on each.
 #pragma once
 
-#include "tca/device/patience.hpp"
+#include "tca/device/limits.hpp"
 
 namespace tca::device {
 
@@ -219,12 +219,12 @@ class OwnLine {
 
   // Both return false, on every lane of the unit, when one gave up.
   template <class Unit>
-  TCA_DEVICE bool send(const Patience& patience, Word step, const Unit& unit) {
+  TCA_DEVICE bool send(const WaitLimits& limits, Word step, const Unit& unit) {
     if (skipped_ == 0) return true;
     const Line line = gather(step);
-    Waiting waiting(patience, step);
+    BoundedWait waiting(limits, step);
     while (!unit.all(reached(acked_, step - 2))) {
-      if (!waiting.goes_on(link_, unit)) return false;
+      if (!waiting.keep_polling(link_, unit)) return false;
       acked_ = load_relaxed(ack_);
     }
     store(line, step, unit);
@@ -232,13 +232,13 @@ class OwnLine {
   }
 
   template <class Unit>
-  TCA_DEVICE bool receive(const Patience& patience, Word step, const Unit& unit) {
+  TCA_DEVICE bool receive(const WaitLimits& limits, Word step, const Unit& unit) {
     if (skipped_ == 0) return true;
     const Line* from = line_of(step);
-    Waiting waiting(patience, step);
+    BoundedWait waiting(limits, step);
     Line line = load_line(from);
     while (!unit.all(carries(line, step))) {
-      if (!waiting.goes_on(link_, unit)) return false;
+      if (!waiting.keep_polling(link_, unit)) return false;
       line = load_line(from);
     }
     if (stores_ != 0) scatter(line);
@@ -288,7 +288,7 @@ TCA_DEVICE_APART bool send_lines(const DeviceChain& chain, Word step, Unit unit,
   for (Chunks<Unit> chunks(chain.lines_out, chain.chunks_out, unit, skipped); sent && chunks.next();) {
     const Lines& put = chunks.put;
     const Word first = chunks.chunk * lines_per_chunk;
-    Waiting waiting(chain.patience, step);
+    BoundedWait waiting(chain.limits, step);
     // Pairs with the store in `receive_lines`: the buffer of two steps ago has been emptied.
     const Word* ack = put.acks + chunks.chunk;
     Word acked = load_relaxed(ack);
@@ -296,7 +296,7 @@ TCA_DEVICE_APART bool send_lines(const DeviceChain& chain, Word step, Unit unit,
       if (first + lane >= put.line_count) break;
       const Line line = gather_line(put, chunks.chunk, lane, step);
       while (sent && !reached(acked, step - 2)) {
-        sent = waiting.goes_on(put.link);
+        sent = waiting.keep_polling(put.link);
         acked = load_relaxed(ack);
       }
       if (!sent) break;
@@ -312,14 +312,14 @@ TCA_DEVICE_APART bool receive_lines(const DeviceChain& chain, Word step, Unit un
   for (Chunks<Unit> chunks(chain.lines_in, chain.chunks_in, unit, skipped); chunks.next();) {
     const Lines& put = chunks.put;
     const Word first = chunks.chunk * lines_per_chunk;
-    Waiting waiting(chain.patience, step);
+    BoundedWait waiting(chain.limits, step);
     bool arrived = true;
     for (Word lane = unit.lane(); lane < lines_per_chunk; lane += unit.lanes()) {
       if (first + lane >= put.line_count) break;
       const Line* from = buffer_of(put, step) + first + lane;
       Line line = load_line(from);
       while (arrived && !carries(line, step)) {
-        arrived = waiting.goes_on(put.link);
+        arrived = waiting.keep_polling(put.link);
         line = load_line(from);
       }
       if (!arrived) break;

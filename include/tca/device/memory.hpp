@@ -131,11 +131,11 @@ TCA_DEVICE std::uint64_t now_ns() {
   asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(ns));
   return ns;
 }
-TCA_DEVICE void give_way() {}
+TCA_DEVICE void yield() {}
 // These polls take some 2 ms, ten times as long as a look at the host's memory, 1 us away, when all threads
 // of a grid look at once. With fewer, ranks that have once waited that long would keep each other waiting by
 // looking, step after step.
-inline constexpr Word polls_between_looks = 4096, polls_between_glances = 64;
+inline constexpr Word polls_between_host_checks = 4096, polls_between_checks = 64;
 
 #else
 
@@ -173,8 +173,8 @@ inline std::uint64_t now_ns() {
   return static_cast<std::uint64_t>(std::chrono::steady_clock::now().time_since_epoch().count());
 }
 // There may be more threads than cores, and the awaited one may have none.
-inline void give_way() { std::this_thread::yield(); }
-inline constexpr Word polls_between_looks = 256, polls_between_glances = 64;
+inline void yield() { std::this_thread::yield(); }
+inline constexpr Word polls_between_host_checks = 256, polls_between_checks = 64;
 
 #endif
 

@@ -8,7 +8,7 @@
 // any(b), and all(b), which is true on every lane when b is true on each, and orders memory as sync() does.
 #pragma once
 
-#include "tca/device/patience.hpp"
+#include "tca/device/limits.hpp"
 
 namespace tca::device {
 
@@ -88,10 +88,10 @@ TCA_DEVICE bool copy_segment(const Stores& put, Word segment, const Carrier& car
 }
 
 // Waits, by one lane, until a flag has reached a step. Acquire: pairs with the release that raised the flag.
-TCA_DEVICE bool await(const Word* flag, Word step, Word link, const Patience& patience) {
-  Waiting waiting(patience, step);
+TCA_DEVICE bool await(const Word* flag, Word step, Word link, const WaitLimits& limits) {
+  BoundedWait waiting(limits, step);
   while (!reached(load_acquire(flag), step)) {
-    if (!waiting.goes_on(link)) return false;
+    if (!waiting.keep_polling(link)) return false;
   }
   return true;
 }
@@ -99,10 +99,10 @@ TCA_DEVICE bool await(const Word* flag, Word step, Word link, const Patience& pa
 // Waits until all parts have come to the `start` of the step before, so that each is counted once a step: a
 // part to which nothing is sent could otherwise come to `start` twice before another has come once.
 TCA_DEVICE bool await_other_parts(const DeviceChain& chain, Word step) {
-  Waiting waiting(chain.patience, step);
+  BoundedWait waiting(chain.limits, step);
   // Relaxed: it only keeps counts apart, and `count_up` orders those.
   while (!reached(load_relaxed(chain.posted), step - 1)) {
-    if (!waiting.goes_on(no_link)) return false;
+    if (!waiting.keep_polling(no_link)) return false;
   }
   return true;
 }
@@ -162,7 +162,7 @@ TCA_DEVICE bool send_stores(const DeviceChain& chain, Word step, Carrier carrier
     if (put.by_copy_engine && with_copy_engine) continue;
     const auto may_store = [&] {
       return put.ready == nullptr ||
-             carrier.all(carrier.lane() != 0 || await(put.ready, step, put.link, chain.patience));
+             carrier.all(carrier.lane() != 0 || await(put.ready, step, put.link, chain.limits));
     };
     if (put.loops.atoms > 0 && !copy_segment(put, segment.number, carrier, may_store)) return false;
   }
@@ -185,7 +185,7 @@ TCA_DEVICE bool receive_stores(const DeviceChain& chain, Word step, Carrier carr
   for (Word s = carrier.part() + carrier.lane() * carrier.parts(); arrived && s < chain.segments_in;
        s += carrier.lanes() * carrier.parts()) {
     const Segment<Arrivals> segment = find_segment(chain.arrivals, s);
-    arrived = await(segment.item.arrived + segment.number, step, segment.item.link, chain.patience);
+    arrived = await(segment.item.arrived + segment.number, step, segment.item.link, chain.limits);
   }
   return carrier.all(arrived);
 }

@@ -77,13 +77,13 @@ __global__ void permission_kernel(const __grid_constant__ DeviceChain chain) {
   const Word step = chain.steps[0];
   for (Word i = threadIdx.x; i < chain.stores.count; i += blockDim.x) {
     const device::Stores put = chain.stores[i];
-    if (by_copy_engine(put) && put.ready != nullptr) device::await(put.ready, step, put.link, chain.patience);
+    if (by_copy_engine(put) && put.ready != nullptr) device::await(put.ready, step, put.link, chain.limits);
   }
 }
 
 __global__ void signals_kernel(const __grid_constant__ DeviceChain chain) {
   // If permission did not come, nobody is to take for arrived what the copies have stored regardless.
-  if (device::load_relaxed(chain.patience.over) != 0) return;
+  if (device::load_relaxed(chain.limits.over) != 0) return;
   const Word step = chain.steps[0];
   Word first = 0;
   for (Word i = 0; i < chain.stores.count; ++i) {

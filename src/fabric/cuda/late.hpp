@@ -11,7 +11,7 @@
 
 namespace tca::cuda {
 
-// The latest of the steps in `waiting` of device::Patience, and the ranks or links whose words hold it.
+// The latest of the steps in `waiting` of device::WaitLimits, and the ranks or links whose words hold it.
 struct LatestWait {
   device::Word step = 0;
   std::vector<int> ranks;

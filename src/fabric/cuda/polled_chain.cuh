@@ -84,9 +84,9 @@ class PolledPart : public device::ChainPart<Carrier> {
  private:
   __device__ bool has_all(Word missing, bool tell) {
     if (tell && missing != device::no_link) {
-      device::store_relaxed(chain_.patience.waiting + missing, step_);
-      if (missing == gone_) device::end_in_vain(chain_.patience);
-      gone_ = device::is_gone(chain_.patience, missing) ? missing : device::no_link;
+      device::store_relaxed(chain_.limits.waiting + missing, step_);
+      if (missing == gone_) device::end_wait_in_vain(chain_.limits);
+      gone_ = device::is_gone(chain_.limits, missing) ? missing : device::no_link;
     }
     return carrier_.all(good_ && missing == device::no_link);
   }

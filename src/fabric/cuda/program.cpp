@@ -129,12 +129,12 @@ std::vector<int> CudaProgram::missing() const {
 }
 
 void CudaProgram::forget_waits() const {
-  cuda::forget_waits(compiled_->chain.patience.waiting, static_cast<Word>(compiled_->partners.size()));
+  cuda::forget_waits(compiled_->chain.limits.waiting, static_cast<Word>(compiled_->partners.size()));
 }
 
 LatestWait CudaProgram::late() const {
   LatestWait late =
-      latest_wait(compiled_->chain.patience.waiting, static_cast<Word>(compiled_->partners.size()));
+      latest_wait(compiled_->chain.limits.waiting, static_cast<Word>(compiled_->partners.size()));
   for (int& rank : late.ranks) rank = compiled_->partners[static_cast<std::size_t>(rank)];
   return late;
 }

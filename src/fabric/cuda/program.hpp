@@ -68,7 +68,7 @@ class CudaProgram final : public fabric::Program, public fabric::AcceleratorProg
   void attempt();
 
   const std::string& name() const { return name_; }
-  Word id() const { return compiled_->chain.patience.chain; }
+  Word id() const { return compiled_->chain.limits.chain; }
 
   // Returns the latest long wait of any of its kernels, with the ranks for which that kernel waits or has
   // waited.

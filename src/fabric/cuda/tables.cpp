@@ -24,17 +24,17 @@ void set_up_counters(DeviceChain& chain, Word id, const std::vector<int>& partne
   chain.count = chain.steps + device::max_parts;
   chain.posted = chain.count + 1;
   chain.barrier = inbox.own<std::uint64_t>(room.take(sizeof(std::uint64_t)));
-  device::Patience& patience = chain.patience;
-  patience.chain = id;
-  patience.abort = &inbox.abort();
-  patience.gave_up = &inbox.gave_up();
-  patience.waiting = room.take_words(partners.size());
-  patience.gone = inbox.gone();
-  patience.over = inbox.over();
+  device::WaitLimits& limits = chain.limits;
+  limits.chain = id;
+  limits.abort = &inbox.abort();
+  limits.gave_up = &inbox.gave_up();
+  limits.waiting = room.take_words(partners.size());
+  limits.gone = inbox.gone();
+  limits.over = inbox.over();
   Word* const ranks = room.take_words(partners.size());
   std::copy(partners.begin(), partners.end(), ranks);
-  patience.ranks = ranks;
-  patience.limit_ns = static_cast<std::uint64_t>(std::chrono::nanoseconds(time_limit).count());
+  limits.ranks = ranks;
+  limits.limit_ns = static_cast<std::uint64_t>(std::chrono::nanoseconds(time_limit).count());
 }
 
 }  // namespace tca::cuda

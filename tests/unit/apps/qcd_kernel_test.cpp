@@ -186,7 +186,7 @@ class TogetherHostBlock : public HostBlock {
   std::vector<std::array<double, sum_count>> kept_;
 };
 
-device::Patience patience_of(std::vector<Word>& flags) {
+device::WaitLimits limits_of(std::vector<Word>& flags) {
   flags.assign(64, 0);
   return {.abort = &flags[0],
           .gave_up = &flags[1],
@@ -213,7 +213,7 @@ struct Memory {
     solve.kappa2 = static_cast<T>(kappa * kappa);
     solve.lines.own = lines.data();
     solve.lines.exchanges = &exchanges;
-    solve.lines.patience = patience_of(flags);
+    solve.lines.limits = limits_of(flags);
   }
   void connect(World& world, const Lattice& lattice) {
     const auto all = world.all_gather(reinterpret_cast<std::uintptr_t>(lines.data()));
@@ -270,7 +270,7 @@ class Halves {
     crossing.ghosts = ghosts_.data();
     crossing.raised = signals_.data();
     crossing.exchanges = exchanges_.data();
-    crossing.patience = patience_of(flags_);
+    crossing.limits = limits_of(flags_);
     const auto ghosts = world.all_gather(reinterpret_cast<std::uintptr_t>(ghosts_.data()));
     const auto signals = world.all_gather(reinterpret_cast<std::uintptr_t>(signals_.data()));
     for (const Face& face : lattice.faces()) {
@@ -1019,15 +1019,15 @@ TEST(QcdKernel, GivesUpOnANeighbourThatDoesNotCome) {
       EXPECT_EQ(flags[16 + 5], 1U) << "it does not say for whom it waited";
     };
     std::vector<Word> flags;
-    device::Patience patience = patience_of(flags);
-    patience.limit_ns = 50'000'000;
+    device::WaitLimits limits = limits_of(flags);
+    limits.limit_ns = 50'000'000;
     std::vector<device::Line> lines(LineRoom<double>::lines(64));
-    const LineRoom<double> room{.own = lines.data(), .patience = patience};
+    const LineRoom<double> room{.own = lines.data(), .limits = limits};
     expect_it_gives_up(LineGhosts<double>{room, 1}, flags);
-    patience_of(flags);
+    limits_of(flags);
     const std::vector<double> halves(std::size_t{64} * half_reals);
     const std::array<Word, directions> raised{};
-    const Crossing<double> crossing{.ghosts = halves.data(), .raised = raised.data(), .patience = patience};
+    const Crossing<double> crossing{.ghosts = halves.data(), .raised = raised.data(), .limits = limits};
     expect_it_gives_up(WindowGhosts<double>{crossing, 1}, flags);
   });
 }

@@ -146,7 +146,7 @@ class Ranks {
       place.inputs.push_back(input_of(other));
       place.outputs.push_back(output_of(other));
     }
-    const device::Patience patience{&rank.abort,
+    const device::WaitLimits limits{&rank.abort,
                                     &rank.gave_up,
                                     rank.waiting.data(),
                                     static_cast<std::uint64_t>(test_.limit_s * 1e9),
@@ -162,13 +162,13 @@ class Ranks {
       lines.mine = rank.lines.data();
       if (is(Pattern::broadcast)) lines.acks = at(test_.kind.root).acks.data();
       lines.steps = rank.steps.data();
-      lines.patience = patience;
+      lines.limits = limits;
     } else {
       device::CollectiveMoves& moves = rank.as_moves = cuda::plan_moves(test_.kind, place);
       for (std::size_t to = 0; to < ranks_.size(); ++to) moves.theirs[to] = ranks_[to].flags.data() + r;
       moves.mine = rank.flags.data();
       moves.steps = rank.steps.data();
-      moves.patience = patience;
+      moves.limits = limits;
     }
   }
 

@@ -46,7 +46,7 @@ class End {
         EXPECT_EQ(line.missing_ack(step), device::no_link);
         line.send_now(step, lane);
       } else if (beforehand_) {
-        EXPECT_TRUE(line.send(rank_.chain.patience, step, lane));
+        EXPECT_TRUE(line.send(rank_.chain.limits, step, lane));
       }
       EXPECT_TRUE(device::send_lines(rank_.chain, step, lane, skipped));
     });
@@ -63,7 +63,7 @@ class End {
         EXPECT_EQ(line.try_receive(step, lane), device::no_link);
         line.acknowledge(step, lane);
       } else if (beforehand_) {
-        EXPECT_TRUE(line.receive(rank_.chain.patience, step, lane));
+        EXPECT_TRUE(line.receive(rank_.chain.limits, step, lane));
       }
       EXPECT_TRUE(device::receive_lines(rank_.chain, step, lane, skipped));
     });

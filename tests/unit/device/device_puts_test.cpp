@@ -195,8 +195,8 @@ class Ring {
       teams_.push_back(std::make_unique<Team>(lanes));
       signals_.push_back(std::make_unique<Signals>());
       sources_.emplace_back(room);
-      patience_.push_back({&abort_, &gave_up_, waiting_.data(), static_cast<std::uint64_t>(limit_s * 1e9), 7,
-                           gone_.data(), nullptr, &over_});
+      limits_.push_back({&abort_, &gave_up_, waiting_.data(), static_cast<std::uint64_t>(limit_s * 1e9), 7,
+                         gone_.data(), nullptr, &over_});
     }
   }
 
@@ -230,7 +230,7 @@ class Ring {
     if (block.lane() == 0) device::store_release(signal, step);
   }
   bool awaits(const HostBlock& block, const Word* signal, Word step, Word rank) {
-    const bool here = block.lane() != 0 || device::await(signal, step, device::no_link, patience_[rank]);
+    const bool here = block.lane() != 0 || device::await(signal, step, device::no_link, limits_[rank]);
     return block.all(here);
   }
 
@@ -266,7 +266,7 @@ class Ring {
   std::vector<std::vector<double>> sources_;
   std::vector<std::unique_ptr<Team>> teams_;
   std::vector<std::unique_ptr<Signals>> signals_;
-  std::vector<device::Patience> patience_;
+  std::vector<device::WaitLimits> limits_;
   Word abort_ = 0, gave_up_ = 0, over_ = 0;
   std::vector<Word> waiting_, gone_;
   std::mutex mutex_;

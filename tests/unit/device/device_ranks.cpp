@@ -250,14 +250,14 @@ void DeviceRanks::link_up(Word first_step, double limit_s) {
     rank.gone.assign(ranks_.size(), 0);
     chain.count = &rank.count;
     chain.posted = &rank.posted;
-    chain.patience = {&rank.abort,
-                      &rank.gave_up,
-                      rank.waiting.data(),
-                      static_cast<std::uint64_t>(limit_s * 1e9),
-                      chain_number,
-                      rank.gone.data(),
-                      nullptr,
-                      &rank.over};
+    chain.limits = {&rank.abort,
+                    &rank.gave_up,
+                    rank.waiting.data(),
+                    static_cast<std::uint64_t>(limit_s * 1e9),
+                    chain_number,
+                    rank.gone.data(),
+                    nullptr,
+                    &rank.over};
   }
 }
 

@@ -32,14 +32,14 @@ CudaCollective::CudaCollective(CollectiveRunner& runner, const fabric::Collectiv
       ranks_(static_cast<Word>(control.size())),
       reduction_(task.kind.reduction),
       room_(runner.inbox),
-      patience_{&runner.inbox.abort(),
-                &runner.inbox.gave_up(),
-                nullptr,
-                static_cast<std::uint64_t>(std::chrono::nanoseconds(task.time_limit).count()),
-                id,
-                runner.inbox.gone(),
-                nullptr,
-                runner.inbox.over()} {
+      limits_{&runner.inbox.abort(),
+              &runner.inbox.gave_up(),
+              nullptr,
+              static_cast<std::uint64_t>(std::chrono::nanoseconds(task.time_limit).count()),
+              id,
+              runner.inbox.gone(),
+              nullptr,
+              runner.inbox.over()} {
   const CollectivePlace place = place_of(task, control.rank());
   if (task.way == kernel_ll) {
     grid_ = grid_of(lines_grid(task.kind, runner.block_limit));
@@ -52,13 +52,13 @@ CudaCollective::CudaCollective(CollectiveRunner& runner, const fabric::Collectiv
   runner_.collectives[id] = this;
 }
 
-CudaCollective::~CudaCollective() { runner_.collectives.erase(patience_.chain); }
+CudaCollective::~CudaCollective() { runner_.collectives.erase(limits_.chain); }
 
 // Lets every rank take as many bytes of its inbox, and returns where they begin, by rank. The bytes are
 // cleared by then.
 std::vector<std::uint64_t> CudaCollective::exchange_room(control::Control& control, std::size_t bytes) {
   const auto offers = control.make_together(fmt::format("creation of {}", name_), [&] {
-    patience_.waiting = room_.take_words(ranks_);
+    limits_.waiting = room_.take_words(ranks_);
     done_ = room_.take_words(1);
     started_.emplace();
     const std::uint64_t mine = room_.take(bytes);
@@ -87,7 +87,7 @@ void CudaCollective::set_up(device::CollectiveLines lines, int root, control::Co
     lines.acks = runner_.inbox.at<Word>(root, at[static_cast<std::size_t>(root)] + line_bytes);
   lines.steps = runner_.inbox.own<Word>(mine + line_bytes + ack_bytes);
   lines.count = lines.steps + grid_.blocks;
-  lines.patience = patience_;
+  lines.limits = limits_;
   view_ = lines;
 }
 
@@ -101,7 +101,7 @@ void CudaCollective::set_up(device::CollectiveMoves moves, control::Control& con
   moves.mine = runner_.inbox.own<Word>(at[moves.rank]);
   moves.steps = runner_.inbox.own<Word>(at[moves.rank] + flag_bytes);
   moves.count = moves.steps + grid_.blocks;
-  moves.patience = patience_;
+  moves.limits = limits_;
   view_ = moves;
 }
 
@@ -141,7 +141,7 @@ bool CudaCollective::test() {
 }
 
 Late CudaCollective::late() const {
-  const LatestWait latest = latest_wait(patience_.waiting, ranks_);
+  const LatestWait latest = latest_wait(limits_.waiting, ranks_);
   return {describe_step(latest.step, name_), latest.ranks};
 }
 

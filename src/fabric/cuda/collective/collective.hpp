@@ -60,7 +60,7 @@ class CudaCollective final : public fabric::Collective {
   MaybeReduction reduction_;
   Room room_;
   Grid grid_;
-  device::Patience patience_;
+  device::WaitLimits limits_;
   std::variant<device::CollectiveLines, device::CollectiveMoves> view_;
   // These serve the steps that the host itself starts.
   Word* done_ = nullptr;  // pinned: the ticket of the last step that has finished

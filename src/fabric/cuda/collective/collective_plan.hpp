@@ -31,7 +31,7 @@ struct CollectivePlace {
   std::vector<std::byte*> inputs, outputs;
 };
 
-// These fill in everything except signals, lines and patience.
+// These fill in everything except signals, lines and limits.
 device::CollectiveLines plan_lines(const fabric::CollectiveKind& kind, const CollectivePlace& place);
 device::CollectiveMoves plan_moves(const fabric::CollectiveKind& kind, const CollectivePlace& place);
 

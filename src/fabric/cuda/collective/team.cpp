@@ -19,7 +19,7 @@ struct Place {
 CudaTeam::CudaTeam(Teams& teams, Inbox& inbox, std::string name, Pace pace)
     : room(inbox), teams_(teams), name_(std::move(name)), pace_(pace) {}
 
-CudaTeam::~CudaTeam() { teams_.erase(view.patience.chain); }
+CudaTeam::~CudaTeam() { teams_.erase(view.limits.chain); }
 
 void CudaTeam::allreduce_sum_on(double* values, std::size_t count, Stream stream) {
   launch_allreduce_sum(view, values, static_cast<Word>(count), stream);
@@ -27,7 +27,7 @@ void CudaTeam::allreduce_sum_on(double* values, std::size_t count, Stream stream
 }
 
 Late CudaTeam::late() const {
-  const Word* waiting = view.patience.waiting;
+  const Word* waiting = view.limits.waiting;
   // BlockTeam::wait_signal leaves its word behind the words of the ranks.
   if (const Word rank = device::load_relaxed(waiting + view.size); rank != 0)
     return {fmt::format("a signal of team '{}'", name_), {static_cast<int>(rank) - 1}};
@@ -73,14 +73,14 @@ std::unique_ptr<CudaTeam> make_team(Teams& teams, std::string name, std::size_t 
   view.sent = view.raised + size;
   view.seen = view.sent + size;
   view.step = view.seen + size;
-  view.patience = {&inbox.abort(),
-                   &inbox.gave_up(),
-                   waiting,
-                   static_cast<std::uint64_t>(std::chrono::nanoseconds(time_limit).count()),
-                   id,
-                   inbox.gone(),
-                   nullptr,
-                   inbox.over()};
+  view.limits = {&inbox.abort(),
+                 &inbox.gave_up(),
+                 waiting,
+                 static_cast<std::uint64_t>(std::chrono::nanoseconds(time_limit).count()),
+                 id,
+                 inbox.gone(),
+                 nullptr,
+                 inbox.over()};
   teams[id] = team.get();
   return team;
 }

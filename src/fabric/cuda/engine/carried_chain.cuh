@@ -58,10 +58,10 @@ class CarriedChain : public PolledPart<Carrier> {
   // Whether the step is given up, because it has taken `ns` already, a partner is gone or the world has met
   // an error.
   __device__ bool is_over(std::uint64_t ns) {
-    const device::Patience& patience = chain_.patience;
-    if (ns > patience.limit_ns && engine::lane() == 0) device::end_in_vain(patience);
+    const device::WaitLimits& limits = chain_.limits;
+    if (ns > limits.limit_ns && engine::lane() == 0) device::end_wait_in_vain(limits);
     const bool over = engine::lane() == 0 &&
-                      (device::load_relaxed(patience.over) != 0 || device::load_relaxed(patience.abort) != 0);
+                      (device::load_relaxed(limits.over) != 0 || device::load_relaxed(limits.abort) != 0);
     good_ = good_ && !Carrier::any(over);
     return !good_;
   }
@@ -70,7 +70,7 @@ class CarriedChain : public PolledPart<Carrier> {
   // given up.
   __device__ bool is_late(std::uint64_t ns) const {
     constexpr std::uint64_t late_ns = 10'000'000;
-    return ns > min(late_ns, chain_.patience.limit_ns / 2);
+    return ns > min(late_ns, chain_.limits.limit_ns / 2);
   }
 
   // A part is busy when it has anything to do: unit u is carried by part u mod parts, and part 0 gives

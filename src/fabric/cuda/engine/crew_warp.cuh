@@ -145,7 +145,7 @@ class CrewWarp {
     const bool alone = last_busy_block_ == 0;
     crew_.arrivals = 0;  // before the ringer hears of the end and the crew gets its next order
     if (alone || device::count_up(chain.count, last_busy_block_) == last_busy_block_)
-      end_step(well && (alone || device::load_relaxed(chain.patience.over) == 0));
+      end_step(well && (alone || device::load_relaxed(chain.limits.over) == 0));
     shared_word(crew_.finished_order) = order_.word;
   }
 

@@ -61,7 +61,7 @@ Word Engine::prepare(const DeviceChain& chain, Word* done) {
   do {
     last_slot_ = (last_slot_ + 1) % max_slots;
   } while (used_.contains(last_slot_));
-  used_[last_slot_] = chain.patience;
+  used_[last_slot_] = chain.limits;
   const EngineSlot entry{chain, done, finished_ + last_slot_};
   copier_.write(reinterpret_cast<std::byte*>(slots_ + last_slot_), std::as_bytes(std::span(&entry, 1)));
   return (last_slot_ | generations_[last_slot_]++ << Bell::slot_bits) & Bell::chain_mask;
@@ -121,7 +121,7 @@ DeviceBell Engine::bell(Word chain) {
   DeviceBell bell = bell_;
   bell.finished = finished_ + (chain & Bell::slot_mask);
   bell.chain = chain;
-  bell.patience = used_.at(chain & Bell::slot_mask);
+  bell.limits = used_.at(chain & Bell::slot_mask);
   return bell;
 }
 

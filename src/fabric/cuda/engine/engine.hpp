@@ -78,7 +78,7 @@ class Engine {
   EngineSlot* slots_ = nullptr;                // device memory
   Word* finished_ = nullptr;                   // device memory, one a slot: see EngineSlot
   DeviceBell bell_;                            // what the bells of all chains have in common
-  std::map<Word, device::Patience> used_;      // by slot: the patience of the chain that has it
+  std::map<Word, device::WaitLimits> used_;    // by slot: the limits of the chain that has it
   Word last_slot_ = 0;                         // the slot given out last
   std::array<Word, max_slots> generations_{};  // by slot: how many chains have had it
   Word number_ = 0;                            // the number of the host's last command

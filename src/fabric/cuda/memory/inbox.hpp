@@ -61,7 +61,7 @@ class Inbox {
   Word* take_words(std::size_t count);
   void give_back_words(Word* words, std::size_t count);
 
-  // The words of device::Patience that all chains of this rank have in common.
+  // The words of device::WaitLimits that all chains of this rank have in common.
   Word& abort() const { return host_words_[0]; }
   Word* gone() const { return gone_; }
   Word& gave_up() const { return host_words_[1]; }

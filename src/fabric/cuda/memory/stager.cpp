@@ -272,7 +272,7 @@ bool CudaStager::can_be_carried(const Carry& carry) {
 Late CudaStage::late() const {
   LatestWait late;
   for (const DeviceChain* part : {&gather_, &scatter_}) {
-    const LatestWait wait = latest_wait(part->patience.waiting, static_cast<Word>(partners_.size()));
+    const LatestWait wait = latest_wait(part->limits.waiting, static_cast<Word>(partners_.size()));
     if (wait.step != 0 && device::reached(wait.step, late.step)) late = wait;
   }
   for (int& rank : late.ranks) rank = partners_[static_cast<std::size_t>(rank)];

@@ -138,12 +138,12 @@ TEST(DevicePatience, EndsWhenThePartnerIsGone) {
 TEST(DevicePatience, BeginsAnewOnceWhatThePartnerLeftHasCome) {
   Word abort = 0, gave_up = 0, over = 0;
   std::array<Word, 2> waiting{}, gone{0, 1};
-  const device::Patience patience{&abort, &gave_up,    waiting.data(), 10'000'000'000,
+  const device::WaitLimits limits{&abort, &gave_up,    waiting.data(), 10'000'000'000,
                                   7,      gone.data(), nullptr,        &over};
-  device::Waiting wait(patience, 101);
-  constexpr Word polls = device::polls_between_looks;
-  for (Word poll = 0; poll < polls; ++poll) ASSERT_TRUE(wait.goes_on(1)) << poll;
-  for (Word poll = 0; poll < 3 * polls; ++poll) ASSERT_TRUE(wait.goes_on(device::no_link)) << poll;
+  device::BoundedWait wait(limits, 101);
+  constexpr Word polls = device::polls_between_host_checks;
+  for (Word poll = 0; poll < polls; ++poll) ASSERT_TRUE(wait.keep_polling(1)) << poll;
+  for (Word poll = 0; poll < 3 * polls; ++poll) ASSERT_TRUE(wait.keep_polling(device::no_link)) << poll;
   EXPECT_EQ(gave_up, 0u);
 }
 
@@ -177,13 +177,13 @@ TEST(DevicePatience, EndsWhenTheWorldHasMetAnError) {
 TEST(DevicePatience, TellsAgainOfWhatTheHostHasForgotten) {
   Word abort = 0, gave_up = 0, over = 0;
   std::array<Word, 2> waiting{}, gone{};
-  const device::Patience patience{&abort, &gave_up,    waiting.data(), 10'000'000'000,
+  const device::WaitLimits limits{&abort, &gave_up,    waiting.data(), 10'000'000'000,
                                   7,      gone.data(), nullptr,        &over};
-  device::Waiting wait(patience, 101);
+  device::BoundedWait wait(limits, 101);
   const auto told_of = [&](Word link) {
     const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(5);
     while (waiting[link] == 0 && std::chrono::steady_clock::now() < end)
-      if (!wait.goes_on(link)) return false;
+      if (!wait.keep_polling(link)) return false;
     return waiting[link] == 101;
   };
   ASSERT_TRUE(told_of(1));

@@ -1,4 +1,4 @@
-// Waiting on a device without ever hanging: every loop that polls gives up when the world has met an error,
+// BoundedWait on a device without ever hanging: every loop that polls gives up when the world has met an error,
 // when the partner is gone, or when the chain's time limit has passed, and tells the host for whom it waited.
 #pragma once
 
@@ -10,40 +10,40 @@ namespace tca::device {
 inline constexpr Word no_link = ~Word{0};
 
 // Ends a wait of this rank in vain: the host hears whose it was, and the waits behind it end too.
-TCA_DEVICE void end_in_vain(const Patience& patience) {
-  store_relaxed(patience.gave_up, patience.chain);
-  store_relaxed(patience.over, 1);
+TCA_DEVICE void end_wait_in_vain(const WaitLimits& limits) {
+  store_relaxed(limits.gave_up, limits.chain);
+  store_relaxed(limits.over, 1);
 }
 
 // Whether the rank of a link will never signal again. Its last signal may have come since the last poll, so a
 // wait is in vain only if it polls once more after this and finds nothing.
-TCA_DEVICE bool is_gone(const Patience& patience, Word link) {
-  const Word rank = patience.ranks != nullptr ? load_relaxed(patience.ranks + link) : link;
-  return load_relaxed(patience.gone + rank) != 0;
+TCA_DEVICE bool is_gone(const WaitLimits& limits, Word link) {
+  const Word rank = limits.ranks != nullptr ? load_relaxed(limits.ranks + link) : link;
+  return load_relaxed(limits.gone + rank) != 0;
 }
 
-class Waiting {
+class BoundedWait {
  public:
-  TCA_DEVICE Waiting(const Patience& patience, Word step) : patience_(patience), step_(step) {}
+  TCA_DEVICE BoundedWait(const WaitLimits& limits, Word step) : limits_(limits), step_(step) {}
 
   // Called once a poll has failed; false when there is no point in polling on. `link` is whose signal is
   // missing, or no_link.
-  TCA_DEVICE bool goes_on(Word link) { return ++polls_ % polls_between_glances != 0 || glance(link); }
+  TCA_DEVICE bool keep_polling(Word link) { return ++polls_ % polls_between_checks != 0 || check_flag(link); }
 
   // The same for the lanes of a unit that poll together: false on all of them when there is no point for one.
   template <class Unit>
-  TCA_DEVICE bool goes_on(Word link, const Unit& unit) {
-    return ++polls_ % polls_between_glances != 0 || unit.all(glance(link));
+  TCA_DEVICE bool keep_polling(Word link, const Unit& unit) {
+    return ++polls_ % polls_between_checks != 0 || unit.all(check_flag(link));
   }
 
  private:
   // Looks at `over`, in the GPU's own memory: once a wait of this rank has ended in vain, those behind it end
   // too, of which there may be thousands on a stream. It looks at the clock and the host's memory much more
   // seldom.
-  TCA_DEVICE bool glance(Word link) {
-    if (load_relaxed(patience_.over) != 0) return false;
-    if (polls_ % polls_between_looks != 0) return true;
-    begin_ = look(patience_, step_, link, begin_);
+  TCA_DEVICE bool check_flag(Word link) {
+    if (load_relaxed(limits_.over) != 0) return false;
+    if (polls_ % polls_between_host_checks != 0) return true;
+    begin_ = check_host(limits_, step_, link, begin_);
     return begin_ != 0;
   }
 
@@ -53,33 +53,33 @@ class Waiting {
   __host__ __device__ __noinline__
 #endif
       static std::uint64_t
-      look(const Patience& patience, Word step, Word link, std::uint64_t begin) {
+      check_host(const WaitLimits& limits, Word step, Word link, std::uint64_t begin) {
     // A wait of this length tells the host who is missing.
     constexpr std::uint64_t long_ns = 10'000'000;
-    if (load_relaxed(patience.abort) != 0) {
-      store_relaxed(patience.over, 1);
+    if (load_relaxed(limits.abort) != 0) {
+      store_relaxed(limits.over, 1);
       return 0;
     }
     // Stands in place of a time: the partner is gone, and the wait makes its last polls.
     constexpr std::uint64_t last_polls = 1;
-    if (link != no_link && is_gone(patience, link))
-      return begin == last_polls ? give_up(patience, step, link) : last_polls;
-    give_way();
+    if (link != no_link && is_gone(limits, link))
+      return begin == last_polls ? give_up(limits, step, link) : last_polls;
+    yield();
     const std::uint64_t now = now_ns();
     if (begin == 0 || begin == last_polls) return now;  // the last polls have found what they were for
     if (now - begin < long_ns) return begin;
-    if (link != no_link) store_relaxed(patience.waiting + link, step);
-    if (now - begin < patience.limit_ns) return begin;
-    return give_up(patience, step, link);
+    if (link != no_link) store_relaxed(limits.waiting + link, step);
+    if (now - begin < limits.limit_ns) return begin;
+    return give_up(limits, step, link);
   }
 
-  static TCA_DEVICE std::uint64_t give_up(const Patience& patience, Word step, Word link) {
-    if (link != no_link) store_relaxed(patience.waiting + link, step);
-    end_in_vain(patience);
+  static TCA_DEVICE std::uint64_t give_up(const WaitLimits& limits, Word step, Word link) {
+    if (link != no_link) store_relaxed(limits.waiting + link, step);
+    end_wait_in_vain(limits);
     return 0;
   }
 
-  const Patience& patience_;
+  const WaitLimits& limits_;
   Word step_;
   Word polls_ = 0;
   std::uint64_t begin_ = 0;
