@@ -21,9 +21,9 @@ constexpr auto look_after = 200us;  // looking for dead partners costs one or mo
 
 }  // namespace
 
-bool Poll::give_way(Look look) {
+bool Poll::yield(Look look) {
   if (waited() < (look.moves ? yield_while_moving : yield_for)) {
-    if (!look.given_way) sched_yield();
+    if (!look.yielded) sched_yield();
     if (++yields_ % yields_per_clock != 1) return false;
   } else {
     std::this_thread::sleep_for(

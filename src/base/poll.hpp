@@ -23,7 +23,7 @@ class Poll {
   // What the caller knows about a look (a poll) that found nothing.
   struct Look {
     // The look itself has yielded the core. Yielding again without another look would waste a turn.
-    bool given_way = false;
+    bool yielded = false;
     bool moves = false;  // a transfer, awaited or not, advances only when the caller looks
   };
 
@@ -34,18 +34,18 @@ class Poll {
       --spins_left_;
       return false;
     }
-    return give_way(look);
+    return yield(look);
   }
   bool pause() { return pause(Look{}); }
 
   // Whether spinning is over, so that this rank has time for other work.
-  bool gave_way() const { return spins_left_ == 0; }
+  bool has_yielded() const { return spins_left_ == 0; }
 
   // Returns the time since the first look at the clock, which comes after the spinning; see Waited.
   std::chrono::nanoseconds waited() const { return waited_.so_far(); }
 
  private:
-  bool give_way(Look look);
+  bool yield(Look look);
 
   std::uint32_t spins_left_;
   std::uint32_t yields_ = 0;

@@ -78,7 +78,7 @@ void InKernels::wait() const {
   base::Poll poll(world_->control().cores());
   while (!share_->test()) {
     const bool waited_long = poll.pause();
-    if (poll.gave_way()) world_->progress();
+    if (poll.has_yielded()) world_->progress();
     if (waited_long) world_->check();
   }
 }

@@ -271,9 +271,9 @@ void ChainState::wait_patiently() {
   base::Poll poll(world_->control().cores());
   for (unsigned polls = 1; !advance(); ++polls) {
     base::Poll::Look look{.moves = world_->needs_polling()};
-    for (const auto& program : programs_) look.given_way |= program->gives_way();
+    for (const auto& program : programs_) look.yielded |= program->yields();
     const bool waited_long = poll.pause(look);
-    if (poll.gave_way() || polls % polls_between_progress == 0) world_->progress_while_waiting();
+    if (poll.has_yielded() || polls % polls_between_progress == 0) world_->progress_while_waiting();
     if (waited_long) check_partners(poll.waited());
   }
 }

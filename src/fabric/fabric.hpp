@@ -123,7 +123,7 @@ class Program {
   // with another fabric.
 
   // Returns whether a `test` that found nothing has yielded the core, so that the caller's wait need not.
-  virtual bool gives_way() const { return false; }
+  virtual bool yields() const { return false; }
 
   // Returns whether this rank has nothing to do in any step.
   virtual bool is_empty() const { return false; }

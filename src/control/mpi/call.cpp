@@ -29,7 +29,7 @@ std::string_view header_name() {
 #endif
 }
 
-bool gives_way_when_idle() {
+bool yields_when_idle() {
   // This asks for the level that MPI already has, because Open MPI 4 makes the level asked for here that of
   // the whole process.
   int level = 0, index = 0, count = 0;

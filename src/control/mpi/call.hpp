@@ -42,7 +42,7 @@ std::string_view header_name();
 
 // Returns whether MPI yields the core when it is called and has nothing to do. Open MPI does so where it
 // was told of more ranks than cores.
-bool gives_way_when_idle();
+bool yields_when_idle();
 
 // The first world claims its process; `is_own_process` returns whether the caller is still in that one. A
 // child that was forked from it has none of the threads of its worlds, and must not speak over their

@@ -138,7 +138,7 @@ std::vector<base::Blob> MpiControl::gather(const base::Blob& mine, std::string_v
   base::Poll::Look look;
   while (!parcels.advance()) {
     const bool waited_long = poll.pause(look);
-    if (poll.gave_way()) look.moves = while_waiting();
+    if (poll.has_yielded()) look.moves = while_waiting();
     if (waited_long) check_partners(parcels, what, poll.waited());
   }
   return parcels.take();

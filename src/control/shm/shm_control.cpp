@@ -198,7 +198,7 @@ void ShmControl::await_phase(std::uint32_t phase, std::string_view what) {
       board_.sleep(phase, nap_after(asleep.so_far()));
       asleep.look();
     }
-    if (poll.gave_way()) while_waiting();
+    if (poll.has_yielded()) while_waiting();
     if (!waited_long) continue;
     const std::chrono::nanoseconds waited = poll.waited() + asleep.so_far();
     const bool is_over = waited >= time_limit;

@@ -178,7 +178,7 @@ bool MpiProgram::test() {
   return !running_;
 }
 
-bool MpiProgram::gives_way() const { return running_ && runner_.gives_way; }
+bool MpiProgram::yields() const { return running_ && runner_.yields; }
 
 void MpiProgram::advance() {
   if (sends_wait_ && runner_.immediates.settled()) {

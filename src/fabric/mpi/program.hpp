@@ -99,7 +99,7 @@ class MpiProgram final : public fabric::Program {
 
   void start() override;
   bool test() override;
-  bool gives_way() const override;
+  bool yields() const override;
   std::vector<int> missing() const override;
   std::optional<fabric::Guard> guard() const override { return fabric::Guard{{}, {}, free_guard}; }
   bool is_empty() const override { return requests_.empty() && rma_ == nullptr; }
@@ -162,7 +162,7 @@ class MpiProgram final : public fabric::Program {
 // something besides MPI.
 class Runner {
  public:
-  explicit Runner(MPI_Comm of) : comm(of), immediates(of), gives_way(gives_way_when_idle()) {}
+  explicit Runner(MPI_Comm of) : comm(of), immediates(of), yields(yields_when_idle()) {}
   Runner(const Runner&) = delete;
   ~Runner() {
     if (!is_own_process()) static_cast<void>(alarm_.release());  // a forked child does not have its thread
@@ -170,7 +170,7 @@ class Runner {
 
   const MPI_Comm comm;
   Immediates immediates;
-  const bool gives_way;  // MPI yields the core when it finds nothing
+  const bool yields;  // MPI yields the core when it finds nothing
   base::Trace* trace = nullptr;
   std::vector<std::shared_ptr<struct RmaHandle>>
       rma_windows;  // of all chains, in the same order on every rank
