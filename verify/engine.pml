@@ -3,7 +3,7 @@
  * done; a kernel rings in a ring of its own, one at a time. The engine obeys each ring in order and may find that it has
  * been idle for too long at any moment. Then it says that it leaves (the host) and is not awake (kernels), looks at both rings
  * a last time, and stays or ends. The host, once it has rung, looks whether it is still there, and launches it again when it
- * is not and has not obeyed the command before it went. The kernel cannot launch it: it calls, and a caretaker does.
+ * is not and has not obeyed the command before it went. The kernel cannot launch it: it calls, and a relauncher does.
  * Every command is obeyed once, and there are never two engines.
  *
  * Stores go through a buffer on each side, in order: that the engine sleeps and that the kernel calls are releases, whose readers

@@ -33,7 +33,7 @@
 #include <vector>
 
 #include "base/codec.hpp"
-#include "base/system/leave_to_process.hpp"
+#include "base/system/leak_intentionally.hpp"
 #include "control/control.hpp"
 #include "core/memories.hpp"
 #include "fabric/accelerator.hpp"
@@ -56,7 +56,7 @@ class RetiredChain {
   // A chain that still has programs is destroyed with its world: nobody will ask the fabrics again whether
   // its memory is free.
   ~RetiredChain() {
-    if (!end()) base::leave_to_process(std::move(windows_));
+    if (!end()) base::leak_intentionally(std::move(windows_));
   }
 
   // Does Program::end for all of them.

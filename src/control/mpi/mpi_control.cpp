@@ -11,7 +11,7 @@
 
 #include "base/fail.hpp"
 #include "base/ranks.hpp"
-#include "control/mpi/parcels.hpp"
+#include "control/mpi/nonblocking_all_gather.hpp"
 #include "control/mpi/wire.hpp"
 #include "tca/version.hpp"
 
@@ -45,7 +45,7 @@ MpiControl::MpiControl(MPI_Comm program, std::chrono::milliseconds limit) {
   make_comm(program);
   MPI_Comm_rank(comm_, &rank_);
   MPI_Comm_size(comm_, &size_);
-  watch_ = std::make_unique<Watch>(rank_, size_, limit);
+  detector_ = std::make_unique<FailureDetector>(rank_, size_, limit);
   meet();
   int all = 0;
   MPI_Comm_size(MPI_COMM_WORLD, &all);
@@ -87,7 +87,7 @@ void MpiControl::meet() {
                         .put_string(fmt::format("{} (messages {})", library_version(), wire_version))
                         .put_string(host_key())
                         .put(cpus)
-                        .put_string(watch_->card());
+                        .put_string(detector_->card());
   std::map<std::string, int> numbers;
   std::map<int, std::pair<cpu_set_t, int>> usable;  // by host, with the number of ranks there
   std::vector<std::string> cards;
@@ -117,7 +117,7 @@ void MpiControl::meet() {
   usable_cores = 0;
   for (const auto& [host, of_host] : usable) usable_cores += CPU_COUNT(&of_host.first);
   cores_ = crowded ? base::Cores::crowded : base::Cores::enough;
-  watch_->begin(cards);
+  detector_->begin(cards);
 }
 
 // The communicator is not freed: that would be collective, and ranks leave when they like. MPI frees it at
@@ -133,22 +133,22 @@ void MpiControl::check_call(std::string_view what) {
 }
 
 std::vector<base::Blob> MpiControl::gather(const base::Blob& mine, std::string_view what) {
-  Parcels parcels(comm_, Tag::set_up, mine);
+  NonblockingAllGather gathering(comm_, Tag::set_up, mine);
   base::Poll poll(cores_);
   base::Poll::Look look;
-  while (!parcels.advance()) {
+  while (!gathering.advance()) {
     const bool waited_long = poll.pause(look);
     if (poll.has_yielded()) look.moves = while_waiting();
-    if (waited_long) check_partners(parcels, what, poll.waited());
+    if (waited_long) check_partners(gathering, what, poll.waited());
   }
-  return parcels.take();
+  return gathering.take();
 }
 
 // Throws when a rank whose bytes are missing is lost. Others do not count: one that has failed may only
 // have waited too long for the same rank, about which this rank's own time limit says more.
-void MpiControl::check_partners(const Parcels& parcels, std::string_view what,
+void MpiControl::check_partners(const NonblockingAllGather& gathering, std::string_view what,
                                 std::chrono::nanoseconds waited) {
-  const std::vector<int> missing = parcels.missing();
+  const std::vector<int> missing = gathering.missing();
   for (const int rank : missing) {
     if (const std::optional<std::string> reason = lost(rank))
       fail_lost(rank, *reason, fmt::format("waiting for it in {}", what));
@@ -163,8 +163,8 @@ void MpiControl::check_partners(const Parcels& parcels, std::string_view what,
 }
 
 std::optional<std::string> MpiControl::lost(int rank) {
-  if (watch_ == nullptr) return std::nullopt;
-  const std::optional<Gone> gone = watch_->gone(rank);
+  if (detector_ == nullptr) return std::nullopt;
+  const std::optional<Gone> gone = detector_->gone(rank);
   if (!gone || std::chrono::steady_clock::now() - gone->since < last_words_take) return std::nullopt;
   if (gone->how != Presence::left) {
     others_are_well_ = false;
@@ -183,8 +183,8 @@ void MpiControl::note_failure(Errc code) {
 }
 
 bool MpiControl::is_gone(int rank) const {
-  if (watch_ == nullptr) return false;
-  const std::optional<Gone> gone = watch_->gone(rank);
+  if (detector_ == nullptr) return false;
+  const std::optional<Gone> gone = detector_->gone(rank);
   return gone && std::chrono::steady_clock::now() - gone->since >= last_words_take;
 }
 
@@ -206,10 +206,10 @@ bool MpiControl::ends_together(bool in_order) {
 
 void MpiControl::leave(std::string_view reason) {
   // A child that was forked from this rank does not speak for it.
-  if (!here_ || watch_ == nullptr || !is_own_process()) return;
+  if (!here_ || detector_ == nullptr || !is_own_process()) return;
   here_ = false;
   if (!reason.empty()) spoil_session();
-  watch_->leave(reason.empty() ? Presence::left : Presence::failed, reason);
+  detector_->leave(reason.empty() ? Presence::left : Presence::failed, reason);
 }
 
 }  // namespace tca::mpi

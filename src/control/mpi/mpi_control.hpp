@@ -5,12 +5,12 @@
 
 #include "control/control.hpp"
 #include "control/mpi/call.hpp"
+#include "control/mpi/failure_detector.hpp"
 #include "control/mpi/session.hpp"
-#include "control/mpi/watch.hpp"
 
 namespace tca::mpi {
 
-class Parcels;
+class NonblockingAllGather;
 
 // The tags of messages. Those of chains follow.
 enum Tag : int { set_up, set_up_rest, immediate, immediate_taken, never, trial, first_of_chains = 16 };
@@ -42,7 +42,8 @@ class MpiControl final : public control::Control {
   void note_failure(Errc code) override;
   void make_comm(MPI_Comm program);
   void meet();
-  void check_partners(const Parcels& parcels, std::string_view what, std::chrono::nanoseconds waited);
+  void check_partners(const NonblockingAllGather& gathering, std::string_view what,
+                      std::chrono::nanoseconds waited);
 
   MPI_Comm comm_ = MPI_COMM_NULL;
   int rank_ = 0, size_ = 1;
@@ -52,7 +53,7 @@ class MpiControl final : public control::Control {
   bool ending_ = false;
   base::Cores cores_ = base::Cores::crowded;  // until every rank has said where it may run
   std::vector<int> hosts_;                    // by rank, counted from 0
-  std::unique_ptr<Watch> watch_;
+  std::unique_ptr<FailureDetector> detector_;
   // Ranks that wait for this one are told when its process ends, so that they need not wait for a time limit.
   BeforeEnd before_end_{[this](std::string_view why) { leave(why); }};
 };

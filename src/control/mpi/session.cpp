@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "base/fail.hpp"
-#include "control/mpi/alarm.hpp"
 #include "control/mpi/call.hpp"
+#include "control/mpi/watchdog.hpp"
 
 namespace tca::mpi {
 
@@ -69,9 +69,9 @@ void end_session(int exit_code, void*) {
 struct Session {
   Session(int threads, std::chrono::milliseconds time_limit) {
     int given = 0;
-    Alarm alarm;
-    const Alarm::Call call(alarm, time_limit,
-                           "fabric mpi: MPI_Init, which waits for every rank to call it (World::init),");
+    Watchdog watchdog;
+    const Watchdog::Call call(watchdog, time_limit,
+                              "fabric mpi: MPI_Init, which waits for every rank to call it (World::init),");
     check(MPI_Init_thread(nullptr, nullptr, threads, &given), "starting (MPI_Init_thread)");
     // Calls without a communicator of ours (on datatypes, requests) report their errors through these.
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);

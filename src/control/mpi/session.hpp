@@ -8,9 +8,9 @@
 
 namespace tca::mpi {
 
-// Which threads call MPI: the rank's own alone, its progress thread too (pump.hpp), or a carrier too
-// (staged.hpp).
-enum class Callers { own_thread, progress_thread, carrier };
+// Which threads call MPI: the rank's own alone, a progress thread too (progress_thread.hpp), or a proxy thread
+// too (staged.hpp).
+enum class Callers { own_thread, progress_thread, proxy_thread };
 
 // Initialises MPI unless that has been done; it is then finalised when the process ends. Throws
 // Error{incompatible} when MPI does not allow the callers, or has been finalised already.

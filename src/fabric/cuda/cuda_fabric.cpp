@@ -50,10 +50,14 @@ class CudaFabric final : public fabric::Fabric, public fabric::Pricing, public f
         inbox_(control, places_, device_.number, exported_, setup_.stream),
         engine_(inbox_, copier_, device_.number, static_cast<unsigned>(settings.engine_blocks)),
         runner_{inbox_,  engine_,       steps_.stream, attempts_.stream,
-                copies_, block_limit(), pace(),        [this] { check(); }},
-        collectives_{
-            inbox_, collective_starts_.stream, collective_waits_.stream, setup_.stream, common_block_limit(),
-            pace(), [this] { check(); }},
+                copies_, block_limit(), throttle(),    [this] { check(); }},
+        collectives_{inbox_,
+                     collective_starts_.stream,
+                     collective_waits_.stream,
+                     setup_.stream,
+                     common_block_limit(),
+                     throttle(),
+                     [this] { check(); }},
         folds_{inbox_, copier_, setup_.stream, block_limit()},
         stages_{inbox_, copier_, setup_.stream, staging_.stream, block_limit(), device_.number},
         stager_(
@@ -106,7 +110,7 @@ class CudaFabric final : public fabric::Fabric, public fabric::Pricing, public f
   void rest() override;
 
  private:
-  Late who_is_late(Word id) const;
+  TimeoutReport who_is_late(Word id) const;
   void check_refusal();
   std::string describe_target(const device::Refusal& put) const;
 
@@ -133,7 +137,7 @@ class CudaFabric final : public fabric::Fabric, public fabric::Pricing, public f
   }
 
   // Processes take turns on a GPU (without CUDA's MPS), whereas kernels of threads run side by side.
-  Pace pace() const { return Pace(!exported_ && ranks_on(device_) > 1); }
+  LaunchThrottle throttle() const { return LaunchThrottle(!exported_ && ranks_on(device_) > 1); }
 
   // The limit ensures that all ranks of a GPU together fill it at most once.
   unsigned block_limit(const DeviceInfo& device) const {
@@ -218,7 +222,7 @@ std::unique_ptr<fabric::Team> CudaFabric::make_team(std::string_view team, std::
   }
   const Word id = ++last_id_;
   return cuda::make_team(teams_, std::string(team), max_values, time_limit, id, control_, inbox_,
-                         setup_.stream, pace());
+                         setup_.stream, throttle());
 }
 
 std::unique_ptr<fabric::Collective> CudaFabric::make_collective(const fabric::CollectiveTask& task) {
@@ -237,7 +241,7 @@ void CudaFabric::check() {
   engine_.check_launches();
   const Word id = device::load_relaxed(&inbox_.gave_up());
   if (id == 0) return;
-  const Late late = who_is_late(id);
+  const TimeoutReport late = who_is_late(id);
   for (const int rank : late.ranks) {
     if (const std::optional<std::string> reason = control_.lost(rank))
       control_.fail_lost(rank, *reason, fmt::format("waiting for it on its GPU in {}", late.what));
@@ -250,7 +254,7 @@ void CudaFabric::check() {
              late.ranks.empty() ? late.whom() : late.whom() + ", which has not signalled");
 }
 
-Late CudaFabric::who_is_late(Word id) const {
+TimeoutReport CudaFabric::who_is_late(Word id) const {
   if (const auto team = teams_.find(id); team != teams_.end()) return team->second->late();
   const auto& collectives = collectives_.collectives;
   if (const auto one = collectives.find(id); one != collectives.end()) return one->second->late();

@@ -143,7 +143,7 @@ void CudaProgram::start_on(Stream stream) {
   if (is_empty()) return;
   others_run_it_ = true;
   launch_start(compiled_->chain, start_grid_, stream);
-  runner_.pace.keep(stream);  // it waits for the partners' permission
+  runner_.throttle.keep(stream);  // it waits for the partners' permission
   if (branch_) start_copies(stream);
 }
 
@@ -155,7 +155,7 @@ void CudaProgram::start_copies(Stream stream) {
   check(cudaStreamWaitEvent(beside, branch_->fork.event), "starting a chain's copies");
   if (compiled_->waits_for_permission) {
     launch_permission(compiled_->chain, beside);
-    runner_.pace.keep(beside);
+    runner_.throttle.keep(beside);
   }
   for (const PitchedCopy& copy : compiled_->copies) {
     // A single row may be longer than the largest pitch.
@@ -171,7 +171,7 @@ void CudaProgram::start_copies(Stream stream) {
 void CudaProgram::wait_on(Stream stream) {
   if (is_empty()) return;
   wait_on(stream, {});
-  runner_.pace.keep(stream);
+  runner_.throttle.keep(stream);
 }
 
 void CudaProgram::wait_on(Stream stream, Done done) {
@@ -184,7 +184,7 @@ void CudaProgram::run_on(Stream stream) {
   others_run_it_ = true;
   if (!branch_) {
     launch_exchange(compiled_->chain, exchange_grid_, {}, stream);
-    runner_.pace.keep(stream);
+    runner_.throttle.keep(stream);
   } else {
     start_on(stream);
     wait_on(stream);

@@ -10,9 +10,9 @@
 #include "fabric/accelerator.hpp"
 #include "fabric/cuda/compile.hpp"
 #include "fabric/cuda/engine/engine.hpp"
-#include "fabric/cuda/late.hpp"
+#include "fabric/cuda/launch_throttle.hpp"
 #include "fabric/cuda/own_stream.hpp"
-#include "fabric/cuda/pace.hpp"
+#include "fabric/cuda/timeout_report.hpp"
 
 namespace tca::cuda {
 
@@ -29,7 +29,7 @@ struct Runner {
   // partners' permission, may not stand before another's: ranks may start the two in different orders.
   ChainStreams& copies;
   unsigned block_limit;  // so that the kernels of all ranks on this GPU can run at once
-  Pace pace;
+  LaunchThrottle throttle;
   std::function<void()> check;
   std::map<Word, CudaProgram*> programs = {};  // by id
   // The programs whose step the host has started and not seen finished. Kernels that wait would keep each

@@ -1,6 +1,6 @@
 #include "fabric/cuda/watch.hpp"
 
-#include "fabric/cuda/lookout.hpp"
+#include "fabric/cuda/run_periodically.hpp"
 
 namespace tca::cuda {
 
@@ -12,7 +12,7 @@ using namespace std::chrono_literals;
 constexpr auto between_looks = 50ms;
 
 void watch(const std::stop_token& stop, const control::Control& control, device::Word* gone) {
-  look_every(between_looks, stop, [&] {
+  run_periodically(between_looks, stop, [&] {
     for (int rank = 0; rank < control.size(); ++rank) {
       if (rank != control.rank() && control.is_gone(rank)) device::store_relaxed(gone + rank, 1);
     }

@@ -2,7 +2,7 @@
 
 #include <cstring>
 
-#include "base/system/leave_to_process.hpp"
+#include "base/system/leak_intentionally.hpp"
 #include "control/mpi/mpi_control.hpp"
 #include "fabric/mpi/memory.hpp"
 
@@ -22,7 +22,7 @@ Immediates::~Immediates() {
   } catch (const Error&) {
     // MPI has failed, and whoever ends this world has been told of that.
   }
-  base::leave_to_process(std::move(under_way_));
+  base::leak_intentionally(std::move(under_way_));
 }
 
 void Immediates::put(int rank, std::uint32_t window, std::uint64_t offset, std::span<const std::byte> value) {

@@ -62,7 +62,7 @@ class Immediates {
   bool look();
 
   MPI_Comm comm_;
-  std::mutex mutex_;  // guards `served_`: windows come and go while a carrier's thread stores
+  std::mutex mutex_;  // guards `served_`: windows come and go while a proxy thread stores
   std::map<std::uint32_t, MpiMemory*> served_;
   std::list<UnderWay> under_way_;  // a list, since MPI reads the messages in place
 };

@@ -18,7 +18,7 @@
 #include "fabric/mpi/immediates.hpp"
 #include "fabric/mpi/memory.hpp"
 #include "fabric/mpi/program.hpp"
-#include "fabric/mpi/pump.hpp"
+#include "fabric/mpi/progress_thread.hpp"
 #include "fabric/mpi/rma.hpp"
 #include "fabric/mpi/staged.hpp"
 
@@ -40,9 +40,9 @@ class MpiFabric final : public fabric::Fabric {
     if (stager_ != nullptr) {
       if (takes_accelerator_memory(control.comm(), *stager_))
         stage_memory_ = fabric::StageMemory::accelerator;
-      carrier_.emplace(runner_, control.cores(), *stager_);
+      proxy_.emplace(runner_, control.cores(), *stager_);
     } else if (settings.progress_thread) {
-      pump_.emplace(control.comm());
+      progress_thread_.emplace(control.comm());
     }
   }
 
@@ -78,20 +78,20 @@ class MpiFabric final : public fabric::Fabric {
     runner_.trace = trace;
   }
   void check() override {
-    if (carrier_) carrier_->check();
+    if (proxy_) proxy_->check();
   }
-  bool needs_polling() const override { return !carrier_ && runner_.needs_polling(); }
+  bool needs_polling() const override { return !proxy_ && runner_.needs_polling(); }
   void progress() override {
-    if (carrier_) return carrier_->check();
+    if (proxy_) return proxy_->check();
     runner_.progress();
   }
   void progress_while_waiting() override {
-    if (carrier_) return carrier_->check();
+    if (proxy_) return proxy_->check();
     runner_.progress_while_waiting();
   }
   void rest() override {
-    pump_.reset();
-    if (carrier_) carrier_->finish(control_, control_.time_limit);
+    progress_thread_.reset();
+    if (proxy_) proxy_->finish(control_, control_.time_limit);
     free_windows(control_, runner_);
   }
 
@@ -99,21 +99,21 @@ class MpiFabric final : public fabric::Fabric {
   std::vector<base::Blob> make_together(const fabric::Share& share, const std::function<base::Blob()>& make);
   std::unique_ptr<fabric::Program> compile_staged(const fabric::Share& share, int tag);
 
-  // Keeps the carrier's thread, where there is one, from what the rank's own thread uses.
+  // Keeps the proxy's thread, where there is one, from what the rank's own thread uses.
   [[nodiscard]] std::unique_lock<std::mutex> hold() {
-    return carrier_ ? carrier_->hold() : std::unique_lock<std::mutex>();
+    return proxy_ ? proxy_->hold() : std::unique_lock<std::mutex>();
   }
 
   MpiControl& control_;
   Runner runner_;
   std::uint32_t chains_ = 0, windows_ = 0;
-  std::optional<Pump> pump_;
+  std::optional<ProgressThread> progress_thread_;
   fabric::Stager* stager_;
   fabric::StageMemory stage_memory_ = fabric::StageMemory::host;
-  std::optional<Carrier> carrier_;
+  std::optional<ProxyThread> proxy_;
   BeforeEnd before_end_{[this](std::string_view) {
-    pump_.reset();
-    if (carrier_) carrier_->stop();
+    progress_thread_.reset();
+    if (proxy_) proxy_->stop();
   }};
 };
 
@@ -175,13 +175,13 @@ std::unique_ptr<fabric::Program> MpiFabric::compile_staged(const fabric::Share& 
     }
     return base::Blob{};
   });
-  return std::make_unique<StagedProgram>(*carrier_, runner_, std::move(messages), std::move(stage),
+  return std::make_unique<StagedProgram>(*proxy_, runner_, std::move(messages), std::move(stage),
                                          std::move(operations));
 }
 
 std::unique_ptr<fabric::Program> MpiFabric::compile(const fabric::Share& share) {
   const int tag = first_tag(chains_++, share.name);
-  if (carrier_) return compile_staged(share, tag);
+  if (proxy_) return compile_staged(share, tag);
   Operations operations;
   std::unique_ptr<RmaPart> part;
   // All ranks together have MPI make a window for each window that any rank puts into by rma.
@@ -207,7 +207,7 @@ std::unique_ptr<fabric::Program> MpiFabric::compile(const fabric::Share& share) 
 }
 
 Callers callers(const Settings& settings) {
-  if (settings.staged) return Callers::carrier;
+  if (settings.staged) return Callers::proxy_thread;
   return settings.progress_thread ? Callers::progress_thread : Callers::own_thread;
 }
 

@@ -22,7 +22,7 @@
 #include <span>
 #include <vector>
 
-#include "control/mpi/alarm.hpp"
+#include "control/mpi/watchdog.hpp"
 #include "fabric/fabric.hpp"
 #include "fabric/mpi/datatype.hpp"
 #include "fabric/mpi/handle.hpp"
@@ -165,7 +165,7 @@ class Runner {
   explicit Runner(MPI_Comm of) : comm(of), immediates(of), yields(yields_when_idle()) {}
   Runner(const Runner&) = delete;
   ~Runner() {
-    if (!is_own_process()) static_cast<void>(alarm_.release());  // a forked child does not have its thread
+    if (!is_own_process()) static_cast<void>(watchdog_.release());  // a forked child does not have its thread
   }
 
   const MPI_Comm comm;
@@ -179,8 +179,8 @@ class Runner {
   void progress_while_waiting();
   bool needs_polling() const { return moving_ > 0; }
 
-  // Returns the alarm for one-sided calls, which block.
-  Alarm& alarm() { return alarm_ ? *alarm_ : *(alarm_ = std::make_unique<Alarm>()); }
+  // Returns the watchdog for one-sided calls, which block.
+  Watchdog& watchdog() { return watchdog_ ? *watchdog_ : *(watchdog_ = std::make_unique<Watchdog>()); }
 
  private:
   friend class MpiProgram;
@@ -197,7 +197,7 @@ class Runner {
   int running_ = 0, moving_ = 0;
   bool looked_ = false;  // a program has looked at MPI since the last `progress_while_waiting`
   unsigned spared_ = 0;
-  std::unique_ptr<Alarm> alarm_;
+  std::unique_ptr<Watchdog> watchdog_;
   std::vector<MpiProgram*> under_way_;  // has room for all programs, so that `add` does not allocate
 };
 

@@ -50,8 +50,8 @@ void RmaPart::make_windows(MpiControl& control, const std::vector<MpiMemory*>& m
   for (MpiMemory* memory : memories) {
     MPI_Win handle = MPI_WIN_NULL;
     control.do_together(fmt::format("commit of chain '{}'", chain_), [&] {
-      const Alarm::Call call(
-          runner_.alarm(), time_limit_,
+      const Watchdog::Call call(
+          runner_.watchdog(), time_limit_,
           fmt::format("rank {}: commit of chain '{}' (mpi/rma): MPI_Win_create", control.rank(), chain_));
       const InMpi inside;
       const auto bytes = static_cast<MPI_Aint>(memory->bytes(control.rank()));
@@ -84,8 +84,8 @@ void RmaPart::post() {
 }
 
 void RmaPart::put() {
-  const Alarm::Call call(runner_.alarm(), time_limit_,
-                         fmt::format("a step of chain '{}' (mpi/rma): MPI_Win_complete", chain_));
+  const Watchdog::Call call(runner_.watchdog(), time_limit_,
+                            fmt::format("a step of chain '{}' (mpi/rma): MPI_Win_complete", chain_));
   for (auto& [number, window] : windows_) {
     if (window.puts.empty()) continue;
     check(MPI_Win_start(window.targets.get(), 0, window.handle->win), putting);
@@ -124,8 +124,8 @@ void free_windows(MpiControl& control, Runner& runner) {
   const bool in_order = std::ranges::none_of(windows, [](const auto& window) { return window->posted; });
   if (control.ends_together(in_order)) {
     const InMpi inside;
-    const Alarm::Call call(
-        runner.alarm(), control.time_limit,
+    const Watchdog::Call call(
+        runner.watchdog(), control.time_limit,
         fmt::format("rank {}: the end of the world (mpi/rma): MPI_Win_free", control.rank()));
     for (const auto& window : windows) MPI_Win_free(&window->win);
   }

@@ -22,7 +22,7 @@ constexpr auto between_looks = 1ms;  // at what is still owed, when a world ends
 
 }  // namespace
 
-std::unique_lock<std::mutex> Carrier::hold() {
+std::unique_lock<std::mutex> ProxyThread::hold() {
   // Relaxed: it only keeps the thread from taking the mutex again at once.
   wanted_.fetch_add(1, std::memory_order_relaxed);
   std::unique_lock lock(mutex_);
@@ -30,7 +30,7 @@ std::unique_lock<std::mutex> Carrier::hold() {
   return lock;
 }
 
-void Carrier::run() {
+void ProxyThread::run() {
   base::leave_signals_to_others();
   InMpi::leave_uncounted();
   try {
@@ -52,7 +52,7 @@ void Carrier::run() {
   }
 }
 
-bool Carrier::carry() {
+bool ProxyThread::carry() {
   const std::lock_guard lock(mutex_);
   runner_.progress_while_waiting();
   bool busy = false;
@@ -60,7 +60,7 @@ bool Carrier::carry() {
   return busy;
 }
 
-bool Carrier::is_owed(const control::Control& control) {
+bool ProxyThread::is_owed(const control::Control& control) {
   const auto held = hold();
   for (const StagedProgram* program : programs_)
     for (const int rank : program->creditors())
@@ -68,7 +68,7 @@ bool Carrier::is_owed(const control::Control& control) {
   return false;
 }
 
-void Carrier::finish(const control::Control& control, std::chrono::milliseconds limit) {
+void ProxyThread::finish(const control::Control& control, std::chrono::milliseconds limit) {
   if (!is_own_process()) return stop();
   const auto until = Clock::now() + limit;
   while (thread_.joinable() && !failed_.load(std::memory_order_acquire) && Clock::now() < until &&
@@ -77,33 +77,33 @@ void Carrier::finish(const control::Control& control, std::chrono::milliseconds 
   stop();
 }
 
-void Carrier::stop() {
+void ProxyThread::stop() {
   if (!thread_.joinable()) return;
   if (!is_own_process()) return thread_.detach();
   over_.store(true, std::memory_order_relaxed);
   thread_.join();
 }
 
-StagedProgram::StagedProgram(Carrier& carrier, Runner& runner, std::vector<fabric::StagedMessage> messages,
+StagedProgram::StagedProgram(ProxyThread& proxy, Runner& runner, std::vector<fabric::StagedMessage> messages,
                              std::unique_ptr<fabric::Stage> stage, Operations operations)
-    : carrier_(carrier), messages_(std::move(messages)), stage_(std::move(stage)) {
+    : proxy_(proxy), messages_(std::move(messages)), stage_(std::move(stage)) {
   if (is_empty()) return;
-  const auto held = carrier_.hold();
+  const auto held = proxy_.hold();
   program_.emplace(runner, std::move(operations), nullptr, stage_.get());
-  carrier_.programs_.push_back(this);
+  proxy_.programs_.push_back(this);
 }
 
 StagedProgram::~StagedProgram() {
   end();
   if (!is_own_process()) return;
-  const auto held = carrier_.hold();
+  const auto held = proxy_.hold();
   program_.reset();
 }
 
 bool StagedProgram::end() {
   if (is_empty() || !is_own_process()) return true;
-  const auto held = carrier_.hold();
-  std::erase(carrier_.programs_, this);
+  const auto held = proxy_.hold();
+  std::erase(proxy_.programs_, this);
   return program_->end();
 }
 
@@ -119,7 +119,7 @@ bool StagedProgram::test() {
   if (is_empty()) return true;
   if (!scattering_) {
     if (!stage_->all_left(step_)) {
-      carrier_.check();
+      proxy_.check();
       return false;
     }
     scattering_ = true;

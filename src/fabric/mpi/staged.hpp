@@ -1,6 +1,6 @@
 // Chains on an accelerator's memory: MPI carries what a stage gathers, and the stage scatters what has come.
 //
-// A step may begin on a stream, and the host does not learn of that. So a thread of the rank, the carrier,
+// A step may begin on a stream, and the host does not learn of that. So a thread of the rank, the proxy,
 // carries the messages: it looks for steps that have begun and drives their requests. MPI must allow that
 // (MPI_THREAD_MULTIPLE), because the rank's own thread meets the other ranks over MPI meanwhile.
 #pragma once
@@ -24,15 +24,15 @@ namespace tca::mpi {
 
 class StagedProgram;
 
-class Carrier {
+class ProxyThread {
  public:
-  Carrier(Runner& runner, base::Cores cores, fabric::Stager& stager)
+  ProxyThread(Runner& runner, base::Cores cores, fabric::Stager& stager)
       : runner_(runner),
         cores_(cores),
         stager_(stager),
         thread_(base::start_thread("carrying GPU memory over MPI", [this] { run(); })) {}
-  Carrier(const Carrier&) = delete;
-  ~Carrier() { stop(); }
+  ProxyThread(const ProxyThread&) = delete;
+  ~ProxyThread() { stop(); }
 
   // Keeps the thread from all that it drives, including the runner's immediate puts.
   [[nodiscard]] std::unique_lock<std::mutex> hold();
@@ -71,7 +71,7 @@ class Carrier {
 class StagedProgram final : public fabric::Program, public fabric::AcceleratorProgram {
  public:
   // Without messages there is no stage, and nothing happens in a step.
-  StagedProgram(Carrier& carrier, Runner& runner, std::vector<fabric::StagedMessage> messages,
+  StagedProgram(ProxyThread& proxy, Runner& runner, std::vector<fabric::StagedMessage> messages,
                 std::unique_ptr<fabric::Stage> stage, Operations operations);
   ~StagedProgram() override;
 
@@ -93,21 +93,21 @@ class StagedProgram final : public fabric::Program, public fabric::AcceleratorPr
     wait_on(stream);
   }
 
-  // Called by the carrier's thread. Moves a step on that has begun; returns whether there is one.
+  // Called by the proxy's thread. Moves a step on that has begun; returns whether there is one.
   bool carry();
   // Returns the ranks to which a step that has begun still has to send something. The caller holds the
-  // carrier.
+  // proxy.
   std::vector<int> creditors() const;
 
  private:
   bool has_begun() const;
 
-  Carrier& carrier_;
+  ProxyThread& proxy_;
   std::vector<fabric::StagedMessage> messages_;
   std::unique_ptr<fabric::Stage> stage_;
   std::uint32_t step_ = 0;  // the last that the host began
   bool scattering_ = false;
-  // The members from here on are the carrier's.
+  // The members from here on are the proxy's.
   bool carrying_ = false;
   std::optional<MpiProgram> program_;
 };

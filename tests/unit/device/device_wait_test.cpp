@@ -6,7 +6,7 @@
 #include <thread>
 
 #include "device_ranks.hpp"
-#include "fabric/cuda/late.hpp"
+#include "fabric/cuda/timeout_report.hpp"
 
 namespace tca::test {
 namespace {

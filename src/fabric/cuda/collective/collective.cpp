@@ -115,7 +115,7 @@ void CudaCollective::launch(Phase phase, Done done, cudaStream_t stream) const {
 
 void CudaCollective::launch_on(Phase phase, cudaStream_t stream) const {
   launch(phase, {}, stream);
-  runner_.pace.keep(stream);
+  runner_.throttle.keep(stream);
 }
 
 void CudaCollective::start() {
@@ -140,7 +140,7 @@ bool CudaCollective::test() {
   return false;
 }
 
-Late CudaCollective::late() const {
+TimeoutReport CudaCollective::late() const {
   const LatestWait latest = latest_wait(limits_.waiting, ranks_);
   return {describe_step(latest.step, name_), latest.ranks};
 }

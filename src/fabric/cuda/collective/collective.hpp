@@ -9,10 +9,10 @@
 #include <variant>
 
 #include "fabric/cuda/collective/collective_kernels.hpp"
-#include "fabric/cuda/late.hpp"
+#include "fabric/cuda/launch_throttle.hpp"
 #include "fabric/cuda/memory/inbox.hpp"
 #include "fabric/cuda/own_stream.hpp"
-#include "fabric/cuda/pace.hpp"
+#include "fabric/cuda/timeout_report.hpp"
 
 namespace tca::cuda {
 
@@ -27,7 +27,7 @@ struct CollectiveRunner {
   cudaStream_t waits;
   cudaStream_t setup;
   unsigned block_limit;  // the same on every rank, so that the kernels of all ranks on a GPU can run at once
-  Pace pace;
+  LaunchThrottle throttle;
   std::function<void()> check;
   std::map<Word, const CudaCollective*> collectives = {};  // by id
 };
@@ -45,7 +45,7 @@ class CudaCollective final : public fabric::Collective {
   void wait_on(Stream stream) override { launch_on(Phase::wait, stream); }
   void run_on(Stream stream) override { launch_on(Phase::run, stream); }
 
-  Late late() const;
+  TimeoutReport late() const;
 
  private:
   std::vector<std::uint64_t> exchange_room(control::Control& control, std::size_t bytes);

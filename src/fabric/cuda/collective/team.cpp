@@ -16,17 +16,17 @@ struct Place {
 
 }  // namespace
 
-CudaTeam::CudaTeam(Teams& teams, Inbox& inbox, std::string name, Pace pace)
-    : room(inbox), teams_(teams), name_(std::move(name)), pace_(pace) {}
+CudaTeam::CudaTeam(Teams& teams, Inbox& inbox, std::string name, LaunchThrottle throttle)
+    : room(inbox), teams_(teams), name_(std::move(name)), throttle_(throttle) {}
 
 CudaTeam::~CudaTeam() { teams_.erase(view.limits.chain); }
 
 void CudaTeam::allreduce_sum_on(double* values, std::size_t count, Stream stream) {
   launch_allreduce_sum(view, values, static_cast<Word>(count), stream);
-  pace_.keep(stream);
+  throttle_.keep(stream);
 }
 
-Late CudaTeam::late() const {
+TimeoutReport CudaTeam::late() const {
   const Word* waiting = view.limits.waiting;
   // BlockTeam::wait_signal leaves its word behind the words of the ranks.
   if (const Word rank = device::load_relaxed(waiting + view.size); rank != 0)
@@ -37,13 +37,13 @@ Late CudaTeam::late() const {
 
 std::unique_ptr<CudaTeam> make_team(Teams& teams, std::string name, std::size_t max_values,
                                     std::chrono::milliseconds time_limit, Word id, control::Control& control,
-                                    Inbox& inbox, cudaStream_t stream, Pace pace) {
+                                    Inbox& inbox, cudaStream_t stream, LaunchThrottle throttle) {
   const auto me = static_cast<std::size_t>(control.rank()), size = static_cast<std::size_t>(control.size());
   if (size > DeviceTeam::max_ranks) {
     base::fail(Errc::invalid_argument, "team '{}': a team has at most {} ranks, this world has {}", name,
                DeviceTeam::max_ranks, size);
   }
-  auto team = std::make_unique<CudaTeam>(teams, inbox, name, pace);
+  auto team = std::make_unique<CudaTeam>(teams, inbox, name, throttle);
   Place mine;
   Word* waiting = nullptr;
   const auto places = control.make_together(fmt::format("creation of team '{}'", name), [&] {

@@ -7,9 +7,9 @@
 #include <string>
 
 #include "fabric/accelerator.hpp"
-#include "fabric/cuda/late.hpp"
+#include "fabric/cuda/launch_throttle.hpp"
 #include "fabric/cuda/memory/inbox.hpp"
-#include "fabric/cuda/pace.hpp"
+#include "fabric/cuda/timeout_report.hpp"
 #include "tca/device_team.hpp"
 
 namespace tca::cuda {
@@ -19,13 +19,13 @@ using Teams = std::map<Word, const CudaTeam*>;  // by id
 
 class CudaTeam final : public fabric::Team {
  public:
-  CudaTeam(Teams& teams, Inbox& inbox, std::string name, Pace pace);
+  CudaTeam(Teams& teams, Inbox& inbox, std::string name, LaunchThrottle throttle);
   ~CudaTeam() override;
 
   const DeviceTeam& device() const override { return view; }
   void allreduce_sum_on(double* values, std::size_t count, Stream stream) override;
 
-  Late late() const;
+  TimeoutReport late() const;
 
   DeviceTeam view;
   Room room;
@@ -33,12 +33,12 @@ class CudaTeam final : public fabric::Team {
  private:
   Teams& teams_;
   std::string name_;
-  Pace pace_;
+  LaunchThrottle throttle_;
 };
 
 // Collective. `id` is not 0.
 std::unique_ptr<CudaTeam> make_team(Teams& teams, std::string name, std::size_t max_values,
                                     std::chrono::milliseconds time_limit, Word id, control::Control& control,
-                                    Inbox& inbox, cudaStream_t stream, Pace pace);
+                                    Inbox& inbox, cudaStream_t stream, LaunchThrottle throttle);
 
 }  // namespace tca::cuda

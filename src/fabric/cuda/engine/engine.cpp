@@ -5,7 +5,7 @@
 #include <chrono>
 #include <utility>
 
-#include "fabric/cuda/lookout.hpp"
+#include "fabric/cuda/run_periodically.hpp"
 #include "tca/error.hpp"
 
 namespace tca::cuda {
@@ -132,7 +132,7 @@ void Engine::bring_back_unless_obeyed(Word number) {
 }
 
 void Engine::bring_back_when_called(const std::stop_token& stop) {
-  look_every(between_looks, stop, [this] {
+  run_periodically(between_looks, stop, [this] {
     if (device::load_acquire(bell_.call) == 0) return;
     device::store_relaxed(bell_.call, 0);
     // The fence keeps this store before the look at the state, so that a later call is heard again.

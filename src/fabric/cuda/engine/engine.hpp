@@ -5,7 +5,7 @@
 // It keeps the multiprocessors it was given for as long as there is something to do. After 2 ms without work
 // it leaves, and the next command launches it again: whoever waits for the GPU as a whole to come to rest
 // (cudaFree, cudaDeviceSynchronize, a cooperative kernel that needs every multiprocessor) waits that long and
-// no longer. A kernel cannot launch it; the caretaker, a thread of the host's, does so when a kernel has rung
+// no longer. A kernel cannot launch it; the relauncher, a thread of the host's, does so when a kernel has rung
 // in vain.
 #pragma once
 
@@ -51,10 +51,10 @@ class Engine {
   // The caller has seen the chain's done word.
   void finished(Word chain);
 
-  // Returns the bell that kernels ring for the chain. The first call starts the caretaker.
+  // Returns the bell that kernels ring for the chain. The first call starts the relauncher.
   DeviceBell bell(Word chain);
 
-  // Throws, once, why the caretaker could not bring the engine back for a kernel that rang.
+  // Throws, once, why the relauncher could not bring the engine back for a kernel that rang.
   void check_launches();
 
   // Ends the kernel; steps that are under way are lost.
@@ -90,9 +90,9 @@ class Engine {
   } crews_[EngineView::in_flight];
   static_assert(EngineView::in_flight == 2);
   bool last_crew_ = true;  // the crew that got the last command, the second or not
-  std::mutex launching_;   // guards launches, which the caretaker makes as well, and the next two
+  std::mutex launching_;   // guards launches, which the relauncher makes as well, and the next two
   bool stopped_ = false;
-  std::optional<Error> failure_;          // why the caretaker could not launch the engine
+  std::optional<Error> failure_;          // why the relauncher could not launch the engine
   std::atomic<bool> has_failure_{false};  // whether `failure_` holds one, to be asked without the lock
   std::jthread caretaker_;
 };

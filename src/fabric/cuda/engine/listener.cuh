@@ -169,7 +169,7 @@ class Listener {
     if (lane() == 0) {
       device::store_relaxed(view_.state, leaving);
       // Release: pairs with the acquire of a kernel that rings. If that kernel then calls the host's
-      // caretaker, the caretaker finds `leaving`.
+      // relauncher, the relauncher finds `leaving`.
       device::store_release(view_.awake, 0);
     }
     __syncwarp();

@@ -269,7 +269,7 @@ bool CudaStager::can_be_carried(const Carry& carry) {
   return come == sent;
 }
 
-Late CudaStage::late() const {
+TimeoutReport CudaStage::late() const {
   LatestWait late;
   for (const DeviceChain* part : {&gather_, &scatter_}) {
     const LatestWait wait = latest_wait(part->limits.waiting, static_cast<Word>(partners_.size()));

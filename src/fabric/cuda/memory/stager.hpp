@@ -13,10 +13,10 @@
 #include <vector>
 
 #include "fabric/cuda/kernels.hpp"
-#include "fabric/cuda/late.hpp"
 #include "fabric/cuda/memory/host_copier.hpp"
 #include "fabric/cuda/memory/inbox.hpp"
 #include "fabric/cuda/memory/pinned_memory.hpp"
+#include "fabric/cuda/timeout_report.hpp"
 #include "fabric/staging.hpp"
 
 namespace tca::cuda {
@@ -92,7 +92,7 @@ class CudaStage final : public fabric::Stage {
     return device::reached(device::load_acquire(may_gather_), step + 1);
   }
 
-  Late late() const;
+  TimeoutReport late() const;
 
  private:
   struct Part;

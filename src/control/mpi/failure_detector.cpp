@@ -1,4 +1,4 @@
-#include "control/mpi/watch.hpp"
+#include "control/mpi/failure_detector.hpp"
 
 #include <arpa/inet.h>
 #include <fcntl.h>
@@ -86,14 +86,14 @@ std::set<int> neighbours(int rank, int size) {
 }  // namespace
 
 // A message over a connection. All have one size, and the first one says which rank speaks.
-struct Watch::Notice {
+struct FailureDetector::Notice {
   std::int32_t rank = 0;
   Presence how = Presence::here;
   std::uint64_t secret = 0;
   char reason[240] = {};
 };
 
-Watch::Watch(int rank, int size, std::chrono::milliseconds time_limit)
+FailureDetector::FailureDetector(int rank, int size, std::chrono::milliseconds time_limit)
     : rank_(rank), size_(size), time_limit_(time_limit), gone_(static_cast<std::size_t>(size)) {
   if (getrandom(&secret_, sizeof secret_, 0) != sizeof secret_ || size == 1) return;
   listener_ = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
@@ -107,7 +107,7 @@ Watch::Watch(int rank, int size, std::chrono::milliseconds time_limit)
 }
 
 // A forked child of the process that made this has no thread to end, and must not wake that of the parent.
-Watch::~Watch() {
+FailureDetector::~FailureDetector() {
   if (thread_.joinable() && !is_own_process()) {
     thread_.detach();
   } else if (thread_.joinable()) {
@@ -121,7 +121,7 @@ Watch::~Watch() {
   if (wake_ >= 0) close(wake_);
 }
 
-std::string Watch::card() const {
+std::string FailureDetector::card() const {
   sockaddr_in bound{};
   socklen_t length = sizeof bound;
   const bool listens =
@@ -134,7 +134,7 @@ std::string Watch::card() const {
   return {reinterpret_cast<const char*>(blob.data()), blob.size()};
 }
 
-void Watch::begin(const std::vector<std::string>& cards) {
+void FailureDetector::begin(const std::vector<std::string>& cards) {
   for (const std::string& text : cards) {
     const auto* first = reinterpret_cast<const std::byte*>(text.data());
     const base::Blob blob(first, first + text.size());
@@ -149,12 +149,12 @@ void Watch::begin(const std::vector<std::string>& cards) {
   if (listener_ >= 0) thread_ = base::start_thread("watching the other ranks", [this] { run(); });
 }
 
-std::optional<Gone> Watch::gone(int rank) const {
+std::optional<Gone> FailureDetector::gone(int rank) const {
   const std::lock_guard lock(mutex_);
   return gone_[static_cast<std::size_t>(rank)];
 }
 
-void Watch::leave(Presence how, std::string_view reason) {
+void FailureDetector::leave(Presence how, std::string_view reason) {
   const std::lock_guard lock(mutex_);
   if (farewell_) return;
   farewell_.emplace(Gone{how, std::string(reason), {}});
@@ -162,7 +162,7 @@ void Watch::leave(Presence how, std::string_view reason) {
 }
 
 // Of two ranks the higher one connects. Everybody listened before the cards were exchanged.
-void Watch::run() {
+void FailureDetector::run() {
   base::leave_signals_to_others();
   for (const int other : neighbours(rank_, size_))
     if (other < rank_) connect_to(other);
@@ -198,7 +198,7 @@ void Watch::run() {
   }
 }
 
-void Watch::look_for_stuck() {
+void FailureDetector::look_for_stuck() {
   const std::uint32_t calls = InMpi::count();
   if (calls % 2 == 0 || calls != calls_) stuck_ = base::Waited(most_between_looks);
   calls_ = calls;
@@ -213,7 +213,7 @@ void Watch::look_for_stuck() {
   _exit(static_cast<int>(Errc::rank_lost));
 }
 
-void Watch::connect_to(int rank) {
+void FailureDetector::connect_to(int rank) {
   const Card& card = cards_[static_cast<std::size_t>(rank)];
   for (const std::uint32_t address : card.addresses) {
     const int fd = connect_within(address, card.port);
@@ -225,14 +225,14 @@ void Watch::connect_to(int rank) {
   }
 }
 
-bool Watch::accept_one() {
+bool FailureDetector::accept_one() {
   const int fd = accept4(listener_, nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK);
   if (fd >= 0) add({fd});
   return fd >= 0;
 }
 
 // Tells a new connection again what it has missed.
-void Watch::add(Connection connection) {
+void FailureDetector::add(Connection connection) {
   const auto say = [&](int rank, const std::optional<Gone>& gone) {
     if (!gone) return;
     const Notice notice = notice_of(rank, *gone);
@@ -243,13 +243,13 @@ void Watch::add(Connection connection) {
   connections_.push_back(std::move(connection));
 }
 
-Watch::Notice Watch::notice_of(int rank, const Gone& gone) const {
+FailureDetector::Notice FailureDetector::notice_of(int rank, const Gone& gone) const {
   Notice notice{rank, gone.how, world_secret_};
   gone.reason.copy(notice.reason, sizeof notice.reason - 1);
   return notice;
 }
 
-void Watch::listen_to(std::size_t index) {
+void FailureDetector::listen_to(std::size_t index) {
   Connection& connection = connections_[index];
   char bytes[4096];
   const ssize_t got = recv(connection.fd, bytes, sizeof bytes, MSG_DONTWAIT);
@@ -265,7 +265,7 @@ void Watch::listen_to(std::size_t index) {
   }
 }
 
-void Watch::take(Connection& from, const Notice& notice) {
+void FailureDetector::take(Connection& from, const Notice& notice) {
   if (notice.secret != world_secret_ || notice.rank < 0 || notice.rank >= size_) {
     from.rank = -1;  // a stranger, whose loss means nothing
     return lose(from);
@@ -277,7 +277,7 @@ void Watch::take(Connection& from, const Notice& notice) {
 }
 
 // Drops connections that say nothing, which are of no rank, and takes the lost ones off the list.
-void Watch::drop_strangers() {
+void FailureDetector::drop_strangers() {
   for (Connection& connection : connections_) {
     if (connection.fd < 0 || connection.rank >= 0) continue;
     connection.silent.look();
@@ -287,7 +287,7 @@ void Watch::drop_strangers() {
 }
 
 // The connection keeps its place in the list for now, since others behind it are still to be looked at.
-void Watch::lose(Connection& connection) {
+void FailureDetector::lose(Connection& connection) {
   close(connection.fd);
   connection.fd = -1;
   if (connection.rank < 0 || farewell_) return;
@@ -296,7 +296,7 @@ void Watch::lose(Connection& connection) {
 }
 
 // Notes that a rank has gone; returns whether this is news.
-bool Watch::note(const Notice& notice) {
+bool FailureDetector::note(const Notice& notice) {
   std::optional<Gone>& gone = gone_[static_cast<std::size_t>(notice.rank)];
   if (gone) return false;
   gone = {notice.how, std::string(notice.reason, strnlen(notice.reason, sizeof notice.reason)),
@@ -305,7 +305,7 @@ bool Watch::note(const Notice& notice) {
 }
 
 // No send has to block: so little is ever said that it fits the socket's buffer.
-void Watch::tell(const Notice& notice) {
+void FailureDetector::tell(const Notice& notice) {
   for (const Connection& connection : connections_)
     if (connection.fd >= 0) send(connection.fd, &notice, sizeof notice, MSG_NOSIGNAL | MSG_DONTWAIT);
 }

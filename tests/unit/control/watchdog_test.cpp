@@ -1,6 +1,6 @@
 // Tests that an MPI call which does not return ends its process, unless the process was merely stopped
 // meanwhile.
-#include "control/mpi/alarm.hpp"
+#include "control/mpi/watchdog.hpp"
 
 #include <gtest/gtest.h>
 #include <sys/wait.h>
@@ -21,8 +21,8 @@ int exit_code(std::chrono::milliseconds limit, std::chrono::milliseconds length,
               std::chrono::milliseconds stopped) {
   const pid_t child = fork();
   if (child == 0) {
-    Alarm alarm;
-    const Alarm::Call call(alarm, limit, "a call");
+    Watchdog watchdog;
+    const Watchdog::Call call(watchdog, limit, "a call");
     // The call sleeps in pieces, so that a time in which the process is stopped does not count.
     for (auto left = length; left > 0ms; left -= 10ms) std::this_thread::sleep_for(10ms);
     _exit(0);
@@ -38,13 +38,13 @@ int exit_code(std::chrono::milliseconds limit, std::chrono::milliseconds length,
   return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 }
 
-TEST(Alarm, ACallThatDoesNotReturn) {
+TEST(Watchdog, ACallThatDoesNotReturn) {
   EXPECT_EQ(exit_code(50ms, 10s, 0ms), static_cast<int>(Errc::timed_out));
 }
 
-TEST(Alarm, ACallThatReturnsInTime) { EXPECT_EQ(exit_code(10s, 50ms, 0ms), 0); }
+TEST(Watchdog, ACallThatReturnsInTime) { EXPECT_EQ(exit_code(10s, 50ms, 0ms), 0); }
 
-TEST(Alarm, ACallOfAProcessThatWasStopped) { EXPECT_EQ(exit_code(600ms, 200ms, 900ms), 0); }
+TEST(Watchdog, ACallOfAProcessThatWasStopped) { EXPECT_EQ(exit_code(600ms, 200ms, 900ms), 0); }
 
 }  // namespace
 }  // namespace tca::mpi

@@ -1,4 +1,4 @@
-#include "control/mpi/alarm.hpp"
+#include "control/mpi/watchdog.hpp"
 
 #include <unistd.h>
 
@@ -18,9 +18,9 @@ constexpr std::chrono::milliseconds looks_every{20}, most_between_looks{100};
 
 }  // namespace
 
-Alarm::Alarm() : thread_(base::start_thread("the time limit of calls of MPI", [this] { watch(); })) {}
+Watchdog::Watchdog() : thread_(base::start_thread("the time limit of calls of MPI", [this] { watch(); })) {}
 
-Alarm::~Alarm() {
+Watchdog::~Watchdog() {
   {
     const std::lock_guard lock(mutex_);
     is_over_ = true;
@@ -29,7 +29,7 @@ Alarm::~Alarm() {
   thread_.join();
 }
 
-void Alarm::watch() {
+void Watchdog::watch() {
   base::leave_signals_to_others();
   std::unique_lock lock(mutex_);
   while (!over_.wait_for(lock, looks_every, [this] { return is_over_; })) {
@@ -43,15 +43,15 @@ void Alarm::watch() {
   }
 }
 
-Alarm::Call::Call(Alarm& alarm, std::chrono::milliseconds time_limit, std::string what)
-    : alarm_(alarm), time_limit_(time_limit), what_(std::move(what)), waited_(most_between_looks) {
-  const std::lock_guard lock(alarm_.mutex_);
-  alarm_.call_ = this;
+Watchdog::Call::Call(Watchdog& watchdog, std::chrono::milliseconds time_limit, std::string what)
+    : watchdog_(watchdog), time_limit_(time_limit), what_(std::move(what)), waited_(most_between_looks) {
+  const std::lock_guard lock(watchdog_.mutex_);
+  watchdog_.call_ = this;
 }
 
-Alarm::Call::~Call() {
-  const std::lock_guard lock(alarm_.mutex_);
-  alarm_.call_ = nullptr;
+Watchdog::Call::~Call() {
+  const std::lock_guard lock(watchdog_.mutex_);
+  watchdog_.call_ = nullptr;
 }
 
 }  // namespace tca::mpi

@@ -1,4 +1,4 @@
-// A Pump is a thread that lets MPI go on with whatever is under way while the rank computes.
+// A ProgressThread is a thread that lets MPI go on with whatever is under way while the rank computes.
 //
 // It touches nothing of this library: it only looks for a message that nobody sends. This needs
 // MPI_THREAD_MULTIPLE.
@@ -11,11 +11,11 @@
 
 namespace tca::mpi {
 
-class Pump {
+class ProgressThread {
  public:
-  explicit Pump(MPI_Comm comm);
-  Pump(const Pump&) = delete;
-  ~Pump();
+  explicit ProgressThread(MPI_Comm comm);
+  ProgressThread(const ProgressThread&) = delete;
+  ~ProgressThread();
 
  private:
   std::atomic<bool> over_ = false;

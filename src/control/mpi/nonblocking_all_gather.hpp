@@ -1,5 +1,4 @@
-// Brings every rank's bytes to every other rank. It does not block, so that a rank that waits can say for
-// whom.
+// Non-blocking all-gather of byte blobs, so that a waiting rank can report which peers are missing.
 #pragma once
 
 #include <cstdint>
@@ -12,12 +11,12 @@
 namespace tca::mpi {
 
 // One exchange. Every rank must make the exchanges on a communicator in the same order; a rank may run ahead.
-class Parcels {
+class NonblockingAllGather {
  public:
   // `first_tag` and the tag after it are used for nothing else.
-  Parcels(MPI_Comm comm, int first_tag, const base::Blob& mine);
-  Parcels(const Parcels&) = delete;
-  ~Parcels();
+  NonblockingAllGather(MPI_Comm comm, int first_tag, const base::Blob& mine);
+  NonblockingAllGather(const NonblockingAllGather&) = delete;
+  ~NonblockingAllGather();
 
   // Moves the exchange on and returns whether everything has come and gone.
   bool advance();
@@ -39,7 +38,7 @@ class Parcels {
 
   // Only makes room. Because the other constructor delegates to this one, the destructor runs when the rest
   // of the set-up fails, and takes back what it has begun.
-  Parcels(MPI_Comm comm, int first_tag);
+  NonblockingAllGather(MPI_Comm comm, int first_tag);
   void exchange_heads(const base::Blob& mine);
   bool receive(int rank, Peer& peer);
 

@@ -1,4 +1,4 @@
-#include "fabric/cuda/pace.hpp"
+#include "fabric/cuda/launch_throttle.hpp"
 
 #include <chrono>
 
@@ -19,7 +19,7 @@ bool is_captured(cudaStream_t stream) {
 
 }  // namespace
 
-void Pace::keep(cudaStream_t stream) const {
+void LaunchThrottle::keep(cudaStream_t stream) const {
   if (!gpu_is_shared_ || is_captured(stream)) return;
   // Ranks that begin 5 ms apart have not been seen to stand still.
   const auto end = std::chrono::steady_clock::now() + std::chrono::milliseconds(20);

@@ -12,7 +12,7 @@ namespace tca::cuda {
 
 // Calls `look` after every pause until it is asked to stop. The request ends a pause at once.
 template <class Look>
-void look_every(std::chrono::microseconds pause, const std::stop_token& stop, const Look& look) {
+void run_periodically(std::chrono::microseconds pause, const std::stop_token& stop, const Look& look) {
   base::leave_signals_to_others();
   std::mutex mutex;
   std::condition_variable_any stopped;

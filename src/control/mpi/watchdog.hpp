@@ -11,24 +11,24 @@
 
 namespace tca::mpi {
 
-// An Alarm is a thread that watches one call at a time, so that a call needs no thread of its own.
-class Alarm {
+// An Watchdog is a thread that watches one call at a time, so that a call needs no thread of its own.
+class Watchdog {
  public:
-  Alarm();
-  Alarm(const Alarm&) = delete;
-  ~Alarm();
+  Watchdog();
+  Watchdog(const Watchdog&) = delete;
+  ~Watchdog();
 
   // A call under watch. If it lives longer than the time limit, the process ends with Errc::timed_out as
   // its exit code, and with a message on stderr that begins with `what`.
   class Call {
    public:
-    Call(Alarm& alarm, std::chrono::milliseconds time_limit, std::string what);
+    Call(Watchdog& watchdog, std::chrono::milliseconds time_limit, std::string what);
     Call(const Call&) = delete;
     ~Call();
 
    private:
-    friend class Alarm;
-    Alarm& alarm_;
+    friend class Watchdog;
+    Watchdog& watchdog_;
     std::chrono::milliseconds time_limit_;
     std::string what_;
     base::Waited waited_;

@@ -10,7 +10,7 @@ namespace tca::base {
 // still read or write its memory, and never reports that it has finished. The operating system frees such
 // memory once nothing can reach it.
 template <class Object>
-void leave_to_process(Object object) {
+void leak_intentionally(Object object) {
   static_cast<void>(std::make_unique<Object>(std::move(object)).release());
 }
 

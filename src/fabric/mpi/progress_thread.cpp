@@ -1,4 +1,4 @@
-#include "fabric/mpi/pump.hpp"
+#include "fabric/mpi/progress_thread.hpp"
 
 #include <chrono>
 
@@ -16,7 +16,7 @@ constexpr std::chrono::microseconds pause{50};
 
 }  // namespace
 
-Pump::Pump(MPI_Comm comm)
+ProgressThread::ProgressThread(MPI_Comm comm)
     : thread_(base::start_thread("MPI's progress", [this, comm] {
         base::leave_signals_to_others();
         // Relaxed: nothing else is handed over.
@@ -27,7 +27,7 @@ Pump::Pump(MPI_Comm comm)
         }
       })) {}
 
-Pump::~Pump() {
+ProgressThread::~ProgressThread() {
   over_.store(true, std::memory_order_relaxed);
   if (is_own_process())
     thread_.join();

@@ -41,7 +41,7 @@ inline std::string describe_step(device::Word step, std::string_view of) {
 }
 
 // A wait that gave up: the step to which it belonged, and the ranks for which it waited.
-struct Late {
+struct TimeoutReport {
   std::string what;
   std::vector<int> ranks;
 

@@ -1,4 +1,4 @@
-#include "control/mpi/parcels.hpp"
+#include "control/mpi/nonblocking_all_gather.hpp"
 
 #include <algorithm>
 #include <climits>
@@ -30,7 +30,7 @@ void give_up(MPI_Request& request, bool& stays) {
 
 }  // namespace
 
-Parcels::Parcels(MPI_Comm comm, int first_tag)
+NonblockingAllGather::NonblockingAllGather(MPI_Comm comm, int first_tag)
     : comm_(comm),
       first_tag_(first_tag),
       head_(std::make_unique<base::Blob>(sizeof(std::uint64_t))),
@@ -41,7 +41,8 @@ Parcels::Parcels(MPI_Comm comm, int first_tag)
   peers_.resize(static_cast<std::size_t>(size));
 }
 
-Parcels::Parcels(MPI_Comm comm, int first_tag, const base::Blob& mine) : Parcels(comm, first_tag) {
+NonblockingAllGather::NonblockingAllGather(MPI_Comm comm, int first_tag, const base::Blob& mine)
+    : NonblockingAllGather(comm, first_tag) {
   if (mine.size() > INT_MAX)
     base::fail(
         Errc::refused,
@@ -50,7 +51,7 @@ Parcels::Parcels(MPI_Comm comm, int first_tag, const base::Blob& mine) : Parcels
   exchange_heads(mine);
 }
 
-void Parcels::exchange_heads(const base::Blob& mine) {
+void NonblockingAllGather::exchange_heads(const base::Blob& mine) {
   const InMpi inside;
   const std::uint64_t bytes = mine.size();
   const auto split = mine.begin() + static_cast<std::ptrdiff_t>(std::min(mine.size(), inline_bytes));
@@ -79,7 +80,7 @@ void Parcels::exchange_heads(const base::Blob& mine) {
 }
 
 // After an exchange that failed, MPI may still read and write this memory, so it is left to the process.
-Parcels::~Parcels() {
+NonblockingAllGather::~NonblockingAllGather() {
   const InMpi inside;
   bool sends_stay = false;
   for (Peer& peer : peers_) {
@@ -95,7 +96,7 @@ Parcels::~Parcels() {
   base::leave_to_process(std::move(rest_));
 }
 
-bool Parcels::advance() {
+bool NonblockingAllGather::advance() {
   const InMpi inside;
   bool done = true;
   for (int rank = 0; rank < static_cast<int>(peers_.size()); ++rank) {
@@ -110,7 +111,7 @@ bool Parcels::advance() {
   return done;
 }
 
-bool Parcels::receive(int rank, Peer& peer) {
+bool NonblockingAllGather::receive(int rank, Peer& peer) {
   int come = 0;
   check(MPI_Test(&peer.incoming, &come, MPI_STATUS_IGNORE), "setting up");
   if (!come) return false;
@@ -130,14 +131,14 @@ bool Parcels::receive(int rank, Peer& peer) {
   return true;
 }
 
-std::vector<int> Parcels::missing() const {
+std::vector<int> NonblockingAllGather::missing() const {
   std::vector<int> ranks;
   for (int rank = 0; rank < static_cast<int>(peers_.size()); ++rank)
     if (!has_come(rank)) ranks.push_back(rank);
   return ranks;
 }
 
-std::vector<base::Blob> Parcels::take() {
+std::vector<base::Blob> NonblockingAllGather::take() {
   std::vector<base::Blob> all;
   for (Peer& peer : peers_) all.push_back(std::move(peer.bytes));
   return all;

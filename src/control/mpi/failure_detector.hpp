@@ -1,4 +1,4 @@
-// A Watch knows which ranks are still there, which MPI itself does not say.
+// A FailureDetector knows which ranks are still there, which MPI itself does not say.
 //
 // Each rank keeps a TCP connection to the ranks 1, 2, 4, ... before and behind it, and a thread that
 // listens to them and calls nothing of MPI. A rank that goes says so and why, and the system closes the
@@ -30,12 +30,12 @@ struct Gone {
   std::chrono::steady_clock::time_point since;
 };
 
-class Watch {
+class FailureDetector {
  public:
   // If the system has no sockets left, nobody is watched, and time limits have to do.
-  Watch(int rank, int size, std::chrono::milliseconds time_limit);
-  Watch(const Watch&) = delete;
-  ~Watch();
+  FailureDetector(int rank, int size, std::chrono::milliseconds time_limit);
+  FailureDetector(const FailureDetector&) = delete;
+  ~FailureDetector();
 
   // Returns the data by which others find this rank.
   std::string card() const;

@@ -11,9 +11,9 @@
 
 namespace tca::cuda {
 
-class Pace {
+class LaunchThrottle {
  public:
-  explicit Pace(bool gpu_is_shared) : gpu_is_shared_(gpu_is_shared) {}
+  explicit LaunchThrottle(bool gpu_is_shared) : gpu_is_shared_(gpu_is_shared) {}
 
   // Is called behind a kernel that waits for other ranks, and returns when the stream is idle. It returns
   // after 20 ms in any case, since the ranks' threads may come to their streams in different orders, and at

@@ -1,6 +1,6 @@
 // Tests how ranks learn that another one has gone, and why: three ranks watch each other without MPI, and the
 // last one goes.
-#include "control/mpi/watch.hpp"
+#include "control/mpi/failure_detector.hpp"
 
 #include <gtest/gtest.h>
 #include <netinet/in.h>
@@ -43,8 +43,8 @@ bool await(const std::function<bool()>& condition) {
 }
 
 // Returns what a rank learns of the last one.
-std::optional<Gone> run_rank(int rank, Table& table, const std::function<void(Watch&)>& go) {
-  Watch watch(rank, ranks, 10s);
+std::optional<Gone> run_rank(int rank, Table& table, const std::function<void(FailureDetector&)>& go) {
+  FailureDetector watch(rank, ranks, 10s);
   const std::string card = watch.card();
   table.cards[rank].length = card.copy(table.cards[rank].text, sizeof table.cards[rank].text);
   ++table.dealt;
@@ -60,7 +60,7 @@ std::optional<Gone> run_rank(int rank, Table& table, const std::function<void(Wa
   return watch.gone(ranks - 1);
 }
 
-void expect_learnt(Presence how, const std::string& reason, const std::function<void(Watch&)>& go) {
+void expect_learnt(Presence how, const std::string& reason, const std::function<void(FailureDetector&)>& go) {
   void* memory = mmap(nullptr, sizeof(Table), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
   ASSERT_NE(memory, MAP_FAILED);
   Table& table = *new (memory) Table{};
@@ -79,20 +79,20 @@ void expect_learnt(Presence how, const std::string& reason, const std::function<
   munmap(memory, sizeof(Table));
 }
 
-TEST(Watch, ARankThatDies) {
-  expect_learnt(Presence::died, "", [](Watch&) {
+TEST(FailureDetector, ARankThatDies) {
+  expect_learnt(Presence::died, "", [](FailureDetector&) {
     std::this_thread::sleep_for(300ms);  // a rank that dies before the others hear of it was never there
     raise(SIGKILL);
   });
 }
 
-TEST(Watch, ARankThatLeaves) {
-  expect_learnt(Presence::left, "", [](Watch& watch) { watch.leave(Presence::left, ""); });
+TEST(FailureDetector, ARankThatLeaves) {
+  expect_learnt(Presence::left, "", [](FailureDetector& watch) { watch.leave(Presence::left, ""); });
 }
 
-TEST(Watch, ARankThatFails) {
+TEST(FailureDetector, ARankThatFails) {
   expect_learnt(Presence::failed, "it has its own reasons",
-                [](Watch& watch) { watch.leave(Presence::failed, "it has its own reasons"); });
+                [](FailureDetector& watch) { watch.leave(Presence::failed, "it has its own reasons"); });
 }
 
 // Returns the CPU time of this process in seconds.
@@ -120,8 +120,8 @@ class NoDescriptors {
   rlimit before_{};
 };
 
-TEST(Watch, AStrangerThatSaysNothing) {
-  Watch watch(0, 2, 10s), other(1, 2, 10s);
+TEST(FailureDetector, AStrangerThatSaysNothing) {
+  FailureDetector watch(0, 2, 10s), other(1, 2, 10s);
   const std::string card = watch.card();
   sockaddr_in address{};
   address.sin_family = AF_INET;
