@@ -27,8 +27,8 @@ int number_in(const std::string& path, int otherwise) {
   return file >> value ? value : otherwise;
 }
 
-// Returns the lowest processor that shares the last-level cache of this one, which is its cache of the highest
-// index.
+// Returns the lowest processor that shares the last-level cache of this one, which is its cache of the
+// highest index.
 int cache_of(int processor) {
   int cache = processor;
   for (int index = 0;; ++index) {
@@ -122,7 +122,7 @@ std::vector<Place> places(World& world) { return world.all_gather(own_place()); 
 
 std::string placement(World& world) {
   std::string text = describe(places(world));
-  const double ns = core::WorldState::of(world).fabrics().front()->pricing().crossing_ns();
+  const double ns = core::WorldState::of(world).fabrics().front()->pricing().cache_line_transfer_ns();
   if (ns > 0)
     text += fmt::format("; {:.0f} ns for a cache line to cross ({})", ns, to_string(route::distance(ns)));
   return text;

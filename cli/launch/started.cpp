@@ -8,15 +8,15 @@
 #include <sstream>
 #include <system_error>
 
-#include "boot/seating.hpp"
+#include "boot/launch_info.hpp"
 #include "cli/launch/launch.hpp"
 
 namespace tca::tool {
 bool already_a_rank() { return launched_rank() >= 0; }
 
 int launched_rank() {
-  const boot::Seating seating = boot::find_seating();
-  return seating.launcher.empty() ? -1 : seating.rank;
+  const boot::LaunchInfo launch = boot::find_launch_info();
+  return launch.launcher.empty() ? -1 : launch.rank;
 }
 
 std::vector<std::string> own_command_line() {

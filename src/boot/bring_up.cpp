@@ -90,12 +90,12 @@ void agree_on_fabric(control::Control& control, const Asked& asked) {
 }
 
 // Brings up a world of one rank on a modelled machine, whose ranks are threads of one process.
-Connections bring_up_alone_on_model(const Seating& seating, const WorldOptions& options) {
-  if (!seating.path.empty()) {
+Connections bring_up_alone_on_model(const LaunchInfo& launch, const WorldOptions& options) {
+  if (!launch.path.empty()) {
     fail(Errc::invalid_argument,
          "fabric sim: its ranks are threads of one process, but this one was started as a process of {}; "
          "start the program by itself and run its ranks by World::run_threads",
-         seating.launcher);
+         launch.launcher);
   }
   Connections connections = ThreadConnections(1, options).bring_up(0, options);
   connections.launcher = "alone";
@@ -165,20 +165,20 @@ Connections bring_up_on(std::unique_ptr<control::Control> control, std::string l
 
 // Throws when the launcher speaks another protocol than this MPI. Every process would then be a world
 // of one, which ends without an error. `started` is the number of processes that MPI knows of.
-void check_known_to_mpi(const Seating& seating, int started) {
-  if (seating.size <= 1 || started > 1) return;
+void check_known_to_mpi(const LaunchInfo& launch, int started) {
+  if (launch.size <= 1 || started > 1) return;
   fail(
       Errc::incompatible,
       "{} has started {} ranks, but the MPI that OpenTCA was built with ({}) knows nothing of them and would "
       "give each a world of its own; start the program by that MPI's own mpirun, or have the launcher speak "
       "its protocol (srun --mpi=list, then --mpi=pmix or another)",
-      seating.launcher, seating.size, mpi_library());
+      launch.launcher, launch.size, mpi_library());
 }
 
 // Throws where ranks come from a launcher that tells no MPI of them.
-void check_not_by_itself(const Seating& seating, const std::string& fabric) {
-  if (seating.known_to_mpi || seating.size <= 1) return;
-  if (seating.launcher == "tca run") {
+void check_not_by_itself(const LaunchInfo& launch, const std::string& fabric) {
+  if (launch.known_to_mpi || launch.size <= 1) return;
+  if (launch.launcher == "tca run") {
     fail(Errc::invalid_argument,
          "fabric {}: MPI knows nothing of ranks that tca run has started by itself; start them by `tca run "
          "--fabric {}` or by mpirun",
@@ -188,27 +188,27 @@ void check_not_by_itself(const Seating& seating, const std::string& fabric) {
       Errc::invalid_argument,
       "fabric {}: MPI knows nothing of the {} ranks that {} has started, {} of them on this host; start them "
       "by mpirun, or all of them on one host, where they need no MPI (fabric shm or cuda)",
-      fabric, seating.size, seating.launcher, seating.here);
+      fabric, launch.size, launch.launcher, launch.here);
 }
 
-Connections bring_up_process_over_mpi(const Seating& seating, const Asked& asked) {
+Connections bring_up_process_over_mpi(const LaunchInfo& launch, const Asked& asked) {
   const WorldOptions& options = asked.options;
-  check_not_by_itself(seating, options.fabric);
+  check_not_by_itself(launch, options.fabric);
   // The ranks of one host agree through shared memory first. A rank that asks for shm alone would never come
   // to MPI, and no rank there could tell why.
   std::shared_ptr<const void> ends_with_starter;
-  if (seating.size > 1 && seating.on_one_host()) {
-    ends_with_starter = std::make_shared<shm::EndsWithStarter>(seating.told_by);
+  if (launch.size > 1 && launch.on_one_host()) {
+    ends_with_starter = std::make_shared<shm::EndsWithStarter>(launch.rank_variable);
     try {
-      agree_on_fabric(*join(seating, options.time_limit), asked);
+      agree_on_fabric(*join(launch, options.time_limit), asked);
     } catch (const shm::Apart&) {
       // They agree over MPI, which connects them.
     }
   }
   std::unique_ptr<control::Control> control = join_over_mpi(options);
-  check_known_to_mpi(seating, control->size());
+  check_known_to_mpi(launch, control->size());
   Connections connections =
-      bring_up_on(std::move(control), seating.launcher.empty() ? "alone" : seating.launcher, asked);
+      bring_up_on(std::move(control), launch.launcher.empty() ? "alone" : launch.launcher, asked);
   connections.ends_with_starter = std::move(ends_with_starter);
   return connections;
 }
@@ -229,7 +229,7 @@ int asked_sub_cluster() {
 bool built_with_cuda() { return has_cuda; }
 
 std::string default_fabric() {
-  return built_with_mpi() && (base::set_variable("OPENTCA_SUBCLUSTER") || find_seating().spans_hosts())
+  return built_with_mpi() && (base::set_variable("OPENTCA_SUBCLUSTER") || find_launch_info().spans_hosts())
              ? "shm+mpi"
              : "shm";
 }
@@ -281,7 +281,7 @@ void check_environment(std::string_view fabric) {
 }
 
 void warn_of_environment(int rank) {
-  if (rank == 0 && find_seating().rank == 0) base::warn_of_unknown_variables();
+  if (rank == 0 && find_launch_info().rank == 0) base::warn_of_unknown_variables();
 }
 
 std::string machine_name(const std::string& asked) {
@@ -291,22 +291,23 @@ std::string machine_name(const std::string& asked) {
 }
 
 Connections bring_up_process(const Asked& asked) {
-  const Seating seating = find_seating();
+  const LaunchInfo launch = find_launch_info();
   const WorldOptions& options = asked.options;
-  if (options.fabric == "sim") return bring_up_alone_on_model(seating, options);
-  if (needs_mpi(options.fabric)) return bring_up_process_over_mpi(seating, asked);
+  if (options.fabric == "sim") return bring_up_alone_on_model(launch, options);
+  if (needs_mpi(options.fabric)) return bring_up_process_over_mpi(launch, asked);
   Connections connections;
-  connections.launcher = seating.launcher;
-  if (seating.path.empty()) {
+  connections.launcher = launch.launcher;
+  if (launch.path.empty()) {
     if (asked.refusal) throw Error(*asked.refusal);
-    connections.control = std::make_unique<shm::ShmControl>(make_thread_board(1), 0, 1, options.time_limit);
+    connections.control =
+        std::make_unique<shm::ShmControl>(make_thread_rendezvous(1), 0, 1, options.time_limit);
     if (connections.launcher.empty()) connections.launcher = "alone";
     connections.places = find_places(*connections.control, {0}, {});
     make_fabrics(connections, options, Ranks::threads, shm::Space::of_threads());
     return connections;
   }
-  connections.ends_with_starter = std::make_shared<shm::EndsWithStarter>(seating.told_by);
-  connections.control = join(seating, options.time_limit);
+  connections.ends_with_starter = std::make_shared<shm::EndsWithStarter>(launch.rank_variable);
+  connections.control = join(launch, options.time_limit);
   agree_on_fabric(*connections.control, asked);
   connect(connections, options, std::vector<int>(static_cast<std::size_t>(connections.control->size())));
   return connections;
@@ -315,14 +316,14 @@ Connections bring_up_process(const Asked& asked) {
 Connections bring_up_communicator(const void* comm, std::size_t bytes, std::string_view header,
                                   const Asked& asked) {
   std::unique_ptr<control::Control> control = join_over_mpi(comm, bytes, header, asked.options);
-  const Seating seating = find_seating();
-  if (!seating.known_to_mpi && seating.size > 1 && control->size() == 1) {
+  const LaunchInfo launch = find_launch_info();
+  if (!launch.known_to_mpi && launch.size > 1 && control->size() == 1) {
     fail(Errc::invalid_argument,
          "World::from_mpi: MPI knows nothing of the {} ranks that {} has started by itself, and would "
          "give each a world of its own; start the program by mpirun",
-         seating.size, seating.launcher);
+         launch.size, launch.launcher);
   }
-  check_known_to_mpi(seating, started_by_mpi());
+  check_known_to_mpi(launch, started_by_mpi());
   if (asked.options.fabric == "sim") {
     return bring_up_on(std::move(control), "MPI",
                        {asked.options, Error(Errc::invalid_argument,
@@ -333,7 +334,7 @@ Connections bring_up_communicator(const void* comm, std::size_t bytes, std::stri
 }
 
 struct ThreadConnections::Shared {
-  shm::Mapping board;                 // where ranks run by themselves
+  shm::Mapping rendezvous;            // where ranks run by themselves
   std::shared_ptr<sim::Model> model;  // where ranks take turns on a modelled machine
 };
 
@@ -348,7 +349,7 @@ ThreadConnections::ThreadConnections(int ranks, const WorldOptions& options)
   if (options.fabric == "sim") {
     shared_->model = sim::make_model(machine_name(options.machine), ranks, options.fidelity);
   } else {
-    shared_->board = make_thread_board(ranks);
+    shared_->rendezvous = make_thread_rendezvous(ranks);
   }
 }
 
@@ -357,8 +358,8 @@ ThreadConnections::~ThreadConnections() = default;
 std::unique_ptr<control::Control> ThreadConnections::control(int rank,
                                                              std::chrono::milliseconds time_limit) const {
   if (shared_->model != nullptr) return sim::make_control(shared_->model, rank);
-  return std::make_unique<shm::ShmControl>(shm::Mapping(shared_->board.data(), shared_->board.bytes(), false),
-                                           rank, ranks_, time_limit);
+  return std::make_unique<shm::ShmControl>(
+      shm::Mapping(shared_->rendezvous.data(), shared_->rendezvous.bytes(), false), rank, ranks_, time_limit);
 }
 
 Connections ThreadConnections::bring_up(int rank, const WorldOptions& options) const {

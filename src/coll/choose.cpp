@@ -72,7 +72,7 @@ bool is_called(std::string_view algorithm, std::string_view name) {
 
 WorldCosts::WorldCosts(const core::WorldState& world, std::size_t bytes)
     : Costs(bytes, world.sub_cluster_of_ranks()), world_(world) {
-  const double line_us = 1e-3 * world.fabrics().front()->pricing().crossing_ns();
+  const double line_us = 1e-3 * world.fabrics().front()->pricing().cache_line_transfer_ns();
   if (world.control().crowded()) {
     cores = world.control().usable_cores;
     latency_us = std::max(crowded_us, turn_us * world.size() / cores);

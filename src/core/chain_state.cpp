@@ -27,10 +27,10 @@ ChainState::ChainState(std::shared_ptr<WorldState> world, std::string name, Chai
 
 ChainState::~ChainState() {
   if (programs_.empty()) return;
-  if (held_) world_->held_steps().let_go(*this);
+  if (deferred_) world_->deferred_steps().remove(*this);
   if (running_)
-    for (const auto& program : programs_) program->abandon();
-  world_->held_steps().count_chain(-1);
+    for (const auto& program : programs_) program->cancel();
+  world_->deferred_steps().count_chain(-1);
   std::vector<std::shared_ptr<Memories>> memories;
   for (const auto& window : windows_) memories.push_back(window->memories());
   world_->retire(id_, RetiredChain(std::move(programs_), std::move(memories)));
@@ -126,16 +126,16 @@ void ChainState::begin_step() {
   ++step_;
   running_ = true;
   on_stream_ = awaited_ = false;
-  if (world_->held_steps().holds_back()) {
-    held_ = true;
-    return world_->held_steps().hold(*this);
+  if (world_->deferred_steps().must_defer()) {
+    deferred_ = true;
+    return world_->deferred_steps().defer(*this);
   }
   for (const auto& program : programs_) program->start();
 }
 
-void ChainState::begin_held() {
-  held_ = false;
-  world_->held_steps().let_go(*this);
+void ChainState::begin_deferred() {
+  deferred_ = false;
+  world_->deferred_steps().remove(*this);
   for (const auto& program : programs_) program->start();
 }
 
@@ -200,9 +200,9 @@ const DeviceBell& ChainState::bell() const {
 
 bool ChainState::advance() {
   if (!running_) return true;
-  if (held_) {
-    if (world_->held_steps().holds_back()) return false;
-    begin_held();
+  if (deferred_) {
+    if (world_->deferred_steps().must_defer()) return false;
+    begin_deferred();
   }
   bool finished = true;
   for (const auto& program : programs_) finished &= program->test();
@@ -253,7 +253,7 @@ class ChainState::StepWait final : public control::Wait {
 };
 
 std::vector<int> ChainState::missing() const {
-  if (held_) return world_->held_steps().unsettled();
+  if (deferred_) return world_->deferred_steps().outstanding();
   std::vector<int> missing;
   for (const auto& program : programs_) {
     const std::vector<int> ranks = program->missing();

@@ -53,7 +53,7 @@ class ChainState {
   void wait();
 
   // Begins a step that the world has held back.
-  void begin_held();
+  void begin_deferred();
 
   // Order steps on a stream. They are counted, but the host does not follow them.
   void start_on(Stream stream);
@@ -115,7 +115,7 @@ class ChainState {
   bool guarded_;
   bool committed_ = false;
   bool running_ = false;          // the host has started a step
-  bool held_ = false;             // that step has not begun yet
+  bool deferred_ = false;         // that step has not begun yet
   bool on_stream_ = false;        // the last step was ordered on a stream
   bool awaited_ = true;           // no step was started since the last wait
   std::unique_ptr<Draft> draft_;  // null after the commit

@@ -105,7 +105,7 @@ std::string guard_in_words(const fabric::Guard& guard, const fabric::Fabric& fab
   if (!guard.told.empty())
     words.push_back(fmt::format("its start signals rank {}", base::list_ranks(guard.told)));
   if (words.empty()) return fmt::format("  guard over {}: no signal; {}\n", fabric.name(), guard.otherwise);
-  const double ns = fabric.pricing().crossing_ns();
+  const double ns = fabric.pricing().cache_line_transfer_ns();
   return fmt::format("  guard over {}: {}{}\n", fabric.name(), fmt::join(words, ", "),
                      ns > 0 ? fmt::format("; a signal crosses in {:.0f} ns", ns) : "");
 }

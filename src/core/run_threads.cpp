@@ -56,7 +56,7 @@ void run_threads(int ranks, const std::function<boot::Connections(int rank)>& co
     first_error.compare_exchange_strong(none, static_cast<int>(rank));
     if (states[rank] == nullptr) return;
     states[rank]->control().leave(what);
-    states[rank]->rest();
+    states[rank]->quiesce();
   };
   const auto run = [&](std::size_t rank) {
     // outlives the handlers, which say more about the error than its destructor would
@@ -66,7 +66,7 @@ void run_threads(int ranks, const std::function<boot::Connections(int rank)>& co
       world = WorldState::make_world(states[rank]);
       body(*world);
       states[rank]->control().leave({});
-      states[rank]->rest();
+      states[rank]->quiesce();
     } catch (const std::exception& error) {
       const Error* ours = dynamic_cast<const Error*>(&error);
       const bool passed_on = ours != nullptr && ours->code() == Errc::rank_lost && states[rank] != nullptr;

@@ -76,7 +76,7 @@ void put_now(WindowState& window, int rank, std::int64_t offset, const void* val
   }
   WorldState& world = window.world();
   const std::size_t fabric = world.fabric_to(rank, window.first_fabric());
-  if (window.first_fabric() > 0 && fabric != world.fabric_to(rank)) world.held_steps().put_past_signals();
+  if (window.first_fabric() > 0 && fabric != world.fabric_to(rank)) world.deferred_steps().put_past_signals();
   world.fabrics()[fabric]->put_now(*window.memory_of(fabric), rank,
                                    static_cast<std::uint64_t>(offset) * element_bytes,
                                    {static_cast<const std::byte*>(value), element_bytes});

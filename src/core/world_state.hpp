@@ -15,7 +15,7 @@
 #include "base/shape.hpp"
 #include "base/trace.hpp"
 #include "boot/bring_up.hpp"
-#include "core/held_steps.hpp"
+#include "core/deferred_steps.hpp"
 #include "core/reclaim.hpp"
 #include "fabric/accelerator.hpp"
 #include "route/costs.hpp"
@@ -36,7 +36,7 @@ class WorldState : public std::enable_shared_from_this<WorldState> {
  public:
   WorldState(boot::Connections connections, const WorldOptions& options);
   WorldState(const WorldState&) = delete;
-  ~WorldState() { rest(); }
+  ~WorldState() { quiesce(); }
 
   static World make_world(std::shared_ptr<WorldState> state) { return World(std::move(state)); }
   static WorldState& of(const World& world) { return world.state(); }
@@ -65,19 +65,19 @@ class WorldState : public std::enable_shared_from_this<WorldState> {
   // See WorldOptions::check_steps.
   bool checks_steps() const { return checks_steps_; }
 
-  HeldSteps& held_steps() { return held_steps_; }
+  DeferredSteps& deferred_steps() { return deferred_steps_; }
   Reclaimer& reclaimer() { return reclaimer_; }
 
   // Drives what this rank's started chains still owe to others. Every loop that waits for another rank calls
   // it.
   void progress_while_waiting() {
-    held_steps_.begin_due();
+    deferred_steps_.start_ready();
     for (const auto& fabric : connections_.fabrics) fabric->progress_while_waiting();
   }
 
   // Does the same, for a rank that calls it only now and then.
   void progress() {
-    held_steps_.begin_due();
+    deferred_steps_.start_ready();
     for (const auto& fabric : connections_.fabrics) fabric->progress();
   }
 
@@ -92,11 +92,11 @@ class WorldState : public std::enable_shared_from_this<WorldState> {
     for (const auto& fabric : connections_.fabrics) fabric->check();
   }
 
-  // Ends all activity of this rank, which starts nothing more; see Fabric::rest. The last fabric comes first,
-  // because it may still carry what those before it have gathered.
-  void rest() {
+  // Ends all activity of this rank, which starts nothing more; see Fabric::quiesce. The last fabric comes
+  // first, because it may still carry what those before it have gathered.
+  void quiesce() {
     for (auto fabric = connections_.fabrics.rbegin(); fabric != connections_.fabrics.rend(); ++fabric)
-      (*fabric)->rest();
+      (*fabric)->quiesce();
   }
 
   // Makes a window. Collective.
@@ -142,7 +142,7 @@ class WorldState : public std::enable_shared_from_this<WorldState> {
 
   boot::Connections connections_;
   route::Costs costs_;
-  HeldSteps held_steps_{connections_.fabrics};
+  DeferredSteps deferred_steps_{connections_.fabrics};
   std::optional<base::Trace> trace_;
   bool checks_steps_;
   std::set<base::Shape> shapes_;

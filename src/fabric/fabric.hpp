@@ -10,14 +10,14 @@
 // than the defaults.
 //
 // Ownership: the world owns its fabrics; the caller of `expose` and `compile` owns what they return. A
-// program is destroyed before the memories that it moves, and both before their fabric; Fabric::rest comes
+// program is destroyed before the memories that it moves, and both before their fabric; Fabric::quiesce comes
 // before all of that. The Control (control.hpp) with which a fabric is made outlives it.
 //
 // Threads: one fabric object serves one rank and is called by one thread at a time, which is that rank's own
 // as long as the world is up. Every rank makes the calls that are marked "collective", in the same order, and
 // these may meet the other ranks through Control. While Control waits, `progress_while_waiting` is called;
 // therefore `expose` and `compile` leave earlier programs fit to run before they meet the others. Except for
-// `rest`, no other call waits for another rank.
+// `quiesce`, no other call waits for another rank.
 #pragma once
 
 #include <chrono>
@@ -113,10 +113,11 @@ class Program {
   // Called when the chain is destroyed in the middle of a step. From here on its sources and targets may
   // belong to the application alone, so this rank neither sends nor fetches anything more. What MPI or a GPU
   // already carries goes on until `end`. Does not throw.
-  virtual void abandon() {}
+  virtual void cancel() {}
 
-  // Ends the program, which is not started again and gives up what has not come. Returns whether the fabric is
-  // through with this rank's memory, which stays until then; after false the call is repeated. Does not throw.
+  // Ends the program, which is not started again and gives up what has not come. Returns whether the fabric
+  // is through with this rank's memory, which stays until then; after false the call is repeated. Does not
+  // throw.
   virtual bool end() { return true; }
 
   // A fabric overrides these where the library below it yields the core, or where it serves a world together
@@ -186,7 +187,7 @@ class Fabric {
   // accelerator. Ends all of that; this rank starts nothing more. Ranks that are threads of one process all
   // make this call before any of them frees memory, because freeing waits for accelerators to come to rest.
   // The call may be repeated.
-  virtual void rest() {}
+  virtual void quiesce() {}
 
   // A fabric of messages overrides these: its messages move when the rank polls, and immediate puts may
   // arrive late.
@@ -201,10 +202,10 @@ class Fabric {
 
   // Returns whether every put that `put_now` has taken is visible to its target. The signals of this fabric
   // wait until it is; those of other fabrics have to be held back.
-  virtual bool settled() { return true; }
+  virtual bool is_quiescent() { return true; }
 
   // Returns the ranks to which such puts are still under way.
-  virtual std::vector<int> unsettled() { return {}; }
+  virtual std::vector<int> outstanding() { return {}; }
 
   // A fabric overrides these where windows are an accelerator's memory; see accelerator.hpp.
 

@@ -31,7 +31,7 @@ class Pricing {
 
   // Returns how long the smallest transfer to another rank takes here, in nanoseconds, as measured at
   // bring-up; 0 when it was not measured. The cost table has different costs for near and far ranks.
-  virtual double crossing_ns() const { return 0; }
+  virtual double cache_line_transfer_ns() const { return 0; }
 
   // Returns how many bytes a put takes of the room that a protocol has.
   virtual std::uint64_t room_for(int /*protocol*/, const base::Shape& shape) const { return shape.bytes(); }

@@ -59,14 +59,14 @@ class Stage {
   // For the side that carries the messages, on any one thread.
   virtual std::uint32_t begun() const = 0;  // the last step that has begun
   virtual bool gathered(std::size_t message, std::size_t chunk, std::uint32_t step) const = 0;
-  virtual void has_come(std::size_t message, std::size_t chunk, std::uint32_t step) = 0;
-  virtual void has_left(std::uint32_t step) = 0;  // all of that step is through
+  virtual void mark_received(std::size_t message, std::size_t chunk, std::uint32_t step) = 0;
+  virtual void mark_sent(std::uint32_t step) = 0;  // all of that step is through
   // Leaves the memory allocated when the stage goes, since what carries may still read and write it.
   virtual void keep_memory() = 0;
 
   // For both sides: what the carrying thread has reported.
-  virtual bool all_come(std::size_t message, std::uint32_t step) const = 0;
-  virtual bool all_left(std::uint32_t step) const = 0;
+  virtual bool all_received(std::size_t message, std::uint32_t step) const = 0;
+  virtual bool all_sent(std::uint32_t step) const = 0;
 };
 
 class Stager {

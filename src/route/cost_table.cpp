@@ -299,7 +299,7 @@ LayoutClass classify(const base::Shape& shape) {
   return block_stride;
 }
 
-Distance distance(double crossing_ns) { return crossing_ns > near_ns ? far : near; }
+Distance distance(double cache_line_transfer_ns) { return cache_line_transfer_ns > near_ns ? far : near; }
 
 // The maximum is needed because a piece is fitted between the sizes that were measured: a little below them
 // its line may pass zero.

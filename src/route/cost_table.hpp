@@ -20,7 +20,7 @@ LayoutClass classify(const base::Shape& shape);
 enum class Distance { self, near, far };
 
 std::string_view to_string(Distance distance);
-Distance distance(double crossing_ns);
+Distance distance(double cache_line_transfer_ns);
 
 // The arrangement of a put's runs in memory, which determines what walking them costs. A short run is smaller
 // than a cache line.

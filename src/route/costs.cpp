@@ -4,7 +4,7 @@ namespace tca::route {
 
 Distance Costs::distance_between(const fabric::Fabric& fabric, int from, int to) const {
   if (from == to) return Distance::self;
-  if (const double ns = fabric.pricing().crossing_ns(); ns > 0) return distance(ns);
+  if (const double ns = fabric.pricing().cache_line_transfer_ns(); ns > 0) return distance(ns);
   const auto sub_cluster = [&](int rank) { return sub_clusters_[static_cast<std::size_t>(rank)]; };
   return sub_clusters_.empty() || sub_cluster(from) == sub_cluster(to) ? Distance::near : Distance::far;
 }

@@ -52,21 +52,21 @@ class DoubleStage final : public fabric::Stage {
   bool gathered(std::size_t message, std::size_t chunk, std::uint32_t step) const override {
     return has_word(messages_[message], chunk, step);
   }
-  void has_come(std::size_t message, std::size_t chunk, std::uint32_t step) override {
+  void mark_received(std::size_t message, std::size_t chunk, std::uint32_t step) override {
     messages_[message].words[chunk].store(step, std::memory_order_release);
   }
-  void has_left(std::uint32_t step) override { left_.store(step, std::memory_order_release); }
+  void mark_sent(std::uint32_t step) override { left_.store(step, std::memory_order_release); }
   void keep_memory() override {
     ++stager_.kept;
     for (Message& message : messages_) new std::vector<std::byte>(std::move(message.dense));
   }
-  bool all_come(std::size_t message, std::uint32_t step) const override {
+  bool all_received(std::size_t message, std::uint32_t step) const override {
     const auto& words = messages_[message].words;
     return std::all_of(words.begin(), words.end(), [&](const auto& word) {
       return base::reached(word.load(std::memory_order_acquire), step);
     });
   }
-  bool all_left(std::uint32_t step) const override {
+  bool all_sent(std::uint32_t step) const override {
     return base::reached(left_.load(std::memory_order_acquire), step);
   }
 
@@ -75,7 +75,7 @@ class DoubleStage final : public fabric::Stage {
     fabric::StagedMessage what;
     std::vector<std::byte> dense;
     Chunks chunks;
-    std::vector<std::atomic<std::uint32_t>> words;  // as Stage::gathered and Stage::has_come use them
+    std::vector<std::atomic<std::uint32_t>> words;  // as Stage::gathered and Stage::mark_received use them
   };
 
   void gather_by(DoubleStream& stream) {
@@ -83,7 +83,7 @@ class DoubleStage final : public fabric::Stage {
       const std::uint32_t step = ++gathering_;
       stream.pause();
       begun_.store(step, std::memory_order_release);
-      while (!all_left(step - 1) && !stream.closing()) stream.pause();
+      while (!all_sent(step - 1) && !stream.closing()) stream.pause();
       for (Message& message : messages_) {
         if (!message.what.outgoing) continue;
         std::vector<std::byte> bytes(message.dense.size());

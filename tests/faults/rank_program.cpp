@@ -14,7 +14,7 @@
 #include <string>
 #include <thread>
 
-#include "control/shm/board.hpp"
+#include "control/shm/rendezvous.hpp"
 #include "tca/tca.hpp"
 
 namespace {

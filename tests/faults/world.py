@@ -90,7 +90,7 @@ class WorldTest(CommandTest):
         return memory, f"/proc/{os.getpid()}/fd/{memory}"
 
     def await_rank_0(self, memory, process):
-        """Until it sits on the board there: its seat begins behind the header, with its process."""
+        """Until it sits in the rendezvous there: its seat begins behind the header, with its process."""
         seat = struct.pack("i", process.popen.pid)
         self.assertTrue(wait_until(lambda: os.pread(memory, 4, 256) == seat))
 

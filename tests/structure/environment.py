@@ -13,7 +13,7 @@ TABLE = "src/base/system/environment.hpp"
 # which GPUs are hidden, what the terminal can do.
 FOREIGN = {
     "src/base/system/environment.cpp",  # reads for all others
-    "src/boot/seating.cpp",
+    "src/boot/launch_info.cpp",
     "src/route/tuning.cpp",
     "cli/gpus.cpp",
     "tools/tca/info.cpp",  # prints the table

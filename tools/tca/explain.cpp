@@ -60,8 +60,8 @@ std::string where(const World& world, const ExplainOptions& options) {
   if (options.to == 0) return "to itself";
   const fabric::Fabric& front = *state.fabrics().front();
   const std::string crossing =
-      front.pricing().crossing_ns() > 0
-          ? fmt::format(", a line crosses in {:.0f} ns", front.pricing().crossing_ns())
+      front.pricing().cache_line_transfer_ns() > 0
+          ? fmt::format(", a line crosses in {:.0f} ns", front.pricing().cache_line_transfer_ns())
           : std::string();
   return fmt::format("to rank {} ({}{})", options.to,
                      route::to_string(state.costs().distance_to(front, options.to)), crossing);

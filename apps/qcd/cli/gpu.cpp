@@ -11,7 +11,7 @@
 #include <memory>
 #include <vector>
 
-#include "boot/seating.hpp"
+#include "boot/launch_info.hpp"
 #include "cli/output/record.hpp"
 #include "gpu/machine.hpp"
 #include "qcd/cli/measure.hpp"

@@ -1,5 +1,6 @@
-// BoundedWait on a device without ever hanging: every loop that polls gives up when the world has met an error,
-// when the partner is gone, or when the chain's time limit has passed, and tells the host for whom it waited.
+// BoundedWait on a device without ever hanging: every loop that polls gives up when the world has met an
+// error, when the partner is gone, or when the chain's time limit has passed, and tells the host for whom it
+// waited.
 #pragma once
 
 #include "tca/device_chain.hpp"

@@ -134,7 +134,7 @@ bool NonblockingAllGather::receive(int rank, Peer& peer) {
 std::vector<int> NonblockingAllGather::missing() const {
   std::vector<int> ranks;
   for (int rank = 0; rank < static_cast<int>(peers_.size()); ++rank)
-    if (!has_come(rank)) ranks.push_back(rank);
+    if (!has_arrived(rank)) ranks.push_back(rank);
   return ranks;
 }
 

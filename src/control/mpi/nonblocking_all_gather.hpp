@@ -23,7 +23,7 @@ class NonblockingAllGather {
 
   // Returns the ranks whose bytes have not come.
   std::vector<int> missing() const;
-  bool has_come(int rank) const { return peers_[static_cast<std::size_t>(rank)].stage == Stage::complete; }
+  bool has_arrived(int rank) const { return peers_[static_cast<std::size_t>(rank)].stage == Stage::complete; }
 
   std::vector<base::Blob> take();
 

@@ -8,8 +8,8 @@
 
 namespace tca::mpi {
 
-// Which threads call MPI: the rank's own alone, a progress thread too (progress_thread.hpp), or a proxy thread
-// too (staged.hpp).
+// Which threads call MPI: the rank's own alone, a progress thread too (progress_thread.hpp), or a proxy
+// thread too (staged.hpp).
 enum class Callers { own_thread, progress_thread, proxy_thread };
 
 // Initialises MPI unless that has been done; it is then finalised when the process ends. Throws

@@ -98,12 +98,13 @@ std::uint32_t own_pid_namespace() {
 }
 
 // mpirun has several threads as well, but the one that starts ranks stays.
-EndsWithStarter::EndsWithStarter(const std::string& told_by) {
+EndsWithStarter::EndsWithStarter(const std::string& rank_variable) {
   const pid_t starter = getppid();
   // A starter whose environment cannot be read is not mpirun. It may be Slurm's daemon, which ends what it
   // has started by itself.
   const std::string environment = environment_of(starter);
-  const bool is_mpirun = told_by != "OPENTCA_RANK" && !environment.empty() && !names(environment, told_by);
+  const bool is_mpirun =
+      rank_variable != "OPENTCA_RANK" && !environment.empty() && !names(environment, rank_variable);
   int already = 0;
   prctl(PR_GET_PDEATHSIG, &already);
   if (already != 0 || !(has_one_thread(folder_of(starter)) || is_mpirun)) return;

@@ -34,8 +34,9 @@ std::uint32_t own_pid_namespace();
 // is a program with several threads, one of which has started this rank.
 class EndsWithStarter {
  public:
-  // `told_by`: the environment variable that tells this process its rank. A launcher itself does not have it.
-  explicit EndsWithStarter(const std::string& told_by);
+  // `rank_variable`: the environment variable that tells this process its rank. A launcher itself does not
+  // have it.
+  explicit EndsWithStarter(const std::string& rank_variable);
   EndsWithStarter(const EndsWithStarter&) = delete;
   // Only the thread that has made the object can undo what it does.
   ~EndsWithStarter();

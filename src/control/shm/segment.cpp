@@ -68,17 +68,17 @@ bool is_locked(const File& file) {
 
 std::uint64_t magic_of(const File& file, const std::string& path) {
   const Mapping mapping = map(file.get(), sizeof(Header), path);
-  // Acquire: pairs with the release at the end of Board::format.
-  return Board(mapping.data()).header().magic.load(std::memory_order_acquire);
+  // Acquire: pairs with the release at the end of Rendezvous::format.
+  return Rendezvous(mapping.data()).header().magic.load(std::memory_order_acquire);
 }
 
 std::int32_t creator_of(const File& file, const std::string& path) {
   const Mapping mapping = map(file.get(), sizeof(Header), path);
-  return Board(mapping.data()).header().creator;
+  return Rendezvous(mapping.data()).header().creator;
 }
 
-// Returns the memory of the launcher where this rank has inherited it: in a namespace of its own it cannot open
-// it by its name, /proc/<launcher>/fd/<number>.
+// Returns the memory of the launcher where this rank has inherited it: in a namespace of its own it cannot
+// open it by its name, /proc/<launcher>/fd/<number>.
 File inherited(const std::string& path) {
   const std::string number = path.substr(path.rfind('/') + 1);
   char target[64] = {};
@@ -124,8 +124,8 @@ void check_owner(const File& file, const Place& place) {
          place.named ? "; remove it" : "");
 }
 
-// Throws unless the file begins like a board.
-void check_is_board(const File& file, const Place& place) {
+// Throws unless the file begins like a rendezvous.
+void check_is_rendezvous(const File& file, const Place& place) {
   const std::string_view remedy =
       place.named ? "remove it" : "OPENTCA_CONTROL is to name the memory that `tca run` has made";
   if (bytes_of(file) < sizeof(Header)) {
@@ -212,7 +212,7 @@ OwnSegment::OwnSegment(const Place& place, int ranks, std::chrono::milliseconds 
 }
 
 void OwnSegment::set_up(int ranks) {
-  const std::size_t bytes = Board::bytes(ranks);
+  const std::size_t bytes = Rendezvous::bytes(ranks);
   int error = set_length(file_.get(), bytes);
   if (error == 0) error = reserve_pages(file_.get(), bytes);
   if (error != 0) {
@@ -222,27 +222,28 @@ void OwnSegment::set_up(int ranks) {
          error == ENOSPC && place_.named ? "; enlarge /dev/shm (docker: --shm-size)" : "");
   }
   mapping_ = map(file_.get(), bytes, place_.path);
-  Board(mapping_.data()).format(ranks);
+  Rendezvous(mapping_.data()).format(ranks);
 }
 
-// Takes the board over from an earlier world of this launch, which ends when the last rank leaves it.
+// Takes the rendezvous over from an earlier world of this launch, which ends when the last rank leaves it.
 void OwnSegment::take_over(int ranks, std::chrono::milliseconds time_limit) {
-  check_is_board(file_, place_);
+  check_is_rendezvous(file_, place_);
   check_same_build(ranks);
-  mapping_ = map(file_.get(), Board::bytes(ranks), place_.path);
-  const Board board(mapping_.data());
-  const std::int32_t owner = board.seat(0).pid.load(std::memory_order_relaxed);
+  mapping_ = map(file_.get(), Rendezvous::bytes(ranks), place_.path);
+  const Rendezvous rendezvous(mapping_.data());
+  const std::int32_t owner = rendezvous.seat(0).pid.load(std::memory_order_relaxed);
   if (owner == 0) return;  // it was set up, and rank 0 died before it sat down
-  if (!board.is_vacated(0)) fail_taken(0, owner);
-  await_vacated(board, time_limit);
-  board.reopen();
+  if (!rendezvous.is_vacated(0)) fail_taken(0, owner);
+  await_vacated(rendezvous, time_limit);
+  rendezvous.reopen();
 }
 
 void OwnSegment::check_same_build(int ranks) const {
   const Mapping mapping = map(file_.get(), sizeof(Header), place_.path);
-  const Board board(mapping.data());
-  const Header& header = board.header();
-  if (header.abi == abi_version && header.ranks == ranks && bytes_of(file_) >= Board::bytes(ranks)) return;
+  const Rendezvous rendezvous(mapping.data());
+  const Header& header = rendezvous.header();
+  if (header.abi == abi_version && header.ranks == ranks && bytes_of(file_) >= Rendezvous::bytes(ranks))
+    return;
   fail(Errc::incompatible,
        "{}, the memory in which the ranks meet, is of an earlier program of this launch, of OpenTCA {} "
        "(interface {:#x}) for {} ranks, and this is interface {:#x} for {}; start programs of different "
@@ -251,16 +252,16 @@ void OwnSegment::check_same_build(int ranks) const {
        header.ranks, abi_version, ranks);
 }
 
-void OwnSegment::await_vacated(const Board& board, std::chrono::milliseconds time_limit) {
-  const bool was_refused = board.refusal().has_value();
+void OwnSegment::await_vacated(const Rendezvous& rendezvous, std::chrono::milliseconds time_limit) {
+  const bool was_refused = rendezvous.refusal().has_value();
   base::Poll poll(base::Cores::crowded);
   for (;;) {
     std::vector<int> still_there;
-    for (int rank = 0; rank < board.header().ranks; ++rank) {
-      if (!board.clear(rank)) still_there.push_back(rank);
+    for (int rank = 0; rank < rendezvous.header().ranks; ++rank) {
+      if (!rendezvous.clear(rank)) still_there.push_back(rank);
     }
     if (still_there.empty()) return;
-    const std::optional<std::string> reason = board.refusal();
+    const std::optional<std::string> reason = rendezvous.refusal();
     if (reason && !was_refused) throw Error(Errc::incompatible, *reason);
     poll.pause();
     if (poll.waited() < time_limit) continue;
@@ -280,7 +281,7 @@ void OwnSegment::publish() {
   const File theirs = open_file(place_);
   if (!theirs.ok()) explain_open_failure(place_, errno);
   check_owner(theirs, place_);
-  check_is_board(theirs, place_);
+  check_is_rendezvous(theirs, place_);
   fail(Errc::incompatible,
        "{} is in use by a world that process {} is bringing up; two worlds cannot share a job name",
        place_.path, creator_of(theirs, place_.path));
@@ -300,8 +301,8 @@ OwnSegment::~OwnSegment() {
 
 void OwnSegment::await_arrivals() const {
   const Mapping mapping = map(file_.get(), sizeof(Header), place_.path);
-  const Board board(mapping.data());
-  const Header& header = board.header();
+  const Rendezvous rendezvous(mapping.data());
+  const Header& header = rendezvous.header();
   base::Poll poll(base::Cores::crowded);
   // Relaxed: only a hint that no rank is left that still has to look.
   while (header.arrived.load(std::memory_order_relaxed) < header.ranks - 1 &&
@@ -310,7 +311,7 @@ void OwnSegment::await_arrivals() const {
   }
 }
 
-Mapping look_for_board(const Place& place, int rank, bool last_look) {
+Mapping find_rendezvous(const Place& place, int rank, bool last_look) {
   const File file = open_file(place);
   if (!file.ok()) {
     if (errno == ENOENT && place.named) return {};
@@ -318,34 +319,34 @@ Mapping look_for_board(const Place& place, int rank, bool last_look) {
   }
   check_owner(file, place);
   if (place.named) {
-    check_is_board(file, place);
+    check_is_rendezvous(file, place);
     if (!is_locked(file)) return {};  // left by an earlier run; rank 0 is about to replace it
   }
   const std::size_t bytes = bytes_of(file);
   if (bytes < sizeof(Header)) return {};
   Mapping mapping = map(file.get(), bytes, place.path);
-  const Board board(mapping.data());
-  Header& header = board.header();
-  // Acquire: pairs with the release at the end of Board::format.
+  const Rendezvous rendezvous(mapping.data());
+  Header& header = rendezvous.header();
+  // Acquire: pairs with the release at the end of Rendezvous::format.
   const std::uint64_t magic = header.magic.load(std::memory_order_acquire);
   if (magic == 0) return {};
   if (magic != Header::magic_value) fail(Errc::incompatible, "{} is not an OpenTCA segment", place.path);
   if (header.abi == abi_version &&
-      (header.ranks < 1 || header.ranks > max_ranks || bytes < Board::bytes(header.ranks))) {
+      (header.ranks < 1 || header.ranks > max_ranks || bytes < Rendezvous::bytes(header.ranks))) {
     fail(Errc::incompatible, "{} cannot hold the {} ranks it names; it is damaged, remove it", place.path,
          header.ranks);
   }
   if (header.abi == abi_version && rank < header.ranks) {
-    // It is still the board of the world that this rank has left. If the next world was refused before it
-    // began, no other one comes.
-    if (board.is_vacated(rank)) {
-      const std::optional<std::string> reason = board.refusal();
+    // It is still the rendezvous of the world that this rank has left. If the next world was refused before
+    // it began, no other one comes.
+    if (rendezvous.is_vacated(rank)) {
+      const std::optional<std::string> reason = rendezvous.refusal();
       if (last_look && reason) throw Error(Errc::incompatible, *reason);
       return {};
     }
-    // Or it is the board of a world that is over and that this rank has not joined. If no other one comes,
-    // this board says why.
-    if (!place.named && !last_look && board.is_vacated(0)) return {};
+    // Or it is the rendezvous of a world that is over and that this rank has not joined. If no other one
+    // comes, this rendezvous says why.
+    if (!place.named && !last_look && rendezvous.is_vacated(0)) return {};
   }
   header.arrived.fetch_add(1, std::memory_order_relaxed);
   return mapping;

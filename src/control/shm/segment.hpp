@@ -1,20 +1,21 @@
 // The segment is the file in which the ranks of a launch meet: memory of their launcher, or a named file in
 // /dev/shm.
 //
-// A name appears together with a complete board: rank 0 sets the board up in a file without a name and then
-// links it. Meanwhile it holds a lock on the file, which the kernel drops when rank 0 ends. So a board
-// without that lock is left over, and a file that does not begin like a board belongs to somebody else.
+// A name appears together with a complete rendezvous: rank 0 sets the rendezvous up in a file without a name
+// and then links it. Meanwhile it holds a lock on the file, which the kernel drops when rank 0 ends. So a
+// rendezvous without that lock is left over, and a file that does not begin like a rendezvous belongs to
+// somebody else.
 //
-// The worlds of a launch come one after the other. In the launcher's memory they use one board, which rank
-// 0 reopens once every rank that came has left it. A name serves one world, since rank 0 removes it as soon
-// as all ranks are there.
+// The worlds of a launch come one after the other. In the launcher's memory they use one rendezvous, which
+// rank 0 reopens once every rank that came has left it. A name serves one world, since rank 0 removes it as
+// soon as all ranks are there.
 #pragma once
 
 #include <chrono>
 #include <string>
 
-#include "control/shm/board.hpp"
 #include "control/shm/file.hpp"
+#include "control/shm/rendezvous.hpp"
 #include "control/shm/space.hpp"
 
 namespace tca::shm {
@@ -27,8 +28,8 @@ struct Place {
   bool named = false;  // in /dev/shm, rather than the launcher's own memory
 };
 
-// The segment as rank 0 opens it: the board in the launcher's memory, or under a name that lives as long as
-// this object.
+// The segment as rank 0 opens it: the rendezvous in the launcher's memory, or under a name that lives as long
+// as this object.
 class OwnSegment {
  public:
   // Throws Error{incompatible} when another world or program has the place, Error{timed_out} when ranks
@@ -44,7 +45,7 @@ class OwnSegment {
   void set_up(int ranks);
   void take_over(int ranks, std::chrono::milliseconds time_limit);
   void check_same_build(int ranks) const;
-  static void await_vacated(const Board& board, std::chrono::milliseconds time_limit);
+  static void await_vacated(const Rendezvous& rendezvous, std::chrono::milliseconds time_limit);
   void publish();
   void await_arrivals() const;
 
@@ -53,11 +54,11 @@ class OwnSegment {
   Mapping mapping_;
 };
 
-// For ranks other than 0: looks once for the board that rank 0 sets up for this rank's next world. Returns
-// an empty mapping while it is not there yet. `last_look`: the board of a world that ended before this rank
-// came is taken as well. Throws Error{incompatible} for a file that will never become a board; at the last
-// look also when the next world was refused, with the reason.
-Mapping look_for_board(const Place& place, int rank, bool last_look);
+// For ranks other than 0: looks once for the rendezvous that rank 0 sets up for this rank's next world.
+// Returns an empty mapping while it is not there yet. `last_look`: the rendezvous of a world that ended
+// before this rank came is taken as well. Throws Error{incompatible} for a file that will never become a
+// rendezvous; at the last look also when the next world was refused, with the reason.
+Mapping find_rendezvous(const Place& place, int rank, bool last_look);
 
 // Called by the other ranks after a failure: gives rank 0 time to remove the name, and removes it when rank 0
 // has died. If this rank ended earlier, mpirun might kill rank 0, and the name would stay.

@@ -28,16 +28,16 @@ constexpr auto rank_0_leaves_within = 2s;  // when the world is refused
 // Returns how thorough the next look at a process is. To ask when it started costs twice as much as to ask
 // whether it is there, and its PID is not reused soon. A rank that looks again and again while it waits
 // therefore asks only during 20 ms of each second.
-Board::Look next_look() {
+Rendezvous::Look next_look() {
   const bool asks = std::chrono::steady_clock::now().time_since_epoch() % 1s < 20ms;
-  return asks ? Board::Look::thorough : Board::Look::quick;
+  return asks ? Rendezvous::Look::thorough : Rendezvous::Look::quick;
 }
 
 }  // namespace
 
 ShmControl::ShmControl(Mapping memory, int rank, int size, std::string why_expected)
     : memory_(std::move(memory)),
-      board_(memory_.data()),
+      rendezvous_(memory_.data()),
       rank_(rank),
       size_(size),
       why_expected_(std::move(why_expected)),
@@ -49,8 +49,8 @@ ShmControl::ShmControl(Mapping memory, int rank, int size, std::chrono::millisec
   time_limit = limit;
   // A rank takes its seat before anything is refused. By this seat its next program will tell that this
   // world is over for it; a rank without a seat can tell only by the seat of rank 0.
-  if (board_.has_seat(rank_)) take_seat();
-  check_board();
+  if (rendezvous_.has_seat(rank_)) take_seat();
+  check_rendezvous();
   find_cores();
 }
 
@@ -58,8 +58,8 @@ ShmControl::~ShmControl() {
   leave(std::uncaught_exceptions() > 0 ? std::string_view(trouble) : std::string_view());
 }
 
-void ShmControl::check_board() {
-  const Header& header = board_.header();
+void ShmControl::check_rendezvous() {
+  const Header& header = rendezvous_.header();
   if (header.abi != abi_version || header.ranks != size_) {
     refuse(
         fmt::format("rank {} runs OpenTCA {} (interface {:#x}) in a world of {}, but rank 0 set it up with "
@@ -78,38 +78,38 @@ void ShmControl::check_board() {
   throw_if_refused();
 }
 
-// Throws because the board does not fit this rank, even while another rank is still writing why. A rank
+// Throws because the rendezvous does not fit this rank, even while another rank is still writing why. A rank
 // without a seat first waits for rank 0 to leave: nothing else tells this rank's next program that the
 // world it finds is the refused one.
 void ShmControl::refuse(const std::string& reason, Header::Refusal how) {
-  board_.refuse(reason, how);
-  const std::string first = board_.refusal().value_or(reason);
+  rendezvous_.refuse(reason, how);
+  const std::string first = rendezvous_.refusal().value_or(reason);
   base::Poll poll(base::Cores::crowded);
   // Acquire: pairs with the release in `leave`.
-  while (!seated_ && board_.header().over.load(std::memory_order_acquire) == 0 &&
+  while (!seated_ && rendezvous_.header().over.load(std::memory_order_acquire) == 0 &&
          poll.waited() < rank_0_leaves_within)
     poll.pause();
   throw_refused(first);
 }
 
 void ShmControl::throw_refused(const std::string& reason) const {
-  if (board_.is_apart()) throw Apart(reason);
+  if (rendezvous_.is_apart()) throw Apart(reason);
   throw Error(Errc::incompatible, reason);
 }
 
 void ShmControl::throw_if_refused() {
-  const std::optional<std::string> reason = board_.refusal();
+  const std::optional<std::string> reason = rendezvous_.refusal();
   if (reason) throw_refused(*reason);
 }
 
 void ShmControl::take_seat() {
-  Seat& seat = board_.seat(rank_);
+  Seat& seat = rendezvous_.seat(rank_);
   base::Poll poll(base::Cores::crowded);
-  // Acquire: pairs with the release in Board::reopen, so that nothing of an earlier world is seen in the
+  // Acquire: pairs with the release in Rendezvous::reopen, so that nothing of an earlier world is seen in the
   // seat.
   for (std::int32_t owner = 0; !seat.pid.compare_exchange_strong(owner, getpid(), std::memory_order_acquire);
        owner = 0) {
-    // The world that this rank comes late for may be over, and rank 0 about to reopen the board.
+    // The world that this rank comes late for may be over, and rank 0 about to reopen the rendezvous.
     if (owner != Seat::being_reopened) fail_taken(rank_, owner);
     if (poll.waited() > time_limit) {
       base::fail(Errc::timed_out,
@@ -147,7 +147,7 @@ void ShmControl::find_cores() {
   ranks_per_core_ = size_ / usable_cores;
 }
 
-// A rank that has left may find the next world on the board.
+// A rank that has left may find the next world on the rendezvous.
 void ShmControl::check_call(std::string_view what) {
   if (!seated_) fail_over(what);
 }
@@ -156,31 +156,31 @@ void ShmControl::check_call(std::string_view what) {
 // for "read" is put off until the mailbox is needed again.
 std::vector<base::Blob> ShmControl::gather(const base::Blob& mine, std::string_view what) {
   std::vector<base::Blob> all(static_cast<std::size_t>(size_));
-  Seat& seat = board_.seat(rank_);
+  Seat& seat = rendezvous_.seat(rank_);
   std::size_t longest = mine.size();
   for (std::size_t at = 0; at == 0 || at < longest; at += mailbox_bytes) {
     await_phase(phase_, what);
     seat.total = mine.size();
     if (at < mine.size())
       std::memcpy(letter_of(rank_), mine.data() + at, std::min(mailbox_bytes, mine.size() - at));
-    board_.arrive(rank_, ++phase_);
+    rendezvous_.arrive(rank_, ++phase_);
     await_phase(phase_, what);
     for (int r = 0; r < size_; ++r) {
       base::Blob& blob = all[static_cast<std::size_t>(r)];
-      const std::size_t total = board_.seat(r).total;
+      const std::size_t total = rendezvous_.seat(r).total;
       longest = std::max(longest, total);
       const std::size_t chunk = at < total ? std::min(mailbox_bytes, total - at) : 0;
       blob.insert(blob.end(), letter_of(r), letter_of(r) + chunk);
     }
-    board_.arrive(rank_, ++phase_);
+    rendezvous_.arrive(rank_, ++phase_);
   }
   return all;
 }
 
 // Returns where a rank's blob, or what is next of it, lies.
 std::byte* ShmControl::letter_of(int rank) const {
-  Seat& seat = board_.seat(rank);
-  return seat.total <= small_blob ? seat.small : board_.mailbox(rank);
+  Seat& seat = rendezvous_.seat(rank);
+  return seat.total <= small_blob ? seat.small : rendezvous_.mailbox(rank);
 }
 
 void ShmControl::await_phase(std::uint32_t phase, std::string_view what) {
@@ -189,13 +189,13 @@ void ShmControl::await_phase(std::uint32_t phase, std::string_view what) {
   base::Poll poll(cores_);
   base::Waited asleep(1s);
   std::chrono::nanoseconds next_look{0};
-  while (!board_.have_all_reached(phase)) {
+  while (!rendezvous_.have_all_reached(phase)) {
     bool waited_long = true;
     if (poll.waited() < yield_for) {
       waited_long = poll.pause();
     } else {
       asleep.look();
-      board_.sleep(phase, nap_after(asleep.so_far()));
+      rendezvous_.sleep(phase, nap_after(asleep.so_far()));
       asleep.look();
     }
     if (poll.has_yielded()) while_waiting();
@@ -205,12 +205,12 @@ void ShmControl::await_phase(std::uint32_t phase, std::string_view what) {
     if (!is_over && waited < next_look) continue;
     look_around(phase, what);
     next_look = waited + look_every;
-    if (is_over && !board_.have_all_reached(phase)) give_up(phase, what, waited);
+    if (is_over && !rendezvous_.have_all_reached(phase)) give_up(phase, what, waited);
   }
 }
 
-// A rank that sleeps is woken when all have come. Until then it wakes now and then to see to its chains and to
-// whether the others are alive. Thousands of ranks that often wake on few cores would keep each other from
+// A rank that sleeps is woken when all have come. Until then it wakes now and then to see to its chains and
+// to whether the others are alive. Thousands of ranks that often wake on few cores would keep each other from
 // anything else.
 std::chrono::nanoseconds ShmControl::nap_after(std::chrono::nanoseconds waited) const {
   return std::clamp<std::chrono::nanoseconds>(waited / 16, 50us, 2ms) * std::max(1, ranks_per_core_ / 16);
@@ -219,7 +219,7 @@ std::chrono::nanoseconds ShmControl::nap_after(std::chrono::nanoseconds waited) 
 // Throws when one of the ranks that this one waits for never comes.
 void ShmControl::look_around(std::uint32_t phase, std::string_view what) {
   for (int rank = 0; rank < size_; ++rank) {
-    if (base::reached(board_.seat(rank).phase.load(std::memory_order_acquire), phase)) continue;
+    if (base::reached(rendezvous_.seat(rank).phase.load(std::memory_order_acquire), phase)) continue;
     fail_if_lost(rank, phase, lost(rank), what);
     break;
   }
@@ -231,10 +231,10 @@ void ShmControl::look_around(std::uint32_t phase, std::string_view what) {
 // long for the same rank, about which this rank's own time limit says more.
 void ShmControl::look_for_dead(std::uint32_t phase, std::string_view what) {
   for (int rank = 0; rank < size_; ++rank) {
-    if (base::reached(board_.seat(rank).phase.load(std::memory_order_acquire), phase)) continue;
+    if (base::reached(rendezvous_.seat(rank).phase.load(std::memory_order_acquire), phase)) continue;
     // Asked in this order, as in `lost`.
-    const bool has_died = board_.has_died(rank, next_look());
-    if (has_died && board_.seat(rank).presence.load(std::memory_order_acquire) == Presence::here)
+    const bool has_died = rendezvous_.has_died(rank, next_look());
+    if (has_died && rendezvous_.seat(rank).presence.load(std::memory_order_acquire) == Presence::here)
       fail_if_lost(rank, phase, died(rank), what);
   }
 }
@@ -245,7 +245,7 @@ void ShmControl::fail_if_lost(int rank, std::uint32_t phase, const std::optional
   // A refusal comes before the loss, because a rank that refuses the world leaves it at once.
   if (phase == start_up) throw_if_refused();
   // The rank may have reached the phase before it went.
-  if (!reason || base::reached(board_.seat(rank).phase.load(std::memory_order_acquire), phase)) return;
+  if (!reason || base::reached(rendezvous_.seat(rank).phase.load(std::memory_order_acquire), phase)) return;
   fail_lost(rank, *reason, fmt::format("waiting for it in {}", what));
 }
 
@@ -264,16 +264,16 @@ void ShmControl::give_up(std::uint32_t phase, std::string_view what, std::chrono
 std::vector<int> ShmControl::not_at(std::uint32_t phase) const {
   std::vector<int> ranks;
   for (int r = 0; r < size_; ++r) {
-    if (!base::reached(board_.seat(r).phase.load(std::memory_order_acquire), phase)) ranks.push_back(r);
+    if (!base::reached(rendezvous_.seat(r).phase.load(std::memory_order_acquire), phase)) ranks.push_back(r);
   }
   return ranks;
 }
 
 std::optional<std::string> ShmControl::lost(int rank) {
-  const Seat& seat = board_.seat(rank);
+  const Seat& seat = rendezvous_.seat(rank);
   // This is asked before the presence is read. A rank that fails says so before its process ends; in the
   // other order it would seem to have died when it did both in between.
-  const bool has_died = board_.has_died(rank, next_look());
+  const bool has_died = rendezvous_.has_died(rank, next_look());
   // Acquire: pairs with the release in `leave`, so that the reason is readable.
   const Presence presence = seat.presence.load(std::memory_order_acquire);
   if (presence == Presence::failed) return fmt::format("failed ({})", seat.reason);
@@ -283,25 +283,26 @@ std::optional<std::string> ShmControl::lost(int rank) {
 }
 
 std::string ShmControl::died(int rank) const {
-  return fmt::format("died (process {} has ended)", board_.seat(rank).pid.load(std::memory_order_relaxed));
+  return fmt::format("died (process {} has ended)",
+                     rendezvous_.seat(rank).pid.load(std::memory_order_relaxed));
 }
 
 bool ShmControl::is_gone(int rank) const {
-  const Presence presence = board_.seat(rank).presence.load(std::memory_order_acquire);
+  const Presence presence = rendezvous_.seat(rank).presence.load(std::memory_order_acquire);
   return presence == Presence::failed || presence == Presence::left ||
-         board_.has_died(rank, Board::Look::thorough);
+         rendezvous_.has_died(rank, Rendezvous::Look::thorough);
 }
 
 void ShmControl::leave(std::string_view reason) {
   if (!seated_) return;
-  Seat& seat = board_.seat(rank_);
+  Seat& seat = rendezvous_.seat(rank_);
   // A child that was forked from this rank does not speak for it.
   if (seat.pid.load(std::memory_order_relaxed) != getpid()) return;
   seated_ = false;
   const std::size_t length = reason.copy(seat.reason, sizeof seat.reason - 1);
   seat.reason[length] = '\0';
   seat.presence.store(reason.empty() ? Presence::left : Presence::failed, std::memory_order_release);
-  if (rank_ == 0) board_.header().over.store(1, std::memory_order_release);
+  if (rank_ == 0) rendezvous_.header().over.store(1, std::memory_order_release);
 }
 
 }  // namespace tca::shm

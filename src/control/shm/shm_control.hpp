@@ -1,11 +1,11 @@
-// The control plane of ranks that meet on a board in shared memory.
+// The control plane of ranks that meet on a rendezvous in shared memory.
 #pragma once
 
 #include <memory>
 #include <vector>
 
 #include "control/control.hpp"
-#include "control/shm/board.hpp"
+#include "control/shm/rendezvous.hpp"
 #include "control/shm/space.hpp"
 
 namespace tca::shm {
@@ -18,7 +18,7 @@ class Apart : public Error {
 
 class ShmControl final : public control::Control {
  public:
-  // Takes seat `rank` of the board in `memory` and waits until every rank has taken its own. Throws
+  // Takes seat `rank` of the rendezvous in `memory` and waits until every rank has taken its own. Throws
   // Error{incompatible} when the seat is taken, and on every rank when one of them is of another version.
   // `why_expected` ends the message about ranks that have not come; see why_ranks_are_expected.
   ShmControl(Mapping memory, int rank, int size, std::chrono::milliseconds time_limit,
@@ -40,7 +40,7 @@ class ShmControl final : public control::Control {
   void check_call(std::string_view what) override;
   std::vector<base::Blob> gather(const base::Blob& mine, std::string_view what) override;
   std::byte* letter_of(int rank) const;
-  void check_board();
+  void check_rendezvous();
   [[noreturn]] void refuse(const std::string& reason, Header::Refusal how);
   [[noreturn]] void throw_refused(const std::string& reason) const;
   void throw_if_refused();
@@ -58,7 +58,7 @@ class ShmControl final : public control::Control {
   [[noreturn]] void give_up(std::uint32_t phase, std::string_view what, std::chrono::nanoseconds waited);
 
   Mapping memory_;
-  Board board_;
+  Rendezvous rendezvous_;
   int rank_;
   int size_;
   std::string why_expected_;

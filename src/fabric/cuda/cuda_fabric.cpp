@@ -107,7 +107,7 @@ class CudaFabric final : public fabric::Fabric, public fabric::Pricing, public f
     for (CudaProgram* program : runner_.attempting) program->attempt();
   }
   void check() override;
-  void rest() override;
+  void quiesce() override;
 
  private:
   TimeoutReport who_is_late(Word id) const;
@@ -177,11 +177,11 @@ class CudaFabric final : public fabric::Fabric, public fabric::Pricing, public f
   Word last_id_ = 0;                     // of a chain, a team, a collective, a stage or a window
 };
 
-CudaFabric::~CudaFabric() { rest(); }
+CudaFabric::~CudaFabric() { quiesce(); }
 
 // Makes whatever still waits give up within milliseconds. Then nothing of the fabric's own touches the memory
 // that is freed next.
-void CudaFabric::rest() {
+void CudaFabric::quiesce() {
   const OnDevice here(device_.number);
   device::store_relaxed(&inbox_.abort(), 1);
   engine_.stop();

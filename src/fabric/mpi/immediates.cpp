@@ -68,7 +68,7 @@ bool Immediates::look() {
   return under_way_.empty();
 }
 
-std::vector<int> Immediates::unsettled() const {
+std::vector<int> Immediates::outstanding() const {
   std::vector<int> ranks;
   for (const UnderWay& put : under_way_) ranks.push_back(put.rank);
   return ranks;

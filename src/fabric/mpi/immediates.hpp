@@ -42,8 +42,8 @@ class Immediates {
   void store_arrived();
 
   // Returns whether everything that this rank has put is confirmed.
-  bool settled() { return under_way_.empty() || look(); }
-  std::vector<int> unsettled() const;
+  bool is_quiescent() { return under_way_.empty() || look(); }
+  std::vector<int> outstanding() const;
 
  private:
   static constexpr std::size_t most_bytes = 64;

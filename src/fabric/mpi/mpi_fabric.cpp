@@ -64,13 +64,13 @@ class MpiFabric final : public fabric::Fabric {
     runner_.immediates.put(rank, window.number(), offset, value);
   }
 
-  bool settled() override {
+  bool is_quiescent() override {
     const auto held = hold();
-    return runner_.immediates.settled();
+    return runner_.immediates.is_quiescent();
   }
-  std::vector<int> unsettled() override {
+  std::vector<int> outstanding() override {
     const auto held = hold();
-    return runner_.immediates.unsettled();
+    return runner_.immediates.outstanding();
   }
 
   void trace_to(base::Trace* trace) override {
@@ -89,7 +89,7 @@ class MpiFabric final : public fabric::Fabric {
     if (proxy_) return proxy_->check();
     runner_.progress_while_waiting();
   }
-  void rest() override {
+  void quiesce() override {
     progress_thread_.reset();
     if (proxy_) proxy_->finish(control_, control_.time_limit);
     free_windows(control_, runner_);

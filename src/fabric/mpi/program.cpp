@@ -55,7 +55,7 @@ MpiProgram::~MpiProgram() {
   }
 }
 
-void MpiProgram::abandon() { runner_.remove(*this); }
+void MpiProgram::cancel() { runner_.remove(*this); }
 
 // Only receives are cancelled. One that has met its message goes on, as do all sends.
 bool MpiProgram::end() {
@@ -108,7 +108,7 @@ void MpiProgram::start() {
     start(confirmations_of(step_));
     start(confirming_);
   }
-  sends_wait_ = !runner_.immediates.settled();
+  sends_wait_ = !runner_.immediates.is_quiescent();
   if (sends_wait_)
     runner_.add(*this);
   else
@@ -181,7 +181,7 @@ bool MpiProgram::test() {
 bool MpiProgram::yields() const { return running_ && runner_.yields; }
 
 void MpiProgram::advance() {
-  if (sends_wait_ && runner_.immediates.settled()) {
+  if (sends_wait_ && runner_.immediates.is_quiescent()) {
     sends_wait_ = false;
     start_sends();
   } else if (stage_ != nullptr && !sends_wait_) {
@@ -222,7 +222,7 @@ void MpiProgram::take(int index) {
   const Operation& operation = operations_[i];
   invitations_ -= operation.invites && operation.receives;
   if (stage_ != nullptr && index < sends_.first) {
-    stage_->has_come(operation.message, operation.chunk, step_);
+    stage_->mark_received(operation.message, operation.chunk, step_);
   } else if (operation.receives && operation.packing != nullptr) {
     const std::byte* dense = operation.packing->dense.get();
     for (const Piece& piece : operation.packing->pieces)
@@ -261,7 +261,7 @@ std::vector<int> MpiProgram::missing() const {
   if (rma_ != nullptr)
     for (const int rank : rma_->missing()) add(rank);
   if (sends_wait_)
-    for (const int rank : runner_.immediates.unsettled()) add(rank);
+    for (const int rank : runner_.immediates.outstanding()) add(rank);
   return ranks;
 }
 

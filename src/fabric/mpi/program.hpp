@@ -103,7 +103,7 @@ class MpiProgram final : public fabric::Program {
   std::vector<int> missing() const override;
   std::optional<fabric::Guard> guard() const override { return fabric::Guard{{}, {}, free_guard}; }
   bool is_empty() const override { return requests_.empty() && rma_ == nullptr; }
-  void abandon() override;
+  void cancel() override;
   bool end() override;
   std::uint32_t step() const { return step_; }
   bool has_unsent() const { return sends_wait_ || sends_.open > 0; }

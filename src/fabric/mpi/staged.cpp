@@ -118,7 +118,7 @@ void StagedProgram::start() {
 bool StagedProgram::test() {
   if (is_empty()) return true;
   if (!scattering_) {
-    if (!stage_->all_left(step_)) {
+    if (!stage_->all_sent(step_)) {
       proxy_.check();
       return false;
     }
@@ -130,11 +130,11 @@ bool StagedProgram::test() {
 
 std::vector<int> StagedProgram::missing() const {
   std::vector<int> senders, targets;
-  if (is_empty() || stage_->all_left(step_)) return senders;
+  if (is_empty() || stage_->all_sent(step_)) return senders;
   for (std::size_t m = 0; m < messages_.size(); ++m) {
     if (messages_[m].outgoing)
       targets.push_back(messages_[m].partner);
-    else if (!stage_->all_come(m, step_))
+    else if (!stage_->all_received(m, step_))
       senders.push_back(messages_[m].partner);
   }
   return senders.empty() ? targets : senders;
@@ -150,7 +150,7 @@ bool StagedProgram::carry() {
   }
   if (program_->test()) {
     carrying_ = false;
-    stage_->has_left(program_->step());
+    stage_->mark_sent(program_->step());
   }
   return true;
 }

@@ -55,19 +55,20 @@ std::size_t nontemporal_bytes(const Puts& puts) {
 }
 
 // Decides how this rank stores the puts that it sends over a link, or which ways it will try.
-void choose_stores(Link& link, const Puts& puts, Nontemporal nontemporal, std::vector<StoreTrial>& trials) {
+void choose_stores(Link& link, const Puts& puts, Nontemporal nontemporal,
+                   std::vector<StoreModeTuner>& trials) {
   link.nontemporal_in_place = nontemporal_bytes(puts) >= worth_nontemporal_in_place;
   link.nontemporal_into_ring = bytes_of(puts, staged) >= worth_nontemporal_into_ring;
   const bool past_caches =
       nontemporal != Nontemporal::never && (link.nontemporal_in_place || link.nontemporal_into_ring);
   if (past_caches && nontemporal == Nontemporal::always) {
-    link.stores = Stores::nontemporal;
+    link.stores = StoreMode::nontemporal;
     return;
   }
-  std::vector<Stores> ways;
-  if (is_long(puts) && has_rows(carried_by(puts, staged))) ways.push_back(Stores::long_moves);
-  ways.push_back(Stores::ordinary);
-  if (past_caches) ways.push_back(Stores::nontemporal);
+  std::vector<StoreMode> ways;
+  if (is_long(puts) && has_rows(carried_by(puts, staged))) ways.push_back(StoreMode::bulk_copy);
+  ways.push_back(StoreMode::ordinary);
+  if (past_caches) ways.push_back(StoreMode::nontemporal);
   if (ways.size() == 1) return;
   link.trial = static_cast<std::int16_t>(trials.size());
   trials.emplace_back(ways);

@@ -23,7 +23,7 @@ enum class Nontemporal { never, if_faster, always };
 // The copies and trials that the links of a program refer to.
 struct Moves {
   std::vector<Copy> copies;
-  std::vector<StoreTrial> trials;
+  std::vector<StoreModeTuner> trials;
 };
 
 // Returns a link that is complete except for the addresses of its signals. Appends its copies and its trial

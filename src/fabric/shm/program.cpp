@@ -10,7 +10,7 @@
 namespace tca::shm {
 
 ShmProgram::ShmProgram(Runner& runner, std::span<const Link> links, std::span<const Copy> copies,
-                       std::span<const StoreTrial> trials)
+                       std::span<const StoreModeTuner> trials)
     : runner_(runner),
       link_count_(static_cast<std::uint32_t>(links.size())),
       links_(std::make_unique<Link[]>(links.size())),
@@ -18,7 +18,7 @@ ShmProgram::ShmProgram(Runner& runner, std::span<const Link> links, std::span<co
   std::copy(links.begin(), links.end(), links_.get());
   std::copy(copies.begin(), copies.end(), copies_.get());
   if (!trials.empty()) {
-    trials_ = std::make_unique<StoreTrial[]>(trials.size());
+    trials_ = std::make_unique<StoreModeTuner[]>(trials.size());
     std::copy(trials.begin(), trials.end(), trials_.get());
   }
   posts_ready_ = std::any_of(links.begin(), links.end(), [](const Link& link) { return link.posts_ready; });
@@ -69,7 +69,7 @@ std::optional<fabric::Guard> ShmProgram::guard() const {
   return guard;
 }
 
-void ShmProgram::abandon() { runner_.remove(*this); }
+void ShmProgram::cancel() { runner_.remove(*this); }
 
 void ShmProgram::advance() {
   std::uint32_t open = 0;
@@ -129,8 +129,8 @@ void ShmProgram::move_out(const Link& link) {
   store(link, link.trial < 0 ? link.stores : trials_[static_cast<std::size_t>(link.trial)].next(now));
 }
 
-void ShmProgram::store(const Link& link, Stores way) {
-  const bool nontemporal = way == Stores::nontemporal;
+void ShmProgram::store(const Link& link, StoreMode way) {
+  const bool nontemporal = way == StoreMode::nontemporal;
   const Copy* next = &copies_[link.first_copy];
   const std::span<const Copy> in_place(next, link.direct_count),
       gathered(next + link.direct_count, link.gather_count);
@@ -141,7 +141,7 @@ void ShmProgram::store(const Link& link, Stores way) {
   }
   std::byte* const dense = buffer(link.out, link.out_ring);
   const bool nontemporal_into_ring = nontemporal && link.nontemporal_into_ring;
-  if (way == Stores::long_moves || nontemporal_into_ring) {
+  if (way == StoreMode::bulk_copy || nontemporal_into_ring) {
     gather_first(dense, gathered, nontemporal_into_ring);
   } else {
     gather(dense, gathered);

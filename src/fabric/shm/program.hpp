@@ -18,14 +18,14 @@
 
 #include "fabric/fabric.hpp"
 #include "fabric/shm/inbox.hpp"
-#include "fabric/shm/stores.hpp"
+#include "fabric/shm/store_mode.hpp"
 
 namespace tca::shm {
 
 enum Protocol : int { direct, pull, staged };
 
 // The most bytes of a long move, which stores into a ring what was gathered before. A ring's lines lie in
-// its reader's cache. Stores of single runs fetch each line from there first, whereas on many processors a
+// its reader's cache. StoreMode of single runs fetch each line from there first, whereas on many processors a
 // move of this many bytes takes over the lines whole, which between far cores is two to three times as
 // fast. It is no more than half of a first-level cache, in which the gathered bytes wait for their move.
 inline constexpr std::size_t long_move = 16384;
@@ -58,7 +58,7 @@ struct Link {
   bool is_pulled : 1 = false;    // the partner fetches and answers with `done`
   // Whether there are enough bytes for stores past the caches, in place and into the ring.
   bool nontemporal_in_place : 1 = false, nontemporal_into_ring : 1 = false;
-  Stores stores = Stores::ordinary;
+  StoreMode stores = StoreMode::ordinary;
   std::int16_t trial = -1;       // the index of the program's trial that chooses instead; -1: none
   std::uint32_t ready_seen = 0;  // the partner's `ready` when this rank last looked
   // In the current step.
@@ -71,13 +71,13 @@ class Runner;
 class ShmProgram final : public fabric::Program {
  public:
   ShmProgram(Runner& runner, std::span<const Link> links, std::span<const Copy> copies,
-             std::span<const StoreTrial> trials);
+             std::span<const StoreModeTuner> trials);
   ~ShmProgram() override;
 
   void start() override;
   bool test() override;
   std::vector<int> missing() const override;
-  void abandon() override;
+  void cancel() override;
   std::optional<fabric::Guard> guard() const override;
 
  private:
@@ -88,7 +88,7 @@ class ShmProgram final : public fabric::Program {
   bool receive(Link& link);
   static void look_for_ready(Link& link);
   void move_out(const Link& link);
-  void store(const Link& link, Stores way);
+  void store(const Link& link, StoreMode way);
   void move_in(const Link& link);
   void gather(std::byte* dense, std::span<const Copy> copies);
   void gather_first(std::byte* dense, std::span<const Copy> copies, bool nontemporal);
@@ -108,7 +108,7 @@ class ShmProgram final : public fabric::Program {
   bool owes_ = false;  // another rank may depend on this one's progress: guarded sends, pulls
   std::unique_ptr<Link[]> links_;
   std::unique_ptr<Copy[]> copies_;
-  std::unique_ptr<StoreTrial[]> trials_;  // of the links that have a choice
+  std::unique_ptr<StoreModeTuner[]> trials_;  // of the links that have a choice
   // The neighbours in the runner's list of programs that are started and unfinished and have `owes_`.
   ShmProgram* next_ = nullptr;
   ShmProgram** previous_ = nullptr;

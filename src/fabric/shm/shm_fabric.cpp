@@ -49,14 +49,14 @@ class ShmFabric final : public fabric::Fabric, public fabric::Pricing {
         reach_(reached_from(control.rank(), places)),
         inbox_(*space_, control, reach_),
         runner_(inbox_),
-        crossing_ns_(measure_crossing_ns(inbox_, control, places)) {}
+        cache_line_transfer_ns_(measure_crossing_ns(inbox_, control, places)) {}
 
   std::string_view name() const override { return "shm"; }
   std::span<const std::string_view> protocols() const override { return protocol_names; }
   bool reaches(int rank) const override { return reach_[static_cast<std::size_t>(rank)]; }
   bool takes_existing() const override { return space_->reaches_existing(); }
   const fabric::Pricing& pricing() const override { return *this; }
-  double crossing_ns() const override { return crossing_ns_; }
+  double cache_line_transfer_ns() const override { return cache_line_transfer_ns_; }
 
   // Rings cost memory as long as their chain lives, so they get no more than the budget.
   bool accepts(int protocol, const base::Shape& shape, fabric::RoomUsed used) const override {
@@ -94,10 +94,11 @@ class ShmFabric final : public fabric::Fabric, public fabric::Pricing {
   Inbox inbox_;
   Shapes shapes_;
   Runner runner_;
-  double crossing_ns_;
+  double cache_line_transfer_ns_;
 };
 
-// Returns where the ranks' parts of a window lie in this process, by rank; empty where it does not reach them.
+// Returns where the ranks' parts of a window lie in this process, by rank; empty where it does not reach
+// them.
 std::vector<std::span<std::byte>> parts_of(const Shared& all, const Inbox& inbox, const Reach& reach) {
   std::vector<std::span<std::byte>> parts;
   for (std::size_t rank = 0; rank < all.mappings.size(); ++rank) {

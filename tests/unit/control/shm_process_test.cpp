@@ -1,5 +1,5 @@
-// Tests which processes exist, that a process is told from a later one with its number, and what a board says
-// of the processes that sat at it.
+// Tests which processes exist, that a process is told from a later one with its number, and what a rendezvous
+// says of the processes that sat at it.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <signal.h>
@@ -13,8 +13,8 @@
 #include <vector>
 
 #include "boot/join.hpp"
-#include "control/shm/board.hpp"
 #include "control/shm/process.hpp"
+#include "control/shm/rendezvous.hpp"
 #include "control/shm/segment.hpp"
 #include "messages.hpp"
 #include "tca/world.hpp"
@@ -23,7 +23,7 @@ namespace tca::test {
 namespace {
 
 using namespace std::chrono_literals;
-using shm::Board, shm::Header, shm::Presence, shm::Seat, shm::ShmControl;
+using shm::Rendezvous, shm::Header, shm::Presence, shm::Seat, shm::ShmControl;
 
 // A process that runs until it is told to end.
 class Child {
@@ -63,75 +63,75 @@ TEST(Process, KnowsWhoHasSetAVariable) {
   EXPECT_EQ(shm::nearest_without("NO_SUCH_VARIABLE_OF_ANYBODY"), getppid());
 }
 
-// A board with two seats, in this process's own memory.
-class BoardTest : public testing::Test {
+// A rendezvous with two seats, in this process's own memory.
+class RendezvousTest : public testing::Test {
  protected:
-  BoardTest() { board_.format(2); }
+  RendezvousTest() { rendezvous_.format(2); }
 
   void sit(int rank, pid_t pid, std::uint64_t began) {
-    board_.seat(rank).pid = pid;
-    board_.seat(rank).began = began;
-    board_.seat(rank).presence = Presence::here;
+    rendezvous_.seat(rank).pid = pid;
+    rendezvous_.seat(rank).began = began;
+    rendezvous_.seat(rank).presence = Presence::here;
   }
 
   struct alignas(Seat) Line {
     std::byte bytes[alignof(Seat)];
   };
-  std::vector<Line> memory_{Board::bytes(2) / sizeof(Line) + 1};
-  Board board_{memory_.front().bytes};
+  std::vector<Line> memory_{Rendezvous::bytes(2) / sizeof(Line) + 1};
+  Rendezvous rendezvous_{memory_.front().bytes};
 };
 
-TEST_F(BoardTest, ASeatIsVacatedByAProcessWhoseNumberIsAnothersNow) {
+TEST_F(RendezvousTest, ASeatIsVacatedByAProcessWhoseNumberIsAnothersNow) {
   const Child child;
   sit(1, child.pid(), shm::time_of_start(child.pid()));
-  EXPECT_FALSE(board_.is_vacated(1));
+  EXPECT_FALSE(rendezvous_.is_vacated(1));
   sit(1, child.pid(), shm::time_of_start(child.pid()) - 1);
-  EXPECT_TRUE(board_.is_vacated(1));
-  EXPECT_FALSE(board_.has_died(1, Board::Look::quick));
+  EXPECT_TRUE(rendezvous_.is_vacated(1));
+  EXPECT_FALSE(rendezvous_.has_died(1, Rendezvous::Look::quick));
 }
 
-TEST_F(BoardTest, ASeatThatNobodyTookIsCleared) {
-  EXPECT_FALSE(board_.is_vacated(1));
-  EXPECT_TRUE(board_.clear(1));
-  EXPECT_TRUE(board_.is_vacated(1));  // no process may sit down there any more
+TEST_F(RendezvousTest, ASeatThatNobodyTookIsCleared) {
+  EXPECT_FALSE(rendezvous_.is_vacated(1));
+  EXPECT_TRUE(rendezvous_.clear(1));
+  EXPECT_TRUE(rendezvous_.is_vacated(1));  // no process may sit down there any more
   sit(0, getpid(), 0);
-  EXPECT_FALSE(board_.clear(0));
-  board_.seat(0).presence = Presence::failed;
-  EXPECT_TRUE(board_.clear(0));
-  board_.reopen();
-  EXPECT_FALSE(board_.is_vacated(0));
-  EXPECT_EQ(board_.seat(1).pid, 0);
+  EXPECT_FALSE(rendezvous_.clear(0));
+  rendezvous_.seat(0).presence = Presence::failed;
+  EXPECT_TRUE(rendezvous_.clear(0));
+  rendezvous_.reopen();
+  EXPECT_FALSE(rendezvous_.is_vacated(0));
+  EXPECT_EQ(rendezvous_.seat(1).pid, 0);
 }
 
-TEST_F(BoardTest, ARefusalDoesNotEndAsALongerOneBefore) {
-  board_.refuse("a long story, of which nothing is to remain", Header::written);
-  board_.reopen();
-  EXPECT_EQ(board_.refusal(), std::nullopt);
-  board_.refuse("no", Header::apart);
-  EXPECT_EQ(board_.refusal(), "no");
+TEST_F(RendezvousTest, ARefusalDoesNotEndAsALongerOneBefore) {
+  rendezvous_.refuse("a long story, of which nothing is to remain", Header::written);
+  rendezvous_.reopen();
+  EXPECT_EQ(rendezvous_.refusal(), std::nullopt);
+  rendezvous_.refuse("no", Header::apart);
+  EXPECT_EQ(rendezvous_.refusal(), "no");
 }
 
-TEST_F(BoardTest, NobodyKnowsWhoHasDiedInAnotherPidNamespace) {
+TEST_F(RendezvousTest, NobodyKnowsWhoHasDiedInAnotherPidNamespace) {
   Child child;
   sit(1, child.pid(), 0);
   child.end();
-  EXPECT_TRUE(board_.is_vacated(1));
-  ++board_.header().pid_namespace;
-  EXPECT_FALSE(board_.is_vacated(1));
-  board_.seat(1).presence = Presence::left;
-  EXPECT_TRUE(board_.is_vacated(1));
+  EXPECT_TRUE(rendezvous_.is_vacated(1));
+  ++rendezvous_.header().pid_namespace;
+  EXPECT_FALSE(rendezvous_.is_vacated(1));
+  rendezvous_.seat(1).presence = Presence::left;
+  EXPECT_TRUE(rendezvous_.is_vacated(1));
 }
 
-TEST(StartUp, ABoardOfAnotherSizeIsRefusedAlsoWhileAnotherRankWritesWhy) {
-  shm::Mapping memory = boot::make_thread_board(2);
-  Board(memory.data()).header().refusal = Header::being_written;
+TEST(StartUp, ARendezvousOfAnotherSizeIsRefusedAlsoWhileAnotherRankWritesWhy) {
+  shm::Mapping memory = boot::make_thread_rendezvous(2);
+  Rendezvous(memory.data()).header().refusal = Header::being_written;
   EXPECT_TRUE(refuses(Errc::incompatible, {"rank 1 runs OpenTCA", "in a world of 3", "for 2"},
                       [&] { ShmControl(std::move(memory), 1, 3, 200ms); }));
 }
 
 TEST(StartUp, ASeatThatStaysClearedIsNobodys) {
-  shm::Mapping memory = boot::make_thread_board(2);
-  Board(memory.data()).seat(1).pid = Seat::being_reopened;
+  shm::Mapping memory = boot::make_thread_rendezvous(2);
+  Rendezvous(memory.data()).seat(1).pid = Seat::being_reopened;
   EXPECT_TRUE(refuses(Errc::timed_out, {"rank 1 waited 0.", "for rank 0 to set up the next world"},
                       [&] { ShmControl(std::move(memory), 1, 2, 50ms); }));
 }
@@ -170,25 +170,25 @@ class LaunchersMemory : public testing::Test {
 };
 
 TEST_F(LaunchersMemory, IsSetUpAgainWhereRank0HasDiedOverIt) {
-  ASSERT_EQ(ftruncate(file_, static_cast<off_t>(Board::bytes(5))), 0);
-  EXPECT_EQ(shm::look_for_board(place_, 1, true).data(), nullptr);
+  ASSERT_EQ(ftruncate(file_, static_cast<off_t>(Rendezvous::bytes(5))), 0);
+  EXPECT_EQ(shm::find_rendezvous(place_, 1, true).data(), nullptr);
   shm::OwnSegment own(place_, 2, 100ms);
-  const shm::Mapping board = shm::look_for_board(place_, 1, false);
-  ASSERT_NE(board.data(), nullptr);
-  EXPECT_EQ(Board(board.data()).header().ranks, 2);
+  const shm::Mapping rendezvous = shm::find_rendezvous(place_, 1, false);
+  ASSERT_NE(rendezvous.data(), nullptr);
+  EXPECT_EQ(Rendezvous(rendezvous.data()).header().ranks, 2);
 }
 
 TEST_F(LaunchersMemory, SaysWhyTheNextWorldWasRefusedToWhomItDoesNotCome) {
   shm::OwnSegment own(place_, 2, 100ms);
   const shm::Mapping memory = own.take_mapping();
-  const Board board(memory.data());
-  board.seat(1).pid = getpid();
-  board.seat(1).presence = Presence::left;
-  EXPECT_EQ(shm::look_for_board(place_, 1, true).data(), nullptr);
-  board.refuse("rank 0 is of another make", Header::written);
-  EXPECT_EQ(shm::look_for_board(place_, 1, false).data(), nullptr);
+  const Rendezvous rendezvous(memory.data());
+  rendezvous.seat(1).pid = getpid();
+  rendezvous.seat(1).presence = Presence::left;
+  EXPECT_EQ(shm::find_rendezvous(place_, 1, true).data(), nullptr);
+  rendezvous.refuse("rank 0 is of another make", Header::written);
+  EXPECT_EQ(shm::find_rendezvous(place_, 1, false).data(), nullptr);
   EXPECT_TRUE(refuses(Errc::incompatible, {"rank 0 is of another make"},
-                      [&] { shm::look_for_board(place_, 1, true); }));
+                      [&] { shm::find_rendezvous(place_, 1, true); }));
 }
 
 }  // namespace

@@ -43,7 +43,7 @@ class InboxTest : public testing::Test {
   shm::Signal* at(std::uint64_t offset) const { return reinterpret_cast<shm::Signal*>(inbox_.at(0, offset)); }
 
   std::unique_ptr<shm::Space> space_ = shm::Space::of_threads();
-  shm::ShmControl control_{boot::make_thread_board(1), 0, 1, std::chrono::seconds(5)};
+  shm::ShmControl control_{boot::make_thread_rendezvous(1), 0, 1, std::chrono::seconds(5)};
   shm::Inbox inbox_{*space_, control_, {true}};
 };
 

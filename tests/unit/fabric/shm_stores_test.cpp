@@ -6,73 +6,73 @@
 
 #include "fabric/shm/compile.hpp"
 #include "fabric/shm/memory.hpp"
-#include "fabric/shm/stores.hpp"
+#include "fabric/shm/store_mode.hpp"
 
 namespace tca::test {
 namespace {
 
-using shm::Stores, shm::StoreTrial;
-using enum shm::Stores;
+using shm::StoreMode, shm::StoreModeTuner;
+using enum shm::StoreMode;
 
-using Took = std::map<Stores, std::uint64_t>;  // from one send to the next, for each way of storing
+using Took = std::map<StoreMode, std::uint64_t>;  // from one send to the next, for each way of storing
 constexpr std::array two{ordinary, nontemporal};
-constexpr std::array all{long_moves, ordinary, nontemporal};
+constexpr std::array all{bulk_copy, ordinary, nontemporal};
 
 // The sends of a link, timed by a simulated clock.
 class Sends {
  public:
-  explicit Sends(std::span<const Stores> ways) : trial_(ways) {}
+  explicit Sends(std::span<const StoreMode> ways) : trial_(ways) {}
 
   // Returns how many of `sends` went which way, when the nth send of a way takes `took(way, n)`.
   template <class TookOf>
-  std::map<Stores, int> run(int sends, TookOf took) {
-    std::map<Stores, int> taken;
+  std::map<StoreMode, int> run(int sends, TookOf took) {
+    std::map<StoreMode, int> taken;
     for (int i = 0; i < sends; ++i) {
       last_ = trial_.next([this] { return time_; });
       time_ += static_cast<std::uint64_t>(took(last_, taken[last_]++));
     }
     return taken;
   }
-  Stores last() const { return last_; }
+  StoreMode last() const { return last_; }
 
  private:
-  StoreTrial trial_;
+  StoreModeTuner trial_;
   std::uint64_t time_ = 0;
-  Stores last_ = ordinary;
+  StoreMode last_ = ordinary;
 };
 
 auto always(const Took& took) {
-  return [took](Stores way, int) { return took.at(way); };
+  return [took](StoreMode way, int) { return took.at(way); };
 }
 
-TEST(StoreTrial, TakesTheFastest) {
+TEST(StoreModeTuner, TakesTheFastest) {
   for (const auto& [fastest, took] :
-       {std::pair(ordinary, Took{{long_moves, 12}, {ordinary, 10}, {nontemporal, 20}}),
-        std::pair(long_moves, Took{{long_moves, 9}, {ordinary, 10}, {nontemporal, 10}}),
-        std::pair(nontemporal, Took{{long_moves, 30}, {ordinary, 30}, {nontemporal, 10}})}) {
+       {std::pair(ordinary, Took{{bulk_copy, 12}, {ordinary, 10}, {nontemporal, 20}}),
+        std::pair(bulk_copy, Took{{bulk_copy, 9}, {ordinary, 10}, {nontemporal, 10}}),
+        std::pair(nontemporal, Took{{bulk_copy, 30}, {ordinary, 30}, {nontemporal, 10}})}) {
     Sends sends(all);
     sends.run(1, always(took));
-    EXPECT_EQ(sends.last(), long_moves);
+    EXPECT_EQ(sends.last(), bulk_copy);
     sends.run(25, always(took));
     EXPECT_EQ(sends.last(), fastest);
   }
 }
 
-TEST(StoreTrial, LosesLittleOnIt) {
+TEST(StoreModeTuner, LosesLittleOnIt) {
   Sends sends(two);
   const auto near = always({{ordinary, 10}, {nontemporal, 20}});
   sends.run(2000, near);
   EXPECT_LE(sends.run(10000, near)[nontemporal], 100);
 }
 
-TEST(StoreTrial, DoesNotInsistOnWhatIsFarSlower) {
+TEST(StoreModeTuner, DoesNotInsistOnWhatIsFarSlower) {
   Sends sends(two);
   const auto took = always({{ordinary, 10}, {nontemporal, 25}});
   EXPECT_LE(sends.run(300, took)[nontemporal], 4);  // one per trial
   EXPECT_LE(sends.run(10000, took)[nontemporal], 22);
 }
 
-TEST(StoreTrial, NoticesThatCoresHaveMoved) {
+TEST(StoreModeTuner, NoticesThatCoresHaveMoved) {
   Sends sends(two);
   const auto near = always({{ordinary, 10}, {nontemporal, 20}}),
              far = always({{ordinary, 40}, {nontemporal, 15}});
@@ -82,19 +82,19 @@ TEST(StoreTrial, NoticesThatCoresHaveMoved) {
 }
 
 // Ways of nearly the same cost must not cause more trials.
-TEST(StoreTrial, KeepsWhatIsAsGood) {
-  Sends sends(std::array{long_moves, ordinary});
-  sends.run(2000, always({{long_moves, 100}, {ordinary, 100}}));
+TEST(StoreModeTuner, KeepsWhatIsAsGood) {
+  Sends sends(std::array{bulk_copy, ordinary});
+  sends.run(2000, always({{bulk_copy, 100}, {ordinary, 100}}));
   const auto taken =
-      sends.run(10000, [](Stores way, int n) { return (n / 5 + (way == ordinary)) % 2 == 0 ? 100 : 102; });
+      sends.run(10000, [](StoreMode way, int n) { return (n / 5 + (way == ordinary)) % 2 == 0 ? 100 : 102; });
   EXPECT_LE(taken.at(ordinary), 100);
 }
 
 // A send during which the core did something else must not count.
-TEST(StoreTrial, ForgivesSlowSends) {
-  for (const Stores hindered : {ordinary, nontemporal}) {
+TEST(StoreModeTuner, ForgivesSlowSends) {
+  for (const StoreMode hindered : {ordinary, nontemporal}) {
     Sends sends(two);
-    const auto taken = sends.run(5000, [hindered](Stores way, int n) {
+    const auto taken = sends.run(5000, [hindered](StoreMode way, int n) {
       return way == hindered && n % 3 != 1 ? std::uint64_t{1} << 32
                                            : std::uint64_t{way == ordinary ? 10u : 20u};
     });
@@ -138,7 +138,7 @@ base::Shape rows_of(std::uint64_t rows, std::uint64_t bytes) {
   return {bytes, 1, {{{rows, pitch, pitch}}}};
 }
 
-TEST(Stores, HaveAChoiceWhereThereIsEnough) {
+TEST(StoreMode, HaveAChoiceWhereThereIsEnough) {
   using enum shm::Nontemporal;
   struct Case {
     shm::Protocol protocol;
@@ -166,7 +166,7 @@ TEST(Stores, HaveAChoiceWhereThereIsEnough) {
 }
 
 // Without non-temporal stores, only rows have a choice: straight into the ring, or gathered first.
-TEST(Stores, StayInTheCachesWhereTheyAreToldTo) {
+TEST(StoreMode, StayInTheCachesWhereTheyAreToldTo) {
   Links links;
   EXPECT_EQ(links.compile(shm::staged, {block_of(1 << 20)}, shm::Nontemporal::never).trial, -1);
   EXPECT_EQ(links.compile(shm::direct, {block_of(1 << 20)}, shm::Nontemporal::never).trial, -1);

@@ -30,7 +30,7 @@ class NamedFabric final : public fabric::Fabric, public fabric::Pricing {
   void put_now(fabric::Memory&, int, std::uint64_t, std::span<const std::byte>) override {}
   void progress() override {}
   const fabric::Pricing& pricing() const override { return *this; }
-  double crossing_ns() const override { return crossing; }
+  double cache_line_transfer_ns() const override { return crossing; }
   bool accepts(int protocol, const Shape& shape, fabric::RoomUsed used) const override {
     return protocol != full && used.total + shape.bytes() <= room &&
            used.to_rank + shape.bytes() <= room_at_rank;

@@ -42,7 +42,7 @@ bool as_rank_0_says(World& world, bool mine) { return world.all_gather(static_ca
 
 // Returns how far apart the ranks are, according to the first fabric.
 route::Distance distance_of(const World& world) {
-  return route::distance(state_of(world).fabrics().front()->pricing().crossing_ns());
+  return route::distance(state_of(world).fabrics().front()->pricing().cache_line_transfer_ns());
 }
 
 // The result of one pass, added to the survey once it is known to be sound.
@@ -268,7 +268,7 @@ class Surveyor {
   void pass(World& world) {
     const fabric::Fabric& front = *state_of(world).fabrics().front();
     front_ = front.name();
-    last_.emplace(Found{{}, distance_of(world), front.pricing().crossing_ns() * 1e-3});
+    last_.emplace(Found{{}, distance_of(world), front.pricing().cache_line_transfer_ns() * 1e-3});
     for (const bench::PutPoint& point : points_) last_->points.push_back({point, {}, {}, {}});
     const auto shares = static_cast<std::size_t>(shares_);
     const std::size_t share = result_.crossings_us[last_->distance].size() % shares;

@@ -5,8 +5,8 @@
 // It keeps the multiprocessors it was given for as long as there is something to do. After 2 ms without work
 // it leaves, and the next command launches it again: whoever waits for the GPU as a whole to come to rest
 // (cudaFree, cudaDeviceSynchronize, a cooperative kernel that needs every multiprocessor) waits that long and
-// no longer. A kernel cannot launch it; the relauncher, a thread of the host's, does so when a kernel has rung
-// in vain.
+// no longer. A kernel cannot launch it; the relauncher, a thread of the host's, does so when a kernel has
+// rung in vain.
 #pragma once
 
 #include <array>

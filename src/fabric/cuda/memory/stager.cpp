@@ -238,7 +238,7 @@ bool CudaStage::gathered(std::size_t message, std::size_t chunk, std::uint32_t s
 }
 
 // Release: a kernel that sees the word finds the bytes.
-void CudaStage::has_come(std::size_t message, std::size_t chunk, std::uint32_t step) {
+void CudaStage::mark_received(std::size_t message, std::size_t chunk, std::uint32_t step) {
   if (comes_late_) {
     const OnDevice here(runner_.device);
     check(cudaDeviceFlushGPUDirectRDMAWrites(cudaFlushGPUDirectRDMAWritesTargetCurrentDevice,
@@ -248,7 +248,7 @@ void CudaStage::has_come(std::size_t message, std::size_t chunk, std::uint32_t s
   device::store_release(messages_[message].words[chunk].data(), step);
 }
 
-bool CudaStage::all_come(std::size_t message, std::uint32_t step) const {
+bool CudaStage::all_received(std::size_t message, std::uint32_t step) const {
   const auto& words = messages_[message].words;
   return std::all_of(words.begin(), words.end(), [&](const std::span<Word>& word) {
     return device::reached(device::load_acquire(word.data()), step);

@@ -84,11 +84,11 @@ class CudaStage final : public fabric::Stage {
 
   std::uint32_t begun() const override { return device::load_acquire(begun_); }
   bool gathered(std::size_t message, std::size_t chunk, std::uint32_t step) const override;
-  void has_come(std::size_t message, std::size_t chunk, std::uint32_t step) override;
-  void has_left(std::uint32_t step) override { device::store_release(may_gather_, step + 1); }
+  void mark_received(std::size_t message, std::size_t chunk, std::uint32_t step) override;
+  void mark_sent(std::uint32_t step) override { device::store_release(may_gather_, step + 1); }
   void keep_memory() override { dense_->keep(); }
-  bool all_come(std::size_t message, std::uint32_t step) const override;
-  bool all_left(std::uint32_t step) const override {
+  bool all_received(std::size_t message, std::uint32_t step) const override;
+  bool all_sent(std::uint32_t step) const override {
     return device::reached(device::load_acquire(may_gather_), step + 1);
   }
 

@@ -16,45 +16,45 @@ namespace tca::core {
 
 class ChainState;
 
-class HeldSteps {
+class DeferredSteps {
  public:
-  explicit HeldSteps(const std::vector<std::unique_ptr<fabric::Fabric>>& fabrics) : fabrics_(fabrics) {}
-  HeldSteps(const HeldSteps&) = delete;
+  explicit DeferredSteps(const std::vector<std::unique_ptr<fabric::Fabric>>& fabrics) : fabrics_(fabrics) {}
+  DeferredSteps(const DeferredSteps&) = delete;
 
   // Notes that an immediate put that signals may overtake is under way.
   void put_past_signals() { put_past_signals_ = true; }
 
   // Returns whether a step has to wait for such a put.
-  bool holds_back() { return put_past_signals_ && still_holds_back(); }
+  bool must_defer() { return put_past_signals_ && still_must_defer(); }
 
   // Returns the ranks to which immediate puts are still under way.
-  std::vector<int> unsettled() const;
+  std::vector<int> outstanding() const;
 
   // Counts `by` more committed chains. With several fabrics each of them may be held back, and there is room
-  // for all, so that `hold` does not allocate. The room doubles: with smaller steps the freed pieces would
+  // for all, so that `defer` does not allocate. The room doubles: with smaller steps the freed pieces would
   // lie scattered between the chains.
   void count_chain(int by) {
     if (fabrics_.size() < 2) return;
     chains_ += by;
-    if (const auto chains = static_cast<std::size_t>(chains_); held_.capacity() < chains)
-      held_.reserve(2 * chains);
+    if (const auto chains = static_cast<std::size_t>(chains_); deferred_.capacity() < chains)
+      deferred_.reserve(2 * chains);
   }
-  void hold(ChainState& chain) { held_.push_back(&chain); }
-  void let_go(ChainState& chain) { std::erase(held_, &chain); }
+  void defer(ChainState& chain) { deferred_.push_back(&chain); }
+  void remove(ChainState& chain) { std::erase(deferred_, &chain); }
 
   // Begins all steps if they need not be held back any longer.
-  void begin_due() {
-    if (!held_.empty() && !holds_back()) begin_all();
+  void start_ready() {
+    if (!deferred_.empty() && !must_defer()) begin_all();
   }
 
  private:
-  bool still_holds_back();
+  bool still_must_defer();
   void begin_all();
 
   const std::vector<std::unique_ptr<fabric::Fabric>>& fabrics_;
   bool put_past_signals_ = false;
   int chains_ = 0;
-  std::vector<ChainState*> held_;
+  std::vector<ChainState*> deferred_;
 };
 
 }  // namespace tca::core

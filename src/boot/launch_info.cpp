@@ -1,4 +1,4 @@
-#include "boot/seating.hpp"
+#include "boot/launch_info.hpp"
 
 #include <unistd.h>
 
@@ -127,73 +127,73 @@ std::string told_in(const char* rank, const char* size) {
 // Where `tca` has started mpirun and all ranks are on this host, they meet in the memory of `tca`, if their
 // namespaces let them open it. A name in /dev/shm would stay if all ranks were killed at once. A rank of
 // `tca run` that has itself started mpirun keeps its memory for its own world.
-void take_memory_of_launcher(Seating& seating) {
+void take_memory_of_launcher(LaunchInfo& launch) {
   const char* path = base::variable("OPENTCA_CONTROL");
-  if (path == nullptr || base::variable("OPENTCA_RANK") != nullptr || !seating.on_one_host() ||
+  if (path == nullptr || base::variable("OPENTCA_RANK") != nullptr || !launch.on_one_host() ||
       access(path, R_OK | W_OK) != 0)
     return;
-  seating.path = path;
-  seating.named = false;
+  launch.path = path;
+  launch.named = false;
 }
 
-Seating seating_by_tca_run() {
-  Seating seating{.rank = env_number("OPENTCA_RANK"),
-                  .size = env_number("OPENTCA_SIZE"),
-                  .launcher = "tca run",
-                  .told_by = "OPENTCA_RANK",
-                  .told = told_in("OPENTCA_RANK", "OPENTCA_SIZE"),
-                  .says_where = true,
-                  .known_to_mpi = false};
-  seating.here = seating.size;
-  if (const char* path = base::variable("OPENTCA_CONTROL")) seating.path = path;
-  if (seating.path.empty() && seating.size > 1) {
+LaunchInfo launch_by_tca_run() {
+  LaunchInfo launch{.rank = env_number("OPENTCA_RANK"),
+                    .size = env_number("OPENTCA_SIZE"),
+                    .launcher = "tca run",
+                    .rank_variable = "OPENTCA_RANK",
+                    .told = told_in("OPENTCA_RANK", "OPENTCA_SIZE"),
+                    .says_where = true,
+                    .known_to_mpi = false};
+  launch.here = launch.size;
+  if (const char* path = base::variable("OPENTCA_CONTROL")) launch.path = path;
+  if (launch.path.empty() && launch.size > 1) {
     fail(Errc::invalid_argument, "OPENTCA_RANK is set without OPENTCA_CONTROL; start through `tca run`");
   }
-  return seating;
+  return launch;
 }
 
-Seating seating_by(const Launcher& launcher) {
+LaunchInfo launch_by(const Launcher& launcher) {
   const char* const size = size_variable(launcher);
-  Seating seating{.rank = env_number(launcher.rank),
-                  .size = env_number(size),
-                  .launcher = launcher.name,
-                  .named = true,
-                  .told_by = launcher.rank,
-                  .told = told_in(launcher.rank, size),
-                  .known_to_mpi = launcher.known_to_mpi};
+  LaunchInfo launch{.rank = env_number(launcher.rank),
+                    .size = env_number(size),
+                    .launcher = launcher.name,
+                    .named = true,
+                    .rank_variable = launcher.rank,
+                    .told = told_in(launcher.rank, size),
+                    .known_to_mpi = launcher.known_to_mpi};
   const bool says_hosts = env(launcher.hosts) != nullptr;
   if (env(launcher.local_size) != nullptr) {
-    seating.says_where = true;
-    seating.here = env_number(launcher.local_size);
+    launch.says_where = true;
+    launch.here = env_number(launcher.local_size);
   } else {
-    seating.here = seating.size;
-    if (seating.size > 1) seating.hosts = std::min(hosts_of_batch_system(), seating.size);
-    seating.says_where = says_hosts && seating.hosts == 1;
+    launch.here = launch.size;
+    if (launch.size > 1) launch.hosts = std::min(hosts_of_batch_system(), launch.size);
+    launch.says_where = says_hosts && launch.hosts == 1;
   }
-  seating.path = fmt::format("/dev/shm/opentca.{}.{}", geteuid(), job_name(launcher));
-  take_memory_of_launcher(seating);
-  return seating;
+  launch.path = fmt::format("/dev/shm/opentca.{}.{}", geteuid(), job_name(launcher));
+  take_memory_of_launcher(launch);
+  return launch;
 }
 
 }  // namespace
 
-Seating find_seating() {
+LaunchInfo find_launch_info() {
   const Launcher* const launcher = innermost_launcher();
-  const Seating seating = is_by_tca_run(launcher) ? seating_by_tca_run()
-                          : launcher != nullptr   ? seating_by(*launcher)
-                                                  : Seating{};
-  if (seating.size < 1 || seating.rank >= seating.size) {
+  const LaunchInfo launch = is_by_tca_run(launcher) ? launch_by_tca_run()
+                            : launcher != nullptr   ? launch_by(*launcher)
+                                                    : LaunchInfo{};
+  if (launch.size < 1 || launch.rank >= launch.size) {
     fail(Errc::invalid_argument,
          "{} says that this is rank {} of {}; a rank is 0 or more and below their number ({})",
-         seating.launcher, seating.rank, seating.size, seating.told);
+         launch.launcher, launch.rank, launch.size, launch.told);
   }
-  return seating;
+  return launch;
 }
 
-std::string why_ranks_are_expected(const Seating& seating) {
-  if (seating.launcher.empty()) return {};
+std::string why_ranks_are_expected(const LaunchInfo& launch) {
+  if (launch.launcher.empty()) return {};
   return fmt::format(" {} says that this is rank {} of {}, by {}; what is no rank is started by `env -u {}`",
-                     seating.launcher, seating.rank, seating.size, seating.told, seating.told_by);
+                     launch.launcher, launch.rank, launch.size, launch.told, launch.rank_variable);
 }
 
 bool is_rank_of_mpi() {

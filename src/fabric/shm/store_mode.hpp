@@ -18,27 +18,27 @@
 
 namespace tca::shm {
 
-enum class Stores : std::uint8_t {
+enum class StoreMode : std::uint8_t {
   ordinary,
-  long_moves,   // into a ring: rows are gathered first
+  bulk_copy,    // into a ring: rows are gathered first
   nontemporal,  // past the caches (base/nontemporal.hpp); into a ring, short runs are gathered first
 };
 
-inline constexpr std::size_t all_stores = 3;
+inline constexpr std::size_t store_modes = 3;
 
-class StoreTrial {
+class StoreModeTuner {
  public:
-  StoreTrial() = default;
+  StoreModeTuner() = default;
 
   // A trial between `ways`, in which each appears once. The first is taken until there has been a trial.
-  explicit StoreTrial(std::span<const Stores> ways) : count_(static_cast<std::uint8_t>(ways.size())) {
+  explicit StoreModeTuner(std::span<const StoreMode> ways) : count_(static_cast<std::uint8_t>(ways.size())) {
     std::copy(ways.begin(), ways.end(), ways_.begin());
     forget();
   }
 
   // Returns how to store in the send that begins now. `now` reads a clock, in any unit; few sends call it.
   template <class Clock>
-  Stores next(Clock now) {
+  StoreMode next(Clock now) {
     const auto window = static_cast<std::uint16_t>(tries * count_);
     if (send_ <= window) {
       const std::uint64_t time = now();
@@ -46,7 +46,7 @@ class StoreTrial {
       began_ = time;
       if (send_ == window) decide();
     }
-    const Stores way = ways_[static_cast<std::size_t>(send_ < window ? send_ / tries : best_)];
+    const StoreMode way = ways_[static_cast<std::size_t>(send_ < window ? send_ / tries : best_)];
     if (++send_ >= period_) {
       send_ = 0;
       forget();
@@ -82,10 +82,10 @@ class StoreTrial {
     best_ = best;
   }
 
-  std::uint64_t began_ = 0;                       // when the send before began, in a trial
-  std::array<std::uint32_t, all_stores> took_{};  // the time of the quickest send, by way
+  std::uint64_t began_ = 0;                        // when the send before began, in a trial
+  std::array<std::uint32_t, store_modes> took_{};  // the time of the quickest send, by way
   std::uint16_t period_ = first_period, send_ = first_period - warm_up;
-  std::array<Stores, all_stores> ways_{};
+  std::array<StoreMode, store_modes> ways_{};
   std::uint8_t count_ = 0, best_ = 0;
 };
 

@@ -1,9 +1,9 @@
-// A Board is the memory in which the ranks of a host meet: a seat for each, which says whether it is here,
-// and a mailbox for each, for set-up data.
+// A Rendezvous is the memory in which the ranks of a host meet: a seat for each, which says whether it is
+// here, and a mailbox for each, for set-up data.
 //
-// Layout of the segment: Header, then a Seat for each rank, then the Meeting, then a mailbox for each rank. Every
-// field of a seat is written by its rank alone, until rank 0 clears them all when it opens the board for the
-// next world.
+// Layout of the segment: Header, then a Seat for each rank, then the Meeting, then a mailbox for each rank.
+// Every field of a seat is written by its rank alone, until rank 0 clears them all when it opens the
+// rendezvous for the next world.
 #pragma once
 
 #include <atomic>
@@ -62,7 +62,8 @@ struct alignas(64) Seat {
 // How far the ranks have come, taken together, so that nobody who waits looks at every seat.
 struct alignas(64) Meeting {
   std::atomic<std::uint32_t> arrivals;  // of all ranks in all phases so far
-  // The last phase that every rank has reached. Release: pairs with the acquire of the ranks that wait for it.
+  // The last phase that every rank has reached. Release: pairs with the acquire of the ranks that wait for
+  // it.
   std::atomic<std::uint32_t> phase;
   std::atomic<std::uint32_t> sleepers;  // ranks that sleep until the phase changes
 };
@@ -74,9 +75,9 @@ inline constexpr std::size_t mailbox_bytes = 16 * 1024;
 inline constexpr std::uint32_t abi_version =
     8u << 16 | static_cast<std::uint32_t>(sizeof(Header) + sizeof(Seat) + sizeof(std::size_t));
 
-class Board {
+class Rendezvous {
  public:
-  explicit Board(std::byte* memory) : memory_(memory) {}
+  explicit Rendezvous(std::byte* memory) : memory_(memory) {}
 
   static std::size_t bytes(int ranks);
 
@@ -91,7 +92,7 @@ class Board {
   // Returns when the phase that all have reached has changed, or after that time.
   void sleep(std::uint32_t until, std::chrono::nanoseconds at_most) const;
 
-  // Turns zeroed memory into a board. One rank does this, before or while the others wait for the magic.
+  // Turns zeroed memory into a rendezvous. One rank does this, before or while the others wait for the magic.
   void format(int ranks);
 
   // Returns whether the process that sits in the seat has ended. A quick look mistakes a later process with
@@ -99,9 +100,9 @@ class Board {
   enum class Look { quick, thorough };
   bool has_died(int rank, Look look) const;
 
-  // Returns whether a rank has a seat on this board. It has none on the board of another build, which may
-  // have its seats elsewhere, nor in another PID namespace, where its PID would look like that of a dead
-  // process.
+  // Returns whether a rank has a seat on this rendezvous. It has none on the rendezvous of another build,
+  // which may have its seats elsewhere, nor in another PID namespace, where its PID would look like that of a
+  // dead process.
   bool has_seat(int rank) const;
 
   // Returns whether the rank that sat in the seat has left its world or died, so that it can only come back
@@ -115,8 +116,8 @@ class Board {
   // Empties all seats for the next world of the launch; rank 0 does this once every seat is vacated.
   void reopen() const;
 
-  // Tells every rank that is still starting up why the world cannot come up, as `written` or `apart`. The first
-  // reason given stays.
+  // Tells every rank that is still starting up why the world cannot come up, as `written` or `apart`. The
+  // first reason given stays.
   void refuse(std::string_view reason, Header::Refusal how) const;
   std::optional<std::string> refusal() const;
   bool is_apart() const;

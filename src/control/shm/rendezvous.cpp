@@ -1,4 +1,4 @@
-#include "control/shm/board.hpp"
+#include "control/shm/rendezvous.hpp"
 
 #include <linux/futex.h>
 #include <sys/syscall.h>
@@ -15,24 +15,24 @@
 
 namespace tca::shm {
 
-std::size_t Board::bytes(int ranks) {
+std::size_t Rendezvous::bytes(int ranks) {
   return sizeof(Header) + static_cast<std::size_t>(ranks) * (sizeof(Seat) + mailbox_bytes) + sizeof(Meeting);
 }
 
-Seat& Board::seat(int rank) const {
+Seat& Rendezvous::seat(int rank) const {
   return *reinterpret_cast<Seat*>(memory_ + sizeof(Header) + static_cast<std::size_t>(rank) * sizeof(Seat));
 }
 
-Meeting& Board::meeting() const {
+Meeting& Rendezvous::meeting() const {
   const auto seats = static_cast<std::size_t>(header().ranks) * sizeof(Seat);
   return *reinterpret_cast<Meeting*>(memory_ + sizeof(Header) + seats);
 }
 
-std::byte* Board::mailbox(int rank) const {
+std::byte* Rendezvous::mailbox(int rank) const {
   return reinterpret_cast<std::byte*>(&meeting() + 1) + static_cast<std::size_t>(rank) * mailbox_bytes;
 }
 
-void Board::arrive(int rank, std::uint32_t phase) const {
+void Rendezvous::arrive(int rank, std::uint32_t phase) const {
   seat(rank).phase.store(phase, std::memory_order_release);
   Meeting& m = meeting();
   // Acquire and release: the last to arrive passes on what all others have written before they did. Nobody
@@ -45,11 +45,11 @@ void Board::arrive(int rank, std::uint32_t phase) const {
     syscall(SYS_futex, &m.phase, FUTEX_WAKE, INT_MAX, nullptr, nullptr, 0);
 }
 
-bool Board::have_all_reached(std::uint32_t phase) const {
+bool Rendezvous::have_all_reached(std::uint32_t phase) const {
   return base::reached(meeting().phase.load(std::memory_order_acquire), phase);
 }
 
-void Board::sleep(std::uint32_t until, std::chrono::nanoseconds at_most) const {
+void Rendezvous::sleep(std::uint32_t until, std::chrono::nanoseconds at_most) const {
   Meeting& m = meeting();
   const timespec limit{at_most.count() / 1'000'000'000, at_most.count() % 1'000'000'000};
   m.sleepers.fetch_add(1, std::memory_order_seq_cst);
@@ -58,7 +58,7 @@ void Board::sleep(std::uint32_t until, std::chrono::nanoseconds at_most) const {
   m.sleepers.fetch_sub(1, std::memory_order_relaxed);
 }
 
-void Board::format(int ranks) {
+void Rendezvous::format(int ranks) {
   Header& h = header();
   h.abi = abi_version;
   h.ranks = ranks;
@@ -68,7 +68,7 @@ void Board::format(int ranks) {
   h.magic.store(Header::magic_value, std::memory_order_release);
 }
 
-bool Board::has_died(int rank, Look look) const {
+bool Rendezvous::has_died(int rank, Look look) const {
   const Seat& s = seat(rank);
   // Acquire: pairs with the release in `reopen`, so that `began` is not that of the process that sat here
   // before.
@@ -76,16 +76,16 @@ bool Board::has_died(int rank, Look look) const {
   return pid > 0 && process_ended(pid, look == Look::quick ? 0 : s.began.load(std::memory_order_relaxed));
 }
 
-bool Board::has_seat(int rank) const {
+bool Rendezvous::has_seat(int rank) const {
   const Header& h = header();
   return h.abi == abi_version && rank < h.ranks && h.pid_namespace == own_pid_namespace();
 }
 
-bool Board::is_vacated(int rank) const {
+bool Rendezvous::is_vacated(int rank) const {
   const Seat& s = seat(rank);
-  // Acquire: pairs with the release in ShmControl::leave, after which the rank no longer touches the board,
-  // and with that of `reopen`, so that a rank that sees the seat emptied does not take the process that left
-  // it for its owner.
+  // Acquire: pairs with the release in ShmControl::leave, after which the rank no longer touches the
+  // rendezvous, and with that of `reopen`, so that a rank that sees the seat emptied does not take the
+  // process that left it for its owner.
   const Presence presence = s.presence.load(std::memory_order_acquire);
   // Acquire: pairs with the release in `reopen`, so that a rank that finds the seat free reads the new
   // header.
@@ -95,13 +95,13 @@ bool Board::is_vacated(int rank) const {
   return header().pid_namespace == own_pid_namespace() && has_died(rank, Look::thorough);
 }
 
-bool Board::clear(int rank) const {
+bool Rendezvous::clear(int rank) const {
   std::int32_t nobody = 0;
   return seat(rank).pid.compare_exchange_strong(nobody, Seat::being_reopened, std::memory_order_relaxed) ||
          is_vacated(rank);
 }
 
-void Board::reopen() const {
+void Rendezvous::reopen() const {
   Header& h = header();
   for (int rank = 0; rank < h.ranks; ++rank) {
     Seat& s = seat(rank);
@@ -118,13 +118,13 @@ void Board::reopen() const {
   h.over.store(0, std::memory_order_relaxed);
   for (std::atomic<std::uint32_t>* count : {&meeting().arrivals, &meeting().phase, &meeting().sleepers})
     count->store(0, std::memory_order_relaxed);
-  // Release: pairs with the acquire in `is_vacated`, after which a rank reads the header (look_for_board),
+  // Release: pairs with the acquire in `is_vacated`, after which a rank reads the header (find_rendezvous),
   // and with that of the rank that takes the seat. This comes last: no rank may sit down, and then look at
-  // other seats, before the whole board is as new.
+  // other seats, before the whole rendezvous is as new.
   for (int rank = 0; rank < h.ranks; ++rank) seat(rank).pid.store(0, std::memory_order_release);
 }
 
-void Board::refuse(std::string_view reason, Header::Refusal how) const {
+void Rendezvous::refuse(std::string_view reason, Header::Refusal how) const {
   Header& h = header();
   std::uint32_t expected = Header::none;
   if (!h.refusal.compare_exchange_strong(expected, Header::being_written, std::memory_order_relaxed)) return;
@@ -133,13 +133,15 @@ void Board::refuse(std::string_view reason, Header::Refusal how) const {
   h.refusal.store(how, std::memory_order_release);
 }
 
-std::optional<std::string> Board::refusal() const {
+std::optional<std::string> Rendezvous::refusal() const {
   const Header& h = header();
   if (h.refusal.load(std::memory_order_acquire) < Header::written) return std::nullopt;
   return std::string(h.reason, strnlen(h.reason, sizeof h.reason));
 }
 
-bool Board::is_apart() const { return header().refusal.load(std::memory_order_acquire) == Header::apart; }
+bool Rendezvous::is_apart() const {
+  return header().refusal.load(std::memory_order_acquire) == Header::apart;
+}
 
 void fail_taken(int rank, std::int32_t owner) {
   if (owner == getpid()) {
