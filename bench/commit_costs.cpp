@@ -66,7 +66,7 @@ class Commits {
   }
 
   double route_us() {
-    const std::string route = route::effective_override(route_);
+    const std::string route = route::effective_override(channel_);
     const Clock::time_point begin = Clock::now();
     for (core::Descriptor& d : descriptors_)
       d.protocol = static_cast<std::uint16_t>(

@@ -1,10 +1,10 @@
 /*
- * The resident engine's leaving and coming back. The host rings command after command, up to two ahead of those that are
- * done; a kernel rings in a ring of its own, one at a time. The engine obeys each ring in order and may find that it has
+ * The resident engine's leaving and coming back. The host posts command after command, up to two ahead of those that are
+ * done; a kernel posts to a ring of its own, one at a time. The engine consumes each ring in order and may find that it has
  * been idle for too long at any moment. Then it says that it leaves (the host) and is not awake (kernels), looks at both rings
- * a last time, and stays or ends. The host, once it has rung, looks whether it is still there, and launches it again when it
- * is not and has not obeyed the command before it went. The kernel cannot launch it: it calls, and a relauncher does.
- * Every command is obeyed once, and there are never two engines.
+ * a last time, and stays or ends. The host, once it has posted, looks whether it is still there, and launches it again when it
+ * is not and has not consumed the command before it went. The kernel cannot launch it: it calls, and a relauncher does.
+ * Every command is consumed once, and there are never two engines.
  *
  * Stores go through a buffer on each side, in order: that the engine sleeps and that the kernel calls are releases, whose readers
  * acquire. A sequentially consistent fence waits until it is empty.
@@ -15,30 +15,30 @@
 
 mtype = {ended, leaving, running, asleep, awake};
 
-byte bell;            /* the last command rung, in the host's memory like the state */
-byte kernel_bell;
+byte tail;            /* the last command posted, in the host's memory like the state */
+byte kernel_tail;
 mtype state = ended;
 mtype listens = asleep;
 bool call;
 chan host_stores = [AHEAD] of {byte};
 chan kernel_stores = [1] of {byte};
-byte last, kernel_last; /* that the engine had obeyed when it ended */
+byte last, kernel_last; /* that the engine had consumed when it ended */
 chan engine_stores = [4] of {mtype, byte, byte};
-byte obeyed, kernel_obeyed;
+byte consumed, kernel_consumed;
 byte engines;
 bool launching; /* a lock */
 
 active proctype HostBuffer() {
 end:
   do
-  :: atomic { host_stores ? bell }
+  :: atomic { host_stores ? tail }
   od
 }
 
 active proctype KernelBuffer() {
 end:
   do
-  :: atomic { kernel_stores ? kernel_bell }
+  :: atomic { kernel_stores ? kernel_tail }
   od
 }
 
@@ -66,14 +66,14 @@ proctype Engine(byte seen, kernel_seen) {
   bool more;
   engine_stores ! awake, 0, 0;
   do
-  :: bell > seen ->
+  :: tail > seen ->
     seen++;
-    assert(obeyed == seen - 1);
-    obeyed = seen
-  :: kernel_bell > kernel_seen ->
+    assert(consumed == seen - 1);
+    consumed = seen
+  :: kernel_tail > kernel_seen ->
     kernel_seen++;
-    assert(kernel_obeyed == kernel_seen - 1);
-    kernel_obeyed = kernel_seen
+    assert(kernel_consumed == kernel_seen - 1);
+    kernel_consumed = kernel_seen
   :: true -> /* idle for too long */
     engine_stores ! leaving, 0, 0;
     engine_stores ! asleep, 0, 0;
@@ -84,9 +84,9 @@ proctype Engine(byte seen, kernel_seen) {
     more = false;
 #else
 #ifdef BREAK_KERNELS_LOOK
-    more = bell > seen;
+    more = tail > seen;
 #else
-    more = bell > seen || kernel_bell > kernel_seen;
+    more = tail > seen || kernel_tail > kernel_seen;
 #endif
 #endif
     if
@@ -102,7 +102,7 @@ proctype Engine(byte seen, kernel_seen) {
 
 /* By who holds the lock. */
 inline launch() {
-  assert(engines == 0 && obeyed == last && kernel_obeyed == kernel_last);
+  assert(engines == 0 && consumed == last && kernel_consumed == kernel_last);
   state = running;
   engines++;
   run Engine(last, kernel_last)
@@ -112,7 +112,7 @@ active proctype Host() {
   byte n;
   mtype found;
   for (n : 1 .. COMMANDS) {
-    obeyed + AHEAD >= n;
+    consumed + AHEAD >= n;
     host_stores ! n;
 #ifndef BREAK_HOST_FENCE
     empty(host_stores);
@@ -129,13 +129,13 @@ active proctype Host() {
 #else
     :: found == ended && last != n ->
 #endif
-      assert(obeyed == n - 1);
+      assert(consumed == n - 1);
       launch()
     :: else
     fi;
     launching = false
   }
-  obeyed == COMMANDS
+  consumed == COMMANDS
 }
 
 active proctype Kernel() {
@@ -149,7 +149,7 @@ active proctype Kernel() {
     :: listens == asleep -> call = true
     :: else
     fi;
-    kernel_obeyed == n
+    kernel_consumed == n
   }
 }
 

@@ -35,7 +35,7 @@ namespace core {
 class ChainState;
 }
 
-struct DeviceBell;
+struct DeviceDoorbell;
 struct DeviceChain;
 
 struct ChainOptions {
@@ -128,7 +128,7 @@ class TCA_API Chain {
   /// is valid as long as the chain. Throws Error{invalid_argument} before `commit`, and where the engine
   /// cannot run the chain: on other fabrics than cuda, without WorldOptions::engine_blocks, or when the
   /// engine serves 255 chains already.
-  [[nodiscard]] const DeviceBell& bell() const;
+  [[nodiscard]] const DeviceDoorbell& doorbell() const;
 
   /// Returns a table with a line for every put and signal, which are counted from 0 in the order in which
   /// they were added: the channel, the predicted time in microseconds, the number of bytes, the layout, both
@@ -144,7 +144,7 @@ class TCA_API Chain {
   Chain(Chain&&) noexcept;
   Chain& operator=(Chain&&) noexcept;
   /// Waits for nobody. Synchronise first with all that is still to run on streams: `start(stream)`,
-  /// `run(stream)`, graphs, and kernels with `device()` or `bell()`.
+  /// `run(stream)`, graphs, and kernels with `device()` or `doorbell()`.
   ///
   /// If a step is under way that the host has started, this rank sends and fetches nothing more of it. A
   /// partner that needs it waits until its time limit, and is then told that this rank has not signalled.

@@ -85,7 +85,7 @@ void Chain::start(Stream stream) { state().start_on(stream); }
 void Chain::wait(Stream stream) { state().wait_on(stream); }
 void Chain::run(Stream stream) { state().run_on(stream); }
 const DeviceChain& Chain::device() const { return state().device(); }
-const DeviceBell& Chain::bell() const { return state().bell(); }
+const DeviceDoorbell& Chain::doorbell() const { return state().doorbell(); }
 std::string Chain::explain() const { return state().explain(); }
 const std::string& Chain::name() const { return state().name(); }
 

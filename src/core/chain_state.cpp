@@ -183,19 +183,19 @@ const DeviceChain& ChainState::device() const {
   return *device;
 }
 
-const DeviceBell& ChainState::bell() const {
-  require_committed("bell()");
+const DeviceDoorbell& ChainState::doorbell() const {
+  require_committed("doorbell()");
   fabric::AcceleratorProgram* const first = programs_.front()->on_accelerator();
-  const DeviceBell* bell = first != nullptr ? first->bell() : nullptr;
+  const DeviceDoorbell* doorbell = first != nullptr ? first->doorbell() : nullptr;
   const bool alone = std::all_of(programs_.begin() + 1, programs_.end(),
                                  [](const auto& program) { return program->is_empty(); });
-  if (bell == nullptr || !alone) {
-    fail(Errc::invalid_argument, "bell() of chain '{}': no resident engine can run it; {}", name_,
+  if (doorbell == nullptr || !alone) {
+    fail(Errc::invalid_argument, "doorbell() of chain '{}': no resident engine can run it; {}", name_,
          alone ? "give it multiprocessors (WorldOptions::engine_blocks, on the fabric cuda) and not more "
                  "than 255 chains"
                : "it puts to ranks of other sub-clusters, which kernels do not reach");
   }
-  return *bell;
+  return *doorbell;
 }
 
 bool ChainState::advance() {

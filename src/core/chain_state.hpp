@@ -60,7 +60,7 @@ class ChainState {
   void wait_on(Stream stream);
   void run_on(Stream stream);
   const DeviceChain& device() const;
-  const DeviceBell& bell() const;
+  const DeviceDoorbell& doorbell() const;
 
   std::string explain() const;
   const std::string& name() const { return name_; }

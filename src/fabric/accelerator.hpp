@@ -17,7 +17,7 @@
 #include "tca/stream.hpp"
 
 namespace tca {
-struct DeviceBell;
+struct DeviceDoorbell;
 struct DeviceChain;
 struct DeviceTeam;
 }  // namespace tca
@@ -91,7 +91,7 @@ class AcceleratorProgram {
   virtual const DeviceChain* device_chain() const { return nullptr; }
 
   // Returns the view with which a kernel has a resident engine run steps; null where there is no engine.
-  virtual const DeviceBell* bell() { return nullptr; }
+  virtual const DeviceDoorbell* doorbell() { return nullptr; }
 };
 
 }  // namespace tca::fabric

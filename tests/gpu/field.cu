@@ -43,8 +43,8 @@ __global__ void steps_kernel(const __grid_constant__ DeviceChain chain, Field f,
   }
 }
 
-__global__ void ring_kernel(const __grid_constant__ DeviceBell bell, Field f, long first, int steps) {
-  EngineChain halo(bell);
+__global__ void ring_kernel(const __grid_constant__ DeviceDoorbell doorbell, Field f, long first, int steps) {
+  EngineChain halo(doorbell);
   for (int k = 0; k < steps; ++k) {
     write(f, first + k);
     __syncthreads();
@@ -75,9 +75,9 @@ cudaError_t run_steps(const DeviceChain& chain, const Field& field, long first, 
   return cudaLaunchCooperativeKernel(reinterpret_cast<void*>(steps_kernel), dim3(6), dim3(128), arguments, 0,
                                      stream);
 }
-cudaError_t ring_steps(const DeviceBell& bell, const Field& field, long first, int steps,
+cudaError_t ring_steps(const DeviceDoorbell& doorbell, const Field& field, long first, int steps,
                        cudaStream_t stream) {
-  ring_kernel<<<1, 256, 0, stream>>>(bell, field, first, steps);
+  ring_kernel<<<1, 256, 0, stream>>>(doorbell, field, first, steps);
   return cudaGetLastError();
 }
 

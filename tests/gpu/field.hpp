@@ -6,7 +6,7 @@
 
 #include <cuda_runtime.h>
 
-#include "tca/device_bell.hpp"
+#include "tca/device_doorbell.hpp"
 
 namespace tca::test {
 
@@ -30,7 +30,7 @@ void check_next_ghosts(const Field& field, const long* step, cudaStream_t stream
 cudaError_t run_steps(const DeviceChain& chain, const Field& field, long first, int steps,
                       cudaStream_t stream);
 // Does the same by one block that has the engine run the chain.
-cudaError_t ring_steps(const DeviceBell& bell, const Field& field, long first, int steps,
+cudaError_t ring_steps(const DeviceDoorbell& doorbell, const Field& field, long first, int steps,
                        cudaStream_t stream);
 
 }  // namespace tca::test

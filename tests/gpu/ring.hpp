@@ -59,7 +59,7 @@ class Ring {
     check_ghosts(here, s, stream);
   }
   void by_kernel(long s, int steps) { ok(run_steps(chain.device(), here, s, steps, stream)); }
-  void by_ringing_kernel(long s, int steps) { ok(ring_steps(chain.bell(), here, s, steps, stream)); }
+  void by_ringing_kernel(long s, int steps) { ok(ring_steps(chain.doorbell(), here, s, steps, stream)); }
   // Called between one of these and what follows on the stream. On a shared GPU it waits for the stream.
   void keep_pace() {
     if (shared) ok(cudaStreamSynchronize(stream));

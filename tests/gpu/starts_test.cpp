@@ -479,7 +479,7 @@ TEST(Engine, IsNeededByAChainsBell) {
   expect_success(2, 0, [](World& world) {
     Ring ring(world, {});
     try {
-      static_cast<void>(ring.chain.bell());
+      static_cast<void>(ring.chain.doorbell());
       require(false, "it was not refused");
     } catch (const Error& error) {
       require(std::string_view(error.what()).find("engine_blocks") != std::string_view::npos, "{}",

@@ -14,8 +14,8 @@
 // `Carrier` carries a part of the lines: a block on a GPU, a thread on the host; see stores.hpp.
 #pragma once
 
-#include "tca/device/limits.hpp"
 #include "tca/device/reduction.hpp"
+#include "tca/device/wait_limits.hpp"
 #include "tca/device_window.hpp"
 
 namespace tca::device {

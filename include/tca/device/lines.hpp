@@ -11,7 +11,7 @@
 // which is true on every lane when b is true on each.
 #pragma once
 
-#include "tca/device/limits.hpp"
+#include "tca/device/wait_limits.hpp"
 
 namespace tca::device {
 

@@ -8,7 +8,7 @@
 // any(b), and all(b), which is true on every lane when b is true on each, and orders memory as sync() does.
 #pragma once
 
-#include "tca/device/limits.hpp"
+#include "tca/device/wait_limits.hpp"
 
 namespace tca::device {
 

@@ -46,10 +46,10 @@ Grid CudaProgram::grid(Word chunks, Word segments) const {
   return grid_for(chunks, segments, runner_.block_limit);
 }
 
-const DeviceBell* CudaProgram::bell() {
+const DeviceDoorbell* CudaProgram::doorbell() {
   if (engine_chain_ == Engine::no_chain) return nullptr;
-  if (!bell_) bell_ = runner_.engine.bell(engine_chain_);
-  return &*bell_;
+  if (!doorbell_) doorbell_ = runner_.engine.doorbell(engine_chain_);
+  return &*doorbell_;
 }
 
 void CudaProgram::start() {
@@ -57,7 +57,7 @@ void CudaProgram::start() {
   forget_waits();
   if (suits_engine_ && runner_.engine.has_room()) {
     way_ = Way::engine;
-    rung_ = runner_.engine.ring(engine_chain_, others_run_it_);
+    rung_ = runner_.engine.post(engine_chain_, others_run_it_);
     return;
   }
   if (runner_.waiting != nullptr) {

@@ -57,7 +57,7 @@ class CudaProgram final : public fabric::Program, public fabric::AcceleratorProg
     return &compiled_->chain;
   }
 
-  const DeviceBell* bell() override;
+  const DeviceDoorbell* doorbell() override;
 
   // A kernel that still waits gives up by itself at the chain's time limit.
   bool end() override { return finished() || device::load_relaxed(&runner_.inbox.abort()) != 0; }
@@ -98,11 +98,11 @@ class CudaProgram final : public fabric::Program, public fabric::AcceleratorProg
   std::optional<Branch> branch_;  // where the chain has copies
   // A kernel that only waits for stores needs few threads, and leaves room for kernels that run meanwhile.
   Grid exchange_grid_, start_grid_, wait_grid_;
-  Word ticket_ = 0;                 // of the last step that was given to a kernel
-  Word rung_ = 0;                   // the number of the last command to the engine
-  Word engine_chain_;               // the engine's handle of the chain
-  bool suits_engine_;               // whether the engine runs the host's own starts
-  std::optional<DeviceBell> bell_;  // set once `bell` has been called
+  Word ticket_ = 0;                         // of the last step that was given to a kernel
+  Word rung_ = 0;                           // the number of the last command to the engine
+  Word engine_chain_;                       // the engine's handle of the chain
+  bool suits_engine_;                       // whether the engine runs the host's own starts
+  std::optional<DeviceDoorbell> doorbell_;  // set once `doorbell` has been called
   // How the step that was started last is run.
   enum class Way { kernel, attempts, engine } way_ = Way::kernel;
   mutable bool others_run_it_ = false;  // whether kernels other than the engine's may have run the chain

@@ -325,7 +325,7 @@ TEST(Stream, IsRefusedWhereTheFabricHasNone) {
     Chain chain = world.chain("host");
     EXPECT_TRUE(is_wrong({"start of chain 'host' before its commit"}, [&] { chain.start(stream); }));
     EXPECT_TRUE(is_wrong({"device() of chain 'host' before its commit"}, [&] { (void)chain.device(); }));
-    EXPECT_TRUE(is_wrong({"bell() of chain 'host' before its commit"}, [&] { (void)chain.bell(); }));
+    EXPECT_TRUE(is_wrong({"doorbell() of chain 'host' before its commit"}, [&] { (void)chain.doorbell(); }));
     chain.signal(0).expect(0).commit();
     EXPECT_TRUE(
         is_wrong({"start of chain 'host' on a stream: the fabric shm has no streams", "OPENTCA_FABRIC"},
@@ -333,7 +333,7 @@ TEST(Stream, IsRefusedWhereTheFabricHasNone) {
     EXPECT_TRUE(is_wrong({"wait of chain 'host' on a stream"}, [&] { chain.wait(stream); }));
     EXPECT_TRUE(is_wrong({"run of chain 'host' on a stream"}, [&] { chain.run(stream); }));
     EXPECT_TRUE(is_wrong({"device() of chain 'host'", "the fabric shm"}, [&] { (void)chain.device(); }));
-    EXPECT_TRUE(is_wrong({"bell() of chain 'host'", "engine_blocks"}, [&] { (void)chain.bell(); }));
+    EXPECT_TRUE(is_wrong({"doorbell() of chain 'host'", "engine_blocks"}, [&] { (void)chain.doorbell(); }));
     chain.start();  // none of these calls began a step
     EXPECT_TRUE(is_wrong({"run of chain 'host' while its step 1 is under way"}, [&] { chain.run(stream); }));
     chain.wait();

@@ -1,7 +1,7 @@
 // A warp of the engine's part of a chain. It is prepared once and then carried for many steps.
 #pragma once
 
-#include "fabric/cuda/engine/crew.cuh"
+#include "fabric/cuda/engine/worker_group.cuh"
 #include "fabric/cuda/polled_chain.cuh"
 
 namespace tca::cuda::engine {
@@ -9,8 +9,8 @@ namespace tca::cuda::engine {
 // A warp as the carrier of a part. Neighbouring parts belong to different blocks.
 class Carrier {
  public:
-  static __device__ Word part() { return warp() % crew_size * gridDim.x + blockIdx.x; }
-  static __device__ Word parts() { return crew_size * gridDim.x; }
+  static __device__ Word part() { return warp() % workers_in_group * gridDim.x + blockIdx.x; }
+  static __device__ Word parts() { return workers_in_group * gridDim.x; }
   static __device__ Word lane() { return engine::lane(); }
   static constexpr __device__ Word lanes() { return warp_lanes; }
   static __device__ void sync() { __syncwarp(); }
@@ -79,10 +79,10 @@ class CarriedChain : public PolledPart<Carrier> {
     return max(max(max(chain.chunks_out, chain.chunks_in), max(chain.segments_out, chain.segments_in)), 1u);
   }
   static __device__ Word busy_blocks(const DeviceChain& chain) { return min(busy_parts(chain), gridDim.x); }
-  // Counts the busy warps of the calling block, which are the crew's first ones.
+  // Counts the busy warps of the calling block, which are the group's first ones.
   static __device__ Word busy_warps(const DeviceChain& chain) {
     const Word parts = busy_parts(chain);
-    return parts > blockIdx.x ? min((parts - blockIdx.x - 1) / gridDim.x + 1, crew_size) : 0;
+    return parts > blockIdx.x ? min((parts - blockIdx.x - 1) / gridDim.x + 1, workers_in_group) : 0;
   }
 };
 

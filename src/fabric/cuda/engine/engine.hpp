@@ -6,7 +6,7 @@
 // it leaves, and the next command launches it again: whoever waits for the GPU as a whole to come to rest
 // (cudaFree, cudaDeviceSynchronize, a cooperative kernel that needs every multiprocessor) waits that long and
 // no longer. A kernel cannot launch it; the relauncher, a thread of the host's, does so when a kernel has
-// rung in vain.
+// posted in vain.
 #pragma once
 
 #include <array>
@@ -26,7 +26,7 @@ namespace tca::cuda {
 
 class Engine {
  public:
-  static constexpr Word max_slots = Bell::slot_mask;
+  static constexpr Word max_slots = EngineCommand::slot_mask;
 
   // With 0 blocks there is no engine, and no chain is ever prepared.
   Engine(Inbox& inbox, HostCopier& copier, int device, unsigned blocks);
@@ -34,9 +34,9 @@ class Engine {
   ~Engine();
 
   static constexpr Word no_chain = ~Word{0};
-  // Gives a chain a slot and returns its handle, by which bells name it (see Bell); `no_chain` when there is
-  // no engine or no slot left. `done` (pinned) gets the number of the host's last command that has finished a
-  // step of it.
+  // Gives a chain a slot and returns its handle, by which commands name it (see EngineCommand); `no_chain`
+  // when there is no engine or no slot left. `done` (pinned) gets the number of the host's last command that
+  // has finished a step of it.
   Word prepare(const DeviceChain& chain, Word* done);
   void release(Word chain);
 
@@ -44,17 +44,17 @@ class Engine {
   bool is_quick_with(const DeviceChain& chain) const;
 
   // Whether the engine takes one more command of the host's.
-  bool has_room() const { return !crews_[0].is_busy || !crews_[1].is_busy; }
+  bool has_room() const { return !worker_groups_[0].is_busy || !worker_groups_[1].is_busy; }
   // Starts a step of the chain; returns the number that its done word will get. `others_ran_it`: other
   // kernels may have run the chain since the engine did.
-  Word ring(Word chain, bool others_ran_it);
+  Word post(Word chain, bool others_ran_it);
   // The caller has seen the chain's done word.
   void finished(Word chain);
 
-  // Returns the bell that kernels ring for the chain. The first call starts the relauncher.
-  DeviceBell bell(Word chain);
+  // Returns the doorbell that kernels ring for the chain. The first call starts the relauncher.
+  DeviceDoorbell doorbell(Word chain);
 
-  // Throws, once, why the relauncher could not bring the engine back for a kernel that rang.
+  // Throws, once, why the relauncher could not bring the engine back for a kernel that posted.
   void check_launches();
 
   // Ends the kernel; steps that are under way are lost.
@@ -62,8 +62,8 @@ class Engine {
 
  private:
   Word command(Word what);
-  void bring_back_unless_obeyed(Word number);
-  void bring_back_when_called(const std::stop_token& stop);
+  void relaunch_unless_consumed(Word number);
+  void relaunch_when_called(const std::stop_token& stop);
   bool has_ended();
   void launch();
 
@@ -74,27 +74,27 @@ class Engine {
   Room room_;
   cudaStream_t stream_ = nullptr;
   EngineView view_;
-  Bell* bells_ = nullptr;
+  EngineCommand* commands_ = nullptr;
   EngineSlot* slots_ = nullptr;                // device memory
   Word* finished_ = nullptr;                   // device memory, one a slot: see EngineSlot
-  DeviceBell bell_;                            // what the bells of all chains have in common
+  DeviceDoorbell doorbell_;                    // what the commands of all chains have in common
   std::map<Word, device::WaitLimits> used_;    // by slot: the limits of the chain that has it
   Word last_slot_ = 0;                         // the slot given out last
   std::array<Word, max_slots> generations_{};  // by slot: how many chains have had it
   Word number_ = 0;                            // the number of the host's last command
-  // The crews that serve the host, as far as the host knows: a crew is busy from its command until
+  // The worker groups that serve the host, as far as the host knows: a group is busy from its command until
   // `finished`.
   struct {
     Word prepared_chain = no_chain;
     bool is_busy = false;
-  } crews_[EngineView::in_flight];
+  } worker_groups_[EngineView::in_flight];
   static_assert(EngineView::in_flight == 2);
-  bool last_crew_ = true;  // the crew that got the last command, the second or not
-  std::mutex launching_;   // guards launches, which the relauncher makes as well, and the next two
+  bool last_group_ = true;  // the group that got the last command, the second or not
+  std::mutex launching_;    // guards launches, which the relauncher makes as well, and the next two
   bool stopped_ = false;
   std::optional<Error> failure_;          // why the relauncher could not launch the engine
   std::atomic<bool> has_failure_{false};  // whether `failure_` holds one, to be asked without the lock
-  std::jthread caretaker_;
+  std::jthread relauncher_;
 };
 
 }  // namespace tca::cuda

@@ -3,45 +3,46 @@
 
 #include <cuda_runtime.h>
 
-#include "tca/device_bell.hpp"
+#include "tca/device_doorbell.hpp"
 
 namespace tca::cuda {
 
-using device::Bell;
+using device::EngineCommand;
 using device::Word;
 
 // A chain that the engine can run.
 struct EngineSlot {
   DeviceChain chain;
   Word* done = nullptr;      // pinned: the number of the host's last command that has finished a step of it
-  Word* finished = nullptr;  // device memory: how many steps have been finished that kernels rang
+  Word* finished = nullptr;  // device memory: how many steps have been finished that kernels posted
 };
 
-// Whether the kernel listens: in pinned memory, written by its first block.
+// Whether the kernel dispatches: in pinned memory, written by its first block.
 enum EngineState : Word { ended, leaving, running };
 
 struct EngineView {
-  // Who rings, and how many steps each may have under way.
-  enum Ringer : Word { host, kernels };
-  static constexpr Word ringers = 2, in_flight = 2;
-  static constexpr Word crew_size = 2;  // warps
+  // Who posts, and how many steps each may have under way.
+  enum Producer : Word { host, kernels };
+  static constexpr Word producers = 2, in_flight = 2;
+  static constexpr Word workers_in_group = 2;  // warps
 
   struct Ring {
-    const Bell* bells = nullptr;  // the host's are pinned memory, the kernels' device memory
-    Word obeyed = 0;              // the position of the last command obeyed before this launch
+    const EngineCommand* commands = nullptr;  // the host's are pinned memory, the kernels' device memory
+    Word consumed = 0;                        // the position of the last command consumed before this launch
   };
   // In device memory, zeroed for each launch.
   struct Shared {
-    Bell relay[Bell::count];  // a ring through which the first block passes commands on to the others
-    Word halves_heard;        // how many halves of the relay the other blocks have heard, all added up
-    Word finished[ringers];   // how many steps have ended, by who rang
+    EngineCommand
+        relay[EngineCommand::count];  // a ring through which the first block passes commands on to the others
+    Word halves_seen;                 // how many halves of the relay the other blocks have seen, all added up
+    Word finished[producers];         // how many steps have ended, by producer
   };
 
-  Ring rings[ringers];
+  Ring rings[producers];
   Shared* shared = nullptr;
-  Word* awake = nullptr;   // see DeviceBell
-  Word* state = nullptr;   // pinned: an EngineState
-  Word* obeyed = nullptr;  // pinned, by ringer: the last command obeyed, once the engine has ended
+  Word* awake = nullptr;     // see DeviceDoorbell
+  Word* state = nullptr;     // pinned: an EngineState
+  Word* consumed = nullptr;  // pinned, by producer: the last command consumed, once the engine has ended
   const EngineSlot* slots = nullptr;
 };
 

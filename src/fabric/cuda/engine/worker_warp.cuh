@@ -1,4 +1,4 @@
-// A warp of a crew: it waits for orders and carries its part of the chain that they are about.
+// A warp of a group: it waits for work items and carries its part of the chain that they are about.
 #pragma once
 
 #include <new>
@@ -7,20 +7,20 @@
 
 namespace tca::cuda::engine {
 
-class CrewWarp {
+class WorkerWarp {
  public:
-  __device__ CrewWarp(const EngineView& view, Crew& crew, Word number)
+  __device__ WorkerWarp(const EngineView& view, WorkerGroup& workers, Word number)
       : view_(view),
-        crew_(crew),
-        by_kernels_(ringer_of(number) == EngineView::kernels),
-        chain_(crew.chain()) {}
+        workers_(workers),
+        by_kernels_(producer_of(number) == EngineView::kernels),
+        chain_(workers.chain()) {}
 
   __device__ void run() {
-    while (next_order()) {
-      const bool prepares = order_.preparation() != preparation_;
+    while (next_item()) {
+      const bool prepares = item_.preparation() != preparation_;
       if (prepares) prepare();
-      if (is_busy_ && (prepares || order_.is(Order::refresh))) chain_.read_step();
-      if (lane() == 0) shared_word(crew_.read_order[warp() % crew_size]) = order_.word;
+      if (is_busy_ && (prepares || item_.is(WorkItem::refresh))) chain_.read_step();
+      if (lane() == 0) shared_word(workers_.read_item[warp() % workers_in_group]) = item_.word;
       if (is_busy_ && !carry()) return;
     }
   }
@@ -29,26 +29,26 @@ class CrewWarp {
   static constexpr Word polls_between_clocks = 1024;
   static constexpr Word gave_up = 1u << 16;
 
-  // Waits for the next order; false when it is to quit.
-  __device__ bool next_order() {
-    Order order;
+  // Waits for the next work item; false when it is to quit.
+  __device__ bool next_item() {
+    WorkItem item;
     do {
-      // Acquire: pairs with the listener's release, and through it with the ringer's.
+      // Acquire: pairs with the dispatcher's release, and through it with the producer's.
       asm volatile("ld.acquire.cta.shared.u32 %0, [%1];"
-                   : "=r"(order.word)
-                   : "r"(static_cast<Word>(__cvta_generic_to_shared(&crew_.order.word)))
+                   : "=r"(item.word)
+                   : "r"(static_cast<Word>(__cvta_generic_to_shared(&workers_.item.word)))
                    : "memory");
-    } while (!Carrier::all(order.word != order_.word));
-    order_ = order;
-    return !order.is(Order::quit);
+    } while (!Carrier::all(item.word != item_.word));
+    item_ = item;
+    return !item.is(WorkItem::quit);
   }
 
   __device__ void prepare() {
-    preparation_ = order_.preparation();
-    busy_warps_ = crew_.busy_warps;
-    last_busy_block_ = crew_.last_busy_block;
-    is_busy_ = warp() % crew_size < busy_warps_;
-    new (&chain_) CarriedChain(crew_.chain());
+    preparation_ = item_.preparation();
+    busy_warps_ = workers_.busy_warps;
+    last_busy_block_ = workers_.last_busy_block;
+    is_busy_ = warp() % workers_in_group < busy_warps_;
+    new (&chain_) CarriedChain(workers_.chain());
     has_only_own_lines_ = busy_warps_ == 1 && last_busy_block_ == 0 && chain_.has_only_own_lines();
   }
 
@@ -79,7 +79,7 @@ class CrewWarp {
     __syncwarp();  // what lanes have stored comes before what lane 0 tells
     if (lane() == 0) {
       end_step(true);
-      shared_word(crew_.finished_order) = order_.word;
+      shared_word(workers_.finished_item) = item_.word;
     }
     __syncwarp();
     chain_.acknowledge();
@@ -97,7 +97,7 @@ class CrewWarp {
     finish_part(1);
     // The acknowledgement comes only after the block has finished the step: the fence by which it does waits
     // for whatever the multiprocessor has stored before.
-    while (busy_warps_ > 1 && !is_seen_by_all(crew_.finished_order, order_.word)) {
+    while (busy_warps_ > 1 && !is_seen_by_all(workers_.finished_item, item_.word)) {
       if (is_told_to_quit()) return false;  // the warp that would finish the step may have quit as well
     }
     chain_.acknowledge();
@@ -120,7 +120,7 @@ class CrewWarp {
     return true;
   }
   __device__ bool is_told_to_quit() {
-    return Carrier::any((shared_word(crew_.order.word) & Order::quit) != 0);
+    return Carrier::any((shared_word(workers_.item.word) & WorkItem::quit) != 0);
   }
 
   // Counts this warp as through with the step. `arrival` is 1, with `gave_up` added where the warp gave up.
@@ -131,7 +131,7 @@ class CrewWarp {
       Word all = arrival;
       if (busy_warps_ > 1) {
         __threadfence_block();  // release and acquire: the last warp knows of what all have stored
-        all += atomicAdd(&crew_.arrivals, arrival);
+        all += atomicAdd(&workers_.arrivals, arrival);
         __threadfence_block();
       }
       if (all % gave_up == busy_warps_) finish_block(all < gave_up);
@@ -141,37 +141,37 @@ class CrewWarp {
 
   // Counts this block; the last busy one ends the step.
   __device__ void finish_block(bool well) {
-    const DeviceChain& chain = crew_.chain();
+    const DeviceChain& chain = workers_.chain();
     const bool alone = last_busy_block_ == 0;
-    crew_.arrivals = 0;  // before the ringer hears of the end and the crew gets its next order
+    workers_.arrivals = 0;  // before the producer hears of the end and the group gets its next work item
     if (alone || device::count_up(chain.count, last_busy_block_) == last_busy_block_)
       end_step(well && (alone || device::load_relaxed(chain.limits.over) == 0));
-    shared_word(crew_.finished_order) = order_.word;
+    shared_word(workers_.finished_item) = item_.word;
   }
 
   __device__ void end_step(bool well) {
-    if (well) tell_ringer();
+    if (well) tell_producer();
     atomicAdd(&view_.shared->finished[by_kernels_ ? EngineView::kernels : EngineView::host], 1u);
   }
 
   // The release is of the GPU's scope, which takes 1 us less than the system's: what has arrived lies in this
   // GPU's memory, and a kernel or a copy that reads it after the host has seen the number does so through the
   // GPU's L2.
-  __device__ void tell_ringer() {
+  __device__ void tell_producer() {
     if (by_kernels_) {
-      asm volatile("red.release.gpu.global.add.u32 [%0], 1;" ::"l"(crew_.finished_steps) : "memory");
+      asm volatile("red.release.gpu.global.add.u32 [%0], 1;" ::"l"(workers_.finished_steps) : "memory");
     } else {
       asm volatile("fence.acq_rel.gpu;" ::: "memory");
-      device::store_relaxed(crew_.done_word, crew_.command_number);
+      device::store_relaxed(workers_.done_word, workers_.command_number);
     }
   }
 
   const EngineView& view_;
-  Crew& crew_;
-  const bool by_kernels_;  // whether this crew's ringer is the kernels
-  Order order_;
-  Word preparation_ = 0;                       // the order's for which `chain_` was prepared
-  Word busy_warps_ = 0, last_busy_block_ = 0;  // the Crew's, kept in registers
+  WorkerGroup& workers_;
+  const bool by_kernels_;  // whether this group's producer is the kernels
+  WorkItem item_;
+  Word preparation_ = 0;                       // the work item's for which `chain_` was prepared
+  Word busy_warps_ = 0, last_busy_block_ = 0;  // the WorkerGroup's, kept in registers
   bool is_busy_ = false;                       // whether this warp has any units of the chain
   bool has_only_own_lines_ = false;            // whether `carry_own_lines` does for the whole chain
   CarriedChain chain_;
