@@ -66,11 +66,11 @@ class Commits {
   }
 
   double route_us() {
-    const std::string route = route::effective_override(channel_);
+    const std::string channel = route::effective_override(channel_);
     const Clock::time_point begin = Clock::now();
     for (core::Descriptor& d : descriptors_)
       d.protocol = static_cast<std::uint16_t>(
-          route::choose(state_->fabrics(), state_->costs(), {d.to, *d.shape, descriptors_.size()}, route)
+          route::choose(state_->fabrics(), state_->costs(), {d.to, *d.shape, descriptors_.size()}, channel)
               .protocol);
     return us_since(begin);
   }

@@ -82,7 +82,7 @@ __device__ inline bool grid_barrier(std::uint64_t* word, bool good) {
   return grid_wait(word, grid_arrive(word, good));
 }
 
-// A block as the carrier of a part (see device/stores.hpp).
+// A block as the group of a part (see device/stores.hpp).
 class Block {
  public:
   __device__ Block(Word part, Word parts) : part_(part), parts_(parts) {}
@@ -110,16 +110,16 @@ class Block {
   Word part_, parts_;
 };
 
-// A warp of a part's carrier as the unit that carries chunks (see device/lines.hpp). Neighbouring chunks go
-// to different blocks, so that few of them already use many multiprocessors.
+// A warp of a part's thread group as the unit that carries chunks (see device/lines.hpp). Neighbouring chunks
+// go to different blocks, so that few of them already use many multiprocessors.
 class Warp {
  public:
   static constexpr Word size = 32;
 
-  template <class Carrier>
-  __device__ explicit Warp(const Carrier& carrier)
-      : index_(carrier.lane() / size * carrier.parts() + carrier.part()),
-        count_(carrier.parts() * (carrier.lanes() / size)) {}
+  template <class ThreadGroup>
+  __device__ explicit Warp(const ThreadGroup& group)
+      : index_(group.lane() / size * group.parts() + group.part()),
+        count_(group.parts() * (group.lanes() / size)) {}
   __device__ Word index() const { return index_; }
   __device__ Word count() const { return count_; }
   __device__ Word lane() const { return thread_number() % size; }
@@ -131,25 +131,25 @@ class Warp {
   Word index_, count_;
 };
 
-// A part of a chain, and how far its carrier has come with it. Every lane of the carrier makes every call:
+// A part of a chain, and how far its group has come with it. Every lane of the group makes every call:
 // `read_step` first, any number of steps, and `keep_step` last.
-template <class Carrier>
+template <class ThreadGroup>
 class ChainPart {
  public:
   ChainPart(const ChainPart&) = delete;
 
-  // Sends what any lane of the carrier has stored before it.
+  // Sends what any lane of the group has stored before it.
   __device__ void start() {
     if (!takes_part()) return;
-    carrier_.sync();
+    group_.sync();
     begin();
     send();
   }
 
-  // What arrived can be read by every lane of the carrier.
+  // What arrived can be read by every lane of the group.
   __device__ bool wait() {
     if (!takes_part()) return good_;
-    good_ = good_ && in_.receive(chain_.limits, step_, Warp(carrier_));
+    good_ = good_ && in_.receive(chain_.limits, step_, Warp(group_));
     if (receives_own_line_ == 0) receive_others();
     return good_;
   }
@@ -161,24 +161,26 @@ class ChainPart {
   // `parts_start_together`: no part comes to a `start` before all are done with the step before, for example
   // because the kernel has just begun. `with_copy_engine`: the host has a copy engine move the puts that are
   // meant for one.
-  __device__ ChainPart(const DeviceChain& chain, const Carrier& carrier, bool parts_start_together,
+  __device__ ChainPart(const DeviceChain& chain, const ThreadGroup& group, bool parts_start_together,
                        bool with_copy_engine = false)
       : chain_(chain),
-        carrier_(carrier),
-        out_(chain.lines_out, chain.chunks_out, Warp(carrier_)),
-        in_(chain.lines_in, chain.chunks_in, Warp(carrier_)),
-        sends_own_line_(kept(out_.is_all() && chain.segments_out == 0 && chain.readies.count == 0)),
-        receives_own_line_(kept(in_.is_all() && chain.segments_in == 0 && carrier_.lanes() == Warp::size)),
+        group_(group),
+        out_(chain.lines_out, chain.chunks_out, Warp(group_)),
+        in_(chain.lines_in, chain.chunks_in, Warp(group_)),
+        sends_own_line_(
+            keep_in_register(out_.is_all() && chain.segments_out == 0 && chain.readies.count == 0)),
+        receives_own_line_(
+            keep_in_register(in_.is_all() && chain.segments_in == 0 && group_.lanes() == Warp::size)),
         parts_start_together_(parts_start_together),
         with_copy_engine_(with_copy_engine) {}
 
   // Parts beyond the most that a chain is cut into have nothing to do.
-  __device__ bool takes_part() const { return carrier_.part() < carrier_.parts(); }
+  __device__ bool takes_part() const { return group_.part() < group_.parts(); }
 
   // Takes over the number of finished steps from the kernel that ran the chain last.
   __device__ void read_step() {
     if (!takes_part()) return;
-    step_ = chain_.steps[carrier_.part()];
+    step_ = chain_.steps[group_.part()];
     out_.begin_after(step_);
     in_.begin_after(step_);
   }
@@ -186,9 +188,9 @@ class ChainPart {
   // Leaves the number of finished steps to the next kernel that runs the chain.
   __device__ void keep_step(Word finished) const {
     if (!takes_part()) return;
-    carrier_.sync();  // every lane has read the number
-    for (Word e = carrier_.part() + carrier_.lane() * carrier_.parts(); e < max_parts;
-         e += carrier_.lanes() * carrier_.parts()) {
+    group_.sync();  // every lane has read the number
+    for (Word e = group_.part() + group_.lane() * group_.parts(); e < max_parts;
+         e += group_.lanes() * group_.parts()) {
       chain_.steps[e] = finished;
     }
   }
@@ -198,30 +200,30 @@ class ChainPart {
   __device__ void begin() {
     ++step_;
     if (sends_own_line_ != 0 || chain_.readies.count == 0) return;
-    good_ = good_ && post_ready(chain_, step_, carrier_, parts_start_together_);
+    good_ = good_ && post_ready(chain_, step_, group_, parts_start_together_);
   }
 
   __device__ void send() {
-    good_ = good_ && out_.send(chain_.limits, step_, Warp(carrier_));
+    good_ = good_ && out_.send(chain_.limits, step_, Warp(group_));
     if (sends_own_line_ == 0) send_others();
   }
   __device__ void send_others() {
-    if (!out_.is_all()) good_ = good_ && send_lines(chain_, step_, Warp(carrier_), out_.skipped());
+    if (!out_.is_all()) good_ = good_ && send_lines(chain_, step_, Warp(group_), out_.skipped());
     if (chain_.segments_out > 0)
-      good_ = carrier_.all(good_) && send_stores(chain_, step_, carrier_, with_copy_engine_);
+      good_ = group_.all(good_) && send_stores(chain_, step_, group_, with_copy_engine_);
   }
   __device__ void receive_others() {
-    if (!in_.is_all()) good_ = good_ && receive_lines(chain_, step_, Warp(carrier_), in_.skipped());
-    if (carrier_.lanes() > Warp::size) good_ = carrier_.all(good_);  // a warp alone has voted as it received
-    if (good_ && chain_.segments_in > 0) good_ = receive_stores(chain_, step_, carrier_);
+    if (!in_.is_all()) good_ = good_ && receive_lines(chain_, step_, Warp(group_), in_.skipped());
+    if (group_.lanes() > Warp::size) good_ = group_.all(good_);  // a warp alone has voted as it received
+    if (good_ && chain_.segments_in > 0) good_ = receive_stores(chain_, step_, group_);
   }
 
   const DeviceChain& chain_;
-  Carrier carrier_;
+  ThreadGroup group_;
   OwnLine out_, in_;
   Word step_ = 0;
   // Whether this warp's own lines are all that the step sends from here, and all that it brings here (for a
-  // carrier of one warp): a small message then passes one branch for all the rest.
+  // group of one warp): a small message then passes one branch for all the rest.
   Flag sends_own_line_, receives_own_line_;
   bool parts_start_together_;
   bool with_copy_engine_;

@@ -15,9 +15,9 @@ namespace tca {
 /// How a kernel is launched. Blocks of an early one may start while the kernel before it on the stream still
 /// runs, where they find room, if the GPU has compute capability 9 and the kernel was compiled for it.
 ///
-/// Every thread of an early kernel calls `come_behind`, before it loads what an earlier kernel stores and
-/// before it stores what an earlier one loads. All threads do, because the kernel behind waits for this one
-/// alone, and so for those in front only if this one has waited for them.
+/// Every thread of an early kernel calls `wait_for_previous_kernel`, before it loads what an earlier kernel
+/// stores and before it stores what an earlier one loads. All threads do, because the kernel behind waits for
+/// this one alone, and so for those in front only if this one has waited for them.
 ///
 /// A block that has started keeps its place while it waits. So no kernel may be early where the kernel before
 /// it waits for another rank's on the same GPU, which may need that place.
@@ -30,14 +30,14 @@ struct KernelGrid {
 
 namespace device {
 
-// Returns whether `come_behind` does anything in a kernel on the current GPU. It does nothing in code for
-// less than compute capability 9, which a newer GPU runs as well. The answer is kept, since asking takes as
-// long as a good part of a launch.
-inline bool comes_behind(const void* kernel) {
+// Returns whether `wait_for_previous_kernel` does anything in a kernel on the current GPU. It does nothing in
+// code for less than compute capability 9, which a newer GPU runs as well. The answer is kept, since asking
+// takes as long as a good part of a launch.
+inline bool is_programmatic(const void* kernel) {
   struct Found {
     const void* kernel = nullptr;
     int gpu = -1;
-    bool comes_behind = false;
+    bool is_programmatic = false;
   };
   constexpr std::uintptr_t places = 16;
   thread_local Found found[places];
@@ -49,7 +49,7 @@ inline bool comes_behind(const void* kernel) {
     if (cudaFuncGetAttributes(&attributes, kernel) != cudaSuccess) return false;
     at = {kernel, gpu, attributes.ptxVersion >= 90};
   }
-  return at.comes_behind;
+  return at.is_programmatic;
 }
 
 }  // namespace device
@@ -67,12 +67,12 @@ cudaError_t launch_kernel(void (*kernel)(Parameters...), const KernelGrid& grid,
   config.dynamicSmemBytes = grid.shared_bytes;
   config.stream = stream;
   config.attrs = &early;
-  config.numAttrs = grid.early && device::comes_behind(reinterpret_cast<const void*>(kernel)) ? 1 : 0;
+  config.numAttrs = grid.early && device::is_programmatic(reinterpret_cast<const void*>(kernel)) ? 1 : 0;
   return cudaLaunchKernelEx(&config, kernel, arguments...);
 }
 
 /// Waits until what the kernels before this one have stored is there, and lets the one behind it start.
-__device__ inline void come_behind() {
+__device__ inline void wait_for_previous_kernel() {
 #if __CUDA_ARCH__ >= 900
   cudaGridDependencySynchronize();
   cudaTriggerProgrammaticLaunchCompletion();

@@ -16,7 +16,7 @@ class BlockTeam {
   __device__ explicit BlockTeam(const DeviceTeam& team)
       : team_(team),
         lane_(device::thread_number()),
-        threads_(device::kept(device::threads_in_block())),
+        threads_(device::keep_in_register(device::threads_in_block())),
         step_(*team.step) {}
   BlockTeam(const BlockTeam&) = delete;
   __device__ ~BlockTeam() {

@@ -34,7 +34,7 @@ namespace tca {
 
 namespace device {
 
-// A thread by itself as the carrier of a put.
+// A thread by itself as the group of a put.
 struct Thread {
   static constexpr __device__ Word lane() { return 0; }
   static constexpr __device__ Word lanes() { return 1; }

@@ -4,10 +4,10 @@
 // A fabric exposes a window's memory, compiles its share of a committed chain, and from then on starts and
 // tests that share. All decisions are made in `compile`; a started `Program` only does what was compiled.
 //
-// The author of a fabric reads Memory, Put and Share, then Program, then Fabric, and implements their pure
-// virtual functions. Every other function has a default, and follows a line that says which fabrics override
-// it. pricing.hpp (times and room, for the route) and accelerator.hpp (GPUs) are for fabrics that know more
-// than the defaults.
+// The author of a fabric reads Memory, Put and ChainSpec, then Program, then Fabric, and implements their
+// pure virtual functions. Every other function has a default, and follows a line that says which fabrics
+// override it. pricing.hpp (times and room, for the route) and accelerator.hpp (GPUs) are for fabrics that
+// know more than the defaults.
 //
 // Ownership: the world owns its fabrics; the caller of `expose` and `compile` owns what they return. A
 // program is destroyed before the memories that it moves, and both before their fabric; Fabric::quiesce comes
@@ -72,7 +72,7 @@ struct Put {
 };
 
 // A rank's share of a chain. In both lists the puts are in the order in which their senders declared them.
-struct Share {
+struct ChainSpec {
   std::string_view name;
   bool guarded = true;
   std::span<const Put> outgoing;  // from == this rank
@@ -157,7 +157,7 @@ class Fabric {
 
   // Collective over all ranks, including those without a part in the chain. `share` is valid only during the
   // call; the shapes and memories of its puts outlive the program. Throws on every rank alike.
-  virtual std::unique_ptr<Program> compile(const Share& share) = 0;
+  virtual std::unique_ptr<Program> compile(const ChainSpec& share) = 0;
 
   // Makes an immediate put: it goes now and is visible to `rank` no later than this rank's next signal to it.
   virtual void put_now(Memory& memory, int rank, std::uint64_t offset, std::span<const std::byte> value) = 0;

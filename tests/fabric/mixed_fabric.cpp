@@ -25,7 +25,7 @@ class MixedFabric final : public fabric::Fabric {
   void trace_to(base::Trace* trace) override { inner_->trace_to(trace); }
   void progress() override { inner_->progress(); }
 
-  std::unique_ptr<fabric::Program> compile(const fabric::Share& share) override {
+  std::unique_ptr<fabric::Program> compile(const fabric::ChainSpec& share) override {
     ++compiled_;
     const std::vector<fabric::Put> outgoing = mixed(share.outgoing), incoming = mixed(share.incoming);
     return inner_->compile({share.name, share.guarded, outgoing, incoming, share.time_limit});

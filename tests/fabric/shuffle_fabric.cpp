@@ -49,7 +49,8 @@ Block& block_of(fabric::Memory* memory, int rank) { return static_cast<ShuffleMe
 
 class ShuffleProgram final : public fabric::Program {
  public:
-  ShuffleProgram(ShuffleHub& hub, std::size_t chain, const fabric::Share& share) : hub_(hub), chain_(chain) {
+  ShuffleProgram(ShuffleHub& hub, std::size_t chain, const fabric::ChainSpec& share)
+      : hub_(hub), chain_(chain) {
     const std::lock_guard lock(hub_.mutex);
     std::set<int> targets, senders;
     for (const fabric::Put& put : share.outgoing) targets.insert(put.to);
@@ -165,7 +166,7 @@ class ShuffleFabric final : public fabric::Fabric {
     return std::make_unique<ShuffleMemory>(hub_, control_.rank(), hub_.blocks(id));
   }
 
-  std::unique_ptr<fabric::Program> compile(const fabric::Share& share) override {
+  std::unique_ptr<fabric::Program> compile(const fabric::ChainSpec& share) override {
     return std::make_unique<ShuffleProgram>(hub_, chains_++, share);
   }
 

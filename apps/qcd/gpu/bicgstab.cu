@@ -20,14 +20,14 @@ __device__ __forceinline__ void for_numbers(const SolveFields<T>& all, const Do&
 template <class T>
 __global__ void __launch_bounds__(block_threads)
     first_direction_kernel(const __grid_constant__ SolveFields<T> all) {
-  come_behind();
+  wait_for_previous_kernel();
   for_numbers(all, [&](const SolveFields<T>& f, Word i) { first_direction(f, i); });
 }
 
 template <class T>
 __global__ void __launch_bounds__(block_threads)
     overlap_kernel(const __grid_constant__ SolveFields<T> all, double* partials) {
-  come_behind();
+  wait_for_previous_kernel();
   double sums[overlap_sum_count] = {};
   for_numbers(all, [&](const SolveFields<T>& f, Word i) { add_overlap(f, i, sums); });
   store_share(sums, partials);
@@ -36,7 +36,7 @@ __global__ void __launch_bounds__(block_threads)
 template <class T>
 __global__ void __launch_bounds__(block_threads)
     residual_kernel(const __grid_constant__ SolveFields<T> all, double* partials) {
-  come_behind();
+  wait_for_previous_kernel();
   double sums[residual_sum_count] = {};
   for_numbers(all, [&](const SolveFields<T>& f, Word i) { add_residual(f, i, sums); });
   store_share(sums, partials);
@@ -45,7 +45,7 @@ __global__ void __launch_bounds__(block_threads)
 template <class T>
 __global__ void __launch_bounds__(block_threads)
     half_step_kernel(const __grid_constant__ SolveFields<T> all, const BicgstabSteps* steps) {
-  come_behind();
+  wait_for_previous_kernel();
   if (!steps[blockIdx.y].moves) return;
   const BicgstabSteps now = steps[blockIdx.y];
   for_numbers(all, [&](const SolveFields<T>& f, Word i) { half_step(f, now, i); });
@@ -54,22 +54,22 @@ __global__ void __launch_bounds__(block_threads)
 template <class T>
 __global__ void __launch_bounds__(block_threads)
     whole_step_kernel(const __grid_constant__ SolveFields<T> all, const BicgstabSteps* steps) {
-  come_behind();
+  wait_for_previous_kernel();
   if (!steps[blockIdx.y].moves) return;
   const BicgstabSteps now = steps[blockIdx.y];
   for_numbers(all, [&](const SolveFields<T>& f, Word i) { whole_step(f, now, i); });
 }
 
 __global__ void begin_kernel(BicgstabSteps* steps, const double* totals) {
-  come_behind();
+  wait_for_previous_kernel();
   begin(steps[threadIdx.x], totals + threadIdx.x * sum_count);
 }
 __global__ void decide_half_kernel(BicgstabSteps* steps, const double* totals) {
-  come_behind();
+  wait_for_previous_kernel();
   decide_half(steps[threadIdx.x], totals + threadIdx.x * overlap_sum_count);
 }
 __global__ void decide_kernel(BicgstabSteps* steps, const double* totals, const History history) {
-  come_behind();
+  wait_for_previous_kernel();
   decide(steps[threadIdx.x], totals + threadIdx.x * residual_sum_count, history.of(threadIdx.x));
 }
 

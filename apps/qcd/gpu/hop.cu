@@ -11,7 +11,7 @@ constexpr unsigned blocks_a_multiprocessor = 2;
 template <class T, class Block, class Hop>
 __device__ void run(Block& block, Hop& hop, const Stage<T>& stage, const Crossing<T>& crossing, Word rhs,
                     double* partials) {
-  come_behind();
+  wait_for_previous_kernel();
   const Word exchange = begin_exchange(block, crossing, !stage.to_odd);
   hop.run(WindowGhosts<T>{crossing, exchange}, WindowSink<T>{crossing, rhs});
   if (stage.tally != Tally::none) block.store_sums(partials);
@@ -46,7 +46,7 @@ __global__ void __launch_bounds__(block_threads, blocks_a_multiprocessor)
     project_kernel(const __grid_constant__ Ground<T> ground, const T* field, bool odd, bool dagger,
                    const __grid_constant__ Chunks chunks, const __grid_constant__ Crossing<T> crossing) {
   SiteBlock block(nullptr);
-  come_behind();
+  wait_for_previous_kernel();
   pass<T>(block, ground, chunks, crossing, odd, dagger, [&](Word place, Word four) {
     return four_at(field_of(field, ground, blockIdx.y), ground.half(), place, four);
   });
@@ -57,7 +57,7 @@ __global__ void __launch_bounds__(block_threads, blocks_a_multiprocessor)
     update_kernel(const __grid_constant__ SolveFields<T> all, const CgSteps* steps,
                   const __grid_constant__ Crossing<T> crossing) {
   SiteBlock block(nullptr);
-  come_behind();
+  wait_for_previous_kernel();
   const CgSteps& own = steps[blockIdx.y];
   const T alpha = static_cast<T>(own.alpha), beta = static_cast<T>(own.beta);
   const bool p_stays = own.p_stays;
@@ -72,13 +72,13 @@ template <class T>
 __global__ void meet_kernel(const __grid_constant__ Ground<T> ground,
                             const __grid_constant__ Crossing<T> crossing, bool odd) {
   SiteBlock block(nullptr);
-  come_behind();
+  wait_for_previous_kernel();
   meet(block, ground, crossing, odd);
 }
 
 __global__ void __launch_bounds__(block_threads)
     totals_kernel(const double* partials, Word shares, Word count, double* totals) {
-  come_behind();
+  wait_for_previous_kernel();
   const Word number = blockIdx.x * chunk_warps + threadIdx.x / chunk_sites;
   if (number >= count) return;
   const double sum = sum_of_shares(partials, shares, count, number);
@@ -86,7 +86,7 @@ __global__ void __launch_bounds__(block_threads)
 }
 
 __global__ void decide_kernel(CgSteps* steps, const double* totals, const History history) {
-  come_behind();
+  wait_for_previous_kernel();
   CgSteps now = steps[threadIdx.x];
   decide(now, totals + threadIdx.x * sum_count, history.of(threadIdx.x));
   steps[threadIdx.x] = now;
@@ -94,7 +94,7 @@ __global__ void decide_kernel(CgSteps* steps, const double* totals, const Histor
 
 template <class Kept>
 __global__ void tell_kernel(const Kept* steps, Steps* host) {
-  come_behind();
+  wait_for_previous_kernel();
   host[threadIdx.x] = steps[threadIdx.x];
 }
 

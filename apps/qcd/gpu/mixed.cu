@@ -8,7 +8,7 @@ namespace {
 // their sums.
 template <auto take_sums, auto decide>
 __global__ void in_step_kernel(CgSteps* steps, const double* totals, const History history) {
-  come_behind();
+  wait_for_previous_kernel();
   CgSteps& own = steps[threadIdx.x];
   take_sums(own, totals + threadIdx.x * sum_count);
   __syncthreads();
@@ -22,7 +22,7 @@ __global__ void __launch_bounds__(block_threads)
                    const __grid_constant__ SolveFields<double> exacts,
                    const __grid_constant__ Crossing<double> crossing) {
   SiteBlock block(nullptr);
-  come_behind();
+  wait_for_previous_kernel();
   const SolveFields<float> search = fields_of(searches, blockIdx.y);
   const SolveFields<double> exact = fields_of(exacts, blockIdx.y);
   pass<double>(block, exacts.ground, exacts.chunks[0], crossing, false, false, [&](Word place, Word four) {
@@ -35,7 +35,7 @@ __global__ void __launch_bounds__(block_threads)
                      const __grid_constant__ SolveFields<double> exacts,
                      const __grid_constant__ Crossing<float> crossing) {
   SiteBlock block(nullptr);
-  come_behind();
+  wait_for_previous_kernel();
   const SolveFields<float> search = fields_of(searches, blockIdx.y);
   const SolveFields<double> exact = fields_of(exacts, blockIdx.y);
   pass<float>(block, searches.ground, searches.chunks[0], crossing, false, true,

@@ -11,7 +11,7 @@
 //    acknowledgement of n. It is read together with the source, so it costs no time of its own. Every rank
 //    has the same number of blocks.
 //
-// `Carrier` carries a part of the lines: a block on a GPU, a thread on the host; see stores.hpp.
+// `ThreadGroup` carries a part of the lines: a block on a GPU, a thread on the host; see stores.hpp.
 #pragma once
 
 #include "tca/device/reduction.hpp"
@@ -133,12 +133,12 @@ TCA_DEVICE bool send_piece(const CollectiveLines& all, Word step, Word part, Wor
 }
 
 // Sends the lines of a part; false on a lane that gave up.
-template <class Carrier>
-TCA_DEVICE bool send_collective_lines(const CollectiveLines& all, Word step, const Carrier& carrier) {
+template <class ThreadGroup>
+TCA_DEVICE bool send_collective_lines(const CollectiveLines& all, Word step, const ThreadGroup& group) {
   if (!all.sends()) return true;
-  for (Word line = carrier.part() * carrier.lanes() + carrier.lane(); line < all.lines();
-       line += carrier.parts() * carrier.lanes()) {
-    if (!send_piece(all, step, carrier.part(), line)) return false;
+  for (Word line = group.part() * group.lanes() + group.lane(); line < all.lines();
+       line += group.parts() * group.lanes()) {
+    if (!send_piece(all, step, group.part(), line)) return false;
   }
   return true;
 }
@@ -186,17 +186,17 @@ TCA_DEVICE bool receive_piece(const CollectiveLines& all, Word step, Word line) 
 }
 
 // Receives the lines of a part; false, on every lane, when one of them gave up, here or before (`good`).
-template <class Kind, class Carrier>
-TCA_DEVICE bool receive_collective_lines(const CollectiveLines& all, Word step, const Carrier& carrier,
+template <class Kind, class ThreadGroup>
+TCA_DEVICE bool receive_collective_lines(const CollectiveLines& all, Word step, const ThreadGroup& group,
                                          bool good) {
-  for (Word line = carrier.part() * carrier.lanes() + carrier.lane(); good && line < all.lines();
-       line += carrier.parts() * carrier.lanes())
+  for (Word line = group.part() * group.lanes() + group.lane(); good && line < all.lines();
+       line += group.parts() * group.lanes())
     good = receive_piece<Kind>(all, step, line);
   // Every lane has its lines in registers by now: the loads cannot be overtaken by a store that the root
   // answers with new ones.
-  good = carrier.all(good);
-  if (good && all.acks != nullptr && !all.sends() && carrier.lane() == 0)
-    store_relaxed(all.acks + carrier.part() * all.size + all.rank, step);
+  good = group.all(good);
+  if (good && all.acks != nullptr && !all.sends() && group.lane() == 0)
+    store_relaxed(all.acks + group.part() * all.size + all.rank, step);
   return good;
 }
 

@@ -11,7 +11,7 @@
 //  - broadcast: each rank except the root loads its slice from the root, and stores it at all the others;
 //  - reduce-scatter: loads, combines; allgather and all-to-all: store.
 //
-// `Carrier` carries a part of the moves: a block on a GPU, a thread on the host; see stores.hpp.
+// `ThreadGroup` carries a part of the moves: a block on a GPU, a thread on the host; see stores.hpp.
 #pragma once
 
 #include "tca/device/reduction.hpp"
@@ -43,41 +43,41 @@ struct CollectiveMoves {
 };
 
 // Sets flag `number` of this rank's at every other rank to `step`, one lane for each rank. It comes after
-// whatever the carrier has stored and loaded before.
-template <class Carrier>
-TCA_DEVICE void raise_flags(const CollectiveMoves& all, Word number, Word step, const Carrier& carrier) {
-  carrier.sync();
-  for (Word to = carrier.lane(); to < all.size; to += carrier.lanes())
+// whatever the group has stored and loaded before.
+template <class ThreadGroup>
+TCA_DEVICE void raise_flags(const CollectiveMoves& all, Word number, Word step, const ThreadGroup& group) {
+  group.sync();
+  for (Word to = group.lane(); to < all.size; to += group.lanes())
     if (to != all.rank) store_release(all.theirs[to] + number * all.size, step);
 }
 
 // Waits for the flags that `raise_flags` sets; false, on every lane, when one of them gave up.
-template <class Carrier>
-TCA_DEVICE bool await_flags(const CollectiveMoves& all, Word number, Word step, const Carrier& carrier) {
+template <class ThreadGroup>
+TCA_DEVICE bool await_flags(const CollectiveMoves& all, Word number, Word step, const ThreadGroup& group) {
   bool good = true;
-  for (Word from = carrier.lane(); good && from < all.size; from += carrier.lanes())
+  for (Word from = group.lane(); good && from < all.size; from += group.lanes())
     good = from == all.rank || await(all.mine + number * all.size + from, step, from, all.limits);
-  return carrier.all(good);
+  return group.all(good);
 }
 
 // Calls `act(at)` for each stretch of `wide` atoms that falls to a lane of the bytes from `begin` to `end`:
 // `at(k)` is the offset of the stretch's atom k. Atoms of the last stretch may lie behind the end.
-template <Word wide, class Atom, class Carrier, class Do>
-TCA_DEVICE void each_stretch(std::uint64_t begin, std::uint64_t end, const Carrier& carrier, const Do& act) {
-  const std::uint64_t stride = std::uint64_t{carrier.parts()} * carrier.lanes() * wide;
+template <Word wide, class Atom, class ThreadGroup, class Do>
+TCA_DEVICE void each_stretch(std::uint64_t begin, std::uint64_t end, const ThreadGroup& group,
+                             const Do& act) {
+  const std::uint64_t stride = std::uint64_t{group.parts()} * group.lanes() * wide;
   const std::uint64_t atoms = (end - begin) / sizeof(Atom);
-  for (std::uint64_t base = std::uint64_t{carrier.part()} * carrier.lanes() * wide; base < atoms;
-       base += stride)
-    act([&](Word k) { return begin + (base + k * carrier.lanes() + carrier.lane()) * sizeof(Atom); });
+  for (std::uint64_t base = std::uint64_t{group.part()} * group.lanes() * wide; base < atoms; base += stride)
+    act([&](Word k) { return begin + (base + k * group.lanes() + group.lane()) * sizeof(Atom); });
 }
 
 // Moves the bytes from `begin` to `end` as a fan. The loads of `wide` atoms of each of `deep` sources are
 // under way at once.
-template <class Kind, class Atom, class Carrier>
+template <class Kind, class Atom, class ThreadGroup>
 TCA_DEVICE void move_fan(const CollectiveMoves& all, std::uint64_t begin, std::uint64_t end,
-                         const Carrier& carrier) {
+                         const ThreadGroup& group) {
   constexpr Word deep = Kind::combines ? 4 : 1, wide = Kind::combines ? 2 : 4;
-  each_stretch<wide, Atom>(begin, end, carrier, [&](const auto& at) {
+  each_stretch<wide, Atom>(begin, end, group, [&](const auto& at) {
     Atom total[wide] = {};
     for (Word first = 0; first < all.sources; first += deep) {
       Atom got[deep][wide] = {};
@@ -109,11 +109,11 @@ TCA_DEVICE void move_fan(const CollectiveMoves& all, std::uint64_t begin, std::u
   });
 }
 
-template <class Atom, class Carrier>
+template <class Atom, class ThreadGroup>
 TCA_DEVICE void move_pair(std::byte* from, std::byte* to, bool swaps, std::uint64_t begin, std::uint64_t end,
-                          const Carrier& carrier) {
+                          const ThreadGroup& group) {
   constexpr Word wide = 4;
-  each_stretch<wide, Atom>(begin, end, carrier, [&](const auto& at) {
+  each_stretch<wide, Atom>(begin, end, group, [&](const auto& at) {
     Atom there[wide] = {}, back[wide] = {};
     TCA_UNROLL
     for (Word k = 0; k < wide; ++k) {
@@ -130,67 +130,66 @@ TCA_DEVICE void move_pair(std::byte* from, std::byte* to, bool swaps, std::uint6
   });
 }
 
-template <class Kind, class Atom, class Carrier>
+template <class Kind, class Atom, class ThreadGroup>
 TCA_DEVICE void move_range(const CollectiveMoves& all, Word pair, std::uint64_t begin, std::uint64_t end,
-                           const Carrier& carrier) {
+                           const ThreadGroup& group) {
   if constexpr (Kind::combines) {
-    move_fan<Kind, Atom>(all, begin, end, carrier);
+    move_fan<Kind, Atom>(all, begin, end, group);
   } else if (all.way == CollectiveMoves::Way::fan) {
-    move_fan<Kind, Atom>(all, begin, end, carrier);
+    move_fan<Kind, Atom>(all, begin, end, group);
   } else {
-    move_pair<Atom>(all.from[pair], all.to[pair], all.way == CollectiveMoves::Way::swaps, begin, end,
-                    carrier);
+    move_pair<Atom>(all.from[pair], all.to[pair], all.way == CollectiveMoves::Way::swaps, begin, end, group);
   }
 }
 
 // Moves a whole pair or fan, in atoms as wide as the addresses allow, and the rest at the end in narrow ones.
-template <class Kind, class Carrier>
-TCA_DEVICE void move_whole(const CollectiveMoves& all, Word pair, const Carrier& carrier) {
+template <class Kind, class ThreadGroup>
+TCA_DEVICE void move_whole(const CollectiveMoves& all, Word pair, const ThreadGroup& group) {
   const std::uint64_t end = all.bytes[pair], wide_end = end / 16 * 16;
   if constexpr (Kind::combines) {
     using Element = typename Kind::Element;
     if (all.atom_bytes == 16) {
-      move_range<Kind, Atom16>(all, pair, 0, wide_end, carrier);
-      move_range<Kind, Element>(all, pair, wide_end, end, carrier);
+      move_range<Kind, Atom16>(all, pair, 0, wide_end, group);
+      move_range<Kind, Element>(all, pair, wide_end, end, group);
     } else {
-      move_range<Kind, Element>(all, pair, 0, end, carrier);
+      move_range<Kind, Element>(all, pair, 0, end, group);
     }
   } else {
     switch (all.atom_bytes) {
       case 16:
-        move_range<Kind, Atom16>(all, pair, 0, wide_end, carrier);
+        move_range<Kind, Atom16>(all, pair, 0, wide_end, group);
         break;
       case 8:
-        move_range<Kind, std::uint64_t>(all, pair, 0, wide_end, carrier);
+        move_range<Kind, std::uint64_t>(all, pair, 0, wide_end, group);
         break;
       case 4:
-        move_range<Kind, std::uint32_t>(all, pair, 0, wide_end, carrier);
+        move_range<Kind, std::uint32_t>(all, pair, 0, wide_end, group);
         break;
       default:
-        move_range<Kind, std::uint8_t>(all, pair, 0, wide_end, carrier);
+        move_range<Kind, std::uint8_t>(all, pair, 0, wide_end, group);
     }
-    move_range<Kind, std::uint8_t>(all, pair, wide_end, end, carrier);
+    move_range<Kind, std::uint8_t>(all, pair, wide_end, end, group);
   }
 }
 
 // Says "ready". The first block does so for all, since it runs only when every block of the kernel before is
 // done.
-template <class Carrier>
-TCA_DEVICE void begin_moves(const CollectiveMoves& all, Word step, const Carrier& carrier) {
-  if (carrier.part() == 0) raise_flags(all, 0, step, carrier);
+template <class ThreadGroup>
+TCA_DEVICE void begin_moves(const CollectiveMoves& all, Word step, const ThreadGroup& group) {
+  if (group.part() == 0) raise_flags(all, 0, step, group);
 }
 
 // The rest of the step; false, on every lane, when one of them gave up.
-template <class Kind, class Carrier>
-TCA_DEVICE bool finish_moves(const CollectiveMoves& all, Word step, const Carrier& carrier) {
-  if (!await_flags(all, 0, step, carrier)) return false;
+template <class Kind, class ThreadGroup>
+TCA_DEVICE bool finish_moves(const CollectiveMoves& all, Word step, const ThreadGroup& group) {
+  if (!await_flags(all, 0, step, group)) return false;
   if (!all.moves_data) return true;
   if (all.way != CollectiveMoves::Way::nothing) {
     const Word moves = all.way == CollectiveMoves::Way::fan ? 1 : all.targets;
-    for (Word pair = 0; pair < moves; ++pair) move_whole<Kind>(all, pair, carrier);
+    for (Word pair = 0; pair < moves; ++pair) move_whole<Kind>(all, pair, group);
   }
-  raise_flags(all, 1 + carrier.part(), step, carrier);
-  return await_flags(all, 1 + carrier.part(), step, carrier);
+  raise_flags(all, 1 + group.part(), step, group);
+  return await_flags(all, 1 + group.part(), step, group);
 }
 
 }  // namespace tca::device

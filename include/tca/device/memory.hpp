@@ -66,7 +66,7 @@ TCA_DEVICE T* in_global_memory(T* pointer) {
 
 // Keeps a number in its register. If the compiler knows how to work a number out again, such as the size of a
 // block, it loads it anew at each use, which takes as long as a barrier.
-TCA_DEVICE Word kept(Word number) {
+TCA_DEVICE Word keep_in_register(Word number) {
 #ifdef __CUDA_ARCH__
   asm volatile("" : "+r"(number));
 #endif

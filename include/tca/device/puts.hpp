@@ -1,9 +1,9 @@
 // A single put that a kernel makes by itself: stores into another rank's part of a window, which wait for
 // nobody.
 //
-// `Carrier` carries the put: it is a block or a thread on a GPU, threads on the host. A carrier has a lane()
-// and the number of its lanes(), and sync() between its lanes, which also keeps the compiler from moving
-// memory accesses across it.
+// `ThreadGroup` carries the put: it is a block or a thread on a GPU, threads on the host. A group has a
+// lane() and the number of its lanes(), and sync() between its lanes, which also keeps the compiler from
+// moving memory accesses across it.
 #pragma once
 
 #include <type_traits>
@@ -23,11 +23,12 @@ using AtomOf = std::conditional_t<
 
 // Copies atoms in a row, neighbouring ones by neighbouring lanes. Unlike `copy_atoms` it knows no loops, and
 // counts in 64 bits.
-template <class Atom, class Carrier>
-TCA_DEVICE void copy_row(std::byte* to, const std::byte* from, std::uint64_t atoms, const Carrier& carrier) {
+template <class Atom, class ThreadGroup>
+TCA_DEVICE void copy_row(std::byte* to, const std::byte* from, std::uint64_t atoms,
+                         const ThreadGroup& group) {
   constexpr Word in_flight = 4;  // loads before the first store: one latency of memory for four atoms
-  const std::uint64_t lanes = carrier.lanes();
-  for (std::uint64_t base = carrier.lane(); base < atoms; base += in_flight * lanes) {
+  const std::uint64_t lanes = group.lanes();
+  for (std::uint64_t base = group.lane(); base < atoms; base += in_flight * lanes) {
     Atom held[in_flight] = {};
     TCA_UNROLL
     for (Word k = 0; k < in_flight; ++k) {
@@ -44,37 +45,37 @@ TCA_DEVICE void copy_row(std::byte* to, const std::byte* from, std::uint64_t ato
 
 // Copies between addresses that differ by a multiple of an atom. Small atoms go up to the first address at
 // which both are aligned, and behind the last.
-template <class Atom, class Small, class Carrier>
+template <class Atom, class Small, class ThreadGroup>
 TCA_DEVICE void copy_aligned(std::byte* to, const std::byte* from, std::uint64_t bytes,
-                             const Carrier& carrier) {
+                             const ThreadGroup& group) {
   if constexpr (sizeof(Atom) <= sizeof(Small)) {
-    copy_row<Small>(to, from, bytes / sizeof(Small), carrier);
+    copy_row<Small>(to, from, bytes / sizeof(Small), group);
   } else {
     std::uint64_t head = (0 - reinterpret_cast<std::uintptr_t>(to)) % sizeof(Atom);
     if (head > bytes) head = bytes;
     const std::uint64_t body = (bytes - head) / sizeof(Atom) * sizeof(Atom);
-    copy_row<Small>(to, from, head / sizeof(Small), carrier);
-    copy_row<Atom>(to + head, from + head, body / sizeof(Atom), carrier);
-    copy_row<Small>(to + head + body, from + head + body, (bytes - head - body) / sizeof(Small), carrier);
+    copy_row<Small>(to, from, head / sizeof(Small), group);
+    copy_row<Atom>(to + head, from + head, body / sizeof(Atom), group);
+    copy_row<Small>(to + head + body, from + head + body, (bytes - head - body) / sizeof(Small), group);
   }
 }
 
 // Copies with the largest atoms that the two addresses allow.
-template <class Small, class Carrier>
+template <class Small, class ThreadGroup>
 TCA_DEVICE void copy_bytes(std::byte* to, const std::byte* from, std::uint64_t bytes,
-                           const Carrier& carrier) {
+                           const ThreadGroup& group) {
   const auto apart =
       static_cast<Word>(reinterpret_cast<std::uintptr_t>(to) - reinterpret_cast<std::uintptr_t>(from));
   if (apart % 16 == 0) {
-    copy_aligned<Atom16, Small>(to, from, bytes, carrier);
+    copy_aligned<Atom16, Small>(to, from, bytes, group);
   } else if (apart % 8 == 0) {
-    copy_aligned<std::uint64_t, Small>(to, from, bytes, carrier);
+    copy_aligned<std::uint64_t, Small>(to, from, bytes, group);
   } else if (apart % 4 == 0) {
-    copy_aligned<std::uint32_t, Small>(to, from, bytes, carrier);
+    copy_aligned<std::uint32_t, Small>(to, from, bytes, group);
   } else if (apart % 2 == 0) {
-    copy_aligned<std::uint16_t, Small>(to, from, bytes, carrier);
+    copy_aligned<std::uint16_t, Small>(to, from, bytes, group);
   } else {
-    copy_aligned<std::uint8_t, Small>(to, from, bytes, carrier);
+    copy_aligned<std::uint8_t, Small>(to, from, bytes, group);
   }
 }
 
@@ -94,34 +95,34 @@ struct Refuse {
 };
 
 // Whether a put lies within the target's part; if not, one lane says so.
-template <class T, class Carrier>
+template <class T, class ThreadGroup>
 TCA_DEVICE bool may_put(const DeviceWindow<T>& window, Word rank, std::uint64_t offset, std::uint64_t count,
-                        const Carrier& carrier) {
+                        const ThreadGroup& group) {
   const std::uint64_t held = rank < window.size ? window.elements[rank] : 0;
   if (rank < window.size && count <= held && offset <= held - count) return true;
   const Refusal what{window.number, rank, offset, count, held};
-  if (carrier.lane() == 0) Refuse::put(window.refused, window.refusal, what);
+  if (group.lane() == 0) Refuse::put(window.refused, window.refusal, what);
   return false;
 }
 
 // Both of these store nothing and return false, on every lane, when the put would lie outside the target's
 // part.
-template <class T, class Carrier>
+template <class T, class ThreadGroup>
 TCA_DEVICE bool put_value(const DeviceWindow<T>& window, Word rank, std::uint64_t offset, const T& value,
-                          const Carrier& carrier) {
-  if (!may_put(window, rank, offset, 1, carrier)) return false;
-  if (carrier.lane() == 0) window.parts[rank][offset] = value;
+                          const ThreadGroup& group) {
+  if (!may_put(window, rank, offset, 1, group)) return false;
+  if (group.lane() == 0) window.parts[rank][offset] = value;
   return true;
 }
 
-template <class T, class Carrier>
+template <class T, class ThreadGroup>
 TCA_DEVICE bool put_elements(const DeviceWindow<T>& window, Word rank, std::uint64_t offset, const T* from,
-                             std::uint64_t count, const Carrier& carrier) {
-  if (!may_put(window, rank, offset, count, carrier)) return false;
-  carrier.sync();  // sends what any lane has stored
+                             std::uint64_t count, const ThreadGroup& group) {
+  if (!may_put(window, rank, offset, count, group)) return false;
+  group.sync();  // sends what any lane has stored
   copy_bytes<AtomOf<T>>(reinterpret_cast<std::byte*>(window.parts[rank] + offset),
-                        reinterpret_cast<const std::byte*>(from), count * sizeof(T), carrier);
-  carrier.sync();  // any lane may overwrite it
+                        reinterpret_cast<const std::byte*>(from), count * sizeof(T), group);
+  group.sync();  // any lane may overwrite it
   return true;
 }
 

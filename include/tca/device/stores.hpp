@@ -3,7 +3,7 @@
 // In a guarded chain the sender first needs the receiver's permission: "I am done reading what arrived in the
 // step before". The receiver gives it as soon as all of its parts have come to `start`.
 //
-// `Carrier` carries a part of the chain: it is a block or a warp on a GPU, a thread on the host. A carrier
+// `ThreadGroup` carries a part of the chain: it is a block or a warp on a GPU, a thread on the host. A group
 // has its part() and the number of parts(), a lane() and the number of its lanes(), sync() between its lanes,
 // any(b), and all(b), which is true on every lane when b is true on each, and orders memory as sync() does.
 #pragma once
@@ -40,16 +40,16 @@ TCA_DEVICE Segment<Item> find_segment(const Table<Item>& table, Word segment) {
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wmaybe-uninitialized"  // only what has been loaded is stored
 #endif
-template <class Atom, class Carrier, class MayStore>
-TCA_DEVICE bool copy_atoms(const Stores& put, Word begin, Word end, const Carrier& carrier,
+template <class Atom, class ThreadGroup, class MayStore>
+TCA_DEVICE bool copy_atoms(const Stores& put, Word begin, Word end, const ThreadGroup& group,
                            const MayStore& may_store) {
   constexpr Word in_flight = 4;  // loads before the first store: one L2 latency for four atoms
-  for (Word base = begin; base < end; base += in_flight * carrier.lanes()) {
+  for (Word base = begin; base < end; base += in_flight * group.lanes()) {
     Atom atoms[in_flight];
     std::byte* to[in_flight];
     TCA_UNROLL
     for (Word k = 0; k < in_flight; ++k) {
-      const Word atom = base + carrier.lane() + k * carrier.lanes();
+      const Word atom = base + group.lane() + k * group.lanes();
       if (atom >= end) break;
       const Position position = put.loops.at(atom);
       atoms[k] = *reinterpret_cast<const Atom*>(put.from + put.from_pitches.offset(position, sizeof(Atom)));
@@ -58,7 +58,7 @@ TCA_DEVICE bool copy_atoms(const Stores& put, Word begin, Word end, const Carrie
     if (base == begin && !may_store()) return false;
     TCA_UNROLL
     for (Word k = 0; k < in_flight; ++k) {
-      if (base + carrier.lane() + k * carrier.lanes() < end) *reinterpret_cast<Atom*>(to[k]) = atoms[k];
+      if (base + group.lane() + k * group.lanes() < end) *reinterpret_cast<Atom*>(to[k]) = atoms[k];
     }
   }
   return true;
@@ -67,23 +67,23 @@ TCA_DEVICE bool copy_atoms(const Stores& put, Word begin, Word end, const Carrie
 #pragma GCC diagnostic pop
 #endif
 
-template <class Carrier, class MayStore>
-TCA_DEVICE bool copy_segment(const Stores& put, Word segment, const Carrier& carrier,
+template <class ThreadGroup, class MayStore>
+TCA_DEVICE bool copy_segment(const Stores& put, Word segment, const ThreadGroup& group,
                              const MayStore& may_store) {
   const Word begin = segment * put.segment_atoms;
   const Word end = put.loops.atoms - begin < put.segment_atoms ? put.loops.atoms : begin + put.segment_atoms;
   if (put.source_comes && !may_store()) return false;
   switch (put.atom_bytes) {
     case 16:
-      return copy_atoms<Atom16>(put, begin, end, carrier, may_store);
+      return copy_atoms<Atom16>(put, begin, end, group, may_store);
     case 8:
-      return copy_atoms<std::uint64_t>(put, begin, end, carrier, may_store);
+      return copy_atoms<std::uint64_t>(put, begin, end, group, may_store);
     case 4:
-      return copy_atoms<std::uint32_t>(put, begin, end, carrier, may_store);
+      return copy_atoms<std::uint32_t>(put, begin, end, group, may_store);
     case 2:
-      return copy_atoms<std::uint16_t>(put, begin, end, carrier, may_store);
+      return copy_atoms<std::uint16_t>(put, begin, end, group, may_store);
     default:
-      return copy_atoms<std::uint8_t>(put, begin, end, carrier, may_store);
+      return copy_atoms<std::uint8_t>(put, begin, end, group, may_store);
   }
 }
 
@@ -110,30 +110,29 @@ TCA_DEVICE bool await_other_parts(const DeviceChain& chain, Word step) {
 // Tells the partners "I am done reading what arrived in the step before". The last part to come to `start`
 // says so; where `parts_start_together`, the first part does, and parts are not counted. False, on every
 // lane, when it gave up.
-template <class Carrier>
-TCA_DEVICE_APART bool post_ready(const DeviceChain& chain, Word step, Carrier carrier,
+template <class ThreadGroup>
+TCA_DEVICE_APART bool post_ready(const DeviceChain& chain, Word step, ThreadGroup group,
                                  bool parts_start_together) {
   if (chain.readies.count == 0) return true;
-  bool last = carrier.part() == 0;
+  bool last = group.part() == 0;
   if (!parts_start_together) {
     // This vote also puts the other lanes' reads before the count.
-    if (!carrier.all(carrier.lane() != 0 || await_other_parts(chain, step))) return false;
-    last =
-        carrier.any(carrier.lane() == 0 && count_up(chain.count, carrier.parts() - 1) == carrier.parts() - 1);
+    if (!group.all(group.lane() != 0 || await_other_parts(chain, step))) return false;
+    last = group.any(group.lane() == 0 && count_up(chain.count, group.parts() - 1) == group.parts() - 1);
   }
   if (!last) return true;
-  for (Word i = carrier.lane(); i < chain.readies.count; i += carrier.lanes()) {
+  for (Word i = group.lane(); i < chain.readies.count; i += group.lanes()) {
     store_release(chain.readies[i].flag, step);  // pairs with the acquire in `send_stores`
   }
-  if (carrier.lane() == 0) store_relaxed(chain.posted, step);
+  if (group.lane() == 0) store_relaxed(chain.posted, step);
   return true;
 }
 
 // Returns the link whose permission this lane's share of `send_stores` would have to wait for, or no_link.
-template <class Carrier>
-TCA_DEVICE_APART Word missing_permission(const DeviceChain& chain, Word step, Carrier carrier) {
-  for (Word s = carrier.part() + carrier.lane() * carrier.parts(); s < chain.segments_out;
-       s += carrier.lanes() * carrier.parts()) {
+template <class ThreadGroup>
+TCA_DEVICE_APART Word missing_permission(const DeviceChain& chain, Word step, ThreadGroup group) {
+  for (Word s = group.part() + group.lane() * group.parts(); s < chain.segments_out;
+       s += group.lanes() * group.parts()) {
     const Segment<Stores> segment = find_segment(chain.stores, s);
     const Word* ready = segment.item.ready;
     if (ready != nullptr && !reached(load_acquire(ready), step)) return segment.item.link;
@@ -142,10 +141,10 @@ TCA_DEVICE_APART Word missing_permission(const DeviceChain& chain, Word step, Ca
 }
 
 // Returns the link for whose arrivals this lane's share of `receive_stores` would have to wait, or no_link.
-template <class Carrier>
-TCA_DEVICE_APART Word missing_stores(const DeviceChain& chain, Word step, Carrier carrier) {
-  for (Word s = carrier.part() + carrier.lane() * carrier.parts(); s < chain.segments_in;
-       s += carrier.lanes() * carrier.parts()) {
+template <class ThreadGroup>
+TCA_DEVICE_APART Word missing_stores(const DeviceChain& chain, Word step, ThreadGroup group) {
+  for (Word s = group.part() + group.lane() * group.parts(); s < chain.segments_in;
+       s += group.lanes() * group.parts()) {
     const Segment<Arrivals> segment = find_segment(chain.arrivals, s);
     if (!reached(load_acquire(segment.item.arrived + segment.number), step)) return segment.item.link;
   }
@@ -153,24 +152,24 @@ TCA_DEVICE_APART Word missing_stores(const DeviceChain& chain, Word step, Carrie
 }
 
 // Both return false when they gave up.
-template <class Carrier>
-TCA_DEVICE bool send_stores(const DeviceChain& chain, Word step, Carrier carrier, bool with_copy_engine) {
+template <class ThreadGroup>
+TCA_DEVICE bool send_stores(const DeviceChain& chain, Word step, ThreadGroup group, bool with_copy_engine) {
   if (chain.segments_out == 0) return true;
-  for (Word s = carrier.part(); s < chain.segments_out; s += carrier.parts()) {
+  for (Word s = group.part(); s < chain.segments_out; s += group.parts()) {
     const Segment<Stores> segment = find_segment(chain.stores, s);
     const Stores& put = segment.item;
     if (put.by_copy_engine && with_copy_engine) continue;
     const auto may_store = [&] {
       return put.ready == nullptr ||
-             carrier.all(carrier.lane() != 0 || await(put.ready, step, put.link, chain.limits));
+             group.all(group.lane() != 0 || await(put.ready, step, put.link, chain.limits));
     };
-    if (put.loops.atoms > 0 && !copy_segment(put, segment.number, carrier, may_store)) return false;
+    if (put.loops.atoms > 0 && !copy_segment(put, segment.number, group, may_store)) return false;
   }
-  carrier.sync();
-  // Each lane raises one signal: a release waits until the carrier's stores have arrived, for which many take
+  group.sync();
+  // Each lane raises one signal: a release waits until the group's stores have arrived, for which many take
   // as long as one.
-  for (Word s = carrier.part() + carrier.lane() * carrier.parts(); s < chain.segments_out;
-       s += carrier.lanes() * carrier.parts()) {
+  for (Word s = group.part() + group.lane() * group.parts(); s < chain.segments_out;
+       s += group.lanes() * group.parts()) {
     const Segment<Stores> segment = find_segment(chain.stores, s);
     if (segment.item.by_copy_engine && with_copy_engine) continue;
     store_release(segment.item.arrived + segment.number, step);  // pairs with the acquire in `receive_stores`
@@ -178,16 +177,16 @@ TCA_DEVICE bool send_stores(const DeviceChain& chain, Word step, Carrier carrier
   return true;
 }
 
-template <class Carrier>
-TCA_DEVICE bool receive_stores(const DeviceChain& chain, Word step, Carrier carrier) {
+template <class ThreadGroup>
+TCA_DEVICE bool receive_stores(const DeviceChain& chain, Word step, ThreadGroup group) {
   if (chain.segments_in == 0) return true;
   bool arrived = true;
-  for (Word s = carrier.part() + carrier.lane() * carrier.parts(); arrived && s < chain.segments_in;
-       s += carrier.lanes() * carrier.parts()) {
+  for (Word s = group.part() + group.lane() * group.parts(); arrived && s < chain.segments_in;
+       s += group.lanes() * group.parts()) {
     const Segment<Arrivals> segment = find_segment(chain.arrivals, s);
     arrived = await(segment.item.arrived + segment.number, step, segment.item.link, chain.limits);
   }
-  return carrier.all(arrived);
+  return group.all(arrived);
 }
 
 }  // namespace tca::device

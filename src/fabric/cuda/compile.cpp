@@ -45,8 +45,8 @@ Word segments(const Piece& piece) { return segments_of(piece.shape.bytes()); }
 
 class Compiler {
  public:
-  Compiler(const fabric::Share& share, Word id, control::Control& control, Inbox& inbox, cudaStream_t stream,
-           HostCopier& copier)
+  Compiler(const fabric::ChainSpec& share, Word id, control::Control& control, Inbox& inbox,
+           cudaStream_t stream, HostCopier& copier)
       : share_(share),
         control_(control),
         inbox_(inbox),
@@ -266,7 +266,7 @@ class Compiler {
     return all;
   }
 
-  const fabric::Share& share_;
+  const fabric::ChainSpec& share_;
   control::Control& control_;
   Inbox& inbox_;
   cudaStream_t stream_;
@@ -295,7 +295,7 @@ bool fits_copy_engine(const base::Shape& shape) {
          (shape.loop_count == 0 || (pitched(rows.to_pitch) && pitched(rows.from_pitch)));
 }
 
-void compile(const fabric::Share& share, Word id, control::Control& control, Inbox& inbox,
+void compile(const fabric::ChainSpec& share, Word id, control::Control& control, Inbox& inbox,
              cudaStream_t stream, HostCopier& copier,
              const std::function<void(std::unique_ptr<Compiled>)>& finish) {
   Compiler(share, id, control, inbox, stream, copier).run(finish);

@@ -41,7 +41,7 @@ struct Compiled {
 
 // Collective over the ranks that share the chain. `id` is not 0. `finish` makes the program that the rank
 // will start; where it fails on one rank, no rank goes on.
-void compile(const fabric::Share& share, Word id, control::Control& control, Inbox& inbox,
+void compile(const fabric::ChainSpec& share, Word id, control::Control& control, Inbox& inbox,
              cudaStream_t stream, HostCopier& copier,
              const std::function<void(std::unique_ptr<Compiled>)>& finish);
 

@@ -91,7 +91,7 @@ class CudaFabric final : public fabric::Fabric, public fabric::Pricing, public f
 
   std::unique_ptr<fabric::Memory> expose(std::size_t bytes, std::byte* existing,
                                          std::string_view window) override;
-  std::unique_ptr<fabric::Program> compile(const fabric::Share& share) override;
+  std::unique_ptr<fabric::Program> compile(const fabric::ChainSpec& share) override;
   std::unique_ptr<fabric::Team> make_team(std::string_view team, std::size_t max_values,
                                           std::chrono::milliseconds time_limit) override;
   std::vector<fabric::CollectiveWay> collective_ways(const fabric::CollectiveKind& kind) const override {
@@ -203,7 +203,7 @@ std::unique_ptr<fabric::Memory> CudaFabric::expose(std::size_t bytes, std::byte*
   return std::make_unique<CudaMemory>(std::move(parts), control_.rank(), id, inbox_, copier_);
 }
 
-std::unique_ptr<fabric::Program> CudaFabric::compile(const fabric::Share& share) {
+std::unique_ptr<fabric::Program> CudaFabric::compile(const fabric::ChainSpec& share) {
   const Word id = ++last_id_;
   std::unique_ptr<CudaProgram> program;
   cuda::compile(share, id, control_, inbox_, setup_.stream, copier_, [&](std::unique_ptr<Compiled> compiled) {

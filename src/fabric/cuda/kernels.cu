@@ -17,7 +17,7 @@ class StreamChain : public PolledPart<device::Block> {
 
   __device__ explicit StreamChain(const DeviceChain& chain, Copies copies = Copies::by_engine)
       : PolledPart(chain, device::Block::of_grid(), true, copies == Copies::by_engine) {
-    come_behind();
+    wait_for_previous_kernel();
     read_step();
   }
 
@@ -27,17 +27,17 @@ class StreamChain : public PolledPart<device::Block> {
   __device__ void finish(const Done& done = {}) {
     keep_step();
     if (done.word == nullptr) return;
-    carrier_.sync();
-    if (carrier_.lane() != 0 || !good_) return;
-    const Word last = carrier_.parts() - 1;
+    group_.sync();
+    if (group_.lane() != 0 || !good_) return;
+    const Word last = group_.parts() - 1;
     // Release: a host that sees the ticket finds everything in place.
     if (device::count_up(chain_.count, last) == last) device::store_release(done.word, done.ticket);
   }
 
   // Ends an attempt. Once the host has heard of it, nothing of the step is on its way.
   __device__ void end_attempt(Word* outcome, Word reached) {
-    carrier_.sync();
-    if (carrier_.lane() == 0 && good_) device::store_release(outcome, reached);
+    group_.sync();
+    if (group_.lane() == 0 && good_) device::store_release(outcome, reached);
   }
 };
 

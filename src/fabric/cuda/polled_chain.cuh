@@ -1,4 +1,4 @@
-// A part of a chain whose carrier never waits: it asks whether a step can go on, and may do other work when
+// A part of a chain whose group never waits: it asks whether a step can go on, and may do other work when
 // it cannot. For the fabric's own kernels, whose grids come to each call as a whole.
 //
 //   part.read_step();
@@ -16,9 +16,9 @@
 
 namespace tca::cuda {
 
-template <class Carrier>
-class PolledPart : public device::ChainPart<Carrier> {
-  using Part = device::ChainPart<Carrier>;
+template <class ThreadGroup>
+class PolledPart : public device::ChainPart<ThreadGroup> {
+  using Part = device::ChainPart<ThreadGroup>;
   using Warp = device::Warp;
 
  public:
@@ -27,16 +27,16 @@ class PolledPart : public device::ChainPart<Carrier> {
   // True once the step has been sent.
   __device__ bool try_start(bool tell) {
     if (!takes_part()) return true;
-    carrier_.sync();
+    group_.sync();
     if (!begun_) {
       begun_ = true;
       begin();
     }
     Word missing = out_.missing_ack(step_);
     if (missing == device::no_link && !out_.is_all())
-      missing = device::missing_acks(chain_, step_, Warp(carrier_), out_.skipped());
+      missing = device::missing_acks(chain_, step_, Warp(group_), out_.skipped());
     if (missing == device::no_link && chain_.segments_out > 0)
-      missing = device::missing_permission(chain_, step_, carrier_);
+      missing = device::missing_permission(chain_, step_, group_);
     if (!has_all(missing, tell)) return false;
     begun_ = false;
     send();
@@ -46,19 +46,19 @@ class PolledPart : public device::ChainPart<Carrier> {
   // True once what the step brings is in place.
   __device__ bool try_wait(bool tell) {
     if (!takes_part()) return true;
-    const Warp warp(carrier_);
+    const Warp warp(group_);
     Word missing = in_.try_receive(step_, warp);
     if (missing == device::no_link && !in_.is_all())
       missing = device::missing_lines(chain_, step_, warp, in_.skipped());
     if (missing == device::no_link && chain_.segments_in > 0)
-      missing = device::missing_stores(chain_, step_, carrier_);
+      missing = device::missing_stores(chain_, step_, group_);
     if (!has_all(missing, tell)) return false;
-    good_ = carrier_.all(in_.is_all() || device::receive_lines(chain_, step_, warp, in_.skipped()));
-    if (good_ && chain_.segments_in > 0) good_ = device::receive_stores(chain_, step_, carrier_);
+    good_ = group_.all(in_.is_all() || device::receive_lines(chain_, step_, warp, in_.skipped()));
+    if (good_ && chain_.segments_in > 0) good_ = device::receive_stores(chain_, step_, group_);
     return good_;
   }
 
-  __device__ void acknowledge() const { in_.acknowledge(step_, Warp(carrier_)); }
+  __device__ void acknowledge() const { in_.acknowledge(step_, Warp(group_)); }
 
   // A step that has begun but has not been sent does not count.
   __device__ void keep_step() { Part::keep_step(step_ - begun_); }
@@ -67,9 +67,9 @@ class PolledPart : public device::ChainPart<Carrier> {
   using Part::Part;
 
   using Part::begin;
-  using Part::carrier_;
   using Part::chain_;
   using Part::good_;
+  using Part::group_;
   using Part::in_;
   using Part::out_;
   using Part::receives_own_line_;
@@ -88,7 +88,7 @@ class PolledPart : public device::ChainPart<Carrier> {
       if (missing == gone_) device::end_wait_in_vain(chain_.limits);
       gone_ = device::is_gone(chain_.limits, missing) ? missing : device::no_link;
     }
-    return carrier_.all(good_ && missing == device::no_link);
+    return group_.all(good_ && missing == device::no_link);
   }
 
   Word gone_ = device::no_link;  // for whom this lane waited when it last told, if that was gone

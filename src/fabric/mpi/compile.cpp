@@ -136,7 +136,7 @@ struct Partner {
 
 // Returns the puts from and to each partner. Every rank begins with the partner after itself, so that not
 // all ranks send to the same one first.
-std::vector<Partner> by_partner(const fabric::Share& share) {
+std::vector<Partner> by_partner(const fabric::ChainSpec& share) {
   std::map<int, Partner> partners;
   for (const fabric::Put& put : share.incoming) partners[put.from].in.push_back(&put);
   for (const fabric::Put& put : share.outgoing) partners[put.to].out.push_back(&put);
@@ -166,7 +166,7 @@ int first_tag(std::uint32_t number, std::string_view chain) {
              chain, number);
 }
 
-Operations compile(const fabric::Share& share, int first_tag, MPI_Comm comm) {
+Operations compile(const fabric::ChainSpec& share, int first_tag, MPI_Comm comm) {
   Compiler compiler(comm, first_tag);
   for (const auto& [partner, in, out] : by_partner(share)) {
     if (!in.empty()) compiler.add(partner, in, !out.empty(), Side::to);
@@ -175,7 +175,7 @@ Operations compile(const fabric::Share& share, int first_tag, MPI_Comm comm) {
   return compiler.take();
 }
 
-std::vector<fabric::StagedMessage> staged_messages(const fabric::Share& share) {
+std::vector<fabric::StagedMessage> staged_messages(const fabric::ChainSpec& share) {
   std::vector<fabric::StagedMessage> messages;
   const auto add = [&](int partner, const Puts& puts, bool outgoing) {
     if (puts.empty()) return;

@@ -11,11 +11,11 @@ namespace tca::mpi {
 // before. Throws Error{refused} when MPI has no tags left.
 int first_tag(std::uint32_t number, std::string_view chain);
 
-Operations compile(const fabric::Share& share, int first_tag, MPI_Comm comm);
+Operations compile(const fabric::ChainSpec& share, int first_tag, MPI_Comm comm);
 
 // These two are for puts by way of a stage: the messages that the stage is made for, and the requests that
 // carry them.
-std::vector<fabric::StagedMessage> staged_messages(const fabric::Share& share);
+std::vector<fabric::StagedMessage> staged_messages(const fabric::ChainSpec& share);
 Operations compile(std::span<const fabric::StagedMessage> messages, const fabric::Stage& stage, int first_tag,
                    MPI_Comm comm);
 

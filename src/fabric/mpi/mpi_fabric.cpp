@@ -54,7 +54,7 @@ class MpiFabric final : public fabric::Fabric {
 
   std::unique_ptr<fabric::Memory> expose(std::size_t bytes, std::byte* existing,
                                          std::string_view window) override;
-  std::unique_ptr<fabric::Program> compile(const fabric::Share& share) override;
+  std::unique_ptr<fabric::Program> compile(const fabric::ChainSpec& share) override;
 
   void put_now(fabric::Memory& memory, int rank, std::uint64_t offset,
                std::span<const std::byte> value) override {
@@ -96,8 +96,9 @@ class MpiFabric final : public fabric::Fabric {
   }
 
  private:
-  std::vector<base::Blob> make_together(const fabric::Share& share, const std::function<base::Blob()>& make);
-  std::unique_ptr<fabric::Program> compile_staged(const fabric::Share& share, int tag);
+  std::vector<base::Blob> make_together(const fabric::ChainSpec& share,
+                                        const std::function<base::Blob()>& make);
+  std::unique_ptr<fabric::Program> compile_staged(const fabric::ChainSpec& share, int tag);
 
   // Keeps the proxy's thread, where there is one, from what the rank's own thread uses.
   [[nodiscard]] std::unique_lock<std::mutex> hold() {
@@ -148,7 +149,7 @@ std::unique_ptr<fabric::Memory> MpiFabric::expose(std::size_t bytes, std::byte* 
 
 // Calls `make` on all ranks together. A rank whose MPI cannot make what a chain needs can go on without
 // that chain, so the error is not `rank_lost`.
-std::vector<base::Blob> MpiFabric::make_together(const fabric::Share& share,
+std::vector<base::Blob> MpiFabric::make_together(const fabric::ChainSpec& share,
                                                  const std::function<base::Blob()>& make) {
   return control_.make_together(fmt::format("commit of chain '{}'", share.name), [&] {
     try {
@@ -163,7 +164,7 @@ std::vector<base::Blob> MpiFabric::make_together(const fabric::Share& share,
   });
 }
 
-std::unique_ptr<fabric::Program> MpiFabric::compile_staged(const fabric::Share& share, int tag) {
+std::unique_ptr<fabric::Program> MpiFabric::compile_staged(const fabric::ChainSpec& share, int tag) {
   std::vector<fabric::StagedMessage> messages = staged_messages(share);
   std::unique_ptr<fabric::Stage> stage;
   Operations operations;
@@ -179,7 +180,7 @@ std::unique_ptr<fabric::Program> MpiFabric::compile_staged(const fabric::Share& 
                                          std::move(operations));
 }
 
-std::unique_ptr<fabric::Program> MpiFabric::compile(const fabric::Share& share) {
+std::unique_ptr<fabric::Program> MpiFabric::compile(const fabric::ChainSpec& share) {
   const int tag = first_tag(chains_++, share.name);
   if (proxy_) return compile_staged(share, tag);
   Operations operations;

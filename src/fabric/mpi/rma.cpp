@@ -25,7 +25,7 @@ std::uint32_t number_of(const fabric::Put& put) { return static_cast<MpiMemory*>
 
 }  // namespace
 
-RmaPart::RmaPart(MPI_Comm comm, const fabric::Share& share, Runner& runner)
+RmaPart::RmaPart(MPI_Comm comm, const fabric::ChainSpec& share, Runner& runner)
     : chain_(share.name), time_limit_(share.time_limit), runner_(runner) {
   std::map<std::uint32_t, std::set<int>> origins, targets;
   for (const fabric::Put& put : share.incoming)

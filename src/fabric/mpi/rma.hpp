@@ -45,7 +45,7 @@ class Runner;
 
 class RmaPart {
  public:
-  RmaPart(MPI_Comm comm, const fabric::Share& share, Runner& runner);
+  RmaPart(MPI_Comm comm, const fabric::ChainSpec& share, Runner& runner);
   RmaPart(const RmaPart&) = delete;
 
   // Collective. `memories` are the windows that any rank puts into, the same on every rank. Throws

@@ -67,7 +67,7 @@ class ShmFabric final : public fabric::Fabric, public fabric::Pricing {
 
   std::unique_ptr<fabric::Memory> expose(std::size_t bytes, std::byte* existing,
                                          std::string_view window) override;
-  std::unique_ptr<fabric::Program> compile(const fabric::Share& share) override;
+  std::unique_ptr<fabric::Program> compile(const fabric::ChainSpec& share) override;
 
   void put_now(fabric::Memory& memory, int rank, std::uint64_t offset,
                std::span<const std::byte> value) override {
@@ -79,7 +79,7 @@ class ShmFabric final : public fabric::Fabric, public fabric::Pricing {
 
  private:
   void agree_on_window(std::size_t bytes, bool registers, std::string_view window);
-  void exchange_slots(const fabric::Share& share, std::span<Link> links);
+  void exchange_slots(const fabric::ChainSpec& share, std::span<Link> links);
 
   int own_host() const { return host_[static_cast<std::size_t>(control_.rank())]; }
   std::size_t ranks_here() const {
@@ -167,7 +167,7 @@ void ShmFabric::agree_on_window(std::size_t bytes, bool registers, std::string_v
   }
 }
 
-std::unique_ptr<fabric::Program> ShmFabric::compile(const fabric::Share& share) {
+std::unique_ptr<fabric::Program> ShmFabric::compile(const fabric::ChainSpec& share) {
   std::map<int, Traffic> partners;
   for (const fabric::Put& put : share.outgoing) partners[put.to].out.push_back(&put);
   for (const fabric::Put& put : share.incoming) partners[put.from].in.push_back(&put);
@@ -182,7 +182,7 @@ std::unique_ptr<fabric::Program> ShmFabric::compile(const fabric::Share& share) 
 }
 
 // Allocates the slots that this rank's partners write into, and exchanges with them where the slots are.
-void ShmFabric::exchange_slots(const fabric::Share& share, std::span<Link> links) {
+void ShmFabric::exchange_slots(const fabric::ChainSpec& share, std::span<Link> links) {
   const auto take_slots = [&] {
     base::Writer slots;
     for (Link& link : links) {

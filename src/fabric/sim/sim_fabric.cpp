@@ -42,7 +42,7 @@ class SimFabric final : public fabric::Fabric, public fabric::Pricing, public fa
 
   std::unique_ptr<fabric::Memory> expose(std::size_t bytes, std::byte* existing,
                                          std::string_view window) override;
-  std::unique_ptr<fabric::Program> compile(const fabric::Share& share) override;
+  std::unique_ptr<fabric::Program> compile(const fabric::ChainSpec& share) override;
   void put_now(fabric::Memory& memory, int rank, std::uint64_t offset,
                std::span<const std::byte> value) override;
   void compute(double bytes, double flops) override;
@@ -128,7 +128,7 @@ SimProgram::Parts SimFabric::parts_of(std::span<const fabric::Put> puts) {
   return parts;
 }
 
-std::unique_ptr<fabric::Program> SimFabric::compile(const fabric::Share& share) {
+std::unique_ptr<fabric::Program> SimFabric::compile(const fabric::ChainSpec& share) {
   std::vector<fabric::Put> puts(share.outgoing.begin(), share.outgoing.end());
   if (net::ports_collide(model_->machine().network)) {
     // Every rank begins with the rank after itself, so that two do not use the port of the same rank at once.

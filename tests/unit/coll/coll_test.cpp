@@ -507,7 +507,7 @@ struct OtherShm final : public fabric::Fabric, public fabric::Accelerator {
                                          std::string_view window) override {
     return inner->expose(bytes, existing, window);
   }
-  std::unique_ptr<fabric::Program> compile(const fabric::Share& share) override {
+  std::unique_ptr<fabric::Program> compile(const fabric::ChainSpec& share) override {
     return inner->compile(share);
   }
   void put_now(fabric::Memory& memory, int rank, std::uint64_t offset,

@@ -27,7 +27,7 @@ template <class Kind>
 __global__ void __launch_bounds__(256, 1)
     lines_kernel(const __grid_constant__ CollectiveLines all, Phase phase, Done done) {
   const device::Block block = device::Block::of_grid();
-  come_behind();
+  wait_for_previous_kernel();
   const Word step = all.steps[block.part()] + 1;
   const bool sent = phase == Phase::wait || send_collective_lines(all, step, block);
   if (phase == Phase::start) return;
@@ -39,7 +39,7 @@ template <class Kind>
 __global__ void __launch_bounds__(512, 1)
     moves_kernel(const __grid_constant__ CollectiveMoves all, Phase phase, Done done) {
   const device::Block block = device::Block::of_grid();
-  come_behind();
+  wait_for_previous_kernel();
   const Word step = all.steps[block.part()] + 1;
   if (phase != Phase::wait) device::begin_moves(all, step, block);
   if (phase == Phase::start) return;
@@ -50,7 +50,7 @@ __global__ void __launch_bounds__(512, 1)
 // Combines operands that are local and complete, so no thread waits for another.
 template <class Kind, class Piece>
 __global__ void __launch_bounds__(256) fold_kernel(const __grid_constant__ FoldView fold) {
-  come_behind();
+  wait_for_previous_kernel();
   const std::uint64_t threads = std::uint64_t{gridDim.x} * blockDim.x, pieces = fold.bytes / sizeof(Piece);
   for (std::uint64_t i = std::uint64_t{blockIdx.x} * blockDim.x + threadIdx.x; i < pieces; i += threads) {
     Piece all = reinterpret_cast<const Piece*>(fold.operands[0])[i];

@@ -6,8 +6,8 @@
 
 namespace tca::cuda::engine {
 
-// A warp as the carrier of a part. Neighbouring parts belong to different blocks.
-class Carrier {
+// A warp as the group of a part. Neighbouring parts belong to different blocks.
+class EngineWarp {
  public:
   static __device__ Word part() { return warp() % workers_in_group * gridDim.x + blockIdx.x; }
   static __device__ Word parts() { return workers_in_group * gridDim.x; }
@@ -29,29 +29,29 @@ class Carrier {
 //   chain.keep_step();
 //   while (!chain.try_wait_own_lines()) ...;
 //   chain.acknowledge();
-class CarriedChain : public PolledPart<Carrier> {
+class CarriedChain : public PolledPart<EngineWarp> {
  public:
-  __device__ explicit CarriedChain(const DeviceChain& chain) : PolledPart(chain, Carrier(), true) {}
+  __device__ explicit CarriedChain(const DeviceChain& chain) : PolledPart(chain, EngineWarp(), true) {}
 
   // Whether all that the chain is to this warp is one line a lane each way. The calls below then take fewer
   // instructions.
   __device__ bool has_only_own_lines() const { return sends_own_line_ != 0 && receives_own_line_ != 0; }
   __device__ bool try_start_own_lines() {
     if (!begun_) ++step_;
-    begun_ = !Carrier::all(out_.missing_ack(step_) == device::no_link);
-    if (!begun_) out_.send_now(step_, device::Warp(carrier_));
+    begun_ = !EngineWarp::all(out_.missing_ack(step_) == device::no_link);
+    if (!begun_) out_.send_now(step_, device::Warp(group_));
     return !begun_;
   }
   __device__ bool try_wait_own_lines() {
-    return in_.try_receive(step_, device::Warp(carrier_)) == device::no_link;
+    return in_.try_receive(step_, device::Warp(group_)) == device::no_link;
   }
 
   // Whoever runs the chain next may do so with any number of parts, so the number is also kept in the entries
   // of parts that have nothing to do here.
   __device__ void keep_step() const {
-    Carrier::sync();  // every lane has read the number
-    const Word busy = min(busy_parts(chain_), Carrier::parts());
-    for (Word e = Carrier::part() + engine::lane() * busy; e < device::max_parts; e += warp_lanes * busy)
+    EngineWarp::sync();  // every lane has read the number
+    const Word busy = min(busy_parts(chain_), EngineWarp::parts());
+    for (Word e = EngineWarp::part() + engine::lane() * busy; e < device::max_parts; e += warp_lanes * busy)
       chain_.steps[e] = step();
   }
 
@@ -62,7 +62,7 @@ class CarriedChain : public PolledPart<Carrier> {
     if (ns > limits.limit_ns && engine::lane() == 0) device::end_wait_in_vain(limits);
     const bool over = engine::lane() == 0 &&
                       (device::load_relaxed(limits.over) != 0 || device::load_relaxed(limits.abort) != 0);
-    good_ = good_ && !Carrier::any(over);
+    good_ = good_ && !EngineWarp::any(over);
     return !good_;
   }
 

@@ -144,7 +144,7 @@ class Dispatcher {
   __device__ void load_chain(WorkerGroup& workers, Word chain) {
     // A warp that has no units of the group's last chain may still be reading about it.
     const Word reader = lane() < workers_in_group ? lane() : 0;
-    while (!Carrier::all(shared_word(workers.read_item[reader]) == workers.last_item)) {
+    while (!EngineWarp::all(shared_word(workers.read_item[reader]) == workers.last_item)) {
     }
     const EngineSlot& entry = view_.slots[chain & EngineCommand::slot_mask];
     for (Word i = lane(); i < sizeof(DeviceChain) / sizeof(Word); i += warp_lanes)
@@ -169,7 +169,7 @@ class Dispatcher {
     const std::uint64_t now = time();
     const Word finished = device::load_relaxed(&view_.shared->finished[EngineView::host]) +
                           device::load_relaxed(&view_.shared->finished[EngineView::kernels]);
-    if (!Carrier::all(commands_ == finished && commands_ == commands_at_last_look_)) {
+    if (!EngineWarp::all(commands_ == finished && commands_ == commands_at_last_look_)) {
       commands_at_last_look_ = commands_;
       idle_since_ = now;
     }
@@ -184,7 +184,7 @@ class Dispatcher {
     // Pairs with the producers' fences: either this poll finds their command, or they find that the engine
     // has left.
     asm volatile("fence.sc.sys;" ::: "memory");
-    const bool stays = Carrier::any(poll() != 0);
+    const bool stays = EngineWarp::any(poll() != 0);
     if (!stays) {
       if (gridDim.x > 1) relay(EngineCommand::quit, 0);
       end();

@@ -38,7 +38,7 @@ class WorkerWarp {
                    : "=r"(item.word)
                    : "r"(static_cast<Word>(__cvta_generic_to_shared(&workers_.item.word)))
                    : "memory");
-    } while (!Carrier::all(item.word != item_.word));
+    } while (!EngineWarp::all(item.word != item_.word));
     item_ = item;
     return !item.is(WorkItem::quit);
   }
@@ -120,7 +120,7 @@ class WorkerWarp {
     return true;
   }
   __device__ bool is_told_to_quit() {
-    return Carrier::any((shared_word(workers_.item.word) & WorkItem::quit) != 0);
+    return EngineWarp::any((shared_word(workers_.item.word) & WorkItem::quit) != 0);
   }
 
   // Counts this warp as through with the step. `arrival` is 1, with `gave_up` added where the warp gave up.
