@@ -95,10 +95,9 @@ void add_bind_option(CLI::App& app, Binding& bind) {
   };
   app.add_option_function<std::string>(
          "--bind", read,
-         "Bind each rank to a core of its own; auto binds to free cores, but not a single rank, nor where "
-         "threads are asked for (OMP_NUM_THREADS and the like) or too few cores are free; when given, what "
-         "was "
-         "done is said")
+         "Binding of ranks to cores: one core each (core), none, or auto, which binds to free cores unless "
+         "there is a single rank, threads are asked for (OMP_NUM_THREADS and the like) or too few cores are "
+         "free; when given, the binding is printed")
       ->type_name("auto|core|none")
       ->default_str("auto");
 }

@@ -1,4 +1,4 @@
-// A job that `tca` runs as ranks of its own: its fabric, its number of ranks, and how they are started.
+// A job that `tca` itself runs as ranks: its fabric, its number of ranks, and how they are started.
 #pragma once
 
 #include <CLI/CLI.hpp>

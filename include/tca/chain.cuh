@@ -234,9 +234,9 @@ class ChainPart {
 
 /// A part of a chain, carried by the calling block; all blocks of the grid together carry the whole. It is
 /// for kernels in which a block sends only what it has computed itself and reads only what it has received
-/// itself, and for kernels with barriers of their own; a kernel cannot ask which bytes belong to which part.
-/// Every thread of the block makes every call; blocks have a multiple of 32 threads, and the first 256 blocks
-/// of a grid take part.
+/// itself, and for kernels that have their own barriers; a kernel cannot ask which bytes belong to which
+/// part. Every thread of the block makes every call; blocks have a multiple of 32 threads, and the first 256
+/// blocks of a grid take part.
 class BlockChain : public device::ChainPart<device::Block> {
  public:
   __device__ explicit BlockChain(const DeviceChain& chain) : BlockChain(chain, false) {}

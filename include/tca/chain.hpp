@@ -8,16 +8,16 @@
 ///   - Guarded (the default): `start` n+1 also says "I am done reading what arrived in n"; nobody's put n+1
 ///     lands before that. Unguarded saves one signal a step where the caller vouches for it; see
 ///     ChainOptions.
-///   - Different chains are independent. Between its own `start` and `wait` a chain cannot be started again.
+///   - Different chains are independent. A chain cannot be started again before its `wait`.
 ///
 /// `start` never blocks. On shm it makes no system call, allocates nothing and takes no lock. On other
 /// fabrics it takes as long as the calls of MPI or CUDA that it makes.
 ///
 /// On cuda and cuda+mpi a step may also be ordered on a stream: `start(stream)` n sends the bytes as they are
 /// after everything before it on the stream, and work behind `wait(stream)` n sees what arrived. The host
-/// waits for neither, except where ranks that are threads share a GPU (docs/gpu.md). A step that was
-/// started on a stream is waited for on one, and a step that the host started is waited for by the host; the
-/// next step may be of the other kind.
+/// waits for neither, except where ranks that are threads share a GPU (docs/gpu.md). Wait on a stream for a
+/// step that was started on one, and on the host for a step that the host started; the next step may be of
+/// the other kind.
 #pragma once
 
 #include <chrono>
@@ -39,7 +39,7 @@ struct DeviceDoorbell;
 struct DeviceChain;
 
 struct ChainOptions {
-  /// May be false only if all of this holds: two chains with target arrays of their own take turns, every two
+  /// May be false only if all of this holds: two chains with separate target arrays take turns, every two
   /// partners send to each other in both, and what came with one is read before the next start of either. A
   /// rank that only receives is not safe without the guard.
   bool guarded = true;
@@ -54,9 +54,9 @@ class TCA_API Chain {
  public:
   /// Adds a put with the same layout on both sides; layouts count elements. Both windows may be the same one,
   /// and `to` may be on this very rank, which then expects itself. Throws Error{invalid_argument} when the
-  /// put leaves this rank's part of the source window, and after `commit`; whether the target's part is large
-  /// enough, `commit` checks. From `commit` on the chain keeps both windows alive, on both ranks. A put of an
-  /// empty layout moves nothing, and tells `to`'s rank what `signal` does.
+  /// put leaves this rank's part of the source window, and after `commit`. `commit` checks whether the
+  /// target's part is large enough. From then on the chain keeps both windows alive, on both ranks. A put of
+  /// an empty layout moves nothing and acts as `signal`.
   template <Element T>
   Chain& put(const Remote<T>& to, const std::type_identity_t<Local<T>>& from, const Layout& layout) {
     return put(to, layout, from, layout);
@@ -102,7 +102,7 @@ class TCA_API Chain {
   /// on a stream.
   ///
   /// Returns at once when the host has started no step since its last `wait`: it knows nothing of steps that
-  /// kernels start. Where that is because a `start` was forgotten, ghosts are a step old and nothing says so.
+  /// kernels start. If a `start` was forgotten, ghosts are a step old and no error says so.
   /// WorldOptions::check_steps (OPENTCA_CHECK=1) makes it an Error{invalid_argument}, of `test` and
   /// `wait(stream)` as well; streams are checked in the order in which the host makes the calls.
   void wait();
@@ -143,12 +143,12 @@ class TCA_API Chain {
   /// Error{invalid_argument}.
   Chain(Chain&&) noexcept;
   Chain& operator=(Chain&&) noexcept;
-  /// Waits for nobody. Synchronise first with all that is still to run on streams: `start(stream)`,
+  /// Does not wait. Synchronise first with all work that is still to run on streams: `start(stream)`,
   /// `run(stream)`, graphs, and kernels with `device()` or `doorbell()`.
   ///
   /// If a step is under way that the host has started, this rank sends and fetches nothing more of it. A
   /// partner that needs it waits until its time limit, and is then told that this rank has not signalled.
-  /// Bytes that somebody else carries already (MPI, a GPU, with shm/pull the partner) go on moving: sources
+  /// Bytes that MPI, a GPU or (with shm/pull) the partner carries already go on moving: sources
   /// may be read and targets written until every rank has destroyed the chain and then made another window or
   /// commit.
   ~Chain();

@@ -4,8 +4,8 @@
 ///
 /// A chain's work is cut into units small enough to spread over a grid: chunks of 32 lines or 384 bytes (ll),
 /// which one warp carries, and segments (direct), which one block carries. Unit u belongs to part u mod
-/// `parts` of whoever runs the chain, so a kernel of any size can run it, and the two ends need not agree on
-/// how many parts they have: all signals and acknowledgements belong to units.
+/// `parts` of the kernel that runs the chain, so a kernel of any size can run it, and the two ends need not
+/// have the same number of parts: all signals and acknowledgements belong to units.
 #pragma once
 
 #include "tca/device/walk.hpp"

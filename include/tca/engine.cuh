@@ -12,9 +12,9 @@
 ///     solve<<<blocks, threads>>>(chain.doorbell(), ...);
 ///
 /// Such starts mix with all others of the chain, one after the other. The engine runs two such chains of a
-/// rank at a time, in the order in which they were posted, and further ones when it is through with one of
-/// those; ranks that post more than two at once post them in the same order. Where the engine has left the
-/// GPU for want of work the host brings it back, which takes up to a millisecond.
+/// rank at a time, in the order in which they were posted; ranks that post more than two at once must post
+/// them in the same order. When the engine has left the GPU for lack of work, the host brings it back, which
+/// takes up to a millisecond.
 #pragma once
 
 #include "tca/device/wait_limits.hpp"

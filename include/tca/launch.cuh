@@ -15,12 +15,12 @@ namespace tca {
 /// How a kernel is launched. Blocks of an early one may start while the kernel before it on the stream still
 /// runs, where they find room, if the GPU has compute capability 9 and the kernel was compiled for it.
 ///
-/// Every thread of an early kernel calls `wait_for_previous_kernel`, before it loads what an earlier kernel
-/// stores and before it stores what an earlier one loads. All threads do, because the kernel behind waits for
-/// this one alone, and so for those in front only if this one has waited for them.
+/// Every thread of an early kernel must call `wait_for_previous_kernel`, before it loads what an earlier
+/// kernel stores and before it stores what an earlier one loads: dependencies are not transitive, so the next
+/// kernel is ordered after earlier ones only if this kernel waited for them.
 ///
-/// A block that has started keeps its place while it waits. So no kernel may be early where the kernel before
-/// it waits for another rank's on the same GPU, which may need that place.
+/// A block that has started keeps its place on the GPU while it waits. So a kernel must not be early behind
+/// one that waits for another rank's kernel on the same GPU, which may need that place.
 struct KernelGrid {
   dim3 blocks;
   dim3 threads;

@@ -4,16 +4,16 @@
 ///     MPI_Init(&argc, &argv);
 ///     tca::World world = tca::World::from_mpi(MPI_COMM_WORLD);
 ///
-/// The world has a communicator of its own, so its messages never meet the program's. It calls MPI from the
+/// The world duplicates the communicator, so its messages never match the program's. It calls MPI from the
 /// thread that calls it (MPI_THREAD_FUNNELED is enough). Compile and link the program with the MPI that
 /// OpenTCA was built with: by OpenTCA::mpi in CMake, opentca-mpi in pkg-config, or mpicxx.
 ///
-/// A program may have several worlds at once, on communicators that share processes. A rank that waits in one
-/// world moves nothing on in the others, so every rank waits for the chains of different worlds in the same
+/// A program may have several worlds at once, on communicators that share processes. Waiting in one world
+/// does not progress the others, so every rank must wait for the chains of different worlds in the same
 /// order. Where it cannot, it tests the chains in turn (Chain::test) instead of waiting for one of them.
 ///
-/// A program that catches an Error ends by MPI_Abort(MPI_COMM_WORLD, error.exit_code()): MPI_Finalize waits
-/// for every rank, even for one that has died or hangs.
+/// A program that catches an Error should end by MPI_Abort(MPI_COMM_WORLD, error.exit_code()): MPI_Finalize
+/// waits for every rank, even for one that has died or hangs.
 #pragma once
 
 #include "tca/detail/language.hpp"

@@ -1,6 +1,5 @@
 /// @file
-/// A team lets kernels make small collectives and single signals among all ranks by themselves; see
-/// tca/team.cuh.
+/// A team lets kernels run small collectives, and signal single ranks, among all ranks; see tca/team.cuh.
 #pragma once
 
 #include <memory>

@@ -12,13 +12,13 @@
 ///     }
 ///     push<<<1, 256>>>(u.device(), team.device());
 ///
-/// A put waits for nobody: it returns when its stores are on their way. They are in the target's memory no
-/// later than the next signal that the same block raises there with `BlockTeam::signal`, and so for whoever
-/// has waited for that signal. The signal's store is a release of system scope (st.release.sys) behind a
-/// barrier of the block: it becomes visible only after everything that any thread of the block has stored
-/// before the barrier. `BlockTeam::barrier` does the same for all ranks. Stores of other blocks are covered
-/// when a barrier of the grid (GridChain::barrier) stands between them and the signal. Chains' steps and
-/// allreduce order no puts: their lines carry no fence.
+/// A put does not wait: it returns when its stores are on their way. They are in the target's memory no later
+/// than the next signal that the same block raises there with `BlockTeam::signal`, and are visible to any
+/// thread that has waited for that signal. The signal's store is a release of system scope (st.release.sys)
+/// behind a barrier of the block: it becomes visible only after everything that any thread of the block has
+/// stored before the barrier. `BlockTeam::barrier` does the same for all ranks. Stores of other blocks are
+/// covered when a barrier of the grid (GridChain::barrier) stands between them and the signal. Chains' steps
+/// and allreduce order no puts: their lines carry no fence.
 ///
 /// Nothing guards a put. The caller knows that the target is not reading there, for example because it has
 /// signalled back.
@@ -62,8 +62,8 @@ class WindowParts {
 
 }  // namespace device
 
-/// Puts by a thread, which the others need not join. They suit single elements: a thread alone has few stores
-/// in flight.
+/// Puts by one thread, independent of the others. They suit single elements: one thread has few stores in
+/// flight.
 template <class T>
 class ThreadWindow : public device::WindowParts<T> {
  public:

@@ -39,9 +39,9 @@ class Remote {
   }
   int rank() const { return rank_; }
 
-  /// Puts `value` at once, outside of any chain. The target sees it no later than the next signal that this
-  /// rank sends it, as a chain's `wait` there does. Nothing guards the put: the caller makes sure that the
-  /// target is not reading. Throws Error{invalid_argument} outside the target's part of the window.
+  /// Puts `value` at once, outside of any chain. The target sees it no later than the next signal from this
+  /// rank, such as the one that a chain's `wait` returns on. Nothing guards the put: the caller makes sure
+  /// that the target is not reading. Throws Error{invalid_argument} outside the target's part of the window.
   void put(const T& value) const requires(sizeof(T) <= max_immediate_bytes);
 
  private:
@@ -87,12 +87,12 @@ class Local {
 /// `elements` and the iterators give host memory. On cuda and cuda+mpi they give device memory, which only
 /// kernels and CUDA calls may touch. `read` and `write` work on every fabric.
 ///
-/// The handle itself holds where this rank's part is, so a loop over u[i] costs what one over a pointer does.
-/// Only stores of single bytes (char, std::byte) may, as far as a compiler knows, change the handle too: loop
-/// over elements() there.
+/// The handle itself holds the address of this rank's part, so a loop over u[i] costs what one over a pointer
+/// does. For windows of single bytes (char, std::byte) loop over elements() instead: to a compiler, a store
+/// of a byte may change the handle too.
 ///
 /// Messages and Chain::explain call a window by the name that World::window was given, otherwise by number. A
-/// world counts from 0 on, in the order in which they are made, all windows, committed chains and teams,
+/// world numbers all windows, committed chains and teams from 0 in the order in which they are made,
 /// including those that a collective makes for itself. In a program that begins by making windows the first
 /// one is window 0 and the second one is window 1.
 template <Element T>
@@ -102,8 +102,8 @@ class Window {
   T* data() const { return first_; }
   /// Returns the number of elements of this rank's part.
   std::size_t size() const { return static_cast<std::size_t>(last_ - first_); }
-  /// The index is whatever indexes an array, an enum included. It counts elements of this rank's part, and is
-  /// not checked.
+  /// Returns an element of this rank's part. The index is anything that indexes an array, an enum included;
+  /// it is not checked.
   template <class I>
   requires requires(T* elements, I i) { elements[i]; }
   T& operator[](I i) const { return first_[i]; }

@@ -31,9 +31,9 @@ class TCA_API World {
   /// Collective. Comes up as one rank of `tca run`, mpirun, srun, flux or torchrun, or alone as a world of
   /// one. Over MPI it initialises MPI unless the program has done so, and finalises it when the process ends.
   ///
-  /// A process may come up in another world once the last World, window and chain of the one before are gone
-  /// on every rank. A rank of a launch on shm or cuda is in one world at a time: while one lives, another
-  /// throws Error{invalid_argument}.
+  /// A process may come up in another world once the last World, window and chain of the previous one are
+  /// gone on every rank. A rank of a launch on shm or cuda is in one world at a time: while that lives,
+  /// `init` throws Error{invalid_argument}.
   ///
   /// Throws Error{incompatible}, {rank_lost}, {timed_out}, {invalid_argument}, {out_of_memory} or
   /// {device_failed}.
@@ -100,8 +100,8 @@ class TCA_API World {
   /// tca/coll.hpp do instead.
   [[nodiscard]] Team team(std::string name, Count max_values);
 
-  /// These two are collective, block, and are meant for setting up, not for inner loops, for which
-  /// tca/coll.hpp is. `barrier` returns when every rank has come to it; `all_gather` returns the values of
+  /// These two are collective, block, and are meant for setting up; inner loops use tca/coll.hpp.
+  /// `barrier` returns when every rank has come to it; `all_gather` returns the values of
   /// all ranks, by rank. They throw Error{timed_out} or Error{rank_lost}.
   void barrier();
   template <Element T>
@@ -113,7 +113,7 @@ class TCA_API World {
   }
 
   /// Tells sim that this rank runs a kernel which moves `bytes` bytes of its memory and does `flops`
-  /// floating-point operations: the virtual clock goes on by what the machine would need, the launch
+  /// floating-point operations: the virtual clock advances by the time that the machine would need, launch
   /// included. Does nothing on other fabrics.
   void compute(double bytes, double flops);
 
@@ -126,14 +126,15 @@ class TCA_API World {
   /// made without WorldOptions::trace, and where rank 0 cannot write the file.
   void write_trace(const std::string& path);
 
-  /// Adds a span of the program's own to this rank's lane of the trace, from one value of `now()` to another.
+  /// Adds a span to this rank's lane of the trace, from one value of `now()` to another.
   /// Does nothing without WorldOptions::trace.
   void trace_span(std::string name, std::chrono::duration<double> begin, std::chrono::duration<double> end);
 
-  /// Moves the steps of this rank's chains on as far as possible without blocking. Other ranks may wait for
-  /// this one's part in a step (guarded puts, large messages over MPI); a call now and then while this rank
-  /// computes keeps that short. It does not find out whether a partner is lost or late, as `wait` and `test`
-  /// of a chain do. Throws Error{rank_lost} where MPI fails, and on cuda+mpi what `check` does.
+  /// Progresses the steps of this rank's chains as far as possible without blocking. Other ranks may be
+  /// waiting for this one's part in a step (guarded puts, large messages over MPI); an occasional call while
+  /// this rank computes keeps their waits short. Unlike `wait` and `test` of a chain, it does not find out
+  /// whether a partner is lost or late. Throws Error{rank_lost} where MPI fails, and on cuda+mpi what `check`
+  /// does.
   void progress();
 
   /// Throws the error of a step that was ordered on a stream, or of a put from a kernel, if there was one.
@@ -142,8 +143,7 @@ class TCA_API World {
   /// Returns one line that says which fabrics this world runs on and how it came up.
   [[nodiscard]] std::string describe() const;
 
-  /// Returns the name of the GPU that this rank drives, to be shown to people; empty where the fabric has
-  /// none.
+  /// Returns the name of the GPU that this rank drives, for display; empty where the fabric has none.
   [[nodiscard]] std::string device_name() const;
 
   /// Returns how many ranks drive that GPU, this one included; 0 where the fabric has none. Ranks that share
@@ -159,7 +159,7 @@ class TCA_API World {
   /// Error{invalid_argument}.
   World(World&&) noexcept;
   World& operator=(World&&) noexcept;
-  /// Synchronise first with all that is still to run with the world on streams.
+  /// Synchronise first with all work on streams that still uses the world.
   ~World();
 
  private:

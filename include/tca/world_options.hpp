@@ -21,18 +21,18 @@ struct WorldOptions {
   /// virtual clock says what it cost). Empty: OPENTCA_FABRIC, otherwise "shm", and "shm+mpi" where the ranks
   /// are on several hosts or OPENTCA_SUBCLUSTER (ranks to a sub-cluster) splits one. The same on every rank.
   std::string fabric = {};
-  /// Which of the GPUs here this rank drives, on cuda and cuda+mpi; -1: how many ranks of this host come
-  /// before it, modulo the number of GPUs.
+  /// Which of this host's GPUs this rank drives, on cuda and cuda+mpi; -1: its position among the ranks of
+  /// the host, modulo the number of GPUs.
   int device = -1;
-  /// Multiprocessors of the GPU that are kept for a resident engine, on cuda; 0: none. Per multiprocessor it
-  /// carries chains that the host starts of up to about 4 KB as lines, or 64 KB stored in place; a launch is
-  /// faster for larger ones. What kernels ring for it always carries.
+  /// Multiprocessors of the GPU that are kept for a resident engine, on cuda; 0: none. Of the chains that the
+  /// host starts, it carries those of up to about 4 KB a multiprocessor as lines, or 64 KB stored in place; a
+  /// launch is faster for larger ones. What kernels post to it, it always carries.
   int engine_blocks = 0;
   /// The machine that is modelled, on sim: the name of a machine file, such as "quong", or its path. Empty:
   /// OPENTCA_MACHINE, otherwise "ha-pacs-tca".
   std::string machine = {};
-  /// How closely it is modelled, on sim: "tlp" (every packet), "train" (packets of a transfer together, until
-  /// others meet them: the same times but for a few percent where much meets, sooner) or "flow" (bandwidth
+  /// How closely it is modelled, on sim: "tlp" (every packet), "train" (the packets of a transfer together
+  /// until others contend with them: simulated faster, with times within a few percent) or "flow" (bandwidth
   /// alone, for large transfers). Empty: OPENTCA_FIDELITY, otherwise "tlp".
   std::string fidelity = {};
   /// A thread of each rank that moves messages on while the rank computes, on mpi and shm+mpi; MPI must give

@@ -31,7 +31,7 @@ class Waited {
   std::chrono::nanoseconds so_far_{0};
 };
 
-// Measures how long a program has waited in a loop of its own around a test that never blocks. A loop that
+// Measures how long a program has waited in its own loop around a test that never blocks. A loop that
 // computes between two tests is not waiting, so only a little of that time counts.
 class TestLoop {
  public:

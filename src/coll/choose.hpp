@@ -1,4 +1,5 @@
-// Chooses the algorithm of a collective. No other place decides.
+// Chooses which schedule of chains runs a collective. Where a fabric's own kernels can run it as a whole,
+// State takes these first, whatever they cost.
 #pragma once
 
 #include <span>

@@ -27,7 +27,7 @@ class Hierarchical {
       : p_(problem), groups_(p_), root_group_(p_.kind == Kind::broadcast ? groups_.of(p_.root) : 0) {}
 
   // Broadcasts down a binomial tree of leaders. Each passes the data on to its members as soon as it has them
-  // itself: to all at once, or down a tree of their own.
+  // itself: to all at once, or down a tree.
   Schedule broadcast(bool tree) {
     const int mine = order(groups_.own());
     int hands_on = mine == 0 ? 0 : 1;  // the round after that in which the data arrived

@@ -36,9 +36,9 @@ State::State(World& world, Request request, std::unique_ptr<Elements> elements)
   block_.resize((std::max(block_bytes, elements_->bytes()) + sizeof(Line) - 1) / sizeof(Line));
 }
 
-// Lists kernels before chains: where there are both, the host combines what chains have brought. An
-// impossible request is refused only when all ranks compare theirs, so something valid is priced in its place
-// here.
+// Lists kernels before chains, whatever either costs: with chains the host might have to combine. An
+// impossible request is refused only when all ranks compare theirs, so here something valid is priced in its
+// place.
 std::vector<Candidate> State::find_candidates(const World& world) const {
   Problem valid = problem_;
   if (!is_countable(valid.count, valid.ranks, elements_->bytes())) valid.count = 0;

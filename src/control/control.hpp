@@ -118,9 +118,9 @@ class Control {
   // this names that rank.
   std::string trouble = "it ended with an error";
 
-  // Called now and then while a collective call waits, since a partner may need this rank's share of a chain
-  // that it has started before it can come to the same call. Returns whether messages of such chains move
-  // only while this rank polls.
+  // Called periodically while a collective waits. A peer may be stuck in an earlier chain until this rank
+  // progresses it, and would never reach the collective. Returns whether messages of such chains move only
+  // while this rank polls.
   std::function<bool()> while_waiting = [] { return false; };
 
   void barrier(std::string_view what) { all_gather({}, what); }

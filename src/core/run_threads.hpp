@@ -1,4 +1,4 @@
-// Runs ranks as threads of one process, each with a world of its own.
+// Runs ranks as threads of one process, each with its own World.
 #pragma once
 
 #include <functional>

@@ -4,7 +4,7 @@
 //   - The accelerator's fabric makes a stage for the messages of a chain, in host memory or, for a fabric
 //     that takes it, in the accelerator's own memory.
 //   - The rank that begins a step has its bytes gathered and scattered, at once or ordered on a stream.
-//   - The fabric of the messages carries them from stage to stage, on a thread of its own, because only the
+//   - The fabric of the messages carries them from stage to stage, on its own thread, because only the
 //     accelerator knows when a step on a stream begins.
 //
 // The two sides meet in words of memory, each of which holds the number of a step and only grows.

@@ -160,7 +160,7 @@ void add_explain(Subcommands& tca) {
                           "tca explain --run 64K --ranks 4 --sub-cluster 2 --to 3",
                           [options] { return explain(*options); });
   takes_bytes(
-      app.add_option("--run", options->shape.run, "Contiguous bytes in each row; of a block all of them"), 1,
+      app.add_option("--run", options->shape.run, "Contiguous bytes in each row, or in the whole block"), 1,
       most_bytes)
       ->capture_default_str();
   app.add_option("--runs", options->shape.runs, "Number of rows")
@@ -171,7 +171,7 @@ void add_explain(Subcommands& tca) {
       most_bytes);
   add_ranks_option(app, "Number of ranks in the world", options->ranks, options->ranks_given);
   app.add_option("--to", options->to, "Rank that rank 0 puts to")->capture_default_str();
-  app.add_option("--puts", options->puts, "Number of puts to that rank in the chain")
+  app.add_option("--puts", options->puts, "Number of puts to the same rank in the chain")
       ->check(between(1, 65536))
       ->capture_default_str();
   app.add_option("--channel", options->channel, "Channel to force, such as staged or mpi/packed");

@@ -329,7 +329,7 @@ void add_info(Subcommands& tca) {
   CLI::App& app = tca.add("info", "Says what this machine offers and what OpenTCA would use",
                           "tca info --ranks 16", [options] { return info(*options); });
   app.add_option("-n,--ranks", options->ranks,
-                 "Number of ranks to say for what would be used; one per core when not given")
+                 "Number of ranks to plan a world for; one per core when not given")
       ->check(between(1, max_ranks));
   app.add_flag("--json", options->json, "Print one JSON object");
 }

@@ -36,7 +36,7 @@ void add_stdin_option(CLI::App& app, int& reader) {
       throw CLI::ValidationError("--stdin", fmt::format("`{}`: give a rank, none or all", word));
   };
   app.add_option_function<std::string>(
-         "--stdin", read, "Rank that reads standard input, a terminal included; the others find its end")
+         "--stdin", read, "Rank that reads standard input, a terminal included; the others read end of file")
       ->type_name("RANK|none|all")
       ->default_str("0");
 }

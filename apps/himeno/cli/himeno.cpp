@@ -113,9 +113,9 @@ void add_himeno(Subcommands& tca) {
   app.add_flag("--explain", options->explain, "Print the channel that each put takes, and why");
   app.add_option("--json", options->json, "Append the result, as one line of JSON, to this file")
       ->type_name("FILE");
-  app.add_option(
-         "--trace", options->trace,
-         "Write a timeline for ui.perfetto.dev to this file; of 200 iterations when not given, on sim of 10")
+  app.add_option("--trace", options->trace,
+                 "Write a timeline for ui.perfetto.dev to this file; 200 iterations, on sim 10, unless "
+                 "--iterations is given")
       ->type_name("FILE");
 }
 

@@ -112,7 +112,7 @@ void add_operator(CLI::App& app, QcdOptions& options) {
                  "Floating-point precision; mixed corrects single by reliable updates in double")
       ->check(one_of({"single", "double", "mixed"}))
       ->capture_default_str();
-  app.add_option("--links", options.links, "Real numbers that a link is stored in")
+  app.add_option("--links", options.links, "Number of real numbers stored per link")
       ->check(one_of({"12", "18"}))
       ->capture_default_str();
   app.add_option("--time", options.time, "Boundary condition in time")

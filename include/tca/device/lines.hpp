@@ -147,9 +147,9 @@ TCA_DEVICE_APART Word missing_lines(const DeviceChain& chain, Word step, Unit un
   return no_link;
 }
 
-// A lane's own line of its unit's first chunk. Where it lies is worked out once: units of small puts carry no
-// other chunk, and to work it out again in every step would take them as long as the link does. It exists
-// only in units as wide as a chunk, and for puts whose atoms are words.
+// Fast path for small puts: the one line that a lane owns in its unit's first chunk. Its addresses are
+// computed once; recomputing them in each step would take as long as the link does. Only units as wide as a
+// chunk have it, and only for puts whose atoms are words.
 class OwnLine {
  public:
   template <class Unit>

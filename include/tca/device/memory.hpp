@@ -116,7 +116,7 @@ TCA_DEVICE Word load_acquire(const Word* from) {
   asm volatile("ld.acquire.sys.global.u32 %0, [%1];" : "=r"(value) : "l"(from) : "memory");
   return value;
 }
-// Counts to `last` and then starts again at 0; returns the count before. Release and acquire: whoever
+// Counts to `last` and then starts again at 0; returns the count before. Release and acquire: the thread that
 // completes the count sees what the others did before they counted.
 TCA_DEVICE Word count_up(Word* counter, Word last) {
   Word before;
@@ -140,7 +140,7 @@ inline constexpr Word polls_between_host_checks = 4096, polls_between_checks = 6
 #else
 
 // Hosts need not have atomics of 16 bytes. So the half with the step is stored last, with release, and loaded
-// first, with acquire: whoever sees the step has the rest.
+// first, with acquire: a thread that sees the step has the rest.
 inline void store_line(Line* to, Line line) {
   std::atomic_ref(to->low).store(line.low, std::memory_order_relaxed);
   std::atomic_ref(to->high).store(line.high, std::memory_order_release);

@@ -1,23 +1,22 @@
-// BoundedWait on a device without ever hanging: every loop that polls gives up when the world has met an
-// error, when the partner is gone, or when the chain's time limit has passed, and tells the host for whom it
-// waited.
+// Waits in kernels that never hang: every polling loop gives up when the world has met an error, when the
+// partner is gone, or when the chain's time limit has passed, and reports to the host whom it waited for.
 #pragma once
 
 #include "tca/device_chain.hpp"
 
 namespace tca::device {
 
-// Stands for another part of this rank, which itself tells the host whom it lacks.
+// Sentinel: the wait is on another part of this rank, which reports its own missing partner.
 inline constexpr Word no_link = ~Word{0};
 
-// Ends a wait of this rank in vain: the host hears whose it was, and the waits behind it end too.
+// Ends a wait that has failed: tells the host which chain it belonged to, and ends the waits behind it.
 TCA_DEVICE void end_wait_in_vain(const WaitLimits& limits) {
   store_relaxed(limits.gave_up, limits.chain);
   store_relaxed(limits.over, 1);
 }
 
 // Whether the rank of a link will never signal again. Its last signal may have come since the last poll, so a
-// wait is in vain only if it polls once more after this and finds nothing.
+// wait polls once more after this before it fails.
 TCA_DEVICE bool is_gone(const WaitLimits& limits, Word link) {
   const Word rank = limits.ranks != nullptr ? load_relaxed(limits.ranks + link) : link;
   return load_relaxed(limits.gone + rank) != 0;

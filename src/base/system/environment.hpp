@@ -16,7 +16,7 @@ struct Variable {
   std::string_view reader;
 };
 
-// docs/guide.md has the same variables in a table of its own, with more words.
+// docs/guide.md has a table of the same variables, with more words.
 inline constexpr std::array variables{
     Variable{"OPENTCA_TIME_LIMIT", "30", "seconds a blocking call may take", "a world"},
     Variable{"OPENTCA_CHECK", "0", "1: a wait without a start is an error", "a world"},
@@ -67,8 +67,8 @@ class VariableName {
   const char* name_;
 };
 
-// Returns the value of a variable, or null when it is unset. Throws Error{invalid_argument}, which names both,
-// when a former name of it has another value.
+// Returns the value of a variable, or null when it is unset. Throws Error{invalid_argument}, which names
+// both, when a former name of it has another value.
 const char* variable(VariableName name);
 
 // Returns the value of a variable, or null when it is unset or empty: a script may have set it to nothing.

@@ -11,7 +11,7 @@
 
 namespace tca::mpi {
 
-// An Watchdog is a thread that watches one call at a time, so that a call needs no thread of its own.
+// A Watchdog is a thread that watches one call at a time, so that a call needs no thread of its own.
 class Watchdog {
  public:
   Watchdog();

@@ -99,7 +99,7 @@ class Compiler {
     fill(chain.readies, readies_);
     set_up_counters(chain, id_, compiled_->partners, share_.time_limit, inbox_, compiled_->room);
     compiled_->done = compiled_->room.take_words(1);
-    compiled_->rung_done = compiled_->room.take_words(1);
+    compiled_->engine_done = compiled_->room.take_words(1);
     compiled_->outcome = compiled_->room.take_words(1);
     check(cudaStreamSynchronize(stream_), "committing a chain");
   }

@@ -30,7 +30,7 @@ CudaProgram::CudaProgram(Runner& runner, std::string name, std::unique_ptr<Compi
                           compiled_->chain.segments_out)),
       start_grid_(grid(compiled_->chain.chunks_out, storing_blocks(*compiled_))),
       wait_grid_(grid(compiled_->chain.chunks_in, 0)),
-      engine_chain_(runner.engine.prepare(compiled_->chain, compiled_->rung_done)),
+      engine_chain_(runner.engine.prepare(compiled_->chain, compiled_->engine_done)),
       suits_engine_(engine_chain_ != Engine::no_chain && runner.engine.is_quick_with(compiled_->chain)) {
   runner_.programs[id()] = this;
 }
@@ -57,7 +57,7 @@ void CudaProgram::start() {
   forget_waits();
   if (suits_engine_ && runner_.engine.has_room()) {
     way_ = Way::engine;
-    rung_ = runner_.engine.post(engine_chain_, others_run_it_);
+    posted_ = runner_.engine.post(engine_chain_, others_run_it_);
     return;
   }
   if (runner_.waiting != nullptr) {
@@ -98,7 +98,7 @@ bool CudaProgram::finished() const {
     case Way::attempts:
       return device::load_acquire(compiled_->outcome) == attempt_over;
     case Way::engine:
-      return device::load_acquire(compiled_->rung_done) == rung_;
+      return device::load_acquire(compiled_->engine_done) == posted_;
   }
   return false;
 }

@@ -1,4 +1,4 @@
-// Calls a function at regular intervals, for a thread of the fabric's own.
+// Calls a function at regular intervals, on one of the fabric's threads.
 #pragma once
 
 #include <chrono>

@@ -1,15 +1,15 @@
 // MpiProgram is a rank's compiled share of a chain over MPI. It has persistent requests, so that a start is
 // one MPI_Startall, except for sends of a few bytes.
 //
-// MPI lands a message only when its receive has been started, and the receives of step n are started by the
-// receiver's start n. That is the guard, at no cost. What one rank sends another with one protocol in a
-// step is one message; where there is only a signal, the message is empty:
+// MPI cannot deliver a message before its receive is posted, and start n posts step n's receives: posting is
+// the guard, for free. All that one rank sends another by one protocol in a step is one message, an empty one
+// where there is only a signal:
 //   datatype  A message of a derived datatype on both sides; MPI gathers and scatters.
 //   packed    A message of bytes. The sender gathers in `start`, the receiver scatters when it has come.
 //   rma       No message: MPI's one-sided calls carry the bytes, see rma.hpp.
 //   staged    A message of the bytes in a stage, for an accelerator's memory, in chunks; see staged.hpp.
 //
-// A rank to which nothing is sent back could run ahead without end, and what it sends would pile up. So its
+// A rank to which nothing is sent back could run ahead without limit, and its messages would pile up. So its
 // receiver confirms every eighth start, and the wait of such a step needs the confirmation of eight steps
 // before.
 //

@@ -372,14 +372,14 @@ void add_tune(Subcommands& tca) {
       ->check(any_fabric());
   add_sub_cluster_option(app, options->fabric);
   app.add_option("--seconds", options->seconds,
-                 "Seconds to go on measuring once every put has been measured three times")
+                 "Seconds to keep measuring after every put has been measured three times")
       ->check(between(0.0, 3600.0))
       ->capture_default_str();
   app.add_option("--every", options->every, "Measure only every Nth put, for a coarse table in a moment")
       ->check(between(1, 100))
       ->capture_default_str();
   app.add_option("-o,--output", options->output,
-                 "File to keep the table in; in the user's cache when not given")
+                 "File to write the table to; one in the user's cache when not given")
       ->type_name("FILE");
   app.add_flag("--dry-run", options->dry_run, "Measure, but keep no table");
   app.add_flag("--verbose", options->verbose,

@@ -3,8 +3,8 @@
 // kernel.cu.
 //
 // It keeps the multiprocessors it was given for as long as there is something to do. After 2 ms without work
-// it leaves, and the next command launches it again: whoever waits for the GPU as a whole to come to rest
-// (cudaFree, cudaDeviceSynchronize, a cooperative kernel that needs every multiprocessor) waits that long and
+// it leaves, and the next command launches it again: calls that wait for the whole GPU to become idle
+// (cudaFree, cudaDeviceSynchronize, a cooperative kernel that needs every multiprocessor) wait that long and
 // no longer. A kernel cannot launch it; the relauncher, a thread of the host's, does so when a kernel has
 // posted in vain.
 #pragma once
