@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "boot/seating.hpp"
+#include "boot/launch_info.hpp"
 #include "must.hpp"
 
 namespace tca::fuzz {
@@ -22,12 +22,12 @@ inline std::string try_launcher(std::string_view text) {
     setenv(set.back().c_str(), line.c_str() + equals + 1, 1);
   }
   const std::string error = refusal(Errc::invalid_argument, [] {
-    const boot::Seating seating = boot::find_seating();
-    must(seating.rank >= 0 && seating.rank < seating.size, "no such rank", seating.told);
-    must(seating.hosts >= 1 && seating.hosts <= seating.size, "no such hosts", seating.told);
-    must(seating.size == 1 || !seating.path.empty(), "ranks that cannot meet", seating.told);
-    must(seating.told_by.empty() || !boot::why_ranks_are_expected(seating).empty(), "no reason",
-         seating.told);
+    const boot::LaunchInfo launch = boot::find_launch_info();
+    must(launch.rank >= 0 && launch.rank < launch.size, "no such rank", launch.told);
+    must(launch.hosts >= 1 && launch.hosts <= launch.size, "no such hosts", launch.told);
+    must(launch.size == 1 || !launch.path.empty(), "ranks that cannot meet", launch.told);
+    must(launch.rank_variable.empty() || !boot::why_ranks_are_expected(launch).empty(), "no reason",
+         launch.told);
   });
   for (const std::string& name : set) unsetenv(name.c_str());
   return error;

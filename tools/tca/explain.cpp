@@ -81,8 +81,8 @@ std::string print(const World& world, const ExplainOptions& options) {
   const core::WorldState& state = core::WorldState::of(world);
   const route::Put put{options.to, shape_of(options.shape), options.puts};
   const base::Shape& shape = put.shape;
-  const std::string route = route::effective_override(options.route);
-  const route::Choice chosen = route::choose(state.fabrics(), state.costs(), put, route);
+  const std::string channel = route::effective_override(options.channel);
+  const route::Choice chosen = route::choose(state.fabrics(), state.costs(), put, channel);
   std::string layout = route::describe(shape);
   if (shape.loop_count > 0)
     layout += fmt::format(", {} apart ({})", options.shape.pitch, route::to_string(route::spacing(shape)));
@@ -98,7 +98,7 @@ std::string print(const World& world, const ExplainOptions& options) {
                : c.has_room ? ""
                             : "no room for one more");
   }
-  const route::Explained why = route::explain(state.fabrics(), state.costs(), put, chosen, route);
+  const route::Explained why = route::explain(state.fabrics(), state.costs(), put, chosen, channel);
   fmt::print("rank 0 takes {}, predicted {} ({})\n", why.channel, why.predicted, why.reason);
   return why.channel;
 }

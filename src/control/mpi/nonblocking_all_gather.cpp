@@ -5,7 +5,7 @@
 #include <cstring>
 
 #include "base/fail.hpp"
-#include "base/system/leave_to_process.hpp"
+#include "base/system/leak_intentionally.hpp"
 
 namespace tca::mpi {
 
@@ -88,12 +88,12 @@ NonblockingAllGather::~NonblockingAllGather() {
     bool stays = false;
     if (peer.incoming != MPI_REQUEST_NULL) MPI_Cancel(&peer.incoming);
     give_up(peer.incoming, stays);
-    if (stays) base::leave_to_process(std::move(peer.bytes));
+    if (stays) base::leak_intentionally(std::move(peer.bytes));
     for (MPI_Request& request : peer.outgoing) give_up(request, sends_stay);
   }
   if (!sends_stay) return;
-  base::leave_to_process(std::move(head_));
-  base::leave_to_process(std::move(rest_));
+  base::leak_intentionally(std::move(head_));
+  base::leak_intentionally(std::move(rest_));
 }
 
 bool NonblockingAllGather::advance() {

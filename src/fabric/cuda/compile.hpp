@@ -33,9 +33,9 @@ struct Compiled {
   // (bytes).
   Word stored_segments = 0, narrowest_atom = 16;
   // Pinned words that tell the host how far its own steps have come.
-  Word* done = nullptr;       // the ticket of the last step that has finished
+  Word* done = nullptr;         // the ticket of the last step that has finished
   Word* engine_done = nullptr;  // the number of the last command that the resident engine has finished
-  Word* outcome = nullptr;    // how far the last attempt came; 0 while it is under way
+  Word* outcome = nullptr;      // how far the last attempt came; 0 while it is under way
   Room room;
 };
 

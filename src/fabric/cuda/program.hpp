@@ -99,7 +99,7 @@ class CudaProgram final : public fabric::Program, public fabric::AcceleratorProg
   // A kernel that only waits for stores needs few threads, and leaves room for kernels that run meanwhile.
   Grid exchange_grid_, start_grid_, wait_grid_;
   Word ticket_ = 0;                         // of the last step that was given to a kernel
-  Word posted_ = 0;                           // the number of the last command to the engine
+  Word posted_ = 0;                         // the number of the last command to the engine
   Word engine_chain_;                       // the engine's handle of the chain
   bool suits_engine_;                       // whether the engine runs the host's own starts
   std::optional<DeviceDoorbell> doorbell_;  // set once `doorbell` has been called

@@ -4,7 +4,7 @@
 #include <iterator>
 #include <utility>
 
-#include "base/system/leave_to_process.hpp"
+#include "base/system/leak_intentionally.hpp"
 #include "fabric/mpi/rma.hpp"
 
 namespace tca::mpi {
@@ -50,7 +50,7 @@ MpiProgram::~MpiProgram() {
   if (end()) return;
   for (std::size_t i = 0; i < requests_.size(); ++i) {
     if (!may_move(i)) continue;
-    base::leave_to_process(std::move(operations_[i].packing));
+    base::leak_intentionally(std::move(operations_[i].packing));
     if (stage_ != nullptr) stage_->keep_memory();
   }
 }
