@@ -1,4 +1,5 @@
 // Collectives by the library's own algorithms, of which the library's own choice takes the cheapest.
+#include <algorithm>
 #include <map>
 #include <memory>
 
@@ -75,7 +76,8 @@ Walk::Carry carry_by(Scheme scheme, Stage& stage, Prices& prices) {
 const coll::Candidate& choose(const std::vector<coll::Candidate>& candidates, const std::string& asked,
                               std::uint32_t ranks) {
   if (asked.empty()) return candidates.front();
-  const auto found = std::ranges::find(candidates, asked, &coll::Candidate::name);
+  const auto found = std::ranges::find_if(
+      candidates, [&](const coll::Candidate& candidate) { return coll::is_called(candidate.name, asked); });
   if (found != candidates.end()) return *found;
   std::vector<std::string_view> names;
   for (const coll::Candidate& candidate : candidates) names.push_back(candidate.name);
