@@ -52,4 +52,26 @@ class Poll {
   Waited waited_{std::chrono::seconds(1)};  // a look may include work for others
 };
 
+// How a wait ended.
+struct Awaited {
+  bool done;
+  std::chrono::nanoseconds waited;
+
+  explicit operator bool() const { return done; }
+  double seconds() const { return std::chrono::duration<double>(waited).count(); }
+};
+
+// Waits at set-up, when nothing else is to be done meanwhile, until `done()` returns true, and asks it once more
+// when the limit has passed.
+template <class Done>
+Awaited await(Done&& done, std::chrono::nanoseconds limit) {
+  Poll poll(Cores::crowded);
+  for (;;) {
+    const bool is_last_look = poll.waited() >= limit;
+    if (done()) return {true, poll.waited()};
+    if (is_last_look) return {false, poll.waited()};
+    poll.pause();
+  }
+}
+
 }  // namespace tca::base

@@ -12,20 +12,20 @@ namespace {
 using base::fail;
 
 shm::Mapping await_rendezvous(const LaunchInfo& launch, std::chrono::milliseconds time_limit) {
-  base::Poll poll(base::Cores::crowded);
-  for (;;) {
-    const bool last_look = poll.waited() > time_limit;
-    shm::Mapping mapping = shm::find_rendezvous({launch.path, launch.named}, launch.rank, last_look);
-    if (mapping.data() != nullptr) return mapping;
-    poll.pause();
-    if (last_look) {
-      fail(Errc::timed_out,
-           "rank {} waited {:.1f} s in start-up (World::init) for rank 0 to set up the world in {}; was rank "
-           "0 started, and does it call World::init?{}",
-           launch.rank, std::chrono::duration<double>(poll.waited()).count(), launch.path,
-           why_ranks_are_expected(launch));
-    }
+  const shm::Place place{launch.path, launch.named};
+  shm::Mapping mapping;
+  const auto look = [&](bool is_last) {
+    mapping = shm::find_rendezvous(place, launch.rank, is_last);
+    return mapping.data() != nullptr;
+  };
+  const base::Awaited found = base::await([&] { return look(false); }, time_limit);
+  if (!found && !look(true)) {
+    fail(Errc::timed_out,
+         "rank {} waited {:.1f} s in start-up (World::init) for rank 0 to set up the world in {}; was rank "
+         "0 started, and does it call World::init?{}",
+         launch.rank, found.seconds(), launch.path, why_ranks_are_expected(launch));
   }
+  return mapping;
 }
 
 std::unique_ptr<shm::ShmControl> join_others(const LaunchInfo& launch, std::chrono::milliseconds time_limit) {

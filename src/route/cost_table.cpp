@@ -24,7 +24,7 @@ constexpr std::uint64_t aliasing = 512;
 constexpr double near_ns = 100;
 
 // Measured between two ranks on two cores: a step with an exchange and the reading of its ghosts, minus the
-// same step without it, for each of the two faces (`tca bench halo --route ...`).
+// same step without it, for each of the two faces (`tca bench halo --channel ...`).
 //
 // The cost depends on how often a cache line crosses between the cores. A strided store makes each line cross
 // twice for a few bytes of it. A staged put packs these bytes into full lines, which long moves take over

@@ -65,15 +65,12 @@ void MpiControl::make_comm(MPI_Comm program) {
     return done != 0;
   };
   begin();
-  base::Poll poll(base::Cores::crowded);
-  while (!is_made()) {
-    poll.pause();
-    if (poll.waited() < time_limit) continue;
+  if (const base::Awaited made = base::await(is_made, time_limit); !made) {
     spoil_session();
     base::fail(
         Errc::timed_out,
         "a rank waited {:.1f} s in {} for others of its communicator; does every one of them make this call?",
-        std::chrono::duration<double>(poll.waited()).count(), start_up);
+        made.seconds(), start_up);
   }
   MPI_Comm_set_errhandler(comm_, MPI_ERRORS_RETURN);
 }

@@ -183,12 +183,12 @@ void remove_left_over(const std::string& path) {
 }  // namespace
 
 void await_removal(const std::string& path) {
-  base::Poll poll(base::Cores::crowded);
-  remove_if_left_over(path);
-  while (access(path.c_str(), F_OK) == 0 && poll.waited() < rank_0_may_take) {
-    poll.pause();
-    remove_if_left_over(path);
-  }
+  base::await(
+      [&] {
+        remove_if_left_over(path);
+        return access(path.c_str(), F_OK) != 0;
+      },
+      rank_0_may_take);
 }
 
 OwnSegment::OwnSegment(const Place& place, int ranks, std::chrono::milliseconds time_limit)
@@ -254,21 +254,22 @@ void OwnSegment::check_same_build(int ranks) const {
 
 void OwnSegment::await_vacated(const Rendezvous& rendezvous, std::chrono::milliseconds time_limit) {
   const bool was_refused = rendezvous.refusal().has_value();
-  base::Poll poll(base::Cores::crowded);
-  for (;;) {
-    std::vector<int> still_there;
+  std::vector<int> still_there;
+  const auto are_gone = [&] {
+    still_there.clear();
     for (int rank = 0; rank < rendezvous.header().ranks; ++rank) {
       if (!rendezvous.clear(rank)) still_there.push_back(rank);
     }
-    if (still_there.empty()) return;
+    if (still_there.empty()) return true;
     const std::optional<std::string> reason = rendezvous.refusal();
     if (reason && !was_refused) throw Error(Errc::incompatible, *reason);
-    poll.pause();
-    if (poll.waited() < time_limit) continue;
+    return false;
+  };
+  if (const base::Awaited end = base::await(are_gone, time_limit); !end) {
     fail(Errc::timed_out,
          "rank 0 waited {:.1f} s in start-up (World::init) for rank {} to leave the world before this one; "
          "are its World, windows and chains gone?",
-         std::chrono::duration<double>(poll.waited()).count(), base::list_ranks(still_there));
+         end.seconds(), base::list_ranks(still_there));
   }
 }
 
@@ -303,12 +304,9 @@ void OwnSegment::await_arrivals() const {
   const Mapping mapping = map(file_.get(), sizeof(Header), place_.path);
   const Rendezvous rendezvous(mapping.data());
   const Header& header = rendezvous.header();
-  base::Poll poll(base::Cores::crowded);
   // Relaxed: only a hint that no rank is left that still has to look.
-  while (header.arrived.load(std::memory_order_relaxed) < header.ranks - 1 &&
-         poll.waited() < late_ranks_may_take) {
-    poll.pause();
-  }
+  base::await([&] { return header.arrived.load(std::memory_order_relaxed) >= header.ranks - 1; },
+              late_ranks_may_take);
 }
 
 Mapping find_rendezvous(const Place& place, int rank, bool last_look) {

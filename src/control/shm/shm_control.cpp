@@ -84,11 +84,9 @@ void ShmControl::check_rendezvous() {
 void ShmControl::refuse(const std::string& reason, Header::Refusal how) {
   rendezvous_.refuse(reason, how);
   const std::string first = rendezvous_.refusal().value_or(reason);
-  base::Poll poll(base::Cores::crowded);
   // Acquire: pairs with the release in `leave`.
-  while (!seated_ && rendezvous_.header().over.load(std::memory_order_acquire) == 0 &&
-         poll.waited() < rank_0_leaves_within)
-    poll.pause();
+  const auto is_over = [&] { return rendezvous_.header().over.load(std::memory_order_acquire) != 0; };
+  if (!seated_) base::await(is_over, rank_0_leaves_within);
   throw_refused(first);
 }
 
@@ -104,21 +102,20 @@ void ShmControl::throw_if_refused() {
 
 void ShmControl::take_seat() {
   Seat& seat = rendezvous_.seat(rank_);
-  base::Poll poll(base::Cores::crowded);
-  // Acquire: pairs with the release in Rendezvous::reopen, so that nothing of an earlier world is seen in the
-  // seat.
-  for (std::int32_t owner = 0; !seat.pid.compare_exchange_strong(owner, getpid(), std::memory_order_acquire);
-       owner = 0) {
+  const auto is_taken = [&] {
+    std::int32_t owner = 0;
+    // Acquire: pairs with the release in Rendezvous::reopen, so that nothing of an earlier world is seen in the
+    // seat.
+    if (seat.pid.compare_exchange_strong(owner, getpid(), std::memory_order_acquire)) return true;
     // The world that this rank comes late for may be over, and rank 0 about to reopen the rendezvous.
     if (owner != Seat::being_reopened) fail_taken(rank_, owner);
-    if (poll.waited() > time_limit) {
-      base::fail(Errc::timed_out,
-                 "rank {} waited {:.1f} s in start-up (World::init) for rank 0 to set up the next world, "
-                 "which waits "
-                 "for others to leave the world before; are their World, windows and chains gone?",
-                 rank_, std::chrono::duration<double>(poll.waited()).count());
-    }
-    poll.pause();
+    return false;
+  };
+  if (const base::Awaited taken = base::await(is_taken, time_limit); !taken) {
+    base::fail(Errc::timed_out,
+               "rank {} waited {:.1f} s in start-up (World::init) for rank 0 to set up the next world, which "
+               "waits for others to leave the world before; are their World, windows and chains gone?",
+               rank_, taken.seconds());
   }
   seated_ = true;
   seat.began.store(time_of_start(getpid()), std::memory_order_relaxed);
