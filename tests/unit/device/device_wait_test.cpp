@@ -39,32 +39,32 @@ void expect_told(DeviceRanks& ranks, int rank, int silent, Word step) {
   }
 }
 
-TEST(DevicePatience, OfAReceiverOfLines) {
+TEST(DeviceWait, OfAReceiverOfLines) {
   DeviceRanks ranks(2, {put(0, 1, Carrier::lines)}, fresh, limit_s);
   EXPECT_TRUE(ends_in("wait 101", ranks, {.parts = {0, 3}}));
   expect_told(ranks, 1, 0, 101);
 }
 
 // The sender may run two steps ahead, and no further.
-TEST(DevicePatience, OfASenderOfLines) {
+TEST(DeviceWait, OfASenderOfLines) {
   DeviceRanks ranks(2, {put(0, 1, Carrier::lines)}, fresh, limit_s);
   EXPECT_TRUE(ends_in("start 103", ranks, {.parts = {3, 0}}));
   expect_told(ranks, 0, 1, 103);
 }
 
-TEST(DevicePatience, OfAReceiverOfStores) {
+TEST(DeviceWait, OfAReceiverOfStores) {
   DeviceRanks ranks(2, {put(0, 1, Carrier::stores)}, fresh, limit_s);
   EXPECT_TRUE(ends_in("wait 101", ranks, {.parts = {0, 2}}));
   expect_told(ranks, 1, 0, 101);
 }
 
-TEST(DevicePatience, OfASenderOfStores) {
+TEST(DeviceWait, OfASenderOfStores) {
   DeviceRanks ranks(2, {put(0, 1, Carrier::stores)}, fresh, limit_s);
   EXPECT_TRUE(ends_in("start 101", ranks, {.parts = {2, 0}}));
   expect_told(ranks, 0, 1, 101);
 }
 
-TEST(DevicePatience, OfAWholeGrid) {
+TEST(DeviceWait, OfAWholeGrid) {
   for (const Carrier carrier : {Carrier::lines, Carrier::stores, Carrier::signal}) {
     DeviceRanks ranks(2, {put(0, 1, carrier)}, fresh, limit_s);
     EXPECT_TRUE(ends_in("wait 101", ranks, {.parts = {0, 3}, .whole_grid = true}));
@@ -74,7 +74,7 @@ TEST(DevicePatience, OfAWholeGrid) {
 
 // A partner that comes some milliseconds late is reported as well. On a busy machine that happens, but not
 // every time.
-TEST(DevicePatience, TellsWhichOfSeveralIsMissing) {
+TEST(DeviceWait, TellsWhichOfSeveralIsMissing) {
   for (const Carrier carrier : {Carrier::lines, Carrier::stores}) {
     const std::vector<Word> only_rank_1{fresh, 101, fresh};
     std::vector<Word> told;
@@ -90,7 +90,7 @@ TEST(DevicePatience, TellsWhichOfSeveralIsMissing) {
 }
 
 // Lanes with nothing to wait for must meet those that give up, which would otherwise wait for them for ever.
-TEST(DevicePatience, EndsOnAllLanes) {
+TEST(DeviceWait, EndsOnAllLanes) {
   for (const Carrier carrier : {Carrier::lines, Carrier::stores}) {
     for (const bool share : {true, false}) {
       DeviceRanks ranks(2, {put(0, 1, carrier, 8)}, fresh, limit_s);
@@ -106,7 +106,7 @@ TEST(DevicePatience, EndsOnAllLanes) {
 }
 
 // A part that waits for another part of its own rank gives up as well, but has no partner to accuse.
-TEST(DevicePatience, OfAPartThatIsAhead) {
+TEST(DeviceWait, OfAPartThatIsAhead) {
   DeviceRanks ranks(2, {put(0, 1, Carrier::stores)}, fresh, limit_s);
   Team team(1);
   const HostBlock ahead{team, 1, 2, 0, 1};
@@ -116,7 +116,7 @@ TEST(DevicePatience, OfAPartThatIsAhead) {
 }
 
 // The wait ends long before the time limit, and the host learns which partner it was.
-TEST(DevicePatience, EndsWhenThePartnerIsGone) {
+TEST(DeviceWait, EndsWhenThePartnerIsGone) {
   for (const Carrier carrier : {Carrier::lines, Carrier::stores}) {
     for (const bool sends : {true, false}) {
       const int lonely = sends ? 0 : 1, gone = 1 - lonely;
@@ -135,7 +135,7 @@ TEST(DevicePatience, EndsWhenThePartnerIsGone) {
 
 // The wait may since have found the last line of the partner that is gone. A wait for other ranks then has
 // its full time limit.
-TEST(DevicePatience, BeginsAnewOnceWhatThePartnerLeftHasCome) {
+TEST(DeviceWait, BeginsAnewOnceWhatThePartnerLeftHasCome) {
   Word abort = 0, gave_up = 0, over = 0;
   std::array<Word, 2> waiting{}, gone{0, 1};
   const device::WaitLimits limits{&abort, &gave_up,    waiting.data(), 10'000'000'000,
@@ -148,7 +148,7 @@ TEST(DevicePatience, BeginsAnewOnceWhatThePartnerLeftHasCome) {
 }
 
 // These steps were put on the stream before the host learnt that nobody answered the first one.
-TEST(DevicePatience, EndsBehindAWaitThatWasInVain) {
+TEST(DeviceWait, EndsBehindAWaitThatWasInVain) {
   for (const Carrier carrier : {Carrier::lines, Carrier::stores}) {
     for (const std::vector<Word>& parts : {std::vector<Word>{0, 3}, std::vector<Word>{3, 0}}) {
       DeviceRanks ranks(2, {put(0, 1, carrier)}, fresh, 1000);
@@ -159,7 +159,7 @@ TEST(DevicePatience, EndsBehindAWaitThatWasInVain) {
   }
 }
 
-TEST(DevicePatience, EndsWhenTheWorldHasMetAnError) {
+TEST(DeviceWait, EndsWhenTheWorldHasMetAnError) {
   for (const Carrier carrier : {Carrier::lines, Carrier::stores}) {
     for (const std::vector<Word>& parts : {std::vector<Word>{0, 3}, std::vector<Word>{3, 0}}) {
       DeviceRanks ranks(2, {put(0, 1, carrier)}, fresh, 1000);
@@ -174,7 +174,7 @@ TEST(DevicePatience, EndsWhenTheWorldHasMetAnError) {
 }
 
 // A rank that has come after a long wait is not accused of what other ranks lack.
-TEST(DevicePatience, TellsAgainOfWhatTheHostHasForgotten) {
+TEST(DeviceWait, TellsAgainOfWhatTheHostHasForgotten) {
   Word abort = 0, gave_up = 0, over = 0;
   std::array<Word, 2> waiting{}, gone{};
   const device::WaitLimits limits{&abort, &gave_up,    waiting.data(), 10'000'000'000,
@@ -194,14 +194,14 @@ TEST(DevicePatience, TellsAgainOfWhatTheHostHasForgotten) {
   EXPECT_EQ(cuda::latest_wait(waiting.data(), 2).ranks, std::vector<int>{0});
 }
 
-TEST(DevicePatience, NamesNoStepAndNoRankThatItDoesNotKnow) {
+TEST(DeviceWait, NamesNoStepAndNoRankThatItDoesNotKnow) {
   EXPECT_EQ(cuda::describe_step(7, "chain 'faces'"), "step 7 of chain 'faces'");
   EXPECT_EQ(cuda::describe_step(0, "chain 'faces'"), "chain 'faces'");
-  EXPECT_EQ((cuda::Late{"chain 'faces'", {1, 2}}).whom(), "rank 1, 2");
-  EXPECT_EQ((cuda::Late{"chain 'faces'", {}}).whom(), "its partners");
+  EXPECT_EQ((cuda::TimeoutReport{"chain 'faces'", {1, 2}}).whom(), "rank 1, 2");
+  EXPECT_EQ((cuda::TimeoutReport{"chain 'faces'", {}}).whom(), "its partners");
 }
 
-TEST(DevicePatience, TheLatestWaitIsNamedWhateverItsNumber) {
+TEST(DeviceWait, TheLatestWaitIsNamedWhateverItsNumber) {
   for (const Word step : {Word{5}, Word{1} << 31, ~Word{0}, Word{1}}) {
     const Word waiting[]{step, step - 2, 0, step};
     const cuda::LatestWait latest = cuda::latest_wait(waiting, 4);
