@@ -49,7 +49,7 @@ class HimenoTest(CommandTest):
                 self.assertRegex(said, r"\nMPI +[0-9.]+ +[0-9.]+ +[0-9.]+ +[0-9]+\n")
                 spread = r"\([0-9.]+ to [0-9.]+\)"
                 words = rf"below the noise|the same within the spread {spread}|MPI takes [0-9.]+ times as long( {spread}|, in too few turns to tell)"
-                verdict = rf"[-0-9.e]+ us, MPI [-0-9.e]+: ({words})\n"
+                verdict = rf"[-+0-9.e]+ us, MPI [-+0-9.e]+: ({words})\n"
                 self.assertRegex(said, r"\niterating +" + verdict)
                 for line in ("communicating", "8 bytes", "the halo alone"):
                     (self.assertRegex if ranks == "2" else self.assertNotRegex)(said, rf"\n{line} +{verdict}")
@@ -212,7 +212,7 @@ class HimenoTest(CommandTest):
     def test_help_says_what_is_taken_on_sim(self):
         said = " ".join(self.assert_done("--help").split())
         self.assertIn("3 when not given, on sim 10", said)
-        self.assertIn("of 200 iterations when not given, on sim of 10", said)
+        self.assertIn("200 iterations, on sim 10, unless --iterations is given", said)
         self.assertIn("the GPUs' memory and where the ranks are", said)
 
 

@@ -2,4 +2,6 @@
 // depend on what is not in these headers.
 #pragma once
 
+#include "tca/detail/language.hpp"
+
 #define TCA_API __attribute__((visibility("default")))

@@ -143,6 +143,7 @@ void add_fit(Subcommands& tca) {
                                 "it takes the same arguments (docs/model.md)");
                           });
   app.allow_extras();
+  app.group("");  // not for those who do not ask for it by name
 }
 
 }  // namespace tca::tool
