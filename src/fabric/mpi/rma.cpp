@@ -23,6 +23,14 @@ Group group_of(MPI_Comm comm, const std::set<int>& ranks) {
 
 std::uint32_t number_of(const fabric::Put& put) { return static_cast<MpiMemory*>(put.to_memory)->number(); }
 
+// Frees all windows but the first ones, on all ranks together.
+void free_last(Runner& runner, std::size_t kept) {
+  std::vector<std::shared_ptr<RmaHandle>>& windows = runner.rma_windows;
+  const InMpi inside;
+  for (std::size_t i = kept; i < windows.size(); ++i) MPI_Win_free(&windows[i]->win);
+  windows.resize(kept);
+}
+
 }  // namespace
 
 RmaPart::RmaPart(MPI_Comm comm, const fabric::ChainSpec& share, Runner& runner)
@@ -45,27 +53,36 @@ RmaPart::RmaPart(MPI_Comm comm, const fabric::ChainSpec& share, Runner& runner)
   }
 }
 
-// A window that only some of the ranks could make cannot be freed, so it stays.
+// A window that only some of the ranks could make cannot be freed, so it stays. Those that all have made before it
+// are freed, since every rank is refused alike.
 void RmaPart::make_windows(MpiControl& control, const std::vector<MpiMemory*>& memories) {
-  for (MpiMemory* memory : memories) {
-    MPI_Win handle = MPI_WIN_NULL;
-    control.do_together(fmt::format("commit of chain '{}'", chain_), [&] {
-      const Watchdog::Call call(
-          runner_.watchdog(), time_limit_,
-          fmt::format("rank {}: commit of chain '{}' (mpi/rma): MPI_Win_create", control.rank(), chain_));
-      const InMpi inside;
-      const auto bytes = static_cast<MPI_Aint>(memory->bytes(control.rank()));
-      if (MPI_Win_create(memory->data(), bytes, 1, MPI_INFO_NULL, control.comm(), &handle) != MPI_SUCCESS) {
-        base::fail(Errc::refused,
-                   "chain '{}': this MPI makes no windows for the route mpi/rma between these ranks; take "
-                   "mpi/datatype or mpi/packed, or, with Open MPI 4 over TCP, set OMPI_MCA_osc=pt2pt",
-                   chain_);
-      }
-    });
-    MPI_Win_set_errhandler(handle, MPI_ERRORS_RETURN);
-    auto& kept = runner_.rma_windows.emplace_back(std::make_shared<RmaHandle>(RmaHandle{.win = handle}));
-    windows_[memory->number()].handle = kept;
+  const std::size_t made = runner_.rma_windows.size();
+  try {
+    for (MpiMemory* memory : memories) make_window(control, *memory);
+  } catch (const Error& error) {
+    if (error.code() == Errc::refused) free_last(runner_, made);
+    throw;
   }
+}
+
+void RmaPart::make_window(MpiControl& control, MpiMemory& memory) {
+  MPI_Win handle = MPI_WIN_NULL;
+  control.do_together(fmt::format("commit of chain '{}'", chain_), [&] {
+    const Watchdog::Call call(
+        runner_.watchdog(), time_limit_,
+        fmt::format("rank {}: commit of chain '{}' (mpi/rma): MPI_Win_create", control.rank(), chain_));
+    const InMpi inside;
+    const auto bytes = static_cast<MPI_Aint>(memory.bytes(control.rank()));
+    if (MPI_Win_create(memory.data(), bytes, 1, MPI_INFO_NULL, control.comm(), &handle) != MPI_SUCCESS) {
+      base::fail(Errc::refused,
+                 "chain '{}': this MPI makes no windows for the channel mpi/rma between these ranks; take "
+                 "mpi/datatype or mpi/packed, or, with Open MPI 4 over TCP, set OMPI_MCA_osc=pt2pt",
+                 chain_);
+    }
+  });
+  MPI_Win_set_errhandler(handle, MPI_ERRORS_RETURN);
+  auto& kept = runner_.rma_windows.emplace_back(std::make_shared<RmaHandle>(RmaHandle{.win = handle}));
+  windows_[memory.number()].handle = kept;
 }
 
 bool RmaPart::is_freed() const {
@@ -123,11 +140,10 @@ void free_windows(MpiControl& control, Runner& runner) {
   if (windows.empty()) return;
   const bool in_order = std::ranges::none_of(windows, [](const auto& window) { return window->posted; });
   if (control.ends_together(in_order)) {
-    const InMpi inside;
     const Watchdog::Call call(
         runner.watchdog(), control.time_limit,
         fmt::format("rank {}: the end of the world (mpi/rma): MPI_Win_free", control.rank()));
-    for (const auto& window : windows) MPI_Win_free(&window->win);
+    free_last(runner, 0);
   }
   windows.clear();
 }

@@ -63,6 +63,8 @@ class RmaPart {
   std::vector<int> missing() const;
 
  private:
+  void make_window(MpiControl& control, MpiMemory& memory);
+
   std::string chain_;
   std::chrono::milliseconds time_limit_;
   Runner& runner_;
