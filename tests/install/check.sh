@@ -16,7 +16,7 @@ done
 if [ "$way" = find_package ]; then
   cmake --install "$build" --prefix "$work/prefix" > "$work/install.log"
   for file in include/tca/tca.hpp bin/tca share/opentca/{plot.py,gdb/opentca.py} share/opentca/machines/ha-pacs-tca.toml \
-      share/opentca/machines/published/p2b.toml share/doc/OpenTCA/{LICENSE,README.md,docs/guide.md} \
+      share/opentca/machines/published/nakao-peach2.toml share/doc/OpenTCA/{LICENSE,README.md,docs/guide.md} \
       share/doc/OpenTCA/examples/{CMakeLists.txt,first.cpp} share/man/man1/{tca,tca-run,tca-qcd}.1 \
       share/bash-completion/completions/tca; do
     [ -e "$work/prefix/$file" ] || { echo "$file is not installed"; cat "$work/install.log"; exit 1; }
