@@ -30,7 +30,7 @@ constexpr std::array<std::pair<std::string_view, Algorithm>, 13> algorithms{{
     {"flat_to_leaders", flat_to_leaders},
 }};
 
-// Names of before 0.2, by what they are called now. They are accepted until 1.0.
+// Former names, and what they are called now. They are accepted until 1.0.
 constexpr std::array<std::pair<std::string_view, std::string_view>, 8> old_names{{
     {"one_shot", "flat"},
     {"split", "scatter_allgather"},

@@ -52,8 +52,7 @@ class StageCosts final : public coll::Costs {
 
   double put_us(int from, const coll::Put& put) const override {
     const auto source = static_cast<std::uint32_t>(from), target = static_cast<std::uint32_t>(put.to);
-    const std::uint64_t bytes =
-        std::max<std::uint64_t>(static_cast<std::uint64_t>(put.count) * element_bytes, 1);
+    const std::uint64_t bytes = put_bytes(put.count, element_bytes);
     return prices_.us(source, target, bytes, carry_(source, target, bytes));
   }
 

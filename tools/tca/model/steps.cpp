@@ -30,17 +30,19 @@ void Steps::put(At from, At to, const net::Rows& rows, Carrier carrier, std::uin
   own.chain->puts.push_back({.to = to.rank, .rows = rows, .arrived = &arrived, .notifies = true});
 }
 
+net::Mpi& Steps::mpi_of(Carrier carrier) {
+  return carrier == Carrier::host_mpi ? stage_.host_mpi() : stage_.mpi();
+}
+
 des::Task Steps::send(std::uint32_t rank, const Message& message) {
-  if (message.carrier == Carrier::rma)
-    return stage_.mpi().put(rank, message.other, message.bytes, message.tag);
-  net::Mpi& mpi = message.carrier == Carrier::host_mpi ? stage_.host_mpi() : stage_.mpi();
+  net::Mpi& mpi = mpi_of(message.carrier);
+  if (message.carrier == Carrier::rma) return mpi.put(rank, message.other, message.bytes, message.tag);
   return mpi.send(rank, message.other, message.bytes, message.tag);
 }
 
 des::Task Steps::receive(std::uint32_t rank, const Message& message) {
-  if (message.carrier == Carrier::rma)
-    return stage_.mpi().expose(message.other, rank, message.bytes, message.tag);
-  net::Mpi& mpi = message.carrier == Carrier::host_mpi ? stage_.host_mpi() : stage_.mpi();
+  net::Mpi& mpi = mpi_of(message.carrier);
+  if (message.carrier == Carrier::rma) return mpi.expose(message.other, rank, message.bytes, message.tag);
   return mpi.receive(message.other, rank, message.bytes, message.tag);
 }
 

@@ -46,6 +46,7 @@ class Steps {
   };
 
   Step& step(At at);
+  net::Mpi& mpi_of(Carrier carrier);
   des::Task send(std::uint32_t rank, const Message& message);
   des::Task receive(std::uint32_t rank, const Message& message);
 

@@ -13,6 +13,10 @@ constexpr std::size_t most_puts = 8'000'000;
 
 }  // namespace
 
+std::uint64_t put_bytes(std::int64_t count, std::uint64_t element_bytes) {
+  return std::max<std::uint64_t>(static_cast<std::uint64_t>(count) * element_bytes, 1);
+}
+
 Walk::Walk(Stage& stage, coll::Algorithm algorithm, coll::Problem problem, std::uint64_t element_bytes,
            const Carry& carry)
     : stage_(stage), steps_(stage), combines_(stage.ranks()) {
@@ -25,7 +29,7 @@ Walk::Walk(Stage& stage, coll::Algorithm algorithm, coll::Problem problem, std::
   }
 }
 
-// What goes to one rank in a round goes as one put. One without bytes, a signal, has one here.
+// What goes to one rank in a round goes as one put.
 void Walk::lay_down(std::uint32_t rank, const coll::Schedule& schedule, std::uint64_t element_bytes,
                     const Carry& carry) {
   rounds_ = schedule.rounds.size();
@@ -41,8 +45,7 @@ void Walk::lay_down(std::uint32_t rank, const coll::Schedule& schedule, std::uin
       const auto to = static_cast<std::uint32_t>(put->to);
       std::int64_t count = 0;
       for (; put != round.puts.end() && static_cast<std::uint32_t>(put->to) == to; ++put) count += put->count;
-      const std::uint64_t bytes =
-          std::max<std::uint64_t>(static_cast<std::uint64_t>(count) * element_bytes, 1);
+      const std::uint64_t bytes = put_bytes(count, element_bytes);
       steps_.put({rank, i}, {to, i}, {.bytes = bytes}, carry(rank, to, bytes));
     }
     for (const auto* work : {&round.copies, &round.combines})

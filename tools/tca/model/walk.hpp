@@ -9,6 +9,9 @@
 
 namespace tca::tool {
 
+// Returns the bytes of a put of so many elements on the wires. One without elements, a signal, has one byte.
+std::uint64_t put_bytes(std::int64_t count, std::uint64_t element_bytes);
+
 class Walk {
  public:
   // Says what carries a put.
