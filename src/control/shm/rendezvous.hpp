@@ -68,7 +68,7 @@ struct alignas(64) Meeting {
   std::atomic<std::uint32_t> sleepers;  // ranks that sleep until the phase changes
 };
 
-inline constexpr std::size_t mailbox_bytes = 16 * 1024;
+inline constexpr std::size_t mailbox_bytes = 16384;
 
 // Changes whenever anything that two ranks share in memory changes, so that ranks of different builds refuse
 // each other instead of misreading each other.
