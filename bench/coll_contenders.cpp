@@ -26,9 +26,9 @@ class ChainColl final : public Coll {
     } else if (task.what == "alltoall") {
       add(AllToAll<T>(world, task.what, from_, to_, count, options));
     } else if (task.what == "allreduce") {
-      add(AllReduce<T>(world, task.what, from_, to_, count, Op::sum, options));
+      add(AllReduce<T>(world, task.what, from_, to_, count, ReduceOp::sum, options));
     } else {
-      add(ReduceScatter<T>(world, task.what, from_, to_, count, Op::sum, options));
+      add(ReduceScatter<T>(world, task.what, from_, to_, count, ReduceOp::sum, options));
     }
     fabric = task.fabric;
     protocol = collectives_.front().algorithm();

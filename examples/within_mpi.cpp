@@ -27,7 +27,7 @@ static int cool(tca::World& world, long length) {
   if (me > 0) ends.put(rod.on(me - 1).at(cells_of(me - 1) + 1), rod.at(1), tca::block(1)).expect(me - 1);
   if (me < last) ends.put(rod.on(me + 1).at(0), rod.at(cells), tca::block(1)).expect(me + 1);
   ends.commit();
-  tca::AllReduce<double> largest(world, "largest change", 1, tca::Op::max);
+  tca::AllReduce<double> largest(world, "largest change", 1, tca::ReduceOp::max);
 
   std::vector<double> next(static_cast<std::size_t>(cells + 2));
   for (int step = 1;; ++step) {

@@ -9,7 +9,7 @@ namespace {
 class CollSums final : public Started<Sums> {
  public:
   CollSums(World& world, std::size_t values, const std::string& algorithm, const Way& way)
-      : Started(way, values), sums_(world, "sums", values, Op::sum, {.algorithm = algorithm}) {
+      : Started(way, values), sums_(world, "sums", values, ReduceOp::sum, {.algorithm = algorithm}) {
     protocol = sums_.algorithm();
   }
   double* result(int) override { return sums_.to().data(); }
@@ -37,7 +37,7 @@ class CollBlocks final : public Started<Blocks> {
     } else if (what == "alltoall") {
       add(AllToAll<T>(world, what, from_, to_, count, options));
     } else {
-      add(ReduceScatter<T>(world, what, from_, to_, count, Op::sum, options));
+      add(ReduceScatter<T>(world, what, from_, to_, count, ReduceOp::sum, options));
     }
     in = reinterpret_cast<std::byte*>(from_.data());
     out = reinterpret_cast<std::byte*>(to_.data());

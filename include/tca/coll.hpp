@@ -40,7 +40,7 @@
 ///     operation of the program's own.
 ///
 /// A NaN of any rank reaches every rank, through sums and products as well as through minima and maxima (see
-/// Op). So a loop that goes on `while (residual > tolerance)` ends at a NaN: tell it apart by std::isfinite.
+/// ReduceOp). So a loop that goes on `while (residual > tolerance)` ends at a NaN: tell it apart by std::isfinite.
 #pragma once
 
 #include <algorithm>
@@ -77,7 +77,7 @@ class CollectiveOf : public Collective {
         to_(std::move(to)) {}
 
   /// Makes memory of its own, which messages call by the collective's name.
-  static Window<T> own(World& world, Count count, int blocks, const char* part, coll::Kind kind,
+  static Window<T> own(World& world, Count count, int blocks, const char* part, CollectiveKind kind,
                        const std::string& name) {
     return coll::Memory::make<T>(world, coll::elements_of(count, blocks, sizeof(T)),
                                  coll::title_of(part, kind, name));
@@ -93,13 +93,14 @@ template <Element T>
 class Broadcast : public CollectiveOf<T> {
  public:
   Broadcast(World& world, std::string name, Count count, int root = 0, CollOptions options = {})
-      : Broadcast(world, name, Broadcast::own(world, count, 1, "memory", coll::Kind::broadcast, name), count,
-                  root, std::move(options)) {}
+      : Broadcast(world, name, Broadcast::own(world, count, 1, "memory", CollectiveKind::broadcast, name),
+                  count, root, std::move(options)) {}
 
   Broadcast(World& world, std::string name, Window<T> window, Count count, int root = 0,
             CollOptions options = {})
       : CollectiveOf<T>(
-            world, {coll::Kind::broadcast, std::move(name), count.value(), root, true, std::move(options)},
+            world,
+            {CollectiveKind::broadcast, std::move(name), count.value(), root, true, std::move(options)},
             window, window) {}
 };
 
@@ -111,8 +112,8 @@ class AllGather : public CollectiveOf<T> {
  public:
   AllGather(World& world, std::string name, Count count, CollOptions options = {})
       : AllGather(world, name,
-                  AllGather::own(world, count, world.size(), "memory", coll::Kind::all_gather, name), count,
-                  std::move(options)) {}
+                  AllGather::own(world, count, world.size(), "memory", CollectiveKind::all_gather, name),
+                  count, std::move(options)) {}
 
   AllGather(World& world, std::string name, Window<T> window, Count count, CollOptions options = {})
       : CollectiveOf<T>(world, request(std::move(name), count, true, std::move(options)), window, window,
@@ -125,7 +126,7 @@ class AllGather : public CollectiveOf<T> {
 
  private:
   static coll::Request request(std::string name, Count count, bool in_place, CollOptions options) {
-    return {coll::Kind::all_gather, std::move(name), count.value(), 0, in_place, std::move(options)};
+    return {CollectiveKind::all_gather, std::move(name), count.value(), 0, in_place, std::move(options)};
   }
 };
 
@@ -134,19 +135,19 @@ class AllGather : public CollectiveOf<T> {
 template <Element T>
 class AllReduce : public CollectiveOf<T> {
  public:
-  AllReduce(World& world, std::string name, Count count = 1, Operation<T> operation = Op::sum,
+  AllReduce(World& world, std::string name, Count count = 1, Operation<T> operation = ReduceOp::sum,
             CollOptions options = {})
-      : AllReduce(world, name, AllReduce::own(world, count, 1, "memory", coll::Kind::all_reduce, name), count,
-                  std::move(operation), std::move(options)) {}
+      : AllReduce(world, name, AllReduce::own(world, count, 1, "memory", CollectiveKind::all_reduce, name),
+                  count, std::move(operation), std::move(options)) {}
 
-  AllReduce(World& world, std::string name, Window<T> window, Count count, Operation<T> operation = Op::sum,
-            CollOptions options = {})
+  AllReduce(World& world, std::string name, Window<T> window, Count count,
+            Operation<T> operation = ReduceOp::sum, CollOptions options = {})
       : CollectiveOf<T>(world, request(std::move(name), count, true, std::move(options)), window, window, 0,
                         std::move(operation)),
         count_(static_cast<std::size_t>(count.value())) {}
 
   AllReduce(World& world, std::string name, Window<T> from, Window<T> to, Count count,
-            Operation<T> operation = Op::sum, CollOptions options = {})
+            Operation<T> operation = ReduceOp::sum, CollOptions options = {})
       : CollectiveOf<T>(world, request(std::move(name), count, false, std::move(options)), std::move(from),
                         std::move(to), 0, std::move(operation)),
         count_(static_cast<std::size_t>(count.value())) {}
@@ -176,7 +177,7 @@ class AllReduce : public CollectiveOf<T> {
 
  private:
   static coll::Request request(std::string name, Count count, bool in_place, CollOptions options) {
-    return {coll::Kind::all_reduce, std::move(name), count.value(), 0, in_place, std::move(options)};
+    return {CollectiveKind::all_reduce, std::move(name), count.value(), 0, in_place, std::move(options)};
   }
 
   std::size_t count_;
@@ -189,28 +190,28 @@ class AllReduce : public CollectiveOf<T> {
 template <Element T>
 class ReduceScatter : public CollectiveOf<T> {
  public:
-  ReduceScatter(World& world, std::string name, Count count, Operation<T> operation = Op::sum,
+  ReduceScatter(World& world, std::string name, Count count, Operation<T> operation = ReduceOp::sum,
                 CollOptions options = {})
       : ReduceScatter(world, name, ReduceScatter::part(world, count, world.size(), "input", name),
                       ReduceScatter::part(world, count, 1, "output", name), count, std::move(operation),
                       std::move(options)) {}
 
   ReduceScatter(World& world, std::string name, Window<T> window, Count count,
-                Operation<T> operation = Op::sum, CollOptions options = {})
+                Operation<T> operation = ReduceOp::sum, CollOptions options = {})
       : CollectiveOf<T>(world, request(std::move(name), count, true, std::move(options)), window, window, 0,
                         std::move(operation)) {}
 
   ReduceScatter(World& world, std::string name, Window<T> from, Window<T> to, Count count,
-                Operation<T> operation = Op::sum, CollOptions options = {})
+                Operation<T> operation = ReduceOp::sum, CollOptions options = {})
       : CollectiveOf<T>(world, request(std::move(name), count, false, std::move(options)), std::move(from),
                         std::move(to), 0, std::move(operation)) {}
 
  private:
   static Window<T> part(World& world, Count count, int blocks, const char* which, const std::string& name) {
-    return ReduceScatter::own(world, count, blocks, which, coll::Kind::reduce_scatter, name);
+    return ReduceScatter::own(world, count, blocks, which, CollectiveKind::reduce_scatter, name);
   }
   static coll::Request request(std::string name, Count count, bool in_place, CollOptions options) {
-    return {coll::Kind::reduce_scatter, std::move(name), count.value(), 0, in_place, std::move(options)};
+    return {CollectiveKind::reduce_scatter, std::move(name), count.value(), 0, in_place, std::move(options)};
   }
 };
 
@@ -233,10 +234,10 @@ class AllToAll : public CollectiveOf<T> {
 
  private:
   static Window<T> part(World& world, Count count, const char* which, const std::string& name) {
-    return AllToAll::own(world, count, world.size(), which, coll::Kind::all_to_all, name);
+    return AllToAll::own(world, count, world.size(), which, CollectiveKind::all_to_all, name);
   }
   static coll::Request request(std::string name, Count count, bool in_place, CollOptions options) {
-    return {coll::Kind::all_to_all, std::move(name), count.value(), 0, in_place, std::move(options)};
+    return {CollectiveKind::all_to_all, std::move(name), count.value(), 0, in_place, std::move(options)};
   }
 };
 

@@ -13,16 +13,10 @@
 
 #include "tca/detail/api.hpp"
 #include "tca/stream.hpp"
+#include "tca/types.hpp"
 #include "tca/world.hpp"
 
 namespace tca {
-
-/// Built-in reduction operators, the same on the host and in kernels. Pass Operation a function for anything
-/// else.
-///   - Integers wrap around where a sum or a product overflows.
-///   - min and max of floating-point numbers are those of IEEE 754-2019: if any rank's value is NaN, every
-///     rank gets NaN, and -0 is less than +0. They give the same bits by every algorithm.
-enum class Op { sum, min, max, product };
 
 namespace coll {
 
@@ -35,7 +29,7 @@ using Kernel = void (*)(T* into, const T* left, const T* right, std::size_t coun
 
 // The library has them for the arithmetic types except bool.
 template <class T>
-TCA_API Kernel<T> kernel_of(Op op);
+TCA_API Kernel<T> kernel_of(ReduceOp op);
 
 }  // namespace coll
 
@@ -49,13 +43,13 @@ struct CollOptions {
   std::optional<std::chrono::milliseconds> time_limit = {};
 };
 
-/// Makes one value of two: by an Op, or by a function of the program's own. The function must be associative.
+/// Makes one value of two: by an ReduceOp, or by a function of the program's own. The function must be associative.
 /// It is called with the value of the lower rank on the left, and only on the host.
 template <Element T>
 class Operation {
  public:
-  Operation(Op op) requires(std::is_arithmetic_v<T> &&
-                            !std::is_same_v<T, bool>)  // NOLINT: implicit, as is the next
+  Operation(ReduceOp op) requires(std::is_arithmetic_v<T> &&
+                                  !std::is_same_v<T, bool>)  // NOLINT: implicit, as is the next
       : op_(op), kernel_(coll::kernel_of<T>(op)) {}
 
   template <class F>
@@ -63,7 +57,7 @@ class Operation {
       : function_(std::move(function)) {}
 
   /// Nothing for a function of the program's own.
-  std::optional<Op> op() const { return op_; }
+  std::optional<ReduceOp> op() const { return op_; }
   /// Whether the program gave a std::function that holds none. Collectives refuse such an operation.
   bool lacks_function() const { return !op_ && !function_; }
 
@@ -74,7 +68,7 @@ class Operation {
   }
 
  private:
-  std::optional<Op> op_;
+  std::optional<ReduceOp> op_;
   coll::Kernel<T> kernel_ = nullptr;
   std::function<T(T, T)> function_;
 };

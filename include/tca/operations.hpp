@@ -1,6 +1,6 @@
 /// @file
 /// The operations that combine two values: BlockTeam::allreduce takes one of them, or a function object of
-/// the program's own. They are the same four as those of Op, and give the same bits on the host and in
+/// the program's own. They are the same four as those of ReduceOp, and give the same bits on the host and in
 /// kernels.
 ///
 /// Integers wrap around where a sum or a product overflows. Min and Max of floating-point numbers are

@@ -1,4 +1,4 @@
-// Throws an Error with a formatted message.
+// Throws an Error with a formatted message, and with what it has to do with.
 #pragma once
 
 #include <fmt/format.h>
@@ -13,6 +13,11 @@ namespace tca::base {
 template <class... Args>
 [[noreturn]] void fail(Errc code, fmt::format_string<Args...> text, Args&&... args) {
   throw Error(code, fmt::format(text, std::forward<Args>(args)...));
+}
+
+template <class... Args>
+[[noreturn]] void fail(Errc code, ErrorFields fields, fmt::format_string<Args...> text, Args&&... args) {
+  throw Error(code, fmt::format(text, std::forward<Args>(args)...), std::move(fields));
 }
 
 }  // namespace tca::base

@@ -63,7 +63,7 @@ void make_fabrics(Connections& connections, const WorldOptions& options, Ranks r
   // Partners that wait for this rank learn why it failed. Where it has itself lost a rank, the control plane
   // has already noted which.
   if (error.code() != Errc::rank_lost && error.code() != Errc::timed_out)
-    connections.control->trouble = error.what();
+    connections.control->trouble = {error.what()};
   throw;
 }
 

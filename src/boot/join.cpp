@@ -20,7 +20,7 @@ shm::Mapping await_rendezvous(const LaunchInfo& launch, std::chrono::millisecond
   };
   const base::Awaited found = base::await([&] { return look(false); }, time_limit);
   if (!found && !look(true)) {
-    fail(Errc::timed_out,
+    fail(Errc::timed_out, {.rank = launch.rank, .missing = {0}},
          "rank {} waited {:.1f} s in start-up (World::init) for rank 0 to set up the world in {}; was rank "
          "0 started, and does it call World::init?{}",
          launch.rank, found.seconds(), launch.path, why_ranks_are_expected(launch));

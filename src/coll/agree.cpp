@@ -15,12 +15,12 @@ namespace tca::coll {
 namespace {
 
 struct Declaration {
-  Kind kind;
+  CollectiveKind kind;
   bool in_place;
   int root;
   std::int64_t count;
   std::size_t element_bytes;
-  ElementType type;
+  DataType type;
   std::uint32_t input, output;  // windows
   std::string name, operation, algorithm, chosen;
   std::string problem;  // found by this rank alone
@@ -38,12 +38,12 @@ base::Blob encode(const Declaration& d) {
 Declaration decode(const base::Blob& blob) {
   base::Reader reader(blob);
   Declaration d{};
-  d.kind = reader.get<Kind>();
+  d.kind = reader.get<CollectiveKind>();
   d.in_place = reader.get<bool>();
   d.root = reader.get<int>();
   d.count = reader.get<std::int64_t>();
   d.element_bytes = reader.get<std::size_t>();
-  d.type = reader.get<ElementType>();
+  d.type = reader.get<DataType>();
   d.input = reader.get<std::uint32_t>();
   d.output = reader.get<std::uint32_t>();
   for (std::string* text : {&d.name, &d.operation, &d.algorithm, &d.chosen, &d.problem})
@@ -54,16 +54,16 @@ Declaration decode(const base::Blob& blob) {
 // Returns how many blocks of `count` elements a buffer must have.
 int blocks(const Request& request, Buffer buffer, int ranks) {
   switch (request.kind) {
-    case Kind::barrier:
+    case CollectiveKind::barrier:
       return 0;
-    case Kind::broadcast:
-    case Kind::all_reduce:
+    case CollectiveKind::broadcast:
+    case CollectiveKind::all_reduce:
       return 1;
-    case Kind::all_gather:
+    case CollectiveKind::all_gather:
       return buffer == Buffer::input ? 1 : ranks;
-    case Kind::reduce_scatter:
+    case CollectiveKind::reduce_scatter:
       return buffer == Buffer::input || request.in_place ? ranks : 1;
-    case Kind::all_to_all:
+    case CollectiveKind::all_to_all:
       return ranks;
   }
   return 0;
@@ -85,7 +85,8 @@ std::size_t common_bytes(const Request& request, const Elements& elements, int r
 // Returns whether the two are the same buffer and may be: in a reduction to all ranks each element is
 // combined from those at its own place only.
 bool may_be_same(const Request& request, const Elements& elements) {
-  return request.kind == Kind::all_reduce && elements.data(Buffer::input) == elements.data(Buffer::output);
+  return request.kind == CollectiveKind::all_reduce &&
+         elements.data(Buffer::input) == elements.data(Buffer::output);
 }
 
 std::string problem_of(const World& world, const Request& request, const Elements& elements,
@@ -124,13 +125,13 @@ std::string_view operation_name(const std::optional<Reducer>& reducer) {
   if (reducer->lacks_function) return "an empty function";
   if (!reducer->op) return "an operation of its own";
   switch (*reducer->op) {
-    case Op::sum:
+    case ReduceOp::sum:
       return "sum";
-    case Op::min:
+    case ReduceOp::min:
       return "min";
-    case Op::max:
+    case ReduceOp::max:
       return "max";
-    case Op::product:
+    case ReduceOp::product:
       return "product";
   }
   return "?";
@@ -153,31 +154,31 @@ Declaration declare(const World& world, const Request& request, const Elements& 
           .problem = problem_of(world, request, elements, found)};
 }
 
-std::string_view type_name(ElementType type) {
+std::string_view type_name(DataType type) {
   switch (type) {
-    case ElementType::float32:
+    case DataType::float32:
       return "float";
-    case ElementType::float64:
+    case DataType::float64:
       return "double";
-    case ElementType::int32:
+    case DataType::int32:
       return "int32";
-    case ElementType::int64:
+    case DataType::int64:
       return "int64";
-    case ElementType::long_double:
+    case DataType::long_double:
       return "long double";
-    case ElementType::int8:
+    case DataType::int8:
       return "int8";
-    case ElementType::int16:
+    case DataType::int16:
       return "int16";
-    case ElementType::uint8:
+    case DataType::uint8:
       return "uint8";
-    case ElementType::uint16:
+    case DataType::uint16:
       return "uint16";
-    case ElementType::uint32:
+    case DataType::uint32:
       return "uint32";
-    case ElementType::uint64:
+    case DataType::uint64:
       return "uint64";
-    case ElementType::other:
+    case DataType::other:
       return "another type";
   }
   return "?";
@@ -252,19 +253,19 @@ std::vector<std::string> problems_of(const World& world, const std::vector<Decla
 
 }  // namespace
 
-std::string_view to_string(Kind kind) {
+std::string_view to_string(CollectiveKind kind) {
   switch (kind) {
-    case Kind::barrier:
+    case CollectiveKind::barrier:
       return "barrier";
-    case Kind::broadcast:
+    case CollectiveKind::broadcast:
       return "broadcast";
-    case Kind::all_gather:
+    case CollectiveKind::all_gather:
       return "allgather";
-    case Kind::all_reduce:
+    case CollectiveKind::all_reduce:
       return "allreduce";
-    case Kind::reduce_scatter:
+    case CollectiveKind::reduce_scatter:
       return "reduce-scatter";
-    case Kind::all_to_all:
+    case CollectiveKind::all_to_all:
       return "all-to-all";
   }
   return "?";

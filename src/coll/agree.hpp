@@ -9,7 +9,7 @@
 
 namespace tca::coll {
 
-std::string_view to_string(Kind kind);
+std::string_view to_string(CollectiveKind kind);
 
 // Returns whether blocks of `count` elements, whichever way they go, come to no number of elements or bytes
 // that overflows.

@@ -8,7 +8,7 @@
 namespace tca::coll {
 
 std::optional<Schedule> binomial(const Problem& p) {
-  if (p.kind != Kind::broadcast) return std::nullopt;
+  if (p.kind != CollectiveKind::broadcast) return std::nullopt;
   Schedule schedule;
   const int from_root = p.modulo(p.rank - p.root);
   for (int have = 1; have < p.ranks; have *= 2) {

@@ -200,7 +200,7 @@ double predict_us(Algorithm make, Problem problem, const Costs& costs) {
 }
 
 bool is_for_fewer_bytes(Algorithm make, const Problem& problem, const Costs& costs) {
-  const double blocks = problem.kind == Kind::all_gather ? problem.ranks : 2;
+  const double blocks = problem.kind == CollectiveKind::all_gather ? problem.ranks : 2;
   return make == flat_to_leaders &&
          blocks * static_cast<double>(problem.count) * static_cast<double>(costs.element_bytes) > few_bytes;
 }

@@ -16,7 +16,7 @@ std::int64_t elements_of(Count count, int blocks, std::size_t element_bytes) {
   return all;
 }
 
-std::string title_of(const char* part, Kind kind, const std::string& name) {
+std::string title_of(const char* part, CollectiveKind kind, const std::string& name) {
   return fmt::format("the {} of {} '{}'", part, to_string(kind), name);
 }
 
@@ -24,7 +24,7 @@ namespace {
 
 // The buffers of a barrier, which have no elements.
 std::unique_ptr<Elements> nothing(World& world, const std::string& name) {
-  const auto window = Memory::make<std::byte>(world, 0, title_of("memory", Kind::barrier, name));
+  const auto window = Memory::make<std::byte>(world, 0, title_of("memory", CollectiveKind::barrier, name));
   return std::make_unique<ElementsOf<std::byte>>(window, window);
 }
 
@@ -55,7 +55,7 @@ void Collective::fail_size(std::size_t have, std::size_t want) const {
 }
 
 Barrier::Barrier(World& world, std::string name, CollOptions options)
-    : Collective(world, {coll::Kind::barrier, name, 0, 0, true, std::move(options)},
+    : Collective(world, {CollectiveKind::barrier, name, 0, 0, true, std::move(options)},
                  coll::nothing(world, name)) {}
 
 }  // namespace tca

@@ -26,13 +26,13 @@ void add_blocks(const Problem& p, Round& round, int to, int blocks) {
 }  // namespace
 
 std::optional<Schedule> dissemination(const Problem& p) {
-  if (p.kind != Kind::barrier && p.kind != Kind::all_gather) return std::nullopt;
+  if (p.kind != CollectiveKind::barrier && p.kind != CollectiveKind::all_gather) return std::nullopt;
   Schedule schedule;
   for (int distance = 1; distance < p.ranks; distance *= 2) {
     Round& round = schedule.rounds.emplace_back();
     const int to = p.modulo(p.rank - distance);
     round.expected.push_back(p.modulo(p.rank + distance));
-    if (p.kind == Kind::barrier) {
+    if (p.kind == CollectiveKind::barrier) {
       round.puts.push_back({.to = to});
     } else if (distance == 1) {
       const std::int64_t mine = p.rank * p.count;

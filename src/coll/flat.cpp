@@ -32,7 +32,7 @@ void to_everyone(const Problem& p, Round& round, Buffer to, std::int64_t place, 
 
 // Combines all contributions. `own` is where this rank's is in the input.
 Combine in_rank_order(const Problem& p, std::int64_t own) {
-  const std::int64_t into = p.kind == Kind::reduce_scatter && p.in_place ? own : 0;
+  const std::int64_t into = p.kind == CollectiveKind::reduce_scatter && p.in_place ? own : 0;
   return in_order({Buffer::output, into}, p.count, {p.ranks, 0, p.count}, p.rank, {Buffer::input, own});
 }
 
@@ -56,30 +56,30 @@ std::optional<Schedule> flat(const Problem& p) {
   const std::int64_t mine = p.rank * p.count;
   const auto same = [](int) { return std::int64_t{0}; };
   switch (p.kind) {
-    case Kind::barrier:
+    case CollectiveKind::barrier:
       to_everyone(p, round, Buffer::output, 0, same);
       break;
-    case Kind::broadcast:
+    case CollectiveKind::broadcast:
       broadcast(p, round);
       break;
-    case Kind::all_gather:
+    case CollectiveKind::all_gather:
       to_everyone(p, round, Buffer::output, mine, same);
       if (!p.in_place) round.copies.push_back({{Buffer::output, mine}, {{Buffer::input, 0}}, p.count});
       break;
-    case Kind::all_reduce:
+    case CollectiveKind::all_reduce:
       to_everyone(p, round, Buffer::scratch, mine, same);
       round.combines.push_back(in_rank_order(p, 0));
       break;
-    case Kind::reduce_scatter:
+    case CollectiveKind::reduce_scatter:
       to_everyone(p, round, Buffer::scratch, mine, [&](int other) { return other * p.count; });
       round.combines.push_back(in_rank_order(p, mine));
       break;
-    case Kind::all_to_all:
+    case CollectiveKind::all_to_all:
       all_to_all(p, round);
       break;
   }
-  const bool reduces = p.kind == Kind::all_reduce || p.kind == Kind::reduce_scatter;
-  if (reduces || (p.kind == Kind::all_to_all && p.in_place)) schedule.scratch = p.ranks * p.count;
+  const bool reduces = p.kind == CollectiveKind::all_reduce || p.kind == CollectiveKind::reduce_scatter;
+  if (reduces || (p.kind == CollectiveKind::all_to_all && p.in_place)) schedule.scratch = p.ranks * p.count;
   return schedule;
 }
 

@@ -73,11 +73,11 @@ class FlatToLeaders {
 std::optional<Schedule> flat_to_leaders(const Problem& p) {
   if (Groups(p).count() == 1) return std::nullopt;
   switch (p.kind) {
-    case Kind::barrier:
+    case CollectiveKind::barrier:
       return FlatToLeaders(p).barrier();
-    case Kind::all_gather:
+    case CollectiveKind::all_gather:
       return FlatToLeaders(p).all_gather();
-    case Kind::all_reduce:
+    case CollectiveKind::all_reduce:
       return FlatToLeaders(p).all_reduce();
     default:
       return std::nullopt;

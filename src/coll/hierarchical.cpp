@@ -24,7 +24,9 @@ namespace {
 class Hierarchical {
  public:
   explicit Hierarchical(const Problem& problem)
-      : p_(problem), groups_(p_), root_group_(p_.kind == Kind::broadcast ? groups_.of(p_.root) : 0) {}
+      : p_(problem),
+        groups_(p_),
+        root_group_(p_.kind == CollectiveKind::broadcast ? groups_.of(p_.root) : 0) {}
 
   // Broadcasts down a binomial tree of leaders. Each passes the data on to its members as soon as it has them
   // itself: to all at once, or down a tree.
@@ -131,7 +133,7 @@ class Hierarchical {
   int at(int order) const { return (order + root_group_) % groups_.count(); }
 
   int leader(int group) const {
-    return p_.kind == Kind::broadcast && group == root_group_ ? p_.root : groups_.members(group)[0];
+    return p_.kind == CollectiveKind::broadcast && group == root_group_ ? p_.root : groups_.members(group)[0];
   }
   bool leads() const { return leader(groups_.own()) == p_.rank; }
   std::int64_t slot(int place) const { return place * p_.count; }
@@ -178,13 +180,13 @@ std::optional<Schedule> hierarchical(const Problem& p) {
   const Groups groups(p);
   if (groups.count() == 1) return std::nullopt;
   switch (p.kind) {
-    case Kind::barrier:
+    case CollectiveKind::barrier:
       return Hierarchical(p).barrier();
-    case Kind::broadcast:
+    case CollectiveKind::broadcast:
       return Hierarchical(p).broadcast(false);
-    case Kind::all_gather:
+    case CollectiveKind::all_gather:
       return Hierarchical(p).all_gather();
-    case Kind::all_reduce:
+    case CollectiveKind::all_reduce:
       if (p.own_operation && !groups.consecutive()) return std::nullopt;
       return Hierarchical(p).all_reduce();
     default:
@@ -193,7 +195,7 @@ std::optional<Schedule> hierarchical(const Problem& p) {
 }
 
 std::optional<Schedule> hierarchical_binomial(const Problem& p) {
-  if (p.kind != Kind::broadcast || Groups(p).count() == 1) return std::nullopt;
+  if (p.kind != CollectiveKind::broadcast || Groups(p).count() == 1) return std::nullopt;
   return Hierarchical(p).broadcast(true);
 }
 

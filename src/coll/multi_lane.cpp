@@ -182,13 +182,13 @@ std::optional<Schedule> multi_lane(const Problem& p) {
   if (groups.count() == 1 || !groups.equal_sizes()) return std::nullopt;
   const bool keeps_order = !p.own_operation || groups.consecutive();
   switch (p.kind) {
-    case Kind::all_gather:
+    case CollectiveKind::all_gather:
       return MultiLane(p).all_gather();
-    case Kind::all_to_all:
+    case CollectiveKind::all_to_all:
       return MultiLane(p).all_to_all();
-    case Kind::all_reduce:
+    case CollectiveKind::all_reduce:
       return keeps_order ? std::optional(MultiLane(p).all_reduce()) : std::nullopt;
-    case Kind::reduce_scatter:
+    case CollectiveKind::reduce_scatter:
       return keeps_order ? std::optional(MultiLane(p).reduce_scatter()) : std::nullopt;
     default:
       return std::nullopt;

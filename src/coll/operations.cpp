@@ -25,38 +25,38 @@ void apply(T* into, const T* left, const T* right, std::size_t count) {
 }  // namespace
 
 template <class T>
-Kernel<T> kernel_of(Op op) {
+Kernel<T> kernel_of(ReduceOp op) {
   switch (op) {
-    case Op::sum:
+    case ReduceOp::sum:
       return apply<T, Sum>;
-    case Op::min:
+    case ReduceOp::min:
       return apply<T, Min>;
-    case Op::max:
+    case ReduceOp::max:
       return apply<T, Max>;
-    case Op::product:
+    case ReduceOp::product:
       return apply<T, Product>;
   }
   base::fail(Errc::invalid_argument, "operation {} is none of sum, min, max and product",
              static_cast<int>(op));
 }
 
-template Kernel<float> kernel_of<float>(Op);
-template Kernel<double> kernel_of<double>(Op);
-template Kernel<long double> kernel_of<long double>(Op);
-template Kernel<char> kernel_of<char>(Op);
-template Kernel<char8_t> kernel_of<char8_t>(Op);
-template Kernel<char16_t> kernel_of<char16_t>(Op);
-template Kernel<char32_t> kernel_of<char32_t>(Op);
-template Kernel<wchar_t> kernel_of<wchar_t>(Op);
-template Kernel<signed char> kernel_of<signed char>(Op);
-template Kernel<unsigned char> kernel_of<unsigned char>(Op);
-template Kernel<short> kernel_of<short>(Op);
-template Kernel<unsigned short> kernel_of<unsigned short>(Op);
-template Kernel<int> kernel_of<int>(Op);
-template Kernel<unsigned> kernel_of<unsigned>(Op);
-template Kernel<long> kernel_of<long>(Op);
-template Kernel<unsigned long> kernel_of<unsigned long>(Op);
-template Kernel<long long> kernel_of<long long>(Op);
-template Kernel<unsigned long long> kernel_of<unsigned long long>(Op);
+template Kernel<float> kernel_of<float>(ReduceOp);
+template Kernel<double> kernel_of<double>(ReduceOp);
+template Kernel<long double> kernel_of<long double>(ReduceOp);
+template Kernel<char> kernel_of<char>(ReduceOp);
+template Kernel<char8_t> kernel_of<char8_t>(ReduceOp);
+template Kernel<char16_t> kernel_of<char16_t>(ReduceOp);
+template Kernel<char32_t> kernel_of<char32_t>(ReduceOp);
+template Kernel<wchar_t> kernel_of<wchar_t>(ReduceOp);
+template Kernel<signed char> kernel_of<signed char>(ReduceOp);
+template Kernel<unsigned char> kernel_of<unsigned char>(ReduceOp);
+template Kernel<short> kernel_of<short>(ReduceOp);
+template Kernel<unsigned short> kernel_of<unsigned short>(ReduceOp);
+template Kernel<int> kernel_of<int>(ReduceOp);
+template Kernel<unsigned> kernel_of<unsigned>(ReduceOp);
+template Kernel<long> kernel_of<long>(ReduceOp);
+template Kernel<unsigned long> kernel_of<unsigned long>(ReduceOp);
+template Kernel<long long> kernel_of<long long>(ReduceOp);
+template Kernel<unsigned long long> kernel_of<unsigned long long>(ReduceOp);
 
 }  // namespace tca::coll

@@ -8,7 +8,7 @@
 namespace tca::coll {
 
 std::optional<Schedule> pairwise(const Problem& p) {
-  if (p.kind != Kind::all_to_all) return std::nullopt;
+  if (p.kind != CollectiveKind::all_to_all) return std::nullopt;
   Schedule schedule;
   const std::int64_t mine = p.rank * p.count;
   for (int i = 1; i < p.ranks; ++i) {

@@ -108,8 +108,8 @@ class AllReduce {
 }  // namespace
 
 std::optional<Schedule> recursive_doubling(const Problem& p) {
-  if (p.kind == Kind::all_gather) return all_gather(p);
-  if (p.kind == Kind::all_reduce) return AllReduce(p).make();
+  if (p.kind == CollectiveKind::all_gather) return all_gather(p);
+  if (p.kind == CollectiveKind::all_reduce) return AllReduce(p).make();
   return std::nullopt;
 }
 

@@ -10,7 +10,7 @@
 namespace tca::coll {
 
 std::optional<Schedule> reduce_scatter_allgather(const Problem& p) {
-  if (p.kind != Kind::all_reduce) return std::nullopt;
+  if (p.kind != CollectiveKind::all_reduce) return std::nullopt;
   Schedule schedule;
   schedule.rounds.resize(2);
   Round &reduce = schedule.rounds[0], &gather = schedule.rounds[1];

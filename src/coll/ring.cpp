@@ -85,20 +85,20 @@ void pipeline(const Problem& p, Schedule& schedule) {
 std::optional<Schedule> ring(const Problem& p) {
   Schedule schedule;
   // Blocks are combined in the order of the ring, which does not begin with rank 0.
-  const bool reduces = p.kind == Kind::all_reduce || p.kind == Kind::reduce_scatter;
+  const bool reduces = p.kind == CollectiveKind::all_reduce || p.kind == CollectiveKind::reduce_scatter;
   if (reduces && p.own_operation) return std::nullopt;
-  const Blocks blocks{p, p.kind == Kind::all_reduce};
+  const Blocks blocks{p, p.kind == CollectiveKind::all_reduce};
   switch (p.kind) {
-    case Kind::broadcast:
+    case CollectiveKind::broadcast:
       pipeline(p, schedule);
       return schedule;
-    case Kind::all_gather:
+    case CollectiveKind::all_gather:
       gather(p, blocks, schedule, true);
       return schedule;
-    case Kind::reduce_scatter:
+    case CollectiveKind::reduce_scatter:
       reduce(p, blocks, schedule, p.in_place ? blocks.first(p.rank) : 0);
       return schedule;
-    case Kind::all_reduce:
+    case CollectiveKind::all_reduce:
       reduce(p, blocks, schedule, blocks.first(p.rank));
       gather(p, blocks, schedule, false);
       return schedule;

@@ -12,7 +12,7 @@ namespace tca::coll {
 
 // The root keeps no part for itself to pass on: its own part goes out to all in the first round.
 std::optional<Schedule> scatter_allgather(const Problem& p) {
-  if (p.kind != Kind::broadcast) return std::nullopt;
+  if (p.kind != CollectiveKind::broadcast) return std::nullopt;
   Schedule schedule;
   schedule.rounds.resize(2);
   Round &scatter = schedule.rounds[0], &gather = schedule.rounds[1];

@@ -62,7 +62,7 @@ struct Schedule {
 };
 
 struct Problem {
-  Kind kind;
+  CollectiveKind kind;
   int rank, ranks, root;
   std::int64_t count;  // elements of a block; of the whole for broadcast and allreduce
   bool in_place;

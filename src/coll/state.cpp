@@ -73,7 +73,7 @@ void State::agree_on(World& world, const Candidate* chosen) const {
 }
 
 void State::build(World& world, const Candidate& chosen) {
-  if (request_.count == 0 && request_.kind != Kind::barrier) return;
+  if (request_.count == 0 && request_.kind != CollectiveKind::barrier) return;
   if (chosen.make == nullptr)
     kernels_.emplace(core::WorldState::of(world), request_, *elements_, algorithm_, title());
   else

@@ -90,9 +90,9 @@ class TwoLevel {
 std::optional<Schedule> two_level(const Problem& p) {
   const Groups groups(p);
   if (groups.count() == 1) return std::nullopt;
-  if (p.kind == Kind::barrier) return TwoLevel(p).barrier();
-  if (p.kind == Kind::all_gather) return TwoLevel(p).all_gather();
-  if (p.kind == Kind::all_reduce && (!p.own_operation || groups.consecutive()))
+  if (p.kind == CollectiveKind::barrier) return TwoLevel(p).barrier();
+  if (p.kind == CollectiveKind::all_gather) return TwoLevel(p).all_gather();
+  if (p.kind == CollectiveKind::all_reduce && (!p.own_operation || groups.consecutive()))
     return TwoLevel(p).all_reduce();
   return std::nullopt;
 }

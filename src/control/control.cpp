@@ -2,6 +2,7 @@
 
 #include <cerrno>
 
+#include "base/error.hpp"
 #include "base/fail.hpp"
 #include "base/ranks.hpp"
 #include "base/system/limits.hpp"
@@ -50,40 +51,52 @@ std::vector<base::Blob> Control::all_gather(const base::Blob& mine, std::string_
   return all;
 }
 
+std::string Loss::in_words() const {
+  if (how == How::left) return "left the world";
+  const std::string whose = trouble.origin ? fmt::format("rank {} ", *trouble.origin) : std::string();
+  return fmt::format("{} ({}{})", how == How::failed ? "failed" : "died", whose, trouble.reason);
+}
+
+Trouble Loss::passed_on(int rank) const { return trouble.origin ? trouble : Trouble{in_words(), rank}; }
+
 base::Blob Control::attempt(std::string_view what, const std::function<base::Blob()>& make) const {
-  Errc code{};
-  std::string problem;
+  std::optional<Error> problem;
   base::Blob made;
   try {
     made = make();
   } catch (const Error& error) {
     if (error.code() == Errc::rank_lost) throw;  // the others also wait for that rank and find out themselves
-    code = error.code();
-    problem = error.what();
+    problem = error;
   } catch (const std::bad_alloc&) {
-    code = Errc::out_of_memory;
-    problem = fmt::format("rank {} has no memory left in {}: {}", rank(), what, base::limit_met(ENOMEM));
+    problem =
+        Error(Errc::out_of_memory,
+              fmt::format("rank {} has no memory left in {}: {}", rank(), what, base::limit_met(ENOMEM)),
+              {.rank = rank()});
   }
-  return base::Writer().put(code).put_string(problem).put_blob(made).blob();
+  base::Writer writer;
+  writer.put(problem.has_value());
+  if (problem) base::write(writer, *problem);
+  return writer.put_blob(made).blob();
 }
 
+// A sentence is about the rank in its error's fields. Where it is about none, those that met it are named.
 void Control::require_all(std::vector<base::Blob>& all) {
-  Errc code{};
-  std::string problem;
+  std::optional<Error> problem;
   std::vector<int> ranks;  // that met this problem
   for (std::size_t rank = 0; rank < all.size(); ++rank) {
     base::Reader reader(all[rank]);
-    const Errc theirs = reader.get<Errc>();
-    std::string text = reader.get_string();
+    std::optional<Error> theirs;
+    if (reader.get<bool>()) theirs = base::read_error(reader);
     all[rank] = reader.rest();
-    if (text.empty() || (!problem.empty() && text != problem)) continue;
-    code = theirs;
-    problem = std::move(text);
+    if (!theirs || (problem && std::string_view(theirs->what()) != problem->what())) continue;
+    problem = std::move(theirs);
     ranks.push_back(static_cast<int>(rank));
   }
-  if (problem.empty()) return;
-  const bool names_ranks = problem.starts_with("rank ") || ranks.size() == all.size();
-  throw Error(code, names_ranks ? problem : fmt::format("rank {}: {}", base::list_ranks(ranks), problem));
+  if (!problem) return;
+  if (problem->rank() || ranks.size() == all.size()) throw Error(*problem);
+  throw Error(problem->code(), fmt::format("rank {}: {}", base::list_ranks(ranks), problem->what()),
+              {.rank = ranks.front()})
+      .with(problem->fields());
 }
 
 std::vector<base::Blob> Control::make_together(std::string_view what,
@@ -93,28 +106,30 @@ std::vector<base::Blob> Control::make_together(std::string_view what,
   return all;
 }
 
-void Control::fail_lost(int rank, std::string_view how, std::string_view meanwhile) {
-  // A reason that names the rank where the trouble began is passed on to the others as it is.
-  constexpr std::string_view failed = "failed (";
-  const std::string_view reason = how.starts_with(failed) ? how.substr(failed.size()) : std::string_view();
-  trouble = reason.starts_with("rank ") ? std::string(reason.substr(0, reason.size() - 1))
-                                        : fmt::format("rank {} {}", rank, how);
+void Control::fail_lost(int rank, const Loss& loss, std::string_view meanwhile, ErrorFields about) {
+  trouble = loss.passed_on(rank);
   note_failure(Errc::rank_lost);
-  base::fail(Errc::rank_lost, "rank {} {} while rank {} was {}", rank, how, this->rank(), meanwhile);
+  about.rank = this->rank();
+  about.missing = {rank};
+  base::fail(Errc::rank_lost, std::move(about), "rank {} {} while rank {} was {}", rank, loss.in_words(),
+             this->rank(), meanwhile);
 }
 
 void Control::fail_over(std::string_view what) const {
-  base::fail(Errc::invalid_argument,
+  base::fail(Errc::invalid_argument, {.rank = rank()},
              "this world is over for rank {}, which has left it, and {} needs the others; make collective "
              "calls while its World is there",
              rank(), what);
 }
 
-void Control::fail_late(std::chrono::nanoseconds waited, std::string_view where, std::string_view whom,
-                        std::string_view what_to_do) {
-  trouble = fmt::format("it waited too long for {} in {}", whom, where);
+void Control::fail_late(std::chrono::nanoseconds waited, std::string_view where, ErrorFields about,
+                        std::string_view what_to_do, std::string_view otherwise) {
+  const std::string whom = about.missing.empty() ? std::string(otherwise)
+                                                 : fmt::format("rank {}", base::list_ranks(about.missing));
+  trouble = {fmt::format("it waited too long for {} in {}", whom, where)};
   note_failure(Errc::timed_out);
-  base::fail(Errc::timed_out, "rank {} waited {:.1f} s in {} for {}{}", rank(),
+  about.rank = rank();
+  base::fail(Errc::timed_out, std::move(about), "rank {} waited {:.1f} s in {} for {}{}", rank(),
              std::chrono::duration<double>(waited).count(), where, whom, what_to_do);
 }
 

@@ -45,7 +45,28 @@ class Wait {
  public:
   virtual ~Wait() = default;
   virtual std::string what() const = 0;  // completes the sentence "waits in ..."
-  virtual std::vector<int> missing() const = 0;
+  // The ranks that are missing, and the chain and the step that they are missing in.
+  virtual ErrorFields about() const = 0;
+};
+
+// Why a rank leaves its world before the end, as the others are told: `reason` completes a sentence about the
+// rank where it began.
+struct Trouble {
+  std::string reason;
+  std::optional<int> origin = {};  // that rank, where it is another one
+};
+
+// Why a rank will never answer again.
+struct Loss {
+  enum class How { left, failed, died } how = How::left;
+  Trouble trouble = {};  // of a rank that failed or died
+
+  // Completes a sentence that begins with the rank: "left the world", "failed (rank 2 died (...))".
+  std::string in_words() const;
+
+  // Returns what the rank that has met this loss of `rank` tells others. Where the trouble began elsewhere,
+  // it is passed on as it is.
+  Trouble passed_on(int rank) const;
 };
 
 class Control {
@@ -71,27 +92,26 @@ class Control {
     return all;
   }
 
-  // Returns why `rank` will never answer again ("left the world", "failed (...)", ...), or nothing while it
-  // may still answer.
-  virtual std::optional<std::string> lost(int rank) = 0;
+  // Returns why `rank` will never answer again, or nothing while it may still answer.
+  virtual std::optional<Loss> lost(int rank) = 0;
 
-  // Throws Error{rank_lost}: `rank` was lost while this one was `meanwhile`; `how` is what `lost` returned.
+  // Throws Error{rank_lost}: `rank` was lost while this one was `meanwhile`; `loss` is what `lost` returned.
   // `trouble` then says so to the others.
-  [[noreturn]] void fail_lost(int rank, std::string_view how, std::string_view meanwhile);
+  [[noreturn]] void fail_lost(int rank, const Loss& loss, std::string_view meanwhile, ErrorFields about = {});
 
   // Throws Error{invalid_argument}: this rank has left its world, and `what` needs the others.
   [[noreturn]] void fail_over(std::string_view what) const;
 
-  // Throws Error{timed_out}: `whom` ("rank 2 and 3") has not come in time. `trouble` then says so to the
-  // others.
-  [[noreturn]] void fail_late(std::chrono::nanoseconds waited, std::string_view where, std::string_view whom,
-                              std::string_view what_to_do);
+  // Throws Error{timed_out}: those in `about.missing` have not come in time, or, where no rank is missing,
+  // what `otherwise` says. `trouble` then says so to the others.
+  [[noreturn]] void fail_late(std::chrono::nanoseconds waited, std::string_view where, ErrorFields about,
+                              std::string_view what_to_do, std::string_view otherwise = {});
 
   // Returns whether `rank` is lost. Any thread may call this, unlike `lost`.
   virtual bool is_gone(int /*rank*/) const { return false; }
 
-  // Tells the others that this rank leaves. `reason` is empty when it leaves in good order.
-  virtual void leave(std::string_view reason) = 0;
+  // Tells the others that this rank leaves: in good order, or because of a trouble.
+  virtual void leave(const std::optional<Trouble>& trouble) = 0;
 
   virtual base::Cores cores() const = 0;
 
@@ -116,7 +136,7 @@ class Control {
 
   // What the others are told when an error ends this rank. Once it has lost a rank or waited for one in vain,
   // this names that rank.
-  std::string trouble = "it ended with an error";
+  Trouble trouble{"it ended with an error"};
 
   // Called periodically while a collective waits. A peer may be stuck in an earlier chain until this rank
   // progresses it, and would never reach the collective. Returns whether messages of such chains move only

@@ -62,7 +62,8 @@ void Chain::add_put(const std::shared_ptr<core::WindowState>& target, int rank, 
     if (!is_empty) put.shape = state_->world().intern(base::pair_up(to_layout, from_layout, element_bytes));
     check_end(*from, from_offset, from_layout, element_bytes);
   } catch (const Error& error) {
-    base::fail(error.code(), "put of chain '{}' to rank {}: {}", state_->name(), rank, error.what());
+    base::fail(error.code(), {.rank = state_->world().rank(), .chain = state_->name()},
+               "put of chain '{}' to rank {}: {}", state_->name(), rank, error.what());
   }
   state_->add(put, from);
 }

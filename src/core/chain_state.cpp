@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "base/fail.hpp"
-#include "base/ranks.hpp"
 #include "core/commit.hpp"
 #include "core/explain.hpp"
 #include "fabric/accelerator.hpp"
@@ -38,14 +37,14 @@ ChainState::~ChainState() {
 
 void ChainState::require_uncommitted(const char* call) const {
   if (committed_)
-    fail(Errc::invalid_argument, "{} on chain '{}' after its commit; make a new chain", call, name_);
+    fail(Errc::invalid_argument, about(), "{} on chain '{}' after its commit; make a new chain", call, name_);
 }
 
 void ChainState::check_rank(const char* call, int rank) const {
   require_uncommitted(call);
   if (rank < 0 || rank >= world_->size()) {
-    fail(Errc::invalid_argument, "{} of chain '{}': there is no rank {} in a world of {}", call, name_, rank,
-         world_->size());
+    fail(Errc::invalid_argument, about(), "{} of chain '{}': there is no rank {} in a world of {}", call,
+         name_, rank, world_->size());
   }
 }
 
@@ -69,31 +68,35 @@ void ChainState::expect(int rank) {
 void ChainState::commit() {
   require_uncommitted("commit");
   const TimeLimit limit(world_->control(), time_limit_);
-  Commit(*this).run();
+  try {
+    Commit(*this).run();
+  } catch (const Error& error) {
+    throw error.with(about());
+  }
   record_ = record_of(*draft_);
   draft_.reset();
   committed_ = true;
 }
 
 void ChainState::fail_uncommitted(const char* call) const {
-  fail(Errc::invalid_argument, "{} of chain '{}' before its commit", call, name_);
+  fail(Errc::invalid_argument, about(), "{} of chain '{}' before its commit", call, name_);
 }
 
 void ChainState::fail_running(const char* call) const {
-  fail(Errc::invalid_argument, "{} of chain '{}' while its step {} is under way; wait for it first", call,
-       name_, step_);
+  fail(Errc::invalid_argument, about(), "{} of chain '{}' while its step {} is under way; wait for it first",
+       call, name_, step_);
 }
 
 // A host has nothing to wait for in a step on a stream, and a return at once would look like an arrival.
 void ChainState::fail_on_stream(const char* call) const {
-  fail(Errc::invalid_argument,
+  fail(Errc::invalid_argument, about(),
        "{} of chain '{}', whose step {} was ordered on a stream: order the wait on that stream as well "
        "(wait(stream)), and synchronise with it where the host needs what has arrived",
        call, name_, step_);
 }
 
 void ChainState::fail_not_started(const char* call) const {
-  fail(Errc::invalid_argument,
+  fail(Errc::invalid_argument, about(),
        "{} of chain '{}' without a start: {}; call start first (steps are checked: OPENTCA_CHECK or "
        "WorldOptions::check_steps)",
        call, name_,
@@ -106,7 +109,7 @@ void ChainState::require_streams(const char* call) const {
   require_startable(call);
   for (std::size_t f = 0; f < programs_.size(); ++f) {
     if (programs_[f]->on_accelerator() != nullptr) continue;
-    fail(Errc::invalid_argument,
+    fail(Errc::invalid_argument, about(),
          "{} of chain '{}' on a stream: the fabric {} has no streams; call it without one, or choose the "
          "fabric cuda (WorldOptions::fabric or OPENTCA_FABRIC)",
          call, name_, world_->fabrics()[f]->name());
@@ -174,7 +177,7 @@ const DeviceChain& ChainState::device() const {
   for (std::size_t f = 0; f < programs_.size(); ++f) {
     const bool drivable = chain_of(f) != nullptr || (f > 0 && programs_[f]->is_empty());
     if (drivable) continue;
-    fail(Errc::invalid_argument,
+    fail(Errc::invalid_argument, about(),
          "device() of chain '{}': no kernel can drive what goes over the fabric {}; {}", name_,
          world_->fabrics()[f]->name(),
          device != nullptr ? "start the chain on a stream, or put to ranks of the same sub-cluster only"
@@ -190,7 +193,7 @@ const DeviceDoorbell& ChainState::doorbell() const {
   const bool alone = std::all_of(programs_.begin() + 1, programs_.end(),
                                  [](const auto& program) { return program->is_empty(); });
   if (doorbell == nullptr || !alone) {
-    fail(Errc::invalid_argument, "doorbell() of chain '{}': no resident engine can run it; {}", name_,
+    fail(Errc::invalid_argument, about(), "doorbell() of chain '{}': no resident engine can run it; {}", name_,
          alone ? "give it multiprocessors (WorldOptions::engine_blocks, on the fabric cuda) and not more "
                  "than 255 chains"
                : "it puts to ranks of other sub-clusters, which kernels do not reach");
@@ -246,11 +249,21 @@ class ChainState::StepWait final : public control::Wait {
   std::string what() const override {
     return fmt::format("step {} of chain '{}'", chain_.step_, chain_.name_);
   }
-  std::vector<int> missing() const override { return chain_.missing(); }
+  ErrorFields about() const override {
+    ErrorFields about = chain_.about();
+    about.missing = chain_.missing();
+    return about;
+  }
 
  private:
   const ChainState& chain_;
 };
+
+ErrorFields ChainState::about() const {
+  ErrorFields about{.rank = world_->rank(), .chain = name_};
+  if (step_ > 0) about.step = step_;
+  return about;
+}
 
 std::vector<int> ChainState::missing() const {
   if (deferred_) return world_->deferred_steps().outstanding();
@@ -281,29 +294,32 @@ void ChainState::wait_patiently() {
 void ChainState::check_partners(std::chrono::nanoseconds waited) {
   const std::vector<int> missing = this->missing();
   for (const int rank : missing) {
-    const std::optional<std::string> reason = world_->control().lost(rank);
-    if (!reason) continue;
+    const std::optional<control::Loss> loss = world_->control().lost(rank);
+    if (!loss) continue;
     // The rank's signals may have arrived before it was lost. Kernels see them in their own time, other
     // programs when they are tested.
     if (finishes_within(world_->fabrics().front()->has_streams() ? 500ms : 0ms)) return;
     const std::vector<int> still = this->missing();
     if (std::find(still.begin(), still.end(), rank) == still.end()) continue;
-    world_->control().fail_lost(rank, *reason,
-                                fmt::format("waiting for it in step {} of chain '{}'", step_, name_));
+    world_->control().fail_lost(
+        rank, *loss, fmt::format("waiting for it in step {} of chain '{}'", step_, name_), about());
   }
   if (waited < time_limit_) return;
   const std::string where = fmt::format("step {} of chain '{}'", step_, name_);
+  ErrorFields about = this->about();
   if (!missing.empty()) {
-    world_->control().fail_late(waited, where, fmt::format("rank {}", base::list_ranks(missing)),
+    about.missing = missing;
+    world_->control().fail_late(waited, where, std::move(about),
                                 ", which has not signalled; has every partner started this step? (time "
                                 "limit: WorldOptions, ChainOptions or OPENTCA_TIME_LIMIT)");
   }
   // Data that arrived at the last moment is still on its way to its place.
   if (finishes_within(1s) || !this->missing().empty()) return;
   world_->control().fail_late(
-      waited, where, "its own part of it",
+      waited, where, std::move(about),
       ", while no partner is missing; is its GPU busy with other work that does not end? (time "
-      "limit: WorldOptions, ChainOptions or OPENTCA_TIME_LIMIT)");
+      "limit: WorldOptions, ChainOptions or OPENTCA_TIME_LIMIT)",
+      "its own part of it");
 }
 
 bool ChainState::finishes_within(std::chrono::milliseconds patience) {

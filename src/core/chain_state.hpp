@@ -100,6 +100,7 @@ class ChainState {
   void traced(const char* what, void (ChainState::*call)());
   bool advance();
   std::vector<int> missing() const;
+  ErrorFields about() const;
   void wait_patiently();
   void check_partners(std::chrono::nanoseconds waited);
   bool finishes_within(std::chrono::milliseconds patience);

@@ -50,12 +50,12 @@ void run_threads(int ranks, const std::function<boot::Connections(int rank)>& co
   std::vector<std::shared_ptr<WorldState>> states(size);
   std::vector<std::exception_ptr> errors(size);
   std::atomic<int> first_error{-1};
-  const auto fail = [&](std::size_t rank, const char* what) {
+  const auto fail = [&](std::size_t rank, const control::Trouble& why) {
     errors[rank] = std::current_exception();
     int none = -1;
     first_error.compare_exchange_strong(none, static_cast<int>(rank));
     if (states[rank] == nullptr) return;
-    states[rank]->control().leave(what);
+    states[rank]->control().leave(why);
     states[rank]->quiesce();
   };
   const auto run = [&](std::size_t rank) {
@@ -70,9 +70,9 @@ void run_threads(int ranks, const std::function<boot::Connections(int rank)>& co
     } catch (const std::exception& error) {
       const Error* ours = dynamic_cast<const Error*>(&error);
       const bool passed_on = ours != nullptr && ours->code() == Errc::rank_lost && states[rank] != nullptr;
-      fail(rank, passed_on ? states[rank]->control().trouble.c_str() : error.what());
+      fail(rank, passed_on ? states[rank]->control().trouble : control::Trouble{error.what()});
     } catch (...) {
-      fail(rank, "it threw something that is no std::exception");
+      fail(rank, {"it threw something that is no std::exception"});
     }
   };
   run_side_by_side(size, run);

@@ -66,7 +66,7 @@ class Accelerator {
 
   // Returns the ways in which it can run a collective of all ranks by itself; the same on every rank. When
   // there is none, the collective is made of chains.
-  virtual std::vector<CollectiveWay> collective_ways(const CollectiveKind& /*kind*/) const { return {}; }
+  virtual std::vector<CollectiveWay> collective_ways(const CollectiveSpec& /*kind*/) const { return {}; }
 
   // Collective. Called only with one of the ways that `collective_ways` returns.
   virtual std::unique_ptr<Collective> make_collective(const CollectiveTask&) { return nullptr; }

@@ -12,22 +12,22 @@
 
 #include "tca/device_window.hpp"
 #include "tca/stream.hpp"
+#include "tca/types.hpp"
 
 namespace tca::fabric {
 
-enum class Pattern : std::uint8_t { barrier, broadcast, all_gather, all_reduce, reduce_scatter, all_to_all };
-
-// The elements that are combined, and the operation.
-enum class Number : std::uint8_t { float32, float64, int32, int64 };
-enum class Combination : std::uint8_t { sum, min, max, product };
+// The type of the elements that are combined, and the operation.
 struct Reduction {
-  Number number;
-  Combination combination;
+  DataType type;
+  ReduceOp op;
 };
 
+// Whether kernels combine such elements.
+constexpr bool in_kernels(DataType type) { return type <= DataType::int64; }
+
 // Describes a collective; the same on every rank.
-struct CollectiveKind {
-  Pattern pattern = Pattern::barrier;
+struct CollectiveSpec {
+  CollectiveKind kind = CollectiveKind::barrier;
   int ranks = 1, root = 0;
   std::uint64_t block_bytes = 0;  // a block; broadcast, all_reduce: the whole
   std::uint64_t element_bytes = 1;
@@ -42,7 +42,7 @@ struct CollectiveWay {
 };
 
 struct CollectiveTask {
-  CollectiveKind kind;
+  CollectiveSpec spec;
   std::string_view way;
   std::string_view name;                           // for error messages
   const DeviceWindow<std::byte>* input = nullptr;  // null for a barrier, as is the output

@@ -220,7 +220,7 @@ void write_table(const fs::path& path, const std::string& text) {
   const auto refuse = [&](const char* what) {
     const int error = errno;
     unlink(draft.c_str());
-    fail(Errc::invalid_argument, "{}: cannot be {}: {}", path.string(), what, std::strerror(error));
+    fail(Errc::invalid_argument, {.file = path.string()}, "cannot be {}: {}", what, std::strerror(error));
   };
   {
     const File file(mkostemp(draft.data(), O_CLOEXEC));

@@ -64,7 +64,7 @@ T value_of(const toml::table& table, std::string_view key) {
 }
 
 [[noreturn]] void fail_at(const toml::node& node, std::string_view why) {
-  fail(Errc::invalid_argument, "line {}: {}", node.source().begin.line + 1, why);
+  fail(Errc::invalid_argument, {.line = static_cast<int>(node.source().begin.line) + 1}, "{}", why);
 }
 
 double number(const toml::node& node) {
@@ -221,7 +221,8 @@ TuningTable TuningTable::parse(std::string_view text) {
   try {
     root = toml::parse(body);
   } catch (const toml::parse_error& error) {
-    fail(Errc::invalid_argument, "line {}: {}", error.source().begin.line + 1, error.description());
+    fail(Errc::invalid_argument, {.line = static_cast<int>(error.source().begin.line) + 1}, "{}",
+         error.description());
   }
   if (const auto format = value_of<std::int64_t>(root, "format"); format != format_version)
     fail(Errc::invalid_argument, "its format is {}, this library reads {}", format, format_version);

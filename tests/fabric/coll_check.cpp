@@ -14,8 +14,6 @@ namespace tca::test {
 
 namespace {
 
-using coll::Kind;
-
 // Returns small integers for integral types, so that no product of nine of them overflows, and for floating
 // point, values whose sum depends on the order of addition.
 template <class T>
@@ -55,15 +53,15 @@ T extreme_of(T a, T b, IsFirst is_first, bool takes_negative_zero) {
 }
 
 template <class T>
-T apply(Op op, T a, T b) {
+T apply(ReduceOp op, T a, T b) {
   switch (op) {
-    case Op::sum:
+    case ReduceOp::sum:
       return a + b;
-    case Op::min:
+    case ReduceOp::min:
       return extreme_of(a, b, std::less(), true);
-    case Op::max:
+    case ReduceOp::max:
       return extreme_of(a, b, std::greater(), false);
-    case Op::product:
+    case ReduceOp::product:
       return a * b;
   }
   return T{};
@@ -86,7 +84,7 @@ Order order_of(const std::string& algorithm) {
 // Reduces one element. `terms` has one term per rank and is overwritten: this runs for millions of elements,
 // so it allocates nothing.
 template <class T>
-T reduced(Op op, Order order, std::vector<T>& terms, int owner, const std::vector<int>& sub_clusters) {
+T reduced(ReduceOp op, Order order, std::vector<T>& terms, int owner, const std::vector<int>& sub_clusters) {
   std::size_t left = terms.size();
   if (order == Order::by_sub_cluster) {
     // Sub-clusters are numbered in the order of their first ranks.
@@ -147,32 +145,34 @@ class Check {
     const Operation<T> op = operation();
     const auto n = test_.count;
     switch (test_.kind) {
-      case Kind::barrier:
+      case CollectiveKind::barrier:
         return;
-      case Kind::broadcast:
+      case CollectiveKind::broadcast:
         return steps(Broadcast<T>(world_, "b", from_, n, test_.root, options));
-      case Kind::all_gather:
+      case CollectiveKind::all_gather:
         return test_.in_place ? steps(AllGather<T>(world_, "g", from_, n, options))
                               : steps(AllGather<T>(world_, "g", from_, to_, n, options));
-      case Kind::all_reduce:
+      case CollectiveKind::all_reduce:
         return test_.in_place ? steps(AllReduce<T>(world_, "r", from_, n, op, options))
                               : steps(AllReduce<T>(world_, "r", from_, to_, n, op, options));
-      case Kind::reduce_scatter:
+      case CollectiveKind::reduce_scatter:
         return test_.in_place ? steps(ReduceScatter<T>(world_, "s", from_, n, op, options))
                               : steps(ReduceScatter<T>(world_, "s", from_, to_, n, op, options));
-      case Kind::all_to_all:
+      case CollectiveKind::all_to_all:
         return test_.in_place ? steps(AllToAll<T>(world_, "a", from_, n, options))
                               : steps(AllToAll<T>(world_, "a", from_, to_, n, options));
     }
   }
 
  private:
-  bool is(Kind kind) const { return test_.kind == kind; }
+  bool is(CollectiveKind kind) const { return test_.kind == kind; }
   int blocks_in() const {
-    if (is(Kind::all_to_all) || is(Kind::reduce_scatter)) return ranks_;
-    return is(Kind::all_gather) && test_.in_place ? ranks_ : 1;
+    if (is(CollectiveKind::all_to_all) || is(CollectiveKind::reduce_scatter)) return ranks_;
+    return is(CollectiveKind::all_gather) && test_.in_place ? ranks_ : 1;
   }
-  int blocks_out() const { return is(Kind::all_to_all) || is(Kind::all_gather) ? ranks_ : 1; }
+  int blocks_out() const {
+    return is(CollectiveKind::all_to_all) || is(CollectiveKind::all_gather) ? ranks_ : 1;
+  }
 
   Operation<T> operation() const {
     if (!test_.own_operation) return test_.op;
@@ -183,32 +183,32 @@ class Check {
   // that must be overwritten.
   T input(int step, int rank, std::int64_t i) const {
     if constexpr (std::is_floating_point_v<T>) {
-      if (test_.op == Op::min || test_.op == Op::max) return extreme<T>(ranks_, step, rank, i);
+      if (test_.op == ReduceOp::min || test_.op == ReduceOp::max) return extreme<T>(ranks_, step, rank, i);
     }
     return value<T>(step, rank, i);
   }
 
   std::int64_t input_first() const {
-    return is(Kind::all_gather) && test_.in_place ? world_.rank() * test_.count : 0;
+    return is(CollectiveKind::all_gather) && test_.in_place ? world_.rank() * test_.count : 0;
   }
   std::int64_t input_size() const {
-    return (is(Kind::all_to_all) || is(Kind::reduce_scatter) ? ranks_ : 1) * test_.count;
+    return (is(CollectiveKind::all_to_all) || is(CollectiveKind::reduce_scatter) ? ranks_ : 1) * test_.count;
   }
 
   T expected(Order order, int step, std::int64_t i) {
     const std::int64_t n = test_.count, block = i / n, within = i % n;
     const int me = world_.rank();
     switch (test_.kind) {
-      case Kind::broadcast:
+      case CollectiveKind::broadcast:
         return input(step, test_.root, i);
-      case Kind::all_gather:
+      case CollectiveKind::all_gather:
         return input(step, static_cast<int>(block), within);
-      case Kind::all_to_all:
+      case CollectiveKind::all_to_all:
         return input(step, static_cast<int>(block), me * n + within);
       default:
         break;
     }
-    const bool scatters = is(Kind::reduce_scatter);
+    const bool scatters = is(CollectiveKind::reduce_scatter);
     for (int rank = 0; rank < ranks_; ++rank)
       terms_[static_cast<std::size_t>(rank)] = input(step, rank, scatters ? me * n + within : i);
     return reduced(test_.op, order, terms_, scatters ? me : owner(i), sub_clusters_);
@@ -226,7 +226,7 @@ class Check {
     require_algorithm(collective, test_);
     const Order order = order_of(collective.algorithm());
     const std::int64_t n = test_.count;
-    const bool own_block = is(Kind::reduce_scatter) && test_.in_place;
+    const bool own_block = is(CollectiveKind::reduce_scatter) && test_.in_place;
     const std::int64_t out_first = own_block ? world_.rank() * n : 0, out_size = blocks_out() * n;
     for (int step = 1; step <= test_.steps; ++step) {
       std::vector<T> data(static_cast<std::size_t>(input_size()));
@@ -283,30 +283,30 @@ std::ostream& operator<<(std::ostream& out, const CollCase& test) {
              << (test.by_test ? ", by test()" : "");
 }
 
-std::vector<std::string> coll_algorithms(Kind kind, int ranks, bool own_operation) {
+std::vector<std::string> coll_algorithms(CollectiveKind kind, int ranks, bool own_operation) {
   std::vector<std::string> all{"", "flat"};
   if (ranks == 1) return all;
   const bool even = std::has_single_bit(static_cast<unsigned>(ranks));
   const auto add = [&](std::initializer_list<std::string> names) { all.insert(all.end(), names); };
   switch (kind) {
-    case Kind::barrier:
+    case CollectiveKind::barrier:
       add({"dissemination"});
       break;
-    case Kind::broadcast:
+    case CollectiveKind::broadcast:
       add({"binomial", "scatter_allgather", "ring"});
       break;
-    case Kind::all_gather:
+    case CollectiveKind::all_gather:
       add({"dissemination", "ring"});
       if (even) add({"recursive_doubling"});
       break;
-    case Kind::all_reduce:
+    case CollectiveKind::all_reduce:
       add({"recursive_doubling", "reduce_scatter_allgather"});
       if (!own_operation) add({"ring"});
       break;
-    case Kind::reduce_scatter:
+    case CollectiveKind::reduce_scatter:
       if (!own_operation) add({"ring"});
       break;
-    case Kind::all_to_all:
+    case CollectiveKind::all_to_all:
       add({"pairwise"});
       break;
   }
@@ -320,7 +320,7 @@ Mismatch named(const CollCase& test, const std::exception& error) {
 }
 
 void check_collective(World& world, const CollCase& test) {
-  if (test.kind == Kind::barrier) return check_barrier(world, test);
+  if (test.kind == CollectiveKind::barrier) return check_barrier(world, test);
   if (test.type == "float") return Check<float>(world, test).run();
   if (test.type == "double") return Check<double>(world, test).run();
   if (test.type == "int") return Check<std::int32_t>(world, test).run();

@@ -11,13 +11,13 @@
 namespace tca::test {
 
 struct CollCase {
-  coll::Kind kind = coll::Kind::broadcast;
+  CollectiveKind kind = CollectiveKind::broadcast;
   std::string type = "int";  // float, double, int, long
   std::string algorithm;
   std::int64_t count = 1;
   int root = 0;
   bool in_place = true;
-  Op op = Op::sum;
+  ReduceOp op = ReduceOp::sum;
   bool own_operation = false;  // passes `op` as a function of the test's own
   int steps = 3;
   bool by_test = false;                       // polls `test` instead of calling `wait`
@@ -27,7 +27,7 @@ struct CollCase {
 std::ostream& operator<<(std::ostream& out, const CollCase& test);
 
 // Returns the algorithms of a kind that a world of `ranks` ranks offers.
-std::vector<std::string> coll_algorithms(coll::Kind kind, int ranks, bool own_operation = false);
+std::vector<std::string> coll_algorithms(CollectiveKind kind, int ranks, bool own_operation = false);
 
 // Returns a Mismatch with the error's message and the case in which it happened.
 Mismatch named(const CollCase& test, const std::exception& error);

@@ -5,8 +5,6 @@
 namespace tca::test {
 namespace {
 
-using coll::Kind;
-
 void check(World& world, const CollCase& test) {
   try {
     check_collective(world, test);
@@ -16,13 +14,14 @@ void check(World& world, const CollCase& test) {
 }
 
 // Returns a body that runs all algorithms of a kind in one world.
-Ranks::Body body_of(int ranks, Kind kind, std::int64_t count, int steps, const std::string& type = "double") {
+Ranks::Body body_of(int ranks, CollectiveKind kind, std::int64_t count, int steps,
+                    const std::string& type = "double") {
   return [=](World& world) {
     for (const std::string& algorithm : coll_algorithms(kind, ranks)) {
       for (const bool in_place : {true, false}) {
         CollCase test{.kind = kind, .type = type, .algorithm = algorithm, .count = count};
         test.root = ranks - 1;
-        test.in_place = in_place || kind == Kind::broadcast;
+        test.in_place = in_place || kind == CollectiveKind::broadcast;
         test.steps = steps;
         check(world, test);
       }
@@ -30,24 +29,36 @@ Ranks::Body body_of(int ranks, Kind kind, std::int64_t count, int steps, const s
   };
 }
 
-TEST_P(FabricTest, CollectiveBarrier) { run(3, body_of(3, Kind::barrier, 0, steps(6))); }
-TEST_P(FabricTest, CollectiveBroadcast) { run(4, body_of(4, Kind::broadcast, 37, steps(6))); }
-TEST_P(FabricTest, CollectiveAllGather) { run(4, body_of(4, Kind::all_gather, 5, steps(6), "float")); }
-TEST_P(FabricTest, CollectiveAllReduce) { run(3, body_of(3, Kind::all_reduce, 20, steps(6))); }
-TEST_P(FabricTest, CollectiveReduceScatter) { run(3, body_of(3, Kind::reduce_scatter, 7, steps(6), "int")); }
-TEST_P(FabricTest, CollectiveAllToAll) { run(4, body_of(4, Kind::all_to_all, 3, steps(6), "long")); }
+TEST_P(FabricTest, CollectiveBarrier) { run(3, body_of(3, CollectiveKind::barrier, 0, steps(6))); }
+TEST_P(FabricTest, CollectiveBroadcast) { run(4, body_of(4, CollectiveKind::broadcast, 37, steps(6))); }
+TEST_P(FabricTest, CollectiveAllGather) {
+  run(4, body_of(4, CollectiveKind::all_gather, 5, steps(6), "float"));
+}
+TEST_P(FabricTest, CollectiveAllReduce) { run(3, body_of(3, CollectiveKind::all_reduce, 20, steps(6))); }
+TEST_P(FabricTest, CollectiveReduceScatter) {
+  run(3, body_of(3, CollectiveKind::reduce_scatter, 7, steps(6), "int"));
+}
+TEST_P(FabricTest, CollectiveAllToAll) {
+  run(4, body_of(4, CollectiveKind::all_to_all, 3, steps(6), "long"));
+}
 
 // There are enough elements for each rank in turn to have the NaN, and whatever else compares unlike others.
 TEST_P(FabricTest, CollectiveMinAndMaxKeepNans) {
   run(4, [](World& world) {
-    for (const Kind kind : {Kind::all_reduce, Kind::reduce_scatter}) {
+    for (const CollectiveKind kind : {CollectiveKind::all_reduce, CollectiveKind::reduce_scatter}) {
       for (const std::string& algorithm : coll_algorithms(kind, 4)) {
-        check(
-            world,
-            {.kind = kind, .type = "float", .algorithm = algorithm, .count = 23, .op = Op::min, .steps = 2});
-        check(
-            world,
-            {.kind = kind, .type = "double", .algorithm = algorithm, .count = 23, .op = Op::max, .steps = 2});
+        check(world, {.kind = kind,
+                      .type = "float",
+                      .algorithm = algorithm,
+                      .count = 23,
+                      .op = ReduceOp::min,
+                      .steps = 2});
+        check(world, {.kind = kind,
+                      .type = "double",
+                      .algorithm = algorithm,
+                      .count = 23,
+                      .op = ReduceOp::max,
+                      .steps = 2});
       }
     }
   });
@@ -55,9 +66,9 @@ TEST_P(FabricTest, CollectiveMinAndMaxKeepNans) {
 
 // Uses blocks that are large enough for the protocols of large messages.
 TEST_P(FabricTest, CollectiveLargeBlocks) {
-  run(2, body_of(2, Kind::broadcast, 40000, steps(6)));
-  run(2, body_of(2, Kind::all_reduce, 40001, steps(6)));
-  run(3, body_of(3, Kind::all_gather, 10000, steps(6)));
+  run(2, body_of(2, CollectiveKind::broadcast, 40000, steps(6)));
+  run(2, body_of(2, CollectiveKind::all_reduce, 40001, steps(6)));
+  run(3, body_of(3, CollectiveKind::all_gather, 10000, steps(6)));
 }
 
 }  // namespace

@@ -16,6 +16,7 @@ namespace tca::test {
 struct Caught {
   Errc code{};
   std::string message = "nothing was thrown";
+  ErrorFields fields = {};
 };
 
 inline Caught caught(const std::function<void()>& run) {
@@ -23,7 +24,7 @@ inline Caught caught(const std::function<void()>& run) {
     run();
     return {};
   } catch (const Error& error) {
-    return {error.code(), error.what()};
+    return {error.code(), error.what(), error.fields()};
   }
 }
 

@@ -304,25 +304,32 @@ TEST(Mpi, NobodySleepsWhileLongMessagesAreUnderWay) {
 // The sub-clusters have either equal sizes, or 2, 2 and 1 ranks. The values are integers, whose sums do not
 // depend on the order.
 TEST(Mpi, CollectivesAcrossSubClusters) {
-  using coll::Kind;
   struct Named {
     const char* algorithm;
-    std::vector<Kind> kinds;
+    std::vector<CollectiveKind> kinds;
     bool any_sizes;
   };
   const std::vector<Named> all{
-      {"hierarchical", {Kind::barrier, Kind::broadcast, Kind::all_gather, Kind::all_reduce}, true},
-      {"hierarchical_binomial", {Kind::broadcast}, true},
-      {"multi_lane", {Kind::all_gather, Kind::all_reduce, Kind::reduce_scatter, Kind::all_to_all}, false},
-      {"two_level", {Kind::barrier, Kind::all_gather, Kind::all_reduce}, true},
-      {"flat_to_leaders", {Kind::barrier, Kind::all_gather, Kind::all_reduce}, true}};
+      {"hierarchical",
+       {CollectiveKind::barrier, CollectiveKind::broadcast, CollectiveKind::all_gather,
+        CollectiveKind::all_reduce},
+       true},
+      {"hierarchical_binomial", {CollectiveKind::broadcast}, true},
+      {"multi_lane",
+       {CollectiveKind::all_gather, CollectiveKind::all_reduce, CollectiveKind::reduce_scatter,
+        CollectiveKind::all_to_all},
+       false},
+      {"two_level", {CollectiveKind::barrier, CollectiveKind::all_gather, CollectiveKind::all_reduce}, true},
+      {"flat_to_leaders",
+       {CollectiveKind::barrier, CollectiveKind::all_gather, CollectiveKind::all_reduce},
+       true}};
   const auto body = [&](World& world) {
     for (const Named& named : all) {
       if (!named.any_sizes && world.size() % 2 != 0) continue;
-      for (const Kind kind : named.kinds) {
+      for (const CollectiveKind kind : named.kinds) {
         for (const bool in_place : {true, false}) {
           CollCase test{.kind = kind, .algorithm = named.algorithm, .count = 7, .root = world.size() - 2};
-          test.in_place = in_place || kind == Kind::broadcast;
+          test.in_place = in_place || kind == CollectiveKind::broadcast;
           check_collective(world, test);
         }
       }

@@ -14,10 +14,10 @@ namespace tca::test {
 namespace {
 
 using namespace std::chrono_literals;
-using coll::Kind;
 
-constexpr Kind kinds[]{Kind::broadcast, Kind::all_gather, Kind::all_reduce, Kind::reduce_scatter,
-                       Kind::all_to_all};
+constexpr CollectiveKind kinds[]{CollectiveKind::broadcast, CollectiveKind::all_gather,
+                                 CollectiveKind::all_reduce, CollectiveKind::reduce_scatter,
+                                 CollectiveKind::all_to_all};
 
 class GpuColl : public testing::TestWithParam<int> {
  protected:
@@ -27,12 +27,12 @@ class GpuColl : public testing::TestWithParam<int> {
   // Runs the case for every kind, in place and not.
   static void run_all(CollCase test, By by) {
     run([=](World& world) {
-      for (const Kind kind : kinds) {
+      for (const CollectiveKind kind : kinds) {
         for (const bool in_place : {true, false}) {
           CollCase one = test;
           one.kind = kind;
           one.root = world.size() - 1;
-          one.in_place = in_place || kind == Kind::broadcast;
+          one.in_place = in_place || kind == CollectiveKind::broadcast;
           check(world, one, by);
         }
       }
@@ -43,7 +43,7 @@ class GpuColl : public testing::TestWithParam<int> {
 TEST_P(GpuColl, BarrierOnAStreamAndInAGraph) {
   run([](World& world) {
     for (const By by : {By::host, By::stream, By::graph, By::start_and_wait})
-      check(world, {.kind = Kind::barrier, .count = 0, .steps = 20}, by);
+      check(world, {.kind = CollectiveKind::barrier, .count = 0, .steps = 20}, by);
   });
 }
 
@@ -66,9 +66,9 @@ TEST_P(GpuColl, OfManyElements) {
 TEST_P(GpuColl, OfEveryTypeAndOperation) {
   run([](World& world) {
     for (const char* type : {"float", "double", "int", "long"}) {
-      for (const Op op : {Op::sum, Op::min, Op::max, Op::product}) {
+      for (const ReduceOp op : {ReduceOp::sum, ReduceOp::min, ReduceOp::max, ReduceOp::product}) {
         for (const char* algorithm : {"kernel_ll", "kernel_direct"}) {
-          for (const Kind kind : {Kind::all_reduce, Kind::reduce_scatter}) {
+          for (const CollectiveKind kind : {CollectiveKind::all_reduce, CollectiveKind::reduce_scatter}) {
             check(world,
                   {.kind = kind, .type = type, .algorithm = algorithm, .count = 130, .op = op, .steps = 2},
                   By::stream);
@@ -82,7 +82,7 @@ TEST_P(GpuColl, OfEveryTypeAndOperation) {
 // Runs several chains in a row on a stream, and combines what each has brought before the next one starts.
 // Leaves out graphs, which hold at most one step where threads share a GPU.
 TEST_P(GpuColl, ByChainsOnAStream) {
-  for (const Kind kind : {Kind::all_reduce, Kind::reduce_scatter}) {
+  for (const CollectiveKind kind : {CollectiveKind::all_reduce, CollectiveKind::reduce_scatter}) {
     for (const std::string& algorithm : coll_algorithms(kind, ranks())) {
       for (const std::int64_t count : {3, 1000}) {
         run([&](World& world) {
@@ -115,7 +115,7 @@ class Mill {
         copy_(world.window<std::int64_t>(ranks_ * n)),
         exchange_(world, "exchange", here_, there_, n, options),
         last_(world, "last", copy_, ranks_ * n, world.size() - 1, options),
-        sum_(world, "sum", copy_, ranks_ * n, Op::sum, options) {
+        sum_(world, "sum", copy_, ranks_ * n, ReduceOp::sum, options) {
     for (std::int64_t block = 0; block < ranks_; ++block)
       fill(here_, block * n, n, world.rank() * ranks_ + block);
   }
@@ -206,8 +206,8 @@ void reduce_by_team(World& world, int count) {
   const Team team = world.team("extremes", count);
   const Window<T> values = world.window<T>(count);
   const auto wrong = world.window<unsigned>(1);
-  for (const Op op : {Op::min, Op::max}) {
-    const T other = op == Op::min ? T{0} : -T{0};
+  for (const ReduceOp op : {ReduceOp::min, ReduceOp::max}) {
+    const T other = op == ReduceOp::min ? T{0} : -T{0};
     std::vector<T> data(static_cast<std::size_t>(count));
     for (int i = 0; i < count; ++i) {
       const bool mine = i % world.size() == world.rank();
@@ -222,7 +222,7 @@ void reduce_by_team(World& world, int count) {
     const std::vector<T> have = contents(values);
     for (int i = 0; i < count; ++i) {
       const T one = have[static_cast<std::size_t>(i)];
-      require(is_nan(i) ? std::isnan(one) : one == 0 && std::signbit(one) == (op == Op::min),
+      require(is_nan(i) ? std::isnan(one) : one == 0 && std::signbit(one) == (op == ReduceOp::min),
               "rank {}: element {} of {} is {}", world.rank(), i, count, one);
     }
   }
@@ -245,7 +245,7 @@ TEST(GpuCollErrors, SayWhoIsMissing) {
   for (const char* algorithm : {"kernel_ll", "kernel_direct"}) {
     const auto body = [&](World& world) {
       OnStream on;
-      AllReduce<double> sum(world, "norm", 4, Op::sum, {.algorithm = algorithm, .time_limit = 300ms});
+      AllReduce<double> sum(world, "norm", 4, ReduceOp::sum, {.algorithm = algorithm, .time_limit = 300ms});
       on.run(sum);
       if (world.rank() == 1) std::this_thread::sleep_for(1s);
       on.run(sum);

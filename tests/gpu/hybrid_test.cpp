@@ -109,9 +109,9 @@ TEST(HybridLarge, MessagesOfSeveralChunks) {
 }
 
 TEST(HybridCollectives, OfEveryKind) {
-  using coll::Kind;
-  for (const Kind kind :
-       {Kind::broadcast, Kind::all_gather, Kind::all_reduce, Kind::reduce_scatter, Kind::all_to_all}) {
+  for (const CollectiveKind kind :
+       {CollectiveKind::broadcast, CollectiveKind::all_gather, CollectiveKind::all_reduce,
+        CollectiveKind::reduce_scatter, CollectiveKind::all_to_all}) {
     for (const std::int64_t count : {1, 1000}) {
       const auto body = [&](World& world) { check_collective(world, {.kind = kind, .count = count}); };
       EXPECT_EQ(run_hybrid(4, body), "");
@@ -121,14 +121,18 @@ TEST(HybridCollectives, OfEveryKind) {
 
 // Covers reductions, where the GPU combines what one chain has brought before the next one starts.
 TEST(HybridCollectives, OnStreamsAndInGraphs) {
-  using coll::Kind;
-  for (const Kind kind : {Kind::barrier, Kind::broadcast, Kind::all_gather, Kind::all_reduce,
-                          Kind::reduce_scatter, Kind::all_to_all}) {
+  for (const CollectiveKind kind :
+       {CollectiveKind::barrier, CollectiveKind::broadcast, CollectiveKind::all_gather,
+        CollectiveKind::all_reduce, CollectiveKind::reduce_scatter, CollectiveKind::all_to_all}) {
     for (const std::int64_t count : {1, 37, 1000}) {
       for (const By by : {By::turns, By::graph}) {
         const auto body = [&](World& world) {
           check(world,
-                {.kind = kind, .type = "double", .count = kind == Kind::barrier ? 0 : count, .steps = 4}, by);
+                {.kind = kind,
+                 .type = "double",
+                 .count = kind == CollectiveKind::barrier ? 0 : count,
+                 .steps = 4},
+                by);
         };
         EXPECT_EQ(run_hybrid(4, body), "");
       }
@@ -139,8 +143,8 @@ TEST(HybridCollectives, OnStreamsAndInGraphs) {
 TEST(HybridCollectives, CombineEveryTypeAndOperationOnTheGpu) {
   const auto body = [](World& world) {
     for (const char* type : {"float", "double", "int", "long"}) {
-      for (const Op op : {Op::sum, Op::min, Op::max, Op::product}) {
-        for (const coll::Kind kind : {coll::Kind::all_reduce, coll::Kind::reduce_scatter})
+      for (const ReduceOp op : {ReduceOp::sum, ReduceOp::min, ReduceOp::max, ReduceOp::product}) {
+        for (const CollectiveKind kind : {CollectiveKind::all_reduce, CollectiveKind::reduce_scatter})
           check(world, {.kind = kind, .type = type, .count = 130, .op = op, .steps = 2}, By::stream);
       }
     }
@@ -149,7 +153,7 @@ TEST(HybridCollectives, CombineEveryTypeAndOperationOnTheGpu) {
 }
 
 TEST(HybridCollectives, ByEveryAlgorithm) {
-  for (const coll::Kind kind : {coll::Kind::all_reduce, coll::Kind::reduce_scatter}) {
+  for (const CollectiveKind kind : {CollectiveKind::all_reduce, CollectiveKind::reduce_scatter}) {
     for (const std::string& algorithm : coll_algorithms(kind, 4)) {
       const auto body = [&](World& world) {
         check(world, {.kind = kind, .type = "long", .algorithm = algorithm, .count = 100, .steps = 3},

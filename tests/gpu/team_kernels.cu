@@ -15,13 +15,13 @@ __global__ void reduce_kernel(const __grid_constant__ DeviceTeam all, T* values,
 }  // namespace
 
 template <class T>
-cudaError_t run_team_reduce(const DeviceTeam& team, Op op, T* values, unsigned count, unsigned* wrong,
+cudaError_t run_team_reduce(const DeviceTeam& team, ReduceOp op, T* values, unsigned count, unsigned* wrong,
                             cudaStream_t stream) {
-  const auto kernel = op == Op::min ? reduce_kernel<T, Min> : reduce_kernel<T, Max>;
+  const auto kernel = op == ReduceOp::min ? reduce_kernel<T, Min> : reduce_kernel<T, Max>;
   kernel<<<1, 64, 0, stream>>>(team, values, count, wrong);
   return cudaGetLastError();
 }
-template cudaError_t run_team_reduce(const DeviceTeam&, Op, float*, unsigned, unsigned*, cudaStream_t);
-template cudaError_t run_team_reduce(const DeviceTeam&, Op, double*, unsigned, unsigned*, cudaStream_t);
+template cudaError_t run_team_reduce(const DeviceTeam&, ReduceOp, float*, unsigned, unsigned*, cudaStream_t);
+template cudaError_t run_team_reduce(const DeviceTeam&, ReduceOp, double*, unsigned, unsigned*, cudaStream_t);
 
 }  // namespace tca::test

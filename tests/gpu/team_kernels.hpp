@@ -11,7 +11,7 @@ namespace tca::test {
 // Replaces `count` values in device memory by their minima or maxima over all ranks. Adds one to `wrong` if the
 // reduction fails.
 template <class T>
-cudaError_t run_team_reduce(const DeviceTeam& team, Op op, T* values, unsigned count, unsigned* wrong,
+cudaError_t run_team_reduce(const DeviceTeam& team, ReduceOp op, T* values, unsigned count, unsigned* wrong,
                             cudaStream_t stream);
 
 }  // namespace tca::test

@@ -9,13 +9,11 @@
 namespace tca::test {
 namespace {
 
-using coll::Kind;
-
 int between(int least, int most) { return *rc::gen::inRange(least, most + 1); }
 
 CollCase random_case(int ranks) {
   CollCase test;
-  test.kind = static_cast<Kind>(between(0, 5));
+  test.kind = static_cast<CollectiveKind>(between(0, 5));
   test.type = *rc::gen::element<std::string>("float", "double", "int", "long");
   test.own_operation = *rc::gen::arbitrary<bool>();
   test.algorithm = *rc::gen::elementOf(coll_algorithms(test.kind, ranks, test.own_operation));
@@ -24,8 +22,8 @@ CollCase random_case(int ranks) {
   test.count = *rc::gen::weightedOneOf<int>(
       {{12, rc::gen::inRange(1, 40)}, {3, rc::gen::inRange(40, 1000)}, {1, rc::gen::just(9001)}});
   test.root = between(0, ranks - 1);
-  test.in_place = test.kind == Kind::broadcast || *rc::gen::arbitrary<bool>();
-  test.op = static_cast<Op>(between(0, 3));
+  test.in_place = test.kind == CollectiveKind::broadcast || *rc::gen::arbitrary<bool>();
+  test.op = static_cast<ReduceOp>(between(0, 3));
   test.steps = between(1, 5);
   test.by_test = *rc::gen::arbitrary<bool>();
   return test;
@@ -62,14 +60,16 @@ RC_GTEST_PROP(Collectives, MatchTheReferenceOnTheTestDouble, ()) {
 TEST(Collectives, EveryAlgorithmForEveryNumberOfRanks) {
   for (int ranks = 1; ranks <= 9; ++ranks) {
     const std::string failure = thread_ranks()->run(ranks, [&](World& world) {
-      for (const Kind kind : {Kind::barrier, Kind::broadcast, Kind::all_gather, Kind::all_reduce,
-                              Kind::reduce_scatter, Kind::all_to_all}) {
+      for (const CollectiveKind kind :
+           {CollectiveKind::barrier, CollectiveKind::broadcast, CollectiveKind::all_gather,
+            CollectiveKind::all_reduce, CollectiveKind::reduce_scatter, CollectiveKind::all_to_all}) {
         for (const std::string& algorithm : coll_algorithms(kind, ranks)) {
           for (const std::int64_t count : {1, ranks - 1, ranks + 1, 67}) {
             CollCase test{.kind = kind, .type = "double", .algorithm = algorithm, .count = count};
-            for (test.root = 0; test.root < (kind == Kind::broadcast ? ranks : 1); ++test.root) {
+            for (test.root = 0; test.root < (kind == CollectiveKind::broadcast ? ranks : 1); ++test.root) {
               for (const bool in_place : {true, false}) {
-                if (!in_place && (kind == Kind::broadcast || kind == Kind::barrier)) continue;
+                if (!in_place && (kind == CollectiveKind::broadcast || kind == CollectiveKind::barrier))
+                  continue;
                 test.in_place = in_place;
                 if (count > 0) check_collective(world, test);
               }

@@ -7,17 +7,15 @@
 #include <optional>
 #include <span>
 #include <string>
-#include <type_traits>
 #include <utility>
 
 #include "tca/collective.hpp"
 #include "tca/detail/api.hpp"
 #include "tca/device_window.hpp"
+#include "tca/types.hpp"
 #include "tca/world.hpp"
 
 namespace tca::coll {
-
-enum class Kind : std::uint8_t { barrier, broadcast, all_gather, all_reduce, reduce_scatter, all_to_all };
 
 // A rank's memory as the algorithms see it. Input and output may be the same.
 enum class Buffer : std::uint8_t { input, output, scratch };
@@ -33,46 +31,9 @@ struct Put {
   std::int64_t count = 0;
 };
 
-// Ranks compare it to find out whether they mean the same by their elements' bytes. A fabric's kernels can
-// combine the first four.
-enum class ElementType : std::uint8_t {
-  float32,
-  float64,
-  int32,
-  int64,
-  long_double,
-  int8,
-  int16,
-  uint8,
-  uint16,
-  uint32,
-  uint64,
-  other
-};
-
-template <class T>
-constexpr ElementType type_of() {
-  if (std::is_same_v<T, float>) return ElementType::float32;
-  if (std::is_same_v<T, double>) return ElementType::float64;
-  if (std::is_same_v<T, long double>) return ElementType::long_double;
-  if (!std::is_integral_v<T> || std::is_same_v<T, bool>) return ElementType::other;
-  switch (sizeof(T)) {
-    case 1:
-      return std::is_signed_v<T> ? ElementType::int8 : ElementType::uint8;
-    case 2:
-      return std::is_signed_v<T> ? ElementType::int16 : ElementType::uint16;
-    case 4:
-      return std::is_signed_v<T> ? ElementType::int32 : ElementType::uint32;
-    case 8:
-      return std::is_signed_v<T> ? ElementType::int64 : ElementType::uint64;
-    default:
-      return ElementType::other;
-  }
-}
-
 // What a program asks for.
 struct Request {
-  Kind kind = Kind::barrier;
+  CollectiveKind kind = CollectiveKind::barrier;
   std::string name;
   std::int64_t count = 0;  // elements of a block: what one rank gives to one other, or gets
   int root = 0;
@@ -82,7 +43,7 @@ struct Request {
 
 // Returns what messages call a window that a collective makes for itself: `part` is "memory", "input",
 // "output" or "scratch", as in "the scratch of allreduce 'residual'".
-TCA_API std::string title_of(const char* part, Kind kind, const std::string& name);
+TCA_API std::string title_of(const char* part, CollectiveKind kind, const std::string& name);
 
 // Makes such a window. Collective.
 struct Memory {
@@ -94,7 +55,7 @@ struct Memory {
 
 // Which operation combines elements.
 struct Reducer {
-  std::optional<Op> op;         // nothing: a function of the program's own
+  std::optional<ReduceOp> op;   // nothing: a function of the program's own
   bool lacks_function = false;  // the program gave a std::function that holds none
 };
 
@@ -115,7 +76,7 @@ class TCA_API Elements {
                        std::size_t count) const = 0;
   // Nothing where the collective combines nothing.
   virtual std::optional<Reducer> reducer() const = 0;
-  virtual ElementType type() const = 0;
+  virtual DataType type() const = 0;
   // Every rank's part as kernels find it, and where in this rank's the buffer begins; only where there are
   // kernels.
   virtual DeviceWindow<std::byte> device(Buffer buffer) const = 0;
@@ -171,7 +132,7 @@ class ElementsOf final : public Elements {
     if (!operation_) return {};
     return Reducer{operation_->op(), operation_->lacks_function()};
   }
-  ElementType type() const override { return type_of<T>(); }
+  DataType type() const override { return data_type_of<T>(); }
   DeviceWindow<std::byte> device(Buffer buffer) const override {
     const DeviceWindow<T> typed = window(buffer).device();
     DeviceWindow<std::byte> bytes;

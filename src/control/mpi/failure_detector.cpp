@@ -90,7 +90,8 @@ struct FailureDetector::Notice {
   std::int32_t rank = 0;
   Presence how = Presence::here;
   std::uint64_t secret = 0;
-  char reason[240] = {};
+  std::int32_t origin = -1;  // see control::Trouble; -1: the rank itself
+  char reason[236] = {};
 };
 
 FailureDetector::FailureDetector(int rank, int size, std::chrono::milliseconds time_limit)
@@ -154,10 +155,10 @@ std::optional<Gone> FailureDetector::gone(int rank) const {
   return gone_[static_cast<std::size_t>(rank)];
 }
 
-void FailureDetector::leave(Presence how, std::string_view reason) {
+void FailureDetector::leave(Presence how, const control::Trouble& trouble) {
   const std::lock_guard lock(mutex_);
   if (farewell_) return;
-  farewell_.emplace(Gone{how, std::string(reason), {}});
+  farewell_.emplace(Gone{how, trouble, {}});
   tell(notice_of(rank_, *farewell_));
 }
 
@@ -245,7 +246,8 @@ void FailureDetector::add(Connection connection) {
 
 FailureDetector::Notice FailureDetector::notice_of(int rank, const Gone& gone) const {
   Notice notice{rank, gone.how, world_secret_};
-  gone.reason.copy(notice.reason, sizeof notice.reason - 1);
+  notice.origin = gone.trouble.origin.value_or(-1);
+  gone.trouble.reason.copy(notice.reason, sizeof notice.reason - 1);
   return notice;
 }
 
@@ -299,7 +301,9 @@ void FailureDetector::lose(Connection& connection) {
 bool FailureDetector::note(const Notice& notice) {
   std::optional<Gone>& gone = gone_[static_cast<std::size_t>(notice.rank)];
   if (gone) return false;
-  gone = {notice.how, std::string(notice.reason, strnlen(notice.reason, sizeof notice.reason)),
+  gone = {notice.how,
+          {std::string(notice.reason, strnlen(notice.reason, sizeof notice.reason)),
+           notice.origin < 0 ? std::nullopt : std::optional<int>(notice.origin)},
           std::chrono::steady_clock::now()};
   return true;
 }

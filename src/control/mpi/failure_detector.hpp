@@ -13,11 +13,11 @@
 #include <mutex>
 #include <optional>
 #include <string>
-#include <string_view>
 #include <thread>
 #include <vector>
 
 #include "base/waited.hpp"
+#include "control/control.hpp"
 
 namespace tca::mpi {
 
@@ -26,7 +26,7 @@ enum class Presence : std::int32_t { here, left, failed, died };
 // What is known of a rank that has gone.
 struct Gone {
   Presence how;
-  std::string reason;  // only of a rank that failed
+  control::Trouble trouble;  // only of a rank that failed
   std::chrono::steady_clock::time_point since;
 };
 
@@ -47,7 +47,7 @@ class FailureDetector {
   std::optional<Gone> gone(int rank) const;
 
   // Tells the others that this rank goes.
-  void leave(Presence how, std::string_view reason);
+  void leave(Presence how, const control::Trouble& trouble);
 
  private:
   static constexpr std::chrono::milliseconds look_again{200}, most_between_looks{400};

@@ -121,7 +121,7 @@ void MpiControl::meet() {
 // its end.
 MpiControl::~MpiControl() {
   const bool fails = has_failed_ || std::uncaught_exceptions() > 0;
-  leave(fails ? std::string_view(trouble) : std::string_view());
+  leave(fails ? std::optional(trouble) : std::nullopt);
 }
 
 void MpiControl::check_call(std::string_view what) {
@@ -147,19 +147,18 @@ void MpiControl::check_partners(const NonblockingAllGather& gathering, std::stri
                                 std::chrono::nanoseconds waited) {
   const std::vector<int> missing = gathering.missing();
   for (const int rank : missing) {
-    if (const std::optional<std::string> reason = lost(rank))
-      fail_lost(rank, *reason, fmt::format("waiting for it in {}", what));
+    if (const std::optional<control::Loss> loss = lost(rank))
+      fail_lost(rank, *loss, fmt::format("waiting for it in {}", what));
   }
   if (waited < time_limit) return;
   // When everything has come but not everything has gone, it is not known which rank does not take it.
-  const std::string whom =
-      missing.empty() ? "others to take what it sent" : fmt::format("rank {}", base::list_ranks(missing));
-  fail_late(waited, what, whom,
+  fail_late(waited, what, {.missing = missing},
             what == start_up ? "; was it started, and does it call World::init?"
-                             : "; did it make the same call, in the same order?");
+                             : "; did it make the same call, in the same order?",
+            "others to take what it sent");
 }
 
-std::optional<std::string> MpiControl::lost(int rank) {
+std::optional<control::Loss> MpiControl::lost(int rank) {
   if (detector_ == nullptr) return std::nullopt;
   const std::optional<Gone> gone = detector_->gone(rank);
   if (!gone || std::chrono::steady_clock::now() - gone->since < last_words_take) return std::nullopt;
@@ -167,8 +166,9 @@ std::optional<std::string> MpiControl::lost(int rank) {
     others_are_well_ = false;
     spoil_session();
   }
-  if (gone->how == Presence::failed) return fmt::format("failed ({})", gone->reason);
-  return gone->how == Presence::left ? "left the world" : "died (its process has ended)";
+  using How = control::Loss::How;
+  if (gone->how == Presence::failed) return control::Loss{How::failed, gone->trouble};
+  return gone->how == Presence::left ? control::Loss{} : control::Loss{How::died, {"its process has ended"}};
 }
 
 // A rank for which this one has waited in vain may never come to MPI_Finalize, also when the program
@@ -201,12 +201,12 @@ bool MpiControl::ends_together(bool in_order) {
   }
 }
 
-void MpiControl::leave(std::string_view reason) {
+void MpiControl::leave(const std::optional<control::Trouble>& why) {
   // A child that was forked from this rank does not speak for it.
   if (!here_ || detector_ == nullptr || !is_own_process()) return;
   here_ = false;
-  if (!reason.empty()) spoil_session();
-  detector_->leave(reason.empty() ? Presence::left : Presence::failed, reason);
+  if (why) spoil_session();
+  detector_->leave(why ? Presence::failed : Presence::left, why.value_or(control::Trouble{}));
 }
 
 }  // namespace tca::mpi

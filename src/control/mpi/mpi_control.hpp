@@ -23,9 +23,9 @@ class MpiControl final : public control::Control {
 
   int rank() const override { return rank_; }
   int size() const override { return size_; }
-  std::optional<std::string> lost(int rank) override;
+  std::optional<control::Loss> lost(int rank) override;
   bool is_gone(int rank) const override;
-  void leave(std::string_view reason) override;
+  void leave(const std::optional<control::Trouble>& trouble) override;
   base::Cores cores() const override { return cores_; }
 
   MPI_Comm comm() const { return comm_; }
@@ -55,7 +55,7 @@ class MpiControl final : public control::Control {
   std::vector<int> hosts_;                    // by rank, counted from 0
   std::unique_ptr<FailureDetector> detector_;
   // Ranks that wait for this one are told when its process ends, so that they need not wait for a time limit.
-  BeforeEnd before_end_{[this](std::string_view why) { leave(why); }};
+  BeforeEnd before_end_{[this](const std::optional<control::Trouble>& why) { leave(why); }};
 };
 
 }  // namespace tca::mpi

@@ -27,7 +27,7 @@ class Ends {
     std::erase(ends_, end);
   }
   // Calls the last one first, as if the worlds were destroyed.
-  void call(std::string_view trouble) {
+  void call(const std::optional<control::Trouble>& trouble) {
     const std::lock_guard lock(mutex_);
     for (auto end = ends_.rbegin(); end != ends_.rend(); ++end) (*end)->call_(trouble);
   }
@@ -37,9 +37,7 @@ class Ends {
   std::vector<BeforeEnd*> ends_;
 };
 
-BeforeEnd::BeforeEnd(std::function<void(std::string_view)> call) : call_(std::move(call)) {
-  Ends::all().add(this);
-}
+BeforeEnd::BeforeEnd(Call call) : call_(std::move(call)) { Ends::all().add(this); }
 BeforeEnd::~BeforeEnd() { Ends::all().remove(this); }
 
 namespace {
@@ -62,7 +60,8 @@ void watch_finalize() {
 // So it does not wait for them there, and the launcher gets its exit code.
 void end_session(int exit_code, void*) {
   if (!is_up()) return;
-  if (exit_code != 0) Ends::all().call(fmt::format("it ended with exit code {}", exit_code));
+  if (exit_code != 0)
+    Ends::all().call(control::Trouble{fmt::format("it ended with exit code {}", exit_code)});
   if (!spoiled) MPI_Finalize();
 }
 

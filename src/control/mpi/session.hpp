@@ -4,7 +4,10 @@
 
 #include <chrono>
 #include <functional>
+#include <optional>
 #include <string_view>
+
+#include "control/control.hpp"
 
 namespace tca::mpi {
 
@@ -20,17 +23,19 @@ void ensure_session(Callers callers, std::chrono::milliseconds time_limit);
 void check_thread(std::string_view what);
 
 // A BeforeEnd has its function called if it still exists when MPI is about to be finalised, by this library
-// or by the program. Parts of a world use this, since nothing of MPI may be called afterwards. `trouble` is
-// empty, or says why the process ends in the middle of the world.
+// or by the program. Parts of a world use this, since nothing of MPI may be called afterwards. `trouble`
+// says why the process ends in the middle of the world, if it does.
 class BeforeEnd {
  public:
-  explicit BeforeEnd(std::function<void(std::string_view trouble)> call);
+  using Call = std::function<void(const std::optional<control::Trouble>& trouble)>;
+
+  explicit BeforeEnd(Call call);
   BeforeEnd(const BeforeEnd&) = delete;
   ~BeforeEnd();
 
  private:
   friend class Ends;
-  std::function<void(std::string_view)> call_;
+  Call call_;
 };
 
 // Called when a rank is lost or fails, this one included. MPI_Finalize would wait for ranks that do not

@@ -7,6 +7,6 @@ namespace tca::mpi {
 
 // Changes whenever something changes that ranks say to each other over MPI: at start-up, at commit, in
 // steps, or when a rank is lost.
-inline constexpr std::uint32_t wire_version = 3;
+inline constexpr std::uint32_t wire_version = 4;
 
 }  // namespace tca::mpi

@@ -56,7 +56,9 @@ struct alignas(64) Seat {
   std::atomic<std::uint64_t> began;  // when the process started, see `time_of_start`; 0: not known
   std::uint64_t total;               // bytes of this rank's blob in the current all_gather
   std::byte small[small_blob];  // the blob, if it fits: the seats of thousands of ranks stay in the caches
-  char reason[216];             // why the rank failed; valid once presence is `failed`
+  // Why the rank failed, and the rank where that began, or -1 for itself; valid once presence is `failed`.
+  std::int32_t origin;
+  char reason[212];
 };
 
 // How far the ranks have come, taken together, so that nobody who waits looks at every seat.
@@ -73,7 +75,7 @@ inline constexpr std::size_t mailbox_bytes = 16384;
 // Changes whenever anything that two ranks share in memory changes, so that ranks of different builds refuse
 // each other instead of misreading each other.
 inline constexpr std::uint32_t abi_version =
-    8u << 16 | static_cast<std::uint32_t>(sizeof(Header) + sizeof(Seat) + sizeof(std::size_t));
+    9u << 16 | static_cast<std::uint32_t>(sizeof(Header) + sizeof(Seat) + sizeof(std::size_t));
 
 class Rendezvous {
  public:

@@ -54,9 +54,7 @@ ShmControl::ShmControl(Mapping memory, int rank, int size, std::chrono::millisec
   find_cores();
 }
 
-ShmControl::~ShmControl() {
-  leave(std::uncaught_exceptions() > 0 ? std::string_view(trouble) : std::string_view());
-}
+ShmControl::~ShmControl() { leave(std::uncaught_exceptions() > 0 ? std::optional(trouble) : std::nullopt); }
 
 void ShmControl::check_rendezvous() {
   const Header& header = rendezvous_.header();
@@ -112,7 +110,7 @@ void ShmControl::take_seat() {
     return false;
   };
   if (const base::Awaited taken = base::await(is_taken, time_limit); !taken) {
-    base::fail(Errc::timed_out,
+    base::fail(Errc::timed_out, {.rank = rank_, .missing = {0}},
                "rank {} waited {:.1f} s in start-up (World::init) for rank 0 to set up the next world, which "
                "waits for others to leave the world before; are their World, windows and chains gone?",
                rank_, taken.seconds());
@@ -237,13 +235,13 @@ void ShmControl::look_for_dead(std::uint32_t phase, std::string_view what) {
 }
 
 // Throws when a rank has not reached `phase` and, for the reason given, never will.
-void ShmControl::fail_if_lost(int rank, std::uint32_t phase, const std::optional<std::string>& reason,
+void ShmControl::fail_if_lost(int rank, std::uint32_t phase, const std::optional<control::Loss>& loss,
                               std::string_view what) {
   // A refusal comes before the loss, because a rank that refuses the world leaves it at once.
   if (phase == start_up) throw_if_refused();
   // The rank may have reached the phase before it went.
-  if (!reason || base::reached(rendezvous_.seat(rank).phase.load(std::memory_order_acquire), phase)) return;
-  fail_lost(rank, *reason, fmt::format("waiting for it in {}", what));
+  if (!loss || base::reached(rendezvous_.seat(rank).phase.load(std::memory_order_acquire), phase)) return;
+  fail_lost(rank, *loss, fmt::format("waiting for it in {}", what));
 }
 
 void ShmControl::give_up(std::uint32_t phase, std::string_view what, std::chrono::nanoseconds waited) {
@@ -255,7 +253,7 @@ void ShmControl::give_up(std::uint32_t phase, std::string_view what, std::chrono
         " What {} ranks set up grows with the square of their number, which takes its time on few cores; run "
         "fewer, or give them longer (OPENTCA_TIME_LIMIT)",
         size_);
-  fail_late(waited, what, fmt::format("rank {}", base::list_ranks(not_at(phase))), what_to_do);
+  fail_late(waited, what, {.missing = not_at(phase)}, what_to_do);
 }
 
 std::vector<int> ShmControl::not_at(std::uint32_t phase) const {
@@ -266,22 +264,25 @@ std::vector<int> ShmControl::not_at(std::uint32_t phase) const {
   return ranks;
 }
 
-std::optional<std::string> ShmControl::lost(int rank) {
+std::optional<control::Loss> ShmControl::lost(int rank) {
   const Seat& seat = rendezvous_.seat(rank);
   // This is asked before the presence is read. A rank that fails says so before its process ends; in the
   // other order it would seem to have died when it did both in between.
   const bool has_died = rendezvous_.has_died(rank, next_look());
   // Acquire: pairs with the release in `leave`, so that the reason is readable.
   const Presence presence = seat.presence.load(std::memory_order_acquire);
-  if (presence == Presence::failed) return fmt::format("failed ({})", seat.reason);
-  if (presence == Presence::left) return "left the world";
+  if (presence == Presence::failed) {
+    const std::optional<int> origin = seat.origin < 0 ? std::nullopt : std::optional<int>(seat.origin);
+    return control::Loss{control::Loss::How::failed, {seat.reason, origin}};
+  }
+  if (presence == Presence::left) return control::Loss{};
   if (!has_died) return std::nullopt;
   return died(rank);
 }
 
-std::string ShmControl::died(int rank) const {
-  return fmt::format("died (process {} has ended)",
-                     rendezvous_.seat(rank).pid.load(std::memory_order_relaxed));
+control::Loss ShmControl::died(int rank) const {
+  return {control::Loss::How::died,
+          {fmt::format("process {} has ended", rendezvous_.seat(rank).pid.load(std::memory_order_relaxed))}};
 }
 
 bool ShmControl::is_gone(int rank) const {
@@ -290,15 +291,18 @@ bool ShmControl::is_gone(int rank) const {
          rendezvous_.has_died(rank, Rendezvous::Look::thorough);
 }
 
-void ShmControl::leave(std::string_view reason) {
+void ShmControl::leave(const std::optional<control::Trouble>& trouble) {
   if (!seated_) return;
   Seat& seat = rendezvous_.seat(rank_);
   // A child that was forked from this rank does not speak for it.
   if (seat.pid.load(std::memory_order_relaxed) != getpid()) return;
   seated_ = false;
-  const std::size_t length = reason.copy(seat.reason, sizeof seat.reason - 1);
-  seat.reason[length] = '\0';
-  seat.presence.store(reason.empty() ? Presence::left : Presence::failed, std::memory_order_release);
+  if (trouble) {
+    const std::size_t length = trouble->reason.copy(seat.reason, sizeof seat.reason - 1);
+    seat.reason[length] = '\0';
+    seat.origin = trouble->origin.value_or(-1);
+  }
+  seat.presence.store(trouble ? Presence::failed : Presence::left, std::memory_order_release);
   if (rank_ == 0) rendezvous_.header().over.store(1, std::memory_order_release);
 }
 

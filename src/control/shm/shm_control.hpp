@@ -27,9 +27,9 @@ class ShmControl final : public control::Control {
 
   int rank() const override { return rank_; }
   int size() const override { return size_; }
-  std::optional<std::string> lost(int rank) override;
+  std::optional<control::Loss> lost(int rank) override;
   bool is_gone(int rank) const override;
-  void leave(std::string_view reason) override;
+  void leave(const std::optional<control::Trouble>& trouble) override;
   base::Cores cores() const override { return cores_; }
 
  private:
@@ -52,9 +52,9 @@ class ShmControl final : public control::Control {
   std::chrono::nanoseconds nap_after(std::chrono::nanoseconds waited) const;
   void look_around(std::uint32_t phase, std::string_view what);
   void look_for_dead(std::uint32_t phase, std::string_view what);
-  void fail_if_lost(int rank, std::uint32_t phase, const std::optional<std::string>& reason,
+  void fail_if_lost(int rank, std::uint32_t phase, const std::optional<control::Loss>& loss,
                     std::string_view what);
-  std::string died(int rank) const;
+  control::Loss died(int rank) const;
   [[noreturn]] void give_up(std::uint32_t phase, std::string_view what, std::chrono::nanoseconds waited);
 
   Mapping memory_;

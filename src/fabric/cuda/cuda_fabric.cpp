@@ -94,7 +94,7 @@ class CudaFabric final : public fabric::Fabric, public fabric::Pricing, public f
   std::unique_ptr<fabric::Program> compile(const fabric::ChainSpec& share) override;
   std::unique_ptr<fabric::Team> make_team(std::string_view team, std::size_t max_values,
                                           std::chrono::milliseconds time_limit) override;
-  std::vector<fabric::CollectiveWay> collective_ways(const fabric::CollectiveKind& kind) const override {
+  std::vector<fabric::CollectiveWay> collective_ways(const fabric::CollectiveSpec& kind) const override {
     return is_whole_world() ? cuda::collective_ways(kind) : std::vector<fabric::CollectiveWay>{};
   }
   std::unique_ptr<fabric::Collective> make_collective(const fabric::CollectiveTask& task) override;
@@ -243,11 +243,14 @@ void CudaFabric::check() {
   if (id == 0) return;
   const TimeoutReport late = who_is_late(id);
   for (const int rank : late.ranks) {
-    if (const std::optional<std::string> reason = control_.lost(rank))
-      control_.fail_lost(rank, *reason, fmt::format("waiting for it on its GPU in {}", late.what));
+    if (const std::optional<control::Loss> loss = control_.lost(rank))
+      control_.fail_lost(rank, *loss, fmt::format("waiting for it on its GPU in {}", late.what),
+                         late.about());
   }
-  control_.trouble = fmt::format("it waited too long for {} in {}", late.whom(), late.what);
-  base::fail(Errc::timed_out,
+  ErrorFields about = late.about();
+  about.rank = control_.rank();
+  control_.trouble = {fmt::format("it waited too long for {} in {}", late.whom(), late.what)};
+  base::fail(Errc::timed_out, std::move(about),
              "rank {} waited too long on its GPU in {} for {}; has every partner started this step? (time "
              "limit: WorldOptions, ChainOptions or OPENTCA_TIME_LIMIT)",
              control_.rank(), late.what,
@@ -262,7 +265,7 @@ TimeoutReport CudaFabric::who_is_late(Word id) const {
   const auto found = runner_.programs.find(id);
   if (found == runner_.programs.end()) return {"a chain, team or collective that is destroyed", {}};
   const LatestWait late = found->second->late();
-  return {describe_step(late.step, fmt::format("chain '{}'", found->second->name())), late.ranks};
+  return Late::of_chain(found->second->name(), late.step, late.ranks);
 }
 
 void CudaFabric::check_refusal() {
@@ -270,9 +273,9 @@ void CudaFabric::check_refusal() {
   const Word window = device::load_acquire(&put.window);
   if (window == 0) return;
   const std::string name = windows_.at(window);
-  control_.trouble = fmt::format("its kernel put outside {} on rank {}", name, put.rank);
+  control_.trouble = {fmt::format("its kernel put outside {} on rank {}", name, put.rank)};
   base::fail(
-      Errc::invalid_argument,
+      Errc::invalid_argument, {.rank = control_.rank()},
       "rank {}: a kernel wanted to put {} elements from element {} on into {} on rank {}, {}; nothing of "
       "that put was stored. Window::size_on and a BlockWindow's size_on tell what fits",
       control_.rank(), put.count, put.offset, name, put.rank, describe_target(put));

@@ -41,14 +41,14 @@ namespace {
 DeviceInfo open_device(int wanted, int rank, const control::Places& places) {
   const int count = count_devices();
   if (wanted >= count) {
-    base::fail(Errc::invalid_argument,
+    base::fail(Errc::invalid_argument, {.rank = rank},
                "rank {} was told to drive GPU {}, but there are {} here, numbered from 0", rank, wanted,
                count);
   }
   DeviceInfo info;
   info.number = wanted >= 0 ? wanted : places.seat(rank) % count;
   info.host = places.host[static_cast<std::size_t>(rank)];
-  check(cudaSetDevice(info.number), fmt::format("rank {} opening GPU {}", rank, info.number));
+  check(cudaSetDevice(info.number), fmt::format("opening GPU {}", info.number));
   cudaDeviceProp properties{};
   check(cudaGetDeviceProperties(&properties, info.number), "reading the GPU's properties");
   std::string_view(properties.name).copy(info.name, sizeof info.name - 1);
@@ -73,7 +73,7 @@ std::vector<DeviceInfo> meet(control::Control& control, const control::Places& p
     for (std::size_t rank = 0; rank < all.size(); ++rank) {
       if (!places.same_sub_cluster(control.rank(), static_cast<int>(rank)) || !unreachable(mine, all[rank]))
         continue;
-      base::fail(Errc::incompatible,
+      base::fail(Errc::incompatible, {.rank = control.rank()},
                  "rank {} on GPU {} ({}) and rank {} on GPU {} ({}) do not reach each other's memory, over "
                  "NVLink or PCIe; give the ranks GPUs that do (nvidia-smi topo -p2p r shows which), or part "
                  "them into sub-clusters (fabric cuda+mpi with OPENTCA_SUBCLUSTER)",

@@ -44,7 +44,17 @@ inline std::string describe_step(device::Word step, std::string_view of) {
 struct TimeoutReport {
   std::string what;
   std::vector<int> ranks;
+  std::string chain = {};  // where it is one
+  device::Word step = 0;   // of the chain
 
+  static Late of_chain(std::string_view name, device::Word step, std::vector<int> ranks) {
+    return {describe_step(step, fmt::format("chain '{}'", name)), std::move(ranks), std::string(name), step};
+  }
+  ErrorFields about() const {
+    ErrorFields about{.chain = chain, .missing = ranks};
+    if (step != 0) about.step = step;
+    return about;
+  }
   std::string whom() const {
     return ranks.empty() ? "its partners" : fmt::format("rank {}", base::list_ranks(ranks));
   }

@@ -112,7 +112,7 @@ class MpiFabric final : public fabric::Fabric {
   fabric::Stager* stager_;
   fabric::StageMemory stage_memory_ = fabric::StageMemory::host;
   std::optional<ProxyThread> proxy_;
-  BeforeEnd before_end_{[this](std::string_view) {
+  BeforeEnd before_end_{[this](const std::optional<control::Trouble>&) {
     progress_thread_.reset();
     if (proxy_) proxy_->stop();
   }};
@@ -137,7 +137,7 @@ std::unique_ptr<fabric::Memory> MpiFabric::expose(std::size_t bytes, std::byte* 
     if (reason.empty()) continue;
     constexpr double mebibyte = 1 << 20;
     base::fail(
-        Errc::out_of_memory,
+        Errc::out_of_memory, {.rank = static_cast<int>(all.size()) - 1},
         "rank {} could not get its {:.0f} MiB for {}: {}. Ask for less, or use fewer ranks a host, where "
         "no limit can be raised",
         all.size() - 1, static_cast<double>(all.back()) / mebibyte, window, reason);
@@ -155,9 +155,10 @@ std::vector<base::Blob> MpiFabric::make_together(const fabric::ChainSpec& share,
     try {
       return make();
     } catch (const Error& error) {
-      throw Error(error.code() == Errc::out_of_memory ? Errc::out_of_memory : Errc::refused, error.what());
+      const bool for_memory = error.code() == Errc::out_of_memory;
+      throw Error(for_memory ? Errc::out_of_memory : Errc::refused, error.what()).with(error.fields());
     } catch (const std::bad_alloc&) {
-      base::fail(Errc::out_of_memory,
+      base::fail(Errc::out_of_memory, {.rank = control_.rank()},
                  "rank {} has no memory for what it packs ({}); see the route mpi/datatype", control_.rank(),
                  base::limit_met(ENOMEM));
     }

@@ -68,9 +68,8 @@ void RmaPart::make_windows(MpiControl& control, const std::vector<MpiMemory*>& m
 void RmaPart::make_window(MpiControl& control, MpiMemory& memory) {
   MPI_Win handle = MPI_WIN_NULL;
   control.do_together(fmt::format("commit of chain '{}'", chain_), [&] {
-    const Watchdog::Call call(
-        runner_.watchdog(), time_limit_,
-        fmt::format("rank {}: commit of chain '{}' (mpi/rma): MPI_Win_create", control.rank(), chain_));
+    const Watchdog::Call call(runner_.watchdog(), time_limit_,
+                              fmt::format("commit of chain '{}' (mpi/rma): MPI_Win_create", chain_));
     const InMpi inside;
     const auto bytes = static_cast<MPI_Aint>(memory.bytes(control.rank()));
     if (MPI_Win_create(memory.data(), bytes, 1, MPI_INFO_NULL, control.comm(), &handle) != MPI_SUCCESS) {

@@ -15,8 +15,8 @@ Mapping attach(Space& space, const Token& token, File passed, std::size_t rank, 
     return space.attach(token, std::move(passed));
   } catch (const Error&) {
     // When the rank is gone, so is its memory.
-    if (const std::optional<std::string> reason = control.lost(static_cast<int>(rank)))
-      control.fail_lost(static_cast<int>(rank), *reason, fmt::format("mapping its memory for {}", what));
+    if (const std::optional<control::Loss> loss = control.lost(static_cast<int>(rank)))
+      control.fail_lost(static_cast<int>(rank), *loss, fmt::format("mapping its memory for {}", what));
     throw;
   }
 }
@@ -27,7 +27,7 @@ std::vector<Token> gather_tokens(control::Control& control, const Token& token, 
   const std::vector<base::Blob> blobs = control.make_together(what, [&] {
     if (token.error != 0) {
       base::fail(
-          Errc::out_of_memory,
+          Errc::out_of_memory, {.rank = control.rank()},
           "rank {} could not get its memory for {}: {}. Ask for less, or use fewer ranks a host, where "
           "no limit can be raised",
           control.rank(), what, base::limit_met(token.error, token.bytes));

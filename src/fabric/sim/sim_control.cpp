@@ -12,11 +12,11 @@ class Meeting final : public control::Wait {
  public:
   Meeting(const Gathering& gathering, std::string_view what) : gathering_(gathering), what_(what) {}
   std::string what() const override { return std::string(what_); }
-  std::vector<int> missing() const override {
-    std::vector<int> ranks;
+  ErrorFields about() const override {
+    ErrorFields about;
     for (std::size_t rank = 0; rank < gathering_.here.size(); ++rank)
-      if (!gathering_.here[rank]) ranks.push_back(static_cast<int>(rank));
-    return ranks;
+      if (!gathering_.here[rank]) about.missing.push_back(static_cast<int>(rank));
+    return about;
   }
 
  private:
@@ -30,9 +30,7 @@ SimControl::SimControl(std::shared_ptr<Model> model, int rank) : model_(std::mov
   model_->turns().join(rank_);
 }
 
-SimControl::~SimControl() {
-  leave(std::uncaught_exceptions() > 0 ? std::string_view(trouble) : std::string_view());
-}
+SimControl::~SimControl() { leave(std::uncaught_exceptions() > 0 ? std::optional(trouble) : std::nullopt); }
 
 std::vector<base::Blob> SimControl::gather(const base::Blob& mine, std::string_view what) {
   const std::shared_ptr<Gathering> gathering = model_->gather(rank_, mine);
@@ -42,7 +40,7 @@ std::vector<base::Blob> SimControl::gather(const base::Blob& mine, std::string_v
   return gathering->blobs;
 }
 
-void SimControl::leave(std::string_view reason) { model_->turns().leave(rank_, reason); }
+void SimControl::leave(const std::optional<control::Trouble>& why) { model_->turns().leave(rank_, why); }
 
 // When the wait fails and this rank ends because of it, it passes the same reason on, so that ranks far from
 // the lost one name that one.
@@ -50,7 +48,9 @@ bool SimControl::wait_turn(const control::Wait& wait) {
   try {
     model_->turns().wait(rank_, wait);
   } catch (const Error& error) {
-    trouble = error.what();
+    const std::optional<control::Loss> loss =
+        error.code() == Errc::rank_lost ? lost(error.missing().front()) : std::nullopt;
+    trouble = loss ? loss->passed_on(error.missing().front()) : control::Trouble{error.what()};
     throw;
   }
   return true;

@@ -17,8 +17,8 @@ class SimControl final : public control::Control {
 
   int rank() const override { return rank_; }
   int size() const override { return model_->ranks(); }
-  std::optional<std::string> lost(int rank) override { return model_->turns().lost(rank); }
-  void leave(std::string_view reason) override;
+  std::optional<control::Loss> lost(int rank) override { return model_->turns().lost(rank); }
+  void leave(const std::optional<control::Trouble>& why) override;
   base::Cores cores() const override { return base::Cores::crowded; }
   bool crowded() const override { return false; }
   bool wait_turn(const control::Wait& wait) override;

@@ -94,7 +94,7 @@ std::unique_ptr<fabric::Memory> SimFabric::expose(std::size_t bytes, std::byte* 
   control_.barrier(window);
   if (regions->refused >= 0) {
     base::fail(
-        Errc::out_of_memory,
+        Errc::out_of_memory, {.rank = regions->refused},
         "rank {} could not get its memory for {}; the ranks of a modelled machine share that of this process",
         regions->refused, window);
   }

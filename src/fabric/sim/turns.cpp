@@ -17,19 +17,19 @@ void Turns::join(int rank) {
   seat(rank).state = State::running;
 }
 
-void Turns::leave(int rank, std::string_view reason) {
+void Turns::leave(int rank, const std::optional<control::Trouble>& trouble) {
   Seat& own = seat(rank);
   if (own.state != State::running) return;
-  own.state = reason.empty() ? State::left : State::failed;
-  own.reason = reason;
+  own.state = trouble ? State::failed : State::left;
+  if (trouble) own.trouble = *trouble;
   --here_;
   hand_over(next());
 }
 
-std::optional<std::string> Turns::lost(int rank) const {
+std::optional<control::Loss> Turns::lost(int rank) const {
   const Seat& theirs = seat(rank);
-  if (theirs.state == State::left) return "left the world";
-  if (theirs.state == State::failed) return fmt::format("failed ({})", theirs.reason);
+  if (theirs.state == State::left) return control::Loss{};
+  if (theirs.state == State::failed) return control::Loss{control::Loss::How::failed, theirs.trouble};
   return std::nullopt;
 }
 
@@ -50,7 +50,7 @@ void Turns::wait(int rank, const control::Wait& wait) {
 void Turns::wait_until(int rank, des::Time time) {
   class Pause final : public control::Wait {
     std::string what() const override { return "a pause"; }
-    std::vector<int> missing() const override { return {}; }
+    ErrorFields about() const override { return {}; }
   };
   simulator_.spawn(sleep(rank, time), {"a pause of rank", rank});
   wait(rank, Pause());
@@ -101,18 +101,27 @@ void Turns::judge() {
   for (int rank = 0; rank < ranks(); ++rank) {
     if (seat(rank).state != State::waiting) continue;
     waiting.push_back(rank);
-    for (const int partner : seat(rank).wait->missing()) {
-      const std::optional<std::string> how = lost(partner);
-      if (!how) continue;
-      condemn(rank, Error(Errc::rank_lost, fmt::format("rank {} {} while rank {} was waiting for it in {}",
-                                                       partner, *how, rank, seat(rank).wait->what())));
+    ErrorFields about = seat(rank).wait->about();
+    about.rank = rank;
+    for (const int partner : about.missing) {
+      const std::optional<control::Loss> loss = lost(partner);
+      if (!loss) continue;
+      about.missing = {partner};
+      condemn(rank, Error(Errc::rank_lost,
+                          fmt::format("rank {} {} while rank {} was waiting for it in {}", partner,
+                                      loss->in_words(), rank, seat(rank).wait->what()),
+                          about));
       found = true;
       break;
     }
   }
   if (found) return;
   const std::string text = describe_deadlock();
-  for (const int rank : waiting) condemn(rank, Error(Errc::timed_out, text));
+  for (const int rank : waiting) {
+    ErrorFields about = seat(rank).wait->about();
+    about.rank = rank;
+    condemn(rank, Error(Errc::timed_out, text, about));
+  }
 }
 
 void Turns::condemn(int rank, Error error) {
@@ -128,7 +137,7 @@ std::string Turns::describe_deadlock() const {
     if (seat(rank).state != State::waiting) continue;
     if (++count > shown) continue;
     waits += fmt::format("\n  rank {} waits in {} for rank {}", rank, seat(rank).wait->what(),
-                         base::list_ranks(seat(rank).wait->missing()));
+                         base::list_ranks(seat(rank).wait->about().missing));
   }
   if (count > shown) waits += fmt::format("\n  and {} more", count - shown);
   return fmt::format(

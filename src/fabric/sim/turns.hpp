@@ -23,10 +23,10 @@ class Turns {
   // the order of ranks, from rank 0.
   void join(int rank);
 
-  // The running rank ends. `reason` is empty when it ends in good order.
-  void leave(int rank, std::string_view reason);
+  // The running rank ends: in good order, or because of a trouble.
+  void leave(int rank, const std::optional<control::Trouble>& trouble);
   // Returns why a rank will never act again, or nothing while it may.
-  std::optional<std::string> lost(int rank) const;
+  std::optional<control::Loss> lost(int rank) const;
 
   // The running rank waits until it is woken. When nothing is left that could wake it, throws
   // Error{rank_lost} if a rank that it waits for has gone, otherwise Error{timed_out} that says what every
@@ -51,7 +51,7 @@ class Turns {
     State state = State::ready;
     des::Time clock = 0;
     const control::Wait* wait = nullptr;
-    std::string reason;          // of a rank that failed
+    control::Trouble trouble;    // of a rank that failed
     std::optional<Error> error;  // to be thrown by `wait`
   };
 

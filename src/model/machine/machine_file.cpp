@@ -102,8 +102,8 @@ void merge(toml::table& into, toml::table&& from) {
 std::string read_text(const fs::path& path) {
   std::FILE* file = std::fopen(path.c_str(), "rb");
   if (file == nullptr)
-    base::fail(Errc::invalid_argument, "{}: cannot be read; give a machine's name or the path of its file",
-               path.string());
+    base::fail(Errc::invalid_argument, {.file = path.string()},
+               "cannot be read; give a machine's name or the path of its file");
   std::string text;
   char chunk[4096];
   for (std::size_t got = 0; (got = std::fread(chunk, 1, sizeof chunk, file)) != 0;) text.append(chunk, got);
@@ -127,18 +127,15 @@ toml::table parse_parent(const toml::node& extends, const std::string& file, con
   const auto name = extends.value<std::string>();
   const Place place = place_of(extends);
   if (!name || name->empty())
-    base::fail(Errc::invalid_argument,
-               "{}: `extends` is the name of another machine, or the path of its file, in quotes",
-               to_string(place));
+    fail_at(place, "`extends` is the name of another machine, or the path of its file, in quotes");
   fs::path path;
   try {
     path = find_parent(*name, file);
   } catch (const Error& error) {
-    base::fail(Errc::invalid_argument, "{}: `extends`: {}", to_string(place), error.what());
+    fail_at(place, fmt::format("`extends`: {}", error.what()));
   }
   if (chain.contains(identity(path)))
-    base::fail(Errc::invalid_argument, "{}: `extends = \"{}\"` comes back to this file", to_string(place),
-               *name);
+    fail_at(place, fmt::format("`extends = \"{}\"` comes back to this file", *name));
   return parse_with_parents(read_text(path), path.string(), chain);
 }
 
@@ -147,7 +144,7 @@ toml::table parse_with_parents(std::string_view text, const std::string& file, C
   try {
     own = toml::parse(text, file);
   } catch (const toml::parse_error& error) {
-    base::fail(Errc::invalid_argument, "{}: {}", to_string(place_at(error.source())), error.description());
+    fail_at(place_at(error.source()), error.description());
   }
   chain.insert(identity(file));
   const toml::node* extends = own.get("extends");
@@ -174,7 +171,8 @@ const toml::table& table_at(const toml::table& root, std::string_view path) {
 }
 
 void fail_at(const Place& place, std::string_view why) {
-  base::fail(Errc::invalid_argument, "{}: {}", to_string(place), why);
+  base::fail(Errc::invalid_argument, {.file = place.file, .line = place.line, .column = place.column}, "{}",
+             why);
 }
 
 std::vector<std::string> list_machines() {

@@ -99,20 +99,23 @@ struct Case {
   int root;
 
   int ranks() const { return static_cast<int>(sub_cluster.size()); }
-  Problem problem(Kind kind) const { return {kind, 0, ranks(), root, count, in_place, false, sub_cluster}; }
+  Problem problem(CollectiveKind kind) const {
+    return {kind, 0, ranks(), root, count, in_place, false, sub_cluster};
+  }
 };
 
 // Fills every rank's input with terms of its own, and its output with rubbish.
-std::vector<Memory> memory_for(const Case& test, Kind kind) {
+std::vector<Memory> memory_for(const Case& test, CollectiveKind kind) {
   std::vector<Memory> all(static_cast<std::size_t>(test.ranks()));
-  const bool cut_up = kind == Kind::reduce_scatter || kind == Kind::all_to_all;
+  const bool cut_up = kind == CollectiveKind::reduce_scatter || kind == CollectiveKind::all_to_all;
   const std::int64_t sent = test.count * (cut_up ? test.ranks() : 1);
   const std::int64_t received =
-      test.count * (kind == Kind::all_gather || kind == Kind::all_to_all ? test.ranks() : 1);
+      test.count *
+      (kind == CollectiveKind::all_gather || kind == CollectiveKind::all_to_all ? test.ranks() : 1);
   for (int rank = 0; rank < test.ranks(); ++rank) {
     Memory& memory = all[static_cast<std::size_t>(rank)];
-    memory.in_place = test.in_place || kind == Kind::broadcast;
-    memory.input_first = kind == Kind::all_gather ? rank * test.count : 0;
+    memory.in_place = test.in_place || kind == CollectiveKind::broadcast;
+    memory.input_first = kind == CollectiveKind::all_gather ? rank * test.count : 0;
     memory.buffers[0].resize(static_cast<std::size_t>(sent), "rubbish");
     memory.buffers[1].resize(static_cast<std::size_t>(memory.in_place ? std::max(sent, received) : received),
                              "rubbish");
@@ -124,12 +127,12 @@ std::vector<Memory> memory_for(const Case& test, Kind kind) {
 // Returns the element that a rank's result must have in the end.
 using Expected = std::function<std::string(int rank, std::int64_t i)>;
 
-void expect_everywhere(const Case& test, Kind kind, Algorithm algorithm, const Expected& expected) {
+void expect_everywhere(const Case& test, CollectiveKind kind, Algorithm algorithm, const Expected& expected) {
   Machine machine{test.problem(kind), algorithm, {}, memory_for(test, kind)};
   ASSERT_NO_FATAL_FAILURE(machine.play());
   for (int rank = 0; rank < test.ranks(); ++rank) {
     const Values& output = machine.memory[static_cast<std::size_t>(rank)].buffers[1];
-    const bool of_block = kind == Kind::reduce_scatter && test.in_place;
+    const bool of_block = kind == CollectiveKind::reduce_scatter && test.in_place;
     const std::int64_t first = of_block ? rank * test.count : 0;
     const std::int64_t count = of_block ? test.count : static_cast<std::int64_t>(output.size());
     for (std::int64_t i = 0; i < count; ++i)
@@ -140,7 +143,7 @@ void expect_everywhere(const Case& test, Kind kind, Algorithm algorithm, const E
 
 // Returns a sum with brackets around the terms of each sub-cluster, and brackets around all of these.
 std::string grouped_sum(const Case& test, std::int64_t i) {
-  const Groups groups(test.problem(Kind::all_reduce));
+  const Groups groups(test.problem(CollectiveKind::all_reduce));
   std::string sum = "(";
   for (int group = 0; group < groups.count(); ++group) {
     std::string part;
@@ -158,7 +161,7 @@ std::string plain_sum(const Case& test, std::int64_t i) {
 }
 
 void expect_all_right(const Case& test) {
-  const auto all = [&](Kind kind, const Expected& expected) {
+  const auto all = [&](CollectiveKind kind, const Expected& expected) {
     for (const Algorithm algorithm : {hierarchical, hierarchical_binomial, multi_lane, two_level}) {
       if (algorithm(test.problem(kind))) expect_everywhere(test, kind, algorithm, expected);
     }
@@ -166,17 +169,17 @@ void expect_all_right(const Case& test) {
   const Expected gathered = [&](int, std::int64_t i) {
     return term(static_cast<int>(i / test.count), i % test.count);
   };
-  all(Kind::broadcast, [&](int, std::int64_t i) { return term(test.root, i); });
-  all(Kind::all_gather, gathered);
-  all(Kind::all_reduce, [&](int, std::int64_t i) { return grouped_sum(test, i); });
-  all(Kind::reduce_scatter,
+  all(CollectiveKind::broadcast, [&](int, std::int64_t i) { return term(test.root, i); });
+  all(CollectiveKind::all_gather, gathered);
+  all(CollectiveKind::all_reduce, [&](int, std::int64_t i) { return grouped_sum(test, i); });
+  all(CollectiveKind::reduce_scatter,
       [&](int rank, std::int64_t i) { return grouped_sum(test, rank * test.count + i); });
-  all(Kind::all_to_all, [&](int rank, std::int64_t i) {
+  all(CollectiveKind::all_to_all, [&](int rank, std::int64_t i) {
     return term(static_cast<int>(i / test.count), rank * test.count + i % test.count);
   });
-  if (!flat_to_leaders(test.problem(Kind::all_reduce))) return;  // there is only one sub-cluster
-  expect_everywhere(test, Kind::all_gather, flat_to_leaders, gathered);
-  expect_everywhere(test, Kind::all_reduce, flat_to_leaders,
+  if (!flat_to_leaders(test.problem(CollectiveKind::all_reduce))) return;  // there is only one sub-cluster
+  expect_everywhere(test, CollectiveKind::all_gather, flat_to_leaders, gathered);
+  expect_everywhere(test, CollectiveKind::all_reduce, flat_to_leaders,
                     [&](int, std::int64_t i) { return plain_sum(test, i); });
 }
 
@@ -199,7 +202,8 @@ TEST(CollGroups, EverySubClusterRootAndCount) {
 }
 
 void expect_all_heard(const Case& test, Algorithm algorithm) {
-  Machine machine{test.problem(Kind::barrier), algorithm, {}, memory_for(test, Kind::barrier)};
+  Machine machine{
+      test.problem(CollectiveKind::barrier), algorithm, {}, memory_for(test, CollectiveKind::barrier)};
   ASSERT_NO_FATAL_FAILURE(machine.play());
   // The ranks that each rank has heard of, updated round by round.
   std::vector<std::set<int>> heard;
@@ -225,7 +229,8 @@ TEST(CollGroups, NobodyPassesABarrierBeforeAllHaveCome) {
 // Each sub-cluster exchanges one message each way with the other one, however many ranks it has.
 TEST(CollGroups, LeadersAloneSpeakAcross) {
   const Case test{{0, 0, 0, 0, 1, 1, 1, 1}, 5, false, 6};
-  for (const Kind kind : {Kind::barrier, Kind::broadcast, Kind::all_gather, Kind::all_reduce}) {
+  for (const CollectiveKind kind : {CollectiveKind::barrier, CollectiveKind::broadcast,
+                                    CollectiveKind::all_gather, CollectiveKind::all_reduce}) {
     int across = 0;
     Problem problem = test.problem(kind);
     for (problem.rank = 0; problem.rank < problem.ranks; ++problem.rank) {
@@ -236,7 +241,7 @@ TEST(CollGroups, LeadersAloneSpeakAcross) {
                     test.sub_cluster[static_cast<std::size_t>(problem.rank)];
       }
     }
-    EXPECT_EQ(across, kind == Kind::broadcast ? 1 : 2) << static_cast<int>(kind);
+    EXPECT_EQ(across, kind == CollectiveKind::broadcast ? 1 : 2) << static_cast<int>(kind);
   }
 }
 
@@ -244,18 +249,17 @@ TEST(CollGroups, LeadersAloneSpeakAcross) {
 TEST(CollGroups, AnOperationThatMayNotCommuteNeedsRanksInOrder) {
   const std::vector<int> turns{0, 1, 0, 1}, rows{0, 0, 1, 1};
   for (const Algorithm algorithm : {hierarchical, multi_lane, two_level}) {
-    EXPECT_FALSE(algorithm({Kind::all_reduce, 0, 4, 0, 1, false, true, turns}));
-    EXPECT_TRUE(algorithm({Kind::all_reduce, 0, 4, 0, 1, false, true, rows}));
+    EXPECT_FALSE(algorithm({CollectiveKind::all_reduce, 0, 4, 0, 1, false, true, turns}));
+    EXPECT_TRUE(algorithm({CollectiveKind::all_reduce, 0, 4, 0, 1, false, true, rows}));
   }
-  EXPECT_FALSE(multi_lane({Kind::reduce_scatter, 0, 4, 0, 1, false, true, turns}));
-  EXPECT_TRUE(multi_lane({Kind::reduce_scatter, 0, 4, 0, 1, false, true, rows}));
-  EXPECT_TRUE(flat_to_leaders({Kind::all_reduce, 0, 4, 0, 1, false, true, turns}));
+  EXPECT_FALSE(multi_lane({CollectiveKind::reduce_scatter, 0, 4, 0, 1, false, true, turns}));
+  EXPECT_TRUE(multi_lane({CollectiveKind::reduce_scatter, 0, 4, 0, 1, false, true, rows}));
+  EXPECT_TRUE(flat_to_leaders({CollectiveKind::all_reduce, 0, 4, 0, 1, false, true, turns}));
 }
 
 TEST(CollGroups, OneSubClusterHasOtherWays) {
-  for (const Algorithm algorithm :
-       {hierarchical, hierarchical_binomial, multi_lane, two_level, flat_to_leaders})
-    EXPECT_FALSE(algorithm({Kind::all_gather, 0, 4, 0, 1, false, false, {}}));
+  for (const Algorithm algorithm : {hierarchical, hierarchical_binomial, multi_lane, two_level, flat_to_leaders})
+    EXPECT_FALSE(algorithm({CollectiveKind::all_gather, 0, 4, 0, 1, false, false, {}}));
 }
 
 }  // namespace

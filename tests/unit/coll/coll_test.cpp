@@ -43,11 +43,11 @@ TEST(Coll, RefusesAnotherRoot) {
 
 TEST(Coll, RefusesAnotherOperation) {
   EXPECT_TRUE(all_refused(2, {"rank 0 has max, rank 1 sum"}, [](World& world) {
-    ReduceScatter<int>(world, "s", 3, world.rank() == 0 ? Op::max : Op::sum);
+    ReduceScatter<int>(world, "s", 3, world.rank() == 0 ? ReduceOp::max : ReduceOp::sum);
   }));
   EXPECT_TRUE(all_refused(2, {"rank 0 has product, rank 1 an operation of its own"}, [](World& world) {
     const Operation<int> own = [](int a, int b) { return a * b; };
-    AllReduce<int>(world, "p", 3, world.rank() == 0 ? Operation<int>(Op::product) : own);
+    AllReduce<int>(world, "p", 3, world.rank() == 0 ? Operation<int>(ReduceOp::product) : own);
   }));
 }
 
@@ -293,7 +293,8 @@ TEST(Coll, AnElementOfTheProgramsOwn) {
 
 template <class T>
 void reduces(World& world) {
-  EXPECT_EQ(AllReduce<T>(world, "largest", 1, Op::max).reduce(static_cast<T>(10 + world.rank())), T{11});
+  EXPECT_EQ(AllReduce<T>(world, "largest", 1, ReduceOp::max).reduce(static_cast<T>(10 + world.rank())),
+            T{11});
 }
 
 TEST(Coll, EveryArithmeticTypeHasTheOperations) {
@@ -308,14 +309,14 @@ TEST(Coll, EveryArithmeticTypeHasTheOperations) {
     reduces<long long>(world);
     reduces<long double>(world);
   });
-  static_assert(!std::is_constructible_v<Operation<bool>, Op>);
+  static_assert(!std::is_constructible_v<Operation<bool>, ReduceOp>);
 }
 
 template <class T>
 void wraps(World& world) {
   const T most = std::numeric_limits<T>::max();
-  EXPECT_EQ(AllReduce<T>(world, "product", 1, Op::product).reduce(most), T{1});
-  EXPECT_EQ(AllReduce<T>(world, "sum", 1, Op::sum).reduce(most), static_cast<T>(most - 1));
+  EXPECT_EQ(AllReduce<T>(world, "product", 1, ReduceOp::product).reduce(most), T{1});
+  EXPECT_EQ(AllReduce<T>(world, "sum", 1, ReduceOp::sum).reduce(most), static_cast<T>(most - 1));
 }
 
 TEST(Coll, UnsignedNumbersWrap) {
@@ -331,8 +332,9 @@ TEST(Coll, UnsignedNumbersWrap) {
 TEST(Coll, SignedNumbersWrap) {
   World::run_threads(2, [](World& world) {
     EXPECT_EQ(AllReduce<int>(world, "sum").reduce(std::numeric_limits<int>::max()), -2);
-    EXPECT_EQ(AllReduce<short>(world, "product", 1, Op::product).reduce(std::numeric_limits<short>::min()),
-              0);
+    EXPECT_EQ(
+        AllReduce<short>(world, "product", 1, ReduceOp::product).reduce(std::numeric_limits<short>::min()),
+        0);
   });
 }
 
@@ -383,8 +385,8 @@ void keep_nans() {
     }
   }
   std::vector<T> least(left.size()), greatest = right;
-  coll::kernel_of<T>(Op::min)(least.data(), left.data(), right.data(), left.size());
-  coll::kernel_of<T>(Op::max)(greatest.data(), left.data(), greatest.data(), left.size());
+  coll::kernel_of<T>(ReduceOp::min)(least.data(), left.data(), right.data(), left.size());
+  coll::kernel_of<T>(ReduceOp::max)(greatest.data(), left.data(), greatest.data(), left.size());
   for (std::size_t i = 0; i < left.size(); ++i) {
     const T a = left[i], b = right[i];
     EXPECT_TRUE(same_bits(least[i], lesser(a, b))) << "min of " << a << " and " << b << " is " << least[i];
@@ -404,8 +406,8 @@ TEST(Coll, MinAndMaxKeepNansAndTheOrderOfZeros) {
 // One rank's NaN must not let the others stop.
 TEST(Coll, NobodyConvergesWhereOneResidualIsNan) {
   World::run_threads(4, [](World& world) {
-    for (const char* algorithm : {"flat", "recursive_doubling", "reduce_scatter_allgather", "ring"}) {
-      AllReduce<double> largest(world, "residual", 1, Op::max, {.algorithm = algorithm});
+    for (const char* algorithm : {"flat", "recursive_doubling", "split", "ring"}) {
+      AllReduce<double> largest(world, "residual", 1, ReduceOp::max, {.algorithm = algorithm});
       const double own[]{1e-9, 1e-9, std::nan(""), 1.0};
       EXPECT_TRUE(std::isnan(largest.reduce(own[world.rank()]))) << algorithm;
     }
@@ -429,7 +431,7 @@ TEST(Coll, IsOverOnceItsOperationHasThrown) {
     over([&] { sum.wait(); });
     over([&] { return sum.test(); });
     over([&] { sum.start(); });
-    AllReduce<int> again(world, "sum", 3, Op::sum);
+    AllReduce<int> again(world, "sum", 3, ReduceOp::sum);
     std::array<int, 3> values{1, 2, 3};
     again.reduce_in_place(values);
     EXPECT_EQ(values, (std::array{2, 4, 6}));
@@ -500,7 +502,7 @@ struct OtherShm final : public fabric::Fabric, public fabric::Accelerator {
   fabric::Accelerator* accelerator() override { return streams || !ways.empty() ? this : nullptr; }
   std::string device_name() const override { return "none"; }
   int ranks_on_device() const override { return 1; }
-  std::vector<fabric::CollectiveWay> collective_ways(const fabric::CollectiveKind&) const override {
+  std::vector<fabric::CollectiveWay> collective_ways(const fabric::CollectiveSpec&) const override {
     return ways;
   }
   std::unique_ptr<fabric::Memory> expose(std::size_t bytes, std::byte* existing,
@@ -564,7 +566,7 @@ TEST(Coll, AForcedRouteLeavesNoKernels) {
   run_on_other_shm(1, 1, with_kernels, [](World& world) {
     const coll::ElementsOf<int> elements(world.window<int>(4), world.window<int>(4));
     const auto ways = [&](std::string route) {
-      const coll::Request request{coll::Kind::broadcast, "b", 4, 0, false, {.channel = std::move(route)}};
+      const coll::Request request{CollectiveKind::broadcast, "b", 4, 0, false, {.channel = std::move(route)}};
       return coll::kernel_ways(core::WorldState::of(world), request, elements).size();
     };
     EXPECT_EQ(ways(""), 1u);
@@ -605,7 +607,7 @@ TEST(Coll, ARingOfManyRanksIsNotTakenForFree) {
   };
   const std::vector<int> together(1000);
   const Flat costs(8, together);
-  for (const coll::Kind kind : {coll::Kind::broadcast, coll::Kind::all_reduce}) {
+  for (const CollectiveKind kind : {CollectiveKind::broadcast, CollectiveKind::all_reduce}) {
     const std::vector<coll::Candidate> all =
         coll::candidates({kind, 0, 1000, 0, 1, true, false, together}, costs);
     const auto ring = std::ranges::find(all, "ring", &coll::Candidate::name);

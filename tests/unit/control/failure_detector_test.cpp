@@ -69,7 +69,7 @@ void expect_learnt(Presence how, const std::string& reason, const std::function<
     processes.push_back(fork());
     if (processes.back() != 0) continue;
     const std::optional<Gone> gone = run_rank(rank, table, go);
-    _exit(gone && gone->how == how && gone->reason == reason ? 0 : 1);
+    _exit(gone && gone->how == how && gone->trouble.reason == reason ? 0 : 1);
   }
   for (int rank = 0; rank < ranks; ++rank) {
     int status = 0;
@@ -86,13 +86,13 @@ TEST(FailureDetector, ARankThatDies) {
   });
 }
 
-TEST(FailureDetector, ARankThatLeaves) {
-  expect_learnt(Presence::left, "", [](FailureDetector& watch) { watch.leave(Presence::left, ""); });
+TEST(Watch, ARankThatLeaves) {
+  expect_learnt(Presence::left, "", [](Watch& watch) { watch.leave(Presence::left, {}); });
 }
 
 TEST(FailureDetector, ARankThatFails) {
   expect_learnt(Presence::failed, "it has its own reasons",
-                [](FailureDetector& watch) { watch.leave(Presence::failed, "it has its own reasons"); });
+                [](Watch& watch) { watch.leave(Presence::failed, {"it has its own reasons"}); });
 }
 
 // Returns the CPU time of this process in seconds.

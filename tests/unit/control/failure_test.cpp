@@ -41,7 +41,7 @@ TEST(Failure, WaitNamesTheRankThatNeverStarts) {
     if (world.rank() == 0) {
       const Caught error = caught([&] { chain.wait(); });
       told = true;
-      throw Error(error.code, error.message);
+      throw Error(error.code, error.message, error.fields);
     }
     // The other ranks stay in the world until rank 0 has hit its time limit, so that it does not take them
     // for lost.
@@ -51,6 +51,10 @@ TEST(Failure, WaitNamesTheRankThatNeverStarts) {
   EXPECT_TRUE(says(all[0].message,
                    {"rank 0 waited 0.", "in step 3 of chain 'faces' for rank 2, which has not signalled",
                     "OPENTCA_TIME_LIMIT"}));
+  EXPECT_EQ(all[0].fields.rank, 0);
+  EXPECT_EQ(all[0].fields.chain, "faces");
+  EXPECT_EQ(all[0].fields.step, 3u);
+  EXPECT_EQ(all[0].fields.missing, std::vector<int>{2});
 }
 
 TEST(Failure, WaitHonoursTheWorldsLimit) {
@@ -178,6 +182,29 @@ TEST(Failure, ThePartnersOfARankThatThrowsAreTold) {
     EXPECT_TRUE(says(all[rank].message, {"chain 'faces'", "step "}));
   }
   EXPECT_TRUE(says(all[2].message, {"rank 1 failed (disk full) while rank 2 was waiting for it in step "}));
+  EXPECT_EQ(all[2].fields.rank, 2);
+  EXPECT_EQ(all[2].fields.missing, std::vector<int>{1});
+}
+
+TEST(Failure, AThirdRankLearnsWhereTheTroubleBegan) {
+  std::vector<Caught> all(3);
+  const auto body = [&](World& world) {
+    const auto rank = static_cast<std::size_t>(world.rank());
+    Chain first = world.chain("first"), second = world.chain("second");
+    if (rank == 0) first.signal(1);
+    if (rank == 1) first.expect(0), second.signal(2);
+    if (rank == 2) second.expect(1);
+    first.commit();
+    second.commit();
+    if (rank == 0) throw std::runtime_error("disk full");
+    all[rank] = caught([&] { (rank == 1 ? first : second).run(); });
+    throw Error(all[rank].code, all[rank].message);
+  };
+
+  EXPECT_THROW(World::run_threads(3, body), std::runtime_error);
+
+  EXPECT_TRUE(says(all[1].message, {"rank 0 failed (disk full) while rank 1 was waiting"}));
+  EXPECT_TRUE(says(all[2].message, {"rank 1 failed (rank 0 failed (disk full)) while rank 2 was waiting"}));
 }
 
 TEST(Failure, ARankThatReturnsEarlyIsMissed) {
@@ -261,7 +288,7 @@ TEST(Failure, TestNamesTheRankThatNeverStarts) {
       chain.start();
       const Caught error = caught([&] { test_until_over(chain); });
       told = true;
-      throw Error(error.code, error.message);
+      throw Error(error.code, error.message, error.fields);
     }
     while (!told) std::this_thread::sleep_for(milliseconds(5));
   });
@@ -300,7 +327,7 @@ void drop_in_a_step(std::string route, int from) {
       const Caught error = caught([&] { chain.wait(); });
       EXPECT_EQ(window[0], 0);
       told = true;
-      throw Error(error.code, error.message);
+      throw Error(error.code, error.message, error.fields);
     }
     EXPECT_EQ(window[0], 0);
   });
@@ -394,6 +421,7 @@ TEST(Failure, WhatOneRankCannotMakeIsThrownByAll) {
     });
     EXPECT_EQ(unmade.code, Errc::device_failed);
     EXPECT_EQ(unmade.message, "rank 1, 2: it is broken");
+    EXPECT_EQ(unmade.fields.rank, 1);
     const Caught without_memory = caught([&] {
       make([&] {
         if (world.rank() == 2) throw std::bad_alloc();

@@ -15,8 +15,8 @@ class Announcing final : public control::Control {
  public:
   int rank() const override { return 0; }
   int size() const override { return 2; }
-  std::optional<std::string> lost(int) override { return {}; }
-  void leave(std::string_view) override {}
+  std::optional<control::Loss> lost(int) override { return {}; }
+  void leave(const std::optional<control::Trouble>&) override {}
   base::Cores cores() const override { return base::Cores::enough; }
 
   std::vector<std::uint32_t> theirs;

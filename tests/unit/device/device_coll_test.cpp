@@ -21,13 +21,12 @@ namespace {
 
 using cuda::CollectivePlace;
 using device::Line;
-using fabric::CollectiveKind;
-using fabric::Pattern;
+using fabric::CollectiveSpec;
 
 enum class Way { lines, moves };
 
 struct Case {
-  CollectiveKind kind;
+  CollectiveSpec spec;
   Way way = Way::lines;
   Word parts = 1, lanes = 1;
   std::size_t skew = 0;  // bytes by which the buffers miss the widest alignment
@@ -53,7 +52,7 @@ std::byte byte_value(Word step, int rank, std::size_t i) {
 class Ranks {
  public:
   explicit Ranks(const Case& test)
-      : test_(test), ranks_(static_cast<std::size_t>(test.kind.ranks)), came_(ranks_.size()) {
+      : test_(test), ranks_(static_cast<std::size_t>(test.spec.ranks)), came_(ranks_.size()) {
     for (Rank& rank : ranks_) set_up(rank);
     for (std::atomic<Word>& step : came_) step = test.first_step;
     for (std::size_t r = 0; r < ranks_.size(); ++r) plan(static_cast<int>(r));
@@ -64,7 +63,7 @@ class Ranks {
     std::vector<std::unique_ptr<Barrier>> grids;
     std::vector<std::unique_ptr<Team>> teams;
     std::vector<std::jthread> threads;
-    for (int rank = 0; rank < test_.kind.ranks; ++rank) {
+    for (int rank = 0; rank < test_.spec.ranks; ++rank) {
       if (rank == test_.silent) continue;
       Barrier& grid = *grids.emplace_back(std::make_unique<Barrier>(test_.parts * test_.lanes));
       for (Word part = 0; part < test_.parts; ++part) {
@@ -97,32 +96,34 @@ class Ranks {
 
   const Rank& at(int rank) const { return ranks_[static_cast<std::size_t>(rank)]; }
   Rank& at(int rank) { return ranks_[static_cast<std::size_t>(rank)]; }
-  bool is(Pattern pattern) const { return test_.kind.pattern == pattern; }
-  bool sums() const { return test_.kind.reduction.has_value(); }
-  std::size_t block() const { return test_.kind.block_bytes; }
+  bool is(CollectiveKind kind) const { return test_.spec.kind == kind; }
+  bool sums() const { return test_.spec.reduction.has_value(); }
+  std::size_t block() const { return test_.spec.block_bytes; }
   std::size_t all_blocks() const { return block() * ranks_.size(); }
   std::size_t input_bytes() const {
-    return is(Pattern::all_to_all) || is(Pattern::reduce_scatter) ? all_blocks() : block();
+    return is(CollectiveKind::all_to_all) || is(CollectiveKind::reduce_scatter) ? all_blocks() : block();
   }
   std::size_t output_bytes() const {
-    return is(Pattern::all_to_all) || is(Pattern::all_gather) ? all_blocks() : block();
+    return is(CollectiveKind::all_to_all) || is(CollectiveKind::all_gather) ? all_blocks() : block();
   }
 
   std::byte* output_of(Rank& rank) const {
     return reinterpret_cast<std::byte*>(rank.output.data()) + test_.skew;
   }
   std::byte* input_of(Rank& rank) const {
-    return test_.kind.in_place ? output_of(rank)
+    return test_.spec.in_place ? output_of(rank)
                                : reinterpret_cast<std::byte*>(rank.input.data()) + test_.skew;
   }
   // Where this rank's input and its result begin.
   std::byte* own_input(int r) {
-    return input_of(at(r)) +
-           (is(Pattern::all_gather) && test_.kind.in_place ? static_cast<std::size_t>(r) * block() : 0);
+    return input_of(at(r)) + (is(CollectiveKind::all_gather) && test_.spec.in_place
+                                  ? static_cast<std::size_t>(r) * block()
+                                  : 0);
   }
   std::byte* result(int r) {
-    return output_of(at(r)) +
-           (is(Pattern::reduce_scatter) && test_.kind.in_place ? static_cast<std::size_t>(r) * block() : 0);
+    return output_of(at(r)) + (is(CollectiveKind::reduce_scatter) && test_.spec.in_place
+                                   ? static_cast<std::size_t>(r) * block()
+                                   : 0);
   }
 
   void set_up(Rank& rank) const {
@@ -155,16 +156,16 @@ class Ranks {
                                     nullptr,
                                     &rank.over};
     if (test_.way == Way::lines) {
-      device::CollectiveLines& lines = rank.as_lines = cuda::plan_lines(test_.kind, place);
+      device::CollectiveLines& lines = rank.as_lines = cuda::plan_lines(test_.spec, place);
       const Word pitch = device::buffer_pitch(lines.lines());
       for (std::size_t to = 0; to < ranks_.size(); ++to)
         lines.theirs[to] = ranks_[to].lines.data() + 2 * pitch * static_cast<Word>(r);
       lines.mine = rank.lines.data();
-      if (is(Pattern::broadcast)) lines.acks = at(test_.kind.root).acks.data();
+      if (is(CollectiveKind::broadcast)) lines.acks = at(test_.spec.root).acks.data();
       lines.steps = rank.steps.data();
       lines.limits = limits;
     } else {
-      device::CollectiveMoves& moves = rank.as_moves = cuda::plan_moves(test_.kind, place);
+      device::CollectiveMoves& moves = rank.as_moves = cuda::plan_moves(test_.spec, place);
       for (std::size_t to = 0; to < ranks_.size(); ++to) moves.theirs[to] = ranks_[to].flags.data() + r;
       moves.mine = rank.flags.data();
       moves.steps = rank.steps.data();
@@ -231,7 +232,7 @@ class Ranks {
 
   void fill(int r, Word step) {
     came_[static_cast<std::size_t>(r)] = step;
-    if (is(Pattern::broadcast) && r != test_.kind.root) {
+    if (is(CollectiveKind::broadcast) && r != test_.spec.root) {
       std::memset(own_input(r), 0xee, block());
     } else if (sums()) {
       for (std::size_t i = 0; i < input_bytes() / sizeof(float); ++i) {
@@ -244,19 +245,20 @@ class Ranks {
   }
 
   std::byte expected_byte(int r, Word step, std::size_t i) const {
-    if (is(Pattern::broadcast)) return byte_value(step, test_.kind.root, i);
-    const std::size_t offset = is(Pattern::all_to_all) ? static_cast<std::size_t>(r) * block() : 0;
+    if (is(CollectiveKind::broadcast)) return byte_value(step, test_.spec.root, i);
+    const std::size_t offset = is(CollectiveKind::all_to_all) ? static_cast<std::size_t>(r) * block() : 0;
     return byte_value(step, static_cast<int>(i / block()), offset + i % block());
   }
   float expected_sum(int r, Word step, std::size_t i) const {
-    const std::size_t offset = is(Pattern::reduce_scatter) ? static_cast<std::size_t>(r) * block() / 4 : 0;
+    const std::size_t offset =
+        is(CollectiveKind::reduce_scatter) ? static_cast<std::size_t>(r) * block() / 4 : 0;
     float sum = value(step, 0, offset + i);
-    for (int other = 1; other < test_.kind.ranks; ++other) sum += value(step, other, offset + i);
+    for (int other = 1; other < test_.spec.ranks; ++other) sum += value(step, other, offset + i);
     return sum;
   }
 
   void check(int r, Word step) {
-    if (is(Pattern::barrier)) return check_barrier(r, step);
+    if (is(CollectiveKind::barrier)) return check_barrier(r, step);
     for (std::size_t i = 0; !sums() && i < output_bytes(); ++i) {
       if (result(r)[i] != expected_byte(r, step, i))
         return fail("rank " + std::to_string(r) + ", step " + std::to_string(step) + ": byte " +
@@ -297,36 +299,36 @@ class Ranks {
   std::string failure_;
 };
 
-CollectiveKind kind_of(Pattern pattern, int ranks, std::uint64_t bytes, bool in_place) {
-  CollectiveKind kind;
-  kind.pattern = pattern;
-  kind.ranks = ranks;
-  kind.root = ranks / 2;
-  kind.block_bytes = bytes;
-  kind.in_place = in_place || pattern == Pattern::broadcast;
-  if (pattern == Pattern::all_reduce || pattern == Pattern::reduce_scatter) {
-    kind.block_bytes = (bytes + 3) / 4 * 4;
-    kind.reduction = {fabric::Number::float32, fabric::Combination::sum};
+CollectiveSpec spec_of(CollectiveKind kind, int ranks, std::uint64_t bytes, bool in_place) {
+  CollectiveSpec spec;
+  spec.kind = kind;
+  spec.ranks = ranks;
+  spec.root = ranks / 2;
+  spec.block_bytes = bytes;
+  spec.in_place = in_place || kind == CollectiveKind::broadcast;
+  if (kind == CollectiveKind::all_reduce || kind == CollectiveKind::reduce_scatter) {
+    spec.block_bytes = (bytes + 3) / 4 * 4;
+    spec.reduction = {DataType::float32, ReduceOp::sum};
   }
-  return kind;
+  return spec;
 }
 
-class DeviceColl : public testing::TestWithParam<Pattern> {
+class DeviceColl : public testing::TestWithParam<CollectiveKind> {
  protected:
   void run(Case test, const std::vector<std::uint64_t>& sizes) {
     const Seed seed;
     SCOPED_TRACE(seed.how_to_repeat());
     for (const std::uint64_t bytes : sizes) {
       for (const bool in_place : {true, false}) {
-        test.kind = kind_of(GetParam(), test.kind.ranks, bytes, in_place);
+        test.spec = spec_of(GetParam(), test.spec.ranks, bytes, in_place);
         ASSERT_EQ(Ranks(test).run(seed.value()), "")
-            << bytes << " bytes, " << test.kind.ranks << " ranks, " << (in_place ? "in place" : "apart");
+            << bytes << " bytes, " << test.spec.ranks << " ranks, " << (in_place ? "in place" : "apart");
       }
     }
   }
   static Case of(Way way, int ranks, Word parts, Word lanes) {
     Case test;
-    test.kind.ranks = ranks;
+    test.spec.ranks = ranks;
     test.way = way;
     test.parts = parts;
     test.lanes = lanes;
@@ -335,7 +337,7 @@ class DeviceColl : public testing::TestWithParam<Pattern> {
 };
 
 TEST_P(DeviceColl, ByLines) {
-  if (GetParam() == Pattern::barrier) return;  // a barrier has no lines
+  if (GetParam() == CollectiveKind::barrier) return;  // a barrier has no lines
   run(of(Way::lines, 2, 1, 1), {1, 4, 8, 12, 100});
   run(of(Way::lines, 3, 2, 2), {8, 52, 1000});
   run(of(Way::lines, 6, 1, 2), {7, 64});
@@ -346,12 +348,12 @@ TEST_P(DeviceColl, ByMoves) {
   run(of(Way::moves, 6, 1, 2), {7, 64});
 }
 TEST_P(DeviceColl, OfOneRank) {
-  if (GetParam() != Pattern::barrier) run(of(Way::lines, 1, 2, 1), {4, 100});
+  if (GetParam() != CollectiveKind::barrier) run(of(Way::lines, 1, 2, 1), {4, 100});
   run(of(Way::moves, 1, 2, 1), {4, 100});
 }
 TEST_P(DeviceColl, StartedAndWaitedForApart) {
   for (const Way way : {Way::lines, Way::moves}) {
-    if (way == Way::lines && GetParam() == Pattern::barrier) continue;
+    if (way == Way::lines && GetParam() == CollectiveKind::barrier) continue;
     Case test = of(way, 3, 2, 1);
     test.apart = true;
     run(test, {8, 100});
@@ -359,7 +361,7 @@ TEST_P(DeviceColl, StartedAndWaitedForApart) {
 }
 TEST_P(DeviceColl, OfBuffersThatAreAlignedAsTheirElements) {
   for (const Way way : {Way::lines, Way::moves}) {
-    if (way == Way::lines && GetParam() == Pattern::barrier) continue;
+    if (way == Way::lines && GetParam() == CollectiveKind::barrier) continue;
     for (const std::size_t skew : {4u, 8u}) {
       Case test = of(way, 2, 1, 2);
       test.skew = skew;
@@ -371,16 +373,16 @@ TEST_P(DeviceColl, StepsMayWrap) {
   Case test = of(Way::moves, 2, 1, 1);
   test.first_step = ~Word{0} - 5;
   run(test, {8});
-  if (GetParam() == Pattern::barrier) return;
+  if (GetParam() == CollectiveKind::barrier) return;
   test.way = Way::lines;
   run(test, {8});
 }
 
 TEST_P(DeviceColl, NamesWhoNeverComes) {
   for (const Way way : {Way::lines, Way::moves}) {
-    if (way == Way::lines && GetParam() == Pattern::barrier) continue;
+    if (way == Way::lines && GetParam() == CollectiveKind::barrier) continue;
     Case test = of(way, 2, 1, 2);
-    test.kind = kind_of(GetParam(), 2, 16, true);  // makes rank 1 the root of a broadcast
+    test.spec = spec_of(GetParam(), 2, 16, true);  // makes rank 1 the root of a broadcast
     test.limit_s = 0.1;
     test.silent = 1;
     Ranks ranks(test);
@@ -393,7 +395,7 @@ TEST_P(DeviceColl, NamesWhoNeverComes) {
 // The root runs ahead by two steps and no further.
 TEST(DeviceCollBroadcast, WaitsForItsReaders) {
   Case test;
-  test.kind = kind_of(Pattern::broadcast, 2, 16, true);
+  test.spec = spec_of(CollectiveKind::broadcast, 2, 16, true);
   test.limit_s = 0.1;
   test.silent = 0;
   Ranks ranks(test);
@@ -401,15 +403,16 @@ TEST(DeviceCollBroadcast, WaitsForItsReaders) {
   EXPECT_EQ(ranks.waiting(1, 0), 3u);
 }
 
-std::string name_of(const testing::TestParamInfo<Pattern>& info) {
+std::string name_of(const testing::TestParamInfo<CollectiveKind>& info) {
   constexpr const char* names[]{"Barrier",   "Broadcast",     "AllGather",
                                 "AllReduce", "ReduceScatter", "AllToAll"};
   return names[static_cast<int>(info.param)];
 }
 
 INSTANTIATE_TEST_SUITE_P(Patterns, DeviceColl,
-                         testing::Values(Pattern::barrier, Pattern::broadcast, Pattern::all_gather,
-                                         Pattern::all_reduce, Pattern::reduce_scatter, Pattern::all_to_all),
+                         testing::Values(CollectiveKind::barrier, CollectiveKind::broadcast,
+                                         CollectiveKind::all_gather, CollectiveKind::all_reduce,
+                                         CollectiveKind::reduce_scatter, CollectiveKind::all_to_all),
                          name_of);
 
 // Kernels combine a vector of values at once.
@@ -432,29 +435,30 @@ TEST(DeviceReduction, KeepsNansInEveryPlaceOfAPiece) {
 }
 
 TEST(CollPlan, TakesLinesForFewBytes) {
-  const auto first = [](Pattern pattern, std::uint64_t bytes) {
-    return cuda::collective_ways(kind_of(pattern, 4, bytes, true)).front().name;
+  const auto first = [](CollectiveKind kind, std::uint64_t bytes) {
+    return cuda::collective_ways(spec_of(kind, 4, bytes, true)).front().name;
   };
-  for (const Pattern pattern : {Pattern::broadcast, Pattern::all_gather, Pattern::all_reduce,
-                                Pattern::reduce_scatter, Pattern::all_to_all}) {
-    EXPECT_EQ(first(pattern, 8), cuda::kernel_ll);
-    EXPECT_EQ(first(pattern, 8192), cuda::kernel_ll);
-    EXPECT_EQ(first(pattern, 64 << 20), cuda::kernel_direct);
+  for (const CollectiveKind kind :
+       {CollectiveKind::broadcast, CollectiveKind::all_gather, CollectiveKind::all_reduce,
+        CollectiveKind::reduce_scatter, CollectiveKind::all_to_all}) {
+    EXPECT_EQ(first(kind, 8), cuda::kernel_ll);
+    EXPECT_EQ(first(kind, 8192), cuda::kernel_ll);
+    EXPECT_EQ(first(kind, 64 << 20), cuda::kernel_direct);
   }
-  EXPECT_EQ(first(Pattern::barrier, 0), cuda::kernel_direct);
+  EXPECT_EQ(first(CollectiveKind::barrier, 0), cuda::kernel_direct);
 }
 
 // Every byte of an allreduce belongs to exactly one rank.
 TEST(CollPlan, CutsIntoSlicesWithoutGaps) {
   for (const std::uint64_t bytes : {4u, 16u, 60u, 1000u, 4096u}) {
     for (int ranks = 1; ranks <= 9; ++ranks) {
-      const CollectiveKind kind = kind_of(Pattern::all_reduce, ranks, bytes, true);
+      const CollectiveSpec spec = spec_of(CollectiveKind::all_reduce, ranks, bytes, true);
       std::vector<Line> memory(bytes / 16 + 1);
       auto* const data = reinterpret_cast<std::byte*>(memory.data());
       const std::vector<std::byte*> all(static_cast<std::size_t>(ranks), data);
       std::byte* next = data;
       for (int rank = 0; rank < ranks; ++rank) {
-        const device::CollectiveMoves moves = cuda::plan_moves(kind, {rank, data, all, all});
+        const device::CollectiveMoves moves = cuda::plan_moves(spec, {rank, data, all, all});
         EXPECT_EQ(moves.from[0], next);
         EXPECT_EQ(moves.atom_bytes, 16u);
         next += moves.bytes[0];

@@ -327,7 +327,7 @@ TEST(SimWorld, AThousandRanks) {
 TEST(SimWorld, CollectivesAreChosenByTheModel) {
   const auto seconds = [](const std::string& algorithm) {
     const auto body = [&](World& world) {
-      AllReduce<double> sum(world, "sum", 1, Op::sum, {.algorithm = algorithm});
+      AllReduce<double> sum(world, "sum", 1, ReduceOp::sum, {.algorithm = algorithm});
       for (int step = 0; step < 3; ++step) {
         if (sum.reduce(world.rank() + step) != 48 * 47 / 2 + 48 * step)
           throw Error(Errc::refused, "the sum is wrong");

@@ -307,8 +307,8 @@ class ScriptedControl final : public control::Control {
 
   int rank() const override { return 0; }
   int size() const override { return static_cast<int>(others_.size()) + 1; }
-  std::optional<std::string> lost(int) override { return {}; }
-  void leave(std::string_view) override {}
+  std::optional<control::Loss> lost(int) override { return {}; }
+  void leave(const std::optional<control::Trouble>&) override {}
   base::Cores cores() const override { return base::Cores::enough; }
 
  private:

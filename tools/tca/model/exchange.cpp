@@ -110,7 +110,7 @@ class Exchanger {
   // The processors add up the residual by MPI or, without it, by stores.
   void add_residual() {
     const Carrier carrier = stage_.has_mpi() ? Carrier::host_mpi : Carrier::store;
-    const coll::Problem sum{.kind = coll::Kind::all_reduce,
+    const coll::Problem sum{.kind = CollectiveKind::all_reduce,
                             .rank = 0,
                             .ranks = static_cast<int>(stage_.ranks()),
                             .root = 0,

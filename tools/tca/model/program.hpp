@@ -41,7 +41,7 @@ void run_pingpong(Stage& stage, Scheme scheme, std::uint64_t bytes, std::uint64_
 // A broadcast from rank 0, an allgather or an allreduce, once and in place.
 struct Collective {
   Scheme scheme = Scheme::direct;
-  coll::Kind kind = coll::Kind::all_reduce;
+  CollectiveKind kind = CollectiveKind::all_reduce;
   std::uint64_t bytes = 0;  // of an allgather: from each rank
   std::string algorithm;    // empty: what the library would choose
 };

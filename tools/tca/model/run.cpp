@@ -48,9 +48,9 @@ void check_numbers(const ModelOptions& options, std::uint32_t ranks) {
 // Returns the algorithm of a collective.
 std::string run_messages(Stage& stage, const ModelOptions& options, Scheme scheme) {
   const auto bytes = static_cast<std::uint64_t>(options.bytes);
-  const std::map<std::string_view, coll::Kind> collectives{{"bcast", coll::Kind::broadcast},
-                                                           {"allgather", coll::Kind::all_gather},
-                                                           {"allreduce", coll::Kind::all_reduce}};
+  const std::map<std::string_view, CollectiveKind> collectives{{"bcast", CollectiveKind::broadcast},
+                                                               {"allgather", CollectiveKind::all_gather},
+                                                               {"allreduce", CollectiveKind::all_reduce}};
   const auto kind = collectives.find(options.program);
   if (kind != collectives.end())
     return run_collective(stage, {scheme, kind->second, bytes, options.algorithm});

@@ -42,7 +42,7 @@ class Measured {
   double allgather() {
     const auto bytes = static_cast<std::int64_t>(bytes_);
     const bool ring = scheme_ == Scheme::mpi && bytes >= library().ring_from && bytes <= library().ring_to;
-    const coll::Problem problem{.kind = coll::Kind::all_gather,
+    const coll::Problem problem{.kind = CollectiveKind::all_gather,
                                 .rank = 0,
                                 .ranks = static_cast<int>(ranks_),
                                 .root = 0,

@@ -12,7 +12,7 @@ CollectivePlace place_of(const fabric::CollectiveTask& task, int rank) {
   place.rank = rank;
   if (task.input == nullptr) return place;
   place.input = task.input->parts[rank] + task.input_offset;
-  for (int r = 0; r < task.kind.ranks; ++r) {
+  for (int r = 0; r < task.spec.ranks; ++r) {
     place.inputs.push_back(task.input->parts[r]);
     place.outputs.push_back(task.output->parts[r]);
   }
@@ -30,7 +30,7 @@ CudaCollective::CudaCollective(CollectiveRunner& runner, const fabric::Collectiv
     : runner_(runner),
       name_(task.name),
       ranks_(static_cast<Word>(control.size())),
-      reduction_(task.kind.reduction),
+      reduction_(task.spec.reduction),
       room_(runner.inbox),
       limits_{&runner.inbox.abort(),
               &runner.inbox.gave_up(),
@@ -42,12 +42,12 @@ CudaCollective::CudaCollective(CollectiveRunner& runner, const fabric::Collectiv
               runner.inbox.over()} {
   const CollectivePlace place = place_of(task, control.rank());
   if (task.way == kernel_ll) {
-    grid_ = grid_of(lines_grid(task.kind, runner.block_limit));
-    const bool broadcasts = task.kind.pattern == fabric::Pattern::broadcast;
-    set_up(plan_lines(task.kind, place), broadcasts ? task.kind.root : nobody, control);
+    grid_ = grid_of(lines_grid(task.spec, runner.block_limit));
+    const bool broadcasts = task.spec.kind == CollectiveKind::broadcast;
+    set_up(plan_lines(task.spec, place), broadcasts ? task.spec.root : nobody, control);
   } else {
-    grid_ = grid_of(moves_grid(task.kind, runner.block_limit));
-    set_up(plan_moves(task.kind, place), control);
+    grid_ = grid_of(moves_grid(task.spec, runner.block_limit));
+    set_up(plan_moves(task.spec, place), control);
   }
   runner_.collectives[id] = this;
 }

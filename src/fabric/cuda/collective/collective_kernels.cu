@@ -74,15 +74,15 @@ template <>
 constexpr Kernels kernels<device::Copying>{lines_kernel<device::Copying>, moves_kernel<device::Copying>};
 
 template <class T>
-Kernels kernels_of(fabric::Combination combination) {
-  switch (combination) {
-    case fabric::Combination::sum:
+Kernels kernels_of(ReduceOp op) {
+  switch (op) {
+    case ReduceOp::sum:
       return kernels<device::Reduction<T, Sum>>;
-    case fabric::Combination::min:
+    case ReduceOp::min:
       return kernels<device::Reduction<T, Min>>;
-    case fabric::Combination::max:
+    case ReduceOp::max:
       return kernels<device::Reduction<T, Max>>;
-    case fabric::Combination::product:
+    case ReduceOp::product:
       break;
   }
   return kernels<device::Reduction<T, Product>>;
@@ -90,17 +90,17 @@ Kernels kernels_of(fabric::Combination combination) {
 
 Kernels kernels_of(MaybeReduction reduction) {
   if (!reduction) return kernels<device::Copying>;
-  switch (reduction->number) {
-    case fabric::Number::float32:
-      return kernels_of<float>(reduction->combination);
-    case fabric::Number::float64:
-      return kernels_of<double>(reduction->combination);
-    case fabric::Number::int32:
-      return kernels_of<std::int32_t>(reduction->combination);
-    case fabric::Number::int64:
+  switch (reduction->type) {
+    case DataType::float32:
+      return kernels_of<float>(reduction->op);
+    case DataType::float64:
+      return kernels_of<double>(reduction->op);
+    case DataType::int32:
+      return kernels_of<std::int32_t>(reduction->op);
+    default:
       break;
   }
-  return kernels_of<std::int64_t>(reduction->combination);
+  return kernels_of<std::int64_t>(reduction->op);
 }
 
 }  // namespace
@@ -124,11 +124,9 @@ void launch_fold(const FoldView& fold, fabric::Reduction reduction, Grid grid, c
 
 void load_collective_kernels() {
   std::vector<MaybeReduction> all{std::nullopt};
-  for (const auto number :
-       {fabric::Number::float32, fabric::Number::float64, fabric::Number::int32, fabric::Number::int64}) {
-    for (const auto combination : {fabric::Combination::sum, fabric::Combination::min,
-                                   fabric::Combination::max, fabric::Combination::product})
-      all.push_back(fabric::Reduction{number, combination});
+  for (const auto type : {DataType::float32, DataType::float64, DataType::int32, DataType::int64}) {
+    for (const auto op : {ReduceOp::sum, ReduceOp::min, ReduceOp::max, ReduceOp::product})
+      all.push_back(fabric::Reduction{type, op});
   }
   cudaFuncAttributes attributes{};
   for (const MaybeReduction& reduction : all) {

@@ -7,8 +7,7 @@ namespace tca::cuda {
 namespace {
 
 using device::CollectiveMoves;
-using fabric::CollectiveKind;
-using fabric::Pattern;
+using fabric::CollectiveSpec;
 
 // The most data that all ranks together send as lines. Lines need room for four times their data from every
 // rank as long as the collective lives.
@@ -39,18 +38,18 @@ Slice slice_of(std::uint64_t bytes, int part, int parts) {
 }
 
 // Returns the number of bytes that a rank processes in a fan or a pair.
-std::uint64_t bytes_of_move(const CollectiveKind& kind) {
-  const auto ranks = static_cast<std::uint64_t>(kind.ranks);
-  if (kind.pattern == Pattern::all_reduce) return kind.block_bytes / ranks + wide;
-  if (kind.pattern == Pattern::broadcast)
-    return kind.block_bytes / std::max<std::uint64_t>(ranks - 1, 1) + wide;
-  return kind.block_bytes;
+std::uint64_t bytes_of_move(const CollectiveSpec& spec) {
+  const auto ranks = static_cast<std::uint64_t>(spec.ranks);
+  if (spec.kind == CollectiveKind::all_reduce) return spec.block_bytes / ranks + wide;
+  if (spec.kind == CollectiveKind::broadcast)
+    return spec.block_bytes / std::max<std::uint64_t>(ranks - 1, 1) + wide;
+  return spec.block_bytes;
 }
 
-double bytes_sent(const CollectiveKind& kind) {
-  const double ranks = kind.ranks, bytes = static_cast<double>(kind.block_bytes);
-  if (kind.pattern == Pattern::broadcast) return bytes;
-  if (kind.pattern == Pattern::all_reduce) return 2 * bytes * (ranks - 1) / ranks;
+double bytes_sent(const CollectiveSpec& spec) {
+  const double ranks = spec.ranks, bytes = static_cast<double>(spec.block_bytes);
+  if (spec.kind == CollectiveKind::broadcast) return bytes;
+  if (spec.kind == CollectiveKind::all_reduce) return 2 * bytes * (ranks - 1) / ranks;
   return bytes * (ranks - 1);
 }
 
@@ -65,39 +64,39 @@ std::uint64_t number(const std::byte* address) { return reinterpret_cast<std::ui
 
 class MovesPlan {
  public:
-  MovesPlan(const CollectiveKind& kind, const CollectivePlace& place)
-      : kind_(kind), place_(place), me_(static_cast<std::uint64_t>(place.rank)) {
+  MovesPlan(const CollectiveSpec& spec, const CollectivePlace& place)
+      : spec_(spec), place_(place), me_(static_cast<std::uint64_t>(place.rank)) {
     moves_.rank = to_word(me_);
-    moves_.size = static_cast<Word>(kind.ranks);
-    moves_.moves_data = kind.pattern != Pattern::barrier;
+    moves_.size = static_cast<Word>(spec.ranks);
+    moves_.moves_data = spec.kind != CollectiveKind::barrier;
   }
 
   CollectiveMoves run() {
-    const std::uint64_t block = kind_.block_bytes;
-    switch (kind_.pattern) {
-      case Pattern::barrier:
+    const std::uint64_t block = spec_.block_bytes;
+    switch (spec_.kind) {
+      case CollectiveKind::barrier:
         break;
-      case Pattern::broadcast:
+      case CollectiveKind::broadcast:
         broadcast();
         break;
-      case Pattern::all_gather:
+      case CollectiveKind::all_gather:
         fan(block);
         add_source(place_.input);
-        add_targets(me_ * block, kind_.in_place ? place_.rank : -1);
+        add_targets(me_ * block, spec_.in_place ? place_.rank : -1);
         break;
-      case Pattern::all_reduce: {
-        const Slice slice = slice_of(block, place_.rank, kind_.ranks);
+      case CollectiveKind::all_reduce: {
+        const Slice slice = slice_of(block, place_.rank, spec_.ranks);
         fan(slice.bytes);
         for (std::byte* input : place_.inputs) add_source(input + slice.begin);
         add_targets(slice.begin, -1);
         break;
       }
-      case Pattern::reduce_scatter:
+      case CollectiveKind::reduce_scatter:
         fan(block);
         for (std::byte* input : place_.inputs) add_source(input + me_ * block);
-        add_target(place_.outputs[me_] + (kind_.in_place ? me_ * block : 0));
+        add_target(place_.outputs[me_] + (spec_.in_place ? me_ * block : 0));
         break;
-      case Pattern::all_to_all:
+      case CollectiveKind::all_to_all:
         all_to_all();
         break;
     }
@@ -106,7 +105,7 @@ class MovesPlan {
   }
 
  private:
-  int next(int i) const { return (place_.rank + i) % kind_.ranks; }
+  int next(int i) const { return (place_.rank + i) % spec_.ranks; }
   std::byte* output(int rank, std::uint64_t at) const {
     return place_.outputs[static_cast<std::size_t>(rank)] + at;
   }
@@ -119,7 +118,7 @@ class MovesPlan {
   void add_target(std::byte* to) { moves_.to[moves_.targets++] = to; }
   // Begins with the next rank, so that no target is the first of all ranks.
   void add_targets(std::uint64_t at, int but) {
-    for (int i = 1; i <= kind_.ranks; ++i)
+    for (int i = 1; i <= spec_.ranks; ++i)
       if (next(i) != but) add_target(output(next(i), at));
   }
   void add_pair(std::byte* from, std::byte* to, std::uint64_t bytes) {
@@ -129,27 +128,27 @@ class MovesPlan {
   }
 
   void broadcast() {
-    if (place_.rank == kind_.root) return;
-    const int relay = (place_.rank - kind_.root - 1 + kind_.ranks) % kind_.ranks;
-    const Slice slice = slice_of(kind_.block_bytes, relay, kind_.ranks - 1);
+    if (place_.rank == spec_.root) return;
+    const int relay = (place_.rank - spec_.root - 1 + spec_.ranks) % spec_.ranks;
+    const Slice slice = slice_of(spec_.block_bytes, relay, spec_.ranks - 1);
     fan(slice.bytes);
-    add_source(place_.inputs[static_cast<std::size_t>(kind_.root)] + slice.begin);
-    add_targets(slice.begin, kind_.root);
+    add_source(place_.inputs[static_cast<std::size_t>(spec_.root)] + slice.begin);
+    add_targets(slice.begin, spec_.root);
   }
 
   // Where input and output are the same memory, two blocks are swapped: one of the two ranks moves the first
   // half, the other the second.
   void all_to_all() {
-    const std::uint64_t block = kind_.block_bytes, half = block / (2 * wide) * wide;
-    moves_.way = kind_.in_place ? CollectiveMoves::Way::swaps : CollectiveMoves::Way::pairs;
-    for (int i = 1; i < kind_.ranks; ++i) {
+    const std::uint64_t block = spec_.block_bytes, half = block / (2 * wide) * wide;
+    moves_.way = spec_.in_place ? CollectiveMoves::Way::swaps : CollectiveMoves::Way::pairs;
+    for (int i = 1; i < spec_.ranks; ++i) {
       const int other = next(i);
-      const std::uint64_t begin = kind_.in_place && place_.rank > other ? half : 0;
-      const std::uint64_t end = kind_.in_place && place_.rank < other ? half : block;
+      const std::uint64_t begin = spec_.in_place && place_.rank > other ? half : 0;
+      const std::uint64_t end = spec_.in_place && place_.rank < other ? half : block;
       add_pair(place_.input + static_cast<std::uint64_t>(other) * block + begin,
                output(other, me_ * block + begin), end - begin);
     }
-    if (!kind_.in_place) add_pair(place_.input + me_ * block, output(place_.rank, me_ * block), block);
+    if (!spec_.in_place) add_pair(place_.input + me_ * block, output(place_.rank, me_ * block), block);
   }
 
   void set_atom() {
@@ -160,7 +159,7 @@ class MovesPlan {
       moves_.atom_bytes = common_atom(moves_.atom_bytes, {number(moves_.to[i])});
   }
 
-  const CollectiveKind& kind_;
+  const CollectiveSpec& spec_;
   const CollectivePlace& place_;
   std::uint64_t me_;
   CollectiveMoves moves_;
@@ -168,60 +167,61 @@ class MovesPlan {
 
 }  // namespace
 
-std::vector<fabric::CollectiveWay> collective_ways(const CollectiveKind& kind) {
-  if (kind.ranks > static_cast<int>(device::max_ranks)) return {};
+std::vector<fabric::CollectiveWay> collective_ways(const CollectiveSpec& spec) {
+  if (spec.ranks > static_cast<int>(device::max_ranks)) return {};
   std::vector<fabric::CollectiveWay> ways;
-  const double by_moves = moves_us + bytes_sent(kind) / moves_bytes_per_us;
-  ways.push_back({kernel_direct, kind.pattern == Pattern::barrier ? lines_us : by_moves});
-  if (kind.pattern == Pattern::barrier ||
-      kind.block_bytes * static_cast<std::uint64_t>(kind.ranks) > most_line_bytes)
+  const double by_moves = moves_us + bytes_sent(spec) / moves_bytes_per_us;
+  ways.push_back({kernel_direct, spec.kind == CollectiveKind::barrier ? lines_us : by_moves});
+  if (spec.kind == CollectiveKind::barrier ||
+      spec.block_bytes * static_cast<std::uint64_t>(spec.ranks) > most_line_bytes)
     return ways;
   const double by_lines =
-      lines_us + static_cast<double>(kind.block_bytes) * (kind.ranks - 1) * kind.ranks / lines_bytes_per_us;
+      lines_us + static_cast<double>(spec.block_bytes) * (spec.ranks - 1) * spec.ranks / lines_bytes_per_us;
   ways.insert(by_lines < by_moves ? ways.begin() : ways.end(), {kernel_ll, by_lines});
   return ways;
 }
 
-CollectiveGrid lines_grid(const CollectiveKind& kind, unsigned limit) {
+CollectiveGrid lines_grid(const CollectiveSpec& spec, unsigned limit) {
   constexpr unsigned warp = 32, most_threads = 256;
   const auto lines =
-      static_cast<unsigned>((kind.block_bytes + device::bytes_per_line - 1) / device::bytes_per_line);
+      static_cast<unsigned>((spec.block_bytes + device::bytes_per_line - 1) / device::bytes_per_line);
   const unsigned threads = std::clamp((lines + warp - 1) / warp * warp, warp, most_threads);
   return {std::clamp((lines + threads - 1) / threads, 1u, limit), threads};
 }
 
-CollectiveGrid moves_grid(const CollectiveKind& kind, unsigned limit) {
-  if (kind.pattern == Pattern::barrier) return {};
+CollectiveGrid moves_grid(const CollectiveSpec& spec, unsigned limit) {
+  if (spec.kind == CollectiveKind::barrier) return {};
   constexpr unsigned threads = 512;
   const std::uint64_t bytes_a_block = threads * wide;
-  const std::uint64_t blocks = (bytes_of_move(kind) + bytes_a_block - 1) / bytes_a_block;
+  const std::uint64_t blocks = (bytes_of_move(spec) + bytes_a_block - 1) / bytes_a_block;
   return {static_cast<unsigned>(std::clamp<std::uint64_t>(blocks, 1, limit)), threads};
 }
 
-device::CollectiveLines plan_lines(const CollectiveKind& kind, const CollectivePlace& place) {
+device::CollectiveLines plan_lines(const CollectiveSpec& spec, const CollectivePlace& place) {
   const auto me = static_cast<std::uint64_t>(place.rank);
-  const std::uint64_t block = kind.block_bytes;
-  const bool broadcasts = kind.pattern == Pattern::broadcast;
-  const bool gathers = kind.pattern == Pattern::all_gather || kind.pattern == Pattern::all_to_all;
-  const bool scatters = kind.pattern == Pattern::reduce_scatter || kind.pattern == Pattern::all_to_all;
+  const std::uint64_t block = spec.block_bytes;
+  const bool broadcasts = spec.kind == CollectiveKind::broadcast;
+  const bool gathers = spec.kind == CollectiveKind::all_gather || spec.kind == CollectiveKind::all_to_all;
+  const bool scatters =
+      spec.kind == CollectiveKind::reduce_scatter || spec.kind == CollectiveKind::all_to_all;
   device::CollectiveLines lines;
   lines.rank = to_word(me);
-  lines.size = static_cast<Word>(kind.ranks);
-  lines.first_sender = broadcasts ? static_cast<Word>(kind.root) : 0;
+  lines.size = static_cast<Word>(spec.ranks);
+  lines.first_sender = broadcasts ? static_cast<Word>(spec.root) : 0;
   lines.end_sender = broadcasts ? lines.first_sender + 1 : lines.size;
   lines.bytes = to_word(block);
-  lines.keeps_own = kind.in_place;
+  lines.keeps_own = spec.in_place;
   lines.input = place.input;
   lines.output = place.outputs[me];
-  if (kind.pattern == Pattern::reduce_scatter && kind.in_place) lines.output += me * block;
+  if (spec.kind == CollectiveKind::reduce_scatter && spec.in_place) lines.output += me * block;
   if (scatters) lines.input_pitch = block;
   if (gathers) lines.output_pitch = block;
   lines.atom_bytes = common_atom(8, {block, number(lines.input), number(lines.output)});
   return lines;
 }
 
-device::CollectiveMoves plan_moves(const CollectiveKind& kind, const CollectivePlace& place) {
-  return MovesPlan(kind, place).run();
+device::CollectiveMoves plan_moves(const CollectiveSpec& spec, const CollectivePlace& place) {
+  return MovesPlan(spec, place).run();
 }
 
 }  // namespace tca::cuda

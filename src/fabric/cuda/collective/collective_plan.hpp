@@ -15,14 +15,14 @@ using device::Word;
 inline constexpr std::string_view kernel_ll = "kernel_ll", kernel_direct = "kernel_direct";
 
 // The ways to run a collective, the cheapest first.
-std::vector<fabric::CollectiveWay> collective_ways(const fabric::CollectiveKind& kind);
+std::vector<fabric::CollectiveWay> collective_ways(const fabric::CollectiveSpec& spec);
 
 // The size of the kernels, the same on every rank. They have at most `limit` blocks.
 struct CollectiveGrid {
   unsigned blocks = 1, threads = 32;
 };
-CollectiveGrid lines_grid(const fabric::CollectiveKind& kind, unsigned limit);
-CollectiveGrid moves_grid(const fabric::CollectiveKind& kind, unsigned limit);
+CollectiveGrid lines_grid(const fabric::CollectiveSpec& spec, unsigned limit);
+CollectiveGrid moves_grid(const fabric::CollectiveSpec& spec, unsigned limit);
 
 // The addresses of the buffers: this rank's own input, and every rank's input and output.
 struct CollectivePlace {
@@ -32,7 +32,7 @@ struct CollectivePlace {
 };
 
 // These fill in everything except signals, lines and limits.
-device::CollectiveLines plan_lines(const fabric::CollectiveKind& kind, const CollectivePlace& place);
-device::CollectiveMoves plan_moves(const fabric::CollectiveKind& kind, const CollectivePlace& place);
+device::CollectiveLines plan_lines(const fabric::CollectiveSpec& spec, const CollectivePlace& place);
+device::CollectiveMoves plan_moves(const fabric::CollectiveSpec& spec, const CollectivePlace& place);
 
 }  // namespace tca::cuda

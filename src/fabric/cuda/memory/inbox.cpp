@@ -15,7 +15,8 @@ std::vector<base::Blob> make_together(control::Control& control, std::string_vie
     try {
       return make();
     } catch (const Error& error) {
-      throw Error(error.code(), fmt::format("rank {}, {}: {}", control.rank(), what, error.what()));
+      throw Error(error.code(), fmt::format("rank {}, {}: {}", control.rank(), what, error.what()),
+                  {.rank = control.rank()});
     }
   });
 }
@@ -64,7 +65,7 @@ Inbox::Inbox(control::Control& control, const control::Places& places, int devic
 std::uint64_t Inbox::take(std::size_t bytes) {
   const std::optional<std::uint64_t> offset = device_room_.take(bytes);
   if (!offset) {
-    base::fail(Errc::out_of_memory,
+    base::fail(Errc::out_of_memory, {.rank = rank_},
                "rank {} has no {} bytes left for signals and lines in its {} MiB on GPU {}; destroy chains "
                "that are not needed any more, or route fewer puts over ll",
                rank_, bytes, capacity >> 20, device_);
@@ -76,7 +77,7 @@ std::uint64_t Inbox::take(std::size_t bytes) {
 Word* Inbox::take_words(std::size_t count) {
   const std::optional<std::uint64_t> offset = host_room_.take(count * sizeof(Word));
   if (!offset) {
-    base::fail(Errc::out_of_memory,
+    base::fail(Errc::out_of_memory, {.rank = rank_},
                "rank {} has no room left in its {} MiB of pinned memory; destroy chains that are not needed "
                "any more",
                rank_, host_bytes >> 20);

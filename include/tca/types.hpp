@@ -1,0 +1,66 @@
+/// @file
+/// The words for what a collective does: the same in programs, in fabrics and in kernels.
+#pragma once
+
+#include <cstdint>
+#include <type_traits>
+
+#include "tca/detail/language.hpp"
+
+namespace tca {
+
+/// The types of elements that the library knows. It combines all of them on the host, and the first four on
+/// GPUs. Of elements of any `other` type only the size is known.
+enum class DataType : std::uint8_t {
+  float32,
+  float64,
+  int32,
+  int64,
+  long_double,
+  int8,
+  int16,
+  uint8,
+  uint16,
+  uint32,
+  uint64,
+  other
+};
+
+/// Built-in reductions, the same on the host and in kernels:
+///   - Integers wrap around where a sum or a product overflows.
+///   - min and max of floating-point numbers are those of IEEE 754-2019: if any rank's value is NaN, every
+///     rank gets NaN, and -0 is less than +0. They give the same bits by every algorithm.
+enum class ReduceOp : std::uint8_t { sum, min, max, product };
+
+/// The kinds of collectives.
+enum class CollectiveKind : std::uint8_t {
+  barrier,
+  broadcast,
+  all_gather,
+  all_reduce,
+  reduce_scatter,
+  all_to_all
+};
+
+/// Returns the DataType of a C++ type. Types of one size and signedness, such as long and long long, are one.
+template <class T>
+constexpr DataType data_type_of() {
+  if (std::is_same_v<T, float>) return DataType::float32;
+  if (std::is_same_v<T, double>) return DataType::float64;
+  if (std::is_same_v<T, long double>) return DataType::long_double;
+  if (!std::is_integral_v<T> || std::is_same_v<T, bool>) return DataType::other;
+  switch (sizeof(T)) {
+    case 1:
+      return std::is_signed_v<T> ? DataType::int8 : DataType::uint8;
+    case 2:
+      return std::is_signed_v<T> ? DataType::int16 : DataType::uint16;
+    case 4:
+      return std::is_signed_v<T> ? DataType::int32 : DataType::uint32;
+    case 8:
+      return std::is_signed_v<T> ? DataType::int64 : DataType::uint64;
+    default:
+      return DataType::other;
+  }
+}
+
+}  // namespace tca

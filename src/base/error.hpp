@@ -1,0 +1,11 @@
+// Encodes errors as bytes: what a rank that cannot go on tells the others.
+#pragma once
+
+#include "base/codec.hpp"
+
+namespace tca::base {
+
+void write(Writer& writer, const Error& error);
+Error read_error(Reader& reader);
+
+}  // namespace tca::base
