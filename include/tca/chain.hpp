@@ -59,7 +59,7 @@ class TCA_API Chain {
   /// an empty layout moves nothing and acts as `signal`.
   template <Element T>
   Chain& put(const Remote<T>& to, const std::type_identity_t<Local<T>>& from, const Layout& layout) {
-    return put(to, layout, from, layout);
+    return put(to.untyped(), layout, from.untyped(), layout);
   }
 
   /// Adds a put with a layout for each side. Both have one shape (a box goes into an array of another pitch),
@@ -68,9 +68,16 @@ class TCA_API Chain {
   template <Element T>
   Chain& put(const Remote<T>& to, const Layout& to_layout, const std::type_identity_t<Local<T>>& from,
              const Layout& from_layout) {
-    add_put(to.window_, to.rank_, to.offset_, to_layout, from.window_, from.offset_, from_layout, sizeof(T));
-    return *this;
+    return put(to.untyped(), to_layout, from.untyped(), from_layout);
   }
+
+  /// The same two for windows without a type (tca/raw.hpp). Both windows have elements of one size; otherwise
+  /// they throw Error{invalid_argument}.
+  Chain& put(const raw::Remote& to, const raw::Local& from, const Layout& layout) {
+    return put(to, layout, from, layout);
+  }
+  Chain& put(const raw::Remote& to, const Layout& to_layout, const raw::Local& from,
+             const Layout& from_layout);
 
   /// Adds a put of no bytes, which only tells `rank` that this rank has started.
   Chain& signal(int rank);
@@ -106,6 +113,12 @@ class TCA_API Chain {
   /// WorldOptions::check_steps (OPENTCA_CHECK=1) makes it an Error{invalid_argument}, of `test` and
   /// `wait(stream)` as well; streams are checked in the order in which the host makes the calls.
   void wait();
+
+  /// Waits for at most so long, and returns whether the step has finished. When it has not, the step goes on
+  /// as before: call `wait`, `test` or this again. So a program may see to other things now and then, such as
+  /// signals, while it waits. Throws as `wait` does, whose time limit counts all of the step's waits together;
+  /// this never waits longer than that.
+  [[nodiscard]] bool wait_for(std::chrono::nanoseconds duration);
 
   /// A `start` and a `wait`.
   void run() {
@@ -157,9 +170,6 @@ class TCA_API Chain {
   friend class World;
   explicit Chain(std::unique_ptr<core::ChainState> state);
   core::ChainState& state() const { return core::present(state_, "chain"); }
-  void add_put(const std::shared_ptr<core::WindowState>& to, int rank, std::int64_t to_offset,
-               const Layout& to_layout, const std::shared_ptr<core::WindowState>& from,
-               std::int64_t from_offset, const Layout& from_layout, std::size_t element_bytes);
 
   std::unique_ptr<core::ChainState> state_;
 };

@@ -44,21 +44,61 @@
 #pragma once
 
 #include <algorithm>
-#include <memory>
+#include <optional>
 #include <span>
 #include <string>
+#include <type_traits>
 #include <utility>
 
-#include "tca/collective.hpp"
-#include "tca/detail/api.hpp"
-#include "tca/detail/collective.hpp"
+#include "tca/raw/collective.hpp"
+#include "tca/world.hpp"
 
 namespace tca {
 
-/// `wait` returns when every rank has come to `start`.
-class TCA_API Barrier : public Collective {
+/// What all collectives have: `start`, `test`, `wait`, `run`, also on streams, and `explain`.
+using Collective = raw::Collective;
+
+/// Makes one value of two: by a ReduceOp, or by a function of the program's own. The function must be
+/// associative. It is called with the value of the lower rank on the left, and only on the host.
+template <Element T>
+class Operation {
  public:
-  explicit Barrier(World& world, std::string name = "barrier", CollOptions options = {});
+  Operation(ReduceOp op) requires(std::is_arithmetic_v<T> &&
+                                  !std::is_same_v<T, bool>)  // NOLINT: implicit, as is the next
+      : untyped_(op) {}
+
+  template <class F>
+  requires std::is_invocable_r_v<T, F, T, T> Operation(F function)  // NOLINT
+      : untyped_(combiner_of(std::move(function))) {}
+
+  /// Returns the same without its type; see tca/raw.hpp.
+  const raw::Operation& untyped() const { return untyped_; }
+
+ private:
+  // A std::function that holds none makes a Combiner that holds none; collectives refuse it.
+  template <class F>
+  static raw::Combiner combiner_of(F function) {
+    if constexpr (requires { function == nullptr; }) {
+      if (function == nullptr) return {};
+    }
+    return [function = std::move(function)](void* into, const void* left, const void* right,
+                                            std::size_t count) mutable {
+      T* const to = static_cast<T*>(into);
+      const T *const a = static_cast<const T*>(left), *const b = static_cast<const T*>(right);
+      for (std::size_t i = 0; i < count; ++i) to[i] = function(a[i], b[i]);
+    };
+  }
+
+  raw::Operation untyped_;
+};
+
+/// `wait` returns when every rank has come to `start`.
+class Barrier : public Collective {
+ public:
+  explicit Barrier(World& world, std::string name = "barrier", CollOptions options = {})
+      : Collective(
+            world,
+            {.kind = CollectiveKind::barrier, .name = std::move(name), .options = std::move(options)}) {}
 };
 
 /// The part that all others share: the windows that they take from and put to.
@@ -69,18 +109,26 @@ class CollectiveOf : public Collective {
   const Window<T>& to() const { return to_; }
 
  protected:
-  CollectiveOf(World& world, coll::Request request, Window<T> from, Window<T> to, std::int64_t from_first = 0,
-               std::optional<Operation<T>> operation = {})
-      : Collective(world, std::move(request),
-                   std::make_unique<coll::ElementsOf<T>>(from, to, from_first, std::move(operation))),
-        from_(std::move(from)),
-        to_(std::move(to)) {}
+  CollectiveOf(World& world, raw::Request request)
+      : Collective(world, std::move(request)), from_(Collective::from()), to_(Collective::to()) {}
+  CollectiveOf(World& world, raw::Request request, const Window<T>& window)
+      : Collective(world, std::move(request), window.untyped()), from_(window), to_(window) {}
+  CollectiveOf(World& world, raw::Request request, const Window<T>& from, const Window<T>& to)
+      : Collective(world, std::move(request), from.untyped(), to.untyped()), from_(from), to_(to) {}
 
-  /// Makes memory of its own, which messages call by the collective's name.
-  static Window<T> own(World& world, Count count, int blocks, const char* part, CollectiveKind kind,
-                       const std::string& name) {
-    return coll::Memory::make<T>(world, coll::elements_of(count, blocks, sizeof(T)),
-                                 coll::title_of(part, kind, name));
+  static raw::Request request(CollectiveKind kind, std::string name, Count count, CollOptions options) {
+    return {.kind = kind,
+            .name = std::move(name),
+            .type = data_type_of<T>(),
+            .element_bytes = sizeof(T),
+            .count = count,
+            .options = std::move(options)};
+  }
+  static raw::Request request(CollectiveKind kind, std::string name, Count count,
+                              const Operation<T>& operation, CollOptions options) {
+    raw::Request all = request(kind, std::move(name), count, std::move(options));
+    all.operation = operation.untyped();
+    return all;
   }
 
  private:
@@ -93,15 +141,19 @@ template <Element T>
 class Broadcast : public CollectiveOf<T> {
  public:
   Broadcast(World& world, std::string name, Count count, int root = 0, CollOptions options = {})
-      : Broadcast(world, name, Broadcast::own(world, count, 1, "memory", CollectiveKind::broadcast, name),
-                  count, root, std::move(options)) {}
+      : CollectiveOf<T>(world, request(std::move(name), count, root, std::move(options))) {}
 
-  Broadcast(World& world, std::string name, Window<T> window, Count count, int root = 0,
+  Broadcast(World& world, std::string name, const Window<T>& window, Count count, int root = 0,
             CollOptions options = {})
-      : CollectiveOf<T>(
-            world,
-            {CollectiveKind::broadcast, std::move(name), count.value(), root, true, std::move(options)},
-            window, window) {}
+      : CollectiveOf<T>(world, request(std::move(name), count, root, std::move(options)), window) {}
+
+ private:
+  static raw::Request request(std::string name, Count count, int root, CollOptions options) {
+    raw::Request all =
+        CollectiveOf<T>::request(CollectiveKind::broadcast, std::move(name), count, std::move(options));
+    all.root = root;
+    return all;
+  }
 };
 
 /// Gives a block of every rank to every rank: block r of the output is rank r's. From one window to another,
@@ -109,47 +161,42 @@ class Broadcast : public CollectiveOf<T> {
 /// has size() * count elements, and rank r writes its block where it comes out, at element r * count.
 template <Element T>
 class AllGather : public CollectiveOf<T> {
+  using Base = CollectiveOf<T>;
+  static constexpr CollectiveKind kind = CollectiveKind::all_gather;
+
  public:
   AllGather(World& world, std::string name, Count count, CollOptions options = {})
-      : AllGather(world, name,
-                  AllGather::own(world, count, world.size(), "memory", CollectiveKind::all_gather, name),
-                  count, std::move(options)) {}
+      : Base(world, Base::request(kind, std::move(name), count, std::move(options))) {}
 
-  AllGather(World& world, std::string name, Window<T> window, Count count, CollOptions options = {})
-      : CollectiveOf<T>(world, request(std::move(name), count, true, std::move(options)), window, window,
-                        coll::elements_of(count, world.rank(), sizeof(T))) {}
+  AllGather(World& world, std::string name, const Window<T>& window, Count count, CollOptions options = {})
+      : Base(world, Base::request(kind, std::move(name), count, std::move(options)), window) {}
 
-  AllGather(World& world, std::string name, Window<T> from, Window<T> to, Count count,
+  AllGather(World& world, std::string name, const Window<T>& from, const Window<T>& to, Count count,
             CollOptions options = {})
-      : CollectiveOf<T>(world, request(std::move(name), count, false, std::move(options)), std::move(from),
-                        std::move(to)) {}
-
- private:
-  static coll::Request request(std::string name, Count count, bool in_place, CollOptions options) {
-    return {CollectiveKind::all_gather, std::move(name), count.value(), 0, in_place, std::move(options)};
-  }
+      : Base(world, Base::request(kind, std::move(name), count, std::move(options)), from, to) {}
 };
 
 /// Combines the `count` elements of all ranks, element by element, and gives the result to every rank. `from`
 /// and `to` have `count` elements each; in place, and with memory of its own, they are one window.
 template <Element T>
 class AllReduce : public CollectiveOf<T> {
- public:
-  AllReduce(World& world, std::string name, Count count = 1, Operation<T> operation = ReduceOp::sum,
-            CollOptions options = {})
-      : AllReduce(world, name, AllReduce::own(world, count, 1, "memory", CollectiveKind::all_reduce, name),
-                  count, std::move(operation), std::move(options)) {}
+  using Base = CollectiveOf<T>;
+  static constexpr CollectiveKind kind = CollectiveKind::all_reduce;
 
-  AllReduce(World& world, std::string name, Window<T> window, Count count,
-            Operation<T> operation = ReduceOp::sum, CollOptions options = {})
-      : CollectiveOf<T>(world, request(std::move(name), count, true, std::move(options)), window, window, 0,
-                        std::move(operation)),
+ public:
+  AllReduce(World& world, std::string name, Count count = 1, const Operation<T>& operation = ReduceOp::sum,
+            CollOptions options = {})
+      : Base(world, Base::request(kind, std::move(name), count, operation, std::move(options))),
         count_(static_cast<std::size_t>(count.value())) {}
 
-  AllReduce(World& world, std::string name, Window<T> from, Window<T> to, Count count,
-            Operation<T> operation = ReduceOp::sum, CollOptions options = {})
-      : CollectiveOf<T>(world, request(std::move(name), count, false, std::move(options)), std::move(from),
-                        std::move(to), 0, std::move(operation)),
+  AllReduce(World& world, std::string name, const Window<T>& window, Count count,
+            const Operation<T>& operation = ReduceOp::sum, CollOptions options = {})
+      : Base(world, Base::request(kind, std::move(name), count, operation, std::move(options)), window),
+        count_(static_cast<std::size_t>(count.value())) {}
+
+  AllReduce(World& world, std::string name, const Window<T>& from, const Window<T>& to, Count count,
+            const Operation<T>& operation = ReduceOp::sum, CollOptions options = {})
+      : Base(world, Base::request(kind, std::move(name), count, operation, std::move(options)), from, to),
         count_(static_cast<std::size_t>(count.value())) {}
 
   /// Returns the combination of every rank's `mine`. It is a whole run, and so blocks and throws as `run`
@@ -176,10 +223,6 @@ class AllReduce : public CollectiveOf<T> {
   }
 
  private:
-  static coll::Request request(std::string name, Count count, bool in_place, CollOptions options) {
-    return {CollectiveKind::all_reduce, std::move(name), count.value(), 0, in_place, std::move(options)};
-  }
-
   std::size_t count_;
 };
 
@@ -189,56 +232,40 @@ class AllReduce : public CollectiveOf<T> {
 /// at element r * count.
 template <Element T>
 class ReduceScatter : public CollectiveOf<T> {
+  using Base = CollectiveOf<T>;
+  static constexpr CollectiveKind kind = CollectiveKind::reduce_scatter;
+
  public:
-  ReduceScatter(World& world, std::string name, Count count, Operation<T> operation = ReduceOp::sum,
+  ReduceScatter(World& world, std::string name, Count count, const Operation<T>& operation = ReduceOp::sum,
                 CollOptions options = {})
-      : ReduceScatter(world, name, ReduceScatter::part(world, count, world.size(), "input", name),
-                      ReduceScatter::part(world, count, 1, "output", name), count, std::move(operation),
-                      std::move(options)) {}
+      : Base(world, Base::request(kind, std::move(name), count, operation, std::move(options))) {}
 
-  ReduceScatter(World& world, std::string name, Window<T> window, Count count,
-                Operation<T> operation = ReduceOp::sum, CollOptions options = {})
-      : CollectiveOf<T>(world, request(std::move(name), count, true, std::move(options)), window, window, 0,
-                        std::move(operation)) {}
+  ReduceScatter(World& world, std::string name, const Window<T>& window, Count count,
+                const Operation<T>& operation = ReduceOp::sum, CollOptions options = {})
+      : Base(world, Base::request(kind, std::move(name), count, operation, std::move(options)), window) {}
 
-  ReduceScatter(World& world, std::string name, Window<T> from, Window<T> to, Count count,
-                Operation<T> operation = ReduceOp::sum, CollOptions options = {})
-      : CollectiveOf<T>(world, request(std::move(name), count, false, std::move(options)), std::move(from),
-                        std::move(to), 0, std::move(operation)) {}
-
- private:
-  static Window<T> part(World& world, Count count, int blocks, const char* which, const std::string& name) {
-    return ReduceScatter::own(world, count, blocks, which, CollectiveKind::reduce_scatter, name);
-  }
-  static coll::Request request(std::string name, Count count, bool in_place, CollOptions options) {
-    return {CollectiveKind::reduce_scatter, std::move(name), count.value(), 0, in_place, std::move(options)};
-  }
+  ReduceScatter(World& world, std::string name, const Window<T>& from, const Window<T>& to, Count count,
+                const Operation<T>& operation = ReduceOp::sum, CollOptions options = {})
+      : Base(world, Base::request(kind, std::move(name), count, operation, std::move(options)), from, to) {}
 };
 
 /// Exchanges blocks: block s of rank r becomes block r of rank s. `from` and `to` have size() * count
 /// elements each. With memory of its own they are two windows, since working in place costs one more copy.
 template <Element T>
 class AllToAll : public CollectiveOf<T> {
+  using Base = CollectiveOf<T>;
+  static constexpr CollectiveKind kind = CollectiveKind::all_to_all;
+
  public:
   AllToAll(World& world, std::string name, Count count, CollOptions options = {})
-      : AllToAll(world, name, AllToAll::part(world, count, "input", name),
-                 AllToAll::part(world, count, "output", name), count, std::move(options)) {}
+      : Base(world, Base::request(kind, std::move(name), count, std::move(options))) {}
 
-  AllToAll(World& world, std::string name, Window<T> window, Count count, CollOptions options = {})
-      : CollectiveOf<T>(world, request(std::move(name), count, true, std::move(options)), window, window) {}
+  AllToAll(World& world, std::string name, const Window<T>& window, Count count, CollOptions options = {})
+      : Base(world, Base::request(kind, std::move(name), count, std::move(options)), window) {}
 
-  AllToAll(World& world, std::string name, Window<T> from, Window<T> to, Count count,
+  AllToAll(World& world, std::string name, const Window<T>& from, const Window<T>& to, Count count,
            CollOptions options = {})
-      : CollectiveOf<T>(world, request(std::move(name), count, false, std::move(options)), std::move(from),
-                        std::move(to)) {}
-
- private:
-  static Window<T> part(World& world, Count count, const char* which, const std::string& name) {
-    return AllToAll::own(world, count, world.size(), which, CollectiveKind::all_to_all, name);
-  }
-  static coll::Request request(std::string name, Count count, bool in_place, CollOptions options) {
-    return {CollectiveKind::all_to_all, std::move(name), count.value(), 0, in_place, std::move(options)};
-  }
+      : Base(world, Base::request(kind, std::move(name), count, std::move(options)), from, to) {}
 };
 
 }  // namespace tca

@@ -23,7 +23,6 @@
 #include <array>
 #include <chrono>
 #include <cstdint>
-#include <functional>
 #include <initializer_list>
 #include <limits>
 #include <memory>
@@ -106,13 +105,9 @@ class TCA_API Halo {
   /// too small, for a field that overlaps another one, and after `commit`.
   template <Element T>
   Halo& add(const Window<T>& field, Count offset = 0) {
-    add_field({field.number(), offset.value(), sizeof(T),
-               [field](Chain& chain, const Face& face, Count mine, Count theirs) {
-                 chain.put(field.on(face.neighbour).at(theirs), face.to, field.at(mine), face.from);
-               }},
-              static_cast<std::int64_t>(field.size()));
-    return *this;
+    return add(field.untyped(), offset);
   }
+  Halo& add(const raw::Window& field, Count offset = 0);
 
   /// Collective. Throws Error{refused}, with the same message on every rank, when ranks have added no window,
   /// different ones, or the same in another order. Throws what Chain::commit does as well.
@@ -122,6 +117,7 @@ class TCA_API Halo {
   void start() { chain_.start(); }
   [[nodiscard]] bool test() { return chain_.test(); }
   void wait() { chain_.wait(); }
+  [[nodiscard]] bool wait_for(std::chrono::nanoseconds duration) { return chain_.wait_for(duration); }
   void run() { chain_.run(); }
   void start(Stream stream) { chain_.start(stream); }
   void wait(Stream stream) { chain_.wait(stream); }
@@ -143,10 +139,8 @@ class TCA_API Halo {
   };
 
   struct Field {
-    std::uint32_t window;
+    raw::Window window;
     std::int64_t offset;
-    std::size_t element_bytes;
-    std::function<void(Chain&, const Face&, Count mine, Count theirs)> put;
   };
 
   // Every rank's array, as all have told each other.
@@ -158,7 +152,6 @@ class TCA_API Halo {
   [[noreturn]] void fail_wrapped(std::size_t number) const;
   core::WorldState& world() const { return core::present(world_, "halo"); }
   void require_uncommitted(const char* call) const;
-  void add_field(Field field, std::int64_t window_elements);
   std::int64_t sent_elements() const;
 
   std::shared_ptr<core::WorldState> world_;

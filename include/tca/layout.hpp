@@ -43,7 +43,7 @@ class Count {
   std::int64_t value_;
 };
 
-/// The elements that one of the four functions below describes: runs of contiguous elements in up to three
+/// The elements that one of the functions below describes: runs of contiguous elements in up to three
 /// loops.
 class TCA_API Layout {
  public:
@@ -70,6 +70,7 @@ class TCA_API Layout {
   friend Layout block(Count count);
   friend Layout block_stride(Count rows, Count block, Count pitch);
   friend Layout stride(Count count, Count pitch);
+  friend Layout nested(Count run, std::span<const Loop> loops);
   friend Layout subarray(std::span<const Count> extents, std::span<const Count> start,
                          std::span<const Count> shape);
 
@@ -88,6 +89,11 @@ class TCA_API Layout {
 [[nodiscard]] TCA_API Layout stride(Count count, Count pitch);
 [[nodiscard]] TCA_API Layout subarray(std::span<const Count> extents, std::span<const Count> start,
                                       std::span<const Count> shape);
+
+/// Returns a layout of any loops, as a slice of an array in another language gives them: runs of `run` elements
+/// in up to three loops, the innermost first. Throws Error{invalid_argument} for more loops, and for those
+/// whose repetitions overlap or interleave with what is inside them.
+[[nodiscard]] TCA_API Layout nested(Count run, std::span<const Layout::Loop> loops);
 
 [[nodiscard]] inline Layout subarray(std::initializer_list<Count> extents, std::initializer_list<Count> start,
                                      std::initializer_list<Count> shape) {

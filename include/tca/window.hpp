@@ -10,10 +10,7 @@
 #include <type_traits>
 #include <utility>
 
-#include "tca/detail/moved.hpp"
-#include "tca/detail/window.hpp"
-#include "tca/device_window.hpp"
-#include "tca/layout.hpp"
+#include "tca/raw/window.hpp"
 
 namespace tca {
 
@@ -23,9 +20,6 @@ template <class T>
 concept Element =
     std::is_trivially_copyable_v<T> && !std::is_pointer_v<T> && !std::is_const_v<T> && alignof(T) <= 64;
 
-/// The largest value that an immediate put carries, in bytes: one cache line.
-inline constexpr std::size_t max_immediate_bytes = 64;
-
 /// An element of a window on some rank, which a put writes to.
 template <Element T>
 class Remote {
@@ -33,27 +27,23 @@ class Remote {
   /// Returns the element `offset` elements further on. Whether the target has it is checked later, by `put`
   /// below and Chain::commit. Throws Error{invalid_argument} where the sum overflows 63 bits.
   [[nodiscard]] Remote at(Count offset) const& { return Remote(*this).at(offset); }
-  [[nodiscard]] Remote at(Count offset) && {
-    offset_ = core::advanced(window_.get(), offset_, offset);
-    return std::move(*this);
-  }
-  int rank() const { return rank_; }
+  [[nodiscard]] Remote at(Count offset) && { return Remote(std::move(untyped_).at(offset)); }
+  int rank() const { return untyped_.rank(); }
 
-  /// Puts `value` at once, outside of any chain. The target sees it no later than the next signal from this
-  /// rank, such as the one that a chain's `wait` returns on. Nothing guards the put: the caller makes sure
-  /// that the target is not reading. Throws Error{invalid_argument} outside the target's part of the window.
-  void put(const T& value) const requires(sizeof(T) <= max_immediate_bytes);
+  /// Puts `value` at once, outside of any chain. The target sees it no later than the next signal that this
+  /// rank sends it, as a chain's `wait` there does. Nothing guards the put: the caller makes sure that the
+  /// target is not reading. Throws Error{invalid_argument} outside the target's part of the window.
+  void put(const T& value) const requires(sizeof(T) <= max_immediate_bytes) { untyped_.put(&value); }
+
+  /// Returns the same without its type; see tca/raw.hpp.
+  const raw::Remote& untyped() const { return untyped_; }
 
  private:
   template <Element>
   friend class Window;
-  friend class Chain;
-  Remote(std::shared_ptr<core::WindowState> window, int rank, std::int64_t offset)
-      : window_(std::move(window)), rank_(rank), offset_(offset) {}
+  explicit Remote(raw::Remote untyped) : untyped_(std::move(untyped)) {}
 
-  std::shared_ptr<core::WindowState> window_;
-  int rank_;
-  std::int64_t offset_;  // elements
+  raw::Remote untyped_;
 };
 
 /// An element of this rank's own part of a window, which a put reads from.
@@ -63,20 +53,17 @@ class Local {
   /// Returns the element `offset` elements further on. Whether this rank has it is checked later, by
   /// Chain::put. Throws Error{invalid_argument} where the sum overflows 63 bits.
   [[nodiscard]] Local at(Count offset) const& { return Local(*this).at(offset); }
-  [[nodiscard]] Local at(Count offset) && {
-    offset_ = core::advanced(window_.get(), offset_, offset);
-    return std::move(*this);
-  }
+  [[nodiscard]] Local at(Count offset) && { return Local(std::move(untyped_).at(offset)); }
+
+  /// Returns the same without its type; see tca/raw.hpp.
+  const raw::Local& untyped() const { return untyped_; }
 
  private:
   template <Element>
   friend class Window;
-  friend class Chain;
-  Local(std::shared_ptr<core::WindowState> window, std::int64_t offset)
-      : window_(std::move(window)), offset_(offset) {}
+  explicit Local(raw::Local untyped) : untyped_(std::move(untyped)) {}
 
-  std::shared_ptr<core::WindowState> window_;
-  std::int64_t offset_;  // elements
+  raw::Local untyped_;
 };
 
 /// A Window is a handle: copies name the same window, which lives as long as its last handle and the last
@@ -98,6 +85,16 @@ class Local {
 template <Element T>
 class Window {
  public:
+  /// Gives the elements of a window their type. Throws Error{invalid_argument} where they are of another
+  /// size.
+  explicit Window(raw::Window untyped)
+      : untyped_(std::move(untyped)),
+        first_(static_cast<T*>(core::window_data(untyped_, sizeof(T)))),
+        last_(first_ + untyped_.size()) {}
+
+  /// Returns the window without its type; see tca/raw.hpp.
+  const raw::Window& untyped() const { return untyped_; }
+
   /// Returns the first element of this rank's part; null where this rank has no elements.
   T* data() const { return first_; }
   /// Returns the number of elements of this rank's part.
@@ -112,17 +109,13 @@ class Window {
   T* end() const { return last_; }
 
   /// Returns the number that messages call this window by if it has no name; it is the same on every rank.
-  std::uint32_t number() const { return core::window_id(state()); }
+  std::uint32_t number() const { return untyped_.number(); }
 
   /// Copy between host memory and as many elements of this rank's part, from element `offset` on. The copy is
   /// done when they return. A chain's step does not order them: read after its `wait`, and write before its
   /// `start`. They throw Error{invalid_argument} outside this rank's part.
-  void read(Count offset, std::span<T> into) const {
-    core::window_read(state(), offset.value(), std::as_writable_bytes(into), sizeof(T));
-  }
-  void write(Count offset, std::span<const T> from) const {
-    core::window_write(state(), offset.value(), std::as_bytes(from), sizeof(T));
-  }
+  void read(Count offset, std::span<T> into) const { untyped_.read(offset, std::as_writable_bytes(into)); }
+  void write(Count offset, std::span<const T> from) const { untyped_.write(offset, std::as_bytes(from)); }
 
   /// Returns what a kernel needs to put by itself; see tca/window.cuh. It is valid as long as the window.
   /// Throws Error{invalid_argument} where the fabric has no kernels, and in worlds of more than
@@ -131,22 +124,19 @@ class Window {
 
   /// Returns the number of elements of a rank's part; ranks may differ. Throws Error{invalid_argument} for a
   /// rank outside the world.
-  std::size_t size_on(int rank) const {
-    core::check_rank(state(), rank);
-    return core::window_bytes(state(), rank) / sizeof(T);
-  }
+  std::size_t size_on(int rank) const { return untyped_.size_on(rank); }
 
   /// Returns the first element of a rank's part. Throws Error{invalid_argument} for a rank outside the world.
-  [[nodiscard]] Remote<T> on(int rank) const {
-    core::check_rank(state(), rank);
-    return Remote<T>(state_, rank, 0);
-  }
+  [[nodiscard]] Remote<T> on(int rank) const { return Remote<T>(untyped_.on(rank)); }
   /// Returns element `offset` of this rank's part. Whether it is there is checked later, by Chain::put.
-  [[nodiscard]] Local<T> at(Count offset) const { return Local<T>(state_, offset.value()); }
+  [[nodiscard]] Local<T> at(Count offset) const { return Local<T>(untyped_.at(offset)); }
 
   Window(const Window&) = default;
   Window& operator=(const Window&) = default;
-  Window(Window&& other) noexcept { swap(other); }
+  Window(Window&& other) noexcept
+      : untyped_(std::move(other.untyped_)),
+        first_(std::exchange(other.first_, nullptr)),
+        last_(std::exchange(other.last_, nullptr)) {}
   Window& operator=(Window&& other) noexcept {
     Window(std::move(other)).swap(*this);
     return *this;
@@ -154,20 +144,13 @@ class Window {
   ~Window() = default;
 
  private:
-  friend class World;
-  explicit Window(std::shared_ptr<core::WindowState> state)
-      : state_(std::move(state)),
-        first_(static_cast<T*>(core::window_data(*state_))),
-        last_(first_ + core::window_bytes(*state_, core::window_rank(*state_)) / sizeof(T)) {}
-
-  core::WindowState& state() const { return core::present(state_, "window"); }
   void swap(Window& other) noexcept {
-    std::swap(state_, other.state_);
+    std::swap(untyped_, other.untyped_);
     std::swap(first_, other.first_);
     std::swap(last_, other.last_);
   }
 
-  std::shared_ptr<core::WindowState> state_;
+  raw::Window untyped_;
   // This rank's part. Two pointers, as a store to an element of type std::size_t might change a size.
   T* first_ = nullptr;
   T* last_ = nullptr;
@@ -175,7 +158,7 @@ class Window {
 
 template <Element T>
 DeviceWindow<T> Window<T>::device() const {
-  const DeviceWindow<std::byte>& bytes = core::window_device(state());
+  const DeviceWindow<std::byte>& bytes = untyped_.device();
   DeviceWindow<T> view;
   view.rank = bytes.rank;
   view.size = bytes.size;
@@ -187,11 +170,6 @@ DeviceWindow<T> Window<T>::device() const {
   view.refused = bytes.refused;
   view.refusal = bytes.refusal;
   return view;
-}
-
-template <Element T>
-void Remote<T>::put(const T& value) const requires(sizeof(T) <= max_immediate_bytes) {
-  core::put_now(core::present(window_, "element of a window"), rank_, offset_, &value, sizeof(T));
 }
 
 }  // namespace tca

@@ -5,6 +5,7 @@
 #include <chrono>
 #include <functional>
 #include <memory>
+#include <span>
 #include <string>
 #include <type_traits>
 #include <utility>
@@ -21,9 +22,6 @@ namespace tca {
 namespace core {
 class WorldState;
 }
-namespace coll {
-struct Memory;
-}
 
 /// A rank's view of the world. Every rank makes the calls that are marked collective, in the same order.
 class TCA_API World {
@@ -38,6 +36,18 @@ class TCA_API World {
   /// Throws Error{incompatible}, {rank_lost}, {timed_out}, {invalid_argument}, {out_of_memory} or
   /// {device_failed}.
   [[nodiscard]] static World init(const WorldOptions& options = {});
+
+  /// Collective over `size` processes of one host, which the program has started in its own way. They meet by
+  /// `key`, a name that they all know and no other world of this user is coming up by: 1 to 128 letters,
+  /// digits and "._-:@". Once the world is up the key is free again. `init`'s launchers are not asked. Over
+  /// MPI there is nothing to meet by: `init` and `from_mpi` find the ranks there.
+  ///
+  /// Throws what `init` does. Error{invalid_argument}: a rank, size or key that cannot be (this rank alone
+  /// knows), or a fabric that needs MPI or threads. Error{timed_out} names the ranks that do not come.
+  /// Error{incompatible}: another process has taken this rank, ranks say different sizes, or are of different
+  /// versions.
+  [[nodiscard]] static World join(int rank, int size, const std::string& key,
+                                  const WorldOptions& options = {});
 
   /// Runs `body` in `ranks` threads of this process, each with a World: 1 to 4096 on shm and cuda, where the
   /// time to come up grows with their square, and as many as the machine holds on sim. Once all have ended,
@@ -74,7 +84,7 @@ class TCA_API World {
   ///   - Error{out_of_memory}, whose message says how much there is.
   template <Element T>
   [[nodiscard]] Window<T> window(Count elements, std::string name = {}) {
-    return Window<T>(make_window(elements, sizeof(T), std::move(name)));
+    return Window<T>(raw::Window(*this, elements, sizeof(T), std::move(name)));
   }
 
   /// Collective. Makes a window of memory that the program has: `elements` elements from `memory` on.
@@ -87,7 +97,7 @@ class TCA_API World {
   ///     between processes, on cuda host and managed memory, and between processes also that of a pool.
   template <Element T>
   [[nodiscard]] Window<T> window(T* memory, Count elements, std::string name = {}) {
-    return Window<T>(register_window(memory, elements, sizeof(T), std::move(name)));
+    return Window<T>(raw::Window(*this, memory, elements, sizeof(T), std::move(name)));
   }
 
   /// Makes an empty chain, which concerns no other rank before it is committed. The name appears in messages
@@ -108,9 +118,13 @@ class TCA_API World {
   [[nodiscard]] std::vector<T> all_gather(const T& mine) {
     static_assert(!std::is_same_v<T, bool>, "a std::vector<bool> has no bytes of its own; gather a char");
     std::vector<T> all(static_cast<std::size_t>(size()));
-    gather_bytes(&mine, all.data(), sizeof(T));
+    all_gather(std::as_bytes(std::span(&mine, 1)), std::as_writable_bytes(std::span(all)));
     return all;
   }
+  /// The same for bytes, as many of each rank: `all` has room for those of every rank, by rank. Throws
+  /// Error{refused}, on every rank alike, where ranks give different numbers, and Error{invalid_argument}
+  /// where `all` is of another size.
+  void all_gather(std::span<const std::byte> mine, std::span<std::byte> all);
 
   /// Tells sim that this rank runs a kernel which moves `bytes` bytes of its memory and does `flops`
   /// floating-point operations: the virtual clock advances by the time that the machine would need, launch
@@ -164,22 +178,10 @@ class TCA_API World {
 
  private:
   friend class core::WorldState;
-  friend struct coll::Memory;
   static World from_mpi_handle(const void* comm, std::size_t bytes, const char* header,
                                const WorldOptions& options);
   explicit World(std::shared_ptr<core::WorldState> state);
   core::WorldState& state() const { return core::present(state_, "world"); }
-  std::shared_ptr<core::WindowState> make_window(Count elements, std::size_t element_bytes, std::string name);
-  std::shared_ptr<core::WindowState> register_window(void* existing, Count elements,
-                                                     std::size_t element_bytes, std::string name);
-  template <Element T>
-  static Window<T> handle(std::shared_ptr<core::WindowState> window) {
-    return Window<T>(std::move(window));
-  }
-  // Makes a window that the library needs for itself. Messages call it by `title` as it stands.
-  std::shared_ptr<core::WindowState> make_own_window(Count elements, std::size_t element_bytes,
-                                                     std::string title);
-  void gather_bytes(const void* mine, void* all, std::size_t bytes);
 
   std::shared_ptr<core::WorldState> state_;
   int rank_, size_;

@@ -127,4 +127,25 @@ Layout subarray(std::span<const Count> extents, std::span<const Count> start, st
   return layout;
 }
 
+Layout nested(Count run, std::span<const Layout::Loop> loops) {
+  require_at_least(0, "nested", "the run", run);
+  if (loops.size() > Layout::max_loops)
+    fail(Errc::invalid_argument, "nested: {} loops; a layout has up to {}", loops.size(), Layout::max_loops);
+  for (const Layout::Loop& loop : loops) require_at_least(0, "nested", "every count", loop.count);
+  const bool none = std::ranges::any_of(loops, [](const Layout::Loop& loop) { return loop.count == 0; });
+  if (run.value() == 0 || none) return Layout(0, 0);
+  Layout layout(0, run.value());
+  for (const auto& [count, pitch] : loops) {
+    if (count > 1 && pitch < layout.end()) {
+      fail(
+          Errc::invalid_argument,
+          "nested: {} repetitions of {} elements overlap when they start {} apart; the pitch must be >= what "
+          "is inside",
+          count, layout.end(), pitch);
+    }
+    layout.add_loop(count, pitch);
+  }
+  return layout;
+}
+
 }  // namespace tca

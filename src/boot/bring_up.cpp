@@ -152,6 +152,14 @@ void connect(Connections& connections, const WorldOptions& options, std::vector<
   make_fabrics(connections, options, Ranks::processes, std::move(found.space));
 }
 
+// Brings up processes of one host, which meet at the place of their seating.
+void meet(Connections& connections, const Seating& seating, const Asked& asked) {
+  connections.control = join(seating, asked.options.time_limit);
+  agree_on_fabric(*connections.control, asked);
+  connect(connections, asked.options,
+          std::vector<int>(static_cast<std::size_t>(connections.control->size())));
+}
+
 // Makes the fabrics on a control plane over MPI. Every fabric works on one, so that a program's communicator
 // can bring up any.
 Connections bring_up_on(std::unique_ptr<control::Control> control, std::string launcher, const Asked& asked) {
@@ -307,9 +315,26 @@ Connections bring_up_process(const Asked& asked) {
     return connections;
   }
   connections.ends_with_starter = std::make_shared<shm::EndsWithStarter>(launch.rank_variable);
-  connections.control = join(launch, options.time_limit);
-  agree_on_fabric(*connections.control, asked);
-  connect(connections, options, std::vector<int>(static_cast<std::size_t>(connections.control->size())));
+  meet(connections, launch, asked);
+  return connections;
+}
+
+// A rank that asks for a fabric on which no key is needed meets the others all the same, and tells them.
+Connections bring_up_joined(const LaunchInfo& launch, const Asked& asked) {
+  Connections connections;
+  connections.launcher = launch.launcher;
+  const std::string& fabric = asked.options.fabric;
+  if (!needs_mpi(fabric) && fabric != "sim") {
+    meet(connections, launch, asked);
+    return connections;
+  }
+  const Error refusal(
+      Errc::invalid_argument,
+      fmt::format("fabric {}: {}", fabric,
+                  fabric == "sim" ? "its ranks are threads of one process; run them by World::run_threads"
+                                  : "MPI knows its ranks without a key; come up by World::init or "
+                                    "World::from_mpi, or choose shm or cuda"));
+  meet(connections, launch, {asked.options, asked.refusal.value_or(refusal)});
   return connections;
 }
 

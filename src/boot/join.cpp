@@ -11,6 +11,10 @@ namespace {
 
 using base::fail;
 
+shm::Expectation expectation(const LaunchInfo& launch) {
+  return {launch.call, launch.rank_variable.empty() ? "key" : "launch", why_ranks_are_expected(launch)};
+}
+
 shm::Mapping await_rendezvous(const LaunchInfo& launch, std::chrono::milliseconds time_limit) {
   const shm::Place place{launch.path, launch.named};
   shm::Mapping mapping;
@@ -21,9 +25,9 @@ shm::Mapping await_rendezvous(const LaunchInfo& launch, std::chrono::millisecond
   const base::Awaited found = base::await([&] { return look(false); }, time_limit);
   if (!found && !look(true)) {
     fail(Errc::timed_out, {.rank = launch.rank, .missing = {0}},
-         "rank {} waited {:.1f} s in start-up (World::init) for rank 0 to set up the world in {}; was rank "
-         "0 started, and does it call World::init?{}",
-         launch.rank, found.seconds(), launch.path, why_ranks_are_expected(launch));
+         "rank {} waited {:.1f} s in start-up ({}) for rank 0 to set up the world in {}; was rank 0 started, "
+         "and does it call {}?{}",
+         launch.rank, found.seconds(), launch.call, launch.path, launch.call, why_ranks_are_expected(launch));
   }
   return mapping;
 }
@@ -32,7 +36,7 @@ std::unique_ptr<shm::ShmControl> join_others(const LaunchInfo& launch, std::chro
   shm::Mapping rendezvous = await_rendezvous(launch, time_limit);
   try {
     return std::make_unique<shm::ShmControl>(std::move(rendezvous), launch.rank, launch.size, time_limit,
-                                             why_ranks_are_expected(launch));
+                                             expectation(launch));
   } catch (...) {
     if (launch.named) shm::await_removal(launch.path);
     throw;
@@ -59,7 +63,7 @@ std::unique_ptr<shm::ShmControl> join(const LaunchInfo& launch, std::chrono::mil
   // The destructor removes a name, as soon as all ranks have mapped the segment or when they do not come.
   shm::OwnSegment segment({launch.path, launch.named}, launch.size, time_limit);
   return std::make_unique<shm::ShmControl>(segment.take_mapping(), 0, launch.size, time_limit,
-                                           why_ranks_are_expected(launch));
+                                           expectation(launch));
 }
 
 shm::Mapping make_thread_rendezvous(int ranks) {

@@ -7,6 +7,8 @@
 #include <charconv>
 #include <cstdlib>
 #include <cstring>
+#include <optional>
+#include <string_view>
 
 #include "base/fail.hpp"
 #include "base/system/environment.hpp"
@@ -190,8 +192,37 @@ LaunchInfo find_launch_info() {
   return launch;
 }
 
+LaunchInfo launch_by_key(int rank, int size, const std::string& key) {
+  constexpr std::string_view letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-:@";
+  constexpr std::size_t longest = 128;
+  const std::optional<int> known = rank < 0 ? std::nullopt : std::optional(rank);
+  if (size < 1 || rank < 0 || rank >= size) {
+    fail(Errc::invalid_argument, {.rank = known},
+         "World::join: rank {} of {} cannot be; a rank is 0 or more and below their number", rank, size);
+  }
+  if (key.empty() || key.size() > longest) {
+    fail(Errc::invalid_argument, {.rank = known}, "World::join: a key of {} letters; it has 1 to {}",
+         key.size(), longest);
+  }
+  if (const std::size_t at = key.find_first_not_of(letters); at != std::string::npos) {
+    fail(Errc::invalid_argument, {.rank = known},
+         "World::join: the key '{}' has a '{}'; it is made of letters, digits and \"._-:@\"", key, key[at]);
+  }
+  return {.rank = rank,
+          .size = size,
+          .launcher = "World::join",
+          .path = fmt::format("/dev/shm/opentca.{}.key.{}", geteuid(), key),
+          .named = true,
+          .told = fmt::format("the key '{}'", key),
+          .here = size,
+          .says_where = true,
+          .known_to_mpi = false,
+          .call = "World::join"};
+}
+
 std::string why_ranks_are_expected(const LaunchInfo& launch) {
   if (launch.launcher.empty()) return {};
+  if (launch.rank_variable.empty()) return fmt::format(" The {} ranks meet by {}", launch.size, launch.told);
   return fmt::format(" {} says that this is rank {} of {}, by {}; what is no rank is started by `env -u {}`",
                      launch.launcher, launch.rank, launch.size, launch.told, launch.rank_variable);
 }

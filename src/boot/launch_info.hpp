@@ -18,6 +18,7 @@ struct LaunchInfo {
   bool says_where = false;   // whether it does
   int hosts = 1;             // how many there are, as the batch system says where the launcher does not
   bool known_to_mpi = true;  // whether an MPI may know of the ranks
+  std::string call = "World::init";  // by which the ranks come up
 
   bool spans_hosts() const { return here != size || hosts > 1; }
   bool on_one_host() const { return says_where && !spans_hosts(); }
@@ -26,6 +27,10 @@ struct LaunchInfo {
 // Returns what is known of the launch of this process. Where launchers were started within one another, the
 // innermost counts. Throws Error{invalid_argument} for an environment that contradicts itself.
 LaunchInfo find_launch_info();
+
+// Returns the place of a process that its program has told of it; see World::join. Throws
+// Error{invalid_argument} for a rank, size or key that cannot be.
+LaunchInfo launch_by_key(int rank, int size, const std::string& key);
 
 // Returns what to add to a message about ranks that have not come: what made this process believe in them,
 // and how it is started if it is no rank. Empty where no launcher has started it.

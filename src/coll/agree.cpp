@@ -52,7 +52,7 @@ Declaration decode(const base::Blob& blob) {
 }
 
 // Returns how many blocks of `count` elements a buffer must have.
-int blocks(const Request& request, Buffer buffer, int ranks) {
+int blocks(const raw::Request& request, bool in_place, Buffer buffer, int ranks) {
   switch (request.kind) {
     case CollectiveKind::barrier:
       return 0;
@@ -62,7 +62,7 @@ int blocks(const Request& request, Buffer buffer, int ranks) {
     case CollectiveKind::all_gather:
       return buffer == Buffer::input ? 1 : ranks;
     case CollectiveKind::reduce_scatter:
-      return buffer == Buffer::input || request.in_place ? ranks : 1;
+      return buffer == Buffer::input || in_place ? ranks : 1;
     case CollectiveKind::all_to_all:
       return ranks;
   }
@@ -71,11 +71,12 @@ int blocks(const Request& request, Buffer buffer, int ranks) {
 
 // Returns how many bytes belong to both buffers. Within one window chains detect the overlap by themselves;
 // kernels never do.
-std::size_t common_bytes(const Request& request, const Elements& elements, int ranks) {
+std::size_t common_bytes(const raw::Request& request, const Elements& elements, int ranks) {
   const auto begin = [&](Buffer buffer) { return reinterpret_cast<std::uintptr_t>(elements.data(buffer)); };
   const auto end = [&](Buffer buffer) {
-    return begin(buffer) +
-           static_cast<std::size_t>(blocks(request, buffer, ranks) * request.count) * elements.bytes();
+    return begin(buffer) + static_cast<std::size_t>(blocks(request, elements.in_place(), buffer, ranks) *
+                                                    request.count.value()) *
+                               elements.bytes();
   };
   const std::uintptr_t first = std::max(begin(Buffer::input), begin(Buffer::output));
   const std::uintptr_t last = std::min(end(Buffer::input), end(Buffer::output));
@@ -84,74 +85,9 @@ std::size_t common_bytes(const Request& request, const Elements& elements, int r
 
 // Returns whether the two are the same buffer and may be: in a reduction to all ranks each element is
 // combined from those at its own place only.
-bool may_be_same(const Request& request, const Elements& elements) {
+bool may_be_same(const raw::Request& request, const Elements& elements) {
   return request.kind == CollectiveKind::all_reduce &&
          elements.data(Buffer::input) == elements.data(Buffer::output);
-}
-
-std::string problem_of(const World& world, const Request& request, const Elements& elements,
-                       const std::string& found) {
-  const int ranks = world.size();
-  if (!is_countable(request.count, ranks, elements.bytes()))
-    return fmt::format("a block of {} elements is negative or overflows", request.count);
-  if (request.root < 0 || request.root >= ranks)
-    return fmt::format("there is no root {} in a world of {}", request.root, ranks);
-  if (const auto limit = request.options.time_limit; limit && limit->count() <= 0)
-    return fmt::format("a time limit of {} ms cannot be met", limit->count());
-  if (const auto reducer = elements.reducer(); reducer && reducer->lacks_function)
-    return "its operation is an empty function";
-  if (!found.empty()) return found;
-  for (const Buffer buffer : {Buffer::output, Buffer::input}) {
-    const int need = blocks(request, buffer, ranks);
-    if (need > 0 && elements.available(buffer) < need * request.count) {
-      return fmt::format("{}, its {}, has {} elements, {} are needed",
-                         core::WorldState::of(world).window_title(elements.window_number(buffer)),
-                         buffer == Buffer::input ? "input" : "output", elements.available(buffer),
-                         need * request.count);
-    }
-  }
-  if (request.in_place || may_be_same(request, elements)) return {};
-  if (const std::size_t common = common_bytes(request, elements, ranks); common > 0) {
-    return fmt::format(
-        "{} ({} bytes) are input and output; give the window once, to have it in place, or two that do not "
-        "overlap",
-        core::count_in_words(static_cast<std::int64_t>(common / elements.bytes())), common);
-  }
-  return {};
-}
-
-std::string_view operation_name(const std::optional<Reducer>& reducer) {
-  if (!reducer) return "no operation";
-  if (reducer->lacks_function) return "an empty function";
-  if (!reducer->op) return "an operation of its own";
-  switch (*reducer->op) {
-    case ReduceOp::sum:
-      return "sum";
-    case ReduceOp::min:
-      return "min";
-    case ReduceOp::max:
-      return "max";
-    case ReduceOp::product:
-      return "product";
-  }
-  return "?";
-}
-
-Declaration declare(const World& world, const Request& request, const Elements& elements,
-                    const std::string& found, std::string_view chosen) {
-  return {.kind = request.kind,
-          .in_place = request.in_place,
-          .root = request.root,
-          .count = request.count,
-          .element_bytes = elements.bytes(),
-          .type = elements.type(),
-          .input = elements.window_number(Buffer::input),
-          .output = elements.window_number(Buffer::output),
-          .name = request.name,
-          .operation = std::string(operation_name(elements.reducer())),
-          .algorithm = request.options.algorithm,
-          .chosen = std::string(chosen),
-          .problem = problem_of(world, request, elements, found)};
 }
 
 std::string_view type_name(DataType type) {
@@ -182,6 +118,90 @@ std::string_view type_name(DataType type) {
       return "another type";
   }
   return "?";
+}
+
+bool lacks_function(const raw::Operation& operation) {
+  const auto* const function = std::get_if<raw::Combiner>(&operation);
+  return function != nullptr && !*function;
+}
+
+std::string problem_of_operation(const Elements& elements) {
+  const raw::Operation* const operation = elements.operation();
+  if (operation == nullptr) return {};
+  if (lacks_function(*operation)) return "its operation is an empty function";
+  if (elements.op() && elements.type() == DataType::other)
+    return "the library does not know how to combine elements of its type; give it a function that does";
+  return {};
+}
+
+std::string problem_of(const World& world, const raw::Request& request, const Elements& elements,
+                       const std::string& found) {
+  const int ranks = world.size();
+  if (!is_countable(request.count.value(), ranks, elements.bytes()))
+    return fmt::format("a block of {} elements is negative or overflows", request.count.value());
+  if (bytes_of(request.type) > 0 && bytes_of(request.type) != request.element_bytes)
+    return fmt::format("elements of {} have {} bytes, not {}", type_name(request.type),
+                       bytes_of(request.type), request.element_bytes);
+  if (elements.bytes() != request.element_bytes)
+    return fmt::format("its windows have elements of {} bytes, not {}", elements.bytes(),
+                       request.element_bytes);
+  if (request.root < 0 || request.root >= ranks)
+    return fmt::format("there is no root {} in a world of {}", request.root, ranks);
+  if (const auto limit = request.options.time_limit; limit && limit->count() <= 0)
+    return fmt::format("a time limit of {} ms cannot be met", limit->count());
+  if (const std::string problem = problem_of_operation(elements); !problem.empty()) return problem;
+  if (!found.empty()) return found;
+  for (const Buffer buffer : {Buffer::output, Buffer::input}) {
+    const int need = blocks(request, elements.in_place(), buffer, ranks);
+    if (need > 0 && elements.available(buffer) < need * request.count.value()) {
+      return fmt::format("{}, its {}, has {} elements, {} are needed",
+                         core::WorldState::of(world).window_title(elements.window_number(buffer)),
+                         buffer == Buffer::input ? "input" : "output", elements.available(buffer),
+                         need * request.count.value());
+    }
+  }
+  if (elements.in_place() || may_be_same(request, elements)) return {};
+  if (const std::size_t common = common_bytes(request, elements, ranks); common > 0) {
+    return fmt::format(
+        "{} ({} bytes) are input and output; give the window once, to have it in place, or two that do not "
+        "overlap",
+        core::count_in_words(static_cast<std::int64_t>(common / elements.bytes())), common);
+  }
+  return {};
+}
+
+std::string_view operation_name(const Elements& elements) {
+  if (elements.operation() == nullptr) return "no operation";
+  if (lacks_function(*elements.operation())) return "an empty function";
+  if (!elements.op()) return "an operation of its own";
+  switch (*elements.op()) {
+    case ReduceOp::sum:
+      return "sum";
+    case ReduceOp::min:
+      return "min";
+    case ReduceOp::max:
+      return "max";
+    case ReduceOp::product:
+      return "product";
+  }
+  return "?";
+}
+
+Declaration declare(const World& world, const raw::Request& request, const Elements& elements,
+                    const std::string& found, std::string_view chosen) {
+  return {.kind = request.kind,
+          .in_place = elements.in_place(),
+          .root = request.root,
+          .count = request.count.value(),
+          .element_bytes = elements.bytes(),
+          .type = elements.type(),
+          .input = elements.window_number(Buffer::input),
+          .output = elements.window_number(Buffer::output),
+          .name = request.name,
+          .operation = std::string(operation_name(elements)),
+          .algorithm = request.options.algorithm,
+          .chosen = std::string(chosen),
+          .problem = problem_of(world, request, elements, found)};
 }
 
 // Returns the first difference of the two, as two phrases; both are empty when there is none.
@@ -278,7 +298,7 @@ bool is_countable(std::int64_t count, int ranks, std::size_t element_bytes) {
                            count, std::int64_t{4} * ranks * static_cast<std::int64_t>(element_bytes), &bytes);
 }
 
-void agree(World& world, const Request& request, const Elements& elements, const std::string& problem,
+void agree(World& world, const raw::Request& request, const Elements& elements, const std::string& problem,
            std::string_view chosen) {
   std::vector<Declaration> all;
   for (const base::Blob& blob : core::WorldState::of(world).control().all_gather(

@@ -18,7 +18,7 @@ bool is_countable(std::int64_t count, int ranks, std::size_t element_bytes);
 // Throws Error{refused}, with the same message on every rank, when requests or windows differ or do not fit
 // the world or each other. Collective. `problem` is one that the caller has found on this rank, or empty.
 // `chosen` is the algorithm that the caller would take.
-void agree(World& world, const Request& request, const Elements& elements, const std::string& problem,
+void agree(World& world, const raw::Request& request, const Elements& elements, const std::string& problem,
            std::string_view chosen);
 
 }  // namespace tca::coll

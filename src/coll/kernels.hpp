@@ -1,13 +1,14 @@
 // Runs collectives by kernels of the fabric, where it has any.
 #pragma once
 
+#include <chrono>
 #include <memory>
 #include <optional>
 #include <vector>
 
+#include "coll/elements.hpp"
 #include "core/world_state.hpp"
 #include "fabric/accelerator.hpp"
-#include "tca/detail/collective.hpp"
 
 namespace tca::coll {
 
@@ -17,22 +18,23 @@ std::optional<fabric::Reduction> reduction_of(const Elements& elements);
 
 // Returns the fabric's ways of running a collective, the cheapest first; the same on every rank. Empty where
 // chains must carry it.
-std::vector<fabric::CollectiveWay> kernel_ways(const core::WorldState& world, const Request& request,
+std::vector<fabric::CollectiveWay> kernel_ways(const core::WorldState& world, const raw::Request& request,
                                                const Elements& elements);
 
 // A rank's share of a collective that kernels run.
 class InKernels {
  public:
   // Collective. `way` is one of `kernel_ways`; `title` names it in messages.
-  InKernels(core::WorldState& world, const Request& request, const Elements& elements, std::string_view way,
-            const std::string& title);
+  InKernels(core::WorldState& world, const raw::Request& request, const Elements& elements,
+            std::string_view way, const std::string& title);
   InKernels(const InKernels&) = delete;
   ~InKernels();
 
   fabric::Collective& share() const { return *share_; }
 
-  // Blocks until the step is done. Throws the error that the kernels have met.
-  void wait() const;
+  // Blocks until the step is done, or for at most so long; returns whether it is done. Throws the error that
+  // the kernels have met.
+  bool wait(std::chrono::nanoseconds at_most = std::chrono::nanoseconds::max()) const;
 
   // Throws the error that a step on a stream has met.
   void check() const { world_->check(); }

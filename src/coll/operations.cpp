@@ -1,8 +1,7 @@
 // The operations that the library provides, as loops that compilers vectorise.
 #include "tca/operations.hpp"
 
-#include "base/fail.hpp"
-#include "tca/collective.hpp"
+#include "coll/elements.hpp"
 
 namespace tca::coll {
 
@@ -16,16 +15,18 @@ namespace {
 #define TCA_INDEPENDENT _Pragma("GCC ivdep")
 #endif
 
+// Types of one size, such as long and long long, share a loop, and so may be aliases here.
 template <class T, class Combine>
-void apply(T* into, const T* left, const T* right, std::size_t count) {
+void apply(void* into, const void* left, const void* right, std::size_t count) {
+  using Value [[gnu::may_alias]] = T;
+  auto* const to = static_cast<Value*>(into);
+  const auto *const a = static_cast<const Value*>(left), *const b = static_cast<const Value*>(right);
   TCA_INDEPENDENT
-  for (std::size_t i = 0; i < count; ++i) into[i] = Combine()(left[i], right[i]);
+  for (std::size_t i = 0; i < count; ++i) to[i] = Combine()(static_cast<T>(a[i]), static_cast<T>(b[i]));
 }
 
-}  // namespace
-
 template <class T>
-Kernel<T> kernel_of(ReduceOp op) {
+Loop loop_of(ReduceOp op) {
   switch (op) {
     case ReduceOp::sum:
       return apply<T, Sum>;
@@ -36,27 +37,39 @@ Kernel<T> kernel_of(ReduceOp op) {
     case ReduceOp::product:
       return apply<T, Product>;
   }
-  base::fail(Errc::invalid_argument, "operation {} is none of sum, min, max and product",
-             static_cast<int>(op));
+  return nullptr;
 }
 
-template Kernel<float> kernel_of<float>(ReduceOp);
-template Kernel<double> kernel_of<double>(ReduceOp);
-template Kernel<long double> kernel_of<long double>(ReduceOp);
-template Kernel<char> kernel_of<char>(ReduceOp);
-template Kernel<char8_t> kernel_of<char8_t>(ReduceOp);
-template Kernel<char16_t> kernel_of<char16_t>(ReduceOp);
-template Kernel<char32_t> kernel_of<char32_t>(ReduceOp);
-template Kernel<wchar_t> kernel_of<wchar_t>(ReduceOp);
-template Kernel<signed char> kernel_of<signed char>(ReduceOp);
-template Kernel<unsigned char> kernel_of<unsigned char>(ReduceOp);
-template Kernel<short> kernel_of<short>(ReduceOp);
-template Kernel<unsigned short> kernel_of<unsigned short>(ReduceOp);
-template Kernel<int> kernel_of<int>(ReduceOp);
-template Kernel<unsigned> kernel_of<unsigned>(ReduceOp);
-template Kernel<long> kernel_of<long>(ReduceOp);
-template Kernel<unsigned long> kernel_of<unsigned long>(ReduceOp);
-template Kernel<long long> kernel_of<long long>(ReduceOp);
-template Kernel<unsigned long long> kernel_of<unsigned long long>(ReduceOp);
+}  // namespace
+
+Loop loop_of(DataType type, ReduceOp op) {
+  switch (type) {
+    case DataType::float32:
+      return loop_of<float>(op);
+    case DataType::float64:
+      return loop_of<double>(op);
+    case DataType::int32:
+      return loop_of<std::int32_t>(op);
+    case DataType::int64:
+      return loop_of<std::int64_t>(op);
+    case DataType::long_double:
+      return loop_of<long double>(op);
+    case DataType::int8:
+      return loop_of<std::int8_t>(op);
+    case DataType::int16:
+      return loop_of<std::int16_t>(op);
+    case DataType::uint8:
+      return loop_of<std::uint8_t>(op);
+    case DataType::uint16:
+      return loop_of<std::uint16_t>(op);
+    case DataType::uint32:
+      return loop_of<std::uint32_t>(op);
+    case DataType::uint64:
+      return loop_of<std::uint64_t>(op);
+    case DataType::other:
+      break;
+  }
+  return nullptr;
+}
 
 }  // namespace tca::coll

@@ -8,7 +8,7 @@
 #include <span>
 #include <vector>
 
-#include "tca/detail/collective.hpp"
+#include "coll/elements.hpp"
 
 namespace tca::coll {
 

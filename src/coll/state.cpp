@@ -6,25 +6,20 @@
 
 #include "base/fail.hpp"
 #include "coll/agree.hpp"
+#include "core/window_state.hpp"
 
 namespace tca::coll {
 
-namespace {
-
-bool is_own_operation(const std::optional<Reducer>& reducer) { return reducer && !reducer->op; }
-
-}  // namespace
-
-State::State(World& world, Request request, std::unique_ptr<Elements> elements)
+State::State(World& world, raw::Request request, Elements elements)
     : request_(std::move(request)),
       elements_(std::move(elements)),
       problem_{request_.kind,
                world.rank(),
                world.size(),
                request_.root,
-               request_.count,
-               request_.in_place,
-               is_own_operation(elements_->reducer()),
+               request_.count.value(),
+               elements_.in_place(),
+               elements_.has_own_function(),
                core::WorldState::of(world).sub_cluster_of_ranks()},
       candidates_(find_candidates(world)),
       on_host_(!core::WorldState::of(world).fabrics().front()->has_streams()),
@@ -33,7 +28,7 @@ State::State(World& world, Request request, std::unique_ptr<Elements> elements)
   agree_on(world, chosen);
   algorithm_ = chosen->name;
   build(world, *chosen);
-  block_.resize((std::max(block_bytes, elements_->bytes()) + sizeof(Line) - 1) / sizeof(Line));
+  block_.resize((std::max(block_bytes, elements_.bytes()) + sizeof(Line) - 1) / sizeof(Line));
 }
 
 // Lists kernels before chains, whatever either costs: with chains the host might have to combine. An
@@ -41,13 +36,13 @@ State::State(World& world, Request request, std::unique_ptr<Elements> elements)
 // place.
 std::vector<Candidate> State::find_candidates(const World& world) const {
   Problem valid = problem_;
-  if (!is_countable(valid.count, valid.ranks, elements_->bytes())) valid.count = 0;
+  if (!is_countable(valid.count, valid.ranks, elements_.bytes())) valid.count = 0;
   if (valid.root < 0 || valid.root >= valid.ranks) valid.root = 0;
   const core::WorldState& state = core::WorldState::of(world);
   std::vector<Candidate> all;
-  for (const fabric::CollectiveWay& way : kernel_ways(state, request_, *elements_))
+  for (const fabric::CollectiveWay& way : kernel_ways(state, request_, elements_))
     all.push_back({way.name, nullptr, way.predicted_us});
-  const std::vector<Candidate> chains = candidates(valid, WorldCosts(state, elements_->bytes()));
+  const std::vector<Candidate> chains = candidates(valid, WorldCosts(state, elements_.bytes()));
   all.insert(all.end(), chains.begin(), chains.end());
   return all;
 }
@@ -63,19 +58,19 @@ const Candidate* State::choose() const {
 
 // Throws, on every rank alike, unless all ranks ask for the same and have chosen the same algorithm.
 void State::agree_on(World& world, const Candidate* chosen) const {
-  if (chosen != nullptr) return agree(world, request_, *elements_, {}, chosen->name);
+  if (chosen != nullptr) return agree(world, request_, elements_, {}, chosen->name);
   std::vector<std::string_view> names;
   for (const Candidate& candidate : candidates_) names.push_back(candidate.name);
   const std::string unknown =
       fmt::format("{} of {} ranks has no algorithm '{}'; there are {}", to_string(request_.kind),
                   problem_.ranks, request_.options.algorithm, fmt::join(names, ", "));
-  agree(world, request_, *elements_, unknown, {});
+  agree(world, request_, elements_, unknown, {});
 }
 
 void State::build(World& world, const Candidate& chosen) {
-  if (request_.count == 0 && request_.kind != CollectiveKind::barrier) return;
+  if (request_.count.value() == 0 && request_.kind != CollectiveKind::barrier) return;
   if (chosen.make == nullptr)
-    kernels_.emplace(core::WorldState::of(world), request_, *elements_, algorithm_, title());
+    kernels_.emplace(core::WorldState::of(world), request_, elements_, algorithm_, title());
   else
     commit(world, *chosen.make(problem_));
 }
@@ -103,7 +98,7 @@ void State::add(Chain& chain, const Put& put) const {
     chain.signal(put.to);
     return;
   }
-  const std::size_t size = elements_->bytes();
+  const std::size_t size = elements_.bytes();
   const auto most = static_cast<std::int64_t>(
       std::max<std::size_t>(piece_of(static_cast<std::size_t>(put.count) * size) / size, 1));
   for (std::int64_t done = 0; done < put.count; done += most) {
@@ -111,7 +106,7 @@ void State::add(Chain& chain, const Put& put) const {
     piece.to_first += done;
     piece.from_first += done;
     piece.count = std::min(most, put.count - done);
-    elements_->put(chain, piece);
+    elements_.put(chain, piece);
   }
 }
 
@@ -134,7 +129,7 @@ Round State::as_chain(const Round& round) const {
 // Commits a chain for every round, on every rank, also where a rank has no part in it.
 void State::commit(World& world, const Schedule& schedule) {
   if (schedule.scratch > 0) {
-    elements_->make_scratch(world, schedule.scratch, title_of("scratch", request_.kind, request_.name));
+    elements_.make_scratch(world, schedule.scratch, title_of("scratch", request_.kind, request_.name));
   }
   std::vector<Round> rounds;
   for (const Round& laid_down : schedule.rounds) rounds.push_back(as_chain(laid_down));
@@ -166,11 +161,11 @@ void State::add_step(const World& world, const Round& round, Chain& chain) {
 }
 
 std::byte* State::address(const Slice& slice) const {
-  return elements_->data(slice.buffer) + static_cast<std::size_t>(slice.first) * elements_->bytes();
+  return elements_.data(slice.buffer) + static_cast<std::size_t>(slice.first) * elements_.bytes();
 }
 
 std::vector<State::Work> State::resolve(const World& world, const std::vector<Combine>& combines) const {
-  const std::optional<fabric::Reduction> reduction = reduction_of(*elements_);
+  const std::optional<fabric::Reduction> reduction = reduction_of(elements_);
   fabric::Accelerator* const accelerator = core::WorldState::of(world).accelerator();
   std::vector<Work> all;
   for (const Combine& combine : combines) {
@@ -178,7 +173,7 @@ std::vector<State::Work> State::resolve(const World& world, const std::vector<Co
     Work work{combine, address(combine.into), {}, nullptr};
     for (const Slice& slice : combine.operands) work.operands.push_back(address(slice));
     if (work.operands.size() == 1 && work.operands[0] == work.into) continue;
-    const std::uint64_t bytes = static_cast<std::uint64_t>(combine.count) * elements_->bytes();
+    const std::uint64_t bytes = static_cast<std::uint64_t>(combine.count) * elements_.bytes();
     const bool copies = work.operands.size() == 1;
     if (accelerator != nullptr && (copies || reduction))
       work.fold =
@@ -346,6 +341,24 @@ void State::wait() {
   running_ = false;
 }
 
+bool State::wait_for(std::chrono::nanoseconds duration) {
+  require_waitable("wait_for");
+  const control::Control& control = core::WindowState::of(elements_.input())->world().control();
+  const std::chrono::duration<double> begin = control.now();
+  const auto left = [&] {
+    const auto passed = std::chrono::duration_cast<std::chrono::nanoseconds>(control.now() - begin);
+    return std::max<std::chrono::nanoseconds>(duration - passed, {});
+  };
+  if (running_ && kernels_ && !kernels_->wait(left())) return false;
+  for (; at_ < steps_.size(); end_round()) {
+    if (!begun_) begin_round();
+    if (steps_[at_].chain != nullptr && !steps_[at_].chain->wait_for(left())) return false;
+  }
+  awaited_ = true;
+  running_ = false;
+  return true;
+}
+
 namespace {
 
 // Sets `failed` during its lifetime. It stays set where an exception ends that.
@@ -380,42 +393,42 @@ void State::run(const std::vector<Work>& all) {
 // The last combination alone writes the result, so that it may lie where one of the operands does.
 void State::combine(std::byte* into, const std::byte* const* operands, std::size_t operand_count,
                     std::size_t count) {
-  const std::size_t size = elements_->bytes();
+  const std::size_t size = elements_.bytes();
   if (operand_count == 1) {
     copy(into, operands[0], count * size);
     return;
   }
-  if (operand_count == 2) return elements_->combine(into, operands[0], operands[1], count);
+  if (operand_count == 2) return elements_.combine(into, operands[0], operands[1], count);
   std::byte* block = block_.front().bytes;
   const std::size_t most = std::max<std::size_t>(block_bytes / size, 1);
   for (std::size_t begin = 0; begin < count; begin += most) {
     const std::size_t n = std::min(most, count - begin), at = begin * size;
-    elements_->combine(block, operands[0] + at, operands[1] + at, n);
-    for (std::size_t i = 2; i + 1 < operand_count; ++i) elements_->combine(block, block, operands[i] + at, n);
-    elements_->combine(into + at, block, operands[operand_count - 1] + at, n);
+    elements_.combine(block, operands[0] + at, operands[1] + at, n);
+    for (std::size_t i = 2; i + 1 < operand_count; ++i) elements_.combine(block, block, operands[i] + at, n);
+    elements_.combine(into + at, block, operands[operand_count - 1] + at, n);
   }
 }
 
 // Combines on the host copies of values in an accelerator's memory, for which the fabric has no fold.
 void State::combine_staged(const Combine& what) {
-  const std::size_t bytes = static_cast<std::size_t>(what.count) * elements_->bytes();
+  const std::size_t bytes = static_cast<std::size_t>(what.count) * elements_.bytes();
   const std::size_t lines = (bytes + sizeof(Line) - 1) / sizeof(Line);
   std::vector<std::vector<Line>> copies;
   std::vector<const std::byte*> operands;
   for (const Slice& slice : what.operands) {
     std::byte* copy = copies.emplace_back(lines).front().bytes;
-    elements_->read(slice.buffer, slice.first, {copy, bytes});
+    elements_.read(slice.buffer, slice.first, {copy, bytes});
     operands.push_back(copy);
   }
   std::byte* result = copies.front().front().bytes;
   if (operands.size() > 1)
     combine(result, operands.data(), operands.size(), static_cast<std::size_t>(what.count));
-  elements_->write(what.into.buffer, what.into.first, {result, bytes});
+  elements_.write(what.into.buffer, what.into.first, {result, bytes});
 }
 
 std::string State::explain() const {
   std::string text =
-      fmt::format("{}, {} elements of {} bytes:\n", title(), request_.count, elements_->bytes());
+      fmt::format("{}, {} elements of {} bytes:\n", title(), request_.count.value(), elements_.bytes());
   for (const Candidate& candidate : candidates_) {
     text += fmt::format("  {}{}: predicted {:.2f} us{}\n", candidate.name,
                         candidate.name == algorithm_ ? " (taken)" : "", candidate.predicted_us,

@@ -13,12 +13,13 @@ namespace tca::coll {
 
 class State {
  public:
-  State(World& world, Request request, std::unique_ptr<Elements> elements);
+  State(World& world, raw::Request request, Elements elements);
 
   void require_startable() const;
   void start();
   bool test();
   void wait();
+  bool wait_for(std::chrono::nanoseconds duration);
   // Order a run on a stream: by the fabric's kernels, or as a sequence of chains. They throw
   // Error{invalid_argument} where work between the chains needs the host.
   void start_on(Stream stream);
@@ -26,6 +27,7 @@ class State {
   void run_on(Stream stream);
   const std::string& algorithm() const { return algorithm_; }
   std::string explain() const;
+  const Elements& elements() const { return elements_; }
   bool on_host() const { return on_host_; }
   std::string title() const;
 
@@ -72,8 +74,8 @@ class State {
   };
   static constexpr std::size_t block_bytes = 4096;
 
-  Request request_;
-  std::unique_ptr<Elements> elements_;
+  raw::Request request_;
+  Elements elements_;
   Problem problem_;
   std::vector<Candidate> candidates_;  // the one to take first
   std::string algorithm_;

@@ -120,9 +120,12 @@ class Control {
   virtual bool crowded() const { return cores() == base::Cores::crowded; }
 
   // Where ranks take turns (sim): lets the others run until something has happened to this rank, then returns
-  // true. Throws Error{rank_lost} or Error{timed_out} when nothing ever will. Where ranks run by themselves,
-  // returns false at once.
-  virtual bool wait_turn(const Wait&) { return false; }
+  // true, which after `at_most` by the modelled clock is so in any case. Throws Error{rank_lost} or
+  // Error{timed_out} when nothing ever will. Where ranks run by themselves, returns false at once.
+  virtual bool wait_turn(const Wait&,
+                         std::chrono::nanoseconds /*at_most*/ = std::chrono::nanoseconds::max()) {
+    return false;
+  }
 
   // Returns the time on the clock of the ranks, which may be a modelled one.
   virtual std::chrono::duration<double> now() const {

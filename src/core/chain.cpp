@@ -40,32 +40,38 @@ Chain::Chain(Chain&&) noexcept = default;
 Chain& Chain::operator=(Chain&&) noexcept = default;
 Chain::~Chain() = default;
 
-void Chain::add_put(const std::shared_ptr<core::WindowState>& target, int rank, std::int64_t to_offset,
-                    const Layout& to_layout, const std::shared_ptr<core::WindowState>& from,
-                    std::int64_t from_offset, const Layout& from_layout, std::size_t element_bytes) {
+Chain& Chain::put(const raw::Remote& target, const Layout& to_layout, const raw::Local& from,
+                  const Layout& from_layout) {
   state().require_uncommitted("put");
   core::Descriptor put;
   try {
-    const core::WindowState &to = core::present(target, "target"), &source = core::present(from, "source");
+    const core::WindowState& to = core::present(target.window_, "target");
+    const core::WindowState& source = core::present(from.window_, "source");
     for (const core::WindowState* window : {&to, &source}) {
       if (&window->world() != &state_->world())
         base::fail(Errc::invalid_argument,
                    "the {} is a window of another world; put between windows of the chain's own",
                    window == &to ? "target" : "source");
     }
-    put.to = rank;
+    const std::size_t size = source.element_bytes();
+    if (to.element_bytes() != size) {
+      base::fail(Errc::invalid_argument, "{} has elements of {} bytes and {} of {}; they must be of one size",
+                 to.title(), to.element_bytes(), source.title(), size);
+    }
+    put.to = target.rank_;
     put.to_window = to.id();
     put.from_window = source.id();
-    put.to_offset = byte_offset("target", to, to_offset, to_layout, element_bytes);
-    put.from_offset = byte_offset("source", *from, from_offset, from_layout, element_bytes);
+    put.to_offset = byte_offset("target", to, target.offset_, to_layout, size);
+    put.from_offset = byte_offset("source", source, from.offset_, from_layout, size);
     const bool is_empty = to_layout.elements() == 0 && from_layout.elements() == 0;
-    if (!is_empty) put.shape = state_->world().intern(base::pair_up(to_layout, from_layout, element_bytes));
-    check_end(*from, from_offset, from_layout, element_bytes);
+    if (!is_empty) put.shape = state_->world().intern(base::pair_up(to_layout, from_layout, size));
+    check_end(source, from.offset_, from_layout, size);
   } catch (const Error& error) {
     base::fail(error.code(), {.rank = state_->world().rank(), .chain = state_->name()},
-               "put of chain '{}' to rank {}: {}", state_->name(), rank, error.what());
+               "put of chain '{}' to rank {}: {}", state_->name(), target.rank_, error.what());
   }
-  state_->add(put, from);
+  state_->add(put, from.window_);
+  return *this;
 }
 
 Chain& Chain::signal(int rank) {
@@ -82,6 +88,7 @@ void Chain::commit() { state().commit(); }
 void Chain::start() { state().start(); }
 bool Chain::test() { return state().test(); }
 void Chain::wait() { state().wait(); }
+bool Chain::wait_for(std::chrono::nanoseconds duration) { return state().wait_for(duration); }
 void Chain::start(Stream stream) { state().start_on(stream); }
 void Chain::wait(Stream stream) { state().wait_on(stream); }
 void Chain::run(Stream stream) { state().run_on(stream); }

@@ -15,6 +15,12 @@ namespace tca::core {
 using base::fail;
 using namespace std::chrono_literals;
 
+namespace {
+
+constexpr std::chrono::nanoseconds forever = std::chrono::nanoseconds::max();
+
+}  // namespace
+
 ChainState::ChainState(std::shared_ptr<WorldState> world, std::string name, ChainOptions options)
     : world_(std::move(world)),
       name_(world_->intern(std::move(name))),
@@ -232,7 +238,20 @@ void ChainState::wait() {
 }
 
 void ChainState::finish_step() {
-  if (!advance()) wait_patiently();
+  if (!advance()) wait_patiently(forever);
+}
+
+bool ChainState::wait_for(std::chrono::nanoseconds duration) {
+  require_waitable("wait_for");
+  const std::chrono::duration<double> begin = world_->control().now();
+  const bool finished = advance() || (duration > 0ns && wait_patiently(duration));
+  if (base::Trace* const trace = world_->trace()) {
+    using Microseconds = std::chrono::duration<double, std::micro>;
+    trace->span(fmt::format("wait {}", name_), fmt::format("step {}", step_), Microseconds(begin).count(),
+                Microseconds(world_->control().now()).count());
+  }
+  awaited_ |= finished;
+  return finished;
 }
 
 void ChainState::traced(const char* what, void (ChainState::*call)()) {
@@ -275,20 +294,34 @@ std::vector<int> ChainState::missing() const {
   return missing;
 }
 
-void ChainState::wait_patiently() {
-  for (const StepWait wait(*this); world_->control().wait_turn(wait);)
-    if (advance()) return;
+// Returns whether the step has finished, false after `at_most`.
+bool ChainState::wait_patiently(std::chrono::nanoseconds at_most) {
+  control::Control& control = world_->control();
+  const bool limited = at_most < forever;
+  const std::chrono::duration<double> begin = control.now();
+  const auto is_over = [&] { return limited && control.now() - begin >= at_most; };
+  for (const StepWait wait(*this); control.wait_turn(wait, at_most);) {
+    if (advance()) return true;
+    if (is_over()) return false;
+  }
+  if (limited && sliced_.step != step_) sliced_ = {step_, 0ns};
+  const std::chrono::nanoseconds before = limited ? sliced_.waited : 0ns;
   // Other chains of this rank may owe something to the very rank that this wait is for. An occasional call is
   // enough as long as the signal is probably under way.
   constexpr unsigned polls_between_progress = 16;
-  base::Poll poll(world_->control().cores());
+  base::Poll poll(control.cores());
   for (unsigned polls = 1; !advance(); ++polls) {
+    if ((poll.gave_way() || polls % polls_between_progress == 0) && is_over()) {
+      sliced_.waited += at_most;
+      return false;
+    }
     base::Poll::Look look{.moves = world_->needs_polling()};
     for (const auto& program : programs_) look.yielded |= program->yields();
     const bool waited_long = poll.pause(look);
     if (poll.has_yielded() || polls % polls_between_progress == 0) world_->progress_while_waiting();
-    if (waited_long) check_partners(poll.waited());
+    if (waited_long) check_partners(before + poll.waited());
   }
+  return true;
 }
 
 void ChainState::check_partners(std::chrono::nanoseconds waited) {

@@ -51,6 +51,7 @@ class ChainState {
   void start();
   bool test();
   void wait();
+  bool wait_for(std::chrono::nanoseconds duration);
 
   // Begins a step that the world has held back.
   void begin_deferred();
@@ -101,7 +102,7 @@ class ChainState {
   bool advance();
   std::vector<int> missing() const;
   ErrorFields about() const;
-  void wait_patiently();
+  bool wait_patiently(std::chrono::nanoseconds at_most);
   void check_partners(std::chrono::nanoseconds waited);
   bool finishes_within(std::chrono::milliseconds patience);
   std::string explain_signals(const Draft& draft) const;
@@ -111,6 +112,10 @@ class ChainState {
   const std::string& route_;
   std::chrono::milliseconds time_limit_;
   base::TestLoop test_loop_;
+  struct {
+    std::uint32_t step = 0;
+    std::chrono::nanoseconds waited{0};
+  } sliced_;  // how long calls of `wait_for` have waited in this step so far
   std::uint32_t id_ = 0;
   std::uint32_t step_ = 0;
   bool guarded_;

@@ -1,4 +1,4 @@
-#include "tca/window.hpp"
+#include "tca/raw/window.hpp"
 
 #include <limits>
 
@@ -6,18 +6,24 @@
 #include "core/window_state.hpp"
 #include "core/words.hpp"
 
-namespace tca::core {
+namespace tca {
+
+namespace core {
 
 namespace {
 
 // Returns the byte of this rank's part at which a transfer of `bytes` from element `offset` on begins. Throws
 // Error{invalid_argument} when it does not fit.
-std::uint64_t first_byte(const WindowState& window, const char* what, std::int64_t offset, std::size_t bytes,
-                         std::size_t element_bytes) {
+std::uint64_t first_byte(const WindowState& window, const char* what, std::int64_t offset,
+                         std::size_t bytes) {
   const int rank = window.world().rank();
-  const auto size = static_cast<std::int64_t>(element_bytes);
+  const auto size = static_cast<std::int64_t>(window.element_bytes());
   const auto count = static_cast<std::int64_t>(bytes) / size;
   const auto have = static_cast<std::int64_t>(window.bytes(rank)) / size;
+  if (bytes % window.element_bytes() != 0) {
+    base::fail(Errc::invalid_argument, "{} of {} bytes of {}, whose elements have {}; give whole elements",
+               what, bytes, window.title(), size);
+  }
   if (offset < 0 || offset > have - count) {
     base::fail(Errc::invalid_argument, "{} of {} from element {} on: {} has {} on rank {}", what,
                count_in_words(count), offset, window.title(), count_in_words(have), rank);
@@ -25,30 +31,26 @@ std::uint64_t first_byte(const WindowState& window, const char* what, std::int64
   return static_cast<std::uint64_t>(offset * size);
 }
 
-}  // namespace
-
-void* window_data(const WindowState& window) { return window.memory().data(); }
-std::size_t window_bytes(const WindowState& window, int rank) { return window.bytes(rank); }
-int window_rank(const WindowState& window) { return window.world().rank(); }
-std::uint32_t window_id(const WindowState& window) { return window.id(); }
-
-void window_read(const WindowState& window, std::int64_t offset, std::span<std::byte> into,
-                 std::size_t element_bytes) {
-  const std::uint64_t first = first_byte(window, "read", offset, into.size(), element_bytes);
-  if (!into.empty()) window.memory().read(first, into);
-}
-
-void window_write(const WindowState& window, std::int64_t offset, std::span<const std::byte> from,
-                  std::size_t element_bytes) {
-  const std::uint64_t first = first_byte(window, "write", offset, from.size(), element_bytes);
-  if (!from.empty()) window.memory().write(first, from);
-}
-
 void check_rank(const WindowState& window, int rank) {
   if (rank < 0 || rank >= window.world().size()) {
     base::fail(Errc::invalid_argument, "{}: there is no rank {} in a world of {}", window.title(), rank,
                window.world().size());
   }
+}
+
+// What messages call a window of this name; empty without one.
+std::string title_of(const std::string& name) {
+  return name.empty() ? std::string() : fmt::format("window '{}'", name);
+}
+
+}  // namespace
+
+void* window_data(const raw::Window& window, std::size_t element_bytes) {
+  if (window.element_bytes() != element_bytes) {
+    base::fail(Errc::invalid_argument, "{} has elements of {} bytes, and is given a type of {}",
+               WindowState::of(window)->title(), window.element_bytes(), element_bytes);
+  }
+  return window.data();
 }
 
 void fail_moved_from(const char* what) {
@@ -67,32 +69,75 @@ void fail_offset(const WindowState* window, std::int64_t offset, Count by) {
              offset, by.value());
 }
 
-void put_now(WindowState& window, int rank, std::int64_t offset, const void* value,
-             std::size_t element_bytes) {
-  const auto have = static_cast<std::int64_t>(window.bytes(rank) / element_bytes);
-  if (offset < 0 || offset >= have) {
-    base::fail(Errc::invalid_argument, "immediate put: there is no element {} of {} on rank {}, which has {}",
-               offset, window.title(), rank, count_in_words(have));
-  }
-  WorldState& world = window.world();
-  const std::size_t fabric = world.fabric_to(rank, window.first_fabric());
-  if (window.first_fabric() > 0 && fabric != world.fabric_to(rank)) world.deferred_steps().put_past_signals();
-  world.fabrics()[fabric]->put_now(*window.memory_of(fabric), rank,
-                                   static_cast<std::uint64_t>(offset) * element_bytes,
-                                   {static_cast<const std::byte*>(value), element_bytes});
+}  // namespace core
+
+namespace raw {
+
+Window::Window(World& world, Count elements, std::size_t element_bytes, std::string name)
+    : Window(
+          core::WorldState::of(world).make_window({elements.value(), element_bytes, core::title_of(name)})) {}
+
+Window::Window(World& world, void* memory, Count elements, std::size_t element_bytes, std::string name)
+    : Window(core::WorldState::of(world).make_window(
+          {elements.value(), element_bytes, core::title_of(name), memory, true})) {}
+
+void* Window::data() const { return state().memory().data(); }
+std::size_t Window::element_bytes() const { return state().element_bytes(); }
+std::size_t Window::size() const { return state().bytes(state().world().rank()) / element_bytes(); }
+std::uint32_t Window::number() const { return state().id(); }
+
+std::size_t Window::size_on(int rank) const {
+  core::check_rank(state(), rank);
+  return state().bytes(rank) / element_bytes();
 }
 
-const DeviceWindow<std::byte>& window_device(const WindowState& window) {
-  const WorldState& world = window.world();
+Remote Window::on(int rank) const {
+  core::check_rank(state(), rank);
+  return Remote(state_, rank, 0);
+}
+
+void Window::read(Count offset, std::span<std::byte> into) const {
+  const std::uint64_t first = core::first_byte(state(), "read", offset.value(), into.size());
+  if (!into.empty()) state().memory().read(first, into);
+}
+
+void Window::write(Count offset, std::span<const std::byte> from) const {
+  const std::uint64_t first = core::first_byte(state(), "write", offset.value(), from.size());
+  if (!from.empty()) state().memory().write(first, from);
+}
+
+const DeviceWindow<std::byte>& Window::device() const {
+  const core::WorldState& world = state().world();
   if (world.size() > static_cast<int>(DeviceWindow<std::byte>::max_ranks)) {
     base::fail(Errc::invalid_argument, "device() of {}: a kernel sees at most {} ranks, this world has {}",
-               window.title(), DeviceWindow<std::byte>::max_ranks, world.size());
+               state().title(), DeviceWindow<std::byte>::max_ranks, world.size());
   }
-  if (const DeviceWindow<std::byte>* device = window.memory().device_window()) return *device;
+  if (const DeviceWindow<std::byte>* device = state().memory().device_window()) return *device;
   base::fail(Errc::invalid_argument,
              "device() of {}: no kernel can put into a window of the fabric {}; choose the fabric cuda "
              "(WorldOptions::fabric or OPENTCA_FABRIC)",
-             window.title(), world.fabrics().front()->name());
+             state().title(), world.fabrics().front()->name());
 }
 
-}  // namespace tca::core
+void Remote::put(const void* element) const {
+  core::WindowState& window = core::present(window_, "element of a window");
+  const std::size_t size = window.element_bytes();
+  const auto have = static_cast<std::int64_t>(window.bytes(rank_) / size);
+  if (size > max_immediate_bytes) {
+    base::fail(Errc::invalid_argument, "immediate put into {}, whose elements have {} bytes; at most {} go",
+               window.title(), size, max_immediate_bytes);
+  }
+  if (offset_ < 0 || offset_ >= have) {
+    base::fail(Errc::invalid_argument, "immediate put: there is no element {} of {} on rank {}, which has {}",
+               offset_, window.title(), rank_, core::count_in_words(have));
+  }
+  core::WorldState& world = window.world();
+  const std::size_t fabric = world.fabric_to(rank_, window.first_fabric());
+  if (window.first_fabric() > 0 && fabric != world.fabric_to(rank_)) world.held_steps().put_past_signals();
+  world.fabrics()[fabric]->put_now(*window.memory_of(fabric), rank_,
+                                   static_cast<std::uint64_t>(offset_) * size,
+                                   {static_cast<const std::byte*>(element), size});
+}
+
+}  // namespace raw
+}  // namespace tca

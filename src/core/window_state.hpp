@@ -21,6 +21,10 @@ class WindowState {
   WindowState(const WindowState&) = delete;
   ~WindowState() { world_->retire(id_, std::move(memories_)); }
 
+  // The state of a handle, and a handle of a state.
+  static const std::shared_ptr<WindowState>& of(const raw::Window& window) { return window.state_; }
+  static raw::Window handle(std::shared_ptr<WindowState> state) { return raw::Window(std::move(state)); }
+
   WorldState& world() const { return *world_; }
   std::uint32_t id() const { return id_; }
   // What messages call it.

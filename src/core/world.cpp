@@ -43,11 +43,6 @@ boot::Asked asked(const WorldOptions& options, const std::string& default_fabric
   }
 }
 
-// What messages call a window of this name; empty without one.
-std::string title_of(const std::string& name) {
-  return name.empty() ? std::string() : fmt::format("window '{}'", name);
-}
-
 }  // namespace
 
 World::World(std::shared_ptr<core::WorldState> state)
@@ -63,6 +58,15 @@ World World::init(const WorldOptions& options) {
   const boot::Asked effective = asked(options, boot::default_fabric());
   World world(std::make_shared<core::WorldState>(boot::bring_up_process(effective), effective.options));
   boot::warn_of_environment(world.rank());
+  return world;
+}
+
+World World::join(int rank, int size, const std::string& key, const WorldOptions& options) {
+  const boot::Seating seating = boot::seating_by_key(rank, size, key);
+  const boot::Asked effective = asked(options, "shm");
+  World world(
+      std::make_shared<core::WorldState>(boot::bring_up_joined(seating, effective), effective.options));
+  if (rank == 0) base::warn_of_unknown_variables();
   return world;
 }
 
@@ -105,11 +109,9 @@ Team World::team(std::string name, Count max_values) {
 
 void World::barrier() { state().control().barrier("World::barrier"); }
 
-void World::gather_bytes(const void* mine, void* all, std::size_t bytes) {
-  const auto* first = static_cast<const std::byte*>(mine);
-  auto* next = static_cast<std::byte*>(all);
-  const std::vector<base::Blob> blobs =
-      state().control().all_gather({first, first + bytes}, "World::all_gather");
+void World::all_gather(std::span<const std::byte> mine, std::span<std::byte> all) {
+  const base::Blob bytes(mine.begin(), mine.end());
+  const std::vector<base::Blob> blobs = state().control().all_gather(bytes, "World::all_gather");
   for (std::size_t rank = 1; rank < blobs.size(); ++rank) {
     if (blobs[rank].size() == blobs[0].size()) continue;
     base::fail(
@@ -117,25 +119,13 @@ void World::gather_bytes(const void* mine, void* all, std::size_t bytes) {
         "World::all_gather: rank 0 gives {} bytes, rank {} {}; every rank must give a value of the same type",
         blobs[0].size(), rank, blobs[rank].size());
   }
-  for (const base::Blob& blob : blobs) {
-    std::memcpy(next, blob.data(), bytes);
-    next += bytes;
+  if (all.size() != mine.size() * blobs.size()) {
+    base::fail(Errc::invalid_argument,
+               "World::all_gather: {} bytes of each of {} ranks are given room for {} in all", mine.size(),
+               blobs.size(), all.size());
   }
-}
-
-std::shared_ptr<core::WindowState> World::make_window(Count elements, std::size_t element_bytes,
-                                                      std::string name) {
-  return make_own_window(elements, element_bytes, title_of(name));
-}
-
-std::shared_ptr<core::WindowState> World::make_own_window(Count elements, std::size_t element_bytes,
-                                                          std::string title) {
-  return state().make_window({elements.value(), element_bytes, std::move(title)});
-}
-
-std::shared_ptr<core::WindowState> World::register_window(void* existing, Count elements,
-                                                          std::size_t element_bytes, std::string name) {
-  return state().make_window({elements.value(), element_bytes, title_of(name), existing, true});
+  auto next = all.begin();
+  for (const base::Blob& blob : blobs) next = std::copy(blob.begin(), blob.end(), next);
 }
 
 void World::compute(double bytes, double flops) {

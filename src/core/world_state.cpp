@@ -33,6 +33,8 @@ std::size_t bytes_of(const WindowRequest& request, const std::string& title) {
   if (request.elements < 0)
     base::fail(Errc::invalid_argument, "{}: {} elements cannot be; a window has none or more on each rank",
                title, request.elements);
+  if (request.element_bytes == 0)
+    base::fail(Errc::invalid_argument, "{}: elements of no bytes cannot be", title);
   if (__builtin_mul_overflow(request.elements, static_cast<std::int64_t>(request.element_bytes), &bytes)) {
     base::fail(Errc::invalid_argument, "{}: the bytes of {} elements of {} overflow 63 bits", title,
                request.elements, request.element_bytes);

@@ -328,25 +328,27 @@ void Halo::require_uncommitted(const char* call) const {
     fail(Errc::invalid_argument, "{} on halo '{}' after its commit; make a new halo", call, chain_.name());
 }
 
-void Halo::add_field(Field field, std::int64_t window_elements) {
+Halo& Halo::add(const raw::Window& window, Count first) {
   world();  // throws where the halo was moved from
   require_uncommitted("add");
-  if (field.offset < 0 || field.offset > window_elements || elements() > window_elements - field.offset) {
+  const std::int64_t offset = first.value(), have = static_cast<std::int64_t>(window.size());
+  if (offset < 0 || offset > have || elements() > have - offset) {
     fail(Errc::invalid_argument,
          "halo '{}': a field of {} elements, ghosts included, does not fit at element {} of {}, which has "
          "{} here",
-         chain_.name(), elements(), field.offset, world_->window_title(field.window), window_elements);
+         chain_.name(), elements(), offset, world_->window_title(window.number()), have);
   }
   for (std::size_t i = 0; i < fields_.size(); ++i) {
     const Field& other = fields_[i];
-    if (other.window != field.window || std::abs(other.offset - field.offset) >= elements()) continue;
+    if (other.window.number() != window.number() || std::abs(other.offset - offset) >= elements()) continue;
     fail(Errc::invalid_argument,
          "halo '{}': fields {} and {}, of {} elements from {} and {} on, overlap in {}; add each field once",
-         chain_.name(), i, fields_.size(), elements(), other.offset, field.offset,
-         world_->window_title(field.window));
+         chain_.name(), i, fields_.size(), elements(), other.offset, offset,
+         world_->window_title(window.number()));
   }
-  bytes_ += sent_elements() * static_cast<std::int64_t>(field.element_bytes);
-  fields_.push_back(std::move(field));
+  bytes_ += sent_elements() * static_cast<std::int64_t>(window.element_bytes());
+  fields_.push_back({window, offset});
+  return *this;
 }
 
 void Halo::commit() {
@@ -354,16 +356,19 @@ void Halo::commit() {
   require_uncommitted("commit");
   const core::TimeLimit limit(control, time_limit_);
   base::Writer writer;
-  for (const Field& field : fields_) writer.put(Added{field.window, field.offset});
+  for (const Field& field : fields_) writer.put(Added{field.window.number(), field.offset});
   std::vector<std::vector<Added>> added;  // by rank
   for (const base::Blob& blob :
        control.all_gather(writer.blob(), fmt::format("commit of halo '{}'", chain_.name())))
     added.push_back(read_added(blob));
   check_fields(*world_, chain_.name(), added);
-  for (std::size_t i = 0; i < fields_.size(); ++i)
-    for (const Face& face : faces_)
-      fields_[i].put(chain_, face, fields_[i].offset,
-                     added[static_cast<std::size_t>(face.neighbour)][i].offset);
+  for (std::size_t i = 0; i < fields_.size(); ++i) {
+    const auto& [window, mine] = fields_[i];
+    for (const Face& face : faces_) {
+      const std::int64_t theirs = added[static_cast<std::size_t>(face.neighbour)][i].offset;
+      chain_.put(window.on(face.neighbour).at(theirs), face.to, window.at(mine), face.from);
+    }
+  }
   fields_.clear();
   committed_ = true;  // even if the commit fails, since the chain has its puts
   chain_.commit();

@@ -1,5 +1,6 @@
 // Runs each algorithm of each collective on every fabric, in place and not.
 #include "coll_check.hpp"
+#include "messages.hpp"
 #include "suite.hpp"
 
 namespace tca::test {
@@ -69,6 +70,80 @@ TEST_P(FabricTest, CollectiveLargeBlocks) {
   run(2, body_of(2, CollectiveKind::broadcast, 40000, steps(6)));
   run(2, body_of(2, CollectiveKind::all_reduce, 40001, steps(6)));
   run(3, body_of(3, CollectiveKind::all_gather, 10000, steps(6)));
+}
+
+// The same without types, as other languages call it.
+TEST_P(FabricTest, RawAllReduceOfARuntimeType) {
+  run(3, [](World& world) {
+    for (const ReduceOp op : {ReduceOp::sum, ReduceOp::max}) {
+      raw::Collective all(world, {.kind = CollectiveKind::all_reduce,
+                                  .name = "all",
+                                  .type = DataType::float64,
+                                  .element_bytes = 8,
+                                  .count = 2,
+                                  .operation = op});
+      const double mine[]{1.0 + world.rank(), -1.0};
+      all.from().write(0, std::as_bytes(std::span(mine)));
+
+      all.start();
+      while (!all.wait_for(std::chrono::milliseconds(5))) {
+      }
+
+      double have[2];
+      all.to().read(0, std::as_writable_bytes(std::span(have)));
+      const bool sums = op == ReduceOp::sum;
+      require(have[0] == (sums ? 6 : 3) && have[1] == (sums ? -3 : -1), "{} and {}", have[0], have[1]);
+    }
+  });
+}
+
+TEST_P(FabricTest, RawReductionByAFunction) {
+  run(3, [](World& world) {
+    using Pair = std::pair<float, float>;
+    const raw::Combiner adds = [](void* into, const void* left, const void* right, std::size_t count) {
+      const auto *a = static_cast<const Pair*>(left), *b = static_cast<const Pair*>(right);
+      for (std::size_t i = 0; i < count; ++i)
+        static_cast<Pair*>(into)[i] = {a[i].first + b[i].first, a[i].second + b[i].second};
+    };
+    const raw::Window values(world, 3, sizeof(Pair), "values");
+    const raw::Request request{.kind = CollectiveKind::reduce_scatter,
+                               .name = "pairs",
+                               .element_bytes = sizeof(Pair),
+                               .count = 1,
+                               .operation = adds};
+    raw::Collective sum(world, request, values);
+    const Pair mine[]{{1.f, 2.f}, {3.f, 4.f}, {5.f, 6.f}};
+    values.write(0, std::as_bytes(std::span(mine)));
+
+    sum.run();
+
+    Pair have;
+    values.read(world.rank(), std::as_writable_bytes(std::span(&have, 1)));
+    const Pair& one = mine[world.rank()];
+    require(have.first == 3 * one.first && have.second == 3 * one.second, "{} and {}", have.first,
+            have.second);
+  });
+}
+
+TEST_P(FabricTest, RawCollectivesThatCannotBeAreRefused) {
+  run(2, [](World& world) {
+    const auto refused = [&](raw::Request request, std::string_view why) {
+      const Caught error = caught([&] { raw::Collective(world, std::move(request)); });
+      require(error.code == Errc::refused && error.message.find(why) != std::string::npos, "{}",
+              error.message);
+    };
+    refused({.kind = CollectiveKind::all_reduce, .name = "bytes", .element_bytes = 3, .count = 1},
+            "does not know how to combine");
+    refused({.kind = CollectiveKind::all_gather, .name = "doubles", .type = DataType::float64, .count = 1},
+            "elements of double have 8 bytes, not 1");
+    refused({.kind = CollectiveKind::all_reduce,
+             .name = "empty",
+             .type = DataType::int32,
+             .element_bytes = 4,
+             .count = 1,
+             .operation = raw::Combiner()},
+            "empty function");
+  });
 }
 
 }  // namespace

@@ -39,6 +39,7 @@ class Pipe {
     chain_.start();
   }
   bool test() { return chain_.test(); }
+  Chain& chain() { return chain_; }
   void wait() { chain_.wait(); }
   void check() const {
     if (from_ < 0) return;
@@ -358,6 +359,29 @@ TEST_P(FabricTest, AForgottenStartIsAnErrorWhereStepsAreChecked) {
     halo.run();
   };
   EXPECT_EQ(GetParam().make()->run(2, body, {.time_limit = 25s, .check_steps = true}), "");
+}
+
+// The caller's limit ends a wait, not the step, which then goes on as if nobody had waited.
+TEST_P(FabricTest, WaitForEndsAtTheCallersLimit) {
+  run(2, [](World& world) {
+    const int me = world.rank();
+    Pipe pipe(world, "late", me == 1 ? 0 : -1, me == 0 ? 1 : -1, 5);
+    Chain& chain = pipe.chain();
+    if (me == 1) {
+      pipe.start(1, 1);
+      for (const auto limit : {0ms, 1ms, 20ms})
+        require(!chain.wait_for(limit), "the step has finished before its partner has started it");
+    }
+    world.barrier();
+    if (me == 0) pipe.start(1, 1);
+    while (!chain.wait_for(10ms)) {
+    }
+    pipe.check();
+    require(chain.wait_for(0ms) && chain.test(), "the step has not finished");
+    pipe.start(1, 2);
+    pipe.wait();
+    pipe.check();
+  });
 }
 
 }  // namespace

@@ -28,7 +28,10 @@ struct Options {
   int steps = 0;  // 0: endless
   int doubles = 64;
   long mebibytes = 1;
-  int ranks = 3;  // of a world of threads
+  int ranks = 3;  // of a world of threads, or one that is joined
+  int rank = 0;   // in the world that is joined, by the key
+  std::string key = {};
+  int worlds = 1;  // to be joined one after the other
   std::optional<std::chrono::milliseconds> patience = {};
 };
 
@@ -88,6 +91,14 @@ void one_ring(const Options& options) {
   say(world.rank(), "is up");
   if (world.rank() == options.who && options.how == "sleep_after_init") sleep_for_ever();
   ring(world, options);
+}
+
+void joins(const Options& options) {
+  for (int i = 0; i < options.worlds; ++i) {
+    tca::World world = tca::World::join(options.rank, options.ranks, options.key);
+    say(options.rank, "is up in process " + std::to_string(getpid()));
+    ring(world, options);
+  }
 }
 
 void before_init(const Options& options) {
@@ -264,9 +275,13 @@ int run(int argc, char** argv) {
   app.add_option("--doubles", options.doubles);
   app.add_option("--mib", options.mebibytes);
   app.add_option("--ranks", options.ranks);
+  app.add_option("--rank", options.rank);
+  app.add_option("--key", options.key);
+  app.add_option("--worlds", options.worlds);
   app.fallthrough();
   app.require_subcommand(1);
   app.add_subcommand("ring")->callback([&] { one_ring(options); });
+  app.add_subcommand("join")->callback([&] { joins(options); });
   app.add_subcommand("before_init")->callback([&] { before_init(options); });
   app.add_subcommand("undumpable")->callback([&] { undumpable(options); });
   app.add_subcommand("hold")->callback(hold);

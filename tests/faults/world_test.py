@@ -16,6 +16,104 @@ FLUX = {"FLUX_JOB_ID": f"f{os.getpid()}", "FLUX_JOB_NNODES": "1"}
 TORCHRUN = {"TORCHELASTIC_RUN_ID": "none", "MASTER_ADDR": "localhost"}
 
 
+class Joined(WorldTest):
+    """Ranks that the program has started by itself, and that meet by a key."""
+
+    def rank(self, rank, size, *more, key=None, program=PROGRAM, **environment):
+        arguments = ["--rank", str(rank), "--ranks", str(size), "--key", self.job if key is None else key]
+        return self.start([program, "join", *arguments, *(more or ("--steps", "5"))], **environment)
+
+    def path(self):
+        return f"/dev/shm/opentca.{os.geteuid()}.key.{self.job}"
+
+    def assert_waits(self, *processes):
+        self.assertTrue(wait_until(lambda: os.path.exists(self.path())))
+        self.assertEqual([process.popen.poll() for process in processes], [None] * len(processes))
+
+    def test_one_world_and_then_another(self):
+        ranks = [self.rank(rank, 3, "--steps", "5", "--worlds", "2") for rank in (2, 0, 1)]
+        for process in ranks:
+            self.assert_ends(process, 0, "done")
+        self.assert_ends(self.rank(0, 1), 0, "done")
+        self.assert_nothing_left()
+
+    def test_two_worlds_of_different_keys(self):
+        ranks = [self.rank(rank, 2, key=self.job + key) for key in ("a", "b") for rank in (0, 1)]
+        for process in ranks:
+            self.assert_ends(process, 0, "done")
+        self.assert_nothing_left()
+
+    def test_a_launcher_is_not_asked(self):
+        for variables in ({"RANK": "5", "WORLD_SIZE": "9", "LOCAL_WORLD_SIZE": "9", **TORCHRUN}, {"SLURM_PROCID": "3"}):
+            for process in [self.rank(rank, 2, **variables) for rank in (0, 1)]:
+                self.assert_ends(process, 0, "done")
+        self.assert_nothing_left()
+
+    def test_what_cannot_be(self):
+        for rank, size, key, why in (
+            (2, 2, "k", "rank 2 of 2 cannot be"),
+            (-1, 2, "k", "rank -1 of 2 cannot be"),
+            (0, 0, "k", "rank 0 of 0 cannot be"),
+            (0, 2, "", "a key of 0 letters; it has 1 to 128"),
+            (0, 2, "k" * 129, "a key of 129 letters"),
+            (0, 2, "../k", "the key '../k' has a '/'"),
+            (0, 2, "a key", "the key 'a key' has a ' '"),
+        ):
+            self.assert_ends(self.rank(rank, size, key=key), USAGE, f"World::join: .*{re.escape(why)}")
+        self.assert_nothing_left()
+
+    def test_two_that_claim_one_rank(self):
+        first = self.rank(0, 3, OPENTCA_TIME_LIMIT="20")
+        self.assert_waits(first)
+        self.assert_ends(self.rank(0, 3), INCOMPATIBLE, f"by a world that process {first.popen.pid} is bringing up")
+        second = self.rank(1, 3, OPENTCA_TIME_LIMIT="20")
+        both = [second, self.rank(1, 3, OPENTCA_TIME_LIMIT="20")]
+        wait_until(lambda: any(process.popen.poll() is not None for process in both))
+        loser = next(process for process in both if process.popen.poll() is not None)
+        self.assert_ends(loser, INCOMPATIBLE, "rank 1 of this key is already taken by process")
+        last = self.rank(2, 3)
+        for process in [first, last, *(process for process in both if process is not loser)]:
+            self.assert_ends(process, 0, "done")
+        self.assert_nothing_left()
+
+    def test_ranks_that_never_come(self):
+        first, second = (self.rank(rank, 3, OPENTCA_TIME_LIMIT="0.5") for rank in (0, 1))
+        for process in (first, second):
+            pattern = rf"waited .* in start-up \(World::join\) for rank 2; .* World::join\?.*by the key '{self.job}'"
+            self.assert_ends(process, TIMED_OUT, pattern)
+        pattern = r"for rank 0 to set up the world in /dev/shm/opentca\..*does it call World::join\?"
+        self.assert_ends(self.rank(1, 2, OPENTCA_TIME_LIMIT="0.3"), TIMED_OUT, pattern)
+        self.assert_nothing_left()
+
+    def test_different_sizes(self):
+        for process in [self.rank(0, 2), self.rank(1, 3), self.rank(2, 3)]:
+            self.assert_ends(process, INCOMPATIBLE, "rank [12] says that the world has 3 ranks, rank 0 2")
+        self.assert_nothing_left()
+
+    @unittest.skipUnless(OTHER, "needs a static library, to build a program with another version of it")
+    def test_another_version(self):
+        for process in [self.rank(0, 2), self.rank(1, 2, program=OTHER)]:
+            self.assert_ends(process, INCOMPATIBLE, "start every rank from the same build")
+        self.assert_nothing_left()
+
+    def test_a_stale_name(self):
+        killed = self.rank(0, 2, OPENTCA_TIME_LIMIT="20")
+        self.assert_waits(killed)
+        killed.popen.kill()
+        killed.popen.wait()
+        self.assertTrue(os.path.exists(self.path()))
+        for process in [self.rank(rank, 2) for rank in (1, 0)]:
+            self.assert_ends(process, 0, "done")
+        self.assert_nothing_left()
+
+    def test_a_fabric_that_needs_no_key(self):
+        fabrics = ["sim", "shm+mpi"] if MPIRUN else ["sim"]
+        for fabric in fabrics:
+            for process in [self.rank(0, 2), self.rank(1, 2, OPENTCA_FABRIC=fabric)]:
+                self.assert_ends(process, USAGE, rf"rank 1: fabric {re.escape(fabric)}: ")
+        self.assert_nothing_left()
+
+
 class SameBinary(WorldTest):
     ALL_DONE = ["rank 0: done", "rank 1: done", "rank 2: done"]
 

@@ -3,8 +3,8 @@
 
 #include <cuda_runtime_api.h>
 
-#include "tca/collective.hpp"
 #include "tca/device_team.hpp"
+#include "tca/types.hpp"
 
 namespace tca::test {
 

@@ -76,9 +76,9 @@ class Window:
         self.size = int(value["last_"] - value["first_"])
 
     def to_string(self):
-        if int(self.value["state_"]["_M_ptr"]) == 0:
+        if int(self.value["untyped_"]["state_"]["_M_ptr"]) == 0:
             return "window that was moved from"
-        state = shared(self.value["state_"])
+        state = shared(self.value["untyped_"]["state_"])
         number = f" {int(state['id_'])}" if state else ""
         return f"window{number} of {self.size} {self.element}"
 

@@ -143,17 +143,18 @@ bool Rendezvous::is_apart() const {
   return header().refusal.load(std::memory_order_acquire) == Header::apart;
 }
 
-void fail_taken(int rank, std::int32_t owner) {
+void fail_taken(int rank, std::int32_t owner, std::string_view of, std::string_view call) {
   if (owner == getpid()) {
-    base::fail(Errc::invalid_argument,
-               "rank {} of this launch is already taken by this very process; the next World::init works "
-               "once the World before it and all its windows and chains are gone",
-               rank);
+    base::fail(Errc::invalid_argument, {.rank = rank},
+               "rank {} of this {} is already taken by this very process; the next {} works once the World "
+               "before it and all its windows and chains are gone",
+               rank, of, call);
   }
-  base::fail(Errc::incompatible,
-             "rank {} of this launch is already taken by process {}; a launch serves one program at a time, "
-             "each rank of it started once",
-             rank, owner);
+  base::fail(
+      Errc::incompatible, {.rank = rank},
+      "rank {} of this {} is already taken by process {}; a {} serves one program at a time, each rank of "
+      "it started once",
+      rank, of, owner, of);
 }
 
 }  // namespace tca::shm

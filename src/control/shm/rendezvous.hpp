@@ -128,8 +128,9 @@ class Rendezvous {
   std::byte* memory_;
 };
 
-// Throws because the process `owner` is already in a world as this rank of the launch:
+// Throws because the process `owner` is already in a world as this rank of the launch, or of the key:
 // Error{invalid_argument} when it is this very process, otherwise Error{incompatible}.
-[[noreturn]] void fail_taken(int rank, std::int32_t owner);
+[[noreturn]] void fail_taken(int rank, std::int32_t owner, std::string_view of = "launch",
+                             std::string_view call = "World::init");
 
 }  // namespace tca::shm

@@ -284,7 +284,8 @@ void OwnSegment::publish() {
   check_owner(theirs, place_);
   check_is_rendezvous(theirs, place_);
   fail(Errc::incompatible,
-       "{} is in use by a world that process {} is bringing up; two worlds cannot share a job name",
+       "{} is in use by a world that process {} is bringing up; two worlds cannot share a job name or key, "
+       "and each rank is started once",
        place_.path, creator_of(theirs, place_.path));
 }
 

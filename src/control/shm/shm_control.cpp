@@ -35,17 +35,17 @@ Rendezvous::Look next_look() {
 
 }  // namespace
 
-ShmControl::ShmControl(Mapping memory, int rank, int size, std::string why_expected)
+ShmControl::ShmControl(Mapping memory, int rank, int size, Expectation expectation)
     : memory_(std::move(memory)),
       rendezvous_(memory_.data()),
       rank_(rank),
       size_(size),
-      why_expected_(std::move(why_expected)),
+      expectation_(std::move(expectation)),
       ranks_per_core_(size) {}
 
 ShmControl::ShmControl(Mapping memory, int rank, int size, std::chrono::milliseconds limit,
-                       std::string why_expected)
-    : ShmControl(std::move(memory), rank, size, std::move(why_expected)) {
+                       Expectation expectation)
+    : ShmControl(std::move(memory), rank, size, std::move(expectation)) {
   time_limit = limit;
   // A rank takes its seat before anything is refused. By this seat its next program will tell that this
   // world is over for it; a rank without a seat can tell only by the seat of rank 0.
@@ -58,7 +58,13 @@ ShmControl::~ShmControl() { leave(std::uncaught_exceptions() > 0 ? std::optional
 
 void ShmControl::check_rendezvous() {
   const Header& header = rendezvous_.header();
-  if (header.abi != abi_version || header.ranks != size_) {
+  if (header.abi == abi_version && header.ranks != size_) {
+    refuse(
+        fmt::format("rank {} says that the world has {} rank{}, rank 0 {}; give every rank the same number",
+                    rank_, size_, size_ == 1 ? "" : "s", header.ranks),
+        Header::written);
+  }
+  if (header.abi != abi_version) {
     refuse(
         fmt::format("rank {} runs OpenTCA {} (interface {:#x}) in a world of {}, but rank 0 set it up with "
                     "OpenTCA {} "
@@ -106,7 +112,7 @@ void ShmControl::take_seat() {
     // seat.
     if (seat.pid.compare_exchange_strong(owner, getpid(), std::memory_order_acquire)) return true;
     // The world that this rank comes late for may be over, and rank 0 about to reopen the rendezvous.
-    if (owner != Seat::being_reopened) fail_taken(rank_, owner);
+    if (owner != Seat::being_reopened) fail_taken(rank_, owner, expectation_.by, expectation_.call);
     return false;
   };
   if (const base::Awaited taken = base::await(is_taken, time_limit); !taken) {
@@ -133,7 +139,7 @@ void ShmControl::find_cores() {
   cpu_set_t all;
   CPU_ZERO(&all);
   double allowed = mine.allowed;
-  for (const Mine& theirs : all_gather_value(mine, "start-up (World::init)")) {
+  for (const Mine& theirs : all_gather_value(mine, fmt::format("start-up ({})", expectation_.call))) {
     CPU_OR(&all, &all, &theirs.mask);
     allowed = std::min(allowed, theirs.allowed);
   }
@@ -245,9 +251,9 @@ void ShmControl::fail_if_lost(int rank, std::uint32_t phase, const std::optional
 }
 
 void ShmControl::give_up(std::uint32_t phase, std::string_view what, std::chrono::nanoseconds waited) {
-  std::string what_to_do = phase == start_up
-                               ? "; was it started, and does it call World::init?" + why_expected_
-                               : "; did it make the same call, in the same order?";
+  std::string what_to_do = phase == start_up ? fmt::format("; was it started, and does it call {}?{}",
+                                                           expectation_.call, expectation_.why)
+                                             : "; did it make the same call, in the same order?";
   if (size_ >= many && cores_ == base::Cores::crowded)
     what_to_do += fmt::format(
         " What {} ranks set up grows with the square of their number, which takes its time on few cores; run "

@@ -16,13 +16,20 @@ class Apart : public Error {
   explicit Apart(const std::string& message) : Error(Errc::incompatible, message) {}
 };
 
+// What messages about ranks that have not come say: the call by which ranks come up, and why they are
+// expected, which ends the message.
+struct Expectation {
+  std::string call = "World::init";
+  std::string_view by = "launch";  // what brings them together
+  std::string why = {};
+};
+
 class ShmControl final : public control::Control {
  public:
   // Takes seat `rank` of the rendezvous in `memory` and waits until every rank has taken its own. Throws
   // Error{incompatible} when the seat is taken, and on every rank when one of them is of another version.
-  // `why_expected` ends the message about ranks that have not come; see why_ranks_are_expected.
   ShmControl(Mapping memory, int rank, int size, std::chrono::milliseconds time_limit,
-             std::string why_expected = {});
+             Expectation expectation = {});
   ~ShmControl() override;
 
   int rank() const override { return rank_; }
@@ -35,7 +42,7 @@ class ShmControl final : public control::Control {
  private:
   // Only stores its arguments. Because the other constructor delegates to this one, the destructor runs
   // when the rest of start-up fails, and tells the other ranks.
-  ShmControl(Mapping memory, int rank, int size, std::string why_expected);
+  ShmControl(Mapping memory, int rank, int size, Expectation expectation);
 
   void check_call(std::string_view what) override;
   std::vector<base::Blob> gather(const base::Blob& mine, std::string_view what) override;
@@ -61,7 +68,7 @@ class ShmControl final : public control::Control {
   Rendezvous rendezvous_;
   int rank_;
   int size_;
-  std::string why_expected_;
+  Expectation expectation_;
   std::uint32_t phase_ = 0;
   bool seated_ = false;
   base::Cores cores_ = base::Cores::crowded;  // until every rank has said where it may run

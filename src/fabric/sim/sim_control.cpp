@@ -1,5 +1,6 @@
 #include "fabric/sim/sim_control.hpp"
 
+#include <algorithm>
 #include <exception>
 
 #include "base/fail.hpp"
@@ -35,7 +36,7 @@ SimControl::~SimControl() { leave(std::uncaught_exceptions() > 0 ? std::optional
 std::vector<base::Blob> SimControl::gather(const base::Blob& mine, std::string_view what) {
   const std::shared_ptr<Gathering> gathering = model_->gather(rank_, mine);
   const Meeting meeting(*gathering, what);
-  while (gathering->count < size()) wait_turn(meeting);
+  while (gathering->count < size()) wait_turn(meeting, std::chrono::nanoseconds::max());
   model_->turns().be_at_least(rank_, gathering->latest);
   return gathering->blobs;
 }
@@ -44,9 +45,14 @@ void SimControl::leave(const std::optional<control::Trouble>& why) { model_->tur
 
 // When the wait fails and this rank ends because of it, it passes the same reason on, so that ranks far from
 // the lost one name that one.
-bool SimControl::wait_turn(const control::Wait& wait) {
+bool SimControl::wait_turn(const control::Wait& wait, std::chrono::nanoseconds at_most) {
   try {
-    model_->turns().wait(rank_, wait);
+    if (at_most < std::chrono::nanoseconds::max()) {
+      const double us = std::min(1e12, std::chrono::duration<double, std::micro>(at_most).count());
+      model_->turns().wait_until(rank_, model_->turns().clock(rank_) + des::from_us(us), wait);
+    } else {
+      model_->turns().wait(rank_, wait);
+    }
   } catch (const Error& error) {
     const std::optional<control::Loss> loss =
         error.code() == Errc::rank_lost ? lost(error.missing().front()) : std::nullopt;

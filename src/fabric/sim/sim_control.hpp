@@ -21,7 +21,7 @@ class SimControl final : public control::Control {
   void leave(const std::optional<control::Trouble>& why) override;
   base::Cores cores() const override { return base::Cores::crowded; }
   bool crowded() const override { return false; }
-  bool wait_turn(const control::Wait& wait) override;
+  bool wait_turn(const control::Wait& wait, std::chrono::nanoseconds at_most) override;
   std::chrono::duration<double> now() const override;
 
  private:

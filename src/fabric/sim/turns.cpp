@@ -52,8 +52,12 @@ void Turns::wait_until(int rank, des::Time time) {
     std::string what() const override { return "a pause"; }
     ErrorFields about() const override { return {}; }
   };
+  wait_until(rank, time, Pause());
+}
+
+void Turns::wait_until(int rank, des::Time time, const control::Wait& what) {
   simulator_.spawn(sleep(rank, time), {"a pause of rank", rank});
-  wait(rank, Pause());
+  wait(rank, what);
 }
 
 des::Task Turns::sleep(int rank, des::Time until) {

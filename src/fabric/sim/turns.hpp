@@ -34,6 +34,8 @@ class Turns {
   void wait(int rank, const control::Wait& wait);
   // The running rank waits until a given time, which is sure to come.
   void wait_until(int rank, des::Time time);
+  // The running rank waits until it is woken, which happens at that time in any case.
+  void wait_until(int rank, des::Time time, const control::Wait& wait);
   // Called by the running rank or by an agent. Does nothing to a rank that does not wait.
   void wake(int rank);
 

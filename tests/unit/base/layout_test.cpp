@@ -154,5 +154,27 @@ TEST(Layout, RefusesExtentsBeyond63Bits) {
   EXPECT_EQ(stride(largest / 2, 2).end(), largest - 2);
 }
 
+TEST(Layout, NestsAnyLoops) {
+  const Layout::Loop loops[]{{3, 7}, {2, 100}, {4, 1000}};
+
+  const Layout layout = nested(2, loops);
+
+  EXPECT_EQ(layout.elements(), 48);
+  EXPECT_EQ(layout.end(), 2 + 2 * 7 + 100 + 3 * 1000);
+  EXPECT_EQ(layout.loops().size(), 3u);
+  EXPECT_EQ(nested(5, {}).elements(), 5);
+  const Layout::Loop empty[]{{0, 1}};
+  EXPECT_EQ(nested(5, empty).elements(), 0);
+}
+
+TEST(Layout, RefusesLoopsThatOverlapOrAreTooMany) {
+  const Layout::Loop interleaved[]{{3, 7}, {2, 10}}, negative[]{{-1, 7}};
+  const Layout::Loop many[]{{2, 10}, {2, 100}, {2, 1000}, {2, 10000}};
+
+  EXPECT_THROW((void)nested(2, interleaved), Error);
+  EXPECT_THROW((void)nested(2, negative), Error);
+  EXPECT_THROW((void)nested(2, many), Error);
+}
+
 }  // namespace
 }  // namespace tca::test

@@ -211,7 +211,7 @@ TEST(Coll, TakesAlgorithmsByTheirFormerNames) {
   World::run_threads(4, [](World& world) {
     EXPECT_EQ(Barrier(world, "b", {.algorithm = "one_shot"}).algorithm(), "flat");
     EXPECT_EQ(Broadcast<int>(world, "w", 8, 0, {.algorithm = "split"}).algorithm(), "scatter_allgather");
-    EXPECT_EQ(AllReduce<int>(world, "r", 8, Op::sum, {.algorithm = "split"}).algorithm(),
+    EXPECT_EQ(AllReduce<int>(world, "r", 8, ReduceOp::sum, {.algorithm = "split"}).algorithm(),
               "reduce_scatter_allgather");
   });
 }
@@ -385,8 +385,8 @@ void keep_nans() {
     }
   }
   std::vector<T> least(left.size()), greatest = right;
-  coll::kernel_of<T>(ReduceOp::min)(least.data(), left.data(), right.data(), left.size());
-  coll::kernel_of<T>(ReduceOp::max)(greatest.data(), left.data(), greatest.data(), left.size());
+  coll::loop_of(data_type_of<T>(), ReduceOp::min)(least.data(), left.data(), right.data(), left.size());
+  coll::loop_of(data_type_of<T>(), ReduceOp::max)(greatest.data(), left.data(), greatest.data(), left.size());
   for (std::size_t i = 0; i < left.size(); ++i) {
     const T a = left[i], b = right[i];
     EXPECT_TRUE(same_bits(least[i], lesser(a, b))) << "min of " << a << " and " << b << " is " << least[i];
@@ -564,9 +564,15 @@ TEST(Coll, TheHostCannotWaitForARunOnAStream) {
 TEST(Coll, AForcedRouteLeavesNoKernels) {
   const auto with_kernels = [](OtherShm& shm) { shm.ways = {{"kernel", 1}}; };
   run_on_other_shm(1, 1, with_kernels, [](World& world) {
-    const coll::ElementsOf<int> elements(world.window<int>(4), world.window<int>(4));
+    const raw::Window input(world, 4, 4), output(world, 4, 4);
     const auto ways = [&](std::string route) {
-      const coll::Request request{CollectiveKind::broadcast, "b", 4, 0, false, {.channel = std::move(route)}};
+      const raw::Request request{.kind = CollectiveKind::broadcast,
+                                 .name = "b",
+                                 .type = DataType::int32,
+                                 .element_bytes = 4,
+                                 .count = 4,
+                                 .options = {.channel = std::move(route)}};
+      const coll::Elements elements(request, input, output);
       return coll::kernel_ways(core::WorldState::of(world), request, elements).size();
     };
     EXPECT_EQ(ways(""), 1u);

@@ -57,6 +57,26 @@ TEST(Failure, WaitNamesTheRankThatNeverStarts) {
   EXPECT_EQ(all[0].fields.missing, std::vector<int>{2});
 }
 
+// The waits of a step count together, however short each of them is.
+TEST(Failure, WaitForHonoursTheChainsLimit) {
+  std::atomic<bool> told = false;
+  const std::vector<Caught> all = caught_by_ranks(2, [&](World& world) {
+    Chain chain = ring(world, "faces", {.guarded = true, .time_limit = short_limit, .channel = {}});
+    if (world.rank() == 0) {
+      chain.start();
+      const Caught error = caught([&] {
+        while (!chain.wait_for(milliseconds(20))) {
+        }
+      });
+      told = true;
+      throw Error(error.code, error.message, error.fields);
+    }
+    while (!told) std::this_thread::sleep_for(milliseconds(5));
+  });
+  EXPECT_EQ(all[0].code, Errc::timed_out) << all[0].message;
+  EXPECT_TRUE(says(all[0].message, {"rank 0 waited 0.", "in step 1 of chain 'faces' for rank 1"}));
+}
+
 TEST(Failure, WaitHonoursTheWorldsLimit) {
   std::atomic<bool> told = false;
   std::string message;

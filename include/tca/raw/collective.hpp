@@ -1,5 +1,6 @@
 /// @file
-/// What every collective of tca/coll.hpp has: its operations, its options, and how it is run.
+/// A collective of elements whose type the program names at run time; see tca/raw.hpp. Those of tca/coll.hpp
+/// are thin layers over it.
 #pragma once
 
 #include <chrono>
@@ -8,30 +9,18 @@
 #include <memory>
 #include <optional>
 #include <string>
-#include <type_traits>
-#include <utility>
+#include <variant>
 
 #include "tca/detail/api.hpp"
+#include "tca/raw/window.hpp"
 #include "tca/stream.hpp"
 #include "tca/types.hpp"
-#include "tca/world.hpp"
 
 namespace tca {
 
 namespace coll {
-
-struct Request;
-class Elements;
 class State;
-
-template <class T>
-using Kernel = void (*)(T* into, const T* left, const T* right, std::size_t count);
-
-// The library has them for the arithmetic types except bool.
-template <class T>
-TCA_API Kernel<T> kernel_of(ReduceOp op);
-
-}  // namespace coll
+}
 
 struct CollOptions {
   /// Forces an algorithm, such as "ring" or, on cuda, "kernel_ll". When empty, the library chooses by size,
@@ -43,34 +32,25 @@ struct CollOptions {
   std::optional<std::chrono::milliseconds> time_limit = {};
 };
 
-/// Makes one value of two: by an ReduceOp, or by a function of the program's own. The function must be associative.
-/// It is called with the value of the lower rank on the left, and only on the host.
-template <Element T>
-class Operation {
- public:
-  Operation(ReduceOp op) requires(std::is_arithmetic_v<T> &&
-                                  !std::is_same_v<T, bool>)  // NOLINT: implicit, as is the next
-      : op_(op), kernel_(coll::kernel_of<T>(op)) {}
+namespace raw {
 
-  template <class F>
-  requires std::is_invocable_r_v<T, F, T, T> Operation(F function)  // NOLINT
-      : function_(std::move(function)) {}
+/// Combines `count` elements: into[i] = left[i] op right[i], where `into` may be either of the others. It must
+/// be associative, is called with the values of the lower rank on the left, and only on the host.
+using Combiner = std::function<void(void* into, const void* left, const void* right, std::size_t count)>;
 
-  /// Nothing for a function of the program's own.
-  std::optional<ReduceOp> op() const { return op_; }
-  /// Whether the program gave a std::function that holds none. Collectives refuse such an operation.
-  bool lacks_function() const { return !op_ && !function_; }
+/// What a reduction does: one of the library's operations, or a function of the program's own.
+using Operation = std::variant<ReduceOp, Combiner>;
 
-  /// into[i] = left[i] op right[i] for `count` elements; `into` may be one of the others.
-  void operator()(T* into, const T* left, const T* right, std::size_t count) const {
-    if (kernel_ != nullptr) return kernel_(into, left, right, count);
-    for (std::size_t i = 0; i < count; ++i) into[i] = function_(left[i], right[i]);
-  }
-
- private:
-  std::optional<ReduceOp> op_;
-  coll::Kernel<T> kernel_ = nullptr;
-  std::function<T(T, T)> function_;
+/// What a collective is to be; the same on every rank.
+struct Request {
+  CollectiveKind kind = CollectiveKind::barrier;
+  std::string name = {};
+  DataType type = DataType::other;      ///< a ReduceOp combines every type but `other`
+  std::size_t element_bytes = 1;        ///< that of the type, if it is not `other`
+  Count count = 0;                      ///< elements of a block: what one rank gives to one other, or gets
+  int root = 0;                         ///< of a broadcast
+  Operation operation = ReduceOp::sum;  ///< of all_reduce and reduce_scatter; others ignore it
+  CollOptions options = {};
 };
 
 /// A collective is set up once by all ranks, and then run as often as needed, with the promises of a chain:
@@ -81,6 +61,20 @@ class Operation {
 /// collectives under way wait for them in the same order.
 class TCA_API Collective {
  public:
+  /// Collective. Makes a collective with memory of its own, which from() and to() name; a barrier has none.
+  /// That of broadcast, all_gather and all_reduce is one window, that of reduce_scatter and all_to_all is two.
+  /// All three constructors throw Error{refused}, with the same message on every rank, when ranks disagree or
+  /// ask for what cannot be; tca/coll.hpp says how large the windows of each kind are.
+  Collective(World& world, Request request);
+  /// Collective. Works in place.
+  Collective(World& world, Request request, Window window);
+  /// Collective. Goes from one window to another.
+  Collective(World& world, Request request, Window from, Window to);
+
+  /// The windows that it takes from and puts to, which may be one.
+  const Window& from() const;
+  const Window& to() const;
+
   /// Never blocks. Throws Error{invalid_argument} while a run is under way.
   void start();
 
@@ -93,6 +87,9 @@ class TCA_API Collective {
   /// Error{invalid_argument} where the last run was ordered on a stream. Returns at once where no run has
   /// been started since the last `wait`, unless WorldOptions::check_steps makes that an error.
   void wait();
+
+  /// Waits for at most so long, and returns whether the run has finished; see Chain::wait_for.
+  [[nodiscard]] bool wait_for(std::chrono::nanoseconds duration);
 
   /// A `start` and a `wait`.
   void run() {
@@ -127,10 +124,6 @@ class TCA_API Collective {
   ~Collective();
 
  protected:
-  /// Collective. Throws Error{refused}, with the same message on every rank, when ranks disagree or ask for
-  /// what cannot be.
-  Collective(World& world, coll::Request request, std::unique_ptr<coll::Elements> elements);
-
   /// Throws what `start` would, before anything is written.
   void require_startable() const;
 
@@ -144,4 +137,5 @@ class TCA_API Collective {
   std::unique_ptr<coll::State> state_;
 };
 
+}  // namespace raw
 }  // namespace tca
