@@ -268,6 +268,8 @@ TEST_F(Extending, ACircleThroughFolders) {
     const MachineFile file(folder_ / "own/one.toml");
     FAIL() << "a circle was read";
   } catch (const Error& error) {
+    EXPECT_TRUE(error.file().ends_with("two.toml")) << error.file();
+    EXPECT_EQ(error.line(), 1);
     EXPECT_NE(std::string(error.what()).find("two.toml:1:11: `extends = \"../own/one.toml\"` comes back"),
               std::string::npos)
         << error.what();

@@ -155,6 +155,10 @@ TEST_F(TuningTest, SealedButSenselessTextIsRefusedWithItsLine) {
       TuningTable::parse(sealed_again(replaced(text, what, by)));
     })) << by;
   };
+  const auto error_of = [&](const std::string& what, const std::string& by) {
+    return caught([&] { TuningTable::parse(sealed_again(replaced(text, what, by))); });
+  };
+  EXPECT_GT(error_of("\"block\"", "\"bloc\"").fields.line, 1);
   refused("format = 5", "format = 4", {"its format is 4, this library reads 5"});
   refused("format = 5", "", {"`format` is missing"});
   refused("[costs.shm.pull.near]", "[costs.shm.pull.nowhere]", {"line ", "no distance 'nowhere'"});
