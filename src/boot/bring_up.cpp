@@ -152,9 +152,9 @@ void connect(Connections& connections, const WorldOptions& options, std::vector<
   make_fabrics(connections, options, Ranks::processes, std::move(found.space));
 }
 
-// Brings up processes of one host, which meet at the place of their seating.
-void meet(Connections& connections, const Seating& seating, const Asked& asked) {
-  connections.control = join(seating, asked.options.time_limit);
+// Brings up processes of one host, which meet at the place of their launch.
+void meet(Connections& connections, const LaunchInfo& launch, const Asked& asked) {
+  connections.control = join(launch, asked.options.time_limit);
   agree_on_fabric(*connections.control, asked);
   connect(connections, asked.options,
           std::vector<int>(static_cast<std::size_t>(connections.control->size())));

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "boot/seating.hpp"
+#include "boot/launch_info.hpp"
 #include "control/control.hpp"
 #include "fabric/fabric.hpp"
 #include "tca/world_options.hpp"
@@ -77,7 +77,7 @@ Connections bring_up_process(const Asked& asked);
 
 // Connects this process to those that its program has told to come to the same place; see World::join.
 // Collective over them. Throws as bring_up_process does.
-Connections bring_up_joined(const Seating& seating, const Asked& asked);
+Connections bring_up_joined(const LaunchInfo& launch, const Asked& asked);
 
 // Connects the ranks of a communicator of the program's own. Collective over them; see mpi::join.
 Connections bring_up_communicator(const void* comm, std::size_t bytes, std::string_view header,

@@ -66,7 +66,7 @@ InKernels::~InKernels() { world_->retire(id_, std::move(share_)); }
 bool InKernels::wait(std::chrono::nanoseconds at_most) const {
   base::Poll poll(world_->control().cores());
   while (!share_->test()) {
-    if (poll.gave_way() && poll.waited() >= at_most) return false;
+    if (poll.has_yielded() && poll.waited() >= at_most) return false;
     const bool waited_long = poll.pause();
     if (poll.has_yielded()) world_->progress();
     if (waited_long) world_->check();

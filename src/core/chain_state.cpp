@@ -199,7 +199,8 @@ const DeviceDoorbell& ChainState::doorbell() const {
   const bool alone = std::all_of(programs_.begin() + 1, programs_.end(),
                                  [](const auto& program) { return program->is_empty(); });
   if (doorbell == nullptr || !alone) {
-    fail(Errc::invalid_argument, about(), "doorbell() of chain '{}': no resident engine can run it; {}", name_,
+    fail(Errc::invalid_argument, about(), "doorbell() of chain '{}': no resident engine can run it; {}",
+         name_,
          alone ? "give it multiprocessors (WorldOptions::engine_blocks, on the fabric cuda) and not more "
                  "than 255 chains"
                : "it puts to ranks of other sub-clusters, which kernels do not reach");
@@ -311,7 +312,7 @@ bool ChainState::wait_patiently(std::chrono::nanoseconds at_most) {
   constexpr unsigned polls_between_progress = 16;
   base::Poll poll(control.cores());
   for (unsigned polls = 1; !advance(); ++polls) {
-    if ((poll.gave_way() || polls % polls_between_progress == 0) && is_over()) {
+    if ((poll.has_yielded() || polls % polls_between_progress == 0) && is_over()) {
       sliced_.waited += at_most;
       return false;
     }

@@ -133,7 +133,8 @@ void Remote::put(const void* element) const {
   }
   core::WorldState& world = window.world();
   const std::size_t fabric = world.fabric_to(rank_, window.first_fabric());
-  if (window.first_fabric() > 0 && fabric != world.fabric_to(rank_)) world.held_steps().put_past_signals();
+  if (window.first_fabric() > 0 && fabric != world.fabric_to(rank_))
+    world.deferred_steps().put_past_signals();
   world.fabrics()[fabric]->put_now(*window.memory_of(fabric), rank_,
                                    static_cast<std::uint64_t>(offset_) * size,
                                    {static_cast<const std::byte*>(element), size});

@@ -62,10 +62,10 @@ World World::init(const WorldOptions& options) {
 }
 
 World World::join(int rank, int size, const std::string& key, const WorldOptions& options) {
-  const boot::Seating seating = boot::seating_by_key(rank, size, key);
+  const boot::LaunchInfo launch = boot::launch_by_key(rank, size, key);
   const boot::Asked effective = asked(options, "shm");
   World world(
-      std::make_shared<core::WorldState>(boot::bring_up_joined(seating, effective), effective.options));
+      std::make_shared<core::WorldState>(boot::bring_up_joined(launch, effective), effective.options));
   if (rank == 0) base::warn_of_unknown_variables();
   return world;
 }

@@ -258,7 +258,8 @@ TEST(CollGroups, AnOperationThatMayNotCommuteNeedsRanksInOrder) {
 }
 
 TEST(CollGroups, OneSubClusterHasOtherWays) {
-  for (const Algorithm algorithm : {hierarchical, hierarchical_binomial, multi_lane, two_level, flat_to_leaders})
+  for (const Algorithm algorithm :
+       {hierarchical, hierarchical_binomial, multi_lane, two_level, flat_to_leaders})
     EXPECT_FALSE(algorithm({CollectiveKind::all_gather, 0, 4, 0, 1, false, false, {}}));
 }
 

@@ -87,12 +87,13 @@ TEST(FailureDetector, ARankThatDies) {
 }
 
 TEST(Watch, ARankThatLeaves) {
-  expect_learnt(Presence::left, "", [](Watch& watch) { watch.leave(Presence::left, {}); });
+  expect_learnt(Presence::left, "", [](FailureDetector& detector) { detector.leave(Presence::left, {}); });
 }
 
 TEST(FailureDetector, ARankThatFails) {
-  expect_learnt(Presence::failed, "it has its own reasons",
-                [](Watch& watch) { watch.leave(Presence::failed, {"it has its own reasons"}); });
+  expect_learnt(Presence::failed, "it has its own reasons", [](FailureDetector& detector) {
+    detector.leave(Presence::failed, {"it has its own reasons"});
+  });
 }
 
 // Returns the CPU time of this process in seconds.
