@@ -265,7 +265,7 @@ TimeoutReport CudaFabric::who_is_late(Word id) const {
   const auto found = runner_.programs.find(id);
   if (found == runner_.programs.end()) return {"a chain, team or collective that is destroyed", {}};
   const LatestWait late = found->second->late();
-  return Late::of_chain(found->second->name(), late.step, late.ranks);
+  return TimeoutReport::of_chain(found->second->name(), late.step, late.ranks);
 }
 
 void CudaFabric::check_refusal() {

@@ -47,7 +47,7 @@ struct TimeoutReport {
   std::string chain = {};  // where it is one
   device::Word step = 0;   // of the chain
 
-  static Late of_chain(std::string_view name, device::Word step, std::vector<int> ranks) {
+  static TimeoutReport of_chain(std::string_view name, device::Word step, std::vector<int> ranks) {
     return {describe_step(step, fmt::format("chain '{}'", name)), std::move(ranks), std::string(name), step};
   }
   ErrorFields about() const {
