@@ -125,7 +125,7 @@ TEST_F(RendezvousTest, NobodyKnowsWhoHasDiedInAnotherPidNamespace) {
 TEST(StartUp, ARendezvousOfAnotherSizeIsRefusedAlsoWhileAnotherRankWritesWhy) {
   shm::Mapping memory = boot::make_thread_rendezvous(2);
   Rendezvous(memory.data()).header().refusal = Header::being_written;
-  EXPECT_TRUE(refuses(Errc::incompatible, {"rank 1 runs OpenTCA", "in a world of 3", "for 2"},
+  EXPECT_TRUE(refuses(Errc::incompatible, {"rank 1 says that the world has 3 ranks, rank 0 2"},
                       [&] { ShmControl(std::move(memory), 1, 3, 200ms); }));
 }
 
