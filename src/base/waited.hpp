@@ -23,6 +23,8 @@ class Waited {
     last_ = now;
   }
 
+  void add(std::chrono::nanoseconds more) { so_far_ += more; }
+
   std::chrono::nanoseconds so_far() const { return so_far_; }
 
  private:
@@ -49,7 +51,16 @@ class TestLoop {
     return waited_.so_far() / looks_apart != looks;
   }
 
+  // Counts a wait for step `step` that was no test, and returned before the step had finished.
+  void add(std::uint32_t step, std::chrono::nanoseconds waited) {
+    if (step != step_) *this = TestLoop(step);
+    waited_.add(waited);
+  }
+
   std::chrono::nanoseconds so_far() const { return waited_.so_far(); }
+  std::chrono::nanoseconds so_far(std::uint32_t step) const {
+    return step == step_ ? so_far() : std::chrono::nanoseconds(0);
+  }
 
  private:
   explicit TestLoop(std::uint32_t step) : step_(step) {}

@@ -305,15 +305,14 @@ bool ChainState::wait_patiently(std::chrono::nanoseconds at_most) {
     if (advance()) return true;
     if (is_over()) return false;
   }
-  if (limited && sliced_.step != step_) sliced_ = {step_, 0ns};
-  const std::chrono::nanoseconds before = limited ? sliced_.waited : 0ns;
+  const std::chrono::nanoseconds before = limited ? test_loop_.so_far(step_) : 0ns;
   // Other chains of this rank may owe something to the very rank that this wait is for. An occasional call is
   // enough as long as the signal is probably under way.
   constexpr unsigned polls_between_progress = 16;
   base::Poll poll(control.cores());
   for (unsigned polls = 1; !advance(); ++polls) {
     if ((poll.has_yielded() || polls % polls_between_progress == 0) && is_over()) {
-      sliced_.waited += at_most;
+      test_loop_.add(step_, at_most);
       return false;
     }
     base::Poll::Look look{.moves = world_->needs_polling()};

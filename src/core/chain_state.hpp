@@ -112,10 +112,6 @@ class ChainState {
   const std::string& route_;
   std::chrono::milliseconds time_limit_;
   base::TestLoop test_loop_;
-  struct {
-    std::uint32_t step = 0;
-    std::chrono::nanoseconds waited{0};
-  } sliced_;  // how long calls of `wait_for` have waited in this step so far
   std::uint32_t id_ = 0;
   std::uint32_t step_ = 0;
   bool guarded_;

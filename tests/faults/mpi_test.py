@@ -204,8 +204,8 @@ class MpiTest(WorldTest):
     def test_ranks_of_different_builds(self):
         script = f'[ "${{OMPI_COMM_WORLD_RANK:-$PMI_RANK}}" = 1 ] && exec {OTHER} ring; exec {PROGRAM} ring'
         for where, words in (
-            ([], r"rank 1 runs OpenTCA \S+ \(interface 0x9"),  # on one host memory tells first
-            (["env", "-u", "OMPI_COMM_WORLD_LOCAL_SIZE", "-u", "MPI_LOCALNRANKS"], r"OpenTCA \S+ \(messages 9\), rank 0 \S+ \(messages 3\)"),
+            ([], r"rank 1 runs OpenTCA \S+ \(interface 0x"),  # on one host memory tells first
+            (["env", "-u", "OMPI_COMM_WORLD_LOCAL_SIZE", "-u", "MPI_LOCALNRANKS"], r"OpenTCA \S+ \(messages 0\), rank 0 \S+ \(messages \d+\)"),
         ):
             with self.subTest(where=where):
                 job = self.world(3, fabric="mpi", programs=[*where, "sh", "-c", script])
