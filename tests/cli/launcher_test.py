@@ -160,7 +160,9 @@ class Output(LauncherTest):
 
     def test_a_reader_that_stops_reading_does_not_keep_ctrl_c_out(self):
         process = self.start(2, "yes", "--tag")
-        time.sleep(0.5)  # both pipes are full by now
+        writer = os.open(f"/proc/{process.pid}/fd/1", os.O_WRONLY | os.O_NONBLOCK)
+        self.assertTrue(wait_until(lambda: not select.select([], [writer], [], 0)[1]), "the pipe never was full")
+        os.close(writer)
         process.send_signal(signal.SIGINT)
         self.assertEqual(process.wait(timeout=PATIENCE), 130)
         self.assert_nothing_left()

@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "base/poll.hpp"
 #include "control/mpi/call.hpp"
 #include "core/world_state.hpp"
 #include "fabric/mpi/mpi_fabric.hpp"
@@ -265,9 +266,13 @@ TEST(Staged, AChainGoesInTheMiddleOfAStep) {
     };
     for (const bool begins : {true, world.rank() == 0}) {
       Chain chain = commit("given up");
-      if (begins) chain.start();
+      const int taken = stager.taken;
+      if (begins) {
+        chain.start();
+        const bool carried = base::await([&] { return stager.taken > taken; }, std::chrono::seconds(20)).done;
+        require(carried, "nobody carries the step");
+      }
       stager.own.synchronize();
-      std::this_thread::sleep_for(std::chrono::milliseconds(20));  // the step is being carried
       world.barrier();
     }
     for (int step = 1; step <= 3; ++step) {

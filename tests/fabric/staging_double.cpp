@@ -50,7 +50,9 @@ class DoubleStage final : public fabric::Stage {
 
   std::uint32_t begun() const override { return begun_.load(std::memory_order_acquire); }
   bool gathered(std::size_t message, std::size_t chunk, std::uint32_t step) const override {
-    return has_word(messages_[message], chunk, step);
+    const bool is_there = has_word(messages_[message], chunk, step);
+    if (is_there) ++stager_.taken;
+    return is_there;
   }
   void mark_received(std::size_t message, std::size_t chunk, std::uint32_t step) override {
     messages_[message].words[chunk].store(step, std::memory_order_release);

@@ -59,6 +59,7 @@ class StagingDouble final : public fabric::Stager {
   // whichever stream that is.
   DoubleStream own, users;
 
+  std::atomic<int> taken = 0;                              // chunks that a message has carried off
   int kept = 0;                                            // calls of Stage::keep_memory
   bool is_full = false;                                    // there is no memory for another stage
   bool is_busy = false;                                    // what the host starts never completes

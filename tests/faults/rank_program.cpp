@@ -223,8 +223,8 @@ void many_worlds(const Options& options) {
   const auto round = [&] {
     {
       tca::World world = tca::World::init();
-      if (world.rank() == options.who)
-        std::this_thread::sleep_for(2ms);  // the others are in the next world by then
+      // Late on purpose: the others wait for it within their rings.
+      if (world.rank() == options.who) std::this_thread::sleep_for(2ms);
       ring(world, quick);
     }
     tca::World::run_threads(options.ranks, [&](tca::World& world) { ring(world, quick); });
