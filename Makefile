@@ -1,6 +1,6 @@
 # One command each for what people do here; CMakeLists.txt and CMakePresets.json do the building.
 .DEFAULT_GOAL := help
-.PHONY: help build run test sanitize docs clean
+.PHONY: help build run check test sanitize docs clean
 .NOTPARALLEL:
 MAKEFLAGS += --no-print-directory
 
@@ -12,6 +12,7 @@ help:
 	@echo "make run       set up, build what it takes, and solve Himeno's problem, beside MPI where one is"
 	@echo "               (RANKS=$(RANKS) SIZE=$(SIZE); GPU code where a GPU is, or with CUDA=ON)"
 	@echo "make build     set up and build everything: build/release/bin/tca (CUDA=OFF leaves GPU code out)"
+	@echo "make check     build what the quick tests take, and run those: for while you write"
 	@echo "make test      set up, build, and run every test"
 	@echo "make sanitize  every test under the address and undefined-behaviour sanitizers,"
 	@echo "               those whose ranks are threads under ThreadSanitizer"
@@ -33,6 +34,10 @@ run:
 	@echo "  build/release/bin/tca bench halo --peer mpi        faces of a cube, beside MPI"
 	@echo "  build/release/bin/tca run -n $(RANKS) -- build/release/examples/first    a program of one page"
 	@echo "  docs/guide.md                                      how to write your own"
+
+check:
+	@scripts/build.sh --cuda CHECK release opentca_quick_tests
+	@scripts/test.sh release -L quick
 
 test:
 	@scripts/setup.sh test

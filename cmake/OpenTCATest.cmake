@@ -29,6 +29,8 @@ set(OPENTCA_TEST_UNDER_MPIRUN
 
 # Builds just the tests that ThreadSanitizer is meant for: ctest -L thread.
 add_custom_target(opentca_thread_tests)
+# And those of `make check`: ctest -L quick.
+add_custom_target(opentca_quick_tests)
 
 function(opentca_skip_test name why)
   cmake_parse_arguments(PARSE_ARGV 2 arg "" "" "LABELS")
@@ -102,6 +104,9 @@ function(opentca_add_gtest name)
   target_link_libraries(${name} PRIVATE opentca_internal ${arg_LIBS} GTest::gtest_main)
   if("thread" IN_LIST arg_LABELS)
     add_dependencies(opentca_thread_tests ${name})
+  endif()
+  if("quick" IN_LIST arg_LABELS)
+    add_dependencies(opentca_quick_tests ${name})
   endif()
 
   # With AddressSanitizer a program takes longer to start than most of its tests do; with ThreadSanitizer nothing is gained.

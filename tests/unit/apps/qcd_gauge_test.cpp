@@ -29,8 +29,7 @@ namespace fs = std::filesystem;
 using test::on_grid;
 using test::reals_of;
 using test::Shape4;
-
-constexpr Extents small{4, 4, 4, 4};
+using test::small;
 
 // The expected values are the known answers that come with Random123.
 TEST(QcdRandom, IsPhilox) {

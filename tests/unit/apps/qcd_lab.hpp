@@ -12,6 +12,9 @@
 
 namespace tca::qcd::test {
 
+// The smallest lattice that can be cut in two along every axis.
+inline constexpr Extents small{4, 4, 4, 4};
+
 using Shape4 = std::array<int, dims>;
 
 inline Grid grid_of(const Shape4& shape) {

@@ -22,8 +22,7 @@ using test::largest_difference;
 using test::on_grid;
 using test::random_field;
 using test::Shape4;
-
-constexpr Extents small{4, 4, 4, 4};
+using test::small;
 
 struct Outcome {
   std::vector<double> x;

@@ -44,7 +44,7 @@ std::string in_child(const std::function<std::string()>& act) {
   return said;
 }
 
-bool says(const std::string& said, const char* pattern) {
+bool matches(const std::string& said, const char* pattern) {
   return std::regex_search(said, std::regex(pattern));
 }
 
@@ -81,7 +81,7 @@ TEST_F(Limits, OfAddressSpace) {
     return map(2000 * mebibyte) == MAP_FAILED ? limit_met(errno, 2000 * mebibyte) : "mapped";
   });
   EXPECT_TRUE(
-      says(said,
+      matches(said,
            "^Cannot allocate memory: this process has \\d+ MiB of address space, and `ulimit -v` allows "
            "1000 MiB; raise it$"))
       << said;
@@ -92,7 +92,7 @@ TEST_F(Limits, OfData) {
     lower(RLIMIT_DATA, 1000 * mebibyte);
     return map(2000 * mebibyte) == MAP_FAILED ? limit_met(errno, 2000 * mebibyte) : "mapped";
   });
-  EXPECT_TRUE(says(said, "\\d+ MiB of data, and `ulimit -d` allows 1000 MiB; raise it$")) << said;
+  EXPECT_TRUE(matches(said, "\\d+ MiB of data, and `ulimit -d` allows 1000 MiB; raise it$")) << said;
 }
 
 // Neighbours that may be read differ from neighbours that may not, so that the system does not merge them.
@@ -106,7 +106,7 @@ TEST_F(Limits, OfMappings) {
     return limit_met(errno, 4096);
   });
   EXPECT_TRUE(
-      says(said, "this process has \\d+ mappings of memory, and vm.max_map_count allows \\d+; raise it"))
+      matches(said, "this process has \\d+ mappings of memory, and vm.max_map_count allows \\d+; raise it"))
       << said;
 }
 
@@ -129,7 +129,7 @@ TEST_F(Limits, OfProcesses) {
     return child < 0 ? limit_met(errno) : "forked";
   });
   EXPECT_TRUE(
-      says(said,
+      matches(said,
            "^Resource temporarily unavailable: user 54321 has \\d+ processes and threads, and `ulimit -u` "
            "allows 1; raise it$"))
       << said;
@@ -151,7 +151,7 @@ TEST_F(Limits, OfThreadsAreNamedWithWhatTheThreadIsFor) {
     return std::string("started");
   });
   EXPECT_TRUE(
-      says(said, "^no thread for tea: .*: this process has \\d+ MiB of address space, and `ulimit -v`"))
+      matches(said, "^no thread for tea: .*: this process has \\d+ MiB of address space, and `ulimit -v`"))
       << said;
 }
 

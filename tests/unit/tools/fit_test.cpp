@@ -10,7 +10,6 @@
 namespace tca::tool {
 namespace {
 
-using route::Cost;
 using route::Distance;
 using route::LayoutClass;
 using route::Spacing;
@@ -32,7 +31,7 @@ base::Shape shape_of(const Sample& s) {
 }
 
 double cost(const TuningTable& table, const Sample& s, std::size_t puts = 1) {
-  const Cost* piece =
+  const route::Cost* piece =
       route::find_cost(table.pieces("shm", "pull"), "shm", "pull", s.distance, shape_of(s), puts);
   return piece != nullptr ? piece->predict_us(shape_of(s)) : -1;
 }
@@ -48,7 +47,7 @@ TEST(Fit, OnePieceWhereOneLineDoes) {
     samples.push_back(sample(LayoutClass::block, bytes, 1, 0.2 + 1e-4 * static_cast<double>(bytes)));
   TuningTable table;
   fit(samples, table);
-  const std::vector<Cost> pieces = table.all();
+  const std::vector<route::Cost> pieces = table.all();
   ASSERT_EQ(pieces.size(), 1u);
   EXPECT_NEAR(pieces[0].setup_us, 0.2, 1e-6);
   EXPECT_NEAR(pieces[0].ns_per_byte, 0.1, 1e-6);
@@ -111,7 +110,7 @@ TEST(Fit, NothingGetsCheaperByBeingLarger) {
     samples.push_back(sample(LayoutClass::block, bytes, 1, 1 - 1e-4 * static_cast<double>(bytes)));
   TuningTable table;
   fit(samples, table);
-  for (const Cost& piece : table.all()) EXPECT_GE(piece.ns_per_byte, 0);
+  for (const route::Cost& piece : table.all()) EXPECT_GE(piece.ns_per_byte, 0);
 }
 
 TEST(Fit, TheSignalIsLeftOutButNeverAllThereIs) {
