@@ -82,8 +82,8 @@ TEST_F(Limits, OfAddressSpace) {
   });
   EXPECT_TRUE(
       matches(said,
-           "^Cannot allocate memory: this process has \\d+ MiB of address space, and `ulimit -v` allows "
-           "1000 MiB; raise it$"))
+              "^Cannot allocate memory: this process has \\d+ MiB of address space, and `ulimit -v` allows "
+              "1000 MiB; raise it$"))
       << said;
 }
 
@@ -130,8 +130,8 @@ TEST_F(Limits, OfProcesses) {
   });
   EXPECT_TRUE(
       matches(said,
-           "^Resource temporarily unavailable: user 54321 has \\d+ processes and threads, and `ulimit -u` "
-           "allows 1; raise it$"))
+              "^Resource temporarily unavailable: user 54321 has \\d+ processes and threads, and `ulimit -u` "
+              "allows 1; raise it$"))
       << said;
 }
 
