@@ -44,13 +44,7 @@ Figures measure(int chain_count, const std::function<int(int put)>& distance) {
                            targets = world.window<char>(puts * bytes);
         std::fill(sources.elements().begin(), sources.elements().end(), 'a');
         std::fill(targets.elements().begin(), targets.elements().end(), 'b');
-        std::vector<Chain> chains;
-        chains.reserve(static_cast<std::size_t>(chain_count));
-        world.barrier();
-        const Figures before{resident_mebibytes(), heap_mebibytes(), 0};
-        const auto begin = std::chrono::steady_clock::now();
-        world.barrier();
-        for (int c = 0; c < chain_count; ++c) {
+        const auto commit = [&] {
           Chain chain = world.chain("small");
           for (int k = 0; k < puts; ++k) {
             const int to = (world.rank() + distance(k) + ranks) % ranks,
@@ -58,8 +52,18 @@ Figures measure(int chain_count, const std::function<int(int put)>& distance) {
             chain.put(targets.on(to).at(k * bytes), sources.at(k * bytes), block(bytes)).expect(from);
           }
           chain.commit();
-          chains.push_back(std::move(chain));
-        }
+          return chain;
+        };
+        std::vector<Chain> chains;
+        chains.reserve(static_cast<std::size_t>(chain_count) + 1);
+        // The first one makes the pages of the threads' stacks resident, which are not the chains'.
+        chains.push_back(commit());
+        chains.back().run();
+        world.barrier();
+        const Figures before{resident_mebibytes(), heap_mebibytes(), 0};
+        const auto begin = std::chrono::steady_clock::now();
+        world.barrier();
+        for (int c = 0; c < chain_count; ++c) chains.push_back(commit());
         // Once each chain has run a step, every page that a step touches is resident.
         for (Chain& chain : chains) chain.start();
         for (Chain& chain : chains) chain.wait();
