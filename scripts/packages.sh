@@ -5,6 +5,6 @@ build_packages="g++=g++ cmake=cmake make=make libfmt-dev libcli11-dev nlohmann-j
 test_packages="python3=python3 gcc=gcc spin=spin strace=strace libgtest-dev librapidcheck-dev"
 ildg_packages="libpugixml-dev"
 mpi_packages="mpirun=openmpi-bin mpicc:mpi.h=libopenmpi-dev"
-optional_packages="pkg-config=pkg-config gdb=gdb ip=iproute2 libhwloc-dev libbenchmark-dev python3-matplotlib"
+optional_packages="pkg-config=pkg-config gdb=gdb ip=iproute2 libhwloc-dev libbenchmark-dev python3-matplotlib python3-scipy"
 docs_packages="python3=python3 doxygen=doxygen python3-sphinx python3-myst-parser python3-breathe furo"
 lint_packages="clang-format-14=clang-format-14 clang-tidy-14=clang-tidy-14"

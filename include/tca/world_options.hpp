@@ -19,7 +19,7 @@ struct WorldOptions {
   /// of a host through shared memory, others over MPI), "cuda+mpi" (the same of GPUs; MPI must give
   /// MPI_THREAD_MULTIPLE) or "sim" (a modelled machine, whose ranks are threads: bytes really move, and a
   /// virtual clock says what it cost). Empty: OPENTCA_FABRIC, otherwise "shm", and "shm+mpi" where the ranks
-  /// are on several hosts or OPENTCA_SUBCLUSTER (ranks to a sub-cluster) splits one. The same on every rank.
+  /// are on several hosts or OPENTCA_SUBCLUSTER (ranks in a sub-cluster) splits one. The same on every rank.
   std::string fabric = {};
   /// Which of this host's GPUs this rank drives, on cuda and cuda+mpi; -1: its position among the ranks of
   /// the host, modulo the number of GPUs.

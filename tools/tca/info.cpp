@@ -20,7 +20,6 @@
 #include "cli/machine.hpp"
 #include "cli/options/numbers.hpp"
 #include "cli/output/build_info.hpp"
-#include "cli/output/variables.hpp"
 #include "cli/subcommand.hpp"
 #include "core/world_state.hpp"
 #include "route/choose.hpp"
@@ -211,16 +210,11 @@ std::string table_in_words(const std::string& fabric) {
 
 void row(const char* label, const std::string& text) { fmt::print("  {:<15} {}\n", label, text); }
 
-std::string meaning_of(const base::Variable& variable) {
-  if (variable.preset.empty()) return std::string(variable.meaning);
-  return fmt::format("{} ({})", variable.meaning, variable.preset);
-}
-
 void print_variables() {
   fmt::print("\nEnvironment\n");
   for (const base::Variable& variable : base::variables) {
     const char* value = std::getenv(variable.name.data());
-    fmt::print("  {:<24} {:<9} {}\n", variable.name, value ? value : "-", meaning_of(variable));
+    fmt::print("  {:<24} {:<9} {}\n", variable.name, value ? value : "-", base::describe(variable));
   }
 }
 

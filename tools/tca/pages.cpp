@@ -8,9 +8,9 @@
 #include <string>
 
 #include "base/fail.hpp"
+#include "base/system/environment.hpp"
 #include "cli/options/refuse.hpp"
 #include "cli/output/help.hpp"
-#include "cli/output/variables.hpp"
 #include "cli/subcommand.hpp"
 #include "tca/version.hpp"
 
@@ -97,7 +97,8 @@ std::string first_page(const CLI::App& root) {
   std::string out = header("tca", root.get_description()) + synopsis("tca", root) +
                     section_of_subcommands(root) + section_of_options("OPTIONS", root, false) +
                     ".SH ENVIRONMENT\n";
-  for (const Variable& variable : variables) out += entry(variable.name, variable.meaning);
+  for (const base::Variable& variable : base::variables)
+    out += entry(std::string(variable.name), base::describe(variable));
   out += ".SH SEE ALSO\n";
   for (const CLI::App* one : subcommands_of(root)) out += fmt::format(".BR tca\\-{} (1)\n", one->get_name());
   return out;

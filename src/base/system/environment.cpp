@@ -40,6 +40,11 @@ const char* former_name_set(VariableName name) {
 
 }  // namespace
 
+std::string describe(const Variable& variable) {
+  if (variable.preset.empty()) return std::string(variable.meaning);
+  return fmt::format("{} ({})", variable.meaning, variable.preset);
+}
+
 const char* variable(VariableName name) {
   const char* const text = std::getenv(name.text());
   const char* const former = former_name_set(name);

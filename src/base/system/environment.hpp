@@ -13,37 +13,32 @@ struct Variable {
   std::string_view name;
   std::string_view preset;  // what holds where it is not set; empty where there is nothing to say
   std::string_view meaning;
-  std::string_view reader;
 };
 
-// docs/guide.md has a table of the same variables, with more words.
+// The only table: `tca info`, the manual pages and the code use it, and a test holds the one of docs/guide.md
+// against it.
 inline constexpr std::array variables{
-    Variable{"OPENTCA_TIME_LIMIT", "30", "seconds a blocking call may take", "a world"},
-    Variable{"OPENTCA_CHECK", "0", "1: a wait without a start is an error", "a world"},
+    Variable{"OPENTCA_TIME_LIMIT", "30", "seconds a blocking call may take"},
+    Variable{"OPENTCA_CHECK", "0", "1: a wait without a start is an error"},
     Variable{"OPENTCA_FABRIC", "shm",
-             "shm, cuda, mpi, shm+mpi, cuda+mpi or sim, where a program does not say", "a world"},
-    Variable{"OPENTCA_SUBCLUSTER", "all of a host", "ranks to a sub-cluster, on shm+mpi and cuda+mpi",
-             "a world"},
-    Variable{"OPENTCA_PROGRESS_THREAD", "0", "1: a thread moves messages on while a rank computes, on mpi",
-             "a world"},
-    Variable{"OPENTCA_CUDA_AWARE", "MPI is asked", "on or off: whether MPI is given GPU memory, on cuda+mpi",
-             "a world"},
-    Variable{"OPENTCA_MACHINE", "ha-pacs-tca", "the modelled machine, on sim, where a program does not say",
-             "a world"},
-    Variable{"OPENTCA_FIDELITY", "tlp", "tlp, train or flow, on sim, where a program does not say",
-             "a world"},
-    Variable{"OPENTCA_MACHINES", "", "folders with more machine files, a colon between them", "the model"},
+             "shm, cuda, mpi, shm+mpi, cuda+mpi or sim, where a program does not say"},
+    Variable{"OPENTCA_SUBCLUSTER", "all of a host", "ranks in a sub-cluster, on shm+mpi and cuda+mpi"},
+    Variable{"OPENTCA_PROGRESS_THREAD", "0", "1: a thread moves messages on while a rank computes, on mpi"},
+    Variable{"OPENTCA_CUDA_AWARE", "MPI is asked", "on or off: whether MPI is given GPU memory, on cuda+mpi"},
+    Variable{"OPENTCA_MACHINE", "ha-pacs-tca", "the modelled machine, on sim, where a program does not say"},
+    Variable{"OPENTCA_FIDELITY", "tlp", "tlp, train or flow, on sim, where a program does not say"},
+    Variable{"OPENTCA_MACHINES", "", "folders with more machine files, a colon between them"},
     Variable{"OPENTCA_NONTEMPORAL", "both are tried",
-             "on or off: whether larger stores on shm go past the caches", "a world"},
-    Variable{"OPENTCA_CHANNEL", "", "the channel that every put takes, in place of a choice", "a chain"},
-    Variable{"OPENTCA_TUNING", "the one of tca tune", "the tuning table: a file, or off", "a world"},
-    Variable{"OPENTCA_RANK", "", "set by tca run: this process's rank", "a rank"},
-    Variable{"OPENTCA_SIZE", "", "set by tca run: how many ranks", "a rank"},
-    Variable{"OPENTCA_CONTROL", "", "set by tca run: where the ranks meet", "a rank"},
-    Variable{"OPENTCA_WORDS", "", "set by tca: where its ranks leave their errors", "a rank of tca"},
-    Variable{"OPENTCA_TERMINAL_COLUMNS", "", "set by tca: how wide the terminal is", "a rank of tca"},
-    Variable{"OPENTCA_SKIP_SETUP", "0", "1: make installs no packages", "make"},
-    Variable{"XDG_CACHE_HOME", "~/.cache", "where tca tune keeps its tables", "tca tune, a world"},
+             "on or off: whether larger stores on shm go past the caches"},
+    Variable{"OPENTCA_CHANNEL", "", "the channel that every put takes, in place of a choice"},
+    Variable{"OPENTCA_TUNING", "what tca tune wrote", "the tuning table: a file, or off"},
+    Variable{"OPENTCA_RANK", "", "set by tca run: this process's rank"},
+    Variable{"OPENTCA_SIZE", "", "set by tca run: the number of ranks"},
+    Variable{"OPENTCA_CONTROL", "", "set by tca run: where the ranks meet"},
+    Variable{"OPENTCA_WORDS", "", "set by tca: where its ranks leave their errors"},
+    Variable{"OPENTCA_TERMINAL_COLUMNS", "", "set by tca: how wide the terminal is"},
+    Variable{"OPENTCA_SKIP_SETUP", "0", "1: make installs no packages"},
+    Variable{"XDG_CACHE_HOME", "~/.cache", "where tca tune keeps its tables"},
 };
 
 // Names that variables had before, accepted in silence until 1.0.
@@ -52,7 +47,10 @@ struct FormerName {
 };
 inline constexpr std::array former_names{FormerName{"OPENTCA_ROUTE", "OPENTCA_CHANNEL"}};
 
-// The name of one of them. Any other does not compile.
+// Returns the meaning of a variable and, in parentheses, its default.
+std::string describe(const Variable& variable);
+
+// The name of one of `variables`. Any other name does not compile.
 class VariableName {
  public:
   template <std::size_t Length>
