@@ -106,10 +106,10 @@ void check_interconnect(const Description& machine, const Interconnect& net) {
             "the order of interconnect '{}' does not name each of its {} nodes once", net.name,
             topology.nodes());
   }
-  const bool circles = topology.kind == TopologyKind::ring || topology.kind == TopologyKind::double_ring ||
-                       topology.kind == TopologyKind::torus;
-  require(!circles || machine.links[net.link].credits != 1, machine,
-          "link '{}' has one credit; around the circles of interconnect '{}' packets need two not to block "
+  const bool cycles = topology.kind == TopologyKind::ring || topology.kind == TopologyKind::double_ring ||
+                      topology.kind == TopologyKind::torus;
+  require(!cycles || machine.links[net.link].credits != 1, machine,
+          "link '{}' has one credit; around the cycles of interconnect '{}' packets need two not to block "
           "each other",
           machine.links[net.link].name, net.name);
 }

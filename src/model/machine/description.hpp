@@ -16,7 +16,7 @@ namespace tca::net {
 
 enum class Fidelity {
   tlp,  // every packet is simulated
-  // A transfer that has its links to itself is computed as a whole; it falls apart into packets where it
+  // A transfer that has its links to itself is computed as a whole; it is demoted to packets where it
   // meets others.
   train,
   flow,  // streams share links with max-min fairness; single packets as in train

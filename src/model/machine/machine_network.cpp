@@ -121,15 +121,15 @@ RouterKind read_switches(const MachineTable& table, TopologyKind kind) {
   return {};
 }
 
-// Around a circle, a packet that enters must leave one place free, so a link there needs two credits.
+// Around a cycle, a packet that enters must leave one credit free, so a link there needs two credits.
 void check_credits(const MachineTable& links, const LinkKind& link, const Interconnect& interconnect) {
   using enum TopologyKind;
   const TopologyKind kind = interconnect.topology.kind;
-  const bool circles = kind == ring || kind == double_ring || kind == torus;
-  if (circles && link.credits < 2)
+  const bool cycles = kind == ring || kind == double_ring || kind == torus;
+  if (cycles && link.credits < 2)
     links.table(link.name).reject(
         "credits",
-        fmt::format("a link around the circles of [interconnects.{}] needs 2 credits at least, so that "
+        fmt::format("a link around the cycles of [interconnects.{}] needs 2 credits at least, so that "
                     "packets do not block each other",
                     interconnect.name));
 }

@@ -3,33 +3,33 @@
 namespace tca::net {
 
 void Claims::add(LinkId link, const Claim& claim) {
-  std::uint32_t place = free_;
-  if (place == none) {
-    place = static_cast<std::uint32_t>(claims_.size());
+  std::uint32_t slot = free_;
+  if (slot == none) {
+    slot = static_cast<std::uint32_t>(claims_.size());
     claims_.emplace_back();
   } else {
-    free_ = claims_[place].next;
+    free_ = claims_[slot].next;
     if (free_ != none) des::prefetch(&claims_[free_], sizeof(Claim));  // for the next call
   }
-  claims_[place] = claim;
-  claims_[place].next = first_[link];
-  first_[link] = place;
+  claims_[slot] = claim;
+  claims_[slot].next = first_[link];
+  first_[link] = slot;
 }
 
 bool Claims::remove(LinkId link, TrainId train) {
   std::uint32_t* at = &first_[link];
   while (claims_[*at].train != train) at = &claims_[*at].next;
-  const std::uint32_t place = *at;
-  *at = claims_[place].next;
-  claims_[place].next = free_;
-  free_ = place;
+  const std::uint32_t slot = *at;
+  *at = claims_[slot].next;
+  claims_[slot].next = free_;
+  free_ = slot;
   return first_[link] != none;
 }
 
 std::uint32_t Claims::find(TrainId train, LinkId link) const {
-  std::uint32_t place = first_[link];
-  while (claims_[place].train != train) place = claims_[place].next;
-  return place;
+  std::uint32_t slot = first_[link];
+  while (claims_[slot].train != train) slot = claims_[slot].next;
+  return slot;
 }
 
 }  // namespace tca::net

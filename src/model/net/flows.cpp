@@ -28,16 +28,16 @@ void Trains::share_links(TrainId number, bool leaves) {
   if (enough) return;
   std::vector<TrainId> sharing;
   std::vector<Flow> flows;
-  const auto place_of = [&](TrainId found) {
+  const auto index_of = [&](TrainId found) {
     Train& train = trains_[found];
-    if (train.place == UINT32_MAX) {
-      train.place = static_cast<std::uint32_t>(sharing.size());
+    if (train.index == UINT32_MAX) {
+      train.index = static_cast<std::uint32_t>(sharing.size());
       sharing.push_back(found);
       flows.push_back({0, {}});
     }
-    return train.place;
+    return train.index;
   };
-  place_of(number);
+  index_of(number);
   std::uint32_t links = 0;
   std::unordered_set<LinkId> seen;
   for (std::size_t i = 0; i < sharing.size(); ++i) {
@@ -45,7 +45,7 @@ void Trains::share_links(TrainId number, bool leaves) {
       if (!seen.insert(stage.link).second || !short_of(stage.link)) return;
       for (const Claim& claim : claims_.on(stage.link)) {
         if (trains_[claim.train].drained()) continue;
-        Flow& flow = flows[place_of(claim.train)];
+        Flow& flow = flows[index_of(claim.train)];
         // The requests and the data of a flow may both take this link.
         if (flow.demands.empty() || flow.demands.back().link != links) flow.demands.push_back({links, 0});
         Demand& demand = flow.demands.back();
@@ -58,7 +58,7 @@ void Trains::share_links(TrainId number, bool leaves) {
   if (leaves) flows[0].demands.clear();
   const std::vector<std::uint64_t> speeds = share_out(flows, links, whole);
   for (std::size_t i = leaves ? 1 : 0; i < sharing.size(); ++i) set_speed(sharing[i], speeds[i]);
-  for (const TrainId shared : sharing) trains_[shared].place = UINT32_MAX;
+  for (const TrainId shared : sharing) trains_[shared].index = UINT32_MAX;
 }
 
 void Trains::set_speed(TrainId number, std::uint64_t speed) {

@@ -14,7 +14,7 @@ Network::Network(des::Simulator& simulator, const Description& description, Fide
   if (fidelity != Fidelity::tlp) trains_.emplace(simulator, traffic_, *this, fidelity == Fidelity::flow);
 }
 
-void Network::check_place(Endpoint at) const {
+void Network::check_endpoint(Endpoint at) const {
   if (at.node >= nodes()) {
     base::fail(Errc::invalid_argument, "there is no node {}: machine '{}' has {}", at.node, machine().name,
                nodes());
@@ -27,7 +27,7 @@ void Network::check_place(Endpoint at) const {
 
 Endpoint Network::endpoint(std::uint32_t node, std::string_view unit) const {
   const Endpoint at{node, find_unit(machine().node, unit)};
-  check_place(at);
+  check_endpoint(at);
   return at;
 }
 
@@ -74,8 +74,8 @@ void Network::close(std::uint32_t message) {
 
 // Makes a packet between two units, without its size, kind and message.
 Packet Network::packet_from(Endpoint from, Endpoint to, std::uint32_t interconnect) const {
-  check_place(from);
-  check_place(to);
+  check_endpoint(from);
+  check_endpoint(to);
   Packet packet{};
   packet.to_unit = static_cast<std::uint8_t>(to.unit);
   packet.interconnect = static_cast<std::uint8_t>(interconnect);
@@ -110,8 +110,8 @@ void Network::check_transfer(const Transfer& transfer) const {
     base::fail(Errc::invalid_argument, "a transfer of {} rows of {} bytes from node {} to node {} {}",
                transfer.rows.count, transfer.rows.bytes, transfer.from.node, transfer.to.node, why);
   };
-  check_place(transfer.from);
-  check_place(transfer.to);
+  check_endpoint(transfer.from);
+  check_endpoint(transfer.to);
   const std::vector<UnitKind>& units = machine().node.units;
   const bool inside = transfer.interconnect == Transfer::inside;
   const bool nothing = transfer.rows.total() == 0 || transfer.packet_bytes == 0;
@@ -128,7 +128,7 @@ des::Task Network::ask(Transfer transfer, Passage& passage) {
   const Rows rows = transfer.rows;
   const bool asks = transfer.request_bytes > 0, inside = transfer.interconnect == Transfer::inside;
   const std::uint32_t most = asks ? transfer.request_bytes : transfer.packet_bytes;
-  des::Semaphore own(simulator_, {"a request's place in the window of node", transfer.from.node},
+  des::Semaphore own(simulator_, {"a slot for a request in the window of node", transfer.from.node},
                      transfer.window);
   des::Semaphore& tags = transfer.tags != nullptr ? *transfer.tags : own;
 
@@ -162,7 +162,7 @@ des::Task Network::ask(Transfer transfer, Passage& passage) {
         static_cast<std::uint32_t>(std::min<std::uint64_t>(most, rows.bytes - next % in_row * most));
     asks ? request(message, bytes, transfer.request_gap) : answer(message, bytes);
   }
-  // This task owns the window, so it lives until the last place in it has been given back.
+  // This task owns the window, so it lives until the last slot in it has been given back.
   if (transfer.tags == nullptr) co_await passage.passed();
 }
 
@@ -171,25 +171,25 @@ void Network::board(std::uint32_t number, const Transfer& transfer, Boarding& bo
   traffic_.expect(transfer.from.node);
   traffic_.expect(transfer.to.node);
   const bool asks = transfer.request_bytes > 0;
-  Trip& trip = trains_->draft();
-  trip.rows = transfer.rows.count;
-  trip.row_bytes = transfer.rows.bytes;
-  trip.request_bytes = asks ? transfer.request_bytes : transfer.packet_bytes;
-  trip.packet_bytes = transfer.packet_bytes;
-  trip.request_gap = transfer.request_gap;
-  trip.row_gap = transfer.row_gap;
-  trip.memory_gap = machine().node.units[transfer.from.unit].memory->request_gap;
-  trip.own_tags = transfer.tags == nullptr;
-  trip.inside = transfer.interconnect == Transfer::inside;
-  trip.begin = simulator_.now();
-  trip.asking.clear();
-  trip.source =
+  RoutedTransfer& routed = trains_->draft();
+  routed.rows = transfer.rows.count;
+  routed.row_bytes = transfer.rows.bytes;
+  routed.request_bytes = asks ? transfer.request_bytes : transfer.packet_bytes;
+  routed.packet_bytes = transfer.packet_bytes;
+  routed.request_gap = transfer.request_gap;
+  routed.row_gap = transfer.row_gap;
+  routed.memory_gap = machine().node.units[transfer.from.unit].memory->request_gap;
+  routed.own_tags = transfer.tags == nullptr;
+  routed.inside = transfer.interconnect == Transfer::inside;
+  routed.begin = simulator_.now();
+  routed.asking.clear();
+  routed.source =
       asks ? plan_.issue_port({transfer.from.node, messages_[number].asker}) : plan_.read_port(transfer.from);
   if (asks) {
     const LinkId port = plan_.request_port({transfer.from.node, messages_[number].asker});
-    traffic_.way(port, train_packet(number, true), trip.asking);
+    traffic_.way(port, train_packet(number, true), routed.asking);
   }
-  traffic_.way(plan_.read_port(transfer.from), train_packet(number, false), trip.data);
+  traffic_.way(plan_.read_port(transfer.from), train_packet(number, false), routed.data);
   messages_[number].boarding = &boarding;
   const TrainId train = trains_->start(number, *messages_[number].tags);
   messages_[number].train = train;
@@ -214,7 +214,7 @@ void Network::train_arrived(std::uint32_t number) {
   finish(number);
 }
 
-void Network::train_fell_apart(std::uint32_t number, const Progress& progress) {
+void Network::train_demoted(std::uint32_t number, const Progress& progress) {
   Message& message = messages_[number];
   if (message.boarding != nullptr) {
     Boarding& boarding = *message.boarding;

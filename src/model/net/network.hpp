@@ -67,7 +67,7 @@ struct LinkUse {
   std::uint64_t packets;
 };
 
-class Network final : public Sink, public Rider {
+class Network final : public Sink, public TrainObserver {
  public:
   Network(des::Simulator& simulator, const Description& description, Fidelity fidelity = Fidelity::tlp);
 
@@ -108,13 +108,13 @@ class Network final : public Sink, public Rider {
   void train_issued(std::uint32_t message) override;
   void train_passed(std::uint32_t message) override;
   void train_arrived(std::uint32_t message) override;
-  void train_fell_apart(std::uint32_t message, const Progress& progress) override;
+  void train_demoted(std::uint32_t message, const Progress& progress) override;
   Packet train_packet(std::uint32_t message, bool request) const override;
   // Null when every packet is modelled.
   const Trains* trains() const { return trains_ ? &*trains_ : nullptr; }
 
  private:
-  // An agent waits here until its train has sent all requests or, when the train falls apart, a part of them.
+  // An agent waits here until its train has sent all requests or, when the train is demoted, some of them.
   struct Boarding {
     Boarding(des::Simulator& simulator, des::Label name) : over(simulator, name) {}
     des::Signal over;
@@ -147,7 +147,7 @@ class Network final : public Sink, public Rider {
   void answer(std::uint32_t message, std::uint32_t bytes);
   void finish_request(Message& message);
   void finish(std::uint32_t message);
-  void check_place(Endpoint at) const;
+  void check_endpoint(Endpoint at) const;
   void check_transfer(const Transfer& transfer) const;
 
   des::Simulator& simulator_;

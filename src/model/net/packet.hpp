@@ -20,14 +20,14 @@ using PacketId = std::uint32_t;
 constexpr PacketId no_packet = UINT32_MAX;
 
 enum class PacketKind : std::uint8_t {
-  data,     // written into the memory cells at its destination
+  data,     // written into the memory at its destination
   request,  // for data; answered at its destination
   word,     // written to a NIC's own registers or memory
 };
 
 struct Packet {
   des::Time ready;        // when the next link may take it
-  des::Time tail;         // when its last byte reaches the place where its head is
+  des::Time tail;         // when its last byte arrives where its head is
   PacketId next;          // in the list of a link
   std::uint32_t message;  // the message that it belongs to
   std::uint32_t bytes;    // of data; of a request, the bytes requested

@@ -101,7 +101,7 @@ void Plan::add_ports() {
     issue_ports_[unit] = add(unit, issue, End::unit);
     if (kind.ape) {
       receive_ports_[unit] = add(unit, add_class(receive_class(unit, *kind.ape)), End::unit);
-      write_ports_[unit] = add(unit, buffer, End::cells);
+      write_ports_[unit] = add(unit, buffer, End::memory_array);
     }
     if (!kind.memory) continue;
     const MemoryPort& memory = *kind.memory;
@@ -115,7 +115,7 @@ void Plan::add_ports() {
                           .whole = true,
                           .latency = memory.write_latency,
                           .name = "write"};
-    write_ports_[unit] = add(unit, add_class(write), End::cells);
+    write_ports_[unit] = add(unit, add_class(write), End::memory_array);
   }
 }
 

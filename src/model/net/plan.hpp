@@ -33,8 +33,8 @@ class Rate {
   std::uint64_t per_byte_ = 0;
 };
 
-// What a link of one kind costs. The ports of memories and NICs are links too: from the memory cells to the
-// unit, and from the unit to the cells.
+// What a link of one kind costs. The ports of memories and NICs are links too: from the memory array to the
+// unit, and from the unit to the array.
 struct LinkClass {
   Rate rate;
   Rate second_rate;  // for packets with any of the flags below
@@ -67,7 +67,7 @@ struct LinkClass {
   des::Time lead(std::uint8_t flags) const { return (flags & second_flags) != 0 ? second_each : each; }
 };
 
-enum class End : std::uint8_t { unit, cells, network_switch };
+enum class End : std::uint8_t { unit, memory_array, network_switch };
 
 // A link between two units of a node, or a port of a unit. It is the same for every node.
 struct LocalLink {
@@ -97,8 +97,8 @@ class Plan {
   const std::vector<Trunk>& trunks() const { return trunks_; }
 
   // The ports of a unit:
-  // - read: out of the cells of a memory;
-  // - write: into them;
+  // - read: out of a memory array;
+  // - write: into it;
   // - request: out of the reader of a NIC;
   // - issue: everything else that is sent from there (a processor's stores, a NIC's data and flags), so that
   //   it does not wait behind requests;
@@ -107,7 +107,7 @@ class Plan {
   LinkId write_port(Endpoint at) const { return port(at, write_ports_); }
   LinkId request_port(Endpoint at) const { return port(at, request_ports_); }
   LinkId issue_port(Endpoint at) const { return port(at, issue_ports_); }
-  // Whether a unit has a receive port, and whether it has cells to write into.
+  // Whether a unit has a receive port, and whether it has a memory array to write into.
   bool has_receive_port(std::uint32_t unit) const { return receive_ports_[unit] != no_link; }
   bool has_write_port(std::uint32_t unit) const { return write_ports_[unit] != no_link; }
   LinkId receive_port(Endpoint at) const { return port(at, receive_ports_); }

@@ -6,8 +6,8 @@ namespace tca::net {
 
 namespace {
 
-// Returns the shorter way around a circle. Opposite places are equally far either way; there odd places go
-// backwards, so that both directions carry the same load.
+// Returns the shorter way around a cycle. Opposite positions are equally far either way; there the odd ones
+// go backwards, so that both directions carry the same load.
 std::int16_t shorter_way(std::uint32_t from, std::uint32_t to, std::uint32_t size, bool wraps) {
   const auto distance = static_cast<std::int32_t>(to) - static_cast<std::int32_t>(from);
   const auto around = static_cast<std::int32_t>(size);
@@ -25,8 +25,9 @@ Routes::Routes(const Topology& topology, std::uint32_t nodes)
       nodes_(nodes),
       group_(topology.nodes()),
       order_(topology.order) {
-  place_.resize(order_.size());
-  for (std::uint32_t place = 0; place < order_.size(); ++place) place_[order_[place]] = place;
+  position_.resize(order_.size());
+  for (std::uint32_t position = 0; position < order_.size(); ++position)
+    position_[order_[position]] = position;
   if (switched_) {
     const bool star = kind_ == TopologyKind::star;
     leaf_nodes_ = topology.size[0];
@@ -53,21 +54,21 @@ Cable Routes::cable(std::uint32_t number) const {
 Cable Routes::direct_cable(std::uint32_t number) const {
   const std::uint32_t node = number / ports_, port = number % ports_, dimension = port / 2;
   const bool forwards = port % 2 == 0;
-  std::uint32_t place = node % group_, stride = 1;
-  if (!place_.empty()) place = place_[place];
+  std::uint32_t position = node % group_, stride = 1;
+  if (!position_.empty()) position = position_[position];
   for (std::uint32_t i = 0; i < dimension; ++i) stride *= size_[i];
-  const std::uint32_t size = size_[dimension], at = place / stride % size;
+  const std::uint32_t size = size_[dimension], at = position / stride % size;
 
   Cable cable{.from = node};
   const bool at_end = forwards ? at + 1 == size : at == 0;
-  // A circle of two places has one cable in each direction: forwards from the first, backwards from the
+  // A cycle of two positions has one cable in each direction: forwards from the first, backwards from the
   // second.
   if (size == 1 || (at_end && !wraps_[dimension])) return cable;
   const std::uint32_t next = forwards ? (at + 1) % size : (at + size - 1) % size;
-  const std::uint32_t to = place + next * stride - at * stride;
+  const std::uint32_t to = position + next * stride - at * stride;
   cable.to = node / group_ * group_ + (order_.empty() ? to : order_[to]);
   cable.used = true;
-  if (wraps_[dimension]) cable.circle = static_cast<std::uint8_t>(port);
+  if (wraps_[dimension]) cable.cycle = static_cast<std::uint8_t>(port);
   return cable;
 }
 
@@ -110,7 +111,7 @@ Steps Routes::steps(std::uint32_t from, std::uint32_t to) const {
     if (here / leaf_nodes_ == leaf) return {0, 0, down};
     return {static_cast<std::int16_t>(there % group_spines_ + 1), static_cast<std::int16_t>(leaf + 1), down};
   }
-  if (!place_.empty()) here = place_[here], there = place_[there];
+  if (!position_.empty()) here = position_[here], there = position_[there];
   Steps steps{};
   for (std::size_t i = 0; i < 3; ++i) {
     steps[i] = shorter_way(here % size_[i], there % size_[i], size_[i], wraps_[i]);

@@ -21,10 +21,10 @@ constexpr bool done(const Steps& steps) { return (steps[0] | steps[1] | steps[2]
 struct Cable {
   std::uint32_t from = 0, to = 0;
   bool from_switch = false, to_switch = false;
-  bool used = false;                // false at the ends of a chain, where a cable leads nowhere
-  std::uint8_t circle = no_circle;  // the dimension and direction of the circle that it is part of
+  bool used = false;              // false at the ends of a chain, where a cable leads nowhere
+  std::uint8_t cycle = no_cycle;  // the dimension and direction of the cycle that it is part of
 
-  static constexpr std::uint8_t no_circle = 0xff;
+  static constexpr std::uint8_t no_cycle = 0xff;
 };
 
 class Routes {
@@ -77,8 +77,8 @@ class Routes {
   std::array<std::uint32_t, 3> size_{1, 1, 1};  // of chains, rings and tori
   std::array<bool, 3> wraps_{};
   std::uint32_t ports_ = 0;
-  // Place to node and node to place, within an instance; empty when both are the same.
-  std::vector<std::uint32_t> order_, place_;
+  // Position to node and node to position, within an instance; empty when both are the same.
+  std::vector<std::uint32_t> order_, position_;
   // Of stars and fat trees: nodes per leaf, leaves and spines per instance, and leaves and spines of the
   // machine.
   std::uint32_t leaf_nodes_ = 0, group_leaves_ = 0, group_spines_ = 0, leaves_ = 0, spines_ = 0;

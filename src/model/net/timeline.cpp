@@ -4,16 +4,16 @@ namespace tca::net {
 
 using des::Time;
 
-std::uint32_t Trip::bytes_of(std::uint64_t request) const {
+std::uint32_t RoutedTransfer::bytes_of(std::uint64_t request) const {
   const std::uint64_t at = request % per_row() * request_bytes;
   return static_cast<std::uint32_t>(std::min<std::uint64_t>(request_bytes, row_bytes - at));
 }
 
-std::uint64_t Trip::bytes_before(std::uint64_t request) const {
+std::uint64_t RoutedTransfer::bytes_before(std::uint64_t request) const {
   return request / per_row() * row_bytes + request % per_row() * request_bytes;
 }
 
-std::uint64_t Trip::packets_before(std::uint64_t request) const {
+std::uint64_t RoutedTransfer::packets_before(std::uint64_t request) const {
   const auto packets = [this](std::uint64_t bytes) { return (bytes + packet_bytes - 1) / packet_bytes; };
   const std::uint64_t full = packets(request_bytes), last = packets(bytes_of(per_row() - 1));
   return request / per_row() * ((per_row() - 1) * full + last) + request % per_row() * full;
@@ -42,14 +42,14 @@ void Lane::shift(Time span) {
   }
 }
 
-void Timeline::begin(const Trip& trip) {
-  trip_ = &trip;
-  asking_.begin(trip.asking);
-  data_.begin(trip.data);
-  per_row_ = trip.per_row();
-  requests_ = trip.requests();
-  tags_ = trip.tags;
-  lent_until_ = *std::max_element(tags_.begin(), tags_.end());
+void Timeline::begin(const RoutedTransfer& transfer) {
+  transfer_ = &transfer;
+  asking_.begin(transfer.asking);
+  data_.begin(transfer.data);
+  per_row_ = transfer.per_row();
+  requests_ = transfer.requests();
+  tags_ = transfer.tags;
+  tags_shared_until_ = *std::max_element(tags_.begin(), tags_.end());
   // In a row of many requests, all but the last are alike, so the period lies within the row.
   unit_ = per_row_ > 4 * tags_.size() ? 1 : per_row_;
   period_ = (tags_.size() + unit_ - 1) / unit_ * unit_;
@@ -57,19 +57,19 @@ void Timeline::begin(const Trip& trip) {
   passed_before_.assign(period_, 0);
   tag_ = 0;
   next_ = same_ = known_ = 0;
-  issued_ = trip.begin;
+  issued_ = transfer.begin;
   passed_ = arrived_ = held_ = 0;
   last_span_ = -1;
 }
 
 Time Timeline::ready() const {
   const bool new_row = next_ > 0 && next_ % per_row_ == 0;
-  return issued_ + (new_row ? trip_->row_gap : 0);
+  return issued_ + (new_row ? transfer_->row_gap : 0);
 }
 
 std::uint64_t Timeline::tags_needed(std::uint64_t tags, std::uint64_t whole) const {
   const double held = static_cast<double>(held_) * static_cast<double>(requests_);
-  const double had = static_cast<double>(passed_ - trip_->begin) * static_cast<double>(tags);
+  const double had = static_cast<double>(passed_ - transfer_->begin) * static_cast<double>(tags);
   return static_cast<std::uint64_t>(static_cast<double>(whole) * std::min(held / had, 1.0));
 }
 
@@ -83,15 +83,15 @@ std::vector<Time> Timeline::tags() const {
 // those that are available earlier. These need not be all others, since other trains may still wait for data
 // from a slower memory.
 void Timeline::return_tag(Time at) {
-  std::size_t place = tag_;
+  std::size_t slot = tag_;
   tag_ = tag_ + 1 == tags_.size() ? 0 : tag_ + 1;
-  while (place != tag_) {
-    const std::size_t before = (place == 0 ? tags_.size() : place) - 1;
+  while (slot != tag_) {
+    const std::size_t before = (slot == 0 ? tags_.size() : slot) - 1;
     if (tags_[before] <= at) break;
-    tags_[place] = tags_[before];
-    place = before;
+    tags_[slot] = tags_[before];
+    slot = before;
   }
-  tags_[place] = at;
+  tags_[slot] = at;
 }
 
 // Records a request and counts how many have repeated. The steps repeat when, for a whole period, everything
@@ -106,7 +106,7 @@ void Timeline::remember() {
   arrived_before_[slot] = arrived_;
   passed_before_[slot] = passed_;
   const bool row_ends = unit_ == 1 && next_ % per_row_ == 0;
-  if (row_ends || issued_ < lent_until_) known_ = same_ = 0;
+  if (row_ends || issued_ < tags_shared_until_) known_ = same_ = 0;
 }
 
 bool Timeline::leap(Time until) {
@@ -114,7 +114,7 @@ bool Timeline::leap(Time until) {
   // The last request may be shorter, and within a row what follows the row is not yet known.
   const std::uint64_t end = unit_ == 1 ? next_ - next_ % per_row_ + per_row_ - 1 : requests_;
   if (next_ >= end || until <= arrived_) return false;
-  // The last period before `until` is computed packet by packet, since its places may not be free again yet.
+  // The last period before `until` is computed packet by packet, since its slots may not be free again yet.
   const auto over = static_cast<std::uint64_t>((until - arrived_) / last_span_);
   const std::uint64_t periods = std::min((end - next_) / period_, over - std::min<std::uint64_t>(over, 1));
   if (periods == 0) return false;

@@ -10,14 +10,14 @@
 
 namespace tca::net {
 
-// A transfer: the links that its requests and its data take, and how it is cut up.
-struct Trip {
+// A transfer laid out on the machine: the links that its requests and its data take, and how it is cut up.
+struct RoutedTransfer {
   std::vector<Stage> asking;  // empty when data is sent unrequested
   std::vector<Stage> data;
   std::uint64_t rows = 0, row_bytes = 0;
   std::uint32_t request_bytes = 0, packet_bytes = 0;  // equal when data is sent unrequested
   des::Time request_gap = 0, row_gap = 0, memory_gap = 0;
-  // The port from which its sender also sends its flags. What is sent there first arrives first.
+  // The port from which its sender also sends its flags. Whatever is sent there first arrives first.
   LinkId source = no_link;
   bool own_tags = false;  // no other transfer uses its tags
   bool inside = false;    // tags come back on arrival at the target instead of in the NIC
@@ -37,7 +37,7 @@ class Lane {
   // A packet on a link:
   // - at: when the link took it, which is once it is known when there will be room;
   // - busy: how long it occupies the link;
-  // - busy_until: the end of that, from which on its place at the end of the previous link is free;
+  // - busy_until: the end of that, from which on its slot at the end of the previous link is free;
   // - head, tail: when these reach the end of the link.
   struct Booking {
     std::size_t stage;
@@ -46,7 +46,7 @@ class Lane {
     bool last;  // of its request
   };
 
-  // Starts afresh and keeps its memory. The stages outlive its use.
+  // Starts afresh and reuses its memory. The stages must outlive the computation.
   void begin(const std::vector<Stage>& stages);
 
   // Sends a packet that is given to the first link at `at`, and passes each booking to `book`. Returns when
@@ -63,7 +63,7 @@ class Lane {
   const std::vector<Stage>& stages() const { return *stages_; }
   des::Time busy_until(std::size_t stage) const { return busy_until_[stage]; }
   des::Time first_start(std::size_t stage) const { return first_start_[stage]; }
-  // When the last packet was given to a link, and when its place at the end of that link was free again.
+  // When the last packet was given to a link, and when its slot at the end of that link was free again.
   des::Time given(std::size_t stage) const { return given_[stage]; }
   des::Time freed(std::size_t stage) const { return room_[room_slot(stage, sent_ - 1)]; }
   void shift(des::Time span);
@@ -72,7 +72,7 @@ class Lane {
   std::size_t room_slot(std::size_t stage, std::uint64_t packet) const {
     return first_room_[stage] + (packet & (stages()[stage].kind->credit_slots - 1));
   }
-  // The packet's place at the end of a link is free from `free` on, which becomes known at `told`.
+  // The packet's slot at the end of a link is free from `free` on, which becomes known at `told`.
   void leave(std::size_t stage, des::Time free, des::Time told) {
     if (stages()[stage].kind->credits == 0) return;
     const std::size_t slot = room_slot(stage, sent_);
@@ -82,15 +82,15 @@ class Lane {
 
   const std::vector<Stage>* stages_ = nullptr;
   std::vector<des::Time> busy_until_, first_start_, given_;
-  std::vector<des::Time> room_, told_;  // by place: when it is free again, and when that became known
+  std::vector<des::Time> room_, told_;  // by slot: when it is free again, and when that became known
   std::vector<std::size_t> first_room_;
   std::uint64_t sent_ = 0;
 };
 
 class Timeline {
  public:
-  // Starts afresh and keeps its memory. The trip outlives its use.
-  void begin(const Trip& trip);
+  // Starts afresh and reuses its memory. The transfer must outlive the computation.
+  void begin(const RoutedTransfer& transfer);
 
   std::uint64_t next() const { return next_; }  // the next request to be computed
   bool over() const { return next_ == requests_; }
@@ -108,8 +108,8 @@ class Timeline {
   des::Time issued() const { return issued_; }    // when it was sent
   des::Time passed() const { return passed_; }    // when all of its data had reached the NIC
   des::Time arrived() const { return arrived_; }  // when all of its data had reached the target
-  // Returns the share of `tags` tags that the trip needs, in parts of `whole`. It counts for each request the
-  // time for which the first one, which waited for no other, held its tag.
+  // Returns the share of `tags` tags that the transfer needs, in parts of `whole`. It counts for each request
+  // the time for which the first one, which waited for no other, held its tag.
   std::uint64_t tags_needed(std::uint64_t tags, std::uint64_t whole) const;
   // Returns when each tag is available again, the next one first.
   std::vector<des::Time> tags() const;
@@ -120,14 +120,14 @@ class Timeline {
   void return_tag(des::Time at);
   void remember();
 
-  const Trip* trip_ = nullptr;
+  const RoutedTransfer* transfer_ = nullptr;
   Lane asking_, data_;
   std::uint64_t per_row_ = 0, requests_ = 0;
   std::uint64_t unit_ = 0;       // number of requests after which the sizes repeat
   std::uint64_t period_ = 0;     // a multiple of unit_, and no fewer than there are tags
   std::vector<des::Time> tags_;  // a ring: when each is available again, in order from `tag_` on
   std::size_t tag_ = 0;
-  des::Time lent_until_ = 0;  // until then others may hold tags
+  des::Time tags_shared_until_ = 0;  // until then other transfers may hold tags
   std::uint64_t next_ = 0, same_ = 0, known_ = 0;
   des::Time issued_ = 0, passed_ = 0, arrived_ = 0, held_ = 0, last_span_ = -1;
   std::vector<des::Time> arrived_before_, passed_before_;  // of the requests of the last period
@@ -144,9 +144,9 @@ Lane::Passing Lane::send(des::Time at, std::uint32_t bytes, bool last, const Boo
     des::Time start = std::max(ready, busy_until_[i]);
     const std::uint64_t taken = sent_ + (stage.enters ? 1 : 0);
     if (kind.credits > 0 && taken >= kind.credits) {
-      const std::size_t place = room_slot(i, taken - kind.credits);
-      start = std::max(start, room_[place]);
-      at = std::max(at, told_[place]);
+      const std::size_t slot = room_slot(i, taken - kind.credits);
+      start = std::max(start, room_[slot]);
+      at = std::max(at, told_[slot]);
     }
     if (sent_ == 0) first_start_[i] = start;
     given_[i] = at;
@@ -170,17 +170,17 @@ Lane::Passing Lane::send(des::Time at, std::uint32_t bytes, bool last, const Boo
 template <class Book>
 void Timeline::step(const Book& book) {
   issued_ = next_issue();
-  std::uint32_t left = trip_->bytes_of(next_);
+  std::uint32_t left = transfer_->bytes_of(next_);
   des::Time given = issued_;
-  if (!trip_->asking.empty()) {
-    asking_.delay(issued_, trip_->request_gap);
+  if (!transfer_->asking.empty()) {
+    asking_.delay(issued_, transfer_->request_gap);
     given = asking_.send(issued_, 0, true, book).end;
   }
-  data_.delay(given, trip_->memory_gap);
+  data_.delay(given, transfer_->memory_gap);
   for (std::uint32_t bytes; left > 0; left -= bytes) {
-    bytes = std::min(left, trip_->packet_bytes);
+    bytes = std::min(left, transfer_->packet_bytes);
     const Lane::Passing passing = data_.send(given, bytes, bytes == left, book);
-    passed_ = trip_->inside ? passing.end : passing.nic;
+    passed_ = transfer_->inside ? passing.end : passing.nic;
     arrived_ = passing.end;
   }
   return_tag(passed_);

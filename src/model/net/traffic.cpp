@@ -12,7 +12,7 @@ Traffic::Traffic(des::Simulator& simulator, const Plan& plan, Sink& sink)
       sink_(sink),
       objects_(simulator.add(*this)),
       links_(plan.links()),
-      carried_(plan.links()),
+      sent_in_bulk_(plan.links()),
       classes_(plan.classes()) {
   for (const UnitKind& unit : plan.machine().node.units) {
     hops_.push_back(unit.role == Role::memory ? 0 : unit.router.hop);
@@ -50,7 +50,7 @@ void Traffic::set_up_links() {
       link.to_node = cable.to;
       link.to_unit = static_cast<std::uint8_t>(trunk.nic);
       link.end = cable.to_switch ? End::network_switch : End::unit;
-      link.circle = cable.circle;
+      link.cycle = cable.cycle;
       link.to_card = !cable.to_switch && plan_.has_receive_port(trunk.nic);
     }
   }
@@ -94,14 +94,14 @@ void Traffic::start(LinkId port, const Packet& packet, Time gap) {
   Link& link = links_[port];
   const PacketId number = new_packet(packet);
   packets_[number].ready = packets_[number].tail = simulator_.now();
-  if (link.claimed) meet(port, Packet{packets_[number]});
+  if (link.claimed) contend(port, Packet{packets_[number]});
   link.busy_until = std::max(link.busy_until, simulator_.now()) + gap;
   book(no_link, number, {port, Routes::no_step});
 }
 
 // The head of the next packet in flight has reached the end of a link.
 void Traffic::handle(const des::Event& event) {
-  if ((event.sequence & computed) != 0) return claimant_->come(event.sequence & ~computed, event.time);
+  if ((event.sequence & computed) != 0) return claimant_->on_event(event.sequence & ~computed, event.time);
   const LinkId number = event.object - objects_;
   Link& link = links_[number];
   const PacketId packet = link.flight;
@@ -111,7 +111,7 @@ void Traffic::handle(const des::Event& event) {
   if (link.flight != no_packet) expect_flight(link, event.sequence + 1);
   ++hop_count_;
   Time hop;
-  const bool passes = come(link, packets_[packet], hop);
+  const bool passes = arrive(link, packets_[packet], hop);
   packets_[packet].ready = event.time + hop;
   if (passes) sink_.passed(packets_[packet], link.to_node);
   if (link.first != packet) return;  // it waits behind others
@@ -134,7 +134,7 @@ void Traffic::prepare(const des::Event& event, unsigned stage) const {
   if (stage == 1) return des::prefetch(&packet, sizeof packet);
   if (stage == 2 && packet.next != no_packet)
     des::prefetch(&packets_[packet.next], sizeof packet);  // the next one in flight
-  if (link.end == End::cells || packet.nic == link.to_unit || ends_here(link, packet))
+  if (link.end == End::memory_array || packet.nic == link.to_unit || ends_here(link, packet))
     return sink_.prepare(packet.message, stage);
   const Link& out = links_[way_on(link, packet).link];
   if (stage == 2) {
@@ -148,9 +148,9 @@ void Traffic::prepare(const des::Event& event, unsigned stage) const {
 
 // Handles a packet's arrival at the end of a link. `hop` is the time that it takes there. Returns whether it
 // is data at the NIC through which it leaves its node.
-bool Traffic::come(const Link& link, Packet& packet, Time& hop) const {
+bool Traffic::arrive(const Link& link, Packet& packet, Time& hop) const {
   hop = link.end == End::network_switch ? plan_.trunks()[packet.interconnect].switch_hop
-        : link.end == End::cells        ? 0
+        : link.end == End::memory_array ? 0
                                         : hops_[link.to_unit];
   if (link.end != End::unit || packet.nic != link.to_unit) return false;
   packet.nic = Packet::passed;
@@ -177,9 +177,9 @@ void Traffic::serve(LinkId number) {
     const Way way = way_on(link, packets_[packet]);
     if (links_[way.link].claimed) {
       serving_ = number;
-      meet(way.link, Packet{packets_[packet]});
+      contend(way.link, Packet{packets_[packet]});
       serving_ = no_link;
-      if (link.first != packet) continue;  // a train that fell apart has inserted a packet in front
+      if (link.first != packet) continue;  // a demoted train has inserted a packet in front
     }
     // Taken out of this queue before it joins the next one, since both are linked through the packet.
     const PacketId next = packets_[packet].next;
@@ -194,7 +194,7 @@ void Traffic::serve(LinkId number) {
 }
 
 bool Traffic::ends_here(const Link& link, const Packet& packet) const {
-  if (link.end != End::unit) return link.end == End::cells;
+  if (link.end != End::unit) return link.end == End::memory_array;
   return packet.kind != PacketKind::data && packet.nic == Packet::passed && packet.to_unit == link.to_unit &&
          done(packet.steps);
 }
@@ -219,12 +219,12 @@ Traffic::Way Traffic::way_on(const Link& link, const Packet& packet) const {
   return {plan_.toward(link.to_node, link.to_unit, target), Routes::no_step};
 }
 
-// Tells the claimant of a packet on a claimed link. `packet` is a copy: trains that fall apart add packets,
-// which may move the originals.
-void Traffic::meet(LinkId number, const Packet& packet) {
+// Tells the claimant of a packet on a claimed link. `packet` is a copy: demoted trains add packets, which may
+// move the originals.
+void Traffic::contend(LinkId number, const Packet& packet) {
   const Link& out = links_[number];
   const Time start = std::max({packet.ready, out.busy_until, simulator_.now()});
-  claimant_->meet(number, start, classes_[out.kind].wire_time(packet.bytes_on_wire(), packet.flags));
+  claimant_->contend(number, start, classes_[out.kind].wire_time(packet.bytes_on_wire(), packet.flags));
 }
 
 // Gives a packet its time on its next link. Returns false when it is not yet known when there will be room at
@@ -266,21 +266,21 @@ void Traffic::expect_flight(const Link& link, std::uint32_t sequence) {
   simulator_.schedule(packets_[link.flight].ready, objects_ + number, sequence & ~computed);
 }
 
-// A packet's place at the end of a link is free from `free` on, which the sending end learns one latency
-// later. All places are alike: the one that is free first is taken first, although the place of an earlier
+// A packet's slot at the end of a link is free from `free` on, which the sending end learns one latency
+// later. All slots are alike: the one that is free first is taken first, although the slot of an earlier
 // packet, on its way to a slower link, may have been announced before.
 void Traffic::leave(LinkId number, Time free) {
   Link& link = links_[number];
   const LinkClass& kind = classes_[link.kind];
   if (kind.credits == 0) return;
-  const auto room = [&](std::uint32_t place) -> Time& {
-    return room_[link.first_slot + (place & (kind.credit_slots - 1))];
+  const auto room = [&](std::uint32_t slot) -> Time& {
+    return room_[link.first_slot + (slot & (kind.credit_slots - 1))];
   };
   const Time told = free + kind.latency;
   const std::uint32_t taken = link.sent > kind.credits ? link.sent - kind.credits : 0;
-  std::uint32_t place = link.returned++;
-  for (; place > taken && room(place - 1) > told; --place) room(place) = room(place - 1);
-  room(place) = told;
+  std::uint32_t slot = link.returned++;
+  for (; slot > taken && room(slot - 1) > told; --slot) room(slot) = room(slot - 1);
+  room(slot) = told;
   if (link.last_waiting != no_link) woken_.push_back(number);
 }
 
@@ -321,11 +321,11 @@ void Traffic::way(LinkId port, Packet packet, std::vector<Stage>& stages,
                 .free = link.busy_until,
                 .link = way.link,
                 .flags = packet.flags,
-                .in_circle = link.circle != Cable::no_circle,
+                .in_cycle = link.cycle != Cable::no_cycle,
                 .enters = in != no_link && enters(in, link),
                 .data = packet.kind == PacketKind::data};
     if (packets != nullptr) packets->push_back(packet);
-    stage.to_nic = come(link, packet, stage.hop);
+    stage.to_nic = arrive(link, packet, stage.hop);
     stages.push_back(stage);
     if (ends_here(link, packet)) return;
     in = way.link;
@@ -344,8 +344,8 @@ void Traffic::sent(LinkId number, LinkId input, Time busy, Time busy_until) {
   feed(link, input);
 }
 
-void Traffic::carried(LinkId number, LinkId input, std::uint64_t packets, Time busy) {
-  carried_[number] += static_cast<std::uint32_t>(packets);
+void Traffic::sent_in_bulk(LinkId number, LinkId input, std::uint64_t packets, Time busy) {
+  sent_in_bulk_[number] += static_cast<std::uint32_t>(packets);
   links_[number].busy += busy;
   feed(links_[number], input);
 }
@@ -357,7 +357,7 @@ void Traffic::insert(Link& link, PacketId packet, PacketId before, PacketId afte
   if (after == no_packet) link.last = packet;
 }
 
-// Inserts the packet in order of time, since trains that fall apart together put their packets on a link one
+// Inserts the packet in order of time, since trains that are demoted together put their packets on a link one
 // train after the other.
 void Traffic::resume(LinkId number, const Packet& packet, Time head) {
   Link& link = links_[number];
@@ -383,7 +383,7 @@ void Traffic::hold(LinkId number, const Packet& packet, Time head) {
   const bool served = serving_ == number;
   const PacketId held = new_packet(packet);
   Time hop;
-  come(link, packets_[held], hop);
+  arrive(link, packets_[held], hop);
   packets_[held].ready = head + hop;
   PacketId before = no_packet, after = link.first;
   while (after != link.flight && !(served && packets_[after].ready > packets_[held].ready)) {
@@ -395,7 +395,7 @@ void Traffic::hold(LinkId number, const Packet& packet, Time head) {
 }
 
 std::size_t Traffic::bytes() const {
-  return links_.capacity() * sizeof(Link) + carried_.capacity() * sizeof(std::uint32_t) +
+  return links_.capacity() * sizeof(Link) + sent_in_bulk_.capacity() * sizeof(std::uint32_t) +
          room_.capacity() * sizeof(Time) + packets_.capacity() * sizeof(Packet);
 }
 

@@ -1,15 +1,16 @@
-// Traffic moves packets over links, with queues, credits and collisions. It is the one place that decides the
-// time of a packet's hop, with one event per hop.
+// Traffic moves packets over links, with queues, credits and collisions. It alone decides when a packet takes
+// a hop, with one event per hop.
 //
 // A link is free from `busy_until` on. A packet's head leaves then, or when the packet is ready, or when
 // there is room at the other end, whichever is last; its tail holds the link. A packet that waits for room
-// blocks those that came in behind it. Room is announced in advance: when a packet's next link is booked, it
-// is known when the packet's place will be free, so that credits cost no events. Only a packet for which no
-// place has been announced yet waits in the list of the link that it needs.
+// blocks those that came in behind it. A credit is a buffer slot at the end of a link, and its return is
+// announced in advance: when a packet's next link is booked, it is known when the packet's slot will be free,
+// so that credits cost no events. Only a packet for which no slot has been announced yet waits in the list of
+// the link that it needs.
 //
-// Around a ring or torus, packets could fill all places and block each other for ever. So a packet that
-// enters a circle must leave a place free behind it, while those already in the circle need only their own
-// (bubble flow control: Puente et al., "Adaptive bubble router", 1999).
+// Around a ring or torus, packets could fill all slots and block each other for ever. So a packet that enters
+// a cycle must leave a slot free behind it, while those already in the cycle need only their own (bubble flow
+// control: Puente et al., "Adaptive bubble router", 1999).
 #pragma once
 
 #include <vector>
@@ -27,8 +28,8 @@ struct Stage {
   des::Time free;     // when the link has sent everything given to it so far
   LinkId link;
   std::uint8_t flags;   // of the packet on this link
-  bool in_circle;       // the link is part of a circle
-  bool enters;          // the packet enters a circle here and must leave a place free
+  bool in_cycle;        // the link is part of a cycle
+  bool enters;          // the packet enters a cycle here and must leave a slot free
   bool to_nic = false;  // the link ends at the NIC through which the packet leaves its node
   bool data;            // the packet is neither a request nor a word
 };
@@ -39,7 +40,7 @@ class Sink {
   virtual ~Sink() = default;
   // The head of a data packet has reached the NIC through which it leaves its node.
   virtual void passed(const Packet& packet, std::uint32_t node) = 0;
-  // Data is in its cells and visible to a polling reader, or a request or word has reached its destination.
+  // Data is in memory and visible to a polling reader, or a request or word has reached its destination.
   virtual void arrived(const Packet& packet, Endpoint at) = 0;
   // Announces that one of these calls will come soon: stages 2 and 3 of des::Handler::prepare.
   virtual void prepare(std::uint32_t message, unsigned stage) const = 0;
@@ -50,17 +51,17 @@ class Claimant {
  public:
   virtual ~Claimant() = default;
   // Handles what `Traffic::schedule` has scheduled; `prepare` announces it (des::Handler).
-  virtual void come(std::uint32_t what, des::Time now) = 0;
+  virtual void on_event(std::uint32_t what, des::Time now) = 0;
   virtual void prepare(std::uint32_t what, unsigned stage) const = 0;
   // A packet that is not part of a claim is about to occupy a claimed link for `busy` from `start` on.
-  virtual void meet(LinkId link, des::Time start, des::Time busy) = 0;
+  virtual void contend(LinkId link, des::Time start, des::Time busy) = 0;
 };
 
 class Traffic final : public des::Handler {
  public:
   Traffic(des::Simulator& simulator, const Plan& plan, Sink& sink);
 
-  // Send a packet out of a unit, a request of a NIC, or data out of the cells of a memory. The latter two
+  // Send a packet out of a unit, a request of a NIC, or data out of a memory array. The latter two
   // occupy their port for `gap` in addition. The caller has set the packet's destination, kind, size, flags
   // and message; Traffic sets the rest.
   void issue(Endpoint from, const Packet& packet) { start(plan_.issue_port(from), packet, 0); }
@@ -80,10 +81,10 @@ class Traffic final : public des::Handler {
   void expect(std::uint32_t node) const {
     des::prefetch(&links_[std::size_t{node} * plan_.local_links()], plan_.local_links() * sizeof(Link));
   }
-  // Prefetches what `carried` will access.
+  // Prefetches what `sent_in_bulk` will access.
   void expect_link(LinkId link) const {
     des::prefetch(&links_[link], sizeof(Link));
-    des::prefetch(&carried_[link], sizeof(std::uint32_t));
+    des::prefetch(&sent_in_bulk_[link], sizeof(std::uint32_t));
   }
   void set_claimant(Claimant& claimant) { claimant_ = &claimant; }
   // Sets whether the claimant is told of packets on a link.
@@ -103,12 +104,12 @@ class Traffic final : public des::Handler {
   // - resume: its head will reach the end of the link at `head`;
   // - hold: its head has reached the end of the link at `head`, and it waits there;
   // - returned: it leaves the end of the link at `free`;
-  // - carried: a link has sent packets whose places are free again; they no longer affect the link.
+  // - sent_in_bulk: a link has sent packets whose slots are free again; they no longer affect the link.
   void sent(LinkId link, LinkId input, des::Time busy, des::Time busy_until);
   void resume(LinkId link, const Packet& packet, des::Time head);
   void hold(LinkId link, const Packet& packet, des::Time head);
   void returned(LinkId link, des::Time free) { leave(link, free); }
-  void carried(LinkId link, LinkId input, std::uint64_t packets, des::Time busy);
+  void sent_in_bulk(LinkId link, LinkId input, std::uint64_t packets, des::Time busy);
   // Packets that come to a link queue behind what keeps it busy until then.
   void queue(LinkId link, des::Time busy_until) {
     links_[link].busy_until = std::max(links_[link].busy_until, busy_until);
@@ -119,7 +120,7 @@ class Traffic final : public des::Handler {
     des::Time busy;
     std::uint32_t packets;
   };
-  Use use(LinkId link) const { return {links_[link].busy, links_[link].sent + carried_[link]}; }
+  Use use(LinkId link) const { return {links_[link].busy, links_[link].sent + sent_in_bulk_[link]}; }
   std::size_t packets() const { return live_; }  // packets under way
   std::uint64_t hops() const { return hop_count_; }
   std::size_t bytes() const;  // memory used by the state
@@ -135,8 +136,8 @@ class Traffic final : public des::Handler {
     PacketId flight = no_packet;  // the first packet in the queue that is still on its way
     PacketId last = no_packet;    // the last packet in the queue
     std::uint32_t to_node = 0;    // a node or a switch
-    std::uint32_t sent = 0;       // packets, except those counted in carried_
-    std::uint32_t returned = 0;   // packets sent whose place is free again, or is known to become so
+    std::uint32_t sent = 0;       // packets, except those counted in sent_in_bulk_
+    std::uint32_t returned = 0;   // packets sent whose slot is free again, or is known to become so
     // The last of the links whose first packet waits for this one: they form a ring through next_waiting.
     LinkId last_waiting = no_link;
     LinkId next_waiting = no_link;
@@ -145,7 +146,7 @@ class Traffic final : public des::Handler {
     std::uint8_t to_unit = 0;
     std::uint8_t kind = 0;  // class
     End end = End::unit;
-    std::uint8_t circle = Cable::no_circle;
+    std::uint8_t cycle = Cable::no_cycle;
     bool to_card = false;  // ends at a NIC that handles incoming data packet by packet
     bool claimed = false;
   };
@@ -165,14 +166,14 @@ class Traffic final : public des::Handler {
   void insert(Link& link, PacketId packet, PacketId before, PacketId after);
 
   void expect_flight(const Link& link, std::uint32_t sequence);
-  bool come(const Link& link, Packet& packet, des::Time& hop) const;
+  bool arrive(const Link& link, Packet& packet, des::Time& hop) const;
   void serve(LinkId link);
   bool ends_here(const Link& link, const Packet& packet) const;
   Way way_on(const Link& link, const Packet& packet) const;
   bool enters(LinkId in, const Link& out) const {
-    return out.circle != Cable::no_circle && links_[in].circle != out.circle;
+    return out.cycle != Cable::no_cycle && links_[in].cycle != out.cycle;
   }
-  void meet(LinkId out, const Packet& packet);
+  void contend(LinkId out, const Packet& packet);
   bool book(LinkId in, PacketId packet, const Way& way);
   void feed(Link& link, LinkId input);
   void leave(LinkId link, des::Time free_again);
@@ -185,15 +186,15 @@ class Traffic final : public des::Handler {
   Claimant* claimant_ = nullptr;
   std::uint32_t objects_;  // the simulator's number of link 0
   des::LargeVector<Link> links_;
-  des::LargeVector<std::uint32_t> carried_;  // packets that were computed elsewhere, by link
+  des::LargeVector<std::uint32_t> sent_in_bulk_;  // packets that were computed elsewhere, by link
   std::vector<LinkClass> classes_;
-  des::LargeVector<des::Time> room_;  // when the place of a packet is free again; one ring per link
+  des::LargeVector<des::Time> room_;  // when a packet's slot is free again; one ring of slots per link
   std::vector<des::Time> hops_, turns_, collisions_;  // by unit
   des::LargeVector<Packet> packets_;
   PacketId free_ = no_packet;
   std::size_t live_ = 0;
   std::uint64_t hop_count_ = 0;
-  LinkId serving_ = no_link;   // the link whose first packet is meeting trains
+  LinkId serving_ = no_link;   // the link whose first packet contends with trains
   std::vector<LinkId> woken_;  // links that packets wait for and that have room again
 };
 

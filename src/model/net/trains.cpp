@@ -35,11 +35,10 @@ Time blocked_for(const std::vector<Time>& held, std::size_t i) {
   return blocked;
 }
 
-// Returns how many of the places at the end of a link every packet can take. Whoever enters a circle leaves one
-// free.
-std::uint32_t places_for_all(const Stage& stage) { return stage.kind->credits - (stage.in_circle ? 1 : 0); }
+// Returns how many of a link's credits every packet can take. A packet that enters a cycle leaves one free.
+std::uint32_t credits_for_all(const Stage& stage) { return stage.kind->credits - (stage.in_cycle ? 1 : 0); }
 
-// Returns how long a link that is busy for `busy` is taken from others. A packet also holds a place at the
+// Returns how long a link that is busy for `busy` is taken from others. A packet also holds a slot at the
 // end of the link until it has left and the sending end knows that.
 Time taken_for(const std::vector<Stage>& stages, std::size_t i, std::uint64_t bytes, std::uint64_t packets,
                Time busy) {
@@ -48,10 +47,10 @@ Time taken_for(const std::vector<Stage>& stages, std::size_t i, std::uint64_t by
   const Time leaves =
       i + 1 < stages.size() ? busy_for(stages[i + 1], bytes, packets) / static_cast<Time>(packets) : 0;
   const Time holds = 2 * kind.latency + stages[i].hop + leaves;
-  return std::max(busy, static_cast<Time>(packets) * holds / static_cast<Time>(places_for_all(stages[i])));
+  return std::max(busy, static_cast<Time>(packets) * holds / static_cast<Time>(credits_for_all(stages[i])));
 }
 
-// Returns whether a train's packets take so many places at the end of a link that the packets of another
+// Returns whether a train's packets take so many slots at the end of a link that the packets of another
 // train, before or after it, would have to wait for room.
 bool wants_room(const Lane& lane, std::size_t i, std::uint64_t packets) {
   const Stage& stage = lane.stages()[i];
@@ -61,7 +60,7 @@ bool wants_room(const Lane& lane, std::size_t i, std::uint64_t packets) {
   const std::uint64_t at_once =
       span <= held ? packets
                    : packets * static_cast<std::uint64_t>(held) / static_cast<std::uint64_t>(span) + 1;
-  return 2 * std::min(at_once, packets) > places_for_all(stage);
+  return 2 * std::min(at_once, packets) > credits_for_all(stage);
 }
 
 bool begin_alike(const std::vector<Stage>& one, const std::vector<Stage>& other, std::size_t stages) {
@@ -72,24 +71,28 @@ bool begin_alike(const std::vector<Stage>& one, const std::vector<Stage>& other,
 
 // Returns whether requests and data go over the same link, as from a memory through a NIC back into the node.
 // They take turns there, but neither lane knows of the other.
-bool meets_itself(const Trip& trip) {
-  return std::ranges::any_of(trip.asking, [&trip](const Stage& stage) {
-    return std::ranges::find(trip.data, stage.link, &Stage::link) != trip.data.end();
+bool contends_with_itself(const RoutedTransfer& transfer) {
+  return std::ranges::any_of(transfer.asking, [&transfer](const Stage& stage) {
+    return std::ranges::find(transfer.data, stage.link, &Stage::link) != transfer.data.end();
   });
 }
 
 }  // namespace
 
-Trains::Trains(des::Simulator& simulator, Traffic& traffic, Rider& rider, bool as_flows)
-    : simulator_(simulator), traffic_(traffic), rider_(rider), as_flows_(as_flows), claims_(traffic.links()) {
+Trains::Trains(des::Simulator& simulator, Traffic& traffic, TrainObserver& observer, bool as_flows)
+    : simulator_(simulator),
+      traffic_(traffic),
+      observer_(observer),
+      as_flows_(as_flows),
+      claims_(traffic.links()) {
   traffic.set_claimant(*this);
 }
 
 std::size_t Trains::bytes() const {
   std::size_t sum = trains_.capacity() * sizeof(Train) + claims_.bytes();
   for (const Train& train : trains_) {
-    sum += (train.trip.asking.capacity() + train.trip.data.capacity()) * sizeof(Stage) +
-           train.trip.tags.capacity() * sizeof(Time);
+    sum += (train.transfer.asking.capacity() + train.transfer.data.capacity()) * sizeof(Stage) +
+           train.transfer.tags.capacity() * sizeof(Time);
   }
   return sum;
 }
@@ -103,7 +106,7 @@ TrainId Trains::new_train() {
   free_train_ = trains_[number].next_free;
   Train& train = trains_[number];
   Train fresh;
-  std::swap(fresh.trip, train.trip);
+  std::swap(fresh.transfer, train.transfer);
   train = std::move(fresh);
   return number;
 }
@@ -116,35 +119,35 @@ void Trains::free_train(TrainId number) {
 TrainId Trains::start(std::uint32_t message, des::Semaphore& tags) {
   const TrainId number = new_train();
   Train& train = trains_[number];
-  std::swap(train.trip, draft_);
-  train.source = train.trip.source;
+  std::swap(train.transfer, draft_);
+  train.source = train.transfer.source;
   train.message = message;
   train.tags = &tags;
-  queue_behind(train.trip);
+  queue_behind(train.transfer);
 
-  const bool has_tags = lend(train);
+  const bool has_tags = take_tags(train);
   const auto ignore = [](const Lane&, const Lane::Booking&) {};
-  timeline_.begin(train.trip);
+  timeline_.begin(train.transfer);
   while (!timeline_.over()) {
     if (!timeline_.leap(des::never)) timeline_.step(ignore);
   }
-  train.since = train.trip.begin;
+  train.since = train.transfer.begin;
   train.passed = timeline_.passed();
   train.issued = timeline_.issued();
   if (as_flows_) {
     // The next transfer of the same source comes behind this one on the first link.
-    const Lane& first = train.trip.asking.empty() ? timeline_.data() : timeline_.asking();
+    const Lane& first = train.transfer.asking.empty() ? timeline_.data() : timeline_.asking();
     train.issued = std::clamp(first.busy_until(0), train.issued, train.passed);
   }
   train.arrived = timeline_.arrived();
   claim(number);
 
-  if (!as_flows_ && !(alone(number) && has_tags && !meets_itself(train.trip))) {
+  if (!as_flows_ && !(alone(number) && has_tags && !contends_with_itself(train.transfer))) {
     go_by_packets(number);
     return number;
   }
   ++started_;
-  if (!as_flows_ && !trains_[number].trip.own_tags) keep_tags(number);
+  if (!as_flows_ && !trains_[number].transfer.own_tags) keep_tags(number);
   if (trains_[number].issued == simulator_.now()) ++trains_[number].phase;
   schedule(number);
   if (as_flows_) share_links(number, false);
@@ -154,15 +157,15 @@ TrainId Trains::start(std::uint32_t message, des::Semaphore& tags) {
 // Schedules what happens next, at the speed that the train has now.
 void Trains::schedule(TrainId number) {
   Train& train = trains_[number];
-  const std::vector<Stage>& data = train.trip.data;
+  const std::vector<Stage>& data = train.transfer.data;
   const auto to_nic = std::ranges::find(data, true, &Stage::to_nic);
   if (train.drained()) {
     train.due = train.arrived + train.late;
-  } else if (train.phase == Phase::issued && train.trip.requests() <= train.trip.tags.size()) {
+  } else if (train.phase == Phase::issued && train.transfer.requests() <= train.transfer.tags.size()) {
     train.due = train.issued;  // no request waits for data
   } else {
     const Time at = train.phase == Phase::issued ? train.issued : train.passed;
-    const Time left = std::max<Time>(at - train.trip.begin - train.done, 0);
+    const Time left = std::max<Time>(at - train.transfer.begin - train.done, 0);
     train.due = train.since + scaled(left, whole, train.speed);
   }
   if (train.alarm <= train.due) return;
@@ -175,80 +178,82 @@ void Trains::schedule(TrainId number) {
 // more than there are requests. Returns false while a transfer by packets holds some, or while another train
 // has still to take some. A transfer's own tags are all free, and may be destroyed before its train; nothing
 // is recorded about them.
-bool Trains::lend(Train& train) const {
-  std::vector<Time>& tags = train.trip.tags;
+bool Trains::take_tags(Train& train) const {
+  std::vector<Time>& tags = train.transfer.tags;
   const std::uint64_t count = train.tags->count();
-  tags.assign(std::min(count, train.trip.requests()), 0);
-  if (as_flows_ || train.trip.own_tags) return true;
-  const auto found = lent_.find(train.tags);
-  if (found == lent_.end() || found->second.trains.empty()) return train.tags->available() == count;
-  const std::vector<Time>& back = found->second.back;
-  const std::uint64_t free = count - back.size();
-  for (std::uint64_t i = free; i < tags.size(); ++i) tags[i] = back[i - free];
+  tags.assign(std::min(count, train.transfer.requests()), 0);
+  if (as_flows_ || train.transfer.own_tags) return true;
+  const auto found = tag_pools_.find(train.tags);
+  if (found == tag_pools_.end() || found->second.trains.empty()) return train.tags->available() == count;
+  const std::vector<Time>& free_at = found->second.free_at;
+  const std::uint64_t free = count - free_at.size();
+  for (std::uint64_t i = free; i < tags.size(); ++i) tags[i] = free_at[i - free];
   return trains_[found->second.trains.back()].phase > Phase::issued;
 }
 
 // Records for the next train when the tags are available again.
 void Trains::keep_tags(TrainId number) {
   const Train& train = trains_[number];
-  Lent& lent = lent_[train.tags];
-  if (lent.trains.empty()) lent.back.clear();
-  const std::uint64_t free = train.tags->count() - lent.back.size(), taken = train.trip.tags.size();
-  const auto left = lent.back.begin() + static_cast<std::ptrdiff_t>(taken > free ? taken - free : 0);
+  TagPool& pool = tag_pools_[train.tags];
+  if (pool.trains.empty()) pool.free_at.clear();
+  const std::uint64_t free = train.tags->count() - pool.free_at.size(), taken = train.transfer.tags.size();
+  const auto left = pool.free_at.begin() + static_cast<std::ptrdiff_t>(taken > free ? taken - free : 0);
   const std::vector<Time> own = timeline_.tags();
-  std::vector<Time> back;
-  std::merge(left, lent.back.end(), own.begin(), own.end(), std::back_inserter(back));
-  lent.back.assign(std::upper_bound(back.begin(), back.end(), simulator_.now()), back.end());
-  lent.trains.push_back(number);
+  std::vector<Time> free_at;
+  std::merge(left, pool.free_at.end(), own.begin(), own.end(), std::back_inserter(free_at));
+  pool.free_at.assign(std::upper_bound(free_at.begin(), free_at.end(), simulator_.now()), free_at.end());
+  pool.trains.push_back(number);
 }
 
 void Trains::give_back(TrainId number) {
-  if (trains_[number].trip.own_tags) return;
-  std::erase(lent_.find(trains_[number].tags)->second.trains, number);
+  if (trains_[number].transfer.own_tags) return;
+  std::erase(tag_pools_.find(trains_[number].tags)->second.trains, number);
 }
 
-// Queues a trip on each of its links behind everything that has been given to that link. It also queues
+// Queues a transfer on each of its links behind everything that has been given to that link. It also queues
 // behind trains from the same source that have sent all requests, as far as these have come the same way:
 // data from a slower memory may still come after this train's. Flows of one source share their links instead.
-void Trains::queue_behind(Trip& trip) const {
+void Trains::queue_behind(RoutedTransfer& transfer) const {
   const auto queue = [&](std::vector<Stage>& stages, const auto& comes_the_same_way) {
     for (std::size_t i = 0; i < stages.size(); ++i) {
       for (const Claim& claim : claims_.on(stages[i].link)) {
         const Train& other = trains_[claim.train];
         if (claim.given == des::never || other.by_packets) continue;
-        const bool before = !as_flows_ && other.source == trip.source && other.phase > Phase::issued &&
-                            comes_the_same_way(other.trip, i);
+        const bool before = !as_flows_ && other.source == transfer.source && other.phase > Phase::issued &&
+                            comes_the_same_way(other.transfer, i);
         if (before || given(claim)) stages[i].free = std::max(stages[i].free, end_of(claim));
       }
     }
   };
-  queue(trip.asking,
-        [&](const Trip& other, std::size_t i) { return begin_alike(other.asking, trip.asking, i + 1); });
-  queue(trip.data, [&](const Trip& other, std::size_t i) {
-    return begin_alike(other.asking, trip.asking, trip.asking.size()) &&
-           begin_alike(other.data, trip.data, i + 1);
+  queue(transfer.asking, [&](const RoutedTransfer& other, std::size_t i) {
+    return begin_alike(other.asking, transfer.asking, i + 1);
+  });
+  queue(transfer.data, [&](const RoutedTransfer& other, std::size_t i) {
+    return begin_alike(other.asking, transfer.asking, transfer.asking.size()) &&
+           begin_alike(other.data, transfer.data, i + 1);
   });
 }
 
 void Trains::claim(TrainId number) {
-  const Trip& trip = trains_[number].trip;
-  const std::uint64_t requests = trip.requests();
+  const RoutedTransfer& transfer = trains_[number].transfer;
+  const std::uint64_t requests = transfer.requests();
   // The lanes are claimed one after the other, since the order of the claims decides that of everything found
   // through them.
   const std::uint64_t asking =
-      claim_lane(number, timeline_.asking(), 0, requests, static_cast<Time>(requests) * trip.request_gap);
+      claim_lane(number, timeline_.asking(), 0, requests, static_cast<Time>(requests) * transfer.request_gap);
   const std::uint64_t data =
-      claim_lane(number, timeline_.data(), trip.bytes_before(requests), trip.packets_before(requests),
-                 static_cast<Time>(requests) * trip.memory_gap);
+      claim_lane(number, timeline_.data(), transfer.bytes_before(requests), transfer.packets_before(requests),
+                 static_cast<Time>(requests) * transfer.memory_gap);
   const std::uint64_t most = std::max(asking, data);
-  if (as_flows_ && !trip.own_tags) {
+  if (as_flows_ && !transfer.own_tags) {
     // Tags count as a resource of the first port, through which all requests pass.
-    Claim& first = claims_.of(number, trip.asking.empty() ? trip.data[0].link : trip.asking[0].link);
+    Claim& first =
+        claims_.of(number, transfer.asking.empty() ? transfer.data[0].link : transfer.asking[0].link);
     first.share = std::max(first.share, timeline_.tags_needed(trains_[number].tags->count(), whole));
   }
   // Where no link is busy all the time, latency limits a long transfer, and a delay anywhere delays its end
   // by as much. So it claims its links for itself alone.
-  if (!as_flows_ && requests > trip.tags.size() && most < whole - whole / 16) {
+  if (!as_flows_ && requests > transfer.tags.size() && most < whole - whole / 16) {
     each_stage(number, [&](const Stage& stage) { claims_.of(number, stage.link).share = whole; });
   }
 }
@@ -266,7 +271,7 @@ std::uint64_t Trains::claim_lane(TrainId number, const Lane& lane, std::uint64_t
     // Flows ignore blocking.
     const Time busy = as_flows_ ? busy_for(lane.stages()[i], bytes, packets) : blocked_for(held_, i);
     const Time taken = taken_for(lane.stages(), i, bytes, packets, busy) + (i == 0 ? gaps : 0);
-    const Time span = as_flows_ ? train.passed - train.trip.begin : end - begin;
+    const Time span = as_flows_ ? train.passed - train.transfer.begin : end - begin;
     const double share = static_cast<double>(taken) / static_cast<double>(std::max<Time>(span, 1));
     const auto parts = static_cast<std::uint64_t>(std::clamp<double>(share * whole, 1, whole));
     const LinkId link = lane.stages()[i].link;
@@ -282,15 +287,15 @@ std::uint64_t Trains::claim_lane(TrainId number, const Lane& lane, std::uint64_t
 }
 
 // Counts the requests from `from` to `to` and their data as carried by the links.
-void Trains::carried(const Trip& trip, std::uint64_t from, std::uint64_t to) {
-  const std::uint64_t bytes = trip.bytes_before(to) - trip.bytes_before(from);
-  const std::uint64_t packets = trip.packets_before(to) - trip.packets_before(from);
-  for (const Stage& stage : trip.asking) {
-    traffic_.carried(stage.link, no_link, to - from, busy_for(stage, 0, to - from));
+void Trains::sent_in_bulk(const RoutedTransfer& transfer, std::uint64_t from, std::uint64_t to) {
+  const std::uint64_t bytes = transfer.bytes_before(to) - transfer.bytes_before(from);
+  const std::uint64_t packets = transfer.packets_before(to) - transfer.packets_before(from);
+  for (const Stage& stage : transfer.asking) {
+    traffic_.sent_in_bulk(stage.link, no_link, to - from, busy_for(stage, 0, to - from));
   }
   LinkId input = no_link;
-  for (const Stage& stage : trip.data) {
-    traffic_.carried(stage.link, stage.data ? input : no_link, packets, busy_for(stage, bytes, packets));
+  for (const Stage& stage : transfer.data) {
+    traffic_.sent_in_bulk(stage.link, stage.data ? input : no_link, packets, busy_for(stage, bytes, packets));
     input = stage.link;
   }
 }
@@ -302,7 +307,7 @@ void Trains::release(TrainId number) {
   free_train(number);
 }
 
-void Trains::come(std::uint32_t what, Time now) {
+void Trains::on_event(std::uint32_t what, Time now) {
   const TrainId number = what / Phase::phases;
   Train& train = trains_[number];
   if (what % Phase::phases != train.phase || now != train.alarm) return;
@@ -313,21 +318,21 @@ void Trains::come(std::uint32_t what, Time now) {
   if (train.phase > Phase::arrived) return end(number);
   if (train.drained()) train.late = now - train.passed;
   schedule(number);
-  if (!train.drained()) return rider_.train_issued(train.message);
-  rider_.train_passed(train.message);
+  if (!train.drained()) return observer_.train_issued(train.message);
+  observer_.train_passed(train.message);
 }
 
 // Stage 0 prefetches the train. For a train that is about to end, stage 1 prefetches its stages and stage 2
-// their links. The rider prefetches what it needs.
+// their links. The observer prefetches what it needs.
 void Trains::prepare(std::uint32_t what, unsigned stage) const {
   const TrainId number = what / Phase::phases;
   const Train& train = trains_[number];
   if (stage == 0) return des::prefetch(&train, sizeof(Train));
-  rider_.prepare(train.message, stage);
+  observer_.prepare(train.message, stage);
   if (train.phase != Phase::arrived) return;
   if (stage == 1) {
-    des::prefetch(train.trip.asking.data(), train.trip.asking.size() * sizeof(Stage));
-    des::prefetch(train.trip.data.data(), train.trip.data.size() * sizeof(Stage));
+    des::prefetch(train.transfer.asking.data(), train.transfer.asking.size() * sizeof(Stage));
+    des::prefetch(train.transfer.data.data(), train.transfer.data.size() * sizeof(Stage));
   } else if (stage == 2) {
     each_stage(number, [&](const Stage& at) {
       traffic_.expect_link(at.link);
@@ -339,10 +344,10 @@ void Trains::prepare(std::uint32_t what, unsigned stage) const {
 void Trains::end(TrainId number) {
   const Train& train = trains_[number];
   const std::uint32_t message = train.message;
-  carried(train.trip, 0, train.trip.requests());
+  sent_in_bulk(train.transfer, 0, train.transfer.requests());
   if (!as_flows_) give_back(number);
   release(number);
-  rider_.train_arrived(message);
+  observer_.train_arrived(message);
 }
 
 }  // namespace tca::net

@@ -3,11 +3,12 @@
 // Each transfer claims its links for the time that it will use them, with the share of each that it will
 // take. As long as the shares that overlap on a link add up to no more than the whole link, each train runs
 // undisturbed and costs three events. This is so when, for example, the requests of one slip in between the
-// data of another. A transfer that needs more than is left makes all trains that overlap with it fall apart
-// into packets, in the very state that packets would be in, and goes by packets itself. A train also falls
-// apart when a packet meets it on a link, unless the packet only has to queue behind all of it.
+// data of another. When a transfer needs more than is left, all trains that overlap with it are demoted to
+// packets, in the very state that packets would be in, and the transfer itself goes by packets. A train is
+// also demoted when a packet contends with it for a link, unless the packet only has to queue behind all of
+// it.
 //
-// As flows (Fidelity::flow) trains never fall apart. From its start until all data has left the NIC, a flow
+// As flows (Fidelity::flow) trains are never demoted. From its start until all data has left the NIC, a flow
 // takes a share of each of its links: the time for which its packets hold the link over the time that the
 // flow would take undisturbed. Where the shares add up to more than the whole, the flows share the link's
 // time with max-min fairness and become slower all along their way.
@@ -22,7 +23,7 @@
 
 namespace tca::net {
 
-// How far a train had come when it fell apart.
+// How far a train had come when it was demoted to packets.
 struct Progress {
   std::uint64_t requests = 0;  // requests sent
   std::uint64_t passed = 0;    // requests of which all data has left the NIC
@@ -30,15 +31,15 @@ struct Progress {
   des::Time ready = 0;  // when the next request could be sent if it had a tag; never if there is none left
 };
 
-// Is told of a train: all requests have been sent, all data has left the NIC, all data has arrived; or the
-// train has fallen apart.
-class Rider {
+// Observes a train: all requests have been sent, all data has left the NIC, all data has arrived; or the
+// train has been demoted to packets.
+class TrainObserver {
  public:
-  virtual ~Rider() = default;
+  virtual ~TrainObserver() = default;
   virtual void train_issued(std::uint32_t message) = 0;
   virtual void train_passed(std::uint32_t message) = 0;
   virtual void train_arrived(std::uint32_t message) = 0;
-  virtual void train_fell_apart(std::uint32_t message, const Progress& progress) = 0;
+  virtual void train_demoted(std::uint32_t message, const Progress& progress) = 0;
   // Returns a packet of its requests, or of its data, as it is when it starts.
   virtual Packet train_packet(std::uint32_t message, bool request) const = 0;
   // Announces that one of the above calls will come soon: stages 2 and 3 of des::Handler::prepare.
@@ -47,37 +48,37 @@ class Rider {
 
 class Trains final : public Claimant {
  public:
-  Trains(des::Simulator& simulator, Traffic& traffic, Rider& rider, bool as_flows);
+  Trains(des::Simulator& simulator, Traffic& traffic, TrainObserver& observer, bool as_flows);
 
-  // The caller fills in the trip for the next call of `start`, except its tags. The trip reuses the memory of
+  // The caller fills in the transfer for the next call of `start`, except its tags. It reuses the memory of
   // an earlier one.
-  Trip& draft() { return draft_; }
+  RoutedTransfer& draft() { return draft_; }
   // Claims the links of a transfer and returns its number. It goes as a train unless `by_packets` says
   // otherwise.
   TrainId start(std::uint32_t message, des::Semaphore& tags);
   bool by_packets(TrainId train) const { return trains_[train].by_packets; }
   bool all_issued(TrainId train) const { return trains_[train].phase > Phase::issued; }
-  // The caller releases a transfer that goes by packets, from the start or since it fell apart, once all data
-  // has arrived. A train releases itself.
+  // The caller releases a transfer that goes by packets, from the start or since its train was demoted, once
+  // all data has arrived. A train releases itself.
   void release(TrainId train);
 
-  void meet(LinkId link, des::Time start, des::Time busy) override;
-  void come(std::uint32_t what, des::Time now) override;
+  void contend(LinkId link, des::Time start, des::Time busy) override;
+  void on_event(std::uint32_t what, des::Time now) override;
   void prepare(std::uint32_t what, unsigned stage) const override;
 
   std::size_t bytes() const;                          // memory used by the state
   std::uint64_t started() const { return started_; }  // transfers that started as trains
-  std::uint64_t fallen() const { return fallen_; }    // trains that fell apart
+  std::uint64_t demoted() const { return demoted_; }  // trains demoted to packets
 
  private:
   static constexpr std::uint64_t whole = Claims::whole;
   enum Phase : std::uint32_t { issued, passed, arrived, phases = 4 };
 
   struct Train {
-    Trip trip;
+    RoutedTransfer transfer;
     std::uint32_t message = 0;
     des::Semaphore* tags = nullptr;
-    LinkId source = no_link;  // as in its trip
+    LinkId source = no_link;  // as in its transfer
     // Times at full speed: the last request is sent, the last data is in the NIC, all data has arrived.
     des::Time issued = 0, passed = 0, arrived = 0;
     // Of a flow: its speed and since when it has had that speed; how long the part done before would have
@@ -89,7 +90,7 @@ class Trains final : public Claimant {
     // The time of its event, no later than `due`. Events that come at another time are out of date.
     des::Time alarm = des::never;
     TrainId next_free = no_train;
-    std::uint32_t place = UINT32_MAX;  // in the list of flows in share_links, during that call
+    std::uint32_t index = UINT32_MAX;  // in the list of flows in share_links, during that call
     bool by_packets = false;
 
     // All data has left the NIC: the rest takes as long as at full speed.
@@ -97,8 +98,8 @@ class Trains final : public Claimant {
   };
   // The state of a shared pool of tags: when each tag that is in use is available again, in order of time,
   // and the trains that use the pool, in the order in which they took tags.
-  struct Lent {
-    std::vector<des::Time> back;
+  struct TagPool {
+    std::vector<des::Time> free_at;
     std::vector<TrainId> trains;
   };
 
@@ -108,24 +109,24 @@ class Trains final : public Claimant {
   }
   template <class Visit>
   void each_stage(TrainId number, const Visit& visit) const {
-    for (const Stage& stage : trains_[number].trip.asking) visit(stage);
-    for (const Stage& stage : trains_[number].trip.data) visit(stage);
+    for (const Stage& stage : trains_[number].transfer.asking) visit(stage);
+    for (const Stage& stage : trains_[number].transfer.data) visit(stage);
   }
 
   TrainId new_train();
   void free_train(TrainId number);
   void schedule(TrainId number);
-  bool lend(Train& train) const;
+  bool take_tags(Train& train) const;
   void keep_tags(TrainId number);
   void give_back(TrainId number);
-  void queue_behind(Trip& trip) const;
+  void queue_behind(RoutedTransfer& transfer) const;
   void claim(TrainId number);
   std::uint64_t claim_lane(TrainId number, const Lane& lane, std::uint64_t bytes, std::uint64_t packets,
                            des::Time gaps);
   void end(TrainId number);
-  void carried(const Trip& trip, std::uint64_t from, std::uint64_t to);
+  void sent_in_bulk(const RoutedTransfer& transfer, std::uint64_t from, std::uint64_t to);
 
-  // Trains that meet (meeting.cpp).
+  // Trains that contend for links (contention.cpp).
 
   // Whether all packets of a train have been given to a link, so that whatever comes there queues behind it.
   bool given(const Claim& claim) const {
@@ -140,7 +141,7 @@ class Trains final : public Claimant {
   bool alone(TrainId number) const;
   std::vector<TrainId> rivals(TrainId number) const;
   void go_by_packets(TrainId number);
-  void fall_apart(TrainId number);
+  void demote(TrainId number);
 
   // Flows that share links (flows.cpp).
   bool short_of(LinkId link) const;
@@ -149,17 +150,17 @@ class Trains final : public Claimant {
 
   des::Simulator& simulator_;
   Traffic& traffic_;
-  Rider& rider_;
+  TrainObserver& observer_;
   bool as_flows_;
-  Trip draft_;
+  RoutedTransfer draft_;
   Timeline timeline_;            // of the train that is being computed
   std::vector<des::Time> held_;  // how long that train holds each link of a lane
   des::LargeVector<Train> trains_;
   TrainId free_train_ = no_train;
   Claims claims_;
   // Never iterated over, since its order depends on addresses.
-  std::unordered_map<const des::Semaphore*, Lent> lent_;
-  std::uint64_t started_ = 0, fallen_ = 0;
+  std::unordered_map<const des::Semaphore*, TagPool> tag_pools_;
+  std::uint64_t started_ = 0, demoted_ = 0;
 };
 
 }  // namespace tca::net

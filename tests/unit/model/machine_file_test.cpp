@@ -259,14 +259,14 @@ TEST_F(Extending, AFileMayHaveTheNameOfItsParent) {
   EXPECT_EQ(reading.root().word("title"), "the parent");
 }
 
-// The path would get longer with each turn of the circle.
+// The path would get longer with each turn of the cycle.
 TEST_F(Extending, ACircleThroughFolders) {
   std::filesystem::create_directory(folder_ / "own");
   write("own/one.toml", "extends = \"../own/two.toml\"\n");
   write("own/two.toml", "extends = \"../own/one.toml\"\n");
   try {
     const MachineFile file(folder_ / "own/one.toml");
-    FAIL() << "a circle was read";
+    FAIL() << "a cycle was read";
   } catch (const Error& error) {
     EXPECT_TRUE(error.file().ends_with("two.toml")) << error.file();
     EXPECT_EQ(error.line(), 1);
@@ -281,7 +281,7 @@ TEST_F(Extending, AFileThatExtendsItself) {
   write("two.toml", "extends = \"one\"\n");
   try {
     const MachineFile file(find_machine("one"));
-    FAIL() << "a circle was read";
+    FAIL() << "a cycle was read";
   } catch (const Error& error) {
     EXPECT_EQ(error.what(),
               (folder_ / "two.toml").string() + ":1:11: `extends = \"one\"` comes back to this file");

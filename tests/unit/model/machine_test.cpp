@@ -144,14 +144,14 @@ TEST(Machine, SwitchesThatATopologyDoesNotHave) {
   expect_error(error_after("quong", "topology = \"star\"", "topology = \"ring\""), "a ring has no switches");
 }
 
-TEST(Machine, CirclesOfOneCredit) {
+TEST(Machine, CyclesOfOneCredit) {
   const MachineFile file(
       "extends = \"quong\"\n[links.torus]\ncredits = { value = 1, fitted = \"fit: a choice\" }\n", "m.toml");
   try {
     read_machine(file);
     FAIL();
   } catch (const Error& error) {
-    EXPECT_EQ(std::string(error.what()).find("m.toml:3:11: a link around the circles"), 0u) << error.what();
+    EXPECT_EQ(std::string(error.what()).find("m.toml:3:11: a link around the cycles"), 0u) << error.what();
   }
 }
 

@@ -31,7 +31,7 @@ using Pattern = std::vector<Put>;
 struct Outcome {
   std::vector<Time> arrivals;  // arrival of each put
   std::uint64_t events;
-  std::uint64_t trains, fallen;
+  std::uint64_t trains, demoted;
   Time last() const { return *std::max_element(arrivals.begin(), arrivals.end()); }
 };
 
@@ -53,7 +53,7 @@ class Experiment {
     const Trains* trains = network_.trains();
     EXPECT_EQ(network_.traffic().packets(), 0u);
     return {arrivals_, simulator_.events(), trains == nullptr ? 0 : trains->started(),
-            trains == nullptr ? 0 : trains->fallen()};
+            trains == nullptr ? 0 : trains->demoted()};
   }
 
  private:
@@ -203,13 +203,13 @@ void expect_trains_agree(const Place& place) {
       const double last = percent(trains.last(), packets.last());
       fmt::print(
           "{:15} {:9} {:8} x {:2}: {:9.3f} us, trains {:+.3f} %, single puts {:.3f} %, events 1/{:.1f}, {} "
-          "of {} fell apart\n",
+          "of {} were demoted\n",
           place.name, test.name, rows.bytes, rows.count, des::to_us(packets.last()), last, worst,
-          static_cast<double>(packets.events) / static_cast<double>(trains.events), trains.fallen,
+          static_cast<double>(packets.events) / static_cast<double>(trains.events), trains.demoted,
           trains.trains);
       EXPECT_LT(std::abs(last), 0.1) << test.name;
       // In one of the crowds two puts change their order, and so do those that come after them. On the torus a
-      // put that falls apart among others comes 150 ns earlier or later.
+      // put that is demoted among others comes 150 ns earlier or later.
       EXPECT_LT(worst, place.machine.nodes == 16 && test.name == std::string_view("walks") ? 10 : 0.2)
           << test.name;
     }
@@ -253,7 +253,7 @@ TEST(Flows, OfSmallRowsLeaveOthersTheirShare) {
 
 INSTANTIATE_TEST_SUITE_P(Topologies, Fidelities, testing::Range(std::size_t{0}, places().size()));
 
-// With two credits a packet that enters a circle waits for whatever is on the link.
+// With two credits a packet that enters a cycle waits for whatever is on the link.
 TEST(Trains, AgreeWithPacketsAroundCirclesOfTwoCredits) {
   Place place{"two credits", peach_machine({TopologyKind::ring, {8}, {}}, 8)};
   place.machine.links[1].credits = 2;
@@ -264,16 +264,16 @@ TEST(Trains, AgreeWithPacketsAroundCirclesOfTwoCredits) {
 TEST(Trains, CostAFewEvents) {
   const Outcome train = Experiment(peach_machine(two_rings(), 16), Fidelity::train)({{0, 5, {4 << 20}}});
   EXPECT_LT(train.events, 12u);
-  EXPECT_EQ(train.fallen, 0u);
+  EXPECT_EQ(train.demoted, 0u);
 }
 
-// A train that meets another one falls apart, and both take as long as their packets would.
+// A train that contends with another one is demoted, and both take as long as their packets would.
 TEST(Trains, FallApartWhereTheyMeet) {
   const Pattern pattern{{0, 1, {1 << 20}}, {2, 1, {1 << 20}, 50 * des::microsecond}};
   const Description machine = peach_machine({TopologyKind::chain, {4}, {}}, 4);
   const Outcome packets = Experiment(machine, Fidelity::tlp)(pattern),
                 trains = Experiment(machine, Fidelity::train)(pattern);
-  EXPECT_EQ(trains.fallen, 1u);
+  EXPECT_EQ(trains.demoted, 1u);
   EXPECT_EQ(trains.arrivals, packets.arrivals);
 }
 

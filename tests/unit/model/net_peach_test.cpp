@@ -244,7 +244,7 @@ TEST(Peach, DataDoesNotQueueBehindThatOfASlowerMemory) {
   EXPECT_EQ(at[0], at[1]);
 }
 
-// The state in which trains fall apart decides who is served next: a packet that waited for a tag or for
+// The state in which trains are demoted decides who is served next: a packet that waited for a tag or for
 // room, or one that came later. Behind QPI, each place in a queue is worth a microsecond.
 TEST(Peach, TrainsFallApartIntoWhatPacketsWouldBe) {
   enum : std::uint32_t { host, gpu0, gpu1, gpu2 };  // gpu2 is behind QPI
@@ -276,7 +276,7 @@ TEST(Peach, TrainsFallApartIntoWhatPacketsWouldBe) {
   for (std::size_t i = 0; i < loads.size(); ++i) {
     Machine packets(description, Fidelity::tlp), trains(description, Fidelity::train);
     EXPECT_EQ(loads[i].run(trains), loads[i].run(packets)) << i;
-    EXPECT_GT(trains.network.trains()->fallen(), 0u) << i;
+    EXPECT_GT(trains.network.trains()->demoted(), 0u) << i;
   }
 }
 

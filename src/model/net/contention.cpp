@@ -1,4 +1,4 @@
-// Trains that meet: they leave each other undisturbed or fall apart.
+// Trains that contend for links: they leave each other undisturbed, or are demoted to packets.
 #include <algorithm>
 
 #include "model/net/trains.hpp"
@@ -9,8 +9,8 @@ using des::Time;
 
 namespace {
 
-// Puts packets that were computed (timeline.hpp) where they are at a given time. It is fed the bookings of
-// one packet after the other, along the links of its way.
+// Puts packets that were computed (timeline.hpp) where they are at a given time. It takes the bookings of one
+// packet after another, in the order of the links on the packet's way.
 class Placing {
  public:
   Placing(Traffic& traffic, std::uint32_t message, Time at) : traffic_(traffic), message_(message), at_(at) {}
@@ -57,13 +57,13 @@ class Placing {
     traffic_.sent(link, input_of(stages, booking.stage), booking.busy, booking.busy_until);
     return link;
   }
-  // The packet has left the end of a link, where its place is free from `free` on.
+  // The packet has left the end of a link, where its slot is free from `free` on.
   void leave(const std::vector<Stage>& stages, const Lane::Booking& booking, Time free) const {
     const Stage& stage = stages[booking.stage];
     if (free + stage.kind->latency > at_) {
       traffic_.returned(send(stages, booking), free);
     } else {
-      traffic_.carried(stage.link, input_of(stages, booking.stage), 1, booking.busy);
+      traffic_.sent_in_bulk(stage.link, input_of(stages, booking.stage), 1, booking.busy);
     }
   }
 
@@ -123,22 +123,22 @@ void Trains::go_by_packets(TrainId first) {
     const TrainId number = changed.back();
     changed.pop_back();
     std::vector<TrainId> others = rivals(number);
-    const auto lent = lent_.find(trains_[number].tags);
-    if (lent != lent_.end())
-      others.insert(others.end(), lent->second.trains.begin(), lent->second.trains.end());
+    const auto pool = tag_pools_.find(trains_[number].tags);
+    if (pool != tag_pools_.end())
+      others.insert(others.end(), pool->second.trains.begin(), pool->second.trains.end());
     for (const TrainId rival : others) {
       if (trains_[rival].by_packets) continue;
       change(rival);
-      fall_apart(rival);
+      demote(rival);
       changed.push_back(rival);
     }
   }
 }
 
 // A packet that comes behind all packets of a train queues behind them. Any other packet would change the
-// times of the train's packets, so that train falls apart. The link stays claimed as long as trains are left
+// times of the train's packets, so the train is demoted. The link stays claimed as long as trains are left
 // that must learn of packets on it.
-void Trains::meet(LinkId link, Time start, Time busy) {
+void Trains::contend(LinkId link, Time start, Time busy) {
   const auto over = [this](const Claim& claim) {
     return trains_[claim.train].by_packets || end_of(claim) <= simulator_.now();
   };
@@ -147,49 +147,49 @@ void Trains::meet(LinkId link, Time start, Time busy) {
     if (!over(claim) && given(claim)) free = std::max(free, end_of(claim));
   }
   const Time until = std::max(start, free) + busy;
-  std::vector<TrainId> met;
+  std::vector<TrainId> contended;
   bool claimed = false;
   for (const Claim& claim : claims_.on(link)) {
     if (over(claim)) continue;
     if (!given(claim) && !as_flows_ && claim.begin < until) {
-      met.push_back(claim.train);
+      contended.push_back(claim.train);
     } else {
       claimed = true;
     }
   }
   if (!claimed) traffic_.set_claimed(link, false);
   if (free > 0) traffic_.queue(link, free);
-  for (const TrainId number : met) {
+  for (const TrainId number : contended) {
     if (trains_[number].by_packets) continue;
     go_by_packets(number);
-    fall_apart(number);
+    demote(number);
   }
 }
 
-// Makes a train fall apart: puts its packets where they would be by now.
-void Trains::fall_apart(TrainId number) {
-  ++fallen_;
+// Demotes a train to packets: puts its packets where they would be by now.
+void Trains::demote(TrainId number) {
+  ++demoted_;
   Train& train = trains_[number];
   train.alarm = des::never;
   give_back(number);
   const Time at = simulator_.now();
   std::vector<Stage> way;
   std::vector<Packet> requests, data;
-  if (!train.trip.asking.empty())
-    traffic_.way(train.trip.asking[0].link, rider_.train_packet(train.message, true), way, &requests);
-  traffic_.way(train.trip.data[0].link, rider_.train_packet(train.message, false), way, &data);
-  timeline_.begin(train.trip);
+  if (!train.transfer.asking.empty())
+    traffic_.way(train.transfer.asking[0].link, observer_.train_packet(train.message, true), way, &requests);
+  traffic_.way(train.transfer.data[0].link, observer_.train_packet(train.message, false), way, &data);
+  timeline_.begin(train.transfer);
   Progress progress;
   Placing placing(traffic_, train.message, at);
   const auto book = [&](const Lane& lane, const Lane::Booking& booking) {
     placing.put(lane.stages(), &lane == &timeline_.asking() ? requests : data, booking,
-                train.trip.bytes_of(timeline_.next()));
+                train.transfer.bytes_of(timeline_.next()));
   };
   while (!timeline_.over() && timeline_.next_issue() <= at) {
     const std::uint64_t before = timeline_.next();
     if (timeline_.leap(at)) {
-      carried(train.trip, before, timeline_.next());
-      progress.bytes += train.trip.bytes_before(timeline_.next()) - train.trip.bytes_before(before);
+      sent_in_bulk(train.transfer, before, timeline_.next());
+      progress.bytes += train.transfer.bytes_before(timeline_.next()) - train.transfer.bytes_before(before);
     } else {
       timeline_.step(book);
     }
@@ -200,7 +200,7 @@ void Trains::fall_apart(TrainId number) {
   progress.bytes += placing.arrived();
   // The tags may no longer exist once all data has passed.
   if (progress.requests > progress.passed) train.tags->take(progress.requests - progress.passed);
-  rider_.train_fell_apart(train.message, progress);
+  observer_.train_demoted(train.message, progress);
 }
 
 }  // namespace tca::net
